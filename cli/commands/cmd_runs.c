@@ -51,7 +51,7 @@ static int runs_exit_status(const cJSON *record)
 
 /* ---- list ---- */
 
-static int runs_list(
+static int runs_list_all(
     struct run_source *source, const struct runs_options *o, const struct run_name *run)
 {
 	(void)run;
@@ -236,7 +236,7 @@ static int runs_submit(
 
 /* ---- the command line ---- */
 
-static const struct runs_verb runs_verbs[] = {{"list", 0, runs_list}, {"show", 2, runs_show},
+static const struct runs_verb runs_verbs[] = {{"list", 0, runs_list_all}, {"show", 2, runs_show},
     {"follow", 2, runs_follow}, {"stop", 2, runs_stop}, {"submit", 0, runs_submit}};
 
 /* What is wrong beyond the form of an option. */

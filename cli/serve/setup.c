@@ -69,7 +69,7 @@ static void name_sockets(struct supervisor *s)
 }
 
 /* One of the sockets that nginx connects to; false after a complaint. */
-static bool open_socket(const struct supervisor *s, const char *path, int *fd)
+static bool setup_open_socket(const struct supervisor *s, const char *path, int *fd)
 {
 	*fd = unix_listen(path, s->options->socket ? 0660 : 0600);
 	return *fd >= 0 && unix_give(path, &s->options->access);
@@ -106,7 +106,7 @@ static bool setup_resume(struct supervisor *s)
 	s->run = xasprintf("%s/run", s->current.state_dir);
 	s->accepted = accepted_path(s);
 	name_sockets(s);
-	if (s->follow_socket < 0 && !open_socket(s, s->follow_path, &s->follow_socket))
+	if (s->follow_socket < 0 && !setup_open_socket(s, s->follow_path, &s->follow_socket))
 		return false; /* an older program had none */
 	s->request = (struct examine_request){
 	    o->source, o->socket, o->no_nginx ? NULL : s->address, o->drain, NULL};
@@ -158,9 +158,9 @@ static bool setup_anew(struct supervisor *s)
 		return false;
 
 	name_sockets(s);
-	open = open_socket(s, s->socket_path, &s->fastcgi) &&
-	    open_socket(s, s->relay_path, &s->relay_socket) &&
-	    open_socket(s, s->follow_path, &s->follow_socket);
+	open = setup_open_socket(s, s->socket_path, &s->fastcgi) &&
+	    setup_open_socket(s, s->relay_path, &s->relay_socket) &&
+	    setup_open_socket(s, s->follow_path, &s->follow_socket);
 	repair_remember(s);
 	if (!open || !setup_ready(s))
 		return false;

@@ -42,7 +42,7 @@ static void freshen(ag_run *run)
 
 /* ---- the record ---- */
 
-static void record_begin(ag_run *run)
+static void checkpoint_record_begin(ag_run *run)
 {
 	struct run_record *r = &run->record;
 	*r = (struct run_record){
@@ -81,13 +81,13 @@ const char *run_failure_json(struct arena *a, const struct error *failure)
 	return text;
 }
 
-static void record_end(ag_run *run, const struct error *failure)
+static void checkpoint_record_end(ag_run *run, const struct error *failure)
 {
 	struct run_record *r = &run->record;
 	const cJSON *message;
 	size_t i = 0;
 	if (!r->created_at)
-		record_begin(run);
+		checkpoint_record_begin(run);
 	r->status = run->thread.status;
 	r->finished_at = run->thread.updated_at;
 	r->node = run->thread.node;
@@ -165,7 +165,7 @@ bool checkpoint_begin(ag_run *run, struct error *err)
 	}
 	freshen(run);
 	note_open(run, false);
-	record_begin(run);
+	checkpoint_record_begin(run);
 	run->start_thread = run->thread;
 	run->start_record = run->record;
 	run->start_write = next_write(run, &run->start_thread);
@@ -243,7 +243,7 @@ bool checkpoint_save(ag_run *run, const struct error *failure, struct error *err
 		note_open(run, steps);
 	struct thread_write w = next_write(run, &run->thread);
 	if (ends) {
-		record_end(run, failure);
+		checkpoint_record_end(run, failure);
 		w.run = &run->record;
 		w.checkpoint = checkpoint_of_end(run);
 		tell_stores(run);
@@ -267,7 +267,7 @@ bool checkpoint_roll_back(ag_run *run, const struct error *failure, struct error
 	    .thread = &was, .back_to = &run->before->view, .run = &run->record};
 	run->thread.status = failure ? RUN_ERROR : RUN_STOPPED;
 	run->thread.updated_at = clock_now();
-	record_end(run, failure);
+	checkpoint_record_end(run, failure);
 	if (!run->start_write.thread && !run->begun)
 		run->record.brought = 0; /* that was never stored */
 	was.row = run->thread.row;
@@ -291,7 +291,7 @@ bool checkpoint_end(ag_run *run, const struct error *failure, struct error *err)
 	struct thread_write w = {
 	    .thread = &run->thread, .run = &run->record, .checkpoint = checkpoint_of_end(run)};
 	run->thread.updated_at = clock_now();
-	record_end(run, failure);
+	checkpoint_record_end(run, failure);
 	if (!run->begun) { /* nor was that stored */
 		run->record.brought = 0;
 		w.rewind = run->setup.rewind;

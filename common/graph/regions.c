@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Where the walk over the graph is: in a branch of a fork, or outside of all (fork NULL). */
-struct region_walk {
+struct regions_walk {
 	ag_graph *graph;
 	const struct edge *fork;
 	size_t branch;
@@ -16,7 +16,7 @@ struct region_walk {
 	bool *joined; /* whether some way of the branch enters the join */
 };
 
-static void region_problem(ag_graph *graph, const struct edge *edge, const char *text)
+static void regions_problem(ag_graph *graph, const struct edge *edge, const char *text)
 {
 	if (edge->place)
 		problems_add(&graph->problems, "%s: %s", edge->place, text);
@@ -27,7 +27,7 @@ static void region_problem(ag_graph *graph, const struct edge *edge, const char 
 
 /* "'x' belongs to …, and …": what is wrong is told where the walk's fork is, or that of the node.
  */
-static void region_clash(const struct region_walk *w, const struct node *node)
+static void regions_clash(const struct regions_walk *w, const struct node *node)
 {
 	const struct edge *told = w->fork ? w->fork : node->fork;
 	const char *here = w->fork ? w->fork->names[w->branch] : NULL;
@@ -39,38 +39,38 @@ static void region_clash(const struct region_walk *w, const struct node *node)
 		  "node '%s' is reached from the branch '%s' and from outside of it; expected "
 		  "every way out of a branch to lead to its join '%s'",
 		  node->name, here ? here : there, told->join);
-	region_problem(w->graph, told, text);
+	regions_problem(w->graph, told, text);
 	free(text);
 }
 
-static void region_walk(const struct region_walk *w, int place);
+static void regions_walk(const struct regions_walk *w, int place);
 
-static void region_walk_fork(const struct region_walk *w, const struct edge *fork)
+static void regions_walk_fork(const struct regions_walk *w, const struct edge *fork)
 {
 	for (size_t i = 0; i < fork->target_count; i++) {
 		bool joined = false;
-		const struct region_walk inside = {w->graph, fork, i, w->seen, &joined};
+		const struct regions_walk inside = {w->graph, fork, i, w->seen, &joined};
 		size_t errors = w->graph->problems.errors;
-		region_walk(&inside, fork->targets[i]);
+		regions_walk(&inside, fork->targets[i]);
 		if (joined || w->graph->problems.errors != errors)
 			continue;
 		char *text = xasprintf(
 		    "the branch '%s' never enters its join '%s'", fork->names[i], fork->join);
-		region_problem(w->graph, fork, text);
+		regions_problem(w->graph, fork, text);
 		free(text);
 	}
-	region_walk(w, fork->joins);
+	regions_walk(w, fork->joins);
 }
 
-static void region_walk_edge(const struct region_walk *w, const struct edge *edge)
+static void regions_walk_edge(const struct regions_walk *w, const struct edge *edge)
 {
 	if (edge && edge->join)
-		region_walk_fork(w, edge);
+		regions_walk_fork(w, edge);
 	for (size_t i = 0; edge && !edge->join && i < edge->target_count; i++)
-		region_walk(w, edge->targets[i]);
+		regions_walk(w, edge->targets[i]);
 }
 
-static void region_walk(const struct region_walk *w, int place)
+static void regions_walk(const struct regions_walk *w, int place)
 {
 	if (w->fork && place == w->fork->joins) {
 		*w->joined = true;
@@ -81,7 +81,7 @@ static void region_walk(const struct region_walk *w, int place)
 		    xasprintf("the branch '%s' reaches END; expected every way out of it to "
 			      "lead to its join '%s'",
 			w->fork->names[w->branch], w->fork->join);
-		region_problem(w->graph, w->fork, text);
+		regions_problem(w->graph, w->fork, text);
 		free(text);
 	}
 	if (place < 0)
@@ -89,31 +89,31 @@ static void region_walk(const struct region_walk *w, int place)
 	struct node *node = &w->graph->nodes[place];
 	if (w->seen[place]) {
 		if (node->fork != w->fork || node->branch != w->branch)
-			region_clash(w, node);
+			regions_clash(w, node);
 		return;
 	}
 	w->seen[place] = true;
 	node->fork = w->fork;
 	node->branch = w->branch;
-	region_walk_edge(w, node->edge);
+	regions_walk_edge(w, node->edge);
 	if (node->on_error != GRAPH_UNSET)
-		region_walk(w, node->on_error);
+		regions_walk(w, node->on_error);
 }
 
-static void region_check(ag_graph *graph, const struct edge *fork)
+static void regions_check(ag_graph *graph, const struct edge *fork)
 {
 	const struct field *field = fork->map ? graph_field_get(graph, fork->map) : NULL;
 	if (fork->map && (!field || strcmp(field->type, "array") != 0)) {
 		char *text = xasprintf("map: expected a state field of type array, '%s' is %s",
 		    fork->map, field ? field->type : "none");
-		region_problem(graph, fork, text);
+		regions_problem(graph, fork, text);
 		free(text);
 	}
 	if (fork->target_count < 2 && !fork->map)
-		region_problem(graph, fork, "expected at least two branches");
+		regions_problem(graph, fork, "expected at least two branches");
 	for (size_t i = 0; i < fork->target_count; i++) {
 		if (fork->targets[i] < 0 || fork->targets[i] == fork->joins)
-			region_problem(
+			regions_problem(
 			    graph, fork, "expected each branch to begin with a node of its own");
 	}
 }
@@ -126,14 +126,14 @@ void graph_compile_regions(ag_graph *graph)
 		if (!graph->edges[i].join)
 			continue;
 		any = true;
-		region_check(graph, &graph->edges[i]);
+		regions_check(graph, &graph->edges[i]);
 		if (graph->live)
-			region_problem(graph, &graph->edges[i], "a live graph has no branches");
+			regions_problem(graph, &graph->edges[i], "a live graph has no branches");
 	}
 	if (!any || graph->problems.errors != errors)
 		return;
 	bool *seen = xcalloc(graph->node_count + 1, sizeof(*seen));
-	const struct region_walk all = {graph, NULL, 0, seen, NULL};
-	region_walk_edge(&all, graph->start);
+	const struct regions_walk all = {graph, NULL, 0, seen, NULL};
+	regions_walk_edge(&all, graph->start);
 	free(seen);
 }

@@ -108,18 +108,10 @@ static void graph_state_add_copy(cJSON *meta, const char *name, const cJSON *val
 	    meta, name, value ? cJSON_Duplicate(value, true) : cJSON_CreateNull());
 }
 
-static void add_interrupt(cJSON *meta, cJSON *interrupt)
-{
-	graph_state_add_copy(meta, "interrupted_node", json_get(interrupt, "node"));
-	graph_state_add_copy(meta, "interrupt_reason", json_get(interrupt, "reason"));
-	graph_state_add_copy(meta, "interrupt_data", json_get(interrupt, "data"));
-	cJSON_AddItemToObject(meta, "interrupt", interrupt);
-}
-
 /* Remote calls that wait are told in the same three members, but they are no interrupt
  * (doc/protocol-runs.md#tools-at-the-client).
  */
-static void add_waiting(cJSON *meta, const struct thread *thread)
+static void graph_state_add_waiting(cJSON *meta, const struct thread *thread)
 {
 	cJSON *waiting = json_parse(
 	    thread->waiting_json, strlen(thread->waiting_json), JSON_TRUSTED_DEPTH, NULL);
@@ -133,13 +125,6 @@ static void add_waiting(cJSON *meta, const struct thread *thread)
 	cJSON_Delete(waiting);
 }
 
-static void add_no_interrupt(cJSON *meta)
-{
-	cJSON_AddNullToObject(meta, "interrupted_node");
-	cJSON_AddNullToObject(meta, "interrupt_reason");
-	cJSON_AddNullToObject(meta, "interrupt_data");
-}
-
 enum run_status thread_status(const struct thread *thread, const struct run_flags *flags)
 {
 	if (flags->running)
@@ -147,7 +132,7 @@ enum run_status thread_status(const struct thread *thread, const struct run_flag
 	return thread->status == RUN_RUNNING ? RUN_ERROR : thread->status;
 }
 
-static cJSON *execution_meta(const struct thread *thread, const struct run_flags *flags)
+static cJSON *graph_state_meta(const struct thread *thread, const struct run_flags *flags)
 {
 	enum run_status status = thread_status(thread, flags);
 	enum stop_state stop = flags->stop_requested ? STOP_REQUESTED : thread->stop;
@@ -161,13 +146,17 @@ static cJSON *execution_meta(const struct thread *thread, const struct run_flags
 	cJSON_AddBoolToObject(
 	    meta, "is_stopped_requested", flags->running && flags->stop_requested);
 	cJSON_AddStringToObject(meta, "status", status_names[status]);
+	if (!interrupt && thread->waiting_json && !flags->running) {
+		graph_state_add_waiting(meta, thread);
+	} else {
+		graph_state_add_copy(meta, "interrupted_node", json_get(interrupt, "node"));
+		graph_state_add_copy(meta, "interrupt_reason", json_get(interrupt, "reason"));
+		graph_state_add_copy(meta, "interrupt_data", json_get(interrupt, "data"));
+	}
 	if (interrupt) {
-		add_interrupt(meta, interrupt);
+		cJSON_AddItemToObject(meta, "interrupt", interrupt);
 		thread_add_interrupts(thread, meta);
-	} else if (thread->waiting_json && !flags->running)
-		add_waiting(meta, thread);
-	else
-		add_no_interrupt(meta);
+	}
 	cJSON_AddStringToObject(meta, "thread_id", thread->thread_id);
 	cJSON_AddStringToObject(meta, "stop_current_execution", stop_names[stop]);
 	cJSON_AddObjectToObject(meta, "internal_data");
@@ -180,7 +169,7 @@ cJSON *state_json(const ag_graph *graph, const struct thread *thread, const stru
 	cJSON *state = cJSON_CreateObject();
 	cJSON_AddItemToObject(state, "context", context);
 	json_add_str(state, "context_summary", thread->summary);
-	cJSON_AddItemToObject(state, "execution_meta", execution_meta(thread, flags));
+	cJSON_AddItemToObject(state, "execution_meta", graph_state_meta(thread, flags));
 	cJSON *fields = state_fields(graph, thread->fields_json);
 	while (fields->child) {
 		cJSON *item = cJSON_DetachItemViaPointer(fields, fields->child);
@@ -234,16 +223,11 @@ static bool graph_state_add(
 	return fits;
 }
 
-/* Whether value may be given as an update: an element to append need not be an array. */
-static bool graph_state_update_fits(const struct field *field, const cJSON *value)
-{
-	return field->reducer == AG_APPEND || graph_field_accepts(field, value);
-}
-
 bool state_reduce(cJSON *fields, const struct field *field, cJSON *value)
 {
 	cJSON *old = json_opt(fields, field->name);
-	if (!graph_state_update_fits(field, value)) {
+	/* an element to append need not be an array */
+	if (field->reducer != AG_APPEND && !graph_field_accepts(field, value)) {
 		cJSON_Delete(value);
 		return false;
 	}

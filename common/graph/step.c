@@ -20,15 +20,7 @@
 #define GRAPH_FAILED "Graph execution failed: "
 #define LOOK_MS 50 /* how often a run that waits looks for orders */
 
-static bool node_failed(ag_run *run, struct error *err)
-{
-	const char *why = run->frame.failure ? run->frame.failure : "the node failed";
-	const char *at = arena_printf(run->setup.arena, "node.%s", run->frame.node->name);
-	error_set(err, ERR_NODE, GRAPH_FAILED "%s", why);
-	return error_field(err, ERR_NODE, at, "node_error", "%s", why);
-}
-
-static bool node_timed_out(ag_run *run, const char *name, double seconds, struct error *err)
+static bool step_timed_out(ag_run *run, const char *name, double seconds, struct error *err)
 {
 	const char *at = arena_printf(run->setup.arena, "node.%s", name);
 	error_set(
@@ -45,10 +37,10 @@ static bool run_is_late(const ag_run *run)
 bool step_in_time(ag_run *run, struct error *err)
 {
 	return !run_is_late(run) ||
-	    node_timed_out(run, run->limit->node->name, run->limit->seconds, err);
+	    step_timed_out(run, run->limit->node->name, run->limit->seconds, err);
 }
 
-static bool apply_update(ag_run *run, cJSON *fields, cJSON *item, struct error *err)
+static bool step_apply(ag_run *run, cJSON *fields, cJSON *item, struct error *err)
 {
 	const struct field *field = graph_field_get(run->setup.graph, item->string);
 	char *name = arena_strdup(run->setup.arena, item->string);
@@ -62,28 +54,7 @@ static bool apply_update(ag_run *run, cJSON *fields, cJSON *item, struct error *
 	    name);
 }
 
-static bool apply_each_update(ag_run *run, cJSON *fields, cJSON *updates, struct error *err)
-{
-	while (updates->child) {
-		cJSON *item = cJSON_DetachItemViaPointer(updates, updates->child);
-		if (!apply_update(run, fields, item, err))
-			return false;
-	}
-	return true;
-}
-
-/* Keeps what a branch has set for the join. */
-static void log_updates(ag_run *run, cJSON *updates)
-{
-	while (updates && updates->child) {
-		cJSON *update = cJSON_CreateObject();
-		cJSON *item = cJSON_DetachItemViaPointer(updates, updates->child);
-		cJSON_AddItemToObject(update, item->string, item);
-		cJSON_AddItemToArray(run->log, update);
-	}
-}
-
-/* They are tried with copies of what they change. */
+/* They are tried with copies of what they change; what a branch has set is kept for the join. */
 bool step_update(ag_run *run, cJSON *updates, struct error *err)
 {
 	cJSON *fields, *log;
@@ -97,9 +68,15 @@ bool step_update(ag_run *run, cJSON *updates, struct error *err)
 			cJSON_AddItemToObject(fields, update->string, cJSON_Duplicate(old, true));
 	}
 	log = run->log ? cJSON_Duplicate(updates, true) : NULL;
-	bool ok = apply_each_update(run, fields, updates, err);
-	if (ok)
-		log_updates(run, log);
+	bool ok = true;
+	while (ok && updates->child)
+		ok = step_apply(
+		    run, fields, cJSON_DetachItemViaPointer(updates, updates->child), err);
+	while (ok && log && log->child) {
+		cJSON *item = cJSON_DetachItemViaPointer(log, log->child);
+		cJSON *entry = json_append(run->log, cJSON_CreateObject());
+		cJSON_AddItemToObject(entry, item->string, item);
+	}
 	while (ok && fields->child) {
 		cJSON *item = cJSON_DetachItemViaPointer(fields, fields->child);
 		json_set(run->fields, item->string, item);
@@ -111,7 +88,7 @@ bool step_update(ag_run *run, cJSON *updates, struct error *err)
 }
 
 /* The oldest messages, up to the one that ag_trim named, leave the loaded context too. */
-static void apply_trim(ag_run *run)
+static void step_trim(ag_run *run)
 {
 	const char *last = run->frame.leaves;
 	bool found = !last;
@@ -125,18 +102,18 @@ static void apply_trim(ag_run *run)
 }
 
 /* Takes over what a node that ended well left in its frame. */
-static bool apply_frame(ag_run *run, struct error *err)
+static bool step_take_frame(ag_run *run, struct error *err)
 {
 	cJSON *messages = run->frame.messages;
 	if (!step_update(run, run->frame.updates, err))
 		return false;
-	apply_trim(run);
+	step_trim(run);
 	while (messages->child)
 		run_append(run, cJSON_DetachItemViaPointer(messages, messages->child));
 	return true;
 }
 
-static void frame_open(ag_run *run, const struct node *node)
+static void step_open(ag_run *run, const struct node *node)
 {
 	struct arena *a = run->setup.arena;
 	run->frame = (struct node_frame){
@@ -164,7 +141,7 @@ void run_limit_node(ag_run *run, double seconds)
 
 /* What the node of the frame leaves for its cache; NULL: a person answered it, the client is to, or
  * it left messages out of the context. */
-static cJSON *node_result(const ag_run *run)
+static cJSON *step_result(const ag_run *run)
 {
 	const struct node_frame *frame = &run->frame;
 	bool answered = run->answers && run->answers->child;
@@ -175,7 +152,7 @@ static cJSON *node_result(const ag_run *run)
 
 /* The node's function, and what its return means.  A node that overran its time has failed,
  * whatever it says. */
-static enum verdict node_call(ag_run *run, struct error *err)
+static enum verdict step_call(ag_run *run, struct error *err)
 {
 	const struct node *node = run->frame.node;
 	/* a tools node keeps the results of its calls */
@@ -189,17 +166,20 @@ static enum verdict node_call(ag_run *run, struct error *err)
 	if (!step_in_time(run, err))
 		return FAILED;
 	if (clock_monotonic_ms() >= run->frame.deadline) {
-		node_timed_out(run, node->name, run->frame.seconds, err);
+		step_timed_out(run, node->name, run->frame.seconds, err);
 		return FAILED;
 	}
 	if (result == AG_PAUSE && run->frame.pause)
 		return PAUSED;
 	if (result != AG_OK) {
-		node_failed(run, err);
+		const char *why = run->frame.failure ? run->frame.failure : "the node failed";
+		const char *at = arena_printf(run->setup.arena, "node.%s", node->name);
+		error_set(err, ERR_NODE, GRAPH_FAILED "%s", why);
+		error_field(err, ERR_NODE, at, "node_error", "%s", why);
 		return FAILED;
 	}
-	cJSON *left = key && !kept ? node_result(run) : NULL;
-	bool applied = apply_frame(run, err);
+	cJSON *left = key && !kept ? step_result(run) : NULL;
+	bool applied = step_take_frame(run, err);
 	if (left && applied)
 		node_cache_put(run, node, key, left);
 	else
@@ -209,7 +189,7 @@ static enum verdict node_call(ag_run *run, struct error *err)
 
 /* Half of the time that the policy says to all of it, so that those who failed together do not come
  * back together. */
-static int64_t rest_ms(const struct node_policy *policy, int failed)
+static int64_t step_rest_ms(const struct node_policy *policy, int failed)
 {
 	unsigned chance;
 	random_bytes(&chance, sizeof(chance));
@@ -241,7 +221,7 @@ static enum verdict step_rest(ag_run *run, int64_t ms, struct error *err)
 enum verdict step_again(ag_run *run, const struct node *node, int attempt, struct error *err)
 {
 	const struct node_policy *policy = &node->policy;
-	int64_t ms = rest_ms(policy, attempt);
+	int64_t ms = step_rest_ms(policy, attempt);
 	run_tell_attempt(run, node, attempt, err);
 	log_warning("thread %s, node %s: attempt %d of %d failed, the next follows in %.3f s: %s",
 	    run->thread.thread_id, node->name, attempt, policy->attempts, (double)ms / 1000,
@@ -254,8 +234,8 @@ enum verdict step_again(ag_run *run, const struct node *node, int attempt, struc
 enum verdict step_node(ag_run *run, const struct node *node, struct error *err)
 {
 	for (int attempt = 1;; attempt++) {
-		frame_open(run, node);
-		enum verdict verdict = node_call(run, err);
+		step_open(run, node);
+		enum verdict verdict = step_call(run, err);
 		if (verdict != FAILED || attempt >= node->policy.attempts || run->frame.streamed ||
 		    run_is_late(run))
 			return verdict;
@@ -270,10 +250,10 @@ bool step_say_kept(ag_run *run, const struct node *node, cJSON *kept, struct err
 	run->step = run->branch ? ++run->side->step : run->step + 1;
 	run->thread.step = run->step;
 	run->spent++;
-	frame_open(run, node);
+	step_open(run, node);
 	run_tell_start(run);
 	node_cache_say(run, kept);
-	if (!apply_frame(run, err))
+	if (!step_take_frame(run, err))
 		return false;
 	run_tell_end(run, GO_ON, NULL);
 	return true;

@@ -72,7 +72,7 @@ static void outlet_drop(struct outlet *outlet, uint64_t n)
 	metrics_count(outlet->setup.dropped, n);
 }
 
-static void batch_free(struct batch *batch)
+static void outlet_free_batch(struct batch *batch)
 {
 	if (!batch)
 		return;
@@ -90,7 +90,7 @@ static void outlet_take_first(struct outlet *outlet)
 	outlet->attempts = 0;
 	metrics_gauge(GAUGE_EXPORT_QUEUE, -(int64_t)batch->count);
 	if (outlet->spare || batch->body.size > KEEP_BYTES) {
-		batch_free(batch);
+		outlet_free_batch(batch);
 		return;
 	}
 	buf_reset(&batch->body);
@@ -321,7 +321,7 @@ void outlet_free(struct outlet *outlet)
 	outlet_drop(outlet, outlet->count);
 	while (outlet->count)
 		outlet_take_first(outlet);
-	batch_free(outlet->spare);
+	outlet_free_batch(outlet->spare);
 	free(outlet->setup.url);
 	free(outlet->setup.prefix);
 	free(outlet->setup.suffix);

@@ -36,7 +36,7 @@ struct query_pair {
 };
 
 /* Decodes the pair at *query, which moves on to the next; false at the end. */
-static bool query_next(struct arena *arena, const char **query, struct query_pair *pair)
+static bool query_pair_next(struct arena *arena, const char **query, struct query_pair *pair)
 {
 	const char *text = *query;
 	size_t len = strcspn(text, "&");
@@ -75,7 +75,7 @@ bool query_read(struct arena *arena, const char *query, struct query_field *fiel
 {
 	struct query_pair pair;
 	bool ok = true;
-	while (query_next(arena, &query, &pair)) {
+	while (query_pair_next(arena, &query, &pair)) {
 		for (size_t i = 0; i < count; i++)
 			if (strlen(fields[i].name) == pair.name_len &&
 			    !memcmp(fields[i].name, pair.name, pair.name_len))
@@ -100,7 +100,7 @@ bool query_values(struct arena *arena, const char *query, const char *name, cons
 	size_t room = *count;
 	struct query_pair pair;
 	*count = 0;
-	while (query_next(arena, &query, &pair)) {
+	while (query_pair_next(arena, &query, &pair)) {
 		if (strlen(name) != pair.name_len || memcmp(name, pair.name, pair.name_len) != 0)
 			continue;
 		if (*count == room)
@@ -119,7 +119,7 @@ bool query_members(struct arena *arena, const char *query, const char *object,
 	struct query_pair pair;
 	bool ok = true;
 	*count = 0;
-	while (query_next(arena, &query, &pair)) {
+	while (query_pair_next(arena, &query, &pair)) {
 		if (strncmp(pair.name, object, prefix - 1) != 0 || pair.name[prefix - 1] != '.')
 			continue;
 		if (!utf8_valid(pair.name, pair.name_len))

@@ -9,7 +9,8 @@
 #include <strings.h>
 #include <sys/socket.h>
 
-static curl_socket_t open_socket(void *arg, curlsocktype purpose, struct curl_sockaddr *address)
+static curl_socket_t http_open_socket(
+    void *arg, curlsocktype purpose, struct curl_sockaddr *address)
 {
 	(void)arg, (void)purpose;
 	return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
@@ -100,7 +101,7 @@ static bool set_method(struct http_call *c)
 static bool set_manners(struct http_call *c)
 {
 	set_long(c, CURLOPT_NOSIGNAL, 1);
-	c->curl->easy_setopt(c->handle->easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+	c->curl->easy_setopt(c->handle->easy, CURLOPT_OPENSOCKETFUNCTION, http_open_socket);
 	set_long(c, CURLOPT_QUICK_EXIT, 1);
 	set_long(c, CURLOPT_TCP_KEEPALIVE, 1);
 	set_long(c, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1);

@@ -177,7 +177,7 @@ static ag_result do_ask(struct demo *d)
 }
 
 /* Reads a whole number and moves on behind it; false for one that no int holds. */
-static bool take_int(const char **text, int *value)
+static bool demo_take_int(const char **text, int *value)
 {
 	char *end;
 	errno = 0;
@@ -194,7 +194,7 @@ static ag_result do_slow(struct demo *d)
 	const char *at = d->rest;
 	int steps, ms;
 	char tick[32];
-	if (!take_int(&at, &steps) || !take_int(&at, &ms))
+	if (!demo_take_int(&at, &steps) || !demo_take_int(&at, &ms))
 		return demo_say(d, "echo: ", d->text);
 	if (ag_sleep_ms(d->run, ms) != AG_OK)
 		return AG_ERROR;

@@ -233,7 +233,7 @@ static void read_http_tool(
 
 #define MCP_TIMEOUT_MS 300000
 
-static bool is_prefix(const char *text)
+static bool document_tools_is_prefix(const char *text)
 {
 	return !*text || graph_name_valid(text);
 }
@@ -249,7 +249,7 @@ DOCUMENT_SHAPE(mcp_tools, FIELD_ONLY("kind", .types = TYPE_STRING),
     FIELD_AT("mcp", mcp_object, reach, FIELD_OBJECT, .required = true),
     FIELD_AT("timeout", mcp_object, timeout_ms, TIMEOUT(MCP_TIMEOUT_MS)),
     FIELD(mcp_object, tools, FIELD_ARRAY),
-    FIELD(mcp_object, prefix, .kind = &field_text, .valid = is_prefix,
+    FIELD(mcp_object, prefix, .kind = &field_text, .valid = document_tools_is_prefix,
 	.expected = "up to " GRAPH_NAME_LETTERS));
 
 struct reach_object {

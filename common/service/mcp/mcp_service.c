@@ -14,7 +14,7 @@
 
 /* ---- who this is ---- */
 
-static cJSON *mcp_initialize(struct call *call, const struct mcp_request *rq)
+static cJSON *mcp_service_initialize(struct call *call, const struct mcp_request *rq)
 {
 	const struct environment *env = &call->service->config->env;
 	const struct mcp_version *asked = mcp_version_find(json_str(rq->params, "protocolVersion"));
@@ -44,7 +44,7 @@ static void mcp_add_freshness(struct call *call, const struct mcp_request *rq, c
 	json_add_str(result, "cacheScope", open ? "public" : "private");
 }
 
-static cJSON *mcp_discover(struct call *call, const struct mcp_request *rq)
+static cJSON *mcp_service_discover(struct call *call, const struct mcp_request *rq)
 {
 	cJSON *result = mcp_result(call, rq);
 	cJSON *supported = json_add(result, "supportedVersions", cJSON_CreateArray());
@@ -202,9 +202,9 @@ static const struct mcp_method {
 	unsigned eras;
 	cJSON *(*answer)(struct call *call, const struct mcp_request *rq); /* NULL: a call */
 } mcp_methods[] = {
-    {"initialize", MCP_WITH_HANDSHAKE, mcp_initialize},
+    {"initialize", MCP_WITH_HANDSHAKE, mcp_service_initialize},
     {"ping", MCP_WITH_HANDSHAKE, mcp_ping},
-    {"server/discover", MCP_STATELESS, mcp_discover},
+    {"server/discover", MCP_STATELESS, mcp_service_discover},
     {"tools/list", MCP_WITH_HANDSHAKE | MCP_STATELESS, mcp_list},
     {"tools/call", MCP_WITH_HANDSHAKE | MCP_STATELESS, NULL},
 };

@@ -60,16 +60,6 @@ static void copy_value(struct query *put, const char *name, struct query *get, i
 	}
 }
 
-/* What searches for words need of a memory. */
-static bool copy_words(struct db *to, int64_t row, struct error *err)
-{
-	struct query q;
-
-	query_start(&q, to, SQL_WORD_INSERT, err);
-	query_int(&q, ":row", row);
-	return query_run(&q);
-}
-
 static bool copy_row(
     struct copying *c, const struct copy_table *table, struct db *to, struct query *get)
 {
@@ -79,10 +69,14 @@ static bool copy_row(
 	query_start(&put, to, table->put, c->err);
 	for (int i = 0; i < statement->columns; i++)
 		copy_value(&put, statement->names[i], get, i);
-	if (!query_run(&put) ||
-	    (table->put == SQL_COPYING_MEMORIES_PUT &&
-		!copy_words(to, query_column_int(get, COPYING_MEMORIES_ROW), c->err)))
+	if (!query_run(&put))
 		return false;
+	if (table->put == SQL_COPYING_MEMORIES_PUT) { /* what searches for words need of it */
+		query_start(&put, to, SQL_WORD_INSERT, c->err);
+		query_int(&put, ":row", query_column_int(get, COPYING_MEMORIES_ROW));
+		if (!query_run(&put))
+			return false;
+	}
 	c->report->rows++;
 	if (clock_monotonic_ms() >= c->tell_at) {
 		c->report->tell(table->name, c->report->rows, c->all);
@@ -152,29 +146,15 @@ static bool copy_execute(struct db *db, enum sql_id sql, struct error *err)
 	return query_run(&q);
 }
 
-static bool copy_database(struct copying *c, enum copy_database d)
-{
-	for (const struct copy_table *t = tables[d]; c->from.dbs[d] && t->name; t++)
-		if (!copy_table(c, t, c->from.dbs[d], c->to.dbs[d]))
-			return false;
-	return true;
-}
-
 static bool copy_all(struct copying *c)
 {
 	if (!copy_is_empty(c) || !copy_count(c))
 		return false;
 	for (enum copy_database d = 0; d < COPY_DATABASES; d++)
-		if (!copy_database(c, d))
-			return false;
+		for (const struct copy_table *t = tables[d]; c->from.dbs[d] && t->name; t++)
+			if (!copy_table(c, t, c->from.dbs[d], c->to.dbs[d]))
+				return false;
 	return copy_execute(c->to.dbs[COPY_THREADS], SQL_COPYING_SETTLE, c->err);
-}
-
-static void copy_each(struct copy_place *to, void (*end)(struct db *db))
-{
-	for (int d = 0; d < COPY_DATABASES; d++)
-		if (to->dbs[d] && (d == 0 || to->dbs[d] != to->dbs[0]))
-			end(to->dbs[d]);
 }
 
 static bool copy_commit(struct copying *c)
@@ -212,8 +192,9 @@ bool sql_copy(const struct copy_ops *from_ops, const char *from, const struct co
 	bool done = from_ops->open(&c.from, from, false, err) &&
 	    to_ops->open(&c.to, to, true, err) && copy_all(&c) && copy_commit(&c);
 
-	if (!done)
-		copy_each(&c.to, db_rollback);
+	for (int d = 0; !done && d < COPY_DATABASES; d++)
+		if (c.to.dbs[d] && (d == 0 || c.to.dbs[d] != c.to.dbs[0]))
+			db_rollback(c.to.dbs[d]);
 	to_ops->close(&c.to);
 	from_ops->close(&c.from);
 	return done;

@@ -122,7 +122,7 @@ static bool history_list_stored(struct storage *st, const struct storage_context
 	return pool_query_end(engine_of(st)->pool, &q);
 }
 
-static bool history_list(struct storage *st, const struct storage_context *ctx,
+static bool sql_history_list(struct storage *st, const struct storage_context *ctx,
     const struct thread *thread, const struct checkpoint_filter *filter, checkpoint_fn fn,
     void *arg, struct error *err)
 {
@@ -161,7 +161,7 @@ struct copying {
 };
 
 /* What the view shows of the list, its size and number. */
-static bool copy_count(
+static bool history_copy_count(
     struct db *db, const struct view *v, int64_t *bytes, int64_t *count, struct error *err)
 {
 	bool ok = true;
@@ -243,13 +243,14 @@ static bool copy_stand(struct db *db, const struct view *v, int64_t to, int64_t 
 	return query_run(&q);
 }
 
-static bool copy_all(struct db *db, struct copying *c, const struct view *v, struct error *err)
+static bool history_copy_all(
+    struct db *db, struct copying *c, const struct view *v, struct error *err)
 {
 	const struct thread_write first = {.thread = c->to, .checkpoint = CHECKPOINT_COPY};
 	struct standing now = {.view = v->shown, .next = clock_now()};
 	int64_t bytes, max = c->st->thread_max_bytes;
 
-	if (!copy_count(db, v, &bytes, &now.messages, err))
+	if (!history_copy_count(db, v, &bytes, &now.messages, err))
 		return false;
 	if (max && bytes + thread_state_size(c->to) > max)
 		return thread_too_large(c->to, max, err);
@@ -284,12 +285,12 @@ static bool copy_apply(struct db *db, struct unit *unit, struct error *err)
 	/* it may have got branches since it was read */
 	now.until = c->from->view.until;
 	now.after = c->from->view.after < now.until ? c->from->view.after : now.until;
-	ok = view_read_in(&v, db, c->from->row, &now, err) && copy_all(db, c, &v, err);
+	ok = view_read_in(&v, db, c->from->row, &now, err) && history_copy_all(db, c, &v, err);
 	view_release(&v);
 	return ok;
 }
 
-static bool history_copy(struct storage *st, const struct storage_context *ctx,
+static bool sql_history_copy(struct storage *st, const struct storage_context *ctx,
     const struct lease *lease, const struct thread *from, struct thread *to, struct error *err)
 {
 	struct copying c = {
@@ -304,8 +305,8 @@ static bool history_copy(struct storage *st, const struct storage_context *ctx,
 
 const struct history_ops sql_history = {
     .get = history_get,
-    .list = history_list,
-    .copy = history_copy,
+    .list = sql_history_list,
+    .copy = sql_history_copy,
     .places = parts_places,
     .origin = parts_origin,
     .make = parts_make,

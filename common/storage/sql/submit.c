@@ -189,13 +189,6 @@ static bool stop_unit(struct db *db, struct unit *unit, struct error *err)
 	return query_end(&q) && jobs_stop(s->st, db, &s->what, &s->count, &s->moves, err);
 }
 
-/* Most threads have nothing in the queue, which costs no transaction. */
-static bool stop_is_needed(struct storage *st, const struct storage_context *ctx,
-    const char *thread_id, bool *needed, struct error *err)
-{
-	return engine_queued_due(st, ctx, thread_id, INT64_MAX, 1, needed, err);
-}
-
 bool engine_stop_queued(struct storage *st, const struct storage_context *ctx,
     const char *thread_id, const char *run_id, enum lease_order order, int64_t *count,
     struct error *err)
@@ -209,7 +202,8 @@ bool engine_stop_queued(struct storage *st, const struct storage_context *ctx,
 	*count = 0;
 	if (!order)
 		return true;
-	if (!stop_is_needed(st, ctx, thread_id, &more, err))
+	/* most threads have nothing in the queue, which costs no transaction */
+	if (!engine_queued_due(st, ctx, thread_id, INT64_MAX, 1, &more, err))
 		return false;
 	while (more) {
 		if (!writer_run(engine_of(st)->writer, &s.unit, err))

@@ -114,7 +114,7 @@ static bool keeper_stops(void *arg)
 	return closing;
 }
 
-static struct mcp_wait keeper_wait(struct mcp_server *server, int64_t ms)
+static struct mcp_wait mcp_keeper_wait(struct mcp_server *server, int64_t ms)
 {
 	return (struct mcp_wait){clock_monotonic_ms() + ms, keeper_stops, server};
 }
@@ -145,16 +145,6 @@ static bool agree(struct mcp_server *server, const cJSON *reply, char why[MCP_WH
 	return true;
 }
 
-static bool names_version(const cJSON *versions, const char *name)
-{
-	const cJSON *version;
-	cJSON_ArrayForEach(version, versions) {
-		if (cJSON_IsString(version) && strcmp(version->valuestring, name) == 0)
-			return true;
-	}
-	return false;
-}
-
 /* Asks without a session, and once more where the server refuses the version and says that it has
  * it.  NULL where it does not speak so: *older, or it cannot be asked now. */
 static cJSON *mcp_discover(
@@ -169,10 +159,10 @@ static cJSON *mcp_discover(
 		    .method = "server/discover", .params = cJSON_CreateObject(), .wait = wait};
 		cJSON_Delete(reply);
 		reply = mcp_exchange(server, &asked, why);
-		if (names_version(json_get(json_get(reply, "result"), "supportedVersions"), latest))
+		if (json_has_str(json_get(json_get(reply, "result"), "supportedVersions"), latest))
 			return reply;
 		const cJSON *error = json_get(reply, "error");
-		again = names_version(json_get(json_get(error, "data"), "supported"), latest);
+		again = json_has_str(json_get(json_get(error, "data"), "supported"), latest);
 		refused = asked.status / 100 == 4 && asked.status != 401 && asked.status != 403;
 	}
 	*older = reply || refused;
@@ -214,7 +204,7 @@ static cJSON *mcp_meet(
 
 static bool greet(struct mcp_server *server, char why[MCP_WHY_SIZE])
 {
-	const struct mcp_wait wait = keeper_wait(server, START_MS);
+	const struct mcp_wait wait = mcp_keeper_wait(server, START_MS);
 	struct mcp_tools *tools = NULL;
 	int64_t fresh_until = INT64_MAX;
 	cJSON *reply = mcp_meet(server, &wait, why);
@@ -289,7 +279,7 @@ static void mcp_begin(struct mcp_server *server)
 static void list_again(struct mcp_server *server)
 {
 	char why[MCP_WHY_SIZE] = "";
-	const struct mcp_wait wait = keeper_wait(server, LIST_MS);
+	const struct mcp_wait wait = mcp_keeper_wait(server, LIST_MS);
 	int64_t fresh_until;
 	struct mcp_tools *tools = list_tools(server, &wait, &fresh_until, why);
 	if (tools)
