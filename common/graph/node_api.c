@@ -7,7 +7,7 @@
 #include "base/os/clock.h"
 #include "graph/message/message.h"
 #include "graph/message/piece.h"
-#include "graph/nodes/tool_turn.h"
+#include "graph/nodes/tool_calls.h"
 #include "graph/run_internal.h"
 
 #include <math.h>

@@ -108,7 +108,7 @@ struct ag_run {
 	struct run_usage usage; /* of messages that subgraphs have not kept */
 	const cJSON *region;    /* the one that the run is in, as it is kept, or NULL */
 	char *region_text;      /* with what is kept beside it, as the latest write has it */
-	struct tool_call *call; /* of the run that one of several calls is given (tool_turn.h) */
+	struct tool_call *call; /* of the run that one of several calls is given (tool_calls.h) */
 
 	struct run_record record; /* the latest that a write was handed */
 

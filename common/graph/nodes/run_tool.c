@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* One call of a tool by itself: a run that has a node, but no graph to walk. */
 #include "base/os/clock.h"
-#include "graph/nodes/tool_answer.h"
+#include "graph/nodes/tool_calls.h"
 
 bool run_tool(const struct run_setup *setup, const struct node *node, const char *name,
     const cJSON *args, cJSON **output)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* One call of a tool: its arguments, its time, and what the model is told of it. */
-#include "graph/nodes/tool_answer.h"
+#include "graph/nodes/tool_calls.h"
 
 #include "base/json/json.h"
 #include "base/os/clock.h"

@@ -3,8 +3,6 @@
 #include "graph/nodes/tool_calls.h"
 
 #include "base/memory.h"
-#include "graph/nodes/tool_answer.h"
-#include "graph/nodes/tool_turn.h"
 
 #include <stdlib.h>
 

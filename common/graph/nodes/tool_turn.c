@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* What the calls of a message say, kept until it is their turn. */
-#include "graph/nodes/tool_turn.h"
+#include "graph/nodes/tool_calls.h"
 
 #include "base/os/clock.h"
 

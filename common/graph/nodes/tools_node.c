@@ -4,7 +4,6 @@
 #include "graph/message/message.h"
 #include "graph/nodes/approval.h"
 #include "graph/nodes/asking.h"
-#include "graph/nodes/tool_answer.h"
 #include "graph/nodes/tool_calls.h"
 #include "graph/run_internal.h"
 
