@@ -4,6 +4,7 @@
 #
 #	bench_start              starts both pools and nginx; BASE is its address, /floor is the floor, /static nginx alone
 #	rate PATH [LUA-FILE]     requests a second, at CONCURRENCY for SECONDS_EACH seconds
+#	spent PID PATH [LUA]     processor time of a request, of nginx and the pool whose first process that is, in microseconds
 #	post_script JSON         a file for wrk that posts this body
 #
 # Only ratios of the same run mean anything.  CONCURRENCY, SECONDS_EACH, ROUNDS, PROCESSES and THREADS change the load.
@@ -78,7 +79,8 @@ bench_start() {
 	SOCKET=$WORK/service
 	serve_run --no-nginx --processes "$PROCESSES" --threads "$THREADS" --socket "$SOCKET" || exit 1
 	"${FLOOR:-$TOP_BUILDDIR/t/bench/floor}" "$WORK/floor" "$PROCESSES" "$THREADS" &
-	tap_pids="$! $tap_pids"
+	FLOOR_PID=$!
+	tap_pids="$FLOOR_PID $tap_pids"
 	wait_for 5 test -S "$WORK/floor"
 	bench_nginx || exit 1
 	curl -sf "$BASE/ping" >/dev/null || exit 1
@@ -90,6 +92,22 @@ rate() {
 		sed 's/^/# /' "$WORK/wrk" >&2
 	fi
 	awk '/^Requests\/sec/ { print $2 }' "$WORK/wrk"
+}
+
+# ticks PID...: what these processes and their children have used so far.
+ticks() {
+	for pid; do
+		for each in "$pid" $(pgrep -P "$pid"); do
+			sed 's/.*) //' "/proc/$each/stat"
+		done
+	done | awk '{ sum += $12 + $13 } END { print sum }'
+}
+
+spent() {
+	before=$(ticks "$nginx_pid" "$1")
+	rate "$2" "${3-}" >/dev/null
+	echo "$before $(ticks "$nginx_pid" "$1") $(getconf CLK_TCK) $(awk '/ requests in / { print $1 }' "$WORK/wrk")" |
+		awk '{ printf "%.1f\n", ($2 - $1) / $3 / $4 * 1e6 }'
 }
 
 # post_script JSON: a file for wrk that posts this body.

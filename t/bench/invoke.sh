@@ -11,6 +11,8 @@ HELLO='{"messages":[{"role":"user","content":"hello there"}]}'
 # beside PATH SCRIPT PATH SCRIPT: the rates of both, in turn.
 beside() { echo "$(rate "$1" "$2") $(rate "$3" "$4")"; }
 
+costs() { echo "$(spent "$SERVE_PID" /v1/graph/invoke "$hello") $(spent "$FLOOR_PID" /floor)"; }
+
 # timed FORMAT PATH: median of 200 requests of a new thread each, in milliseconds.
 timed() {
 	i=0
@@ -41,11 +43,15 @@ rounds pings beside /ping '' /floor ''
 ratio ping pings
 rounds invokes beside /v1/graph/invoke "$hello" /floor ''
 ratio invoke invokes
+rounds spending costs
+ratio invoke-cpu spending
 
 history_fill 10 64
 history_fill 1000 64
 short=$(history_script 10 64 'hello there') long=$(history_script 1000 64 'hello there')
 reading=$(history_script 1000 64 /context)
+rounds agains beside /v1/graph/invoke "$short" /v1/graph/invoke "$hello"
+ratio again agains
 rounds histories beside /v1/graph/invoke "$long" /v1/graph/invoke "$short"
 ratio history histories
 rounds contexts beside /v1/graph/invoke "$reading" /v1/graph/invoke "$long"
