@@ -16,6 +16,20 @@
 
 #define DIRECTORY "sqlite:"
 
+/* The place, malloc'd.  Whoever lists processes sees no password in it any more. */
+static char *copy_hide(char *place)
+{
+	char *own = xstrdup(place), *at = strstr(place, "://"), *key = strstr(place, "password=");
+	char *end = at ? strchr(at + 3, '@') : NULL;
+	char *colon = end ? memchr(at + 3, ':', (size_t)(end - at - 3)) : NULL;
+
+	if (colon)
+		memset(colon + 1, '*', (size_t)(end - colon - 1));
+	if (key)
+		memset(key + 9, '*', strcspn(key + 9, "&"));
+	return own;
+}
+
 static void copy_tell(const char *table, int64_t rows, int64_t all)
 {
 	printf("agentgraph: %d %%, %" PRId64 " of %" PRId64 " rows (%s)\n",
@@ -82,17 +96,22 @@ int cmd_copy(int argc, char **argv)
 	    {"--to", OPTION_TEXT, &to, 0, 0},
 	    OPTION_END,
 	};
+	char *own_from, *own_to;
 	int source, target, status = 1;
 
 	if (!command_options(specs, argc, argv, 0))
 		return EXIT_USAGE;
 	if (!from || !to)
 		return complain(EXIT_USAGE, "copy needs --from and --to");
-	source = copy_lock(from, false);
-	target = source == -1 ? -1 : copy_lock(to, true);
+	own_from = copy_hide((char *)from); /* both are arguments */
+	own_to = copy_hide((char *)to);
+	source = copy_lock(own_from, false);
+	target = source == -1 ? -1 : copy_lock(own_to, true);
 	if (source != -1 && target != -1)
-		status = copy(from, to);
+		status = copy(own_from, own_to);
 	copy_unlock(source);
 	copy_unlock(target);
+	free(own_from);
+	free(own_to);
 	return status;
 }

@@ -70,10 +70,11 @@ waits() { [ "$(ask two "SELECT count(*) FROM pg_locks WHERE NOT granted")" -gt 0
 psql "${URL}two" -X -q -c 'BEGIN; LOCK TABLE relations IN SHARE MODE; SELECT pg_sleep(300)' >/dev/null 2>&1 &
 held() { [ "$(ask two "SELECT count(*) FROM pg_locks WHERE mode = 'ShareLock' AND relation = 'relations'::regclass")" = 1 ]; }
 wait_for 20 held
-"$AGENTGRAPH" copy --from "sqlite:$WORK/first" --to "${URL}two" >out 2>err &
+"$AGENTGRAPH" copy --from "sqlite:$WORK/first" --to "postgresql://agent:sesame@/postgres?host=$PG&password=sesame&options=-csearch_path%3Dtwo" >out 2>err &
 copier=$!
 wait_for 20 waits
 ok $? 'a copy is on its way'
+unlike "$(tr '\0' ' ' <"/proc/$copier/cmdline")" sesame 'whose password is not in the list of processes'
 kill -9 $copier
 wait $copier 2>/dev/null
 ask two "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE mode = 'ShareLock'" >terminated
@@ -110,9 +111,21 @@ is $? 1 'nothing is copied from under that one'
 like "$(cat err)" 'a service on .* works on the database' 'which is told'
 serve_stop
 
-# ---- and back
+# ---- and back, also when that is killed
 
 psql "${URL}one" -X -q -c "UPDATE instances SET seen_at = seen_at - interval '1 minute'"
+psql "${URL}one" -X -q -c 'BEGIN; LOCK TABLE relations IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(300)' >/dev/null 2>&1 &
+locked() { [ "$(ask one "SELECT count(*) FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND relation = 'relations'::regclass")" = 1 ]; }
+wait_for 20 locked
+"$AGENTGRAPH" copy --from "${URL}one" --to "sqlite:$WORK/third" >out 2>err &
+copier=$!
+waits() { [ "$(ask one "SELECT count(*) FROM pg_locks WHERE NOT granted")" -gt 0 ]; }
+wait_for 20 waits
+ok $? 'a copy back is on its way'
+kill -9 $copier
+wait $copier 2>/dev/null
+ask one "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND granted" >terminated
+ok '[ ! -e "$WORK/third/threads.db" ]' 'when it is killed no database is there'
 copy "${URL}one" "sqlite:$WORK/third"
 is $? 0 'PostgreSQL is copied to a state directory'
 cat err

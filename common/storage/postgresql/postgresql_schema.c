@@ -50,12 +50,15 @@ static bool schema_apply(
 	return true;
 }
 
-static bool schema_too_new(int version, struct error *err)
+/* A version of the schema only adds to the one before, so that instances of two neighbours work
+ * beside each other while one after the other is replaced. */
+static bool schema_is_known(int version, struct error *err)
 {
-	return error_set(err, ERR_STORAGE,
-	    "the database has schema version %d, but this program knows versions up to %d: it was "
-	    "written by a newer one",
-	    version, schema_newest());
+	return version <= schema_newest() + 1 ||
+	    error_set(err, ERR_STORAGE,
+		"the database has schema version %d, but this program knows versions up to %d: it was "
+		"written by a newer one",
+		version, schema_newest());
 }
 
 static bool schema_migrate(
@@ -73,8 +76,7 @@ static bool schema_migrate(
 		sizeof(number), err) != POSTGRESQL_FINE)
 		return false;
 	version = (int)strtol(number, NULL, 10);
-	return version > schema_newest() ? schema_too_new(version, err)
-					 : schema_apply(s, c, version, err);
+	return schema_is_known(version, err) && schema_apply(s, c, version, err);
 }
 
 /* A start needs a sentence; what passes by itself may be met by a request, which gets none. */
@@ -119,6 +121,11 @@ static const char rights[] =
     "WHEN NOT has_schema_privilege(to_regnamespace(current_setting('search_path'))::oid, 'USAGE, "
     "CREATE') THEN 'no right to make tables in it' "
     "WHEN to_regclass(current_setting('search_path') || '.version') IS NULL THEN 'new' "
+    "WHEN EXISTS (SELECT 1 FROM pg_class "
+    "WHERE relnamespace = to_regnamespace(current_setting('search_path')) AND relkind = 'r' "
+    "AND NOT (has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT') "
+    "AND has_table_privilege(oid, 'UPDATE') AND has_table_privilege(oid, 'DELETE'))) "
+    "THEN 'no right to its tables' "
     "ELSE 'there' END";
 
 /* What is to be said of the schema. */
@@ -140,9 +147,13 @@ static bool schema_look(struct postgresql_server *s, struct postgresql_connectio
 		sizeof(answer), err) != POSTGRESQL_FINE)
 		return false;
 	version = (int)strtol(answer, NULL, 10);
+	if (!schema_is_known(version, err))
+		return false;
 	if (version > schema_newest())
-		return schema_too_new(version, err);
-	if (version < schema_newest())
+		snprintf(text, size,
+		    "version %d, of the next version of agentgraph, beside which this one works",
+		    version);
+	else if (version < schema_newest())
 		snprintf(text, size, "version %d, which the next start brings to %d", version,
 		    schema_newest());
 	else
