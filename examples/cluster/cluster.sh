@@ -1,14 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# A service of several instances on one machine, to try what doc/scaling.md says: PostgreSQL, instances with a state
-# directory each, and nginx before them, all below one directory and with Debian's packages.
+# A service of several instances on one machine, to try what doc/scaling.md says: PostgreSQL, Redis where it is installed,
+# instances with a state directory each, and nginx before them, all below one directory and with Debian's packages.
 #
 #	examples/cluster/cluster.sh [-n INSTANCES] [-d DIRECTORY] [PORT]
 #
-# Ctrl-C ends it all, and what was stored stays in the directory (./cluster).  AGENTGRAPH names the program.
+# Ctrl-C ends it all, and what was stored stays in the directory (./cluster).  AGENTGRAPH names the program, else it is the
+# one that is installed, or built in this tree; CONFIG names an agentgraph.json.
 set -eu
 
-agentgraph=${AGENTGRAPH:-agentgraph}
+built=$(dirname "$0")/../../_build/agentgraph
+agentgraph=$(command -v "${AGENTGRAPH:-agentgraph}" || readlink -f "$built")
+[ -x "$agentgraph" ] || { echo "${AGENTGRAPH:-agentgraph} is not installed, nor built in _build/; AGENTGRAPH can name it" >&2; exit 1; }
+agentgraph=$(readlink -f "$agentgraph")
+config=${CONFIG:+$(readlink -f "$CONFIG")}
 instances=3
 dir=./cluster
 while getopts n:d: option; do
@@ -62,10 +67,18 @@ DATABASE_URL="postgresql:///postgres?host=$dir/database&user=agent"
 MEDIA_STORAGE_TYPE=${MEDIA_STORAGE_TYPE:-database}
 export DATABASE_URL MEDIA_STORAGE_TYPE
 
+# Counts of rate limits are common to all with it.
+if command -v redis-server >/dev/null; then
+	redis-server --port 0 --unixsocket "$dir/redis.sock" --save '' --appendonly no >redis.log 2>&1 </dev/null &
+	pids="$pids $!"
+	CACHE_URL=unix://$dir/redis.sock
+	export CACHE_URL
+fi
+
 # Each instance says at its start where it listens.
 : >upstreams
 for i in $(seq "$instances"); do
-	"$agentgraph" serve --state "$dir/instance-$i" --listen 127.0.0.1:0 ${CONFIG:+--config "$CONFIG"} \
+	"$agentgraph" serve --state "$dir/instance-$i" --listen 127.0.0.1:0 ${config:+--config "$config"} \
 		>"instance-$i.out" 2>"instance-$i.log" </dev/null &
 	pids="$pids $!"
 	until grep -q '^agentgraph: serving' "instance-$i.out"; do

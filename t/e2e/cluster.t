@@ -9,7 +9,10 @@ command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] || tap_skip_all 'nginx is 
 
 chmod 755 "$WORK" # PostgreSQL is another user's
 port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
-AGENTGRAPH=$AGENTGRAPH "$TOP_SRCDIR/examples/cluster/cluster.sh" -n 2 -d "$WORK/cluster" "$port" >out 2>"$WORK/err.cluster" </dev/null &
+limited=
+command -v redis-server >/dev/null && limited=limited.json
+printf '{"agent":"builtin:demo","rate_limit":{"requests":8,"window":600,"backend":"cache"}}\n' >limited.json
+AGENTGRAPH=$AGENTGRAPH CONFIG=$limited "$TOP_SRCDIR/examples/cluster/cluster.sh" -n 2 -d "$WORK/cluster" "$port" >out 2>"$WORK/err.cluster" </dev/null &
 cluster=$!
 tap_pids="$cluster"
 wait_for 120 grep -q '^cluster: 2 instances' out || { diag "$(cat "$WORK/err.cluster" cluster/*.log)"; tap_bail 'it does not start'; }
@@ -26,6 +29,11 @@ for i in 1 2; do
 done
 http POST /v1/graph/stream '{"messages":[{"role":"user","content":"streamed"}]}'
 is "$STATUS" 200 'streams pass'
+if [ -n "$limited" ]; then
+	http GET /v1/graph
+	http GET /v1/graph
+	is "$STATUS" 429 'all count to one limit'
+fi
 is "$(psql "postgresql:///postgres?host=$WORK/cluster/database&user=agent" -X -q -A -t -c 'SELECT count(*) FROM agentgraph.instances WHERE NOT gone')" 2 \
 	'the database knows both'
 kill "$cluster"
