@@ -119,7 +119,7 @@ class Socket:
                     return json.loads(text)
 
     def turn(self, body):
-        """All chunks of one run."""
+        """All chunks of one run; of a frame that is rejected there is one, without metadata."""
         self.send(body)
         chunks = []
         while True:
@@ -127,7 +127,8 @@ class Socket:
             if chunk is None:
                 return chunks
             chunks.append(chunk)
-            if chunk.get("event") == "updates" and (chunk.get("data") or {}).get("status") == "done":
+            done = chunk.get("event") == "updates" and (chunk.get("data") or {}).get("status") == "done"
+            if done or not chunk.get("metadata"):
                 return chunks
 
     def close(self):
