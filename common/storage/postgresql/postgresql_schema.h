@@ -6,8 +6,8 @@
 #include "storage/postgresql/postgresql_server.h"
 
 /* Makes the schema where there is none, and runs all migrations that sql/postgresql/ has beyond its
- * version, in one transaction; of several processes one does.  The next version is fine, and one that
- * is newer than that an error. */
+ * version, in one transaction; of several processes one does.  The next version is fine, and one
+ * that is newer than that an error. */
 bool postgresql_migrate(struct postgresql_server *s, struct error *err);
 
 /* Where the server is, and what is found and outstanding there, malloc'd; it changes nothing.  NULL
