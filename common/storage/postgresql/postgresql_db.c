@@ -659,12 +659,15 @@ static void postgresql_send(struct query *q)
 	if (!db->connection)
 		return;
 	p->ahead = p->sent = true;
+	failure = query_queue(q);
+	if (failure != POSTGRESQL_FINE) { /* whoever has asked may be gone before the rollback */
+		query_failed(q, failure);
+		db->db.driver->end(q);
+		return;
+	}
 	p->q = q;
 	p->next_asked = db->asked;
 	db->asked = p;
-	failure = query_queue(q);
-	if (failure != POSTGRESQL_FINE)
-		query_failed(q, failure);
 }
 
 /* The same, and waits for its rows, which come all at once. */
