@@ -16,6 +16,7 @@ SELECT (SELECT count(*) FROM threads)
 	+ (SELECT count(*) FROM runs)
 	+ (SELECT count(*) FROM jobs)
 	+ (SELECT count(*) FROM job_bodies)
+	+ (SELECT count(*) FROM arrivals)
 	+ (SELECT count(*) FROM kept)
 	+ (SELECT count(*) FROM chunks)
 	+ (SELECT count(*) FROM webhooks) AS count;
@@ -139,6 +140,14 @@ FROM job_bodies;
 -- name: copying_job_bodies_put
 INSERT INTO job_bodies (row, body)
 VALUES (:row, :body);
+
+-- name: copying_arrivals
+SELECT row, job, region, step, branch
+FROM arrivals;
+
+-- name: copying_arrivals_put
+INSERT INTO arrivals (row, job, region, step, branch)
+VALUES (:row, :job, :region, :step, :branch);
 
 -- name: copying_kept
 SELECT thread, number, job, until

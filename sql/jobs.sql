@@ -16,6 +16,19 @@ INSERT INTO job_bodies (row, body) VALUES (:row, :body);
 -- name: job_body_delete
 DELETE FROM job_bodies WHERE row = :row;
 
+-- name: arrival_insert
+-- Of a run that was ended meanwhile nothing.
+INSERT INTO arrivals (job, region, step, branch)
+SELECT row, :region, :step, :branch
+FROM job_bodies
+WHERE row = :job;
+
+-- name: arrivals_forget
+DELETE FROM arrivals WHERE job = :job AND region <> :region;
+
+-- name: arrivals_read
+SELECT step, branch FROM arrivals WHERE job = :job AND region = :region ORDER BY row;
+
 -- name: job_first
 -- Of a thread the one that is ready or was claimed.
 SELECT row, state, due_at FROM jobs WHERE thread = :thread AND state BETWEEN 1 AND 3;

@@ -260,6 +260,16 @@ bool checkpoint_save(ag_run *run, const struct error *failure, struct error *err
 	return ok;
 }
 
+bool checkpoint_region(ag_run *run, struct error *err)
+{
+	freshen(run);
+	note_open(run, false);
+	struct thread_write w = next_write(run, &run->thread);
+	return settled(run,
+	    thread_write_after(
+		run->setup.storage, &run->setup.ctx, run->setup.lease, &run->pending, &w, err));
+}
+
 bool checkpoint_roll_back(ag_run *run, const struct error *failure, struct error *err)
 {
 	struct thread was = *run->before;

@@ -229,9 +229,7 @@ static enum verdict branch_enter(struct branch *b, int *place)
 static void branch_keep_step(struct branch *b, int place)
 {
 	branch_stand(b, BRANCH_BEFORE, place);
-	pthread_mutex_lock(&b->run.side->lock);
 	branch_keep(b);
-	pthread_mutex_unlock(&b->run.side->lock);
 }
 
 /* To its join: AT_END, or what keeps it from there; FAILED with b->error set. */
@@ -280,10 +278,12 @@ static void region_set_inner(ag_run *run, struct region *region)
 {
 	struct run_side *side = run->side;
 	pthread_mutex_lock(&side->lock);
-	if (!run->branch)
+	if (!run->branch) {
 		side->region = region;
-	else
-		run->branch->inner = region;
+		side->kept = 0;
+	} else {
+		branch_set_inner(run->branch, region);
+	}
 	pthread_mutex_unlock(&side->lock);
 }
 

@@ -20,7 +20,8 @@
  * A region that is left before its join (a pause, tools at the client, a process that ends) is kept
  * as JSON beside the thread's pause: for each branch how far it is, its updates, and the ids of its
  * messages, which are stored with the thread then.  A background run keeps it whenever a branch
- * arrives, with messages that are not stored yet, so that no branch that arrived runs again.
+ * arrives, with messages that are not stored yet, so that no branch that arrived runs again: now
+ * and then as a whole, and in between what is new.
  */
 #ifndef AGENTGRAPH_GRAPH_REGION_H
 #define AGENTGRAPH_GRAPH_REGION_H
@@ -52,6 +53,10 @@ static inline bool region_passes_over(const struct edge *region)
 /* Another run goes on with what was kept: its limit and what it costs begin anew, and what was said
  * so far (charged) is not counted again. */
 void region_renew(cJSON *kept);
+
+/* What has arrived in it, at a run that is taken up again, since it was stored (storage/runs.h);
+ * false with err set. */
+bool region_recall(ag_run *run, cJSON *kept, struct error *err);
 
 /* The place of a region that was kept, GRAPH_UNSET with err set when the graph has it no
  * more. */

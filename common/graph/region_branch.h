@@ -63,6 +63,7 @@ struct branch {
 	bool said;                             /* of a holder: somebody was shown what it said */
 	char *stable;         /* how it is kept while others run, JSON, or NULL: as it began */
 	struct region *inner; /* that it is in now */
+	bool inside;          /* which stable says, without that region */
 	const cJSON *began;   /* how it was kept when the region was left, or NULL */
 };
 
@@ -89,6 +90,8 @@ struct run_side {
 	/* guarded by it */
 	int threads; /* beside the run's own */
 	struct region *region;
+	int64_t kept;              /* which writing of the region is on disk; 0: none */
+	size_t kept_bytes, behind; /* of it, and of what has arrived since */
 };
 
 /* Whether it is a subgraph with messages of its own. */
@@ -122,8 +125,11 @@ void branch_restore(struct branch *b);
 void branch_say_kept(struct branch *b);
 
 /* The branch is where it stands, at its join, or behind a node of a subgraph: a background run
- * keeps that.  The lock is held. */
+ * keeps that, and has it on disk then. */
 void branch_keep(struct branch *b);
+
+/* The region that the branch is in now, or NULL; the lock is held. */
+void branch_set_inner(struct branch *b, struct region *region);
 
 /* Holds a message of the run back, if its holder (or NULL) still does; the lock is held. */
 bool held_keep(struct branch *holder, ag_run *run, const struct run_event *event);
@@ -137,5 +143,10 @@ void held_hand(struct branch *b);
 
 /* How it is kept, of a region that nobody runs any more: a new tree. */
 cJSON *region_json(const struct region *region);
+
+/* The same of a branch, without a region that it is in now, and of a region without its branches,
+ * which are to enter *branches. */
+cJSON *branch_json(const struct branch *b);
+cJSON *region_frame(const struct region *region, cJSON **branches);
 
 #endif

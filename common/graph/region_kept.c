@@ -3,12 +3,10 @@
 #include "graph/region.h"
 
 #include "base/json/json.h"
-#include "base/memory.h"
 #include "graph/message/message.h"
 #include "graph/region_branch.h"
 #include "graph/state.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static const char *const entry_names[] = {
@@ -16,8 +14,7 @@ static const char *const entry_names[] = {
 
 /* ---- written */
 
-/* The one that it is in now stands for what was kept of that. */
-static cJSON *branch_json(const struct branch *b)
+cJSON *branch_json(const struct branch *b)
 {
 	const ag_run *run = &b->run;
 	const cJSON *message;
@@ -61,7 +58,7 @@ static cJSON *branch_json(const struct branch *b)
 	return out;
 }
 
-static cJSON *region_frame(const struct region *region, cJSON **branches)
+cJSON *region_frame(const struct region *region, cJSON **branches)
 {
 	cJSON *out = cJSON_CreateObject();
 	json_add_str(out, "from", region->edge->from);
@@ -79,55 +76,6 @@ cJSON *region_json(const struct region *region)
 	for (size_t i = 0; i < region->count; i++)
 		cJSON_AddItemToArray(branches, branch_json(&region->items[i]));
 	return out;
-}
-
-/* The same while branches run: they are kept as they were when they were last at rest. */
-static cJSON *region_stable(const struct region *region)
-{
-	cJSON *branches, *out = region_frame(region, &branches);
-	for (size_t i = 0; i < region->count; i++) {
-		const struct branch *b = &region->items[i];
-		if (b->stable)
-			cJSON_AddItemToArray(branches, json_raw_reference(b->stable));
-		else if (b->began)
-			cJSON_AddItemReferenceToArray(branches, (cJSON *)b->began);
-		else
-			json_add_str(
-			    json_append(branches, cJSON_CreateObject()), "branch", b->name);
-	}
-	return out;
-}
-
-static void branch_note(struct branch *b, const struct region *inner)
-{
-	cJSON *kept = branch_json(b);
-	if (inner)
-		cJSON_AddItemToObject(kept, "region", region_stable(inner));
-	free(b->stable);
-	b->stable = json_print(kept);
-	cJSON_Delete(kept);
-}
-
-/* A write that fails fails again at the region's end, which says so. */
-void branch_keep(struct branch *b)
-{
-	ag_run *root = b->run.side->root;
-	struct error err = {0};
-	if (b->run.frame.node)
-		b->region->last = b->run.frame.node;
-	if (!root->setup.background)
-		return;
-	branch_note(b, NULL);
-	for (ag_run *run = b->region->parent; run->branch; run = run->branch->region->parent)
-		branch_note(run->branch, run->branch->inner);
-	cJSON *kept = region_stable(root->side->region);
-	root->region = kept;
-	root->step = root->side->step;
-	root->thread.step = root->step;
-	checkpoint_save(root, NULL, &err);
-	root->region = NULL;
-	cJSON_Delete(kept);
-	error_release(&err);
 }
 
 /* ---- read */
@@ -210,6 +158,7 @@ void region_renew(cJSON *kept)
 		    branch, "charged", json_new_int(cJSON_GetArraySize(json_get(branch, "said"))));
 		region_renew(json_get(branch, "region"));
 	}
+	cJSON_DeleteItemFromObjectCaseSensitive(kept, "arrivals");
 }
 
 static bool texts_sound(const cJSON *array)

@@ -31,11 +31,11 @@ static void *region_work(void *arg)
 		arena_defer(region->parent->setup.arena, branch_free_arena, b->arena);
 		pthread_mutex_unlock(&side->lock);
 		b->verdict = region->walk(b);
+		if (b->verdict == AT_END)
+			branch_keep(b);
 		pthread_mutex_lock(&side->lock);
 		if (b->verdict == FAILED || b->verdict == WAS_STOPPED)
 			region->over = true;
-		else if (b->verdict == AT_END)
-			branch_keep(b);
 	}
 	pthread_mutex_unlock(&side->lock);
 	return NULL;

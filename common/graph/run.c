@@ -350,7 +350,7 @@ static enum verdict run_region(ag_run *run, const struct edge *fork, int *node, 
 }
 
 /* What a pause, or the step before, has kept for the nodes that follow. */
-static void run_recall(ag_run *run, enum run_entry entry)
+static void run_recall(ag_run *run, enum run_entry entry, struct error *err)
 {
 	const char *text = run->thread.pause_json;
 	if (!text)
@@ -376,7 +376,9 @@ static void run_recall(ag_run *run, enum run_entry entry)
 		region_answer(region, cJSON_GetArrayItem(run->answers, 0));
 	else if (region && entry == RUN_AFTER_NODE && !run->thread.waiting_json)
 		region_answer(region, NULL);
-	if (entry != RUN_ON)
+	if (entry == RUN_ON)
+		region_recall(run, region, err);
+	else
 		region_renew(region);
 	run->region = arena_json(run->setup.arena, region);
 	cJSON_Delete(kept);
@@ -389,10 +391,12 @@ static enum verdict run_enter(ag_run *run, enum run_entry entry, int *node, stru
 	bool at_pause = entry == RUN_AGAIN || entry == RUN_AT_NEXT || entry == RUN_ON;
 	const char *from = at_pause ? run->thread.next : run->thread.node;
 	int i = from ? graph_node_index(graph, from) : GRAPH_UNSET;
-	run_recall(run, entry);
+	run_recall(run, entry, err);
 	run->thread.next = NULL;
 	run->thread.pause_json = NULL;
 	run->thread.waiting_json = NULL;
+	if (error_is_set(err))
+		return FAILED;
 	if (entry == RUN_FROM_START)
 		*node = run_choose(run, graph->start, err);
 	else if (run->region)

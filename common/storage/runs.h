@@ -110,6 +110,19 @@ struct run_job {
 	bool given_back;          /* the latest attempt ended so, and not with its process */
 };
 
+/* How a branch of a run in the background is kept behind the region that is stored with its thread.
+ */
+struct arrival {
+	int64_t job;
+	int64_t region; /* which writing of it; what followed others of the job goes with the first
+			   of a new one */
+	bool first;
+	int64_t step;
+	const char *branch_json;
+};
+
+typedef bool (*arrival_fn)(void *arg, const struct arrival *arrival);
+
 enum submit_result {
 	SUBMIT_DONE,
 	SUBMIT_KNOWN,      /* the thread has a run of that id, and nothing was changed */
@@ -229,6 +242,12 @@ struct run_ops {
 	/* What stop_queued has kept with a job; of one that is gone ORDER_NONE. */
 	bool (*ordered)(struct storage *st, const struct storage_context *ctx, int64_t job_row,
 	    enum lease_order *order, struct error *err);
+	/* Keeps it until the job is over; of one that is over nothing is kept. */
+	bool (*arrive)(struct storage *st, const struct storage_context *ctx,
+	    const struct lease *lease, const struct arrival *arrival, struct error *err);
+	/* All of a region, in the order in which they arrived; false ends the walk. */
+	bool (*arrived)(struct storage *st, const struct storage_context *ctx, int64_t job,
+	    int64_t region, arrival_fn fn, void *arg, struct error *err);
 	/* Whether so many jobs that are due wait; of a thread those count that were claimed, too.
 	 * NULL: of all threads. */
 	bool (*queued_due)(struct storage *st, const struct storage_context *ctx,

@@ -13,12 +13,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+struct memory_arrival {
+	struct memory_arrival *next;
+	struct arrival arrival;
+};
+
 struct memory_run {
 	struct memory_run *next;
 	struct run_record record; /* attempt is that of its job */
 	struct run_job job;       /* row 0: it has none */
 	bool claimed, over;       /* of the job */
 	enum lease_order ordered;
+	struct memory_arrival *arrivals;
 };
 
 struct memory_chunks {
@@ -238,6 +244,7 @@ static void job_end(struct memory_storage *m, struct memory_run *run)
 		queue_waiting_add(m->shared, -1);
 	run->over = true;
 	run->claimed = false;
+	run->arrivals = NULL;
 	run->job.body_json = run->job.caller_json = run->job.answers_json = NULL;
 	if (shown.webhook.url && st->webhook_body)
 		body = st->webhook_body(st->webhook_arg, &shown);
@@ -730,6 +737,40 @@ static bool memory_ordered(struct storage *st, const struct storage_context *ctx
 	return memory_unlock(m, true);
 }
 
+static bool memory_arrive(struct storage *st, const struct storage_context *ctx,
+    const struct lease *lease, const struct arrival *arrival, struct error *err)
+{
+	struct memory_storage *m = memory_lock(st);
+	struct memory_run *run = run_of_job(m, arrival->job);
+	struct memory_arrival **at, *new = arena_alloc(m->arena, sizeof(*new));
+
+	(void)ctx, (void)lease, (void)err;
+	if (!run || run->over)
+		return memory_unlock(m, true);
+	if (arrival->first)
+		run->arrivals = NULL;
+	new->arrival = *arrival;
+	new->arrival.branch_json = arena_strdup(m->arena, arrival->branch_json);
+	for (at = &run->arrivals; *at; at = &(*at)->next)
+		;
+	*at = new;
+	return memory_unlock(m, true);
+}
+
+static bool memory_arrived(struct storage *st, const struct storage_context *ctx, int64_t job,
+    int64_t region, arrival_fn fn, void *arg, struct error *err)
+{
+	struct memory_storage *m = memory_lock(st);
+	const struct memory_run *run = run_of_job(m, job);
+
+	(void)ctx, (void)err;
+	for (const struct memory_arrival *a = run ? run->arrivals : NULL; a; a = a->next) {
+		if (a->arrival.region == region && !fn(arg, &a->arrival))
+			break;
+	}
+	return memory_unlock(m, true);
+}
+
 static bool memory_queued_due(struct storage *st, const struct storage_context *ctx,
     const char *thread_id, int64_t now, int64_t at_least, bool *reached, struct error *err)
 {
@@ -1003,6 +1044,8 @@ const struct run_ops memory_runs = {
     .recover = memory_recover,
     .stop_queued = memory_stop_queued,
     .ordered = memory_ordered,
+    .arrive = memory_arrive,
+    .arrived = memory_arrived,
     .queued_due = memory_queued_due,
     .chunks_append = memory_chunks_append,
     .chunks_read = memory_chunks_read,

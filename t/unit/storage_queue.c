@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Runs in the background as the storage keeps them: the queue, its claims, and the outbox. */
+#include "base/buf.h"
 #include "base/os/clock.h"
 #include "storage/queue.h"
 #include "storage/runs.h"
@@ -756,6 +757,56 @@ static void an_order_is_kept_with_what_has_begun(void)
 	must_end(&job, RUN_STOPPED);
 	CU_ASSERT_STRING_EQUAL(claimed(NOW, &job), "r3");
 	must_run(&job);
+}
+
+static bool arrival_read(void *arg, const struct arrival *arrival)
+{
+	struct buf *out = arg;
+
+	buf_printf(out, "%lld:%s ", (long long)arrival->step, arrival->branch_json);
+	return true;
+}
+
+static const char *arrived(const struct run_job *job, int64_t region)
+{
+	struct buf out = {0};
+
+	check_ok(st->runs->arrived(st, NULL, job->row, region, arrival_read, &out, &err));
+	const char *text = arena_strdup(texts, buf_str(&out));
+	buf_release(&out);
+	return text;
+}
+
+static void arrive(const struct run_job *job, int64_t region, bool first, int64_t step)
+{
+	const struct arrival a = {
+	    job->row, region, first, step, arena_printf(texts, "{%lld}", (long long)step)};
+	struct lease *lease = hold(st, job->thread_id);
+
+	check_ok(st->runs->arrive(st, NULL, lease, &a, &err));
+	let_go(st, lease);
+}
+
+static void branches_arrive_as_long_as_the_job_goes_on(void)
+{
+	struct thread t = sample_thread("regions");
+	struct run_job job;
+
+	must_submit(&t, "r1", 100, 0);
+	CU_ASSERT_STRING_EQUAL(claimed(NOW, &job), "r1");
+	must_begin(&job);
+	CU_ASSERT_STRING_EQUAL(arrived(&job, 7), "");
+	arrive(&job, 7, true, 2);
+	arrive(&job, 7, false, 1);
+	CU_ASSERT_STRING_EQUAL(arrived(&job, 7), "2:{2} 1:{1} ");
+	CU_ASSERT_STRING_EQUAL(arrived(&job, 8), "");
+	arrive(&job, 8, true, 3);
+	CU_ASSERT_STRING_EQUAL(arrived(&job, 7), "");
+	CU_ASSERT_STRING_EQUAL(arrived(&job, 8), "3:{3} ");
+	must_end(&job, RUN_COMPLETED);
+	CU_ASSERT_STRING_EQUAL(arrived(&job, 8), "");
+	arrive(&job, 8, false, 4);
+	CU_ASSERT_STRING_EQUAL(arrived(&job, 8), "");
 }
 
 static void one_that_is_to_be_rolled_back_is_not_ended_before(void)
@@ -1781,6 +1832,7 @@ static const struct unit_test of_any_engine[] = {
     {"one that was given back is stopped with its thread",
 	one_that_was_given_back_is_stopped_with_its_thread},
     {"an order is kept with what has begun", an_order_is_kept_with_what_has_begun},
+    {"branches arrive as long as the job goes on", branches_arrive_as_long_as_the_job_goes_on},
     {"one that is to be rolled back is not ended before",
 	one_that_is_to_be_rolled_back_is_not_ended_before},
     {"a submission may stop the others", a_submission_may_stop_the_others},

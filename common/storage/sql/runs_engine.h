@@ -28,6 +28,12 @@ bool engine_finish(struct storage *st, const struct storage_context *ctx, int64_
 bool engine_recover(struct storage *st, const struct storage_context *ctx, int64_t max_attempts,
     int64_t *rows, size_t *count, struct error *err);
 
+/* arrivals.c */
+bool engine_arrive(struct storage *st, const struct storage_context *ctx, const struct lease *lease,
+    const struct arrival *arrival, struct error *err);
+bool engine_arrived(struct storage *st, const struct storage_context *ctx, int64_t job,
+    int64_t region, arrival_fn fn, void *arg, struct error *err);
+
 /* chunks.c */
 bool engine_chunks_append(struct storage *st, const struct storage_context *ctx,
     const struct chunk_batch *batches, size_t count, struct error *err);

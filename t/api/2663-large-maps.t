@@ -1,0 +1,128 @@
+#!/bin/sh
+# SPDX-License-Identifier: ISC
+# Maps of a thousand elements whose process dies in the middle, or that ask; and subgraphs in maps.
+set -u
+. "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
+. "$TOP_SRCDIR/t/api/run.sh"
+
+# Writes down which element it is given, and says so.  Of those named in "waits" it waits in the first attempt, and what is
+# named in "asks" asks first.
+cat >work <<'SH'
+#!/bin/sh
+read -r state
+index=$(printf '%s' "$state" | sed -n 's/.*"index":\([0-9]*\).*/\1/p')
+case $1:$state in
+asks:*'"answers":[]'*)
+	case " 3 500 999 " in *" $index "*)
+		echo "{\"interrupt\": {\"value\": $index}}"
+		exit 0 ;;
+	esac ;;
+esac
+echo "$1$index" >>ran
+case $1:$state in
+dies:*'"attempt":1'*) [ "$index" -lt 3 ] || exec sleep 60 ;;
+esac
+echo "{\"message\": \"did $index\"}"
+echo "{\"update\": {\"list\": $index, \"sum\": 1}}"
+SH
+chmod +x work
+FIELDS='"state": {"fields": {"items": {"type": "array"}, "list": {"type": "array", "reducer": "append"}, "sum": {"type": "integer", "reducer": "add"}}}'
+map() {
+	printf '{%s, "nodes": {"w": {"kind": %s}, "done": {"kind": "reply", "text": "all {{sum}}"}},
+	"edges": [{"from": "START", "map": "items", "to": "w", "join": "done", "limit": %s}, {"from": "w", "to": "done"}, {"from": "done", "to": "END"}]}' "$FIELDS" "$1" "$2"
+}
+cat >graph.json <<JSON
+{"many": $(map '"exec", "command": ["./work", ""]' 8),
+ "asks": $(map '"exec", "command": ["./work", "asks"]' 8),
+ "inner": {$FIELDS,
+   "nodes": {"one": {"kind": "exec", "command": ["./work", "one"]}, "two": {"kind": "exec", "command": ["./work", "dies"]}, "three": {"kind": "exec", "command": ["./work", "three"]}},
+   "edges": [{"from": "START", "to": "one"}, {"from": "one", "to": "two"}, {"from": "two", "to": "three"}, {"from": "three", "to": "END"}]},
+ "nested": $(map '"graph", "graph": "inner", "messages": "own", "output": {"list": "{{list}}", "sum": "{{sum}}"}' 2),
+ "shared": $(map '"graph", "graph": "inner", "output": {"list": "{{list}}", "sum": "{{sum}}"}' 2)}
+JSON
+thousand=$(jq -nc '[range(1000)]')
+serve_graph() {
+	rm -f ran
+	printf '{"agent":"graph.json:%s","runs":{"background":1}}\n' "$1" >agentgraph.json
+	api_start || tap_bail "the service does not start with $1"
+}
+# begins ITEMS: a run in the background over them.
+begins() {
+	api POST /v1/graph/runs "$(run_body "[$(user x)]" "\"initial_state\":{\"items\":$1},$(thread t '"run_id":"r1"')")"
+}
+over() {
+	api GET /v1/threads/t/runs/r1
+	case $(json .data.status "$BODY") in completed | error | interrupted) ;; *) return 1 ;; esac
+}
+ran_lines() { [ "$(grep -c '' ran 2>/dev/null)" -ge "$1" ]; }
+kill_runner() {
+	for pid in $(children "$SERVE_PID"); do
+		case $(readlink "/proc/$pid/exe") in */agentgraph-runner) kill -9 "$pid" ;; esac
+	done
+}
+twice() { sort ran | uniq -d | grep -c ''; }
+
+# ---- a thousand
+
+serve_graph many
+begins "$thousand"
+ok 'wait_for 120 ran_lines 500' 'a thousand elements run in the background'
+kill_runner
+ok 'wait_for 120 over' 'when their process dies the run goes on'
+facts <<'TABLE'
+to its end, and counts each execution :: .data | [.status, .attempt, .step >= 1001 and .step <= 1009] == ["completed", 2, true]
+TABLE
+ok '[ "$(twice)" -le 8 ]' 'only elements that had not arrived run again, as many as run at once' || diag "$(twice) ran twice"
+is "$(sort -u ran | grep -c '')" 1000 'and all of them have run'
+api GET '/v1/threads/t/messages?limit=501'
+facts <<'TABLE'
+what they said enters once, in order :: .data.messages | texts == ["x"] + [range(500) | "did \(.)"]
+TABLE
+api GET '/v1/threads/t/messages?offset=501&limit=1000'
+facts <<'TABLE'
+to the last one :: .data.messages | texts == [range(500; 1000) | "did \(.)"] + ["all 1000"]
+TABLE
+api GET /v1/threads/t/state
+facts <<'TABLE'
+so does what they set :: .data.state | [.sum, .list == [range(1000)]] == [1000, true]
+TABLE
+serve_stop
+
+serve_graph asks
+begins "$thousand"
+ok 'wait_for 120 over' 'elements may ask'
+facts <<'TABLE'
+all others arrive before the run pauses :: .data.status == "interrupted"
+TABLE
+is "$(grep -c '' ran)" 997 'each once'
+api GET /v1/threads/t/state
+ids=$(json '.data.state.execution_meta.interrupts // [] | map({(.id): "yes"}) | add | tojson' "$BODY")
+facts <<'TABLE'
+what they ask is listed :: .data.state.execution_meta.interrupts | map(.value) == [3, 500, 999]
+TABLE
+invoke_resume() { resume "$1" t '"response_granularity":"full"'; }
+invoke_resume "$ids"
+facts <<'TABLE'
+with all answers the run goes on :: [.data.state.sum, (.data.state.list == [range(1000)]), (last | text)] == [1000, true, "all 1000"]
+TABLE
+is "$(sort ran | uniq -c | awk '$1 > 1' | grep -c '')|$(grep -c '' ran)" '0|1000' 'and none has run twice'
+serve_stop
+
+# ---- subgraphs in a map
+
+for kind in nested shared; do
+	serve_graph $kind
+	begins '[0,1,2,3,4,5]'
+	ok 'wait_for 60 ran_lines 13' "$kind: subgraphs run for elements"
+	sleep 0.3
+	kill_runner
+	ok 'wait_for 90 over' "$kind: when their process dies"
+	is "$(sort ran | uniq -c | awk '$1 > 1 { print $2 }' | tr '\n' ' ')" 'dies3 dies4 ' "$kind: they go on behind their last node"
+	api GET /v1/threads/t/state
+	facts <<-'TABLE'
+		and leave what they set in order :: .data.state | [.sum, .list] == [18, [range(6) | (., ., .)]]
+	TABLE
+	serve_stop
+done
+
+done_testing
