@@ -260,11 +260,12 @@ bool checkpoint_save(ag_run *run, const struct error *failure, struct error *err
 	return ok;
 }
 
-bool checkpoint_region(ag_run *run, struct error *err)
+bool checkpoint_region(ag_run *run, enum checkpoint_source source, struct error *err)
 {
 	freshen(run);
 	note_open(run, false);
 	struct thread_write w = next_write(run, &run->thread);
+	w.checkpoint = source;
 	return settled(run,
 	    thread_write_after(
 		run->setup.storage, &run->setup.ctx, run->setup.lease, &run->pending, &w, err));

@@ -165,7 +165,6 @@ static enum verdict branch_fork(struct branch *b, const struct edge *fork, int *
 		*place = fork->joins;
 		return verdict;
 	}
-	run->frame.node = into;
 	branch_print_fields(run);
 	if (into->interrupt_after)
 		return branch_pause_after(b, *place);
@@ -225,11 +224,18 @@ static enum verdict branch_enter(struct branch *b, int *place)
 	return FAILED;
 }
 
-/* A subgraph in the background goes on behind the last of its nodes, like the run around it. */
-static void branch_keep_step(struct branch *b, int place)
+/* A subgraph in the background goes on behind the last of its nodes, like the run around it, and
+ * may have a checkpoint there. */
+static enum verdict branch_keep_step(struct branch *b, int node, int place)
 {
-	branch_stand(b, BRANCH_BEFORE, place);
+	if (place >= 0)
+		branch_stand(b, BRANCH_BEFORE, place);
+	else if (node >= 0)
+		branch_stand(b, BRANCH_AFTER, node);
+	if (branch_has_checkpoints(b))
+		return branch_checkpoint(b, place) ? GO_ON : FAILED;
 	branch_keep(b);
+	return GO_ON;
 }
 
 /* To its join: AT_END, or what keeps it from there; FAILED with b->error set. */
@@ -241,6 +247,7 @@ static enum verdict branch_walk(struct branch *b)
 	bool at_pause = b->how == BRANCH_AT || b->how == BRANCH_AGAIN;
 	while (verdict == GO_ON && place != join) {
 		const struct edge *region = graph_region_edge(graph, place);
+		int node = place;
 		if (place >= 0 && !b->within) {
 			branch_stand(b, at_pause ? b->how : BRANCH_BEFORE, place);
 			verdict = branch_may_run(b, place, at_pause);
@@ -252,8 +259,8 @@ static enum verdict branch_walk(struct branch *b)
 		} else if (verdict == GO_ON) {
 			verdict = branch_step(b, place, &place);
 		}
-		if (verdict == GO_ON && b->region->edge->into && place >= 0)
-			branch_keep_step(b, place);
+		if (verdict == GO_ON && b->region->edge->into && place != join)
+			verdict = branch_keep_step(b, node, place);
 	}
 	if (verdict == PAUSED || verdict == GIVEN_BACK)
 		b->run.asked = asking_open(&b->run);
@@ -326,12 +333,12 @@ static bool subgraph_may_again(const struct region *region)
 }
 
 /* Closes the last attempt, and keeps what it has left under the key, unless that is NULL. */
-static enum verdict subgraph_close(struct region *region, const char *key, struct error *err)
+static enum verdict subgraph_close(
+    struct region *region, size_t first, const char *key, struct error *err)
 {
 	ag_run *run = region->parent;
 	cJSON *output = cJSON_Duplicate(region->items->output, true);
 	cJSON *result = NULL;
-	size_t first = run->messages.count;
 	bool trims =
 	    region->items->run.leaves || region->items->run.thread.summary != run->thread.summary;
 	held_hand(region->items);
@@ -354,9 +361,10 @@ enum verdict subgraph_run(
 	if (found)
 		return step_say_kept(run, node, found, err) ? GO_ON : FAILED;
 	for (int attempt = 1;; attempt++) {
+		size_t first = run->messages.count;
 		struct region *region = region_walk(run, enter, kept);
 		if (attempt >= node->policy.attempts || !subgraph_may_again(region))
-			return subgraph_close(region, key, err);
+			return subgraph_close(region, first, key, err);
 		subgraph_drop(region, err);
 		kept = NULL;
 		enum verdict verdict = step_again(run, node, attempt, err);

@@ -8,6 +8,7 @@
 
 #include "base/json/json.h"
 #include "base/os/clock.h"
+#include "graph/nodes/asking.h"
 #include "graph/region_branch.h"
 
 #include <stdlib.h>
@@ -100,16 +101,17 @@ static const struct branch *arrival_top(const struct branch *b)
 	return top;
 }
 
-static bool region_keep(struct run_side *side, struct error *err)
+static bool region_keep(struct run_side *side, enum checkpoint_source source, struct error *err)
 {
 	ag_run *root = side->root;
 	cJSON *kept = region_stable(side->region);
 	side->kept = clock_now();
-	json_add_int(kept, "arrivals", side->kept);
+	if (root->setup.background)
+		json_add_int(kept, "arrivals", side->kept);
 	root->region = kept;
 	root->step = side->step;
 	root->thread.step = root->step;
-	bool ok = checkpoint_region(root, err);
+	bool ok = checkpoint_region(root, source, err);
 	root->region = NULL;
 	side->kept_bytes = strlen(root->region_text);
 	side->behind = 0;
@@ -128,7 +130,7 @@ static void branch_arrive(struct branch *b, const struct branch *top)
 	char *text = arrival_text(top);
 	size_t len = strlen(text);
 	if (!side->kept || side->behind + len > BEHIND_LEAST + side->kept_bytes) {
-		region_keep(side, &err);
+		region_keep(side, CHECKPOINT_NONE, &err);
 	} else {
 		const struct arrival arrival = {
 		    s->background->record->job, side->kept, side->behind == 0, side->step, text};
@@ -156,6 +158,40 @@ void branch_keep(struct branch *b)
 		branch_arrive(b, arrival_top(b));
 	}
 	pthread_mutex_unlock(&side->lock);
+}
+
+bool branch_has_checkpoints(const struct branch *b)
+{
+	const struct run_setup *s = &b->run.setup;
+	bool has = s->lease && s->history == HISTORY_STEPS && !(b->holder && !b->holder->said);
+	for (; b && has; b = b->region->parent->branch)
+		has = b->region->edge->into;
+	return has;
+}
+
+bool branch_checkpoint(struct branch *b, int place)
+{
+	struct run_side *side = b->run.side;
+	struct thread *thread = &side->root->thread;
+	const struct ag_graph *graph = b->run.setup.graph;
+	const char *asked = b->run.asked;
+	branch_hand_on(b);
+	b->run.asked = asking_open(&b->run);
+	pthread_mutex_lock(&side->lock);
+	b->region->last = b->run.frame.node;
+	free(b->stable);
+	b->stable = branch_text(b);
+	for (ag_run *run = b->region->parent; run->branch; run = run->branch->region->parent)
+		run->branch->inside = false; /* what it has said is the run's now */
+	arrival_top(b);
+	if (b->run.frame.node) /* a subgraph may have had nothing to do */
+		thread->node = b->run.frame.node->name;
+	thread->next = GRAPH_IS_FORK(place) ? GRAPH_FORK_EDGE(graph, place)->names[0]
+					    : graph_node_name(graph, place);
+	bool ok = region_keep(side, CHECKPOINT_STEP, &b->error);
+	pthread_mutex_unlock(&side->lock);
+	b->run.asked = asked;
+	return ok;
 }
 
 /* ---- read */

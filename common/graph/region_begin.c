@@ -31,8 +31,7 @@ static void branch_on_event(
 	pthread_mutex_unlock(&side->lock);
 }
 
-/* The messages of the run that forked, as references, but for those of other branches. */
-static void branch_take_messages(struct branch *b, const ag_run *parent)
+void branch_take_messages(struct branch *b, const ag_run *parent)
 {
 	const struct run_messages *from = &parent->messages;
 	struct run_messages *to = &b->run.messages;

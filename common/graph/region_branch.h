@@ -110,6 +110,10 @@ void region_work_together(struct region *region, enum verdict (*walk)(struct bra
 /* What the branch begins with, or goes on with; false with b->error set. */
 bool branch_begin(struct branch *b);
 
+/* Its messages so far, but for those that it began with, are the run's that forked, and it has them
+ * from there. */
+void branch_hand_on(struct branch *b);
+
 /* It has arrived: a subgraph leaves what its output says, as long as its messages are there; and
  * what nodes have read of the thread is not kept until all have arrived. */
 void branch_end(struct branch *b);
@@ -120,6 +124,9 @@ enum verdict region_close(struct region *region, struct error *err);
 /* Leaves nothing of an attempt of a subgraph but what it has cost and why it failed. */
 void subgraph_drop(struct region *region, struct error *err);
 
+/* The messages of the run that forked, as references, but for those of other branches. */
+void branch_take_messages(struct branch *b, const ag_run *parent);
+
 /* Takes over how it was kept (began): before, and once it has its run's messages. */
 void branch_restore(struct branch *b);
 void branch_say_kept(struct branch *b);
@@ -127,6 +134,14 @@ void branch_say_kept(struct branch *b);
 /* The branch is where it stands, at its join, or behind a node of a subgraph: a background run
  * keeps that, and has it on disk then. */
 void branch_keep(struct branch *b);
+
+/* Whether nodes of the subgraph have checkpoints of their own: it is in no branch, and none of what
+ * it says is held back. */
+bool branch_has_checkpoints(const struct branch *b);
+
+/* The checkpoint behind a node of it, place being what follows: the thread has what has been said
+ * so far.  False with b->error set. */
+bool branch_checkpoint(struct branch *b, int place);
 
 /* The region that the branch is in now, or NULL; the lock is held. */
 void branch_set_inner(struct branch *b, struct region *region);

@@ -94,6 +94,18 @@ static void branch_hand_messages(struct branch *b, ag_run *run)
 		cJSON_AddItemToArray(run->branch->called, cJSON_Duplicate(call, true));
 }
 
+void branch_hand_on(struct branch *b)
+{
+	ag_run *parent = b->region->parent;
+	bool shows = !b->run.apart;
+	if (shows)
+		branch_hand_messages(b, parent);
+	if (parent->branch)
+		branch_hand_on(parent->branch);
+	if (shows)
+		branch_take_messages(b, parent);
+}
+
 /* The branch before b that has set the field, or NULL. */
 static const struct branch *region_other_writer(const struct branch *b, const char *field)
 {

@@ -296,9 +296,14 @@ static enum verdict run_leave(ag_run *run, const struct edge *region, int *node,
 		*node = region->joins;
 		return run_go_to(run, *node, err);
 	}
+	const struct node *last = run->frame.node ? run->frame.node : region->into;
 	run->frame.node = region->into;
 	run->thread.node = region->into->name;
-	return run_after_node(run, node, err);
+	enum verdict verdict = run_after_node(run, node, err);
+	run->frame.node = last;
+	if (verdict == GO_ON)
+		run->thread.node = last->name;
+	return verdict;
 }
 
 /* A subgraph failed whose on_error follows. */

@@ -182,8 +182,9 @@ bool checkpoint_settle(ag_run *run, struct error *err);
  * record, when the thread says that it is over; failure is then why, or NULL. */
 bool checkpoint_save(ag_run *run, const struct error *failure, struct error *err);
 
-/* Stores where a run is between its nodes, as a region that it is in goes on. */
-bool checkpoint_region(ag_run *run, struct error *err);
+/* Stores where a run is between its nodes, as a region that it is in goes on; source: for the
+ * history, CHECKPOINT_NONE for none. */
+bool checkpoint_region(ag_run *run, enum checkpoint_source source, struct error *err);
 
 /*
  * Puts the stored thread back to where it was before the run, without the messages that the run

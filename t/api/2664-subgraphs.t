@@ -69,6 +69,13 @@ cat >graph.json <<JSON
  "wrong": $(line '"graph": "inner.json:tells", "input": {"n": "{{user_text}}"}'),
  "map": {$FIELDS, "nodes": {"sub": {"kind": "graph", "graph": "inner.json:topic", "messages": "own", "input": {"topic": "{{item}}"}, "output": {"all": "{{found}}"}}},
    "edges": [{"from": "START", "map": "items", "to": "sub", "join": "END", "limit": 2}, {"from": "sub", "to": "END"}]},
+ "middle": {"state": {"fields": {"topic": {"type": "string"}, "list": {"type": "array"}}},
+   "nodes": {"in": {"kind": "graph", "graph": "inner.json:topic", "input": {"topic": "{{topic}}"}, "output": {"list": "{{found}}"}}, "between": {"kind": "reply", "text": "between"}},
+   "edges": [{"from": "START", "to": "in"}, {"from": "in", "to": "between"}, {"from": "between", "to": "END"}]},
+ "nothing": {"state": {"fields": {"topic": {"type": "string"}}}, "nodes": {"x": {"kind": "reply", "text": "x"}},
+   "edges": [{"from": "START", "if": [{"when": {"field": "topic", "equals": "much"}, "to": "x"}], "else": "END"}, {"from": "x", "to": "END"}]},
+ "idle": {"nodes": {"sub": {"kind": "graph", "graph": "nothing"}}, "edges": [{"from": "START", "to": "sub"}, {"from": "sub", "to": "END"}]},
+ "nested": $(line '"graph": "middle", "input": {"topic": "{{user_text}}"}, "output": {"all": "{{list}}"}'),
  "round": $(line '"graph": "again"'),
  "again": $(line '"graph": "graph.json:round"')}
 JSON
@@ -226,6 +233,68 @@ over() {
 }
 ok 'wait_for 90 over' 'goes on when its process dies'
 is "$(tr '\n' ' ' <ran)" 'one two two ' 'behind the node that had ended'
+serve_stop
+# ---- checkpoints inside
+
+serve_graph nested ',"history":{"level":"steps"}'
+invoke hi "$(thread t),\"response_granularity\":\"full\""
+facts <<'TABLE'
+a subgraph may have one in it :: [said, .data.state.all] == [["hi", "first of hi", "second of hi", "between", "done [\"hi 1\",\"hi 2\"]"], ["hi 1", "hi 2"]]
+TABLE
+api GET /v1/threads/t/history
+facts <<'TABLE'
+each of its nodes has a checkpoint at the level steps :: [.data.history[] | select(.source == "step") | [.step, .node, .next, .message_count]] | reverse == [[1, "sub/in/first", "sub/in/second", 2], [2, "sub/in/second", "sub/between", 3], [3, "sub/between", "done", 4], [4, "done", null, 5]]
+TABLE
+first=$(json '.data.history | map(select(.node == "sub/in/first"))[0].checkpoint_id' "$BODY")
+second=$(json '.data.history | map(select(.node == "sub/in/second"))[0].checkpoint_id' "$BODY")
+api GET "/v1/threads/t/history/$first"
+facts <<'TABLE'
+it shows what had been said, and the state around :: [(.data.messages | texts), .data.state.all, .data.node, .data.next] == [["hi", "first of hi"], [], "sub/in/first", "sub/in/second"]
+TABLE
+api POST /v1/graph/invoke "{\"config\":{\"thread_id\":\"t\",\"checkpoint_id\":\"$first\"},\"response_granularity\":\"full\"}"
+facts <<'TABLE'
+a run goes on there :: [said, .data.state.all] == [["second of hi", "between", "done [\"hi 1\",\"hi 2\"]"], ["hi 1", "hi 2"]]
+TABLE
+api POST /v1/graph/invoke "{\"config\":{\"thread_id\":\"t\",\"checkpoint_id\":\"$second\"},\"response_granularity\":\"full\"}"
+facts <<'TABLE'
+and between two of them :: [said, .data.state.all] == [["between", "done [\"hi 1\",\"hi 2\"]"], ["hi 1", "hi 2"]]
+TABLE
+api GET /v1/threads/t/messages
+facts <<'TABLE'
+the thread has each message once :: .data.messages | texts == ["hi", "first of hi", "second of hi", "between", "done [\"hi 1\",\"hi 2\"]"]
+TABLE
+api POST /v1/graph/runs "$(run_body "[$(user x)]" "$(thread bg '"run_id":"r1"')")"
+ok 'wait_for 60 over' 'one in the background'
+api GET /v1/threads/bg/history
+facts <<'TABLE'
+has the same ones :: [.data.history[] | select(.source == "step") | [.step, .node, .next, .message_count]] | reverse == [[1, "sub/in/first", "sub/in/second", 2], [2, "sub/in/second", "sub/between", 3], [3, "sub/between", "done", 4], [4, "done", null, 5]]
+TABLE
+serve_stop
+serve_graph own ',"history":{"level":"steps"}'
+invoke hi "$(thread o)"
+api GET /v1/threads/o/history
+facts <<'TABLE'
+with messages of its own nothing of them is shown :: [.data.history[] | select(.source == "step") | [.step, .node, .next, .message_count]] | reverse == [[1, "sub/first", "sub/second", 1], [2, "sub/second", "done", 2], [3, "done", null, 3]]
+TABLE
+first=$(json '.data.history | map(select(.node == "sub/first"))[0].checkpoint_id' "$BODY")
+api POST /v1/graph/invoke "{\"config\":{\"thread_id\":\"o\",\"checkpoint_id\":\"$first\"},\"response_granularity\":\"full\"}"
+facts <<'TABLE'
+and a run goes on there as well :: [said, .data.state.all] == [["second of x", "done [\"x 1\",\"x 2\"]"], ["x 1", "x 2"]]
+TABLE
+serve_stop
+serve_graph idle ',"history":{"level":"steps"}'
+invoke hi "$(thread i)"
+api GET /v1/threads/i/history
+facts <<'TABLE'
+one that has nothing to do has its own :: [.data.history[] | [.source, .step, .node, .next]] == [["run", 0, "END", null], ["step", 0, "sub", null]]
+TABLE
+serve_stop
+serve_graph deep ',"history":{"level":"steps"}'
+invoke hi "$(thread d)"
+api GET /v1/threads/d/history
+facts <<'TABLE'
+branches have one, where they have joined :: [.data.history[] | select(.source == "step") | [.step, .next]] | reverse == [[4, "done"], [5, null]]
+TABLE
 serve_stop
 serve_graph wrong
 invoke x
