@@ -310,6 +310,14 @@ like "$(cat out)" 'graph.json: /again/nodes/sub/graph: expected a graph that doe
 
 sed 's/inner.json:tells/none.json:tells/' graph.json >other.json
 printf '{"agent":"other.json:sorry"}\n' >agentgraph.json
-like "$("$AGENTGRAPH" check 2>&1)" 'none.json: expected a readable JSON file' 'nor does one whose document is not there'
+like "$("$AGENTGRAPH" check 2>&1)" 'other.json: /sorry/nodes/sub/graph: expected a document: .*none.json: No such file' 'nor does one whose document is not there'
+sed 's/"inner.json:tells"/":tells"/' graph.json >other.json
+like "$("$AGENTGRAPH" check 2>&1)" 'other.json: /sorry/nodes/sub/graph: expected a document: .*: it is no file' 'or that names none'
+for way in ./round.json "../$(basename "$PWD")/round.json"; do
+	printf '{"sorry": %s}\n' "$(line "\"graph\": \"$way:sorry\"")" >round.json
+	printf '{"agent":"round.json:sorry"}\n' >agentgraph.json
+	like "$("$AGENTGRAPH" check 2>&1)" 'round.json: /sorry/nodes/sub/graph: expected a graph that does not contain itself: sorry -> sorry' \
+		"nor one that contains itself by another name of its document, ${way%%round*}"
+done
 
 done_testing

@@ -4,8 +4,10 @@
 #include "base/memory.h"
 #include "graph/document/document.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 struct subgraph_object {
 	const char *graph;
@@ -86,16 +88,23 @@ static void subgraph_add(struct document *d, const struct place *at, const char 
 			.own = given->messages == MESSAGES_OWN});
 }
 
+/* Whatever way there it is named by. */
+static bool subgraph_is_of(const struct document *d, const struct stat *file)
+{
+	struct stat own;
+	return stat(d->file, &own) == 0 && own.st_dev == file->st_dev && own.st_ino == file->st_ino;
+}
+
 /* "a -> b -> a" where the graph called key in file is one of those around the node, or NULL;
  * malloc'd. */
-static char *subgraph_circle(const struct document *d, const char *file, const char *key)
+static char *subgraph_circle(const struct document *d, const struct stat *file, const char *key)
 {
 	char *way = xstrdup(key);
 	for (; d; d = d->outer) {
 		char *longer = xasprintf("%s -> %s", d->key, way);
 		free(way);
 		way = longer;
-		if (strcmp(d->key, key) == 0 && strcmp(d->file, file) == 0)
+		if (strcmp(d->key, key) == 0 && subgraph_is_of(d, file))
 			return way;
 	}
 	free(way);
@@ -121,8 +130,13 @@ void document_subgraph(
 	const char *colon = strrchr(given.graph, ':'), *key = colon ? colon + 1 : given.graph;
 	char *file =
 	    colon ? subgraph_file(d, given.graph, (size_t)(colon - given.graph)) : xstrdup(d->file);
-	char *circle = subgraph_circle(d, file, key);
-	if (circle) {
+	struct stat about;
+	bool there = stat(file, &about) == 0;
+	char *circle = there ? subgraph_circle(d, &about, key) : NULL;
+	if (!there || !S_ISREG(about.st_mode)) {
+		document_problem(d, place, "expected a document: %s: %s", file,
+		    there ? "it is no file" : strerror(errno));
+	} else if (circle) {
 		document_problem(
 		    d, place, "expected a graph that does not contain itself: %s", circle);
 	} else {
