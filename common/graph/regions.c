@@ -115,6 +115,10 @@ static void regions_check(ag_graph *graph, const struct edge *fork)
 		if (fork->targets[i] < 0 || fork->targets[i] == fork->joins)
 			regions_problem(
 			    graph, fork, "expected each branch to begin with a node of its own");
+		for (size_t j = 0; j < i; j++) {
+			if (fork->targets[j] == fork->targets[i])
+				regions_problem(graph, fork, "expected each branch once");
+		}
 	}
 }
 

@@ -371,6 +371,8 @@ static void mistakes_in_branches_are_told_with_their_place(void)
 		"/g/edges/0/to/1: there is no node 'x'"},
 	    {FORK("\"a\", \"j\"", EDGE("a", "b") "," EDGE("b", "c") "," EDGE("c", "j")),
 		"/g/edges/0: expected each branch to begin with a node of its own"},
+	    {FORK("\"a\", \"a\"", EDGE("a", "b") "," EDGE("b", "c") "," EDGE("c", "j")),
+		"/g/edges/0: expected each branch once"},
 	    {FORK("\"a\", \"b\"", EDGE("a", "c") "," EDGE("b", "c") "," EDGE("c", "j")),
 		"/g/edges/0: node 'c' is reached from the branches 'a' and 'b', expected it in one"},
 	    {FORK("\"a\", \"b\"", EDGE("a", "c") "," EDGE("c", "END") "," EDGE("b", "j")),
