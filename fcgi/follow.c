@@ -96,6 +96,19 @@ void follow_stream(struct request *rq, const struct run_ticket *ticket)
 	follow_redirect(rq, "stream", ticket);
 }
 
+void follow_task(struct request *rq, const struct run_record *record, const char *spec)
+{
+	const struct run_ticket ticket = {.kind = RUN_TICKET_STREAM,
+	    .request_id = rq->id,
+	    .thread_id = record->thread_id,
+	    .run_id = record->run_id,
+	    .thread_row = record->thread_row,
+	    .number = record->number,
+	    .granularity = GRANULARITY_LOW,
+	    .a2a = spec};
+	follow_redirect(rq, "stream", &ticket);
+}
+
 /* ---- waits ---- */
 
 void follow_wait(struct request *rq, const struct follow_wish *wish)

@@ -43,4 +43,7 @@ struct follow_wish {
 };
 void follow_wait(struct request *rq, const struct follow_wish *wish);
 
+/* Answers by a redirect to a stream of the run that tells it as spec says (a2a_follower_new). */
+void follow_task(struct request *rq, const struct run_record *record, const char *spec);
+
 #endif

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/os/clock.h"
 #include "runner/follow_head.h"
+#include "service/a2a/a2a_follow.h"
 #include "service/langgraph/lg_words.h"
 
 #include <errno.h>
@@ -50,6 +51,7 @@ struct follow_client {
 	struct replay_place place;
 	struct follow_block *block; /* that is being sent, or NULL */
 	size_t block_sent;
+	struct a2a_follower *told; /* it is told that, and not the blocks; or NULL */
 
 	const char *where; /* of a wait: the web server is to go there afterwards */
 	int64_t began;
@@ -140,6 +142,7 @@ void follow_client_sweep(struct follow *follow)
 		if (run)
 			followed_run_leave(&follow->runs, run);
 		follow_block_leave(client->block);
+		a2a_follower_free(client->told);
 		buf_release(&client->head);
 		buf_release(&client->out);
 		arena_free(client->arena);
@@ -197,6 +200,28 @@ static void follow_client_end_block(struct follow_client *client)
 	follow_block_leave(block);
 }
 
+/* An event of its own, a chunk of HTTP. */
+static void follow_client_tell(void *arg, const char *json, size_t len)
+{
+	static const char before[] = "data: ", after[] = "\n\n";
+	struct follow_client *client = arg;
+	buf_printf(&client->out, "%zx\r\n%s", strlen(before) + len + strlen(after), before);
+	buf_add(&client->out, json, len);
+	buf_printf(&client->out, "%s\r\n", after);
+}
+
+/* What the block is to it waits in its place. */
+static void follow_client_translate(struct follow_client *client)
+{
+	const struct follow_block *block = client->block;
+	a2a_follower_read(client->told, block->data + block->text, block->text_len);
+	if (block->ends) {
+		a2a_follower_end(client->told);
+		buf_puts(&client->out, LAST_CHUNK);
+	}
+	client->block_sent = block->len;
+}
+
 /* Takes what comes next; false where there is nothing yet. */
 static bool follow_client_take_block(struct follow_client *client)
 {
@@ -213,6 +238,8 @@ static bool follow_client_take_block(struct follow_client *client)
 		follow_client_drop(client);
 	}
 	error_release(&err);
+	if (client->block && client->told)
+		follow_client_translate(client);
 	if (client->block)
 		client->spoke = follow->now;
 	return client->block;
@@ -227,6 +254,8 @@ static bool follow_client_at_end(struct follow_client *client)
 		follow_client_drop(client);
 	} else if (run->state == FOLLOWED_OVER && run->tail.done &&
 	    client->place.after >= run->tail.seq) {
+		if (client->told)
+			a2a_follower_end(client->told);
 		buf_puts(&client->out, LAST_CHUNK);
 		client->stage = CLIENT_LAST;
 		return false;
@@ -312,7 +341,10 @@ static bool follow_client_read_ticket(struct follow_client *client, size_t len, 
 	if (ticket->kind == RUN_TICKET_WAITED || (waits && !client->where) ||
 	    ticket->granularity < GRANULARITY_LOW || ticket->granularity > GRANULARITY_FULL)
 		return ticket_refuse(err, "for another place");
-	return true;
+	if (ticket->a2a)
+		client->told = a2a_follower_new(
+		    client->follow->settings->service, ticket->a2a, follow_client_tell, client);
+	return !ticket->a2a || client->told || ticket_refuse(err, "without a task");
 }
 
 static void follow_client_admit(struct follow_client *client)
@@ -333,6 +365,8 @@ static void follow_client_admit(struct follow_client *client)
 	}
 	client->stage = CLIENT_STREAM;
 	follow_head_stream(&client->out);
+	if (client->told)
+		a2a_follower_begin(client->told);
 	follow_client_push(client);
 }
 
@@ -409,7 +443,7 @@ void follow_clients_wake(struct followed_run *run)
 
 static void follow_client_comment(struct follow_client *client)
 {
-	if (!client->ticket.events ||
+	if ((!client->ticket.events && !client->told) ||
 	    client->follow->now - client->spoke < client->follow->settings->silence_ms)
 		return;
 	buf_puts(&client->out, COMMENT);

@@ -148,6 +148,8 @@ static void follow_block_frame(struct follow_block *block, const struct buf *tex
 	struct buf out = {0};
 	if (text->len) {
 		buf_printf(&out, "%zx\r\n", text->len);
+		block->text = out.len;
+		block->text_len = text->len;
 		buf_add(&out, text->data, text->len);
 		buf_puts(&out, "\r\n");
 	}

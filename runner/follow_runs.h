@@ -28,6 +28,7 @@ struct follow_block {
 	bool ends; /* the terminator is in it, and the end of the body */
 	char *data;
 	size_t len;
+	size_t text, text_len; /* what lies in the chunk: where, and how much */
 	struct follow_block *next;
 };
 

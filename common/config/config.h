@@ -151,6 +151,15 @@ struct mcp_config {
 	struct string_list authorization_servers; /* whose tokens are taken; none: not told */
 };
 
+/* The card of the agent among agents. */
+struct a2a_config {
+	bool enabled;
+	char *name, *description, *version;    /* NULL: made */
+	char *documentation_url, *icon_url;    /* NULL: not told */
+	char *organization, *organization_url; /* who provides it; NULL: not told */
+	cJSON *skills;                         /* an array of objects; NULL: one is made */
+};
+
 struct config {
 	char
 	    *path; /* as given, for messages; NULL when no file exists and builtin:demo is served */
@@ -177,6 +186,7 @@ struct config {
 	char *openai_model; /* openai.model; NULL: the attribute of agent */
 	bool langgraph_enabled;
 	struct mcp_config mcp;
+	struct a2a_config a2a;
 	struct observability_config observability;
 	double run_wait_timeout;                              /* seconds, runs.wait_timeout */
 	int64_t thread_max_bytes;                             /* threads.max_bytes; 0: no limit */

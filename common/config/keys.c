@@ -71,6 +71,27 @@ static const struct field_row mcp_rows[] = {
     FIELDS_END,
 };
 
+#define A2A_URL                                    \
+	.kind = &field_string, .valid = url_valid, \
+	.expected = "an http or https address with a host and without user and password"
+static const struct field_row a2a_provider_rows[] = {
+    FIELD(a2a_config, organization, .kind = &field_string, .required = true),
+    FIELD_AT("url", a2a_config, organization_url, A2A_URL),
+    FIELDS_END,
+};
+
+static const struct field_row a2a_rows[] = {
+    FIELD(a2a_config, enabled, .kind = &field_bool),
+    FIELD(a2a_config, name, .kind = &field_string),
+    FIELD(a2a_config, description, .kind = &field_string),
+    FIELD(a2a_config, version, .kind = &field_string),
+    FIELD(a2a_config, documentation_url, A2A_URL),
+    FIELD(a2a_config, icon_url, A2A_URL),
+    {.key = "provider", .offset = 0, OBJECT(a2a_provider)}, /* of the same struct */
+    FIELD(a2a_config, skills, .kind = &field_copy, .types = TYPE_ARRAY),
+    FIELDS_END,
+};
+
 static const struct field_row runs_rows[] = {
     FIELD_AT("wait_timeout", config, run_wait_timeout, .kind = &field_number,
 	.expected = "a number of seconds, 0 or more"),
@@ -153,6 +174,7 @@ static const struct field_row top_rows[] = {
     HERE(openai),
     HERE(langgraph),
     FIELD(config, mcp, OBJECT(mcp)),
+    FIELD(config, a2a, OBJECT(a2a)),
     BY_HAND(observability),
     HERE(graph),
     HERE(threads),
@@ -274,6 +296,7 @@ void keys_read(const struct section *root, struct config *config)
 	embeddings_read(root, config);
 	runs_prepare_webhooks(root, config);
 	mcp_warn_open(root, config);
+	a2a_skills_check(root, config);
 	if (config->run_wait_timeout > MAX_WAIT)
 		config->run_wait_timeout = MAX_WAIT;
 	section_warn_unknown(root, top_rows);

@@ -31,6 +31,9 @@ void observability_release(struct observability_config *observability);
 /* `rate_limit` (doc/protocol-access.md#rate-limit); reads config->cache. */
 void rate_limit_read(const struct section *root, struct config *config);
 
+/* `a2a.skills` (doc/protocol-a2a.md#the-card), which was read: says what is wrong in it. */
+void a2a_skills_check(const struct section *root, struct config *config);
+
 /* `remote_tools` (agentgraph.json(5), doc/protocol-runs.md#tools-at-the-client). */
 void remote_tools_read(const struct section *root, struct config *config);
 void remote_tools_release(struct config *config);

@@ -403,6 +403,11 @@ const cJSON *ag_answers(const ag_run *run)
 	return run->answers;
 }
 
+const cJSON *run_question(const ag_run *run)
+{
+	return run->question;
+}
+
 ag_result ag_interrupt(ag_run *run, const char *reason, cJSON *value, const cJSON **answer)
 {
 	run->frame.acts = true;

@@ -117,6 +117,7 @@ void branch_restore(struct branch *b)
 	b->waiting = json_get(kept, "waiting");
 	b->within = json_get(kept, "region");
 	b->run.answers = json_get(kept, "answers");
+	b->run.question = json_get(b->interrupt, "value");
 	b->run.asked = asked ? arena_strdup(a, asked) : NULL;
 	if (error)
 		run_set_error(&b->run, error);

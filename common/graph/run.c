@@ -369,6 +369,9 @@ static void run_recall(ag_run *run, enum run_entry entry, struct error *err)
 	}
 	if (error)
 		run_set_error(run, error);
+	if (entry == RUN_AGAIN)
+		run->question = arena_json(run->setup.arena,
+		    cJSON_Duplicate(json_get(json_get(kept, "interrupt"), "value"), true));
 	if (entry != RUN_ON)
 		run->asked = asked ? arena_strdup(run->setup.arena, asked) : NULL;
 	int64_t spent;

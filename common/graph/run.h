@@ -193,6 +193,10 @@ const cJSON *run_fields(const ag_run *run);
 /* Where things that live as long as the run are kept. */
 struct arena *run_arena(const ag_run *run);
 
+/* What the node asked whose answers are there (ag_answers): the value of its latest interrupt.
+ * NULL where it asked nothing, and where that is not known any more. */
+const cJSON *run_question(const ag_run *run);
+
 /* Gives the node that runs less time than the run's node_timeout. */
 void run_limit_node(ag_run *run, double seconds);
 

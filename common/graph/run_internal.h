@@ -87,7 +87,8 @@ struct ag_run {
 	const char *leaves;              /* for the next write */
 	const struct checkpoint *rewind; /* the same */
 	const cJSON *answers;
-	const char *asked; /* id of the message whose calls the last pause left open, or NULL */
+	const char *asked;     /* id of the message whose calls the last pause left open, or NULL */
+	const cJSON *question; /* what the node asked that is answered now; or NULL */
 	const char *error; /* what the latest node with on_error failed of, in setup.config too; or
 			      NULL */
 	enum run_entry entry;

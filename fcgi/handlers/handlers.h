@@ -31,11 +31,16 @@ void get_model(struct request *rq);
 cJSON *openai_error_body(struct request *rq, const struct error_view *view);
 
 void post_mcp(struct request *rq);
+void post_a2a(struct request *rq);
+void get_agent_card(struct request *rq);
 void get_protected_resource(struct request *rq);
 
 /* The same of /v1/mcp, and what its WWW-Authenticate says. */
 cJSON *mcp_error_body(struct request *rq, const struct error_view *view);
 const char *mcp_challenge(struct request *rq);
+
+/* The same of /v1/a2a. */
+cJSON *a2a_error_body(struct request *rq, const struct error_view *view);
 
 void get_lg_ok(struct request *rq);
 void get_lg_info(struct request *rq);

@@ -56,24 +56,19 @@ cJSON *mcp_error_body(struct request *rq, const struct error_view *view)
 
 /* ---- RFC 9728 ---- */
 
-/* The address under which the client knows the service. */
-static const char *mcp_base(struct request *rq)
-{
-	return arena_printf(rq->call.arena, "%s://%s%s",
-	    head_is_https(&rq->head) ? "https" : "http", rq->head.host, rq->head.prefix);
-}
-
 const char *mcp_challenge(struct request *rq)
 {
 	return arena_printf(rq->call.arena,
-	    "Bearer resource_metadata=\"%s/.well-known/oauth-protected-resource\"", mcp_base(rq));
+	    "Bearer resource_metadata=\"%s/.well-known/oauth-protected-resource\"",
+	    head_base(&rq->head, rq->call.arena));
 }
 
 void get_protected_resource(struct request *rq)
 {
 	const struct string_list *servers = &rq->server->service->config->mcp.authorization_servers;
 	cJSON *body = arena_json(rq->call.arena, cJSON_CreateObject());
-	json_add_str(body, "resource", arena_printf(rq->call.arena, "%s/v1/mcp", mcp_base(rq)));
+	json_add_str(body, "resource",
+	    arena_printf(rq->call.arena, "%s/v1/mcp", head_base(&rq->head, rq->call.arena)));
 	cJSON *list = json_add(body, "authorization_servers", cJSON_CreateArray());
 	for (size_t i = 0; i < servers->count; i++)
 		json_append(list, cJSON_CreateString(servers->items[i]));

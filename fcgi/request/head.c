@@ -60,3 +60,9 @@ bool head_is_https(const struct head *head)
 	return !strcasecmp(head->https, "on") || !strcasecmp(head->scheme, "https") ||
 	    !strcasecmp(head->forwarded_proto, "https");
 }
+
+const char *head_base(const struct head *head, struct arena *a)
+{
+	return arena_printf(
+	    a, "%s://%s%s", head_is_https(head) ? "https" : "http", head->host, head->prefix);
+}

@@ -3,6 +3,8 @@
 #ifndef AGENTGRAPH_FCGI_REQUEST_HEAD_H
 #define AGENTGRAPH_FCGI_REQUEST_HEAD_H
 
+#include "base/arena.h"
+
 #include <stdbool.h>
 
 /* Values borrowed from the server's parameters, "" where there is none. */
@@ -30,5 +32,8 @@ void head_read(struct head *head, char *const *params);
 
 /* Came over https, or a proxy says so (doc/protocol.md#headers). */
 bool head_is_https(const struct head *head);
+
+/* The address under which the client knows the service, without a slash at its end. */
+const char *head_base(const struct head *head, struct arena *a);
 
 #endif

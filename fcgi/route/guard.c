@@ -9,7 +9,8 @@
 static bool on_allowlist(const char *path)
 {
 	static const char *const public_paths[] = {"/ping", "/.well-known/oauth-protected-resource",
-	    "/lg/ok", "/lg/info", "/v1/evals/runs", "/v1/evals/runs/{run_id}"};
+	    "/.well-known/agent-card.json", "/lg/ok", "/lg/info", "/v1/evals/runs",
+	    "/v1/evals/runs/{run_id}"};
 	for (size_t i = 0; i < sizeof(public_paths) / sizeof(public_paths[0]); i++)
 		if (!strcmp(public_paths[i], path))
 			return true;

@@ -23,6 +23,14 @@ static const struct dialect mcp = {.on = offsetof(struct config, mcp.enabled),
 
 static const struct dialect mcp_about = {.on = offsetof(struct config, mcp.enabled)};
 
+static const struct dialect a2a = {.on = offsetof(struct config, a2a.enabled),
+    .mistakes = 400,
+    .late_thread = true,
+    .error_shape = "A2aError",
+    .error_body = a2a_error_body};
+
+static const struct dialect a2a_about = {.on = offsetof(struct config, a2a.enabled)};
+
 static const struct dialect langgraph = {.on = offsetof(struct config, langgraph_enabled),
     .api_key = true,
     .error_shape = "LangGraphError",
@@ -64,6 +72,10 @@ static const struct route rows[] = {
     {METHOD_POST, "/v1/mcp", "graph", "invoke", BODY_REQUIRED, post_mcp, ROUTE_UNAUTHORIZED, &mcp},
     {METHOD_GET, "/.well-known/oauth-protected-resource", NULL, NULL, BODY_NONE,
         get_protected_resource, 0, &mcp_about},
+
+    {METHOD_POST, "/v1/a2a", "graph", "invoke", BODY_REQUIRED, post_a2a, ROUTE_UNAUTHORIZED, &a2a},
+    {METHOD_GET, "/.well-known/agent-card.json", NULL, NULL, BODY_NONE, get_agent_card, 0,
+        &a2a_about},
 
     {METHOD_GET, "/lg/ok", NULL, NULL, BODY_NONE, get_lg_ok, 0, &langgraph},
     {METHOD_GET, "/lg/info", NULL, NULL, BODY_NONE, get_lg_info, 0, &langgraph},

@@ -6,7 +6,7 @@ set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/auth.sh"
 
-configure '"auth":"jwt","authorization":"ownership","ag_ui":{"enabled":true},"openai":{"enabled":true},"langgraph":{"enabled":true},"mcp":{"enabled":true},"store":"builtin:store"'
+configure '"auth":"jwt","authorization":"ownership","ag_ui":{"enabled":true},"openai":{"enabled":true},"langgraph":{"enabled":true},"mcp":{"enabled":true},"a2a":{"enabled":true},"store":"builtin:store"'
 "$AGENTGRAPH_FCGI" --routes >routes || tap_bail 'the routes cannot be printed'
 # What this version cannot serve is not configured.
 "$AGENTGRAPH" check >check.out 2>&1 || configure '"auth":"jwt","authorization":"ownership"'
@@ -25,6 +25,8 @@ again='Invalid token, please login again'
 body='{"thread_id":"hers","threadId":"hers","runId":"r1","state":{},"tools":[],"context":[],"forwardedProps":{},
 	"config":{"thread_id":"hers"},"model":"demo","metadata":{"thread_id":"hers"},"messages":[{"id":"m1","role":"user","content":"hi"}],"query":"x","content":"x",
 	"if_exists":"do_nothing","assistant_id":"demo","if_not_exists":"create","input":{"messages":[{"type":"human","content":"hi"}]},"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"demo","arguments":{"message":"hi","thread_id":"hers"}}}'
+a2a_body='{"jsonrpc":"2.0","id":1,"method":"message/send","params":{
+	"message":{"messageId":"m2","role":"user","contextId":"hers","parts":[{"kind":"text","text":"hi"}]}}}'
 
 # ask TOKEN: the route that is tested, with that token; "" is none.
 ask() {
@@ -36,8 +38,9 @@ ask() {
 			'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=='
 		;;
 	esac
-	case $method in
-	GET) api "$method" "$uri" '' "$@" ;;
+	case "$method $path" in
+	GET\ *) api "$method" "$uri" '' "$@" ;;
+	*' /v1/a2a') api "$method" "$uri" "$a2a_body" "$@" ;;
 	*) api "$method" "$uri" "$body" "$@" ;;
 	esac
 }
@@ -76,7 +79,7 @@ while read -r method path permission; do
 		continue
 	fi
 	status=403
-	case $path in /v1/ag-ui | /v1/chat/completions | /v1/models* | /v1/mcp | /v1/config/multimodal | /lg/*) status=401 ;; esac
+	case $path in /v1/ag-ui | /v1/chat/completions | /v1/models* | /v1/mcp | /v1/a2a | /v1/config/multimodal | /lg/*) status=401 ;; esac
 	refused '' "$status REVOKED_TOKEN $again" 'no token'
 	[ $status = 403 ] || is "$(header WWW-Authenticate | sed 's/ .*//')" Bearer "$method $path: which scheme is wanted"
 	refused "$expired" "$status EXPIRED_TOKEN Token has expired, please login again" 'an expired token'

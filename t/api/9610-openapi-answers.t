@@ -13,7 +13,7 @@ AGENTGRAPH_RECORD=$WORK/kept
 export AGENTGRAPH_RECORD
 validate() { "$node" "$TOP_SRCDIR/t/api/openapi.mjs" "$peers" openapi.json "$@"; }
 
-printf '{"agent":"builtin:demo","ag_ui":{"enabled":true},"openai":{"enabled":true},"langgraph":{"enabled":true},"mcp":{"enabled":true},"store":"builtin:store","rate_limit":{"requests":100000}}' >agentgraph.json
+printf '{"agent":"builtin:demo","ag_ui":{"enabled":true},"openai":{"enabled":true},"langgraph":{"enabled":true},"mcp":{"enabled":true},"a2a":{"enabled":true},"store":"builtin:store","rate_limit":{"requests":100000}}' >agentgraph.json
 "$AGENTGRAPH" check >check.out 2>&1 || printf '{"agent":"builtin:demo","rate_limit":{"requests":100000}}' >agentgraph.json
 "$AGENTGRAPH" routes >routes || tap_bail 'the routes cannot be printed'
 mkdir eval_reports
@@ -86,6 +86,15 @@ for meta in '' ',"_meta":{"progressToken":1}'; do
 done
 api POST /v1/mcp '{"jsonrpc":"2.0","id":1,"method":"ping"}' 'MCP-Protocol-Version: none'
 api GET /.well-known/oauth-protected-resource
+
+for version in 0.3 1.0 7.0; do api GET /.well-known/agent-card.json '' "A2A-Version: $version"; done
+for method in SendMessage SendStreamingMessage; do
+	api POST /v1/a2a "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"$method\",
+		\"params\":{\"message\":{\"messageId\":\"$method\",\"role\":\"ROLE_USER\",\"parts\":[{\"text\":\"hi\"}]}}}" 'A2A-Version: 1.0'
+	api POST /v1/a2a "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"$method\"}" 'A2A-Version: 1.0'
+done
+api POST /v1/a2a '{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"id":"none.none"}}'
+api POST /v1/a2a '{"jsonrpc":"2.0","id":1,"method":"tasks/get"' 
 
 for path in ok info assistants/demo assistants/none assistants/demo/graph assistants/demo/schemas; do api GET "/lg/$path"; done
 api POST /lg/assistants/search '{"graph_id":"demo"}'

@@ -8,7 +8,7 @@ set -u
 
 command -v python3 >/dev/null || tap_skip_all 'no python3 here'
 
-echo '{"agent": "builtin:demo", "store": "builtin:store", "ag_ui": {"enabled": true}, "openai": {"enabled": true}, "langgraph": {"enabled": true}, "mcp": {"enabled": true}}' >agentgraph.json
+echo '{"agent": "builtin:demo", "store": "builtin:store", "ag_ui": {"enabled": true}, "openai": {"enabled": true}, "langgraph": {"enabled": true}, "mcp": {"enabled": true}, "a2a": {"enabled": true}}' >agentgraph.json
 api_start || tap_bail 'the service does not start'
 api GET /openapi.json
 printf '%s' "$BODY" >openapi.json

@@ -37,7 +37,7 @@ as() {
 said() {
 	case $STATUS in
 	2*) echo "$STATUS" ;;
-	*) json '"'"$STATUS"' \(.error_code // .code // .error.data.code // .error.code) \(.detail // .error.message)"' "$BODY" ;;
+	*) json '"'"$STATUS"' \(.error_code // .code // (.error.data | if type == "array" then .[0].metadata.code else .code end) // .error.code) \(.detail // .error.message)"' "$BODY" ;;
 	esac
 }
 

@@ -259,6 +259,17 @@ static void small_blocks(void)
 	CHECK_REFUSED(", \"mcp\": {\"tool\": {\"input_schema\": []}}", "mcp.tool.input_schema");
 	CHECK_REFUSED(
 	    ", \"mcp\": {\"authorization_servers\": [\"x\"]}", "mcp.authorization_servers[0]");
+	CHECK_ACCEPTED("", !c->a2a.enabled && !c->a2a.name && !c->a2a.skills);
+	CHECK_ACCEPTED(", \"a2a\": {\"enabled\": true, \"name\": \"n\", \"description\": \"d\", "
+		       "\"version\": \"2\", \"provider\": {\"organization\": \"o\", \"url\": "
+		       "\"https://o.example\"}, \"skills\": [{\"id\": \"i\", \"name\": \"n\", "
+		       "\"description\": \"d\"}]}",
+	    c->a2a.enabled && same(c->a2a.name, "n") && same(c->a2a.organization, "o") &&
+		cJSON_IsArray(json_get(c->a2a.skills->child, "tags")));
+	CHECK_REFUSED(", \"a2a\": {\"skills\": [{\"id\": \"i\", \"description\": \"d\"}]}",
+	    "a2a.skills[0].name");
+	CHECK_REFUSED(", \"a2a\": {\"skills\": [7]}", "a2a.skills[0]: expected an object");
+	CHECK_REFUSED(", \"a2a\": {\"provider\": {}}", "a2a.provider.organization");
 	CHECK_ACCEPTED(", \"runs\": {\"wait_timeout\": 0.5}", c->run_wait_timeout == 0.5);
 	CHECK_ACCEPTED(", \"runs\": {\"wait_timeout\": 1e300}", c->run_wait_timeout == 1e9);
 	CHECK_ACCEPTED(", \"runs\": {\"message_resumes\": true}", c->message_resumes);

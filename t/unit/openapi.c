@@ -85,6 +85,7 @@ static void references_lead_somewhere(void)
 	config.openai_enabled = true;
 	config.langgraph_enabled = true;
 	config.mcp.enabled = true;
+	config.a2a.enabled = true;
 	config.evals_served = true;
 	cJSON *document =
 	    openapi_document(routes_mount(&routes, &config, arena, &problems), &config);

@@ -52,6 +52,8 @@ const char *run_ticket_sign(
 			json_add_int(claims, "modes", ticket->modes);
 			json_add_int(claims, "skip", ticket->skip);
 		}
+		if (ticket->a2a)
+			json_add_str(claims, "a2a", ticket->a2a);
 	} else {
 		run_ticket_add_wait(claims, ticket);
 	}
@@ -70,6 +72,7 @@ static bool run_ticket_take_stream(const cJSON *claims, struct run_ticket *ticke
 	const cJSON *events = json_get(claims, "events");
 	int64_t granularity;
 	ticket->events = cJSON_IsTrue(events);
+	ticket->a2a = json_str(claims, "a2a");
 	if (!cJSON_IsBool(events) || !run_ticket_take_int(claims, "after", &ticket->after) ||
 	    !run_ticket_take_int(claims, "granularity", &granularity))
 		return false;

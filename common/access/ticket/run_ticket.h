@@ -30,6 +30,7 @@ struct run_ticket {
 	bool events;         /* server-sent ones, else lines */
 	bool langgraph;      /* they are those of LangGraph's protocol */
 	int64_t modes, skip; /* then: what they tell, and those of the next chunk that are known */
+	const char *a2a;     /* events of a task instead, as it says (a2a_follow.h); or NULL */
 
 	/* Of a wait: */
 	int64_t until;            /* microseconds since 1970 */

@@ -154,9 +154,10 @@ static void read_graph(struct document *d, const struct place *at, const cJSON *
 
 const struct document_shape *const document_shapes[] = {&shape_whole, &shape_graph, &shape_state,
     &shape_field, &shape_edge, &shape_choice, &shape_rule, &shape_text_rule, &shape_reply,
-    &shape_exec, &shape_interrupt, &shape_tools, &shape_exec_tool, &shape_http_tool, &shape_http,
-    &shape_mcp_tools, &shape_mcp, &shape_oauth, &shape_live, &shape_model, &shape_context,
-    &shape_prompt_file, &shape_recall, &shape_memory_tool, &shape_retry, &shape_cache, NULL};
+    &shape_a2a, &shape_exec, &shape_interrupt, &shape_tools, &shape_exec_tool, &shape_http_tool,
+    &shape_http, &shape_mcp_tools, &shape_mcp, &shape_oauth, &shape_live, &shape_model,
+    &shape_context, &shape_prompt_file, &shape_recall, &shape_memory_tool, &shape_retry,
+    &shape_cache, NULL};
 
 static void delete_root(void *root)
 {

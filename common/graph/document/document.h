@@ -80,7 +80,7 @@ extern const struct document_shape shape_whole, shape_graph, shape_state, shape_
     shape_choice, shape_rule, shape_text_rule, shape_reply, shape_exec, shape_interrupt,
     shape_tools, shape_exec_tool, shape_http_tool, shape_http, shape_mcp_tools, shape_mcp,
     shape_oauth, shape_live, shape_model, shape_context, shape_prompt_file, shape_recall,
-    shape_memory_tool, shape_retry, shape_cache;
+    shape_memory_tool, shape_retry, shape_cache, shape_a2a;
 
 /* All of them, ending with NULL, for the test that compares them with the schema. */
 extern const struct document_shape *const document_shapes[];
@@ -189,6 +189,15 @@ void document_policy(
 /* Adds the node called name, a graph that is described elsewhere (document_graph.c). */
 void document_subgraph(
     struct document *d, const struct place *at, const char *name, const cJSON *item);
+
+/* Adds the node called name, another agent (document_a2a.c). */
+void document_a2a(struct document *d, const struct place *at, const char *name, const cJSON *item);
+
+/* Headers of requests, an array of count whose values may name environment variables, malloc'd with
+ * its texts (document_tools.c). */
+struct http_header;
+struct http_header *document_headers(
+    struct document *d, const struct place *at, const cJSON *object, size_t *count);
 
 /* A model node (document_model.c). */
 void document_model(

@@ -172,8 +172,8 @@ static const struct {
 	    struct document *d, const struct place *at, const char *name, const cJSON *item);
 } kinds[] = {{&shape_reply, document_node_read_reply}, {&shape_exec, read_exec},
     {&shape_interrupt, read_interrupt}, {&shape_tools, document_tools},
-    {&shape_live, document_live}, {&shape_model, document_model},
-    {&shape_graph, document_subgraph}};
+    {&shape_live, document_live}, {&shape_model, document_model}, {&shape_graph, document_subgraph},
+    {&shape_a2a, document_a2a}};
 
 #define KIND_COUNT (sizeof(kinds) / sizeof(kinds[0]))
 

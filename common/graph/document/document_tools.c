@@ -123,8 +123,7 @@ static bool document_tools_is_url(const char *url)
 
 #define MOST_HEADERS 30
 
-/* An array of count headers, whose values may name environment variables. */
-static struct http_header *document_tools_read_headers(
+struct http_header *document_headers(
     struct document *d, const struct place *at, const cJSON *object, size_t *count)
 {
 	const cJSON *item;
@@ -222,8 +221,8 @@ static void read_http_tool(
 	*tool = request.tool;
 	if (request.url)
 		tool->url = arguments_template(d, PLACE_KEY(in, "url"), request.url);
-	tool->headers = document_tools_read_headers(
-	    d, PLACE_KEY(in, "headers"), request.headers, &tool->header_count);
+	tool->headers =
+	    document_headers(d, PLACE_KEY(in, "headers"), request.headers, &tool->header_count);
 	check_templates(d, PLACE_KEY(in, "query"), tool->query);
 	check_templates(d, PLACE_KEY(in, "body"), tool->body);
 	described_add(d, at, node, &given.about, errors, http_tool, tool);
@@ -325,8 +324,8 @@ static void read_mcp_tools(
 	if (given.reach && document_read(d, in, given.reach, &shape_mcp, &reach) &&
 	    !json_get(given.reach, "command") == !json_get(given.reach, "url"))
 		document_problem(d, in, "expected either 'command' or 'url'");
-	settings->headers = document_tools_read_headers(
-	    d, PLACE_KEY(in, "headers"), reach.headers, &settings->header_count);
+	settings->headers =
+	    document_headers(d, PLACE_KEY(in, "headers"), reach.headers, &settings->header_count);
 	read_oauth(d, PLACE_KEY(in, "oauth"), reach.oauth, settings);
 	settings->timeout_ms = given.timeout_ms;
 	/* what the server is called in the log: what the document says or where it is, and a number

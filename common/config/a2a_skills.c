@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: ISC */
+/* The key `a2a.skills`: what the card of the agent says that it can. */
+#include "config/keys.h"
+
+#include "base/json/json.h"
+
+#include <stdio.h>
+
+static const struct field_row skill_rows[] = {
+    FIELD_ONLY("id", .kind = &field_string, .required = true),
+    FIELD_ONLY("name", .kind = &field_string, .required = true),
+    FIELD_ONLY("description", .kind = &field_string, .required = true),
+    FIELD_ONLY("tags", .kind = &field_strings),
+    FIELD_ONLY("examples", .kind = &field_strings),
+    FIELD_ONLY("inputModes", .kind = &field_strings),
+    FIELD_ONLY("outputModes", .kind = &field_strings),
+    FIELDS_END,
+};
+
+void a2a_skills_check(const struct section *root, struct config *config)
+{
+	cJSON *skill;
+	size_t index = 0;
+	cJSON_ArrayForEach(skill, config->a2a.skills) {
+		struct section entry = {root->problems, root->file, "", skill};
+		snprintf(entry.path, sizeof(entry.path), "a2a.skills[%zu]", index++);
+		if (!cJSON_IsObject(skill)) {
+			section_refuse(root, entry.path, skill, "an object");
+			continue;
+		}
+		section_read(&entry, skill_rows, NULL);
+		section_warn_unknown(&entry, skill_rows);
+		/* clients of either version want them */
+		if (!json_get(skill, "tags"))
+			json_add(skill, "tags", cJSON_CreateArray());
+	}
+}

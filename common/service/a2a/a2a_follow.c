@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: ISC */
+/* Letting somebody subscribe, and kept chunks as events. */
+#include "service/a2a/a2a_follow.h"
+
+#include "base/json/json.h"
+#include "base/memory.h"
+#include "base/os/clock.h"
+#include "service/a2a/a2a_events.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ID_MAX 256 /* of the request, as it goes into a ticket */
+
+/* ---- who may ---- */
+
+/* Of a task that waits and whose chunks are not kept there is nothing but what it is now. */
+static bool a2a_subscribe_still(struct call *call, struct a2a_post *post,
+    const struct a2a_request *rq, const struct a2a_task *task)
+{
+	const struct a2a_shown shown = {rq->old, true, -1};
+	cJSON *view = a2a_task_view(call, task, &shown);
+	if (!view)
+		return false;
+	cJSON *response = a2a_response(call->arena, rq->id), *result = view;
+	if (!rq->old) {
+		result = arena_json(call->arena, cJSON_CreateObject());
+		cJSON_AddItemReferenceToObject(result, "task", view);
+	}
+	cJSON_AddItemReferenceToObject(response, "result", result);
+	char *text = json_print(response);
+	post->sink->chunk(post->sink, text, strlen(text));
+	cJSON_free(text);
+	return post->streamed = true;
+}
+
+bool a2a_subscribe(struct call *call, struct a2a_post *post, const struct a2a_request *rq,
+    struct a2a_followed *followed)
+{
+	const char *task_id = json_str(rq->params, "id");
+	struct a2a_task task;
+	if (!task_id)
+		return a2a_wrong(call, "id", "a text");
+	if (!a2a_task_find(call, task_id, "stream", &task))
+		return false;
+	if (a2a_state_is_over(task.state))
+		return a2a_fault(call, A2A_UNSUPPORTED_OPERATION, "Task '%.200s' is over", task.id);
+	followed->record = task.runs[task.count - 1];
+	bool kept = followed->record.kept_until != RUN_NOT_KEPT;
+	if (!kept && task.state == A2A_INPUT_REQUIRED)
+		return a2a_subscribe_still(call, post, rq, &task);
+	if (!kept)
+		return a2a_fault(call, A2A_UNSUPPORTED_OPERATION,
+		    "What task '%.200s' tells goes to who waits for it, and is not kept", task.id);
+	cJSON *spec = arena_json(call->arena, cJSON_CreateObject());
+	json_add(spec, "id", cJSON_Duplicate(rq->id, false));
+	json_add_str(spec, "task", task.id);
+	json_add(spec, "old", cJSON_CreateBool(rq->old));
+	char *text = json_print(spec);
+	arena_defer(call->arena, cJSON_free, text);
+	followed->spec = text;
+	return strlen(text) <= strlen(task.id) + ID_MAX ||
+	    a2a_fault(call, A2A_INVALID_REQUEST, "id must be shorter");
+}
+
+/* ---- what is told ---- */
+
+struct a2a_follower {
+	struct service *service;
+	cJSON *spec;
+	char *id; /* of the request, as JSON */
+	char *context_id;
+	struct a2a_events events;
+	struct buf line; /* that has no end yet */
+};
+
+struct a2a_follower *a2a_follower_new(struct service *service, const char *spec,
+    void (*send)(void *arg, const char *json, size_t len), void *arg)
+{
+	cJSON *told = json_parse(spec, strlen(spec), JSON_TRUSTED_DEPTH, NULL);
+	const char *task_id = json_str(told, "task");
+	const char *end = task_id ? strrchr(task_id, '.') : NULL;
+	if (!end) {
+		cJSON_Delete(told);
+		return NULL;
+	}
+	struct a2a_follower *follower = xcalloc(1, sizeof(*follower));
+	follower->service = service;
+	follower->spec = told;
+	follower->id = json_print(json_get(told, "id"));
+	follower->context_id = xstrndup(task_id, (size_t)(end - task_id));
+	follower->events = (struct a2a_events){.old = cJSON_IsTrue(json_get(told, "old")),
+	    .id = follower->id,
+	    .context_id = follower->context_id,
+	    .task_id = task_id,
+	    .send = send,
+	    .arg = arg};
+	return follower;
+}
+
+void a2a_follower_free(struct a2a_follower *follower)
+{
+	if (!follower)
+		return;
+	a2a_events_release(&follower->events);
+	buf_release(&follower->line);
+	cJSON_Delete(follower->spec);
+	cJSON_free(follower->id);
+	free(follower->context_id);
+	free(follower);
+}
+
+/* Its artifacts come with what is told from here on. */
+void a2a_follower_begin(struct a2a_follower *follower)
+{
+	struct a2a_events *events = &follower->events;
+	const struct a2a_shown shown = {events->old, false, -1};
+	struct a2a_task task;
+	struct call call;
+	call_init(&call, follower->service, NULL);
+	if (a2a_task_read(&call, events->task_id, &task))
+		events->task = a2a_task_view(&call, &task, &shown);
+	a2a_events_begin(events);
+	call_release(&call);
+}
+
+void a2a_follower_read(struct a2a_follower *follower, const char *text, size_t len)
+{
+	struct buf *line = &follower->line;
+	const char *end;
+	while (len && (end = memchr(text, '\n', len))) {
+		size_t part = (size_t)(end - text);
+		buf_add(line, text, part);
+		a2a_events_chunk(&follower->events, buf_str(line), line->len);
+		buf_reset(line);
+		text += part + 1;
+		len -= part + 1;
+	}
+	buf_add(line, text, len);
+}
+
+void a2a_follower_end(struct a2a_follower *follower)
+{
+	struct a2a_events *events = &follower->events;
+	struct a2a_task task = {.state = A2A_COMPLETED, .since = clock_now()};
+	struct call call;
+	if (events->ended)
+		return;
+	call_init(&call, follower->service, NULL);
+	if (!a2a_task_read(&call, events->task_id, &task) || !a2a_state_is_over(task.state))
+		task = (struct a2a_task){.state = A2A_COMPLETED, .since = clock_now()};
+	a2a_events_end(events, task.state, task.since, NULL);
+	call_release(&call);
+}

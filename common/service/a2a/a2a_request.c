@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: ISC */
+/* Reading JSON-RPC, the version of the protocol, and errors. */
+#include "service/a2a/a2a_request.h"
+
+#include "base/json/json.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define ANY "type.googleapis.com/google.rpc."
+
+/* ---- errors ---- */
+
+/* The words are those that details of the protocol have as reason. */
+static const struct a2a_fault_row {
+	enum a2a_code code;
+	const char *word;
+} a2a_faults[] = {
+    {A2A_PARSE_ERROR, "PARSE_ERROR"},
+    {A2A_INVALID_REQUEST, "INVALID_REQUEST"},
+    {A2A_METHOD_NOT_FOUND, "METHOD_NOT_FOUND"},
+    {A2A_INVALID_PARAMS, "INVALID_PARAMS"},
+    {A2A_TASK_NOT_FOUND, "TASK_NOT_FOUND"},
+    {A2A_TASK_NOT_CANCELABLE, "TASK_NOT_CANCELABLE"},
+    {A2A_PUSH_NOT_SUPPORTED, "PUSH_NOTIFICATION_NOT_SUPPORTED"},
+    {A2A_UNSUPPORTED_OPERATION, "UNSUPPORTED_OPERATION"},
+    {A2A_CONTENT_TYPE, "CONTENT_TYPE_NOT_SUPPORTED"},
+    {A2A_NO_EXTENDED_CARD, "EXTENDED_AGENT_CARD_NOT_CONFIGURED"},
+    {A2A_VERSION_NOT_SUPPORTED, "VERSION_NOT_SUPPORTED"},
+};
+
+#define A2A_FAULTS (sizeof(a2a_faults) / sizeof(a2a_faults[0]))
+
+/* Clients look at the status before they look at the body, so what the protocol has a code for is
+ * an answer. */
+bool a2a_fault(struct call *call, enum a2a_code code, const char *fmt, ...)
+{
+	const struct a2a_fault_row *row = a2a_faults;
+	char text[sizeof(call->error.detail)];
+	va_list args;
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	while (row->code != code)
+		row++;
+	error_set(&call->error, ERR_BAD_REQUEST, "%s", text);
+	call->error.status = 200;
+	snprintf(call->error.code, sizeof(call->error.code), "%s", row->word);
+	return false;
+}
+
+bool a2a_wrong(struct call *call, const char *member, const char *must)
+{
+	return error_field(&call->error, ERR_VALIDATION,
+	    arena_printf(call->arena, "body.params.%s", member), "value_error", "%s must be %s",
+	    member, must);
+}
+
+cJSON *a2a_response(struct arena *a, const cJSON *id)
+{
+	cJSON *message = arena_json(a, cJSON_CreateObject());
+	json_add_str(message, "jsonrpc", "2.0");
+	json_add(message, "id", id ? cJSON_Duplicate(id, false) : cJSON_CreateNull());
+	return message;
+}
+
+/* Of JSON-RPC where the fault is one of the protocol, or of its body; else the HTTP status, as its
+ * own numbers stand for what others mean by them. */
+static int a2a_code_of(const struct error_view *view)
+{
+	for (size_t i = 0; i < A2A_FAULTS; i++)
+		if (strcmp(a2a_faults[i].word, view->code) == 0)
+			return a2a_faults[i].code;
+	const cJSON *first = view->details ? view->details->child : NULL;
+	const char *type = json_str(first, "type");
+	if (type && strcmp(type, "json_invalid") == 0)
+		return A2A_PARSE_ERROR;
+	if (strcmp(view->code, error_code(ERR_VALIDATION)) == 0 ||
+	    strcmp(view->code, error_code(ERR_INVALID_INPUT)) == 0)
+		return A2A_INVALID_PARAMS;
+	return view->status < 500 ? view->status : A2A_INTERNAL_ERROR;
+}
+
+/* In the protocol's words, where it has one. */
+static const char *a2a_reason_of(int code, const struct error_view *view)
+{
+	for (size_t i = 0; i < A2A_FAULTS; i++)
+		if (a2a_faults[i].code == code)
+			return a2a_faults[i].word;
+	return view->code;
+}
+
+/* "message.parts[0].url" of the places that details have. */
+static char *a2a_field(struct arena *a, const cJSON *loc)
+{
+	struct buf path = {0};
+	const cJSON *part = loc && loc->child ? loc->child->next : NULL;
+	if (part && cJSON_IsString(part) && strcmp(part->valuestring, "params") == 0)
+		part = part->next;
+	for (; part; part = part->next) {
+		if (cJSON_IsNumber(part))
+			buf_printf(&path, "[%d]", part->valueint);
+		else
+			buf_printf(&path, "%s%s", path.len ? "." : "", part->valuestring);
+	}
+	return arena_take(a, &path);
+}
+
+static cJSON *a2a_violations(struct call *call, const cJSON *details)
+{
+	cJSON *any = cJSON_CreateObject();
+	const cJSON *detail;
+	json_add_str(any, "@type", ANY "BadRequest");
+	cJSON *list = json_add(any, "fieldViolations", cJSON_CreateArray());
+	cJSON_ArrayForEach(detail, details) {
+		cJSON *one = json_append(list, cJSON_CreateObject());
+		json_add_str(one, "field", a2a_field(call->arena, json_get(detail, "loc")));
+		json_add_str(one, "description", json_str(detail, "msg"));
+	}
+	return any;
+}
+
+static const cJSON *a2a_id_of(const cJSON *body)
+{
+	const cJSON *id = json_opt(body, "id");
+	int64_t number;
+	return cJSON_IsString(id) || json_integer(id, &number) ? id : NULL;
+}
+
+cJSON *a2a_error(struct call *call, const struct a2a_post *post, const struct error_view *view)
+{
+	int code = a2a_code_of(view);
+	cJSON *message = a2a_response(call->arena, a2a_id_of(post->body));
+	cJSON *error = json_add(message, "error", cJSON_CreateObject());
+	json_add_int(error, "code", code);
+	json_add_str(error, "message", view->detail);
+	cJSON *data = json_add(error, "data", cJSON_CreateArray());
+	cJSON *info = json_append(data, cJSON_CreateObject());
+	json_add_str(info, "@type", ANY "ErrorInfo");
+	json_add_str(info, "reason", a2a_reason_of(code, view));
+	json_add_str(info, "domain", "a2a-protocol.org");
+	cJSON *metadata = json_add(info, "metadata", cJSON_CreateObject());
+	json_add_str(metadata, "code", view->code);
+	json_add_str(metadata, "requestId", call->ctx.request_id);
+	if (view->details && view->details->child)
+		json_append(data, a2a_violations(call, view->details));
+	return message;
+}
+
+/* ---- the version ---- */
+
+bool a2a_version_read(struct call *call, const char *version, bool *old)
+{
+	*old = !*version || strcmp(version, A2A_OLD) == 0;
+	return *old || strcmp(version, A2A_LATEST) == 0 ||
+	    a2a_fault(call, A2A_VERSION_NOT_SUPPORTED,
+		"Version '%.40s' of the protocol is not supported: A2A-Version must be " A2A_LATEST
+		" or " A2A_OLD,
+		version);
+}
+
+/* ---- the message ---- */
+
+bool a2a_request_read(struct call *call, const struct a2a_post *post, struct a2a_request *rq)
+{
+	const cJSON *body = post->body, *params = json_opt(body, "params");
+	*rq = (struct a2a_request){.id = a2a_id_of(body), .method = json_str(body, "method")};
+	if (!json_str_is(body, "jsonrpc", "2.0"))
+		return a2a_fault(call, A2A_INVALID_REQUEST, "jsonrpc must be \"2.0\"");
+	if (!rq->method)
+		return a2a_fault(call, A2A_INVALID_REQUEST, "method must be a string");
+	if (!rq->id && json_opt(body, "id"))
+		return a2a_fault(call, A2A_INVALID_REQUEST, "id must be a string or an integer");
+	if (params && !cJSON_IsObject(params))
+		return a2a_fault(call, A2A_INVALID_PARAMS, "params must be an object");
+	rq->params = params;
+	return a2a_version_read(call, post->version, &rq->old);
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: ISC */
+/* Sending: the parameters, whose context, and the turn. */
+#include "service/a2a/a2a_send.h"
+
+#include "base/fields.h"
+#include "base/json/json.h"
+#include "base/os/clock.h"
+#include "graph/message/message.h"
+#include "service/a2a/a2a_events.h"
+#include "service/a2a/a2a_message.h"
+#include "service/run/background.h"
+#include "service/run/chunk.h"
+#include "service/run/turn.h"
+#include "service/thread/ident.h"
+#include "service/thread/messages.h"
+
+#include <string.h>
+
+#define A2A_MESSAGES_KEY "message" /* what mistakes in what a run is given are told by */
+
+/* ---- the parameters ---- */
+
+struct a2a_sending {
+	const struct a2a_request *rq;
+	struct a2a_said said;
+	const char *thread_id; /* NULL: a new one */
+	const char *task_id;   /* NULL: a new one, unless the context waits for an answer */
+	const cJSON *configuration, *message, *metadata, *push;
+	int64_t history; /* below 0: all of it */
+	bool immediately, blocking;
+};
+
+static const struct field_row send_rows[] = {
+    FIELD(a2a_sending, message, FIELD_OBJECT, .required = true),
+    FIELD(a2a_sending, configuration, FIELD_OBJECT), FIELD(a2a_sending, metadata, FIELD_OBJECT),
+    FIELDS_END};
+
+#define HISTORY                                                                 \
+	FIELD_AT("historyLength", a2a_sending, history, .kind = &field_integer, \
+	    .max = FIELD_INTEGER_MAX, .expected = "a whole number from 0 on")
+
+static const struct field_row configuration_rows[] = {HISTORY,
+    FIELD_AT("returnImmediately", a2a_sending, immediately, .kind = &field_bool),
+    FIELD_AT("taskPushNotificationConfig", a2a_sending, push, FIELD_OBJECT), FIELDS_END};
+static const struct field_row old_configuration_rows[] = {HISTORY,
+    FIELD(a2a_sending, blocking, .kind = &field_bool),
+    FIELD_AT("pushNotificationConfig", a2a_sending, push, FIELD_OBJECT), FIELDS_END};
+
+/* The context of a task is that of its messages. */
+static bool a2a_read_task(struct call *call, struct a2a_sending *s, const char *action)
+{
+	struct a2a_task task;
+	if (!a2a_task_find(call, s->said.task_id, action, &task))
+		return false;
+	if (s->thread_id && strcmp(s->thread_id, task.thread.thread_id) != 0)
+		return a2a_fault(call, A2A_INVALID_PARAMS,
+		    "message.contextId must be '%.200s', the context of the task",
+		    task.thread.thread_id);
+	if (task.state != A2A_INPUT_REQUIRED)
+		return a2a_fault(call, A2A_UNSUPPORTED_OPERATION,
+		    "Task '%.200s' is %s and takes no message", task.id,
+		    a2a_state_is_over(task.state) ? "over" : "being worked on");
+	s->thread_id = task.thread.thread_id;
+	s->task_id = arena_strdup(call->arena, task.id);
+	return true;
+}
+
+static bool a2a_sending_read(
+    struct call *call, const struct a2a_request *rq, const char *action, struct a2a_sending *s)
+{
+	*s = (struct a2a_sending){.rq = rq, .history = -1, .blocking = true};
+	if (call->service->graph->live)
+		return a2a_fault(call, A2A_UNSUPPORTED_OPERATION,
+		    "The agent is a live one, which is spoken to by a WebSocket");
+	if (fields_read_body(&call->error, "body.params", rq->params, send_rows, s))
+		a2a_message_read(call, rq->old, s->message, &s->said);
+	fields_read_body(&call->error, "body.params.configuration", s->configuration,
+	    rq->old ? old_configuration_rows : configuration_rows, s);
+	if (error_is_set(&call->error))
+		return false;
+	if (s->push)
+		return a2a_fault(call, A2A_PUSH_NOT_SUPPORTED, "Push notifications are not there");
+	s->immediately = rq->old ? !s->blocking : s->immediately;
+	/* blank and "new" are none, as of every thread */
+	if (!thread_id_read_new(call, "body.params.message.contextId",
+		json_opt(s->message, "contextId"), &s->thread_id))
+		return false;
+	if (s->thread_id && !a2a_context_fits(s->thread_id))
+		return a2a_wrong(
+		    call, "message.contextId", "at most 181 characters without control characters");
+	return !s->said.task_id || a2a_read_task(call, s, action);
+}
+
+/* What a run is made of. */
+static cJSON *a2a_run_body(struct call *call, const struct a2a_sending *s, const char *key)
+{
+	cJSON *body = arena_json(call->arena, cJSON_CreateObject());
+	cJSON *config = json_add(body, "config", cJSON_CreateObject());
+	cJSON *messages = json_add(body, key, cJSON_CreateArray());
+	cJSON_AddItemReferenceToArray(messages, s->said.message);
+	if (s->thread_id)
+		json_add_str(config, "thread_id", s->thread_id);
+	if (s->metadata)
+		cJSON_AddItemReferenceToObject(config, "a2a_metadata", (cJSON *)s->metadata);
+	return body;
+}
+
+/* ---- its task ---- */
+
+static bool a2a_waits(const struct thread *thread)
+{
+	return thread->status == RUN_INTERRUPTED && thread->pause_json;
+}
+
+/* The task that an open thread waits with; NULL: with none that such a client began. */
+static const char *a2a_task_of_pause(struct call *call, const struct thread *thread)
+{
+	return a2a_waits(thread) && thread->run_id
+	    ? a2a_task_of(call, thread->thread_id, thread->run_id)
+	    : NULL;
+}
+
+/* A client that did not see the answer sends a message again, which must not be said twice. */
+static bool a2a_is_new(struct call *call, const struct thread *thread, const struct a2a_said *said)
+{
+	cJSON *messages = arena_json(call->arena, cJSON_CreateArray());
+	cJSON_AddItemReferenceToArray(messages, said->message);
+	const struct message_known *known = messages_known(call, thread, messages, NULL);
+	if (!known)
+		return false;
+	return !known->known ||
+	    a2a_fault(call, A2A_INVALID_PARAMS,
+		"message.messageId: the context has a message '%.100s' already", said->message_id);
+}
+
+/* The thread is open, and may be another than it was when the task was looked at. */
+static bool a2a_choose_task(struct turn *turn, struct a2a_sending *s)
+{
+	struct call *call = turn->call;
+	const struct thread *thread = &turn->thread;
+	if (thread->row && !a2a_is_new(call, thread, &s->said))
+		return false;
+	if (s->task_id && !a2a_waits(thread))
+		return a2a_fault(call, A2A_UNSUPPORTED_OPERATION,
+		    "Task '%.200s' does not wait for an answer any more", s->task_id);
+	if (!s->task_id)
+		s->task_id = a2a_task_of_pause(call, thread);
+	if (s->task_id && s->said.data) {
+		turn->in.has_resume = true;
+		turn->in.resume = s->said.data;
+	}
+	turn->run_id = s->task_id ? a2a_task_next_id(call, s->task_id)
+				  : a2a_task_new_id(call, thread->thread_id);
+	if (!s->task_id)
+		s->task_id = turn->run_id;
+	s->thread_id = thread->thread_id;
+	return true;
+}
+
+static bool a2a_open(
+    struct call *call, struct a2a_sending *s, const char *action, struct turn *turn)
+{
+	if (!turn_read(turn, call, a2a_run_body(call, s, A2A_MESSAGES_KEY), A2A_MESSAGES_KEY))
+		return false;
+	const struct permission permission = {"graph", action, turn->in.thread_id};
+	turn->in.message_resumes = true;
+	if (call_permit(call, &permission) && turn_open(turn) && a2a_choose_task(turn, s))
+		return true;
+	turn_end(turn);
+	return false;
+}
+
+/* ---- what is answered ---- */
+
+static cJSON *a2a_sent(struct call *call, const struct a2a_sending *s)
+{
+	const struct a2a_shown shown = {s->rq->old, true, s->history};
+	struct a2a_task task;
+	if (!a2a_task_find(call, s->task_id, "invoke", &task))
+		return NULL;
+	cJSON *view = a2a_task_view(call, &task, &shown);
+	if (!view || s->rq->old)
+		return view;
+	cJSON *result = arena_json(call->arena, cJSON_CreateObject());
+	cJSON_AddItemReferenceToObject(result, "task", view);
+	return result;
+}
+
+static void a2a_ignore_event(
+    struct run_observer *observer, ag_run *run, const struct run_event *event)
+{
+	(void)observer, (void)run, (void)event;
+}
+
+/* Whether nodes have run, or might have: then the failure is the task's, and no mistake of the
+ * message. */
+static bool a2a_has_failed(const struct turn *turn)
+{
+	return turn->run && run_steps(turn->run) > 0;
+}
+
+static cJSON *a2a_send_waiting(struct call *call, struct a2a_sending *s)
+{
+	struct run_observer observer = {.event = a2a_ignore_event};
+	struct turn turn;
+	if (!a2a_open(call, s, "invoke", &turn))
+		return NULL;
+	bool ok = turn_run(&turn, &observer);
+	turn_end(&turn);
+	if (!ok && !a2a_has_failed(&turn))
+		return NULL;
+	if (!ok)
+		turn_log_failure(&turn);
+	error_release(&call->error);
+	return a2a_sent(call, s);
+}
+
+/* ---- in the background ---- */
+
+/* Whoever executes it reads the body alone, so that says what the message answers. */
+static bool a2a_submit_answer(struct call *call, struct a2a_sending *s, cJSON *body)
+{
+	struct storage *storage = call->service->storage;
+	struct thread thread;
+	struct buf text = {0};
+	if (!s->thread_id ||
+	    !storage->threads->get(
+		storage, &call->ctx, call->arena, s->thread_id, &thread, &call->error))
+		return !error_is_set(&call->error);
+	if (!a2a_is_new(call, &thread, &s->said))
+		return false;
+	if (!s->task_id)
+		s->task_id = a2a_task_of_pause(call, &thread);
+	if (!a2a_waits(&thread))
+		return true;
+	if (s->said.data) {
+		cJSON_AddItemReferenceToObject(body, "resume", (cJSON *)s->said.data);
+		return true;
+	}
+	message_text(s->said.message, &text);
+	json_add_str(body, "resume", buf_str(&text));
+	buf_release(&text);
+	return true;
+}
+
+static cJSON *a2a_submit(struct call *call, struct a2a_sending *s)
+{
+	if (!s->thread_id)
+		s->thread_id = id_make(&call->service->ids, arena_alloc(call->arena, UUID_SIZE));
+	const struct permission permission = {"graph", "invoke", s->thread_id};
+	cJSON *body = a2a_run_body(call, s, "messages");
+	if (!call_permit(call, &permission) || !a2a_submit_answer(call, s, body))
+		return NULL;
+	const char *run_id =
+	    s->task_id ? a2a_task_next_id(call, s->task_id) : a2a_task_new_id(call, s->thread_id);
+	json_add_str(json_get(body, "config"), "run_id", run_id);
+	if (!s->task_id)
+		s->task_id = run_id;
+	return background_submit(call, body) ? a2a_sent(call, s) : NULL;
+}
+
+cJSON *a2a_send(struct call *call, const struct a2a_request *rq)
+{
+	struct a2a_sending s;
+	if (!a2a_sending_read(call, rq, "invoke", &s))
+		return NULL;
+	/* where nothing runs in the background the answer comes when there is one */
+	return s.immediately && call->service->config->runs_background ? a2a_submit(call, &s)
+								       : a2a_send_waiting(call, &s);
+}
+
+/* ---- a stream ---- */
+
+/* What it begins with: the task, as it is when the run is on its way. */
+static cJSON *a2a_beginning(struct turn *turn, const struct a2a_sending *s)
+{
+	struct call *call = turn->call;
+	bool old = s->rq->old;
+	cJSON *task = arena_json(call->arena, cJSON_CreateObject());
+	if (old)
+		json_add_str(task, "kind", "task");
+	json_add_str(task, "id", s->task_id);
+	json_add_str(task, "contextId", s->thread_id);
+	json_add(task, "status", a2a_status(old, A2A_WORKING, clock_now(), NULL));
+	if (s->history == 0 || !turn->in.messages->child)
+		return task;
+	json_append(json_add(task, "history", cJSON_CreateArray()),
+	    a2a_user_message(old, turn->in.messages->child, s->thread_id, s->task_id));
+	return task;
+}
+
+/* Behind the terminator: what the chunks did not say is that it was stopped. */
+static void a2a_finish(struct turn *turn, struct a2a_events *events)
+{
+	const struct thread *thread = turn->run ? run_thread(turn->run) : &turn->thread;
+	bool stopped = turn->run && thread->status == RUN_STOPPED;
+	a2a_events_end(events, stopped ? A2A_CANCELED : A2A_COMPLETED, clock_now(), NULL);
+}
+
+bool a2a_stream(struct call *call, struct a2a_post *post, const struct a2a_request *rq)
+{
+	const struct permission streams = {"graph", "stream", NULL};
+	struct a2a_sending s;
+	struct a2a_sink sink;
+	struct turn turn;
+	if (!call_permit(call, &streams) || !a2a_sending_read(call, rq, "stream", &s) ||
+	    !a2a_open(call, &s, "stream", &turn))
+		return false;
+	a2a_sink_init(&sink, post->sink);
+	char *id = json_print(rq->id);
+	sink.events.old = rq->old;
+	sink.events.id = id;
+	sink.events.context_id = s.thread_id;
+	sink.events.task_id = s.task_id;
+	sink.events.task = a2a_beginning(&turn, &s);
+	post->streamed = stream_turn_kept(&turn, NULL, &sink.sink);
+	turn_end(&turn);
+	if (post->streamed)
+		a2a_finish(&turn, &sink.events);
+	a2a_sink_release(&sink);
+	cJSON_free(id);
+	return post->streamed;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Tasks (doc/protocol-a2a.md#tasks): the runs that one is made of, and how it is shown.
+ *
+ * Of a task nothing is stored but its runs.  Their ids say what belongs together and where it is:
+ * the first is "<thread>.<id>", which is the task's id, and those that answer its pauses are
+ * "<thread>.<id>.<id>".  So a task is found by its id alone, and no run pays for an index.
+ */
+#ifndef AGENTGRAPH_SERVICE_A2A_A2A_TASK_H
+#define AGENTGRAPH_SERVICE_A2A_A2A_TASK_H
+
+#include "service/a2a/a2a_request.h"
+#include "storage/runs.h"
+
+enum a2a_state {
+	A2A_SUBMITTED,
+	A2A_WORKING,
+	A2A_COMPLETED,
+	A2A_FAILED,
+	A2A_CANCELED,
+	A2A_INPUT_REQUIRED,
+	A2A_STATES
+};
+
+const char *a2a_state_name(bool old, enum a2a_state state);
+/* The one of that name in 1.0; false when none is. */
+bool a2a_state_find(const char *name, enum a2a_state *state);
+bool a2a_state_is_over(enum a2a_state state);
+
+struct a2a_task {
+	const char *id;
+	struct thread thread;
+	struct run_record *runs; /* from the first to the latest, in the arena */
+	size_t count;
+	enum a2a_state state;
+	int64_t since; /* microseconds */
+};
+
+/* Ids of runs, in the arena: the first one of a task, and one that goes on with it. */
+const char *a2a_task_new_id(struct call *call, const char *thread_id);
+const char *a2a_task_next_id(struct call *call, const char *task_id);
+
+/* Whether a context of that id can have tasks: their ids have a limit. */
+bool a2a_context_fits(const char *thread_id);
+
+/* The id of the task that a run of that id is of, in the arena; NULL: of none. */
+const char *a2a_task_of(struct call *call, const char *thread_id, const char *run_id);
+
+/* Reads one as it is now, and asks whether the caller may do that with its thread.  False with the
+ * error set: to the caller there is no such task. */
+bool a2a_task_find(
+    struct call *call, const char *task_id, const char *action, struct a2a_task *task);
+
+/* The same for a caller who may; only the storage is asked. */
+bool a2a_task_read(struct call *call, const char *task_id, struct a2a_task *task);
+
+/* Which of its history and its artifacts are shown. */
+struct a2a_shown {
+	bool old, artifacts;
+	int64_t history; /* so many of the latest messages; below 0: all */
+};
+
+/* The task as clients see it, in the arena; NULL with the error set. */
+cJSON *a2a_task_view(struct call *call, const struct a2a_task *task, const struct a2a_shown *shown);
+
+/* {"state", "timestamp"}, with a message of the agent's that says text, or none where it is NULL;
+ * a new tree. */
+cJSON *a2a_status(bool old, enum a2a_state state, int64_t since, cJSON *message);
+
+/* What the pauses of a thread ask, as a message of the agent's; a new tree, or NULL. */
+cJSON *a2a_question(struct call *call, bool old, const struct thread *thread, const char *task_id);
+
+/* A page of tasks (ListTasks of 1.0). */
+cJSON *a2a_tasks_list(struct call *call, const struct a2a_request *rq);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Agents that are called by the Agent2Agent protocol (doc/agents.md#other-agents), as a client of
+ * JSON-RPC in its versions 1.0 and 0.3.
+ *
+ * A peer is known by its card, which is fetched when it is called first and kept; what the card
+ * says is what is spoken.  Calls come from any thread.
+ */
+#ifndef AGENTGRAPH_TOOL_A2A_A2A_PEER_H
+#define AGENTGRAPH_TOOL_A2A_A2A_PEER_H
+
+#include "base/buf.h"
+#include "base/http/http.h"
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct a2a_peer;
+
+/* url is that of the agent, below which its card is, or, where it ends with ".json", of the card.
+ * Headers, which are taken over with their texts, go along with every request to that site; where
+ * the card names another one they do not go there. */
+struct a2a_peer *a2a_peer_new(const char *url, struct http_header *headers, size_t header_count);
+void a2a_peer_free(struct a2a_peer *peer); /* NULL is fine */
+
+enum a2a_outcome {
+	A2A_PEER_FAILED, /* why says so */
+	A2A_PEER_DONE,   /* text is the answer */
+	A2A_PEER_ASKS    /* text is what came so far, question what it wants to know */
+};
+
+/* One message and what comes of it.  What is asked is borrowed; a2a_exchange_release frees what
+ * came. */
+struct a2a_exchange {
+	const char *text;
+	const cJSON *data;                /* said in its place, or NULL */
+	const char *context_id, *task_id; /* to go on with; NULL: none */
+	const cJSON *told;                /* ids of artifacts that are known, an array; or NULL */
+	const char *traceparent;          /* or NULL */
+	int64_t deadline_ms;              /* by clock_monotonic_ms */
+	bool (*stop)(void *arg);
+	void (*on_text)(const char *piece, void *arg); /* each piece of the answer as it comes */
+	void *arg;
+
+	struct buf answer, question;
+	char *context, *task; /* what to go on with; malloc'd, or NULL */
+	cJSON *artifacts;     /* ids of all artifacts of the task */
+	char why[512];        /* for whoever reads the run's error */
+};
+
+enum a2a_outcome a2a_peer_send(struct a2a_peer *peer, struct a2a_exchange *x);
+void a2a_exchange_release(struct a2a_exchange *x);
+
+#endif

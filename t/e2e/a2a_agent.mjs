@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: ISC
+// An agent made with the A2A project's own server, which graphs call.
+//
+//	node a2a_agent.mjs PORT-FILE LOG VERSION STREAMING
+//
+// Repeats what it is told, in two pieces; "ask QUESTION" asks it and repeats the answer, "fail WHY" fails, "wait" waits until
+// it is cancelled.  What it was sent is in LOG, a line of JSON each: method, headers, body.
+import { appendFileSync, writeFileSync } from 'node:fs';
+import express from 'express';
+import { Role, TaskState } from '@a2a-js/sdk';
+import { AgentEvent, DefaultRequestHandler, InMemoryTaskStore } from '@a2a-js/sdk/server';
+import { jsonRpcHandler, UserBuilder } from '@a2a-js/sdk/server/express';
+
+const [portFile, log, version, streaming] = process.argv.slice(2);
+const part = (text) => ({ content: { $case: 'text', value: text }, metadata: undefined, filename: '', mediaType: '' });
+const cancelled = new Set();
+
+class Parrot {
+	async execute({ userMessage, taskId, contextId, task }, bus) {
+		const text = userMessage.parts.map((one) => one.content?.value).map((one) => (typeof one === 'string' ? one : JSON.stringify(one))).join('');
+		const said = (words) => ({ messageId: `${taskId}-${Date.now()}`, contextId, taskId, role: Role.ROLE_AGENT, parts: [part(words)],
+			metadata: undefined, extensions: [], referenceTaskIds: [] });
+		const status = (state, words) => bus.publish(AgentEvent.statusUpdate({ taskId, contextId, metadata: undefined,
+			status: { state, message: words === undefined ? undefined : said(words), timestamp: new Date().toISOString() } }));
+		const piece = (words, append, lastChunk) => bus.publish(AgentEvent.artifactUpdate({ taskId, contextId, append, lastChunk, metadata: undefined,
+			artifact: { artifactId: `a-${taskId}-${task ? 2 : 1}`, name: '', description: '', parts: [part(words)], metadata: undefined, extensions: [] } }));
+		bus.publish(AgentEvent.task(task ?? { id: taskId, contextId, artifacts: [], history: [userMessage], metadata: undefined,
+			status: { state: TaskState.TASK_STATE_SUBMITTED, message: undefined, timestamp: new Date().toISOString() } }));
+		status(TaskState.TASK_STATE_WORKING, 'thinking');
+		if (text.startsWith('ask ')) {
+			status(TaskState.TASK_STATE_INPUT_REQUIRED, text.slice(4));
+		} else if (text.startsWith('fail ')) {
+			status(TaskState.TASK_STATE_FAILED, text.slice(5));
+		} else if (text === 'wait') {
+			while (!cancelled.has(taskId)) await new Promise((go) => setTimeout(go, 50));
+			status(TaskState.TASK_STATE_CANCELED);
+		} else {
+			piece('parrot: ', false, false);
+			piece(text, true, true);
+			status(TaskState.TASK_STATE_COMPLETED);
+		}
+		bus.finished();
+	}
+
+	async cancelTask(taskId) {
+		cancelled.add(taskId);
+	}
+}
+
+const app = express();
+const server = app.listen(0, '127.0.0.1', () => {
+	const url = `http://127.0.0.1:${server.address().port}/rpc`;
+	const card = { name: 'Parrot', description: 'Repeats', version: '1', provider: undefined, documentationUrl: undefined, iconUrl: undefined,
+		supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', tenant: '', protocolVersion: version }],
+		capabilities: { streaming: streaming === 'yes', pushNotifications: false, extensions: [], extendedAgentCard: false },
+		securitySchemes: {}, securityRequirements: [], defaultInputModes: ['text/plain'], defaultOutputModes: ['text/plain'], skills: [], signatures: [] };
+	const requestHandler = new DefaultRequestHandler(card, new InMemoryTaskStore(), new Parrot());
+	app.use(express.json());
+	app.use((req, _res, next) => {
+		appendFileSync(log, `${JSON.stringify({ method: req.body?.method ?? req.path, headers: req.headers, body: req.body })}\n`);
+		next();
+	});
+	app.get('/.well-known/agent-card.json', (_req, res) => res.json(card));
+	app.use('/rpc', jsonRpcHandler({ requestHandler, userBuilder: UserBuilder.noAuthentication, legacyCompat: { enabled: true } }));
+	writeFileSync(portFile, String(server.address().port));
+});
