@@ -28,7 +28,8 @@ raw '[{"jsonrpc":"2.0","id":1,"method":"GetTask"}]'
 fault 400 -32602 'must be a JSON object' 'a list of requests'
 while IFS='|' read -r code pattern body; do
 	raw "$body" 'A2A-Version: 1.0'
-	fault 200 "$code" "$pattern" "$body"
+	case $code in -32600) status=400 ;; *) status=200 ;; esac
+	fault $status "$code" "$pattern" "$body"
 done <<'TABLE'
 -32600|jsonrpc|{"id":1,"method":"GetTask"}
 -32600|jsonrpc|{"jsonrpc":"1.0","id":1,"method":"GetTask"}
@@ -37,7 +38,7 @@ done <<'TABLE'
 -32600|id must be|{"jsonrpc":"2.0","method":"GetTask"}
 -32600|id must be|{"jsonrpc":"2.0","id":{},"method":"GetTask"}
 -32600|id must be|{"jsonrpc":"2.0","id":1.5,"method":"GetTask"}
--32602|params|{"jsonrpc":"2.0","id":1,"method":"GetTask","params":[]}
+-32600|params|{"jsonrpc":"2.0","id":1,"method":"GetTask","params":[]}
 -32601|Unknown method|{"jsonrpc":"2.0","id":1,"method":""}
 -32602|id|{"jsonrpc":"2.0","id":1,"method":"GetTask"}
 -32602|id|{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":7}}
@@ -52,7 +53,7 @@ done <<'TABLE'
 -32602|base64|{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"x","role":"ROLE_USER","parts":[{"raw":"!","mediaType":"image/png"}]}}}
 -32602|http|{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"x","role":"ROLE_USER","parts":[{"url":"file:///etc/passwd"}]}}}
 -32602|historyLength|{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"x","role":"ROLE_USER","parts":[{"text":"x"}]},"configuration":{"historyLength":-1}}}
--32602|contextId|{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"x","role":"ROLE_USER","contextId":"a\u0001","parts":[{"text":"x"}]}}}
+-32602|control characters|{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"x","role":"ROLE_USER","contextId":"a\u0001","parts":[{"text":"x"}]}}}
 TABLE
 is "$(json '.error.data[1].fieldViolations[0].field' "$BODY")" message.contextId 'the member that is wrong is named'
 ask SendMessage "{$(message hi "\"contextId\":\"$(printf 'c%0181d' 0)\"")}"

@@ -93,9 +93,9 @@ static void mistakes_in_nodes_are_told_with_their_place(void)
 	    {ONE_NODE("\"kind\": \"reply\", \"text\": \"x\", \"txet\": 1"),
 		"/g/nodes/n/txet: unknown key; expected one of kind, text, role, update"},
 	    {ONE_NODE("\"text\": \"x\""),
-		"/g/nodes/n: expected the key 'kind', one of reply, exec, interrupt, tools, live, model, graph"},
+		"/g/nodes/n: expected the key 'kind', one of reply, exec, interrupt, tools, live, model, graph, a2a"},
 	    {ONE_NODE("\"kind\": \"robot\""),
-		"/g/nodes/n/kind: expected a kind of node, one of reply, exec, interrupt, tools, live, model, graph, "
+		"/g/nodes/n/kind: expected a kind of node, one of reply, exec, interrupt, tools, live, model, graph, a2a, "
 		"found 'robot'"},
 	    {ONE_NODE("\"kind\": null"), "/g/nodes/n/kind: expected a string, found null"},
 	    {ONE_NODE("\"kind\": \"reply\", \"text\": \"{{nmae}}\""),
@@ -503,7 +503,7 @@ static void all_mistakes_are_told_at_once(void)
 	    "/g/nodes/a/text: expected a string, found number\n"
 	    "/g/nodes/a/x: unknown key; expected one of kind, text, role, update, retry, cache, "
 	    "on_error, timeout\n"
-	    "/g/nodes/b: expected the key 'kind', one of reply, exec, interrupt, tools, live, model, graph");
+	    "/g/nodes/b: expected the key 'kind', one of reply, exec, interrupt, tools, live, model, graph, a2a");
 }
 
 /* ---- The schema */

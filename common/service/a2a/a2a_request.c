@@ -33,7 +33,7 @@ static const struct a2a_fault_row {
 #define A2A_FAULTS (sizeof(a2a_faults) / sizeof(a2a_faults[0]))
 
 /* Clients look at the status before they look at the body, so what the protocol has a code for is
- * an answer. */
+ * an answer, unless what came is no request. */
 bool a2a_fault(struct call *call, enum a2a_code code, const char *fmt, ...)
 {
 	const struct a2a_fault_row *row = a2a_faults;
@@ -45,7 +45,7 @@ bool a2a_fault(struct call *call, enum a2a_code code, const char *fmt, ...)
 	while (row->code != code)
 		row++;
 	error_set(&call->error, ERR_BAD_REQUEST, "%s", text);
-	call->error.status = 200;
+	call->error.status = code == A2A_INVALID_REQUEST ? 400 : 200;
 	snprintf(call->error.code, sizeof(call->error.code), "%s", row->word);
 	return false;
 }
@@ -173,7 +173,7 @@ bool a2a_request_read(struct call *call, const struct a2a_post *post, struct a2a
 	if (!rq->id && json_opt(body, "id"))
 		return a2a_fault(call, A2A_INVALID_REQUEST, "id must be a string or an integer");
 	if (params && !cJSON_IsObject(params))
-		return a2a_fault(call, A2A_INVALID_PARAMS, "params must be an object");
+		return a2a_fault(call, A2A_INVALID_REQUEST, "params must be an object");
 	rq->params = params;
 	return a2a_version_read(call, post->version, &rq->old);
 }
