@@ -45,7 +45,7 @@ plain() {
 # lines ID: what is kept of a run, without the marks.
 lines() {
 	rows "SELECT c.lines FROM chunks AS c JOIN runs AS r ON r.thread = c.thread AND r.number = c.number
-		WHERE r.run_id = '$1' ORDER BY c.seq" | plain | sed 's/\x02[0-9]//' | tr -d '\001\003'
+		WHERE r.run_id = '$1' ORDER BY c.seq" | plain | sed 's/\x02[0-9]//; s/\x05.*//' | tr -d '\001\003'
 }
 
 # ---- numbers
@@ -188,6 +188,7 @@ kept d3 'no history'
 ok '[ "$(lines d3 | grep -c "\"state\":{")" -eq 2 ]' 'without history states are kept with a run as well'
 api DELETE /v1/threads/t/state '{}'
 is "$STATUS $(lines d3 | grep -c '"state":{')" '200 0' 'and go when the state is cleared'
+is "$(rows 'SELECT count(*) FROM chunks WHERE lines LIKE '"'"'%"fields":{%'"'"'')" 0 'as do the fields that are kept beside chunks'
 ok '[ "$(lines d3 | grep -c message_id)" -gt 1 ]' 'and the messages stay'
 serve_stop
 

@@ -83,10 +83,14 @@ bool forget_messages(struct call *call, int64_t thread_row, const char *const *i
 		storage, &call->ctx, thread_row, forget_has_id, &sought, &call->error);
 }
 
+/* Beside a chunk the fields of a state may be kept as well (chunk_aside.h). */
 static bool forget_has_state(void *arg, const char *line, size_t len)
 {
+	static const char fields[] = "\"fields\":{";
+	const char *aside = memchr(line, KEPT_ASIDE, len);
 	(void)arg;
-	return memchr(line, KEPT_STATE, len) != NULL;
+	return memchr(line, KEPT_STATE, len) ||
+	    (aside && memmem(aside, (size_t)(line + len - aside), fields, strlen(fields)));
 }
 
 bool forget_states(struct call *call, int64_t thread_row)
