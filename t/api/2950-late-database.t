@@ -62,15 +62,17 @@ is "$STATUS" 202 'a run is queued'
 has_run() { api GET /v1/threads/q/runs/r1 && [ "$(json .data.status "$BODY")" = completed ]; }
 wait_for 30 has_run
 ok $? 'and executed'
+server crash "$PG."
+api GET /v1/files/0123456789abcdef0123456789abcdef
+is "$STATUS $(json .error.code "$BODY")" '503 TRANSIENT_STORAGE_ERROR' 'a file that cannot be looked up'
 for process in $processes; do
 	alive "$process" || break
 done
-ok $? 'by the processes that waited'
+ok $? 'all by the processes that waited'
 like "$(cat "$SERVE_ERR")" 'has its database' 'which say so'
 serve_stop
 is $? 0 'and end in order'
 
-server crash "$PG."
 STATE=$WORK/state
 api_start
 serve_stop

@@ -32,8 +32,9 @@ bool file_find(struct call *call, const char *file_id, struct file_record *recor
 	    may_read(call, record);
 	if (found)
 		files_touch(call->service->files, &call->ctx, record);
-	return found || error_is_set(&call->error) ||
-	    error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "File not found");
+	else if (!error_is_set(&call->error))
+		error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "File not found");
+	return found;
 }
 
 bool file_allowed(struct call *call, const char *file_id)
