@@ -285,7 +285,7 @@ class Conversation {
 	hear({ event, message, data, metadata }, said) {
 		if (metadata?.node) this.light(metadata.node);
 		if (event === 'message' && (said.has(message.message_id) || !this.messages.some((one) => one.message_id === message.message_id)))
-			this.list.change(() => this.hearMessage(message, said));
+			this.hearMessage(message, said);
 		if (event === 'updates' && data.status === 'invoking_node') say(`${data.node}, step ${data.step}`);
 		if (event === 'updates' && data.status === 'stopped') say('Stopped');
 		if (event === 'updates' && data.status === 'restarted') say(`Taken up again, attempt ${data.attempt}`);
@@ -295,11 +295,11 @@ class Conversation {
 	hearMessage(message, said) {
 		const place = said.get(message.message_id);
 		if (place && message.delta) return place.add(message);
-		if (place) place.node.remove();
-		const fresh = message.delta ? growing(message) : { node: showMessage(message), add() {} };
+		const change = (act) => this.list.change(act);
+		const fresh = message.delta ? growing(message, change) : { node: showMessage(message), add() {} };
 		if (message.delta) fresh.add(message);
 		said.set(message.message_id, fresh);
-		return this.list.add(fresh.node);
+		return change(() => { if (place) place.node.remove(); this.list.add(fresh.node); });
 	}
 
 	async halt() {

@@ -73,11 +73,18 @@ export function show(message, { edit, again, branches } = {}) {
 	return node;
 }
 
-// A message that is being said: pieces are added as they come, a frame's worth at a time.
-export function growing(message) {
+const pace = 50; // ms between additions: the browser lays the text out again for each, and nobody reads faster
+
+// A message that is being said: pieces are added as they come, those of a moment together; change: what they are put in by.
+export function growing(message, change) {
 	const said = make('div.content.plain');
 	const node = make(`article.message.${message.role}.growing`, { 'aria-label': names[message.role] }, make('header', make('b', names[message.role])), said);
 	let waiting = '', due = false;
+	const put = () => {
+		due = false;
+		change(() => said.append(waiting));
+		waiting = '';
+	};
 	return {
 		node,
 		add(piece) {
@@ -85,7 +92,7 @@ export function growing(message) {
 			if (piece.reasoning && !waiting) node.dataset.thinks = 'yes';
 			if (due) return;
 			due = true;
-			requestAnimationFrame(() => { due = false; said.append(waiting); waiting = ''; });
+			setTimeout(put, pace);
 		},
 	};
 }
