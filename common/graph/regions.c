@@ -16,10 +16,12 @@ struct regions_walk {
 	bool *joined; /* whether some way of the branch enters the join */
 };
 
-static void regions_problem(ag_graph *graph, const struct edge *edge, const char *text)
+/* key: of the edge's in a document, "/" before it, or "" for the edge as a whole. */
+static void regions_problem(
+    ag_graph *graph, const struct edge *edge, const char *key, const char *text)
 {
 	if (edge->place)
-		problems_add(&graph->problems, "%s: %s", edge->place, text);
+		problems_add(&graph->problems, "%s%s: %s", edge->place, key, text);
 	else
 		problems_add(
 		    &graph->problems, "%s: branches from '%s': %s", graph->name, edge->from, text);
@@ -39,7 +41,7 @@ static void regions_clash(const struct regions_walk *w, const struct node *node)
 		  "node '%s' is reached from the branch '%s' and from outside of it; expected "
 		  "every way out of a branch to lead to its join '%s'",
 		  node->name, here ? here : there, told->join);
-	regions_problem(w->graph, told, text);
+	regions_problem(w->graph, told, "", text);
 	free(text);
 }
 
@@ -56,7 +58,7 @@ static void regions_walk_fork(const struct regions_walk *w, const struct edge *f
 			continue;
 		char *text = xasprintf(
 		    "the branch '%s' never enters its join '%s'", fork->names[i], fork->join);
-		regions_problem(w->graph, fork, text);
+		regions_problem(w->graph, fork, "", text);
 		free(text);
 	}
 	regions_walk(w, fork->joins);
@@ -81,7 +83,7 @@ static void regions_walk(const struct regions_walk *w, int place)
 		    xasprintf("the branch '%s' reaches END; expected every way out of it to "
 			      "lead to its join '%s'",
 			w->fork->names[w->branch], w->fork->join);
-		regions_problem(w->graph, w->fork, text);
+		regions_problem(w->graph, w->fork, "", text);
 		free(text);
 	}
 	if (place < 0)
@@ -104,20 +106,20 @@ static void regions_check(ag_graph *graph, const struct edge *fork)
 {
 	const struct field *field = fork->map ? graph_field_get(graph, fork->map) : NULL;
 	if (fork->map && (!field || strcmp(field->type, "array") != 0)) {
-		char *text = xasprintf("map: expected a state field of type array, '%s' is %s",
+		char *text = xasprintf("expected a state field of type array, '%s' is %s",
 		    fork->map, field ? field->type : "none");
-		regions_problem(graph, fork, text);
+		regions_problem(graph, fork, "/map", text);
 		free(text);
 	}
 	if (fork->target_count < 2 && !fork->map)
-		regions_problem(graph, fork, "expected at least two branches");
+		regions_problem(graph, fork, "/to", "expected at least two branches");
 	for (size_t i = 0; i < fork->target_count; i++) {
 		if (fork->targets[i] < 0 || fork->targets[i] == fork->joins)
-			regions_problem(
-			    graph, fork, "expected each branch to begin with a node of its own");
+			regions_problem(graph, fork, "/to",
+			    "expected each branch to begin with a node of its own");
 		for (size_t j = 0; j < i; j++) {
 			if (fork->targets[j] == fork->targets[i])
-				regions_problem(graph, fork, "expected each branch once");
+				regions_problem(graph, fork, "/to", "expected each branch once");
 		}
 	}
 }
@@ -132,7 +134,8 @@ void graph_compile_regions(ag_graph *graph)
 		any = true;
 		regions_check(graph, &graph->edges[i]);
 		if (graph->live)
-			regions_problem(graph, &graph->edges[i], "a live graph has no branches");
+			regions_problem(
+			    graph, &graph->edges[i], "", "a live graph has no branches");
 	}
 	if (!any || graph->problems.errors != errors)
 		return;

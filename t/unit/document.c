@@ -366,13 +366,13 @@ static void mistakes_in_branches_are_told_with_their_place(void)
 {
 	static const struct mistake mistakes[] = {
 	    {FORK("\"a\"", EDGE("a", "b") "," EDGE("b", "c") "," EDGE("c", "j")),
-		"/g/edges/0: expected at least two branches"},
+		"/g/edges/0/to: expected at least two branches"},
 	    {FORK("\"a\", \"x\"", EDGE("a", "b") "," EDGE("b", "c") "," EDGE("c", "j")),
 		"/g/edges/0/to/1: there is no node 'x'"},
 	    {FORK("\"a\", \"j\"", EDGE("a", "b") "," EDGE("b", "c") "," EDGE("c", "j")),
-		"/g/edges/0: expected each branch to begin with a node of its own"},
+		"/g/edges/0/to: expected each branch to begin with a node of its own"},
 	    {FORK("\"a\", \"a\"", EDGE("a", "b") "," EDGE("b", "c") "," EDGE("c", "j")),
-		"/g/edges/0: expected each branch once"},
+		"/g/edges/0/to: expected each branch once"},
 	    {FORK("\"a\", \"b\"", EDGE("a", "c") "," EDGE("b", "c") "," EDGE("c", "j")),
 		"/g/edges/0: node 'c' is reached from the branches 'a' and 'b', expected it in one"},
 	    {FORK("\"a\", \"b\"", EDGE("a", "c") "," EDGE("c", "END") "," EDGE("b", "j")),
@@ -394,7 +394,7 @@ static void mistakes_in_branches_are_told_with_their_place(void)
 	    {GRAPH("\"nodes\": {" REPLY(
 		 "a") "}, \"edges\": [{\"from\": \"START\", \"map\": \"items\", "
 		      "\"to\": \"a\", \"join\": \"END\"}, " EDGE("a", "END") "]"),
-		"/g/edges/0: map: expected a state field of type array, 'items' is none"},
+		"/g/edges/0/map: expected a state field of type array, 'items' is none"},
 	};
 	CHECK_MISTAKES(mistakes);
 	CU_ASSERT_STRING_EQUAL(problems_of(FORK("\"a\", \"b\"",
