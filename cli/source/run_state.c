@@ -27,26 +27,29 @@ static struct state_service *state_of(struct run_source *source)
 	return &((struct run_state *)source)->service;
 }
 
-static cJSON *state_list(
+static cJSON *run_state_list(
     struct run_source *source, const struct record_query *query, struct error *err)
 {
 	struct call *call = state_begin(state_of(source));
 	return state_end(state_of(source), records_list(call, query), err);
 }
 
-static cJSON *state_read(struct run_source *source, const struct run_name *run, struct error *err)
+static cJSON *run_state_read(
+    struct run_source *source, const struct run_name *run, struct error *err)
 {
 	struct call *call = state_begin(state_of(source));
 	return state_end(state_of(source), record_read(call, run->thread, run->id), err);
 }
 
-static cJSON *state_stop(struct run_source *source, const struct run_name *run, struct error *err)
+static cJSON *run_state_stop(
+    struct run_source *source, const struct run_name *run, struct error *err)
 {
 	struct call *call = state_begin(state_of(source));
 	return state_end(state_of(source), record_stop(call, run->thread, run->id, NULL), err);
 }
 
-static cJSON *state_result(struct run_source *source, const struct run_name *run, struct error *err)
+static cJSON *run_state_result(
+    struct run_source *source, const struct run_name *run, struct error *err)
 {
 	struct shared *shared = state_of(source)->service->shared;
 	for (;;) {
@@ -64,7 +67,7 @@ static cJSON *state_result(struct run_source *source, const struct run_name *run
 
 /* ---- following ---- */
 
-struct state_reader {
+struct run_state_reader {
 	struct replay replay;
 	struct replay_place place;
 	struct buf out; /* a line, until it is whole */
@@ -78,8 +81,8 @@ static void hand_line_on(void *arg, char *line, size_t len)
 }
 
 /* What is there now, at most up to the end. */
-static bool state_read_on(
-    struct call *call, struct state_reader *r, const struct run_follow *follow, bool *ends)
+static bool run_state_read_on(
+    struct call *call, struct run_state_reader *r, const struct run_follow *follow, bool *ends)
 {
 	while (!*ends) {
 		size_t held = r->out.len;
@@ -98,8 +101,8 @@ static bool state_read_on(
  * was there.  That follows the record's end at once, unless the process died in between; then it
  * is made when it does not come for a while.  A run that never began has nobody who would write it.
  */
-static bool state_look(struct call *call, const struct run_name *run,
-    const struct run_follow *follow, struct state_reader *r, bool *ends)
+static bool run_state_look(struct call *call, const struct run_name *run,
+    const struct run_follow *follow, struct run_state_reader *r, bool *ends)
 {
 	struct storage *storage = call->service->storage;
 	struct shared *shared = call->service->shared;
@@ -120,7 +123,7 @@ static bool state_look(struct call *call, const struct run_name *run,
 	r->replay.reader.storage = storage;
 	r->replay.reader.thread_row = record.thread_row;
 	r->replay.reader.number = record.number;
-	if (!state_read_on(call, r, follow, ends))
+	if (!run_state_read_on(call, r, follow, ends))
 		return false;
 	bool over = record.status != RUN_RUNNING && record.status != RUN_QUEUED;
 	if (*ends || (over && (!record.started_at || r->late++ >= LATE_LOOKS)))
@@ -129,16 +132,16 @@ static bool state_look(struct call *call, const struct run_name *run,
 	return true;
 }
 
-static bool state_follow(struct run_source *source, const struct run_name *run,
+static bool run_state_follow(struct run_source *source, const struct run_name *run,
     const struct run_follow *follow, struct error *err)
 {
-	struct state_reader reader = {.place.after = follow->after};
+	struct run_state_reader reader = {.place.after = follow->after};
 	bool ends = false, ok = true;
 	while (ok && !ends) {
 		struct call *call = state_begin(state_of(source));
 		ok = granularity_read(call, "granularity", follow->granularity,
 			 &reader.replay.reader.granularity) &&
-		    state_look(call, run, follow, &reader, &ends);
+		    run_state_look(call, run, follow, &reader, &ends);
 		state_end(state_of(source), NULL, err);
 	}
 	buf_release(&reader.out);
@@ -147,7 +150,7 @@ static bool state_follow(struct run_source *source, const struct run_name *run,
 
 /* ---- submitting ---- */
 
-static cJSON *state_submit(struct run_source *source, const cJSON *body, struct error *err)
+static cJSON *run_state_submit(struct run_source *source, const cJSON *body, struct error *err)
 {
 	struct call *call = state_begin(state_of(source));
 	const char *thread_id = json_str(json_opt(body, "config"), "thread_id");
@@ -157,7 +160,7 @@ static cJSON *state_submit(struct run_source *source, const cJSON *body, struct 
 
 /* ---- opening ---- */
 
-static void state_close(struct run_source *source)
+static void run_state_close(struct run_source *source)
 {
 	state_service_close(state_of(source));
 	free(source);
@@ -166,8 +169,8 @@ static void state_close(struct run_source *source)
 struct run_source *run_source_of_state(const struct config_source *where, const char *user_id)
 {
 	struct run_state *at = xcalloc(1, sizeof(*at));
-	at->source = (struct run_source){state_list, state_read, state_stop, state_submit,
-	    state_result, state_follow, state_close};
+	at->source = (struct run_source){run_state_list, run_state_read, run_state_stop,
+	    run_state_submit, run_state_result, run_state_follow, run_state_close};
 	if (state_service_open(&at->service, where, user_id))
 		return &at->source;
 	free(at);

@@ -201,7 +201,7 @@ struct recall {
 	cJSON *kept;
 };
 
-static bool arrival_take(void *arg, const struct arrival *arrival)
+static bool arrival_recall(void *arg, const struct arrival *arrival)
 {
 	struct recall *recall = arg;
 	ag_run *run = recall->run;
@@ -233,5 +233,5 @@ bool region_recall(ag_run *run, cJSON *kept, struct error *err)
 		return true;
 	cJSON_DeleteItemFromObjectCaseSensitive(kept, "arrivals");
 	return s->storage->runs->arrived(
-	    s->storage, &s->ctx, s->background->record->job, region, arrival_take, &recall, err);
+	    s->storage, &s->ctx, s->background->record->job, region, arrival_recall, &recall, err);
 }

@@ -301,7 +301,7 @@ void client_settle(struct client *c)
 		int wait = live_poll(c->live, fds);
 		int ready = poll(fds, LIVE_FDS, wait == 0 ? 0 : 5);
 		bool busy = c->live->state == LIVE_PREPARES ||
-		    (c->live->keeper && !keeper_rests(c->live->keeper));
+		    (c->live->keeper && !live_keeper_rests(c->live->keeper));
 		quiet = ready > 0 || wait == 0 || busy ? 0 : quiet + 1;
 		live_step(c->live);
 	}

@@ -88,7 +88,7 @@ static void lg_put_own(struct buf *out, const cJSON *messages, int most)
 }
 
 /* What the state is now; messages is room for those of a run that is about no thread. */
-static void lg_put_values(struct lg_writer *writer, struct lg_step *step, const ag_run *run,
+static void lg_writer_values(struct lg_writer *writer, struct lg_step *step, const ag_run *run,
     const cJSON *fields, struct buf *messages)
 {
 	step->fields = fields;
@@ -177,7 +177,7 @@ static cJSON *lg_on_ends(struct lg_writer *writer, struct lg_step *step, ag_run 
 	}
 	writer->in_branch = event->branch;
 	if (!event->branch)
-		lg_put_values(writer, step, run, fields, messages);
+		lg_writer_values(writer, step, run, fields, messages);
 	step->update = update;
 	return update;
 }
@@ -270,7 +270,7 @@ static bool lg_tell_pause(struct lg_writer *writer)
 	cJSON *fields = turn->run ? cJSON_Duplicate(run_fields(turn->run), true)
 				  : state_fields(turn->call->service->graph, thread->fields_json);
 	step.asked = asked;
-	lg_put_values(writer, &step, turn->run, fields, &messages);
+	lg_writer_values(writer, &step, turn->run, fields, &messages);
 	lg_step_send(writer, &step);
 	cJSON_Delete(fields);
 	cJSON_Delete(asked);
@@ -284,7 +284,7 @@ void lg_writer_finish(struct lg_writer *writer)
 	struct buf messages = {0};
 	lg_open_end(writer);
 	if (!lg_tell_pause(writer) && writer->in_branch)
-		lg_put_values(
+		lg_writer_values(
 		    writer, &end, writer->turn->run, run_fields(writer->turn->run), &messages);
 	lg_step_send(writer, &end);
 	buf_release(&messages);

@@ -58,9 +58,9 @@ static void live_session_begin(struct live *live, const char *text, size_t len)
 	case LIVE_INIT_OK:
 		live->state = LIVE_PREPARES;
 		live->deadline = 0;
-		live->keeper = keeper_new(
+		live->keeper = live_keeper_new(
 		    call->service, live->setup.identity, live->setup.request_id, live->wake);
-		keeper_open(live->keeper, live->config.thread_id);
+		live_keeper_open(live->keeper, live->config.thread_id);
 		break;
 	case LIVE_INIT_NO_OBJECT:
 		refuse_init(live);
@@ -91,9 +91,9 @@ static void open_tools(struct live *live)
 /* The thread is there, or not: the first event comes after this. */
 static void live_session_prepare(struct live *live)
 {
-	enum keeper_state state = keeper_state(live->keeper);
+	enum live_keeper_state state = live_keeper_state(live->keeper);
 	if (state == KEEPER_REFUSED) {
-		const struct error *err = keeper_error(live->keeper);
+		const struct error *err = live_keeper_error(live->keeper);
 		if (err->kind == ERR_PERMISSION) {
 			live_session_refuse(
 			    live, "not_authorized", err->detail, 1008, "Not authorized");
@@ -104,8 +104,8 @@ static void live_session_prepare(struct live *live)
 			live_close(live, 1011, "Internal error");
 		}
 	} else if (state == KEEPER_OPEN) {
-		live->thread = *keeper_thread(live->keeper);
-		live->handle = xstrdup(keeper_handle(live->keeper));
+		live->thread = *live_keeper_thread(live->keeper);
+		live->handle = xstrdup(live_keeper_handle(live->keeper));
 		open_tools(live);
 		live_connect(live);
 	}
@@ -202,7 +202,7 @@ void live_gone(struct live *live)
 		return;
 	live->gone = true;
 	if (live->keeper)
-		keeper_let_go(live->keeper);
+		live_keeper_let_go(live->keeper);
 }
 
 void live_stop(struct live *live)
@@ -300,7 +300,7 @@ bool live_is_over(struct live *live)
 		return false;
 	if (live->tools && live_tools_open(live->tools) > 0 && live_now(live) < live->deadline)
 		return false;
-	return !live->keeper || keeper_rests(live->keeper);
+	return !live->keeper || live_keeper_rests(live->keeper);
 }
 
 bool live_free(struct live *live)
@@ -308,7 +308,7 @@ bool live_free(struct live *live)
 	live_close(live, 1001, NULL);
 	bool all_ended = live_tools_free(live->tools, LIVE_TOOL_GRACE_MS);
 	if (live->keeper)
-		keeper_free(live->keeper);
+		live_keeper_free(live->keeper);
 	if (!all_ended)
 		return false;
 	live_queue_clear(&live->queue);

@@ -51,7 +51,7 @@ static void live_events_keep_text(struct live *live, const char *role, const cha
 {
 	char id[UUID_SIZE];
 	if (*text)
-		keeper_add(live->keeper,
+		live_keeper_add(live->keeper,
 		    message_new(role, id_make(&live->call.service->ids, id), content_text(text)));
 }
 
@@ -156,7 +156,7 @@ void live_tool_done(struct live *live, struct tool_done *done)
 	cJSON_AddStringToObject(event, "id", done->id);
 	cJSON_AddItemToObject(event, "result", cJSON_Duplicate(done->output, true));
 	live_send(live, event);
-	keeper_add(live->keeper,
+	live_keeper_add(live->keeper,
 	    message_tool_result(id_make(&live->call.service->ids, id), done->id,
 		cJSON_Duplicate(done->output, true), done->is_error));
 	if (live->connection && live->state == LIVE_TALKS && done->epoch == live->epoch)
@@ -177,7 +177,7 @@ static void take_handle(struct live *live, const char *handle)
 		return;
 	free(live->handle);
 	live->handle = xstrdup(handle);
-	keeper_set_handle(live->keeper, handle);
+	live_keeper_set_handle(live->keeper, handle);
 }
 
 #define ROTATE_MOST_MS 10000 /* where the other side does not say how long it waits */

@@ -27,7 +27,7 @@ struct live {
 	int64_t deadline; /* of the state; 0: none */
 	struct live_config config;
 	struct live_queue queue;
-	struct keeper *keeper;
+	struct live_keeper *keeper;
 	struct live_tools *tools; /* NULL before the thread is open */
 	struct thread thread;     /* as tools see it */
 	int wake;                 /* an eventfd of keeper and tools */

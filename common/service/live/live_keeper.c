@@ -31,7 +31,7 @@ struct job {
 	char *text; /* thread id, handle, or NULL */
 };
 
-struct keeper {
+struct live_keeper {
 	struct service *service;
 	const struct identity *identity;
 	const char *request_id;
@@ -49,18 +49,18 @@ struct keeper {
 	pthread_cond_t work;
 	/* guarded by lock */
 	struct job *first, **last;
-	enum keeper_state state;
+	enum live_keeper_state state;
 	bool busy, stopping;
 };
 
 /* ---- what is done with the thread ---- */
 
-static const struct thread_ops *live_keeper_ops_of(const struct keeper *k)
+static const struct thread_ops *live_keeper_ops_of(const struct live_keeper *k)
 {
 	return k->service->storage->threads;
 }
 
-static bool live_keeper_take_lease(struct keeper *k, struct call *call, const char *thread_id)
+static bool live_keeper_take_lease(struct live_keeper *k, struct call *call, const char *thread_id)
 {
 	struct storage *storage = k->service->storage;
 	k->lease = live_keeper_ops_of(k)->lease_acquire(
@@ -70,7 +70,7 @@ static bool live_keeper_take_lease(struct keeper *k, struct call *call, const ch
 		&call->error, ERR_THREAD_BUSY, "Thread %s is busy with another run", thread_id);
 }
 
-static void live_keeper_release_lease(struct keeper *k)
+static void live_keeper_release_lease(struct live_keeper *k)
 {
 	if (k->lease)
 		lease_drop(k->service->storage, NULL, k->lease);
@@ -78,7 +78,7 @@ static void live_keeper_release_lease(struct keeper *k)
 }
 
 /* Reads the thread; what does not exist becomes a blank one.  False with the error set. */
-static bool live_keeper_read(struct keeper *k, struct call *call, const char *thread_id)
+static bool live_keeper_read(struct live_keeper *k, struct call *call, const char *thread_id)
 {
 	struct storage *storage = k->service->storage;
 	if (live_keeper_ops_of(k)->get(
@@ -89,7 +89,7 @@ static bool live_keeper_read(struct keeper *k, struct call *call, const char *th
 	return !error_is_set(&call->error);
 }
 
-static bool live_keeper_may_have(struct keeper *k, struct call *call)
+static bool live_keeper_may_have(struct live_keeper *k, struct call *call)
 {
 	const struct permission permission = {"graph", "stream", k->thread.thread_id};
 	if (call_permit(call, &permission) && (!k->thread.row || call_owns(call, &k->thread)))
@@ -102,7 +102,7 @@ static bool live_keeper_may_have(struct keeper *k, struct call *call)
 	return false;
 }
 
-static bool live_keeper_open_named(struct keeper *k, struct call *call, const char *thread_id)
+static bool live_keeper_open_named(struct live_keeper *k, struct call *call, const char *thread_id)
 {
 	/* whose it is comes first: a stranger must not learn that it is busy */
 	if (!live_keeper_read(k, call, thread_id) || !live_keeper_may_have(k, call) ||
@@ -112,7 +112,7 @@ static bool live_keeper_open_named(struct keeper *k, struct call *call, const ch
 	    (!k->thread.row || call_owns(call, &k->thread));
 }
 
-static bool live_keeper_open_new(struct keeper *k, struct call *call)
+static bool live_keeper_open_new(struct live_keeper *k, struct call *call)
 {
 	struct thread blank; /* the call's, which ends before the session */
 	return thread_take_new(call, NULL, CLAIM_ENQUEUE, &k->lease, &blank) &&
@@ -120,7 +120,7 @@ static bool live_keeper_open_new(struct keeper *k, struct call *call)
 }
 
 /* Stores the thread with what came; a lock that somebody holds too long is waited for. */
-static bool live_keeper_store(struct keeper *k, struct call *call, const cJSON *messages)
+static bool live_keeper_store(struct live_keeper *k, struct call *call, const cJSON *messages)
 {
 	int64_t pause = STORE_PAUSE_MS;
 	for (int i = 1;; i++, pause *= 2) {
@@ -136,8 +136,8 @@ static bool live_keeper_store(struct keeper *k, struct call *call, const cJSON *
 	}
 }
 
-static enum keeper_state live_keeper_open(
-    struct keeper *k, struct call *call, const char *thread_id)
+static enum live_keeper_state live_keeper_begin(
+    struct live_keeper *k, struct call *call, const char *thread_id)
 {
 	bool ready = k->service->storage || service_open_storage(k->service, &call->error);
 	bool opened = ready &&
@@ -163,7 +163,7 @@ static enum keeper_state live_keeper_open(
 
 /* The lease again, for one write; others may have changed or deleted the thread, and a new one with
  * its id can be somebody else's. */
-static bool live_keeper_borrow(struct keeper *k, struct call *call)
+static bool live_keeper_borrow(struct live_keeper *k, struct call *call)
 {
 	struct storage *storage = k->service->storage;
 	const char *id = k->found.thread_id;
@@ -175,7 +175,7 @@ static bool live_keeper_borrow(struct keeper *k, struct call *call)
 	    error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Thread not found");
 }
 
-static bool live_keeper_change(struct keeper *k, struct call *call, struct job *job)
+static bool live_keeper_change(struct live_keeper *k, struct call *call, struct job *job)
 {
 	cJSON *messages = NULL;
 	if (job->kind == JOB_HANDLE) {
@@ -201,7 +201,8 @@ static bool live_keeper_change(struct keeper *k, struct call *call, struct job *
 
 /* ---- the thread that does it ---- */
 
-static enum keeper_state live_keeper_do(struct keeper *k, struct job *job, enum keeper_state state)
+static enum live_keeper_state live_keeper_do(
+    struct live_keeper *k, struct job *job, enum live_keeper_state state)
 {
 	struct call call;
 	bool borrowed;
@@ -209,7 +210,7 @@ static enum keeper_state live_keeper_do(struct keeper *k, struct job *job, enum 
 	call_identify(&call, k->identity);
 	switch (job->kind) {
 	case JOB_OPEN:
-		state = live_keeper_open(k, &call, job->text);
+		state = live_keeper_begin(k, &call, job->text);
 		break;
 	case JOB_ADD:
 	case JOB_HANDLE:
@@ -239,7 +240,7 @@ static void live_keeper_job_free(struct job *job)
 	free(job);
 }
 
-static struct job *live_keeper_take_job(struct keeper *k)
+static struct job *live_keeper_take_job(struct live_keeper *k)
 {
 	struct job *job = k->first;
 	if (!job)
@@ -250,7 +251,7 @@ static struct job *live_keeper_take_job(struct keeper *k)
 	return job;
 }
 
-static void live_keeper_wake(struct keeper *k)
+static void live_keeper_wake(struct live_keeper *k)
 {
 	uint64_t one = 1;
 	if (write(k->wake, &one, sizeof(one)) < 0)
@@ -259,7 +260,7 @@ static void live_keeper_wake(struct keeper *k)
 
 static void *live_keeper_work(void *arg)
 {
-	struct keeper *k = arg;
+	struct live_keeper *k = arg;
 	log_request(k->request_id);
 	pthread_mutex_lock(&k->lock);
 	for (;;) {
@@ -268,7 +269,7 @@ static void *live_keeper_work(void *arg)
 			pthread_cond_wait(&k->work, &k->lock);
 		if (!job)
 			break;
-		enum keeper_state state = k->state;
+		enum live_keeper_state state = k->state;
 		k->busy = true;
 		pthread_mutex_unlock(&k->lock);
 		state = live_keeper_do(k, job, state);
@@ -285,10 +286,10 @@ static void *live_keeper_work(void *arg)
 
 /* ---- the others' side ---- */
 
-struct keeper *keeper_new(
+struct live_keeper *live_keeper_new(
     struct service *service, const struct identity *identity, const char *request_id, int wake_fd)
 {
-	struct keeper *k = xcalloc(1, sizeof(*k));
+	struct live_keeper *k = xcalloc(1, sizeof(*k));
 	k->service = service;
 	k->identity = identity;
 	k->request_id = request_id;
@@ -300,7 +301,7 @@ struct keeper *keeper_new(
 	return k;
 }
 
-void keeper_free(struct keeper *k)
+void live_keeper_free(struct live_keeper *k)
 {
 	struct job *job;
 	pthread_mutex_lock(&k->lock);
@@ -322,7 +323,7 @@ void keeper_free(struct keeper *k)
 }
 
 static void live_keeper_add_job(
-    struct keeper *k, enum job_kind kind, cJSON *message, const char *text)
+    struct live_keeper *k, enum job_kind kind, cJSON *message, const char *text)
 {
 	struct job *job = xcalloc(1, sizeof(*job));
 	*job = (struct job){.kind = kind, .message = message, .text = xstrdup(text)};
@@ -343,51 +344,51 @@ static void live_keeper_add_job(
 	pthread_mutex_unlock(&k->lock);
 }
 
-void keeper_open(struct keeper *k, const char *thread_id)
+void live_keeper_open(struct live_keeper *k, const char *thread_id)
 {
 	live_keeper_add_job(k, JOB_OPEN, NULL, thread_id);
 }
 
-void keeper_add(struct keeper *k, cJSON *message)
+void live_keeper_add(struct live_keeper *k, cJSON *message)
 {
 	live_keeper_add_job(k, JOB_ADD, message, NULL);
 }
 
-void keeper_set_handle(struct keeper *k, const char *handle)
+void live_keeper_set_handle(struct live_keeper *k, const char *handle)
 {
 	live_keeper_add_job(k, JOB_HANDLE, NULL, handle);
 }
 
-void keeper_let_go(struct keeper *k)
+void live_keeper_let_go(struct live_keeper *k)
 {
 	if (k->started)
 		live_keeper_add_job(k, JOB_LET_GO, NULL, NULL);
 }
 
-enum keeper_state keeper_state(struct keeper *k)
+enum live_keeper_state live_keeper_state(struct live_keeper *k)
 {
 	pthread_mutex_lock(&k->lock);
-	enum keeper_state state = k->state;
+	enum live_keeper_state state = k->state;
 	pthread_mutex_unlock(&k->lock);
 	return state;
 }
 
-const struct error *keeper_error(const struct keeper *k)
+const struct error *live_keeper_error(const struct live_keeper *k)
 {
 	return &k->error;
 }
 
-const struct thread *keeper_thread(const struct keeper *k)
+const struct thread *live_keeper_thread(const struct live_keeper *k)
 {
 	return &k->found;
 }
 
-const char *keeper_handle(const struct keeper *k)
+const char *live_keeper_handle(const struct live_keeper *k)
 {
 	return k->handle;
 }
 
-bool keeper_rests(struct keeper *k)
+bool live_keeper_rests(struct live_keeper *k)
 {
 	pthread_mutex_lock(&k->lock);
 	bool rests = !k->started || (!k->first && !k->busy);

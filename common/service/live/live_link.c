@@ -75,7 +75,7 @@ void live_close(struct live *live, int code, const char *reason)
 	if (live->tools)
 		live_tools_stop(live->tools);
 	if (live->keeper)
-		keeper_let_go(live->keeper);
+		live_keeper_let_go(live->keeper);
 	if (!live->gone)
 		live->setup.sink->close(live->setup.sink, code, reason);
 }

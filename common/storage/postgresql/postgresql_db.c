@@ -436,7 +436,7 @@ static void postgresql_start(struct query *q, enum sql_id id)
 
 /* Most code binds them in the order of the text, so that the next one is it.  -1: the statement has
  * no use for it. */
-static int parameter(struct query *q, const char *name)
+static int postgresql_parameter(struct query *q, const char *name)
 {
 	const struct postgresql_text *t = ((struct postgresql_query *)q->stmt)->text;
 
@@ -454,7 +454,7 @@ static int parameter(struct query *q, const char *name)
 static void bind_text(struct query *q, const char *name, const char *value, size_t len)
 {
 	struct postgresql_query *p = q->stmt;
-	int at = parameter(q, name);
+	int at = postgresql_parameter(q, name);
 
 	if (at < 0)
 		return;
@@ -470,7 +470,7 @@ static void bind_text(struct query *q, const char *name, const char *value, size
 static void bind_integer(struct query *q, const char *name, int64_t value)
 {
 	struct postgresql_query *p = q->stmt;
-	int at = parameter(q, name);
+	int at = postgresql_parameter(q, name);
 
 	if (at < 0)
 		return;
@@ -482,7 +482,7 @@ static void bind_integer(struct query *q, const char *name, int64_t value)
 static void bind_blob(struct query *q, const char *name, const void *value, size_t size)
 {
 	struct postgresql_query *p = q->stmt;
-	int at = parameter(q, name);
+	int at = postgresql_parameter(q, name);
 
 	if (at < 0)
 		return;

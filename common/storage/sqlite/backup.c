@@ -57,7 +57,7 @@ struct copy {
 	char *part, *final;
 };
 
-static bool copy_begin(
+static bool backup_copy_begin(
     struct copy *c, const char *from, const char *dir, const char *name, struct error *err)
 {
 	*c = (struct copy){dir, xasprintf("%s/%s.part", dir, name), xasprintf("%s/%s", dir, name)};
@@ -74,7 +74,7 @@ static bool copy_begin(
 }
 
 /* Gives it its name when all went well; takes it away when not. */
-static bool copy_end(struct copy *c, bool ok, struct error *err)
+static bool backup_copy_end(struct copy *c, bool ok, struct error *err)
 {
 	if (ok && rename(c->part, c->final) != 0)
 		ok = backup_failed(err, c->final);
@@ -108,16 +108,17 @@ bool engine_backup(
 		return backup_failed(err, path);
 	if (!made && !backup_is_empty(path, err))
 		return false;
-	ok = copy_begin(&threads, from, path, "threads.db", err);
+	ok = backup_copy_begin(&threads, from, path, "threads.db", err);
 	for (size_t i = 0; ok && i < sizeof(beside) / sizeof(beside[0]); i++) {
 		char *other = xasprintf("%.*s/%s", state, from, beside[i]);
 		struct copy copy;
 
 		if (access(other, F_OK) == 0)
-			ok = copy_end(&copy, copy_begin(&copy, other, path, beside[i], err), err);
+			ok = backup_copy_end(
+			    &copy, backup_copy_begin(&copy, other, path, beside[i], err), err);
 		free(other);
 	}
-	ok = copy_end(&threads, ok, err);
+	ok = backup_copy_end(&threads, ok, err);
 	/* only whole backups stay, and the next one can have the directory: nothing else was in it
 	 */
 	for (size_t i = 0; !ok && i < sizeof(beside) / sizeof(beside[0]); i++) {
@@ -199,7 +200,7 @@ static bool copy_back(
 		part = xasprintf("%s/%s.part", state_dir, name);
 		backup_remove_database(part); /* of a restore that died */
 		free(part);
-		ok = copy_begin(c, source, state_dir, name, err) &&
+		ok = backup_copy_begin(c, source, state_dir, name, err) &&
 		    give_away(c->part, state_dir, err);
 	} else if (strcmp(name, restored[0]) == 0) {
 		ok = error_set(err, ERR_STORAGE, "%s is no whole backup: it has no %s", from, name);

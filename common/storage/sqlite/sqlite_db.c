@@ -225,7 +225,7 @@ static void sqlite_start(struct query *q, enum sql_id id)
 
 /* The number of a parameter.  Most code binds them in the order of the text, so that the next one
  * is it. */
-static int parameter(struct query *q, const char *name)
+static int sqlite_parameter(struct query *q, const char *name)
 {
 	const char *next = sqlite3_bind_parameter_name(q->stmt, q->bound + 1);
 
@@ -237,7 +237,7 @@ static int parameter(struct query *q, const char *name)
 static void sqlite_text(struct query *q, const char *name, const char *value, size_t len)
 {
 	int rc = sqlite3_bind_text64(
-	    q->stmt, parameter(q, name), value, len, SQLITE_STATIC, SQLITE_UTF8);
+	    q->stmt, sqlite_parameter(q, name), value, len, SQLITE_STATIC, SQLITE_UTF8);
 
 	if (rc != SQLITE_OK)
 		sqlite_fail(q, rc);
@@ -245,7 +245,7 @@ static void sqlite_text(struct query *q, const char *name, const char *value, si
 
 static void sqlite_integer(struct query *q, const char *name, int64_t value)
 {
-	int rc = sqlite3_bind_int64(q->stmt, parameter(q, name), value);
+	int rc = sqlite3_bind_int64(q->stmt, sqlite_parameter(q, name), value);
 
 	if (rc != SQLITE_OK)
 		sqlite_fail(q, rc);
@@ -253,7 +253,8 @@ static void sqlite_integer(struct query *q, const char *name, int64_t value)
 
 static void sqlite_blob(struct query *q, const char *name, const void *value, size_t size)
 {
-	int rc = sqlite3_bind_blob64(q->stmt, parameter(q, name), value, size, SQLITE_STATIC);
+	int rc =
+	    sqlite3_bind_blob64(q->stmt, sqlite_parameter(q, name), value, size, SQLITE_STATIC);
 
 	if (rc != SQLITE_OK)
 		sqlite_fail(q, rc);

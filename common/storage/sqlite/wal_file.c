@@ -46,178 +46,6 @@ static sqlite3_file *own_of(sqlite3_file *file)
 	return (sqlite3_file *)wal_file_of(file)->own;
 }
 
-/* ---- what is held ---- */
-
-static bool held_has_room(struct wal_file *log, int count)
-{
-	if (!log->held)
-		log->held = sqlite3_malloc(HELD_MOST);
-	return log->held && count <= HELD_MOST - log->length;
-}
-
-static void held_add(struct wal_file *log, const void *bytes, int count, sqlite3_int64 at)
-{
-	if (!log->length)
-		log->at = at;
-	memcpy(log->held + log->length, bytes, (size_t)count);
-	log->length += count;
-}
-
-static void held_drop(struct wal_file *log)
-{
-	log->length = 0;
-	log->next = A_HEADER;
-}
-
-/* What cannot be written stays, to be tried again: SQLite may roll a statement back, and go on with
- * the transaction that it belongs to. */
-static int held_write(struct wal_file *log)
-{
-	sqlite3_file *own = own_of(&log->file);
-	int rc = SQLITE_OK;
-
-	if (log->length)
-		rc = own->pMethods->xWrite(own, log->held, log->length, log->at);
-	if (rc == SQLITE_OK)
-		held_drop(log);
-	return rc;
-}
-
-/* ---- the log ---- */
-
-static bool header_commits(const unsigned char *header)
-{
-	static const unsigned char nothing[FRAME_COMMITS_BYTES];
-
-	return memcmp(header + FRAME_COMMITS, nothing, sizeof(nothing)) != 0;
-}
-
-/* A commit that failed must not get into the file later, when there is room again. */
-static int held_commit(struct wal_file *log, int page_size)
-{
-	int rc = held_write(log);
-
-	if (rc != SQLITE_OK) {
-		log->length -= FRAME_HEADER + page_size;
-		log->next = A_HEADER;
-	}
-	return rc;
-}
-
-/*
- * A header or a page is held where it is the next of its kind.  Anything else is written at once:
- * the header of the log, and what is written anew under the same lock, which may be a header
- * without a page, as when checksums change behind a page that was replaced.
- */
-static int log_write_next(struct wal_file *log, const void *bytes, int count, sqlite3_int64 at)
-{
-	sqlite3_file *own = own_of(&log->file);
-	bool follows = log->length && at == log->at + log->length;
-	int rc = SQLITE_OK;
-
-	if (!follows || !held_has_room(log, count))
-		rc = held_write(log);
-	if (rc != SQLITE_OK)
-		return rc;
-	if (log->next == A_HEADER) {
-		if (count != FRAME_HEADER || at < log->end || !held_has_room(log, count)) {
-			rc = held_write(log);
-			return rc == SQLITE_OK ? own->pMethods->xWrite(own, bytes, count, at) : rc;
-		}
-		held_add(log, bytes, count, at);
-		log->next = header_commits(bytes) ? THE_LAST_PAGE : A_PAGE;
-		return SQLITE_OK;
-	}
-	held_add(log, bytes, count, at);
-	if (log->next == THE_LAST_PAGE)
-		return held_commit(log, count);
-	log->next = A_HEADER;
-	return SQLITE_OK;
-}
-
-static int log_write(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 at)
-{
-	struct wal_file *log = wal_file_of(file);
-	int rc = log_write_next(log, bytes, count, at);
-
-	if (rc == SQLITE_OK && at + count > log->end)
-		log->end = at + count;
-	return rc;
-}
-
-static int log_read(sqlite3_file *file, void *bytes, int count, sqlite3_int64 at)
-{
-	sqlite3_file *own = own_of(file);
-	struct wal_file *log = wal_file_of(file);
-	int rc = SQLITE_OK;
-
-	if (at < log->at + log->length && at + count > log->at)
-		rc = held_write(log);
-
-	return rc == SQLITE_OK ? own->pMethods->xRead(own, bytes, count, at) : rc;
-}
-
-static int log_truncate(sqlite3_file *file, sqlite3_int64 size)
-{
-	sqlite3_file *own = own_of(file);
-	int rc = held_write(wal_file_of(file));
-
-	return rc == SQLITE_OK ? own->pMethods->xTruncate(own, size) : rc;
-}
-
-static int log_sync(sqlite3_file *file, int flags)
-{
-	sqlite3_file *own = own_of(file);
-	int rc = held_write(wal_file_of(file));
-
-	return rc == SQLITE_OK ? own->pMethods->xSync(own, flags) : rc;
-}
-
-static int log_size(sqlite3_file *file, sqlite3_int64 *size)
-{
-	sqlite3_file *own = own_of(file);
-	int rc = held_write(wal_file_of(file));
-
-	return rc == SQLITE_OK ? own->pMethods->xFileSize(own, size) : rc;
-}
-
-/* ---- the index of the log, which belongs to the database ---- */
-
-static int index_lock(sqlite3_file *file, int first, int count, int flags)
-{
-	sqlite3_file *own = own_of(file);
-	struct wal_file *log = wal_file_of(file)->other;
-	bool writes = first == WRITE_LOCK && (flags & SQLITE_SHM_EXCLUSIVE);
-
-	if (log && writes && (flags & SQLITE_SHM_UNLOCK))
-		held_drop(log); /* it was rolled back */
-	int rc = own->pMethods->xShmLock(own, first, count, flags);
-	if (log && writes && (flags & SQLITE_SHM_LOCK) && rc == SQLITE_OK)
-		log->end = 0;
-	return rc;
-}
-
-/* SQLite calls this between two halves of what it says to others.  A commit is in the file by then;
- * if it were not, it had better not be said. */
-static void index_barrier(sqlite3_file *file)
-{
-	sqlite3_file *own = own_of(file);
-	struct wal_file *log = wal_file_of(file)->other;
-
-	assert(!log || log->next != THE_LAST_PAGE);
-	own->pMethods->xShmBarrier(own);
-}
-
-static int index_map(sqlite3_file *file, int region, int size, int extend, void volatile **memory)
-{
-	return own_of(file)->pMethods->xShmMap(own_of(file), region, size, extend, memory);
-}
-
-static int index_unmap(sqlite3_file *file, int and_delete)
-{
-	return own_of(file)->pMethods->xShmUnmap(own_of(file), and_delete);
-}
-
 /* ---- what is as SQLite has it ---- */
 
 static int own_read(sqlite3_file *file, void *bytes, int count, sqlite3_int64 at)
@@ -283,6 +111,172 @@ static int own_fetch(sqlite3_file *file, sqlite3_int64 at, int count, void **pag
 static int own_unfetch(sqlite3_file *file, sqlite3_int64 at, void *page)
 {
 	return own_of(file)->pMethods->xUnfetch(own_of(file), at, page);
+}
+
+/* ---- what is held ---- */
+
+static bool held_has_room(struct wal_file *log, int count)
+{
+	if (!log->held)
+		log->held = sqlite3_malloc(HELD_MOST);
+	return log->held && count <= HELD_MOST - log->length;
+}
+
+static void held_add(struct wal_file *log, const void *bytes, int count, sqlite3_int64 at)
+{
+	if (!log->length)
+		log->at = at;
+	memcpy(log->held + log->length, bytes, (size_t)count);
+	log->length += count;
+}
+
+static void held_drop(struct wal_file *log)
+{
+	log->length = 0;
+	log->next = A_HEADER;
+}
+
+/* What cannot be written stays, to be tried again: SQLite may roll a statement back, and go on with
+ * the transaction that it belongs to. */
+static int held_write(struct wal_file *log)
+{
+	int rc = SQLITE_OK;
+
+	if (log->length)
+		rc = own_write(&log->file, log->held, log->length, log->at);
+	if (rc == SQLITE_OK)
+		held_drop(log);
+	return rc;
+}
+
+/* ---- the log ---- */
+
+static bool header_commits(const unsigned char *header)
+{
+	static const unsigned char nothing[FRAME_COMMITS_BYTES];
+
+	return memcmp(header + FRAME_COMMITS, nothing, sizeof(nothing)) != 0;
+}
+
+/* A commit that failed must not get into the file later, when there is room again. */
+static int held_commit(struct wal_file *log, int page_size)
+{
+	int rc = held_write(log);
+
+	if (rc != SQLITE_OK) {
+		log->length -= FRAME_HEADER + page_size;
+		log->next = A_HEADER;
+	}
+	return rc;
+}
+
+/*
+ * A header or a page is held where it is the next of its kind.  Anything else is written at once:
+ * the header of the log, and what is written anew under the same lock, which may be a header
+ * without a page, as when checksums change behind a page that was replaced.
+ */
+static int log_write_next(struct wal_file *log, const void *bytes, int count, sqlite3_int64 at)
+{
+	bool follows = log->length && at == log->at + log->length;
+	int rc = SQLITE_OK;
+
+	if (!follows || !held_has_room(log, count))
+		rc = held_write(log);
+	if (rc != SQLITE_OK)
+		return rc;
+	if (log->next == A_HEADER) {
+		if (count != FRAME_HEADER || at < log->end || !held_has_room(log, count)) {
+			rc = held_write(log);
+			return rc == SQLITE_OK ? own_write(&log->file, bytes, count, at) : rc;
+		}
+		held_add(log, bytes, count, at);
+		log->next = header_commits(bytes) ? THE_LAST_PAGE : A_PAGE;
+		return SQLITE_OK;
+	}
+	held_add(log, bytes, count, at);
+	if (log->next == THE_LAST_PAGE)
+		return held_commit(log, count);
+	log->next = A_HEADER;
+	return SQLITE_OK;
+}
+
+static int log_write(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 at)
+{
+	struct wal_file *log = wal_file_of(file);
+	int rc = log_write_next(log, bytes, count, at);
+
+	if (rc == SQLITE_OK && at + count > log->end)
+		log->end = at + count;
+	return rc;
+}
+
+static int log_read(sqlite3_file *file, void *bytes, int count, sqlite3_int64 at)
+{
+	struct wal_file *log = wal_file_of(file);
+	int rc = SQLITE_OK;
+
+	if (at < log->at + log->length && at + count > log->at)
+		rc = held_write(log);
+
+	return rc == SQLITE_OK ? own_read(file, bytes, count, at) : rc;
+}
+
+static int log_truncate(sqlite3_file *file, sqlite3_int64 size)
+{
+	int rc = held_write(wal_file_of(file));
+
+	return rc == SQLITE_OK ? own_truncate(file, size) : rc;
+}
+
+static int log_sync(sqlite3_file *file, int flags)
+{
+	int rc = held_write(wal_file_of(file));
+
+	return rc == SQLITE_OK ? own_sync(file, flags) : rc;
+}
+
+static int log_size(sqlite3_file *file, sqlite3_int64 *size)
+{
+	int rc = held_write(wal_file_of(file));
+
+	return rc == SQLITE_OK ? own_size(file, size) : rc;
+}
+
+/* ---- the index of the log, which belongs to the database ---- */
+
+static int index_lock(sqlite3_file *file, int first, int count, int flags)
+{
+	sqlite3_file *own = own_of(file);
+	struct wal_file *log = wal_file_of(file)->other;
+	bool writes = first == WRITE_LOCK && (flags & SQLITE_SHM_EXCLUSIVE);
+
+	if (log && writes && (flags & SQLITE_SHM_UNLOCK))
+		held_drop(log); /* it was rolled back */
+	int rc = own->pMethods->xShmLock(own, first, count, flags);
+	if (log && writes && (flags & SQLITE_SHM_LOCK) && rc == SQLITE_OK)
+		log->end = 0;
+	return rc;
+}
+
+/* SQLite calls this between two halves of what it says to others.  A commit is in the file by then;
+ * if it were not, it had better not be said. */
+static void index_barrier(sqlite3_file *file)
+{
+	sqlite3_file *own = own_of(file);
+	struct wal_file *log = wal_file_of(file)->other;
+
+	assert(!log || log->next != THE_LAST_PAGE);
+	own->pMethods->xShmBarrier(own);
+}
+
+static int index_map(sqlite3_file *file, int region, int size, int extend, void volatile **memory)
+{
+	return own_of(file)->pMethods->xShmMap(own_of(file), region, size, extend, memory);
+}
+
+static int index_unmap(sqlite3_file *file, int and_delete)
+{
+	return own_of(file)->pMethods->xShmUnmap(own_of(file), and_delete);
 }
 
 /* ---- opened and closed ---- */
