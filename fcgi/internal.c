@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 /* The metrics, which have no row in the table of routes. */
-#include "fcgi/internal.h"
+#include "fcgi/server.h"
 
 #include "base/json/json.h"
 #include "base/memory.h"
 #include "base/metrics/metrics.h"
 #include "config/text_file.h"
 #include "fcgi/request/request.h"
-#include "fcgi/server.h"
 #include "storage/queue.h"
 
 #include <inttypes.h>

@@ -46,4 +46,17 @@ bool server_admit(const struct server *server, struct client *client, struct res
 void server_answer(const struct server *server, struct client *client, struct response *buffers,
     const struct admission *admission);
 
+/*
+ * ---- internal.c: what is for the machine itself and stands in no table of routes.
+ *
+ * A request is internal when the web server's own configuration says so, by the FastCGI parameter
+ * AGENTGRAPH_INTERNAL: a header of a client always arrives as HTTP_…, so no client can set it.
+ * Whoever can connect to the socket may ask.
+ */
+
+struct request;
+
+/* Answers it: the value `metrics` with numbers in Prometheus's text format, any other with 404. */
+void internal_answer(struct request *rq);
+
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* A list of runs and the thread that ends them. */
-#include "runner/follow_mend.h"
+#include "runner/follow.h"
 
 #include "base/log/log.h"
 #include "base/memory.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Finding lost runs, and the processes that have them now. */
-#include "runner/retries.h"
+#include "runner/runner.h"
 
 #include "base/log/log.h"
 #include "base/memory.h"

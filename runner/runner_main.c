@@ -11,7 +11,6 @@
 #include "base/options.h"
 #include "base/os/clock.h"
 #include "base/os/process.h"
-#include "runner/retries.h"
 #include "runner/runner.h"
 #include "service/run/webhook_sender.h"
 #include "service/service.h"

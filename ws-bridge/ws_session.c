@@ -9,7 +9,6 @@
 #include "ws-bridge/record.h"
 #include "ws-bridge/ws_input.h"
 #include "ws-bridge/ws_output.h"
-#include "ws-bridge/ws_turns.h"
 
 #include <malloc.h>
 #include <poll.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* The thread of the turns, the queue before it, and storage opened with the first. */
-#include "ws-bridge/ws_turns.h"
+#include "ws-bridge/ws_session.h"
 
 #include "base/json/json.h"
 #include "base/log/log.h"

@@ -2,10 +2,9 @@
 /* Authentication and authorization put together, and who owns the thread that is asked for. */
 #include "access/access.h"
 
+#include "access/authentication.h"
 #include "access/authorization.h"
 #include "access/cache.h"
-#include "access/custom_auth.h"
-#include "access/jwt_auth.h"
 #include "access/owner_cache.h"
 #include "base/json/json.h"
 #include "base/log/log.h"

@@ -2,7 +2,6 @@
 /* Commands to a Redis server with a deadline, and the connections that are kept for them. */
 #include "access/cache.h"
 
-#include "access/resolve.h"
 #include "base/log/log.h"
 #include "base/memory.h"
 #include "base/os/clock.h"

@@ -11,6 +11,7 @@
 
 #include "base/problems.h"
 
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -68,5 +69,16 @@ void cache_script_init(struct cache_script *script, const char *text);
 /* Runs it, as one step of the server.  Ends within patience_ms instead of CACHE_PATIENCE_MS. */
 bool cache_run(struct cache *cache, const struct cache_script *script, const char *key,
     const int64_t args[SCRIPT_ARGS], int64_t answers[SCRIPT_ANSWERS], int64_t patience_ms);
+
+/* ---- resolve.c: host names to addresses, within a time: the system's resolver knows none. */
+
+#define RESOLVE_SIZE INET6_ADDRSTRLEN
+
+/*
+ * Writes the first address of host, as text; an address stands for itself.  NULL when it was found
+ * before deadline_ms (clock_monotonic_ms), else why not.  A lookup that took too long goes on by
+ * itself until the resolver gives up; a few of them at most, then the next one fails at once.
+ */
+const char *resolve(const char *host, int64_t deadline_ms, char address[RESOLVE_SIZE]);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Asking a plug-in who somebody is, and taking neither its users nor its refusals on trust. */
-#include "access/custom_auth.h"
+#include "access/authentication.h"
 
 #include "agentgraph.h"
 #include "base/id.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Taking a token apart, and checking its header, signature, times and claims in that order. */
-#include "access/jwt_auth.h"
+#include "access/authentication.h"
 
 #include "access/ticket/signature.h"
 #include "base/id.h"

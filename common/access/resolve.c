@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* getaddrinfo on a thread of its own, which whoever waits can leave behind. */
-#include "access/resolve.h"
+#include "access/cache.h"
 
 #include "base/memory.h"
 

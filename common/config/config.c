@@ -6,7 +6,6 @@
 #include "base/json/json_scan.h"
 #include "base/memory.h"
 #include "config/environment/dotenv.h"
-#include "config/environment/env_file.h"
 #include "config/environment/environment.h"
 #include "config/keys.h"
 #include "config/text_file.h"

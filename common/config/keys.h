@@ -6,8 +6,66 @@
 #ifndef AGENTGRAPH_CONFIG_KEYS_H
 #define AGENTGRAPH_CONFIG_KEYS_H
 
+#include "base/fields.h"
+#include "base/problems.h"
 #include "config/config.h"
-#include "config/section.h"
+
+/* ---- section.c: the objects of the configuration file, read by tables (base/fields.h), and their
+ * messages. */
+
+#define SECTION_PATH_SIZE 64
+
+/* One object of the file and where it stands. */
+struct section {
+	struct problems *problems;
+	const char *file;             /* as given, for messages */
+	char path[SECTION_PATH_SIZE]; /* "" for the whole file, else e.g. "observability.logfire" */
+	const cJSON *object;
+};
+
+/* Kinds of values that only this file has. */
+extern const struct field_kind field_url, /* char *; a string without the slashes at its end */
+    field_import,                         /* char *; "module:attribute" */
+    field_loose_bool,                     /* bool; words like "yes" are understood too */
+    field_cap,                            /* int64_t, from 0 on; null means 0 */
+    field_copy,                           /* cJSON *, a tree of its own */
+    field_strings; /* struct string_list; what the row says is said of an entry */
+
+/*
+ * Opens the member key of parent.  False when there is nothing to read: it is absent, null, or not
+ * an object, which is reported.
+ */
+bool section_open(struct section *section, const struct section *parent, const char *key);
+
+/* Fills target; what is absent, null or wrong stays as it was, and what is wrong is reported. */
+void section_read(const struct section *s, const struct field_row *rows, void *target);
+
+/* Reports "<file>: <path>.<key>: expected <expected>, found <found>". */
+void section_refuse(
+    const struct section *s, const char *key, const cJSON *found, const char *expected);
+
+/* Reports "<file>: <path>.<key>: <text>", as a mistake or as a warning. */
+void section_problem(const struct section *s, const char *key, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+void section_warning(const struct section *s, const char *key, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/*
+ * A string of the file whose variables are expanded (agentgraph.json(5)), malloc'd.  NULL when
+ * value is NULL or what came out is empty or no string, which is reported under key.
+ */
+char *section_expand(
+    const struct section *s, const char *key, const cJSON *value, const char *expected);
+
+/* Warns of each key of the object, and of those in it that have rows, which no row names: it is
+ * ignored (agentgraph.json(5)), and more often a slip than a wish.  Those that begin with $ are for
+ * people and editors. */
+void section_warn_unknown(const struct section *s, const struct field_row *rows);
+
+/* The first thing that keeps value from being an array of strings; NULL when it is one. */
+const cJSON *not_strings(const cJSON *value);
+
+/* ---- keys.c, and a file for each object with rules of its own */
 
 /* All keys but `env`, which decides about the environment and comes first, and `database`. */
 void keys_read(const struct section *root, struct config *config);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Reading one object of the file, its kinds of values, and its messages. */
-#include "config/section.h"
+#include "config/keys.h"
 
 #include "base/json/json.h"
 #include "base/memory.h"

@@ -3,7 +3,6 @@
 #include "base/json/json.h"
 #include "base/memory.h"
 #include "model/openai_parts.h"
-#include "model/openai_returns.h"
 #include "model/provider.h"
 
 #include <stdlib.h>

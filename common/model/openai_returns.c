@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Keeping what such a service gave, and putting it back into the next request. */
-#include "model/openai_returns.h"
+#include "model/openai_parts.h"
 
 #include "base/json/json.h"
 

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/metrics/metrics.h"
 #include "graph/message/media_url.h"
-#include "service/evals/eval_reports.h"
+#include "service/evals/evals.h"
 #include "service/mcp/mcp_offer.h"
 #include "service/memory/memories.h"
 #include "service/run/keeper.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* GET /v1/service: numbers of all processes, the instances there are, and the caller's rights. */
-#include "service/status.h"
+#include "service/about.h"
 
 #include "base/hash.h"
 #include "base/json/json.h"

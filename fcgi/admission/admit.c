@@ -3,7 +3,6 @@
 #include "fcgi/admission/admit.h"
 
 #include "access/ticket/run_ticket.h"
-#include "fcgi/admission/caller.h"
 #include "fcgi/admission/upgrade.h"
 #include "fcgi/request/credential.h"
 #include "fcgi/request/request.h"

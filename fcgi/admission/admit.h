@@ -24,4 +24,20 @@ bool admit_action(struct request *rq);
 /* Step 8: whether what the route needs is configured; false with the call's error set. */
 bool admit_feature(struct request *rq);
 
+/* ---- caller.c: who sends a request, before it says so itself. */
+
+/* The client's address, in its normal form. */
+const char *caller_address(struct request *rq);
+
+/*
+ * ---- limit.c: how often a client may ask: step 2 of doc/protocol.md#order-of-the-checks, and
+ * checks 1 and 3 of doc/protocol-sockets.md#the-handshake.
+ */
+
+/*
+ * Counts the request, whose route has been looked for, and adds the headers that say so to its
+ * answer.  False with RATE_LIMIT_EXCEEDED set when it is one too many.
+ */
+bool limit_admit(struct request *rq);
+
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* The address of a client behind the proxies that are trusted. */
-#include "fcgi/admission/caller.h"
+#include "fcgi/admission/admit.h"
 
 #include "access/limit.h"
 #include "fcgi/request/request.h"

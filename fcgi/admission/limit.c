@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /* What a request is counted under, and the header lines and the refusal of a verdict. */
-#include "fcgi/admission/limit.h"
+#include "fcgi/admission/admit.h"
 
 #include "access/limit.h"
 #include "access/ticket/run_ticket.h"
-#include "fcgi/admission/admit.h"
-#include "fcgi/admission/caller.h"
 #include "fcgi/request/request.h"
 #include "fcgi/server.h"
 

@@ -6,7 +6,7 @@
 #include "base/http/header_list.h"
 #include "config/string_list.h"
 #include "config/words.h"
-#include "fcgi/admission/caller.h"
+#include "fcgi/admission/admit.h"
 #include "fcgi/handlers/handlers.h"
 #include "fcgi/request/credential.h"
 #include "fcgi/request/query.h"

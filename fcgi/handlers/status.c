@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* GET /v1/service (doc/protocol-service.md). */
-#include "service/status.h"
+#include "service/about.h"
 
 #include "fcgi/handlers/handlers.h"
 #include "fcgi/request/request.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Cells in shared memory, one a process; nothing is locked but for taking one. */
-#include "fcgi/pool/balance.h"
+#include "fcgi/pool/pool.h"
 
 #include <stdatomic.h>
 #include <stddef.h>

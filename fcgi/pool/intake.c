@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* One thread, one epoll; arrivals are in a list in the order of their deadlines.  Who adds one does
  * so under the lock, so that it is not taken away, and closed, half added. */
-#include "fcgi/pool/intake.h"
+#include "fcgi/pool/pool.h"
 
 #include "base/log/log.h"
 #include "base/memory.h"

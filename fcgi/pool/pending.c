@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* A table of places under one robust mutex; those of dead processes are cleared by whoever comes
  * next. */
-#include "fcgi/pool/pending.h"
+#include "fcgi/pool/pool.h"
 
 #include "access/address.h"
 

@@ -6,8 +6,7 @@
 #include "base/memory.h"
 #include "base/metrics/metrics.h"
 #include "base/os/clock.h"
-#include "fcgi/pool/balance.h"
-#include "fcgi/pool/intake.h"
+#include "fcgi/pool/pool.h"
 
 #include <errno.h>
 #include <fcgiapp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* A table of CGI variables, and one pass over the environment that fills a head. */
-#include "fcgi/request/head.h"
+#include "fcgi/request/request.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -2,8 +2,6 @@
 /* A state machine over delimiters, heads and data. */
 #include "fcgi/request/multipart.h"
 
-#include "fcgi/request/multipart_head.h"
-
 #include <string.h>
 #include <strings.h>
 

@@ -62,4 +62,15 @@ void multipart_release(struct multipart *mp);
  * MULTIPART_STOPPED. */
 bool multipart_feed(struct multipart *mp, const char *data, size_t len);
 
+/* ---- multipart_head.c: the texts of a multipart body: the boundary that announces it, and the
+ * header lines of its parts. */
+
+/* The boundary of a Content-Type; false when that is no multipart/form-data or names none that is
+ * allowed. */
+bool multipart_boundary(const char *content_type, char out[MULTIPART_BOUNDARY_MAX + 1]);
+
+/* Takes apart the lines of a part's head, the blank one included, whose texts then lie in the
+ * buffer; false when they are no header lines. */
+bool multipart_head(struct buf *head, struct multipart_part *part);
+
 #endif

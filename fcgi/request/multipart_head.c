@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Parameters of header fields: quoted, extended, plain. */
-#include "fcgi/request/multipart_head.h"
+#include "fcgi/request/multipart.h"
 
 #include "base/http/percent.h"
 

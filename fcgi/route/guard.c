@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* The routes that may stand without a permission, and the complaint about others. */
-#include "fcgi/route/guard.h"
+#include "fcgi/route/route.h"
 
 #include "base/buf.h"
 

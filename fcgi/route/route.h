@@ -9,6 +9,7 @@
 #define AGENTGRAPH_FCGI_ROUTE_ROUTE_H
 
 #include "base/error.h"
+#include "base/problems.h"
 #include "fcgi/request/body.h"
 #include "fcgi/request/path.h"
 
@@ -107,5 +108,12 @@ bool route_enabled(const struct route *row, const struct config *config);
 /* Finds the first row for path and method, HEAD counting as GET. */
 void route_find(const struct route_table *table, const struct path *path, enum method method,
     struct route_match *match);
+
+/* ---- guard.c: the boot-time guard (doc/protocol-access.md#public-routes): no route is open by
+ * mistake. */
+
+/* Adds one problem that names every row without resource and action which is not on the allowlist
+ * of public paths.  True when there is none. */
+bool guard_check(const struct route_table *table, struct problems *problems);
 
 #endif

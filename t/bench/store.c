@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "base/os/shared.h"
 #include "config/config.h"
-#include "model/embed/local_embed.h"
+#include "model/embed/embed.h"
 #include "storage/memories.h"
 #include "storage/sqlite/sqlite_db.h"
 #include "storage/vector/vector_search.h"

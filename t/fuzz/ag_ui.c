@@ -5,7 +5,7 @@
 #include "base/utf8.h"
 #include "demo_service.h"
 #include "graph/message/message.h"
-#include "service/agui/agui_input.h"
+#include "service/agui/agui.h"
 
 #include <stdbool.h>
 #include <string.h>

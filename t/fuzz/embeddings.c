@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Answers of an embeddings service: what is taken has finite numbers in every place. */
-#include "model/embed/embed_scan.h"
+#include "model/embed/embed.h"
 #include "replay.h"
 
 #include <math.h>

@@ -9,7 +9,6 @@
 #include "base/utf8.h"
 #include "replay.h"
 #include "scratch.h"
-#include "service/evals/eval_reports.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * Tokens: whatever the bytes, nobody is let in without the key.  An input is taken twice: as a
  * token, which never verifies, and as the claims of one that does.
  */
-#include "access/jwt_auth.h"
+#include "access/authentication.h"
 #include "base/json/json.h"
 #include "base/memory.h"
 #include "replay.h"

@@ -4,8 +4,8 @@
 #include "graph/live/live.h"
 #include "base/os/clock.h"
 #include "replay.h"
-#include "service/live/live_config.h"
 #include "service/live/live_internal.h"
+#include "service/live/live_parts.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #include "graph/message/message.h"
 #include "base/json/json.h"
 #include "base/utf8.h"
-#include "graph/nodes/window.h"
+#include "graph/nodes/model_node.h"
 #include "replay.h"
 
 #include <stdlib.h>

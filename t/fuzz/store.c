@@ -8,7 +8,7 @@
 #include "base/log/log.h"
 #include "base/os/shared.h"
 #include "config/config.h"
-#include "model/embed/local_embed.h"
+#include "model/embed/embed.h"
 #include "replay.h"
 #include "scratch.h"
 #include "storage/memories.h"

@@ -2,7 +2,7 @@
 /* What somebody may do: scopes, roles, owners, and a plug-in's word. */
 #include "access/authorization.h"
 
-#include "access/custom_auth.h"
+#include "access/authentication.h"
 #include "agentgraph.h"
 #include "base/json/json.h"
 #include "base/memory.h"

@@ -2,7 +2,6 @@
 /* Files of variables: what a line says. */
 #include "base/json/json.h"
 #include "config/environment/dotenv.h"
-#include "config/environment/env_file.h"
 #include "unit.h"
 
 #include <stdlib.h>

@@ -8,7 +8,6 @@
 #include "base/os/clock.h"
 #include "chat_fixture.h"
 #include "http_fixture.h"
-#include "model/embed/embed_scan.h"
 #include "unit.h"
 
 #include <stdio.h>

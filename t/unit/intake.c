@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Requests whose bodies come slowly: where their records end, and what is counted of them. */
-#include "fcgi/pool/intake.h"
+#include "fcgi/pool/pool.h"
 
-#include "fcgi/pool/pending.h"
 #include "unit.h"
 
 #include <signal.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Bearer tokens: which are let in, and what is said of the others. */
-#include "access/jwt_auth.h"
+#include "access/authentication.h"
 
 #include "access/ticket/signature.h"
 #include "base/json/json.h"

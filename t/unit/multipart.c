@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* multipart/form-data, fed in every way that bytes can be cut. */
 #include "fcgi/request/multipart.h"
-#include "fcgi/request/multipart_head.h"
 #include "unit.h"
 
 #include <stdio.h>

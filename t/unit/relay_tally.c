@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* How many connections each address and user has. */
-#include "ws-bridge/relay/relay_tally.h"
 #include "unit.h"
+#include "ws-bridge/relay/relay.h"
 
 #include <stdio.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /* What a request brings: head, query and body. */
+#include "fcgi/request/request.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "client_fixture.h"
 #include "fcgi/request/body.h"
-#include "fcgi/request/head.h"
 #include "fcgi/request/query.h"
 #include "unit.h"
 

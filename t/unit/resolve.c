@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Names are resolved in time or not at all.  The resolver is this program's own: it has slow names.
  */
-#include "access/resolve.h"
+#include "access/cache.h"
 
 #include "base/memory.h"
 #include "base/os/clock.h"

@@ -3,7 +3,6 @@
 #include "fcgi/route/route.h"
 #include "base/problems.h"
 #include "config/config.h"
-#include "fcgi/route/guard.h"
 #include "unit.h"
 
 #include <stdio.h>

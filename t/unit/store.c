@@ -3,7 +3,7 @@
 #include "base/json/json.h"
 #include "config/config.h"
 #include "engines_fixture.h"
-#include "model/embed/local_embed.h"
+#include "model/embed/embed.h"
 #include "storage/memories.h"
 #include "storage/memory_filter.h"
 #include "storage/sqlite/sqlite_db.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* What /v1/observability makes of records, worked out by hand. */
-#include "service/trace/trace_view.h"
 #include "base/json/json.h"
+#include "service/trace/observe.h"
 #include "unit.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Where a context is cut. */
-#include "graph/nodes/window.h"
+#include "graph/nodes/model_node.h"
 
 #include "base/json/json.h"
 #include "base/memory.h"

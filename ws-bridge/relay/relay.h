@@ -13,12 +13,32 @@
 #include "access/ticket/ticket.h"
 #include "config/config.h"
 #include "ws-bridge/relay/relay_frames.h"
-#include "ws-bridge/relay/relay_tally.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
+
+/* ---- relay_tally.c: how often each of many texts was counted.  An all-zero struct is empty. */
+
+#define TALLY_BUCKETS 1024
+
+struct tally_entry;
+
+struct tally {
+	struct tally_entry *buckets[TALLY_BUCKETS];
+};
+
+/* 0 for a text that was never added. */
+int64_t tally_count(const struct tally *tally, const char *text);
+
+/* Adds to a text's count; entries at 0 are forgotten. */
+void tally_add(struct tally *tally, const char *text, int64_t change);
+
+/* Forgets everything. */
+void tally_clear(struct tally *tally);
+
+/* ---- relay.c */
 
 struct connection;
 

@@ -5,7 +5,7 @@
 #include "base/log/log.h"
 #include "base/memory.h"
 #include "base/metrics/metrics.h"
-#include "ws-bridge/relay/relay_refusal.h"
+#include "ws-bridge/relay/relay_handshake.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -7,6 +7,9 @@
 #ifndef AGENTGRAPH_WS_BRIDGE_RELAY_RELAY_HANDSHAKE_H
 #define AGENTGRAPH_WS_BRIDGE_RELAY_RELAY_HANDSHAKE_H
 
+#include "base/buf.h"
+#include "base/error.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -40,5 +43,17 @@ int handshake_answer(char *head, size_t len, const char *accept, bool *good);
 /* A random Sec-WebSocket-Key, and the Sec-WebSocket-Accept that belongs to one. */
 void handshake_key(char key[HANDSHAKE_KEY_SIZE]);
 void handshake_accept(const char *key, char accept[HANDSHAKE_ACCEPT_SIZE]);
+
+/*
+ * ---- relay_refusal.c: answers of HTTP to handshakes that are not accepted
+ * (doc/protocol-errors.md#the-body-of-an-error, doc/protocol-sockets.md#the-handshake).
+ */
+
+/* Appends the answer for an error; request_id is that of the handshake, NULL: a new one. */
+void refusal_error(struct buf *out, const struct error *err, const char *request_id);
+
+/* Appends the answer that a helper gave: a status and a body in the same shape.  False, and nothing
+ * is appended, when the body is none. */
+bool refusal_given(struct buf *out, int status, const char *json, size_t len);
 
 #endif

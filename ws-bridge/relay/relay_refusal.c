@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Statuses, header lines and bodies of refusals, given or made here. */
-#include "ws-bridge/relay/relay_refusal.h"
+#include "ws-bridge/relay/relay_handshake.h"
 
 #include "base/id.h"
 #include "base/json/json.h"

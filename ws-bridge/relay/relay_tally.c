@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* A hash table of chains, in which a count of zero is no entry. */
-#include "ws-bridge/relay/relay_tally.h"
+#include "ws-bridge/relay/relay.h"
 
 #include "base/hash.h"
 #include "base/memory.h"

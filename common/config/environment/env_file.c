@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Files of environment variables as systemd reads them. */
-#include "config/environment/env_file.h"
+#include "config/environment/dotenv.h"
 
 #include "base/buf.h"
 #include "base/json/json.h"

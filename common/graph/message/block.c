@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* A table of block types with their members, and the normalising of each kind. */
-#include "graph/message/block.h"
+#include "graph/message/message.h"
 
 #include "base/fields.h"
 #include "base/json/json.h"

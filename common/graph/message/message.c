@@ -6,7 +6,6 @@
 #include "base/json/json.h"
 #include "base/metrics/metrics.h"
 #include "base/os/clock.h"
-#include "graph/message/block.h"
 #include "storage/runs.h"
 
 #include <inttypes.h>

@@ -79,4 +79,16 @@ void message_count_tokens(const cJSON *message);
 /* Rewrites tools_calls from the call blocks of the content; null when there are none. */
 void message_fill_calls(cJSON *message);
 
+/* ---- block.c: content blocks (the table of doc/protocol-messages.md#blocks), used by message.c
+ * alone. */
+
+/*
+ * The output form of one block, a new tree, or NULL with err set; unknown fields are dropped.  path
+ * is where it stands: "body.messages[0].content[1]".
+ */
+cJSON *block_normalise(const cJSON *input, const char *path, struct error *err);
+
+/* What a client calls a place: the path without its first part ("messages[0].content[1]"). */
+const char *path_in_body(const char *path);
+
 #endif

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: ISC */
-/* Gathering tools from three sources under one name each, and holding them during a use. */
+/* Gathering tools from three sources under one name each, holding them during a use, and what their
+ * servers ask. */
 #include "graph/nodes/node_tools.h"
 
 #include "base/json/json.h"
 #include "base/log/log.h"
 #include "base/memory.h"
 #include "base/os/clock.h"
-#include "graph/nodes/elicit.h"
+#include "tool/mcp/mcp_message.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +42,107 @@ void node_free_servers(struct node *node)
 		free(server->place);
 	}
 	free(node->servers);
+}
+
+/*
+ * ---- Questions of MCP servers (elicitation), as pauses of the run.
+ *
+ * A call that is asked something pauses the run, with the reason "elicitation" and the data
+ * {question, response_schema, server, tool}, and is given up.  When the run goes on the call is
+ * made again, and the answer is given to the server when it asks again.
+ */
+
+/* A call of a server's tool. */
+struct elicit {
+	ag_run *run;
+	const char *server, *tool;
+	bool paused; /* the run pauses for a question of it */
+};
+
+static bool elicit_is_action(const char *word)
+{
+	static const char *const actions[] = {"accept", "decline", "cancel"};
+	for (size_t i = 0; word && i < sizeof(actions) / sizeof(*actions); i++)
+		if (strcmp(actions[i], word) == 0)
+			return true;
+	return false;
+}
+
+/* A value of the type that the schema says: what people write is text. */
+static cJSON *elicit_value(const cJSON *answer, const cJSON *schema)
+{
+	const char *type = json_str(schema, "type");
+	if (!cJSON_IsString(answer) || !type || strcmp(type, "string") == 0)
+		return cJSON_Duplicate(answer, true);
+	cJSON *value =
+	    json_parse(answer->valuestring, strlen(answer->valuestring), JSON_REQUEST_DEPTH, NULL);
+	return value ? value : cJSON_Duplicate(answer, true);
+}
+
+static cJSON *elicit_content(const cJSON *answer, const cJSON *properties)
+{
+	cJSON *content = cJSON_CreateObject();
+	if (cJSON_IsObject(answer)) {
+		cJSON_Delete(content);
+		return cJSON_Duplicate(answer, true);
+	}
+	const cJSON *only = properties ? properties->child : NULL;
+	if (only)
+		cJSON_AddItemToObject(content, only->string, elicit_value(answer, only));
+	return content;
+}
+
+/* What a server is told of what a person answered, a new tree: {"action": "accept", "content": …},
+ * or cancel for null and decline for false where no boolean is asked for.  An object is the
+ * content, or has an action itself; anything else is the only member that is asked for. */
+static cJSON *elicit_result(const cJSON *answer, const cJSON *schema)
+{
+	const cJSON *properties = json_opt(schema, "properties");
+	const char *type = properties ? json_str(properties->child, "type") : NULL;
+	bool one = cJSON_GetArraySize(properties) <= 1;
+	bool wants_boolean = one && type && strcmp(type, "boolean") == 0;
+	cJSON *written = NULL;
+	if (cJSON_IsObject(answer) && elicit_is_action(json_str(answer, "action")))
+		return cJSON_Duplicate(answer, true);
+	if (cJSON_IsFalse(answer) && !wants_boolean)
+		return mcp_elicited("decline");
+	if (cJSON_IsString(answer) && !one) /* an object as text, where there is only text */
+		written = json_parse(
+		    answer->valuestring, strlen(answer->valuestring), JSON_REQUEST_DEPTH, NULL);
+	if (cJSON_IsObject(written))
+		answer = written;
+	if (!answer || cJSON_IsNull(answer) || (!one && !cJSON_IsObject(answer))) {
+		cJSON_Delete(written);
+		return mcp_elicited("cancel");
+	}
+	cJSON *result = mcp_elicited("accept");
+	cJSON_AddItemToObject(result, "content", elicit_content(answer, properties));
+	cJSON_Delete(written);
+	return result;
+}
+
+/* The ask of struct mcp_call. */
+static bool elicit_ask(const cJSON *question, cJSON **answer, void *arg)
+{
+	struct elicit *elicit = arg;
+	const cJSON *schema = json_opt(question, "requestedSchema"), *given;
+	const char *mode = json_str(question, "mode"), *text = json_str(question, "message");
+	if (mode && strcmp(mode, "form") != 0) { /* which was not offered */
+		*answer = mcp_elicited("decline");
+		return true;
+	}
+	cJSON *value = cJSON_CreateObject();
+	cJSON_AddStringToObject(value, "question", text ? text : "");
+	if (schema)
+		cJSON_AddItemToObject(value, "response_schema", cJSON_Duplicate(schema, true));
+	cJSON_AddStringToObject(value, "server", elicit->server);
+	cJSON_AddStringToObject(value, "tool", elicit->tool);
+	if (ag_interrupt(elicit->run, "elicitation", value, &given) == AG_OK) {
+		*answer = elicit_result(given, schema);
+		return true;
+	}
+	elicit->paused = true;
+	return false;
 }
 
 /* ---- Calling */

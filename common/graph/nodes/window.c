@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Estimating tokens, and finding a place where no result is cut off from its call. */
-#include "graph/nodes/window.h"
+#include "graph/nodes/model_node.h"
 
 #include "base/json/json.h"
 #include "base/memory.h"

@@ -7,7 +7,6 @@
 #include "base/memory.h"
 #include "base/os/clock.h"
 #include "config/environment/environment.h"
-#include "model/embed/embed_scan.h"
 #include "model/provider.h"
 #include "model/retry.h"
 

@@ -50,4 +50,32 @@ size_t embedder_dimensions(const struct embedder *e);
 bool embed_texts(const struct embedder *e, const char *const *texts, size_t count, float *vectors,
     int64_t deadline_ms, struct error *err);
 
+/* ---- embed_scan.c: vectors out of the JSON of an /embeddings answer, for embed.c alone. */
+
+/*
+ * Reads the vectors of text (len bytes and a NUL after them) into vectors, which has room for
+ * count × dimensions floats: data[i].embedding goes to row data[i].index (i where there is no
+ * index).  Every row must come once, have that many numbers, and only finite ones.
+ *
+ * NULL, or else what is wrong, a static sentence part.
+ */
+const char *embed_scan(
+    const char *text, size_t len, size_t count, size_t dimensions, float *vectors);
+
+/*
+ * ---- local_embed.c: the embedder that is built in: it needs no network, no file and no time to
+ * speak of.
+ *
+ * It knows spelling, not meaning.  Words and the groups of letters in them are hashed into the
+ * numbers of a vector, so texts are near each other when they share words, or words that are
+ * spelled alike (plurals, compounds, typing errors, one stem).  It does not know that a car is a
+ * vehicle, and matches no text with its translation.
+ */
+
+#define LOCAL_EMBED_NAME "builtin:ngrams-1" /* its number goes up when its vectors change */
+#define LOCAL_EMBED_DIMENSIONS 384
+
+/* The vector of a text in UTF-8: of length 1, and all zeroes only for a blank text. */
+void local_embed(const char *text, float vector[LOCAL_EMBED_DIMENSIONS]);
+
 #endif

@@ -4,10 +4,10 @@
  * a copy of the text each is replaced by its ordinal; the little that is left is parsed and checked
  * as all JSON is.
  */
-#include "model/embed/embed_scan.h"
 #include "base/buf.h"
 #include "base/json/json.h"
 #include "base/memory.h"
+#include "model/embed/embed.h"
 
 #include <math.h>
 #include <stdlib.h>

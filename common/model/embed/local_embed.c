@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Words and groups of letters, folded and hashed into the numbers of a vector. */
-#include "model/embed/local_embed.h"
+#include "model/embed/embed.h"
 
 #include "base/utf8.h"
 

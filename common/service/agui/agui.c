@@ -6,8 +6,6 @@
 #include "base/json/json_members.h"
 #include "graph/message/message.h"
 #include "graph/state.h"
-#include "service/agui/agui_events.h"
-#include "service/agui/agui_input.h"
 #include "service/run/answers.h"
 #include "service/run/turn.h"
 

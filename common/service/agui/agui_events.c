@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* The writer of events: what is open, and what each step of a run makes of it. */
-#include "service/agui/agui_events.h"
+#include "service/agui/agui.h"
 
 #include "base/json/json.h"
 #include "base/json/json_quote.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Checking the body member by member, and picking out the messages that are new. */
-#include "service/agui/agui_input.h"
+#include "service/agui/agui.h"
 
 #include "base/fields.h"
 #include "base/json/json.h"

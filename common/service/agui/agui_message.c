@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Roles and parts of such messages, turned into the service's messages and blocks. */
-#include "service/agui/agui_input.h"
+#include "service/agui/agui.h"
 
 #include "base/json/json.h"
 #include "graph/message/message.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Messages, results and outcomes written out in the shapes that browsers know. */
-#include "service/agui/agui_events.h"
+#include "service/agui/agui.h"
 
 #include "base/json/json.h"
 #include "base/json/json_quote.h"

@@ -5,7 +5,7 @@
 #define AGENTGRAPH_SERVICE_EVALS_EVAL_REGRESSION_H
 
 #include "base/arena.h"
-#include "service/evals/eval_reports.h"
+#include "service/evals/evals.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Listing the directory, reading what has changed, and numbering the runs of a set. */
-#include "service/evals/eval_reports.h"
+#include "service/evals/evals.h"
 
 #include "base/json/json.h"
 #include "base/log/log.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Digest and HMAC of lines. */
-#include "service/history/seal.h"
+#include "service/history/lines.h"
 
 #include "base/json/json.h"
 

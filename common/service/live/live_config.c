@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Reading the frame's members: thread, model, modalities, voice activity, tags, tools. */
-#include "service/live/live_config.h"
+#include "service/live/live_parts.h"
 
 #include "base/fields.h"
 #include "base/json/json.h"

@@ -6,7 +6,6 @@
 #include "base/buf.h"
 #include "graph/live/live.h"
 #include "service/live/live.h"
-#include "service/live/live_config.h"
 #include "service/live/live_parts.h"
 
 enum live_state {

@@ -4,7 +4,7 @@
 
 #include "base/log/log.h"
 #include "base/memory.h"
-#include "service/memory/memory_late.h"
+#include "service/memory/memory_embed.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #include "base/os/clock.h"
 #include "service/memory/memories.h"
 #include "service/memory/memory_plugin.h"
-#include "service/memory/memory_search.h"
+#include "service/memory/memory_request.h"
 
 #include <stdlib.h>
 

@@ -8,7 +8,6 @@
 #include "base/os/clock.h"
 #include "base/utf8.h"
 #include "model/embed/embed.h"
-#include "model/embed/local_embed.h"
 
 #include <openssl/evp.h>
 #include <pthread.h>

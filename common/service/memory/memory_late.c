@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* The thread that embeds what is left, batch by batch, and the lock of its office. */
-#include "service/memory/memory_late.h"
+#include "service/memory/memory_embed.h"
 
 #include "base/log/log.h"
 #include "base/memory.h"

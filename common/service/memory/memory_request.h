@@ -3,6 +3,7 @@
 #ifndef AGENTGRAPH_SERVICE_MEMORY_MEMORY_REQUEST_H
 #define AGENTGRAPH_SERVICE_MEMORY_MEMORY_REQUEST_H
 
+#include "service/memory/memory_embed.h"
 #include "service/service.h"
 #include "storage/memories.h"
 
@@ -59,5 +60,19 @@ cJSON *memory_metadata(const cJSON *metadata, const char *category);
 /* As requests spell them. */
 const char *strategy_name(enum strategy strategy);
 const char *metric_name(enum vector_metric metric);
+
+/* ---- memory_search.c: the five retrieval strategies over a store
+ * (doc/protocol-store.md#strategies). */
+
+#define MEMORY_FOUND_MOST 1024 /* hits that a strategy may bring */
+
+struct memory_hits {
+	struct memory_hit items[MEMORY_FOUND_MOST]; /* scores from 0 to 1, best first */
+	size_t count;
+};
+
+/* False with err set. */
+bool memory_find(struct memory_set *st, const struct storage_context *ctx, struct embedding *e,
+    const struct memory_request *rq, struct memory_hits *hits, struct error *err);
 
 #endif

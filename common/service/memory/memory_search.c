@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Lists by likeness, by words, by time and by links, and fusing two of them. */
-#include "service/memory/memory_search.h"
+#include "service/memory/memory_request.h"
 
 #include "base/log/log.h"
 #include "base/memory.h"

@@ -7,7 +7,6 @@
 #include "base/os/clock.h"
 #include "graph/message/message.h"
 #include "graph/state.h"
-#include "service/run/left.h"
 #include "service/thread/feed.h"
 #include "service/thread/forget.h"
 #include "service/thread/ident.h"

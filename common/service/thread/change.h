@@ -105,4 +105,15 @@ cJSON *change_state(struct change *change);
 /* The text of a message (output form) as it is stored, in the arena. */
 const char *message_stored(struct call *call, const cJSON *message);
 
+/* ---- left.c: runs in the background whose process died, where nothing runs in the background any
+ * more: nobody takes them up, so who wants their thread ends them. */
+
+/*
+ * Ends the run that thread says is running, under the thread's lease, as it was ordered: stopped,
+ * with the thread put back to where it was before; or, without any order, as one that was lost.
+ * What the thread is then is read again.  One that another process has goes on.  False with the
+ * error set.
+ */
+bool left_end(struct call *call, struct lease *lease, struct thread *thread);
+
 #endif

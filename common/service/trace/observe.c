@@ -1,12 +1,224 @@
 /* SPDX-License-Identifier: ISC */
-/* Who may see a trace, the view of it, and runs whose process has died. */
+/* Who may see a trace, runs whose process has died, and the view of one: spans, events and totals,
+ * read back from its records in their order. */
 #include "service/trace/observe.h"
 
+#include "base/buf.h"
 #include "base/json/json.h"
 #include "service/thread/ident.h"
-#include "service/trace/trace_view.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
+
+static double trace_view_ms(int64_t us)
+{
+	return us > 0 ? (double)us / 1000.0 : 0.0;
+}
+
+static int64_t trace_view_at(const cJSON *record)
+{
+	int64_t us = 0;
+	json_integer(json_get(record, "at"), &us);
+	return us;
+}
+
+static int64_t trace_view_nth(const cJSON *array, int i)
+{
+	int64_t value = 0;
+	json_integer(cJSON_GetArrayItem(array, i), &value);
+	return value;
+}
+
+/* ---- spans ---- */
+
+/* The span of a node, and the time of its first and latest record. */
+struct node_span {
+	const char *name;
+	cJSON *span;
+	int64_t first;
+};
+
+struct span_list {
+	cJSON *spans;
+	int count;
+	struct node_span *nodes;
+	int node_count;
+};
+
+/* What all spans have; the keys of a model's are filled in by its own. */
+static cJSON *add_span(
+    struct span_list *list, const char *kind, const char *name, const char *parent, int64_t start)
+{
+	char id[16] = "root";
+	cJSON *span = cJSON_CreateObject();
+	if (parent)
+		snprintf(id, sizeof(id), "s%d", ++list->count);
+	cJSON_AddStringToObject(span, "id", id);
+	cJSON_AddStringToObject(span, "name", name);
+	cJSON_AddStringToObject(span, "kind", kind);
+	json_add_str(span, "parent", parent);
+	cJSON_AddItemToObject(span, "start_ms", json_new_double(trace_view_ms(start)));
+	cJSON_AddItemToObject(span, "duration_ms", json_new_double(0));
+	cJSON_AddNullToObject(span, "model");
+	cJSON_AddNullToObject(span, "input_tokens");
+	cJSON_AddNullToObject(span, "output_tokens");
+	cJSON_AddItemToArray(list->spans, span);
+	return span;
+}
+
+static void set_duration(cJSON *span, int64_t us)
+{
+	json_set(span, "duration_ms", json_new_double(trace_view_ms(us)));
+}
+
+/* The id of the span that a record hangs off, which it opens or extends. */
+static const char *node_of(struct span_list *list, const cJSON *record)
+{
+	const char *name = json_str(record, "node");
+	char title[256];
+	if (!name)
+		return "root";
+	struct node_span *node = NULL;
+	for (int i = 0; i < list->node_count && !node; i++)
+		if (strcmp(list->nodes[i].name, name) == 0)
+			node = &list->nodes[i];
+	if (!node) {
+		node = &list->nodes[list->node_count++];
+		snprintf(title, sizeof(title), "node: %s", name);
+		*node = (struct node_span){name,
+		    add_span(list, "node", title, "root", trace_view_at(record)),
+		    trace_view_at(record)};
+	}
+	set_duration(node->span, trace_view_at(record) - node->first);
+	return json_str(node->span, "id");
+}
+
+static void trace_view_add_record(struct span_list *list, const cJSON *record)
+{
+	const char *parent = node_of(list, record);
+	const cJSON *usage = json_get(record, "usage"), *call;
+	if (usage) {
+		cJSON *span = add_span(list, "llm", "llm.generate", parent, trace_view_at(record));
+		const char *model = json_str(record, "model");
+		if (model)
+			json_set(span, "model", cJSON_CreateString(model));
+		json_set(span, "input_tokens", json_new_int(trace_view_nth(usage, 0)));
+		json_set(span, "output_tokens", json_new_int(trace_view_nth(usage, 1)));
+	}
+	cJSON_ArrayForEach(call, json_get(record, "calls")) {
+		char title[256];
+		snprintf(title, sizeof(title), "tool: %s", call->valuestring);
+		add_span(list, "tool", title, parent, trace_view_at(record));
+	}
+}
+
+static cJSON *spans_of(const cJSON *records, int64_t total)
+{
+	const cJSON *record;
+	struct span_list list = {.spans = cJSON_CreateArray()};
+	size_t nodes = (size_t)cJSON_GetArraySize(records) + 1;
+	list.nodes = cJSON_malloc(nodes * sizeof(*list.nodes));
+	set_duration(add_span(&list, "root", "graph", NULL, 0), total);
+	cJSON_ArrayForEach(record, records)
+		trace_view_add_record(&list, record);
+	cJSON_free(list.nodes);
+	return list.spans;
+}
+
+/* ---- events ---- */
+
+static void trace_view_put_words(struct buf *out, const cJSON *words)
+{
+	const cJSON *word;
+	cJSON_ArrayForEach(word, words) {
+		buf_puts(out, word == words->child ? " " : ", ");
+		buf_puts(out, word->valuestring);
+	}
+}
+
+/* The first line of the table that applies. */
+static void put_summary(struct buf *out, const cJSON *record)
+{
+	const cJSON *calls = json_get(record, "calls"), *results = json_get(record, "results");
+	const cJSON *usage = json_get(record, "usage"), *blocks = json_get(record, "blocks");
+	const char *role = json_str(record, "role"), *status = json_str(record, "status");
+	if (calls || results) {
+		buf_puts(out, calls ? "tool_call" : "tool_result");
+		trace_view_put_words(out, calls ? calls : results);
+	} else if (usage) {
+		buf_printf(out, "llm.generate · %" PRId64 " tokens", trace_view_nth(usage, 2));
+	} else if (cJSON_IsTrue(json_get(record, "delta"))) {
+		buf_puts(out, "delta");
+	} else if (role && blocks) {
+		buf_printf(out, "%s:", role);
+		trace_view_put_words(out, blocks);
+	} else {
+		buf_puts(out, status ? status : json_str(record, "type"));
+	}
+}
+
+static cJSON *event_of(const cJSON *record, int number)
+{
+	char id[16];
+	struct buf summary = {0};
+	const char *node = json_str(record, "node");
+	cJSON *event = cJSON_CreateObject();
+	snprintf(id, sizeof(id), "e%d", number);
+	put_summary(&summary, record);
+	cJSON_AddStringToObject(event, "id", id);
+	cJSON_AddStringToObject(event, "type", json_str(record, "type"));
+	cJSON_AddStringToObject(event, "node", node ? node : "");
+	cJSON_AddItemToObject(
+	    event, "offset_ms", json_new_double(trace_view_ms(trace_view_at(record))));
+	cJSON_AddStringToObject(event, "summary", buf_str(&summary));
+	buf_release(&summary);
+	return event;
+}
+
+/* ---- the run ---- */
+
+static void trace_view_add_time(cJSON *object, const char *key, int64_t us)
+{
+	cJSON_AddItemToObject(
+	    object, key, us ? json_new_double((double)us / 1e6) : cJSON_CreateNull());
+}
+
+cJSON *trace_view(const struct trace_run *run, const cJSON *records)
+{
+	static const char *const statuses[] = {[TRACE_RUNNING] = "running",
+	    [TRACE_DONE] = "done",
+	    [TRACE_ERROR] = "error",
+	    [TRACE_STOPPED] = "stopped"};
+	int64_t end = run->last_at > run->finished_at ? run->last_at : run->finished_at;
+	int64_t total = end - run->started_at;
+	const cJSON *record;
+	int number = 0;
+	cJSON *view = cJSON_CreateObject();
+	cJSON_AddStringToObject(view, "run_id", run->run_id);
+	cJSON_AddStringToObject(view, "thread_id", run->thread_id);
+	cJSON_AddStringToObject(
+	    view, "status", run->status <= TRACE_STOPPED ? statuses[run->status] : "error");
+	trace_view_add_time(view, "started_at", run->started_at);
+	trace_view_add_time(
+	    view, "finished_at", run->status == TRACE_RUNNING ? 0 : run->finished_at);
+	cJSON_AddItemToObject(view, "duration_ms", json_new_double(trace_view_ms(total)));
+	cJSON_AddItemToObject(view, "spans", spans_of(records, total));
+	cJSON *events = cJSON_AddArrayToObject(view, "events");
+	cJSON_ArrayForEach(record, records) /* newest first */
+		cJSON_InsertItemInArray(events, 0, event_of(record, number++));
+	cJSON *usage = cJSON_AddObjectToObject(view, "usage");
+	json_add_int(usage, "prompt_tokens", run->totals.prompt);
+	json_add_int(usage, "completion_tokens", run->totals.completion);
+	json_add_int(usage, "reasoning_tokens", run->totals.reasoning);
+	json_add_int(usage, "total_tokens", run->totals.total);
+	json_add_int(view, "llm_calls", run->totals.llm_calls);
+	json_add_int(view, "tool_calls", run->totals.tool_calls);
+	json_add_int(view, "iterations", run->totals.iterations);
+	return view;
+}
+
+/* ---- what is asked ---- */
 
 /*
  * A process that died says nothing of its runs.  A run says how it ended before it gives up its

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* The end of a run that its process has left, in place of the one that would take it up. */
-#include "service/run/left.h"
+#include "service/thread/change.h"
 
 #include "base/json/json.h"
 #include "base/log/log.h"

@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: ISC */
-/*
- * Bearer tokens: JWTs of the one algorithm that is configured (doc/protocol-access.md#tokens).
- *
- * The algorithm is that of the configuration, never the token's own choice.
- */
-#ifndef AGENTGRAPH_ACCESS_JWT_AUTH_H
-#define AGENTGRAPH_ACCESS_JWT_AUTH_H
+/* Who somebody is: what a bearer token says, or a plug-in. */
+#ifndef AGENTGRAPH_ACCESS_AUTHENTICATION_H
+#define AGENTGRAPH_ACCESS_AUTHENTICATION_H
 
+#include "access/access.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/problems.h"
 #include "config/config.h"
+#include "config/plugin.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/*
+ * ---- jwt_auth.c: bearer tokens, JWTs of the one algorithm that is configured
+ * (doc/protocol-access.md#tokens).
+ *
+ * The algorithm is that of the configuration, never the token's own choice.
+ */
 
 struct verified;
 
@@ -45,5 +50,25 @@ struct jwt_claims {
  * doc/protocol-access.md#tokens and the cause for the log. */
 bool jwt_auth_check(const struct jwt_auth *auth, const char *token, double now, struct arena *a,
     struct jwt_claims *claims, struct error *err);
+
+/*
+ * ---- custom_auth.c: an authentication that a plug-in brings: struct ag_auth of agentgraph.h
+ * (doc/protocol-access.md#plug-ins).
+ */
+
+struct custom_auth {
+	struct plugin plugin;
+	void *data; /* the plug-in's own */
+};
+
+/* Loads and opens what config names; false with a problem added and nothing to close. */
+bool custom_auth_open(
+    struct custom_auth *auth, const struct config *config, struct problems *problems);
+void custom_auth_close(struct custom_auth *auth); /* all-zero is fine */
+
+/* Asks the plug-in.  A user without a user_id that can be one is anonymous: identity->user_id is
+ * NULL then. */
+bool custom_auth_check(const struct custom_auth *auth, const struct presented *presented,
+    struct arena *a, struct identity *identity, struct error *err);
 
 #endif
