@@ -137,18 +137,6 @@ static void follow_tick(struct follow *follow)
 		follow->deaf = !follow_watch(follow, follow->listener, &listener_mark);
 }
 
-static void follow_stop(struct follow *follow)
-{
-	struct follow_client *next;
-	follow->stopping = true;
-	close(follow->listener);
-	follow->listener = -1;
-	for (struct follow_client *c = follow->clients; c; c = next) {
-		next = follow_client_next(c);
-		follow_client_stop(c);
-	}
-}
-
 /* True when one of the signals means the end. */
 static bool follow_take_signals(struct follow *follow)
 {
@@ -196,24 +184,27 @@ static bool follow_turn(struct follow *follow, struct follow_ringer *ringer, int
 	return !signalled;
 }
 
-/* False when a second signal came. */
-static bool follow_drain(struct follow *follow, struct follow_ringer *ringer)
-{
-	int64_t next_tick = 0, end = follow->now + DRAIN_MS;
-	while (follow->clients && follow->now < end)
-		if (!follow_turn(follow, ringer, &next_tick))
-			return false;
-	return true;
-}
-
+/* Until a signal; then clients have a while to reach their end.  False when a second signal cut
+ * that short. */
 static bool follow_serve(struct follow *follow, struct follow_ringer *ringer)
 {
+	struct follow_client *next;
 	int64_t next_tick = 0;
+	bool complete = true;
 	while (follow_turn(follow, ringer, &next_tick))
 		continue;
-	follow_stop(follow);
+	follow->stopping = true;
+	close(follow->listener);
+	follow->listener = -1;
+	for (struct follow_client *c = follow->clients; c; c = next) {
+		next = follow_client_next(c);
+		follow_client_stop(c);
+	}
 	follow_client_sweep(follow);
-	bool complete = follow_drain(follow, ringer);
+	int64_t end = follow->now + DRAIN_MS;
+	next_tick = 0;
+	while (complete && follow->clients && follow->now < end)
+		complete = follow_turn(follow, ringer, &next_tick);
 	while (follow->clients)
 		follow_client_drop(follow->clients);
 	follow_client_sweep(follow);

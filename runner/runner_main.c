@@ -151,17 +151,6 @@ static bool watch_drain(struct watch *w, int64_t ms)
 	return over;
 }
 
-static struct webhook_sender *runner_main_start_sender(struct service *service)
-{
-	struct error err = {0};
-
-	struct webhook_sender *sender = webhook_sender_start(service, WEBHOOK_ANSWER_MS, &err);
-	if (!sender)
-		log_error("webhooks are not sent: %s", err.detail);
-	error_release(&err);
-	return sender;
-}
-
 static int runner_main_serve(
     struct service *service, const struct options *options, struct watch *watch, char **argv)
 {
@@ -174,7 +163,10 @@ static int runner_main_serve(
 		return runner_main_fail(err.detail);
 	if (!options->job) {
 		watch->retries = retries_new(service, slots, argv);
-		watch->sender = runner_main_start_sender(service);
+		watch->sender = webhook_sender_start(service, WEBHOOK_ANSWER_MS, &err);
+		if (!watch->sender)
+			log_error("webhooks are not sent: %s", err.detail);
+		error_release(&err);
 	}
 	watch->fds = xcalloc(WATCH_FIXED + slots, sizeof(*watch->fds));
 	watch_run(watch);

@@ -224,14 +224,6 @@ static enum checkpoint_source checkpoint_of_end(const ag_run *run)
 	return run->setup.history == HISTORY_OFF ? CHECKPOINT_NONE : CHECKPOINT_RUN;
 }
 
-/* No node runs any more. */
-static void tell_stores(const ag_run *run)
-{
-	const struct run_background *background = run->setup.background;
-	if (background && background->stores)
-		background->stores(background->arg);
-}
-
 bool checkpoint_save(ag_run *run, const struct error *failure, struct error *err)
 {
 	if (!run->setup.lease)
@@ -246,7 +238,9 @@ bool checkpoint_save(ag_run *run, const struct error *failure, struct error *err
 		checkpoint_record_end(run, failure);
 		w.run = &run->record;
 		w.checkpoint = checkpoint_of_end(run);
-		tell_stores(run);
+		const struct run_background *background = run->setup.background;
+		if (background && background->stores) /* no node runs any more */
+			background->stores(background->arg);
 	} else if (steps) {
 		w.checkpoint = CHECKPOINT_STEP;
 	}

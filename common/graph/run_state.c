@@ -99,19 +99,13 @@ const struct client_tools *run_client_tools(const ag_run *run)
 	return &run->setup.client_tools;
 }
 
-static const struct tool *declared_tool(
-    const ag_graph *graph, const struct node *node, const char *name)
-{
-	const struct tool *tool = node ? graph_tool_get(node, name) : NULL;
-	for (size_t i = 0; !node && !tool && i < graph->node_count; i++)
-		tool = graph_tool_get(&graph->nodes[i], name);
-	return tool;
-}
-
 bool run_remote_tool(const ag_run *run, const struct node *node, const char *name)
 {
 	const struct client_tools *offered = run_client_tools(run);
-	const struct tool *tool = declared_tool(run->setup.graph, node, name);
+	const ag_graph *graph = run->setup.graph;
+	const struct tool *tool = node ? graph_tool_get(node, name) : NULL;
+	for (size_t i = 0; !node && !tool && i < graph->node_count; i++)
+		tool = graph_tool_get(&graph->nodes[i], name);
 	if (tool)
 		return tool->source == TOOL_REMOTE;
 	for (size_t i = 0; i < offered->count; i++) {

@@ -267,14 +267,6 @@ static bool attempt_may_repeat(const struct attempt *t)
 
 /* ---- Tries, models */
 
-static void attempt_keep_partial(struct attempt *t, struct chat_result *result)
-{
-	t->answer.ended = false; /* no calls */
-	for (size_t i = 0; i < t->answer.count && t->answer.handed_on && !result->message; i++)
-		if (t->answer.parts[i].text.len > 0)
-			result->message = chat_answer_message(&t->answer);
-}
-
 enum after { AFTER_DONE, AFTER_STOP, AFTER_NEXT_MODEL, AFTER_NEXT_TRY, AFTER_FAILURE };
 
 /* What is being tried, for the whole call. */
@@ -305,7 +297,11 @@ static enum after attempt_make(
 		return AFTER_DONE;
 	}
 	if (t->stopped || t->answer.unwanted) {
-		attempt_keep_partial(t, result);
+		t->answer.ended = false; /* what was shown is kept, without calls */
+		for (size_t i = 0; i < t->answer.count && t->answer.handed_on && !result->message;
+		     i++)
+			if (t->answer.parts[i].text.len > 0)
+				result->message = chat_answer_message(&t->answer);
 		return AFTER_STOP;
 	}
 	metrics_count(t->target->provider->failures, 1);

@@ -52,16 +52,6 @@ static void add_policy(cJSON *out, const struct node *node)
 		cJSON_AddStringToObject(out, "on_error", policy->on_error);
 }
 
-static cJSON *nodes_json(const ag_graph *graph)
-{
-	cJSON *nodes = cJSON_CreateArray();
-	add_node(nodes, AG_START);
-	for (size_t i = 0; i < graph->all_count; i++)
-		add_policy(add_node(nodes, graph->all[i]->name), graph->all[i]);
-	add_node(nodes, AG_END);
-	return nodes;
-}
-
 /* START and END of a subgraph are its node. */
 static void add_end(
     cJSON *edge, const char *key, const ag_graph *graph, const char *name, const char *sub)
@@ -156,7 +146,11 @@ cJSON *graph_info(struct call *call)
 {
 	const ag_graph *graph = call->service->graph;
 	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
-	cJSON *nodes = nodes_json(graph), *edges = cJSON_CreateArray();
+	cJSON *nodes = cJSON_CreateArray(), *edges = cJSON_CreateArray();
+	add_node(nodes, AG_START);
+	for (size_t i = 0; i < graph->all_count; i++)
+		add_policy(add_node(nodes, graph->all[i]->name), graph->all[i]);
+	add_node(nodes, AG_END);
 	add_edges(edges, graph, NULL);
 	cJSON_AddItemToObject(data, "info",
 	    info_json(call->service, cJSON_GetArraySize(nodes), cJSON_GetArraySize(edges)));

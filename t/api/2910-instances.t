@@ -6,28 +6,8 @@ set -u
 AGENTGRAPH_ENGINE=postgresql
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/run.sh"
+. "$TOP_SRCDIR/t/api/instances.sh"
 
-[ -e "$TOP_BUILDDIR/agentgraph-postgresql.so" ] || tap_skip_all 'the module for PostgreSQL was not built'
-
-STATE=$WORK/state
-database_of "$STATE"
-PG=$PG_DIR
-PG_DIR= # both have the address that is set now
-trap 'for pid in ${frozen-}; do kill -CONT "$pid"; done; "$TOP_SRCDIR/t/postgresql-server" stop "$PG"; tap_end' EXIT
-
-# begin NAME: starts the instance of that name, or starts it again.
-begin() {
-	STATE=$WORK/$1 SOCKET=
-	mkdir -p -m 700 "$STATE"
-	api_start || tap_bail "instance $1 does not start"
-	eval "state_$1=\$STATE socket_$1=\$SOCKET pid_$1=\$SERVE_PID"
-}
-# on NAME COMMAND...: has that instance answer.
-on() {
-	eval "STATE=\$state_$1 SOCKET=\$socket_$1 SERVE_PID=\$pid_$1"
-	shift
-	"$@"
-}
 # family PID: it, and all that descend from it.
 family() {
 	echo "$1"

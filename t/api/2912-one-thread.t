@@ -6,24 +6,9 @@ set -u
 AGENTGRAPH_ENGINE=postgresql
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/run.sh"
-
-[ -e "$TOP_BUILDDIR/agentgraph-postgresql.so" ] || tap_skip_all 'the module for PostgreSQL was not built'
+. "$TOP_SRCDIR/t/api/instances.sh"
 
 CLIENTS=8 TURNS=8 # of each instance; of each client
-
-STATE=$WORK/state
-database_of "$STATE"
-PG=$PG_DIR
-PG_DIR= # both have the address that is set now
-trap '"$TOP_SRCDIR/t/postgresql-server" stop "$PG"; tap_end' EXIT
-
-# begin NAME: starts the instance of that name.
-begin() {
-	STATE=$WORK/$1 SOCKET=
-	mkdir -p -m 700 "$STATE"
-	api_start --threads 64 || tap_bail "instance $1 does not start"
-	eval "socket_$1=\$SOCKET"
-}
 
 # client NAME: says its turns one after the other, and notes what it was told of each.
 client() {
@@ -36,14 +21,13 @@ client() {
 }
 
 printf '{"agent":"builtin:demo","runs":{"wait_timeout":120}}\n' >agentgraph.json
-begin a
-begin b
+begin a --threads 64
+begin b --threads 64
 
 clients=
 for i in $(seq "$CLIENTS"); do
 	for instance in a b; do
-		eval "SOCKET=\$socket_$instance"
-		client "$instance$i" &
+		on "$instance" client "$instance$i" &
 		clients="$clients $!"
 	done
 done
@@ -65,8 +49,7 @@ is "$(json '[.data.messages[].content[0].text] | [range(0; length; 2) as $i | .[
 refused=0
 for i in $(seq 10); do
 	for instance in a b; do
-		eval "SOCKET=\$socket_$instance"
-		in_background "new_$instance" invoke "of $instance" "$(thread "new-$i")"
+		on "$instance" in_background "new_$instance" invoke "of $instance" "$(thread "new-$i")"
 	done
 	for instance in a b; do
 		collect "new_$instance"

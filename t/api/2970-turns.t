@@ -6,26 +6,12 @@ set -u
 AGENTGRAPH_ENGINE=postgresql
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/run.sh"
+. "$TOP_SRCDIR/t/api/instances.sh"
 
-STATE=$WORK/state
-database_of "$STATE"
-PG=$PG_DIR
-PG_DIR= # both have the address that is set now
-trap '"$TOP_SRCDIR/t/postgresql-server" stop "$PG"; tap_end' EXIT
 printf '{"agent":"builtin:demo","runs":{"wait_timeout":120}}\n' >agentgraph.json
 export SNOWFLAKE_EPOCH=1723323246031 # one setting makes ids snowflakes
-for name in a b; do
-	STATE=$WORK/$name SOCKET=
-	mkdir -m 700 "$STATE"
-	api_start --threads 64 || tap_bail "instance $name does not start"
-	eval "socket_$name=\$SOCKET"
-done
-# on NAME COMMAND...: has that instance answer.
-on() {
-	eval "SOCKET=\$socket_$1"
-	shift
-	"$@"
-}
+begin a --threads 64
+begin b --threads 64
 
 # ---- turns
 

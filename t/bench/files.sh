@@ -26,11 +26,7 @@ http {
 	access_log off;
 	sendfile on;
 	tcp_nopush on;
-	client_body_temp_path $WORK/dav/.body;
-	fastcgi_temp_path $WORK/fastcgi;
-	proxy_temp_path $WORK/proxy;
-	scgi_temp_path $WORK/scgi;
-	uwsgi_temp_path $WORK/uwsgi;
+	$(nginx_paths)
 	server {
 		listen 127.0.0.1:$port;
 		root $WORK/dav;
@@ -65,7 +61,7 @@ memory() {
 
 export MEDIA_MAX_SIZE_MB=$((MEGABYTES + 1)) MEDIA_STORAGE_PATH="$WORK/uploads"
 head -c "$((MEGABYTES << 20))" /dev/urandom >"$WORK/big"
-mkdir -p "$WORK/dav/.body"
+mkdir "$WORK/dav"
 cp "$WORK/big" "$WORK/dav/static"
 nginx_conf >"$WORK/nginx.conf"
 nginx -p "$WORK" -e "$WORK/nginx.log" -c "$WORK/nginx.conf" 2>/dev/null &

@@ -23,18 +23,8 @@ history_fill() {
 
 # history_script COUNT THREADS TEXT: each request goes to the next of those threads.
 history_script() {
-	file=$(mktemp "$WORK/history.XXXXXX")
-	cat >"$file" <<LUA
-wrk.method = "POST"
-wrk.headers["Content-Type"] = "application/json"
-local n = 0
-request = function()
-	n = n + 1
-	return wrk.format(nil, nil, nil,
-		'{"messages":[{"role":"user","content":"$3"}],"config":{"thread_id":"h$1-' .. n % $2 .. '"}}')
-end
-LUA
-	echo "$file"
+	lua_script "return wrk.format(nil, nil, nil,
+		'{\"messages\":[{\"role\":\"user\",\"content\":\"$3\"}],\"config\":{\"thread_id\":\"h$1-' .. n % $2 .. '\"}}')"
 }
 
 # measured FILE: what wrk --latency printed there, as "RATE P50 P99", times in milliseconds.

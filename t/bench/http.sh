@@ -6,6 +6,7 @@
 #	rate PATH [LUA-FILE]     requests a second, at CONCURRENCY for SECONDS_EACH seconds
 #	spent PID PATH [LUA]     processor time of a request, of nginx and the pool whose first process that is, in microseconds
 #	post_script JSON         a file for wrk that posts this body
+#	lua_script LUA           a file for wrk that posts JSON: the body of a function that returns request number n
 #
 # Only ratios of the same run mean anything.  CONCURRENCY, SECONDS_EACH, ROUNDS, PROCESSES and THREADS change the load.
 
@@ -110,13 +111,26 @@ spent() {
 		awk '{ printf "%.1f\n", ($2 - $1) / $3 / $4 * 1e6 }'
 }
 
-# post_script JSON: a file for wrk that posts this body.
 post_script() {
 	file=$(mktemp "$WORK/post.XXXXXX")
 	cat >"$file" <<LUA
 wrk.method = "POST"
 wrk.body = [==[$1]==]
 wrk.headers["Content-Type"] = "application/json"
+LUA
+	echo "$file"
+}
+
+lua_script() {
+	file=$(mktemp "$WORK/lua.XXXXXX")
+	cat >"$file" <<LUA
+wrk.method = "POST"
+wrk.headers["Content-Type"] = "application/json"
+local n = 0
+request = function()
+	n = n + 1
+	$1
+end
 LUA
 	echo "$file"
 }

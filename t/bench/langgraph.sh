@@ -10,23 +10,14 @@ set -u
 printf '{"agent":"builtin:demo","langgraph":{"enabled":true}}\n' >agentgraph.json
 bench_start
 
+body='{"messages":[{"role":"user","content":"hello there"}]}'
+
 # lg_script ROUTE ASSISTANT [MEMBERS]: a run on a new thread each.
 lg_script() {
-	file=$(mktemp "$WORK/lg.XXXXXX")
-	cat >"$file" <<LUA
-wrk.method = "POST"
-wrk.headers["Content-Type"] = "application/json"
-local n = 0
-request = function()
-	n = n + 1
-	return wrk.format(nil, '/lg/threads/' .. $(uuid "$(openssl rand -hex 4)") .. '/runs/$1', nil,
-		'{"assistant_id":"$2","input":{"messages":[{"role":"user","content":"hello there"}]},"if_not_exists":"create"$3}')
-end
-LUA
-	echo "$file"
+	lua_script "return wrk.format(nil, '/lg/threads/' .. $(uuid "$(openssl rand -hex 4)") .. '/runs/$1', nil,
+		'{\"assistant_id\":\"$2\",\"input\":$body,\"if_not_exists\":\"create\"$3}')"
 }
 
-body='{"messages":[{"role":"user","content":"hello there"}]}'
 waits() { echo "$(rate / "$(lg_script wait demo '')") $(rate /v1/graph/invoke "$(post_script "$body")")"; }
 rounds waits waits
 ratio langgraph waits

@@ -71,18 +71,8 @@ peer_request() {
 
 # peer_lua NAME FORMAT THREADS: a script with such requests; n goes round the THREADS, 0 for no end.
 peer_lua() {
-	file=$(mktemp "$WORK/peer.XXXXXX")
-	cat >"$file" <<LUA
-wrk.method = "POST"
-wrk.headers["Content-Type"] = "application/json"
-local i, n = 0, 0
-request = function()
-	i = i + 1
-	n = $3 > 0 and i % $3 or i
-	$(peer_request "$1" "$2")
-end
-LUA
-	echo "$file"
+	lua_script "local n = $3 > 0 and n % $3 or n
+	$(peer_request "$1" "$2")"
 }
 
 peer_script() { peer_lua "$1" "$(uuid "$(openssl rand -hex 4)")" 0; }

@@ -164,14 +164,6 @@ static void delete_root(void *root)
 	cJSON_Delete(root);
 }
 
-static uint64_t document_hash(const cJSON *item)
-{
-	char *text = json_print(item);
-	uint64_t hash = hash_text(HASH_START, text);
-	cJSON_free(text);
-	return hash;
-}
-
 static void document_open(ag_graph *graph, const char *path, const char *attribute,
     struct problems *problems, const struct document *outer)
 {
@@ -188,7 +180,9 @@ static void document_open(ag_graph *graph, const char *path, const char *attribu
 	const struct place at = {NULL, attribute, 0};
 	const cJSON *item = json_get(root, attribute);
 	if (item) {
-		graph->described = document_hash(item);
+		char *text = json_print(item);
+		graph->described = hash_text(HASH_START, text);
+		cJSON_free(text);
 		read_graph(&d, &at, item);
 	} else if (document_is(&d, NULL, root, TYPE_OBJECT)) {
 		struct buf names = {0};

@@ -246,12 +246,6 @@ static void keepers_sleep(struct chunk_keepers *all)
 	all->idle = false;
 }
 
-/* Nobody sees what is late. */
-static bool keepers_are_unseen(const struct chunk_keepers *all)
-{
-	return !all->live && all->shared && !chunks_are_awaited(all->shared);
-}
-
 /* Who comes after a pause is written at once; of those who come quickly one after the other many
  * share a transaction, which costs them a moment and everybody much less. */
 static void *keepers_run(void *arg)
@@ -268,7 +262,8 @@ static void *keepers_run(void *arg)
 		}
 		size_t count = keepers_take(all, keepers);
 		all->held_up = false;
-		all->next_at = now + (keepers_are_unseen(all) ? UNSEEN_MS : PAUSE_MS);
+		bool unseen = !all->live && all->shared && !chunks_are_awaited(all->shared);
+		all->next_at = now + (unseen ? UNSEEN_MS : PAUSE_MS);
 		pthread_mutex_unlock(&all->lock);
 		keepers_commit(all, keepers, count);
 		pthread_mutex_lock(&all->lock);
