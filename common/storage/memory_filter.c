@@ -42,14 +42,6 @@ static const struct operator_row operators[] = {
     {"exists", is_boolean, "true or false"},
 };
 
-static const struct operator_row *find_operator(const char *name)
-{
-	for (size_t i = 0; i < sizeof(operators) / sizeof(operators[0]); i++)
-		if (strcmp(operators[i].name, name) == 0)
-			return &operators[i];
-	return NULL;
-}
-
 static bool memory_filter_refuse(
     struct error *err, const char *path, const char *key, const char *what)
 {
@@ -69,7 +61,10 @@ static bool check_operators(
 		    err, path, key, "must have one of gt, gte, lt, lte, ne, exists");
 	cJSON_ArrayForEach(operand, condition) {
 		char text[128];
-		const struct operator_row *row = find_operator(operand->string);
+		const struct operator_row *row = NULL;
+		for (size_t i = 0; i < sizeof(operators) / sizeof(operators[0]) && !row; i++)
+			if (strcmp(operators[i].name, operand->string) == 0)
+				row = &operators[i];
 		if (row && row->accepts(operand))
 			continue;
 		if (!row)

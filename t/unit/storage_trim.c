@@ -3,7 +3,7 @@
  * whatever branches there were. */
 #include "history_fixture.h"
 #include "storage/sql/engine.h"
-#include "storage/sql/trim.h"
+#include "storage/sql/sweep.h"
 
 #define ROUNDS 12
 #define CHANGES 60

@@ -2,9 +2,7 @@
 /* Memories: opening, closing, and the table of its operations. */
 #include "base/memory.h"
 #include "storage/sql/engine.h"
-#include "storage/sql/memories_read.h"
-#include "storage/sql/memories_similar.h"
-#include "storage/sql/memories_write.h"
+#include "storage/sql/memories_engine.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Memories in rows: queries by id, filter, time, link and words. */
-#include "storage/sql/memories_read.h"
+#include "storage/sql/memories_engine.h"
 
 #include "base/buf.h"
 #include "base/memory.h"

@@ -6,11 +6,10 @@
  * filter; when too few of the proposed do, the rows that the filter holds are listed first and only
  * their vectors are compared.  So there are never fewer results than there could be.
  */
-#include "storage/sql/memories_similar.h"
+#include "storage/sql/memories_engine.h"
 
 #include "base/log/log.h"
 #include "base/memory.h"
-#include "storage/sql/memories_read.h"
 #include "storage/vector/vector_search.h"
 
 #include <stdlib.h>

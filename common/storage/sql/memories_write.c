@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* Memories in rows: adding, changing, removing and embedding memories. */
-#include "storage/sql/memories_write.h"
+#include "storage/sql/memories_engine.h"
 
 #include "base/memory.h"
-#include "storage/sql/memories_read.h"
-#include "storage/sql/memories_similar.h"
 #include "storage/vector/vector_file.h"
 
 #include <stdlib.h>
@@ -280,20 +278,6 @@ static bool run_forget(struct db *db, struct unit *unit, struct error *err)
 	return true;
 }
 
-/* Those below newest that the filter holds; *count of them. */
-static bool next_rows(struct memories_engine *e, const struct storage_context *ctx,
-    const struct memory_filter *filter, int64_t newest, int64_t *rows, size_t *count,
-    struct error *err)
-{
-	struct query q;
-
-	*count = 0;
-	memories_rows_query(e, ctx, &q, filter, newest, FORGET_AT_ONCE, err);
-	while (query_row(&q))
-		rows[(*count)++] = query_column_int(&q, MEMORY_MATCHING_ROW);
-	return pool_query_end(e->pool, &q);
-}
-
 bool memories_forget(struct memory_set *set, const struct storage_context *ctx,
     const struct memory_filter *filter, int64_t *count, struct error *err)
 {
@@ -303,7 +287,13 @@ bool memories_forget(struct memory_set *set, const struct storage_context *ctx,
 
 	*count = 0;
 	for (;;) {
-		if (!next_rows(e, ctx, filter, newest, rows, &f.count, err))
+		struct query q;
+
+		f.count = 0;
+		memories_rows_query(e, ctx, &q, filter, newest, FORGET_AT_ONCE, err);
+		while (query_row(&q))
+			rows[f.count++] = query_column_int(&q, MEMORY_MATCHING_ROW);
+		if (!pool_query_end(e->pool, &q))
 			return false;
 		if (f.count == 0)
 			return true;
@@ -326,33 +316,29 @@ struct adoption {
 	const unsigned char *hashes;
 };
 
-/* The vector, and that none is missing any more: neither where the text has changed since. */
-static bool adopt_one(struct db *db, const struct adoption *a, size_t i, struct error *err)
-{
-	const struct memory_text *text = &a->texts[i];
-	struct query q;
-
-	query_start(&q, db, SQL_VECTOR_ADOPT, err);
-	bind_vector(&q, &a->about, text->row, a->vectors + i * a->about.dimension,
-	    a->hashes ? a->hashes + i * HASH_SIZE : NULL);
-	query_text(&q, ":content", text->content);
-	if (!query_run(&q))
-		return false;
-	query_start(&q, db, SQL_PENDING_SETTLE, err);
-	query_int(&q, ":memory", text->row);
-	query_text(&q, ":content", text->content);
-	return query_run(&q);
-}
-
+/* Each vector, and that none is missing any more: neither where the text has changed since. */
 static bool run_adoption(struct db *db, struct unit *unit, struct error *err)
 {
 	struct adoption *a = (struct adoption *)unit;
 
 	if (!memories_turn(db, err))
 		return false;
-	for (size_t i = 0; i < a->count; i++)
-		if (!adopt_one(db, a, i, err))
+	for (size_t i = 0; i < a->count; i++) {
+		const struct memory_text *text = &a->texts[i];
+		struct query q;
+
+		query_start(&q, db, SQL_VECTOR_ADOPT, err);
+		bind_vector(&q, &a->about, text->row, a->vectors + i * a->about.dimension,
+		    a->hashes ? a->hashes + i * HASH_SIZE : NULL);
+		query_text(&q, ":content", text->content);
+		if (!query_run(&q))
 			return false;
+		query_start(&q, db, SQL_PENDING_SETTLE, err);
+		query_int(&q, ":memory", text->row);
+		query_text(&q, ":content", text->content);
+		if (!query_run(&q))
+			return false;
+	}
 	return true;
 }
 

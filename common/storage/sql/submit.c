@@ -22,18 +22,6 @@ struct submission {
 	struct moves moves;
 };
 
-/* Whether a statement on a thread gives a row. */
-static bool submit_finds(
-    struct db *db, enum sql_id id, const char *name, int64_t value, bool *found, struct error *err)
-{
-	struct query q;
-
-	query_start(&q, db, id, err);
-	query_int(&q, name, value);
-	*found = query_row(&q);
-	return query_end(&q);
-}
-
 static bool submit_knows(struct db *db, const struct submission *s, bool *known, struct error *err)
 {
 	struct query q;
@@ -55,10 +43,13 @@ static bool submit_knows(struct db *db, const struct submission *s, bool *known,
 /* Says in s->result whether the thread takes the job. */
 static bool submit_look(struct db *db, struct submission *s, struct error *err)
 {
+	struct query q;
 	bool there, known = false;
 
-	if (!submit_finds(db, SQL_JOB_THREAD, ":row", s->thread->row, &there, err) ||
-	    (there && !s->job->fresh_id && !submit_knows(db, s, &known, err)))
+	query_start(&q, db, SQL_JOB_THREAD, err);
+	query_int(&q, ":row", s->thread->row);
+	there = query_row(&q);
+	if (!query_end(&q) || (there && !s->job->fresh_id && !submit_knows(db, s, &known, err)))
 		return false;
 	s->result = !there ? SUBMIT_THREAD_GONE : known ? SUBMIT_KNOWN : SUBMIT_DONE;
 	return true;

@@ -8,7 +8,6 @@
 #include "base/os/clock.h"
 #include "storage/background.h"
 #include "storage/sql/reserve.h"
-#include "storage/sql/trim.h"
 
 #include <stdlib.h>
 #include <string.h>

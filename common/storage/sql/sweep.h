@@ -10,6 +10,7 @@
 #ifndef AGENTGRAPH_STORAGE_SQL_SWEEP_H
 #define AGENTGRAPH_STORAGE_SQL_SWEEP_H
 
+#include "storage/sql/db.h"
 #include "storage/sql/pool.h"
 #include "storage/sql/writer.h"
 
@@ -30,5 +31,18 @@ void sweeper_wake(struct sweeper *s);
 /* A thread has more checkpoints than are kept.  Nothing remembers it when the process dies, or too
  * many are told at once: its next run says it again. */
 void sweeper_trim(struct sweeper *s, int64_t thread_row);
+
+/* ---- trim.c: what a thread has in more checkpoints than are kept, removed piece by piece. */
+
+/*
+ * Removes, in the transaction that db is in, some of the oldest checkpoints of a thread of which
+ * keep are to stay; when there are no more of them, some messages that neither the thread nor any
+ * checkpoint shows, most of them at a time.  *last says that nothing was left to remove.
+ */
+bool trim_piece(
+    struct db *db, int64_t thread_row, int64_t keep, int64_t most, bool *last, struct error *err);
+
+/* The same of a thread that was removed, of which nothing stays. */
+bool trim_removed(struct db *db, int64_t thread_row, int64_t most, bool *last, struct error *err);
 
 #endif

@@ -89,30 +89,25 @@ static bool trace_put_run(struct db *db, const struct trace_run *run, bool first
 	return query_run(&q);
 }
 
-static bool trace_put_piece(
-    struct db *db, uint64_t number, const struct trace_piece *piece, struct error *err)
-{
-	struct query q;
-	if (!piece->len)
-		return true;
-	query_start(&q, db, SQL_TRACE_PIECE, err);
-	query_int(&q, ":number", (int64_t)number);
-	query_int(&q, ":first", piece->first);
-	query_text(&q, ":records", piece->records);
-	return query_run(&q);
-}
-
 static bool trace_put(struct db *db, const struct trace_record *record, struct error *err)
 {
 	const struct trace_run *run = &record->run;
+	const struct trace_piece *piece = &record->piece;
 	struct query q;
 	if (!run->number) { /* all of its thread are to be forgotten */
 		query_start(&q, db, SQL_TRACE_FORGET, err);
 		query_text(&q, ":thread_id", run->thread_id);
 		return query_run(&q);
 	}
-	return trace_put_run(db, run, record->piece.first == 0, err) &&
-	    trace_put_piece(db, run->number, &record->piece, err);
+	if (!trace_put_run(db, run, piece->first == 0, err))
+		return false;
+	if (!piece->len)
+		return true;
+	query_start(&q, db, SQL_TRACE_PIECE, err);
+	query_int(&q, ":number", (int64_t)run->number);
+	query_int(&q, ":first", piece->first);
+	query_text(&q, ":records", piece->records);
+	return query_run(&q);
 }
 
 static bool trace_trim(struct db *db, struct error *err)
@@ -158,33 +153,30 @@ static bool trace_read_ids(struct db *db, struct arena *a, const char *thread_id
 	return query_end(&q);
 }
 
-static void trace_take_run(struct query *q, struct arena *a, struct trace_run *run)
-{
-	run->number = (uint64_t)query_column_int(q, TRACE_GET_NUMBER);
-	run->run_id = arena_strdup(a, query_column_text(q, TRACE_GET_RUN_ID));
-	run->status = (enum trace_status)query_column_int(q, TRACE_GET_STATUS);
-	run->started_at = query_column_int(q, TRACE_GET_STARTED_AT);
-	run->finished_at = query_column_int(q, TRACE_GET_FINISHED_AT);
-	run->last_at = query_column_int(q, TRACE_GET_LAST_AT);
-	run->totals.prompt = query_column_int(q, TRACE_GET_PROMPT_TOKENS);
-	run->totals.completion = query_column_int(q, TRACE_GET_COMPLETION_TOKENS);
-	run->totals.reasoning = query_column_int(q, TRACE_GET_REASONING_TOKENS);
-	run->totals.total = query_column_int(q, TRACE_GET_TOTAL_TOKENS);
-	run->totals.llm_calls = query_column_int(q, TRACE_GET_LLM_CALLS);
-	run->totals.tool_calls = query_column_int(q, TRACE_GET_TOOL_CALLS);
-	run->totals.iterations = query_column_int(q, TRACE_GET_ITERATIONS);
-}
-
 static bool trace_read_run(
     struct db *db, struct arena *a, const char *run_id, struct trace_view *view, struct error *err)
 {
+	struct trace_run *run = &view->run;
 	struct query q;
 	query_start(&q, db, SQL_TRACE_GET, err);
-	query_text(&q, ":thread_id", view->run.thread_id);
+	query_text(&q, ":thread_id", run->thread_id);
 	query_text(&q, ":run_id", run_id);
 	view->found = query_row(&q);
-	if (view->found)
-		trace_take_run(&q, a, &view->run);
+	if (view->found) {
+		run->number = (uint64_t)query_column_int(&q, TRACE_GET_NUMBER);
+		run->run_id = arena_strdup(a, query_column_text(&q, TRACE_GET_RUN_ID));
+		run->status = (enum trace_status)query_column_int(&q, TRACE_GET_STATUS);
+		run->started_at = query_column_int(&q, TRACE_GET_STARTED_AT);
+		run->finished_at = query_column_int(&q, TRACE_GET_FINISHED_AT);
+		run->last_at = query_column_int(&q, TRACE_GET_LAST_AT);
+		run->totals.prompt = query_column_int(&q, TRACE_GET_PROMPT_TOKENS);
+		run->totals.completion = query_column_int(&q, TRACE_GET_COMPLETION_TOKENS);
+		run->totals.reasoning = query_column_int(&q, TRACE_GET_REASONING_TOKENS);
+		run->totals.total = query_column_int(&q, TRACE_GET_TOTAL_TOKENS);
+		run->totals.llm_calls = query_column_int(&q, TRACE_GET_LLM_CALLS);
+		run->totals.tool_calls = query_column_int(&q, TRACE_GET_TOOL_CALLS);
+		run->totals.iterations = query_column_int(&q, TRACE_GET_ITERATIONS);
+	}
 	return query_end(&q);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Rows in a database: checkpoints that are too old, and branches that nothing shows any more. */
-#include "storage/sql/trim.h"
+#include "storage/sql/sweep.h"
 
 #include "base/memory.h"
 #include "storage/sql/recent.h"

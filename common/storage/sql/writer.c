@@ -91,7 +91,7 @@ static void writer_set_state(struct unit *unit, enum unit_state state)
 	futex_wake(&unit->state, FUTEX_OF_PROCESS);
 }
 
-static void pass_lead(struct writer *w)
+static void writer_pass_lead(struct writer *w)
 {
 	struct unit *leader;
 
@@ -104,15 +104,6 @@ static void pass_lead(struct writer *w)
 }
 
 enum outcome { COMMITTED, NOT_BEGUN, ROLLED_BACK };
-
-static bool units_ask(struct db *db, struct unit *first, const struct unit *end, struct error *err)
-{
-	bool ok = true;
-
-	for (struct unit *u = first; ok && db->driver->send && u != end; u = u->next)
-		ok = !u->ask || u->ask(db, u, err);
-	return ok;
-}
 
 /* Of those that ask, or of the others. */
 static bool units_run(
@@ -129,10 +120,14 @@ static bool units_run(
 static enum outcome transaction_try(
     struct db *db, struct unit *first, const struct unit *end, struct error *err)
 {
+	bool ok = true;
+
 	if (!db_begin(db, err))
 		return NOT_BEGUN;
-	if (units_ask(db, first, end, err) && units_run(db, first, end, true, err) &&
-	    units_run(db, first, end, false, err) && db_commit(db, err))
+	for (struct unit *u = first; ok && db->driver->send && u != end; u = u->next)
+		ok = !u->ask || u->ask(db, u, err);
+	if (ok && units_run(db, first, end, true, err) && units_run(db, first, end, false, err) &&
+	    db_commit(db, err))
 		return COMMITTED;
 	assert(error_is_set(err));
 	db_rollback(db);
@@ -152,20 +147,8 @@ static enum outcome transaction(
 	return outcome;
 }
 
-static void writer_run_alone(struct db *db, struct unit *group)
-{
-	for (struct unit *u = group; u; u = u->next)
-		transaction(db, u, u->next, &u->err);
-}
-
-/* Each gets the error, which owns nothing that a copy could not share. */
-static void fail_all(struct unit *group, const struct error *err)
-{
-	for (struct unit *u = group; u; u = u->next)
-		u->err = *err;
-}
-
-static void run_group(struct db *db, struct unit *group)
+/* Together, and where that fails one by one. */
+static void writer_run_group(struct db *db, struct unit *group)
 {
 	struct error err = {0};
 	enum outcome outcome = transaction(db, group, NULL, &err);
@@ -173,15 +156,18 @@ static void run_group(struct db *db, struct unit *group)
 	if (outcome == COMMITTED)
 		return;
 	if (outcome == NOT_BEGUN || !group->next) {
-		fail_all(group, &err);
+		/* each gets the error, which owns nothing that a copy could not share */
+		for (struct unit *u = group; u; u = u->next)
+			u->err = err;
 		return;
 	}
 	error_release(&err);
-	writer_run_alone(db, group);
+	for (struct unit *u = group; u; u = u->next)
+		transaction(db, u, u->next, &u->err);
 }
 
 /* A unit belongs to its owner again as soon as it is done, so its successor is read before. */
-static void finish_group(struct unit *group, struct unit *own)
+static void writer_finish_group(struct unit *group, struct unit *own)
 {
 	struct unit *next;
 
@@ -200,7 +186,7 @@ static void finish_group(struct unit *group, struct unit *own)
  * their next unit, where they would find a group that is already closed.  On a busy processor that
  * doubles the rate and cuts the tail.
  */
-static void lead(struct writer *w, struct unit *own)
+static void writer_lead(struct writer *w, struct unit *own)
 {
 	struct unit *group;
 
@@ -209,20 +195,12 @@ static void lead(struct writer *w, struct unit *own)
 	turnstile_enter(w->turnstile);
 	group = writer_take_group(w);
 	w->crowded = group->next != NULL;
-	run_group(w->db, group);
+	writer_run_group(w->db, group);
 	if (w->db->driver->wrote)
 		w->db->driver->wrote(w->db, w->turnstile);
 	turnstile_leave(w->turnstile);
-	pass_lead(w);
-	finish_group(group, own);
-}
-
-static void note_wait(int64_t since)
-{
-	int64_t us = clock_now() - since;
-
-	metrics_count(METRIC_WRITE_WAITS, 1);
-	metrics_count(METRIC_WRITE_WAIT_US, us > 0 ? (uint64_t)us : 0);
+	writer_pass_lead(w);
+	writer_finish_group(group, own);
 }
 
 bool writer_wait(struct writer *w, struct unit *unit, struct error *err)
@@ -240,10 +218,14 @@ bool writer_wait(struct writer *w, struct unit *unit, struct error *err)
 			futex_wait(&unit->state, state, -1, FUTEX_OF_PROCESS);
 			continue;
 		}
-		lead(w, unit);
+		writer_lead(w, unit);
 	}
-	if (since)
-		note_wait(since);
+	if (since) {
+		int64_t us = clock_now() - since;
+
+		metrics_count(METRIC_WRITE_WAITS, 1);
+		metrics_count(METRIC_WRITE_WAIT_US, us > 0 ? (uint64_t)us : 0);
+	}
 	if (!error_is_set(&unit->err))
 		return true;
 	error_move(err, &unit->err);

@@ -4,7 +4,6 @@
 #include "config/config.h"
 #include "storage/sql/reserve.h"
 #include "storage/sqlite/backup.h"
-#include "storage/sqlite/sqlite_copy.h"
 #include "storage/sqlite/sqlite_db.h"
 
 #include <stdlib.h>

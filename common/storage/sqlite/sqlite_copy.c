@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /* A state directory that is copied from or to.  What is written lies below it in a directory of its
  * own until it is complete, and is then put into its place as a backup is. */
-#include "storage/sqlite/sqlite_copy.h"
-
 #include "base/memory.h"
 #include "base/os/directory.h"
+#include "storage/sql/copy.h"
 #include "storage/sqlite/backup.h"
 #include "storage/sqlite/sqlite_db.h"
 

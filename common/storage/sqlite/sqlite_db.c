@@ -6,7 +6,6 @@
 #include "base/os/clock.h"
 #include "storage/sqlite/migrate.h"
 #include "storage/sqlite/wal.h"
-#include "storage/sqlite/wal_file.h"
 
 #include <assert.h>
 #include <errno.h>

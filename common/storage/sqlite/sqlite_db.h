@@ -33,6 +33,10 @@ static inline struct db_source sqlite_source(char *path)
  * err set on failure. */
 struct db *sqlite_open(const char *path, enum db_mode mode, struct error *err);
 
+/* A place of SQLite that is copied from or to (sql/copy.h). */
+struct copy_ops;
+extern const struct copy_ops sqlite_copy;
+
 /* Makes memory_fits known to a connection; SQLite's code. */
 int sqlite_memory_fits_add(sqlite3 *handle);
 

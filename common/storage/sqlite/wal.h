@@ -28,4 +28,27 @@ void wal_attend(struct db *db, struct turnstile *t);
  * beyond all bounds. */
 void wal_write_back(struct db *db, struct turnstile *t);
 
+/*
+ * ---- wal_file.c: the log's file, written in few pieces.
+ *
+ * SQLite writes each page of a transaction as two writes, the header of its frame and the page; for
+ * small transactions these calls are most of what a commit costs.  This is SQLite's own access to
+ * files, in which what a connection writes to its log one after the other goes to the file in one
+ * piece:
+ *
+ *  - at the latest with the frame that commits, within the write of that frame, so that a full disk
+ *    or a broken one fails the commit as it always does;
+ *  - before the connection reads that part of its log, or measures, cuts off or syncs the log;
+ *  - when the piece is large.
+ *
+ * So what the index says is in the log is in the file, and nobody sees a difference: other
+ * connections, processes and SQLite's own shell may write to the same database.  What is held back
+ * is always part of a transaction that is not committed; with the process, or the write lock, it is
+ * gone as if it had been rolled back.
+ */
+
+/* Registers it with SQLite, which is initialized; once.  Returns its name for sqlite3_open_v2, or
+ * NULL, which stands for SQLite's own there, when this SQLite has no "unix" to build upon. */
+const char *wal_file_register(void);
+
 #endif

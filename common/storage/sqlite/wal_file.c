@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* A VFS above SQLite's own: what it holds back of a log, and when that goes to the file. */
-#include "storage/sqlite/wal_file.h"
+#include "storage/sqlite/wal.h"
 
 #include <assert.h>
 #include <sqlite3.h>
