@@ -3,7 +3,7 @@
 -- but nobody finds them.
 
 -- part: record_columns
-SELECT t.row AS thread, t.thread_id, t.updated_at, r.number AS number, r.run_id, r.status,
+SELECT r.thread AS thread, t.thread_id, t.updated_at, r.number AS number, r.run_id, r.status,
 	r.created_at AS created_at, r.created_at = t.created_at AS new_thread, r.finished_at,
 	r.node, r.step, r.prompt_tokens, r.completion_tokens, r.reasoning_tokens, r.total_tokens,
 	r.messages_after, r.messages_until, r.brought, r.error, r.job,
@@ -40,41 +40,78 @@ WHERE t.thread_id = :thread_id
 -- take: run_id_made
 		));
 
+-- part: record_behind
+	AND r.created_at >= :from
+	AND (r.created_at, r.thread, r.number) < (:created_at, :thread, :number)
+	AND t.user_id = coalesce(:owner, t.user_id)
+
 -- name: run_list
+-- columns: run_get
+-- The newest of all threads behind a place: each status has an index, or a part of one, and what
+-- these have is merged a row at a time.
+-- take: record_columns
+FROM runs AS r CROSS JOIN threads AS t ON t.row = r.thread
+-- take: record_joins
+WHERE r.status = 3 AND (:statuses >> 3) & 1 <> 0
+-- take: record_behind
+UNION ALL
+-- take: record_columns
+FROM runs AS r CROSS JOIN threads AS t ON t.row = r.thread
+-- take: record_joins
+WHERE r.status <> 3 AND r.status = 1 AND (:statuses >> 1) & 1 <> 0
+-- take: record_behind
+UNION ALL
+-- take: record_columns
+FROM runs AS r CROSS JOIN threads AS t ON t.row = r.thread
+-- take: record_joins
+WHERE r.status <> 3 AND r.status = 2 AND (:statuses >> 2) & 1 <> 0
+-- take: record_behind
+UNION ALL
+-- take: record_columns
+FROM runs AS r CROSS JOIN threads AS t ON t.row = r.thread
+-- take: record_joins
+WHERE r.status <> 3 AND r.status = 4 AND (:statuses >> 4) & 1 <> 0
+-- take: record_behind
+UNION ALL
+-- take: record_columns
+FROM runs AS r CROSS JOIN threads AS t ON t.row = r.thread
+-- take: record_joins
+WHERE r.status <> 3 AND r.status = 5 AND (:statuses >> 5) & 1 <> 0
+-- take: record_behind
+UNION ALL
+-- take: record_columns
+FROM runs AS r CROSS JOIN threads AS t ON t.row = r.thread
+-- take: record_joins
+WHERE r.status <> 3 AND r.status = 6 AND (:statuses >> 6) & 1 <> 0
+-- take: record_behind
+ORDER BY created_at DESC, thread DESC, number DESC
+LIMIT :limit;
+
+-- name: run_list_from
+-- When the last of so many began.
+SELECT created_at FROM runs WHERE status = 3 AND (:statuses >> 3) & 1 <> 0
+UNION ALL
+SELECT created_at FROM runs WHERE status <> 3 AND status = 1 AND (:statuses >> 1) & 1 <> 0
+UNION ALL
+SELECT created_at FROM runs WHERE status <> 3 AND status = 2 AND (:statuses >> 2) & 1 <> 0
+UNION ALL
+SELECT created_at FROM runs WHERE status <> 3 AND status = 4 AND (:statuses >> 4) & 1 <> 0
+UNION ALL
+SELECT created_at FROM runs WHERE status <> 3 AND status = 5 AND (:statuses >> 5) & 1 <> 0
+UNION ALL
+SELECT created_at FROM runs WHERE status <> 3 AND status = 6 AND (:statuses >> 6) & 1 <> 0
+ORDER BY created_at DESC
+LIMIT 1 OFFSET :count;
+
+-- name: run_list_owned
 -- columns: run_get
 -- The threads come in the order of their index, one after the other; who reads puts the runs of
 -- several in order.
 -- take: record_columns
 FROM threads AS t CROSS JOIN runs AS r ON r.thread = t.row
 -- take: record_joins
-WHERE (:statuses >> r.status) & 1 <> 0
+WHERE t.user_id = :owner AND (:statuses >> r.status) & 1 <> 0 AND r.created_at < :from
 ORDER BY t.updated_at DESC, t.thread_id;
-
--- name: run_list_owned
--- columns: run_get
--- take: record_columns
-FROM threads AS t CROSS JOIN runs AS r ON r.thread = t.row
--- take: record_joins
-WHERE t.user_id = :owner AND (:statuses >> r.status) & 1 <> 0
-ORDER BY t.updated_at DESC, t.thread_id;
-
--- name: run_list_status
--- columns: run_get
--- Of one status or two, but not of those that are completed, by their index.
--- take: record_columns
-FROM runs AS r CROSS JOIN threads AS t ON t.row = r.thread
--- take: record_joins
-WHERE r.status <> 3 AND r.status = :status AND t.user_id = coalesce(:owner, t.user_id)
-UNION ALL
--- take: record_columns
-FROM runs AS r CROSS JOIN threads AS t ON t.row = r.thread
--- take: record_joins
-WHERE r.status <> 3 AND r.status = :other AND t.user_id = coalesce(:owner, t.user_id)
-ORDER BY created_at DESC, thread DESC, number DESC;
-
--- name: run_many
--- Whether so many have a status.
-SELECT 1 AS many FROM runs WHERE status <> 3 AND status = :status LIMIT 1 OFFSET :count;
 
 -- name: run_list_thread
 -- columns: run_get

@@ -81,13 +81,13 @@ LIMIT :limit;
 -- name: threads_in_status
 -- columns: labelled
 SELECT row AS thread FROM threads
-WHERE status = :status AND status <> 1 AND status <> 3
+WHERE status = :status AND status <> 3
 LIMIT :limit;
 
 -- name: threads_in_status_owned
 -- columns: labelled
 SELECT row AS thread FROM threads
-WHERE status = :status AND status <> 1 AND status <> 3 AND user_id = :owner
+WHERE status = :status AND status <> 3 AND user_id = :owner
 LIMIT :limit;
 
 -- name: labels_delete

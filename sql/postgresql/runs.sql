@@ -2,7 +2,7 @@
 -- What PostgreSQL has instead of statements in sql/runs.sql and jobs.sql.
 
 -- part: record_columns
-SELECT t.row AS thread, t.thread_id, t.updated_at, r.number AS number, r.run_id, r.status,
+SELECT r.thread AS thread, t.thread_id, t.updated_at, r.number AS number, r.run_id, r.status,
 	r.created_at AS created_at, r.created_at = t.created_at AS new_thread, r.finished_at,
 	r.node, r.step, r.prompt_tokens, r.completion_tokens, r.reasoning_tokens, r.total_tokens,
 	r.messages_after, r.messages_until, r.brought, r.error, r.job,
@@ -10,6 +10,74 @@ SELECT t.row AS thread, t.thread_id, t.updated_at, r.number AS number, r.run_id,
 	coalesce(j.started_at, CASE WHEN r.job IS NULL THEN r.created_at ELSE 0 END) AS started_at,
 	greatest(coalesce(j.attempt, 1), 1) AS attempt, coalesce(j.metadata, '{}') AS metadata,
 	j.webhook, w.attempts, w.last_status, w.delivered_at
+
+-- part: record_behind
+		AND r.created_at >= :from
+		AND (r.created_at, r.thread, r.number) < (:created_at, :thread, :number)
+		AND t.user_id = coalesce(:owner, t.user_id)
+	ORDER BY r.created_at DESC, r.thread DESC, r.number DESC LIMIT :limit
+
+-- name: run_list
+-- Each status by itself, or all of them would be read and put in order.
+-- take: record_columns
+FROM (
+	(SELECT r.thread, r.number FROM runs AS r JOIN threads AS t ON t.row = r.thread
+	WHERE r.status = 3 AND (:statuses >> 3) & 1 <> 0
+-- take: record_behind
+	)
+	UNION ALL
+	(SELECT r.thread, r.number FROM runs AS r JOIN threads AS t ON t.row = r.thread
+	WHERE r.status <> 3 AND r.status = 1 AND (:statuses >> 1) & 1 <> 0
+-- take: record_behind
+	)
+	UNION ALL
+	(SELECT r.thread, r.number FROM runs AS r JOIN threads AS t ON t.row = r.thread
+	WHERE r.status <> 3 AND r.status = 2 AND (:statuses >> 2) & 1 <> 0
+-- take: record_behind
+	)
+	UNION ALL
+	(SELECT r.thread, r.number FROM runs AS r JOIN threads AS t ON t.row = r.thread
+	WHERE r.status <> 3 AND r.status = 4 AND (:statuses >> 4) & 1 <> 0
+-- take: record_behind
+	)
+	UNION ALL
+	(SELECT r.thread, r.number FROM runs AS r JOIN threads AS t ON t.row = r.thread
+	WHERE r.status <> 3 AND r.status = 5 AND (:statuses >> 5) & 1 <> 0
+-- take: record_behind
+	)
+	UNION ALL
+	(SELECT r.thread, r.number FROM runs AS r JOIN threads AS t ON t.row = r.thread
+	WHERE r.status <> 3 AND r.status = 6 AND (:statuses >> 6) & 1 <> 0
+-- take: record_behind
+	)
+) AS p JOIN runs AS r ON r.thread = p.thread AND r.number = p.number
+	JOIN threads AS t ON t.row = r.thread
+-- take: record_joins
+ORDER BY r.created_at DESC, r.thread DESC, r.number DESC
+LIMIT :limit;
+
+-- name: run_list_from
+SELECT created_at FROM (
+(SELECT created_at FROM runs WHERE status = 3 AND (:statuses >> 3) & 1 <> 0
+	ORDER BY created_at DESC LIMIT :count + 1)
+UNION ALL
+(SELECT created_at FROM runs WHERE status <> 3 AND status = 1 AND (:statuses >> 1) & 1 <> 0
+	ORDER BY created_at DESC LIMIT :count + 1)
+UNION ALL
+(SELECT created_at FROM runs WHERE status <> 3 AND status = 2 AND (:statuses >> 2) & 1 <> 0
+	ORDER BY created_at DESC LIMIT :count + 1)
+UNION ALL
+(SELECT created_at FROM runs WHERE status <> 3 AND status = 4 AND (:statuses >> 4) & 1 <> 0
+	ORDER BY created_at DESC LIMIT :count + 1)
+UNION ALL
+(SELECT created_at FROM runs WHERE status <> 3 AND status = 5 AND (:statuses >> 5) & 1 <> 0
+	ORDER BY created_at DESC LIMIT :count + 1)
+UNION ALL
+(SELECT created_at FROM runs WHERE status <> 3 AND status = 6 AND (:statuses >> 6) & 1 <> 0
+	ORDER BY created_at DESC LIMIT :count + 1)
+) AS p
+ORDER BY created_at DESC
+LIMIT 1 OFFSET :count;
 
 -- name: run_get
 -- One index has all ids.

@@ -343,27 +343,27 @@ static int count_steps(sqlite3 *db, char **message, const struct sqlite3_api_rou
 	return sqlite3_trace_v2(db, SQLITE_TRACE_PROFILE, add_steps, NULL);
 }
 
-/* A storage with so many threads of so many completed runs each, and one thread that has a run of
+/* A storage with so many threads of so many runs of a status each, and one thread that has a run of
  * each status. */
-static struct storage *open_filled(const char *name, int threads, int runs)
+static struct storage *open_filled(const char *name, int threads, int runs, enum run_status usual)
 {
 	static const char *const fill =
 	    "BEGIN; CREATE TEMP TABLE n AS WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL "
 	    "SELECT i + 1 FROM n WHERE i < %d) SELECT i FROM n;"
 	    "INSERT INTO threads (row, thread_id, user_id, created_at, updated_at, thread_name, "
 	    "metadata, last_number, status, stop, node, step, fields) SELECT i, 't' || i, 'bob', i, "
-	    "1000000 + i, '', '{}', 0, 3, 0, 'END', 0, '{}' FROM n;"
+	    "1000000 + i, '', '{}', 0, iif(i = 1, 1, 3), 0, 'END', 0, '{}' FROM n;"
 	    "INSERT INTO runs (thread, number, run_id, status, created_at, finished_at, node, "
 	    "step, prompt_tokens, completion_tokens, reasoning_tokens, total_tokens, "
 	    "messages_after, messages_until, brought) SELECT n.i, m.i, 'r' || m.i, "
-	    "iif(n.i = 1 AND m.i <= 6, m.i, 3), m.i, 0, 'END', 0, 0, 0, 0, 0, 0, 0, 0 "
+	    "iif(n.i = 1 AND m.i <= 6, m.i, %d), 1000 + 10 * n.i + m.i, 0, 'END', 0, 0, 0, 0, 0, 0, 0, 0 "
 	    "FROM n, n AS m WHERE n.i <= %d AND m.i <= %d; COMMIT";
 	char path[64], sql[2048];
 	struct db *db;
 
 	close_storage(open_storage(name));
 	snprintf(path, sizeof(path), "%s/threads.db", name);
-	snprintf(sql, sizeof(sql), fill, threads > runs ? threads : runs, threads, runs);
+	snprintf(sql, sizeof(sql), fill, threads > runs ? threads : runs, usual, threads, runs);
 	db = sqlite_open(unit_path(path), DB_WRITE, &err);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(db);
 	CU_ASSERT_TRUE(db_script(db, sql, &err));
@@ -401,53 +401,148 @@ static int64_t list_cost(unsigned statuses, const char *expected)
 	    user_cost("nobody", statuses, "");
 }
 
-static void a_status_is_found_among_many_threads_at_once(void)
-{
-	static const struct {
-		unsigned statuses;
-		const char *found;
-	} rows[] = {
-	    {1U << RUN_QUEUED, "r6 "},
-	    {1U << RUN_RUNNING, "r1 "},
-	    {1U << RUN_INTERRUPTED, "r2 "},
-	    {1U << RUN_ERROR | 1U << RUN_RUNNING, "r4 r1 "},
-	    {1U << RUN_STOPPED, "r5 "},
-	};
-	enum { COUNT = sizeof(rows) / sizeof(rows[0]) };
-	struct storage *before = st;
-	int64_t few[COUNT];
+/* What a status is found by, in a storage that is full of another one. */
+static const struct {
+	enum run_status usual;
+	unsigned statuses;
+	const char *found;
+} looks[] = {
+    {RUN_COMPLETED, 1U << RUN_QUEUED, "r6 "},
+    {RUN_COMPLETED, 1U << RUN_RUNNING, "r1 "},
+    {RUN_COMPLETED, 1U << RUN_INTERRUPTED, "r2 "},
+    {RUN_COMPLETED, 1U << RUN_ERROR | 1U << RUN_RUNNING, "r4 r1 "},
+    {RUN_COMPLETED, 1U << RUN_STOPPED, "r5 "},
+    {RUN_COMPLETED, 1U << RUN_STOPPED | 1U << RUN_QUEUED | 1U << RUN_ERROR, "r6 r5 r4 "},
+    {RUN_ERROR, 1U << RUN_COMPLETED, "r3 "},
+    {RUN_QUEUED, 1U << RUN_COMPLETED, "r3 "},
+    {RUN_QUEUED, 1U << RUN_COMPLETED | 1U << RUN_STOPPED, "r5 r3 "},
+};
 
-	st = open_filled("few-threads", 100, 6);
-	for (size_t i = 0; i < COUNT; i++)
-		few[i] = list_cost(rows[i].statuses, rows[i].found);
-	close_filled(st);
-	st = open_filled("many-threads", 10000, 6);
-	for (size_t i = 0; i < COUNT; i++) {
-		unit_row("statuses %x", rows[i].statuses);
-		CU_ASSERT(few[i] > 0 && list_cost(rows[i].statuses, rows[i].found) < 2 * few[i]);
+#define LOOKS (sizeof(looks) / sizeof(looks[0]))
+
+/* Of all that are looked for where that status is the usual one. */
+static void looks_cost(enum run_status usual, int threads, int64_t costs[LOOKS])
+{
+	struct storage *before = st;
+	char name[32];
+
+	snprintf(name, sizeof(name), "%d-threads-%d", threads, usual);
+	st = open_filled(name, threads, 6, usual);
+	for (size_t i = 0; i < LOOKS; i++) {
+		unit_row("statuses %x among %d threads", looks[i].statuses, threads);
+		if (looks[i].usual == usual)
+			costs[i] = list_cost(looks[i].statuses, looks[i].found);
 	}
 	close_filled(st);
 	st = before;
 }
 
-/* Where others have very many, a user's own threads are looked at. */
-static void a_common_status_is_looked_for_in_a_users_threads(void)
+static void a_status_is_found_among_many_threads_at_once(void)
+{
+	static const enum run_status usual[] = {RUN_COMPLETED, RUN_ERROR, RUN_QUEUED};
+	int64_t few[LOOKS], many[LOOKS];
+
+	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++) {
+		looks_cost(usual[i], 100, few);
+		looks_cost(usual[i], 10000, many);
+	}
+	for (size_t i = 0; i < LOOKS; i++) {
+		unit_row("statuses %x", looks[i].statuses);
+		CU_ASSERT(few[i] > 0 && many[i] < 2 * few[i]);
+	}
+}
+
+/* Looking for threads that may have failed. */
+static int64_t failed_cost(const char *name, int threads)
+{
+	static const struct thread_filter filter = {
+	    .statuses = 1U << RUN_ERROR | 1U << RUN_RUNNING};
+	const struct page page = {.limit = 100};
+	struct storage *before = st;
+	int64_t least = INT64_MAX;
+
+	st = open_filled(name, threads, 1, RUN_COMPLETED);
+	for (int i = 0; i < 5; i++) {
+		struct id_list list = {.left = 100};
+
+		steps = 0;
+		CU_ASSERT_TRUE(
+		    st->threads->list(st, NULL, NULL, &page, &filter, collect_thread, &list, &err));
+		CU_ASSERT_STRING_EQUAL(list.text, "t1 ");
+		if (steps < least)
+			least = steps;
+	}
+	close_filled(st);
+	st = before;
+	return least;
+}
+
+static void threads_that_may_have_failed_are_found_among_many_at_once(void)
+{
+	int64_t few = failed_cost("failed", 100), many = failed_cost("failed-of-many", 10000);
+
+	CU_ASSERT(few > 0 && many < 2 * few);
+}
+
+/* What alice's only run of a common status, the oldest of all, is found by. */
+static int64_t own_cost(const char *name, int threads)
 {
 	struct storage *before = st;
 	struct thread t = sample_thread("own");
 	struct run_record r = begun("own", 500);
-	struct db *db;
+	int64_t cost;
 
-	st = open_filled("common", 3000, 1);
-	db = sqlite_open(unit_path("common/threads.db"), DB_WRITE, &err);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(db);
-	CU_ASSERT_TRUE(db_script(db, "UPDATE runs SET status = 4", &err));
-	db_close(db);
+	st = open_filled(name, threads, 1, RUN_ERROR);
 	r.status = RUN_ERROR;
 	CU_ASSERT_TRUE(write_run(&t, &r, 0));
-	int64_t cost = user_cost("alice", 1U << RUN_ERROR, "own ");
-	CU_ASSERT(cost > 0 && cost < 6000);
-	CU_ASSERT_STRING_EQUAL(runs_of(NULL, NULL, 1U << RUN_ERROR, 1), "own ");
+	cost = user_cost("alice", 1U << RUN_ERROR, "own ");
+	close_filled(st);
+	st = before;
+	return cost;
+}
+
+/* Where others have very many, a user's own threads are looked at. */
+static void a_common_status_is_looked_for_in_a_users_threads(void)
+{
+	int64_t few = own_cost("common", 2000), many = own_cost("very-common", 20000);
+
+	CU_ASSERT(few > 0 && many < few + few / 10);
+}
+
+struct listed {
+	int count;
+	int64_t last; /* when it began */
+	bool disorder;
+};
+
+static bool note_listed(void *arg, const struct run_record *record)
+{
+	struct listed *l = arg;
+
+	l->disorder |= record->created_at >= l->last;
+	l->last = record->created_at;
+	l->count++;
+	return true;
+}
+
+/* More than a page, and more than what is looked at for one user. */
+static void a_long_listing_has_each_run_once(void)
+{
+	static const char *const users[] = {NULL, "bob"};
+	struct storage *before = st;
+	const struct record_filter all = {.statuses = ~0U};
+
+	st = open_filled("long", 400, 6, RUN_STOPPED);
+	for (size_t i = 0; i < sizeof(users) / sizeof(users[0]); i++) {
+		struct record_filter filter = all;
+		struct listed listed = {.last = INT64_MAX};
+
+		filter.owner = users[i];
+		CU_ASSERT_TRUE(st->runs->list(st, NULL, &filter, note_listed, &listed, &err));
+		unit_row("%s", users[i] ? users[i] : "everybody");
+		CU_ASSERT_EQUAL(listed.count, 2400);
+		CU_ASSERT_FALSE(listed.disorder);
+	}
 	close_filled(st);
 	st = before;
 }
@@ -482,7 +577,7 @@ static int64_t chosen_cost(const char *name, int runs)
 	struct thread t;
 	int64_t reads, submits;
 
-	st = open_filled(name, 1, runs);
+	st = open_filled(name, 1, runs, RUN_COMPLETED);
 	CU_ASSERT_TRUE_FATAL(st->threads->get(st, NULL, a, "t1", &t, &err));
 	reads = read_cost(a, "chosen", false);
 	steps = 0;
@@ -547,8 +642,11 @@ static const struct unit_test of_any_engine[] = {
 
 static const struct unit_test of_sqlite[] = {
     {"a status is found among many threads at once", a_status_is_found_among_many_threads_at_once},
+    {"threads that may have failed are found among many at once",
+	threads_that_may_have_failed_are_found_among_many_at_once},
     {"a common status is looked for in a user's threads",
 	a_common_status_is_looked_for_in_a_users_threads},
+    {"a long listing has each run once", a_long_listing_has_each_run_once},
     {"a chosen id costs no look at all of a thread", a_chosen_id_costs_no_look_at_all_of_a_thread},
     {"every statement was used", every_statement_was_used},
 };

@@ -42,8 +42,8 @@ bool engine_labels_write(
 /* From so many on it is cheaper to go through a listing until its page is full. */
 #define LABELS_FEW 4096
 
-/* Statuses that the index of statuses leaves out. */
-#define LABELS_NOT_INDEXED (1U << RUN_RUNNING | 1U << RUN_COMPLETED)
+/* What the index of statuses leaves out. */
+#define LABELS_NOT_INDEXED (1U << RUN_COMPLETED)
 
 /* Rows of threads, while they are few. */
 struct few {

@@ -179,83 +179,105 @@ static void runs_merge(struct query *q, record_fn fn, void *arg)
 	free(heap.items);
 }
 
-static void runs_in_order(struct query *q, record_fn fn, void *arg)
-{
-	struct run_record record;
-	bool more = true;
-
-	while (more && query_row(q)) {
-		record_read_row(q, &record);
-		more = fn(arg, &record);
-	}
-}
-
-/* So many of others' runs are looked at before all of a user's threads are. */
+/* So many of everybody's runs are looked at before all of a user's threads are. */
 #define OTHERS_MOST 1000
 
-/* Statuses that the index has, which are asked for alone, or with those that say that they run. */
-static bool status_has_index(unsigned statuses, enum run_status *status)
-{
-	unsigned asked = statuses == 1U << RUN_RUNNING ? statuses : statuses & ~(1U << RUN_RUNNING);
+#define PAGE_ROWS 128 /* of a listing that is one query after the other */
 
-	*status = RUN_RUNNING;
-	while (*status < RUN_QUEUED && asked != 1U << *status)
-		++*status;
-	return asked == 1U << *status && *status != RUN_COMPLETED;
-}
+/* Where a listing has come to. */
+struct record_walk {
+	const struct record_filter *filter;
+	int64_t from; /* what began before is left to others */
+	struct run_record last;
+	record_fn fn;
+	void *arg;
+	bool more; /* are wanted */
+};
 
-static bool status_is_common(struct storage *st, const struct storage_context *ctx,
-    enum run_status status, bool *common, struct error *err)
+static bool runs_list_page(struct storage *st, const struct storage_context *ctx,
+    struct record_walk *w, int *rows, struct error *err)
 {
 	struct query q;
 
-	engine_query(st, ctx, &q, SQL_RUN_MANY, err);
-	query_int(&q, ":status", status);
-	query_int(&q, ":count", OTHERS_MOST);
-	*common = query_row(&q);
+	engine_query(st, ctx, &q, SQL_RUN_LIST, err);
+	query_int(&q, ":statuses", w->filter->statuses);
+	query_int(&q, ":from", w->from);
+	query_int(&q, ":created_at", w->last.created_at);
+	query_int(&q, ":thread", w->last.thread_row);
+	query_int(&q, ":number", w->last.number);
+	query_text(&q, ":owner", w->filter->owner);
+	query_int(&q, ":limit", PAGE_ROWS);
+	for (*rows = 0; w->more && query_row(&q); ++*rows) {
+		record_read_row(&q, &w->last);
+		w->more = w->fn(w->arg, &w->last);
+	}
 	return pool_query_end(engine_of(st)->pool, &q);
 }
 
-static bool runs_list_status(struct storage *st, const struct storage_context *ctx,
-    const struct record_filter *filter, enum run_status status, record_fn fn, void *arg,
-    struct error *err)
+/* By the indexes of statuses, however many runs there are.  In pages, as PostgreSQL would plan to
+ * read all of them. */
+static bool runs_list_indexed(
+    struct storage *st, const struct storage_context *ctx, struct record_walk *w, struct error *err)
+{
+	int rows;
+
+	w->last = (struct run_record){.created_at = INT64_MAX};
+	do {
+		if (!runs_list_page(st, ctx, w, &rows, err))
+			return false;
+	} while (w->more && rows == PAGE_ROWS);
+	return true;
+}
+
+/* Of a user who has few of the latest runs, the rest is looked for in the user's own threads. */
+static bool runs_list_owned(
+    struct storage *st, const struct storage_context *ctx, struct record_walk *w, struct error *err)
 {
 	struct query q;
 
-	engine_query(st, ctx, &q, SQL_RUN_LIST_STATUS, err);
-	query_int(&q, ":status", status);
-	if (filter->statuses != 1U << status)
-		query_int(&q, ":other", RUN_RUNNING);
-	query_text(&q, ":owner", filter->owner);
-	runs_in_order(&q, fn, arg);
+	engine_query(st, ctx, &q, SQL_RUN_LIST_FROM, err);
+	query_int(&q, ":statuses", w->filter->statuses);
+	query_int(&q, ":count", OTHERS_MOST);
+	if (query_row(&q))
+		w->from = query_column_int(&q, RUN_LIST_FROM_CREATED_AT);
+	if (!pool_query_end(engine_of(st)->pool, &q) || !runs_list_indexed(st, ctx, w, err))
+		return false;
+	if (!w->more || w->from == INT64_MIN)
+		return true;
+	engine_query(st, ctx, &q, SQL_RUN_LIST_OWNED, err);
+	query_text(&q, ":owner", w->filter->owner);
+	query_int(&q, ":statuses", w->filter->statuses);
+	query_int(&q, ":from", w->from);
+	runs_merge(&q, w->fn, w->arg);
+	return pool_query_end(engine_of(st)->pool, &q);
+}
+
+static bool runs_list_thread(
+    struct storage *st, const struct storage_context *ctx, struct record_walk *w, struct error *err)
+{
+	struct query q;
+
+	engine_query(st, ctx, &q, SQL_RUN_LIST_THREAD, err);
+	query_text(&q, ":thread_id", w->filter->thread_id);
+	query_text(&q, ":owner", w->filter->owner);
+	query_int(&q, ":statuses", w->filter->statuses);
+	while (w->more && query_row(&q)) {
+		record_read_row(&q, &w->last);
+		w->more = w->fn(w->arg, &w->last);
+	}
 	return pool_query_end(engine_of(st)->pool, &q);
 }
 
 static bool runs_list(struct storage *st, const struct storage_context *ctx,
     const struct record_filter *filter, record_fn fn, void *arg, struct error *err)
 {
-	enum run_status status;
-	bool common = false;
-	struct query q;
+	struct record_walk w = {
+	    .filter = filter, .from = INT64_MIN, .fn = fn, .arg = arg, .more = true};
 
-	if (!filter->thread_id && status_has_index(filter->statuses, &status)) {
-		if (filter->owner && !status_is_common(st, ctx, status, &common, err))
-			return false;
-		if (!common)
-			return runs_list_status(st, ctx, filter, status, fn, arg, err);
-	}
-	engine_query(st, ctx, &q,
-	    filter->thread_id   ? SQL_RUN_LIST_THREAD
-		: filter->owner ? SQL_RUN_LIST_OWNED
-				: SQL_RUN_LIST,
-	    err);
-	query_int(&q, ":statuses", filter->statuses);
 	if (filter->thread_id)
-		query_text(&q, ":thread_id", filter->thread_id);
-	if (filter->thread_id || filter->owner)
-		query_text(&q, ":owner", filter->owner);
-	(filter->thread_id ? runs_in_order : runs_merge)(&q, fn, arg);
-	return pool_query_end(engine_of(st)->pool, &q);
+		return runs_list_thread(st, ctx, &w, err);
+	return filter->owner ? runs_list_owned(st, ctx, &w, err)
+			     : runs_list_indexed(st, ctx, &w, err);
 }
 
 const struct run_ops sql_runs = {
