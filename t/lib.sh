@@ -268,6 +268,14 @@ lock_threads() {
 	wait_for 5 test -s "$WORK/locked"
 }
 
+# nginx_head: what the configuration of an nginx begins with that a test starts, and ends, by itself.  The workers of
+# root's would belong to somebody else.
+nginx_head() {
+	echo 'daemon off;'
+	[ "$(id -u)" -ne 0 ] || echo 'user root;'
+	echo "pid $WORK/nginx.pid;"
+}
+
 # nginx_paths: directives for an nginx that a test starts, which else writes where it was installed.
 nginx_paths() {
 	for nginx_path in client_body fastcgi proxy scgi uwsgi; do

@@ -19,12 +19,10 @@ for tool in wrk nginx curl; do
 	command -v $tool >/dev/null || tap_skip_all "$tool is not installed"
 done
 
-# bench_nginx_conf PORT: the workers of an nginx that root starts would belong to somebody else.
+# bench_nginx_conf PORT: nginx before the service, before the floor, and by itself.
 bench_nginx_conf() {
-	[ "$(id -u)" -ne 0 ] || echo 'user root;'
+	nginx_head
 	cat <<CONF
-daemon off;
-pid $WORK/nginx.pid;
 error_log $WORK/nginx.log warn;
 worker_processes auto;
 events { worker_connections 2048; }

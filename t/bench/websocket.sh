@@ -21,10 +21,8 @@ for tool in nginx websocketd; do
 done
 
 nginx_conf() {
-	[ "$(id -u)" -ne 0 ] || echo 'user root;'
+	nginx_head
 	cat <<CONF
-daemon off;
-pid $WORK/nginx.pid;
 error_log $WORK/nginx.log warn;
 worker_processes auto;
 events { worker_connections 8192; }

@@ -375,11 +375,7 @@ pid $WORK/site/nginx.pid;
 error_log stderr;
 events { }
 http {
-    client_body_temp_path $WORK/site/body;
-    fastcgi_temp_path $WORK/site/fastcgi;
-    proxy_temp_path $WORK/site/proxy;
-    scgi_temp_path $WORK/site/scgi;
-    uwsgi_temp_path $WORK/site/uwsgi;
+    $(nginx_paths)
     access_log off;
     server {
         listen unix:$WORK/site/http.sock;

@@ -58,9 +58,7 @@ instance two /tools/a-b.c
 mkdir -p html/agents && echo 'my own page' >html/index.html && echo 'not an agent' >html/agents/index.html
 echo 'my own mistake' >html/mistake.html
 cat >nginx.conf <<END
-daemon off;
-$([ "$(id -u)" != 0 ] || echo 'user root;')
-pid $WORK/nginx.pid;
+$(nginx_head)
 error_log stderr;
 events { }
 http {

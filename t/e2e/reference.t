@@ -26,9 +26,7 @@ serve_run --no-nginx --processes 1 --threads 16 --socket "$WORK/x.sock" || tap_b
 "$AGENTGRAPH" nginx-conf --state "$STATE" --socket "$WORK/x.sock" >snippet.conf || tap_bail 'no snippet'
 echo 'my own page' >html/index.html
 cat >nginx.conf <<END
-daemon off;
-$([ "$(id -u)" != 0 ] || echo 'user root;')
-pid $WORK/nginx.pid;
+$(nginx_head)
 error_log stderr;
 events { }
 http {

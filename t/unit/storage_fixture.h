@@ -7,6 +7,7 @@
 #include "config/config.h"
 #include "engines_fixture.h"
 #include "storage/defer.h"
+#include "storage/runs.h"
 #include "storage/sqlite/sqlite_db.h"
 #include "storage/threads.h"
 #include "unit.h"
@@ -242,6 +243,17 @@ static inline const char *context_of(struct storage *st, int64_t row)
 
 	list = (struct id_list){.left = 100};
 	CU_ASSERT_TRUE(st->threads->context(st, NULL, row, NULL, collect_message, &list, &err));
+	return list.text;
+}
+
+/* What a run made, or was given. */
+static inline const char *run_messages_of(struct storage *st, const struct run_record *r, bool made)
+{
+	static struct id_list list;
+	struct error err = {0};
+
+	list = (struct id_list){.left = 100};
+	CU_ASSERT_TRUE(st->runs->messages(st, NULL, r, made, collect_message, &list, &err));
 	return list.text;
 }
 

@@ -216,15 +216,6 @@ static void must_run(const struct run_job *job)
 	must_end(job, RUN_COMPLETED);
 }
 
-static const char *messages_of(const struct run_record *r, bool made)
-{
-	static struct id_list list;
-
-	list = (struct id_list){.left = 100};
-	CU_ASSERT_TRUE(st->runs->messages(st, NULL, r, made, collect_message, &list, &err));
-	return list.text;
-}
-
 /* ---- one job ---- */
 
 static void a_job_comes_back_as_it_was_submitted(void)
@@ -257,7 +248,7 @@ static void a_job_comes_back_as_it_was_submitted(void)
 	CU_ASSERT_STRING_EQUAL(r.webhook.url, "https://h/x");
 	CU_ASSERT_EQUAL(r.kept_until, RUN_KEPT);
 	CU_ASSERT_TRUE(r.new_thread);
-	CU_ASSERT_STRING_EQUAL(messages_of(&r, true), "");
+	CU_ASSERT_STRING_EQUAL(run_messages_of(st, &r, true), "");
 
 	CU_ASSERT_FALSE(claim_row(0, 199, &got, &next));
 	CU_ASSERT_EQUAL(next, 200);
@@ -297,7 +288,7 @@ static void a_run_begins_and_ends_with_its_job(void)
 	CU_ASSERT_EQUAL(r.status, RUN_RUNNING);
 	CU_ASSERT_EQUAL(r.started_at, 105);
 	CU_ASSERT_EQUAL(r.kept_until, RUN_KEPT);
-	CU_ASSERT_STRING_EQUAL(messages_of(&r, false), "r1-in-0 ");
+	CU_ASSERT_STRING_EQUAL(run_messages_of(st, &r, false), "r1-in-0 ");
 	chunks = chunks_count(shared_of(st), t.row, job.number);
 	must_end(&job, RUN_INTERRUPTED);
 	CU_ASSERT_NOT_EQUAL(chunks_count(shared_of(st), t.row, job.number), chunks);
@@ -307,8 +298,8 @@ static void a_run_begins_and_ends_with_its_job(void)
 	CU_ASSERT_EQUAL(r.kept_until, 1110);
 	CU_ASSERT(r.step == 2 && r.usage.total == 6 && r.attempt == 1);
 	CU_ASSERT_FALSE(r.new_thread);
-	CU_ASSERT_STRING_EQUAL(messages_of(&r, false), "r1-in-0 ");
-	CU_ASSERT_STRING_EQUAL(messages_of(&r, true), "r1-out-0 r1-out-1 ");
+	CU_ASSERT_STRING_EQUAL(run_messages_of(st, &r, false), "r1-in-0 ");
+	CU_ASSERT_STRING_EQUAL(run_messages_of(st, &r, true), "r1-out-0 r1-out-1 ");
 	CU_ASSERT_STRING_EQUAL(claimed(NOW, NULL), "none");
 	st->chunks_keep = 0;
 }
@@ -343,8 +334,8 @@ static void begin_and_end_go_in_one_write(void)
 	CU_ASSERT_EQUAL(back.status, RUN_ERROR);
 	CU_ASSERT_EQUAL(back.started_at, 105);
 	CU_ASSERT_STRING_EQUAL(back.error_json, "{\"code\":\"X\"}");
-	CU_ASSERT_STRING_EQUAL(messages_of(&back, false), "in ");
-	CU_ASSERT_STRING_EQUAL(messages_of(&back, true), "out ");
+	CU_ASSERT_STRING_EQUAL(run_messages_of(st, &back, false), "in ");
+	CU_ASSERT_STRING_EQUAL(run_messages_of(st, &back, true), "out ");
 	CU_ASSERT_EQUAL(last.number, back.number);
 	CU_ASSERT_STRING_EQUAL(claimed(NOW, NULL), "none");
 }
@@ -444,8 +435,8 @@ static void a_run_may_say_how_far_it_is(void)
 	CU_ASSERT_EQUAL(back.started_at, 105);
 	must_end(&job, RUN_COMPLETED);
 	CU_ASSERT_TRUE_FATAL(read_record("between", "r1", &back));
-	CU_ASSERT_STRING_EQUAL(messages_of(&back, false), "r1-in-0 ");
-	CU_ASSERT_STRING_EQUAL(messages_of(&back, true), "r1-out-0 r1-out-1 ");
+	CU_ASSERT_STRING_EQUAL(run_messages_of(st, &back, false), "r1-in-0 ");
+	CU_ASSERT_STRING_EQUAL(run_messages_of(st, &back, true), "r1-out-0 r1-out-1 ");
 }
 
 static void answers_are_kept_from_the_begin_on(void)
@@ -483,7 +474,7 @@ static void an_attempt_that_is_given_back_was_none(void)
 	must_end(&job, RUN_COMPLETED);
 	CU_ASSERT_TRUE_FATAL(read_record("given", "r1", &r));
 	CU_ASSERT_EQUAL(r.attempt, 1);
-	CU_ASSERT_STRING_EQUAL(messages_of(&r, false), "r1-in-0 ");
+	CU_ASSERT_STRING_EQUAL(run_messages_of(st, &r, false), "r1-in-0 ");
 	check_ok(st->runs->give_back(st, NULL, &job, &err)); /* it is over */
 	CU_ASSERT_STRING_EQUAL(claimed(NOW, &job), "r2");
 	finish(&job, RUN_STOPPED);
@@ -730,7 +721,7 @@ static void one_that_was_given_back_is_stopped_with_its_thread(void)
 	CU_ASSERT_EQUAL(now.stop, STOP_DONE);
 	CU_ASSERT_TRUE_FATAL(read_record("parked", "r1", &r));
 	CU_ASSERT_EQUAL(r.status, RUN_STOPPED);
-	CU_ASSERT_STRING_EQUAL(messages_of(&r, false), "r1-in-0 ");
+	CU_ASSERT_STRING_EQUAL(run_messages_of(st, &r, false), "r1-in-0 ");
 }
 
 static void an_order_is_kept_with_what_has_begun(void)
@@ -1422,6 +1413,20 @@ static void whatever_comes_the_next_of_a_thread_is_ready(void)
 
 /* ---- SQLite alone: several processes, and what they leave ---- */
 
+static struct storage *together; /* of the other tests, while one has its own */
+
+static void begin_apart(const char *name)
+{
+	together = st;
+	st = open_storage(name);
+}
+
+static void end_apart(void)
+{
+	close_storage(st);
+	st = together;
+}
+
 static void *shared_memory(size_t size)
 {
 	return mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -1454,13 +1459,12 @@ static int claim_all(const void *unused)
 
 static void processes_that_claim_at_once_get_each_job_once(void)
 {
-	struct storage *before = st;
 	struct thread threads[20];
 	char id[16];
 	pid_t claimers[3];
 	int status;
 
-	st = open_storage("crowd");
+	begin_apart("crowd");
 	for (int i = 0; i < CROWD; i++) {
 		struct thread *t = &threads[i % 20];
 
@@ -1482,7 +1486,7 @@ static void processes_that_claim_at_once_get_each_job_once(void)
 		CU_ASSERT_EQUAL(counts[i], 1);
 	}
 	check_sound("crowd/threads.db");
-	st = before;
+	st = together;
 }
 
 struct claim_order {
@@ -1529,13 +1533,12 @@ static size_t recovered(int64_t max_attempts, int64_t *rows)
 
 static void what_a_dead_process_had_is_taken_up_again(void)
 {
-	struct storage *before = st;
 	struct thread t = sample_thread("t"), other = sample_thread("u"), now;
 	struct run_job job, mine;
 	struct run_record r;
 	int64_t rows[8], row, next;
 
-	st = open_storage("lost");
+	begin_apart("lost");
 	row = must_submit(&t, "r1", 100, 0).row;
 	must_submit(&t, "r2", 101, 0);
 	lose(0, BEGUN);
@@ -1569,25 +1572,23 @@ static void what_a_dead_process_had_is_taken_up_again(void)
 	CU_ASSERT_EQUAL(r.status, RUN_ERROR);
 	CU_ASSERT_PTR_NULL(r.error_json);
 	CU_ASSERT_EQUAL(r.attempt, 3);
-	CU_ASSERT_STRING_EQUAL(messages_of(&r, false), "r1-in-0 ");
+	CU_ASSERT_STRING_EQUAL(run_messages_of(st, &r, false), "r1-in-0 ");
 	CU_ASSERT_TRUE(st->threads->get(st, NULL, texts, "t", &now, &err));
 	CU_ASSERT_EQUAL(now.status, RUN_ERROR);
 	CU_ASSERT_STRING_EQUAL(claimed(NOW, &job), "r2");
 	must_run(&job);
 	must_run(&mine);
 	check_sound("lost/threads.db");
-	close_storage(st);
-	st = before;
+	end_apart();
 }
 
 static void what_was_claimed_alone_was_no_attempt(void)
 {
-	struct storage *before = st;
 	struct thread t = sample_thread("untouched");
 	struct run_job job;
 	int64_t rows[8], row, next;
 
-	st = open_storage("lost");
+	begin_apart("lost");
 	row = must_submit(&t, "r1", 100, 0).row;
 	lose(0, TAKEN);
 	CU_ASSERT_EQUAL(recovered(1, rows), 0);
@@ -1603,19 +1604,17 @@ static void what_was_claimed_alone_was_no_attempt(void)
 	CU_ASSERT_TRUE_FATAL(claim_row(row, NOW, &job, &next));
 	CU_ASSERT(job.attempt == 2 && !job.given_back);
 	must_end(&job, RUN_COMPLETED);
-	close_storage(st);
-	st = before;
+	end_apart();
 }
 
 /* However often its process dies of it: no node is executed. */
 static void one_with_an_order_is_taken_up_until_it_is_heeded(void)
 {
-	struct storage *before = st;
 	struct thread t = sample_thread("ordered");
 	struct run_job job;
 	int64_t rows[8], row, next;
 
-	st = open_storage("lost");
+	begin_apart("lost");
 	row = must_submit(&t, "r1", 100, 0).row;
 	lose(0, BEGUN);
 	CU_ASSERT_EQUAL(stop_all("ordered", NULL), 0);
@@ -1628,13 +1627,11 @@ static void one_with_an_order_is_taken_up_until_it_is_heeded(void)
 	CU_ASSERT(ordered(&job) == ORDER_STOP && job.attempt == 5);
 	must_end(&job, RUN_STOPPED);
 	CU_ASSERT_EQUAL(recovered(1, rows), 0);
-	close_storage(st);
-	st = before;
+	end_apart();
 }
 
 static void a_run_that_a_request_waits_for_buries_no_job(void)
 {
-	struct storage *before = st;
 	struct thread t = sample_thread("buried");
 	struct run_record asked = {.run_id = "asked",
 	    .status = RUN_COMPLETED,
@@ -1646,7 +1643,7 @@ static void a_run_that_a_request_waits_for_buries_no_job(void)
 	struct run_job job;
 	int64_t rows[8], next;
 
-	st = open_storage("lost");
+	begin_apart("lost");
 	must_submit(&t, "r1", 100, 0);
 	lose(0, BEGUN);
 	CU_ASSERT_EQUAL_FATAL(recovered(3, rows), 1);
@@ -1656,17 +1653,15 @@ static void a_run_that_a_request_waits_for_buries_no_job(void)
 	CU_ASSERT_TRUE_FATAL(claim_row(rows[0], NOW, &job, &next));
 	must_end(&job, RUN_COMPLETED);
 	CU_ASSERT_EQUAL(status_of("buried", "asked"), RUN_COMPLETED);
-	close_storage(st);
-	st = before;
+	end_apart();
 }
 
 static void a_queue_outlives_its_service(void)
 {
-	struct storage *before = st;
 	struct thread t = sample_thread("t");
 	struct run_job job;
 
-	st = open_storage("outlives");
+	begin_apart("outlives");
 	must_submit(&t, "r1", 100, 0);
 	must_submit(&t, "r2", 101, 0);
 	close_storage(st);
@@ -1676,19 +1671,17 @@ static void a_queue_outlives_its_service(void)
 	must_run(&job);
 	CU_ASSERT_STRING_EQUAL(claimed(NOW, &job), "r2");
 	must_run(&job);
-	close_storage(st);
-	st = before;
+	end_apart();
 }
 
 static void a_backup_has_the_queue(void)
 {
-	struct storage *before = st;
 	struct thread t = sample_thread("t"), u = sample_thread("u");
 	struct run_job job, runs;
 	struct run_record r;
 	int64_t rows[8], next;
 
-	st = open_storage("original");
+	begin_apart("original");
 	must_submit(&t, "r1", 100, 0);
 	must_submit(&t, "r2", 101, 0);
 	must_submit(&u, "u1", 102, 500);
@@ -1706,13 +1699,12 @@ static void a_backup_has_the_queue(void)
 	CU_ASSERT_EQUAL(job.attempt, 2);
 	must_end(&job, RUN_COMPLETED);
 	CU_ASSERT_TRUE_FATAL(read_record("t", "r1", &r));
-	CU_ASSERT_STRING_EQUAL(messages_of(&r, true), "r1-out-0 r1-out-1 ");
+	CU_ASSERT_STRING_EQUAL(run_messages_of(st, &r, true), "r1-out-0 r1-out-1 ");
 	CU_ASSERT_STRING_EQUAL(claimed(NOW, &job), "r2");
 	must_run(&job);
 	CU_ASSERT_STRING_EQUAL(claimed(NOW, &job), "u1");
 	must_run(&job);
-	close_storage(st);
-	st = before;
+	end_apart();
 }
 
 /* Rows as submissions would have left them, in one go: count jobs, all of one thread, or of one
@@ -1767,12 +1759,11 @@ static void turn_over(struct thread *t, int number)
 /* Microseconds of the fastest 20 jobs in a row, of a queue with so many. */
 static int64_t queue_cost(const char *name, int count, bool one)
 {
-	struct storage *before = st;
 	struct thread t = sample_thread("t1");
 	int64_t least = INT64_MAX;
 
 	fill_queue(name, count, one);
-	st = open_storage(name);
+	begin_apart(name);
 	st->runs_keep = 100;
 	CU_ASSERT_EQUAL(queue_waiting(shared_of(st)), count);
 	CU_ASSERT_TRUE_FATAL(st->threads->get(st, NULL, texts, "t1", &t, &err));
@@ -1784,8 +1775,7 @@ static int64_t queue_cost(const char *name, int count, bool one)
 		cost = clock_now() - start;
 		least = cost < least ? cost : least;
 	}
-	close_storage(st);
-	st = before;
+	end_apart();
 	return least;
 }
 
