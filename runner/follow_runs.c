@@ -49,8 +49,11 @@ struct followed_run *followed_run_get(struct followed_runs *runs, int64_t thread
 	return run;
 }
 
-static void followed_run_unlist(struct followed_runs *runs, struct followed_run *run)
+void followed_run_leave(struct followed_runs *runs, struct followed_run *run)
 {
+	struct follow_block *block;
+	if (run->clients)
+		return;
 	struct followed_run **at = followed_slot(runs, run->thread_row, run->number);
 	while (*at != run)
 		at = &(*at)->next;
@@ -61,14 +64,6 @@ static void followed_run_unlist(struct followed_runs *runs, struct followed_run 
 		run->list_previous->list_next = run->list_next;
 	else
 		runs->first = run->list_next;
-}
-
-void followed_run_leave(struct followed_runs *runs, struct followed_run *run)
-{
-	struct follow_block *block;
-	if (run->clients)
-		return;
-	followed_run_unlist(runs, run);
 	while ((block = run->blocks)) {
 		run->blocks = block->next;
 		follow_block_leave(block);

@@ -87,11 +87,15 @@ bool step_update(ag_run *run, cJSON *updates, struct error *err)
 	return ok;
 }
 
-/* The oldest messages, up to the one that ag_trim named, leave the loaded context too. */
-static void step_trim(ag_run *run)
+/* Takes over what a node that ended well left in its frame. */
+static bool step_take_frame(ag_run *run, struct error *err)
 {
+	cJSON *messages = run->frame.messages;
 	const char *last = run->frame.leaves;
 	bool found = !last;
+	if (!step_update(run, run->frame.updates, err))
+		return false;
+	/* the oldest messages, up to the one that ag_trim named, leave the loaded context too */
 	if (run->frame.summary)
 		run->thread.summary = run->frame.summary;
 	run->leaves = last;
@@ -99,15 +103,6 @@ static void step_trim(ag_run *run)
 		found = strcmp(message_id(run->context->child), last) == 0;
 		cJSON_DeleteItemFromArray(run->context, 0);
 	}
-}
-
-/* Takes over what a node that ended well left in its frame. */
-static bool step_take_frame(ag_run *run, struct error *err)
-{
-	cJSON *messages = run->frame.messages;
-	if (!step_update(run, run->frame.updates, err))
-		return false;
-	step_trim(run);
 	while (messages->child)
 		run_append(run, cJSON_DetachItemViaPointer(messages, messages->child));
 	return true;

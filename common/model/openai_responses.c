@@ -291,31 +291,27 @@ static void responses_take_output(struct chat_answer *a, const cJSON *response)
 		responses_take_item(a, item, index++);
 }
 
-static void responses_take_usage(struct chat_answer *a, const cJSON *usage)
-{
-	const cJSON *in = json_opt(usage, "input_tokens_details");
-	const cJSON *out = json_opt(usage, "output_tokens_details");
-	chat_usage_take(&a->usage.prompt, usage, "input_tokens");
-	chat_usage_take(&a->usage.completion, usage, "output_tokens");
-	chat_usage_take(&a->usage.total, usage, "total_tokens");
-	chat_usage_take(&a->usage.cache_read, in, "cached_tokens");
-	chat_usage_take(&a->usage.cache_creation, in, "cache_write_tokens");
-	chat_usage_take(&a->usage.reasoning, out, "reasoning_tokens");
-}
-
 static void responses_take_rest(struct chat_answer *a, const cJSON *response)
 {
 	static const char *const reasons[][2] = {
 	    {"max_output_tokens", "length"}, {"incomplete", "length"}, {NULL, NULL}};
 	const char *why = json_str(json_opt(response, "incomplete_details"), "reason");
 	const char *end = "stop";
+	const cJSON *usage = json_opt(response, "usage");
+	const cJSON *in = json_opt(usage, "input_tokens_details");
+	const cJSON *out = json_opt(usage, "output_tokens_details");
 	for (size_t i = 0; i < a->count; i++)
 		if (a->parts[i].kind == PART_CALL)
 			end = "tool_calls";
 	if (json_str_is(response, "status", "incomplete"))
 		end = why ? why : "incomplete";
 	chat_answer_model(a, json_str(response, "model"));
-	responses_take_usage(a, json_opt(response, "usage"));
+	chat_usage_take(&a->usage.prompt, usage, "input_tokens");
+	chat_usage_take(&a->usage.completion, usage, "output_tokens");
+	chat_usage_take(&a->usage.total, usage, "total_tokens");
+	chat_usage_take(&a->usage.cache_read, in, "cached_tokens");
+	chat_usage_take(&a->usage.cache_creation, in, "cache_write_tokens");
+	chat_usage_take(&a->usage.reasoning, out, "reasoning_tokens");
 	chat_answer_finish(a, end, reasons);
 	a->ended = true;
 }

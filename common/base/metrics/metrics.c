@@ -83,15 +83,6 @@ static void metrics_begin_spell(struct metric_spell *spell, uint32_t number)
 	shared_unlock(&table->head.mutex[0]);
 }
 
-static void metrics_recent(int64_t us)
-{
-	uint32_t number = (uint32_t)(clock_uptime_us() / METRIC_SPELL_US);
-	struct metric_spell *spell = &table->spells[number % METRIC_SPELLS];
-	if (atomic_load_explicit(&spell->number, memory_order_acquire) != number)
-		metrics_begin_spell(spell, number);
-	atomic_fetch_add_explicit(&spell->steps[metrics_step(us)], 1, memory_order_relaxed);
-}
-
 void metrics_request(size_t row, int status, int64_t us)
 {
 	int class = status / 100 - 1;
@@ -101,7 +92,11 @@ void metrics_request(size_t row, int status, int64_t us)
 		row = METRIC_ROUTES - 1;
 	metrics_add(&table->requests[row][class], 1);
 	metrics_observe(&table->request_times[row], metric_request_bounds, us);
-	metrics_recent(us);
+	uint32_t number = (uint32_t)(clock_uptime_us() / METRIC_SPELL_US);
+	struct metric_spell *spell = &table->spells[number % METRIC_SPELLS];
+	if (atomic_load_explicit(&spell->number, memory_order_acquire) != number)
+		metrics_begin_spell(spell, number);
+	atomic_fetch_add_explicit(&spell->steps[metrics_step(us)], 1, memory_order_relaxed);
 }
 
 void metrics_run(unsigned end, int64_t us)

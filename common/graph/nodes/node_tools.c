@@ -69,26 +69,19 @@ static bool elicit_is_action(const char *word)
 }
 
 /* A value of the type that the schema says: what people write is text. */
-static cJSON *elicit_value(const cJSON *answer, const cJSON *schema)
-{
-	const char *type = json_str(schema, "type");
-	if (!cJSON_IsString(answer) || !type || strcmp(type, "string") == 0)
-		return cJSON_Duplicate(answer, true);
-	cJSON *value =
-	    json_parse(answer->valuestring, strlen(answer->valuestring), JSON_REQUEST_DEPTH, NULL);
-	return value ? value : cJSON_Duplicate(answer, true);
-}
-
 static cJSON *elicit_content(const cJSON *answer, const cJSON *properties)
 {
-	cJSON *content = cJSON_CreateObject();
-	if (cJSON_IsObject(answer)) {
-		cJSON_Delete(content);
+	if (cJSON_IsObject(answer))
 		return cJSON_Duplicate(answer, true);
-	}
+	cJSON *content = cJSON_CreateObject(), *value = NULL;
 	const cJSON *only = properties ? properties->child : NULL;
+	const char *type = only ? json_str(only, "type") : NULL;
+	if (cJSON_IsString(answer) && type && strcmp(type, "string") != 0)
+		value = json_parse(
+		    answer->valuestring, strlen(answer->valuestring), JSON_REQUEST_DEPTH, NULL);
 	if (only)
-		cJSON_AddItemToObject(content, only->string, elicit_value(answer, only));
+		cJSON_AddItemToObject(
+		    content, only->string, value ? value : cJSON_Duplicate(answer, true));
 	return content;
 }
 

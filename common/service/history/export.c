@@ -96,27 +96,23 @@ static bool export_note_checkpoint(void *arg, const struct checkpoint *checkpoin
 	return true;
 }
 
-static bool export_checkpoint(struct export *e, int64_t number)
-{
-	struct storage *storage = e->call->service->storage;
-	struct arena *texts = arena_new();
-	struct checkpoint checkpoint;
-	if (storage->history->get(
-		storage, &e->call->ctx, texts, &e->thread, number, &checkpoint, &e->call->error))
-		export_put(e,
-		    &(struct history_part){.kind = HISTORY_CHECKPOINT, .checkpoint = &checkpoint});
-	arena_free(texts);
-	return !error_is_set(&e->call->error) && export_send(e);
-}
-
 static bool export_checkpoints(struct export *e)
 {
 	struct storage *storage = e->call->service->storage;
 	const struct checkpoint_filter all = {.limit = INT64_MAX};
 	bool ok = storage->history->list(
 	    storage, &e->call->ctx, &e->thread, &all, export_note_checkpoint, e, &e->call->error);
-	for (size_t i = e->count; ok && i-- > 0;)
-		ok = export_checkpoint(e, e->numbers[i]);
+	for (size_t i = e->count; ok && i-- > 0;) {
+		struct arena *texts = arena_new();
+		struct checkpoint checkpoint;
+		if (storage->history->get(storage, &e->call->ctx, texts, &e->thread, e->numbers[i],
+			&checkpoint, &e->call->error))
+			export_put(e,
+			    &(struct history_part){
+				.kind = HISTORY_CHECKPOINT, .checkpoint = &checkpoint});
+		arena_free(texts);
+		ok = !error_is_set(&e->call->error) && export_send(e);
+	}
 	return ok;
 }
 

@@ -15,22 +15,6 @@ static void gate_cork(struct chunk_sink *sink, bool on)
 		sink->cork(sink, on);
 }
 
-static void gate_let_out(struct gate *gate)
-{
-	size_t len;
-	if (gate->kept.len == 0)
-		return;
-	const char *data = gate->kept.data, *end = data + gate->kept.len;
-	gate_cork(gate->behind, true);
-	for (; data < end; data += len) {
-		memcpy(&len, data, sizeof(len));
-		data += sizeof(len);
-		gate->behind->chunk(gate->behind, data, len);
-	}
-	gate_cork(gate->behind, false);
-	buf_release(&gate->kept);
-}
-
 static void gate_pass(struct chunk_sink *sink, const char *json, size_t len)
 {
 	struct gate *gate = (struct gate *)sink;
@@ -125,10 +109,17 @@ void gate_release(struct gate *gate)
 static void gate_move(struct gate *gate, int state)
 {
 	gate->state = state;
-	if (state == GATE_OPEN)
-		gate_let_out(gate);
-	else
-		buf_release(&gate->kept);
+	if (state == GATE_OPEN && gate->kept.len) {
+		const char *data = gate->kept.data, *end = data + gate->kept.len;
+		gate_cork(gate->behind, true);
+		for (size_t len; data < end; data += len) {
+			memcpy(&len, data, sizeof(len));
+			data += sizeof(len);
+			gate->behind->chunk(gate->behind, data, len);
+		}
+		gate_cork(gate->behind, false);
+	}
+	buf_release(&gate->kept);
 	pthread_cond_broadcast(&gate->moved);
 }
 

@@ -144,22 +144,6 @@ bool run_stream(struct call *call, const cJSON *body, struct chunk_sink *sink)
 
 /* ---- stop ---- */
 
-static cJSON *runs_stop_data(struct call *call, const char *thread_id, bool running, bool known)
-{
-	char now[ISO_TIME_SIZE];
-	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
-	json_add_str(data, "status", "stopped");
-	json_add_str(data, "thread_id", thread_id);
-	cJSON_AddTrueToObject(data, "success");
-	cJSON_AddTrueToObject(data, "ok");
-	json_add(data, "running", cJSON_CreateBool(running));
-	json_add_str(data, "reason", running ? NULL : known ? "not-running" : "no-state");
-	cJSON_AddStringToObject(
-	    data, "message", running ? "Stop requested" : "Thread is not running");
-	json_add_str(data, "stopped_at", clock_iso(clock_now(), now));
-	return data;
-}
-
 cJSON *run_stop(struct call *call, const cJSON *body)
 {
 	struct storage *storage = call->service->storage;
@@ -178,5 +162,16 @@ cJSON *run_stop(struct call *call, const cJSON *body)
 		return NULL;
 	if ((known || !call->permission.resource) && !halt_run(call, thread_id, NULL, &running))
 		return NULL;
-	return runs_stop_data(call, thread_id, running, known);
+	char now[ISO_TIME_SIZE];
+	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
+	json_add_str(data, "status", "stopped");
+	json_add_str(data, "thread_id", thread_id);
+	cJSON_AddTrueToObject(data, "success");
+	cJSON_AddTrueToObject(data, "ok");
+	json_add(data, "running", cJSON_CreateBool(running));
+	json_add_str(data, "reason", running ? NULL : known ? "not-running" : "no-state");
+	cJSON_AddStringToObject(
+	    data, "message", running ? "Stop requested" : "Thread is not running");
+	json_add_str(data, "stopped_at", clock_iso(clock_now(), now));
+	return data;
 }

@@ -41,17 +41,6 @@ static const struct field_row submission_rows[] = {
 
 /* ---- the body ---- */
 
-static void submission_read_metadata(struct submission *s)
-{
-	char *text = s->metadata ? json_print(s->metadata) : NULL;
-	if (text && strlen(text) > METADATA_MAX)
-		error_field(&s->call->error, ERR_VALIDATION, "body.metadata", "value_error",
-		    "metadata must be " EXPECTED_METADATA);
-	s->job.metadata_json = text ? text : "{}";
-	if (text)
-		arena_defer(s->call->arena, cJSON_free, text);
-}
-
 /* As for invoke, and what there is beside; all mistakes are told. */
 static bool submission_read(struct submission *s, const cJSON *body)
 {
@@ -61,7 +50,13 @@ static bool submission_read(struct submission *s, const cJSON *body)
 	if (!turn_read(&s->turn, s->call, body, "messages") && err->kind != ERR_VALIDATION)
 		return false;
 	fields_read_body(err, "body", body, submission_rows, s);
-	submission_read_metadata(s);
+	char *text = s->metadata ? json_print(s->metadata) : NULL;
+	if (text && strlen(text) > METADATA_MAX)
+		error_field(err, ERR_VALIDATION, "body.metadata", "value_error",
+		    "metadata must be " EXPECTED_METADATA);
+	s->job.metadata_json = text ? text : "{}";
+	if (text)
+		arena_defer(s->call->arena, cJSON_free, text);
 	if (webhook && webhook_check(s->call, url ? url : ""))
 		s->job.webhook_url = url;
 	return !error_is_set(err);

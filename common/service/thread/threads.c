@@ -214,22 +214,6 @@ static bool threads_add_message(void *arg, const char *id, const char *body_json
 	return true;
 }
 
-static cJSON *threads_fix_data(struct change *change, int removed, bool empty)
-{
-	struct call *call = change->call;
-	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
-	const char *text =
-	    empty ? "No messages found in state" : "No messages with empty tool calls found";
-	if (removed)
-		text = arena_printf(call->arena, "Successfully removed %d message(s)", removed);
-	cJSON_AddTrueToObject(data, "success");
-	cJSON_AddStringToObject(data, "message", text);
-	json_add_int(data, "removed_count", removed);
-	cJSON *state = change_state(change);
-	cJSON_AddItemToObject(data, "state", state);
-	return state ? data : NULL;
-}
-
 static cJSON *threads_fix_thread(struct change *change)
 {
 	struct call *call = change->call;
@@ -239,11 +223,21 @@ static cJSON *threads_fix_thread(struct change *change)
 	if (!storage->threads->message_list(storage, &change->call->ctx, change->thread.row, NULL,
 		&all, threads_add_message, messages, &call->error))
 		return NULL;
-	bool empty = !messages->child;
+	const char *text = messages->child ? "No messages with empty tool calls found"
+					   : "No messages found in state";
 	cJSON *removed = orphans_find(call->arena, messages);
-	if (removed->child && !change_remove(change, removed))
+	int count = cJSON_GetArraySize(removed);
+	if (count && !change_remove(change, removed))
 		return NULL;
-	return threads_fix_data(change, cJSON_GetArraySize(removed), empty);
+	if (count)
+		text = arena_printf(call->arena, "Successfully removed %d message(s)", count);
+	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
+	cJSON_AddTrueToObject(data, "success");
+	cJSON_AddStringToObject(data, "message", text);
+	json_add_int(data, "removed_count", count);
+	cJSON *state = change_state(change);
+	cJSON_AddItemToObject(data, "state", state);
+	return state ? data : NULL;
 }
 
 cJSON *thread_fix(struct call *call, const cJSON *body)

@@ -88,15 +88,9 @@ static void engine_count_queue(struct engine *e)
 	error_release(&ignored);
 }
 
-static bool engine_start_keeper(struct engine *e, struct turnstile *t, struct error *err)
-{
-	const struct db_driver *driver = e->source.driver;
-
-	return !driver->keeper_new || driver->keeper_new(&e->source, e->shared, t, &e->keeper, err);
-}
-
 bool engine_start(struct engine *e, struct error *err)
 {
+	const struct db_driver *driver = e->source.driver;
 	struct turnstile *t = engine_turnstile(e, SHARED_WRITER);
 	struct db *db;
 
@@ -110,7 +104,7 @@ bool engine_start(struct engine *e, struct error *err)
 	engine_count_queue(e);
 	if (e->storage.engine->can.instances && !(e->instances = instances_begin(e, err)))
 		return false;
-	if (!engine_start_keeper(e, t, err))
+	if (driver->keeper_new && !driver->keeper_new(&e->source, e->shared, t, &e->keeper, err))
 		return false;
 	e->sweeper = sweeper_new(e->writer, e->pool, e->reserve, &e->storage.history_keep, err);
 	return e->sweeper != NULL;

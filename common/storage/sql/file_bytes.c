@@ -12,17 +12,6 @@
 
 #define PIECE (256 << 10)
 
-static bool bytes_begin(struct storage *st, const char *key, int64_t size, struct error *err)
-{
-	struct query q;
-
-	engine_query(st, NULL, &q, SQL_BYTES_INSERT, err);
-	query_text(&q, ":key", key);
-	query_int(&q, ":size", size);
-	query_row(&q);
-	return pool_query_end(engine_of(st)->pool, &q);
-}
-
 static bool bytes_put_piece(struct storage *st, const char *key, int64_t number, const char *piece,
     size_t len, struct error *err)
 {
@@ -45,8 +34,13 @@ static bool bytes_failed(const char *key, const char *why, struct error *err)
 static bool bytes_put(void *place, const char *key, int fd, int64_t size, struct error *err)
 {
 	char *piece = xmalloc(PIECE);
-	bool ok = bytes_begin(place, key, size, err);
+	struct query q;
 
+	engine_query(place, NULL, &q, SQL_BYTES_INSERT, err);
+	query_text(&q, ":key", key);
+	query_int(&q, ":size", size);
+	query_row(&q);
+	bool ok = pool_query_end(engine_of(place)->pool, &q);
 	for (int64_t at = 0; ok && at < size; at += PIECE) {
 		size_t len = size - at < PIECE ? (size_t)(size - at) : PIECE;
 		ssize_t got = pread(fd, piece, len, at);

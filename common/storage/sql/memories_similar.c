@@ -185,19 +185,6 @@ static bool memories_list_rows(struct nearness *n, struct row_set *set, struct e
 	return ok;
 }
 
-static bool memories_look_among_listed(
-    struct nearness *n, size_t limit, struct memory_hit *hits, size_t *count, struct error *err)
-{
-	struct row_set set;
-	bool ok = memories_list_rows(n, &set, err);
-
-	n->query.only = &set;
-	ok = ok && memories_look(n, limit, err) && memories_confirm(n, limit, hits, count, err);
-	n->query.only = NULL;
-	row_set_release(&set);
-	return ok;
-}
-
 static bool memories_find_near(
     struct nearness *n, size_t limit, struct memory_hit *hits, size_t *count, struct error *err)
 {
@@ -210,7 +197,14 @@ static bool memories_find_near(
 	/* all that there is was proposed, or enough of it confirmed */
 	if (*count == limit || n->found_count < proposed)
 		return true;
-	return memories_look_among_listed(n, limit, hits, count, err);
+	struct row_set set;
+	bool ok = memories_list_rows(n, &set, err);
+
+	n->query.only = &set;
+	ok = ok && memories_look(n, limit, err) && memories_confirm(n, limit, hits, count, err);
+	n->query.only = NULL;
+	row_set_release(&set);
+	return ok;
 }
 
 bool memories_similar(struct memory_set *set, const struct storage_context *ctx,

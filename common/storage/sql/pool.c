@@ -43,7 +43,7 @@ void pool_free(struct pool *p)
 	free(p);
 }
 
-static struct db *pool_take(struct pool *p)
+void pool_query(struct pool *p, struct query *q, enum sql_id id, struct error *err)
 {
 	struct db *db;
 
@@ -54,13 +54,18 @@ static struct db *pool_take(struct pool *p)
 		p->idle_count--;
 	}
 	pthread_mutex_unlock(&p->lock);
-	return db;
+	if (!db)
+		db = db_open(&p->source, DB_READ, err);
+	query_start(q, db, id, err);
 }
 
-static void pool_give_back(struct pool *p, struct db *db)
+bool pool_query_end(struct pool *p, struct query *q)
 {
-	bool keep;
+	bool ok = query_end(q), keep;
+	struct db *db = q->db;
 
+	if (!db)
+		return ok;
 	pthread_mutex_lock(&p->lock);
 	keep = p->idle_count < IDLE_MAX;
 	if (keep) {
@@ -71,22 +76,5 @@ static void pool_give_back(struct pool *p, struct db *db)
 	pthread_mutex_unlock(&p->lock);
 	if (!keep)
 		db_close(db);
-}
-
-void pool_query(struct pool *p, struct query *q, enum sql_id id, struct error *err)
-{
-	struct db *db = pool_take(p);
-
-	if (!db)
-		db = db_open(&p->source, DB_READ, err);
-	query_start(q, db, id, err);
-}
-
-bool pool_query_end(struct pool *p, struct query *q)
-{
-	bool ok = query_end(q);
-
-	if (q->db)
-		pool_give_back(p, q->db);
 	return ok;
 }
