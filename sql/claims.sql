@@ -2,6 +2,9 @@
 -- Statements of engines that several instances share, which SQLite is none of: instances, their processes,
 -- and who has a thread.
 
+-- part: clock
+	(extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS clock
+
 -- name: instances_lock
 SELECT pg_advisory_xact_lock(hashtextextended('agentgraph instances ' || current_schema(), 0)) AS nothing;
 
@@ -21,12 +24,16 @@ VALUES (:number, (SELECT min(n) FROM generate_series(0, (SELECT count(*) FROM in
 		WHERE n NOT IN (SELECT node FROM instances)),
 	:host, :version, clock_timestamp(), clock_timestamp())
 ON CONFLICT (number) DO UPDATE SET gone = false, seen_at = clock_timestamp(), version = excluded.version
-RETURNING node;
+RETURNING node,
+-- take: clock
+;
 
 -- name: instance_seen
 UPDATE instances SET seen_at = clock_timestamp()
 WHERE number = :number AND NOT gone
-RETURNING node, set_config('synchronous_commit', 'off', true) AS mode;
+RETURNING set_config('synchronous_commit', 'off', true) AS mode,
+-- take: clock
+;
 
 -- name: instances_give_up
 -- Those that nobody has seen for long, and all that they hold.

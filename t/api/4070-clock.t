@@ -5,6 +5,7 @@ set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/auth.sh"
 
+[ "${AGENTGRAPH_ENGINE-}" != postgresql ] || tap_skip_all 'with PostgreSQL the clock is the server'"'"'s'
 command -v python3 >/dev/null || tap_skip_all 'no python3 here'
 ${CC:-cc} -shared -fPIC -o disturb.so "$TOP_SRCDIR/t/chaos/disturb.c" || tap_bail 'disturb.c does not compile'
 head -c 24 /dev/zero >control

@@ -3,14 +3,25 @@
 #include "base/os/clock.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <time.h>
 
 #define US_PER_SECOND 1000000
 
+static _Atomic int64_t clock_zero; /* as clock_agree has it */
+
+void clock_agree(int64_t zero)
+{
+	atomic_store(&clock_zero, zero);
+}
+
 int64_t clock_now(void)
 {
 	struct timespec now;
+	int64_t zero = atomic_load_explicit(&clock_zero, memory_order_relaxed);
+	if (zero)
+		return zero + clock_uptime_us();
 	clock_gettime(CLOCK_REALTIME, &now);
 	return (int64_t)now.tv_sec * US_PER_SECOND + now.tv_nsec / 1000;
 }

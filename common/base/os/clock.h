@@ -10,6 +10,10 @@
 /* Microseconds since the epoch. */
 int64_t clock_now(void);
 
+/* From now on clock_now is no more this machine's own but that of others, which says what time it
+ * was when clock_uptime_us was 0.  With 0 it is the machine's again. */
+void clock_agree(int64_t zero);
+
 /* Milliseconds of a clock that never steps back. */
 int64_t clock_monotonic_ms(void);
 

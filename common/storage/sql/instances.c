@@ -33,6 +33,7 @@ struct instance_life {
 	_Atomic int64_t number;
 	_Atomic uint32_t times;  /* others have given it up */
 	_Atomic int64_t renewed; /* by clock_monotonic_ms */
+	_Atomic int64_t clock;   /* the database's, as clock_agree wants it; 0: unknown */
 };
 
 _Static_assert(sizeof(struct instance_life) <= SHARED_INSTANCE_SIZE, "SHARED_INSTANCE is small");
@@ -105,6 +106,20 @@ static bool instances_run(
 	return pool_query_end(i->engine->pool, &q);
 }
 
+/* ---- the clock ---- */
+
+/* The database has said what time it is, at some moment since asked_at, by clock_uptime_us: what is
+ * known of its clock changes as little as that allows. */
+static void instances_hear_clock(struct instances *i, int64_t clock, int64_t asked_at)
+{
+	int64_t most = clock - asked_at, least = clock - clock_uptime_us();
+	int64_t zero = atomic_load(&i->life->clock);
+
+	zero = zero < least ? least : zero > most ? most : zero;
+	atomic_store(&i->life->clock, zero);
+	clock_agree(zero);
+}
+
 /* ---- a life begins ---- */
 
 static bool instance_end(struct db *db, int64_t number, struct error *err)
@@ -143,8 +158,10 @@ static bool instance_read_secret(struct db *db, struct storage *st, struct error
 	return error_set(err, ERR_STORAGE, "the table secret has no %zu bytes", sizeof(st->secret));
 }
 
-static bool instance_write_row(struct db *db, struct storage *st, int64_t number, struct error *err)
+static bool instance_write_row(
+    struct instances *i, struct db *db, int64_t number, struct error *err)
 {
+	int64_t asked_at = clock_uptime_us();
 	char host[65] = "";
 	struct query q;
 
@@ -153,15 +170,19 @@ static bool instance_write_row(struct db *db, struct storage *st, int64_t number
 	query_int(&q, ":number", number);
 	query_text(&q, ":host", host);
 	query_text(&q, ":version", AGENTGRAPH_VERSION);
-	if (query_row(&q))
-		st->node = query_column_int(&q, INSTANCE_BEGIN_NODE);
+	if (query_row(&q)) {
+		i->engine->storage.node = query_column_int(&q, INSTANCE_BEGIN_NODE);
+		instances_hear_clock(i, query_column_int(&q, INSTANCE_BEGIN_CLOCK), asked_at);
+	}
 	return query_end(&q);
 }
 
 /* In one transaction, one instance at a time; previous: an earlier life over the same state
  * directory, or 0. */
-static bool instance_register(struct engine *e, int64_t number, int64_t previous, struct error *err)
+static bool instance_register(
+    struct instances *i, int64_t number, int64_t previous, struct error *err)
 {
+	struct engine *e = i->engine;
 	struct db *db = db_open(&e->source, e->mode, err);
 	struct query q;
 	bool ok;
@@ -178,8 +199,8 @@ static bool instance_register(struct engine *e, int64_t number, int64_t previous
 		ok = query_run(&q);
 	}
 	ok = ok && (!previous || instance_end(db, previous, err)) &&
-	    instance_write_row(db, &e->storage, number, err) &&
-	    instance_read_secret(db, &e->storage, err) && db_commit(db, err);
+	    instance_write_row(i, db, number, err) && instance_read_secret(db, &e->storage, err) &&
+	    db_commit(db, err);
 	if (!ok)
 		db_rollback(db);
 	db_close(db);
@@ -228,7 +249,7 @@ static bool instance_begin(struct instances *i, struct error *err)
 		number = (int64_t)(bits >> 2) + 1;
 		instance_remember(path, number);
 	}
-	ok = instance_register(e, number, previous, err);
+	ok = instance_register(i, number, previous, err);
 	if (ok)
 		atomic_store(&i->life->number, number);
 	shared_unlock(&i->life->head.mutex[0]);
@@ -364,7 +385,7 @@ static bool instances_release(struct instances *i, struct error *err)
 static bool instance_come_back(struct instances *i, struct error *err)
 {
 	atomic_fetch_add(&i->life->times, 1);
-	if (!instance_register(i->engine, instances_number(i), 0, err))
+	if (!instance_register(i, instances_number(i), 0, err))
 		return false;
 	log_warning("this instance was not seen for so long that others took its runs over");
 	chunks_moved_all(i->engine->shared);
@@ -373,12 +394,15 @@ static bool instance_come_back(struct instances *i, struct error *err)
 
 static bool instance_renew(struct instances *i, struct error *err)
 {
+	int64_t asked_at = clock_uptime_us();
 	struct query q;
 	bool there;
 
 	pool_query(i->engine->pool, &q, SQL_INSTANCE_SEEN, err);
 	query_int(&q, ":number", instances_number(i));
 	there = query_row(&q);
+	if (there)
+		instances_hear_clock(i, query_column_int(&q, INSTANCE_SEEN_CLOCK), asked_at);
 	return pool_query_end(i->engine->pool, &q) && (there || instance_come_back(i, err));
 }
 
@@ -530,6 +554,7 @@ static void *instances_work(void *arg)
 		bool in_office = background_in_office(i->office);
 
 		pthread_mutex_unlock(&i->thread.lock);
+		clock_agree(atomic_load(&i->life->clock));
 		if (instances_release(i, &err) && instances_are_due(i, in_office))
 			instances_look_after(i, &err);
 		if (in_office && !error_is_set(&err))
@@ -569,6 +594,7 @@ void instances_end(struct instances *i)
 	if (!i)
 		return;
 	background_stop(&i->thread);
+	clock_agree(0);
 	if (i->process)
 		instances_run(i, SQL_PROCESS_END, ":process", i->process, &ignored);
 	error_release(&ignored);
