@@ -8,6 +8,16 @@
 -- name: instances_lock
 SELECT pg_advisory_xact_lock(hashtextextended('agentgraph instances ' || current_schema(), 0)) AS nothing;
 
+-- name: commit_note
+-- The first statement of a transaction.
+INSERT INTO commits (writer, number, noted_at) VALUES (:writer, :number, clock_timestamp())
+ON CONFLICT (writer) DO UPDATE SET number = excluded.number, noted_at = excluded.noted_at
+RETURNING pg_current_xact_id()::text AS id;
+
+-- name: commits_forget
+-- Of writers that wrote nothing for long, which make a new one then.
+DELETE FROM commits WHERE noted_at < clock_timestamp() - interval '1 day';
+
 -- name: instances_forget
 -- With the numbers of their nodes.
 DELETE FROM instances WHERE gone AND seen_at < clock_timestamp() - interval '1 day';

@@ -5,6 +5,7 @@
 #include "base/os/clock.h"
 #include "base/os/shared.h"
 #include "postgresql_fixture.h"
+#include "storage/postgresql/postgresql_db.h"
 #include "storage/postgresql/postgresql_schema.h"
 #include "storage/postgresql/postgresql_server.h"
 #include "storage/threads.h"
@@ -215,6 +216,37 @@ static void what_was_acknowledged_outlives_crashes(void)
 	for (int i = 0; i < WRITERS; i++)
 		check_writes(&writes[i]);
 	opened_close(&o);
+}
+
+/* After a crash the server gives the ids of transactions that are lost with it to others. */
+static void a_commit_that_was_lost_is_not_taken_for_another_one(void)
+{
+	struct postgresql_server *s = beside("ids");
+	const struct db_source source = {.driver = &postgresql_driver, .server = s};
+	struct db *db = db_open(&source, DB_DURABLE, &err);
+	long again = 0;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(db);
+	CU_ASSERT_TRUE_FATAL(postgresql_migrate(s, &err));
+	for (int round = 0; round < 10 && again == 0; round++) {
+		long id = ask_number("ids", "SELECT pg_snapshot_xmax(pg_current_snapshot())");
+		struct query q;
+
+		CU_ASSERT_TRUE_FATAL(db_begin(db, &err));
+		query_start(&q, db, SQL_SECRET_READ, &err);
+		query_row(&q);
+		CU_ASSERT_TRUE(query_end(&q)); /* from now on the server has the transaction */
+		postgresql_crash(false);
+		for (int i = 0; i < 20; i++)
+			again += ask_number("ids", "SELECT pg_current_xact_id()") == id;
+		CU_ASSERT_FALSE(db_commit(db, &err));
+		CU_ASSERT_TRUE(db_again(db));
+		error_release(&err);
+	}
+	printf("# %ld ids were given again\n", again);
+	CU_ASSERT(again > 0);
+	db_close(db);
+	postgresql_server_free(s);
 }
 
 static void a_server_that_is_away_is_transient(void)
@@ -622,6 +654,8 @@ static void an_address_with_nobody_tells_no_password(void)
 static const struct unit_test tests[] = {
     {"what was acknowledged outlives crashes, and what was refused does not",
 	what_was_acknowledged_outlives_crashes},
+    {"a commit that was lost is not taken for another one",
+	a_commit_that_was_lost_is_not_taken_for_another_one},
     {"a server that is away is transient", a_server_that_is_away_is_transient},
     {"connections are few", connections_are_few},
     {"readers that read do not wait for each other", readers_that_read_do_not_wait_for_each_other},

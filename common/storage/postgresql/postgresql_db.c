@@ -2,6 +2,7 @@
 /* Transactions and queries on PostgreSQL. */
 #include "storage/postgresql/postgresql_db.h"
 
+#include "base/id.h"
 #include "base/json/json.h"
 #include "base/memory.h"
 #include "base/os/clock.h"
@@ -35,6 +36,9 @@ struct postgresql_db {
 	struct postgresql_connection *connection; /* of the transaction; NULL outside */
 	bool again;           /* the transaction that failed would do when it is run again */
 	char transaction[64]; /* its id; "" until the server has told it */
+	int64_t writer;       /* who writes here, and its number, by which the commit is known */
+	int64_t number;
+	struct query note; /* of that, behind BEGIN */
 	int64_t changes, last_row;
 
 	/* Statements of the transaction that were sent, and whose results nobody has looked at yet;
@@ -42,7 +46,6 @@ struct postgresql_db {
 	bool pipelined;
 	int pending;
 	struct postgresql_query *askers[PENDING_MOST];
-	bool tells;                      /* the one behind BEGIN is on its way, which has the id */
 	struct postgresql_query *asked;  /* queries that were sent ahead and have not ended */
 	enum postgresql_failure failure; /* of one of them, which nobody was told; why says it */
 	struct error why;
@@ -95,6 +98,7 @@ static struct db *postgresql_open(
 	(void)err;
 	db->db.driver = &postgresql_driver;
 	db->server = source->server;
+	random_bytes(&db->writer, sizeof(db->writer));
 	return &db->db;
 }
 
@@ -109,7 +113,7 @@ static void db_let_go(struct postgresql_db *db)
 	if (db->connection)
 		postgresql_give_back(db->server, db->connection);
 	db->connection = NULL;
-	db->pipelined = db->tells = false;
+	db->pipelined = false;
 	db->pending = 0;
 }
 
@@ -152,7 +156,7 @@ static struct pg_result *db_hand_over(struct postgresql_db *db, int at, struct p
 	const struct libpq *pq = pq_of(&db->db);
 	struct postgresql_query *p = db->askers[at];
 
-	if (db->tells && at == 1 && result && pq->ntuples(result) == 1)
+	if (p && p == db->note.stmt && result && pq->ntuples(result) == 1)
 		snprintf(
 		    db->transaction, sizeof(db->transaction), "%s", pq->getvalue(result, 0, 0));
 	if (!p)
@@ -188,7 +192,6 @@ static enum postgresql_failure db_collect(
 		error_release(&own);
 		result = db_hand_over(db, at, result);
 	}
-	db->tells = false;
 	if (last && failure == POSTGRESQL_FINE)
 		*last = result;
 	else
@@ -282,6 +285,17 @@ static void postgresql_rollback(struct db *base)
 	db_let_go(db);
 }
 
+/* Which transaction it is: where the answer to its commit is lost, that is what can be asked for.
+ */
+static bool db_note_commit(struct postgresql_db *db, struct error *err)
+{
+	query_start(&db->note, &db->db, SQL_COMMIT_NOTE, err);
+	query_int(&db->note, ":writer", db->writer);
+	query_int(&db->note, ":number", ++db->number);
+	query_send(&db->note);
+	return !db->note.failed;
+}
+
 /* Goes with the first statements: what comes of it is seen with theirs. */
 static bool postgresql_begin(struct db *base, struct error *err)
 {
@@ -293,11 +307,10 @@ static bool postgresql_begin(struct db *base, struct error *err)
 	if (!db->connection)
 		return false;
 	db->pipelined = pq_of(base)->enter_pipeline_mode(db->connection->conn) != 0;
-	db->tells = db->pipelined && db_send(db, "BEGIN") &&
-	    db_send(db, "SELECT pg_current_xact_id()::text");
-	if (db->tells)
+	if (!db->pipelined || !db_send(db, "BEGIN"))
+		db_note(db, postgresql_unsent(db->server, db->connection, err));
+	else if (db_note_commit(db, err))
 		return true;
-	db_note(db, postgresql_unsent(db->server, db->connection, err));
 	postgresql_rollback(base);
 	return false;
 }
@@ -307,7 +320,7 @@ static void db_ask(struct postgresql_db *db, char status[32])
 {
 	struct error ignored = {0};
 	struct postgresql_connection *c = postgresql_take(db->server, true, &ignored);
-	char sql[96];
+	char sql[192];
 
 	/* nobody commits what has no id */
 	snprintf(status, 32, "%s", *db->transaction ? "" : "aborted");
@@ -317,6 +330,14 @@ static void db_ask(struct postgresql_db *db, char status[32])
 		if (postgresql_execute(db->server, c, sql, status, 32, &ignored) ==
 		    POSTGRESQL_REFUSED)
 			snprintf(status, 32, "aborted");
+	}
+	if (c && strcmp(status, "committed") == 0) { /* that, or one with its id since a crash */
+		snprintf(sql, sizeof(sql),
+		    "SELECT CASE count(*) WHEN 0 THEN 'aborted' ELSE 'committed' END FROM commits "
+		    "WHERE writer = %" PRId64 " AND number = %" PRId64,
+		    db->writer, db->number);
+		if (postgresql_execute(db->server, c, sql, status, 32, &ignored) != POSTGRESQL_FINE)
+			*status = '\0';
 	}
 	if (c)
 		postgresql_give_back(db->server, c);

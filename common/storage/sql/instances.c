@@ -198,6 +198,10 @@ static bool instance_register(
 		query_start(&q, db, SQL_INSTANCES_FORGET, err);
 		ok = query_run(&q);
 	}
+	if (ok) {
+		query_start(&q, db, SQL_COMMITS_FORGET, err);
+		ok = query_run(&q);
+	}
 	ok = ok && (!previous || instance_end(db, previous, err)) &&
 	    instance_write_row(i, db, number, err) && instance_read_secret(db, &e->storage, err) &&
 	    db_commit(db, err);
