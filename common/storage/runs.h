@@ -212,6 +212,10 @@ struct run_ops {
 	 * another attempt before, as recover left it.  One that is over stays so. */
 	bool (*give_back)(struct storage *st, const struct storage_context *ctx,
 	    const struct run_job *job, struct error *err);
+	/* Leaves a claimed job as a process that died would leave it: the attempt counts.  *lost is
+	 * false of one that is over. */
+	bool (*lose)(struct storage *st, const struct storage_context *ctx,
+	    const struct run_job *job, bool *lost, struct error *err);
 	/* Ends a job whose run does not write: it was refused, or given up.  One that is over stays
 	 * as it is. */
 	bool (*finish)(struct storage *st, const struct storage_context *ctx, int64_t job_row,
@@ -257,7 +261,9 @@ struct run_ops {
 	 * Chunks, of runs whose record says that they are kept.
 	 */
 
-	/* All in one transaction; those of a run that is gone are left out. */
+	/* All in one transaction.  Of a run that is gone, keeps none, or has lost its thread to
+	 * another instance, nothing can be added: ERR_THREAD_BUSY, and an end that mends is left
+	 * out. */
 	bool (*chunks_append)(struct storage *st, const struct storage_context *ctx,
 	    const struct chunk_batch *batches, size_t count, struct error *err);
 	/* The batches with chunks behind that seq, in order; the first may begin before it. */

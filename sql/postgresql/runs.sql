@@ -129,13 +129,16 @@ WHERE j.row = :row
 FOR UPDATE OF j;
 
 -- name: chunks_insert
--- Nor of one that another instance has taken over.  Who ends it waits until these are there.
+-- Nor of one that another instance has taken over.  Who ends it waits until these are there.  Those whose commit
+-- was unclear are there already.
 INSERT INTO chunks (thread, number, seq, count, lines)
 SELECT :thread, :number, :seq, :count, :lines
 FROM kept JOIN threads ON threads.row = kept.thread
 WHERE kept.thread = :thread AND kept.number = :number AND kept.until IS DISTINCT FROM 0
 	AND coalesce(threads.holder, :process) = :process
-FOR NO KEY UPDATE OF kept;
+FOR NO KEY UPDATE OF kept
+ON CONFLICT (thread, number, seq) DO UPDATE SET count = excluded.count WHERE chunks.lines = excluded.lines
+RETURNING seq;
 
 -- name: chunks_batch
 SELECT lines FROM chunks WHERE row = :row FOR UPDATE;

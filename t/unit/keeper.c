@@ -24,6 +24,7 @@ static struct {
 	size_t count;
 	int64_t refused; /* number of the run of which it takes nothing */
 	bool stands;     /* still, for as long */
+	int away;        /* so many writes fail, and may be tried again */
 	size_t waiting;  /* writes that came meanwhile */
 	int64_t last;    /* seq that is on it, of run 1 */
 	int64_t dropped; /* that seq, when the lease was dropped; -1: not yet */
@@ -44,7 +45,8 @@ static bool disk_append(struct storage *st, const struct storage_context *ctx,
 	disk.waiting--;
 	for (size_t i = 0; i < count; i++)
 		taken = taken && batches[i].number != disk.refused;
-	for (size_t i = 0; taken && i < count; i++) {
+	bool away = disk.away && disk.away--;
+	for (size_t i = 0; taken && !away && i < count; i++) {
 		struct chunk_batch *row = &disk.rows[disk.count++];
 		*row = batches[i];
 		row->lines = xstrndup(batches[i].lines, batches[i].len);
@@ -55,7 +57,7 @@ static bool disk_append(struct storage *st, const struct storage_context *ctx,
 		pthread_cond_broadcast(&disk.moved);
 	}
 	pthread_mutex_unlock(&disk.lock);
-	return taken || error_set(err, ERR_TRANSIENT_STORAGE, NULL);
+	return (taken && !away) || error_set(err, away ? ERR_TRANSIENT_STORAGE : ERR_STORAGE, NULL);
 }
 
 static bool disk_read(struct storage *st, const struct storage_context *ctx, int64_t thread_row,
@@ -564,6 +566,28 @@ static void a_disk_that_stands_still_holds_up_the_run_and_costs_little(void)
 		CU_ASSERT(disk.rows[i].len < (66 << 10));
 }
 
+static void a_disk_that_is_away_for_a_moment_has_all_of_it_later(void)
+{
+	struct chunk_keeper *keeper = begin(GRANULARITY_FULL, 1);
+	struct chunk_keeper *other = begin_for(NULL, GRANULARITY_FULL, 2);
+	pthread_mutex_lock(&disk.lock);
+	disk.away = 3;
+	pthread_mutex_unlock(&disk.lock);
+	for (int i = 0; i < 50; i++) {
+		say(keeper);
+		say(other);
+		if (i == 20)
+			clock_sleep_ms(150); /* it is tried again with more behind it */
+	}
+	chunk_keeper_end(other);
+	end(keeper);
+	CU_ASSERT_FALSE(client.early);
+	CU_ASSERT_EQUAL(disk.away, 0);
+	CU_ASSERT_EQUAL(disk.last, 50);
+	CU_ASSERT_STRING_EQUAL(numbers(disk_text(1)), numbers(buf_str(&client.text)));
+	CU_ASSERT_STRING_EQUAL(numbers(disk_text(2)), numbers(buf_str(&client.text)));
+}
+
 static void what_the_disk_does_not_take_comes_without_numbers(void)
 {
 	struct chunk_keeper *keeper = begin(GRANULARITY_FULL, 1);
@@ -855,6 +879,8 @@ static const struct unit_test tests[] = {
 	a_slow_client_holds_up_nobody_and_misses_nothing},
     {"a disk that stands still holds up the run and costs little",
 	a_disk_that_stands_still_holds_up_the_run_and_costs_little},
+    {"a disk that is away for a moment has all of it later",
+	a_disk_that_is_away_for_a_moment_has_all_of_it_later},
     {"what the disk does not take comes without numbers",
 	what_the_disk_does_not_take_comes_without_numbers},
     {"no run pays for another", no_run_pays_for_another},

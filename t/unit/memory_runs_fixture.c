@@ -693,6 +693,23 @@ static bool memory_give_back(struct storage *st, const struct storage_context *c
 	return memory_unlock(m, true);
 }
 
+/* Who has lost it claims it again: nobody else is there. */
+static bool memory_lose(struct storage *st, const struct storage_context *ctx,
+    const struct run_job *job, bool *lost, struct error *err)
+{
+	struct memory_storage *m = memory_lock(st);
+	struct memory_run *run = run_of_job(m, job->row);
+
+	(void)ctx, (void)err;
+	*lost = run && run->claimed;
+	if (*lost) {
+		run->claimed = run->job.given_back = false;
+		queue_waiting_add(m->shared, 1);
+		queue_wake(m->shared);
+	}
+	return memory_unlock(m, true);
+}
+
 static bool memory_finish(struct storage *st, const struct storage_context *ctx, int64_t job_row,
     enum run_status status, const char *error_json, struct error *err)
 {
@@ -817,7 +834,16 @@ static bool memory_chunks_append(struct storage *st, const struct storage_contex
 {
 	struct memory_storage *m = memory_lock(st);
 
-	(void)ctx, (void)err;
+	(void)ctx;
+	for (size_t i = 0; i < count; i++) {
+		const struct memory_run *run =
+		    run_numbered(m, batches[i].thread_row, batches[i].number);
+
+		if (!batches[i].mends && (!run || run->record.kept_until == RUN_NOT_KEPT)) {
+			memory_unlock(m, true);
+			return error_set(err, ERR_THREAD_BUSY, "there is no such run");
+		}
+	}
 	for (size_t i = 0; i < count; i++) {
 		const struct memory_run *run =
 		    run_numbered(m, batches[i].thread_row, batches[i].number);
@@ -1040,6 +1066,7 @@ const struct run_ops memory_runs = {
     .claim = memory_claim,
     .begins = memory_begins,
     .give_back = memory_give_back,
+    .lose = memory_lose,
     .finish = memory_finish,
     .recover = memory_recover,
     .stop_queued = memory_stop_queued,

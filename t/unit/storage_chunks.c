@@ -45,7 +45,7 @@ static void end(struct thread *t, struct run_record *r, int64_t at)
 	check_ok(write_one(st, &w, &err));
 }
 
-static void append(const struct thread *t, int64_t number, int64_t seq, int64_t count)
+static bool try_append(const struct thread *t, int64_t number, int64_t seq, int64_t count)
 {
 	char lines[1024] = "";
 	struct chunk_batch batch = {t->row, number, seq, count, lines, 0, NULL, false};
@@ -54,7 +54,12 @@ static void append(const struct thread *t, int64_t number, int64_t seq, int64_t 
 		snprintf(lines + strlen(lines), sizeof(lines) - strlen(lines), "%s-%lld\n",
 		    t->run_id, (long long)(seq + i));
 	batch.len = strlen(lines);
-	check_ok(st->runs->chunks_append(st, NULL, &batch, 1, &err));
+	return st->runs->chunks_append(st, NULL, &batch, 1, &err);
+}
+
+static void append(const struct thread *t, int64_t number, int64_t seq, int64_t count)
+{
+	check_ok(try_append(t, number, seq, count));
 }
 
 struct reading {
@@ -86,6 +91,15 @@ static int64_t last_of(const struct thread *t, int64_t number)
 
 	check_ok(st->runs->chunks_last(st, NULL, t->row, number, &seq, &err));
 	return seq;
+}
+
+/* Its run is not there to have them. */
+static void append_in_vain(const struct thread *t, int64_t number, int64_t seq, int64_t count)
+{
+	CU_ASSERT_FALSE(try_append(t, number, seq, count));
+	CU_ASSERT_EQUAL(err.kind, ERR_THREAD_BUSY);
+	error_release(&err);
+	CU_ASSERT_EQUAL(last_of(t, number), 0);
 }
 
 static int64_t expire(int64_t now, int64_t most)
@@ -165,10 +179,14 @@ static void several_runs_are_appended_to_at_once(void)
 	struct run_record r = begin(&t, "r"), s = begin(&u, "s");
 	const struct chunk_batch batches[] = {{t.row, r.number, 1, 1, "a\n", 2, NULL, false},
 	    {u.row, s.number, 1, 1, "b\n", 2, NULL, false},
-	    {t.row, r.number + 1, 1, 1, "x\n", 2, NULL, false},
-	    {t.row, r.number, 2, 1, "c\n", 2, NULL, false}};
+	    {t.row, r.number, 2, 1, "c\n", 2, NULL, false},
+	    {t.row, r.number + 1, 1, 1, "x\n", 2, NULL, false}};
 
-	check_ok(st->runs->chunks_append(st, NULL, batches, 4, &err));
+	CU_ASSERT_FALSE(st->runs->chunks_append(st, NULL, batches, 4, &err));
+	CU_ASSERT_EQUAL(err.kind, ERR_THREAD_BUSY);
+	error_release(&err);
+	CU_ASSERT_EQUAL(last_of(&t, r.number), 0);
+	check_ok(st->runs->chunks_append(st, NULL, batches, 3, &err));
 	CU_ASSERT_STRING_EQUAL(read_all(&t, r.number, 0, 9), "1+1:a\n2+1:c\n");
 	CU_ASSERT_STRING_EQUAL(read_all(&u, s.number, 0, 9), "1+1:b\n");
 	CU_ASSERT_EQUAL(last_of(&t, r.number + 1), 0);
@@ -207,8 +225,7 @@ static void a_run_that_keeps_none_gets_none(void)
 
 	t.run_id = "r";
 	check_ok(write_one(st, &w, &err));
-	append(&t, r.number, 1, 2);
-	CU_ASSERT_EQUAL(last_of(&t, r.number), 0);
+	append_in_vain(&t, r.number, 1, 2);
 }
 
 static bool line_ends_with(void *arg, const char *line, size_t len)
@@ -299,8 +316,7 @@ static void chunks_go_when_their_time_is_over(void)
 		;
 	CU_ASSERT_EQUAL(last_of(&t, r.number), 0);
 	CU_ASSERT_EQUAL(kept_until(&t, "r"), RUN_NOT_KEPT);
-	append(&t, r.number, 151, 1);
-	CU_ASSERT_EQUAL(last_of(&t, r.number), 0);
+	append_in_vain(&t, r.number, 151, 1);
 	CU_ASSERT_EQUAL(kept_until(&t, "s"), 1300);
 	CU_ASSERT_EQUAL(last_of(&t, s.number), 1);
 	CU_ASSERT_EQUAL(last_of(&u, on.number), 1);
@@ -393,8 +409,7 @@ static void chunks_go_with_their_thread(void)
 	CU_ASSERT_TRUE(remove_one(st, &t, &err));
 	CU_ASSERT_NOT_EQUAL(chunks_count(shared_of(st), t.row, r.number), count);
 	CU_ASSERT_TRUE(come_to_nothing(&t, r.number));
-	append(&t, r.number, 151, 1);
-	CU_ASSERT_EQUAL(last_of(&t, r.number), 0);
+	append_in_vain(&t, r.number, 151, 1);
 	CU_ASSERT_EQUAL(last_of(&u, s.number), 1);
 }
 

@@ -1582,6 +1582,32 @@ static void what_a_dead_process_had_is_taken_up_again(void)
 	end_apart();
 }
 
+static void an_attempt_that_is_given_up_counts(void)
+{
+	struct thread t = sample_thread("given up");
+	struct run_job job;
+	int64_t rows[8], row, next;
+	bool lost;
+
+	empty_the_queue();
+	must_submit(&t, "r1", 100, 0);
+	CU_ASSERT_STRING_EQUAL(claimed(NOW, &job), "r1");
+	row = job.row;
+	must_begin(&job);
+	check_ok(st->runs->lose(st, NULL, &job, &lost, &err));
+	CU_ASSERT_TRUE(lost);
+	CU_ASSERT_EQUAL(status_of("given up", "r1"), RUN_RUNNING);
+	CU_ASSERT_STRING_EQUAL(claimed(NOW, &job), "none");
+	CU_ASSERT_EQUAL_FATAL(recovered(2, rows), 1);
+	CU_ASSERT_EQUAL(rows[0], row);
+	CU_ASSERT_TRUE_FATAL(claim_row(row, NOW, &job, &next));
+	CU_ASSERT(job.attempt == 2 && !job.given_back);
+	must_end(&job, RUN_COMPLETED);
+	check_ok(st->runs->lose(st, NULL, &job, &lost, &err));
+	CU_ASSERT_FALSE(lost);
+	CU_ASSERT_EQUAL(status_of("given up", "r1"), RUN_COMPLETED);
+}
+
 static void what_was_claimed_alone_was_no_attempt(void)
 {
 	struct thread t = sample_thread("untouched");
@@ -1845,6 +1871,7 @@ static const struct unit_test of_sqlite[] = {
     {"processes that claim at once get each job once",
 	processes_that_claim_at_once_get_each_job_once},
     {"what a dead process had is taken up again", what_a_dead_process_had_is_taken_up_again},
+    {"an attempt that is given up counts", an_attempt_that_is_given_up_counts},
     {"what was claimed alone was no attempt", what_was_claimed_alone_was_no_attempt},
     {"one with an order is taken up until it is heeded",
 	one_with_an_order_is_taken_up_until_it_is_heeded},

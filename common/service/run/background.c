@@ -109,6 +109,39 @@ static bool background_recall_order(struct background *b, struct lease *lease)
 		    storage, &call->ctx, b->job->row, &b->run.ordered, &call->error));
 }
 
+/* ---- back into the queue ---- */
+
+/* What failed was the database, which may be there for another attempt. */
+static bool background_may_lose(const struct background *b)
+{
+	return b->call.error.kind == ERR_TRANSIENT_STORAGE &&
+	    b->job->attempt < b->call.service->config->runs_max_attempts;
+}
+
+/* As if this process had died.  As long as that cannot be stored nobody else has the run.  False
+ * of one whose end is stored. */
+static bool background_lose(struct background *b)
+{
+	struct call *call = &b->call;
+	struct storage *storage = call->service->storage;
+	const struct run_job *job = b->job;
+	struct error err = {0};
+	bool told = false, lost = true;
+	log_warning("run %s of thread %s is to be taken up again: %s", job->run_id, job->thread_id,
+	    *call->error.cause ? call->error.cause : call->error.detail);
+	while (!storage->runs->lose(storage, &call->ctx, job, &lost, &err)) {
+		if (!told)
+			log_error("run %s of thread %s cannot go back into the queue: %s",
+			    job->run_id, job->thread_id, *err.cause ? err.cause : err.detail);
+		told = true;
+		error_release(&err);
+		if (*b->host->yield)
+			return true; /* with the process */
+		clock_sleep_ms(UNWRITTEN_MS);
+	}
+	return lost || told; /* which may have been stored all the same */
+}
+
 /* ---- its end ---- */
 
 /* The end of a run that the engine did not write.  As long as that cannot be written either, there
@@ -130,6 +163,12 @@ static void background_finish(
 			return; /* and then it is lost with the process */
 		clock_sleep_ms(UNWRITTEN_MS);
 	}
+}
+
+static void background_fail(struct background *b)
+{
+	if (!background_may_lose(b) || !background_lose(b))
+		background_finish(b, RUN_ERROR, &b->call.error);
 }
 
 /* ---- the run ---- */
@@ -184,6 +223,8 @@ static void background_watch(struct background *b, struct turn *turn, bool ok)
 	if (job->attempt > 1 && !job->given_back && !b->run.ordered)
 		chunk_restarted(&writer, job->attempt);
 	ok = ok && turn_run(turn, &writer.observer);
+	if (!ok && background_may_lose(b))
+		chunk_keeper_flush(turn->keeper);
 	if (ok && turn_given_back(turn)) {
 		chunk_keeper_flush(turn->keeper); /* who takes it up counts on from there */
 		turn_end(turn);
@@ -193,6 +234,8 @@ static void background_watch(struct background *b, struct turn *turn, bool ok)
 		error_release(&err);
 	} else if (!ok && b->call.error.kind == ERR_THREAD_BUSY) {
 		turn_end(turn); /* it was stopped or given back, and its end is not this one's */
+	} else if (!ok && background_may_lose(b) && background_lose(b)) {
+		turn_end(turn);
 	} else {
 		background_end(b, turn, &writer, ok);
 	}
@@ -225,7 +268,7 @@ static void background_run(struct background *b, struct lease *lease)
 		chunk_keeper_end(turn.keeper);
 	} else {
 		turn_log_failure(&turn);
-		background_finish(b, RUN_ERROR, &call->error);
+		background_fail(b);
 		turn_end(&turn);
 	}
 	metrics_gauge(GAUGE_BACKGROUND, -1);
@@ -244,7 +287,7 @@ void background_execute(
 	else
 		lease_drop(service->storage, &b.call.ctx, lease);
 	if (!b.run.record && error_is_set(&b.call.error)) /* nor could it be looked at */
-		background_finish(&b, RUN_ERROR, &b.call.error);
+		background_fail(&b);
 	log_request(NULL);
 	call_release(&b.call);
 }

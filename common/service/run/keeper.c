@@ -19,6 +19,8 @@
 #define TOGETHER 64           /* runs in one transaction */
 #define PAUSE_MS 2            /* from one transaction to the next, while nobody is held up */
 #define UNSEEN_MS 10          /* the same while nobody follows a run */
+#define AGAIN_MS 100          /* until what the disk did not take for the moment is tried again */
+#define AWAY_MS 30000         /* for so long */
 
 /* Chunks that follow each other. */
 struct batch {
@@ -47,6 +49,7 @@ struct chunk_keeper {
 	int64_t seq;                /* of the latest chunk */
 	int64_t stored;             /* of the latest on disk */
 	bool failed;                /* the disk has not taken all */
+	int64_t away_since;         /* it does not for now, by clock_monotonic_ms; or 0 */
 	bool ended;                 /* nothing more comes */
 	struct lease *lease;        /* to be dropped when what comes next is on disk, or NULL */
 	bool whole;                 /* that has come */
@@ -64,10 +67,11 @@ struct chunk_keepers {
 	pthread_mutex_t lock; /* guards the rest */
 	pthread_cond_t wake;
 	struct chunk_keeper *first, **end; /* that wait for the disk, the longest first */
-	int64_t next_at; /* when the next transaction may begin, by clock_monotonic_ms */
-	bool held_up;    /* somebody, so it is to begin at once */
-	unsigned live;   /* keepers with a client and a record */
-	bool idle;       /* the thread sleeps until something waits */
+	int64_t next_at;  /* when the next transaction may begin, by clock_monotonic_ms */
+	int64_t again_at; /* the same, also where somebody is held up: the disk is away */
+	bool held_up;     /* somebody, so it is to begin at once */
+	unsigned live;    /* keepers with a client and a record */
+	bool idle;        /* the thread sleeps until something waits */
 	bool started, stopping;
 };
 
@@ -110,8 +114,9 @@ static void keeper_drop(struct chunk_keeper *keeper, struct lease **lease)
  * held. */
 static void keeper_fail(struct chunk_keeper *keeper, const struct error *err)
 {
+	bool gone = err->kind == ERR_THREAD_BUSY; /* so has the thread, and nobody is to blame */
 	struct batch *batch;
-	log_error("chunks of run %s are kept no more: %s", keeper->run_id,
+	log_at(gone ? LOG_INFO : LOG_ERROR, "chunks of run %s are kept no more: %s", keeper->run_id,
 	    *err->cause ? err->cause : err->detail);
 	keeper->failed = true;
 	keeper_drop(keeper, &keeper->releasing);
@@ -128,6 +133,7 @@ static void keeper_hand_on(struct chunk_keeper *keeper)
 {
 	struct batch *batch;
 	keeper->releasing = NULL;
+	keeper->away_since = 0;
 	while ((batch = batches_take(&keeper->writing))) {
 		keeper->stored = batch->seq + batch->count - 1;
 		if (keeper->setup.live && !keeper->gone && keeper->fresh.size < MOST)
@@ -182,20 +188,54 @@ static void keeper_free(struct chunk_keeper *keeper)
 	free(keeper);
 }
 
-/* Together, and where that fails one by one, so that no run pays for another. */
+/* The lock is held. */
+static void keeper_queue(struct chunk_keeper *keeper)
+{
+	struct chunk_keepers *all = keeper->all;
+	if (keeper->waits)
+		return;
+	keeper->waits = true;
+	keeper->next = NULL;
+	*all->end = keeper;
+	all->end = &keeper->next;
+	if (all->idle)
+		pthread_cond_signal(&all->wake);
+}
+
+/* For the moment the disk has not taken it: whether it is tried again, as it is, because it may be
+ * there.  The lock is held. */
+static bool keeper_tries_again(struct chunk_keeper *keeper, const struct error *err)
+{
+	struct chunk_keepers *all = keeper->all;
+	int64_t now = clock_monotonic_ms();
+	if (!keeper->away_since)
+		keeper->away_since = now;
+	if (err->kind != ERR_TRANSIENT_STORAGE || now - keeper->away_since >= AWAY_MS)
+		return false;
+	all->again_at = now + AGAIN_MS;
+	keeper_queue(keeper);
+	return true;
+}
+
+/* Together, and where that fails, and not for the moment, one by one, so that no run pays for
+ * another. */
 static void keepers_commit(
     struct chunk_keepers *all, struct chunk_keeper *const *keepers, size_t count)
 {
 	struct error together = {0};
 	bool ok = keepers_write(all, keepers, count, &together);
+	bool apart = !ok && count > 1 && together.kind != ERR_TRANSIENT_STORAGE;
 	for (size_t i = 0; i < count; i++) {
 		struct error alone = {0};
-		bool stored = ok || (count > 1 && keepers_write(all, keepers + i, 1, &alone));
+		bool stored = ok || (apart && keepers_write(all, keepers + i, 1, &alone));
+		const struct error *err = apart ? &alone : &together;
 		pthread_mutex_lock(&all->lock);
 		if (stored)
 			keeper_hand_on(keepers[i]);
-		else
-			keeper_fail(keepers[i], count > 1 ? &alone : &together);
+		else if (!keeper_tries_again(keepers[i], err))
+			keeper_fail(keepers[i], err);
+		if (stored && keepers[i]->pending.first)
+			keeper_queue(keepers[i]); /* what came while it was tried again */
 		bool left = keeper_is_left(keepers[i]);
 		pthread_cond_broadcast(&keepers[i]->moved);
 		pthread_mutex_unlock(&all->lock);
@@ -214,19 +254,21 @@ static size_t keepers_take(struct chunk_keepers *all, struct chunk_keeper **keep
 		struct chunk_keeper *keeper = all->first;
 		all->first = keeper->next;
 		keeper->waits = false;
-		if (!keeper->pending.first) { /* it failed meanwhile */
+		if (!keeper->pending.first && !keeper->writing.first) { /* it failed meanwhile */
 			pthread_cond_broadcast(&keeper->moved);
 			if (keeper_is_left(keeper))
 				keeper_free(keeper);
 			continue;
 		}
+		keepers[count++] = keeper;
+		if (keeper->writing.first)
+			continue;
 		keeper->writing = keeper->pending;
 		keeper->pending = (struct batches){0};
 		if (keeper->whole || keeper->ended) {
 			keeper->releasing = keeper->lease;
 			keeper->lease = NULL;
 		}
-		keepers[count++] = keeper;
 	}
 	if (!all->first)
 		all->end = &all->first;
@@ -236,8 +278,8 @@ static size_t keepers_take(struct chunk_keepers *all, struct chunk_keeper **keep
 /* Until something waits, or the pause is over.  The lock is held. */
 static void keepers_sleep(struct chunk_keepers *all)
 {
-	const struct timespec due = {
-	    .tv_sec = all->next_at / 1000, .tv_nsec = all->next_at % 1000 * 1000000};
+	int64_t at = all->again_at > all->next_at ? all->again_at : all->next_at;
+	const struct timespec due = {.tv_sec = at / 1000, .tv_nsec = at % 1000 * 1000000};
 	all->idle = !all->first;
 	if (all->idle)
 		pthread_cond_wait(&all->wake, &all->lock);
@@ -256,7 +298,7 @@ static void *keepers_run(void *arg)
 	while (!all->stopping || all->first) {
 		int64_t now = clock_monotonic_ms();
 		bool at_once = all->held_up || all->stopping || now >= all->next_at;
-		if (!all->first || !at_once) {
+		if (!all->first || !at_once || now < all->again_at) {
 			keepers_sleep(all);
 			continue;
 		}
@@ -270,20 +312,6 @@ static void *keepers_run(void *arg)
 	}
 	pthread_mutex_unlock(&all->lock);
 	return NULL;
-}
-
-/* The lock is held. */
-static void keeper_queue(struct chunk_keeper *keeper)
-{
-	struct chunk_keepers *all = keeper->all;
-	if (keeper->waits)
-		return;
-	keeper->waits = true;
-	keeper->next = NULL;
-	*all->end = keeper;
-	all->end = &keeper->next;
-	if (all->idle)
-		pthread_cond_signal(&all->wake);
 }
 
 /* For what has moved, of which the disk may be a part.  The lock is held, and is again afterwards.
@@ -332,11 +360,18 @@ static bool keeper_send_line(struct chunk_keeper *keeper, const struct kept_line
 	return ok || (error_is_set(err) && !begun);
 }
 
-/* A stream goes on without a state that cannot be read. */
+/* A stream waits for a state that cannot be read for the moment, and goes on without one that
+ * cannot be read. */
 static bool keeper_send(struct chunk_keeper *keeper, const struct kept_line *line, struct buf *part)
 {
+	int64_t end = clock_monotonic_ms() + AWAY_MS;
 	struct error err = {0};
 	bool reads = keeper_send_line(keeper, line, keeper->setup.granularity, part, &err);
+	while (reads && err.kind == ERR_TRANSIENT_STORAGE && clock_monotonic_ms() < end) {
+		error_release(&err);
+		clock_sleep_ms(AGAIN_MS);
+		reads = keeper_send_line(keeper, line, keeper->setup.granularity, part, &err);
+	}
 	if (reads && error_is_set(&err)) {
 		log_error("a state of run %s cannot be shown: %s", keeper->run_id,
 		    *err.cause ? err.cause : err.detail);

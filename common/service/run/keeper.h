@@ -9,8 +9,9 @@
  * on to the client that waits for the run, by a thread of the keeper's own: a client that is slow
  * holds up nobody and reads from the disk what it has missed.
  *
- * A run without a record keeps nothing, and neither does one whose chunks cannot be stored, from
- * there on: its client is told the rest without numbers.
+ * What cannot be stored for the moment is tried again for half a minute, while the run waits with
+ * what it says then.  A run without a record keeps nothing, and neither does one whose chunks
+ * cannot be stored, from there on: its client is told the rest without numbers.
  */
 #ifndef AGENTGRAPH_SERVICE_RUN_KEEPER_H
 #define AGENTGRAPH_SERVICE_RUN_KEEPER_H

@@ -20,26 +20,67 @@ struct addition {
 	struct unit unit;
 	const struct chunk_batch *batches; /* whose lines are packed */
 	size_t count;
-	int64_t process; /* of several instances; else 0 */
+	int64_t process;     /* of several instances; else 0 */
+	struct query *asked; /* of these, for each batch */
 };
+
+static void chunks_add(struct db *db, const struct addition *a, const struct chunk_batch *b,
+    struct query *q, struct error *err)
+{
+	query_start(q, db, b->mends ? SQL_CHUNKS_MEND : SQL_CHUNKS_INSERT, err);
+	query_int(q, ":thread", b->thread_row);
+	query_int(q, ":number", b->number);
+	query_int(q, ":seq", b->seq);
+	query_int(q, ":count", b->count);
+	query_text_part(q, ":lines", b->lines, b->len);
+	if (a->process && !b->mends)
+		query_int(q, ":process", a->process);
+}
+
+/* Of several instances, so that what is added takes one trip to the server. */
+static bool chunks_append_ask(struct db *db, struct unit *unit, struct error *err)
+{
+	const struct addition *a = (struct addition *)unit;
+
+	memset(a->asked, 0, a->count * sizeof(*a->asked));
+	for (size_t i = 0; a->process && i < a->count; i++) {
+		if (a->batches[i].mends)
+			continue;
+		chunks_add(db, a, &a->batches[i], &a->asked[i], err);
+		query_send(&a->asked[i]);
+		if (a->asked[i].failed)
+			return false;
+	}
+	return true;
+}
+
+/* What was not taken may not be shown as kept. */
+static bool chunks_append_one(struct db *db, const struct addition *a, size_t i, struct error *err)
+{
+	struct query q;
+	bool taken;
+
+	if (a->asked[i].db) {
+		taken = query_row(&a->asked[i]);
+		if (!query_end(&a->asked[i]))
+			return false;
+	} else {
+		chunks_add(db, a, &a->batches[i], &q, err);
+		if (!query_run(&q))
+			return false;
+		taken = a->batches[i].mends || db_changes(db) > 0;
+	}
+	return taken ||
+	    error_set(err, ERR_THREAD_BUSY, "the run has lost its thread, or its record");
+}
 
 static bool chunks_append_unit(struct db *db, struct unit *unit, struct error *err)
 {
 	const struct addition *a = (struct addition *)unit;
-	struct query q;
 
 	for (size_t i = 0; i < a->count; i++) {
-		const struct chunk_batch *b = &a->batches[i];
-
-		query_start(&q, db, b->mends ? SQL_CHUNKS_MEND : SQL_CHUNKS_INSERT, err);
-		query_int(&q, ":thread", b->thread_row);
-		query_int(&q, ":number", b->number);
-		query_int(&q, ":seq", b->seq);
-		query_int(&q, ":count", b->count);
-		query_text_part(&q, ":lines", b->lines, b->len);
-		if (a->process && !b->mends)
-			query_int(&q, ":process", a->process);
-		if (!query_run(&q) || (b->lease && !claim_drop(db, b->lease, err)))
+		if (!chunks_append_one(db, a, i, err) ||
+		    (a->batches[i].lease && !claim_drop(db, a->batches[i].lease, err)))
 			return false;
 	}
 	return true;
@@ -49,7 +90,8 @@ bool engine_chunks_append(struct storage *st, const struct storage_context *ctx,
     const struct chunk_batch *batches, size_t count, struct error *err)
 {
 	struct chunk_batch *packed = xcalloc(count, sizeof(*packed));
-	struct addition a = {{.run = chunks_append_unit}, packed, count, 0};
+	struct addition a = {{.run = chunks_append_unit, .ask = chunks_append_ask}, packed, count,
+	    0, xcalloc(count, sizeof(*a.asked))};
 	struct instances *instances = engine_of(st)->instances;
 	struct buf lines = {0};
 
@@ -74,6 +116,7 @@ bool engine_chunks_append(struct storage *st, const struct storage_context *ctx,
 		chunks_moved(engine_of(st)->shared, batches[i].thread_row, batches[i].number);
 	}
 	buf_release(&lines);
+	free(a.asked);
 	free(packed);
 	return ok;
 }

@@ -75,6 +75,7 @@ struct job_change {
 	int64_t row;
 	enum run_status status;
 	const char *error_json;
+	bool loses; /* the attempt was one */
 
 	struct job_row job;
 	struct moves moves;
@@ -91,6 +92,8 @@ static bool give_back_unit(struct db *db, struct unit *unit, struct error *err)
 	    c->job.claimer != claimer_number(engine_of(c->st)->claimer))
 		return true;
 	c->moves = (struct moves){.waiting = 1, .queue = true};
+	if (c->loses)
+		return job_run(db, SQL_JOB_LOSE, c->row, err);
 	return job_run(db,
 	    queue_is_unbegun(engine_of(c->st)->shared, c->row, c->job.claimer) ? SQL_JOB_UNCLAIM
 									       : SQL_JOB_GIVE_BACK,
@@ -102,16 +105,33 @@ void engine_begins(struct storage *st, const struct run_job *job)
 	queue_begun(engine_of(st)->shared, job->row);
 }
 
+static bool job_leave(struct job_change *c, struct error *err)
+{
+	if (!writer_run(engine_of(c->st)->writer, &c->unit, err))
+		return false;
+	queue_begun(engine_of(c->st)->shared, c->row);
+	return moves_tell(c->st, &c->moves);
+}
+
 bool engine_give_back(struct storage *st, const struct storage_context *ctx,
     const struct run_job *job, struct error *err)
 {
 	struct job_change c = {.unit = {.run = give_back_unit}, .st = st, .row = job->row};
 
 	(void)ctx;
-	if (!writer_run(engine_of(st)->writer, &c.unit, err))
-		return false;
-	queue_begun(engine_of(st)->shared, job->row);
-	return moves_tell(st, &c.moves);
+	return job_leave(&c, err);
+}
+
+bool engine_lose(struct storage *st, const struct storage_context *ctx, const struct run_job *job,
+    bool *lost, struct error *err)
+{
+	struct job_change c = {
+	    .unit = {.run = give_back_unit}, .st = st, .row = job->row, .loses = true};
+	bool ok = job_leave(&c, err);
+
+	(void)ctx;
+	*lost = c.moves.waiting != 0;
+	return ok;
 }
 
 static bool finish_unit(struct db *db, struct unit *unit, struct error *err)

@@ -289,6 +289,7 @@ const struct run_ops sql_runs = {
     .claim = engine_claim,
     .begins = engine_begins,
     .give_back = engine_give_back,
+    .lose = engine_lose,
     .finish = engine_finish,
     .recover = engine_recover,
     .stop_queued = engine_stop_queued,

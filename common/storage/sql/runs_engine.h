@@ -23,6 +23,8 @@ bool engine_claim(struct storage *st, const struct storage_context *ctx, struct 
 void engine_begins(struct storage *st, const struct run_job *job);
 bool engine_give_back(struct storage *st, const struct storage_context *ctx,
     const struct run_job *job, struct error *err);
+bool engine_lose(struct storage *st, const struct storage_context *ctx, const struct run_job *job,
+    bool *lost, struct error *err);
 bool engine_finish(struct storage *st, const struct storage_context *ctx, int64_t job_row,
     enum run_status status, const char *error_json, struct error *err);
 bool engine_recover(struct storage *st, const struct storage_context *ctx, int64_t max_attempts,
