@@ -5,6 +5,7 @@
 #include "base/log/log.h"
 #include "base/memory.h"
 #include "base/metrics/metrics.h"
+#include "base/os/clock.h"
 #include "storage/background.h"
 #include "storage/trace/trace_ring.h"
 
@@ -13,9 +14,13 @@
 #include <string.h>
 
 #define FILL_BOUND (RING_SIZE / 2) /* then a thread empties the ring */
+#define OTHERS_MS                                                                      \
+	200 /* or so long after the first of what is in it, where other instances read \
+	     */
 
 struct traces {
 	struct trace_ring *ring;
+	bool others; /* there may be other instances, which see what is in the storage alone */
 
 	pthread_mutex_t lock; /* guards what follows */
 	struct trace_records *records;
@@ -31,6 +36,7 @@ struct traces *traces_new(struct storage *storage, struct shared *shared)
 {
 	struct traces *traces = xcalloc(1, sizeof(*traces));
 	traces->ring = shared_region(shared, SHARED_TRACES);
+	traces->others = storage->engine->can.instances;
 	traces->records = storage->engine->trace_records->open(storage);
 	pthread_mutex_init(&traces->lock, NULL);
 	pthread_mutex_init(&traces->start, NULL);
@@ -185,7 +191,7 @@ static void drain_if_filled(struct traces *traces)
 {
 	struct error err = {0};
 	traces_lock(traces);
-	if (ring_fill(traces->ring) >= FILL_BOUND)
+	if (ring_fill(traces->ring) >= FILL_BOUND || traces->others)
 		traces_drain(traces, NULL, &err);
 	traces_unlock(traces);
 	error_release(&err);
@@ -204,11 +210,15 @@ static void *traces_work(void *arg)
 	struct background *thread = &traces->thread;
 	pthread_mutex_lock(&thread->lock);
 	while (!thread->stopping) {
-		if (!atomic_load(&traces->awake))
+		if (!atomic_load(&traces->awake)) {
 			background_sleep(thread, -1);
+			continue;
+		}
+		if (traces->others && ring_fill(traces->ring) < FILL_BOUND)
+			background_sleep(thread, clock_monotonic_ms() + OTHERS_MS);
 		pthread_mutex_unlock(&thread->lock);
-		drain_if_filled(traces);
 		atomic_store(&traces->awake, false);
+		drain_if_filled(traces);
 		pthread_mutex_lock(&thread->lock);
 	}
 	pthread_mutex_unlock(&thread->lock);
@@ -240,7 +250,7 @@ bool traces_put(struct traces *traces, const struct trace_run *run, const struct
 {
 	bool put = ring_add(traces->ring, run, piece, place);
 	metrics_count(METRIC_TRACES_DROPPED, !put);
-	if (ring_fill(traces->ring) >= FILL_BOUND)
+	if (ring_fill(traces->ring) >= FILL_BOUND || traces->others)
 		traces_wake(traces);
 	return put;
 }
