@@ -126,6 +126,12 @@ kill -9 $copier
 wait $copier 2>/dev/null
 ask one "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND granted" >terminated
 ok '[ ! -e "$WORK/third/threads.db" ]' 'when it is killed no database is there'
+ask one 'UPDATE version SET number = number + 1'
+copy "${URL}one" "sqlite:$WORK/third"
+is $? 1 'a schema of the next version is not copied'
+like "$(cat err)" 'schema version [0-9]+, of the next version of agentgraph, which has to copy it: this one knows' 'and it says why'
+ok '[ ! -e "$WORK/third/threads.db" ]' 'there is no half of it'
+ask one 'UPDATE version SET number = number - 1'
 copy "${URL}one" "sqlite:$WORK/third"
 is $? 0 'PostgreSQL is copied to a state directory'
 cat err

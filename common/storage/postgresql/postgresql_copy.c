@@ -13,7 +13,8 @@ static bool postgresql_copy_open(
 	struct db *db;
 
 	source.server = place->server = postgresql_server_new(url, err);
-	if (!source.server || !postgresql_migrate(source.server, err))
+	if (!source.server || !postgresql_migrate(source.server, err) ||
+	    !postgresql_is_own(source.server, err))
 		return false;
 	place->lock = db_open(&source, DB_DURABLE, err);
 	if (!place->lock || !copy_begin(place->lock, err))

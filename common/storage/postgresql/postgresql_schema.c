@@ -61,21 +61,29 @@ static bool schema_is_known(int version, struct error *err)
 		version, schema_newest());
 }
 
+static bool schema_version(
+    struct postgresql_server *s, struct postgresql_connection *c, int *version, struct error *err)
+{
+	char number[32];
+
+	if (postgresql_execute(s, c, "SELECT coalesce(max(number), 0) FROM version", number,
+		sizeof(number), err) != POSTGRESQL_FINE)
+		return false;
+	*version = (int)strtol(number, NULL, 10);
+	return true;
+}
+
 static bool schema_migrate(
     struct postgresql_server *s, struct postgresql_connection *c, struct error *err)
 {
-	char number[32];
 	int version;
 
 	if (!schema_run(s, c,
 		"SELECT pg_advisory_xact_lock("
 		"hashtextextended('agentgraph schema ' || current_setting('search_path'), 0))",
 		err) ||
-	    !schema_run(s, c, prepare, err) ||
-	    postgresql_execute(s, c, "SELECT coalesce(max(number), 0) FROM version", number,
-		sizeof(number), err) != POSTGRESQL_FINE)
+	    !schema_run(s, c, prepare, err) || !schema_version(s, c, &version, err))
 		return false;
-	version = (int)strtol(number, NULL, 10);
 	return schema_is_known(version, err) && schema_apply(s, c, version, err);
 }
 
@@ -112,6 +120,22 @@ bool postgresql_migrate(struct postgresql_server *s, struct error *err)
 	return ok;
 }
 
+bool postgresql_is_own(struct postgresql_server *s, struct error *err)
+{
+	struct postgresql_connection *c = postgresql_take(s, false, err);
+	int version;
+	bool ok = c && schema_version(s, c, &version, err) &&
+	    (version <= schema_newest() ||
+		error_set(err, ERR_STORAGE,
+		    "the database has schema version %d, of the next version of agentgraph, which "
+		    "has to copy it: this one knows versions up to %d",
+		    version, schema_newest()));
+
+	if (c)
+		postgresql_give_back(s, c);
+	return ok;
+}
+
 /* ---- a look ---- */
 
 static const char rights[] =
@@ -143,11 +167,7 @@ static bool schema_look(struct postgresql_server *s, struct postgresql_connectio
 	}
 	if (strcmp(answer, "there") != 0)
 		return error_set(err, ERR_STORAGE, "the role has %s", answer);
-	if (postgresql_execute(s, c, "SELECT coalesce(max(number), 0) FROM version", answer,
-		sizeof(answer), err) != POSTGRESQL_FINE)
-		return false;
-	version = (int)strtol(answer, NULL, 10);
-	if (!schema_is_known(version, err))
+	if (!schema_version(s, c, &version, err) || !schema_is_known(version, err))
 		return false;
 	if (version > schema_newest())
 		snprintf(text, size,

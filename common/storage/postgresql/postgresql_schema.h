@@ -10,6 +10,10 @@
  * that is newer than that an error. */
 bool postgresql_migrate(struct postgresql_server *s, struct error *err);
 
+/* Whether this program knows all that is in it: false with err set of a schema of the next version,
+ * which it works beside. */
+bool postgresql_is_own(struct postgresql_server *s, struct error *err);
+
 /* Where the server is, and what is found and outstanding there, malloc'd; it changes nothing.  NULL
  * with err set where a service could not work on it. */
 char *postgresql_look(struct postgresql_server *s, struct error *err);
