@@ -93,12 +93,13 @@ WHERE m.thread = :thread AND m.seq > :after AND m.seq <= :until
 ORDER BY m.seq
 LIMIT :limit;
 
--- name: body_insert
-INSERT INTO bodies (row, body) VALUES (nextval('bodies_row'), :body);
-
 -- name: message_insert
+-- With its body.
+WITH body AS (
+	INSERT INTO bodies (row, body) VALUES (nextval('bodies_row'), :body) RETURNING row
+)
 INSERT INTO messages (thread, seq, message_id, bytes, body, apart)
-VALUES (:thread, :seq, :message_id, :bytes, currval('bodies_row'), :apart);
+SELECT :thread, :seq, :message_id, :bytes, row, :apart FROM body;
 
 -- name: state_insert
 INSERT INTO states (pause, waiting, summary, fields) VALUES (:pause, :waiting, :summary, :fields)

@@ -426,12 +426,33 @@ static bool enter_context(
 	return query_run(&q);
 }
 
+bool engine_message_insert(struct db *db, int64_t thread_row, int64_t place,
+    const struct new_message *m, bool plain, struct error *err)
+{
+	struct query q;
+
+	if (!db->driver->side_by_side) {
+		query_start(&q, db, SQL_BODY_INSERT, err);
+		query_text(&q, ":body", m->body_json);
+		if (!query_run(&q))
+			return false;
+	}
+	query_start(&q, db, SQL_MESSAGE_INSERT, err);
+	if (db->driver->side_by_side) /* a server is told both at once */
+		query_text(&q, ":body", m->body_json);
+	query_int(&q, ":thread", thread_row);
+	query_int(&q, ":seq", place);
+	query_text(&q, ":message_id", m->message_id);
+	query_int(&q, ":bytes", (int64_t)strlen(m->body_json));
+	query_int(&q, ":apart", plain ? 0 : place);
+	return query_run(&q);
+}
+
 static bool insert_message(
     struct db *db, struct change *c, const struct new_message *m, struct error *err)
 {
 	bool plain = c->now.view.plain && c->now.view.until == c->now.view.last;
 	int64_t seq = 0;
-	struct query q;
 
 	/* the index sees to it where there are no branches */
 	if (!plain && !change_find(db, c, m->message_id, &seq, NULL, err))
@@ -440,18 +461,10 @@ static bool insert_message(
 		error_set(err, ERR_STORAGE, NULL);
 		return error_cause(err, "the thread has that message: %s", m->message_id);
 	}
-	query_start(&q, db, SQL_BODY_INSERT, err);
-	query_text(&q, ":body", m->body_json);
-	if (!query_run(&q) || !change_next_place(db, c, err))
+	if (!change_next_place(db, c, err))
 		return false;
-	query_start(&q, db, SQL_MESSAGE_INSERT, err);
-	query_int(&q, ":thread", c->row);
-	query_int(&q, ":seq", c->now.view.last);
-	query_text(&q, ":message_id", m->message_id);
-	query_int(&q, ":bytes", (int64_t)strlen(m->body_json));
-	query_int(&q, ":apart", plain ? 0 : c->now.view.last);
 	c->now.messages++;
-	return query_run(&q);
+	return engine_message_insert(db, c->row, c->now.view.last, m, plain, err);
 }
 
 static bool change_run_later(

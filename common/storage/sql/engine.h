@@ -110,6 +110,10 @@ bool engine_thread_write(struct storage *st, const struct storage_context *ctx,
 bool engine_thread_insert(
     struct storage *st, struct db *db, const struct thread *t, int64_t *row, struct error *err);
 
+/* Adds a message at that place of the list; plain: as the thread's row will be. */
+bool engine_message_insert(struct db *db, int64_t thread_row, int64_t place,
+    const struct new_message *m, bool plain, struct error *err);
+
 /* messages.c */
 bool engine_message_list(struct storage *st, const struct storage_context *ctx, int64_t thread_row,
     const struct thread_view *view, const struct page *page, message_fn fn, void *arg,

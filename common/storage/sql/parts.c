@@ -108,8 +108,9 @@ static bool parts_add_again(
 static bool parts_add_message(
     struct db *db, struct making *m, const struct history_part *part, struct error *err)
 {
+	const struct new_message message = {
+	    .message_id = part->message_id, .body_json = part->body_json};
 	int64_t bytes = (int64_t)strlen(part->body_json), max = m->st->thread_max_bytes, seq;
-	struct query q;
 
 	m->bytes += bytes;
 	if (max && m->bytes + thread_state_size(m->thread) > max)
@@ -119,17 +120,7 @@ static bool parts_add_message(
 	if (seq)
 		return error_set(
 		    err, ERR_INVALID_INPUT, "the list has a message %s already", part->message_id);
-	query_start(&q, db, SQL_BODY_INSERT, err);
-	query_text(&q, ":body", part->body_json);
-	if (!query_run(&q))
-		return false;
-	query_start(&q, db, SQL_MESSAGE_INSERT, err);
-	query_int(&q, ":thread", m->row);
-	query_int(&q, ":seq", part->place);
-	query_text(&q, ":message_id", part->message_id);
-	query_int(&q, ":bytes", bytes);
-	query_int(&q, ":apart", m->plain ? 0 : part->place);
-	return query_run(&q);
+	return engine_message_insert(db, m->row, part->place, &message, m->plain, err);
 }
 
 static bool parts_add_checkpoint(
