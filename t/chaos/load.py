@@ -327,7 +327,7 @@ class Checker:
         present = set(ids)
         for twice in {i for i in present if ids.count(i) > 1} if len(present) < len(ids) else ():
             self.wrong.append("%s: message %s is there twice" % (thread, twice))
-        runs, current = {}, None
+        runs, current, before = {}, None, len(self.wrong)
         for message in messages:
             if message["role"] == "user":
                 current = runs.setdefault(message["message_id"], [])
@@ -341,6 +341,8 @@ class Checker:
         for message, (where, acknowledged) in self.ledger.posted.items():
             if where == thread and acknowledged and message not in present:
                 self.wrong.append("%s: posted message %s is lost" % (thread, message))
+        if len(self.wrong) > before:
+            self.wrong.append("%s has at last %s" % (thread, [(m["role"], m["message_id"][-20:]) for m in messages[-16:]]))
 
     def check_turn(self, message, text, final, acknowledged, after):
         said = [part.get("text") for m in after or [] for part in m["content"] if m["role"] == "assistant" and part.get("text")]
