@@ -185,20 +185,6 @@ struct chores {
 	struct webhook_sender *sender;
 };
 
-static void chores_begin(struct chores *chores, struct service *service)
-{
-	struct error err = {0};
-	chores->retention = retention_new(service, &err);
-	if (error_is_set(&err))
-		log_warning("nothing is taken away that is old: %s", err.detail);
-	error_release(&err);
-	if (!service->config->runs_background) /* there is no runner */
-		chores->sender = webhook_sender_start(service, WEBHOOK_ANSWER_MS, &err);
-	if (error_is_set(&err))
-		log_warning("webhooks are not sent: %s", err.detail);
-	error_release(&err);
-}
-
 /* Lets requests to what is stored, and begins the chores; false with err set while that must wait.
  */
 static bool fcgi_main_let_in(
@@ -211,7 +197,16 @@ static bool fcgi_main_let_in(
 	service->storage->threads->lease_room(
 	    service->storage, workers_part((unsigned)options->threads));
 	atomic_store(&server->open, true);
-	chores_begin(chores, service);
+	struct error chore = {0};
+	chores->retention = retention_new(service, &chore);
+	if (error_is_set(&chore))
+		log_warning("nothing is taken away that is old: %s", chore.detail);
+	error_release(&chore);
+	if (!service->config->runs_background) /* there is no runner */
+		chores->sender = webhook_sender_start(service, WEBHOOK_ANSWER_MS, &chore);
+	if (error_is_set(&chore))
+		log_warning("webhooks are not sent: %s", chore.detail);
+	error_release(&chore);
 	return true;
 }
 

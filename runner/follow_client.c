@@ -370,21 +370,6 @@ static void follow_client_admit(struct follow_client *client)
 	follow_client_push(client);
 }
 
-static void follow_client_take_head(struct follow_client *client, size_t len)
-{
-	struct error err = {0};
-	if (follow_client_read_ticket(client, len, &err)) {
-		follow_client_admit(client);
-	} else {
-		log_warning("a request was refused: %s", *err.cause ? err.cause : err.detail);
-		follow_head_error(&client->out, &err, client->ticket.request_id);
-		client->stage = CLIENT_LAST;
-		follow_client_push(client);
-	}
-	error_release(&err);
-	buf_release(&client->head);
-}
-
 static void follow_client_read_head(struct follow_client *client)
 {
 	struct buf *head = &client->head;
@@ -399,10 +384,22 @@ static void follow_client_read_head(struct follow_client *client)
 	head->len += (size_t)got;
 	head->data[head->len] = '\0';
 	size_t len = follow_head_length(head->data, head->len);
-	if (len)
-		follow_client_take_head(client, len);
-	else if (head->len == FOLLOW_HEAD_LONGEST)
-		follow_client_drop(client);
+	if (!len) {
+		if (head->len == FOLLOW_HEAD_LONGEST)
+			follow_client_drop(client);
+		return;
+	}
+	struct error err = {0};
+	if (follow_client_read_ticket(client, len, &err)) {
+		follow_client_admit(client);
+	} else {
+		log_warning("a request was refused: %s", *err.cause ? err.cause : err.detail);
+		follow_head_error(&client->out, &err, client->ticket.request_id);
+		client->stage = CLIENT_LAST;
+		follow_client_push(client);
+	}
+	error_release(&err);
+	buf_release(head);
 }
 
 /* ---- what happens to it ---- */
@@ -441,16 +438,6 @@ void follow_clients_wake(struct followed_run *run)
 	}
 }
 
-static void follow_client_comment(struct follow_client *client)
-{
-	if ((!client->ticket.events && !client->told) ||
-	    client->follow->now - client->spoke < client->follow->settings->silence_ms)
-		return;
-	buf_puts(&client->out, COMMENT);
-	client->spoke = client->follow->now;
-	follow_client_push(client);
-}
-
 void follow_client_tick(struct follow_client *client)
 {
 	const struct follow *follow = client->follow;
@@ -461,8 +448,13 @@ void follow_client_tick(struct follow_client *client)
 		if (client->run->state != FOLLOWED_ACTIVE || clock_now() >= client->ticket.until)
 			follow_client_send_on(client);
 	} else if (!follow_client_pending(client)) {
+		bool hears = client->ticket.events || client->told;
 		client->moved = follow->now;
-		follow_client_comment(client);
+		if (hears && follow->now - client->spoke >= follow->settings->silence_ms) {
+			buf_puts(&client->out, COMMENT);
+			client->spoke = follow->now;
+			follow_client_push(client);
+		}
 		if (client->stage == CLIENT_STREAM && client->run->state != FOLLOWED_ACTIVE)
 			follow_client_push(client);
 	} else if (follow->now - client->moved >= follow->settings->stall_ms) {

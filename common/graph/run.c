@@ -81,16 +81,6 @@ static enum verdict run_pause_around(ag_run *run, const struct node *node, const
 	return PAUSED;
 }
 
-static void run_wait(ag_run *run)
-{
-	cJSON *waiting = cJSON_CreateObject();
-	cJSON_AddStringToObject(waiting, "message_id", run->frame.waiting_id);
-	cJSON_AddItemReferenceToObject(waiting, "calls", run->frame.waiting);
-	run->thread.waiting_json = run_kept_text(run, waiting);
-	run->thread.status = RUN_COMPLETED;
-	cJSON_Delete(waiting);
-}
-
 static enum verdict run_ended(
     ag_run *run, enum verdict verdict, enum run_status status, enum stop_state stop)
 {
@@ -140,7 +130,12 @@ static enum verdict run_after_node(ag_run *run, int *next, struct error *err)
 {
 	const struct node *node = run->frame.node;
 	if (run->frame.waiting) {
-		run_wait(run);
+		cJSON *waiting = cJSON_CreateObject();
+		cJSON_AddStringToObject(waiting, "message_id", run->frame.waiting_id);
+		cJSON_AddItemReferenceToObject(waiting, "calls", run->frame.waiting);
+		run->thread.waiting_json = run_kept_text(run, waiting);
+		run->thread.status = RUN_COMPLETED;
+		cJSON_Delete(waiting);
 		return WAITS_FOR_CLIENT;
 	}
 	if (node->interrupt_after)

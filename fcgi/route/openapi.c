@@ -166,17 +166,6 @@ static cJSON *openapi_parameters_of(const struct route *row, const cJSON *spec)
 	return parameters;
 }
 
-static void add_body(cJSON *operation, const struct route *row, const cJSON *spec)
-{
-	const char *body = json_str(spec, "body");
-	openapi_add_copy(operation, "requestBody", json_get(spec, "requestBody"));
-	if (!body)
-		return;
-	cJSON *request = cJSON_AddObjectToObject(operation, "requestBody");
-	cJSON_AddBoolToObject(request, "required", row->body == BODY_REQUIRED);
-	cJSON_AddItemToObject(request, "content", json_content(openapi_reference(SCHEMAS, body)));
-}
-
 static cJSON *openapi_operation_of(const struct route *row, const cJSON *spec)
 {
 	cJSON *operation = cJSON_CreateObject();
@@ -189,7 +178,14 @@ static cJSON *openapi_operation_of(const struct route *row, const cJSON *spec)
 		cJSON_AddItemToObject(operation, "parameters", parameters);
 	else
 		cJSON_Delete(parameters);
-	add_body(operation, row, spec);
+	openapi_add_copy(operation, "requestBody", json_get(spec, "requestBody"));
+	const char *body = json_str(spec, "body");
+	if (body) {
+		cJSON *request = cJSON_AddObjectToObject(operation, "requestBody");
+		cJSON_AddBoolToObject(request, "required", row->body == BODY_REQUIRED);
+		cJSON_AddItemToObject(
+		    request, "content", json_content(openapi_reference(SCHEMAS, body)));
+	}
 	cJSON_AddItemToObject(operation, "responses", responses_of(row, spec));
 	if (row->flags & ROUTE_WEBSOCKET)
 		cJSON_AddTrueToObject(operation, "x-websocket");

@@ -189,18 +189,6 @@ static bool memory_embed_recall(struct embedding *e, const unsigned char *hash, 
 	return found;
 }
 
-static void memory_embed_keep(struct embedding *e, const unsigned char *hash, const float *numbers)
-{
-	size_t size = e->dimension * sizeof(*numbers);
-	pthread_mutex_lock(&e->lock);
-	struct kept_query *k = &e->kept[e->next++ % QUERIES];
-	if (!k->numbers)
-		k->numbers = xmalloc(size);
-	memcpy(k->hash, hash, EMBED_HASH_SIZE);
-	memcpy(k->numbers, numbers, size);
-	pthread_mutex_unlock(&e->lock);
-}
-
 float *embed_query(struct embedding *e, const char *query, struct error *err)
 {
 	unsigned char hash[EMBED_HASH_SIZE];
@@ -212,12 +200,18 @@ float *embed_query(struct embedding *e, const char *query, struct error *err)
 	hash_text(query, hash);
 	if (memory_embed_recall(e, hash, numbers))
 		return numbers;
-	if (memory_embed_ask(e, query, numbers, err)) {
-		memory_embed_keep(e, hash, numbers);
-		return numbers;
+	if (!memory_embed_ask(e, query, numbers, err)) {
+		free(numbers);
+		return NULL;
 	}
-	free(numbers);
-	return NULL;
+	pthread_mutex_lock(&e->lock);
+	struct kept_query *k = &e->kept[e->next++ % QUERIES];
+	if (!k->numbers)
+		k->numbers = xmalloc(e->dimension * sizeof(*numbers));
+	memcpy(k->hash, hash, EMBED_HASH_SIZE);
+	memcpy(k->numbers, numbers, e->dimension * sizeof(*numbers));
+	pthread_mutex_unlock(&e->lock);
+	return numbers;
 }
 
 /* ---- many ---- */
