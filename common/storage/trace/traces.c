@@ -14,9 +14,7 @@
 #include <string.h>
 
 #define FILL_BOUND (RING_SIZE / 2) /* then a thread empties the ring */
-#define OTHERS_MS                                                                      \
-	200 /* or so long after the first of what is in it, where other instances read \
-	     */
+#define OTHERS_MS 1000             /* or so long after the first, where other instances read */
 
 struct traces {
 	struct trace_ring *ring;
