@@ -19,7 +19,8 @@ SELECT (SELECT count(*) FROM threads)
 	+ (SELECT count(*) FROM arrivals)
 	+ (SELECT count(*) FROM kept)
 	+ (SELECT count(*) FROM chunks)
-	+ (SELECT count(*) FROM webhooks) AS count;
+	+ (SELECT count(*) FROM webhooks)
+	+ (SELECT count(*) FROM pushes) AS count;
 
 -- name: copying_threads
 SELECT row, thread_id, user_id, created_at, updated_at, thread_name, metadata, last_number, run_id, status,
@@ -166,12 +167,20 @@ INSERT INTO chunks (row, thread, number, seq, count, lines)
 VALUES (:row, :thread, :number, :seq, :count, :lines);
 
 -- name: copying_webhooks
-SELECT row, thread, id, site, url, body, due_at, attempts, last_status, delivered_at
+SELECT row, thread, id, site, url, body, due_at, attempts, last_status, delivered_at, how
 FROM webhooks;
 
 -- name: copying_webhooks_put
-INSERT INTO webhooks (row, thread, id, site, url, body, due_at, attempts, last_status, delivered_at)
-VALUES (:row, :thread, :id, :site, :url, :body, :due_at, :attempts, :last_status, :delivered_at);
+INSERT INTO webhooks (row, thread, id, site, url, body, due_at, attempts, last_status, delivered_at, how)
+VALUES (:row, :thread, :id, :site, :url, :body, :due_at, :attempts, :last_status, :delivered_at, :how);
+
+-- name: copying_pushes
+SELECT thread, task, id, state, number, url, how
+FROM pushes;
+
+-- name: copying_pushes_put
+INSERT INTO pushes (thread, task, id, state, number, url, how)
+VALUES (:thread, :task, :id, :state, :number, :url, :how);
 
 -- name: copying_store_rows
 -- columns: copying_threads_rows

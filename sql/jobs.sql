@@ -253,7 +253,7 @@ VALUES (:row, :thread, :id, :site, :url, :body, :due_at, 0, 0);
 SELECT site FROM webhooks WHERE due_at IS NOT NULL AND site > :after ORDER BY site LIMIT 1;
 
 -- name: webhooks_of_site
-SELECT row, id, url, body, due_at, attempts, last_status
+SELECT row, id, url, body, how, due_at, attempts, last_status
 FROM webhooks
 WHERE site = :site AND due_at <= :now
 	AND EXISTS (SELECT 1 FROM threads WHERE threads.row = webhooks.thread)

@@ -166,6 +166,7 @@ DELETE FROM runs WHERE thread = :thread AND number = :number;
 SELECT (SELECT count(*) FROM
 		(SELECT 1 FROM jobs WHERE thread = :thread AND state < 4 LIMIT :most) AS waiting) AS queued,
 	EXISTS (SELECT 1 FROM kept WHERE thread = :thread AND number <= :number)
+		OR EXISTS (SELECT 1 FROM pushes WHERE thread = :thread)
 		OR EXISTS (SELECT 1 FROM runs
 			WHERE thread = :thread AND number <= :number AND job IS NOT NULL) AS apart;
 
@@ -182,6 +183,12 @@ WHERE row IN (SELECT job FROM runs
 DELETE FROM webhooks
 WHERE due_at IS NULL
 	AND row IN (SELECT job FROM runs
+		WHERE thread = :thread AND number <= :number AND status BETWEEN :from AND 5);
+
+-- name: run_trim_pushes
+DELETE FROM pushes
+WHERE thread = :thread
+	AND task IN (SELECT run_id FROM runs
 		WHERE thread = :thread AND number <= :number AND status BETWEEN :from AND 5);
 
 -- name: run_trim_kept

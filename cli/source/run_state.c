@@ -155,7 +155,7 @@ static cJSON *run_state_submit(struct run_source *source, const cJSON *body, str
 	struct call *call = state_begin(state_of(source));
 	const char *thread_id = json_str(json_opt(body, "config"), "thread_id");
 	bool known = state_identify(state_of(source), thread_id);
-	return state_end(state_of(source), known ? background_submit(call, body) : NULL, err);
+	return state_end(state_of(source), known ? background_submit(call, body, NULL) : NULL, err);
 }
 
 /* ---- opening ---- */

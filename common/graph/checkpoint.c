@@ -54,6 +54,7 @@ static void checkpoint_record_begin(ag_run *run)
 	    .brought = (int64_t)run->messages.brought,
 	    .replaces = run->setup.replaces,
 	    .keeps = run->setup.keeps,
+	    .push = run->setup.push,
 	    .keep = run->setup.storage->runs_keep,
 	    .buries = run->before->status == RUN_RUNNING,
 	};

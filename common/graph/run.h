@@ -123,6 +123,7 @@ struct run_setup {
 	const char *run_id;
 	int64_t replaces;            /* the record that its own takes the place of, or 0 */
 	bool keeps;                  /* its record says that its chunks are kept */
+	const struct push *push;     /* who is told of its end (storage/runs.h), or NULL */
 	const struct thread *thread; /* as it goes on from; row 0 for a new one */
 	/* The thread is at that checkpoint first, which its first write sees to, and was stored as
 	 * this before; NULL: it goes on as it is stored. */

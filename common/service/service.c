@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/metrics/metrics.h"
 #include "graph/message/media_url.h"
+#include "service/a2a/a2a_push.h"
 #include "service/evals/evals.h"
 #include "service/mcp/mcp_offer.h"
 #include "service/memory/memories.h"
@@ -79,6 +80,7 @@ bool service_open_storage(struct service *service, struct error *err)
 		    (struct id_source){&service->snowflake, snowflake_word(service->shared)};
 	service->storage->webhook_body = webhook_body;
 	service->storage->webhook_arg = service;
+	service->storage->pushes = a2a_push_words(config);
 	memories_attach(service->memories, service->storage);
 	if (!config->env.production)
 		service->traces = traces_new(service->storage, service->shared);

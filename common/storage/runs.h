@@ -34,6 +34,38 @@ struct run_usage {
 
 struct run_claim;
 
+/*
+ * Who is told how a task goes on: a run, and those that answer its pauses.  What is told goes into
+ * the outbox in the transaction that ends a run: of the task, or another one that takes its pause
+ * away.  Where a process died it comes with the next end of a run of the thread.
+ */
+struct push {
+	const char *task; /* run_id of the first run */
+	const char *id;   /* of those of a task no other has it */
+	const char *url;
+	const char *how_json; /* for storage.pushes, and for who delivers it */
+	int64_t number;       /* of push_put: that of the task's latest run */
+};
+
+struct webhook;
+
+/* A notification as it is sent; its texts live in an arena. */
+struct push_message {
+	const char *body, *type;
+	const char *token, *authorization; /* values of its headers, or NULL */
+};
+
+/* What is told; the first two use no storage, as they are called within its transactions. */
+struct push_words {
+	/* Whether a run that had the thread after a pause of the task has answered it. */
+	bool (*follows)(const char *thread_id, const char *task, const char *run_id);
+	/* malloc'd; of a pause that nobody answers any more the record says RUN_STOPPED. */
+	char *(*body)(const struct run_record *record, const struct push *push);
+	/* What is sent of it; arg is the storage's webhook_arg. */
+	void (*deliver)(
+	    void *arg, struct arena *a, const struct webhook *item, struct push_message *message);
+};
+
 /* Strings are never NULL unless said; times are microseconds since 1970. */
 struct run_record {
 	int64_t number; /* the engine's own, ascending within the thread; 0: not stored yet */
@@ -59,6 +91,7 @@ struct run_record {
 	int64_t keep;     /* so many of the thread's latest runs are kept; 0: all */
 	bool buries;      /* records that say RUN_RUNNING are those of dead processes */
 	bool keeps; /* also of that which ends it: its chunks are kept, as those of jobs are */
+	const struct push *push; /* is told of its end, or NULL */
 
 	/* Of the write that begins one in the background: */
 	const char *answers_json; /* answers that it goes on with, or NULL */
@@ -103,6 +136,7 @@ struct run_job {
 	/* Of submit: */
 	bool fresh_id; /* no record of the thread can have its run_id, which was just made */
 	enum lease_order orders; /* stop_queued of the whole thread in the same transaction */
+	const struct push *push; /* as in run_record */
 
 	/* Of claim: */
 	const char *answers_json; /* what it began with, or NULL */
@@ -152,7 +186,8 @@ struct webhook {
 	int64_t row;
 	const char *id; /* the same at each attempt, and of no other one */
 	const char *url, *body;
-	int64_t due_at; /* microseconds; 0: given up */
+	const char *how_json; /* of a push; NULL: it is the webhook of a run */
+	int64_t due_at;       /* microseconds; 0: given up */
 	int64_t attempts, last_status;
 	int64_t delivered_at; /* 0: not yet */
 };
@@ -301,6 +336,26 @@ struct run_ops {
 	/* Keeps attempts, last_status, due_at and delivered_at. */
 	bool (*webhook_settle)(struct storage *st, const struct storage_context *ctx,
 	    const struct webhook *item, struct error *err);
+
+	/*
+	 * Pushes.
+	 */
+
+	/* Adds one to a task whose latest run has that status, or replaces that of its id.  *room
+	 * says whether the task had any left, of so many at most. */
+	bool (*push_put)(struct storage *st, const struct storage_context *ctx, int64_t thread_row,
+	    const struct push *push, enum run_status status, int64_t most, bool *room,
+	    struct error *err);
+	/* Those of a task by their ids, from the arena; *count is the room, then how many. */
+	bool (*pushes_read)(struct storage *st, const struct storage_context *ctx, struct arena *a,
+	    int64_t thread_row, const char *task, struct push *items, size_t *count,
+	    struct error *err);
+	bool (*push_remove)(struct storage *st, const struct storage_context *ctx,
+	    int64_t thread_row, const char *task, const char *id, struct error *err);
+	/* A run ended, and whom that concerns may not know; who does is not told again.  Status
+	 * RUN_STOPPED: its pause was taken away without a run; else RUN_IDLE. */
+	bool (*pushes_tell)(struct storage *st, const struct storage_context *ctx,
+	    int64_t thread_row, int64_t number, enum run_status status, struct error *err);
 };
 
 #endif

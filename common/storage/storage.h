@@ -27,6 +27,7 @@ struct deferrals;
 struct shared;
 struct storage;
 struct run_ops;
+struct push_words;
 struct run_record;
 struct thread_ops;
 struct history_ops;
@@ -137,6 +138,7 @@ struct storage {
 	 */
 	char *(*webhook_body)(void *arg, const struct run_record *record);
 	void *webhook_arg;
+	const struct push_words *pushes; /* of runs.h; NULL: nobody is told how tasks go on */
 };
 
 /* The engine that config's database names, SQLite where it names none; NULL with err set, whose

@@ -30,7 +30,7 @@ void get_runs(struct request *rq)
 
 void post_runs(struct request *rq)
 {
-	const cJSON *data = background_submit(&rq->call, rq->body);
+	const cJSON *data = background_submit(&rq->call, rq->body, NULL);
 	if (data)
 		reply_accepted(rq, data);
 	else

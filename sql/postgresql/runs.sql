@@ -161,3 +161,16 @@ UPDATE webhooks
 SET attempts = :attempts, last_status = :last_status, delivered_at = :delivered_at,
 	due_at = :due_at::bigint, body = CASE WHEN :due_at::bigint IS NULL THEN NULL ELSE body END
 WHERE row = :row;
+
+-- name: push_put
+INSERT INTO pushes (thread, task, id, state, number, url, how)
+SELECT :thread::bigint, :task::text, :id::text, :state, :number, :url, :how
+WHERE EXISTS (SELECT 1 FROM threads WHERE row = :thread::bigint)
+	AND (SELECT count(*) FROM pushes
+		WHERE thread = :thread::bigint AND task = :task::text AND id <> :id::text) < :most
+ON CONFLICT (thread, task, id) DO UPDATE
+SET state = excluded.state, number = excluded.number, url = excluded.url, how = excluded.how;
+
+-- name: push_tell
+INSERT INTO webhooks (row, thread, id, site, url, body, how, due_at, attempts, last_status)
+VALUES (nextval('jobs_row'), :thread, :id, :site, :url, :body, :how, :now, 0, 0);

@@ -172,4 +172,9 @@ lg_refused 404 RESOURCE_NOT_FOUND 'Assistant not found' 'there is no other assis
 lg_wait s "$(run_of x '"checkpoint_id":"none"')"
 lg_refused 404 RESOURCE_NOT_FOUND 'Checkpoint not found' 'nor a checkpoint of that id'
 
+# ---- what only this protocol may say
+
+api POST /v1/graph/runs "$(run_body "[$(user x)]" '"lg_modes":"x"')"
+is "$STATUS" 202 'how a run is told here is no member of other bodies'
+
 done_testing

@@ -256,5 +256,11 @@ for wrong in '"pageSize":0' '"pageSize":101' '"pageToken":"x"' '"status":"workin
 done
 ask GetExtendedAgentCard '{}'
 a2a_fault -32007 EXTENDED_AGENT_CARD_NOT_CONFIGURED 'no other card' 'there is no other card'
+ask_old agent/getAuthenticatedExtendedCard '{}'
+a2a_fault -32007 EXTENDED_AGENT_CARD_NOT_CONFIGURED 'no other card' 'nor in 0.3'
+api GET /.well-known/agent-card.json
+is "$(json .supportsAuthenticatedExtendedCard "$BODY")" false 'which its card says'
+api GET /.well-known/agent-card.json '' 'A2A-Version: 1.0'
+is "$(json .capabilities.extendedAgentCard "$BODY")" false 'as that of 1.0 does'
 
 done_testing

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: ISC
 // Conversations of the A2A project's own client with builtin:demo, in both versions of the protocol.
 //
-//	node a2a_sdk.mjs BASE GUARDED TOKEN FOREIGN
+//	node a2a_sdk.mjs BASE GUARDED TOKEN FOREIGN RECEIVER LOG
 //
-// BASE is a service without authentication, GUARDED one where TOKEN and FOREIGN are those of two users.  Prints "ok NAME" or
+// RECEIVER takes notifications, which it writes to LOG (webhook_receiver.py).  BASE is a service without authentication, GUARDED one where TOKEN and FOREIGN are those of two users.  Prints "ok NAME" or
 // "failed NAME" for each fact.  Lies with report.mjs beside a node_modules with the client.
 import { randomUUID } from 'node:crypto';
-import { Role, TaskState } from '@a2a-js/sdk';
+import { readFileSync } from 'node:fs';
+import { Role, StreamResponse, TaskState } from '@a2a-js/sdk';
 import { ClientFactory, ClientFactoryOptions, DefaultAgentCardResolver, JsonRpcTransportFactory } from '@a2a-js/sdk/client';
 import { failure, is, report } from './report.mjs';
 
-const [base, guarded, token, foreign] = process.argv.slice(2);
+const [base, guarded, token, foreign, receiver, log] = process.argv.slice(2);
 
 const say = (text, more, configuration) => ({
 	message: { messageId: randomUUID(), role: Role.ROLE_USER, parts: [{ content: { $case: 'text', value: text } }], ...more },
@@ -101,6 +102,50 @@ async function converse(version, old) {
 	return { client, contextId };
 }
 
+// What came to an address, when so many did.
+async function notified(path, count) {
+	for (const until = Date.now() + 20000; ; await new Promise((done) => setTimeout(done, 50))) {
+		const came = readFileSync(log, 'utf8').split('\n').filter(Boolean).map((line) => JSON.parse(line)).filter((one) => one.path === path);
+		if (came.length >= count || Date.now() > until) return came;
+	}
+}
+
+async function notifications({ client }, version, old) {
+	const named = (text) => `${version}: ${text}`;
+	const config = (name, more) => ({ tenant: '', id: '', taskId: '', token: 'tok', url: `${receiver}/${name}/ok`,
+		authentication: { scheme: 'Bearer', credentials: 'secret' }, ...more });
+	const path = (name) => new URL(`${receiver}/${name}/ok`).pathname;
+	const task = await client.sendMessage(say('hello', {}, { taskPushNotificationConfig: config(`${version}-send`) }));
+	const [came] = await notified(path(`${version}-send`), 1);
+	is(named('the end of a task is told to who asked with the message'), [came?.headers['X-A2A-Notification-Token'], came?.headers.Authorization],
+		['tok', 'Bearer secret']);
+	const event = JSON.parse(came.body);
+	if (old) {
+		is(named('as a task'), [event.kind, event.id, event.status.state, event.artifacts[0].parts[0].text], ['task', task.id, 'completed', 'echo: hello']);
+	} else {
+		const { payload } = StreamResponse.fromJSON(event);
+		is(named('as an event with the task'), [payload.$case, payload.value.id, payload.value.status.state, answer(payload.value)],
+			['task', task.id, TaskState.TASK_STATE_COMPLETED, 'echo: hello']);
+	}
+	const asking = await client.sendMessage(say('/ask go?'));
+	const set = await client.createTaskPushNotificationConfig(config(`${version}-set`, { taskId: asking.id, id: 'mine' }));
+	is(named('a task gets an address later'), [set.taskId, set.id, set.token, set.authentication.scheme, set.authentication.credentials],
+		[asking.id, 'mine', 'tok', 'Bearer', '']);
+	is(named('which is read'), (await client.getTaskPushNotificationConfig({ tenant: '', taskId: asking.id, id: 'mine' })).url, `${receiver}/${version}-set/ok`);
+	await client.createTaskPushNotificationConfig(config(`${version}-gone`, { taskId: asking.id, id: 'other' }));
+	const listed = await client.listTaskPushNotificationConfig({ tenant: '', taskId: asking.id, pageSize: 0, pageToken: '' });
+	is(named('listed'), listed.configs.map((one) => one.id), ['mine', 'other']);
+	await client.deleteTaskPushNotificationConfig({ tenant: '', taskId: asking.id, id: 'other' });
+	is(named('and deleted'), (await failure(() => client.getTaskPushNotificationConfig({ tenant: '', taskId: asking.id, id: 'other' }))).name, 'TaskNotFoundError');
+	await client.sendMessage(say('yes', { taskId: asking.id }));
+	const [ended] = await notified(path(`${version}-set`), 1);
+	const told = JSON.parse(ended?.body ?? '{}');
+	is(named('and told of the end'), (told.task ?? told).id, asking.id);
+	is(named('another one is not'), (await notified(path(`${version}-gone`), 0)).length, 0);
+	is(named('addresses that nobody has allowed are refused'),
+		(await failure(() => client.createTaskPushNotificationConfig(config('x', { taskId: asking.id, url: 'http://elsewhere.example/' })))).name, 'RequestMalformedError');
+}
+
 async function lists({ client, contextId }) {
 	const all = await client.listTasks({ contextId, tenant: '', status: 0, pageToken: '' });
 	is('tasks of a context are listed, the latest first', all.tasks.map((one) => one.status.state),
@@ -125,6 +170,8 @@ async function access() {
 	is('its owner has it', (await alice.listTasks({ contextId: '', tenant: '', status: 0, pageToken: '' })).totalSize, 1);
 }
 
-await lists(await converse('1.0', false));
-await converse('0.3', true);
+const latest = await converse('1.0', false);
+await lists(latest);
+await notifications(latest, '1.0', false);
+await notifications(await converse('0.3', true), '0.3', true);
 await access();

@@ -39,6 +39,13 @@ struct memory_webhook {
 	int64_t thread_row;
 };
 
+struct memory_push {
+	struct memory_push *next;
+	struct push push;
+	int64_t thread_row;
+	enum { PUSH_AWAITS, PUSH_PAUSED, PUSH_OVER } state;
+};
+
 static int64_t jobs_made, webhooks_made;
 
 static struct memory_run *run_numbered(struct memory_storage *m, int64_t thread, int64_t number)
@@ -151,10 +158,26 @@ static int64_t chunks_drop(struct memory_storage *m, int64_t thread, int64_t num
 	return count;
 }
 
+/* Those of a task, or with NULL of all tasks of the thread; or only that of an id. */
+static void pushes_drop(struct memory_storage *m, int64_t thread, const char *task, const char *id)
+{
+	for (struct memory_push **link = &m->pushes; *link;) {
+		const struct push *p = &(*link)->push;
+
+		if ((*link)->thread_row == thread && (!task || strcmp(p->task, task) == 0) &&
+		    (!id || strcmp(p->id, id) == 0))
+			*link = (*link)->next;
+		else
+			link = &(*link)->next;
+	}
+}
+
 static void run_drop(struct memory_storage *m, struct memory_run *run)
 {
 	struct memory_run **link = &m->runs;
 	struct memory_webhook **w = &m->outbox;
+
+	pushes_drop(m, run->record.thread_row, run->record.run_id, NULL);
 
 	while (*link != run)
 		link = &(*link)->next;
@@ -226,9 +249,98 @@ void memory_runs_remove(struct memory_storage *m, int64_t thread_row)
 		else
 			w = &(*w)->next;
 	}
+	pushes_drop(m, thread_row, NULL, NULL);
 	chunks_drop(m, thread_row, 0, INT64_MAX);
 	queue_waiting_add(m->shared, -waiting);
 	chunks_moved_all(m->shared);
+}
+
+/* ---- told ---- */
+
+static void outbox_put(struct memory_storage *m, int64_t thread_row, const struct webhook *item)
+{
+	struct memory_webhook *w = arena_alloc(m->arena, sizeof(*w));
+	char *site = url_site(item->url);
+
+	*w = (struct memory_webhook){.next = m->outbox,
+	    .item = *item,
+	    .site = arena_strdup(m->arena, site ? site : item->url),
+	    .thread_row = thread_row};
+	w->item.id = arena_printf(m->arena, "msg_%lld", (long long)++webhooks_made);
+	w->item.body = arena_strdup(m->arena, item->body);
+	w->item.due_at = clock_now();
+	m->outbox = w;
+	outbox_wake(m->shared);
+	free(site);
+}
+
+static void push_put(struct memory_storage *m, int64_t thread, const struct push *push, int state)
+{
+	struct memory_push *p = arena_alloc(m->arena, sizeof(*p));
+
+	pushes_drop(m, thread, push->task, push->id);
+	*p = (struct memory_push){
+	    .next = m->pushes, .push = *push, .thread_row = thread, .state = state};
+	p->push.task = arena_strdup(m->arena, push->task);
+	p->push.id = arena_strdup(m->arena, push->id);
+	p->push.url = arena_strdup(m->arena, push->url);
+	p->push.how_json = arena_strdup(m->arena, push->how_json);
+	m->pushes = p;
+}
+
+static void push_put_first(
+    struct memory_storage *m, const struct memory_run *run, const struct push *push)
+{
+	struct push first;
+
+	if (!push)
+		return;
+	first = *push;
+	first.number = run->record.number;
+	push_put(m, run->record.thread_row, &first, PUSH_AWAITS);
+}
+
+static void push_tell(
+    struct memory_storage *m, struct memory_push *p, struct memory_run *run, enum run_status status)
+{
+	struct run_record shown = run_shown(m, run);
+
+	shown.status = status ? status : shown.status;
+	char *body = m->with.storage.pushes->body(&shown, &p->push);
+	const struct webhook item = {.row = -++webhooks_made,
+	    .url = p->push.url,
+	    .body = body,
+	    .how_json = p->push.how_json};
+
+	outbox_put(m, p->thread_row, &item);
+	free(body);
+	p->state = shown.status == RUN_INTERRUPTED ? PUSH_PAUSED : PUSH_OVER;
+	p->push.number = run->record.number;
+}
+
+/* As in the other engine; status as in pushes_tell. */
+static void pushes_tell(struct memory_storage *m, struct memory_run *run, enum run_status status)
+{
+	const struct push_words *words = m->with.storage.pushes;
+	const char *thread_id = memory_find_row(m, run->record.thread_row)->thread.thread_id;
+
+	for (struct memory_push *p = m->pushes; words && p; p = p->next) {
+		struct memory_run *own = run_numbered(m, p->thread_row, p->push.number);
+
+		if (p->thread_row != run->record.thread_row || p->state == PUSH_OVER)
+			continue;
+		if (own == run) {
+			if (p->state == PUSH_AWAITS || status)
+				push_tell(m, p, run, status);
+		} else if (p->state == PUSH_AWAITS) {
+			if (own && run_is_over(own))
+				push_tell(m, p, own, RUN_IDLE);
+		} else if (words->follows(thread_id, p->push.task, run->record.run_id)) {
+			push_tell(m, p, run, status);
+		} else if (own) {
+			push_tell(m, p, own, RUN_STOPPED);
+		}
+	}
 }
 
 /* ---- over ---- */
@@ -248,23 +360,11 @@ static void job_end(struct memory_storage *m, struct memory_run *run)
 	run->job.body_json = run->job.caller_json = run->job.answers_json = NULL;
 	if (shown.webhook.url && st->webhook_body)
 		body = st->webhook_body(st->webhook_arg, &shown);
-	if (body) {
-		struct memory_webhook *w = arena_alloc(m->arena, sizeof(*w));
-		char *site = url_site(shown.webhook.url);
-
-		*w = (struct memory_webhook){.next = m->outbox,
-		    .item = {.row = run->job.row,
-			.id = arena_printf(m->arena, "msg_%lld", (long long)++webhooks_made),
-			.url = shown.webhook.url,
-			.body = arena_strdup(m->arena, body),
-			.due_at = clock_now()},
-		    .site = arena_strdup(m->arena, site ? site : shown.webhook.url),
-		    .thread_row = run->record.thread_row};
-		m->outbox = w;
-		outbox_wake(m->shared);
-		free(site);
-	}
+	const struct webhook item = {.row = run->job.row, .url = shown.webhook.url, .body = body};
+	if (body)
+		outbox_put(m, run->record.thread_row, &item);
 	free(body);
+	pushes_tell(m, run, RUN_IDLE);
 	queue_wake(m->shared);
 	runs_trim_ended(m, run->record.thread_row, run->record.number);
 }
@@ -471,6 +571,8 @@ void memory_run_write(
 	begins = !begun->number || run->record.status == RUN_QUEUED;
 	if (begins)
 		run_begin(m, run, begun, place);
+	if (!begun->number)
+		push_put_first(m, run, begun->push);
 	run_take(m, run, latest, place->until);
 	for (int i = 0; i < 2 && c->writes[i]; i++) {
 		if (c->writes[i]->run)
@@ -486,8 +588,10 @@ void memory_run_write(
 	if (latest->status == RUN_RUNNING)
 		return;
 	chunks_moved(m->shared, place->thread_row, run->record.number);
-	if (!run->job.row)
+	if (!run->job.row) {
+		pushes_tell(m, run, RUN_IDLE);
 		return;
+	}
 	job_end(m, run);
 	job_take_along(m, latest->claims);
 }
@@ -627,6 +731,7 @@ static void job_put(struct memory_storage *m, struct run_job *job)
 	r->job = job->row;
 	r->metadata_json = run->job.metadata_json;
 	r->kept_until = RUN_KEPT;
+	push_put_first(m, run, job->push);
 	queue_waiting_add(m->shared, 1);
 	queue_wake(m->shared);
 }
@@ -1020,6 +1125,7 @@ static bool memory_webhooks_due(struct storage *st, const struct storage_context
 				item->id = arena_strdup(a, item->id);
 				item->url = arena_strdup(a, item->url);
 				item->body = arena_strdup(a, item->body);
+				item->how_json = arena_strdup(a, item->how_json);
 			}
 			w = webhook_next(m, site, w);
 		}
@@ -1057,6 +1163,76 @@ static bool memory_webhook_settle(struct storage *st, const struct storage_conte
 	return memory_unlock(m, true);
 }
 
+/* ---- pushes ---- */
+
+static bool memory_push_put(struct storage *st, const struct storage_context *ctx,
+    int64_t thread_row, const struct push *push, enum run_status status, int64_t most, bool *room,
+    struct error *err)
+{
+	struct memory_storage *m = memory_lock(st);
+	int64_t others = 0;
+
+	(void)ctx, (void)err;
+	for (const struct memory_push *p = m->pushes; p; p = p->next)
+		others += p->thread_row == thread_row && strcmp(p->push.task, push->task) == 0 &&
+		    strcmp(p->push.id, push->id) != 0;
+	*room = others < most && memory_find_row(m, thread_row);
+	if (*room)
+		push_put(m, thread_row, push,
+		    status == RUN_RUNNING || status == RUN_QUEUED ? PUSH_AWAITS
+			: status == RUN_INTERRUPTED               ? PUSH_PAUSED
+								  : PUSH_OVER);
+	return memory_unlock(m, true);
+}
+
+static int push_by_id(const void *a, const void *b)
+{
+	return strcmp(((const struct push *)a)->id, ((const struct push *)b)->id);
+}
+
+static bool memory_pushes_read(struct storage *st, const struct storage_context *ctx,
+    struct arena *a, int64_t thread_row, const char *task, struct push *items, size_t *count,
+    struct error *err)
+{
+	struct memory_storage *m = memory_lock(st);
+	size_t room = *count;
+
+	(void)ctx, (void)err;
+	*count = 0;
+	for (const struct memory_push *p = m->pushes; p && *count < room; p = p->next) {
+		if (p->thread_row != thread_row || strcmp(p->push.task, task) != 0)
+			continue;
+		items[(*count)++] = (struct push){.task = task,
+		    .id = arena_strdup(a, p->push.id),
+		    .url = arena_strdup(a, p->push.url),
+		    .how_json = arena_strdup(a, p->push.how_json)};
+	}
+	qsort(items, *count, sizeof(*items), push_by_id);
+	return memory_unlock(m, true);
+}
+
+static bool memory_push_remove(struct storage *st, const struct storage_context *ctx,
+    int64_t thread_row, const char *task, const char *id, struct error *err)
+{
+	struct memory_storage *m = memory_lock(st);
+
+	(void)ctx, (void)err;
+	pushes_drop(m, thread_row, task, id);
+	return memory_unlock(m, true);
+}
+
+static bool memory_pushes_tell(struct storage *st, const struct storage_context *ctx,
+    int64_t thread_row, int64_t number, enum run_status status, struct error *err)
+{
+	struct memory_storage *m = memory_lock(st);
+	struct memory_run *run = run_numbered(m, thread_row, number);
+
+	(void)ctx, (void)err;
+	if (run)
+		pushes_tell(m, run, status);
+	return memory_unlock(m, true);
+}
+
 const struct run_ops memory_runs = {
     .get = memory_run_get,
     .list = memory_run_list,
@@ -1082,4 +1258,8 @@ const struct run_ops memory_runs = {
     .webhooks_due = memory_webhooks_due,
     .webhooks_waiting = memory_webhooks_waiting,
     .webhook_settle = memory_webhook_settle,
+    .push_put = memory_push_put,
+    .pushes_read = memory_pushes_read,
+    .push_remove = memory_push_remove,
+    .pushes_tell = memory_pushes_tell,
 };

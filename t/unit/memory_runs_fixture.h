@@ -18,6 +18,7 @@
 struct memory_run;
 struct memory_chunks;
 struct memory_webhook;
+struct memory_push;
 
 /*
  * A place that was given: to a message, or to one that entered the context again.  Each names the
@@ -66,6 +67,7 @@ struct memory_storage {
 	struct memory_run *runs;       /* the newest first */
 	struct memory_chunks *chunks;  /* of all runs, the newest first */
 	struct memory_webhook *outbox; /* the newest first */
+	struct memory_push *pushes;
 	struct shared *shared;
 };
 

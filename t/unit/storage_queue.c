@@ -1358,8 +1358,8 @@ static void check_sound(const char *name)
 	    "(SELECT thread, number FROM kept)",
 	    "SELECT count(*) FROM (SELECT thread FROM jobs UNION SELECT thread FROM runs UNION "
 	    "SELECT thread FROM kept UNION SELECT thread FROM chunks UNION SELECT thread FROM "
-	    "webhooks) WHERE thread NOT IN (SELECT row FROM threads UNION SELECT thread FROM "
-	    "removed)",
+	    "webhooks UNION SELECT thread FROM pushes) WHERE thread NOT IN (SELECT row FROM "
+	    "threads UNION SELECT thread FROM removed)",
 	    "SELECT count(*) FROM pragma_integrity_check() WHERE integrity_check <> 'ok'",
 	};
 

@@ -113,7 +113,7 @@ cJSON *a2a_card(struct call *call, const char *version, const char *base)
 		a2a_add_old(card, url);
 	cJSON *can = json_add(card, "capabilities", cJSON_CreateObject());
 	json_add(can, "streaming", cJSON_CreateTrue());
-	json_add(can, "pushNotifications", cJSON_CreateFalse());
+	json_add(can, "pushNotifications", cJSON_CreateBool(config->runs_webhooks.count > 0));
 	if (!old)
 		json_add(can, "extendedAgentCard", cJSON_CreateFalse());
 	if (config->auth != AUTH_NONE)

@@ -8,6 +8,7 @@
 #include "graph/message/message.h"
 #include "service/a2a/a2a_events.h"
 #include "service/a2a/a2a_message.h"
+#include "service/a2a/a2a_push.h"
 #include "service/run/background.h"
 #include "service/run/chunk.h"
 #include "service/run/turn.h"
@@ -25,8 +26,9 @@ struct a2a_sending {
 	struct a2a_said said;
 	const char *thread_id; /* NULL: a new one */
 	const char *task_id;   /* NULL: a new one, unless the context waits for an answer */
-	const cJSON *configuration, *message, *metadata, *push;
-	int64_t history; /* below 0: all of it */
+	const cJSON *configuration, *message, *metadata, *given;
+	struct push *push; /* who is told how its task goes on, or NULL */
+	int64_t history;   /* below 0: all of it */
 	bool immediately, blocking;
 };
 
@@ -41,10 +43,10 @@ static const struct field_row send_rows[] = {
 
 static const struct field_row configuration_rows[] = {HISTORY,
     FIELD_AT("returnImmediately", a2a_sending, immediately, .kind = &field_bool),
-    FIELD_AT("taskPushNotificationConfig", a2a_sending, push, FIELD_OBJECT), FIELDS_END};
+    FIELD_AT("taskPushNotificationConfig", a2a_sending, given, FIELD_OBJECT), FIELDS_END};
 static const struct field_row old_configuration_rows[] = {HISTORY,
     FIELD(a2a_sending, blocking, .kind = &field_bool),
-    FIELD_AT("pushNotificationConfig", a2a_sending, push, FIELD_OBJECT), FIELDS_END};
+    FIELD_AT("pushNotificationConfig", a2a_sending, given, FIELD_OBJECT), FIELDS_END};
 
 /* The context of a task is that of its messages. */
 static bool a2a_read_task(struct call *call, struct a2a_sending *s, const char *action)
@@ -76,10 +78,12 @@ static bool a2a_sending_read(
 		a2a_message_read(call, rq->old, s->message, &s->said);
 	fields_read_body(&call->error, "body.params.configuration", s->configuration,
 	    rq->old ? old_configuration_rows : configuration_rows, s);
-	if (error_is_set(&call->error))
+	if (error_is_set(&call->error) ||
+	    !a2a_push_given(call, rq,
+		rq->old ? "configuration.pushNotificationConfig"
+			: "configuration.taskPushNotificationConfig",
+		s->given, &s->push))
 		return false;
-	if (s->push)
-		return a2a_fault(call, A2A_PUSH_NOT_SUPPORTED, "Push notifications are not there");
 	s->immediately = rq->old ? !s->blocking : s->immediately;
 	/* blank and "new" are none, as of every thread */
 	if (!thread_id_read_new(call, "body.params.message.contextId",
@@ -133,6 +137,20 @@ static bool a2a_is_new(struct call *call, const struct thread *thread, const str
 		"message.messageId: the context has a message '%.100s' already", said->message_id);
 }
 
+/* Who is told of a task that there is knows of it before the message is heard, of another one with
+ * its run. */
+static bool a2a_take_push(struct call *call, struct a2a_sending *s, const struct push **first)
+{
+	struct a2a_task task;
+	*first = NULL;
+	if (!s->push)
+		return true;
+	if (s->task_id)
+		return a2a_task_read(call, s->task_id, &task) && a2a_push_add(call, s->push, &task);
+	*first = s->push;
+	return true;
+}
+
 /* The thread is open, and may be another than it was when the task was looked at. */
 static bool a2a_choose_task(struct turn *turn, struct a2a_sending *s)
 {
@@ -149,8 +167,12 @@ static bool a2a_choose_task(struct turn *turn, struct a2a_sending *s)
 		turn->in.has_resume = true;
 		turn->in.resume = s->said.data;
 	}
+	if (!a2a_take_push(call, s, &turn->push))
+		return false;
 	turn->run_id = s->task_id ? a2a_task_next_id(call, s->task_id)
 				  : a2a_task_new_id(call, thread->thread_id);
+	if (turn->push)
+		a2a_push_of_new(s->push, turn->run_id);
 	if (!s->task_id)
 		s->task_id = turn->run_id;
 	s->thread_id = thread->thread_id;
@@ -249,14 +271,19 @@ static cJSON *a2a_submit(struct call *call, struct a2a_sending *s)
 		s->thread_id = id_make(&call->service->ids, arena_alloc(call->arena, UUID_SIZE));
 	const struct permission permission = {"graph", "invoke", s->thread_id};
 	cJSON *body = a2a_run_body(call, s, "messages");
-	if (!call_permit(call, &permission) || !a2a_submit_answer(call, s, body))
+	const struct push *first;
+	if (!call_permit(call, &permission) || !a2a_submit_answer(call, s, body) ||
+	    !a2a_take_push(call, s, &first))
 		return NULL;
 	const char *run_id =
 	    s->task_id ? a2a_task_next_id(call, s->task_id) : a2a_task_new_id(call, s->thread_id);
 	json_add_str(json_get(body, "config"), "run_id", run_id);
+	if (first)
+		a2a_push_of_new(s->push, run_id);
 	if (!s->task_id)
 		s->task_id = run_id;
-	return background_submit(call, body) ? a2a_sent(call, s) : NULL;
+	const struct background_beside beside = {.push = first};
+	return background_submit(call, body, &beside) ? a2a_sent(call, s) : NULL;
 }
 
 cJSON *a2a_send(struct call *call, const struct a2a_request *rq)

@@ -6,6 +6,7 @@
 #include "base/json/json.h"
 #include "base/os/clock.h"
 #include "service/a2a/a2a_follow.h"
+#include "service/a2a/a2a_push.h"
 #include "service/a2a/a2a_request.h"
 #include "service/a2a/a2a_send.h"
 #include "service/a2a/a2a_task.h"
@@ -52,6 +53,7 @@ static cJSON *a2a_get(struct call *call, const struct a2a_request *rq)
 /* Nothing runs; what was asked is asked no more. */
 static bool a2a_close_pause(struct call *call, const struct a2a_task *task)
 {
+	struct storage *storage = call->service->storage;
 	struct change change;
 	if (!change_begin(&change, call, task->thread.thread_id))
 		return false;
@@ -62,7 +64,10 @@ static bool a2a_close_pause(struct call *call, const struct a2a_task *task)
 	change.checkpoint = earlier_of_update(call);
 	bool ok = !same || change_append(&change, NULL);
 	change_end(&change);
-	return ok;
+	return ok &&
+	    (!storage->pushes ||
+		storage->runs->pushes_tell(storage, &call->ctx, task->thread.row,
+		    task->runs[task->count - 1].number, RUN_STOPPED, &call->error));
 }
 
 static bool a2a_stop(struct call *call, struct a2a_task *task)
@@ -114,13 +119,6 @@ static cJSON *a2a_no_extended_card(struct call *call, const struct a2a_request *
 	return NULL;
 }
 
-static cJSON *a2a_no_push(struct call *call, const struct a2a_request *rq)
-{
-	(void)rq;
-	a2a_fault(call, A2A_PUSH_NOT_SUPPORTED, "Push notifications are not there");
-	return NULL;
-}
-
 /* ---- the methods ---- */
 
 static const struct a2a_method {
@@ -135,10 +133,11 @@ static const struct a2a_method {
     {"ListTasks", NULL, a2a_tasks_list, NULL},
     {"CancelTask", "tasks/cancel", a2a_cancel, NULL},
     {"SubscribeToTask", "tasks/resubscribe", NULL, a2a_follow},
-    {"CreateTaskPushNotificationConfig", "tasks/pushNotificationConfig/set", a2a_no_push, NULL},
-    {"GetTaskPushNotificationConfig", "tasks/pushNotificationConfig/get", a2a_no_push, NULL},
-    {"ListTaskPushNotificationConfigs", "tasks/pushNotificationConfig/list", a2a_no_push, NULL},
-    {"DeleteTaskPushNotificationConfig", "tasks/pushNotificationConfig/delete", a2a_no_push, NULL},
+    {"CreateTaskPushNotificationConfig", "tasks/pushNotificationConfig/set", a2a_push_set, NULL},
+    {"GetTaskPushNotificationConfig", "tasks/pushNotificationConfig/get", a2a_push_get, NULL},
+    {"ListTaskPushNotificationConfigs", "tasks/pushNotificationConfig/list", a2a_push_list, NULL},
+    {"DeleteTaskPushNotificationConfig", "tasks/pushNotificationConfig/delete", a2a_push_remove,
+	NULL},
     {"GetExtendedAgentCard", "agent/getAuthenticatedExtendedCard", a2a_no_extended_card, NULL},
 };
 

@@ -74,13 +74,18 @@ bool a2a_context_fits(const char *thread_id)
 	return utf8_characters(thread_id) + 2 * (size_t)UUID_SIZE <= A2A_ID_MAX;
 }
 
-const char *a2a_task_of(struct call *call, const char *thread_id, const char *run_id)
+size_t a2a_task_length(const char *thread_id, const char *run_id)
 {
 	size_t len = strlen(thread_id);
 	if (strncmp(run_id, thread_id, len) != 0 || run_id[len] != A2A_BETWEEN)
-		return NULL;
-	size_t first = len + 1 + strcspn(run_id + len + 1, ".");
-	return arena_strndup(call->arena, run_id, first);
+		return 0;
+	return len + 1 + strcspn(run_id + len + 1, ".");
+}
+
+const char *a2a_task_of(struct call *call, const char *thread_id, const char *run_id)
+{
+	size_t len = a2a_task_length(thread_id, run_id);
+	return len ? arena_strndup(call->arena, run_id, len) : NULL;
 }
 
 /* ---- the runs of a task ---- */
@@ -154,7 +159,7 @@ static bool a2a_is_latest(const struct thread *thread, const struct run_record *
 	return thread->run_id && strcmp(thread->run_id, run->run_id) == 0;
 }
 
-static void a2a_task_settle(struct a2a_task *task)
+enum a2a_state a2a_state_of(enum run_status status)
 {
 	static const enum a2a_state states[] = {[RUN_QUEUED] = A2A_SUBMITTED,
 	    [RUN_RUNNING] = A2A_WORKING,
@@ -163,12 +168,22 @@ static void a2a_task_settle(struct a2a_task *task)
 	    [RUN_STOPPED] = A2A_CANCELED,
 	    [RUN_ERROR] = A2A_FAILED,
 	    [RUN_INTERRUPTED] = A2A_INPUT_REQUIRED};
+	return states[status];
+}
+
+int64_t a2a_run_since(const struct run_record *run)
+{
+	return run->finished_at ? run->finished_at
+	    : run->started_at   ? run->started_at
+				: run->created_at;
+}
+
+static void a2a_task_settle(struct a2a_task *task)
+{
 	const struct thread *thread = &task->thread;
 	const struct run_record *latest = &task->runs[task->count - 1];
-	task->state = states[latest->status];
-	task->since = latest->finished_at ? latest->finished_at
-	    : latest->started_at          ? latest->started_at
-					  : latest->created_at;
+	task->state = a2a_state_of(latest->status);
+	task->since = a2a_run_since(latest);
 	/* nobody can answer what is asked no more */
 	if (task->state == A2A_INPUT_REQUIRED &&
 	    (!a2a_is_latest(thread, latest) || thread->status != RUN_INTERRUPTED ||

@@ -27,6 +27,10 @@ const char *a2a_state_name(bool old, enum a2a_state state);
 bool a2a_state_find(const char *name, enum a2a_state *state);
 bool a2a_state_is_over(enum a2a_state state);
 
+/* That of a task whose latest run has that status, and since when. */
+enum a2a_state a2a_state_of(enum run_status status);
+int64_t a2a_run_since(const struct run_record *run);
+
 struct a2a_task {
 	const char *id;
 	struct thread thread;
@@ -43,7 +47,9 @@ const char *a2a_task_next_id(struct call *call, const char *task_id);
 /* Whether a context of that id can have tasks: their ids have a limit. */
 bool a2a_context_fits(const char *thread_id);
 
-/* The id of the task that a run of that id is of, in the arena; NULL: of none. */
+/* The id of the task that a run of that id is of, in the arena, or how much of the run's it is;
+ * NULL, 0: of none. */
+size_t a2a_task_length(const char *thread_id, const char *run_id);
 const char *a2a_task_of(struct call *call, const char *thread_id, const char *run_id);
 
 /* Reads one as it is now, and asks whether the caller may do that with its thread.  False with the

@@ -271,8 +271,6 @@ bool lg_input_read(struct call *call, const char *thread_id, const cJSON *body, 
 		    b.recursion_limit < RECURSION_MAX ? b.recursion_limit : RECURSION_MAX);
 	if (b.multitask_strategy)
 		json_add_str(in->body, "multitask_strategy", b.multitask_strategy);
-	if (background || in->resumable)
-		json_add_int(in->body, "lg_modes", in->modes);
 	if (background)
 		lg_input_background(in->body, &b);
 	return true;

@@ -53,6 +53,7 @@ bool lg_run_open(struct call *call, const char *thread_id, const cJSON *body, st
 	    !turn_read(turn, call, run->in.body, LG_MESSAGES_KEY))
 		return false;
 	turn->in.ends_with_client = run->in.ends_with_client;
+	turn->in.modes = run->in.modes;
 	if (!thread_id)
 		turn_open_apart(turn);
 	else if (!turn_open(turn) || !answers_drop_known(call, &turn->thread, &turn->in)) {
@@ -210,7 +211,8 @@ cJSON *lg_run_create(struct call *call, const char *thread_id, const cJSON *body
 	struct lg_input in;
 	if (!lg_input_read(call, thread_id, body, true, &in))
 		return NULL;
-	return lg_run_answer(call, background_submit(call, in.body));
+	const struct background_beside beside = {.modes = in.modes};
+	return lg_run_answer(call, background_submit(call, in.body, &beside));
 }
 
 cJSON *lg_runs_list(struct call *call, const char *thread_id, struct record_query *query)

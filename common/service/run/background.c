@@ -259,6 +259,7 @@ static void background_run(struct background *b, struct lease *lease)
 	metrics_count(METRIC_ATTEMPTS, 1);
 	metrics_gauge(GAUGE_BACKGROUND, 1);
 	bool ok = turn_read(&turn, call, body, "messages") && background_recall_order(b, lease);
+	json_integer(json_get(body, BACKGROUND_MODES), &turn.in.modes);
 	if (!ok)
 		turn = (struct turn){.call = call, .run_id = job->run_id};
 	turn.thread.thread_id = job->thread_id;

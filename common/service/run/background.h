@@ -12,8 +12,16 @@
 #include "service/service.h"
 #include "storage/runs.h"
 
-/* data of POST /v1/graph/runs: the record. */
-cJSON *background_submit(struct call *call, const cJSON *body);
+/* What other protocols want beside a run, and no body says. */
+#define BACKGROUND_MODES "lg_modes" /* in the body that is kept with a job */
+struct background_beside {
+	int64_t modes; /* run_input.modes */
+	const struct push *push;
+};
+
+/* data of POST /v1/graph/runs: the record; beside NULL: nothing. */
+cJSON *background_submit(
+    struct call *call, const cJSON *body, const struct background_beside *beside);
 
 /* What the process that executes a job offers and wants. */
 struct background_host {

@@ -43,8 +43,6 @@ static const struct field_row run_rows[] = {
     FIELD_AT("multitask_strategy", run_input, claim, .kind = &field_choice, .choices = strategies,
 	.expected = "one of enqueue, reject, interrupt, rollback"),
     FIELD(run_input, resumable, .kind = &field_bool),
-    FIELD_AT("lg_modes", run_input, modes, .kind = &field_integer, .max = 255,
-	.expected = "between 0 and 255"),
     FIELDS_END,
 };
 

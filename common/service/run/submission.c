@@ -28,6 +28,7 @@ struct submission {
 	double delay;
 	const cJSON *metadata;
 	struct run_job job;
+	int64_t modes; /* of background_beside */
 	bool is_known; /* the thread has a run of that id */
 };
 
@@ -66,7 +67,7 @@ static bool submission_read(struct submission *s, const cJSON *body)
 static const char *submission_body(struct submission *s, const cJSON *body)
 {
 	static const char *const heeded[] = {
-	    "thread_id", "webhook", "delay", "metadata", "multitask_strategy"};
+	    "thread_id", "webhook", "delay", "metadata", "multitask_strategy", BACKGROUND_MODES};
 	const cJSON *config = json_opt(body, "config"), *item;
 	cJSON *out = cJSON_CreateObject(), *ids = cJSON_CreateObject();
 	cJSON_ArrayForEach(item, config) {
@@ -83,6 +84,8 @@ static const char *submission_body(struct submission *s, const cJSON *body)
 	json_add_str(ids, "run_id", s->job.run_id);
 	cJSON_AddItemToObject(out, "config", ids);
 	json_add_str(out, "thread_id", s->job.thread_id);
+	if (s->modes)
+		json_add_int(out, BACKGROUND_MODES, s->modes);
 	char *text = json_print(out);
 	cJSON_Delete(out);
 	arena_defer(s->call->arena, cJSON_free, text);
@@ -235,9 +238,10 @@ static bool submission_queue(struct submission *s)
 	return result != SUBMIT_THREAD_GONE || thread_refuse_busy(call, s->job.thread_id);
 }
 
-cJSON *background_submit(struct call *call, const cJSON *body)
+cJSON *background_submit(
+    struct call *call, const cJSON *body, const struct background_beside *beside)
 {
-	struct submission s = {.call = call};
+	struct submission s = {.call = call, .modes = beside ? beside->modes : 0};
 	if (!call->service->config->runs_background) {
 		error_set(&call->error, ERR_RUNS_NOT_CONFIGURED, NULL);
 		return NULL;
@@ -252,6 +256,7 @@ cJSON *background_submit(struct call *call, const cJSON *body)
 	s.job.created_at = clock_now();
 	s.job.due_at = s.job.created_at + (int64_t)(s.delay * 1e6);
 	s.job.orders = turn_orders(&s.turn);
+	s.job.push = beside ? beside->push : NULL;
 	s.job.body_json = submission_body(&s, body);
 	s.job.caller_json = submission_caller(call);
 	if (!submission_queue(&s))

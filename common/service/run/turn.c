@@ -410,6 +410,7 @@ static bool turn_execute(struct turn *turn, struct run_observer *observer)
 	    .run_id = turn->run_id,
 	    .replaces = turn->replaces,
 	    .keeps = turn->keeper,
+	    .push = turn->push,
 	    .thread = &turn->thread,
 	    .rewind = turn->checkpoint,
 	    .stored = &turn->stored,

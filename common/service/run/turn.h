@@ -42,6 +42,7 @@ struct turn {
 	const cJSON *waiting; /* remote calls that still wait */
 	const char *waiting_id;
 	struct chunk_keeper *keeper;             /* of its chunks, where they are kept */
+	const struct push *push;                 /* who is told of its end, or NULL */
 	const struct run_background *background; /* or NULL */
 	ag_run *run;                             /* TURN_RUN, once turn_run began */
 };

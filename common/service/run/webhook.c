@@ -74,14 +74,18 @@ char *webhook_address(const struct string_list *prefixes, const char *url)
 	return NULL;
 }
 
+bool webhook_allows(const struct string_list *prefixes, const char *url)
+{
+	char *address = webhook_address(prefixes, url);
+	free(address);
+	return address;
+}
+
 bool webhook_check(struct call *call, const char *url)
 {
-	char *address = webhook_address(&call->service->config->runs_webhooks, url);
-	free(address);
-	if (address)
-		return true;
-	return error_field(&call->error, ERR_VALIDATION, "body.webhook", "value_error",
-	    "webhook must begin with one of the configured addresses");
+	return webhook_allows(&call->service->config->runs_webhooks, url) ||
+	    error_field(&call->error, ERR_VALIDATION, "body.webhook", "value_error",
+		"webhook must begin with one of the configured addresses");
 }
 
 /* ---- what is sent ---- */

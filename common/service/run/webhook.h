@@ -18,6 +18,9 @@
  */
 char *webhook_address(const struct string_list *prefixes, const char *url);
 
+/* The same without the address. */
+bool webhook_allows(const struct string_list *prefixes, const char *url);
+
 /* Whether a request may name it: false with the mistake added to call->error. */
 bool webhook_check(struct call *call, const char *url);
 

@@ -85,19 +85,28 @@ static void webhook_post(struct flight *flight, struct http_response *response)
 	struct webhook_sender *sender = flight->sender;
 	int64_t seconds = clock_now() / 1000000;
 	struct buf signature = {0};
+	struct storage *st = sender->service->storage;
+	struct push_message message = {.body = item->body, .type = "application/json"};
+	struct arena *a = arena_new();
 	char time[24];
-	size_t len = strlen(item->body);
+	if (item->how_json)
+		st->pushes->deliver(st->webhook_arg, a, item, &message);
+	size_t len = strlen(message.body);
 	snprintf(time, sizeof(time), "%" PRId64, seconds);
 	webhook_sign(&signature, sender->service->config->env.webhook_secret, item->id, seconds,
-	    item->body, len);
-	const struct http_header headers[] = {{"Content-Type", "application/json"},
-	    {"webhook-id", item->id}, {"webhook-timestamp", time},
-	    {"webhook-signature", buf_str(&signature)}};
+	    message.body, len);
+	struct http_header headers[6] = {{"Content-Type", message.type}, {"webhook-id", item->id},
+	    {"webhook-timestamp", time}, {"webhook-signature", buf_str(&signature)}};
+	size_t count = 4;
+	if (message.token)
+		headers[count++] = (struct http_header){"X-A2A-Notification-Token", message.token};
+	if (message.authorization)
+		headers[count++] = (struct http_header){"Authorization", message.authorization};
 	const struct http_request request = {.method = "POST",
 	    .url = flight->address,
 	    .headers = headers,
-	    .header_count = sizeof(headers) / sizeof(headers[0]),
-	    .body = item->body,
+	    .header_count = count,
+	    .body = message.body,
 	    .body_len = len,
 	    .deadline_ms = clock_monotonic_ms() + sender->answer_ms,
 	    .on_head = webhook_note_head,
@@ -107,6 +116,7 @@ static void webhook_post(struct flight *flight, struct http_response *response)
 	flight->answered = 0;
 	http_call(&request, response);
 	buf_release(&signature);
+	arena_free(a);
 }
 
 /* ---- what becomes of it ---- */
@@ -137,7 +147,7 @@ static bool webhook_attempt(struct flight *flight)
 	struct http_response response = {0};
 	char status[32];
 	if (!flight->address) {
-		webhook_failed(flight, "the configuration has no such address", true);
+		webhook_failed(flight, "the configuration has no such address, or protocol", true);
 		return true;
 	}
 	webhook_post(flight, &response);
@@ -189,6 +199,7 @@ static void flight_clear(struct flight *flight)
 	free((char *)flight->item.id);
 	free((char *)flight->item.url);
 	free((char *)flight->item.body);
+	free((char *)flight->item.how_json);
 	free(flight->address);
 	flight->item = (struct webhook){0};
 	flight->address = NULL;
@@ -233,6 +244,7 @@ static bool flight_begin(struct flight *flight, const struct webhook *item, char
 	flight->item.id = xstrdup(item->id);
 	flight->item.url = xstrdup(item->url);
 	flight->item.body = xstrdup(item->body);
+	flight->item.how_json = item->how_json ? xstrdup(item->how_json) : NULL;
 	flight->address = address;
 	atomic_store(&flight->busy, true);
 	pthread_cond_signal(&flight->thread.wake);
@@ -260,7 +272,10 @@ static struct flight *flight_find(struct webhook_sender *sender, const char *sit
 
 static void webhook_dispatch(struct webhook_sender *sender, const struct webhook *item)
 {
-	char *address = webhook_address(&sender->service->config->runs_webhooks, item->url);
+	const struct service *service = sender->service;
+	bool sayable = !item->how_json || service->storage->pushes;
+	char *address =
+	    sayable ? webhook_address(&service->config->runs_webhooks, item->url) : NULL;
 	char *site = url_site(item->url);
 	bool room;
 	struct flight *flight = flight_find(sender, site, &room);

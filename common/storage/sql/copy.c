@@ -14,13 +14,14 @@
 static const struct copy_table {
 	const char *name;
 	enum sql_id get, put;
-} tables[COPY_DATABASES][18] = {
+} tables[COPY_DATABASES][19] = {
     [COPY_THREADS] = {TABLE(THREADS, "threads"), TABLE(WAITING_CALLS, "waiting_calls"),
 	TABLE(LABELS, "labels"), TABLE(BODIES, "bodies"), TABLE(MESSAGES, "messages"),
 	TABLE(REMOVED, "removed"), TABLE(BRANCHES, "branches"), TABLE(ENTERED, "entered"),
 	TABLE(STATES, "states"), TABLE(CHECKPOINTS, "checkpoints"), TABLE(RUNS, "runs"),
 	TABLE(JOBS, "jobs"), TABLE(JOB_BODIES, "job_bodies"), TABLE(ARRIVALS, "arrivals"),
-	TABLE(KEPT, "kept"), TABLE(CHUNKS, "chunks"), TABLE(WEBHOOKS, "webhooks")},
+	TABLE(KEPT, "kept"), TABLE(CHUNKS, "chunks"), TABLE(WEBHOOKS, "webhooks"),
+	TABLE(PUSHES, "pushes")},
     [COPY_STORE] = {TABLE(MODELS, "models"), TABLE(MEMORIES, "memories"),
 	TABLE(RELATIONS, "relations"), TABLE(VECTORS, "vectors"), TABLE(PENDING, "pending")},
     [COPY_FILES] = {TABLE(FILES, "files")},

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/os/clock.h"
 #include "storage/queue.h"
+#include "storage/sql/pushes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -176,7 +177,9 @@ bool job_put(
 	query_text(&q, ":run_id", job->run_id);
 	query_int(&q, ":created_at", job->created_at);
 	query_int(&q, ":job", job->row);
-	return query_run(&q) && record_keep_chunks(db, job->thread_row, job->number, true, 0, err);
+	return query_run(&q) &&
+	    record_keep_chunks(db, job->thread_row, job->number, true, 0, err) &&
+	    push_put_first(db, job->thread_row, job->number, job->push, err);
 }
 
 /* ---- over ---- */
@@ -229,6 +232,7 @@ static bool job_tell(struct storage *st, struct db *db, const struct run_job *jo
 bool job_end(struct storage *st, struct db *db, const struct job_row *job, int64_t finished_at,
     struct moves *moves, struct error *err)
 {
+	const struct push_end end = {job->job.thread_row, job->job.number, RUN_IDLE};
 	struct query q;
 	bool tells;
 
@@ -246,7 +250,8 @@ bool job_end(struct storage *st, struct db *db, const struct job_row *job, int64
 	    !record_keep_chunks_until(
 		db, job->job.thread_row, job->job.number, finished_at + st->chunks_keep, err) ||
 	    !job_run(db, SQL_JOB_BODY_DELETE, job->job.row, err) ||
-	    (tells && !job_tell(st, db, &job->job, moves, err)))
+	    (tells && !job_tell(st, db, &job->job, moves, err)) ||
+	    !pushes_tell(st, db, &end, moves, err))
 		return false;
 	query_start(&q, db, SQL_JOB_PROMOTE, err);
 	query_int(&q, ":thread", job->job.thread_row);

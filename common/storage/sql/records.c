@@ -137,7 +137,8 @@ bool record_drop(
 
 	if (!record_drop_job(db, thread, number, &over, err) || !over)
 		return !error_is_set(err);
-	if (!record_run(db, SQL_KEPT_DROP, thread, number, err))
+	if (!record_run(db, SQL_PUSHES_DROP, thread, number, err) ||
+	    !record_run(db, SQL_KEPT_DROP, thread, number, err))
 		return false;
 	moves->dropped |= db_changes(db) != 0;
 	return record_run(db, SQL_RUN_DELETE, thread, number, err);
@@ -161,6 +162,7 @@ static bool record_trim_apart(struct db *db, int64_t thread, int64_t number, enu
 {
 	if (!record_trim_run(db, SQL_RUN_TRIM_JOBS, thread, number, from, err) ||
 	    !record_trim_run(db, SQL_RUN_TRIM_WEBHOOKS, thread, number, from, err) ||
+	    !record_trim_run(db, SQL_RUN_TRIM_PUSHES, thread, number, from, err) ||
 	    !record_trim_run(db, SQL_RUN_TRIM_KEPT, thread, number, from, err))
 		return false;
 	moves->dropped |= db_changes(db) != 0;

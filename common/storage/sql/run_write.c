@@ -4,6 +4,7 @@
 
 #include "base/os/clock.h"
 #include "storage/sql/jobs.h"
+#include "storage/sql/pushes.h"
 
 #include <stdatomic.h>
 
@@ -131,6 +132,7 @@ static bool record_insert(struct storage *st, struct db *db, const struct thread
 	    (begun->keeps &&
 		!record_keep_chunks(
 		    db, thread, number, false, record_kept_until(st, latest), err)) ||
+	    !push_put_first(db, thread, number, begun->push, err) ||
 	    (begun->replaces && !record_drop(db, thread, begun->replaces, &written->moves, err)))
 		return false;
 	return record_trim_begun(db, thread, number, begun->keep, &written->moves, err);
@@ -219,14 +221,20 @@ bool run_write(struct storage *st, struct db *db, const struct thread_change *ch
     const struct run_place *place, struct run_written *written, struct error *err)
 {
 	const struct run_record *begun = record_first(change);
+	struct push_end end = {.thread = place->thread_row};
+	bool ok;
 
 	if (!begun)
 		return true;
-	if (!begun->number)
-		return record_insert(st, db, change, place, written, err);
 	written->number = begun->number;
-	return begun->job ? job_go_on(st, db, change, place, written, err)
-			  : record_end(st, db, change, place, err);
+	if (begun->job)
+		return job_go_on(st, db, change, place, written, err);
+	ok = begun->number ? record_end(st, db, change, place, err)
+			   : record_insert(st, db, change, place, written, err);
+	end.number = written->number;
+	return ok &&
+	    (record_last(change)->status == RUN_RUNNING ||
+		pushes_tell(st, db, &end, &written->moves, err));
 }
 
 void run_hand_over(const struct thread_change *change, const struct run_written *written)

@@ -305,4 +305,8 @@ const struct run_ops sql_runs = {
     .webhooks_due = engine_webhooks_due,
     .webhooks_waiting = engine_webhooks_waiting,
     .webhook_settle = engine_webhook_settle,
+    .push_put = engine_push_put,
+    .pushes_read = engine_pushes_read,
+    .push_remove = engine_push_remove,
+    .pushes_tell = engine_pushes_tell,
 };

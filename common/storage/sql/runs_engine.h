@@ -57,4 +57,14 @@ bool engine_webhooks_waiting(
 bool engine_webhook_settle(struct storage *st, const struct storage_context *ctx,
     const struct webhook *item, struct error *err);
 
+/* pushes.c */
+bool engine_push_put(struct storage *st, const struct storage_context *ctx, int64_t thread_row,
+    const struct push *push, enum run_status status, int64_t most, bool *room, struct error *err);
+bool engine_pushes_read(struct storage *st, const struct storage_context *ctx, struct arena *a,
+    int64_t thread_row, const char *task, struct push *items, size_t *count, struct error *err);
+bool engine_push_remove(struct storage *st, const struct storage_context *ctx, int64_t thread_row,
+    const char *task, const char *id, struct error *err);
+bool engine_pushes_tell(struct storage *st, const struct storage_context *ctx, int64_t thread_row,
+    int64_t number, enum run_status status, struct error *err);
+
 #endif

@@ -117,8 +117,8 @@ static bool piece_delete_chunks(struct db *db, const struct piece *p, bool *last
 /* What there is but once, or seldom. */
 static bool piece_delete_rest(struct db *db, const struct piece *p, struct error *err)
 {
-	static const enum sql_id steps[] = {
-	    SQL_REMOVED_WEBHOOKS_DELETE, SQL_REMOVED_KEPT_DELETE, SQL_REMOVED_DELETE};
+	static const enum sql_id steps[] = {SQL_REMOVED_WEBHOOKS_DELETE, SQL_REMOVED_PUSHES_DELETE,
+	    SQL_REMOVED_KEPT_DELETE, SQL_REMOVED_DELETE};
 	struct query q;
 
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {

@@ -27,6 +27,7 @@ static bool webhooks_add(struct outbox *o, const char *site, struct error *err)
 		    .id = arena_strdup(o->arena, query_column_text(&q, WEBHOOKS_OF_SITE_ID)),
 		    .url = arena_strdup(o->arena, query_column_text(&q, WEBHOOKS_OF_SITE_URL)),
 		    .body = arena_strdup(o->arena, query_column_text(&q, WEBHOOKS_OF_SITE_BODY)),
+		    .how_json = arena_strdup(o->arena, query_column_text(&q, WEBHOOKS_OF_SITE_HOW)),
 		    .due_at = query_column_int(&q, WEBHOOKS_OF_SITE_DUE_AT),
 		    .attempts = query_column_int(&q, WEBHOOKS_OF_SITE_ATTEMPTS),
 		    .last_status = query_column_int(&q, WEBHOOKS_OF_SITE_LAST_STATUS),

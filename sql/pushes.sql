@@ -1,0 +1,43 @@
+-- SPDX-License-Identifier: ISC
+-- Statements on threads.db: who is told how tasks go on.
+
+-- name: push_put
+-- So many of a task at most, and none of a thread that is gone.
+INSERT INTO pushes (thread, task, id, state, number, url, how)
+SELECT :thread, :task, :id, :state, :number, :url, :how
+WHERE EXISTS (SELECT 1 FROM threads WHERE row = :thread)
+	AND (SELECT count(*) FROM pushes WHERE thread = :thread AND task = :task AND id <> :id) < :most
+ON CONFLICT (thread, task, id) DO UPDATE
+SET state = excluded.state, number = excluded.number, url = excluded.url, how = excluded.how;
+
+-- name: pushes_of_task
+SELECT id, url, how FROM pushes WHERE thread = :thread AND task = :task ORDER BY id;
+
+-- name: push_delete
+DELETE FROM pushes WHERE thread = :thread AND task = :task AND id = :id;
+
+-- name: pushes_open
+-- Those of a thread whose tasks go on, with what has become of the run that each knows of.
+SELECT p.task, p.id, p.state, p.number, p.url, p.how, coalesce(r.status, 0) AS status
+FROM pushes AS p LEFT JOIN runs AS r ON r.thread = p.thread AND r.number = p.number
+WHERE p.thread = :thread AND p.state < 2
+ORDER BY p.task, p.id;
+
+-- name: push_settle
+UPDATE pushes SET state = :state, number = :number WHERE thread = :thread AND task = :task AND id = :id;
+
+-- name: push_tell
+-- Its row is that of no job.
+INSERT INTO webhooks (row, thread, id, site, url, body, how, due_at, attempts, last_status)
+VALUES (max(:now, (SELECT coalesce(max(row), 0) + 1 FROM jobs),
+		(SELECT coalesce(max(row), 0) + 1 FROM webhooks)),
+	:thread, :id, :site, :url, :body, :how, :now, 0, 0);
+
+-- name: pushes_drop
+-- With the record of the task's first run.
+DELETE FROM pushes
+WHERE thread = :thread
+	AND task IN (SELECT run_id FROM runs WHERE thread = :thread AND number = :number);
+
+-- name: removed_pushes_delete
+DELETE FROM pushes WHERE thread = :thread;
