@@ -215,7 +215,9 @@ int main(int argc, char **argv)
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (watch.signals < 0 || getppid() != watch.parent)
 		return EXIT_FAILURE;
-	/* few threads at a time, most of whose memory is that of models' answers */
+	/* few threads at a time, most of whose memory is that of models' answers; no fast bins, as
+	 * in the workers */
+	mallopt(M_MXFAST, 0);
 	mallopt(M_ARENA_MAX, 4);
 	mallopt(M_MMAP_THRESHOLD, 256 << 10);
 	mallopt(M_TRIM_THRESHOLD, 512 << 10);

@@ -250,7 +250,9 @@ bool checkpoint_save(ag_run *run, const struct error *failure, struct error *err
 	    : settled(run,
 		  thread_write_after(run->setup.storage, &run->setup.ctx, run->setup.lease,
 		      &run->pending, &w, err));
-	if (!ok)
+	if (ok)
+		run->placed = true;
+	else
 		run->thread.fields_json = fields;
 	return ok;
 }

@@ -169,6 +169,8 @@ bool run_execute(ag_run *run, enum run_entry entry, const cJSON *answers, struct
 
 /* The thread as the run left it, and the number of the last step. */
 const struct thread *run_thread(const ag_run *run);
+/* What the thread shows since the run's latest checkpoint; NULL before that: it is to be read. */
+const struct thread_view *run_view(const ag_run *run);
 int run_steps(const ag_run *run);
 
 /* The engine's keys of its record, once that is on disk; 0 while there is none. */

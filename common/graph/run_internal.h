@@ -78,6 +78,7 @@ struct ag_run {
 	struct run_setup setup;
 	struct ag_state state;
 	struct thread thread; /* as the next write will store it */
+	bool placed;          /* what it shows is in thread.view, since a write of the run */
 	cJSON *fields;
 	const cJSON *initial; /* fields that the run was given (run_initial_state), or NULL */
 	bool fields_changed;  /* since they were printed for a write */

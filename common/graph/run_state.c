@@ -84,6 +84,11 @@ const struct thread *run_thread(const ag_run *run)
 	return &run->thread;
 }
 
+const struct thread_view *run_view(const ag_run *run)
+{
+	return run->placed ? &run->thread.view : NULL;
+}
+
 int run_steps(const ag_run *run)
 {
 	return run->step;

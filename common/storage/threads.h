@@ -74,9 +74,8 @@ struct thread {
 	const char *fields_json; /* custom state fields */
 	const char *summary;     /* context_summary, or NULL */
 
-	/* as thread_get found it */
-	int64_t message_bytes; /* what its messages take, in all branches */
-	struct thread_view view;
+	int64_t message_bytes; /* as thread_get found it: what its messages take, in all branches */
+	struct thread_view view; /* the same, or as its latest write left it */
 };
 
 struct run_record;

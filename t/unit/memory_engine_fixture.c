@@ -364,6 +364,8 @@ static bool write_one_change(struct memory_storage *m, const struct thread_chang
 		c->writes[i]->thread->row = k->thread.row;
 	kept_clear(k);
 	*k = copy;
+	for (int i = 0; i < 2 && c->writes[i]; i++)
+		c->writes[i]->thread->view = memory_view_now(k);
 	memory_run_write(m, c, &place);
 	return true;
 }

@@ -274,6 +274,39 @@ static void a_new_thread_goes_back_to_an_empty_one(void)
 	arena_free(a);
 }
 
+/* Who writes need not read what the thread shows then. */
+static void a_write_tells_what_the_thread_shows(void)
+{
+	static const char *const gone[] = {"shown-2"};
+	struct thread t = sample_thread("shown");
+	struct thread_write writes[] = {
+	    {.clear_context = true}, {.leave = "shown-4"}, {.remove = gone, .remove_count = 1}};
+	char id[16], again[16];
+
+	for (int i = 1; i <= 5; i++) {
+		snprintf(id, sizeof(id), "shown-%d", i);
+		must_put(st, &t, id);
+	}
+	for (size_t i = 0; i < sizeof(writes) / sizeof(writes[0]); i++) {
+		struct thread_view now;
+		char body[256];
+		struct new_message m;
+
+		snprintf(again, sizeof(again), "shown-again-%zu", i);
+		m = sample_message(again, body);
+		writes[i].thread = &t;
+		writes[i].messages = &m;
+		writes[i].message_count = 1;
+		CU_ASSERT_TRUE_FATAL(write_one(st, &writes[i], &err));
+		CU_ASSERT_TRUE_FATAL(st->threads->view(st, NULL, t.row, &now, &err));
+		unit_row("write %zu", i);
+		CU_ASSERT_EQUAL(t.view.after, now.after);
+		CU_ASSERT_EQUAL(t.view.until, now.until);
+		CU_ASSERT_EQUAL(t.view.last, now.last);
+		CU_ASSERT_EQUAL(t.view.plain, now.plain);
+	}
+}
+
 static void a_message_enters_the_context_again_at_its_end(void)
 {
 	struct thread t = four("again");
@@ -957,6 +990,7 @@ static const struct unit_test of_any_engine[] = {
     {"the oldest messages leave the context", the_oldest_messages_leave_the_context},
     {"a message enters the context again at its end",
 	a_message_enters_the_context_again_at_its_end},
+    {"a write tells what the thread shows", a_write_tells_what_the_thread_shows},
     {"messages are found by id in their thread only",
 	messages_are_found_by_id_in_their_thread_only},
     {"the owner of a thread is read alone", the_owner_of_a_thread_is_read_alone},

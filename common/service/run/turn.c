@@ -531,7 +531,7 @@ cJSON *turn_state(struct turn *turn, const ag_run *run, bool in_node)
 	struct call *call = turn->call;
 	const struct run_flags flags = {0};
 	const struct thread *thread = turn->run ? run_thread(turn->run) : &turn->thread;
-	cJSON *context = feed_context(call, thread->row, NULL);
+	cJSON *context = feed_context(call, thread->row, turn->run ? run_view(turn->run) : NULL);
 	if (!context)
 		return NULL;
 	return turn->run ? run_state(run ? run : turn->run, in_node, context)

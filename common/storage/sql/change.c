@@ -609,6 +609,7 @@ static void change_tell(struct storage *st, const struct change *c)
 		struct thread_write *w = c->change->writes[i];
 
 		w->thread->row = c->row;
+		w->thread->view = c->now.view;
 		if (!w->run)
 			continue;
 		w->run->number = c->run.number;
