@@ -19,7 +19,9 @@ import time
 
 from client import Client
 from faults import CONDITIONS, KILLS, Faults, Helpers
+from guests import Guest, Historian, check_history
 from load import Checker, Ledger, Pinger, orphaned_bytes, users
+from runs import SECRET, Ends, Follower, Receiver, Submitter, check_streams
 from service import HERE, Service, become_subreaper, compile_shared, descendants, find_programs, kill, need, wait_for
 
 SECONDS = int(os.environ.get("CHAOS_SECONDS", "600"))
@@ -53,7 +55,15 @@ def graph(port):
     tools = [{"mcp": {"command": [sys.executable, os.path.join(HERE, "mcp.py")]}}]
     model = {"kind": "model", "provider": "openai", "model": "mock", "base_url": "http://127.0.0.1:%d/v1" % port,
              "retries": 0, "api_key_env": "CHAOS_KEY", "tools": "tools"}
-    return {"chaos": {
+    fork = {
+        "nodes": {
+            "left": {"kind": "exec", "command": os.path.join(HERE, "agent.sh"), "input": "last", "timeout": 10},
+            "right": {"kind": "reply", "text": "right"},
+            "join": {"kind": "reply", "text": "joined: {{user_text}}"},
+        },
+        "edges": [{"from": "START", "to": ["left", "right"], "join": "join"}, {"from": "left", "to": "join"},
+                  {"from": "right", "to": "join"}, {"from": "join", "to": "END"}]}
+    return {"fork": fork, "chaos": {
         "state": {"fields": {"notes": {"type": "array", "reducer": "append"}, "marks": {"type": "object", "reducer": "merge"}}},
         "nodes": {
             "echo": {"kind": "reply", "text": "echo: {{user_text}}"},
@@ -61,19 +71,24 @@ def graph(port):
             "exec": {"kind": "exec", "command": os.path.join(HERE, "agent.sh"), "input": "last", "timeout": 10},
             "model": model,
             "tools": {"kind": "tools", "tools": tools},
+            "fork": {"kind": "graph", "graph": "fork", "messages": "own"},
         },
         "edges": [
             {"from": "START", "if": [
                 {"when": {"user_text": {"starts_with": "/note "}}, "to": "note"},
                 {"when": {"user_text": {"matches": "^/(exec|slow) "}}, "to": "exec"},
+                {"when": {"user_text": {"starts_with": "/fork "}}, "to": "fork"},
                 {"when": {"user_text": {"matches": "^/(model|tool) "}}, "to": "model"}], "else": "echo"},
+            {"from": "fork", "to": "END"},
             {"from": "model", "if": [{"when": {"tool_calls": True}, "to": "tools"}], "else": "END"},
             {"from": "tools", "to": "model"},
             {"from": "echo", "to": "END"}, {"from": "note", "to": "END"}, {"from": "exec", "to": "END"}]}}
 
 
-def configuration(helpers):
-    config = {"agent": "graph.json:chaos", "store": "builtin:store", "ag_ui": {"enabled": True}}
+def configuration(helpers, receiver):
+    on = {"enabled": True}
+    config = {"agent": "graph.json:chaos", "store": "builtin:store", "ag_ui": on, "openai": on, "mcp": on, "langgraph": on, "a2a": on,
+              "runs": {"background": 4, "max_attempts": 100, "webhooks": [receiver.url]}}
     if helpers.socket:
         url = "unix://" + helpers.socket
         config.update({"cache": url, "rate_limit": {
@@ -157,6 +172,8 @@ def run_users(service, ledger, seconds, seed, storms=()):
     ended = threading.Event()
     pinger = Pinger(service.port, ended)
     crowd = users(service.port, ledger, ended, seed)
+    late = [Submitter] * 2 + [Follower, Historian, Guest]
+    crowd += [kind(len(crowd) + n, service.port, ledger, ended, seed) for n, kind in enumerate(late)]
     for thread in crowd + [pinger]:
         thread.start()
     end = time.monotonic() + seconds
@@ -188,13 +205,33 @@ def compare(before, after):
     ok(sum(after.pss.values()) <= sum(before.pss.values()) + ROOM_KIB, "and as much memory, about", before.pss, after.pss)
 
 
-def look(service, ledger, when):
-    checker = Checker(Client(service.port), ledger)
+def look_for_ends(ends, ledger, when, seconds):
+    left = wait_for(seconds, lambda: not ends.left()) or ends.left()
+    ok(left is True, "%s: every run that was queued has come to an end" % when, left)
+    ends.acknowledge()
+    say("%d queued runs: %s" % (len(ends.status), dict(collections.Counter(ends.reason.values()))))
+
+
+def look_at_streams(client, ends, ledger, when):
+    wrong = check_streams(client, ledger)
+    ok(not wrong, "%s: %d streams have neither gap nor repetition" % (when, len(ledger.streams)), wrong[:10], len(wrong))
+    left = wait_for(60, lambda: not ends.untold()) or ends.untold()
+    ok(left is True, "%s: of each run somebody was told" % when, left[:10] if left is not True else "")
+    wrong = ends.check()
+    ok(not wrong, "%s: under one id" % when, wrong[:10], len(wrong))
+
+
+def look(service, ledger, receiver, when):
+    client = Client(service.port)
+    ends, checker = Ends(client, ledger, receiver), Checker(client, ledger)
+    look_for_ends(ends, ledger, when, 120)
     left = wait_for(40, lambda: not checker.running()) or checker.running()
     ok(left is True, "%s: nothing runs for ever" % when, left)
     wrong = checker.check()
     ok(not wrong, "%s: everything acknowledged is there, once and whole, and nothing else" % when, wrong[:20], len(wrong))
-    return not wrong
+    look_at_streams(client, ends, ledger, when)
+    wrong = check_history(client, ledger)
+    ok(not wrong, "%s: %d checkpoints are as they were" % (when, len(ledger.history)), wrong[:10], len(wrong))
 
 
 def databases(state):
@@ -210,6 +247,8 @@ def chaos(work, disk):
     state = os.path.join(disk.path, "state")
     helpers = Helpers(work, redis=bool(shutil.which("redis-server")))
     helpers.start()
+    receiver = Receiver()
+    Submitter.hook = receiver.url
     with open(os.path.join(work, "graph.json"), "w") as f:
         json.dump(graph(helpers.port), f)
     control = os.path.join(work, "control")
@@ -218,11 +257,12 @@ def chaos(work, disk):
     library = os.path.join(work, "disturb.so")
     compile_shared(os.path.join(HERE, "disturb.c"), library)
     environment = {"LD_PRELOAD": library, "CHAOS_CONTROL": control, "MEDIA_STORAGE_PATH": os.path.join(disk.path, "uploads"),
-                   "CHAOS_KEY": "none", "ASAN_OPTIONS": "verify_asan_link_order=0", "MEDIA_MAX_SIZE_MB": "2"}
-    service = Service(work, state, os.path.join(find_programs(), "agentgraph"), configuration(helpers), environment,
+                   "CHAOS_KEY": "none", "ASAN_OPTIONS": "verify_asan_link_order=0", "MEDIA_MAX_SIZE_MB": "2",
+                   "WEBHOOK_SECRET": SECRET}
+    service = Service(work, state, os.path.join(find_programs(), "agentgraph"), configuration(helpers, receiver), environment,
                       ["--processes", "2", "--threads", "32", "--drain", str(DRAIN)])
     try:
-        storm(service, helpers, control, disk, state, os.path.join(disk.path, "uploads"))
+        storm(service, helpers, receiver, control, disk, state, os.path.join(disk.path, "uploads"))
     finally:
         if service.process and service.process.poll() is None:
             service.stop()
@@ -238,7 +278,7 @@ def chaos(work, disk):
                 say("  log: " + line)
 
 
-def storm(service, helpers, control, disk, state, uploads):
+def storm(service, helpers, receiver, control, disk, state, uploads):
     if not ok(service.start(), "the service starts"):
         return
     ledger = Ledger()
@@ -261,7 +301,7 @@ def storm(service, helpers, control, disk, state, uploads):
     ok(not hanging, "no client hangs", hanging)
     ok(not ledger.odd, "no answer is odd", sorted(set(ledger.odd))[:20], len(ledger.odd))
     ok(ledger.counts.get(200, 0) > calm, "most of it was served all the same", ledger.counts)
-    look(service, ledger, "after the storm")
+    look(service, ledger, receiver, "after the storm")
     after = rested(service, before)
     say("at rest after: %s" % after)
     compare(before, after)
@@ -273,7 +313,7 @@ def storm(service, helpers, control, disk, state, uploads):
     ok(left is True, "with all its processes", left)
     ok(set(databases(state).values()) == {"ok"}, "its databases are sound", databases(state))
     ok(service.start(), "it starts again")
-    look(service, ledger, "after a restart")
+    look(service, ledger, receiver, "after a restart")
     unknown, lost = orphaned_bytes(uploads, os.path.join(state, "files.db"))
     ok(not unknown and not lost, "every file has its record, and every record its file", unknown, lost)
     ok(service.stop() == 0, "and stops")

@@ -16,12 +16,12 @@ import tempfile
 import threading
 import time
 
-from chaos import Storm, configuration, graph, ok, results, say
+from chaos import Storm, configuration, graph, look_at_streams, look_for_ends, ok, results, say
 from client import Client
 from cluster_faults import INSTANCE, LEASE, SHARED, Cut, Database, InstanceFaults, SharedFaults
 from faults import Helpers
 from load import ALLOWED, Checker, Ledger, Pinger, users
-from runs import SECRET, Ends, Follower, Receiver, Submitter, check_streams
+from runs import SECRET, Ends, Follower, Receiver, Submitter
 from service import (HERE, NAMES, Service, become_subreaper, compile_shared, descendants, find_programs, free_port, kill, need, wait_for)
 
 SECONDS = int(os.environ.get("CHAOS_SECONDS", "600"))
@@ -85,7 +85,7 @@ class Cluster:
         os.mkdir(work)
         with open(os.path.join(work, "graph.json"), "w") as f:
             json.dump(graph(self.helpers.port), f)
-        config = dict(configuration(self.helpers), runs={"background": 4, "max_attempts": 100, "webhooks": [self.receiver.url]})
+        config = configuration(self.helpers, self.receiver)
         cut = Cut(os.path.join(work, "database"), self.database)
         environment = {"DATABASE_URL": cut.url, "MEDIA_STORAGE_TYPE": "database", "MEDIA_MAX_SIZE_MB": "2", "CHAOS_KEY": "none",
                        "WEBHOOK_SECRET": SECRET, "ASAN_OPTIONS": "verify_asan_link_order=0"}
@@ -137,7 +137,6 @@ class Cluster:
 
 def new_ledger():
     ledger = Ledger()
-    ledger.queued, ledger.streams = {}, {}
     # The balancer answers for one that is gone, and who was cut off is told that others have its thread.
     ledger.allowed, ledger.codes = ALLOWED + (502, 504), ("THREAD_BUSY", "RUN_LOST")
     return ledger
@@ -172,21 +171,13 @@ def look(cluster, ledger, when):
     """Through each instance, as each must know all of it."""
     client = Client(cluster.port)
     ends = Ends(client, ledger, cluster.receiver)
-    left = wait_for(LEASE + 60, lambda: not ends.left()) or ends.left()
-    ok(left is True, "%s: every run that was queued has come to an end" % when, left)
-    ends.acknowledge()
-    say("%d queued runs: %s" % (len(ends.status), dict(collections.Counter(ends.reason.values()))))
+    look_for_ends(ends, ledger, when, LEASE + 60)
     left = wait_for(40, lambda: not Checker(client, ledger).running()) or Checker(client, ledger).running()
     ok(left is True, "%s: no thread is left running" % when, left)
     for number, instance in enumerate(cluster.instances):
         wrong = Checker(Client(instance.port), ledger).check()
         ok(not wrong, "%s: instance %d has everything acknowledged once, and nothing else" % (when, number), wrong[:20], len(wrong))
-    wrong = check_streams(client, ledger)
-    ok(not wrong, "%s: %d streams have neither gap nor repetition" % (when, len(ledger.streams)), wrong[:10], len(wrong))
-    left = wait_for(60, lambda: not ends.untold()) or ends.untold()
-    ok(left is True, "%s: of each run somebody was told" % when, left[:10] if left is not True else "")
-    wrong = ends.check()
-    ok(not wrong, "%s: under one id" % when, wrong[:10], len(wrong))
+    look_at_streams(client, ends, ledger, when)
 
 
 def storm(cluster):

@@ -28,6 +28,9 @@ class Ledger:
         self.memories = {}  # memory id -> contents that it may have; None: it may be gone
         self.wrote = {}     # memory id -> contents that it had at any time
         self.deleted = {}   # thread -> acknowledged
+        self.queued = {}    # (thread, run) -> its turn
+        self.streams = {}   # (thread, run) -> (chunks, whether the end was among them)
+        self.history = {}   # (thread, checkpoint) -> ids of the messages then
         self.odd = []       # what should not have been seen
         self.counts = {}    # answers by status
         self.clock_steps = lambda: 0  # so far
@@ -53,6 +56,8 @@ def final_of(text):
         return "tool: " + text[6:]
     if text.startswith(("/exec ", "/slow ")):
         return "ran: " + text
+    if text.startswith("/fork "):
+        return "joined: " + text
     if text.startswith("/note "):
         return "noted"
     return "echo: " + text
@@ -108,7 +113,7 @@ class User(threading.Thread):
 class Talker(User):
     def new_turn(self):
         message = self.next_id()
-        kind = self.random.choice(["", "", "", "/note ", "/exec ", "/slow ", "/model ", "/model ", "/tool "])
+        kind = self.random.choice(["", "", "", "/note ", "/exec ", "/slow ", "/model ", "/model ", "/tool ", "/fork "])
         thread = "shared" if self.random.random() < 0.05 else "t%d-%d" % (self.number, self.random.randrange(3))
         text = kind + "text " + message
         turn = [thread, text, final_of(text), False]

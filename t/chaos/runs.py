@@ -52,7 +52,7 @@ class Submitter(Talker):
 
     def act(self):
         message, turn = self.new_turn()
-        turn[0] = "b%d-%d" % (self.number, self.random.randrange(6))
+        turn[0] = "b%d-%d-%d" % (self.number, self.done // 300, self.random.randrange(6))  # a thread has its last hundred runs
         body = run_body(turn[0], message, turn[1])
         body["config"]["run_id"], body["webhook"] = "r-" + message, self.hook + message
         end = time.monotonic() + 60
@@ -75,7 +75,7 @@ class Follower(User):
 
     def act(self):
         message = self.next_id()
-        thread, run, text = "f%d" % self.number, "r-" + message, "/slow text " + message
+        thread, run, text = "f%d-%d" % (self.number, self.done // 100), "r-" + message, "/slow text " + message
         body = run_body(thread, message, text)
         body["config"]["run_id"], body["resumable"], body["response_granularity"] = run, True, "full"
         self.ledger.turns[message] = turn = [thread, text, "ran: " + text, False]
