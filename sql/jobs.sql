@@ -46,12 +46,22 @@ WHERE state = 0
 	AND NOT EXISTS (SELECT 1 FROM jobs WHERE thread = :thread AND state BETWEEN 1 AND 3);
 
 -- name: job_next
-SELECT row, due_at FROM jobs WHERE state = 1 ORDER BY due_at, row LIMIT 1;
+SELECT row, due_at,
+	(SELECT created_at FROM runs AS r WHERE r.thread = j.thread AND r.number = j.number) AS created_at
+FROM jobs AS j
+WHERE state = 1
+ORDER BY due_at, row
+LIMIT 1;
 
 -- name: job_next_free
 -- columns: job_next
 -- The same for who takes it then.
-SELECT row, due_at FROM jobs WHERE state = 1 ORDER BY due_at, row LIMIT 1;
+SELECT row, due_at,
+	(SELECT created_at FROM runs AS r WHERE r.thread = j.thread AND r.number = j.number) AS created_at
+FROM jobs AS j
+WHERE state = 1
+ORDER BY due_at, row
+LIMIT 1;
 
 -- name: job_claim
 UPDATE jobs SET state = 3, attempt = attempt + 1, claimer = :claimer WHERE row = :row;

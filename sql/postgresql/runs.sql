@@ -106,7 +106,13 @@ RETURNING row;
 
 -- name: job_next_free
 -- What others take at the same time is not waited for.
-SELECT row, due_at FROM jobs WHERE state = 1 ORDER BY due_at, row LIMIT 1 FOR UPDATE SKIP LOCKED;
+SELECT row, due_at,
+	(SELECT created_at FROM runs AS r WHERE r.thread = j.thread AND r.number = j.number) AS created_at
+FROM jobs AS j
+WHERE state = 1
+ORDER BY due_at, row
+LIMIT 1
+FOR UPDATE OF j SKIP LOCKED;
 
 -- name: job_first
 SELECT row, state, due_at FROM jobs WHERE thread = :thread AND state BETWEEN 1 AND 3 FOR UPDATE;

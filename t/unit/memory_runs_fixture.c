@@ -428,7 +428,7 @@ static bool job_hand_out(
 		    (!next || job_before(&r->job, &next->job)))
 			next = r;
 	}
-	if (!next || next->job.due_at > now) {
+	if (!next || (next->job.due_at > now && next->job.due_at > next->job.created_at)) {
 		*next_due = next ? next->job.due_at : *next_due;
 		return false;
 	}

@@ -272,6 +272,20 @@ static void a_job_comes_back_as_it_was_submitted(void)
 	finish(&job, RUN_ERROR);
 }
 
+/* Before the clock was set back it was later. */
+static void a_run_without_delay_is_due_by_any_clock(void)
+{
+	struct thread t = sample_thread("ahead");
+	struct run_job job = sample_job("r1", 300), got;
+	int64_t next;
+
+	empty_the_queue();
+	CU_ASSERT_EQUAL_FATAL(submit(&t, &job), SUBMIT_DONE);
+	CU_ASSERT_TRUE_FATAL(claim_row(0, 200, &got, &next));
+	CU_ASSERT_STRING_EQUAL(got.run_id, "r1");
+	finish(&got, RUN_ERROR);
+}
+
 static void a_run_begins_and_ends_with_its_job(void)
 {
 	struct thread t = sample_thread("whole");
@@ -1824,6 +1838,7 @@ static void every_statement_was_used(void)
 
 static const struct unit_test of_any_engine[] = {
     {"a job comes back as it was submitted", a_job_comes_back_as_it_was_submitted},
+    {"a run without delay is due by any clock", a_run_without_delay_is_due_by_any_clock},
     {"a run begins and ends with its job", a_run_begins_and_ends_with_its_job},
     {"begin and end go in one write", begin_and_end_go_in_one_write},
     {"the end of a run claims the next one", the_end_of_a_run_claims_the_next_one},

@@ -77,7 +77,8 @@ bool job_next_row(struct query *q, int64_t now, int64_t *row, int64_t *next_due)
 	if (!query_row(q))
 		return !q->failed;
 	*next_due = query_column_int(q, JOB_NEXT_DUE_AT);
-	if (*next_due <= now)
+	/* who asked for no delay waits for no clock, which may have been set back since */
+	if (*next_due <= now || *next_due <= query_column_int(q, JOB_NEXT_CREATED_AT))
 		*row = query_column_int(q, JOB_NEXT_ROW);
 	return true;
 }
