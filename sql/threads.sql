@@ -163,6 +163,9 @@ DELETE FROM threads WHERE row = :row;
 -- name: removed_next
 SELECT thread FROM removed ORDER BY thread LIMIT 1;
 
+-- name: removed_holds
+SELECT 1 AS holds FROM removed WHERE thread = :thread;
+
 -- name: removed_messages
 SELECT seq, bytes FROM messages WHERE thread = :thread ORDER BY seq LIMIT :limit;
 

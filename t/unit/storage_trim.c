@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Trimming by chance: what it leaves is what the thread and the checkpoints that stay show,
  * whatever branches there were. */
+#include "base/os/clock.h"
 #include "history_fixture.h"
 #include "storage/sql/engine.h"
 #include "storage/sql/sweep.h"
@@ -183,9 +184,43 @@ static void what_was_removed_goes_in_pieces(void)
 	    ask("SELECT count(DISTINCT state) FROM checkpoints", 0));
 }
 
+static void say_of_row(struct db *db, enum sql_id id, const char *name, int64_t row)
+{
+	struct error err = {0};
+	struct query q;
+
+	query_start(&q, db, id, &err);
+	query_int(&q, name, row);
+	CU_ASSERT_TRUE_FATAL(query_run(&q));
+}
+
+/* The sweeper has found a removed thread, and waits for another one that ends it: a new thread may
+ * have its row by then.  PostgreSQL gives no row twice. */
+static void what_another_has_swept_is_left(void)
+{
+	struct thread t = sample_thread("new");
+	struct error err = {0};
+	struct db *db;
+
+	if (postgresql_wanted())
+		return;
+	must_write(st, (struct thread_write){.thread = &t}, "one two three");
+	db = open_beside(&err);
+	say_of_row(db, SQL_THREAD_REMOVE, ":row", t.row);
+	CU_ASSERT_TRUE_FATAL(db_begin(db, &err));
+	sweeper_wake(engine_of(st)->sweeper);
+	clock_sleep_ms(100); /* it may look */
+	say_of_row(db, SQL_REMOVED_DELETE, ":thread", t.row);
+	CU_ASSERT_TRUE_FATAL(db_commit(db, &err));
+	db_close(db);
+	clock_sleep_ms(200); /* it may act */
+	CU_ASSERT_EQUAL(ask("SELECT count(*) FROM messages WHERE thread = ?", t.row), 3);
+}
+
 static const struct unit_test tests[] = {
     {"what is shown stays, and nothing else", what_is_shown_stays_and_nothing_else},
     {"what was removed goes in pieces", what_was_removed_goes_in_pieces},
+    {"what another has swept is left", what_another_has_swept_is_left},
 };
 
 int main(void)

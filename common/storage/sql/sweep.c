@@ -130,13 +130,26 @@ static bool piece_delete_rest(struct db *db, const struct piece *p, struct error
 	return true;
 }
 
+/* Whether nobody else has ended what was begun: the row may be that of a new thread by then. */
+static bool piece_is_wanted(struct db *db, const struct piece *p, bool *wanted, struct error *err)
+{
+	struct query q;
+
+	query_start(&q, db, SQL_REMOVED_HOLDS, err);
+	query_int(&q, ":thread", p->thread);
+	*wanted = query_row(&q);
+	return query_end(&q);
+}
+
 /* Of a removed thread.  Chunks go behind the records without which nobody adds more. */
 static bool piece_run(struct db *db, struct unit *unit, struct error *err)
 {
 	const struct piece *p = (struct piece *)unit;
 	int64_t seq;
-	bool last;
+	bool wanted, last;
 
+	if (!piece_is_wanted(db, p, &wanted, err) || !wanted)
+		return !error_is_set(err);
 	if (!piece_end(db, p, &seq, &last, err) ||
 	    !piece_delete(db, SQL_REMOVED_BODIES_DELETE, p->thread, seq, err) ||
 	    !piece_delete(db, SQL_REMOVED_MESSAGES_DELETE, p->thread, seq, err))
