@@ -3,6 +3,7 @@
 #include "service/a2a/a2a_request.h"
 
 #include "base/json/json.h"
+#include "base/json/json_rpc.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -121,17 +122,10 @@ static cJSON *a2a_violations(struct call *call, const cJSON *details)
 	return any;
 }
 
-static const cJSON *a2a_id_of(const cJSON *body)
-{
-	const cJSON *id = json_opt(body, "id");
-	int64_t number;
-	return cJSON_IsString(id) || json_integer(id, &number) ? id : NULL;
-}
-
 cJSON *a2a_error(struct call *call, const struct a2a_post *post, const struct error_view *view)
 {
 	int code = a2a_code_of(view);
-	cJSON *message = a2a_response(call->arena, a2a_id_of(post->body));
+	cJSON *message = a2a_response(call->arena, json_rpc_id(post->body));
 	cJSON *error = json_add(message, "error", cJSON_CreateObject());
 	json_add_int(error, "code", code);
 	json_add_str(error, "message", view->detail);
@@ -164,16 +158,11 @@ bool a2a_version_read(struct call *call, const char *version, bool *old)
 
 bool a2a_request_read(struct call *call, const struct a2a_post *post, struct a2a_request *rq)
 {
-	const cJSON *body = post->body, *params = json_opt(body, "params");
-	*rq = (struct a2a_request){.id = a2a_id_of(body), .method = json_str(body, "method")};
-	if (!json_str_is(body, "jsonrpc", "2.0"))
-		return a2a_fault(call, A2A_INVALID_REQUEST, "jsonrpc must be \"2.0\"");
-	if (!rq->method)
-		return a2a_fault(call, A2A_INVALID_REQUEST, "method must be a string");
-	if (!rq->id && json_opt(body, "id"))
-		return a2a_fault(call, A2A_INVALID_REQUEST, "id must be a string or an integer");
-	if (params && !cJSON_IsObject(params))
-		return a2a_fault(call, A2A_INVALID_REQUEST, "params must be an object");
-	rq->params = params;
+	struct json_rpc request;
+	const char *wrong = json_rpc_read(post->body, &request);
+	*rq = (struct a2a_request){
+	    .id = request.id, .method = request.method, .params = request.params};
+	if (wrong)
+		return a2a_fault(call, A2A_INVALID_REQUEST, "%s", wrong);
 	return a2a_version_read(call, post->version, &rq->old);
 }

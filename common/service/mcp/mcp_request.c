@@ -4,6 +4,7 @@
 
 #include "base/base64.h"
 #include "base/json/json.h"
+#include "base/json/json_rpc.h"
 #include "base/memory.h"
 
 #include <stdarg.h>
@@ -71,13 +72,6 @@ static int mcp_code_of(const struct error_view *view)
 	return view->status < 500 ? view->status : MCP_INTERNAL_ERROR;
 }
 
-static const cJSON *mcp_id_of(const cJSON *body)
-{
-	const cJSON *id = json_get(body, "id");
-	int64_t number;
-	return cJSON_IsString(id) || json_integer(id, &number) ? id : NULL;
-}
-
 static const cJSON *mcp_meta_version(const cJSON *body)
 {
 	return json_opt(json_get(json_get(body, "params"), "_meta"), MCP_META_VERSION);
@@ -94,7 +88,7 @@ static const char *mcp_version_asked(const struct mcp_post *post)
 
 cJSON *mcp_error(struct call *call, const struct mcp_post *post, const struct error_view *view)
 {
-	cJSON *message = mcp_message(call->arena, mcp_id_of(post->body));
+	cJSON *message = mcp_message(call->arena, json_rpc_id(post->body));
 	cJSON *error = json_add(message, "error", cJSON_CreateObject());
 	int code = mcp_code_of(view);
 	json_add_int(error, "code", code);
@@ -174,23 +168,16 @@ static bool mcp_check_stateless(
 
 bool mcp_request_read(struct call *call, const struct mcp_post *post, struct mcp_request *rq)
 {
-	const cJSON *body = post->body, *params = json_opt(body, "params");
-	const char *jsonrpc = json_str(body, "jsonrpc");
-	*rq = (struct mcp_request){.id = mcp_id_of(body), .method = json_str(body, "method")};
-	if (!jsonrpc || strcmp(jsonrpc, "2.0") != 0)
-		return mcp_fault(call, rq, MCP_INVALID_REQUEST, "jsonrpc must be \"2.0\"");
-	if (!rq->method)
-		return mcp_fault(call, rq, MCP_INVALID_REQUEST,
-		    "method must be a string: requests and notifications are taken, no responses");
-	if (!rq->id && json_get(body, "id"))
-		return mcp_fault(
-		    call, rq, MCP_INVALID_REQUEST, "id must be a string or an integer");
-	if (params && !cJSON_IsObject(params))
-		return mcp_fault(call, rq, MCP_INVALID_REQUEST, "params must be an object");
-	if (json_opt(params, "_meta") && !cJSON_IsObject(json_get(params, "_meta")))
+	struct json_rpc request;
+	const char *wrong = json_rpc_read(post->body, &request);
+	*rq = (struct mcp_request){.id = request.id,
+	    .method = request.method,
+	    .params = request.params,
+	    .meta = json_opt(request.params, "_meta")};
+	if (wrong)
+		return mcp_fault(call, rq, MCP_INVALID_REQUEST, "%s", wrong);
+	if (rq->meta && !cJSON_IsObject(rq->meta))
 		return mcp_fault(call, rq, MCP_INVALID_PARAMS, "params._meta must be an object");
-	rq->params = params;
-	rq->meta = json_opt(params, "_meta");
 	return mcp_read_version(call, post, rq) &&
 	    (!rq->id || !rq->version->stateless || mcp_check_stateless(call, post, rq));
 }
