@@ -19,6 +19,7 @@ struct a2a_item {
 	const char *task_id;
 	enum a2a_state state;
 	int64_t since;
+	bool settled; /* its latest record says it all */
 };
 
 struct a2a_list {
@@ -103,8 +104,13 @@ static bool a2a_list_note(void *arg, const struct run_record *record)
 	struct a2a_list *list = arg;
 	const char *task_id = a2a_task_of(list->call, record->thread_id, record->run_id);
 	list->looked_at++;
-	if (task_id && !a2a_list_find(list, task_id))
-		list->items[list->count++] = (struct a2a_item){.task_id = task_id};
+	if (task_id && !a2a_list_find(list, task_id)) {
+		enum a2a_state state = a2a_state_of(record->status);
+		list->items[list->count++] = (struct a2a_item){.task_id = task_id,
+		    .state = state,
+		    .since = a2a_run_since(record),
+		    .settled = a2a_state_is_over(state) || state == A2A_SUBMITTED};
+	}
 	return list->looked_at < LOOKED_AT;
 }
 
@@ -117,6 +123,21 @@ static int a2a_item_compare(const void *a, const void *b)
 	return strcmp(first->task_id, second->task_id);
 }
 
+/* What waits may have been answered by another protocol, and what runs have lost its process. */
+static bool a2a_item_look(struct call *call, struct a2a_item *item)
+{
+	struct a2a_task task;
+	if (!a2a_task_permit(call, item->task_id, "read"))
+		return false;
+	if (item->settled)
+		return true;
+	if (!a2a_task_read(call, item->task_id, &task))
+		return false;
+	item->state = task.state;
+	item->since = task.since;
+	return true;
+}
+
 /* Those that fit, as they are now; a task that has gone meanwhile is none. */
 static bool a2a_list_fill(struct a2a_list *list)
 {
@@ -124,15 +145,12 @@ static bool a2a_list_fill(struct a2a_list *list)
 	size_t kept = 0;
 	for (size_t i = 0; i < list->count; i++) {
 		struct a2a_item item = list->items[i];
-		struct a2a_task task;
-		if (!a2a_task_find(call, item.task_id, "read", &task)) {
+		if (!a2a_item_look(call, &item)) {
 			if (error_status_of(&call->error) >= 500)
 				return false;
 			error_release(&call->error);
 			continue;
 		}
-		item.state = task.state;
-		item.since = task.since;
 		if ((!list->status || item.state == list->state) &&
 		    (!list->after || item.since >= list->since))
 			list->items[kept++] = item;

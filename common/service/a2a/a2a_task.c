@@ -221,8 +221,7 @@ bool a2a_task_read(struct call *call, const char *task_id, struct a2a_task *task
 	return true;
 }
 
-bool a2a_task_find(
-    struct call *call, const char *task_id, const char *action, struct a2a_task *task)
+bool a2a_task_permit(struct call *call, const char *task_id, const char *action)
 {
 	const struct permission any = {"graph", action, NULL},
 				of_thread = {"graph", action, a2a_task_thread(call, task_id)};
@@ -230,7 +229,13 @@ bool a2a_task_find(
 		return false;
 	if (of_thread.resource_id && !call_permit(call, &of_thread))
 		return a2a_task_missing(call, task_id);
-	return a2a_task_read(call, task_id, task);
+	return true;
+}
+
+bool a2a_task_find(
+    struct call *call, const char *task_id, const char *action, struct a2a_task *task)
+{
+	return a2a_task_permit(call, task_id, action) && a2a_task_read(call, task_id, task);
 }
 
 /* ---- how it is shown ---- */

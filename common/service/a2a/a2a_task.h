@@ -52,6 +52,9 @@ bool a2a_context_fits(const char *thread_id);
 size_t a2a_task_length(const char *thread_id, const char *run_id);
 const char *a2a_task_of(struct call *call, const char *thread_id, const char *run_id);
 
+/* Whether the caller may do that with the thread of a task; false with the error set. */
+bool a2a_task_permit(struct call *call, const char *task_id, const char *action);
+
 /* Reads one as it is now, and asks whether the caller may do that with its thread.  False with the
  * error set: to the caller there is no such task. */
 bool a2a_task_find(
