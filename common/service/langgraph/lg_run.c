@@ -154,14 +154,11 @@ bool lg_run_stream(struct lg_run *run, struct chunk_sink *sink)
 		return stream_turn_kept(turn, &lg_words, sink);
 	lg_writer_init(&writer, turn, run->in.modes, sink);
 	bool ok = turn_run(turn, &writer.observer);
-	bool told = ok || writer.steps;
-	turn_end(turn); /* the last events go out when the thread is free again */
-	if (ok) {
+	bool told = turn_end_told(turn, ok, writer.steps);
+	if (ok)
 		lg_writer_finish(&writer);
-	} else if (told) {
-		turn_log_failure(turn);
+	else if (told)
 		lg_writer_fail(&writer);
-	}
 	lg_writer_release(&writer);
 	return told;
 }

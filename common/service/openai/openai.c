@@ -41,14 +41,11 @@ static bool openai_stream(struct turn *turn, bool usage, struct chunk_sink *sink
 	struct openai_writer writer;
 	openai_writer_init(&writer, turn, usage, sink);
 	bool ok = turn_run(turn, &writer.observer);
-	bool told = ok || writer.begun;
-	turn_end(turn); /* the last chunks go out when the thread is free again */
-	if (ok) {
+	bool told = turn_end_told(turn, ok, writer.begun);
+	if (ok)
 		openai_writer_finish(&writer);
-	} else if (told) {
-		turn_log_failure(turn);
+	else if (told)
 		openai_writer_fail(&writer);
-	}
 	openai_writer_release(&writer);
 	return told;
 }

@@ -205,6 +205,14 @@ void turn_end(struct turn *turn)
 	turn->lease = NULL;
 }
 
+bool turn_end_told(struct turn *turn, bool ok, bool begun)
+{
+	turn_end(turn);
+	if (!ok && begun)
+		turn_log_failure(turn);
+	return ok || begun;
+}
+
 void turn_leave(struct turn *turn)
 {
 	if (turn->keeper && turn->lease)

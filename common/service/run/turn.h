@@ -92,6 +92,13 @@ bool turn_run(struct turn *turn, struct run_observer *observer);
 /* Logs why a turn whose answer has begun failed, where that is no mistake of the client's. */
 void turn_log_failure(const struct turn *turn);
 
+/*
+ * Behind turn_run for a stream, of which the client has seen the beginning or not: the thread is
+ * free before the last events go out, and a failure that is told is logged.  False: nothing is to
+ * be told, and the error stands.
+ */
+bool turn_end_told(struct turn *turn, bool ok, bool begun);
+
 /* Whether a background run is to be taken up again, after turn_run was true. */
 bool turn_given_back(const struct turn *turn);
 
