@@ -52,6 +52,7 @@ instance() {
 	STATE=
 	unset ROOT_PATH APP_NAME MEDIA_STORAGE_PATH
 }
+printf '{"agent":"builtin:demo","a2a":{"enabled":true}}\n' >agentgraph.json
 instance one /agent
 instance two /tools/a-b.c
 
@@ -123,6 +124,8 @@ for prefix in /agent /tools/a-b.c; do
 	http POST "$prefix/v1/graph/stream" '{"messages": [{"role": "user", "content": "a b"}]}'
 	is "$STATUS" 200 "a stream"
 	like "$BODY" '"event": ?"message"' "with its chunks"
+	http GET "$prefix/.well-known/agent-card.json"
+	is "$STATUS $(json .supportedInterfaces[0].url "$BODY")" "200 $BASE$prefix/v1/a2a" "its card says where it is"
 	http POST "$prefix/v1/graph/stop" '{"thread_id": "%2e"}'
 	like "$STATUS" '^[24]' "a body is not taken for a path"
 	http POST "$prefix/v1/graph/stream" "{\"messages\": [{\"role\": \"user\", \"content\": \"a b\"}], \"resumable\": true, \"config\": {\"thread_id\": \"$name\", \"run_id\": \"kept\"}}"
