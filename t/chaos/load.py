@@ -332,7 +332,7 @@ class Checker:
         present = set(ids)
         for twice in {i for i in present if ids.count(i) > 1} if len(present) < len(ids) else ():
             self.wrong.append("%s: message %s is there twice" % (thread, twice))
-        runs, current, before = {}, None, len(self.wrong)
+        runs, current = {}, None
         for message in messages:
             if message["role"] == "user":
                 current = runs.setdefault(message["message_id"], [])
@@ -340,6 +340,7 @@ class Checker:
                     self.wrong.append("%s: nobody sent %s" % (thread, message["message_id"]))
             elif current is not None:
                 current.append(message)
+        before = len(self.wrong)
         for message, (where, text, final, acknowledged) in self.ledger.turns.items():
             if where == thread:
                 self.check_turn(message, text, final, acknowledged, runs.get(message))
