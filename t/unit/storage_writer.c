@@ -395,7 +395,7 @@ static int write_to_a_full_disk(void)
 	int stored = 0;
 
 	signal(SIGXFSZ, SIG_IGN);
-	limit_file_size(300000);
+	limit_file_size(600000); /* the schema takes half of that */
 	while (st && stored < 10000) {
 		struct thread t = sample_thread(id);
 
