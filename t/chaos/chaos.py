@@ -290,7 +290,7 @@ def storm(service, helpers, receiver, control, disk, state, uploads):
 
     say("seed %d, %d seconds, %s" % (SEED, SECONDS, "on a small disk" if disk.mounted else "no small disk (needs root)"))
     faults = Faults(service, helpers, random.Random(SEED), control, disk.path if disk.mounted else None, say)
-    ledger.clock_steps = lambda: faults.steps
+    ledger.clock_steps, ledger.expires = (lambda: faults.steps), True
     storms = [Storm(faults, KILLS, None, SEED, PAUSE), Storm(faults, CONDITIONS, None, SEED + 1, 1.5 * PAUSE)]
     answered, hanging, outage = run_users(service, ledger, SECONDS, SEED, storms)
     say("faults: %s" % dict(sum((s.done for s in storms), collections.Counter())))

@@ -34,6 +34,7 @@ class Ledger:
         self.odd = []       # what should not have been seen
         self.counts = {}    # answers by status
         self.clock_steps = lambda: 0  # so far
+        self.expires = False  # whether a step of the clock may end the time for which chunks are kept
         self.allowed, self.codes = ALLOWED, ()  # what anything may be answered with
 
     def count(self, status):

@@ -141,6 +141,8 @@ def check_streams(client, ledger):
         if not over:
             wrong.append("%s %s has no end: %s" % (thread, run, json.dumps(chunks[-1])[:200]))
         status, text = client.request("GET", "/v1/threads/%s/runs/%s/stream" % (thread, run))
+        if status == 409 and ledger.expires:
+            continue
         again = [json.loads(line) for line in text.splitlines() if line.strip()] if status == 200 else []
         if again[:len(chunks)] != chunks:
             differ = next((i for i, c in enumerate(chunks) if i >= len(again) or again[i] != c), None)
