@@ -19,6 +19,7 @@ struct a2a_item {
 	const char *task_id;
 	enum a2a_state state;
 	int64_t since;
+	size_t place; /* of its record among all, the latest first */
 	bool settled; /* its latest record says it all */
 };
 
@@ -90,28 +91,37 @@ static bool a2a_list_read(struct call *call, const cJSON *params, struct a2a_lis
 
 /* ---- the tasks ---- */
 
-static struct a2a_item *a2a_list_find(struct a2a_list *list, const char *task_id)
-{
-	for (size_t i = list->count; i > 0; i--)
-		if (strcmp(list->items[i - 1].task_id, task_id) == 0)
-			return &list->items[i - 1];
-	return NULL;
-}
-
-/* Of a thread the latest run comes first, and says what its task is. */
+/* Of a thread the latest run comes first. */
 static bool a2a_list_note(void *arg, const struct run_record *record)
 {
 	struct a2a_list *list = arg;
 	const char *task_id = a2a_task_of(list->call, record->thread_id, record->run_id);
-	list->looked_at++;
-	if (task_id && !a2a_list_find(list, task_id)) {
-		enum a2a_state state = a2a_state_of(record->status);
+	enum a2a_state state = a2a_state_of(record->status);
+	if (task_id)
 		list->items[list->count++] = (struct a2a_item){.task_id = task_id,
 		    .state = state,
 		    .since = a2a_run_since(record),
+		    .place = list->looked_at,
 		    .settled = a2a_state_is_over(state) || state == A2A_SUBMITTED};
-	}
-	return list->looked_at < LOOKED_AT;
+	return ++list->looked_at < LOOKED_AT;
+}
+
+static int a2a_item_by_task(const void *a, const void *b)
+{
+	const struct a2a_item *first = a, *second = b;
+	int order = strcmp(first->task_id, second->task_id);
+	return order ? order : (first->place > second->place) - (first->place < second->place);
+}
+
+/* Each task once: what its latest run is says what it is. */
+static void a2a_list_once(struct a2a_list *list)
+{
+	size_t kept = 0;
+	qsort(list->items, list->count, sizeof(*list->items), a2a_item_by_task);
+	for (size_t i = 0; i < list->count; i++)
+		if (!kept || strcmp(list->items[kept - 1].task_id, list->items[i].task_id) != 0)
+			list->items[kept++] = list->items[i];
+	list->count = kept;
 }
 
 /* Newest first; of those of one moment the order is that of their ids. */
@@ -143,6 +153,7 @@ static bool a2a_list_fill(struct a2a_list *list)
 {
 	struct call *call = list->call;
 	size_t kept = 0;
+	a2a_list_once(list);
 	for (size_t i = 0; i < list->count; i++) {
 		struct a2a_item item = list->items[i];
 		if (!a2a_item_look(call, &item)) {
