@@ -149,7 +149,7 @@ bool thread_look(
     struct call *call, const char *thread_id, struct thread *thread, struct run_flags *flags)
 {
 	struct storage *storage = call->service->storage;
-	const char *seen = NULL;
+	const char *seen = NULL, *run_id;
 	*flags = (struct run_flags){0};
 	for (;;) {
 		if (!thread_find(call, thread_id, thread))
@@ -159,9 +159,10 @@ bool thread_look(
 			return false;
 		if (flags->running || thread->status != RUN_RUNNING)
 			return true;
-		if (seen && strcmp(seen, thread->run_id) == 0)
+		run_id = thread->run_id ? thread->run_id : "";
+		if (seen && strcmp(seen, run_id) == 0)
 			return true;
-		seen = thread->run_id;
+		seen = run_id;
 	}
 }
 
