@@ -45,23 +45,23 @@ WHERE state = 0
 		ORDER BY due_at, row LIMIT 1)
 	AND NOT EXISTS (SELECT 1 FROM jobs WHERE thread = :thread AND state BETWEEN 1 AND 3);
 
--- name: job_next
+-- part: job_ready
 SELECT row, due_at,
 	(SELECT created_at FROM runs AS r WHERE r.thread = j.thread AND r.number = j.number) AS created_at
 FROM jobs AS j
 WHERE state = 1
 ORDER BY due_at, row
-LIMIT 1;
+LIMIT 1
+
+-- name: job_next
+-- take: job_ready
+;
 
 -- name: job_next_free
 -- columns: job_next
 -- The same for who takes it then.
-SELECT row, due_at,
-	(SELECT created_at FROM runs AS r WHERE r.thread = j.thread AND r.number = j.number) AS created_at
-FROM jobs AS j
-WHERE state = 1
-ORDER BY due_at, row
-LIMIT 1;
+-- take: job_ready
+;
 
 -- name: job_claim
 UPDATE jobs SET state = 3, attempt = attempt + 1, claimer = :claimer WHERE row = :row;
@@ -256,8 +256,11 @@ ORDER BY number DESC
 LIMIT 1 OFFSET :keep;
 
 -- name: webhook_insert
-INSERT INTO webhooks (row, thread, id, site, url, body, due_at, attempts, last_status)
-VALUES (:row, :thread, :id, :site, :url, :body, :due_at, 0, 0);
+-- Under the row of its job, or under that of none.
+INSERT INTO webhooks (row, thread, id, site, url, body, how, due_at, attempts, last_status)
+VALUES (coalesce(:row, max(:now, (SELECT coalesce(max(row), 0) + 1 FROM jobs),
+		(SELECT coalesce(max(row), 0) + 1 FROM webhooks))),
+	:thread, :id, :site, :url, :body, :how, :now, 0, 0);
 
 -- name: webhook_site
 SELECT site FROM webhooks WHERE due_at IS NOT NULL AND site > :after ORDER BY site LIMIT 1;

@@ -26,13 +26,6 @@ ORDER BY p.task, p.id;
 -- name: push_settle
 UPDATE pushes SET state = :state, number = :number WHERE thread = :thread AND task = :task AND id = :id;
 
--- name: push_tell
--- Its row is that of no job.
-INSERT INTO webhooks (row, thread, id, site, url, body, how, due_at, attempts, last_status)
-VALUES (max(:now, (SELECT coalesce(max(row), 0) + 1 FROM jobs),
-		(SELECT coalesce(max(row), 0) + 1 FROM webhooks)),
-	:thread, :id, :site, :url, :body, :how, :now, 0, 0);
-
 -- name: pushes_drop
 -- With the record of the task's first run.
 DELETE FROM pushes

@@ -106,12 +106,7 @@ RETURNING row;
 
 -- name: job_next_free
 -- What others take at the same time is not waited for.
-SELECT row, due_at,
-	(SELECT created_at FROM runs AS r WHERE r.thread = j.thread AND r.number = j.number) AS created_at
-FROM jobs AS j
-WHERE state = 1
-ORDER BY due_at, row
-LIMIT 1
+-- take: job_ready
 FOR UPDATE OF j SKIP LOCKED;
 
 -- name: job_first
@@ -177,6 +172,6 @@ WHERE EXISTS (SELECT 1 FROM threads WHERE row = :thread::bigint)
 ON CONFLICT (thread, task, id) DO UPDATE
 SET state = excluded.state, number = excluded.number, url = excluded.url, how = excluded.how;
 
--- name: push_tell
+-- name: webhook_insert
 INSERT INTO webhooks (row, thread, id, site, url, body, how, due_at, attempts, last_status)
-VALUES (nextval('jobs_row'), :thread, :id, :site, :url, :body, :how, :now, 0, 0);
+VALUES (coalesce(:row, nextval('jobs_row')), :thread, :id, :site, :url, :body, :how, :now, 0, 0);

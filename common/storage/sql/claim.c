@@ -127,9 +127,10 @@ bool engine_lose(struct storage *st, const struct storage_context *ctx, const st
 {
 	struct job_change c = {
 	    .unit = {.run = give_back_unit}, .st = st, .row = job->row, .loses = true};
-	bool ok = job_leave(&c, err);
+	bool ok;
 
 	(void)ctx;
+	ok = job_leave(&c, err);
 	*lost = c.moves.waiting != 0;
 	return ok;
 }

@@ -2,14 +2,11 @@
 /* Rows in a database: jobs put into the queue of their thread, and ended. */
 #include "storage/sql/jobs.h"
 
-#include "base/http/url.h"
-#include "base/id.h"
-#include "base/memory.h"
 #include "base/os/clock.h"
 #include "storage/queue.h"
 #include "storage/sql/pushes.h"
+#include "storage/sql/runs_engine.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 bool job_run(struct db *db, enum sql_id id, int64_t row, struct error *err)
@@ -185,28 +182,6 @@ bool job_put(
 
 /* ---- over ---- */
 
-static bool job_insert_webhook(
-    struct db *db, const struct run_record *r, const char *body, struct error *err)
-{
-	char *site = url_site(r->webhook.url);
-	char random[HEX_ID_SIZE], id[HEX_ID_SIZE + 4];
-	struct query q;
-	bool ok;
-
-	snprintf(id, sizeof(id), "msg_%s", hex_id(random));
-	query_start(&q, db, SQL_WEBHOOK_INSERT, err);
-	query_int(&q, ":row", r->job);
-	query_int(&q, ":thread", r->thread_row);
-	query_text(&q, ":id", id);
-	query_text(&q, ":site", site ? site : r->webhook.url);
-	query_text(&q, ":url", r->webhook.url);
-	query_text(&q, ":body", body);
-	query_int(&q, ":due_at", clock_now());
-	ok = query_run(&q);
-	free(site);
-	return ok;
-}
-
 /* Puts the webhook into the outbox. */
 static bool job_tell(struct storage *st, struct db *db, const struct run_job *job,
     struct moves *moves, struct error *err)
@@ -223,7 +198,11 @@ static bool job_tell(struct storage *st, struct db *db, const struct run_job *jo
 		record_read_row(&q, &record);
 		if (record.webhook.url && st->webhook_body)
 			body = st->webhook_body(st->webhook_arg, &record);
-		ok = !body || job_insert_webhook(db, &record, body, err);
+		const struct outgoing out = {.job = record.job,
+		    .thread = record.thread_row,
+		    .url = record.webhook.url,
+		    .body = body};
+		ok = !body || outbox_put(db, &out, err);
 		moves->outbox |= body != NULL;
 	}
 	free(body);

@@ -2,13 +2,9 @@
 /* Rows in a database: who is told how tasks go on, and what of that is to be told. */
 #include "storage/sql/pushes.h"
 
-#include "base/http/url.h"
-#include "base/id.h"
-#include "base/os/clock.h"
-#include "storage/sql/jobs.h"
+#include "storage/sql/records.h"
 #include "storage/sql/runs_engine.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 /* As sql/threads-0016.sql has them. */
@@ -163,27 +159,6 @@ static bool pushes_read_open(
 	return query_end(&q);
 }
 
-static bool push_insert(
-    struct db *db, int64_t thread, const struct push *push, const char *body, struct error *err)
-{
-	char *site = url_site(push->url);
-	char random[HEX_ID_SIZE], id[HEX_ID_SIZE + 4];
-	struct query q;
-
-	snprintf(id, sizeof(id), "msg_%s", hex_id(random));
-	query_start(&q, db, SQL_PUSH_TELL, err);
-	query_int(&q, ":thread", thread);
-	query_text(&q, ":id", id);
-	query_text(&q, ":site", site ? site : push->url);
-	query_text(&q, ":url", push->url);
-	query_text(&q, ":body", body);
-	query_text(&q, ":how", push->how_json);
-	query_int(&q, ":now", clock_now());
-	bool ok = query_run(&q);
-	free(site);
-	return ok;
-}
-
 /* Tells it of the end of a run, and keeps that it knows. */
 static bool push_tell(struct storage *st, struct db *db, struct open_push *p,
     const struct push_end *end, struct moves *moves, struct error *err)
@@ -201,7 +176,9 @@ static bool push_tell(struct storage *st, struct db *db, struct open_push *p,
 		status = record.status = status ? status : record.status;
 		body = st->pushes->body(&record, &p->push);
 	}
-	bool ok = query_end(&q) && (!body || push_insert(db, end->thread, &p->push, body, err));
+	const struct outgoing out = {
+	    .thread = end->thread, .url = p->push.url, .body = body, .how_json = p->push.how_json};
+	bool ok = query_end(&q) && (!body || outbox_put(db, &out, err));
 	moves->outbox |= body != NULL;
 	free(body);
 	if (!ok)

@@ -48,6 +48,17 @@ bool engine_chunks_forget(struct storage *st, const struct storage_context *ctx,
 bool engine_chunks_expire(struct storage *st, const struct storage_context *ctx, int64_t now,
     int64_t most, int64_t *count, struct error *err);
 
+/* outbox.c */
+
+/* What somebody is to be told, due now. */
+struct outgoing {
+	int64_t job; /* whose webhook it is; 0: that of none */
+	int64_t thread;
+	const char *url, *body;
+	const char *how_json; /* of a push, or NULL */
+};
+bool outbox_put(struct db *db, const struct outgoing *out, struct error *err);
+
 /* webhooks.c */
 bool engine_webhooks_due(struct storage *st, const struct storage_context *ctx, struct arena *a,
     int64_t now, int64_t per_site, struct webhook *items, size_t *count, int64_t *next_due,
