@@ -88,13 +88,10 @@ END {
 	print ".own { fill: #f5a97f; } .sqlite { fill: #8ec3f5; } .kernel { fill: #c3c9d0; } .other { fill: #a9d9ae; }"
 	print "@media (prefers-color-scheme: dark) { .page { fill: #0d1117; } rect { stroke: #0d1117; } .title, .key { fill: #e6edf3; } }"
 	printf "</style>\n<rect class=\"page\" width=\"1000\" height=\"%d\"/>\n<text class=\"title\" x=\"20\" y=\"26\">%s</text>\n", height, escaped(title)
-	split("own agentgraph sqlite SQLite kernel kernel other C~library,~cJSON,~libfcgi", key, " ")
-	for (i = 1; i <= 4; i++) {
-		sub(/~libfcgi/, " libfcgi", key[2 * i])
-		gsub(/~/, " ", key[2 * i])
-		printf "<rect class=\"%s\" x=\"%d\" y=\"38\" width=\"11\" height=\"11\"/><text class=\"key\" x=\"%d\" y=\"48\">%s</text>\n", key[2 * i - 1],
-			20 + (i - 1) * 100, 36 + (i - 1) * 100, key[2 * i]
-	}
+	keys = split("own|agentgraph|sqlite|SQLite|kernel|kernel|other|C library, cJSON, libfcgi", key, "|")
+	for (i = 1; i < keys; i += 2)
+		printf "<rect class=\"%s\" x=\"%d\" y=\"38\" width=\"11\" height=\"11\"/><text class=\"key\" x=\"%d\" y=\"48\">%s</text>\n", key[i],
+			i * 50 - 30, i * 50 - 14, key[i + 1]
 	for (i = 1; i <= drawn; i++) {
 		split(boxes[i], b, "\t")
 		y = height - 12 - (b[2] + 1) * row
