@@ -5,7 +5,7 @@ import json
 from client import run_body
 from load import NODE_ERRORS, User
 
-TRIED = NODE_ERRORS + ("THREAD_BUSY", "RESOURCE_NOT_FOUND")
+TRIED = NODE_ERRORS + ("THREAD_BUSY",)
 
 
 class Historian(User):
