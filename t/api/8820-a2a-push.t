@@ -5,16 +5,7 @@ set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/a2a.sh"
 . "$TOP_SRCDIR/t/api/auth.sh"
-
-command -v python3 >/dev/null || tap_skip_all 'no python3 here'
-echo ok >mode
-: >log
-python3 "$TOP_SRCDIR/t/e2e/webhook_receiver.py" port log mode 2>receiver.err &
-tap_pids="$! $tap_pids"
-wait_for 20 test -s port || tap_bail "the receiver does not start: $(cat receiver.err)"
-RECEIVER=http://127.0.0.1:$(cat port)
-WEBHOOK_SECRET=whsec_$(printf 'agentgraph-webhook-tests' | base64)
-export WEBHOOK_SECRET
+. "$TOP_SRCDIR/t/e2e/receiver.sh"
 RUNS="\"runs\":{\"background\":2,\"webhooks\":[\"$RECEIVER/in\"]}"
 
 # told NAME EXPRESSION: of each notification that came to .../NAME, as it came.

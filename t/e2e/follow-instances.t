@@ -144,19 +144,7 @@ say(seen and sorted(seen) == list(range(1, len(seen) + 1)), "the stream of an in
 say("running" in answer(FOLLOWS, "GET", "/v1/threads/d/runs/next").read().decode(), "while another run has the thread")
 PYTHON
 
-STATE=$WORK/state
-database_of "$STATE"
-PG=$PG_DIR
-PG_DIR= # both have the address that is set now
-trap '"$TOP_SRCDIR/t/postgresql-server" stop "$PG"; tap_end' EXIT
-printf '{"agent":"builtin:demo","runs":{"background":2}}\n' >agentgraph.json
-STATE=$WORK/a
-mkdir -m 700 "$STATE"
-serve_start || tap_bail 'the first instance does not start'
-first=$BASE first_pid=$SERVE_PID
-STATE=$WORK/b
-mkdir -m 700 "$STATE"
-serve_start || tap_bail 'the second instance does not start'
+. "$TOP_SRCDIR/t/e2e/two-instances.sh"
 python3 -B follow.py "$first" "$BASE" >facts 2>errors
 is $? 0 'the facts were looked at'
 diag "$(cat errors)"

@@ -21,15 +21,7 @@ step() {
 
 # ---- a receiver, and a service that may tell it ----
 
-echo ok >mode
-: >log
-python3 "$TOP_SRCDIR/t/e2e/webhook_receiver.py" port log mode 2>receiver.err &
-tap_pids="$! $tap_pids"
-wait_for 20 test -s port || tap_bail "the receiver does not start: $(cat receiver.err)"
-RECEIVER=http://127.0.0.1:$(cat port)
-
-WEBHOOK_SECRET=whsec_$(printf 'agentgraph-webhook-tests' | openssl base64 -A)
-export WEBHOOK_SECRET
+. "$TOP_SRCDIR/t/e2e/receiver.sh"
 printf '{"agent":"builtin:demo","runs":{"webhooks":["%s/in","http://127.0.0.1:1"]}}\n' "$RECEIVER" >agentgraph.json
 
 start() {
