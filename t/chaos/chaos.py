@@ -30,7 +30,7 @@ PAUSE = float(os.environ.get("CHAOS_PAUSE", "2"))
 DRAIN = 5
 
 # A service may be that much larger afterwards: what its caches and the allocator keep, of processes that are as young.
-# A sanitizer pads what is allocated, and keeps what was freed for a while.
+# A sanitizer pads what is allocated, and keeps what was freed for a while (as much as ASAN_OPTIONS below say).
 ROOM_KIB = (512 if "-fsanitize=" in os.environ.get("CFLAGS", "") else 48) << 10
 ROOM_DESCRIPTORS = 48  # connections to databases are opened when many run at the same time, and kept
 
@@ -257,7 +257,7 @@ def chaos(work, disk):
     library = os.path.join(work, "disturb.so")
     compile_shared(os.path.join(HERE, "disturb.c"), library)
     environment = {"LD_PRELOAD": library, "CHAOS_CONTROL": control, "MEDIA_STORAGE_PATH": os.path.join(disk.path, "uploads"),
-                   "CHAOS_KEY": "none", "ASAN_OPTIONS": "verify_asan_link_order=0", "MEDIA_MAX_SIZE_MB": "2",
+                   "CHAOS_KEY": "none", "ASAN_OPTIONS": "verify_asan_link_order=0:quarantine_size_mb=8", "MEDIA_MAX_SIZE_MB": "2",
                    "WEBHOOK_SECRET": SECRET}
     service = Service(work, state, os.path.join(find_programs(), "agentgraph"), configuration(helpers, receiver), environment,
                       ["--processes", "2", "--threads", "32", "--drain", str(DRAIN)])

@@ -88,7 +88,7 @@ class Cluster:
         config = configuration(self.helpers, self.receiver)
         cut = Cut(os.path.join(work, "database"), self.database)
         environment = {"DATABASE_URL": cut.url, "MEDIA_STORAGE_TYPE": "database", "MEDIA_MAX_SIZE_MB": "2", "CHAOS_KEY": "none",
-                       "WEBHOOK_SECRET": SECRET, "ASAN_OPTIONS": "verify_asan_link_order=0"}
+                       "WEBHOOK_SECRET": SECRET, "ASAN_OPTIONS": "verify_asan_link_order=0:quarantine_size_mb=8"}
         if disturbed:
             environment.update({"LD_PRELOAD": os.path.join(self.work, "disturb.so"), "CHAOS_CONTROL": self.control})
         self.cuts.append(cut)

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -170,6 +171,42 @@ static void contents_go_when_nobody_has_them_open(void)
 	sh = open_in(dir);
 	CU_ASSERT_EQUAL(*byte_of(sh, SHARED_IDS), 0);
 	shared_close(sh);
+}
+
+/* Of this process's memory, in KiB. */
+static long shared_pages(void)
+{
+	FILE *f = fopen("/proc/self/status", "r");
+	char line[128];
+	long kib = -1;
+	CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "RssShmem: %ld", &kib) == 1)
+			break;
+	fclose(f);
+	return kib;
+}
+
+/* In a file system that lies in memory, which does the clearing by hand. */
+static void who_clears_it_does_not_keep_it_mapped(void)
+{
+	char dir[] = "/dev/shm/agentgraph-unit-XXXXXX", path[64];
+	if (!mkdtemp(dir))
+		return; /* none here */
+	struct shared *sh = open_in(dir);
+	memset(byte_of(sh, SHARED_LEASES), 7, 4096);
+	shared_close(sh);
+	long before = shared_pages();
+	sh = open_in(dir);
+	CU_ASSERT(shared_pages() < before + 1024);
+	CU_ASSERT_EQUAL(*byte_of(sh, SHARED_LEASES), 0);
+	shared_close(sh);
+	static const char *const files[] = {"shared", "shared.lock", "processes"};
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		snprintf(path, sizeof(path), "%s/%s", dir, files[i]);
+		unlink(path);
+	}
+	CU_ASSERT_EQUAL(rmdir(dir), 0);
 }
 
 static void lock_and_mark(struct shared *sh)
@@ -385,6 +422,7 @@ static const struct unit_test tests[] = {
     {"all processes see the same", all_processes_see_the_same},
     {"contents stay while somebody has them open", contents_stay_while_somebody_has_them_open},
     {"contents go when nobody has them open", contents_go_when_nobody_has_them_open},
+    {"who clears it does not keep it mapped", who_clears_it_does_not_keep_it_mapped},
     {"a dead holder of a mutex is told once", a_dead_holder_is_told_once},
     {"a death during the repair is told again", a_death_during_the_repair_is_told_again},
     {"the living are told from the dead", the_living_are_told_from_the_dead},

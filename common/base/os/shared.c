@@ -138,8 +138,12 @@ static bool start_afresh(struct shared *sh, const char *dir, struct error *err)
 		return shared_fail(err, "make room for the shared memory of", dir);
 	if (!map(sh, dir, err))
 		return false;
-	if (kept && fallocate(sh->file, FALLOC_FL_ZERO_RANGE, 0, TOTAL_SIZE) != 0)
+	if (kept && fallocate(sh->file, FALLOC_FL_ZERO_RANGE, 0, TOTAL_SIZE) != 0) {
 		memset(sh->base, 0, TOTAL_SIZE);
+		/* the file has it now, and this process need not count as one that uses all of it
+		 */
+		madvise(sh->base, TOTAL_SIZE, MADV_DONTNEED);
+	}
 	for (int i = 0; i < SHARED_REGIONS; i++) {
 		struct shared_head *head = shared_region(sh, (enum shared_region)i);
 		for (size_t m = 0; m < sizeof(head->mutex) / sizeof(head->mutex[0]); m++)
