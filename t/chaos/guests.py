@@ -6,6 +6,7 @@ from client import run_body
 from load import NODE_ERRORS, User
 
 TRIED = NODE_ERRORS + ("THREAD_BUSY",)
+UNAVAILABLE = "Storage is temporarily unavailable"
 
 
 class Historian(User):
@@ -84,8 +85,13 @@ class Guest(User):
     def a2a(self, text):
         message = {"messageId": text, "role": "ROLE_USER", "parts": [{"text": text}]}
         body = {"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": message}}
-        # what the service cannot do now is an error of JSON-RPC
-        self.call("a2a", "/v1/a2a", body, lambda a: "echo: " + text if "error" in a else json.dumps(a), "echo: " + text, {"A2A-Version": "1.0"})
+
+        def said(answer):
+            # what the service cannot do now is an error of JSON-RPC, or the task failed for it
+            whole = json.dumps(answer)
+            return "echo: " + text if "error" in answer or UNAVAILABLE in whole else whole
+
+        self.call("a2a", "/v1/a2a", body, said, "echo: " + text, {"A2A-Version": "1.0"})
 
     def mcp(self, text):
         body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
