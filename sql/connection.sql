@@ -3,12 +3,13 @@
 
 -- name: connection_setup
 -- Checkpoints belong to a thread of their own, never to a commit.  A cache is thrown away at each
--- commit of another connection, so it is small.
+-- commit of another connection, but it has room for what a whole group of writes changes: what does not
+-- fit goes into the log before the commit, and is read, written and summed up anew at every further change.
 PRAGMA foreign_keys = ON;
 PRAGMA wal_autocheckpoint = 0;
 PRAGMA temp_store = MEMORY;
 PRAGMA trusted_schema = OFF;
-PRAGMA cache_size = -512;
+PRAGMA cache_size = -3072;
 
 -- name: connection_read_only
 -- There are several of them in a process, and what one has cached the next commit makes stale.

@@ -419,6 +419,25 @@ static void another_process_reads_what_is_committed(void)
 	close(ends[1]);
 }
 
+/* A group has up to 64 writes, each of which changes some pages that are its own. */
+static void what_a_group_changes_waits_for_its_commit(void)
+{
+	struct db *db = open_ours("group");
+	sqlite3 *handle = sqlite_db_of(db)->handle;
+	int spilled = -1, highest;
+
+	run(handle,
+	    "PRAGMA journal_mode = WAL;"
+	    "CREATE TABLE t (id INTEGER PRIMARY KEY, value INTEGER NOT NULL, filling BLOB);");
+	insert(handle, 1, 64 * 10 * 3);
+	CU_ASSERT(number(handle, "PRAGMA page_count") > 64 * 10);
+	sqlite3_db_status(handle, SQLITE_DBSTATUS_CACHE_SPILL, &spilled, &highest, 1);
+	run(handle, "BEGIN; UPDATE t SET value = 1; UPDATE t SET value = 2; COMMIT");
+	sqlite3_db_status(handle, SQLITE_DBSTATUS_CACHE_SPILL, &spilled, &highest, 0);
+	CU_ASSERT_EQUAL(spilled, 0);
+	db_close(db);
+}
+
 static const struct unit_test tests[] = {
     {"a commit is written in one piece", a_commit_is_written_in_one_piece},
     {"what was written before the commit is kept", what_was_written_before_the_commit_is_kept},
@@ -429,6 +448,7 @@ static const struct unit_test tests[] = {
     {"a commit without room fails and is nowhere", a_commit_without_room_fails_and_is_nowhere},
     {"who is killed has committed what it said", who_is_killed_has_committed_what_it_said},
     {"another process reads what is committed", another_process_reads_what_is_committed},
+    {"what a group changes waits for its commit", what_a_group_changes_waits_for_its_commit},
 };
 
 int main(void)
