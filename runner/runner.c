@@ -116,15 +116,17 @@ static struct task *task_claim(struct runner *r, int64_t row, int64_t *next_due)
 	return NULL;
 }
 
-static void task_give_back(struct runner *r, const struct task *task)
+static bool task_give_back(struct runner *r, const struct task *task)
 {
 	struct storage *storage = r->service->storage;
 	struct error err = {0};
+	bool given = storage->runs->give_back(storage, NULL, &task->job, &err);
 
-	if (!storage->runs->give_back(storage, NULL, &task->job, &err))
-		log_error("run %s of thread %s goes on as one that was lost: %s", task->job.run_id,
+	if (!given)
+		log_error("run %s of thread %s cannot be given back: %s", task->job.run_id,
 		    task->job.thread_id, *err.cause ? err.cause : err.detail);
 	error_release(&err);
+	return given;
 }
 
 /* ---- executing ---- */
@@ -198,17 +200,25 @@ static bool task_take_slot(struct runner *r)
 	return true;
 }
 
-/* Runs take long now.  With the lock held; it is held again afterwards. */
-static void task_leave(struct runner *r, struct task *task)
+/* Runs take long now.  With the lock held; it is held again afterwards.  False when the task could
+ * not be given back and stays: as long as this process lives, nobody else takes it for lost. */
+static bool task_leave(struct runner *r, struct task *task)
 {
+	bool left;
+
 	r->brisk = false;
 	runner_weigh(r);
 	pthread_mutex_unlock(&r->lock);
-	task_give_back(r, task);
-	arena_free(task->arena);
+	left = task_give_back(r, task);
+	if (!left)
+		clock_sleep_ms(AHEAD_MS);
 	pthread_mutex_lock(&r->lock);
+	if (!left && !r->stopping)
+		return false;
+	arena_free(task->arena);
 	r->ahead--;
 	runner_weigh(r);
+	return true;
 }
 
 /* With the lock held; it is held again afterwards.  Returns the task that was claimed with the end
@@ -290,13 +300,15 @@ static void *runner_work(void *arg)
 		}
 		r->handed = NULL;
 		pthread_cond_broadcast(&r->room);
-		while (task && task_take_slot(r)) {
-			struct task *next = task_execute(r, task);
+		while (task) {
+			if (task_take_slot(r)) {
+				struct task *next = task_execute(r, task);
 
-			task = next ? next : task_claim_more(r);
+				task = next ? next : task_claim_more(r);
+			} else if (task_leave(r, task)) {
+				task = NULL;
+			}
 		}
-		if (task)
-			task_leave(r, task);
 		runner_tell_free(r);
 		pthread_cond_broadcast(&r->room);
 		runner_tell_done(r);
@@ -328,9 +340,8 @@ static void runner_hand_over(struct runner *r, struct task *task)
 	}
 	log_error("cannot start a thread: %s", strerror(code));
 	r->handed = NULL;
-	r->ahead--;
-	task_give_back(r, task);
-	arena_free(task->arena);
+	while (!task_leave(r, task))
+		continue;
 }
 
 /* ---- the thread that claims ---- */

@@ -4,8 +4,30 @@
 
 #include "base/json/json.h"
 #include "base/log/log.h"
+#include "base/os/clock.h"
 #include "graph/run.h"
 #include "storage/runs.h"
+
+#define LET_GO_MS 500 /* between tries, while the database is away */
+#define LET_GO_TRIES 20
+
+/* As long as this process has it, it is lost to nobody. */
+static void left_let_go(struct call *call, const struct run_job *job)
+{
+	struct storage *storage = call->service->storage;
+	struct error err = {0};
+	bool lost;
+
+	for (int tries = 1; !storage->runs->lose(storage, &call->ctx, job, &lost, &err); tries++) {
+		if (tries == LET_GO_TRIES)
+			log_error("run %s of thread %s is not free before this process ends: %s",
+			    job->run_id, job->thread_id, *err.cause ? err.cause : err.detail);
+		error_release(&err);
+		if (tries == LET_GO_TRIES)
+			return;
+		clock_sleep_ms(LET_GO_MS);
+	}
+}
 
 /* As a later attempt would begin, which heeds the order before any node. */
 static void left_put_back(struct call *call, struct lease *lease, const struct thread *thread,
@@ -32,9 +54,11 @@ static void left_put_back(struct call *call, struct lease *lease, const struct t
 	    .observer = &observer,
 	    .background = &background};
 	call->service->storage->runs->begins(call->service->storage, job);
-	if (!run_execute(run_new(&setup), RUN_ON, NULL, &err))
+	if (!run_execute(run_new(&setup), RUN_ON, NULL, &err)) {
 		log_error("run %s of thread %s failed while it was put back: %s", record->run_id,
 		    thread->thread_id, *err.cause ? err.cause : err.detail);
+		left_let_go(call, job);
+	}
 	error_release(&err);
 }
 
