@@ -159,19 +159,6 @@ static bool is_foreign(const cJSON *object, const char *key)
 	return foreign;
 }
 
-static void replace_agent(cJSON *root)
-{
-	json_set(root, "agent", cJSON_CreateString(FROM_AGENT));
-	cmd_init_tell("agent",
-	    "Python modules cannot be loaded: graph.json is a graph that works, to put yours into; its "
-	    "nodes and tools can be Python programs (kind exec)");
-	if (cJSON_GetArraySize(json_get(root, "remote_tools")) > 0) {
-		cJSON_DeleteItemFromObjectCaseSensitive(root, "remote_tools");
-		cmd_init_tell("remote_tools",
-		    "left out, because that graph has not their nodes; declare them again");
-	}
-}
-
 /* What lets people in is never left out: it stays, and the service does not start until it fits. */
 static void replace_imports(cJSON *root)
 {
@@ -266,8 +253,17 @@ static int make_from(const char *file, const char *dir)
 		complain(1, "cannot make the directory %s: %s", dir, strerror(errno));
 	if (made && (made = is_free(dir, files))) {
 		printf("%s becomes %s/agentgraph.json, with its keys.\n", file, dir);
-		if (files[1].name)
-			replace_agent(root);
+		if (files[1].name) {
+			json_set(root, "agent", cJSON_CreateString(FROM_AGENT));
+			cmd_init_tell("agent",
+			    "Python modules cannot be loaded: graph.json is a graph that works, to put yours into; its "
+			    "nodes and tools can be Python programs (kind exec)");
+			if (cJSON_GetArraySize(json_get(root, "remote_tools")) > 0) {
+				cJSON_DeleteItemFromObjectCaseSensitive(root, "remote_tools");
+				cmd_init_tell("remote_tools",
+				    "left out, because that graph has not their nodes; declare them again");
+			}
+		}
 		replace_imports(root);
 		replace_env(root, file, dir);
 		printed = cJSON_Print(root);

@@ -48,19 +48,6 @@ static bool find_metric(const char *text, const char *name, long *value)
 	return false;
 }
 
-static void add_numbers(cJSON *status)
-{
-	struct buf answer = {0};
-	bool answers = fcgi_ask(json_str(status, "socket"), "/metrics", "metrics", &answer);
-	long value;
-
-	cJSON_AddBoolToObject(status, "answers", answers);
-	for (size_t i = 0; answers && i < NUMBERS; i++)
-		if (find_metric(buf_str(&answer), numbers[i].metric, &value))
-			json_add_int(status, numbers[i].key, value);
-	buf_release(&answer);
-}
-
 /* ---- sizes ---- */
 
 static const char *const databases[] = {"threads.db", "files.db", "store.db", "telemetry.db"};
@@ -153,7 +140,15 @@ static int status_show(const char *state_dir, bool as_json)
 	if (!status)
 		return complain(
 		    1, "a service is on its way on %s, and has not told more", state_dir);
-	add_numbers(status);
+	struct buf answer = {0};
+	bool answers = fcgi_ask(json_str(status, "socket"), "/metrics", "metrics", &answer);
+	long value;
+
+	cJSON_AddBoolToObject(status, "answers", answers);
+	for (size_t i = 0; answers && i < NUMBERS; i++)
+		if (find_metric(buf_str(&answer), numbers[i].metric, &value))
+			json_add_int(status, numbers[i].key, value);
+	buf_release(&answer);
 	add_sizes(status, state_dir);
 	good = cJSON_IsTrue(json_get(status, "answers")) &&
 	    strcmp(cmd_status_text_of(status, "phase"), "serving") == 0;

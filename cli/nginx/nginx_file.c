@@ -108,27 +108,24 @@ static void set_text(char **member, const char *text)
 	*member = text ? xstrdup(text) : NULL;
 }
 
-/* In nginx, a pattern that matches nothing is no mistake. */
-static void nginx_file_include(struct reader *r, const char *pattern, int depth)
-{
-	char *path = *pattern == '/' ? xstrdup(pattern) : xasprintf("%s/%s", r->dir, pattern);
-	glob_t found;
-
-	if (glob(path, 0, NULL, &found) == 0) {
-		for (size_t i = 0; i < found.gl_pathc; i++)
-			nginx_file_slurp(r, found.gl_pathv[i], depth + 1);
-		globfree(&found);
-	}
-	free(path);
-}
-
 static void nginx_file_apply(struct reader *r, char *const words[MAX_WORDS], int depth)
 {
 	if (!words[0] || !words[1])
 		return;
 	if (strcmp(words[0], "include") == 0) {
-		if (r->dir)
-			nginx_file_include(r, words[1], depth);
+		if (r->dir) {
+			/* In nginx, a pattern that matches nothing is no mistake. */
+			char *path = *words[1] == '/' ? xstrdup(words[1])
+						      : xasprintf("%s/%s", r->dir, words[1]);
+			glob_t found;
+
+			if (glob(path, 0, NULL, &found) == 0) {
+				for (size_t i = 0; i < found.gl_pathc; i++)
+					nginx_file_slurp(r, found.gl_pathv[i], depth + 1);
+				globfree(&found);
+			}
+			free(path);
+		}
 	} else if (strcmp(words[0], "user") == 0) {
 		set_text(&r->file->user, words[1]);
 		set_text(&r->file->group, words[2]);
