@@ -111,24 +111,20 @@ static bool limit_ask(struct limiter *limiter, const char *key, struct limit_ver
 
 /* ---- the verdict ---- */
 
-/* One line a minute says what happens meanwhile. */
-static void limit_tell(struct limiter *limiter)
-{
-	int64_t now = clock_monotonic_ms(), told = atomic_load(&limiter->told_at);
-	if (told && now - told < TELL_EVERY_MS)
-		return;
-	if (atomic_compare_exchange_strong(&limiter->told_at, &told, now))
-		log_error("the backend of the rate limit failed: requests are %s",
-		    limiter->rules->fail_open ? "let in without being counted" : "refused");
-}
-
 void limit_check(struct limiter *limiter, const char *key, struct limit_verdict *verdict)
 {
 	const struct rate_limit_config *rules = limiter->rules;
 	*verdict = (struct limit_verdict){.limit = rules->requests, .window = rules->window};
 	verdict->counted = limit_ask(limiter, key, verdict);
 	if (!verdict->counted) {
-		limit_tell(limiter);
+		/* One line a minute says what happens meanwhile. */
+		int64_t now = clock_monotonic_ms(), told = atomic_load(&limiter->told_at);
+		if (!told || now - told >= TELL_EVERY_MS) {
+			if (atomic_compare_exchange_strong(&limiter->told_at, &told, now))
+				log_error("the backend of the rate limit failed: requests are %s",
+				    limiter->rules->fail_open ? "let in without being counted"
+							      : "refused");
+		}
 		verdict->allowed = rules->fail_open;
 		verdict->remaining = 0;
 	}
@@ -199,53 +195,41 @@ const struct address_trust *limiter_trust(const struct limiter *limiter)
 
 /* ---- opening and closing ---- */
 
-static void open_container(
-    struct limiter *limiter, const struct config *config, struct problems *problems)
-{
-	const struct plugin_want want = {
-	    .key = "injectq",
-	    .import_path = config->injectq,
-	    .kind = AG_CONTAINER,
-	    .what = "struct ag_container",
-	};
-	if (!config->injectq || !plugin_load(&limiter->plugin, config, &want, problems))
-		return;
-	const struct ag_container *parts = limiter->plugin.table;
-	if (!parts->open || parts->open(&limiter->data) == 0)
-		limiter->parts = parts;
-	else
-		problems_add(problems, "%s: injectq: '%s' refused to open",
-		    config->path ? config->path : "agentgraph.json", config->injectq);
-}
-
-static void open_backend(
-    struct limiter *limiter, const struct config *config, struct problems *problems)
-{
-	const char *file = config->path ? config->path : "agentgraph.json";
-	if (!config->rate_limit.present)
-		return;
-	if (config->rate_limit.backend == RATE_CACHE) {
-		char *where = xasprintf("%s: rate_limit.cache", file);
-		limiter->cache = cache_new(config->rate_limit.cache_url, where, problems);
-		cache_script_init(&limiter->script, window_script);
-		free(where);
-	}
-	if (config->rate_limit.backend == RATE_CUSTOM && limiter->parts &&
-	    !(limiter->parts->rate_limit && limiter->parts->rate_limit->check))
-		problems_add(problems,
-		    "%s: rate_limit.backend: \"custom\" expects a rate_limit in the container that "
-		    "injectq names",
-		    file);
-}
-
 struct limiter *limiter_open(const struct config *config, struct problems *problems)
 {
 	size_t before = problems->errors;
 	struct limiter *limiter = xcalloc(1, sizeof(*limiter));
 	limiter->rules = &config->rate_limit;
 	address_trust_init(&limiter->trust, &config->rate_limit);
-	open_container(limiter, config, problems);
-	open_backend(limiter, config, problems);
+	const struct plugin_want want = {
+	    .key = "injectq",
+	    .import_path = config->injectq,
+	    .kind = AG_CONTAINER,
+	    .what = "struct ag_container",
+	};
+	if (config->injectq && plugin_load(&limiter->plugin, config, &want, problems)) {
+		const struct ag_container *parts = limiter->plugin.table;
+		if (!parts->open || parts->open(&limiter->data) == 0)
+			limiter->parts = parts;
+		else
+			problems_add(problems, "%s: injectq: '%s' refused to open",
+			    config->path ? config->path : "agentgraph.json", config->injectq);
+	}
+	const char *file = config->path ? config->path : "agentgraph.json";
+	if (config->rate_limit.present) {
+		if (config->rate_limit.backend == RATE_CACHE) {
+			char *where = xasprintf("%s: rate_limit.cache", file);
+			limiter->cache = cache_new(config->rate_limit.cache_url, where, problems);
+			cache_script_init(&limiter->script, window_script);
+			free(where);
+		}
+		if (config->rate_limit.backend == RATE_CUSTOM && limiter->parts &&
+		    !(limiter->parts->rate_limit && limiter->parts->rate_limit->check))
+			problems_add(problems,
+			    "%s: rate_limit.backend: \"custom\" expects a rate_limit in the container that "
+			    "injectq names",
+			    file);
+	}
 	if (problems->errors == before)
 		return limiter;
 	limiter_close(limiter);

@@ -252,16 +252,6 @@ static void read_auth(const struct section *root, struct config *config)
 	}
 }
 
-/* A page of anybody's could ask the agent in the name of whoever looks at it. */
-static void mcp_warn_open(const struct section *root, const struct config *config)
-{
-	if (config->mcp.enabled && config->auth == AUTH_NONE &&
-	    string_list_has(&config->env.origins, "*"))
-		problems_warn(root->problems,
-		    "mcp is on while authentication is off and ORIGINS allows *: "
-		    "any page in a browser that reaches the service can call the agent");
-}
-
 /* Where the service may send what becomes of runs; whoever is there believes what it signs. */
 static void runs_prepare_webhooks(const struct section *root, struct config *config)
 {
@@ -295,7 +285,12 @@ void keys_read(const struct section *root, struct config *config)
 	observability_read(root, config);
 	embeddings_read(root, config);
 	runs_prepare_webhooks(root, config);
-	mcp_warn_open(root, config);
+	/* A page of anybody's could ask the agent in the name of whoever looks at it. */
+	if (config->mcp.enabled && config->auth == AUTH_NONE &&
+	    string_list_has(&config->env.origins, "*"))
+		problems_warn(root->problems,
+		    "mcp is on while authentication is off and ORIGINS allows *: "
+		    "any page in a browser that reaches the service can call the agent");
 	a2a_skills_check(root, config);
 	if (config->run_wait_timeout > MAX_WAIT)
 		config->run_wait_timeout = MAX_WAIT;

@@ -34,9 +34,17 @@ static const struct field_row schema_rows[] = {
     FIELDS_END,
 };
 
-/* The schema with the three members that everybody may rely on. */
-static cJSON *read_parameters(const struct section *entry)
+static void remote_tools_read_tool(const struct section *entry, struct config *config)
 {
+	struct remote_tool *tool = &config->remote_tools[config->remote_tool_count];
+	const cJSON *member;
+	cJSON_ArrayForEach(member, entry->object) {
+		if (!fields_find(tool_rows, member->string))
+			section_problem(entry, member->string,
+			    "unknown key, expected node, name, description and parameters only");
+	}
+	section_read(entry, tool_rows, tool);
+	/* The schema with the three members that everybody may rely on. */
 	struct section parameters;
 	cJSON *schema;
 	if (section_open(&parameters, entry, "parameters")) {
@@ -53,20 +61,7 @@ static cJSON *read_parameters(const struct section *entry)
 		json_set(schema, "properties", cJSON_CreateObject());
 	if (!json_opt(schema, "required"))
 		json_set(schema, "required", cJSON_CreateArray());
-	return schema;
-}
-
-static void remote_tools_read_tool(const struct section *entry, struct config *config)
-{
-	struct remote_tool *tool = &config->remote_tools[config->remote_tool_count];
-	const cJSON *member;
-	cJSON_ArrayForEach(member, entry->object) {
-		if (!fields_find(tool_rows, member->string))
-			section_problem(entry, member->string,
-			    "unknown key, expected node, name, description and parameters only");
-	}
-	section_read(entry, tool_rows, tool);
-	tool->parameters = read_parameters(entry);
+	tool->parameters = schema;
 	for (size_t i = 0; tool->name && i < config->remote_tool_count; i++) {
 		const char *name = config->remote_tools[i].name;
 		if (name && strcmp(name, tool->name) == 0) {

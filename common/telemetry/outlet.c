@@ -159,10 +159,11 @@ static enum outcome outcome_of(const struct outlet *outlet, const struct http_re
 	return status == 502 || status == 503 || status == 504 ? MAY_PASS : REFUSED;
 }
 
-/* Each spell of trouble is told once, and its end. */
-static void outlet_tell(
-    struct outlet *outlet, enum outcome outcome, const struct http_response *response)
+static void outlet_settle(struct outlet *outlet, const struct http_response *response)
 {
+	size_t n = TAILQ_FIRST(&outlet->queue)->count;
+	enum outcome outcome = outcome_of(outlet, response);
+	/* Each spell of trouble is told once, and its end. */
 	if (outcome == DELIVERED && outlet->failing)
 		log_info("%s: sending works again, %" PRIu64 " dropped so far", outlet->setup.name,
 		    outlet->dropped);
@@ -171,28 +172,16 @@ static void outlet_tell(
 	else if (outcome != DELIVERED && !outlet->failing)
 		log_warning("%s: sending fails: %s", outlet->setup.name, response->reason);
 	outlet->failing = outcome != DELIVERED;
-}
-
-static void note_limits(struct outlet *outlet, const struct http_response *response)
-{
 	int64_t pause_ms[OUTLET_KINDS] = {0}, now = clock_monotonic_ms();
-	if (!outlet->setup.limits || response->end != HTTP_DONE)
-		return;
-	outlet->setup.limits(response, pause_ms);
-	for (int i = 0; i < OUTLET_KINDS; i++) {
-		if (pause_ms[i] > LONGEST_LIMIT_MS)
-			pause_ms[i] = LONGEST_LIMIT_MS;
-		if (pause_ms[i] > 0)
-			outlet->paused_until[i] = now + pause_ms[i];
+	if (outlet->setup.limits && response->end == HTTP_DONE) {
+		outlet->setup.limits(response, pause_ms);
+		for (int i = 0; i < OUTLET_KINDS; i++) {
+			if (pause_ms[i] > LONGEST_LIMIT_MS)
+				pause_ms[i] = LONGEST_LIMIT_MS;
+			if (pause_ms[i] > 0)
+				outlet->paused_until[i] = now + pause_ms[i];
+		}
 	}
-}
-
-static void outlet_settle(struct outlet *outlet, const struct http_response *response)
-{
-	size_t n = TAILQ_FIRST(&outlet->queue)->count;
-	enum outcome outcome = outcome_of(outlet, response);
-	outlet_tell(outlet, outcome, response);
-	note_limits(outlet, response);
 	if (outcome == DELIVERED)
 		metrics_count(outlet->setup.sent, n);
 	else if (outcome == REFUSED || ++outlet->attempts == ATTEMPTS)

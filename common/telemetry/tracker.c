@@ -35,16 +35,6 @@ static size_t tracker_part(const char **list, char end, const char **start)
 	return len;
 }
 
-static void limit_kind(const char *name, size_t len, int64_t ms, int64_t pause_ms[2])
-{
-	bool all = len == 0;
-	if (all || (len == 5 && strncmp(name, "error", len) == 0))
-		pause_ms[KIND_ERROR] = ms > pause_ms[KIND_ERROR] ? ms : pause_ms[KIND_ERROR];
-	if (all || (len == 11 && strncmp(name, "transaction", len) == 0))
-		pause_ms[KIND_TRANSACTION] =
-		    ms > pause_ms[KIND_TRANSACTION] ? ms : pause_ms[KIND_TRANSACTION];
-}
-
 /* seconds ":" kinds separated by semicolons, none for all ":" anything; of such limits a list. */
 void tracker_limits(const char *header, int64_t pause_ms[2])
 {
@@ -60,7 +50,15 @@ void tracker_limits(const char *header, int64_t pause_ms[2])
 		size_t len = tracker_part(&header, ':', &start);
 		for (const char *kind = start; given;) {
 			size_t name = strcspn(kind, ";:,");
-			limit_kind(kind, name, (int64_t)(seconds * 1000), pause_ms);
+			int64_t ms = (int64_t)(seconds * 1000);
+			bool all = name == 0;
+			if (all || (name == 5 && strncmp(kind, "error", name) == 0))
+				pause_ms[KIND_ERROR] =
+				    ms > pause_ms[KIND_ERROR] ? ms : pause_ms[KIND_ERROR];
+			if (all || (name == 11 && strncmp(kind, "transaction", name) == 0))
+				pause_ms[KIND_TRANSACTION] = ms > pause_ms[KIND_TRANSACTION]
+				    ? ms
+				    : pause_ms[KIND_TRANSACTION];
 			kind += name;
 			if (kind >= start + len || *kind != ';')
 				break;

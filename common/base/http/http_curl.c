@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Loading libcurl. */
-#include "base/http/http_curl.h"
 #include "base/http/http.h"
+#include "base/http/http_curl.h"
 #include "base/os/library.h"
 
 #include <dirent.h>
@@ -47,23 +47,6 @@ static const char *http_curl_variable(const char *name)
 	return value && *value ? value : NULL;
 }
 
-/*
- * SSL_CERT_FILE and SSL_CERT_DIR go first, as in other programs that use OpenSSL.  Else the
- * directory, where only the certificates that are needed are read: the bundle would be parsed for
- * every connection, which takes some 60 ms and 0.8 MiB.
- */
-static void choose_authorities(const curl_version_info_data *about)
-{
-	functions.ca_file = http_curl_variable("SSL_CERT_FILE");
-	functions.ca_directory = http_curl_variable("SSL_CERT_DIR");
-	if (functions.ca_file || functions.ca_directory)
-		return;
-	if (has_hashed(about->capath))
-		functions.ca_directory = about->capath;
-	else
-		functions.ca_file = about->cainfo;
-}
-
 static void http_curl_load(void)
 {
 	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
@@ -77,10 +60,23 @@ static void http_curl_load(void)
 		return;
 	}
 	const curl_version_info_data *about = functions.version_info(CURLVERSION_NOW);
-	if (about->version_num < OLDEST)
+	if (about->version_num < OLDEST) {
 		trouble = LIBRARY " is older than 7.87";
-	else
-		choose_authorities(about);
+	} else {
+		/*
+		 * SSL_CERT_FILE and SSL_CERT_DIR go first, as in other programs that use OpenSSL.
+		 * Else the directory, where only the certificates that are needed are read: the
+		 * bundle would be parsed for every connection, which takes some 60 ms and 0.8 MiB.
+		 */
+		functions.ca_file = http_curl_variable("SSL_CERT_FILE");
+		functions.ca_directory = http_curl_variable("SSL_CERT_DIR");
+		if (functions.ca_file || functions.ca_directory)
+			return;
+		if (has_hashed(about->capath))
+			functions.ca_directory = about->capath;
+		else
+			functions.ca_file = about->cainfo;
+	}
 }
 
 const struct http_curl *http_curl(const char **why)

@@ -71,18 +71,6 @@ static unsigned metrics_step(int64_t us)
 	return step < METRIC_STEPS ? step : METRIC_STEPS - 1;
 }
 
-/* The number comes last: one who died on the way has begun nothing. */
-static void metrics_begin_spell(struct metric_spell *spell, uint32_t number)
-{
-	shared_lock(&table->head.mutex[0]);
-	if (atomic_load(&spell->number) != number) {
-		for (int i = 0; i < METRIC_STEPS; i++)
-			atomic_store_explicit(&spell->steps[i], 0, memory_order_relaxed);
-		atomic_store_explicit(&spell->number, number, memory_order_release);
-	}
-	shared_unlock(&table->head.mutex[0]);
-}
-
 void metrics_request(size_t row, int status, int64_t us)
 {
 	int class = status / 100 - 1;
@@ -94,8 +82,16 @@ void metrics_request(size_t row, int status, int64_t us)
 	metrics_observe(&table->request_times[row], metric_request_bounds, us);
 	uint32_t number = (uint32_t)(clock_uptime_us() / METRIC_SPELL_US);
 	struct metric_spell *spell = &table->spells[number % METRIC_SPELLS];
-	if (atomic_load_explicit(&spell->number, memory_order_acquire) != number)
-		metrics_begin_spell(spell, number);
+	if (atomic_load_explicit(&spell->number, memory_order_acquire) != number) {
+		/* The number comes last: one who died on the way has begun nothing. */
+		shared_lock(&table->head.mutex[0]);
+		if (atomic_load(&spell->number) != number) {
+			for (int i = 0; i < METRIC_STEPS; i++)
+				atomic_store_explicit(&spell->steps[i], 0, memory_order_relaxed);
+			atomic_store_explicit(&spell->number, number, memory_order_release);
+		}
+		shared_unlock(&table->head.mutex[0]);
+	}
 	atomic_fetch_add_explicit(&spell->steps[metrics_step(us)], 1, memory_order_relaxed);
 }
 

@@ -248,30 +248,6 @@ void environment_read(struct environment *env, struct problems *problems)
 	env->hsts_asked = env->hsts_subdomains_asked || is_any_set(hsts);
 }
 
-/* A secret that can be guessed lets everybody in. */
-static void check_hmac_secret(const struct environment *env, struct problems *problems)
-{
-	static const char text[] = "JWT_SECRET_KEY: expected at least %d bytes for %s, found %zu";
-	size_t len = strlen(env->jwt_secret);
-	if (len >= HMAC_SECRET_MIN)
-		return;
-	if (env->production)
-		problems_add(problems, text, HMAC_SECRET_MIN, env->jwt_algorithm, len);
-	else
-		problems_warn(problems, text, HMAC_SECRET_MIN, env->jwt_algorithm, len);
-}
-
-static void check_public_key(const struct environment *env, struct problems *problems)
-{
-	static const char armour[] = "-----BEGIN ";
-	const char *key = env->jwt_secret + strspn(env->jwt_secret, " \t\r\n");
-	if (strncmp(key, armour, strlen(armour)) != 0)
-		problems_add(problems,
-		    "JWT_SECRET_KEY: expected a public key as PEM for %s, "
-		    "found other text",
-		    env->jwt_algorithm);
-}
-
 void environment_check_jwt(const struct environment *env, struct problems *problems)
 {
 	static const struct choice algorithms[] = {{"HS256", 1}, {"HS384", 1}, {"HS512", 1},
@@ -287,15 +263,33 @@ void environment_check_jwt(const struct environment *env, struct problems *probl
 		problems_add(problems,
 		    "JWT_ALGORITHM: expected a value, because auth is \"jwt\", "
 		    "found nothing");
-	else if (!choice_find(algorithms, env->jwt_algorithm, &hmac))
+	else if (!choice_find(algorithms, env->jwt_algorithm, &hmac)) {
 		problems_add(problems,
 		    "JWT_ALGORITHM: expected HS256, HS384, HS512, RS256, RS384, "
 		    "RS512, ES256, ES384 or ES512, found %s",
 		    found_text(shown, env->jwt_algorithm));
-	else if (env->jwt_secret && hmac)
-		check_hmac_secret(env, problems);
-	else if (env->jwt_secret)
-		check_public_key(env, problems);
+	} else if (env->jwt_secret && hmac) {
+		/* A secret that can be guessed lets everybody in. */
+		static const char text[] =
+		    "JWT_SECRET_KEY: expected at least %d bytes for %s, found %zu";
+		size_t len = strlen(env->jwt_secret);
+		if (len < HMAC_SECRET_MIN) {
+			if (env->production)
+				problems_add(
+				    problems, text, HMAC_SECRET_MIN, env->jwt_algorithm, len);
+			else
+				problems_warn(
+				    problems, text, HMAC_SECRET_MIN, env->jwt_algorithm, len);
+		}
+	} else if (env->jwt_secret) {
+		static const char armour[] = "-----BEGIN ";
+		const char *key = env->jwt_secret + strspn(env->jwt_secret, " \t\r\n");
+		if (strncmp(key, armour, strlen(armour)) != 0)
+			problems_add(problems,
+			    "JWT_SECRET_KEY: expected a public key as PEM for %s, "
+			    "found other text",
+			    env->jwt_algorithm);
+	}
 }
 
 void environment_check_webhooks(const struct environment *env, struct problems *problems)
