@@ -311,24 +311,6 @@ static bool a2a_hear_task(struct a2a_hearing *h, const cJSON *task)
 	return true;
 }
 
-static bool a2a_hear_message(struct a2a_hearing *h, const cJSON *message)
-{
-	struct buf text = {0};
-	a2a_keep_id(&h->x->context, message, "contextId");
-	a2a_peer_parts(&text, json_get(message, "parts"));
-	h->state = PEER_SAID;
-	bool ok = a2a_hear_text(h, buf_str(&text));
-	buf_release(&text);
-	return ok;
-}
-
-static bool a2a_hear_error(struct a2a_hearing *h, const cJSON *error)
-{
-	a2a_peer_fail(h->x, "it refused the message", json_str(error, "message"));
-	h->wrong = true;
-	return false;
-}
-
 /* A result of either version; false ends the reading. */
 static bool a2a_hear_result(struct a2a_hearing *h, const cJSON *result)
 {
@@ -348,8 +330,15 @@ static bool a2a_hear_result(struct a2a_hearing *h, const cJSON *result)
 		task = result;
 	if (cJSON_IsObject(task))
 		return a2a_hear_task(h, task);
-	if (cJSON_IsObject(message))
-		return a2a_hear_message(h, message);
+	if (cJSON_IsObject(message)) {
+		struct buf text = {0};
+		a2a_keep_id(&h->x->context, message, "contextId");
+		a2a_peer_parts(&text, json_get(message, "parts"));
+		h->state = PEER_SAID;
+		bool ok = a2a_hear_text(h, buf_str(&text));
+		buf_release(&text);
+		return ok;
+	}
 	const cJSON *update = status ? status : artifact;
 	a2a_keep_id(&h->x->task, update, "taskId");
 	a2a_keep_id(&h->x->context, update, "contextId");
@@ -367,7 +356,9 @@ static bool a2a_hear(struct a2a_hearing *h, const char *text, size_t len)
 	const cJSON *error = json_opt(response, "error"), *result = json_opt(response, "result");
 	bool goes_on;
 	if (error) {
-		goes_on = a2a_hear_error(h, error);
+		a2a_peer_fail(h->x, "it refused the message", json_str(error, "message"));
+		h->wrong = true;
+		goes_on = false;
 	} else if (cJSON_IsObject(result)) {
 		goes_on = a2a_hear_result(h, result);
 	} else {

@@ -221,21 +221,31 @@ static bool greet(struct mcp_server *server, char why[MCP_WHY_SIZE])
 	return tools != NULL;
 }
 
-/* Who refuses a key may repeat it. */
-static void strike_headers(const struct mcp_server *server, char *text)
+static void mcp_begin(struct mcp_server *server)
 {
-	for (size_t i = 0; i < server->settings.header_count; i++) {
-		const char *value = server->settings.headers[i].value;
-		const char *blank = strrchr(value, ' ');
-		mcp_strike(text, value);
-		if (blank) /* behind the name of a scheme */
-			mcp_strike(text, blank + 1);
+	char why[MCP_WHY_SIZE] = "";
+	server->transport->close(server); /* what is left of the one before */
+	pthread_mutex_lock(&server->lock);
+	unsigned session = ++server->session;
+	server->state = MCP_STARTING;
+	server->stale = false;
+	server->silences = 0;
+	server->version[0] = '\0';
+	pthread_mutex_unlock(&server->lock);
+	bool ok = server->settings.url || mcp_stdio_open(server, session, why);
+	ok = ok && greet(server, why);
+	if (!ok) {
+		server->transport->close(server);
+		/* Who refuses a key may repeat it. */
+		for (size_t i = 0; i < server->settings.header_count; i++) {
+			const char *value = server->settings.headers[i].value;
+			const char *blank = strrchr(value, ' ');
+			mcp_strike(why, value);
+			if (blank) /* behind the name of a scheme */
+				mcp_strike(why, blank + 1);
+		}
 	}
-}
-
-/* Tells how the attempt ended. */
-static void mcp_settle(struct mcp_server *server, bool ok, const char *why)
-{
+	/* Tells how the attempt ended. */
 	pthread_mutex_lock(&server->lock);
 	server->attempts++;
 	server->wanted = false;
@@ -254,39 +264,6 @@ static void mcp_settle(struct mcp_server *server, bool ok, const char *why)
 		log_info("mcp %s: ready, tools: %zu", server->settings.name, count);
 	else
 		log_warning("mcp %s: not available: %s", server->settings.name, why);
-}
-
-static void mcp_begin(struct mcp_server *server)
-{
-	char why[MCP_WHY_SIZE] = "";
-	server->transport->close(server); /* what is left of the one before */
-	pthread_mutex_lock(&server->lock);
-	unsigned session = ++server->session;
-	server->state = MCP_STARTING;
-	server->stale = false;
-	server->silences = 0;
-	server->version[0] = '\0';
-	pthread_mutex_unlock(&server->lock);
-	bool ok = server->settings.url || mcp_stdio_open(server, session, why);
-	ok = ok && greet(server, why);
-	if (!ok) {
-		server->transport->close(server);
-		strike_headers(server, why);
-	}
-	mcp_settle(server, ok, why);
-}
-
-static void list_again(struct mcp_server *server)
-{
-	char why[MCP_WHY_SIZE] = "";
-	const struct mcp_wait wait = mcp_keeper_wait(server, LIST_MS);
-	int64_t fresh_until;
-	struct mcp_tools *tools = list_tools(server, &wait, &fresh_until, why);
-	if (tools)
-		set_tools(server, tools, fresh_until);
-	else
-		log_warning("mcp %s: its tools changed and cannot be listed: %s",
-		    server->settings.name, why);
 }
 
 /* ---- The keeper: begins sessions and follows changes */
@@ -321,12 +298,21 @@ static void *mcp_keep(void *arg)
 			server->fresh_until = clock_monotonic_ms() + FRESH_MS;
 		}
 		pthread_mutex_unlock(&server->lock);
-		if (task == TASK_BEGIN)
+		if (task == TASK_BEGIN) {
 			mcp_begin(server);
-		else if (task == TASK_LIST)
-			list_again(server);
-		else
+		} else if (task == TASK_LIST) {
+			char why[MCP_WHY_SIZE] = "";
+			const struct mcp_wait wait = mcp_keeper_wait(server, LIST_MS);
+			int64_t fresh_until;
+			struct mcp_tools *tools = list_tools(server, &wait, &fresh_until, why);
+			if (tools)
+				set_tools(server, tools, fresh_until);
+			else
+				log_warning("mcp %s: its tools changed and cannot be listed: %s",
+				    server->settings.name, why);
+		} else {
 			server->transport->send_answers(server);
+		}
 		pthread_mutex_lock(&server->lock);
 	}
 	pthread_mutex_unlock(&server->lock);

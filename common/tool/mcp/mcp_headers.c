@@ -15,20 +15,17 @@
 
 /* ---- Marks */
 
-static bool headers_is_token(const char *text)
-{
-	size_t len = strspn(text,
-	    "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz"
-	    "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
-	return len > 0 && text[len] == '\0';
-}
-
 static const char *headers_mark_fault(const cJSON *schema, const cJSON *mark, bool is_property)
 {
 	const char *type = json_str(schema, "type");
 	if (!is_property)
 		return "stands where no property is";
-	if (!cJSON_IsString(mark) || !headers_is_token(mark->valuestring))
+	if (!cJSON_IsString(mark))
+		return "is no name of a header";
+	size_t len = strspn(mark->valuestring,
+	    "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz"
+	    "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+	if (len == 0 || mark->valuestring[len] != '\0')
 		return "is no name of a header";
 	if (!type ||
 	    (strcmp(type, "string") != 0 && strcmp(type, "integer") != 0 &&
