@@ -90,14 +90,6 @@ static enum branch_entry entry_of(const char *name)
 								      : BRANCH_BEFORE;
 }
 
-/* A field that is a reference becomes a copy, which may be changed. */
-static void branch_own_field(struct branch *b, const char *name)
-{
-	const cJSON *item = json_get(b->run.fields, name);
-	if (item && (item->type & cJSON_IsReference))
-		json_set(b->run.fields, name, cJSON_Duplicate(item, true));
-}
-
 void branch_restore(struct branch *b)
 {
 	const cJSON *kept = b->began;
@@ -136,7 +128,10 @@ void branch_restore(struct branch *b)
 		if (!field)
 			continue;
 		cJSON_AddItemToArray(b->run.log, cJSON_Duplicate(update, true));
-		branch_own_field(b, field->name);
+		/* A field that is a reference becomes a copy, which may be changed. */
+		const cJSON *item = json_get(b->run.fields, field->name);
+		if (item && (item->type & cJSON_IsReference))
+			json_set(b->run.fields, field->name, cJSON_Duplicate(item, true));
 		if (state_reduce(b->run.fields, field, cJSON_Duplicate(update->child, true)))
 			b->run.fields_changed = true;
 	}
@@ -357,27 +352,21 @@ static bool region_answer_each(cJSON *kept, const cJSON *by_id, const cJSON *ans
 	return false;
 }
 
-/* Whether every key of answer is the id of an open interrupt. */
-static bool region_answers_by_id(const cJSON *kept, const cJSON *answer)
+void region_answer(cJSON *kept, const cJSON *answer)
 {
+	/* Whether every key of answer is the id of an open interrupt. */
 	const cJSON *member, *interrupt;
 	cJSON *open = region_interrupts(kept);
-	bool all = cJSON_IsObject(answer) && answer->child;
+	bool by_id = cJSON_IsObject(answer) && answer->child;
 	cJSON_ArrayForEach(member, answer) {
 		bool found = false;
 		cJSON_ArrayForEach(interrupt, open) {
 			const char *id = json_str(interrupt, "id");
 			found = found || (id && member->string && strcmp(id, member->string) == 0);
 		}
-		all = all && found;
+		by_id = by_id && found;
 	}
 	cJSON_Delete(open);
-	return all;
-}
-
-void region_answer(cJSON *kept, const cJSON *answer)
-{
-	bool by_id = region_answers_by_id(kept, answer);
 	region_answer_each(kept, by_id ? answer : NULL, answer);
 }
 

@@ -182,16 +182,6 @@ static enum verdict step_call(ag_run *run, struct error *err)
 	return applied ? GO_ON : FAILED;
 }
 
-/* Half of the time that the policy says to all of it, so that those who failed together do not come
- * back together. */
-static int64_t step_rest_ms(const struct node_policy *policy, int failed)
-{
-	unsigned chance;
-	random_bytes(&chance, sizeof(chance));
-	double most = fmin(policy->initial * pow(policy->factor, failed - 1), policy->max);
-	return (int64_t)(most * 1000 * (0.5 + 0.5 * chance / (double)UINT_MAX));
-}
-
 /* Between two attempts.  Who wants the run to end, or to go on elsewhere, need not wait for the
  * next one. */
 static enum verdict step_rest(ag_run *run, int64_t ms, struct error *err)
@@ -216,7 +206,12 @@ static enum verdict step_rest(ag_run *run, int64_t ms, struct error *err)
 enum verdict step_again(ag_run *run, const struct node *node, int attempt, struct error *err)
 {
 	const struct node_policy *policy = &node->policy;
-	int64_t ms = step_rest_ms(policy, attempt);
+	/* Half of the time that the policy says to all of it, so that those who failed together do
+	 * not come back together. */
+	unsigned chance;
+	random_bytes(&chance, sizeof(chance));
+	double most = fmin(policy->initial * pow(policy->factor, attempt - 1), policy->max);
+	int64_t ms = (int64_t)(most * 1000 * (0.5 + 0.5 * chance / (double)UINT_MAX));
 	run_tell_attempt(run, node, attempt, err);
 	log_warning("thread %s, node %s: attempt %d of %d failed, the next follows in %.3f s: %s",
 	    run->thread.thread_id, node->name, attempt, policy->attempts, (double)ms / 1000,

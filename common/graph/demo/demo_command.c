@@ -243,20 +243,6 @@ static ag_result do_context(struct demo *d)
 	return demo_say(d, "context: ", number);
 }
 
-/* Adds the beginning of the text that was extracted from a block's file. */
-static void add_extract(struct buf *line, ag_run *run, const cJSON *block)
-{
-	char *text = ag_media_text(run, block);
-	size_t end = 0;
-	for (int i = 0; text && text[end] && i < FILE_TEXT; i++)
-		end += utf8_sequence(text + end, strlen(text + end));
-	if (text) {
-		buf_puts(line, ": ");
-		buf_add(line, text, end);
-	}
-	free(text);
-}
-
 static ag_result do_files(struct demo *d)
 {
 	struct buf lines = {0};
@@ -273,7 +259,16 @@ static ag_result do_files(struct demo *d)
 			size = (int64_t)(strcspn(data, "=") * 3 / 4);
 		buf_printf(&lines, "%s%s %s %" PRId64, lines.len ? "\n" : "",
 		    json_str(block, "type"), type ? type : "unknown", size);
-		add_extract(&lines, d->run, block);
+		/* Adds the beginning of the text that was extracted from a block's file. */
+		char *text = ag_media_text(d->run, block);
+		size_t end = 0;
+		for (int i = 0; text && text[end] && i < FILE_TEXT; i++)
+			end += utf8_sequence(text + end, strlen(text + end));
+		if (text) {
+			buf_puts(&lines, ": ");
+			buf_add(&lines, text, end);
+		}
+		free(text);
 	}
 	ag_result result = demo_say(d, "", lines.len ? buf_str(&lines) : "none");
 	buf_release(&lines);

@@ -47,20 +47,6 @@ static void subgraph_check(struct document *d, const struct place *at, const cJS
 	}
 }
 
-/* Takes the mistakes of the graph inside, each once: it may be that of several nodes. */
-static void subgraph_take_problems(ag_graph *graph, const ag_graph *inner)
-{
-	for (size_t i = 0; i < inner->problems.count; i++) {
-		const struct problem *p = &inner->problems.items[i];
-		bool known = false;
-		for (size_t k = 0; k < graph->problems.count && !known; k++)
-			known = strcmp(graph->problems.items[k].text, p->text) == 0;
-		if (!known)
-			(p->warning ? problems_warn : problems_add)(
-			    &graph->problems, "%s", p->text);
-	}
-}
-
 /* Adds the node, unless there were mistakes; inner is taken over. */
 static void subgraph_add(struct document *d, const struct place *at, const char *name,
     ag_graph *inner, const struct subgraph_object *given)
@@ -77,7 +63,16 @@ static void subgraph_add(struct document *d, const struct place *at, const char 
 	}
 	if (inner->store_user && !d->graph->store_user)
 		d->graph->store_user = xstrdup(inner->store_user);
-	subgraph_take_problems(d->graph, inner);
+	/* Takes the mistakes of the graph inside, each once: it may be that of several nodes. */
+	for (size_t i = 0; i < inner->problems.count; i++) {
+		const struct problem *p = &inner->problems.items[i];
+		bool known = false;
+		for (size_t k = 0; k < d->graph->problems.count && !known; k++)
+			known = strcmp(d->graph->problems.items[k].text, p->text) == 0;
+		if (!known)
+			(p->warning ? problems_warn : problems_add)(
+			    &d->graph->problems, "%s", p->text);
+	}
 	if (d->graph->problems.errors != errors)
 		graph_free(inner);
 	else

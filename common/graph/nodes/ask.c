@@ -114,20 +114,6 @@ static cJSON *with_complaint(const cJSON *messages, const cJSON *answer, const c
 	return all;
 }
 
-/* What the first answer cost counts as well. */
-static void add_usages(cJSON *answer, const cJSON *first)
-{
-	cJSON *usages = json_opt(answer, "usages");
-	const cJSON *number;
-	cJSON_ArrayForEach(number, json_opt(first, "usages")) {
-		int64_t more, own = 0;
-		if (!cJSON_IsObject(usages) || !json_integer(number, &more))
-			continue;
-		json_integer(json_get(usages, number->string), &own);
-		json_set(usages, number->string, json_new_int(own + more));
-	}
-}
-
 static ag_result ask_again(
     struct asking *asking, const struct model_question *question, cJSON **answer, const char *first)
 {
@@ -138,8 +124,18 @@ static ag_result ask_again(
 	again.messages = all;
 	asking->reasoning = false; /* that of the first answer was shown */
 	ag_result result = ask_once(asking, &again, answer, &format);
-	if (result == AG_OK)
-		add_usages(*answer, refused);
+	if (result == AG_OK) {
+		/* What the first answer cost counts as well. */
+		cJSON *usages = json_opt(*answer, "usages");
+		const cJSON *number;
+		cJSON_ArrayForEach(number, json_opt(refused, "usages")) {
+			int64_t more, own = 0;
+			if (!cJSON_IsObject(usages) || !json_integer(number, &more))
+				continue;
+			json_integer(json_get(usages, number->string), &own);
+			json_set(usages, number->string, json_new_int(own + more));
+		}
+	}
 	if (result == AG_OK && !ask_fits(format, *answer, why)) {
 		cJSON_Delete(*answer);
 		*answer = NULL;

@@ -57,11 +57,19 @@ static cJSON *http_tool_item(const char *name, const void *args)
 	return cJSON_Duplicate(http_tool_member(args, name), true);
 }
 
-static void http_tool_add_query(struct buf *url, const cJSON *query, const cJSON *args)
+/* False when an argument would lead out of its place. */
+static bool make_url(const struct http_tool *tool, const cJSON *args, struct buf *url)
 {
+	struct url_values values = {args, false};
+	template_render(tool->url, add_url_value, &values, url);
+	char *fragment = url->data ? strchr(url->data, '#') : NULL;
+	if (fragment) { /* is not sent */
+		*fragment = '\0';
+		url->len = (size_t)(fragment - url->data);
+	}
 	const cJSON *item;
 	char mark = strchr(buf_str(url), '?') ? '&' : '?';
-	cJSON_ArrayForEach(item, query) {
+	cJSON_ArrayForEach(item, tool->query) {
 		struct buf text = {0};
 		cJSON *value = template_json(item, http_tool_item, args);
 		if (value) {
@@ -75,19 +83,6 @@ static void http_tool_add_query(struct buf *url, const cJSON *query, const cJSON
 		buf_release(&text);
 		cJSON_Delete(value);
 	}
-}
-
-/* False when an argument would lead out of its place. */
-static bool make_url(const struct http_tool *tool, const cJSON *args, struct buf *url)
-{
-	struct url_values values = {args, false};
-	template_render(tool->url, add_url_value, &values, url);
-	char *fragment = url->data ? strchr(url->data, '#') : NULL;
-	if (fragment) { /* is not sent */
-		*fragment = '\0';
-		url->len = (size_t)(fragment - url->data);
-	}
-	http_tool_add_query(url, tool->query, args);
 	return !values.climbs;
 }
 
