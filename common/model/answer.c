@@ -262,9 +262,10 @@ char *chat_call_id(char out[CHAT_CALL_ID])
 	return out;
 }
 
-/* A call needs an id of its own, which not every server gives. */
-static void answer_fill_ids(const struct chat_answer *a)
+static cJSON *answer_content_of(const struct chat_answer *a, cJSON *metadata)
 {
+	cJSON *content = cJSON_CreateArray(), *block;
+	/* A call needs an id of its own, which not every server gives. */
 	char id[CHAT_CALL_ID];
 	for (size_t i = 0; i < a->count; i++) {
 		struct chat_part *part = &a->parts[i];
@@ -279,12 +280,6 @@ static void answer_fill_ids(const struct chat_answer *a)
 		free(part->id);
 		part->id = xstrdup(chat_call_id(id));
 	}
-}
-
-static cJSON *answer_content_of(const struct chat_answer *a, cJSON *metadata)
-{
-	cJSON *content = cJSON_CreateArray(), *block;
-	answer_fill_ids(a);
 	for (size_t i = 0; i < a->count; i++) {
 		const struct chat_part *part = &a->parts[i];
 		switch (part->kind) {

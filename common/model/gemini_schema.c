@@ -3,8 +3,8 @@
  * JSON Schema as Gemini takes it: the subset of OpenAPI's, which refuses a request over any other
  * key.
  */
-#include "model/gemini_schema.h"
 #include "base/json/json.h"
+#include "model/gemini_schema.h"
 
 #include <string.h>
 
@@ -82,20 +82,6 @@ static void gemini_schema_add_types(cJSON *out, const cJSON *types)
 	}
 }
 
-static void gemini_schema_add_type(cJSON *out, const cJSON *schema, struct walk *w)
-{
-	const cJSON *type = json_opt(schema, "type");
-	const char *name = json_str(schema, "type");
-	if (type && !gemini_schema_affords_value(w, type))
-		return;
-	if (name)
-		json_set(out, "type", cJSON_CreateString(name));
-	else if (cJSON_IsArray(type))
-		gemini_schema_add_types(out, type);
-	else if (!json_get(out, "type") && json_opt(schema, "properties"))
-		json_set(out, "type", cJSON_CreateString("object"));
-}
-
 /* Only strings may be enumerated. */
 static void gemini_schema_add_enum(cJSON *out, const cJSON *schema, struct walk *w)
 {
@@ -169,7 +155,16 @@ static void gemini_schema_add(cJSON *out, const cJSON *schema, struct walk *w, i
 		if (gemini_schema_affords_value(w, value))
 			json_set(out, plain[i], cJSON_Duplicate(value, true));
 	}
-	gemini_schema_add_type(out, schema, w);
+	const cJSON *type = json_opt(schema, "type");
+	const char *name = json_str(schema, "type");
+	if (!type || gemini_schema_affords_value(w, type)) {
+		if (name)
+			json_set(out, "type", cJSON_CreateString(name));
+		else if (cJSON_IsArray(type))
+			gemini_schema_add_types(out, type);
+		else if (!json_get(out, "type") && json_opt(schema, "properties"))
+			json_set(out, "type", cJSON_CreateString("object"));
+	}
 	gemini_schema_add_enum(out, schema, w);
 	for (size_t i = 0; format && i < sizeof(formats) / sizeof(*formats); i++)
 		if (strcmp(formats[i], format) == 0)

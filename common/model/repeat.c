@@ -37,19 +37,6 @@ bool chat_repeat_take(
 	return true;
 }
 
-/* Where the provider's events have their text. */
-static struct json_span repeat_text_of(
-    const struct chat_provider *provider, const struct sse_event *event)
-{
-	struct json_span at = json_skim_text(event->data, event->len), first;
-	for (const char *const *step = provider->text_path; *step; step++) {
-		first = (struct json_span){0};
-		at = json_skim_next(at, &first) ? first : at;
-		at = json_skim_member(at, *step);
-	}
-	return at;
-}
-
 /* Bytes are only ever added: when as many came as the text has, nothing else did. */
 void chat_repeat_learn(
     struct chat_repeat *r, const struct chat_answer *a, size_t bytes, const struct sse_event *event)
@@ -57,7 +44,13 @@ void chat_repeat_learn(
 	size_t len = a->bytes - bytes;
 	if (len == 0 || a->fault || a->ended || !a->parts)
 		return;
-	struct json_span text = repeat_text_of(a->target->provider, event);
+	/* Where the provider's events have their text. */
+	struct json_span text = json_skim_text(event->data, event->len), first;
+	for (const char *const *step = a->target->provider->text_path; *step; step++) {
+		first = (struct json_span){0};
+		text = json_skim_next(text, &first) ? first : text;
+		text = json_skim_member(text, *step);
+	}
 	const struct buf *last = &a->parts[a->latest].text;
 	if (text.len != len + 2 || text.start[0] != '"' || !repeat_is_plain(text.start + 1, len) ||
 	    last->len < len || memcmp(last->data + last->len - len, text.start + 1, len) != 0)

@@ -35,19 +35,6 @@ static char *gemini_live_url(const struct realtime *r, const char *model)
 	return buf_detach(&out);
 }
 
-static void gemini_live_add_generation(cJSON *setup_event, const struct ag_live_setup *setup)
-{
-	cJSON *config = cJSON_AddObjectToObject(setup_event, "generationConfig");
-	cJSON_AddItemToArray(cJSON_AddArrayToObject(config, "responseModalities"),
-	    cJSON_CreateString(setup->text ? "TEXT" : "AUDIO"));
-	if (!setup->voice || setup->text)
-		return;
-	cJSON *speech = cJSON_AddObjectToObject(config, "speechConfig");
-	cJSON *voice = cJSON_AddObjectToObject(speech, "voiceConfig");
-	json_add_str(
-	    cJSON_AddObjectToObject(voice, "prebuiltVoiceConfig"), "voiceName", setup->voice);
-}
-
 static void gemini_live_add_sensitivity(
     cJSON *detection, const char *name, const cJSON *vad, const char *key)
 {
@@ -66,18 +53,6 @@ static void gemini_live_add_ms(
 	int64_t ms;
 	if (json_integer(json_opt(vad, key), &ms))
 		json_add_int(detection, name, ms);
-}
-
-static void gemini_live_add_detection(cJSON *setup_event, const cJSON *vad)
-{
-	cJSON *input = cJSON_AddObjectToObject(setup_event, "realtimeInputConfig");
-	cJSON *detection = cJSON_AddObjectToObject(input, "automaticActivityDetection");
-	cJSON_AddBoolToObject(detection, "disabled", cJSON_IsFalse(json_opt(vad, "enabled")));
-	gemini_live_add_sensitivity(
-	    detection, "startOfSpeechSensitivity", vad, "start_sensitivity");
-	gemini_live_add_sensitivity(detection, "endOfSpeechSensitivity", vad, "end_sensitivity");
-	gemini_live_add_ms(detection, "prefixPaddingMs", vad, "prefix_padding_ms");
-	gemini_live_add_ms(detection, "silenceDurationMs", vad, "silence_duration_ms");
 }
 
 static void gemini_live_add_tools(cJSON *setup_event, const cJSON *tools)
@@ -111,12 +86,29 @@ static cJSON *gemini_live_opening(const struct ag_live_setup *setup)
 	char *name = xasprintf("%s%s", strchr(model, '/') ? "" : "models/", model);
 	json_add_str(inner, "model", name);
 	free(name);
-	gemini_live_add_generation(inner, setup);
+	cJSON *config = cJSON_AddObjectToObject(inner, "generationConfig");
+	cJSON_AddItemToArray(cJSON_AddArrayToObject(config, "responseModalities"),
+	    cJSON_CreateString(setup->text ? "TEXT" : "AUDIO"));
+	if (setup->voice && !setup->text) {
+		cJSON *speech = cJSON_AddObjectToObject(config, "speechConfig");
+		cJSON *voice = cJSON_AddObjectToObject(speech, "voiceConfig");
+		json_add_str(cJSON_AddObjectToObject(voice, "prebuiltVoiceConfig"), "voiceName",
+		    setup->voice);
+	}
 	if (setup->system_prompt)
 		gemini_live_add_text_part(
 		    cJSON_AddObjectToObject(inner, "systemInstruction"), setup->system_prompt);
 	gemini_live_add_tools(inner, setup->tools);
-	gemini_live_add_detection(inner, setup->vad);
+	cJSON *input = cJSON_AddObjectToObject(inner, "realtimeInputConfig");
+	cJSON *detection = cJSON_AddObjectToObject(input, "automaticActivityDetection");
+	cJSON_AddBoolToObject(
+	    detection, "disabled", cJSON_IsFalse(json_opt(setup->vad, "enabled")));
+	gemini_live_add_sensitivity(
+	    detection, "startOfSpeechSensitivity", setup->vad, "start_sensitivity");
+	gemini_live_add_sensitivity(
+	    detection, "endOfSpeechSensitivity", setup->vad, "end_sensitivity");
+	gemini_live_add_ms(detection, "prefixPaddingMs", setup->vad, "prefix_padding_ms");
+	gemini_live_add_ms(detection, "silenceDurationMs", setup->vad, "silence_duration_ms");
 	cJSON *resumption = cJSON_AddObjectToObject(inner, "sessionResumption");
 	if (setup->resumption_handle)
 		json_add_str(resumption, "handle", setup->resumption_handle);
@@ -264,19 +256,6 @@ static double gemini_live_seconds_of(const cJSON *duration)
 	return text && end != text && isfinite(seconds) && seconds >= 0 ? seconds : -1;
 }
 
-static void gemini_live_take_error(struct realtime *r, const cJSON *error)
-{
-	static const char *const final[] = {
-	    "UNAUTHENTICATED", "PERMISSION_DENIED", "FAILED_PRECONDITION"};
-	const char *status = json_str(error, "status");
-	bool fatal = false;
-	for (size_t i = 0; status && i < sizeof(final) / sizeof(*final); i++)
-		fatal |= strcmp(status, final[i]) == 0;
-	r->responding = false;
-	r->owed = 0;
-	realtime_error(r, status, fatal, json_str(error, "message"));
-}
-
 static void gemini_live_take(struct realtime *r, const cJSON *event)
 {
 	const cJSON *go_away = json_opt(event, "goAway"), *id;
@@ -285,8 +264,18 @@ static void gemini_live_take(struct realtime *r, const cJSON *event)
 	const char *handle = json_str(resumption, "newHandle");
 	if (json_opt(event, "setupComplete"))
 		realtime_ready(r);
-	if (json_opt(event, "error"))
-		gemini_live_take_error(r, json_opt(event, "error"));
+	if (json_opt(event, "error")) {
+		const cJSON *error = json_opt(event, "error");
+		static const char *const final[] = {
+		    "UNAUTHENTICATED", "PERMISSION_DENIED", "FAILED_PRECONDITION"};
+		const char *status = json_str(error, "status");
+		bool fatal = false;
+		for (size_t i = 0; status && i < sizeof(final) / sizeof(*final); i++)
+			fatal |= strcmp(status, final[i]) == 0;
+		r->responding = false;
+		r->owed = 0;
+		realtime_error(r, status, fatal, json_str(error, "message"));
+	}
 	if (handle && *handle && cJSON_IsTrue(json_opt(resumption, "resumable")))
 		ag_live_session_update(r->session, handle);
 	gemini_live_take_content(r, json_opt(event, "serverContent"));

@@ -24,36 +24,6 @@ static void realtime_settings_problem(struct check *check, const char *key, cons
 		check->reporter->problem(key, text, check->reporter->arg);
 }
 
-static void realtime_settings_read_url(
-    struct check *check, struct realtime_settings *s, const char *own)
-{
-	const char *variable = own ? NULL : environment_text(s->dialect->url_env);
-	const char *url = own ? own : variable ? variable : s->dialect->home;
-	struct realtime_address address = {0};
-	if (!realtime_address_read(&address, url) || strpbrk(url, "?#")) {
-		char *text = xasprintf("expected %s%s%sa ws, wss, http or https URL",
-		    own ? "" : "the environment variable ", own ? "" : s->dialect->url_env,
-		    own ? "" : " to be ");
-		realtime_settings_problem(check, "base_url", text);
-		free(text);
-	}
-	realtime_address_release(&address);
-	s->base_url = url_base(url);
-}
-
-static void realtime_settings_read_key(
-    struct check *check, struct realtime_settings *s, const char *named)
-{
-	const char *const *envs = s->dialect->key_envs;
-	const char *value = provider_key(named, envs);
-	if (named && (!*named || strchr(named, '=')))
-		realtime_settings_problem(
-		    check, "api_key_env", "expected the name of an environment variable");
-	s->key = xstrdup(value);
-	if (!value && (named || strcmp(s->base_url, s->dialect->home) == 0))
-		s->lack = xstrdup(named ? named : envs[0]);
-}
-
 struct realtime_settings *realtime_settings_new(
     const char *provider, const cJSON *object, const struct realtime_reporter *reporter)
 {
@@ -69,8 +39,28 @@ struct realtime_settings *realtime_settings_new(
 	s->dialect = dialects[i];
 	if (!model || !*model)
 		realtime_settings_problem(&check, "model", "expected the name of a model");
-	realtime_settings_read_url(&check, s, json_str(object, "base_url"));
-	realtime_settings_read_key(&check, s, json_str(object, "api_key_env"));
+	const char *own = json_str(object, "base_url");
+	const char *variable = own ? NULL : environment_text(s->dialect->url_env);
+	const char *url = own ? own : variable ? variable : s->dialect->home;
+	struct realtime_address address = {0};
+	if (!realtime_address_read(&address, url) || strpbrk(url, "?#")) {
+		char *text = xasprintf("expected %s%s%sa ws, wss, http or https URL",
+		    own ? "" : "the environment variable ", own ? "" : s->dialect->url_env,
+		    own ? "" : " to be ");
+		realtime_settings_problem(&check, "base_url", text);
+		free(text);
+	}
+	realtime_address_release(&address);
+	s->base_url = url_base(url);
+	const char *named = json_str(object, "api_key_env");
+	const char *const *envs = s->dialect->key_envs;
+	const char *value = provider_key(named, envs);
+	if (named && (!*named || strchr(named, '=')))
+		realtime_settings_problem(
+		    &check, "api_key_env", "expected the name of an environment variable");
+	s->key = xstrdup(value);
+	if (!value && (named || strcmp(s->base_url, s->dialect->home) == 0))
+		s->lack = xstrdup(named ? named : envs[0]);
 	s->extra = cJSON_IsObject(extra) ? cJSON_Duplicate(extra, true) : NULL;
 	if (!check.wrong)
 		return s;
