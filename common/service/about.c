@@ -268,15 +268,6 @@ static struct announced *announced_read(struct call *call, const cJSON *tools)
 	return error_is_set(&call->error) ? NULL : out;
 }
 
-/* Appends ", name" unless the array seen has it already. */
-static void list_once(struct buf *list, cJSON *seen, const char *name)
-{
-	if (json_has_str(seen, name))
-		return;
-	cJSON_AddItemToArray(seen, cJSON_CreateString(name));
-	buf_printf(list, "%s%s", list->len ? ", " : "", name);
-}
-
 cJSON *graph_setup(struct call *call, const cJSON *body)
 {
 	const ag_graph *graph = call->service->graph;
@@ -291,7 +282,11 @@ cJSON *graph_setup(struct call *call, const cJSON *body)
 		const struct tool *found = node ? graph_tool_get(node, tool->name) : NULL;
 		if (found && found->source == TOOL_REMOTE) {
 			declared++;
-			list_once(&nodes, seen, tool->node);
+			/* Appends ", name" unless the array seen has it already. */
+			if (!json_has_str(seen, tool->node)) {
+				cJSON_AddItemToArray(seen, cJSON_CreateString(tool->node));
+				buf_printf(&nodes, "%s%s", nodes.len ? ", " : "", tool->node);
+			}
 		} else {
 			buf_printf(&rest, "%s%s", rest.len ? ", " : "; not declared: ", tool->name);
 		}

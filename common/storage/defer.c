@@ -53,33 +53,28 @@ static struct deferred *take_due(struct deferrals *d, int64_t now)
 	return first;
 }
 
-static void defer_write_all(struct deferrals *d, struct deferred *first)
-{
-	struct thread_change *changes;
-	size_t count = 0;
-
-	for (struct deferred *p = first; p; p = p->next)
-		count++;
-	changes = xcalloc(count + 1, sizeof(*changes));
-	count = 0;
-	for (struct deferred *p = first; p; p = p->next)
-		changes[count++] = p->change;
-	d->storage->threads->write(d->storage, NULL, changes, count);
-	free(changes);
-	for (struct deferred *p = first; p; p = p->next) {
-		const struct thread_write *w = p->change.writes[0];
-
-		if (w->settled)
-			w->settled(w->arg, !error_is_set(&p->err));
-	}
-}
-
 static void write_due(struct deferrals *d, int64_t now)
 {
 	struct deferred *due = take_due(d, now);
 
 	pthread_mutex_unlock(&d->flusher.lock);
-	defer_write_all(d, due);
+	struct thread_change *changes;
+	size_t count = 0;
+
+	for (struct deferred *p = due; p; p = p->next)
+		count++;
+	changes = xcalloc(count + 1, sizeof(*changes));
+	count = 0;
+	for (struct deferred *p = due; p; p = p->next)
+		changes[count++] = p->change;
+	d->storage->threads->write(d->storage, NULL, changes, count);
+	free(changes);
+	for (struct deferred *p = due; p; p = p->next) {
+		const struct thread_write *w = p->change.writes[0];
+
+		if (w->settled)
+			w->settled(w->arg, !error_is_set(&p->err));
+	}
 	pthread_mutex_lock(&d->flusher.lock);
 	for (struct deferred *p = due; p; p = p->next)
 		p->state = SETTLED;

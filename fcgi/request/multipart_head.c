@@ -85,16 +85,6 @@ static char *value_text(const struct span *value)
 
 /* ---- the boundary ---- */
 
-static bool boundary_allowed(const char *text, size_t len)
-{
-	if (len == 0 || len > MULTIPART_BOUNDARY_MAX || text[len - 1] == ' ')
-		return false;
-	for (size_t i = 0; i < len; i++)
-		if (text[i] < ' ' || text[i] > '~')
-			return false;
-	return true;
-}
-
 bool multipart_boundary(const char *content_type, char out[MULTIPART_BOUNDARY_MAX + 1])
 {
 	static const char type[] = "multipart/form-data";
@@ -108,7 +98,12 @@ bool multipart_boundary(const char *content_type, char out[MULTIPART_BOUNDARY_MA
 		bool quoted = p.value.len > 1 && *p.value.at == '"';
 		const char *text = p.value.at + quoted;
 		size_t len = p.value.len - (quoted ? 2 : 0);
-		if (!boundary_allowed(text, len) || memchr(text, '\\', len))
+		if (len == 0 || len > MULTIPART_BOUNDARY_MAX || text[len - 1] == ' ')
+			return false;
+		for (size_t i = 0; i < len; i++)
+			if (text[i] < ' ' || text[i] > '~')
+				return false;
+		if (memchr(text, '\\', len))
 			return false;
 		memcpy(out, text, len);
 		out[len] = '\0';

@@ -118,12 +118,6 @@ static bool same_time(const struct timespec *a, const struct timespec *b)
 	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
 }
 
-static bool is_same_file(const struct stat *a, const struct stat *b)
-{
-	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
-	    same_time(&a->st_mtim, &b->st_mtim) && same_time(&a->st_ctim, &b->st_ctim);
-}
-
 /* Names and looks of the files that can be reports, sorted. */
 static void eval_reports_look(struct entries *found, DIR *dir)
 {
@@ -150,7 +144,10 @@ static bool eval_reports_recall(struct entry *entry, struct entries *known, size
 	while (*at < known->count && strcmp(known->items[*at].file, entry->file) < 0)
 		++*at;
 	struct entry *old = *at < known->count ? &known->items[*at] : NULL;
-	if (!old || strcmp(old->file, entry->file) != 0 || !is_same_file(&old->stat, &entry->stat))
+	if (!old || strcmp(old->file, entry->file) != 0 || old->stat.st_dev != entry->stat.st_dev ||
+	    old->stat.st_ino != entry->stat.st_ino || old->stat.st_size != entry->stat.st_size ||
+	    !same_time(&old->stat.st_mtim, &entry->stat.st_mtim) ||
+	    !same_time(&old->stat.st_ctim, &entry->stat.st_ctim))
 		return false;
 	char *file = old->file;
 	struct entry taken = *old;

@@ -41,24 +41,19 @@ static bool files_media_resolve(struct resolving *r, cJSON *media)
 	return true;
 }
 
-static bool resolve_block(struct resolving *r, cJSON *block)
-{
-	cJSON *media = json_get(block, "media");
-	if (!files_media_resolve(r, media) || !files_media_resolve(r, json_get(block, "thumbnail")))
-		return false;
-	if (json_str(media, "file_id"))
-		json_set(block, "mime_type", cJSON_CreateString(json_str(media, "mime_type")));
-	return true;
-}
-
 bool files_resolve(struct call *call, cJSON *messages)
 {
 	struct resolving r = {.call = call};
 	cJSON *message, *block;
 	cJSON_ArrayForEach(message, messages) {
 		cJSON_ArrayForEach(block, json_get(message, "content")) {
-			if (!resolve_block(&r, block))
+			cJSON *media = json_get(block, "media");
+			if (!files_media_resolve(&r, media) ||
+			    !files_media_resolve(&r, json_get(block, "thumbnail")))
 				return false;
+			if (json_str(media, "file_id"))
+				json_set(block, "mime_type",
+				    cJSON_CreateString(json_str(media, "mime_type")));
 		}
 	}
 	return true;

@@ -40,19 +40,6 @@ static cJSON *mcp_schema_of(const char *text)
 	return json_parse(text, strlen(text), JSON_TRUSTED_DEPTH, NULL);
 }
 
-/* The name of a graph may have what the name of a tool has not. */
-static void mcp_add_name(cJSON *tool, const struct config *config)
-{
-	const char *given = config->mcp.tool_name;
-	char *name = xstrdup(given ? given : config_agent_name(config));
-	for (char *c = name; *c; c++)
-		if (!strchr("_-.", *c) && !((*c | 0x20) >= 'a' && (*c | 0x20) <= 'z') &&
-		    !(*c >= '0' && *c <= '9'))
-			*c = '_';
-	json_add_str(tool, "name", name);
-	free(name);
-}
-
 static void mcp_add_description(cJSON *tool, const struct config *config)
 {
 	const char *given = config->mcp.tool_description;
@@ -70,7 +57,15 @@ struct mcp_offer *mcp_offer_new(const struct config *config, struct problems *pr
 	char *where = xasprintf("%s: mcp.tool.input_schema", file);
 	const cJSON *own = config->mcp.input_schema;
 	cJSON *tool = offer->tool = cJSON_CreateObject();
-	mcp_add_name(tool, config);
+	/* The name of a graph may have what the name of a tool has not. */
+	const char *given = config->mcp.tool_name;
+	char *name = xstrdup(given ? given : config_agent_name(config));
+	for (char *c = name; *c; c++)
+		if (!strchr("_-.", *c) && !((*c | 0x20) >= 'a' && (*c | 0x20) <= 'z') &&
+		    !(*c >= '0' && *c <= '9'))
+			*c = '_';
+	json_add_str(tool, "name", name);
+	free(name);
 	mcp_add_description(tool, config);
 	cJSON *input = json_add(tool, "inputSchema",
 	    own ? cJSON_Duplicate(own, true) : mcp_schema_of(mcp_input_schema));

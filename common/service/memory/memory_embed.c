@@ -175,20 +175,6 @@ void embed_content(
 
 /* ---- queries ---- */
 
-static bool memory_embed_recall(struct embedding *e, const unsigned char *hash, float *numbers)
-{
-	bool found = false;
-	pthread_mutex_lock(&e->lock);
-	for (size_t i = 0; !found && i < QUERIES; i++) {
-		const struct kept_query *k = &e->kept[i];
-		found = k->numbers && memcmp(k->hash, hash, EMBED_HASH_SIZE) == 0;
-		if (found)
-			memcpy(numbers, k->numbers, e->dimension * sizeof(*numbers));
-	}
-	pthread_mutex_unlock(&e->lock);
-	return found;
-}
-
 float *embed_query(struct embedding *e, const char *query, struct error *err)
 {
 	unsigned char hash[EMBED_HASH_SIZE];
@@ -198,7 +184,16 @@ float *embed_query(struct embedding *e, const char *query, struct error *err)
 		return numbers;
 	}
 	hash_text(query, hash);
-	if (memory_embed_recall(e, hash, numbers))
+	bool found = false;
+	pthread_mutex_lock(&e->lock);
+	for (size_t i = 0; !found && i < QUERIES; i++) {
+		const struct kept_query *k = &e->kept[i];
+		found = k->numbers && memcmp(k->hash, hash, EMBED_HASH_SIZE) == 0;
+		if (found)
+			memcpy(numbers, k->numbers, e->dimension * sizeof(*numbers));
+	}
+	pthread_mutex_unlock(&e->lock);
+	if (found)
 		return numbers;
 	if (!memory_embed_ask(e, query, numbers, err)) {
 		free(numbers);

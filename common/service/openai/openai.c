@@ -10,14 +10,6 @@
 
 #include <string.h>
 
-/* The route's own permission knew neither the thread nor that a stream is wanted. */
-static bool openai_permit(struct call *call, const struct openai_input *in)
-{
-	const struct permission permission = {
-	    "graph", in->stream ? "stream" : "invoke", in->run.thread_id};
-	return call_permit(call, &permission);
-}
-
 static bool openai_open(struct turn *turn)
 {
 	if (turn->in.thread_id)
@@ -58,7 +50,12 @@ bool openai_chat(struct call *call, struct openai_chat *chat)
 	chat->ran = false;
 	if (call->service->graph->live)
 		return error_set(&call->error, ERR_GRAPH_IS_LIVE, NULL);
-	if (!openai_input_read(call, chat->body, chat->thread_id, &in) || !openai_permit(call, &in))
+	/* The route's own permission knew neither the thread nor that a stream is wanted. */
+	if (!openai_input_read(call, chat->body, chat->thread_id, &in))
+		return false;
+	const struct permission permission = {
+	    "graph", in.stream ? "stream" : "invoke", in.run.thread_id};
+	if (!call_permit(call, &permission))
 		return false;
 	turn_init(&turn, call, &in.run);
 	bool ok = openai_open(&turn);

@@ -220,33 +220,6 @@ static void openai_write_piece(struct openai_writer *writer, const char *id, con
 	openai_write_text(writer, text);
 }
 
-static void openai_write_calls(struct openai_writer *writer, const cJSON *calls)
-{
-	const cJSON *block;
-	int index = 0;
-	cJSON_ArrayForEach(block, calls) {
-		cJSON *view = openai_call_view(block, index++);
-		open_delta(writer);
-		buf_puts(&writer->line, "\"tool_calls\":[");
-		json_write(&writer->line, view);
-		buf_putc(&writer->line, ']');
-		close_delta(writer, NULL);
-		cJSON_Delete(view);
-	}
-}
-
-static void openai_write_usage(struct openai_writer *writer)
-{
-	cJSON *usage = openai_usage(writer->turn);
-	buf_reset(&writer->line);
-	buf_add(&writer->line, writer->head.data, writer->head.len);
-	buf_puts(&writer->line, ",\"choices\":[],\"usage\":");
-	json_write(&writer->line, usage);
-	buf_putc(&writer->line, '}');
-	cJSON_Delete(usage);
-	openai_send_line(writer);
-}
-
 /* ---- what the run tells ---- */
 
 /* From the end of a node to the start of the next nothing is waited for. */
@@ -353,12 +326,31 @@ void openai_writer_finish(struct openai_writer *writer)
 	openai_open_end(writer);
 	if (question)
 		openai_write_piece(writer, "", question);
-	if (calls)
-		openai_write_calls(writer, calls);
+	if (calls) {
+		const cJSON *block;
+		int index = 0;
+		cJSON_ArrayForEach(block, calls) {
+			cJSON *view = openai_call_view(block, index++);
+			open_delta(writer);
+			buf_puts(&writer->line, "\"tool_calls\":[");
+			json_write(&writer->line, view);
+			buf_putc(&writer->line, ']');
+			close_delta(writer, NULL);
+			cJSON_Delete(view);
+		}
+	}
 	open_delta(writer);
 	close_delta(writer, calls ? "tool_calls" : "stop");
-	if (writer->usage)
-		openai_write_usage(writer);
+	if (writer->usage) {
+		cJSON *usage = openai_usage(writer->turn);
+		buf_reset(&writer->line);
+		buf_add(&writer->line, writer->head.data, writer->head.len);
+		buf_puts(&writer->line, ",\"choices\":[],\"usage\":");
+		json_write(&writer->line, usage);
+		buf_putc(&writer->line, '}');
+		cJSON_Delete(usage);
+		openai_send_line(writer);
+	}
 	openai_close_end(writer);
 }
 

@@ -338,21 +338,10 @@ static bool take_answer(cJSON *waiting, const cJSON *message)
 	return false;
 }
 
-static cJSON *calls_of(const cJSON *message)
-{
-	cJSON *ids = cJSON_CreateArray();
-	const cJSON *block;
-	cJSON_ArrayForEach(block, json_get(message, "content")) {
-		if (block_is_call(block))
-			cJSON_AddItemToArray(ids, cJSON_CreateString(json_str(block, "id")));
-	}
-	return ids;
-}
-
 bool openai_messages_answer(struct call *call, const cJSON *messages)
 {
 	cJSON *waiting = cJSON_CreateArray();
-	const cJSON *message;
+	const cJSON *message, *block;
 	const char *must = NULL;
 	int i = 0, asked = 0;
 	cJSON_ArrayForEach(message, messages) {
@@ -364,7 +353,12 @@ bool openai_messages_answer(struct call *call, const cJSON *messages)
 			must = "followed by an answer to each of its tool_calls";
 		} else {
 			cJSON_Delete(waiting);
-			waiting = calls_of(message);
+			waiting = cJSON_CreateArray();
+			cJSON_ArrayForEach(block, json_get(message, "content")) {
+				if (block_is_call(block))
+					cJSON_AddItemToArray(waiting,
+					    cJSON_CreateString(json_str(block, "id")));
+			}
 			asked = i;
 		}
 		if (must)

@@ -289,19 +289,6 @@ static void record_outcome(struct trace *trace, bool ok, int64_t now)
 		record_plain(trace, now, "result", NULL, NULL);
 }
 
-/* The last of the records that are kept. */
-static void record_left_out(struct trace *trace, int64_t now)
-{
-	char status[48];
-	struct trace_event event = {
-	    .type = "updates", .offset = now - trace->run.started_at, .status = status};
-	if (!trace->left_out)
-		return;
-	snprintf(status, sizeof(status), "%d more left out", trace->left_out);
-	trace_record(&trace->records, &event, &trace->names, &trace->run.totals);
-	trace->count++;
-}
-
 static void report_run(struct trace *trace)
 {
 	const struct error *err = &trace->turn->call->error;
@@ -354,7 +341,15 @@ void trace_end(struct trace *trace, bool ok)
 	int64_t now = clock_now();
 	bool stopped = run_thread(trace->turn->run)->status == RUN_STOPPED;
 	record_outcome(trace, ok, now);
-	record_left_out(trace, now);
+	/* The last of the records that are kept. */
+	char status[48];
+	struct trace_event event = {
+	    .type = "updates", .offset = now - trace->run.started_at, .status = status};
+	if (trace->left_out) {
+		snprintf(status, sizeof(status), "%d more left out", trace->left_out);
+		trace_record(&trace->records, &event, &trace->names, &trace->run.totals);
+		trace->count++;
+	}
 	trace->run.status = !ok ? TRACE_ERROR : stopped ? TRACE_STOPPED : TRACE_DONE;
 	trace->run.finished_at = now;
 	trace_hand_over(trace);

@@ -395,16 +395,6 @@ static enum postgresql_failure db_send_commit(struct postgresql_db *db, struct e
 	return POSTGRESQL_FINE;
 }
 
-/* A failure that may be one of the connection, behind a commit or before it: which it was.  What
- * has failed by itself is not run again. */
-static bool db_is_committed(struct postgresql_db *db, struct error *err)
-{
-	bool committed = db_clear_up(db, err);
-
-	db->again = false;
-	return committed;
-}
-
 static bool postgresql_commit(struct db *base, struct error *err)
 {
 	struct postgresql_db *db = db_of(base);
@@ -416,7 +406,14 @@ static bool postgresql_commit(struct db *base, struct error *err)
 	if (failure != POSTGRESQL_FINE && failure != POSTGRESQL_LOST) {
 		db_note(db, failure);
 		postgresql_rollback(base);
-		return failure == POSTGRESQL_PASSES && db_is_committed(db, err);
+		if (failure != POSTGRESQL_PASSES)
+			return false;
+		/* A failure that may be one of the connection, behind a commit or before it: which
+		 * it was.  What has failed by itself is not run again. */
+		bool committed = db_clear_up(db, err);
+
+		db->again = false;
+		return committed;
 	}
 	db_forget(db);
 	db_let_go(db);

@@ -93,15 +93,6 @@ static bool module_open(struct postgresql_server *s, struct error *err)
 	return false;
 }
 
-static bool server_reads_url(const struct postgresql_server *s, struct error *err)
-{
-	return s->pq->conninfo_is_valid(s->url) ||
-	    error_set(err, ERR_STORAGE,
-		"DATABASE_URL, or database: expected "
-		"postgresql://USER:PASSWORD@HOST:PORT/DATABASE as libpq reads it, with %%XX for "
-		"signs that mean something there");
-}
-
 struct postgresql_server *postgresql_server_new(const char *url, struct error *err)
 {
 	struct postgresql_server *s = xcalloc(1, sizeof(*s));
@@ -113,7 +104,12 @@ struct postgresql_server *postgresql_server_new(const char *url, struct error *e
 	pthread_cond_init(&s->given, &attr);
 	pthread_condattr_destroy(&attr);
 	s->url = xstrdup(url);
-	if (module_open(s, err) && server_reads_url(s, err))
+	if (module_open(s, err) &&
+	    (s->pq->conninfo_is_valid(s->url) ||
+		error_set(err, ERR_STORAGE,
+		    "DATABASE_URL, or database: expected "
+		    "postgresql://USER:PASSWORD@HOST:PORT/DATABASE as libpq reads it, with %%XX for "
+		    "signs that mean something there")))
 		return s;
 	postgresql_server_free(s);
 	return NULL;
@@ -227,16 +223,6 @@ void postgresql_abandon(struct postgresql_server *s, struct postgresql_connectio
 	error_release(&ignored);
 }
 
-static enum postgresql_failure server_nobody(
-    struct postgresql_server *s, struct postgresql_connection *c, struct error *err)
-{
-	postgresql_abandon(s, c);
-	error_set(err, ERR_TRANSIENT_STORAGE, NULL);
-	err->status = NOBODY_WAITS;
-	error_cause(err, "the client left before its answer was found");
-	return POSTGRESQL_LEFT;
-}
-
 enum postgresql_failure postgresql_next(struct postgresql_server *s,
     struct postgresql_connection *c, const struct waiter *waiter, struct pg_result **result,
     struct error *err)
@@ -248,8 +234,13 @@ enum postgresql_failure postgresql_next(struct postgresql_server *s,
 	while (pq->is_busy(c->conn)) {
 		int came = server_wait(s, c, waiter);
 
-		if (came == 0)
-			return server_nobody(s, c, err);
+		if (came == 0) {
+			postgresql_abandon(s, c);
+			error_set(err, ERR_TRANSIENT_STORAGE, NULL);
+			err->status = NOBODY_WAITS;
+			error_cause(err, "the client left before its answer was found");
+			return POSTGRESQL_LEFT;
+		}
 		if (came < 0 || !pq->consume_input(c->conn))
 			return connection_lost(s, c, err);
 	}
@@ -381,15 +372,6 @@ static bool connection_is_mistaken(
 	    strcmp(state, "42501") == 0;
 }
 
-static bool connection_refused(struct postgresql_server *s, struct postgresql_connection *c,
-    const char *const *keys, const char *const *values, struct error *err)
-{
-	bool mistaken = connection_is_mistaken(s, keys, values);
-
-	error_set(err, mistaken ? ERR_STORAGE : ERR_TRANSIENT_STORAGE, NULL);
-	return server_cause(err, s->pq->error_message(c->conn));
-}
-
 static struct postgresql_connection *connection_open(struct postgresql_server *s, struct error *err)
 {
 	/* what stands before dbname can be overruled in the URL */
@@ -405,7 +387,10 @@ static struct postgresql_connection *connection_open(struct postgresql_server *s
 		if (connection_suits(s, c, err) && connection_set_up(s, c, err))
 			return c;
 	} else {
-		connection_refused(s, c, keys, values, err);
+		bool mistaken = connection_is_mistaken(s, keys, values);
+
+		error_set(err, mistaken ? ERR_STORAGE : ERR_TRANSIENT_STORAGE, NULL);
+		(void)server_cause(err, s->pq->error_message(c->conn));
 	}
 	connection_close(s, c);
 	return NULL;
@@ -448,14 +433,6 @@ static struct postgresql_connection *server_take_idle(
 	return c;
 }
 
-static void server_uncount(struct postgresql_server *s)
-{
-	pthread_mutex_lock(&s->lock);
-	s->count--;
-	pthread_cond_signal(&s->given);
-	pthread_mutex_unlock(&s->lock);
-}
-
 struct postgresql_connection *postgresql_take(
     struct postgresql_server *s, bool fresh, struct error *err)
 {
@@ -480,10 +457,14 @@ struct postgresql_connection *postgresql_take(
 		if (c)
 			c->era = era;
 	}
-	if (c)
+	if (c) {
 		held++;
-	else
-		server_uncount(s);
+	} else {
+		pthread_mutex_lock(&s->lock);
+		s->count--;
+		pthread_cond_signal(&s->given);
+		pthread_mutex_unlock(&s->lock);
+	}
 	return c;
 }
 
