@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 /* One call: its tries at each model, and what is said of those that failed. */
+#include "model/chat.h"
 #include "base/http/sse.h"
 #include "base/json/json.h"
 #include "base/log/log.h"
 #include "base/memory.h"
 #include "base/metrics/metrics.h"
 #include "base/os/clock.h"
-#include "model/chat.h"
 #include "model/provider.h"
 #include "model/repeat.h"
 #include "model/retry.h"

@@ -3,8 +3,8 @@
  * JSON Schema as Gemini takes it: the subset of OpenAPI's, which refuses a request over any other
  * key.
  */
-#include "base/json/json.h"
 #include "model/gemini_schema.h"
+#include "base/json/json.h"
 
 #include <string.h>
 
