@@ -16,7 +16,7 @@
 #include "base/os/descriptor.h"
 #include "base/os/process.h"
 #include "fcgi/handlers/pages.h"
-#include "fcgi/pool/workers.h"
+#include "fcgi/pool/pool.h"
 #include "fcgi/request/hygiene.h"
 #include "fcgi/route/mount.h"
 #include "fcgi/route/openapi.h"

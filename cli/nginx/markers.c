@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Filling in templates line by line: a marker alone on its line takes a whole block. */
-#include "cli/nginx/markers.h"
+#include "cli/nginx/nginx_conf.h"
 
 #include <assert.h>
 #include <stddef.h>

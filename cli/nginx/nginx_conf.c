@@ -5,7 +5,6 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/json/json.h"
-#include "cli/nginx/markers.h"
 #include "cli/nginx/nginx_prefix.h"
 #include "cli/sockets.h"
 #include "cli/texts.h"

@@ -8,6 +8,7 @@
 #ifndef AGENTGRAPH_CLI_NGINX_NGINX_CONF_H
 #define AGENTGRAPH_CLI_NGINX_NGINX_CONF_H
 
+#include "base/buf.h"
 #include "base/problems.h"
 #include "config/config.h"
 
@@ -21,5 +22,19 @@ struct nginx_place {
 /* The malloc'd text, or NULL after adding to problems what nginx cannot be told. */
 char *nginx_conf(
     const struct config *config, const struct nginx_place *place, struct problems *problems);
+
+/* ---- markers.c: texts with @NAME@ markers */
+
+struct marker {
+	const char *name;
+	const char *text;
+};
+
+/*
+ * Appends text with its markers replaced; values ends with a row without a name.  A marker alone on
+ * its line stands for any number of lines, which get the line's indentation; without text the line
+ * goes.  A name that values lacks is a mistake in the program and ends it.
+ */
+void markers_fill(struct buf *out, const char *text, const struct marker *values);
 
 #endif

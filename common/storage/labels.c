@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Labels out of metadata. */
-#include "storage/labels.h"
+#include "storage/threads.h"
 
 #include "base/json/json.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* Running the executable, and a result from its output or an error from its last line. */
-#include "tool/exec.h"
 
 #include "base/buf.h"
 #include "base/json/json.h"

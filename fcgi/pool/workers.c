@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* Accepting connections in turn, reading one request from each, and closing it with care. */
-#include "fcgi/pool/workers.h"
 
 #include "base/log/log.h"
 #include "base/memory.h"

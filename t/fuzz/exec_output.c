@@ -13,7 +13,7 @@
 #include "graph/run.h"
 #include "replay.h"
 #include "scratch.h"
-#include "tool/exec.h"
+#include "tool/command.h"
 
 #include <stdio.h>
 #include <stdlib.h>

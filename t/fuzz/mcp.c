@@ -10,8 +10,8 @@
 #include "base/utf8.h"
 #include "replay.h"
 #include "tool/mcp/mcp_headers.h"
+#include "tool/mcp/mcp_internal.h"
 #include "tool/mcp/mcp_message.h"
-#include "tool/mcp/mcp_oauth.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "base/utf8.h"
 #include "demo_service.h"
 #include "graph/message/message.h"
-#include "service/openai/openai_input.h"
+#include "service/openai/openai_internal.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Markers in templates, and what takes their place. */
-#include "cli/nginx/markers.h"
+#include "cli/nginx/nginx_conf.h"
 
 #include "unit.h"
 

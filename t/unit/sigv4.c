@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Signatures, against the examples that AWS publishes for S3. */
-#include "storage/blob/sigv4.h"
+#include "storage/blob/s3_call.h"
 #include "unit.h"
 
 #include <string.h>

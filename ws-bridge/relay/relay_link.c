@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Reading, appending, flushing, and the events that are waited for. */
-#include "ws-bridge/relay/relay_link.h"
+#include "ws-bridge/relay/relay_connection.h"
 
 #include "base/log/log.h"
 

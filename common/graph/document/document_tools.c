@@ -11,7 +11,6 @@
 #include "graph/nodes/http_tool.h"
 #include "graph/nodes/node_tools.h"
 #include "tool/command.h"
-#include "tool/exec.h"
 #include "tool/mcp/mcp.h"
 
 #include <ctype.h>

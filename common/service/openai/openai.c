@@ -3,8 +3,7 @@
 #include "service/openai/openai.h"
 
 #include "base/json/json.h"
-#include "service/openai/openai_answer.h"
-#include "service/openai/openai_input.h"
+#include "service/openai/openai_internal.h"
 #include "service/run/answers.h"
 #include "service/run/turn.h"
 

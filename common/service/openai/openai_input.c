@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Checking the body member by member: model, thread, messages, tools, and what nobody can do. */
-#include "service/openai/openai_input.h"
+#include "service/openai/openai_internal.h"
 
 #include "base/fields.h"
 #include "base/json/json.h"

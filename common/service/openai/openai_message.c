@@ -4,7 +4,7 @@
 #include "base/json/json.h"
 #include "graph/message/message.h"
 #include "service/files/media_type.h"
-#include "service/openai/openai_input.h"
+#include "service/openai/openai_internal.h"
 
 #include <string.h>
 #include <strings.h>
@@ -356,8 +356,8 @@ bool openai_messages_answer(struct call *call, const cJSON *messages)
 			waiting = cJSON_CreateArray();
 			cJSON_ArrayForEach(block, json_get(message, "content")) {
 				if (block_is_call(block))
-					cJSON_AddItemToArray(waiting,
-					    cJSON_CreateString(json_str(block, "id")));
+					cJSON_AddItemToArray(
+					    waiting, cJSON_CreateString(json_str(block, "id")));
 			}
 			asked = i;
 		}

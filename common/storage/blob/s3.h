@@ -3,7 +3,7 @@
  * A bucket of S3, or of another server that speaks its protocol: whole objects in, ranges of them
  * out.
  *
- * Requests are signed (sigv4.h), bodies included, and repeated with growing pauses when the server
+ * Requests are signed (sigv4.c), bodies included, and repeated with growing pauses when the server
  * is out of reach, busy or broken, until a deadline.  One object is shared by all threads.
  *
  * Failures: ERR_STORAGE for an object that is not there, ERR_TRANSIENT_STORAGE for everything else,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* The canonical request, the derived key, and the signature in its two forms. */
-#include "storage/blob/sigv4.h"
+#include "storage/blob/s3_call.h"
 
 #include "base/http/percent.h"
 

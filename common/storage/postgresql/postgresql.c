@@ -2,7 +2,6 @@
 /* The PostgreSQL engine: opening, closing, and the table of its operations. */
 #include "base/memory.h"
 #include "config/config.h"
-#include "storage/postgresql/postgresql_copy.h"
 #include "storage/postgresql/postgresql_db.h"
 #include "storage/postgresql/postgresql_schema.h"
 #include "storage/sql/engine.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* A schema of PostgreSQL that is copied from or to: what is read comes row by row, beside the
  * transaction that keeps others out; what is written is one transaction. */
-#include "storage/postgresql/postgresql_copy.h"
 
 #include "storage/postgresql/postgresql_db.h"
 #include "storage/postgresql/postgresql_schema.h"

@@ -7,7 +7,6 @@
 #include "base/memory.h"
 #include "base/os/clock.h"
 #include "storage/memory_filter.h"
-#include "storage/postgresql/postgresql_text.h"
 
 #include <assert.h>
 #include <inttypes.h>

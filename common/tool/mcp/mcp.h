@@ -29,7 +29,7 @@
 
 struct mcp_server;
 
-/* How tokens for a server are had (tool/mcp/mcp_oauth.h).  All texts are malloc'd. */
+/* How tokens for a server are had (tool/mcp/mcp_oauth.c).  All texts are malloc'd. */
 struct mcp_oauth_settings {
 	char *client_id, *client_secret; /* NULL: no tokens */
 	char *scope;                     /* NULL: what the server asks for */

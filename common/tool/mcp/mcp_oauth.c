@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Finding out where tokens are given, asking for one, and keeping it. */
-#include "tool/mcp/mcp_oauth.h"
+#include "tool/mcp/mcp_internal.h"
 
 #include "base/base64.h"
 #include "base/buf.h"
