@@ -101,12 +101,12 @@ SELECT row, :key, :value, user_id FROM threads WHERE row = :thread;
 -- Nor may it have the row of a removed thread, whose messages would be its own.
 INSERT INTO threads (row, thread_id, user_id, created_at, updated_at, thread_name, metadata,
 	last_number, run_id, status, stop, node, next, step, pause, waiting, summary, fields,
-	message_bytes, state_bytes, message_count, checkpoint, checkpoints, changed, plain)
+	message_bytes, state_bytes, message_count, checkpoint, checkpoints, changed, plain, recent)
 VALUES (max(:now, (SELECT coalesce(max(row), 0) + 1 FROM threads),
 		(SELECT coalesce(max(thread), 0) + 1 FROM removed)),
 	:thread_id, :user_id, :created_at, :updated_at, :thread_name, :metadata,
 	:numbers, :run_id, :status, :stop, :node, :next, :step, :pause, :waiting, :summary,
-	:fields, :added, :state_bytes, :message_count, :checkpoint, :checkpoints, :changed, :plain);
+	:fields, :added, :state_bytes, :message_count, :checkpoint, :checkpoints, :changed, :plain, :recent);
 
 -- name: thread_before
 -- What an update goes by.  It could return this itself, but SQLite then keeps a copy of each page that

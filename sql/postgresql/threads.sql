@@ -56,10 +56,10 @@ LIMIT :limit;
 -- Of several instances that make it one does.
 INSERT INTO threads (row, thread_id, user_id, created_at, updated_at, thread_name, metadata,
 	last_number, run_id, status, stop, node, next, step, pause, waiting, summary, fields,
-	message_bytes, state_bytes, message_count, checkpoint, checkpoints, changed, plain, holder, fence)
+	message_bytes, state_bytes, message_count, checkpoint, checkpoints, changed, plain, recent, holder, fence)
 VALUES (nextval('threads_row'), :thread_id, :user_id, :created_at, :updated_at, :thread_name, :metadata,
 	:numbers, :run_id, :status, :stop, :node, :next, :step, :pause, :waiting, :summary,
-	:fields, :added, :state_bytes, :message_count, :checkpoint, :checkpoints, :changed, :plain,
+	:fields, :added, :state_bytes, :message_count, :checkpoint, :checkpoints, :changed, :plain, :recent,
 	:holder, 1)
 ON CONFLICT (thread_id) DO NOTHING
 RETURNING row;

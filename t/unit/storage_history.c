@@ -269,6 +269,68 @@ static void ends_of_runs_are_found_wherever_they_lie(void)
 	unit_row("%s", "");
 }
 
+/* Of each run two steps and the end; every second message enters the context again. */
+static void run_keeps(struct thread *t, size_t at)
+{
+	static char ids[16][16], nodes[64][16];
+
+	snprintf(ids[at / 3], sizeof(ids[0]), "run-%zu", at / 3);
+	snprintf(nodes[at], sizeof(nodes[0]), "node-%zu", at);
+	t->run_id = ids[at / 3];
+	t->node = nodes[at];
+	t->step = (int64_t)at;
+	t->status = at % 3 == 2 ? RUN_COMPLETED : RUN_RUNNING;
+	t->next = at % 3 == 2 ? NULL : "next";
+	t->fields_json = at / 3 % 2 ? "{\"n\":1}" : "{}";
+}
+
+static void check_kept(const struct checkpoint *c, size_t at, int64_t parent)
+{
+	struct thread t = {0};
+
+	run_keeps(&t, at);
+	CU_ASSERT_EQUAL(c->source, at % 3 == 2 ? CHECKPOINT_RUN : CHECKPOINT_STEP);
+	CU_ASSERT_EQUAL(c->parent, parent);
+	CU_ASSERT_EQUAL(c->message_count, (int64_t)at + 1);
+	CU_ASSERT_EQUAL(c->thread.view.until, (int64_t)(at + 1 + (at + 1) / 2));
+	CU_ASSERT_EQUAL(c->thread.step, t.step);
+	CU_ASSERT_EQUAL(c->thread.status, t.status);
+	CU_ASSERT_STRING_EQUAL(c->thread.run_id, t.run_id);
+	CU_ASSERT_STRING_EQUAL(c->thread.node, t.node);
+	CU_ASSERT_STRING_EQUAL(c->thread.fields_json, t.fields_json);
+	CU_ASSERT((c->thread.next != NULL) == (t.next != NULL));
+}
+
+static void steps_are_found_among_ends(void)
+{
+	struct thread t = sample_thread("steps and ends");
+	int64_t numbers[48];
+
+	for (size_t at = 0; at < 48; at++) {
+		char messages[32];
+
+		unit_row("kept %zu", at);
+		snprintf(messages, sizeof(messages), at % 2 ? "m%zu ~m0" : "m%zu", at);
+		run_keeps(&t, at);
+		keep(&t, messages, at % 3 == 2 ? CHECKPOINT_RUN : CHECKPOINT_STEP);
+		numbers[at] = newest(&t, 0).number;
+		for (size_t i = 0; i <= at; i++) {
+			struct checkpoint c = newest(&t, at - i);
+
+			CU_ASSERT_EQUAL(c.number, numbers[i]);
+			check_kept(&c, i, i ? numbers[i - 1] : 0);
+		}
+	}
+	for (size_t run = 0; run < 16; run++) {
+		struct checkpoint_filter of = {.limit = 9};
+
+		run_keeps(&t, 3 * run);
+		of.run_id = t.run_id;
+		CU_ASSERT_EQUAL(numbers_of(st, &t, &of).count, 3);
+	}
+	unit_row("%s", "");
+}
+
 static void as_many_are_shown_as_are_kept_wherever_they_lie(void)
 {
 	struct thread t = sample_thread("shown ends");
@@ -1390,6 +1452,74 @@ static void states_are_kept_once(void)
 	CU_ASSERT_EQUAL(ask("SELECT count(*) FROM states"), before + 1);
 }
 
+static int64_t in_row(const char *what)
+{
+	char sql[128];
+
+	snprintf(sql, sizeof(sql), "SELECT %s FROM threads WHERE thread_id = 'in its row'", what);
+	return ask(sql);
+}
+
+/* Also of a thread that is new, and without saying twice what they have in common. */
+static void what_a_run_keeps_lies_in_the_row_of_its_thread(void)
+{
+	struct thread t = sample_thread("in its row");
+	char id[64];
+
+	t.run_id = "01a215fa-c980-7a22-a49a-105c1e5c88e1";
+	for (int i = 1; i <= 11; i++) {
+		snprintf(id, sizeof(id), "m%d", i);
+		t.status = i == 11 ? RUN_COMPLETED : RUN_RUNNING;
+		keep(&t, id, i == 11 ? CHECKPOINT_RUN : CHECKPOINT_STEP);
+		CU_ASSERT_EQUAL(in_row("(SELECT count(*) FROM checkpoints WHERE thread = row)"), 0);
+		CU_ASSERT_EQUAL(in_row("checkpoints"), i);
+	}
+	CU_ASSERT(in_row("length(recent)") < 100 + 10 * 40);
+	CU_ASSERT_EQUAL(numbers_of(st, &t, NULL).count, 11);
+}
+
+/* Each said all that there is to say of it. */
+static void lines_as_they_were_once_are_read(void)
+{
+	struct thread t = sample_thread("once");
+	struct db *db = sqlite_open(unit_path("state/threads.db"), DB_WRITE, &err);
+	struct checkpoint c;
+
+	keep(&t, "m1 m2 m3", CHECKPOINT_NONE);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(db);
+	CU_ASSERT_TRUE(db_script(db,
+	    "UPDATE threads SET checkpoint = 20, checkpoints = 2, recent ="
+	    "'10\t5\t2\t3\t0\t1\t1\t2\tr1\tEND\t\t{}\n20\t5\t3\t5\t2\t4\t0\t3\tr2\ta\tb\t{\"n\":1}\n' "
+	    "WHERE thread_id = 'once'",
+	    &err));
+	db_close(db);
+	t.run_id = "r2";
+	t.status = RUN_COMPLETED;
+	keep(&t, "m4", CHECKPOINT_RUN);
+	for (size_t later = 0; later < 2; later++) {
+		c = newest(&t, 2 + later);
+		CU_ASSERT_EQUAL(c.number, 10);
+		CU_ASSERT_EQUAL(c.thread.view.after, 1);
+		CU_ASSERT_EQUAL(c.thread.view.until, 2);
+		c = newest(&t, 1 + later);
+		CU_ASSERT_EQUAL(c.number, 20);
+		CU_ASSERT_EQUAL(c.parent, 5);
+		CU_ASSERT_EQUAL(c.message_count, 3);
+		CU_ASSERT_EQUAL(c.thread.status, RUN_STOPPED);
+		CU_ASSERT_EQUAL(c.thread.stop, STOP_DONE);
+		CU_ASSERT_EQUAL(c.thread.step, 4);
+		CU_ASSERT_STRING_EQUAL(c.thread.run_id, "r2");
+		CU_ASSERT_STRING_EQUAL(c.thread.node, "a");
+		CU_ASSERT_STRING_EQUAL(c.thread.next, "b");
+		CU_ASSERT_STRING_EQUAL(c.thread.fields_json, "{\"n\":1}");
+		c = newest(&t, later);
+		CU_ASSERT_EQUAL(c.parent, 20);
+		CU_ASSERT_STRING_EQUAL(c.thread.run_id, "r2");
+		CU_ASSERT_STRING_EQUAL(c.thread.fields_json, "{}");
+		keep(&t, NULL, CHECKPOINT_UPDATE); /* which sends them into the table */
+	}
+}
+
 static void every_statement_was_used(void)
 {
 	check_statements("history");
@@ -1403,6 +1533,7 @@ static const struct unit_test of_any_engine[] = {
     {"numbers ascend from parent to child", numbers_ascend_from_parent_to_child},
     {"two writes of a change keep one each", two_writes_of_a_change_keep_one_each},
     {"ends of runs are found wherever they lie", ends_of_runs_are_found_wherever_they_lie},
+    {"steps are found among ends", steps_are_found_among_ends},
     {"as many are shown as are kept, wherever they lie",
 	as_many_are_shown_as_are_kept_wherever_they_lie},
     {"all kinds of checkpoints stay in their order", all_kinds_of_checkpoints_stay_in_their_order},
@@ -1444,6 +1575,9 @@ static const struct unit_test of_any_engine[] = {
 
 static const struct unit_test of_sqlite[] = {
     {"ends of runs are trimmed", ends_of_runs_are_trimmed},
+    {"what a run keeps lies in the row of its thread",
+	what_a_run_keeps_lies_in_the_row_of_its_thread},
+    {"lines as they were once are read", lines_as_they_were_once_are_read},
     {"states are kept once", states_are_kept_once},
     {"nothing is left of what went", nothing_is_left_of_what_went},
     {"every statement was used", every_statement_was_used},

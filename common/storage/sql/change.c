@@ -36,9 +36,10 @@ struct change {
 	int64_t row; /* the thread's */
 	struct run_written run;
 	struct standing now;
-	int64_t rewound; /* messages of the list that the first write goes back to */
-	bool in_row;     /* its checkpoint lies in the thread's row */
-	bool ready;      /* that is known */
+	int64_t rewound;   /* messages of the list that the first write goes back to */
+	bool in_row;       /* its checkpoints lie in the thread's row */
+	struct buf recent; /* what they are there */
+	bool ready;        /* that is known */
 };
 
 /* What all writes of a change add to the thread. */
@@ -104,6 +105,47 @@ static bool change_run_on(struct db *db, enum sql_id id, int64_t row, struct err
 	return query_run(&q);
 }
 
+/* Whether it does no more than add messages, and keep what can lie in the thread's row. */
+static bool write_fits_row(const struct thread_write *w)
+{
+	return !w->rewind && !w->back_to && !w->clear_context && !w->remove_count && !w->leave &&
+	    (!w->checkpoint || recent_takes(w));
+}
+
+/* Prints the checkpoints, where there is room for them in the thread's row, which has text: as the
+ * thread will stand when the messages have been written. */
+static void change_keep_in_row(struct change *c, const char *text)
+{
+	struct standing then = c->now;
+	struct recent_row row;
+
+	buf_reset(&c->recent);
+	recent_look(text, &row);
+	c->in_row = true;
+	for (int i = 0; i < c->count && c->in_row; i++) {
+		const struct thread_write *w = c->change->writes[i];
+
+		for (size_t j = 0; j < w->message_count; j++)
+			then.messages += w->messages[j].body_json != NULL;
+		then.view.last += (int64_t)w->message_count;
+		if (w->message_count)
+			then.view.until = then.view.last;
+		c->in_row = write_fits_row(w) && (!w->checkpoint || row.count < RECENT_MOST);
+		if (!w->checkpoint || !c->in_row)
+			continue;
+		const struct checkpoint taken = checkpoint_take(w, &then);
+		recent_print(&c->recent, &row, &taken);
+	}
+	if (!c->in_row)
+		buf_reset(&c->recent);
+}
+
+/* Text for the row, or NULL: it has what it had. */
+static const char *change_recent(const struct change *c)
+{
+	return c->recent.len ? c->recent.data : NULL;
+}
+
 /* The first write says whose it is, and when it was made. */
 static bool insert_thread_ask(
     struct db *db, struct change *c, const struct growth *growth, struct error *err)
@@ -113,6 +155,7 @@ static bool insert_thread_ask(
 	struct query *q = &c->thread;
 
 	c->now = (struct standing){.view.plain = true, .next = clock_now()};
+	change_keep_in_row(c, NULL);
 	if (c->st->thread_max_bytes &&
 	    growth->bytes + thread_state_size(rest) > c->st->thread_max_bytes)
 		return thread_too_large(identity, c->st->thread_max_bytes, err);
@@ -121,8 +164,9 @@ static bool insert_thread_ask(
 	query_text(q, ":thread_id", identity->thread_id);
 	query_text(q, ":user_id", identity->user_id);
 	query_int(q, ":created_at", identity->created_at);
-	query_int(q, ":plain", growth->numbers == growth->messages);
 	bind_columns(q, c, growth);
+	query_int(q, ":plain", growth->numbers == growth->messages);
+	query_text(q, ":recent", change_recent(c));
 	if (c->holder && !c->frees)
 		query_int(q, ":holder", c->holder);
 	query_send(q);
@@ -155,6 +199,7 @@ bool engine_thread_insert(
 	bool ok = insert_thread_ask(db, &c, &none, err) && insert_thread(db, &c, err);
 
 	*row = c.row;
+	buf_release(&c.recent);
 	return ok;
 }
 
@@ -189,11 +234,12 @@ static bool read_before(struct change *c, struct before *before, struct error *e
 	bool found = query_row(q);
 
 	if (found) {
-		int64_t now = clock_now(), recent, newest;
+		const char *recent = query_column_text(q, THREAD_BEFORE_RECENT);
+		int64_t now = clock_now(), newest;
+		struct recent_row row;
 
-		recent_look(query_column_text(q, THREAD_BEFORE_RECENT), &recent, &newest);
-		if (!recent)
-			newest = query_column_int(q, THREAD_BEFORE_NEWEST);
+		recent_look(recent, &row);
+		newest = row.count ? row.newest : query_column_int(q, THREAD_BEFORE_NEWEST);
 		*before = (struct before){query_column_int(q, THREAD_BEFORE_WAITS_ANEW) != 0,
 		    query_column_int(q, THREAD_BEFORE_LABELS_ANEW) != 0,
 		    query_column_int(q, THREAD_BEFORE_CHANGED) != 0,
@@ -208,8 +254,9 @@ static bool read_before(struct change *c, struct before *before, struct error *e
 		    .checkpoint = query_column_int(q, THREAD_BEFORE_CHECKPOINT),
 		    .checkpoints = query_column_int(q, THREAD_BEFORE_CHECKPOINTS),
 		    .next = newest < now ? now : newest + 1,
-		    .recent = recent,
+		    .recent = row.count,
 		};
+		change_keep_in_row(c, recent);
 	}
 	if (!query_end(q) || found)
 		return found;
@@ -225,39 +272,6 @@ static bool update_fits(
 	    (growth->bytes == 0 && state <= before->state_bytes);
 }
 
-/* Writes that do no more than add messages, of which the last one ends a run. */
-static bool change_only_adds(const struct change *c)
-{
-	for (int i = 0; i < c->count; i++) {
-		const struct thread_write *w = c->change->writes[i];
-		bool last = i + 1 == c->count;
-
-		if (w->rewind || w->back_to || w->clear_context || w->remove_count || w->leave ||
-		    w->checkpoint != (last ? CHECKPOINT_RUN : CHECKPOINT_NONE))
-			return false;
-	}
-	return true;
-}
-
-/* Prints the checkpoint of a run's end, where there is room for it in the thread's row: as the
- * thread will stand when its messages have been written. */
-static bool change_keeps_in_row(
-    const struct change *c, const struct growth *growth, struct buf *recent)
-{
-	const struct thread_write *last = c->change->writes[c->count - 1];
-	struct standing then = c->now;
-
-	if (then.recent >= RECENT_MOST || !change_only_adds(c) || !recent_takes(last->thread))
-		return false;
-	then.messages += growth->messages;
-	then.view.last += growth->numbers;
-	if (growth->numbers)
-		then.view.until = then.view.last;
-	const struct checkpoint taken = checkpoint_take(last, &then);
-	recent_print(recent, &taken);
-	return true;
-}
-
 static bool update_thread(
     struct db *db, struct change *c, const struct growth *growth, struct error *err)
 {
@@ -265,7 +279,6 @@ static bool update_thread(
 	const struct thread_write *last = c->change->writes[c->count - 1];
 	const struct thread *t = last->thread;
 	int64_t max_bytes = c->st->thread_max_bytes;
-	struct buf recent = {0};
 	struct before before = {0}; /* for compilers that do not see that it is always read */
 	struct query q;
 
@@ -276,7 +289,6 @@ static bool update_thread(
 	if (first->rewind &&
 	    !checkpoint_rewind(db, c->row, first->rewind, before.changed, c->rewound, &c->now, err))
 		return false;
-	c->in_row = change_keeps_in_row(c, growth, &recent);
 
 	bool on_end = growth->numbers || c->now.view.until == c->now.view.last;
 
@@ -288,15 +300,12 @@ static bool update_thread(
 	query_int(&q, ":plain",
 	    c->now.view.plain && growth->numbers == growth->messages &&
 		c->now.view.until == c->now.view.last);
-	query_text(&q, ":recent", recent.data);
+	query_text(&q, ":recent", change_recent(c));
 	query_int(&q, ":row", c->row);
 	if (c->change->lease->claim)
 		query_int(&q, ":frees", c->frees);
-
-	bool ok = query_run(&q);
-
-	buf_release(&recent);
-	if (!ok || (before.labels_anew && !engine_labels_write(db, c->row, t->metadata_json, err)))
+	if (!query_run(&q) ||
+	    (before.labels_anew && !engine_labels_write(db, c->row, t->metadata_json, err)))
 		return false;
 	if (!before.waits_anew)
 		return true;
@@ -575,7 +584,6 @@ static bool sql_change_apply(struct db *db, struct unit *unit, struct error *err
 	bool ok;
 
 	c->run = (struct run_written){0};
-	c->in_row = false;
 	if (!db->driver->send && !sql_change_ask(db, unit, err))
 		return false;
 	if (!change_answers(c, &number, err))
@@ -583,12 +591,13 @@ static bool sql_change_apply(struct db *db, struct unit *unit, struct error *err
 	ok = is_new ? insert_thread(db, c, err)
 		    : run_prepare(c->st, db, c->change, err) && update_thread(db, c, &growth, err);
 	struct run_place place = {c->row, c->now.view.last, 0, number};
-	for (int i = 0; ok && i < c->count; i++)
-		ok = apply_messages(db, c, writes[i], err) &&
-		    (!writes[i]->checkpoint || c->in_row ||
-			checkpoint_keep(db, c->row, writes[i], &c->now, err));
-	if (c->in_row)
-		checkpoint_take(writes[c->count - 1], &c->now);
+	for (int i = 0; ok && i < c->count; i++) {
+		ok = apply_messages(db, c, writes[i], err);
+		if (ok && writes[i]->checkpoint && c->in_row)
+			checkpoint_take(writes[i], &c->now);
+		else if (ok && writes[i]->checkpoint)
+			ok = checkpoint_keep(db, c->row, writes[i], &c->now, err);
+	}
 	if (checkpoints_are_many(c->st, &c->now))
 		c->run.moves.trims = c->row;
 	place.until = c->now.view.last;
@@ -671,6 +680,7 @@ bool engine_thread_write(struct storage *st, const struct storage_context *ctx,
 
 		if (written)
 			change_tell(st, &all[i]);
+		buf_release(&all[i].recent);
 		ok &= written;
 	}
 	if (all != &one)

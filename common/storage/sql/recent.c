@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: ISC */
-/* Rows in a database: checkpoints in the rows of their threads, a line each, parted by tabs. */
+/*
+ * Rows in a database: checkpoints in the rows of their threads, a line each, parted by tabs.
+ *
+ * A line leaves out what the lines above it say: its parent, where that is the line before, and the
+ * run and the fields of the first line.  Its number is then what it has more than that of the first
+ * line, behind a plus sign.  A list that ends at the place with the number of its messages does not
+ * say so, and 0 is nothing at all.
+ */
 #include "storage/sql/recent.h"
 
 #include "base/memory.h"
@@ -8,31 +15,72 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NUMBERS 8 /* of a line, the checkpoint's own first */
-#define TEXTS 4   /* behind them */
+enum { NUMBER, PARENT, MESSAGES, STATUS, STOP, STEP, AFTER, UNTIL, NUMBERS };
+enum { RUN_ID, NODE, NEXT, FIELDS, TEXTS }; /* behind them */
 
-void recent_look(const char *text, int64_t *count, int64_t *newest)
+static int64_t recent_number(const char *line, int64_t first)
 {
-	*count = *newest = 0;
+	return (*line == '+' ? first : 0) + strtoll(line, NULL, 10);
+}
+
+/* The text at that place of a line. */
+static struct recent_text recent_text_of(const char *line, int place)
+{
+	for (int i = 0; i < NUMBERS + place; i++)
+		line += strcspn(line, "\t") + 1;
+	return (struct recent_text){line, strcspn(line, "\t\n")};
+}
+
+void recent_look(const char *text, struct recent_row *row)
+{
+	const char *latest = text;
+
+	*row = (struct recent_row){0};
 	for (const char *end; text && (end = strchr(text, '\n')); text = end + 1) {
-		*newest = strtoll(text, NULL, 10);
-		++*count;
+		if (!row->count++) {
+			row->first = recent_number(text, 0);
+			row->run_id = recent_text_of(text, RUN_ID);
+			row->fields = recent_text_of(text, FIELDS);
+		}
+		latest = text;
 	}
+	if (row->count)
+		row->newest = recent_number(latest, row->first);
 }
 
 /* ---- read ---- */
 
-static bool recent_read_line(char *line, const struct thread *thread, struct checkpoint *checkpoint)
+static bool recent_read_numbers(char **at, const struct recent *above, int64_t numbers[NUMBERS])
 {
+	const struct checkpoint *first = &above->at[0];
+	char *line = *at;
+
+	numbers[NUMBER] = recent_number(line, above->count ? first->number : 0);
+	line += strcspn(line, "\t");
+	for (int i = PARENT; i < NUMBERS; i++) {
+		if (*line++ != '\t')
+			return false;
+		if (*line != '\t')
+			numbers[i] = strtoll(line, &line, 10);
+		else if (i == PARENT && above->count)
+			numbers[i] = first[above->count - 1].number;
+		else
+			numbers[i] = i == UNTIL ? numbers[MESSAGES] : 0;
+	}
+	*at = line + 1;
+	return *line == '\t';
+}
+
+static bool recent_read_line(char *line, const struct thread *thread, struct recent *above)
+{
+	const struct thread *first = &above->at[0].thread;
+	struct checkpoint *checkpoint = &above->at[above->count];
 	struct thread *t = &checkpoint->thread;
 	int64_t numbers[NUMBERS];
 	char *texts[TEXTS];
 
-	for (size_t i = 0; i < NUMBERS; i++) {
-		numbers[i] = strtoll(line, &line, 10);
-		if (*line++ != '\t')
-			return false;
-	}
+	if (!recent_read_numbers(&line, above, numbers))
+		return false;
 	for (size_t i = 0; i < TEXTS; i++) {
 		texts[i] = line;
 		line += strcspn(line, "\t");
@@ -40,21 +88,21 @@ static bool recent_read_line(char *line, const struct thread *thread, struct che
 			return false;
 		*line++ = '\0';
 	}
-	*checkpoint = (struct checkpoint){.number = numbers[0],
-	    .parent = numbers[1],
-	    .source = CHECKPOINT_RUN,
-	    .message_count = numbers[2],
+	*checkpoint = (struct checkpoint){.number = numbers[NUMBER],
+	    .parent = numbers[PARENT],
+	    .source = numbers[STATUS] == RUN_RUNNING ? CHECKPOINT_STEP : CHECKPOINT_RUN,
+	    .message_count = numbers[MESSAGES],
 	    .thread = *thread};
-	t->status = (enum run_status)numbers[3];
-	t->stop = (enum stop_state)numbers[4];
-	t->step = numbers[5];
-	t->view.after = numbers[6];
-	t->view.until = numbers[7];
-	t->run_id = texts[0];
-	t->node = texts[1];
-	t->next = *texts[2] ? texts[2] : NULL;
+	t->status = (enum run_status)numbers[STATUS];
+	t->stop = (enum stop_state)numbers[STOP];
+	t->step = numbers[STEP];
+	t->view.after = numbers[AFTER];
+	t->view.until = numbers[UNTIL];
+	t->run_id = *texts[RUN_ID] || !above->count ? texts[RUN_ID] : first->run_id;
+	t->node = texts[NODE];
+	t->next = *texts[NEXT] ? texts[NEXT] : NULL;
 	t->pause_json = t->waiting_json = t->summary = NULL;
-	t->fields_json = texts[3];
+	t->fields_json = *texts[FIELDS] || !above->count ? texts[FIELDS] : first->fields_json;
 	return true;
 }
 
@@ -66,7 +114,7 @@ static void recent_parse(struct recent *recent, const char *text, const struct t
 	for (char *line = recent->text, *end;
 	     recent->count < RECENT_MOST && (end = strchr(line, '\n')); line = end + 1) {
 		*end = '\0';
-		recent->count += recent_read_line(line, thread, &recent->at[recent->count]);
+		recent->count += recent_read_line(line, thread, recent);
 	}
 }
 
@@ -95,29 +143,67 @@ static bool recent_is_plain(const char *text)
 	return !text || (*text && !strpbrk(text, "\t\n"));
 }
 
-bool recent_takes(const struct thread *thread)
+/* What it was kept for shows by the status. */
+static bool recent_is_known(enum checkpoint_source source, enum run_status status)
 {
-	return thread->run_id && state_is_short(thread) && recent_is_plain(thread->run_id) &&
-	    recent_is_plain(thread->node) && recent_is_plain(thread->next) &&
-	    recent_is_plain(thread->fields_json);
+	return source == (status == RUN_RUNNING ? CHECKPOINT_STEP : CHECKPOINT_RUN);
 }
 
-void recent_print(struct buf *text, const struct checkpoint *checkpoint)
+bool recent_takes(const struct thread_write *w)
+{
+	const struct thread *t = w->thread;
+
+	return t->run_id && recent_is_known(w->checkpoint, t->status) && state_is_short(t) &&
+	    recent_is_plain(t->run_id) && recent_is_plain(t->node) && recent_is_plain(t->next) &&
+	    recent_is_plain(t->fields_json);
+}
+
+/* Unless the number is that one. */
+static void recent_print_number(struct buf *text, int64_t number, int64_t unless)
+{
+	if (number != unless)
+		buf_int(text, number);
+	buf_putc(text, '\t');
+}
+
+/* Unless the text is that one, which becomes it where there is none. */
+static void recent_print_text(struct buf *text, const char *value, struct recent_text *unless)
+{
+	size_t length = strlen(value);
+
+	if (!unless->text)
+		*unless = (struct recent_text){value, length};
+	else if (length == unless->length && memcmp(value, unless->text, length) == 0)
+		return;
+	buf_add(text, value, length);
+}
+
+void recent_print(struct buf *text, struct recent_row *row, const struct checkpoint *checkpoint)
 {
 	const struct thread *t = &checkpoint->thread;
-	const int64_t numbers[NUMBERS] = {checkpoint->number, checkpoint->parent,
-	    checkpoint->message_count, t->status, t->stop, t->step, t->view.after, t->view.until};
-	const char *const texts[TEXTS] = {
-	    t->run_id, t->node, t->next ? t->next : "", t->fields_json};
 
-	for (size_t i = 0; i < NUMBERS; i++) {
-		buf_int(text, numbers[i]);
-		buf_putc(text, '\t');
-	}
-	for (size_t i = 0; i < TEXTS; i++) {
-		buf_puts(text, texts[i]);
-		buf_putc(text, i + 1 < TEXTS ? '\t' : '\n');
-	}
+	if (row->count)
+		buf_putc(text, '+');
+	buf_int(text, checkpoint->number - row->first);
+	buf_putc(text, '\t');
+	recent_print_number(text, checkpoint->parent, row->newest);
+	recent_print_number(text, checkpoint->message_count, 0);
+	recent_print_number(text, t->status, 0);
+	recent_print_number(text, t->stop, 0);
+	recent_print_number(text, t->step, 0);
+	recent_print_number(text, t->view.after, 0);
+	recent_print_number(text, t->view.until, checkpoint->message_count);
+	recent_print_text(text, t->run_id, &row->run_id);
+	buf_putc(text, '\t');
+	buf_puts(text, t->node);
+	buf_putc(text, '\t');
+	buf_puts(text, t->next ? t->next : "");
+	buf_putc(text, '\t');
+	recent_print_text(text, t->fields_json, &row->fields);
+	buf_putc(text, '\n');
+	if (!row->count++)
+		row->first = checkpoint->number;
+	row->newest = checkpoint->number;
 }
 
 bool recent_spill(struct db *db, int64_t thread_row, struct error *err)
