@@ -52,7 +52,8 @@ struct query {
 	struct db *db;
 	void *stmt; /* the driver's */
 	struct error *err;
-	int bound; /* number of the parameter that was bound last */
+	const char *const *names; /* the driver's, of the parameters */
+	int bound;                /* number of the parameter that was bound last */
 	bool failed;
 };
 

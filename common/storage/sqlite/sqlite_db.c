@@ -131,8 +131,10 @@ static void sqlite_close(struct db *base)
 {
 	struct sqlite_db *db = sqlite_db_of(base);
 
-	for (size_t i = 0; i < SQL_COUNT; i++)
+	for (size_t i = 0; i < SQL_COUNT; i++) {
 		sqlite3_finalize(db->statements[i]);
+		free(db->names[i]);
+	}
 	sqlite3_close(db->handle);
 	free(db);
 }
@@ -205,6 +207,25 @@ static void sqlite_fail(struct query *q, int rc)
 	fail_with(sqlite_db_of(q->db), rc, q->err);
 }
 
+/* Copies, as a statement that is prepared anew for another schema has others, in one piece. */
+static const char **sqlite_names(sqlite3_stmt *stmt)
+{
+	int count = sqlite3_bind_parameter_count(stmt);
+	size_t size = ((size_t)count + 1) * sizeof(char *);
+
+	for (int i = 1; i <= count; i++)
+		size += strlen(sqlite3_bind_parameter_name(stmt, i)) + 1;
+	const char **names = xmalloc(size);
+	char *to = (char *)(names + count + 1);
+
+	for (int i = 0; i < count; i++) {
+		names[i] = to;
+		to = stpcpy(to, sqlite3_bind_parameter_name(stmt, i + 1)) + 1;
+	}
+	names[count] = NULL;
+	return names;
+}
+
 static void sqlite_start(struct query *q, enum sql_id id)
 {
 	struct sqlite_db *db = sqlite_db_of(q->db);
@@ -213,20 +234,23 @@ static void sqlite_start(struct query *q, enum sql_id id)
 	if (!*stmt) {
 		int rc = sqlite3_prepare_v3(
 		    db->handle, sql_statements[id].text, -1, SQLITE_PREPARE_PERSISTENT, stmt, NULL);
-		if (rc != SQLITE_OK)
+		if (rc != SQLITE_OK) {
 			sqlite_fail(q, rc);
-		else
+		} else {
 			assert(sql_statements[id].columns == 0 ||
 			    sql_statements[id].columns == sqlite3_column_count(*stmt));
+			db->names[id] = sqlite_names(*stmt);
+		}
 	}
 	q->stmt = *stmt;
+	q->names = db->names[id];
 }
 
 /* The number of a parameter.  Most code binds them in the order of the text, so that the next one
- * is it. */
+ * is it; which name that has is asked once, as SQLite looks for it from the first one on. */
 static int sqlite_parameter(struct query *q, const char *name)
 {
-	const char *next = sqlite3_bind_parameter_name(q->stmt, q->bound + 1);
+	const char *next = q->names[q->bound];
 
 	if (next && strcmp(next, name) == 0)
 		return ++q->bound;

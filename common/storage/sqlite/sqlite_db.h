@@ -12,6 +12,7 @@ struct sqlite_db {
 	struct db db; /* first, so that one pointer is both */
 	sqlite3 *handle;
 	sqlite3_stmt *statements[SQL_COUNT]; /* prepared when first used */
+	const char **names[SQL_COUNT];       /* of their parameters, and NULL behind them */
 	int64_t patience_ms;                 /* how long a lock is waited for */
 	int64_t busy_until;                  /* when the present wait for a lock ends */
 };
