@@ -23,6 +23,23 @@ static inline uint64_t has_special(uint64_t word)
 	    has_zero(word ^ EVERY('\\'));
 }
 
+/* Whether what is left behind whole words is plain, by words that have bytes of it twice, or some
+ * of those before it; false where there are too few. */
+static inline bool rest_is_plain(const char *s, size_t len)
+{
+	uint64_t word;
+	uint32_t halves[2];
+	if (len >= sizeof(word)) {
+		memcpy(&word, s + len - sizeof(word), sizeof(word));
+		return !has_special(word);
+	}
+	if (len < sizeof(halves[0]))
+		return false;
+	memcpy(&halves[0], s, sizeof(halves[0]));
+	memcpy(&halves[1], s + len - sizeof(halves[1]), sizeof(halves[1]));
+	return !has_special((uint64_t)halves[0] << 32 | halves[1]);
+}
+
 size_t utf8_plain(const char *s, size_t len)
 {
 	size_t i = 0;
@@ -31,6 +48,8 @@ size_t utf8_plain(const char *s, size_t len)
 		if (has_special(word))
 			break;
 	}
+	if (len - i < sizeof(uint64_t) && rest_is_plain(s, len))
+		return len;
 	for (; i < len; i++) {
 		unsigned char c = (unsigned char)s[i];
 		if (c < 0x20 || c >= 0x80 || c == '"' || c == '\\')

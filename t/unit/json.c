@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/json/json_quote.h"
 #include "base/os/clock.h"
+#include "base/utf8.h"
 #include "unit.h"
 
 #include <math.h>
@@ -654,6 +655,30 @@ static void strings_are_quoted_as_they_print(void)
 	buf_release(&out);
 }
 
+/* Words of eight bytes, halves of them, and what fills none: each place may have what is not plain.
+ */
+static void what_is_not_plain_is_found_at_every_place(void)
+{
+	static const char not_plain[] = {'"', '\\', '\n', '\x1f', (char)0x80, (char)0xff};
+
+	for (size_t len = 0; len <= 34; len++) {
+		char text[64];
+
+		unit_row("%zu bytes", len);
+		memset(text, 'a', sizeof(text));
+		memset(text + len, '"', sizeof(text) - len); /* which is none of them */
+		CU_ASSERT_EQUAL(utf8_plain(text, len), len);
+		for (size_t at = 0; at < len; at++)
+			for (size_t i = 0; i < sizeof(not_plain); i++) {
+				text[at] = not_plain[i];
+				CU_ASSERT_EQUAL(utf8_plain(text, len), at);
+				text[at] = '~';
+				CU_ASSERT_EQUAL(utf8_plain(text, len), len);
+			}
+	}
+	unit_row("%s", "");
+}
+
 static const struct unit_test tests[] = {
     {"values of all kinds are accepted", values_of_all_kinds_are_accepted},
     {"broken structure is refused", broken_structure_is_refused},
@@ -678,6 +703,7 @@ static const struct unit_test tests[] = {
     {"members are added and set", members_are_added_and_set},
     {"printing never fails", printing_never_fails},
     {"strings are quoted as they print", strings_are_quoted_as_they_print},
+    {"what is not plain is found at every place", what_is_not_plain_is_found_at_every_place},
     {"types have names", types_have_names},
     {"equality is by value", equality_is_by_value},
     {"what others built is adopted", what_others_built_is_adopted},

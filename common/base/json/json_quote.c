@@ -18,17 +18,11 @@ static void json_quote_put_escaped(struct buf *out, unsigned char c)
 		    out, (const char[]){'\\', 'u', '0', '0', digits[c >> 4], digits[c & 15]}, 6);
 }
 
-void json_quote(struct buf *out, const char *text)
+/* From text to end, of which the first plain bytes are to be put as they are. */
+static void json_quote_mixed(struct buf *out, const char *text, const char *end, size_t plain)
 {
-	if (!text) {
-		buf_puts(out, "null");
-		return;
-	}
-	const char *end = text + strlen(text);
-	buf_reserve(out, (size_t)(end - text) + 2);
 	buf_putc(out, '"');
-	for (;;) {
-		size_t len = utf8_plain(text, (size_t)(end - text));
+	for (size_t len = plain;; len = utf8_plain(text, (size_t)(end - text))) {
 		while ((unsigned char)text[len] >= ' ' && text[len] != '"' && text[len] != '\\')
 			len++; /* other scripts are not escaped */
 		buf_add(out, text, len);
@@ -38,4 +32,23 @@ void json_quote(struct buf *out, const char *text)
 		json_quote_put_escaped(out, (unsigned char)*text++);
 	}
 	buf_putc(out, '"');
+}
+
+void json_quote(struct buf *out, const char *text)
+{
+	if (!text) {
+		buf_puts(out, "null");
+		return;
+	}
+	size_t len = strlen(text), plain = utf8_plain(text, len);
+	char *to = buf_reserve(out, len + 2);
+	if (plain < len) {
+		json_quote_mixed(out, text, text + len, plain);
+		return;
+	}
+	to[0] = '"';
+	memcpy(to + 1, text, len);
+	to[len + 1] = '"';
+	to[len + 2] = '\0';
+	out->len += len + 2;
 }
