@@ -6,21 +6,23 @@
 
 #include <string.h>
 
+/* Most rows are of other paths, which their first characters say. */
 static bool route_matches(
     const struct route *route, const struct path *path, const char *ids[ROUTE_IDS])
 {
 	size_t id = 0, i = 0;
 	const char *part = route->path;
-	while (*part == '/' && i < path->count) {
-		part++;
-		size_t len = strcspn(part, "/");
+	for (; *part == '/' && i < path->count; i++) {
 		const char *segment = path->segments[i];
-		if (*part != '{' && (strncmp(part, segment, len) != 0 || segment[len]))
+		if (*++part == '{') {
+			ids[id++] = segment;
+			part += strcspn(part, "/");
+			continue;
+		}
+		while (*part && *part == *segment && *part != '/')
+			part++, segment++;
+		if (*segment || (*part && *part != '/'))
 			return false;
-		if (*part == '{')
-			ids[id++] = path->segments[i];
-		part += len;
-		i++;
 	}
 	/* an empty segment at the end is a trailing slash */
 	return !*part && i == path->count &&
