@@ -203,7 +203,10 @@ static void lg_stream(struct request *rq, const char *thread_id)
 		reply_error(rq);
 		return;
 	}
-	lg_say_location(rq, run.location, run.stream);
+	/* a run about no thread has none that can be taken up again */
+	const char *stream_of =
+	    thread_id ? arena_printf(rq->call.arena, "%s/stream", run.location) : NULL;
+	lg_say_location(rq, run.location, stream_of);
 	if (!lg_run_stream(&run, &stream.sink))
 		reply_error(rq);
 	lg_run_close(&run);

@@ -24,14 +24,23 @@ int percent_byte(const char *s)
 	return low < 0 ? -1 : high << 4 | low;
 }
 
+static size_t percent_plain(const char *text, const char *also)
+{
+	const char *end = text;
+	while ((*end >= 'a' && *end <= 'z') || (*end >= 'A' && *end <= 'Z') ||
+	    (*end >= '0' && *end <= '9') || (*end && (strchr("-._~", *end) || strchr(also, *end))))
+		end++;
+	return (size_t)(end - text);
+}
+
 void percent_add(struct buf *out, const char *text, const char *also)
 {
-	for (; *text; text++) {
-		char c = *text;
-		if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-		    strchr("-._~", c) || strchr(also, c))
-			buf_putc(out, c);
-		else
-			buf_printf(out, "%%%02X", (unsigned char)c);
+	for (;;) {
+		size_t len = percent_plain(text, also);
+		buf_add(out, text, len);
+		text += len;
+		if (!*text)
+			return;
+		buf_printf(out, "%%%02X", (unsigned char)*text++);
 	}
 }

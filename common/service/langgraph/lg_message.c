@@ -4,6 +4,7 @@
 #include "service/langgraph/lg_message.h"
 
 #include "base/json/json.h"
+#include "base/json/json_quote.h"
 #include "graph/message/message.h"
 
 #include <string.h>
@@ -51,75 +52,99 @@ static cJSON *lg_part(const cJSON *block)
 	return NULL;
 }
 
-/* A text where there is nothing else, as most pages take content for one. */
-static cJSON *lg_content(const cJSON *message)
+static bool lg_is_media(const cJSON *block)
 {
-	const cJSON *block;
-	cJSON *parts = cJSON_CreateArray(), *part;
+	cJSON *part = block_is(block, "text") ? NULL : lg_part(block);
+	cJSON_Delete(part);
+	return part;
+}
+
+/* A text where there is nothing else, as most pages take content for one. */
+static void lg_put_content(struct buf *out, const cJSON *message)
+{
+	const cJSON *blocks = json_get(message, "content"), *block;
 	bool texts = true;
-	cJSON_ArrayForEach(block, json_get(message, "content")) {
-		if ((part = lg_part(block))) {
-			cJSON_AddItemToArray(parts, part);
-			texts = texts && block_is(block, "text");
-		}
+	cJSON_ArrayForEach(block, blocks)
+		texts = texts && !lg_is_media(block);
+	if (texts) {
+		struct buf text = {0};
+		message_text(message, &text);
+		json_quote(out, buf_str(&text));
+		buf_release(&text);
+		return;
 	}
-	if (!texts)
-		return parts;
-	struct buf text = {0};
+	cJSON *parts = cJSON_CreateArray();
+	cJSON_ArrayForEach(block, blocks) {
+		cJSON *part = lg_part(block);
+		if (part)
+			cJSON_AddItemToArray(parts, part);
+	}
+	json_write(out, parts);
 	cJSON_Delete(parts);
-	message_text(message, &text);
-	cJSON *content = cJSON_CreateString(buf_str(&text));
-	buf_release(&text);
-	return content;
 }
 
 /* ---- what types have of their own ---- */
 
-static void lg_add_calls(cJSON *view, const cJSON *message)
+static void lg_put_text(struct buf *out, const char *before, const char *text)
 {
-	cJSON *calls = json_add(view, "tool_calls", cJSON_CreateArray());
+	buf_puts(out, before);
+	json_quote(out, text);
+}
+
+static void lg_put_number(struct buf *out, const char *before, int64_t number)
+{
+	buf_puts(out, before);
+	buf_int(out, number);
+}
+
+static void lg_put_calls(struct buf *out, const cJSON *message)
+{
 	const cJSON *block;
+	const char *between = "";
+	buf_puts(out, ",\"tool_calls\":[");
 	cJSON_ArrayForEach(block, json_get(message, "content")) {
 		if (!block_is_call(block))
 			continue;
-		cJSON *call = json_append(calls, cJSON_CreateObject());
-		json_add_str(call, "id", json_str(block, "id"));
-		json_add_str(call, "name", json_str(block, "name"));
-		json_add(call, "args", cJSON_Duplicate(json_get(block, "args"), true));
-		json_add_str(call, "type", "tool_call");
+		buf_puts(out, between);
+		lg_put_text(out, "{\"id\":", json_str(block, "id"));
+		lg_put_text(out, ",\"name\":", json_str(block, "name"));
+		buf_puts(out, ",\"args\":");
+		json_write(out, json_get(block, "args"));
+		buf_puts(out, ",\"type\":\"tool_call\"}");
+		between = ",";
 	}
-	json_add(view, "invalid_tool_calls", cJSON_CreateArray());
+	buf_puts(out, "],\"invalid_tool_calls\":[]");
 }
 
-static void lg_add_usage(cJSON *view, const cJSON *message)
+static void lg_put_usage(struct buf *out, const cJSON *message)
 {
-	int64_t in = 0, out = 0;
-	if (!message_tokens(message, &in, &out))
+	int64_t given = 0, made = 0;
+	if (!message_tokens(message, &given, &made))
 		return;
-	cJSON *usage = json_add(view, "usage_metadata", cJSON_CreateObject());
-	json_add_int(usage, "input_tokens", in);
-	json_add_int(usage, "output_tokens", out);
-	json_add_int(usage, "total_tokens", in + out);
+	lg_put_number(out, ",\"usage_metadata\":{\"input_tokens\":", given);
+	lg_put_number(out, ",\"output_tokens\":", made);
+	lg_put_number(out, ",\"total_tokens\":", given + made);
+	buf_putc(out, '}');
 }
 
-static void lg_add_result(cJSON *view, const cJSON *message)
+/* What a tool said, or NULL: then it is told like any message. */
+static const cJSON *lg_result(const cJSON *message)
 {
-	const cJSON *block, *result = NULL;
+	const cJSON *block;
+	if (!message_is(message, "tool"))
+		return NULL;
 	cJSON_ArrayForEach(block, json_get(message, "content")) {
-		if (!result && block_is(block, "tool_result"))
-			result = block;
+		if (block_is(block, "tool_result"))
+			return block;
 	}
-	const cJSON *output = json_get(result, "output");
-	if (result && cJSON_IsString(output)) {
-		json_set(view, "content", cJSON_CreateString(output->valuestring));
-	} else if (result) {
-		char *text = json_print(output);
-		json_set(view, "content", cJSON_CreateString(text));
-		cJSON_free(text);
-	}
-	json_add_str(view, "tool_call_id", json_str(result, "call_id"));
-	json_add_str(
-	    view, "status", cJSON_IsTrue(json_get(result, "is_error")) ? "error" : "success");
+	return NULL;
+}
+
+static void lg_put_output(struct buf *out, const cJSON *output)
+{
+	char *text = cJSON_IsString(output) ? NULL : json_print(output);
+	json_quote(out, text ? text : output->valuestring);
+	cJSON_free(text);
 }
 
 /* ---- the message ---- */
@@ -140,34 +165,48 @@ static const char *lg_reasoning(const cJSON *message)
 	return whole ? whole : block_is(first, "reasoning") ? json_str(first, "summary") : NULL;
 }
 
-cJSON *lg_message_view(const cJSON *message)
+void lg_message_write(struct buf *out, const cJSON *message)
 {
-	cJSON *view = cJSON_CreateObject();
 	const char *reasoning = lg_reasoning(message);
 	const char *model = json_str(json_get(message, "metadata"), "model");
-	json_add_str(view, "type", lg_type(message));
-	json_add_str(view, "id", message_id(message));
-	json_add(view, "content", lg_content(message));
-	cJSON *more = json_add(view, "additional_kwargs", cJSON_CreateObject());
+	const cJSON *result = lg_result(message);
+	lg_put_text(out, "{\"type\":", lg_type(message));
+	lg_put_text(out, ",\"id\":", message_id(message));
+	buf_puts(out, ",\"content\":");
+	if (result)
+		lg_put_output(out, json_get(result, "output"));
+	else
+		lg_put_content(out, message);
+	buf_puts(out, ",\"additional_kwargs\":{");
 	if (reasoning)
-		json_add_str(more, "reasoning_content", reasoning);
-	cJSON *of_model = json_add(view, "response_metadata", cJSON_CreateObject());
+		lg_put_text(out, "\"reasoning_content\":", reasoning);
+	buf_puts(out, "},\"response_metadata\":{");
 	if (model)
-		json_add_str(of_model, "model_name", model);
+		lg_put_text(out, "\"model_name\":", model);
+	buf_putc(out, '}');
 	if (message_is(message, "assistant")) {
-		lg_add_calls(view, message);
-		lg_add_usage(view, message);
+		lg_put_calls(out, message);
+		lg_put_usage(out, message);
 	} else if (message_is(message, "tool")) {
-		lg_add_result(view, message);
+		lg_put_text(out, ",\"tool_call_id\":", json_str(result, "call_id"));
+		buf_puts(out, ",\"status\":");
+		json_quote(out, cJSON_IsTrue(json_get(result, "is_error")) ? "error" : "success");
 	}
+	buf_putc(out, '}');
+}
+
+cJSON *lg_message_view(const cJSON *message)
+{
+	struct buf text = {0};
+	lg_message_write(&text, message);
+	cJSON *view = cJSON_CreateRaw(buf_str(&text));
+	buf_release(&text);
 	return view;
 }
 
 void lg_message_put(struct buf *out, const char *json)
 {
 	cJSON *message = json_parse(json, strlen(json), JSON_TRUSTED_DEPTH, NULL);
-	cJSON *view = lg_message_view(message);
-	json_write(out, view);
-	cJSON_Delete(view);
+	lg_message_write(out, message);
 	cJSON_Delete(message);
 }

@@ -5,7 +5,10 @@
 
 #include "service/service.h"
 
-/* A message in output form, or a piece of one, as such a client reads it, a new tree. */
+/* Appends a message in output form, or a piece of one, as such a client reads it. */
+void lg_message_write(struct buf *out, const cJSON *message);
+
+/* The same as an item of a tree, which is text that only prints; a new one. */
 cJSON *lg_message_view(const cJSON *message);
 
 /* Appends the same of a stored message, of which json is the text. */

@@ -254,6 +254,10 @@ static void lg_read_message(struct call *call, const cJSON *item, const char *at
 	cJSON *message = json_append(out, cJSON_CreateObject());
 	json_add_str(message, "role", role);
 	lg_refer(message, "message_id", json_opt(inner, "id"));
+	if (strcmp(role, "user") == 0 && cJSON_IsString(json_opt(inner, "content"))) {
+		lg_refer(message, "content", json_get(inner, "content"));
+		return;
+	}
 	cJSON *blocks = json_add(message, "content", cJSON_CreateArray());
 	if (strcmp(role, "tool") == 0) {
 		lg_read_result(call, inner, at, blocks);

@@ -5,6 +5,7 @@
 #include "base/fields.h"
 #include "base/http/percent.h"
 #include "base/json/json.h"
+#include "base/json/json_quote.h"
 #include "graph/message/message.h"
 #include "graph/state.h"
 #include "service/langgraph/lg_assistant.h"
@@ -63,8 +64,6 @@ bool lg_run_open(struct call *call, const char *thread_id, const cJSON *body, st
 	if (run->in.goes_on)
 		lg_go_on(turn);
 	run->location = lg_run_location(call, thread_id, turn->run_id);
-	if (thread_id)
-		run->stream = arena_printf(call->arena, "%s/stream", run->location);
 	return true;
 }
 
@@ -96,16 +95,31 @@ static bool lg_has_failed(const struct turn *turn)
 }
 
 /* All messages of a run without a thread, or of the first one on a thread, are in it. */
-static cJSON *lg_values_own(struct turn *turn)
+static cJSON *lg_values_own(struct turn *turn, const cJSON *asked)
 {
-	cJSON *values = arena_json(turn->call->arena, cJSON_CreateObject());
-	cJSON *messages = json_add(values, "messages", cJSON_CreateArray());
+	struct arena *a = turn->call->arena;
 	const cJSON *message, *field;
-	cJSON_ArrayForEach(message, run_messages(turn->run))
-		json_append(messages, lg_message_view(message));
-	cJSON_ArrayForEach(field, run_fields(turn->run))
-		cJSON_AddItemToObject(values, field->string, cJSON_Duplicate(field, true));
-	return values;
+	const char *between = "";
+	struct buf out = {0};
+	buf_puts(&out, "{\"messages\":[");
+	cJSON_ArrayForEach(message, run_messages(turn->run)) {
+		buf_puts(&out, between);
+		lg_message_write(&out, message);
+		between = ",";
+	}
+	buf_putc(&out, ']');
+	cJSON_ArrayForEach(field, run_fields(turn->run)) {
+		buf_putc(&out, ',');
+		json_quote(&out, field->string);
+		buf_putc(&out, ':');
+		json_write(&out, field);
+	}
+	if (asked->child) {
+		buf_puts(&out, ",\"__interrupt__\":");
+		json_write(&out, asked);
+	}
+	buf_putc(&out, '}');
+	return arena_json(a, json_raw_reference(arena_take(a, &out)));
 }
 
 bool lg_run_wait(struct lg_run *run, struct lg_reply *reply)
@@ -127,9 +141,7 @@ bool lg_run_wait(struct lg_run *run, struct lg_reply *reply)
 	const struct thread *thread = turn->run ? run_thread(turn->run) : &turn->thread;
 	cJSON *asked = arena_json(call->arena, lg_interrupts(thread));
 	if (turn->apart || (turn->is_new && turn->run)) {
-		reply->items->head = lg_values_own(turn);
-		if (asked->child)
-			cJSON_AddItemReferenceToObject(reply->items->head, "__interrupt__", asked);
+		reply->items->head = lg_values_own(turn, asked);
 		return true;
 	}
 	reply->items->thread = *thread;

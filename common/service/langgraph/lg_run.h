@@ -13,7 +13,6 @@ struct lg_run {
 	struct turn turn;
 	struct lg_input in;
 	const char *location; /* of the run, below /lg */
-	const char *stream;   /* and of its stream; NULL: it is about no thread */
 	cJSON *failure;       /* set by lg_run_wait: the whole answer, where the run failed */
 };
 

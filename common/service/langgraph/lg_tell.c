@@ -79,16 +79,32 @@ static void lg_tell_values(
 
 /* ---- messages ---- */
 
+static void lg_put_metadata(
+    const struct lg_teller *teller, const struct lg_step *step, struct buf *out)
+{
+	buf_puts(out, "{\"run_id\":");
+	json_quote(out, teller->run_id);
+	if (teller->thread_id) {
+		buf_puts(out, ",\"thread_id\":");
+		json_quote(out, teller->thread_id);
+	}
+	buf_puts(out, ",\"langgraph_node\":");
+	json_quote(out, step->node);
+	buf_puts(out, ",\"langgraph_step\":");
+	buf_int(out, step->step);
+	if (step->branch) {
+		buf_puts(out, ",\"branch\":");
+		json_quote(out, step->branch);
+	}
+	buf_putc(out, '}');
+}
+
 static cJSON *lg_metadata(const struct lg_teller *teller, const struct lg_step *step)
 {
-	cJSON *metadata = cJSON_CreateObject();
-	json_add_str(metadata, "run_id", teller->run_id);
-	if (teller->thread_id)
-		json_add_str(metadata, "thread_id", teller->thread_id);
-	json_add_str(metadata, "langgraph_node", step->node);
-	json_add_int(metadata, "langgraph_step", step->step);
-	if (step->branch)
-		json_add_str(metadata, "branch", step->branch);
+	struct buf text = {0};
+	lg_put_metadata(teller, step, &text);
+	cJSON *metadata = cJSON_CreateRaw(buf_str(&text));
+	buf_release(&text);
 	return metadata;
 }
 
@@ -114,16 +130,18 @@ static void lg_trace(const struct lg_teller *teller, const struct lg_step *step,
 static void lg_tell_message(
     const struct lg_teller *teller, const struct lg_step *step, const char *partial)
 {
-	if (teller->modes & LG_TUPLES) {
-		cJSON *pair = cJSON_CreateArray();
-		json_append(pair, lg_message_view(step->message));
-		json_append(pair, lg_metadata(teller, step));
-		lg_event(teller, step, LG_AT_SECOND, "messages", pair);
+	struct buf *out = teller->out;
+	if (teller->modes & LG_TUPLES && lg_open_event(teller, step, LG_AT_SECOND, "messages")) {
+		buf_putc(out, '[');
+		lg_message_write(out, step->message);
+		buf_putc(out, ',');
+		lg_put_metadata(teller, step, out);
+		buf_puts(out, "]\n");
 	}
-	if (teller->modes & LG_MESSAGES) {
-		cJSON *one = cJSON_CreateArray();
-		json_append(one, lg_message_view(step->message));
-		lg_event(teller, step, LG_AT_THIRD, partial, one);
+	if (teller->modes & LG_MESSAGES && lg_open_event(teller, step, LG_AT_THIRD, partial)) {
+		buf_putc(out, '[');
+		lg_message_write(out, step->message);
+		buf_puts(out, "]\n");
 	}
 }
 
