@@ -80,6 +80,8 @@ stream more "$(thread p),\"resumable\":true"
 is "$(printf '%s\n' "$BODY" | jq -sc 'map([.data.status, .metadata.seq])')" '[["interrupted",null],["done",null]]' \
 	'a pause that is told again is no run, and has no numbers'
 
+is "$(rows 'SELECT lines FROM chunks' | grep -c "$(printf '\005')")" 0 'what other protocols need is not kept while they are off'
+
 # ---- who may follow
 
 follow r1

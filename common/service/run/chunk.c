@@ -88,7 +88,7 @@ static int64_t chunk_max_steps(const struct chunk_writer *writer)
 static void chunk_on_node_starts(struct chunk_writer *writer, const struct run_event *event)
 {
 	char *aside =
-	    writer->form.kept ? chunk_aside_start(&writer->asides, writer->turn, event) : NULL;
+	    writer->asides_kept ? chunk_aside_start(&writer->asides, writer->turn, event) : NULL;
 	struct chunk chunk = {.event = "updates",
 	    .least = GRANULARITY_PARTIAL,
 	    .node = event->node,
@@ -111,7 +111,7 @@ static void chunk_on_message(struct chunk_writer *writer, const struct run_event
 	    .node = event->node,
 	    .step = event->step,
 	    .branch = event->branch,
-	    .told = writer->form.kept && chunk_asides_told(&writer->asides, event)};
+	    .told = writer->asides_kept && chunk_asides_told(&writer->asides, event)};
 	write_chunk(writer, &chunk);
 	cJSON_free(text);
 }
@@ -131,7 +131,7 @@ static void chunk_on_node_ends(
 		send_update(writer, &chunk, NULL, state);
 	chunk.event = "updates";
 	chunk.least = GRANULARITY_PARTIAL;
-	char *aside = writer->form.kept ? chunk_aside_end(&writer->asides, run, event) : NULL;
+	char *aside = writer->asides_kept ? chunk_aside_end(&writer->asides, run, event) : NULL;
 	chunk.aside = aside;
 	cJSON *data =
 	    chunk_node_data("node_invoked", event->node, event->step, chunk_max_steps(writer));
@@ -216,7 +216,8 @@ void chunk_writer_init(struct chunk_writer *writer, struct turn *turn, struct ch
 	*writer = (struct chunk_writer){
 	    .observer = {.live = true, .event = chunk_on_event, .settled = chunk_on_settled},
 	    .turn = turn,
-	    .granularity = turn->keeper ? GRANULARITY_FULL : turn->in.granularity};
+	    .granularity = turn->keeper ? GRANULARITY_FULL : turn->in.granularity,
+	    .asides_kept = turn->keeper && turn->call->service->config->langgraph_enabled};
 	gate_init(&writer->gate, turn->keeper ? chunk_keeper_sink(turn->keeper) : sink);
 	chunk_form_init(&writer->form, turn->thread.thread_id, turn->run_id, turn->is_new,
 	    turn->keeper != NULL);
@@ -294,7 +295,7 @@ void chunk_outcome(struct chunk_writer *writer, bool ok)
 	cJSON *interrupt = ok ? turn_interrupt(turn) : NULL;
 	gate_open(&writer->gate);
 	chunk_cork(writer, true);
-	if (ok && !interrupt && writer->form.kept)
+	if (ok && !interrupt && writer->asides_kept)
 		writer->asides.done = chunk_aside_done(&writer->asides, turn);
 	if (!ok)
 		end_failed(writer);

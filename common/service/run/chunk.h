@@ -18,7 +18,8 @@ struct chunk_writer {
 	bool corked;
 	enum granularity granularity; /* full where the chunks are kept */
 	struct chunk_form form;
-	struct chunk_asides asides; /* where they are kept */
+	bool asides_kept;           /* a protocol that can be spoken has other words for chunks */
+	struct chunk_asides asides; /* then */
 };
 
 /* A writer for one turn, and for its keeper where it has one, else for sink.  chunk_writer_release
