@@ -93,8 +93,6 @@ ask_old tasks/get "{\"id\":\"$task\"}"
 is "$(state)" completed 'and reads tasks of the other'
 ask_as 0.3 tasks/get "{\"id\":\"$task\"}"
 is "$(state)" completed 'which is the same when it is named'
-ask_old tasks/list '{}'
-a2a_fault -32601 METHOD_NOT_FOUND tasks/list 'it has no list'
 ask message/send '{}'
 a2a_fault -32601 METHOD_NOT_FOUND message/send 'names of 0.3 are none of 1.0'
 
@@ -250,6 +248,43 @@ ask ListTasks '{"statusTimestampAfter":"2100-01-01T00:00:00+02:00"}'
 is "$(json .result.totalSize "$BODY")" 0 'what changed after a time'
 ask ListTasks '{}'
 ok "[ $(json .result.totalSize "$BODY") -gt 10 ]" 'all that the caller has'
+ask_old tasks/list '{"contextId":"st","status":"failed","historyLength":1}'
+is "$(json '.result.tasks | map("\(.kind) \(.status.state) \(.history[0].kind)") | join(" ")' "$BODY")" 'task failed message' 'by 0.3 in its words'
+
+# Behind 2,100 runs of somebody who calls otherwise, and in more threads than are looked at together.
+send rare '"contextId":"rare"'
+rare=$(json .result.task.id "$BODY")
+invoke busy "$(thread busy)"
+outside "$STATE/threads.db" "WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < 2100)
+	INSERT INTO runs (thread, number, run_id, status, created_at, finished_at, node, step, prompt_tokens, completion_tokens,
+		reasoning_tokens, total_tokens, messages_after, messages_until, brought)
+	SELECT r.thread, r.number + value, 'other' || value, r.status, r.created_at + value, r.finished_at + value, r.node, r.step,
+		0, 0, 0, 0, 0, 0, 0
+	FROM runs AS r JOIN threads AS t ON t.row = r.thread CROSS JOIN n WHERE t.thread_id = 'busy'"
+ask ListTasks '{"pageSize":100}'
+ok "printf '%s' '$(json '.result.tasks | map(.id) | join(" ")' "$BODY")' | grep -q '$rare'" 'a task is listed however many runs came since'
+many=0
+while [ $many -lt 150 ]; do
+	many=$((many + 1))
+	send "number $many" "\"contextId\":\"many$((many % 140))\""
+done
+listed= token= pages=0
+while [ $pages -lt 9 ]; do
+	pages=$((pages + 1))
+	ask ListTasks "{\"pageSize\":40${token:+,\"pageToken\":\"$token\"}}"
+	listed="$listed $(json '.result.tasks | map("\(.status.timestamp),\(.id)") | join(" ")' "$BODY")"
+	token=$(json .result.nextPageToken "$BODY")
+	[ -n "$token" ] || break
+done
+total=$(json .result.totalSize "$BODY")
+is "$(printf '%s\n' $listed | sort -u | grep -c .)" "$total" 'pages have every task'
+is "$(printf '%s\n' $listed | grep -c .)" "$total" 'once'
+is "$(printf '%s\n' $listed | cut -d , -f 1 | sort -r | cksum)" "$(printf '%s\n' $listed | cut -d , -f 1 | cksum)" 'the latest first'
+ok "printf '%s' '$listed' | grep -q '$rare'" 'with the rare one'
+is "$(printf '%s\n' $listed | grep -c ',many')" 150 'and those of every context'
+send '/ask still?' '"contextId":"asks"'
+ask ListTasks '{"status":"TASK_STATE_INPUT_REQUIRED"}'
+is "$(json '.result | "\(.totalSize) \(.tasks | map(.contextId) | join(" "))"' "$BODY")" '1 asks' 'those that ask'
 for wrong in '"pageSize":0' '"pageSize":101' '"pageToken":"x"' '"status":"working"' '"statusTimestampAfter":"yesterday"' '"historyLength":-1'; do
 	ask ListTasks "{$wrong}"
 	a2a_fault -32602 INVALID_PARAMS "$(printf '%s' "$wrong" | cut -d '"' -f 2)" "$wrong is a mistake"

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: ISC */
-/* ListTasks: the tasks that the latest runs of the caller are of, in pages. */
+/*
+ * ListTasks: the tasks of the caller, in pages.
+ *
+ * No task is older than its thread's latest change, so threads are walked in the order of these,
+ * and a task has its place as soon as the threads that come next were changed before it.  A page
+ * costs what stands before it, and nothing of what stands behind it but for the count.
+ */
 #include "base/fields.h"
 #include "base/json/json.h"
 #include "base/os/clock.h"
@@ -11,28 +17,46 @@
 #include <string.h>
 #include <time.h>
 
-#define LOOKED_AT 2000 /* runs; what is further back is found by its id alone */
 #define PAGE_MOST 100
 #define PAGE 50
+#define THREADS 128  /* that are looked at together */
+#define COUNTED 1000 /* so far tasks behind a page are counted */
 
 struct a2a_item {
 	const char *task_id;
 	enum a2a_state state;
 	int64_t since;
-	size_t place; /* of its record among all, the latest first */
+	int64_t
+	    at; /* that, but no later than the latest change of its thread: what it is sorted by */
 	bool settled; /* its latest record says it all */
+};
+
+/* A thread whose tasks come next. */
+struct a2a_context {
+	const char *id;
+	int64_t updated_at;
 };
 
 struct a2a_list {
 	struct call *call;
-	struct a2a_item *items;
-	size_t count, looked_at;
+	bool old;
+	struct arena *scratch; /* of the contexts */
+	struct a2a_context contexts[THREADS];
+	size_t context_count;
+	struct a2a_item *items; /* without a place yet */
+	size_t count, room;
+	struct a2a_item shown[PAGE_MOST];
+	size_t shown_count;
+	struct a2a_item last; /* that had its place; at first the one that the token names */
+	int64_t total;        /* of those that had a place */
+	bool placed, more;    /* there is a last; a task stands behind the page */
 	/* what is asked for */
 	const char *context_id, *status, *token, *after;
 	int64_t page, history;
 	bool artifacts;
-	enum a2a_state state; /* where status is there */
-	int64_t since;        /* where after is there */
+	enum a2a_state state;  /* where status is there */
+	int64_t since;         /* where after is there */
+	struct a2a_item begin; /* where token is there: the last one of the page before */
 };
 
 static const struct field_row list_rows[] = {
@@ -76,61 +100,81 @@ static bool a2a_read_time(const char *text, int64_t *us)
 	return true;
 }
 
-static bool a2a_list_read(struct call *call, const cJSON *params, struct a2a_list *list)
+/* A token is what the last one of a page was, so that those that come meanwhile shift nothing. */
+static void a2a_list_read_token(struct a2a_list *list)
 {
-	*list = (struct a2a_list){.call = call, .page = PAGE};
-	fields_read_body(&call->error, "body.params", params, list_rows, list);
+	char *end = NULL;
+	if (!list->token)
+		return;
+	list->begin.at = strtoll(list->token, &end, 10);
+	list->begin.task_id = end + (*end == ' ');
+	if (end == list->token || *end != ' ' || !id_valid(end + 1))
+		a2a_wrong(list->call, "pageToken", "one that was given");
+}
+
+static bool a2a_list_read(struct call *call, const struct a2a_request *rq, struct a2a_list *list)
+{
+	*list = (struct a2a_list){.call = call, .old = rq->old, .page = PAGE};
+	fields_read_body(&call->error, "body.params", rq->params, list_rows, list);
+	a2a_list_read_token(list);
 	if (list->status && strcmp(list->status, "TASK_STATE_UNSPECIFIED") == 0)
 		list->status = NULL;
-	if (list->status && !a2a_state_find(list->status, &list->state))
+	if (list->status && !a2a_state_find(rq->old, list->status, &list->state))
 		a2a_wrong(call, "status", "a state of tasks");
 	if (list->after && !a2a_read_time(list->after, &list->since))
 		a2a_wrong(call, "statusTimestampAfter", "a time of ISO 8601");
 	return !error_is_set(&call->error);
 }
 
-/* ---- the tasks ---- */
-
-/* Of a thread the latest run comes first. */
-static bool a2a_list_note(void *arg, const struct run_record *record)
-{
-	struct a2a_list *list = arg;
-	const char *task_id = a2a_task_of(list->call, record->thread_id, record->run_id);
-	enum a2a_state state = a2a_state_of(record->status);
-	if (task_id)
-		list->items[list->count++] = (struct a2a_item){.task_id = task_id,
-		    .state = state,
-		    .since = a2a_run_since(record),
-		    .place = list->looked_at,
-		    .settled = a2a_state_is_over(state) || state == A2A_SUBMITTED};
-	return ++list->looked_at < LOOKED_AT;
-}
-
-static int a2a_item_by_task(const void *a, const void *b)
-{
-	const struct a2a_item *first = a, *second = b;
-	int order = strcmp(first->task_id, second->task_id);
-	return order ? order : (first->place > second->place) - (first->place < second->place);
-}
-
-/* Each task once: what its latest run is says what it is. */
-static void a2a_list_once(struct a2a_list *list)
-{
-	size_t kept = 0;
-	qsort(list->items, list->count, sizeof(*list->items), a2a_item_by_task);
-	for (size_t i = 0; i < list->count; i++)
-		if (!kept || strcmp(list->items[kept - 1].task_id, list->items[i].task_id) != 0)
-			list->items[kept++] = list->items[i];
-	list->count = kept;
-}
+/* ---- the tasks of a thread ---- */
 
 /* Newest first; of those of one moment the order is that of their ids. */
 static int a2a_item_compare(const void *a, const void *b)
 {
 	const struct a2a_item *first = a, *second = b;
-	if (first->since != second->since)
-		return first->since < second->since ? 1 : -1;
+	if (first->at != second->at)
+		return first->at < second->at ? 1 : -1;
 	return strcmp(first->task_id, second->task_id);
+}
+
+static void a2a_list_add(struct a2a_list *list, const struct a2a_item *item)
+{
+	if (list->count == list->room) {
+		list->room = 2 * list->room + THREADS;
+		struct a2a_item *items =
+		    arena_alloc(list->call->arena, list->room * sizeof(*items));
+		if (list->count)
+			memcpy(items, list->items, list->count * sizeof(*items));
+		list->items = items;
+	}
+	list->items[list->count++] = *item;
+}
+
+struct a2a_noting {
+	struct a2a_list *list;
+	size_t first; /* of its tasks */
+};
+
+/* The latest run of a task comes first, and says what it is. */
+static bool a2a_list_note(void *arg, const struct run_record *record)
+{
+	struct a2a_noting *noting = arg;
+	struct a2a_list *list = noting->list;
+	size_t len = a2a_task_length(record->thread_id, record->run_id);
+	enum a2a_state state = a2a_state_of(record->status);
+	int64_t since = a2a_run_since(record);
+	for (size_t i = noting->first; i < list->count; i++)
+		if (strncmp(list->items[i].task_id, record->run_id, len) == 0 &&
+		    !list->items[i].task_id[len])
+			return true;
+	if (len)
+		a2a_list_add(list,
+		    &(struct a2a_item){
+			.task_id = arena_strndup(list->call->arena, record->run_id, len),
+			.state = state,
+			.since = since,
+			.settled = a2a_state_is_over(state) || state == A2A_SUBMITTED});
+	return true;
 }
 
 /* What waits may have been answered by another protocol, and what runs have lost its process. */
@@ -149,12 +193,18 @@ static bool a2a_item_look(struct call *call, struct a2a_item *item)
 }
 
 /* Those that fit, as they are now; a task that has gone meanwhile is none. */
-static bool a2a_list_fill(struct a2a_list *list)
+static bool a2a_list_read_context(struct a2a_list *list, const struct a2a_context *context)
 {
 	struct call *call = list->call;
-	size_t kept = 0;
-	a2a_list_once(list);
-	for (size_t i = 0; i < list->count; i++) {
+	struct storage *storage = call->service->storage;
+	struct a2a_noting noting = {list, list->count};
+	const struct record_filter filter = {
+	    .owner = call->owner, .thread_id = context->id, .statuses = ~0U};
+	size_t kept = list->count;
+	if (!storage->runs->list(
+		storage, &call->ctx, &filter, a2a_list_note, &noting, &call->error))
+		return false;
+	for (size_t i = noting.first; i < list->count; i++) {
 		struct a2a_item item = list->items[i];
 		if (!a2a_item_look(call, &item)) {
 			if (error_status_of(&call->error) >= 500)
@@ -162,45 +212,106 @@ static bool a2a_list_fill(struct a2a_list *list)
 			error_release(&call->error);
 			continue;
 		}
+		item.at = item.since < context->updated_at ? item.since : context->updated_at;
 		if ((!list->status || item.state == list->state) &&
 		    (!list->after || item.since >= list->since))
 			list->items[kept++] = item;
 	}
 	list->count = kept;
+	return true;
+}
+
+/* ---- the walk ---- */
+
+static bool a2a_list_note_context(void *arg, const struct thread *thread)
+{
+	struct a2a_list *list = arg;
+	list->contexts[list->context_count++] = (struct a2a_context){
+	    arena_strdup(list->scratch, thread->thread_id), thread->updated_at};
+	return true;
+}
+
+static void a2a_list_place(struct a2a_list *list, const struct a2a_item *item)
+{
+	/* its thread moved on in the list, and came twice */
+	if (list->placed && a2a_item_compare(item, &list->last) <= 0)
+		return;
+	list->last = *item;
+	list->placed = true;
+	list->total++;
+	if (list->token && a2a_item_compare(item, &list->begin) <= 0)
+		return;
+	if (list->shown_count < (size_t)list->page)
+		list->shown[list->shown_count++] = *item;
+	else
+		list->more = true;
+}
+
+/* Those later than that have their place. */
+static void a2a_list_settle(struct a2a_list *list, int64_t later_than)
+{
+	size_t placed = 0;
 	qsort(list->items, list->count, sizeof(*list->items), a2a_item_compare);
+	while (placed < list->count && list->items[placed].at > later_than)
+		a2a_list_place(list, &list->items[placed++]);
+	list->count -= placed;
+	memmove(list->items, list->items + placed, list->count * sizeof(*list->items));
+}
+
+/* Whether the next threads can change nothing of what is answered. */
+static bool a2a_list_is_full(const struct a2a_list *list, int64_t updated_at)
+{
+	return (list->more && list->total >= COUNTED) || (list->after && updated_at < list->since);
+}
+
+/* The next threads; false with the error set. */
+static bool a2a_list_step(
+    struct a2a_list *list, const struct page *page, const struct thread_filter *filter)
+{
+	struct call *call = list->call;
+	struct storage *storage = call->service->storage;
+	list->context_count = 0;
+	bool ok = storage->threads->list(storage, &call->ctx, call->owner, page, filter,
+	    a2a_list_note_context, list, &call->error);
+	for (size_t i = 0; ok && i < list->context_count; i++)
+		ok = a2a_list_read_context(list, &list->contexts[i]);
+	return ok;
+}
+
+static bool a2a_list_walk(struct a2a_list *list)
+{
+	const struct thread_filter asking = {.statuses = 1U << RUN_INTERRUPTED};
+	bool asks = list->status && list->state == A2A_INPUT_REQUIRED;
+	struct page page = {.limit = THREADS};
+	int64_t updated_at;
+	bool more;
+	do {
+		list->scratch = arena_new();
+		bool ok = a2a_list_step(list, &page, asks ? &asking : NULL);
+		arena_free(list->scratch);
+		if (!ok)
+			return false;
+		more = list->context_count == THREADS;
+		updated_at = more ? list->contexts[THREADS - 1].updated_at : INT64_MIN;
+		a2a_list_settle(list, updated_at);
+		page.offset += THREADS;
+	} while (more && !a2a_list_is_full(list, updated_at));
 	return true;
 }
 
 /* ---- a page ---- */
 
-/* A token is what the last one of a page was, so that those that come meanwhile shift nothing. */
-static bool a2a_list_start(struct a2a_list *list, size_t *first)
-{
-	struct a2a_item last = {0};
-	char *end = NULL;
-	*first = 0;
-	if (!list->token)
-		return true;
-	last.since = strtoll(list->token, &end, 10);
-	if (end == list->token || *end != ' ' || !id_valid(end + 1))
-		return a2a_wrong(list->call, "pageToken", "one that was given");
-	last.task_id = end + 1;
-	while (*first < list->count && a2a_item_compare(&list->items[*first], &last) <= 0)
-		++*first;
-	return true;
-}
-
-static cJSON *a2a_list_page(struct a2a_list *list, size_t first)
+static cJSON *a2a_list_page(struct a2a_list *list)
 {
 	struct call *call = list->call;
-	const struct a2a_shown shown = {false, list->artifacts, list->history};
+	const struct a2a_shown shown = {list->old, list->artifacts, list->history};
 	cJSON *result = arena_json(call->arena, cJSON_CreateObject());
 	cJSON *tasks = json_add(result, "tasks", cJSON_CreateArray());
-	size_t next = first;
-	for (; next < list->count && next < first + (size_t)list->page; next++) {
+	const struct a2a_item *last = list->shown + list->shown_count - (list->shown_count > 0);
+	for (size_t i = 0; i < list->shown_count; i++) {
 		struct a2a_task task;
 		cJSON *view = NULL;
-		if (a2a_task_find(call, list->items[next].task_id, "read", &task))
+		if (a2a_task_find(call, list->shown[i].task_id, "read", &task))
 			view = a2a_task_view(call, &task, &shown);
 		if (view)
 			cJSON_AddItemReferenceToArray(tasks, view);
@@ -209,28 +320,25 @@ static cJSON *a2a_list_page(struct a2a_list *list, size_t first)
 		error_release(&call->error);
 	}
 	json_add_str(result, "nextPageToken",
-	    next < list->count ? arena_printf(call->arena, "%" PRId64 " %s",
-				     list->items[next - 1].since, list->items[next - 1].task_id)
-			       : "");
+	    list->more ? arena_printf(call->arena, "%" PRId64 " %s", last->at, last->task_id) : "");
 	json_add_int(result, "pageSize", list->page);
-	json_add_int(result, "totalSize", (int64_t)list->count);
+	json_add_int(result, "totalSize", list->total);
 	return result;
 }
 
 cJSON *a2a_tasks_list(struct call *call, const struct a2a_request *rq)
 {
 	const struct permission reads = {"graph", "read", NULL};
-	struct storage *storage = call->service->storage;
-	struct a2a_list list;
-	size_t first;
-	if (!call_permit(call, &reads) || !a2a_list_read(call, rq->params, &list))
+	struct a2a_list *list = arena_alloc(call->arena, sizeof(*list));
+	if (!call_permit(call, &reads) || !a2a_list_read(call, rq, list))
 		return NULL;
-	const struct record_filter filter = {
-	    .owner = call->owner, .thread_id = list.context_id, .statuses = ~0U};
-	list.items = arena_alloc(call->arena, LOOKED_AT * sizeof(*list.items));
-	if (!storage->runs->list(
-		storage, &call->ctx, &filter, a2a_list_note, &list, &call->error) ||
-	    !a2a_list_fill(&list) || !a2a_list_start(&list, &first))
+	if (list->context_id) {
+		const struct a2a_context context = {list->context_id, INT64_MAX};
+		if (!a2a_list_read_context(list, &context))
+			return NULL;
+		a2a_list_settle(list, INT64_MIN);
+	} else if (!a2a_list_walk(list)) {
 		return NULL;
-	return a2a_list_page(&list, first);
+	}
+	return a2a_list_page(list);
 }

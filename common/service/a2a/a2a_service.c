@@ -130,7 +130,7 @@ static const struct a2a_method {
     {"SendMessage", "message/send", a2a_send, NULL},
     {"SendStreamingMessage", "message/stream", NULL, a2a_stream},
     {"GetTask", "tasks/get", a2a_get, NULL},
-    {"ListTasks", NULL, a2a_tasks_list, NULL},
+    {"ListTasks", "tasks/list", a2a_tasks_list, NULL},
     {"CancelTask", "tasks/cancel", a2a_cancel, NULL},
     {"SubscribeToTask", "tasks/resubscribe", NULL, a2a_follow},
     {"CreateTaskPushNotificationConfig", "tasks/pushNotificationConfig/set", a2a_push_set, NULL},

@@ -32,11 +32,11 @@ const char *a2a_state_name(bool old, enum a2a_state state)
 	return old ? a2a_states[state].old : a2a_states[state].name;
 }
 
-bool a2a_state_find(const char *name, enum a2a_state *state)
+bool a2a_state_find(bool old, const char *name, enum a2a_state *state)
 {
 	for (int i = 0; i < A2A_STATES; i++) {
 		*state = (enum a2a_state)i;
-		if (strcmp(a2a_states[i].name, name) == 0)
+		if (strcmp(a2a_state_name(old, *state), name) == 0)
 			return true;
 	}
 	return false;

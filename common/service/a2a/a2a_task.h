@@ -23,8 +23,8 @@ enum a2a_state {
 };
 
 const char *a2a_state_name(bool old, enum a2a_state state);
-/* The one of that name in 1.0; false when none is. */
-bool a2a_state_find(const char *name, enum a2a_state *state);
+/* The one of that name; false when none is. */
+bool a2a_state_find(bool old, const char *name, enum a2a_state *state);
 bool a2a_state_is_over(enum a2a_state state);
 
 /* That of a task whose latest run has that status, and since when. */
@@ -79,7 +79,7 @@ cJSON *a2a_status(bool old, enum a2a_state state, int64_t since, cJSON *message)
 /* What the pauses of a thread ask, as a message of the agent's; a new tree, or NULL. */
 cJSON *a2a_question(struct call *call, bool old, const struct thread *thread, const char *task_id);
 
-/* A page of tasks (ListTasks of 1.0). */
+/* A page of tasks (ListTasks). */
 cJSON *a2a_tasks_list(struct call *call, const struct a2a_request *rq);
 
 #endif
