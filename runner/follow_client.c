@@ -216,7 +216,7 @@ static void follow_client_translate(struct follow_client *client)
 	const struct follow_block *block = client->block;
 	a2a_follower_read(client->told, block->data + block->text, block->text_len);
 	if (block->ends) {
-		a2a_follower_end(client->told);
+		a2a_follower_end(client->told, true);
 		buf_puts(&client->out, LAST_CHUNK);
 	}
 	client->block_sent = block->len;
@@ -255,7 +255,12 @@ static bool follow_client_at_end(struct follow_client *client)
 	} else if (run->state == FOLLOWED_OVER && run->tail.done &&
 	    client->place.after >= run->tail.seq) {
 		if (client->told)
-			a2a_follower_end(client->told);
+			a2a_follower_end(client->told, true);
+		buf_puts(&client->out, LAST_CHUNK);
+		client->stage = CLIENT_LAST;
+		return false;
+	} else if (run->state == FOLLOWED_OVER && run->unkept && client->told) {
+		a2a_follower_end(client->told, false);
 		buf_puts(&client->out, LAST_CHUNK);
 		client->stage = CLIENT_LAST;
 		return false;

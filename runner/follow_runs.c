@@ -241,6 +241,7 @@ static void followed_run_over(
 {
 	if (record->kept_until != RUN_NOT_KEPT && !replay_find_tail(call, record, &run->tail))
 		return;
+	run->unkept = record->kept_until == RUN_NOT_KEPT;
 	bool lives = held && !run->tail.done && !followed_run_has_successor(call, record);
 	if (error_is_set(&call->error))
 		return;

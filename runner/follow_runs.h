@@ -58,6 +58,7 @@ struct followed_run {
 	uint32_t seen; /* of chunks_count, when its clients were woken last */
 	enum followed_state state;
 	bool queued;
+	bool unkept;             /* of one that is over: it has left no chunks */
 	struct replay_tail tail; /* of one that is over */
 	int64_t ended_at;  /* when that was seen, by the clock of the loop, as is what follows;
 			    * 0: nobody is about to write its end */

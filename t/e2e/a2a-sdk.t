@@ -54,4 +54,43 @@ wait_for 30 grep -q '"final":true' late
 is "$(sed -n 's/^data: //p' late | jq -rs 'map("\(.id) \(.result.kind)") | .[0] + " " + .[-1]') \
 $(sed -n 's/^data: //p' late | tail -n 1 | jq -r .result.status.state)" 'x task x status-update canceled' 'for both, each in its version'
 
+# subscribe TASK FILE: the file has what it is told by 0.3, from now on.
+subscribe() {
+	: >"$2"
+	curl -sN -H 'Content-Type: application/json' "$BASE/v1/a2a" >"$2" --data-binary \
+		"{\"jsonrpc\":\"2.0\",\"id\":\"s\",\"method\":\"tasks/resubscribe\",\"params\":{\"id\":\"$1\"}}" &
+	tap_pids="$! $tap_pids"
+}
+# begun CONTEXT: its run has begun.
+begun() {
+	http GET "/v1/threads/$1/runs"
+	[ "$(json '.data.runs[0].status' "$BODY" 2>/dev/null)" = running ]
+}
+# told FILE: the kinds of what was told, each once where several follow, and the last state.
+told() { sed -n 's/^data: //p' "$1" | jq -rs 'map(.result.kind) | join(" ")' | tr ' ' '\n' | uniq | xargs; sed -n 's/^data: //p' "$1" | tail -n 1 | jq -r .result.status.state; }
+
+curl -s -H 'Content-Type: application/json' "$BASE/v1/a2a" >sent --data-binary '{"jsonrpc":"2.0","id":1,"method":"message/send",
+	"params":{"message":{"kind":"message","messageId":"w1","role":"user","contextId":"waits","parts":[{"kind":"text","text":"/slow 20 200"}]}}}' &
+tap_pids="$! $tap_pids"
+wait_for 20 begun waits
+subscribe "$(json '.data.runs[0].run_id' "$BODY")" heard
+wait_for 20 grep -q 'tick 2' heard
+ok $? 'a message that somebody waits for is heard by others as it goes'
+ok '! grep -q final heard && [ ! -s sent ]' 'before its end'
+wait_for 30 grep -q '"final":true' heard
+is "$(told heard | xargs)" 'task artifact-update status-update completed' 'which is told'
+wait_for 30 test -s sent
+is "$(jq -r .result.status.state sent)" completed 'and answered'
+
+curl -s -H 'Content-Type: application/json' "$BASE/v1/graph/invoke" >invoked --data-binary \
+	'{"messages":[{"role":"user","content":"/slow 10 200"}],"config":{"thread_id":"other","run_id":"other.1"}}' &
+tap_pids="$! $tap_pids"
+wait_for 20 begun other
+subscribe other.1 unkept
+wait_for 20 grep -q '"kind":"task"' unkept
+ok $? 'of a run that keeps nothing there is the task'
+wait_for 30 grep -q '"final":true' unkept
+is "$(told unkept | xargs)" 'task artifact-update status-update completed' 'and at its end what it has made'
+is "$(sed -n 's/^data: //p' unkept | jq -rs 'map(select(.result.kind == "artifact-update").result.lastChunk) | unique | join(" ")')" true 'in whole artifacts'
+
 done_testing

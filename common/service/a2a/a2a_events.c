@@ -79,6 +79,14 @@ static void a2a_send_artifact(
 	a2a_send_result(events, result);
 }
 
+void a2a_events_artifacts(struct a2a_events *events, const cJSON *artifacts)
+{
+	const cJSON *artifact;
+	cJSON_ArrayForEach(artifact, artifacts)
+		a2a_send_artifact(events, json_str(artifact, "artifactId"),
+		    cJSON_Duplicate(json_get(artifact, "parts"), true), false, true);
+}
+
 /* ---- messages ---- */
 
 static void a2a_on_piece(struct a2a_events *events, const cJSON *message)

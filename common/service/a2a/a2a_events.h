@@ -35,6 +35,9 @@ void a2a_events_begin(struct a2a_events *events);
  * call is used than its arena.  False at the terminator. */
 bool a2a_events_chunk(struct a2a_events *events, const char *json, size_t len);
 
+/* Tells what a task has made, whole: artifacts as a view of it has them, or NULL. */
+void a2a_events_artifacts(struct a2a_events *events, const cJSON *artifacts);
+
 /* The end of a stream: the state of its task, unless that was told.  message is taken over, or
  * NULL. */
 void a2a_events_end(struct a2a_events *events, enum a2a_state state, int64_t since, cJSON *message);

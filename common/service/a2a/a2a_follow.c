@@ -49,9 +49,6 @@ bool a2a_subscribe(struct call *call, struct a2a_post *post, const struct a2a_re
 	bool kept = followed->record.kept_until != RUN_NOT_KEPT;
 	if (!kept && task.state == A2A_INPUT_REQUIRED)
 		return a2a_subscribe_still(call, post, rq, &task);
-	if (!kept)
-		return a2a_fault(call, A2A_UNSUPPORTED_OPERATION,
-		    "What task '%.200s' tells goes to who waits for it, and is not kept", task.id);
 	cJSON *spec = arena_json(call->arena, cJSON_CreateObject());
 	json_add(spec, "id", cJSON_Duplicate(rq->id, false));
 	json_add_str(spec, "task", task.id);
@@ -139,16 +136,26 @@ void a2a_follower_read(struct a2a_follower *follower, const char *text, size_t l
 	buf_add(line, text, len);
 }
 
-void a2a_follower_end(struct a2a_follower *follower)
+void a2a_follower_end(struct a2a_follower *follower, bool kept)
 {
 	struct a2a_events *events = &follower->events;
-	struct a2a_task task = {.state = A2A_COMPLETED, .since = clock_now()};
+	const struct a2a_shown shown = {events->old, !kept, 0};
+	const cJSON *view = NULL;
+	struct a2a_task task;
 	struct call call;
 	if (events->ended)
 		return;
 	call_init(&call, follower->service, NULL);
-	if (!a2a_task_read(&call, events->task_id, &task) || !a2a_state_is_over(task.state))
-		task = (struct a2a_task){.state = A2A_COMPLETED, .since = clock_now()};
-	a2a_events_end(events, task.state, task.since, NULL);
+	bool known = a2a_task_read(&call, events->task_id, &task);
+	if (!known || !a2a_state_is_over(task.state))
+		/* it was asked something, and may go on already */
+		task.state = kept || !known ? A2A_COMPLETED : A2A_INPUT_REQUIRED;
+	if (!known)
+		task.since = clock_now();
+	else
+		view = a2a_task_view(&call, &task, &shown);
+	a2a_events_artifacts(events, json_get(view, "artifacts"));
+	a2a_events_end(events, task.state, task.since,
+	    cJSON_Duplicate(json_get(json_get(view, "status"), "message"), true));
 	call_release(&call);
 }

@@ -13,7 +13,7 @@ struct a2a_followed {
 	const char *spec; /* for a2a_follower_new; NULL: nothing, the answer was streamed */
 };
 
-/* False with the error set: no such task, one that is over, one whose chunks are not kept. */
+/* False with the error set: no such task, or one that is over. */
 bool a2a_subscribe(struct call *call, struct a2a_post *post, const struct a2a_request *rq,
     struct a2a_followed *followed);
 
@@ -25,9 +25,10 @@ struct a2a_follower *a2a_follower_new(struct service *service, const char *spec,
     void (*send)(void *arg, const char *json, size_t len), void *arg);
 void a2a_follower_free(struct a2a_follower *follower); /* NULL is fine */
 
-/* The task as it is now; then what comes, cut anywhere; then its state, unless that was told. */
+/* The task as it is now; then what comes, cut anywhere; then its state, unless that was told, and
+ * of a run whose chunks are not kept before that what the task has made. */
 void a2a_follower_begin(struct a2a_follower *follower);
 void a2a_follower_read(struct a2a_follower *follower, const char *text, size_t len);
-void a2a_follower_end(struct a2a_follower *follower);
+void a2a_follower_end(struct a2a_follower *follower, bool kept);
 
 #endif
