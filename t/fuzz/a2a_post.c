@@ -9,6 +9,7 @@
 #include "graph/message/message.h"
 #include "service/a2a/a2a_events.h"
 #include "service/a2a/a2a_message.h"
+#include "service/a2a/a2a_push.h"
 #include "service/a2a/a2a_request.h"
 
 #include <stdlib.h>
@@ -17,8 +18,13 @@
 static struct service *a2a_service(void)
 {
 	static char agent[] = "builtin:demo", empty[] = "", name[] = "MyApp";
-	static struct config config = {.agent = agent, .a2a.enabled = true};
+	static char hooks[] = "https://hooks.example/", *prefixes[] = {hooks};
+	static struct config config = {
+	    .agent = agent, .a2a.enabled = true, .runs_webhooks = {prefixes, 1}};
+	static struct storage storage; /* nothing is asked of it but whom it tells */
 	struct service *service = demo_service(&config);
+	storage.pushes = a2a_push_words(&config);
+	service->storage = &storage;
 	config.env.app_name = name;
 	config.env.app_version = empty;
 	return service;
@@ -63,6 +69,34 @@ static void check_message(
 	cJSON_Delete(message);
 }
 
+/* Who is to be told, with the message or by a method: an address, and what a header can have. */
+static void check_push(struct call *call, const struct a2a_post *post, const struct a2a_request *rq)
+{
+	const cJSON *with = json_opt(json_opt(rq->params, "configuration"),
+	    rq->old ? "pushNotificationConfig" : "taskPushNotificationConfig");
+	const cJSON *alone = rq->old ? json_opt(rq->params, "pushNotificationConfig") : rq->params;
+	const cJSON *both[] = {with, alone};
+	for (size_t i = 0; i < 2; i++) {
+		struct push *push;
+		error_release(&call->error);
+		if (!cJSON_IsObject(both[i]))
+			continue;
+		if (!a2a_push_given(call, rq, i ? "" : "configuration", both[i], &push)) {
+			require(call->error.kind == ERR_VALIDATION);
+			check_error(call, post);
+			continue;
+		}
+		a2a_push_of_new(push, "c.t");
+		require(id_valid(push->id) && *push->url);
+		cJSON *how = json_parse(push->how_json, strlen(push->how_json), 1, NULL), *part;
+		cJSON_ArrayForEach(part, how)
+			require(cJSON_IsBool(part) ||
+			    (part->valuestring && !strpbrk(part->valuestring, "\r\n")));
+		require(how);
+		cJSON_Delete(how);
+	}
+}
+
 static void hear(void *arg, const char *json, size_t len)
 {
 	cJSON *event = json_parse(json, len, JSON_TRUSTED_DEPTH, NULL);
@@ -97,6 +131,7 @@ static void read_post(struct a2a_post *post)
 	} else {
 		require(rq.method);
 		check_message(&call, post, &rq);
+		check_push(&call, post, &rq);
 	}
 	call_release(&call);
 }
