@@ -8,8 +8,6 @@
 #include "service/langgraph/lg_input.h"
 #include "service/langgraph/lg_message.h"
 
-#include <inttypes.h>
-
 /* The places of events among those of their step, in the order in which they come. */
 enum lg_place { LG_AT_METADATA, LG_AT_FIRST, LG_AT_SECOND, LG_AT_THIRD, LG_AT_TRACE };
 
@@ -24,9 +22,14 @@ static bool lg_open_event(const struct lg_teller *teller, const struct lg_step *
 		return false;
 	if (teller->out->len)
 		buf_putc(teller->out, '\n');
-	if (step->number)
-		buf_printf(teller->out, "id: %" PRId64 "\n", id);
-	buf_printf(teller->out, "event: %s\ndata: ", name);
+	if (step->number) {
+		buf_puts(teller->out, "id: ");
+		buf_int(teller->out, id);
+		buf_putc(teller->out, '\n');
+	}
+	buf_puts(teller->out, "event: ");
+	buf_puts(teller->out, name);
+	buf_puts(teller->out, "\ndata: ");
 	return true;
 }
 
