@@ -72,6 +72,47 @@ static void what_lines_have_in_common_is_kept_once(void)
 	unit_row("%s", "");
 }
 
+#define UPDATE(message, state, data, rest)                                                  \
+	"{\"event\":\"updates\",\"message\":" message ",\"state\":" state ",\"data\":" data \
+	",\"t\""                                                                            \
+	":\"a thread of some name\",\"run_id\":\"a run of some other name\",\"time\":1}" rest "\n"
+#define MESSAGE "{\"content\":[{\"type\":\"text\",\"text\":\"a } and \\\"\"}],\"usages\":null}"
+#define STATE                    \
+	"\x03{\"context\":[\x01" \
+	"0,2\x01],\"fields\":{\"notes\":[]}}\x03"
+
+/* Of each next one only what is put in, and what says where. */
+static void values_of_other_kinds_are_kept_once_too(void)
+{
+	static const struct {
+		const char *first, *next;
+		const char *put_in;
+	} rows[] = {
+	    {UPDATE(MESSAGE, "null", "null", ""), UPDATE("null", STATE, "null", ""), "null" STATE},
+	    {UPDATE("null", STATE, "null", ""), UPDATE("null", STATE, "{\"status\":\"on\"}", ""),
+		"{\"status\":\"on\"}"},
+	    {UPDATE("null", "null", "{\"status\":\"on\",\"step\":[1,2]}", ""),
+		UPDATE("null", "null", "{\"status\":\"off\"}", ""), "off"},
+	    {UPDATE("null", "null", "{}", ""), UPDATE("null", "null", "{\"a\":{\"b\":\"}\"}}", ""),
+		"\"a\":{\"b\":\"}\"}"},
+	    {UPDATE("null", "true", "12", ""), UPDATE("null", "false", "null", ""), "falsenull"},
+	    {UPDATE("null", "null", "null", ""),
+		UPDATE("null", "null", "null", "\x05{\"set\":[\"a\",\"b\"]}"),
+		"\x05{\"set\":[\"a\",\"b\"]}"},
+	    {UPDATE("null", "null", "null", "\x05{\"set\":[\"a\",\"b\"]}"),
+		UPDATE("null", "null", "\"\"", ""), "\"\""},
+	};
+	char lines[1024];
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		unit_row("%zu", i);
+		snprintf(lines, sizeof(lines), "%s%s", rows[i].first, rows[i].next);
+		CU_ASSERT(there_and_back(lines, strlen(lines)) <
+		    strlen(rows[i].first) + strlen(rows[i].put_in) + 22);
+	}
+	unit_row("%s", "");
+}
+
 static void what_is_unlike_takes_no_more_than_before(void)
 {
 	const char lines[] =
@@ -153,6 +194,7 @@ static void a_line_that_cannot_be_read_is_empty(void)
 static const struct unit_test tests[] = {
     {"lines come back as they were", lines_come_back_as_they_were},
     {"what lines have in common is kept once", what_lines_have_in_common_is_kept_once},
+    {"values of other kinds are kept once, too", values_of_other_kinds_are_kept_once_too},
     {"what is unlike takes no more than before", what_is_unlike_takes_no_more_than_before},
     {"lines by chance come back", lines_by_chance_come_back},
     {"what is not packed reads as it is", what_is_not_packed_reads_as_it_is},

@@ -59,17 +59,87 @@ static bool line_has_digit(struct line line)
 	return line.len && *line.text >= '0' && *line.text <= '9';
 }
 
-/* Where what begins the line is over: the digits of a number, else what stands before the next
- * quote, which is the end of a string or the key of the next member. */
-static size_t line_value_end(struct line line, bool number)
+static bool line_closes(struct line line)
 {
-	const char *text = line.text;
+	return line.len && (*line.text == '}' || *line.text == ']');
+}
+
+static size_t line_string_end(struct line line, size_t at)
+{
+	while (at < line.len && line.text[at] != '"')
+		at += line.text[at] == '\\' ? 2 : 1;
+	return at;
+}
+
+/* Where the object or list is over that the line begins in. */
+static size_t line_members_end(struct line line)
+{
+	size_t at = 0, depth = 0;
+
+	for (; at < line.len; at++) {
+		switch (line.text[at]) {
+		case '"':
+			at = line_string_end(line, at + 1);
+			break;
+		case '{':
+		case '[':
+			depth++;
+			break;
+		case '}':
+		case ']':
+			if (!depth)
+				return at;
+			depth--;
+			break;
+		default:
+			break;
+		}
+	}
+	return at;
+}
+
+/* Where the value is over that the line begins with. */
+static size_t line_value_end(struct line line)
+{
 	size_t at = 0;
 
-	while (number && at < line.len && text[at] >= '0' && text[at] <= '9')
+	if (!line.len)
+		return 0;
+	if (*line.text == '"')
+		return line_string_end(line, 1) + 1;
+	if (*line.text > 0 && *line.text < ' ') { /* which is at the end as well */
+		const char *mark = memchr(line.text + 1, *line.text, line.len - 1);
+		return mark ? (size_t)(mark - line.text) + 1 : line.len;
+	}
+	if (*line.text == '{' || *line.text == '[') {
+		line_skip(&line, 1);
+		return line_members_end(line) + 2;
+	}
+	while (at < line.len && !strchr(",}]\"", line.text[at]))
 		at++;
-	while (!number && at < line.len && text[at] != '"')
-		at += text[at] == '\\' ? 2 : 1;
+	return at;
+}
+
+/* How much is left out of a line, which begins with what the other one has not, so that the two go
+ * on alike: the digits of a number, else a value as a whole, else members that the other one has no
+ * more of, else what stands before the next quote, which is the end of a string or the key of the
+ * next member.  Where it is not what it seems to be, as in a text, it is only more than need be. */
+static size_t line_differs(struct line line, struct line other, bool is_value)
+{
+	bool closes = line_closes(line), other_closes = line_closes(other);
+	size_t at = 0;
+
+	if (!other.len)
+		at = line.len;
+	else if (line_has_digit(line) && line_has_digit(other))
+		while (at < line.len && line.text[at] >= '0' && line.text[at] <= '9')
+			at++;
+	else if (is_value)
+		at = line_value_end(line);
+	else if (closes != other_closes)
+		at = closes ? 0 : line_members_end(line);
+	else
+		at = line_string_end(line, 0);
 	return at < line.len ? at : line.len;
 }
 
@@ -101,9 +171,9 @@ static bool line_pack(struct buf *out, struct line old, struct line line)
 		line_skip(&old, same);
 		line_skip(&line, same);
 
-		bool number = line_has_digit(old) && line_has_digit(line);
-		size_t left_out = line_value_end(old, number);
-		size_t put_in = line_value_end(line, number);
+		bool is_value = same && line.text[-1] == ':';
+		size_t left_out = line_differs(old, line, is_value);
+		size_t put_in = line_differs(line, old, is_value);
 
 		*to++ = EDIT;
 		to = line_put_number(to, same);
