@@ -91,6 +91,9 @@ kill_runners() {
 }
 
 api_start || tap_bail 'the service does not start'
+for pid in $(runners); do
+	like "$(tr '\0' '\n' <"/proc/$pid/environ")" '^GLIBC_TUNABLES=' 'who executes them keeps freed memory as workers do'
+done
 
 # ---- in a node
 
