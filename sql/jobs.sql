@@ -69,7 +69,7 @@ UPDATE jobs SET state = 3, attempt = attempt + 1, claimer = :claimer WHERE row =
 -- name: job_read
 -- Without what can be large.
 SELECT j.thread, j.number, j.state, j.due_at, j.attempt, j.given_back, j.claimer, r.status,
-	r.created_at
+	r.created_at, j.webhook IS NOT NULL AS tells
 FROM jobs AS j CROSS JOIN threads AS t ON t.row = j.thread
 	CROSS JOIN runs AS r ON r.thread = j.thread AND r.number = j.number
 WHERE j.row = :row;
@@ -94,7 +94,7 @@ SET state = CASE WHEN attempt = 1 THEN 1 ELSE 2 END, attempt = attempt - 1, clai
 WHERE row = :row;
 
 -- name: job_claimed
-SELECT claimer FROM jobs WHERE row = :row AND state = 3;
+SELECT claimer, webhook IS NOT NULL AS tells FROM jobs WHERE row = :row AND state = 3;
 
 -- name: job_begin
 -- Once: what it began with is what it goes on with.
@@ -108,10 +108,6 @@ UPDATE jobs
 SET state = 4, claimer = NULL, caller = NULL, answers = NULL,
 	started_at = coalesce(started_at, :started_at)
 WHERE row = :row;
-
--- name: job_tells
--- RETURNING would cost more than all that job_end does.
-SELECT 1 AS tells FROM jobs WHERE row = :row AND webhook IS NOT NULL;
 
 -- name: job_delete
 DELETE FROM jobs WHERE row = :row AND state = 4;

@@ -113,7 +113,7 @@ FOR UPDATE OF j SKIP LOCKED;
 SELECT row, state, due_at FROM jobs WHERE thread = :thread AND state BETWEEN 1 AND 3 FOR UPDATE;
 
 -- name: job_claimed
-SELECT claimer FROM jobs WHERE row = :row AND state = 3 FOR UPDATE;
+SELECT claimer, webhook IS NOT NULL AS tells FROM jobs WHERE row = :row AND state = 3 FOR UPDATE;
 
 -- name: job_thread
 SELECT row FROM threads WHERE row = :row FOR NO KEY UPDATE;
@@ -123,7 +123,7 @@ SELECT row FROM threads WHERE thread_id = :thread_id FOR NO KEY UPDATE;
 
 -- name: job_read
 SELECT j.thread, j.number, j.state, j.due_at, j.attempt, j.given_back, j.claimer, r.status,
-	r.created_at
+	r.created_at, j.webhook IS NOT NULL AS tells
 FROM jobs AS j JOIN threads AS t ON t.row = j.thread
 	JOIN runs AS r ON r.thread = j.thread AND r.number = j.number
 WHERE j.row = :row

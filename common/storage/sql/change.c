@@ -588,8 +588,9 @@ static bool sql_change_apply(struct db *db, struct unit *unit, struct error *err
 		return false;
 	if (!change_answers(c, &number, err))
 		return false;
-	ok = is_new ? insert_thread(db, c, err)
-		    : run_prepare(c->st, db, c->change, err) && update_thread(db, c, &growth, err);
+	ok = is_new
+	    ? insert_thread(db, c, err)
+	    : run_prepare(c->st, db, c->change, &c->run, err) && update_thread(db, c, &growth, err);
 	struct run_place place = {c->row, c->now.view.last, 0, number};
 	for (int i = 0; ok && i < c->count; i++) {
 		ok = apply_messages(db, c, writes[i], err);

@@ -35,6 +35,7 @@ bool job_read(struct db *db, int64_t row, struct job_row *job, struct error *err
 		job->state = (enum job_state)query_column_int(&q, JOB_READ_STATE);
 		job->status = (enum run_status)query_column_int(&q, JOB_READ_STATUS);
 		job->claimer = query_column_int(&q, JOB_READ_CLAIMER);
+		job->tells = query_column_int(&q, JOB_READ_TELLS) != 0;
 	}
 	return query_end(&q);
 }
@@ -214,23 +215,17 @@ bool job_end(struct storage *st, struct db *db, const struct job_row *job, int64
 {
 	const struct push_end end = {job->job.thread_row, job->job.number, RUN_IDLE};
 	struct query q;
-	bool tells;
 
 	moves->waiting -= job->state < JOB_CLAIMED;
 	query_start(&q, db, SQL_JOB_END, err);
 	if (job->started_at)
 		query_int(&q, ":started_at", job->started_at);
 	query_int(&q, ":row", job->job.row);
-	if (!query_run(&q))
-		return false;
-	query_start(&q, db, SQL_JOB_TELLS, err);
-	query_int(&q, ":row", job->job.row);
-	tells = query_row(&q);
-	if (!query_end(&q) ||
+	if (!query_run(&q) ||
 	    !record_keep_chunks_until(
 		db, job->job.thread_row, job->job.number, finished_at + st->chunks_keep, err) ||
 	    !job_run(db, SQL_JOB_BODY_DELETE, job->job.row, err) ||
-	    (tells && !job_tell(st, db, &job->job, moves, err)) ||
+	    (job->tells && !job_tell(st, db, &job->job, moves, err)) ||
 	    !pushes_tell(st, db, &end, moves, err))
 		return false;
 	query_start(&q, db, SQL_JOB_PROMOTE, err);

@@ -21,6 +21,7 @@ struct job_row {
 	enum job_state state;
 	enum run_status status; /* of its record */
 	int64_t claimer;
+	bool tells;         /* somebody of its end: it has a webhook */
 	int64_t started_at; /* of job_end, where it has begun in that transaction; else 0 */
 };
 

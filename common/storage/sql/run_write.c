@@ -40,8 +40,8 @@ static bool run_bury(
 	return query_run(&q);
 }
 
-static bool run_has_job(
-    struct storage *st, struct db *db, const struct thread_change *change, struct error *err)
+static bool run_has_job(struct storage *st, struct db *db, const struct thread_change *change,
+    struct run_written *written, struct error *err)
 {
 	struct query q;
 	bool own;
@@ -50,6 +50,7 @@ static bool run_has_job(
 	query_int(&q, ":row", record_first(change)->job);
 	own = query_row(&q) &&
 	    query_column_int(&q, JOB_CLAIMED_CLAIMER) == claimer_number(engine_of(st)->claimer);
+	written->tells = own && query_column_int(&q, JOB_CLAIMED_TELLS) != 0;
 	return query_end(&q) && (own || thread_lost(change->lease->thread_id, err));
 }
 
@@ -63,14 +64,14 @@ void run_number_ask(
 		record_number_ask(db, change->writes[0]->thread->row, begun->keeps, q, err);
 }
 
-bool run_prepare(
-    struct storage *st, struct db *db, const struct thread_change *change, struct error *err)
+bool run_prepare(struct storage *st, struct db *db, const struct thread_change *change,
+    struct run_written *written, struct error *err)
 {
 	const struct run_record *begun = record_first(change);
 
 	bool buries = change->writes[0]->rewind || (begun && !begun->number && begun->buries);
 
-	if (begun && begun->job && !run_has_job(st, db, change, err))
+	if (begun && begun->job && !run_has_job(st, db, change, written, err))
 		return false;
 	return !buries || run_bury(st, db, change, err);
 }
@@ -202,6 +203,7 @@ static bool job_go_on(struct storage *st, struct db *db, const struct thread_cha
 	const struct job_row job = {
 	    .job = {.row = begun->job, .thread_row = place->thread_row, .number = begun->number},
 	    .state = JOB_CLAIMED,
+	    .tells = written->tells,
 	    .started_at = begun->started_at};
 	struct query q;
 

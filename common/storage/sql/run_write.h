@@ -15,6 +15,7 @@ struct run_place {
 
 /* What became of it. */
 struct run_written {
+	bool tells;             /* somebody of its end: its job has a webhook */
 	int64_t number;         /* of the record */
 	struct run_job claimed; /* along with its end; row 0: nothing */
 	struct moves moves;
@@ -28,8 +29,8 @@ void run_number_ask(
 /* Before the row of a thread that there is is written: a run in the background may write only while
  * it has its job, another one buries what the dead have left; so does going back to a checkpoint,
  * after which the thread says nothing of that run any more. */
-bool run_prepare(
-    struct storage *st, struct db *db, const struct thread_change *change, struct error *err);
+bool run_prepare(struct storage *st, struct db *db, const struct thread_change *change,
+    struct run_written *written, struct error *err);
 
 /* A record that was written elsewhere, under its number. */
 bool run_make(struct db *db, int64_t thread_row, const struct run_record *r, struct error *err);
