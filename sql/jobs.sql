@@ -252,11 +252,11 @@ ORDER BY number DESC
 LIMIT 1 OFFSET :keep;
 
 -- name: webhook_insert
--- Under the row of its job, or under that of none.
+-- Under the row of its job, or under that of none.  It is due by any clock, which may be set back.
 INSERT INTO webhooks (row, thread, id, site, url, body, how, due_at, attempts, last_status)
 VALUES (coalesce(:row, max(:now, (SELECT coalesce(max(row), 0) + 1 FROM jobs),
 		(SELECT coalesce(max(row), 0) + 1 FROM webhooks))),
-	:thread, :id, :site, :url, :body, :how, :now, 0, 0);
+	:thread, :id, :site, :url, :body, :how, 1, 0, 0);
 
 -- name: webhook_site
 SELECT site FROM webhooks WHERE due_at IS NOT NULL AND site > :after ORDER BY site LIMIT 1;

@@ -185,7 +185,7 @@ kept() {
 }
 wait_for 30 arrived
 sleep 0.5
-for pid in $(children "$SERVE_PID"); do
+for pid in $(children "$SERVE_PID") ${PAIR:+$(children "$(cat "$STATE.2.pid")")}; do
 	case $(readlink "/proc/$pid/exe") in */agentgraph-runner) kill -9 "$pid" ;; esac
 done
 over() {

@@ -13,7 +13,7 @@ class Historian(User):
     """Talks on a thread, goes back and on from there, and copies it; the ledger has what the thread was at checkpoints."""
 
     def act(self):
-        thread = "h%d" % self.number
+        thread = "h%d-%s-%d" % (self.number, self.seed, self.done // 200)
         known = [key for key in self.ledger.history if key[0] == thread]
         kind = self.random.choice([self.talk, self.talk, self.rewind, self.copy])
         kind(thread, self.random.choice(known)[1] if known else None)

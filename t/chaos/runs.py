@@ -75,7 +75,8 @@ class Follower(User):
 
     def act(self):
         message = self.next_id()
-        thread, run, text = "f%d-%d" % (self.number, self.done // 100), "r-" + message, "/slow text " + message
+        # A thread has its last hundred runs.
+        thread, run, text = "f%d-%s-%d" % (self.number, self.seed, self.done // 100), "r-" + message, "/slow text " + message
         body = run_body(thread, message, text)
         body["config"]["run_id"], body["resumable"], body["response_granularity"] = run, True, "full"
         self.ledger.turns[message] = turn = [thread, text, "ran: " + text, False]
