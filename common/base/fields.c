@@ -68,7 +68,9 @@ static enum field_fault field_take_text(
 static enum field_fault field_take_filled(
     const struct field_reader *reader, const struct field_row *f, const cJSON *value, void *slot)
 {
-	return value->valuestring[0] ? field_take_text(reader, f, value, slot) : FIELD_FITS;
+	if (!value->valuestring[0])
+		return f->required ? FIELD_MISSING : FIELD_FITS;
+	return field_take_text(reader, f, value, slot);
 }
 
 static enum field_fault field_take_json(

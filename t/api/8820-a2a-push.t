@@ -136,6 +136,7 @@ while IFS='|' read -r member where name; do
 	a2a_fault -32602 INVALID_PARAMS "$where" "$name"
 done <<TABLE
 "id":"x"|url|an address is needed
+"id":"x","url":""|url|and one that is not empty
 "url":"http://elsewhere.example/in"|configured addresses|one that the configuration has
 "url":"$RECEIVER/in/../out"|configured addresses|and stays there
 "url":"$RECEIVER/inner"|configured addresses|not one that begins like it
