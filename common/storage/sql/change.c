@@ -112,15 +112,13 @@ static bool write_fits_row(const struct thread_write *w)
 	    (!w->checkpoint || recent_takes(w));
 }
 
-/* Prints the checkpoints, where there is room for them in the thread's row, which has text: as the
+/* Prints the checkpoints, where there is room for them in the thread's row, which has these: as the
  * thread will stand when the messages have been written. */
-static void change_keep_in_row(struct change *c, const char *text)
+static void change_keep_in_row(struct change *c, struct recent_row row)
 {
 	struct standing then = c->now;
-	struct recent_row row;
 
 	buf_reset(&c->recent);
-	recent_look(text, &row);
 	c->in_row = true;
 	for (int i = 0; i < c->count && c->in_row; i++) {
 		const struct thread_write *w = c->change->writes[i];
@@ -155,7 +153,7 @@ static bool insert_thread_ask(
 	struct query *q = &c->thread;
 
 	c->now = (struct standing){.view.plain = true, .next = clock_now()};
-	change_keep_in_row(c, NULL);
+	change_keep_in_row(c, (struct recent_row){0});
 	if (c->st->thread_max_bytes &&
 	    growth->bytes + thread_state_size(rest) > c->st->thread_max_bytes)
 		return thread_too_large(identity, c->st->thread_max_bytes, err);
@@ -234,11 +232,10 @@ static bool read_before(struct change *c, struct before *before, struct error *e
 	bool found = query_row(q);
 
 	if (found) {
-		const char *recent = query_column_text(q, THREAD_BEFORE_RECENT);
 		int64_t now = clock_now(), newest;
 		struct recent_row row;
 
-		recent_look(recent, &row);
+		recent_look(query_column_text(q, THREAD_BEFORE_RECENT), &row);
 		newest = row.count ? row.newest : query_column_int(q, THREAD_BEFORE_NEWEST);
 		*before = (struct before){query_column_int(q, THREAD_BEFORE_WAITS_ANEW) != 0,
 		    query_column_int(q, THREAD_BEFORE_LABELS_ANEW) != 0,
@@ -256,7 +253,7 @@ static bool read_before(struct change *c, struct before *before, struct error *e
 		    .next = newest < now ? now : newest + 1,
 		    .recent = row.count,
 		};
-		change_keep_in_row(c, recent);
+		change_keep_in_row(c, row);
 	}
 	if (!query_end(q) || found)
 		return found;
