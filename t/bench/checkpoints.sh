@@ -29,12 +29,22 @@ service() {
 
 back() { read -r BASE STATE SERVE_PID <"$WORK/service.$1"; }
 
-# beside WITH WITHOUT SCRIPT: the rates of both, in turn.
-beside() {
+# rate_of SERVICE SCRIPT
+rate_of() {
 	back "$1"
-	with=$(rate /v1/graph/invoke "$3")
-	back "$2"
-	echo "$with $(rate /v1/graph/invoke "$3")"
+	rate /v1/graph/invoke "$2"
+}
+
+# beside WITH WITHOUT SCRIPT: the rates of both, in turn.  Which one is first changes from round to round: what a service
+# leaves to be done later, a log to write back or checkpoints to remove, burdens the one that follows.
+beside() {
+	if [ $((round % 2)) = 1 ]; then
+		with=$(rate_of "$1" "$3")
+		echo "$with $(rate_of "$2" "$3")"
+	else
+		without=$(rate_of "$2" "$3")
+		echo "$(rate_of "$1" "$3") $without"
+	fi
 }
 
 # turns COUNT PATH BODY: so many requests, one after the other.
