@@ -13,29 +13,13 @@
 #ifndef AGENTGRAPH_STORAGE_POSTGRESQL_POSTGRESQL_DB_H
 #define AGENTGRAPH_STORAGE_POSTGRESQL_POSTGRESQL_DB_H
 
-#include "sql.h"
 #include "storage/postgresql/postgresql_server.h"
 #include "storage/sql/copy.h"
 #include "storage/sql/db.h"
 
-#include <stdbool.h>
-
 extern const struct db_driver postgresql_driver;
 
+/* A place of PostgreSQL that is copied from or to. */
 extern const struct copy_ops postgresql_copy;
-
-/* ---- postgresql_text.c: statements as PostgreSQL takes them, with numbers where sql/ has names */
-
-#define POSTGRESQL_PARAMETERS 48
-
-struct postgresql_text {
-	char *sql;                          /* ":thread" is "$1" in it, at each place */
-	char *names[POSTGRESQL_PARAMETERS]; /* ":thread" */
-	int count;
-	bool gives_number; /* it makes a row, and returns its number */
-};
-
-/* That of a statement, made when it is first asked for; it lives as long as the process. */
-const struct postgresql_text *postgresql_text(enum sql_id id);
 
 #endif

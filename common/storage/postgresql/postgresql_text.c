@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Names of parameters become numbers. */
-#include "storage/postgresql/postgresql_db.h"
+#include "storage/postgresql/postgresql_internal.h"
 
 #include "base/buf.h"
 #include "base/memory.h"
