@@ -138,7 +138,7 @@ bool balance_ahead(const struct balance *balance, int64_t now);
  * good, and comes back to any thread when the body is there.
  *
  * One at a time waits for the listening socket, which the other processes of the pool share, and
- * for the end; the processes take connections in turn.  fcgiapp.h is known here alone.
+ * for the end; the processes take connections in turn.
  */
 
 struct workers;

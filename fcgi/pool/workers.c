@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: ISC */
-/* Accepting connections in turn, reading one request from each, and closing it with care. */
+/* Accepting connections in turn, and answering one request from each. */
 
 #include "base/log/log.h"
 #include "base/memory.h"
 #include "base/metrics/metrics.h"
 #include "base/os/clock.h"
+#include "fcgi/pool/connection.h"
 #include "fcgi/pool/pool.h"
 
 #include <errno.h>
-#include <fcgiapp.h>
-#include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -28,8 +27,6 @@
  * keeps on its stack; pages that are never touched cost nothing. */
 #define STACK_SIZE (1 << 20)
 
-#define SILENCE_SECONDS 90 /* a web server that sends nothing for so long is gone */
-
 /* A process that dies or is stopped between the kernel's word of a connection and taking it leaves
  * it to whoever looks next: so often somebody does. */
 #define LOOK_MS 1000
@@ -45,23 +42,10 @@
 
 #define MOST_SLOW 4096 /* requests of one process that wait for their bodies */
 
-/* So much of an answer fits into the socket's buffer, and so much more whenever that is said to
- * have room; a reader who has made none for so long holds up its thread. */
-#define FREE_SIZE (64 << 10)
-#define SLICE_SIZE (16 << 10)
-#define PATIENCE_MS 500
-
 /* A thread that waits for its turn at the listening socket. */
 struct acceptor {
 	sem_t turn;
 	struct acceptor *next;
-};
-
-/* A thread that waits for its reader. */
-struct holdup {
-	int socket;
-	bool ended; /* it is in the list no more */
-	struct holdup *previous, *next;
 };
 
 struct workers {
@@ -75,6 +59,7 @@ struct workers {
 	unsigned threads;
 	pthread_t *ids;
 	struct balance balance;
+	struct holdups holdups;
 	struct intake *intake;
 	unsigned room;        /* for requests that wait for their bodies */
 	int ready;            /* eventfd in epoll: counts arrived */
@@ -82,23 +67,11 @@ struct workers {
 	pthread_mutex_t lock; /* guards the rest */
 	struct slow *arrived; /* requests whose bodies are there, the next first */
 	struct slow **arrived_end;
-	unsigned slow;                   /* requests that wait for their bodies, or have arrived */
-	unsigned staying;                /* threads that stay for them, when the others end */
-	pthread_cond_t changed;          /* arrived or slow, once the workers have been stopped */
-	struct holdup *held, *held_last; /* by their readers, the longest first */
-	unsigned held_count, held_most;
+	unsigned slow;            /* requests that wait for their bodies, or have arrived */
+	unsigned staying;         /* threads that stay for them, when the others end */
+	pthread_cond_t changed;   /* arrived or slow, once the workers have been stopped */
 	bool accepting;           /* a thread is at the listening socket */
 	struct acceptor *waiting; /* for its turn there; the last to come is the first to go */
-};
-
-/* A struct client over libfcgi. */
-struct connection {
-	struct client client;
-	struct workers *workers;
-	FCGX_Request *request;
-	struct slow *slow; /* NULL: it is read from the socket */
-	size_t written;    /* of the answer */
-	size_t room;       /* that the socket was said to have, and that was not used since */
 };
 
 /* A request that was not there whole when it was looked at. */
@@ -108,198 +81,6 @@ struct slow {
 	FCGX_Request request;
 	struct admission admission;
 };
-
-static FCGX_Request *request_of(struct client *client)
-{
-	return ((struct connection *)client)->request;
-}
-
-/*
- * A process that was stopped and goes on, by a debugger or a suspended machine, finds its read of a
- * socket with a time-out interrupted, which libfcgi takes for the end.  Nothing of the stream is
- * lost then.
- */
-static bool workers_go_on(FCGX_Stream *in)
-{
-	if (FCGX_GetError(in) != EINTR)
-		return false;
-	FCGX_ClearError(in);
-	in->isClosed = 0;
-	return true;
-}
-
-/* Its file goes, and is counted no more. */
-static void slow_forget(struct slow *slow)
-{
-	if (slow->arrival.file >= 0)
-		close(slow->arrival.file);
-	slow->arrival.file = -1;
-	pending_drop(&slow->arrival.pending);
-}
-
-static ssize_t request_read(FCGX_Request *request, char *out, size_t size)
-{
-	int got;
-	do
-		got = FCGX_GetStr(out, (int)size, request->in);
-	while (got == 0 && workers_go_on(request->in));
-	return got == 0 && FCGX_GetError(request->in) ? -1 : got;
-}
-
-/* What came slowly is read from its file; when it has been, the file is needed no more. */
-static ssize_t connection_read(struct client *client, char *out, size_t size)
-{
-	FCGX_Request *request = request_of(client);
-	struct slow *slow = ((struct connection *)client)->slow;
-	if (!slow)
-		return request_read(request, out, size);
-	if (client->lacking || slow->arrival.file < 0)
-		return client->lacking ? -1 : 0;
-	request->ipcFd = slow->arrival.file;
-	ssize_t got = request_read(request, out, size);
-	request->ipcFd = slow->arrival.socket;
-	if (got == 0)
-		slow_forget(slow);
-	return got;
-}
-
-/* ---- readers who hold up a thread ---- */
-
-/* The lock is held. */
-static void holdup_end(struct workers *workers, struct holdup *holdup)
-{
-	if (holdup->ended)
-		return;
-	*(holdup->previous ? &holdup->previous->next : &workers->held) = holdup->next;
-	*(holdup->next ? &holdup->next->previous : &workers->held_last) = holdup->previous;
-	workers->held_count--;
-	holdup->ended = true;
-}
-
-/* Waits until the reader goes on or is gone.  Where as many threads wait as may, the one who has
- * kept his for the longest is let go. */
-static void holdup_wait(struct workers *workers, int socket)
-{
-	struct holdup self = {.socket = socket};
-	struct pollfd room = {.fd = socket, .events = POLLOUT};
-	pthread_mutex_lock(&workers->lock);
-	if (workers->held_count == workers->held_most) {
-		log_warning("an answer was broken off: too many clients do not read theirs");
-		shutdown(workers->held->socket, SHUT_RDWR);
-		holdup_end(workers, workers->held);
-	}
-	self.previous = workers->held_last;
-	*(self.previous ? &self.previous->next : &workers->held) = &self;
-	workers->held_last = &self;
-	workers->held_count++;
-	pthread_mutex_unlock(&workers->lock);
-	while (poll(&room, 1, -1) < 0)
-		; /* interrupted by a debugger */
-	pthread_mutex_lock(&workers->lock);
-	holdup_end(workers, &self);
-	pthread_mutex_unlock(&workers->lock);
-}
-
-static void connection_write(struct client *client, const char *data, size_t len)
-{
-	struct connection *connection = (struct connection *)client;
-	FCGX_Request *request = connection->request;
-	struct pollfd room = {.fd = request->ipcFd, .events = POLLOUT};
-	size_t slice = len;
-	for (; len > 0; data += slice, len -= slice) {
-		if (connection->written + len > FREE_SIZE) {
-			if (!connection->room) {
-				if (poll(&room, 1, PATIENCE_MS) == 0)
-					holdup_wait(connection->workers, request->ipcFd);
-				connection->room = SLICE_SIZE;
-			}
-			slice = len < connection->room ? len : connection->room;
-			connection->room -= slice;
-		}
-		FCGX_PutStr(data, (int)slice, request->out);
-		connection->written += slice;
-	}
-}
-
-static void connection_flush(struct client *client)
-{
-	FCGX_FFlush(request_of(client)->out);
-}
-
-/* The web server closes the connection when its own client leaves; one that has merely sent all it
- * had to say hangs up only one of the two directions. */
-static bool connection_gone(struct client *client)
-{
-	struct pollfd fd = {.fd = request_of(client)->ipcFd};
-	return poll(&fd, 1, 0) > 0 && (fd.revents & POLLHUP);
-}
-
-static void connection_abort(struct client *client)
-{
-	shutdown(request_of(client)->ipcFd, SHUT_RDWR);
-}
-
-static struct connection connection_of(
-    struct workers *workers, FCGX_Request *request, struct slow *slow)
-{
-	return (struct connection){
-	    .client = {.params = request->envp,
-		.read = connection_read,
-		.lacking = slow ? slow->arrival.lacking : ERR_NONE,
-		.write = connection_write,
-		.flush = connection_flush,
-		.gone = connection_gone,
-		.abort = connection_abort},
-	    .workers = workers,
-	    .request = request,
-	    .slow = slow,
-	};
-}
-
-/* Web servers send a head at once, so that what waits for it, and may be interrupted, is this. */
-static bool await_head(int fd)
-{
-	struct pollfd waiting = {fd, POLLIN, 0};
-	int64_t end = clock_monotonic_ms() + SILENCE_SECONDS * 1000;
-	int64_t left, ready = -1;
-	while (ready < 0 && (left = end - clock_monotonic_ms()) > 0)
-		ready = poll(&waiting, 1, (int)left);
-	return ready > 0;
-}
-
-/*
- * libfcgi's one call to accept a connection and read the head of a request would let a connection
- * that sends nothing hold up the thread between the two, and its way to end one waits until the web
- * server has closed first.  So connections are accepted and, where that is safe, closed here, and
- * FCGX_Request's ipcFd and keepConnection say so: to libfcgi each is one that it keeps.  None is
- * kept in fact, whatever the web server wishes: a thread that waits for the next request on one
- * connection serves no other.
- */
-static bool workers_begin(FCGX_Request *request, int fd)
-{
-	request->ipcFd = fd;
-	request->keepConnection = 1;
-	return FCGX_Accept_r(request) >= 0;
-}
-
-/* Whether the web server has nothing left to send, which closing at once would turn into an error
- * there.  Where no body was announced, the end of the body has mostly arrived with the head. */
-static bool all_read(const FCGX_Request *request)
-{
-	const char *length = FCGX_GetParam("CONTENT_LENGTH", request->envp);
-	if (FCGX_HasSeenEOF(request->in))
-		return true;
-	return (!length || !*length || !strcmp(length, "0")) && FCGX_GetChar(request->in) == EOF;
-}
-
-static void workers_end(FCGX_Request *request, bool read)
-{
-	request->keepConnection = read;
-	FCGX_Finish_r(request);
-	if (request->ipcFd >= 0)
-		close(request->ipcFd);
-	request->ipcFd = -1;
-}
 
 /* ---- requests whose bodies are slow ---- */
 
@@ -322,9 +103,9 @@ static enum look workers_look(int fd)
 
 static void slow_end(struct slow *slow, bool gone)
 {
-	slow_forget(slow);
+	arrival_forget(&slow->arrival);
 	if (slow->request.in)
-		workers_end(&slow->request, gone || slow->arrival.records.end);
+		connection_end(&slow->request, gone || slow->arrival.records.end);
 	else
 		close(slow->arrival.socket);
 	free(slow);
@@ -345,10 +126,10 @@ static struct slow *slow_begin(const struct environment *env, const char *direct
 	if (arrival->file < 0)
 		log_error("cannot make a file in memory: %s", strerror(errno));
 	while (arrival->file >= 0 && state == ARRIVAL_MORE && !arrival->records.head)
-		state = await_head(fd) ? arrival_take(arrival) : ARRIVAL_GONE;
+		state = connection_await(fd) ? arrival_take(arrival) : ARRIVAL_GONE;
 	FCGX_InitRequest(&slow->request, -1, 0);
 	if (arrival->records.head && state != ARRIVAL_GONE) {
-		if (workers_begin(&slow->request, arrival->file)) {
+		if (connection_begin(&slow->request, arrival->file)) {
 			slow->request.ipcFd = fd;
 			return slow;
 		}
@@ -414,7 +195,8 @@ static struct slow *slow_last(struct workers *workers)
 
 static void slow_answer(struct workers *workers, struct slow *slow, struct response *buffers)
 {
-	struct connection connection = connection_of(workers, &slow->request, slow);
+	struct connection connection =
+	    connection_of(&workers->holdups, &slow->request, &slow->arrival);
 	server_answer(workers->server, &connection.client, buffers, &slow->admission);
 	slow_end(slow, false);
 }
@@ -449,7 +231,8 @@ static void slow_serve(struct workers *workers, int fd, struct response *buffers
 	struct slow *slow = slow_begin(&config->env, directory, fd);
 	if (!slow)
 		return;
-	struct connection connection = connection_of(workers, &slow->request, slow);
+	struct connection connection =
+	    connection_of(&workers->holdups, &slow->request, &slow->arrival);
 	struct arrival *arrival = &slow->arrival;
 	if (!server_admit(workers->server, &connection.client, buffers, &slow->admission)) {
 		slow_end(slow, false);
@@ -590,7 +373,7 @@ static void workers_serve(
 {
 	const struct timeval silence = {.tv_sec = SILENCE_SECONDS};
 	enum look look = workers_look(fd);
-	if (look == LOOK_NOTHING && await_head(fd))
+	if (look == LOOK_NOTHING && connection_await(fd))
 		look = workers_look(fd);
 	if (look != LOOK_WHOLE) /* of which nothing is waited for */
 		setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &silence, sizeof(silence));
@@ -598,10 +381,10 @@ static void workers_serve(
 		close(fd);
 	} else if (look == LOOK_PART) {
 		slow_serve(workers, fd, buffers);
-	} else if (workers_begin(request, fd)) {
-		struct connection connection = connection_of(workers, request, NULL);
+	} else if (connection_begin(request, fd)) {
+		struct connection connection = connection_of(&workers->holdups, request, NULL);
 		server_answer(workers->server, &connection.client, buffers, NULL);
-		workers_end(request, all_read(request));
+		connection_end(request, connection_all_read(request));
 	}
 }
 
@@ -688,7 +471,7 @@ struct workers *workers_start(
 	bool known = getrlimit(RLIMIT_NOFILE, &files) == 0;
 	workers->room =
 	    known && files.rlim_cur <= MOST_SLOW * 4 ? (unsigned)(files.rlim_cur / 4) : MOST_SLOW;
-	workers->held_most = threads > 1 ? workers_part(threads) : 1;
+	holdups_init(&workers->holdups, threads > 1 ? workers_part(threads) : 1);
 	pthread_mutex_init(&workers->lock, NULL);
 	pthread_cond_init(&workers->changed, NULL);
 	balance_join(&workers->balance, server->service->shared);
@@ -728,6 +511,7 @@ void workers_free(struct workers *workers)
 	close(workers->wake);
 	close(workers->ready);
 	close(workers->done);
+	holdups_release(&workers->holdups);
 	pthread_cond_destroy(&workers->changed);
 	pthread_mutex_destroy(&workers->lock);
 	free(workers->ids);

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: ISC */
+/* One request on one connection, by libfcgi: begun, read, answered, and closed with care. */
+#include "fcgi/pool/connection.h"
+
+#include "base/log/log.h"
+#include "base/os/clock.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* So much of an answer fits into the socket's buffer, and so much more whenever that is said to
+ * have room; a reader who has made none for so long holds up its thread. */
+#define FREE_SIZE (64 << 10)
+#define SLICE_SIZE (16 << 10)
+#define PATIENCE_MS 500
+
+static FCGX_Request *request_of(struct client *client)
+{
+	return ((struct connection *)client)->request;
+}
+
+/*
+ * A process that was stopped and goes on, by a debugger or a suspended machine, finds its read of a
+ * socket with a time-out interrupted, which libfcgi takes for the end.  Nothing of the stream is
+ * lost then.
+ */
+static bool connection_go_on(FCGX_Stream *in)
+{
+	if (FCGX_GetError(in) != EINTR)
+		return false;
+	FCGX_ClearError(in);
+	in->isClosed = 0;
+	return true;
+}
+
+void arrival_forget(struct arrival *arrival)
+{
+	if (arrival->file >= 0)
+		close(arrival->file);
+	arrival->file = -1;
+	pending_drop(&arrival->pending);
+}
+
+static ssize_t request_read(FCGX_Request *request, char *out, size_t size)
+{
+	int got;
+	do
+		got = FCGX_GetStr(out, (int)size, request->in);
+	while (got == 0 && connection_go_on(request->in));
+	return got == 0 && FCGX_GetError(request->in) ? -1 : got;
+}
+
+/* What came slowly is read from its file; when it has been, the file is needed no more. */
+static ssize_t connection_read(struct client *client, char *out, size_t size)
+{
+	FCGX_Request *request = request_of(client);
+	struct arrival *slow = ((struct connection *)client)->slow;
+	if (!slow)
+		return request_read(request, out, size);
+	if (client->lacking || slow->file < 0)
+		return client->lacking ? -1 : 0;
+	request->ipcFd = slow->file;
+	ssize_t got = request_read(request, out, size);
+	request->ipcFd = slow->socket;
+	if (got == 0)
+		arrival_forget(slow);
+	return got;
+}
+
+/* ---- readers who hold up a thread ---- */
+
+/* A thread that waits for its reader. */
+struct holdup {
+	int socket;
+	bool ended; /* it is in the list no more */
+	struct holdup *previous, *next;
+};
+
+void holdups_init(struct holdups *holdups, unsigned most)
+{
+	*holdups = (struct holdups){.most = most};
+	pthread_mutex_init(&holdups->lock, NULL);
+}
+
+void holdups_release(struct holdups *holdups)
+{
+	pthread_mutex_destroy(&holdups->lock);
+}
+
+/* The lock is held. */
+static void holdup_end(struct holdups *holdups, struct holdup *holdup)
+{
+	if (holdup->ended)
+		return;
+	*(holdup->previous ? &holdup->previous->next : &holdups->first) = holdup->next;
+	*(holdup->next ? &holdup->next->previous : &holdups->last) = holdup->previous;
+	holdups->count--;
+	holdup->ended = true;
+}
+
+/* Waits until the reader goes on or is gone.  Where as many threads wait as may, the one who has
+ * kept his for the longest is let go. */
+static void holdup_wait(struct holdups *holdups, int socket)
+{
+	struct holdup self = {.socket = socket};
+	struct pollfd room = {.fd = socket, .events = POLLOUT};
+	pthread_mutex_lock(&holdups->lock);
+	if (holdups->count == holdups->most) {
+		log_warning("an answer was broken off: too many clients do not read theirs");
+		shutdown(holdups->first->socket, SHUT_RDWR);
+		holdup_end(holdups, holdups->first);
+	}
+	self.previous = holdups->last;
+	*(self.previous ? &self.previous->next : &holdups->first) = &self;
+	holdups->last = &self;
+	holdups->count++;
+	pthread_mutex_unlock(&holdups->lock);
+	while (poll(&room, 1, -1) < 0)
+		; /* interrupted by a debugger */
+	pthread_mutex_lock(&holdups->lock);
+	holdup_end(holdups, &self);
+	pthread_mutex_unlock(&holdups->lock);
+}
+
+static void connection_write(struct client *client, const char *data, size_t len)
+{
+	struct connection *connection = (struct connection *)client;
+	FCGX_Request *request = connection->request;
+	struct pollfd room = {.fd = request->ipcFd, .events = POLLOUT};
+	size_t slice = len;
+	for (; len > 0; data += slice, len -= slice) {
+		if (connection->written + len > FREE_SIZE) {
+			if (!connection->room) {
+				if (poll(&room, 1, PATIENCE_MS) == 0)
+					holdup_wait(connection->holdups, request->ipcFd);
+				connection->room = SLICE_SIZE;
+			}
+			slice = len < connection->room ? len : connection->room;
+			connection->room -= slice;
+		}
+		FCGX_PutStr(data, (int)slice, request->out);
+		connection->written += slice;
+	}
+}
+
+static void connection_flush(struct client *client)
+{
+	FCGX_FFlush(request_of(client)->out);
+}
+
+/* The web server closes the connection when its own client leaves; one that has merely sent all it
+ * had to say hangs up only one of the two directions. */
+static bool connection_gone(struct client *client)
+{
+	struct pollfd fd = {.fd = request_of(client)->ipcFd};
+	return poll(&fd, 1, 0) > 0 && (fd.revents & POLLHUP);
+}
+
+static void connection_abort(struct client *client)
+{
+	shutdown(request_of(client)->ipcFd, SHUT_RDWR);
+}
+
+struct connection connection_of(
+    struct holdups *holdups, FCGX_Request *request, struct arrival *slow)
+{
+	return (struct connection){
+	    .client = {.params = request->envp,
+		.read = connection_read,
+		.lacking = slow ? slow->lacking : ERR_NONE,
+		.write = connection_write,
+		.flush = connection_flush,
+		.gone = connection_gone,
+		.abort = connection_abort},
+	    .holdups = holdups,
+	    .request = request,
+	    .slow = slow,
+	};
+}
+
+bool connection_await(int fd)
+{
+	struct pollfd waiting = {fd, POLLIN, 0};
+	int64_t end = clock_monotonic_ms() + SILENCE_SECONDS * 1000;
+	int64_t left, ready = -1;
+	while (ready < 0 && (left = end - clock_monotonic_ms()) > 0)
+		ready = poll(&waiting, 1, (int)left);
+	return ready > 0;
+}
+
+bool connection_begin(FCGX_Request *request, int fd)
+{
+	request->ipcFd = fd;
+	request->keepConnection = 1;
+	return FCGX_Accept_r(request) >= 0;
+}
+
+bool connection_all_read(const FCGX_Request *request)
+{
+	const char *length = FCGX_GetParam("CONTENT_LENGTH", request->envp);
+	if (FCGX_HasSeenEOF(request->in))
+		return true;
+	return (!length || !*length || !strcmp(length, "0")) && FCGX_GetChar(request->in) == EOF;
+}
+
+void connection_end(FCGX_Request *request, bool read)
+{
+	request->keepConnection = read;
+	FCGX_Finish_r(request);
+	if (request->ipcFd >= 0)
+		close(request->ipcFd);
+	request->ipcFd = -1;
+}
