@@ -3,6 +3,7 @@
 #include "base/arena.h"
 
 #include "base/buf.h"
+#include "base/json/json.h"
 #include "base/memory.h"
 
 #include <stdalign.h>
@@ -147,6 +148,13 @@ cJSON *arena_json(struct arena *a, cJSON *root)
 	if (root)
 		arena_defer(a, delete_json, root);
 	return root;
+}
+
+char *arena_print(struct arena *a, const cJSON *tree)
+{
+	char *text = json_print(tree);
+	arena_defer(a, free, text);
+	return text;
 }
 
 void arena_defer(struct arena *a, void (*fn)(void *arg), void *arg)

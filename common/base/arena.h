@@ -38,6 +38,9 @@ char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(
 /* Ties root to the arena (cJSON_Delete at its end) and returns it.  NULL is fine. */
 cJSON *arena_json(struct arena *a, cJSON *root);
 
+/* What json_print makes of the tree, which stays the caller's, in the arena. */
+char *arena_print(struct arena *a, const cJSON *tree);
+
 /* Calls fn(arg) when the arena is freed. */
 void arena_defer(struct arena *a, void (*fn)(void *arg), void *arg);
 

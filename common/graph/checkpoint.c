@@ -34,9 +34,7 @@ static void freshen(ag_run *run)
 		run->thread.created_at = run->thread.updated_at;
 	if (!run->fields_changed)
 		return;
-	char *text = json_print(run->fields);
-	arena_defer(run->setup.arena, cJSON_free, text);
-	run->thread.fields_json = text;
+	run->thread.fields_json = arena_print(run->setup.arena, run->fields);
 	run->fields_changed = false;
 }
 
@@ -76,9 +74,8 @@ const char *run_failure_json(struct arena *a, const struct error *failure)
 	json_add_int(error, "status", error_status_of(failure));
 	if (failure->details)
 		cJSON_AddItemReferenceToObject(error, "details", failure->details);
-	char *text = json_print(error);
+	char *text = arena_print(a, error);
 	cJSON_Delete(error);
-	arena_defer(a, cJSON_free, text);
 	return text;
 }
 

@@ -36,9 +36,8 @@ const char *entered_text(ag_run *run)
 	if (run->answers)
 		cJSON_AddItemReferenceToObject(out, "answers", (cJSON *)run->answers);
 	cJSON_AddItemToObject(out, "before", entered_thread(run->before));
-	char *text = json_print(out);
+	char *text = arena_print(run->setup.arena, out);
 	cJSON_Delete(out);
-	arena_defer(run->setup.arena, cJSON_free, text);
 	return text;
 }
 

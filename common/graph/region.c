@@ -69,9 +69,7 @@ static void branch_print_fields(ag_run *run)
 {
 	if (!run->fields_changed || !run->setup.observer->live || run->outer)
 		return;
-	char *text = json_print(run->fields);
-	arena_defer(run->setup.arena, cJSON_free, text);
-	run->thread.fields_json = text;
+	run->thread.fields_json = arena_print(run->setup.arena, run->fields);
 	run->fields_changed = false;
 }
 

@@ -43,13 +43,6 @@ static bool run_restore(ag_run *run, struct error *err)
 
 /* ---- between nodes ---- */
 
-static const char *run_kept_text(ag_run *run, const cJSON *tree)
-{
-	char *text = json_print(tree);
-	arena_defer(run->setup.arena, cJSON_free, text);
-	return text;
-}
-
 /* The pause as it is stored: the interrupt that is shown, its kind, the answers the node had so
  * far, and the message whose tool calls it holds up. */
 static void run_pause(ag_run *run, const cJSON *interrupt, const char *kind)
@@ -65,7 +58,7 @@ static void run_pause(ag_run *run, const cJSON *interrupt, const char *kind)
 		cJSON_AddStringToObject(pause, "error", run->error);
 	if (asked)
 		cJSON_AddStringToObject(pause, "asked", asked);
-	run->thread.pause_json = run_kept_text(run, pause);
+	run->thread.pause_json = arena_print(run->setup.arena, pause);
 	run->thread.status = RUN_INTERRUPTED;
 	cJSON_Delete(pause);
 }
@@ -133,7 +126,7 @@ static enum verdict run_after_node(ag_run *run, int *next, struct error *err)
 		cJSON *waiting = cJSON_CreateObject();
 		cJSON_AddStringToObject(waiting, "message_id", run->frame.waiting_id);
 		cJSON_AddItemReferenceToObject(waiting, "calls", run->frame.waiting);
-		run->thread.waiting_json = run_kept_text(run, waiting);
+		run->thread.waiting_json = arena_print(run->setup.arena, waiting);
 		run->thread.status = RUN_COMPLETED;
 		cJSON_Delete(waiting);
 		return WAITS_FOR_CLIENT;
@@ -264,7 +257,7 @@ static void run_pause_region(ag_run *run)
 	cJSON_AddItemReferenceToObject(pause, "region", (cJSON *)run->region);
 	if (run->error)
 		cJSON_AddStringToObject(pause, "error", run->error);
-	run->thread.pause_json = run_kept_text(run, pause);
+	run->thread.pause_json = arena_print(run->setup.arena, pause);
 	run->thread.node = json_str(open->child, "node");
 	run->thread.node = arena_strdup(run->setup.arena, run->thread.node);
 	run->thread.next = run->thread.node;
@@ -277,8 +270,8 @@ static void run_wait_region(ag_run *run)
 {
 	cJSON *waiting = region_waiting(run->region), *kept = cJSON_CreateObject();
 	cJSON_AddItemReferenceToObject(kept, "region", (cJSON *)run->region);
-	run->thread.waiting_json = run_kept_text(run, waiting);
-	run->thread.pause_json = run_kept_text(run, kept);
+	run->thread.waiting_json = arena_print(run->setup.arena, waiting);
+	run->thread.pause_json = arena_print(run->setup.arena, kept);
 	run->thread.status = RUN_COMPLETED;
 	cJSON_Delete(waiting);
 	cJSON_Delete(kept);

@@ -136,6 +136,7 @@ static void json_goes_with_the_arena(void)
 	cJSON_AddStringToObject(root, "k", "v");
 	CU_ASSERT_PTR_EQUAL(arena_json(a, root), root);
 	CU_ASSERT_PTR_NULL(arena_json(a, NULL));
+	CU_ASSERT_STRING_EQUAL(arena_print(a, root), "{\"k\":\"v\"}");
 	CU_ASSERT(live > 0);
 	arena_free(a);
 	CU_ASSERT_EQUAL(live, 0);

@@ -44,9 +44,8 @@ const char *node_cache_key(
 	cJSON *list = cJSON_AddArrayToObject(key, "values");
 	for (size_t i = 0; cache->names[i]; i++)
 		cJSON_AddItemToArray(list, values_of(cache->names[i], &values));
-	char *text = json_print(key);
+	char *text = arena_print(run->setup.arena, key);
 	cJSON_Delete(key);
-	arena_defer(run->setup.arena, cJSON_free, text);
 	return text;
 }
 

@@ -106,9 +106,7 @@ static const char *mcp_message_of(struct call *call, const cJSON *arguments)
 		return message;
 	cJSON *said = arena_json(call->arena, cJSON_Duplicate(arguments, true));
 	cJSON_DeleteItemFromObjectCaseSensitive(said, "thread_id");
-	char *text = json_print(said);
-	arena_defer(call->arena, cJSON_free, text);
-	return text;
+	return arena_print(call->arena, said);
 }
 
 bool mcp_offer_read(struct call *call, const cJSON *arguments, struct run_input *in)

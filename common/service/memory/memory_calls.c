@@ -157,8 +157,7 @@ static struct memory_links memory_calls_links(struct call *call, const cJSON *me
 
 static const char *memory_calls_printed(struct call *call, cJSON *tree)
 {
-	char *text = json_print(tree);
-	arena_defer(call->arena, cJSON_free, text);
+	char *text = arena_print(call->arena, tree);
 	cJSON_Delete(tree);
 	return text;
 }

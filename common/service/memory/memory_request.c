@@ -127,10 +127,8 @@ static bool read_conditions(struct call *call, const cJSON *body, struct memory_
 		rq->filters = NULL;
 		return true;
 	}
-	char *text = json_print(rq->filters);
-	arena_defer(call->arena, cJSON_free, text);
-	rq->filter.filters_json = text;
-	if (strlen(text) > FILTERS_SIZE_MOST)
+	rq->filter.filters_json = arena_print(call->arena, rq->filters);
+	if (strlen(rq->filter.filters_json) > FILTERS_SIZE_MOST)
 		return memory_request_wrong(call, "filters", "value_error",
 		    arena_printf(
 			call->arena, "must not have more than %d bytes", FILTERS_SIZE_MOST));

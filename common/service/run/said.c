@@ -41,9 +41,7 @@ const char *interrupt_question(struct arena *a, const cJSON *interrupt)
 		question = json_str(interrupt, "message");
 	if (question)
 		return question;
-	char *text = json_print(data);
-	arena_defer(a, cJSON_free, text);
-	return text;
+	return arena_print(a, data);
 }
 
 const char *turn_question(const struct turn *turn)

@@ -86,9 +86,8 @@ static const char *submission_body(struct submission *s, const cJSON *body)
 	json_add_str(out, "thread_id", s->job.thread_id);
 	if (s->modes)
 		json_add_int(out, BACKGROUND_MODES, s->modes);
-	char *text = json_print(out);
+	char *text = arena_print(s->call->arena, out);
 	cJSON_Delete(out);
-	arena_defer(s->call->arena, cJSON_free, text);
 	return text;
 }
 
@@ -101,9 +100,8 @@ static const char *submission_caller(struct call *call)
 	cJSON_AddBoolToObject(out, "guarded", call->permission.resource != NULL);
 	json_add_str(out, "request_id", call->ctx.request_id);
 	json_add_str(out, "traceparent", call->traceparent);
-	char *text = json_print(out);
+	char *text = arena_print(call->arena, out);
 	cJSON_Delete(out);
-	arena_defer(call->arena, cJSON_free, text);
 	return text;
 }
 

@@ -454,9 +454,7 @@ static bool turn_store_answers(struct turn *turn)
 	cJSON *waiting = arena_json(call->arena, cJSON_CreateObject());
 	cJSON_AddStringToObject(waiting, "message_id", turn->waiting_id);
 	cJSON_AddItemToObject(waiting, "calls", cJSON_Duplicate(turn->waiting, true));
-	char *text = json_print(waiting);
-	arena_defer(call->arena, cJSON_free, text);
-	turn->thread.waiting_json = text;
+	turn->thread.waiting_json = arena_print(call->arena, waiting);
 	struct change change = {
 	    .call = call, .lease = turn->lease, .thread = turn->thread, .rewind = turn->checkpoint};
 	return change_append(&change, turn->bring);

@@ -232,9 +232,7 @@ bool change_exists(struct change *change)
 
 const char *message_stored(struct call *call, const cJSON *message)
 {
-	char *text = json_print(message);
-	arena_defer(call->arena, cJSON_free, text);
-	return text;
+	return arena_print(call->arena, message);
 }
 
 void change_touch(struct change *change)

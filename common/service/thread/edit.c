@@ -56,11 +56,9 @@ static bool edit_apply(struct call *call, const struct edit *edit, struct thread
 	cJSON *metadata = json_parse(
 	    thread->metadata_json, strlen(thread->metadata_json), JSON_TRUSTED_DEPTH, NULL);
 	json_merge_patch(metadata, edit->metadata);
-	char *text = json_print(metadata);
+	thread->metadata_json = arena_print(call->arena, metadata);
 	cJSON_Delete(metadata);
-	arena_defer(call->arena, cJSON_free, text);
-	thread->metadata_json = text;
-	return strlen(text) <= EDIT_METADATA_MAX ||
+	return strlen(thread->metadata_json) <= EDIT_METADATA_MAX ||
 	    error_field(&call->error, ERR_VALIDATION, "body.metadata", "value_error",
 		"metadata must be " EXPECTED_METADATA);
 }

@@ -108,9 +108,8 @@ static const char *merged_fields(struct update *u)
 			json_set(
 			    fields, field->name, state_value(field, cJSON_Duplicate(item, true)));
 	}
-	char *text = json_print(fields);
+	char *text = arena_print(u->call->arena, fields);
 	cJSON_Delete(fields);
-	arena_defer(u->call->arena, cJSON_free, text);
 	return text;
 }
 
