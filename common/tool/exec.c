@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /* Running the executable, and a result from its output or an error from its last line. */
+#include "tool/command.h"
 
 #include "base/buf.h"
 #include "base/json/json.h"
-#include "tool/command.h"
 
 #include <stdlib.h>
 #include <string.h>

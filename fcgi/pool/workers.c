@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 /* Accepting connections in turn, and answering one request from each. */
+#include "fcgi/pool/pool.h"
 
 #include "base/log/log.h"
 #include "base/memory.h"
 #include "base/metrics/metrics.h"
 #include "base/os/clock.h"
 #include "fcgi/pool/connection.h"
-#include "fcgi/pool/pool.h"
 
 #include <errno.h>
 #include <pthread.h>

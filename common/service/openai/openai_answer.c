@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 /* What a turn said, asked and cost, written whole and in chunks. */
+#include "service/openai/openai_internal.h"
 
 #include "base/json/json.h"
 #include "base/json/json_quote.h"
 #include "base/os/clock.h"
 #include "graph/message/message.h"
 #include "service/openai/openai.h"
-#include "service/openai/openai_internal.h"
 #include "service/run/said.h"
 #include "storage/runs.h"
 

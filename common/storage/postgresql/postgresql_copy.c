@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* A schema of PostgreSQL that is copied from or to: what is read comes row by row, beside the
  * transaction that keeps others out; what is written is one transaction. */
-
 #include "storage/postgresql/postgresql_db.h"
+
 #include "storage/postgresql/postgresql_schema.h"
 
 static bool postgresql_copy_open(
