@@ -45,14 +45,6 @@ static char *a2a_tell_body(const struct run_record *record, const struct push *p
 	return text;
 }
 
-/* Whether the task is still where it was. */
-static bool a2a_tell_same(const cJSON *task, const cJSON *now)
-{
-	const cJSON *status = json_get(task, "status"), *as = json_get(now, "status");
-	return json_equal(json_get(status, "state"), json_get(as, "state")) &&
-	    json_equal(json_get(status, "timestamp"), json_get(as, "timestamp"));
-}
-
 /* With what it has made, and what it asks, where it has not gone on meanwhile. */
 static const char *a2a_tell_whole(struct call *call, bool old, const char *body)
 {
@@ -64,7 +56,12 @@ static const char *a2a_tell_whole(struct call *call, bool old, const char *body)
 	if (!task_id || !a2a_task_read(call, task_id, &task))
 		return body;
 	cJSON *now = a2a_task_view(call, &task, &shown);
-	if (!now || !a2a_tell_same(told, now))
+	/* Whether the task is still where it was. */
+	if (!now)
+		return body;
+	const cJSON *status = json_get(told, "status"), *as = json_get(now, "status");
+	if (!json_equal(json_get(status, "state"), json_get(as, "state")) ||
+	    !json_equal(json_get(status, "timestamp"), json_get(as, "timestamp")))
 		return body;
 	char *text =
 	    json_print(arena_json(call->arena, a2a_tell_event(old, cJSON_Duplicate(now, true))));

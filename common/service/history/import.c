@@ -21,17 +21,6 @@ static bool import_name(
 	return thread_id_read_new(call, "body.thread_id", item, thread_id);
 }
 
-/* What the server keeps there of one live session was another thread's. */
-static const char *import_metadata(struct call *call, const char *metadata_json)
-{
-	cJSON *metadata = arena_json(call->arena,
-	    json_parse(metadata_json, strlen(metadata_json), JSON_TRUSTED_DEPTH, NULL));
-	cJSON_DeleteItemFromObjectCaseSensitive(metadata, THREAD_RESUMPTION_HANDLE);
-	char *text = json_print(metadata);
-	arena_defer(call->arena, cJSON_free, text);
-	return text;
-}
-
 static bool import_write(
     struct call *call, const struct lease *lease, struct lines *lines, struct thread *to)
 {
@@ -41,7 +30,12 @@ static bool import_write(
 	thread.row = 0;
 	thread.thread_id = to->thread_id;
 	thread.user_id = call->user_id;
-	thread.metadata_json = import_metadata(call, lines->thread.metadata_json);
+	/* What the server keeps there of one live session was another thread's. */
+	cJSON *metadata = arena_json(call->arena,
+	    json_parse(lines->thread.metadata_json, strlen(lines->thread.metadata_json),
+		JSON_TRUSTED_DEPTH, NULL));
+	cJSON_DeleteItemFromObjectCaseSensitive(metadata, THREAD_RESUMPTION_HANDLE);
+	thread.metadata_json = arena_print(call->arena, metadata);
 	thread.updated_at = now;
 	if (thread.created_at > now)
 		thread.created_at = now;

@@ -53,9 +53,7 @@ static const char *lines_print(struct arena *a, const cJSON *item)
 {
 	if (!item)
 		return NULL;
-	char *text = json_print(item);
-	arena_defer(a, cJSON_free, text);
-	return text;
+	return arena_print(a, item);
 }
 
 /* The next line, an object in its arena; NULL at the end, or with err set. */
@@ -349,16 +347,6 @@ static bool lines_take_part(
 	return false;
 }
 
-/* Some mistakes in messages are told without the place. */
-static void lines_name_line(const struct lines *l, struct error *err)
-{
-	char told[sizeof(err->detail)];
-	if (err->kind != ERR_VALIDATION || strncmp(err->detail, "line ", 5) == 0)
-		return;
-	memcpy(told, err->detail, sizeof(told));
-	snprintf(err->detail, sizeof(err->detail), "line %" PRId64 ": %.900s", l->number, told);
-}
-
 static bool lines_part(struct history_source *source, struct history_part *part, struct error *err)
 {
 	struct lines *l = (struct lines *)source;
@@ -368,7 +356,13 @@ static bool lines_part(struct history_source *source, struct history_part *part,
 		lines_wrong(l, "", "is missing: the last one is that of the type end", err);
 	if (object && lines_take_part(l, object, part, err))
 		return true;
-	lines_name_line(l, err);
+	/* Some mistakes in messages are told without the place. */
+	char told[sizeof(err->detail)];
+	if (err->kind == ERR_VALIDATION && strncmp(err->detail, "line ", 5) != 0) {
+		memcpy(told, err->detail, sizeof(told));
+		snprintf(
+		    err->detail, sizeof(err->detail), "line %" PRId64 ": %.900s", l->number, told);
+	}
 	return false;
 }
 

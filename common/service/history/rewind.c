@@ -106,18 +106,6 @@ static bool copy_find(
 	return true;
 }
 
-/* What the server keeps there of one live session is that thread's own. */
-static const char *copy_metadata(struct call *call, const char *metadata_json)
-{
-	cJSON *metadata =
-	    json_parse(metadata_json, strlen(metadata_json), JSON_TRUSTED_DEPTH, NULL);
-	cJSON_DeleteItemFromObjectCaseSensitive(metadata, THREAD_RESUMPTION_HANDLE);
-	char *text = json_print(metadata);
-	cJSON_Delete(metadata);
-	arena_defer(call->arena, cJSON_free, text);
-	return text;
-}
-
 static bool copy_write(
     struct call *call, const struct lease *lease, const struct thread *from, struct thread *to)
 {
@@ -126,7 +114,12 @@ static bool copy_write(
 	copy.row = 0;
 	copy.thread_id = to->thread_id;
 	copy.user_id = call->user_id;
-	copy.metadata_json = copy_metadata(call, from->metadata_json);
+	/* What the server keeps there of one live session is that thread's own. */
+	cJSON *metadata =
+	    json_parse(from->metadata_json, strlen(from->metadata_json), JSON_TRUSTED_DEPTH, NULL);
+	cJSON_DeleteItemFromObjectCaseSensitive(metadata, THREAD_RESUMPTION_HANDLE);
+	copy.metadata_json = arena_print(call->arena, metadata);
+	cJSON_Delete(metadata);
 	copy.run_id = NULL; /* which has its record there */
 	copy.created_at = copy.updated_at = clock_now();
 	*to = copy;

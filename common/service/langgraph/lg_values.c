@@ -116,17 +116,6 @@ cJSON *lg_interrupts(const struct thread *thread)
 
 /* ---- replies ---- */
 
-static void lg_put_members(struct buf *out, const cJSON *object)
-{
-	const cJSON *member;
-	cJSON_ArrayForEach(member, object) {
-		buf_putc(out, ',');
-		json_quote(out, member->string);
-		buf_putc(out, ':');
-		json_write(out, member);
-	}
-}
-
 static bool lg_put_values(struct lg_out *out, const struct lg_item *item)
 {
 	const struct thread *thread = &item->thread;
@@ -135,7 +124,13 @@ static bool lg_put_values(struct lg_out *out, const struct lg_item *item)
 		return false;
 	buf_putc(out->part, ']');
 	buf_puts(out->part, lg_fields(out->call, thread->fields_json ? thread->fields_json : "{}"));
-	lg_put_members(out->part, item->more);
+	const cJSON *member;
+	cJSON_ArrayForEach(member, item->more) {
+		buf_putc(out->part, ',');
+		json_quote(out->part, member->string);
+		buf_putc(out->part, ':');
+		json_write(out->part, member);
+	}
 	buf_putc(out->part, '}');
 	return true;
 }

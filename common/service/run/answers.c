@@ -19,16 +19,6 @@ static const cJSON *answers_find(const cJSON *calls, const char *id)
 	return NULL;
 }
 
-static bool answers_is_text(const cJSON *message)
-{
-	const cJSON *block;
-	cJSON_ArrayForEach(block, json_get(message, "content")) {
-		if (!block_is(block, "text"))
-			return false;
-	}
-	return true;
-}
-
 const char *answers_call(const cJSON *message)
 {
 	const cJSON *block;
@@ -50,8 +40,13 @@ static bool answers_name_call(struct call *call, cJSON *message, const cJSON *wa
 {
 	int count = cJSON_GetArraySize(waiting);
 	struct buf text = {0};
-	if (count != 1 || !answers_is_text(message))
+	if (count != 1)
 		return answers_need_call_id(call, count);
+	const cJSON *block;
+	cJSON_ArrayForEach(block, json_get(message, "content")) {
+		if (!block_is(block, "text"))
+			return answers_need_call_id(call, count);
+	}
 	message_text(message, &text);
 	cJSON *result = message_tool_result(
 	    "", json_str(waiting->child, "id"), cJSON_CreateString(buf_str(&text)), false);

@@ -261,19 +261,6 @@ static cJSON *turn_parse_stored(struct turn *turn, const char *text)
 	    turn->call->arena, json_parse(text, strlen(text), JSON_TRUSTED_DEPTH, NULL));
 }
 
-/* Where the configuration says so, what a user says answers the pause. */
-static void turn_resume_by_message(struct turn *turn)
-{
-	const cJSON *user = message_last(turn->bring, "user");
-	struct buf text = {0};
-	if (!user || !(turn->in.message_resumes || turn->call->service->config->message_resumes))
-		return;
-	message_text(user, &text);
-	turn->in.resume = arena_json(turn->call->arena, cJSON_CreateString(buf_str(&text)));
-	turn->in.has_resume = true;
-	buf_release(&text);
-}
-
 /* It has a checkpoint alone. */
 static bool turn_brings_nothing(const struct turn *turn)
 {
@@ -284,8 +271,19 @@ static bool turn_continue_paused(struct turn *turn)
 {
 	cJSON *pause = turn_parse_stored(turn, turn->thread.pause_json);
 	enum pause_kind kind = pause_kind_of(pause);
-	if (kind == PAUSE_BY_NODE && !turn->in.has_resume)
-		turn_resume_by_message(turn);
+	if (kind == PAUSE_BY_NODE && !turn->in.has_resume) {
+		/* Where the configuration says so, what a user says answers the pause. */
+		const cJSON *user = message_last(turn->bring, "user");
+		struct buf text = {0};
+		if (user &&
+		    (turn->in.message_resumes || turn->call->service->config->message_resumes)) {
+			message_text(user, &text);
+			turn->in.resume =
+			    arena_json(turn->call->arena, cJSON_CreateString(buf_str(&text)));
+			turn->in.has_resume = true;
+			buf_release(&text);
+		}
+	}
 	if ((kind == PAUSE_BY_NODE || turn_brings_nothing(turn)) && !turn->in.has_resume) {
 		turn->action = TURN_REPORT_PAUSE;
 		return true;

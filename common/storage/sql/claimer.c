@@ -54,18 +54,13 @@ static struct flock claimer_byte(int64_t number)
 	    .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)number, .l_len = 1};
 }
 
-/* Below the largest offset that a lock can end at. */
-static int64_t claimer_random(void)
+static bool claimer_take(struct claimer *c)
 {
+	/* Below the largest offset that a lock can end at. */
 	uint64_t bits;
 
 	random_bytes(&bits, sizeof(bits));
-	return (int64_t)(bits >> 2) + 1;
-}
-
-static bool claimer_take(struct claimer *c)
-{
-	int64_t number = claimer_random();
+	int64_t number = (int64_t)(bits >> 2) + 1;
 	struct flock lock = claimer_byte(number);
 
 	if (c->file < 0 && (c->file = claimer_open(c)) < 0)

@@ -155,8 +155,14 @@ static bool find_memory(struct db *db, struct change_of_memory *c, struct error 
 	return query_end(&q);
 }
 
-static bool rewrite_content(struct db *db, struct change_of_memory *c, struct error *err)
+static bool run_update(struct db *db, struct unit *unit, struct error *err)
 {
+	struct change_of_memory *c = (struct change_of_memory *)unit;
+
+	if (!memories_turn(db, err) || !find_memory(db, c, err))
+		return false;
+	if (!c->row)
+		return true;
 	struct query q;
 
 	if (!run_on_row(db, SQL_WORD_DELETE, ":row", c->row, err))
@@ -166,18 +172,7 @@ static bool rewrite_content(struct db *db, struct change_of_memory *c, struct er
 	query_text(&q, ":content", c->update->content);
 	query_text(&q, ":metadata", c->update->metadata_json);
 	query_text(&q, ":entity", c->update->links->entity);
-	return query_run(&q) && run_on_row(db, SQL_WORD_INSERT, ":row", c->row, err);
-}
-
-static bool run_update(struct db *db, struct unit *unit, struct error *err)
-{
-	struct change_of_memory *c = (struct change_of_memory *)unit;
-
-	if (!memories_turn(db, err) || !find_memory(db, c, err))
-		return false;
-	if (!c->row)
-		return true;
-	if (!rewrite_content(db, c, err))
+	if (!query_run(&q) || !run_on_row(db, SQL_WORD_INSERT, ":row", c->row, err))
 		return false;
 	if (c->update->metadata_json && /* which names the relations */
 	    !(run_on_row(db, SQL_RELATION_CLEAR, ":memory", c->row, err) &&

@@ -214,15 +214,6 @@ static bool sweep_next(struct sweeper *s, struct piece *p, struct error *err)
 	return true;
 }
 
-/* The thread that waits longest for its checkpoints to be trimmed has none left to go. */
-static void sweep_trimmed(struct sweeper *s)
-{
-	pthread_mutex_lock(&s->thread.lock);
-	s->trim_count--;
-	memmove(s->trims, s->trims + 1, s->trim_count * sizeof(*s->trims));
-	pthread_mutex_unlock(&s->thread.lock);
-}
-
 /* How long to rest before the next piece; negative: there is none. */
 static int64_t sweep_piece(struct sweeper *s)
 {
@@ -232,8 +223,14 @@ static int64_t sweep_piece(struct sweeper *s)
 	int64_t start = clock_monotonic_ms();
 
 	if (sweep_next(s, &p, &err) && (p.thread == 0 || writer_run(s->writer, &p.unit, &err))) {
-		if (p.last)
-			sweep_trimmed(s);
+		if (p.last) {
+			/* The thread that waits longest for its checkpoints to be trimmed has none
+			 * left to go. */
+			pthread_mutex_lock(&s->thread.lock);
+			s->trim_count--;
+			memmove(s->trims, s->trims + 1, s->trim_count * sizeof(*s->trims));
+			pthread_mutex_unlock(&s->thread.lock);
+		}
 		if (!p.thread && s->reserve)
 			reserve_keep(s->reserve);
 		s->told = s->told && p.thread;
