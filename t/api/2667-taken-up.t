@@ -56,7 +56,7 @@ kept() {
 	[ "$(json .data.step "$BODY")" -ge "$3" ]
 }
 kill_runner() {
-	for pid in $(children "$SERVE_PID"); do
+	for pid in $(children "$SERVE_PID") ${PAIR:+$(children "$(cat "$STATE.2.pid")")}; do
 		case $(readlink "/proc/$pid/exe") in */agentgraph-runner) kill -9 "$pid" ;; esac
 	done
 }
