@@ -3,13 +3,15 @@
 
 -- name: connection_setup
 -- Checkpoints belong to a thread of their own, never to a commit.  A cache is thrown away at each
--- commit of another connection, but it has room for what a whole group of writes changes: what does not
--- fit goes into the log before the commit, and is read, written and summed up anew at every further change.
+-- commit of another connection, so it is small; but what a whole group of writes changes stays in memory
+-- (64 writes of some eight pages each) until the commit: what is spilled into the log before that is read,
+-- written and summed up anew at every further change.
 PRAGMA foreign_keys = ON;
 PRAGMA wal_autocheckpoint = 0;
 PRAGMA temp_store = MEMORY;
 PRAGMA trusted_schema = OFF;
-PRAGMA cache_size = -3072;
+PRAGMA cache_size = -512;
+PRAGMA cache_spill = 768;
 
 -- name: connection_read_only
 -- There are several of them in a process, and what one has cached the next commit makes stale.

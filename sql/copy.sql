@@ -25,16 +25,17 @@ SELECT (SELECT count(*) FROM threads)
 -- name: copying_threads
 SELECT row, thread_id, user_id, created_at, updated_at, thread_name, metadata, last_number, run_id, status,
 	stop, node, next, step, pause, waiting, summary, fields, context_after, message_bytes, state_bytes, tip,
-	plain, message_count, checkpoint, checkpoints, changed
+	plain, message_count, checkpoint, checkpoints, changed, recent
 FROM threads;
 
 -- name: copying_threads_put
 INSERT INTO threads (row, thread_id, user_id, created_at, updated_at, thread_name, metadata, last_number,
 	run_id, status, stop, node, next, step, pause, waiting, summary, fields, context_after, message_bytes,
-	state_bytes, tip, plain, message_count, checkpoint, checkpoints, changed)
+	state_bytes, tip, plain, message_count, checkpoint, checkpoints, changed, recent)
 VALUES (:row, :thread_id, :user_id, :created_at, :updated_at, :thread_name, :metadata, :last_number,
 	:run_id, :status, :stop, :node, :next, :step, :pause, :waiting, :summary, :fields, :context_after,
-	:message_bytes, :state_bytes, :tip, :plain, :message_count, :checkpoint, :checkpoints, :changed);
+	:message_bytes, :state_bytes, :tip, :plain, :message_count, :checkpoint, :checkpoints, :changed,
+	:recent);
 
 -- name: copying_waiting_calls
 SELECT user_id, call_id, since, thread

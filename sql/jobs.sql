@@ -252,21 +252,33 @@ ORDER BY number DESC
 LIMIT 1 OFFSET :keep;
 
 -- name: webhook_insert
--- Under the row of its job, or under that of none.  It is due by any clock, which may be set back.
+-- Under the row of its job, or under that of none.  What was not tried yet is due by any clock,
+-- which may be set back: so long before it was put there that the number is below zero.
 INSERT INTO webhooks (row, thread, id, site, url, body, how, due_at, attempts, last_status)
 VALUES (coalesce(:row, max(:now, (SELECT coalesce(max(row), 0) + 1 FROM jobs),
 		(SELECT coalesce(max(row), 0) + 1 FROM webhooks))),
-	:thread, :id, :site, :url, :body, :how, 1, 0, 0);
+	:thread, :id, :site, :url, :body, :how, :now - 4000000000000000, 0, 0);
 
 -- name: webhook_site
 SELECT site FROM webhooks WHERE due_at IS NOT NULL AND site > :after ORDER BY site LIMIT 1;
 
 -- name: webhooks_of_site
+-- What was not tried yet and what is due again, in the order of their jobs.
 SELECT row, id, url, body, how, due_at, attempts, last_status
-FROM webhooks
-WHERE site = :site AND due_at <= :now
-	AND EXISTS (SELECT 1 FROM threads WHERE threads.row = webhooks.thread)
-ORDER BY due_at
+FROM (SELECT * FROM (SELECT row, id, url, body, how, due_at, attempts, last_status
+		FROM webhooks
+		WHERE site = :site AND due_at < 0
+			AND EXISTS (SELECT 1 FROM threads WHERE threads.row = webhooks.thread)
+		ORDER BY due_at
+		LIMIT :limit) AS fresh
+	UNION ALL
+	SELECT * FROM (SELECT row, id, url, body, how, due_at, attempts, last_status
+		FROM webhooks
+		WHERE site = :site AND due_at >= 0 AND due_at <= :now
+			AND EXISTS (SELECT 1 FROM threads WHERE threads.row = webhooks.thread)
+		ORDER BY due_at
+		LIMIT :limit) AS again) AS due
+ORDER BY row
 LIMIT :limit;
 
 -- name: webhook_later

@@ -246,7 +246,8 @@ void chat_turns_init(struct chat_turns *turns, const cJSON *messages, bool image
 			turns_add_block(turn, block);
 		}
 		if (turn && role == ROLE_ASSISTANT)
-			turns_add_results(turns, turn, &results, at++);
+			turns_add_results(turns, turn, &results, at);
+		at++;
 	}
 	free(results.items);
 }

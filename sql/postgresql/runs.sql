@@ -174,4 +174,4 @@ SET state = excluded.state, number = excluded.number, url = excluded.url, how = 
 
 -- name: webhook_insert
 INSERT INTO webhooks (row, thread, id, site, url, body, how, due_at, attempts, last_status)
-VALUES (coalesce(:row, nextval('jobs_row')), :thread, :id, :site, :url, :body, :how, 1, 0, 0);
+VALUES (coalesce(:row, nextval('jobs_row')), :thread, :id, :site, :url, :body, :how, :now - 4000000000000000, 0, 0);

@@ -22,7 +22,7 @@ data() { json ".data$1" "$BODY"; }
 # everything: what clients see of all there is, but for the times of answers.
 everything() {
 	for path in '/v1/threads?limit=100' /v1/threads/t1 /v1/threads/t1/messages /v1/threads/t1/state /v1/threads/t1/history \
-		/v1/threads/t1/runs /v1/threads/t2/messages '/v1/threads?metadata.team=a' "/v1/files/$file/info"; do
+		/v1/threads/t1/runs /v1/threads/t2/messages /v1/threads/t2/history '/v1/threads?metadata.team=a' "/v1/files/$file/info"; do
 		api GET "$path"
 		echo "$path $STATUS $(json '.data | tojson' "$BODY")"
 	done

@@ -76,6 +76,25 @@ static void anthropic_gets_no_blanks(void)
 	    "{\"type\":\"tool_result\",\"tool_use_id\":\"c2\"}]}]");
 }
 
+/* Some servers count their calls anew with every answer. */
+static void an_id_that_is_used_again_has_the_result_behind_it(void)
+{
+#define ANSWERED(output)                                                                            \
+	"{'role':'assistant','content':[" CALL("c1",                                                \
+	    "a") "]},"                                                                              \
+		 "{'role':'tool','content':[{'type':'tool_result','call_id':'c1','output':'" output \
+		 "','is_error':false}]}"
+	const cJSON *body = sent_with(ANTHROPIC "}",
+	    "[" TEXT("user", "hi") "," ANSWERED("one") "," TEXT("user", "again") "," ANSWERED(
+		"two") "," TEXT("user", "and") ",{'role':'assistant','content':[" CALL("c1",
+		"a") "]}]",
+	    (struct chat_request){0});
+	CU_ASSERT_STRING_EQUAL(at(body, "messages/2/content/0/content"), "one");
+	CU_ASSERT_STRING_EQUAL(at(body, "messages/4/content/0/content"), "two");
+	CU_ASSERT_STRING_EQUAL(
+	    at(body, "messages/6/content/0/content"), "There is no result: the call was not run.");
+}
+
 /* ---- Reasoning that goes back */
 
 static const char thought[] =
@@ -635,6 +654,8 @@ static void images_of_results_stay_text_where_it_is_asked_for(void)
 
 static const struct unit_test tests[] = {
     {"each provider gets what it knows", each_provider_gets_what_it_knows},
+    {"an id that is used again has the result behind it",
+	an_id_that_is_used_again_has_the_result_behind_it},
     {"images of results stay text where it is asked for",
 	images_of_results_stay_text_where_it_is_asked_for},
     {"Anthropic gets no blanks", anthropic_gets_no_blanks},

@@ -1024,7 +1024,7 @@ static void a_thread_with_a_job_is_not_forgotten(void)
 	for (int round = 0; round < 2; round++) {
 		size_t count = 64;
 
-		check_ok(st->threads->untouched(st, NULL, texts, 3, 0, ids, &count, &err));
+		check_ok(st->threads->untouched(st, NULL, texts, NEVER, 0, ids, &count, &err));
 		for (size_t i = 0; i < count; i++)
 			found |= strcmp(ids[i], "waits for its run") == 0;
 		CU_ASSERT_EQUAL(found, round == 1);

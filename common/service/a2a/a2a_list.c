@@ -21,6 +21,7 @@
 #define PAGE 50
 #define THREADS 128  /* that are looked at together */
 #define COUNTED 1000 /* so far tasks behind a page are counted */
+#define LOOKED 10000 /* threads that are looked at for a page */
 
 struct a2a_item {
 	const char *task_id;
@@ -150,31 +151,42 @@ static void a2a_list_add(struct a2a_list *list, const struct a2a_item *item)
 	list->items[list->count++] = *item;
 }
 
-struct a2a_noting {
-	struct a2a_list *list;
-	size_t first; /* of its tasks */
-};
-
-/* The latest run of a task comes first, and says what it is. */
+/* A run of a task, the latest first, which says what it is. */
 static bool a2a_list_note(void *arg, const struct run_record *record)
 {
-	struct a2a_noting *noting = arg;
-	struct a2a_list *list = noting->list;
+	struct a2a_list *list = arg;
 	size_t len = a2a_task_length(record->thread_id, record->run_id);
 	enum a2a_state state = a2a_state_of(record->status);
-	int64_t since = a2a_run_since(record);
-	for (size_t i = noting->first; i < list->count; i++)
-		if (strncmp(list->items[i].task_id, record->run_id, len) == 0 &&
-		    !list->items[i].task_id[len])
-			return true;
 	if (len)
 		a2a_list_add(list,
 		    &(struct a2a_item){
 			.task_id = arena_strndup(list->call->arena, record->run_id, len),
 			.state = state,
-			.since = since,
+			.since = a2a_run_since(record),
+			.at = -(int64_t)list->count,
 			.settled = a2a_state_is_over(state) || state == A2A_SUBMITTED});
 	return true;
+}
+
+static int a2a_item_by_task(const void *a, const void *b)
+{
+	const struct a2a_item *first = a, *second = b;
+	int order = strcmp(first->task_id, second->task_id);
+	return order ? order : a2a_item_compare(a, b);
+}
+
+/* Of each task the run that came first; they begin at that place. */
+static void a2a_list_once(struct a2a_list *list, size_t begin)
+{
+	size_t kept = begin;
+	if (list->count == begin)
+		return;
+	qsort(list->items + begin, list->count - begin, sizeof(*list->items), a2a_item_by_task);
+	for (size_t i = begin; i < list->count; i++)
+		if (i == begin ||
+		    strcmp(list->items[i].task_id, list->items[kept - 1].task_id) != 0)
+			list->items[kept++] = list->items[i];
+	list->count = kept;
 }
 
 /* What waits may have been answered by another protocol, and what runs have lost its process. */
@@ -197,14 +209,13 @@ static bool a2a_list_read_context(struct a2a_list *list, const struct a2a_contex
 {
 	struct call *call = list->call;
 	struct storage *storage = call->service->storage;
-	struct a2a_noting noting = {list, list->count};
 	const struct record_filter filter = {
 	    .owner = call->owner, .thread_id = context->id, .statuses = ~0U};
-	size_t kept = list->count;
-	if (!storage->runs->list(
-		storage, &call->ctx, &filter, a2a_list_note, &noting, &call->error))
+	size_t first = list->count, kept = first;
+	if (!storage->runs->list(storage, &call->ctx, &filter, a2a_list_note, list, &call->error))
 		return false;
-	for (size_t i = noting.first; i < list->count; i++) {
+	a2a_list_once(list, first);
+	for (size_t i = first; i < list->count; i++) {
 		struct a2a_item item = list->items[i];
 		if (!a2a_item_look(call, &item)) {
 			if (error_status_of(&call->error) >= 500)
@@ -251,6 +262,8 @@ static void a2a_list_place(struct a2a_list *list, const struct a2a_item *item)
 static void a2a_list_settle(struct a2a_list *list, int64_t later_than)
 {
 	size_t placed = 0;
+	if (!list->count)
+		return;
 	qsort(list->items, list->count, sizeof(*list->items), a2a_item_compare);
 	while (placed < list->count && list->items[placed].at > later_than)
 		a2a_list_place(list, &list->items[placed++]);
@@ -295,7 +308,8 @@ static bool a2a_list_walk(struct a2a_list *list)
 		updated_at = more ? list->contexts[THREADS - 1].updated_at : INT64_MIN;
 		a2a_list_settle(list, updated_at);
 		page.offset += THREADS;
-	} while (more && !a2a_list_is_full(list, updated_at));
+	} while (more && page.offset < LOOKED && !a2a_list_is_full(list, updated_at));
+	a2a_list_settle(list, INT64_MIN);
 	return true;
 }
 

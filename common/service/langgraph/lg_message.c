@@ -55,8 +55,9 @@ static cJSON *lg_part(const cJSON *block)
 static bool lg_is_media(const cJSON *block)
 {
 	cJSON *part = block_is(block, "text") ? NULL : lg_part(block);
+	bool is = part;
 	cJSON_Delete(part);
-	return part;
+	return is;
 }
 
 /* A text where there is nothing else, as most pages take content for one. */

@@ -110,8 +110,8 @@ static void keeper_drop(struct chunk_keeper *keeper, struct lease **lease)
 	*lease = NULL;
 }
 
-/* What is not on disk goes to the client without numbers, and so does what follows.  The lock is
- * held. */
+/* What is not on disk goes to the client without numbers, and so does what follows; where there is
+ * none it goes nowhere.  The lock is held. */
 static void keeper_fail(struct chunk_keeper *keeper, const struct error *err)
 {
 	bool gone = err->kind == ERR_THREAD_BUSY; /* so has the thread, and nobody is to blame */
@@ -124,7 +124,10 @@ static void keeper_fail(struct chunk_keeper *keeper, const struct error *err)
 	while (
 	    (batch = batches_take(&keeper->writing)) || (batch = batches_take(&keeper->pending))) {
 		batch->seq = 0;
-		batches_add(&keeper->fresh, batch);
+		if (keeper->setup.live)
+			batches_add(&keeper->fresh, batch);
+		else
+			batch_free(batch);
 	}
 }
 

@@ -118,6 +118,8 @@ bool stream_turn_kept(struct turn *turn, const struct kept_words *words, struct 
 	if (!turn->keeper)
 		return false;
 	stream_turn(turn, sink);
+	if (!sink) /* who is answered then finds the thread free */
+		chunk_keeper_flush(turn->keeper);
 	chunk_keeper_end(turn->keeper);
 	turn->keeper = NULL;
 	return true;

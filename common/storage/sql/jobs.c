@@ -256,6 +256,11 @@ bool job_give_up(struct storage *st, struct db *db, const struct job_row *job,
 	query_text(&q, ":error", error_json);
 	query_int(&q, ":thread", job->job.thread_row);
 	query_int(&q, ":number", job->job.number);
+	if (!query_run(&q))
+		return false;
+	query_start(&q, db, SQL_JOB_THREAD_MOVES, err);
+	query_int(&q, ":now", now);
+	query_int(&q, ":row", job->job.thread_row);
 	return query_run(&q) && job_end(st, db, job, now, moves, err);
 }
 

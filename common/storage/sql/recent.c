@@ -26,8 +26,10 @@ static int64_t recent_number(const char *line, int64_t first)
 /* The text at that place of a line. */
 static struct recent_text recent_text_of(const char *line, int place)
 {
-	for (int i = 0; i < NUMBERS + place; i++)
-		line += strcspn(line, "\t") + 1;
+	for (int i = 0; i < NUMBERS + place; i++) {
+		line += strcspn(line, "\t");
+		line += *line != '\0';
+	}
 	return (struct recent_text){line, strcspn(line, "\t\n")};
 }
 
