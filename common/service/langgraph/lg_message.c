@@ -18,7 +18,7 @@ static cJSON *lg_media_part(const cJSON *block, const char *type)
 	const char *data = json_str(media, "data_base64"), *url = json_str(block, "url");
 	const char *file_id = json_str(block, "file_id"), *mime_type = json_str(block, "mime_type");
 	cJSON *part = cJSON_CreateObject();
-	json_add_str(part, "type", strcmp(type, "document") == 0 ? "file" : type);
+	json_add_str(part, "type", type);
 	json_add_str(part, "source_type", data ? "base64" : file_id ? "id" : "url");
 	if (data)
 		json_add_str(part, "data", data);
@@ -34,30 +34,29 @@ static cJSON *lg_media_part(const cJSON *block, const char *type)
 	return part;
 }
 
-/* The part of a block; NULL of one that has another place, or none, in such a message. */
-static cJSON *lg_part(const cJSON *block)
+/* What kind of media a block has, in the words of such a client; NULL: none. */
+static const char *lg_media_type(const cJSON *block)
 {
-	static const char *const media[] = {"image", "audio", "video", "document", "data"};
-	const char *type = json_str(block, "type");
-	if (block_is(block, "text")) {
-		cJSON *part = cJSON_CreateObject();
-		json_add_str(part, "type", "text");
-		json_add_str(part, "text", json_str(block, "text"));
-		return part;
-	}
-	for (size_t i = 0; type && i < sizeof(media) / sizeof(media[0]); i++) {
-		if (strcmp(type, media[i]) == 0)
-			return lg_media_part(block, i == 4 ? "file" : type);
-	}
+	static const char *const media[][2] = {{"image", "image"}, {"audio", "audio"},
+	    {"video", "video"}, {"document", "file"}, {"data", "file"}};
+	for (size_t i = 0; i < sizeof(media) / sizeof(media[0]); i++)
+		if (block_is(block, media[i][0]))
+			return media[i][1];
 	return NULL;
 }
 
-static bool lg_is_media(const cJSON *block)
+/* The part of a block; NULL of one that has another place, or none, in such a message. */
+static cJSON *lg_part(const cJSON *block)
 {
-	cJSON *part = block_is(block, "text") ? NULL : lg_part(block);
-	bool is = part;
-	cJSON_Delete(part);
-	return is;
+	const char *type = lg_media_type(block);
+	if (type)
+		return lg_media_part(block, type);
+	if (!block_is(block, "text"))
+		return NULL;
+	cJSON *part = cJSON_CreateObject();
+	json_add_str(part, "type", "text");
+	json_add_str(part, "text", json_str(block, "text"));
+	return part;
 }
 
 /* A text where there is nothing else, as most pages take content for one. */
@@ -66,7 +65,7 @@ static void lg_put_content(struct buf *out, const cJSON *message)
 	const cJSON *blocks = json_get(message, "content"), *block;
 	bool texts = true;
 	cJSON_ArrayForEach(block, blocks)
-		texts = texts && !lg_is_media(block);
+		texts = texts && !lg_media_type(block);
 	if (texts) {
 		struct buf text = {0};
 		message_text(message, &text);
@@ -84,19 +83,21 @@ static void lg_put_content(struct buf *out, const cJSON *message)
 	cJSON_Delete(parts);
 }
 
-/* ---- what types have of their own ---- */
+/* ---- members ---- */
 
-static void lg_put_text(struct buf *out, const char *before, const char *text)
+void lg_put_text(struct buf *out, const char *before, const char *text)
 {
 	buf_puts(out, before);
 	json_quote(out, text);
 }
 
-static void lg_put_number(struct buf *out, const char *before, int64_t number)
+void lg_put_number(struct buf *out, const char *before, int64_t number)
 {
 	buf_puts(out, before);
 	buf_int(out, number);
 }
+
+/* ---- what types have of their own ---- */
 
 static void lg_put_calls(struct buf *out, const cJSON *message)
 {
@@ -190,8 +191,8 @@ void lg_message_write(struct buf *out, const cJSON *message)
 		lg_put_usage(out, message);
 	} else if (message_is(message, "tool")) {
 		lg_put_text(out, ",\"tool_call_id\":", json_str(result, "call_id"));
-		buf_puts(out, ",\"status\":");
-		json_quote(out, cJSON_IsTrue(json_get(result, "is_error")) ? "error" : "success");
+		lg_put_text(out, ",\"status\":",
+		    cJSON_IsTrue(json_get(result, "is_error")) ? "error" : "success");
 	}
 	buf_putc(out, '}');
 }

@@ -5,6 +5,10 @@
 
 #include "service/service.h"
 
+/* Appends what stands before a value in its object, and the value: a text, or null, or a number. */
+void lg_put_text(struct buf *out, const char *before, const char *text);
+void lg_put_number(struct buf *out, const char *before, int64_t number);
+
 /* Appends a message in output form, or a piece of one, as such a client reads it. */
 void lg_message_write(struct buf *out, const cJSON *message);
 

@@ -230,6 +230,21 @@ static const char *lg_next(struct call *call, const struct thread *thread)
 	return interrupt ? json_str(interrupt, "node") : NULL;
 }
 
+static void lg_add_metadata(
+    struct call *call, cJSON *head, const struct thread *thread, const char *source)
+{
+	cJSON *metadata = json_add(head, "metadata", cJSON_CreateObject());
+	json_add_str(metadata, "source", source);
+	json_add_int(metadata, "step", thread->step);
+	json_add_str(metadata, "writes", NULL);
+	json_add(metadata, "parents", cJSON_CreateObject());
+	cJSON_AddStringToObject(metadata, "thread_id", thread->thread_id);
+	cJSON_AddStringToObject(metadata, "graph_id", lg_graph_id(call));
+	cJSON_AddStringToObject(metadata, "assistant_id", lg_assistant_id(call));
+	if (thread->run_id)
+		cJSON_AddStringToObject(metadata, "run_id", thread->run_id);
+}
+
 static const char *lg_source(enum checkpoint_source source)
 {
 	switch (source) {
@@ -263,16 +278,7 @@ static void lg_state_item(struct call *call, const struct thread *thread, const 
 		    head, "parent_checkpoint", lg_checkpoint_view(thread->thread_id, ids->parent));
 	else
 		json_add_str(head, "parent_checkpoint", NULL);
-	cJSON *metadata = json_add(head, "metadata", cJSON_CreateObject());
-	json_add_str(metadata, "source", source);
-	json_add_int(metadata, "step", thread->step);
-	json_add_str(metadata, "writes", NULL);
-	json_add(metadata, "parents", cJSON_CreateObject());
-	cJSON_AddStringToObject(metadata, "thread_id", thread->thread_id);
-	cJSON_AddStringToObject(metadata, "graph_id", lg_graph_id(call));
-	cJSON_AddStringToObject(metadata, "assistant_id", lg_assistant_id(call));
-	if (thread->run_id)
-		cJSON_AddStringToObject(metadata, "run_id", thread->run_id);
+	lg_add_metadata(call, head, thread, source);
 	json_add_str(head, "created_at", clock_iso(time, text));
 	lg_add_tasks(head, next, lg_interrupts(thread), ids->id);
 }

@@ -85,20 +85,13 @@ static void lg_tell_values(
 static void lg_put_metadata(
     const struct lg_teller *teller, const struct lg_step *step, struct buf *out)
 {
-	buf_puts(out, "{\"run_id\":");
-	json_quote(out, teller->run_id);
-	if (teller->thread_id) {
-		buf_puts(out, ",\"thread_id\":");
-		json_quote(out, teller->thread_id);
-	}
-	buf_puts(out, ",\"langgraph_node\":");
-	json_quote(out, step->node);
-	buf_puts(out, ",\"langgraph_step\":");
-	buf_int(out, step->step);
-	if (step->branch) {
-		buf_puts(out, ",\"branch\":");
-		json_quote(out, step->branch);
-	}
+	lg_put_text(out, "{\"run_id\":", teller->run_id);
+	if (teller->thread_id)
+		lg_put_text(out, ",\"thread_id\":", teller->thread_id);
+	lg_put_text(out, ",\"langgraph_node\":", step->node);
+	lg_put_number(out, ",\"langgraph_step\":", step->step);
+	if (step->branch)
+		lg_put_text(out, ",\"branch\":", step->branch);
 	buf_putc(out, '}');
 }
 
