@@ -4,7 +4,8 @@
  *
  * No task is older than its thread's latest change, so threads are walked in the order of these,
  * and a task has its place as soon as the threads that come next were changed before it.  A page
- * costs what stands before it, and nothing of what stands behind it but for the count.
+ * costs what stands before it, and nothing of what stands behind it but for the count; what is
+ * behind LOOKED threads is found by its id alone.
  */
 #include "base/fields.h"
 #include "base/json/json.h"
@@ -21,14 +22,13 @@
 #define PAGE 50
 #define THREADS 128  /* that are looked at together */
 #define COUNTED 1000 /* so far tasks behind a page are counted */
-#define LOOKED 10000 /* threads that are looked at for a page */
+#define LOOKED 2000  /* threads that are looked at for a page */
 
 struct a2a_item {
 	const char *task_id;
 	enum a2a_state state;
 	int64_t since;
-	int64_t
-	    at; /* that, but no later than the latest change of its thread: what it is sorted by */
+	int64_t at;   /* what it is sorted by: that, but no later than its thread's latest change */
 	bool settled; /* its latest record says it all */
 };
 
@@ -48,7 +48,7 @@ struct a2a_list {
 	size_t count, room;
 	struct a2a_item shown[PAGE_MOST];
 	size_t shown_count;
-	struct a2a_item last; /* that had its place; at first the one that the token names */
+	struct a2a_item last; /* that had its place */
 	int64_t total;        /* of those that had a place */
 	bool placed, more;    /* there is a last; a task stands behind the page */
 	/* what is asked for */
@@ -163,7 +163,7 @@ static bool a2a_list_note(void *arg, const struct run_record *record)
 			.task_id = arena_strndup(list->call->arena, record->run_id, len),
 			.state = state,
 			.since = a2a_run_since(record),
-			.at = -(int64_t)list->count,
+			.at = -(int64_t)list->count, /* in the order in which they come */
 			.settled = a2a_state_is_over(state) || state == A2A_SUBMITTED});
 	return true;
 }
