@@ -137,6 +137,25 @@ static const uint16_t windows[32] = {0x20ac, 0x81, 0x201a, 0x192, 0x201e, 0x2026
     0x2c6, 0x2030, 0x160, 0x2039, 0x152, 0x8d, 0x17d, 0x8f, 0x90, 0x2018, 0x2019, 0x201c, 0x201d,
     0x2022, 0x2013, 0x2014, 0x2dc, 0x2122, 0x161, 0x203a, 0x153, 0x9d, 0x17e, 0x178};
 
+static void from_windows(const char *data, size_t len, struct buf *out)
+{
+	for (size_t i = 0; i < len; i++) {
+		unsigned char byte = (unsigned char)data[i];
+		uint32_t c = byte < 0x80 || byte >= 0xa0 ? byte : windows[byte - 0x80];
+		if (c < 0x80) {
+			buf_putc(out, (char)c);
+			continue;
+		}
+		if (c < 0x800) {
+			buf_putc(out, (char)(0xc0 | c >> 6));
+		} else {
+			buf_putc(out, (char)(0xe0 | c >> 12));
+			buf_putc(out, (char)(0x80 | (c >> 6 & 0x3f)));
+		}
+		buf_putc(out, (char)(0x80 | (c & 0x3f)));
+	}
+}
+
 /* Whether it is UTF-8, where the last character may be cut off. */
 static bool is_utf8(const char *data, size_t len)
 {
@@ -158,23 +177,8 @@ void charset_convert(iconv_t converter, const char *data, size_t len, struct buf
 		by_iconv(converter, data, len, out);
 	else if (is_utf8(data, len))
 		buf_add(out, data, len);
-	else {
-		for (size_t i = 0; i < len; i++) {
-			unsigned char byte = (unsigned char)data[i];
-			uint32_t c = byte < 0x80 || byte >= 0xa0 ? byte : windows[byte - 0x80];
-			if (c < 0x80) {
-				buf_putc(out, (char)c);
-				continue;
-			}
-			if (c < 0x800) {
-				buf_putc(out, (char)(0xc0 | c >> 6));
-			} else {
-				buf_putc(out, (char)(0xe0 | c >> 12));
-				buf_putc(out, (char)(0x80 | (c >> 6 & 0x3f)));
-			}
-			buf_putc(out, (char)(0x80 | (c & 0x3f)));
-		}
-	}
+	else
+		from_windows(data, len, out);
 	if (charset_begins(buf_str(out) + before, out->len - before, "\xef\xbb\xbf")) {
 		out->len -= 3;
 		memmove(out->data + before, out->data + before + 3, out->len - before + 1);

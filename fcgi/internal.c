@@ -36,6 +36,32 @@ static void internal_put_number(
 	    help, name, type, name, value);
 }
 
+/* The supervisor's count, which it keeps in a file; without one (another supervisor) there is none.
+ */
+static void put_supervision(struct buf *out, const char *state_dir)
+{
+	char *path = xasprintf("%s/run/status.json", state_dir);
+	cJSON *status = text_file_json(path);
+	const cJSON *item;
+	free(path);
+	if (!status)
+		return;
+	buf_puts(out,
+	    "# HELP agentgraph_restarts_total Processes that died and were started again.\n"
+	    "# TYPE agentgraph_restarts_total counter\n");
+	cJSON_ArrayForEach(item, json_get(status, "restarts"))
+		buf_printf(out, "agentgraph_restarts_total{process=\"%s\"} %.0f\n", item->string,
+		    item->valuedouble);
+	const cJSON *reloads = json_get(status, "reloads");
+	internal_put_number(out, "reloads_total", "counter", "Configurations that were taken over.",
+	    json_int(reloads, "done", 0));
+	internal_put_number(out, "reloads_failed_total", "counter",
+	    "Configurations, and new versions, that were refused.", json_int(reloads, "failed", 0));
+	internal_put_number(out, "start_time_seconds", "gauge",
+	    "When the service was started, in Unix time.", json_int(status, "since", 0) / 1000000);
+	cJSON_Delete(status);
+}
+
 static void put_place(struct buf *out, const char *state_dir)
 {
 	struct statvfs disk;
@@ -65,31 +91,7 @@ void internal_answer(struct request *rq)
 	internal_put_number(&text, "background_runs_queued", "gauge",
 	    "Runs that wait in the queue, delayed ones too.",
 	    queue_waiting(rq->server->service->shared));
-	/* The supervisor's count, which it keeps in a file; without one (another supervisor) there
-	 * is none.
-	 */
-	char *path = xasprintf("%s/run/status.json", state_dir);
-	cJSON *status = text_file_json(path);
-	const cJSON *item;
-	free(path);
-	if (status) {
-		buf_puts(&text,
-		    "# HELP agentgraph_restarts_total Processes that died and were started again.\n"
-		    "# TYPE agentgraph_restarts_total counter\n");
-		cJSON_ArrayForEach(item, json_get(status, "restarts"))
-			buf_printf(&text, "agentgraph_restarts_total{process=\"%s\"} %.0f\n",
-			    item->string, item->valuedouble);
-		const cJSON *reloads = json_get(status, "reloads");
-		internal_put_number(&text, "reloads_total", "counter",
-		    "Configurations that were taken over.", json_int(reloads, "done", 0));
-		internal_put_number(&text, "reloads_failed_total", "counter",
-		    "Configurations, and new versions, that were refused.",
-		    json_int(reloads, "failed", 0));
-		internal_put_number(&text, "start_time_seconds", "gauge",
-		    "When the service was started, in Unix time.",
-		    json_int(status, "since", 0) / 1000000);
-		cJSON_Delete(status);
-	}
+	put_supervision(&text, state_dir);
 	put_place(&text, state_dir);
 	reply_bytes(rq, TEXT_FORMAT, buf_str(&text), text.len);
 	buf_release(&text);

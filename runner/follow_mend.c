@@ -47,6 +47,21 @@ static bool mend_cancel(struct call *call, const struct mend *mend)
 	    halt_run(call, mend->thread_id, &aim, &running);
 }
 
+static void mend_one(struct follow_mender *mender, struct mend *mend)
+{
+	struct call call;
+	call_init(&call, mender->service, NULL);
+	bool ok = mend->cancels ? mend_cancel(&call, mend) : mend_run(&call, mend);
+	if (!ok && error_is_set(&call.error))
+		log_warning("run %s %s: %s", mend->run_id,
+		    mend->cancels ? "cannot be stopped" : "has no end, and gets none",
+		    *call.error.cause ? call.error.cause : call.error.detail);
+	call_release(&call);
+	free(mend->thread_id);
+	free(mend->run_id);
+	free(mend);
+}
+
 static void *mender_run(void *arg)
 {
 	struct follow_mender *mender = arg;
@@ -61,17 +76,7 @@ static void *mender_run(void *arg)
 		if (!mender->first)
 			mender->end = &mender->first;
 		pthread_mutex_unlock(&mender->thread.lock);
-		struct call call;
-		call_init(&call, mender->service, NULL);
-		bool ok = mend->cancels ? mend_cancel(&call, mend) : mend_run(&call, mend);
-		if (!ok && error_is_set(&call.error))
-			log_warning("run %s %s: %s", mend->run_id,
-			    mend->cancels ? "cannot be stopped" : "has no end, and gets none",
-			    *call.error.cause ? call.error.cause : call.error.detail);
-		call_release(&call);
-		free(mend->thread_id);
-		free(mend->run_id);
-		free(mend);
+		mend_one(mender, mend);
 		pthread_mutex_lock(&mender->thread.lock);
 	}
 	pthread_mutex_unlock(&mender->thread.lock);

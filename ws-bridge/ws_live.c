@@ -81,6 +81,28 @@ static void ws_live_fail_record(struct live_socket *s, char kind)
 	live_gone(s->live);
 }
 
+/* Of a line that was cut only the kind is known, and that is enough. */
+static void ws_live_take_line(struct live_socket *s, char *line, size_t len, bool cut)
+{
+	struct record record;
+	s->dirty = true;
+	if (cut && (*line == RECORD_TEXT || *line == RECORD_BINARY)) {
+		live_large(s->live, *line == RECORD_BINARY);
+	} else if (cut || !record_parse(line, len, &record)) {
+		ws_live_fail_record(s, *line);
+	} else if (record.kind == RECORD_TEXT) {
+		live_text(s->live, record.data, record.len);
+	} else if (record.kind == RECORD_BINARY) {
+		live_audio(s->live, record.data, record.len);
+	} else if (record.kind == RECORD_GONE) {
+		s->gone = true;
+		output_mute(&s->out);
+		live_gone(s->live);
+	} else {
+		ws_live_fail_record(s, (char)record.kind);
+	}
+}
+
 /* What was heard is answered before more is read. */
 static void ws_live_take_lines(struct live_socket *s)
 {
@@ -89,24 +111,7 @@ static void ws_live_take_lines(struct live_socket *s)
 	char *line;
 	input_read(&s->in);
 	while ((line = input_line(&s->in, &len, &cut))) {
-		/* Of a line that was cut only the kind is known, and that is enough. */
-		struct record record;
-		s->dirty = true;
-		if (cut && (*line == RECORD_TEXT || *line == RECORD_BINARY)) {
-			live_large(s->live, *line == RECORD_BINARY);
-		} else if (cut || !record_parse(line, len, &record)) {
-			ws_live_fail_record(s, *line);
-		} else if (record.kind == RECORD_TEXT) {
-			live_text(s->live, record.data, record.len);
-		} else if (record.kind == RECORD_BINARY) {
-			live_audio(s->live, record.data, record.len);
-		} else if (record.kind == RECORD_GONE) {
-			s->gone = true;
-			output_mute(&s->out);
-			live_gone(s->live);
-		} else {
-			ws_live_fail_record(s, (char)record.kind);
-		}
+		ws_live_take_line(s, line, len, cut);
 		live_step(s->live);
 	}
 	if (s->in.ended)

@@ -120,7 +120,39 @@ static void ws_session_take_record(struct session *s, const struct record *recor
 	ws_session_fail_record(s, (const char[]){(char)record->kind});
 }
 
+static void ws_session_take_lines(struct session *s)
+{
+	size_t len;
+	bool cut;
+	char *line;
+	input_read(&s->in);
+	while ((line = input_line(&s->in, &len, &cut))) {
+		/* of a line that was cut only the kind is known, and that is enough */
+		struct record record;
+		if (cut && *line == RECORD_TEXT)
+			take_frame(s, FRAME_LARGE, NULL, 0);
+		else if (cut && *line == RECORD_BINARY)
+			take_frame(s, FRAME_BINARY, NULL, 0);
+		else if (!cut && record_parse(line, len, &record))
+			ws_session_take_record(s, &record);
+		else
+			ws_session_fail_record(s, line);
+	}
+}
+
 /* ---- what follows from where things stand ---- */
+
+/* Frames wait in the helper, but neither many nor much. */
+static void hold_or_go_on(struct session *s, const struct turns_state *turns)
+{
+	bool full = turns->waiting >= WAITING_MAX || turns->bytes > 2 * s->large;
+	bool low = turns->waiting <= WAITING_LOW && turns->bytes <= s->large;
+	if (s->held ? !low : !full)
+		return;
+	s->held = !s->held;
+	send_signal(s, s->held ? RECORD_HOLD : RECORD_ON);
+	output_wake(&s->out); /* to look again: frames may have been done meanwhile, unwatched */
+}
 
 /* Sends what is due; false when the connection is over. */
 static bool ws_session_go_on(struct session *s)
@@ -133,17 +165,8 @@ static bool ws_session_go_on(struct session *s)
 		close_client(s, 1008, "Session expired");
 	if (turns.end == TURNS_FAILED)
 		close_client(s, 1011, "Internal error");
-	if (!s->gone && !s->closing && !s->in.ended) {
-		/* Frames wait in the helper, but neither many nor much. */
-		bool full = turns.waiting >= WAITING_MAX || turns.bytes > 2 * s->large;
-		bool low = turns.waiting <= WAITING_LOW && turns.bytes <= s->large;
-		if (s->held ? low : full) {
-			s->held = !s->held;
-			send_signal(s, s->held ? RECORD_HOLD : RECORD_ON);
-			output_wake(&s->out); /* to look again: frames may have been done meanwhile,
-						 unwatched */
-		}
-	}
+	if (!s->gone && !s->closing && !s->in.ended)
+		hold_or_go_on(s, &turns);
 	if (turns.busy)
 		return true;
 	if (s->gone && !s->bye) {
@@ -177,24 +200,8 @@ static void ws_session_wait_for_something(struct session *s)
 	}
 	if (ready <= 0)
 		return;
-	if (fds[0].revents) {
-		size_t len;
-		bool cut;
-		char *line;
-		input_read(&s->in);
-		while ((line = input_line(&s->in, &len, &cut))) {
-			/* of a line that was cut only the kind is known, and that is enough */
-			struct record record;
-			if (cut && *line == RECORD_TEXT)
-				take_frame(s, FRAME_LARGE, NULL, 0);
-			else if (cut && *line == RECORD_BINARY)
-				take_frame(s, FRAME_BINARY, NULL, 0);
-			else if (!cut && record_parse(line, len, &record))
-				ws_session_take_record(s, &record);
-			else
-				ws_session_fail_record(s, line);
-		}
-	}
+	if (fds[0].revents)
+		ws_session_take_lines(s);
 	if (fds[1].revents)
 		output_flush(&s->out);
 	if (fds[2].revents || fds[3].revents)

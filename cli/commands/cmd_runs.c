@@ -172,6 +172,21 @@ static cJSON *runs_body(const struct runs_options *o, struct error *err)
 	return NULL;
 }
 
+/* What the assistant said, a line for each text. */
+static void runs_print_answer(const cJSON *data)
+{
+	const cJSON *message, *block;
+	cJSON_ArrayForEach(message, json_get(data, "messages")) {
+		if (strcmp(terminal_text(message, "role"), "assistant") != 0)
+			continue;
+		cJSON_ArrayForEach(block, json_get(message, "content")) {
+			const char *text = json_str(block, "text");
+			if (text && *text && strcmp(terminal_text(block, "type"), "text") == 0)
+				terminal_printf("%s\n", text);
+		}
+	}
+}
+
 static int runs_wait(
     struct run_source *source, const struct runs_options *o, const struct run_name *run)
 {
@@ -189,20 +204,8 @@ static int runs_wait(
 		complain(EXIT_WAITS, "thread %s is paused: %s", run->thread, reason ? reason : "");
 	if (o->json)
 		terminal_json(data);
-	else {
-		/* What the assistant said, a line for each text. */
-		const cJSON *message, *block;
-		cJSON_ArrayForEach(message, json_get(data, "messages")) {
-			if (strcmp(terminal_text(message, "role"), "assistant") != 0)
-				continue;
-			cJSON_ArrayForEach(block, json_get(message, "content")) {
-				const char *text = json_str(block, "text");
-				if (text && *text &&
-				    strcmp(terminal_text(block, "type"), "text") == 0)
-					terminal_printf("%s\n", text);
-			}
-		}
-	}
+	else
+		runs_print_answer(data);
 	cJSON_Delete(data);
 	cJSON_Delete(record);
 	return status;

@@ -134,6 +134,21 @@ void host_judge_disk(
 		    (unsigned long long)free_files, path);
 }
 
+/* Of the directory, or the nearest one above it that is there. */
+static void examine_disk(const char *path, struct problems *problems)
+{
+	char *copy = xstrdup(path), *slash;
+	struct statvfs disk;
+	int failed;
+
+	while ((failed = statvfs(copy, &disk)) != 0 && (slash = strrchr(copy + 1, '/')))
+		*slash = '\0';
+	free(copy);
+	if (!failed)
+		host_judge_disk(path, (uint64_t)disk.f_bavail * disk.f_frsize,
+		    disk.f_files ? disk.f_favail : UINT64_MAX, problems);
+}
+
 /* ---- the clock ---- */
 
 void host_judge_clock(time_t now, time_t newest, const char *file, struct problems *problems)
@@ -238,17 +253,7 @@ void host_examine(const struct config *config, struct problems *problems)
 		}
 		examine_key(dir, problems);
 	}
-	/* Of the directory, or the nearest one above it that is there. */
-	char *copy = xstrdup(dir), *slash;
-	struct statvfs disk;
-	int failed;
-
-	while ((failed = statvfs(copy, &disk)) != 0 && (slash = strrchr(copy + 1, '/')))
-		*slash = '\0';
-	free(copy);
-	if (!failed)
-		host_judge_disk(dir, (uint64_t)disk.f_bavail * disk.f_frsize,
-		    disk.f_files ? disk.f_favail : UINT64_MAX, problems);
+	examine_disk(dir, problems);
 	examine_clock(dir, problems);
 	if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_max < INT64_MAX)
 		host_judge_files(

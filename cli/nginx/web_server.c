@@ -58,6 +58,29 @@ static const char *first_missing(const char *wanted, const char *found, size_t *
 	return NULL;
 }
 
+static void examine_snippet(
+    const struct web_place *place, const struct config *config, struct problems *problems)
+{
+	const struct nginx_place where = {
+	    place->socket, NULL, place->prefix ? place->prefix : config->env.root_path, 0};
+	char *wanted = nginx_conf(config, &where, problems);
+	struct buf found = {0};
+	const char *line;
+	size_t len;
+
+	if (wanted && !nginx_file_text(place->snippet, &found))
+		problems_add(problems,
+		    "the snippet %s cannot be read (%s): make it with agentgraph nginx-conf",
+		    place->snippet, strerror(errno));
+	else if (wanted && (line = first_missing(wanted, buf_str(&found), &len)))
+		problems_add(problems,
+		    "the snippet %s is not of these settings, which give \"%.*s\": make it again with "
+		    "agentgraph nginx-conf, and reload nginx",
+		    place->snippet, (int)len, line);
+	buf_release(&found);
+	free(wanted);
+}
+
 /* ---- the way to the socket ---- */
 
 struct identity {
@@ -188,26 +211,8 @@ void web_examine(
 	struct identity who;
 
 	examine_socket(socket, problems);
-	if (place->snippet) {
-		const struct nginx_place where = {
-		    place->socket, NULL, place->prefix ? place->prefix : config->env.root_path, 0};
-		char *wanted = nginx_conf(config, &where, problems);
-		struct buf found = {0};
-		const char *line;
-		size_t len;
-
-		if (wanted && !nginx_file_text(place->snippet, &found))
-			problems_add(problems,
-			    "the snippet %s cannot be read (%s): make it with agentgraph nginx-conf",
-			    place->snippet, strerror(errno));
-		else if (wanted && (line = first_missing(wanted, buf_str(&found), &len)))
-			problems_add(problems,
-			    "the snippet %s is not of these settings, which give \"%.*s\": make it again with "
-			    "agentgraph nginx-conf, and reload nginx",
-			    place->snippet, (int)len, line);
-		buf_release(&found);
-		free(wanted);
-	}
+	if (place->snippet)
+		examine_snippet(place, config, problems);
 	if (place->nginx_text)
 		nginx_file_parse(&file, place->nginx_text, problems);
 	if (place->nginx_text ||

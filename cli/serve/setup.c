@@ -19,6 +19,29 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static bool find_programs(struct supervisor *s)
+{
+	struct error err = {0};
+
+	s->worker = program_own("agentgraph-fcgi");
+	if (s->worker)
+		s->follower = program_own("agentgraph-follow");
+	if (s->follower && !s->options->no_nginx)
+		s->nginx = program_nginx();
+	s->runner = program_own("agentgraph-runner");
+	if (!s->follower || !s->runner || (!s->nginx && !s->options->no_nginx))
+		return false;
+	/* what WebSockets need */
+	s->relay = program_own("agentgraph-relay");
+	if (s->relay)
+		s->helper = program_own("agentgraph-ws");
+	if (s->helper)
+		s->websocketd = program_websocketd(&err);
+	if (error_is_set(&err))
+		complain_error(&err);
+	return s->websocketd;
+}
+
 static char *accepted_path(const struct supervisor *s)
 {
 	return xasprintf("%s/accepted.json", s->run);
@@ -158,25 +181,7 @@ bool setup(struct supervisor *s)
 	s->relay_socket = s->follow_socket = s->port_holder = s->log = -1;
 	s->ready_in = s->ready_out = -1;
 	s->self = upgrade_self();
-	struct error err = {0};
-
-	s->worker = program_own("agentgraph-fcgi");
-	if (s->worker)
-		s->follower = program_own("agentgraph-follow");
-	if (s->follower && !s->options->no_nginx)
-		s->nginx = program_nginx();
-	s->runner = program_own("agentgraph-runner");
-	if (!s->follower || !s->runner || (!s->nginx && !s->options->no_nginx))
-		return false;
-	/* what WebSockets need */
-	s->relay = program_own("agentgraph-relay");
-	if (s->relay)
-		s->helper = program_own("agentgraph-ws");
-	if (s->helper)
-		s->websocketd = program_websocketd(&err);
-	if (error_is_set(&err))
-		complain_error(&err);
-	if (!s->websocketd)
+	if (!find_programs(s))
 		return false;
 	s->history = (struct history){.since = clock_now(), .changed = true};
 	return upgrade_take(s) ? setup_resume(s) : setup_anew(s);

@@ -272,6 +272,20 @@ static void on_signal(struct supervisor *s, const struct signalfd_siginfo *info)
 
 /* ---- whether anybody serves ---- */
 
+/* Requests wait for a moment while no worker serves, but not for ever: from then on their
+ * connections are closed, and the web server says that the service is unavailable. */
+static void note_service(struct supervisor *s, int64_t now)
+{
+	bool nobody = s->phase == PHASE_SERVING && children_serving(&s->children) == 0;
+
+	if (!nobody && s->unserved && now - s->unserved >= PATIENCE_MS)
+		log_info("a worker serves again");
+	if (!nobody)
+		s->unserved = 0;
+	else if (!s->unserved)
+		s->unserved = now;
+}
+
 static bool turns_away(const struct supervisor *s, int64_t now)
 {
 	return s->unserved && now - s->unserved >= PATIENCE_MS;
@@ -362,17 +376,7 @@ static void supervisor_run(struct supervisor *s)
 		repair_step(s, now);
 		reload_step(s, now);
 		stop_step(s, now);
-		/* Requests wait for a moment while no worker serves, but not for ever: from then on
-		 * their connections are closed, and the web server says that the service is
-		 * unavailable. */
-		bool nobody = s->phase == PHASE_SERVING && children_serving(&s->children) == 0;
-
-		if (!nobody && s->unserved && now - s->unserved >= PATIENCE_MS)
-			log_info("a worker serves again");
-		if (!nobody)
-			s->unserved = 0;
-		else if (!s->unserved)
-			s->unserved = now;
+		note_service(s, now);
 		status_step(s);
 		supervisor_wait_for_something(s);
 	}

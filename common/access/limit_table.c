@@ -284,6 +284,21 @@ static void append_mark(struct shard *s, struct entry *e, uint64_t seed, uint64_
 	b->end++;
 }
 
+/* While a window has few requests, each has a mark of its own. */
+static void count_request(
+    struct shard *s, struct entry *e, uint64_t seed, const struct limit_rule *rule, int64_t now)
+{
+	int64_t slot = window_of(rule) / LIMIT_EXACT;
+	struct block *b = block_at(s, e->last);
+	uint64_t *last = b->begin < b->end ? &b->marks[b->end - 1] : NULL;
+	if (last && rule->requests > LIMIT_EXACT && limit_table_count_of(*last) < COUNT_MAX &&
+	    time_of(*last) / slot == now / slot)
+		*last = make_mark(now, limit_table_count_of(*last) + 1);
+	else
+		append_mark(s, e, seed, make_mark(now, 1));
+	e->sum++;
+}
+
 /* ---- after a death ---- */
 
 /*
@@ -388,16 +403,7 @@ static void limit_table_judge(struct shard *s, struct entry *e, uint64_t seed,
 		drop_mark(s, e);
 	verdict->allowed = e->sum < rule->requests;
 	if (verdict->allowed) {
-		/* While a window has few requests, each has a mark of its own. */
-		int64_t slot = window_of(rule) / LIMIT_EXACT;
-		struct block *b = block_at(s, e->last);
-		uint64_t *last = b->begin < b->end ? &b->marks[b->end - 1] : NULL;
-		if (last && rule->requests > LIMIT_EXACT &&
-		    limit_table_count_of(*last) < COUNT_MAX && time_of(*last) / slot == now / slot)
-			*last = make_mark(now, limit_table_count_of(*last) + 1);
-		else
-			append_mark(s, e, seed, make_mark(now, 1));
-		e->sum++;
+		count_request(s, e, seed, rule, now);
 		verdict->remaining = rule->requests - e->sum;
 		verdict->reset_after = rule->window;
 	} else {

@@ -96,6 +96,35 @@ static void compile_edge(ag_graph *graph, struct edge *edge)
 		*slot = edge;
 }
 
+static void compile_policy(ag_graph *graph, struct node *node)
+{
+	const char *name = node->policy.on_error;
+	if (!name)
+		return;
+	node->on_error = graph_node_index(graph, name);
+	if (node->on_error == GRAPH_UNSET)
+		problems_add(&graph->problems, "%s: node '%s': on_error: there is no node '%s'",
+		    graph->name, node->name, name);
+}
+
+/* The nodes do not move any more: the ways into subgraphs, and the list of all. */
+static void compile_inside(ag_graph *graph)
+{
+	for (size_t i = 0; i < graph->node_count; i++) {
+		const struct node *node = &graph->nodes[i];
+		struct subgraph *sub = node->sub;
+		size_t inner = sub ? sub->graph->all_count : 0;
+		graph->all =
+		    xrealloc(graph->all, (graph->all_count + inner + 1) * sizeof(*graph->all));
+		graph->all[graph->all_count++] = node;
+		for (size_t k = 0; k < inner; k++)
+			graph->all[graph->all_count++] = sub->graph->all[k];
+		if (sub)
+			sub->enter =
+			    (struct edge){.from = node->name, .joins = GRAPH_END, .into = node};
+	}
+}
+
 static void mark_reached(const ag_graph *graph, const struct edge *edge, bool *reached);
 
 static void mark_node(const ag_graph *graph, int target, bool *reached)
@@ -171,16 +200,8 @@ bool graph_compile(ag_graph *graph)
 		compile_field(graph, &graph->fields[i]);
 	for (size_t i = 0; i < graph->edge_count; i++)
 		compile_edge(graph, &graph->edges[i]);
-	for (size_t i = 0; i < graph->node_count; i++) {
-		const char *name = graph->nodes[i].policy.on_error;
-		if (!name)
-			continue;
-		graph->nodes[i].on_error = graph_node_index(graph, name);
-		if (graph->nodes[i].on_error == GRAPH_UNSET)
-			problems_add(&graph->problems,
-			    "%s: node '%s': on_error: there is no node '%s'", graph->name,
-			    graph->nodes[i].name, name);
-	}
+	for (size_t i = 0; i < graph->node_count; i++)
+		compile_policy(graph, &graph->nodes[i]);
 	if (graph->node_count == 0)
 		compile_problem(graph, "graph", graph->name, "expected at least one node");
 	if (!graph->start)
@@ -188,20 +209,7 @@ bool graph_compile(ag_graph *graph)
 	live_compile(graph);
 	if (graph->problems.errors == 0)
 		graph_compile_regions(graph);
-	/* The nodes do not move any more: the ways into subgraphs, and the list of all. */
-	for (size_t i = 0; i < graph->node_count; i++) {
-		const struct node *node = &graph->nodes[i];
-		struct subgraph *sub = node->sub;
-		size_t inner = sub ? sub->graph->all_count : 0;
-		graph->all =
-		    xrealloc(graph->all, (graph->all_count + inner + 1) * sizeof(*graph->all));
-		graph->all[graph->all_count++] = node;
-		for (size_t k = 0; k < inner; k++)
-			graph->all[graph->all_count++] = sub->graph->all[k];
-		if (sub)
-			sub->enter =
-			    (struct edge){.from = node->name, .joins = GRAPH_END, .into = node};
-	}
+	compile_inside(graph);
 	check_reach(graph);
 	if (graph->problems.errors == 0)
 		warn_without_end(graph);

@@ -46,6 +46,31 @@ static void text_targets(const struct edge *edge, struct buf *out)
 		buf_printf(out, " => %s", edge->join);
 }
 
+static void text_node(const struct node *node, int width, struct buf *out)
+{
+	const struct node_policy *policy = &node->policy;
+	const char *kind = draw_kind(node);
+	struct buf label = {0};
+	buf_printf(
+	    &label, "%s%s%s%s", node->name, kind ? " (" : "", kind ? kind : "", kind ? ")" : "");
+	buf_printf(out, "%-*s", node->edge ? width : 0, buf_str(&label));
+	text_targets(node->edge, out);
+	if (policy->attempts > 1)
+		buf_printf(out, "; %d attempts", policy->attempts);
+	if (policy->timeout > 0)
+		buf_printf(out, "; %g s", policy->timeout);
+	if (policy->cache.names)
+		buf_printf(out, "; kept for %g s", policy->cache.ttl);
+	if (policy->on_error)
+		buf_printf(out, "; on error -> %s", policy->on_error);
+	if (node->interrupt_before)
+		buf_puts(out, "; pauses before");
+	if (node->interrupt_after)
+		buf_puts(out, "; pauses after");
+	buf_putc(out, '\n');
+	buf_release(&label);
+}
+
 static void text_graph(const ag_graph *graph, int width, struct buf *out)
 {
 	struct buf start = {0};
@@ -54,29 +79,8 @@ static void text_graph(const ag_graph *graph, int width, struct buf *out)
 	buf_release(&start);
 	text_targets(graph->start, out);
 	buf_putc(out, '\n');
-	for (size_t i = 0; i < graph->node_count; i++) {
-		const struct node_policy *policy = &graph->nodes[i].policy;
-		const char *kind = draw_kind(&graph->nodes[i]);
-		struct buf label = {0};
-		buf_printf(&label, "%s%s%s%s", graph->nodes[i].name, kind ? " (" : "",
-		    kind ? kind : "", kind ? ")" : "");
-		buf_printf(out, "%-*s", graph->nodes[i].edge ? width : 0, buf_str(&label));
-		text_targets(graph->nodes[i].edge, out);
-		if (policy->attempts > 1)
-			buf_printf(out, "; %d attempts", policy->attempts);
-		if (policy->timeout > 0)
-			buf_printf(out, "; %g s", policy->timeout);
-		if (policy->cache.names)
-			buf_printf(out, "; kept for %g s", policy->cache.ttl);
-		if (policy->on_error)
-			buf_printf(out, "; on error -> %s", policy->on_error);
-		if (graph->nodes[i].interrupt_before)
-			buf_puts(out, "; pauses before");
-		if (graph->nodes[i].interrupt_after)
-			buf_puts(out, "; pauses after");
-		buf_putc(out, '\n');
-		buf_release(&label);
-	}
+	for (size_t i = 0; i < graph->node_count; i++)
+		text_node(&graph->nodes[i], width, out);
 	for (size_t i = 0; i < graph->node_count; i++) {
 		if (graph->nodes[i].sub)
 			text_graph(graph->nodes[i].sub->graph, width, out);

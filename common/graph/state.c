@@ -108,6 +108,23 @@ static void graph_state_add_copy(cJSON *meta, const char *name, const cJSON *val
 	    meta, name, value ? cJSON_Duplicate(value, true) : cJSON_CreateNull());
 }
 
+/* Remote calls that wait are told in the same three members, but they are no interrupt
+ * (doc/protocol-runs.md#tools-at-the-client).
+ */
+static void graph_state_add_waiting(cJSON *meta, const struct thread *thread)
+{
+	cJSON *waiting = json_parse(
+	    thread->waiting_json, strlen(thread->waiting_json), JSON_TRUSTED_DEPTH, NULL);
+	const cJSON *call;
+	cJSON_AddStringToObject(meta, "interrupted_node", thread->node);
+	cJSON_AddStringToObject(meta, "interrupt_reason", "remote_tool_call");
+	cJSON *ids =
+	    cJSON_AddArrayToObject(cJSON_AddObjectToObject(meta, "interrupt_data"), "call_ids");
+	cJSON_ArrayForEach(call, json_get(waiting, "calls"))
+		cJSON_AddItemToArray(ids, cJSON_Duplicate(json_get(call, "id"), true));
+	cJSON_Delete(waiting);
+}
+
 enum run_status thread_status(const struct thread *thread, const struct run_flags *flags)
 {
 	if (flags->running)
@@ -130,19 +147,7 @@ static cJSON *graph_state_meta(const struct thread *thread, const struct run_fla
 	    meta, "is_stopped_requested", flags->running && flags->stop_requested);
 	cJSON_AddStringToObject(meta, "status", status_names[status]);
 	if (!interrupt && thread->waiting_json && !flags->running) {
-		/* Remote calls that wait are told in the same three members, but they are no
-		 * interrupt (doc/protocol-runs.md#tools-at-the-client).
-		 */
-		cJSON *waiting = json_parse(
-		    thread->waiting_json, strlen(thread->waiting_json), JSON_TRUSTED_DEPTH, NULL);
-		const cJSON *call;
-		cJSON_AddStringToObject(meta, "interrupted_node", thread->node);
-		cJSON_AddStringToObject(meta, "interrupt_reason", "remote_tool_call");
-		cJSON *ids = cJSON_AddArrayToObject(
-		    cJSON_AddObjectToObject(meta, "interrupt_data"), "call_ids");
-		cJSON_ArrayForEach(call, json_get(waiting, "calls"))
-			cJSON_AddItemToArray(ids, cJSON_Duplicate(json_get(call, "id"), true));
-		cJSON_Delete(waiting);
+		graph_state_add_waiting(meta, thread);
 	} else {
 		graph_state_add_copy(meta, "interrupted_node", json_get(interrupt, "node"));
 		graph_state_add_copy(meta, "interrupt_reason", json_get(interrupt, "reason"));

@@ -120,6 +120,21 @@ static void anthropic_add_id(cJSON *part, const char *name, const char *id)
 	free(mended);
 }
 
+static void anthropic_add_result(cJSON *content, const cJSON *block)
+{
+	cJSON *part = anthropic_add_typed(content, "tool_result");
+	char *text = chat_output_text(block);
+	anthropic_add_id(part, "tool_use_id", json_str(block, "call_id"));
+	bool is_error = cJSON_IsTrue(json_get(block, "is_error"));
+	if (!anthropic_is_blank(text))
+		json_add_str(part, "content", text);
+	else if (is_error) /* without a reason it is refused */
+		json_add_str(part, "content", "(It failed without a word.)");
+	if (is_error)
+		cJSON_AddTrueToObject(part, "is_error");
+	free(text);
+}
+
 static void anthropic_add_block(const struct chat_build *b, cJSON *content, const cJSON *block)
 {
 	if (chat_block_is(block, "text")) {
@@ -132,17 +147,7 @@ static void anthropic_add_block(const struct chat_build *b, cJSON *content, cons
 		json_add_str(part, "name", json_str(block, "name"));
 		json_add(part, "input", cJSON_Duplicate(json_get(block, "args"), true));
 	} else if (chat_block_is(block, "tool_result")) {
-		cJSON *part = anthropic_add_typed(content, "tool_result");
-		char *text = chat_output_text(block);
-		anthropic_add_id(part, "tool_use_id", json_str(block, "call_id"));
-		bool is_error = cJSON_IsTrue(json_get(block, "is_error"));
-		if (!anthropic_is_blank(text))
-			json_add_str(part, "content", text);
-		else if (is_error) /* without a reason it is refused */
-			json_add_str(part, "content", "(It failed without a word.)");
-		if (is_error)
-			cJSON_AddTrueToObject(part, "is_error");
-		free(text);
+		anthropic_add_result(content, block);
 	} else {
 		anthropic_add_media(b, content, block);
 	}

@@ -82,6 +82,20 @@ static void gemini_schema_add_types(cJSON *out, const cJSON *types)
 	}
 }
 
+static void gemini_schema_add_type(cJSON *out, const cJSON *schema, struct walk *w)
+{
+	const cJSON *type = json_opt(schema, "type");
+	const char *name = json_str(schema, "type");
+	if (type && !gemini_schema_affords_value(w, type))
+		return;
+	if (name)
+		json_set(out, "type", cJSON_CreateString(name));
+	else if (cJSON_IsArray(type))
+		gemini_schema_add_types(out, type);
+	else if (!json_get(out, "type") && json_opt(schema, "properties"))
+		json_set(out, "type", cJSON_CreateString("object"));
+}
+
 /* Only strings may be enumerated. */
 static void gemini_schema_add_enum(cJSON *out, const cJSON *schema, struct walk *w)
 {
@@ -155,16 +169,7 @@ static void gemini_schema_add(cJSON *out, const cJSON *schema, struct walk *w, i
 		if (gemini_schema_affords_value(w, value))
 			json_set(out, plain[i], cJSON_Duplicate(value, true));
 	}
-	const cJSON *type = json_opt(schema, "type");
-	const char *name = json_str(schema, "type");
-	if (!type || gemini_schema_affords_value(w, type)) {
-		if (name)
-			json_set(out, "type", cJSON_CreateString(name));
-		else if (cJSON_IsArray(type))
-			gemini_schema_add_types(out, type);
-		else if (!json_get(out, "type") && json_opt(schema, "properties"))
-			json_set(out, "type", cJSON_CreateString("object"));
-	}
+	gemini_schema_add_type(out, schema, w);
 	gemini_schema_add_enum(out, schema, w);
 	for (size_t i = 0; format && i < sizeof(formats) / sizeof(*formats); i++)
 		if (strcmp(formats[i], format) == 0)

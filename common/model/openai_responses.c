@@ -152,6 +152,20 @@ static bool responses_reasons(const char *model)
 	    !strstr(name, "-chat");
 }
 
+static void responses_add_reasoning(const struct chat_build *b, cJSON *body)
+{
+	const char *effort = json_str(b->target->settings, "reasoning_effort");
+	if (effort) {
+		cJSON *reasoning = cJSON_AddObjectToObject(body, "reasoning");
+		json_add_str(reasoning, "effort", effort);
+		if (strcmp(effort, "none") != 0)
+			json_add_str(reasoning, "summary", "auto");
+	}
+	if (effort || responses_reasons(b->target->model))
+		json_append(cJSON_AddArrayToObject(body, "include"),
+		    cJSON_CreateString("reasoning.encrypted_content"));
+}
+
 static void responses_build(const struct chat_build *b, cJSON *body)
 {
 	static const struct openai_form form = {.message = responses_add_message,
@@ -169,16 +183,7 @@ static void responses_build(const struct chat_build *b, cJSON *body)
 	chat_copy_setting(b, "temperature", body, "temperature");
 	chat_copy_setting(b, "top_p", body, "top_p");
 	chat_copy_setting(b, "max_tokens", body, "max_output_tokens");
-	const char *effort = json_str(b->target->settings, "reasoning_effort");
-	if (effort) {
-		cJSON *reasoning = cJSON_AddObjectToObject(body, "reasoning");
-		json_add_str(reasoning, "effort", effort);
-		if (strcmp(effort, "none") != 0)
-			json_add_str(reasoning, "summary", "auto");
-	}
-	if (effort || responses_reasons(b->target->model))
-		json_append(cJSON_AddArrayToObject(body, "include"),
-		    cJSON_CreateString("reasoning.encrypted_content"));
+	responses_add_reasoning(b, body);
 	if (format) {
 		cJSON *out =
 		    cJSON_AddObjectToObject(cJSON_AddObjectToObject(body, "text"), "format");

@@ -249,6 +249,31 @@ const char *provider_key(const char *named, const char *const *names)
 	return value;
 }
 
+static void settings_find_url(struct spot *s, struct chat_target *t)
+{
+	const char *own = json_str(t->settings, "base_url");
+	const char *variable = own ? NULL : environment_text(t->provider->url_env);
+	if (variable && !settings_is_web_url(variable)) {
+		settings_problem(s, "base_url",
+		    "expected the environment variable %s to hold an http or https URL",
+		    t->provider->url_env);
+		variable = NULL;
+	}
+	t->base_url = url_base(own ? own : variable ? variable : t->provider->home);
+	t->at_home = strcmp(t->base_url, t->provider->home) == 0;
+}
+
+static void settings_find_key(struct spot *s, struct chat_target *t)
+{
+	const char *named = json_str(t->settings, "api_key_env");
+	const char *value = provider_key(named, t->provider->key_envs);
+	t->key = xstrdup(value);
+	if (!value && (named || t->at_home))
+		settings_problem(s, "api_key_env",
+		    "expected the environment variable %s, for the key, to be set",
+		    named ? named : t->provider->key_envs[0]);
+}
+
 /* The settings are taken over; what is wrong with them was told. */
 static void target_init(struct spot *s, struct chat_target *t, cJSON *settings)
 {
@@ -261,23 +286,8 @@ static void target_init(struct spot *s, struct chat_target *t, cJSON *settings)
 	fields_read(&quiet, settings, chat_model_rows, t);
 	if (t->api == CHAT_API_RESPONSES && t->provider == &chat_openai)
 		t->provider = &chat_openai_responses;
-	const char *own = json_str(t->settings, "base_url");
-	const char *variable = own ? NULL : environment_text(t->provider->url_env);
-	if (variable && !settings_is_web_url(variable)) {
-		settings_problem(s, "base_url",
-		    "expected the environment variable %s to hold an http or https URL",
-		    t->provider->url_env);
-		variable = NULL;
-	}
-	t->base_url = url_base(own ? own : variable ? variable : t->provider->home);
-	t->at_home = strcmp(t->base_url, t->provider->home) == 0;
-	const char *named = json_str(t->settings, "api_key_env");
-	const char *value = provider_key(named, t->provider->key_envs);
-	t->key = xstrdup(value);
-	if (!value && (named || t->at_home))
-		settings_problem(s, "api_key_env",
-		    "expected the environment variable %s, for the key, to be set",
-		    named ? named : t->provider->key_envs[0]);
+	settings_find_url(s, t);
+	settings_find_key(s, t);
 }
 
 /* ---- Fallbacks */
@@ -300,6 +310,23 @@ static cJSON *settings_merged(const cJSON *own, const cJSON *above)
 	return out;
 }
 
+/* own is what stands in the settings themselves: what a fallback has from above, and what its
+ * interface has no place for, is left out without a word. */
+static void settings_check_api(struct spot *s, const struct chat_target *t, const cJSON *own)
+{
+	static const char *const without[] = {
+	    "top_k", "presence_penalty", "frequency_penalty", "seed", "stop"};
+	const char *provider = json_str(t->settings, "provider");
+	if (json_opt(own, "api") && provider && strcmp(provider, chat_openai.name) != 0)
+		settings_problem(s, "api", "expected no such key for provider %s", provider);
+	for (size_t i = 0; t->api == CHAT_API_RESPONSES && i < sizeof(without) / sizeof(*without);
+	     i++)
+		if (json_opt(own, without[i]))
+			settings_problem(s, without[i],
+			    "expected no such key beside \"api\": \"responses\", which has none; "
+			    "what another server has goes into extra");
+}
+
 /* Of the first model, or of a fallback of above. */
 static void settings_read(
     struct spot *s, const cJSON *settings, const cJSON *above, struct chat_target *t)
@@ -310,19 +337,7 @@ static void settings_read(
 		settings_problem(s, "fallbacks", "a fallback has no fallbacks");
 	fields_read(&reader, settings, chat_model_rows, NULL);
 	target_init(s, t, settings_merged(settings, above));
-	/* own is what stands in the settings themselves: what a fallback has from above, and what
-	 * its interface has no place for, is left out without a word. */
-	static const char *const without[] = {
-	    "top_k", "presence_penalty", "frequency_penalty", "seed", "stop"};
-	const char *provider = json_str(t->settings, "provider");
-	if (json_opt(settings, "api") && provider && strcmp(provider, chat_openai.name) != 0)
-		settings_problem(s, "api", "expected no such key for provider %s", provider);
-	for (size_t i = 0; t->api == CHAT_API_RESPONSES && i < sizeof(without) / sizeof(*without);
-	     i++)
-		if (json_opt(settings, without[i]))
-			settings_problem(s, without[i],
-			    "expected no such key beside \"api\": \"responses\", which has none; "
-			    "what another server has goes into extra");
+	settings_check_api(s, t, settings);
 }
 
 struct chat_model *chat_model_new(const cJSON *settings, const struct chat_reporter *reporter)

@@ -65,6 +65,21 @@ static cJSON *title_of(const char *name)
 	return text;
 }
 
+static void service_schema_add_field(cJSON *properties, const struct field *field)
+{
+	static const char *const all[] = {"string", "number", "boolean", "array", "object", "null"};
+	cJSON *out = cJSON_CreateObject();
+	cJSON_AddItemToObject(out, "title", title_of(field->name));
+	cJSON_AddItemToObject(out, "type",
+	    strcmp(field->type, "any") == 0
+		? cJSON_CreateStringArray(all, sizeof(all) / sizeof(all[0]))
+		: cJSON_CreateString(field->type));
+	if (field->description)
+		cJSON_AddStringToObject(out, "description", field->description);
+	cJSON_AddItemToObject(out, "default", cJSON_Duplicate(field->initial, true));
+	cJSON_AddItemToObject(properties, field->name, out);
+}
+
 cJSON *schema_of(const ag_graph *graph)
 {
 	cJSON *schema = cJSON_CreateObject();
@@ -72,21 +87,8 @@ cJSON *schema_of(const ag_graph *graph)
 	cJSON_AddStringToObject(schema, "title", graph->state_type);
 	cJSON_AddStringToObject(schema, "type", "object");
 	cJSON *properties = cJSON_Parse(fixed_properties);
-	for (size_t i = 0; i < graph->field_count; i++) {
-		static const char *const all[] = {
-		    "string", "number", "boolean", "array", "object", "null"};
-		cJSON *out = cJSON_CreateObject();
-		cJSON_AddItemToObject(out, "title", title_of(graph->fields[i].name));
-		cJSON_AddItemToObject(out, "type",
-		    strcmp(graph->fields[i].type, "any") == 0
-			? cJSON_CreateStringArray(all, sizeof(all) / sizeof(all[0]))
-			: cJSON_CreateString(graph->fields[i].type));
-		if (graph->fields[i].description)
-			cJSON_AddStringToObject(out, "description", graph->fields[i].description);
-		cJSON_AddItemToObject(
-		    out, "default", cJSON_Duplicate(graph->fields[i].initial, true));
-		cJSON_AddItemToObject(properties, graph->fields[i].name, out);
-	}
+	for (size_t i = 0; i < graph->field_count; i++)
+		service_schema_add_field(properties, &graph->fields[i]);
 	cJSON_AddItemToObject(schema, "properties", properties);
 	cJSON_AddArrayToObject(schema, "required");
 	cJSON_AddItemToObject(schema, "$defs", cJSON_Parse(definitions));

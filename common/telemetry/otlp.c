@@ -188,6 +188,27 @@ static void put_attributes(struct buf *out, const struct run_report *report,
 	}
 }
 
+/* Attempts that failed as events of their node. */
+static void put_attempts(struct buf *out, const struct span *span, enum trace_level level)
+{
+	const struct span_attempt *attempt = span->attempts;
+	buf_puts(out, "],\"events\":[");
+	for (; attempt; attempt = attempt->next) {
+		struct attributes list = {.out = out};
+		buf_printf(out,
+		    "{\"timeUnixNano\":\"%" PRId64 "000\",\"name\":\"exception\",\"attributes\":[",
+		    attempt->at);
+		if (level != TRACE_SPANS) {
+			otlp_add_text(&list, "agentgraph.node", attempt->node);
+			add_int(&list, "agentgraph.attempt", attempt->number);
+			otlp_add_text(&list, "exception.type", attempt->code);
+		}
+		if (level == TRACE_FULL)
+			otlp_add_text(&list, "exception.message", attempt->error);
+		buf_puts(out, attempt->next ? "]}," : "]}");
+	}
+}
+
 /* What a node says of its failure may repeat what a user said, so only `full` has it. */
 static void put_span(struct buf *out, const struct run_report *report, const struct span *span,
     enum trace_level level)
@@ -209,26 +230,8 @@ static void put_span(struct buf *out, const struct run_report *report, const str
 	buf_puts(out, ",\"attributes\":[");
 	if (level != TRACE_SPANS)
 		put_attributes(out, report, span, level);
-	if (span->attempts) {
-		/* Attempts that failed as events of their node. */
-		const struct span_attempt *attempt = span->attempts;
-		buf_puts(out, "],\"events\":[");
-		for (; attempt; attempt = attempt->next) {
-			struct attributes list = {.out = out};
-			buf_printf(out,
-			    "{\"timeUnixNano\":\"%" PRId64
-			    "000\",\"name\":\"exception\",\"attributes\":[",
-			    attempt->at);
-			if (level != TRACE_SPANS) {
-				otlp_add_text(&list, "agentgraph.node", attempt->node);
-				add_int(&list, "agentgraph.attempt", attempt->number);
-				otlp_add_text(&list, "exception.type", attempt->code);
-			}
-			if (level == TRACE_FULL)
-				otlp_add_text(&list, "exception.message", attempt->error);
-			buf_puts(out, attempt->next ? "]}," : "]}");
-		}
-	}
+	if (span->attempts)
+		put_attempts(out, span, level);
 	buf_printf(out, "],\"status\":{\"code\":%d", span->error ? STATUS_ERROR : STATUS_OK);
 	if (span->error) {
 		buf_puts(out, ",\"message\":");

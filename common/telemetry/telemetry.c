@@ -61,6 +61,22 @@ static char *telemetry_trim(char *text)
 	return text;
 }
 
+/* OTEL_EXPORTER_OTLP_HEADERS: "name=value,name=value". */
+static void telemetry_add_headers(struct outlet_setup *setup, const char *list)
+{
+	char *copy = xstrdup(list ? list : ""), *rest = copy, *entry;
+	while ((entry = strsep(&rest, ","))) {
+		char *equals = strchr(entry, '=');
+		if (!equals)
+			continue;
+		*equals = '\0';
+		if (*telemetry_trim(entry))
+			telemetry_add_header(setup, telemetry_decode(telemetry_trim(entry)),
+			    telemetry_decode(telemetry_trim(equals + 1)));
+	}
+	free(copy);
+}
+
 static struct outlet_setup target_setup(
     const struct config *config, const char *name, const char *endpoint, const char *service_name)
 {
@@ -90,20 +106,7 @@ struct telemetry *telemetry_new(const struct config *config)
 	if (env->otel_enabled && env->otel_endpoint) {
 		setup = target_setup(
 		    config, "OpenTelemetry", env->otel_endpoint, env->otel_service_name);
-		/* OTEL_EXPORTER_OTLP_HEADERS: "name=value,name=value". */
-		char *copy = xstrdup(env->otel_headers ? env->otel_headers : ""), *rest = copy,
-		     *entry;
-		while ((entry = strsep(&rest, ","))) {
-			char *equals = strchr(entry, '=');
-			if (!equals)
-				continue;
-			*equals = '\0';
-			if (*telemetry_trim(entry))
-				telemetry_add_header(&setup,
-				    telemetry_decode(telemetry_trim(entry)),
-				    telemetry_decode(telemetry_trim(equals + 1)));
-		}
-		free(copy);
+		telemetry_add_headers(&setup, env->otel_headers);
 		telemetry->targets[TARGET_OTEL] = outlet_new(&setup);
 	}
 	if (logfire->enabled && logfire->send) {

@@ -109,19 +109,8 @@ static void add_error(cJSON *responses, const struct route *row, int status)
 	cJSON_AddItemToObject(responses, key, openapi_reference("#/components/responses/", name));
 }
 
-static cJSON *responses_of(const struct route *row, const cJSON *spec)
+static void add_errors(cJSON *responses, const struct route *row, const cJSON *spec)
 {
-	cJSON *responses = cJSON_Duplicate(json_get(spec, "responses"), true), *response;
-	if (!responses)
-		responses = cJSON_CreateObject();
-	const char *data = json_str(spec, "data"), *metadata = json_str(spec, "metadata");
-	const char *accepted = json_str(spec, "accepted");
-	if (data)
-		add_answer(responses, "200", "Success.", data, metadata ? metadata : "Metadata");
-	if (accepted)
-		add_answer(responses, "202", "Not over yet.", accepted, "Metadata");
-	cJSON_ArrayForEach(response, responses)
-		cJSON_AddItemToObject(response, "headers", headers_of(row));
 	const cJSON *more;
 	add_error(responses, row, 400);
 	if (row->resource && (row->flags & ROUTE_UNAUTHORIZED))
@@ -141,6 +130,22 @@ static cJSON *responses_of(const struct route *row, const cJSON *spec)
 	add_error(responses, row, 503);
 	cJSON_ArrayForEach(more, json_get(spec, "errors"))
 		add_error(responses, row, more->valueint);
+}
+
+static cJSON *responses_of(const struct route *row, const cJSON *spec)
+{
+	cJSON *responses = cJSON_Duplicate(json_get(spec, "responses"), true), *response;
+	if (!responses)
+		responses = cJSON_CreateObject();
+	const char *data = json_str(spec, "data"), *metadata = json_str(spec, "metadata");
+	const char *accepted = json_str(spec, "accepted");
+	if (data)
+		add_answer(responses, "200", "Success.", data, metadata ? metadata : "Metadata");
+	if (accepted)
+		add_answer(responses, "202", "Not over yet.", accepted, "Metadata");
+	cJSON_ArrayForEach(response, responses)
+		cJSON_AddItemToObject(response, "headers", headers_of(row));
+	add_errors(responses, row, spec);
 	return responses;
 }
 

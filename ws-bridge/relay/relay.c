@@ -108,6 +108,22 @@ static bool relay_turn(struct relay *relay, int64_t *next_tick)
 	return !signalled;
 }
 
+/* Closes what the drain has left. */
+static void relay_release(struct relay *relay)
+{
+	while (relay->connections) {
+		struct connection *c = relay->connections;
+		client_drop(c);
+		helper_drop(c);
+		connection_tick(c);
+	}
+	connection_sweep(relay);
+	tally_clear(&relay->users);
+	tally_clear(&relay->used);
+	tally_clear(&relay->used_before);
+	close(relay->epoll);
+}
+
 bool relay_run(struct relay_settings *settings, int listener, int signals)
 {
 	static struct relay relay;
@@ -133,17 +149,6 @@ bool relay_run(struct relay_settings *settings, int listener, int signals)
 	next_tick = 0;
 	while (quiet && relay.connections && relay.now < end)
 		quiet = relay_turn(&relay, &next_tick);
-	/* Closes what the drain has left. */
-	while (relay.connections) {
-		struct connection *c = relay.connections;
-		client_drop(c);
-		helper_drop(c);
-		connection_tick(c);
-	}
-	connection_sweep(&relay);
-	tally_clear(&relay.users);
-	tally_clear(&relay.used);
-	tally_clear(&relay.used_before);
-	close(relay.epoll);
+	relay_release(&relay);
 	return quiet;
 }

@@ -290,31 +290,36 @@ static int64_t relay_client_later(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
+static void relay_client_watch(struct connection *c)
+{
+	const struct relay_settings *settings = c->relay->settings;
+	struct link *link = &c->client.link;
+	int64_t now = c->relay->now;
+	if (link_backlog(link) == 0)
+		c->clear = now;
+	if (!client_reading(c))
+		link->received = now; /* who is not read cannot be silent */
+	if (now - relay_client_later(c->clear, link->moved) >= settings->stall_ms) {
+		log_warning("a client took nothing for %lld s: closed",
+		    (long long)(settings->stall_ms / 1000));
+		client_close(c, 1008, NULL, 0);
+		helper_leave(c, 1008);
+	} else if (now - link->received >= settings->ping_ms * SILENT_PINGS) {
+		log_info("a client does not answer pings: closed");
+		relay_client_lost(c);
+	} else if (relay_client_later(now - link->received, now - link->moved) >=
+		settings->ping_ms &&
+	    now - c->pinged >= settings->ping_ms) {
+		frames_ping(c->client.frames);
+		c->pinged = now;
+	}
+}
+
 void client_tick(struct connection *c)
 {
-	if (c->client_stage == CLIENT_OPEN) {
-		const struct relay_settings *settings = c->relay->settings;
-		struct link *link = &c->client.link;
-		int64_t now = c->relay->now;
-		if (link_backlog(link) == 0)
-			c->clear = now;
-		if (!client_reading(c))
-			link->received = now; /* who is not read cannot be silent */
-		if (now - relay_client_later(c->clear, link->moved) >= settings->stall_ms) {
-			log_warning("a client took nothing for %lld s: closed",
-			    (long long)(settings->stall_ms / 1000));
-			client_close(c, 1008, NULL, 0);
-			helper_leave(c, 1008);
-		} else if (now - link->received >= settings->ping_ms * SILENT_PINGS) {
-			log_info("a client does not answer pings: closed");
-			relay_client_lost(c);
-		} else if (relay_client_later(now - link->received, now - link->moved) >=
-			settings->ping_ms &&
-		    now - c->pinged >= settings->ping_ms) {
-			frames_ping(c->client.frames);
-			c->pinged = now;
-		}
-	} else if (c->client_stage != CLIENT_GONE && c->client.deadline &&
+	if (c->client_stage == CLIENT_OPEN)
+		relay_client_watch(c);
+	else if (c->client_stage != CLIENT_GONE && c->client.deadline &&
 	    c->relay->now >= c->client.deadline)
 		client_drop(c);
 }

@@ -80,27 +80,31 @@ static unsigned char *join_halves(const unsigned char *halves, size_t size, int 
 	return der;
 }
 
+static bool verify_public(const struct signature_key *key, const char *text, size_t len,
+    const void *signature, size_t size)
+{
+	int bits = signature_curve(key->algorithm), der_len = 0;
+	unsigned char *der = bits ? join_halves(signature, size, bits, &der_len) : NULL;
+	EVP_PKEY *pkey = public_key(key);
+	EVP_MD_CTX *md = EVP_MD_CTX_new();
+	bool good = pkey && md && (!bits || (der && der_len > 0)) &&
+	    EVP_DigestVerifyInit(md, NULL, signature_digest(key->algorithm), NULL, pkey) == 1 &&
+	    EVP_DigestVerify(md, bits ? der : signature, bits ? (size_t)der_len : size,
+		(const unsigned char *)text, len) == 1;
+	EVP_MD_CTX_free(md);
+	EVP_PKEY_free(pkey);
+	OPENSSL_free(der);
+	ERR_clear_error();
+	return good;
+}
+
 bool signature_verify(const struct signature_key *key, const char *text, size_t len,
     const void *signature, size_t size)
 {
 	unsigned char mac[EVP_MAX_MD_SIZE];
 	unsigned written = 0;
-	if (!signature_is_hmac(key->algorithm)) {
-		int bits = signature_curve(key->algorithm), der_len = 0;
-		unsigned char *der = bits ? join_halves(signature, size, bits, &der_len) : NULL;
-		EVP_PKEY *pkey = public_key(key);
-		EVP_MD_CTX *md = EVP_MD_CTX_new();
-		bool good = pkey && md && (!bits || (der && der_len > 0)) &&
-		    EVP_DigestVerifyInit(md, NULL, signature_digest(key->algorithm), NULL, pkey) ==
-			1 &&
-		    EVP_DigestVerify(md, bits ? der : signature, bits ? (size_t)der_len : size,
-			(const unsigned char *)text, len) == 1;
-		EVP_MD_CTX_free(md);
-		EVP_PKEY_free(pkey);
-		OPENSSL_free(der);
-		ERR_clear_error();
-		return good;
-	}
+	if (!signature_is_hmac(key->algorithm))
+		return verify_public(key, text, len, signature, size);
 	return HMAC(signature_digest(key->algorithm), key->secret, (int)strlen(key->secret),
 		   (const unsigned char *)text, len, mac, &written) &&
 	    written == size && CRYPTO_memcmp(mac, signature, size) == 0;

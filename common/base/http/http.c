@@ -146,6 +146,19 @@ static void check_clocks(struct http_call *c, int64_t now, int64_t *next)
 		end_call(c, HTTP_TIMED_OUT, late);
 }
 
+static void ask_stop(struct http_call *c, int64_t now, int64_t *next)
+{
+	if (!c->request->stop)
+		return;
+	if (now - c->asked_at >= STOP_MS) {
+		c->asked_at = now;
+		if (c->request->stop(c->request->arg))
+			end_call(c, HTTP_STOPPED, "stopped");
+	}
+	if (c->asked_at + STOP_MS < *next)
+		*next = c->asked_at + STOP_MS;
+}
+
 /* ---- the call ---- */
 
 static bool never_connected(CURLcode code)
@@ -164,6 +177,27 @@ static bool never_connected(CURLcode code)
 	}
 }
 
+/* libcurl's own end, unless it only follows from ours. */
+static void take_code(struct http_call *c, CURLcode code)
+{
+	enum http_end end = HTTP_CLOSED;
+	if (code == CURLE_OK && tell_head(c))
+		return;
+	if (code == CURLE_OK)
+		end = HTTP_DONE;
+	else if (code == CURLE_OPERATION_TIMEDOUT)
+		end = HTTP_TIMED_OUT;
+	else if (!c->connected &&
+	    (code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_URL_MALFORMAT))
+		end = HTTP_BAD_REQUEST;
+	else if (!c->connected || never_connected(code))
+		end = HTTP_NO_CONNECT;
+	const char *text =
+	    c->handle->message[0] ? c->handle->message : c->curl->easy_strerror(code);
+	end_call(c, end, text);
+	process_clean(c->response->reason);
+}
+
 /* True when libcurl has ended the transfer, as the call then says. */
 static bool take_end(struct http_call *c)
 {
@@ -171,25 +205,7 @@ static bool take_end(struct http_call *c)
 	for (CURLMsg *m; (m = c->curl->multi_info_read(c->handle->multi, &left));) {
 		if (m->msg != CURLMSG_DONE)
 			continue;
-		/* libcurl's own end, unless it only follows from ours. */
-		enum http_end end = HTTP_CLOSED;
-		if (m->data.result != CURLE_OK || !tell_head(c)) {
-			if (m->data.result == CURLE_OK)
-				end = HTTP_DONE;
-			else if (m->data.result == CURLE_OPERATION_TIMEDOUT)
-				end = HTTP_TIMED_OUT;
-			else if (!c->connected &&
-			    (m->data.result == CURLE_UNSUPPORTED_PROTOCOL ||
-				m->data.result == CURLE_URL_MALFORMAT))
-				end = HTTP_BAD_REQUEST;
-			else if (!c->connected || never_connected(m->data.result))
-				end = HTTP_NO_CONNECT;
-			const char *text = c->handle->message[0]
-			    ? c->handle->message
-			    : c->curl->easy_strerror(m->data.result);
-			end_call(c, end, text);
-			process_clean(c->response->reason);
-		}
+		take_code(c, m->data.result);
 		return true;
 	}
 	return false;
@@ -224,15 +240,7 @@ static void http_drive(struct http_call *c)
 			c->sent_at = now;
 		c->sent = sent;
 		check_clocks(c, now, &next);
-		if (c->request->stop) {
-			if (now - c->asked_at >= STOP_MS) {
-				c->asked_at = now;
-				if (c->request->stop(c->request->arg))
-					end_call(c, HTTP_STOPPED, "stopped");
-			}
-			if (c->asked_at + STOP_MS < next)
-				next = c->asked_at + STOP_MS;
-		}
+		ask_stop(c, now, &next);
 		int64_t wait = next < now ? 0 : next - now;
 		if (c->end == HTTP_DONE && would_wait(c))
 			c->curl->multi_poll(c->handle->multi, NULL, 0,

@@ -96,6 +96,25 @@ static bool set_method(struct http_call *c)
 	return http_setup_is_token(method) && set_pointer(c, CURLOPT_CUSTOMREQUEST, method);
 }
 
+/* What holds for every call.  QUICK_EXIT: a call that ends does not wait for a resolver that is
+ * still at work; that thread ends by itself. */
+static bool set_manners(struct http_call *c)
+{
+	set_long(c, CURLOPT_NOSIGNAL, 1);
+	c->curl->easy_setopt(c->handle->easy, CURLOPT_OPENSOCKETFUNCTION, http_open_socket);
+	set_long(c, CURLOPT_QUICK_EXIT, 1);
+	set_long(c, CURLOPT_TCP_KEEPALIVE, 1);
+	set_long(c, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1);
+	set_long(c, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS);
+	int64_t connect_ms = c->request->connect_ms;
+	set_long(c, CURLOPT_CONNECTTIMEOUT_MS,
+	    connect_ms > 0 && connect_ms < INT_MAX ? (long)connect_ms : INT_MAX);
+	return set_pointer(c, CURLOPT_PROTOCOLS_STR, "http,https") &&
+	    set_pointer(c, CURLOPT_CAINFO, c->curl->ca_file) &&
+	    set_pointer(c, CURLOPT_CAPATH, c->curl->ca_directory) &&
+	    set_pointer(c, CURLOPT_USERAGENT, "agentgraph/" AGENTGRAPH_VERSION);
+}
+
 enum http_end http_call_set_up(struct http_call *c, const char **why)
 {
 	if (!is_line(c->request->url) || !set_pointer(c, CURLOPT_URL, c->request->url)) {
@@ -106,21 +125,7 @@ enum http_end http_call_set_up(struct http_call *c, const char **why)
 		*why = "the method or a header is not valid";
 		return HTTP_BAD_REQUEST;
 	}
-	/* What holds for every call.  QUICK_EXIT: a call that ends does not wait for a resolver
-	 * that is still at work; that thread ends by itself. */
-	set_long(c, CURLOPT_NOSIGNAL, 1);
-	c->curl->easy_setopt(c->handle->easy, CURLOPT_OPENSOCKETFUNCTION, http_open_socket);
-	set_long(c, CURLOPT_QUICK_EXIT, 1);
-	set_long(c, CURLOPT_TCP_KEEPALIVE, 1);
-	set_long(c, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1);
-	set_long(c, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS);
-	int64_t connect_ms = c->request->connect_ms;
-	set_long(c, CURLOPT_CONNECTTIMEOUT_MS,
-	    connect_ms > 0 && connect_ms < INT_MAX ? (long)connect_ms : INT_MAX);
-	if (!set_pointer(c, CURLOPT_PROTOCOLS_STR, "http,https") ||
-	    !set_pointer(c, CURLOPT_CAINFO, c->curl->ca_file) ||
-	    !set_pointer(c, CURLOPT_CAPATH, c->curl->ca_directory) ||
-	    !set_pointer(c, CURLOPT_USERAGENT, "agentgraph/" AGENTGRAPH_VERSION)) {
+	if (!set_manners(c)) {
 		*why = "libcurl lacks a setting";
 		return HTTP_UNAVAILABLE;
 	}

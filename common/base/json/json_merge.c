@@ -26,6 +26,30 @@ static bool numbers_equal(const cJSON *a, const cJSON *b)
 	return json_number(a, &x) && json_number(b, &y) && x == y;
 }
 
+static bool arrays_equal(const cJSON *a, const cJSON *b)
+{
+	const cJSON *x = a->child, *y = b->child;
+	for (; x && y; x = x->next, y = y->next)
+		if (!json_equal(x, y))
+			return false;
+	return !x && !y;
+}
+
+static bool objects_equal(const cJSON *a, const cJSON *b)
+{
+	struct json_members index;
+	json_members_init(&index, b);
+	size_t count = 0;
+	const cJSON *item = a->child;
+	for (; item; item = item->next, count++) {
+		const cJSON *other = json_members_get(&index, item->string);
+		if (!other || !json_equal(item, other))
+			break;
+	}
+	json_members_release(&index);
+	return !item && count == index.count;
+}
+
 bool json_equal(const cJSON *a, const cJSON *b)
 {
 	if (!a || !b)
@@ -34,26 +58,10 @@ bool json_equal(const cJSON *a, const cJSON *b)
 		return json_is_number(a) && json_is_number(b) && numbers_equal(a, b);
 	if ((a->type & 0xFF) != (b->type & 0xFF))
 		return false;
-	if (cJSON_IsObject(a)) {
-		struct json_members index;
-		json_members_init(&index, b);
-		size_t count = 0;
-		const cJSON *item = a->child;
-		for (; item; item = item->next, count++) {
-			const cJSON *other = json_members_get(&index, item->string);
-			if (!other || !json_equal(item, other))
-				break;
-		}
-		json_members_release(&index);
-		return !item && count == index.count;
-	}
-	if (cJSON_IsArray(a)) {
-		const cJSON *x = a->child, *y = b->child;
-		for (; x && y; x = x->next, y = y->next)
-			if (!json_equal(x, y))
-				return false;
-		return !x && !y;
-	}
+	if (cJSON_IsObject(a))
+		return objects_equal(a, b);
+	if (cJSON_IsArray(a))
+		return arrays_equal(a, b);
 	if (cJSON_IsString(a) || cJSON_IsRaw(a))
 		return strcmp(a->valuestring, b->valuestring) == 0;
 	return true;

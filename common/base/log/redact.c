@@ -108,6 +108,18 @@ static size_t bearer_length(const char *s, size_t word)
 	return credential > end && len ? (size_t)(credential - s) + len : 0;
 }
 
+static const char *skip_value(const char *s)
+{
+	size_t quote = quote_length(s), bearer = bearer_length(s, word_length(s));
+	if (bearer)
+		return s + bearer;
+	if (quote)
+		return redact_skip_string(s, quote);
+	if (*s == '{' || *s == '[')
+		return skip_nested(s);
+	return s + strcspn(s, " \t\r\n,;&)}]\"'");
+}
+
 /* Where the value begins after a name that ends at s; NULL when it is no field's name.  A colon
  * counts only after a quoted name: in running text it is punctuation. */
 static const char *field_value(const char *s)
@@ -133,6 +145,24 @@ static size_t jwt_length(const char *s)
 	return head + 1 + body + 1 + word_length(s + head + 1 + body + 1);
 }
 
+static void redact_put_word(struct buf *out, const char *s, size_t len)
+{
+	for (size_t i = 0; i < len;) {
+		size_t run = 0;
+		while (i + run < len && isalnum((unsigned char)s[i + run]))
+			run++;
+		if (run > LONGEST_RUN) {
+			buf_add(out, s + i, KEPT);
+			buf_puts(out, "...");
+			buf_add(out, s + i + run - KEPT, KEPT);
+		} else {
+			run += run == 0;
+			buf_add(out, s + i, run);
+		}
+		i += run;
+	}
+}
+
 /* What begins at the word s; returns what comes after it. */
 static const char *redact_word(struct buf *out, const char *s)
 {
@@ -146,32 +176,12 @@ static const char *redact_word(struct buf *out, const char *s)
 		return s + len;
 	}
 	const char *value = is_telling(s, word) ? field_value(s + word) : NULL;
-	for (size_t i = 0; i < word;) {
-		size_t run = 0;
-		while (i + run < word && isalnum((unsigned char)s[i + run]))
-			run++;
-		if (run > LONGEST_RUN) {
-			buf_add(out, s + i, KEPT);
-			buf_puts(out, "...");
-			buf_add(out, s + i + run - KEPT, KEPT);
-		} else {
-			run += run == 0;
-			buf_add(out, s + i, run);
-		}
-		i += run;
-	}
+	redact_put_word(out, s, word);
 	if (!value)
 		return s + word;
 	buf_add(out, s + word, (size_t)(value - s) - word);
 	buf_puts(out, "***REDACTED***");
-	size_t quote = quote_length(value), bearer = bearer_length(value, word_length(value));
-	if (bearer)
-		return value + bearer;
-	if (quote)
-		return redact_skip_string(value, quote);
-	if (*value == '{' || *value == '[')
-		return skip_nested(value);
-	return value + strcspn(value, " \t\r\n,;&)}]\"'");
+	return skip_value(value);
 }
 
 void redact(struct buf *out, const char *text)

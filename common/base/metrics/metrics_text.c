@@ -19,6 +19,18 @@ static void metrics_text_put_head(
 	buf_printf(out, "# HELP " PREFIX "%s %s\n# TYPE " PREFIX "%s %s\n", name, help, name, type);
 }
 
+static void put_label(struct buf *out, const char *text)
+{
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			buf_putc(out, '\\');
+		if (*text == '\n')
+			buf_puts(out, "\\n");
+		else
+			buf_putc(out, *text);
+	}
+}
+
 static void put_seconds(struct buf *out, uint64_t us)
 {
 	buf_printf(out, "%" PRIu64 ".%06" PRIu64, us / 1000000, us % 1000000);
@@ -67,21 +79,62 @@ static bool row_labels(
 	return true;
 }
 
+static void put_requests(struct buf *out, struct metrics_table *table, route_name_fn *route_name)
+{
+	char labels[256];
+	metrics_text_put_head(
+	    out, "requests_total", "counter", "Answers by route and class of status.");
+	for (size_t row = 0; row < METRIC_ROUTES; row++) {
+		if (!row_labels(table, row, route_name, labels, sizeof(labels)))
+			continue;
+		for (int k = 0; k < METRIC_CLASSES; k++) {
+			uint64_t n = metrics_text_value(&table->requests[row][k]);
+			if (n)
+				buf_printf(out,
+				    PREFIX "requests_total{%sstatus=\"%dxx\"} %" PRIu64 "\n",
+				    labels, k + 1, n);
+		}
+	}
+	metrics_text_put_head(
+	    out, "request_seconds", "histogram", "Time from a request's head to its end.");
+	for (size_t row = 0; row < METRIC_ROUTES; row++)
+		if (row_labels(table, row, route_name, labels, sizeof(labels)))
+			put_histogram(out, "request_seconds", labels, &table->request_times[row],
+			    metric_request_bounds);
+}
+
 /* ---- runs ---- */
+
+static void put_runs(struct buf *out, struct metrics_table *table)
+{
+	static const char *const ends[METRIC_RUN_ENDS] = {"done", "error", "stopped"};
+	metrics_text_put_head(
+	    out, "runs_total", "counter", "Runs that are over, by how they ended.");
+	for (int end = 0; end < METRIC_RUN_ENDS; end++)
+		buf_printf(out, PREFIX "runs_total{status=\"%s\"} %" PRIu64 "\n", ends[end],
+		    metrics_text_value(&table->runs[end]));
+	metrics_text_put_head(out, "run_seconds", "histogram", "How long runs took.");
+	put_histogram(out, "run_seconds", "", &table->run_times, metric_run_bounds);
+}
 
 static void put_model(struct buf *out, struct metric_model *model, const char *kind, uint64_t n)
 {
 	buf_puts(out, PREFIX "tokens_total{model=\"");
-	const char *text = model->name;
-	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
-			buf_putc(out, '\\');
-		if (*text == '\n')
-			buf_puts(out, "\\n");
-		else
-			buf_putc(out, *text);
-	}
+	put_label(out, model->name);
 	buf_printf(out, "\",kind=\"%s\"} %" PRIu64 "\n", kind, n);
+}
+
+static void put_tokens(struct buf *out, struct metrics_table *table)
+{
+	metrics_text_put_head(
+	    out, "tokens_total", "counter", "Tokens that models took (input) and gave (output).");
+	for (int i = 0; i < METRIC_MODELS; i++) {
+		struct metric_model *model = &table->models[i];
+		if (!atomic_load_explicit(&model->ready, memory_order_acquire))
+			break;
+		put_model(out, model, "input", metrics_text_value(&model->in));
+		put_model(out, model, "output", metrics_text_value(&model->out));
+	}
 }
 
 /* ---- plain numbers ---- */
@@ -174,43 +227,9 @@ void metrics_write(struct buf *out, route_name_fn *route_name)
 	struct metrics_table *table = metrics_table(&shared);
 	if (!table)
 		return;
-	char labels[256];
-	metrics_text_put_head(
-	    out, "requests_total", "counter", "Answers by route and class of status.");
-	for (size_t row = 0; row < METRIC_ROUTES; row++) {
-		if (!row_labels(table, row, route_name, labels, sizeof(labels)))
-			continue;
-		for (int k = 0; k < METRIC_CLASSES; k++) {
-			uint64_t n = metrics_text_value(&table->requests[row][k]);
-			if (n)
-				buf_printf(out,
-				    PREFIX "requests_total{%sstatus=\"%dxx\"} %" PRIu64 "\n",
-				    labels, k + 1, n);
-		}
-	}
-	metrics_text_put_head(
-	    out, "request_seconds", "histogram", "Time from a request's head to its end.");
-	for (size_t row = 0; row < METRIC_ROUTES; row++)
-		if (row_labels(table, row, route_name, labels, sizeof(labels)))
-			put_histogram(out, "request_seconds", labels, &table->request_times[row],
-			    metric_request_bounds);
-	static const char *const ends[METRIC_RUN_ENDS] = {"done", "error", "stopped"};
-	metrics_text_put_head(
-	    out, "runs_total", "counter", "Runs that are over, by how they ended.");
-	for (int end = 0; end < METRIC_RUN_ENDS; end++)
-		buf_printf(out, PREFIX "runs_total{status=\"%s\"} %" PRIu64 "\n", ends[end],
-		    metrics_text_value(&table->runs[end]));
-	metrics_text_put_head(out, "run_seconds", "histogram", "How long runs took.");
-	put_histogram(out, "run_seconds", "", &table->run_times, metric_run_bounds);
-	metrics_text_put_head(
-	    out, "tokens_total", "counter", "Tokens that models took (input) and gave (output).");
-	for (int i = 0; i < METRIC_MODELS; i++) {
-		struct metric_model *model = &table->models[i];
-		if (!atomic_load_explicit(&model->ready, memory_order_acquire))
-			break;
-		put_model(out, model, "input", metrics_text_value(&model->in));
-		put_model(out, model, "output", metrics_text_value(&model->out));
-	}
+	put_requests(out, table, route_name);
+	put_runs(out, table);
+	put_tokens(out, table);
 	put_counters(out, table);
 	put_gauges(out);
 }

@@ -73,6 +73,23 @@ static char *dotenv_read_name(struct parser *p)
 	return xstrndup(name, len);
 }
 
+/* The rest of the line up to " #", without the blanks around it. */
+static void read_plain(struct parser *p, struct buf *value)
+{
+	const char *start = p->at;
+	const char *end = start + strcspn(start, "\n");
+	p->at = end;
+	for (const char *c = start; c < end; c++)
+		if (*c == '#' && c > start && dotenv_is_blank(c[-1]))
+			end = c;
+	while (start < end && dotenv_is_blank(*start))
+		start++;
+	while (end > start && dotenv_is_blank(end[-1]))
+		end--;
+	if (end > start)
+		buf_add(value, start, (size_t)(end - start));
+}
+
 /* Escapes stand for one character; lines end with \n alone. */
 static bool read_quoted(struct parser *p, struct buf *value)
 {
@@ -111,19 +128,7 @@ static bool read_line(struct parser *p, cJSON *variables)
 		ok = read_quoted(p, &value);
 	} else {
 		p->at = behind_equals; /* a blank before # matters */
-		/* The rest of the line up to " #", without the blanks around it. */
-		const char *start = p->at;
-		const char *end = start + strcspn(start, "\n");
-		p->at = end;
-		for (const char *c = start; c < end; c++)
-			if (*c == '#' && c > start && dotenv_is_blank(c[-1]))
-				end = c;
-		while (start < end && dotenv_is_blank(*start))
-			start++;
-		while (end > start && dotenv_is_blank(end[-1]))
-			end--;
-		if (end > start)
-			buf_add(&value, start, (size_t)(end - start));
+		read_plain(p, &value);
 	}
 	const char *behind = p->at;
 	if (ok && !finish_line(p))

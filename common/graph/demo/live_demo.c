@@ -143,6 +143,20 @@ static void say_back(struct demo *d, const char *text)
 	free(said);
 }
 
+static void repeat(struct demo *d, const struct turn *turn)
+{
+	size_t samples = turn->speech.len / sizeof(int16_t);
+	char text[40];
+	snprintf(text, sizeof(text), "heard %zu ms", samples * 1000 / VOICE_HZ);
+	ag_live_input_transcript(d->session, text, true);
+	if (!d->text_only && samples > 0) {
+		resampler_reset(d->resampler);
+		resampler_run(d->resampler, (const int16_t *)(const void *)turn->speech.data,
+		    samples, &d->pcm);
+	}
+	d->after = xstrdup(text);
+}
+
 /* ---- commands */
 
 static void live_demo_do_add(struct demo *d, const char *rest, const char *text)
@@ -222,18 +236,9 @@ static const char *rest_of(const char *text, const char *name)
 static void turn_start(struct demo *d, const struct turn *turn)
 {
 	const char *rest;
-	if (!turn->text) {
-		size_t samples = turn->speech.len / sizeof(int16_t);
-		char text[40];
-		snprintf(text, sizeof(text), "heard %zu ms", samples * 1000 / VOICE_HZ);
-		ag_live_input_transcript(d->session, text, true);
-		if (!d->text_only && samples > 0) {
-			resampler_reset(d->resampler);
-			resampler_run(d->resampler,
-			    (const int16_t *)(const void *)turn->speech.data, samples, &d->pcm);
-		}
-		d->after = xstrdup(text);
-	} else if (rest_of(turn->text, "/long"))
+	if (!turn->text)
+		repeat(d, turn);
+	else if (rest_of(turn->text, "/long"))
 		add_tone(d, LONG_MS);
 	else if ((rest = rest_of(turn->text, "/add")))
 		live_demo_do_add(d, rest, turn->text);

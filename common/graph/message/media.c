@@ -35,6 +35,24 @@ char *ag_media_text(ag_run *run, const cJSON *media)
 	return text;
 }
 
+static void *stored_bytes(ag_run *run, const char *file_id, size_t max, size_t *len)
+{
+	struct files *files = run->setup.files;
+	struct arena *arena = arena_new();
+	struct file_record record;
+	struct error err = {0};
+	char *data = NULL;
+	if (files && files_get(files, &run->setup.ctx, arena, file_id, &record, &err)) {
+		files_touch(files, &run->setup.ctx, &record);
+		data = files_read(files, &record, (int64_t)max, &err);
+	}
+	if (data)
+		*len = (size_t)record.size;
+	graph_media_log_failure(file_id, &err);
+	arena_free(arena);
+	return data;
+}
+
 static void *inline_bytes(const char *base64, size_t max, size_t *len)
 {
 	if (strlen(base64) / 4 * 3 > max + 2)
@@ -53,21 +71,7 @@ void *ag_media_data(ag_run *run, const cJSON *media, size_t max, size_t *len)
 	const char *file_id = json_str(object, "file_id");
 	const char *base64 = json_str(object, "data_base64");
 	*len = 0;
-	if (file_id) {
-		struct files *files = run->setup.files;
-		struct arena *arena = arena_new();
-		struct file_record record;
-		struct error err = {0};
-		char *data = NULL;
-		if (files && files_get(files, &run->setup.ctx, arena, file_id, &record, &err)) {
-			files_touch(files, &run->setup.ctx, &record);
-			data = files_read(files, &record, (int64_t)max, &err);
-		}
-		if (data)
-			*len = (size_t)record.size;
-		graph_media_log_failure(file_id, &err);
-		arena_free(arena);
-		return data;
-	}
+	if (file_id)
+		return stored_bytes(run, file_id, max, len);
 	return base64 ? inline_bytes(base64, max, len) : NULL;
 }

@@ -37,6 +37,23 @@ static void model_node_add_part(struct buf *prompt, const char *heading, const c
 	buf_printf(prompt, "%s%s%s", prompt->len ? "\n\n" : "", heading, text);
 }
 
+/* malloc'd; "" when there is nothing to say. */
+static char *system_prompt(
+    const struct model_node *node, ag_run *run, const ag_state *state, const char *notes)
+{
+	const struct values values = {run, state, NULL};
+	char *own = node->system ? values_text(node->system, &values) : NULL;
+	char *memories = node->recall ? recall(run, state, node->recall) : NULL;
+	struct buf prompt = {0};
+	model_node_add_part(&prompt, "", own);
+	model_node_add_part(
+	    &prompt, "What is known of the user from earlier conversations:\n", memories);
+	model_node_add_part(&prompt, "What was said before, in short:\n", notes);
+	free(memories);
+	free(own);
+	return buf_detach(&prompt);
+}
+
 /* The messages from first on, as references.  Where a turn is so long that the question of this run
  * has left, that still stands before them: nobody can answer without it. */
 static cJSON *messages_from(const ag_run *run, const cJSON *first)
@@ -114,18 +131,7 @@ ag_result model_node_run(ag_run *run, const ag_state *state, void *data)
 		return AG_ERROR;
 	}
 	shorten(&node->shortening, node->chat, run, state, context, &first, &notes);
-	/* malloc'd; "" when there is nothing to say. */
-	const struct values values = {run, state, NULL};
-	char *own = node->system ? values_text(node->system, &values) : NULL;
-	char *memories = node->recall ? recall(run, state, node->recall) : NULL;
-	struct buf prompt = {0};
-	model_node_add_part(&prompt, "", own);
-	model_node_add_part(
-	    &prompt, "What is known of the user from earlier conversations:\n", memories);
-	model_node_add_part(&prompt, "What was said before, in short:\n", notes);
-	free(memories);
-	free(own);
-	char *system = buf_detach(&prompt);
+	char *system = system_prompt(node, run, state, notes);
 	cJSON *messages = messages_from(run, first);
 	ag_result result = model_node_ask(node, run, state, system, messages);
 	cJSON_Delete(messages);

@@ -74,6 +74,20 @@ static int by_id_and_place(const void *a, const void *b)
 	return order ? order : (x->at > y->at) - (x->at < y->at);
 }
 
+static void window_note_calls(struct calls *calls, const cJSON *message, size_t at)
+{
+	const cJSON *block;
+	cJSON_ArrayForEach(block, json_get(message, "content")) {
+		const char *id = json_str(block, "id");
+		if (!block_is_call(block) || !id)
+			continue;
+		if ((calls->count & (calls->count + 1)) == 0)
+			calls->items =
+			    xrealloc(calls->items, (calls->count * 2 + 1) * sizeof(*calls->items));
+		calls->items[calls->count++] = (struct call){id, at};
+	}
+}
+
 /* The latest message before i that made the call; i when there is none. */
 static size_t asked_at(const struct calls *calls, size_t i, const char *call_id)
 {
@@ -99,16 +113,7 @@ static void view_init(struct view *v, const cJSON *context)
 	v->messages = xcalloc(v->count + 1, sizeof(const cJSON *));
 	v->oldest = xcalloc(v->count + 1, sizeof(size_t));
 	cJSON_ArrayForEach(message, context) {
-		const cJSON *block;
-		cJSON_ArrayForEach(block, json_get(message, "content")) {
-			const char *id = json_str(block, "id");
-			if (!block_is_call(block) || !id)
-				continue;
-			if ((calls.count & (calls.count + 1)) == 0)
-				calls.items = xrealloc(
-				    calls.items, (calls.count * 2 + 1) * sizeof(*calls.items));
-			calls.items[calls.count++] = (struct call){id, i};
-		}
+		window_note_calls(&calls, message, i);
 		v->messages[i++] = message;
 	}
 	if (calls.count)

@@ -29,6 +29,21 @@ static void embed_scan_skip_space(struct scan *s)
 	s->p += strspn(s->p, " \t\r\n");
 }
 
+/* One number of JSON; strtof would take more. */
+static bool embed_scan_read_number(struct scan *s, float *value)
+{
+	size_t len = strspn(s->p, "+-.0123456789eE");
+	size_t digit = *s->p == '-' ? 1 : 0;
+	char *after;
+	if (s->p[digit] < '0' || s->p[digit] > '9')
+		return false;
+	*value = strtof(s->p, &after);
+	if (after != s->p + len || !isfinite(*value))
+		return false;
+	s->p = after;
+	return true;
+}
+
 /* "1, 2, 3]" into a row. */
 static const char *embed_scan_read_row(struct scan *s, float *row)
 {
@@ -37,16 +52,8 @@ static const char *embed_scan_read_row(struct scan *s, float *row)
 		embed_scan_skip_space(s);
 		if (*s->p == ']')
 			return few;
-		/* One number of JSON; strtof would take more. */
-		size_t len = strspn(s->p, "+-.0123456789eE");
-		size_t digit = *s->p == '-' ? 1 : 0;
-		char *after;
-		if (s->p[digit] < '0' || s->p[digit] > '9')
+		if (!embed_scan_read_number(s, &row[i]))
 			return "a vector holds something that is not a finite number";
-		row[i] = strtof(s->p, &after);
-		if (after != s->p + len || !isfinite(row[i]))
-			return "a vector holds something that is not a finite number";
-		s->p = after;
 		embed_scan_skip_space(s);
 		char expected = i + 1 == s->dimensions ? ']' : ',';
 		if (*s->p != expected)

@@ -349,6 +349,27 @@ void realtime_free(struct realtime *r)
 	free(r);
 }
 
+static void realtime_connect(struct realtime *r, const char *model)
+{
+	const struct realtime_settings *settings = r->settings;
+	struct realtime_address address;
+	const char *why = NULL;
+	char *url = r->dialect->url(r, model);
+	char *value = settings->key && r->dialect->header
+	    ? xasprintf("%s%s", r->dialect->prefix, settings->key)
+	    : NULL;
+	if (!realtime_address_read(&address, url)) {
+		r->problem = xstrdup("the URL of the provider is none");
+		r->fatal = true;
+	} else {
+		r->socket = realtime_socket_open(&address, r->dialect->header, value, &why);
+		r->problem = xstrdup(r->socket ? NULL : why);
+		realtime_address_release(&address);
+	}
+	free(url);
+	secret_free(value);
+}
+
 static void *realtime_open(ag_live_session *session, const struct ag_live_setup *setup, void *data)
 {
 	if (!data)
@@ -361,25 +382,8 @@ static void *realtime_open(ag_live_session *session, const struct ag_live_setup 
 			r->settings->lack);
 		r->fatal = true;
 	}
-	if (!r->problem) {
-		const struct realtime_settings *settings = r->settings;
-		struct realtime_address address;
-		const char *why = NULL;
-		char *url = r->dialect->url(r, setup->model);
-		char *value = settings->key && r->dialect->header
-		    ? xasprintf("%s%s", r->dialect->prefix, settings->key)
-		    : NULL;
-		if (!realtime_address_read(&address, url)) {
-			r->problem = xstrdup("the URL of the provider is none");
-			r->fatal = true;
-		} else {
-			r->socket = realtime_socket_open(&address, r->dialect->header, value, &why);
-			r->problem = xstrdup(r->socket ? NULL : why);
-			realtime_address_release(&address);
-		}
-		free(url);
-		secret_free(value);
-	}
+	if (!r->problem)
+		realtime_connect(r, setup->model);
 	return r;
 }
 

@@ -69,6 +69,23 @@ static void openai_live_add_format(cJSON *direction)
 	json_add_int(format, "rate", REALTIME_OUT_HZ);
 }
 
+static void openai_live_add_tools(cJSON *session, const cJSON *tools)
+{
+	const cJSON *tool;
+	if (cJSON_GetArraySize(tools) == 0)
+		return;
+	cJSON *list = cJSON_AddArrayToObject(session, "tools");
+	cJSON_ArrayForEach(tool, tools) {
+		cJSON *function = cJSON_CreateObject();
+		json_add_str(function, "type", "function");
+		openai_live_copy(function, "name", tool, "name");
+		openai_live_copy(function, "description", tool, "description");
+		openai_live_copy(function, "parameters", tool, "parameters");
+		cJSON_AddItemToArray(list, function);
+	}
+	json_add_str(session, "tool_choice", "auto");
+}
+
 static cJSON *openai_live_event(const char *type)
 {
 	cJSON *event = cJSON_CreateObject();
@@ -94,19 +111,7 @@ static cJSON *openai_live_opening(const struct ag_live_setup *setup)
 	openai_live_add_format(output);
 	if (setup->voice)
 		json_add_str(output, "voice", setup->voice);
-	const cJSON *tool;
-	if (cJSON_GetArraySize(setup->tools) != 0) {
-		cJSON *list = cJSON_AddArrayToObject(session, "tools");
-		cJSON_ArrayForEach(tool, setup->tools) {
-			cJSON *function = cJSON_CreateObject();
-			json_add_str(function, "type", "function");
-			openai_live_copy(function, "name", tool, "name");
-			openai_live_copy(function, "description", tool, "description");
-			openai_live_copy(function, "parameters", tool, "parameters");
-			cJSON_AddItemToArray(list, function);
-		}
-		json_add_str(session, "tool_choice", "auto");
-	}
+	openai_live_add_tools(session, setup->tools);
 	return event;
 }
 
@@ -324,6 +329,23 @@ static bool openai_live_is_one_of(const char *word, const char *const *words)
 	return word && *words;
 }
 
+/* The id of the event that was wrong is not always told: then the request may go on all the same,
+ * and its response is known by its number. */
+static void openai_live_fail_request(struct realtime *r, const cJSON *error, bool busy)
+{
+	const char *id = json_str(error, "event_id");
+	if (!r->requested || (id && openai_live_request_number(id) != r->requested))
+		return;
+	r->requested = 0;
+	if (busy) {
+		r->wanted = true;
+		r->again = r->now + AGAIN_MS;
+	} else {
+		r->unsure = !id;
+		openai_live_respond(r);
+	}
+}
+
 static void openai_live_take_error(struct realtime *r, const cJSON *event)
 {
 	/* two of them are the harmless end of a race: the response ended, or began, meanwhile */
@@ -335,19 +357,7 @@ static void openai_live_take_error(struct realtime *r, const cJSON *event)
 	const cJSON *error = json_opt(event, "error");
 	const char *code = json_str(error, "code"), *type = json_str(error, "type");
 	code = code ? code : type;
-	/* The id of the event that was wrong is not always told: then the request may go on all the
-	 * same, and its response is known by its number. */
-	const char *id = json_str(error, "event_id");
-	if (r->requested && (!id || openai_live_request_number(id) == r->requested)) {
-		r->requested = 0;
-		if (code && strcmp(code, races[1]) == 0) {
-			r->wanted = true;
-			r->again = r->now + AGAIN_MS;
-		} else {
-			r->unsure = !id;
-			openai_live_respond(r);
-		}
-	}
+	openai_live_fail_request(r, error, code && strcmp(code, races[1]) == 0);
 	if (openai_live_is_one_of(code, races))
 		return;
 	realtime_error(r, code,

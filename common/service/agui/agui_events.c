@@ -172,6 +172,23 @@ static bool note_call(struct agui_writer *writer, const char *call_id)
 	return !agui_call_is_known(writer->turn, buf_str(&writer->lane->message), call_id);
 }
 
+static void send_call(struct agui_writer *writer, const cJSON *call)
+{
+	const char *id = json_str(call, "id");
+	char *arguments = json_print(json_get(call, "args"));
+	event_begin(writer, "TOOL_CALL_START");
+	agui_events_add_text(writer, "toolCallId", id);
+	agui_events_add_text(writer, "toolCallName", json_str(call, "name"));
+	agui_events_add_text(writer, "parentMessageId", buf_str(&writer->lane->message));
+	event_send(writer);
+	event_begin(writer, "TOOL_CALL_ARGS");
+	agui_events_add_text(writer, "toolCallId", id);
+	agui_events_add_text(writer, "delta", arguments);
+	event_send(writer);
+	send_about(writer, "TOOL_CALL_END", "toolCallId", id);
+	cJSON_free(arguments);
+}
+
 /* ---- whole messages ---- */
 
 static void on_assistant(struct agui_writer *writer, const cJSON *message)
@@ -195,19 +212,7 @@ static void on_assistant(struct agui_writer *writer, const cJSON *message)
 			agui_events_write_text(writer, "");
 			close_open(writer);
 		}
-		const char *id = json_str(block, "id");
-		char *arguments = json_print(json_get(block, "args"));
-		event_begin(writer, "TOOL_CALL_START");
-		agui_events_add_text(writer, "toolCallId", id);
-		agui_events_add_text(writer, "toolCallName", json_str(block, "name"));
-		agui_events_add_text(writer, "parentMessageId", buf_str(&writer->lane->message));
-		event_send(writer);
-		event_begin(writer, "TOOL_CALL_ARGS");
-		agui_events_add_text(writer, "toolCallId", id);
-		agui_events_add_text(writer, "delta", arguments);
-		event_send(writer);
-		send_about(writer, "TOOL_CALL_END", "toolCallId", id);
-		cJSON_free(arguments);
+		send_call(writer, block);
 	}
 }
 

@@ -12,6 +12,22 @@
 
 #define DEFAULT_LIMIT "20"
 
+/* What could not be read is in the error already; the mistakes of the id are added to it. */
+static bool history_read_query(struct call *call, const char *thread_id,
+    const struct history_query *query, struct thread *thread, struct checkpoint_filter *filter)
+{
+	const struct list_query numbers = {.limit = query->limit ? query->limit : DEFAULT_LIMIT};
+	struct checkpoint before = {0};
+	struct page page;
+	thread_id_check(call, "path.thread_id", thread_id);
+	if (!page_read(call, &numbers, &page) || !thread_find(call, thread_id, thread) ||
+	    (query->before && !earlier_find(call, thread, query->before, &before)))
+		return false;
+	*filter = (struct checkpoint_filter){
+	    .before = before.number, .run_id = query->run_id, .limit = page.limit};
+	return true;
+}
+
 static bool history_add(void *arg, const struct checkpoint *checkpoint)
 {
 	cJSON_AddItemToArray(arg, earlier_record(checkpoint));
@@ -23,17 +39,8 @@ cJSON *history_list(struct call *call, const char *thread_id, const struct histo
 	struct storage *storage = call->service->storage;
 	struct thread thread;
 	struct checkpoint_filter filter;
-	/* What could not be read is in the error already; the mistakes of the id are added to it.
-	 */
-	const struct list_query numbers = {.limit = query->limit ? query->limit : DEFAULT_LIMIT};
-	struct checkpoint before = {0};
-	struct page page;
-	thread_id_check(call, "path.thread_id", thread_id);
-	if (!page_read(call, &numbers, &page) || !thread_find(call, thread_id, &thread) ||
-	    (query->before && !earlier_find(call, &thread, query->before, &before)))
+	if (!history_read_query(call, thread_id, query, &thread, &filter))
 		return NULL;
-	filter = (struct checkpoint_filter){
-	    .before = before.number, .run_id = query->run_id, .limit = page.limit};
 	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
 	cJSON *history = cJSON_AddArrayToObject(data, "history");
 	bool ok = storage->history->list(

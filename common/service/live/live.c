@@ -51,6 +51,43 @@ struct live *live_new(const struct live_setup *setup)
 	return live;
 }
 
+static void live_session_begin(struct live *live, const char *text, size_t len)
+{
+	struct call *call = &live->call;
+	switch (live_config_read(call, text, len, &live->config)) {
+	case LIVE_INIT_OK:
+		live->state = LIVE_PREPARES;
+		live->deadline = 0;
+		live->keeper = live_keeper_new(
+		    call->service, live->setup.identity, live->setup.request_id, live->wake);
+		live_keeper_open(live->keeper, live->config.thread_id);
+		break;
+	case LIVE_INIT_NO_OBJECT:
+		refuse_init(live);
+		break;
+	case LIVE_INIT_INVALID:
+		live_session_refuse(live, "invalid_config", call->error.detail, 1000, NULL);
+		break;
+	}
+}
+
+static void open_tools(struct live *live)
+{
+	/* as nodes see it */
+	cJSON *config = arena_json(live->call.arena, cJSON_CreateObject());
+	json_add_str(config, "thread_id", live->thread.thread_id);
+	json_add(config, "user", cJSON_Duplicate(live->call.user, true));
+	const struct live_tools_setup setup = {
+	    .service = live->call.service,
+	    .node = live->agent->tools,
+	    .thread = &live->thread,
+	    .config = config,
+	    .request_id = live->setup.request_id,
+	    .wake = live->wake,
+	};
+	live->tools = live_tools_new(&setup);
+}
+
 /* The thread is there, or not: the first event comes after this. */
 static void live_session_prepare(struct live *live)
 {
@@ -69,19 +106,7 @@ static void live_session_prepare(struct live *live)
 	} else if (state == KEEPER_OPEN) {
 		live->thread = *live_keeper_thread(live->keeper);
 		live->handle = xstrdup(live_keeper_handle(live->keeper));
-		/* as nodes see it */
-		cJSON *config = arena_json(live->call.arena, cJSON_CreateObject());
-		json_add_str(config, "thread_id", live->thread.thread_id);
-		json_add(config, "user", cJSON_Duplicate(live->call.user, true));
-		const struct live_tools_setup setup = {
-		    .service = live->call.service,
-		    .node = live->agent->tools,
-		    .thread = &live->thread,
-		    .config = config,
-		    .request_id = live->setup.request_id,
-		    .wake = live->wake,
-		};
-		live->tools = live_tools_new(&setup);
+		open_tools(live);
 		live_connect(live);
 	}
 }
@@ -135,22 +160,7 @@ void live_text(struct live *live, const char *text, size_t len)
 	if (!takes_frames(live))
 		return;
 	if (live->state == LIVE_AWAITS_INIT) {
-		struct call *call = &live->call;
-		switch (live_config_read(call, text, len, &live->config)) {
-		case LIVE_INIT_OK:
-			live->state = LIVE_PREPARES;
-			live->deadline = 0;
-			live->keeper = live_keeper_new(call->service, live->setup.identity,
-			    live->setup.request_id, live->wake);
-			live_keeper_open(live->keeper, live->config.thread_id);
-			break;
-		case LIVE_INIT_NO_OBJECT:
-			refuse_init(live);
-			break;
-		case LIVE_INIT_INVALID:
-			live_session_refuse(live, "invalid_config", call->error.detail, 1000, NULL);
-			break;
-		}
+		live_session_begin(live, text, len);
 		return;
 	}
 	cJSON *frame = json_parse(text, len, JSON_REQUEST_DEPTH, NULL);

@@ -500,6 +500,21 @@ static struct batch *keeper_open_batch(struct batches *batches, int64_t seq)
 	return batch;
 }
 
+static void keeper_add(struct chunk_keeper *keeper, const char *json, size_t len)
+{
+	bool kept = keeper->number && !keeper->failed;
+	struct batches *batches = kept ? &keeper->pending : &keeper->fresh;
+	struct batch *batch = keeper_open_batch(batches, kept ? keeper->seq + 1 : 0);
+	size_t before = batch->lines.len;
+	kept_line_add(&batch->lines, json, len, kept ? ++keeper->seq : 0);
+	batch->count++;
+	batches->size += batch->lines.len - before;
+	if (kept)
+		keeper_queue(keeper);
+	else
+		pthread_cond_broadcast(&keeper->moved);
+}
+
 static bool keeper_is_full(const struct chunk_keeper *keeper)
 {
 	bool kept = keeper->number && !keeper->failed;
@@ -513,19 +528,8 @@ static void keeper_pass(struct chunk_sink *sink, const char *json, size_t len)
 	pthread_mutex_lock(&keeper->all->lock);
 	while (keeper_is_full(keeper))
 		keeper_wait(keeper);
-	if ((keeper->number && !keeper->failed) || (keeper->setup.live && !keeper->gone)) {
-		bool kept = keeper->number && !keeper->failed;
-		struct batches *batches = kept ? &keeper->pending : &keeper->fresh;
-		struct batch *batch = keeper_open_batch(batches, kept ? keeper->seq + 1 : 0);
-		size_t before = batch->lines.len;
-		kept_line_add(&batch->lines, json, len, kept ? ++keeper->seq : 0);
-		batch->count++;
-		batches->size += batch->lines.len - before;
-		if (kept)
-			keeper_queue(keeper);
-		else
-			pthread_cond_broadcast(&keeper->moved);
-	}
+	if ((keeper->number && !keeper->failed) || (keeper->setup.live && !keeper->gone))
+		keeper_add(keeper, json, len);
 	keeper->whole = keeper->lease;
 	pthread_mutex_unlock(&keeper->all->lock);
 }
@@ -588,15 +592,20 @@ void chunk_keepers_hurry(struct chunk_keepers *all)
 	pthread_mutex_unlock(&all->lock);
 }
 
-struct chunk_keeper *chunk_keeper_new(
-    struct chunk_keepers *all, const struct chunk_keeper_setup *setup, struct error *err)
+static bool keepers_start(struct chunk_keepers *all, struct error *err)
 {
 	pthread_mutex_lock(&all->lock);
 	if (!all->started)
 		all->started = background_start(&all->thread, keepers_run, all, err);
 	bool started = all->started;
 	pthread_mutex_unlock(&all->lock);
-	if (!started)
+	return started;
+}
+
+struct chunk_keeper *chunk_keeper_new(
+    struct chunk_keepers *all, const struct chunk_keeper_setup *setup, struct error *err)
+{
+	if (!keepers_start(all, err))
 		return NULL;
 	struct chunk_keeper *keeper = xcalloc(1, sizeof(*keeper));
 	keeper->sink.chunk = keeper_pass;

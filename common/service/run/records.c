@@ -280,6 +280,20 @@ static bool record_note_user(void *arg, const char *id, const char *body_json)
 	return true;
 }
 
+/* As invoke answers: the latest user message that the run was given, then what it made. */
+static bool record_add_messages(struct call *call, const struct run_record *record, cJSON *data)
+{
+	struct storage *storage = call->service->storage;
+	cJSON *messages = cJSON_AddArrayToObject(data, "messages"), *user = NULL;
+	bool ok = storage->runs->messages(
+	    storage, &call->ctx, record, false, record_note_user, &user, &call->error);
+	if (user)
+		cJSON_AddItemToArray(messages, user);
+	return ok &&
+	    storage->runs->messages(
+		storage, &call->ctx, record, true, record_add_message, messages, &call->error);
+}
+
 static void record_add_part(cJSON *data, const char *name, cJSON *item)
 {
 	if (item)
@@ -350,18 +364,7 @@ cJSON *record_result(struct call *call, const char *thread_id, const char *run_i
 	const struct thread *after = record_is_latest(&record, &thread) ? &thread : NULL;
 	if (!after && earlier_after_run(call, &thread, run_id, &checkpoint))
 		after = &checkpoint.thread;
-	/* As invoke answers: the latest user message that the run was given, then what it made. */
-	if (error_is_set(&call->error))
-		return NULL;
-	struct storage *storage = call->service->storage;
-	cJSON *messages = cJSON_AddArrayToObject(data, "messages"), *user = NULL;
-	bool ok = storage->runs->messages(
-	    storage, &call->ctx, &record, false, record_note_user, &user, &call->error);
-	if (user)
-		cJSON_AddItemToArray(messages, user);
-	if (!ok ||
-	    !storage->runs->messages(
-		storage, &call->ctx, &record, true, record_add_message, messages, &call->error))
+	if (error_is_set(&call->error) || !record_add_messages(call, &record, data))
 		return NULL;
 	record_add_meta(data, &record, &thread, after);
 	return record_add_state(call, after, g, data) ? data : NULL;

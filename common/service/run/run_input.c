@@ -104,6 +104,20 @@ static void run_input_read_messages(
 	}
 }
 
+/* Of what the graph has fields for; the rest is the nodes' own. */
+static void check_initial_state(struct call *call, const struct run_input *in)
+{
+	const cJSON *item;
+	cJSON_ArrayForEach(item, in->initial_state) {
+		const struct field *field = graph_field_get(call->service->graph, item->string);
+		if (!field || graph_field_accepts(field, item))
+			continue;
+		const char *at = arena_printf(call->arena, "body.initial_state.%s", field->name);
+		error_field(&call->error, ERR_VALIDATION, at, "type_error",
+		    "initial_state.%s must be of type %s", field->name, field->type);
+	}
+}
+
 static bool is_server_owned(const char *key)
 {
 	static const char *const owned[] = {"remote_tools", "user", "user_id", "authz", "ag_ui"};
@@ -124,6 +138,18 @@ static cJSON *clean_config(struct call *call, const cJSON *config)
 	}
 	cJSON_AddItemToObject(clean, "user", cJSON_Duplicate(call->user, true));
 	return clean;
+}
+
+static void run_input_read_run_id(struct call *call, const cJSON *config, struct run_input *in)
+{
+	const char *id = json_str(config, "run_id");
+	if (!id || id_blank(id))
+		return;
+	if (id_valid(id))
+		in->run_id = arena_strdup(call->arena, id);
+	else
+		run_input_refuse(call, "body.config.run_id", "value_error",
+		    "config.run_id must be 1 to 255 characters without control characters");
 }
 
 static void run_input_read_thread_id(
@@ -163,24 +189,8 @@ bool run_input_read(struct call *call, const cJSON *body, const char *key, struc
 	run_input_read_thread_id(call, body, config, in);
 	run_input_read_messages(call, body, key, in);
 	fields_read_body(&call->error, "body", body, run_rows, in);
-	/* Of what the graph has fields for; the rest is the nodes' own. */
-	const cJSON *item;
-	cJSON_ArrayForEach(item, in->initial_state) {
-		const struct field *field = graph_field_get(call->service->graph, item->string);
-		if (!field || graph_field_accepts(field, item))
-			continue;
-		const char *at = arena_printf(call->arena, "body.initial_state.%s", field->name);
-		error_field(&call->error, ERR_VALIDATION, at, "type_error",
-		    "initial_state.%s must be of type %s", field->name, field->type);
-	}
-	const char *id = json_str(config, "run_id");
-	if (id && !id_blank(id)) {
-		if (id_valid(id))
-			in->run_id = arena_strdup(call->arena, id);
-		else
-			run_input_refuse(call, "body.config.run_id", "value_error",
-			    "config.run_id must be 1 to 255 characters without control characters");
-	}
+	check_initial_state(call, in);
+	run_input_read_run_id(call, config, in);
 	fields_read_body(&call->error, "body.config", config, config_rows, in);
 	if (in->checkpoint_id && !in->thread_id && !error_is_set(&call->error))
 		run_input_refuse(call, "body.config.checkpoint_id", "value_error",

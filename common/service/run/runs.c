@@ -42,6 +42,23 @@ static cJSON *runs_made(const struct turn *turn)
 	return out;
 }
 
+static void runs_add_meta(cJSON *data, const struct turn *turn)
+{
+	cJSON *meta = json_add(data, "meta", cJSON_CreateObject());
+	cJSON *interrupt = turn_interrupt(turn);
+	json_add(meta, "is_new_thread", cJSON_CreateBool(turn->is_new));
+	json_add_str(meta, "thread_id", turn->thread.thread_id);
+	json_add_str(meta, "run_id", turn->run_id);
+	json_add(meta, "interrupt", interrupt ? interrupt : cJSON_CreateNull());
+	turn_add_interrupts(turn, meta);
+	if (turn_thread_name(turn))
+		json_add_str(meta, "thread_name", turn_thread_name(turn));
+	if (turn->action == TURN_REPORT_PAUSE && turn->bring->child && !turn->again)
+		json_add_str(meta, "note",
+		    "The messages of this request were not kept: the thread is paused and goes on "
+		    "with resume");
+}
+
 /* What the granularity shows beside messages and meta. */
 static bool runs_add_state(cJSON *data, struct turn *turn)
 {
@@ -66,19 +83,7 @@ cJSON *run_invoke(struct call *call, const cJSON *body)
 	    turn_run(&turn, &observer)) {
 		data = arena_json(call->arena, cJSON_CreateObject());
 		json_add(data, "messages", runs_made(&turn));
-		cJSON *meta = json_add(data, "meta", cJSON_CreateObject());
-		cJSON *interrupt = turn_interrupt(&turn);
-		json_add(meta, "is_new_thread", cJSON_CreateBool(turn.is_new));
-		json_add_str(meta, "thread_id", turn.thread.thread_id);
-		json_add_str(meta, "run_id", turn.run_id);
-		json_add(meta, "interrupt", interrupt ? interrupt : cJSON_CreateNull());
-		turn_add_interrupts(&turn, meta);
-		if (turn_thread_name(&turn))
-			json_add_str(meta, "thread_name", turn_thread_name(&turn));
-		if (turn.action == TURN_REPORT_PAUSE && turn.bring->child && !turn.again)
-			json_add_str(meta, "note",
-			    "The messages of this request were not kept: the thread is paused and goes on "
-			    "with resume");
+		runs_add_meta(data, &turn);
 		if (!runs_add_state(data, &turn))
 			data = NULL;
 	}

@@ -91,6 +91,20 @@ static const char *submission_body(struct submission *s, const cJSON *body)
 	return text;
 }
 
+static const char *submission_caller(struct call *call)
+{
+	cJSON *out = cJSON_CreateObject();
+	cJSON_AddItemReferenceToObject(out, "user", (cJSON *)call->user);
+	json_add_str(out, "user_id", call->identity.user_id);
+	cJSON_AddBoolToObject(out, "verified", call->identity.verified);
+	cJSON_AddBoolToObject(out, "guarded", call->permission.resource != NULL);
+	json_add_str(out, "request_id", call->ctx.request_id);
+	json_add_str(out, "traceparent", call->traceparent);
+	char *text = arena_print(call->arena, out);
+	cJSON_Delete(out);
+	return text;
+}
+
 /* ---- the queue ---- */
 
 /* The gauge counts delayed ones too, so only where it is high enough somebody counts. */
@@ -242,15 +256,7 @@ cJSON *background_submit(
 	s.job.orders = turn_orders(&s.turn);
 	s.job.push = beside ? beside->push : NULL;
 	s.job.body_json = submission_body(&s, body);
-	cJSON *out = cJSON_CreateObject();
-	cJSON_AddItemReferenceToObject(out, "user", (cJSON *)call->user);
-	json_add_str(out, "user_id", call->identity.user_id);
-	cJSON_AddBoolToObject(out, "verified", call->identity.verified);
-	cJSON_AddBoolToObject(out, "guarded", call->permission.resource != NULL);
-	json_add_str(out, "request_id", call->ctx.request_id);
-	json_add_str(out, "traceparent", call->traceparent);
-	s.job.caller_json = arena_print(call->arena, out);
-	cJSON_Delete(out);
+	s.job.caller_json = submission_caller(call);
 	if (!submission_queue(&s))
 		return NULL;
 	if (s.is_known)

@@ -184,6 +184,20 @@ bool messages_store(struct change *change, const cJSON *messages, cJSON *ids)
 	return true;
 }
 
+/* metadata of the request joins that of a message; keys the message has stay. */
+static void join_metadata(cJSON *message, const cJSON *metadata)
+{
+	struct json_members known;
+	cJSON *own = json_get(message, "metadata");
+	const cJSON *item;
+	json_members_init(&known, own);
+	cJSON_ArrayForEach(item, metadata) {
+		if (!json_members_get(&known, item->string))
+			cJSON_AddItemToObject(own, item->string, cJSON_Duplicate(item, true));
+	}
+	json_members_release(&known);
+}
+
 /* What metadata takes in all messages together: no more than a client could have sent with each. */
 static bool metadata_fits(struct call *call, const cJSON *messages, const cJSON *metadata)
 {
@@ -219,19 +233,8 @@ static cJSON *messages_read_body(struct call *call, const char *thread_id, const
 		return read;
 	if (!metadata_fits(call, read, given.metadata))
 		return NULL;
-	cJSON_ArrayForEach(message, read) {
-		/* metadata of the request joins that of a message; keys the message has stay. */
-		struct json_members known;
-		cJSON *own = json_get(message, "metadata");
-		const cJSON *item;
-		json_members_init(&known, own);
-		cJSON_ArrayForEach(item, given.metadata) {
-			if (!json_members_get(&known, item->string))
-				cJSON_AddItemToObject(
-				    own, item->string, cJSON_Duplicate(item, true));
-		}
-		json_members_release(&known);
-	}
+	cJSON_ArrayForEach(message, read)
+		join_metadata(message, given.metadata);
 	return read;
 }
 

@@ -72,6 +72,17 @@ static bool threads_add_record(void *arg, const struct thread *thread)
 	return --list->left > 0;
 }
 
+static bool threads_read_status(struct call *call, const char *name, unsigned *status)
+{
+	*status = 0;
+	for (enum run_status s = RUN_IDLE; name && s < RUN_QUEUED; s++)
+		if (strcmp(name, run_status_name(s)) == 0)
+			*status = 1U << s;
+	return !name || *status ||
+	    error_field(&call->error, ERR_VALIDATION, "query.status", "value_error",
+		"status must be one of idle, running, interrupted, completed, error, stopped");
+}
+
 /* Walks those that are asked for. */
 static bool threads_walk(struct call *call, const struct thread_query *query, struct page *page,
     struct thread_list *list)
@@ -99,13 +110,7 @@ cJSON *threads_list(struct call *call, const struct thread_query *query)
 	struct thread_list list = {
 	    .call = call, .threads = cJSON_AddArrayToObject(data, "threads")};
 	struct page page;
-	list.statuses = 0;
-	for (enum run_status s = RUN_IDLE; query->status && s < RUN_QUEUED; s++)
-		if (strcmp(query->status, run_status_name(s)) == 0)
-			list.statuses = 1U << s;
-	bool ok = !query->status || list.statuses ||
-	    error_field(&call->error, ERR_VALIDATION, "query.status", "value_error",
-		"status must be one of idle, running, interrupted, completed, error, stopped");
+	bool ok = threads_read_status(call, query->status, &list.statuses);
 	if (!page_read(call, &query->page, &page) || !ok)
 		return NULL;
 	list.statuses |= query->statuses;

@@ -94,6 +94,25 @@ static const char *node_of(struct span_list *list, const cJSON *record)
 	return json_str(node->span, "id");
 }
 
+static void trace_view_add_record(struct span_list *list, const cJSON *record)
+{
+	const char *parent = node_of(list, record);
+	const cJSON *usage = json_get(record, "usage"), *call;
+	if (usage) {
+		cJSON *span = add_span(list, "llm", "llm.generate", parent, trace_view_at(record));
+		const char *model = json_str(record, "model");
+		if (model)
+			json_set(span, "model", cJSON_CreateString(model));
+		json_set(span, "input_tokens", json_new_int(trace_view_nth(usage, 0)));
+		json_set(span, "output_tokens", json_new_int(trace_view_nth(usage, 1)));
+	}
+	cJSON_ArrayForEach(call, json_get(record, "calls")) {
+		char title[256];
+		snprintf(title, sizeof(title), "tool: %s", call->valuestring);
+		add_span(list, "tool", title, parent, trace_view_at(record));
+	}
+}
+
 static cJSON *spans_of(const cJSON *records, int64_t total)
 {
 	const cJSON *record;
@@ -101,24 +120,8 @@ static cJSON *spans_of(const cJSON *records, int64_t total)
 	size_t nodes = (size_t)cJSON_GetArraySize(records) + 1;
 	list.nodes = cJSON_malloc(nodes * sizeof(*list.nodes));
 	set_duration(add_span(&list, "root", "graph", NULL, 0), total);
-	cJSON_ArrayForEach(record, records) {
-		const char *parent = node_of(&list, record);
-		const cJSON *usage = json_get(record, "usage"), *call;
-		if (usage) {
-			cJSON *span =
-			    add_span(&list, "llm", "llm.generate", parent, trace_view_at(record));
-			const char *model = json_str(record, "model");
-			if (model)
-				json_set(span, "model", cJSON_CreateString(model));
-			json_set(span, "input_tokens", json_new_int(trace_view_nth(usage, 0)));
-			json_set(span, "output_tokens", json_new_int(trace_view_nth(usage, 1)));
-		}
-		cJSON_ArrayForEach(call, json_get(record, "calls")) {
-			char title[256];
-			snprintf(title, sizeof(title), "tool: %s", call->valuestring);
-			add_span(&list, "tool", title, parent, trace_view_at(record));
-		}
-	}
+	cJSON_ArrayForEach(record, records)
+		trace_view_add_record(&list, record);
 	cJSON_free(list.nodes);
 	return list.spans;
 }
@@ -134,6 +137,27 @@ static void trace_view_put_words(struct buf *out, const cJSON *words)
 	}
 }
 
+/* The first line of the table that applies. */
+static void put_summary(struct buf *out, const cJSON *record)
+{
+	const cJSON *calls = json_get(record, "calls"), *results = json_get(record, "results");
+	const cJSON *usage = json_get(record, "usage"), *blocks = json_get(record, "blocks");
+	const char *role = json_str(record, "role"), *status = json_str(record, "status");
+	if (calls || results) {
+		buf_puts(out, calls ? "tool_call" : "tool_result");
+		trace_view_put_words(out, calls ? calls : results);
+	} else if (usage) {
+		buf_printf(out, "llm.generate · %" PRId64 " tokens", trace_view_nth(usage, 2));
+	} else if (cJSON_IsTrue(json_get(record, "delta"))) {
+		buf_puts(out, "delta");
+	} else if (role && blocks) {
+		buf_printf(out, "%s:", role);
+		trace_view_put_words(out, blocks);
+	} else {
+		buf_puts(out, status ? status : json_str(record, "type"));
+	}
+}
+
 static cJSON *event_of(const cJSON *record, int number)
 {
 	char id[16];
@@ -141,23 +165,7 @@ static cJSON *event_of(const cJSON *record, int number)
 	const char *node = json_str(record, "node");
 	cJSON *event = cJSON_CreateObject();
 	snprintf(id, sizeof(id), "e%d", number);
-	/* The first line of the table that applies. */
-	const cJSON *calls = json_get(record, "calls"), *results = json_get(record, "results");
-	const cJSON *usage = json_get(record, "usage"), *blocks = json_get(record, "blocks");
-	const char *role = json_str(record, "role"), *status = json_str(record, "status");
-	if (calls || results) {
-		buf_puts(&summary, calls ? "tool_call" : "tool_result");
-		trace_view_put_words(&summary, calls ? calls : results);
-	} else if (usage) {
-		buf_printf(&summary, "llm.generate · %" PRId64 " tokens", trace_view_nth(usage, 2));
-	} else if (cJSON_IsTrue(json_get(record, "delta"))) {
-		buf_puts(&summary, "delta");
-	} else if (role && blocks) {
-		buf_printf(&summary, "%s:", role);
-		trace_view_put_words(&summary, blocks);
-	} else {
-		buf_puts(&summary, status ? status : json_str(record, "type"));
-	}
+	put_summary(&summary, record);
 	cJSON_AddStringToObject(event, "id", id);
 	cJSON_AddStringToObject(event, "type", json_str(record, "type"));
 	cJSON_AddStringToObject(event, "node", node ? node : "");

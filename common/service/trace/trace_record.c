@@ -80,6 +80,29 @@ static const char *trace_record_answered(const struct call_names *names, const c
 	return call ? json_str(call, "name") : NULL;
 }
 
+static void put_usage(struct buf *out, const cJSON *message, struct trace_totals *totals)
+{
+	struct run_usage usage = {0};
+	if (!message_usage(message, &usage))
+		return;
+	trace_record_put_key(out, "usage");
+	buf_putc(out, '[');
+	buf_int(out, usage.prompt);
+	buf_putc(out, ',');
+	buf_int(out, usage.completion);
+	buf_putc(out, ',');
+	buf_int(out, usage.total);
+	buf_putc(out, ']');
+	const char *model = json_str(json_opt(message, "metadata"), "model");
+	if (model)
+		trace_record_put_member(out, "model", model);
+	totals->prompt += usage.prompt;
+	totals->completion += usage.completion;
+	totals->reasoning += usage.reasoning;
+	totals->total += usage.total;
+	totals->llm_calls++;
+}
+
 static void trace_record_note_calls(
     const cJSON *blocks, struct call_names *names, struct trace_totals *totals)
 {
@@ -120,25 +143,7 @@ void trace_record(struct buf *out, const struct trace_event *event, struct call_
 		trace_record_put_words(out, "blocks", blocks, trace_record_type_of, names);
 		trace_record_put_words(out, "calls", blocks, trace_record_called, names);
 		trace_record_put_words(out, "results", blocks, trace_record_answered, names);
-		struct run_usage usage = {0};
-		if (message_usage(event->message, &usage)) {
-			trace_record_put_key(out, "usage");
-			buf_putc(out, '[');
-			buf_int(out, usage.prompt);
-			buf_putc(out, ',');
-			buf_int(out, usage.completion);
-			buf_putc(out, ',');
-			buf_int(out, usage.total);
-			buf_putc(out, ']');
-			const char *model = json_str(json_opt(event->message, "metadata"), "model");
-			if (model)
-				trace_record_put_member(out, "model", model);
-			totals->prompt += usage.prompt;
-			totals->completion += usage.completion;
-			totals->reasoning += usage.reasoning;
-			totals->total += usage.total;
-			totals->llm_calls++;
-		}
+		put_usage(out, event->message, totals);
 	}
 	buf_puts(out, "},");
 }

@@ -43,6 +43,22 @@ static bool is_name(const char *s, const char *of)
 	return *s && s[strspn(s, of)] == '\0';
 }
 
+static bool check_keys(const struct environment *env, struct error *err)
+{
+	if (!env->media_cloud_key_id || !env->media_cloud_key_id[0])
+		return error_set(err, ERR_STORAGE,
+		    "MEDIA_CLOUD_ACCESS_KEY_ID: expected the id of an access key, because files "
+		    "are kept in a cloud, found nothing%s",
+		    env->media_cloud_credentials
+			? "; MEDIA_CLOUD_CREDENTIALS_JSON has none, an HMAC key is needed"
+			: "");
+	if (!env->media_cloud_secret || !env->media_cloud_secret[0])
+		return error_set(err, ERR_STORAGE,
+		    "MEDIA_CLOUD_SECRET_ACCESS_KEY: expected the secret of the access key, because "
+		    "files are kept in a cloud, found nothing");
+	return true;
+}
+
 static bool check_endpoint(const char *endpoint, struct error *err)
 {
 	const char *host = endpoint ? strstr(endpoint, "://") : NULL;
@@ -87,21 +103,8 @@ bool s3_check(const struct environment *env, struct error *err)
 		return error_set(err, ERR_STORAGE,
 		    "MEDIA_CLOUD_REGION: expected a region's name like eu-central-1, found %s",
 		    *env->media_cloud_region ? env->media_cloud_region : "nothing");
-	if (!check_endpoint(env->media_cloud_endpoint, err) ||
-	    !check_prefix(env->media_cloud_prefix, err))
-		return false;
-	if (!env->media_cloud_key_id || !env->media_cloud_key_id[0])
-		return error_set(err, ERR_STORAGE,
-		    "MEDIA_CLOUD_ACCESS_KEY_ID: expected the id of an access key, because files "
-		    "are kept in a cloud, found nothing%s",
-		    env->media_cloud_credentials
-			? "; MEDIA_CLOUD_CREDENTIALS_JSON has none, an HMAC key is needed"
-			: "");
-	if (!env->media_cloud_secret || !env->media_cloud_secret[0])
-		return error_set(err, ERR_STORAGE,
-		    "MEDIA_CLOUD_SECRET_ACCESS_KEY: expected the secret of the access key, because "
-		    "files are kept in a cloud, found nothing");
-	return true;
+	return check_endpoint(env->media_cloud_endpoint, err) &&
+	    check_prefix(env->media_cloud_prefix, err) && check_keys(env, err);
 }
 
 /* ---- the bucket ---- */
@@ -122,6 +125,21 @@ static void use_endpoint(struct s3 *s3, const char *url, const char *bucket)
 		s3->authority[len - n] = '\0';
 }
 
+/* The bucket is in the host's name, unless no certificate could be right for that. */
+static void use_amazon(struct s3 *s3, const struct environment *env)
+{
+	const char *region = env->media_cloud_region, *bucket = env->media_cloud_bucket;
+	const char *domain = strncmp(region, "cn-", 3) == 0 ? "amazonaws.com.cn" : "amazonaws.com";
+	s3->scheme = xstrdup("https");
+	if (!is_name(bucket, LOWER DIGITS "-")) {
+		s3->authority = xasprintf("s3.%s.%s", region, domain);
+		s3->base = xasprintf("/%s/", bucket);
+	} else {
+		s3->authority = xasprintf("%s.s3.%s.%s", bucket, region, domain);
+		s3->base = xstrdup("/");
+	}
+}
+
 struct s3 *s3_new(const struct environment *env)
 {
 	struct s3 *s3 = xcalloc(1, sizeof(*s3));
@@ -132,23 +150,10 @@ struct s3 *s3_new(const struct environment *env)
 	s3->region = xstrdup(env->media_cloud_region);
 	if (env->media_cloud_endpoint)
 		use_endpoint(s3, env->media_cloud_endpoint, env->media_cloud_bucket);
-	else if (provider_of(env) == GOOGLE) {
+	else if (provider_of(env) == GOOGLE)
 		use_endpoint(s3, "https://storage.googleapis.com", env->media_cloud_bucket);
-	} else {
-		/* The bucket is in the host's name, unless no certificate could be right for that.
-		 */
-		const char *region = env->media_cloud_region, *bucket = env->media_cloud_bucket;
-		const char *domain =
-		    strncmp(region, "cn-", 3) == 0 ? "amazonaws.com.cn" : "amazonaws.com";
-		s3->scheme = xstrdup("https");
-		if (!is_name(bucket, LOWER DIGITS "-")) {
-			s3->authority = xasprintf("s3.%s.%s", region, domain);
-			s3->base = xasprintf("/%s/", bucket);
-		} else {
-			s3->authority = xasprintf("%s.s3.%s.%s", bucket, region, domain);
-			s3->base = xstrdup("/");
-		}
-	}
+	else
+		use_amazon(s3, env);
 	return s3;
 }
 

@@ -32,6 +32,24 @@ static bool schema_run(struct postgresql_server *s, struct postgresql_connection
 	return postgresql_execute(s, c, sql, NULL, 0, err) == POSTGRESQL_FINE;
 }
 
+static bool schema_apply(
+    struct postgresql_server *s, struct postgresql_connection *c, int version, struct error *err)
+{
+	char note[96];
+
+	for (size_t i = 0; i < sql_migration_count; i++) {
+		const struct sql_migration *m = &sql_migrations[i];
+
+		if (strcmp(m->database, "postgresql") != 0 || m->version <= version)
+			continue;
+		snprintf(note, sizeof(note),
+		    "DELETE FROM version; INSERT INTO version (number) VALUES (%d)", m->version);
+		if (!schema_run(s, c, m->text, err) || !schema_run(s, c, note, err))
+			return false;
+	}
+	return true;
+}
+
 /* A version of the schema only adds to the one before, so that instances of two neighbours work
  * beside each other while one after the other is replaced. */
 static bool schema_is_known(int version, struct error *err)
@@ -66,21 +84,7 @@ static bool schema_migrate(
 		err) ||
 	    !schema_run(s, c, prepare, err) || !schema_version(s, c, &version, err))
 		return false;
-	if (!schema_is_known(version, err))
-		return false;
-	char note[96];
-
-	for (size_t i = 0; i < sql_migration_count; i++) {
-		const struct sql_migration *m = &sql_migrations[i];
-
-		if (strcmp(m->database, "postgresql") != 0 || m->version <= version)
-			continue;
-		snprintf(note, sizeof(note),
-		    "DELETE FROM version; INSERT INTO version (number) VALUES (%d)", m->version);
-		if (!schema_run(s, c, m->text, err) || !schema_run(s, c, note, err))
-			return false;
-	}
-	return true;
+	return schema_is_known(version, err) && schema_apply(s, c, version, err);
 }
 
 /* A start needs a sentence; what passes by itself may be met by a request, which gets none. */

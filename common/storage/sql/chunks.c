@@ -54,29 +54,33 @@ static bool chunks_append_ask(struct db *db, struct unit *unit, struct error *er
 	return true;
 }
 
+/* What was not taken may not be shown as kept. */
+static bool chunks_append_one(struct db *db, const struct addition *a, size_t i, struct error *err)
+{
+	struct query q;
+	bool taken;
+
+	if (a->asked[i].db) {
+		taken = query_row(&a->asked[i]);
+		if (!query_end(&a->asked[i]))
+			return false;
+	} else {
+		chunks_add(db, a, &a->batches[i], &q, err);
+		if (!query_run(&q))
+			return false;
+		taken = a->batches[i].mends || db_changes(db) > 0;
+	}
+	return taken ||
+	    error_set(err, ERR_THREAD_BUSY, "the run has lost its thread, or its record");
+}
+
 static bool chunks_append_unit(struct db *db, struct unit *unit, struct error *err)
 {
 	const struct addition *a = (struct addition *)unit;
 
 	for (size_t i = 0; i < a->count; i++) {
-		/* What was not taken may not be shown as kept. */
-		struct query q;
-		bool taken;
-
-		if (a->asked[i].db) {
-			taken = query_row(&a->asked[i]);
-			if (!query_end(&a->asked[i]))
-				return false;
-		} else {
-			chunks_add(db, a, &a->batches[i], &q, err);
-			if (!query_run(&q))
-				return false;
-			taken = a->batches[i].mends || db_changes(db) > 0;
-		}
-		if (!taken)
-			return error_set(
-			    err, ERR_THREAD_BUSY, "the run has lost its thread, or its record");
-		if (a->batches[i].lease && !claim_drop(db, a->batches[i].lease, err))
+		if (!chunks_append_one(db, a, i, err) ||
+		    (a->batches[i].lease && !claim_drop(db, a->batches[i].lease, err)))
 			return false;
 	}
 	return true;
@@ -361,6 +365,21 @@ static bool expire_what_is_lost(
 	return true;
 }
 
+static bool expire_find(struct storage *st, const struct storage_context *ctx, int64_t now,
+    struct expiry *e, bool *found, struct error *err)
+{
+	struct query q;
+
+	engine_query(st, ctx, &q, SQL_KEPT_DUE, err);
+	query_int(&q, ":now", now);
+	*found = query_row(&q);
+	if (*found) {
+		e->thread = query_column_int(&q, KEPT_DUE_THREAD);
+		e->number = query_column_int(&q, KEPT_DUE_NUMBER);
+	}
+	return pool_query_end(engine_of(st)->pool, &q);
+}
+
 bool engine_chunks_expire(struct storage *st, const struct storage_context *ctx, int64_t now,
     int64_t most, int64_t *count, struct error *err)
 {
@@ -371,16 +390,7 @@ bool engine_chunks_expire(struct storage *st, const struct storage_context *ctx,
 	if (!expire_what_is_lost(st, ctx, now, err))
 		return false;
 	while (*count < most) {
-		struct query q;
-
-		engine_query(st, ctx, &q, SQL_KEPT_DUE, err);
-		query_int(&q, ":now", now);
-		found = query_row(&q);
-		if (found) {
-			e.thread = query_column_int(&q, KEPT_DUE_THREAD);
-			e.number = query_column_int(&q, KEPT_DUE_NUMBER);
-		}
-		if (!pool_query_end(engine_of(st)->pool, &q))
+		if (!expire_find(st, ctx, now, &e, &found, err))
 			return false;
 		if (!found)
 			break;

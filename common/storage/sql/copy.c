@@ -38,6 +38,29 @@ struct copying {
 	struct error *err;
 };
 
+/* Binds the value of a column to the parameter of its name. */
+static void copy_value(struct query *put, const char *name, struct query *get, int column)
+{
+	size_t size;
+	const void *bytes;
+
+	switch (query_column_kind(get, column)) {
+	case DB_NULL:
+		break; /* as is what is not bound */
+	case DB_INT:
+		query_int(put, name, query_column_int(get, column));
+		break;
+	case DB_BLOB:
+		bytes = query_column_blob(get, column, &size);
+		query_blob(put, name, bytes, size);
+		break;
+	case DB_TEXT:
+	case DB_DOUBLE:
+		query_text(put, name, query_column_text(get, column));
+		break;
+	}
+}
+
 static bool copy_row(
     struct copying *c, const struct copy_table *table, struct db *to, struct query *get)
 {
@@ -45,27 +68,8 @@ static bool copy_row(
 	struct query put;
 
 	query_start(&put, to, table->put, c->err);
-	for (int i = 0; i < statement->columns; i++) {
-		/* Binds the value of a column to the parameter of its name. */
-		size_t size;
-		const void *bytes;
-
-		switch (query_column_kind(get, i)) {
-		case DB_NULL:
-			break; /* as is what is not bound */
-		case DB_INT:
-			query_int(&put, statement->names[i], query_column_int(get, i));
-			break;
-		case DB_BLOB:
-			bytes = query_column_blob(get, i, &size);
-			query_blob(&put, statement->names[i], bytes, size);
-			break;
-		case DB_TEXT:
-		case DB_DOUBLE:
-			query_text(&put, statement->names[i], query_column_text(get, i));
-			break;
-		}
-	}
+	for (int i = 0; i < statement->columns; i++)
+		copy_value(&put, statement->names[i], get, i);
 	if (!query_run(&put))
 		return false;
 	if (table->put == SQL_COPYING_MEMORIES_PUT) { /* what searches for words need of it */

@@ -72,6 +72,22 @@ const struct thread_ops sql_threads = {
     .lease_stop = claims_stop,
 };
 
+/* What an earlier life of the instance has left in the queue; a database that cannot say it fails
+ * whoever asks next. */
+static void engine_count_queue(struct engine *e)
+{
+	struct error ignored = {0};
+	struct query q;
+
+	if (!queue_waiting_unknown(e->shared))
+		return;
+	pool_query(e->pool, &q, SQL_JOBS_COUNT, &ignored);
+	if (query_row(&q))
+		queue_waiting_add(e->shared, query_column_int(&q, JOBS_COUNT_COUNT));
+	pool_query_end(e->pool, &q);
+	error_release(&ignored);
+}
+
 bool engine_start(struct engine *e, struct error *err)
 {
 	const struct db_driver *driver = e->source.driver;
@@ -85,18 +101,7 @@ bool engine_start(struct engine *e, struct error *err)
 		return false;
 	e->writer = writer_new(db, t);
 	e->pool = pool_new(&e->source);
-	/* What an earlier life of the instance has left in the queue; a database that cannot say it
-	 * fails whoever asks next. */
-	struct error ignored = {0};
-	struct query q;
-
-	if (queue_waiting_unknown(e->shared)) {
-		pool_query(e->pool, &q, SQL_JOBS_COUNT, &ignored);
-		if (query_row(&q))
-			queue_waiting_add(e->shared, query_column_int(&q, JOBS_COUNT_COUNT));
-		pool_query_end(e->pool, &q);
-		error_release(&ignored);
-	}
+	engine_count_queue(e);
 	if (e->storage.engine->can.instances && !(e->instances = instances_begin(e, err)))
 		return false;
 	if (driver->keeper_new && !driver->keeper_new(&e->source, e->shared, t, &e->keeper, err))

@@ -225,6 +225,17 @@ static int64_t instance_previous(const char *path)
 	return strtoll(text, NULL, 10);
 }
 
+/* What is not on disk, or half of it, only makes the next life wait for the end of this one. */
+static void instance_remember(const char *path, int64_t number)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return;
+	dprintf(fd, "%" PRId64 "\n", number);
+	close(fd);
+}
+
 /* The first process of a life gives it its number. */
 static bool instance_begin(struct instances *i, struct error *err)
 {
@@ -240,14 +251,7 @@ static bool instance_begin(struct instances *i, struct error *err)
 		previous = instance_previous(path);
 		random_bytes(&bits, sizeof(bits));
 		number = (int64_t)(bits >> 2) + 1;
-		/* What is not on disk, or half of it, only makes the next life wait for the end of
-		 * this one. */
-		int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-
-		if (fd >= 0) {
-			dprintf(fd, "%" PRId64 "\n", number);
-			close(fd);
-		}
+		instance_remember(path, number);
 	}
 	ok = instance_register(i, number, previous, err);
 	if (ok)
@@ -259,21 +263,24 @@ static bool instance_begin(struct instances *i, struct error *err)
 
 /* ---- processes ---- */
 
+static bool process_begin(struct instances *i, int64_t process, struct error *err)
+{
+	struct query q;
+
+	pool_query(i->engine->pool, &q, SQL_PROCESS_BEGIN, err);
+	query_int(&q, ":process", process);
+	query_int(&q, ":instance", instances_number(i));
+	query_row(&q);
+	return pool_query_end(i->engine->pool, &q);
+}
+
 /* With the lock held. */
 static bool process_renew(struct instances *i, uint32_t times, struct error *err)
 {
 	struct claimer *claimer = i->engine->claimer;
 	int64_t number = i->process ? claimer_renew(claimer, err) : claimer_begin(claimer, err);
 
-	if (!number)
-		return false;
-	struct query q;
-
-	pool_query(i->engine->pool, &q, SQL_PROCESS_BEGIN, err);
-	query_int(&q, ":process", number);
-	query_int(&q, ":instance", instances_number(i));
-	query_row(&q);
-	if (!pool_query_end(i->engine->pool, &q))
+	if (!number || !process_begin(i, number, err))
 		return false;
 	atomic_store(&i->process, number);
 	atomic_store(&i->times, times);
@@ -338,6 +345,23 @@ void instances_release_later(
 	pthread_mutex_unlock(&i->lock);
 }
 
+static bool instances_release_one(
+    struct instances *i, const struct unreleased *u, struct error *err)
+{
+	struct query q;
+
+	pool_query(i->engine->pool, &q, u->row ? SQL_CLAIM_DROP : SQL_CLAIM_UNNAME, err);
+	query_int(&q, ":process", u->holder);
+	if (u->row) {
+		query_int(&q, ":row", u->row);
+		query_int(&q, ":fence", u->fence);
+	} else {
+		query_text(&q, ":thread_id", u->thread_id);
+	}
+	query_row(&q);
+	return pool_query_end(i->engine->pool, &q);
+}
+
 /* Only its thread takes them. */
 static bool instances_release(struct instances *i, struct error *err)
 {
@@ -350,18 +374,7 @@ static bool instances_release(struct instances *i, struct error *err)
 		pthread_mutex_unlock(&i->lock);
 		if (!u)
 			return true;
-		struct query q;
-
-		pool_query(i->engine->pool, &q, u->row ? SQL_CLAIM_DROP : SQL_CLAIM_UNNAME, err);
-		query_int(&q, ":process", u->holder);
-		if (u->row) {
-			query_int(&q, ":row", u->row);
-			query_int(&q, ":fence", u->fence);
-		} else {
-			query_text(&q, ":thread_id", u->thread_id);
-		}
-		query_row(&q);
-		bool ok = pool_query_end(i->engine->pool, &q);
+		bool ok = instances_release_one(i, u, err);
 		if (!ok)
 			instances_release_later(i, u->holder, u->row, u->fence, u->thread_id);
 		free(u);

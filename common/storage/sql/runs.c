@@ -194,6 +194,26 @@ struct record_walk {
 	bool more; /* are wanted */
 };
 
+static bool runs_list_page(struct storage *st, const struct storage_context *ctx,
+    struct record_walk *w, int *rows, struct error *err)
+{
+	struct query q;
+
+	engine_query(st, ctx, &q, SQL_RUN_LIST, err);
+	query_int(&q, ":statuses", w->filter->statuses);
+	query_int(&q, ":from", w->from);
+	query_int(&q, ":created_at", w->last.created_at);
+	query_int(&q, ":thread", w->last.thread_row);
+	query_int(&q, ":number", w->last.number);
+	query_text(&q, ":owner", w->filter->owner);
+	query_int(&q, ":limit", PAGE_ROWS);
+	for (*rows = 0; w->more && query_row(&q); ++*rows) {
+		record_read_row(&q, &w->last);
+		w->more = w->fn(w->arg, &w->last);
+	}
+	return pool_query_end(engine_of(st)->pool, &q);
+}
+
 /* By the indexes of statuses, however many runs there are.  In pages, as PostgreSQL would plan to
  * read all of them. */
 static bool runs_list_indexed(
@@ -203,21 +223,7 @@ static bool runs_list_indexed(
 
 	w->last = (struct run_record){.created_at = INT64_MAX};
 	do {
-		struct query q;
-
-		engine_query(st, ctx, &q, SQL_RUN_LIST, err);
-		query_int(&q, ":statuses", w->filter->statuses);
-		query_int(&q, ":from", w->from);
-		query_int(&q, ":created_at", w->last.created_at);
-		query_int(&q, ":thread", w->last.thread_row);
-		query_int(&q, ":number", w->last.number);
-		query_text(&q, ":owner", w->filter->owner);
-		query_int(&q, ":limit", PAGE_ROWS);
-		for (rows = 0; w->more && query_row(&q); ++rows) {
-			record_read_row(&q, &w->last);
-			w->more = w->fn(w->arg, &w->last);
-		}
-		if (!pool_query_end(engine_of(st)->pool, &q))
+		if (!runs_list_page(st, ctx, w, &rows, err))
 			return false;
 	} while (w->more && rows == PAGE_ROWS);
 	return true;
@@ -246,25 +252,30 @@ static bool runs_list_owned(
 	return pool_query_end(engine_of(st)->pool, &q);
 }
 
+static bool runs_list_thread(
+    struct storage *st, const struct storage_context *ctx, struct record_walk *w, struct error *err)
+{
+	struct query q;
+
+	engine_query(st, ctx, &q, SQL_RUN_LIST_THREAD, err);
+	query_text(&q, ":thread_id", w->filter->thread_id);
+	query_text(&q, ":owner", w->filter->owner);
+	query_int(&q, ":statuses", w->filter->statuses);
+	while (w->more && query_row(&q)) {
+		record_read_row(&q, &w->last);
+		w->more = w->fn(w->arg, &w->last);
+	}
+	return pool_query_end(engine_of(st)->pool, &q);
+}
+
 static bool runs_list(struct storage *st, const struct storage_context *ctx,
     const struct record_filter *filter, record_fn fn, void *arg, struct error *err)
 {
 	struct record_walk w = {
 	    .filter = filter, .from = INT64_MIN, .fn = fn, .arg = arg, .more = true};
 
-	if (filter->thread_id) {
-		struct query q;
-
-		engine_query(st, ctx, &q, SQL_RUN_LIST_THREAD, err);
-		query_text(&q, ":thread_id", w.filter->thread_id);
-		query_text(&q, ":owner", w.filter->owner);
-		query_int(&q, ":statuses", w.filter->statuses);
-		while (w.more && query_row(&q)) {
-			record_read_row(&q, &w.last);
-			w.more = w.fn(w.arg, &w.last);
-		}
-		return pool_query_end(engine_of(st)->pool, &q);
-	}
+	if (filter->thread_id)
+		return runs_list_thread(st, ctx, &w, err);
 	return filter->owner ? runs_list_owned(st, ctx, &w, err)
 			     : runs_list_indexed(st, ctx, &w, err);
 }

@@ -39,6 +39,26 @@ void engine_thread_hold(struct arena *a, struct thread *t)
 	t->fields_json = arena_strdup(a, t->fields_json);
 }
 
+/* All columns, copied into the arena. */
+static void copy_thread(struct query *q, struct arena *a, struct thread *t)
+{
+	read_record(q, t);
+	t->thread_id = arena_strdup(a, t->thread_id);
+	t->user_id = arena_strdup(a, t->user_id);
+	t->thread_name = arena_strdup(a, t->thread_name);
+	t->metadata_json = arena_strdup(a, t->metadata_json);
+	t->next = query_column_text(q, THREAD_GET_NEXT);
+	t->pause_json = query_column_text(q, THREAD_GET_PAUSE);
+	t->waiting_json = query_column_text(q, THREAD_GET_WAITING);
+	t->summary = query_column_text(q, THREAD_GET_SUMMARY);
+	t->fields_json = query_column_text(q, THREAD_GET_FIELDS);
+	engine_thread_hold(a, t);
+	t->message_bytes = query_column_int(q, THREAD_GET_MESSAGE_BYTES);
+	t->view = (struct thread_view){query_column_int(q, THREAD_GET_CONTEXT_AFTER),
+	    query_column_int(q, THREAD_GET_UNTIL), query_column_int(q, THREAD_GET_LAST_NUMBER),
+	    query_column_int(q, THREAD_GET_PLAIN) != 0};
+}
+
 bool engine_thread_get(struct storage *st, const struct storage_context *ctx, struct arena *a,
     const char *thread_id, struct thread *thread, struct error *err)
 {
@@ -48,25 +68,8 @@ bool engine_thread_get(struct storage *st, const struct storage_context *ctx, st
 	engine_query(st, ctx, &q, SQL_THREAD_GET, err);
 	query_text(&q, ":thread_id", thread_id);
 	found = query_row(&q);
-	if (found) {
-		/* All columns, copied into the arena. */
-		read_record(&q, thread);
-		thread->thread_id = arena_strdup(a, thread->thread_id);
-		thread->user_id = arena_strdup(a, thread->user_id);
-		thread->thread_name = arena_strdup(a, thread->thread_name);
-		thread->metadata_json = arena_strdup(a, thread->metadata_json);
-		thread->next = query_column_text(&q, THREAD_GET_NEXT);
-		thread->pause_json = query_column_text(&q, THREAD_GET_PAUSE);
-		thread->waiting_json = query_column_text(&q, THREAD_GET_WAITING);
-		thread->summary = query_column_text(&q, THREAD_GET_SUMMARY);
-		thread->fields_json = query_column_text(&q, THREAD_GET_FIELDS);
-		engine_thread_hold(a, thread);
-		thread->message_bytes = query_column_int(&q, THREAD_GET_MESSAGE_BYTES);
-		thread->view = (struct thread_view){query_column_int(&q, THREAD_GET_CONTEXT_AFTER),
-		    query_column_int(&q, THREAD_GET_UNTIL),
-		    query_column_int(&q, THREAD_GET_LAST_NUMBER),
-		    query_column_int(&q, THREAD_GET_PLAIN) != 0};
-	}
+	if (found)
+		copy_thread(&q, a, thread);
 	return pool_query_end(engine_of(st)->pool, &q) && found;
 }
 

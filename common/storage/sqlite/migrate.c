@@ -99,6 +99,25 @@ static bool migrate(struct db *db, const char *path, const char *name, struct er
 	return true;
 }
 
+/* An error that only has SQLite's words gets a sentence with the file's name, which is what a
+ * start-up failure needs.  What passes by itself may be met by a request, whose client is told no
+ * path. */
+static void name_file(struct error *err, const char *path)
+{
+	struct error named = {0};
+
+	if (err->cause[0] == '\0')
+		return;
+	if (err->kind == ERR_TRANSIENT_STORAGE) {
+		error_set(&named, err->kind, NULL);
+		error_cause(&named, "%s cannot be opened: %s", path, err->cause);
+	} else {
+		error_set(&named, err->kind, "%s cannot be opened: %s", path, err->cause);
+	}
+	error_release(err);
+	error_move(err, &named);
+}
+
 struct db *sqlite_open_current(const struct db_source *source, const char *name, enum db_mode mode,
     struct turnstile *turnstile, struct error *err)
 {
@@ -113,20 +132,6 @@ struct db *sqlite_open_current(const struct db_source *source, const char *name,
 	if (ok)
 		return db;
 	db_close(db);
-	/* An error that only has SQLite's words gets a sentence with the file's name, which is what
-	 * a start-up failure needs.  What passes by itself may be met by a request, whose client is
-	 * told no path. */
-	struct error named = {0};
-
-	if (err->cause[0] != '\0') {
-		if (err->kind == ERR_TRANSIENT_STORAGE) {
-			error_set(&named, err->kind, NULL);
-			error_cause(&named, "%s cannot be opened: %s", path, err->cause);
-		} else {
-			error_set(&named, err->kind, "%s cannot be opened: %s", path, err->cause);
-		}
-		error_release(err);
-		error_move(err, &named);
-	}
+	name_file(err, path);
 	return NULL;
 }

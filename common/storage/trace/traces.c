@@ -185,6 +185,23 @@ static void traces_unlock(struct traces *traces)
 
 /* ---- handing over ---- */
 
+static void drain_if_filled(struct traces *traces)
+{
+	struct error err = {0};
+	traces_lock(traces);
+	if (ring_fill(traces->ring) >= FILL_BOUND || traces->others)
+		traces_drain(traces, NULL, &err);
+	traces_unlock(traces);
+	error_release(&err);
+	uint64_t dropped = atomic_load(&traces->ring->dropped);
+	if (dropped == traces->told)
+		return;
+	log_warning("%" PRIu64
+		    " pieces of traces were lost, because runs were faster than the disk",
+	    dropped - traces->told);
+	traces->told = dropped;
+}
+
 static void *traces_work(void *arg)
 {
 	struct traces *traces = arg;
@@ -199,20 +216,7 @@ static void *traces_work(void *arg)
 			background_sleep(thread, clock_monotonic_ms() + OTHERS_MS);
 		pthread_mutex_unlock(&thread->lock);
 		atomic_store(&traces->awake, false);
-		struct error err = {0};
-		traces_lock(traces);
-		if (ring_fill(traces->ring) >= FILL_BOUND || traces->others)
-			traces_drain(traces, NULL, &err);
-		traces_unlock(traces);
-		error_release(&err);
-		uint64_t dropped = atomic_load(&traces->ring->dropped);
-		if (dropped != traces->told) {
-			log_warning(
-			    "%" PRIu64
-			    " pieces of traces were lost, because runs were faster than the disk",
-			    dropped - traces->told);
-			traces->told = dropped;
-		}
+		drain_if_filled(traces);
 		pthread_mutex_lock(&thread->lock);
 	}
 	pthread_mutex_unlock(&thread->lock);

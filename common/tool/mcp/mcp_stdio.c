@@ -91,6 +91,20 @@ static void mcp_stdio_read_errors(struct mcp_stdio *s)
 
 /* ---- Writing */
 
+static void write_some(struct mcp_stdio *s)
+{
+	pthread_mutex_lock(&s->server->lock);
+	ssize_t n = write(s->io.in, s->out.data, s->out.len);
+	bool closed = n < 0 && errno != EAGAIN && errno != EINTR;
+	if (n > 0) {
+		s->out.len -= (size_t)n;
+		memmove(s->out.data, s->out.data + n, s->out.len + 1);
+	}
+	pthread_mutex_unlock(&s->server->lock);
+	if (closed)
+		descriptor_close(&s->io.in);
+}
+
 /* False when the session is over or the server does not read. */
 static bool mcp_stdio_hand_over(struct mcp_server *server, const char *text)
 {
@@ -137,18 +151,8 @@ static const char *mcp_stdio_pump(struct mcp_stdio *s)
 		    {s->wake, POLLIN, 0}};
 		if (poll(fds, 5, -1) < 0)
 			continue;
-		if (fds[3].revents) {
-			pthread_mutex_lock(&s->server->lock);
-			ssize_t n = write(s->io.in, s->out.data, s->out.len);
-			bool closed = n < 0 && errno != EAGAIN && errno != EINTR;
-			if (n > 0) {
-				s->out.len -= (size_t)n;
-				memmove(s->out.data, s->out.data + n, s->out.len + 1);
-			}
-			pthread_mutex_unlock(&s->server->lock);
-			if (closed)
-				descriptor_close(&s->io.in);
-		}
+		if (fds[3].revents)
+			write_some(s);
 		if (fds[2].revents)
 			mcp_stdio_read_errors(s);
 		if (fds[1].revents) {
@@ -182,6 +186,19 @@ static bool gone_within(struct mcp_stdio *s, int64_t ms)
 			return true;
 	}
 	return false;
+}
+
+/* The end of its input asks it to go; who stays is killed, with all of its group. */
+static int end_program(struct mcp_stdio *s)
+{
+	descriptor_close(&s->io.in);
+	if (!gone_within(s, CLOSE_MS)) {
+		kill(-s->io.pid, SIGTERM);
+		gone_within(s, CLOSE_MS);
+	}
+	kill(-s->io.pid, SIGKILL);
+	kill(s->io.pid, SIGKILL); /* it may have joined another group */
+	return process_reap(s->io.pid);
 }
 
 static bool spawn(struct mcp_stdio *s)
@@ -219,15 +236,7 @@ static void *live(void *arg)
 	pthread_mutex_lock(&s->server->lock);
 	s->over = true;
 	pthread_mutex_unlock(&s->server->lock);
-	/* The end of its input asks it to go; who stays is killed, with all of its group. */
-	descriptor_close(&s->io.in);
-	if (!gone_within(s, CLOSE_MS)) {
-		kill(-s->io.pid, SIGTERM);
-		gone_within(s, CLOSE_MS);
-	}
-	kill(-s->io.pid, SIGKILL);
-	kill(s->io.pid, SIGKILL); /* it may have joined another group */
-	int status = process_reap(s->io.pid);
+	int status = end_program(s);
 	if (strcmp(why, "is closed") == 0)
 		return NULL;
 	if (WIFSIGNALED(status))
