@@ -7,6 +7,7 @@
 #include "fcgi/admission/admit.h"
 #include "fcgi/admission/upgrade.h"
 #include "fcgi/follow.h"
+#include "fcgi/request/body.h"
 #include "fcgi/request/request.h"
 #include "fcgi/route/mount.h"
 #include "service/files/files.h"

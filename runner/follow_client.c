@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/os/clock.h"
 #include "runner/follow_head.h"
+#include "runner/follow_runs.h"
 #include "service/a2a/a2a_follow.h"
 #include "service/langgraph/lg_words.h"
 

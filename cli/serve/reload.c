@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* A reload: the check in a child, then a new generation beside the old one, which then goes. */
 #include "base/log/log.h"
+#include "cli/serve/children.h"
 #include "cli/serve/supervisor.h"
 
 #include <errno.h>

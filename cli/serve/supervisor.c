@@ -5,6 +5,7 @@
 #include "base/log/log.h"
 #include "base/os/clock.h"
 #include "cli/command.h"
+#include "cli/serve/children.h"
 #include "cli/spawn.h"
 
 #include <errno.h>

@@ -2,7 +2,6 @@
 /* Taking a token apart, and checking its header, signature, times and claims in that order. */
 #include "access/authentication.h"
 
-#include "access/ticket/signature.h"
 #include "base/id.h"
 #include "base/json/json.h"
 

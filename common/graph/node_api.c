@@ -6,7 +6,6 @@
 #include "base/memory.h"
 #include "base/os/clock.h"
 #include "graph/message/message.h"
-#include "graph/message/piece.h"
 #include "graph/nodes/tool_calls.h"
 #include "graph/run_internal.h"
 

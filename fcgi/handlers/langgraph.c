@@ -8,7 +8,6 @@
 #include "fcgi/request/credential.h"
 #include "fcgi/request/query.h"
 #include "fcgi/request/request.h"
-#include "service/langgraph/lg_follow.h"
 #include "service/langgraph/lg_run.h"
 #include "service/langgraph/lg_store.h"
 #include "service/run/records.h"

@@ -9,7 +9,7 @@
 #include "base/utf8.h"
 #include "config/config.h"
 #include "graph/message/message.h"
-#include "graph/nodes/exec_node.h"
+#include "graph/nodes/nodes.h"
 #include "graph/run.h"
 #include "replay.h"
 #include "scratch.h"

@@ -7,7 +7,7 @@
 #include "base/utf8.h"
 #include "demo_service.h"
 #include "graph/message/message.h"
-#include "service/mcp/mcp_ask.h"
+#include "service/mcp/mcp_answer.h"
 #include "service/mcp/mcp_offer.h"
 #include "service/mcp/mcp_request.h"
 

@@ -2,7 +2,6 @@
 /* Bearer tokens: which are let in, and what is said of the others. */
 #include "access/authentication.h"
 
-#include "access/ticket/signature.h"
 #include "base/json/json.h"
 #include "base/memory.h"
 #include "mint_fixture.h"

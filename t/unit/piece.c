@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* Pieces of a streamed message: the text that is sent is that of the tree, however it was made. */
-#include "graph/message/piece.h"
 #include "base/json/json.h"
 #include "base/memory.h"
 #include "graph/message/message.h"

@@ -3,8 +3,7 @@
 #include "base/memory.h"
 #include "graph/document/document.h"
 #include "graph/message/template.h"
-#include "graph/nodes/a2a_node.h"
-#include "graph/nodes/http_tool.h"
+#include "graph/nodes/nodes.h"
 #include "tool/a2a/a2a_peer.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "base/json/json.h"
 #include "base/memory.h"
 #include "graph/document/document.h"
-#include "graph/nodes/memory_tool.h"
+#include "graph/nodes/nodes.h"
 
 #include <stdlib.h>
 #include <string.h>

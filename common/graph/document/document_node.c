@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "graph/document/document.h"
 #include "graph/message/template.h"
-#include "graph/nodes/exec_node.h"
+#include "graph/nodes/nodes.h"
 #include "tool/command.h"
 
 #include <stdint.h>

@@ -8,8 +8,8 @@
 #include "graph/document/document.h"
 #include "graph/live/live.h"
 #include "graph/message/template.h"
-#include "graph/nodes/http_tool.h"
 #include "graph/nodes/node_tools.h"
+#include "graph/nodes/nodes.h"
 #include "tool/command.h"
 #include "tool/mcp/mcp.h"
 

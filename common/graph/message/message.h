@@ -9,6 +9,7 @@
 #ifndef AGENTGRAPH_GRAPH_MESSAGE_MESSAGE_H
 #define AGENTGRAPH_GRAPH_MESSAGE_MESSAGE_H
 
+#include "base/arena.h"
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/id.h"
@@ -78,6 +79,23 @@ void message_count_tokens(const cJSON *message);
 
 /* Rewrites tools_calls from the call blocks of the content; null when there are none. */
 void message_fill_calls(cJSON *message);
+
+/*
+ * ---- piece.c: the streamed pieces of one message, as a tree and as JSON.
+ *
+ * A model may say hundreds of them a second, and all but their text and time is alike: that is made
+ * once.
+ */
+
+struct piece;
+
+/* Pieces of the message with that id, which is copied: of its text, or of a reasoning summary. */
+struct piece *piece_new(struct arena *arena, const char *id, bool reasoning);
+
+const char *piece_id(const struct piece *piece);
+
+/* The next one, in output form with delta true.  Both stay as they are until the next call. */
+const cJSON *piece_next(struct piece *piece, const char *text, const char **json);
 
 /* ---- block.c: content blocks (the table of doc/protocol-messages.md#blocks), used by message.c
  * alone. */

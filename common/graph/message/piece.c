@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /* A printed message in which only the text and the time are replaced. */
-#include "graph/message/piece.h"
+#include "graph/message/message.h"
 
 #include "base/buf.h"
 #include "base/json/json.h"
 #include "base/json/json_quote.h"
 #include "base/os/clock.h"
-#include "graph/message/message.h"
 
 #include <stdlib.h>
 #include <string.h>

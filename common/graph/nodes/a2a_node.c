@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* A message to another agent, its answer as it comes, and its questions as pauses. */
-#include "graph/nodes/a2a_node.h"
+#include "graph/nodes/nodes.h"
 
 #include "base/json/json.h"
 #include "base/os/clock.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* The state as one line of input, and each line of output taken for what it says. */
-#include "graph/nodes/exec_node.h"
+#include "graph/nodes/nodes.h"
 
 #include "base/buf.h"
 #include "base/json/json.h"

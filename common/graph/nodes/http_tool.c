@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* From arguments to a request, and from the answer to a tool's result. */
-#include "graph/nodes/http_tool.h"
+#include "graph/nodes/nodes.h"
 
 #include "base/buf.h"
 #include "base/http/percent.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* The tool's schema, and each of its actions as a call to the memory store. */
-#include "graph/nodes/memory_tool.h"
+#include "graph/nodes/nodes.h"
 
 #include "base/buf.h"
 #include "base/json/json.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Sending: the parameters, whose context, and the turn. */
-#include "service/a2a/a2a_send.h"
+#include "service/a2a/a2a_task.h"
 
 #include "base/fields.h"
 #include "base/json/json.h"

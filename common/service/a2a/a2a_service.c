@@ -8,7 +8,6 @@
 #include "service/a2a/a2a_follow.h"
 #include "service/a2a/a2a_push.h"
 #include "service/a2a/a2a_request.h"
-#include "service/a2a/a2a_send.h"
 #include "service/a2a/a2a_task.h"
 #include "service/history/earlier.h"
 #include "service/run/records.h"

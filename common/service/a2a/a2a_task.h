@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Tasks (doc/protocol-a2a.md#tasks): the runs that one is made of, and how it is shown.
+ * Tasks (doc/protocol-a2a.md#tasks): the runs that one is made of, how it is shown, and how
+ * messages begin one and go on with it.
  *
  * Of a task nothing is stored but its runs.  Their ids say what belongs together and where it is:
  * the first is "<thread>.<id>", which is the task's id, and those that answer its pauses are
@@ -79,7 +80,18 @@ cJSON *a2a_status(bool old, enum a2a_state state, int64_t since, cJSON *message)
 /* What the pauses of a thread ask, as a message of the agent's; a new tree, or NULL. */
 cJSON *a2a_question(struct call *call, bool old, const struct thread *thread, const char *task_id);
 
-/* A page of tasks (ListTasks). */
+/* A page of tasks (ListTasks; a2a_list.c). */
 cJSON *a2a_tasks_list(struct call *call, const struct a2a_request *rq);
+
+/* ---- a2a_send.c: messages to the agent (doc/protocol-a2a.md#sending): what one means for its
+ * context, and the run that it begins */
+
+/* The task that the message began or answered, in the arena, when its run is over, or at once where
+ * that is asked for; NULL with the error set. */
+cJSON *a2a_send(struct call *call, const struct a2a_request *rq);
+
+/* The same with every event to the post's sink.  False with the error set, and nothing sent, when
+ * it was refused. */
+bool a2a_stream(struct call *call, struct a2a_post *post, const struct a2a_request *rq);
 
 #endif

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /* From where on a run is told, and what it has led to. */
-#include "service/langgraph/lg_follow.h"
+#include "service/langgraph/lg_run.h"
 
 #include "base/json/json.h"
 #include "service/langgraph/lg_input.h"
-#include "service/langgraph/lg_run.h"
 #include "service/langgraph/lg_tell.h"
 #include "service/langgraph/lg_words.h"
 #include "service/run/records.h"

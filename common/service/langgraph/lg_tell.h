@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * The events of LangGraph's stream modes (doc/protocol-langgraph.md#streams), whoever they come
- * from: a run that goes on (lg_writer.h) or its kept chunks (lg_words.h).
+ * from: a run that goes on (lg_writer.c) or its kept chunks (lg_words.h).
  *
  * A run is told in steps.  Each has a number, from 1 on, and each of its events has one of
  * LG_EVENTS_MOST ids of its own, whichever modes are asked for.  So a reader that names an id can
@@ -11,6 +11,8 @@
 #define AGENTGRAPH_SERVICE_LANGGRAPH_LG_TELL_H
 
 #include "base/buf.h"
+#include "service/run/gate.h"
+#include "service/run/turn.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
@@ -69,5 +71,32 @@ bool lg_tells(unsigned modes, enum lg_step_kind kind);
  * its update shows it: null where it did neither.  A new tree. */
 cJSON *lg_update(
     cJSON *said, const cJSON *fields, bool (*is_set)(void *arg, const cJSON *field), void *arg);
+
+/* ---- lg_writer.c: a run told while it goes on */
+
+struct lg_writer {
+	struct run_observer observer; /* first: what the engine sees */
+	struct turn *turn;
+	struct gate gate;
+	unsigned modes;  /* enum lg_mode */
+	int64_t steps;   /* that were told */
+	struct buf text; /* of the one at hand */
+	cJSON *streamed; /* ids of messages that were told in pieces and are not yet whole */
+	cJSON *said;     /* of open nodes, by branch: what they said */
+	cJSON *fields;   /* of the graph, as they were told last; NULL: not yet */
+	bool in_branch;  /* the latest node was in one, and nothing has told the whole since */
+};
+
+/* lg_writer_release gives its memory back. */
+void lg_writer_init(
+    struct lg_writer *writer, struct turn *turn, unsigned modes, struct chunk_sink *sink);
+void lg_writer_release(struct lg_writer *writer);
+
+/* The end: what is asked, where something is, and `end`.  Before any event the first comes first.
+ */
+void lg_writer_finish(struct lg_writer *writer);
+
+/* The end of a run that failed: the error in the turn's call. */
+void lg_writer_fail(struct lg_writer *writer);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* The writer: events of a run in, steps out. */
-#include "service/langgraph/lg_writer.h"
+#include "service/langgraph/lg_tell.h"
 
 #include "base/json/json.h"
 #include "base/log/log.h"
@@ -8,7 +8,6 @@
 #include "graph/state.h"
 #include "service/langgraph/lg_input.h"
 #include "service/langgraph/lg_message.h"
-#include "service/langgraph/lg_tell.h"
 #include "service/langgraph/lg_values.h"
 #include "service/run/chunk_aside.h"
 #include "service/thread/feed.h"

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /* Forms of pauses, the state that comes back, and the answers in it. */
-#include "service/mcp/mcp_ask.h"
+#include "service/mcp/mcp_answer.h"
 
 #include "access/ticket/ticket.h"
 #include "base/json/json.h"
-#include "service/mcp/mcp_answer.h"
 #include "service/mcp/mcp_offer.h"
 #include "service/run/said.h"
 #include "tool/schema.h"

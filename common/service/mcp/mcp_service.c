@@ -4,7 +4,6 @@
 
 #include "base/json/json.h"
 #include "service/mcp/mcp_answer.h"
-#include "service/mcp/mcp_ask.h"
 #include "service/mcp/mcp_offer.h"
 #include "service/mcp/mcp_request.h"
 

@@ -3,6 +3,7 @@
  */
 #include "base/memory.h"
 #include "storage/queue.h"
+#include "storage/sql/claimer.h"
 #include "storage/sql/claims.h"
 #include "storage/sql/jobs.h"
 #include "storage/sql/runs_engine.h"

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "base/os/clock.h"
+#include "storage/lease.h"
 #include "storage/sql/engine.h"
 
 #include <stdlib.h>

@@ -3,7 +3,9 @@
  * its operations on threads. */
 #include "storage/sql/engine.h"
 
+#include "storage/lease.h"
 #include "storage/queue.h"
+#include "storage/sql/claimer.h"
 #include "storage/sql/claims.h"
 
 #include <stdlib.h>

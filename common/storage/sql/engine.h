@@ -6,13 +6,15 @@
 
 #include "base/memory.h"
 #include "base/os/shared.h"
-#include "storage/lease.h"
-#include "storage/sql/claimer.h"
+#include "storage/history.h"
 #include "storage/sql/instances.h"
 #include "storage/sql/pool.h"
 #include "storage/sql/sweep.h"
 #include "storage/sql/writer.h"
 #include "storage/threads.h"
+
+struct claimer;
+struct leases;
 
 struct engine {
 	struct storage storage; /* first, so that one pointer is both */
@@ -134,6 +136,15 @@ bool engine_context_part(struct storage *st, const struct storage_context *ctx, 
     struct thread_view *view, message_fn fn, void *arg, struct error *err);
 bool engine_context_count(struct storage *st, const struct storage_context *ctx, int64_t thread_row,
     const struct thread_view *view, int64_t *count, struct error *err);
+
+/* parts.c: threads in parts, as history_ops has them: taken out whole, and made of them */
+bool parts_places(struct storage *st, const struct storage_context *ctx, int64_t thread_row,
+    int64_t after, int64_t until, history_part_fn fn, void *arg, struct error *err);
+bool parts_origin(struct storage *st, const struct storage_context *ctx, int64_t thread_row,
+    struct history_origin *origin, struct error *err);
+bool parts_make(struct storage *st, const struct storage_context *ctx, const struct lease *lease,
+    struct thread *thread, const struct history_origin *origin, struct history_source *source,
+    struct error *err);
 
 /* What such an engine offers. */
 extern const struct thread_ops sql_threads;

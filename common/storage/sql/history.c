@@ -5,7 +5,6 @@
 #include "base/os/clock.h"
 #include "storage/sql/checkpoints.h"
 #include "storage/sql/claims.h"
-#include "storage/sql/parts.h"
 #include "storage/sql/recent.h"
 #include "storage/sql/view.h"
 

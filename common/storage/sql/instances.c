@@ -7,7 +7,9 @@
 #include "base/memory.h"
 #include "base/os/clock.h"
 #include "storage/background.h"
+#include "storage/lease.h"
 #include "storage/queue.h"
+#include "storage/sql/claimer.h"
 #include "storage/sql/engine.h"
 #include "storage/sql/jobs.h"
 

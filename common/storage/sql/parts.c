@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Threads in parts, with all their branches, checkpoints and records of runs. */
-#include "storage/sql/parts.h"
+#include "storage/sql/engine.h"
 
 #include "storage/runs.h"
 #include "storage/sql/checkpoints.h"

@@ -3,6 +3,7 @@
 #include "storage/sql/run_write.h"
 
 #include "base/os/clock.h"
+#include "storage/sql/claimer.h"
 #include "storage/sql/jobs.h"
 #include "storage/sql/pushes.h"
 

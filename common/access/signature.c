@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Checking HMAC, RSA and ECDSA signatures, whether a secret goes with an algorithm, and the table
  * of what was found good: a digest has one place, and a newer token takes it over. */
-#include "access/ticket/signature.h"
+#include "access/authentication.h"
 
 #include "base/memory.h"
 
