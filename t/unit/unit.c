@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <sched.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,8 +121,8 @@ const char *unit_dir(void)
 const char *unit_path(const char *name)
 {
 	static char paths[8][PATH_MAX + 256];
-	static unsigned next;
-	char *path = paths[next++ % 8];
+	static atomic_uint next;
+	char *path = paths[atomic_fetch_add(&next, 1) % 8];
 	snprintf(path, sizeof(paths[0]), "%s/%s", unit_dir(), name);
 	return path;
 }
