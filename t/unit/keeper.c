@@ -843,10 +843,11 @@ static void a_line_says_what_it_is(void)
 	CU_ASSERT_EQUAL(line.event_len, 7);
 	CU_ASSERT_FALSE(line.ends);
 	const char *next = text + line.len + 1;
-	CU_ASSERT_TRUE(kept_line_read(&line, next, strlen(next)));
+	size_t left = strlen(next); /* gcc 12 at -O1 would measure it from the line.len of later */
+	CU_ASSERT_TRUE(kept_line_read(&line, next, left));
 	CU_ASSERT_EQUAL(line.seq, 0);
 	CU_ASSERT_TRUE(line.ends);
-	CU_ASSERT_EQUAL(line.len, strlen(next));
+	CU_ASSERT_EQUAL(line.len, left);
 	CU_ASSERT_FALSE(kept_line_read(&line, "\nx", 2));
 	CU_ASSERT_EQUAL(line.len, 0);
 }
