@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Rows of the thread, its messages and its context written, and the size that limits them. */
+/* A change of a thread in one transaction: its row, and the size that limits it; with it go its
+ * messages, its checkpoints and the record of its run. */
 #include "storage/sql/engine.h"
 
 #include "base/memory.h"
@@ -10,7 +11,6 @@
 #include "storage/sql/claims.h"
 #include "storage/sql/recent.h"
 #include "storage/sql/run_write.h"
-#include "storage/sql/view.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -310,238 +310,6 @@ static bool update_thread(
 	    (!t->waiting_json || change_run_on(db, SQL_THREAD_WAITS, c->row, err));
 }
 
-/* ---- messages ---- */
-
-/* The context begins behind that place. */
-static bool change_move_context(struct db *db, struct change *c, int64_t after, struct error *err)
-{
-	struct query q;
-
-	c->now.view.after = after;
-	query_start(&q, db, SQL_CONTEXT_MOVE, err);
-	query_int(&q, ":after", after);
-	query_int(&q, ":row", c->row);
-	return query_run(&q);
-}
-
-/* A message of the thread as it stands: its seq and, unless place is NULL, its place in the
- * context; 0: there is none. */
-static bool change_find(struct db *db, const struct change *c, const char *message_id, int64_t *seq,
-    int64_t *place, struct error *err)
-{
-	struct thread_view shown = c->now.view;
-	struct view v;
-	bool ok;
-
-	if (!place)
-		shown.after = shown.until; /* no second places need to be read, once a message */
-	ok = view_read_in(&v, db, c->row, &shown, err) && view_find(&v, db, message_id, seq, err);
-	if (place)
-		*place = ok && *seq ? view_place(&v, *seq) : 0;
-	view_release(&v);
-	return ok;
-}
-
-static bool leave_context(
-    struct db *db, struct change *c, const char *message_id, struct error *err)
-{
-	int64_t seq, place;
-
-	if (!change_find(db, c, message_id, &seq, &place, err))
-		return false;
-	return place <= c->now.view.after || change_move_context(db, c, place, err);
-}
-
-/* Adds its size to *bytes, and 1 to *count; a message that is not there is none. */
-static bool sql_change_delete_message(struct db *db, const struct change *c, const char *message_id,
-    int64_t *bytes, int64_t *count, struct error *err)
-{
-	int64_t body = 0, seq;
-	struct query q;
-
-	if (!change_find(db, c, message_id, &seq, NULL, err) || !seq)
-		return !error_is_set(err);
-	query_start(&q, db, SQL_MESSAGE_DELETE, err);
-	query_int(&q, ":thread", c->row);
-	query_int(&q, ":seq", seq);
-	if (query_row(&q)) {
-		body = query_column_int(&q, MESSAGE_DELETE_BODY);
-		*bytes += query_column_int(&q, MESSAGE_DELETE_BYTES);
-		++*count;
-	}
-	if (!query_end(&q))
-		return false;
-	query_start(&q, db, SQL_BODY_DELETE, err);
-	query_int(&q, ":row", body);
-	return query_run(&q);
-}
-
-static bool delete_messages(
-    struct db *db, struct change *c, const struct thread_write *w, struct error *err)
-{
-	struct query q;
-	int64_t bytes = 0, count = 0;
-
-	for (size_t i = 0; i < w->remove_count; i++) {
-		if (!sql_change_delete_message(db, c, w->remove[i], &bytes, &count, err))
-			return false;
-	}
-	c->now.messages -= count;
-	query_start(&q, db, SQL_THREAD_SHRINK, err);
-	query_int(&q, ":bytes", bytes);
-	query_int(&q, ":messages", count);
-	query_int(&q, ":row", c->row);
-	return query_run(&q);
-}
-
-/* The place that comes next; a thread that went back gets a branch for it. */
-static bool change_next_place(struct db *db, struct change *c, struct error *err)
-{
-	struct thread_view *view = &c->now.view;
-	struct query q;
-
-	if (view->until != view->last) {
-		query_start(&q, db, SQL_BRANCH_INSERT, err);
-		query_int(&q, ":thread", c->row);
-		query_int(&q, ":first", view->last + 1);
-		query_int(&q, ":until", view->until);
-		if (!query_run(&q))
-			return false;
-		view->plain = false;
-	}
-	view->until = ++view->last;
-	return true;
-}
-
-/* A message that the thread has gets a second place. */
-static bool enter_context(
-    struct db *db, struct change *c, const char *message_id, struct error *err)
-{
-	struct query q;
-	int64_t seq;
-
-	if (!change_find(db, c, message_id, &seq, NULL, err) || !change_next_place(db, c, err))
-		return false;
-	if (!seq)
-		return true;
-	c->now.view.plain = false;
-	query_start(&q, db, SQL_CONTEXT_ENTER, err);
-	query_int(&q, ":thread", c->row);
-	query_int(&q, ":number", c->now.view.last);
-	query_int(&q, ":seq", seq);
-	return query_run(&q);
-}
-
-bool engine_message_insert(struct db *db, int64_t thread_row, int64_t place,
-    const struct new_message *m, bool plain, struct error *err)
-{
-	struct query q;
-
-	if (!db->driver->side_by_side) {
-		query_start(&q, db, SQL_BODY_INSERT, err);
-		query_text(&q, ":body", m->body_json);
-		if (!query_run(&q))
-			return false;
-	}
-	query_start(&q, db, SQL_MESSAGE_INSERT, err);
-	if (db->driver->side_by_side) /* a server is told both at once */
-		query_text(&q, ":body", m->body_json);
-	query_int(&q, ":thread", thread_row);
-	query_int(&q, ":seq", place);
-	query_text(&q, ":message_id", m->message_id);
-	query_int(&q, ":bytes", (int64_t)strlen(m->body_json));
-	query_int(&q, ":apart", plain ? 0 : place);
-	return query_run(&q);
-}
-
-static bool insert_message(
-    struct db *db, struct change *c, const struct new_message *m, struct error *err)
-{
-	bool plain = c->now.view.plain && c->now.view.until == c->now.view.last;
-	int64_t seq = 0;
-
-	/* the index sees to it where there are no branches */
-	if (!plain && !change_find(db, c, m->message_id, &seq, NULL, err))
-		return false;
-	if (seq) {
-		error_set(err, ERR_STORAGE, NULL);
-		return error_cause(err, "the thread has that message: %s", m->message_id);
-	}
-	if (!change_next_place(db, c, err))
-		return false;
-	c->now.messages++;
-	return engine_message_insert(db, c->row, c->now.view.last, m, plain, err);
-}
-
-static bool change_run_later(
-    struct db *db, enum sql_id id, int64_t row, int64_t until, struct error *err)
-{
-	struct query q;
-
-	query_start(&q, db, id, err);
-	query_int(&q, ":thread", row);
-	query_int(&q, ":until", until);
-	return query_run(&q);
-}
-
-static bool change_go_back(
-    struct db *db, struct change *c, const struct thread_write *w, struct error *err)
-{
-	static const enum sql_id steps[] = {SQL_LATER_BODIES_DELETE, SQL_LATER_MESSAGES_DELETE,
-	    SQL_LATER_BRANCHES_DELETE, SQL_LATER_ENTERED_DELETE};
-	const struct thread_view *to = w->back_to;
-	int64_t bytes = 0, dropped;
-	struct query q;
-
-	query_start(&q, db, SQL_LATER_MESSAGES_BYTES, err);
-	query_int(&q, ":thread", c->row);
-	query_int(&q, ":until", to->last);
-	if (query_row(&q))
-		bytes = query_column_int(&q, LATER_MESSAGES_BYTES_BYTES);
-	if (!query_end(&q))
-		return false;
-	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-		if (!change_run_later(db, steps[i], c->row, to->last, err))
-			return false;
-	}
-	/* the places in between stay empty */
-	c->now.view = (struct thread_view){to->after,
-	    to->until == to->last ? c->now.view.last : to->until, c->now.view.last, to->plain};
-	if (!checkpoints_drop_later(db, c->row, to->last, w->run, &c->now, &dropped, err) ||
-	    !view_count(db, c->row, &c->now.view, &c->now.messages, err))
-		return false;
-	query_start(&q, db, SQL_THREAD_BACK, err);
-	query_int(&q, ":after", to->after);
-	if (to->until != to->last)
-		query_int(&q, ":tip", to->until);
-	query_int(&q, ":plain", to->plain);
-	query_int(&q, ":message_count", c->now.messages);
-	query_int(&q, ":bytes", bytes);
-	query_int(&q, ":row", c->row);
-	query_int(&q, ":dropped", dropped);
-	return query_run(&q);
-}
-
-static bool apply_messages(
-    struct db *db, struct change *c, const struct thread_write *w, struct error *err)
-{
-	if (w->back_to)
-		return change_go_back(db, c, w, err);
-	/* whatever has got a place so far is outside of the context then */
-	if (w->clear_context && !change_move_context(db, c, c->now.view.last, err))
-		return false;
-	if (w->remove_count && !delete_messages(db, c, w, err))
-		return false;
-	for (size_t i = 0; i < w->message_count; i++) {
-		const struct new_message *m = &w->messages[i];
-
-		if (!(m->body_json ? insert_message(db, c, m, err)
-				   : enter_context(db, c, m->message_id, err)))
-			return false;
-	}
-	return !w->leave || leave_context(db, c, w->leave, err);
-}
-
 /* Whether the claim holds, what the thread is, and which number its run gets; one that is not there
  * is made. */
 static bool sql_change_ask(struct db *db, struct unit *unit, struct error *err)
@@ -590,7 +358,7 @@ static bool sql_change_apply(struct db *db, struct unit *unit, struct error *err
 	    : run_prepare(c->st, db, c->change, &c->run, err) && update_thread(db, c, &growth, err);
 	struct run_place place = {c->row, c->now.view.last, 0, number};
 	for (int i = 0; ok && i < c->count; i++) {
-		ok = apply_messages(db, c, writes[i], err);
+		ok = engine_messages_write(db, c->row, writes[i], &c->now, err);
 		if (ok && writes[i]->checkpoint && c->in_row)
 			checkpoint_take(writes[i], &c->now);
 		else if (ok && writes[i]->checkpoint)

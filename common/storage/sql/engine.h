@@ -112,6 +112,13 @@ bool engine_thread_write(struct storage *st, const struct storage_context *ctx,
 bool engine_thread_insert(
     struct storage *st, struct db *db, const struct thread *t, int64_t *row, struct error *err);
 
+/* messages_write.c */
+/* What a write does to the list and the context of a thread, which stands so and does afterwards
+ * (checkpoints.h). */
+struct standing;
+bool engine_messages_write(struct db *db, int64_t thread_row, const struct thread_write *w,
+    struct standing *now, struct error *err);
+
 /* Adds a message at that place of the list; plain: as the thread's row will be. */
 bool engine_message_insert(struct db *db, int64_t thread_row, int64_t place,
     const struct new_message *m, bool plain, struct error *err);

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: ISC */
+/* What a write does to the list of a thread's messages and to its context, in the transaction that
+ * writes the thread. */
+#include "storage/sql/engine.h"
+
+#include "storage/sql/checkpoints.h"
+#include "storage/sql/view.h"
+
+#include <string.h>
+
+/* The list while it is written, with where the thread stands by now. */
+struct list {
+	struct db *db;
+	int64_t thread_row;
+	struct standing *now;
+	struct error *err;
+};
+
+/* The context begins behind that place. */
+static bool list_move_context(struct list *l, int64_t after)
+{
+	struct query q;
+
+	l->now->view.after = after;
+	query_start(&q, l->db, SQL_CONTEXT_MOVE, l->err);
+	query_int(&q, ":after", after);
+	query_int(&q, ":row", l->thread_row);
+	return query_run(&q);
+}
+
+/* A message of the thread as it stands: its seq and, unless place is NULL, its place in the
+ * context; 0: there is none. */
+static bool list_find(const struct list *l, const char *message_id, int64_t *seq, int64_t *place)
+{
+	struct thread_view shown = l->now->view;
+	struct view v;
+	bool ok;
+
+	if (!place)
+		shown.after = shown.until; /* no second places need to be read, once a message */
+	ok = view_read_in(&v, l->db, l->thread_row, &shown, l->err) &&
+	    view_find(&v, l->db, message_id, seq, l->err);
+	if (place)
+		*place = ok && *seq ? view_place(&v, *seq) : 0;
+	view_release(&v);
+	return ok;
+}
+
+static bool list_leave_context(struct list *l, const char *message_id)
+{
+	int64_t seq, place;
+
+	if (!list_find(l, message_id, &seq, &place))
+		return false;
+	return place <= l->now->view.after || list_move_context(l, place);
+}
+
+/* Adds its size to *bytes, and 1 to *count; a message that is not there is none. */
+static bool list_delete(
+    const struct list *l, const char *message_id, int64_t *bytes, int64_t *count)
+{
+	int64_t body = 0, seq;
+	struct query q;
+
+	if (!list_find(l, message_id, &seq, NULL) || !seq)
+		return !error_is_set(l->err);
+	query_start(&q, l->db, SQL_MESSAGE_DELETE, l->err);
+	query_int(&q, ":thread", l->thread_row);
+	query_int(&q, ":seq", seq);
+	if (query_row(&q)) {
+		body = query_column_int(&q, MESSAGE_DELETE_BODY);
+		*bytes += query_column_int(&q, MESSAGE_DELETE_BYTES);
+		++*count;
+	}
+	if (!query_end(&q))
+		return false;
+	query_start(&q, l->db, SQL_BODY_DELETE, l->err);
+	query_int(&q, ":row", body);
+	return query_run(&q);
+}
+
+static bool list_delete_all(struct list *l, const char *const *message_ids, size_t id_count)
+{
+	struct query q;
+	int64_t bytes = 0, count = 0;
+
+	for (size_t i = 0; i < id_count; i++) {
+		if (!list_delete(l, message_ids[i], &bytes, &count))
+			return false;
+	}
+	l->now->messages -= count;
+	query_start(&q, l->db, SQL_THREAD_SHRINK, l->err);
+	query_int(&q, ":bytes", bytes);
+	query_int(&q, ":messages", count);
+	query_int(&q, ":row", l->thread_row);
+	return query_run(&q);
+}
+
+/* The place that comes next; a thread that went back gets a branch for it. */
+static bool list_next_place(struct list *l)
+{
+	struct thread_view *view = &l->now->view;
+	struct query q;
+
+	if (view->until != view->last) {
+		query_start(&q, l->db, SQL_BRANCH_INSERT, l->err);
+		query_int(&q, ":thread", l->thread_row);
+		query_int(&q, ":first", view->last + 1);
+		query_int(&q, ":until", view->until);
+		if (!query_run(&q))
+			return false;
+		view->plain = false;
+	}
+	view->until = ++view->last;
+	return true;
+}
+
+/* A message that the thread has gets a second place. */
+static bool list_enter_context(struct list *l, const char *message_id)
+{
+	struct query q;
+	int64_t seq;
+
+	if (!list_find(l, message_id, &seq, NULL) || !list_next_place(l))
+		return false;
+	if (!seq)
+		return true;
+	l->now->view.plain = false;
+	query_start(&q, l->db, SQL_CONTEXT_ENTER, l->err);
+	query_int(&q, ":thread", l->thread_row);
+	query_int(&q, ":number", l->now->view.last);
+	query_int(&q, ":seq", seq);
+	return query_run(&q);
+}
+
+bool engine_message_insert(struct db *db, int64_t thread_row, int64_t place,
+    const struct new_message *m, bool plain, struct error *err)
+{
+	struct query q;
+
+	if (!db->driver->side_by_side) {
+		query_start(&q, db, SQL_BODY_INSERT, err);
+		query_text(&q, ":body", m->body_json);
+		if (!query_run(&q))
+			return false;
+	}
+	query_start(&q, db, SQL_MESSAGE_INSERT, err);
+	if (db->driver->side_by_side) /* a server is told both at once */
+		query_text(&q, ":body", m->body_json);
+	query_int(&q, ":thread", thread_row);
+	query_int(&q, ":seq", place);
+	query_text(&q, ":message_id", m->message_id);
+	query_int(&q, ":bytes", (int64_t)strlen(m->body_json));
+	query_int(&q, ":apart", plain ? 0 : place);
+	return query_run(&q);
+}
+
+static bool list_insert(struct list *l, const struct new_message *m)
+{
+	bool plain = l->now->view.plain && l->now->view.until == l->now->view.last;
+	int64_t seq = 0;
+
+	/* the index sees to it where there are no branches */
+	if (!plain && !list_find(l, m->message_id, &seq, NULL))
+		return false;
+	if (seq) {
+		error_set(l->err, ERR_STORAGE, NULL);
+		return error_cause(l->err, "the thread has that message: %s", m->message_id);
+	}
+	if (!list_next_place(l))
+		return false;
+	l->now->messages++;
+	return engine_message_insert(l->db, l->thread_row, l->now->view.last, m, plain, l->err);
+}
+
+/* The thread has what it had at w->back_to, and nothing that came later is left. */
+static bool list_go_back(struct list *l, const struct thread_write *w)
+{
+	static const enum sql_id steps[] = {SQL_LATER_BODIES_DELETE, SQL_LATER_MESSAGES_DELETE,
+	    SQL_LATER_BRANCHES_DELETE, SQL_LATER_ENTERED_DELETE};
+	const struct thread_view *to = w->back_to;
+	struct standing *now = l->now;
+	int64_t bytes = 0, dropped;
+	struct query q;
+
+	query_start(&q, l->db, SQL_LATER_MESSAGES_BYTES, l->err);
+	query_int(&q, ":thread", l->thread_row);
+	query_int(&q, ":until", to->last);
+	if (query_row(&q))
+		bytes = query_column_int(&q, LATER_MESSAGES_BYTES_BYTES);
+	if (!query_end(&q))
+		return false;
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		query_start(&q, l->db, steps[i], l->err);
+		query_int(&q, ":thread", l->thread_row);
+		query_int(&q, ":until", to->last);
+		if (!query_run(&q))
+			return false;
+	}
+	/* the places in between stay empty */
+	now->view = (struct thread_view){to->after,
+	    to->until == to->last ? now->view.last : to->until, now->view.last, to->plain};
+	if (!checkpoints_drop_later(
+		l->db, l->thread_row, to->last, w->run, now, &dropped, l->err) ||
+	    !view_count(l->db, l->thread_row, &now->view, &now->messages, l->err))
+		return false;
+	query_start(&q, l->db, SQL_THREAD_BACK, l->err);
+	query_int(&q, ":after", to->after);
+	if (to->until != to->last)
+		query_int(&q, ":tip", to->until);
+	query_int(&q, ":plain", to->plain);
+	query_int(&q, ":message_count", now->messages);
+	query_int(&q, ":bytes", bytes);
+	query_int(&q, ":row", l->thread_row);
+	query_int(&q, ":dropped", dropped);
+	return query_run(&q);
+}
+
+bool engine_messages_write(struct db *db, int64_t thread_row, const struct thread_write *w,
+    struct standing *now, struct error *err)
+{
+	struct list l = {db, thread_row, now, err};
+
+	if (w->back_to)
+		return list_go_back(&l, w);
+	/* whatever has got a place so far is outside of the context then */
+	if (w->clear_context && !list_move_context(&l, now->view.last))
+		return false;
+	if (w->remove_count && !list_delete_all(&l, w->remove, w->remove_count))
+		return false;
+	for (size_t i = 0; i < w->message_count; i++) {
+		const struct new_message *m = &w->messages[i];
+
+		if (!(m->body_json ? list_insert(&l, m) : list_enter_context(&l, m->message_id)))
+			return false;
+	}
+	return !w->leave || list_leave_context(&l, w->leave);
+}
