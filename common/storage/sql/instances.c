@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
-/* Rows of instances and processes, and the thread that looks after them. */
+/* Rows of processes, what they could not give back, and the thread that looks after an instance and
+ * others. */
 #include "storage/sql/instances.h"
 
-#include "base/id.h"
 #include "base/log/log.h"
 #include "base/memory.h"
 #include "base/os/clock.h"
@@ -13,8 +13,6 @@
 #include "storage/sql/engine.h"
 #include "storage/sql/jobs.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -26,19 +24,6 @@
 #define FOLLOWS_MS 1000 /* who has waited waits again, when it has read what there was */
 #define LOOK_MS 100     /* for what other instances order */
 #define IDLE_MS 1000    /* the same of those that are not in office */
-#define RENEW_MS 2000   /* a fifth of what makes an instance dead (sql/claims.sql) */
-#define LATE_MS 5000    /* when others than who is in office do that */
-
-/* The layout of the region SHARED_INSTANCE; its first mutex guards the beginning of a life. */
-struct instance_life {
-	struct shared_head head;
-	_Atomic int64_t number;
-	_Atomic uint32_t times;  /* others have given it up */
-	_Atomic int64_t renewed; /* by clock_monotonic_ms */
-	_Atomic int64_t clock;   /* the database's, as clock_agree wants it; 0: unknown */
-};
-
-_Static_assert(sizeof(struct instance_life) <= SHARED_INSTANCE_SIZE, "SHARED_INSTANCE is small");
 
 #define FOLLOWED 1024 /* runs whose latest chunk is remembered */
 
@@ -92,7 +77,7 @@ bool instances_each(struct storage *st, const struct storage_context *ctx,
 
 int64_t instances_number(const struct instances *i)
 {
-	return atomic_load(&i->life->number);
+	return instance_number(i->life);
 }
 
 /* ---- one statement each ---- */
@@ -106,161 +91,6 @@ static bool instances_run(
 	query_int(&q, name, value);
 	query_row(&q);
 	return pool_query_end(i->engine->pool, &q);
-}
-
-/* ---- the clock ---- */
-
-/* The database has said what time it is, at some moment since asked_at, by clock_uptime_us: what is
- * known of its clock changes as little as that allows. */
-static void instances_hear_clock(struct instances *i, int64_t clock, int64_t asked_at)
-{
-	int64_t most = clock - asked_at, least = clock - clock_uptime_us();
-	int64_t zero = atomic_load(&i->life->clock);
-
-	zero = zero < least ? least : zero > most ? most : zero;
-	atomic_store(&i->life->clock, zero);
-	clock_agree(zero);
-}
-
-/* ---- a life begins ---- */
-
-static bool instance_end(struct db *db, int64_t number, struct error *err)
-{
-	static const enum sql_id steps[] = {SQL_INSTANCE_END, SQL_INSTANCE_PROCESSES_END};
-	struct query q;
-
-	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-		query_start(&q, db, steps[i], err);
-		query_int(&q, ":number", number);
-		if (!query_run(&q))
-			return false;
-	}
-	return true;
-}
-
-static bool instance_read_secret(struct db *db, struct storage *st, struct error *err)
-{
-	unsigned char own[STORAGE_SECRET_SIZE];
-	const void *bytes = NULL;
-	size_t size = 0;
-	struct query q;
-
-	random_bytes(own, sizeof(own));
-	query_start(&q, db, SQL_SECRET_MAKE, err);
-	query_blob(&q, ":bytes", own, sizeof(own));
-	if (!query_run(&q))
-		return false;
-	query_start(&q, db, SQL_SECRET_READ, err);
-	if (query_row(&q))
-		bytes = query_column_blob(&q, SECRET_READ_BYTES, &size);
-	if (bytes && size == sizeof(st->secret))
-		memcpy(st->secret, bytes, size);
-	if (!query_end(&q) || (bytes && size == sizeof(st->secret)))
-		return !error_is_set(err);
-	return error_set(err, ERR_STORAGE, "the table secret has no %zu bytes", sizeof(st->secret));
-}
-
-static bool instance_write_row(
-    struct instances *i, struct db *db, int64_t number, struct error *err)
-{
-	int64_t asked_at = clock_uptime_us();
-	char host[65] = "";
-	struct query q;
-
-	gethostname(host, sizeof(host) - 1);
-	query_start(&q, db, SQL_INSTANCE_BEGIN, err);
-	query_int(&q, ":number", number);
-	query_text(&q, ":host", host);
-	query_text(&q, ":version", AGENTGRAPH_VERSION);
-	if (query_row(&q)) {
-		i->engine->storage.node = query_column_int(&q, INSTANCE_BEGIN_NODE);
-		instances_hear_clock(i, query_column_int(&q, INSTANCE_BEGIN_CLOCK), asked_at);
-	}
-	return query_end(&q);
-}
-
-/* In one transaction, one instance at a time; previous: an earlier life over the same state
- * directory, or 0. */
-static bool instance_register(
-    struct instances *i, int64_t number, int64_t previous, struct error *err)
-{
-	struct engine *e = i->engine;
-	struct db *db = db_open(&e->source, e->mode, err);
-	struct query q;
-	bool ok;
-
-	if (!db)
-		return false;
-	ok = db_begin(db, err);
-	if (ok) {
-		query_start(&q, db, SQL_INSTANCES_LOCK, err);
-		ok = query_run(&q);
-	}
-	if (ok) {
-		query_start(&q, db, SQL_INSTANCES_FORGET, err);
-		ok = query_run(&q);
-	}
-	if (ok) {
-		query_start(&q, db, SQL_COMMITS_FORGET, err);
-		ok = query_run(&q);
-	}
-	ok = ok && (!previous || instance_end(db, previous, err)) &&
-	    instance_write_row(i, db, number, err) && instance_read_secret(db, &e->storage, err) &&
-	    db_commit(db, err);
-	if (!ok)
-		db_rollback(db);
-	db_close(db);
-	return ok;
-}
-
-/* The number of the life that was over this state directory last; 0: there was none. */
-static int64_t instance_previous(const char *path)
-{
-	char text[32] = "";
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		return 0;
-	if (read(fd, text, sizeof(text) - 1) < 0)
-		text[0] = '\0';
-	close(fd);
-	return strtoll(text, NULL, 10);
-}
-
-/* What is not on disk, or half of it, only makes the next life wait for the end of this one. */
-static void instance_remember(const char *path, int64_t number)
-{
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-
-	if (fd < 0)
-		return;
-	dprintf(fd, "%" PRId64 "\n", number);
-	close(fd);
-}
-
-/* The first process of a life gives it its number. */
-static bool instance_begin(struct instances *i, struct error *err)
-{
-	struct engine *e = i->engine;
-	char *path = xasprintf("%s/instance", e->state_dir);
-	int64_t number, previous = 0;
-	uint64_t bits;
-	bool ok;
-
-	shared_lock(&i->life->head.mutex[0]);
-	number = atomic_load(&i->life->number);
-	if (!number) {
-		previous = instance_previous(path);
-		random_bytes(&bits, sizeof(bits));
-		number = (int64_t)(bits >> 2) + 1;
-		instance_remember(path, number);
-	}
-	ok = instance_register(i, number, previous, err);
-	if (ok)
-		atomic_store(&i->life->number, number);
-	shared_unlock(&i->life->head.mutex[0]);
-	free(path);
-	return ok;
 }
 
 /* ---- processes ---- */
@@ -291,7 +121,7 @@ static bool process_renew(struct instances *i, uint32_t times, struct error *err
 
 bool instances_process(struct instances *i, int64_t *process, struct error *err)
 {
-	uint32_t times = atomic_load(&i->life->times);
+	uint32_t times = instance_times(i->life);
 	bool ok = true;
 
 	*process = atomic_load(&i->process);
@@ -386,31 +216,6 @@ static bool instances_release(struct instances *i, struct error *err)
 }
 
 /* ---- its thread ---- */
-
-/* Others believed this instance to be dead: what it held is not its own any more. */
-static bool instance_come_back(struct instances *i, struct error *err)
-{
-	atomic_fetch_add(&i->life->times, 1);
-	if (!instance_register(i, instances_number(i), 0, err))
-		return false;
-	log_warning("this instance was not seen for so long that others took its runs over");
-	chunks_moved_all(i->engine->shared);
-	return true;
-}
-
-static bool instance_renew(struct instances *i, struct error *err)
-{
-	int64_t asked_at = clock_uptime_us();
-	struct query q;
-	bool there;
-
-	pool_query(i->engine->pool, &q, SQL_INSTANCE_SEEN, err);
-	query_int(&q, ":number", instances_number(i));
-	there = query_row(&q);
-	if (there)
-		instances_hear_clock(i, query_column_int(&q, INSTANCE_SEEN_CLOCK), asked_at);
-	return pool_query_end(i->engine->pool, &q) && (there || instance_come_back(i, err));
-}
 
 static bool instances_give_up(struct instances *i, struct error *err)
 {
@@ -518,7 +323,8 @@ static bool instances_look_after(struct instances *i, struct error *err)
 {
 	struct query q;
 
-	if (!instance_renew(i, err) || !instances_bury(i, err) || !instances_give_up(i, err))
+	if (!instance_renew(i->life, i->engine, err) || !instances_bury(i, err) ||
+	    !instances_give_up(i, err))
 		return false;
 	pool_query(i->engine->pool, &q, SQL_ORDERS_FORGET, err);
 	query_row(&q);
@@ -541,15 +347,6 @@ static void instances_tell(struct instances *i, struct error *err)
 	error_release(err);
 }
 
-/* Who is in office may have been stopped; so others do its work when it is late. */
-static bool instances_are_due(struct instances *i, bool in_office)
-{
-	int64_t now = clock_monotonic_ms(), renewed = atomic_load(&i->life->renewed);
-
-	return now - renewed >= (in_office ? RENEW_MS : LATE_MS) &&
-	    atomic_compare_exchange_strong(&i->life->renewed, &renewed, now);
-}
-
 static void *instances_work(void *arg)
 {
 	struct instances *i = arg;
@@ -560,8 +357,8 @@ static void *instances_work(void *arg)
 		bool in_office = background_in_office(i->office);
 
 		pthread_mutex_unlock(&i->thread.lock);
-		clock_agree(atomic_load(&i->life->clock));
-		if (instances_release(i, &err) && instances_are_due(i, in_office))
+		instance_agree(i->life);
+		if (instances_release(i, &err) && instance_is_due(i->life, in_office))
 			instances_look_after(i, &err);
 		if (in_office && !error_is_set(&err))
 			instances_look(i, &err);
@@ -580,9 +377,9 @@ struct instances *instances_begin(struct engine *e, struct error *err)
 
 	i->engine = e;
 	pthread_mutex_init(&i->lock, NULL);
-	i->life = shared_region(e->shared, SHARED_INSTANCE);
+	i->life = instance_life(e->shared);
 	i->office = background_office(e->state_dir, "instance.lock", err);
-	if (i->office >= 0 && instance_begin(i, err) &&
+	if (i->office >= 0 && instance_begin(i->life, e, err) &&
 	    background_start(&i->thread, instances_work, i, err))
 		return i;
 	if (i->office >= 0)

@@ -50,4 +50,31 @@ bool instances_bury(struct instances *i, struct error *err);
 void instances_release_later(
     struct instances *i, int64_t holder, int64_t row, int64_t fence, const char *thread_id);
 
+/* ---- instance_life.c: the life of this instance, which its processes have in common: its number,
+ * its row, and what is known of the database's clock */
+
+struct instance_life; /* in shared memory */
+
+struct shared;
+struct instance_life *instance_life(struct shared *shared);
+
+/* Its row is written, under a number that the first process of the life gives it; the storage's
+ * node and secret are set.  False with err set. */
+bool instance_begin(struct instance_life *life, struct engine *e, struct error *err);
+
+int64_t instance_number(const struct instance_life *life);
+
+/* How often others have given it up: what a process held before is its own no more. */
+uint32_t instance_times(const struct instance_life *life);
+
+/* Whether it is time to renew its row, which one of its processes is told: the one in office, or
+ * others when that is late, because it may have been stopped. */
+bool instance_is_due(struct instance_life *life, bool in_office);
+
+/* Renews it, or begins anew where others have given it up.  False with err set. */
+bool instance_renew(struct instance_life *life, struct engine *e, struct error *err);
+
+/* Has this process's clock_now say what the database's clock does, as far as that is known. */
+void instance_agree(const struct instance_life *life);
+
 #endif

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: ISC */
+/* The life of an instance over a database: its number, its row there, and what time it is for all
+ * of them. */
+#include "storage/sql/instances.h"
+
+#include "base/id.h"
+#include "base/log/log.h"
+#include "base/memory.h"
+#include "base/os/clock.h"
+#include "storage/queue.h"
+#include "storage/sql/engine.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define RENEW_MS 2000 /* a fifth of what makes an instance dead (sql/claims.sql) */
+#define LATE_MS 5000  /* when others than who is in office do that */
+
+/* The layout of the region SHARED_INSTANCE; its first mutex guards the beginning of a life. */
+struct instance_life {
+	struct shared_head head;
+	_Atomic int64_t number;
+	_Atomic uint32_t times;  /* others have given it up */
+	_Atomic int64_t renewed; /* by clock_monotonic_ms */
+	_Atomic int64_t clock;   /* the database's, as clock_agree wants it; 0: unknown */
+};
+
+_Static_assert(sizeof(struct instance_life) <= SHARED_INSTANCE_SIZE, "SHARED_INSTANCE is small");
+
+struct instance_life *instance_life(struct shared *shared)
+{
+	return shared_region(shared, SHARED_INSTANCE);
+}
+
+int64_t instance_number(const struct instance_life *life)
+{
+	return atomic_load(&life->number);
+}
+
+uint32_t instance_times(const struct instance_life *life)
+{
+	return atomic_load(&life->times);
+}
+
+void instance_agree(const struct instance_life *life)
+{
+	clock_agree(atomic_load(&life->clock));
+}
+
+/* The database has said what time it is, at some moment since asked_at, by clock_uptime_us: what is
+ * known of its clock changes as little as that allows. */
+static void instance_hear_clock(struct instance_life *life, int64_t clock, int64_t asked_at)
+{
+	int64_t most = clock - asked_at, least = clock - clock_uptime_us();
+	int64_t zero = atomic_load(&life->clock);
+
+	zero = zero < least ? least : zero > most ? most : zero;
+	atomic_store(&life->clock, zero);
+	clock_agree(zero);
+}
+
+static bool instance_end(struct db *db, int64_t number, struct error *err)
+{
+	static const enum sql_id steps[] = {SQL_INSTANCE_END, SQL_INSTANCE_PROCESSES_END};
+	struct query q;
+
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		query_start(&q, db, steps[i], err);
+		query_int(&q, ":number", number);
+		if (!query_run(&q))
+			return false;
+	}
+	return true;
+}
+
+static bool instance_read_secret(struct db *db, struct storage *st, struct error *err)
+{
+	unsigned char own[STORAGE_SECRET_SIZE];
+	const void *bytes = NULL;
+	size_t size = 0;
+	struct query q;
+
+	random_bytes(own, sizeof(own));
+	query_start(&q, db, SQL_SECRET_MAKE, err);
+	query_blob(&q, ":bytes", own, sizeof(own));
+	if (!query_run(&q))
+		return false;
+	query_start(&q, db, SQL_SECRET_READ, err);
+	if (query_row(&q))
+		bytes = query_column_blob(&q, SECRET_READ_BYTES, &size);
+	if (bytes && size == sizeof(st->secret))
+		memcpy(st->secret, bytes, size);
+	if (!query_end(&q) || (bytes && size == sizeof(st->secret)))
+		return !error_is_set(err);
+	return error_set(err, ERR_STORAGE, "the table secret has no %zu bytes", sizeof(st->secret));
+}
+
+static bool instance_write_row(struct instance_life *life, struct storage *st, struct db *db,
+    int64_t number, struct error *err)
+{
+	int64_t asked_at = clock_uptime_us();
+	char host[65] = "";
+	struct query q;
+
+	gethostname(host, sizeof(host) - 1);
+	query_start(&q, db, SQL_INSTANCE_BEGIN, err);
+	query_int(&q, ":number", number);
+	query_text(&q, ":host", host);
+	query_text(&q, ":version", AGENTGRAPH_VERSION);
+	if (query_row(&q)) {
+		st->node = query_column_int(&q, INSTANCE_BEGIN_NODE);
+		instance_hear_clock(life, query_column_int(&q, INSTANCE_BEGIN_CLOCK), asked_at);
+	}
+	return query_end(&q);
+}
+
+/* In one transaction, one instance at a time; previous: an earlier life over the same state
+ * directory, or 0. */
+static bool instance_register(struct instance_life *life, struct engine *e, int64_t number,
+    int64_t previous, struct error *err)
+{
+	struct db *db = db_open(&e->source, e->mode, err);
+	struct query q;
+	bool ok;
+
+	if (!db)
+		return false;
+	ok = db_begin(db, err);
+	if (ok) {
+		query_start(&q, db, SQL_INSTANCES_LOCK, err);
+		ok = query_run(&q);
+	}
+	if (ok) {
+		query_start(&q, db, SQL_INSTANCES_FORGET, err);
+		ok = query_run(&q);
+	}
+	if (ok) {
+		query_start(&q, db, SQL_COMMITS_FORGET, err);
+		ok = query_run(&q);
+	}
+	ok = ok && (!previous || instance_end(db, previous, err)) &&
+	    instance_write_row(life, &e->storage, db, number, err) &&
+	    instance_read_secret(db, &e->storage, err) && db_commit(db, err);
+	if (!ok)
+		db_rollback(db);
+	db_close(db);
+	return ok;
+}
+
+/* The number of the life that was over this state directory last; 0: there was none. */
+static int64_t instance_previous(const char *path)
+{
+	char text[32] = "";
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return 0;
+	if (read(fd, text, sizeof(text) - 1) < 0)
+		text[0] = '\0';
+	close(fd);
+	return strtoll(text, NULL, 10);
+}
+
+/* What is not on disk, or half of it, only makes the next life wait for the end of this one. */
+static void instance_remember(const char *path, int64_t number)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return;
+	dprintf(fd, "%" PRId64 "\n", number);
+	close(fd);
+}
+
+bool instance_begin(struct instance_life *life, struct engine *e, struct error *err)
+{
+	char *path = xasprintf("%s/instance", e->state_dir);
+	int64_t number, previous = 0;
+	uint64_t bits;
+	bool ok;
+
+	shared_lock(&life->head.mutex[0]);
+	number = atomic_load(&life->number);
+	if (!number) {
+		previous = instance_previous(path);
+		random_bytes(&bits, sizeof(bits));
+		number = (int64_t)(bits >> 2) + 1;
+		instance_remember(path, number);
+	}
+	ok = instance_register(life, e, number, previous, err);
+	if (ok)
+		atomic_store(&life->number, number);
+	shared_unlock(&life->head.mutex[0]);
+	free(path);
+	return ok;
+}
+
+/* ---- it goes on ---- */
+
+bool instance_is_due(struct instance_life *life, bool in_office)
+{
+	int64_t now = clock_monotonic_ms(), renewed = atomic_load(&life->renewed);
+
+	return now - renewed >= (in_office ? RENEW_MS : LATE_MS) &&
+	    atomic_compare_exchange_strong(&life->renewed, &renewed, now);
+}
+
+/* Others believed this instance to be dead: what it held is not its own any more. */
+static bool instance_come_back(struct instance_life *life, struct engine *e, struct error *err)
+{
+	atomic_fetch_add(&life->times, 1);
+	if (!instance_register(life, e, instance_number(life), 0, err))
+		return false;
+	log_warning("this instance was not seen for so long that others took its runs over");
+	chunks_moved_all(e->shared);
+	return true;
+}
+
+bool instance_renew(struct instance_life *life, struct engine *e, struct error *err)
+{
+	int64_t asked_at = clock_uptime_us();
+	struct query q;
+	bool there;
+
+	pool_query(e->pool, &q, SQL_INSTANCE_SEEN, err);
+	query_int(&q, ":number", instance_number(life));
+	there = query_row(&q);
+	if (there)
+		instance_hear_clock(life, query_column_int(&q, INSTANCE_SEEN_CLOCK), asked_at);
+	return pool_query_end(e->pool, &q) && (there || instance_come_back(life, e, err));
+}
