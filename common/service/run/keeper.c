@@ -19,8 +19,6 @@
 #define TOGETHER 64           /* runs in one transaction */
 #define PAUSE_MS 2            /* from one transaction to the next, while nobody is held up */
 #define UNSEEN_MS 10          /* the same while nobody follows a run */
-#define AGAIN_MS 100          /* until what the disk did not take for the moment is tried again */
-#define AWAY_MS 30000         /* for so long */
 
 /* Chunks that follow each other. */
 struct batch {
@@ -213,9 +211,9 @@ static bool keeper_tries_again(struct chunk_keeper *keeper, const struct error *
 	int64_t now = clock_monotonic_ms();
 	if (!keeper->away_since)
 		keeper->away_since = now;
-	if (err->kind != ERR_TRANSIENT_STORAGE || now - keeper->away_since >= AWAY_MS)
+	if (err->kind != ERR_TRANSIENT_STORAGE || now - keeper->away_since >= KEPT_AWAY_MS)
 		return false;
-	all->again_at = now + AGAIN_MS;
+	all->again_at = now + KEPT_AGAIN_MS;
 	keeper_queue(keeper);
 	return true;
 }
@@ -331,121 +329,6 @@ static void keeper_wait(struct chunk_keeper *keeper)
 
 /* ---- to the client ---- */
 
-/* One chunk, in parts where it is large; false when nobody reads the rest.  part is room for them.
- */
-static bool keeper_send_line(struct chunk_keeper *keeper, const struct kept_line *line,
-    enum granularity granularity, struct buf *part, struct error *err)
-{
-	const struct chunk_keeper_setup *setup = &keeper->setup;
-	const struct kept_reader reader = {.storage = keeper->all->storage,
-	    .thread_row = keeper->thread_row,
-	    .number = line->seq ? keeper->number : 0,
-	    .granularity = granularity,
-	    .words = setup->words,
-	    .modes = setup->modes,
-	    .thread_id = setup->thread_id,
-	    .run_id = keeper->run_id};
-	struct chunk_sink *live = setup->live;
-	struct kept_place place = {0};
-	bool more = true, begun = false, ok = true;
-	while (ok && more) {
-		buf_reset(part);
-		ok = kept_line_print(line, &reader, &place, part, &more, err);
-		if (ok && more) {
-			begun = true;
-			ok = live->part(live, part->data, part->len);
-		}
-	}
-	if (ok && (begun || part->len))
-		live->chunk(live, part->data, part->len);
-	else if (begun && error_is_set(err))
-		live->cut(live, err->cause);
-	return ok || (error_is_set(err) && !begun);
-}
-
-/* A stream waits for a state that cannot be read for the moment, and goes on without one that
- * cannot be read. */
-static bool keeper_send(struct chunk_keeper *keeper, const struct kept_line *line, struct buf *part)
-{
-	int64_t end = clock_monotonic_ms() + AWAY_MS;
-	struct error err = {0};
-	bool reads = keeper_send_line(keeper, line, keeper->setup.granularity, part, &err);
-	while (reads && err.kind == ERR_TRANSIENT_STORAGE && clock_monotonic_ms() < end) {
-		error_release(&err);
-		clock_sleep_ms(AGAIN_MS);
-		reads = keeper_send_line(keeper, line, keeper->setup.granularity, part, &err);
-	}
-	if (reads && error_is_set(&err)) {
-		log_error("a state of run %s cannot be shown: %s", keeper->run_id,
-		    *err.cause ? err.cause : err.detail);
-		error_release(&err);
-		reads = keeper_send_line(keeper, line, GRANULARITY_LOW, part, &err);
-	}
-	error_release(&err);
-	return reads;
-}
-
-/* Chunks that follow those up to *seq, which moves on; false when nobody reads any more. */
-static bool keeper_deliver(
-    struct chunk_keeper *keeper, const char *lines, size_t len, bool numbered, int64_t *seq)
-{
-	struct chunk_sink *live = keeper->setup.live;
-	const char *end = lines + len;
-	struct kept_line line;
-	struct buf part = {0};
-	bool reads = true;
-	if (live->cork)
-		live->cork(live, true);
-	for (; reads && lines < end; lines += line.len + 1) {
-		if (!kept_line_read(&line, lines, (size_t)(end - lines)))
-			continue; /* it was deleted */
-		if (!numbered)
-			line.seq = 0;
-		if (line.seq && line.seq <= *seq)
-			continue;
-		if (line.seq)
-			*seq = line.seq;
-		if (line.least <= keeper->setup.granularity)
-			reads = keeper_send(keeper, &line, &part);
-	}
-	buf_release(&part);
-	if (live->cork)
-		live->cork(live, false);
-	return reads;
-}
-
-struct keeper_row {
-	struct buf lines;
-	int64_t until;
-};
-
-static bool keeper_take_row(void *arg, const struct chunk_batch *batch)
-{
-	struct keeper_row *row = arg;
-	buf_add(&row->lines, batch->lines, batch->len);
-	row->until = batch->seq + batch->count - 1;
-	return false;
-}
-
-/* The same for what comes next on the disk, where there is something up to stored. */
-static bool keeper_catch_up(struct chunk_keeper *keeper, int64_t stored, int64_t *seq)
-{
-	struct storage *storage = keeper->all->storage;
-	struct keeper_row row = {.until = stored};
-	struct error err = {0};
-	bool reads = storage->runs->chunks_read(
-	    storage, NULL, keeper->thread_row, keeper->number, *seq, keeper_take_row, &row, &err);
-	if (reads)
-		reads = keeper_deliver(keeper, row.lines.data, row.lines.len, true, seq);
-	else
-		keeper->setup.live->cut(keeper->setup.live, err.cause);
-	if (reads && *seq < row.until)
-		*seq = row.until;
-	buf_release(&row.lines);
-	error_release(&err);
-	return reads;
-}
-
 /* What is next in memory, where nothing is missing before it; the lock is held. */
 static struct batch *keeper_next(struct chunk_keeper *keeper, int64_t seq)
 {
@@ -459,22 +342,30 @@ static void *keeper_run(void *arg)
 {
 	struct chunk_keeper *keeper = arg;
 	struct chunk_keepers *all = keeper->all;
-	int64_t seq = 0;
-	log_request(keeper->setup.request_id);
+	const struct chunk_keeper_setup *setup = &keeper->setup;
+	struct kept_live live = {.sink = setup->live,
+	    .reader = {.storage = all->storage,
+		.granularity = setup->granularity,
+		.words = setup->words,
+		.modes = setup->modes,
+		.thread_id = setup->thread_id,
+		.run_id = keeper->run_id}};
+	log_request(setup->request_id);
 	pthread_mutex_lock(&all->lock);
 	while (!keeper->gone) {
-		struct batch *batch = keeper_next(keeper, seq);
+		struct batch *batch = keeper_next(keeper, live.seq);
 		int64_t stored = keeper->stored;
-		if (!batch && seq >= stored) {
+		if (!batch && live.seq >= stored) {
 			if (keeper->ended && keeper_is_settled(keeper))
 				break;
 			pthread_cond_wait(&keeper->moved, &all->lock);
 			continue;
 		}
+		live.reader.thread_row = keeper->thread_row;
+		live.reader.number = keeper->number;
 		pthread_mutex_unlock(&all->lock);
-		bool reads = batch ? keeper_deliver(keeper, batch->lines.data, batch->lines.len,
-					 batch->seq != 0, &seq)
-				   : keeper_catch_up(keeper, stored, &seq);
+		bool reads = batch ? kept_live_tell(&live, &batch->lines, batch->seq != 0)
+				   : kept_live_catch_up(&live, stored);
 		if (batch)
 			batch_free(batch);
 		pthread_mutex_lock(&all->lock);

@@ -93,4 +93,25 @@ bool kept_line_has_status(const struct kept_line *line, const char *status);
 bool kept_line_print(const struct kept_line *line, const struct kept_reader *reader,
     struct kept_place *place, struct buf *out, bool *more, struct error *err);
 
+/* ---- kept_live.c: the lines of a run as the client is told them that waits for it */
+
+/* Until a database that is away for the moment is tried again, and for how long that goes on. */
+#define KEPT_AGAIN_MS 100
+#define KEPT_AWAY_MS 30000
+
+struct chunk_sink;
+
+struct kept_live {
+	struct kept_reader reader;
+	struct chunk_sink *sink;
+	int64_t seq; /* of the latest that was told, or left out */
+};
+
+/* Tells chunks, without numbers where they were not kept, but for those up to live->seq, which
+ * moves on.  False when nobody reads any more. */
+bool kept_live_tell(struct kept_live *live, const struct buf *lines, bool numbered);
+
+/* The same for what comes next on the disk, where there is something up to stored. */
+bool kept_live_catch_up(struct kept_live *live, int64_t stored);
+
 #endif

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: ISC */
-/* Opening the thread, deciding what the input means, and running the graph. */
+/* Deciding what the input means for the thread that was opened, and running the graph. */
 #include "service/run/turn.h"
 
 #include "base/json/json.h"
 #include "base/log/log.h"
-#include "base/os/clock.h"
 #include "graph/message/message.h"
 #include "graph/state.h"
 #include "service/files/media.h"
 #include "service/history/earlier.h"
 #include "service/memory/memory_calls.h"
 #include "service/run/answers.h"
-#include "service/run/keeper.h"
-#include "service/run/records.h"
 #include "service/thread/change.h"
 #include "service/thread/feed.h"
 #include "service/thread/messages.h"
@@ -21,206 +18,6 @@
 #include "storage/runs.h"
 
 #include <string.h>
-
-void turn_init(struct turn *turn, struct call *call, const struct run_input *in)
-{
-	*turn = (struct turn){.call = call, .in = *in, .run_id = in->run_id};
-	turn->user = message_last(in->messages, "user");
-	if (!turn->run_id)
-		turn->run_id = id_make(&call->service->ids, arena_alloc(call->arena, UUID_SIZE));
-}
-
-bool turn_read(struct turn *turn, struct call *call, const cJSON *body, const char *key)
-{
-	struct run_input in;
-	*turn = (struct turn){.call = call};
-	if (call->service->graph->live)
-		return error_set(&call->error, ERR_GRAPH_IS_LIVE, NULL);
-	if (!run_input_read(call, body, key, &in))
-		return false;
-	turn_init(turn, call, &in);
-	return true;
-}
-
-/* The call that the first of the messages answers, when all of them do nothing else. */
-static const char *turn_first_answer(const cJSON *messages)
-{
-	const cJSON *message;
-	cJSON_ArrayForEach(message, messages) {
-		if (!message_is(message, "tool") || !answers_call(message))
-			return NULL;
-	}
-	return answers_call(messages->child);
-}
-
-/* Existing clients forget the id of a thread that their first request made: answers without one go
- * to the caller's thread where the call waits.  The route's permission knew no thread. */
-bool turn_find_thread(struct turn *turn)
-{
-	struct call *call = turn->call;
-	struct storage *storage = call->service->storage;
-	const char *call_id = turn_first_answer(turn->in.messages);
-	if (turn->in.thread_id || !call_id)
-		return true;
-	if (!storage->threads->waiting(storage, &call->ctx, call->arena, call->user_id, call_id,
-		&turn->in.thread_id, &call->error))
-		return false;
-	struct permission permission = call->permission;
-	permission.resource_id = turn->in.thread_id;
-	return !permission.resource || !permission.resource_id || call_permit(call, &permission);
-}
-
-/* An id that the client chose may be that of an earlier run, whose record goes. */
-static bool turn_find_replaced(struct turn *turn)
-{
-	struct call *call = turn->call;
-	struct run_record record;
-	if (turn->in.run_id && !turn->is_new &&
-	    call->service->storage->runs->get(call->service->storage, &call->ctx, call->arena,
-		turn->thread.thread_id, turn->run_id, &record, &call->error)) {
-		if (record_is_active(&record))
-			return record_refuse_active(call, turn->run_id);
-		turn->replaces = record.number;
-	}
-	return !error_is_set(&call->error);
-}
-
-enum lease_order turn_orders(const struct turn *turn)
-{
-	static const enum lease_order orders[] = {
-	    [CLAIM_INTERRUPT] = ORDER_STOP, [CLAIM_ROLLBACK] = ORDER_ROLLBACK};
-	return orders[turn->in.claim];
-}
-
-/* Runs in the queue have their place before this one, or are stopped with the one in flight. */
-static bool turn_stop_queued(struct turn *turn)
-{
-	struct call *call = turn->call;
-	struct storage *storage = call->service->storage;
-	int64_t count;
-	return storage->runs->stop_queued(
-	    storage, &call->ctx, turn->in.thread_id, NULL, turn_orders(turn), &count, &call->error);
-}
-
-static bool turn_is_first(struct turn *turn)
-{
-	struct call *call = turn->call;
-	struct storage *storage = call->service->storage;
-	bool queued = false;
-	if (turn->in.claim != CLAIM_REJECT || turn->is_new)
-		return true;
-	return storage->runs->queued_due(storage, &call->ctx, turn->thread.thread_id, clock_now(),
-		   1, &queued, &call->error) &&
-	    (!queued || thread_refuse_busy(call, turn->thread.thread_id));
-}
-
-/* Another run is stopped before its thread is open, and by none but its owner.  Where nobody knows
- * yet whose thread it will be, there is nobody to stop. */
-static bool turn_may_interrupt(struct turn *turn)
-{
-	struct call *call = turn->call;
-	struct thread thread;
-	if (turn->in.claim < CLAIM_INTERRUPT || !call->owner)
-		return true;
-	if (thread_stored(call, turn->in.thread_id, &thread))
-		return call_owns(call, &thread);
-	turn->in.claim = CLAIM_ENQUEUE;
-	return !error_is_set(&call->error);
-}
-
-bool turn_checkpoint_exists(struct turn *turn)
-{
-	struct call *call = turn->call;
-	struct thread thread;
-	struct checkpoint checkpoint;
-	if (!turn->in.checkpoint_id)
-		return true;
-	if (!thread_stored(call, turn->in.thread_id, &thread))
-		return !error_is_set(&call->error) && earlier_not_found(call);
-	return call_owns(call, &thread) &&
-	    earlier_find(call, &thread, turn->in.checkpoint_id, &checkpoint);
-}
-
-/* The thread as it was at the checkpoint takes the place of what it is. */
-static bool turn_go_back(struct turn *turn)
-{
-	struct call *call = turn->call;
-	struct checkpoint *checkpoint;
-	if (!turn->in.checkpoint_id)
-		return true;
-	checkpoint = arena_alloc(call->arena, sizeof(*checkpoint));
-	if (!earlier_take(call, &turn->thread, turn->in.checkpoint_id, checkpoint))
-		return false;
-	turn->checkpoint = checkpoint;
-	turn->stored = turn->thread;
-	turn->thread = checkpoint->thread;
-	return true;
-}
-
-bool turn_open(struct turn *turn)
-{
-	struct call *call = turn->call;
-	if (!turn_find_thread(turn))
-		return false;
-	if (!turn->in.thread_id)
-		return turn->is_new =
-			   thread_take_new(call, NULL, turn->in.claim, &turn->lease, &turn->thread);
-	if (!turn_checkpoint_exists(turn) ||
-	    !record_may_begin(call, turn->in.thread_id, turn->in.run_id) ||
-	    !turn_may_interrupt(turn) || !turn_stop_queued(turn) ||
-	    !thread_take(call, turn->in.thread_id, turn->in.claim, &turn->lease, &turn->thread))
-		return false;
-	turn->is_new = turn->thread.row == 0;
-	return (turn->is_new || call_owns(call, &turn->thread)) && turn_find_replaced(turn) &&
-	    turn_is_first(turn) && turn_go_back(turn);
-}
-
-void turn_open_apart(struct turn *turn)
-{
-	struct call *call = turn->call;
-	const char *id = id_make(&call->service->ids, arena_alloc(call->arena, UUID_SIZE));
-	thread_blank(&turn->thread, id, call->user_id);
-	turn->is_new = turn->apart = true;
-}
-
-bool turn_open_background(
-    struct turn *turn, struct lease *lease, const struct run_background *background)
-{
-	struct call *call = turn->call;
-	struct storage *storage = call->service->storage;
-	turn->lease = lease;
-	turn->background = background;
-	if (storage->threads->get(
-		storage, &call->ctx, call->arena, lease->thread_id, &turn->thread, &call->error)) {
-		turn->is_new = turn->thread.created_at == background->record->created_at;
-		return background->entered || turn_go_back(turn);
-	}
-	return error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Thread not found");
-}
-
-void turn_end(struct turn *turn)
-{
-	if (turn->lease)
-		lease_drop(turn->call->service->storage, &turn->call->ctx, turn->lease);
-	turn->lease = NULL;
-}
-
-bool turn_end_told(struct turn *turn, bool ok, bool begun)
-{
-	turn_end(turn);
-	if (!ok && begun)
-		turn_log_failure(turn);
-	return ok || begun;
-}
-
-void turn_leave(struct turn *turn)
-{
-	if (turn->keeper && turn->lease)
-		chunk_keeper_take_lease(turn->keeper, turn->lease);
-	else
-		turn_end(turn);
-	turn->lease = NULL;
-}
 
 /* ---- what the input brings ---- */
 
@@ -504,6 +301,14 @@ void turn_log_failure(const struct turn *turn)
 	else
 		log_error("run %s of thread %s failed: %s%s%s", turn->run_id,
 		    turn->thread.thread_id, err->detail, *err->cause ? ": " : "", err->cause);
+}
+
+bool turn_end_told(struct turn *turn, bool ok, bool begun)
+{
+	turn_end(turn);
+	if (!ok && begun)
+		turn_log_failure(turn);
+	return ok || begun;
 }
 
 cJSON *turn_waiting_message(const struct turn *turn)
