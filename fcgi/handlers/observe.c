@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* /v1/observability: what the runs of a thread did (doc/protocol-traces.md). */
-#include "service/trace/observe.h"
+#include "service/trace/trace.h"
 
 #include "fcgi/handlers/handlers.h"
 #include "fcgi/request/query.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* What /v1/observability makes of records, worked out by hand. */
 #include "base/json/json.h"
-#include "service/trace/observe.h"
+#include "service/trace/trace.h"
 #include "unit.h"
 
 #include <stdio.h>

@@ -9,7 +9,7 @@
 #include "service/thread/change.h"
 #include "service/thread/ident.h"
 #include "service/thread/page.h"
-#include "service/trace/observe.h"
+#include "service/trace/trace.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Who may see a trace, runs whose process has died, and the view of one: spans, events and totals,
  * read back from its records in their order. */
-#include "service/trace/observe.h"
+#include "service/trace/trace.h"
 
 #include "base/buf.h"
 #include "base/json/json.h"
