@@ -245,21 +245,6 @@ static void draw_mermaid(const ag_graph *graph, struct buf *out)
 	mermaid_edges(graph, graph, NULL, out);
 }
 
-static void draw_graph(const ag_graph *graph, enum drawing how, struct buf *out)
-{
-	switch (how) {
-	case DRAW_TEXT:
-		draw_text(graph, out);
-		break;
-	case DRAW_DOT:
-		draw_dot(graph, out);
-		break;
-	case DRAW_MERMAID:
-		draw_mermaid(graph, out);
-		break;
-	}
-}
-
 /* ---- the command */
 
 int cmd_graph(int argc, char **argv)
@@ -272,6 +257,8 @@ int cmd_graph(int argc, char **argv)
 	    {"--format", OPTION_TEXT, &format, 0, 0},
 	    OPTION_END,
 	};
+	static void (*const draw[])(const ag_graph *graph, struct buf *out) = {
+	    [DRAW_TEXT] = draw_text, [DRAW_DOT] = draw_dot, [DRAW_MERMAID] = draw_mermaid};
 	struct problems problems = {0};
 	struct buf text = {0};
 	struct config *config;
@@ -290,7 +277,7 @@ int cmd_graph(int argc, char **argv)
 	problems_print_errors(&problems);
 	problems_release(&problems);
 	if (graph) {
-		draw_graph(graph, (enum drawing)how, &text);
+		draw[how](graph, &text);
 		fputs(buf_str(&text), stdout);
 		buf_release(&text);
 		graph_free(graph);

@@ -15,21 +15,16 @@
 
 #define EVENTS "text/event-stream"
 
-/* Who names nothing but JSON gets that. */
-static bool mcp_takes_events(const struct request *rq)
-{
-	const char *accept = param_find(rq->client->params, "HTTP_ACCEPT");
-	return !*accept || strstr(accept, EVENTS) || strstr(accept, "*/*");
-}
-
 static struct mcp_post mcp_post_of(const struct request *rq)
 {
 	char *const *params = rq->client->params;
+	const char *accept = param_find(params, "HTTP_ACCEPT");
 	return (struct mcp_post){.body = rq->body,
 	    .version = param_find(params, "HTTP_MCP_PROTOCOL_VERSION"),
 	    .method = param_find(params, "HTTP_MCP_METHOD"),
 	    .name = param_find(params, "HTTP_MCP_NAME"),
-	    .events = mcp_takes_events(rq)};
+	    /* who names nothing but JSON gets that */
+	    .events = !*accept || strstr(accept, EVENTS) || strstr(accept, "*/*")};
 }
 
 void post_mcp(struct request *rq)

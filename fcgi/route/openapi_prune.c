@@ -37,25 +37,21 @@ static void openapi_prune_mark(cJSON *used, const cJSON *components, const cJSON
 		openapi_prune_mark(used, components, child);
 }
 
-static void openapi_prune_unmarked(cJSON *kind, const cJSON *used)
-{
-	for (cJSON *item = kind->child, *next; item; item = next) {
-		char target[128];
-		next = item->next;
-		snprintf(target, sizeof(target), "%s/%s", kind->string, item->string);
-		if (!json_get(used, target))
-			cJSON_Delete(cJSON_DetachItemViaPointer(kind, item));
-	}
-}
-
 void openapi_prune(cJSON *document)
 {
 	cJSON *components = json_get(document, "components"), *kind;
 	cJSON *used = cJSON_CreateObject();
 	openapi_prune_mark(used, components, json_get(document, "paths"));
 	cJSON_ArrayForEach(kind, components) {
-		if (strcmp(kind->string, "securitySchemes") != 0)
-			openapi_prune_unmarked(kind, used);
+		if (strcmp(kind->string, "securitySchemes") == 0)
+			continue;
+		for (cJSON *item = kind->child, *next; item; item = next) {
+			char target[128];
+			next = item->next;
+			snprintf(target, sizeof(target), "%s/%s", kind->string, item->string);
+			if (!json_get(used, target))
+				cJSON_Delete(cJSON_DetachItemViaPointer(kind, item));
+		}
 	}
 	cJSON_Delete(used);
 }

@@ -324,13 +324,6 @@ static bool lg_checkpoint_item(struct call *call, const struct thread *thread,
 
 /* ---- the state of now, or of a checkpoint ---- */
 
-static struct lg_item *lg_reply_one(struct call *call, struct lg_reply *reply)
-{
-	*reply =
-	    (struct lg_reply){.count = 1, .items = arena_alloc(call->arena, sizeof(*reply->items))};
-	return reply->items;
-}
-
 static bool lg_state_now(struct call *call, const struct thread *thread, struct lg_item *item)
 {
 	struct storage *storage = call->service->storage;
@@ -355,11 +348,12 @@ static bool lg_state_now(struct call *call, const struct thread *thread, struct 
 bool lg_state_read(
     struct call *call, const char *thread_id, const char *checkpoint_id, struct lg_reply *reply)
 {
-	struct lg_item *item = lg_reply_one(call, reply);
+	struct lg_item *item = arena_alloc(call->arena, sizeof(*item));
 	struct thread thread;
 	struct run_flags flags;
 	struct lg_place place, input;
 	bool before;
+	*reply = (struct lg_reply){.count = 1, .items = item};
 	if (!thread_look(call, thread_id, &thread, &flags))
 		return false;
 	if (!checkpoint_id)

@@ -74,13 +74,7 @@ static void lg_line_read(struct lg_line *l, const struct kept_line *line)
 
 /* ---- values ---- */
 
-static void lg_line_put_span(struct lg_line *l, struct buf *out)
-{
-	if (l->until)
-		buf_printf(out, "%c0,%" PRId64 "%c", KEPT_SPAN, l->until, KEPT_SPAN);
-}
-
-/* The list as it was, and what the run was given, as far as the thread still has it. */
+/* What the run was given, behind the list as it was, as far as the thread still has it. */
 static void lg_line_put_brought(struct lg_line *l, struct buf *out)
 {
 	const struct kept_reader *reader = l->reader;
@@ -112,7 +106,8 @@ static void lg_line_values(struct lg_line *l, struct lg_step *step, const cJSON 
 	if (!fields || l->reader->granularity == GRANULARITY_LOW || !(l->reader->modes & LG_VALUES))
 		return;
 	json_integer(json_get(l->aside, "until"), &l->until);
-	lg_line_put_span(l, &messages);
+	if (l->until)
+		buf_printf(&messages, "%c0,%" PRId64 "%c", KEPT_SPAN, l->until, KEPT_SPAN);
 	lg_line_put_brought(l, &messages);
 	step->messages = messages.len ? arena_take(l->arena, &messages) : "";
 	step->fields = fields;

@@ -25,15 +25,6 @@ static int text_number(struct postgresql_text *t, const char *name, size_t len)
 	return t->count;
 }
 
-static size_t text_word(const char *s)
-{
-	size_t len = 0;
-
-	while (isalnum((unsigned char)s[len]) || s[len] == '_')
-		len++;
-	return len;
-}
-
 /* Texts in quotes, and casts (::), are left as they are. */
 static struct postgresql_text *text_make(const char *sql)
 {
@@ -50,7 +41,9 @@ static struct postgresql_text *text_make(const char *sql)
 			buf_puts(&out, "::");
 			s += 2;
 		} else if (*s == ':' && isalpha((unsigned char)s[1])) {
-			size_t len = 1 + text_word(s + 1);
+			size_t len = 1;
+			while (isalnum((unsigned char)s[len]) || s[len] == '_')
+				len++;
 			buf_printf(&out, "$%d", text_number(t, s, len));
 			s += len;
 		} else {

@@ -95,24 +95,20 @@ static bool instances_run(
 
 /* ---- processes ---- */
 
-static bool process_begin(struct instances *i, int64_t process, struct error *err)
-{
-	struct query q;
-
-	pool_query(i->engine->pool, &q, SQL_PROCESS_BEGIN, err);
-	query_int(&q, ":process", process);
-	query_int(&q, ":instance", instances_number(i));
-	query_row(&q);
-	return pool_query_end(i->engine->pool, &q);
-}
-
-/* With the lock held. */
+/* Gives it a number and its row, with the lock held. */
 static bool process_renew(struct instances *i, uint32_t times, struct error *err)
 {
 	struct claimer *claimer = i->engine->claimer;
 	int64_t number = i->process ? claimer_renew(claimer, err) : claimer_begin(claimer, err);
+	struct query q;
 
-	if (!number || !process_begin(i, number, err))
+	if (!number)
+		return false;
+	pool_query(i->engine->pool, &q, SQL_PROCESS_BEGIN, err);
+	query_int(&q, ":process", number);
+	query_int(&q, ":instance", instances_number(i));
+	query_row(&q);
+	if (!pool_query_end(i->engine->pool, &q))
 		return false;
 	atomic_store(&i->process, number);
 	atomic_store(&i->times, times);

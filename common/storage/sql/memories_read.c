@@ -251,16 +251,6 @@ bool memories_unembedded(struct memory_set *set, const struct storage_context *c
 	return pool_query_end(e->pool, &q);
 }
 
-static bool count_memories(struct memories_engine *e, int64_t *memories, struct error *err)
-{
-	struct query q;
-
-	pool_query(e->pool, &q, SQL_MEMORY_COUNT, err);
-	if (query_row(&q))
-		*memories = query_column_int(&q, MEMORY_COUNT_COUNT);
-	return pool_query_end(e->pool, &q);
-}
-
 #define MODELS_MAX 64 /* that are told about */
 
 bool memories_models(struct memory_set *set, const struct storage_context *ctx, struct arena *a,
@@ -281,7 +271,12 @@ bool memories_models(struct memory_set *set, const struct storage_context *ctx, 
 		    .vectors = query_column_int(&q, MODEL_COUNTS_VECTORS),
 		    .current = query_column_int(&q, MODEL_COUNTS_CURRENT) != 0,
 		};
-	return pool_query_end(e->pool, &q) && count_memories(e, memories, err);
+	if (!pool_query_end(e->pool, &q))
+		return false;
+	pool_query(e->pool, &q, SQL_MEMORY_COUNT, err);
+	if (query_row(&q))
+		*memories = query_column_int(&q, MEMORY_COUNT_COUNT);
+	return pool_query_end(e->pool, &q);
 }
 
 bool memories_has_foreign(

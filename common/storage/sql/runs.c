@@ -12,18 +12,8 @@
 
 /* ---- read ---- */
 
-static void record_keep(struct arena *a, struct run_record *r)
-{
-	r->run_id = arena_strdup(a, r->run_id);
-	r->node = arena_strdup(a, r->node);
-	r->error_json = arena_strdup(a, r->error_json);
-	r->thread_id = arena_strdup(a, r->thread_id);
-	r->metadata_json = arena_strdup(a, r->metadata_json);
-	r->webhook.url = arena_strdup(a, r->webhook.url);
-}
-
 static bool runs_get(struct storage *st, const struct storage_context *ctx, struct arena *a,
-    const char *thread_id, const char *run_id, struct run_record *record, struct error *err)
+    const char *thread_id, const char *run_id, struct run_record *r, struct error *err)
 {
 	struct query q;
 	bool found;
@@ -33,8 +23,13 @@ static bool runs_get(struct storage *st, const struct storage_context *ctx, stru
 	query_text(&q, ":run_id", run_id);
 	found = query_row(&q);
 	if (found) {
-		record_read_row(&q, record);
-		record_keep(a, record);
+		record_read_row(&q, r);
+		r->run_id = arena_strdup(a, r->run_id);
+		r->node = arena_strdup(a, r->node);
+		r->error_json = arena_strdup(a, r->error_json);
+		r->thread_id = arena_strdup(a, r->thread_id);
+		r->metadata_json = arena_strdup(a, r->metadata_json);
+		r->webhook.url = arena_strdup(a, r->webhook.url);
 	}
 	return pool_query_end(engine_of(st)->pool, &q) && found;
 }
