@@ -215,9 +215,9 @@ void service_close(struct service *service)
 	names_close(&service->names);
 	memories_free(service->memories);
 	mcp_offer_free(service->mcp);
-	if (service->shared)
-		metrics_attach(NULL);
 	service_close_storage(service);
+	if (service->shared)
+		metrics_attach(NULL); /* the last threads that count are over */
 	shared_close(service->shared);
 	free(service->lacking);
 	graph_free(service->graph);
