@@ -359,8 +359,8 @@ static void what_fails_is_sent_again_later_and_later(void)
 
 static void the_last_attempt_can_be_the_one(void)
 {
-	begin(recover_late);
 	outbox.ahead = 7200 * (int64_t)SECOND;
+	begin(recover_late);
 	outbox_put(http_fixture_url(receiver, "/"));
 	CU_ASSERT(wait_until(is_delivered, 0));
 	CU_ASSERT_EQUAL(outbox_item(0).attempts, 6);
@@ -454,8 +454,8 @@ static void what_the_configuration_has_no_more_is_given_up(void)
 /* Else it would be sent over and over while a disk is full. */
 static void what_cannot_be_stored_is_not_sent_again_meanwhile(void)
 {
-	begin(accept_it);
 	outbox.refused = 2;
+	begin(accept_it);
 	outbox_put(http_fixture_url(receiver, "/in"));
 	CU_ASSERT(wait_until(so_many_were_refused, 1));
 	outbox_wake(service.shared);
