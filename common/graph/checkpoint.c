@@ -144,9 +144,10 @@ static void note_open(ag_run *run, bool steps)
 	message_keep_usage(kept, &run->usage);
 	char *text = json_print(kept);
 	cJSON_Delete(kept);
-	if (!run->region) {
+	if (!run->region || !run->side) {
+		/* the first write may wait for its time still when a branch arrives */
 		arena_defer(run->setup.arena, cJSON_free, text);
-	} else { /* written again whenever a branch arrives */
+	} else { /* written again whenever one does */
 		if (!run->region_text)
 			arena_defer(run->setup.arena, checkpoint_free_region, run);
 		free(run->region_text);
