@@ -125,7 +125,9 @@ static void branch_open(struct branch *b)
 	const cJSON *field;
 	b->observer =
 	    (struct run_observer){.live = parent->setup.observer->live, .event = branch_on_event};
-	/* the rest is the whole run's, and its first write may still be under way */
+	/* the rest is the whole run's, and its first write may still be under way; another branch
+	 * that arrives writes the thread */
+	pthread_mutex_lock(&parent->side->lock);
 	b->run = (struct ag_run){.setup = parent->setup,
 	    .thread = parent->thread,
 	    .before = parent->before,
@@ -138,6 +140,7 @@ static void branch_open(struct branch *b)
 	    .limit = b->region->limit.node ? &b->region->limit : parent->limit,
 	    .apart = parent->apart,
 	    .error = parent->error};
+	pthread_mutex_unlock(&parent->side->lock);
 	b->run.setup.arena = a;
 	b->run.setup.observer = &b->observer;
 	if (parent->setup.traceparent) {
