@@ -46,8 +46,8 @@ WHERE state = 0
 	AND NOT EXISTS (SELECT 1 FROM jobs WHERE thread = :thread AND state BETWEEN 1 AND 3);
 
 -- part: job_ready
-SELECT row, due_at,
-	(SELECT created_at FROM runs AS r WHERE r.thread = j.thread AND r.number = j.number) AS created_at
+SELECT row, due_at, CASE WHEN due_at > :now THEN
+	(SELECT created_at FROM runs AS r WHERE r.thread = j.thread AND r.number = j.number) END AS created_at
 FROM jobs AS j
 WHERE state = 1
 ORDER BY due_at, row

@@ -56,6 +56,7 @@ bool engine_claim(struct storage *st, const struct storage_context *ctx, struct 
 		return false;
 	if (!row && !e->queue_flows) {
 		engine_query(st, ctx, &q, SQL_JOB_NEXT, err);
+		query_int(&q, ":now", now);
 		ok = job_next_row(&q, now, &row, next_due);
 		if (!pool_query_end(e->pool, &q) || !ok || !row)
 			return false;

@@ -103,6 +103,7 @@ bool job_take_next(struct db *db, struct job_claim *c, struct moves *moves, stru
 	bool ok;
 
 	query_start(&q, db, SQL_JOB_NEXT_FREE, err);
+	query_int(&q, ":now", c->now);
 	ok = job_next_row(&q, c->now, &row, &c->next_due);
 	return query_end(&q) && ok && (!row || job_take(db, c, row, moves, err));
 }
