@@ -29,16 +29,16 @@ is "$(json '.result | "\(.resultType) \(.structuredContent.status)"' "$BODY")" '
 
 # ---- as a form
 
-# asks TEXT [CAPABILITIES]: a call that ends in a question; STATE and QUESTION are what it came with.
+# asks TEXT [CAPABILITIES]: a call that ends in a question; ASKED, its state, and QUESTION are what it came with.
 asks() {
 	modern tools/call "$(arguments "$1")" "${2-$FORM}"
-	STATE=$(json .result.requestState "$BODY")
+	ASKED=$(json .result.requestState "$BODY")
 	QUESTION=$(json '.result.inputRequests | keys_unsorted | join(" ")' "$BODY")
 }
 
-# replies RESPONSES [STATE [TEXT]]: the same call with what a person said.
+# replies RESPONSES [ASKED [TEXT]]: the same call with what a person said.
 replies() {
-	modern tools/call "$(arguments "${3-/ask May I?}"),\"inputResponses\":$1,\"requestState\":\"${2-$STATE}\"" "$FORM"
+	modern tools/call "$(arguments "${3-/ask May I?}"),\"inputResponses\":$1,\"requestState\":\"${2-$ASKED}\"" "$FORM"
 }
 says() { printf '{"%s":{"action":"accept","content":{"answer":"%s"}}}' "$QUESTION" "$1"; }
 
@@ -54,13 +54,13 @@ like "$QUESTION" '^int_[0-9a-f]{32}$' 'it is named like the pause'
 replies "$(says sure)"
 text_is 'answer: sure' 'the answer goes on with the run'
 is "$(json .result.resultType "$BODY")" complete 'to its end'
-used=$STATE
+used=$ASKED
 for again in "$(says sure)" '{}'; do
 	replies "$again"
 	fault 400 -32602 'not open any more' 'a state that was used is refused'
 done
 asks '/ask Twice?'
-other=$STATE
+other=$ASKED
 asks '/ask May I?'
 replies "$(says sure)" "$other"
 is "$STATUS $(json '.result | "\(.resultType) \(.inputRequests | keys[0])"' "$BODY" | sed "s/$QUESTION/mine/;s/int_.*/other/")" \
@@ -86,16 +86,16 @@ printf '{"agent":"form.json:form","mcp":{"enabled":true,"tool":{"name":"demo"}}}
 asks go
 is "$(json '[.result.inputRequests[]][0].params | "\(.message) \(.requestedSchema.properties | keys | join(","))"' "$BODY")" 'Which? n,w' 'the form is the schema of the pause'
 for content in '{}' '{"n":"x"}' '{"n":10}' '{"w":"x"}'; do
-	replies "{\"$QUESTION\":{\"action\":\"accept\",\"content\":$content}}" "$STATE" go
+	replies "{\"$QUESTION\":{\"action\":\"accept\",\"content\":$content}}" "$ASKED" go
 	is "$STATUS $(json .result.resultType "$BODY")" '200 input_required' "what does not fit it is asked again: $content"
 done
-replies "{\"$QUESTION\":{\"action\":\"accept\",\"content\":{\"n\":7}}}" "$STATE" go
+replies "{\"$QUESTION\":{\"action\":\"accept\",\"content\":{\"n\":7}}}" "$ASKED" go
 text_is 'got {"n":7}' 'what fits is the answer'
 serve_stop
 printf '{"agent":"form.json:deep","mcp":{"enabled":true,"tool":{"name":"demo"}}}\n' >agentgraph.json
 asks go
 is "$(json '[.result.inputRequests[]][0].params.requestedSchema.properties | keys | join(",")' "$BODY")" answer 'a schema that no form can show is asked for as text'
-replies "$(says text)" "$STATE" go
+replies "$(says text)" "$ASKED" go
 text_is 'got text' 'which is the answer'
 serve_stop
 printf '{"agent":"form.json:two","mcp":{"enabled":true,"tool":{"name":"demo"}}}\n' >agentgraph.json
@@ -103,9 +103,9 @@ asks go
 is "$(json '[.result.inputRequests[].params.message] | join(" ")' "$BODY")" 'First? Second?' 'questions of branches are asked at once'
 first=${QUESTION%% *} second=${QUESTION##* }
 one="\"$first\":{\"action\":\"accept\",\"content\":{\"answer\":\"1\"}}" two="\"$second\":{\"action\":\"accept\",\"content\":{\"answer\":\"2\"}}"
-replies "{$one}" "$STATE" go
+replies "{$one}" "$ASKED" go
 is "$STATUS $(json '.result | "\(.resultType) \(.inputRequests | length)"' "$BODY")" '200 input_required 2' 'all of them are to be answered'
-replies "{$one,$two}" "$STATE" go
+replies "{$one,$two}" "$ASKED" go
 is "$STATUS $(json '.result | "\(.resultType) \(.structuredContent.answer | split("\n\n") | sort | join(" "))"' "$BODY")" '200 complete a: 1 b: 2 both' 'and each answer comes to its branch'
 serve_stop
 mcp_configure
@@ -131,7 +131,7 @@ text_is 'answer: after all' 'so that it can be answered later'
 # ---- states that are none
 
 asks '/ask May I?'
-head=${STATE%.*} signature=${STATE##*.} payload=${head#*.}
+head=${ASKED%.*} signature=${ASKED##*.} payload=${head#*.}
 body=$(printf '%s==' "$payload" | tr -- -_ +/ | base64 -d 2>/dev/null)
 forged=$(printf '%s' "$body" | sed 's/"user_id":"[^"]*"/"user_id":"mallory"/' | base64 -w0 | tr +/ -_ | tr -d =)
 case $signature in A*) changed=B${signature#?} ;; *) changed=A${signature#?} ;; esac
@@ -141,7 +141,7 @@ for wrong in x '' "${head%%.*}.$forged.$signature" "$head.$changed" "$head." "ey
 done
 modern tools/call "$(arguments again),\"inputResponses\":$(says x)" "$FORM"
 text_is 'echo: again' 'answers without a state belong to nothing'
-modern tools/call "$(arguments x),\"inputResponses\":7,\"requestState\":\"$STATE\"" "$FORM"
+modern tools/call "$(arguments x),\"inputResponses\":7,\"requestState\":\"$ASKED\"" "$FORM"
 fault 400 -32602 inputResponses 'answers that are none'
 modern tools/call "$(arguments x),\"requestState\":7" "$FORM"
 fault 400 -32602 requestState 'a state that is no text'
@@ -154,8 +154,8 @@ serve_stop
 mcp_configure '' '"auth":"jwt","authorization":"ownership"'
 alice="Authorization: Bearer $(token alice)" bob="Authorization: Bearer $(token bob)"
 modern tools/call "$(arguments '/ask May I?')" "$FORM" "$alice"
-STATE=$(json .result.requestState "$BODY") QUESTION=$(json '.result.inputRequests | keys[0]' "$BODY")
-answer_of() { printf '%s,"inputResponses":%s,"requestState":"%s"' "$(arguments '/ask May I?')" "$(says x)" "$STATE"; }
+ASKED=$(json .result.requestState "$BODY") QUESTION=$(json '.result.inputRequests | keys[0]' "$BODY")
+answer_of() { printf '%s,"inputResponses":%s,"requestState":"%s"' "$(arguments '/ask May I?')" "$(says x)" "$ASKED"; }
 modern tools/call "$(answer_of)" "$FORM" "$bob"
 fault 400 -32602 requestState 'a state of somebody else is refused'
 modern tools/call "$(answer_of)" "$FORM" "$alice"
