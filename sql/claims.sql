@@ -46,10 +46,10 @@ RETURNING set_config('synchronous_commit', 'off', true) AS mode,
 ;
 
 -- name: instances_give_up
--- Those that nobody has seen for long, and all that they hold.
+-- Those that nobody has seen for long, or only by a clock that was set back since, and all that they hold.
 WITH lost AS (
 	UPDATE instances SET gone = true
-	WHERE NOT gone AND seen_at < clock_timestamp() - interval '10 s'
+	WHERE NOT gone AND seen_at NOT BETWEEN clock_timestamp() - interval '10 s' AND clock_timestamp() + interval '10 s'
 	RETURNING number, host
 ), dead AS (
 	DELETE FROM processes WHERE instance IN (SELECT number FROM lost)
@@ -91,7 +91,7 @@ WITH seen AS MATERIALIZED (
 	FROM seen
 	WHERE threads.row = seen.row AND NOT seen.held AND threads.holder IS NOT DISTINCT FROM seen.holder
 		AND (threads.wanted IS NULL OR threads.wanted = :process
-			OR threads.wanted_at < clock_timestamp() - interval '1 s')
+			OR threads.wanted_at NOT BETWEEN clock_timestamp() - interval '1 s' AND clock_timestamp() + interval '1 s')
 		AND EXISTS (SELECT 1 FROM processes WHERE number = :process)
 	RETURNING threads.row, threads.fence
 )
@@ -129,7 +129,8 @@ SELECT pg_advisory_xact_lock(hashtextextended('agentgraph ' || :of || ' ' || cur
 -- name: claim_want
 UPDATE threads SET wanted = :process, wanted_at = clock_timestamp()
 WHERE thread_id = :thread_id
-	AND (wanted IS NULL OR wanted = :process OR wanted_at < clock_timestamp() - interval '1 s')
+	AND (wanted IS NULL OR wanted = :process
+		OR wanted_at NOT BETWEEN clock_timestamp() - interval '1 s' AND clock_timestamp() + interval '1 s')
 RETURNING set_config('synchronous_commit', 'off', true) AS mode;
 
 -- name: claim_want_no_more

@@ -21,6 +21,12 @@
 #define RENEW_MS 2000 /* a fifth of what makes an instance dead (sql/claims.sql) */
 #define LATE_MS 5000  /* when others than who is in office do that */
 
+/* Who was not heard of for long may be well, where the database was away, or its clock has stepped:
+ * then all have time to be heard of again before one of them is given up. */
+#define AWAY_US 7000000 /* an instance that is well is heard of earlier */
+#define STEP_US 1000000
+#define PATIENCE_US 10000000 /* what makes an instance dead */
+
 /* The layout of the region SHARED_INSTANCE; its first mutex guards the beginning of a life. */
 struct instance_life {
 	struct shared_head head;
@@ -28,6 +34,8 @@ struct instance_life {
 	_Atomic uint32_t times;  /* others have given it up */
 	_Atomic int64_t renewed; /* by clock_monotonic_ms */
 	_Atomic int64_t clock;   /* the database's, as clock_agree wants it; 0: unknown */
+	_Atomic int64_t heard;   /* by the database, by clock_uptime_us; 0: not yet */
+	_Atomic int64_t patient; /* until then nobody is given up, by that clock */
 };
 
 _Static_assert(sizeof(struct instance_life) <= SHARED_INSTANCE_SIZE, "SHARED_INSTANCE is small");
@@ -223,7 +231,7 @@ static bool instance_come_back(struct instance_life *life, struct engine *e, str
 
 bool instance_renew(struct instance_life *life, struct engine *e, struct error *err)
 {
-	int64_t asked_at = clock_uptime_us();
+	int64_t asked_at = clock_uptime_us(), zero = atomic_load(&life->clock), heard;
 	struct query q;
 	bool there;
 
@@ -232,5 +240,16 @@ bool instance_renew(struct instance_life *life, struct engine *e, struct error *
 	there = query_row(&q);
 	if (there)
 		instance_hear_clock(life, query_column_int(&q, INSTANCE_SEEN_CLOCK), asked_at);
-	return pool_query_end(e->pool, &q) && (there || instance_come_back(life, e, err));
+	if (!pool_query_end(e->pool, &q) || (!there && !instance_come_back(life, e, err)))
+		return false;
+	heard = atomic_exchange(&life->heard, clock_uptime_us());
+	if ((heard && clock_uptime_us() - heard > AWAY_US) ||
+	    llabs(atomic_load(&life->clock) - zero) > STEP_US)
+		atomic_store(&life->patient, clock_uptime_us() + PATIENCE_US);
+	return true;
+}
+
+bool instance_is_patient(const struct instance_life *life)
+{
+	return clock_uptime_us() < atomic_load(&life->patient);
 }

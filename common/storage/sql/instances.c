@@ -218,6 +218,8 @@ static bool instances_give_up(struct instances *i, struct error *err)
 	struct query q;
 	bool some = false;
 
+	if (instance_is_patient(i->life))
+		return true;
 	pool_query(i->engine->pool, &q, SQL_INSTANCES_GIVE_UP, err);
 	while (query_row(&q)) {
 		log_warning("instance %" PRId64 " on %s has not been seen for long: what it ran is "
