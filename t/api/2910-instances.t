@@ -92,6 +92,14 @@ is "$(on b texts undone)" 'instead|echo: instead' 'with all that it brought'
 on a queue q r1 '/add 2 3'
 is "$STATUS" 202 'a run is queued'
 ok 'on b wait_for 30 has_status q r1 completed' 'and executed, on whichever it is'
+queued() {
+	api GET /v1/service
+	[ "$(json .data.runs.queued "$BODY")" = "$1" ]
+}
+on a api POST /v1/graph/runs "$(run_body "[$(user later)]" "$(ids q r2)"',"delay":3600')"
+ok 'on b wait_for 30 queued 1 && on a queued 1' 'one that waits is counted by each'
+on b api POST /v1/graph/stop '{"thread_id":"q"}'
+ok 'on a wait_for 30 queued 0 && on b queued 0' 'until it waits no more, whoever has ended it'
 
 # ---- one that vanishes
 

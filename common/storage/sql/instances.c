@@ -262,6 +262,21 @@ static bool instances_find_jobs(struct instances *i, struct error *err)
 	return pool_query_end(i->engine->pool, &q);
 }
 
+/* Of the queue each instance knows by itself what it did to it alone. */
+static bool instances_count_jobs(struct instances *i, struct error *err)
+{
+	int64_t before = queue_waiting(i->engine->shared), count = 0;
+	struct query q;
+
+	pool_query(i->engine->pool, &q, SQL_JOBS_COUNT, err);
+	if (query_row(&q))
+		count = query_column_int(&q, JOBS_COUNT_COUNT);
+	if (!pool_query_end(i->engine->pool, &q))
+		return false;
+	queue_waiting_counted(i->engine->shared, before, count);
+	return true;
+}
+
 /* Tells who follows runs of others, which say it to those of their own instance alone. */
 static bool instances_find_chunks(struct instances *i, struct error *err)
 {
@@ -322,7 +337,7 @@ static bool instances_look_after(struct instances *i, struct error *err)
 	struct query q;
 
 	if (!instance_renew(i->life, i->engine, err) || !instances_bury(i, err) ||
-	    !instances_give_up(i, err))
+	    !instances_give_up(i, err) || !instances_count_jobs(i, err))
 		return false;
 	pool_query(i->engine->pool, &q, SQL_ORDERS_FORGET, err);
 	query_row(&q);
