@@ -108,7 +108,7 @@ serve_stop
 
 # ---- a busy thread, too many requests, production
 
-mcp_configure '' '"rate_limit":{"requests":2,"window":600}'
+mcp_configure '' '"rate_limit":{"requests":2,"window":600'"${PAIR:+,\"backend\":\"cache\"}"'}'
 raw "$LIST" "$V" 'Mcp-Method: tools/list'
 raw "$LIST" "$V" 'Mcp-Method: tools/list'
 raw "$LIST" "$V" 'Mcp-Method: tools/list'

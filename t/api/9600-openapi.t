@@ -107,7 +107,7 @@ fi
 
 # ---- other configurations
 
-configure '"auth":"jwt","ag_ui":{"enabled":true},"rate_limit":{"requests":4}'
+configure '"auth":"jwt","ag_ui":{"enabled":true},"rate_limit":{"requests":4'"${PAIR:+,\"backend\":\"cache\"}"'}'
 restart JWT_ALGORITHM=HS256 JWT_SECRET_KEY=0123456789abcdef0123456789abcdef ROOT_PATH=/agents/ DOCS_PATH=/help/api \
 	REDOCS_PATH= APP_NAME='My "app" <1>' APP_VERSION=9 SUMMARY='What it is'
 is "$(described)" "$(routes)" 'the routes of another configuration are other ones'
