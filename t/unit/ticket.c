@@ -3,6 +3,7 @@
 #include "access/ticket/run_ticket.h"
 #include "base/json/json.h"
 #include "base/memory.h"
+#include "base/os/clock.h"
 #include "unit.h"
 
 #include <errno.h>
@@ -133,6 +134,21 @@ static void an_end_that_is_past_absent_or_text_is_refused(void)
 	CU_ASSERT_FALSE(verify_claims(whole, "\"exp\":\"4102444800\","));
 	CU_ASSERT_FALSE(verify_claims(whole, "\"exp\":null,"));
 	CU_ASSERT_FALSE(verify_claims(whole, "\"exp\":4102444800.5,"));
+}
+
+/* A worker has the time of its database, and the relay none. */
+static void a_ticket_has_the_time_of_the_machine(void)
+{
+	static const int64_t hour = 3600 * (int64_t)1000000;
+	for (int64_t off = -hour; off <= hour; off += 2 * hour) {
+		clock_agree(clock_of_machine() - clock_uptime_us() + off);
+		const char *text = sign();
+		clock_agree(0);
+		CU_ASSERT(verify(text));
+	}
+	clock_agree(clock_of_machine() - clock_uptime_us() + hour);
+	CU_ASSERT(verify_claims(NULL, NULL));
+	clock_agree(0);
 }
 
 static void other_algorithms_are_refused(void)
@@ -370,6 +386,7 @@ static const struct unit_test tests[] = {
     {"another route is refused", another_route_is_refused},
     {"an end that is past, absent or text is refused",
 	an_end_that_is_past_absent_or_text_is_refused},
+    {"a ticket has the time of the machine", a_ticket_has_the_time_of_the_machine},
     {"other algorithms are refused", other_algorithms_are_refused},
     {"a changed header is refused", a_changed_header_is_refused},
     {"other keys are refused", other_keys_are_refused},

@@ -16,14 +16,17 @@ void clock_agree(int64_t zero)
 	atomic_store(&clock_zero, zero);
 }
 
-int64_t clock_now(void)
+int64_t clock_of_machine(void)
 {
 	struct timespec now;
-	int64_t zero = atomic_load_explicit(&clock_zero, memory_order_relaxed);
-	if (zero)
-		return zero + clock_uptime_us();
 	clock_gettime(CLOCK_REALTIME, &now);
 	return (int64_t)now.tv_sec * US_PER_SECOND + now.tv_nsec / 1000;
+}
+
+int64_t clock_now(void)
+{
+	int64_t zero = atomic_load_explicit(&clock_zero, memory_order_relaxed);
+	return zero ? zero + clock_uptime_us() : clock_of_machine();
 }
 
 int64_t clock_monotonic_ms(void)

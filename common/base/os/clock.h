@@ -14,6 +14,9 @@ int64_t clock_now(void);
  * was when clock_uptime_us was 0.  With 0 it is the machine's again. */
 void clock_agree(int64_t zero);
 
+/* As clock_now, of this machine, whatever was agreed: for what its processes tell each other. */
+int64_t clock_of_machine(void);
+
 /* Milliseconds of a clock that never steps back. */
 int64_t clock_monotonic_ms(void);
 
