@@ -95,11 +95,6 @@ void queue_waiting_add(struct shared *shared, int64_t jobs)
 	atomic_fetch_add(&queue_region(shared)->waiting, jobs);
 }
 
-void queue_waiting_counted(struct shared *shared, int64_t before, int64_t jobs)
-{
-	atomic_compare_exchange_strong(&queue_region(shared)->waiting, &before, jobs);
-}
-
 bool queue_waiting_unknown(struct shared *shared)
 {
 	return !atomic_flag_test_and_set(&queue_region(shared)->known);

@@ -31,9 +31,6 @@ void outbox_wait(struct shared *shared, uint32_t seen, int64_t timeout_ms);
 /* A gauge of the jobs that nobody has claimed, delayed ones too. */
 int64_t queue_waiting(struct shared *shared);
 void queue_waiting_add(struct shared *shared, int64_t jobs);
-/* What other instances queue and claim is counted now and then; nothing happens where the gauge is
- * not what it was before any more. */
-void queue_waiting_counted(struct shared *shared, int64_t before, int64_t jobs);
 /* True once in the life of the instance: the caller is to add what an earlier one has left. */
 bool queue_waiting_unknown(struct shared *shared);
 

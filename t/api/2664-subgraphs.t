@@ -257,8 +257,8 @@ a run goes on there :: [said, .data.state.all] == [["second of hi", "between", "
 TABLE
 again=0
 for i in 1 2 3 4 5 6 7 8 9 10; do # most often its first write waits still when the first node is over
-	api POST /v1/graph/invoke "{\"config\":{\"thread_id\":\"t\",\"checkpoint_id\":\"$first\"}}"
-	[ "$STATUS" = 200 ] && again=$((again + 1))
+	api POST /v1/graph/invoke "{\"config\":{\"thread_id\":\"t\",\"checkpoint_id\":\"$first\"},\"response_granularity\":\"full\"}"
+	[ "$(json '.data.state.all | join(",")' "$BODY")" = 'hi 1,hi 2' ] && again=$((again + 1))
 done
 is "$again" 10 'as often as is asked for'
 api POST /v1/graph/invoke "{\"config\":{\"thread_id\":\"t\",\"checkpoint_id\":\"$second\"},\"response_granularity\":\"full\"}"

@@ -45,10 +45,6 @@ static void the_gauge_adds_up(void)
 	queue_waiting_add(shared, 5);
 	queue_waiting_add(shared, -2);
 	CU_ASSERT_EQUAL(queue_waiting(shared), 3);
-	queue_waiting_counted(shared, 3, 7);
-	CU_ASSERT_EQUAL(queue_waiting(shared), 7);
-	queue_waiting_counted(shared, 3, 0);
-	CU_ASSERT_EQUAL(queue_waiting(shared), 7);
 }
 
 static void who_looks_at_an_old_word_does_not_sleep(void)

@@ -7,7 +7,6 @@
 #include <limits.h>
 #include <sched.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,9 +119,9 @@ const char *unit_dir(void)
 
 const char *unit_path(const char *name)
 {
-	static char paths[8][PATH_MAX + 256];
-	static atomic_uint next;
-	char *path = paths[atomic_fetch_add(&next, 1) % 8];
+	static _Thread_local char paths[8][PATH_MAX + 256];
+	static _Thread_local unsigned next;
+	char *path = paths[next++ % 8];
 	snprintf(path, sizeof(paths[0]), "%s/%s", unit_dir(), name);
 	return path;
 }

@@ -55,7 +55,7 @@ pid_t unit_fork_stopped(int (*fn)(const void *arg), const void *arg, size_t size
  * is in it when the program ends. */
 const char *unit_dir(void);
 
-/* "<unit_dir>/<name>" in one of a few rotating static buffers, from any thread. */
+/* "<unit_dir>/<name>" in one of a few rotating buffers of the thread. */
 const char *unit_path(const char *name);
 
 #endif

@@ -57,7 +57,7 @@ const char *run_ticket_sign(
 	} else {
 		run_ticket_add_wait(claims, ticket);
 	}
-	return ticket_sign_claims(key, claims, TICKET_SECONDS, a);
+	return ticket_sign_claims(key, claims, clock_of_machine(), TICKET_SECONDS, a);
 }
 
 /* ---- checking ---- */
@@ -135,7 +135,7 @@ bool run_ticket_verify(const struct ticket_key *key, const char *text, struct ar
     struct run_ticket *ticket, struct error *err)
 {
 	*ticket = (struct run_ticket){0};
-	const cJSON *claims = ticket_claims(key, text, a, err);
+	const cJSON *claims = ticket_claims(key, text, clock_of_machine(), a, err);
 	if (!claims)
 		return false;
 	return run_ticket_take(claims, a, ticket) ||

@@ -145,14 +145,13 @@ void ticket_add_user(cJSON *claims, const cJSON *user)
 }
 
 const char *ticket_sign_claims(
-    const struct ticket_key *key, cJSON *claims, int64_t seconds, struct arena *a)
+    const struct ticket_key *key, cJSON *claims, int64_t now, int64_t seconds, struct arena *a)
 {
 	jwt_t *jwt = NULL;
 	char *text = NULL;
-	int64_t now = clock_of_machine() / 1000000; /* the relay has no database to agree with */
 	json_add_str(claims, "iss", ISSUER);
-	json_add_int(claims, "iat", now);
-	json_add_int(claims, "exp", now + seconds);
+	json_add_int(claims, "iat", now / 1000000);
+	json_add_int(claims, "exp", now / 1000000 + seconds);
 	char *json = json_print(claims);
 	if (jwt_new(&jwt) == 0 && jwt_add_grants_json(jwt, json) == 0 &&
 	    jwt_set_alg(jwt, JWT_ALG_HS256, key->bytes, sizeof(key->bytes)) == 0)
@@ -181,7 +180,7 @@ const char *ticket_sign(const struct ticket_key *key, const struct ticket *ticke
 		json_add_str(claims, "address", ticket->address);
 	json_add_int(claims, "credential_exp", ticket->credential_exp);
 	ticket_add_user(claims, ticket->user);
-	return ticket_sign_claims(key, claims, TICKET_SECONDS, a);
+	return ticket_sign_claims(key, claims, clock_of_machine(), TICKET_SECONDS, a);
 }
 
 /* ---- Checking */
@@ -207,7 +206,7 @@ cJSON *ticket_user(const cJSON *claims, struct arena *a)
 }
 
 /* What a signature that fits stands over; NULL with err set. */
-static const cJSON *ticket_check(jwt_t *jwt, struct arena *a, struct error *err)
+static const cJSON *ticket_check(jwt_t *jwt, int64_t now, struct arena *a, struct error *err)
 {
 	/* as a tree of ours: libjwt's getters are lax about types */
 	char *text = jwt_get_grants_json(jwt, NULL);
@@ -224,7 +223,7 @@ static const cJSON *ticket_check(jwt_t *jwt, struct arena *a, struct error *err)
 		ticket_refuse(err, "of another issuer");
 	else if (!json_integer(json_get(claims, "exp"), &exp))
 		ticket_refuse(err, "without a time of its end");
-	else if (clock_of_machine() / 1000000 >= exp)
+	else if (now / 1000000 >= exp)
 		ticket_refuse(err, "expired");
 	else
 		good = true;
@@ -242,7 +241,7 @@ static bool ticket_is_whole(const char *text)
 }
 
 const cJSON *ticket_claims(
-    const struct ticket_key *key, const char *text, struct arena *a, struct error *err)
+    const struct ticket_key *key, const char *text, int64_t now, struct arena *a, struct error *err)
 {
 	jwt_t *jwt = NULL;
 	const cJSON *claims = NULL;
@@ -253,7 +252,7 @@ const cJSON *ticket_claims(
 	else if (jwt_decode(&jwt, text, key->bytes, sizeof(key->bytes)) != 0)
 		ticket_refuse(err, "malformed, or signed with another key");
 	else
-		claims = ticket_check(jwt, a, err);
+		claims = ticket_check(jwt, now, a, err);
 	jwt_free(jwt);
 	return claims;
 }
@@ -262,7 +261,7 @@ bool ticket_verify(const struct ticket_key *key, const char *text, const char *r
     struct arena *a, struct ticket *ticket, struct error *err)
 {
 	*ticket = (struct ticket){0};
-	const cJSON *claims = ticket_claims(key, text, a, err);
+	const cJSON *claims = ticket_claims(key, text, clock_of_machine(), a, err);
 	if (!claims)
 		return false;
 	const cJSON *verified = json_get(claims, "verified");

@@ -65,14 +65,16 @@ struct identity ticket_identity(const struct ticket *ticket, cJSON *user);
 
 /* ---- for tickets of other kinds ---- */
 
-/* Adds issuer and times to the claims, which are good for that long, and signs them. */
+/* Adds issuer and times to the claims, which are good for that long from now on, in microseconds,
+ * and signs them.  Now is clock_of_machine's between processes of one machine, of which the relay
+ * has no database to agree with, and clock_now's between instances. */
 const char *ticket_sign_claims(
-    const struct ticket_key *key, cJSON *claims, int64_t seconds, struct arena *a);
+    const struct ticket_key *key, cJSON *claims, int64_t now, int64_t seconds, struct arena *a);
 
-/* The claims of a ticket whose signature, algorithm, issuer and time are good, in the arena; NULL
- * with err set. */
-const cJSON *ticket_claims(
-    const struct ticket_key *key, const char *text, struct arena *a, struct error *err);
+/* The claims of a ticket whose signature, algorithm, issuer and time are good by that clock, in the
+ * arena; NULL with err set. */
+const cJSON *ticket_claims(const struct ticket_key *key, const char *text, int64_t now,
+    struct arena *a, struct error *err);
 
 /* The user context among the claims; of one that was never added, NULL. */
 void ticket_add_user(cJSON *claims, const cJSON *user);

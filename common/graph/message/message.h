@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Messages and content blocks (doc/protocol-messages.md#messages): checking and normalising what
- * comes in, making what goes out.
+ * comes in, making what goes out, as a whole and in pieces.
  *
  * A message in its output form is a cJSON object with the eleven members of
  * doc/protocol-messages.md#messages; only that form is stored and shown to nodes.

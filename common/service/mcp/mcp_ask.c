@@ -4,6 +4,7 @@
 
 #include "access/ticket/ticket.h"
 #include "base/json/json.h"
+#include "base/os/clock.h"
 #include "service/mcp/mcp_offer.h"
 #include "service/run/said.h"
 #include "tool/schema.h"
@@ -104,7 +105,7 @@ cJSON *mcp_question(struct turn *turn, const struct mcp_request *rq)
 	cJSON_ArrayForEach(interrupt, interrupts)
 		json_add(requests, json_str(interrupt, "id"), mcp_form(call->arena, interrupt));
 	json_add_str(result, "requestState",
-	    ticket_sign_claims(&key, claims, MCP_STATE_SECONDS, call->arena));
+	    ticket_sign_claims(&key, claims, clock_now(), MCP_STATE_SECONDS, call->arena));
 	return result;
 }
 
@@ -133,7 +134,7 @@ bool mcp_reply_read(struct call *call, const struct mcp_request *rq, struct mcp_
 		    "params.requestState must be the one that came with the question");
 	if (!ticket_key_load(&key, call->service->config->state_dir, &call->error))
 		return false;
-	const cJSON *claims = ticket_claims(&key, text, call->arena, &refused);
+	const cJSON *claims = ticket_claims(&key, text, clock_now(), call->arena, &refused);
 	error_release(&refused);
 	if (!claims || !mcp_claim_is(claims, "route", ROUTE) ||
 	    !mcp_claim_is(claims, "tool", mcp_offer_name(call->service->mcp)) ||

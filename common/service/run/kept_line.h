@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * How a chunk is kept (doc/inside.md#kept-chunks): as the line that
- * /v1/graph/stream would send at full, with marks in it that no JSON has.
+ * /v1/graph/stream would send at full, with marks in it that no JSON has.  And how it is told, to
+ * who reads it later and to the client that waits.
  *
  * Of a state's context only its span is kept: a chunk costs what is new in it, and what was deleted
  * from the thread is in none.  The other marks say what readers of a lower granularity leave out.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* The inside of the engines that keep rows in a database: what their files share.  The functions
- * are the operations of threads.h under the same names. */
+/* The inside of the engines that keep rows in a database: what their files share.  Most functions
+ * are operations of threads.h, history.h or runs.h under the same names. */
 #ifndef AGENTGRAPH_STORAGE_SQL_ENGINE_H
 #define AGENTGRAPH_STORAGE_SQL_ENGINE_H
 

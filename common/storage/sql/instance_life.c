@@ -60,14 +60,21 @@ void instance_agree(const struct instance_life *life)
 	clock_agree(atomic_load(&life->clock));
 }
 
+static void instance_be_patient(struct instance_life *life)
+{
+	atomic_store(&life->patient, clock_uptime_us() + PATIENCE_US);
+}
+
 /* The database has said what time it is, at some moment since asked_at, by clock_uptime_us: what is
  * known of its clock changes as little as that allows. */
 static void instance_hear_clock(struct instance_life *life, int64_t clock, int64_t asked_at)
 {
 	int64_t most = clock - asked_at, least = clock - clock_uptime_us();
-	int64_t zero = atomic_load(&life->clock);
+	int64_t known = atomic_load(&life->clock);
+	int64_t zero = known < least ? least : known > most ? most : known;
 
-	zero = zero < least ? least : zero > most ? most : zero;
+	if (known && llabs(zero - known) > STEP_US)
+		instance_be_patient(life);
 	atomic_store(&life->clock, zero);
 	clock_agree(zero);
 }
@@ -201,6 +208,8 @@ bool instance_begin(struct instance_life *life, struct engine *e, struct error *
 		instance_remember(path, number);
 	}
 	ok = instance_register(life, e, number, previous, err);
+	if (ok && !atomic_load(&life->number))
+		instance_be_patient(life); /* the database may have been away until now */
 	if (ok)
 		atomic_store(&life->number, number);
 	shared_unlock(&life->head.mutex[0]);
@@ -231,7 +240,7 @@ static bool instance_come_back(struct instance_life *life, struct engine *e, str
 
 bool instance_renew(struct instance_life *life, struct engine *e, struct error *err)
 {
-	int64_t asked_at = clock_uptime_us(), zero = atomic_load(&life->clock), heard;
+	int64_t asked_at = clock_uptime_us(), heard;
 	struct query q;
 	bool there;
 
@@ -243,9 +252,8 @@ bool instance_renew(struct instance_life *life, struct engine *e, struct error *
 	if (!pool_query_end(e->pool, &q) || (!there && !instance_come_back(life, e, err)))
 		return false;
 	heard = atomic_exchange(&life->heard, clock_uptime_us());
-	if ((heard && clock_uptime_us() - heard > AWAY_US) ||
-	    llabs(atomic_load(&life->clock) - zero) > STEP_US)
-		atomic_store(&life->patient, clock_uptime_us() + PATIENCE_US);
+	if (heard && clock_uptime_us() - heard > AWAY_US)
+		instance_be_patient(life);
 	return true;
 }
 

@@ -253,16 +253,18 @@ static bool instances_take_orders(struct instances *i, struct error *err)
 /* What others put into the queue; who is told and is not free does nothing. */
 static bool instances_find_jobs(struct instances *i, struct error *err)
 {
-	int64_t row, due;
+	int64_t now = clock_now(), row, due;
 	struct query q;
 
 	pool_query(i->engine->pool, &q, SQL_JOB_NEXT, err);
-	if (job_next_row(&q, clock_now(), &row, &due) && row)
+	query_int(&q, ":now", now);
+	if (job_next_row(&q, now, &row, &due) && row)
 		queue_wake(i->engine->shared);
 	return pool_query_end(i->engine->pool, &q);
 }
 
-/* Of the queue each instance knows by itself what it did to it alone. */
+/* Of the queue each instance knows by itself what it did to it alone.  What it does meanwhile
+ * stays; where that was counted as well, the next count puts it right. */
 static bool instances_count_jobs(struct instances *i, struct error *err)
 {
 	int64_t before = queue_waiting(i->engine->shared), count = 0;
@@ -273,7 +275,7 @@ static bool instances_count_jobs(struct instances *i, struct error *err)
 		count = query_column_int(&q, JOBS_COUNT_COUNT);
 	if (!pool_query_end(i->engine->pool, &q))
 		return false;
-	queue_waiting_counted(i->engine->shared, before, count);
+	queue_waiting_add(i->engine->shared, count - before);
 	return true;
 }
 

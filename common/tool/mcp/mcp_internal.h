@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * What the files of the MCP client share: mcp.c begins and ends sessions, mcp_session.c pairs
- * requests and replies, mcp_stdio.c and mcp_http.c carry messages, each as a transport.
+ * requests and replies, mcp_call.c calls tools, mcp_stdio.c and mcp_http.c carry messages, each as
+ * a transport.
  */
 #ifndef AGENTGRAPH_TOOL_MCP_MCP_INTERNAL_H
 #define AGENTGRAPH_TOOL_MCP_MCP_INTERNAL_H
