@@ -24,6 +24,7 @@
 #define FOLLOWS_MS 1000 /* who has waited waits again, when it has read what there was */
 #define LOOK_MS 100     /* for what other instances order */
 #define IDLE_MS 1000    /* the same of those that are not in office */
+#define COUNT_AGAIN 50  /* times as long as counting the queue took it is not counted again */
 
 #define FOLLOWED 1024 /* runs whose latest chunk is remembered */
 
@@ -46,6 +47,7 @@ struct instances {
 	/* its thread's own */
 	bool told;             /* that the database cannot be reached */
 	int64_t looked;        /* for orders and jobs, by clock_monotonic_ms */
+	int64_t counts_at;     /* when the queue is counted again, by that clock */
 	int64_t follows_until; /* somebody waits for chunks, or is about to */
 	struct followed followed[FOLLOWED];
 
@@ -267,15 +269,19 @@ static bool instances_find_jobs(struct instances *i, struct error *err)
  * stays; where that was counted as well, the next count puts it right. */
 static bool instances_count_jobs(struct instances *i, struct error *err)
 {
-	int64_t before = queue_waiting(i->engine->shared), count = 0;
+	int64_t begun = clock_monotonic_ms(), before = queue_waiting(i->engine->shared), count = 0;
 	struct query q;
 
+	if (begun < i->counts_at)
+		return true;
 	pool_query(i->engine->pool, &q, SQL_JOBS_COUNT, err);
 	if (query_row(&q))
 		count = query_column_int(&q, JOBS_COUNT_COUNT);
 	if (!pool_query_end(i->engine->pool, &q))
 		return false;
 	queue_waiting_add(i->engine->shared, count - before);
+	int64_t over = clock_monotonic_ms();
+	i->counts_at = over + COUNT_AGAIN * (over - begun);
 	return true;
 }
 
