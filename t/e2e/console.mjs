@@ -38,7 +38,10 @@ async function chat() {
 	await page.waitForFunction(() => { const node = document.querySelector('.log'); return node.scrollHeight - node.scrollTop - node.clientHeight < 8; });
 	report('what was said last is in sight', true);
 	const slow = /\/history\?/; // what is said before it is read must not meet the question that was answered
-	await page.route(slow, (route) => setTimeout(() => route.continue(), 300));
+	await page.route(slow, async (route) => {
+		await new Promise((over) => setTimeout(over, 300));
+		await route.continue();
+	});
 	await question.getByLabel('Answer', { exact: true }).fill('red');
 	await question.getByRole('button', { name: 'Answer' }).click();
 	await comes('which is answered in its place', said('Agent', 'answer: red'));
@@ -46,7 +49,7 @@ async function chat() {
 	report('and then is gone', (await question.count()) === 0);
 
 	await ask('/remote pick {"n":2}');
-	await page.unroute(slow);
+	await page.unrouteAll({ behavior: 'wait' });
 	const tool = named('group', 'Tool pick');
 	await tool.getByLabel('Result', { exact: true }).fill('{"picked":[1,2]}');
 	await tool.getByRole('button', { name: 'Return' }).click();
