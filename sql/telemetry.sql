@@ -9,14 +9,17 @@ PRAGMA journal_size_limit = 4194304;
 
 -- name: trace_replace
 -- An earlier run of the same id.
-DELETE FROM trace_runs WHERE thread_id = :thread_id AND run_id = :run_id AND number <> :number;
+DELETE FROM trace_runs WHERE thread_id = :thread_id AND run_id = :run_id AND number < :number;
 
 -- name: trace_put
+-- One that another instance was later to tell of may have been replaced meanwhile; what is over stays as it is.
 INSERT INTO trace_runs (number, thread_id, run_id, status, started_at, finished_at, last_at,
 	prompt_tokens, completion_tokens, reasoning_tokens, total_tokens,
 	llm_calls, tool_calls, iterations)
-VALUES (:number, :thread_id, :run_id, :status, :started_at, :finished_at, :last_at,
-	:prompt, :completion, :reasoning, :total, :llm_calls, :tool_calls, :iterations)
+SELECT :number, :thread_id, :run_id, :status, :started_at, :finished_at, :last_at,
+	:prompt, :completion, :reasoning, :total, :llm_calls, :tool_calls, :iterations
+WHERE NOT EXISTS (SELECT 1 FROM trace_runs
+	WHERE thread_id = :thread_id AND run_id = :run_id AND number <> :number)
 ON CONFLICT (number) DO UPDATE SET
 	status = excluded.status,
 	finished_at = excluded.finished_at,
@@ -27,10 +30,12 @@ ON CONFLICT (number) DO UPDATE SET
 	total_tokens = excluded.total_tokens,
 	llm_calls = excluded.llm_calls,
 	tool_calls = excluded.tool_calls,
-	iterations = excluded.iterations;
+	iterations = excluded.iterations
+WHERE trace_runs.status = 0;
 
 -- name: trace_piece
-INSERT INTO trace_pieces (run, first, records) VALUES (:number, :first, :records)
+INSERT INTO trace_pieces (run, first, records)
+SELECT number, :first, :records FROM trace_runs WHERE number = :number
 ON CONFLICT (run, first) DO UPDATE SET records = excluded.records;
 
 -- name: trace_forget_all
@@ -38,7 +43,8 @@ ON CONFLICT (run, first) DO UPDATE SET records = excluded.records;
 DELETE FROM trace_runs;
 
 -- name: trace_forget
-DELETE FROM trace_runs WHERE thread_id = :thread_id;
+-- Whoever has the name later has traces of their own, which another instance may have written by now.
+DELETE FROM trace_runs WHERE thread_id = :thread_id AND started_at <= :until;
 
 -- name: trace_trim_threads
 -- The thread whose latest run is the oldest goes first.

@@ -6,3 +6,7 @@ SELECT 1 AS nothing;
 
 -- name: telemetry_setup
 SELECT 1 AS nothing;
+
+-- name: trace_forget_all
+-- Unless there are instances that have some.
+DELETE FROM trace_runs WHERE (SELECT count(*) FROM instances WHERE NOT gone) <= 1;

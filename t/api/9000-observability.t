@@ -171,6 +171,8 @@ kill -9 "$victim"
 collect dead
 replaced() { [ -n "$(workers)" ] && [ "$(workers)" != "$victim" ] && api GET /ping && [ "$STATUS" = 200 ]; }
 wait_for 20 replaced
+settled() { observe dead && [ "$(json .data.run.status "$BODY")" != running ]; }
+[ -z "$PAIR" ] || wait_for 20 settled # the other instance learns of the death from this one
 observe dead
 facts <<'FACTS'
 a run whose process died has failed, or is forgotten with it :: run == null or (run.status == "error" and run.finished_at != null)

@@ -5,11 +5,16 @@
 
 #include "base/buf.h"
 #include "base/json/json.h"
+#include "base/os/clock.h"
 #include "service/thread/ident.h"
+#include "storage/runs.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+#define TOLD_MS 1500 /* another instance tells of a run sooner (traces.c) */
+#define LOOK_MS 10   /* between looks whether it has */
 
 static double trace_view_ms(int64_t us)
 {
@@ -220,38 +225,96 @@ cJSON *trace_view(const struct trace_run *run, const cJSON *records)
 
 /* ---- what is asked ---- */
 
+/* What other instances have not told yet, of a thread that is looked at. */
+struct awaited {
+	const struct trace_view *view;
+	int64_t since; /* what began earlier they have told */
+	int left;      /* records that are looked at */
+	bool some;
+};
+
+static bool observe_note_awaited(void *arg, const struct run_record *record)
+{
+	struct awaited *awaited = arg;
+	const struct trace_view *view = awaited->view;
+	const struct trace_run *run = &view->run;
+	bool there = false;
+	for (size_t i = 0; !there && i < view->run_count; i++)
+		there = strcmp(view->run_ids[i], record->run_id) == 0;
+	/* of an earlier run of that id */
+	if (view->found && run->finished_at && run->finished_at < record->started_at &&
+	    strcmp(run->run_id, record->run_id) == 0)
+		there = false;
+	awaited->some = !there && record->started_at >= awaited->since;
+	return --awaited->left > 0 && !awaited->some;
+}
+
+static bool observe_awaits(struct call *call, const struct trace_view *view, bool *some)
+{
+	struct storage *storage = call->service->storage;
+	const struct record_filter filter = {.thread_id = view->run.thread_id, .statuses = ~0U};
+	struct awaited awaited = {
+	    .view = view, .since = clock_now() - TOLD_MS * 1000, .left = TRACES_RUNS};
+	bool ok = storage->runs->list(
+	    storage, &call->ctx, &filter, observe_note_awaited, &awaited, &call->error);
+	*some = awaited.some;
+	return ok;
+}
+
+static bool observe_holds(struct call *call, const struct trace_view *view, bool *holds)
+{
+	struct storage *storage = call->service->storage;
+	const struct trace_run *run = &view->run;
+	bool last = view->run_count && strcmp(view->run_ids[view->run_count - 1], run->run_id) == 0;
+	bool stop;
+	*holds = false;
+	return !last ||
+	    storage->threads->lease_running(
+		storage, &call->ctx, run->thread_id, holds, &stop, &call->error) ||
+	    !error_is_set(&call->error);
+}
+
 /*
  * A process that died says nothing of its runs.  A run says how it ended before it gives up its
- * thread; so one that goes on after its thread was seen free is dead.
+ * thread; so one that goes on after its thread was seen free is dead.  Where instances share the
+ * storage that takes a moment to be seen, which is waited for.
  */
 static bool observe_read_view(
     struct call *call, const char *thread_id, const char *run_id, struct trace_view *view)
 {
-	struct storage *storage = call->service->storage;
 	struct traces *traces = call->service->traces;
 	struct trace_run *run = &view->run;
-	if (!traces_read(traces, &call->ctx, call->arena, thread_id, run_id, view, &call->error))
-		return false;
-	if (!view->found || run->status != TRACE_RUNNING)
-		return true;
-	bool last = view->run_count && strcmp(view->run_ids[view->run_count - 1], run->run_id) == 0;
-	bool running, stop;
-	if (last &&
-	    storage->threads->lease_running(
-		storage, &call->ctx, run->thread_id, &running, &stop, &call->error) &&
-	    running)
-		return true;
-	if (!traces_read(
-		traces, &call->ctx, call->arena, thread_id, run->run_id, view, &call->error))
-		return false;
-	if (view->found && run->status == TRACE_RUNNING) {
-		/* for good, so that no later run on the thread makes it look alive */
-		const struct trace_piece none = {.first = 1};
-		uint64_t place = 0;
-		run->status = TRACE_ERROR;
-		run->finished_at = run->last_at;
-		traces_put(traces, run, &none, &place);
+	bool shared = call->service->storage->engine->can.instances;
+	int64_t until = clock_monotonic_ms() + (shared ? TOLD_MS : 0);
+	bool freed = false;
+	for (;;) {
+		bool late = clock_monotonic_ms() >= until;
+		bool holds = true, awaits = false;
+		if (!traces_read(
+			traces, &call->ctx, call->arena, thread_id, run_id, view, &call->error))
+			return false;
+		bool open = view->found && run->status == TRACE_RUNNING;
+		if (open && freed && late)
+			break;
+		if (open && !freed && !observe_holds(call, view, &holds))
+			return false;
+		if (!late && !observe_awaits(call, view, &awaits))
+			return false;
+		if (holds && !(open && freed) && !awaits)
+			return true;
+		if (!holds) {
+			freed = true;
+			run_id = run->run_id;
+		}
+		if (!late)
+			clock_sleep_ms(LOOK_MS);
 	}
+	/* for good, so that no later run on the thread makes it look alive */
+	const struct trace_piece none = {.first = 1};
+	uint64_t place = 0;
+	run->status = TRACE_ERROR;
+	run->finished_at = run->last_at;
+	traces_put(traces, run, &none, &place);
 	return true;
 }
 

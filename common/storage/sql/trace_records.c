@@ -97,6 +97,7 @@ static bool trace_put(struct db *db, const struct trace_record *record, struct e
 	if (!run->number) { /* all of its thread are to be forgotten */
 		query_start(&q, db, SQL_TRACE_FORGET, err);
 		query_text(&q, ":thread_id", run->thread_id);
+		query_int(&q, ":until", run->started_at);
 		return query_run(&q);
 	}
 	if (!trace_put_run(db, run, piece->first == 0, err))

@@ -31,7 +31,7 @@ struct trace_totals {
 
 /* A run at some moment.  Times are microseconds since 1970. */
 struct trace_run {
-	uint64_t number; /* the higher the later it began */
+	uint64_t number; /* the higher the later it began, over all instances */
 	const char *thread_id, *run_id;
 	enum trace_status status;
 	int64_t started_at;
@@ -47,8 +47,8 @@ struct trace_piece {
 	size_t len;
 };
 
-/* What is written at once of a run; number 0: its thread is to be forgotten, and there is no piece.
- */
+/* What is written at once of a run; number 0: its thread is to be forgotten, as far as its runs
+ * began before .started_at, and there is no piece. */
 struct trace_record {
 	struct trace_run run;
 	struct trace_piece piece;
@@ -75,15 +75,17 @@ struct trace_record_ops {
 	void (*close)(struct trace_records *records);
 
 	/* To be done before what follows, and again after a failure of it that does not pass by
-	 * itself.  anew: all that is there is thrown away first, also where it cannot be read. */
+	 * itself.  anew: all that is there is thrown away first, also where it cannot be read,
+	 * unless it is that of other instances. */
 	bool (*begin)(struct trace_records *records, const struct storage_context *ctx, bool anew,
 	    struct error *err);
 
 	/*
 	 * Writes records in their order, all or none, and then forgets what is not kept.  A piece
-	 * whose first record has number 0 begins the run: an earlier one of that id, with another
-	 * number, goes.  What there is of a run is replaced, and so is a piece with the same first
-	 * record; to write the same again changes nothing.
+	 * whose first record has number 0 begins the run: an earlier one of that id, with a lower
+	 * number, goes; where there is a later one, which another instance has told of before,
+	 * nothing is written.  What there is of a run that is not over is replaced, and so is a
+	 * piece with the same first record; to write the same again changes nothing.
 	 */
 	bool (*write)(struct trace_records *records, const struct storage_context *ctx,
 	    const struct trace_record *list, size_t count, struct error *err);

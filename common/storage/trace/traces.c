@@ -14,10 +14,13 @@
 #include <string.h>
 
 #define FILL_BOUND (RING_SIZE / 2) /* then a thread empties the ring */
-#define OTHERS_MS 1000             /* or so long after the first, where other instances read */
+#define OTHERS_MS 1000             /* or so often at least, where other instances read */
+#define OTHERS_REST 9              /* but for so many times as long as that took it rests */
+#define NODES 1024                 /* of instances that begin runs in the same microsecond */
 
 struct traces {
 	struct trace_ring *ring;
+	const struct storage *storage;
 	bool others; /* there may be other instances, which see what is in the storage alone */
 
 	pthread_mutex_t lock; /* guards what follows */
@@ -27,13 +30,16 @@ struct traces {
 	pthread_mutex_t start; /* guards the start of the thread */
 	_Atomic bool started, awake;
 	struct background thread;
-	uint64_t told; /* drops that the log knows of; the thread's own */
+	/* the thread's own */
+	uint64_t told;       /* drops that the log knows of */
+	int64_t rests_until; /* by clock_monotonic_ms */
 };
 
 struct traces *traces_new(struct storage *storage, struct shared *shared)
 {
 	struct traces *traces = xcalloc(1, sizeof(*traces));
 	traces->ring = shared_region(shared, SHARED_TRACES);
+	traces->storage = storage;
 	traces->others = storage->engine->can.instances;
 	traces->records = storage->engine->trace_records->open(storage);
 	pthread_mutex_init(&traces->lock, NULL);
@@ -55,7 +61,13 @@ void traces_free(struct traces *traces)
 
 uint64_t traces_number(struct traces *traces)
 {
-	return atomic_fetch_add(&traces->ring->numbers, 1) + 1;
+	uint64_t node = (uint64_t)traces->storage->node % NODES;
+	uint64_t now = (uint64_t)clock_now() * NODES + node;
+	uint64_t last = atomic_load(&traces->ring->numbers), next;
+	do
+		next = now > last ? now : (last / NODES + 1) * NODES + node;
+	while (!atomic_compare_exchange_weak(&traces->ring->numbers, &last, next));
+	return next;
 }
 
 /* ---- the records ---- */
@@ -202,6 +214,13 @@ static void drain_if_filled(struct traces *traces)
 	traces->told = dropped;
 }
 
+/* Where nobody waits for room what is told at once costs a tenth of a processor at most. */
+static void traces_rest(struct traces *traces, int64_t took)
+{
+	int64_t rest = (took + 1) * OTHERS_REST;
+	traces->rests_until = clock_monotonic_ms() + (rest < OTHERS_MS ? rest : OTHERS_MS);
+}
+
 static void *traces_work(void *arg)
 {
 	struct traces *traces = arg;
@@ -212,11 +231,15 @@ static void *traces_work(void *arg)
 			background_sleep(thread, -1);
 			continue;
 		}
-		if (traces->others && ring_fill(traces->ring) < FILL_BOUND)
-			background_sleep(thread, clock_monotonic_ms() + OTHERS_MS);
+		if (clock_monotonic_ms() < traces->rests_until &&
+		    ring_fill(traces->ring) < FILL_BOUND)
+			background_sleep(thread, traces->rests_until);
 		pthread_mutex_unlock(&thread->lock);
 		atomic_store(&traces->awake, false);
+		int64_t begun = clock_monotonic_ms();
 		drain_if_filled(traces);
+		if (traces->others)
+			traces_rest(traces, clock_monotonic_ms() - begun);
 		pthread_mutex_lock(&thread->lock);
 	}
 	pthread_mutex_unlock(&thread->lock);
@@ -256,7 +279,8 @@ bool traces_put(struct traces *traces, const struct trace_run *run, const struct
 bool traces_forget(struct traces *traces, const struct storage_context *ctx, const char *thread_id,
     struct error *err)
 {
-	const struct trace_record forget = {.run = {.thread_id = thread_id, .run_id = ""}};
+	const struct trace_record forget = {
+	    .run = {.thread_id = thread_id, .run_id = "", .started_at = clock_now()}};
 	uint64_t place = 0;
 	if (ring_add(traces->ring, &forget.run, &forget.piece, &place))
 		return true;
