@@ -189,6 +189,8 @@ char *postgresql_look(struct postgresql_server *s, struct error *err)
 
 	if (c && schema_look(s, c, what, sizeof(what), &why))
 		text = xasprintf("%s, %s", where, what);
+	else if (c && why.kind == ERR_TRANSIENT_STORAGE) /* it has gone meanwhile */
+		error_move(err, &why);
 	else if (c)
 		error_set(err, ERR_STORAGE, "%s: %s", where, why.cause[0] ? why.cause : why.detail);
 	if (c)

@@ -205,13 +205,14 @@ bool instance_begin(struct instance_life *life, struct engine *e, struct error *
 		previous = instance_previous(path);
 		random_bytes(&bits, sizeof(bits));
 		number = (int64_t)(bits >> 2) + 1;
-		instance_remember(path, number);
 	}
 	ok = instance_register(life, e, number, previous, err);
-	if (ok && !atomic_load(&life->number))
-		instance_be_patient(life); /* the database may have been away until now */
-	if (ok)
+	if (ok && !atomic_load(&life->number)) {
+		instance_remember(path, number); /* not before: the last one was not ended then */
+		instance_be_patient(life);       /* the database may have been away until now */
+		atomic_store(&life->heard, clock_uptime_us());
 		atomic_store(&life->number, number);
+	}
 	shared_unlock(&life->head.mutex[0]);
 	free(path);
 	return ok;

@@ -1,0 +1,93 @@
+#!/bin/sh
+# SPDX-License-Identifier: ISC
+# An instance that starts while its PostgreSQL is away, or loses it while it starts, waits for it, and is as patient with the
+# others as one that was there before.
+set -u
+AGENTGRAPH_ENGINE=postgresql
+. "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
+. "$TOP_SRCDIR/t/api/run.sh"
+. "$TOP_SRCDIR/t/api/instances.sh"
+
+server() { "$TOP_SRCDIR/t/postgresql-server" "$@"; }
+instances() { psql "$DATABASE_URL" -X -q -A -t -c "SELECT count(*) FROM instances WHERE $1"; }
+# long THREAD MS: a run in flight on instance a, of one step of so many milliseconds, which writes nothing before its end.
+long() {
+	on a in_background long invoke "/slow 1 $2" "$(thread "$1")"
+	on a wait_for 30 is_running "$1"
+}
+ends_well() {
+	on a collect long
+	is "$STATUS $(json '.data.messages[-1].content[-1].text // .error_code' "$BODY")" '200 done' "$1"
+	is "$(cat "$WORK"/err.* | grep -c 'taken over\|took its runs over')" 0 'and nobody was given up'
+}
+# waiting: somebody waits for a lock.
+waiting() { [ "$(psql "$DATABASE_URL" -X -q -A -t -c "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'")" -gt 0 ]; }
+holding() { [ "$(psql "$DATABASE_URL" -X -q -A -t -c "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(30%'")" -gt 1 ]; }
+# cut SQL: takes what others have to wait for, and ends the server as soon as somebody does.
+cut() {
+	psql "$DATABASE_URL" -X -q -c 'BEGIN' -c "$1" -c 'SELECT pg_sleep(300)' >held 2>&1 &
+	wait_for 20 holding
+	(
+		wait_for 30 waiting && touch cut
+		server crash "$PG."
+		sleep 1
+		server crash "$PG"
+	) &
+}
+serves() { api GET /v1/threads && [ "$STATUS" = 200 ]; }
+
+printf '{"agent":"builtin:demo"}\n' >agentgraph.json
+begin a
+
+# ---- it starts while the server is away, for longer than an instance may be
+
+long away 26000
+server crash "$PG."
+begin b
+like "$(cat "$SERVE_ERR")" 'warning: database: .*; requests are answered with 503 until it can be reached' 'an instance starts without its database'
+sleep 12
+# The one that was there is not heard of before the new one could lose its patience.
+kill -STOP $pid_a $(children $pid_a)
+frozen="$pid_a $(children $pid_a)"
+server crash "$PG"
+ok 'on b wait_for 30 serves' 'and serves when that is there'
+sleep 4
+kill -CONT $frozen
+ends_well 'a run of the instance that was there before ends well'
+frozen=
+
+# ---- it has registered, and is gone before it was heard of again
+
+on b serve_stop
+long lost 30000
+begin b
+on b serves
+server crash "$PG."
+sleep 12
+frozen="$pid_a $(children $pid_a)"
+kill -STOP $frozen
+server crash "$PG"
+ok 'on b wait_for 30 serves' 'one that loses its database as soon as it has it serves again'
+sleep 4
+kill -CONT $frozen
+ends_well 'a run of the other one ends well'
+frozen=
+
+# ---- it is lost at each step of the start
+
+while read -r place words; do
+	for pid in $pid_b $(children "$pid_b"); do kill -9 "$pid"; done # its next life is to end this one
+	cut "$words"
+	begin b
+	ok '[ -e cut ]' "a start that waits for $place loses its database"
+	rm -f cut
+	ok 'on b wait_for 30 serves' 'and serves when that is there again'
+	like "$(cat "$SERVE_ERR")" 'waits for its database|until it can be reached' 'of which it says something'
+	is "$(instances 'NOT gone')" 2 'what its earlier life held is given up at once'
+done <<'SQL'
+the-version LOCK TABLE version
+the-schema SELECT pg_advisory_xact_lock(hashtextextended('agentgraph schema ' || current_setting('search_path'), 0))
+its-row SELECT pg_advisory_xact_lock(hashtextextended('agentgraph instances ' || current_schema(), 0))
+SQL
+
+done_testing
