@@ -143,6 +143,32 @@ static void a_close_is_read_whole_behind_other_frames(void)
 	client_close(&client);
 }
 
+static void pings_fill_no_buffer_that_nobody_takes(void)
+{
+	struct client client;
+	static char pings[60000];
+	for (size_t at = 0; at + 6 <= sizeof(pings); at += 6)
+		memcpy(pings + at, "\x89\x80\0\0\0", 6);
+	client_open(&client);
+	frames_send(client.frames, false, "a", 1);
+	for (int i = 0; i < 100; i++)
+		CU_ASSERT(frames_feed(client.frames, pings, sizeof(pings)));
+	CU_ASSERT(client.out.len > 60000);
+	CU_ASSERT(client.out.len < 120000);
+	/* what is no answer still comes, a close frame is still answered, and so is a ping to who
+	 * takes what there is */
+	buf_reset(&client.out);
+	frames_send(client.frames, false, "b", 1);
+	CU_ASSERT(frames_feed(client.frames, pings, 6));
+	CU_ASSERT_EQUAL(client.out.len, 3);
+	buf_reset(&client.out);
+	CU_ASSERT(frames_feed(client.frames, pings, 6));
+	CU_ASSERT_EQUAL(client.out.len, 2);
+	CU_ASSERT_FALSE(frames_feed(client.frames, "\x88\x82\0\0\0\0\x03\xe8", 8));
+	CU_ASSERT_EQUAL(client.out.len, 6);
+	client_close(&client);
+}
+
 /* The frames that were sent: first byte, length, and the first byte of the payload. */
 static const char *sent_frames(const struct client *client)
 {
@@ -194,6 +220,7 @@ static const struct unit_test tests[] = {
     {"a message goes out in parts with pings between",
 	a_message_goes_out_in_parts_with_pings_between},
     {"a close is read whole behind other frames", a_close_is_read_whole_behind_other_frames},
+    {"pings fill no buffer that nobody takes", pings_fill_no_buffer_that_nobody_takes},
 };
 
 int main(void)

@@ -10,6 +10,7 @@
 #include <wslay/wslay.h>
 
 #define CODE_TRY_AGAIN_LATER 1013 /* wslay has no name for it */
+#define PONGS_MOST 65536 /* bytes, until the peer has taken all that waits for it */
 
 struct frames {
 	wslay_event_context_ptr wslay;
@@ -22,9 +23,11 @@ struct frames {
 	bool data_frame;  /* the frame that arrives belongs to a message, and is no control frame */
 	bool binary;      /* the message does */
 	bool stopped;
-	bool begun; /* of a message to send: fragments were, its end was not */
-	int code;   /* see frames_code */
-	int answer; /* of the close frame to send at the end of a feed; 0: none */
+	bool begun;   /* of a message to send: fragments were, its end was not */
+	size_t pongs; /* bytes of them that may still be in the buffer */
+	bool silent;  /* what wslay sends is dropped */
+	int code;     /* see frames_code */
+	int answer;   /* of the close frame to send at the end of a feed; 0: none */
 };
 
 /* ---- What wslay calls */
@@ -83,7 +86,8 @@ static ssize_t relay_frames_take(
 	struct frames *frames = user_data;
 	(void)wslay;
 	(void)flags;
-	buf_add(frames->setup.out, data, len);
+	if (!frames->silent)
+		buf_add(frames->setup.out, data, len);
 	return (ssize_t)len;
 }
 
@@ -233,6 +237,19 @@ static void relay_frames_send_close(struct frames *frames, int code, const char 
 	wslay_event_send(frames->wslay);
 }
 
+/* Who sends pings and reads nothing must not fill the memory: not each of them has to be answered
+ * (RFC 6455, 5.5.3). */
+static void relay_frames_answer(struct frames *frames)
+{
+	size_t before = frames->setup.out->len;
+	if (before == 0)
+		frames->pongs = 0;
+	frames->silent = !frames->stopped && frames->pongs > PONGS_MOST;
+	wslay_event_send(frames->wslay);
+	frames->silent = false;
+	frames->pongs += frames->setup.out->len - before;
+}
+
 bool frames_feed(struct frames *frames, const char *data, size_t len)
 {
 	struct buf rest = frames->rest;
@@ -263,7 +280,7 @@ bool frames_feed(struct frames *frames, const char *data, size_t len)
 		relay_frames_send_close(frames, frames->answer, NULL, 0);
 		frames->answer = 0;
 	} else {
-		wslay_event_send(frames->wslay);
+		relay_frames_answer(frames);
 	}
 	return !frames->stopped;
 }
