@@ -47,11 +47,21 @@ static bool url_port(const char *digits, size_t len, const char *usual, struct b
 	return true;
 }
 
+/* A name in which no label is missing, but the one behind the last point. */
+static size_t url_name(const char *text)
+{
+	size_t len = strspn(text, LETTERS "-._");
+	for (size_t i = 0; i < len; i++)
+		if (text[i] == '.' && (i == 0 || text[i - 1] == '.'))
+			return 0;
+	return len;
+}
+
 /* A name or an address, and perhaps a port; an '@' is in none of them. */
 static bool url_authority(const char *text, size_t len, const char *usual, struct buf *out)
 {
 	size_t host = *text == '[' ? strspn(text + 1, "0123456789ABCDEFabcdef:.") + 2
-				   : strspn(text, LETTERS "-._");
+				   : url_name(text);
 	if (host > len || host == 0 || (*text == '[' && (host == 2 || text[host - 1] != ']')))
 		return false;
 	for (size_t i = 0; i < host; i++)
