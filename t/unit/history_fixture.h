@@ -23,13 +23,14 @@ static inline void written_read(struct written *w, const char *text)
 	while (text && *text) {
 		size_t i = w->count++, len = strcspn(text, " "), id = strcspn(text, " =");
 		const char *said = text[id] == '=' ? text + id + 1 : text;
+		const char *name = text + (*text == '~');
+		int name_len = (int)(text + id - name);
 
 		assert(i < WRITTEN_MOST && len < sizeof(w->ids[i]));
-		snprintf(w->ids[i], sizeof(w->ids[i]), "%.*s", (int)id - (*text == '~'),
-		    text + (*text == '~'));
+		snprintf(w->ids[i], sizeof(w->ids[i]), "%.*s", name_len, name);
 		snprintf(w->bodies[i], sizeof(w->bodies[i]),
-		    "{\"message_id\":\"%s\",\"content\":[{\"type\":\"text\",\"text\":\"%.*s\"}]}",
-		    w->ids[i], (int)(text + len - said), said);
+		    "{\"message_id\":\"%.*s\",\"content\":[{\"type\":\"text\",\"text\":\"%.*s\"}]}",
+		    name_len, name, (int)(text + len - said), said);
 		w->messages[i] =
 		    (struct new_message){w->ids[i], *text == '~' ? NULL : w->bodies[i]};
 		text += len + (text[len] == ' ');

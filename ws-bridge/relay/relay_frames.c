@@ -10,7 +10,7 @@
 #include <wslay/wslay.h>
 
 #define CODE_TRY_AGAIN_LATER 1013 /* wslay has no name for it */
-#define PONGS_MOST 65536 /* bytes, until the peer has taken all that waits for it */
+#define PONGS_MOST 65536          /* bytes, until the peer has taken all that waits for it */
 
 struct frames {
 	wslay_event_context_ptr wslay;

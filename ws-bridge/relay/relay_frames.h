@@ -45,10 +45,11 @@ struct frames *frames_new(const struct frames_setup *setup);
 void frames_free(struct frames *frames);
 
 /*
- * Reads bytes that came.  Pings are answered, as long as the peer takes the answers.  A close frame is answered with its own code, 1000
- * when it has none; a broken protocol with 1002, text that is not UTF-8 with 1007, a message over
- * the limit with 1009, one for which the room is not there with 1013, each as soon as it is known.
- * After any of these nothing more is read, and the result is false; frames_code says why.
+ * Reads bytes that came.  Pings are answered, as long as the peer takes the answers.  A close frame
+ * is answered with its own code, 1000 when it has none; a broken protocol with 1002, text that is
+ * not UTF-8 with 1007, a message over the limit with 1009, one for which the room is not there with
+ * 1013, each as soon as it is known. After any of these nothing more is read, and the result is
+ * false; frames_code says why.
  */
 bool frames_feed(struct frames *frames, const char *data, size_t len);
 

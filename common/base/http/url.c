@@ -60,8 +60,8 @@ static size_t url_name(const char *text)
 /* A name or an address, and perhaps a port; an '@' is in none of them. */
 static bool url_authority(const char *text, size_t len, const char *usual, struct buf *out)
 {
-	size_t host = *text == '[' ? strspn(text + 1, "0123456789ABCDEFabcdef:.") + 2
-				   : url_name(text);
+	size_t host =
+	    *text == '[' ? strspn(text + 1, "0123456789ABCDEFabcdef:.") + 2 : url_name(text);
 	if (host > len || host == 0 || (*text == '[' && (host == 2 || text[host - 1] != ']')))
 		return false;
 	for (size_t i = 0; i < host; i++)
