@@ -128,6 +128,8 @@ types='memory_type must be one of episodic, semantic, procedural, entity, relati
 bad memories '{"content":"x","memory_type":"Semantic"}' "$types"
 bad memories '{"content":"x","category":5}' 'category must be a string'
 bad memories '{"content":"x","metadata":[]}' 'metadata must be an object'
+bad memories "{\"content\":\"x\",\"metadata\":{\"relations\":$(jq -cn '[range(1001) | tostring]')}}" \
+	'metadata.relations must be an array of at most 1000'
 bad memories '{"content":"x","config":[]}' 'config must be an object'
 bad memories '{"content":"x","options":"a"}' 'options must be an object'
 bad memories '{"content":"x","config":{"user_id":1.5}}' 'config.user_id must be a string that is not empty, or an integer'

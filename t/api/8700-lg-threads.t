@@ -177,6 +177,14 @@ api POST /lg/threads/search '{"metadata":{"graph_id":"other"}}'
 is "$STATUS $BODY" '200 []' 'of another graph there are none'
 api POST /lg/threads/search '{"select":["thread_id","status"],"limit":1}'
 is "$STATUS $BODY" '200 [{"thread_id":"w","status":"idle"}]' 'only what is asked for is told'
+api POST /lg/threads/search "{\"ids\":$(list_of 1001),\"select\":$(list_of 1001)}"
+lg_refused 422 VALIDATION_ERROR 'ids must be an array of at most 1000' 'nobody asks for any number of threads'
+api POST /lg/threads/search "{\"ids\":$(list_of 1000),\"select\":$(list_of 1000)}"
+is "$STATUS $BODY" '200 []' 'but for many'
+api POST /lg/threads/prune "{\"thread_ids\":$(list_of 1001)}"
+lg_refused 422 VALIDATION_ERROR 'thread_ids must be an array of at most 1000' 'nor deletes it'
+api POST /lg/runs/cancel "{\"thread_id\":\"t1\",\"run_ids\":$(list_of 1001)}"
+lg_refused 422 VALIDATION_ERROR 'run_ids must be an array of at most 1000' 'nor ends any number of runs'
 api POST /lg/threads/count '{"status":"idle"}'
 is "$STATUS $BODY" '200 2' 'they are counted'
 api POST /lg/threads/count '{}'

@@ -32,6 +32,11 @@ is "$STATUS $BODY" '200 null' 'what is not there is null'
 put '["users","bob"]' likes '{"what":"black tea","cups":1}'
 put '["users"]' hidden '{"what":"tea"}' '"index":false'
 put '["users2"]' other '{"what":"tea"}'
+put '["doc"]' named '{"title":"herring","text":"salmon","n":1}' '"index":["title","title","n","gone",5]'
+api POST /v1/store/search '{"query":"herring","filters":{"langgraph.1":"doc"}}'
+is "$STATUS $(json '.data.results | map(.content) | tojson' "$BODY")" '200 ["named\nherring\n"]' \
+	'an item is found by its key and the members that it names for that, each once'
+api DELETE /lg/store/items '{"namespace":["doc"],"key":"named"}'
 find '{"namespace_prefix":["users"]}'
 is "$(keys)" 'hidden likes likes' 'a search without words has the newest first, below its namespace alone'
 find '{"namespace_prefix":["users"],"limit":1,"offset":1}'
@@ -73,6 +78,7 @@ refused_item() {
 labels='must be of at most 16 labels, texts without a point that are not empty'
 refused_item PUT items '{"key":"k","value":{}}' 'namespace must be an array of texts'
 refused_item PUT items '{"namespace":[],"key":"k","value":{}}' "namespace $labels"
+refused_item PUT items "{\"namespace\":[\"a\"],\"key\":\"k\",\"value\":{},\"index\":$(list_of 1001)}" 'index must be an array of at most 1000'
 refused_item PUT items '{"namespace":["a.b"],"key":"k","value":{}}' "namespace $labels"
 refused_item PUT items '{"namespace":["a",1],"key":"k","value":{}}' "namespace $labels"
 refused_item PUT items '{"namespace":["a"],"key":"k","value":1}' 'value must be an object'

@@ -14,6 +14,9 @@ lg_configure() {
 # human TEXT [MEMBERS]: what a user says, as such a client writes it.
 human() { printf '{"type":"human","content":"%s"%s}' "$1" "${2:+,$2}"; }
 
+# list_of COUNT: an array of so many texts.
+list_of() { jq -cn "[range($1) | \"a\(.)\"]"; }
+
 # refused STATUS CODE DETAIL SENTENCE: the last answer is an error in the form of this protocol.
 lg_refused() { is "$STATUS $(json '"\(.code) \(.detail)"' "$BODY")" "$1 $2 $3" "$4"; }
 

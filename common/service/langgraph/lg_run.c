@@ -9,6 +9,7 @@
 #include "graph/message/message.h"
 #include "graph/state.h"
 #include "service/langgraph/lg_assistant.h"
+#include "service/langgraph/lg_item.h"
 #include "service/langgraph/lg_message.h"
 #include "service/langgraph/lg_tell.h"
 #include "service/langgraph/lg_words.h"
@@ -299,6 +300,7 @@ bool lg_runs_cancel(struct call *call, const cJSON *body, const char *action)
 	if (fields_read_body(&call->error, "body", body, lg_cancel_rows, &cancel) && cancel.status)
 		error_field(&call->error, ERR_VALIDATION, "body.status", "value_error",
 		    "status is not supported: run_ids names the runs");
+	lg_list_check(call, "run_ids", cancel.run_ids);
 	cJSON_ArrayForEach(id, cancel.run_ids) {
 		if (error_is_set(&call->error))
 			return false;

@@ -4,6 +4,7 @@
 
 #include "base/fields.h"
 #include "base/json/json.h"
+#include "base/json/json_members.h"
 #include "base/os/clock.h"
 #include "service/langgraph/lg_item.h"
 #include "service/memory/memory_calls.h"
@@ -36,6 +37,13 @@ bool lg_item_wrong(struct call *call, const char *member, const char *must)
 {
 	return error_field(&call->error, ERR_VALIDATION,
 	    arena_printf(call->arena, "body.%s", member), "value_error", "%s %s", member, must);
+}
+
+bool lg_list_check(struct call *call, const char *member, const cJSON *list)
+{
+	return !cJSON_IsArray(list) || cJSON_GetArraySize(list) <= LG_LIST_MOST ||
+	    lg_item_wrong(call, member,
+		arena_printf(call->arena, "must be an array of at most %d", LG_LIST_MOST));
 }
 
 bool lg_labels_check(struct call *call, const char *member, const cJSON *labels, bool may_be_empty)
@@ -97,20 +105,38 @@ static void lg_item_texts(struct buf *out, const cJSON *value)
 			lg_item_texts(out, item);
 }
 
+/* Those of the members that are named, each once, however often it is named. */
+static void lg_item_named_texts(struct buf *out, const cJSON *value, const cJSON *names)
+{
+	const cJSON *taken[LG_LIST_MOST], *name;
+	struct json_members members;
+	size_t count = 0;
+	json_members_init(&members, value);
+	cJSON_ArrayForEach(name, names) {
+		const char *key = cJSON_GetStringValue(name);
+		const cJSON *member = key ? json_members_get(&members, key) : NULL;
+		size_t i = 0;
+		while (i < count && taken[i] != member)
+			i++;
+		if (!member || i < count)
+			continue;
+		taken[count++] = member;
+		lg_item_texts(out, member);
+	}
+	json_members_release(&members);
+}
+
 /* What searches find it by: all texts of its value, those of the members that index names, or, with
  * false, its key alone. */
 static const char *lg_item_content(struct call *call, const struct lg_item_body *b)
 {
 	struct buf out = {0};
-	const cJSON *name;
 	buf_puts(&out, b->key);
 	buf_putc(&out, '\n');
 	if (!b->index || cJSON_IsTrue(b->index))
 		lg_item_texts(&out, b->value);
 	else
-		cJSON_ArrayForEach(name, b->index)
-			lg_item_texts(&out,
-			    cJSON_IsString(name) ? json_get(b->value, name->valuestring) : NULL);
+		lg_item_named_texts(&out, b->value, b->index);
 	return arena_take(call->arena, &out);
 }
 
@@ -196,6 +222,7 @@ static const char *lg_item_read_body(
 		lg_labels_check(call, "namespace", b->name_space, false);
 	if (b->key && !*b->key)
 		lg_item_wrong(call, "key", "must not be empty");
+	lg_list_check(call, "index", b->index);
 	if (error_is_set(&call->error))
 		return NULL;
 	return lg_item_id(call, lg_labels_text(call, b->name_space, LG_LABELS_MOST), b->key);

@@ -8,6 +8,7 @@
 #include "service/history/history.h"
 #include "service/langgraph/langgraph.h"
 #include "service/langgraph/lg_assistant.h"
+#include "service/langgraph/lg_item.h"
 #include "service/thread/change.h"
 #include "service/thread/threads.h"
 
@@ -186,6 +187,7 @@ cJSON *lg_threads_prune(struct call *call, const cJSON *body)
 	    strcmp(prune.strategy, "delete") != 0)
 		error_field(&call->error, ERR_VALIDATION, "body.strategy", "value_error",
 		    "strategy must be delete");
+	lg_list_check(call, "thread_ids", prune.thread_ids);
 	cJSON_ArrayForEach(id, prune.thread_ids) {
 		if (error_is_set(&call->error))
 			return NULL;
@@ -296,6 +298,8 @@ static bool lg_search_read(struct call *call, const cJSON *body, struct lg_searc
 		    "sort_order must be desc");
 	if (b->values && b->values->child)
 		lg_unsupported(call, "values");
+	lg_list_check(call, "ids", b->ids);
+	lg_list_check(call, "select", b->select);
 	cJSON_ArrayForEach(item, b->metadata)
 		if (!lg_search_label(call, s, item))
 			break;

@@ -15,6 +15,7 @@
 #define DEFAULT_TOKENS 4000
 #define DEFAULT_FOUND 10
 #define DEFAULT_LISTED 100
+#define RELATIONS_MOST 1000
 #define FILTERS_SIZE_MOST 65536 /* they are compared with every memory of the scope */
 
 static const struct choice types[] = {{"episodic", 0}, {"semantic", 0}, {"procedural", 0},
@@ -135,6 +136,15 @@ static bool read_conditions(struct call *call, const cJSON *body, struct memory_
 	return memory_filter_check(rq->filters, "body.filters", &call->error);
 }
 
+/* Each becomes a row, in the one transaction that stores the memory. */
+static bool memory_request_relations_fit(struct call *call, const cJSON *metadata)
+{
+	const cJSON *relations = json_get(metadata, "relations");
+	return !cJSON_IsArray(relations) || cJSON_GetArraySize(relations) <= RELATIONS_MOST ||
+	    memory_request_wrong(call, "metadata.relations", "value_error",
+		arena_printf(call->arena, "must be an array of at most %d", RELATIONS_MOST));
+}
+
 /* ---- whose ---- */
 
 /* Whoever authentication knows reaches his own memories, or NULL for everybody's.  That a caller
@@ -184,7 +194,8 @@ bool memory_request_read(
 		ok = fields_read_body(err, "body", body, query_rows, rq);
 	if (parts & MEMORY_CONTENT) {
 		ok = memory_request_read_content(call, body, &rq->content) && ok;
-		ok = fields_read_body(err, "body", body, metadata_rows, rq) && ok;
+		ok = fields_read_body(err, "body", body, metadata_rows, rq) &&
+		    memory_request_relations_fit(call, rq->metadata) && ok;
 	}
 	if (parts & MEMORY_KIND)
 		ok = fields_read_body(err, "body", body, kind_rows, rq) && ok;
