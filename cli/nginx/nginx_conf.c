@@ -210,15 +210,17 @@ static const char *nginx_conf_pages(
 }
 
 /* The paths of LangGraph's protocol: what is streamed as /v1/graph/stream is, all else as other
- * routes are. */
-static const char *nginx_conf_langgraph(struct arena *a, const struct nginx_prefix *prefix)
+ * routes are.  How large a body may be is looked at here first, and where it leads to again. */
+static const char *nginx_conf_langgraph(
+    struct arena *a, const struct nginx_prefix *prefix, const char *max_size)
 {
 	return arena_printf(a,
 	    "location ^~ %s/lg/ {\n"
+	    "    client_max_body_size %s;\n"
 	    "    location ~ /runs/stream$ { rewrite ^ %s/v1/graph/stream last; }\n"
 	    "    rewrite ^ %s/v1/ last;\n"
 	    "}",
-	    prefix->path, prefix->path, prefix->path);
+	    prefix->path, max_size, prefix->path, prefix->path);
 }
 
 /* As short as JSON numbers are; with_point: with at least one decimal, as messages have it. */
@@ -352,7 +354,8 @@ static char *snippet_conf(struct arena *a, const struct config *config,
 	    {"URI", prefix->uri},
 	    {"ID", prefix->id},
 	    {"WHOLE", prefix->whole},
-	    {"LANGGRAPH", config->langgraph_enabled ? nginx_conf_langgraph(a, prefix) : ""},
+	    {"LANGGRAPH",
+		config->langgraph_enabled ? nginx_conf_langgraph(a, prefix, max_size) : ""},
 	    {"PAGES", nginx_conf_pages(a, env, prefix->path, problems)},
 	    {"FILES_LOCAL", quoted_path(a, "uploaded files", env->media_storage_path, problems)},
 	    {"FILES_MEMORY", quoted_path(a, "files in memory", memory, problems)},

@@ -45,4 +45,11 @@ http POST /v1/graph/stop '{"thread_id":"e"}'
 wait_for 30 grep -q 'event: end' early
 ok $? 'and a stop ends it'
 
+# ---- large bodies
+
+jq -cn '{assistant_id: "demo", input: {messages: [{type: "human", content: ("word " * 500000)}]}}' >large
+for path in /lg/runs/wait /lg/threads/e/runs/wait /lg/runs/stream; do
+	is "$(curl -s -o /dev/null -w '%{http_code}' --json @large "$BASE$path")" 200 "2.5 MB are taken by $path"
+done
+
 done_testing
