@@ -91,6 +91,7 @@ is $? 0 'a state directory is copied to PostgreSQL'
 like "$(cat out)" '^agentgraph: all is copied, [0-9]+ rows$' 'and it says how much'
 like "$(cat out)" 'bytes of 1 uploaded files stay where they are' 'and which bytes are not'
 cat err
+is "$(ask one "SELECT count(*) FROM pg_class WHERE oid IN ('threads'::regclass, 'runs'::regclass) AND reltuples > 0")" 2 'the server knows how large tables are'
 copy "sqlite:$WORK/first" "${URL}one"
 is $? 1 'a second copy is refused'
 like "$(cat err)" 'the target is not empty' 'as there is something'

@@ -26,7 +26,12 @@ static bool postgresql_copy_open(
 
 static bool postgresql_copy_publish(struct copy_place *place, struct error *err)
 {
-	(void)place, (void)err;
+	struct error ignored = {0};
+
+	(void)err; /* all is there */
+	/* until then statements would be planned as for tables that are empty */
+	postgresql_driver.script(place->lock, "ANALYZE", &ignored);
+	error_release(&ignored);
 	return true;
 }
 

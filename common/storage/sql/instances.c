@@ -24,7 +24,8 @@
 #define FOLLOWS_MS 1000 /* who has waited waits again, when it has read what there was */
 #define LOOK_MS 100     /* for what other instances order */
 #define IDLE_MS 1000    /* the same of those that are not in office */
-#define COUNT_AGAIN 50  /* times as long as counting the queue took it is not counted again */
+#define COUNT_MS 2000   /* between counts of the queue, */
+#define COUNT_AGAIN 50  /* or so many times as long as one took */
 
 #define FOLLOWED 1024 /* runs whose latest chunk is remembered */
 
@@ -40,14 +41,13 @@ struct unreleased {
 };
 
 struct instances {
-	struct background thread;
+	struct background thread, counter;
 	struct engine *engine;
 	struct instance_life *life;
 	int office;
 	/* its thread's own */
 	bool told;             /* that the database cannot be reached */
 	int64_t looked;        /* for orders and jobs, by clock_monotonic_ms */
-	int64_t counts_at;     /* when the queue is counted again, by that clock */
 	int64_t follows_until; /* somebody waits for chunks, or is about to */
 	struct followed followed[FOLLOWED];
 
@@ -265,26 +265,6 @@ static bool instances_find_jobs(struct instances *i, struct error *err)
 	return pool_query_end(i->engine->pool, &q);
 }
 
-/* Of the queue each instance knows by itself what it did to it alone.  What it does meanwhile
- * stays; where that was counted as well, the next count puts it right. */
-static bool instances_count_jobs(struct instances *i, struct error *err)
-{
-	int64_t begun = clock_monotonic_ms(), before = queue_waiting(i->engine->shared), count = 0;
-	struct query q;
-
-	if (begun < i->counts_at)
-		return true;
-	pool_query(i->engine->pool, &q, SQL_JOBS_COUNT, err);
-	if (query_row(&q))
-		count = query_column_int(&q, JOBS_COUNT_COUNT);
-	if (!pool_query_end(i->engine->pool, &q))
-		return false;
-	queue_waiting_add(i->engine->shared, count - before);
-	int64_t over = clock_monotonic_ms();
-	i->counts_at = over + COUNT_AGAIN * (over - begun);
-	return true;
-}
-
 /* Tells who follows runs of others, which say it to those of their own instance alone. */
 static bool instances_find_chunks(struct instances *i, struct error *err)
 {
@@ -345,7 +325,7 @@ static bool instances_look_after(struct instances *i, struct error *err)
 	struct query q;
 
 	if (!instance_renew(i->life, i->engine, err) || !instances_bury(i, err) ||
-	    !instances_give_up(i, err) || !instances_count_jobs(i, err))
+	    !instances_give_up(i, err))
 		return false;
 	pool_query(i->engine->pool, &q, SQL_ORDERS_FORGET, err);
 	query_row(&q);
@@ -392,6 +372,49 @@ static void *instances_work(void *arg)
 	return NULL;
 }
 
+/* Of the queue each instance knows by itself what it did to it alone.  What it does meanwhile
+ * stays; where that was counted as well, the next count puts it right. */
+static void instances_count_jobs(struct instances *i)
+{
+	int64_t before = queue_waiting(i->engine->shared);
+	struct error ignored = {0};
+	struct query q;
+
+	pool_query(i->engine->pool, &q, SQL_JOBS_COUNT, &ignored);
+	if (query_row(&q))
+		queue_waiting_add(
+		    i->engine->shared, query_column_int(&q, JOBS_COUNT_COUNT) - before);
+	pool_query_end(i->engine->pool, &q);
+	error_release(&ignored); /* the other thread tells of a database that is away */
+}
+
+/* In a thread of its own, because it takes as long as the queue is, and nobody else is to wait for
+ * that. */
+static void *instances_count(void *arg)
+{
+	struct instances *i = arg;
+	int64_t due =
+	    clock_monotonic_ms() + COUNT_MS; /* it was counted when the engine was opened */
+
+	pthread_mutex_lock(&i->counter.lock);
+	while (!i->counter.stopping) {
+		int64_t begun = clock_monotonic_ms();
+
+		if (begun < due) {
+			background_sleep(&i->counter, due);
+			continue;
+		}
+		pthread_mutex_unlock(&i->counter.lock);
+		if (background_in_office(i->office))
+			instances_count_jobs(i);
+		int64_t over = clock_monotonic_ms(), rest = (over - begun) * COUNT_AGAIN;
+		due = over + (rest > COUNT_MS ? rest : COUNT_MS);
+		pthread_mutex_lock(&i->counter.lock);
+	}
+	pthread_mutex_unlock(&i->counter.lock);
+	return NULL;
+}
+
 struct instances *instances_begin(struct engine *e, struct error *err)
 {
 	struct instances *i = xcalloc(1, sizeof(*i));
@@ -401,8 +424,11 @@ struct instances *instances_begin(struct engine *e, struct error *err)
 	i->life = instance_life(e->shared);
 	i->office = background_office(e->state_dir, "instance.lock", err);
 	if (i->office >= 0 && instance_begin(i->life, e, err) &&
-	    background_start(&i->thread, instances_work, i, err))
-		return i;
+	    background_start(&i->counter, instances_count, i, err)) {
+		if (background_start(&i->thread, instances_work, i, err))
+			return i;
+		background_stop(&i->counter);
+	}
 	if (i->office >= 0)
 		close(i->office);
 	pthread_mutex_destroy(&i->lock);
@@ -418,6 +444,7 @@ void instances_end(struct instances *i)
 	if (!i)
 		return;
 	background_stop(&i->thread);
+	background_stop(&i->counter);
 	clock_agree(0);
 	if (i->process)
 		instances_run(i, SQL_PROCESS_END, ":process", i->process, &ignored);

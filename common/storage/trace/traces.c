@@ -15,7 +15,7 @@
 
 #define FILL_BOUND (RING_SIZE / 2) /* then a thread empties the ring */
 #define OTHERS_MS 1000             /* or so often at least, where other instances read */
-#define OTHERS_REST 9              /* but for so many times as long as that took it rests */
+#define OTHERS_REST 49             /* but for so many times as long as that took it rests */
 #define NODES 1024                 /* of instances that begin runs in the same microsecond */
 
 struct traces {
@@ -214,7 +214,7 @@ static void drain_if_filled(struct traces *traces)
 	traces->told = dropped;
 }
 
-/* Where nobody waits for room what is told at once costs a tenth of a processor at most. */
+/* Where nobody waits for room what is told at once costs a fiftieth of the time. */
 static void traces_rest(struct traces *traces, int64_t took)
 {
 	int64_t rest = (took + 1) * OTHERS_REST;
