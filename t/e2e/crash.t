@@ -39,6 +39,23 @@ is "$(cut -d ' ' -f 1 answer.worker)" 503 'its client is told when the worker is
 wait_for 10 pings
 interrupted worker 'a killed worker'
 
+# An answer that is too long to be in memory, or in nginx, as a whole.
+jq -n '{messages: [range(20) | {role: "user", content: ("x" * 300000)}]}' >long
+for _ in 1 2 3; do
+	STATUS=$(curl -s -o posted -w '%{http_code}' --json @long "$BASE/v1/threads/long/messages")
+done
+is "$STATUS" 200 'a thread is longer than what nginx keeps of an answer'
+curl -s --limit-rate 10M -o cut "$BASE/v1/threads/long/messages?limit=1000" &
+CLIENT=$!
+arrives() { [ "$(wc -c <cut)" -gt 1000000 ]; }
+wait_for 10 arrives
+for pid in $(workers); do
+	kill -9 "$pid"
+done
+wait "$CLIENT"
+is $? 18 'whoever reads an answer whose worker is killed is told that it is not whole'
+wait_for 10 pings
+
 begin service
 kill -9 "$SERVE_PID"
 wait "$SERVE_PID" 2>/dev/null
