@@ -168,6 +168,20 @@ static void examine_files(const struct config *config, struct problems *problems
 		    type);
 }
 
+/* Where others share the database they are one service, which is asked more than this one knows. */
+static void examine_counts(const struct config *config, struct problems *problems)
+{
+	struct error err = {0};
+	const struct storage_engine *engine = storage_engine_of(config, &err);
+
+	error_release(&err);
+	if (engine && engine->can.instances && config->rate_limit.present &&
+	    config->rate_limit.backend == RATE_MEMORY)
+		problems_warn(problems,
+		    "rate_limit.backend: \"memory\" counts what this instance is asked; expected "
+		    "\"cache\" where others share the database");
+}
+
 static void examine_all(const struct examine_request *request, const struct config *config,
     cJSON *report, struct problems *problems)
 {
@@ -182,6 +196,7 @@ static void examine_all(const struct examine_request *request, const struct conf
 	if (!ticket_place_check(config->state_dir, &err))
 		problems_add(problems, "%s", err.detail);
 	error_release(&err);
+	examine_counts(config, problems);
 	examine_access(config, !request->place, problems);
 	limiter = limiter_open(config, problems);
 	if (limiter)

@@ -20,6 +20,9 @@ like "$(cat checked)" 'database: PostgreSQL [0-9.]* at .*, database postgres as 
 	'and says where it is'
 "$AGENTGRAPH" check --state "$STATE" 2>checked
 like "$(cat checked)" 'which the first start makes' 'a check has made nothing'
+printf '{"agent":"builtin:demo","rate_limit":{"requests":1000,"window":60}}\n' >limited.json
+"$AGENTGRAPH" check --config limited.json --state "$STATE" 2>checked
+like "$(cat checked)" 'warning: rate_limit.backend: "memory" counts what this instance is asked' 'what counts for one instance alone is told'
 
 api_start
 like "$(cat "$SERVE_ERR")" 'database: PostgreSQL' 'serve says what it connects to'

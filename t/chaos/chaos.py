@@ -21,7 +21,7 @@ from client import Client
 from faults import CONDITIONS, KILLS, Faults, Helpers
 from guests import Guest, Historian, check_history
 from load import Checker, Ledger, Pinger, orphaned_bytes, users
-from runs import SECRET, Ends, Follower, Receiver, Submitter, check_streams
+from runs import ATTEMPTS, SECRET, Ends, Follower, Receiver, Submitter, check_streams
 from service import HERE, Service, become_subreaper, compile_shared, descendants, find_programs, kill, need, wait_for
 
 SECONDS = int(os.environ.get("CHAOS_SECONDS", "600"))
@@ -88,7 +88,7 @@ def graph(port):
 def configuration(helpers, receiver):
     on = {"enabled": True}
     config = {"agent": "graph.json:chaos", "store": "builtin:store", "ag_ui": on, "openai": on, "mcp": on, "langgraph": on, "a2a": on,
-              "runs": {"background": 4, "max_attempts": 100, "webhooks": [receiver.url]}}
+              "runs": {"background": 4, "max_attempts": ATTEMPTS, "webhooks": [receiver.url]}}
     if helpers.socket:
         url = "unix://" + helpers.socket
         config.update({"cache": url, "rate_limit": {
