@@ -64,8 +64,10 @@ static void branch_hand_answer(struct branch *b, ag_run *run)
 	}
 	if (!answer)
 		return;
+	/* one that had ended before its process died has run no node in this one */
+	const struct node *node = b->run.frame.node;
 	const struct run_event event = {.kind = RUN_MESSAGE,
-	    .node = b->run.frame.node->name,
+	    .node = node ? node->name : b->name,
 	    .step = b->run.step,
 	    .message = answer,
 	    .again = true};
