@@ -158,7 +158,7 @@ class Ends:
 
     def __init__(self, client, ledger, receiver):
         self.client, self.ledger, self.receiver = client, ledger, receiver
-        self.status, self.reason, self.early = {}, {}, []
+        self.status, self.reason, self.lost = {}, {}, []
 
     def left(self):
         """Those that are not over."""
@@ -168,9 +168,8 @@ class Ends:
                 record = answer["data"] if code == 200 else {"status": "%d" % code}
                 self.status[thread, run] = record["status"]
                 self.reason[thread, run] = record["error"]["code"] if record.get("error") else record["status"]
-                if self.reason[thread, run] == "RUN_LOST" and (record["attempt"] != ATTEMPTS or not
-                                                               record["error"]["message"].endswith(" was lost %d times" % ATTEMPTS)):
-                    self.early.append("%s %s: %s" % (thread, run, json.dumps(record)))
+                if self.reason[thread, run] == "RUN_LOST":
+                    self.lost.append("%s %s: %s" % (thread, run, json.dumps(record)))
         return ["%s %s: %s" % (*key, status) for key, status in self.status.items() if status not in OVER]
 
     def acknowledge(self):
@@ -184,7 +183,7 @@ class Ends:
 
     def check(self):
         wrong = ["the signature of %s is wrong" % run for run in self.receiver.bad]
-        wrong += ["given up while there were attempts left: " + run for run in self.early]
+        wrong += ["lost as often as no storm can: " + run for run in self.lost]
         for key, told in self.receiver.heard.items():
             if len({hook for hook, _ in told}) != 1:
                 wrong.append("%s %s is told under the ids %s" % (*key, told))
