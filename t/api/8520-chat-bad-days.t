@@ -55,6 +55,8 @@ messages[0].tool_calls[0].function.arguments|a JSON object as text|{"model":"dem
 messages[0].tool_call_id|a string|{"model":"demo","messages":[{"role":"tool","content":"x"}]}
 messages[0]|behind the message with the call|{"model":"demo","messages":[{"role":"tool","tool_call_id":"a","content":"x"}]}
 messages[0]|followed by an answer|{"model":"demo","messages":[{"role":"assistant","tool_calls":[{"id":"a","function":{"name":"x","arguments":""}}]},{"role":"user","content":"x"}]}
+messages[0]|followed by an answer|{"model":"demo","messages":[{"role":"assistant","tool_calls":[{"id":"b","function":{"name":"x","arguments":"{}"}},{"id":"a","function":{"name":"x","arguments":"{}"}},{"id":"b","function":{"name":"x","arguments":"{}"}}]},{"role":"tool","tool_call_id":"a","content":"x"},{"role":"tool","tool_call_id":"b","content":"x"},{"role":"user","content":"x"}]}
+messages[4]|behind the message with the call|{"model":"demo","messages":[{"role":"assistant","tool_calls":[{"id":"b","function":{"name":"x","arguments":"{}"}},{"id":"a","function":{"name":"x","arguments":"{}"}},{"id":"b","function":{"name":"x","arguments":"{}"}}]},{"role":"tool","tool_call_id":"b","content":"x"},{"role":"tool","tool_call_id":"a","content":"x"},{"role":"tool","tool_call_id":"b","content":"x"},{"role":"tool","tool_call_id":"b","content":"x"}]}
 messages[1]|followed by an answer|{"model":"demo","messages":[{"role":"user","content":"x"},{"role":"assistant","tool_calls":[{"id":"a","function":{"name":"x","arguments":"{}"}}]}]}
 stream|true or false|{"model":"demo","messages":[{"role":"user","content":"x"}],"stream":"yes"}
 stream_options|an object|{"model":"demo","messages":[{"role":"user","content":"x"}],"stream_options":true}

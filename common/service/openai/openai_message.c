@@ -6,6 +6,7 @@
 #include "service/files/media_type.h"
 #include "service/openai/openai_internal.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -324,52 +325,84 @@ cJSON *openai_message_read(struct call *call, const cJSON *item, const char *at)
 
 /* ---- calls and answers ---- */
 
-/* Takes the call that a tool message answers out of those that wait. */
-static bool take_answer(cJSON *waiting, const cJSON *message)
+/* Calls of one id that wait for their answers. */
+struct openai_asked {
+	const char *id;
+	size_t left;
+};
+
+struct openai_calls {
+	struct openai_asked *items; /* sorted by id */
+	size_t count;
+	size_t left; /* of all ids */
+};
+
+static int openai_call_order(const void *left, const void *right)
 {
-	const char *id = json_str(json_get(message, "content")->child, "call_id");
-	cJSON *call;
-	cJSON_ArrayForEach(call, waiting) {
-		if (strcmp(call->valuestring, id) == 0) {
-			cJSON_Delete(cJSON_DetachItemViaPointer(waiting, call));
-			return true;
-		}
+	return strcmp(
+	    ((const struct openai_asked *)left)->id, ((const struct openai_asked *)right)->id);
+}
+
+/* Those of a message. */
+static void openai_calls_ask(struct openai_calls *calls, struct arena *arena, const cJSON *message)
+{
+	const cJSON *content = json_get(message, "content"), *block;
+	size_t room = (size_t)cJSON_GetArraySize(content) + 1;
+	*calls = (struct openai_calls){.items = arena_alloc(arena, room * sizeof(*calls->items))};
+	cJSON_ArrayForEach(block, content) {
+		if (block_is_call(block))
+			calls->items[calls->left++] =
+			    (struct openai_asked){json_str(block, "id"), 1};
 	}
-	return false;
+	qsort(calls->items, calls->left, sizeof(*calls->items), openai_call_order);
+	for (size_t i = 0; i < calls->left; i++) {
+		if (i > 0 && strcmp(calls->items[calls->count - 1].id, calls->items[i].id) == 0)
+			calls->items[calls->count - 1].left++;
+		else
+			calls->items[calls->count++] = calls->items[i];
+	}
+}
+
+/* Takes the call that a tool message answers out of those that wait. */
+static bool openai_calls_take(struct openai_calls *calls, const cJSON *message)
+{
+	const struct openai_asked sought = {
+	    json_str(json_get(message, "content")->child, "call_id"), 0};
+	struct openai_asked *found = calls->count
+	    ? bsearch(&sought, calls->items, calls->count, sizeof(sought), openai_call_order)
+	    : NULL;
+	if (!found || !found->left)
+		return false;
+	found->left--;
+	calls->left--;
+	return true;
 }
 
 bool openai_messages_answer(struct call *call, const cJSON *messages)
 {
-	cJSON *waiting = cJSON_CreateArray();
-	const cJSON *message, *block;
+	struct openai_calls waiting = {0};
+	const cJSON *message;
 	const char *must = NULL;
 	int i = 0, asked = 0;
 	cJSON_ArrayForEach(message, messages) {
 		if (message_is(message, "tool")) {
-			if (!take_answer(waiting, message))
+			if (!openai_calls_take(&waiting, message))
 				must = "behind the message with the call that it answers";
-		} else if (waiting->child) {
+		} else if (waiting.left) {
 			i = asked;
 			must = "followed by an answer to each of its tool_calls";
 		} else {
-			cJSON_Delete(waiting);
-			waiting = cJSON_CreateArray();
-			cJSON_ArrayForEach(block, json_get(message, "content")) {
-				if (block_is_call(block))
-					cJSON_AddItemToArray(
-					    waiting, cJSON_CreateString(json_str(block, "id")));
-			}
+			openai_calls_ask(&waiting, call->arena, message);
 			asked = i;
 		}
 		if (must)
 			break;
 		i++;
 	}
-	if (!must && waiting->child) {
+	if (!must && waiting.left) {
 		i = asked;
 		must = "followed by an answer to each of its tool_calls";
 	}
-	cJSON_Delete(waiting);
 	return !must ||
 	    openai_wrong(
 		call, arena_printf(call->arena, "body.messages[%d]", i), "value_error", must);
