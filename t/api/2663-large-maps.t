@@ -95,7 +95,12 @@ facts <<'TABLE'
 all others arrive before the run pauses :: .data.status == "interrupted"
 TABLE
 is "$(grep -c '' ran)" 997 'each once'
-api GET /v1/threads/t/state
+# a run says how it ended before it gives up its thread
+rests() {
+	api GET /v1/threads/t/state
+	[ "$(json .data.state.execution_meta.is_running "$BODY")" = false ]
+}
+ok 'wait_for 60 rests' 'and the thread rests'
 ids=$(json '.data.state.execution_meta.interrupts // [] | map({(.id): "yes"}) | add | tojson' "$BODY")
 facts <<'TABLE'
 what they ask is listed :: .data.state.execution_meta.interrupts | map(.value) == [3, 500, 999]
