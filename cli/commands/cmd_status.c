@@ -7,14 +7,13 @@
 #include "cli/command.h"
 #include "cli/examine/examine.h"
 #include "cli/fcgi_ask.h"
+#include "cli/source/ask_state.h"
 #include "config/config.h"
 #include "config/text_file.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -123,18 +122,11 @@ static void print_status(const cJSON *status)
 
 static int status_show(const char *state_dir, bool as_json)
 {
-	char *run = xasprintf("%s/run", state_dir), *path = xasprintf("%s/serve.lock", run);
-	/* the service holds the lock for as long as it lives, however it dies */
-	int lock = open(path, O_RDONLY | O_CLOEXEC);
-	bool up = lock >= 0 && flock(lock, LOCK_SH | LOCK_NB) != 0, good = false;
-
-	if (lock >= 0)
-		close(lock);
-	free(path);
-	path = xasprintf("%s/status.json", run);
+	char *path = xasprintf("%s/run/status.json", state_dir);
+	bool up = state_is_served(state_dir), good = false;
 	cJSON *status = up ? text_file_json(path) : NULL;
+
 	free(path);
-	free(run);
 	if (!up)
 		return complain(1, "no service runs on %s", state_dir);
 	if (!status)

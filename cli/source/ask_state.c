@@ -3,11 +3,17 @@
 #include "cli/source/ask_state.h"
 
 #include "base/json/json.h"
+#include "base/memory.h"
+#include "cli/command.h"
 #include "cli/examine/examine.h"
 #include "service/thread/feed.h"
+#include "storage/storage.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 bool state_service_open(
     struct state_service *at, const struct config_source *where, const char *user_id)
@@ -23,6 +29,25 @@ bool state_service_open(
 void state_service_close(struct state_service *at)
 {
 	service_close(at->service);
+}
+
+/* A service holds the lock for as long as it lives, however it dies. */
+bool state_is_served(const char *state_dir)
+{
+	char *path = xasprintf("%s/run/serve.lock", state_dir);
+	int lock = open(path, O_RDONLY | O_CLOEXEC);
+	bool served = lock >= 0 && flock(lock, LOCK_SH | LOCK_NB) != 0;
+	if (lock >= 0)
+		close(lock);
+	free(path);
+	return served;
+}
+
+void state_say_unserved(const struct state_service *at)
+{
+	const char *state_dir = at->service->config->state_dir;
+	if (!at->service->storage->engine->can.instances && !state_is_served(state_dir))
+		complain(0, "no service runs on %s: the run goes on when one does", state_dir);
 }
 
 struct call *state_begin(struct state_service *at)

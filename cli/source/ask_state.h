@@ -21,6 +21,13 @@ bool state_service_open(
     struct state_service *at, const struct config_source *where, const char *user_id);
 void state_service_close(struct state_service *at);
 
+/* Whether a service runs there. */
+bool state_is_served(const char *state_dir);
+
+/* Where nobody takes up what is queued, says so, for whoever waits for it.  Of several machines
+ * over one database another one may. */
+void state_say_unserved(const struct state_service *at);
+
 /* Begins a call, which state_end ends. */
 struct call *state_begin(struct state_service *at);
 

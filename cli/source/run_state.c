@@ -52,7 +52,7 @@ static cJSON *run_state_result(
     struct run_source *source, const struct run_name *run, struct error *err)
 {
 	struct shared *shared = state_of(source)->service->shared;
-	for (;;) {
+	for (bool told = false;; told = true) {
 		uint32_t seen = chunks_word(shared);
 		struct call *call = state_begin(state_of(source));
 		bool active;
@@ -61,6 +61,8 @@ static cJSON *run_state_result(
 		if (!data || !active)
 			return data;
 		cJSON_Delete(data);
+		if (!told)
+			state_say_unserved(state_of(source));
 		chunks_wait(shared, seen, LOOK_MS);
 	}
 }
@@ -72,6 +74,7 @@ struct run_state_reader {
 	struct replay_place place;
 	struct buf out; /* a line, until it is whole */
 	int late;       /* looks at a run that is over and has no terminator */
+	bool over;      /* the run is */
 };
 
 static void hand_line_on(void *arg, char *line, size_t len)
@@ -125,8 +128,8 @@ static bool run_state_look(struct call *call, const struct run_name *run,
 	r->replay.reader.number = record.number;
 	if (!run_state_read_on(call, r, follow, ends))
 		return false;
-	bool over = record.status != RUN_RUNNING && record.status != RUN_QUEUED;
-	if (*ends || (over && (!record.started_at || r->late++ >= LATE_LOOKS)))
+	r->over = record.status != RUN_RUNNING && record.status != RUN_QUEUED;
+	if (*ends || (r->over && (!record.started_at || r->late++ >= LATE_LOOKS)))
 		return *ends || replay_end(call, &record, &thread);
 	chunks_wait(shared, seen, LOOK_MS);
 	return true;
@@ -136,13 +139,16 @@ static bool run_state_follow(struct run_source *source, const struct run_name *r
     const struct run_follow *follow, struct error *err)
 {
 	struct run_state_reader reader = {.place.after = follow->after};
-	bool ends = false, ok = true;
+	bool ends = false, ok = true, told = false;
 	while (ok && !ends) {
 		struct call *call = state_begin(state_of(source));
 		ok = granularity_read(call, "granularity", follow->granularity,
 			 &reader.replay.reader.granularity) &&
 		    run_state_look(call, run, follow, &reader, &ends);
 		state_end(state_of(source), NULL, err);
+		if (ok && !ends && !reader.over && !told)
+			state_say_unserved(state_of(source));
+		told = true;
 	}
 	buf_release(&reader.out);
 	return ends;
