@@ -23,6 +23,8 @@
 #define POLL_MS 500    /* between two looks at a task that goes on without telling */
 #define CANCEL_MS 3000 /* that a peer has to take note that nobody waits any more */
 #define MOST_HEADERS 40
+#define MOST_ARTIFACTS 1000 /* whose ids are kept, so that each is told once */
+#define ARTIFACT_ID_MAX 1024
 
 struct a2a_peer {
 	char *url;
@@ -279,6 +281,11 @@ static bool a2a_hear_artifact(struct a2a_hearing *h, const cJSON *artifact, bool
 	struct buf text = {0};
 	if (!id)
 		id = "";
+	if (strlen(id) > ARTIFACT_ID_MAX || cJSON_GetArraySize(x->artifacts) > MOST_ARTIFACTS) {
+		a2a_peer_fail(x, "its artifacts are too many, or have ids too long", NULL);
+		h->wrong = true;
+		return false;
+	}
 	if (a2a_is_among(x->told, id) || (!more && a2a_is_among(x->artifacts, id)))
 		return true;
 	if (!a2a_is_among(x->artifacts, id))
@@ -380,8 +387,10 @@ static bool a2a_on_data(const char *data, size_t len, void *arg)
 {
 	struct a2a_hearing *h = arg;
 	if (!h->decided) {
-		size_t blank = strspn(data, " \t\r\n");
-		if (blank >= len)
+		size_t blank = 0; /* a piece has no end that could be looked for */
+		while (blank < len && data[blank] && strchr(" \t\r\n", data[blank]))
+			blank++;
+		if (blank == len)
 			return true;
 		h->decided = true;
 		h->events = data[blank] != '{';
