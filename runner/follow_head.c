@@ -41,7 +41,7 @@ static bool follow_head_take(const char **field, const char *value)
 static bool follow_head_field(struct follow_head *head, char *line)
 {
 	char *colon = strchr(line, ':');
-	if (!colon)
+	if (!colon || strpbrk(line, "\r\n")) /* half of a line's end is in none */
 		return false;
 	*colon = '\0';
 	const char *value = colon + 1 + strspn(colon + 1, " \t");
