@@ -28,6 +28,9 @@ UPDATE instances SET gone = true WHERE number = :number;
 -- name: instance_processes_end
 DELETE FROM processes WHERE instance = :number;
 
+-- name: instance_lives
+SELECT 1 AS lives FROM instances WHERE number = :number AND NOT gone;
+
 -- name: instance_begin
 INSERT INTO instances (number, node, host, version, started_at, seen_at)
 VALUES (:number, (SELECT min(n) FROM generate_series(0, (SELECT count(*) FROM instances)) AS n

@@ -574,6 +574,28 @@ static void one_that_was_cut_off_writes_nothing(void)
 	close_two();
 }
 
+/* A process that begins writes the row of its instance, before the others have seen that it was
+ * given up: they hear of it all the same. */
+static void one_that_begins_hides_no_loss(void)
+{
+	struct opened begins;
+	struct lease *lease;
+
+	open_two("claims_begin");
+	lease = take(&one, "t", CLAIM_ENQUEUE, 1000);
+	ask_number("claims_begin",
+	    "WITH lost AS (UPDATE instances SET gone = true WHERE node = 0 RETURNING number) "
+	    "DELETE FROM processes USING lost WHERE instance = lost.number; SELECT 1");
+	begins = must_open("one", "claims_begin");
+	give(&one, lease);
+	lease = take(&one, "t", CLAIM_ENQUEUE, 5000);
+	CU_ASSERT_PTR_NOT_NULL(lease);
+	if (lease)
+		give(&one, lease);
+	opened_close(&begins);
+	close_two();
+}
+
 static bool is_ordered(struct lease *lease, enum lease_order wanted)
 {
 	enum lease_order order = ORDER_NONE;
@@ -668,6 +690,7 @@ static const struct unit_test tests[] = {
     {"of two that make a thread one does", of_two_that_make_a_thread_one_does},
     {"an instance that waits is not passed over", an_instance_that_waits_is_not_passed_over},
     {"one that was cut off writes nothing", one_that_was_cut_off_writes_nothing},
+    {"one that begins hides no loss", one_that_begins_hides_no_loss},
     {"a stop reaches another instance", a_stop_reaches_another_instance},
     {"a look changes nothing and tells no password", a_look_changes_nothing_and_tells_no_password},
     {"an address with nobody tells no password", an_address_with_nobody_tells_no_password},

@@ -134,6 +134,30 @@ static bool instance_write_row(struct instance_life *life, struct storage *st, s
 	return query_end(&q);
 }
 
+/* Where others believed this instance to be dead, what it held is not its own any more.  Whoever
+ * writes its row tells all its processes: nobody would see it afterwards. */
+static bool instance_look_back(
+    struct instance_life *life, struct engine *e, struct db *db, struct error *err)
+{
+	struct query q;
+	bool lives;
+
+	if (!instance_number(life))
+		return true;
+	query_start(&q, db, SQL_INSTANCE_LIVES, err);
+	query_int(&q, ":number", instance_number(life));
+	lives = query_row(&q);
+	if (!query_end(&q))
+		return false;
+	if (!lives) {
+		atomic_fetch_add(&life->times, 1);
+		log_warning(
+		    "this instance was not seen for so long that others took its runs over");
+		chunks_moved_all(e->shared);
+	}
+	return true;
+}
+
 /* In one transaction, one instance at a time; previous: an earlier life over the same state
  * directory, or 0. */
 static bool instance_register(struct instance_life *life, struct engine *e, int64_t number,
@@ -159,6 +183,7 @@ static bool instance_register(struct instance_life *life, struct engine *e, int6
 		ok = query_run(&q);
 	}
 	ok = ok && (!previous || instance_end(db, previous, err)) &&
+	    instance_look_back(life, e, db, err) &&
 	    instance_write_row(life, &e->storage, db, number, err) &&
 	    instance_read_secret(db, &e->storage, err) && db_commit(db, err);
 	if (!ok)
@@ -228,17 +253,6 @@ bool instance_is_due(struct instance_life *life, bool in_office)
 	    atomic_compare_exchange_strong(&life->renewed, &renewed, now);
 }
 
-/* Others believed this instance to be dead: what it held is not its own any more. */
-static bool instance_come_back(struct instance_life *life, struct engine *e, struct error *err)
-{
-	atomic_fetch_add(&life->times, 1);
-	if (!instance_register(life, e, instance_number(life), 0, err))
-		return false;
-	log_warning("this instance was not seen for so long that others took its runs over");
-	chunks_moved_all(e->shared);
-	return true;
-}
-
 bool instance_renew(struct instance_life *life, struct engine *e, struct error *err)
 {
 	int64_t asked_at = clock_uptime_us(), heard;
@@ -250,7 +264,8 @@ bool instance_renew(struct instance_life *life, struct engine *e, struct error *
 	there = query_row(&q);
 	if (there)
 		instance_hear_clock(life, query_column_int(&q, INSTANCE_SEEN_CLOCK), asked_at);
-	if (!pool_query_end(e->pool, &q) || (!there && !instance_come_back(life, e, err)))
+	if (!pool_query_end(e->pool, &q) ||
+	    (!there && !instance_register(life, e, instance_number(life), 0, err)))
 		return false;
 	heard = atomic_exchange(&life->heard, clock_uptime_us());
 	if (heard && clock_uptime_us() - heard > AWAY_US)
