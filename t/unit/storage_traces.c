@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Traces, on each engine. */
 #include "base/memory.h"
+#include "base/os/clock.h"
 #include "config/config.h"
 #include "engines_fixture.h"
 #include "storage/sql/db.h"
@@ -180,6 +181,22 @@ static void a_thread_is_forgotten(void)
 	close_all();
 }
 
+/* Where nobody else writes, what was put before goes, whatever the clock said then. */
+static void a_clock_that_is_set_back_keeps_nothing(void)
+{
+	struct trace_run run;
+	uint64_t place = 0;
+	open_in("back");
+	if (!storage->engine->can.instances) {
+		run = run_of("t", "a");
+		run.started_at = clock_now() + 3600000000;
+		CU_ASSERT_TRUE(put(&run, 0, "{},", &place));
+		CU_ASSERT_TRUE(traces_forget(traces, NULL, "t", &err));
+		CU_ASSERT_STRING_EQUAL(seen("t", NULL), "/ ");
+	}
+	close_all();
+}
+
 static void nothing_is_left_after_a_restart(void)
 {
 	open_in("restart");
@@ -336,6 +353,7 @@ static const struct unit_test of_any_engine[] = {
     {"twenty runs of a thread stay", twenty_runs_of_a_thread_stay},
     {"two hundred threads stay", two_hundred_threads_stay},
     {"a thread is forgotten", a_thread_is_forgotten},
+    {"a clock that is set back keeps nothing", a_clock_that_is_set_back_keeps_nothing},
     {"nothing is left after a restart", nothing_is_left_after_a_restart},
     {"a thread empties the ring before it is full", a_thread_empties_the_ring_before_it_is_full},
     {"what is said meanwhile is read", what_is_said_meanwhile_is_read},

@@ -279,8 +279,11 @@ bool traces_put(struct traces *traces, const struct trace_run *run, const struct
 bool traces_forget(struct traces *traces, const struct storage_context *ctx, const char *thread_id,
     struct error *err)
 {
+	/* alone, what comes first is written first, and no clock is asked, which may be set back */
 	const struct trace_record forget = {
-	    .run = {.thread_id = thread_id, .run_id = "", .started_at = clock_now()}};
+	    .run = {.thread_id = thread_id,
+		.run_id = "",
+		.started_at = traces->others ? clock_now() : INT64_MAX}};
 	uint64_t place = 0;
 	if (ring_add(traces->ring, &forget.run, &forget.piece, &place))
 		return true;
