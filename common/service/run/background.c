@@ -16,6 +16,9 @@
 #define FOREVER_MS ((int64_t)1 << 40)
 #define NO_ROOM_MS 100   /* until a wait for a lease is tried again for which there was no room */
 #define UNWRITTEN_MS 500 /* the same for the end of a run that could not be written */
+#define AGAIN_MS 5000    /* until a run is to be taken up again that the storage has failed */
+#define LONG_MS 25000    /* the same when that was not its first attempt */
+#define LOOK_MS 100      /* how often somebody's order for it is looked for meanwhile */
 
 struct background {
 	struct call call;
@@ -118,9 +121,26 @@ static bool background_may_lose(const struct background *b)
 	    b->job->attempt < b->call.service->config->runs_max_attempts;
 }
 
+/* So that the attempts outlast a disk that is full for some seconds and takes what is small.  lease
+ * may be NULL. */
+static void background_pause(const struct background *b, const struct lease *lease)
+{
+	const struct call *call = &b->call;
+	struct storage *storage = call->service->storage;
+	int64_t end = clock_monotonic_ms() + (b->job->attempt > 1 ? LONG_MS : AGAIN_MS);
+	enum lease_order order = ORDER_NONE;
+	struct error err = {0};
+	while (clock_monotonic_ms() < end && !*b->host->yield && order == ORDER_NONE) {
+		clock_sleep_ms(LOOK_MS);
+		if (lease)
+			storage->threads->lease_ordered(storage, &call->ctx, lease, &order, &err);
+		error_release(&err);
+	}
+}
+
 /* As if this process had died.  As long as that cannot be stored nobody else has the run.  False
  * of one whose end is stored. */
-static bool background_lose(struct background *b)
+static bool background_lose(struct background *b, const struct lease *lease)
 {
 	struct call *call = &b->call;
 	struct storage *storage = call->service->storage;
@@ -129,6 +149,7 @@ static bool background_lose(struct background *b)
 	bool told = false, lost = true;
 	log_warning("run %s of thread %s is to be taken up again: %s", job->run_id, job->thread_id,
 	    *call->error.cause ? call->error.cause : call->error.detail);
+	background_pause(b, lease);
 	while (!storage->runs->lose(storage, &call->ctx, job, &lost, &err)) {
 		if (!told)
 			log_error("run %s of thread %s cannot go back into the queue: %s",
@@ -165,9 +186,9 @@ static void background_finish(
 	}
 }
 
-static void background_fail(struct background *b)
+static void background_fail(struct background *b, const struct lease *lease)
 {
-	if (!background_may_lose(b) || !background_lose(b))
+	if (!background_may_lose(b) || !background_lose(b, lease))
 		background_finish(b, RUN_ERROR, &b->call.error);
 }
 
@@ -234,7 +255,7 @@ static void background_watch(struct background *b, struct turn *turn, bool ok)
 		error_release(&err);
 	} else if (!ok && b->call.error.kind == ERR_THREAD_BUSY) {
 		turn_end(turn); /* it was stopped or given back, and its end is not this one's */
-	} else if (!ok && background_may_lose(b) && background_lose(b)) {
+	} else if (!ok && background_may_lose(b) && background_lose(b, turn->lease)) {
 		turn_end(turn);
 	} else {
 		background_end(b, turn, &writer, ok);
@@ -269,7 +290,7 @@ static void background_run(struct background *b, struct lease *lease)
 		chunk_keeper_end(turn.keeper);
 	} else {
 		turn_log_failure(&turn);
-		background_fail(b);
+		background_fail(b, turn.lease);
 		turn_end(&turn);
 	}
 	metrics_gauge(GAUGE_BACKGROUND, -1);
@@ -288,7 +309,7 @@ void background_execute(
 	else
 		lease_drop(service->storage, &b.call.ctx, lease);
 	if (!b.run.record && error_is_set(&b.call.error)) /* nor could it be looked at */
-		background_fail(&b);
+		background_fail(&b, NULL);
 	log_request(NULL);
 	call_release(&b.call);
 }
