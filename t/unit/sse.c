@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Server-sent events out of bytes. */
 #include "base/http/sse.h"
+#include "base/os/clock.h"
 #include "unit.h"
 
 #include <stdlib.h>
@@ -131,6 +132,21 @@ static void the_time_to_wait_is_noted(void)
 	sse_release(&s);
 }
 
+/* A peer may end every line with CR, and have nothing in it. */
+static void many_short_lines_take_no_quadratic_time(void)
+{
+	size_t len = (size_t)4 << 20;
+	char *text = malloc(len);
+	int64_t from = clock_monotonic_ms();
+	memset(text, '\r', len);
+	memcpy(text + len - 9, "data: a\r\r", 9);
+	char *got = events(text, len, len, 0);
+	CU_ASSERT_STRING_EQUAL(got, "message|a|;");
+	CU_ASSERT(clock_monotonic_ms() - from < 20000); /* minutes, if it were */
+	free(got);
+	free(text);
+}
+
 static const struct unit_test tests[] = {
     {"events end at a blank line", events_end_at_a_blank_line},
     {"lines end in three ways", lines_end_in_three_ways},
@@ -144,6 +160,7 @@ static const struct unit_test tests[] = {
     {"the reader can end it", the_reader_can_end_it},
     {"what is too large ends it", what_is_too_large_ends_it},
     {"the time to wait is noted", the_time_to_wait_is_noted},
+    {"many short lines take no quadratic time", many_short_lines_take_no_quadratic_time},
 };
 
 int main(void)

@@ -98,10 +98,10 @@ static bool add_to_line(struct sse *s, const char *bytes, size_t len)
 
 static size_t until_line_end(const char *bytes, size_t len)
 {
-	const char *newline = memchr(bytes, '\n', len);
-	size_t n = newline ? (size_t)(newline - bytes) : len;
-	const char *cr = memchr(bytes, '\r', n);
-	return cr ? (size_t)(cr - bytes) : n;
+	size_t n = 0;
+	while (n < len && bytes[n] != '\n' && bytes[n] != '\r')
+		n++;
+	return n;
 }
 
 bool sse_feed(struct sse *s, const char *bytes, size_t len)
