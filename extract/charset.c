@@ -91,7 +91,7 @@ static const char *charset_by_name(const char *data, size_t len)
 	return NULL;
 }
 
-iconv_t charset_open(const char *data, size_t len, bool named)
+struct charset charset_open(const char *data, size_t len, bool named)
 {
 	/* XML without a mark begins with the character '<' all the same */
 	static const struct {
@@ -100,34 +100,41 @@ iconv_t charset_open(const char *data, size_t len, bool named)
 		const char *charset;
 	} firsts[] = {{{'\xff', '\xfe'}, false, "UTF-16LE"}, {{'\xfe', '\xff'}, false, "UTF-16BE"},
 	    {{'<', '\0'}, true, "UTF-16LE"}, {{'\0', '<'}, true, "UTF-16BE"}};
-	const char *charset = NULL;
+	const char *name = NULL;
+	struct charset charset = {CHARSET_NONE, 1};
 	for (size_t i = 0; i < sizeof(firsts) / sizeof(firsts[0]) && len >= 2; i++)
 		if (memcmp(data, firsts[i].bytes, 2) == 0 && (named || !firsts[i].xml))
-			charset = firsts[i].charset;
-	if (!charset && named)
-		charset = charset_by_name(data, len < LOOK ? len : LOOK);
-	return charset ? iconv_open("UTF-8", charset) : CHARSET_NONE;
+			name = firsts[i].charset;
+	if (name)
+		charset.unit = sizeof(firsts[0].bytes);
+	else if (named)
+		name = charset_by_name(data, len < LOOK ? len : LOOK);
+	if (name)
+		charset.converter = iconv_open("UTF-8", name);
+	return charset;
 }
 
 /* ---- converting ---- */
 
-/* Converts until something is wrong; what is wrong becomes one replacement. */
-static void by_iconv(iconv_t converter, const char *data, size_t len, struct buf *out)
+/* Converts until something is wrong; the unit that is becomes one replacement. */
+static void by_iconv(const struct charset *charset, const char *data, size_t len, struct buf *out)
 {
 	char *in = (char *)data;
 	while (len > 0) {
 		size_t size = 2 * len + 16;
 		char *to = buf_reserve(out, size);
 		size_t left = size;
-		size_t done = iconv(converter, &in, &len, &to, &left);
+		size_t done = iconv(charset->converter, &in, &len, &to, &left);
 		out->len += size - left;
 		if (done != (size_t)-1 || errno == E2BIG)
 			continue;
+		bool cut = errno == EINVAL; /* half a character at the end */
 		buf_puts(out, REPLACEMENT);
-		in++;
-		len--;
-		if (errno == EINVAL)
-			break; /* half a character at the end */
+		if (cut)
+			break;
+		size_t wrong = len < charset->unit ? len : charset->unit;
+		in += wrong;
+		len -= wrong;
 	}
 	buf_add(out, "", 0);
 }
@@ -170,11 +177,11 @@ static bool is_utf8(const char *data, size_t len)
 	return true;
 }
 
-void charset_convert(iconv_t converter, const char *data, size_t len, struct buf *out)
+void charset_convert(const struct charset *charset, const char *data, size_t len, struct buf *out)
 {
 	size_t before = out->len;
-	if (converter != CHARSET_NONE)
-		by_iconv(converter, data, len, out);
+	if (charset->converter != CHARSET_NONE)
+		by_iconv(charset, data, len, out);
 	else if (is_utf8(data, len))
 		buf_add(out, data, len);
 	else

@@ -13,13 +13,18 @@
 
 #define CHARSET_NONE ((iconv_t)-1)
 
-/* Opens what converts the text, CHARSET_NONE where nothing of the system's is needed.  Loads
- * modules, so it comes before the cage closes; it only looks for a name that is on a list.  With
- * named, the document may say by itself what it is: XML's declaration, HTML's meta. */
-iconv_t charset_open(const char *data, size_t len, bool named);
+struct charset {
+	iconv_t converter; /* CHARSET_NONE where nothing of the system's is needed */
+	size_t unit;       /* bytes, of which a character has one or more */
+};
+
+/* Opens what converts the text.  Loads modules, so it comes before the cage closes; it only looks
+ * for a name that is on a list.  With named, the document may say by itself what it is: XML's
+ * declaration, HTML's meta. */
+struct charset charset_open(const char *data, size_t len, bool named);
 
 /* Converts the text to valid UTF-8 without a byte order mark; what is no character becomes U+FFFD
  * or a question mark. */
-void charset_convert(iconv_t converter, const char *data, size_t len, struct buf *out);
+void charset_convert(const struct charset *charset, const char *data, size_t len, struct buf *out);
 
 #endif

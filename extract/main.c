@@ -108,8 +108,9 @@ static int read_here(const struct kind *kind, const char *data, size_t len)
 		len = utf8_cut(data, PLAIN_SIZE);
 	if (kind->form == MARKUP && len > DOCUMENT_UNPACKED)
 		return extract_main_fail("the document has more than 50 MiB");
-	iconv_t charset =
-	    kind->form == PACKAGE ? CHARSET_NONE : charset_open(data, len, kind->form == MARKUP);
+	struct charset charset = {CHARSET_NONE, 1};
+	if (kind->form != PACKAGE)
+		charset = charset_open(data, len, kind->form == MARKUP);
 	/*
 	 * Tags with thousands of attributes, declared defaults and wrong ends are quadratic work in
 	 * libxml2, deep inside.  What people write takes less than a tenth of this time: whatever
@@ -121,7 +122,7 @@ static int read_here(const struct kind *kind, const char *data, size_t len)
 	if ((kind->form != PLAIN && setrlimit(RLIMIT_CPU, &limit) != 0) || !cage_close())
 		return extract_main_fail("the kernel offers no cage (seccomp is needed)");
 	if (kind->form != PACKAGE) {
-		charset_convert(charset, data, len, &text);
+		charset_convert(&charset, data, len, &text);
 		data = buf_str(&text);
 		len = text.len;
 	}

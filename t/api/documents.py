@@ -89,6 +89,7 @@ write("wide.xml", '<?xml version="1.0" encoding="UTF-16"?><a>wide é</a>'.encode
 write("plain.txt", "grüße\r\n")
 write("windows.txt", "grüße €".encode("cp1252"))
 write("utf16.txt", "grüße".encode("utf-16"))
+write("half-pairs.txt", "\ufeffa\ud83dbc\ude00d\ud83d".encode("utf-16-be", "surrogatepass"))
 write("mark.csv", "\ufeffa;ü\n")
 write("list.json", '{"a": [1, 2]}\n')
 write("readme.md", "# Head\n\n* point\n")

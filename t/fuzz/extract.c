@@ -36,12 +36,12 @@ static void read_text(document_reader *reader, const char *data, size_t size)
 {
 	struct prose out = {0};
 	struct buf text = {0};
-	iconv_t charset = charset_open(data, size, reader != document_plain);
-	charset_convert(charset, data, size, &text);
+	struct charset charset = charset_open(data, size, reader != document_plain);
+	charset_convert(&charset, data, size, &text);
 	reader(&out, buf_str(&text), text.len);
 	check(&out);
-	if (charset != CHARSET_NONE)
-		iconv_close(charset);
+	if (charset.converter != CHARSET_NONE)
+		iconv_close(charset.converter);
 	buf_release(&text);
 	prose_release(&out);
 }
