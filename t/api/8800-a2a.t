@@ -246,6 +246,8 @@ ask ListTasks "{\"contextId\":\"st\",\"status\":\"TASK_STATE_COMPLETED\",\"pageS
 is "$(json '.result | "\(.tasks | length) \(.nextPageToken)|"' "$BODY")" '1 |' 'the next page is the last'
 ask ListTasks '{"statusTimestampAfter":"2100-01-01T00:00:00+02:00"}'
 is "$(json .result.totalSize "$BODY")" 0 'what changed after a time'
+ask ListTasks '{"statusTimestampAfter":"2024-02-29T23:59:59.0000009-23:59"}'
+ok "[ $(json .result.totalSize "$BODY") -gt 10 ]" 'in any zone'
 ask ListTasks '{}'
 ok "[ $(json .result.totalSize "$BODY") -gt 10 ]" 'all that the caller has'
 ask_old tasks/list '{"contextId":"st","status":"failed","historyLength":1}'
@@ -285,7 +287,10 @@ is "$(printf '%s\n' $listed | grep -c ',many')" 150 'and those of every context'
 send '/ask still?' '"contextId":"asks"'
 ask ListTasks '{"status":"TASK_STATE_INPUT_REQUIRED"}'
 is "$(json '.result | "\(.totalSize) \(.tasks | map(.contextId) | join(" "))"' "$BODY")" '1 asks' 'those that ask'
-for wrong in '"pageSize":0' '"pageSize":101' '"pageToken":"x"' '"status":"working"' '"statusTimestampAfter":"yesterday"' '"historyLength":-1'; do
+for wrong in '"pageSize":0' '"pageSize":101' '"pageToken":"x"' '"status":"working"' '"historyLength":-1' \
+	'"statusTimestampAfter":"yesterday"' '"statusTimestampAfter":"2026-02-30T00:00:00Z"' \
+	'"statusTimestampAfter":"2026-01- 1T 0:00:00Z"' '"statusTimestampAfter":"2026-01-01T00:00:00.Z"' \
+	'"statusTimestampAfter":"2026-01-01T00:00:00+25:00"' '"statusTimestampAfter":"2026-01-01T00:00:00+1:-5"'; do
 	ask ListTasks "{$wrong}"
 	a2a_fault -32602 INVALID_PARAMS "$(printf '%s' "$wrong" | cut -d '"' -f 2)" "$wrong is a mistake"
 done

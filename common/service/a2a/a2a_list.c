@@ -72,33 +72,53 @@ static const struct field_row list_rows[] = {
 
 /* ---- what is asked for ---- */
 
+/* In a shape 0 stands for any digit. */
+static bool a2a_time_has(const char *text, const char *shape)
+{
+	for (; *shape; shape++, text++)
+		if (*shape == '0' ? *text < '0' || *text > '9' : *text != *shape)
+			return false;
+	return true;
+}
+
+/* What stands behind a time: how far it is before that of Greenwich. */
+static bool a2a_read_zone(const char *text, int64_t *us)
+{
+	int hours = 0, minutes = 0;
+	*us = 0;
+	if (strcmp(text, "Z") == 0)
+		return true;
+	if ((*text != '+' && *text != '-') || !a2a_time_has(text + 1, "00:00") || text[6])
+		return false;
+	sscanf(text + 1, "%2d:%2d", &hours, &minutes);
+	*us = (hours * 60 + minutes) * INT64_C(60000000) * (*text == '-' ? -1 : 1);
+	return hours < 24 && minutes < 60;
+}
+
 /* RFC 3339, to the microsecond. */
 static bool a2a_read_time(const char *text, int64_t *us)
 {
+	static const char shape[] = "0000-00-00T00:00:00";
 	struct tm tm = {0};
-	int year, month, at = 0, hours = 0, minutes = 0;
-	int64_t part = 100000;
-	if (sscanf(text, "%4d-%2d-%2dT%2d:%2d:%2d%n", &year, &month, &tm.tm_mday, &tm.tm_hour,
-		&tm.tm_min, &tm.tm_sec, &at) != 6 ||
-	    !at)
+	int64_t part = 100000, away;
+	if (!a2a_time_has(text, shape))
 		return false;
-	tm.tm_year = year - 1900;
-	tm.tm_mon = month - 1;
+	sscanf(text, "%4d-%2d-%2dT%2d:%2d:%2d", &tm.tm_year, &tm.tm_mon, &tm.tm_mday, &tm.tm_hour,
+	    &tm.tm_min, &tm.tm_sec);
+	tm.tm_year -= 1900;
+	tm.tm_mon--;
+	const struct tm given = tm;
 	*us = (int64_t)timegm(&tm) * 1000000;
-	text += at;
-	if (*text == '.')
+	if (tm.tm_mon != given.tm_mon || tm.tm_mday != given.tm_mday ||
+	    tm.tm_hour != given.tm_hour || tm.tm_min != given.tm_min || tm.tm_sec != given.tm_sec)
+		return false; /* there is no such day, or no such time */
+	text += strlen(shape);
+	if (a2a_time_has(text, ".0"))
 		for (text++; *text >= '0' && *text <= '9'; text++, part /= 10)
 			*us += (*text - '0') * part;
-	if (strcmp(text, "Z") == 0)
-		return true;
-	at = 0;
-	char sign = *text;
-	if ((sign != '+' && sign != '-') ||
-	    sscanf(text + 1, "%2d:%2d%n", &hours, &minutes, &at) != 2 || !at || text[1 + at])
-		return false;
-	int64_t away = (hours * 60 + minutes) * INT64_C(60000000);
-	*us += sign == '+' ? -away : away;
-	return true;
+	bool ok = a2a_read_zone(text, &away);
+	*us -= away;
+	return ok;
 }
 
 /* A token is what the last one of a page was, so that those that come meanwhile shift nothing. */
