@@ -94,7 +94,6 @@ struct ag_run {
 			      NULL */
 	enum run_entry entry;
 	const struct thread *before; /* the thread as the run found it, when it began */
-	atomic_bool begun;           /* its first write is on disk */
 	int step;
 	int64_t spent;    /* of the recursion limit: a region counts as its longest branch */
 	bool rolled_back; /* the thread is as it was; none of the run's messages are stored */
@@ -114,7 +113,9 @@ struct ag_run {
 
 	struct run_record record; /* the latest that a write was handed */
 
-	/* the first write, which may wait for the first checkpoint (defer.h) */
+	/* the first write, which may wait for the first checkpoint (defer.h): until then a thread
+	 * of the storage's is at it, so that a copy of the run has none of this */
+	atomic_bool begun; /* it is on disk */
 	struct thread start_thread;
 	struct run_record start_record;
 	struct thread_write start_write;

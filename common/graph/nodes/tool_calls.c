@@ -4,7 +4,9 @@
 
 #include "base/memory.h"
 
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* As that of the threads that serve requests: a tool may be any C function. */
 #define STACK_SIZE (1 << 20)
@@ -79,7 +81,8 @@ ag_result tool_calls_run(ag_run *run, const cJSON *asking, const cJSON *const *b
 	    .count = count};
 	for (size_t i = 0; i < count; i++) {
 		struct tool_call *call = &calls.items[i];
-		*call = (struct tool_call){.calls = &calls, .block = blocks[i], .view = *run};
+		*call = (struct tool_call){.calls = &calls, .block = blocks[i]};
+		memcpy(&call->view, run, offsetof(struct ag_run, begun));
 		call->view.state.run = &call->view;
 		call->view.call = call;
 		call->view.frame.updates = call->view.frame.messages = call->view.frame.held = NULL;
