@@ -14,11 +14,12 @@ SELECT r.thread AS thread, t.thread_id, t.updated_at, r.number AS number, r.run_
 -- part: record_behind
 		AND r.created_at >= :from
 		AND (r.created_at, r.thread, r.number) < (:created_at, :thread, :number)
-		AND t.user_id = coalesce(:owner, t.user_id)
+		AND (:owner::text IS NULL OR t.user_id = :owner)
 	ORDER BY r.created_at DESC, r.thread DESC, r.number DESC LIMIT :limit
 
 -- name: run_list
--- Each status by itself, or all of them would be read and put in order.
+-- Each status by itself, or all of them would be read and put in order.  Of all owners it says so, or few rows
+-- would be expected, and several processes set to look for them.
 -- take: record_columns
 FROM (
 	(SELECT r.thread, r.number FROM runs AS r JOIN threads AS t ON t.row = r.thread
