@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# A PostgreSQL that takes what is small and refuses the rest, as one whose disk is full: a run in the background outlasts
-# that for some seconds, and a stop does not wait for it.
+# A PostgreSQL that refuses: once, where others were in the way, and then a turn is taken all the same; or, as one whose
+# disk is full, all that is not small, for some seconds, which a run in the background outlasts, and a stop does not wait for.
 set -u
 AGENTGRAPH_ENGINE=postgresql
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
@@ -20,6 +20,29 @@ over() {
 
 printf '{"agent":"builtin:demo"}\n' >agentgraph.json
 api_start --config agentgraph.json
+
+# ---- once
+
+sql "CREATE SEQUENCE once;
+	CREATE FUNCTION once() RETURNS trigger LANGUAGE plpgsql AS
+	\$\$BEGIN IF nextval('once') = 1 THEN RAISE EXCEPTION 'once' USING ERRCODE = TG_ARGV[0]; END IF; RETURN NULL; END\$\$"
+while read -r state status words; do
+	sql "SELECT setval('once', 1, false); CREATE TRIGGER once AFTER INSERT ON messages EXECUTE FUNCTION once('$state')" >/dev/null
+	invoke hello "$(thread "once")"
+	is "$(sql 'SELECT last_value > 0 AND is_called FROM once') $STATUS" "t $status" "$words"
+	sql 'DROP TRIGGER once ON messages'
+done <<'STATES'
+40001 200 a transaction that others have undone is done again
+40P01 200 so is one that got stuck with another one
+57P01 200 or whose session was ended
+53100 503 on a full disk there is 503
+23514 500 and what will never pass is an error
+STATES
+api GET '/v1/threads/once/messages?limit=100'
+is "$(json '.data.messages | length' "$BODY")" 6 'of all these nothing is there twice'
+
+# ---- for some seconds
+
 sql "CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS
 	\$\$BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END\$\$"
 sql 'CREATE TRIGGER full_disk BEFORE INSERT ON messages EXECUTE FUNCTION full_disk()'
