@@ -10,12 +10,9 @@ AGENTGRAPH_ENGINE=postgresql
 
 server() { "$TOP_SRCDIR/t/postgresql-server" "$@"; }
 instances() { psql "$DATABASE_URL" -X -q -A -t -c "SELECT count(*) FROM instances WHERE $1"; }
-# long THREAD MS: a run in flight on instance a, of one step of so many milliseconds, which writes nothing before its end.
-long() {
-	on a in_background long invoke "/slow 1 $2" "$(thread "$1")"
-	on a wait_for 30 is_running "$1"
-}
+# ends_well WHAT: the run in flight on instance a.
 ends_well() {
+	touch go
 	on a collect long
 	is "$STATUS $(json '.data.messages[-1].content[-1].text // .error_code' "$BODY")" '200 done' "$1"
 	is "$(cat "$WORK"/err.* | grep -c 'taken over\|took its runs over')" 0 'and nobody was given up'
@@ -36,42 +33,40 @@ cut() {
 }
 serves() { api GET /v1/threads && [ "$STATUS" = 200 ]; }
 
-printf '{"agent":"builtin:demo"}\n' >agentgraph.json
+# One step, which writes nothing before its end.
+cat >node.sh <<SH
+#!/bin/sh
+while [ ! -e '$WORK/go' ]; do sleep 0.1; done
+echo '{"message": "done"}'
+SH
+chmod +x node.sh
+cat >graph.json <<'JSON'
+{"waits": {"nodes": {"agent": {"kind": "exec", "command": "./node.sh"}}, "edges": [{"from": "START", "to": "agent"}, {"from": "agent", "to": "END"}]}}
+JSON
+printf '{"agent":"graph.json:waits"}\n' >agentgraph.json
 begin a
 
-# ---- it starts while the server is away, for longer than an instance may be
+# ---- b starts while the server is away, for longer than an instance may be; c has registered, and loses it before it was
+# ---- heard of again
 
-long away 26000
+on a in_background long invoke wait "$(thread away)"
+on a wait_for 30 is_running away
+begin c
+on c serves
 server crash "$PG."
 begin b
 like "$(cat "$SERVE_ERR")" 'warning: database: .*; requests are answered with 503 until it can be reached' 'an instance starts without its database'
 sleep 12
-# The one that was there is not heard of before the new one could lose its patience.
-kill -STOP $pid_a $(children $pid_a)
-frozen="$pid_a $(children $pid_a)"
-server crash "$PG"
-ok 'on b wait_for 30 serves' 'and serves when that is there'
-sleep 4
-kill -CONT $frozen
-ends_well 'a run of the instance that was there before ends well'
-frozen=
-
-# ---- it has registered, and is gone before it was heard of again
-
-on b serve_stop
-long lost 30000
-begin b
-on b serves
-server crash "$PG."
-sleep 12
+# The one that was there is not heard of before the new ones could lose their patience.
 frozen="$pid_a $(children $pid_a)"
 kill -STOP $frozen
 server crash "$PG"
-ok 'on b wait_for 30 serves' 'one that loses its database as soon as it has it serves again'
+ok 'on b wait_for 30 serves' 'and serves when that is there'
+ok 'on c wait_for 30 serves' 'one that loses its database as soon as it has it serves again'
 sleep 4
 kill -CONT $frozen
-ends_well 'a run of the other one ends well'
 frozen=
+ends_well 'a run of the instance that was there before ends well'
 
 # ---- it is lost at each step of the start
 
@@ -83,7 +78,7 @@ while read -r place words; do
 	rm -f cut
 	ok 'on b wait_for 30 serves' 'and serves when that is there again'
 	like "$(cat "$SERVE_ERR")" 'waits for its database|until it can be reached' 'of which it says something'
-	is "$(instances 'NOT gone')" 2 'what its earlier life held is given up at once'
+	is "$(instances 'NOT gone')" 3 'what its earlier life held is given up at once'
 done <<'SQL'
 the-version LOCK TABLE version
 the-schema SELECT pg_advisory_xact_lock(hashtextextended('agentgraph schema ' || current_setting('search_path'), 0))
