@@ -25,17 +25,17 @@ SELECT (SELECT count(*) FROM threads)
 -- name: copying_threads
 SELECT row, thread_id, user_id, created_at, updated_at, thread_name, metadata, last_number, run_id, status,
 	stop, node, next, step, pause, waiting, summary, fields, context_after, message_bytes, state_bytes, tip,
-	plain, message_count, checkpoint, checkpoints, changed, recent
+	plain, message_count, checkpoint, checkpoints, changed, recent, kept_from
 FROM threads;
 
 -- name: copying_threads_put
 INSERT INTO threads (row, thread_id, user_id, created_at, updated_at, thread_name, metadata, last_number,
 	run_id, status, stop, node, next, step, pause, waiting, summary, fields, context_after, message_bytes,
-	state_bytes, tip, plain, message_count, checkpoint, checkpoints, changed, recent)
+	state_bytes, tip, plain, message_count, checkpoint, checkpoints, changed, recent, kept_from)
 VALUES (:row, :thread_id, :user_id, :created_at, :updated_at, :thread_name, :metadata, :last_number,
 	:run_id, :status, :stop, :node, :next, :step, :pause, :waiting, :summary, :fields, :context_after,
 	:message_bytes, :state_bytes, :tip, :plain, :message_count, :checkpoint, :checkpoints, :changed,
-	:recent);
+	:recent, :kept_from);
 
 -- name: copying_waiting_calls
 SELECT user_id, call_id, since, thread
@@ -114,15 +114,17 @@ VALUES (:thread, :number, :parent, :source, :message_count, :run_id, :status, :s
 
 -- name: copying_runs
 SELECT thread, number, run_id, status, created_at, finished_at, node, step, prompt_tokens,
-	completion_tokens, reasoning_tokens, total_tokens, messages_after, messages_until, brought, error, job
+	completion_tokens, reasoning_tokens, total_tokens, messages_after, messages_until, brought, error, job,
+	checkpoints, kept_count
 FROM runs;
 
 -- name: copying_runs_put
 INSERT INTO runs (thread, number, run_id, status, created_at, finished_at, node, step, prompt_tokens,
-	completion_tokens, reasoning_tokens, total_tokens, messages_after, messages_until, brought, error, job)
+	completion_tokens, reasoning_tokens, total_tokens, messages_after, messages_until, brought, error, job,
+	checkpoints, kept_count)
 VALUES (:thread, :number, :run_id, :status, :created_at, :finished_at, :node, :step, :prompt_tokens,
 	:completion_tokens, :reasoning_tokens, :total_tokens, :messages_after, :messages_until, :brought, :error,
-	:job);
+	:job, :checkpoints, :kept_count);
 
 -- name: copying_jobs
 SELECT row, thread, number, run_id, state, due_at, attempt, given_back, claimer, started_at, webhook,

@@ -2,6 +2,7 @@
 -- Statements on threads.db: checkpoints.
 
 -- name: checkpoint_get
+-- From :apart on they were found elsewhere; of the others so many are kept.
 SELECT c.number, c.parent, c.source, c.message_count, c.run_id, c.status, c.stop, c.node, c.step,
 	c.next, c.context_after, c.until, s.pause, s.waiting, s.summary,
 	coalesce(c.fields, s.fields) AS fields
@@ -9,12 +10,12 @@ FROM checkpoints AS c LEFT JOIN states AS s ON s.row = c.state
 WHERE c.thread = :thread AND c.number = :number
 	AND EXISTS (SELECT 1 FROM threads WHERE row = :thread)
 	AND (:keep = 0 OR (SELECT count(*) FROM (
-		SELECT 1 FROM checkpoints WHERE thread = :thread AND number > :number
+		SELECT 1 FROM checkpoints WHERE thread = :thread AND number > :number AND number < :apart
 		LIMIT :keep) AS later) < :keep);
 
 -- name: checkpoint_list
 -- columns: checkpoint_get
--- Those that are not trimmed yet are not shown.
+-- Those that are not trimmed yet are not shown; :apart and :keep are as there.
 SELECT number, parent, source, message_count, run_id, status, stop, node, step, next,
 	context_after, until
 FROM checkpoints
@@ -22,22 +23,44 @@ WHERE thread = :thread AND number < :before
 	AND EXISTS (SELECT 1 FROM threads WHERE row = :thread)
 	AND (:run_id IS NULL OR (run_id = :run_id AND source <= 2))
 	AND number >= CASE WHEN :keep > 0
-		THEN coalesce((SELECT number FROM checkpoints WHERE thread = :thread
+		THEN coalesce((SELECT number FROM checkpoints WHERE thread = :thread AND number < :apart
 			ORDER BY number DESC LIMIT 1 OFFSET :keep - 1), 0)
 		ELSE 0 END
 ORDER BY number DESC
 LIMIT :limit;
 
 -- name: recent
--- The checkpoints that lie in the thread's row.
-SELECT recent FROM threads WHERE row = :row;
+-- What lies in the thread's row, and in the records of its runs, the latest first.
+SELECT 9223372036854775807 AS number, '' AS run_id, recent AS lines
+FROM threads
+WHERE row = :row AND recent IS NOT NULL
+UNION ALL
+SELECT r.number, r.run_id, r.checkpoints
+FROM threads AS t CROSS JOIN runs AS r ON r.thread = t.row
+WHERE t.row = :row AND r.number >= t.kept_from AND r.checkpoints IS NOT NULL
+ORDER BY number DESC;
 
 -- name: recent_held
--- The same where they are to go from there.
-SELECT recent FROM threads WHERE row = :row;
+-- The same where they are to go from there: those in the row.
+SELECT recent, kept_from FROM threads WHERE row = :row;
+
+-- name: recent_records
+-- Those in the records from that one on, the oldest first.
+SELECT number, run_id, checkpoints AS lines, kept_count
+FROM runs
+WHERE thread = :thread AND number >= :from AND checkpoints IS NOT NULL
+ORDER BY number;
 
 -- name: recent_clear
-UPDATE threads SET recent = NULL WHERE row = :row;
+UPDATE threads SET recent = NULL, kept_from = NULL WHERE row = :row;
+
+-- name: recent_records_clear
+-- With those of whose last the thread had kept so many at most.
+UPDATE runs SET checkpoints = NULL, kept_count = NULL
+WHERE thread = :thread AND number >= :from AND kept_count <= :upto;
+
+-- name: recent_begin
+UPDATE threads SET kept_from = :from WHERE row = :row;
 
 -- name: checkpoint_known
 SELECT 1 AS known FROM checkpoints WHERE thread = :thread AND number = :number;
@@ -120,9 +143,9 @@ WHERE thread = :thread
 ORDER BY number DESC
 LIMIT 1 OFFSET :keep - 1;
 
--- name: trim_plain
--- Whether the thread shows whatever it has.
-SELECT plain FROM threads WHERE row = :row;
+-- name: trim_standing
+-- Whether the thread shows whatever it has, and what does not lie in the table of checkpoints.
+SELECT plain, checkpoints, recent, kept_from FROM threads WHERE row = :row;
 
 -- name: trim_upto
 -- The last one of those that go together, and how many of them have rows of states.
@@ -140,9 +163,6 @@ WHERE row IN (SELECT state FROM checkpoints WHERE thread = :thread AND number <=
 
 -- name: trim_checkpoints
 DELETE FROM checkpoints WHERE thread = :thread AND number <= :upto;
-
--- name: trim_count
-UPDATE threads SET checkpoints = checkpoints - :count WHERE row = :row;
 
 -- name: trim_branches
 -- Where branches begin, from the last one on.

@@ -134,15 +134,17 @@ SELECT max((SELECT coalesce(max(number), 0) FROM runs WHERE thread = :thread),
 -- name: run_insert
 INSERT INTO runs (thread, number, run_id, created_at, messages_after, brought, status,
 	finished_at, node, step, prompt_tokens, completion_tokens, reasoning_tokens, total_tokens,
-	messages_until, error)
+	messages_until, error, checkpoints, kept_count)
 VALUES (:thread, :number, :run_id, :created_at, :after, :brought, :status, :finished_at, :node,
-	:step, :prompt, :completion, :reasoning, :total, :until, :error);
+	:step, :prompt, :completion, :reasoning, :total, :until, :error, :checkpoints,
+	:kept_count);
 
 -- name: run_end
 UPDATE runs
 SET status = :status, finished_at = :finished_at, node = :node, step = :step,
 	prompt_tokens = :prompt, completion_tokens = :completion, reasoning_tokens = :reasoning,
-	total_tokens = :total, messages_until = :until, error = :error
+	total_tokens = :total, messages_until = :until, error = :error,
+	checkpoints = coalesce(:checkpoints, checkpoints), kept_count = coalesce(:kept_count, kept_count)
 WHERE thread = :thread AND number = :number;
 
 -- name: run_bury
@@ -160,15 +162,30 @@ SELECT job FROM runs WHERE thread = :thread AND number = :number AND job IS NOT 
 -- name: run_delete
 DELETE FROM runs WHERE thread = :thread AND number = :number;
 
+-- part: later_kept
+	coalesce((SELECT (SELECT checkpoints FROM threads WHERE row = :thread) - kept_count
+		FROM runs
+		WHERE thread = :thread AND number <= :number AND checkpoints IS NOT NULL
+		ORDER BY number DESC
+		LIMIT 1), -1) AS later
+
+-- name: run_leaves
+-- How many checkpoints were kept behind those that the records up to that number have; -1: these have none.
+SELECT
+-- take: later_kept
+;
+
 -- name: run_trim_look
--- How many of a thread's runs wait, so many at most, and whether something goes with what is
--- trimmed.
+-- How many of a thread's runs wait, so many at most, whether something goes with what is trimmed, and
+-- what run_leaves has.
 SELECT (SELECT count(*) FROM
 		(SELECT 1 FROM jobs WHERE thread = :thread AND state < 4 LIMIT :most) AS waiting) AS queued,
 	EXISTS (SELECT 1 FROM kept WHERE thread = :thread AND number <= :number)
 		OR EXISTS (SELECT 1 FROM pushes WHERE thread = :thread)
 		OR EXISTS (SELECT 1 FROM runs
-			WHERE thread = :thread AND number <= :number AND job IS NOT NULL) AS apart;
+			WHERE thread = :thread AND number <= :number AND job IS NOT NULL) AS apart,
+-- take: later_kept
+;
 
 -- name: run_trim
 DELETE FROM runs WHERE thread = :thread AND number <= :number AND status BETWEEN :from AND 5;

@@ -101,21 +101,23 @@ SELECT row, :key, :value, user_id FROM threads WHERE row = :thread;
 -- Nor may it have the row of a removed thread, whose messages would be its own.
 INSERT INTO threads (row, thread_id, user_id, created_at, updated_at, thread_name, metadata,
 	last_number, run_id, status, stop, node, next, step, pause, waiting, summary, fields,
-	message_bytes, state_bytes, message_count, checkpoint, checkpoints, changed, plain, recent)
+	message_bytes, state_bytes, message_count, checkpoint, checkpoints, changed, plain, recent,
+	kept_from)
 VALUES (max(:now, (SELECT coalesce(max(row), 0) + 1 FROM threads),
 		(SELECT coalesce(max(thread), 0) + 1 FROM removed)),
 	:thread_id, :user_id, :created_at, :updated_at, :thread_name, :metadata,
 	:numbers, :run_id, :status, :stop, :node, :next, :step, :pause, :waiting, :summary,
-	:fields, :added, :state_bytes, :message_count, :checkpoint, :checkpoints, :changed, :plain, :recent);
+	:fields, :added, :state_bytes, :message_count, :checkpoint, :checkpoints, :changed, :plain, :recent,
+	:kept_from);
 
 -- name: thread_before
 -- What an update goes by.  It could return this itself, but SQLite then keeps a copy of each page that
 -- it changes, as it does for a trigger.
 SELECT waiting IS DISTINCT FROM :waiting AS waits_anew, metadata <> :metadata AS labels_anew, message_bytes, state_bytes,
 	context_after, coalesce(tip, last_number) AS until, last_number, plain, message_count, checkpoint,
-	checkpoints, changed, recent,
+	checkpoints, changed, recent, kept_from,
 	(SELECT max(number) FROM checkpoints
-		WHERE thread = row AND recent IS NULL AND :keeps <> 0) AS newest
+		WHERE thread = row AND recent IS NULL AND kept_from IS NULL AND :keeps <> 0) AS newest
 FROM threads
 WHERE row = :row;
 
@@ -127,7 +129,7 @@ SET updated_at = :updated_at, thread_name = :thread_name, metadata = :metadata,
 	summary = :summary, fields = :fields, message_bytes = message_bytes + :added,
 	state_bytes = :state_bytes, message_count = :message_count, checkpoint = :checkpoint,
 	checkpoints = :checkpoints, changed = :changed, context_after = :context_after,
-	tip = :tip, plain = :plain, recent = coalesce(coalesce(recent, '') || :recent, recent)
+	tip = :tip, plain = :plain, recent = :recent, kept_from = :kept_from
 WHERE row = :row;
 
 -- name: thread_waits_no_more

@@ -56,11 +56,12 @@ LIMIT :limit;
 -- Of several instances that make it one does.
 INSERT INTO threads (row, thread_id, user_id, created_at, updated_at, thread_name, metadata,
 	last_number, run_id, status, stop, node, next, step, pause, waiting, summary, fields,
-	message_bytes, state_bytes, message_count, checkpoint, checkpoints, changed, plain, recent, holder, fence)
+	message_bytes, state_bytes, message_count, checkpoint, checkpoints, changed, plain, recent, kept_from,
+	holder, fence)
 VALUES (nextval('threads_row'), :thread_id, :user_id, :created_at, :updated_at, :thread_name, :metadata,
 	:numbers, :run_id, :status, :stop, :node, :next, :step, :pause, :waiting, :summary,
 	:fields, :added, :state_bytes, :message_count, :checkpoint, :checkpoints, :changed, :plain, :recent,
-	:holder, 1)
+	:kept_from, :holder, 1)
 ON CONFLICT (thread_id) DO NOTHING
 RETURNING row;
 
@@ -72,7 +73,7 @@ SET updated_at = :updated_at, thread_name = :thread_name, metadata = :metadata,
 	summary = :summary, fields = :fields, message_bytes = message_bytes + :added,
 	state_bytes = :state_bytes, message_count = :message_count, checkpoint = :checkpoint,
 	checkpoints = :checkpoints, changed = :changed, context_after = :context_after,
-	tip = :tip, plain = :plain, recent = coalesce(coalesce(recent, '') || :recent, recent),
+	tip = :tip, plain = :plain, recent = :recent, kept_from = :kept_from,
 	holder = CASE WHEN :frees <> 0 THEN NULL ELSE holder END
 WHERE row = :row;
 
@@ -138,4 +139,8 @@ LIMIT 1 OFFSET greatest(:keep - 1, 0);
 
 -- name: recent_held
 -- Who keeps one more waits.
-SELECT recent FROM threads WHERE row = :row FOR UPDATE;
+SELECT recent, kept_from FROM threads WHERE row = :row FOR UPDATE;
+
+-- name: trim_standing
+-- Nor does anything come to it meanwhile.
+SELECT plain, checkpoints, recent, kept_from FROM threads WHERE row = :row FOR UPDATE;

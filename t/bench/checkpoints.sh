@@ -81,7 +81,8 @@ turns_kept() {
 # on_disk: bytes of the history of turns, of their messages, and of all.
 on_disk() {
 	turns_kept "$TURNS"
-	history=$(bytes "$kept" checkpoints states branches entered)
+	history=$(($(bytes "$kept" checkpoints states branches entered) +
+		$(sqlite3 "$kept" 'SELECT coalesce(sum(length(checkpoints)), 0) FROM runs')))
 	said=$(bytes "$kept" messages bodies)
 	result checkpoint-bytes "$(awk "BEGIN { print $history / $said }")" "$history/$said"
 	peers_there && peer_start langgraph-sqlite || return

@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-enum { ENGINES = 2, THREADS = 4, IDS = 24, CHECKPOINTS_LOOKED_AT = 3 };
+enum { ENGINES = 2, THREADS = 4, IDS = 24, CHECKPOINTS_LOOKED_AT = 3, RECORDS_KEPT = 9 };
 
 static struct storage *engines[ENGINES]; /* SQLite's, and the one in memory */
 static struct arena *arena;              /* of an operation */
@@ -127,6 +127,28 @@ static void plan_messages(struct plan *p, unsigned most)
 	}
 }
 
+/* Now and then for a while threads only go on, and their checkpoints are short. */
+static bool is_calm(void)
+{
+	return operation / 60 % 2;
+}
+
+static void plan_calm_write(struct plan *p)
+{
+	static const char *const runs[] = {"c1", "c2", "c3"};
+	bool ends = now_and_then(2);
+
+	*p = (struct plan){0};
+	plan_messages(p, 2);
+	p->state = sample_thread("");
+	p->state.fields_json = now_and_then(3) ? "{\"n\":1}" : "{}";
+	p->state.run_id = runs[any(3)];
+	p->state.next = ends ? NULL : "agent";
+	p->state.status = ends ? RUN_COMPLETED : RUN_RUNNING;
+	p->state.step = operation;
+	p->write.checkpoint = ends ? CHECKPOINT_RUN : CHECKPOINT_STEP;
+}
+
 static void plan_write(struct plan *p)
 {
 	static const char *const fields[] = {"{}", "{}", "{\"n\":1}", "{\"n\":2}"};
@@ -165,6 +187,7 @@ static bool plan_carry_out(struct storage *st, const struct thread *now, struct 
 	struct written written[2];
 	struct thread t[2];
 	struct thread_write w[2];
+	struct run_record ends;
 	struct thread_change change = {.lease = lease, .err = &err};
 	bool ok;
 
@@ -180,6 +203,12 @@ static bool plan_carry_out(struct storage *st, const struct thread *now, struct 
 		w[i].rewind = i == 0 ? rewind : NULL;
 		change.writes[i] = &w[i];
 	}
+	ends = (struct run_record){.run_id = t[count - 1].run_id,
+	    .status = RUN_COMPLETED,
+	    .node = "END",
+	    .keep = RECORDS_KEPT};
+	if (w[count - 1].checkpoint == CHECKPOINT_RUN)
+		w[count - 1].run = &ends;
 	ok = st->threads->write(st, NULL, &change, 1);
 	CU_ASSERT(ok == !error_is_set(&err));
 	error_release(&err);
@@ -200,10 +229,10 @@ static void write_somewhere(const char *thread_id)
 {
 	struct plan plans[2];
 	size_t count = 1 + now_and_then(3), place = any(1000);
-	bool rewinds = now_and_then(4), ok[ENGINES];
+	bool rewinds = now_and_then(is_calm() ? 30 : 4), ok[ENGINES];
 
 	for (size_t i = 0; i < count; i++)
-		plan_write(&plans[i]);
+		(is_calm() ? plan_calm_write : plan_write)(&plans[i]);
 	for (int e = 0; e < ENGINES; e++) {
 		struct thread now = thread_now(engines[e], arena, thread_id);
 		struct checkpoint c;
@@ -260,6 +289,36 @@ static void run_and_roll_back(const char *thread_id)
 	}
 }
 
+/* The record of a run, so many before the latest one. */
+struct pick_record {
+	size_t place;
+	struct run_record record;
+};
+
+static bool pick_record(void *arg, const struct run_record *record)
+{
+	struct pick_record *p = arg;
+
+	p->record = *record;
+	return p->place-- > 0;
+}
+
+static void remove_a_record(const char *thread_id)
+{
+	size_t place = any(RECORDS_KEPT);
+
+	for (int e = 0; e < ENGINES; e++) {
+		const struct record_filter all = {.thread_id = thread_id, .statuses = ~0U};
+		struct pick_record p = {.place = place};
+		struct error err = {0};
+
+		CU_ASSERT_TRUE(
+		    engines[e]->runs->list(engines[e], NULL, &all, pick_record, &p, &err));
+		CU_ASSERT(!p.record.number ||
+		    engines[e]->runs->remove(engines[e], NULL, &p.record, &err));
+	}
+}
+
 static void copy_somewhere(const char *thread_id, const char *to_id)
 {
 	size_t place = any(1000);
@@ -282,12 +341,14 @@ static void copy_somewhere(const char *thread_id, const char *to_id)
 
 static void go_on(const char *thread_id, const char *other_id)
 {
-	unsigned kind = any(20);
+	unsigned kind = any(is_calm() ? 80 : 20);
 
 	if (kind < 2)
 		rewind_somewhere(thread_id);
 	else if (kind < 4 && !engines[0]->history_keep)
 		run_and_roll_back(thread_id); /* then older ones may be shown again, or be gone */
+	else if (kind == 5)
+		remove_a_record(thread_id);
 	else if (kind == 4 && strcmp(thread_id, other_id) != 0)
 		copy_somewhere(thread_id, other_id);
 	else

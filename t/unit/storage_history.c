@@ -10,12 +10,26 @@ static struct arena *arena; /* of all tests */
 
 #define SHOWS(thread, view, text) CU_ASSERT_STRING_EQUAL(shown(st, (thread)->row, view), text)
 
-/* Messages are added, and what is there then is kept. */
-static void keep(struct thread *t, const char *messages, enum checkpoint_source source)
+/* Messages are added, and what is there then is kept; with the end of a run its record is made. */
+static void keep_from(struct thread *t, const struct checkpoint *rewind, const char *messages,
+    enum checkpoint_source source)
 {
+	struct run_record r = {.status = RUN_COMPLETED, .node = "END", .keep = st->runs_keep};
+
 	if (source == CHECKPOINT_RUN && !t->run_id)
 		t->run_id = "some";
-	must_write(st, (struct thread_write){.thread = t, .checkpoint = source}, messages);
+	r.run_id = t->run_id;
+	must_write(st,
+	    (struct thread_write){.thread = t,
+		.rewind = rewind,
+		.run = source == CHECKPOINT_RUN ? &r : NULL,
+		.checkpoint = source},
+	    messages);
+}
+
+static void keep(struct thread *t, const char *messages, enum checkpoint_source source)
+{
+	keep_from(t, NULL, messages, source);
 }
 
 static struct checkpoint newest(const struct thread *t, size_t newer)
@@ -28,10 +42,7 @@ static void rewind_to(struct thread *t, const struct checkpoint *to, const char 
     enum checkpoint_source source)
 {
 	*t = to->thread;
-	if (source == CHECKPOINT_RUN && !t->run_id)
-		t->run_id = "some";
-	must_write(
-	    st, (struct thread_write){.thread = t, .rewind = to, .checkpoint = source}, messages);
+	keep_from(t, to, messages, source);
 }
 
 static void rewind_alone(struct thread *t, const struct checkpoint *to)
@@ -338,13 +349,18 @@ static void as_many_are_shown_as_are_kept_wherever_they_lie(void)
 	struct numbers all, n;
 
 	t.status = RUN_COMPLETED;
-	for (size_t at = 0; at < 22; at++) {
+	for (size_t at = 0; at < 27; at++) {
 		run_end(&t, at);
 		keep(&t, NULL, CHECKPOINT_RUN);
 	}
+	t.status = RUN_RUNNING;
+	for (size_t at = 27; at < 29; at++) {
+		run_end(&t, at + 1);
+		keep(&t, NULL, CHECKPOINT_STEP);
+	}
 	all = numbers_of(st, &t, NULL);
-	CU_ASSERT_EQUAL_FATAL(all.count, 22);
-	for (int64_t most = 1; most <= 22; most++) {
+	CU_ASSERT_EQUAL_FATAL(all.count, 29);
+	for (int64_t most = 1; most <= 29; most++) {
 		unit_row("%lld", (long long)most);
 		st->history_keep = most;
 		n = numbers_of(st, &t, NULL);
@@ -352,10 +368,78 @@ static void as_many_are_shown_as_are_kept_wherever_they_lie(void)
 		CU_ASSERT_EQUAL(n.at[most - 1], all.at[most - 1]);
 		CU_ASSERT_TRUE(st->history->get(st, NULL, arena, &t, all.at[most - 1], &c, &err));
 		CU_ASSERT(
-		    most == 22 || !st->history->get(st, NULL, arena, &t, all.at[most], &c, &err));
+		    most == 29 || !st->history->get(st, NULL, arena, &t, all.at[most], &c, &err));
 	}
 	unit_row("%s", "");
 	st->history_keep = 0;
+}
+
+static void run_ends(struct thread *t, size_t at)
+{
+	run_end(t, 2);
+	t->step = (int64_t)at;
+	keep(t, NULL, CHECKPOINT_RUN);
+}
+
+static bool oldest_record(void *arg, const struct run_record *record)
+{
+	*(struct run_record *)arg = *record;
+	return true;
+}
+
+/* Records are trimmed, and one is removed. */
+static void what_records_have_outlives_them(void)
+{
+	struct thread t = sample_thread("outlives");
+	const struct record_filter of = {.thread_id = "outlives", .statuses = ~0U};
+	struct run_record oldest;
+	struct numbers n;
+
+	t.status = RUN_COMPLETED;
+	st->runs_keep = 3;
+	for (size_t at = 0; at < 12; at++) {
+		unit_row("run %zu", at);
+		run_ends(&t, at);
+		n = numbers_of(st, &t, NULL);
+		CU_ASSERT_EQUAL_FATAL(n.count, at + 1);
+		for (size_t i = 0; i <= at; i++)
+			CU_ASSERT_EQUAL(newest(&t, at - i).thread.step, (int64_t)i);
+	}
+	CU_ASSERT_TRUE_FATAL(st->runs->list(st, NULL, &of, oldest_record, &oldest, &err));
+	CU_ASSERT_TRUE_FATAL(st->runs->remove(st, NULL, &oldest, &err));
+	CU_ASSERT_EQUAL(numbers_of(st, &t, NULL).count, 12);
+	run_ends(&t, 12);
+	for (size_t i = 0; i <= 12; i++)
+		CU_ASSERT_EQUAL(newest(&t, 12 - i).thread.step, (int64_t)i);
+	unit_row("%s", "");
+	st->runs_keep = 0;
+}
+
+/* With and without records that are trimmed before. */
+static void the_latest_of_records_are_shown(void)
+{
+	struct numbers n;
+
+	st->history_keep = 4;
+	for (int64_t keep = 0; keep <= 6; keep++) {
+		char id[32];
+		struct thread t;
+
+		snprintf(id, sizeof(id), "with %lld records", (long long)keep);
+		t = sample_thread(id);
+		t.status = RUN_COMPLETED;
+		st->runs_keep = keep;
+		for (size_t at = 0; at < 33; at++) {
+			unit_row("%s, run %zu", id, at);
+			run_ends(&t, at);
+			n = numbers_of(st, &t, NULL);
+			CU_ASSERT_EQUAL_FATAL(n.count, at < 4 ? at + 1 : 4);
+			for (size_t i = 0; i < n.count; i++)
+				CU_ASSERT_EQUAL(newest(&t, i).thread.step, (int64_t)(at - i));
+		}
+	}
+	unit_row("%s", "");
+	st->history_keep = st->runs_keep = 0;
 }
 
 /* Changes, rewinds and steps come between ends of runs, which stay where they are. */
@@ -1380,7 +1464,10 @@ static bool comes_to(const char *sql, int64_t wanted)
 
 static int64_t ends_left(void)
 {
-	return ask("SELECT checkpoints FROM threads WHERE thread_id = 'trimmed ends'");
+	return ask(
+	    "SELECT (SELECT count(*) FROM checkpoints WHERE thread = threads.row)"
+	    " + (SELECT count(*) FROM runs WHERE thread = threads.row AND checkpoints IS NOT NULL)"
+	    " FROM threads WHERE thread_id = 'trimmed ends'");
 }
 
 /* Behind each, so many more than are kept are there for a moment. */
@@ -1421,9 +1508,13 @@ static void nothing_is_left_of_what_went(void)
 	CU_ASSERT_EQUAL(
 	    ask("SELECT count(*) FROM bodies WHERE row NOT IN (SELECT body FROM messages)"), 0);
 	CU_ASSERT_EQUAL(
-	    ask("SELECT count(*) FROM threads WHERE checkpoints <> (SELECT count(*) FROM "
+	    ask("SELECT count(*) FROM threads WHERE checkpoints < (SELECT count(*) FROM "
 		"checkpoints WHERE thread = threads.row) + length(coalesce(recent, '')) "
 		"- length(replace(coalesce(recent, ''), char(10), ''))"),
+	    0);
+	CU_ASSERT_EQUAL(
+	    ask("SELECT count(*) FROM runs JOIN threads ON threads.row = runs.thread "
+		"WHERE runs.checkpoints IS NOT NULL AND number < coalesce(kept_from, number + 1)"),
 	    0);
 	CU_ASSERT_EQUAL(
 	    ask("SELECT count(*) FROM threads WHERE message_bytes <> (SELECT "
@@ -1452,18 +1543,22 @@ static void states_are_kept_once(void)
 	CU_ASSERT_EQUAL(ask("SELECT count(*) FROM states"), before + 1);
 }
 
-static int64_t in_row(const char *what)
+static int64_t of_thread(const char *thread_id, const char *what)
 {
-	char sql[128];
+	char sql[256];
 
-	snprintf(sql, sizeof(sql), "SELECT %s FROM threads WHERE thread_id = 'in its row'", what);
+	snprintf(
+	    sql, sizeof(sql), "SELECT %s FROM threads WHERE thread_id = '%s'", what, thread_id);
 	return ask(sql);
 }
 
+#define IN_TABLE "(SELECT count(*) FROM checkpoints WHERE thread = row)"
+#define IN_RECORDS "(SELECT count(checkpoints) FROM runs WHERE thread = row)"
+
 /* Also of a thread that is new, and without saying twice what they have in common. */
-static void what_a_run_keeps_lies_in_the_row_of_its_thread(void)
+static void what_a_run_keeps_lies_in_rows_that_it_writes(void)
 {
-	struct thread t = sample_thread("in its row");
+	struct thread t = sample_thread("in rows");
 	char id[64];
 
 	t.run_id = "01a215fa-c980-7a22-a49a-105c1e5c88e1";
@@ -1471,11 +1566,49 @@ static void what_a_run_keeps_lies_in_the_row_of_its_thread(void)
 		snprintf(id, sizeof(id), "m%d", i);
 		t.status = i == 11 ? RUN_COMPLETED : RUN_RUNNING;
 		keep(&t, id, i == 11 ? CHECKPOINT_RUN : CHECKPOINT_STEP);
-		CU_ASSERT_EQUAL(in_row("(SELECT count(*) FROM checkpoints WHERE thread = row)"), 0);
-		CU_ASSERT_EQUAL(in_row("checkpoints"), i);
+		CU_ASSERT_EQUAL(of_thread("in rows", IN_TABLE), 0);
+		CU_ASSERT_EQUAL(of_thread("in rows", "checkpoints"), i);
+		CU_ASSERT_EQUAL(of_thread("in rows", "recent IS NULL"), i == 11);
+		CU_ASSERT_EQUAL(of_thread("in rows", IN_RECORDS), i == 11);
 	}
-	CU_ASSERT(in_row("length(recent)") < 100 + 10 * 40);
+	CU_ASSERT(of_thread("in rows",
+		      "(SELECT length(checkpoints) FROM runs WHERE thread = row)") < 100 + 10 * 40);
 	CU_ASSERT_EQUAL(numbers_of(st, &t, NULL).count, 11);
+	for (int i = 0; i < 20; i++)
+		keep(&t, NULL, CHECKPOINT_RUN);
+	CU_ASSERT_EQUAL(of_thread("in rows", IN_RECORDS), 21);
+	CU_ASSERT(
+	    of_thread("in rows",
+		"(SELECT max(length(checkpoints)) FROM runs WHERE thread = row AND number > 1)") <
+	    64);
+	CU_ASSERT_EQUAL(of_thread("in rows", IN_TABLE), 0);
+}
+
+/* What is not kept any more costs nothing but its record. */
+static void what_records_have_goes_with_them(void)
+{
+	struct thread t = sample_thread("go along");
+
+	t.status = RUN_COMPLETED;
+	st->history_keep = st->runs_keep = 5;
+	for (size_t at = 0; at < 40; at++)
+		run_ends(&t, at);
+	CU_ASSERT_EQUAL(of_thread("go along", IN_RECORDS), 5);
+	CU_ASSERT_EQUAL(of_thread("go along", IN_TABLE), 0);
+	st->history_keep = st->runs_keep = 0;
+}
+
+/* Or to find one of them would take long. */
+static void very_many_records_have_none(void)
+{
+	struct thread t = sample_thread("many records");
+
+	t.status = RUN_COMPLETED;
+	for (size_t at = 0; at < 300; at++)
+		run_ends(&t, at);
+	CU_ASSERT_EQUAL(numbers_of(st, &t, NULL).count, 300);
+	CU_ASSERT_EQUAL(of_thread("many records", IN_TABLE), 257);
+	CU_ASSERT_EQUAL(of_thread("many records", IN_RECORDS), 43);
 }
 
 /* Each said all that there is to say of it. */
@@ -1536,6 +1669,8 @@ static const struct unit_test of_any_engine[] = {
     {"steps are found among ends", steps_are_found_among_ends},
     {"as many are shown as are kept, wherever they lie",
 	as_many_are_shown_as_are_kept_wherever_they_lie},
+    {"what records have outlives them", what_records_have_outlives_them},
+    {"the latest of records are shown", the_latest_of_records_are_shown},
     {"all kinds of checkpoints stay in their order", all_kinds_of_checkpoints_stay_in_their_order},
     {"a start that comes with its end is no checkpoint",
 	a_start_that_comes_with_its_end_is_no_checkpoint},
@@ -1575,8 +1710,9 @@ static const struct unit_test of_any_engine[] = {
 
 static const struct unit_test of_sqlite[] = {
     {"ends of runs are trimmed", ends_of_runs_are_trimmed},
-    {"what a run keeps lies in the row of its thread",
-	what_a_run_keeps_lies_in_the_row_of_its_thread},
+    {"what a run keeps lies in rows that it writes", what_a_run_keeps_lies_in_rows_that_it_writes},
+    {"what records have goes with them", what_records_have_goes_with_them},
+    {"very many records have none", very_many_records_have_none},
     {"lines as they were once are read", lines_as_they_were_once_are_read},
     {"states are kept once", states_are_kept_once},
     {"nothing is left of what went", nothing_is_left_of_what_went},

@@ -37,8 +37,10 @@ struct change {
 	struct run_written run;
 	struct standing now;
 	int64_t rewound;   /* messages of the list that the first write goes back to */
-	bool in_row;       /* its checkpoints lie in the thread's row */
-	struct buf recent; /* what they are there */
+	bool apart;        /* its checkpoints do not lie in the table */
+	bool in_record;    /* but in the record of its run, and so do those in the thread's row */
+	struct buf recent; /* all that there is there then */
+	int64_t kept_from; /* the first of the records that have some; 0: there is none */
 	bool ready;        /* that is known */
 };
 
@@ -94,6 +96,10 @@ static void bind_columns(struct query *q, const struct change *c, const struct g
 		query_int(q, ":checkpoint", checkpoint);
 	query_int(q, ":checkpoints", c->now.checkpoints + g->kept);
 	query_int(q, ":changed", last->checkpoint == CHECKPOINT_NONE);
+	if (c->recent.len && !c->in_record)
+		query_text(q, ":recent", c->recent.data);
+	if (c->kept_from)
+		query_int(q, ":kept_from", c->kept_from);
 }
 
 static bool change_run_on(struct db *db, enum sql_id id, int64_t row, struct error *err)
@@ -112,15 +118,23 @@ static bool write_fits_row(const struct thread_write *w)
 	    (!w->checkpoint || recent_takes(w));
 }
 
-/* Prints the checkpoints, where there is room for them in the thread's row, which has these: as the
- * thread will stand when the messages have been written. */
-static void change_keep_in_row(struct change *c, struct recent_row row)
+/* Whether the record of that number may have some beside those that do. */
+static bool change_has_record(const struct change *c, int64_t number)
+{
+	int64_t keep = c->st->runs_keep, first = keep && number > keep ? number - keep : 1;
+
+	if (c->kept_from > first)
+		first = c->kept_from;
+	return !c->kept_from || number - first < RECENT_RECORDS;
+}
+
+/* What the writes keep, as the thread will stand when the messages have been written; false where
+ * it belongs into the table. */
+static bool change_print(struct change *c, struct recent_row *row)
 {
 	struct standing then = c->now;
 
-	buf_reset(&c->recent);
-	c->in_row = true;
-	for (int i = 0; i < c->count && c->in_row; i++) {
+	for (int i = 0; i < c->count; i++) {
 		const struct thread_write *w = c->change->writes[i];
 
 		for (size_t j = 0; j < w->message_count; j++)
@@ -128,20 +142,38 @@ static void change_keep_in_row(struct change *c, struct recent_row row)
 		then.view.last += (int64_t)w->message_count;
 		if (w->message_count)
 			then.view.until = then.view.last;
-		c->in_row = write_fits_row(w) && (!w->checkpoint || row.count < RECENT_MOST);
-		if (!w->checkpoint || !c->in_row)
+		if (!write_fits_row(w) || (w->checkpoint && row->count == RECENT_MOST))
+			return false;
+		if (!w->checkpoint)
 			continue;
 		const struct checkpoint taken = checkpoint_take(w, &then);
-		recent_print(&c->recent, &row, &taken);
+		recent_print(&c->recent, row, &taken);
 	}
-	if (!c->in_row)
-		buf_reset(&c->recent);
+	return true;
 }
 
-/* Text for the row, or NULL: it has what it had. */
-static const char *change_recent(const struct change *c)
+/* Where the checkpoints of the change go, which keeps some or none, and those that lie in the
+ * thread's row, as that text (NULL: none do).  The record that the change makes has that number. */
+static void change_place(struct change *c, const char *text, bool keeps, int64_t number)
 {
-	return c->recent.len ? c->recent.data : NULL;
+	const struct run_record *ends = run_keeps(c->change, &number);
+	struct recent_row row;
+	bool in_record;
+
+	recent_look(text, &row);
+	in_record = (keeps || row.count) && ends && change_has_record(c, number);
+	if (in_record && !row.count)
+		row.run_id = (struct recent_text){ends->run_id, strlen(ends->run_id)};
+	buf_reset(&c->recent);
+	buf_puts(&c->recent, text ? text : "");
+	c->apart = (in_record || (keeps && !ends)) && change_print(c, &row);
+	c->in_record = in_record && c->apart;
+	if (!c->apart) { /* the row has what it had, until recent_spill */
+		buf_reset(&c->recent);
+		buf_puts(&c->recent, text ? text : "");
+	}
+	if (c->in_record && !c->kept_from)
+		c->kept_from = number;
 }
 
 /* The first write says whose it is, and when it was made. */
@@ -153,7 +185,8 @@ static bool insert_thread_ask(
 	struct query *q = &c->thread;
 
 	c->now = (struct standing){.view.plain = true, .next = clock_now()};
-	change_keep_in_row(c, (struct recent_row){0});
+	c->kept_from = 0;
+	change_place(c, NULL, growth->kept, 1);
 	if (c->st->thread_max_bytes &&
 	    growth->bytes + thread_state_size(rest) > c->st->thread_max_bytes)
 		return thread_too_large(identity, c->st->thread_max_bytes, err);
@@ -164,7 +197,6 @@ static bool insert_thread_ask(
 	query_int(q, ":created_at", identity->created_at);
 	bind_columns(q, c, growth);
 	query_int(q, ":plain", growth->numbers == growth->messages);
-	query_text(q, ":recent", change_recent(c));
 	if (c->holder && !c->frees)
 		query_int(q, ":holder", c->holder);
 	query_send(q);
@@ -226,17 +258,20 @@ static bool read_before_ask(
 	return !q->failed;
 }
 
-static bool read_before(struct change *c, struct before *before, struct error *err)
+/* number is that of the record of its run. */
+static bool read_before(struct change *c, const struct growth *growth, int64_t number,
+    struct before *before, struct error *err)
 {
 	struct query *q = &c->thread;
 	bool found = query_row(q);
 
 	if (found) {
+		const char *recent = query_column_text(q, THREAD_BEFORE_RECENT);
 		int64_t now = clock_now(), newest;
-		struct recent_row row;
 
-		recent_look(query_column_text(q, THREAD_BEFORE_RECENT), &row);
-		newest = row.count ? row.newest : query_column_int(q, THREAD_BEFORE_NEWEST);
+		c->kept_from = query_column_int(q, THREAD_BEFORE_KEPT_FROM);
+		newest = query_column_int(
+		    q, recent || c->kept_from ? THREAD_BEFORE_CHECKPOINT : THREAD_BEFORE_NEWEST);
 		*before = (struct before){query_column_int(q, THREAD_BEFORE_WAITS_ANEW) != 0,
 		    query_column_int(q, THREAD_BEFORE_LABELS_ANEW) != 0,
 		    query_column_int(q, THREAD_BEFORE_CHANGED) != 0,
@@ -251,9 +286,9 @@ static bool read_before(struct change *c, struct before *before, struct error *e
 		    .checkpoint = query_column_int(q, THREAD_BEFORE_CHECKPOINT),
 		    .checkpoints = query_column_int(q, THREAD_BEFORE_CHECKPOINTS),
 		    .next = newest < now ? now : newest + 1,
-		    .recent = row.count,
+		    .apart = recent || c->kept_from,
 		};
-		change_keep_in_row(c, row);
+		change_place(c, recent, growth->kept, number);
 	}
 	if (!query_end(q) || found)
 		return found;
@@ -270,7 +305,7 @@ static bool update_fits(
 }
 
 static bool update_thread(
-    struct db *db, struct change *c, const struct growth *growth, struct error *err)
+    struct db *db, struct change *c, const struct growth *growth, int64_t number, struct error *err)
 {
 	const struct thread_write *first = c->change->writes[0];
 	const struct thread_write *last = c->change->writes[c->count - 1];
@@ -279,13 +314,17 @@ static bool update_thread(
 	struct before before = {0}; /* for compilers that do not see that it is always read */
 	struct query q;
 
-	if (!read_before(c, &before, err))
+	if (!read_before(c, growth, number, &before, err))
 		return false;
 	if (!last->back_to && !update_fits(max_bytes, &before, growth, thread_state_size(t)))
 		return thread_too_large(t, max_bytes, err);
-	if (first->rewind &&
-	    !checkpoint_rewind(db, c->row, first->rewind, before.changed, c->rewound, &c->now, err))
-		return false;
+	if (first->rewind) {
+		if (!checkpoint_rewind(
+			db, c->row, first->rewind, before.changed, c->rewound, &c->now, err))
+			return false;
+		buf_reset(&c->recent); /* what was apart lies in the table now */
+		c->kept_from = 0;
+	}
 
 	bool on_end = growth->numbers || c->now.view.until == c->now.view.last;
 
@@ -297,7 +336,6 @@ static bool update_thread(
 	query_int(&q, ":plain",
 	    c->now.view.plain && growth->numbers == growth->messages &&
 		c->now.view.until == c->now.view.last);
-	query_text(&q, ":recent", change_recent(c));
 	query_int(&q, ":row", c->row);
 	if (c->change->lease->claim)
 		query_int(&q, ":frees", c->frees);
@@ -353,20 +391,24 @@ static bool sql_change_apply(struct db *db, struct unit *unit, struct error *err
 		return false;
 	if (!change_answers(c, &number, err))
 		return false;
-	ok = is_new
-	    ? insert_thread(db, c, err)
-	    : run_prepare(c->st, db, c->change, &c->run, err) && update_thread(db, c, &growth, err);
-	struct run_place place = {c->row, c->now.view.last, 0, number};
+	ok = is_new ? insert_thread(db, c, err)
+		    : run_prepare(c->st, db, c->change, &c->run, err) &&
+		update_thread(db, c, &growth, number, err);
+	struct run_place place = {
+	    .thread_row = c->row, .after = c->now.view.last, .number = number};
+	int64_t checkpoints = c->now.checkpoints;
 	for (int i = 0; ok && i < c->count; i++) {
 		ok = engine_messages_write(db, c->row, writes[i], &c->now, err);
-		if (ok && writes[i]->checkpoint && c->in_row)
+		if (ok && writes[i]->checkpoint && c->apart)
 			checkpoint_take(writes[i], &c->now);
 		else if (ok && writes[i]->checkpoint)
 			ok = checkpoint_keep(db, c->row, writes[i], &c->now, err);
 	}
-	if (checkpoints_are_many(c->st, &c->now))
+	if (checkpoints_are_many(c->st, checkpoints, &c->now))
 		c->run.moves.trims = c->row;
 	place.until = c->now.view.last;
+	place.checkpoints = c->in_record ? c->recent.data : NULL;
+	place.kept_count = c->now.checkpoints;
 	return ok && run_write(c->st, db, c->change, &place, &c->run, err);
 }
 

@@ -54,13 +54,13 @@ static void standing_kept(struct standing *now)
 	now->checkpoints++;
 }
 
-/* Those in the thread's row go into the table, before another one does. */
+/* Those elsewhere go into the table, before another one does. */
 static bool standing_spill(
     struct db *db, int64_t thread_row, struct standing *now, struct error *err)
 {
-	if (now->recent && !recent_spill(db, thread_row, err))
+	if (now->apart && !recent_spill(db, thread_row, err))
 		return false;
-	now->recent = 0;
+	now->apart = false;
 	return true;
 }
 
@@ -165,9 +165,10 @@ bool checkpoints_drop_later(struct db *db, int64_t thread_row, int64_t place,
 	return true;
 }
 
-bool checkpoints_are_many(const struct storage *st, const struct standing *now)
+bool checkpoints_are_many(const struct storage *st, int64_t before, const struct standing *now)
 {
-	int64_t keep = st->history_keep;
+	int64_t keep = st->history_keep, at_once = keep / 2 + 8;
+	int64_t more = now->checkpoints - keep, more_before = before > keep ? before - keep : 0;
 
-	return keep && now->checkpoints > keep + keep / 2 + 8;
+	return keep && more > 0 && more / at_once > more_before / at_once;
 }

@@ -11,9 +11,9 @@ struct standing {
 	struct thread_view view;
 	int64_t messages;    /* in the list */
 	int64_t checkpoint;  /* the one that the thread comes from; 0: none */
-	int64_t checkpoints; /* how many there are */
+	int64_t checkpoints; /* how many were kept, also if they were trimmed since */
 	int64_t next;        /* number for the next one */
-	int64_t recent;      /* how many of them lie in the thread's row (recent.h) */
+	bool apart;          /* some of them do not lie in the table (recent.h) */
 };
 
 /* What a write keeps where the thread stands so; it comes from that one then. */
@@ -34,7 +34,8 @@ bool checkpoint_rewind(struct db *db, int64_t thread_row, const struct checkpoin
 bool checkpoints_drop_later(struct db *db, int64_t thread_row, int64_t place,
     const struct run_record *run, struct standing *now, int64_t *dropped, struct error *err);
 
-/* Whether so many more than are kept are there that it is worth removing them. */
-bool checkpoints_are_many(const struct storage *st, const struct standing *now);
+/* Whether with those that came behind so many there are so many more than are kept that it is worth
+ * removing them. */
+bool checkpoints_are_many(const struct storage *st, int64_t before, const struct standing *now);
 
 #endif

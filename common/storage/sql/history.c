@@ -37,36 +37,56 @@ static void checkpoint_read_row(
 	t->fields_json = "{}";
 }
 
-/* How many of the table are kept beside those in the thread's row; *some is false when none is. */
-static int64_t history_keeps(const struct storage *st, const struct recent *recent, bool *some)
-{
-	int64_t keep = st->history_keep;
+/* Those that do not lie in the table, as far as they were looked at. */
+struct history_passed {
+	int64_t keep, count; /* so many are kept (0: all), and so many they are */
+	int64_t oldest;      /* number of the last one */
+};
 
-	*some = keep == 0 || keep > (int64_t)recent->count;
-	return keep && *some ? keep - (int64_t)recent->count : 0;
+/* Whether another one is kept, which is counted. */
+static bool history_pass(struct history_passed *p, const struct checkpoint *checkpoint)
+{
+	if (p->keep && p->count == p->keep)
+		return false;
+	p->count++;
+	p->oldest = checkpoint->number;
+	return true;
 }
 
-/* Those in the thread's row that are kept. */
-static size_t history_first(const struct storage *st, const struct recent *recent)
+/* Some of the table may be kept. */
+static bool history_goes_on(const struct history_passed *p)
 {
-	bool some;
-
-	history_keeps(st, recent, &some);
-	return some ? 0 : recent->count - (size_t)st->history_keep;
+	return !p->keep || p->count < p->keep;
 }
+
+/* Which of the table are, also when some of those have got there meanwhile. */
+static void history_bind_kept(struct query *q, const struct history_passed *p)
+{
+	query_int(q, ":apart", p->count ? p->oldest : INT64_MAX);
+	query_int(q, ":keep", p->keep ? p->keep - p->count : 0);
+}
+
+/* On the way to one. */
+struct history_search {
+	struct history_passed passed;
+	int64_t number;
+	struct arena *arena;
+	struct checkpoint *found;
+	bool over;
+};
 
 static bool history_get_stored(struct storage *st, const struct storage_context *ctx,
-    struct arena *a, const struct thread *thread, int64_t number, int64_t keep,
-    struct checkpoint *checkpoint, struct error *err)
+    const struct thread *thread, const struct history_search *s, struct error *err)
 {
+	struct checkpoint *checkpoint = s->found;
 	struct thread *t = &checkpoint->thread;
 	struct query q;
 	bool found;
 
 	engine_query(st, ctx, &q, SQL_CHECKPOINT_GET, err);
 	query_int(&q, ":thread", thread->row);
-	query_int(&q, ":number", number);
-	query_int(&q, ":keep", keep);
+	query_int(&q, ":number", s->number);
+	history_bind_kept(&q, &s->passed);
 	found = query_row(&q);
 	if (found) {
 		checkpoint_read_row(&q, thread, checkpoint);
@@ -75,34 +95,49 @@ static bool history_get_stored(struct storage *st, const struct storage_context 
 		t->summary = query_column_text(&q, CHECKPOINT_GET_SUMMARY);
 		if (query_column_text(&q, CHECKPOINT_GET_FIELDS))
 			t->fields_json = query_column_text(&q, CHECKPOINT_GET_FIELDS);
-		engine_thread_hold(a, &checkpoint->thread);
+		engine_thread_hold(s->arena, &checkpoint->thread);
 	}
 	return pool_query_end(engine_of(st)->pool, &q) && found;
 }
 
-/* What lies in the thread's row is read first: whatever goes from there is in the table then. */
+static bool history_search_one(void *arg, const struct checkpoint *checkpoint)
+{
+	struct history_search *s = arg;
+
+	if (!history_pass(&s->passed, checkpoint))
+		return false;
+	s->over = checkpoint->number == s->number;
+	if (!s->over)
+		return true;
+	*s->found = *checkpoint;
+	engine_thread_hold(s->arena, &s->found->thread);
+	return false;
+}
+
+/* The table is read last, as whatever is elsewhere goes there. */
 static bool history_get(struct storage *st, const struct storage_context *ctx, struct arena *a,
     const struct thread *thread, int64_t number, struct checkpoint *checkpoint, struct error *err)
 {
-	struct recent recent;
-	bool ok = recent_read(&recent, st, ctx, thread, err), found = false, some;
-	int64_t keep = history_keeps(st, &recent, &some);
+	struct history_search s = {.passed = {.keep = st->history_keep},
+	    .number = number,
+	    .arena = a,
+	    .found = checkpoint};
 
-	for (size_t i = history_first(st, &recent); i < recent.count && !found; i++) {
-		found = recent.at[i].number == number;
-		if (found) {
-			*checkpoint = recent.at[i];
-			engine_thread_hold(a, &checkpoint->thread);
-		}
-	}
-	recent_release(&recent);
-	return found ||
-	    (ok && some && history_get_stored(st, ctx, a, thread, number, keep, checkpoint, err));
+	return recent_walk(st, ctx, thread, history_search_one, &s, err) &&
+	    (s.over ||
+		(history_goes_on(&s.passed) && history_get_stored(st, ctx, thread, &s, err)));
 }
 
+struct history_listing {
+	struct history_passed passed;
+	struct checkpoint_filter rest; /* that is wanted of the table */
+	checkpoint_fn fn;
+	void *arg;
+	bool over;
+};
+
 static bool history_list_stored(struct storage *st, const struct storage_context *ctx,
-    const struct thread *thread, const struct checkpoint_filter *filter, int64_t keep,
-    checkpoint_fn fn, void *arg, struct error *err)
+    const struct thread *thread, const struct history_listing *l, struct error *err)
 {
 	struct checkpoint checkpoint;
 	struct query q;
@@ -110,42 +145,45 @@ static bool history_list_stored(struct storage *st, const struct storage_context
 
 	engine_query(st, ctx, &q, SQL_CHECKPOINT_LIST, err);
 	query_int(&q, ":thread", thread->row);
-	query_int(&q, ":before", filter->before ? filter->before : INT64_MAX);
-	query_text(&q, ":run_id", filter->run_id);
-	query_int(&q, ":keep", keep);
-	query_int(&q, ":limit", filter->limit);
+	query_int(&q, ":before", l->rest.before ? l->rest.before : INT64_MAX);
+	query_text(&q, ":run_id", l->rest.run_id);
+	history_bind_kept(&q, &l->passed);
+	query_int(&q, ":limit", l->rest.limit);
 	while (more && query_row(&q)) {
 		checkpoint_read_row(&q, thread, &checkpoint);
-		more = fn(arg, &checkpoint);
+		more = l->fn(l->arg, &checkpoint);
 	}
 	return pool_query_end(engine_of(st)->pool, &q);
+}
+
+static bool history_list_one(void *arg, const struct checkpoint *checkpoint)
+{
+	struct history_listing *l = arg;
+	struct checkpoint c = *checkpoint;
+
+	if (l->rest.limit <= 0 || !history_pass(&l->passed, &c))
+		return false;
+	if (l->rest.before && c.number >= l->rest.before)
+		return true;
+	l->rest.before = c.number;
+	if (l->rest.run_id && strcmp(c.thread.run_id, l->rest.run_id) != 0)
+		return true;
+	c.thread.fields_json = "{}"; /* as the table's are listed */
+	l->rest.limit--;
+	l->over = !l->fn(l->arg, &c);
+	return !l->over;
 }
 
 static bool sql_history_list(struct storage *st, const struct storage_context *ctx,
     const struct thread *thread, const struct checkpoint_filter *filter, checkpoint_fn fn,
     void *arg, struct error *err)
 {
-	struct checkpoint_filter rest = *filter;
-	struct recent recent;
-	bool ok = recent_read(&recent, st, ctx, thread, err), more = ok, some;
-	int64_t keep = history_keeps(st, &recent, &some);
-	size_t first = history_first(st, &recent);
+	struct history_listing l = {
+	    .passed = {.keep = st->history_keep}, .rest = *filter, .fn = fn, .arg = arg};
 
-	for (size_t i = recent.count; more && i > first; i--) {
-		struct checkpoint *c = &recent.at[i - 1];
-
-		if ((rest.before && c->number >= rest.before) ||
-		    (filter->run_id &&
-			strcmp(c->thread.run_id ? c->thread.run_id : "", filter->run_id) != 0))
-			continue;
-		rest.before = c->number;
-		c->thread.fields_json = "{}"; /* as the table's are listed */
-		more = rest.limit-- > 0 && fn(arg, c);
-	}
-	recent_release(&recent);
-	return ok &&
-	    (!more || !some || rest.limit <= 0 ||
-		history_list_stored(st, ctx, thread, &rest, keep, fn, arg, err));
+	return recent_walk(st, ctx, thread, history_list_one, &l, err) &&
+	    (l.over || l.rest.limit <= 0 || !history_goes_on(&l.passed) ||
+		history_list_stored(st, ctx, thread, &l, err));
 }
 
 /* ---- copied ---- */

@@ -235,7 +235,7 @@ bool job_end(struct storage *st, struct db *db, const struct job_row *job, int64
 		return false;
 	moves->queue |= db_changes(db) != 0;
 	return record_trim_ended(
-	    db, job->job.thread_row, job->job.number, st->runs_keep, moves, err);
+	    st, db, job->job.thread_row, job->job.number, st->runs_keep, moves, err);
 }
 
 bool job_give_up(struct storage *st, struct db *db, const struct job_row *job,

@@ -209,7 +209,7 @@ static bool parts_apply(struct db *db, struct unit *unit, struct error *err)
 	    engine_thread_insert(m->st, db, m->thread, &m->row, err) &&
 	    parts_read_list(db, m, err) && parts_add_all(db, m, err) && parts_stand(db, m, err);
 	view_release(&m->list);
-	if (checkpoints_are_many(m->st, &m->now))
+	if (checkpoints_are_many(m->st, 0, &m->now))
 		m->moves.trims = m->row;
 	return ok;
 }

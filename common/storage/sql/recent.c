@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Rows in a database: checkpoints in the rows of their threads, a line each, parted by tabs.
+ * Rows in a database: checkpoints in the rows of threads and records, a line each, parted by tabs.
  *
  * A line leaves out what the lines above it say: its parent, where that is the line before, and the
- * run and the fields of the first line.  Its number is then what it has more than that of the first
- * line, behind a plus sign.  A list that ends at the place with the number of its messages does not
- * say so, and 0 is nothing at all.
+ * run and the fields of the first line, which in a record may leave out the record's run.  Its
+ * number is then what it has more than that of the first line, behind a plus sign.  A list that
+ * ends at the place with the number of its messages does not say so, and 0 is nothing at all.
  */
 #include "storage/sql/recent.h"
 
@@ -52,6 +52,13 @@ void recent_look(const char *text, struct recent_row *row)
 
 /* ---- read ---- */
 
+/* What lies in a row, the oldest first. */
+struct recent {
+	size_t count;
+	struct checkpoint at[RECENT_MOST];
+	char *text; /* theirs */
+};
+
 static bool recent_read_numbers(char **at, const struct recent *above, int64_t numbers[NUMBERS])
 {
 	const struct checkpoint *first = &above->at[0];
@@ -73,7 +80,9 @@ static bool recent_read_numbers(char **at, const struct recent *above, int64_t n
 	return *line == '\t';
 }
 
-static bool recent_read_line(char *line, const struct thread *thread, struct recent *above)
+/* run_id is that of a record, or "". */
+static bool recent_read_line(
+    char *line, const struct thread *thread, const char *run_id, struct recent *above)
 {
 	const struct thread *first = &above->at[0].thread;
 	struct checkpoint *checkpoint = &above->at[above->count];
@@ -100,7 +109,7 @@ static bool recent_read_line(char *line, const struct thread *thread, struct rec
 	t->step = numbers[STEP];
 	t->view.after = numbers[AFTER];
 	t->view.until = numbers[UNTIL];
-	t->run_id = *texts[RUN_ID] || !above->count ? texts[RUN_ID] : first->run_id;
+	t->run_id = *texts[RUN_ID] ? texts[RUN_ID] : above->count ? first->run_id : run_id;
 	t->node = texts[NODE];
 	t->next = *texts[NEXT] ? texts[NEXT] : NULL;
 	t->pause_json = t->waiting_json = t->summary = NULL;
@@ -108,34 +117,42 @@ static bool recent_read_line(char *line, const struct thread *thread, struct rec
 	return true;
 }
 
-static void recent_parse(struct recent *recent, const char *text, const struct thread *thread)
+/* recent_release gives the memory back. */
+static void recent_parse(
+    struct recent *recent, const char *text, const struct thread *thread, const char *run_id)
 {
-	if (!text)
-		return;
-	recent->text = xstrdup(text);
+	recent->count = 0;
+	recent->text = text ? xstrdup(text) : NULL;
 	for (char *line = recent->text, *end;
-	     recent->count < RECENT_MOST && (end = strchr(line, '\n')); line = end + 1) {
+	     line && recent->count < RECENT_MOST && (end = strchr(line, '\n')); line = end + 1) {
 		*end = '\0';
-		recent->count += recent_read_line(line, thread, recent);
+		recent->count += recent_read_line(line, thread, run_id, recent);
 	}
 }
 
-bool recent_read(struct recent *recent, struct storage *st, const struct storage_context *ctx,
-    const struct thread *thread, struct error *err)
-{
-	struct query q;
-
-	*recent = (struct recent){0};
-	engine_query(st, ctx, &q, SQL_RECENT, err);
-	query_int(&q, ":row", thread->row);
-	if (query_row(&q))
-		recent_parse(recent, query_column_text(&q, RECENT_RECENT), thread);
-	return pool_query_end(engine_of(st)->pool, &q);
-}
-
-void recent_release(struct recent *recent)
+static void recent_release(struct recent *recent)
 {
 	free(recent->text);
+}
+
+bool recent_walk(struct storage *st, const struct storage_context *ctx, const struct thread *thread,
+    checkpoint_fn fn, void *arg, struct error *err)
+{
+	bool more = true;
+	struct query q;
+
+	engine_query(st, ctx, &q, SQL_RECENT, err);
+	query_int(&q, ":row", thread->row);
+	while (more && query_row(&q)) {
+		struct recent recent;
+
+		recent_parse(&recent, query_column_text(&q, RECENT_LINES), thread,
+		    query_column_text(&q, RECENT_RUN_ID));
+		for (size_t i = recent.count; more && i--;)
+			more = fn(arg, &recent.at[i]);
+		recent_release(&recent);
+	}
+	return pool_query_end(engine_of(st)->pool, &q);
 }
 
 /* ---- written ---- */
@@ -203,26 +220,68 @@ void recent_print(struct buf *text, struct recent_row *row, const struct checkpo
 	buf_putc(text, '\t');
 	recent_print_text(text, t->fields_json, &row->fields);
 	buf_putc(text, '\n');
-	if (!row->count++)
+	if (!row->count++) {
 		row->first = checkpoint->number;
+		row->run_id = (struct recent_text){t->run_id, strlen(t->run_id)};
+	}
 	row->newest = checkpoint->number;
+}
+
+/* ---- moved ---- */
+
+static bool recent_store(
+    struct db *db, int64_t thread_row, const struct recent *recent, struct error *err)
+{
+	bool ok = true;
+
+	for (size_t i = 0; ok && i < recent->count; i++)
+		ok = checkpoint_insert(db, thread_row, &recent->at[i], 0, err);
+	return ok;
+}
+
+static bool recent_store_records(struct db *db, int64_t thread_row, int64_t from, struct error *err)
+{
+	const struct thread none = {0};
+	struct query q;
+	bool ok = true;
+
+	query_start(&q, db, SQL_RECENT_RECORDS, err);
+	query_int(&q, ":thread", thread_row);
+	query_int(&q, ":from", from);
+	while (ok && query_row(&q)) {
+		struct recent recent;
+
+		recent_parse(&recent, query_column_text(&q, RECENT_RECORDS_LINES), &none,
+		    query_column_text(&q, RECENT_RECORDS_RUN_ID));
+		ok = recent_store(db, thread_row, &recent, err);
+		recent_release(&recent);
+	}
+	if (!query_end(&q) || !ok)
+		return false;
+	query_start(&q, db, SQL_RECENT_RECORDS_CLEAR, err);
+	query_int(&q, ":thread", thread_row);
+	query_int(&q, ":from", from);
+	query_int(&q, ":upto", INT64_MAX);
+	return query_run(&q);
 }
 
 bool recent_spill(struct db *db, int64_t thread_row, struct error *err)
 {
 	const struct thread none = {0};
 	struct recent recent = {0};
+	int64_t from = 0;
 	struct query q;
 	bool ok;
 
 	query_start(&q, db, SQL_RECENT_HELD, err);
 	query_int(&q, ":row", thread_row);
-	if (query_row(&q))
-		recent_parse(&recent, query_column_text(&q, RECENT_HELD_RECENT), &none);
-	ok = query_end(&q);
-	for (size_t i = 0; ok && i < recent.count; i++)
-		ok = checkpoint_insert(db, thread_row, &recent.at[i], 0, err);
-	if (ok && recent.text) {
+	if (query_row(&q)) {
+		from = query_column_int(&q, RECENT_HELD_KEPT_FROM);
+		recent_parse(&recent, query_column_text(&q, RECENT_HELD_RECENT), &none, "");
+	}
+	ok = query_end(&q) && (!from || recent_store_records(db, thread_row, from, err)) &&
+	    recent_store(db, thread_row, &recent, err);
+	if (ok && (from || recent.text)) {
 		query_start(&q, db, SQL_RECENT_CLEAR, err);
 		query_int(&q, ":row", thread_row);
 		ok = query_run(&q);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The latest checkpoints of a thread, which lie in its row until they are RECENT_MOST, and then go
- * into the table together.  A run writes its thread's row anyway, and so its checkpoint mostly
- * costs no page of its own.
+ * Checkpoints in rows that a run writes anyway, as a table of them has a page for each thread that
+ * is busy.  Those of a run that goes on lie in the row of its thread; its end takes them into its
+ * record, with its own.  From there they go into the table together, when they are many, when the
+ * record goes before them, or something else is done with the thread's checkpoints.
  *
- * All of them are ends of runs or steps with a short state, and later than those in the table.
- * What does more with checkpoints than to keep one of these or to read them calls recent_spill
- * first.
+ * All of them are ends of runs or steps with a short state, later than those in the table, and
+ * those in the thread's row later than those in records, which are in the order of these.  What
+ * does more with checkpoints than to keep one of these or to read them calls recent_spill first.
  */
 #ifndef AGENTGRAPH_STORAGE_SQL_RECENT_H
 #define AGENTGRAPH_STORAGE_SQL_RECENT_H
@@ -15,7 +16,8 @@
 #include "storage/history.h"
 #include "storage/sql/engine.h"
 
-#define RECENT_MOST 12
+#define RECENT_MOST 12     /* in a row */
+#define RECENT_RECORDS 256 /* that have some, of a thread */
 
 /* What one more is told beside. */
 struct recent_row {
@@ -24,24 +26,16 @@ struct recent_row {
 	struct recent_text {
 		const char *text; /* without an end */
 		size_t length;
-	} run_id, fields; /* of the first one */
+	} run_id, fields; /* of the first one, or of the record where there are none */
 };
 
 /* Of a row's text, NULL where there are none; row lives as long as it. */
 void recent_look(const char *text, struct recent_row *row);
 
-/* What lies in a row, the oldest first. */
-struct recent {
-	size_t count;
-	struct checkpoint at[RECENT_MOST];
-	char *text; /* theirs */
-};
-
-/* Reads that of a thread; all that checkpoints do not keep is as in thread.  recent_release gives
- * the memory back, also when it failed. */
-bool recent_read(struct recent *recent, struct storage *st, const struct storage_context *ctx,
-    const struct thread *thread, struct error *err);
-void recent_release(struct recent *recent);
+/* Hands out those of a thread, the newest first; all that checkpoints do not keep is as in thread.
+ */
+bool recent_walk(struct storage *st, const struct storage_context *ctx, const struct thread *thread,
+    checkpoint_fn fn, void *arg, struct error *err);
 
 /* Whether what a write keeps can lie in the row. */
 bool recent_takes(const struct thread_write *w);

@@ -2,6 +2,8 @@
 /* Rows in a database: rows of runs, and which of them are too old. */
 #include "storage/sql/records.h"
 
+#include "storage/sql/recent.h"
+
 /* Where so many of a thread's runs wait, others are trimmed when fewer do: each would be looked at.
  */
 #define TRIM_QUEUED_MOST 100
@@ -109,6 +111,30 @@ bool record_keep_chunks_until(
 	return query_run(&q);
 }
 
+/* Before records with checkpoints go behind which so many were kept (negative: they have none):
+ * these go into the table, unless they are too old. */
+static bool record_spill(
+    const struct storage *st, struct db *db, int64_t thread, int64_t later, struct error *err)
+{
+	return later < 0 || (st->history_keep && later >= st->history_keep) ||
+	    recent_spill(db, thread, err);
+}
+
+/* Before all up to that number go, or the last of them. */
+static bool record_leave(
+    const struct storage *st, struct db *db, int64_t thread, int64_t number, struct error *err)
+{
+	int64_t later = -1;
+	struct query q;
+
+	query_start(&q, db, SQL_RUN_LEAVES, err);
+	query_int(&q, ":thread", thread);
+	query_int(&q, ":number", number);
+	if (query_row(&q))
+		later = query_column_int(&q, RUN_LEAVES_LATER);
+	return query_end(&q) && record_spill(st, db, thread, later, err);
+}
+
 /* *over says whether the record has no job, or one that is over and goes now. */
 static bool record_drop_job(
     struct db *db, int64_t thread, int64_t number, bool *over, struct error *err)
@@ -130,14 +156,15 @@ static bool record_drop_job(
 	return !*over || record_run_on_job(db, SQL_WEBHOOK_DROP, job, err);
 }
 
-bool record_drop(
-    struct db *db, int64_t thread, int64_t number, struct moves *moves, struct error *err)
+bool record_drop(const struct storage *st, struct db *db, int64_t thread, int64_t number,
+    struct moves *moves, struct error *err)
 {
 	bool over;
 
 	if (!record_drop_job(db, thread, number, &over, err) || !over)
 		return !error_is_set(err);
-	if (!record_run(db, SQL_PUSHES_DROP, thread, number, err) ||
+	if (!record_leave(st, db, thread, number, err) ||
+	    !record_run(db, SQL_PUSHES_DROP, thread, number, err) ||
 	    !record_run(db, SQL_KEPT_DROP, thread, number, err))
 		return false;
 	moves->dropped |= db_changes(db) != 0;
@@ -169,10 +196,10 @@ static bool record_trim_apart(struct db *db, int64_t thread, int64_t number, enu
 	return true;
 }
 
-bool record_trim_begun(struct db *db, int64_t thread, int64_t number, int64_t keep,
-    struct moves *moves, struct error *err)
+bool record_trim_begun(const struct storage *st, struct db *db, int64_t thread, int64_t number,
+    int64_t keep, struct moves *moves, struct error *err)
 {
-	int64_t latest = number, queued = 0;
+	int64_t latest = number, queued = 0, later = -1;
 	bool apart = false;
 	struct query q;
 
@@ -186,18 +213,20 @@ bool record_trim_begun(struct db *db, int64_t thread, int64_t number, int64_t ke
 	if (query_row(&q)) {
 		queued = query_column_int(&q, RUN_TRIM_LOOK_QUEUED);
 		apart = query_column_int(&q, RUN_TRIM_LOOK_APART) != 0;
+		later = query_column_int(&q, RUN_TRIM_LOOK_LATER);
 	}
 	if (!query_end(&q))
 		return false;
 	if (queued)
 		return queued == TRIM_QUEUED_MOST ||
-		    record_trim_ended(db, thread, latest, keep, moves, err);
-	return (!apart || record_trim_apart(db, thread, number, RUN_RUNNING, moves, err)) &&
+		    record_trim_ended(st, db, thread, latest, keep, moves, err);
+	return record_spill(st, db, thread, later, err) &&
+	    (!apart || record_trim_apart(db, thread, number, RUN_RUNNING, moves, err)) &&
 	    record_trim_run(db, SQL_RUN_TRIM, thread, number, RUN_RUNNING, err);
 }
 
-bool record_trim_ended(struct db *db, int64_t thread, int64_t number, int64_t keep,
-    struct moves *moves, struct error *err)
+bool record_trim_ended(const struct storage *st, struct db *db, int64_t thread, int64_t number,
+    int64_t keep, struct moves *moves, struct error *err)
 {
 	int64_t last = 0;
 	struct query q;
@@ -212,6 +241,7 @@ bool record_trim_ended(struct db *db, int64_t thread, int64_t number, int64_t ke
 		last = query_column_int(&q, RUN_TRIM_AT_NUMBER);
 	if (!query_end(&q) || !last)
 		return !error_is_set(err);
-	return record_trim_apart(db, thread, last, RUN_INTERRUPTED, moves, err) &&
+	return record_leave(st, db, thread, last, err) &&
+	    record_trim_apart(db, thread, last, RUN_INTERRUPTED, moves, err) &&
 	    record_trim_run(db, SQL_RUN_TRIM, thread, last, RUN_INTERRUPTED, err);
 }

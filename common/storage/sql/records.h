@@ -26,8 +26,8 @@ bool record_keep_chunks_until(
     struct db *db, int64_t thread, int64_t number, int64_t until, struct error *err);
 
 /* Removes a record; one whose job is not over stays. */
-bool record_drop(
-    struct db *db, int64_t thread, int64_t number, struct moves *moves, struct error *err);
+bool record_drop(const struct storage *st, struct db *db, int64_t thread, int64_t number,
+    struct moves *moves, struct error *err);
 
 /*
  * Removes what is too old, by the number of a thread's latest run; keep 0 removes nothing.  Begun:
@@ -35,9 +35,9 @@ bool record_drop(
  * are over, and while very many do nothing is removed.  Ended: the run has ended in the background.
  * Then that is counted, too.
  */
-bool record_trim_begun(struct db *db, int64_t thread, int64_t number, int64_t keep,
-    struct moves *moves, struct error *err);
-bool record_trim_ended(struct db *db, int64_t thread, int64_t number, int64_t keep,
-    struct moves *moves, struct error *err);
+bool record_trim_begun(const struct storage *st, struct db *db, int64_t thread, int64_t number,
+    int64_t keep, struct moves *moves, struct error *err);
+bool record_trim_ended(const struct storage *st, struct db *db, int64_t thread, int64_t number,
+    int64_t keep, struct moves *moves, struct error *err);
 
 #endif

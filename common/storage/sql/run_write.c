@@ -65,6 +65,16 @@ void run_number_ask(
 		record_number_ask(db, change->writes[0]->thread->row, begun->keeps, q, err);
 }
 
+const struct run_record *run_keeps(const struct thread_change *change, int64_t *number)
+{
+	const struct run_record *begun = record_first(change), *latest = record_last(change);
+
+	if (!latest || latest->status == RUN_RUNNING || begun->job)
+		return NULL;
+	*number = begun->number ? begun->number : *number;
+	return latest;
+}
+
 bool run_prepare(struct storage *st, struct db *db, const struct thread_change *change,
     struct run_written *written, struct error *err)
 {
@@ -91,6 +101,14 @@ static void record_bind(struct query *q, const struct run_record *r, int64_t unt
 	query_int(q, ":total", r->usage.total);
 	query_int(q, ":until", until);
 	query_text(q, ":error", r->error_json);
+}
+
+static void record_bind_checkpoints(struct query *q, const struct run_place *place)
+{
+	if (!place->checkpoints)
+		return;
+	query_text(q, ":checkpoints", place->checkpoints);
+	query_int(q, ":kept_count", place->kept_count);
 }
 
 bool run_make(struct db *db, int64_t thread_row, const struct run_record *r, struct error *err)
@@ -130,14 +148,16 @@ static bool record_insert(struct storage *st, struct db *db, const struct thread
 	query_int(&q, ":after", place->after);
 	query_int(&q, ":brought", begun->brought);
 	record_bind(&q, latest, place->until);
+	record_bind_checkpoints(&q, place);
 	if (!query_run(&q) ||
 	    (begun->keeps &&
 		!record_keep_chunks(
 		    db, thread, number, false, record_kept_until(st, latest), err)) ||
 	    !push_put_first(db, thread, number, begun->push, err) ||
-	    (begun->replaces && !record_drop(db, thread, begun->replaces, &written->moves, err)))
+	    (begun->replaces &&
+		!record_drop(st, db, thread, begun->replaces, &written->moves, err)))
 		return false;
-	return record_trim_begun(db, thread, number, begun->keep, &written->moves, err);
+	return record_trim_begun(st, db, thread, number, begun->keep, &written->moves, err);
 }
 
 /* The end of a record that an earlier change has made. */
@@ -150,6 +170,7 @@ static bool record_end(struct storage *st, struct db *db, const struct thread_ch
 
 	query_start(&q, db, SQL_RUN_END, err);
 	record_bind(&q, latest, place->until);
+	record_bind_checkpoints(&q, place);
 	query_int(&q, ":thread", place->thread_row);
 	query_int(&q, ":number", number);
 	return query_run(&q) &&

@@ -9,8 +9,10 @@
 /* Where the change finds it. */
 struct run_place {
 	int64_t thread_row;
-	int64_t after, until; /* numbers that its messages have got, the first excluded */
-	int64_t number;       /* of a record that it makes; 0: it makes none */
+	int64_t after, until;    /* numbers that its messages have got, the first excluded */
+	int64_t number;          /* of a record that it makes; 0: it makes none */
+	const char *checkpoints; /* for the record (recent.h), or NULL: none */
+	int64_t kept_count;      /* of all that the thread has kept with these */
 };
 
 /* What became of it. */
@@ -25,6 +27,11 @@ struct run_written {
  * one; else q asks nothing. */
 void run_number_ask(
     struct db *db, const struct thread_change *change, struct query *q, struct error *err);
+
+/* The run that ends with the change, if its record may have checkpoints (recent.h); else NULL:
+ * those in the background do not end in the order of their records.  *number is what a record gets
+ * that the change makes, and becomes that of one that there is. */
+const struct run_record *run_keeps(const struct thread_change *change, int64_t *number);
 
 /* Before the row of a thread that there is is written: a run in the background may write only while
  * it has its job, another one buries what the dead have left; so does going back to a checkpoint,

@@ -53,6 +53,7 @@ static bool runs_messages(struct storage *st, const struct storage_context *ctx,
 
 struct record_removal {
 	struct unit unit;
+	const struct storage *st;
 	const struct run_record *record;
 	struct moves moves;
 };
@@ -63,13 +64,13 @@ static bool runs_remove_row(struct db *db, struct unit *unit, struct error *err)
 
 	r->moves = (struct moves){0};
 	return claim_lock(db, SQL_THREAD_LOCK, r->record->thread_row, err) &&
-	    record_drop(db, r->record->thread_row, r->record->number, &r->moves, err);
+	    record_drop(r->st, db, r->record->thread_row, r->record->number, &r->moves, err);
 }
 
 static bool runs_remove(struct storage *st, const struct storage_context *ctx,
     const struct run_record *record, struct error *err)
 {
-	struct record_removal r = {.unit = {.run = runs_remove_row}, .record = record};
+	struct record_removal r = {.unit = {.run = runs_remove_row}, .st = st, .record = record};
 
 	(void)ctx;
 	return writer_run(engine_of(st)->writer, &r.unit, err) && moves_tell(st, &r.moves);

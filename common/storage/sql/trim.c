@@ -18,7 +18,7 @@ static bool trim_run(struct db *db, enum sql_id id, int64_t thread_row, const ch
 	return query_run(&q);
 }
 
-/* Those before the first one that stays; *count says how many went. */
+/* Those in the table before the first one that stays; *count says how many went. */
 static bool trim_before(struct db *db, int64_t thread_row, int64_t first, int64_t most,
     int64_t *count, struct error *err)
 {
@@ -37,21 +37,19 @@ static bool trim_before(struct db *db, int64_t thread_row, int64_t first, int64_
 	}
 	if (!query_end(&q) || !*count)
 		return !error_is_set(err);
-	if ((states && !trim_run(db, SQL_TRIM_STATES, thread_row, ":upto", upto, err)) ||
-	    !trim_run(db, SQL_TRIM_CHECKPOINTS, thread_row, ":upto", upto, err))
-		return false;
-	query_start(&q, db, SQL_TRIM_COUNT, err);
-	query_int(&q, ":count", *count);
-	query_int(&q, ":row", thread_row);
-	return query_run(&q);
+	return (!states || trim_run(db, SQL_TRIM_STATES, thread_row, ":upto", upto, err)) &&
+	    trim_run(db, SQL_TRIM_CHECKPOINTS, thread_row, ":upto", upto, err);
 }
 
+/* Of the table so many stay. */
 static bool trim_oldest(struct db *db, int64_t thread_row, int64_t keep, int64_t most,
     int64_t *count, struct error *err)
 {
 	int64_t first = 0;
 	struct query q;
 
+	if (keep <= 0)
+		return trim_before(db, thread_row, INT64_MAX, most, count, err);
 	query_start(&q, db, SQL_TRIM_FIRST, err);
 	query_int(&q, ":thread", thread_row);
 	query_int(&q, ":keep", keep);
@@ -190,25 +188,100 @@ bool trim_removed(struct db *db, int64_t thread_row, int64_t most, bool *last, s
 	return ok;
 }
 
-static bool trim_is_plain(struct db *db, int64_t thread_row, bool *plain, struct error *err)
+/* ---- elsewhere ---- */
+
+/* Where the checkpoints of a thread lie. */
+struct trim_standing {
+	bool plain;        /* it shows whatever it has */
+	int64_t kept;      /* so many in all, those that were trimmed included */
+	int64_t kept_from; /* the first record with some; 0: there is none */
+	int64_t apart;     /* so many are not in the table */
+};
+
+static bool trim_stand(
+    struct db *db, int64_t thread_row, struct trim_standing *s, struct error *err)
 {
+	struct recent_row row;
 	struct query q;
 
-	query_start(&q, db, SQL_TRIM_PLAIN, err);
+	*s = (struct trim_standing){0};
+	query_start(&q, db, SQL_TRIM_STANDING, err);
 	query_int(&q, ":row", thread_row);
-	*plain = query_row(&q) && query_column_int(&q, TRIM_PLAIN_PLAIN);
+	if (query_row(&q)) {
+		recent_look(query_column_text(&q, TRIM_STANDING_RECENT), &row);
+		*s = (struct trim_standing){query_column_int(&q, TRIM_STANDING_PLAIN) != 0,
+		    query_column_int(&q, TRIM_STANDING_CHECKPOINTS),
+		    query_column_int(&q, TRIM_STANDING_KEPT_FROM), row.count};
+	}
 	return query_end(&q);
+}
+
+/* The first record that has some, *count with the last of which so many were kept. */
+static bool trim_first_record(
+    struct db *db, int64_t thread_row, struct trim_standing *s, int64_t *count, struct error *err)
+{
+	struct recent_row row;
+	struct query q;
+
+	query_start(&q, db, SQL_RECENT_RECORDS, err);
+	query_int(&q, ":thread", thread_row);
+	query_int(&q, ":from", s->kept_from);
+	s->kept_from = *count = 0;
+	if (query_row(&q)) {
+		recent_look(query_column_text(&q, RECENT_RECORDS_LINES), &row);
+		s->kept_from = query_column_int(&q, RECENT_RECORDS_NUMBER);
+		*count = query_column_int(&q, RECENT_RECORDS_KEPT_COUNT);
+		s->apart = s->kept - *count + row.count;
+	}
+	return query_end(&q);
+}
+
+/* Those in records of which the last is too old. */
+static bool trim_records(
+    struct db *db, int64_t thread_row, int64_t keep, struct trim_standing *s, struct error *err)
+{
+	int64_t from = s->kept_from, count;
+	struct query q;
+
+	if (!trim_first_record(db, thread_row, s, &count, err))
+		return false;
+	if (s->kept_from && count <= s->kept - keep) {
+		query_start(&q, db, SQL_RECENT_RECORDS_CLEAR, err);
+		query_int(&q, ":thread", thread_row);
+		query_int(&q, ":from", s->kept_from);
+		query_int(&q, ":upto", s->kept - keep);
+		if (!query_run(&q) || !trim_first_record(db, thread_row, s, &count, err))
+			return false;
+	}
+	if (s->kept_from == from)
+		return true;
+	query_start(&q, db, SQL_RECENT_BEGIN, err);
+	if (s->kept_from)
+		query_int(&q, ":from", s->kept_from);
+	query_int(&q, ":row", thread_row);
+	return query_run(&q);
+}
+
+/* Where branches may go all that shows them is looked at in one place. */
+static bool trim_apart(
+    struct db *db, int64_t thread_row, int64_t keep, struct trim_standing *s, struct error *err)
+{
+	if (s->plain)
+		return !s->kept_from || trim_records(db, thread_row, keep, s, err);
+	s->apart = 0;
+	return recent_spill(db, thread_row, err);
 }
 
 bool trim_piece(
     struct db *db, int64_t thread_row, int64_t keep, int64_t most, bool *last, struct error *err)
 {
+	struct trim_standing s;
 	int64_t count = 0;
-	bool plain = false;
-	bool ok = recent_spill(db, thread_row, err) && trim_is_plain(db, thread_row, &plain, err) &&
-	    trim_oldest(db, thread_row, keep, most, &count, err) &&
-	    (count || plain || trim_hidden(db, thread_row, most, &count, err));
+	bool ok = trim_stand(db, thread_row, &s, err) &&
+	    trim_apart(db, thread_row, keep, &s, err) &&
+	    trim_oldest(db, thread_row, keep - s.apart, most, &count, err) &&
+	    (count || s.plain || trim_hidden(db, thread_row, most, &count, err));
 
-	*last = plain ? count < most : count == 0;
+	*last = s.plain ? count < most : count == 0;
 	return ok;
 }

@@ -1,0 +1,6 @@
+-- SPDX-License-Identifier: ISC
+-- PostgreSQL, version 9: what SQLite has in version 17 of threads.db.
+
+ALTER TABLE runs ADD COLUMN checkpoints text COLLATE "C";
+ALTER TABLE runs ADD COLUMN kept_count bigint;
+ALTER TABLE threads ADD COLUMN kept_from bigint;
