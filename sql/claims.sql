@@ -2,8 +2,10 @@
 -- Statements of engines that several instances share, which SQLite is none of: instances, their processes,
 -- and who has a thread.
 
--- part: clock
-	(extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS clock
+-- part: news
+-- What an instance is told when it is seen: the time, and whether one of the version before is there.
+	(extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS clock,
+	EXISTS (SELECT 1 FROM instances WHERE NOT gone AND NOT records) AS older
 
 -- name: instances_lock
 SELECT pg_advisory_xact_lock(hashtextextended('agentgraph instances ' || current_schema(), 0)) AS nothing;
@@ -32,20 +34,21 @@ DELETE FROM processes WHERE instance = :number;
 SELECT 1 AS lives FROM instances WHERE number = :number AND NOT gone;
 
 -- name: instance_begin
-INSERT INTO instances (number, node, host, version, started_at, seen_at)
+INSERT INTO instances (number, node, host, version, started_at, seen_at, records)
 VALUES (:number, (SELECT min(n) FROM generate_series(0, (SELECT count(*) FROM instances)) AS n
 		WHERE n NOT IN (SELECT node FROM instances)),
-	:host, :version, clock_timestamp(), clock_timestamp())
-ON CONFLICT (number) DO UPDATE SET gone = false, seen_at = clock_timestamp(), version = excluded.version
+	:host, :version, clock_timestamp(), clock_timestamp(), true)
+ON CONFLICT (number) DO UPDATE
+SET gone = false, seen_at = clock_timestamp(), version = excluded.version, records = true
 RETURNING node,
--- take: clock
+-- take: news
 ;
 
 -- name: instance_seen
 UPDATE instances SET seen_at = clock_timestamp()
 WHERE number = :number AND NOT gone
 RETURNING set_config('synchronous_commit', 'off', true) AS mode,
--- take: clock
+-- take: news
 ;
 
 -- name: instances_give_up

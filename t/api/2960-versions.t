@@ -60,12 +60,35 @@ is "$(json '[.data.messages[] | select(.role == "user").content[0].text] | join(
 for pid in $pids; do tap_stop "$pid"; done
 tap_pids=
 
-# ---- the next one
+# ---- the one before
 
 STATE=$WORK/one
 mkdir -m 700 "$STATE"
 api_start || tap_bail 'an instance does not start'
 first=$SOCKET first_pid=$SERVE_PID
+turns=0
+turn() {
+	turns=$((turns + 1))
+	invoke "turn $turns" "$(thread kept)"
+	records=$(at_server "SELECT count(r.checkpoints) FROM agentgraph.runs AS r JOIN agentgraph.threads AS t ON t.row = r.thread
+		WHERE thread_id = 'kept'")
+}
+turn
+is "$records" 1 'the checkpoint of a run lies in its record'
+at_server "INSERT INTO agentgraph.instances (number, node, host, version, started_at, seen_at)
+	VALUES (1, 1000, 'older', 'the one before', clock_timestamp(), clock_timestamp() + interval '9 s')"
+in_none() { turn && [ "$records" = 0 ]; }
+wait_for 10 in_none
+ok $? 'none does while an instance is there that does not look into them'
+at_server 'UPDATE agentgraph.instances SET gone = true WHERE number = 1'
+in_some() { turn && [ "$records" -gt 0 ]; }
+wait_for 10 in_some
+ok $? 'some do when it has gone'
+api GET '/v1/threads/kept/history?limit=100'
+is "$(json '.data.history | length' "$BODY")" "$turns" 'and all are shown wherever they lie'
+
+# ---- the next one
+
 at_server 'ALTER TABLE agentgraph.threads ADD COLUMN later text; CREATE TABLE agentgraph.later (row bigint)'
 set_version $((newest + 1))
 invoke 'while it is migrated' "$(thread t)"

@@ -123,6 +123,8 @@ static bool change_has_record(const struct change *c, int64_t number)
 {
 	int64_t keep = c->st->runs_keep, first = keep && number > keep ? number - keep : 1;
 
+	if (!instances_know_records(engine_of(c->st)->instances))
+		return false;
 	if (c->kept_from > first)
 		first = c->kept_from;
 	return !c->kept_from || number - first < RECENT_RECORDS;

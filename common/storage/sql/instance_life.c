@@ -36,6 +36,7 @@ struct instance_life {
 	_Atomic int64_t clock;   /* the database's, as clock_agree wants it; 0: unknown */
 	_Atomic int64_t heard;   /* by the database, by clock_uptime_us; 0: not yet */
 	_Atomic int64_t patient; /* until then nobody is given up, by that clock */
+	atomic_bool older;       /* one of the version before was there when this one was seen */
 };
 
 _Static_assert(sizeof(struct instance_life) <= SHARED_INSTANCE_SIZE, "SHARED_INSTANCE is small");
@@ -53,6 +54,11 @@ int64_t instance_number(const struct instance_life *life)
 uint32_t instance_times(const struct instance_life *life)
 {
 	return atomic_load(&life->times);
+}
+
+bool instance_is_older_there(const struct instance_life *life)
+{
+	return atomic_load(&life->older);
 }
 
 void instance_agree(const struct instance_life *life)
@@ -130,6 +136,7 @@ static bool instance_write_row(struct instance_life *life, struct storage *st, s
 	if (query_row(&q)) {
 		st->node = query_column_int(&q, INSTANCE_BEGIN_NODE);
 		instance_hear_clock(life, query_column_int(&q, INSTANCE_BEGIN_CLOCK), asked_at);
+		atomic_store(&life->older, query_column_int(&q, INSTANCE_BEGIN_OLDER) != 0);
 	}
 	return query_end(&q);
 }
@@ -262,8 +269,10 @@ bool instance_renew(struct instance_life *life, struct engine *e, struct error *
 	pool_query(e->pool, &q, SQL_INSTANCE_SEEN, err);
 	query_int(&q, ":number", instance_number(life));
 	there = query_row(&q);
-	if (there)
+	if (there) {
 		instance_hear_clock(life, query_column_int(&q, INSTANCE_SEEN_CLOCK), asked_at);
+		atomic_store(&life->older, query_column_int(&q, INSTANCE_SEEN_OLDER) != 0);
+	}
 	if (!pool_query_end(e->pool, &q) ||
 	    (!there && !instance_register(life, e, instance_number(life), 0, err)))
 		return false;

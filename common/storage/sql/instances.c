@@ -82,6 +82,11 @@ int64_t instances_number(const struct instances *i)
 	return instance_number(i->life);
 }
 
+bool instances_know_records(const struct instances *i)
+{
+	return !i || !instance_is_older_there(i->life);
+}
+
 /* ---- one statement each ---- */
 
 static bool instances_run(

@@ -39,6 +39,10 @@ bool instances_each(struct storage *st, const struct storage_context *ctx,
 /* The number of this instance. */
 int64_t instances_number(const struct instances *i);
 
+/* Whether all of them find checkpoints in records (recent.h), which those of the version before do
+ * not: known within two seconds of their coming.  NULL is the only one. */
+bool instances_know_records(const struct instances *i);
+
 /* The number of this process, which has its row then; false with err set. */
 bool instances_process(struct instances *i, int64_t *process, struct error *err);
 
@@ -63,6 +67,9 @@ struct instance_life *instance_life(struct shared *shared);
 bool instance_begin(struct instance_life *life, struct engine *e, struct error *err);
 
 int64_t instance_number(const struct instance_life *life);
+
+/* Whether one of the version before was there when this one was seen last. */
+bool instance_is_older_there(const struct instance_life *life);
 
 /* How often others have given it up: what a process held before is its own no more. */
 uint32_t instance_times(const struct instance_life *life);
