@@ -45,10 +45,10 @@ ORDER BY number DESC;
 SELECT recent, kept_from FROM threads WHERE row = :row;
 
 -- name: recent_records
--- Those in the records from that one on, the oldest first.
+-- Those in the records from that one to that one, the oldest first.
 SELECT number, run_id, checkpoints AS lines, kept_count
 FROM runs
-WHERE thread = :thread AND number >= :from AND checkpoints IS NOT NULL
+WHERE thread = :thread AND number BETWEEN :from AND :last AND checkpoints IS NOT NULL
 ORDER BY number;
 
 -- name: recent_clear
@@ -57,7 +57,7 @@ UPDATE threads SET recent = NULL, kept_from = NULL WHERE row = :row;
 -- name: recent_records_clear
 -- With those of whose last the thread had kept so many at most.
 UPDATE runs SET checkpoints = NULL, kept_count = NULL
-WHERE thread = :thread AND number >= :from AND kept_count <= :upto;
+WHERE thread = :thread AND number BETWEEN :from AND :last AND kept_count <= :upto;
 
 -- name: recent_begin
 UPDATE threads SET kept_from = :from WHERE row = :row;

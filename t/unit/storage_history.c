@@ -1598,6 +1598,20 @@ static void what_records_have_goes_with_them(void)
 	st->history_keep = st->runs_keep = 0;
 }
 
+/* Not all of them at once, when the first one of many goes. */
+static void what_is_kept_leaves_its_record_alone(void)
+{
+	struct thread t = sample_thread("leave");
+
+	t.status = RUN_COMPLETED;
+	st->runs_keep = 5;
+	for (size_t at = 0; at < 12; at++)
+		run_ends(&t, at);
+	CU_ASSERT_EQUAL(of_thread("leave", IN_RECORDS), 5);
+	CU_ASSERT_EQUAL(of_thread("leave", IN_TABLE), 7);
+	st->runs_keep = 0;
+}
+
 /* Or to find one of them would take long. */
 static void very_many_records_have_none(void)
 {
@@ -1712,6 +1726,7 @@ static const struct unit_test of_sqlite[] = {
     {"ends of runs are trimmed", ends_of_runs_are_trimmed},
     {"what a run keeps lies in rows that it writes", what_a_run_keeps_lies_in_rows_that_it_writes},
     {"what records have goes with them", what_records_have_goes_with_them},
+    {"what is kept leaves its record alone", what_is_kept_leaves_its_record_alone},
     {"very many records have none", very_many_records_have_none},
     {"lines as they were once are read", lines_as_they_were_once_are_read},
     {"states are kept once", states_are_kept_once},

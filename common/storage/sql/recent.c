@@ -239,7 +239,9 @@ static bool recent_store(
 	return ok;
 }
 
-static bool recent_store_records(struct db *db, int64_t thread_row, int64_t from, struct error *err)
+/* Those in records from that one to that one. */
+static bool recent_spill_between(
+    struct db *db, int64_t thread_row, int64_t from, int64_t last, struct error *err)
 {
 	const struct thread none = {0};
 	struct query q;
@@ -248,6 +250,7 @@ static bool recent_store_records(struct db *db, int64_t thread_row, int64_t from
 	query_start(&q, db, SQL_RECENT_RECORDS, err);
 	query_int(&q, ":thread", thread_row);
 	query_int(&q, ":from", from);
+	query_int(&q, ":last", last);
 	while (ok && query_row(&q)) {
 		struct recent recent;
 
@@ -261,8 +264,14 @@ static bool recent_store_records(struct db *db, int64_t thread_row, int64_t from
 	query_start(&q, db, SQL_RECENT_RECORDS_CLEAR, err);
 	query_int(&q, ":thread", thread_row);
 	query_int(&q, ":from", from);
+	query_int(&q, ":last", last);
 	query_int(&q, ":upto", INT64_MAX);
 	return query_run(&q);
+}
+
+bool recent_spill_records(struct db *db, int64_t thread_row, int64_t last, struct error *err)
+{
+	return recent_spill_between(db, thread_row, 0, last, err);
 }
 
 bool recent_spill(struct db *db, int64_t thread_row, struct error *err)
@@ -279,7 +288,8 @@ bool recent_spill(struct db *db, int64_t thread_row, struct error *err)
 		from = query_column_int(&q, RECENT_HELD_KEPT_FROM);
 		recent_parse(&recent, query_column_text(&q, RECENT_HELD_RECENT), &none, "");
 	}
-	ok = query_end(&q) && (!from || recent_store_records(db, thread_row, from, err)) &&
+	ok = query_end(&q) &&
+	    (!from || recent_spill_between(db, thread_row, from, INT64_MAX, err)) &&
 	    recent_store(db, thread_row, &recent, err);
 	if (ok && (from || recent.text)) {
 		query_start(&q, db, SQL_RECENT_CLEAR, err);

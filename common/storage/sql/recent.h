@@ -2,8 +2,8 @@
 /*
  * Checkpoints in rows that a run writes anyway, as a table of them has a page for each thread that
  * is busy.  Those of a run that goes on lie in the row of its thread; its end takes them into its
- * record, with its own.  From there they go into the table together, when they are many, when the
- * record goes before them, or something else is done with the thread's checkpoints.
+ * record, with its own.  From there they go into the table: together, when they are many, or when
+ * something else is done with the thread's checkpoints; or before the record goes that has them.
  *
  * All of them are ends of runs or steps with a short state, later than those in the table, and
  * those in the thread's row later than those in records, which are in the order of these.  What
@@ -45,5 +45,7 @@ void recent_print(struct buf *text, struct recent_row *row, const struct checkpo
 
 /* All of them go into the table, in the transaction that db is in. */
 bool recent_spill(struct db *db, int64_t thread_row, struct error *err);
+/* Those in records up to that number do, which are older than all that stay elsewhere. */
+bool recent_spill_records(struct db *db, int64_t thread_row, int64_t last, struct error *err);
 
 #endif

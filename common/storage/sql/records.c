@@ -111,13 +111,13 @@ bool record_keep_chunks_until(
 	return query_run(&q);
 }
 
-/* Before records with checkpoints go behind which so many were kept (negative: they have none):
- * these go into the table, unless they are too old. */
-static bool record_spill(
-    const struct storage *st, struct db *db, int64_t thread, int64_t later, struct error *err)
+/* Before records up to that number go, with checkpoints behind which so many were kept (negative:
+ * they have none): these go into the table, unless they are too old. */
+static bool record_spill(const struct storage *st, struct db *db, int64_t thread, int64_t number,
+    int64_t later, struct error *err)
 {
 	return later < 0 || (st->history_keep && later >= st->history_keep) ||
-	    recent_spill(db, thread, err);
+	    recent_spill_records(db, thread, number, err);
 }
 
 /* Before all up to that number go, or the last of them. */
@@ -132,7 +132,7 @@ static bool record_leave(
 	query_int(&q, ":number", number);
 	if (query_row(&q))
 		later = query_column_int(&q, RUN_LEAVES_LATER);
-	return query_end(&q) && record_spill(st, db, thread, later, err);
+	return query_end(&q) && record_spill(st, db, thread, number, later, err);
 }
 
 /* *over says whether the record has no job, or one that is over and goes now. */
@@ -220,7 +220,7 @@ bool record_trim_begun(const struct storage *st, struct db *db, int64_t thread, 
 	if (queued)
 		return queued == TRIM_QUEUED_MOST ||
 		    record_trim_ended(st, db, thread, latest, keep, moves, err);
-	return record_spill(st, db, thread, later, err) &&
+	return record_spill(st, db, thread, number, later, err) &&
 	    (!apart || record_trim_apart(db, thread, number, RUN_RUNNING, moves, err)) &&
 	    record_trim_run(db, SQL_RUN_TRIM, thread, number, RUN_RUNNING, err);
 }

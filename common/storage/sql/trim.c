@@ -226,6 +226,7 @@ static bool trim_first_record(
 	query_start(&q, db, SQL_RECENT_RECORDS, err);
 	query_int(&q, ":thread", thread_row);
 	query_int(&q, ":from", s->kept_from);
+	query_int(&q, ":last", INT64_MAX);
 	s->kept_from = *count = 0;
 	if (query_row(&q)) {
 		recent_look(query_column_text(&q, RECENT_RECORDS_LINES), &row);
@@ -249,6 +250,7 @@ static bool trim_records(
 		query_start(&q, db, SQL_RECENT_RECORDS_CLEAR, err);
 		query_int(&q, ":thread", thread_row);
 		query_int(&q, ":from", s->kept_from);
+		query_int(&q, ":last", INT64_MAX);
 		query_int(&q, ":upto", s->kept - keep);
 		if (!query_run(&q) || !trim_first_record(db, thread_row, s, &count, err))
 			return false;
