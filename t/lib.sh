@@ -415,9 +415,10 @@ api() {
 	api_record
 }
 
-# api_answer: takes an answer apart, without a process more than there must be: tests ask thousands of times.
+# api_answer: takes an answer apart, without a process more than there must be: tests ask thousands of times.  STATUS is
+# none where nothing came.
 api_answer() {
-	HEADERS= STATUS=200
+	HEADERS= STATUS=none
 	while IFS= read -r request_header; do
 		request_header=${request_header%"$carriage_return"}
 		[ -n "$request_header" ] || break
@@ -429,6 +430,7 @@ api_answer() {
 		esac
 		HEADERS=$HEADERS${HEADERS:+$newline}$request_header
 	done
+	[ -z "$HEADERS" ] || [ "$STATUS" != none ] || STATUS=200
 	BODY=$(cat)
 }
 

@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
 # What a lone client waits for, over how much the service already keeps: threads, messages in a thread, runs that are
-# queued, files.  SIZES (1000 10000 100000) says how much.  In OUTPUT it leaves the points of each, growth-*.tsv, and
-# their plots.  A result is the median time at the largest size against that at the smallest, of the call where this is most.
+# queued, files.  SIZES (1000 10000 100000) says how much, KINDS (threads messages runs files) of what.  In OUTPUT it
+# leaves the points of each, growth-*.tsv, and their plots.  A result is the median time at the largest size against that
+# at the smallest, of the call where this is most.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/bench/http.sh"
 . "$TOP_SRCDIR/t/bench/history.sh"
 
-: "${SIZES:=1000 10000 100000}" "${OUTPUT:=$TOP_BUILDDIR/t/bench}"
+: "${SIZES:=1000 10000 100000}" "${KINDS:=threads messages runs files}" "${OUTPUT:=$TOP_BUILDDIR/t/bench}"
 mkdir -p "$OUTPUT"
 
 # asking METHOD PATH BODY [TYPE]: a file for wrk whose requests are that, with <N> a number that counts up and <R> one
@@ -82,7 +83,7 @@ in_thread() {
 	for SIZE in $SIZES; do
 		printf '{"messages":[%s]}' "$(messages 1000)" >"$WORK/past"
 		while [ "$LONG" -lt "$SIZE" ]; do
-			seq 1 4 | sed "s|.*|$BASE/v1/threads/long&/messages|" | posted "$WORK/past"
+			seq 1 4 | sed "s|.*|$BASE/v1/threads/long&/messages|" | posted "$WORK/past" >&2 || return
 			LONG=$((LONG + 1000))
 		done
 		FILLED=4
@@ -123,9 +124,14 @@ a small file$crlf
 }
 
 export FILLED LAST
+echo '{"agent": "builtin:demo", "threads": {"max_bytes": null}}' >agentgraph.json
 bench_start
-threads && grown threads 'Calls of one client, over what is kept' 'threads'
-in_thread && grown messages 'Calls on a long thread' 'messages in the thread'
-queued && grown runs 'Calls beside a queue' 'runs queued'
-files && grown files 'Calls beside files' 'files'
+for kind in $KINDS; do
+	case $kind in
+	threads) threads && grown threads 'Calls of one client, over what is kept' 'threads' ;;
+	messages) in_thread && grown messages 'Calls on a long thread' 'messages in the thread' ;;
+	runs) queued && grown runs 'Calls beside a queue' 'runs queued' ;;
+	files) files && grown files 'Calls beside files' 'files' ;;
+	esac
+done
 tap_plan 0
