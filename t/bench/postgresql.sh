@@ -36,9 +36,10 @@ both() { echo "$(rate /v1/graph/invoke "$hello") $(statements)"; }
 cat >"$WORK/statement" <<'SQL'
 WITH made AS (
 	INSERT INTO threads (row, thread_id, user_id, created_at, updated_at, thread_name, metadata, last_number, run_id, status,
-		stop, node, step, fields, message_bytes, state_bytes, message_count, checkpoint, checkpoints, changed, fence)
+		stop, node, step, fields, message_bytes, state_bytes, message_count, checkpoint, checkpoints, changed, kept_from,
+		fence)
 	VALUES (nextval('threads_row'), gen_random_uuid(), 'anonymous', 1795637043286736, 1795637043286737, 'hello there', '{}', 2,
-		gen_random_uuid(), 3, 0, 'echo', 1, '{}', 250, 2, 2, 1795637043286738, 1, 0, 1)
+		gen_random_uuid(), 3, 0, 'echo', 1, '{}', 250, 2, 2, 1795637043286738, 1, 0, 1, 1)
 	ON CONFLICT (thread_id) DO NOTHING
 	RETURNING row, run_id
 ), asked AS (
@@ -55,13 +56,11 @@ WITH made AS (
 	SELECT made.row, 1, gen_random_uuid(), 110, asked.row FROM made, asked
 	UNION ALL
 	SELECT made.row, 2, gen_random_uuid(), 121, answered.row FROM made, answered
-), checkpoint AS (
-	INSERT INTO checkpoints (thread, number, source, message_count, run_id, status, stop, node, step, context_after, until, fields)
-	SELECT row, 1795637043286738, 0, 2, run_id, 3, 0, 'echo', 1, 0, 2, '{}' FROM made
 )
 INSERT INTO runs (thread, number, run_id, status, created_at, finished_at, node, step, prompt_tokens, completion_tokens,
-	reasoning_tokens, total_tokens, messages_after, messages_until, brought)
-SELECT row, 1, run_id, 3, 1795637043286736, 1795637043286737, 'echo', 1, 0, 0, 0, 0, 0, 2, 1 FROM made;
+	reasoning_tokens, total_tokens, messages_after, messages_until, brought, checkpoints, kept_count)
+SELECT row, 1, run_id, 3, 1795637043286736, 1795637043286737, 'echo', 1, 0, 0, 0, 0, 0, 2, 1,
+	E'1795637043286738\t\t2\t3\t\t1\t\t\t\techo\t\t{}\n', 1 FROM made;
 SQL
 
 bench_start
