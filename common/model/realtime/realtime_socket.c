@@ -306,13 +306,13 @@ static void count_thread(int by)
 static void wait_for_threads(void)
 {
 	struct timespec end_time;
-	clock_gettime(CLOCK_REALTIME, &end_time);
+	clock_gettime(CLOCK_MONOTONIC, &end_time);
 	end_time.tv_nsec += EXIT_WAIT_MS * 1000000L;
 	end_time.tv_sec += end_time.tv_nsec / 1000000000L;
 	end_time.tv_nsec %= 1000000000L;
 	pthread_mutex_lock(&threads.lock);
 	while (threads.count > 0 &&
-	    pthread_cond_timedwait(&threads.less, &threads.lock, &end_time) == 0) {
+	    pthread_cond_clockwait(&threads.less, &threads.lock, CLOCK_MONOTONIC, &end_time) == 0) {
 	}
 	pthread_mutex_unlock(&threads.lock);
 }

@@ -42,13 +42,14 @@ static bool place_take(void)
 {
 	struct timespec end;
 	bool free, in_time = true;
-	clock_gettime(CLOCK_REALTIME, &end);
+	clock_gettime(CLOCK_MONOTONIC, &end);
 	end.tv_sec += EXTRACT_PATIENCE_MS / 1000;
 	pthread_mutex_lock(&places.lock);
 	if (places.count && places.waiting < places.count / 2) {
 		places.waiting++;
 		while (places.taken >= places.count && in_time)
-			in_time = pthread_cond_timedwait(&places.freed, &places.lock, &end) == 0;
+			in_time = pthread_cond_clockwait(
+				      &places.freed, &places.lock, CLOCK_MONOTONIC, &end) == 0;
 		places.waiting--;
 	}
 	free = !places.count || places.taken < places.count;
