@@ -129,6 +129,64 @@ SELECT row FROM threads WHERE row = :row FOR NO KEY UPDATE;
 -- name: job_lock
 SELECT row FROM threads WHERE row = (SELECT thread FROM jobs WHERE row = :row) FOR NO KEY UPDATE;
 
+-- name: job_put
+-- The first one of a thread that the statement before has made, with its record.
+WITH job AS (
+	INSERT INTO jobs (row, thread, number, run_id, state, due_at, attempt, given_back, webhook, caller, metadata)
+	VALUES (nextval('jobs_row'), currval('threads_row'), :number, :run_id, :state, :due_at, 0, 0, :webhook, :caller,
+		:metadata)
+	RETURNING row, thread
+), body AS (
+	INSERT INTO job_bodies (row, body) SELECT row, :body::text FROM job
+), kept AS (
+	INSERT INTO kept (thread, number, job) SELECT thread, :number::bigint, 1 FROM job
+), run AS (
+	INSERT INTO runs (thread, number, run_id, created_at, messages_after, brought, status,
+		finished_at, node, step, prompt_tokens, completion_tokens, reasoning_tokens, total_tokens,
+		messages_until, job)
+	SELECT thread, :number::bigint, :run_id::text, :created_at::bigint, 0, 0, 6, 0, 'START', 0, 0, 0, 0, 0, 0, row FROM job
+)
+SELECT row FROM job;
+
+-- name: job_take
+-- columns: job_whole
+-- The first one that is ready: when it is due, and all of it where it is now, which has it claimed.  What others
+-- take at the same time is not waited for.
+WITH ready AS MATERIALIZED (
+-- take: job_ready
+	FOR UPDATE OF j SKIP LOCKED
+), taken AS (
+	UPDATE jobs AS j SET state = 3, attempt = attempt + 1, claimer = :claimer
+	FROM ready
+	WHERE j.row = ready.row AND (ready.due_at <= :now OR ready.due_at <= ready.created_at)
+	RETURNING j.*
+)
+SELECT taken.thread, taken.number, ready.due_at, taken.attempt, taken.given_back, r.created_at,
+	t.thread_id, taken.run_id, taken.webhook, taken.caller, taken.answers, taken.metadata, b.body, taken.row
+FROM ready LEFT JOIN taken ON taken.row = ready.row
+	LEFT JOIN threads AS t ON t.row = taken.thread
+	LEFT JOIN runs AS r ON r.thread = taken.thread AND r.number = taken.number
+	LEFT JOIN job_bodies AS b ON b.row = taken.row;
+
+-- name: job_leave
+-- Of a run that ends: its job, if this process has it, with all that goes with that.
+WITH ended AS (
+	UPDATE jobs
+	SET state = 4, claimer = NULL, caller = NULL, answers = NULL,
+		started_at = coalesce(started_at, :started_at)
+	WHERE row = :row AND state = 3 AND claimer = :claimer
+	RETURNING row, thread, number, webhook
+), body AS (
+	DELETE FROM job_bodies WHERE row = (SELECT row FROM ended)
+), kept_end AS (
+	UPDATE kept SET until = :until
+	FROM ended
+	WHERE kept.thread = ended.thread AND kept.number = ended.number AND kept.until IS NULL
+)
+SELECT webhook IS NOT NULL AS tells,
+	EXISTS (SELECT 1 FROM jobs WHERE thread = ended.thread AND state < 4 AND state = 0) AS others
+FROM ended;
+
 -- name: turn_take
 SELECT pg_advisory_xact_lock(hashtextextended('agentgraph ' || :of || ' ' || current_schema(), 0)) AS nothing;
 

@@ -76,7 +76,7 @@ WHERE j.row = :row;
 
 -- name: job_whole
 SELECT j.thread, j.number, j.due_at, j.attempt, j.given_back, r.created_at,
-	t.thread_id, j.run_id, j.webhook, j.caller, j.answers, j.metadata, b.body
+	t.thread_id, j.run_id, j.webhook, j.caller, j.answers, j.metadata, b.body, j.row
 FROM jobs AS j CROSS JOIN threads AS t ON t.row = j.thread
 	CROSS JOIN runs AS r ON r.thread = j.thread AND r.number = j.number
 	CROSS JOIN job_bodies AS b ON b.row = j.row
@@ -94,7 +94,12 @@ SET state = CASE WHEN attempt = 1 THEN 1 ELSE 2 END, attempt = attempt - 1, clai
 WHERE row = :row;
 
 -- name: job_claimed
-SELECT claimer, webhook IS NOT NULL AS tells FROM jobs WHERE row = :row AND state = 3;
+-- And whether others of its thread wait.
+SELECT claimer, webhook IS NOT NULL AS tells,
+	EXISTS (SELECT 1 FROM jobs AS o
+		WHERE o.thread = j.thread AND o.state < 4 AND o.state = 0) AS others
+FROM jobs AS j
+WHERE row = :row AND state = 3;
 
 -- name: job_begin
 -- Once: what it began with is what it goes on with.

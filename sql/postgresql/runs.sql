@@ -105,16 +105,16 @@ VALUES (nextval('jobs_row'), :thread, :number, :run_id, :state, :due_at, 0, 0, :
 	:metadata)
 RETURNING row;
 
--- name: job_next_free
--- What others take at the same time is not waited for.
--- take: job_ready
-FOR UPDATE OF j SKIP LOCKED;
-
 -- name: job_first
 SELECT row, state, due_at FROM jobs WHERE thread = :thread AND state BETWEEN 1 AND 3 FOR UPDATE;
 
 -- name: job_claimed
-SELECT claimer, webhook IS NOT NULL AS tells FROM jobs WHERE row = :row AND state = 3 FOR UPDATE;
+SELECT claimer, webhook IS NOT NULL AS tells,
+	EXISTS (SELECT 1 FROM jobs AS o
+		WHERE o.thread = j.thread AND o.state < 4 AND o.state = 0) AS others
+FROM jobs AS j
+WHERE row = :row AND state = 3
+FOR UPDATE;
 
 -- name: job_thread
 SELECT row FROM threads WHERE row = :row FOR NO KEY UPDATE;

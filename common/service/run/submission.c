@@ -194,7 +194,9 @@ static bool submission_add_new(
 	if (!submission_has_room(s))
 		return false;
 	lease = lease_take(call, s->job.thread_id,
-	    s->turn.in.claim == CLAIM_REJECT ? CLAIM_REJECT : CLAIM_ENQUEUE);
+	    is_new && id_is_unheard(&call->service->ids) ? CLAIM_UNHEARD
+		: s->turn.in.claim == CLAIM_REJECT       ? CLAIM_REJECT
+							 : CLAIM_ENQUEUE);
 	if (!lease)
 		return false;
 	is_new = is_new ||

@@ -32,6 +32,7 @@ struct change {
 	struct query hold;   /* whether its claim holds */
 	struct query thread; /* that makes it, or reads what it is before */
 	struct query number; /* of the record of its run */
+	struct run_asked asked;
 
 	int64_t row; /* the thread's */
 	struct run_written run;
@@ -179,12 +180,11 @@ static void change_place(struct change *c, const char *text, bool keeps, int64_t
 }
 
 /* The first write says whose it is, and when it was made. */
-static bool insert_thread_ask(
-    struct db *db, struct change *c, const struct growth *growth, struct error *err)
+static bool insert_thread_ask(struct db *db, struct change *c, struct query *q,
+    const struct growth *growth, struct error *err)
 {
 	const struct thread *identity = c->change->writes[0]->thread;
 	const struct thread *rest = c->change->writes[c->count - 1]->thread;
-	struct query *q = &c->thread;
 
 	c->now = (struct standing){.view.plain = true, .next = clock_now()};
 	c->kept_from = 0;
@@ -205,34 +205,40 @@ static bool insert_thread_ask(
 	return !q->failed;
 }
 
-/* Its row becomes c->row. */
-static bool insert_thread(struct db *db, struct change *c, struct error *err)
-{
-	const struct thread *rest = c->change->writes[c->count - 1]->thread;
-
-	if (!query_run(&c->thread))
-		return false;
-	if (db_changes(db) == 0)
-		return thread_lost(rest->thread_id, err);
-	c->row = db_last_row(db);
-	return (strcmp(rest->metadata_json, "{}") == 0 ||
-		   engine_labels_write(db, c->row, rest->metadata_json, err)) &&
-	    (!rest->waiting_json || change_run_on(db, SQL_THREAD_WAITS, c->row, err));
-}
-
-bool engine_thread_insert(
-    struct storage *st, struct db *db, const struct thread *t, int64_t *row, struct error *err)
+bool engine_thread_insert_ask(
+    struct storage *st, struct db *db, const struct thread *t, struct query *q, struct error *err)
 {
 	struct thread copy = *t;
 	struct thread_write w = {.thread = &copy};
 	struct thread_change change = {.writes = {&w}};
 	struct change c = {.st = st, .change = &change, .count = 1};
 	const struct growth none = {0};
-	bool ok = insert_thread_ask(db, &c, &none, err) && insert_thread(db, &c, err);
+	bool ok = insert_thread_ask(db, &c, q, &none, err);
 
-	*row = c.row;
 	buf_release(&c.recent);
 	return ok;
+}
+
+bool engine_thread_insert_answer(
+    struct db *db, const struct thread *t, struct query *q, int64_t *row, struct error *err)
+{
+	if (!query_run(q))
+		return false;
+	if (db_changes(db) == 0)
+		return thread_lost(t->thread_id, err);
+	*row = db_last_row(db);
+	return (strcmp(t->metadata_json, "{}") == 0 ||
+		   engine_labels_write(db, *row, t->metadata_json, err)) &&
+	    (!t->waiting_json || change_run_on(db, SQL_THREAD_WAITS, *row, err));
+}
+
+bool engine_thread_insert(
+    struct storage *st, struct db *db, const struct thread *t, int64_t *row, struct error *err)
+{
+	struct query q;
+
+	return engine_thread_insert_ask(st, db, t, &q, err) &&
+	    engine_thread_insert_answer(db, t, &q, row, err);
 }
 
 /* What a thread is before an update, apart from where it stands. */
@@ -358,10 +364,11 @@ static bool sql_change_ask(struct db *db, struct unit *unit, struct error *err)
 	struct growth growth = growth_of(c);
 
 	c->number = (struct query){0};
-	if (!claim_ask(db, c->change->lease, &c->hold, err))
+	if (!claim_ask(db, c->change->lease, &c->hold, err) ||
+	    !run_ask(c->st, db, c->change, &c->asked, err))
 		return false;
 	if (c->change->writes[0]->thread->row == 0)
-		return insert_thread_ask(db, c, &growth, err);
+		return insert_thread_ask(db, c, &c->thread, &growth, err);
 	if (!read_before_ask(db, c, &growth, err))
 		return false;
 	run_number_ask(db, c->change, &c->number, err);
@@ -393,8 +400,9 @@ static bool sql_change_apply(struct db *db, struct unit *unit, struct error *err
 		return false;
 	if (!change_answers(c, &number, err))
 		return false;
-	ok = is_new ? insert_thread(db, c, err)
-		    : run_prepare(c->st, db, c->change, &c->run, err) &&
+	ok = is_new ? engine_thread_insert_answer(
+			  db, writes[c->count - 1]->thread, &c->thread, &c->row, err)
+		    : run_prepare(c->st, db, c->change, &c->asked, &c->run, err) &&
 		update_thread(db, c, &growth, number, err);
 	struct run_place place = {
 	    .thread_row = c->row, .after = c->now.view.last, .number = number};
@@ -411,7 +419,7 @@ static bool sql_change_apply(struct db *db, struct unit *unit, struct error *err
 	place.until = c->now.view.last;
 	place.checkpoints = c->in_record ? c->recent.data : NULL;
 	place.kept_count = c->now.checkpoints;
-	return ok && run_write(c->st, db, c->change, &place, &c->run, err);
+	return ok && run_write(c->st, db, c->change, &place, &c->asked, &c->run, err);
 }
 
 /* What the owner of a change that is on disk, and others, are to know of it. */

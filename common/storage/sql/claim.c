@@ -13,6 +13,7 @@
 struct claim {
 	struct unit unit;
 	int64_t row;
+	struct query asked; /* for any that is ready */
 
 	struct job_claim what;
 	struct moves moves;
@@ -27,13 +28,23 @@ static bool claim_take_lost(struct db *db, struct claim *c, struct error *err)
 	    (job.state != JOB_LOST || job_take(db, &c->what, c->row, &c->moves, err));
 }
 
+static bool claim_unit_ask(struct db *db, struct unit *unit, struct error *err)
+{
+	struct claim *c = (struct claim *)unit;
+
+	return c->row || job_take_ask(db, &c->what, &c->asked, err);
+}
+
 static bool claim_unit(struct db *db, struct unit *unit, struct error *err)
 {
 	struct claim *c = (struct claim *)unit;
 
 	c->what.job = (struct run_job){0};
 	c->moves = (struct moves){0};
-	return c->row ? claim_take_lost(db, c, err) : job_take_next(db, &c->what, &c->moves, err);
+	if (c->row)
+		return claim_take_lost(db, c, err);
+	return db->driver->send ? job_take_answer(&c->what, &c->asked, &c->moves)
+				: job_take_next(db, &c->what, &c->moves, err);
 }
 
 /* A read shows at once whether there is something that is worth a transaction. */
@@ -41,7 +52,7 @@ bool engine_claim(struct storage *st, const struct storage_context *ctx, struct 
     int64_t row, int64_t now, struct run_job *job, int64_t *next_due, struct error *err)
 {
 	struct engine *e = engine_of(st);
-	struct claim c = {.unit = {.run = claim_unit},
+	struct claim c = {.unit = {.run = claim_unit, .ask = claim_unit_ask},
 	    .row = row,
 	    .what = {.shared = e->shared, .arena = a, .now = now}};
 	struct query q;

@@ -108,9 +108,14 @@ void engine_bind_filter(struct query *q, const struct thread_filter *filter, cha
 bool engine_thread_write(struct storage *st, const struct storage_context *ctx,
     struct thread_change *changes, size_t count);
 
-/* A thread without messages; *row is its own. */
+/* A thread without messages; *row is its own.  Also in two steps, so that others may ask meanwhile
+ * (query_send). */
 bool engine_thread_insert(
     struct storage *st, struct db *db, const struct thread *t, int64_t *row, struct error *err);
+bool engine_thread_insert_ask(
+    struct storage *st, struct db *db, const struct thread *t, struct query *q, struct error *err);
+bool engine_thread_insert_answer(
+    struct db *db, const struct thread *t, struct query *q, int64_t *row, struct error *err);
 
 /* messages_write.c */
 /* What a write does to the list and the context of a thread, which stands so and does afterwards

@@ -40,6 +40,24 @@ bool job_read(struct db *db, int64_t row, struct job_row *job, struct error *err
 	return query_end(&q);
 }
 
+static void job_hold(struct query *q, struct arena *a, struct run_job *job)
+{
+	job->row = query_column_int(q, JOB_WHOLE_ROW);
+	job->thread_row = query_column_int(q, JOB_WHOLE_THREAD);
+	job->number = query_column_int(q, JOB_WHOLE_NUMBER);
+	job->created_at = query_column_int(q, JOB_WHOLE_CREATED_AT);
+	job->due_at = query_column_int(q, JOB_WHOLE_DUE_AT);
+	job->attempt = query_column_int(q, JOB_WHOLE_ATTEMPT);
+	job->given_back = query_column_int(q, JOB_WHOLE_GIVEN_BACK) != 0;
+	job->thread_id = arena_strdup(a, query_column_text(q, JOB_WHOLE_THREAD_ID));
+	job->run_id = arena_strdup(a, query_column_text(q, JOB_WHOLE_RUN_ID));
+	job->body_json = arena_strdup(a, query_column_text(q, JOB_WHOLE_BODY));
+	job->caller_json = arena_strdup(a, query_column_text(q, JOB_WHOLE_CALLER));
+	job->answers_json = arena_strdup(a, query_column_text(q, JOB_WHOLE_ANSWERS));
+	job->metadata_json = arena_strdup(a, query_column_text(q, JOB_WHOLE_METADATA));
+	job->webhook_url = arena_strdup(a, query_column_text(q, JOB_WHOLE_WEBHOOK));
+}
+
 bool job_read_whole(
     struct db *db, struct arena *a, int64_t row, struct run_job *job, struct error *err)
 {
@@ -48,21 +66,8 @@ bool job_read_whole(
 	*job = (struct run_job){.row = row};
 	query_start(&q, db, SQL_JOB_WHOLE, err);
 	query_int(&q, ":row", row);
-	if (query_row(&q)) {
-		job->thread_row = query_column_int(&q, JOB_WHOLE_THREAD);
-		job->number = query_column_int(&q, JOB_WHOLE_NUMBER);
-		job->created_at = query_column_int(&q, JOB_WHOLE_CREATED_AT);
-		job->due_at = query_column_int(&q, JOB_WHOLE_DUE_AT);
-		job->attempt = query_column_int(&q, JOB_WHOLE_ATTEMPT);
-		job->given_back = query_column_int(&q, JOB_WHOLE_GIVEN_BACK) != 0;
-		job->thread_id = arena_strdup(a, query_column_text(&q, JOB_WHOLE_THREAD_ID));
-		job->run_id = arena_strdup(a, query_column_text(&q, JOB_WHOLE_RUN_ID));
-		job->body_json = arena_strdup(a, query_column_text(&q, JOB_WHOLE_BODY));
-		job->caller_json = arena_strdup(a, query_column_text(&q, JOB_WHOLE_CALLER));
-		job->answers_json = arena_strdup(a, query_column_text(&q, JOB_WHOLE_ANSWERS));
-		job->metadata_json = arena_strdup(a, query_column_text(&q, JOB_WHOLE_METADATA));
-		job->webhook_url = arena_strdup(a, query_column_text(&q, JOB_WHOLE_WEBHOOK));
-	}
+	if (query_row(&q))
+		job_hold(&q, a, job);
 	return query_end(&q);
 }
 
@@ -96,12 +101,38 @@ bool job_take(
 	return job_read_whole(db, c->arena, row, &c->job, err);
 }
 
+bool job_take_ask(struct db *db, const struct job_claim *c, struct query *q, struct error *err)
+{
+	query_start(q, db, SQL_JOB_TAKE, err);
+	query_int(q, ":now", c->now);
+	query_int(q, ":claimer", c->claimer);
+	query_send(q);
+	return !q->failed;
+}
+
+bool job_take_answer(struct job_claim *c, struct query *q, struct moves *moves)
+{
+	c->job = (struct run_job){0};
+	c->next_due = INT64_MAX;
+	if (query_row(q)) {
+		c->next_due = query_column_int(q, JOB_WHOLE_DUE_AT);
+		if (query_column_int(q, JOB_WHOLE_ROW)) {
+			job_hold(q, c->arena, &c->job);
+			moves->waiting--;
+			queue_claimed(c->shared, c->job.row, c->claimer);
+		}
+	}
+	return query_end(q);
+}
+
 bool job_take_next(struct db *db, struct job_claim *c, struct moves *moves, struct error *err)
 {
 	struct query q;
 	int64_t row;
 	bool ok;
 
+	if (db->driver->side_by_side)
+		return job_take_ask(db, c, &q, err) && job_take_answer(c, &q, moves);
 	query_start(&q, db, SQL_JOB_NEXT_FREE, err);
 	query_int(&q, ":now", c->now);
 	ok = job_next_row(&q, c->now, &row, &c->next_due);
@@ -182,6 +213,33 @@ bool job_put(
 	    push_put_first(db, job->thread_row, job->number, job->push, err);
 }
 
+bool job_put_ask(struct db *db, const struct run_job *job, struct query *q, struct error *err)
+{
+	query_start(q, db, SQL_JOB_PUT, err);
+	query_int(q, ":number", 1);
+	query_text(q, ":run_id", job->run_id);
+	query_int(q, ":state", JOB_READY);
+	query_int(q, ":due_at", job->due_at);
+	query_text(q, ":webhook", job->webhook_url);
+	query_text(q, ":caller", job->caller_json);
+	query_text(q, ":metadata", job->metadata_json);
+	query_text(q, ":body", job->body_json);
+	query_int(q, ":created_at", job->created_at);
+	query_send(q);
+	return !q->failed;
+}
+
+bool job_put_answer(
+    struct db *db, struct run_job *job, struct query *q, struct moves *moves, struct error *err)
+{
+	job->number = 1;
+	if (query_row(q))
+		job->row = query_column_int(q, JOB_PUT_ROW);
+	moves->waiting++;
+	moves->queue = true;
+	return query_end(q) && push_put_first(db, job->thread_row, job->number, job->push, err);
+}
+
 /* ---- over ---- */
 
 /* Puts the webhook into the outbox. */
@@ -211,31 +269,70 @@ static bool job_tell(struct storage *st, struct db *db, const struct run_job *jo
 	return query_end(&q) && ok;
 }
 
-bool job_end(struct storage *st, struct db *db, const struct job_row *job, int64_t finished_at,
-    struct moves *moves, struct error *err)
+bool job_leave_ask(struct storage *st, struct db *db, const struct job_row *job,
+    int64_t finished_at, struct query *q, struct error *err)
 {
-	const struct push_end end = {job->job.thread_row, job->job.number, RUN_IDLE};
+	query_start(q, db, SQL_JOB_LEAVE, err);
+	if (job->started_at)
+		query_int(q, ":started_at", job->started_at);
+	query_int(q, ":row", job->job.row);
+	query_int(q, ":claimer", job->claimer);
+	query_int(q, ":until", finished_at + st->chunks_keep);
+	query_send(q);
+	return !q->failed;
+}
+
+bool job_leave_answer(struct job_row *job, struct query *q, bool *own)
+{
+	*own = query_row(q);
+	if (*own) {
+		job->left = true;
+		job->tells = query_column_int(q, JOB_LEAVE_TELLS) != 0;
+		job->alone = query_column_int(q, JOB_LEAVE_OTHERS) == 0;
+	}
+	return query_end(q);
+}
+
+static bool job_leave(struct storage *st, struct db *db, const struct job_row *job,
+    int64_t finished_at, struct error *err)
+{
 	struct query q;
 
-	moves->waiting -= job->state < JOB_CLAIMED;
 	query_start(&q, db, SQL_JOB_END, err);
 	if (job->started_at)
 		query_int(&q, ":started_at", job->started_at);
 	query_int(&q, ":row", job->job.row);
-	if (!query_run(&q) ||
-	    !record_keep_chunks_until(
-		db, job->job.thread_row, job->job.number, finished_at + st->chunks_keep, err) ||
-	    !job_run(db, SQL_JOB_BODY_DELETE, job->job.row, err) ||
-	    (job->tells && !job_tell(st, db, &job->job, moves, err)) ||
-	    !pushes_tell(st, db, &end, moves, err))
-		return false;
+	return query_run(&q) &&
+	    record_keep_chunks_until(
+		db, job->job.thread_row, job->job.number, finished_at + st->chunks_keep, err) &&
+	    job_run(db, SQL_JOB_BODY_DELETE, job->job.row, err);
+}
+
+/* The next one of the thread is ready. */
+static bool job_promote(struct db *db, int64_t thread, struct moves *moves, struct error *err)
+{
+	struct query q;
+
 	query_start(&q, db, SQL_JOB_PROMOTE, err);
-	query_int(&q, ":thread", job->job.thread_row);
+	query_int(&q, ":thread", thread);
 	if (!query_run(&q))
 		return false;
 	moves->queue |= db_changes(db) != 0;
-	return record_trim_ended(
-	    st, db, job->job.thread_row, job->job.number, st->runs_keep, moves, err);
+	return true;
+}
+
+bool job_end(struct storage *st, struct db *db, const struct job_row *job, int64_t finished_at,
+    struct moves *moves, struct error *err)
+{
+	const struct push_end end = {job->job.thread_row, job->job.number, RUN_IDLE};
+
+	moves->waiting -= job->state < JOB_CLAIMED;
+	return (job->left || job_leave(st, db, job, finished_at, err)) &&
+	    (!job->tells || job_tell(st, db, &job->job, moves, err)) &&
+	    pushes_tell(st, db, &end, moves, err) &&
+	    (job->alone || job_promote(db, job->job.thread_row, moves, err)) &&
+	    record_trim_ended(
+		st, db, job->job.thread_row, job->job.number, st->runs_keep, moves, err);
 }
 
 bool job_give_up(struct storage *st, struct db *db, const struct job_row *job,

@@ -23,6 +23,8 @@ struct job_row {
 	int64_t claimer;
 	bool tells;         /* somebody of its end: it has a webhook */
 	int64_t started_at; /* of job_end, where it has begun in that transaction; else 0 */
+	bool left;          /* the same: its row says already that it is over (job_leave_ask) */
+	bool alone;         /* the same: nothing else waits in its thread */
 };
 
 bool job_read(struct db *db, int64_t row, struct job_row *job, struct error *err);
@@ -52,6 +54,11 @@ bool job_take(
 /* Takes that of job_next_row, where there is one. */
 bool job_take_next(struct db *db, struct job_claim *c, struct moves *moves, struct error *err);
 
+/* The same in two steps where transactions run side by side, so that others may ask meanwhile
+ * (query_send). */
+bool job_take_ask(struct db *db, const struct job_claim *c, struct query *q, struct error *err);
+bool job_take_answer(struct job_claim *c, struct query *q, struct moves *moves);
+
 /* Executes a statement on a row. */
 bool job_run(struct db *db, enum sql_id id, int64_t row, struct error *err);
 
@@ -59,6 +66,20 @@ bool job_run(struct db *db, enum sql_id id, int64_t row, struct error *err);
  * row are set. */
 bool job_put(
     struct db *db, struct run_job *job, bool new_thread, struct moves *moves, struct error *err);
+
+/* The same of a thread that the latest statement has made, so that others may ask meanwhile
+ * (query_send). */
+bool job_put_ask(struct db *db, const struct run_job *job, struct query *q, struct error *err);
+bool job_put_answer(
+    struct db *db, struct run_job *job, struct query *q, struct moves *moves, struct error *err);
+
+/*
+ * The first step of job_end, in two of its own and where transactions run side by side: of a job
+ * that this process has claimed, which *own says.
+ */
+bool job_leave_ask(struct storage *st, struct db *db, const struct job_row *job,
+    int64_t finished_at, struct query *q, struct error *err);
+bool job_leave_answer(struct job_row *job, struct query *q, bool *own);
 
 /* What follows from the end of a run whose record says it. */
 bool job_end(struct storage *st, struct db *db, const struct job_row *job, int64_t finished_at,

@@ -41,18 +41,73 @@ static bool run_bury(
 	return query_run(&q);
 }
 
-static bool run_has_job(struct storage *st, struct db *db, const struct thread_change *change,
-    struct run_written *written, struct error *err)
+static void job_claimed_ask(
+    struct db *db, const struct thread_change *change, struct query *q, struct error *err)
 {
-	struct query q;
-	bool own;
+	query_start(q, db, SQL_JOB_CLAIMED, err);
+	query_int(q, ":row", record_first(change)->job);
+	query_send(q);
+}
 
-	query_start(&q, db, SQL_JOB_CLAIMED, err);
-	query_int(&q, ":row", record_first(change)->job);
-	own = query_row(&q) &&
-	    query_column_int(&q, JOB_CLAIMED_CLAIMER) == claimer_number(engine_of(st)->claimer);
-	written->tells = own && query_column_int(&q, JOB_CLAIMED_TELLS) != 0;
-	return query_end(&q) && (own || thread_lost(change->lease->thread_id, err));
+static bool job_claimed_answer(struct storage *st, struct query *q, struct job_row *job, bool *own)
+{
+	*own = query_row(q) &&
+	    query_column_int(q, JOB_CLAIMED_CLAIMER) == claimer_number(engine_of(st)->claimer);
+	job->tells = *own && query_column_int(q, JOB_CLAIMED_TELLS) != 0;
+	job->alone = *own && query_column_int(q, JOB_CLAIMED_OTHERS) == 0;
+	return query_end(q);
+}
+
+static bool run_has_job(struct storage *st, struct db *db, const struct thread_change *change,
+    struct run_asked *asked, struct error *err)
+{
+	const struct run_record *latest = record_last(change);
+	bool own, ok;
+
+	if (!asked->job.db)
+		job_claimed_ask(db, change, &asked->job, err);
+	ok = db->driver->side_by_side && latest->status != RUN_RUNNING
+	    ? job_leave_answer(&asked->leaves, &asked->job, &own)
+	    : job_claimed_answer(st, &asked->job, &asked->leaves, &own);
+	return ok && (own || thread_lost(change->lease->thread_id, err));
+}
+
+/* For the process that ends one, and is free for another; false where it is not. */
+static bool job_comes_along(
+    struct storage *st, const struct run_record *latest, struct job_claim *claim)
+{
+	const struct run_claim *wanted = latest->claims;
+
+	if (!wanted || wanted->job.row || atomic_load(wanted->unless))
+		return false;
+	*claim = (struct job_claim){.shared = engine_of(st)->shared,
+	    .arena = wanted->arena,
+	    .claimer = claimer_number(engine_of(st)->claimer),
+	    .now = clock_now()};
+	return true;
+}
+
+bool run_ask(struct storage *st, struct db *db, const struct thread_change *change,
+    struct run_asked *asked, struct error *err)
+{
+	const struct run_record *begun = record_first(change), *latest = record_last(change);
+
+	*asked = (struct run_asked){0};
+	if (!begun || !begun->job)
+		return true;
+	asked->leaves = (struct job_row){.job = {.row = begun->job, .number = begun->number},
+	    .state = JOB_CLAIMED,
+	    .claimer = claimer_number(engine_of(st)->claimer),
+	    .started_at = begun->started_at};
+	if (!db->driver->send)
+		return true;
+	if (latest->status == RUN_RUNNING) {
+		job_claimed_ask(db, change, &asked->job, err);
+		return !asked->job.failed;
+	}
+	return job_leave_ask(st, db, &asked->leaves, latest->finished_at, &asked->job, err) &&
+	    (!job_comes_along(st, latest, &asked->claim) ||
+		job_take_ask(db, &asked->claim, &asked->next, err));
 }
 
 void run_number_ask(
@@ -76,13 +131,15 @@ const struct run_record *run_keeps(const struct thread_change *change, int64_t *
 }
 
 bool run_prepare(struct storage *st, struct db *db, const struct thread_change *change,
-    struct run_written *written, struct error *err)
+    struct run_asked *asked, struct run_written *written, struct error *err)
 {
 	const struct run_record *begun = record_first(change);
 
 	bool buries = change->writes[0]->rewind || (begun && !begun->number && begun->buries);
 
-	if (begun && begun->job && !run_has_job(st, db, change, written, err))
+	if (begun && begun->job && !run_has_job(st, db, change, asked, err))
+		return false;
+	if (asked->next.db && !job_take_answer(&asked->claim, &asked->next, &written->moves))
 		return false;
 	return !buries || run_bury(st, db, change, err);
 }
@@ -193,40 +250,28 @@ static bool job_begin(struct db *db, const struct run_record *begun, struct erro
 	return query_run(&q);
 }
 
-/* For the process that ended one, and is free for another. */
-static bool job_take_along(struct storage *st, struct db *db, const struct run_claim *claim,
-    struct run_written *written, struct error *err)
+/* Where no other one came along that was ready before, that of its thread which is now may. */
+static bool job_finish(struct storage *st, struct db *db, const struct run_record *latest,
+    struct run_asked *asked, struct run_written *written, struct error *err)
 {
-	struct job_claim c = {.shared = engine_of(st)->shared,
-	    .arena = claim->arena,
-	    .claimer = claimer_number(engine_of(st)->claimer),
-	    .now = clock_now()};
-	bool ok = job_take_next(db, &c, &written->moves, err);
+	struct job_claim *claim = &asked->claim;
+	bool is_ready = !asked->next.db;
 
-	written->claimed = c.job;
-	return ok;
-}
-
-static bool job_finish(struct storage *st, struct db *db, const struct job_row *job,
-    const struct run_record *latest, struct run_written *written, struct error *err)
-{
-	const struct run_claim *claim = latest->claims;
-
-	if (!job_end(st, db, job, latest->finished_at, &written->moves, err))
+	if (!job_end(st, db, &asked->leaves, latest->finished_at, &written->moves, err))
 		return false;
-	return !claim || claim->job.row || atomic_load(claim->unless) ||
-	    job_take_along(st, db, claim, written, err);
+	is_ready |= written->moves.queue;
+	if (!claim->job.row && is_ready && job_comes_along(st, latest, claim) &&
+	    !job_take_next(db, claim, &written->moves, err))
+		return false;
+	written->claimed = claim->job;
+	return true;
 }
 
 static bool job_go_on(struct storage *st, struct db *db, const struct thread_change *change,
-    const struct run_place *place, struct run_written *written, struct error *err)
+    const struct run_place *place, struct run_asked *asked, struct run_written *written,
+    struct error *err)
 {
 	const struct run_record *begun = record_first(change), *latest = record_last(change);
-	const struct job_row job = {
-	    .job = {.row = begun->job, .thread_row = place->thread_row, .number = begun->number},
-	    .state = JOB_CLAIMED,
-	    .tells = written->tells,
-	    .started_at = begun->started_at};
 	struct query q;
 
 	query_start(&q, db, SQL_RUN_GO_ON, err);
@@ -237,12 +282,14 @@ static bool job_go_on(struct storage *st, struct db *db, const struct thread_cha
 	query_int(&q, ":number", begun->number);
 	if (!query_run(&q))
 		return false;
+	asked->leaves.job.thread_row = place->thread_row;
 	return latest->status == RUN_RUNNING ? job_begin(db, begun, err)
-					     : job_finish(st, db, &job, latest, written, err);
+					     : job_finish(st, db, latest, asked, written, err);
 }
 
 bool run_write(struct storage *st, struct db *db, const struct thread_change *change,
-    const struct run_place *place, struct run_written *written, struct error *err)
+    const struct run_place *place, struct run_asked *asked, struct run_written *written,
+    struct error *err)
 {
 	const struct run_record *begun = record_first(change);
 	struct push_end end = {.thread = place->thread_row};
@@ -252,7 +299,7 @@ bool run_write(struct storage *st, struct db *db, const struct thread_change *ch
 		return true;
 	written->number = begun->number;
 	if (begun->job)
-		return job_go_on(st, db, change, place, written, err);
+		return job_go_on(st, db, change, place, asked, written, err);
 	ok = begun->number ? record_end(st, db, change, place, err)
 			   : record_insert(st, db, change, place, written, err);
 	end.number = written->number;

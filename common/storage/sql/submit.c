@@ -15,6 +15,8 @@ struct submission {
 	const struct run_job *job;
 	int64_t after; /* records up to that number are known to have another id */
 
+	struct query hold, made, put; /* what was asked of a thread that is made with its job */
+
 	struct run_job stored;
 	enum submit_result result;
 	bool stopped; /* others */
@@ -78,6 +80,25 @@ static bool submit_touch(struct db *db, const struct submission *s, struct error
 	return query_run(&q);
 }
 
+/* A thread is made with its job in one go. */
+static bool submit_ask(struct db *db, struct unit *unit, struct error *err)
+{
+	struct submission *s = (struct submission *)unit;
+
+	s->hold = s->made = s->put = (struct query){0};
+	return s->thread->row != 0 ||
+	    (claim_ask(db, s->lease, &s->hold, err) &&
+		engine_thread_insert_ask(s->st, db, s->thread, &s->made, err) &&
+		job_put_ask(db, s->job, &s->put, err));
+}
+
+static bool submit_asked(struct db *db, struct submission *s, struct error *err)
+{
+	return claim_answer(s->lease, &s->hold, err) &&
+	    engine_thread_insert_answer(db, s->thread, &s->made, &s->stored.thread_row, err) &&
+	    job_put_answer(db, &s->stored, &s->put, &s->moves, err);
+}
+
 static bool submit_unit(struct db *db, struct unit *unit, struct error *err)
 {
 	struct submission *s = (struct submission *)unit;
@@ -88,7 +109,9 @@ static bool submit_unit(struct db *db, struct unit *unit, struct error *err)
 	s->result = SUBMIT_DONE;
 	s->stopped = s->more = false;
 	s->moves = (struct moves){0};
-	if (is_new) {
+	if (is_new && db->driver->send) {
+		return submit_asked(db, s, err);
+	} else if (is_new) {
 		if (!claim_holds(db, s->lease, err) ||
 		    !engine_thread_insert(s->st, db, s->thread, &s->stored.thread_row, err))
 			return false;
@@ -129,12 +152,17 @@ static bool submit_prepare(
 bool engine_submit(struct storage *st, const struct storage_context *ctx, const struct lease *lease,
     struct thread *thread, struct run_job *job, enum submit_result *result, struct error *err)
 {
-	struct submission s = {
-	    .unit = {.run = submit_unit}, .st = st, .lease = lease, .thread = thread, .job = job};
+	struct submission s = {.unit = {.run = submit_unit, .ask = submit_ask},
+	    .st = st,
+	    .lease = lease,
+	    .thread = thread,
+	    .job = job};
+	int64_t holder = 0;
 	bool known;
 
 	assert(thread->row || (lease && job->created_at == thread->created_at));
-	if (!submit_prepare(&s, ctx, &known, err))
+	if (!submit_prepare(&s, ctx, &known, err) ||
+	    (!thread->row && !claim_holder(st, lease, &holder, err)))
 		return false;
 	*result = SUBMIT_KNOWN;
 	if (known)
@@ -148,6 +176,10 @@ bool engine_submit(struct storage *st, const struct storage_context *ctx, const 
 	} while (s.more);
 	*result = s.result;
 	if (s.result == SUBMIT_DONE) {
+		if (!thread->row) {
+			claim_made(lease, s.stored.thread_row, holder);
+			claim_freed(lease);
+		}
 		thread->row = s.stored.thread_row;
 		*job = s.stored;
 	}
