@@ -28,6 +28,9 @@ WHERE m.thread = :thread AND m.message_id = :message_id
 -- name: message_places
 SELECT seq FROM messages WHERE thread = :thread AND message_id = :message_id;
 
+-- name: message_ids
+SELECT seq, message_id FROM messages WHERE thread = :thread AND seq > :after AND seq <= :until;
+
 -- name: body_insert
 INSERT INTO bodies (body) VALUES (:body);
 

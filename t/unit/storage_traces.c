@@ -151,6 +151,22 @@ static void twenty_runs_of_a_thread_stay(void)
 	close_all();
 }
 
+/* They count once, although they were many. */
+static void runs_that_were_replaced_push_out_no_others(void)
+{
+	char id[16];
+	open_in("replaced");
+	for (int i = 1; i <= 19; i++) {
+		snprintf(id, sizeof(id), "r%d", i);
+		put_run("t", id);
+	}
+	for (int i = 0; i < 25; i++)
+		put_run("t", "again");
+	CU_ASSERT_EQUAL(strncmp(seen("t", NULL), "r1 r2 ", 6), 0);
+	CU_ASSERT_PTR_NOT_NULL(strstr(seen("t", NULL), " r19 again / again [{}]"));
+	close_all();
+}
+
 /* The one whose latest run is the oldest goes. */
 static void two_hundred_threads_stay(void)
 {
@@ -351,6 +367,7 @@ static const struct unit_test of_any_engine[] = {
 	a_later_word_takes_the_place_of_an_earlier_one},
     {"a run id used twice replaces the earlier run", a_run_id_used_twice_replaces_the_earlier_run},
     {"twenty runs of a thread stay", twenty_runs_of_a_thread_stay},
+    {"runs that were replaced push out no others", runs_that_were_replaced_push_out_no_others},
     {"two hundred threads stay", two_hundred_threads_stay},
     {"a thread is forgotten", a_thread_is_forgotten},
     {"a clock that is set back keeps nothing", a_clock_that_is_set_back_keeps_nothing},

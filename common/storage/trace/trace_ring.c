@@ -119,10 +119,9 @@ void ring_remove(struct trace_ring *ring, size_t len)
 
 void ring_unpack(struct ring_entry *entry, struct trace_run *run, struct trace_piece *piece)
 {
-	const char *text = (const char *)(entry + 1);
 	*run = entry->run;
-	run->thread_id = text;
-	run->run_id = text + entry->thread_len + 1;
+	run->thread_id = ring_thread(entry);
+	run->run_id = ring_run(entry);
 	*piece = (struct trace_piece){
 	    entry->first, run->run_id + entry->run_len + 1, entry->records_len};
 }

@@ -49,10 +49,15 @@ size_t ring_fill(struct trace_ring *ring);
 char *ring_copy(struct trace_ring *ring, size_t *len);
 void ring_remove(struct trace_ring *ring, size_t len);
 
-/* The thread of an entry that lies in memory as ring_copy made it. */
+/* The thread, and the run, of an entry that lies in memory as ring_copy made it. */
 static inline const char *ring_thread(const struct ring_entry *entry)
 {
 	return (const char *)(entry + 1);
+}
+
+static inline const char *ring_run(const struct ring_entry *entry)
+{
+	return ring_thread(entry) + entry->thread_len + 1;
 }
 
 /* Points the texts of an entry that lies in memory as ring_copy made it to where they are. */

@@ -86,17 +86,22 @@ static bool traces_begin(
 	return true;
 }
 
-/* What of a batch is worth writing. */
-struct selection {
-	struct ring_entry **entries; /* in order */
+/* A batch, of which only what is kept is worth writing. */
+struct batch {
+	struct ring_entry **entries; /* the latest runs first */
 	size_t count;
-	const char *threads[TRACES_THREADS]; /* those of the latest runs */
 	size_t thread_count;
+	struct batch_thread {
+		const char *name;
+		size_t run_count;
+		const struct ring_entry *runs[TRACES_RUNS]; /* one of each of its latest */
+	} threads[TRACES_THREADS];                          /* those of the latest runs, by name */
 };
 
 static int traces_by_name(const void *a, const void *b)
 {
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
+	const struct batch_thread *x = a, *y = b;
+	return strcmp(x->name, y->name);
 }
 
 static int latest_first(const void *a, const void *b)
@@ -106,55 +111,79 @@ static int latest_first(const void *a, const void *b)
 	return (x->run.number < y->run.number) - (x->run.number > y->run.number);
 }
 
-static void select_threads(struct selection *selection)
+static void batch_find_threads(struct batch *batch)
 {
-	size_t size = selection->count * sizeof(void *);
-	struct ring_entry **latest = xmalloc(size + 1);
-	memcpy(latest, selection->entries, size);
-	qsort(latest, selection->count, sizeof(*latest), latest_first);
-	for (size_t i = 0; i < selection->count && selection->thread_count < TRACES_THREADS; i++) {
-		const char *thread = ring_thread(latest[i]);
-		bool known = !latest[i]->run.number;
-		for (size_t k = 0; !known && k < selection->thread_count; k++)
-			known = strcmp(selection->threads[k], thread) == 0;
+	struct batch_thread *threads = batch->threads;
+	for (size_t i = 0; i < batch->count && batch->thread_count < TRACES_THREADS; i++) {
+		const char *name = ring_thread(batch->entries[i]);
+		bool known = !batch->entries[i]->run.number;
+		for (size_t k = 0; !known && k < batch->thread_count; k++)
+			known = strcmp(threads[k].name, name) == 0;
 		if (!known)
-			selection->threads[selection->thread_count++] = thread;
+			threads[batch->thread_count++].name = name;
 	}
-	free(latest);
-	qsort(selection->threads, selection->thread_count, sizeof(*selection->threads),
-	    traces_by_name);
+	qsort(threads, batch->thread_count, sizeof(*threads), traces_by_name);
 }
 
-/* Of a batch with more threads than are kept, those that would have to go at once are not even
- * written. */
+/* Whether the entry, which no later one of its thread is left of, tells of a run that is kept:
+ * neither an earlier one than those, nor one whose id a later one has. */
+static bool batch_keeps(struct batch_thread *thread, const struct ring_entry *entry)
+{
+	for (size_t i = 0; i < thread->run_count; i++) {
+		if (thread->runs[i]->run.number == entry->run.number)
+			return true;
+		if (strcmp(ring_run(thread->runs[i]), ring_run(entry)) == 0)
+			return false;
+	}
+	if (thread->run_count == TRACES_RUNS)
+		return false;
+	thread->runs[thread->run_count++] = entry;
+	return true;
+}
+
+/* What would have to go at once is marked as superseded. */
+static void batch_select(struct batch *batch)
+{
+	qsort(batch->entries, batch->count, sizeof(struct ring_entry *), latest_first);
+	batch_find_threads(batch);
+	for (size_t i = 0; i < batch->count; i++) {
+		struct ring_entry *entry = batch->entries[i];
+		const struct batch_thread key = {.name = ring_thread(entry)};
+		if (!entry->run.number)
+			continue;
+		struct batch_thread *thread =
+		    bsearch(&key, batch->threads, batch->thread_count, sizeof(key), traces_by_name);
+		if (!thread || !batch_keeps(thread, entry))
+			atomic_store(&entry->superseded, 1);
+	}
+}
+
 static bool traces_write(struct traces *traces, const struct storage_context *ctx, char *entries,
     size_t len, struct error *err)
 {
-	struct selection selection = {
-	    .entries = xcalloc(len / sizeof(struct ring_entry) + 1, sizeof(void *))};
-	size_t count = 0;
+	struct batch *batch = xcalloc(1, sizeof(*batch));
+	batch->entries = xcalloc(len / sizeof(struct ring_entry) + 1, sizeof(struct ring_entry *));
 	for (size_t at = 0; at < len;) {
 		struct ring_entry *entry = (struct ring_entry *)(void *)(entries + at);
 		if (!atomic_load(&entry->superseded))
-			selection.entries[selection.count++] = entry;
+			batch->entries[batch->count++] = entry;
 		at += entry->size;
 	}
-	select_threads(&selection);
-	struct trace_record *list = xcalloc(selection.count + 1, sizeof(*list));
-	bool all = selection.thread_count < TRACES_THREADS;
-	for (size_t i = 0; i < selection.count; i++) {
-		struct ring_entry *entry = selection.entries[i];
-		const char *thread = ring_thread(entry);
-		if (all || !entry->run.number ||
-		    bsearch(&thread, selection.threads, selection.thread_count, sizeof(thread),
-			traces_by_name)) {
+	batch_select(batch);
+	struct trace_record *list = xcalloc(batch->count + 1, sizeof(*list));
+	size_t count = 0;
+	for (size_t at = 0; at < len;) {
+		struct ring_entry *entry = (struct ring_entry *)(void *)(entries + at);
+		if (!atomic_load(&entry->superseded)) {
 			ring_unpack(entry, &list[count].run, &list[count].piece);
 			count++;
 		}
+		at += entry->size;
 	}
 	bool ok = traces->records->ops->write(traces->records, ctx, list, count, err);
 	free(list);
-	free(selection.entries);
+	free(batch->entries);
+	free(batch);
 	return ok;
 }
 
