@@ -348,6 +348,28 @@ static void messages_are_found_by_id_in_their_thread_only(void)
 	arena_free(a);
 }
 
+static void many_messages_are_found_at_once(void)
+{
+	struct thread t = four("finding-many"), other = sample_thread("elsewhere-too");
+	struct thread_write back = {.thread = &t,
+	    .clear_context = true,
+	    .message_count = 1,
+	    .messages = (const struct new_message[]){{.message_id = "m3"}}};
+	struct message_known known[] = {{.message_id = "m4"}, {.message_id = "foreign"}, {0},
+	    {.message_id = "m1"}, {.message_id = "m3"}, {.message_id = "m1"}, {.message_id = "no"}};
+	static const char expected[] = "+- +*+-";
+	size_t count = sizeof(known) / sizeof(known[0]);
+
+	must_put(st, &other, "foreign");
+	CU_ASSERT_TRUE(write_one(st, &back, &err));
+	CU_ASSERT_TRUE(st->threads->messages_known(st, NULL, t.row, NULL, known, count, &err));
+	for (size_t i = 0; i < count; i++) {
+		char sign = known[i].in_context ? '*' : known[i].known ? '+' : '-';
+
+		CU_ASSERT_EQUAL(known[i].message_id ? sign : ' ', expected[i]);
+	}
+}
+
 static void the_owner_of_a_thread_is_read_alone(void)
 {
 	struct arena *a = arena_new();
@@ -993,6 +1015,7 @@ static const struct unit_test of_any_engine[] = {
     {"a write tells what the thread shows", a_write_tells_what_the_thread_shows},
     {"messages are found by id in their thread only",
 	messages_are_found_by_id_in_their_thread_only},
+    {"many messages are found at once", many_messages_are_found_at_once},
     {"the owner of a thread is read alone", the_owner_of_a_thread_is_read_alone},
     {"a thread is found by the calls that wait", a_thread_is_found_by_the_calls_that_wait},
     {"a walk ends when its reader has enough", a_walk_ends_when_its_reader_has_enough},

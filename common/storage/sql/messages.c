@@ -2,7 +2,10 @@
 /* Rows in a database: reading the messages of a thread and its context. */
 #include "storage/sql/view.h"
 
+#include "base/memory.h"
+
 #include <stdlib.h>
+#include <string.h>
 
 void engine_bind_page(struct query *q, const struct page *page)
 {
@@ -93,32 +96,94 @@ bool engine_message_get(struct storage *st, const struct storage_context *ctx, s
 	return ok;
 }
 
+/* ---- which there are ---- */
+
+/* Who asks for many of a list has it read, and so many places of it cost no more than one message
+ * that is looked for by itself. */
+#define KNOWN_MANY 4
+#define KNOWN_PLACES 16
+
+static void message_is_at(struct message_known *m, const struct view *v, int64_t seq)
+{
+	m->known = view_has(v, seq);
+	m->in_context = m->known && view_place(v, seq) > v->shown.after;
+}
+
+static bool message_look_for(struct storage *st, const struct storage_context *ctx,
+    const struct view *v, struct message_known *m, struct error *err)
+{
+	struct query q;
+
+	engine_query(st, ctx, &q, SQL_MESSAGE_PLACES, err);
+	query_int(&q, ":thread", v->thread);
+	query_text(&q, ":message_id", m->message_id);
+	while (!m->known && query_row(&q))
+		message_is_at(m, v, query_column_int(&q, MESSAGE_PLACES_SEQ));
+	return pool_query_end(engine_of(st)->pool, &q);
+}
+
+static int known_by_id(const void *a, const void *b)
+{
+	const struct message_known *x = *(struct message_known *const *)a;
+	const struct message_known *y = *(struct message_known *const *)b;
+
+	return strcmp(x->message_id, y->message_id);
+}
+
+/* All of those, which have ids, in one walk through the list. */
+static bool messages_look_through(struct storage *st, const struct storage_context *ctx,
+    const struct view *v, struct message_known **asked, size_t count, struct error *err)
+{
+	bool ok = true;
+
+	qsort(asked, count, sizeof(*asked), known_by_id);
+	for (size_t i = 0; ok && i < v->list_count; i++) {
+		struct query q;
+
+		engine_query(st, ctx, &q, SQL_MESSAGE_IDS, err);
+		query_int(&q, ":thread", v->thread);
+		query_int(&q, ":after", v->list[i].after);
+		query_int(&q, ":until", v->list[i].until);
+		while (query_row(&q)) {
+			const struct message_known row = {
+			    .message_id = query_column_text(&q, MESSAGE_IDS_MESSAGE_ID)};
+			const struct message_known *key = &row;
+			struct message_known **found =
+			    bsearch(&key, asked, count, sizeof(*asked), known_by_id);
+
+			if (!found)
+				continue;
+			while (found > asked && known_by_id(found - 1, &key) == 0)
+				found--;
+			for (; found < asked + count && known_by_id(found, &key) == 0; found++)
+				message_is_at(*found, v, query_column_int(&q, MESSAGE_IDS_SEQ));
+		}
+		ok = pool_query_end(engine_of(st)->pool, &q);
+	}
+	return ok;
+}
+
 bool engine_messages_known(struct storage *st, const struct storage_context *ctx,
     int64_t thread_row, const struct thread_view *view, struct message_known *messages,
     size_t count, struct error *err)
 {
+	struct message_known **asked = xcalloc(count + 1, sizeof(struct message_known *));
+	size_t asked_count = 0;
 	struct view v;
 	bool ok = view_read(&v, st, ctx, thread_row, view, err);
 
-	for (size_t i = 0; ok && i < count; i++) {
-		struct message_known *m = &messages[i];
-		struct query q;
-
-		m->known = m->in_context = false;
-		if (!m->message_id)
-			continue;
-		engine_query(st, ctx, &q, SQL_MESSAGE_PLACES, err);
-		query_int(&q, ":thread", thread_row);
-		query_text(&q, ":message_id", m->message_id);
-		while (!m->known && query_row(&q)) {
-			int64_t seq = query_column_int(&q, MESSAGE_PLACES_SEQ);
-
-			m->known = view_has(&v, seq);
-			m->in_context = m->known && view_place(&v, seq) > v.shown.after;
-		}
-		ok = pool_query_end(engine_of(st)->pool, &q);
+	for (size_t i = 0; i < count; i++) {
+		messages[i].known = messages[i].in_context = false;
+		if (messages[i].message_id)
+			asked[asked_count++] = &messages[i];
 	}
+	if (ok && asked_count >= KNOWN_MANY && v.shown.until / KNOWN_PLACES <= (int64_t)asked_count)
+		ok = messages_look_through(st, ctx, &v, asked, asked_count, err);
+	else
+		for (size_t i = 0; ok && i < asked_count; i++)
+			ok = message_look_for(st, ctx, &v, asked[i], err);
 	view_release(&v);
+	free(asked);
 	return ok;
 }
 
