@@ -83,10 +83,12 @@ SELECT number FROM processes WHERE instance = :instance;
 DELETE FROM processes WHERE number = :process;
 
 -- name: claim_take
+-- columns: thread_get
 -- Free is what nobody holds, or the dead, or another process of the same instance, where shared memory says
 -- whose it is.  Where another claim came first, and this one has waited for it, the row has another holder than
 -- it was seen to have: whether that one is alive cannot be told by what was seen.  Who wants it next comes before
--- others.  A claim that a crash of the server takes was not used: what is written by it is on disk later.
+-- others.  A claim that a crash of the server takes was not used: what is written by it is on disk later.  With it
+-- comes the thread as it is then; a fence that is NULL says that somebody else has it.
 WITH seen AS MATERIALIZED (
 	SELECT t.row, t.holder, p.number IS NOT NULL AS held
 	FROM threads AS t LEFT JOIN processes AS p ON p.number = t.holder AND p.instance <> :instance
@@ -99,11 +101,12 @@ WITH seen AS MATERIALIZED (
 		AND (threads.wanted IS NULL OR threads.wanted = :process
 			OR threads.wanted_at NOT BETWEEN clock_timestamp() - interval '1 s' AND clock_timestamp() + interval '1 s')
 		AND EXISTS (SELECT 1 FROM processes WHERE number = :process)
-	RETURNING threads.row, threads.fence
+	RETURNING threads.*, set_config('synchronous_commit', 'off', true) AS mode
 )
-SELECT row, fence, set_config('synchronous_commit', 'off', true) AS mode FROM claimed
-UNION ALL
-SELECT row, 0, NULL FROM seen WHERE NOT EXISTS (SELECT 1 FROM claimed);
+SELECT seen.row, c.thread_id, c.user_id, c.created_at, c.updated_at, c.thread_name, c.metadata, c.run_id,
+	c.status, c.stop, c.node, c.step, c.next, c.pause, c.waiting, c.summary, c.fields, c.message_bytes,
+	c.context_after, coalesce(c.tip, c.last_number) AS until, c.last_number, c.plain, c.fence
+FROM seen LEFT JOIN claimed AS c ON c.row = seen.row;
 
 -- name: claim_name
 -- Of a thread that is not there yet, as claim_take.

@@ -2,9 +2,10 @@
 -- Statements on threads.db: the threads.
 
 -- name: thread_get
+-- The fence is that of a claim (sql/claims.sql).
 SELECT row, thread_id, user_id, created_at, updated_at, thread_name, metadata, run_id,
 	status, stop, node, step, next, pause, waiting, summary, fields, message_bytes,
-	context_after, coalesce(tip, last_number) AS until, last_number, plain
+	context_after, coalesce(tip, last_number) AS until, last_number, plain, 0 AS fence
 FROM threads
 WHERE thread_id = :thread_id;
 

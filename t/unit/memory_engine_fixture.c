@@ -587,6 +587,12 @@ static void memory_close(struct storage *st)
 	free(m);
 }
 
+static bool memory_lease_thread(struct storage *st, const struct storage_context *ctx,
+    struct arena *a, const struct lease *lease, struct thread *thread, struct error *err)
+{
+	return memory_thread_get(st, ctx, a, lease->thread_id, thread, err);
+}
+
 static const struct thread_ops memory_threads = {
     .get = memory_thread_get,
     .owner = memory_thread_owner,
@@ -604,6 +610,7 @@ static const struct thread_ops memory_threads = {
     .write = memory_thread_write,
     .remove = memory_thread_remove,
     .lease_acquire = memory_lease_acquire,
+    .lease_thread = memory_lease_thread,
     .lease_room = memory_lease_room,
     .lease_run = memory_lease_run,
     .lease_ordered = memory_lease_ordered,

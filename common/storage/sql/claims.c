@@ -6,6 +6,7 @@
 #include "base/os/clock.h"
 #include "storage/lease.h"
 #include "storage/sql/engine.h"
+#include "storage/sql/thread_row.h"
 
 #include <stdlib.h>
 
@@ -18,7 +19,37 @@ struct claim {
 	int64_t holder;     /* number of the process; 0: nobody else knows of the thread */
 	int64_t row, fence; /* row 0: the thread was not there yet, and its name is claimed */
 	bool freed;         /* given back, and nobody else has had it since */
+
+	/* as it was taken, until somebody has asked for that; NULL: nobody knows */
+	struct thread *taken;
+	struct arena *arena; /* of taken */
 };
+
+static void claim_forget_taken(struct claim *c)
+{
+	if (c->taken)
+		arena_free(c->arena);
+	c->taken = NULL;
+}
+
+static void claim_free(struct claim *c)
+{
+	if (c)
+		claim_forget_taken(c);
+	free(c);
+}
+
+/* The one of that row, as it was claimed. */
+static void claim_note(struct claim *c, int64_t process, struct query *q)
+{
+	claim_forget_taken(c);
+	*c = (struct claim){.holder = process,
+	    .row = query_column_int(q, THREAD_GET_ROW),
+	    .fence = query_column_int(q, THREAD_GET_FENCE),
+	    .arena = arena_new()};
+	c->taken = arena_alloc(c->arena, sizeof(*c->taken));
+	thread_row_copy(q, c->arena, c->taken);
+}
 
 /* ---- taken ---- */
 
@@ -37,20 +68,17 @@ static void claim_query(struct engine *e, struct query *q, enum sql_id id, const
 static enum claim_result claim_try_thread(
     struct engine *e, const struct lease *lease, int64_t process, bool *there, struct error *err)
 {
-	int64_t fence = 0;
+	bool taken;
 	struct query q;
 
 	claim_query(e, &q, SQL_CLAIM_TAKE, lease->thread_id, process, err);
 	*there = query_row(&q);
-	if (*there) {
-		fence = query_column_int(&q, CLAIM_TAKE_FENCE);
-		if (fence)
-			*lease->claim = (struct claim){
-			    process, query_column_int(&q, CLAIM_TAKE_ROW), fence, false};
-	}
+	taken = *there && query_column_int(&q, THREAD_GET_FENCE);
+	if (taken)
+		claim_note(lease->claim, process, &q);
 	if (!pool_query_end(e->pool, &q))
 		return CLAIM_FAILED;
-	return fence ? CLAIM_TAKEN : CLAIM_BUSY;
+	return taken ? CLAIM_TAKEN : CLAIM_BUSY;
 }
 
 static bool claim_forget_name(
@@ -78,7 +106,7 @@ static enum claim_result claim_try_name(
 		return CLAIM_FAILED;
 	if (!taken)
 		return CLAIM_BUSY;
-	*lease->claim = (struct claim){process, 0, 0, false};
+	*lease->claim = (struct claim){.holder = process};
 	pool_query(e->pool, &q, SQL_THREAD_OWNER, err);
 	query_text(&q, ":thread_id", lease->thread_id);
 	*made = query_row(&q);
@@ -200,9 +228,26 @@ struct lease *claims_acquire(struct storage *st, const char *thread_id, enum lea
 	lease->claim = xcalloc(1, sizeof(*lease->claim));
 	if (claim_take(e, lease, claim, until, err))
 		return lease;
-	free(lease->claim);
+	claim_free(lease->claim);
 	lease_release(lease);
 	return NULL;
+}
+
+static void claim_free_arena(void *arena)
+{
+	arena_free(arena);
+}
+
+bool claims_thread(const struct lease *lease, struct arena *a, struct thread *thread)
+{
+	struct claim *c = lease->claim;
+
+	if (!c || !c->taken)
+		return false;
+	*thread = *c->taken;
+	arena_defer(a, claim_free_arena, c->arena);
+	c->taken = NULL;
+	return true;
 }
 
 /* ---- given back ---- */
@@ -245,7 +290,7 @@ bool claims_release(struct storage *st, struct lease *lease, struct error *err)
 	if (!ok)
 		instances_release_later(
 		    e->instances, c->holder, c->row, c->fence, lease->thread_id);
-	free(c);
+	claim_free(c);
 	lease_release(lease);
 	return ok;
 }
@@ -311,7 +356,7 @@ bool claim_holder(struct storage *st, const struct lease *lease, int64_t *holder
 void claim_made(const struct lease *lease, int64_t row, int64_t holder)
 {
 	if (lease->claim)
-		*lease->claim = (struct claim){holder, row, 1, false};
+		*lease->claim = (struct claim){.holder = holder, .row = row, .fence = 1};
 }
 
 void claim_freed(const struct lease *lease)

@@ -26,6 +26,9 @@ bool claims_held(struct storage *st, const struct storage_context *ctx, const ch
 bool claims_stop(struct storage *st, const struct storage_context *ctx, const char *thread_id,
     const struct lease_aim *aim, bool *running, struct error *err);
 
+/* The thread as it was when it was claimed, once; false where nobody knows. */
+bool claims_thread(const struct lease *lease, struct arena *a, struct thread *thread);
+
 /* At the beginning of a transaction that writes to the lease's thread, whose row is locked then
  * where there is one: false with ERR_THREAD_BUSY when somebody else has the thread by now. */
 bool claim_holds(struct db *db, const struct lease *lease, struct error *err);

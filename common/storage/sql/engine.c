@@ -48,6 +48,13 @@ static bool engine_lease_release(
 	return claims_release(st, lease, err);
 }
 
+static bool engine_lease_thread(struct storage *st, const struct storage_context *ctx,
+    struct arena *a, const struct lease *lease, struct thread *thread, struct error *err)
+{
+	return claims_thread(lease, a, thread) ||
+	    engine_thread_get(st, ctx, a, lease->thread_id, thread, err);
+}
+
 const struct thread_ops sql_threads = {
     .get = engine_thread_get,
     .owner = engine_thread_owner,
@@ -65,6 +72,7 @@ const struct thread_ops sql_threads = {
     .write = engine_thread_write,
     .remove = engine_thread_delete,
     .lease_acquire = engine_lease_acquire,
+    .lease_thread = engine_lease_thread,
     .lease_room = engine_lease_room,
     .lease_run = engine_lease_run,
     .lease_ordered = engine_lease_ordered,
