@@ -17,6 +17,7 @@
 #define LONGEST_PAUSE_MS 800
 #define ELECTION_MS 1000
 #define READER_PATIENCE_MS 20
+#define CATCH_UPS 2 /* each leaves what is written meanwhile, so that the second leaves little */
 
 struct wal_keeper {
 	struct background thread;
@@ -60,6 +61,29 @@ static bool wal_restart(struct wal_keeper *c, int mode)
 	return done;
 }
 
+/*
+ * A checkpoint that does not come up to the end of the log, as writers go on, leaves the database
+ * unsynced; the one that does would have all of it to sync while they wait.
+ */
+static bool wal_catch_up(struct wal_keeper *c)
+{
+	sqlite3_file *file = NULL;
+
+	return sqlite3_file_control(sqlite_db_of(c->db)->handle, "main", SQLITE_FCNTL_FILE_POINTER,
+		   &file) == SQLITE_OK &&
+	    file->pMethods->xSync(file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY) == SQLITE_OK &&
+	    wal_checkpoint(c->db, SQLITE_CHECKPOINT_PASSIVE);
+}
+
+/* Most of the log is in the database, and what is left gets there with writers waiting. */
+static bool wal_begin_anew(struct wal_keeper *c)
+{
+	for (int i = 0; i < CATCH_UPS; i++)
+		if (!wal_catch_up(c))
+			return false;
+	return wal_restart(c, SQLITE_CHECKPOINT_RESTART);
+}
+
 static void wal_look(struct wal_keeper *c)
 {
 	uint32_t frames = atomic_load(&c->turnstile->log_frames);
@@ -78,7 +102,7 @@ static void wal_look(struct wal_keeper *c)
 	if (frames < LOG_BOUND)
 		return;
 	c->oversized = true;
-	if (!wal_restart(c, SQLITE_CHECKPOINT_RESTART))
+	if (!wal_begin_anew(c))
 		c->pause_ms = LONGEST_PAUSE_MS; /* a long reader: do not make writers wait often */
 }
 
