@@ -235,8 +235,11 @@ static bool postgresql_again(struct db *base)
 
 static int64_t postgresql_changes(struct db *base)
 {
-	pipeline_settle(postgresql_db_of(base));
-	return postgresql_db_of(base)->changes;
+	struct postgresql_db *db = postgresql_db_of(base);
+
+	if (!db->counted)
+		pipeline_settle(db);
+	return db->changes;
 }
 
 static int64_t postgresql_last_row(struct db *base)

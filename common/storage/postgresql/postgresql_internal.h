@@ -38,6 +38,7 @@ struct postgresql_db {
 	int64_t number;
 	struct query note; /* of that, behind BEGIN */
 	int64_t changes, last_row;
+	bool counted; /* changes is that of the latest statement, whatever is on its way */
 
 	/* Statements of the transaction that were sent, and whose results nobody has looked at yet;
 	 * who asked for that of each, if anybody. */

@@ -178,6 +178,7 @@ static enum postgresql_failure query_queue(struct query *q)
 	if ((!db->pipelined && !pq->enter_pipeline_mode(c->conn)) || !query_post(q, c))
 		return postgresql_unsent(db->server, c, q->err);
 	db->pipelined = true;
+	db->counted = false;
 	db->askers[db->pending++] = p->ahead ? q->stmt : NULL;
 	return POSTGRESQL_FINE;
 }
@@ -292,15 +293,18 @@ static bool query_row_fits(struct query *q)
 static bool query_step(struct query *q)
 {
 	struct postgresql_query *p = q->stmt;
+	struct postgresql_db *db = postgresql_db_of(q->db);
 	enum postgresql_failure failure;
 
 	if (p->ahead) {
-		pipeline_settle(postgresql_db_of(q->db));
-		failure = pipeline_earlier(postgresql_db_of(q->db), q->err);
+		/* what came with others is not waited for behind what was sent since */
+		if (!p->over)
+			pipeline_settle(db);
+		failure = pipeline_earlier(db, q->err);
 		if (failure != POSTGRESQL_FINE)
 			return query_failed(q, failure);
-		postgresql_db_of(q->db)->changes =
-		    strtoll(postgresql_pq_of(q->db)->cmd_tuples(p->result), NULL, 10);
+		db->changes = strtoll(postgresql_pq_of(q->db)->cmd_tuples(p->result), NULL, 10);
+		db->counted = true;
 	}
 	for (;;) {
 		if (!p->sent && !query_execute(q))

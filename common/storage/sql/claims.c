@@ -252,13 +252,11 @@ bool claims_thread(const struct lease *lease, struct arena *a, struct thread *th
 
 /* ---- given back ---- */
 
-static bool claim_run_drop(struct query *q, const struct claim *c)
+static void claim_bind(struct query *q, const struct claim *c)
 {
 	query_int(q, ":row", c->row);
 	query_int(q, ":process", c->holder);
 	query_int(q, ":fence", c->fence);
-	query_row(q);
-	return !q->failed;
 }
 
 bool claim_drop(struct db *db, const struct lease *lease, struct error *err)
@@ -269,8 +267,8 @@ bool claim_drop(struct db *db, const struct lease *lease, struct error *err)
 	if (!c || !c->row || c->freed)
 		return true;
 	query_start(&q, db, SQL_CLAIM_LEAVE, err);
-	claim_run_drop(&q, c);
-	return query_end(&q);
+	claim_bind(&q, c);
+	return query_run(&q);
 }
 
 bool claims_release(struct storage *st, struct lease *lease, struct error *err)
@@ -284,7 +282,8 @@ bool claims_release(struct storage *st, struct lease *lease, struct error *err)
 		ok = claim_forget_name(e, lease->thread_id, c->holder, err);
 	} else if (c && c->holder && !c->freed) {
 		pool_query(e->pool, &q, SQL_CLAIM_DROP, err);
-		claim_run_drop(&q, c);
+		claim_bind(&q, c);
+		query_row(&q);
 		ok = pool_query_end(e->pool, &q);
 	}
 	if (!ok)
