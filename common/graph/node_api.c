@@ -152,6 +152,7 @@ ag_result ag_fail(ag_run *run, const char *fmt, ...)
 	va_end(args);
 	arena_defer(run->setup.arena, free, text);
 	run->frame.failure = run_text(run, text);
+	run->frame.away = false;
 	return AG_ERROR;
 }
 

@@ -234,6 +234,10 @@ cJSON *run_state(const ag_run *run, bool in_node, cJSON *context);
 /* The context as an array that the run owns; NULL with err set. */
 const cJSON *run_context(ag_run *run, struct error *err);
 
+/* ag_fail for a node that could not read what err says.  Where the storage is away for now, that is
+ * what the run fails with, and one in the background may be taken up again. */
+ag_result run_cannot_read(ag_run *run, const char *what, const struct error *err);
+
 /*
  * Calls one tool of a tools node outside of any run, for a live agent.  setup's run_id, observer,
  * lease and recursion_limit are not used; a stop is requested by its stop.  *output is then the

@@ -109,6 +109,13 @@ const cJSON *run_context(ag_run *run, struct error *err)
 	return run_load_context(run, err) ? run->context : NULL;
 }
 
+ag_result run_cannot_read(ag_run *run, const char *what, const struct error *err)
+{
+	ag_result result = ag_fail(run, "%s cannot be read", what);
+	run->frame.away = err->kind == ERR_TRANSIENT_STORAGE;
+	return result;
+}
+
 const cJSON *run_messages(const ag_run *run)
 {
 	return run->messages.array;

@@ -57,6 +57,7 @@ struct node_frame {
 	const char *leaves;     /* ag_trim: id of the last message that leaves the context */
 	const char *summary;    /* what takes the place of what leaves; NULL: nothing new */
 	const char *failure;    /* text of ag_fail */
+	bool away;              /* which it called because the storage is away for now */
 	cJSON *pause;           /* the interrupt object when the node pauses */
 	const char *waiting_id; /* id of the message that holds remote calls left unanswered */
 	cJSON *declined;        /* calls that a person refused, their ids as members; or NULL */

@@ -57,4 +57,34 @@ sleep 2 # in which all attempts would be over
 sql 'DROP TRIGGER full_disk ON messages'
 ok 'wait_for 60 over outlasts' 'when there is room again the other one ends'
 is "$(json '.data.status, .data.error' "$BODY" | xargs)" 'completed null' 'as if nothing had been'
+serve_stop
+
+# ---- to a node that reads
+
+cat >graph.json <<'JSON'
+{"g": {"nodes": {
+		"say": {"kind": "reply", "text": "said"},
+		"ask": {"kind": "model", "provider": "openai", "model": "m", "base_url": "http://127.0.0.1:9/v1", "retries": 0, "api_key_env": "HOME"}},
+	"edges": [
+		{"from": "START", "if": [{"when": {"user_text": {"starts_with": "/ask"}}, "to": "ask"}], "else": "say"},
+		{"from": "say", "to": "END"}, {"from": "ask", "to": "END"}]}}
+JSON
+printf '{"agent":"graph.json:g"}\n' >agentgraph.json
+api_start --config agentgraph.json
+invoke hello "$(thread now)"
+is "$STATUS" 200 'a thread has a past'
+invoke hello "$(thread later)"
+is "$STATUS" 200 'and another one'
+sql "CREATE FUNCTION away() RETURNS boolean LANGUAGE plpgsql AS
+	\$\$BEGIN RAISE EXCEPTION 'not now' USING ERRCODE = 'disk_full'; END\$\$;
+	ALTER TABLE bodies RENAME TO real_bodies;
+	CREATE VIEW bodies AS SELECT row, body FROM real_bodies WHERE away()"
+invoke /ask "$(thread now)"
+is "$STATUS $(json .error.code "$BODY")" '503 TRANSIENT_STORAGE_ERROR' 'which its model cannot be told for now'
+api POST /v1/graph/runs '{"messages":[{"role":"user","content":"/ask"}],"config":{"thread_id":"later","run_id":"r"}}'
+is "$STATUS" 202 'a run is queued'
+ok 'wait_for 20 grep -q "thread later is to be taken up again: node ask: " "$SERVE_ERR"' 'which is not over for that'
+sql 'DROP VIEW bodies; ALTER TABLE real_bodies RENAME TO bodies'
+ok 'wait_for 60 over later' 'when it can be read again it ends'
+is "$(json '.data.attempt, .data.error.code' "$BODY" | xargs)" '2 NODE_ERROR' 'as its model says, which is not there'
 done_testing

@@ -125,7 +125,7 @@ ag_result model_node_run(ag_run *run, const ag_state *state, void *data)
 	const cJSON *context = run_context(run, &err), *first;
 	char *notes;
 	if (!context) {
-		ag_fail(run, "the conversation cannot be read");
+		run_cannot_read(run, "the conversation", &err);
 		ag_log(run, "the context cannot be read: %s", err.cause);
 		error_release(&err);
 		return AG_ERROR;
