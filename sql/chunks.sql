@@ -16,20 +16,26 @@ WHERE thread = :thread AND job = 0 AND until IS NULL;
 -- name: kept_drop
 UPDATE kept SET until = 0 WHERE thread = :thread AND number = :number;
 
+-- part: chunks_wanted
+-- A run in the background gets its row in kept when it ends.
+WHERE EXISTS (SELECT 1 FROM kept
+		WHERE thread = :thread AND number = :number AND until IS DISTINCT FROM 0)
+	OR EXISTS (SELECT 1 FROM runs
+		WHERE thread = :thread AND number = :number AND job IS NOT NULL AND status IN (1, 6))
+
 -- name: chunks_insert
 -- Of a run that is gone, or whose chunks are not kept any more, nothing.  Of a line that is much
 -- like the one before it there is only what is different (storage/sql/line_pack.h).
 INSERT INTO chunks (thread, number, seq, count, lines)
 SELECT :thread, :number, :seq, :count, :lines
-FROM kept
-WHERE thread = :thread AND number = :number AND until IS DISTINCT FROM 0;
+-- take: chunks_wanted
+;
 
 -- name: chunks_mend
 -- The end of one whose process does not write it any more; its thread may be somebody else's by now.
 INSERT INTO chunks (thread, number, seq, count, lines)
 SELECT :thread, :number, :seq, :count, :lines
-FROM kept
-WHERE thread = :thread AND number = :number AND until IS DISTINCT FROM 0
+-- take: chunks_wanted
 ON CONFLICT (thread, number, seq) DO NOTHING;
 
 -- name: chunks_read

@@ -15,9 +15,13 @@ SELECT (SELECT count(*) FROM threads)
 	+ (SELECT count(*) FROM checkpoints)
 	+ (SELECT count(*) FROM runs)
 	+ (SELECT count(*) FROM jobs)
-	+ (SELECT count(*) FROM job_bodies)
+	+ (SELECT count(*) FROM jobs WHERE state < 4)
 	+ (SELECT count(*) FROM arrivals)
 	+ (SELECT count(*) FROM kept)
+	+ (SELECT count(*) FROM jobs
+		WHERE state < 4
+			AND NOT EXISTS (SELECT 1 FROM kept
+				WHERE kept.thread = jobs.thread AND kept.number = jobs.number))
 	+ (SELECT count(*) FROM chunks)
 	+ (SELECT count(*) FROM webhooks)
 	+ (SELECT count(*) FROM pushes) AS count;
@@ -139,7 +143,11 @@ VALUES (:row, :thread, :number, :run_id, :state, :due_at, :attempt, :given_back,
 
 -- name: copying_job_bodies
 SELECT row, body
-FROM job_bodies;
+FROM job_bodies
+UNION ALL
+SELECT row, body
+FROM jobs
+WHERE body IS NOT NULL AND row NOT IN (SELECT row FROM job_bodies);
 
 -- name: copying_job_bodies_put
 INSERT INTO job_bodies (row, body)
@@ -154,8 +162,14 @@ INSERT INTO arrivals (row, job, region, step, branch)
 VALUES (:row, :job, :region, :step, :branch);
 
 -- name: copying_kept
+-- Where runs in the background have their rows from the beginning they need them.
 SELECT thread, number, job, until
-FROM kept;
+FROM kept
+UNION ALL
+SELECT thread, number, 1, NULL
+FROM jobs
+WHERE state < 4
+	AND NOT EXISTS (SELECT 1 FROM kept WHERE kept.thread = jobs.thread AND kept.number = jobs.number);
 
 -- name: copying_kept_put
 INSERT INTO kept (thread, number, job, until)

@@ -5,16 +5,22 @@
 -- name: job_insert
 -- Nor may it have the row of one whose webhook is still there.
 INSERT INTO jobs (row, thread, number, run_id, state, due_at, attempt, given_back, webhook, caller,
-	metadata)
+	metadata, body)
 VALUES (max(:now, (SELECT coalesce(max(row), 0) + 1 FROM jobs),
 		(SELECT coalesce(max(row), 0) + 1 FROM webhooks)),
-	:thread, :number, :run_id, :state, :due_at, 0, 0, :webhook, :caller, :metadata);
+	:thread, :number, :run_id, :state, :due_at, 0, 0, :webhook, :caller, :metadata, :body);
 
 -- name: job_body_insert
 INSERT INTO job_bodies (row, body) VALUES (:row, :body);
 
 -- name: job_body_delete
 DELETE FROM job_bodies WHERE row = :row;
+
+-- name: job_body_apart
+-- Also, of one that lies with its job: so that arrivals have what they go with.
+INSERT INTO job_bodies (row, body)
+SELECT row, body FROM jobs WHERE row = :row AND body IS NOT NULL
+ON CONFLICT (row) DO NOTHING;
 
 -- name: arrival_insert
 -- Of a run that was ended meanwhile nothing.
@@ -49,7 +55,7 @@ WHERE state = 0
 SELECT row, due_at, CASE WHEN due_at > :now THEN
 	(SELECT created_at FROM runs AS r WHERE r.thread = j.thread AND r.number = j.number) END AS created_at
 FROM jobs AS j
-WHERE state = 1
+WHERE state = 1 AND state < 4
 ORDER BY due_at, row
 LIMIT 1
 
@@ -76,10 +82,11 @@ WHERE j.row = :row;
 
 -- name: job_whole
 SELECT j.thread, j.number, j.due_at, j.attempt, j.given_back, r.created_at,
-	t.thread_id, j.run_id, j.webhook, j.caller, j.answers, j.metadata, b.body, j.row
+	t.thread_id, j.run_id, j.webhook, j.caller, j.answers, j.metadata,
+	coalesce(j.body, b.body) AS body, j.row
 FROM jobs AS j CROSS JOIN threads AS t ON t.row = j.thread
 	CROSS JOIN runs AS r ON r.thread = j.thread AND r.number = j.number
-	CROSS JOIN job_bodies AS b ON b.row = j.row
+	LEFT JOIN job_bodies AS b ON b.row = j.row
 WHERE j.row = :row;
 
 -- name: job_give_back
@@ -110,27 +117,36 @@ WHERE row = :row AND started_at IS NULL;
 -- name: job_end
 -- Many begin and end in one transaction.
 UPDATE jobs
-SET state = 4, claimer = NULL, caller = NULL, answers = NULL,
+SET state = 4, claimer = NULL, caller = NULL, answers = NULL, body = NULL,
 	started_at = coalesce(started_at, :started_at)
 WHERE row = :row;
+
+-- name: kept_end_job
+-- Of one that was submitted where its row was made at once there is one.
+INSERT INTO kept (thread, number, job, until) VALUES (:thread, :number, 1, :until)
+ON CONFLICT (thread, number) DO UPDATE SET until = excluded.until WHERE kept.until IS NULL;
 
 -- name: job_delete
 DELETE FROM jobs WHERE row = :row AND state = 4;
 
 -- name: job_claimers
-SELECT DISTINCT claimer FROM jobs WHERE state BETWEEN 2 AND 3 AND claimer IS NOT NULL;
+SELECT DISTINCT claimer FROM jobs
+WHERE state BETWEEN 2 AND 3 AND state < 4 AND claimer IS NOT NULL;
 
 -- name: jobs_of_claimer
 SELECT row, attempt, ordered
 FROM jobs
-WHERE state BETWEEN 2 AND 3 AND claimer = :claimer
+WHERE state BETWEEN 2 AND 3 AND state < 4 AND claimer = :claimer
 ORDER BY row;
 
 -- name: job_lose
 UPDATE jobs SET state = 2, claimer = NULL, given_back = 0 WHERE row = :row;
 
 -- name: jobs_lost
-SELECT row FROM jobs WHERE state BETWEEN 2 AND 3 AND claimer IS NULL ORDER BY row LIMIT :limit;
+SELECT row FROM jobs
+WHERE state BETWEEN 2 AND 3 AND state < 4 AND claimer IS NULL
+ORDER BY row
+LIMIT :limit;
 
 -- name: jobs_stoppable
 -- Of a thread, from the last one on: whatever no process runs; what has begun only where it may be
@@ -173,7 +189,12 @@ SELECT row FROM threads WHERE thread_id = :thread_id;
 UPDATE threads SET updated_at = :now WHERE row = :row AND updated_at < :now;
 
 -- name: jobs_due
-SELECT 1 AS due FROM jobs WHERE state < 3 AND due_at <= :now LIMIT 1 OFFSET :skip;
+SELECT 1 AS due FROM jobs WHERE state = 0 AND state < 4 AND due_at <= :now
+UNION ALL
+SELECT 1 AS due FROM jobs WHERE state = 1 AND state < 4 AND due_at <= :now
+UNION ALL
+SELECT 1 AS due FROM jobs WHERE state = 2 AND state < 4 AND due_at <= :now
+LIMIT 1 OFFSET :skip;
 
 -- name: jobs_due_thread
 -- columns: jobs_due
@@ -183,7 +204,7 @@ WHERE t.thread_id = :thread_id AND j.state < 4 AND j.due_at <= :now
 LIMIT 1 OFFSET :skip;
 
 -- name: jobs_count
-SELECT count(*) AS count FROM jobs WHERE state < 3;
+SELECT count(*) AS count FROM jobs WHERE state < 3 AND state < 4;
 
 -- name: jobs_count_thread
 -- columns: jobs_count

@@ -7,7 +7,8 @@ SELECT r.thread AS thread, t.thread_id, t.updated_at, r.number AS number, r.run_
 	r.created_at AS created_at, r.created_at = t.created_at AS new_thread, r.finished_at,
 	r.node, r.step, r.prompt_tokens, r.completion_tokens, r.reasoning_tokens, r.total_tokens,
 	r.messages_after, r.messages_until, r.brought, r.error, r.job,
-	CASE WHEN k.thread IS NULL THEN -1 ELSE coalesce(k.until, 0) END AS kept_until,
+	CASE WHEN k.thread IS NOT NULL THEN coalesce(k.until, 0)
+		WHEN r.job IS NOT NULL AND r.status IN (1, 6) THEN 0 ELSE -1 END AS kept_until,
 	coalesce(j.started_at, CASE WHEN r.job IS NULL THEN r.created_at ELSE 0 END) AS started_at,
 	max(coalesce(j.attempt, 1), 1) AS attempt, coalesce(j.metadata, '{}') AS metadata,
 	j.webhook, w.attempts, w.last_status, w.delivered_at

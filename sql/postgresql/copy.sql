@@ -21,3 +21,7 @@ LOCK TABLE threads, runs, jobs, memories, files IN EXCLUSIVE MODE;
 
 -- name: copying_busy
 SELECT host FROM instances WHERE NOT gone AND seen_at > clock_timestamp() - interval '10 s' LIMIT 1;
+
+-- name: copying_job_bodies
+SELECT row, body
+FROM job_bodies;

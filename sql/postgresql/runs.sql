@@ -105,6 +105,27 @@ VALUES (nextval('jobs_row'), :thread, :number, :run_id, :state, :due_at, 0, 0, :
 	:metadata)
 RETURNING row;
 
+-- name: job_body_apart
+-- All of them are there.
+SELECT 1 AS nothing WHERE :row::bigint IS NULL;
+
+-- name: job_whole
+SELECT j.thread, j.number, j.due_at, j.attempt, j.given_back, r.created_at,
+	t.thread_id, j.run_id, j.webhook, j.caller, j.answers, j.metadata, b.body, j.row
+FROM jobs AS j JOIN threads AS t ON t.row = j.thread
+	JOIN runs AS r ON r.thread = j.thread AND r.number = j.number
+	JOIN job_bodies AS b ON b.row = j.row
+WHERE j.row = :row;
+
+-- name: job_end
+UPDATE jobs
+SET state = 4, claimer = NULL, caller = NULL, answers = NULL,
+	started_at = coalesce(started_at, :started_at)
+WHERE row = :row;
+
+-- name: jobs_due
+SELECT 1 AS due FROM jobs WHERE state < 3 AND due_at <= :now LIMIT 1 OFFSET :skip;
+
 -- name: job_first
 SELECT row, state, due_at FROM jobs WHERE thread = :thread AND state BETWEEN 1 AND 3 FOR UPDATE;
 

@@ -156,9 +156,9 @@ static void a_newer_database_is_refused_by_name_and_version(void)
 	run_script("newer/threads.db", "PRAGMA user_version = 99");
 	CU_ASSERT_PTR_NULL(try_open("newer", &err));
 	CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "newer/threads.db has schema version 99"));
-	CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "up to 18"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "up to 19"));
 	error_release(&err);
-	run_script("newer/threads.db", "PRAGMA user_version = 18");
+	run_script("newer/threads.db", "PRAGMA user_version = 19");
 	st = open_storage("newer");
 	close_storage(st);
 }

@@ -199,7 +199,7 @@ static void a_database_of_the_first_schema_is_taken_over(void)
 
 	make_old("old", old_messages);
 	st = open_storage("old");
-	CU_ASSERT_EQUAL(sqlite_ask("old/threads.db", "PRAGMA user_version"), 18);
+	CU_ASSERT_EQUAL(sqlite_ask("old/threads.db", "PRAGMA user_version"), 19);
 	CU_ASSERT_EQUAL(sqlite_ask("old/threads.db",
 			    "SELECT count(*) FROM sqlite_schema WHERE name = 'messages_1'"),
 	    0);

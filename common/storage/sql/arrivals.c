@@ -19,6 +19,10 @@ static bool arrive_unit(struct db *db, struct unit *unit, struct error *err)
 	if (!claim_holds(db, arriving->lease, err))
 		return false;
 	if (a->first) {
+		query_start(&q, db, SQL_JOB_BODY_APART, err);
+		query_int(&q, ":row", a->job);
+		if (!query_run(&q))
+			return false;
 		query_start(&q, db, SQL_ARRIVALS_FORGET, err);
 		query_int(&q, ":job", a->job);
 		query_int(&q, ":region", a->region);

@@ -8,6 +8,9 @@
 #include "storage/sql/runs_engine.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#define BODY_SHORT 1000 /* bytes */
 
 bool job_run(struct db *db, enum sql_id id, int64_t row, struct error *err)
 {
@@ -164,8 +167,16 @@ static bool job_comes_first(
 	return query_run(&q);
 }
 
+/* Others go apart: each change of a job's row writes it whole.  So do all where instances of the
+ * version before may run beside this one. */
+static bool job_holds_body(const struct db *db, const char *body)
+{
+	return !db->driver->side_by_side && strlen(body) <= BODY_SHORT;
+}
+
 static bool job_insert(struct db *db, struct run_job *job, bool first, struct error *err)
 {
+	bool holds = job_holds_body(db, job->body_json);
 	struct query q;
 
 	query_start(&q, db, SQL_JOB_INSERT, err);
@@ -178,9 +189,13 @@ static bool job_insert(struct db *db, struct run_job *job, bool first, struct er
 	query_text(&q, ":webhook", job->webhook_url);
 	query_text(&q, ":caller", job->caller_json);
 	query_text(&q, ":metadata", job->metadata_json);
+	if (holds)
+		query_text(&q, ":body", job->body_json);
 	if (!query_run(&q))
 		return false;
 	job->row = db_last_row(db);
+	if (holds)
+		return true;
 	query_start(&q, db, SQL_JOB_BODY_INSERT, err);
 	query_int(&q, ":row", job->row);
 	query_text(&q, ":body", job->body_json);
@@ -209,7 +224,8 @@ bool job_put(
 	query_int(&q, ":created_at", job->created_at);
 	query_int(&q, ":job", job->row);
 	return query_run(&q) &&
-	    record_keep_chunks(db, job->thread_row, job->number, true, 0, err) &&
+	    (!db->driver->side_by_side ||
+		record_keep_chunks(db, job->thread_row, job->number, true, 0, err)) &&
 	    push_put_first(db, job->thread_row, job->number, job->push, err);
 }
 
@@ -303,7 +319,7 @@ static bool job_leave(struct storage *st, struct db *db, const struct job_row *j
 		query_int(&q, ":started_at", job->started_at);
 	query_int(&q, ":row", job->job.row);
 	return query_run(&q) &&
-	    record_keep_chunks_until(
+	    record_keep_chunks_of_job(
 		db, job->job.thread_row, job->job.number, finished_at + st->chunks_keep, err) &&
 	    job_run(db, SQL_JOB_BODY_DELETE, job->job.row, err);
 }

@@ -103,16 +103,28 @@ bool record_keep_chunks(
 	return query_run(&q);
 }
 
-bool record_keep_chunks_until(
-    struct db *db, int64_t thread, int64_t number, int64_t until, struct error *err)
+static bool record_keep(
+    struct db *db, enum sql_id id, int64_t thread, int64_t number, int64_t until, struct error *err)
 {
 	struct query q;
 
-	query_start(&q, db, SQL_KEPT_END, err);
+	query_start(&q, db, id, err);
 	query_int(&q, ":until", until);
 	query_int(&q, ":thread", thread);
 	query_int(&q, ":number", number);
 	return query_run(&q);
+}
+
+bool record_keep_chunks_until(
+    struct db *db, int64_t thread, int64_t number, int64_t until, struct error *err)
+{
+	return record_keep(db, SQL_KEPT_END, thread, number, until, err);
+}
+
+bool record_keep_chunks_of_job(
+    struct db *db, int64_t thread, int64_t number, int64_t until, struct error *err)
+{
+	return record_keep(db, SQL_KEPT_END_JOB, thread, number, until, err);
 }
 
 /* Before records up to that number go, with checkpoints behind which so many were kept (negative:

@@ -18,11 +18,14 @@ void record_number_ask(
     struct db *db, int64_t thread, bool keeps, struct query *q, struct error *err);
 bool record_number_answer(struct query *q, int64_t *number);
 
-/* Of a run whose chunks are kept: from its begin on, or from its submission; and for how long when
- * it has ended (0: it goes on). */
+/* Of a run whose chunks are kept: from its begin on, and for how long when it has ended (0: it goes
+ * on).  That of one in the background is told when it ends, and from its submission on only where
+ * its chunks are to lock something. */
 bool record_keep_chunks(
     struct db *db, int64_t thread, int64_t number, bool job, int64_t until, struct error *err);
 bool record_keep_chunks_until(
+    struct db *db, int64_t thread, int64_t number, int64_t until, struct error *err);
+bool record_keep_chunks_of_job(
     struct db *db, int64_t thread, int64_t number, int64_t until, struct error *err);
 
 /* Removes a record; one whose job is not over stays. */
