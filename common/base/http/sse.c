@@ -96,31 +96,43 @@ static bool add_to_line(struct sse *s, const char *bytes, size_t len)
 	return true;
 }
 
-static size_t until_line_end(const char *bytes, size_t len)
+static const char *sse_find_lf(const char *bytes, const char *end)
 {
-	size_t n = 0;
-	while (n < len && bytes[n] != '\n' && bytes[n] != '\r')
-		n++;
-	return n;
+	const char *lf = memchr(bytes, '\n', (size_t)(end - bytes));
+	return lf ? lf : end;
+}
+
+/* Most of what models send: data in a line that came whole, which need not be put together. */
+static bool sse_is_whole_data(const struct sse *s, const char *line, size_t len)
+{
+	static const char field[] = "data: ";
+	const size_t name = sizeof(field) - 1;
+	return s->started && s->line.len == 0 && len > name && len <= sse_most(s) &&
+	    memcmp(line, field, name) == 0 && !memchr(line, '\0', len);
 }
 
 bool sse_feed(struct sse *s, const char *bytes, size_t len)
 {
-	for (const char *end = bytes + len; bytes < end;) {
+	const char *end = bytes + len, *lf = sse_find_lf(bytes, end);
+	while (bytes < end) {
 		bool second_half = s->after_cr && *bytes == '\n'; /* of a CRLF */
 		s->after_cr = false;
 		if (second_half) {
 			bytes++;
 			continue;
 		}
-		size_t n = until_line_end(bytes, (size_t)(end - bytes));
-		if (!add_to_line(s, bytes, n))
+		if (lf < bytes)
+			lf = sse_find_lf(bytes, end);
+		const char *line = bytes, *cr = memchr(bytes, '\r', (size_t)(lf - bytes));
+		bytes = cr ? cr : lf;
+		size_t n = (size_t)(bytes - line);
+		bool whole = bytes < end && sse_is_whole_data(s, line, n);
+		if (!whole && !add_to_line(s, line, n))
 			return false;
-		bytes += n;
 		if (bytes == end)
 			break;
 		s->after_cr = *bytes++ == '\r';
-		if (!sse_take_line(s))
+		if (!(whole ? sse_take_field(s, line, n) : sse_take_line(s)))
 			return false;
 	}
 	return true;
