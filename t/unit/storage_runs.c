@@ -178,32 +178,6 @@ static void the_latest_are_kept(void)
 	CU_ASSERT_STRING_EQUAL(runs_of(NULL, "keep", ~0U, 100), "r4 r3 r2 ");
 }
 
-static int runs_count(const char *thread_id)
-{
-	int count = 0;
-
-	for (const char *at = runs_of(NULL, thread_id, ~0U, 1000); (at = strchr(at, ' ')); at++)
-		count++;
-	return count;
-}
-
-static void many_that_are_too_old_go_together(void)
-{
-	struct thread t = sample_thread("many");
-	char id[16];
-
-	st->runs_keep = 48;
-	for (int i = 1; i <= 54; i++) {
-		int before = i < 48 ? i : 48;
-
-		snprintf(id, sizeof(id), "r%d", i);
-		run_whole(&t, id, i);
-		CU_ASSERT(runs_count("many") >= before && runs_count("many") < before + 48 / 16);
-	}
-	CU_ASSERT_EQUAL(runs_count("many"), 48);
-	st->runs_keep = 0;
-}
-
 static void a_record_takes_the_place_of_another(void)
 {
 	struct arena *a = arena_new();
@@ -647,7 +621,6 @@ static const struct unit_test of_any_engine[] = {
     {"begin and end go in one write", begin_and_end_go_in_one_write},
     {"the end follows a begin that is on disk", the_end_follows_a_begin_that_is_on_disk},
     {"the latest are kept", the_latest_are_kept},
-    {"many that are too old go together", many_that_are_too_old_go_together},
     {"a record takes the place of another", a_record_takes_the_place_of_another},
     {"the next run buries the lost one", the_next_run_buries_the_lost_one},
     {"chunks are kept for a while behind the end", chunks_are_kept_for_a_while_behind_the_end},

@@ -8,10 +8,6 @@
  */
 #define TRIM_QUEUED_MOST 100
 
-/* Records go so many at once, as a part of those that are kept: one alone, with what is looked at
- * before it goes, costs each run as much as to write its own. */
-#define TRIM_PART 16
-
 void record_read_row(struct query *q, struct run_record *r)
 {
 	*r = (struct run_record){
@@ -219,7 +215,7 @@ bool record_trim_begun(const struct storage *st, struct db *db, int64_t thread, 
 	bool apart = false;
 	struct query q;
 
-	if (!keep || number <= keep || (keep >= TRIM_PART && number % (keep / TRIM_PART)))
+	if (!keep || number <= keep)
 		return true;
 	number -= keep;
 	query_start(&q, db, SQL_RUN_TRIM_LOOK, err);
