@@ -100,7 +100,7 @@ text_is 'got text' 'which is the answer'
 serve_stop
 printf '{"agent":"form.json:two","mcp":{"enabled":true,"tool":{"name":"demo"}}}\n' >agentgraph.json
 asks go
-is "$(json '[.result.inputRequests[].params.message] | join(" ")' "$BODY")" 'First? Second?' 'questions of branches are asked at once'
+is "$(json '[.result.inputRequests[].params.message] | sort | join(" ")' "$BODY")" 'First? Second?' 'questions of branches are asked at once'
 first=${QUESTION%% *} second=${QUESTION##* }
 one="\"$first\":{\"action\":\"accept\",\"content\":{\"answer\":\"1\"}}" two="\"$second\":{\"action\":\"accept\",\"content\":{\"answer\":\"2\"}}"
 replies "{$one}" "$ASKED" go
