@@ -164,8 +164,12 @@ static void run_fail_thread(struct thread *t)
 static bool run_save(ag_run *run, enum verdict verdict, struct error *err)
 {
 	struct error storage = {0};
-	if (verdict == FAILED && run->setup.background && err->kind == ERR_TRANSIENT_STORAGE)
-		return false; /* it is not over: whoever has it takes it up again, or ends it */
+	if (verdict == FAILED && run->setup.background && err->kind == ERR_TRANSIENT_STORAGE) {
+		/* it is not over: whoever has it takes it up again, or ends it */
+		checkpoint_settle(run, &storage);
+		error_release(&storage);
+		return false;
+	}
 	bool back = run_note_late_order(run, verdict);
 	if (verdict == FAILED)
 		run_fail_thread(&run->thread);
