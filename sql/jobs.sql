@@ -1,6 +1,9 @@
 -- SPDX-License-Identifier: ISC
 -- Statements on threads.db: the queue of runs in the background with their records, and the outbox
 -- of webhooks.
+--
+-- Indexes that leave out what is over are taken only where a statement says state < 4, also beside
+-- what implies it.
 
 -- name: job_insert
 -- Nor may it have the row of one whose webhook is still there.

@@ -64,11 +64,13 @@ static bool run_has_job(struct storage *st, struct db *db, const struct thread_c
 	const struct run_record *latest = record_last(change);
 	bool own, ok;
 
-	if (!asked->job.db)
-		job_claimed_ask(db, change, &asked->job, err);
-	ok = db->driver->side_by_side && latest->status != RUN_RUNNING
-	    ? job_leave_answer(&asked->leaves, &asked->job, &own)
-	    : job_claimed_answer(st, &asked->job, &asked->leaves, &own);
+	if (asked->job.db && latest->status != RUN_RUNNING) {
+		ok = job_leave_answer(&asked->leaves, &asked->job, &own);
+	} else {
+		if (!asked->job.db)
+			job_claimed_ask(db, change, &asked->job, err);
+		ok = job_claimed_answer(st, &asked->job, &asked->leaves, &own);
+	}
 	return ok && (own || thread_lost(change->lease->thread_id, err));
 }
 

@@ -109,9 +109,9 @@ static bool submit_unit(struct db *db, struct unit *unit, struct error *err)
 	s->result = SUBMIT_DONE;
 	s->stopped = s->more = false;
 	s->moves = (struct moves){0};
-	if (is_new && db->driver->send) {
+	if (is_new && db->driver->send)
 		return submit_asked(db, s, err);
-	} else if (is_new) {
+	if (is_new) {
 		if (!claim_holds(db, s->lease, err) ||
 		    !engine_thread_insert(s->st, db, s->thread, &s->stored.thread_row, err))
 			return false;
