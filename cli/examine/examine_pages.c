@@ -56,7 +56,8 @@ void pages_examine(
 	struct process_result result = {0};
 	char *text = result.tail;
 
-	if (!is_among_routes(config->env.docs_path) && !is_among_routes(config->env.redocs_path))
+	if (!is_among_routes(config->env.docs_path) && !is_among_routes(config->env.redocs_path) &&
+	    !is_among_routes(config->env.console_path))
 		return;
 	if (!routes_read(source, ignore_line, NULL, &result) ||
 	    (result.end == PROCESS_EXITED && result.code == 0))

@@ -188,16 +188,14 @@ static const char *passed_cors(struct arena *a, const struct environment *env)
 	return arena_take(a, &out);
 }
 
-/* Locations of the two pages and of what lies below them (doc/protocol.md#the-openapi-document). */
+/* Locations of the pages and of what lies below them (doc/protocol.md#the-openapi-document). */
 static const char *nginx_conf_pages(
     struct arena *a, const struct environment *env, const char *prefix, struct problems *problems)
 {
-	const char *pages[] = {env->docs_path, env->redocs_path};
+	const char *pages[] = {env->docs_path, env->redocs_path, env->console_path};
 	struct buf out = {0};
 
-	for (size_t i = 0; i < 2; i++) {
-		if (i && strcmp(pages[0], pages[1]) == 0)
-			break;
+	for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++) {
 		const char *path = quoted_path(a, "pages", pages[i], problems);
 		if (!*path)
 			continue;

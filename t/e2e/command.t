@@ -133,6 +133,9 @@ DOCS_PATH=/v1/graph REDOCS_PATH=/v1/threads/x run check
 is "$CODE" 1 "so do pages where routes lie"
 like "$ERR" '^agentgraph: error: DOCS_PATH: expected a path that no route has' "which are named"
 like "$ERR" '^agentgraph: error: REDOCS_PATH: expected a path that no route has' "each of them"
+CONSOLE_PATH=/v1/graph run check
+is "$CODE" 1 "and the console's"
+like "$ERR" '^agentgraph: error: CONSOLE_PATH: expected a path that no route has' "which is named, too"
 DOCS_PATH=/v1/docs run check
 is "$CODE" 0 "other paths beside them are free"
 AGENTGRAPH_SYNCHRONOUS=off run check

@@ -22,6 +22,11 @@ ROOT_PATH=/agent conf --prefix /
 like "$(cat conf.out)" '^location \^~ /v1/ ' "--prefix / is for a proxy in front that takes it off"
 conf
 unlike "$(cat conf.out)" 'agentgraph_uri' "without a prefix nothing is cut off"
+for page in /docs /redocs /console; do
+	is "$(grep -cF -e "location = \"$page\" {" -e "location ^~ \"$page/\" {" conf.out)" 2 "$page has its places, and what lies below it"
+done
+CONSOLE_PATH= conf
+unlike "$(cat conf.out)" console "which is off has none"
 for bad in agent '/a b' '/a//b' '/a/../b' '/a;b' '/a$b' '/{'; do
 	conf --prefix "$bad"
 	is $? 2 "the prefix $bad is refused"
