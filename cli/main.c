@@ -43,9 +43,9 @@ int main(int argc, char **argv)
 	if (!command)
 		return complain(
 		    EXIT_USAGE, "there is no command \"%s\"; agentgraph --help lists them", name);
-	for (int i = 2; command->run != cmd_help && i < argc && strcmp(argv[i], "--") != 0; i++)
+	for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++)
 		if (is_help(argv[i])) {
-			char *help[] = {"help", argv[1], NULL};
+			char *help[] = {"help", (char *)command->name, NULL};
 
 			return exit_status(cmd_help(2, help));
 		}

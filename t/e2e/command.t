@@ -57,6 +57,7 @@ for command in serve check init nginx-conf chat graph routes backup version help
 	"$AGENTGRAPH" help "$command" | grep -q "^usage: agentgraph $command"
 	ok $? "$command has help of its own"
 done
+like "$("$AGENTGRAPH" help --help 2>&1)" '^usage: agentgraph help' "help explains itself as the others do"
 for command in $("$AGENTGRAPH" help | sed -n 's/^  \([a-z-]*\)  .*/\1/p'); do
 	"$AGENTGRAPH" help "$command" >help.out
 	sed -n '/^$/q; p' help.out | grep -o -e '--[a-z-]*' | sort -u >taken
