@@ -193,9 +193,6 @@ bool run_remote_tool(const ag_run *run, const struct node *node, const char *nam
 /* The graph's own state fields as they are now, those around a subgraph; the run owns them. */
 const cJSON *run_fields(const ag_run *run);
 
-/* Where things that live as long as the run are kept. */
-struct arena *run_arena(const ag_run *run);
-
 /* What the node asked whose answers are there (ag_answers): the value of its latest interrupt.
  * NULL where it asked nothing, and where that is not known any more. */
 const cJSON *run_question(const ag_run *run);

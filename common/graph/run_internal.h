@@ -154,9 +154,8 @@ int run_choose(ag_run *run, const struct edge *edge, struct error *err);
 /* Adds a message that is in output form already (taken over) to what the node makes. */
 void run_add_message(ag_run *run, cJSON *message);
 
-/* Shows the message that was held back, if there is one, or that and a piece of the next (json: the
- * same as text, or NULL). */
-void run_show_held(ag_run *run);
+/* Shows the message that was held back, if there is one, and a piece of the next (json: the same as
+ * text, or NULL). */
 void run_show_piece(ag_run *run, const cJSON *piece, const char *json);
 
 /* Shows the event {"name", "data"} (borrowed) behind what was said before. */

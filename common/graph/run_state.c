@@ -127,11 +127,6 @@ const cJSON *run_fields(const ag_run *run)
 	return run->fields;
 }
 
-struct arena *run_arena(const ag_run *run)
-{
-	return run->setup.arena;
-}
-
 bool run_is_new_turn(const ag_run *run)
 {
 	return run->entry == RUN_FROM_START;

@@ -17,7 +17,7 @@ static void run_tell(ag_run *run, enum run_event_kind kind, const cJSON *message
 	run->setup.observer->event(run->setup.observer, run, &event);
 }
 
-void run_show_held(ag_run *run)
+static void run_show_held(ag_run *run)
 {
 	const cJSON *held = run->frame.held;
 	run->frame.held = NULL;

@@ -11,7 +11,6 @@
 #include <strings.h>
 
 #define DEFAULT_MAX_TOKENS 8192
-#define MOST_PAST_TOOLS 100 /* that there are some is what counts */
 
 /* ---- The request */
 

@@ -15,6 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define PIECE (256u << 10) /* bytes of records */
+
 static struct shared *shared;
 static struct storage *storage;
 static struct traces *traces;
@@ -302,20 +304,20 @@ static void what_is_said_meanwhile_is_read(void)
 static void a_full_ring_takes_no_more(void)
 {
 	struct trace_ring *ring;
-	char *records = xcalloc(1, TRACES_PIECE_MAX + 1);
-	struct trace_piece piece = {0, records, TRACES_PIECE_MAX};
+	char *records = xcalloc(1, PIECE + 1);
+	struct trace_piece piece = {0, records, PIECE};
 	struct trace_run run;
 	uint64_t place = 0;
 	int count = 0;
 	open_in("full");
 	ring = shared_region(shared, SHARED_TRACES);
-	memset(records, ' ', TRACES_PIECE_MAX);
+	memset(records, ' ', PIECE);
 	run = run_of("t", "r");
 	while (count < 100 && ring_add(ring, &run, &piece, &place)) {
 		place = 0;
 		count++;
 	}
-	CU_ASSERT_EQUAL(count, RING_SIZE / TRACES_PIECE_MAX - 1);
+	CU_ASSERT_EQUAL(count, RING_SIZE / PIECE - 1);
 	CU_ASSERT_TRUE(ring_fill(ring) <= RING_SIZE);
 	CU_ASSERT_EQUAL(ring->dropped, 1);
 	CU_ASSERT_TRUE(traces_forget(traces, NULL, "t", &err));

@@ -27,7 +27,7 @@ static const struct {
     [A2A_INPUT_REQUIRED] = {"TASK_STATE_INPUT_REQUIRED", "input-required"},
 };
 
-const char *a2a_state_name(bool old, enum a2a_state state)
+static const char *a2a_state_name(bool old, enum a2a_state state)
 {
 	return old ? a2a_states[state].old : a2a_states[state].name;
 }
@@ -251,7 +251,9 @@ cJSON *a2a_status(bool old, enum a2a_state state, int64_t since, cJSON *message)
 	return status;
 }
 
-cJSON *a2a_question(struct call *call, bool old, const struct thread *thread, const char *task_id)
+/* What the pauses of a thread ask, as a message of the agent's; a new tree, or NULL. */
+static cJSON *a2a_question(
+    struct call *call, bool old, const struct thread *thread, const char *task_id)
 {
 	cJSON *interrupt = arena_json(call->arena, thread_interrupt(thread));
 	if (!interrupt)

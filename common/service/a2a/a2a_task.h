@@ -23,7 +23,6 @@ enum a2a_state {
 	A2A_STATES
 };
 
-const char *a2a_state_name(bool old, enum a2a_state state);
 /* The one of that name; false when none is. */
 bool a2a_state_find(bool old, const char *name, enum a2a_state *state);
 bool a2a_state_is_over(enum a2a_state state);
@@ -76,9 +75,6 @@ cJSON *a2a_task_view(struct call *call, const struct a2a_task *task, const struc
 /* {"state", "timestamp"}, with a message of the agent's that says text, or none where it is NULL;
  * a new tree. */
 cJSON *a2a_status(bool old, enum a2a_state state, int64_t since, cJSON *message);
-
-/* What the pauses of a thread ask, as a message of the agent's; a new tree, or NULL. */
-cJSON *a2a_question(struct call *call, bool old, const struct thread *thread, const char *task_id);
 
 /* A page of tasks (ListTasks; a2a_list.c). */
 cJSON *a2a_tasks_list(struct call *call, const struct a2a_request *rq);

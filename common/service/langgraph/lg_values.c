@@ -56,7 +56,9 @@ bool lg_messages_put(
 
 /* ---- fields and interrupts ---- */
 
-const char *lg_fields(struct call *call, const char *fields_json)
+/* The graph's fields of a thread as members behind a comma each, "" where it has none; in the
+ * arena. */
+static const char *lg_fields(struct call *call, const char *fields_json)
 {
 	struct buf text = {0};
 	cJSON *fields = state_fields(call->service->graph, fields_json);

@@ -25,10 +25,6 @@ struct lg_out {
 bool lg_messages_put(
     struct lg_out *out, int64_t thread_row, const struct thread_view *view, const char *last);
 
-/* The graph's fields of a thread as members behind a comma each, "" where it has none; in the
- * arena. */
-const char *lg_fields(struct call *call, const char *fields_json);
-
 /* What is asked (doc/protocol-langgraph.md#interrupts), a new array, empty where nothing is, also
  * at a pause before or behind a node. */
 cJSON *lg_interrupts(const struct thread *thread);

@@ -19,14 +19,15 @@ int64_t live_now(const struct live *live)
 
 /* ---- what is told ---- */
 
-cJSON *live_event_new(const char *type)
+static cJSON *live_event_new(const char *type)
 {
 	cJSON *event = cJSON_CreateObject();
 	cJSON_AddStringToObject(event, "type", type);
 	return event;
 }
 
-void live_send(struct live *live, cJSON *event)
+/* Tells the client an event, taken over. */
+static void live_send(struct live *live, cJSON *event)
 {
 	if (!live->gone && live->state != LIVE_CLOSED) {
 		char *text = json_print(event);

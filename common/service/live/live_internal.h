@@ -90,9 +90,6 @@ void live_late(struct live *live);
 
 int64_t live_now(const struct live *live);
 
-/* Tells the client an event, taken over. */
-void live_send(struct live *live, cJSON *event);
-cJSON *live_event_new(const char *type);
 void live_send_error(struct live *live, const char *code, const char *message, bool fatal);
 
 /* Acts on one event; event is the caller's. */

@@ -61,10 +61,6 @@ bool turn_find_thread(struct turn *turn);
 /* What its multitask_strategy wants of another run that has the thread. */
 enum lease_order turn_orders(const struct turn *turn);
 
-/* Whether the checkpoint that the request names, if any, is one of its thread, which is the
- * caller's; else false with call->error set.  Nothing is changed, and nobody waited for. */
-bool turn_checkpoint_exists(struct turn *turn);
-
 /* Takes the lease as multitask_strategy says and reads the thread; false with call->error set:
  * busy, its id is that of a run that goes on, storage, somebody else's, no such checkpoint. */
 bool turn_open(struct turn *turn);

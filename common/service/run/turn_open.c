@@ -119,7 +119,9 @@ static bool turn_may_interrupt(struct turn *turn)
 	return !error_is_set(&call->error);
 }
 
-bool turn_checkpoint_exists(struct turn *turn)
+/* Whether the checkpoint that the request names, if any, is one of its thread, which is the
+ * caller's; else false with call->error set.  Nothing is changed, and nobody waited for. */
+static bool turn_checkpoint_exists(struct turn *turn)
 {
 	struct call *call = turn->call;
 	struct thread thread;

@@ -20,9 +20,6 @@
 /* Records of a run that are kept. */
 #define TRACES_RECORDS 2000
 
-/* Bytes of records that one call of traces_put takes at most. */
-#define TRACES_PIECE_MAX (256u << 10)
-
 struct traces;
 
 /* Opens nothing yet.  The storage outlives it. */
