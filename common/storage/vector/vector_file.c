@@ -22,9 +22,10 @@
 
 #define PAGE 4096
 #define CHUNKS_MAX 65536
-#define DEAD_FEW 64 /* so few empty slots are not worth looking for */
+#define DEAD_FEW 64  /* so few empty slots are not worth looking for */
+#define DEAD_PART 16 /* nor is less than this part of all, which would take many looks for each */
 
-/* At the file's beginning; the centre follows. */
+/* At the file's beginning; the centre follows, and then the bounds of the chunks. */
 struct vector_header {
 	pthread_mutex_t lock;
 	_Atomic uint64_t count;    /* slots that were ever filled */
@@ -34,6 +35,12 @@ struct vector_header {
 	uint64_t dead;   /* empty slots below count */
 	uint64_t cursor; /* where to look for the next of them */
 	uint64_t capacity;
+};
+
+/* Between them are all rows that a chunk ever had, so that most chunks need not be looked at for
+ * one. Guarded by the lock. */
+struct vector_bounds {
+	int64_t low, high; /* 0: it had none */
 };
 
 struct vector_file {
@@ -77,6 +84,11 @@ static int vector_file_take_lock(int fd, int operation)
 static float *centre_of(const struct vector_file *f)
 {
 	return (float *)(f->header + 1);
+}
+
+static struct vector_bounds *bounds_of(const struct vector_file *f, uint64_t slot)
+{
+	return (struct vector_bounds *)(centre_of(f) + f->padded) + slot / CHUNK_SLOTS;
 }
 
 /* Space is claimed at once: a page that cannot be had later would be a SIGBUS. */
@@ -127,7 +139,8 @@ struct vector_file *vector_file_open(
 	pthread_mutex_init(&f->mapping, NULL);
 	f->dimension = dimension;
 	f->padded = vector_padded(dimension);
-	f->header_size = vector_file_pages(sizeof(*f->header) + f->padded * sizeof(float));
+	f->header_size = vector_file_pages(sizeof(*f->header) + f->padded * sizeof(float) +
+	    CHUNKS_MAX * sizeof(struct vector_bounds));
 	size_t slot = sizeof(int64_t) + 2 * sizeof(uint64_t) + 3 * sizeof(float);
 	f->chunk_size = vector_file_pages(
 	    CHUNK_SLOTS * (slot + sketch_signs(f->padded) / 8 + f->padded * sizeof(float)));
@@ -241,16 +254,19 @@ bool vector_file_drop(struct vector_file *f, int64_t *rows, size_t count, struct
 	struct vector_chunk c;
 	if (filled)
 		qsort(rows, count, sizeof(*rows), compare_rows);
-	for (uint64_t slot = 0; slot < filled; slot++) {
-		size_t at = slot % CHUNK_SLOTS;
-		if (at == 0 && !vector_file_chunk(f, slot / CHUNK_SLOTS, &c, err))
-			return false;
-		int64_t row = c.rows[at];
-		if (!row || row < rows[0] || row > rows[count - 1] ||
-		    !bsearch(&row, rows, count, sizeof(row), compare_rows))
+	for (uint64_t slot = 0; slot < filled; slot += CHUNK_SLOTS) {
+		const struct vector_bounds *b = bounds_of(f, slot);
+		if (b->high < rows[0] || b->low > rows[count - 1])
 			continue;
-		atomic_store(&c.rows[at], 0);
-		f->header->dead++;
+		if (!vector_file_chunk(f, slot / CHUNK_SLOTS, &c, err))
+			return false;
+		for (size_t at = 0; at < CHUNK_SLOTS && slot + at < filled; at++) {
+			int64_t row = c.rows[at];
+			if (!row || !bsearch(&row, rows, count, sizeof(row), compare_rows))
+				continue;
+			atomic_store(&c.rows[at], 0);
+			f->header->dead++;
+		}
 	}
 	return true;
 }
@@ -261,7 +277,7 @@ static bool find_dead(struct vector_file *f, uint64_t *slot, struct error *err)
 	struct vector_header *h = f->header;
 	uint64_t count = vector_file_count(f);
 	struct vector_chunk c;
-	if (h->dead < DEAD_FEW)
+	if (h->dead < DEAD_FEW || h->dead < count / DEAD_PART)
 		return false;
 	for (uint64_t tries = 0; tries < count; tries++) {
 		*slot = h->cursor++ % count;
@@ -327,6 +343,11 @@ static bool fill_slot(
 		sketch_slot(f, &c, at, work);
 		free(work);
 	}
+	struct vector_bounds *b = bounds_of(f, slot);
+	if (!b->low || e->row < b->low)
+		b->low = e->row;
+	if (e->row > b->high)
+		b->high = e->row;
 	atomic_store_explicit(&c.rows[at], e->row, memory_order_release);
 	return true;
 }
