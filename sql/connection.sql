@@ -18,6 +18,10 @@ PRAGMA cache_spill = 768;
 PRAGMA query_only = ON;
 PRAGMA cache_size = -64;
 
+-- name: words_interface
+-- FTS5 fills in the pointer.
+SELECT fts5(:interface) AS given;
+
 -- name: journal_wal
 PRAGMA journal_mode = WAL;
 

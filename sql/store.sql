@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: ISC
 -- Statements on store.db.  Parameters of a filter are NULL where there is no such condition;
--- memory_fits is the function of storage/sqlite/memories.c.
+-- memory_fits is the function of storage/sqlite/memory_fits.c, the others are those of memory_words.c.
 
 -- name: memory_insert
 INSERT INTO memories (row, memory_id, user_id, owner, thread_id, memory_type, category, entity,
@@ -56,6 +56,21 @@ WHERE user_id = :user_id
 ORDER BY row DESC
 LIMIT :limit;
 
+-- name: memory_few
+-- Whether a user has so few of all vectors that reading each takes no longer than to pass over all others.
+SELECT NOT EXISTS (SELECT 1 FROM memories WHERE user_id = :user_id
+	LIMIT 1 OFFSET (SELECT coalesce(max(change), 0) / 256 FROM vectors)) AS few;
+
+-- name: memory_vectors
+SELECT m.row, v.vector
+FROM memories AS m CROSS JOIN vectors AS v ON v.memory = m.row
+WHERE m.user_id = :user_id
+	AND v.model = :model
+	AND (:thread_id IS NULL OR m.thread_id = :thread_id)
+	AND (:memory_type IS NULL OR m.memory_type = :memory_type)
+	AND (:category IS NULL OR m.category = :category)
+	AND (:filters IS NULL OR memory_fits(m.metadata, :filters));
+
 -- name: memory_update
 UPDATE memories
 SET content = :content,
@@ -107,15 +122,22 @@ LIMIT :limit;
 
 -- name: memory_matching
 -- The owner is a word that every memory of theirs has; it finds them, and weighs nothing.
-SELECT m.row, m.created_at, -bm25(words, 0.0, 1.0) AS weight
-FROM words JOIN memories AS m ON m.row = words.rowid
-WHERE words MATCH :words
-	AND (:user_id IS NULL OR m.user_id = :user_id)
-	AND (:thread_id IS NULL OR m.thread_id = :thread_id)
-	AND (:memory_type IS NULL OR m.memory_type = :memory_type)
-	AND (:category IS NULL OR m.category = :category)
-	AND (:filters IS NULL OR memory_fits(m.metadata, :filters))
-ORDER BY weight DESC, m.row DESC
+-- How rare a word is, is counted among the user's memories.
+WITH hits AS MATERIALIZED (
+	SELECT m.row, m.created_at, memory_words(words) AS found
+	FROM words JOIN memories AS m ON m.row = words.rowid
+	WHERE words MATCH :words
+		AND (:user_id IS NULL OR m.user_id = :user_id)
+		AND (:thread_id IS NULL OR m.thread_id = :thread_id)
+		AND (:memory_type IS NULL OR m.memory_type = :memory_type)
+		AND (:category IS NULL OR m.category = :category)
+		AND (:filters IS NULL OR memory_fits(m.metadata, :filters))
+)
+SELECT row, created_at, memory_weight(found, (SELECT memory_rarity(found,
+		CASE WHEN :user_id IS NOT NULL THEN
+			(SELECT count(*) FROM memories WHERE user_id = :user_id) END) FROM hits)) AS weight
+FROM hits
+ORDER BY weight DESC, row DESC
 LIMIT :limit;
 
 -- name: model_insert

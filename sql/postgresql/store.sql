@@ -41,6 +41,21 @@ WHERE hashtextextended(user_id, 0) = hashtextextended(:user_id COLLATE "C", 0)
 ORDER BY row DESC
 LIMIT CASE WHEN :filters::text IS NULL THEN :limit END;
 
+-- name: memory_few
+SELECT NOT EXISTS (SELECT 1 FROM memories
+	WHERE hashtextextended(user_id, 0) = hashtextextended(:user_id COLLATE "C", 0) AND user_id = :user_id
+	LIMIT 1 OFFSET (SELECT coalesce(max(change), 0) / 256 FROM vectors)) AS few;
+
+-- name: memory_vectors
+SELECT m.row, v.vector, CASE WHEN :filters::text IS NOT NULL THEN m.metadata END AS memory_fits
+FROM memories AS m JOIN vectors AS v ON v.memory = m.row
+WHERE hashtextextended(m.user_id, 0) = hashtextextended(:user_id COLLATE "C", 0)
+	AND m.user_id = :user_id
+	AND v.model = :model
+	AND (:thread_id IS NULL OR m.thread_id = :thread_id)
+	AND (:memory_type IS NULL OR m.memory_type = :memory_type)
+	AND (:category IS NULL OR m.category = :category);
+
 -- name: memory_update
 UPDATE memories
 SET content = :content,
@@ -90,34 +105,57 @@ ORDER BY m.row DESC
 LIMIT CASE WHEN :filters::text IS NULL THEN :limit END;
 
 -- name: memory_matching
--- BM25 as FTS5 has it, k1 1.2 and b 0.75; :words is the query for FTS5, of which the words in quotes count.
-WITH wanted AS (
+-- BM25 as SQLite has it, k1 1.2 and b 0.75; :words is the query for FTS5, of which the words in quotes count.  Those of
+-- a user are looked for in what they have, others in all that has the words.
+WITH wanted AS MATERIALIZED (
 	SELECT DISTINCT w.word
 	FROM regexp_matches(:words, '"([^"]*)"', 'g') AS quoted
 		CROSS JOIN LATERAL words_of(quoted[1]) AS w (word)
+), hits AS MATERIALIZED (
+	SELECT m.row, w.word, w.times
+	FROM memories AS m CROSS JOIN LATERAL (
+		SELECT words.word, words.times
+		FROM words
+		WHERE words.memory = m.row AND words.word IN (SELECT word FROM wanted)
+		OFFSET 0) AS w
+	WHERE :user_id IS NOT NULL
+		AND hashtextextended(m.user_id, 0) = hashtextextended(:user_id COLLATE "C", 0)
+		AND m.user_id = :user_id
+		AND (:thread_id IS NULL OR m.thread_id = :thread_id)
+		AND (:memory_type IS NULL OR m.memory_type = :memory_type)
+		AND (:category IS NULL OR m.category = :category)
+	UNION ALL
+	SELECT m.row, words.word, words.times
+	FROM wanted JOIN words ON words.word = wanted.word JOIN memories AS m ON m.row = words.memory
+	WHERE :user_id IS NULL
+		AND (:thread_id IS NULL OR m.thread_id = :thread_id)
+		AND (:memory_type IS NULL OR m.memory_type = :memory_type)
+		AND (:category IS NULL OR m.category = :category)
+), long AS MATERIALIZED (
+	SELECT lengths.memory AS row, lengths.words
+	FROM (SELECT DISTINCT row FROM hits) AS h CROSS JOIN LATERAL (
+		SELECT memory, words FROM lengths WHERE memory = h.row OFFSET 0) AS lengths
 ), held AS (
-	SELECT greatest(count(*), 1) AS memories, greatest(avg(words), 1)::float8 AS usual FROM lengths
+	SELECT (SELECT greatest(avg(words), 1)::float8 FROM long) AS usual,
+		CASE WHEN :user_id IS NULL THEN (SELECT count(*) FROM lengths)
+		ELSE (SELECT count(*) FROM memories
+			WHERE hashtextextended(user_id, 0) = hashtextextended(:user_id COLLATE "C", 0)
+				AND user_id = :user_id) END AS memories
 ), rare AS (
-	SELECT wanted.word,
-		greatest(ln((held.memories - count(words.memory) + 0.5) / (count(words.memory) + 0.5)), 1e-6)::float8 AS weight
-	FROM wanted CROSS JOIN held JOIN words ON words.word = wanted.word
-	GROUP BY wanted.word, held.memories
+	SELECT hits.word,
+		greatest(ln((held.memories - count(*) + 0.5) / (count(*) + 0.5)), 1e-6)::float8 AS weight
+	FROM hits CROSS JOIN held
+	GROUP BY hits.word, held.memories
 ), found AS (
-	SELECT words.memory AS row,
-		sum(rare.weight * words.times * 2.2
-			/ (words.times + 1.2 * (0.25 + 0.75 * lengths.words / held.usual))) AS weight
-	FROM rare JOIN words ON words.word = rare.word
-		JOIN lengths ON lengths.memory = words.memory
-		CROSS JOIN held
-	GROUP BY words.memory
+	SELECT hits.row,
+		sum(rare.weight * hits.times * 2.2
+			/ (hits.times + 1.2 * (0.25 + 0.75 * long.words / held.usual))) AS weight
+	FROM hits JOIN rare ON rare.word = hits.word JOIN long ON long.row = hits.row CROSS JOIN held
+	GROUP BY hits.row
 )
 SELECT m.row, m.created_at, found.weight AS weight,
 	CASE WHEN :filters::text IS NOT NULL THEN m.metadata END AS memory_fits
 FROM found JOIN memories AS m ON m.row = found.row
-WHERE (:user_id IS NULL OR m.user_id = :user_id)
-	AND (:thread_id IS NULL OR m.thread_id = :thread_id)
-	AND (:memory_type IS NULL OR m.memory_type = :memory_type)
-	AND (:category IS NULL OR m.category = :category)
 ORDER BY found.weight DESC, m.row DESC
 LIMIT CASE WHEN :filters::text IS NULL THEN :limit END;
 

@@ -444,6 +444,76 @@ static void a_search_finds_words_and_the_newest_first(void)
 	close_store(st);
 }
 
+static void put_of(
+    struct memory_set *st, const char *user, const char *id, const char *text, const float *numbers)
+{
+	const struct memory m = {.memory_id = id,
+	    .user_id = user,
+	    .memory_type = "episodic",
+	    .category = "general",
+	    .metadata_json = "{}",
+	    .content = text};
+	const struct memory_vector vector = {numbers, NULL};
+	CU_ASSERT_TRUE(st->ops->put(st, NULL, &m, &no_links, &vector, &err));
+}
+
+/* "red" is common, but not with ann. */
+static void a_word_is_as_rare_as_its_user_has_it(void)
+{
+	struct memory_set *st = open_store("rare", MODEL);
+	const struct memory_filter hers = {.user_id = "ann"};
+	for (char id[] = "1"; *id <= '6'; ++*id)
+		put_of(st, "bob", id, "red", NULL);
+	put_of(st, "ann", "a", "red", NULL);
+	put_of(st, "ann", "b", "blue", NULL);
+	put_of(st, "ann", "c", "blue", NULL);
+	put_of(st, "ann", "d", "grey", NULL);
+	CU_ASSERT_STRING_EQUAL(matching(st, &hers, "red blue"), "a c b ");
+	close_store(st);
+}
+
+/* As ann: what is nearest, and how near. */
+static const char *nearest(
+    struct memory_set *st, const char *category, enum vector_metric metric, double *score)
+{
+	const struct memory_filter hers = {.user_id = "ann", .category = category};
+	struct memory_hit hits[10];
+	size_t count;
+	CU_ASSERT_TRUE(st->ops->similar(st, NULL, &hers, north, metric, 10, hits, &count, &err));
+	*score = count ? hits[0].score : -1;
+	return ids_of(st, hits, count);
+}
+
+/* The one memory of a user behind a thousand of others is read; ten are looked for among all. */
+static void what_few_have_beside_many_is_found_alike(void)
+{
+	struct memory_set *st = open_store("few", MODEL);
+	const float near[] = {0.6f, 0.8f, 0, 0};
+	double few[4], many;
+	char id[32];
+	put_of(st, "ann", "near", "", near);
+	for (int i = 0; i < 1100; i++) {
+		snprintf(id, sizeof(id), "other %d", i);
+		put_of(st, "bob", id, "", north);
+	}
+	for (int metric = METRIC_COSINE; metric <= METRIC_MANHATTAN; metric++) {
+		CU_ASSERT_STRING_EQUAL(
+		    nearest(st, NULL, (enum vector_metric)metric, &few[metric]), "near ");
+		CU_ASSERT_STRING_EQUAL(nearest(st, "none", (enum vector_metric)metric, &many), "");
+	}
+	CU_ASSERT_DOUBLE_EQUAL(few[METRIC_COSINE], 0.9, 1e-6);
+	for (int i = 0; i < 9; i++) {
+		snprintf(id, sizeof(id), "far %d", i);
+		put_of(st, "ann", id, "", east);
+	}
+	for (int metric = METRIC_COSINE; metric <= METRIC_MANHATTAN; metric++) {
+		const char *ids = nearest(st, NULL, (enum vector_metric)metric, &many);
+		CU_ASSERT_EQUAL(strncmp(ids, "near far 8 far 7 ", 17), 0);
+		CU_ASSERT_DOUBLE_EQUAL(many, few[metric], 1e-6);
+	}
+	close_store(st);
+}
+
 static bool gone_at_the_third_look(void *arg)
 {
 	int *looks = arg;
@@ -516,9 +586,11 @@ static const struct unit_test of_any_engine[] = {
     {"what several forget at once is counted once", what_several_forget_at_once_is_counted_once},
     {"a search ends when nobody waits", a_search_ends_when_nobody_waits},
     {"a search finds words, and the newest first", a_search_finds_words_and_the_newest_first},
+    {"what few have beside many is found alike", what_few_have_beside_many_is_found_alike},
 };
 
 static const struct unit_test of_no_other[] = {
+    {"a word is as rare as its user has it", a_word_is_as_rare_as_its_user_has_it},
     {"a database of a newer version is refused", a_database_of_a_newer_version_is_refused},
     {"a corrupt database is an error", a_corrupt_database_is_an_error},
     {"conditions hold as they say", conditions_hold_as_they_say},

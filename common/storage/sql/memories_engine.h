@@ -57,6 +57,10 @@ void memories_rows_query(struct memories_engine *e, const struct storage_context
     struct query *q, const struct memory_filter *filter, int64_t newest, size_t limit,
     struct error *err);
 
+/* The rows of a user with their vectors. */
+void memories_vectors_query(struct memories_engine *e, const struct storage_context *ctx,
+    struct query *q, const struct memory_filter *filter, struct error *err);
+
 /* Binds all of a filter, to a statement that has all of its parameters. */
 void memories_bind_filter(struct query *q, const struct memory_filter *filter);
 

@@ -119,6 +119,15 @@ void memories_rows_query(struct memories_engine *e, const struct storage_context
 	query_int(q, ":limit", limit > INT64_MAX ? INT64_MAX : (int64_t)limit);
 }
 
+void memories_vectors_query(struct memories_engine *e, const struct storage_context *ctx,
+    struct query *q, const struct memory_filter *filter, struct error *err)
+{
+	pool_query(e->pool, q, SQL_MEMORY_VECTORS, err);
+	memories_bind_filter(q, filter);
+	query_int(q, ":model", e->model);
+	watch_filter(q, ctx, filter);
+}
+
 bool memories_recent(struct memory_set *set, const struct storage_context *ctx,
     const struct memory_filter *filter, size_t limit, struct memory_hit *hits, size_t *count,
     struct error *err)

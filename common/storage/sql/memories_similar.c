@@ -2,6 +2,10 @@
 /*
  * Nearness by vectors: keeps the file of vectors up to date and searches it.
  *
+ * Who has few of many memories is not looked for in the file, which would pass over those of all
+ * others: the database gives the vectors.  So what a search takes grows with what its user has, and
+ * not with what others have.
+ *
  * What the file finds is only a proposal.  The database says what still exists and fulfils the
  * filter; when too few of the proposed do, the rows that the filter holds are listed first and only
  * their vectors are compared.  So there are never fewer results than there could be.
@@ -207,20 +211,71 @@ static bool memories_find_near(
 	return ok;
 }
 
+/* ---- few of many ---- */
+
+static bool memories_has_few(
+    struct memories_engine *e, const char *user_id, bool *few, struct error *err)
+{
+	struct query q;
+
+	*few = false;
+	if (!user_id)
+		return true;
+	pool_query(e->pool, &q, SQL_MEMORY_FEW, err);
+	query_text(&q, ":user_id", user_id);
+	*few = query_row(&q) && query_column_int(&q, MEMORY_FEW_FEW);
+	return pool_query_end(e->pool, &q);
+}
+
+static int memories_nearer_first(const void *a, const void *b)
+{
+	const struct vector_hit *x = a, *y = b;
+
+	if (x->rank != y->rank)
+		return x->rank > y->rank ? -1 : 1;
+	return (x->row < y->row) - (x->row > y->row);
+}
+
+static bool memories_compare_few(
+    struct nearness *n, size_t limit, struct memory_hit *hits, size_t *count, struct error *err)
+{
+	size_t padded = vector_padded(n->e->dimension), room = 0, size;
+	float *vector = xcalloc(padded, sizeof(*vector));
+	struct query q;
+
+	memories_vectors_query(n->e, n->ctx, &q, n->filter, err);
+	while (query_row(&q)) {
+		const void *stored = query_column_blob(&q, MEMORY_VECTORS_VECTOR, &size);
+		if (size != n->e->dimension * sizeof(*vector))
+			continue;
+		memcpy(vector, stored, size);
+		if (n->found_count == room)
+			n->found = xrealloc(n->found, (room = room * 2 + 64) * sizeof(*n->found));
+		n->found[n->found_count++] =
+		    (struct vector_hit){query_column_int(&q, MEMORY_VECTORS_ROW),
+			vector_rank(n->query.metric, vector, n->query.vector, padded)};
+	}
+	free(vector);
+	if (!pool_query_end(n->e->pool, &q))
+		return false;
+	if (n->found_count)
+		qsort(n->found, n->found_count, sizeof(*n->found), memories_nearer_first);
+	for (; *count < limit && *count < n->found_count; (*count)++)
+		hits[*count] = (struct memory_hit){n->found[*count].row, 0,
+		    vector_similarity(n->query.metric, n->found[*count].rank)};
+	return true;
+}
+
 bool memories_similar(struct memory_set *set, const struct storage_context *ctx,
     const struct memory_filter *filter, const float *vector, enum vector_metric metric,
     size_t limit, struct memory_hit *hits, size_t *count, struct error *err)
 {
 	struct memories_engine *e = memories_engine_of(set);
-	struct nearness n = {
-	    .e = e, .ctx = ctx, .file = memories_vectors(e, err), .filter = filter};
-	float *padded;
-	bool ok;
+	struct nearness n = {.e = e, .ctx = ctx, .filter = filter};
+	float *padded = xcalloc(vector_padded(e->dimension), sizeof(*padded));
+	bool few, ok;
 
 	*count = 0;
-	if (!n.file)
-		return false;
-	padded = xcalloc(vector_file_padded(n.file), sizeof(*padded));
 	memcpy(padded, vector, e->dimension * sizeof(*padded));
 	n.query = (struct vector_query){
 	    .vector = padded,
@@ -228,8 +283,13 @@ bool memories_similar(struct memory_set *set, const struct storage_context *ctx,
 	    .owner = filter->user_id ? vector_word(filter->user_id) : 0,
 	    .thread = filter->thread_id ? vector_word(filter->thread_id) : 0,
 	};
-	ok = memories_bring_up_to_date(e, n.file, err) &&
-	    memories_find_near(&n, limit, hits, count, err);
+	ok = memories_has_few(e, filter->user_id, &few, err);
+	if (ok && few)
+		ok = memories_compare_few(&n, limit, hits, count, err);
+	else if (ok)
+		ok = (n.file = memories_vectors(e, err)) &&
+		    memories_bring_up_to_date(e, n.file, err) &&
+		    memories_find_near(&n, limit, hits, count, err);
 	free(n.found);
 	free(padded);
 	return ok;

@@ -59,7 +59,7 @@ static bool sqlite_set_up(struct sqlite_db *db, enum db_mode mode, struct error 
 	sqlite3_extended_result_codes(db->handle, 1);
 	sqlite3_busy_handler(db->handle, wait_for_lock, db);
 	sqlite_memory_fits_add(db->handle);
-	return db_exec(&db->db, SQL_CONNECTION_SETUP, err) &&
+	return db_exec(&db->db, SQL_CONNECTION_SETUP, err) && sqlite_memory_words_add(db, err) &&
 	    db_exec(&db->db, mode_setup[mode], err);
 }
 

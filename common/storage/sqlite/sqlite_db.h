@@ -41,4 +41,7 @@ extern const struct copy_ops sqlite_copy;
 /* Makes memory_fits known to a connection; SQLite's code. */
 int sqlite_memory_fits_add(sqlite3 *handle);
 
+/* The same of what ranks by words; false with err set. */
+bool sqlite_memory_words_add(struct sqlite_db *db, struct error *err);
+
 #endif

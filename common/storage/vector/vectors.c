@@ -231,3 +231,21 @@ double vector_similarity(enum vector_metric metric, float rank)
 	}
 	return 0;
 }
+
+float vector_rank(enum vector_metric metric, const float *vector, const float *query, size_t n)
+{
+	const struct vector_kernels *k = vector_kernels();
+	float norms;
+	switch (metric) {
+	case METRIC_COSINE:
+		norms = sqrtf(k->dot(vector, vector, n)) * sqrtf(k->dot(query, query, n));
+		return norms > 0 ? k->dot(vector, query, n) / norms : 0;
+	case METRIC_EUCLIDEAN:
+		return -k->squared_distance(vector, query, n);
+	case METRIC_MANHATTAN:
+		return -k->manhattan(vector, query, n);
+	case METRIC_DOT_PRODUCT:
+		break;
+	}
+	return k->dot(vector, query, n);
+}

@@ -44,4 +44,7 @@ size_t vector_kernels_all(const struct vector_kernels *sets[3]);
  */
 double vector_similarity(enum vector_metric metric, float rank);
 
+/* The rank of a padded vector of n numbers before a query. */
+float vector_rank(enum vector_metric metric, const float *vector, const float *query, size_t n);
+
 #endif

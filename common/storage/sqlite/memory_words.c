@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * BM25 in SQL, over what a search finds: memory_words(words) counts the phrases of the query in a
+ * row of the index of words, memory_rarity(found, memories) sums that up over all rows, and
+ * memory_weight(found, rarity) is the rank of one.
+ *
+ * bm25() of FTS5 would do, but at every search it counts each phrase in all memories, whoever has
+ * them.
+ */
+#include "storage/sqlite/sqlite_db.h"
+
+#include <math.h>
+#include <string.h>
+
+#define CONTENT 1       /* column of the index */
+#define PHRASES_MAX 128 /* of a query: memories_read.c asks for fewer */
+#define K1 1.2
+#define B 0.75
+#define COMMON 1e-6 /* weight of a word that most memories have */
+
+/* Values are arrays of numbers, which may lie anywhere when they are handed on. */
+
+enum { FOUND_MEMORIES, FOUND_WORDS, FOUND_TIMES, FOUND_MOST = FOUND_TIMES + PHRASES_MAX };
+enum { RARITY_USUAL, RARITY_WEIGHTS, RARITY_MOST = RARITY_WEIGHTS + PHRASES_MAX };
+
+/* How many numbers; 0 where the value is none of these. */
+static size_t memory_words_numbers(sqlite3_value *value, void *out, size_t most)
+{
+	const void *blob = sqlite3_value_blob(value);
+	size_t size = (size_t)sqlite3_value_bytes(value);
+	if (!blob || size % sizeof(int64_t) || size / sizeof(int64_t) > most)
+		return 0;
+	memcpy(out, blob, size);
+	return size / sizeof(int64_t);
+}
+
+/* How many memories the index has, how many words this one, and how often it has each phrase. */
+static void memory_words(const Fts5ExtensionApi *api, Fts5Context *fts, sqlite3_context *context,
+    int count, sqlite3_value **values)
+{
+	int64_t found[FOUND_MOST] = {0};
+	int phrases = api->xPhraseCount(fts), instances = 0, words = 0;
+	sqlite3_int64 memories = 0;
+	int rc = phrases <= PHRASES_MAX ? api->xRowCount(fts, &memories) : SQLITE_ERROR;
+	(void)count;
+	(void)values;
+	if (rc == SQLITE_OK)
+		rc = api->xColumnSize(fts, CONTENT, &words);
+	if (rc == SQLITE_OK)
+		rc = api->xInstCount(fts, &instances);
+	for (int i = 0; rc == SQLITE_OK && i < instances; i++) {
+		int phrase, column, offset;
+		rc = api->xInst(fts, i, &phrase, &column, &offset);
+		if (rc == SQLITE_OK && column == CONTENT)
+			found[FOUND_TIMES + phrase]++;
+	}
+	found[FOUND_MEMORIES] = memories;
+	found[FOUND_WORDS] = words;
+	if (rc == SQLITE_OK)
+		sqlite3_result_blob(context, found, (FOUND_TIMES + phrases) * (int)sizeof(*found),
+		    SQLITE_TRANSIENT);
+	else
+		sqlite3_result_error_code(context, rc);
+}
+
+struct rarity {
+	int64_t rows, words, memories;
+	size_t phrases;
+	int64_t rows_with[PHRASES_MAX];
+};
+
+static void memory_rarity_add(sqlite3_context *context, int count, sqlite3_value **values)
+{
+	struct rarity *r = sqlite3_aggregate_context(context, sizeof(*r));
+	int64_t found[FOUND_MOST];
+	size_t numbers = memory_words_numbers(values[0], found, FOUND_MOST);
+	(void)count;
+	if (!r || numbers < FOUND_TIMES)
+		return;
+	r->rows++;
+	r->words += found[FOUND_WORDS];
+	r->memories = sqlite3_value_type(values[1]) == SQLITE_NULL ? found[FOUND_MEMORIES]
+								   : sqlite3_value_int64(values[1]);
+	r->phrases = numbers - FOUND_TIMES;
+	for (size_t i = 0; i < r->phrases; i++)
+		r->rows_with[i] += found[FOUND_TIMES + i] > 0;
+}
+
+static void memory_rarity(sqlite3_context *context)
+{
+	const struct rarity *r = sqlite3_aggregate_context(context, 0);
+	double out[RARITY_MOST];
+	if (!r || !r->rows)
+		return;
+	out[RARITY_USUAL] = (double)r->words / (double)r->rows;
+	for (size_t i = 0; i < r->phrases; i++) {
+		double with = (double)r->rows_with[i], all = (double)r->memories;
+		double weight = log((all - with + 0.5) / (with + 0.5));
+		out[RARITY_WEIGHTS + i] = weight > COMMON ? weight : COMMON;
+	}
+	sqlite3_result_blob(
+	    context, out, (int)((RARITY_WEIGHTS + r->phrases) * sizeof(*out)), SQLITE_TRANSIENT);
+}
+
+static void memory_weight(sqlite3_context *context, int count, sqlite3_value **values)
+{
+	int64_t found[FOUND_MOST];
+	double rarity[RARITY_MOST], weight = 0;
+	size_t numbers = memory_words_numbers(values[0], found, FOUND_MOST);
+	size_t weights = memory_words_numbers(values[1], rarity, RARITY_MOST);
+	(void)count;
+	if (numbers < FOUND_TIMES || weights != numbers - FOUND_TIMES + RARITY_WEIGHTS)
+		return;
+	double length =
+	    rarity[RARITY_USUAL] > 0 ? (double)found[FOUND_WORDS] / rarity[RARITY_USUAL] : 1;
+	for (size_t i = 0; i < numbers - FOUND_TIMES; i++) {
+		double times = (double)found[FOUND_TIMES + i];
+		weight += rarity[RARITY_WEIGHTS + i] * times * (K1 + 1) /
+		    (times + K1 * (1 - B + B * length));
+	}
+	sqlite3_result_double(context, weight);
+}
+
+/* FTS5 hands out its interface to who binds a pointer for it. */
+static fts5_api *memory_words_interface(struct db *db, struct error *err)
+{
+	fts5_api *api = NULL;
+	struct query q;
+	query_start(&q, db, SQL_WORDS_INTERFACE, err);
+	if (q.stmt)
+		sqlite3_bind_pointer(q.stmt, 1, &api, "fts5_api_ptr", NULL);
+	query_row(&q);
+	return query_end(&q) ? api : NULL;
+}
+
+bool sqlite_memory_words_add(struct sqlite_db *db, struct error *err)
+{
+	const int how = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY;
+	fts5_api *api = memory_words_interface(&db->db, err);
+	if (!api)
+		return error_set(err, ERR_STORAGE, "SQLite: there is no FTS5");
+	api->xCreateFunction(api, "memory_words", NULL, memory_words, NULL);
+	sqlite3_create_function(
+	    db->handle, "memory_rarity", 2, how, NULL, NULL, memory_rarity_add, memory_rarity);
+	sqlite3_create_function(
+	    db->handle, "memory_weight", 2, how, NULL, memory_weight, NULL, NULL);
+	return true;
+}
