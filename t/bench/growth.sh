@@ -1,15 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
 # What a lone client waits for, over how much the service already keeps: threads, messages in a thread, runs that are
-# queued, files.  SIZES (1000 10000 100000) says how much, KINDS (threads messages runs files) of what.  In OUTPUT it
-# leaves the points of each, growth-*.tsv, and their plots.  A result is the median time at the largest size against that
+# queued, files, memories of others.  SIZES (1000 10000 100000) says how much, KINDS (threads messages runs files memories)
+# of what.  In OUTPUT it leaves the points of each, growth-*.tsv, and their plots.  A result is the median time at the largest size against that
 # at the smallest, of the call where this is most.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/bench/http.sh"
 . "$TOP_SRCDIR/t/bench/history.sh"
 
-: "${SIZES:=1000 10000 100000}" "${KINDS:=threads messages runs files}" "${OUTPUT:=$TOP_BUILDDIR/t/bench}"
+: "${SIZES:=1000 10000 100000}" "${KINDS:=threads messages runs files memories}" "${OUTPUT:=$TOP_BUILDDIR/t/bench}"
+TOOL=${STORE:-$TOP_BUILDDIR/t/bench/store}
 mkdir -p "$OUTPUT"
 
 # asking METHOD PATH BODY [TYPE]: a file for wrk whose requests are that, with <N> a number that counts up and <R> one
@@ -123,8 +124,29 @@ a small file$crlf
 	done >"$OUTPUT/growth-files.tsv"
 }
 
+# stored BODY: the id of a memory.
+stored() { curl -sf --json "$1" "$BASE/v1/store/memories" | jq -r .data.memory_id; }
+
+# Of a user who has a thousand, and others a hundred each.
+memories() {
+	for SIZE in $SIZES; do
+		"$TOOL" fill "$STATE" "$SIZE" 100 || return
+		FILLED=$SIZE
+		id=$(stored '{"content":"to be changed","config":{"user_id":"writer"}}')
+		point 'store' "$(asking POST /v1/store/memories '{"content":"memory number <N>","config":{"user_id":"writer"}}')"
+		point 'change' "$(asking PUT "/v1/store/memories/$id" '{"content":"memory number <N>"}')"
+		point 'get' "$(asking POST "/v1/store/memories/$id" '')"
+		point 'list' "$(asking POST /v1/store/memories/list '{"limit":20,"config":{"user_id":"bench"}}')"
+		curl -sf -o "$WORK/warm" --json '{"query":"life","config":{"user_id":"bench"}}' "$BASE/v1/store/search"
+		for strategy in similarity relevance hybrid; do
+			point "search, $strategy" "$(asking POST /v1/store/search \
+				'{"query":"what was number <R> of a life","retrieval_strategy":"'$strategy'","config":{"user_id":"bench"}}')"
+		done
+	done >"$OUTPUT/growth-memories.tsv"
+}
+
 export FILLED LAST
-echo '{"agent": "builtin:demo", "threads": {"max_bytes": null}}' >agentgraph.json
+echo '{"agent": "builtin:demo", "store": "builtin:store", "threads": {"max_bytes": null}}' >agentgraph.json
 bench_start
 for kind in $KINDS; do
 	case $kind in
@@ -132,6 +154,7 @@ for kind in $KINDS; do
 	messages) in_thread && grown messages 'Calls on a long thread' 'messages in the thread' ;;
 	runs) queued && grown runs 'Calls beside a queue' 'runs queued' ;;
 	files) files && grown files 'Calls beside files' 'files' ;;
+	memories) memories && grown memories 'Calls beside memories of others' 'memories' ;;
 	esac
 done
 tap_plan 0

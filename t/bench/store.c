@@ -2,17 +2,18 @@
 /*
  * What t/bench/store.sh measures the memory store against, and with.
  *
- *     store fill STATE N      puts N memories with random vectors into STATE/store.db
- *     store scan N            milliseconds of a bare loop over N vectors in memory, best 10 kept
- *     store insert STATE N    memories a second that SQLite inserts, a transaction each
- *     store recall STATE      part of the 10 nearest that a search finds, of vectors a service has
- * open
+ *     store fill STATE N [EACH]  puts N memories with random vectors into STATE/store.db, behind
+ * those that it has; with EACH the first thousand are those of bench, and EACH are those of one
+ * other user store scan N            milliseconds of a bare loop over N vectors in memory, best 10
+ * kept store insert STATE N    memories a second that SQLite inserts, a transaction each store
+ * recall STATE      part of the 10 nearest that a search finds, of vectors a service has open
  */
 #include "base/memory.h"
 #include "base/os/shared.h"
 #include "config/config.h"
 #include "model/embed/embed.h"
 #include "storage/memories.h"
+#include "storage/sql/memories_engine.h"
 #include "storage/sqlite/sqlite_db.h"
 #include "storage/vector/vector_search.h"
 
@@ -89,17 +90,21 @@ static struct db *make_database(const char *state)
 	return db;
 }
 
-static bool insert(struct db *db, int64_t n)
+/* each: 0, or how many of a user but bench. */
+static bool insert(struct db *db, int64_t n, int64_t each)
 {
 	float v[DIMENSION];
-	char id[40], content[80];
+	char id[40], content[80], user[40] = "bench", owner[OWNER_WORD_SIZE];
 	struct query q;
 	snprintf(id, sizeof(id), "%016" PRIx64 "%016" PRIx64, (uint64_t)n * 0x9e3779b97f4a7c15u, n);
 	snprintf(content, sizeof(content), "memory number %" PRId64 " of a long life", n);
+	if (each && n > 1000)
+		snprintf(user, sizeof(user), "user%" PRId64, n / each);
+	memories_owner_word(user, owner);
 	query_start(&q, db, SQL_MEMORY_INSERT, &err);
 	query_text(&q, ":memory_id", id);
-	query_text(&q, ":user_id", "bench");
-	query_text(&q, ":owner", "u0000000000000000");
+	query_text(&q, ":user_id", user);
+	query_text(&q, ":owner", owner);
 	query_text(&q, ":memory_type", "episodic");
 	query_text(&q, ":category", "general");
 	query_text(&q, ":metadata", "{\"category\":\"general\"}");
@@ -120,12 +125,23 @@ static bool insert(struct db *db, int64_t n)
 	return query_run(&q);
 }
 
-static int fill(const char *state, int64_t count)
+/* Memories that there are. */
+static int64_t filled(struct db *db)
+{
+	struct query q;
+	query_start(&q, db, SQL_MEMORY_COUNT, &err);
+	int64_t count = query_row(&q) ? query_column_int(&q, MEMORY_COUNT_COUNT) : 0;
+	return query_end(&q) ? count : INT64_MAX;
+}
+
+static int fill(const char *state, int64_t count, int64_t each)
 {
 	struct db *db = make_database(state);
 	bool ok = db != NULL;
-	for (int64_t n = 1; ok && n <= count; n++) {
-		ok = (n % AT_ONCE != 1 || db_begin(db, &err)) && insert(db, n);
+	int64_t first = ok ? filled(db) + 1 : 1;
+	seed += (uint64_t)first;
+	for (int64_t n = first; ok && n <= count; n++) {
+		ok = ((n > first && n % AT_ONCE != 1) || db_begin(db, &err)) && insert(db, n, each);
 		if (ok && (n % AT_ONCE == 0 || n == count))
 			ok = db_commit(db, &err);
 		if (ok && n % (10 * AT_ONCE) == 0)
@@ -142,7 +158,7 @@ static int insert_rate(const char *state, int64_t count)
 	double start = now_ms();
 	bool ok = db != NULL;
 	for (int64_t n = 1; ok && n <= count; n++) {
-		ok = db_begin(db, &err) && insert(db, n) && db_commit(db, &err);
+		ok = db_begin(db, &err) && insert(db, n, 0) && db_commit(db, &err);
 		if (n % 1000 == 0)
 			sqlite3_wal_checkpoint_v2(
 			    sqlite_db_of(db)->handle, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
@@ -226,14 +242,15 @@ static int recall(const char *state)
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
-	if (argc == 4 && strcmp(what, "fill") == 0)
-		return fill(argv[2], atoll(argv[3]));
+	if ((argc == 4 || argc == 5) && strcmp(what, "fill") == 0)
+		return fill(argv[2], atoll(argv[3]), argc == 5 ? atoll(argv[4]) : 0);
 	if (argc == 4 && strcmp(what, "insert") == 0)
 		return insert_rate(argv[2], atoll(argv[3]));
 	if (argc == 3 && strcmp(what, "scan") == 0)
 		return scan((size_t)atoll(argv[2]));
 	if (argc == 3 && strcmp(what, "recall") == 0)
 		return recall(argv[2]);
-	fprintf(stderr, "usage: store fill STATE N | scan N | insert STATE N | recall STATE\n");
+	fprintf(
+	    stderr, "usage: store fill STATE N [EACH] | scan N | insert STATE N | recall STATE\n");
 	return 2;
 }
