@@ -1,13 +1,21 @@
 -- SPDX-License-Identifier: ISC
 -- Statements on threads.db: the threads.
 
--- name: thread_get
+-- part: whole_thread
 -- The fence is that of a claim (sql/claims.sql).
 SELECT row, thread_id, user_id, created_at, updated_at, thread_name, metadata, run_id,
 	status, stop, node, step, next, pause, waiting, summary, fields, message_bytes,
 	context_after, coalesce(tip, last_number) AS until, last_number, plain, 0 AS fence
 FROM threads
+
+-- name: thread_get
+-- take: whole_thread
 WHERE thread_id = :thread_id;
+
+-- name: thread_of_job
+-- columns: thread_get
+-- take: whole_thread
+WHERE row = :row;
 
 -- name: thread_owner
 SELECT user_id FROM threads WHERE thread_id = :thread_id;

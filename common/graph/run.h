@@ -95,6 +95,7 @@ struct run_store {
  */
 struct run_background {
 	const struct run_record *record; /* as it is stored */
+	const struct run_job *job;       /* as it was claimed */
 	int64_t attempt;                 /* from 1 */
 	const char *entered;             /* what the first write of an earlier attempt has kept, so
 					    that this one goes on (RUN_ON); NULL: it begins */

@@ -52,6 +52,7 @@ struct table {
 	uint32_t used; /* entries beyond were never touched */
 	uint32_t free; /* head of the free list */
 	uint32_t buckets[BUCKETS];
+	_Atomic uint64_t ended[BUCKETS]; /* how many leases of each */
 	struct entry entries[];
 };
 
@@ -109,6 +110,8 @@ static void lease_remove_entry(struct table *t, struct entry *e)
 {
 	uint32_t *link = lease_bucket_of(t, e->hash), self = lease_link_to(t, e);
 
+	if (lease_state_of(e) == ENTRY_HELD)
+		t->ended[e->hash % BUCKETS]++;
 	lease_set_state(e, ENTRY_FREE);
 	while (*link != self)
 		link = &lease_at(t, *link)->next;
@@ -403,6 +406,16 @@ bool lease_holds(const struct lease *lease)
 
 	return lease_state_of(e) == ENTRY_HELD &&
 	    atomic_load_explicit(&e->ticket, memory_order_relaxed) == lease->generation;
+}
+
+uint64_t lease_ended(struct leases *leases, const char *thread_id)
+{
+	return leases->table->ended[hash_text_32(thread_id) % BUCKETS];
+}
+
+bool lease_is_next(const struct lease *lease, uint64_t ended)
+{
+	return lease_ended(lease->queue, lease->thread_id) == ended;
 }
 
 static uint64_t lease_hash_run(const char *run_id)

@@ -40,6 +40,11 @@ struct lease *lease_acquire(struct leases *leases, const char *thread_id, enum l
 /* Whether it is still the thread's lease. */
 bool lease_holds(const struct lease *lease);
 void lease_run(struct lease *lease, const char *run_id);
+/* A number that is another one when a lease of the thread has ended, or of some others. */
+uint64_t lease_ended(struct leases *leases, const char *thread_id);
+/* Whether nobody has had the thread's lease from when lease_ended said that until this one was
+ * acquired: what its holders alone change is then as it was. */
+bool lease_is_next(const struct lease *lease, uint64_t ended);
 enum lease_order lease_ordered(const struct lease *lease);
 void lease_release(struct lease *lease);
 bool lease_running(struct leases *leases, const char *thread_id, bool *stop_requested);

@@ -139,9 +139,11 @@ struct run_job {
 	const struct push *push; /* as in run_record */
 
 	/* Of claim: */
-	const char *answers_json; /* what it began with, or NULL */
-	int64_t attempt;          /* from 1 */
-	bool given_back;          /* the latest attempt ended so, and not with its process */
+	const char *answers_json;    /* what it began with, or NULL */
+	int64_t attempt;             /* from 1 */
+	bool given_back;             /* the latest attempt ended so, and not with its process */
+	const struct thread *thread; /* as it was then; NULL: nobody has looked */
+	uint64_t ended;              /* of leases, by then (lease_ended) */
 };
 
 /* How a branch of a run in the background is kept behind the region that is stored with its thread.

@@ -96,6 +96,7 @@ struct thread {
 	struct thread_view view; /* the same, or as its latest write left it */
 };
 
+struct run_job;
 struct run_record;
 struct checkpoint;
 
@@ -293,10 +294,12 @@ struct thread_ops {
 	 */
 	struct lease *(*lease_acquire)(struct storage *st, const struct storage_context *ctx,
 	    const char *thread_id, enum lease_claim claim, int64_t wait_ms, struct error *err);
-	/* The thread of a lease that was just acquired, as get has it; an engine that has read it
-	 * for the lease reads it no second time. */
+	/* The thread of a lease that was just acquired, as get has it; for job, unless that is
+	 * NULL.  An engine that has read it for the lease, or with the claim of the job, reads it
+	 * no second time. */
 	bool (*lease_thread)(struct storage *st, const struct storage_context *ctx, struct arena *a,
-	    const struct lease *lease, struct thread *thread, struct error *err);
+	    const struct lease *lease, const struct run_job *job, struct thread *thread,
+	    struct error *err);
 	/* Bounds how many callers of this process may wait for leases at once; see leases_room. */
 	void (*lease_room)(struct storage *st, unsigned callers);
 	/* Marks the lease as that of a run of that id (others then see lease_running). */

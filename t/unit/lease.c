@@ -122,6 +122,29 @@ static void a_lease_is_held_by_one(void)
 	lease_release(l);
 }
 
+static void one_that_comes_next_knows_it(void)
+{
+	uint64_t before = lease_ended(leases, "next");
+	struct lease *l = acquire("next", 0);
+
+	CU_ASSERT_TRUE(lease_is_next(l, before));
+	CU_ASSERT_PTR_NULL(acquire("next", 0)); /* who has waited in vain has had nothing */
+	CU_ASSERT_TRUE(lease_is_next(l, before));
+	uint64_t meanwhile = lease_ended(leases, "next");
+	lease_release(l);
+	l = acquire("next", 0);
+	CU_ASSERT_FALSE(lease_is_next(l, before));
+	CU_ASSERT_FALSE(lease_is_next(l, meanwhile));
+	lease_release(l);
+
+	pid_t child = start_child("next", false);
+	meanwhile = lease_ended(leases, "next");
+	end_child(child);
+	l = acquire("next", 0);
+	CU_ASSERT_FALSE(lease_is_next(l, meanwhile));
+	lease_release(l);
+}
+
 static void threads_with_similar_ids_are_different(void)
 {
 	char ids[3][1021];
@@ -684,6 +707,7 @@ static void a_full_table_is_transient_and_is_swept_of_the_dead(void)
 
 static const struct unit_test tests[] = {
     {"a lease is held by one", a_lease_is_held_by_one},
+    {"one that comes next knows it", one_that_comes_next_knows_it},
     {"threads with similar ids are different", threads_with_similar_ids_are_different},
     {"a wait ends in time", a_wait_ends_in_time},
     {"waiters are served in the order of arrival", waiters_are_served_in_the_order_of_arrival},

@@ -588,8 +588,10 @@ static void memory_close(struct storage *st)
 }
 
 static bool memory_lease_thread(struct storage *st, const struct storage_context *ctx,
-    struct arena *a, const struct lease *lease, struct thread *thread, struct error *err)
+    struct arena *a, const struct lease *lease, const struct run_job *job, struct thread *thread,
+    struct error *err)
 {
+	(void)job;
 	return memory_thread_get(st, ctx, a, lease->thread_id, thread, err);
 }
 

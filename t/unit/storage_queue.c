@@ -333,6 +333,34 @@ static void a_run_begins_and_ends_with_its_job(void)
 	st->chunks_keep = 0;
 }
 
+/* The thread's name, as who has claimed a job of it finds it with the lease. */
+static const char *name_for(const struct run_job *job)
+{
+	struct lease *lease = hold(st, job->thread_id);
+	struct thread t = {0};
+
+	check_ok(st->threads->lease_thread(st, NULL, texts, lease, job, &t, &err));
+	let_go(st, lease);
+	CU_ASSERT_EQUAL(t.row, job->thread_row);
+	return t.thread_name;
+}
+
+static void a_claim_has_the_thread_until_somebody_changes_it(void)
+{
+	struct thread t = sample_thread("looked at");
+	struct run_job job;
+	int64_t next;
+
+	t.thread_name = "first";
+	must_submit(&t, "r1", 100, 0);
+	CU_ASSERT_TRUE_FATAL(claim_row(0, NOW, &job, &next));
+	CU_ASSERT_STRING_EQUAL(name_for(&job), "first");
+	t.thread_name = "second";
+	must_put(st, &t, "m1");
+	CU_ASSERT_STRING_EQUAL(name_for(&job), "second");
+	finish(&job, RUN_ERROR);
+}
+
 static void begin_and_end_go_in_one_write(void)
 {
 	struct thread t = sample_thread("carried"), start;
@@ -1858,6 +1886,8 @@ static const struct unit_test of_any_engine[] = {
     {"a run without delay is due by any clock", a_run_without_delay_is_due_by_any_clock},
     {"a run begins and ends with its job", a_run_begins_and_ends_with_its_job},
     {"a long request comes back", a_long_request_comes_back},
+    {"a claim has the thread until somebody changes it",
+	a_claim_has_the_thread_until_somebody_changes_it},
     {"begin and end go in one write", begin_and_end_go_in_one_write},
     {"the end of a run claims the next one", the_end_of_a_run_claims_the_next_one},
     {"the end of a run claims none when that is enough",

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define MAGIC "agshared"
-#define LAYOUT 13 /* goes up with every change of what the regions hold */
+#define LAYOUT 14 /* goes up with every change of what the regions hold */
 
 #define HEADER_SIZE 4096u
 

@@ -271,6 +271,7 @@ static void background_run(struct background *b, struct lease *lease)
 	const cJSON *body = arena_json(call->arena,
 	    json_parse(job->body_json, strlen(job->body_json), JSON_TRUSTED_DEPTH, NULL));
 	b->run = (struct run_background){.record = &b->record,
+	    .job = job,
 	    .attempt = job->attempt,
 	    .entered = job->answers_json,
 	    .yields = b->host->yield,

@@ -183,8 +183,8 @@ bool turn_open_background(
 	struct storage *storage = call->service->storage;
 	turn->lease = lease;
 	turn->background = background;
-	if (storage->threads->lease_thread(
-		storage, &call->ctx, call->arena, lease, &turn->thread, &call->error)) {
+	if (storage->threads->lease_thread(storage, &call->ctx, call->arena, lease, background->job,
+		&turn->thread, &call->error)) {
 		turn->is_new = turn->thread.created_at == background->record->created_at;
 		return background->entered || turn_go_back(turn);
 	}

@@ -75,7 +75,7 @@ bool thread_take(struct call *call, const char *thread_id, enum lease_claim clai
 		if (!*lease)
 			return false;
 		if (!storage->threads->lease_thread(
-			storage, &call->ctx, call->arena, *lease, thread, &call->error))
+			storage, &call->ctx, call->arena, *lease, NULL, thread, &call->error))
 			thread_blank(thread, thread_id, call->user_id);
 		bool left = !error_is_set(&call->error) && thread_is_left(call, thread);
 		if (left && !call->service->config->runs_background)

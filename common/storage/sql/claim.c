@@ -54,7 +54,10 @@ bool engine_claim(struct storage *st, const struct storage_context *ctx, struct 
 	struct engine *e = engine_of(st);
 	struct claim c = {.unit = {.run = claim_unit, .ask = claim_unit_ask},
 	    .row = row,
-	    .what = {.shared = e->shared, .arena = a, .now = now}};
+	    .what = {.shared = e->shared,
+		.leases = e->instances ? NULL : e->leases,
+		.arena = a,
+		.now = now}};
 	struct query q;
 	bool ok = true;
 

@@ -5,6 +5,7 @@
 
 #include "storage/lease.h"
 #include "storage/queue.h"
+#include "storage/runs.h"
 #include "storage/sql/claimer.h"
 #include "storage/sql/claims.h"
 
@@ -49,8 +50,13 @@ static bool engine_lease_release(
 }
 
 static bool engine_lease_thread(struct storage *st, const struct storage_context *ctx,
-    struct arena *a, const struct lease *lease, struct thread *thread, struct error *err)
+    struct arena *a, const struct lease *lease, const struct run_job *job, struct thread *thread,
+    struct error *err)
 {
+	if (job && job->thread && lease_is_next(lease, job->ended)) {
+		*thread = *job->thread;
+		return true;
+	}
 	return claims_thread(lease, a, thread) ||
 	    engine_thread_get(st, ctx, a, lease->thread_id, thread, err);
 }

@@ -3,9 +3,11 @@
 #include "storage/sql/jobs.h"
 
 #include "base/os/clock.h"
+#include "storage/lease.h"
 #include "storage/queue.h"
 #include "storage/sql/pushes.h"
 #include "storage/sql/runs_engine.h"
+#include "storage/sql/thread_row.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -76,6 +78,24 @@ bool job_read_whole(
 
 /* ---- claimed ---- */
 
+/* Nobody else writes meanwhile; who holds the thread now will have ended when it is changed. */
+static bool job_read_thread(struct db *db, struct job_claim *c, struct error *err)
+{
+	struct thread *thread = arena_alloc(c->arena, sizeof(*thread));
+	struct query q;
+
+	if (!c->job.thread_id)
+		return true;
+	c->job.ended = lease_ended(c->leases, c->job.thread_id);
+	query_start(&q, db, SQL_THREAD_OF_JOB, err);
+	query_int(&q, ":row", c->job.thread_row);
+	if (query_row(&q)) {
+		thread_row_copy(&q, c->arena, thread);
+		c->job.thread = thread;
+	}
+	return query_end(&q);
+}
+
 bool job_next_row(struct query *q, int64_t now, int64_t *row, int64_t *next_due)
 {
 	*row = 0;
@@ -101,7 +121,8 @@ bool job_take(
 		return false;
 	moves->waiting--;
 	queue_claimed(c->shared, row, c->claimer);
-	return job_read_whole(db, c->arena, row, &c->job, err);
+	return job_read_whole(db, c->arena, row, &c->job, err) &&
+	    (!c->leases || job_read_thread(db, c, err));
 }
 
 bool job_take_ask(struct db *db, const struct job_claim *c, struct query *q, struct error *err)

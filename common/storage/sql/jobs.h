@@ -36,6 +36,7 @@ bool job_read_whole(
 /* A claim as part of a transaction. */
 struct job_claim {
 	struct shared *shared;
+	struct leases *leases; /* NULL: its thread is read with its lease */
 	struct arena *arena;
 	int64_t claimer, now;
 

@@ -83,6 +83,7 @@ static bool job_comes_along(
 	if (!wanted || wanted->job.row || atomic_load(wanted->unless))
 		return false;
 	*claim = (struct job_claim){.shared = engine_of(st)->shared,
+	    .leases = engine_of(st)->instances ? NULL : engine_of(st)->leases,
 	    .arena = wanted->arena,
 	    .claimer = claimer_number(engine_of(st)->claimer),
 	    .now = clock_now()};
