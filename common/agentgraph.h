@@ -346,6 +346,10 @@ void ag_live_ended(ag_live_session *session);
 /* ---- Reading the state
  * --------------------------------------------------------------------------------------------- */
 
+/* Where the storage cannot say what is asked for, these say what the run has itself, and the step
+ * fails of that, whatever the node or edge makes of it.  Where the storage is away for now, a run
+ * in the background is taken up again. */
+
 /* Text of the last user message, "" when there is none.  Does not load the history when the run
  * brought that message. */
 const char *ag_user_text(const ag_state *state);
@@ -482,7 +486,8 @@ ag_result ag_fail(ag_run *run, const char *fmt, ...) __attribute__((format(print
  * /v1/store, and *answer, borrowed, is the "data" that the route answers with.  NULL for a body
  * stands for {}.  Where no "config" is given, memories belong to and come from the user alone whose
  * run it is.  AG_ERROR with the reason as ag_fail has it, which a node may return or pass over;
- * also when no store is configured.
+ * also when no store is configured.  A run that fails of it is over, also where the store was away
+ * for a moment: its node may be tried again (ag_graph_policy), and then puts what it puts again.
  */
 ag_result ag_store_put(ag_run *run, cJSON *body, const cJSON **answer);
 ag_result ag_store_search(ag_run *run, cJSON *body, const cJSON **answer);

@@ -20,13 +20,9 @@
 /* The last message of a role (any when NULL); the history is loaded only when the run has none. */
 static const cJSON *last_message(const ag_state *state, const char *role)
 {
-	struct error err = {0};
 	ag_run *run = state->run;
 	const cJSON *message = message_last(run->messages.array, role);
-	if (!message && run_load_context(run, &err))
-		message = message_last(run->context, role);
-	error_release(&err);
-	return message;
+	return message ? message : message_last(run_context(run), role);
 }
 
 const cJSON *ag_last_message(const ag_state *state)
@@ -46,13 +42,8 @@ const char *ag_user_text(const ag_state *state)
 
 const cJSON *ag_context(const ag_state *state)
 {
-	struct error err = {0};
-	ag_run *run = state->run;
-	if (run_load_context(run, &err))
-		return run->context;
-	log_error("context of thread %s cannot be read: %s", run->thread.thread_id, err.cause);
-	error_release(&err);
-	return run->messages.array;
+	const cJSON *context = run_context(state->run);
+	return context ? context : state->run->messages.array;
 }
 
 size_t ag_context_length(const ag_state *state)
@@ -61,13 +52,15 @@ size_t ag_context_length(const ag_state *state)
 	ag_run *run = state->run;
 	struct storage *storage = run->setup.storage;
 	int64_t stored = 0;
-	if (run->branch && !run_load_context(run, &err))
-		error_release(&err);
+	if (run->branch)
+		run_context(run);
 	if (run->context)
 		return (size_t)cJSON_GetArraySize(run->context);
-	if (checkpoint_settle(run, &err) && run->thread.row)
-		storage->threads->context_count(
-		    storage, &run->setup.ctx, run->thread.row, NULL, &stored, &err);
+	if (!checkpoint_settle(run, &err) ||
+	    (run->thread.row &&
+		!storage->threads->context_count(
+		    storage, &run->setup.ctx, run->thread.row, NULL, &stored, &err)))
+		run_unread(run, &err);
 	error_release(&err);
 	return (size_t)stored + run->messages.count - run->messages.written;
 }
@@ -151,8 +144,8 @@ ag_result ag_fail(ag_run *run, const char *fmt, ...)
 	char *text = xvasprintf(fmt, args);
 	va_end(args);
 	arena_defer(run->setup.arena, free, text);
-	run->frame.failure = run_text(run, text);
-	run->frame.away = false;
+	if (!run->frame.unread) /* of which whatever else fails may come */
+		run->frame.failure = run_text(run, text);
 	return AG_ERROR;
 }
 

@@ -272,9 +272,7 @@ static enum verdict branch_walk(struct branch *b)
 static enum verdict branch_run(struct branch *b)
 {
 	enum verdict verdict = branch_begin(b) ? branch_walk(b) : FAILED;
-	if (verdict == AT_END)
-		branch_end(b);
-	return verdict;
+	return verdict == AT_END && !branch_end(b) ? FAILED : verdict;
 }
 
 /* ---- Branches side by side */
@@ -355,6 +353,8 @@ enum verdict subgraph_run(
 {
 	const struct node *node = enter->into;
 	const char *key = kept ? NULL : node_cache_key(run, node, NULL, NULL);
+	if (!run_was_told(run, err))
+		return FAILED;
 	cJSON *found = node_cache_find(run, key);
 	if (found)
 		return step_say_kept(run, node, found, err) ? GO_ON : FAILED;

@@ -115,8 +115,9 @@ bool branch_begin(struct branch *b);
 void branch_hand_on(struct branch *b);
 
 /* It has arrived: a subgraph leaves what its output says, as long as its messages are there; and
- * what nodes have read of the thread is not kept until all have arrived. */
-void branch_end(struct branch *b);
+ * what nodes have read of the thread is not kept until all have arrived.  False with its error set
+ * where the output could not be read. */
+bool branch_end(struct branch *b);
 
 /* Hands what the branches have said and set to the run that forked; how the region ended. */
 enum verdict region_close(struct region *region, struct error *err);

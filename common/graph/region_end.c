@@ -11,13 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-void branch_end(struct branch *b)
+bool branch_end(struct branch *b)
 {
 	const struct node *into = b->region->edge->into;
 	const struct values values = {&b->run, &b->run.state, NULL};
 	if (into && into->sub->output)
 		b->output = arena_json(b->arena, values_json(into->sub->output, &values));
 	run_drop_context(&b->run);
+	return run_was_told(&b->run, &b->error);
 }
 
 /* How the region ended: what is worst for the run counts. */

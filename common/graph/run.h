@@ -229,12 +229,13 @@ const char *run_message_json(const ag_run *run, size_t place);
  * (the chunks of nodes). */
 cJSON *run_state(const ag_run *run, bool in_node, cJSON *context);
 
-/* The context as an array that the run owns; NULL with err set. */
-const cJSON *run_context(ag_run *run, struct error *err);
+/* The context as an array that the run owns; NULL where it cannot be read, of which the node fails,
+ * whatever it returns. */
+const cJSON *run_context(ag_run *run);
 
-/* ag_fail for a node that could not read what err says.  Where the storage is away for now, that is
- * what the run fails with, and one in the background may be taken up again. */
-ag_result run_cannot_read(ag_run *run, const char *what, const struct error *err);
+/* Whether the node was told all that it has asked of the conversation; where it was not it had
+ * better do nothing that is seen. */
+bool run_has_read(const ag_run *run);
 
 /*
  * Calls one tool of a tools node outside of any run, for a live agent.  setup's run_id, observer,

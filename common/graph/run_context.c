@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* The messages of a run, and what its nodes read of the thread: the context. */
 #include "base/json/json.h"
+#include "base/log/log.h"
 #include "graph/message/message.h"
 #include "graph/run_internal.h"
 #include "storage/history.h"
@@ -67,7 +68,7 @@ static bool context_add(void *arg, const char *id, const char *body_json)
 	return true;
 }
 
-bool run_load_context(ag_run *run, struct error *err)
+static bool run_load_context(ag_run *run, struct error *err)
 {
 	struct storage *storage = run->setup.storage;
 	struct context_walk walk = {
@@ -104,16 +105,51 @@ void run_drop_context(ag_run *run)
 	run->context = NULL;
 }
 
-const cJSON *run_context(ag_run *run, struct error *err)
+void run_unread(ag_run *run, const struct error *err)
 {
-	return run_load_context(run, err) ? run->context : NULL;
+	log_error("context of thread %s cannot be read: %s", run->thread.thread_id, err->cause);
+	run->frame.failure = "the conversation cannot be read";
+	run->frame.away = err->kind == ERR_TRANSIENT_STORAGE;
+	run->frame.unread = true;
 }
 
-ag_result run_cannot_read(ag_run *run, const char *what, const struct error *err)
+const cJSON *run_context(ag_run *run)
 {
-	ag_result result = ag_fail(run, "%s cannot be read", what);
-	run->frame.away = err->kind == ERR_TRANSIENT_STORAGE;
-	return result;
+	struct error err = {0};
+	if (run_load_context(run, &err))
+		return run->context;
+	run_unread(run, &err);
+	error_release(&err);
+	return NULL;
+}
+
+void run_set_failure(const ag_run *run, struct error *err)
+{
+	const struct node_frame *frame = &run->frame;
+	const char *name = frame->node ? frame->node->name : AG_START;
+	const char *why = frame->failure ? frame->failure : "the node failed";
+	if (frame->unread && frame->away) {
+		error_set(err, ERR_TRANSIENT_STORAGE, NULL);
+		error_cause(err, "node %s: %s", name, why);
+		return;
+	}
+	const char *at = arena_printf(run->setup.arena, "node.%s", name);
+	error_set(err, ERR_NODE, "Graph execution failed: %s", why);
+	error_field(err, ERR_NODE, at, "node_error", "%s", why);
+}
+
+bool run_was_told(ag_run *run, struct error *err)
+{
+	if (!run->frame.unread)
+		return true;
+	run_set_failure(run, err);
+	run->frame.unread = false;
+	return false;
+}
+
+bool run_has_read(const ag_run *run)
+{
+	return !run->frame.unread;
 }
 
 const cJSON *run_messages(const ag_run *run)

@@ -57,7 +57,8 @@ struct node_frame {
 	const char *leaves;     /* ag_trim: id of the last message that leaves the context */
 	const char *summary;    /* what takes the place of what leaves; NULL: nothing new */
 	const char *failure;    /* text of ag_fail */
-	bool away;              /* which it called because the storage is away for now */
+	bool unread;            /* it was told less of the conversation than there is */
+	bool away;              /* since the storage is away for now */
 	cJSON *pause;           /* the interrupt object when the node pauses */
 	const char *waiting_id; /* id of the message that holds remote calls left unanswered */
 	cJSON *declined;        /* calls that a person refused, their ids as members; or NULL */
@@ -128,8 +129,17 @@ struct ag_run {
 /* Adds to the run's messages (taken over) and to a loaded context. */
 void run_append(ag_run *run, cJSON *message);
 
-/* Loads the context into run->context. */
-bool run_load_context(ag_run *run, struct error *err);
+/* What somebody reads of the conversation that err says cannot be read: the step fails of that,
+ * whatever its node makes of the rest. */
+void run_unread(ag_run *run, const struct error *err);
+
+/* Whether nodes and edges were told all that they have asked of the conversation since the step was
+ * opened, or since this was asked; false with err set.  Where the storage is away for now, that is
+ * what the run fails of, and one in the background may be taken up again. */
+bool run_was_told(ag_run *run, struct error *err);
+
+/* Sets err to what the frame says that its node failed of. */
+void run_set_failure(const ag_run *run, struct error *err);
 
 /* Frees what nodes have read of the thread; it is read anew when it is asked for. */
 void run_drop_context(ag_run *run);

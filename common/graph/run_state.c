@@ -61,13 +61,15 @@ bool run_ordered(const ag_run *run, enum lease_order *order, struct error *err)
 
 int run_choose(ag_run *run, const struct edge *edge, struct error *err)
 {
+	const char *name = edge->fn ? edge->fn(&run->state, edge->data) : NULL;
+	if (!run_was_told(run, err))
+		return GRAPH_UNSET;
 	if (edge->map && !cJSON_GetArraySize(json_get(run->fields, edge->map)))
 		return edge->joins;
 	if (edge->join)
 		return GRAPH_FORK(edge - run->setup.graph->edges);
 	if (!edge->fn)
 		return edge->targets[0];
-	const char *name = edge->fn(&run->state, edge->data);
 	for (size_t i = 0; name && i < edge->target_count; i++) {
 		if (strcmp(edge->names[i], name) == 0)
 			return edge->targets[i];

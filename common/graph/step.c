@@ -164,18 +164,12 @@ static enum verdict step_call(ag_run *run, struct error *err)
 		step_timed_out(run, node->name, run->frame.seconds, err);
 		return FAILED;
 	}
+	if (!run_was_told(run, err))
+		return FAILED;
 	if (result == AG_PAUSE && run->frame.pause)
 		return PAUSED;
 	if (result != AG_OK) {
-		const char *why = run->frame.failure ? run->frame.failure : "the node failed";
-		const char *at = arena_printf(run->setup.arena, "node.%s", node->name);
-		if (run->frame.away) {
-			error_set(err, ERR_TRANSIENT_STORAGE, NULL);
-			error_cause(err, "node %s: %s", node->name, why);
-			return FAILED;
-		}
-		error_set(err, ERR_NODE, GRAPH_FAILED "%s", why);
-		error_field(err, ERR_NODE, at, "node_error", "%s", why);
+		run_set_failure(run, err);
 		return FAILED;
 	}
 	cJSON *left = key && !kept ? step_result(run) : NULL;

@@ -64,10 +64,12 @@ serve_stop
 cat >graph.json <<'JSON'
 {"g": {"nodes": {
 		"say": {"kind": "reply", "text": "said"},
+		"tell": {"kind": "exec", "command": ["jq", "-c", "{delta: (.context | length | tostring)}"]},
 		"ask": {"kind": "model", "provider": "openai", "model": "m", "base_url": "http://127.0.0.1:9/v1", "retries": 0, "api_key_env": "HOME"}},
 	"edges": [
-		{"from": "START", "if": [{"when": {"user_text": {"starts_with": "/ask"}}, "to": "ask"}], "else": "say"},
-		{"from": "say", "to": "END"}, {"from": "ask", "to": "END"}]}}
+		{"from": "START", "if": [{"when": {"user_text": {"starts_with": "/ask"}}, "to": "ask"},
+			{"when": {"user_text": {"starts_with": "/tell"}}, "to": "tell"}], "else": "say"},
+		{"from": "say", "to": "END"}, {"from": "ask", "to": "END"}, {"from": "tell", "to": "END"}]}}
 JSON
 printf '{"agent":"graph.json:g"}\n' >agentgraph.json
 api_start --config agentgraph.json
@@ -75,6 +77,8 @@ invoke hello "$(thread now)"
 is "$STATUS" 200 'a thread has a past'
 invoke hello "$(thread later)"
 is "$STATUS" 200 'and another one'
+invoke hello "$(thread told)"
+is "$STATUS" 200 'and a third'
 sql "CREATE FUNCTION away() RETURNS boolean LANGUAGE plpgsql AS
 	\$\$BEGIN RAISE EXCEPTION 'not now' USING ERRCODE = 'disk_full'; END\$\$;
 	ALTER TABLE bodies RENAME TO real_bodies;
@@ -84,7 +88,16 @@ is "$STATUS $(json .error.code "$BODY")" '503 TRANSIENT_STORAGE_ERROR' 'which it
 api POST /v1/graph/runs '{"messages":[{"role":"user","content":"/ask"}],"config":{"thread_id":"later","run_id":"r"}}'
 is "$STATUS" 202 'a run is queued'
 ok 'wait_for 20 grep -q "thread later is to be taken up again: node ask: " "$SERVE_ERR"' 'which is not over for that'
+invoke /tell "$(thread now)"
+is "$STATUS $(json .error.code "$BODY")" '503 TRANSIENT_STORAGE_ERROR' 'nor can a program'
+api POST /v1/graph/runs '{"messages":[{"role":"user","content":"/tell"}],"config":{"thread_id":"told","run_id":"r"}}'
+is "$STATUS" 202 'one with a program is queued'
+ok 'wait_for 20 grep -q "thread told is to be taken up again: node tell: " "$SERVE_ERR"' 'which is not over either'
 sql 'DROP VIEW bodies; ALTER TABLE real_bodies RENAME TO bodies'
 ok 'wait_for 60 over later' 'when it can be read again it ends'
 is "$(json '.data.attempt, .data.error.code' "$BODY" | xargs)" '2 NODE_ERROR' 'as its model says, which is not there'
+ok 'wait_for 60 over told' 'the other one ends'
+is "$(json '.data.attempt, .data.status' "$BODY" | xargs)" '2 completed' 'well'
+api GET /v1/threads/told/messages
+is "$(json '.data.messages[-1].content[0].text' "$BODY")" 3 'and its program was told all there is'
 done_testing

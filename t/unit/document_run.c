@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* START → n → END, with a state of its own. */
 #define ONE_NODE(node)                                                                           \
@@ -474,6 +475,140 @@ static void mistakes_in_subgraphs_of_c_are_told(void)
 	}
 }
 
+/* ---- A conversation that cannot be read */
+
+static enum error_kind unreadable;
+
+static bool context_fails(struct storage *st, const struct storage_context *ctx, int64_t thread_row,
+    const struct thread_view *view, message_fn fn, void *arg, struct error *err)
+{
+	(void)st, (void)ctx, (void)thread_row, (void)view, (void)fn, (void)arg;
+	return error_set(err, unreadable, NULL);
+}
+
+static bool count_fails(struct storage *st, const struct storage_context *ctx, int64_t thread_row,
+    const struct thread_view *view, int64_t *count, struct error *err)
+{
+	(void)st, (void)ctx, (void)thread_row, (void)view, (void)count;
+	return error_set(err, unreadable, NULL);
+}
+
+/* A node that reads what its data says, and what it returns then. */
+struct reader {
+	char reads;
+	ag_result returns;
+	int ran;
+};
+
+static void read_something(const ag_state *state, char what)
+{
+	if (what == 'c')
+		ag_context(state);
+	if (what == 'n')
+		ag_context_length(state);
+	if (what == 'l') /* which is of the run where the user has said something */
+		ag_user_text(state);
+}
+
+static ag_result reading_node(ag_run *run, const ag_state *state, void *data)
+{
+	struct reader *reader = data;
+	reader->ran++;
+	read_something(state, reader->reads);
+	ag_say(run, "read");
+	if (reader->returns == AG_ERROR)
+		return ag_fail(run, "it says nothing of this");
+	return reader->returns == AG_PAUSE ? ag_interrupt(run, NULL, NULL, &(const cJSON *){NULL})
+					   : AG_OK;
+}
+
+static const char *reading_edge(const ag_state *state, void *data)
+{
+	struct reader *reader = data;
+	read_something(state, reader->reads);
+	return AG_END;
+}
+
+/* What a run says whose node, and the edge behind it, read so on a thread with a past. */
+static const char *unread_says(struct reader *node, struct reader *edge, enum error_kind *failed)
+{
+	static struct buf out;
+	struct talk talk;
+	ag_graph *graph = graph_new("c");
+	struct thread_ops ops;
+	ag_graph_node(graph, "n", reading_node, node);
+	ag_graph_edge(graph, AG_START, "n");
+	ag_graph_branch(graph, "n", reading_edge, edge, (const char *const[]){AG_END, NULL});
+	talk_begin(&talk, graph);
+	talk_add(&talk, "{\"role\":\"user\",\"content\":[]}");
+	ops = *talk.storage->threads;
+	ops.context = context_fails;
+	ops.context_count = count_fails;
+	talk.storage->threads = &ops;
+	buf_reset(&out);
+	buf_puts(&out, talk_say(&talk, "go"));
+	*failed = talk.error.kind;
+	talk_close(&talk);
+	return buf_str(&out);
+}
+
+static void a_step_that_was_told_too_little_fails(void)
+{
+	static const struct {
+		const char *what;
+		struct reader node, edge;
+	} rows[] = {
+	    {"the context", {'c', AG_OK, 0}, {'-', AG_OK, 0}},
+	    {"its length", {'n', AG_OK, 0}, {'-', AG_OK, 0}},
+	    {"a node that fails", {'c', AG_ERROR, 0}, {'-', AG_OK, 0}},
+	    {"a node that pauses", {'c', AG_PAUSE, 0}, {'-', AG_OK, 0}},
+	    {"an edge", {'-', AG_OK, 0}, {'c', AG_OK, 0}},
+	};
+	for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
+		struct reader node = rows[i].node, edge = rows[i].edge;
+		enum error_kind failed;
+		unit_row(rows[i].what);
+		unreadable = ERR_TRANSIENT_STORAGE;
+		CU_ASSERT_PTR_NOT_NULL(strstr(unread_says(&node, &edge, &failed),
+		    "error: Storage is temporarily unavailable|"));
+		CU_ASSERT_EQUAL(failed, ERR_TRANSIENT_STORAGE);
+		unreadable = ERR_STORAGE;
+		CU_ASSERT_PTR_NOT_NULL(strstr(unread_says(&node, &edge, &failed),
+		    "error: Graph execution failed: the conversation cannot be read|"));
+		CU_ASSERT_EQUAL(failed, ERR_NODE);
+		CU_ASSERT_EQUAL(node.ran, 2);
+	}
+}
+
+static void who_reads_nothing_of_it_is_none_the_worse(void)
+{
+	struct reader node = {'l', AG_OK, 0}, edge = {'l', AG_OK, 0};
+	enum error_kind failed;
+	unreadable = ERR_TRANSIENT_STORAGE;
+	CU_ASSERT_STRING_EQUAL(unread_says(&node, &edge, &failed), "assistant: read|");
+	CU_ASSERT_EQUAL(failed, ERR_NONE);
+}
+
+static void a_program_is_not_run_for_it(void)
+{
+	struct talk talk;
+	struct thread_ops ops;
+	write_file("told", "#!/bin/sh\ntouch \"${0}.ran\"\n");
+	talk_open(&talk, ONE_NODE("\"kind\": \"exec\", \"command\": [\"./told\"]"));
+	ops = *talk.storage->threads;
+	ops.context = context_fails;
+	talk_add(&talk, "{\"role\":\"user\",\"content\":[]}");
+	const struct thread_ops *real = talk.storage->threads;
+	talk.storage->threads = &ops;
+	unreadable = ERR_TRANSIENT_STORAGE;
+	CU_ASSERT_STRING_EQUAL(talk_say(&talk, "go"), "error: Storage is temporarily unavailable|");
+	CU_ASSERT_NOT_EQUAL(access(unit_path("told.ran"), F_OK), 0);
+	talk.storage->threads = real;
+	talk_say(&talk, "go");
+	CU_ASSERT_EQUAL(access(unit_path("told.ran"), F_OK), 0);
+	talk_close(&talk);
+}
+
 static const struct unit_test tests[] = {
     {"a reply is streamed word by word", a_reply_is_streamed_word_by_word},
     {"percent signs are text", percent_signs_are_text},
@@ -497,6 +632,9 @@ static const struct unit_test tests[] = {
     {"maps and subgraphs may be built in C", maps_and_subgraphs_may_be_built_in_c},
     {"a subgraph in C has a policy", a_subgraph_in_c_has_a_policy},
     {"mistakes in subgraphs of C are told", mistakes_in_subgraphs_of_c_are_told},
+    {"a step that was told too little fails", a_step_that_was_told_too_little_fails},
+    {"who reads nothing of it is none the worse", who_reads_nothing_of_it_is_none_the_worse},
+    {"a program is not run for it", a_program_is_not_run_for_it},
 };
 
 int main(void)

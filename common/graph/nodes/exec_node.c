@@ -252,9 +252,12 @@ ag_result exec_node_run(ag_run *run, const ag_state *state, void *data)
 	char *input = input_text(node, run, state);
 	struct command_call call = {
 	    .run = run, .input = input, .input_len = strlen(input), .on_line = on_line, .arg = &s};
-	command_run(&node->command, &call, &result);
+	ag_result outcome = AG_ERROR;
+	if (run_has_read(run)) {
+		command_run(&node->command, &call, &result);
+		outcome = exec_node_finish(&s, node->command.argv[0], &result);
+	}
 	free(input);
-	ag_result outcome = exec_node_finish(&s, node->command.argv[0], &result);
 	buf_release(&s.said);
 	return outcome;
 }

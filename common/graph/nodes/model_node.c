@@ -121,15 +121,10 @@ static ag_result model_node_ask(const struct model_node *node, ag_run *run, cons
 ag_result model_node_run(ag_run *run, const ag_state *state, void *data)
 {
 	const struct model_node *node = data;
-	struct error err = {0};
-	const cJSON *context = run_context(run, &err), *first;
+	const cJSON *context = run_context(run), *first;
 	char *notes;
-	if (!context) {
-		run_cannot_read(run, "the conversation", &err);
-		ag_log(run, "the context cannot be read: %s", err.cause);
-		error_release(&err);
+	if (!context)
 		return AG_ERROR;
-	}
 	shorten(&node->shortening, node->chat, run, state, context, &first, &notes);
 	char *system = system_prompt(node, run, state, notes);
 	cJSON *messages = messages_from(run, first);
