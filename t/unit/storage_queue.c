@@ -147,6 +147,20 @@ static struct shared *shared_of(const struct storage *storage)
 	return opened[opened_at(storage)].shared;
 }
 
+/* How many jobs wait.  Where there may be other instances they are counted now and then, and what
+ * is done meanwhile is in it twice until the next count: there it may come later that they are as
+ * many as expected. */
+static int64_t waiting(int64_t expected)
+{
+	int64_t jobs = queue_waiting(shared_of(st));
+
+	for (int i = 0; st->engine->can.instances && jobs != expected && i < 10000; i++) {
+		clock_sleep_ms(1);
+		jobs = queue_waiting(shared_of(st));
+	}
+	return jobs;
+}
+
 /* Ends what earlier tests have left, so that each begins with an empty queue. */
 static void empty_the_queue(void)
 {
@@ -155,7 +169,7 @@ static void empty_the_queue(void)
 	while (strcmp(claimed(NEVER, &job), "none") != 0)
 		finish(&job, RUN_STOPPED);
 	CU_ASSERT_FALSE(due(NULL, NEVER, 1));
-	CU_ASSERT_EQUAL(queue_waiting(shared_of(st)), 0);
+	CU_ASSERT_EQUAL(waiting(0), 0);
 }
 
 static struct run_record begun(const struct run_job *job)
@@ -234,7 +248,7 @@ static void a_job_comes_back_as_it_was_submitted(void)
 	CU_ASSERT(t.row > 0 && job.row > 0 && job.number == 1);
 	CU_ASSERT_EQUAL(job.thread_row, t.row);
 	CU_ASSERT_NOT_EQUAL(queue_word(shared_of(st)), word);
-	CU_ASSERT_EQUAL(queue_waiting(shared_of(st)), 1);
+	CU_ASSERT_EQUAL(waiting(1), 1);
 
 	CU_ASSERT_TRUE_FATAL(read_record("back", "r1", &r));
 	CU_ASSERT_EQUAL(r.status, RUN_QUEUED);
@@ -265,7 +279,7 @@ static void a_job_comes_back_as_it_was_submitted(void)
 	CU_ASSERT_PTR_NULL(got.answers_json);
 	CU_ASSERT(got.created_at == 100 && got.due_at == 200);
 	CU_ASSERT(got.attempt == 1 && !got.given_back);
-	CU_ASSERT_EQUAL(queue_waiting(shared_of(st)), 0);
+	CU_ASSERT_EQUAL(waiting(0), 0);
 	CU_ASSERT_FALSE(claim_row(0, NEVER - 1, &got, &next));
 	CU_ASSERT_EQUAL(next, NEVER);
 	CU_ASSERT_EQUAL(status_of("back", "r1"), RUN_QUEUED);
@@ -419,7 +433,7 @@ static void the_end_of_a_run_claims_the_next_one(void)
 	r.status = RUN_COMPLETED;
 	r.finished_at = 110;
 	check_ok(write_run("ends", &r, 0));
-	CU_ASSERT_EQUAL(queue_waiting(shared_of(st)), 1);
+	CU_ASSERT_EQUAL(waiting(1), 1);
 	CU_ASSERT_STRING_EQUAL_FATAL(claim.job.run_id, "r2");
 	CU_ASSERT_STRING_EQUAL(claim.job.thread_id, "follows");
 	CU_ASSERT_EQUAL(claim.job.attempt, 1);
@@ -436,7 +450,7 @@ static void the_end_of_a_run_claims_the_next_one(void)
 	r.claims = &claim;
 	check_ok(write_run("follows", &r, 0));
 	CU_ASSERT_EQUAL(claim.job.row, 0);
-	CU_ASSERT_EQUAL(queue_waiting(shared_of(st)), 0);
+	CU_ASSERT_EQUAL(waiting(0), 0);
 }
 
 static void the_end_of_a_run_claims_none_when_that_is_enough(void)
@@ -524,7 +538,7 @@ static void an_attempt_that_is_given_back_was_none(void)
 	CU_ASSERT_STRING_EQUAL(claimed(NOW, &job), "r1");
 	must_begin(&job);
 	check_ok(st->runs->give_back(st, NULL, &job, &err));
-	CU_ASSERT_EQUAL(queue_waiting(shared_of(st)), 2);
+	CU_ASSERT_EQUAL(waiting(2), 2);
 	CU_ASSERT_EQUAL(status_of("given", "r1"), RUN_RUNNING);
 	CU_ASSERT_STRING_EQUAL(claimed(NOW, &job), "r1");
 	CU_ASSERT(job.attempt == 1 && job.given_back);
@@ -738,7 +752,7 @@ static void a_stop_ends_what_waits(void)
 	CU_ASSERT(r.finished_at > 100 && r.started_at == 0 && r.step == 0);
 	CU_ASSERT_STRING_EQUAL(r.node, "START");
 	CU_ASSERT_STRING_EQUAL(claimed(NEVER, &job), "none");
-	CU_ASSERT_EQUAL(queue_waiting(shared_of(st)), 0);
+	CU_ASSERT_EQUAL(waiting(0), 0);
 }
 
 /* Its process waits for the thread, say, and finds out when it writes. */
@@ -914,7 +928,7 @@ static void very_many_are_stopped(void)
 	last.orders = ORDER_STOP;
 	CU_ASSERT_EQUAL(submit(&t, &last), SUBMIT_DONE);
 	CU_ASSERT_STRING_EQUAL(runs_of(NULL, "very many", 1U << RUN_QUEUED), "last ");
-	CU_ASSERT_EQUAL(queue_waiting(shared_of(st)), 1);
+	CU_ASSERT_EQUAL(waiting(1), 1);
 	CU_ASSERT_STRING_EQUAL(claimed(NOW, &job), "last");
 	finish(&job, RUN_STOPPED);
 }
@@ -1036,7 +1050,7 @@ static void jobs_go_with_their_thread(void)
 	CU_ASSERT_STRING_EQUAL(claimed(NOW, &job), "r1");
 	stale = t;
 	CU_ASSERT_TRUE(remove_one(st, &t, &err));
-	CU_ASSERT_EQUAL(queue_waiting(shared_of(st)), 1);
+	CU_ASSERT_EQUAL(waiting(1), 1);
 	CU_ASSERT_EQUAL(submit(&stale, &late), SUBMIT_THREAD_GONE);
 	r = begun(&job);
 	CU_ASSERT_FALSE(write_one(st, &w, &err));
@@ -1603,10 +1617,10 @@ static void what_a_dead_process_had_is_taken_up_again(void)
 	lose(0, BEGUN);
 	must_submit(&other, "u1", 100, 0);
 	CU_ASSERT_STRING_EQUAL(claimed(NOW, &mine), "u1");
-	CU_ASSERT_EQUAL(queue_waiting(shared_of(st)), 1);
+	CU_ASSERT_EQUAL(waiting(1), 1);
 	CU_ASSERT_EQUAL_FATAL(recovered(3, rows), 1);
 	CU_ASSERT_EQUAL(rows[0], row);
-	CU_ASSERT_EQUAL(queue_waiting(shared_of(st)), 2);
+	CU_ASSERT_EQUAL(waiting(2), 2);
 	CU_ASSERT_EQUAL(recovered(3, rows), 1);
 	CU_ASSERT_EQUAL(status_of("t", "r1"), RUN_RUNNING);
 	CU_ASSERT_STRING_EQUAL(claimed(NOW, &job), "none");
@@ -1677,7 +1691,7 @@ static void what_was_claimed_alone_was_no_attempt(void)
 	row = must_submit(&t, "r1", 100, 0).row;
 	lose(0, TAKEN);
 	CU_ASSERT_EQUAL(recovered(1, rows), 0);
-	CU_ASSERT_EQUAL(queue_waiting(shared_of(st)), 1);
+	CU_ASSERT_EQUAL(waiting(1), 1);
 	CU_ASSERT_EQUAL(status_of("untouched", "r1"), RUN_QUEUED);
 	lose(0, BEGUN); /* as whatever is ready is claimed */
 	CU_ASSERT_EQUAL_FATAL(recovered(2, rows), 1);
@@ -1751,7 +1765,7 @@ static void a_queue_outlives_its_service(void)
 	must_submit(&t, "r2", 101, 0);
 	close_storage(st);
 	st = open_storage("outlives");
-	CU_ASSERT_EQUAL(queue_waiting(shared_of(st)), 2);
+	CU_ASSERT_EQUAL(waiting(2), 2);
 	CU_ASSERT_STRING_EQUAL(claimed(NOW, &job), "r1");
 	must_run(&job);
 	CU_ASSERT_STRING_EQUAL(claimed(NOW, &job), "r2");
@@ -1777,7 +1791,7 @@ static void a_backup_has_the_queue(void)
 	CU_ASSERT_EQUAL(recovered(3, rows), 0);
 	close_storage(st);
 	st = open_storage("copy");
-	CU_ASSERT_EQUAL(queue_waiting(shared_of(st)), 2);
+	CU_ASSERT_EQUAL(waiting(2), 2);
 	CU_ASSERT_EQUAL_FATAL(recovered(3, rows), 1);
 	CU_ASSERT_TRUE_FATAL(claim_row(rows[0], NOW, &job, &next));
 	CU_ASSERT_STRING_EQUAL(job.run_id, "r1");
@@ -1850,7 +1864,7 @@ static int64_t queue_cost(const char *name, int count, bool one)
 	fill_queue(name, count, one);
 	begin_apart(name);
 	st->runs_keep = 100;
-	CU_ASSERT_EQUAL(queue_waiting(shared_of(st)), count);
+	CU_ASSERT_EQUAL(waiting(count), count);
 	CU_ASSERT_TRUE_FATAL(st->threads->get(st, NULL, texts, "t1", &t, &err));
 	for (int round = 0; round < 20; round++) {
 		int64_t start = clock_now(), cost;
