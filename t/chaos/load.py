@@ -29,7 +29,7 @@ class Ledger:
         self.wrote = {}     # memory id -> contents that it had at any time
         self.deleted = {}   # thread -> acknowledged
         self.queued = {}    # (thread, run) -> its turn
-        self.streams = {}   # (thread, run) -> (chunks, whether the end was among them)
+        self.streams = {}   # (thread, run) -> (chunks, whether the end was among them or they are gone, the last status)
         self.history = {}   # (thread, checkpoint) -> ids of the messages then
         self.odd = []       # what should not have been seen
         self.counts = {}    # answers by status
