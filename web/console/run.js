@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: ISC */
 // A run: its record, where its time went, its chunks; followed while it goes on.
-import { get, path, query } from './api.js';
-import { button, complain, lasted, link, make, more, pretty, when } from './dom.js';
+import { call, get, path, query } from './api.js';
+import { button, complain, lasted, link, make, more, pretty, say, when } from './dom.js';
 import { textOf } from './message.js';
 import { waterfall } from './plot.js';
-import { stop, tookOf } from './runs.js';
 import { follow, isOver, isRecorded } from './turn.js';
 
 const most = 1000; // chunks that are shown
 const pause = 1000; // ms between two looks at the spans of a run that goes on
+
+export const tookOf = (run) => (run.started_at && run.finished_at ? new Date(run.finished_at) - new Date(run.started_at) : undefined);
+
+export async function stop(run, signal) {
+	await call('POST', `v1/threads/${path(run.thread_id)}/runs/${path(run.run_id)}/stop`, {}, signal);
+	say('It is being stopped');
+}
 
 function factsOf(run) {
 	const took = tookOf(run), { webhook, usage } = run;

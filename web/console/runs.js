@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 // All runs, with how long they took and how many tokens; one of them where the address names it.
-import { call, get, path, query } from './api.js';
-import { button, choice, complain, lasted, link, make, say, table, when } from './dom.js';
+import { get, path, query } from './api.js';
+import { button, choice, complain, lasted, link, make, table, when } from './dom.js';
 import { bars } from './plot.js';
-import { show as showOne } from './run.js';
+import { show as showOne, stop, tookOf } from './run.js';
 import { isOver } from './turn.js';
 
 const size = 100, between = 3000; // there is no stream of runs
-
-export const tookOf = (run) => (run.started_at && run.finished_at ? new Date(run.finished_at) - new Date(run.started_at) : undefined);
-
-export async function stop(run, signal) {
-	await call('POST', `v1/threads/${path(run.thread_id)}/runs/${path(run.run_id)}/stop`, {}, signal);
-	say('It is being stopped');
-}
 
 const addressOf = (run) => `#/runs/${path(run.thread_id, run.run_id)}`;
 
