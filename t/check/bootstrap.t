@@ -20,8 +20,9 @@ echo 0
 END
 stub dpkg-query <<'END'
 #!/bin/sh
-for package; do :; done
-grep -qx "$package" "$MACHINE/installed" && printf installed
+for word; do
+	! grep -qx "$word" "$MACHINE/installed" || printf '%s installed,' "$word"
+done
 END
 stub apt-get <<'END'
 #!/bin/sh
