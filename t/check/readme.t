@@ -56,12 +56,15 @@ anchors()
 # target TREE PAGE LINK: passes when the link leads to something that is there, and is installed where the page is.
 target()
 (
-	tree=$(cd "$1" && pwd)
-	cd "$tree/$(dirname "$2")" || exit 1
+	cd "$1" || exit 1
+	tree=$PWD
+	case $2 in */*) cd "${2%/*}" || exit 1 ;; esac
 	file=${3%%#*}
-	[ -n "$file" ] || file=$(basename "$2")
+	[ -n "$file" ] || file=${2##*/}
 	[ -f "$file" ] || { echo "$2: no file $3"; exit 1; }
-	case $(cd "$(dirname "$file")" && pwd)/$(basename "$file") in
+	case $file in */*) cd "${file%/*}" || exit 1 ;; esac
+	file=${file##*/}
+	case $PWD/$file in
 	"$tree"/doc/* | "$tree/README" | "$tree/NEWS" | "$tree/COPYING") ;;
 	*) echo "$2: $3 is not installed beside it"; exit 1 ;;
 	esac
