@@ -105,12 +105,21 @@ ORDER BY m.row DESC
 LIMIT CASE WHEN :filters::text IS NULL THEN :limit END;
 
 -- name: memory_matching
--- BM25 as SQLite has it, k1 1.2 and b 0.75; :words is the query for FTS5, of which the words in quotes count.  Those of
--- a user are looked for in what they have, others in all that has the words.
+-- BM25 as SQLite has it, k1 1.2 and b 0.75; :words is the query for FTS5, of which the words in quotes count.  They are
+-- looked for in what the user has, or in all that has them, whichever is less.
 WITH wanted AS MATERIALIZED (
 	SELECT DISTINCT w.word
 	FROM regexp_matches(:words, '"([^"]*)"', 'g') AS quoted
 		CROSS JOIN LATERAL words_of(quoted[1]) AS w (word)
+), had AS MATERIALIZED (
+	SELECT count(*) AS memories
+	FROM memories
+	WHERE hashtextextended(user_id, 0) = hashtextextended(:user_id COLLATE "C", 0) AND user_id = :user_id
+), way AS MATERIALIZED (
+	SELECT :user_id IS NOT NULL AND had.memories <= (SELECT count(*) FROM (
+		SELECT 1 FROM wanted JOIN words ON words.word = wanted.word
+		LIMIT (SELECT memories FROM had)) AS looked) AS by_user
+	FROM had
 ), hits AS MATERIALIZED (
 	SELECT m.row, w.word, w.times
 	FROM memories AS m CROSS JOIN LATERAL (
@@ -118,7 +127,7 @@ WITH wanted AS MATERIALIZED (
 		FROM words
 		WHERE words.memory = m.row AND words.word IN (SELECT word FROM wanted)
 		OFFSET 0) AS w
-	WHERE :user_id IS NOT NULL
+	WHERE (SELECT by_user FROM way)
 		AND hashtextextended(m.user_id, 0) = hashtextextended(:user_id COLLATE "C", 0)
 		AND m.user_id = :user_id
 		AND (:thread_id IS NULL OR m.thread_id = :thread_id)
@@ -127,7 +136,8 @@ WITH wanted AS MATERIALIZED (
 	UNION ALL
 	SELECT m.row, words.word, words.times
 	FROM wanted JOIN words ON words.word = wanted.word JOIN memories AS m ON m.row = words.memory
-	WHERE :user_id IS NULL
+	WHERE NOT (SELECT by_user FROM way)
+		AND (:user_id IS NULL OR m.user_id = :user_id)
 		AND (:thread_id IS NULL OR m.thread_id = :thread_id)
 		AND (:memory_type IS NULL OR m.memory_type = :memory_type)
 		AND (:category IS NULL OR m.category = :category)
@@ -137,10 +147,7 @@ WITH wanted AS MATERIALIZED (
 		SELECT memory, words FROM lengths WHERE memory = h.row OFFSET 0) AS lengths
 ), held AS (
 	SELECT (SELECT greatest(avg(words), 1)::float8 FROM long) AS usual,
-		CASE WHEN :user_id IS NULL THEN (SELECT count(*) FROM lengths)
-		ELSE (SELECT count(*) FROM memories
-			WHERE hashtextextended(user_id, 0) = hashtextextended(:user_id COLLATE "C", 0)
-				AND user_id = :user_id) END AS memories
+		CASE WHEN :user_id IS NULL THEN (SELECT count(*) FROM lengths) ELSE (SELECT memories FROM had) END AS memories
 ), rare AS (
 	SELECT hits.word,
 		greatest(ln((held.memories - count(*) + 0.5) / (count(*) + 0.5)), 1e-6)::float8 AS weight
