@@ -336,7 +336,8 @@ static bool connection_suits_pooled(
 
 /*
  * One schema for a service: that which the URL's options, the role or the database name, as the
- * first of their search_path.  A pooler shows in that it gives out process numbers of its own.  It
+ * first of their search_path.  Statements are short: to compile one, or to begin processes for it,
+ * takes longer than it does.  A pooler shows in that it gives out process numbers of its own.  It
  * may have the next transaction done in a session of somebody else, so that nothing is set there.
  */
 static bool connection_set_up(
@@ -347,6 +348,8 @@ static bool connection_set_up(
 	snprintf(sql, sizeof(sql),
 	    "SELECT set_config('lock_timeout', '20s', false),"
 	    "set_config('idle_in_transaction_session_timeout', '30s', false),"
+	    "set_config('jit', 'off', false),"
+	    "set_config('max_parallel_workers_per_gather', '0', false),"
 	    "set_config('search_path', CASE WHEN source IN ('client', 'user', "
 	    "'database', 'database user') THEN split_part(setting, ',', 1) "
 	    "ELSE '" SCHEMA "' END, false) "
