@@ -2,11 +2,14 @@
 /*
  * What t/bench/store.sh measures the memory store against, and with.
  *
- *     store fill STATE N [EACH]  puts N memories with random vectors into STATE/store.db, behind
- * those that it has; with EACH the first thousand are those of bench, and EACH are those of one
- * other user store scan N            milliseconds of a bare loop over N vectors in memory, best 10
- * kept store insert STATE N    memories a second that SQLite inserts, a transaction each store
- * recall STATE      part of the 10 nearest that a search finds, of vectors a service has open
+ * store fill STATE N [EACH]: puts memories with random vectors into STATE/store.db, until it has N;
+ * with EACH the first thousand are of the user bench, and as many of each other one.
+ *
+ * store scan N: milliseconds of a bare loop over N vectors in memory, best 10 kept.
+ *
+ * store insert STATE N: memories a second that SQLite inserts, a transaction each.
+ *
+ * store recall STATE: part of the 10 nearest that a search finds, of vectors a service has open.
  */
 #include "base/memory.h"
 #include "base/os/shared.h"
