@@ -92,6 +92,11 @@ FROM jobs AS j CROSS JOIN threads AS t ON t.row = j.thread
 	LEFT JOIN job_bodies AS b ON b.row = j.row
 WHERE j.row = :row;
 
+-- name: thread_of_job
+-- columns: thread_get
+-- take: whole_thread
+WHERE row = :row;
+
 -- name: job_give_back
 UPDATE jobs
 SET state = CASE WHEN attempt = 1 THEN 1 ELSE 2 END, attempt = attempt - 1, claimer = NULL, given_back = 1

@@ -12,11 +12,6 @@ FROM threads
 -- take: whole_thread
 WHERE thread_id = :thread_id;
 
--- name: thread_of_job
--- columns: thread_get
--- take: whole_thread
-WHERE row = :row;
-
 -- name: thread_owner
 SELECT user_id FROM threads WHERE thread_id = :thread_id;
 
