@@ -120,24 +120,28 @@ WHERE m.row <> :row
 ORDER BY m.row DESC
 LIMIT :limit;
 
--- name: memory_matching
+-- part: with_words
 -- The owner is a word that every memory of theirs has; it finds them, and weighs nothing.
--- How rare a word is, is counted among the user's memories.
-WITH hits AS MATERIALIZED (
-	SELECT m.row, m.created_at, memory_words(words) AS found
-	FROM words JOIN memories AS m ON m.row = words.rowid
-	WHERE words MATCH :words
-		AND (:user_id IS NULL OR m.user_id = :user_id)
-		AND (:thread_id IS NULL OR m.thread_id = :thread_id)
-		AND (:memory_type IS NULL OR m.memory_type = :memory_type)
-		AND (:category IS NULL OR m.category = :category)
-		AND (:filters IS NULL OR memory_fits(m.metadata, :filters))
-)
-SELECT row, created_at, memory_weight(found, (SELECT memory_rarity(found,
-		CASE WHEN :user_id IS NOT NULL THEN
-			(SELECT count(*) FROM memories WHERE user_id = :user_id) END) FROM hits)) AS weight
-FROM hits
-ORDER BY weight DESC, row DESC
+FROM words JOIN memories AS m ON m.row = words.rowid
+WHERE words MATCH :words
+	AND (:user_id IS NULL OR m.user_id = :user_id)
+	AND (:thread_id IS NULL OR m.thread_id = :thread_id)
+	AND (:memory_type IS NULL OR m.memory_type = :memory_type)
+	AND (:category IS NULL OR m.category = :category)
+	AND (:filters IS NULL OR memory_fits(m.metadata, :filters))
+
+-- name: memory_matching
+-- How rare a word is, is counted among the user's memories, and they are gone through once more for what
+-- that makes of each: to keep what was found would take memory for all that a search finds.  The LIMIT
+-- keeps both queries apart, as FTS5 gives nothing to a sum.
+SELECT m.row, m.created_at, memory_weight(memory_words(words), (
+	SELECT memory_rarity(found, CASE WHEN :user_id IS NOT NULL THEN
+		(SELECT count(*) FROM memories WHERE user_id = :user_id) END)
+	FROM (SELECT memory_words(words) AS found
+-- take: with_words
+		LIMIT -1))) AS weight
+-- take: with_words
+ORDER BY weight DESC, m.row DESC
 LIMIT :limit;
 
 -- name: model_insert
