@@ -41,7 +41,7 @@ interrupted worker 'a killed worker'
 
 # An answer that is too long to be in memory, or in nginx, as a whole.
 jq -n '{messages: [range(20) | {role: "user", content: ("x" * 300000)}]}' >long
-for _ in 1 2 3; do
+for _ in 1 2 3 4 5 6; do
 	STATUS=$(curl -s -o posted -w '%{http_code}' --json @long "$BASE/v1/threads/long/messages")
 done
 is "$STATUS" 200 'a thread is longer than what nginx keeps of an answer'
