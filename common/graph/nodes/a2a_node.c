@@ -115,12 +115,13 @@ ag_result a2a_node_run(ag_run *run, const ag_state *state, void *data)
 	    .on_text = a2a_node_show,
 	    .arg = run};
 	ag_result result = AG_ERROR;
-	if (said && *said && run_has_read(run)) {
-		buf_printf(&x.answer, "%s\n\n", said);
-		ag_delta(run, buf_str(&x.answer));
-	}
-	if (run_has_read(run))
+	if (run_has_read(run)) {
+		if (said && *said) {
+			buf_printf(&x.answer, "%s\n\n", said);
+			ag_delta(run, buf_str(&x.answer));
+		}
 		result = a2a_node_end(run, &x, a2a_peer_send(node->peer, &x));
+	}
 	a2a_exchange_release(&x);
 	cJSON_free(printed);
 	free(text);

@@ -81,7 +81,7 @@ bool job_read_whole(
 /* Nobody else writes meanwhile; who holds the thread now will have ended when it is changed. */
 static bool job_read_thread(struct db *db, struct job_claim *c, struct error *err)
 {
-	struct thread *thread = arena_alloc(c->arena, sizeof(*thread));
+	struct thread *thread;
 	struct query q;
 
 	if (!c->job.thread_id)
@@ -90,8 +90,8 @@ static bool job_read_thread(struct db *db, struct job_claim *c, struct error *er
 	query_start(&q, db, SQL_THREAD_OF_JOB, err);
 	query_int(&q, ":row", c->job.thread_row);
 	if (query_row(&q)) {
+		c->job.thread = thread = arena_alloc(c->arena, sizeof(*thread));
 		thread_row_copy(&q, c->arena, thread);
-		c->job.thread = thread;
 	}
 	return query_end(&q);
 }
