@@ -26,6 +26,15 @@ AGENTGRAPH_FCGI=${AGENTGRAPH_FCGI:-$(dirname "$AGENTGRAPH")/agentgraph-fcgi}
 
 WORK=$(mktemp -d "${TMPDIR:-/tmp}/agentgraph-test.XXXXXX") || exit 99
 cd "$WORK" || exit 99
+# A python3 of pyenv is a script that looks for one, ten times as long as a python3 takes to start.
+lib_shims=$(command -v python3)
+case $lib_shims in
+*/shims/python3)
+	lib_shims=:${lib_shims%/python3}: lib_paths=:$PATH:
+	[ ! -x /usr/bin/python3 ] || PATH=${lib_paths%%"$lib_shims"*}:${lib_paths#*"$lib_shims"}
+	PATH=${PATH#:} PATH=${PATH%:}
+	;;
+esac
 export LC_ALL=C.UTF-8 # for wc, sort and others that would see bytes, or an order of some language
 # A worker that is told to end at once leaves its threads as they are, and within a second.
 export TSAN_OPTIONS="${TSAN_OPTIONS-report_thread_leaks=0 atexit_sleep_ms=0}"
@@ -136,7 +145,9 @@ is() {
 
 # like GOT REGEX NAME: an extended regular expression matches one line of GOT.
 like() {
-	printf '%s\n' "$1" | grep -Eq -e "$2"
+	grep -Eq -e "$2" <<END
+$1
+END
 	tap_result $? "$3" && return
 	diag "     got: $1"
 	diag "expected to match: $2"
@@ -145,7 +156,9 @@ like() {
 
 # unlike GOT REGEX NAME
 unlike() {
-	! printf '%s\n' "$1" | grep -Eq -e "$2"
+	! grep -Eq -e "$2" <<END
+$1
+END
 	tap_result $? "$3" && return
 	diag "     got: $1"
 	diag "expected not to match: $2"
@@ -215,7 +228,10 @@ wait_for() {
 
 # alive PID, gone PID: whether the process exists (a zombie does not).
 alive() {
-	[ -r "/proc/$1/stat" ] && ! grep -q '^State:[[:space:]]*Z' "/proc/$1/status" 2>/dev/null
+	{ read -r alive_stat <"/proc/$1/stat"; } 2>/dev/null || return 1
+	case ${alive_stat##*)} in
+	' Z'*) return 1 ;;
+	esac
 }
 
 gone() {
@@ -352,15 +368,21 @@ serve_run() {
 	serve_launch "$STATE" "$SERVE_OUT" "$@"
 	SERVE_PID=$!
 	wait_for 60 serve_settled
-	grep -q '^agentgraph: serving' "$SERVE_OUT" && return 0
+	serve_says "$SERVE_OUT" && return 0
 	diag "the service did not start:"
 	diag "$(cat "$SERVE_ERR")"
 	return 1
 }
 
 serve_settled() {
-	grep -q '^agentgraph: serving' "$SERVE_OUT" && { [ -z "$PAIR" ] || grep -q '^agentgraph: serving' "$SERVE_OUT.2"; } ||
-		gone "$SERVE_PID"
+	serve_says "$SERVE_OUT" && { [ -z "$PAIR" ] || serve_says "$SERVE_OUT.2"; } || gone "$SERVE_PID"
+}
+
+serve_says() {
+	while read -r serve_line; do
+		case $serve_line in 'agentgraph: serving'*) return 0 ;; esac
+	done <"$1"
+	return 1
 }
 
 # serve_stop: stops the service that was started last, within two minutes; its exit status is serve_stop's.
@@ -376,9 +398,9 @@ serve_stop() {
 
 # ---- requests ---------------------------------------------------------------------------------
 
-carriage_return=$(printf '\r')
-newline='
-'
+# Processes are what tests spend most of their time on, so that what asks thousands of times begins few of them.
+ASK=$TOP_BUILDDIR/t/api/ask
+LOOK=$TOP_BUILDDIR/t/api/look
 
 # api METHOD PATH [BODY [HEADER…]]: one request straight to a worker; a HEADER is "Name: value".
 # Starts the worker when there is none yet.  A BODY that is empty is none.  Sets STATUS, HEADERS
@@ -386,64 +408,27 @@ newline='
 # seconds (60) the client goes away.  It comes from the address API_ADDRESS (127.0.0.1).
 api() {
 	[ -n "$SOCKET" ] || api_start || return 1
+	[ -x "$ASK" ] || tap_bail "$ASK was not built (make check builds it)"
 	RAW=$WORK/answer
 	request_method=$1 request_uri=$2 request_body=${3-}
 	[ $# -lt 3 ] || shift
 	shift 2
-	request_type=application/json
-	[ -n "$request_body" ] || request_type=
-	for request_header in "$@"; do
-		shift
-		request_name=$(printf '%s' "${request_header%%:*}" | tr 'a-z-' 'A-Z_')
-		request_value=${request_header#*:}
-		request_value=${request_value# }
-		case $request_name in
-		CONTENT_TYPE) request_type=$request_value ;;
-		*) set -- "$@" "HTTP_$request_name=$request_value" ;;
-		esac
-	done
-	request_query=
-	case $request_uri in *\?*) request_query=${request_uri#*\?} ;; esac
 	printf '%s' "$request_body" >"$WORK/request"
-	request_length=$(LC_ALL=C && echo ${#request_body}) # in bytes
-	env -i PATH="$PATH" REQUEST_METHOD="$request_method" REQUEST_URI="$request_uri" \
-		QUERY_STRING="$request_query" SERVER_PROTOCOL=HTTP/1.1 REQUEST_SCHEME=http \
-		REMOTE_ADDR="${API_ADDRESS-127.0.0.1}" HTTP_HOST=localhost CONTENT_TYPE="$request_type" \
-		CONTENT_LENGTH="$request_length" "$@" \
-		timeout "${API_TIMEOUT:-60}" cgi-fcgi -bind -connect "$SOCKET" <"$WORK/request" >"$RAW"
-	api_answer <"$RAW"
+	"$ASK" "$WORK" "${API_TIMEOUT:-60}" "$SOCKET" "${API_ADDRESS-127.0.0.1}" "$request_method" "$request_uri" "$@" \
+		<"$WORK/request"
+	HEADERS= BODY= STATUS=none
+	. "$WORK/answer.sh"
 	api_record
 }
 
-# api_answer: takes an answer apart, without a process more than there must be: tests ask thousands of times.  STATUS is
-# none where nothing came.
-api_answer() {
-	HEADERS= STATUS=none
-	while IFS= read -r request_header; do
-		request_header=${request_header%"$carriage_return"}
-		[ -n "$request_header" ] || break
-		case $request_header in
-		Status:\ *)
-			STATUS=${request_header#Status: }
-			STATUS=${STATUS%% *}
-			;;
-		esac
-		HEADERS=$HEADERS${HEADERS:+$newline}$request_header
-	done
-	[ -z "$HEADERS" ] || [ "$STATUS" != none ] || STATUS=200
-	BODY=$(cat)
-}
-
-# Where AGENTGRAPH_RECORD names a directory, every request and its answer is kept there, a line of JSON each, for
-# t/api/openapi.mjs.
+# Where AGENTGRAPH_RECORD names a directory, every request and its answer is kept there for t/api/openapi.mjs: method, URI,
+# status, headers, body, and the body of the answer, a zero byte behind each.
 api_record() {
-	[ -n "${AGENTGRAPH_RECORD-}" ] && [ -s "$RAW" ] && [ -z "$(header X-Accel-Redirect)" ] || return 0
-	mkdir -p "$AGENTGRAPH_RECORD"
-	printf '%s' "$BODY" >"$WORK/recorded"
-	jq -cn --arg method "$request_method" --arg uri "$request_uri" --arg status "$STATUS" \
-		--arg type "$(header Content-Type)" --rawfile request "$WORK/request" --rawfile body "$WORK/recorded" \
-		'{method: $method, uri: $uri, request: $request, status: ($status | tonumber), type: $type, body: $body}' \
-		>>"$AGENTGRAPH_RECORD/$(basename "$0").jsonl"
+	[ -n "${AGENTGRAPH_RECORD-}" ] && [ -s "$RAW" ] || return 0
+	case $HEADERS in *X-Accel-Redirect:*) return 0 ;; esac
+	[ -d "$AGENTGRAPH_RECORD" ] || mkdir -p "$AGENTGRAPH_RECORD"
+	printf '%s\0%s\0%s\0%s\0%s\0%s\0' "$request_method" "$request_uri" "$STATUS" "$HEADERS" "$request_body" "$BODY" \
+		>>"$AGENTGRAPH_RECORD/${0##*/}.records"
 }
 
 # http METHOD PATH [BODY [CURL-ARGUMENT…]]: one request through nginx at BASE.  Sets the same.  After HTTP_TIMEOUT
@@ -468,23 +453,47 @@ http() {
 
 # header NAME: the value of that header of the last answer.
 header() {
-	printf '%s\n' "$HEADERS" | sed -n "/^$1:/I{s/^[^:]*: *//p;q}"
+	sed -n "/^$1:/I{s/^[^:]*: *//p;q}" <<END
+$HEADERS
+END
 }
 
 # The start of jq 1.6, where it reads its own definitions, was half of the processor time of t/api; that of gojq, which has
-# the members of objects in an order of its own, is a tenth of it.
+# the members of objects in an order of its own, is a third of it, and that of look, which knows paths, a tenth.
 json_fast=jq
 ! command -v gojq >/dev/null || json_fast=gojq
 
-# json EXPRESSION [TEXT]: jq's raw output for TEXT, or for standard input.
-json() {
+# json_for EXPRESSION: sets json_jq to the one that does it as is expected.
+json_for() {
 	case $1 in
-	*keys_unsorted* | *tojson* | *tostring* | *entries*) json_jq=jq ;;
+	*keys_unsorted* | *entries*) json_jq=jq ;;
 	*) json_jq=$json_fast ;;
 	esac
-	if [ $# -gt 1 ]; then
-		printf '%s' "$2" | $json_jq -r "$1"
-	else
+}
+
+# json EXPRESSION [TEXT]: jq's raw output for TEXT, or for standard input.
+json() {
+	json_for "$1"
+	if [ $# -eq 1 ]; then
 		$json_jq -r "$1"
+		return
 	fi
+	case $1 in
+	[.\"]*)
+		"$LOOK" "$1" <<END && return
+$2
+END
+		;;
+	esac
+	$json_jq -r "$1" <<END
+$2
+END
+}
+
+# sorted EXPRESSION: what jq finds in standard input, with the members of objects in the order of their names.
+sorted() {
+	case $json_fast in
+	gojq) gojq -c "$1" ;;
+	*) jq -Sc "$1" ;;
+	esac
 }

@@ -26,7 +26,7 @@ record() { api GET "/v1/threads/$1/runs/$2"; }
 result() { api GET "/v1/threads/$1/runs/$2/result${3:+?response_granularity=$3}"; }
 listed() { json '.data.runs | map(.run_id) | join(" ")' "$BODY"; }
 said() { json '"'"$STATUS"' \(.error_code) \(.detail)"' "$BODY"; }
-data_of() { printf '%s' "$BODY" | jq -Sc .data; }
+data_of() { printf '%s' "$BODY" | sorted .data; }
 
 printf '{"agent":"builtin:demo","ag_ui":{"enabled":true},"remote_tools":[{"node":"tools","name":"pick","description":"Picks"}]}\n' \
 	>agentgraph.json
@@ -105,12 +105,12 @@ run e e1 hello '"recursion_limit":0'
 record e e1
 is "$(said)" '404 RESOURCE_NOT_FOUND Thread not found' 'input that is refused leaves no record'
 run e e1 '/add 1 2' '"recursion_limit":1'
-failed="$STATUS $(printf '%s' "$BODY" | jq -Sc 'del(.metadata)')"
+failed="$STATUS $(printf '%s' "$BODY" | sorted 'del(.metadata)')"
 record e e1
 is "$STATUS $(json '.data | "\(.status) \(.step) \(.error)"' "$BODY")" \
 	'200 error 1 {"code":"GRAPH_RECURSION_LIMIT","message":"Graph execution exceeded recursion limit: 1"}' 'a run that failed says why'
 result e e1
-is "$STATUS $(printf '%s' "$BODY" | jq -Sc 'del(.metadata)')" "$failed" 'and its result is that failure'
+is "$STATUS $(printf '%s' "$BODY" | sorted 'del(.metadata)')" "$failed" 'and its result is that failure'
 
 # ---- by other ways
 
@@ -164,7 +164,7 @@ record slow s1
 is "$(json .data.status "$BODY")" stopped 'and says that it was stopped'
 result slow s1
 is "$(data_of)" "$stopped" 'its result are the messages so far'
-before=$(record slow s1 && printf '%s' "$BODY" | jq -Sc .data)
+before=$(record slow s1 && printf '%s' "$BODY" | sorted .data)
 api POST /v1/threads/slow/runs/s1/stop '{"config":{}}'
 is "$STATUS $(data_of)" "200 $before" 'stopping it again changes nothing'
 api POST /v1/threads/slow/runs/s1/stop '{"config":3}'

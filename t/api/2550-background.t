@@ -60,9 +60,9 @@ its times have an order :: .data | [.created_at, .started_at, .finished_at] | . 
 what it cost is counted :: .data.usage.total_tokens > 0
 TABLE
 api GET /v1/threads/a/runs/r1/result?response_granularity=full
-background=$(printf '%s' "$BODY" | jq -Sc "$facts_words"'.data | [(.messages | texts), .meta.is_new_thread, .state.execution_meta.status, .meta.thread_name]')
+background=$(printf '%s' "$BODY" | sorted "$facts_words"'.data | [(.messages | texts), .meta.is_new_thread, .state.execution_meta.status, .meta.thread_name]')
 invoke '/add 2 3' "$(ids other r1),\"response_granularity\":\"full\""
-is "$background" "$(printf '%s' "$BODY" | jq -Sc "$facts_words"'.data | [(.messages | texts), .meta.is_new_thread, .state.execution_meta.status, .meta.thread_name]')" \
+is "$background" "$(printf '%s' "$BODY" | sorted "$facts_words"'.data | [(.messages | texts), .meta.is_new_thread, .state.execution_meta.status, .meta.thread_name]')" \
 	'its result is what invoke answers'
 api POST /v1/graph/runs "$(run_body "[$(user hello)]")"
 is "$STATUS" 202 'a run without a thread gets one'

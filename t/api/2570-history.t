@@ -44,7 +44,7 @@ serves runs
 
 invoke one "$(thread t '"run_id":"r1"')"
 api GET /v1/threads/t/state
-then=$(printf '%s' "$BODY" | jq -Sc .data.state)
+then=$(printf '%s' "$BODY" | sorted .data.state)
 invoke two "$(thread t '"run_id":"r2"')"
 history t
 is "$STATUS" 200 'a thread has a history'
@@ -59,11 +59,11 @@ first=$(checkpoint t -1)
 second=$(checkpoint t 0)
 api GET "/v1/threads/t/history/$first"
 is "$STATUS|$(json "$facts_words"'.data.messages | texts | join("|")' "$BODY")" '200|one|echo: one' 'a checkpoint has the list as it was'
-is "$(printf '%s' "$BODY" | jq -Sc .data.state)" "$then" 'and the state'
+is "$(printf '%s' "$BODY" | sorted .data.state)" "$then" 'and the state'
 history t
-listed=$(printf '%s' "$BODY" | jq -Sc '.data.history[1]')
+listed=$(printf '%s' "$BODY" | sorted '.data.history[1]')
 api GET "/v1/threads/t/history/$first"
-is "$(printf '%s' "$BODY" | jq -Sc '.data | del(.state, .messages)')" "$listed" 'beside what the list says'
+is "$(printf '%s' "$BODY" | sorted '.data | del(.state, .messages)')" "$listed" 'beside what the list says'
 api POST /v1/threads/t/messages "{\"messages\":[$(message m1 told)]}"
 is "$(kept t .source)" 'run run' 'messages that are put keep nothing'
 put t '{"context_summary":"short"}'
@@ -133,7 +133,7 @@ with a checkpoint of its own :: .data.checkpoint | [.source, .run_id, .message_c
 and the state :: .data.state | [.context_summary, (.context | texts)] == [null, ["one", "echo: one"]]
 TABLE
 is "$(json .data.checkpoint.parent_checkpoint_id "$BODY")" "$first" 'which comes from the one that was named'
-is "$(printf '%s' "$BODY" | jq -Sc .data.state)" "$then" 'the state is what it was'
+is "$(printf '%s' "$BODY" | sorted .data.state)" "$then" 'the state is what it was'
 is "$(texts t)|$(context t)" 'one|echo: one|one|echo: one' 'list and context, too'
 api GET /v1/threads/t
 is "$(json .data.thread_data.run_id "$BODY")" r1 'the latest run is that of then'
@@ -243,10 +243,10 @@ TABLE
 # ---- results of earlier runs
 
 invoke first "$(thread e '"run_id":"e1"'),\"response_granularity\":\"full\""
-answered=$(printf '%s' "$BODY" | jq -Sc .data)
+answered=$(printf '%s' "$BODY" | sorted .data)
 invoke second "$(thread e '"run_id":"e2"')"
 api GET '/v1/threads/e/runs/e1/result?response_granularity=full'
-is "$(printf '%s' "$BODY" | jq -Sc .data)" "$answered" 'the result of an earlier run is what invoke answered'
+is "$(printf '%s' "$BODY" | sorted .data)" "$answered" 'the result of an earlier run is what invoke answered'
 rewind e "$(checkpoint e -1)"
 api GET '/v1/threads/e/runs/e2/result?response_granularity=full'
 is "$(json "$facts_words"'.data.state.context | texts | join("|")' "$BODY")" 'first|echo: first|second|echo: second' \

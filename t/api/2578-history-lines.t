@@ -27,12 +27,12 @@ bring_in() {
 story() {
 	for uri in "" /history?limit=1000 /state /messages /runs; do
 		api GET "/v1/threads/$1$uri"
-		printf '%s\n' "$BODY" | jq -Sc '.data | del(.. | .thread_id?, .updated_at?)'
+		printf '%s\n' "$BODY" | sorted '.data | del(.. | .thread_id?, .updated_at?)'
 	done
 	api GET "/v1/threads/$1/history?limit=1000"
 	for id in $(printf '%s' "$BODY" | jq -r '.data.history[].checkpoint_id'); do
 		api GET "/v1/threads/$1/history/$id"
-		printf '%s\n' "$BODY" | jq -Sc '.data | del(.. | .thread_id?)'
+		printf '%s\n' "$BODY" | sorted '.data | del(.. | .thread_id?)'
 	done
 }
 checkpoint() {

@@ -9,13 +9,13 @@ set -u
 # one with "dies" fails as often as it says.
 cat >work <<'SH'
 #!/bin/sh
-read -r state
+state=$(cat)
 echo begin >>events
-item=$(printf '%s' "$state" | jq -c .config.item) index=$(printf '%s' "$state" | jq .config.index)
+{ read -r item; read -r index; read -r until; read -r dies; } <<END
+$(printf '%s' "$state" | jq -r '.config | (.item | tojson), .index, ((.item | objects | .until) // ""), ((.item | objects | .dies) // 0)')
+END
 echo "$index" >>ran
-until=$(printf '%s' "$item" | jq -r 'if type == "object" then .until // "" else "" end')
 [ -z "$until" ] || until [ -e "$until" ]; do sleep 0.02; done
-dies=$(printf '%s' "$item" | jq -r 'if type == "object" then .dies // 0 else 0 end')
 if [ "$(grep -cx "$index" ran)" -le "$dies" ]; then
 	echo end >>events
 	echo "{\"error\": \"$index is broken\"}"

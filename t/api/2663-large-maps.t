@@ -9,8 +9,8 @@ set -u
 # named in "asks" asks first.
 cat >work <<'SH'
 #!/bin/sh
-read -r state
-index=$(printf '%s' "$state" | sed -n 's/.*"index":\([0-9]*\).*/\1/p')
+state=$(sed 's/\[[0-9,]\{9,\}\]/[]/g') # long lists take the shell long
+index=${state#*\"index\":} index=${index%%[!0-9]*}
 case $1:$state in
 asks:*'"answers":[]'*)
 	case " 3 500 999 " in *" $index "*)

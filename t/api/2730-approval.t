@@ -4,6 +4,7 @@
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/run.sh"
+json_fast=jq # some facts are about the order of members
 
 AGENTGRAPH_WS=${AGENTGRAPH_WS:-$(dirname "$AGENTGRAPH")/agentgraph-ws}
 

@@ -32,6 +32,7 @@ client() {
 		(sleep "0.0$i" && kill -USR1 $cut) &
 		invoke "$1-$i" "$(thread "t$1")"
 		wait $!
+		sleep 0.1 # so that some are not lost
 		[ "$STATUS" = 200 ] && echo "$1-$i" >>acknowledged || echo "$1-$i" >>refused
 		echo "$STATUS $(json .error_code "$BODY")" >>said
 	done

@@ -14,7 +14,7 @@ store() {
 block() {
 	store "$1"
 	api GET "/v1/threads/t/messages/$(data '.data.message_ids[0]')"
-	is "$STATUS $(data '.content[0] | tojson' | jq -Sc .)" "200 $(printf '%s' "$2" | jq -Sc .)" "$3"
+	is "$STATUS $(data '.content[0] | tojson' | sorted .)" "200 $(printf '%s' "$2" | sorted .)" "$3"
 }
 
 # bad BLOCK LOC TYPE TEXT: is refused, as the second of two.

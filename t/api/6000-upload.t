@@ -4,6 +4,7 @@
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/files.sh"
+json_fast=jq # some facts are about the order of members
 
 export MEDIA_MAX_SIZE_MB=0.5
 api_start

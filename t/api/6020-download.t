@@ -4,6 +4,7 @@
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/files.sh"
+json_fast=jq # some facts are about the order of members
 
 api_start
 upload digits.txt text/plain 0123456789

@@ -5,6 +5,7 @@ set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/auth.sh"
 . "$TOP_SRCDIR/t/api/store.sh"
+json_fast=jq # some facts are about the order of members
 
 # ---- without a store ----
 

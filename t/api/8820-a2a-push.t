@@ -6,6 +6,7 @@ set -u
 . "$TOP_SRCDIR/t/api/a2a.sh"
 . "$TOP_SRCDIR/t/api/auth.sh"
 . "$TOP_SRCDIR/t/e2e/receiver.sh"
+json_fast=jq # some facts are about the order of members
 RUNS="\"runs\":{\"background\":2,\"webhooks\":[\"$RECEIVER/in\"]}"
 
 # told NAME EXPRESSION: of each notification that came to .../NAME, as it came.

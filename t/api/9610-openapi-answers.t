@@ -200,30 +200,28 @@ while read -r method path _; do
 done <routes
 ok 0 'bad requests were made'
 
-validate kept/*.jsonl >mistakes
+validate kept/*.records >mistakes
 ok $? 'all answers are described' || diag "$(head -n 40 mistakes | cut -c1-600)"
 diag "$(tail -n 1 mistakes)"
 missing=$(jq -r '.paths[][].operationId' openapi.json | sort >all
 	jq -r . openapi.json >/dev/null
-	"$node" "$TOP_SRCDIR/t/api/openapi.mjs" "$peers" openapi.json --seen kept/*.jsonl | sort -u >tried
+	"$node" "$TOP_SRCDIR/t/api/openapi.mjs" "$peers" openapi.json --seen kept/*.records | sort -u >tried
 	comm -23 all tried | tr '\n' ' ')
 is "$missing" 'followLgRun followRun graphSocket liveSocket ' \
 	'every operation gave its good answer, but those for which the web server is sent elsewhere'
 
 # ---- the validation itself
 
+# wrong NAME URI STATUS BODY: a record of a request that was not answered so.
 wrong() {
-	printf '%s\n' "$2" >wrong.jsonl
-	validate wrong.jsonl >wrong.out
+	printf 'GET\0%s\0%s\0Content-Type: application/json\0\0%s\0' "$2" "$3" "$4" >wrong.records
+	validate wrong.records >wrong.out
 	is $? 1 "$1 would be noticed"
 }
-answer='"request":"","type":"application/json","body":"{}"'
-wrong 'an answer that lacks members' "{\"method\":\"GET\",\"uri\":\"/ping\",\"status\":200,$answer}"
-wrong 'a status that is not described' "{\"method\":\"GET\",\"uri\":\"/ping\",\"status\":202,$answer}"
-wrong 'a route that is not described' "{\"method\":\"GET\",\"uri\":\"/other\",\"status\":200,$answer}"
+wrong 'an answer that lacks members' /ping 200 '{}'
+wrong 'a status that is not described' /ping 202 '{}'
+wrong 'a route that is not described' /other 200 '{}'
 api GET /v1/threads
-printf '%s' "$BODY" | jq -c '.data.threads[0].extra = 1 | {method: "GET", uri: "/v1/threads", status: 200, request: "",
-	type: "application/json", body: tojson}' >extra
-wrong 'a member that is not described' "$(cat extra)"
+wrong 'a member that is not described' /v1/threads 200 "$(printf '%s' "$BODY" | jq -c '.data.threads[0].extra = 1')"
 
 done_testing

@@ -126,9 +126,11 @@ function recordError(record) {
 let count = 0;
 let mistakes = 0;
 for (const file of recordFiles) {
-	for (const line of readFileSync(file, 'utf8').split('\n')) {
-		if (line === '' || line === 'data: [DONE]') continue;
-		const record = JSON.parse(line);
+	const fields = readFileSync(file, 'utf8').split('\0');
+	for (let at = 0; at + 6 <= fields.length; at += 6) {
+		const [method, uri, status, headers, request, body] = fields.slice(at, at + 6);
+		const type = /^Content-Type: *(.*)/im.exec(headers)?.[1] ?? '';
+		const record = { method, uri, status: Number(status), type, request, body };
 		count++;
 		let error;
 		try {

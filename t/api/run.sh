@@ -93,11 +93,16 @@ chunks() { facts_hold '[., inputs]'; }
 
 facts_hold() {
 	facts_table=$(cat)
-	facts_program=$(printf '%s\n' "$facts_table" |
-		sed 's/^.* :: \(.*\)$/, (try (\1) catch "error: \\(.)" | if . == true then "yes" else tojson end)/')
-	printf '%s' "$BODY" | jq -r "$facts_words $1 | (empty$(printf '%s' "$facts_program"))" \
-		>"$WORK/facts" 2>"$WORK/facts.err" || diag "$(cat "$WORK/facts.err")"
 	printf '%s\n' "$facts_table" >"$WORK/facts.table"
+	{
+		printf '%s\n' "$facts_words $1 | (empty"
+		sed 's/^.* :: \(.*\)$/, (try (\1) catch "error: \(.)" | if . == true then "yes" else tojson end)/' "$WORK/facts.table"
+		echo ')'
+	} >"$WORK/facts.jq"
+	json_for "$facts_table"
+	$json_jq -r -f "$WORK/facts.jq" <<-END >"$WORK/facts" 2>"$WORK/facts.err" || diag "$(cat "$WORK/facts.err")"
+		$BODY
+	END
 	while IFS= read -r facts_line; do
 		facts_got=
 		IFS= read -r facts_got <&3 || :

@@ -56,12 +56,12 @@ story() {
 	thread=$1
 	shift
 	threads show "$thread" --json "$@"
-	printf '%s\n' "$OUT" | jq -Sc 'del(.thread_id, .updated_at)'
+	printf '%s\n' "$OUT" | sorted 'del(.thread_id, .updated_at)'
 	threads history "$thread" --limit 1000 --json "$@"
-	printf '%s\n' "$OUT" | jq -Sc 'del(.thread_id)' | tee checkpoints
+	printf '%s\n' "$OUT" | sorted 'del(.thread_id)' | tee checkpoints
 	for id in $(jq -r .checkpoint_id checkpoints); do
 		threads show "$thread" --checkpoint "$id" --json "$@"
-		printf '%s\n' "$OUT" | jq -Sc 'del(.. | .thread_id?)'
+		printf '%s\n' "$OUT" | sorted 'del(.. | .thread_id?)'
 	done
 }
 
