@@ -98,7 +98,8 @@ static bool open_pair(int fds[2])
 	return move_above_standard(&fds[0]) && move_above_standard(&fds[1]);
 }
 
-/* Runs in the child of a process with many threads: only what is async-signal-safe. */
+/* Runs in the memory of the parent, whose thread waits: only what is async-signal-safe, and nothing
+ * that the parent reads afterwards is written. */
 static _Noreturn void child_exec(const struct process *p, const struct pipes *pipes, pid_t parent)
 {
 	setpgid(0, 0);
@@ -126,14 +127,16 @@ static _Noreturn void child_exec(const struct process *p, const struct pipes *pi
 	_exit(127);
 }
 
-/* Signals are blocked around fork, so that no handler of the service runs in the child. */
+/* Signals are blocked around it, so that no handler of the service runs in the child.  A child with
+ * memory of its own would cost as much as the service has: its tables, and a fault for every page
+ * that is written until the child is gone. */
 static pid_t fork_child(const struct process *p, const struct pipes *pipes)
 {
 	sigset_t all, before;
 	sigfillset(&all);
 	pid_t parent = getpid();
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	pid_t pid = fork();
+	pid_t pid = vfork();
 	if (pid == 0)
 		child_exec(p, pipes, parent);
 	int code = errno;
@@ -196,7 +199,7 @@ static bool process_spawn_start(const struct process *p, struct pipes *pipes,
 		return not_started(result, "pipe", errno);
 	spawned->pid = fork_child(p, pipes);
 	if (spawned->pid < 0)
-		return not_started(result, "fork", errno);
+		return not_started(result, "vfork", errno);
 	running_add(spawned->pid);
 	descriptor_close(&pipes->report[1]);
 	if (!await_exec(p, spawned->pid, pipes->report[0], result))
