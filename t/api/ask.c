@@ -102,33 +102,38 @@ static void add_param(struct text *params, const char *name, const char *value)
 	add(params, value, strlen(value));
 }
 
-/* What stands behind the name of a header, or NULL for another one. */
+/* The value of a header whose name has so many bytes. */
+static const char *value_behind(const char *header, size_t length)
+{
+	const char *value = header + length + (header[length] == ':');
+
+	return value + (*value == ' ');
+}
+
+/* The value of the header when that is its name, or NULL. */
 static const char *value_of(const char *header, const char *name)
 {
 	size_t length = strlen(name);
+	bool same = strncasecmp(header, name, length) == 0 && header[length] == ':';
 
-	if (strncasecmp(header, name, length) != 0 || header[length] != ':')
-		return NULL;
-	return header + length + 1 + (header[length + 1] == ' ');
+	return same ? value_behind(header, length) : NULL;
 }
 
 static void add_header(struct text *params, const char *header)
 {
-	char name[NAME_MAX_LENGTH] = "HTTP_", whole[NAME_MAX_LENGTH];
+	char name[NAME_MAX_LENGTH] = "HTTP_";
 	size_t length = strcspn(header, ":");
 
 	if (length + strlen(name) >= sizeof(name)) {
-		fprintf(stderr, "ask: a name of over %d bytes\n", NAME_MAX_LENGTH);
+		fprintf(stderr, "ask: a header's name of over %d bytes\n", NAME_MAX_LENGTH);
 		exit(2);
 	}
 	for (size_t i = 0; i < length; i++)
 		name[i + 5] = header[i] == '-' ? '_' : (char)toupper((unsigned char)header[i]);
-	snprintf(whole, sizeof(whole), "%.*s", (int)length, header);
-	add_param(params, name, value_of(header, whole) ? value_of(header, whole) : "");
+	add_param(params, name, value_behind(header, length));
 }
 
-/* The same as a web server says; a header that is none of HTTP's own replaces what is said without
- * it. */
+/* What a web server says of a request. */
 static void add_params(struct text *out, const char *address, const char *method, const char *path,
     char **headers, size_t body)
 {
