@@ -24,15 +24,16 @@ DATABASE_URL="postgresql:///postgres?host=$WORK/cut&user=agent"
 export DATABASE_URL
 connections() { grep -c 'connection authorized' "$PG/log"; }
 
-# client N: ten turns, each of which loses some answers; what was acknowledged is noted.
+# client N: ten turns, of which every other one loses some answers, and those of others that are on their way, too; what was
+# acknowledged is noted.
 client() {
 	mkdir "client$1" && cd "client$1" || return 1
 	WORK=$WORK/client$1
 	for i in $(seq 10); do
-		(sleep "0.0$i" && kill -USR1 $cut) &
+		(sleep "0.0$i" && [ $((i % 2)) = 1 ] && kill -USR1 $cut) &
 		invoke "$1-$i" "$(thread "t$1")"
 		wait $!
-		sleep 0.1 # so that some are not lost
+		sleep 0.3 # so that some are not lost
 		[ "$STATUS" = 200 ] && echo "$1-$i" >>acknowledged || echo "$1-$i" >>refused
 		echo "$STATUS $(json .error_code "$BODY")" >>said
 	done
