@@ -7,7 +7,7 @@ export ASAN_OPTIONS="${ASAN_OPTIONS-}:quarantine_size_mb=8" # else what was free
 . "$TOP_SRCDIR/t/api/run.sh"
 . "$TOP_SRCDIR/t/api/threads.sh"
 
-MESSAGES=8 SIZE=6000000
+MESSAGES=8 SIZE=2000000
 
 # worker: the id of the process that answers.
 worker() {
@@ -57,7 +57,7 @@ ok '[ $((after - before)) -lt $((6 * room * SIZE / 1024)) ]' 'six readers of a l
 for i in 1 2 3 4 5 6; do
 	jq -c '[.success, (.data.state.context | length, ([.[].content[0].text | length] | unique[]), [.[].message_id] == [range(1; 9) | "small-\(.)"]), .message, (.metadata.request_id | length > 0)]' "$WORK/state-$i"
 done | sort | uniq -c | tr -s ' ' >answers
-is "$(cat answers)" ' 6 [true,8,6000000,true,"OK",true]' 'each has the whole of it'
+is "$(cat answers)" ' 6 [true,8,2000000,true,"OK",true]' 'each has the whole of it'
 
 raw_get '/v1/threads/large/messages?offset=2&limit=5' >list
 is "$(jq -c '[.data.messages[].message_id]' list)" '["small-3","small-4","small-5","small-6","small-7"]' 'a page has what it should'
@@ -94,7 +94,7 @@ reset_peak
 three /v1/graph/invoke "{$config, \"response_granularity\": \"full\"}"
 ok '[ $((after - before)) -lt $((2 * room * SIZE / 1024)) ]' 'runs that answer with the whole state cost little more'
 for i in 1 2 3; do
-	jq -c '[.success, .data.state.context == .data.context, (.data.context | length > 9 and ([.[:8][].content[0].text | length] | unique) == [6000000] and (.[8:] | all(.content[0].text | length < 100))), .data.summary, (.data.meta.run_id | length > 0), .message]' "$WORK/three-$i"
+	jq -c '[.success, .data.state.context == .data.context, (.data.context | length > 9 and ([.[:8][].content[0].text | length] | unique) == [2000000] and (.[8:] | all(.content[0].text | length < 100))), .data.summary, (.data.meta.run_id | length > 0), .message]' "$WORK/three-$i"
 done | sort | uniq -c | tr -s ' ' >answers
 is "$(cat answers)" ' 3 [true,true,true,"in short",true,"OK"]' 'each has it twice, as state and as context'
 
@@ -105,13 +105,13 @@ for i in 1 2 3; do
 	jq -c '[.event, (.data.status // ""), (.state.context // [] | [.[:8][].content[0].text | length] | unique[])]' "$WORK/three-$i" | tr '\n' ' '
 	echo
 done | sort | uniq -c | tr -s ' ' >answers
-is "$(cat answers)" ' 3 ["updates","invoking_node"] ["message",""] ["message",""] ["message",""] ["state","",6000000] ["updates","node_invoked",6000000] ["updates","done"] ' 'a line has each of its chunks'
+is "$(cat answers)" ' 3 ["updates","invoking_node"] ["message",""] ["message",""] ["message",""] ["state","",2000000] ["updates","node_invoked",2000000] ["updates","done"] ' 'a line has each of its chunks'
 
 reset_peak
 three /v1/ag-ui '{"threadId": "large", "runId": "r", "state": {}, "messages": [], "tools": [], "context": [], "forwardedProps": {}}'
 ok '[ $((after - before)) -lt $((2 * room * SIZE / 1024)) ]' 'nor do browsers that ask what was said'
 for i in 1 2 3; do
-	sed -n 's/^data: //p' "$WORK/three-$i" | jq -c '[.type, (.messages // [] | length > 8 and ([.[:8][].content | length] | unique) == [6000000])]' | tr '\n' ' '
+	sed -n 's/^data: //p' "$WORK/three-$i" | jq -c '[.type, (.messages // [] | length > 8 and ([.[:8][].content | length] | unique) == [2000000])]' | tr '\n' ' '
 	echo
 done | sort | uniq -c | tr -s ' ' >answers
 is "$(cat answers)" ' 3 ["RUN_STARTED",false] ["MESSAGES_SNAPSHOT",true] ["RUN_FINISHED",false] ' 'an event has all of them'
