@@ -35,8 +35,9 @@ as() {
 
 # said: status, code and text of the last answer, or the status alone where it was good.
 said() {
-	case $STATUS in
+	case $STATUS$BODY in
 	2*) echo "$STATUS" ;;
+	*'"error_code":'*) json '"'"$STATUS"' \(.error_code) \(.detail)"' "$BODY" ;;
 	*) json '"'"$STATUS"' \(.error_code // .code // (.error.data | if type == "array" then .[0].metadata.code else .code end) // .error.code) \(.detail // .error.message)"' "$BODY" ;;
 	esac
 }

@@ -6,9 +6,9 @@
  *     look EXPRESSION <JSON
  *
  * An EXPRESSION is a path, such as .data.messages[-1].role, a path with "| length" behind it, or a
- * string with paths in it: "\(.status) \(.error.code)".  What is found is a string, a whole number,
- * true, false or null.  Everything else is left to jq: nothing is printed, and the exit status is
- * LEFT.
+ * string with paths in it, "\(.status) \(.error.code)", also behind a path and "|".  What is found
+ * is a string, a whole number, true, false or null.  Everything else is left to jq: nothing is
+ * printed, and the exit status is LEFT.
  */
 #include <cjson/cJSON.h>
 #include <ctype.h>
@@ -128,6 +128,8 @@ static void print_path(const cJSON *json, const char *path)
 	if (strcmp(path, " | length") == 0 &&
 	    (!value || cJSON_IsNull(value) || cJSON_IsArray(value) || cJSON_IsObject(value)))
 		fprintf(out, "%d", value ? cJSON_GetArraySize(value) : 0);
+	else if (strncmp(path, " | \"", 4) == 0)
+		print_string(value, path + 4);
 	else if (*path == '\0')
 		print(value);
 	else
