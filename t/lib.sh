@@ -401,6 +401,7 @@ serve_stop() {
 # Processes are what tests spend most of their time on, so that what asks thousands of times begins few of them.
 ASK=$TOP_BUILDDIR/t/api/ask
 LOOK=$TOP_BUILDDIR/t/api/look
+[ -x "$LOOK" ] || LOOK=false # what it leaves, jq does
 
 # api METHOD PATH [BODY [HEADER…]]: one request straight to a worker; a HEADER is "Name: value".
 # Starts the worker when there is none yet.  A BODY that is empty is none.  Sets STATUS, HEADERS

@@ -216,7 +216,8 @@ static bool unpack(struct text *records, int answer)
 			die("ask: answer");
 		more = head[1] != END_REQUEST;
 	}
-	memmove(records->data, records->data + at, records->length -= at);
+	records->length -= at;
+	memmove(records->data, records->data + at, records->length);
 	return more;
 }
 
@@ -237,11 +238,8 @@ static void exchange(int fd, const struct text *question, double end, int answer
 		if (poll_fd.revents & POLLOUT) {
 			n = send(fd, question->data + said, question->length - said,
 			    MSG_DONTWAIT | MSG_NOSIGNAL);
-			if (n > 0)
-				said += (size_t)n;
-			else
-				said =
-				    question->length; /* it reads no more; it may have answered */
+			/* a worker that reads no more may have answered */
+			said = n > 0 ? said + (size_t)n : question->length;
 		}
 		if (!(poll_fd.revents & (POLLIN | POLLHUP | POLLERR)))
 			continue;
@@ -302,9 +300,9 @@ static int open_in(const char *directory, const char *name)
 	return fd;
 }
 
-static void write_script(const char *directory, int answer)
+static void write_script(int script, int answer)
 {
-	FILE *out = fdopen(open_in(directory, "answer.sh"), "w");
+	FILE *out = fdopen(script, "w");
 	struct text text = {0};
 	struct stat stat;
 	const char *body, *end;
@@ -332,7 +330,7 @@ int main(int argc, char **argv)
 	static const char responder[8] = {0, 1};
 	struct text question = {0}, body = {0};
 	double end;
-	int answer;
+	int answer, script;
 
 	if (argc < 7) {
 		fputs("usage: ask DIRECTORY SECONDS SOCKET ADDRESS METHOD PATH [HEADER...] <BODY\n",
@@ -345,8 +343,9 @@ int main(int argc, char **argv)
 	add_params(&question, argv[4], argv[5], argv[6], argv + 7, body.length);
 	add_stream(&question, STDIN, &body);
 	answer = open_in(argv[1], "answer");
+	script = open_in(argv[1], "answer.sh"); /* empty as long as there is no answer */
 	exchange(connect_to(argv[3]), &question, end, answer);
-	write_script(argv[1], answer);
+	write_script(script, answer);
 	free(question.data);
 	free(body.data);
 	return 0;

@@ -96,7 +96,7 @@ facts_hold() {
 	printf '%s\n' "$facts_table" >"$WORK/facts.table"
 	{
 		printf '%s\n' "$facts_words $1 | (empty"
-		sed 's/^.* :: \(.*\)$/, (try (\1) catch "error: \(.)" | if . == true then "yes" else tojson end)/' "$WORK/facts.table"
+		sed 's/^.* :: \(.*\)$/, (try (\1) catch "error: \\(.)" | if . == true then "yes" else tojson end)/' "$WORK/facts.table"
 		echo ')'
 	} >"$WORK/facts.jq"
 	json_for "$facts_table"
