@@ -11,7 +11,7 @@ cat >node.sh <<'SH'
 #!/bin/sh
 input=$(cat)
 name=$1 run=$AGENTGRAPH_RUN_ID
-attempt=$(printf '%s' "$input" | jq .config.attempt)
+attempt=$(printf '%s' "$input" | sed 's/.*"attempt":\([0-9]*\).*/\1/')
 echo "$name $run $attempt" >>executed
 while [ -e "hold-$name" ]; do sleep 0.05; done
 if [ -e "deadly-$name-$run" ]; then
