@@ -99,8 +99,9 @@ static bool open_pair(int fds[2])
 }
 
 /* Runs in the memory of the parent, whose thread waits: only what is async-signal-safe, and nothing
- * that the parent reads afterwards is written. */
-static _Noreturn void child_exec(const struct process *p, const struct pipes *pipes, pid_t parent)
+ * that the parent reads afterwards is written, which is why it has a frame of its own. */
+static _Noreturn __attribute__((noinline)) void child_exec(
+    const struct process *p, const struct pipes *pipes, pid_t parent)
 {
 	setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
