@@ -460,7 +460,7 @@ END
 }
 
 # The start of jq 1.6, where it reads its own definitions, was half of the processor time of t/api; that of gojq, which has
-# the members of objects in an order of its own, is a third of it, and that of look, which knows paths, a tenth.
+# the members of objects in an order of its own, is less than half of it, and that of look, which knows paths, a tenth.
 json_fast=jq
 ! command -v gojq >/dev/null || json_fast=gojq
 

@@ -216,7 +216,7 @@ is "$missing" 'followLgRun followRun graphSocket liveSocket ' \
 wrong() {
 	printf 'GET\0%s\0%s\0Content-Type: application/json\0\0%s\0' "$2" "$3" "$4" >wrong.records
 	validate wrong.records >wrong.out
-	is $? 1 "$1 would be noticed"
+	is "$? $(tail -n 1 wrong.out | sed 's/, . kinds//')" '1 1 answers, 1 mistakes' "$1 would be noticed"
 }
 wrong 'an answer that lacks members' /ping 200 '{}'
 wrong 'a status that is not described' /ping 202 '{}'

@@ -10,6 +10,7 @@
  * sections 3.3, 3.4 and 5.
  */
 #include <ctype.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdbool.h>
@@ -39,7 +40,7 @@ struct text {
 	size_t length, room;
 };
 
-static void die(const char *what)
+static _Noreturn void die(const char *what)
 {
 	perror(what);
 	exit(2);
@@ -238,8 +239,10 @@ static void exchange(int fd, const struct text *question, double end, int answer
 		if (poll_fd.revents & POLLOUT) {
 			n = send(fd, question->data + said, question->length - said,
 			    MSG_DONTWAIT | MSG_NOSIGNAL);
-			/* a worker that reads no more may have answered */
-			said = n > 0 ? said + (size_t)n : question->length;
+			if (n > 0)
+				said += (size_t)n;
+			else if (errno != EAGAIN)
+				said = question->length; /* it reads no more, and may answer */
 		}
 		if (!(poll_fd.revents & (POLLIN | POLLHUP | POLLERR)))
 			continue;

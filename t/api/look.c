@@ -23,7 +23,7 @@
 
 static FILE *out; /* what is printed when nothing is left to jq */
 
-static void leave(void)
+static _Noreturn void leave(void)
 {
 	exit(LEFT);
 }
@@ -149,7 +149,7 @@ int main(int argc, char **argv)
 	if (text[strspn(text, " \t\r\n")] == '\0')
 		return EXIT_SUCCESS;
 	json = cJSON_ParseWithLengthOpts(text, length + 1, NULL, true);
-	if (!json)
+	if (!json || strstr(text, "\\u0000")) /* which ends a string of cJSON */
 		leave();
 	if (*argv[1] == '"')
 		print_string(json, argv[1] + 1);
