@@ -47,16 +47,17 @@ run a again '/add 1 1' same
 on b observe again
 is "$(json '.data | [.run_ids, .run.tool_calls] | tojson' "$BODY")" '[["same"],1]' 'and the other way round'
 
-for n in 1 2 3 4 5; do
-	on a in_background slow invoke '/slow 1 300' "$(thread "slow$n")"
-	on b wait_for 30 is_running "slow$n"
+# A machine that is busy may have missed a short run altogether; a longer one it sees.
+for ms in 300 1000 5000 20000; do
+	on a in_background slow invoke "/slow 1 $ms" "$(thread "slow$ms")"
+	on b wait_for 30 is_running "slow$ms"
 	states=
-	while on b observe "slow$n" && state=$(json '.data.run.status // "none"' "$BODY"); do
+	while on b observe "slow$ms" && state=$(json '.data.run.status // "none"' "$BODY"); do
 		[ "${states##* }" = "$state" ] || states="$states $state"
 		case $state in done | error) break ;; esac
 	done
 	collect slow
-	case $states in ' running done' | ' none running done') ;; *) break ;; esac
+	[ "$states" = ' done' ] || break
 done
 like "$states" '^ (none )?running done$' 'a run of the other instance is seen while it goes on, and to end as it does'
 

@@ -57,10 +57,13 @@ class Answer:
             body.readline()
 
     def lines(self):
-        rest = b""
+        begun = []
         for piece in self.pieces():
-            *lines, rest = (rest + piece).split(b"\n")
-            yield from (line.decode() for line in lines)
+            first, *others = piece.split(b"\n")
+            begun.append(first)
+            for other in others:
+                yield b"".join(begun).decode()
+                begun = [other]
         self.connection.close()
 
     def chunks(self):
@@ -482,7 +485,7 @@ tell()
 PYTHON
 
 printf '{"agent": "builtin:demo", "rate_limit": {"requests": 1000000, "window": 86400}}\n' >agentgraph.json
-export AGENTGRAPH_SEND_TIMEOUT=8
+export AGENTGRAPH_SEND_TIMEOUT=12
 serve_start --processes 1 --threads 4 || tap_bail 'the rest needs a service'
 state=$STATE
 like "$(stat -c '%a %F' "$STATE/run/follow.sock")" '^600 socket' "the follower's socket is for its owner alone"
