@@ -10,8 +10,8 @@
 #include "fcgi/request/query.h"
 #include "fcgi/request/request.h"
 #include "fcgi/server.h"
-#include "service/run/follow.h"
 #include "service/run/records.h"
+#include "service/run/stream/follow.h"
 
 #include <string.h>
 #include <strings.h>

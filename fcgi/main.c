@@ -24,7 +24,7 @@
 #include "fcgi/server.h"
 #include "service/files/extract.h"
 #include "service/retention.h"
-#include "service/run/webhook_sender.h"
+#include "service/run/background/webhook_sender.h"
 #include "service/service.h"
 
 #include <errno.h>

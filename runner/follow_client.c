@@ -8,7 +8,7 @@
 #include "runner/follow_head.h"
 #include "runner/follow_runs.h"
 #include "service/a2a/a2a_follow.h"
-#include "service/langgraph/lg_words.h"
+#include "service/langgraph/stream/lg_words.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "service/run/halt.h"
 #include "service/run/records.h"
-#include "service/run/replay.h"
+#include "service/run/stream/replay.h"
 #include "storage/background.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef AGENTGRAPH_RUNNER_FOLLOW_RUNS_H
 #define AGENTGRAPH_RUNNER_FOLLOW_RUNS_H
 
-#include "service/run/replay.h"
+#include "service/run/stream/replay.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -6,7 +6,7 @@
 #include "base/log/log.h"
 #include "base/memory.h"
 #include "base/os/clock.h"
-#include "service/run/background.h"
+#include "service/run/background/background.h"
 #include "storage/queue.h"
 #include "storage/runs.h"
 

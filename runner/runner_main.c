@@ -12,7 +12,7 @@
 #include "base/os/clock.h"
 #include "base/os/process.h"
 #include "runner/runner.h"
-#include "service/run/webhook_sender.h"
+#include "service/run/background/webhook_sender.h"
 #include "service/service.h"
 
 #include <errno.h>

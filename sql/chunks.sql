@@ -25,7 +25,7 @@ WHERE EXISTS (SELECT 1 FROM kept
 
 -- name: chunks_insert
 -- Of a run that is gone, or whose chunks are not kept any more, nothing.  Of a line that is much
--- like the one before it there is only what is different (storage/sql/line_pack.h).
+-- like the one before it there is only what is different (storage/sql/run/line_pack.h).
 INSERT INTO chunks (thread, number, seq, count, lines)
 SELECT :thread, :number, :seq, :count, :lines
 -- take: chunks_wanted

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/os/clock.h"
 #include "cli/examine/examine.h"
-#include "graph/nodes/node_tools.h"
+#include "graph/nodes/tools/node_tools.h"
 #include "service/memory/memory_embed.h"
 
 #include <stdlib.h>

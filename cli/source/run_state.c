@@ -4,8 +4,8 @@
 #include "base/memory.h"
 #include "cli/source/ask_state.h"
 #include "cli/source/run_source.h"
-#include "service/run/background.h"
-#include "service/run/replay.h"
+#include "service/run/background/background.h"
+#include "service/run/stream/replay.h"
 #include "storage/queue.h"
 #include "storage/storage.h"
 

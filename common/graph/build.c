@@ -5,7 +5,7 @@
 #include "config/plugin.h"
 #include "graph/graph.h"
 #include "graph/live/live.h"
-#include "graph/nodes/node_tools.h"
+#include "graph/nodes/tools/node_tools.h"
 #include "tool/schema.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "base/json/json.h"
 #include "base/os/clock.h"
 #include "graph/message/message.h"
-#include "graph/nodes/asking.h"
+#include "graph/nodes/tools/asking.h"
 #include "graph/run_internal.h"
 #include "storage/defer.h"
 #include "storage/history.h"

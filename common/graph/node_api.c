@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "base/os/clock.h"
 #include "graph/message/message.h"
-#include "graph/nodes/tool_calls.h"
+#include "graph/nodes/tools/tool_calls.h"
 #include "graph/run_internal.h"
 
 #include <math.h>

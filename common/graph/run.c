@@ -4,8 +4,8 @@
 
 #include "base/json/json.h"
 #include "graph/message/message.h"
-#include "graph/nodes/asking.h"
-#include "graph/region.h"
+#include "graph/nodes/tools/asking.h"
+#include "graph/region/region.h"
 #include "graph/run_internal.h"
 #include "graph/state.h"
 

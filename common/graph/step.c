@@ -7,7 +7,7 @@
 #include "base/os/clock.h"
 #include "graph/message/message.h"
 #include "graph/nodes/node_cache.h"
-#include "graph/region_branch.h"
+#include "graph/region/region_branch.h"
 #include "graph/run_internal.h"
 #include "graph/state.h"
 

@@ -8,7 +8,7 @@
 #include "base/log/log.h"
 #include "base/memory.h"
 #include "base/os/clock.h"
-#include "graph/nodes/node_tools.h"
+#include "graph/nodes/tools/node_tools.h"
 #include "telemetry/telemetry.h"
 
 #include <stdio.h>

@@ -6,8 +6,8 @@
 #include "fcgi/handlers/handlers.h"
 #include "fcgi/request/query.h"
 #include "fcgi/request/request.h"
-#include "service/run/background.h"
-#include "service/run/follow.h"
+#include "service/run/background/background.h"
+#include "service/run/stream/follow.h"
 
 /* Mistakes are left in the call's error, for the service to add its own. */
 static void fcgi_runs_read_query(struct request *rq, struct record_query *query)

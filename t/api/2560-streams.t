@@ -18,7 +18,7 @@ said() { json '"'"$STATUS"' \(.error_code) \(.detail)"' "$BODY"; }
 follow() { api GET "/v1/threads/t/runs/$1/stream${2-}"; }
 # rows QUERY: what threads.db says.
 rows() { outside "$STATE/threads.db" "$1"; }
-# plain: lines as they were, where only what is different from the line before is kept (storage/sql/line_pack.h).
+# plain: lines as they were, where only what is different from the line before is kept (storage/sql/run/line_pack.h).
 plain() {
 	LC_ALL=C awk 'function number(n, digit, c) {
 			for (digit = 1; ; digit *= 32) {

@@ -16,7 +16,7 @@
 #include "config/config.h"
 #include "model/embed/embed.h"
 #include "storage/memories.h"
-#include "storage/sql/memories_engine.h"
+#include "storage/sql/memory/memories_engine.h"
 #include "storage/sqlite/sqlite_db.h"
 #include "storage/vector/vector_search.h"
 

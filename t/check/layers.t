@@ -106,7 +106,20 @@ made_up()
 accepts() { (made_up "$@" && violations); }
 refuses() { (made_up "$@" && ! violations); }
 
+# crowded: prints the rooms below the current directory that have more than 25 files beside those in their wings.
+crowded()
+{
+	tree_files \( -path './common/*' -o -path './fcgi/*' -o -path './cli/*' -o -path './extract/*' -o -path './runner/*' \
+		-o -path './ws-bridge/*' -o -path './sql/*' -o -path './web/*' \) -name '*.*' |
+		awk '
+		{ sub(/\/[^\/]*$/, ""); files[$0]++ }
+		END { for (room in files) if (files[room] > 25) { print room ": " files[room]; found = 1 } exit !found }'
+}
+
+no_room_is_crowded() { cd "$top_srcdir" && not crowded; }
+
 test_that 'every include of the tree points downwards' the_tree_is_layered
+test_that 'a room with many files has wings' no_room_is_crowded
 
 test_that 'a room may use those below it' accepts common/service/x.c '"graph/graph.h"' '"base/buf.h"'
 test_that 'a transport may use its own headers' accepts fcgi/x.c '"fcgi/http.h"' '"service/run/runs.h"' '<fcgiapp.h>'
@@ -117,12 +130,18 @@ test_that 'base uses no other room' refuses common/base/x.c '"config/config.h"'
 test_that 'a room that nobody ranked is noticed' refuses common/attic/x.c '"base/buf.h"'
 test_that 'SQLite is known to its engine only' refuses common/storage/x.c '<sqlite3.h>'
 test_that 'libpq is known to its module only' refuses common/storage/postgresql/x.c '<libpq-fe.h>'
-test_that 'nothing outside includes an engine' refuses common/service/x.c '"storage/sql/db.h"'
+test_that 'nothing outside includes an engine' refuses common/service/x.c '"storage/sql/db/db.h"'
 test_that 'what drivers have in common knows none of them' refuses common/storage/sql/x.c '"storage/sqlite/sqlite_db.h"'
-test_that 'an engine may use its own headers' accepts common/storage/sqlite/x.c '"storage/sql/db.h"' '"sql.h"'
+test_that 'an engine may use its own headers' accepts common/storage/sqlite/x.c '"storage/sql/db/db.h"' '"sql.h"'
 test_that 'FastCGI is known in fcgi only' refuses common/service/x.c '<fcgiapp.h>'
 test_that 'libjwt is known in access only' refuses fcgi/x.c '<jwt.h>'
 test_that 'libcurl is known to one file' accepts common/tool/x.c '<curl/curl.h>'
+
+a_crowd()
+{
+	made_up common/base/x.c '<stdio.h>' && for n in $(seq 25); do : >"common/base/$n.c"; done && crowded
+}
+test_that 'a crowd is noticed' a_crowd
 
 two_users_of_curl()
 {

@@ -189,7 +189,7 @@ dpkg-deb -R "$deb" new && sed -i 's/^Version: .*/&+1/' new/DEBIAN/control && dpk
 # A database of the first schema; its files are gone, which nobody asks for any more.
 old=$root/var/lib/agentgraph/files.db
 rm -f "$old-wal" "$old-shm" && : >"$old"
-sqlite3 "$old" ".read $TOP_SRCDIR/sql/files-0001.sql" 'PRAGMA user_version = 1' || tap_bail "no database of the first schema"
+sqlite3 "$old" ".read $TOP_SRCDIR/sql/migrations/files-0001.sql" 'PRAGMA user_version = 1' || tap_bail "no database of the first schema"
 sed -i 's/"auth": null/"auth": null, "ag_ui": {"enabled": true}/' "$root/etc/agentgraph/agentgraph.json"
 install_deb new.deb
 is $? 0 "a newer version installs over it" || diag "$(tail -n 15 apt.log)"
@@ -198,7 +198,7 @@ like "$(cat "$root/etc/agentgraph/agentgraph.json")" ag_ui "settings that were c
 serve
 ok $? "it starts" || diag "$(cat check.err serve.err)"
 is "$(sqlite3 "$old" 'PRAGMA user_version; PRAGMA integrity_check' | paste -sd' ')" \
-	"$(ls "$TOP_SRCDIR"/sql/files-[0-9]*.sql | wc -l) ok" "a database of the first schema was brought up to date"
+	"$(ls "$TOP_SRCDIR"/sql/migrations/files-[0-9]*.sql | wc -l) ok" "a database of the first schema was brought up to date"
 http GET /agent/v1/threads/t1/messages
 like "$BODY" 'echo: before' "the thread of the older version is there"
 http POST /agent/v1/graph/invoke '{"messages": [{"role": "user", "content": "/context"}], "config": {"thread_id": "t1"}}'

@@ -7,7 +7,7 @@
 #include "base/os/clock.h"
 #include "memory_engine_fixture.h"
 #include "postgresql_fixture.h"
-#include "storage/sql/db.h"
+#include "storage/sql/db/db.h"
 #include "unit.h"
 
 #include <assert.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* The gate before what a run shows: closed until its start is on disk. */
-#include "service/run/gate.h"
+#include "service/run/stream/gate.h"
 
 #include "base/memory.h"
 #include "unit.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 /* Chunks that are kept: their numbers, who sees them when, what happens when the disk is slow or
  * full, and how they are read again. */
-#include "service/run/keeper.h"
+#include "service/run/stream/keeper.h"
 
 #include "base/memory.h"
 #include "base/os/clock.h"
-#include "service/run/kept_line.h"
-#include "service/run/replay.h"
+#include "service/run/stream/kept_line.h"
+#include "service/run/stream/replay.h"
 #include "storage/runs.h"
 #include "unit.h"
 

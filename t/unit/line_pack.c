@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Lines of kept chunks, packed as what differs. */
-#include "storage/sql/line_pack.h"
+#include "storage/sql/run/line_pack.h"
 
 #include "base/memory.h"
 #include "base/utf8.h"

@@ -3,7 +3,7 @@
 #include "base/memory.h"
 #include "engines_fixture.h"
 #include "storage/files.h"
-#include "storage/sql/db.h"
+#include "storage/sql/db/db.h"
 #include "storage/storage.h"
 
 #include <dirent.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Threads and their messages, on each engine. */
-#include "storage/sql/db.h"
+#include "storage/sql/db/db.h"
 #include "storage_fixture.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "base/os/clock.h"
 #include "config/config.h"
 #include "engines_fixture.h"
-#include "storage/sql/db.h"
+#include "storage/sql/db/db.h"
 #include "storage/trace/trace_ring.h"
 
 #include <pthread.h>

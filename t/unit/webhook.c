@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Which addresses a request may name, and the signature of what they are sent. */
-#include "service/run/webhook.h"
+#include "service/run/background/webhook.h"
 #include "base/http/url.h"
 #include "base/json/json.h"
 #include "config/string_list.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* The sender, against receivers of every kind and an outbox of the test's own. */
-#include "service/run/webhook_sender.h"
+#include "service/run/background/webhook_sender.h"
 
 #include "base/http/url.h"
 #include "base/memory.h"
@@ -8,7 +8,7 @@
 #include "base/os/shared.h"
 #include "config/string_list.h"
 #include "http_fixture.h"
-#include "service/run/webhook.h"
+#include "service/run/background/webhook.h"
 #include "storage/queue.h"
 #include "storage/runs.h"
 #include "storage/storage.h"

@@ -8,8 +8,8 @@
 #include "graph/document/document.h"
 #include "graph/live/live.h"
 #include "graph/message/template.h"
-#include "graph/nodes/node_tools.h"
 #include "graph/nodes/nodes.h"
+#include "graph/nodes/tools/node_tools.h"
 #include "tool/command.h"
 #include "tool/mcp/mcp.h"
 

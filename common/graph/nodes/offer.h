@@ -3,7 +3,7 @@
 #ifndef AGENTGRAPH_GRAPH_NODES_OFFER_H
 #define AGENTGRAPH_GRAPH_NODES_OFFER_H
 
-#include "graph/nodes/node_tools.h"
+#include "graph/nodes/tools/node_tools.h"
 #include "model/chat.h"
 
 struct offer {

@@ -5,7 +5,7 @@
 #include "base/fields.h"
 #include "base/http/url.h"
 #include "base/json/json.h"
-#include "service/run/webhook.h"
+#include "service/run/background/webhook.h"
 
 #include <string.h>
 

@@ -6,9 +6,9 @@
 
 #include "base/buf.h"
 #include "graph/run.h"
-#include "service/run/gate.h"
 #include "service/run/run_input.h"
 #include "service/run/runs.h"
+#include "service/run/stream/gate.h"
 #include "service/run/turn.h"
 #include "service/service.h"
 

@@ -11,13 +11,13 @@
 #include "service/langgraph/lg_assistant.h"
 #include "service/langgraph/lg_item.h"
 #include "service/langgraph/lg_message.h"
-#include "service/langgraph/lg_tell.h"
-#include "service/langgraph/lg_words.h"
+#include "service/langgraph/stream/lg_tell.h"
+#include "service/langgraph/stream/lg_words.h"
 #include "service/run/answers.h"
-#include "service/run/background.h"
-#include "service/run/chunk.h"
+#include "service/run/background/background.h"
 #include "service/run/halt.h"
 #include "service/run/records.h"
+#include "service/run/stream/chunk.h"
 
 #include <string.h>
 

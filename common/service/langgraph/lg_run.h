@@ -5,8 +5,8 @@
 
 #include "service/langgraph/lg_input.h"
 #include "service/langgraph/lg_values.h"
-#include "service/run/follow.h"
 #include "service/run/runs.h"
+#include "service/run/stream/follow.h"
 #include "service/run/turn.h"
 
 /* A run that somebody waits for, from its body to its end. */

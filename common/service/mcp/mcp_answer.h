@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "service/mcp/mcp_request.h"
-#include "service/run/gate.h"
+#include "service/run/stream/gate.h"
 #include "service/run/turn.h"
 
 /* A result without members but those that each has in this version, in the arena. */

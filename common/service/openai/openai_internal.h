@@ -10,8 +10,8 @@
 #define AGENTGRAPH_SERVICE_OPENAI_OPENAI_INTERNAL_H
 
 #include "base/buf.h"
-#include "service/run/gate.h"
 #include "service/run/run_input.h"
+#include "service/run/stream/gate.h"
 #include "service/run/turn.h"
 #include "service/service.h"
 

@@ -6,7 +6,7 @@
 #include "base/log/log.h"
 #include "base/os/clock.h"
 #include "base/utf8.h"
-#include "graph/nodes/node_tools.h"
+#include "graph/nodes/tools/node_tools.h"
 
 #include <string.h>
 

@@ -8,8 +8,8 @@
 #include "graph/state.h"
 #include "service/history/earlier.h"
 #include "service/run/answers.h"
-#include "service/run/keeper.h"
 #include "service/run/records.h"
+#include "service/run/stream/keeper.h"
 #include "service/thread/change.h"
 #include "storage/runs.h"
 

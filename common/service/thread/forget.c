@@ -3,7 +3,7 @@
 #include "service/thread/forget.h"
 
 #include "base/json/json_quote.h"
-#include "service/run/kept_line.h"
+#include "service/run/stream/kept_line.h"
 #include "storage/runs.h"
 
 #include <stdlib.h>

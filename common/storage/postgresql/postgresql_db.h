@@ -15,7 +15,7 @@
 
 #include "storage/postgresql/postgresql_server.h"
 #include "storage/sql/copy.h"
-#include "storage/sql/db.h"
+#include "storage/sql/db/db.h"
 
 extern const struct db_driver postgresql_driver;
 

@@ -7,10 +7,10 @@
 #include "base/os/clock.h"
 #include "storage/queue.h"
 #include "storage/runs.h"
-#include "storage/sql/checkpoints.h"
-#include "storage/sql/claims.h"
-#include "storage/sql/recent.h"
-#include "storage/sql/run_write.h"
+#include "storage/sql/history/checkpoints.h"
+#include "storage/sql/history/recent.h"
+#include "storage/sql/run/run_write.h"
+#include "storage/sql/thread/claims.h"
 
 #include <assert.h>
 #include <stdlib.h>

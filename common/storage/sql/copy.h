@@ -11,7 +11,7 @@
 #ifndef AGENTGRAPH_STORAGE_SQL_COPY_H
 #define AGENTGRAPH_STORAGE_SQL_COPY_H
 
-#include "storage/sql/db.h"
+#include "storage/sql/db/db.h"
 #include "storage/storage.h"
 
 enum copy_database { COPY_THREADS, COPY_STORE, COPY_FILES, COPY_DATABASES };

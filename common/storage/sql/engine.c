@@ -6,8 +6,8 @@
 #include "storage/lease.h"
 #include "storage/queue.h"
 #include "storage/runs.h"
-#include "storage/sql/claimer.h"
-#include "storage/sql/claims.h"
+#include "storage/sql/thread/claimer.h"
+#include "storage/sql/thread/claims.h"
 
 #include <stdlib.h>
 

@@ -7,10 +7,10 @@
 #include "base/memory.h"
 #include "base/os/shared.h"
 #include "storage/history.h"
+#include "storage/sql/db/pool.h"
+#include "storage/sql/db/writer.h"
 #include "storage/sql/instances.h"
-#include "storage/sql/pool.h"
 #include "storage/sql/sweep.h"
-#include "storage/sql/writer.h"
 #include "storage/threads.h"
 
 struct claimer;

@@ -9,9 +9,9 @@
 #include "storage/background.h"
 #include "storage/lease.h"
 #include "storage/queue.h"
-#include "storage/sql/claimer.h"
 #include "storage/sql/engine.h"
-#include "storage/sql/jobs.h"
+#include "storage/sql/run/jobs.h"
+#include "storage/sql/thread/claimer.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>

@@ -3,8 +3,8 @@
  * writes the thread. */
 #include "storage/sql/engine.h"
 
-#include "storage/sql/checkpoints.h"
-#include "storage/sql/view.h"
+#include "storage/sql/history/checkpoints.h"
+#include "storage/sql/thread/view.h"
 
 #include <string.h>
 

@@ -3,10 +3,10 @@
 #include "storage/sql/engine.h"
 
 #include "storage/runs.h"
-#include "storage/sql/checkpoints.h"
-#include "storage/sql/claims.h"
-#include "storage/sql/run_write.h"
-#include "storage/sql/view.h"
+#include "storage/sql/history/checkpoints.h"
+#include "storage/sql/run/run_write.h"
+#include "storage/sql/thread/claims.h"
+#include "storage/sql/thread/view.h"
 
 #include <string.h>
 

@@ -10,9 +10,9 @@
 #ifndef AGENTGRAPH_STORAGE_SQL_SWEEP_H
 #define AGENTGRAPH_STORAGE_SQL_SWEEP_H
 
-#include "storage/sql/db.h"
-#include "storage/sql/pool.h"
-#include "storage/sql/writer.h"
+#include "storage/sql/db/db.h"
+#include "storage/sql/db/pool.h"
+#include "storage/sql/db/writer.h"
 
 struct sweeper;
 

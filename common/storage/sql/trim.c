@@ -3,7 +3,7 @@
 #include "storage/sql/sweep.h"
 
 #include "base/memory.h"
-#include "storage/sql/recent.h"
+#include "storage/sql/history/recent.h"
 
 #include <stdlib.h>
 

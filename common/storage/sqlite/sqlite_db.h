@@ -3,8 +3,8 @@
 #ifndef AGENTGRAPH_STORAGE_SQLITE_SQLITE_DB_H
 #define AGENTGRAPH_STORAGE_SQLITE_SQLITE_DB_H
 
-#include "storage/sql/db.h"
-#include "storage/sql/turnstile.h"
+#include "storage/sql/db/db.h"
+#include "storage/sql/db/turnstile.h"
 
 #include <sqlite3.h>
 

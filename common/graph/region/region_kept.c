@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: ISC */
+/* Regions as JSON beside a thread's pause: written, read, and answered. */
+#include "graph/region/region.h"
+
+#include "base/json/json.h"
+#include "graph/message/message.h"
+#include "graph/region/region_branch.h"
+#include "graph/state.h"
+
+#include <string.h>
+
+static const char *const entry_names[] = {
+    "before", "at", "again", "after", "in", "arrived", "start"};
+
+/* ---- written */
+
+cJSON *branch_json(const struct branch *b)
+{
+	const ag_run *run = &b->run;
+	const cJSON *message;
+	size_t i = 0;
+	cJSON *out = cJSON_CreateObject();
+	const char *at = GRAPH_IS_FORK(b->at) ? GRAPH_FORK_EDGE(run->setup.graph, b->at)->from
+					      : graph_node_name(run->setup.graph, b->at);
+	json_add_str(out, "branch", b->name);
+	json_add_str(out, "how", entry_names[b->how]);
+	json_add_str(out, "at", at);
+	json_add_int(out, "spent", run->spent);
+	message_keep_usage(out, &run->usage);
+	if (json_get(b->began, "charged"))
+		json_add_int(out, "charged", (int64_t)b->charged);
+	if (run->log->child)
+		cJSON_AddItemToObject(out, "updates", cJSON_Duplicate(run->log, true));
+	if (b->input)
+		cJSON_AddItemToObject(out, "input", cJSON_Duplicate(b->input, true));
+	cJSON_AddItemToObject(out, "ids", cJSON_Duplicate(b->ids, true));
+	cJSON *said = cJSON_AddArrayToObject(out, "said");
+	cJSON_ArrayForEach(message, run->messages.array) {
+		if (i++ >= b->own)
+			cJSON_AddItemToArray(said, cJSON_Duplicate(message, true));
+	}
+	if (run->answers)
+		cJSON_AddItemToObject(out, "answers", cJSON_Duplicate(run->answers, true));
+	if (run->asked)
+		json_add_str(out, "asked", run->asked);
+	if (run->error)
+		json_add_str(out, "error", run->error);
+	if (b->interrupt)
+		cJSON_AddItemToObject(out, "interrupt", cJSON_Duplicate(b->interrupt, true));
+	if (b->kind)
+		json_add_str(out, "kind", b->kind);
+	if (b->waiting)
+		cJSON_AddItemToObject(out, "waiting", cJSON_Duplicate(b->waiting, true));
+	if (b->called->child)
+		cJSON_AddItemToObject(out, "called", cJSON_Duplicate(b->called, true));
+	if (b->within)
+		cJSON_AddItemToObject(out, "region", cJSON_Duplicate(b->within, true));
+	return out;
+}
+
+cJSON *region_frame(const struct region *region, cJSON **branches)
+{
+	cJSON *out = cJSON_CreateObject();
+	json_add_str(out, "from", region->edge->from);
+	if (region->edge->map)
+		json_add_str(out, "map", region->edge->names[0]);
+	if (region->edge->into)
+		cJSON_AddTrueToObject(out, "graph");
+	*branches = cJSON_AddArrayToObject(out, "branches");
+	return out;
+}
+
+cJSON *region_json(const struct region *region)
+{
+	cJSON *branches, *out = region_frame(region, &branches);
+	for (size_t i = 0; i < region->count; i++)
+		cJSON_AddItemToArray(branches, branch_json(&region->items[i]));
+	return out;
+}
+
+/* ---- read */
+
+static enum branch_entry entry_of(const char *name)
+{
+	size_t i = 0;
+	while (name && i < sizeof(entry_names) / sizeof(*entry_names) &&
+	    strcmp(entry_names[i], name) != 0)
+		i++;
+	return name && i < sizeof(entry_names) / sizeof(*entry_names) ? (enum branch_entry)i
+								      : BRANCH_BEFORE;
+}
+
+void branch_restore(struct branch *b)
+{
+	const cJSON *kept = b->began;
+	struct arena *a = b->run.setup.arena;
+	const cJSON *update, *id;
+	const char *error = json_str(kept, "error"), *asked = json_str(kept, "asked");
+	int64_t number = 0;
+	if (!kept)
+		return;
+	if (json_str(kept, "how")) { /* else it had not begun */
+		b->how = entry_of(json_str(kept, "how"));
+		b->name_at = json_str(kept, "at");
+		b->at = graph_node_index(b->run.setup.graph, b->name_at ? b->name_at : "");
+	}
+	b->interrupt = json_get(kept, "interrupt");
+	b->kind = json_str(kept, "kind");
+	b->waiting = json_get(kept, "waiting");
+	b->within = json_get(kept, "region");
+	b->run.answers = json_get(kept, "answers");
+	b->run.question = json_get(b->interrupt, "value");
+	b->run.asked = asked ? arena_strdup(a, asked) : NULL;
+	if (error)
+		run_set_error(&b->run, error);
+	if (json_integer(json_get(kept, "spent"), &number))
+		b->run.spent = number;
+	message_usage(kept, &b->run.usage);
+	if (json_integer(json_get(kept, "charged"), &number))
+		b->charged = (size_t)number;
+	cJSON_ArrayForEach(id, json_get(kept, "ids"))
+		cJSON_AddItemToArray(b->ids, cJSON_Duplicate(id, true));
+	cJSON_ArrayForEach(id, json_get(kept, "called"))
+		cJSON_AddItemToArray(b->called, cJSON_Duplicate(id, true));
+	cJSON_ArrayForEach(update, json_get(kept, "updates")) {
+		const struct field *field =
+		    graph_field_get(b->run.setup.graph, update->child->string);
+		if (!field)
+			continue;
+		cJSON_AddItemToArray(b->run.log, cJSON_Duplicate(update, true));
+		/* A field that is a reference becomes a copy, which may be changed. */
+		const cJSON *item = json_get(b->run.fields, field->name);
+		if (item && (item->type & cJSON_IsReference))
+			json_set(b->run.fields, field->name, cJSON_Duplicate(item, true));
+		if (state_reduce(b->run.fields, field, cJSON_Duplicate(update->child, true)))
+			b->run.fields_changed = true;
+	}
+}
+
+void branch_say_kept(struct branch *b)
+{
+	const cJSON *message;
+	cJSON_ArrayForEach(message, json_get(b->began, "said"))
+		run_append(&b->run, cJSON_Duplicate(message, true));
+}
+
+void region_renew(cJSON *kept)
+{
+	cJSON *branch;
+	cJSON_ArrayForEach(branch, json_get(kept, "branches")) {
+		cJSON_DeleteItemFromObjectCaseSensitive(branch, "spent");
+		cJSON_DeleteItemFromObjectCaseSensitive(branch, "usages");
+		json_set(
+		    branch, "charged", json_new_int(cJSON_GetArraySize(json_get(branch, "said"))));
+		region_renew(json_get(branch, "region"));
+	}
+	cJSON_DeleteItemFromObjectCaseSensitive(kept, "arrivals");
+}
+
+static bool texts_sound(const cJSON *array)
+{
+	const cJSON *item;
+	cJSON_ArrayForEach(item, array) {
+		if (!cJSON_IsString(item))
+			return false;
+	}
+	return !array || cJSON_IsArray(array);
+}
+
+static bool updates_sound(const cJSON *array)
+{
+	const cJSON *item;
+	cJSON_ArrayForEach(item, array) {
+		if (!cJSON_IsObject(item) || !item->child)
+			return false;
+	}
+	return !array || cJSON_IsArray(array);
+}
+
+static bool messages_sound(const cJSON *array)
+{
+	const cJSON *item;
+	cJSON_ArrayForEach(item, array) {
+		if (!json_str(item, "message_id") || !json_str(item, "role"))
+			return false;
+	}
+	return !array || cJSON_IsArray(array);
+}
+
+/* A thread that was imported may have anything for it. */
+static bool region_sound(const cJSON *kept)
+{
+	const cJSON *branch, *answers;
+	cJSON_ArrayForEach(branch, json_get(kept, "branches")) {
+		const cJSON *interrupt = json_get(branch, "interrupt");
+		answers = json_get(branch, "answers");
+		if (!cJSON_IsObject(branch) || !texts_sound(json_get(branch, "ids")) ||
+		    !texts_sound(json_get(branch, "called")) ||
+		    !updates_sound(json_get(branch, "updates")) ||
+		    !messages_sound(json_get(branch, "said")) ||
+		    (answers && !cJSON_IsArray(answers)) ||
+		    (interrupt && (!json_str(interrupt, "node") || !json_str(branch, "kind"))))
+			return false;
+		const cJSON *within = json_get(branch, "region");
+		if (within && !region_sound(within))
+			return false;
+	}
+	return cJSON_IsObject(kept);
+}
+
+/* Whether the edge has the branches that were kept. */
+static bool region_fits(const struct edge *edge, const cJSON *kept)
+{
+	const cJSON *branches = json_get(kept, "branches");
+	const cJSON *branch = branches ? branches->child : NULL;
+	const char *map = json_str(kept, "map");
+	if (json_get(kept, "graph"))
+		return false;
+	if (edge->map || map)
+		return edge->map && map && strcmp(map, edge->names[0]) == 0;
+	if (cJSON_GetArraySize(branches) != (int)edge->target_count)
+		return false;
+	for (size_t i = 0; i < edge->target_count; i++, branch = branch->next) {
+		const char *name = json_str(branch, "branch");
+		if (!name || strcmp(name, edge->names[i]) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* Whether a map has the elements that it began with: somebody may have changed the state of a
+ * thread that waits. */
+static bool region_maps(
+    const ag_run *run, const struct edge *edge, const cJSON *kept, struct error *err)
+{
+	int had = cJSON_GetArraySize(json_get(kept, "branches"));
+	int has = edge->map ? cJSON_GetArraySize(json_get(run->fields, edge->map)) : had;
+	return had == has ||
+	    error_set(err, ERR_GRAPH,
+		"Graph execution failed: '%s' had %d elements when their branches began and has %d "
+		"now",
+		edge->map, had, has);
+}
+
+int region_place(const ag_run *run, const cJSON *kept, struct error *err)
+{
+	const ag_graph *graph = run->setup.graph;
+	bool sound = region_sound(kept);
+	const char *from = sound ? json_str(kept, "from") : NULL;
+	for (size_t i = 0; from && i < graph->edge_count; i++) {
+		const struct edge *edge = &graph->edges[i];
+		if (edge->join && strcmp(edge->from, from) == 0 && region_fits(edge, kept))
+			return region_maps(run, edge, kept, err) ? GRAPH_FORK(i) : GRAPH_UNSET;
+	}
+	for (size_t i = 0; from && i < graph->node_count; i++) {
+		const struct node *node = &graph->nodes[i];
+		if (node->sub && json_get(kept, "graph") && strcmp(node->name, from) == 0)
+			return (int)i;
+	}
+	error_set(err, ERR_GRAPH,
+	    "Graph execution failed: the graph has no such branches from '%s' any more",
+	    from ? from : "");
+	return GRAPH_UNSET;
+}
+
+/* ---- pauses */
+
+/* Adds references to the branches that wait for an answer, in order of declaration. */
+static void region_open_branches(const cJSON *kept, cJSON *out)
+{
+	const cJSON *branch;
+	cJSON_ArrayForEach(branch, json_get(kept, "branches")) {
+		if (json_get(branch, "interrupt"))
+			cJSON_AddItemReferenceToArray(out, (cJSON *)branch);
+		region_open_branches(json_get(branch, "region"), out);
+	}
+}
+
+cJSON *region_interrupts(const cJSON *kept)
+{
+	cJSON *open = cJSON_CreateArray(), *out = cJSON_CreateArray();
+	const cJSON *branch;
+	region_open_branches(kept, open);
+	cJSON_ArrayForEach(branch, open)
+		cJSON_AddItemReferenceToArray(out, json_get(branch, "interrupt"));
+	cJSON_Delete(open);
+	return out;
+}
+
+const char *region_pause_kind(const cJSON *kept)
+{
+	cJSON *open = cJSON_CreateArray();
+	region_open_branches(kept, open);
+	const char *kind = open->child ? json_str(open->child, "kind") : NULL;
+	cJSON_Delete(open);
+	return kind;
+}
+
+static void region_collect_waiting(const cJSON *kept, cJSON *out)
+{
+	const cJSON *branch, *call;
+	cJSON_ArrayForEach(branch, json_get(kept, "branches")) {
+		const cJSON *waiting = json_get(branch, "waiting");
+		if (waiting && !json_get(out, "message_id"))
+			json_add_str(out, "message_id", json_str(waiting, "message_id"));
+		cJSON_ArrayForEach(call, json_get(waiting, "calls"))
+			cJSON_AddItemToArray(json_get(out, "calls"), cJSON_Duplicate(call, true));
+		region_collect_waiting(json_get(branch, "region"), out);
+	}
+}
+
+cJSON *region_waiting(const cJSON *kept)
+{
+	cJSON *out = cJSON_CreateObject();
+	cJSON_AddArrayToObject(out, "calls");
+	region_collect_waiting(kept, out);
+	return out;
+}
+
+/* branch is where it stands in the tree, not a reference. */
+static void branch_answer(cJSON *branch, const cJSON *answer)
+{
+	const char *kind = json_str(branch, "kind");
+	bool asks = kind && strcmp(kind, "interrupt") == 0;
+	cJSON *answers = json_get(branch, "answers");
+	if (asks && answer) {
+		if (!answers)
+			answers = cJSON_AddArrayToObject(branch, "answers");
+		cJSON_AddItemToArray(answers, cJSON_Duplicate(answer, true));
+	}
+	cJSON_DeleteItemFromObjectCaseSensitive(branch, "interrupt");
+	cJSON_DeleteItemFromObjectCaseSensitive(branch, "kind");
+}
+
+/* Answers the branches whose interrupts' ids are keys of by_id, or the first one; whether that one
+ * was found. */
+static bool region_answer_each(cJSON *kept, const cJSON *by_id, const cJSON *answer)
+{
+	cJSON *branch;
+	cJSON_ArrayForEach(branch, json_get(kept, "branches")) {
+		const char *id = json_str(json_get(branch, "interrupt"), "id");
+		const cJSON *own = id && by_id ? json_get(by_id, id) : NULL;
+		if (own)
+			branch_answer(branch, own);
+		if (id && !by_id) {
+			branch_answer(branch, answer);
+			return true;
+		}
+		if (region_answer_each(json_get(branch, "region"), by_id, answer))
+			return true;
+	}
+	return false;
+}
+
+void region_answer(cJSON *kept, const cJSON *answer)
+{
+	/* Whether every key of answer is the id of an open interrupt. */
+	const cJSON *member, *interrupt;
+	cJSON *open = region_interrupts(kept);
+	bool by_id = cJSON_IsObject(answer) && answer->child;
+	cJSON_ArrayForEach(member, answer) {
+		bool found = false;
+		cJSON_ArrayForEach(interrupt, open) {
+			const char *id = json_str(interrupt, "id");
+			found = found || (id && member->string && strcmp(id, member->string) == 0);
+		}
+		by_id = by_id && found;
+	}
+	cJSON_Delete(open);
+	region_answer_each(kept, by_id ? answer : NULL, answer);
+}
+
+/* ---- left behind */
+
+/* Of a field that takes one value the first branch that has set it counts: writers has it by the
+ * field's name. */
+static bool abandon_may_set(cJSON *writers, const struct field *field, const cJSON *branch)
+{
+	const cJSON *writer = json_get(writers, field->name);
+	if (!writer)
+		cJSON_AddItemReferenceToObject(writers, field->name, (cJSON *)branch);
+	return field->reducer != AG_REPLACE || !writer || writer->child == branch->child;
+}
+
+static void abandon_updates(ag_run *run, const cJSON *kept, cJSON *writers)
+{
+	const cJSON *branch, *update;
+	if (json_get(kept, "graph"))
+		return;
+	cJSON_ArrayForEach(branch, json_get(kept, "branches")) {
+		cJSON_ArrayForEach(update, json_get(branch, "updates")) {
+			const char *name = update->child->string;
+			const struct field *field = graph_field_get(run->setup.graph, name);
+			if (field && !json_opt(run->initial, name) &&
+			    abandon_may_set(writers, field, branch) &&
+			    state_reduce(run->fields, field, cJSON_Duplicate(update->child, true)))
+				run->fields_changed = true;
+		}
+		abandon_updates(run, json_get(branch, "region"), writers);
+	}
+}
+
+void region_abandon(ag_run *run, const cJSON *kept)
+{
+	cJSON *writers = cJSON_CreateObject();
+	if (kept && region_sound(kept))
+		abandon_updates(run, kept, writers);
+	cJSON_Delete(writers);
+}

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: ISC */
+/* Reading a kept chunk as a step, with what is kept beside it (chunk_aside.h). */
+#include "service/langgraph/stream/lg_words.h"
+
+#include "base/json/json.h"
+#include "service/langgraph/lg_input.h"
+#include "service/langgraph/lg_message.h"
+#include "service/langgraph/lg_values.h"
+#include "service/langgraph/stream/lg_tell.h"
+#include "service/run/stream/chunk_form.h"
+#include "storage/runs.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* What a line has, in trees of an arena. */
+struct lg_line {
+	const struct kept_reader *reader;
+	struct arena *arena;
+	const cJSON *chunk; /* without its state */
+	cJSON *state;       /* with an empty context, or NULL */
+	int64_t until;      /* where the list of the thread ended, 0: not known */
+	const cJSON *aside; /* or NULL */
+};
+
+/* ---- the line ---- */
+
+static cJSON *lg_parse(struct arena *arena, const char *text, size_t len)
+{
+	return arena_json(arena, json_parse(text, len, JSON_TRUSTED_DEPTH, NULL));
+}
+
+/* The state, in which a span stands in the place of the context's messages. */
+static void lg_line_read_state(struct lg_line *l, const char *state, size_t len)
+{
+	struct buf text = {0};
+	const char *span = memchr(state, KEPT_SPAN, len);
+	const char *end =
+	    span ? memchr(span + 1, KEPT_SPAN, len - (size_t)(span + 1 - state)) : NULL;
+	if (end) {
+		sscanf(span + 1, "%*d,%" SCNd64, &l->until);
+		buf_add(&text, state, (size_t)(span - state));
+		buf_add(&text, end + 1, len - (size_t)(end + 1 - state));
+	} else {
+		buf_add(&text, state, len);
+	}
+	l->state = lg_parse(l->arena, text.data, text.len);
+	buf_release(&text);
+}
+
+static void lg_line_read(struct lg_line *l, const struct kept_line *line)
+{
+	const char *text = line->text, *end = text + line->shown;
+	const char *state = memchr(text, KEPT_STATE, line->shown);
+	const char *behind =
+	    state ? memchr(state + 1, KEPT_STATE, (size_t)(end - state - 1)) : NULL;
+	struct buf chunk = {0};
+	if (behind) {
+		lg_line_read_state(l, state + 1, (size_t)(behind - state - 1));
+		buf_add(&chunk, text, (size_t)(state - text));
+		buf_puts(&chunk, "null");
+		text = behind + 1;
+	}
+	const char *number = memchr(text, KEPT_NUMBER, (size_t)(end - text));
+	buf_add(&chunk, text, (size_t)(number - text));
+	buf_add(&chunk, number + 2, (size_t)(end - number - 2));
+	l->chunk = lg_parse(l->arena, chunk.data, chunk.len);
+	buf_release(&chunk);
+	if (line->shown < line->len)
+		l->aside =
+		    lg_parse(l->arena, line->text + line->shown + 1, line->len - line->shown - 1);
+}
+
+/* ---- values ---- */
+
+/* What the run was given, behind the list as it was, as far as the thread still has it. */
+static void lg_line_put_brought(struct lg_line *l, struct buf *out)
+{
+	const struct kept_reader *reader = l->reader;
+	struct storage *storage = reader->storage;
+	struct thread_view view;
+	struct error err = {0};
+	const cJSON *id;
+	bool ok = storage->threads->view(storage, NULL, reader->thread_row, &view, &err),
+	     behind = l->until;
+	cJSON_ArrayForEach(id, json_get(l->aside, "brought")) {
+		const char *body = NULL;
+		ok = ok &&
+		    storage->threads->message_get(storage, NULL, l->arena, reader->thread_row,
+			&view, cJSON_GetStringValue(id), &body, &err);
+		if (!ok || !body)
+			continue;
+		if (behind)
+			buf_putc(out, ',');
+		lg_message_put(out, body);
+		behind = true;
+	}
+	error_release(&err);
+}
+
+/* The values of a state, or of what is aside. */
+static void lg_line_values(struct lg_line *l, struct lg_step *step, const cJSON *fields)
+{
+	struct buf messages = {0};
+	if (!fields || l->reader->granularity == GRANULARITY_LOW || !(l->reader->modes & LG_VALUES))
+		return;
+	json_integer(json_get(l->aside, "until"), &l->until);
+	if (l->until)
+		buf_printf(&messages, "%c0,%" PRId64 "%c", KEPT_SPAN, l->until, KEPT_SPAN);
+	lg_line_put_brought(l, &messages);
+	step->messages = messages.len ? arena_take(l->arena, &messages) : "";
+	step->fields = fields;
+}
+
+/* The fields of the graph in a state. */
+static const cJSON *lg_line_fields(struct lg_line *l)
+{
+	static const char *const others[] = {"context", "context_summary", "execution_meta"};
+	for (size_t i = 0; l->state && i < sizeof(others) / sizeof(*others); i++)
+		cJSON_DeleteItemFromObjectCaseSensitive(l->state, others[i]);
+	return l->state;
+}
+
+/* ---- updates ---- */
+
+/* The messages of a node, from the chunks since it began. */
+struct lg_said {
+	const struct kept_reader *reader;
+	int64_t from, to; /* numbers, neither of which is one of them */
+	const char *branch;
+	cJSON *messages;
+};
+
+static void lg_said_line(struct lg_said *said, const struct kept_line *line)
+{
+	struct lg_line l = {.reader = said->reader, .arena = arena_new()};
+	lg_line_read(&l, line);
+	const cJSON *message = json_get(l.chunk, "message");
+	const char *branch = json_str(json_get(l.chunk, "metadata"), "branch");
+	if (!cJSON_IsTrue(json_get(message, "delta")) &&
+	    strcmp(branch ? branch : "", said->branch) == 0)
+		json_append(said->messages, lg_message_view(message));
+	arena_free(l.arena);
+}
+
+static bool lg_said_batch(void *arg, const struct chunk_batch *batch)
+{
+	struct lg_said *said = arg;
+	const char *text = batch->lines, *end = text + batch->len;
+	struct kept_line line;
+	for (; text < end; text += line.len + 1) {
+		if (kept_line_read(&line, text, (size_t)(end - text)) && line.seq > said->from &&
+		    line.seq < said->to && line.event_len == strlen("message") &&
+		    memcmp(line.event, "message", line.event_len) == 0)
+			lg_said_line(said, &line);
+	}
+	return batch->seq + batch->count < said->to;
+}
+
+static bool lg_line_is_set(void *arg, const cJSON *field)
+{
+	const cJSON *name;
+	cJSON_ArrayForEach(name, json_get(arg, "set")) {
+		if (strcmp(cJSON_GetStringValue(name), field->string) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void lg_line_update(struct lg_line *l, const struct kept_line *line, struct lg_step *step)
+{
+	const struct kept_reader *reader = l->reader;
+	struct storage *storage = reader->storage;
+	struct lg_said said = {.reader = reader,
+	    .to = line->seq,
+	    .branch = step->branch ? step->branch : "",
+	    .messages = cJSON_CreateArray()};
+	struct error err = {0};
+	int64_t back = 0;
+	json_integer(json_get(l->aside, "back"), &back);
+	said.from = line->seq - back;
+	if (reader->number && back)
+		storage->runs->chunks_read(storage, NULL, reader->thread_row, reader->number,
+		    said.from, lg_said_batch, &said, &err);
+	error_release(&err); /* what is read of the run next fails as well, and says so */
+	step->update = arena_json(l->arena,
+	    lg_update(said.messages, lg_line_fields(l), lg_line_is_set, (void *)l->aside));
+}
+
+/* ---- steps ---- */
+
+static bool lg_line_status(const struct lg_line *l, const char *status)
+{
+	const char *has = json_str(json_get(l->chunk, "data"), "status");
+	return has && strcmp(has, status) == 0;
+}
+
+/* A pause before or behind a node asks nothing. */
+static void lg_line_pause(struct lg_line *l, struct lg_step *step)
+{
+	const cJSON *data = json_get(l->chunk, "data");
+	const char *reason = json_str(data, "reason");
+	bool asks = reason && strcmp(reason, CHUNK_ASKED_REASON) == 0;
+	step->kind = LG_PAUSE;
+	step->asked = arena_json(l->arena, asks ? lg_interrupts_of(data) : cJSON_CreateArray());
+	lg_line_values(l, step, lg_line_fields(l));
+}
+
+/* False where such a chunk is nothing there. */
+static bool lg_line_step(struct lg_line *l, const struct kept_line *line, struct lg_step *step)
+{
+	const cJSON *metadata = json_get(l->chunk, "metadata");
+	int64_t number = 0;
+	json_integer(json_get(metadata, "step"), &number);
+	*step = (struct lg_step){.number = line->seq,
+	    .node = json_str(metadata, "node"),
+	    .branch = json_str(metadata, "branch"),
+	    .step = (int)number,
+	    .told = line->told};
+	if (lg_line_status(l, "invoking_node")) {
+		step->kind = LG_NODE_STARTS;
+		lg_line_values(l, step, json_get(l->aside, "fields"));
+	} else if (lg_line_status(l, "node_invoked")) {
+		step->kind = LG_NODE_ENDS;
+		if (l->reader->modes & LG_UPDATES)
+			lg_line_update(l, line, step);
+		if (!step->branch)
+			lg_line_values(l, step, lg_line_fields(l));
+	} else if (lg_line_status(l, "interrupted")) {
+		lg_line_pause(l, step);
+	} else if (line->ends && !line->told) {
+		step->kind = LG_END;
+		lg_line_values(l, step, json_get(l->aside, "fields"));
+	} else {
+		return false;
+	}
+	return true;
+}
+
+static bool lg_line_is(const struct kept_line *line, const char *event)
+{
+	return line->event_len == strlen(event) && memcmp(line->event, event, line->event_len) == 0;
+}
+
+/* The same of every chunk. */
+static bool lg_line_any(struct lg_line *l, const struct kept_line *line, struct lg_step *step)
+{
+	bool told = lg_line_step(l, line, step);
+	const cJSON *data = json_get(l->chunk, "data");
+	if (lg_line_is(line, "message")) {
+		step->message = json_get(l->chunk, "message");
+		step->kind = cJSON_IsTrue(json_get(step->message, "delta")) ? LG_PIECE : LG_MESSAGE;
+	} else if (lg_line_is(line, "custom")) {
+		step->kind = LG_CUSTOM_EVENT;
+		step->data = data;
+	} else if (lg_line_is(line, "error")) {
+		step->kind = LG_FAILURE;
+		step->code = json_str(data, "error_code");
+		step->reason = json_str(data, "reason");
+	} else {
+		return told;
+	}
+	return true;
+}
+
+/* Most chunks are pieces, and most modes want none: what none tells is not taken apart. */
+static bool lg_line_may_tell(unsigned modes, const struct kept_line *line)
+{
+	if (line->seq == 1)
+		return true;
+	if (lg_line_is(line, "message"))
+		return lg_tells(modes, LG_PIECE);
+	return !lg_line_is(line, "state");
+}
+
+static void lg_words_tell(
+    const struct kept_reader *reader, const struct kept_line *line, int64_t skip, struct buf *out)
+{
+	const struct lg_teller teller = {.modes = reader->modes,
+	    .thread_id = reader->thread_id,
+	    .run_id = reader->run_id,
+	    .skip = skip,
+	    .out = out};
+	struct lg_step step;
+	if (!lg_line_may_tell(reader->modes, line))
+		return;
+	struct lg_line l = {.reader = reader, .arena = arena_new()};
+	lg_line_read(&l, line);
+	if (lg_line_any(&l, line, &step))
+		lg_tell(&teller, &step);
+	else if (step.number == 1)
+		lg_tell_beginning(&teller);
+	arena_free(l.arena);
+}
+
+const struct kept_words lg_words = {.tell = lg_words_tell, .put = lg_message_put};
+
+/* ---- modes ---- */
+
+static bool lg_words_find(void *arg, const struct chunk_batch *batch)
+{
+	struct kept_line line;
+	const char *text = batch->lines, *end = text + batch->len;
+	int64_t *modes = arg;
+	for (; *modes < 0 && text < end; text += line.len + 1) {
+		if (!kept_line_read(&line, text, (size_t)(end - text)) || line.shown == line.len)
+			continue;
+		cJSON *aside = json_parse(
+		    text + line.shown + 1, line.len - line.shown - 1, JSON_TRUSTED_DEPTH, NULL);
+		if (!json_integer(json_get(aside, "modes"), modes))
+			*modes = 0;
+		cJSON_Delete(aside);
+	}
+	return false;
+}
+
+bool lg_words_modes(struct call *call, int64_t thread_row, int64_t number, unsigned *modes)
+{
+	struct storage *storage = call->service->storage;
+	int64_t found = -1;
+	if (!storage->runs->chunks_read(
+		storage, &call->ctx, thread_row, number, 0, lg_words_find, &found, &call->error))
+		return false;
+	*modes = found > 0 ? (unsigned)found : LG_VALUES | LG_TUPLES;
+	return true;
+}

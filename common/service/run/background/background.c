@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: ISC */
+/* Executing what was queued: from the claim to the end of the run, or back into the queue. */
+#include "service/run/background/background.h"
+
+#include "base/json/json.h"
+#include "base/log/log.h"
+#include "base/metrics/metrics.h"
+#include "base/os/clock.h"
+#include "service/run/stream/chunk.h"
+#include "service/run/stream/keeper.h"
+#include "service/run/turn.h"
+#include "service/thread/change.h"
+
+#include <string.h>
+
+#define FOREVER_MS ((int64_t)1 << 40)
+#define NO_ROOM_MS 100   /* until a wait for a lease is tried again for which there was no room */
+#define UNWRITTEN_MS 500 /* the same for the end of a run that could not be written */
+#define AGAIN_MS 5000    /* until a run is to be taken up again that the storage has failed */
+#define LONG_MS 25000    /* the same when that was not its first attempt */
+#define LOOK_MS 100      /* how often somebody's order for it is looked for meanwhile */
+
+struct background {
+	struct call call;
+	const struct background_host *host;
+	const struct run_job *job;
+	struct run_record record;
+	struct run_background run;
+	bool waited; /* for its thread */
+};
+
+/* ---- who sent it ---- */
+
+static void background_identify(struct background *b)
+{
+	const struct run_job *job = b->job;
+	struct call *call = &b->call;
+	cJSON *caller = arena_json(call->arena,
+	    json_parse(job->caller_json, strlen(job->caller_json), JSON_TRUSTED_DEPTH, NULL));
+	const struct identity identity = {.user = json_get(caller, "user"),
+	    .user_id = json_str(caller, "user_id"),
+	    .verified = cJSON_IsTrue(json_get(caller, "verified"))};
+	call->ctx.request_id = json_str(caller, "request_id");
+	call->traceparent = json_str(caller, "traceparent");
+	call_identify(call, &identity);
+	if (cJSON_IsTrue(json_get(caller, "guarded")))
+		call->permission = (struct permission){"graph", "invoke", job->thread_id};
+	log_request(call->ctx.request_id);
+}
+
+/* ---- its thread ---- */
+
+static struct lease *background_acquire(struct background *b, int64_t wait_ms)
+{
+	struct storage *storage = b->call.service->storage;
+	struct error err = {0};
+	struct lease *lease = storage->threads->lease_acquire(
+	    storage, &b->call.ctx, b->job->thread_id, CLAIM_ENQUEUE, wait_ms, &err);
+	error_release(&err);
+	return lease;
+}
+
+/* Waits for as long as it takes. */
+static struct lease *background_lease(struct background *b)
+{
+	struct lease *lease = background_acquire(b, 0);
+	if (lease)
+		return lease;
+	b->waited = true;
+	b->host->waits(b->host->arg, true);
+	chunk_keepers_hurry(b->call.service->keepers);
+	while (!(lease = background_acquire(b, FOREVER_MS)))
+		clock_sleep_ms(NO_ROOM_MS);
+	b->host->waits(b->host->arg, false);
+	return lease;
+}
+
+/* What the run's record is now; false when it was stopped, or has gone, since it was claimed.  That
+ * of one that begins says what its job does, and where it was claimed a moment ago it is enough
+ * that its first write finds out. */
+static bool background_is_wanted(struct background *b)
+{
+	struct call *call = &b->call;
+	struct storage *storage = call->service->storage;
+	const struct run_job *job = b->job;
+	if (job->attempt == 1 && !job->given_back && !b->waited) {
+		b->record = (struct run_record){.number = job->number,
+		    .run_id = job->run_id,
+		    .status = RUN_QUEUED,
+		    .created_at = job->created_at,
+		    .job = job->row};
+		return true;
+	}
+	return storage->runs->get(storage, &call->ctx, call->arena, job->thread_id, job->run_id,
+		   &b->record, &call->error) &&
+	    b->record.job == job->row &&
+	    (b->record.status == RUN_QUEUED || b->record.status == RUN_RUNNING);
+}
+
+/*
+ * What was ordered of a run that goes on, before its process died or when nobody had it.  Who
+ * orders something from now on finds it in its lease; who did so before has kept it (halt.h).
+ */
+static bool background_recall_order(struct background *b, struct lease *lease)
+{
+	struct call *call = &b->call;
+	struct storage *storage = call->service->storage;
+	return !b->job->answers_json ||
+	    (storage->threads->lease_run(
+		 storage, &call->ctx, lease, b->job->run_id, &call->error) &&
+		storage->runs->ordered(
+		    storage, &call->ctx, b->job->row, &b->run.ordered, &call->error));
+}
+
+/* ---- back into the queue ---- */
+
+/* What failed was the database, which may be there for another attempt. */
+static bool background_may_lose(const struct background *b)
+{
+	return b->call.error.kind == ERR_TRANSIENT_STORAGE &&
+	    b->job->attempt < b->call.service->config->runs_max_attempts;
+}
+
+/* So that the attempts outlast a disk that is full for some seconds and takes what is small.  lease
+ * may be NULL. */
+static void background_pause(const struct background *b, const struct lease *lease)
+{
+	const struct call *call = &b->call;
+	struct storage *storage = call->service->storage;
+	int64_t end = clock_monotonic_ms() + (b->job->attempt > 1 ? LONG_MS : AGAIN_MS);
+	enum lease_order order = ORDER_NONE;
+	struct error err = {0};
+	while (clock_monotonic_ms() < end && !*b->host->yield && order == ORDER_NONE) {
+		clock_sleep_ms(LOOK_MS);
+		if (lease)
+			storage->threads->lease_ordered(storage, &call->ctx, lease, &order, &err);
+		error_release(&err);
+	}
+}
+
+/* As if this process had died.  As long as that cannot be stored nobody else has the run.  False
+ * of one whose end is stored. */
+static bool background_lose(struct background *b, const struct lease *lease)
+{
+	struct call *call = &b->call;
+	struct storage *storage = call->service->storage;
+	const struct run_job *job = b->job;
+	struct error err = {0};
+	bool told = false, lost = true;
+	log_warning("run %s of thread %s is to be taken up again: %s", job->run_id, job->thread_id,
+	    *call->error.cause ? call->error.cause : call->error.detail);
+	background_pause(b, lease);
+	while (!storage->runs->lose(storage, &call->ctx, job, &lost, &err)) {
+		if (!told)
+			log_error("run %s of thread %s cannot go back into the queue: %s",
+			    job->run_id, job->thread_id, *err.cause ? err.cause : err.detail);
+		told = true;
+		error_release(&err);
+		if (*b->host->yield)
+			return true; /* with the process */
+		clock_sleep_ms(UNWRITTEN_MS);
+	}
+	return lost || told; /* which may have been stored all the same */
+}
+
+/* ---- its end ---- */
+
+/* The end of a run that the engine did not write.  As long as that cannot be written either, there
+ * is nobody who could be told. */
+static void background_finish(
+    struct background *b, enum run_status status, const struct error *failure)
+{
+	struct storage *storage = b->call.service->storage;
+	const char *text = failure ? run_failure_json(b->call.arena, failure) : NULL;
+	struct error err = {0};
+	bool told = false;
+	while (!storage->runs->finish(storage, &b->call.ctx, b->job->row, status, text, &err)) {
+		if (!told)
+			log_error("the end of run %s of thread %s cannot be stored: %s",
+			    b->job->run_id, b->job->thread_id, *err.cause ? err.cause : err.detail);
+		told = true;
+		error_release(&err);
+		if (*b->host->yield)
+			return; /* and then it is lost with the process */
+		clock_sleep_ms(UNWRITTEN_MS);
+	}
+}
+
+static void background_fail(struct background *b, const struct lease *lease)
+{
+	if (!background_may_lose(b) || !background_lose(b, lease))
+		background_finish(b, RUN_ERROR, &b->call.error);
+}
+
+/* ---- the run ---- */
+
+/* Chunks of earlier attempts have numbers. */
+static bool background_keep(struct background *b, struct turn *turn)
+{
+	struct call *call = &b->call;
+	struct storage *storage = call->service->storage;
+	const struct run_job *job = b->job;
+	const struct chunk_keeper_setup setup = {.granularity = GRANULARITY_FULL,
+	    .run_id = job->run_id,
+	    .request_id = call->ctx.request_id};
+	int64_t seq = 0;
+	if ((job->attempt > 1 || job->given_back) &&
+	    !storage->runs->chunks_last(
+		storage, &call->ctx, job->thread_row, job->number, &seq, &call->error))
+		return false;
+	turn->keeper = chunk_keeper_new(call->service->keepers, &setup, &call->error);
+	if (turn->keeper)
+		chunk_keeper_begin(turn->keeper, job->thread_row, job->number, seq);
+	return turn->keeper;
+}
+
+static void background_end(
+    struct background *b, struct turn *turn, struct chunk_writer *writer, bool ok)
+{
+	if (!ok)
+		background_finish(b, RUN_ERROR, &b->call.error);
+	else if (turn->action == TURN_REPORT_PAUSE)
+		background_finish(b, RUN_INTERRUPTED, NULL);
+	else if (turn->action != TURN_RUN) /* its calls were told again */
+		background_finish(b, RUN_COMPLETED, NULL);
+	if (ok && turn->action == TURN_REPORT_WAITING) {
+		cJSON *message = turn_waiting_message(turn);
+		chunk_message(writer, message);
+		cJSON_Delete(message);
+	}
+	chunk_outcome(writer, ok);
+	turn_leave(turn);
+	chunk_done(writer);
+}
+
+/* The first chunk that is not there yet, and all that follow. */
+static void background_watch(struct background *b, struct turn *turn, bool ok)
+{
+	const struct run_job *job = b->job;
+	struct storage *storage = b->call.service->storage;
+	struct chunk_writer writer;
+	struct error err = {0};
+	chunk_writer_init(&writer, turn, NULL);
+	if (job->attempt > 1 && !job->given_back && !b->run.ordered)
+		chunk_restarted(&writer, job->attempt);
+	ok = ok && turn_run(turn, &writer.observer);
+	if (!ok && background_may_lose(b))
+		chunk_keeper_flush(turn->keeper);
+	if (ok && turn_given_back(turn)) {
+		chunk_keeper_flush(turn->keeper); /* who takes it up counts on from there */
+		turn_end(turn);
+		if (!storage->runs->give_back(storage, &b->call.ctx, job, &err))
+			log_error("run %s of thread %s cannot be given back: %s", job->run_id,
+			    job->thread_id, *err.cause ? err.cause : err.detail);
+		error_release(&err);
+	} else if (!ok && b->call.error.kind == ERR_THREAD_BUSY) {
+		turn_end(turn); /* it was stopped or given back, and its end is not this one's */
+	} else if (!ok && background_may_lose(b) && background_lose(b, turn->lease)) {
+		turn_end(turn);
+	} else {
+		background_end(b, turn, &writer, ok);
+	}
+	chunk_writer_release(&writer);
+}
+
+static void background_run(struct background *b, struct lease *lease)
+{
+	struct call *call = &b->call;
+	const struct run_job *job = b->job;
+	struct turn turn;
+	const cJSON *body = arena_json(call->arena,
+	    json_parse(job->body_json, strlen(job->body_json), JSON_TRUSTED_DEPTH, NULL));
+	b->run = (struct run_background){.record = &b->record,
+	    .job = job,
+	    .attempt = job->attempt,
+	    .entered = job->answers_json,
+	    .yields = b->host->yield,
+	    .claims = b->host->claims,
+	    .stores = b->host->stores,
+	    .arg = b->host->arg};
+	metrics_count(METRIC_ATTEMPTS, 1);
+	metrics_gauge(GAUGE_BACKGROUND, 1);
+	bool ok = turn_read(&turn, call, body, "messages") && background_recall_order(b, lease);
+	json_integer(json_get(body, BACKGROUND_MODES), &turn.in.modes);
+	if (!ok)
+		turn = (struct turn){.call = call, .run_id = job->run_id};
+	turn.thread.thread_id = job->thread_id;
+	ok = turn_open_background(&turn, lease, &b->run) && ok;
+	if (background_keep(b, &turn)) {
+		background_watch(b, &turn, ok);
+		chunk_keeper_end(turn.keeper);
+	} else {
+		turn_log_failure(&turn);
+		background_fail(b, turn.lease);
+		turn_end(&turn);
+	}
+	metrics_gauge(GAUGE_BACKGROUND, -1);
+}
+
+void background_execute(
+    struct service *service, const struct run_job *job, const struct background_host *host)
+{
+	struct background b = {.host = host, .job = job};
+	call_init(&b.call, service, NULL);
+	struct lease *lease = background_lease(&b);
+	service->storage->runs->begins(service->storage, job);
+	background_identify(&b);
+	if (background_is_wanted(&b))
+		background_run(&b, lease);
+	else
+		lease_drop(service->storage, &b.call.ctx, lease);
+	if (!b.run.record && error_is_set(&b.call.error)) /* nor could it be looked at */
+		background_fail(&b, NULL);
+	log_request(NULL);
+	call_release(&b.call);
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: ISC */
+/* Queueing a run: the body checked, the thread made where there is none, and the job. */
+#include "base/fields.h"
+#include "base/json/json.h"
+#include "base/os/clock.h"
+#include "graph/state.h"
+#include "service/history/earlier.h"
+#include "service/run/background/background.h"
+#include "service/run/background/webhook.h"
+#include "service/run/halt.h"
+#include "service/run/records.h"
+#include "service/run/turn.h"
+#include "service/thread/change.h"
+#include "storage/queue.h"
+
+#include <string.h>
+
+#define DELAY_MAX 2592000.0 /* seconds */
+#define METADATA_MAX 16384  /* bytes */
+#define EXPECTED_METADATA "an object of at most 16384 bytes"
+
+/* How often a thread may be deleted, or made, by others meanwhile. */
+#define THREAD_ATTEMPTS 8
+
+struct submission {
+	struct call *call;
+	struct turn turn;
+	double delay;
+	const cJSON *metadata;
+	struct run_job job;
+	int64_t modes; /* of background_beside */
+	bool is_known; /* the thread has a run of that id */
+};
+
+static const struct field_row submission_rows[] = {
+    FIELD(submission, delay, .kind = &field_number, .max = DELAY_MAX,
+	.expected = "between 0 and 2592000"),
+    FIELD(submission, metadata, .kind = &field_json, .types = TYPE_OBJECT,
+	.expected = EXPECTED_METADATA),
+    FIELDS_END,
+};
+
+/* ---- the body ---- */
+
+/* As for invoke, and what there is beside; all mistakes are told. */
+static bool submission_read(struct submission *s, const cJSON *body)
+{
+	struct error *err = &s->call->error;
+	const cJSON *webhook = json_opt(body, "webhook");
+	const char *url = webhook ? cJSON_GetStringValue(webhook) : NULL;
+	if (!turn_read(&s->turn, s->call, body, "messages") && err->kind != ERR_VALIDATION)
+		return false;
+	fields_read_body(err, "body", body, submission_rows, s);
+	char *text = s->metadata ? json_print(s->metadata) : NULL;
+	if (text && strlen(text) > METADATA_MAX)
+		error_field(err, ERR_VALIDATION, "body.metadata", "value_error",
+		    "metadata must be " EXPECTED_METADATA);
+	s->job.metadata_json = text ? text : "{}";
+	if (text)
+		arena_defer(s->call->arena, cJSON_free, text);
+	if (webhook && webhook_check(s->call, url ? url : ""))
+		s->job.webhook_url = url;
+	return !error_is_set(err);
+}
+
+/* The body that is executed: with ids, and without what has been heeded. */
+static const char *submission_body(struct submission *s, const cJSON *body)
+{
+	static const char *const heeded[] = {
+	    "thread_id", "webhook", "delay", "metadata", "multitask_strategy", BACKGROUND_MODES};
+	const cJSON *config = json_opt(body, "config"), *item;
+	cJSON *out = cJSON_CreateObject(), *ids = cJSON_CreateObject();
+	cJSON_ArrayForEach(item, config) {
+		if (strcmp(item->string, "run_id") != 0 && strcmp(item->string, "thread_id") != 0)
+			cJSON_AddItemReferenceToObject(ids, item->string, (cJSON *)item);
+	}
+	cJSON_ArrayForEach(item, body) {
+		bool passes = strcmp(item->string, "config") != 0;
+		for (size_t i = 0; i < sizeof(heeded) / sizeof(*heeded); i++)
+			passes = passes && strcmp(item->string, heeded[i]) != 0;
+		if (passes)
+			cJSON_AddItemReferenceToObject(out, item->string, (cJSON *)item);
+	}
+	json_add_str(ids, "run_id", s->job.run_id);
+	cJSON_AddItemToObject(out, "config", ids);
+	json_add_str(out, "thread_id", s->job.thread_id);
+	if (s->modes)
+		json_add_int(out, BACKGROUND_MODES, s->modes);
+	char *text = arena_print(s->call->arena, out);
+	cJSON_Delete(out);
+	return text;
+}
+
+static const char *submission_caller(struct call *call)
+{
+	cJSON *out = cJSON_CreateObject();
+	cJSON_AddItemReferenceToObject(out, "user", (cJSON *)call->user);
+	json_add_str(out, "user_id", call->identity.user_id);
+	cJSON_AddBoolToObject(out, "verified", call->identity.verified);
+	cJSON_AddBoolToObject(out, "guarded", call->permission.resource != NULL);
+	json_add_str(out, "request_id", call->ctx.request_id);
+	json_add_str(out, "traceparent", call->traceparent);
+	char *text = arena_print(call->arena, out);
+	cJSON_Delete(out);
+	return text;
+}
+
+/* ---- the queue ---- */
+
+/* The gauge counts delayed ones too, so only where it is high enough somebody counts. */
+static bool submission_has_room(struct submission *s)
+{
+	struct call *call = s->call;
+	struct storage *storage = call->service->storage;
+	int64_t most = call->service->config->runs_queue;
+	bool full = false;
+	if (queue_waiting(call->service->shared) < most)
+		return true;
+	if (most &&
+	    !storage->runs->queued_due(
+		storage, &call->ctx, NULL, clock_now(), most, &full, &call->error))
+		return false;
+	return (most && !full) || error_set(&call->error, ERR_QUEUE_FULL, NULL);
+}
+
+/* With reject the run has the thread to itself, or is refused.  The lease is held until it is
+ * queued, so that of several who come at once one is. */
+static bool submission_reserve(struct submission *s, struct lease **lease)
+{
+	struct call *call = s->call;
+	struct storage *storage = call->service->storage;
+	bool queued = false;
+	if (s->turn.in.claim != CLAIM_REJECT)
+		return true;
+	*lease = lease_take(call, s->job.thread_id, CLAIM_REJECT);
+	return *lease &&
+	    storage->runs->queued_due(
+		storage, &call->ctx, s->job.thread_id, clock_now(), 1, &queued, &call->error) &&
+	    (!queued || thread_refuse_busy(call, s->job.thread_id));
+}
+
+static void submission_release(struct submission *s, struct lease *lease)
+{
+	if (lease)
+		lease_drop(s->call->service->storage, &s->call->ctx, lease);
+}
+
+/* It is looked for again when the run starts. */
+static bool submission_may_go_back(struct submission *s, const struct thread *thread)
+{
+	const struct run_input *in = &s->turn.in;
+	struct checkpoint checkpoint;
+	return !in->checkpoint_id ||
+	    (earlier_take(s->call, thread, in->checkpoint_id, &checkpoint) &&
+		(in->has_resume || in->messages->child || earlier_goes_on(s->call, &checkpoint)));
+}
+
+/* Queues a run on a thread that there is. */
+static bool submission_add(struct submission *s, struct thread *thread, enum submit_result *result)
+{
+	struct call *call = s->call;
+	struct storage *storage = call->service->storage;
+	const struct lease_aim others = {.order = s->job.orders, .but = s->job.run_id};
+	struct lease *lease = NULL;
+	struct run_record known;
+	bool running;
+	if (!call_owns(call, thread))
+		return false;
+	s->is_known = s->turn.in.run_id &&
+	    storage->runs->get(storage, &call->ctx, call->arena, s->job.thread_id, s->job.run_id,
+		&known, &call->error);
+	if (s->is_known || error_is_set(&call->error))
+		return s->is_known;
+	bool ok = submission_may_go_back(s, thread) && submission_has_room(s) &&
+	    submission_reserve(s, &lease) &&
+	    storage->runs->submit(storage, &call->ctx, NULL, thread, &s->job, result, &call->error);
+	submission_release(s, lease);
+	if (!ok || *result != SUBMIT_DONE || !s->job.orders)
+		return ok;
+	/* the queued ones are stopped; it is this one's turn, or another has the thread */
+	return halt_run(call, s->job.thread_id, &others, &running);
+}
+
+/* Queues a run on a thread that there is not yet; *result says THREAD_GONE where there is. */
+static bool submission_add_new(
+    struct submission *s, struct thread *thread, enum submit_result *result)
+{
+	struct call *call = s->call;
+	struct storage *storage = call->service->storage;
+	struct lease *lease;
+	bool is_new = !s->turn.in.thread_id; /* its id was just made, and nobody else has it */
+	if (s->turn.in.checkpoint_id)
+		return earlier_not_found(call);
+	if (!submission_has_room(s))
+		return false;
+	lease = lease_take(call, s->job.thread_id,
+	    is_new && id_is_unheard(&call->service->ids) ? CLAIM_UNHEARD
+		: s->turn.in.claim == CLAIM_REJECT       ? CLAIM_REJECT
+							 : CLAIM_ENQUEUE);
+	if (!lease)
+		return false;
+	is_new = is_new ||
+	    !storage->threads->get(
+		storage, &call->ctx, call->arena, s->job.thread_id, thread, &call->error);
+	*result = SUBMIT_THREAD_GONE;
+	if (is_new) {
+		thread_blank(thread, s->job.thread_id, call->user_id);
+		thread->created_at = thread->updated_at = s->job.created_at;
+	}
+	bool ok = !error_is_set(&call->error) &&
+	    (!is_new ||
+		storage->runs->submit(
+		    storage, &call->ctx, lease, thread, &s->job, result, &call->error));
+	submission_release(s, lease);
+	return ok;
+}
+
+/* Others may make or delete the thread meanwhile. */
+static bool submission_queue(struct submission *s)
+{
+	struct call *call = s->call;
+	struct storage *storage = call->service->storage;
+	enum submit_result result = SUBMIT_THREAD_GONE;
+	struct thread thread;
+	for (int i = 0; i < THREAD_ATTEMPTS && result == SUBMIT_THREAD_GONE; i++) {
+		bool found = s->turn.in.thread_id &&
+		    storage->threads->get(
+			storage, &call->ctx, call->arena, s->job.thread_id, &thread, &call->error);
+		if (error_is_set(&call->error) ||
+		    !(found ? submission_add(s, &thread, &result)
+			    : submission_add_new(s, &thread, &result)))
+			return false;
+		if (s->is_known)
+			return true;
+		s->turn.in.thread_id = s->job.thread_id;
+	}
+	s->is_known = result == SUBMIT_KNOWN;
+	return result != SUBMIT_THREAD_GONE || thread_refuse_busy(call, s->job.thread_id);
+}
+
+cJSON *background_submit(
+    struct call *call, const cJSON *body, const struct background_beside *beside)
+{
+	struct submission s = {.call = call, .modes = beside ? beside->modes : 0};
+	if (!call->service->config->runs_background) {
+		error_set(&call->error, ERR_RUNS_NOT_CONFIGURED, NULL);
+		return NULL;
+	}
+	if (!submission_read(&s, body) || !turn_find_thread(&s.turn))
+		return NULL;
+	s.job.run_id = s.turn.run_id;
+	s.job.fresh_id = !s.turn.in.run_id;
+	s.job.thread_id = s.turn.in.thread_id
+	    ? s.turn.in.thread_id
+	    : id_make(&call->service->ids, arena_alloc(call->arena, UUID_SIZE));
+	s.job.created_at = clock_now();
+	s.job.due_at = s.job.created_at + (int64_t)(s.delay * 1e6);
+	s.job.orders = turn_orders(&s.turn);
+	s.job.push = beside ? beside->push : NULL;
+	s.job.body_json = submission_body(&s, body);
+	s.job.caller_json = submission_caller(call);
+	if (!submission_queue(&s))
+		return NULL;
+	if (s.is_known)
+		return record_read(call, s.job.thread_id, s.job.run_id);
+	const struct run_record record = {.run_id = s.job.run_id,
+	    .thread_id = s.job.thread_id,
+	    .status = RUN_QUEUED,
+	    .created_at = s.job.created_at,
+	    .node = AG_START,
+	    .job = s.job.row,
+	    .attempt = 1,
+	    .metadata_json = s.job.metadata_json,
+	    .webhook = {.url = s.job.webhook_url}};
+	return arena_json(call->arena, record_view(call, &record));
+}

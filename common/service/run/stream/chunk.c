@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: ISC */
+/* A writer of chunks: events of a run in, lines out, and the line that ends it. */
+#include "service/run/stream/chunk.h"
+
+#include "base/json/json.h"
+#include "base/log/log.h"
+#include "service/run/stream/keeper.h"
+
+#include <string.h>
+
+void chunk_writer_release(struct chunk_writer *writer)
+{
+	gate_release(&writer->gate);
+	chunk_form_release(&writer->form);
+	chunk_asides_release(&writer->asides);
+}
+
+/* Sending a state reads from the storage.  That may fail, which is no mistake of the run; and the
+ * run may have failed before, which must be told afterwards: its error is kept aside meanwhile. */
+static void chunk_begin_state(struct chunk_writer *writer, struct error *of_run)
+{
+	error_move(of_run, &writer->turn->call->error);
+}
+
+static void chunk_end_state(struct chunk_writer *writer, struct error *of_run)
+{
+	struct error *err = &writer->turn->call->error;
+	if (error_is_set(err))
+		log_error("state of thread %s cannot be shown: %s", writer->turn->thread.thread_id,
+		    err->cause);
+	error_release(err);
+	error_move(err, of_run);
+}
+
+/* A stream goes on without a state that cannot be read. */
+static void write_chunk(struct chunk_writer *writer, const struct chunk *chunk)
+{
+	struct chunk_sink *sink = &writer->gate.sink;
+	struct chunk stateless = *chunk;
+	struct error of_run = {0};
+	bool begun;
+	writer->asides.count++;
+	chunk_form_print(&writer->form, chunk, &writer->turn->call->feed.view);
+	if (chunk->state && !writer->form.kept) {
+		chunk_begin_state(writer, &of_run);
+		bool sent = gate_feed(
+		    &writer->gate, writer->turn->call, buf_str(&writer->form.line), &begun);
+		chunk_end_state(writer, &of_run);
+		if (sent || begun)
+			return;
+		stateless.state = NULL;
+		chunk_form_print(&writer->form, &stateless, NULL);
+	}
+	sink->chunk(sink, writer->form.line.data, writer->form.line.len);
+}
+
+/* An AgentState as text, malloc'd, or NULL; as a branch has it where run is one's. */
+static char *state_text(struct chunk_writer *writer, const ag_run *run, bool in_node)
+{
+	if (writer->granularity == GRANULARITY_LOW)
+		return NULL;
+	struct error of_run = {0};
+	chunk_begin_state(writer, &of_run);
+	cJSON *state = turn_state(writer->turn, run, in_node);
+	chunk_end_state(writer, &of_run);
+	char *text = state ? json_print(state) : NULL;
+	cJSON_Delete(state);
+	return text;
+}
+
+/* Sends the chunk with data (taken over) and, when asked for, the state. */
+static void send_update(
+    struct chunk_writer *writer, struct chunk *chunk, cJSON *data, const char *state)
+{
+	char *text = data ? json_print(data) : NULL;
+	chunk->data = text;
+	chunk->state = state;
+	write_chunk(writer, chunk);
+	cJSON_Delete(data);
+	cJSON_free(text);
+}
+
+static int64_t chunk_max_steps(const struct chunk_writer *writer)
+{
+	return writer->turn->in.recursion_limit;
+}
+
+static void chunk_on_node_starts(struct chunk_writer *writer, const struct run_event *event)
+{
+	char *aside =
+	    writer->asides_kept ? chunk_aside_start(&writer->asides, writer->turn, event) : NULL;
+	struct chunk chunk = {.event = "updates",
+	    .least = GRANULARITY_PARTIAL,
+	    .node = event->node,
+	    .step = event->step,
+	    .branch = event->branch,
+	    .aside = aside};
+	if (writer->granularity != GRANULARITY_LOW)
+		send_update(writer, &chunk,
+		    chunk_node_data(
+			"invoking_node", event->node, event->step, chunk_max_steps(writer)),
+		    NULL);
+	cJSON_free(aside);
+}
+
+static void chunk_on_message(struct chunk_writer *writer, const struct run_event *event)
+{
+	char *text = event->json ? NULL : json_print(event->message);
+	const struct chunk chunk = {.event = "message",
+	    .message = event->json ? event->json : text,
+	    .node = event->node,
+	    .step = event->step,
+	    .branch = event->branch,
+	    .told = writer->asides_kept && chunk_asides_told(&writer->asides, event)};
+	write_chunk(writer, &chunk);
+	cJSON_free(text);
+}
+
+static void chunk_on_node_ends(
+    struct chunk_writer *writer, const ag_run *run, const struct run_event *event)
+{
+	struct chunk chunk = {.event = "state",
+	    .least = GRANULARITY_FULL,
+	    .node = event->node,
+	    .step = event->step,
+	    .branch = event->branch};
+	if (writer->granularity == GRANULARITY_LOW)
+		return;
+	char *state = state_text(writer, run, true);
+	if (writer->granularity == GRANULARITY_FULL)
+		send_update(writer, &chunk, NULL, state);
+	chunk.event = "updates";
+	chunk.least = GRANULARITY_PARTIAL;
+	char *aside = writer->asides_kept ? chunk_aside_end(&writer->asides, run, event) : NULL;
+	chunk.aside = aside;
+	cJSON *data =
+	    chunk_node_data("node_invoked", event->node, event->step, chunk_max_steps(writer));
+	if (event->failure) {
+		struct error_view view;
+		call_view_of(writer->turn->call, event->failure, &view);
+		cJSON_AddStringToObject(data, "reason", view.detail);
+		cJSON_AddStringToObject(data, "error_code", view.code);
+	} else if (event->reason) {
+		cJSON_AddStringToObject(data, "reason", event->reason);
+	}
+	send_update(writer, &chunk, data, state);
+	cJSON_free(aside);
+	cJSON_free(state);
+}
+
+static void chunk_on_custom(struct chunk_writer *writer, const struct run_event *event)
+{
+	char *text = json_print(event->data);
+	const struct chunk chunk = {.event = "custom",
+	    .data = text,
+	    .node = event->node,
+	    .step = event->step,
+	    .branch = event->branch};
+	write_chunk(writer, &chunk);
+	cJSON_free(text);
+}
+
+/* From the end of a node to the start of the next nothing is waited for. */
+static void chunk_cork(struct chunk_writer *writer, bool on)
+{
+	if (writer->corked != on)
+		writer->gate.sink.cork(&writer->gate.sink, on);
+	writer->corked = on;
+}
+
+static void chunk_on_event(
+    struct run_observer *observer, ag_run *run, const struct run_event *event)
+{
+	struct chunk_writer *writer = (struct chunk_writer *)observer;
+	switch (event->kind) {
+	case RUN_NODE_STARTS:
+		chunk_on_node_starts(writer, event);
+		chunk_cork(writer, false);
+		return;
+	case RUN_PIECE:
+		chunk_cork(writer, false);
+		chunk_on_message(writer, event);
+		return;
+	case RUN_MESSAGE:
+		chunk_cork(writer, event->json != NULL);
+		chunk_on_message(writer, event);
+		return;
+	case RUN_ATTEMPT_FAILS:
+		return;
+	case RUN_CUSTOM:
+		chunk_cork(writer, false);
+		chunk_on_custom(writer, event);
+		return;
+	case RUN_NODE_ENDS:
+		chunk_cork(writer, true);
+		chunk_on_node_ends(writer, run, event);
+		return;
+	}
+}
+
+/* Chunks have numbers from the moment when there is a record that they can belong to. */
+static void chunk_on_settled(struct run_observer *observer, bool ok)
+{
+	struct chunk_writer *writer = (struct chunk_writer *)observer;
+	const struct turn *turn = writer->turn;
+	int64_t thread_row, number;
+	if (ok && turn->keeper) {
+		run_record_keys(turn->run, &thread_row, &number);
+		chunk_keeper_begin(turn->keeper, thread_row, number, 0);
+	}
+	gate_settle(&writer->gate, ok);
+}
+
+void chunk_writer_init(struct chunk_writer *writer, struct turn *turn, struct chunk_sink *sink)
+{
+	*writer = (struct chunk_writer){
+	    .observer = {.live = true, .event = chunk_on_event, .settled = chunk_on_settled},
+	    .turn = turn,
+	    .granularity = turn->keeper ? GRANULARITY_FULL : turn->in.granularity,
+	    .asides_kept = turn->keeper && turn->call->service->config->langgraph_enabled};
+	gate_init(&writer->gate, turn->keeper ? chunk_keeper_sink(turn->keeper) : sink);
+	chunk_form_init(&writer->form, turn->thread.thread_id, turn->run_id, turn->is_new,
+	    turn->keeper != NULL);
+}
+
+void chunk_restarted(struct chunk_writer *writer, int64_t attempt)
+{
+	struct chunk chunk = {.event = "updates"};
+	cJSON *data = chunk_node_data("restarted", NULL, 0, 0);
+	json_add_int(data, "attempt", attempt);
+	send_update(writer, &chunk, data, NULL);
+}
+
+void chunk_message(struct chunk_writer *writer, const cJSON *message)
+{
+	char *text = json_print(message);
+	const struct chunk chunk = {.event = "message", .message = text};
+	gate_open(&writer->gate); /* there is no run whose start it could wait for */
+	write_chunk(writer, &chunk);
+	cJSON_free(text);
+}
+
+static void end_paused(struct chunk_writer *writer, cJSON *interrupt)
+{
+	struct turn *turn = writer->turn;
+	const char *node = json_str(interrupt, "node");
+	int step = turn->run ? run_steps(turn->run) : (int)turn->thread.step;
+	struct chunk chunk = {.event = "updates", .node = node, .step = step};
+	cJSON *data = chunk_node_data("interrupted", node, step, chunk_max_steps(writer));
+	cJSON_AddStringToObject(
+	    data, "reason", chunk_pause_reason(turn->run ? run_thread(turn->run) : &turn->thread));
+	char *state = state_text(writer, NULL, false);
+	cJSON_AddItemToObject(data, "interrupt", interrupt);
+	turn_add_interrupts(turn, data);
+	send_update(writer, &chunk, data, state);
+	cJSON_free(state);
+}
+
+static void end_stopped(struct chunk_writer *writer)
+{
+	ag_run *run = writer->turn->run;
+	struct chunk chunk = {.event = "updates",
+	    .least = GRANULARITY_PARTIAL,
+	    .node = run_node(run),
+	    .step = run_steps(run)};
+	if (writer->granularity == GRANULARITY_LOW)
+		return;
+	cJSON *data = chunk_node_data("stopped", chunk.node, chunk.step, chunk_max_steps(writer));
+	cJSON_AddStringToObject(data, "reason", CHUNK_STOPPED_REASON);
+	char *state = state_text(writer, NULL, false);
+	send_update(writer, &chunk, data, state);
+	cJSON_free(state);
+}
+
+static void end_failed(struct chunk_writer *writer)
+{
+	struct turn *turn = writer->turn;
+	struct error_view view;
+	bool in_run = turn->run && run_steps(turn->run) > 0;
+	struct chunk chunk = {.event = "error",
+	    .node = in_run ? run_node(turn->run) : NULL,
+	    .step = in_run ? run_steps(turn->run) : 0};
+	writer->asides.failed = true;
+	call_error_view(turn->call, &view);
+	turn_log_failure(turn);
+	cJSON *data = chunk_node_data("error", chunk.node, chunk.step, chunk_max_steps(writer));
+	cJSON_AddStringToObject(data, "reason", view.detail);
+	cJSON_AddStringToObject(data, "error_code", view.code);
+	send_update(writer, &chunk, data, NULL);
+}
+
+void chunk_outcome(struct chunk_writer *writer, bool ok)
+{
+	struct turn *turn = writer->turn;
+	cJSON *interrupt = ok ? turn_interrupt(turn) : NULL;
+	gate_open(&writer->gate);
+	chunk_cork(writer, true);
+	if (ok && !interrupt && writer->asides_kept)
+		writer->asides.done = chunk_aside_done(&writer->asides, turn);
+	if (!ok)
+		end_failed(writer);
+	else if (interrupt)
+		end_paused(writer, interrupt);
+	else if (turn->run && run_thread(turn->run)->status == RUN_STOPPED)
+		end_stopped(writer);
+}
+
+void chunk_done(struct chunk_writer *writer)
+{
+	const struct chunk done = {.event = "updates",
+	    .data = CHUNK_DONE,
+	    .thread_name = turn_thread_name(writer->turn),
+	    .told = writer->asides.failed,
+	    .aside = writer->asides.done};
+	write_chunk(writer, &done);
+	chunk_cork(writer, false);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: ISC */
+/* StreamChunks (doc/protocol-messages.md#chunks, doc/protocol-runs.md#what-a-run-tells): what a run
+ * tells, as lines of JSON. */
+#ifndef AGENTGRAPH_SERVICE_RUN_CHUNK_H
+#define AGENTGRAPH_SERVICE_RUN_CHUNK_H
+
+#include "graph/run.h"
+#include "service/run/runs.h"
+#include "service/run/stream/chunk_aside.h"
+#include "service/run/stream/chunk_form.h"
+#include "service/run/stream/gate.h"
+#include "service/run/turn.h"
+
+struct chunk_writer {
+	struct run_observer observer; /* first: what the engine sees */
+	struct turn *turn;
+	struct gate gate; /* before the sink */
+	bool corked;
+	enum granularity granularity; /* full where the chunks are kept */
+	struct chunk_form form;
+	bool asides_kept;           /* a protocol that can be spoken has other words for chunks */
+	struct chunk_asides asides; /* then */
+};
+
+/* A writer for one turn, and for its keeper where it has one, else for sink.  chunk_writer_release
+ * gives its memory back. */
+void chunk_writer_init(struct chunk_writer *writer, struct turn *turn, struct chunk_sink *sink);
+void chunk_writer_release(struct chunk_writer *writer);
+
+/* A background run is taken up again after its process has died. */
+void chunk_restarted(struct chunk_writer *writer, int64_t attempt);
+
+/* What a turn that did not run the graph shows: the waiting calls. */
+void chunk_message(struct chunk_writer *writer, const cJSON *message);
+
+/* The chunk that says how the turn ended, where there is one; ok is what turn_run returned. */
+void chunk_outcome(struct chunk_writer *writer, bool ok);
+
+/* The terminator. */
+void chunk_done(struct chunk_writer *writer);
+
+/* Runs a turn that is open, with every chunk to sink, the terminator last, and ends it. */
+void stream_turn(struct turn *turn, struct chunk_sink *sink);
+
+struct kept_words;
+
+/* The same with chunks that are kept, told in those words, or NULL.  False with call->error set,
+ * and the turn still open, when it cannot begin. */
+bool stream_turn_kept(struct turn *turn, const struct kept_words *words, struct chunk_sink *sink);
+
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: ISC */
+/* Writing down what is kept beside chunks. */
+#include "service/run/stream/chunk_aside.h"
+
+#include "base/json/json.h"
+#include "graph/message/message.h"
+
+void chunk_asides_release(struct chunk_asides *asides)
+{
+	cJSON_Delete(asides->open);
+	cJSON_Delete(asides->begun);
+	cJSON_Delete(asides->fields);
+	cJSON_free(asides->done);
+}
+
+static cJSON *chunk_asides_table(cJSON **table)
+{
+	if (!*table)
+		*table = cJSON_CreateObject();
+	return *table;
+}
+
+bool chunk_asides_told(struct chunk_asides *asides, const struct run_event *event)
+{
+	const char *id = message_id(event->message);
+	cJSON *open = chunk_asides_table(&asides->open);
+	bool told = json_get(open, id);
+	if (event->kind == RUN_PIECE && !told)
+		cJSON_AddTrueToObject(open, id);
+	else if (event->kind == RUN_MESSAGE && told)
+		cJSON_DeleteItemFromObjectCaseSensitive(open, id);
+	return told;
+}
+
+static char *chunk_aside_text(cJSON *aside)
+{
+	char *text = json_print(aside);
+	cJSON_Delete(aside);
+	return text;
+}
+
+static cJSON *chunk_aside_whole(int64_t until, const cJSON *fields)
+{
+	cJSON *aside = cJSON_CreateObject();
+	json_add_int(aside, "until", until);
+	cJSON_AddItemReferenceToObject(aside, "fields", (cJSON *)fields);
+	return aside;
+}
+
+char *chunk_aside_start(
+    struct chunk_asides *asides, const struct turn *turn, const struct run_event *event)
+{
+	const char *branch = event->branch ? event->branch : "";
+	const cJSON *message;
+	int left = turn->brought;
+	json_set(chunk_asides_table(&asides->begun), branch, json_new_int(asides->count));
+	if (asides->fields)
+		return NULL;
+	asides->fields = cJSON_Duplicate(run_fields(turn->run), true);
+	bool tells = turn->thread.message_bytes <= BEGINNING_MAX;
+	cJSON *aside = tells ? chunk_aside_whole(turn->thread.view.until, asides->fields)
+			     : cJSON_CreateObject();
+	cJSON *brought = tells ? json_add(aside, "brought", cJSON_CreateArray()) : NULL;
+	cJSON_ArrayForEach(message, run_messages(turn->run)) {
+		if (brought && left-- > 0)
+			json_append(brought, cJSON_CreateString(message_id(message)));
+	}
+	json_add_int(aside, "modes", turn->in.modes);
+	return chunk_aside_text(aside);
+}
+
+char *chunk_aside_end(struct chunk_asides *asides, const ag_run *run, const struct run_event *event)
+{
+	const char *branch = event->branch ? event->branch : "";
+	const cJSON *fields = run_fields(run), *field;
+	int64_t begun = asides->count;
+	cJSON *aside = cJSON_CreateObject();
+	json_integer(json_get(asides->begun, branch), &begun);
+	json_add_int(aside, "back", asides->count + 1 - begun);
+	cJSON *set = json_add(aside, "set", cJSON_CreateArray());
+	cJSON_ArrayForEach(field, fields) {
+		if (!json_equal(field, json_get(asides->fields, field->string)))
+			json_append(set, cJSON_CreateString(field->string));
+	}
+	if (set->child) {
+		cJSON_Delete(asides->fields);
+		asides->fields = cJSON_Duplicate(fields, true);
+	}
+	asides->in_branch = event->branch;
+	return chunk_aside_text(aside);
+}
+
+char *chunk_aside_done(const struct chunk_asides *asides, struct turn *turn)
+{
+	struct storage *storage = turn->call->service->storage;
+	struct thread_view view;
+	struct error err = {0};
+	if (!asides->in_branch || !turn->run)
+		return NULL;
+	bool ok = storage->threads->view(
+	    storage, &turn->call->ctx, run_thread(turn->run)->row, &view, &err);
+	error_release(&err);
+	return ok ? chunk_aside_text(chunk_aside_whole(view.until, run_fields(turn->run))) : NULL;
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: ISC */
+/* Keeping chunks in a buffer, and letting them out when the gate opens. */
+#include "service/run/stream/gate.h"
+
+#include "service/thread/feed.h"
+
+#include <string.h>
+
+/* Fits into the buffer of any socket, so that letting it out never blocks. */
+#define KEPT_MAX 16384
+
+static void gate_cork(struct chunk_sink *sink, bool on)
+{
+	if (sink->cork)
+		sink->cork(sink, on);
+}
+
+static void gate_pass(struct chunk_sink *sink, const char *json, size_t len)
+{
+	struct gate *gate = (struct gate *)sink;
+	pthread_mutex_lock(&gate->lock);
+	while (gate->state == GATE_CLOSED && gate->kept.len + len > KEPT_MAX)
+		pthread_cond_wait(&gate->moved, &gate->lock);
+	if (gate->state == GATE_CLOSED) {
+		buf_add(&gate->kept, (const char *)&len, sizeof(len));
+		buf_add(&gate->kept, json, len);
+	}
+	bool open = gate->state == GATE_OPEN;
+	pthread_mutex_unlock(&gate->lock);
+	if (open)
+		gate->behind->chunk(gate->behind, json, len);
+}
+
+/* What is large is not kept; nor does it come before there is a run. */
+static bool gate_pass_part(struct chunk_sink *sink, const char *json, size_t len)
+{
+	struct gate *gate = (struct gate *)sink;
+	pthread_mutex_lock(&gate->lock);
+	while (gate->state == GATE_CLOSED)
+		pthread_cond_wait(&gate->moved, &gate->lock);
+	bool open = gate->state == GATE_OPEN;
+	pthread_mutex_unlock(&gate->lock);
+	return open && gate->behind->part(gate->behind, json, len);
+}
+
+static void gate_pass_cut(struct chunk_sink *sink, const char *why)
+{
+	struct gate *gate = (struct gate *)sink;
+	gate->behind->cut(gate->behind, why);
+}
+
+struct gate_feeding {
+	struct chunk_sink *sink;
+	bool *begun;
+};
+
+static bool gate_feed_part(void *arg, struct buf *part)
+{
+	const struct gate_feeding *feeding = arg;
+	*feeding->begun = true;
+	return feeding->sink->part(feeding->sink, part->data, part->len);
+}
+
+bool gate_feed(struct gate *gate, struct call *call, const char *text, bool *begun)
+{
+	struct chunk_sink *sink = &gate->sink;
+	struct gate_feeding feeding = {sink, begun};
+	struct buf part = {0};
+	*begun = false;
+	bool ok = feed_put(call, text, &part, gate_feed_part, &feeding);
+	if (ok)
+		sink->chunk(sink, part.data, part.len);
+	else if (*begun && error_is_set(&call->error))
+		sink->cut(sink, call->error.cause);
+	buf_release(&part);
+	return !error_is_set(&call->error);
+}
+
+static void gate_pass_cork(struct chunk_sink *sink, bool on)
+{
+	struct gate *gate = (struct gate *)sink;
+	pthread_mutex_lock(&gate->lock);
+	bool open = gate->state == GATE_OPEN;
+	pthread_mutex_unlock(&gate->lock);
+	if (open)
+		gate_cork(gate->behind, on);
+}
+
+void gate_init(struct gate *gate, struct chunk_sink *behind)
+{
+	*gate = (struct gate){.sink = {.chunk = gate_pass,
+				  .cork = gate_pass_cork,
+				  .part = gate_pass_part,
+				  .cut = gate_pass_cut},
+	    .behind = behind,
+	    .state = GATE_CLOSED};
+	pthread_mutex_init(&gate->lock, NULL);
+	pthread_cond_init(&gate->moved, NULL);
+}
+
+void gate_release(struct gate *gate)
+{
+	buf_release(&gate->kept);
+	pthread_cond_destroy(&gate->moved);
+	pthread_mutex_destroy(&gate->lock);
+}
+
+/* Called with the lock held. */
+static void gate_move(struct gate *gate, int state)
+{
+	gate->state = state;
+	if (state == GATE_OPEN && gate->kept.len) {
+		const char *data = gate->kept.data, *end = data + gate->kept.len;
+		gate_cork(gate->behind, true);
+		for (size_t len; data < end; data += len) {
+			memcpy(&len, data, sizeof(len));
+			data += sizeof(len);
+			gate->behind->chunk(gate->behind, data, len);
+		}
+		gate_cork(gate->behind, false);
+	}
+	buf_release(&gate->kept);
+	pthread_cond_broadcast(&gate->moved);
+}
+
+void gate_settle(struct gate *gate, bool ok)
+{
+	pthread_mutex_lock(&gate->lock);
+	if (gate->state == GATE_CLOSED)
+		gate_move(gate, ok ? GATE_OPEN : GATE_SHUT);
+	pthread_mutex_unlock(&gate->lock);
+}
+
+bool gate_open(struct gate *gate)
+{
+	pthread_mutex_lock(&gate->lock);
+	bool complete = gate->state != GATE_SHUT;
+	if (gate->state != GATE_OPEN)
+		gate_move(gate, GATE_OPEN);
+	pthread_mutex_unlock(&gate->lock);
+	return complete;
+}

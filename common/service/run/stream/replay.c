@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: ISC */
+/* Reading batches, printing their lines, and ends that are made from records. */
+#include "service/run/stream/replay.h"
+
+#include "base/json/json.h"
+#include "graph/state.h"
+#include "service/run/records.h"
+#include "service/run/stream/chunk_form.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool replay_same(const struct replay_place *a, const struct replay_place *b)
+{
+	return a->after == b->after && a->in.at == b->in.at && a->in.after == b->in.after &&
+	    a->in.skip == b->in.skip;
+}
+
+/* ---- reading ---- */
+
+/* Batches, read without holding on to the database while they are shown. */
+struct replay_rows {
+	struct buf lines;
+	int64_t until; /* seq of the last chunk that they stand for */
+};
+
+static bool replay_take(void *arg, const struct chunk_batch *batch)
+{
+	struct replay_rows *rows = arg;
+	buf_add(&rows->lines, batch->lines, batch->len);
+	rows->until = batch->seq + batch->count - 1;
+	return rows->lines.len < KEPT_PART;
+}
+
+/* The line, or its next part; place stays before it until it was shown whole. */
+static bool replay_print(const struct replay *replay, const struct kept_line *line,
+    struct replay_place *place, struct buf *out, struct error *err)
+{
+	bool more, events = replay->events && !replay->reader.words;
+	if (place->len == 0 && events)
+		buf_printf(out, "id: %" PRId64 "\nevent: %.*s\ndata: ", line->seq,
+		    (int)line->event_len, line->event);
+	size_t before = place->len ? 0 : out->len;
+	if (!kept_line_print(line, &replay->reader, &place->in, out, &more, err))
+		return false;
+	place->len = more ? line->len : 0;
+	if (more)
+		return true;
+	*place = (struct replay_place){.after = line->seq};
+	if (out->len > before)
+		buf_puts(out, events ? "\n\n" : "\n");
+	return true;
+}
+
+static bool replay_print_rows(const struct replay *replay, const struct replay_rows *rows,
+    struct replay_place *place, struct buf *out, bool *ends, struct error *err)
+{
+	const char *text = rows->lines.data, *end = text + rows->lines.len;
+	size_t most = out->len + KEPT_PART;
+	struct kept_line line;
+	for (; text < end && out->len < most; text += line.len + 1) {
+		if (!kept_line_read(&line, text, (size_t)(end - text)) || line.seq <= place->after)
+			continue;
+		if (place->len && (line.seq != place->after + 1 || line.len != place->len))
+			return error_set(err, ERR_STORAGE, "a chunk changed while it was sent");
+		if (line.least > replay->reader.granularity)
+			*place = (struct replay_place){.after = line.seq};
+		else if (!replay_print(replay, &line, place, out, err))
+			return false;
+		*ends = line.ends;
+		if (place->len)
+			return true;
+	}
+	if (text >= end && place->after < rows->until)
+		*place = (struct replay_place){.after = rows->until};
+	return true;
+}
+
+bool replay_read(const struct replay *replay, struct replay_place *place, struct buf *out,
+    bool *ends, struct error *err)
+{
+	const struct kept_reader *reader = &replay->reader;
+	struct replay_rows rows = {0};
+	*ends = false;
+	bool ok = reader->storage->runs->chunks_read(reader->storage, NULL, reader->thread_row,
+	    reader->number, place->after, replay_take, &rows, err);
+	if (ok && rows.until)
+		ok = replay_print_rows(replay, &rows, place, out, ends, err);
+	if (ok && !rows.until && place->len)
+		ok = error_set(err, ERR_STORAGE, "a chunk went while it was sent");
+	buf_release(&rows.lines);
+	return ok;
+}
+
+/* ---- ends ---- */
+
+bool replay_find_tail(struct call *call, const struct run_record *record, struct replay_tail *tail)
+{
+	struct storage *storage = call->service->storage;
+	struct replay_rows rows = {0};
+	struct kept_line line;
+	*tail = (struct replay_tail){0};
+	bool ok = storage->runs->chunks_last(storage, &call->ctx, record->thread_row,
+		      record->number, &tail->seq, &call->error) &&
+	    (!tail->seq ||
+		storage->runs->chunks_read(storage, &call->ctx, record->thread_row, record->number,
+		    tail->seq - 1, replay_take, &rows, &call->error));
+	const char *text = buf_str(&rows.lines), *behind = text + rows.lines.len;
+	if (rows.until) /* more may have come since it was asked for the last */
+		tail->seq = rows.until;
+	for (; text < behind; text += line.len + 1) {
+		if (!kept_line_read(&line, text, (size_t)(behind - text)))
+			continue;
+		tail->done = line.ends;
+		tail->outcome = (line.event_len == strlen("error") &&
+				    memcmp(line.event, "error", line.event_len) == 0) ||
+		    kept_line_has_status(&line, "interrupted") ||
+		    kept_line_has_status(&line, "stopped");
+	}
+	buf_release(&rows.lines);
+	return ok;
+}
+
+/* The data of the chunk that says how it ended, a new tree; NULL where the terminator alone says
+ * it. */
+static cJSON *replay_outcome(struct call *call, const struct run_record *record,
+    const struct thread *thread, struct chunk *chunk)
+{
+	struct error err = {0};
+	struct error_view view;
+	cJSON *data = NULL;
+	bool latest = thread->run_id && strcmp(thread->run_id, record->run_id) == 0;
+	chunk->event = "updates";
+	chunk->node = record->step ? record->node : NULL;
+	chunk->step = (int)record->step;
+	switch (record->status) {
+	case RUN_INTERRUPTED:
+		data = chunk_node_data("interrupted", record->node, chunk->step, 0);
+		json_add_str(data, "reason", latest ? chunk_pause_reason(thread) : NULL);
+		json_add(data, "interrupt", latest ? thread_interrupt(thread) : cJSON_CreateNull());
+		if (latest)
+			thread_add_interrupts(thread, data);
+		break;
+	case RUN_STOPPED:
+		chunk->least = GRANULARITY_PARTIAL;
+		data = chunk_node_data("stopped", record->node, chunk->step, 0);
+		cJSON_AddStringToObject(data, "reason", CHUNK_STOPPED_REASON);
+		break;
+	case RUN_ERROR:
+		chunk->event = "error";
+		data = chunk_node_data("error", chunk->node, chunk->step, 0);
+		record_failure(record, &err);
+		call_view_of(call, &err, &view);
+		cJSON_AddStringToObject(data, "reason", view.detail);
+		cJSON_AddStringToObject(data, "error_code", view.code);
+		error_release(&err);
+		break;
+	case RUN_COMPLETED:
+	case RUN_IDLE:
+	case RUN_QUEUED:
+	case RUN_RUNNING:
+		break;
+	}
+	return data;
+}
+
+/* Appends the next chunk of the batch. */
+static void replay_add(struct chunk_batch *batch, struct buf *lines, struct chunk_form *form,
+    const struct chunk *chunk)
+{
+	chunk_form_print(form, chunk, NULL);
+	kept_line_add(lines, form->line.data, form->line.len, batch->seq + batch->count++);
+}
+
+bool replay_end(struct call *call, const struct run_record *record, const struct thread *thread)
+{
+	struct storage *storage = call->service->storage;
+	bool named = record->new_thread && *thread->thread_name;
+	struct chunk outcome = {0};
+	const struct chunk done = {.event = "updates",
+	    .data = CHUNK_DONE,
+	    .thread_name = named ? thread->thread_name : NULL,
+	    .told = record->status == RUN_ERROR};
+	struct replay_tail tail;
+	struct chunk_form form;
+	struct buf lines = {0};
+	if (!replay_find_tail(call, record, &tail) || tail.done)
+		return !error_is_set(&call->error);
+	struct chunk_batch batch = {.thread_row = record->thread_row,
+	    .number = record->number,
+	    .seq = tail.seq + 1,
+	    .mends = true};
+	chunk_form_init(&form, record->thread_id, record->run_id, record->new_thread, true);
+	cJSON *data = tail.outcome ? NULL : replay_outcome(call, record, thread, &outcome);
+	if (data) {
+		char *text = json_print(data);
+		outcome.data = text;
+		replay_add(&batch, &lines, &form, &outcome);
+		free(text);
+		cJSON_Delete(data);
+	}
+	replay_add(&batch, &lines, &form, &done);
+	batch.lines = lines.data;
+	batch.len = lines.len;
+	bool ok = storage->runs->chunks_append(storage, &call->ctx, &batch, 1, &call->error);
+	chunk_form_release(&form);
+	buf_release(&lines);
+	return ok;
+}

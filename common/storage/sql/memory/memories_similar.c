@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Nearness by vectors: keeps the file of vectors up to date and searches it.
+ *
+ * Who has few of many memories is not looked for in the file, which would pass over those of all
+ * others: the database gives the vectors.  So what a search takes grows with what its user has, and
+ * not with what others have.
+ *
+ * What the file finds is only a proposal.  The database says what still exists and fulfils the
+ * filter; when too few of the proposed do, the rows that the filter holds are listed first and only
+ * their vectors are compared.  So there are never fewer results than there could be.
+ */
+#include "storage/sql/memory/memories_engine.h"
+
+#include "base/log/log.h"
+#include "base/memory.h"
+#include "storage/vector/vector_search.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CHANGES_AT_ONCE 512
+#define PROPOSED_EACH 4 /* proposals for each result, where the database may refuse some */
+#define PROPOSED_MORE 64
+
+/* ---- the file ---- */
+
+static struct vector_file *memories_vectors(struct memories_engine *e, struct error *err)
+{
+	struct vector_file *f = atomic_load(&e->vectors);
+
+	if (f)
+		return f;
+	pthread_mutex_lock(&e->opening);
+	f = atomic_load(&e->vectors);
+	if (!f)
+		f = vector_file_open(e->state_dir, e->model, e->dimension, err);
+	atomic_store(&e->vectors, f);
+	pthread_mutex_unlock(&e->opening);
+	return f;
+}
+
+struct changes {
+	struct vector_entry entries[CHANGES_AT_ONCE];
+	size_t count;
+	int64_t last;
+	char *vectors; /* copies */
+};
+
+static void memories_take_change(struct memories_engine *e, struct query *q, struct changes *c)
+{
+	const char *user = query_column_text(q, VECTOR_CHANGES_USER_ID),
+		   *thread = query_column_text(q, VECTOR_CHANGES_THREAD_ID);
+	size_t size, want = e->dimension * sizeof(float);
+	const void *vector = query_column_blob(q, VECTOR_CHANGES_VECTOR, &size);
+	char *copy = c->vectors + c->count * want;
+
+	c->last = query_column_int(q, VECTOR_CHANGES_CHANGE);
+	if (size != want)
+		return; /* not ours: no vector of this model has another size */
+	memcpy(copy, vector, want);
+	c->entries[c->count++] = (struct vector_entry){query_column_int(q, VECTOR_CHANGES_MEMORY),
+	    vector_word(user), thread ? vector_word(thread) : 0, copy};
+}
+
+/* Up to limit changes after the number last; *more says whether there were any. */
+static bool memories_read_changes(
+    struct memories_engine *e, struct changes *c, size_t limit, bool *more, struct error *err)
+{
+	struct query q;
+
+	c->count = 0;
+	*more = false;
+	pool_query(e->pool, &q, SQL_VECTOR_CHANGES, err);
+	query_int(&q, ":model", e->model);
+	query_int(&q, ":after", c->last);
+	query_int(&q, ":limit", (int64_t)limit);
+	while (query_row(&q)) {
+		memories_take_change(e, &q, c);
+		*more = true;
+	}
+	return pool_query_end(e->pool, &q);
+}
+
+/* With the file's lock. */
+static bool memories_apply_changes(
+    struct memories_engine *e, struct vector_file *f, struct changes *c, struct error *err)
+{
+	bool more = true;
+
+	c->last = vector_file_applied(f);
+	while (more) {
+		if (!memories_read_changes(e, c, CHANGES_AT_ONCE, &more, err))
+			return false;
+		if (more && !vector_file_add(f, c->entries, c->count, c->last, err))
+			return false;
+	}
+	return true;
+}
+
+static bool memories_bring_up_to_date(
+    struct memories_engine *e, struct vector_file *f, struct error *err)
+{
+	struct changes *c = xmalloc(sizeof(*c));
+	bool more, ok;
+
+	c->vectors = xmalloc(CHANGES_AT_ONCE * e->dimension * sizeof(float));
+	c->last = vector_file_applied(f);
+	ok = memories_read_changes(e, c, 1, &more, err);
+	if (ok && more) {
+		vector_file_lock(f);
+		ok = memories_apply_changes(e, f, c, err);
+		vector_file_unlock(f);
+	}
+	free(c->vectors);
+	free(c);
+	return ok;
+}
+
+void memories_drop_vectors(struct memories_engine *e, int64_t *rows, size_t count)
+{
+	struct error err = {0};
+	struct vector_file *f = memories_vectors(e, &err);
+
+	if (f) {
+		vector_file_lock(f);
+		vector_file_drop(f, rows, count, &err);
+		vector_file_unlock(f);
+	}
+	if (error_is_set(&err))
+		log_warning("the vectors of deleted memories stay in memory: %s", err.cause);
+	error_release(&err);
+}
+
+/* ---- searching ---- */
+
+struct nearness {
+	struct memories_engine *e;
+	const struct storage_context *ctx;
+	struct vector_file *file;
+	const struct memory_filter *filter;
+	struct vector_query query;
+	struct vector_hit *found;
+	size_t found_count;
+};
+
+static bool memories_look(struct nearness *n, size_t limit, struct error *err)
+{
+	n->query.limit = limit;
+	n->found = xrealloc(n->found, limit * sizeof(*n->found));
+	return vector_search(n->file, &n->query, n->found, &n->found_count, err);
+}
+
+/* Keeps of what was found what the database confirms. */
+static bool memories_confirm(
+    struct nearness *n, size_t limit, struct memory_hit *hits, size_t *count, struct error *err)
+{
+	struct arena *a = arena_new();
+	struct memory m;
+
+	*count = 0;
+	for (size_t i = 0; !error_is_set(err) && i < n->found_count && *count < limit; i++)
+		if (memories_load(&n->e->set, n->ctx, a, n->filter, n->found[i].row, &m, err))
+			hits[(*count)++] = (struct memory_hit){n->found[i].row, 0,
+			    vector_similarity(n->query.metric, n->found[i].rank)};
+	arena_free(a);
+	return !error_is_set(err);
+}
+
+/* The rows that the filter holds. */
+static bool memories_list_rows(struct nearness *n, struct row_set *set, struct error *err)
+{
+	size_t count = 0, size = 1024;
+	int64_t *rows = xmalloc(size * sizeof(*rows));
+	struct query q;
+	bool ok;
+
+	memories_rows_query(n->e, n->ctx, &q, n->filter, INT64_MAX, INT64_MAX, err);
+	while (query_row(&q)) {
+		if (count == size)
+			rows = xrealloc(rows, (size *= 2) * sizeof(*rows));
+		rows[count++] = query_column_int(&q, MEMORY_MATCHING_ROW);
+	}
+	ok = pool_query_end(n->e->pool, &q);
+	row_set_init(set, count);
+	for (size_t i = 0; i < count; i++)
+		row_set_add(set, rows[i]);
+	free(rows);
+	return ok;
+}
+
+static bool memories_find_near(
+    struct nearness *n, size_t limit, struct memory_hit *hits, size_t *count, struct error *err)
+{
+	const struct memory_filter *filter = n->filter;
+	bool conditions = filter->memory_type || filter->category || filter->filters_json;
+	size_t proposed = conditions ? limit * PROPOSED_EACH + PROPOSED_MORE : limit;
+
+	if (!memories_look(n, proposed, err) || !memories_confirm(n, limit, hits, count, err))
+		return false;
+	/* all that there is was proposed, or enough of it confirmed */
+	if (*count == limit || n->found_count < proposed)
+		return true;
+	struct row_set set;
+	bool ok = memories_list_rows(n, &set, err);
+
+	n->query.only = &set;
+	ok = ok && memories_look(n, limit, err) && memories_confirm(n, limit, hits, count, err);
+	n->query.only = NULL;
+	row_set_release(&set);
+	return ok;
+}
+
+/* ---- few of many ---- */
+
+static bool memories_has_few(
+    struct memories_engine *e, const char *user_id, bool *few, struct error *err)
+{
+	struct query q;
+
+	*few = false;
+	if (!user_id)
+		return true;
+	pool_query(e->pool, &q, SQL_MEMORY_FEW, err);
+	query_text(&q, ":user_id", user_id);
+	*few = query_row(&q) && query_column_int(&q, MEMORY_FEW_FEW);
+	return pool_query_end(e->pool, &q);
+}
+
+static int memories_nearer_first(const void *a, const void *b)
+{
+	const struct vector_hit *x = a, *y = b;
+
+	if (x->rank != y->rank)
+		return x->rank > y->rank ? -1 : 1;
+	return (x->row < y->row) - (x->row > y->row);
+}
+
+static bool memories_compare_few(
+    struct nearness *n, size_t limit, struct memory_hit *hits, size_t *count, struct error *err)
+{
+	size_t padded = vector_padded(n->e->dimension), room = 0, size;
+	float *vector = xcalloc(padded, sizeof(*vector));
+	struct query q;
+
+	memories_vectors_query(n->e, n->ctx, &q, n->filter, err);
+	while (query_row(&q)) {
+		const void *stored = query_column_blob(&q, MEMORY_VECTORS_VECTOR, &size);
+		if (size != n->e->dimension * sizeof(*vector))
+			continue;
+		memcpy(vector, stored, size);
+		if (n->found_count == room)
+			n->found = xrealloc(n->found, (room = room * 2 + 64) * sizeof(*n->found));
+		n->found[n->found_count++] =
+		    (struct vector_hit){query_column_int(&q, MEMORY_VECTORS_ROW),
+			vector_rank(n->query.metric, vector, n->query.vector, padded)};
+	}
+	free(vector);
+	if (!pool_query_end(n->e->pool, &q))
+		return false;
+	if (n->found_count)
+		qsort(n->found, n->found_count, sizeof(*n->found), memories_nearer_first);
+	for (; *count < limit && *count < n->found_count; (*count)++)
+		hits[*count] = (struct memory_hit){n->found[*count].row, 0,
+		    vector_similarity(n->query.metric, n->found[*count].rank)};
+	return true;
+}
+
+bool memories_similar(struct memory_set *set, const struct storage_context *ctx,
+    const struct memory_filter *filter, const float *vector, enum vector_metric metric,
+    size_t limit, struct memory_hit *hits, size_t *count, struct error *err)
+{
+	struct memories_engine *e = memories_engine_of(set);
+	struct nearness n = {.e = e, .ctx = ctx, .filter = filter};
+	float *padded = xcalloc(vector_padded(e->dimension), sizeof(*padded));
+	bool few, ok;
+
+	*count = 0;
+	memcpy(padded, vector, e->dimension * sizeof(*padded));
+	n.query = (struct vector_query){
+	    .vector = padded,
+	    .metric = metric,
+	    .owner = filter->user_id ? vector_word(filter->user_id) : 0,
+	    .thread = filter->thread_id ? vector_word(filter->thread_id) : 0,
+	};
+	ok = memories_has_few(e, filter->user_id, &few, err);
+	if (ok && few)
+		ok = memories_compare_few(&n, limit, hits, count, err);
+	else if (ok)
+		ok = (n.file = memories_vectors(e, err)) &&
+		    memories_bring_up_to_date(e, n.file, err) &&
+		    memories_find_near(&n, limit, hits, count, err);
+	free(n.found);
+	free(padded);
+	return ok;
+}

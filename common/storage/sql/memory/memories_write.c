@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: ISC */
+/* Memories in rows: adding, changing, removing and embedding memories. */
+#include "storage/sql/memory/memories_engine.h"
+
+#include "base/memory.h"
+#include "storage/vector/vector_file.h"
+
+#include <stdlib.h>
+
+#define HASH_SIZE 32
+#define FORGET_AT_ONCE 500 /* so that other writers get their turn meanwhile */
+
+/* What a unit needs to know of the store. */
+struct about {
+	int64_t model;
+	size_t dimension;
+};
+
+static struct about about_of(const struct memories_engine *e)
+{
+	return (struct about){e->model, e->dimension};
+}
+
+/* Rows and changes of vectors are numbered, and whoever follows them goes by the highest number: so
+ * they are to be seen in the order of their numbers. */
+static bool memories_turn(struct db *db, struct error *err)
+{
+	return db_take_turn(db, "memories", err);
+}
+
+static bool run_on_row(
+    struct db *db, enum sql_id id, const char *name, int64_t row, struct error *err)
+{
+	struct query q;
+
+	query_start(&q, db, id, err);
+	query_int(&q, name, row);
+	return query_run(&q);
+}
+
+static void bind_vector(struct query *q, const struct about *about, int64_t row,
+    const float *numbers, const unsigned char *hash)
+{
+	query_int(q, ":memory", row);
+	query_int(q, ":model", about->model);
+	if (hash)
+		query_blob(q, ":hash", hash, HASH_SIZE);
+	query_blob(q, ":vector", numbers, about->dimension * sizeof(float));
+}
+
+static bool write_vector(struct db *db, const struct about *about, int64_t row,
+    const struct memory_vector *vector, struct error *err)
+{
+	struct query q;
+
+	if (!vector->numbers)
+		return run_on_row(db, SQL_PENDING_INSERT, ":memory", row, err);
+	query_start(&q, db, SQL_VECTOR_INSERT, err);
+	bind_vector(&q, about, row, vector->numbers, vector->hash);
+	return query_run(&q);
+}
+
+static bool write_relations(
+    struct db *db, int64_t row, const struct memory_links *links, struct error *err)
+{
+	struct query q;
+
+	for (size_t i = 0; i < links->relation_count; i++) {
+		query_start(&q, db, SQL_RELATION_INSERT, err);
+		query_int(&q, ":memory", row);
+		query_text(&q, ":target", links->relations[i]);
+		if (!query_run(&q))
+			return false;
+	}
+	return true;
+}
+
+/* ---- storing ---- */
+
+struct putting {
+	struct unit unit;
+	struct about about;
+	const struct memory *m;
+	const struct memory_links *links;
+	const struct memory_vector *vector;
+};
+
+static bool insert_memory(struct db *db, const struct putting *p, int64_t *row, struct error *err)
+{
+	const struct memory *m = p->m;
+	char owner[OWNER_WORD_SIZE];
+	struct query q;
+
+	memories_owner_word(m->user_id, owner);
+	query_start(&q, db, SQL_MEMORY_INSERT, err);
+	query_text(&q, ":memory_id", m->memory_id);
+	query_text(&q, ":user_id", m->user_id);
+	query_text(&q, ":owner", owner);
+	query_text(&q, ":thread_id", m->thread_id);
+	query_text(&q, ":memory_type", m->memory_type);
+	query_text(&q, ":category", m->category);
+	query_text(&q, ":entity", p->links->entity);
+	query_int(&q, ":created_at", m->created_at);
+	query_text(&q, ":metadata", m->metadata_json);
+	query_text(&q, ":content", m->content);
+	if (query_row(&q))
+		*row = query_column_int(&q, MEMORY_INSERT_ROW);
+	return query_end(&q);
+}
+
+static bool run_put(struct db *db, struct unit *unit, struct error *err)
+{
+	struct putting *p = (struct putting *)unit;
+	int64_t row = 0;
+
+	return memories_turn(db, err) && insert_memory(db, p, &row, err) &&
+	    run_on_row(db, SQL_WORD_INSERT, ":row", row, err) &&
+	    write_relations(db, row, p->links, err) &&
+	    write_vector(db, &p->about, row, p->vector, err);
+}
+
+bool memories_put(struct memory_set *set, const struct storage_context *ctx, const struct memory *m,
+    const struct memory_links *links, const struct memory_vector *vector, struct error *err)
+{
+	struct memories_engine *e = memories_engine_of(set);
+	struct putting p = {{.run = run_put}, about_of(e), m, links, vector};
+
+	(void)ctx;
+	return writer_run(e->writer, &p.unit, err);
+}
+
+/* ---- changing ---- */
+
+struct change_of_memory {
+	struct unit unit;
+	struct about about;
+	const struct memory_filter *scope;
+	const char *memory_id;
+	int64_t row; /* 0: there is none */
+
+	const struct memory_update *update; /* NULL: it is removed */
+};
+
+static bool find_memory(struct db *db, struct change_of_memory *c, struct error *err)
+{
+	struct query q;
+
+	c->row = 0;
+	query_start(&q, db, SQL_MEMORY_FIND, err);
+	query_text(&q, ":memory_id", c->memory_id);
+	query_text(&q, ":user_id", c->scope->user_id);
+	query_text(&q, ":thread_id", c->scope->thread_id);
+	if (query_row(&q))
+		c->row = query_column_int(&q, MEMORY_FIND_ROW);
+	return query_end(&q);
+}
+
+static bool run_update(struct db *db, struct unit *unit, struct error *err)
+{
+	struct change_of_memory *c = (struct change_of_memory *)unit;
+
+	if (!memories_turn(db, err) || !find_memory(db, c, err))
+		return false;
+	if (!c->row)
+		return true;
+	struct query q;
+
+	if (!run_on_row(db, SQL_WORD_DELETE, ":row", c->row, err))
+		return false;
+	query_start(&q, db, SQL_MEMORY_UPDATE, err);
+	query_int(&q, ":row", c->row);
+	query_text(&q, ":content", c->update->content);
+	query_text(&q, ":metadata", c->update->metadata_json);
+	query_text(&q, ":entity", c->update->links->entity);
+	if (!query_run(&q) || !run_on_row(db, SQL_WORD_INSERT, ":row", c->row, err))
+		return false;
+	if (c->update->metadata_json && /* which names the relations */
+	    !(run_on_row(db, SQL_RELATION_CLEAR, ":memory", c->row, err) &&
+		write_relations(db, c->row, c->update->links, err)))
+		return false;
+	return run_on_row(db, SQL_VECTOR_DROP, ":memory", c->row, err) &&
+	    run_on_row(db, SQL_PENDING_DROP, ":memory", c->row, err) &&
+	    write_vector(db, &c->about, c->row, c->update->vector, err);
+}
+
+static bool run_change(struct memories_engine *e, struct change_of_memory *c, bool gone,
+    bool *found, struct error *err)
+{
+	if (!writer_run(e->writer, &c->unit, err))
+		return false;
+	*found = c->row != 0;
+	if (gone && *found)
+		memories_drop_vectors(e, &c->row, 1);
+	return true;
+}
+
+bool memories_update(struct memory_set *set, const struct storage_context *ctx,
+    const struct memory_filter *scope, const char *memory_id, const struct memory_update *update,
+    bool *found, struct error *err)
+{
+	struct memories_engine *e = memories_engine_of(set);
+	struct change_of_memory c = {
+	    .unit = {.run = run_update},
+	    .about = about_of(e),
+	    .scope = scope,
+	    .memory_id = memory_id,
+	    .update = update,
+	};
+
+	(void)ctx;
+	return run_change(e, &c, !update->vector->numbers, found, err);
+}
+
+static bool memories_delete(struct db *db, int64_t row, struct error *err)
+{
+	return run_on_row(db, SQL_WORD_DELETE, ":row", row, err) &&
+	    run_on_row(db, SQL_MEMORY_DELETE, ":row", row, err);
+}
+
+static bool run_remove(struct db *db, struct unit *unit, struct error *err)
+{
+	struct change_of_memory *c = (struct change_of_memory *)unit;
+
+	if (!memories_turn(db, err) || !find_memory(db, c, err))
+		return false;
+	return !c->row || memories_delete(db, c->row, err);
+}
+
+bool memories_remove(struct memory_set *set, const struct storage_context *ctx,
+    const struct memory_filter *scope, const char *memory_id, bool *found, struct error *err)
+{
+	struct memories_engine *e = memories_engine_of(set);
+	struct change_of_memory c = {
+	    .unit = {.run = run_remove}, .scope = scope, .memory_id = memory_id};
+
+	(void)ctx;
+	return run_change(e, &c, true, found, err);
+}
+
+/* ---- forgetting ---- */
+
+struct forgetting {
+	struct unit unit;
+	const struct memory_filter *filter;
+	const int64_t *rows; /* that the filter held when they were read */
+	size_t count;
+	int64_t gone[FORGET_AT_ONCE]; /* of those, what this unit removed */
+	size_t gone_count;
+};
+
+/* Rows are read outside the transaction, where a slow filter delays no other writer; so others may
+ * have removed or changed them since. */
+static bool run_forget(struct db *db, struct unit *unit, struct error *err)
+{
+	struct forgetting *f = (struct forgetting *)unit;
+
+	f->gone_count = 0;
+	if (!memories_turn(db, err))
+		return false;
+	for (size_t i = 0; i < f->count; i++) {
+		struct query q;
+		bool held;
+
+		query_start(&q, db, SQL_MEMORY_LOAD, err);
+		query_int(&q, ":row", f->rows[i]);
+		memories_bind_filter(&q, f->filter);
+		held = query_row(&q);
+		if (!query_end(&q) || (held && !memories_delete(db, f->rows[i], err)))
+			return false;
+		if (held)
+			f->gone[f->gone_count++] = f->rows[i];
+	}
+	return true;
+}
+
+bool memories_forget(struct memory_set *set, const struct storage_context *ctx,
+    const struct memory_filter *filter, int64_t *count, struct error *err)
+{
+	struct memories_engine *e = memories_engine_of(set);
+	int64_t rows[FORGET_AT_ONCE], newest = INT64_MAX;
+	struct forgetting f = {.unit = {.run = run_forget}, .filter = filter, .rows = rows};
+
+	*count = 0;
+	for (;;) {
+		struct query q;
+
+		f.count = 0;
+		memories_rows_query(e, ctx, &q, filter, newest, FORGET_AT_ONCE, err);
+		while (query_row(&q))
+			rows[f.count++] = query_column_int(&q, MEMORY_MATCHING_ROW);
+		if (!pool_query_end(e->pool, &q))
+			return false;
+		if (f.count == 0)
+			return true;
+		newest = rows[f.count - 1] - 1;
+		if (!writer_run(e->writer, &f.unit, err))
+			return false;
+		*count += (int64_t)f.gone_count;
+		memories_drop_vectors(e, f.gone, f.gone_count);
+	}
+}
+
+/* ---- vectors that come later ---- */
+
+struct adoption {
+	struct unit unit;
+	struct about about;
+	const struct memory_text *texts;
+	size_t count;
+	const float *vectors;
+	const unsigned char *hashes;
+};
+
+/* Each vector, and that none is missing any more: neither where the text has changed since. */
+static bool run_adoption(struct db *db, struct unit *unit, struct error *err)
+{
+	struct adoption *a = (struct adoption *)unit;
+
+	if (!memories_turn(db, err))
+		return false;
+	for (size_t i = 0; i < a->count; i++) {
+		const struct memory_text *text = &a->texts[i];
+		struct query q;
+
+		query_start(&q, db, SQL_VECTOR_ADOPT, err);
+		bind_vector(&q, &a->about, text->row, a->vectors + i * a->about.dimension,
+		    a->hashes ? a->hashes + i * HASH_SIZE : NULL);
+		query_text(&q, ":content", text->content);
+		if (!query_run(&q))
+			return false;
+		query_start(&q, db, SQL_PENDING_SETTLE, err);
+		query_int(&q, ":memory", text->row);
+		query_text(&q, ":content", text->content);
+		if (!query_run(&q))
+			return false;
+	}
+	return true;
+}
+
+bool memories_adopt(struct memory_set *set, const struct storage_context *ctx,
+    const struct memory_text *texts, size_t count, const float *vectors,
+    const unsigned char *hashes, struct error *err)
+{
+	struct memories_engine *e = memories_engine_of(set);
+	struct adoption a = {{.run = run_adoption}, about_of(e), texts, count, vectors, hashes};
+
+	(void)ctx;
+	return writer_run(e->writer, &a.unit, err);
+}

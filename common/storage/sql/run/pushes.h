@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: ISC */
+/* Rows of pushes (runs.h), as parts of transactions. */
+#ifndef AGENTGRAPH_STORAGE_SQL_PUSHES_H
+#define AGENTGRAPH_STORAGE_SQL_PUSHES_H
+
+#include "storage/runs.h"
+#include "storage/sql/db/db.h"
+#include "storage/sql/moves.h"
+
+/* Puts one that came with its task's run, which has just been made under that number; NULL: none
+ * did. */
+bool push_put_first(
+    struct db *db, int64_t thread, int64_t number, const struct push *push, struct error *err);
+
+/* A run of that number has ended, as its record says; but a paused one that nobody answers any
+ * more, with status RUN_STOPPED.  Whom that concerns is told by the outbox. */
+struct push_end {
+	int64_t thread, number;
+	enum run_status status; /* RUN_IDLE: that of the record */
+};
+bool pushes_tell(struct storage *st, struct db *db, const struct push_end *end, struct moves *moves,
+    struct error *err);
+
+#endif

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: ISC */
+/* Rows in a database: rows of runs, and which of them are too old. */
+#include "storage/sql/run/records.h"
+
+#include "storage/sql/history/recent.h"
+
+/* Where so many of a thread's runs wait, others are trimmed when fewer do: each would be looked at.
+ */
+#define TRIM_QUEUED_MOST 100
+
+void record_read_row(struct query *q, struct run_record *r)
+{
+	*r = (struct run_record){
+	    .number = query_column_int(q, RUN_GET_NUMBER),
+	    .run_id = query_column_text(q, RUN_GET_RUN_ID),
+	    .status = (enum run_status)query_column_int(q, RUN_GET_STATUS),
+	    .created_at = query_column_int(q, RUN_GET_CREATED_AT),
+	    .finished_at = query_column_int(q, RUN_GET_FINISHED_AT),
+	    .node = query_column_text(q, RUN_GET_NODE),
+	    .step = query_column_int(q, RUN_GET_STEP),
+	    .usage = {query_column_int(q, RUN_GET_PROMPT_TOKENS),
+		query_column_int(q, RUN_GET_COMPLETION_TOKENS),
+		query_column_int(q, RUN_GET_REASONING_TOKENS),
+		query_column_int(q, RUN_GET_TOTAL_TOKENS)},
+	    .error_json = query_column_text(q, RUN_GET_ERROR),
+	    .after = query_column_int(q, RUN_GET_MESSAGES_AFTER),
+	    .until = query_column_int(q, RUN_GET_MESSAGES_UNTIL),
+	    .brought = query_column_int(q, RUN_GET_BROUGHT),
+	    .job = query_column_int(q, RUN_GET_JOB),
+	    .started_at = query_column_int(q, RUN_GET_STARTED_AT),
+	    .thread_row = query_column_int(q, RUN_GET_THREAD),
+	    .thread_id = query_column_text(q, RUN_GET_THREAD_ID),
+	    .new_thread = query_column_int(q, RUN_GET_NEW_THREAD) != 0,
+	    .attempt = query_column_int(q, RUN_GET_ATTEMPT),
+	    .metadata_json = query_column_text(q, RUN_GET_METADATA),
+	    .kept_until = query_column_int(q, RUN_GET_KEPT_UNTIL),
+	    .webhook = {query_column_text(q, RUN_GET_WEBHOOK),
+		query_column_int(q, RUN_GET_ATTEMPTS), query_column_int(q, RUN_GET_LAST_STATUS),
+		query_column_int(q, RUN_GET_DELIVERED_AT)},
+	};
+}
+
+void record_number_ask(
+    struct db *db, int64_t thread, bool keeps, struct query *q, struct error *err)
+{
+	query_start(q, db, keeps ? SQL_RUN_LAST_KEPT : SQL_RUN_LAST, err);
+	query_int(q, ":thread", thread);
+	query_send(q);
+}
+
+bool record_number_answer(struct query *q, int64_t *number)
+{
+	if (query_row(q))
+		*number = query_column_int(q, RUN_LAST_NUMBER) + 1;
+	return query_end(q);
+}
+
+bool record_next_number(
+    struct db *db, int64_t thread, bool keeps, int64_t *number, struct error *err)
+{
+	struct query q;
+
+	record_number_ask(db, thread, keeps, &q, err);
+	return record_number_answer(&q, number);
+}
+
+/* Executes a statement on a record. */
+static bool record_run(
+    struct db *db, enum sql_id id, int64_t thread, int64_t number, struct error *err)
+{
+	struct query q;
+
+	query_start(&q, db, id, err);
+	query_int(&q, ":thread", thread);
+	query_int(&q, ":number", number);
+	return query_run(&q);
+}
+
+static bool record_run_on_job(struct db *db, enum sql_id id, int64_t job, struct error *err)
+{
+	struct query q;
+
+	query_start(&q, db, id, err);
+	query_int(&q, ":row", job);
+	return query_run(&q);
+}
+
+bool record_keep_chunks(
+    struct db *db, int64_t thread, int64_t number, bool job, int64_t until, struct error *err)
+{
+	struct query q;
+
+	query_start(&q, db, SQL_KEPT_INSERT, err);
+	query_int(&q, ":thread", thread);
+	query_int(&q, ":number", number);
+	query_int(&q, ":job", job);
+	if (until)
+		query_int(&q, ":until", until);
+	return query_run(&q);
+}
+
+static bool record_keep(
+    struct db *db, enum sql_id id, int64_t thread, int64_t number, int64_t until, struct error *err)
+{
+	struct query q;
+
+	query_start(&q, db, id, err);
+	query_int(&q, ":until", until);
+	query_int(&q, ":thread", thread);
+	query_int(&q, ":number", number);
+	return query_run(&q);
+}
+
+bool record_keep_chunks_until(
+    struct db *db, int64_t thread, int64_t number, int64_t until, struct error *err)
+{
+	return record_keep(db, SQL_KEPT_END, thread, number, until, err);
+}
+
+bool record_keep_chunks_of_job(
+    struct db *db, int64_t thread, int64_t number, int64_t until, struct error *err)
+{
+	return record_keep(db, SQL_KEPT_END_JOB, thread, number, until, err);
+}
+
+/* Before records up to that number go, with checkpoints behind which so many were kept (negative:
+ * they have none): these go into the table, unless they are too old. */
+static bool record_spill(const struct storage *st, struct db *db, int64_t thread, int64_t number,
+    int64_t later, struct error *err)
+{
+	return later < 0 || (st->history_keep && later >= st->history_keep) ||
+	    recent_spill_records(db, thread, number, err);
+}
+
+/* Before all up to that number go, or the last of them. */
+static bool record_leave(
+    const struct storage *st, struct db *db, int64_t thread, int64_t number, struct error *err)
+{
+	int64_t later = -1;
+	struct query q;
+
+	query_start(&q, db, SQL_RUN_LEAVES, err);
+	query_int(&q, ":thread", thread);
+	query_int(&q, ":number", number);
+	if (query_row(&q))
+		later = query_column_int(&q, RUN_LEAVES_LATER);
+	return query_end(&q) && record_spill(st, db, thread, number, later, err);
+}
+
+/* *over says whether the record has no job, or one that is over and goes now. */
+static bool record_drop_job(
+    struct db *db, int64_t thread, int64_t number, bool *over, struct error *err)
+{
+	int64_t job = 0;
+	struct query q;
+
+	query_start(&q, db, SQL_RUN_JOB, err);
+	query_int(&q, ":thread", thread);
+	query_int(&q, ":number", number);
+	if (query_row(&q))
+		job = query_column_int(&q, RUN_JOB_JOB);
+	*over = true;
+	if (!query_end(&q) || !job)
+		return !error_is_set(err);
+	if (!record_run_on_job(db, SQL_JOB_DELETE, job, err))
+		return false;
+	*over = db_changes(db) != 0;
+	return !*over || record_run_on_job(db, SQL_WEBHOOK_DROP, job, err);
+}
+
+bool record_drop(const struct storage *st, struct db *db, int64_t thread, int64_t number,
+    struct moves *moves, struct error *err)
+{
+	bool over;
+
+	if (!record_drop_job(db, thread, number, &over, err) || !over)
+		return !error_is_set(err);
+	if (!record_leave(st, db, thread, number, err) ||
+	    !record_run(db, SQL_PUSHES_DROP, thread, number, err) ||
+	    !record_run(db, SQL_KEPT_DROP, thread, number, err))
+		return false;
+	moves->dropped |= db_changes(db) != 0;
+	return record_run(db, SQL_RUN_DELETE, thread, number, err);
+}
+
+static bool record_trim_run(struct db *db, enum sql_id id, int64_t thread, int64_t number,
+    enum run_status from, struct error *err)
+{
+	struct query q;
+
+	query_start(&q, db, id, err);
+	query_int(&q, ":thread", thread);
+	query_int(&q, ":number", number);
+	query_int(&q, ":from", from);
+	return query_run(&q);
+}
+
+/* What goes with records goes before them. */
+static bool record_trim_apart(struct db *db, int64_t thread, int64_t number, enum run_status from,
+    struct moves *moves, struct error *err)
+{
+	if (!record_trim_run(db, SQL_RUN_TRIM_JOBS, thread, number, from, err) ||
+	    !record_trim_run(db, SQL_RUN_TRIM_WEBHOOKS, thread, number, from, err) ||
+	    !record_trim_run(db, SQL_RUN_TRIM_PUSHES, thread, number, from, err) ||
+	    !record_trim_run(db, SQL_RUN_TRIM_KEPT, thread, number, from, err))
+		return false;
+	moves->dropped |= db_changes(db) != 0;
+	return true;
+}
+
+bool record_trim_begun(const struct storage *st, struct db *db, int64_t thread, int64_t number,
+    int64_t keep, struct moves *moves, struct error *err)
+{
+	int64_t latest = number, queued = 0, later = -1;
+	bool apart = false;
+	struct query q;
+
+	if (!keep || number <= keep)
+		return true;
+	number -= keep;
+	query_start(&q, db, SQL_RUN_TRIM_LOOK, err);
+	query_int(&q, ":thread", thread);
+	query_int(&q, ":number", number);
+	query_int(&q, ":most", TRIM_QUEUED_MOST);
+	if (query_row(&q)) {
+		queued = query_column_int(&q, RUN_TRIM_LOOK_QUEUED);
+		apart = query_column_int(&q, RUN_TRIM_LOOK_APART) != 0;
+		later = query_column_int(&q, RUN_TRIM_LOOK_LATER);
+	}
+	if (!query_end(&q))
+		return false;
+	if (queued)
+		return queued == TRIM_QUEUED_MOST ||
+		    record_trim_ended(st, db, thread, latest, keep, moves, err);
+	return record_spill(st, db, thread, number, later, err) &&
+	    (!apart || record_trim_apart(db, thread, number, RUN_RUNNING, moves, err)) &&
+	    record_trim_run(db, SQL_RUN_TRIM, thread, number, RUN_RUNNING, err);
+}
+
+bool record_trim_ended(const struct storage *st, struct db *db, int64_t thread, int64_t number,
+    int64_t keep, struct moves *moves, struct error *err)
+{
+	int64_t last = 0;
+	struct query q;
+
+	if (!keep || number <= keep)
+		return true;
+	query_start(&q, db, SQL_RUN_TRIM_AT, err);
+	query_int(&q, ":thread", thread);
+	query_int(&q, ":number", number);
+	query_int(&q, ":keep", keep);
+	if (query_row(&q))
+		last = query_column_int(&q, RUN_TRIM_AT_NUMBER);
+	if (!query_end(&q) || !last)
+		return !error_is_set(err);
+	return record_leave(st, db, thread, last, err) &&
+	    record_trim_apart(db, thread, last, RUN_INTERRUPTED, moves, err) &&
+	    record_trim_run(db, SQL_RUN_TRIM, thread, last, RUN_INTERRUPTED, err);
+}

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: ISC */
+/* Rows in a database: records of runs, written with their threads. */
+#include "storage/sql/run/run_write.h"
+
+#include "base/os/clock.h"
+#include "storage/sql/run/jobs.h"
+#include "storage/sql/run/pushes.h"
+#include "storage/sql/thread/claimer.h"
+
+#include <stdatomic.h>
+
+/* The record as the change's first write has it, or as its last one does; NULL: it has none. */
+static const struct run_record *record_first(const struct thread_change *change)
+{
+	const struct thread_write *second = change->writes[1];
+
+	return change->writes[0]->run ? change->writes[0]->run : second ? second->run : NULL;
+}
+
+static const struct run_record *record_last(const struct thread_change *change)
+{
+	const struct thread_write *second = change->writes[1];
+
+	return second && second->run ? second->run : change->writes[0]->run;
+}
+
+static bool run_bury(
+    struct storage *st, struct db *db, const struct thread_change *change, struct error *err)
+{
+	struct query q;
+
+	query_start(&q, db, SQL_RUN_BURY, err);
+	query_int(&q, ":status", RUN_ERROR);
+	query_int(&q, ":thread", change->writes[0]->thread->row);
+	query_int(&q, ":running", RUN_RUNNING);
+	if (!query_run(&q))
+		return false;
+	query_start(&q, db, SQL_KEPT_BURY, err);
+	query_int(&q, ":thread", change->writes[0]->thread->row);
+	query_int(&q, ":keep", st->chunks_keep);
+	return query_run(&q);
+}
+
+static void job_claimed_ask(
+    struct db *db, const struct thread_change *change, struct query *q, struct error *err)
+{
+	query_start(q, db, SQL_JOB_CLAIMED, err);
+	query_int(q, ":row", record_first(change)->job);
+	query_send(q);
+}
+
+static bool job_claimed_answer(struct storage *st, struct query *q, struct job_row *job, bool *own)
+{
+	*own = query_row(q) &&
+	    query_column_int(q, JOB_CLAIMED_CLAIMER) == claimer_number(engine_of(st)->claimer);
+	job->tells = *own && query_column_int(q, JOB_CLAIMED_TELLS) != 0;
+	job->alone = *own && query_column_int(q, JOB_CLAIMED_OTHERS) == 0;
+	return query_end(q);
+}
+
+static bool run_has_job(struct storage *st, struct db *db, const struct thread_change *change,
+    struct run_asked *asked, struct error *err)
+{
+	const struct run_record *latest = record_last(change);
+	bool own, ok;
+
+	if (asked->job.db && latest->status != RUN_RUNNING) {
+		ok = job_leave_answer(&asked->leaves, &asked->job, &own);
+	} else {
+		if (!asked->job.db)
+			job_claimed_ask(db, change, &asked->job, err);
+		ok = job_claimed_answer(st, &asked->job, &asked->leaves, &own);
+	}
+	return ok && (own || thread_lost(change->lease->thread_id, err));
+}
+
+/* For the process that ends one, and is free for another; false where it is not. */
+static bool job_comes_along(
+    struct storage *st, const struct run_record *latest, struct job_claim *claim)
+{
+	const struct run_claim *wanted = latest->claims;
+
+	if (!wanted || wanted->job.row || atomic_load(wanted->unless))
+		return false;
+	*claim = (struct job_claim){.shared = engine_of(st)->shared,
+	    .leases = engine_of(st)->instances ? NULL : engine_of(st)->leases,
+	    .arena = wanted->arena,
+	    .claimer = claimer_number(engine_of(st)->claimer),
+	    .now = clock_now()};
+	return true;
+}
+
+bool run_ask(struct storage *st, struct db *db, const struct thread_change *change,
+    struct run_asked *asked, struct error *err)
+{
+	const struct run_record *begun = record_first(change), *latest = record_last(change);
+
+	*asked = (struct run_asked){0};
+	if (!begun || !begun->job)
+		return true;
+	asked->leaves = (struct job_row){.job = {.row = begun->job, .number = begun->number},
+	    .state = JOB_CLAIMED,
+	    .claimer = claimer_number(engine_of(st)->claimer),
+	    .started_at = begun->started_at};
+	if (!db->driver->send)
+		return true;
+	if (latest->status == RUN_RUNNING) {
+		job_claimed_ask(db, change, &asked->job, err);
+		return !asked->job.failed;
+	}
+	return job_leave_ask(st, db, &asked->leaves, latest->finished_at, &asked->job, err) &&
+	    (!job_comes_along(st, latest, &asked->claim) ||
+		job_take_ask(db, &asked->claim, &asked->next, err));
+}
+
+void run_number_ask(
+    struct db *db, const struct thread_change *change, struct query *q, struct error *err)
+{
+	const struct run_record *begun = record_first(change);
+
+	*q = (struct query){0};
+	if (begun && !begun->number)
+		record_number_ask(db, change->writes[0]->thread->row, begun->keeps, q, err);
+}
+
+const struct run_record *run_keeps(const struct thread_change *change, int64_t *number)
+{
+	const struct run_record *begun = record_first(change), *latest = record_last(change);
+
+	if (!latest || latest->status == RUN_RUNNING || begun->job)
+		return NULL;
+	*number = begun->number ? begun->number : *number;
+	return latest;
+}
+
+bool run_prepare(struct storage *st, struct db *db, const struct thread_change *change,
+    struct run_asked *asked, struct run_written *written, struct error *err)
+{
+	const struct run_record *begun = record_first(change);
+
+	bool buries = change->writes[0]->rewind || (begun && !begun->number && begun->buries);
+
+	if (begun && begun->job && !run_has_job(st, db, change, asked, err))
+		return false;
+	if (asked->next.db && !job_take_answer(&asked->claim, &asked->next, &written->moves))
+		return false;
+	return !buries || run_bury(st, db, change, err);
+}
+
+/* The columns that the end of a run replaces, in the order of the statements, which is the fastest.
+ */
+static void record_bind(struct query *q, const struct run_record *r, int64_t until)
+{
+	query_int(q, ":status", r->status);
+	query_int(q, ":finished_at", r->finished_at);
+	query_text(q, ":node", r->node);
+	query_int(q, ":step", r->step);
+	query_int(q, ":prompt", r->usage.prompt);
+	query_int(q, ":completion", r->usage.completion);
+	query_int(q, ":reasoning", r->usage.reasoning);
+	query_int(q, ":total", r->usage.total);
+	query_int(q, ":until", until);
+	query_text(q, ":error", r->error_json);
+}
+
+static void record_bind_checkpoints(struct query *q, const struct run_place *place)
+{
+	if (!place->checkpoints)
+		return;
+	query_text(q, ":checkpoints", place->checkpoints);
+	query_int(q, ":kept_count", place->kept_count);
+}
+
+bool run_make(struct db *db, int64_t thread_row, const struct run_record *r, struct error *err)
+{
+	struct query q;
+
+	query_start(&q, db, SQL_RUN_INSERT, err);
+	query_int(&q, ":thread", thread_row);
+	query_int(&q, ":number", r->number);
+	query_text(&q, ":run_id", r->run_id);
+	query_int(&q, ":created_at", r->created_at);
+	query_int(&q, ":after", r->after);
+	query_int(&q, ":brought", r->brought);
+	record_bind(&q, r, r->until);
+	return query_run(&q);
+}
+
+/* Until when its chunks are kept; 0: it goes on. */
+static int64_t record_kept_until(const struct storage *st, const struct run_record *r)
+{
+	return r->status == RUN_RUNNING ? 0 : r->finished_at + st->chunks_keep;
+}
+
+static bool record_insert(struct storage *st, struct db *db, const struct thread_change *change,
+    const struct run_place *place, struct run_written *written, struct error *err)
+{
+	const struct run_record *begun = record_first(change), *latest = record_last(change);
+	int64_t thread = place->thread_row, number = place->number;
+	struct query q;
+
+	written->number = number;
+	query_start(&q, db, SQL_RUN_INSERT, err);
+	query_int(&q, ":thread", thread);
+	query_int(&q, ":number", number);
+	query_text(&q, ":run_id", begun->run_id);
+	query_int(&q, ":created_at", begun->created_at);
+	query_int(&q, ":after", place->after);
+	query_int(&q, ":brought", begun->brought);
+	record_bind(&q, latest, place->until);
+	record_bind_checkpoints(&q, place);
+	if (!query_run(&q) ||
+	    (begun->keeps &&
+		!record_keep_chunks(
+		    db, thread, number, false, record_kept_until(st, latest), err)) ||
+	    !push_put_first(db, thread, number, begun->push, err) ||
+	    (begun->replaces &&
+		!record_drop(st, db, thread, begun->replaces, &written->moves, err)))
+		return false;
+	return record_trim_begun(st, db, thread, number, begun->keep, &written->moves, err);
+}
+
+/* The end of a record that an earlier change has made. */
+static bool record_end(struct storage *st, struct db *db, const struct thread_change *change,
+    const struct run_place *place, struct error *err)
+{
+	const struct run_record *latest = record_last(change);
+	int64_t number = record_first(change)->number;
+	struct query q;
+
+	query_start(&q, db, SQL_RUN_END, err);
+	record_bind(&q, latest, place->until);
+	record_bind_checkpoints(&q, place);
+	query_int(&q, ":thread", place->thread_row);
+	query_int(&q, ":number", number);
+	return query_run(&q) &&
+	    (!latest->keeps ||
+		record_keep_chunks_until(
+		    db, place->thread_row, number, record_kept_until(st, latest), err));
+}
+
+/* ---- of a job ---- */
+
+static bool job_begin(struct db *db, const struct run_record *begun, struct error *err)
+{
+	struct query q;
+
+	query_start(&q, db, SQL_JOB_BEGIN, err);
+	if (begun->started_at)
+		query_int(&q, ":started_at", begun->started_at);
+	query_text(&q, ":answers", begun->answers_json);
+	query_int(&q, ":row", begun->job);
+	return query_run(&q);
+}
+
+/* Where no other one came along that was ready before, that of its thread which is now may. */
+static bool job_finish(struct storage *st, struct db *db, const struct run_record *latest,
+    struct run_asked *asked, struct run_written *written, struct error *err)
+{
+	struct job_claim *claim = &asked->claim;
+	bool is_ready = !asked->next.db;
+
+	if (!job_end(st, db, &asked->leaves, latest->finished_at, &written->moves, err))
+		return false;
+	is_ready |= written->moves.queue;
+	if (!claim->job.row && is_ready && job_comes_along(st, latest, claim) &&
+	    !job_take_next(db, claim, &written->moves, err))
+		return false;
+	written->claimed = claim->job;
+	return true;
+}
+
+static bool job_go_on(struct storage *st, struct db *db, const struct thread_change *change,
+    const struct run_place *place, struct run_asked *asked, struct run_written *written,
+    struct error *err)
+{
+	const struct run_record *begun = record_first(change), *latest = record_last(change);
+	struct query q;
+
+	query_start(&q, db, SQL_RUN_GO_ON, err);
+	record_bind(&q, latest, place->until);
+	query_int(&q, ":after", place->after);
+	query_int(&q, ":brought", begun->brought);
+	query_int(&q, ":thread", place->thread_row);
+	query_int(&q, ":number", begun->number);
+	if (!query_run(&q))
+		return false;
+	asked->leaves.job.thread_row = place->thread_row;
+	return latest->status == RUN_RUNNING ? job_begin(db, begun, err)
+					     : job_finish(st, db, latest, asked, written, err);
+}
+
+bool run_write(struct storage *st, struct db *db, const struct thread_change *change,
+    const struct run_place *place, struct run_asked *asked, struct run_written *written,
+    struct error *err)
+{
+	const struct run_record *begun = record_first(change);
+	struct push_end end = {.thread = place->thread_row};
+	bool ok;
+
+	if (!begun)
+		return true;
+	written->number = begun->number;
+	if (begun->job)
+		return job_go_on(st, db, change, place, asked, written, err);
+	ok = begun->number ? record_end(st, db, change, place, err)
+			   : record_insert(st, db, change, place, written, err);
+	end.number = written->number;
+	return ok &&
+	    (record_last(change)->status == RUN_RUNNING ||
+		pushes_tell(st, db, &end, &written->moves, err));
+}
+
+void run_hand_over(const struct thread_change *change, const struct run_written *written)
+{
+	if (written->claimed.thread_id)
+		record_last(change)->claims->job = written->claimed;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: ISC */
+/* Rows in a database: the outbox of webhooks. */
+#include "storage/sql/run/jobs.h"
+#include "storage/sql/run/runs_engine.h"
+
+struct outbox {
+	struct storage *st;
+	const struct storage_context *ctx;
+	struct arena *arena;
+	int64_t now, per_site;
+	struct webhook *items;
+	size_t room, count;
+};
+
+/* What is due of one site. */
+static bool webhooks_add(struct outbox *o, const char *site, struct error *err)
+{
+	struct query q;
+
+	engine_query(o->st, o->ctx, &q, SQL_WEBHOOKS_OF_SITE, err);
+	query_text(&q, ":site", site);
+	query_int(&q, ":now", o->now);
+	query_int(&q, ":limit", o->per_site);
+	while (o->count < o->room && query_row(&q))
+		o->items[o->count++] = (struct webhook){
+		    .row = query_column_int(&q, WEBHOOKS_OF_SITE_ROW),
+		    .id = arena_strdup(o->arena, query_column_text(&q, WEBHOOKS_OF_SITE_ID)),
+		    .url = arena_strdup(o->arena, query_column_text(&q, WEBHOOKS_OF_SITE_URL)),
+		    .body = arena_strdup(o->arena, query_column_text(&q, WEBHOOKS_OF_SITE_BODY)),
+		    .how_json = arena_strdup(o->arena, query_column_text(&q, WEBHOOKS_OF_SITE_HOW)),
+		    .due_at = query_column_int(&q, WEBHOOKS_OF_SITE_DUE_AT),
+		    .attempts = query_column_int(&q, WEBHOOKS_OF_SITE_ATTEMPTS),
+		    .last_status = query_column_int(&q, WEBHOOKS_OF_SITE_LAST_STATUS),
+		};
+	return pool_query_end(engine_of(o->st)->pool, &q);
+}
+
+/* When the next one of the site will be due; *next is that where it is sooner. */
+static bool webhooks_later(struct outbox *o, const char *site, int64_t *next, struct error *err)
+{
+	struct query q;
+	int64_t due = 0;
+
+	engine_query(o->st, o->ctx, &q, SQL_WEBHOOK_LATER, err);
+	query_text(&q, ":site", site);
+	query_int(&q, ":now", o->now);
+	if (query_row(&q))
+		due = query_column_int(&q, WEBHOOK_LATER_DUE_AT);
+	if (due && due < *next)
+		*next = due;
+	return pool_query_end(engine_of(o->st)->pool, &q);
+}
+
+/* The site behind another one, or NULL. */
+static const char *webhooks_site(struct outbox *o, const char *after, struct error *err)
+{
+	const char *site = NULL;
+	struct query q;
+
+	engine_query(o->st, o->ctx, &q, SQL_WEBHOOK_SITE, err);
+	query_text(&q, ":after", after);
+	if (engine_of(o->st)->instances)
+		query_int(&q, ":instance", instances_number(engine_of(o->st)->instances));
+	if (query_row(&q))
+		site = arena_strdup(o->arena, query_column_text(&q, WEBHOOK_SITE_SITE));
+	pool_query_end(engine_of(o->st)->pool, &q);
+	return site;
+}
+
+bool engine_webhooks_due(struct storage *st, const struct storage_context *ctx, struct arena *a,
+    int64_t now, int64_t per_site, struct webhook *items, size_t *count, int64_t *next_due,
+    struct error *err)
+{
+	struct outbox o = {st, ctx, a, now, per_site, items, *count, 0};
+	const char *site = "";
+	bool ok = true;
+
+	*next_due = INT64_MAX;
+	while (ok && (site = webhooks_site(&o, site, err)) != NULL)
+		ok = webhooks_add(&o, site, err) && webhooks_later(&o, site, next_due, err);
+	*count = o.count;
+	return ok && !error_is_set(err);
+}
+
+bool engine_webhooks_waiting(
+    struct storage *st, const struct storage_context *ctx, int64_t *count, struct error *err)
+{
+	struct query q;
+
+	engine_query(st, ctx, &q, SQL_WEBHOOKS_WAITING, err);
+	if (query_row(&q))
+		*count = query_column_int(&q, WEBHOOKS_WAITING_COUNT);
+	return pool_query_end(engine_of(st)->pool, &q);
+}
+
+struct settling {
+	struct unit unit;
+	const struct webhook *item;
+};
+
+static bool webhook_unit(struct db *db, struct unit *unit, struct error *err)
+{
+	const struct webhook *w = ((struct settling *)unit)->item;
+	struct query q;
+
+	query_start(&q, db, SQL_WEBHOOK_SETTLE, err);
+	query_int(&q, ":attempts", w->attempts);
+	query_int(&q, ":last_status", w->last_status);
+	if (w->delivered_at)
+		query_int(&q, ":delivered_at", w->delivered_at);
+	else if (w->due_at)
+		query_int(&q, ":due_at", w->due_at);
+	query_int(&q, ":row", w->row);
+	return query_run(&q) &&
+	    ((w->due_at && !w->delivered_at) || job_run(db, SQL_WEBHOOK_FORGET, w->row, err));
+}
+
+bool engine_webhook_settle(struct storage *st, const struct storage_context *ctx,
+    const struct webhook *item, struct error *err)
+{
+	struct settling s = {.unit = {.run = webhook_unit}, .item = item};
+
+	(void)ctx;
+	return writer_run(engine_of(st)->writer, &s.unit, err);
+}
