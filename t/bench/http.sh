@@ -19,7 +19,7 @@ for tool in wrk nginx curl; do
 	command -v $tool >/dev/null || tap_skip_all "$tool is not installed"
 done
 
-# bench_nginx_conf PORT: nginx before the service, before the floor, and by itself.
+# bench_nginx_conf PORT: nginx before the service, before the floor, and by itself.  SOCKETS are those of several instances.
 bench_nginx_conf() {
 	nginx_head
 	cat <<CONF
@@ -30,6 +30,7 @@ http {
 	access_log off;
 	$(nginx_paths)
 	keepalive_requests 1000000;
+	upstream service { $(printf 'server unix:%s max_fails=0; ' ${SOCKETS:-$SOCKET}) }
 	server {
 		listen 127.0.0.1:$1;
 		fastcgi_param REQUEST_METHOD \$request_method;
@@ -46,9 +47,9 @@ http {
 			default_type application/json;
 			return 200 '{"success":true,"data":"pong","message":"OK"}';
 		}
-		location / { fastcgi_pass unix:$SOCKET; }
-		location /v1/graph/stream { fastcgi_pass unix:$SOCKET; fastcgi_buffering off; }
-		location ~ ^/lg/.*/stream\$ { fastcgi_pass unix:$SOCKET; fastcgi_buffering off; }
+		location / { fastcgi_pass service; }
+		location /v1/graph/stream { fastcgi_pass service; fastcgi_buffering off; }
+		location ~ ^/lg/.*/stream\$ { fastcgi_pass service; fastcgi_buffering off; }
 		location /floor { fastcgi_pass unix:$WORK/floor; }
 	}
 }
