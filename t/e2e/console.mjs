@@ -63,7 +63,7 @@ async function chat() {
 	await comes('it can be fetched again', log.getByRole('link', { name: 'Download note.txt' }));
 	await settled();
 
-	await ask('/slow 100 100');
+	await ask('/slow 100 300');
 	await said('Agent', 'tick 3').first().waitFor();
 	await page.reload();
 	await comes('a run is taken up again after a reload', said('Agent', 'tick 6').first());
@@ -84,7 +84,7 @@ async function graph() {
 	report('a node can be focused', await page.evaluate(() => document.activeElement.getAttribute('aria-label') === 'agent'));
 	await fits('Graph');
 	await page.evaluate(() => { location.hash = '#/chat'; });
-	await ask('/slow 100 100');
+	await ask('/slow 100 300');
 	await said('Agent', 'tick 1').first().waitFor();
 	await named('link', 'Graph').click();
 	await comes('the node that runs is lit', page.locator('svg.graph [aria-label=agent][aria-current=step]'));
@@ -153,7 +153,7 @@ async function runs() {
 	await comes('and chunks', page.getByRole('list', { name: 'Chunks' }).getByRole('listitem').first());
 	await fits('a run');
 	await named('link', 'Chat').click();
-	await ask('/slow 100 100');
+	await ask('/slow 100 300');
 	await said('Agent', 'tick 1').first().waitFor();
 	await named('link', 'Runs').click();
 	await named('table', 'Runs').getByRole('row').filter({ hasText: 'running' }).getByRole('link').first().click();
