@@ -5,6 +5,7 @@
 #include "base/memory.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
@@ -32,6 +33,7 @@ int main(int argc, char **argv)
 	const char *name = argc > 1 ? argv[1] : "";
 
 	open_standard_streams();
+	signal(SIGCHLD, SIG_DFL); /* ignored by who started it, no child's end could be told */
 	memory_init();
 	if (!*name)
 		return complain(EXIT_USAGE, "a command is needed; agentgraph --help lists them");

@@ -11,6 +11,7 @@
 
 #define LOOK 1024 /* where a document says what it is */
 #define NAME_SIZE 32
+#define HELD 16 /* bytes that a converter may hold back, at most */
 #define REPLACEMENT "\xef\xbf\xbd"
 
 /* Names in use on the web that are neither UTF-8 nor windows-1252, and what iconv calls them. */
@@ -116,6 +117,15 @@ struct charset charset_open(const char *data, size_t len, bool named)
 
 /* ---- converting ---- */
 
+/* The letter that a converter holds back for a mark that may follow, as in Windows-1258. */
+static void give_held(const struct charset *charset, struct buf *out)
+{
+	char *to = buf_reserve(out, HELD);
+	size_t left = HELD;
+	iconv(charset->converter, NULL, NULL, &to, &left);
+	out->len += HELD - left;
+}
+
 /* Converts until something is wrong; the unit that is becomes one replacement. */
 static void by_iconv(const struct charset *charset, const char *data, size_t len, struct buf *out)
 {
@@ -129,6 +139,7 @@ static void by_iconv(const struct charset *charset, const char *data, size_t len
 		if (done != (size_t)-1 || errno == E2BIG)
 			continue;
 		bool cut = errno == EINVAL; /* half a character at the end */
+		give_held(charset, out);
 		buf_puts(out, REPLACEMENT);
 		if (cut)
 			break;
@@ -136,6 +147,7 @@ static void by_iconv(const struct charset *charset, const char *data, size_t len
 		in += wrong;
 		len -= wrong;
 	}
+	give_held(charset, out);
 	buf_add(out, "", 0);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* The writer of a database: groups, deferred writes, leases. */
 #include "base/os/clock.h"
+#include "storage/sql/db/writer.h"
 #include "storage/sqlite/sqlite_db.h"
 #include "storage_fixture.h"
 
@@ -556,9 +557,66 @@ static void a_large_log_gives_its_space_back(void)
 	close_storage(st);
 }
 
+/* A database of which nobody can say whether its first commit was one. */
+static int commits;
+
+static bool begin_well(struct db *db, struct error *e)
+{
+	(void)e;
+	db->unclear = false;
+	return true;
+}
+
+static bool commit_unclear(struct db *db, struct error *e)
+{
+	db->unclear = ++commits == 1;
+	return !db->unclear || error_set(e, ERR_TRANSIENT_STORAGE, NULL);
+}
+
+static void nothing(struct db *db)
+{
+	(void)db;
+}
+
+struct counted {
+	struct unit unit;
+	int runs;
+};
+
+static bool count_run(struct db *db, struct unit *unit, struct error *e)
+{
+	(void)db;
+	(void)e;
+	((struct counted *)unit)->runs++;
+	return true;
+}
+
+static void what_may_be_committed_is_not_run_again(void)
+{
+	static const struct db_driver driver = {
+	    .begin = begin_well, .commit = commit_unclear, .rollback = nothing, .close = nothing};
+	struct db db = {.driver = &driver};
+	struct counted first = {.unit.run = count_run}, second = {.unit.run = count_run};
+	struct writer *w = writer_new(&db, NULL);
+
+	commits = 0;
+	writer_submit(w, &first.unit);
+	writer_submit(w, &second.unit);
+	CU_ASSERT_FALSE(writer_wait(w, &first.unit, &err));
+	CU_ASSERT_EQUAL(err.kind, ERR_TRANSIENT_STORAGE);
+	error_release(&err);
+	CU_ASSERT_FALSE(writer_wait(w, &second.unit, &err));
+	error_release(&err);
+	CU_ASSERT_EQUAL(first.runs + second.runs, 2);
+	CU_ASSERT_TRUE(writer_run(w, &first.unit, &err));
+	CU_ASSERT_EQUAL(first.runs, 2);
+	writer_free(w);
+}
+
 static const struct unit_test of_any_engine[] = {
     {"a faulty write does not hurt its group", a_faulty_write_does_not_hurt_its_group},
     {"deferred writes and their flusher get along", deferred_writes_and_their_flusher_get_along},
+    {"what may be committed is not run again", what_may_be_committed_is_not_run_again},
 };
 
 static const struct unit_test of_sqlite[] = {

@@ -32,6 +32,7 @@ void sigpipe_restore(const sigset_t *before)
 int process_signals(const int *told)
 {
 	sigset_t set;
+	signal(SIGCHLD, SIG_DFL); /* who started this process may have ignored it */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	if (!told)

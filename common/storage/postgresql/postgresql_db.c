@@ -106,7 +106,7 @@ static bool postgresql_begin(struct db *base, struct error *err)
 {
 	struct postgresql_db *db = postgresql_db_of(base);
 
-	db->again = false;
+	db->again = base->unclear = false;
 	*db->transaction = '\0';
 	db->connection = postgresql_take(db->server, false, err);
 	if (!db->connection)
@@ -149,7 +149,8 @@ static void db_ask(struct postgresql_db *db, char status[32])
 	error_release(&ignored);
 }
 
-/* Behind a commit whose answer was lost: true when it was one. */
+/* Behind a commit whose answer was lost: true when it was one.  Where that cannot be found out it
+ * is unclear. */
 static bool db_clear_up(struct postgresql_db *db, struct error *err)
 {
 	int64_t end = clock_monotonic_ms() + CLEAR_UP_MS;
@@ -170,6 +171,7 @@ static bool db_clear_up(struct postgresql_db *db, struct error *err)
 		clock_sleep_ms(50);
 	}
 	db->again = false;
+	db->db.unclear = true;
 	return false;
 }
 

@@ -204,9 +204,10 @@ static int end_program(struct mcp_stdio *s)
 static bool spawn(struct mcp_stdio *s)
 {
 	const struct command *command = &s->server->settings.command;
+	char *const nothing[] = {NULL};
 	struct process p = {.path = command->path,
 	    .argv = command->argv,
-	    .envp = command->env,
+	    .envp = command->env ? command->env : nothing,
 	    .cwd = command->cwd};
 	struct process_result result = {0};
 	char why[MCP_WHY_SIZE / 2];

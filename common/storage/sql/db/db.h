@@ -39,6 +39,7 @@ struct turnstile;
 struct db {
 	const struct db_driver *driver;
 	struct db *next; /* in the pool of its owner */
+	bool unclear;    /* nobody can say whether the commit that failed just now was one */
 };
 
 /* What connections are opened to.  Who has one owns its path. */

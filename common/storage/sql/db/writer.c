@@ -103,7 +103,12 @@ static void writer_pass_lead(struct writer *w)
 		writer_set_state(leader, UNIT_LEADS);
 }
 
-enum outcome { COMMITTED, NOT_BEGUN, ROLLED_BACK };
+enum outcome {
+	COMMITTED,
+	NOT_BEGUN,
+	ROLLED_BACK,
+	UNCLEAR /* it may be committed */
+};
 
 /* Of those that ask, or of the others. */
 static bool units_run(
@@ -131,7 +136,7 @@ static enum outcome transaction_try(
 		return COMMITTED;
 	assert(error_is_set(err));
 	db_rollback(db);
-	return ROLLED_BACK;
+	return db->unclear ? UNCLEAR : ROLLED_BACK;
 }
 
 /* What others, or a lost connection, brought to an end is run again. */
@@ -147,7 +152,7 @@ static enum outcome transaction(
 	return outcome;
 }
 
-/* Together, and where that fails one by one. */
+/* Together, and where that fails one by one; but not what may be there already. */
 static void writer_run_group(struct db *db, struct unit *group)
 {
 	struct error err = {0};
@@ -155,7 +160,7 @@ static void writer_run_group(struct db *db, struct unit *group)
 
 	if (outcome == COMMITTED)
 		return;
-	if (outcome == NOT_BEGUN || !group->next) {
+	if (outcome == NOT_BEGUN || outcome == UNCLEAR || !group->next) {
 		/* each gets the error, which owns nothing that a copy could not share */
 		for (struct unit *u = group; u; u = u->next)
 			u->err = err;

@@ -170,5 +170,7 @@ bool checkpoints_are_many(const struct storage *st, int64_t before, const struct
 	int64_t keep = st->history_keep, at_once = keep / 2 + 8;
 	int64_t more = now->checkpoints - keep, more_before = before > keep ? before - keep : 0;
 
-	return keep && more > 0 && more / at_once > more_before / at_once;
+	/* once for each such step; from the second on, where a sweeper had no room for the first,
+	 * each time */
+	return keep && more > 0 && (more >= 2 * at_once || more / at_once > more_before / at_once);
 }
