@@ -116,6 +116,8 @@ http {
 			proxy_request_buffering off;
 			proxy_read_timeout 1d;
 			proxy_set_header Host \$http_host;
+			proxy_set_header X-Forwarded-For \$proxy_add_x_forwarded_for;
+			proxy_set_header X-Forwarded-Proto \$scheme;
 			proxy_set_header Upgrade \$http_upgrade;
 			proxy_set_header Connection \$connection_upgrade;
 		}

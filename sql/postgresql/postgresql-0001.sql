@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: ISC
 -- PostgreSQL, version 1: all that SQLite has in four databases, in one schema.  What the columns hold
--- stands in sql/threads-*.sql, store-*.sql, files-*.sql and telemetry-*.sql, unless it stands here.
+-- stands in sql/migrations/threads-*.sql, store-*.sql, files-*.sql and telemetry-*.sql, unless it stands here.
 
 -- The instance that works on the schema.
 CREATE TABLE instance (

@@ -23,8 +23,8 @@
  * arrives, with messages that are not stored yet, so that no branch that arrived runs again: now
  * and then as a whole, and in between what is new.
  */
-#ifndef AGENTGRAPH_GRAPH_REGION_H
-#define AGENTGRAPH_GRAPH_REGION_H
+#ifndef AGENTGRAPH_GRAPH_REGION_REGION_H
+#define AGENTGRAPH_GRAPH_REGION_REGION_H
 
 #include "graph/run_internal.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* A branch: what it begins with (region_begin.c), what it leaves (region_end.c), and how it is kept
  * (region_kept.c). */
-#ifndef AGENTGRAPH_GRAPH_REGION_BRANCH_H
-#define AGENTGRAPH_GRAPH_REGION_BRANCH_H
+#ifndef AGENTGRAPH_GRAPH_REGION_REGION_BRANCH_H
+#define AGENTGRAPH_GRAPH_REGION_REGION_BRANCH_H
 
 #include "base/http/traceparent.h"
 #include "base/log/log.h"

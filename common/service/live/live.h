@@ -6,7 +6,7 @@
  * It is driven by one thread: frames and the end of the client go in, events, audio and the close
  * come out through a sink, and between them live_step does what is due, when live_poll says so.
  * Nothing here blocks: the thread's messages are stored by a thread of their own (live_parts.h),
- * and each tool call has one (live_tools.h).
+ * and each tool call has one (live_parts.h).
  */
 #ifndef AGENTGRAPH_SERVICE_LIVE_LIVE_H
 #define AGENTGRAPH_SERVICE_LIVE_LIVE_H

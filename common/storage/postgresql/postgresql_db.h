@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The driver for PostgreSQL (sql/db.h).
+ * The driver for PostgreSQL (storage/sql/db/db.h).
  *
  * A struct db here is no connection: it takes one from the server's for the time of a transaction,
  * or of a query outside of one.  Transactions of several processes run side by side: what one has

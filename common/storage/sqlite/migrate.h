@@ -10,9 +10,9 @@
 bool database_create(const char *path, struct error *err);
 
 /*
- * Opens the file for writing, in WAL mode and with all migrations that sql/<name>-NNNN.sql has
- * beyond the file's user_version. Safe when many processes start at once.  The detail of an error
- * names the file.
+ * Opens the file for writing, in WAL mode and with all migrations that
+ * sql/migrations/<name>-NNNN.sql has beyond the file's user_version. Safe when many processes start
+ * at once.  The detail of an error names the file.
  */
 struct db *sqlite_open_current(const struct db_source *source, const char *name, enum db_mode mode,
     struct turnstile *turnstile, struct error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The driver for SQLite (sql/db.h): connections to database files in WAL mode. */
+/* The driver for SQLite (storage/sql/db/db.h): connections to database files in WAL mode. */
 #ifndef AGENTGRAPH_STORAGE_SQLITE_SQLITE_DB_H
 #define AGENTGRAPH_STORAGE_SQLITE_SQLITE_DB_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Tool calls that a person allows before they are made. */
-#ifndef AGENTGRAPH_GRAPH_NODES_APPROVAL_H
-#define AGENTGRAPH_GRAPH_NODES_APPROVAL_H
+#ifndef AGENTGRAPH_GRAPH_NODES_TOOLS_APPROVAL_H
+#define AGENTGRAPH_GRAPH_NODES_TOOLS_APPROVAL_H
 
 #include "graph/run_internal.h"
 

@@ -4,8 +4,8 @@
  * run asked for, and those that a pause left open.  Messages that clients told as history may hold
  * calls as well; they never run, and neither do calls of earlier turns.
  */
-#ifndef AGENTGRAPH_GRAPH_NODES_ASKING_H
-#define AGENTGRAPH_GRAPH_NODES_ASKING_H
+#ifndef AGENTGRAPH_GRAPH_NODES_TOOLS_ASKING_H
+#define AGENTGRAPH_GRAPH_NODES_TOOLS_ASKING_H
 
 #include "graph/run.h"
 

@@ -3,8 +3,8 @@
  * The tools of a tools node as they are now: its own, those of its MCP servers, and those that
  * clients run.
  */
-#ifndef AGENTGRAPH_GRAPH_NODES_NODE_TOOLS_H
-#define AGENTGRAPH_GRAPH_NODES_NODE_TOOLS_H
+#ifndef AGENTGRAPH_GRAPH_NODES_TOOLS_NODE_TOOLS_H
+#define AGENTGRAPH_GRAPH_NODES_TOOLS_NODE_TOOLS_H
 
 #include "graph/graph.h"
 #include "graph/run.h"

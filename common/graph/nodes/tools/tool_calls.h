@@ -13,8 +13,8 @@
  * the next answer.  When a call pauses the run, calls that have not begun do not begin, and those
  * that run are waited for; when the run is resumed, all are made again.
  */
-#ifndef AGENTGRAPH_GRAPH_NODES_TOOL_CALLS_H
-#define AGENTGRAPH_GRAPH_NODES_TOOL_CALLS_H
+#ifndef AGENTGRAPH_GRAPH_NODES_TOOLS_TOOL_CALLS_H
+#define AGENTGRAPH_GRAPH_NODES_TOOLS_TOOL_CALLS_H
 
 #include "base/log/log.h"
 #include "graph/run_internal.h"

@@ -7,8 +7,8 @@
  * LG_EVENTS_MOST ids of its own, whichever modes are asked for.  So a reader that names an id can
  * go on behind it, and in other modes.
  */
-#ifndef AGENTGRAPH_SERVICE_LANGGRAPH_LG_TELL_H
-#define AGENTGRAPH_SERVICE_LANGGRAPH_LG_TELL_H
+#ifndef AGENTGRAPH_SERVICE_LANGGRAPH_STREAM_LG_TELL_H
+#define AGENTGRAPH_SERVICE_LANGGRAPH_STREAM_LG_TELL_H
 
 #include "base/buf.h"
 #include "service/run/stream/gate.h"

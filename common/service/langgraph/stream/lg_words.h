@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* Kept chunks told as server-sent events of LangGraph's stream modes
  * (doc/protocol-langgraph.md#streams). */
-#ifndef AGENTGRAPH_SERVICE_LANGGRAPH_LG_WORDS_H
-#define AGENTGRAPH_SERVICE_LANGGRAPH_LG_WORDS_H
+#ifndef AGENTGRAPH_SERVICE_LANGGRAPH_STREAM_LG_WORDS_H
+#define AGENTGRAPH_SERVICE_LANGGRAPH_STREAM_LG_WORDS_H
 
 #include "service/run/stream/kept_line.h"
 

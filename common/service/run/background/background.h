@@ -6,8 +6,8 @@
  * What is queued is the body of the request and who sent it; whoever executes it opens the thread
  * and runs the graph as for a request that came in that moment.
  */
-#ifndef AGENTGRAPH_SERVICE_RUN_BACKGROUND_H
-#define AGENTGRAPH_SERVICE_RUN_BACKGROUND_H
+#ifndef AGENTGRAPH_SERVICE_RUN_BACKGROUND_BACKGROUND_H
+#define AGENTGRAPH_SERVICE_RUN_BACKGROUND_BACKGROUND_H
 
 #include "service/service.h"
 #include "storage/runs.h"

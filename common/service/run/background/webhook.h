@@ -3,8 +3,8 @@
  * Webhooks (doc/webhooks.md): which addresses may be told of the end of a run, what they are told,
  * and how that is signed (Standard Webhooks).
  */
-#ifndef AGENTGRAPH_SERVICE_RUN_WEBHOOK_H
-#define AGENTGRAPH_SERVICE_RUN_WEBHOOK_H
+#ifndef AGENTGRAPH_SERVICE_RUN_BACKGROUND_WEBHOOK_H
+#define AGENTGRAPH_SERVICE_RUN_BACKGROUND_WEBHOOK_H
 
 #include "base/buf.h"
 #include "config/config.h"

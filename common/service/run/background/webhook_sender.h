@@ -7,8 +7,8 @@
  * others, of which each makes one request at a time; of one site there are only a few at once, so
  * that a slow receiver holds up no other.  What a process had under way when it died is due still.
  */
-#ifndef AGENTGRAPH_SERVICE_RUN_WEBHOOK_SENDER_H
-#define AGENTGRAPH_SERVICE_RUN_WEBHOOK_SENDER_H
+#ifndef AGENTGRAPH_SERVICE_RUN_BACKGROUND_WEBHOOK_SENDER_H
+#define AGENTGRAPH_SERVICE_RUN_BACKGROUND_WEBHOOK_SENDER_H
 
 #include "service/service.h"
 

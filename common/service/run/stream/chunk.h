@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* StreamChunks (doc/protocol-messages.md#chunks, doc/protocol-runs.md#what-a-run-tells): what a run
  * tells, as lines of JSON. */
-#ifndef AGENTGRAPH_SERVICE_RUN_CHUNK_H
-#define AGENTGRAPH_SERVICE_RUN_CHUNK_H
+#ifndef AGENTGRAPH_SERVICE_RUN_STREAM_CHUNK_H
+#define AGENTGRAPH_SERVICE_RUN_STREAM_CHUNK_H
 
 #include "graph/run.h"
 #include "service/run/runs.h"

@@ -3,8 +3,8 @@
  * What is kept beside chunks (kept_line.h), so that each can be told in other words by itself, from
  * whichever place on: where its node began, which fields that set, what its run was given.
  */
-#ifndef AGENTGRAPH_SERVICE_RUN_CHUNK_ASIDE_H
-#define AGENTGRAPH_SERVICE_RUN_CHUNK_ASIDE_H
+#ifndef AGENTGRAPH_SERVICE_RUN_STREAM_CHUNK_ASIDE_H
+#define AGENTGRAPH_SERVICE_RUN_STREAM_CHUNK_ASIDE_H
 
 #include "service/run/turn.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* The shape of a StreamChunk (doc/protocol-messages.md#chunks) and what stands in its data. */
-#ifndef AGENTGRAPH_SERVICE_RUN_CHUNK_FORM_H
-#define AGENTGRAPH_SERVICE_RUN_CHUNK_FORM_H
+#ifndef AGENTGRAPH_SERVICE_RUN_STREAM_CHUNK_FORM_H
+#define AGENTGRAPH_SERVICE_RUN_STREAM_CHUNK_FORM_H
 
 #include "base/buf.h"
 #include "service/run/run_input.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* Who may follow a run or wait for its end, and from where on
  * (doc/protocol-runs.md#streams-that-can-be-taken-up-again). */
-#ifndef AGENTGRAPH_SERVICE_RUN_FOLLOW_H
-#define AGENTGRAPH_SERVICE_RUN_FOLLOW_H
+#ifndef AGENTGRAPH_SERVICE_RUN_STREAM_FOLLOW_H
+#define AGENTGRAPH_SERVICE_RUN_STREAM_FOLLOW_H
 
 #include "service/run/run_input.h"
 #include "service/service.h"

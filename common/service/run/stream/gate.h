@@ -6,8 +6,8 @@
  *
  * What is kept back is small and waits for milliseconds; a chunk that does not fit waits with it.
  */
-#ifndef AGENTGRAPH_SERVICE_RUN_GATE_H
-#define AGENTGRAPH_SERVICE_RUN_GATE_H
+#ifndef AGENTGRAPH_SERVICE_RUN_STREAM_GATE_H
+#define AGENTGRAPH_SERVICE_RUN_STREAM_GATE_H
 
 #include "base/buf.h"
 #include "service/run/runs.h"

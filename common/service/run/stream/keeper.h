@@ -13,8 +13,8 @@
  * what it says then.  A run without a record keeps nothing, and neither does one whose chunks
  * cannot be stored, from there on: its client is told the rest without numbers.
  */
-#ifndef AGENTGRAPH_SERVICE_RUN_KEEPER_H
-#define AGENTGRAPH_SERVICE_RUN_KEEPER_H
+#ifndef AGENTGRAPH_SERVICE_RUN_STREAM_KEEPER_H
+#define AGENTGRAPH_SERVICE_RUN_STREAM_KEEPER_H
 
 #include "service/run/run_input.h"
 #include "service/run/runs.h"

@@ -7,8 +7,8 @@
  * Of a state's context only its span is kept: a chunk costs what is new in it, and what was deleted
  * from the thread is in none.  The other marks say what readers of a lower granularity leave out.
  */
-#ifndef AGENTGRAPH_SERVICE_RUN_KEPT_LINE_H
-#define AGENTGRAPH_SERVICE_RUN_KEPT_LINE_H
+#ifndef AGENTGRAPH_SERVICE_RUN_STREAM_KEPT_LINE_H
+#define AGENTGRAPH_SERVICE_RUN_STREAM_KEPT_LINE_H
 
 #include "base/buf.h"
 #include "service/run/run_input.h"

@@ -3,8 +3,8 @@
  * Kept chunks on their way to whoever follows a run (doc/inside.md#kept-chunks), in pieces that a
  * reader takes one at a time and that are the same for all who stand at the same place.
  */
-#ifndef AGENTGRAPH_SERVICE_RUN_REPLAY_H
-#define AGENTGRAPH_SERVICE_RUN_REPLAY_H
+#ifndef AGENTGRAPH_SERVICE_RUN_STREAM_REPLAY_H
+#define AGENTGRAPH_SERVICE_RUN_STREAM_REPLAY_H
 
 #include "service/run/stream/kept_line.h"
 #include "storage/runs.h"

@@ -13,8 +13,8 @@
  * Errors are ERR_TRANSIENT_STORAGE for what may pass by itself (locked, no room left, no
  * connection), else ERR_STORAGE; the cause has the database's words.
  */
-#ifndef AGENTGRAPH_STORAGE_SQL_DB_H
-#define AGENTGRAPH_STORAGE_SQL_DB_H
+#ifndef AGENTGRAPH_STORAGE_SQL_DB_DB_H
+#define AGENTGRAPH_STORAGE_SQL_DB_DB_H
 
 #include "base/error.h"
 #include "base/os/waiter.h"

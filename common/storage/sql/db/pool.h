@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* Read connections: opened when needed, and used again latest first, so that the surplus of a busy
  * moment stays cold. */
-#ifndef AGENTGRAPH_STORAGE_SQL_POOL_H
-#define AGENTGRAPH_STORAGE_SQL_POOL_H
+#ifndef AGENTGRAPH_STORAGE_SQL_DB_POOL_H
+#define AGENTGRAPH_STORAGE_SQL_DB_POOL_H
 
 #include "storage/sql/db/db.h"
 

@@ -9,8 +9,8 @@
  * either lock leaves nothing to repair, because SQLite rolls back an unfinished transaction by
  * itself.
  */
-#ifndef AGENTGRAPH_STORAGE_SQL_TURNSTILE_H
-#define AGENTGRAPH_STORAGE_SQL_TURNSTILE_H
+#ifndef AGENTGRAPH_STORAGE_SQL_DB_TURNSTILE_H
+#define AGENTGRAPH_STORAGE_SQL_DB_TURNSTILE_H
 
 #include "base/os/shared.h"
 

@@ -11,8 +11,8 @@
  * This is not above the engine, as deferring is: the leader takes its group only when the process's
  * turn to write has come, so that the group holds all that queued up until then.
  */
-#ifndef AGENTGRAPH_STORAGE_SQL_WRITER_H
-#define AGENTGRAPH_STORAGE_SQL_WRITER_H
+#ifndef AGENTGRAPH_STORAGE_SQL_DB_WRITER_H
+#define AGENTGRAPH_STORAGE_SQL_DB_WRITER_H
 
 #include "storage/sql/db/db.h"
 #include "storage/sql/db/turnstile.h"

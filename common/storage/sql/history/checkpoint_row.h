@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* A row of the table of checkpoints. */
-#ifndef AGENTGRAPH_STORAGE_SQL_CHECKPOINT_ROW_H
-#define AGENTGRAPH_STORAGE_SQL_CHECKPOINT_ROW_H
+#ifndef AGENTGRAPH_STORAGE_SQL_HISTORY_CHECKPOINT_ROW_H
+#define AGENTGRAPH_STORAGE_SQL_HISTORY_CHECKPOINT_ROW_H
 
 #include "storage/history.h"
 #include "storage/sql/engine.h"

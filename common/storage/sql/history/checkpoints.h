@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Checkpoints within the transaction of the write that makes them. */
-#ifndef AGENTGRAPH_STORAGE_SQL_CHECKPOINTS_H
-#define AGENTGRAPH_STORAGE_SQL_CHECKPOINTS_H
+#ifndef AGENTGRAPH_STORAGE_SQL_HISTORY_CHECKPOINTS_H
+#define AGENTGRAPH_STORAGE_SQL_HISTORY_CHECKPOINTS_H
 
 #include "storage/history.h"
 #include "storage/sql/engine.h"

@@ -9,8 +9,8 @@
  * those in the thread's row later than those in records, which are in the order of these.  What
  * does more with checkpoints than to keep one of these or to read them calls recent_spill first.
  */
-#ifndef AGENTGRAPH_STORAGE_SQL_RECENT_H
-#define AGENTGRAPH_STORAGE_SQL_RECENT_H
+#ifndef AGENTGRAPH_STORAGE_SQL_HISTORY_RECENT_H
+#define AGENTGRAPH_STORAGE_SQL_HISTORY_RECENT_H
 
 #include "base/buf.h"
 #include "storage/history.h"

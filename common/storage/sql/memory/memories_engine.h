@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Memories: what the files that do their operations share. */
-#ifndef AGENTGRAPH_STORAGE_SQL_MEMORIES_ENGINE_H
-#define AGENTGRAPH_STORAGE_SQL_MEMORIES_ENGINE_H
+#ifndef AGENTGRAPH_STORAGE_SQL_MEMORY_MEMORIES_ENGINE_H
+#define AGENTGRAPH_STORAGE_SQL_MEMORY_MEMORIES_ENGINE_H
 
 #include "storage/memories.h"
 #include "storage/sql/db/pool.h"

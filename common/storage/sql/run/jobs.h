@@ -6,8 +6,8 @@
  * to; it is the one that became due first, by (due_at, row), but for one that was claimed or lost.
  * Whoever puts a job in, ends one or gives one back keeps it so.
  */
-#ifndef AGENTGRAPH_STORAGE_SQL_JOBS_H
-#define AGENTGRAPH_STORAGE_SQL_JOBS_H
+#ifndef AGENTGRAPH_STORAGE_SQL_RUN_JOBS_H
+#define AGENTGRAPH_STORAGE_SQL_RUN_JOBS_H
 
 #include "storage/sql/engine.h"
 #include "storage/sql/run/records.h"

@@ -9,8 +9,8 @@
  * 0x40 to 0x5f, and 0x60 to 0x7f where another one follows.  What is packed is UTF-8 where the
  * lines are, and its first line stands as it is.
  */
-#ifndef AGENTGRAPH_STORAGE_SQL_LINE_PACK_H
-#define AGENTGRAPH_STORAGE_SQL_LINE_PACK_H
+#ifndef AGENTGRAPH_STORAGE_SQL_RUN_LINE_PACK_H
+#define AGENTGRAPH_STORAGE_SQL_RUN_LINE_PACK_H
 
 #include "base/buf.h"
 

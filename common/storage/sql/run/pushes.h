@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Rows of pushes (runs.h), as parts of transactions. */
-#ifndef AGENTGRAPH_STORAGE_SQL_PUSHES_H
-#define AGENTGRAPH_STORAGE_SQL_PUSHES_H
+#ifndef AGENTGRAPH_STORAGE_SQL_RUN_PUSHES_H
+#define AGENTGRAPH_STORAGE_SQL_RUN_PUSHES_H
 
 #include "storage/runs.h"
 #include "storage/sql/db/db.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Rows of runs: read, and removed with what belongs to them, as parts of transactions. */
-#ifndef AGENTGRAPH_STORAGE_SQL_RECORDS_H
-#define AGENTGRAPH_STORAGE_SQL_RECORDS_H
+#ifndef AGENTGRAPH_STORAGE_SQL_RUN_RECORDS_H
+#define AGENTGRAPH_STORAGE_SQL_RUN_RECORDS_H
 
 #include "storage/runs.h"
 #include "storage/sql/db/db.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* What a change of a thread says of the record of its run, as parts of its transaction. */
-#ifndef AGENTGRAPH_STORAGE_SQL_RUN_WRITE_H
-#define AGENTGRAPH_STORAGE_SQL_RUN_WRITE_H
+#ifndef AGENTGRAPH_STORAGE_SQL_RUN_RUN_WRITE_H
+#define AGENTGRAPH_STORAGE_SQL_RUN_RUN_WRITE_H
 
 #include "storage/sql/engine.h"
 #include "storage/sql/run/jobs.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Operations of runs.h that have files of their own, for the table in runs.c. */
-#ifndef AGENTGRAPH_STORAGE_SQL_RUNS_ENGINE_H
-#define AGENTGRAPH_STORAGE_SQL_RUNS_ENGINE_H
+#ifndef AGENTGRAPH_STORAGE_SQL_RUN_RUNS_ENGINE_H
+#define AGENTGRAPH_STORAGE_SQL_RUN_RUNS_ENGINE_H
 
 #include "storage/runs.h"
 #include "storage/sql/engine.h"

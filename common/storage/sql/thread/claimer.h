@@ -6,8 +6,8 @@
  * <state>/runners as long as it lives, however it ends: the kernel drops the lock.  Numbers never
  * come again, so nothing has to be cleaned up.
  */
-#ifndef AGENTGRAPH_STORAGE_SQL_CLAIMER_H
-#define AGENTGRAPH_STORAGE_SQL_CLAIMER_H
+#ifndef AGENTGRAPH_STORAGE_SQL_THREAD_CLAIMER_H
+#define AGENTGRAPH_STORAGE_SQL_THREAD_CLAIMER_H
 
 #include "base/error.h"
 

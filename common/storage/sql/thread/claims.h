@@ -9,8 +9,8 @@
  *
  * With an engine that has one instance all of this is the lease alone.
  */
-#ifndef AGENTGRAPH_STORAGE_SQL_CLAIMS_H
-#define AGENTGRAPH_STORAGE_SQL_CLAIMS_H
+#ifndef AGENTGRAPH_STORAGE_SQL_THREAD_CLAIMS_H
+#define AGENTGRAPH_STORAGE_SQL_THREAD_CLAIMS_H
 
 #include "storage/sql/db/db.h"
 #include "storage/threads.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Rows of queries that have the columns of thread_get. */
-#ifndef AGENTGRAPH_STORAGE_SQL_THREAD_ROW_H
-#define AGENTGRAPH_STORAGE_SQL_THREAD_ROW_H
+#ifndef AGENTGRAPH_STORAGE_SQL_THREAD_THREAD_ROW_H
+#define AGENTGRAPH_STORAGE_SQL_THREAD_THREAD_ROW_H
 
 #include "base/arena.h"
 #include "storage/sql/db/db.h"

@@ -6,8 +6,8 @@
  * from the end of the list to its beginning, and messages that entered the context again are taken
  * out of their places and put into their second ones.
  */
-#ifndef AGENTGRAPH_STORAGE_SQL_VIEW_H
-#define AGENTGRAPH_STORAGE_SQL_VIEW_H
+#ifndef AGENTGRAPH_STORAGE_SQL_THREAD_VIEW_H
+#define AGENTGRAPH_STORAGE_SQL_THREAD_VIEW_H
 
 #include "storage/sql/engine.h"
 
