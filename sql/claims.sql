@@ -117,8 +117,13 @@ WHERE unborn.holder = (SELECT u.holder FROM unborn AS u WHERE u.thread_id = :thr
 	AND NOT EXISTS (SELECT 1 FROM processes WHERE number = unborn.holder AND instance <> :instance)
 RETURNING holder, set_config('synchronous_commit', 'off', true) AS mode;
 
--- name: claim_unname
-DELETE FROM unborn WHERE thread_id = :thread_id AND holder = :process;
+-- name: claim_disown
+-- What this process may have claimed, where it does not know: the name of a thread that was not made, or the thread.  The
+-- lease is its own meanwhile, so nobody else of the instance has it.
+WITH unnamed AS (
+	DELETE FROM unborn WHERE thread_id = :thread_id AND holder = :process
+)
+UPDATE threads SET holder = NULL WHERE thread_id = :thread_id AND holder = :process;
 
 -- name: claim_make
 -- Within the transaction that makes the thread.

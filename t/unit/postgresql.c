@@ -8,9 +8,12 @@
 #include "storage/postgresql/postgresql_db.h"
 #include "storage/postgresql/postgresql_schema.h"
 #include "storage/postgresql/postgresql_server.h"
+#include "storage/sql/engine.h"
+#include "storage/sql/instances.h"
 #include "storage/threads.h"
 #include "unit.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -471,6 +474,36 @@ static void a_thread_is_one_instances_at_a_time(void)
 	close_two();
 }
 
+/* As when the answer of a claim was lost: the database knows of it, and the instance does not. */
+static void what_may_have_been_claimed_is_given_back(void)
+{
+	const char *threads[] = {"t", "unborn"};
+	const char *claims[] = {"UPDATE threads SET holder = number FROM processes",
+	    "INSERT INTO unborn (thread_id, holder) SELECT 'unborn', number FROM processes"};
+	struct thread t = thread_called("t");
+	struct instances *instances;
+	int64_t process;
+
+	open_two("claims_lost");
+	CU_ASSERT_TRUE(append(one.st, &t, "m-1", &err));
+	instances = engine_of(one.st)->instances;
+	CU_ASSERT_TRUE(instances_process(instances, &process, &err));
+	for (size_t i = 0; i < 2; i++) {
+		char *sql =
+		    xasprintf("%s WHERE number = %" PRId64 " RETURNING 1", claims[i], process);
+		struct lease *lease;
+
+		CU_ASSERT_EQUAL(ask_number("claims_lost", sql), 1);
+		free(sql);
+		CU_ASSERT_PTR_NULL(take(&two, threads[i], CLAIM_REJECT, 0));
+		instances_release_later(instances, process, 0, 0, threads[i]);
+		lease = take(&two, threads[i], CLAIM_ENQUEUE, 10000);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(lease);
+		give(&two, lease);
+	}
+	close_two();
+}
+
 static void of_two_that_make_a_thread_one_does(void)
 {
 	struct thread t = thread_called("t");
@@ -687,6 +720,7 @@ static const struct unit_test tests[] = {
     {"an instance has its own node, and the common secret",
 	an_instance_has_its_own_node_and_the_common_secret},
     {"a thread is one instance's at a time", a_thread_is_one_instances_at_a_time},
+    {"what may have been claimed is given back", what_may_have_been_claimed_is_given_back},
     {"of two that make a thread one does", of_two_that_make_a_thread_one_does},
     {"an instance that waits is not passed over", an_instance_that_waits_is_not_passed_over},
     {"one that was cut off writes nothing", one_that_was_cut_off_writes_nothing},

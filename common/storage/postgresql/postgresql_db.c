@@ -166,7 +166,7 @@ static bool db_clear_up(struct postgresql_db *db, struct error *err)
 			db->again = true;
 			return false;
 		}
-		if (clock_monotonic_ms() > end)
+		if (clock_monotonic_ms() > end && !db->db.patient)
 			break;
 		clock_sleep_ms(50);
 	}

@@ -489,6 +489,7 @@ bool engine_thread_write(struct storage *st, const struct storage_context *ctx,
 		    .st = st,
 		    .change = &changes[i],
 		    .count = changes[i].writes[1] ? 2 : 1};
+		all[i].unit.patient = run_claims(&changes[i]);
 		all[i].ready = change_prepare(st, ctx, &all[i]);
 		if (all[i].ready)
 			writer_submit(writer, &all[i].unit);

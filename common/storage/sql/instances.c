@@ -37,7 +37,7 @@ struct followed {
 struct unreleased {
 	struct unreleased *next;
 	int64_t holder, row, fence;
-	char thread_id[]; /* of one that was not made, where row is 0 */
+	char thread_id[]; /* where row is 0: whatever was claimed of it */
 };
 
 struct instances {
@@ -180,21 +180,34 @@ void instances_release_later(
 	pthread_mutex_unlock(&i->lock);
 }
 
-static bool instances_release_one(
-    struct instances *i, const struct unreleased *u, struct error *err)
+static bool instances_drop(struct instances *i, const struct unreleased *u, struct error *err)
 {
 	struct query q;
 
-	pool_query(i->engine->pool, &q, u->row ? SQL_CLAIM_DROP : SQL_CLAIM_UNNAME, err);
+	pool_query(i->engine->pool, &q, SQL_CLAIM_DROP, err);
 	query_int(&q, ":process", u->holder);
-	if (u->row) {
-		query_int(&q, ":row", u->row);
-		query_int(&q, ":fence", u->fence);
-	} else {
-		query_text(&q, ":thread_id", u->thread_id);
-	}
+	query_int(&q, ":row", u->row);
+	query_int(&q, ":fence", u->fence);
 	query_row(&q);
 	return pool_query_end(i->engine->pool, &q);
+}
+
+/* Who has its lease here has claimed it anew, and gives it back. */
+static bool instances_disown(struct instances *i, const struct unreleased *u, struct error *err)
+{
+	struct lease *lease = lease_acquire(i->engine->leases, u->thread_id, CLAIM_REJECT, 0, err);
+	struct query q;
+	bool ok;
+
+	if (!lease)
+		return !error_is_set(err);
+	pool_query(i->engine->pool, &q, SQL_CLAIM_DISOWN, err);
+	query_text(&q, ":thread_id", u->thread_id);
+	query_int(&q, ":process", u->holder);
+	query_row(&q);
+	ok = pool_query_end(i->engine->pool, &q);
+	lease_release(lease);
+	return ok;
 }
 
 /* Only its thread takes them. */
@@ -209,7 +222,7 @@ static bool instances_release(struct instances *i, struct error *err)
 		pthread_mutex_unlock(&i->lock);
 		if (!u)
 			return true;
-		bool ok = instances_release_one(i, u, err);
+		bool ok = u->row ? instances_drop(i, u, err) : instances_disown(i, u, err);
 		if (!ok)
 			instances_release_later(i, u->holder, u->row, u->fence, u->thread_id);
 		free(u);

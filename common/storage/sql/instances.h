@@ -49,8 +49,9 @@ bool instances_process(struct instances *i, int64_t *process, struct error *err)
 /* Takes away the rows of processes of this instance that have died. */
 bool instances_bury(struct instances *i, struct error *err);
 
-/* Has a release that failed tried again, until it is done or the process ends.  row 0: of the name
- * of a thread that was not made. */
+/* Has a release that failed tried again, until it is done or the process ends.  row 0: of whatever
+ * this process may have claimed there, of which it does not know.  The lease is not held any more.
+ */
 void instances_release_later(
     struct instances *i, int64_t holder, int64_t row, int64_t fence, const char *thread_id);
 

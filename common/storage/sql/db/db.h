@@ -39,6 +39,7 @@ struct turnstile;
 struct db {
 	const struct db_driver *driver;
 	struct db *next; /* in the pool of its owner */
+	bool patient;    /* a commit whose answer is lost is asked about for as long as it takes */
 	bool unclear;    /* nobody can say whether the commit that failed just now was one */
 };
 

@@ -127,6 +127,9 @@ static enum outcome transaction_try(
 {
 	bool ok = true;
 
+	db->patient = false;
+	for (struct unit *u = first; u != end; u = u->next)
+		db->patient |= u->patient;
 	if (!db_begin(db, err))
 		return NOT_BEGUN;
 	for (struct unit *u = first; ok && db->driver->send && u != end; u = u->next)

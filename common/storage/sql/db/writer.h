@@ -32,6 +32,10 @@ struct unit {
 	 * have it run before the others. */
 	bool (*ask)(struct db *db, struct unit *unit, struct error *err);
 
+	/* Whether it was committed must be found out, however long its database is away: otherwise
+	 * nobody would know of what it took. */
+	bool patient;
+
 	/* the writer's own */
 	struct error err;
 	_Atomic uint32_t state;

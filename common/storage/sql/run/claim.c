@@ -52,7 +52,7 @@ bool engine_claim(struct storage *st, const struct storage_context *ctx, struct 
     int64_t row, int64_t now, struct run_job *job, int64_t *next_due, struct error *err)
 {
 	struct engine *e = engine_of(st);
-	struct claim c = {.unit = {.run = claim_unit, .ask = claim_unit_ask},
+	struct claim c = {.unit = {.run = claim_unit, .ask = claim_unit_ask, .patient = true},
 	    .row = row,
 	    .what = {.shared = e->shared,
 		.leases = e->instances ? NULL : e->leases,

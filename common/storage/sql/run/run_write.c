@@ -90,6 +90,13 @@ static bool job_comes_along(
 	return true;
 }
 
+bool run_claims(const struct thread_change *change)
+{
+	const struct run_record *latest = record_last(change);
+
+	return latest && latest->claims;
+}
+
 bool run_ask(struct storage *st, struct db *db, const struct thread_change *change,
     struct run_asked *asked, struct error *err)
 {

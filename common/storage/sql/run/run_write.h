@@ -30,6 +30,9 @@ struct run_asked {
 	struct job_claim claim;
 };
 
+/* Whether another run may be claimed with the end of this one. */
+bool run_claims(const struct thread_change *change);
+
 /* Asks whether a run in the background has its job, which it leaves where it ends with the change,
  * and for the next one where it is to bring one along; where there is no server, nothing. */
 bool run_ask(struct storage *st, struct db *db, const struct thread_change *change,

@@ -81,12 +81,12 @@ static enum claim_result claim_try_thread(
 	return taken ? CLAIM_TAKEN : CLAIM_BUSY;
 }
 
-static bool claim_forget_name(
+static bool claim_disown(
     struct engine *e, const char *thread_id, int64_t process, struct error *err)
 {
 	struct query q;
 
-	pool_query(e->pool, &q, SQL_CLAIM_UNNAME, err);
+	pool_query(e->pool, &q, SQL_CLAIM_DISOWN, err);
 	query_text(&q, ":thread_id", thread_id);
 	query_int(&q, ":process", process);
 	query_row(&q);
@@ -112,7 +112,7 @@ static enum claim_result claim_try_name(
 	*made = query_row(&q);
 	if (!pool_query_end(e->pool, &q))
 		return CLAIM_FAILED;
-	if (*made && !claim_forget_name(e, lease->thread_id, process, err))
+	if (*made && !claim_disown(e, lease->thread_id, process, err))
 		return CLAIM_FAILED;
 	return CLAIM_TAKEN;
 }
@@ -125,6 +125,7 @@ static enum claim_result claim_try(struct engine *e, const struct lease *lease, 
 
 	if (!instances_process(e->instances, &process, err))
 		return CLAIM_FAILED;
+	lease->claim->holder = process;
 	do {
 		result = claim_try_thread(e, lease, process, &there, err);
 		if (result == CLAIM_BUSY && !there)
@@ -228,8 +229,11 @@ struct lease *claims_acquire(struct storage *st, const char *thread_id, enum lea
 	lease->claim = xcalloc(1, sizeof(*lease->claim));
 	if (claim_take(e, lease, claim, until, err))
 		return lease;
+	int64_t holder = lease->claim->holder;
 	claim_free(lease->claim);
 	lease_release(lease);
+	if (error_is_set(err) && holder) /* it may have been taken all the same */
+		instances_release_later(e->instances, holder, 0, 0, thread_id);
 	return NULL;
 }
 
@@ -279,18 +283,19 @@ bool claims_release(struct storage *st, struct lease *lease, struct error *err)
 	struct query q;
 
 	if (c && c->holder && !c->row) {
-		ok = claim_forget_name(e, lease->thread_id, c->holder, err);
+		ok = claim_disown(e, lease->thread_id, c->holder, err);
 	} else if (c && c->holder && !c->freed) {
 		pool_query(e->pool, &q, SQL_CLAIM_DROP, err);
 		claim_bind(&q, c);
 		query_row(&q);
 		ok = pool_query_end(e->pool, &q);
 	}
+	char *thread_id = ok ? NULL : xstrdup(lease->thread_id);
+	lease_release(lease); /* which what comes later may need */
 	if (!ok)
-		instances_release_later(
-		    e->instances, c->holder, c->row, c->fence, lease->thread_id);
+		instances_release_later(e->instances, c->holder, c->row, c->fence, thread_id);
+	free(thread_id);
 	claim_free(c);
-	lease_release(lease);
 	return ok;
 }
 
