@@ -64,6 +64,18 @@ size_t children_serving(const struct children *c)
 	return serving;
 }
 
+bool children_start_well(const struct children *c)
+{
+	for (size_t i = 0; i < c->count; i++) {
+		const struct child *child = &c->items[i];
+
+		if (child->role == ROLE_WORKER && child->pid && !child->ready && !child->kill_at &&
+		    !child->young)
+			return true;
+	}
+	return false;
+}
+
 size_t children_running(const struct children *c, enum role role)
 {
 	size_t running = 0;

@@ -54,6 +54,9 @@ struct child *children_find(struct children *c, pid_t pid);
 /* How many workers are ready and were not asked to leave. */
 size_t children_serving(const struct children *c);
 
+/* Whether a worker is on its way, and did not die young before. */
+bool children_start_well(const struct children *c);
+
 /* How many run in that role. */
 size_t children_running(const struct children *c, enum role role);
 

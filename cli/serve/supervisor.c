@@ -22,7 +22,8 @@
 #include <unistd.h>
 
 #define HURRY_MS 1000    /* what is left to a process once time is up */
-#define PATIENCE_MS 2000 /* how long requests wait for a worker when there is none */
+#define PATIENCE_MS 2000 /* how long requests wait for a worker when there is none, */
+#define START_MS 10000   /* and when one starts that has not died of it before */
 
 /* ---- stopping ---- */
 
@@ -273,23 +274,28 @@ static void on_signal(struct supervisor *s, const struct signalfd_siginfo *info)
 
 /* ---- whether anybody serves ---- */
 
+static int64_t patience(const struct supervisor *s)
+{
+	return children_start_well(&s->children) ? START_MS : PATIENCE_MS;
+}
+
+static bool turns_away(const struct supervisor *s, int64_t now)
+{
+	return s->unserved && now - s->unserved >= patience(s);
+}
+
 /* Requests wait for a moment while no worker serves, but not for ever: from then on their
  * connections are closed, and the web server says that the service is unavailable. */
 static void note_service(struct supervisor *s, int64_t now)
 {
 	bool nobody = s->phase == PHASE_SERVING && children_serving(&s->children) == 0;
 
-	if (!nobody && s->unserved && now - s->unserved >= PATIENCE_MS)
+	if (!nobody && turns_away(s, now))
 		log_info("a worker serves again");
 	if (!nobody)
 		s->unserved = 0;
 	else if (!s->unserved)
 		s->unserved = now;
-}
-
-static bool turns_away(const struct supervisor *s, int64_t now)
-{
-	return s->unserved && now - s->unserved >= PATIENCE_MS;
 }
 
 /* Milliseconds until something is due; -1: nothing is. */
@@ -303,8 +309,8 @@ static int time_left(const struct supervisor *s, int64_t now)
 		next = s->reload.retire_at;
 	if (s->phase == PHASE_SERVING && !s->reload.retire_at && s->look_at < next)
 		next = s->look_at;
-	if (s->unserved && !turns_away(s, now) && s->unserved + PATIENCE_MS < next)
-		next = s->unserved + PATIENCE_MS;
+	if (s->unserved && !turns_away(s, now) && s->unserved + patience(s) < next)
+		next = s->unserved + patience(s);
 	if (next == INT64_MAX)
 		return -1;
 	return next <= now ? 0 : next - now > INT_MAX ? INT_MAX : (int)(next - now);

@@ -60,6 +60,22 @@ static void one_that_dies_young_waits_longer_each_time(void)
 	CU_ASSERT_EQUAL(child.start_at, 7000);
 }
 
+static void one_that_starts_is_waited_for_unless_it_died_young(void)
+{
+	struct children children = {0};
+	struct child *child = children_add(&children, ROLE_WORKER, 0);
+	CU_ASSERT_FALSE(children_start_well(&children));
+	child_started(child, NOBODY, 50);
+	CU_ASSERT_TRUE(children_start_well(&children));
+	child->ready = true;
+	CU_ASSERT_FALSE(children_start_well(&children));
+	child->ready = false;
+	child_died(child, 60);
+	child_started(child, NOBODY, 60);
+	CU_ASSERT_FALSE(children_start_well(&children));
+	children_release(&children);
+}
+
 static void one_that_had_served_never_waits_long(void)
 {
 	struct child child = {.role = ROLE_WORKER};
@@ -130,6 +146,8 @@ static const struct unit_test tests[] = {
     {"running children are found and counted", running_children_are_found_and_counted},
     {"one that lived long is started again at once", one_that_lived_long_is_started_again_at_once},
     {"one that dies young waits longer each time", one_that_dies_young_waits_longer_each_time},
+    {"one that starts is waited for, unless it died young",
+	one_that_starts_is_waited_for_unless_it_died_young},
     {"one that had served never waits long", one_that_had_served_never_waits_long},
     {"those serve that are ready and stay", those_serve_that_are_ready_and_stay},
     {"one that cannot be started waits too", one_that_cannot_be_started_waits_too},
