@@ -82,13 +82,18 @@ instances() {
 
 opened() { [ -s "$WORK/opened" ] || gone "$client"; }
 
+# Those before have left, or what they take would be taken for nothing.
+none_left() { ! pgrep -P "$websocketd" >/dev/null; }
+
 # Each costs a process here, and descriptors of nginx and websocketd.
 sockets() {
 	ulimit -n "$(ulimit -Hn)"
 	STATE=
 	serve_start || return
 	front=${BASE##*:}
+	websocketd=$(pgrep -P "$SERVE_PID" websocketd)
 	for count in $IDLE; do
+		wait_for 300 none_left
 		before=$(tree_pss "$SERVE_PID")
 		rm -f "$WORK/hold"
 		mkfifo "$WORK/hold"
