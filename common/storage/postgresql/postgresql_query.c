@@ -235,6 +235,7 @@ static bool query_execute_once(struct query *q, bool fresh, enum postgresql_fail
 	p->sent = true;
 	p->over = false;
 	*failure = query_next(q);
+	db->db.unclear |= *failure == POSTGRESQL_LOST;
 	return *failure == POSTGRESQL_FINE;
 }
 
@@ -244,6 +245,8 @@ static bool query_execute(struct query *q)
 	struct postgresql_db *db = postgresql_db_of(q->db);
 	enum postgresql_failure failure;
 
+	if (!db->connection)
+		db->db.unclear = false;
 	if (query_execute_once(q, false, &failure))
 		return true;
 	if (failure == POSTGRESQL_LOST && p->connection && p->connection->reused &&

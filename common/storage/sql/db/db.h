@@ -40,7 +40,8 @@ struct db {
 	const struct db_driver *driver;
 	struct db *next; /* in the pool of its owner */
 	bool patient;    /* a commit whose answer is lost is asked about for as long as it takes */
-	bool unclear;    /* nobody can say whether the commit that failed just now was one */
+	bool unclear; /* what failed just now, a commit or a statement outside of a transaction, may
+			 have been done: its answer was lost */
 };
 
 /* What connections are opened to.  Who has one owns its path. */

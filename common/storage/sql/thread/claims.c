@@ -64,6 +64,13 @@ static void claim_query(struct engine *e, struct query *q, enum sql_id id, const
 	query_int(q, ":instance", instances_number(e->instances));
 }
 
+/* A claim that failed may be one all the same. */
+static void claim_doubt(struct claim *c, int64_t process, const struct query *q)
+{
+	if (q->failed && q->db && q->db->unclear)
+		c->holder = process;
+}
+
 /* Of the thread that is there, as *there says. */
 static enum claim_result claim_try_thread(
     struct engine *e, const struct lease *lease, int64_t process, bool *there, struct error *err)
@@ -76,6 +83,7 @@ static enum claim_result claim_try_thread(
 	taken = *there && query_column_int(&q, THREAD_GET_FENCE);
 	if (taken)
 		claim_note(lease->claim, process, &q);
+	claim_doubt(lease->claim, process, &q);
 	if (!pool_query_end(e->pool, &q))
 		return CLAIM_FAILED;
 	return taken ? CLAIM_TAKEN : CLAIM_BUSY;
@@ -102,6 +110,7 @@ static enum claim_result claim_try_name(
 
 	claim_query(e, &q, SQL_CLAIM_NAME, lease->thread_id, process, err);
 	taken = query_row(&q);
+	claim_doubt(lease->claim, process, &q);
 	if (!pool_query_end(e->pool, &q))
 		return CLAIM_FAILED;
 	if (!taken)
@@ -125,7 +134,6 @@ static enum claim_result claim_try(struct engine *e, const struct lease *lease, 
 
 	if (!instances_process(e->instances, &process, err))
 		return CLAIM_FAILED;
-	lease->claim->holder = process;
 	do {
 		result = claim_try_thread(e, lease, process, &there, err);
 		if (result == CLAIM_BUSY && !there)
