@@ -65,4 +65,10 @@ ok "[ $(cat client*/acknowledged | wc -l) -ge 8 ]" "turns are acknowledged: $(ca
 is "$(cat client*/acknowledged | sort | comm -23 - answered)" '' 'all of these are there, with their answers'
 is "$(cat client*/refused | sort | comm -12 - answered)" '' 'of those that were refused there is no answer'
 is "$(uniq -d asked; uniq -d answered)" '' 'and nothing is there twice'
+claimed() {
+	psql "postgresql:///postgres?host=$PG&user=agent&options=-csearch_path%3Dagentgraph" -Atc \
+		'SELECT (SELECT count(*) FROM threads WHERE holder IS NOT NULL) + (SELECT count(*) FROM unborn)'
+}
+nobody_has_any() { [ "$(claimed)" = 0 ]; }
+ok 'wait_for 20 nobody_has_any' 'no thread stays claimed for a request that is over' || diag "$(claimed) are"
 done_testing
