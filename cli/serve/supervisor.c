@@ -290,12 +290,14 @@ static void note_service(struct supervisor *s, int64_t now)
 {
 	bool nobody = s->phase == PHASE_SERVING && children_serving(&s->children) == 0;
 
-	if (!nobody && turns_away(s, now))
+	if (!nobody && s->turned_away)
 		log_info("a worker serves again");
-	if (!nobody)
+	if (!nobody) {
 		s->unserved = 0;
-	else if (!s->unserved)
+		s->turned_away = false;
+	} else if (!s->unserved) {
 		s->unserved = now;
+	}
 }
 
 /* Milliseconds until something is due; -1: nothing is. */
@@ -342,8 +344,10 @@ static void supervisor_wait_for_something(struct supervisor *s)
 		log_info("worker %ld serves", (long)ready);
 	}
 	if (fds[3].revents)
-		while ((fd = accept4(s->fastcgi, NULL, NULL, SOCK_CLOEXEC)) >= 0)
+		while ((fd = accept4(s->fastcgi, NULL, NULL, SOCK_CLOEXEC)) >= 0) {
 			close(fd);
+			s->turned_away = true;
+		}
 	while (read(s->signals, &info, sizeof(info)) == (ssize_t)sizeof(info))
 		on_signal(s, &info);
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)

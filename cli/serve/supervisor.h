@@ -83,6 +83,7 @@ struct supervisor {
 	struct children children;
 	unsigned generation;
 	int64_t unserved; /* since when no worker serves; 0: one does */
+	bool turned_away; /* somebody was, since then */
 	struct bound socket_bound, relay_bound, follow_bound;
 	int64_t look_at; /* when to see whether the sockets are still there */
 	struct history history;
