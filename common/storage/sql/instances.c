@@ -164,6 +164,14 @@ bool instances_bury(struct instances *i, struct error *err)
 
 /* ---- what could not be given back ---- */
 
+static void instances_keep(struct instances *i, struct unreleased *u)
+{
+	pthread_mutex_lock(&i->lock);
+	u->next = i->unreleased;
+	i->unreleased = u;
+	pthread_mutex_unlock(&i->lock);
+}
+
 void instances_release_later(
     struct instances *i, int64_t holder, int64_t row, int64_t fence, const char *thread_id)
 {
@@ -174,10 +182,7 @@ void instances_release_later(
 	u->row = row;
 	u->fence = fence;
 	memcpy(u->thread_id, thread_id, size);
-	pthread_mutex_lock(&i->lock);
-	u->next = i->unreleased;
-	i->unreleased = u;
-	pthread_mutex_unlock(&i->lock);
+	instances_keep(i, u);
 }
 
 static bool instances_drop(struct instances *i, const struct unreleased *u, struct error *err)
@@ -192,7 +197,7 @@ static bool instances_drop(struct instances *i, const struct unreleased *u, stru
 	return pool_query_end(i->engine->pool, &q);
 }
 
-/* Who has its lease here has claimed it anew, and gives it back. */
+/* Not while somebody here has its lease, who may claim it anew: false without an error then. */
 static bool instances_disown(struct instances *i, const struct unreleased *u, struct error *err)
 {
 	struct lease *lease = lease_acquire(i->engine->leases, u->thread_id, CLAIM_REJECT, 0, err);
@@ -200,7 +205,7 @@ static bool instances_disown(struct instances *i, const struct unreleased *u, st
 	bool ok;
 
 	if (!lease)
-		return !error_is_set(err);
+		return false;
 	pool_query(i->engine->pool, &q, SQL_CLAIM_DISOWN, err);
 	query_text(&q, ":thread_id", u->thread_id);
 	query_int(&q, ":process", u->holder);
@@ -210,25 +215,24 @@ static bool instances_disown(struct instances *i, const struct unreleased *u, st
 	return ok;
 }
 
-/* Only its thread takes them. */
+/* Only its thread takes them; what cannot be released now waits for the next time. */
 static bool instances_release(struct instances *i, struct error *err)
 {
-	struct unreleased *u;
+	struct unreleased *u, *next;
 
-	for (;;) {
-		pthread_mutex_lock(&i->lock);
-		u = i->unreleased;
-		i->unreleased = u ? u->next : NULL;
-		pthread_mutex_unlock(&i->lock);
-		if (!u)
-			return true;
-		bool ok = u->row ? instances_drop(i, u, err) : instances_disown(i, u, err);
-		if (!ok)
-			instances_release_later(i, u->holder, u->row, u->fence, u->thread_id);
-		free(u);
-		if (!ok)
-			return false;
+	pthread_mutex_lock(&i->lock);
+	u = i->unreleased;
+	i->unreleased = NULL;
+	pthread_mutex_unlock(&i->lock);
+	for (; u; u = next) {
+		next = u->next;
+		if (!error_is_set(err) &&
+		    (u->row ? instances_drop(i, u, err) : instances_disown(i, u, err)))
+			free(u);
+		else
+			instances_keep(i, u);
 	}
+	return !error_is_set(err);
 }
 
 /* ---- its thread ---- */
