@@ -10,7 +10,7 @@ set -u
 . "$TOP_SRCDIR/t/bench/history.sh"
 . "$TOP_SRCDIR/t/bench/peers.sh"
 
-: "${WORKERS:=1 2 4 8}" "${INSTANCES:=1 2 3}" "${IDLE:=100 1000 4000}" "${KINDS:=workers instances sockets}"
+: "${WORKERS:=1 2 4 8}" "${INSTANCES:=1 2 3}" "${IDLE:=100 1000}" "${KINDS:=workers instances sockets}"
 : "${OUTPUT:=$TOP_BUILDDIR/t/bench}"
 CLIENT=${CLIENT:-$TOP_BUILDDIR/t/bench/websocket}
 built "$AGENTGRAPH" "$CLIENT"
@@ -50,7 +50,7 @@ workers() {
 	done >"$OUTPUT/wide-workers.tsv"
 }
 
-# All are there from the beginning, and nginx asks so many of them.
+# One more joins those that are there, and nginx asks all of them.
 instances() {
 	if ! why=$("$TOP_SRCDIR/t/postgresql-server" there); then
 		echo "# no instances: $why"
