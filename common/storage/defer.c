@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #define DELAY_MS 2
-#define NAP_MS 2
+#define NAP_MS 10
 #define NAPS_FOR_MS 200
 
 enum deferred_state { WAITS, BEING_WRITTEN, SETTLED };
