@@ -276,6 +276,17 @@ run other o1 hello
 api GET /v1/threads/k/runs
 is "$(listed)" 'k3 k4' 'other threads do not matter'
 
+# Where many are kept, an eighth of them goes at a time.
+serve_stop
+printf '{"agent":"builtin:demo","runs":{"keep":16}}\n' >agentgraph.json
+api_start
+for i in $(seq 17); do run many "m$i" hello; done
+api GET /v1/threads/many/runs
+is "$(listed | wc -w)" 17 'one more than are kept may stay'
+run many m18 hello
+api GET /v1/threads/many/runs
+is "$(listed | wc -w) $(listed | sed 's/.* //')" '16 m3' 'until two go together'
+
 # ---- processes that die
 
 serve_stop

@@ -122,7 +122,7 @@ static bool write_fits_row(const struct thread_write *w)
 /* Whether the record of that number may have some beside those that do. */
 static bool change_has_record(const struct change *c, int64_t number)
 {
-	int64_t keep = c->st->runs_keep, first = keep && number > keep ? number - keep : 1;
+	int64_t first = record_oldest(c->st->runs_keep, number);
 
 	if (!instances_know_records(engine_of(c->st)->instances))
 		return false;

@@ -208,6 +208,19 @@ static bool record_trim_apart(struct db *db, int64_t thread, int64_t number, enu
 	return true;
 }
 
+/* Of how many runs one removes records. */
+static int64_t record_trim_piece(int64_t keep)
+{
+	return keep < 16 ? 1 : keep / 8;
+}
+
+int64_t record_oldest(int64_t keep, int64_t number)
+{
+	int64_t most = keep + record_trim_piece(keep) - 1;
+
+	return keep && number > most ? number - most + 1 : 1;
+}
+
 bool record_trim_begun(const struct storage *st, struct db *db, int64_t thread, int64_t number,
     int64_t keep, struct moves *moves, struct error *err)
 {
@@ -215,7 +228,7 @@ bool record_trim_begun(const struct storage *st, struct db *db, int64_t thread, 
 	bool apart = false;
 	struct query q;
 
-	if (!keep || number <= keep)
+	if (!keep || number <= keep || number % record_trim_piece(keep))
 		return true;
 	number -= keep;
 	query_start(&q, db, SQL_RUN_TRIM_LOOK, err);
