@@ -8,7 +8,8 @@
  * the first token
  *
  * An answer has TOKENS tokens, each an event and a write of its own.  The model "slow" waits 50 ms
- * before each, any other does not wait at all.
+ * before each; "late" thinks for 20 ms, and then waits half a millisecond before each; any other
+ * does not wait at all.
  */
 #include "base/memory.h"
 
@@ -28,6 +29,8 @@
 
 #define TOKENS 200
 #define SLOW_US 50000
+#define LATE_US 20000
+#define PACE_US 500
 #define STACK_SIZE (64 * 1024)
 #define REQUEST_SIZE (16 * 1024)
 
@@ -86,15 +89,25 @@ static bool send_chunk(int fd, const char *event)
 	return send_all(fd, chunk, (size_t)len);
 }
 
-static bool answer(int fd, bool slow)
+static unsigned pause_us(const char *request, int token)
+{
+	if (strstr(request, "\"slow\""))
+		return SLOW_US;
+	if (strstr(request, "\"late\""))
+		return token == 0 ? LATE_US : PACE_US;
+	return 0;
+}
+
+static bool answer(int fd, const char *request)
 {
 	static const char head[] = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
 				   "Transfer-Encoding: chunked\r\n\r\n";
 	if (!send_all(fd, head, sizeof(head) - 1))
 		return false;
 	for (int i = 0; i < TOKENS; i++) {
-		if (slow)
-			usleep(SLOW_US);
+		unsigned pause = pause_us(request, i);
+		if (pause)
+			usleep(pause);
 		if (!send_chunk(fd,
 			"data: {\"id\":\"chatcmpl-1\",\"object\":\"chat.completion.chunk\",\"created\":1,"
 			"\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"tok \"},"
@@ -110,7 +123,7 @@ static void *serve(void *arg)
 {
 	int fd = (int)(intptr_t)arg;
 	char *request = xmalloc(REQUEST_SIZE);
-	while (read_request(fd, request) && answer(fd, strstr(request, "\"slow\"") != NULL))
+	while (read_request(fd, request) && answer(fd, request))
 		continue;
 	free(request);
 	close(fd);

@@ -60,8 +60,12 @@ both() { echo "$(rate through) $(rate direct)"; }
 rounds rates both
 ratio tokens rates
 
-direct=$("$MODEL" first "$PORT" /v1/chat/completions "$ASK" 100)
-through=$("$MODEL" first "${BASE##*:}" /v1/graph/stream "$RUN" 100)
+serve_stop
+
+# One that thinks before it speaks, as they do: a new thread is stored meanwhile.
+agent late
+direct=$("$MODEL" first "$PORT" /v1/chat/completions "$(echo "$ASK" | sed 's/fast/late/')" 50)
+through=$("$MODEL" first "${BASE##*:}" /v1/graph/stream "$RUN" 50)
 result first-token "$(echo "$through $direct" | awk 'NF == 2 { printf "%.3f", $1 - $2 }')" "$through/$direct"
 serve_stop
 
