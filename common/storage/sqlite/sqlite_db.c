@@ -283,17 +283,25 @@ static void sqlite_blob(struct query *q, const char *name, const void *value, si
 		sqlite_fail(q, rc);
 }
 
+/* Asked once a millisecond, as it costs a call of the system, and a few rows may be large. */
 static int sqlite_progress(void *arg)
 {
-	const struct waiter *waiter = arg;
+	struct sqlite_db *db = arg;
+	int64_t now = clock_monotonic_ms();
 
-	return waiter->gone(waiter->arg);
+	if (now == db->waiter_asked_at)
+		return 0;
+	db->waiter_asked_at = now;
+	return db->waiter->gone(db->waiter->arg);
 }
 
 static void sqlite_watch(struct query *q, const struct waiter *waiter)
 {
-	sqlite3_progress_handler(
-	    sqlite_db_of(q->db)->handle, WATCHED_STEPS, sqlite_progress, (void *)waiter);
+	struct sqlite_db *db = sqlite_db_of(q->db);
+
+	db->waiter = waiter;
+	db->waiter_asked_at = clock_monotonic_ms();
+	sqlite3_progress_handler(db->handle, WATCHED_STEPS, sqlite_progress, db);
 }
 
 static bool sqlite_row(struct query *q)
@@ -348,9 +356,13 @@ static const void *sqlite_take_blob(struct query *q, int column, size_t *size)
 
 static void sqlite_end(struct query *q)
 {
+	struct sqlite_db *db = sqlite_db_of(q->db);
+
 	sqlite3_reset(q->stmt);
 	sqlite3_clear_bindings(q->stmt);
-	sqlite3_progress_handler(sqlite_db_of(q->db)->handle, 0, NULL, NULL);
+	if (db->waiter)
+		sqlite3_progress_handler(db->handle, 0, NULL, NULL);
+	db->waiter = NULL;
 }
 
 /* ---- databases ---- */

@@ -15,6 +15,8 @@ struct sqlite_db {
 	const char **names[SQL_COUNT];       /* of their parameters, and NULL behind them */
 	int64_t patience_ms;                 /* how long a lock is waited for */
 	int64_t busy_until;                  /* when the present wait for a lock ends */
+	const struct waiter *waiter;         /* for the present query; or NULL */
+	int64_t waiter_asked_at;
 };
 
 extern const struct db_driver sqlite_driver;
