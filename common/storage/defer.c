@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #define DELAY_MS 2
-#define NAP_MS 5 /* so long more may the first chunk of a stream wait */
+#define NAP_MS 5 /* so long may the first chunk of a stream wait */
 #define NAPS_FOR_MS 200
 
 enum deferred_state { WAITS, BEING_WRITTEN, SETTLED };

@@ -53,6 +53,11 @@ void balance_count(struct balance *balance, int change)
 		atomic_fetch_add(&balance->own->in_hand, change);
 }
 
+bool balance_busy(const struct balance *balance)
+{
+	return balance->own && atomic_load(&balance->own->in_hand) > 0;
+}
+
 void balance_waits(struct balance *balance, int64_t now)
 {
 	if (balance->own)

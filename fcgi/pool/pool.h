@@ -125,6 +125,9 @@ void balance_join(struct balance *balance, struct shared *shared);
 /* A connection was accepted (1), or is done (-1); from any thread. */
 void balance_count(struct balance *balance, int change);
 
+/* Whether the process has any in hand. */
+bool balance_busy(const struct balance *balance);
+
 /* Somebody waits for connections at this time of clock_monotonic_ms; 0: nobody does any more. */
 void balance_waits(struct balance *balance, int64_t now);
 
@@ -138,7 +141,8 @@ bool balance_ahead(const struct balance *balance, int64_t now);
  * good, and comes back to any thread when the body is there.
  *
  * One at a time waits for the listening socket, which the other processes of the pool share, and
- * for the end; the processes take connections in turn.
+ * for the end; the processes take connections in turn.  Who has just answered takes one that is
+ * there already out of turn, while the process has other requests in hand.
  */
 
 struct workers;

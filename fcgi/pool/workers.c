@@ -370,10 +370,13 @@ static int next_connection(
 
 /*
  * A connection that is there already, or -1.  Who has just answered takes it without a turn: to
- * wake another thread for it costs more than a tenth of what a small request does.
+ * wake another thread for it costs more than a tenth of what a small request does.  Where there is
+ * nothing else to do others are as near, and processes keep to their order.
  */
 static int waiting_connection(struct workers *workers)
 {
+	if (!balance_busy(&workers->balance))
+		return -1;
 	pthread_mutex_lock(&workers->lock);
 	bool others_first = workers->arrived;
 	pthread_mutex_unlock(&workers->lock);

@@ -63,6 +63,15 @@ is "$(left)" 1 'the server runs'
 serve_stop
 ok 'wait_for 10 none_left' 'and ends with the service'
 
+# Where none of the variables is set that a server may have, it has none.
+printf '#!/bin/sh\nunset PATH HOME USER LANG TZ TMPDIR\nSECRET=s exec %s "$@"\n' "$AGENTGRAPH" >bare
+chmod +x bare
+whole=$AGENTGRAPH AGENTGRAPH=$WORK/bare
+again "$(mcp)"
+AGENTGRAPH=$whole
+is "$(told 'echo {"text":"hi"}')" hi 'a server needs no variables'
+is "$(tr '\0' '\n' <"/proc/$(tail -n 1 server/pids)/environ" | grep -c SECRET)" 0 'and gets none of the service'
+
 # ---- a choice of tools, and a prefix
 
 again "$(mcp '' '"tools": ["echo", "count"], "prefix": "x_"')"

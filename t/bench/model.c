@@ -89,25 +89,16 @@ static bool send_chunk(int fd, const char *event)
 	return send_all(fd, chunk, (size_t)len);
 }
 
-static unsigned pause_us(const char *request, int token)
-{
-	if (strstr(request, "\"slow\""))
-		return SLOW_US;
-	if (strstr(request, "\"late\""))
-		return token == 0 ? LATE_US : PACE_US;
-	return 0;
-}
-
 static bool answer(int fd, const char *request)
 {
 	static const char head[] = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
 				   "Transfer-Encoding: chunked\r\n\r\n";
 	if (!send_all(fd, head, sizeof(head) - 1))
 		return false;
+	bool slow = strstr(request, "\"slow\""), late = strstr(request, "\"late\"");
 	for (int i = 0; i < TOKENS; i++) {
-		unsigned pause = pause_us(request, i);
-		if (pause)
-			usleep(pause);
+		if (slow || late)
+			usleep(slow ? SLOW_US : i == 0 ? LATE_US : PACE_US);
 		if (!send_chunk(fd,
 			"data: {\"id\":\"chatcmpl-1\",\"object\":\"chat.completion.chunk\",\"created\":1,"
 			"\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"tok \"},"

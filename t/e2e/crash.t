@@ -39,6 +39,22 @@ is "$(cut -d ' ' -f 1 answer.worker)" 503 'its client is told when the worker is
 wait_for 10 pings
 interrupted worker 'a killed worker'
 
+# Who starts the service may have said that nobody wants to hear of children's ends.
+printf '#!/bin/sh\nexec env --ignore-signal=CHLD %s "$@"\n' "$AGENTGRAPH" >deaf
+chmod +x deaf
+serve_stop
+heard=$AGENTGRAPH AGENTGRAPH=$WORK/deaf
+serve_start
+AGENTGRAPH=$heard
+killed=$(workers | head -n 1)
+replaced() { [ "$(workers | wc -l)" = 2 ] && ! workers | grep -qx "$killed"; }
+kill -9 "$killed"
+wait_for 10 replaced
+ok replaced 'a killed worker is replaced also where SIGCHLD was ignored'
+serve_stop
+serve_start
+state=$STATE
+
 # An answer that is too long to be in memory, or in nginx, as a whole.
 jq -n '{messages: [range(20) | {role: "user", content: ("x" * 300000)}]}' >long
 for _ in 1 2 3 4 5 6; do

@@ -18,8 +18,8 @@
 
 #define PATIENCE_MS 5000
 #define RETRY_NS 300000
-#define WATCHED_STEPS 50 /* of SQLite's machine: a few rows */
-#define NOBODY_WAITS 499 /* as web servers log it */
+#define WATCHED_STEPS 500 /* of SQLite's machine: some tens of rows */
+#define NOBODY_WAITS 499  /* as web servers log it */
 
 static const char *sqlite_vfs; /* what files are opened with */
 
@@ -283,7 +283,7 @@ static void sqlite_blob(struct query *q, const char *name, const void *value, si
 		sqlite_fail(q, rc);
 }
 
-/* Asked once a millisecond, as it costs a call of the system, and a few rows may be large. */
+/* Asked once a millisecond, as it costs a call of the system. */
 static int sqlite_progress(void *arg)
 {
 	struct sqlite_db *db = arg;
@@ -300,7 +300,7 @@ static void sqlite_watch(struct query *q, const struct waiter *waiter)
 	struct sqlite_db *db = sqlite_db_of(q->db);
 
 	db->waiter = waiter;
-	db->waiter_asked_at = clock_monotonic_ms();
+	db->waiter_asked_at = 0;
 	sqlite3_progress_handler(db->handle, WATCHED_STEPS, sqlite_progress, db);
 }
 

@@ -8,6 +8,8 @@
  */
 #define TRIM_QUEUED_MOST 100
 
+#define TRIM_PIECE_MOST 64
+
 void record_read_row(struct query *q, struct run_record *r)
 {
 	*r = (struct run_record){
@@ -208,10 +210,12 @@ static bool record_trim_apart(struct db *db, int64_t thread, int64_t number, enu
 	return true;
 }
 
-/* Of how many runs one removes records. */
+/* How many records a run removes, where those before it have left them to it. */
 static int64_t record_trim_piece(int64_t keep)
 {
-	return keep < 16 ? 1 : keep / 8;
+	int64_t piece = keep < 16 ? 1 : keep / 8;
+
+	return piece < TRIM_PIECE_MOST ? piece : TRIM_PIECE_MOST;
 }
 
 int64_t record_oldest(int64_t keep, int64_t number)

@@ -36,11 +36,11 @@ bool record_drop(const struct storage *st, struct db *db, int64_t thread, int64_
 int64_t record_oldest(int64_t keep, int64_t number);
 
 /*
- * Removes what is too old, by the number of a thread's latest run; keep 0 removes nothing.  As old
- * records lie in pages of their own, several go at a time, so that there are up to an eighth more.
- * Begun: the run begins, and so what says that it runs is dead; while others wait it is counted how
- * many are over, and while very many do nothing is removed.  Ended: the run has ended in the
- * background. Then that is counted, too.
+ * Removes what is too old, by the number of a thread's latest run; keep 0 removes nothing.  Begun:
+ * the run begins, and so what says that it runs is dead; while others wait it is counted how many
+ * are over, and while very many do nothing is removed.  As old records lie in pages of their own,
+ * most runs leave theirs to a later one, so that there are up to an eighth more.  Ended: the run
+ * has ended in the background.  Then that is counted, too.
  */
 bool record_trim_begun(const struct storage *st, struct db *db, int64_t thread, int64_t number,
     int64_t keep, struct moves *moves, struct error *err);
