@@ -159,6 +159,15 @@ static bool follow_client_pending(const struct follow_client *client)
 	    (client->block && client->block_sent < client->block->len);
 }
 
+/* It went away by itself; a run that is not to outlive it ends. */
+static void follow_client_lose(struct follow_client *client)
+{
+	bool follows = client->stage == CLIENT_STREAM || client->stage == CLIENT_WAIT;
+	if (follows && client->ticket.cancels && client->run->state == FOLLOWED_ACTIVE)
+		follow_cancel(client->follow->mender, client->run->thread_id, client->run->run_id);
+	follow_client_drop(client);
+}
+
 /* Sends what there is of *sent to len; false when the socket takes no more for now, or for good. */
 static bool follow_client_put(
     struct follow_client *client, const char *data, size_t len, size_t *sent)
@@ -168,7 +177,7 @@ static bool follow_client_put(
 		if (put < 0 && errno == EINTR)
 			continue;
 		if (put < 0 && errno != EAGAIN)
-			follow_client_drop(client);
+			follow_client_lose(client);
 		if (put < 0)
 			return false;
 		*sent += (size_t)put;
@@ -365,6 +374,7 @@ static void follow_client_admit(struct follow_client *client)
 	client->place.in.skip = ticket->skip;
 	if (ticket->kind == RUN_TICKET_WAIT) {
 		client->stage = CLIENT_WAIT;
+		client->deadline = follow->now + (ticket->until - clock_now()) / 1000;
 		followed_run_doubt(&follow->runs, client->run, follow->now);
 		follow_client_watch(client, 0);
 		return;
@@ -410,15 +420,6 @@ static void follow_client_read_head(struct follow_client *client)
 
 /* ---- what happens to it ---- */
 
-/* It went away by itself; a run that is not to outlive it ends. */
-static void follow_client_lose(struct follow_client *client)
-{
-	bool follows = client->stage == CLIENT_STREAM || client->stage == CLIENT_WAIT;
-	if (follows && client->ticket.cancels && client->run->state == FOLLOWED_ACTIVE)
-		follow_cancel(client->follow->mender, client->run->thread_id, client->run->run_id);
-	follow_client_drop(client);
-}
-
 void follow_client_event(struct follow_client *client, uint32_t events)
 {
 	if (client->stage == CLIENT_GONE)
@@ -451,7 +452,7 @@ void follow_client_tick(struct follow_client *client)
 		if (follow->now >= client->deadline)
 			follow_client_drop(client);
 	} else if (client->stage == CLIENT_WAIT) {
-		if (client->run->state != FOLLOWED_ACTIVE || clock_now() >= client->ticket.until)
+		if (client->run->state != FOLLOWED_ACTIVE || follow->now >= client->deadline)
 			follow_client_send_on(client);
 	} else if (!follow_client_pending(client)) {
 		bool hears = client->ticket.events || client->told;

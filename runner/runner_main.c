@@ -144,7 +144,9 @@ static bool watch_drain(struct watch *w, int64_t ms)
 	while (!over && !hurried && (left = end - clock_monotonic_ms()) > 0) {
 		watch_wait(w, left);
 		hurried = watch_signalled(w) && clock_monotonic_ms() - start >= SAME_SIGNAL_MS;
-		over = w->fds[WATCH_DONE].revents && (!w->retries || retries_reap(w->retries) == 0);
+		/* the end of each stays readable until it is reaped */
+		unsigned retried = w->retries ? retries_reap(w->retries) : 0;
+		over = w->fds[WATCH_DONE].revents && !retried;
 		if (!over && w->fds[WATCH_DONE].revents)
 			clock_sleep_ms(10); /* it stays readable */
 	}

@@ -169,6 +169,15 @@ void output_mute(struct output *out)
 	pthread_mutex_unlock(&out->lock);
 }
 
+void output_break(struct output *out)
+{
+	pthread_mutex_lock(&out->lock);
+	out->broken = true;
+	ws_output_empty(out);
+	pthread_cond_broadcast(&out->room);
+	pthread_mutex_unlock(&out->lock);
+}
+
 size_t output_waiting(struct output *out)
 {
 	pthread_mutex_lock(&out->lock);

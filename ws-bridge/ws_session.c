@@ -158,6 +158,10 @@ static void hold_or_go_on(struct session *s, const struct turns_state *turns)
 static bool ws_session_go_on(struct session *s)
 {
 	bool ending = s->interrupts || s->gone || s->in.ended;
+	/* a relay says that the client is gone before it ends: this one has died, and websocketd,
+	 * which keeps the other end of the output, reads nothing for it */
+	if (s->in.ended && !s->gone && s->out.joins)
+		output_break(&s->out);
 	if (s->interrupts || output_is_broken(&s->out))
 		turns_drop_waiting(s->turns);
 	struct turns_state turns = turns_look(s->turns, ending || s->held);

@@ -89,18 +89,22 @@ static enum turns_end ws_turns_handle(struct turns *turns, const struct frame *f
 	const struct ticket *ticket = turns->ticket;
 	const struct socket_session session = {
 	    ticket->credential_exp, ticket->route, ticket->address ? ticket->address : "unknown"};
-	struct error err = {0};
+	enum turns_end end = TURNS_GO_ON;
 	struct call call;
-	if (!turns->service->storage && !service_open_storage(turns->service, &err)) {
-		log_error("%s", *err.cause ? err.cause : err.detail);
-		error_release(&err);
-		return TURNS_FAILED;
-	}
 	call_init(&call, turns->service, ticket->request_id);
+	if (!turns->service->storage && !service_open_storage(turns->service, &call.error)) {
+		log_error("%s", *call.error.cause ? call.error.cause : call.error.detail);
+		/* a database that is away comes back, and the next frame looks again */
+		if (call.error.kind == ERR_TRANSIENT_STORAGE)
+			socket_refuse(&call, NULL, &turns->sink);
+		else
+			end = TURNS_FAILED;
+		call_release(&call);
+		return end;
+	}
 	cJSON *user = arena_json(call.arena, cJSON_Duplicate(ticket->user, true));
 	const struct identity identity = ticket_identity(ticket, user);
 	call_identify(&call, &identity);
-	enum turns_end end = TURNS_GO_ON;
 	switch (frame->kind) {
 	case FRAME_TEXT:
 		if (socket_frame(&call, &session, frame->text, frame->len, &turns->sink) ==

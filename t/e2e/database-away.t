@@ -13,6 +13,7 @@ head -c 24 /dev/zero >control
 
 cat >facts.py <<'PYTHON'
 """facts.py BASE OTHER CRASH DIRECTORY CONTROL"""
+import asyncio
 import datetime
 import http.client
 import json
@@ -21,6 +22,8 @@ import subprocess
 import sys
 import threading
 import time
+
+import websockets
 
 BASE, OTHER = (url.split("//")[1] for url in sys.argv[1:3])
 CRASH, DIRECTORY, CONTROL = sys.argv[3:6]
@@ -81,6 +84,23 @@ def clock(seconds):
         f.write(struct.pack("=q", seconds))
 
 
+async def new_socket():
+    """One that begins while there is no database is told so, and goes on when there is one."""
+    async with websockets.connect("ws://%s/v1/graph/ws" % BASE) as ws:
+        await ws.send('{"messages": [{"role": "user", "content": "hello"}]}')
+        chunk = json.loads(await ws.recv())
+        say((chunk["event"], chunk["data"]["error_code"]) == ("error", "TRANSIENT_STORAGE_ERROR"),
+            "the first frame of a socket is refused for now", chunk)
+        subprocess.run([CRASH, "crash", DIRECTORY])
+        await ws.send('{"messages": [{"role": "user", "content": "hello"}]}')
+        while chunk["event"] != "updates":
+            chunk = json.loads(await asyncio.wait_for(ws.recv(), 30))
+            if chunk["event"] == "error":
+                await asyncio.sleep(0.3)
+                await ws.send('{"messages": [{"role": "user", "content": "hello"}]}')
+        say(chunk["data"]["status"] == "done", "and the next one, with the database there, is taken", chunk)
+
+
 def away():
     """The database goes, while a stream is read and a run is in the background, and comes again."""
     text = "/slow 20 150"
@@ -93,7 +113,7 @@ def away():
     until(20, lambda: len(seen) > 5 and data(OTHER, "GET", "/v1/threads/q/runs/r").get("step", 0) > 1)
     subprocess.run([CRASH, "crash", DIRECTORY + "."])
     time.sleep(2)
-    subprocess.run([CRASH, "crash", DIRECTORY])
+    asyncio.run(new_socket())
     reader.join()
     say(until(60, lambda: is_over(OTHER, "q") and is_over(OTHER, "s")), "every run comes to an end")
     record = data(OTHER, "GET", "/v1/threads/q/runs/r")

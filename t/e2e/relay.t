@@ -174,6 +174,8 @@ a182000000006869 1002 a second reserved bit
 88820000000003ec 1002 a close with 1004
 88820000000003ed 1002 a close with 1005
 88820000000003ee 1002 a close with 1006
+88820000000003f4 1012 a close with 1012
+88820000000003f6 1014 a close with 1014
 88820000000003f7 1002 a close with 1015
 8882000000000bb7 1002 a close with 2999
 888200000000ffff 1002 a close with 65535
@@ -263,6 +265,15 @@ wait $HELD 2>/dev/null
 rm -f held.*
 echo '{"agent": "builtin:demo", "websocket": {"max_connections": 2}}' >agentgraph.json
 start_relay capped
+session 'text=!deaf' reset >/dev/null
+session 'text=!deaf' reset >/dev/null
+refused() {
+	ANSWER=$(request "$ROUTE,$GOOD,$KEY,$VERSION,X-Agentgraph-Ticket: $(ticket)")
+	case $ANSWER in 503*) ;; *) false ;; esac
+}
+wait_for 3 refused
+refused_with 503 TOO_MANY_CONNECTIONS 1013 "helpers that go on without their clients are counted by themselves"
+ok 'wait_for 20 no_helpers' "until they end"
 HELD=
 hold_open 2
 ANSWER=$(request "$ROUTE,$GOOD,$KEY,$VERSION,X-Agentgraph-Ticket: $(ticket)")

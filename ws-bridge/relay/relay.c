@@ -74,10 +74,12 @@ static bool relay_take_signals(struct relay *relay)
 	struct signalfd_siginfo info;
 	bool end = false;
 	while (read(relay->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
-		if (info.ssi_signo == SIGHUP)
+		if (info.ssi_signo == SIGHUP) {
 			relay->settings->reload(relay->settings);
-		else
+			relay->room.max = LONG_MESSAGES * relay->settings->message_limit;
+		} else {
 			end = true;
+		}
 	}
 	return end;
 }
@@ -119,6 +121,7 @@ static void relay_release(struct relay *relay)
 	}
 	connection_sweep(relay);
 	tally_clear(&relay->users);
+	tally_clear(&relay->users_leaving);
 	tally_clear(&relay->used);
 	tally_clear(&relay->used_before);
 	close(relay->epoll);

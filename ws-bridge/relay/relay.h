@@ -76,6 +76,8 @@ struct relay {
 	struct connection *dead;        /* to be freed at the end of the turn */
 	int64_t taken;                  /* slots */
 	struct tally users;             /* slots of each verified user */
+	int64_t leaving;                /* helpers without a client */
+	struct tally users_leaving;     /* those of each verified user */
 	struct frames_room room;        /* for what clients have sent in part */
 	struct tally used, used_before; /* tickets of this period and the one before */
 	int64_t period_end;

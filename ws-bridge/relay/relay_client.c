@@ -75,10 +75,16 @@ static bool relay_client_take_slot(
 {
 	struct relay *relay = c->relay;
 	const struct relay_settings *settings = relay->settings;
-	if (settings->max_connections && relay->taken >= settings->max_connections)
+	/* helpers whose clients have left go on for as long as their runs do, and are no fewer for
+	 * it */
+	if (settings->max_connections &&
+	    (relay->taken >= settings->max_connections ||
+		relay->leaving >= settings->max_connections))
 		return error_set(err, ERR_TOO_MANY_CONNECTIONS, NULL);
 	if (ticket->verified && settings->max_connections_per_user &&
-	    tally_count(&relay->users, ticket->user_id) >= settings->max_connections_per_user)
+	    (tally_count(&relay->users, ticket->user_id) >= settings->max_connections_per_user ||
+		tally_count(&relay->users_leaving, ticket->user_id) >=
+		    settings->max_connections_per_user))
 		return error_set(
 		    err, ERR_TOO_MANY_CONNECTIONS, "Too many connections for this user");
 	relay->taken++;
@@ -100,12 +106,10 @@ void client_drop(struct connection *c)
 		c->relay->taken--;
 		metrics_gauge(GAUGE_SOCKETS, -1);
 		metrics_gauge(GAUGE_LIVE, -c->live);
+		if (c->user)
+			tally_add(&c->relay->users, c->user, -1);
 	}
-	if (c->user)
-		tally_add(&c->relay->users, c->user, -1);
 	c->has_slot = false;
-	free(c->user);
-	c->user = NULL;
 	c->client_stage = CLIENT_GONE;
 }
 

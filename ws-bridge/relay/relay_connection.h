@@ -101,7 +101,7 @@ struct connection {
 	enum helper_stage helper_stage;
 	char accept[HANDSHAKE_ACCEPT_SIZE];        /* for the client */
 	char helper_accept[HANDSHAKE_ACCEPT_SIZE]; /* expected from websocketd */
-	char *request_id, *user, *subprotocol;     /* of the ticket; user: counted for it */
+	char *request_id, *user, *subprotocol;     /* of the ticket; user: a verified one */
 	bool has_slot;
 	bool live;      /* the slot is one of a live agent */
 	bool hold;      /* the helper wants nothing from the client for now */

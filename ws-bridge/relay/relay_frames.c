@@ -10,7 +10,10 @@
 #include <wslay/wslay.h>
 
 #define CODE_TRY_AGAIN_LATER 1013 /* wslay has no name for it */
-#define PONGS_MOST 65536          /* bytes, until the peer has taken all that waits for it */
+#define CODES_OF_WSLAY 1011 /* those above, which were registered later, it takes for mistakes */
+#define CODES_KNOWN 1014
+#define CLOSE_FRAME 0x88 /* how one begins */
+#define PONGS_MOST 65536 /* bytes, until the peer has taken all that waits for it */
 
 struct frames {
 	wslay_event_context_ptr wslay;
@@ -30,7 +33,47 @@ struct frames {
 	int answer;   /* of the close frame to send at the end of a feed; 0: none */
 };
 
+/* ---- The end of what is read */
+
+static struct buf frames_detach(struct frames *frames)
+{
+	struct buf message = frames->message;
+	if (frames->setup.room)
+		frames->setup.room->used -= message.len;
+	frames->message = (struct buf){0};
+	return message;
+}
+
+static void relay_frames_forget(struct frames *frames)
+{
+	struct buf message = frames_detach(frames);
+	buf_release(&message);
+}
+
+/* Reads no further.  wslay itself goes on until its callback returns. */
+static void relay_frames_stop(struct frames *frames)
+{
+	frames->stopped = true;
+	frames->in_len = 0;
+	wslay_event_shutdown_read(frames->wslay);
+	relay_frames_forget(frames);
+}
+
+/* Callbacks cannot answer: frames_feed does. */
+static void relay_frames_fail(struct frames *frames, int code)
+{
+	relay_frames_stop(frames);
+	frames->code = frames->answer = code;
+}
+
 /* ---- What wslay calls */
+
+/* The code of a close frame, whose content begins there under that mask, or under none. */
+static int relay_frames_code(const unsigned char *content, const unsigned char *mask)
+{
+	int first = content[0] ^ (mask ? mask[0] : 0), second = content[1] ^ (mask ? mask[1] : 0);
+	return first << 8 | second;
+}
 
 /*
  * What can be given of a frame that begins here: its head, and a control frame whole; 0 when that
@@ -50,6 +93,15 @@ static size_t relay_frames_begin(struct frames *frames)
 	size_t part = whole ? head + len : head;
 	if (frames->in_len < part)
 		return 0;
+	bool masked = in[1] & 128;
+	if (in[0] == CLOSE_FRAME && whole && len >= 2 &&
+	    masked == (frames->setup.role == FRAMES_OF_CLIENT)) {
+		int code = relay_frames_code(in + head, masked ? in + head - 4 : NULL);
+		if (code > CODES_OF_WSLAY && code <= CODES_KNOWN) {
+			relay_frames_fail(frames, code);
+			return 0;
+		}
+	}
 	uint64_t payload = more ? 0 : len;
 	for (size_t i = 0; i < more; i++)
 		payload = payload << 8 | in[2 + i];
@@ -98,37 +150,6 @@ static int frames_mask(wslay_event_context_ptr wslay, uint8_t *to, size_t len, v
 	(void)user_data;
 	memset(to, 0, len);
 	return 0;
-}
-
-static struct buf frames_detach(struct frames *frames)
-{
-	struct buf message = frames->message;
-	if (frames->setup.room)
-		frames->setup.room->used -= message.len;
-	frames->message = (struct buf){0};
-	return message;
-}
-
-static void relay_frames_forget(struct frames *frames)
-{
-	struct buf message = frames_detach(frames);
-	buf_release(&message);
-}
-
-/* Reads no further.  wslay itself goes on until its callback returns. */
-static void relay_frames_stop(struct frames *frames)
-{
-	frames->stopped = true;
-	frames->in_len = 0;
-	wslay_event_shutdown_read(frames->wslay);
-	relay_frames_forget(frames);
-}
-
-/* Callbacks cannot answer: frames_feed does. */
-static void relay_frames_fail(struct frames *frames, int code)
-{
-	relay_frames_stop(frames);
-	frames->code = frames->answer = code;
 }
 
 /* wslay takes a close frame of one byte for one without a code (RFC 6455, 5.5.1: 0, or 2 and more).

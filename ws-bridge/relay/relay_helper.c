@@ -203,7 +203,7 @@ void helper_tick(struct connection *c)
 		break;
 	case HELPER_CHECKING:
 		relay_helper_fail(c, "the helper is not ready in time");
-		helper_leave(c, 1011);
+		helper_drop(c); /* it serves nobody yet */
 		break;
 	case HELPER_LEAVING:
 		log_warning("a helper has not said its last word in time");

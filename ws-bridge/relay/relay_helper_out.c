@@ -11,8 +11,19 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+static void relay_helper_count_leaving(struct connection *c, int change)
+{
+	c->relay->leaving += change;
+	if (c->user)
+		tally_add(&c->relay->users_leaving, c->user, change);
+}
+
 void helper_enter(struct connection *c, enum helper_stage stage, int64_t wait_ms)
 {
+	if (c->helper_stage == HELPER_LEAVING)
+		relay_helper_count_leaving(c, -1);
+	if (stage == HELPER_LEAVING)
+		relay_helper_count_leaving(c, 1);
 	c->helper_stage = stage;
 	c->helper.deadline = wait_ms ? c->relay->now + wait_ms : 0;
 }

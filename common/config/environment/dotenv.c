@@ -160,6 +160,30 @@ cJSON *dotenv_parse(const char *text, size_t len, struct dotenv_fault *fault)
 	return NULL;
 }
 
+/* What this process has from its file; NULL: nothing. */
+static cJSON *dotenv_own;
+
+/* What is as it was is not touched, as other threads of a process that loads again may look. */
+static void dotenv_apply(const cJSON *variables)
+{
+	cJSON *own = cJSON_CreateObject();
+	const cJSON *v;
+	cJSON_ArrayForEach(v, variables) {
+		const char *now = getenv(v->string);
+		if (now && !json_get(dotenv_own, v->string))
+			continue;
+		if (!now || strcmp(now, v->valuestring) != 0)
+			setenv(v->string, v->valuestring, 1);
+		cJSON_AddStringToObject(own, v->string, v->valuestring);
+	}
+	cJSON_ArrayForEach(v, dotenv_own) {
+		if (!json_get(own, v->string))
+			unsetenv(v->string);
+	}
+	cJSON_Delete(dotenv_own);
+	dotenv_own = own;
+}
+
 #define MOST_FAULTS 100
 
 void dotenv_load(const char *path, const char *source, struct problems *problems)
@@ -185,10 +209,8 @@ void dotenv_load(const char *path, const char *source, struct problems *problems
 		for (; p && p < end && *p != '\n'; p++)
 			*p = ' ';
 	}
-	const cJSON *v;
-	cJSON_ArrayForEach(v, variables) {
-		setenv(v->string, v->valuestring, 0);
-	}
+	if (variables)
+		dotenv_apply(variables);
 	cJSON_Delete(variables);
 	free(text);
 }

@@ -27,9 +27,9 @@ struct dotenv_fault {
 cJSON *dotenv_parse(const char *text, size_t len, struct dotenv_fault *fault);
 
 /*
- * Puts the variables of the file path into the environment, except those that exist there.  source
- * is the key that named the file, for messages ("agentgraph.json: env").  To be called before there
- * are threads.
+ * Puts the variables of the file path into the environment, except those that exist there; those of
+ * an earlier call change with the file.  source is the key that named the file, for messages
+ * ("agentgraph.json: env").  To be called by one thread, the first time before there are others.
  */
 void dotenv_load(const char *path, const char *source, struct problems *problems);
 

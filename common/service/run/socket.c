@@ -26,7 +26,7 @@ static const cJSON *asked_thread(const cJSON *frame)
 
 /* One error chunk for a frame that does not run.  Its shape is that of
  * doc/protocol-sockets.md#rejected-frames: no run, no metadata. */
-static void socket_refuse(struct call *call, const cJSON *frame, struct chunk_sink *sink)
+void socket_refuse(struct call *call, const cJSON *frame, struct chunk_sink *sink)
 {
 	struct error_view view;
 	const cJSON *thread_id = asked_thread(frame);

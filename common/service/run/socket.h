@@ -27,6 +27,9 @@ struct socket_session {
 enum socket_next socket_frame(struct call *call, const struct socket_session *session,
     const char *text, size_t len, struct chunk_sink *sink);
 
+/* Answers a frame that could not be looked at, with the call's error. */
+void socket_refuse(struct call *call, const cJSON *frame, struct chunk_sink *sink);
+
 /* Answers a frame that is not looked at: binary, or larger than MAX_REQUEST_SIZE. */
 void socket_refuse_binary(struct call *call, struct chunk_sink *sink);
 void socket_refuse_large(struct call *call, struct chunk_sink *sink);
