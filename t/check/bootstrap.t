@@ -72,6 +72,7 @@ new_machine()
 #!/bin/sh
 cunit=$(pkg-config --list-all | grep -c '^cunit1 ')
 sed "s/@CUNIT@/$cunit/" ../Makefile.in >Makefile
+echo "$@" >options
 : >config.status
 echo "checking for everything"
 END
@@ -80,6 +81,8 @@ all: agentgraph
 agentgraph:
 	@echo compiling
 	@printf '#!/bin/sh\necho served "$$@"\n' >$@ && chmod +x $@
+install:
+	@cp options "$$MACHINE/placed"
 check:
 	@[ @CUNIT@ = 1 ] || { echo "CUnit is missing" >&2; exit 1; }
 	@printf '%s\n' '2.5 1.0 t/quick.t' '80.0 3.0 t/slow.t' >"$$TEST_TIMES"
@@ -108,6 +111,8 @@ test_that 'no npm is asked for' not installed npm
 test_that 'the smallest compiler is taken' installed gcc-11
 test_that 'nothing that was fetched is kept' grep -q 'install -y .*APT::Keep-Downloaded-Packages=false' "$MACHINE/apt"
 test_that 'what only documents need is named' said 'apt-get install poppler-utils'
+test_that 'install works after it' bootstrap install --prefix=/opt/agentgraph
+test_that 'with its options, not those for the debugger' test "$(cat "$MACHINE/placed")" = --prefix=/opt/agentgraph
 test_that 'check works after it, with what has come since' check_passes
 test_that 'it tells how long each pass took' said '^bootstrap: _build-san: [0-9]+ s for the build, [0-9]+ s for the tests'
 test_that 'and which test most' said '^ *80\.0 s +3\.0 s +t/slow\.t$'
