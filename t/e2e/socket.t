@@ -426,9 +426,11 @@ async def again(word):
 
 @fact
 async def relay_dies():
-    """so is the relay, with new connections waiting meanwhile; its clients' runs end by themselves"""
+    """so is the relay, with new connections waiting meanwhile; its clients' runs end by themselves, with megabytes to say"""
+    for _ in range(20):
+        rest("POST", "/v1/threads/unrelayed/messages", {"messages": [{"role": "user", "content": "x" * 40000}]})
     ws = await connect()
-    await ws.send(fresh("/slow 6 200", "unrelayed"))
+    await ws.send(fresh("/slow 6 200", "unrelayed", response_granularity="full"))
     await ws.recv()
     first = member("agentgraph-relay")
     os.kill(first, signal.SIGKILL)
