@@ -12,6 +12,7 @@ env -u CFLAGS -u CPPFLAGS -u MAKEFLAGS -u MAKELEVEL make -s AGENTGRAPH_INCLUDE="
 ok $? 'the example is built' || diag "$(cat make.out)"
 AUTH_KEYS=$PWD/keys.txt
 export AUTH_KEYS
+jq '.langgraph = {enabled: true}' agentgraph.json >more.json && mv more.json agentgraph.json
 api_start
 
 ask() { with "$1" POST /v1/graph/invoke "$(a_run /whoami "$2")"; }
@@ -41,6 +42,14 @@ for action in fix stop; do
 		is "$(said)" "403 PERMISSION_ERROR Not authorized to $action graph" "that thread is asked about before a $action"
 	done
 done
+with key-of-bob POST /lg/threads/prune '{"thread_ids":["sales-1"]}'
+is "$STATUS" 403 'nor is a thread that only a body names deleted by everybody'
+with key-of-bob POST /lg/threads/search '{"ids":["sales-1","sales-1"],"select":["values"]}'
+is "$STATUS $BODY" '200 []' 'or found'
+with key-of-bob POST /lg/threads '{"thread_id":"sales-1","if_exists":"do_nothing","config":{"thread_id":"x"}}'
+is "$STATUS" 403 'or read because it is there already'
+with key-of-ann POST /lg/threads/search '{"ids":["sales-1","sales-1"],"select":["thread_id"]}'
+is "$(printf '%s' "$BODY" | jq -c .)" '[{"thread_id":"sales-1"}]' 'who may read it finds it, once'
 api DELETE /v1/threads/sales-1 '{}' 'X-Api-Key: key-of-ann'
 is "$STATUS" 403 'not everybody deletes'
 api DELETE /v1/threads/sales-1 '{}' 'X-Api-Key: key-of-sue'

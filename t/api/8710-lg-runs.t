@@ -101,6 +101,12 @@ and with the values :: of("values")[-1] | [.__interrupt__[0].value.question, (.m
 TABLE
 lg_wait s '{"assistant_id":"demo","input":null}'
 is "$(json '.__interrupt__[0].value.question' "$BODY")" 'May I?' 'it is told again to who says nothing'
+api POST /lg/threads/s/runs '{"assistant_id":"demo","input":null}'
+run=$(json .run_id "$BODY")
+over() { api GET "/lg/threads/s/runs/$run" && case $(json .status "$BODY") in pending | running) false ;; esac; }
+wait_for 20 over
+api GET /lg/threads/s/state
+is "$(json '[.tasks[].interrupts[].value.question] | join(" ")' "$BODY")" 'May I?' 'and not answered by a run in the background that says nothing'
 lg_wait s '{"assistant_id":"demo","command":{"resume":"yes"}}'
 is "$STATUS $(json '.messages[-1].content' "$BODY")" '200 answer: yes' 'the answer goes on'
 lg_wait s '{"assistant_id":"demo","command":{"resume":"yes"}}'

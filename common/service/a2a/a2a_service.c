@@ -64,7 +64,7 @@ static bool a2a_close_pause(struct call *call, const struct a2a_task *task)
 	bool ok = !same || change_append(&change, NULL);
 	change_end(&change);
 	return ok &&
-	    (!storage->pushes ||
+	    (!same || !storage->pushes ||
 		storage->runs->pushes_tell(storage, &call->ctx, task->thread.row,
 		    task->runs[task->count - 1].number, RUN_STOPPED, &call->error));
 }
@@ -92,9 +92,13 @@ static cJSON *a2a_cancel(struct call *call, const struct a2a_request *rq)
 		a2a_fault(call, A2A_TASK_NOT_CANCELABLE, "Task '%.200s' is over", task.id);
 		return NULL;
 	}
-	bool ok = task.state == A2A_INPUT_REQUIRED
-	    ? a2a_close_pause(call, &task) && a2a_task_find(call, task.id, "stop", &task)
-	    : a2a_stop(call, &task);
+	int64_t until = clock_monotonic_ms() + CANCEL_MS;
+	bool ok = true;
+	/* who answers its question meanwhile may make it ask another one, or go on */
+	while (ok && task.state == A2A_INPUT_REQUIRED && clock_monotonic_ms() < until)
+		ok = a2a_close_pause(call, &task) && a2a_task_find(call, named.id, "stop", &task);
+	if (ok && !a2a_state_is_over(task.state))
+		ok = a2a_stop(call, &task);
 	return ok ? a2a_task_view(call, &task, &shown) : NULL;
 }
 

@@ -37,16 +37,6 @@ const char *lg_run_location(struct call *call, const char *thread_id, const char
 	return arena_take(call->arena, &out);
 }
 
-/* Neither input nor an answer: a pause before or behind a node is over, one that asks is told
- * again. */
-static void lg_go_on(struct turn *turn)
-{
-	const struct thread *thread = &turn->thread;
-	if (thread->status == RUN_INTERRUPTED && thread->pause_json &&
-	    thread_pause_kind(thread) == PAUSE_BY_NODE)
-		turn->in.has_resume = false;
-}
-
 bool lg_run_open(struct call *call, const char *thread_id, const cJSON *body, struct lg_run *run)
 {
 	struct turn *turn = &run->turn;
@@ -63,7 +53,7 @@ bool lg_run_open(struct call *call, const char *thread_id, const cJSON *body, st
 		return false;
 	}
 	if (run->in.goes_on)
-		lg_go_on(turn);
+		turn_go_on(turn);
 	run->location = lg_run_location(call, thread_id, turn->run_id);
 	return true;
 }
@@ -221,7 +211,7 @@ cJSON *lg_run_create(struct call *call, const char *thread_id, const cJSON *body
 	struct lg_input in;
 	if (!lg_input_read(call, thread_id, body, true, &in))
 		return NULL;
-	const struct background_beside beside = {.modes = in.modes};
+	const struct background_beside beside = {.modes = in.modes, .goes_on = in.goes_on};
 	return lg_run_answer(call, background_submit(call, in.body, &beside));
 }
 

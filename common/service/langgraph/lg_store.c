@@ -183,8 +183,9 @@ const cJSON *lg_item_of(struct call *call, const cJSON *memory)
 	const cJSON *labels = json_get(item, "namespace");
 	bool ok = cJSON_IsArray(labels) && json_str(item, "key") &&
 	    cJSON_IsObject(json_get(item, "value"));
+	int count = 0;
 	cJSON_ArrayForEach(label, labels)
-		ok = ok && cJSON_IsString(label);
+		ok = ok && cJSON_IsString(label) && ++count <= LG_LABELS_MOST;
 	return ok ? item : NULL;
 }
 

@@ -134,6 +134,13 @@ static cJSON *lg_thread_edit(struct call *call, const cJSON *body, struct lg_thr
 	return error_is_set(&call->error) ? NULL : edit;
 }
 
+/* The route was allowed without knowing which threads its body names. */
+static bool lg_thread_permit(struct call *call, const char *id, const char *action)
+{
+	const struct permission permission = {"checkpointer", action, id};
+	return call_permit(call, &permission);
+}
+
 bool lg_thread_create(struct call *call, const cJSON *body, struct lg_reply *reply)
 {
 	struct lg_thread_body b;
@@ -146,8 +153,11 @@ bool lg_thread_create(struct call *call, const cJSON *body, struct lg_reply *rep
 			      : json_str(edit, "thread_id");
 	if (!made && (call->error.kind != ERR_THREAD_EXISTS || strcmp(b.if_exists, "raise") == 0))
 		return false;
-	if (!made)
+	if (!made) {
 		error_release(&call->error);
+		if (!lg_thread_permit(call, id, "read"))
+			return false;
+	}
 	return lg_thread_read(call, id, reply);
 }
 
@@ -193,7 +203,8 @@ cJSON *lg_threads_prune(struct call *call, const cJSON *body)
 			return NULL;
 		if (!cJSON_IsString(id))
 			continue;
-		if (thread_remove(call, id->valuestring, NULL))
+		if (lg_thread_permit(call, id->valuestring, "delete") &&
+		    thread_remove(call, id->valuestring, NULL))
 			count++;
 		else if (call->error.kind == ERR_RESOURCE_NOT_FOUND)
 			error_release(&call->error);
@@ -339,7 +350,8 @@ static bool lg_search_add(
 {
 	struct thread thread;
 	struct run_flags flags;
-	if (!thread_look(call, thread_id, &thread, &flags)) {
+	if (!lg_thread_permit(call, thread_id, "read") ||
+	    !thread_look(call, thread_id, &thread, &flags)) {
 		bool gone = call->error.kind == ERR_RESOURCE_NOT_FOUND ||
 		    call->error.kind == ERR_PERMISSION || call->error.kind == ERR_VALIDATION;
 		if (gone)
@@ -349,6 +361,17 @@ static bool lg_search_add(
 	lg_thread_item(call, &thread, &flags, &reply->items[reply->count]);
 	lg_select(&reply->items[reply->count++], select);
 	return true;
+}
+
+/* Whether one of the items before it is the same text. */
+static bool lg_search_repeats(const cJSON *ids, const cJSON *item)
+{
+	const char *id = cJSON_GetStringValue(item);
+	const cJSON *before = ids->child;
+	while (before != item &&
+	    (!id || !cJSON_IsString(before) || strcmp(before->valuestring, id) != 0))
+		before = before->next;
+	return before != item;
 }
 
 bool lg_threads_search(struct call *call, const cJSON *body, struct lg_reply *reply)
@@ -371,7 +394,7 @@ bool lg_threads_search(struct call *call, const cJSON *body, struct lg_reply *re
 	cJSON_ArrayForEach(item, ids) {
 		const char *id =
 		    cJSON_IsObject(item) ? json_str(item, "thread_id") : cJSON_GetStringValue(item);
-		if (id && (int64_t)reply->count < s.body.limit &&
+		if (id && (int64_t)reply->count < s.body.limit && !lg_search_repeats(ids, item) &&
 		    !lg_search_add(call, id, s.body.select, reply))
 			return false;
 	}

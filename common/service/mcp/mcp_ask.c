@@ -45,10 +45,10 @@ static const cJSON *mcp_interrupts(const struct turn *turn)
 static const char *mcp_interrupt_ids(struct arena *a, const cJSON *interrupts)
 {
 	const cJSON *interrupt;
-	const char *ids = "";
+	struct buf ids = {0};
 	cJSON_ArrayForEach(interrupt, interrupts)
-		ids = arena_printf(a, "%s%s%s", ids, *ids ? "," : "", json_str(interrupt, "id"));
-	return ids;
+		buf_printf(&ids, "%s%s", ids.len ? "," : "", json_str(interrupt, "id"));
+	return arena_take(a, &ids);
 }
 
 bool mcp_schema_is_flat(const cJSON *schema)

@@ -79,6 +79,10 @@ void turn_open_apart(struct turn *turn);
 bool turn_open_background(
     struct turn *turn, struct lease *lease, const struct run_background *background);
 
+/* Of an open turn with neither input nor an answer: a pause before or behind a node is over, one in
+ * which a node asks is told again. */
+void turn_go_on(struct turn *turn);
+
 /*
  * Decides and runs.  False with call->error set when the input does not fit the thread (nothing was
  * stored) or the run failed.  observer is what the run is watched by.

@@ -191,6 +191,14 @@ bool turn_open_background(
 	return error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Thread not found");
 }
 
+void turn_go_on(struct turn *turn)
+{
+	const struct thread *thread = &turn->thread;
+	if (thread->status == RUN_INTERRUPTED && thread->pause_json &&
+	    thread_pause_kind(thread) == PAUSE_BY_NODE)
+		turn->in.has_resume = false;
+}
+
 void turn_end(struct turn *turn)
 {
 	if (turn->lease)

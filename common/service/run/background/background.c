@@ -286,6 +286,8 @@ static void background_run(struct background *b, struct lease *lease)
 		turn = (struct turn){.call = call, .run_id = job->run_id};
 	turn.thread.thread_id = job->thread_id;
 	ok = turn_open_background(&turn, lease, &b->run) && ok;
+	if (ok && cJSON_IsTrue(json_get(body, BACKGROUND_GOES_ON)))
+		turn_go_on(&turn);
 	if (background_keep(b, &turn)) {
 		background_watch(b, &turn, ok);
 		chunk_keeper_end(turn.keeper);

@@ -13,9 +13,11 @@
 #include "storage/runs.h"
 
 /* What other protocols want beside a run, and no body says. */
-#define BACKGROUND_MODES "lg_modes" /* in the body that is kept with a job */
+#define BACKGROUND_MODES "lg_modes" /* in the body that is kept with a job, as is the next */
+#define BACKGROUND_GOES_ON "lg_goes_on"
 struct background_beside {
 	int64_t modes; /* run_input.modes */
+	bool goes_on;  /* turn_go_on */
 	const struct push *push;
 };
 

@@ -28,7 +28,8 @@ struct submission {
 	double delay;
 	const cJSON *metadata;
 	struct run_job job;
-	int64_t modes; /* of background_beside */
+	int64_t modes; /* of background_beside, as is the next */
+	bool goes_on;
 	bool is_known; /* the thread has a run of that id */
 };
 
@@ -66,8 +67,8 @@ static bool submission_read(struct submission *s, const cJSON *body)
 /* The body that is executed: with ids, and without what has been heeded. */
 static const char *submission_body(struct submission *s, const cJSON *body)
 {
-	static const char *const heeded[] = {
-	    "thread_id", "webhook", "delay", "metadata", "multitask_strategy", BACKGROUND_MODES};
+	static const char *const heeded[] = {"thread_id", "webhook", "delay", "metadata",
+	    "multitask_strategy", BACKGROUND_MODES, BACKGROUND_GOES_ON};
 	const cJSON *config = json_opt(body, "config"), *item;
 	cJSON *out = cJSON_CreateObject(), *ids = cJSON_CreateObject();
 	cJSON_ArrayForEach(item, config) {
@@ -86,6 +87,8 @@ static const char *submission_body(struct submission *s, const cJSON *body)
 	json_add_str(out, "thread_id", s->job.thread_id);
 	if (s->modes)
 		json_add_int(out, BACKGROUND_MODES, s->modes);
+	if (s->goes_on)
+		cJSON_AddTrueToObject(out, BACKGROUND_GOES_ON);
 	char *text = arena_print(s->call->arena, out);
 	cJSON_Delete(out);
 	return text;
@@ -241,7 +244,9 @@ static bool submission_queue(struct submission *s)
 cJSON *background_submit(
     struct call *call, const cJSON *body, const struct background_beside *beside)
 {
-	struct submission s = {.call = call, .modes = beside ? beside->modes : 0};
+	struct submission s = {.call = call,
+	    .modes = beside ? beside->modes : 0,
+	    .goes_on = beside && beside->goes_on};
 	if (!call->service->config->runs_background) {
 		error_set(&call->error, ERR_RUNS_NOT_CONFIGURED, NULL);
 		return NULL;
