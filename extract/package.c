@@ -28,7 +28,8 @@ struct reading {
 	size_t entries;
 	struct piece *pieces;
 	size_t count;
-	const char *why; /* NULL while all is well */
+	size_t characters; /* in all of them */
+	const char *why;   /* NULL while all is well */
 };
 
 static bool package_refuse(struct reading *r, const char *why)
@@ -77,6 +78,31 @@ static void package_read_part(struct reading *r, unsigned long order)
 
 /* ---- all of them ---- */
 
+static int package_compare(const void *a, const void *b)
+{
+	const struct piece *x = a, *y = b;
+	if (x->order != y->order)
+		return x->order < y->order ? -1 : 1;
+	return x->place < y->place ? -1 : x->place > y->place;
+}
+
+/* Lets go of the last ones, of which there is no room for a word behind the others. */
+static void package_drop_surplus(struct reading *r)
+{
+	for (;;) {
+		struct piece *last = NULL;
+		for (size_t i = 0; i < r->count; i++)
+			if (r->pieces[i].out.characters &&
+			    (!last || package_compare(&r->pieces[i], last) > 0))
+				last = &r->pieces[i];
+		if (!last || r->characters - last->out.characters < PROSE_CHARACTERS)
+			return;
+		r->characters -= last->out.characters;
+		prose_release(&last->out);
+		last->out = (struct prose){0};
+	}
+}
+
 static bool package_admit(struct reading *r, struct archive_entry *entry)
 {
 	if (++r->entries > DOCUMENT_ENTRIES)
@@ -86,6 +112,14 @@ static bool package_admit(struct reading *r, struct archive_entry *entry)
 	int64_t size = archive_entry_size(entry);
 	r->told += size > 0 && size <= DOCUMENT_UNPACKED ? size : 0;
 	return size > DOCUMENT_UNPACKED ? package_fits(r, size) : package_fits(r, r->told);
+}
+
+static void package_add_part(struct reading *r, unsigned long order)
+{
+	package_read_part(r, order);
+	r->characters += r->pieces[r->count - 1].out.characters;
+	if (r->characters > PROSE_CHARACTERS)
+		package_drop_surplus(r);
 }
 
 /* Goes through the whole archive: an entry that nobody reads may make it a bomb. */
@@ -103,16 +137,8 @@ static void package_walk(struct reading *r)
 		if (!name)
 			name = archive_entry_pathname(entry);
 		if (package_admit(r, entry) && r->package->wanted(name ? name : "", &order))
-			package_read_part(r, order);
+			package_add_part(r, order);
 	}
-}
-
-static int package_compare(const void *a, const void *b)
-{
-	const struct piece *x = a, *y = b;
-	if (x->order != y->order)
-		return x->order < y->order ? -1 : 1;
-	return x->place < y->place ? -1 : x->place > y->place;
 }
 
 const char *package_read(

@@ -102,15 +102,20 @@ static bool check_owner(struct access *access, const struct identity *identity,
     const struct permission *permission, struct arena *a, struct error *err)
 {
 	struct error failure = {0};
-	const char *owner = NULL;
+	const char *owner = NULL, *now = NULL;
 	if (!is_guarded(access, permission))
 		return true;
 	if (!identity->user_id)
 		return access_deny(permission, err);
 	if (!permission->resource_id || !access->owners)
 		return true;
-	if (owner_cache_get(access->owners, permission->resource_id, a, &owner, &failure))
-		return !owner || access_owns(access, identity, permission, owner, err);
+	const char *id = permission->resource_id;
+	if (owner_cache_get(access->owners, id, a, &owner, &failure)) {
+		if (!owner || strcmp(identity->user_id, owner) == 0)
+			return true;
+		if (owner_cache_ask(access->owners, id, owner, a, &now, &failure))
+			return !now || access_owns(access, identity, permission, now, err);
+	}
 	/* A lookup that fails denies; the log has why. */
 	log_error("the owner of a thread cannot be looked up: %s",
 	    *failure.cause ? failure.cause : failure.detail);

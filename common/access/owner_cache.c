@@ -168,6 +168,16 @@ bool owner_cache_get(struct owner_cache *owners, const char *thread_id, struct a
 	return true;
 }
 
+bool owner_cache_ask(struct owner_cache *owners, const char *thread_id, const char *kept,
+    struct arena *a, const char **owner, struct error *err)
+{
+	if (!owners->storage->threads->owner(owners->storage, NULL, a, thread_id, owner, err))
+		return false;
+	if (!*owner || strcmp(*owner, kept) != 0)
+		owner_cache_evict(owners, thread_id);
+	return true;
+}
+
 void owner_cache_evict(struct owner_cache *owners, const char *thread_id)
 {
 	atomic_fetch_add(generation_of(owners, thread_id), 1);

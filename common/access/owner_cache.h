@@ -36,6 +36,14 @@ void owner_cache_free(struct owner_cache *owners); /* NULL is fine */
 bool owner_cache_get(struct owner_cache *owners, const char *thread_id, struct arena *a,
     const char **owner, struct error *err);
 
+/*
+ * The same from the database alone, about one who is kept and is not who asks: other instances tell
+ * nobody of the threads that they delete, and a shared cache may have been away.  What was kept and
+ * is wrong is forgotten.
+ */
+bool owner_cache_ask(struct owner_cache *owners, const char *thread_id, const char *kept,
+    struct arena *a, const char **owner, struct error *err);
+
 /* Forgets the thread everywhere.  Called before it is deleted, in case this process dies on the
  * way, and again afterwards, in case it was asked for in between. */
 void owner_cache_evict(struct owner_cache *owners, const char *thread_id);

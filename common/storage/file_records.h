@@ -31,7 +31,7 @@ struct file_record {
 	const char *sha256;
 	int64_t created_at; /* microseconds */
 	int64_t
-	    touched_at; /* likewise: when it was last used, to a day; add sets it to created_at */
+	    touched_at; /* likewise: when it was last used, to an hour; add sets it to created_at */
 	const char *backend, *key;
 	enum text_state text_state;
 	const char *text; /* what was extracted, or NULL; get leaves it out */

@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define DAY_US (86400 * INT64_C(1000000))
-#define MEMORY_MAX (1LL << 30) /* bytes of all files in memory together */
+#define TOUCH_US (3600 * INT64_C(1000000)) /* how exactly it is known when a file was used */
+#define MEMORY_MAX (1LL << 30)             /* bytes of all files in memory together */
 
 /* The layout of the region SHARED_FILES. */
 struct files_region {
@@ -209,7 +209,7 @@ void files_touch(
 	struct error err = {0};
 	int64_t now = clock_now();
 
-	if (now - record->touched_at < DAY_US)
+	if (now - record->touched_at < TOUCH_US)
 		return;
 	if (!f->records->ops->touch(f->records, ctx, record->file_id, now, &err))
 		log_warning("records of files: %s", err.cause);

@@ -66,7 +66,8 @@ static void add_description(struct download *d)
 
 /* ---- by this process ---- */
 
-/* What cannot be read any more cuts the answer short, which its length tells the client. */
+/* What cannot be read any more cuts the answer short, which its length tells the client.  For one
+ * who has left nothing is fetched. */
 static void send_bytes(struct download *d, struct blob *blob)
 {
 	struct request *rq = d->rq;
@@ -77,6 +78,10 @@ static void send_bytes(struct download *d, struct blob *blob)
 		ssize_t n = blob->blobs->ops->read(blob, buffer, want, at, &rq->call.error);
 		if (n <= 0)
 			break;
+		if (rq->client->gone && rq->client->gone(rq->client)) {
+			left = 0;
+			break;
+		}
 		rq->client->write(rq->client, buffer, (size_t)n);
 		at += n;
 		left -= n;

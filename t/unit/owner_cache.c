@@ -137,6 +137,29 @@ static void a_deleted_thread_is_forgotten_by_all(void)
 	close_two();
 }
 
+static void what_another_instance_deleted_is_found_out(void)
+{
+	struct arena *a = arena_new();
+	struct error err = {0};
+	const char *owner;
+	open_two("instances", NULL, NULL);
+	make(&one, "t", "alice");
+	CU_ASSERT_STRING_EQUAL(owner_of(&one, "t"), "alice");
+	CU_ASSERT(owner_cache_ask(one.owners, "t", "alice", a, &owner, &err));
+	CU_ASSERT_STRING_EQUAL(owner, "alice");
+	int64_t row = 0;
+	CU_ASSERT_FATAL(thread_exists(one.storage, "t", &row));
+	struct thread t = {.thread_id = "t", .row = row};
+	CU_ASSERT(remove_one(one.storage, &t, &err)); /* without a word to this instance */
+	make(&two, "t", "bob");
+	CU_ASSERT_STRING_EQUAL(owner_of(&one, "t"), "alice");
+	CU_ASSERT(owner_cache_ask(one.owners, "t", "alice", a, &owner, &err));
+	CU_ASSERT_STRING_EQUAL(owner, "bob");
+	CU_ASSERT_STRING_EQUAL(owner_of(&one, "t"), "bob");
+	close_two();
+	arena_free(a);
+}
+
 static void replace_owner(void)
 {
 	in_between = NULL;
@@ -322,6 +345,7 @@ static const struct unit_test tests[] = {
     {"an owner is looked up once", an_owner_is_looked_up_once},
     {"that there is no thread is never kept", that_there_is_none_is_never_kept},
     {"a deleted thread is forgotten by all processes", a_deleted_thread_is_forgotten_by_all},
+    {"what another instance deleted is found out", what_another_instance_deleted_is_found_out},
     {"a deletion during the lookup is noticed", a_deletion_during_the_lookup_is_noticed},
     {"a process that died while deleting leaves nothing wrong",
 	a_process_that_died_while_deleting_leaves_nothing},

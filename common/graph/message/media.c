@@ -24,6 +24,18 @@ static void graph_media_log_failure(const char *file_id, struct error *err)
 	error_release(err);
 }
 
+/* It is in use, also where nobody asks for its bytes. */
+static void graph_media_touch(ag_run *run, const char *file_id)
+{
+	struct arena *arena = arena_new();
+	struct file_record record;
+	struct error ignored = {0};
+	if (files_get(run->setup.files, &run->setup.ctx, arena, file_id, &record, &ignored))
+		files_touch(run->setup.files, &run->setup.ctx, &record);
+	error_release(&ignored);
+	arena_free(arena);
+}
+
 char *ag_media_text(ag_run *run, const cJSON *media)
 {
 	const char *file_id = json_str(media_of(media), "file_id");
@@ -32,6 +44,8 @@ char *ag_media_text(ag_run *run, const cJSON *media)
 		return NULL;
 	char *text = files_text(run->setup.files, &run->setup.ctx, file_id, &err);
 	graph_media_log_failure(file_id, &err);
+	if (text)
+		graph_media_touch(run, file_id);
 	return text;
 }
 
