@@ -107,6 +107,8 @@ offer deep.html text/html
 is "$STATUS" 200 'a page of 200000 nested elements'
 offer remote.xml text/xml
 is "$STATUS $TEXT" '200 "text\n"' 'a document type elsewhere is not fetched'
+is "$("$TOP_BUILDDIR/agentgraph-extract" "$XLSX" <repeats.xlsx 2>&1 | wc -c | tr -d ' ')" 3999997 \
+	'a workbook that says one long string in each of 240 sheets fits into memory'
 offer noise.docx $DOCX
 is "$STATUS $TEXT" '200 null' 'noise'
 unlike "$BODY" 'root:' 'nothing of this machine is in a text'

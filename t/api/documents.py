@@ -122,6 +122,9 @@ noise = bytearray(whole)
 for at in range(0, len(noise), 37):
     noise[at] = random.getrandbits(8)
 write("noise.docx", bytes(noise))
+package("repeats.xlsx", ("xl/sharedStrings.xml", f"<sst><si><t>{chr(0x1F600) * 999000}</t></si></sst>"),
+        *((f"xl/worksheets/sheet{i}.xml", '<worksheet><sheetData><row><c t="s"><v>0</v></c></row></sheetData></worksheet>')
+          for i in range(1, 241)), ("pad", random.randbytes(60000)))
 
 # One that says it is small: 60 MB in an entry of 100 bytes.
 packer = zlib.compressobj(9, zlib.DEFLATED, -15)
