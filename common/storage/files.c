@@ -58,16 +58,19 @@ static bool files_begin(struct files *f, const struct storage_context *ctx, stru
 	return f->begun;
 }
 
-static bool is_recorded(const char *file_id, void *arg)
+static enum blob_named is_recorded(const char *file_id, void *arg)
 {
 	struct arena *arena = arena_new();
 	struct file_record record;
 	struct error err = {0};
-	bool recorded = files_get(arg, NULL, arena, file_id, &record, &err) || error_is_set(&err);
+	enum blob_named named =
+	    files_get(arg, NULL, arena, file_id, &record, &err) ? BLOB_NAMED : BLOB_UNNAMED;
 
+	if (error_is_set(&err))
+		named = BLOB_UNKNOWN;
 	error_release(&err);
 	arena_free(arena);
-	return recorded;
+	return named;
 }
 
 /* The bucket of earlier days is read from as long as it is configured. */

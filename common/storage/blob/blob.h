@@ -52,8 +52,9 @@ struct blob_answer {
 	const char *type, *disposition; /* Content-Type, Content-Disposition */
 };
 
-/* Whether a record names these bytes; what is not known counts as recorded. */
-typedef bool blob_recorded(const char *file_id, void *arg);
+/* Whether a record names these bytes.  Of what is not known everything stays as it is. */
+enum blob_named { BLOB_UNNAMED, BLOB_NAMED, BLOB_UNKNOWN };
+typedef enum blob_named blob_recorded(const char *file_id, void *arg);
 
 struct blob_ops {
 	const char *name;

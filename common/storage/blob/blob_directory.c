@@ -287,13 +287,15 @@ static void blob_directory_sweep_one(
 	if (fd < 0)
 		return;
 	/* Who came to the lock after its holder had finished finds the name gone. */
-	if (flock(fd, LOCK_EX | LOCK_NB) == 0 && fstatat(root, name, &st, 0) == 0) {
-		bool keep = recorded(id, arg);
+	enum blob_named named = BLOB_UNKNOWN;
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0 && fstatat(root, name, &st, 0) == 0)
+		named = recorded(id, arg);
+	if (named != BLOB_UNKNOWN) {
 		blob_directory_key_of(id, key);
-		if (!keep)
+		if (named == BLOB_UNNAMED)
 			unlinkat(root, key, 0);
 		unlinkat(root, name, 0);
-		if (!keep && d->used && fstat(fd, &st) == 0)
+		if (named == BLOB_UNNAMED && d->used && fstat(fd, &st) == 0)
 			atomic_fetch_sub(d->used, st.st_size);
 	}
 	close(fd);

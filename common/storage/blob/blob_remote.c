@@ -191,7 +191,7 @@ static const char *cloud_sign(struct blobs *blobs, const char *key, const struct
 
 /* ---- what is left over ---- */
 
-/* With the lock of a writer that is dead; false when the store is out of reach. */
+/* With the lock of a writer that is dead; false when the store or the records are out of reach. */
 static bool sweep_entry(struct remote *c, const char *id, blob_recorded *recorded, void *arg)
 {
 	char *file = xasprintf("%s/%s", c->path, id);
@@ -201,7 +201,8 @@ static bool sweep_entry(struct remote *c, const char *id, blob_recorded *recorde
 	/* Who came to the lock after its holder had finished finds the name gone. */
 	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &ours) == 0 &&
 	    stat(file, &there) == 0 && there.st_ino == ours.st_ino) {
-		ok = recorded(id, arg) || take_away(c, id);
+		enum blob_named named = recorded(id, arg);
+		ok = named == BLOB_NAMED || (named == BLOB_UNNAMED && take_away(c, id));
 		if (ok)
 			unlink(file);
 	}
