@@ -114,8 +114,21 @@ static bool package_admit(struct reading *r, struct archive_entry *entry)
 	return size > DOCUMENT_UNPACKED ? package_fits(r, size) : package_fits(r, r->told);
 }
 
+/* Whether what lies before it leaves room for a word of a part. */
+static bool package_has_room(const struct reading *r, unsigned long order)
+{
+	const struct piece next = {.order = order, .place = r->count};
+	size_t before = 0;
+	for (size_t i = 0; i < r->count; i++)
+		if (package_compare(&r->pieces[i], &next) < 0)
+			before += r->pieces[i].out.characters;
+	return before < PROSE_CHARACTERS;
+}
+
 static void package_add_part(struct reading *r, unsigned long order)
 {
+	if (!package_has_room(r, order))
+		return;
 	package_read_part(r, order);
 	r->characters += r->pieces[r->count - 1].out.characters;
 	if (r->characters > PROSE_CHARACTERS)
