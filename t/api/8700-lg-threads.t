@@ -158,6 +158,10 @@ api POST /lg/threads/w/state "{\"values\":{\"messages\":$(human five)}}"
 api POST /lg/threads/w/state "{\"values\":{\"messages\":$(human six)},\"checkpoint\":{\"checkpoint_id\":\"$back\"}}"
 api GET /lg/threads/w/state
 is "$(json '.values.messages | map(.content) | join(" ")' "$BODY")" 'one two three four six' 'at a checkpoint the thread goes on from there'
+api POST /lg/threads/w/state "{\"values\":{\"notes\":\"n\"},\"checkpoint\":{\"checkpoint_id\":\"$back\"}}"
+is "$STATUS" 422 'what does not fit is refused there'
+api GET /lg/threads/w/state
+is "$(json '.values.messages | map(.content) | join(" ")' "$BODY")" 'one two three four six' 'and the thread stays where it was'
 parts='[{"type":"text","text":"see"},{"type":"image_url","image_url":{"url":"http://x/y.png"}},{"type":"image","mimeType":"image/png","data":"AAAA","metadata":{"name":"z"}}]'
 api POST /lg/threads/w/state "{\"values\":{\"messages\":[{\"role\":\"user\",\"content\":$parts}]}}"
 api GET /lg/threads/w/state

@@ -58,6 +58,7 @@ cJSON *lg_state_update(struct call *call, const char *thread_id, const cJSON *bo
 	const cJSON *update = lg_update_body(call, json_opt(body, "values"));
 	struct thread thread;
 	if (error_is_set(&call->error) || !update || !thread_find(call, thread_id, &thread) ||
+	    !state_update_check(call, thread_id, update) ||
 	    !lg_update_place(call, thread_id, &thread, checkpoint_id) ||
 	    !state_update(call, thread_id, update) || !thread_find(call, thread_id, &thread))
 		return NULL;

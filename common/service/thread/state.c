@@ -129,6 +129,12 @@ static cJSON *update_store(struct update *u)
 	return state ? data : NULL;
 }
 
+bool state_update_check(struct call *call, const char *thread_id, const cJSON *body)
+{
+	struct update u = {.call = call};
+	return update_read(&u, thread_id, body) && files_resolve(call, u.context);
+}
+
 cJSON *state_update(struct call *call, const char *thread_id, const cJSON *body)
 {
 	struct update u = {.call = call};
