@@ -195,6 +195,7 @@ asks() {
 wait_for 30 asks
 send_old now "\"taskId\":\"$task\"" '"configuration":{"blocking":false}'
 is "$(json .result.id "$BODY")" "$task" 'an answer may go there, too'
+unlike "$(state)" '^(input-required)?$' 'with which nothing is asked any more, though it may wait for its turn'
 wait_for 30 is_over
 is "$(json '.result.artifacts[0].parts[0].text' "$BODY")" 'answer: now' 'and is one'
 

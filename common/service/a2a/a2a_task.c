@@ -210,8 +210,8 @@ bool a2a_task_read(struct call *call, const char *task_id, struct a2a_task *task
 	if (!thread_find(call, thread_id, &task->thread) ||
 	    !record_now(call, thread_id, task_id, task->runs))
 		return error_status_of(&call->error) < 500 && a2a_task_missing(call, task_id);
-	if (task->runs->status == RUN_INTERRUPTED && !a2a_is_latest(&task->thread, task->runs) &&
-	    !a2a_task_follow(call, task))
+	/* what answers it may still wait for its turn */
+	if (task->runs->status == RUN_INTERRUPTED && !a2a_task_follow(call, task))
 		return false;
 	/* it may have gone on between the looks at its thread and at its runs */
 	if (task->runs[task->count - 1].status == RUN_INTERRUPTED &&
