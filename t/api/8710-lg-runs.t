@@ -104,9 +104,9 @@ is "$(json '.__interrupt__[0].value.question' "$BODY")" 'May I?' 'it is told aga
 api POST /lg/threads/s/runs '{"assistant_id":"demo","input":null}'
 run=$(json .run_id "$BODY")
 over() { api GET "/lg/threads/s/runs/$run" && case $(json .status "$BODY") in pending | running) false ;; esac; }
-wait_for 20 over
+ok 'wait_for 20 over' 'a run in the background that says nothing comes to its end'
 api GET /lg/threads/s/state
-is "$(json '[.tasks[].interrupts[].value.question] | join(" ")' "$BODY")" 'May I?' 'and not answered by a run in the background that says nothing'
+is "$(json '[.tasks[].interrupts[].value.question] | join(" ")' "$BODY")" 'May I?' 'and has answered nothing'
 lg_wait s '{"assistant_id":"demo","command":{"resume":"yes"}}'
 is "$STATUS $(json '.messages[-1].content' "$BODY")" '200 answer: yes' 'the answer goes on'
 lg_wait s '{"assistant_id":"demo","command":{"resume":"yes"}}'

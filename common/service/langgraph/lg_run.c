@@ -7,7 +7,6 @@
 #include "base/json/json.h"
 #include "base/json/json_quote.h"
 #include "graph/message/message.h"
-#include "graph/state.h"
 #include "service/langgraph/lg_assistant.h"
 #include "service/langgraph/lg_item.h"
 #include "service/langgraph/lg_message.h"
