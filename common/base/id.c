@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <openssl/evp.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -129,6 +130,14 @@ char *uuid7(char out[UUID_SIZE])
 	bytes[6] = (unsigned char)(tick >> 8);
 	bytes[7] = (unsigned char)tick;
 	return put_uuid(out, bytes, 7);
+}
+
+char *uuid8(const char *text, char out[UUID_SIZE])
+{
+	unsigned char digest[EVP_MAX_MD_SIZE];
+	if (EVP_Digest(text, strlen(text), digest, NULL, EVP_sha256(), NULL) != 1)
+		abort();
+	return put_uuid(out, digest, 8);
 }
 
 char *hex_id(char out[HEX_ID_SIZE])

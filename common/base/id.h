@@ -24,6 +24,9 @@ char *uuid4(char out[UUID_SIZE]);
  * sub-millisecond time). */
 char *uuid7(char out[UUID_SIZE]);
 
+/* UUID version 8 made of the SHA-256 of a text: always the same for it. */
+char *uuid8(const char *text, char out[UUID_SIZE]);
+
 /* 32 lower-case hexadecimal digits, random: file, memory and interrupt ids. */
 char *hex_id(char out[HEX_ID_SIZE]);
 

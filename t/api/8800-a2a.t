@@ -304,4 +304,51 @@ is "$(json .supportsAuthenticatedExtendedCard "$BODY")" false 'which its card sa
 api GET /.well-known/agent-card.json '' 'A2A-Version: 1.0'
 is "$(json .capabilities.extendedAgentCard "$BODY")" false 'as that of 1.0 does'
 
+# ---- in the background, behind another one
+
+immediately='"configuration":{"returnImmediately":true}'
+# taken: the context q has a run that goes on for some seconds, for whose end others wait; let_go ends it.
+taken() {
+	send '/slow 50 200' '"contextId":"q"' "$immediately"
+	slow=$(json .result.task.id "$BODY")
+	wait_for 20 is_running q
+}
+let_go() {
+	ask CancelTask "{\"id\":\"$slow\"}"
+	is "$(state)" TASK_STATE_CANCELED "$1"
+}
+
+taken
+send '/ask which?' '"contextId":"q"' "$immediately"
+asking=$(json .result.task.id "$BODY")
+twice=$(message this '"contextId":"q"')
+ask SendMessage "{$twice,$immediately}"
+task=$(json .result.task.id "$BODY")
+is "$(state)" TASK_STATE_SUBMITTED 'a message behind a run waits for its turn'
+ask SendMessage "{$twice,$immediately}"
+is "$(state) $(json .result.task.id "$BODY")" "TASK_STATE_SUBMITTED $task" 'sent again it is the same task'
+let_go 'the run before them is cancelled'
+wait_for 30 is_over
+is "$(json '.result.artifacts[0].parts[0].text' "$BODY")" 'answer: this' 'it answers what was asked before its turn came'
+ask SendMessage "{$twice,$immediately}"
+a2a_fault -32602 INVALID_PARAMS 'already' 'and is not heard again'
+ask GetTask "{\"id\":\"$asking\"}"
+is "$(state)" TASK_STATE_CANCELED 'the task that asked is over, as the answer has one of its own'
+
+
+# The runner has one place, which a run of another context takes.
+serve_stop
+a2a_configure '' '"runs":{"background":1}'
+send '/ask again?' '"contextId":"w"'
+asking=$(json .result.task.id "$BODY")
+taken
+send 'no hurry' '"contextId":"w"' "$immediately"
+is "$(state) $(json .result.task.id "$BODY")" "TASK_STATE_SUBMITTED $asking" 'an answer waits for a place'
+ask CancelTask "{\"id\":\"$asking\"}"
+is "$(state)" TASK_STATE_CANCELED 'its task can be cancelled meanwhile'
+let_go 'the run that has the place, too'
+send other '"contextId":"w"'
+is "$(state) $(json '.result.task.artifacts[0].parts[0].text' "$BODY")" 'TASK_STATE_COMPLETED echo: other' 'nothing is asked in its context any more'
+ok "[ '$(json .result.task.id "$BODY")' != '$asking' ]" 'and the next message begins a task'
+
 done_testing

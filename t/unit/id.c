@@ -88,6 +88,10 @@ static void uuids_have_their_form(void)
 		assert_form(uuid4(text), "xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx");
 		assert_form(uuid7(text), "xxxxxxxx-xxxx-7xxx-yxxx-xxxxxxxxxxxx");
 	}
+	char other[UUID_SIZE];
+	assert_form(uuid8("one", text), "xxxxxxxx-xxxx-8xxx-yxxx-xxxxxxxxxxxx");
+	CU_ASSERT_STRING_EQUAL(uuid8("one", other), text);
+	CU_ASSERT_STRING_NOT_EQUAL(uuid8("two", other), text);
 	char id[HEX_ID_SIZE];
 	assert_form(hex_id(id), "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
 }

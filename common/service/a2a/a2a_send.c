@@ -5,7 +5,6 @@
 #include "base/fields.h"
 #include "base/json/json.h"
 #include "base/os/clock.h"
-#include "graph/message/message.h"
 #include "service/a2a/a2a_events.h"
 #include "service/a2a/a2a_message.h"
 #include "service/a2a/a2a_push.h"
@@ -231,12 +230,12 @@ static cJSON *a2a_send_waiting(struct call *call, struct a2a_sending *s)
 
 /* ---- in the background ---- */
 
-/* Whoever executes it reads the body alone, so that says what the message answers. */
+/* Whether the context may still hear it.  What is asked then, if anything, is answered by its text
+ * (message_resumes); data answers only what is asked now. */
 static bool a2a_submit_answer(struct call *call, struct a2a_sending *s, cJSON *body)
 {
 	struct storage *storage = call->service->storage;
 	struct thread thread;
-	struct buf text = {0};
 	if (!s->thread_id ||
 	    !storage->threads->get(
 		storage, &call->ctx, call->arena, s->thread_id, &thread, &call->error))
@@ -245,15 +244,8 @@ static bool a2a_submit_answer(struct call *call, struct a2a_sending *s, cJSON *b
 		return false;
 	if (!s->task_id)
 		s->task_id = a2a_task_of_pause(call, &thread);
-	if (!a2a_waits(&thread))
-		return true;
-	if (s->said.data) {
+	if (a2a_waits(&thread) && s->said.data)
 		cJSON_AddItemReferenceToObject(body, "resume", (cJSON *)s->said.data);
-		return true;
-	}
-	message_text(s->said.message, &text);
-	json_add_str(body, "resume", buf_str(&text));
-	buf_release(&text);
 	return true;
 }
 
@@ -268,13 +260,13 @@ static cJSON *a2a_submit(struct call *call, struct a2a_sending *s)
 	    !a2a_take_push(call, s, &first))
 		return NULL;
 	const char *run_id =
-	    s->task_id ? a2a_task_next_id(call, s->task_id) : a2a_task_new_id(call, s->thread_id);
+	    a2a_task_id_of(call, s->task_id ? s->task_id : s->thread_id, s->said.message_id);
 	json_add_str(json_get(body, "config"), "run_id", run_id);
 	if (first)
 		a2a_push_of_new(s->push, run_id);
 	if (!s->task_id)
 		s->task_id = run_id;
-	const struct background_beside beside = {.push = first};
+	const struct background_beside beside = {.message_resumes = true, .push = first};
 	return background_submit(call, body, &beside) ? a2a_sent(call, s) : NULL;
 }
 

@@ -49,24 +49,41 @@ static cJSON *a2a_get(struct call *call, const struct a2a_request *rq)
 #define CANCEL_MS 2000 /* that a run may take to heed it, before it is told as it is then */
 #define CANCEL_LOOK_MS 20
 
-/* Nothing runs; what was asked is asked no more. */
-static bool a2a_close_pause(struct call *call, const struct a2a_task *task)
+/* Nothing runs; what that run of the task has asked is asked no more. */
+static bool a2a_close_pause(
+    struct call *call, const struct a2a_task *task, const struct run_record *run, bool *closed)
 {
-	struct storage *storage = call->service->storage;
 	struct change change;
 	if (!change_begin(&change, call, task->thread.thread_id))
 		return false;
 	struct thread *t = &change.thread;
-	bool same = t->run_id && strcmp(t->run_id, task->runs[task->count - 1].run_id) == 0;
+	*closed = t->run_id && strcmp(t->run_id, run->run_id) == 0;
 	t->status = RUN_STOPPED;
 	t->pause_json = t->next = NULL;
 	change.checkpoint = earlier_of_update(call);
-	bool ok = !same || change_append(&change, NULL);
+	bool ok = !*closed || change_append(&change, NULL);
 	change_end(&change);
-	return ok &&
-	    (!same || !storage->pushes ||
-		storage->runs->pushes_tell(storage, &call->ctx, task->thread.row,
-		    task->runs[task->count - 1].number, RUN_STOPPED, &call->error));
+	return ok;
+}
+
+/* Ends a task that waits for an answer. */
+static bool a2a_end_waiting(struct call *call, const struct a2a_task *task)
+{
+	struct storage *storage = call->service->storage;
+	const struct run_record *latest = &task->runs[task->count - 1];
+	bool closed;
+	return a2a_close_pause(call, task, latest, &closed) &&
+	    (!closed || !storage->pushes ||
+		storage->runs->pushes_tell(storage, &call->ctx, task->thread.row, latest->number,
+		    RUN_STOPPED, &call->error));
+}
+
+/* An answer that was stopped before it began leaves the question, which nobody is to answer now. */
+static bool a2a_close_behind(struct call *call, const struct a2a_task *task)
+{
+	bool closed;
+	return task->count < 2 || task->runs[task->count - 1].started_at ||
+	    a2a_close_pause(call, task, &task->runs[task->count - 2], &closed);
 }
 
 static bool a2a_stop(struct call *call, struct a2a_task *task)
@@ -96,9 +113,10 @@ static cJSON *a2a_cancel(struct call *call, const struct a2a_request *rq)
 	bool ok = true;
 	/* who answers its question meanwhile may make it ask another one, or go on */
 	while (ok && task.state == A2A_INPUT_REQUIRED && clock_monotonic_ms() < until)
-		ok = a2a_close_pause(call, &task) && a2a_task_find(call, named.id, "stop", &task);
+		ok = a2a_end_waiting(call, &task) && a2a_task_find(call, named.id, "stop", &task);
 	if (ok && !a2a_state_is_over(task.state))
-		ok = a2a_stop(call, &task);
+		ok = a2a_stop(call, &task) &&
+		    (!a2a_state_is_over(task.state) || a2a_close_behind(call, &task));
 	return ok ? a2a_task_view(call, &task, &shown) : NULL;
 }
 

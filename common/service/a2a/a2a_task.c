@@ -69,6 +69,12 @@ const char *a2a_task_next_id(struct call *call, const char *task_id)
 	return a2a_id_below(call, task_id);
 }
 
+const char *a2a_task_id_of(struct call *call, const char *id, const char *message_id)
+{
+	char uuid[UUID_SIZE];
+	return arena_printf(call->arena, "%s%c%s", id, A2A_BETWEEN, uuid8(message_id, uuid));
+}
+
 bool a2a_context_fits(const char *thread_id)
 {
 	return utf8_characters(thread_id) + 2 * (size_t)UUID_SIZE <= A2A_ID_MAX;

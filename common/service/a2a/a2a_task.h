@@ -44,6 +44,10 @@ struct a2a_task {
 const char *a2a_task_new_id(struct call *call, const char *thread_id);
 const char *a2a_task_next_id(struct call *call, const char *task_id);
 
+/* As both of them, id being the thread's or the task's, of a run that waits for its turn: a message
+ * that is sent twice meanwhile names one run. */
+const char *a2a_task_id_of(struct call *call, const char *id, const char *message_id);
+
 /* Whether a context of that id can have tasks: their ids have a limit. */
 bool a2a_context_fits(const char *thread_id);
 

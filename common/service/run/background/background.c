@@ -284,6 +284,7 @@ static void background_run(struct background *b, struct lease *lease)
 	json_integer(json_get(body, BACKGROUND_MODES), &turn.in.modes);
 	if (!ok)
 		turn = (struct turn){.call = call, .run_id = job->run_id};
+	turn.in.message_resumes = cJSON_IsTrue(json_get(body, BACKGROUND_MESSAGE_RESUMES));
 	turn.thread.thread_id = job->thread_id;
 	ok = turn_open_background(&turn, lease, &b->run) && ok;
 	if (ok && cJSON_IsTrue(json_get(body, BACKGROUND_GOES_ON)))

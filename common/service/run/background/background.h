@@ -13,11 +13,13 @@
 #include "storage/runs.h"
 
 /* What other protocols want beside a run, and no body says. */
-#define BACKGROUND_MODES "lg_modes" /* in the body that is kept with a job, as is the next */
+#define BACKGROUND_MODES "lg_modes" /* in the body that is kept with a job, as are the next */
 #define BACKGROUND_GOES_ON "lg_goes_on"
+#define BACKGROUND_MESSAGE_RESUMES "message_resumes"
 struct background_beside {
-	int64_t modes; /* run_input.modes */
-	bool goes_on;  /* turn_go_on */
+	int64_t modes;        /* run_input.modes */
+	bool goes_on;         /* turn_go_on */
+	bool message_resumes; /* run_input.message_resumes */
 	const struct push *push;
 };
 

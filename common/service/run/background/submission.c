@@ -28,8 +28,7 @@ struct submission {
 	double delay;
 	const cJSON *metadata;
 	struct run_job job;
-	int64_t modes; /* of background_beside, as is the next */
-	bool goes_on;
+	struct background_beside beside;
 	bool is_known; /* the thread has a run of that id */
 };
 
@@ -68,7 +67,7 @@ static bool submission_read(struct submission *s, const cJSON *body)
 static const char *submission_body(struct submission *s, const cJSON *body)
 {
 	static const char *const heeded[] = {"thread_id", "webhook", "delay", "metadata",
-	    "multitask_strategy", BACKGROUND_MODES, BACKGROUND_GOES_ON};
+	    "multitask_strategy", BACKGROUND_MODES, BACKGROUND_GOES_ON, BACKGROUND_MESSAGE_RESUMES};
 	const cJSON *config = json_opt(body, "config"), *item;
 	cJSON *out = cJSON_CreateObject(), *ids = cJSON_CreateObject();
 	cJSON_ArrayForEach(item, config) {
@@ -85,10 +84,12 @@ static const char *submission_body(struct submission *s, const cJSON *body)
 	json_add_str(ids, "run_id", s->job.run_id);
 	cJSON_AddItemToObject(out, "config", ids);
 	json_add_str(out, "thread_id", s->job.thread_id);
-	if (s->modes)
-		json_add_int(out, BACKGROUND_MODES, s->modes);
-	if (s->goes_on)
+	if (s->beside.modes)
+		json_add_int(out, BACKGROUND_MODES, s->beside.modes);
+	if (s->beside.goes_on)
 		cJSON_AddTrueToObject(out, BACKGROUND_GOES_ON);
+	if (s->beside.message_resumes)
+		cJSON_AddTrueToObject(out, BACKGROUND_MESSAGE_RESUMES);
 	char *text = arena_print(s->call->arena, out);
 	cJSON_Delete(out);
 	return text;
@@ -244,9 +245,9 @@ static bool submission_queue(struct submission *s)
 cJSON *background_submit(
     struct call *call, const cJSON *body, const struct background_beside *beside)
 {
-	struct submission s = {.call = call,
-	    .modes = beside ? beside->modes : 0,
-	    .goes_on = beside && beside->goes_on};
+	struct submission s = {.call = call};
+	if (beside)
+		s.beside = *beside;
 	if (!call->service->config->runs_background) {
 		error_set(&call->error, ERR_RUNS_NOT_CONFIGURED, NULL);
 		return NULL;
@@ -261,7 +262,7 @@ cJSON *background_submit(
 	s.job.created_at = clock_now();
 	s.job.due_at = s.job.created_at + (int64_t)(s.delay * 1e6);
 	s.job.orders = turn_orders(&s.turn);
-	s.job.push = beside ? beside->push : NULL;
+	s.job.push = s.beside.push;
 	s.job.body_json = submission_body(&s, body);
 	s.job.caller_json = submission_caller(call);
 	if (!submission_queue(&s))
