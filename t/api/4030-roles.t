@@ -76,6 +76,16 @@ as alice POST /v1/graph/invoke "$hello"
 is "$(may '' GET /v1/threads/hers)" '403 PERMISSION_ERROR Not authorized to read checkpointer' 'in production it is ownership'
 serve_stop
 
+# One address with many ways: a call of MCP that asks to be told of progress is a stream.
+configure '"auth":"jwt","mcp":{"enabled":true}'
+api_start
+call='"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"demo","arguments":{"message":"hi"}'
+is "$(may ',"scopes":["graph:invoke"]' POST /v1/mcp "{$call}}")" 200 'a call of a tool takes graph:invoke'
+is "$(may ',"scopes":["graph:invoke"]' POST /v1/mcp "{$call,\"_meta\":{\"progressToken\":1}}}")" "$(needs graph:stream)" \
+	'one with progress graph:stream, too'
+is "$(may ',"scopes":["graph:invoke","graph:stream"]' POST /v1/mcp "{$call,\"_meta\":{\"progressToken\":1}}}")" 200 'and is let in by it'
+serve_stop
+
 # Without authentication nothing of this counts.
 configure '"authorization":"ownership"'
 MODE=production CORS_ALLOW_CREDENTIALS=false api_start

@@ -144,11 +144,13 @@ static bool mcp_turn(struct call *call, struct mcp_post *post, const struct mcp_
 {
 	struct turn turn;
 	struct mcp_writer writer;
-	const struct permission permission = {"graph", "invoke", in->thread_id};
+	const struct permission streams = {"graph", "stream", in->thread_id},
+				invokes = {"graph", "invoke", in->thread_id};
 	turn_init(&turn, call, in);
 	mcp_writer_init(&writer, rq, post);
 	cJSON *result = NULL;
-	if (call_permit(call, &permission) && turn_open(&turn))
+	if ((!writer.token || call_permit(call, &streams)) && call_permit(call, &invokes) &&
+	    turn_open(&turn))
 		result = mcp_run(&turn, rq, reply, &writer);
 	turn_end(&turn);
 	if (!result && !writer.progress && mcp_input_failed(call))
