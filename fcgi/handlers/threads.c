@@ -60,7 +60,7 @@ void get_state(struct request *rq)
 
 void put_state(struct request *rq)
 {
-	reply_data(rq, state_update(&rq->call, rq->match.ids[0], rq->body));
+	reply_data(rq, state_update(&rq->call, rq->match.ids[0], NULL, rq->body));
 }
 
 void delete_state(struct request *rq)

@@ -158,6 +158,12 @@ api POST /lg/threads/w/state "{\"values\":{\"messages\":$(human five)}}"
 api POST /lg/threads/w/state "{\"values\":{\"messages\":$(human six)},\"checkpoint\":{\"checkpoint_id\":\"$back\"}}"
 api GET /lg/threads/w/state
 is "$(json '.values.messages | map(.content) | join(" ")' "$BODY")" 'one two three four six' 'at a checkpoint the thread goes on from there'
+is "$(json .parent_checkpoint.checkpoint_id "$BODY")" "$back" 'in one step, behind that checkpoint'
+api POST /lg/threads/w/state "{\"values\":{\"notes\":[\"m\"]},\"checkpoint\":{\"checkpoint_id\":\"$back\"}}"
+api GET /lg/threads/w/state
+is "$(json '[.values.notes, (.values.messages | map(.content) | join(" ")), .parent_checkpoint.checkpoint_id] | tojson' "$BODY")" \
+	"[[\"m\"],\"one two three four\",\"$back\"]" 'also without a message'
+api POST /lg/threads/w/state "{\"values\":{\"messages\":$(human six)},\"checkpoint\":{\"checkpoint_id\":\"$back\"}}"
 api POST /lg/threads/w/state "{\"values\":{\"notes\":\"n\"},\"checkpoint\":{\"checkpoint_id\":\"$back\"}}"
 is "$STATUS" 422 'what does not fit is refused there'
 api GET /lg/threads/w/state

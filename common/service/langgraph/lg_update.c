@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* A state written from outside, at what the thread is or at a checkpoint. */
 #include "base/json/json.h"
-#include "service/history/history.h"
 #include "service/langgraph/langgraph.h"
 #include "service/langgraph/lg_message.h"
 #include "service/langgraph/lg_state.h"
@@ -32,24 +31,24 @@ static cJSON *lg_update_body(struct call *call, const cJSON *values)
 	return messages ? body : NULL;
 }
 
-/* Where the body names a checkpoint, the thread goes on from there. */
-static bool lg_update_place(struct call *call, const char *thread_id, const struct thread *thread,
-    const char *checkpoint_id)
+/* The checkpoint that the thread goes on from, if it is another than its latest; false with the
+ * error set. */
+static bool lg_update_place(
+    struct call *call, const struct thread *thread, const char **checkpoint_id)
 {
 	struct lg_place place;
-	if (!checkpoint_id)
+	if (!*checkpoint_id)
 		return true;
 	const char *latest = lg_latest_id(call, thread);
-	if (error_is_set(&call->error) || (latest && strcmp(latest, checkpoint_id) == 0))
+	if (latest && strcmp(latest, *checkpoint_id) == 0)
+		*checkpoint_id = NULL;
+	if (error_is_set(&call->error) || !*checkpoint_id)
 		return !error_is_set(&call->error);
-	if (!lg_place_find(call, thread, checkpoint_id, &place))
+	if (!lg_place_find(call, thread, *checkpoint_id, &place))
 		return false;
-	if (place.is_input)
-		return error_field(&call->error, ERR_VALIDATION, "body.checkpoint_id",
-		    "value_error", "checkpoint_id must be one that stands behind a node");
-	cJSON *body = arena_json(call->arena, cJSON_CreateObject());
-	cJSON_AddStringToObject(body, "checkpoint_id", checkpoint_id);
-	return history_rewind(call, thread_id, body);
+	return !place.is_input ||
+	    error_field(&call->error, ERR_VALIDATION, "body.checkpoint_id", "value_error",
+		"checkpoint_id must be one that stands behind a node");
 }
 
 cJSON *lg_state_update(struct call *call, const char *thread_id, const cJSON *body)
@@ -58,9 +57,9 @@ cJSON *lg_state_update(struct call *call, const char *thread_id, const cJSON *bo
 	const cJSON *update = lg_update_body(call, json_opt(body, "values"));
 	struct thread thread;
 	if (error_is_set(&call->error) || !update || !thread_find(call, thread_id, &thread) ||
-	    !state_update_check(call, thread_id, update) ||
-	    !lg_update_place(call, thread_id, &thread, checkpoint_id) ||
-	    !state_update(call, thread_id, update) || !thread_find(call, thread_id, &thread))
+	    !lg_update_place(call, &thread, &checkpoint_id) ||
+	    !state_update(call, thread_id, checkpoint_id, update) ||
+	    !thread_find(call, thread_id, &thread))
 		return NULL;
 	const char *id = lg_latest_id(call, &thread);
 	if (error_is_set(&call->error))

@@ -162,8 +162,10 @@ bool messages_store(struct change *change, const cJSON *messages, cJSON *ids)
 	struct storage *storage = call->service->storage;
 	size_t size = (size_t)cJSON_GetArraySize(messages) + 1;
 	struct new_message *stored = arena_alloc(call->arena, size * sizeof(*stored));
-	struct thread_write write = {
-	    .thread = &change->thread, .messages = stored, .checkpoint = change->checkpoint};
+	struct thread_write write = {.thread = &change->thread,
+	    .messages = stored,
+	    .rewind = change->rewind,
+	    .checkpoint = change->checkpoint};
 	const bool *repeated = messages_repeated(call, messages);
 	const struct message_known *known = messages_known(call, &change->thread, messages, NULL);
 	const cJSON *message;

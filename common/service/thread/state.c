@@ -129,19 +129,26 @@ static cJSON *update_store(struct update *u)
 	return state ? data : NULL;
 }
 
-bool state_update_check(struct call *call, const char *thread_id, const cJSON *body)
+/* What is written meets the thread as it was then. */
+static bool update_go_back(struct update *u, const char *checkpoint_id)
 {
-	struct update u = {.call = call};
-	return update_read(&u, thread_id, body) && files_resolve(call, u.context);
+	struct change *change = &u->change;
+	struct checkpoint *to = arena_alloc(u->call->arena, sizeof(*to));
+	if (!change_exists(change) || !earlier_take(u->call, &change->thread, checkpoint_id, to))
+		return false;
+	change->thread = to->thread;
+	change->rewind = to;
+	return true;
 }
 
-cJSON *state_update(struct call *call, const char *thread_id, const cJSON *body)
+cJSON *state_update(
+    struct call *call, const char *thread_id, const char *checkpoint_id, const cJSON *body)
 {
 	struct update u = {.call = call};
 	cJSON *data = NULL;
 	if (!update_read(&u, thread_id, body) || !change_begin(&u.change, call, thread_id))
 		return NULL;
-	if (files_resolve(call, u.context))
+	if ((!checkpoint_id || update_go_back(&u, checkpoint_id)) && files_resolve(call, u.context))
 		data = update_store(&u);
 	change_end(&u.change);
 	return data;

@@ -43,11 +43,9 @@ cJSON *thread_remove(struct call *call, const char *thread_id, const cJSON *body
 bool thread_retire(struct call *call, const char *thread_id, int64_t before);
 
 cJSON *state_read(struct call *call, const char *thread_id);
-cJSON *state_update(struct call *call, const char *thread_id, const cJSON *body);
-
-/* Whether an update is well, apart from the thread as it is; false with the error set. */
-bool state_update_check(struct call *call, const char *thread_id, const cJSON *body);
-
+/* checkpoint_id: the thread goes on from there, with what body says; NULL: as it is. */
+cJSON *state_update(
+    struct call *call, const char *thread_id, const char *checkpoint_id, const cJSON *body);
 cJSON *state_clear(struct call *call, const char *thread_id, const cJSON *body);
 
 cJSON *messages_list(struct call *call, const char *thread_id, const struct list_query *query);
