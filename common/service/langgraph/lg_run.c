@@ -126,26 +126,25 @@ bool lg_run_wait(struct lg_run *run, struct lg_reply *reply)
 		run->failure = lg_failure(call, &view);
 		return true;
 	}
-	*reply =
-	    (struct lg_reply){.count = 1, .items = arena_alloc(call->arena, sizeof(*reply->items))};
+	*reply = (struct lg_reply){.item = arena_alloc(call->arena, sizeof(*reply->item))};
 	const struct thread *thread = turn->run ? run_thread(turn->run) : &turn->thread;
 	cJSON *asked = arena_json(call->arena, lg_interrupts(thread));
 	if (turn->apart || (turn->is_new && turn->run)) {
-		reply->items->head = lg_values_own(turn, asked);
+		reply->item->head = lg_values_own(turn, asked);
 		return true;
 	}
-	reply->items->thread = *thread;
+	reply->item->thread = *thread;
 	if (turn->run) {
 		char *fields = json_print(run_fields(turn->run));
 		arena_defer(call->arena, cJSON_free, fields);
-		reply->items->thread.fields_json = fields;
+		reply->item->thread.fields_json = fields;
 	}
 	if (asked->child) {
-		reply->items->more = arena_json(call->arena, cJSON_CreateObject());
-		cJSON_AddItemReferenceToObject(reply->items->more, "__interrupt__", asked);
+		reply->item->more = arena_json(call->arena, cJSON_CreateObject());
+		cJSON_AddItemReferenceToObject(reply->item->more, "__interrupt__", asked);
 	}
 	return call->service->storage->threads->view(call->service->storage, &call->ctx,
-	    thread->row, &reply->items->thread.view, &call->error);
+	    thread->row, &reply->item->thread.view, &call->error);
 }
 
 bool lg_run_stream(struct lg_run *run, struct chunk_sink *sink)

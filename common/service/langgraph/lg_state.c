@@ -353,7 +353,7 @@ bool lg_state_read(
 	struct run_flags flags;
 	struct lg_place place, input;
 	bool before;
-	*reply = (struct lg_reply){.count = 1, .items = item};
+	*reply = (struct lg_reply){.item = item};
 	if (!thread_look(call, thread_id, &thread, &flags))
 		return false;
 	if (!checkpoint_id)
@@ -399,12 +399,10 @@ static const char *lg_before(const cJSON *before)
 }
 
 struct lg_listing {
-	struct call *call;
-	const struct thread *thread;
-	struct lg_reply *reply;
-	size_t most;
-	int64_t *numbers; /* of the checkpoints that are to be shown */
-	size_t count;
+	struct thread thread;
+	int64_t before;   /* the checkpoint whose input is the first item, if it has one; or 0 */
+	int64_t *numbers; /* of the checkpoints that follow */
+	size_t count, most, shown;
 };
 
 static bool lg_note_checkpoint(void *arg, const struct checkpoint *checkpoint)
@@ -414,75 +412,67 @@ static bool lg_note_checkpoint(void *arg, const struct checkpoint *checkpoint)
 	return list->count < list->most;
 }
 
-static void lg_list_input(struct lg_listing *list, const struct lg_place *input)
+/* A checkpoint, whole, and the state before it; of the first place that alone. */
+static int lg_list_place(
+    struct call *call, void *arg, size_t place, struct lg_item items[LG_PLACE_ITEMS])
 {
-	if (list->reply->count < list->most)
-		lg_input_item(list->call, input, &list->reply->items[list->reply->count++]);
-}
-
-/* One of them, whole, and the state before it. */
-static bool lg_list_checkpoint(struct lg_listing *list, int64_t number)
-{
-	struct call *call = list->call;
 	struct storage *storage = call->service->storage;
-	struct lg_reply *reply = list->reply;
+	struct lg_listing *list = arg;
 	struct checkpoint checkpoint;
 	struct lg_place input;
+	int64_t number = place ? list->numbers[place - 1] : list->before;
 	bool before;
+	int count = 0;
+	if (!number || list->shown == list->most)
+		return 0;
 	if (!storage->history->get(
-		storage, &call->ctx, call->arena, list->thread, number, &checkpoint, &call->error))
-		return !error_is_set(&call->error); /* it has just gone */
-	if (!lg_checkpoint_item(
-		call, list->thread, &checkpoint, &reply->items[reply->count], &input, &before))
-		return false;
-	reply->count++;
-	if (before && !input.shared)
-		lg_list_input(list, &input);
-	return true;
+		storage, &call->ctx, call->arena, &list->thread, number, &checkpoint, &call->error))
+		return error_is_set(&call->error) ? -1 : 0; /* it has just gone */
+	if (place &&
+	    !lg_checkpoint_item(call, &list->thread, &checkpoint, &items[count++], &input, &before))
+		return -1;
+	if (!place)
+		before = lg_has_input(call, &list->thread, &checkpoint, &input);
+	if (error_is_set(&call->error))
+		return -1;
+	if (before && !input.shared && list->shown + (size_t)count < list->most)
+		lg_input_item(call, &input, &items[count++]);
+	list->shown += (size_t)count;
+	return count;
 }
 
 /* The list begins behind before, which may be a checkpoint, whose input comes then, or an input. */
-static bool lg_list_from(struct lg_listing *list, const char *before, int64_t *number)
+static bool lg_list_from(
+    struct call *call, struct lg_listing *list, const char *before, int64_t *number)
 {
-	struct call *call = list->call;
-	struct lg_place place, input;
+	struct lg_place place;
 	*number = 0;
 	if (!before)
 		return true;
-	if (!lg_place_find(call, list->thread, before, &place))
+	if (!lg_place_find(call, &list->thread, before, &place))
 		return false;
 	*number = place.checkpoint.number;
-	if (!place.is_input && lg_has_input(call, list->thread, &place.checkpoint, &input) &&
-	    !input.shared)
-		lg_list_input(list, &input);
-	return !error_is_set(&call->error);
+	if (!place.is_input)
+		list->before = *number;
+	return true;
 }
 
 static bool lg_list_history(struct call *call, const char *thread_id, int64_t limit,
     const char *before, struct lg_reply *reply)
 {
 	struct storage *storage = call->service->storage;
-	struct thread thread;
+	struct lg_listing *list = arena_alloc(call->arena, sizeof(*list));
 	struct run_flags flags;
-	if (!thread_look(call, thread_id, &thread, &flags))
-		return false;
 	size_t most = limit < MOST ? (size_t)limit : MOST;
-	struct lg_listing list = {.call = call,
-	    .thread = &thread,
-	    .reply = reply,
-	    .most = most,
-	    .numbers = arena_alloc(call->arena, most * sizeof(*list.numbers))};
+	*list = (struct lg_listing){
+	    .most = most, .numbers = arena_alloc(call->arena, most * sizeof(*list->numbers))};
 	struct checkpoint_filter filter = {.limit = (int64_t)most};
-	*reply = (struct lg_reply){
-	    .list = true, .items = arena_alloc(call->arena, most * sizeof(*reply->items))};
-	if (!lg_list_from(&list, before, &filter.before) ||
-	    !storage->history->list(
-		storage, &call->ctx, &thread, &filter, lg_note_checkpoint, &list, &call->error))
+	if (!thread_look(call, thread_id, &list->thread, &flags) ||
+	    !lg_list_from(call, list, before, &filter.before) ||
+	    !storage->history->list(storage, &call->ctx, &list->thread, &filter, lg_note_checkpoint,
+		list, &call->error))
 		return false;
-	for (size_t i = 0; i < list.count && reply->count < most; i++) {
-		if (!lg_list_checkpoint(&list, list.numbers[i]))
-			return false;
-	}
+	*reply = (struct lg_reply){.make = lg_list_place, .list = list, .places = list->count + 1};
 	return true;
 }
 

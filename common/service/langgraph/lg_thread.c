@@ -81,9 +81,8 @@ bool lg_thread_read(struct call *call, const char *thread_id, struct lg_reply *r
 	struct run_flags flags;
 	if (!thread_look(call, thread_id, &thread, &flags))
 		return false;
-	*reply =
-	    (struct lg_reply){.count = 1, .items = arena_alloc(call->arena, sizeof(*reply->items))};
-	lg_thread_item(call, &thread, &flags, reply->items);
+	*reply = (struct lg_reply){.item = arena_alloc(call->arena, sizeof(*reply->item))};
+	lg_thread_item(call, &thread, &flags, reply->item);
 	return true;
 }
 
@@ -344,23 +343,33 @@ static void lg_select(struct lg_item *item, const cJSON *select)
 		    (cJSON_IsString(name) && strcmp(name->valuestring, "values") == 0);
 }
 
-/* Adds a thread, where it is still there and the caller's. */
-static bool lg_search_add(
-    struct call *call, const char *thread_id, const cJSON *select, struct lg_reply *reply)
+struct lg_found {
+	const char **ids;
+	size_t most, shown;
+	const cJSON *select;
+};
+
+/* A thread, where it is still there and the caller's. */
+static int lg_found_place(
+    struct call *call, void *arg, size_t place, struct lg_item items[LG_PLACE_ITEMS])
 {
+	struct lg_found *found = arg;
 	struct thread thread;
 	struct run_flags flags;
-	if (!lg_thread_permit(call, thread_id, "read") ||
-	    !thread_look(call, thread_id, &thread, &flags)) {
+	if (found->shown == found->most)
+		return 0;
+	if (!lg_thread_permit(call, found->ids[place], "read") ||
+	    !thread_look(call, found->ids[place], &thread, &flags)) {
 		bool gone = call->error.kind == ERR_RESOURCE_NOT_FOUND ||
 		    call->error.kind == ERR_PERMISSION || call->error.kind == ERR_VALIDATION;
 		if (gone)
 			error_release(&call->error);
-		return gone;
+		return gone ? 0 : -1;
 	}
-	lg_thread_item(call, &thread, &flags, &reply->items[reply->count]);
-	lg_select(&reply->items[reply->count++], select);
-	return true;
+	lg_thread_item(call, &thread, &flags, items);
+	lg_select(items, found->select);
+	found->shown++;
+	return 1;
 }
 
 /* Whether one of the items before it is the same text. */
@@ -376,9 +385,10 @@ static bool lg_search_repeats(const cJSON *ids, const cJSON *item)
 
 bool lg_threads_search(struct call *call, const cJSON *body, struct lg_reply *reply)
 {
+	struct lg_found *found = arena_alloc(call->arena, sizeof(*found));
 	struct lg_search s;
 	const cJSON *ids, *item;
-	*reply = (struct lg_reply){.list = true};
+	size_t places = 0;
 	if (!lg_search_read(call, body, &s))
 		return false;
 	ids = s.body.ids;
@@ -390,14 +400,17 @@ bool lg_threads_search(struct call *call, const cJSON *body, struct lg_reply *re
 			return false;
 		ids = json_get(data, "threads");
 	}
-	reply->items = arena_alloc(call->arena, ((size_t)s.body.limit + 1) * sizeof(*reply->items));
+	*found = (struct lg_found){.ids = arena_alloc(call->arena,
+				       ((size_t)cJSON_GetArraySize(ids) + 1) * sizeof(*found->ids)),
+	    .most = (size_t)s.body.limit,
+	    .select = s.body.select};
 	cJSON_ArrayForEach(item, ids) {
 		const char *id =
 		    cJSON_IsObject(item) ? json_str(item, "thread_id") : cJSON_GetStringValue(item);
-		if (id && (int64_t)reply->count < s.body.limit && !lg_search_repeats(ids, item) &&
-		    !lg_search_add(call, id, s.body.select, reply))
-			return false;
+		if (id && !lg_search_repeats(ids, item))
+			found->ids[places++] = id;
 	}
+	*reply = (struct lg_reply){.make = lg_found_place, .list = found, .places = places};
 	return true;
 }
 

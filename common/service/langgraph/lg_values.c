@@ -152,24 +152,44 @@ static bool lg_put_item(struct lg_out *out, const struct lg_item *item)
 	return true;
 }
 
+static bool lg_put_place(
+    struct lg_out *out, const struct lg_reply *reply, size_t place, bool *begun)
+{
+	struct lg_item items[LG_PLACE_ITEMS];
+	int count = reply->make(out->call, reply->list, place, items);
+	bool ok = count >= 0;
+	for (int i = 0; ok && i < count; i++) {
+		if (*begun)
+			buf_putc(out->part, ',');
+		*begun = true;
+		ok = lg_put_item(out, &items[i]);
+	}
+	if (!ok || out->part->len < PART_SIZE)
+		return ok;
+	ok = out->send(out->arg, out->part);
+	buf_release(out->part);
+	return ok;
+}
+
+static bool lg_put_list(struct lg_out *out, const struct lg_reply *reply)
+{
+	struct arena *kept = out->call->arena;
+	bool ok = true, begun = false;
+	buf_putc(out->part, '[');
+	for (size_t i = 0; ok && i < reply->places; i++) {
+		out->call->arena = arena_new();
+		ok = lg_put_place(out, reply, i, &begun);
+		arena_free(out->call->arena);
+	}
+	out->call->arena = kept;
+	if (ok)
+		buf_putc(out->part, ']');
+	return ok;
+}
+
 bool lg_reply_put(struct call *call, const void *reply, struct buf *part, feed_fn send, void *arg)
 {
 	const struct lg_reply *r = reply;
 	struct lg_out out = {call, part, send, arg};
-	if (!r->list)
-		return lg_put_item(&out, r->items);
-	buf_putc(part, '[');
-	for (size_t i = 0; i < r->count; i++) {
-		if (i)
-			buf_putc(part, ',');
-		if (!lg_put_item(&out, &r->items[i]))
-			return false;
-		if (part->len >= PART_SIZE) {
-			if (!send(arg, part))
-				return false;
-			buf_release(part);
-		}
-	}
-	buf_putc(part, ']');
-	return true;
+	return r->make ? lg_put_list(&out, r) : lg_put_item(&out, r->item);
 }

@@ -41,10 +41,19 @@ struct lg_item {
 	cJSON *more; /* members of values beside messages and fields, in the arena, or NULL */
 };
 
+/* Makes the items that stand at a place of a list, in the call's arena, which ends behind them; how
+ * many, or -1 with the error set. */
+#define LG_PLACE_ITEMS 2
+typedef int (*lg_make_fn)(
+    struct call *call, void *list, size_t place, struct lg_item items[LG_PLACE_ITEMS]);
+
+/* One item, or a list of them, each of which is made while the answer is sent: a state may be
+ * large, and a list has a thousand. */
 struct lg_reply {
-	bool list; /* an array of items; else the first alone */
-	size_t count;
-	struct lg_item *items;
+	struct lg_item *item;
+	lg_make_fn make; /* NULL: it is no list */
+	void *list;      /* in the call's arena */
+	size_t places;
 };
 
 /* Appends a reply (struct lg_reply), as lines_fn does. */

@@ -51,9 +51,8 @@ bool lg_run_join(struct call *call, const char *thread_id, const char *run_id, b
 	struct run_record record;
 	struct error_view view;
 	struct error err = {0};
-	*reply =
-	    (struct lg_reply){.count = 1, .items = arena_alloc(call->arena, sizeof(*reply->items))};
-	struct lg_item *item = reply->items;
+	*reply = (struct lg_reply){.item = arena_alloc(call->arena, sizeof(*reply->item))};
+	struct lg_item *item = reply->item;
 	*item = (struct lg_item){0};
 	if (!record_find(call, thread_id, run_id, &item->thread, &record))
 		return false;
