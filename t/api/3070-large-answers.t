@@ -25,7 +25,7 @@ raw_get() {
 		timeout 60 cgi-fcgi -bind -connect "$SOCKET" </dev/null | sed '1,/^\r\{0,1\}$/d'
 }
 
-printf '{"agent": "builtin:demo", "ag_ui": {"enabled": true}, "runs": {"wait_timeout": 100}}\n' >agentgraph.json
+printf '{"agent": "builtin:demo", "ag_ui": {"enabled": true}, "langgraph": {"enabled": true}, "runs": {"wait_timeout": 100}}\n' >agentgraph.json
 STATE=$WORK/state
 api_start --config agentgraph.json
 for i in $(seq "$MESSAGES"); do
@@ -115,5 +115,19 @@ for i in 1 2 3; do
 	echo
 done | sort | uniq -c | tr -s ' ' >answers
 is "$(cat answers)" ' 3 ["RUN_STARTED",false] ["MESSAGES_SNAPSHOT",true] ["RUN_FINISHED",false] ' 'an event has all of them'
+
+# A list of states that are each a tenth of that.
+api POST /lg/threads '{"thread_id":"states"}'
+note=$(head -c 200000 /dev/zero | tr '\0' x)
+for i in $(seq 50); do
+	api POST /lg/threads/states/state "{\"values\":{\"notes\":[\"$i $note\"]}}"
+done
+reset_peak
+before=$(peak)
+raw_post /lg/threads/states/history '{"limit":1000}' >history
+after=$(peak)
+echo "# the peak of the process: $before KiB, then $after KiB"
+ok '[ $((after - before)) -lt $((room * SIZE / 1024)) ]' 'a history of ten megabytes costs little more than some of its states'
+is "$(jq -c '[length, (map(.values.notes | length) | unique)]' history)" '[51,[0,1]]' 'and has all of them'
 
 done_testing
