@@ -78,10 +78,12 @@ static bool setup_open_socket(const struct supervisor *s, const char *path, int 
 static bool watch_signals(struct supervisor *s)
 {
 	static const int others[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT,
-	    SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGWINCH, SIGURG};
+	    SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGWINCH, SIGURG, SIGPIPE, SIGXFSZ};
 	sigset_t set;
 
-	/* All that can be: none is to end the service without a word. */
+	/* All that can be: none is to end the service without a word.  Of those that are ignored a
+	 * blocked one would be told all the same, and to log SIGPIPE where nobody reads the log
+	 * would bring the next. */
 	sigfillset(&set);
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		sigdelset(&set, others[i]);

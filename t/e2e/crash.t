@@ -52,6 +52,24 @@ kill -9 "$killed"
 wait_for 10 replaced
 ok replaced 'a killed worker is replaced also where SIGCHLD was ignored'
 serve_stop
+
+# Who reads the log may die.
+mkfifo log
+cat log >"$WORK/read" &
+reader=$!
+"$AGENTGRAPH" serve --state "$WORK/unheard" --no-nginx --processes 1 >unheard.out 2>log </dev/null &
+SERVE_PID=$!
+tap_pids="$SERVE_PID $tap_pids"
+wait_for 60 serve_says unheard.out
+kill "$reader"
+wait "$reader"
+killed=$(workers)
+replaced() { [ -n "$(workers)" ] && [ "$(workers)" != "$killed" ]; }
+kill -9 "$killed"
+wait_for 20 replaced
+ok replaced 'a killed worker is replaced also where nobody reads the log any more'
+tap_stop "$SERVE_PID" 30
+is $? 0 'and the service can be stopped'
 serve_start
 state=$STATE
 
