@@ -68,6 +68,21 @@ enum pause_kind pause_kind_of(const cJSON *pause)
 	return kind && strcmp(kind, "interrupt_after") == 0 ? PAUSE_AFTER_NODE : PAUSE_BY_NODE;
 }
 
+bool interrupts_named(const cJSON *interrupts, const cJSON *resume)
+{
+	const cJSON *member, *interrupt;
+	bool named = cJSON_IsObject(resume) && resume->child;
+	cJSON_ArrayForEach(member, resume) {
+		bool found = false;
+		cJSON_ArrayForEach(interrupt, interrupts) {
+			const char *id = json_str(interrupt, "id");
+			found = found || (id && member->string && strcmp(id, member->string) == 0);
+		}
+		named = named && found;
+	}
+	return named;
+}
+
 const char *pause_asked(const cJSON *pause)
 {
 	return json_str(pause, "asked");

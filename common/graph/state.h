@@ -32,6 +32,9 @@ enum pause_kind { PAUSE_BY_NODE, PAUSE_BEFORE_NODE, PAUSE_AFTER_NODE };
  * not tell. */
 enum pause_kind pause_kind_of(const cJSON *pause);
 
+/* Whether a resume is an object whose keys are all ids of these interrupts (an array, or NULL). */
+bool interrupts_named(const cJSON *interrupts, const cJSON *resume);
+
 /* Id of the message whose tool calls a stored pause holds up, or NULL. */
 const char *pause_asked(const cJSON *pause);
 

@@ -44,6 +44,16 @@ cat >graph.json <<'JSON'
     {"from": "START", "to": "a"}, {"from": "a", "to": ["b", "c"], "join": "d"},
     {"from": "b", "to": "d"}, {"from": "c", "to": "d"}, {"from": "d", "to": "END"}],
   "interrupt_before": ["b"], "interrupt_after": ["c"]},
+ "gate": {
+  "nodes": {
+    "drop": {"kind": "reply", "text": "dropped"},
+    "ask": {"kind": "interrupt", "value": {"question": "which?"}, "reply": "it is {{answer}}"},
+    "d": {"kind": "reply", "text": "d"}
+  },
+  "edges": [
+    {"from": "START", "to": ["drop", "ask"], "join": "d"}, {"from": "drop", "to": "d"}, {"from": "ask", "to": "d"},
+    {"from": "d", "to": "END"}],
+  "interrupt_before": ["drop"]},
  "left": {
   "state": {"fields": {"list": {"type": "array", "reducer": "append"}, "word": {"type": "string"}, "given": {"type": "string"}}},
   "nodes": {
@@ -161,6 +171,19 @@ TABLE
 resume null t
 facts <<'TABLE'
 then the second :: [said, .data.meta.interrupt] == [["d"], null]
+TABLE
+serve_stop
+
+printf '{"agent":"graph.json:gate"}\n' >agentgraph.json
+invoke hi "$(thread t)"
+asked=$(json '.data.meta.interrupts[1].id' "$BODY")
+resume "{\"$asked\":\"this\"}" t
+facts <<'TABLE'
+who answers one behind a gate leaves the gate shut :: [said, .data.meta.interrupt.node] == [["it is this"], "drop"]
+TABLE
+resume null t
+facts <<'TABLE'
+until it is let go on :: [said, .data.meta.interrupt] == [["dropped", "d"], null]
 TABLE
 serve_stop
 

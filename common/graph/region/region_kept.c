@@ -354,18 +354,8 @@ static bool region_answer_each(cJSON *kept, const cJSON *by_id, const cJSON *ans
 
 void region_answer(cJSON *kept, const cJSON *answer)
 {
-	/* Whether every key of answer is the id of an open interrupt. */
-	const cJSON *member, *interrupt;
 	cJSON *open = region_interrupts(kept);
-	bool by_id = cJSON_IsObject(answer) && answer->child;
-	cJSON_ArrayForEach(member, answer) {
-		bool found = false;
-		cJSON_ArrayForEach(interrupt, open) {
-			const char *id = json_str(interrupt, "id");
-			found = found || (id && member->string && strcmp(id, member->string) == 0);
-		}
-		by_id = by_id && found;
-	}
+	bool by_id = interrupts_named(open, answer);
 	cJSON_Delete(open);
 	region_answer_each(kept, by_id ? answer : NULL, answer);
 }

@@ -67,7 +67,10 @@ static bool turn_brings_nothing(const struct turn *turn)
 static bool turn_continue_paused(struct turn *turn)
 {
 	cJSON *pause = turn_parse_stored(turn, turn->thread.pause_json);
-	enum pause_kind kind = pause_kind_of(pause);
+	/* who names some of several answers those, also where the first is no node's */
+	enum pause_kind kind = interrupts_named(json_get(pause, "interrupts"), turn->in.resume)
+	    ? PAUSE_BY_NODE
+	    : pause_kind_of(pause);
 	if (kind == PAUSE_BY_NODE && !turn->in.has_resume) {
 		/* Where the configuration says so, what a user says answers the pause. */
 		const cJSON *user = message_last(turn->bring, "user");
