@@ -35,6 +35,8 @@ const char *entered_text(ag_run *run)
 	json_add_str(out, "asked", run->asked);
 	if (run->answers)
 		cJSON_AddItemReferenceToObject(out, "answers", (cJSON *)run->answers);
+	if (run->question)
+		cJSON_AddItemReferenceToObject(out, "question", (cJSON *)run->question);
 	cJSON_AddItemToObject(out, "before", entered_thread(run->before));
 	char *text = arena_print(run->setup.arena, out);
 	cJSON_Delete(out);
@@ -83,6 +85,7 @@ void entered_restore(ag_run *run)
 	run->spent = run->step;
 	/* the node that had them has ended, or has not */
 	run->answers = run->step == 0 ? json_get(kept, "answers") : NULL;
+	run->question = run->step == 0 ? json_get(kept, "question") : NULL;
 	run->record = *run->setup.background->record;
 	run->record.claims = run->setup.background->claims;
 	run->begun = true;

@@ -55,6 +55,15 @@ ask '/error broken' one
 like "$STATUS $HEARD" '^500 .*its task failed: Graph execution failed: broken' 'what fails there fails here'
 ask hello one
 is "$HEARD" 'echo: hello' 'and the next turn goes on'
+SOCKET=
+jq '.s = {nodes: {in: {kind: "graph", graph: "g"}, beside: {kind: "reply", text: "beside"}, end: {kind: "reply", text: "end"}},
+	edges: [{from: "START", to: ["in", "beside"], join: "end"}, {from: "in", to: "end"}, {from: "beside", to: "end"}, {from: "end", to: "END"}]}' \
+	graph.json >within && mv within graph.json
+printf '{"agent": "graph.json:s"}' >agentgraph.json
+STATE=
+ask '/ask which?' deep
+resume '"this"' deep
+is "$(json '.data.messages[0].content[0].text' "$BODY")" 'answer: this' 'also from a graph in a branch the answer goes to its task'
 serve_stop
 
 # ---- made with the project's server

@@ -41,6 +41,8 @@ cJSON *branch_json(const struct branch *b)
 	}
 	if (run->answers)
 		cJSON_AddItemToObject(out, "answers", cJSON_Duplicate(run->answers, true));
+	if (run->answers && run->question)
+		cJSON_AddItemToObject(out, "question", cJSON_Duplicate(run->question, true));
 	if (run->asked)
 		json_add_str(out, "asked", run->asked);
 	if (run->error)
@@ -109,7 +111,7 @@ void branch_restore(struct branch *b)
 	b->waiting = json_get(kept, "waiting");
 	b->within = json_get(kept, "region");
 	b->run.answers = json_get(kept, "answers");
-	b->run.question = json_get(b->interrupt, "value");
+	b->run.question = json_get(kept, "question");
 	b->run.asked = asked ? arena_strdup(a, asked) : NULL;
 	if (error)
 		run_set_error(&b->run, error);
@@ -323,11 +325,16 @@ static void branch_answer(cJSON *branch, const cJSON *answer)
 	const char *kind = json_str(branch, "kind");
 	bool asks = kind && strcmp(kind, "interrupt") == 0;
 	cJSON *answers = json_get(branch, "answers");
+	cJSON *asked =
+	    cJSON_DetachItemFromObjectCaseSensitive(json_get(branch, "interrupt"), "value");
 	if (asks && answer) {
 		if (!answers)
 			answers = cJSON_AddArrayToObject(branch, "answers");
 		cJSON_AddItemToArray(answers, cJSON_Duplicate(answer, true));
+		json_set(branch, "question", asked ? asked : cJSON_CreateNull());
+		asked = NULL;
 	}
+	cJSON_Delete(asked);
 	cJSON_DeleteItemFromObjectCaseSensitive(branch, "interrupt");
 	cJSON_DeleteItemFromObjectCaseSensitive(branch, "kind");
 }
