@@ -201,6 +201,7 @@ struct config {
 	int64_t runs_keep_chunks;                             /* seconds after the end */
 	int64_t runs_max_attempts;                            /* from 1 */
 	int64_t graph_parallel;                               /* graph.parallel; from 1 */
+	int64_t graph_elements;                               /* graph.elements; from 1 */
 	struct string_list runs_webhooks;                     /* prefixes, as url_normal has them */
 	int64_t retention_threads_days, retention_files_days; /* retention; 0: never */
 	char *state_dir;                                      /* absolute */

@@ -113,6 +113,8 @@ static const struct field_row runs_rows[] = {
 static const struct field_row graph_rows[] = {
     FIELD_AT("parallel", config, graph_parallel, .kind = &field_integer, .min = 1, .max = 1000,
 	.expected = "an integer from 1 to 1000"),
+    FIELD_AT("elements", config, graph_elements, .kind = &field_integer, .min = 1, .max = 1000000,
+	.expected = "an integer from 1 to 1000000"),
     FIELDS_END,
 };
 
@@ -206,6 +208,7 @@ static void keys_set_defaults(struct config *config)
 	config->runs_keep_chunks = 86400;
 	config->runs_max_attempts = 3;
 	config->graph_parallel = 16;
+	config->graph_elements = 10000;
 	config->history_level = HISTORY_RUNS;
 	config->history_keep = 100;
 	config->thread_max_bytes = 256 << 20;

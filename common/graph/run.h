@@ -135,6 +135,7 @@ struct run_setup {
 	int64_t recursion_limit;
 	double node_timeout, tool_timeout; /* seconds */
 	int parallel;                      /* branches at once; 0: the usual number (region.h) */
+	int64_t elements;                  /* of all its maps; 0: the usual number */
 	const char *cache_dir;             /* where results of nodes are kept; NULL: nowhere */
 	const _Atomic bool *stop;          /* of a tool that is called alone; else NULL */
 	struct client_tools client_tools;

@@ -130,4 +130,14 @@ for kind in nested shared; do
 	serve_stop
 done
 
+# ---- more elements than a process should have in memory
+
+printf '{"plain": %s}\n' "$(map '"reply", "text": "i"' 1)" >graph.json
+printf '{"agent":"graph.json:plain","graph":{"elements":100}}\n' >agentgraph.json
+invoke x "\"initial_state\":{\"items\":[$(seq -s , 100)]}"
+is "$STATUS $(json '.data.messages | length' "$BODY")" '200 102' 'a map may have as many elements as the configuration says'
+invoke x "\"initial_state\":{\"items\":[$(seq -s , 101)]}"
+is "$STATUS $(json .detail "$BODY")" \
+	"500 Graph execution failed: with 'items' the maps of this run have 101 elements, and graph.elements is 100" 'and no more'
+
 done_testing

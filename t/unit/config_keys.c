@@ -303,6 +303,9 @@ static void small_blocks(void)
 	CHECK_ACCEPTED(", \"graph\": {\"parallel\": 3}", c->graph_parallel == 3);
 	CHECK_REFUSED(", \"graph\": {\"parallel\": 0}",
 	    "graph.parallel: expected an integer from 1 to 1000, found 0");
+	CHECK_ACCEPTED(", \"graph\": {\"elements\": 3}", c->graph_elements == 3);
+	CHECK_REFUSED(", \"graph\": {\"elements\": 0}",
+	    "graph.elements: expected an integer from 1 to 1000000, found 0");
 	CHECK_ACCEPTED("", c->history_level == HISTORY_RUNS && c->history_keep == 100);
 	CHECK_ACCEPTED(", \"history\": {\"level\": \"off\", \"keep\": 0}",
 	    c->history_level == HISTORY_OFF && c->history_keep == 0);

@@ -290,16 +290,40 @@ static void region_set_inner(ag_run *run, struct region *region)
 	pthread_mutex_unlock(&side->lock);
 }
 
+static struct run_side *region_side(ag_run *run)
+{
+	struct run_side *side = run->side;
+	if (side)
+		return side;
+	side = run->side = arena_alloc(run->setup.arena, sizeof(*side));
+	side->root = run;
+	side->parallel = run->setup.parallel ? run->setup.parallel : REGION_PARALLEL;
+	side->elements_most = run->setup.elements ? run->setup.elements : REGION_ELEMENTS;
+	pthread_mutex_init(&side->lock, NULL);
+	return side;
+}
+
+/* What a branch takes of memory it has to the end of the run, and an array may be a client's. */
+static bool region_may_map(ag_run *run, const struct edge *fork, struct error *err)
+{
+	struct run_side *side = region_side(run);
+	if (!fork->map)
+		return true;
+	pthread_mutex_lock(&side->lock);
+	side->elements += cJSON_GetArraySize(json_get(run->fields, fork->map));
+	int64_t elements = side->elements;
+	pthread_mutex_unlock(&side->lock);
+	return elements <= side->elements_most ||
+	    error_set(err, ERR_GRAPH,
+		"Graph execution failed: with '%s' the maps of this run have %" PRId64
+		" elements, and graph.elements is %" PRId64,
+		fork->map, elements, side->elements_most);
+}
+
 /* Runs the branches to their ends; the region is the caller's to close. */
 static struct region *region_walk(ag_run *run, const struct edge *fork, const cJSON *kept)
 {
-	struct run_side *side = run->side;
-	if (!side) {
-		side = run->side = arena_alloc(run->setup.arena, sizeof(*side));
-		side->root = run;
-		side->parallel = run->setup.parallel ? run->setup.parallel : REGION_PARALLEL;
-		pthread_mutex_init(&side->lock, NULL);
-	}
+	struct run_side *side = region_side(run);
 	if (!run->branch)
 		atomic_store(&side->step, run->step);
 	struct region *region = region_open(run, fork, kept);
@@ -311,7 +335,8 @@ static struct region *region_walk(ag_run *run, const struct edge *fork, const cJ
 
 enum verdict region_run(ag_run *run, const struct edge *fork, const cJSON *kept, struct error *err)
 {
-	return region_close(region_walk(run, fork, kept), err);
+	return region_may_map(run, fork, err) ? region_close(region_walk(run, fork, kept), err)
+					      : FAILED;
 }
 
 /* ---- Subgraphs */

@@ -28,7 +28,8 @@
 
 #include "graph/run_internal.h"
 
-#define REGION_PARALLEL 16 /* branches of a run at once, unless the configuration says else */
+#define REGION_PARALLEL 16    /* branches of a run at once, unless the configuration says else */
+#define REGION_ELEMENTS 10000 /* likewise, of a run's maps together */
 #define REGION_THREADS 1024
 
 /*

@@ -62,7 +62,8 @@ static cJSON *branch_of_others(const struct branch *b, const char *key, const cJ
 	cJSON *out = of_parent ? cJSON_Duplicate(of_parent, true) : cJSON_CreateArray();
 	const struct region *region = b->region;
 	const cJSON *text;
-	for (size_t i = 0; i < region->count; i++) {
+	/* a region that has just begun has kept none */
+	for (size_t i = 0; region->items->began && i < region->count; i++) {
 		if (&region->items[i] == b)
 			continue;
 		cJSON_ArrayForEach(text, json_get(region->items[i].began, key))

@@ -84,11 +84,13 @@ struct region {
 /* What the branches of one run share. */
 struct run_side {
 	ag_run *root;
-	int parallel;     /* threads at once */
-	_Atomic int step; /* of the latest step */
+	int parallel;          /* threads at once */
+	int64_t elements_most; /* of all maps */
+	_Atomic int step;      /* of the latest step */
 	pthread_mutex_t lock;
 	/* guarded by it */
-	int threads; /* beside the run's own */
+	int threads;      /* beside the run's own */
+	int64_t elements; /* that maps have had */
 	struct region *region;
 	int64_t kept;              /* which writing of the region is on disk; 0: none */
 	size_t kept_bytes, behind; /* of it, and of what has arrived since */

@@ -224,6 +224,7 @@ static bool turn_execute(struct turn *turn, struct run_observer *observer)
 	    .observer = trace_observer(trace),
 	    .recursion_limit = turn->in.recursion_limit,
 	    .parallel = (int)call->service->config->graph_parallel,
+	    .elements = call->service->config->graph_elements,
 	    .node_timeout = turn->in.node_timeout,
 	    .tool_timeout = turn->in.tool_timeout,
 	    .cache_dir = arena_printf(call->arena, "%s/nodes", call->service->config->state_dir),
