@@ -207,6 +207,22 @@ say b 'once more'
 api POST /v1/graph/invoke '{"resume":null,"config":{"thread_id":"b"}}'
 is "$STATUS $(data '.messages[-1].content[0].output')" '200 7' 'a pause that was left alone goes on'
 fixed b 0 "$(ids b)" 'and leaves nothing to repair'
+serve_stop
+jq '.s = {nodes: {in: {kind: "graph", graph: "g"}}, edges: [{from: "START", to: "in"}, {from: "in", to: "END"}]}
+	| del(.g.interrupt_before) | .g.nodes.tools.approval = true' graph.json >within.json
+echo '{"agent": "within.json:s"}' >agent.json
+api_start --config agent.json || tap_bail 'the rest needs a service'
+say w go
+api GET /v1/threads/w/state
+is "$(data "$paused")" '[true,"interrupted","in/tools"]' 'a graph within the graph is paused'
+api POST /v1/graph/fix '{"thread_id":"w"}'
+is "$(data .removed_count) $(data "$paused")" '1 [false,"completed",null]' 'a repair ends that pause as well'
+say w again
+api GET /v1/threads/w/state
+asking=$(data '.state.context[-1].message_id')
+api DELETE "/v1/threads/w/messages/$asking"
+api GET /v1/threads/w/state
+is "$(data "$paused")" '[false,"completed",null]' 'so does deleting the message that asked'
 
 # ---- many
 

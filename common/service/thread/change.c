@@ -266,35 +266,42 @@ static bool change_removes(void *arg, const char *message_id)
 	return json_has_str(arg, message_id);
 }
 
-/* Whether what is stored of a pause or of waiting calls names a message that is gone. */
-static bool change_rests_on(
-    const char *stored, const char *(*message_of)(const cJSON *), message_gone_fn gone, void *arg)
+/* Whether a pause, or a branch in it that waits, rests on a message that is gone. */
+static bool change_rests_on(const cJSON *pause, message_gone_fn gone, void *arg)
 {
-	if (!stored)
-		return false;
-	cJSON *tree = json_parse(stored, strlen(stored), JSON_TRUSTED_DEPTH, NULL);
-	const char *id = message_of(tree);
-	bool found = id && gone(arg, id);
-	cJSON_Delete(tree);
-	return found;
+	bool past = json_get(pause, "branch") && !json_get(pause, "interrupt");
+	const char *asked = past ? NULL : pause_asked(pause);
+	const char *waits = json_str(json_get(pause, "waiting"), "message_id");
+	const cJSON *branch;
+	if ((asked && gone(arg, asked)) || (waits && gone(arg, waits)))
+		return true;
+	cJSON_ArrayForEach(branch, json_get(json_get(pause, "region"), "branches"))
+		if (change_rests_on(branch, gone, arg))
+			return true;
+	return false;
 }
 
-static const char *change_waiting_message(const cJSON *waiting)
+static cJSON *change_parse(const char *stored)
 {
-	return json_str(waiting, "message_id");
+	return stored ? json_parse(stored, strlen(stored), JSON_TRUSTED_DEPTH, NULL) : NULL;
 }
 
 void thread_close_gone(struct thread *t, message_gone_fn gone, void *arg)
 {
-	if (change_rests_on(t->waiting_json, change_waiting_message, gone, arg))
+	cJSON *waiting = change_parse(t->waiting_json), *pause = change_parse(t->pause_json);
+	const char *id = json_str(waiting, "message_id");
+	bool rests = change_rests_on(pause, gone, arg);
+	if (rests || (id && gone(arg, id)))
 		t->waiting_json = NULL;
-	if (!change_rests_on(t->pause_json, pause_asked, gone, arg))
-		return;
-	t->pause_json = NULL;
-	if (t->status != RUN_INTERRUPTED)
-		return;
-	t->next = NULL;
-	t->status = RUN_COMPLETED;
+	/* what branches have set enters with the next turn */
+	if (rests && !json_get(pause, "region"))
+		t->pause_json = NULL;
+	if (rests && t->status == RUN_INTERRUPTED) {
+		t->next = NULL;
+		t->status = RUN_COMPLETED;
+	}
+	cJSON_Delete(waiting);
+	cJSON_Delete(pause);
 }
 
 bool change_remove(struct change *change, const cJSON *ids)
