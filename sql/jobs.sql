@@ -33,7 +33,7 @@ FROM job_bodies
 WHERE row = :job;
 
 -- name: arrivals_forget
-DELETE FROM arrivals WHERE job = :job AND region <> :region;
+DELETE FROM arrivals WHERE job = :job AND region < :region;
 
 -- name: arrivals_read
 SELECT step, branch FROM arrivals WHERE job = :job AND region = :region ORDER BY row;

@@ -230,7 +230,7 @@ static enum verdict run_step(ag_run *run, int *node, struct error *err)
 	run->spent++;
 	run_tell_start(run);
 	enum verdict verdict = step_node(run, now, err);
-	bool passed_over = verdict == FAILED && now->on_error != GRAPH_UNSET;
+	bool passed_over = verdict == FAILED && step_passes_over(now, err);
 	bool completed = verdict == GO_ON || passed_over;
 	run_note_step(run, verdict);
 	run->frame.completed = completed;
@@ -333,7 +333,7 @@ static enum verdict run_region(ag_run *run, const struct edge *fork, int *node, 
 		run->thread.next = NULL;
 	if (verdict == GO_ON) {
 		verdict = run_leave(run, fork, node, err);
-	} else if (verdict == FAILED && region_passes_over(fork)) {
+	} else if (verdict == FAILED && region_passes_over(fork, err)) {
 		verdict = run_leave_failed(run, fork, node, err);
 	} else if (verdict == PAUSED) {
 		run_pause_region(run);

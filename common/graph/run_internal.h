@@ -240,6 +240,13 @@ bool step_in_time(ag_run *run, struct error *err);
 /* A step of a subgraph that did not run, since what it leaves was kept (taken over). */
 bool step_say_kept(ag_run *run, const struct node *node, cJSON *kept, struct error *err);
 
+/* Whether the failure of a node is one that its on_error is for: it is not where the storage is
+ * away for a moment. */
+static inline bool step_passes_over(const struct node *node, const struct error *failure)
+{
+	return node->on_error != GRAPH_UNSET && failure->kind != ERR_TRANSIENT_STORAGE;
+}
+
 /* The node failed and has on_error: nothing of it is left but what failed. */
 void step_pass_over(ag_run *run, const struct error *failure);
 

@@ -64,7 +64,8 @@ serve_stop
 cat >graph.json <<'JSON'
 {"g": {"nodes": {
 		"say": {"kind": "reply", "text": "said"},
-		"tell": {"kind": "exec", "command": ["jq", "-c", "{delta: (.context | length | tostring)}"]},
+		"tell": {"kind": "exec", "command": ["jq", "-c", "{delta: (.context | length | tostring)}"],
+			"on_error": "say"},
 		"ask": {"kind": "model", "provider": "openai", "model": "m", "base_url": "http://127.0.0.1:9/v1", "retries": 0, "api_key_env": "HOME"}},
 	"edges": [
 		{"from": "START", "if": [{"when": {"user_text": {"starts_with": "/ask"}}, "to": "ask"},
@@ -89,7 +90,7 @@ api POST /v1/graph/runs '{"messages":[{"role":"user","content":"/ask"}],"config"
 is "$STATUS" 202 'a run is queued'
 ok 'wait_for 20 grep -q "thread later is to be taken up again: node ask: " "$SERVE_ERR"' 'which is not over for that'
 invoke /tell "$(thread now)"
-is "$STATUS $(json .error.code "$BODY")" '503 TRANSIENT_STORAGE_ERROR' 'nor can a program'
+is "$STATUS $(json .error.code "$BODY")" '503 TRANSIENT_STORAGE_ERROR' 'nor can a program, for which on_error is not meant'
 api POST /v1/graph/runs '{"messages":[{"role":"user","content":"/tell"}],"config":{"thread_id":"told","run_id":"r"}}'
 is "$STATUS" 202 'one with a program is queued'
 ok 'wait_for 20 grep -q "thread told is to be taken up again: node tell: " "$SERVE_ERR"' 'which is not over either'

@@ -110,7 +110,7 @@ static enum verdict branch_step(struct branch *b, int node, int *place)
 	enum verdict verdict = step_node(run, n, &b->error);
 	if (run->frame.streamed)
 		held_show_all(b);
-	bool passed_over = verdict == FAILED && n->on_error != GRAPH_UNSET;
+	bool passed_over = verdict == FAILED && step_passes_over(n, &b->error);
 	run->thread.node = n->name;
 	if (verdict == PAUSED)
 		return branch_pause(b, BRANCH_AGAIN, node, run->frame.pause, "interrupt");
@@ -151,7 +151,7 @@ static enum verdict branch_fork(struct branch *b, const struct edge *fork, int *
 		branch_stand(b, BRANCH_BEFORE, *place);
 	b->within = run->region;
 	run->region = NULL;
-	if (verdict == FAILED && region_passes_over(fork)) {
+	if (verdict == FAILED && region_passes_over(fork, &b->error)) {
 		run->frame.node = into;
 		error_move(&failure, &b->error);
 		step_pass_over(run, &failure);

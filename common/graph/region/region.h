@@ -46,9 +46,9 @@ enum verdict subgraph_run(
     ag_run *run, const struct edge *enter, const cJSON *kept, struct error *err);
 
 /* Whether a subgraph that fails does not fail its run. */
-static inline bool region_passes_over(const struct edge *region)
+static inline bool region_passes_over(const struct edge *region, const struct error *failure)
 {
-	return region->into && region->into->on_error != GRAPH_UNSET;
+	return region->into && step_passes_over(region->into, failure);
 }
 
 /* Another run goes on with what was kept: its limit and what it costs begin anew, and what was said
