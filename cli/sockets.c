@@ -3,6 +3,7 @@
 #include "cli/sockets.h"
 
 #include "base/memory.h"
+#include "base/os/owned.h"
 #include "cli/command.h"
 
 #include <assert.h>
@@ -234,7 +235,7 @@ int unix_listen(const char *path, unsigned mode)
 int lock_take(const char *path)
 {
 	char holder[32] = "";
-	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	int fd = owned_open(path);
 	ssize_t len;
 
 	if (fd < 0)

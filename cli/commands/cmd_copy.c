@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/os/directory.h"
+#include "base/os/owned.h"
 #include "cli/command.h"
 #include "cli/sockets.h"
 #include "storage/storage.h"
@@ -53,8 +54,9 @@ static int copy_lock(const char *place, bool is_target)
 		return complain(-1, "%s: %s", state, strerror(errno));
 	run = xasprintf("%s/run", state);
 	path = xasprintf("%s/serve.lock", run);
-	directory_make(run);
-	lock = lock_take(path);
+	lock = owned_directory(run)
+	    ? lock_take(path)
+	    : complain(-1, "cannot make the directory %s: %s", run, strerror(errno));
 	free(path);
 	free(run);
 	return lock;

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/os/directory.h"
+#include "base/os/owned.h"
 #include "cli/command.h"
 #include "cli/examine/examine.h"
 #include "cli/sockets.h"
@@ -20,7 +21,6 @@
 #include <unistd.h>
 
 struct restoring {
-	struct stat owner; /* of the state directory: root gives it what it makes */
 	long files, there; /* copied, and found in their place already */
 };
 
@@ -30,17 +30,9 @@ static bool restore_failed(const char *what, const char *path)
 	return false;
 }
 
-static bool restore_give(const struct restoring *r, const char *path)
+static bool restore_directory(const char *path)
 {
-	return geteuid() != 0 || lchown(path, r->owner.st_uid, r->owner.st_gid) == 0 ||
-	    restore_failed("give away", path);
-}
-
-static bool restore_directory(const struct restoring *r, const char *path)
-{
-	if (directory_make(path))
-		return restore_give(r, path);
-	return errno == EEXIST || restore_failed("make the directory", path);
+	return owned_directory(path) || restore_failed("make the directory", path);
 }
 
 /* ---- uploaded files ---- */
@@ -51,8 +43,10 @@ static bool copy_bytes(const char *from, const char *to)
 	ssize_t n = 0;
 	bool ok = in >= 0 || restore_failed("read", from);
 
-	if (ok)
-		out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (ok) {
+		unlink(to); /* of a restore that died */
+		out = owned_create(to);
+	}
 	while (out >= 0 && (n = sendfile(out, in, NULL, 1 << 30)) > 0)
 		;
 	if (ok && (out < 0 || n < 0 || fsync(out) != 0))
@@ -75,8 +69,7 @@ static bool restore_file(struct restoring *r, const char *from, const char *to)
 		return true;
 	}
 	part = xasprintf("%s.part", to);
-	ok = copy_bytes(from, part) && restore_give(r, part) &&
-	    (rename(part, to) == 0 || restore_failed("write", to));
+	ok = copy_bytes(from, part) && (rename(part, to) == 0 || restore_failed("write", to));
 	if (!ok)
 		unlink(part);
 	free(part);
@@ -88,7 +81,7 @@ static bool restore_files(struct restoring *r, const char *from, const char *to)
 {
 	DIR *dir = opendir(from);
 	struct dirent *entry;
-	bool ok = dir ? restore_directory(r, to) : restore_failed("read", from);
+	bool ok = dir ? restore_directory(to) : restore_failed("read", from);
 
 	while (ok && (entry = readdir(dir))) {
 		const char *name = entry->d_name;
@@ -116,15 +109,11 @@ static bool restore_files(struct restoring *r, const char *from, const char *to)
 /* ---- all of it ---- */
 
 /* Keeps every service out of the state directory until the lock is closed. */
-static int restore_lock(const struct restoring *r, const char *state_dir)
+static int restore_lock(const char *state_dir)
 {
 	char *run = xasprintf("%s/run", state_dir), *path = xasprintf("%s/serve.lock", run);
-	int lock = restore_directory(r, run) ? lock_take(path) : -1;
+	int lock = restore_directory(run) ? lock_take(path) : -1;
 
-	if (lock >= 0 && !restore_give(r, path)) {
-		close(lock);
-		lock = -1;
-	}
 	free(path);
 	free(run);
 	return lock;
@@ -144,9 +133,7 @@ static int restore_from(
 		    config->env.media_storage_type);
 	if (!directory_make(state) && errno != EEXIST)
 		return complain(1, "cannot make the directory %s: %s", state, strerror(errno));
-	if (stat(state, &r.owner) != 0)
-		return complain(1, "cannot read %s: %s", state, strerror(errno));
-	lock = restore_lock(&r, state);
+	lock = restore_lock(state);
 	if (lock < 0)
 		return 1;
 	/* messages name files, so those are there first */

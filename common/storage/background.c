@@ -3,6 +3,7 @@
 #include "storage/background.h"
 
 #include "base/memory.h"
+#include "base/os/owned.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -69,7 +70,7 @@ void background_sleep(struct background *b, int64_t due)
 int background_office(const char *state_dir, const char *name, struct error *err)
 {
 	char *path = xasprintf("%s/%s", state_dir, name);
-	int office = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	int office = owned_open(path);
 
 	if (office < 0)
 		error_set(err, ERR_STORAGE, "%s cannot be opened: %s", path, strerror(errno));

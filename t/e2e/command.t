@@ -313,6 +313,19 @@ if [ "$(id -u)" = 0 ]; then
 	mkdir given && chown 12345:12345 given
 	run restore copy --state given
 	is "$CODE $(find given ! -user 12345)" "0 " "what root restores is the owner's of the state"
+	mkdir fresh && chown 12345:12345 fresh
+	run check --state fresh
+	run threads list --state fresh
+	is "$(find fresh ! -user 12345)" '' "so is what its commands make there"
+	like "$(ls fresh)" '^shared$' "which they do"
+	# Who has the directory may have put links into it.
+	for name in shared reserve run/serve.lock; do
+		echo precious >precious
+		rm -rf fresh && mkdir fresh fresh/run && ln -s "$PWD/precious" "fresh/$name" && chown -R 12345:12345 fresh
+		run check --state fresh
+		run restore copy --state fresh
+		is "$(cat precious)" precious "where $name is a link root writes nothing through it"
+	done
 fi
 unset MEDIA_STORAGE_PATH
 STATE=$WORK/new/state

@@ -6,6 +6,7 @@
 #include "base/json/json.h"
 #include "base/memory.h"
 #include "base/os/clock.h"
+#include "base/os/owned.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -80,6 +81,8 @@ static bool make_key(const char *path, const unsigned char *bytes, bool replaces
 	const ssize_t size = sizeof(((struct ticket_key *)0)->bytes);
 	char *draft = xasprintf("%s.XXXXXX", path);
 	int fd = mkostemp(draft, O_CLOEXEC); /* 0600 */
+	if (fd >= 0)
+		owned_give(path, fd);
 	bool made = fd >= 0 && write(fd, bytes, (size_t)size) == size && fsync(fd) == 0;
 	if (made)
 		made =

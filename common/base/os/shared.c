@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "base/os/directory.h"
+#include "base/os/owned.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -74,7 +75,7 @@ static bool shared_fail(struct error *err, const char *what, const char *path)
 static int open_file(const char *dir, const char *name, struct error *err)
 {
 	char *path = xasprintf("%s/%s", dir, name);
-	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	int fd = owned_open(path);
 	if (fd < 0)
 		shared_fail(err, "open", path);
 	free(path);

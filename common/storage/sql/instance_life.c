@@ -7,6 +7,7 @@
 #include "base/log/log.h"
 #include "base/memory.h"
 #include "base/os/clock.h"
+#include "base/os/owned.h"
 #include "storage/queue.h"
 #include "storage/sql/engine.h"
 
@@ -216,11 +217,12 @@ static int64_t instance_previous(const char *path)
 /* What is not on disk, or half of it, only makes the next life wait for the end of this one. */
 static void instance_remember(const char *path, int64_t number)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	int fd = owned_open(path);
 
 	if (fd < 0)
 		return;
-	dprintf(fd, "%" PRId64 "\n", number);
+	if (ftruncate(fd, 0) == 0)
+		dprintf(fd, "%" PRId64 "\n", number);
 	close(fd);
 }
 

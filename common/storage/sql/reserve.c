@@ -2,6 +2,8 @@
 /* The reserve: a file of zeroes. */
 #include "storage/sql/reserve.h"
 
+#include "base/os/owned.h"
+
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -10,7 +12,7 @@
 
 void reserve_keep(const char *path)
 {
-	int fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+	int fd = owned_create(path);
 
 	if (fd < 0)
 		return;

@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static bool backup_failed(struct error *err, const char *path)
@@ -57,11 +56,21 @@ struct copy {
 	char *part, *final;
 };
 
+/* The database is there already where it is one of the state (database_create). */
+static bool backup_create(const char *path, struct error *err)
+{
+	int fd = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0 || errno == EEXIST || backup_failed(err, path);
+}
+
 static bool backup_copy_begin(
     struct copy *c, const char *from, const char *dir, const char *name, struct error *err)
 {
 	*c = (struct copy){dir, xasprintf("%s/%s.part", dir, name), xasprintf("%s/%s", dir, name)};
-	if (!database_create(c->part, err))
+	if (!backup_create(c->part, err))
 		return false;
 	/* a snapshot, taken by a reader: writers go on meanwhile */
 	struct db *db = sqlite_open(from, DB_WRITE, err);
@@ -150,17 +159,6 @@ bool restore_check(const char *state_dir, struct error *err)
 		"a restore into %s was interrupted: run agentgraph restore again", state_dir);
 }
 
-/* What root makes belongs to whom the state belongs. */
-static bool give_away(const char *path, const char *state_dir, struct error *err)
-{
-	struct stat st;
-
-	if (geteuid() != 0)
-		return true;
-	return (stat(state_dir, &st) == 0 && chown(path, st.st_uid, st.st_gid) == 0) ||
-	    backup_failed(err, path);
-}
-
 static bool may_replace(const char *state_dir, struct error *err)
 {
 	bool free_of_all = true;
@@ -199,9 +197,9 @@ static bool copy_back(
 	if (there) {
 		part = xasprintf("%s/%s.part", state_dir, name);
 		backup_remove_database(part); /* of a restore that died */
+		ok = database_create(part, err) &&
+		    backup_copy_begin(c, source, state_dir, name, err);
 		free(part);
-		ok = backup_copy_begin(c, source, state_dir, name, err) &&
-		    give_away(c->part, state_dir, err);
 	} else if (strcmp(name, restored[0]) == 0) {
 		ok = error_set(err, ERR_STORAGE, "%s is no whole backup: it has no %s", from, name);
 	}

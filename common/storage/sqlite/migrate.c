@@ -2,8 +2,9 @@
 /* Opens a database file, new or old, and brings its schema up to date. */
 #include "storage/sqlite/migrate.h"
 
+#include "base/os/owned.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,7 +16,7 @@
  */
 bool database_create(const char *path, struct error *err)
 {
-	int fd = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+	int fd = owned_create(path);
 
 	if (fd < 0 && errno != EEXIST)
 		return error_set(

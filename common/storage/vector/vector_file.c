@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/os/owned.h"
 #include "base/os/shared.h"
 #include "storage/vector/vector_sketch.h"
 #include "storage/vector/vectors.h"
@@ -121,7 +122,7 @@ static bool open_header(struct vector_file *f, struct error *err)
 static int vector_file_open_named(const char *state_dir, const char *name, struct error *err)
 {
 	char *path = xasprintf("%s/%s", state_dir, name);
-	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	int fd = owned_open(path);
 	if (fd < 0)
 		vector_file_fail(err, "open their file");
 	free(path);

@@ -4,6 +4,7 @@
 
 #include "base/id.h"
 #include "base/memory.h"
+#include "base/os/owned.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -45,7 +46,7 @@ void claimer_free(struct claimer *c)
 
 static int claimer_open(const struct claimer *c)
 {
-	return open(c->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	return owned_open(c->path);
 }
 
 static struct flock claimer_byte(int64_t number)
