@@ -366,7 +366,10 @@ enum chat_end chat_call(
 			break;
 		if (i > 0)
 			log_warning("%s; the next model is asked", buf_str(&c.errors));
-		after = chat_ask(&c, &m->targets[i]);
+		struct chat_target target = m->targets[i];
+		if (request->plain)
+			target.format = CHAT_FORMAT_TEXT;
+		after = chat_ask(&c, &target);
 	}
 	result->end = after == AFTER_DONE ? CHAT_DONE
 	    : after == AFTER_STOP         ? CHAT_STOPPED

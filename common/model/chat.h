@@ -101,6 +101,7 @@ struct chat_request {
 	size_t tool_count;
 	enum chat_choice choice;
 	const char *tool_name;
+	bool plain;              /* text is wanted, whatever response_format says */
 	const char *traceparent; /* sent along (W3C trace context); or NULL */
 	int64_t deadline_ms;     /* by clock_monotonic_ms, beside the model's own times; 0: none */
 

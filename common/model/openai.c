@@ -146,7 +146,7 @@ static void openai_build(const struct chat_build *b, cJSON *body)
 	/* OpenAI's reasoning models know only the new name, other servers only the old one. */
 	chat_copy_setting(
 	    b, "max_tokens", body, b->target->at_home ? "max_completion_tokens" : "max_tokens");
-	if (format) {
+	if (b->target->format != CHAT_FORMAT_TEXT) {
 		cJSON *out = cJSON_AddObjectToObject(body, "response_format");
 		json_add_str(out, "type", json_str(format, "type"));
 		if (b->target->format == CHAT_FORMAT_SCHEMA)

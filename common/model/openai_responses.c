@@ -184,7 +184,7 @@ static void responses_build(const struct chat_build *b, cJSON *body)
 	chat_copy_setting(b, "top_p", body, "top_p");
 	chat_copy_setting(b, "max_tokens", body, "max_output_tokens");
 	responses_add_reasoning(b, body);
-	if (format) {
+	if (b->target->format != CHAT_FORMAT_TEXT) {
 		cJSON *out =
 		    cJSON_AddObjectToObject(cJSON_AddObjectToObject(body, "text"), "format");
 		json_add_str(out, "type", json_str(format, "type"));

@@ -476,6 +476,18 @@ static void each_provider_gets_what_it_knows(void)
 	}
 }
 
+static void whoever_wants_text_asks_for_no_form(void)
+{
+	static const char *const settings[] = {
+	    OPENAI FORMAT, OPENAI ",'api':'responses'" FORMAT, ANTHROPIC FORMAT, GEMINI FORMAT};
+	for (size_t i = 0; i < UNIT_COUNT(settings); i++) {
+		char *body = cJSON_Print(
+		    sent_with(settings[i], conversation, (struct chat_request){.plain = true}));
+		CU_ASSERT_PTR_NULL(strstr(body, "integer"));
+		cJSON_free(body);
+	}
+}
+
 /* Each level refers to itself twice: unfolded it would be huge. */
 static void a_schema_that_refers_to_itself_is_cut_off(void)
 {
@@ -661,6 +673,7 @@ static const struct unit_test tests[] = {
     {"Anthropic gets no blanks", anthropic_gets_no_blanks},
     {"a call that is forced is not thought about", a_call_that_is_forced_is_not_thought_about},
     {"a file that is gone fails the call", a_file_that_is_gone_fails_the_call},
+    {"whoever wants text asks for no form", whoever_wants_text_asks_for_no_form},
     {"a schema that refers to itself is cut off", a_schema_that_refers_to_itself_is_cut_off},
     {"a schema does not grow without end", a_schema_does_not_grow_without_end},
     {"many calls cost no more than they are long", many_calls_cost_no_more_than_they_are_long},

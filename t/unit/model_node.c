@@ -431,6 +431,20 @@ static void notes_are_made_from_the_notes_before(void)
 	talk_close(&talk);
 }
 
+/* They are for the model, which writes them as it likes. */
+static void notes_have_no_form(void)
+{
+	SCRIPT(SAYS("{\\'city\\':\\'A\\'}"), SAYS("{\\'city\\':\\'B\\'}"), SAYS("A, then B"),
+	    SAYS("{\\'city\\':\\'C\\'}"));
+	struct talk talk;
+	begin(&talk, ALONE(CITY WINDOW("")));
+	talk_say(&talk, "u1");
+	talk_say(&talk, "u2");
+	CU_ASSERT_STRING_EQUAL(talk_say(&talk, "u3"), "assistant: {\"city\":\"C\"}|");
+	CU_ASSERT_STRING_EQUAL(talk.thread.summary, "A, then B");
+	talk_close(&talk);
+}
+
 static void without_a_summary_nothing_leaves(void)
 {
 	SCRIPT(SAYS("a1"), SAYS("a2"), FAILS, SAYS("a3"));
@@ -773,6 +787,7 @@ static const struct unit_test tests[] = {
     {"what leaves the context is summed up", what_leaves_the_context_is_summed_up},
     {"a summary is counted", a_summary_is_counted},
     {"notes are made from the notes before", notes_are_made_from_the_notes_before},
+    {"notes have no form", notes_have_no_form},
     {"without a summary nothing leaves", without_a_summary_nothing_leaves},
     {"a summary may be left out", a_summary_may_be_left_out},
     {"a node that fails trims nothing", a_node_that_fails_trims_nothing},

@@ -55,6 +55,7 @@ static ag_result ask_once(
 	    .tool_count = q->tool_count,
 	    .choice = q->choice,
 	    .tool_name = q->tool_name,
+	    .plain = q->plain,
 	    .traceparent = run_traceparent(run),
 	    .deadline_ms = clock_monotonic_ms() + ag_time_left_ms(run),
 	    .on_text = asking->text ? show_text : NULL,

@@ -20,7 +20,8 @@ struct model_question {
 	size_t tool_count;
 	enum chat_choice choice;
 	const char *tool_name;
-	bool show; /* stream the answer to the client as that of the node */
+	bool plain; /* text is wanted, whatever response_format says */
+	bool show;  /* stream the answer to the client as that of the node */
 };
 
 /*

@@ -94,6 +94,7 @@ static char *sum_up(
 	    .system = how->prompt ? how->prompt : SUMMARY_PROMPT,
 	    .messages = messages,
 	    .choice = CHAT_TOOLS_NONE,
+	    .plain = true,
 	};
 	cJSON *answer;
 	char *text = NULL;
