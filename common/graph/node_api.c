@@ -7,7 +7,9 @@
 #include "base/os/clock.h"
 #include "graph/message/message.h"
 #include "graph/nodes/tools/tool_calls.h"
+#include "graph/region/region_branch.h"
 #include "graph/run_internal.h"
+#include "model/chat.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -285,6 +287,44 @@ ag_result ag_emit(ag_run *run, const char *name, cJSON *data)
 	return AG_OK;
 }
 
+/* Whether a call before end (NULL: any) has that id. */
+static bool message_has_call(const cJSON *message, const cJSON *end, const char *id)
+{
+	const cJSON *block = json_get(message, "content")->child;
+	while (block != end && !(block_is_call(block) && json_str_is(block, "id", id)))
+		block = block->next;
+	return block != end;
+}
+
+static bool messages_have_call(const cJSON *messages, const char *id)
+{
+	const cJSON *message;
+	cJSON_ArrayForEach(message, messages) {
+		if (message_has_call(message, NULL, id))
+			return true;
+	}
+	return false;
+}
+
+/* Whether the thread has a call of that id, or may have one where the run does not see it: in what
+ * has left the context, or in what is said beside it. */
+static bool call_is_taken(ag_run *run, const char *id)
+{
+	struct run_side *side = run->side;
+	bool blind = run->thread.view.after || (run->apart && run->before->row) ||
+	    (run->hidden && run->hidden->child);
+	bool taken = blind || json_has_str(run->not_its, id) ||
+	    messages_have_call(run_context(run), id) || messages_have_call(run->frame.messages, id);
+	if (taken || !side)
+		return taken;
+	pthread_mutex_lock(&side->lock);
+	taken = json_has_str(side->calls, id);
+	if (!taken)
+		cJSON_AddItemToArray(side->calls, cJSON_CreateString(id));
+	pthread_mutex_unlock(&side->lock);
+	return taken;
+}
+
 /* What is deeper could not be read from the storage again, where it lies in other levels. */
 #define MESSAGE_DEPTH (JSON_TRUSTED_DEPTH - 100)
 
@@ -306,9 +346,15 @@ ag_result ag_message(ag_run *run, cJSON *message)
 		error_release(&err);
 		return AG_ERROR;
 	}
-	/* calls of tools that the client runs stand in blocks of their own type
-	 * (doc/protocol-runs.md#tools-at-the-client) */
 	cJSON_ArrayForEach(block, json_get(made, "content")) {
+		if (!block_is_call(block))
+			continue;
+		/* some servers of models count their calls anew with every answer */
+		const char *id = json_str(block, "id");
+		if (message_has_call(made, block, id) || call_is_taken(run, id))
+			chat_call_renew(made, block);
+		/* calls of tools that the client runs stand in blocks of their own type
+		 * (doc/protocol-runs.md#tools-at-the-client) */
 		if (!block_is(block, "tool_call") || !ag_remote_tool(run, json_str(block, "name")))
 			continue;
 		json_set(block, "type", cJSON_CreateString("remote_tool_call"));

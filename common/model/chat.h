@@ -157,4 +157,7 @@ enum chat_end chat_call(
     const struct chat_model *m, const struct chat_request *request, struct chat_result *result);
 void chat_result_release(struct chat_result *result);
 
+/* Gives a call of a message, which may be an answer, a new id wherever the message has it. */
+void chat_call_renew(cJSON *message, cJSON *call);
+
 #endif

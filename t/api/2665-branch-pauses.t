@@ -68,6 +68,19 @@ cat >graph.json <<'JSON'
     {"from": "start", "to": ["set", "also"], "join": "d"},
     {"from": "set", "to": "a"}, {"from": "a", "to": "ta"}, {"from": "ta", "to": "d"}, {"from": "also", "to": "d"},
     {"from": "d", "to": "END"}]},
+ "same": {
+  "nodes": {
+    "a": {"kind": "exec", "command": ["./calls", "0", "remote"]}, "ta": {"kind": "tools", "tools": []},
+    "a2": {"kind": "exec", "command": ["./tells", "a"]},
+    "b": {"kind": "exec", "command": ["./calls", "0", "remote"]}, "tb": {"kind": "tools", "tools": []},
+    "b2": {"kind": "exec", "command": ["./tells", "b"]},
+    "d": {"kind": "reply", "text": "d"}
+  },
+  "edges": [
+    {"from": "START", "to": ["a", "b"], "join": "d"},
+    {"from": "a", "to": "ta"}, {"from": "ta", "to": "a2"}, {"from": "a2", "to": "d"},
+    {"from": "b", "to": "tb"}, {"from": "tb", "to": "b2"}, {"from": "b2", "to": "d"},
+    {"from": "d", "to": "END"}]},
  "far": {
   "nodes": {
     "a": {"kind": "exec", "command": ["./calls", "a", "remote"]}, "ta": {"kind": "tools", "tools": []},
@@ -207,6 +220,17 @@ api POST /v1/graph/invoke "$(run_body "[$(answer call_a '"blue"')]" "$(thread t)
 is "$STATUS" 200 'with all of them the run goes on'
 facts <<'TABLE'
 each branch hears its own :: .data.messages | map(select(.role == "assistant") | text) == ["a heard output:blue", "c heard output:red", "d"]
+TABLE
+
+# ---- models that count their calls from nought, each by itself
+
+serve_stop
+sed -i 's/json:far/json:same/' agentgraph.json
+invoke hi "$(thread t),\"response_granularity\":\"full\""
+ids=$(json '.data.state.execution_meta.interrupt_data.call_ids | join(" ")' "$BODY")
+api POST /v1/graph/invoke "$(run_body "[$(answer "${ids#* }" '"red"'),$(answer "${ids% *}" '"blue"')]" "$(thread t)")"
+facts <<'TABLE'
+calls of one id in two branches are two :: .data.messages | map(select(.role == "assistant") | text) == ["a heard output:blue", "b heard output:red", "d"]
 TABLE
 
 # ---- a new turn instead of the results

@@ -149,7 +149,14 @@ TABLE
 run mix "$(tool_says other c1 'from the server'),$(tool_says m2 c2 'from the page')"
 is "$(spoken)" 'results: from the server, from the page' 'results that the thread has are passed over'
 run mix "$(says m3 'c1=server c9=server')"
-is "$(json 'map(select(.type == "TOOL_CALL_START").toolCallId) | join(" ")' "$BODY")" c9 'a call of an earlier run is not sent again'
+facts <<'TABLE'
+a call with the id of an earlier one has a new id :: of("TOOL_CALL_START") | map(.toolCallId) | [(.[0] | test("^call_[0-9a-f]{32}$")), .[1]] == [true, "c9"]
+TABLE
+run mix "$(says m4 'c2=pick c2=pick')" "$pick"
+first=$(called)
+second=$(json 'map(select(.type == "TOOL_CALL_START"))[1].toolCallId' "$BODY")
+run mix "$(tool_says m5 "$first" one),$(tool_says m6 "$second" two)"
+like "$(spoken)" ', one, two$' 'one that is repeated at the client can be answered'
 
 serve_stop
 

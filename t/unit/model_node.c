@@ -216,6 +216,30 @@ static void arguments_that_are_no_json_do_not_run(void)
 	talk_close(&talk);
 }
 
+#define CALLS_BADLY                                                                               \
+	WHOLE("{'choices':[{'message':{'content':null,'tool_calls':[{'id':'c1','type':"           \
+	      "'function','function':{'name':'upper','arguments':'{'},'extra_content':{'a':'s'}}" \
+	      "]},'finish_reason':'tool_calls'}]}")
+
+/* Everything that goes by the id goes by the new one. */
+static void an_id_that_comes_again_is_made_new(void)
+{
+	SCRIPT(CALLS("c1", "upper", "'{\\'text\\':\\'a\\'}'"), CALLS_BADLY, SAYS("sorry"));
+	struct talk talk;
+	begin(&talk, AGENT(",'tools':'tools'"));
+	CU_ASSERT_STRING_EQUAL(
+	    talk_say(&talk, "go"), "assistant: |tool: |assistant: |tool: |assistant: sorry|");
+	CU_ASSERT_STRING_EQUAL(asked("messages/2/tool_call_id"), "c1");
+	char *id = xstrdup(asked("messages/3/tool_calls/0/id"));
+	CU_ASSERT_EQUAL(strncmp(id, "call_", 5), 0);
+	CU_ASSERT_STRING_EQUAL(asked("messages/3/tool_calls/0/extra_content/a"), "s");
+	CU_ASSERT_STRING_EQUAL(asked("messages/4/tool_call_id"), id);
+	CU_ASSERT_STRING_EQUAL(
+	    asked("messages/4/content"), "arguments: expected a valid JSON object");
+	free(id);
+	talk_close(&talk);
+}
+
 static void calls_of_no_tool_are_answered(void)
 {
 	SCRIPT(CALLS("c1", "lower", "'{}'"), CALLS("c2", "", "'{}'"), SAYS("sorry"));
@@ -772,6 +796,7 @@ static const struct unit_test tests[] = {
     {"an answer is streamed and added", an_answer_is_streamed_and_added},
     {"a tool is called and its result told", a_tool_is_called_and_its_result_told},
     {"arguments that are no JSON do not run", arguments_that_are_no_json_do_not_run},
+    {"an id that comes again is made new", an_id_that_comes_again_is_made_new},
     {"calls of no tool are answered", calls_of_no_tool_are_answered},
     {"a tool is forced until one has answered", a_tool_is_forced_until_one_has_answered},
     {"a provider that fails fails the run", a_provider_that_fails_fails_the_run},

@@ -293,12 +293,19 @@ static void region_set_inner(ag_run *run, struct region *region)
 static struct run_side *region_side(ag_run *run)
 {
 	struct run_side *side = run->side;
+	const cJSON *message, *call;
 	if (side)
 		return side;
 	side = run->side = arena_alloc(run->setup.arena, sizeof(*side));
 	side->root = run;
 	side->parallel = run->setup.parallel ? run->setup.parallel : REGION_PARALLEL;
 	side->elements_most = run->setup.elements ? run->setup.elements : REGION_ELEMENTS;
+	side->calls = arena_json(run->setup.arena, cJSON_CreateArray());
+	cJSON_ArrayForEach(message, run->messages.array) {
+		cJSON_ArrayForEach(call, json_get(message, "tools_calls"))
+			cJSON_AddItemToArray(
+			    side->calls, cJSON_Duplicate(json_get(call, "id"), true));
+	}
 	pthread_mutex_init(&side->lock, NULL);
 	return side;
 }

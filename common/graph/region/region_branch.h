@@ -92,6 +92,7 @@ struct run_side {
 	int threads;      /* beside the run's own */
 	int64_t elements; /* that maps have had */
 	struct region *region;
+	cJSON *calls;              /* ids of those that were asked for, in any branch */
 	int64_t kept;              /* which writing of the region is on disk; 0: none */
 	size_t kept_bytes, behind; /* of it, and of what has arrived since */
 };

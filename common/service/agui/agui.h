@@ -115,13 +115,7 @@ bool agui_messages(struct agui_writer *writer);
 void agui_run_finished(struct agui_writer *writer, const cJSON *interrupt, const cJSON *interrupts);
 void agui_run_error(struct agui_writer *writer, const char *message, const char *code);
 
-/* ---- agui_parts.c: known tool calls, results as text, interrupts */
-
-/*
- * Whether a message of the thread other than message_id, as it was stored when the turn began or
- * since, asks for that call.  A thread that cannot be read knows none; the log says so.
- */
-bool agui_call_is_known(const struct turn *turn, const char *message_id, const char *call_id);
+/* ---- agui_parts.c: results as text, interrupts */
 
 /* Appends the content of a tool_result block as a browser sees it: always text. */
 void agui_put_output(struct buf *out, const cJSON *block);

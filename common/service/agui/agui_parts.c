@@ -4,55 +4,9 @@
 
 #include "base/json/json.h"
 #include "base/json/json_quote.h"
-#include "base/log/log.h"
 #include "graph/message/message.h"
 
 #include <string.h>
-
-/* ---- calls of earlier runs ---- */
-
-/* Looks for a call in what an earlier run left; the message at hand may be stored already. */
-struct call_search {
-	const char *call_id;
-	const char *quoted; /* the same as JSON, to pass over most messages unread */
-	const char *message;
-	bool found;
-};
-
-static bool search_message(void *arg, const char *id, const char *body_json)
-{
-	struct call_search *search = arg;
-	const cJSON *block;
-	if (strcmp(id, search->message) == 0 || !strstr(body_json, search->quoted))
-		return true;
-	cJSON *message = json_parse(body_json, strlen(body_json), JSON_TRUSTED_DEPTH, NULL);
-	cJSON_ArrayForEach(block, json_get(message, "content")) {
-		const char *own = block_is_call(block) ? json_str(block, "id") : NULL;
-		search->found |= own && strcmp(own, search->call_id) == 0;
-	}
-	cJSON_Delete(message);
-	return !search->found;
-}
-
-bool agui_call_is_known(const struct turn *turn, const char *message_id, const char *call_id)
-{
-	struct storage *storage = turn->call->service->storage;
-	const struct page all = {.limit = INT64_MAX};
-	struct buf quoted = {0};
-	struct error err = {0};
-	if (!turn->thread.row)
-		return false;
-	json_quote(&quoted, call_id);
-	struct call_search search = {
-	    .call_id = call_id, .quoted = quoted.data, .message = message_id};
-	if (!storage->threads->message_list(storage, &turn->call->ctx, turn->thread.row, NULL, &all,
-		search_message, &search, &err))
-		log_error(
-		    "calls of thread %s cannot be read: %s", turn->thread.thread_id, err.cause);
-	error_release(&err);
-	buf_release(&quoted);
-	return search.found;
-}
 
 /* ---- results ---- */
 
