@@ -325,6 +325,28 @@ static bool call_is_taken(ag_run *run, const char *id)
 	return taken;
 }
 
+/* Some servers of models count their calls anew with every answer; a result that the node itself
+ * has goes with its call. */
+static void call_make_unique(ag_run *run, cJSON *message, cJSON *call)
+{
+	const char *id = json_str(call, "id");
+	if (!message_has_call(message, call, id) && !call_is_taken(run, id))
+		return;
+	char *old = arena_strdup(run->setup.arena, id);
+	chat_call_renew(message, call);
+	if (!run->frame.renewed)
+		run->frame.renewed = arena_json(run->setup.arena, cJSON_CreateObject());
+	json_set(run->frame.renewed, old, cJSON_CreateString(json_str(call, "id")));
+}
+
+static void result_follow_call(const ag_run *run, cJSON *result)
+{
+	const char *call_id = json_str(result, "call_id");
+	const char *renewed = call_id ? json_str(run->frame.renewed, call_id) : NULL;
+	if (renewed)
+		json_set(result, "call_id", cJSON_CreateString(renewed));
+}
+
 /* What is deeper could not be read from the storage again, where it lies in other levels. */
 #define MESSAGE_DEPTH (JSON_TRUSTED_DEPTH - 100)
 
@@ -347,12 +369,11 @@ ag_result ag_message(ag_run *run, cJSON *message)
 		return AG_ERROR;
 	}
 	cJSON_ArrayForEach(block, json_get(made, "content")) {
+		if (block_is(block, "tool_result"))
+			result_follow_call(run, block);
 		if (!block_is_call(block))
 			continue;
-		/* some servers of models count their calls anew with every answer */
-		const char *id = json_str(block, "id");
-		if (message_has_call(made, block, id) || call_is_taken(run, id))
-			chat_call_renew(made, block);
+		call_make_unique(run, made, block);
 		/* calls of tools that the client runs stand in blocks of their own type
 		 * (doc/protocol-runs.md#tools-at-the-client) */
 		if (!block_is(block, "tool_call") || !ag_remote_tool(run, json_str(block, "name")))

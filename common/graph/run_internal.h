@@ -64,6 +64,7 @@ struct node_frame {
 	cJSON *declined;        /* calls that a person refused, their ids as members; or NULL */
 	cJSON *changed;         /* arguments that a person changed, by the ids of calls; or NULL */
 	cJSON *waiting;         /* those calls, an array of blocks; NULL when there are none */
+	cJSON *renewed;         /* ids that calls of this node have in place of others; or NULL */
 };
 
 /* The time that subgraphs have, of those around a node the first that ends. */

@@ -86,4 +86,22 @@ TABLE
 invoke exact
 like "$BODY" '"output":[{]"n":9007199254740993[}]' 'a large number of a tool is exact'
 
+# ---- a program that makes its calls itself, under the same id each time
+
+serve_stop
+cat >both <<'SH'
+#!/bin/sh
+cat >/dev/null
+echo '{"message": {"role": "assistant", "content": [{"type": "tool_call", "id": "c1", "name": "f", "args": {}}]}}'
+echo '{"message": {"role": "tool", "content": [{"type": "tool_result", "call_id": "c1", "output": 1}]}}'
+SH
+chmod +x both
+echo '{"g": {"nodes": {"a": {"kind": "exec", "command": "./both"}}, "edges": [{"from": "START", "to": "a"}, {"from": "a", "to": "END"}]}}' >graph.json
+echo '{"agent": "graph.json:g"}' >agentgraph.json
+invoke once "$(thread itself)"
+invoke twice "$(thread itself)"
+facts <<'TABLE'
+a result goes with its call, whose id is new :: [.data.messages[].content[0] | .id // .call_id // empty] | .[0] != "c1" and .[0] == .[1]
+TABLE
+
 done_testing
