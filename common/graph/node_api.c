@@ -218,8 +218,6 @@ ag_result ag_update(ag_run *run, const char *field, cJSON *value)
 
 /* ---- speaking ---- */
 
-#define EVENT_DEPTH (JSON_TRUSTED_DEPTH - 100) /* as of messages */
-
 /* A node that said a piece does not run again, in a stream and without one. */
 static void run_note_piece(ag_run *run)
 {
@@ -270,10 +268,10 @@ ag_result ag_reasoning_delta(ag_run *run, const char *text)
 
 ag_result ag_emit(ag_run *run, const char *name, cJSON *data)
 {
-	if (data && json_deeper_than(data, EVENT_DEPTH)) {
+	if (data && json_deeper_than(data, STORED_DEPTH)) {
 		cJSON_Delete(data);
 		return ag_fail(
-		    run, "expected an event of at most %d levels of nesting", EVENT_DEPTH);
+		    run, "expected an event of at most %d levels of nesting", STORED_DEPTH);
 	}
 	cJSON *event = cJSON_CreateObject();
 	run->frame.acts = true;
@@ -347,17 +345,14 @@ static void result_follow_call(const ag_run *run, cJSON *result)
 		json_set(result, "call_id", cJSON_CreateString(renewed));
 }
 
-/* What is deeper could not be read from the storage again, where it lies in other levels. */
-#define MESSAGE_DEPTH (JSON_TRUSTED_DEPTH - 100)
-
 ag_result ag_message(ag_run *run, cJSON *message)
 {
 	struct error err = {0};
 	cJSON *block;
-	if (json_deeper_than(message, MESSAGE_DEPTH)) {
+	if (json_deeper_than(message, STORED_DEPTH)) {
 		cJSON_Delete(message);
 		return ag_fail(
-		    run, "expected a message of at most %d levels of nesting", MESSAGE_DEPTH);
+		    run, "expected a message of at most %d levels of nesting", STORED_DEPTH);
 	}
 	message = json_adopt(message);
 	cJSON *made =
@@ -470,6 +465,11 @@ const cJSON *run_question(const ag_run *run)
 
 ag_result ag_interrupt(ag_run *run, const char *reason, cJSON *value, const cJSON **answer)
 {
+	if (value && json_deeper_than(value, STORED_DEPTH)) {
+		cJSON_Delete(value);
+		return ag_fail(
+		    run, "expected a question of at most %d levels of nesting", STORED_DEPTH);
+	}
 	run->frame.acts = true;
 	run = run->call ? tool_call_turn(run->call) : run;
 	if (!run) { /* a call before this one paused the run */

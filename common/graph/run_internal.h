@@ -8,10 +8,15 @@
 #define AGENTGRAPH_GRAPH_RUN_INTERNAL_H
 
 #include "base/buf.h"
+#include "base/json/json.h"
 #include "graph/run.h"
 #include "storage/runs.h"
 
 #include <stdatomic.h>
+
+/* Levels of what nodes leave.  What is deeper could not be read from the storage again, where it
+ * lies in other levels. */
+#define STORED_DEPTH (JSON_TRUSTED_DEPTH - 100)
 
 struct ag_state {
 	ag_run *run;

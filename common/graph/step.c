@@ -72,6 +72,11 @@ bool step_update(ag_run *run, cJSON *updates, struct error *err)
 	while (ok && updates->child)
 		ok = step_apply(
 		    run, fields, cJSON_DetachItemViaPointer(updates, updates->child), err);
+	if (ok && json_deeper_than(fields, STORED_DEPTH)) {
+		ag_fail(run, "expected state fields of at most %d levels of nesting", STORED_DEPTH);
+		run_set_failure(run, err);
+		ok = false;
+	}
 	while (ok && log && log->child) {
 		cJSON *item = cJSON_DetachItemViaPointer(log, log->child);
 		cJSON *entry = json_append(run->log, cJSON_CreateObject());

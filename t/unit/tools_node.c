@@ -268,6 +268,38 @@ static void messages_too_deep_to_be_stored_are_refused(void)
 	talk_close(&talk);
 }
 
+/* Each turn puts the field into another 200 levels. */
+static ag_result deepen(ag_run *run, const ag_state *state, void *data)
+{
+	(void)data;
+	cJSON *value = cJSON_Duplicate(ag_field(state, "deep"), true);
+	for (int i = 0; i < 200; i++) {
+		cJSON *outer = cJSON_CreateObject();
+		cJSON_AddItemToObject(outer, "a", value);
+		value = outer;
+	}
+	if (strcmp(ag_user_text(state), "ask") != 0)
+		return ag_update(run, "deep", value);
+	const cJSON *answer;
+	return ag_interrupt(run, NULL, value, &answer);
+}
+
+static void fields_and_questions_too_deep_to_be_read_again_are_refused(void)
+{
+	ag_graph *graph = graph_of_tools();
+	graph->nodes[0].fn = deepen;
+	ag_graph_field(graph, "deep", "any", AG_REPLACE, NULL, NULL);
+	talk_begin(&talk, graph);
+	talk_say(&talk, "go");
+	CU_ASSERT_STRING_EQUAL(talk_say(&talk, "go"),
+	    "error: Graph execution failed: expected state fields of at most 300 levels of nesting|");
+	CU_ASSERT_EQUAL(talk.error.kind, ERR_NODE);
+	CU_ASSERT_STRING_EQUAL(talk_say(&talk, "ask"),
+	    "error: Graph execution failed: expected a question of at most 300 levels of nesting|");
+	CU_ASSERT_EQUAL(strncmp(talk_field(&talk, "deep"), "{\"a\":{", 6), 0);
+	talk_close(&talk);
+}
+
 static void a_schema_that_is_none_refuses_the_start(void)
 {
 	ag_graph *graph = graph_new("g");
@@ -292,6 +324,8 @@ static const struct unit_test tests[] = {
 	questions_are_answered_in_the_order_of_the_calls},
     {"deep arguments are an error result", deep_arguments_are_an_error_result},
     {"messages too deep to be stored are refused", messages_too_deep_to_be_stored_are_refused},
+    {"fields and questions too deep to be read again are refused",
+	fields_and_questions_too_deep_to_be_read_again_are_refused},
     {"a schema that is none refuses the start", a_schema_that_is_none_refuses_the_start},
 };
 
