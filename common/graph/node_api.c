@@ -355,6 +355,8 @@ ag_result ag_message(ag_run *run, cJSON *message)
 		    run, "expected a message of at most %d levels of nesting", STORED_DEPTH);
 	}
 	message = json_adopt(message);
+	/* of which the thread may have one */
+	cJSON_DeleteItemFromObjectCaseSensitive(message, "message_id");
 	cJSON *made =
 	    message_normalise(message, "body.message", MESSAGE_FROM_NODE, run->setup.ids, &err);
 	cJSON_Delete(message);

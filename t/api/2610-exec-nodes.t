@@ -126,6 +126,10 @@ does complains <<'SH'
 head -c 3000000 /dev/zero | tr '\0' e >&2
 echo '{"message": "still here"}'
 SH
+does names <<'SH'
+echo '{"message": {"message_id": "fixed", "content": "one"}}'
+echo '{"message": {"message_id": "fixed", "content": "two"}}'
+SH
 does long <<'SH'
 printf '{"message": "'
 head -c 900000 /dev/zero | tr '\0' x
@@ -167,6 +171,12 @@ a message closes the pieces before it :: said[1:] == ["one two", "four"] or said
 a message has the role it says :: last.role == "system"
 TABLE
 like "$(cat "$SERVE_ERR")" 'a line for the log' 'the log has what is for it'
+invoke names "$(thread n)"
+invoke names "$(thread n)"
+api GET /v1/threads/n/messages
+facts <<'TABLE'
+no message has the id that the program gives it :: .data.messages | [(map(.message_id) | unique | length), any(.[]; .message_id == "fixed")] == [6, false]
+TABLE
 invoke nothing
 is "$STATUS|$(json '.data.messages | length' "$BODY")" '200|1' 'a program may say nothing'
 invoke updates "$(thread u),\"response_granularity\":\"full\""
