@@ -117,6 +117,10 @@ ask wait r
 like "$STATUS" '^50[0-9]' 'one that takes too long'
 serve_stop
 calls "$PARROT"
+ask cut r
+is "$HEARD" 'parrot: cut' 'of a stream that ends early the rest is asked for'
+ask turn r
+like "$STATUS $HEARD" '^500 .*it changed what it had told' 'where it goes on with what was told'
 # cancels THREAD: a stop may come before the agent has said which task it is, and then there is none to cancel.
 cancels() {
 	: >calls.log

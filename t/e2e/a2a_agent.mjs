@@ -4,7 +4,7 @@
 //	node a2a_agent.mjs PORT-FILE LOG VERSION STREAMING
 //
 // Repeats what it is told, in two pieces; "ask QUESTION" asks it and repeats the answer, "fail WHY" fails, "wait" waits until
-// it is cancelled.  What it was sent is in LOG, a line of JSON each: method, headers, body.
+// it is cancelled; of "cut" and "turn" the stream ends after the first piece, which "turn" then replaces.  What it was sent is in LOG, a line of JSON each: method, headers, body.
 import { appendFileSync, writeFileSync } from 'node:fs';
 import express from 'express';
 import { Role, TaskState } from '@a2a-js/sdk';
@@ -36,7 +36,8 @@ class Parrot {
 			status(TaskState.TASK_STATE_CANCELED);
 		} else {
 			piece('parrot: ', false, false);
-			piece(text, true, true);
+			if (text === 'cut' || text === 'turn') await new Promise((go) => setTimeout(go, 600));
+			piece(text, text !== 'turn', true);
 			status(TaskState.TASK_STATE_COMPLETED);
 		}
 		bus.finished();
@@ -56,8 +57,12 @@ const server = app.listen(0, '127.0.0.1', () => {
 		securitySchemes: {}, securityRequirements: [], defaultInputModes: ['text/plain'], defaultOutputModes: ['text/plain'], skills: [], signatures: [] };
 	const requestHandler = new DefaultRequestHandler(card, new InMemoryTaskStore(), new Parrot());
 	app.use(express.json());
-	app.use((req, _res, next) => {
+	app.use((req, res, next) => {
 		appendFileSync(log, `${JSON.stringify({ method: req.body?.method ?? req.path, headers: req.headers, body: req.body })}\n`);
+		if (['cut', 'turn'].includes(req.body?.params?.message?.parts[0].text)) {
+			res.on('error', () => {});
+			setTimeout(() => res.end(), 300);
+		}
 		next();
 	});
 	app.get('/.well-known/agent-card.json', (_req, res) => res.json(card));

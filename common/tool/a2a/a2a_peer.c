@@ -205,8 +205,9 @@ struct a2a_hearing {
 	struct buf status; /* what the latest state says */
 	struct buf first;  /* bytes of an answer that is one document */
 	bool decided, events;
-	char *artifact; /* that was told last */
-	bool wrong;     /* x->why is set */
+	char *artifact;    /* that was told last */
+	struct buf *texts; /* of artifacts as far as they were told, in the order of their ids */
+	bool wrong;        /* x->why is set */
 	struct sse sse;
 };
 
@@ -264,16 +265,24 @@ static bool a2a_hear_text(struct a2a_hearing *h, const char *text)
 	return true;
 }
 
-static bool a2a_is_among(const cJSON *ids, const char *id)
+/* What was told of the artifact, whose id is kept where it is new. */
+static struct buf *a2a_artifact_text(struct a2a_hearing *h, const char *id)
 {
+	int at = 0;
 	const cJSON *one;
-	cJSON_ArrayForEach(one, ids)
-		if (cJSON_IsString(one) && strcmp(one->valuestring, id) == 0)
-			return true;
-	return false;
+	cJSON_ArrayForEach(one, h->x->artifacts) {
+		if (strcmp(one->valuestring, id) == 0)
+			return &h->texts[at];
+		at++;
+	}
+	cJSON_AddItemToArray(h->x->artifacts, cJSON_CreateString(id));
+	h->texts = xrealloc(h->texts, ((size_t)at + 1) * sizeof(*h->texts));
+	h->texts[at] = (struct buf){0};
+	return &h->texts[at];
 }
 
-/* more: it goes on with one that was begun. */
+/* more: it goes on with one that was begun.  Else it is the whole of one, of which a stream that
+ * ended early may have told a part. */
 static bool a2a_hear_artifact(struct a2a_hearing *h, const cJSON *artifact, bool more)
 {
 	struct a2a_exchange *x = h->x;
@@ -286,16 +295,25 @@ static bool a2a_hear_artifact(struct a2a_hearing *h, const cJSON *artifact, bool
 		h->wrong = true;
 		return false;
 	}
-	if (a2a_is_among(x->told, id) || (!more && a2a_is_among(x->artifacts, id)))
+	if (json_has_str(x->told, id))
 		return true;
-	if (!a2a_is_among(x->artifacts, id))
-		cJSON_AddItemToArray(x->artifacts, cJSON_CreateString(id));
+	struct buf *told = a2a_artifact_text(h, id);
 	a2a_peer_parts(&text, json_get(artifact, "parts"));
-	bool between = text.len && x->answer.len && h->artifact && strcmp(h->artifact, id) != 0;
-	bool ok = (!between || a2a_hear_text(h, "\n\n")) && a2a_hear_text(h, buf_str(&text));
+	const char *rest = buf_str(&text);
+	if (!more && strncmp(rest, buf_str(told), told->len) != 0) {
+		a2a_peer_fail(x, "it changed what it had told", NULL);
+		h->wrong = true;
+	} else if (!more) {
+		rest += told->len;
+	}
+	bool between = *rest && x->answer.len && h->artifact && strcmp(h->artifact, id) != 0;
+	bool ok = !h->wrong && (!between || a2a_hear_text(h, "\n\n")) && a2a_hear_text(h, rest);
+	if (ok && *rest) {
+		buf_puts(told, rest);
+		free(h->artifact);
+		h->artifact = xstrdup(id);
+	}
 	buf_release(&text);
-	free(h->artifact);
-	h->artifact = xstrdup(id);
 	return ok;
 }
 
@@ -571,6 +589,9 @@ enum a2a_outcome a2a_peer_send(struct a2a_peer *peer, struct a2a_exchange *x)
 	cJSON_Delete(request);
 	buf_release(&h.status);
 	buf_release(&h.first);
+	for (int i = 0; i < cJSON_GetArraySize(x->artifacts); i++)
+		buf_release(&h.texts[i]);
+	free(h.texts);
 	free(h.artifact);
 	return outcome;
 }
