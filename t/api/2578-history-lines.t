@@ -131,6 +131,23 @@ is "$STATUS $(json .data.thread_data.status "$BODY")" '200 stopped' 'and so is w
 api POST /v1/graph/stop '{"thread_id":"slow"}'
 collect slow
 
+# However a list branches, it comes in about as fast as one that does not: here into a deep tree, with one id on all its twigs.
+# takes THREAD LINES PART: how long it takes to bring in so many lines, those of the jq program for each place.
+takes() {
+	jq -nc --slurpfile empty empty.jsonl "(\$empty[0] | .thread_id = \"$1\" | .until = 16000 | .last = 16000),
+		(range(1; 16001) | $3), {type: \"end\", lines: $2}" >many.jsonl
+	began=$(date +%s%N)
+	bring_in many.jsonl
+	echo $((($(date +%s%N) - began) / 1000000))
+}
+message='{type: "message", place: ., message: {role: "user", content: "x", message_id: $id}}'
+single=$(takes single 16001 "\"\(.)\" as \$id | $message")
+branched=$(takes branched 28000 "(select(. > 8000 or (. > 1 and . % 2 == 1)) | {type: \"branch\", place: ., follows: ([. - 2, 7999] | min)}),
+	((if . > 8000 or . % 2 == 0 then \"twig\" else \"\(.)\" end) as \$id | $message)")
+ok "[ $branched -lt $((5 * single + 2000)) ]" 'a tree of thousands of branches comes in as fast as a list' || echo "$branched ms, not $single" >&2
+take_out branched tree.jsonl
+is "$(grep -c '"type":"branch"' tree.jsonl)" 11999 'with all of them'
+
 # ---- what is wrong
 
 threads_before=$(api GET '/v1/threads?limit=1000' && json '.data.threads | length' "$BODY")

@@ -304,7 +304,7 @@ static void what_fails_leaves_nothing(void)
 {
 	struct whole w;
 	struct thread t = rich("breaks"), to;
-	struct history_part *m2;
+	struct history_part *m2, *m6;
 
 	whole_read(&w, "breaks");
 	for (w.breaks_at = 1; w.breaks_at < (int)w.count; w.breaks_at += 3) {
@@ -327,6 +327,15 @@ static void what_fails_leaves_nothing(void)
 	error_release(&err);
 	CU_ASSERT_FALSE(thread_exists(st, "broken", NULL));
 	m2->message_id = "m2";
+	/* m6 is on the branch of the first m4; the other one is not on it */
+	for (m6 = m2; m6->kind != HISTORY_MESSAGE || strcmp(m6->message_id, "m6") != 0;)
+		m6++;
+	m6->message_id = "m4";
+	CU_ASSERT_FALSE(whole_make(&w, &to, "broken"));
+	CU_ASSERT_STRING_EQUAL(err.detail, "the list has a message m4 already");
+	CU_ASSERT_PTR_EQUAL(&w.parts[w.at - 1], m6);
+	error_release(&err);
+	m6->message_id = "m6";
 	CU_ASSERT_TRUE(whole_make(&w, &to, "broken"));
 	same_history("breaks", "broken");
 	(void)t;

@@ -62,22 +62,12 @@ struct making {
 	const struct history_origin *origin;
 	struct history_source *source;
 
-	int64_t row;      /* the thread's */
-	struct view list; /* of the branch that comes in */
-	bool plain;       /* so far */
-	int64_t bytes;    /* of messages */
+	int64_t row;   /* the thread's */
+	bool plain;    /* so far */
+	int64_t bytes; /* of messages */
 	struct standing now;
 	struct moves moves;
 };
-
-/* The list of the branch that begins last, however long it gets. */
-static bool parts_read_list(struct db *db, struct making *m, struct error *err)
-{
-	const struct thread_view end = {INT64_MAX, INT64_MAX, INT64_MAX, m->plain};
-
-	view_release(&m->list);
-	return view_read_in(&m->list, db, m->row, &end, err);
-}
 
 static bool parts_add_branch(
     struct db *db, struct making *m, const struct history_part *part, struct error *err)
@@ -89,7 +79,7 @@ static bool parts_add_branch(
 	query_int(&q, ":first", part->place);
 	query_int(&q, ":until", part->other);
 	m->plain = false;
-	return query_run(&q) && parts_read_list(db, m, err);
+	return query_run(&q);
 }
 
 static bool parts_add_again(
@@ -105,21 +95,30 @@ static bool parts_add_again(
 	return query_run(&q);
 }
 
+static bool parts_refuse_twice(const char *message_id, struct error *err)
+{
+	return error_set(err, ERR_INVALID_INPUT, "the list has a message %s already", message_id);
+}
+
 static bool parts_add_message(
     struct db *db, struct making *m, const struct history_part *part, struct error *err)
 {
 	const struct new_message message = {
 	    .message_id = part->message_id, .body_json = part->body_json};
-	int64_t bytes = (int64_t)strlen(part->body_json), max = m->st->thread_max_bytes, seq;
+	const struct thread_view all = {.until = INT64_MAX, .plain = true};
+	int64_t bytes = (int64_t)strlen(part->body_json), max = m->st->thread_max_bytes, seq = 0;
+	struct view list;
 
 	m->bytes += bytes;
 	if (max && m->bytes + thread_state_size(m->thread) > max)
 		return thread_too_large(m->thread, max, err);
-	if (!view_find(&m->list, db, part->message_id, &seq, err))
+	/* those behind branches are looked through at the end */
+	if (m->plain &&
+	    (!view_read_in(&list, db, m->row, &all, err) ||
+		!view_find(&list, db, part->message_id, &seq, err)))
 		return false;
 	if (seq)
-		return error_set(
-		    err, ERR_INVALID_INPUT, "the list has a message %s already", part->message_id);
+		return parts_refuse_twice(part->message_id, err);
 	return engine_message_insert(db, m->row, part->place, &message, m->plain, err);
 }
 
@@ -167,6 +166,26 @@ static bool parts_add_all(struct db *db, struct making *m, struct error *err)
 	return true;
 }
 
+/* Where one is wrong, the source stands behind it then. */
+static bool parts_check_ids(struct db *db, struct making *m, struct error *err)
+{
+	struct history_part part;
+	int64_t place = 0;
+
+	if (m->plain)
+		return true;
+	if (!view_find_twice(db, m->row, &place, err) ||
+	    (place && !m->source->rewind(m->source, err)))
+		return false;
+	while (place) {
+		if (!m->source->next(m->source, &part, err))
+			return false;
+		if (part.kind == HISTORY_MESSAGE && part.place == place)
+			return parts_refuse_twice(part.message_id, err);
+	}
+	return true;
+}
+
 /* The row, which is that of a thread without messages so far, gets what it has now. */
 static bool parts_stand(struct db *db, struct making *m, struct error *err)
 {
@@ -202,13 +221,11 @@ static bool parts_apply(struct db *db, struct unit *unit, struct error *err)
 		return false;
 	m->now = (struct standing){0};
 	m->moves = (struct moves){0};
-	m->list = (struct view){0};
 	m->bytes = 0;
 	m->plain = true;
 	ok = m->source->rewind(m->source, err) &&
-	    engine_thread_insert(m->st, db, m->thread, &m->row, err) &&
-	    parts_read_list(db, m, err) && parts_add_all(db, m, err) && parts_stand(db, m, err);
-	view_release(&m->list);
+	    engine_thread_insert(m->st, db, m->thread, &m->row, err) && parts_add_all(db, m, err) &&
+	    parts_check_ids(db, m, err) && parts_stand(db, m, err);
 	if (checkpoints_are_many(m->st, 0, &m->now))
 		m->moves.trims = m->row;
 	return ok;

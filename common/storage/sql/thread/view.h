@@ -45,6 +45,10 @@ int64_t view_place(const struct view *v, int64_t seq);
 bool view_find(
     const struct view *v, struct db *db, const char *message_id, int64_t *seq, struct error *err);
 
+/* In *place the first message found that has an id which its list, up to there, has before, on
+ * whichever branch; 0 when there is none.  Takes as long as there are messages and branches. */
+bool view_find_twice(struct db *db, int64_t thread_row, int64_t *place, struct error *err);
+
 /* How many messages a list has, counted. */
 bool view_count(struct db *db, int64_t thread_row, const struct thread_view *shown, int64_t *count,
     struct error *err);
