@@ -80,7 +80,7 @@ struct lines {
 	struct checkpoint checkpoint;
 	struct run_record run;
 	enum history_part_kind stage; /* nothing of an earlier kind may come any more */
-	int64_t latest;               /* place or number of the part before */
+	int64_t latest;               /* rank of the place, or number, of the part before */
 };
 
 /*

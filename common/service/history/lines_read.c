@@ -222,10 +222,11 @@ static bool lines_take_place(struct lines *l, const cJSON *object, struct histor
 	if (line.other >= line.place)
 		return lines_wrong(l, part->kind == HISTORY_BRANCH ? "follows" : "of",
 		    "must be a place before this one", err);
-	/* a branch does not take the place that it begins with */
-	if (line.place <= l->latest)
+	/* a branch does not take the place that it begins with, but comes before what does */
+	int64_t rank = 2 * line.place + (part->kind != HISTORY_BRANCH);
+	if (rank <= l->latest)
 		return lines_wrong(l, "place", "must be above those of the lines before", err);
-	l->latest = part->kind == HISTORY_BRANCH ? line.place - 1 : line.place;
+	l->latest = rank;
 	return part->kind != HISTORY_MESSAGE || lines_take_message(l, &line, part, err);
 }
 
