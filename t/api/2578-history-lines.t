@@ -147,6 +147,15 @@ branched=$(takes branched 28000 "(select(. > 8000 or (. > 1 and . % 2 == 1)) | {
 ok "[ $branched -lt $((5 * single + 2000)) ]" 'a tree of thousands of branches comes in as fast as a list' || echo "$branched ms, not $single" >&2
 take_out branched tree.jsonl
 is "$(grep -c '"type":"branch"' tree.jsonl)" 11999 'with all of them'
+more() {
+	api POST "/v1/threads/$1/messages" "$(jq -nc '{messages: [range(2000) | {role: "user", content: "more"}]}')"
+}
+began=$(date +%s%N)
+more single
+then=$(date +%s%N)
+more branched
+single=$(((then - began) / 1000000)) branched=$((($(date +%s%N) - then) / 1000000))
+ok "[ $branched -lt $((5 * single + 1000)) ]" 'and gets messages as fast' || echo "$branched ms, not $single" >&2
 
 # ---- what is wrong
 

@@ -14,6 +14,8 @@ struct list {
 	int64_t thread_row;
 	struct standing *now;
 	struct error *err;
+	struct view view; /* of the list, however long it gets */
+	bool read;
 };
 
 /* The context begins behind that place. */
@@ -28,41 +30,39 @@ static bool list_move_context(struct list *l, int64_t after)
 	return query_run(&q);
 }
 
-/* A message of the thread as it stands: its seq and, unless place is NULL, its place in the
- * context; 0: there is none. */
-static bool list_find(const struct list *l, const char *message_id, int64_t *seq, int64_t *place)
+/* The seq of a message of the thread as it stands; 0: there is none. */
+static bool list_find(struct list *l, const char *message_id, int64_t *seq)
 {
 	struct thread_view shown = l->now->view;
-	struct view v;
-	bool ok;
 
-	if (!place)
-		shown.after = shown.until; /* no second places need to be read, once a message */
-	ok = view_read_in(&v, l->db, l->thread_row, &shown, l->err) &&
-	    view_find(&v, l->db, message_id, seq, l->err);
-	if (place)
-		*place = ok && *seq ? view_place(&v, *seq) : 0;
-	view_release(&v);
-	return ok;
+	if (!l->read) {
+		if (shown.until == shown.last)
+			shown.until = INT64_MAX;
+		shown.after = shown.until; /* no second places need to be read */
+		l->read = view_read_in(&l->view, l->db, l->thread_row, &shown, l->err);
+	}
+	return l->read && view_find(&l->view, l->db, message_id, seq, l->err);
 }
 
 static bool list_leave_context(struct list *l, const char *message_id)
 {
+	struct view v;
 	int64_t seq, place;
+	bool ok = view_read_in(&v, l->db, l->thread_row, &l->now->view, l->err) &&
+	    view_find(&v, l->db, message_id, &seq, l->err);
 
-	if (!list_find(l, message_id, &seq, &place))
-		return false;
-	return place <= l->now->view.after || list_move_context(l, place);
+	place = ok && seq ? view_place(&v, seq) : 0;
+	view_release(&v);
+	return ok && (place <= l->now->view.after || list_move_context(l, place));
 }
 
 /* Adds its size to *bytes, and 1 to *count; a message that is not there is none. */
-static bool list_delete(
-    const struct list *l, const char *message_id, int64_t *bytes, int64_t *count)
+static bool list_delete(struct list *l, const char *message_id, int64_t *bytes, int64_t *count)
 {
 	int64_t body = 0, seq;
 	struct query q;
 
-	if (!list_find(l, message_id, &seq, NULL) || !seq)
+	if (!list_find(l, message_id, &seq) || !seq)
 		return !error_is_set(l->err);
 	query_start(&q, l->db, SQL_MESSAGE_DELETE, l->err);
 	query_int(&q, ":thread", l->thread_row);
@@ -110,6 +110,9 @@ static bool list_next_place(struct list *l)
 		if (!query_run(&q))
 			return false;
 		view->plain = false;
+		view_release(&l->view);
+		l->view = (struct view){0};
+		l->read = false;
 	}
 	view->until = ++view->last;
 	return true;
@@ -121,7 +124,7 @@ static bool list_enter_context(struct list *l, const char *message_id)
 	struct query q;
 	int64_t seq;
 
-	if (!list_find(l, message_id, &seq, NULL) || !list_next_place(l))
+	if (!list_find(l, message_id, &seq) || !list_next_place(l))
 		return false;
 	if (!seq)
 		return true;
@@ -161,7 +164,7 @@ static bool list_insert(struct list *l, const struct new_message *m)
 	int64_t seq = 0;
 
 	/* the index sees to it where there are no branches */
-	if (!plain && !list_find(l, m->message_id, &seq, NULL))
+	if (!plain && !list_find(l, m->message_id, &seq))
 		return false;
 	if (seq) {
 		error_set(l->err, ERR_STORAGE, NULL);
@@ -216,23 +219,28 @@ static bool list_go_back(struct list *l, const struct thread_write *w)
 	return query_run(&q);
 }
 
-bool engine_messages_write(struct db *db, int64_t thread_row, const struct thread_write *w,
-    struct standing *now, struct error *err)
+static bool list_write(struct list *l, const struct thread_write *w)
 {
-	struct list l = {db, thread_row, now, err};
-
-	if (w->back_to)
-		return list_go_back(&l, w);
 	/* whatever has got a place so far is outside of the context then */
-	if (w->clear_context && !list_move_context(&l, now->view.last))
+	if (w->clear_context && !list_move_context(l, l->now->view.last))
 		return false;
-	if (w->remove_count && !list_delete_all(&l, w->remove, w->remove_count))
+	if (w->remove_count && !list_delete_all(l, w->remove, w->remove_count))
 		return false;
 	for (size_t i = 0; i < w->message_count; i++) {
 		const struct new_message *m = &w->messages[i];
 
-		if (!(m->body_json ? list_insert(&l, m) : list_enter_context(&l, m->message_id)))
+		if (!(m->body_json ? list_insert(l, m) : list_enter_context(l, m->message_id)))
 			return false;
 	}
-	return !w->leave || list_leave_context(&l, w->leave);
+	return !w->leave || list_leave_context(l, w->leave);
+}
+
+bool engine_messages_write(struct db *db, int64_t thread_row, const struct thread_write *w,
+    struct standing *now, struct error *err)
+{
+	struct list l = {.db = db, .thread_row = thread_row, .now = now, .err = err};
+	bool ok = w->back_to ? list_go_back(&l, w) : list_write(&l, w);
+
+	view_release(&l.view);
+	return ok;
 }
