@@ -175,6 +175,10 @@ const struct thread *run_thread(const ag_run *run);
 const struct thread_view *run_view(const ag_run *run);
 int run_steps(const ag_run *run);
 
+/* What models cost whose answers are no messages of the run: those that subgraphs have not kept,
+ * those of silent nodes, and notes of what left the context. */
+const struct run_usage *run_spent_apart(const ag_run *run);
+
 /* The engine's keys of its record, once that is on disk; 0 while there is none. */
 void run_record_keys(const ag_run *run, int64_t *thread_row, int64_t *number);
 

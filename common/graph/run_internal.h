@@ -114,7 +114,7 @@ struct ag_run {
 	const ag_run *outer;            /* of a subgraph: the run around it; else NULL */
 	const struct time_limit *limit; /* of the subgraphs around it, or NULL */
 	bool apart;             /* of a subgraph with messages of its own: it sees those alone */
-	struct run_usage usage; /* of messages that subgraphs have not kept */
+	struct run_usage usage; /* of answers that are no message of the run (run_spent_apart) */
 	const cJSON *region;    /* the one that the run is in, as it is kept, or NULL */
 	char *region_text;      /* with what is kept beside it, as the latest write has it */
 	struct tool_call *call; /* of the run that one of several calls is given (tool_calls.h) */

@@ -91,6 +91,11 @@ const struct thread_view *run_view(const ag_run *run)
 	return run->placed ? &run->thread.view : NULL;
 }
 
+const struct run_usage *run_spent_apart(const ag_run *run)
+{
+	return &run->usage;
+}
+
 int run_steps(const ag_run *run)
 {
 	return run->step;

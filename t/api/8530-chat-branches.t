@@ -26,5 +26,24 @@ complete "$(user hi)" '"stream":true'
 facts <<'TABLE'
 in a stream each text is whole :: map(objects | .choices[0].delta.content // empty) | join("") | . == "a says\n\nb says\n\nboth" or . == "b says\n\na says\n\nboth"
 TABLE
+serve_stop
+
+# ---- what nobody is shown costs as well
+
+cat >costs <<'SH'
+#!/bin/sh
+echo '{"message": {"content": "cheap", "usages": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}}}'
+SH
+chmod +x costs
+cat >graph.json <<'JSON'
+{"g": {
+  "nodes": {"in": {"kind": "graph", "graph": "two", "messages": "own"}},
+  "edges": [{"from": "START", "to": "in"}, {"from": "in", "to": "END"}]},
+ "two": {
+  "nodes": {"a": {"kind": "exec", "command": "./costs"}, "b": {"kind": "exec", "command": "./costs"}},
+  "edges": [{"from": "START", "to": "a"}, {"from": "a", "to": "b"}, {"from": "b", "to": "END"}]}}
+JSON
+complete "$(user hi)"
+is "$(json '"\(.choices[0].message.content) \(.usage.total_tokens)"' "$BODY")" 'cheap 220' 'of a subgraph all answers are in the usage'
 
 done_testing

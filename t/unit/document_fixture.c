@@ -182,6 +182,7 @@ static const char *talk_run(
 	if (!run_execute(run, entry, answers, &talk->error))
 		buf_printf(&talk->heard, "error: %s|", talk->error.detail);
 	talk->thread = *run_thread(run);
+	talk->usage = *run_spent_apart(run);
 	if (talk->thread.status == RUN_INTERRUPTED)
 		hear_pause(talk);
 	talk->storage->threads->lease_release(talk->storage, NULL, lease, &talk->error);

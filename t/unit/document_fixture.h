@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "graph/graph.h"
 #include "graph/run.h"
+#include "storage/runs.h"
 #include "storage/threads.h"
 
 #include <stdbool.h>
@@ -28,6 +29,7 @@ struct talk {
 	struct arena *arena;
 	struct thread thread;
 	struct error error;     /* of the latest run */
+	struct run_usage usage; /* the same, but for its messages */
 	struct buf heard;       /* messages of the latest run */
 	struct buf pieces;      /* and its streamed pieces, each ended by '|' */
 	double node_timeout;    /* seconds */

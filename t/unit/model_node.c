@@ -335,6 +335,7 @@ static void a_second_wrong_form_fails(void)
 	    "error: Graph execution failed: the model gave no answer of the form that it was asked "
 	    "for: answer.city: expected"));
 	CU_ASSERT_EQUAL(provider_requests(), 2);
+	CU_ASSERT_EQUAL(talk.usage.total, 10);
 	CU_ASSERT_STRING_EQUAL(talk_field(&talk, "data"), "null");
 	talk_close(&talk);
 }
@@ -367,6 +368,7 @@ static void a_silent_answer_goes_to_its_field(void)
 	struct talk talk;
 	begin(&talk, ALONE(",'output':'all','silent':true"));
 	CU_ASSERT_STRING_EQUAL(talk_say(&talk, "colour"), "");
+	CU_ASSERT_EQUAL(talk.usage.total, 5);
 	CU_ASSERT_STRING_EQUAL(buf_str(&talk.pieces), "");
 	talk_say(&talk, "another");
 	CU_ASSERT_STRING_EQUAL(talk_field(&talk, "all"), "[\"blue\",\"green\"]");
@@ -401,6 +403,7 @@ static void what_leaves_the_context_is_summed_up(void)
 	talk_say(&talk, "u1");
 	talk_say(&talk, "u2");
 	CU_ASSERT_STRING_EQUAL(talk_say(&talk, "u3"), "assistant: a3|");
+	CU_ASSERT_EQUAL(talk.usage.total, 5);
 	CU_ASSERT_STRING_EQUAL(talk_context(&talk), "u3|a3|");
 	CU_ASSERT_STRING_EQUAL(talk_list(&talk), "u1|a1|u2|a2|u3|a3|");
 	CU_ASSERT_STRING_EQUAL(talk.thread.summary, "They said 1 and 2.");

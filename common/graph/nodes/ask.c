@@ -7,7 +7,7 @@
 #include "base/os/clock.h"
 #include "graph/message/message.h"
 #include "graph/nodes/offer.h"
-#include "graph/run.h"
+#include "graph/run_internal.h"
 #include "tool/schema.h"
 
 #include <stdio.h>
@@ -115,6 +115,12 @@ static cJSON *with_complaint(const cJSON *messages, const cJSON *answer, const c
 	return all;
 }
 
+void model_spent(ag_run *run, const cJSON *answer)
+{
+	message_usage(answer, &run->usage);
+	message_count_tokens(answer);
+}
+
 static ag_result ask_again(
     struct asking *asking, const struct model_question *question, cJSON **answer, const char *first)
 {
@@ -137,7 +143,10 @@ static ag_result ask_again(
 			json_set(usages, number->string, json_new_int(own + more));
 		}
 	}
-	if (result == AG_OK && !ask_fits(format, *answer, why)) {
+	if (result != AG_OK) {
+		model_spent(asking->run, refused);
+	} else if (!ask_fits(format, *answer, why)) {
+		model_spent(asking->run, *answer);
 		cJSON_Delete(*answer);
 		*answer = NULL;
 		result = ag_fail(asking->run,

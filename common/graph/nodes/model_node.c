@@ -85,6 +85,7 @@ static ag_result use(const struct model_node *node, ag_run *run, cJSON *answer)
 	}
 	if (!node->silent)
 		return ag_message(run, answer);
+	model_spent(run, answer);
 	cJSON_Delete(answer);
 	return calls ? ag_fail(run, "the model asked for a tool, and has none") : AG_OK;
 }

@@ -100,7 +100,7 @@ static char *sum_up(
 	char *text = NULL;
 	if (model_ask(run, &question, &answer) == AG_OK)
 		text = ag_message_text(answer);
-	message_count_tokens(answer);
+	model_spent(run, answer);
 	cJSON_Delete(answer);
 	if (text && text[strspn(text, " \t\r\n")])
 		return text;

@@ -32,7 +32,9 @@ static const cJSON *openai_calls(const struct turn *turn)
 static cJSON *openai_usage(const struct turn *turn)
 {
 	struct run_usage sum = {0};
-	bool known = false, answered = false;
+	if (turn->run)
+		sum = *run_spent_apart(turn->run);
+	bool known = sum.total > 0, answered = false;
 	for (const cJSON *message = turn_made(turn); message; message = message->next) {
 		answered = message_is(message, "assistant") || answered;
 		known = message_usage(message, &sum) || known;
