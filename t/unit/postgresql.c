@@ -230,7 +230,7 @@ static void a_commit_that_was_lost_is_not_taken_for_another_one(void)
 	long again = 0;
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(db);
-	CU_ASSERT_TRUE_FATAL(postgresql_migrate(s, &err));
+	CU_ASSERT_TRUE_FATAL(postgresql_migrate(s, 0, &err));
 	for (int round = 0; round < 10 && again == 0; round++) {
 		long id = ask_number("ids", "SELECT pg_snapshot_xmax(pg_current_snapshot())");
 		struct query q;
@@ -370,6 +370,48 @@ static void processes_that_start_together_make_one_schema(void)
 		CU_ASSERT_PTR_NOT_NULL(opened);
 	}
 	CU_ASSERT_EQUAL(ask_number("together", "SELECT count(*) FROM version"), 1);
+}
+
+static void a_schema_may_take_its_time(void)
+{
+	static const char slow[] =
+	    "CREATE FUNCTION public.slow() RETURNS event_trigger LANGUAGE plpgsql AS "
+	    "'BEGIN PERFORM pg_sleep(3); END'; CREATE EVENT TRIGGER slow ON ddl_command_start "
+	    "WHEN TAG IN ('CREATE SCHEMA') EXECUTE FUNCTION public.slow()";
+	struct postgresql_server *s = beside("slow");
+	char ignored[8];
+
+	ask(s, slow, ignored, sizeof(ignored));
+	postgresql_answer_within(s, 1500);
+	CU_ASSERT_FALSE(postgresql_migrate(s, 1000, &err));
+	CU_ASSERT_STRING_EQUAL(err.cause, "PostgreSQL: no answer within 1 s");
+	error_release(&err);
+	CU_ASSERT_TRUE(postgresql_migrate(s, 0, &err));
+	CU_ASSERT_EQUAL(postgresql_answer_within(s, 60000), 1500);
+	ask(s, "DROP EVENT TRIGGER slow", ignored, sizeof(ignored));
+	postgresql_server_free(s);
+}
+
+static void a_statement_that_takes_too_long_is_given_up(void)
+{
+	static const char working[] =
+	    "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep(600)%' "
+	    "AND state = 'active'";
+	struct postgresql_server *s = beside("late");
+	struct postgresql_connection *c = postgresql_take(s, false, &err);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(c);
+	postgresql_answer_within(s, 1000);
+	CU_ASSERT_EQUAL(
+	    postgresql_execute(s, c, "SELECT pg_sleep(600)", NULL, 0, &err), POSTGRESQL_LOST);
+	CU_ASSERT_STRING_EQUAL(err.cause, "PostgreSQL: no answer within 1 s");
+	error_release(&err);
+	CU_ASSERT_EQUAL(ask_number("late", working), 1);
+	postgresql_give_back(s, c);
+	for (int i = 0; i < 100 && ask_number("late", working); i++)
+		clock_sleep_ms(100);
+	CU_ASSERT_EQUAL(ask_number("late", working), 0); /* by the server, too */
+	postgresql_server_free(s);
 }
 
 static void a_schema_of_a_newer_version_is_refused(void)
@@ -716,6 +758,8 @@ static const struct unit_test tests[] = {
     {"readers that read do not wait for each other", readers_that_read_do_not_wait_for_each_other},
     {"processes that start together make one schema",
 	processes_that_start_together_make_one_schema},
+    {"a schema may take its time", a_schema_may_take_its_time},
+    {"a statement that takes too long is given up", a_statement_that_takes_too_long_is_given_up},
     {"a schema of a newer version is refused", a_schema_of_a_newer_version_is_refused},
     {"an instance has its own node, and the common secret",
 	an_instance_has_its_own_node_and_the_common_secret},

@@ -7,7 +7,11 @@
 #include "storage/sql/engine.h"
 #include "storage/sql/instances.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
+
+/* A start has a minute (cli/serve/probe.c), with a wait for the lock of those who migrate. */
+#define FIRST_MIGRATION_MS 20000
 
 static void postgresql_close_engine(struct storage *st)
 {
@@ -21,7 +25,9 @@ static struct storage *postgresql_open_engine(
     const struct config *config, struct shared *shared, struct error *err)
 {
 	struct postgresql_server *server = postgresql_server_new(config->database, err);
+	static _Atomic bool tried;
 	struct engine *e;
+	int64_t within_ms;
 
 	if (!server)
 		return NULL;
@@ -31,7 +37,10 @@ static struct storage *postgresql_open_engine(
 	e->mode = DB_DURABLE;
 	e->source = (struct db_source){.driver = &postgresql_driver, .server = server};
 	e->shared = shared;
-	if (postgresql_migrate(server, err) && engine_start(e, err))
+	/* What takes longer is done when the process tries again, and answers with 503 meanwhile.
+	 */
+	within_ms = atomic_exchange(&tried, true) ? 0 : FIRST_MIGRATION_MS;
+	if (postgresql_migrate(server, within_ms, err) && engine_start(e, err))
 		return &e->storage;
 	postgresql_close_engine(&e->storage);
 	return NULL;

@@ -12,9 +12,10 @@ static bool postgresql_copy_open(
 	struct db *db;
 
 	source.server = place->server = postgresql_server_new(url, err);
-	if (!source.server || !postgresql_migrate(source.server, err) ||
+	if (!source.server || !postgresql_migrate(source.server, 0, err) ||
 	    !postgresql_is_own(source.server, err))
 		return false;
+	postgresql_answer_within(source.server, 0); /* to count, or to sort, takes long */
 	place->lock = db_open(&source, DB_DURABLE, err);
 	if (!place->lock || !copy_begin(place->lock, err))
 		return false;

@@ -99,21 +99,24 @@ static void schema_name_failure(struct error *err)
 	error_move(err, &named);
 }
 
-bool postgresql_migrate(struct postgresql_server *s, struct error *err)
+bool postgresql_migrate(struct postgresql_server *s, int64_t within_ms, struct error *err)
 {
 	struct postgresql_connection *c = postgresql_take(s, false, err);
 	struct error ignored = {0};
+	int64_t usual_ms;
 	bool ok;
 
 	if (!c) {
 		schema_name_failure(err);
 		return false;
 	}
+	usual_ms = postgresql_answer_within(s, within_ms);
 	ok = schema_run(s, c, "BEGIN", err) && schema_migrate(s, c, err) &&
 	    schema_run(s, c, "COMMIT", err);
 	if (!ok)
 		schema_run(s, c, "ROLLBACK", &ignored);
 	error_release(&ignored);
+	postgresql_answer_within(s, usual_ms);
 	postgresql_give_back(s, c);
 	if (!ok)
 		schema_name_failure(err);

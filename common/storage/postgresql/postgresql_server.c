@@ -33,6 +33,7 @@ struct postgresql_server {
 	void *library;
 	char *url;
 	_Atomic bool reached; /* it has taken a connection */
+	_Atomic int64_t answer_ms;
 
 	pthread_mutex_t lock; /* guards what follows */
 	pthread_cond_t given;
@@ -98,6 +99,7 @@ struct postgresql_server *postgresql_server_new(const char *url, struct error *e
 	struct postgresql_server *s = xcalloc(1, sizeof(*s));
 	pthread_condattr_t attr;
 
+	s->answer_ms = ANSWER_MS;
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -113,6 +115,11 @@ struct postgresql_server *postgresql_server_new(const char *url, struct error *e
 		return s;
 	postgresql_server_free(s);
 	return NULL;
+}
+
+int64_t postgresql_answer_within(struct postgresql_server *s, int64_t ms)
+{
+	return atomic_exchange(&s->answer_ms, ms);
 }
 
 const struct libpq *postgresql_libpq(const struct postgresql_server *s)
@@ -147,10 +154,10 @@ static bool server_cause(struct error *err, const char *text)
 }
 
 static enum postgresql_failure connection_lost(
-    struct postgresql_server *s, struct postgresql_connection *c, struct error *err)
+    struct postgresql_server *s, const char *why, struct error *err)
 {
 	error_set(err, ERR_TRANSIENT_STORAGE, NULL);
-	server_cause(err, c ? s->pq->error_message(c->conn) : "no connection");
+	server_cause(err, why);
 	pthread_mutex_lock(&s->lock);
 	s->era++;
 	pthread_mutex_unlock(&s->lock);
@@ -167,7 +174,7 @@ static enum postgresql_failure result_failed(struct postgresql_server *s,
 
 	if (s->pq->status(c->conn) != LIBPQ_CONNECTION_OK || !state) {
 		s->pq->clear(result);
-		return connection_lost(s, c, err);
+		return connection_lost(s, s->pq->error_message(c->conn), err);
 	}
 	if (strcmp(state, "40001") == 0 || strcmp(state, "40P01") == 0)
 		failure = POSTGRESQL_AGAIN;
@@ -180,22 +187,22 @@ static enum postgresql_failure result_failed(struct postgresql_server *s,
 	 * others are the last words of a session that somebody ends. */
 	if (strcmp(state, "25006") == 0 || strncmp(state, "57P", 3) == 0 ||
 	    strcmp(state, "25P03") == 0)
-		failure = connection_lost(s, c, err);
+		failure = connection_lost(s, s->pq->error_message(c->conn), err);
 	s->pq->clear(result);
 	return failure;
 }
 
 /* ---- talking ---- */
 
-/* 1: something came, 0: nobody waits any more, -1: nothing came for too long. */
-static int server_wait(
-    struct postgresql_server *s, struct postgresql_connection *c, const struct waiter *waiter)
+/* 1: something came, 0: nobody waits any more, -1: nothing came within that time. */
+static int server_wait(struct postgresql_server *s, struct postgresql_connection *c,
+    const struct waiter *waiter, int64_t within_ms)
 {
-	int64_t end = clock_monotonic_ms() + ANSWER_MS;
+	int64_t end = clock_monotonic_ms() + within_ms;
 	struct pollfd pfd = {.fd = s->pq->socket(c->conn), .events = POLLIN};
 
-	while (clock_monotonic_ms() < end) {
-		if (poll(&pfd, 1, waiter ? LOOK_MS : ANSWER_MS) > 0)
+	while (!within_ms || clock_monotonic_ms() < end) {
+		if (poll(&pfd, 1, waiter || within_ms < ANSWER_MS ? LOOK_MS : ANSWER_MS) > 0)
 			return 1;
 		if (waiter && waiter->gone(waiter->arg))
 			return 0;
@@ -228,11 +235,13 @@ enum postgresql_failure postgresql_next(struct postgresql_server *s,
     struct error *err)
 {
 	const struct libpq *pq = s->pq;
+	int64_t within_ms = s->answer_ms;
+	char late[48];
 	int status;
 
 	*result = NULL;
 	while (pq->is_busy(c->conn)) {
-		int came = server_wait(s, c, waiter);
+		int came = server_wait(s, c, waiter, within_ms);
 
 		if (came == 0) {
 			postgresql_abandon(s, c);
@@ -241,13 +250,19 @@ enum postgresql_failure postgresql_next(struct postgresql_server *s,
 			error_cause(err, "the client left before its answer was found");
 			return POSTGRESQL_LEFT;
 		}
-		if (came < 0 || !pq->consume_input(c->conn))
-			return connection_lost(s, c, err);
+		if (came < 0) {
+			snprintf(late, sizeof(late), "no answer within %lld s",
+			    (long long)within_ms / 1000);
+			return connection_lost(s, late, err);
+		}
+		if (!pq->consume_input(c->conn))
+			return connection_lost(s, s->pq->error_message(c->conn), err);
 	}
 	*result = pq->get_result(c->conn);
 	if (!*result)
-		return pq->status(c->conn) == LIBPQ_CONNECTION_OK ? POSTGRESQL_FINE
-								  : connection_lost(s, c, err);
+		return pq->status(c->conn) == LIBPQ_CONNECTION_OK
+		    ? POSTGRESQL_FINE
+		    : connection_lost(s, s->pq->error_message(c->conn), err);
 	status = pq->result_status(*result);
 	/* what was left out behind a failure has none of its own */
 	if (status == LIBPQ_COMMAND_OK || status == LIBPQ_TUPLES_OK ||
@@ -263,7 +278,7 @@ enum postgresql_failure postgresql_unsent(
     struct postgresql_server *s, struct postgresql_connection *c, struct error *err)
 {
 	if (s->pq->status(c->conn) != LIBPQ_CONNECTION_OK)
-		return connection_lost(s, c, err);
+		return connection_lost(s, s->pq->error_message(c->conn), err);
 	error_set(err, ERR_STORAGE, NULL);
 	server_cause(err, s->pq->error_message(c->conn));
 	return POSTGRESQL_REFUSED;
@@ -339,10 +354,12 @@ static bool connection_suits_pooled(
  * first of their search_path.  Statements are short: to compile one, or to begin processes for it,
  * takes longer than it does.  A pooler shows in that it gives out process numbers of its own.  It
  * may have the next transaction done in a session of somebody else, so that nothing is set there.
+ * The server looks whether somebody still waits for a statement, where it can.
  */
 static bool connection_set_up(
     struct postgresql_server *s, struct postgresql_connection *c, struct error *err)
 {
+	struct error cannot = {0};
 	char sql[512], set[16];
 
 	snprintf(sql, sizeof(sql),
@@ -358,7 +375,11 @@ static bool connection_set_up(
 	if (postgresql_execute(s, c, sql, set, sizeof(set), err) != POSTGRESQL_FINE)
 		return false;
 	c->pooled = *set == '\0';
-	return !c->pooled || connection_suits_pooled(s, c, err);
+	if (c->pooled)
+		return connection_suits_pooled(s, c, err);
+	postgresql_execute(s, c, "SET client_connection_check_interval = '5s'", NULL, 0, &cannot);
+	error_release(&cannot);
+	return true;
 }
 
 /* Waiting is in vain where the server refuses the role or knows no such database.  One that was

@@ -52,6 +52,12 @@ void postgresql_server_free(struct postgresql_server *s);
 /* The directory that the module is looked for in first; for tests.  It must live on. */
 void postgresql_module_directory(const char *path);
 
+/*
+ * How long an answer may take from now on, in place of 60 s; 0: as long as it does, since TCP tells
+ * when the server has gone.  Returns what it was before.
+ */
+int64_t postgresql_answer_within(struct postgresql_server *s, int64_t ms);
+
 const struct libpq *postgresql_libpq(const struct postgresql_server *s);
 
 /*
