@@ -140,6 +140,14 @@ ok '[ ! -e "$WORK/third/copying" ]' 'where nothing else is left'
 copy "${URL}one" "sqlite:$WORK/third"
 is $? 1 'a second copy is refused there'
 like "$(cat err)" 'threads.db exists' 'as there are databases'
+mkdir -m 700 torn
+cp third/*.db torn
+mkdir torn/restoring
+mv torn/files.db torn/store.db torn/restoring
+copy "sqlite:$WORK/torn" "${URL}two"
+like "$? $(cat err)" '^1 .*a copy into .*/torn was interrupted: run agentgraph copy again' 'where one was killed while it came to its place nothing is served'
+copy "${URL}one" "sqlite:$WORK/torn"
+is "$? $(cd torn && echo ./*) $(sqlite3 torn/store.db 'SELECT count(*) FROM memories')" '0 ./files.db ./run ./store.db ./threads.db 4' 'and again makes it whole'
 start "$WORK/third"
 everything >after
 is "$(diff before after)" '' 'and a service there has all'

@@ -309,6 +309,9 @@ is "$CODE" 1 "what an interrupted restore left is not served"
 like "$ERR" 'a restore into .* was interrupted: run agentgraph restore again' "and says what to do"
 run restore copy --state new/state
 is "$CODE $(threads new/state) $(ls new/state/restoring 2>/dev/null)" "0 $(threads copy) " "again makes it whole"
+mkdir new/state/restoring
+run restore copy --state new/state
+is "$CODE $(threads new/state) $(ls -d new/state/restoring 2>/dev/null)" "0 $(threads copy) " "as it does over what an interrupted copy left"
 if [ "$(id -u)" = 0 ]; then
 	mkdir given && chown 12345:12345 given
 	run restore copy --state given

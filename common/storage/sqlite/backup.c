@@ -141,7 +141,8 @@ bool engine_backup(
 
 /* ---- and back ---- */
 
-/* While this lies in a state directory, its databases are of two states. */
+/* While this lies in a state directory, its databases are of two states.  It is a directory where
+ * they come from a copy, with those that are not in their places yet. */
 #define RESTORING "restoring"
 
 static const char *const restored[] = {"threads.db", "files.db", "store.db"};
@@ -151,12 +152,14 @@ static const char *const restored[] = {"threads.db", "files.db", "store.db"};
 bool restore_check(const char *state_dir, struct error *err)
 {
 	char *marker = xasprintf("%s/" RESTORING, state_dir);
-	bool whole = access(marker, F_OK) != 0;
+	struct stat st;
+	bool whole = stat(marker, &st) != 0;
+	const char *what = !whole && S_ISDIR(st.st_mode) ? "copy" : "restore";
 
 	free(marker);
 	return whole ||
-	    error_set(err, ERR_STORAGE,
-		"a restore into %s was interrupted: run agentgraph restore again", state_dir);
+	    error_set(err, ERR_STORAGE, "a %s into %s was interrupted: run agentgraph %s again",
+		what, state_dir, what);
 }
 
 static bool may_replace(const char *state_dir, struct error *err)
@@ -226,11 +229,66 @@ static bool switch_over(
 	return ok && backup_put_on_disk(state_dir, err);
 }
 
+static bool move_database(const char *from, const char *to, const char *name, struct error *err)
+{
+	char *old = xasprintf("%s/%s", from, name), *new = xasprintf("%s/%s", to, name);
+	bool ok = rename(old, new) == 0 || backup_failed(err, old);
+
+	free(old);
+	free(new);
+	return ok;
+}
+
+bool restore_take_copy(const char *state_dir, const char *copied, struct error *err)
+{
+	char *marker = xasprintf("%s/" RESTORING, state_dir);
+	bool ok = true;
+
+	for (size_t i = 0; ok && i < RESTORED_COUNT; i++) {
+		char *path = xasprintf("%s/%s", copied, restored[i]);
+
+		ok = give_away(path, state_dir, err) && backup_put_on_disk(path, err);
+		free(path);
+	}
+	ok = ok && backup_put_on_disk(copied, err) &&
+	    (rename(copied, marker) == 0 || backup_failed(err, marker)) &&
+	    backup_put_on_disk(state_dir, err);
+	for (size_t i = 0; ok && i < RESTORED_COUNT; i++)
+		ok = move_database(marker, state_dir, restored[i], err);
+	ok = ok && backup_put_on_disk(state_dir, err) &&
+	    (rmdir(marker) == 0 || backup_failed(err, marker)) &&
+	    backup_put_on_disk(state_dir, err);
+	free(marker);
+	return ok;
+}
+
+bool restore_clear_copy(const char *state_dir, struct error *err)
+{
+	char *marker = xasprintf("%s/" RESTORING, state_dir);
+	const char *const dirs[] = {state_dir, marker};
+	struct stat st;
+	bool ok = true;
+
+	if (stat(marker, &st) == 0 && S_ISDIR(st.st_mode)) {
+		for (size_t i = 0; i < 2 * RESTORED_COUNT; i++) {
+			char *path = xasprintf("%s/%s", dirs[i % 2], restored[i / 2]);
+
+			backup_remove_database(path);
+			free(path);
+		}
+		ok = backup_put_on_disk(state_dir, err) &&
+		    (rmdir(marker) == 0 || backup_failed(err, marker));
+	}
+	free(marker);
+	return ok;
+}
+
 bool engine_restore(const char *state_dir, const char *backup, bool overwrite, struct error *err)
 {
 	char *marker = xasprintf("%s/" RESTORING, state_dir);
 	struct copy copies[RESTORED_COUNT] = {0};
-	bool ok = overwrite || access(marker, F_OK) == 0 || may_replace(state_dir, err);
+	bool ok = restore_clear_copy(state_dir, err) &&
+	    (overwrite || access(marker, F_OK) == 0 || may_replace(state_dir, err));
 
 	for (size_t i = 0; ok && i < RESTORED_COUNT; i++)
 		ok = copy_back(&copies[i], backup, state_dir, restored[i], err);

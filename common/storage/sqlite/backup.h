@@ -10,7 +10,13 @@ bool engine_backup(
 
 bool engine_restore(const char *state_dir, const char *backup, bool overwrite, struct error *err);
 
-/* False when a restore into the directory was interrupted in the middle of it. */
+/* False when a restore or a copy into the directory was interrupted in the middle of it. */
 bool restore_check(const char *state_dir, struct error *err);
+
+/* Moves the databases of a copy, closed, from a directory below, which goes, to their places. */
+bool restore_take_copy(const char *state_dir, const char *copied, struct error *err);
+
+/* Throws away what a copy that was interrupted there has left. */
+bool restore_clear_copy(const char *state_dir, struct error *err);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* A state directory that is copied from or to.  What is written lies below it in a directory of its
- * own until it is complete, and is then put into its place as a backup is. */
+ * own until it is complete, and is then moved to its place. */
 #include "base/memory.h"
 #include "base/os/directory.h"
 #include "storage/sql/copy.h"
@@ -22,7 +22,7 @@ static char *sqlite_scratch(const struct copy_place *place)
 
 static bool sqlite_is_free(const struct copy_place *place, struct error *err)
 {
-	bool is_free = restore_check(place->path, err);
+	bool is_free = restore_clear_copy(place->path, err) && restore_check(place->path, err);
 
 	for (int d = 0; is_free && d < COPY_DATABASES; d++) {
 		char *path = xasprintf("%s/%s.db", place->path, names[d]);
@@ -83,17 +83,18 @@ static void sqlite_close_all(struct copy_place *place)
 static bool sqlite_copy_publish(struct copy_place *place, struct error *err)
 {
 	char *dir = sqlite_scratch(place);
-	bool ok;
+	bool ok = true;
 
 	sqlite_close_all(place);
-	ok = engine_restore(place->path, dir, false, err);
-	for (int d = 0; d < COPY_DATABASES; d++) {
-		struct db_source source = sqlite_source(xasprintf("%s/%s.db", dir, names[d]));
+	for (int d = 0; ok && d < COPY_DATABASES; d++) {
+		char *log = xasprintf("%s/%s.db-wal", dir, names[d]);
 
-		database_throw_away(&source);
-		free(source.path);
+		/* where the last one to close it had no room */
+		if (access(log, F_OK) == 0)
+			ok = error_set(err, ERR_STORAGE, "%s is not in its database", log);
+		free(log);
 	}
-	rmdir(dir);
+	ok = ok && restore_take_copy(place->path, dir, err);
 	free(dir);
 	return ok;
 }
