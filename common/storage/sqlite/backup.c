@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static bool backup_failed(struct error *err, const char *path)
@@ -153,7 +154,7 @@ bool restore_check(const char *state_dir, struct error *err)
 {
 	char *marker = xasprintf("%s/" RESTORING, state_dir);
 	struct stat st;
-	bool whole = stat(marker, &st) != 0;
+	bool whole = lstat(marker, &st) != 0;
 	const char *what = !whole && S_ISDIR(st.st_mode) ? "copy" : "restore";
 
 	free(marker);
@@ -247,7 +248,7 @@ bool restore_take_copy(const char *state_dir, const char *copied, struct error *
 	for (size_t i = 0; ok && i < RESTORED_COUNT; i++) {
 		char *path = xasprintf("%s/%s", copied, restored[i]);
 
-		ok = give_away(path, state_dir, err) && backup_put_on_disk(path, err);
+		ok = backup_put_on_disk(path, err);
 		free(path);
 	}
 	ok = ok && backup_put_on_disk(copied, err) &&
@@ -269,7 +270,7 @@ bool restore_clear_copy(const char *state_dir, struct error *err)
 	struct stat st;
 	bool ok = true;
 
-	if (stat(marker, &st) == 0 && S_ISDIR(st.st_mode)) {
+	if (lstat(marker, &st) == 0 && S_ISDIR(st.st_mode)) {
 		for (size_t i = 0; i < 2 * RESTORED_COUNT; i++) {
 			char *path = xasprintf("%s/%s", dirs[i % 2], restored[i / 2]);
 

@@ -2,7 +2,7 @@
 /* A state directory that is copied from or to.  What is written lies below it in a directory of its
  * own until it is complete, and is then moved to its place. */
 #include "base/memory.h"
-#include "base/os/directory.h"
+#include "base/os/owned.h"
 #include "storage/sql/copy.h"
 #include "storage/sqlite/backup.h"
 #include "storage/sqlite/sqlite_db.h"
@@ -59,7 +59,7 @@ static bool sqlite_copy_open(
 	dir = is_target ? sqlite_scratch(place) : xstrdup(place->path);
 	if (is_target)
 		ok = sqlite_is_free(place, err) &&
-		    (directory_make(dir) || errno == EEXIST ||
+		    (owned_directory(dir) ||
 			error_set(err, ERR_STORAGE, "%s: %s", dir, strerror(errno)));
 	else
 		ok = restore_check(dir, err);
