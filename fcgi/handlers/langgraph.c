@@ -305,6 +305,8 @@ void get_lg_run_stream(struct request *rq)
 		reply_error(rq);
 		return;
 	}
+	const char *location = lg_run_location(call, thread_id, run_id);
+	lg_say_location(rq, location, arena_printf(call->arena, "%s/stream", location));
 	if (rq->method == METHOD_HEAD) {
 		reply_stream_head(rq);
 		return;
@@ -316,8 +318,6 @@ void get_lg_run_stream(struct request *rq)
 	ticket.langgraph = ticket.events = true;
 	ticket.granularity = GRANULARITY_FULL;
 	ticket.cancels = lg_is_yes(cancel.value);
-	const char *location = lg_run_location(call, thread_id, run_id);
-	lg_say_location(rq, location, arena_printf(call->arena, "%s/stream", location));
 	follow_stream(rq, &ticket);
 }
 

@@ -157,6 +157,15 @@ the first run of a thread leaves an empty one :: [.data.meta.is_new_thread, (.da
 TABLE
 collect long
 is "$(texts n)" 'now|echo: now' 'to the next'
+long n
+none='{"messages":[{"role":"user","content":[{"type":"image","file_id":"0123456789abcdef0123456789abcdef"}]}]'
+api POST /v1/graph/invoke "$none,$(as rollback n)}"
+is "$STATUS $(json .detail "$BODY")" '422 File not found: 0123456789abcdef0123456789abcdef' 'what is refused'
+api POST /v1/graph/runs "$none,$(as rollback n)}"
+is "$STATUS" 422 'also for the background'
+ok 'is_running n' 'rolls nothing back'
+api POST /v1/graph/stop '{"thread_id":"n"}'
+collect long
 
 # ---- bursts
 

@@ -10,7 +10,7 @@ does() {
 	{
 		echo '#!/bin/sh'
 		echo 'read -r state'
-		echo "echo >>$1.n; n=\$(grep -c '' $1.n)"
+		echo "exec 9>>$1.lock; flock 9; echo >>$1.n; n=\$(grep -c '' $1.n); exec 9>&-"
 		cat
 	} >"$1"
 	chmod +x "$1"

@@ -191,6 +191,24 @@ observe long
 is "$(json .data.run_count "$BODY")" 0 'a restart forgets'
 serve_stop
 
+# ---- a name that is too long to be a name
+
+cat >long <<'SH'
+#!/bin/sh
+cat >/dev/null
+printf '{"message":{"role":"assistant","content":[{"type":"tool_call","id":"c1","args":{},"name":"'
+for _ in $(seq 200); do printf 'é'; done
+echo '"}]}}'
+SH
+chmod +x long
+echo '{"g": {"nodes": {"a": {"kind": "exec", "command": "./long"}}, "edges": [{"from": "START", "to": "a"}, {"from": "a", "to": "END"}]}}' >graph.json
+echo '{"agent": "graph.json:g"}' >named.json
+api_start --config named.json
+invoke hello "$(thread named)"
+observe named
+ok 'iconv -f UTF-8 -t UTF-8 "$RAW" >/dev/null' 'a long name is not cut within a character'
+serve_stop
+
 # ---- production ----
 
 STATE=

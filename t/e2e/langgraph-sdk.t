@@ -43,6 +43,11 @@ ok $? 'an event arrives'
 ok '! grep -q "event: end" early' 'while the run goes on'
 http POST /v1/graph/stop '{"thread_id":"e"}'
 wait_for 30 grep -q 'event: end' early
+http POST /lg/threads/e/runs '{"assistant_id":"demo","input":{"messages":[{"type":"human","content":"hi"}]}}'
+run=$(json .run_id "$BODY")
+http GET "/lg/threads/e/runs/$run/stream"
+is "$(header Location) $(header Access-Control-Expose-Headers)" "/threads/e/runs/$run/stream Content-Location, Location" \
+	'who joins a run hears where its stream can be had again'
 ok $? 'and a stop ends it'
 
 # ---- large bodies

@@ -6,6 +6,7 @@
 #include "base/os/clock.h"
 #include "graph/message/message.h"
 #include "graph/state.h"
+#include "service/files/media.h"
 #include "service/history/earlier.h"
 #include "service/run/answers.h"
 #include "service/run/records.h"
@@ -105,13 +106,18 @@ static bool turn_is_first(struct turn *turn)
 	    (!queued || thread_refuse_busy(call, turn->thread.thread_id));
 }
 
-/* Another run is stopped before its thread is open, and by none but its owner.  Where nobody knows
- * yet whose thread it will be, there is nobody to stop. */
+/* Another run is stopped before its thread is open, by none but its owner, and for nothing that is
+ * refused whatever the thread is.  Where nobody knows yet whose thread it will be, there is nobody
+ * to stop. */
 static bool turn_may_interrupt(struct turn *turn)
 {
 	struct call *call = turn->call;
 	struct thread thread;
-	if (turn->in.claim < CLAIM_INTERRUPT || !call->owner)
+	if (turn->in.claim < CLAIM_INTERRUPT)
+		return true;
+	if (!files_resolve(call, turn->in.messages))
+		return false;
+	if (!call->owner)
 		return true;
 	if (thread_stored(call, turn->in.thread_id, &thread))
 		return call_owns(call, &thread);

@@ -5,12 +5,14 @@
 
 #include "base/buf.h"
 #include "base/json/json.h"
+#include "base/memory.h"
 #include "base/os/clock.h"
 #include "service/thread/ident.h"
 #include "storage/runs.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define TOLD_MS 1500 /* another instance tells of a run sooner (traces.c) */
@@ -81,7 +83,6 @@ static void set_duration(cJSON *span, int64_t us)
 static const char *node_of(struct span_list *list, const cJSON *record)
 {
 	const char *name = json_str(record, "node");
-	char title[256];
 	if (!name)
 		return "root";
 	struct node_span *node = NULL;
@@ -90,10 +91,11 @@ static const char *node_of(struct span_list *list, const cJSON *record)
 			node = &list->nodes[i];
 	if (!node) {
 		node = &list->nodes[list->node_count++];
-		snprintf(title, sizeof(title), "node: %s", name);
+		char *title = xasprintf("node: %s", name);
 		*node = (struct node_span){name,
 		    add_span(list, "node", title, "root", trace_view_at(record)),
 		    trace_view_at(record)};
+		free(title);
 	}
 	set_duration(node->span, trace_view_at(record) - node->first);
 	return json_str(node->span, "id");
@@ -112,9 +114,9 @@ static void trace_view_add_record(struct span_list *list, const cJSON *record)
 		json_set(span, "output_tokens", json_new_int(trace_view_nth(usage, 1)));
 	}
 	cJSON_ArrayForEach(call, json_get(record, "calls")) {
-		char title[256];
-		snprintf(title, sizeof(title), "tool: %s", call->valuestring);
+		char *title = xasprintf("tool: %s", call->valuestring);
 		add_span(list, "tool", title, parent, trace_view_at(record));
+		free(title);
 	}
 }
 

@@ -4,6 +4,7 @@
 #include "base/json/json.h"
 #include "base/os/clock.h"
 #include "graph/state.h"
+#include "service/files/media.h"
 #include "service/history/earlier.h"
 #include "service/run/background/background.h"
 #include "service/run/background/webhook.h"
@@ -252,7 +253,9 @@ cJSON *background_submit(
 		error_set(&call->error, ERR_RUNS_NOT_CONFIGURED, NULL);
 		return NULL;
 	}
-	if (!submission_read(&s, body) || !turn_find_thread(&s.turn))
+	/* files are looked for again when it begins */
+	if (!submission_read(&s, body) || !files_resolve(call, s.turn.in.messages) ||
+	    !turn_find_thread(&s.turn))
 		return NULL;
 	s.job.run_id = s.turn.run_id;
 	s.job.fresh_id = !s.turn.in.run_id;
