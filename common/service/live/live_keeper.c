@@ -19,8 +19,10 @@
 
 /* A request that changes the thread is over by then, a session is not. */
 #define LEASE_WAIT_MS 1000
-#define STORE_ATTEMPTS 4
-#define STORE_PAUSE_MS 100 /* doubled each time */
+#define STORE_WAIT_MS 30000 /* for a storage that is away; */
+#define STORE_LAST_MS 1000  /* when the session is to end */
+#define STORE_PAUSE_MS 100  /* doubled each time, up to */
+#define STORE_REST_MS 1000
 
 enum job_kind { JOB_OPEN, JOB_ADD, JOB_HANDLE, JOB_LET_GO };
 
@@ -119,17 +121,26 @@ static bool live_keeper_open_new(struct live_keeper *k, struct call *call)
 	    live_keeper_read(k, call, blank.thread_id) && live_keeper_may_have(k, call);
 }
 
-/* Stores the thread with what came; a lock that somebody holds too long is waited for. */
+static bool live_keeper_may_wait(struct live_keeper *k, int64_t since)
+{
+	pthread_mutex_lock(&k->lock);
+	int64_t most = k->stopping ? STORE_LAST_MS : STORE_WAIT_MS;
+	pthread_mutex_unlock(&k->lock);
+	return clock_monotonic_ms() - since < most;
+}
+
+/* Stores the thread with what came; a lock that somebody holds too long is waited for, and a disk
+ * that is full or a server that is away for some seconds. */
 static bool live_keeper_store(struct live_keeper *k, struct call *call, const cJSON *messages)
 {
-	int64_t pause = STORE_PAUSE_MS;
-	for (int i = 1;; i++, pause *= 2) {
+	int64_t since = clock_monotonic_ms(), pause = STORE_PAUSE_MS;
+	for (;; pause = 2 * pause < STORE_REST_MS ? 2 * pause : STORE_REST_MS) {
 		struct change change = {.call = call, .lease = k->lease, .thread = k->thread};
 		if (change_append(&change, messages)) {
 			k->thread = change.thread;
 			return true;
 		}
-		if (call->error.kind != ERR_TRANSIENT_STORAGE || i == STORE_ATTEMPTS)
+		if (call->error.kind != ERR_TRANSIENT_STORAGE || !live_keeper_may_wait(k, since))
 			return false;
 		error_release(&call->error);
 		clock_sleep_ms(pause);

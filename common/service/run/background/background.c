@@ -166,8 +166,9 @@ static bool background_lose(struct background *b, const struct lease *lease)
 /* ---- its end ---- */
 
 /* The end of a run that the engine did not write.  As long as that cannot be written either, there
- * is nobody who could be told. */
-static void background_finish(
+ * is nobody who could be told.  False where the process ends before that, and the run is lost with
+ * it. */
+static bool background_finish(
     struct background *b, enum run_status status, const struct error *failure)
 {
 	struct storage *storage = b->call.service->storage;
@@ -181,9 +182,10 @@ static void background_finish(
 		told = true;
 		error_release(&err);
 		if (*b->host->yield)
-			return; /* and then it is lost with the process */
+			return false;
 		clock_sleep_ms(UNWRITTEN_MS);
 	}
+	return true;
 }
 
 static void background_fail(struct background *b, const struct lease *lease)
@@ -217,12 +219,18 @@ static bool background_keep(struct background *b, struct turn *turn)
 static void background_end(
     struct background *b, struct turn *turn, struct chunk_writer *writer, bool ok)
 {
+	bool ended = true;
 	if (!ok)
-		background_finish(b, RUN_ERROR, &b->call.error);
+		ended = background_finish(b, RUN_ERROR, &b->call.error);
 	else if (turn->action == TURN_REPORT_PAUSE)
-		background_finish(b, RUN_INTERRUPTED, NULL);
+		ended = background_finish(b, RUN_INTERRUPTED, NULL);
 	else if (turn->action != TURN_RUN) /* its calls were told again */
-		background_finish(b, RUN_COMPLETED, NULL);
+		ended = background_finish(b, RUN_COMPLETED, NULL);
+	if (!ended) { /* whoever takes it up tells how it ends */
+		chunk_keeper_flush(turn->keeper);
+		turn_end(turn);
+		return;
+	}
 	if (ok && turn->action == TURN_REPORT_WAITING) {
 		cJSON *message = turn_waiting_message(turn);
 		chunk_message(writer, message);
