@@ -259,6 +259,21 @@ async function live() {
 	await fits('Live');
 	await press('End');
 	await comes('and left', page.getByText('The conversation is over (1000'));
+
+	await page.evaluate(() => {
+		const devices = navigator.mediaDevices, open = devices.getUserMedia.bind(devices);
+		devices.getUserMedia = async (what) => {
+			document.title = 'asked';
+			while (location.hash !== '#/graph') await new Promise((over) => setTimeout(over, 20));
+			window.given = await open(what);
+			return window.given;
+		};
+	});
+	await press('Start');
+	await page.waitForFunction(() => document.title === 'asked');
+	await named('link', 'Graph').click();
+	await page.waitForFunction(() => window.given?.getTracks().every((track) => track.readyState === 'ended'));
+	report('a microphone that is given too late is let go', true);
 }
 
 const log_ = (name) => named('log', name);
@@ -279,6 +294,8 @@ async function connect() {
 	await comes('it is kept for the session', said('Agent', 'ann'));
 	await press('Disconnect');
 	await comes('and given up', dialog);
+	const kept = await page.evaluate(() => Object.keys(sessionStorage));
+	report('with all that was kept', kept.length === 0, kept);
 }
 
 // What a role has no use for is not there.

@@ -8,6 +8,11 @@ export const token = {
 	set: (value) => value ? sessionStorage.setItem(kept, value) : sessionStorage.removeItem(kept),
 };
 
+// What this tab keeps of a person, the token and more, is gone.
+export function forget() {
+	Object.keys(sessionStorage).filter((key) => key.startsWith('agentgraph-')).forEach((key) => sessionStorage.removeItem(key));
+}
+
 export class ApiError extends Error {
 	constructor(status, code, message, request) {
 		super(message);

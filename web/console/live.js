@@ -50,10 +50,11 @@ export async function show(main, [given], { signal }) {
 
 	async function end() {
 		stream?.getTracks().forEach((track) => track.stop());
-		await Promise.all([ears, mouth].map((node) => node?.context.close()));
+		const contexts = [ears, mouth].map((node) => node?.context);
 		live = ears = mouth = stream = undefined;
 		heard.value = spoken.value = 0;
 		show_(false);
+		await Promise.all(contexts.map((context) => context?.close()));
 	}
 
 	async function listen() {
@@ -63,17 +64,27 @@ export async function show(main, [given], { signal }) {
 			note('tool', 'There is no microphone, or it may not be used; typing works.');
 			return;
 		}
+		signal.throwIfAborted();
 		ears = await worklet(16000, 'microphone');
+		signal.throwIfAborted();
 		ears.context.createMediaStreamSource(stream).connect(ears);
 		ears.port.onmessage = ({ data }) => { heard.value = levelOf(data); if (live?.readyState === WebSocket.OPEN) live.send(data); };
 	}
 
+	// Who leaves before all is open is not listened to.
 	async function begin() {
 		if (live) return;
 		log.replaceChildren();
-		mouth = await worklet(24000, 'loudspeaker');
-		mouth.connect(mouth.context.destination);
-		await listen();
+		try {
+			mouth = await worklet(24000, 'loudspeaker');
+			signal.throwIfAborted();
+			mouth.connect(mouth.context.destination);
+			await listen();
+			signal.throwIfAborted();
+		} catch (error) {
+			await end();
+			throw error;
+		}
 		live = socket('v1/graph/live');
 		live.binaryType = 'arraybuffer';
 		live.onopen = () => { live.send(JSON.stringify({ thread_id: thread })); show_(true); };
