@@ -7,10 +7,14 @@ const { page, forgive, report, comes, fits, named, log, ask, walk, press, said, 
 	await visit(peers, chromium, { width: Number(width), prefix: `${width} px: ` });
 
 async function chat() {
+	const made = [];
+	page.on('request', (request) => { if (request.method() === 'POST' && /v1\/threads$/.test(request.url())) made.push(request); });
 	await press('New conversation');
-	await ask('hello **world**');
+	await page.getByLabel('Message', { exact: true }).fill('hello **world**');
+	await page.locator('form.composer').evaluate((form) => { form.requestSubmit(); form.requestSubmit(); });
 	await comes('an answer comes', said('Agent', 'echo: hello'));
 	await settled();
+	report('what is sent twice at once makes one thread', made.length === 1, made.length);
 	await comes('as Markdown', log.locator('article strong', { hasText: 'world' }).first());
 	report('the address names the thread', /#\/chat\/.+/.test(page.url()), page.url());
 	await ask('/add 2 3');

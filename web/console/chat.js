@@ -217,7 +217,10 @@ class Conversation {
 		const message = { message_id: newId(), role: 'user', content };
 		if (this.questions.some(({ reason }) => !/^interrupt_(before|after)$/.test(reason)))
 			throw new Error('The agent waits for an answer to its question; give it first.');
-		if (!this.thread) await this.makeThread();
+		if (!this.thread) {
+			this.running = true; // Enter again is not another message
+			await this.makeThread().finally(() => { this.running = false; });
+		}
 		this.field.value = '';
 		this.files = [];
 		this.showFiles();
