@@ -41,8 +41,8 @@ cat >graph.json <<'END'
   "edges": [{"from": "START", "to": ["x", "y"], "join": "join"}, {"from": "x", "to": "join"}, {"from": "y", "to": "join"},
     {"from": "join", "to": "END"}]}}
 END
-echo '{"agent": "graph.json:ask"}' >agentgraph.json
-serve_start --processes 1 || tap_bail 'no start with branches'
+echo '{"agent": "graph.json:ask", "history": {"level": "off"}}' >agentgraph.json
+serve_start --processes 1 || tap_bail 'no start with branches and without checkpoints'
 look "$BASE/console" 360 questions
 serve_stop
 

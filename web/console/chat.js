@@ -136,7 +136,8 @@ class Conversation {
 		this.messages = messages;
 		this.tree = treeOf(points);
 		this.list.show(messages, from);
-		if (this.tree.head?.status !== 'interrupted') return this.showAsked([]);
+		const { thread_data: record } = await get(this.where(), this.service.signal); // there may be no checkpoint
+		if (record.status !== 'interrupted') return this.showAsked([]);
 		const { state: { execution_meta: meta } } = await get(this.where('/state'), this.service.signal);
 		return this.showAsked(meta.interrupts || (meta.interrupt ? [meta.interrupt] : []));
 	}
