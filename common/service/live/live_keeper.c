@@ -47,6 +47,7 @@ struct live_keeper {
 	char *metadata;
 	const char *handle;
 	struct error error;
+	int64_t away; /* since when the storage takes nothing; 0: it does */
 	pthread_mutex_t lock;
 	pthread_cond_t work;
 	/* guarded by lock */
@@ -121,26 +122,32 @@ static bool live_keeper_open_new(struct live_keeper *k, struct call *call)
 	    live_keeper_read(k, call, blank.thread_id) && live_keeper_may_have(k, call);
 }
 
-static bool live_keeper_may_wait(struct live_keeper *k, int64_t since)
+/* A storage that is away is waited for once, not for each job: a session that is over ends. */
+static bool live_keeper_may_wait(struct live_keeper *k)
 {
+	int64_t now = clock_monotonic_ms(), most = STORE_WAIT_MS;
+	if (!k->away)
+		k->away = now;
 	pthread_mutex_lock(&k->lock);
-	int64_t most = k->stopping ? STORE_LAST_MS : STORE_WAIT_MS;
+	if (k->stopping || k->state == KEEPER_OPENING) /* whose client waits */
+		most = STORE_LAST_MS;
 	pthread_mutex_unlock(&k->lock);
-	return clock_monotonic_ms() - since < most;
+	return now - k->away < most;
 }
 
 /* Stores the thread with what came; a lock that somebody holds too long is waited for, and a disk
  * that is full or a server that is away for some seconds. */
 static bool live_keeper_store(struct live_keeper *k, struct call *call, const cJSON *messages)
 {
-	int64_t since = clock_monotonic_ms(), pause = STORE_PAUSE_MS;
+	int64_t pause = STORE_PAUSE_MS;
 	for (;; pause = 2 * pause < STORE_REST_MS ? 2 * pause : STORE_REST_MS) {
 		struct change change = {.call = call, .lease = k->lease, .thread = k->thread};
 		if (change_append(&change, messages)) {
 			k->thread = change.thread;
+			k->away = 0;
 			return true;
 		}
-		if (call->error.kind != ERR_TRANSIENT_STORAGE || !live_keeper_may_wait(k, since))
+		if (call->error.kind != ERR_TRANSIENT_STORAGE || !live_keeper_may_wait(k))
 			return false;
 		error_release(&call->error);
 		clock_sleep_ms(pause);
