@@ -7,7 +7,7 @@
 #include "base/os/clock.h"
 #include "graph/message/message.h"
 #include "graph/nodes/tools/tool_calls.h"
-#include "graph/region/region_branch.h"
+#include "graph/region/region.h"
 #include "graph/run_internal.h"
 #include "model/chat.h"
 
@@ -308,19 +308,11 @@ static bool messages_have_call(const cJSON *messages, const char *id)
  * has left the context, or in what is said beside it. */
 static bool call_is_taken(ag_run *run, const char *id)
 {
-	struct run_side *side = run->side;
 	bool blind = run->thread.view.after || (run->apart && run->before->row) ||
 	    (run->hidden && run->hidden->child);
 	bool taken = blind || json_has_str(run->not_its, id) ||
 	    messages_have_call(run_context(run), id) || messages_have_call(run->frame.messages, id);
-	if (taken || !side)
-		return taken;
-	pthread_mutex_lock(&side->lock);
-	taken = json_has_str(side->calls, id);
-	if (!taken)
-		cJSON_AddItemToArray(side->calls, cJSON_CreateString(id));
-	pthread_mutex_unlock(&side->lock);
-	return taken;
+	return taken || (run->side && region_has_call(run->side, id));
 }
 
 /* Some servers of models count their calls anew with every answer; a result that the node itself

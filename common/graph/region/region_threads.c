@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* The threads that take the branches of a region, one after another. */
+/* The threads that take the branches of a region, one after another, and the calls they ask for. */
+#include "base/json/json.h"
 #include "base/log/log.h"
 #include "base/memory.h"
 #include "graph/region/region.h"
@@ -95,4 +96,14 @@ void region_work_together(struct region *region, enum verdict (*walk)(struct bra
 	for (size_t i = 0; i < started; i++)
 		pthread_join(threads[i], NULL);
 	free(threads);
+}
+
+bool region_has_call(struct run_side *side, const char *id)
+{
+	pthread_mutex_lock(&side->lock);
+	bool has = json_has_str(side->calls, id);
+	if (!has)
+		cJSON_AddItemToArray(side->calls, cJSON_CreateString(id));
+	pthread_mutex_unlock(&side->lock);
+	return has;
 }
