@@ -293,4 +293,26 @@ api POST /v1/graph/stream "$(run_body "[$(answer "$(call 1)" 1)]" "$(thread larg
 is "$STATUS|$(printf '%s\n' "$BODY" | jq -sr '"\(length) \(.[0].message.content[0].args.n | length) \(.[-1].data.status)"')" \
 	'200|2 20000 done' 'a call with large arguments is told again on a stream'
 
+# ---- in the background
+
+# later RUN MESSAGE: sends it, and BODY is then the record at its end.
+over() { api GET "/v1/threads/later/runs/$1" && [ "$(json .data.finished_at "$BODY")" != null ]; }
+later() {
+	api POST /v1/graph/runs "$(run_body "[$2]" "$(thread later "\"run_id\":\"$1\"")")"
+	wait_for 20 over "$1"
+}
+invoke '/remote pick {\"n\":1} && look {}' "$(thread later)"
+first=$(call 0) second=$(call 1)
+later one "$(answer "$first" 1)"
+facts <<'TABLE'
+one of two answers ends its run :: .data | [.status, .node, .step, .attempt, .error] == ["completed", "tools", 2, 1, null]
+which has begun, too :: .data | [.created_at, .started_at, .finished_at] | . == sort and all
+TABLE
+api GET /v1/threads/later/state
+is "$(json '.data.state.execution_meta.interrupt_data.call_ids | join(" ")' "$BODY")" "$second" 'and the other call waits still'
+later two "$(answer "$second" 2)"
+is "$(json '"\(.data.status) \(.data.node)"' "$BODY")" 'completed END' 'with the other one the graph goes on'
+api GET /v1/threads/later/messages
+is "$(json '[.data.messages[].content[] | select(.type == "tool_result").output] | join(" ")' "$BODY")" '1 2' 'and has both'
+
 done_testing

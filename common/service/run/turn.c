@@ -4,6 +4,7 @@
 
 #include "base/json/json.h"
 #include "base/log/log.h"
+#include "base/os/clock.h"
 #include "graph/message/message.h"
 #include "graph/state.h"
 #include "service/files/media.h"
@@ -246,16 +247,26 @@ static bool turn_execute(struct turn *turn, struct run_observer *observer)
 	return ok;
 }
 
-/* Stores the answers that came while others are missing. */
+/* Stores the answers that came while others are missing; a run in the background ends with that. */
 static bool turn_store_answers(struct turn *turn)
 {
 	struct call *call = turn->call;
+	struct run_record ended;
 	cJSON *waiting = arena_json(call->arena, cJSON_CreateObject());
 	cJSON_AddStringToObject(waiting, "message_id", turn->waiting_id);
 	cJSON_AddItemToObject(waiting, "calls", cJSON_Duplicate(turn->waiting, true));
 	turn->thread.waiting_json = arena_print(call->arena, waiting);
 	struct change change = {
 	    .call = call, .lease = turn->lease, .thread = turn->thread, .rewind = turn->checkpoint};
+	if (turn->background) {
+		ended = *turn->background->record;
+		ended.status = RUN_COMPLETED;
+		ended.node = turn->thread.node;
+		ended.step = turn->thread.step;
+		ended.started_at = ended.finished_at = clock_now();
+		ended.brought = cJSON_GetArraySize(turn->bring);
+		change.run = &ended;
+	}
 	return change_append(&change, turn->bring);
 }
 

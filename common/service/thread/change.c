@@ -252,7 +252,8 @@ bool change_append(struct change *change, const cJSON *messages)
 	struct thread_write write = {.thread = &change->thread,
 	    .messages = stored,
 	    .rewind = change->rewind,
-	    .checkpoint = change->checkpoint};
+	    .checkpoint = change->checkpoint,
+	    .run = change->run};
 	const cJSON *message;
 	cJSON_ArrayForEach(message, messages)
 		stored[write.message_count++] =

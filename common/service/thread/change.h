@@ -71,6 +71,7 @@ struct change {
 	/* Of change_append and messages_store, what its write has (thread_write) */
 	const struct checkpoint *rewind;
 	enum checkpoint_source checkpoint;
+	struct run_record *run;
 };
 
 /* Checks the id, takes the lease and reads the thread; false with call->error set and nothing to

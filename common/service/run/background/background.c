@@ -224,7 +224,7 @@ static void background_end(
 		ended = background_finish(b, RUN_ERROR, &b->call.error);
 	else if (turn->action == TURN_REPORT_PAUSE)
 		ended = background_finish(b, RUN_INTERRUPTED, NULL);
-	else if (turn->action != TURN_RUN) /* its calls were told again */
+	else if (turn->action == TURN_NOTHING_NEW) /* its calls were told again */
 		ended = background_finish(b, RUN_COMPLETED, NULL);
 	if (!ended) { /* whoever takes it up tells how it ends */
 		chunk_keeper_flush(turn->keeper);
