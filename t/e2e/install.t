@@ -37,6 +37,10 @@ AGENTGRAPH="$place/bin/agentgraph"
 "$AGENTGRAPH" version >version.out
 is $? 0 "it runs from where it was moved to"
 like "$(cat version.out)" '^agentgraph [0-9]' "and knows itself"
+if [ -e "$TOP_BUILDDIR/agentgraph-postgresql.so" ]; then
+	DATABASE_URL=postgresql://127.0.0.1:1/x "$AGENTGRAPH" check --state away >check.out 2>&1
+	like "$(cat check.out)" 'port 1 failed' "PostgreSQL's module is found beside it"
+fi
 if [ -x "$(command -v nginx || echo /usr/sbin/nginx)" ]; then
 	serve_start
 	ok $? "the service starts from there"

@@ -89,6 +89,9 @@ char *process_find(const char *name, const char *dir);
  */
 char *process_own(const char *name);
 
+/* The same of a file that is no program, such as a module. */
+char *process_part(const char *name);
+
 /*
  * Finds a file or directory of this package's data, for a program that is in the libexec directory:
  * likewise beside it, else in the data directory of where it is installed, else in that of this

@@ -95,6 +95,12 @@ char *process_own(const char *name)
 	    name, "../libexec/agentgraph", AGENTGRAPH_LIBEXECDIR, process_find_executable);
 }
 
+char *process_part(const char *name)
+{
+	return process_find_part(
+	    name, "../libexec/agentgraph", AGENTGRAPH_LIBEXECDIR, process_find_readable);
+}
+
 char *process_data(const char *name)
 {
 	return process_find_part(

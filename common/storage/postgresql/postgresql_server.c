@@ -5,10 +5,10 @@
 #include "base/memory.h"
 #include "base/os/clock.h"
 #include "base/os/library.h"
+#include "base/os/process.h"
 #include "base/os/waiter.h"
 
 #include <dlfcn.h>
-#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -16,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #define MODULE "agentgraph-postgresql.so"
 #define SCHEMA "agentgraph" /* unless the URL's options, the role or the database name one */
@@ -54,27 +53,14 @@ void postgresql_module_directory(const char *path)
 
 /* ---- the module ---- */
 
-static void *module_load(const char *dir)
+static void *module_load(void)
 {
-	char *path = xasprintf("%s/%s", dir, MODULE);
-	void *library = access(path, R_OK) == 0 ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+	char *path =
+	    module_directory ? xasprintf("%s/%s", module_directory, MODULE) : process_part(MODULE);
+	void *library = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
 
 	free(path);
 	return library;
-}
-
-static void *module_find(void)
-{
-	char self[PATH_MAX];
-	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	void *library = module_directory ? module_load(module_directory) : NULL;
-
-	if (!library && len > 0) {
-		self[len] = '\0';
-		*strrchr(self, '/') = '\0';
-		library = module_load(self);
-	}
-	return library ? library : module_load(AGENTGRAPH_LIBEXECDIR);
 }
 
 static bool module_open(struct postgresql_server *s, struct error *err)
@@ -82,15 +68,15 @@ static bool module_open(struct postgresql_server *s, struct error *err)
 	const char *why;
 
 	dlerror();
-	s->library = module_find();
+	s->library = module_load();
 	s->pq = s->library ? dlsym(s->library, LIBPQ_TABLE) : NULL;
 	if (s->pq && s->pq->version == LIBPQ_VERSION)
 		return true;
 	why = dlerror();
 	error_set(err, ERR_STORAGE,
-	    "PostgreSQL needs the module %s, which is neither beside this program nor in %s, or "
-	    "cannot be loaded%s%s: install it, or build with libpq (Debian: libpq-dev)",
-	    MODULE, AGENTGRAPH_LIBEXECDIR, why ? ": " : "", why ? why : "");
+	    "PostgreSQL needs the module %s, which is not where the service's programs are, or cannot "
+	    "be loaded%s%s: install it, or build with libpq (Debian: libpq-dev)",
+	    MODULE, why ? ": " : "", why ? why : "");
 	return false;
 }
 
