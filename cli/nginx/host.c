@@ -6,6 +6,7 @@
 #include "base/os/clock.h"
 #include "base/os/process.h"
 #include "cli/programs.h"
+#include "storage/storage.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -97,10 +98,15 @@ static time_t oldest_worker(const char *dir)
 	return oldest;
 }
 
-/* Workers keep the key that they began with; what checks a ticket reads the file. */
-static void examine_key(const char *dir, struct problems *problems)
+/* Workers keep the key that they began with, unless their database has it; what checks a ticket
+ * reads the file. */
+static void examine_key(const struct config *config, struct problems *problems)
 {
+	const char *dir = config->state_dir;
 	char *path = xasprintf("%s/ticket.key", dir);
+	struct error err = {0};
+	const struct storage_engine *engine = storage_engine_of(config, &err);
+	bool shared = engine && engine->can.instances;
 	time_t oldest = oldest_worker(dir);
 	struct stat st;
 
@@ -109,11 +115,12 @@ static void examine_key(const char *dir, struct problems *problems)
 		    "others may read %s (mode %03o), with which anybody opens WebSockets as anybody: "
 		    "remove it and restart the service, which makes a new one",
 		    path, st.st_mode & 0777);
-	else if (stat(path, &st) == 0 && oldest && st.st_mtime > oldest + KEY_SLACK)
-		problems_add(problems,
+	else if (!shared && stat(path, &st) == 0 && oldest && st.st_mtime > oldest + KEY_SLACK)
+		problems_warn(problems,
 		    "%s is newer than the workers, whose tickets for WebSockets nobody takes any "
 		    "more: reload the service (kill -HUP %ld)",
 		    path, server_of(dir));
+	error_release(&err);
 	free(path);
 }
 
@@ -251,7 +258,7 @@ void host_examine(const struct config *config, struct problems *problems)
 				    path, strerror(errno));
 			free(path);
 		}
-		examine_key(dir, problems);
+		examine_key(config, problems);
 	}
 	examine_disk(dir, problems);
 	examine_clock(dir, problems);

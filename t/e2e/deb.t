@@ -59,7 +59,6 @@ install_deb() {
 }
 serve() {
 	install -d -m 750 -o "$(inside id -u agentgraph)" -g "$(inside id -g agentgraph)" "$root/run/agentgraph"
-	as_service $(unit_line ExecStartPre) 2>check.err || return
 	(run=exec && as_service $(unit_line ExecStart)) >serve.out 2>serve.err &
 	SERVE_PID=$!
 	tap_pids="$SERVE_PID $tap_pids"
@@ -82,7 +81,9 @@ ok '[ -L "$root/etc/systemd/system/multi-user.target.wants/agentgraph.service" ]
 
 ok '[ ! -e "$root/etc/systemd/user/default.target.wants/agentgraph.service" ]' "that of a person's own service is not"
 is "$(inside stat -c '%a %U' /var/backups/agentgraph)" "700 agentgraph" "there is a place for backups"
-is "$(unit_line ExecReload | sed 1q)" "$(unit_line ExecStartPre)" "a reload checks first"
+unit_check() { as_service $(unit_line ExecReload | sed 1q) 2>check.err; }
+unit_check
+is $? 0 "a reload checks first"
 like "$(unit_line MemoryMax)" '^[0-9]+%$' "the machine keeps some of its memory"
 ok '[ -f "$root/etc/logrotate.d/agentgraph" ]' "logs are rotated"
 
@@ -98,7 +99,7 @@ diag "$(tail -n 1 security.out)"
 
 echo ROOT_PATH=/agent >>"$root/etc/agentgraph/environment"
 serve
-ok $? "the unit's lines start it as its user" || diag "$(cat check.err serve.err)"
+ok $? "the unit's lines start it as its user" || diag "$(cat serve.err)"
 is "$(stat -c %a "$root/run/agentgraph/fcgi.sock")" 660 "its socket is for its group"
 port=$((20000 + (RANDOM % 12000)))
 BASE=http://127.0.0.1:$port
@@ -163,15 +164,19 @@ on_cluster start >postgres.log 2>&1 || tap_bail "PostgreSQL does not start: $(ca
 as_postgres createuser agentgraph
 as_postgres createdb --owner agentgraph --encoding UTF8 --template template0 agents
 echo 'DATABASE_URL=postgresql:///agents?host=/var/run/postgresql' >>"$root/etc/agentgraph/environment"
-as_service $(unit_line ExecStartPre) 2>check.err
-is $? 1 "without the module the check before the start fails"
+unit_check
+is $? 1 "without the module the check fails"
 like "$(cat check.err)" 'agentgraph-postgresql' "and names it"
 install_deb "$module"
 is $? 0 "its package installs beside the other" || diag "$(tail -n 15 apt.log)"
 is "$(inside dpkg --verify agentgraph-postgresql)" "" "all its files are as packed"
 ok '! inside ldd /usr/libexec/agentgraph/agentgraph-postgresql.so | grep "not found"' "with the libraries of it"
+stop_postgres
 serve
-ok $? "the service starts" || diag "$(cat check.err serve.err)"
+ok $? "the service starts before its database" || diag "$(cat serve.err)"
+on_cluster start
+served() { http GET /agent/v1/threads && [ "$STATUS" = 200 ]; }
+ok 'wait_for 30 served' "which it finds when it is there"
 http POST /agent/v1/graph/invoke '{"messages": [{"role": "user", "content": "kept there"}], "config": {"thread_id": "p1"}}'
 is "$(json '.data.messages[-1].content[0].text' "$BODY")" "echo: kept there" "runs the graph"
 is "$(as_postgres psql -Atc 'SELECT count(*) FROM agentgraph.messages' agents)" 2 "and keeps what was said in the database"
@@ -196,7 +201,7 @@ is $? 0 "a newer version installs over it" || diag "$(tail -n 15 apt.log)"
 like "$(inside dpkg-query -W -f '${Version}' agentgraph)" '\+1$' "and is the newer one"
 like "$(cat "$root/etc/agentgraph/agentgraph.json")" ag_ui "settings that were changed stay"
 serve
-ok $? "it starts" || diag "$(cat check.err serve.err)"
+ok $? "it starts" || diag "$(cat serve.err)"
 is "$(sqlite3 "$old" 'PRAGMA user_version; PRAGMA integrity_check' | paste -sd' ')" \
 	"$(ls "$TOP_SRCDIR"/sql/migrations/files-[0-9]*.sql | wc -l) ok" "a database of the first schema was brought up to date"
 http GET /agent/v1/threads/t1/messages
