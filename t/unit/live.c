@@ -125,8 +125,7 @@ static const char *const openings[][2] = {
     {"{}", ASKED(OWN_TOOLS)},
     {"{\"model\": \"m2\", \"voice\": \"v2\", \"system_prompt\": \"p\", \"modalities\": \" text \", "
      "\"vad\": {\"enabled\": false, \"other\": 1, \"silence_duration_ms\": 300}}",
-	"m2,v2,p,TEXT,{\"enabled\":false,\"other\":1,\"silence_duration_ms\":300}," OWN_TOOLS
-	",-|"},
+	"m2,v2,p,TEXT,{\"enabled\":false,\"silence_duration_ms\":300}," OWN_TOOLS ",-|"},
     {"{\"modalities\": [\"Audio\"]}", ASKED(OWN_TOOLS)},
     {"{\"model\": \"not listed\"}", ASKED(OWN_TOOLS)},
     /* tags narrow the tools */
@@ -351,6 +350,28 @@ static void a_client_that_does_not_keep_up_is_not_spoken_to(void)
 	client_settle(&c);
 	live_step(c.live);
 	SAYS("audio 2|output_transcript! word|");
+	end();
+}
+
+static void say_more_than_anybody_says(ag_live_session *s)
+{
+	enum { MIB = 1 << 20 };
+	char *text = xmalloc(MIB + 1);
+	memset(text, 'x', MIB);
+	text[MIB] = '\0';
+	for (int i = 0; i < 9; i++)
+		ag_live_output_transcript(s, text, false);
+	ag_live_output_transcript(s, "on", false);
+	free(text);
+}
+
+static void what_is_said_without_end_is_cut(void)
+{
+	begin("{}");
+	client_does(&c, say_more_than_anybody_says);
+	const char *said = client_heard(&c);
+	CU_ASSERT_STRING_EQUAL(strlen(said) > 40 ? said + strlen(said) - 40 : said,
+	    "|output_transcript! |output_transcript on|" + 2);
 	end();
 }
 
@@ -784,6 +805,9 @@ static void what_does_not_fit_the_thread_is_said_but_not_stored(void)
 	const char *said = client_heard(&c);
 	CU_ASSERT_PTR_NOT_NULL(strstr(said, "xxx"));
 	CU_ASSERT_PTR_NULL(strstr(said, "close"));
+	said = strstr(said, "not_stored Thread t exceeds maximum 4000 bytes|");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(said);
+	CU_ASSERT_PTR_NULL(strstr(said + 1, "not_stored")); /* once */
 	CU_ASSERT_STRING_EQUAL(stored(service, "t"), "assistant: short|assistant: again|");
 	send_text("{\"type\": \"text\", \"text\": \"go on\"}");
 	HEARS("text go on|");
@@ -960,6 +984,7 @@ static const struct unit_test tests[] = {
     {"the model may finish when the client is gone", the_model_may_finish_when_the_client_is_gone},
     {"what comes late does not reach another thread of that id",
 	what_comes_late_does_not_reach_another_thread_of_that_id},
+    {"what is said without end is cut", what_is_said_without_end_is_cut},
     {"what does not fit the thread is said, but not stored",
 	what_does_not_fit_the_thread_is_said_but_not_stored},
     {"a client that leaves before the first frame costs nothing",

@@ -372,6 +372,12 @@ static void openai_errors(void)
 	    "ready|heard!|error [odd] not (key)|error [authentication_error] the provider reports an "
 	    "error!|");
 	disconnect(r);
+	/* one that passes may let the next connection begin */
+	r = connected("openai");
+	say(r,
+	    "{\"type\":\"error\",\"error\":{\"type\":\"server_error\",\"message\":\"try again\"}}");
+	is(&told, "lost openai: try again|");
+	disconnect(r);
 }
 
 static void nonsense(void)

@@ -91,6 +91,7 @@ bool live_vad_fits(const char *name, const cJSON *value, const char **expected)
 		*expected = "an integer from 0 to 60000";
 		return json_integer(value, &ms) && ms >= 0 && ms <= 60000;
 	}
+	*expected = NULL;
 	return true;
 }
 

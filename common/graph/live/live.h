@@ -35,7 +35,8 @@ void live_agent_free(struct live_agent *agent);
  * graph->problems. */
 void live_compile(ag_graph *graph);
 
-/* Whether value is a fit voice-activity setting of that name; *expected says what would be. */
+/* Whether value is a fit voice-activity setting of that name; *expected says what would be, and is
+ * NULL where only a provider may know the name. */
 bool live_vad_fits(const char *name, const cJSON *value, const char **expected);
 
 /* The provider that documents call so, or NULL; and all their names, "demo, …". */

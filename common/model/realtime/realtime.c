@@ -62,22 +62,26 @@ static char *realtime_without_key(const struct realtime *r, const char *text)
 	return buf_detach(&out);
 }
 
-void realtime_error(struct realtime *r, const char *code, bool fatal, const char *message)
-{
-	char *text = realtime_without_key(
-	    r, message && *message ? message : "the provider reports an error");
-	bool ends = fatal || !r->ready;
-	r->over |= ends;
-	ag_live_error(r->session, code && *code ? code : "provider_error", ends, "%s", text);
-	free(text);
-}
-
 /* Ends the connection; the service may make another. */
 static void realtime_lose(struct realtime *r, const char *why)
 {
 	char *text = realtime_without_key(r, why);
 	r->over = true;
 	ag_live_lost(r->session, "%s: %s", r->dialect->name, text);
+	free(text);
+}
+
+void realtime_error(struct realtime *r, const char *code, bool fatal, const char *message)
+{
+	if (!message || !*message)
+		message = "the provider reports an error";
+	if (!fatal && !r->ready) {
+		realtime_lose(r, message);
+		return;
+	}
+	char *text = realtime_without_key(r, message);
+	r->over |= fatal;
+	ag_live_error(r->session, code && *code ? code : "provider_error", fatal, "%s", text);
 	free(text);
 }
 

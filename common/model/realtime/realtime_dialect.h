@@ -126,7 +126,8 @@ void realtime_take(struct realtime *r, char *text, size_t len);
 /* The provider takes input from here on; told once. */
 void realtime_ready(struct realtime *r);
 
-/* Tells an error of the provider: fatal, or while the session is not ready. */
+/* Tells an error of the provider.  One that passes ends a connection that is not ready yet; the
+ * service may make another. */
 void realtime_error(struct realtime *r, const char *code, bool fatal, const char *message);
 
 /* Audio of the provider, in base64.  Returns its milliseconds. */

@@ -272,6 +272,10 @@ void live_step(struct live *live)
 		live_session_prepare(live);
 	if (live->state == LIVE_CLOSED)
 		return;
+	char *unstored = live->keeper ? live_keeper_unstored(live->keeper) : NULL;
+	if (unstored)
+		live_send_error(live, "not_stored", unstored, false);
+	free(unstored);
 	int64_t now = live_now(live);
 	if (live->ending && now >= live->end) {
 		log_info("the model does not come to an end: cancelled");
@@ -308,9 +312,11 @@ bool live_free(struct live *live)
 	live_close(live, 1001, NULL);
 	bool all_ended = live_tools_free(live->tools, LIVE_TOOL_GRACE_MS);
 	if (live->keeper)
-		live_keeper_free(live->keeper);
+		live_keeper_end(live->keeper);
 	if (!all_ended)
 		return false;
+	if (live->keeper)
+		live_keeper_free(live->keeper);
 	live_queue_clear(&live->queue);
 	for (size_t i = 0; i < sizeof(live->said) / sizeof(live->said[0]); i++)
 		buf_release(&live->said[i]);

@@ -64,7 +64,8 @@ static bool live_config_read_vad(struct call *call, const cJSON *frame,
 		if (!live_vad_fits(member->string, member, &expected))
 			return live_config_invalid(
 			    call, arena_printf(call->arena, "vad.%s", member->string), expected);
-		json_set(vad, member->string, cJSON_Duplicate(member, true));
+		if (expected)
+			json_set(vad, member->string, cJSON_Duplicate(member, true));
 	}
 	return true;
 }

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define TRANSCRIPT_MOST ((size_t)8 << 20) /* bytes until one is finished that never ends */
+
 enum { FROM_USER, FROM_MODEL }; /* indexes of said */
 
 int64_t live_now(const struct live *live)
@@ -126,6 +128,8 @@ static void live_events_take_transcript(struct live *live, int from, const struc
 	if (!event->flag && event->text && *event->text) {
 		buf_puts(said, event->text);
 		send_transcript(live, from, event->text, false);
+		if (said->len > TRANSCRIPT_MOST)
+			finish_transcript(live, from, NULL);
 	} else if (event->flag && (event->text || said->len)) {
 		finish_transcript(live, from, event->text);
 	}

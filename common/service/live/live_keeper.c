@@ -54,6 +54,8 @@ struct live_keeper {
 	struct job *first, **last;
 	enum live_keeper_state state;
 	bool busy, stopping;
+	bool complained;
+	char *unstored; /* why, for live_keeper_unstored; or NULL */
 };
 
 /* ---- what is done with the thread ---- */
@@ -219,6 +221,17 @@ static bool live_keeper_change(struct live_keeper *k, struct call *call, struct 
 
 /* ---- the thread that does it ---- */
 
+static void live_keeper_complain(struct live_keeper *k, const struct error *err)
+{
+	log_error("what was said on thread %s is not stored: %s", k->found.thread_id,
+	    *err->cause ? err->cause : err->detail);
+	pthread_mutex_lock(&k->lock);
+	if (!k->complained)
+		k->unstored = xstrdup(err->detail);
+	k->complained = true;
+	pthread_mutex_unlock(&k->lock);
+}
+
 static enum live_keeper_state live_keeper_do(
     struct live_keeper *k, struct job *job, enum live_keeper_state state)
 {
@@ -237,9 +250,7 @@ static enum live_keeper_state live_keeper_do(
 		borrowed = !k->lease;
 		if ((borrowed && !live_keeper_borrow(k, &call)) ||
 		    !live_keeper_change(k, &call, job))
-			log_error("what was said on thread %s is not stored: %s",
-			    k->found.thread_id,
-			    *call.error.cause ? call.error.cause : call.error.detail);
+			live_keeper_complain(k, &call.error);
 		if (borrowed)
 			live_keeper_release_lease(k);
 		break;
@@ -319,7 +330,7 @@ struct live_keeper *live_keeper_new(
 	return k;
 }
 
-void live_keeper_free(struct live_keeper *k)
+void live_keeper_end(struct live_keeper *k)
 {
 	struct job *job;
 	pthread_mutex_lock(&k->lock);
@@ -332,7 +343,12 @@ void live_keeper_free(struct live_keeper *k)
 		live_keeper_job_free(job);
 	if (k->service->storage)
 		live_keeper_release_lease(k);
+}
+
+void live_keeper_free(struct live_keeper *k)
+{
 	error_release(&k->error);
+	free(k->unstored);
 	cJSON_free(k->metadata);
 	arena_free(k->arena);
 	pthread_cond_destroy(&k->work);
@@ -404,6 +420,15 @@ const struct thread *live_keeper_thread(const struct live_keeper *k)
 const char *live_keeper_handle(const struct live_keeper *k)
 {
 	return k->handle;
+}
+
+char *live_keeper_unstored(struct live_keeper *k)
+{
+	pthread_mutex_lock(&k->lock);
+	char *why = k->unstored;
+	k->unstored = NULL;
+	pthread_mutex_unlock(&k->lock);
+	return why;
 }
 
 bool live_keeper_rests(struct live_keeper *k)

@@ -49,7 +49,9 @@ struct live_keeper;
 struct live_keeper *live_keeper_new(
     struct service *service, const struct identity *identity, const char *request_id, int wake);
 
-/* Waits until everything is stored, and gives the thread back. */
+/* Waits until everything is stored, and gives the thread back; then there is only live_keeper_free,
+ * and until that what was had from it lives on. */
+void live_keeper_end(struct live_keeper *k);
 void live_keeper_free(struct live_keeper *k);
 
 /* Opens the storage where needed, takes the thread and creates it where it is new; NULL: a new one.
@@ -74,6 +76,9 @@ void live_keeper_set_handle(struct live_keeper *k, const char *handle);
 /* The client is gone: another session may have the thread from now on.  What still comes is stored
  * when nobody else has it at that moment. */
 void live_keeper_let_go(struct live_keeper *k);
+
+/* Why something is not stored, the first time that this is so; malloc'd, or NULL. */
+char *live_keeper_unstored(struct live_keeper *k);
 
 /* Whether everything is done. */
 bool live_keeper_rests(struct live_keeper *k);
