@@ -150,15 +150,17 @@ static enum field_fault section_take_strings(
 	whole.expected = "an array of strings";
 	if (!cJSON_IsArray(value))
 		return field_refuse(reader, &whole, f->key, FIELD_TYPE, value);
-	string_list_release(slot);
+	if (slot)
+		string_list_release(slot);
 	cJSON_ArrayForEach(entry, value) {
 		char key[SECTION_PATH_SIZE];
 		snprintf(key, sizeof(key), "%s[%zu]", f->key, index++);
 		const char *text = cJSON_GetStringValue(entry);
-		if (text && *text && (!f->valid || f->valid(text)))
-			string_list_add(slot, text, strlen(text));
-		else
+		bool fits = text && *text && (!f->valid || f->valid(text));
+		if (!fits)
 			field_refuse(reader, f, key, FIELD_VALUE, entry);
+		else if (slot)
+			string_list_add(slot, text, strlen(text));
 	}
 	return FIELD_FITS;
 }

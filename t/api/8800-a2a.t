@@ -18,7 +18,8 @@ serve_stop
 # ---- the card
 
 a2a_configure '"name":"Sums","description":"Adds","version":"7","provider":{"organization":"We","url":"https://we.example"},
-	"skills":[{"id":"add","name":"Adding","description":"Adds two numbers"}]'
+	"skills":[{"id":"add","name":"Adding","description":"Adds two numbers"},
+	{"id":"echo","name":"Echo","description":"Repeats","tags":["words"],"examples":["hello"],"inputModes":["text/plain"],"outputModes":["text/plain"]}]'
 like "$("$AGENTGRAPH" routes)" '^POST +/v1/a2a +graph:invoke$' 'when enabled there is'
 api GET /.well-known/agent-card.json '' 'A2A-Version: 1.0' 'Host: agents.example' 'X-Forwarded-Proto: https'
 like "$(header Vary)" A2A-Version 'what the card is depends on the version'
@@ -27,7 +28,7 @@ it says who this is :: [.name, .description, .version, .provider] == ["Sums", "A
 where both versions are spoken :: .supportedInterfaces | map([.url, .protocolBinding, .protocolVersion]) == [["https://agents.example/v1/a2a", "JSONRPC", "1.0"], ["https://agents.example/v1/a2a", "JSONRPC", "0.3"]]
 what it can :: .capabilities.streaming == true
 without authentication none is asked for :: has("securitySchemes") | not
-skills have all that clients want :: .skills == [{"id": "add", "name": "Adding", "description": "Adds two numbers", "tags": []}]
+skills have all that clients want :: .skills == [{"id": "add", "name": "Adding", "description": "Adds two numbers", "tags": []}, {"id": "echo", "name": "Echo", "description": "Repeats", "tags": ["words"], "examples": ["hello"], "inputModes": ["text/plain"], "outputModes": ["text/plain"]}]
 what is taken and given :: .defaultInputModes[0] == "text/plain" and .defaultOutputModes == ["text/plain"]
 nothing of the old version :: has("url") or has("protocolVersion") or has("preferredTransport") | not
 TABLE
@@ -40,9 +41,9 @@ TABLE
 api GET /.well-known/agent-card.json '' 'A2A-Version: 7.0'
 is "$STATUS $(json '.supportedInterfaces | length' "$BODY")" '200 2' 'who speaks another version learns which there are'
 serve_stop
-printf '{"agent":"builtin:demo","a2a":{"skills":[{"id":"x"},7],"icon_url":"no","provider":{}}}\n' >agentgraph.json
+printf '{"agent":"builtin:demo","a2a":{"skills":[{"id":"x"},7,{"id":"y","name":"y","description":"y","tags":[7]}],"icon_url":"no","provider":{}}}\n' >agentgraph.json
 checked=$("$AGENTGRAPH" check 2>&1)
-for mistake in 'a2a.skills\[0\].name' 'a2a.skills\[0\].description' 'a2a.skills\[1\]: expected an object' a2a.icon_url a2a.provider.organization; do
+for mistake in 'a2a.skills\[0\].name' 'a2a.skills\[0\].description' 'a2a.skills\[1\]: expected an object' 'a2a.skills\[2\].tags\[0\]: expected' a2a.icon_url a2a.provider.organization; do
 	like "$checked" "$mistake" "a mistake in the card is told: $mistake"
 done
 a2a_configure
