@@ -8,6 +8,7 @@
 #include "cli/source/ask_url.h"
 #include "cli/source/run_source.h"
 #include "cli/terminal.h"
+#include "service/run/said.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -199,9 +200,11 @@ static int runs_wait(
 	}
 	int status = runs_exit_status(record);
 	const cJSON *interrupt = json_opt(json_get(data, "meta"), "interrupt");
-	const char *reason = json_str(interrupt, "reason");
+	struct arena *a = arena_new();
 	if (interrupt) /* so that whoever reads the mail of cron knows what it asks */
-		complain(EXIT_WAITS, "thread %s is paused: %s", run->thread, reason ? reason : "");
+		complain(EXIT_WAITS, "thread %s is paused: %s", run->thread,
+		    interrupt_question(a, interrupt));
+	arena_free(a);
 	if (o->json)
 		terminal_json(data);
 	else

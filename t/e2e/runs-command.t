@@ -66,7 +66,9 @@ both() {
 	like "$ERR" '^agentgraph: .' "$name: and says why"
 	runs submit --message '/ask Which one?' --thread "$name-ask" --wait "$@"
 	is "$CODE" 3 "$name: one that is paused ends with 3"
-	like "$ERR" "^agentgraph: thread $name-ask is paused: " "$name: and says which thread"
+	is "$ERR" "agentgraph: thread $name-ask is paused: Which one?" "$name: and says which thread, and what it asks"
+	runs submit --message 'more' --thread "$name-ask" --wait "$@"
+	is "$CODE $ERR" "3 agentgraph: thread $name-ask is paused: Which one?" "$name: so does one that meets the pause"
 	runs submit --message '/remote pick {}' --thread "$name-remote" --wait "$@"
 	is "$CODE" 3 "$name: so does one that waits for a tool at its client"
 

@@ -10,6 +10,7 @@
 #include "service/history/earlier.h"
 #include "service/run/halt.h"
 #include "service/run/run_input.h"
+#include "service/run/turn.h"
 #include "service/thread/change.h"
 #include "service/thread/feed.h"
 #include "service/thread/ident.h"
@@ -323,6 +324,12 @@ static bool record_add_state(
 	return true;
 }
 
+/* In the background it met a pause, which it told again (TURN_REPORT_PAUSE). */
+static bool record_met_pause(const struct run_record *record)
+{
+	return record->status == RUN_INTERRUPTED && !record->started_at;
+}
+
 static void record_add_meta(cJSON *data, const struct run_record *record,
     const struct thread *thread, const struct thread *after)
 {
@@ -336,6 +343,8 @@ static void record_add_meta(cJSON *data, const struct run_record *record,
 		thread_add_interrupts(after, meta);
 	if (record->new_thread && *thread->thread_name)
 		cJSON_AddStringToObject(meta, "thread_name", thread->thread_name);
+	if (record_met_pause(record))
+		cJSON_AddStringToObject(meta, "note", MESSAGES_NOT_KEPT);
 }
 
 cJSON *record_result(struct call *call, const char *thread_id, const char *run_id,
@@ -364,6 +373,8 @@ cJSON *record_result(struct call *call, const char *thread_id, const char *run_i
 	const struct thread *after = record_is_latest(&record, &thread) ? &thread : NULL;
 	if (!after && earlier_after_run(call, &thread, run_id, &checkpoint))
 		after = &checkpoint.thread;
+	if (!after && record_met_pause(&record) && thread.status == RUN_INTERRUPTED)
+		after = &thread;
 	if (error_is_set(&call->error) || !record_add_messages(call, &record, data))
 		return NULL;
 	record_add_meta(data, &record, &thread, after);

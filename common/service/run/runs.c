@@ -54,9 +54,7 @@ static void runs_add_meta(cJSON *data, const struct turn *turn)
 	if (turn_thread_name(turn))
 		json_add_str(meta, "thread_name", turn_thread_name(turn));
 	if (turn->action == TURN_REPORT_PAUSE && turn->bring->child && !turn->again)
-		json_add_str(meta, "note",
-		    "The messages of this request were not kept: the thread is paused and goes on "
-		    "with resume");
+		json_add_str(meta, "note", MESSAGES_NOT_KEPT);
 }
 
 /* What the granularity shows beside messages and meta. */

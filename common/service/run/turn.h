@@ -14,6 +14,10 @@
 #include "service/run/run_input.h"
 #include "service/service.h"
 
+/* meta.note of TURN_REPORT_PAUSE */
+#define MESSAGES_NOT_KEPT \
+	"The messages of this request were not kept: the thread is paused and goes on with resume"
+
 enum turn_action {
 	TURN_RUN,            /* the graph runs */
 	TURN_REPORT_PAUSE,   /* nothing is stored; the open pause is told again */
