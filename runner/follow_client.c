@@ -244,7 +244,7 @@ static bool follow_client_take_block(struct follow_client *client)
 	struct error err = {0};
 	client->block = followed_run_next(&follow->runs, client->run, &form, &client->place, &err);
 	if (error_is_set(&err)) {
-		log_warning("a stream was broken off: %s", *err.cause ? err.cause : err.detail);
+		log_warning("a stream was broken off: %s", error_why(&err));
 		follow_client_drop(client);
 	}
 	error_release(&err);
@@ -409,7 +409,7 @@ static void follow_client_read_head(struct follow_client *client)
 	if (follow_client_read_ticket(client, len, &err)) {
 		follow_client_admit(client);
 	} else {
-		log_warning("a request was refused: %s", *err.cause ? err.cause : err.detail);
+		log_warning("a request was refused: %s", error_why(&err));
 		follow_head_error(&client->out, &err, client->ticket.request_id);
 		client->stage = CLIENT_LAST;
 		follow_client_push(client);

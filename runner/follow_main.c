@@ -157,7 +157,7 @@ static bool follow_main_open(struct service *service, const struct config_source
 	bool open = service->shared && follow_main_open_storage(service, signals, parent, &err) &&
 	    service_join(service, &err) && ticket_key_load(key, service->config->state_dir, &err);
 	if (error_is_set(&err))
-		follow_main_complain("cannot start", *err.cause ? err.cause : err.detail);
+		follow_main_complain("cannot start", error_why(&err));
 	error_release(&err);
 	return open;
 }

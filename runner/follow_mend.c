@@ -55,7 +55,7 @@ static void mend_one(struct follow_mender *mender, struct mend *mend)
 	if (!ok && error_is_set(&call.error))
 		log_warning("run %s %s: %s", mend->run_id,
 		    mend->cancels ? "cannot be stopped" : "has no end, and gets none",
-		    *call.error.cause ? call.error.cause : call.error.detail);
+		    error_why(&call.error));
 	call_release(&call);
 	free(mend->thread_id);
 	free(mend->run_id);

@@ -81,7 +81,7 @@ unsigned retries_look(struct retries *t)
 	t->lost_count = 0;
 	if (!storage->runs->recover(
 		storage, NULL, t->service->config->runs_max_attempts, t->lost, &count, &err)) {
-		log_error("lost runs cannot be found: %s", *err.cause ? err.cause : err.detail);
+		log_error("lost runs cannot be found: %s", error_why(&err));
 		error_release(&err);
 		count = 0;
 	}

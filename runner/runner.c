@@ -109,8 +109,7 @@ static struct task *task_claim(struct runner *r, int64_t row, int64_t *next_due)
 		storage, NULL, arena, row, clock_now(), &task->job, next_due, &err))
 		return task;
 	if (error_is_set(&err))
-		log_error(
-		    "the queue of runs cannot be read: %s", *err.cause ? err.cause : err.detail);
+		log_error("the queue of runs cannot be read: %s", error_why(&err));
 	error_release(&err);
 	arena_free(arena);
 	return NULL;
@@ -124,7 +123,7 @@ static bool task_give_back(struct runner *r, const struct task *task)
 
 	if (!given)
 		log_error("run %s of thread %s cannot be given back: %s", task->job.run_id,
-		    task->job.thread_id, *err.cause ? err.cause : err.detail);
+		    task->job.thread_id, error_why(&err));
 	error_release(&err);
 	return given;
 }

@@ -141,7 +141,7 @@ static int ws_main_refuse(struct visitor *visitor)
 	}
 	char *json =
 	    refusal_json(err, visitor->ticket.request_id ? visitor->ticket.request_id : uuid4(id));
-	log_warning("refused: %s", *err->cause ? err->cause : err->detail);
+	log_warning("refused: %s", error_why(err));
 	record_refuse(&record, error_status(err->kind), json);
 	puts(buf_str(&record));
 	fflush(stdout);

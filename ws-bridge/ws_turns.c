@@ -93,7 +93,7 @@ static enum turns_end ws_turns_handle(struct turns *turns, const struct frame *f
 	struct call call;
 	call_init(&call, turns->service, ticket->request_id);
 	if (!turns->service->storage && !service_open_storage(turns->service, &call.error)) {
-		log_error("%s", *call.error.cause ? call.error.cause : call.error.detail);
+		log_error("%s", error_why(&call.error));
 		/* a database that is away comes back, and the next frame looks again */
 		if (call.error.kind == ERR_TRANSIENT_STORAGE)
 			socket_refuse(&call, NULL, &turns->sink);

@@ -117,8 +117,7 @@ static bool check_owner(struct access *access, const struct identity *identity,
 			return !now || access_owns(access, identity, permission, now, err);
 	}
 	/* A lookup that fails denies; the log has why. */
-	log_error("the owner of a thread cannot be looked up: %s",
-	    *failure.cause ? failure.cause : failure.detail);
+	log_error("the owner of a thread cannot be looked up: %s", error_why(&failure));
 	error_release(&failure);
 	return access_deny(permission, err);
 }

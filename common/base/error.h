@@ -113,6 +113,12 @@ static inline bool error_is_set(const struct error *err)
 	return err->kind != ERR_NONE;
 }
 
+/* What the log has of an error: the cause, else the detail. */
+static inline const char *error_why(const struct error *err)
+{
+	return *err->cause ? err->cause : err->detail;
+}
+
 /* What a client is told of an error. */
 struct error_view {
 	int status;

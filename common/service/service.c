@@ -96,8 +96,7 @@ static bool service_open_stored(struct service *service, struct error *err)
 		return false;
 	if (!memories_open(service->memories, err) && err->kind == ERR_TRANSIENT_STORAGE) {
 		/* a full disk: the store is opened when it is asked for, the rest is served */
-		log_warning("%s; memories wait until there is room",
-		    *err->cause ? err->cause : err->detail);
+		log_warning("%s; memories wait until there is room", error_why(err));
 		error_release(err);
 	}
 	return !error_is_set(err);
@@ -159,7 +158,7 @@ static struct service *service_open_all(
 	struct error err = {0};
 	/* tried whatever else is wrong, so that all mistakes are told at once */
 	if (service->config && !service_open_stored(service, &err)) {
-		const char *why = *err.cause ? err.cause : err.detail;
+		const char *why = error_why(&err);
 		if (early && service_may_wait(service, &err)) {
 			service->lacking = xstrdup(why);
 			log_warning("waits for its database: %s", why);
@@ -195,7 +194,7 @@ bool service_open_late(struct service *service)
 		service->lacking = NULL;
 		return true;
 	}
-	const char *why = *err.cause ? err.cause : err.detail;
+	const char *why = error_why(&err);
 	if (strcmp(why, service->lacking) != 0)
 		log_warning("waits for its database: %s", why);
 	free(service->lacking);

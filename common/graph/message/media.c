@@ -19,8 +19,7 @@ static const cJSON *media_of(const cJSON *item)
 static void graph_media_log_failure(const char *file_id, struct error *err)
 {
 	if (error_is_set(err))
-		log_error(
-		    "file %s cannot be read: %s", file_id, *err->cause ? err->cause : err->detail);
+		log_error("file %s cannot be read: %s", file_id, error_why(err));
 	error_release(err);
 }
 

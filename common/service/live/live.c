@@ -100,7 +100,7 @@ static void live_session_prepare(struct live *live)
 		} else if (err->kind == ERR_THREAD_BUSY) {
 			live_session_refuse(live, "thread_busy", err->detail, 1000, NULL);
 		} else {
-			log_error("%s", *err->cause ? err->cause : err->detail);
+			log_error("%s", error_why(err));
 			live_close(live, 1011, "Internal error");
 		}
 	} else if (state == KEEPER_OPEN) {

@@ -50,8 +50,7 @@ void lease_drop(struct storage *storage, const struct storage_context *ctx, stru
 {
 	struct error err = {0};
 	if (!storage->threads->lease_release(storage, ctx, lease, &err))
-		log_warning(
-		    "a thread is not free at once: %s", *err.cause ? err.cause : err.detail);
+		log_warning("a thread is not free at once: %s", error_why(&err));
 	error_release(&err);
 }
 

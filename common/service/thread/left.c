@@ -21,7 +21,7 @@ static void left_let_go(struct call *call, const struct run_job *job)
 	for (int tries = 1; !storage->runs->lose(storage, &call->ctx, job, &lost, &err); tries++) {
 		if (tries == LET_GO_TRIES)
 			log_error("run %s of thread %s is not free before this process ends: %s",
-			    job->run_id, job->thread_id, *err.cause ? err.cause : err.detail);
+			    job->run_id, job->thread_id, error_why(&err));
 		error_release(&err);
 		if (tries == LET_GO_TRIES)
 			return;
@@ -56,7 +56,7 @@ static void left_put_back(struct call *call, struct lease *lease, const struct t
 	call->service->storage->runs->begins(call->service->storage, job);
 	if (!run_execute(run_new(&setup), RUN_ON, NULL, &err)) {
 		log_error("run %s of thread %s failed while it was put back: %s", record->run_id,
-		    thread->thread_id, *err.cause ? err.cause : err.detail);
+		    thread->thread_id, error_why(&err));
 		left_let_go(call, job);
 	}
 	error_release(&err);

@@ -203,7 +203,7 @@ static bool traces_drain(
 	ring_remove(traces->ring, len);
 	if (ok)
 		return true;
-	log_warning("traces are lost: %s", *err->cause ? err->cause : err->detail);
+	log_warning("traces are lost: %s", error_why(err));
 	/* what is broken is made anew; what is locked, or has no room, may recover */
 	if (err->kind != ERR_TRANSIENT_STORAGE) {
 		traces->begun = false;

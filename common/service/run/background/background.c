@@ -148,12 +148,12 @@ static bool background_lose(struct background *b, const struct lease *lease)
 	struct error err = {0};
 	bool told = false, lost = true;
 	log_warning("run %s of thread %s is to be taken up again: %s", job->run_id, job->thread_id,
-	    *call->error.cause ? call->error.cause : call->error.detail);
+	    error_why(&call->error));
 	background_pause(b, lease);
 	while (!storage->runs->lose(storage, &call->ctx, job, &lost, &err)) {
 		if (!told)
 			log_error("run %s of thread %s cannot go back into the queue: %s",
-			    job->run_id, job->thread_id, *err.cause ? err.cause : err.detail);
+			    job->run_id, job->thread_id, error_why(&err));
 		told = true;
 		error_release(&err);
 		if (*b->host->yield)
@@ -178,7 +178,7 @@ static bool background_finish(
 	while (!storage->runs->finish(storage, &b->call.ctx, b->job->row, status, text, &err)) {
 		if (!told)
 			log_error("the end of run %s of thread %s cannot be stored: %s",
-			    b->job->run_id, b->job->thread_id, *err.cause ? err.cause : err.detail);
+			    b->job->run_id, b->job->thread_id, error_why(&err));
 		told = true;
 		error_release(&err);
 		if (*b->host->yield)
@@ -259,7 +259,7 @@ static void background_watch(struct background *b, struct turn *turn, bool ok)
 		turn_end(turn);
 		if (!storage->runs->give_back(storage, &b->call.ctx, job, &err))
 			log_error("run %s of thread %s cannot be given back: %s", job->run_id,
-			    job->thread_id, *err.cause ? err.cause : err.detail);
+			    job->thread_id, error_why(&err));
 		error_release(&err);
 	} else if (!ok && b->call.error.kind == ERR_THREAD_BUSY) {
 		turn_end(turn); /* it was stopped or given back, and its end is not this one's */

@@ -185,8 +185,7 @@ static void webhook_settle(struct flight *flight)
 	do {
 		stored = st->runs->webhook_settle(st, NULL, &flight->item, &err);
 		if (!stored && !told)
-			log_warning(
-			    "webhook %s: %s", flight->item.id, *err.cause ? err.cause : err.detail);
+			log_warning("webhook %s: %s", flight->item.id, error_why(&err));
 		told = true;
 		error_release(&err);
 	} while (!stored && flight_pause(flight));
@@ -335,7 +334,7 @@ static int64_t webhooks_look(struct webhook_sender *sender)
 	int64_t rows[FLIGHTS], now = clock_now(), next = INT64_MAX;
 	size_t busy = webhooks_under_way(sender, rows), count = LOOKED_AT;
 	if (!st->runs->webhooks_due(st, NULL, a, now, 2 * PER_SITE, items, &count, &next, &err)) {
-		log_warning("webhooks: %s", *err.cause ? err.cause : err.detail);
+		log_warning("webhooks: %s", error_why(&err));
 		error_release(&err);
 		count = 0;
 		next = now;

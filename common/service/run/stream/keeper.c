@@ -115,7 +115,7 @@ static void keeper_fail(struct chunk_keeper *keeper, const struct error *err)
 	bool gone = err->kind == ERR_THREAD_BUSY; /* so has the thread, and nobody is to blame */
 	struct batch *batch;
 	log_at(gone ? LOG_INFO : LOG_ERROR, "chunks of run %s are kept no more: %s", keeper->run_id,
-	    *err->cause ? err->cause : err->detail);
+	    error_why(err));
 	keeper->failed = true;
 	keeper_drop(keeper, &keeper->releasing);
 	keeper_drop(keeper, &keeper->lease);

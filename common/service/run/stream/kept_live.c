@@ -49,8 +49,8 @@ static bool kept_live_send(
 		reads = kept_live_send_line(live, line, granularity, part, &err);
 	}
 	if (reads && error_is_set(&err)) {
-		log_error("a state of run %s cannot be shown: %s", live->reader.run_id,
-		    *err.cause ? err.cause : err.detail);
+		log_error(
+		    "a state of run %s cannot be shown: %s", live->reader.run_id, error_why(&err));
 		error_release(&err);
 		reads = kept_live_send_line(live, line, GRANULARITY_LOW, part, &err);
 	}
