@@ -3,8 +3,6 @@
 #include "base/json/json.h"
 #include "graph/run_internal.h"
 
-#include <string.h>
-
 /* ---- written ---- */
 
 /* What a rollback puts back. */
@@ -75,9 +73,7 @@ static void entered_read_thread(ag_run *run, const cJSON *stored)
 
 void entered_restore(ag_run *run)
 {
-	const char *text = run->setup.background->entered;
-	cJSON *kept =
-	    arena_json(run->setup.arena, json_parse(text, strlen(text), JSON_TRUSTED_DEPTH, NULL));
+	cJSON *kept = arena_json(run->setup.arena, json_parse_own(run->setup.background->entered));
 	run->entry = (enum run_entry)entered_int(kept, "entry");
 	run->asked = json_str(kept, "asked");
 	run->thread.step = run->setup.thread->step;

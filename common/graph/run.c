@@ -10,11 +10,10 @@
 #include "graph/state.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 static bool run_restore_message(void *arg, const char *id, const char *body_json)
 {
-	cJSON *message = json_parse(body_json, strlen(body_json), JSON_TRUSTED_DEPTH, NULL);
+	cJSON *message = json_parse_own(body_json);
 	(void)id;
 	if (message)
 		run_append(arg, message);
@@ -351,10 +350,9 @@ static enum verdict run_region(ag_run *run, const struct edge *fork, int *node, 
 /* What a pause, or the step before, has kept for the nodes that follow. */
 static void run_recall(ag_run *run, enum run_entry entry, struct error *err)
 {
-	const char *text = run->thread.pause_json;
-	if (!text)
+	cJSON *kept = json_parse_own(run->thread.pause_json);
+	if (!kept)
 		return;
-	cJSON *kept = json_parse(text, strlen(text), JSON_TRUSTED_DEPTH, NULL);
 	const char *error = json_str(kept, "error"), *asked = pause_asked(kept);
 	if (entry == RUN_FROM_START) {
 		region_abandon(run, json_get(kept, "region"));

@@ -60,7 +60,7 @@ static bool context_add(void *arg, const char *id, const char *body_json)
 		return false;
 	if (json_has_str(walk->run->hidden, id))
 		return true;
-	cJSON *message = json_parse(body_json, strlen(body_json), JSON_TRUSTED_DEPTH, NULL);
+	cJSON *message = json_parse_own(body_json);
 	if (message && run_answers_other(message, walk->run->not_its))
 		cJSON_Delete(message);
 	else if (message)

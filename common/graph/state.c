@@ -42,7 +42,7 @@ void thread_blank(struct thread *thread, const char *thread_id, const char *user
 cJSON *state_fields(const ag_graph *graph, const char *fields_json)
 {
 	cJSON *fields = cJSON_CreateObject();
-	cJSON *stored = json_parse(fields_json, strlen(fields_json), JSON_TRUSTED_DEPTH, NULL);
+	cJSON *stored = json_parse_own(fields_json);
 	for (size_t i = 0; i < graph->field_count; i++) {
 		const struct field *field = &graph->fields[i];
 		cJSON *value = cJSON_DetachItemFromObjectCaseSensitive(stored, field->name);
@@ -52,12 +52,6 @@ cJSON *state_fields(const ag_graph *graph, const char *fields_json)
 	}
 	cJSON_Delete(stored);
 	return fields;
-}
-
-static cJSON *stored_pause(const struct thread *thread)
-{
-	const char *text = thread->pause_json;
-	return json_parse(text, strlen(text), JSON_TRUSTED_DEPTH, NULL);
 }
 
 enum pause_kind pause_kind_of(const cJSON *pause)
@@ -90,7 +84,7 @@ const char *pause_asked(const cJSON *pause)
 
 enum pause_kind thread_pause_kind(const struct thread *thread)
 {
-	cJSON *pause = stored_pause(thread);
+	cJSON *pause = json_parse_own(thread->pause_json);
 	enum pause_kind kind = pause_kind_of(pause);
 	cJSON_Delete(pause);
 	return kind;
@@ -100,7 +94,7 @@ cJSON *thread_interrupt(const struct thread *thread)
 {
 	if (thread->status != RUN_INTERRUPTED || !thread->pause_json)
 		return NULL;
-	cJSON *pause = stored_pause(thread);
+	cJSON *pause = json_parse_own(thread->pause_json);
 	cJSON *interrupt = cJSON_DetachItemFromObjectCaseSensitive(pause, "interrupt");
 	cJSON_Delete(pause);
 	return interrupt;
@@ -110,7 +104,7 @@ void thread_add_interrupts(const struct thread *thread, cJSON *out)
 {
 	if (thread->status != RUN_INTERRUPTED || !thread->pause_json)
 		return;
-	cJSON *pause = stored_pause(thread);
+	cJSON *pause = json_parse_own(thread->pause_json);
 	cJSON *all = cJSON_DetachItemFromObjectCaseSensitive(pause, "interrupts");
 	if (all)
 		cJSON_AddItemToObject(out, "interrupts", all);
@@ -128,8 +122,7 @@ static void graph_state_add_copy(cJSON *meta, const char *name, const cJSON *val
  */
 static void graph_state_add_waiting(cJSON *meta, const struct thread *thread)
 {
-	cJSON *waiting = json_parse(
-	    thread->waiting_json, strlen(thread->waiting_json), JSON_TRUSTED_DEPTH, NULL);
+	cJSON *waiting = json_parse_own(thread->waiting_json);
 	const cJSON *call;
 	cJSON_AddStringToObject(meta, "interrupted_node", thread->node);
 	cJSON_AddStringToObject(meta, "interrupt_reason", "remote_tool_call");

@@ -4,12 +4,9 @@
 
 #include "base/json/json.h"
 
-#include <string.h>
-
 bool labels_each(const char *metadata_json, label_fn fn, void *arg)
 {
-	cJSON *metadata =
-	    json_parse(metadata_json, strlen(metadata_json), JSON_TRUSTED_DEPTH, NULL);
+	cJSON *metadata = json_parse_own(metadata_json);
 	const cJSON *member;
 	bool more = true;
 

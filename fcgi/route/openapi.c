@@ -16,11 +16,6 @@
 
 #define SCHEMAS "#/components/schemas/"
 
-static cJSON *openapi_parse(const char *text)
-{
-	return json_parse(text, strlen(text), JSON_TRUSTED_DEPTH, NULL);
-}
-
 static void openapi_add_copy(cJSON *to, const char *key, const cJSON *item)
 {
 	if (item)
@@ -230,8 +225,8 @@ static void add_codes(cJSON *responses)
 
 cJSON *openapi_document(const struct route_table *table, const struct config *config)
 {
-	cJSON *document = openapi_parse(text_document_json);
-	cJSON *operations = openapi_parse(text_operations_json);
+	cJSON *document = json_parse_own(text_document_json);
+	cJSON *operations = json_parse_own(text_operations_json);
 	cJSON *paths = json_get(document, "paths");
 	const struct environment *env = &config->env;
 	cJSON *info = json_get(document, "info");
@@ -257,7 +252,7 @@ cJSON *openapi_document(const struct route_table *table, const struct config *co
 		cJSON_AddItemToObject(path, method, openapi_operation_of(row, spec));
 	}
 	cJSON_Delete(operations);
-	cJSON *components = openapi_parse(text_components_json);
+	cJSON *components = json_parse_own(text_components_json);
 	add_codes(json_get(components, "responses"));
 	cJSON_AddItemToObject(document, "components", components);
 	/* with authentication a token is asked for wherever nothing else is said */
@@ -275,7 +270,7 @@ cJSON *openapi_document(const struct route_table *table, const struct config *co
 
 bool openapi_describes(const struct route *row)
 {
-	cJSON *operations = openapi_parse(text_operations_json);
+	cJSON *operations = json_parse_own(text_operations_json);
 	bool found = spec_of(operations, row->method, row->path) != NULL;
 	cJSON_Delete(operations);
 	return found;

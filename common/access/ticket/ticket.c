@@ -204,8 +204,7 @@ cJSON *ticket_user(const cJSON *claims, struct arena *a)
 {
 	/* it is the service's own and may be nested deeper than a request */
 	const char *user = json_str(claims, "user");
-	return arena_json(
-	    a, user ? json_parse(user, strlen(user), JSON_TRUSTED_DEPTH, NULL) : NULL);
+	return arena_json(a, json_parse_own(user));
 }
 
 /* What a signature that fits stands over; NULL with err set. */

@@ -40,6 +40,9 @@ const char *json_fault_text(enum json_fault fault);
  */
 cJSON *json_parse(const char *text, size_t len, unsigned max_depth, enum json_fault *fault);
 
+/* The same of a text that the service has written itself, NULL of NULL. */
+cJSON *json_parse_own(const char *text);
+
 /*
  * Makes of what somebody else built with cJSON (taken over and returned) a tree that json_parse
  * could have made: bytes that are no UTF-8 become U+FFFD, of equal keys the last one stays, numbers

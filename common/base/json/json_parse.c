@@ -81,3 +81,8 @@ cJSON *json_parse(const char *text, size_t len, unsigned max_depth, enum json_fa
 		*fault = found;
 	return root;
 }
+
+cJSON *json_parse_own(const char *text)
+{
+	return text ? json_parse(text, strlen(text), JSON_TRUSTED_DEPTH, NULL) : NULL;
+}

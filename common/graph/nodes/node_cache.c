@@ -77,7 +77,7 @@ static char *node_cache_read(const char *path)
 /* The same as long as its time lasts, and where it is this key's. */
 static cJSON *node_cache_parse(char *text, const char *key)
 {
-	cJSON *kept = text ? json_parse(text, strlen(text), JSON_TRUSTED_DEPTH, NULL) : NULL;
+	cJSON *kept = json_parse_own(text);
 	const char *of = json_str(kept, "key");
 	int64_t until;
 	free(text);

@@ -32,7 +32,7 @@ static cJSON *region_stable(const struct region *region);
 static cJSON *branch_stable(const struct branch *b)
 {
 	if (b->inside) {
-		cJSON *kept = json_parse(b->stable, strlen(b->stable), JSON_TRUSTED_DEPTH, NULL);
+		cJSON *kept = json_parse_own(b->stable);
 		cJSON_AddItemToObject(kept, "region", region_stable(b->inner));
 		return kept;
 	}
@@ -205,8 +205,7 @@ static bool arrival_recall(void *arg, const struct arrival *arrival)
 {
 	struct recall *recall = arg;
 	ag_run *run = recall->run;
-	const char *text = arrival->branch_json;
-	cJSON *row = json_parse(text, strlen(text), JSON_TRUSTED_DEPTH, NULL);
+	cJSON *row = json_parse_own(arrival->branch_json);
 	cJSON *branch = NULL, *region = recall->kept, *new;
 	const cJSON *index;
 	cJSON_ArrayForEach(index, json_get(row, "at")) {

@@ -74,7 +74,7 @@ struct a2a_follower {
 struct a2a_follower *a2a_follower_new(struct service *service, const char *spec,
     void (*send)(void *arg, const char *json, size_t len), void *arg)
 {
-	cJSON *told = json_parse(spec, strlen(spec), JSON_TRUSTED_DEPTH, NULL);
+	cJSON *told = json_parse_own(spec);
 	const char *task_id = json_str(told, "task");
 	const char *end = task_id ? strrchr(task_id, '.') : NULL;
 	if (!end) {

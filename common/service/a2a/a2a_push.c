@@ -168,8 +168,7 @@ bool a2a_push_add(struct call *call, struct push *push, const struct a2a_task *t
 /* What its owner gave, but for what only the receiver is to know. */
 static cJSON *a2a_push_view(struct call *call, bool old, const struct push *push)
 {
-	cJSON *how = arena_json(call->arena,
-	    json_parse(push->how_json, strlen(push->how_json), JSON_TRUSTED_DEPTH, NULL));
+	cJSON *how = arena_json(call->arena, json_parse_own(push->how_json));
 	const char *token = json_str(how, "token"), *scheme = json_str(how, "scheme");
 	cJSON *out = cJSON_CreateObject(), *config = out;
 	json_add_str(out, "taskId", push->task);

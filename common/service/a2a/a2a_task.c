@@ -299,7 +299,7 @@ struct a2a_reading {
 static bool a2a_add_history(void *arg, const char *id, const char *body_json)
 {
 	struct a2a_reading *reading = arg;
-	cJSON *message = json_parse(body_json, strlen(body_json), JSON_TRUSTED_DEPTH, NULL);
+	cJSON *message = json_parse_own(body_json);
 	(void)id;
 	if (message_is(message, "user"))
 		json_append(reading->out,
@@ -312,7 +312,7 @@ static bool a2a_add_history(void *arg, const char *id, const char *body_json)
 static bool a2a_add_artifact(void *arg, const char *id, const char *body_json)
 {
 	struct a2a_reading *reading = arg;
-	cJSON *message = json_parse(body_json, strlen(body_json), JSON_TRUSTED_DEPTH, NULL);
+	cJSON *message = json_parse_own(body_json);
 	cJSON *artifact = a2a_artifact(id);
 	cJSON *parts = json_add(artifact, "parts", cJSON_CreateArray());
 	if (message_is(message, "assistant"))

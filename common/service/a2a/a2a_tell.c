@@ -6,11 +6,6 @@
 
 #include <string.h>
 
-static cJSON *a2a_tell_parse(const char *text)
-{
-	return text ? json_parse(text, strlen(text), JSON_TRUSTED_DEPTH, NULL) : NULL;
-}
-
 /* Of 1.0 an event, which has the task as a member; takes it over. */
 static cJSON *a2a_tell_event(bool old, cJSON *task)
 {
@@ -29,7 +24,7 @@ static bool a2a_tell_follows(const char *thread_id, const char *task, const char
 
 static char *a2a_tell_body(const struct run_record *record, const struct push *push)
 {
-	cJSON *how = a2a_tell_parse(push->how_json);
+	cJSON *how = json_parse_own(push->how_json);
 	bool old = cJSON_IsTrue(json_get(how, "old"));
 	cJSON *task = cJSON_CreateObject();
 	if (old)
@@ -49,7 +44,7 @@ static char *a2a_tell_body(const struct run_record *record, const struct push *p
 static const char *a2a_tell_whole(struct call *call, bool old, const char *body)
 {
 	const struct a2a_shown shown = {old, true, 0};
-	cJSON *event = arena_json(call->arena, a2a_tell_parse(body));
+	cJSON *event = arena_json(call->arena, json_parse_own(body));
 	const cJSON *told = old ? event : json_get(event, "task");
 	const char *task_id = json_str(told, "id");
 	struct a2a_task task;
@@ -72,7 +67,7 @@ static const char *a2a_tell_whole(struct call *call, bool old, const char *body)
 static void a2a_tell_deliver(
     void *service, struct arena *a, const struct webhook *item, struct push_message *message)
 {
-	cJSON *how = arena_json(a, a2a_tell_parse(item->how_json));
+	cJSON *how = arena_json(a, json_parse_own(item->how_json));
 	bool old = cJSON_IsTrue(json_get(how, "old"));
 	const char *scheme = json_str(how, "scheme"), *credentials = json_str(how, "credentials");
 	struct call call;

@@ -340,7 +340,7 @@ void agui_state(struct agui_writer *writer, const cJSON *fields)
 
 static void agui_events_put_stored(struct buf *out, const char *body_json)
 {
-	cJSON *message = json_parse(body_json, strlen(body_json), JSON_TRUSTED_DEPTH, NULL);
+	cJSON *message = json_parse_own(body_json);
 	agui_put_message(out, message);
 	cJSON_Delete(message);
 }

@@ -10,7 +10,6 @@
 #include "service/thread/threads.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 /* The id under which it is to be; NULL: a new one. */
 static bool import_name(
@@ -31,9 +30,7 @@ static bool import_write(
 	thread.thread_id = to->thread_id;
 	thread.user_id = call->user_id;
 	/* What the server keeps there of one live session was another thread's. */
-	cJSON *metadata = arena_json(call->arena,
-	    json_parse(lines->thread.metadata_json, strlen(lines->thread.metadata_json),
-		JSON_TRUSTED_DEPTH, NULL));
+	cJSON *metadata = arena_json(call->arena, json_parse_own(lines->thread.metadata_json));
 	cJSON_DeleteItemFromObjectCaseSensitive(metadata, THREAD_RESUMPTION_HANDLE);
 	thread.metadata_json = arena_print(call->arena, metadata);
 	thread.updated_at = now;

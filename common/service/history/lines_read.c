@@ -410,9 +410,7 @@ bool lines_open(struct lines *lines, struct call *call, FILE *in, bool trusted)
 	lines->whole = trusted || lines->sealed;
 	if (!ok || lines->whole)
 		return ok;
-	const char *fields = lines->thread.fields_json;
-	cJSON *tree =
-	    arena_json(lines->first, json_parse(fields, strlen(fields), JSON_TRUSTED_DEPTH, NULL));
+	cJSON *tree = arena_json(lines->first, json_parse_own(lines->thread.fields_json));
 	lines->number = 1;
 	return lines_distrust(lines, tree, &lines->thread, err);
 }

@@ -10,8 +10,6 @@
 #include "service/thread/ident.h"
 #include "service/thread/threads.h"
 
-#include <string.h>
-
 struct history_body {
 	const char *checkpoint_id; /* NULL: none is named */
 };
@@ -115,8 +113,7 @@ static bool copy_write(
 	copy.thread_id = to->thread_id;
 	copy.user_id = call->user_id;
 	/* What the server keeps there of one live session is that thread's own. */
-	cJSON *metadata =
-	    json_parse(from->metadata_json, strlen(from->metadata_json), JSON_TRUSTED_DEPTH, NULL);
+	cJSON *metadata = json_parse_own(from->metadata_json);
 	cJSON_DeleteItemFromObjectCaseSensitive(metadata, THREAD_RESUMPTION_HANDLE);
 	copy.metadata_json = arena_print(call->arena, metadata);
 	cJSON_Delete(metadata);

@@ -132,8 +132,7 @@ static void lg_input_check(struct call *call, const struct lg_body *b, bool back
 static bool lg_add_given(void *arg, const char *id, const char *body_json)
 {
 	(void)id;
-	cJSON_AddItemToArray(
-	    arg, json_parse(body_json, strlen(body_json), JSON_TRUSTED_DEPTH, NULL));
+	cJSON_AddItemToArray(arg, json_parse_own(body_json));
 	return true;
 }
 

@@ -7,8 +7,6 @@
 #include "base/json/json_quote.h"
 #include "graph/message/message.h"
 
-#include <string.h>
-
 /* ---- parts ---- */
 
 /* Of media in the form of LangChain's data blocks. */
@@ -208,7 +206,7 @@ cJSON *lg_message_view(const cJSON *message)
 
 void lg_message_put(struct buf *out, const char *json)
 {
-	cJSON *message = json_parse(json, strlen(json), JSON_TRUSTED_DEPTH, NULL);
+	cJSON *message = json_parse_own(json);
 	lg_message_write(out, message);
 	cJSON_Delete(message);
 }

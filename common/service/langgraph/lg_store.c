@@ -176,9 +176,7 @@ const cJSON *lg_item_of(struct call *call, const cJSON *memory)
 {
 	const cJSON *metadata = json_get(memory, "metadata"), *label;
 	if (cJSON_IsRaw(metadata)) /* as it is stored */
-		metadata = arena_json(call->arena,
-		    json_parse(metadata->valuestring, strlen(metadata->valuestring),
-			JSON_TRUSTED_DEPTH, NULL));
+		metadata = arena_json(call->arena, json_parse_own(metadata->valuestring));
 	const cJSON *item = json_get(metadata, LG_ITEM_KEY);
 	const cJSON *labels = json_get(item, "namespace");
 	bool ok = cJSON_IsArray(labels) && json_str(item, "key") &&

@@ -38,8 +38,7 @@ static const char *lg_thread_status(enum run_status status)
 /* With the graph's name and id, by which pages look for threads. */
 static cJSON *lg_thread_metadata(struct call *call, const struct thread *thread)
 {
-	cJSON *metadata = json_parse(
-	    thread->metadata_json, strlen(thread->metadata_json), JSON_TRUSTED_DEPTH, NULL);
+	cJSON *metadata = json_parse_own(thread->metadata_json);
 	json_set(metadata, "graph_id", cJSON_CreateString(lg_graph_id(call)));
 	json_set(metadata, "assistant_id", cJSON_CreateString(lg_assistant_id(call)));
 	return metadata;

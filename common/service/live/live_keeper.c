@@ -173,8 +173,7 @@ static enum live_keeper_state live_keeper_begin(
 		error_move(&k->error, &call->error);
 		return KEEPER_REFUSED;
 	}
-	const char *text = k->thread.metadata_json;
-	cJSON *metadata = json_parse(text, strlen(text), JSON_TRUSTED_DEPTH, NULL);
+	cJSON *metadata = json_parse_own(k->thread.metadata_json);
 	k->handle = arena_strdup(k->arena, json_str(metadata, THREAD_RESUMPTION_HANDLE));
 	cJSON_Delete(metadata);
 	k->found = k->thread;
@@ -199,8 +198,7 @@ static bool live_keeper_change(struct live_keeper *k, struct call *call, struct 
 {
 	cJSON *messages = NULL;
 	if (job->kind == JOB_HANDLE) {
-		const char *text = k->thread.metadata_json;
-		cJSON *metadata = json_parse(text, strlen(text), JSON_TRUSTED_DEPTH, NULL);
+		cJSON *metadata = json_parse_own(k->thread.metadata_json);
 		if (!metadata)
 			metadata = cJSON_CreateObject();
 		if (job->text)

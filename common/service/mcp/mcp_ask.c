@@ -81,8 +81,7 @@ static cJSON *mcp_form(struct arena *a, const cJSON *interrupt)
 	json_add_str(params, "message", interrupt_question(a, interrupt));
 	json_add(params, "requestedSchema",
 	    mcp_schema_is_flat(schema) ? cJSON_Duplicate(schema, true)
-				       : json_parse(mcp_answer_schema, strlen(mcp_answer_schema),
-					     JSON_TRUSTED_DEPTH, NULL));
+				       : json_parse_own(mcp_answer_schema));
 	return request;
 }
 

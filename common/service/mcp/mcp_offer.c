@@ -35,11 +35,6 @@ static const char mcp_output_schema[] =
     "{\"anyOf\":[{\"type\":\"object\"},{\"type\":\"null\"}]}},"
     "\"required\":[\"thread_id\",\"run_id\",\"status\",\"answer\",\"interrupt\"]}";
 
-static cJSON *mcp_schema_of(const char *text)
-{
-	return json_parse(text, strlen(text), JSON_TRUSTED_DEPTH, NULL);
-}
-
 static void mcp_add_description(cJSON *tool, const struct config *config)
 {
 	const char *given = config->mcp.tool_description;
@@ -68,8 +63,8 @@ struct mcp_offer *mcp_offer_new(const struct config *config, struct problems *pr
 	free(name);
 	mcp_add_description(tool, config);
 	cJSON *input = json_add(tool, "inputSchema",
-	    own ? cJSON_Duplicate(own, true) : mcp_schema_of(mcp_input_schema));
-	json_add(tool, "outputSchema", mcp_schema_of(mcp_output_schema));
+	    own ? cJSON_Duplicate(own, true) : json_parse_own(mcp_input_schema));
+	json_add(tool, "outputSchema", json_parse_own(mcp_output_schema));
 	const char *type = json_str(input, "type");
 	if (!type || strcmp(type, "object") != 0)
 		problems_add(problems, "%s.type: expected \"object\"", where);

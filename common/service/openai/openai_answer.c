@@ -20,10 +20,7 @@ static const cJSON *openai_calls(const struct turn *turn)
 	if (turn->action == TURN_REPORT_WAITING)
 		return turn->waiting;
 	const char *text = turn->run ? run_thread(turn->run)->waiting_json : NULL;
-	if (!text)
-		return NULL;
-	const cJSON *waiting =
-	    arena_json(turn->call->arena, json_parse(text, strlen(text), JSON_TRUSTED_DEPTH, NULL));
+	const cJSON *waiting = arena_json(turn->call->arena, json_parse_own(text));
 	return json_get(waiting, "calls");
 }
 

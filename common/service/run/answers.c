@@ -157,7 +157,7 @@ static bool answers_search(void *arg, const char *id, const char *body_json)
 	(void)id;
 	if (!strstr(body_json, "\"tool_result\""))
 		return true;
-	cJSON *message = json_parse(body_json, strlen(body_json), JSON_TRUSTED_DEPTH, NULL);
+	cJSON *message = json_parse_own(body_json);
 	cJSON_ArrayForEach(block, json_get(message, "content")) {
 		const char *call_id = json_str(block, "call_id");
 		cJSON *known = call_id ? json_members_get(calls, call_id) : NULL;

@@ -85,7 +85,7 @@ void record_failure(const struct run_record *record, struct error *err)
 		error_set(err, ERR_RUN_LOST, "Run %s was lost", record->run_id);
 	if (!text)
 		return;
-	cJSON *stored = json_parse(text, strlen(text), JSON_TRUSTED_DEPTH, NULL);
+	cJSON *stored = json_parse_own(text);
 	error_set(err, error_kind_of(json_str(stored, "code")), "%s", json_str(stored, "message"));
 	err->details = cJSON_DetachItemFromObjectCaseSensitive(stored, "details");
 	json_integer(json_get(stored, "status"), &status);
@@ -271,7 +271,7 @@ static bool record_add_message(void *arg, const char *id, const char *body_json)
 static bool record_note_user(void *arg, const char *id, const char *body_json)
 {
 	cJSON **user = arg;
-	cJSON *message = json_parse(body_json, strlen(body_json), JSON_TRUSTED_DEPTH, NULL);
+	cJSON *message = json_parse_own(body_json);
 	(void)id;
 	if (message_is(message, "user")) {
 		cJSON_Delete(*user);

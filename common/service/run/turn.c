@@ -53,12 +53,6 @@ static bool turn_collect_new(struct turn *turn)
 
 /* ---- what the thread makes of it ---- */
 
-static cJSON *turn_parse_stored(struct turn *turn, const char *text)
-{
-	return arena_json(
-	    turn->call->arena, json_parse(text, strlen(text), JSON_TRUSTED_DEPTH, NULL));
-}
-
 /* It has a checkpoint alone. */
 static bool turn_brings_nothing(const struct turn *turn)
 {
@@ -67,7 +61,7 @@ static bool turn_brings_nothing(const struct turn *turn)
 
 static bool turn_continue_paused(struct turn *turn)
 {
-	cJSON *pause = turn_parse_stored(turn, turn->thread.pause_json);
+	cJSON *pause = arena_json(turn->call->arena, json_parse_own(turn->thread.pause_json));
 	/* who names some of several answers those, also where the first is no node's */
 	enum pause_kind kind = interrupts_named(json_get(pause, "interrupts"), turn->in.resume)
 	    ? PAUSE_BY_NODE
@@ -107,7 +101,7 @@ static bool turn_continue_paused(struct turn *turn)
  * that is sent twice, does neither. */
 static bool turn_continue_waiting(struct turn *turn)
 {
-	cJSON *waiting = turn_parse_stored(turn, turn->thread.waiting_json);
+	cJSON *waiting = arena_json(turn->call->arena, json_parse_own(turn->thread.waiting_json));
 	cJSON *calls = json_get(waiting, "calls");
 	int answered = 0;
 	if (!answers_match(turn->call, turn->bring, calls, &answered))

@@ -281,14 +281,9 @@ static bool change_rests_on(const cJSON *pause, message_gone_fn gone, void *arg)
 	return false;
 }
 
-static cJSON *change_parse(const char *stored)
-{
-	return stored ? json_parse(stored, strlen(stored), JSON_TRUSTED_DEPTH, NULL) : NULL;
-}
-
 void thread_close_gone(struct thread *t, message_gone_fn gone, void *arg)
 {
-	cJSON *waiting = change_parse(t->waiting_json), *pause = change_parse(t->pause_json);
+	cJSON *waiting = json_parse_own(t->waiting_json), *pause = json_parse_own(t->pause_json);
 	const char *id = json_str(waiting, "message_id");
 	bool rests = change_rests_on(pause, gone, arg);
 	if (rests || (id && gone(arg, id)))

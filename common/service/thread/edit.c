@@ -53,8 +53,7 @@ static bool edit_apply(struct call *call, const struct edit *edit, struct thread
 		thread->thread_name = edit->thread_name;
 	if (!edit->metadata)
 		return true;
-	cJSON *metadata = json_parse(
-	    thread->metadata_json, strlen(thread->metadata_json), JSON_TRUSTED_DEPTH, NULL);
+	cJSON *metadata = json_parse_own(thread->metadata_json);
 	json_merge_patch(metadata, edit->metadata);
 	thread->metadata_json = arena_print(call->arena, metadata);
 	cJSON_Delete(metadata);

@@ -207,7 +207,7 @@ bool thread_retire(struct call *call, const char *thread_id, int64_t before)
 
 static bool threads_add_message(void *arg, const char *id, const char *body_json)
 {
-	cJSON *message = json_parse(body_json, strlen(body_json), JSON_TRUSTED_DEPTH, NULL);
+	cJSON *message = json_parse_own(body_json);
 	(void)id;
 	if (message)
 		cJSON_AddItemToArray(arg, message);

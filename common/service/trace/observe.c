@@ -346,7 +346,7 @@ cJSON *observe_thread(struct call *call, const char *thread_id, const char *run_
 		cJSON_AddNullToObject(data, "run");
 		return data;
 	}
-	cJSON *records = json_parse(view.records, strlen(view.records), JSON_TRUSTED_DEPTH, NULL);
+	cJSON *records = json_parse_own(view.records);
 	cJSON_AddItemToObject(data, "run", trace_view(&view.run, records));
 	cJSON_Delete(records);
 	return data;

@@ -274,7 +274,7 @@ static void query_note_fits(struct query *q)
 	    strcmp(pq->fname(p->result, last), "memory_fits") != 0)
 		return;
 	p->fits = last;
-	p->filters = json_parse(filters, strlen(filters), JSON_TRUSTED_DEPTH, NULL);
+	p->filters = json_parse_own(filters);
 }
 
 static bool query_row_fits(struct query *q)

@@ -11,8 +11,6 @@
 #include "service/run/turn.h"
 #include "service/thread/change.h"
 
-#include <string.h>
-
 #define FOREVER_MS ((int64_t)1 << 40)
 #define NO_ROOM_MS 100   /* until a wait for a lease is tried again for which there was no room */
 #define UNWRITTEN_MS 500 /* the same for the end of a run that could not be written */
@@ -35,8 +33,7 @@ static void background_identify(struct background *b)
 {
 	const struct run_job *job = b->job;
 	struct call *call = &b->call;
-	cJSON *caller = arena_json(call->arena,
-	    json_parse(job->caller_json, strlen(job->caller_json), JSON_TRUSTED_DEPTH, NULL));
+	cJSON *caller = arena_json(call->arena, json_parse_own(job->caller_json));
 	const struct identity identity = {.user = json_get(caller, "user"),
 	    .user_id = json_str(caller, "user_id"),
 	    .verified = cJSON_IsTrue(json_get(caller, "verified"))};
@@ -276,8 +273,7 @@ static void background_run(struct background *b, struct lease *lease)
 	struct call *call = &b->call;
 	const struct run_job *job = b->job;
 	struct turn turn;
-	const cJSON *body = arena_json(call->arena,
-	    json_parse(job->body_json, strlen(job->body_json), JSON_TRUSTED_DEPTH, NULL));
+	const cJSON *body = arena_json(call->arena, json_parse_own(job->body_json));
 	b->run = (struct run_background){.record = &b->record,
 	    .job = job,
 	    .attempt = job->attempt,
