@@ -179,11 +179,14 @@ static bool admit_head(struct request *rq)
 	    admit_user(rq);
 }
 
-static void request_init(struct request *rq, const struct server *server, struct client *client)
+static void request_init(struct request *rq, const struct server *server, struct client *client,
+    struct response *buffers)
 {
+	metrics_gauge(GAUGE_BUSY, 1);
 	memset(rq, 0, sizeof(*rq));
 	rq->server = server;
 	rq->client = client;
+	rq->response = buffers;
 	head_read(&rq->head, client->params);
 	rq->method = method_parse(rq->head.method);
 	uuid4(rq->id);
@@ -192,16 +195,19 @@ static void request_init(struct request *rq, const struct server *server, struct
 	rq->waiter = (struct waiter){client_gone, client};
 	rq->call.ctx.waiter = &rq->waiter;
 	rq->call.traceparent = *rq->head.traceparent ? rq->head.traceparent : NULL;
+	log_request(rq->id);
 }
 
 static void request_release(struct request *rq)
 {
 	bool large = rq->large || rq->response->body.len > LARGE;
+	log_request(NULL);
 	error_release(&rq->refusal);
 	call_release(&rq->call);
 	response_reset(rq->response);
 	if (large)
 		malloc_trim(LARGE);
+	metrics_gauge(GAUGE_BUSY, -1);
 }
 
 static void server_say(const struct request *rq, int64_t start)
@@ -223,10 +229,7 @@ bool server_admit(const struct server *server, struct client *client, struct res
 {
 	struct request rq;
 	int64_t start = clock_uptime_us();
-	metrics_gauge(GAUGE_BUSY, 1);
-	request_init(&rq, server, client);
-	rq.response = buffers;
-	log_request(rq.id);
+	request_init(&rq, server, client, buffers);
 	bool admitted = *rq.head.internal || admit_head(&rq);
 	const struct route *route = rq.match.route;
 	if (!admitted) {
@@ -241,9 +244,7 @@ bool server_admit(const struct server *server, struct client *client, struct res
 						 : config->env.max_request_size;
 		limiter_network(server->service->limiter, caller_address(&rq), admission->address);
 	}
-	log_request(NULL);
 	request_release(&rq);
-	metrics_gauge(GAUGE_BUSY, -1);
 	return admitted;
 }
 
@@ -252,17 +253,12 @@ void server_answer(const struct server *server, struct client *client, struct re
 {
 	struct request rq;
 	int64_t start = clock_uptime_us();
-	metrics_gauge(GAUGE_BUSY, 1);
-	request_init(&rq, server, client);
-	rq.response = buffers;
+	request_init(&rq, server, client, buffers);
 	rq.counted = admission ? &admission->limit : NULL;
-	log_request(rq.id);
 	if (*rq.head.internal)
 		internal_answer(&rq);
 	else
 		fcgi_server_answer(&rq);
 	server_say(&rq, start);
-	log_request(NULL);
 	request_release(&rq);
-	metrics_gauge(GAUGE_BUSY, -1);
 }
