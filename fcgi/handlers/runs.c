@@ -30,11 +30,7 @@ void get_runs(struct request *rq)
 
 void post_runs(struct request *rq)
 {
-	const cJSON *data = background_submit(&rq->call, rq->body, NULL);
-	if (data)
-		reply_accepted(rq, data);
-	else
-		reply_error(rq);
+	reply_accepted(rq, background_submit(&rq->call, rq->body, NULL));
 }
 
 void get_thread_runs(struct request *rq)

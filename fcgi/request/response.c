@@ -193,6 +193,10 @@ void reply_json(struct request *rq, const char *data)
 
 void reply_accepted(struct request *rq, const cJSON *data)
 {
+	if (!data) {
+		reply_error(rq);
+		return;
+	}
 	envelope_open(rq);
 	json_write(&rq->response->body, data);
 	envelope_close(rq, MESSAGE, "");
@@ -269,6 +273,10 @@ void reply_parts(struct request *rq, parts_fn put, const void *of)
 static void reply_tree(
     struct request *rq, const cJSON *data, const char *message, const char *extra)
 {
+	if (!data) {
+		reply_error(rq);
+		return;
+	}
 	if (rq->call.feed.kind == FEED_NONE) {
 		envelope_open(rq);
 		json_write(&rq->response->body, data);
@@ -290,26 +298,16 @@ static void reply_tree(
 
 void reply_data(struct request *rq, const cJSON *data)
 {
-	if (data)
-		reply_tree(rq, data, MESSAGE, "");
-	else
-		reply_error(rq);
+	reply_tree(rq, data, MESSAGE, "");
 }
 
 void reply_done(struct request *rq, const cJSON *data, const char *message)
 {
-	if (data)
-		reply_tree(rq, data, message, "");
-	else
-		reply_error(rq);
+	reply_tree(rq, data, message, "");
 }
 
 void reply_run(struct request *rq, const cJSON *data)
 {
-	if (!data) {
-		reply_error(rq);
-		return;
-	}
 	const cJSON *meta = json_get(data, "meta");
 	struct buf extra = {0};
 	buf_puts(&extra, ",\"thread_id\":");

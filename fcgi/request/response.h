@@ -32,7 +32,7 @@ void response_release(struct response *response);
 /* Adds a header line to the answer that follows. */
 void response_header(struct request *rq, const char *name, const char *value);
 
-/* 200 with data in the envelope; data may be NULL, see above. */
+/* 200 with data in the envelope; here and in the next three data may be NULL, see above. */
 void reply_data(struct request *rq, const cJSON *data);
 
 /* The same with a message other than OK, which has nothing that JSON escapes. */
