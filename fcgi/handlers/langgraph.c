@@ -61,7 +61,7 @@ cJSON *lg_error_body(struct request *rq, const struct error_view *view)
 
 /* ---- threads ---- */
 
-static void lg_reply_gone(struct request *rq, bool ok)
+static void lg_reply_empty(struct request *rq, bool ok)
 {
 	if (ok)
 		reply_empty(rq, 204);
@@ -97,7 +97,7 @@ void patch_lg_thread(struct request *rq)
 
 void delete_lg_thread(struct request *rq)
 {
-	lg_reply_gone(rq, lg_thread_remove(&rq->call, rq->match.ids[0]));
+	lg_reply_empty(rq, lg_thread_remove(&rq->call, rq->match.ids[0]));
 }
 
 void post_lg_prune(struct request *rq)
@@ -258,13 +258,13 @@ void get_lg_run(struct request *rq)
 
 void delete_lg_run(struct request *rq)
 {
-	lg_reply_gone(rq, lg_run_remove(&rq->call, rq->match.ids[0], rq->match.ids[1]));
+	lg_reply_empty(rq, lg_run_remove(&rq->call, rq->match.ids[0], rq->match.ids[1]));
 }
 
 void post_lg_cancel(struct request *rq)
 {
 	struct query_field action = {"action", false, NULL};
-	lg_reply_gone(rq,
+	lg_reply_empty(rq,
 	    query_read(rq->call.arena, rq->path.query, &action, 1, &rq->call.error) &&
 		lg_runs_cancel(&rq->call, rq->body, action.value));
 }
@@ -329,29 +329,29 @@ void get_lg_run_join(struct request *rq)
 	bool active = false;
 	bool ok = query_read(rq->call.arena, rq->path.query, &cancel, 1, &rq->call.error) &&
 	    lg_run_join(&rq->call, rq->match.ids[0], rq->match.ids[1], &active, &failure, &reply);
-	if (ok && active && !rq->waited && rq->method == METHOD_GET)
+	if (active && !rq->waited && rq->method == METHOD_GET) {
 		follow_wait(rq,
 		    &(struct follow_wish){.seconds = LG_WAIT, .cancels = lg_is_yes(cancel.value)});
-	else if (ok && active) /* by which such a client asks again */
-		ok = error_set(&rq->call.error, ERR_SERVICE_UNAVAILABLE, "The run goes on");
-	else if (failure)
-		reply_bare(rq, failure);
-	else
-		lg_reply(rq, ok, &reply);
-	if (active && !ok)
+	} else if (active) { /* by which such a client asks again */
+		error_set(&rq->call.error, ERR_SERVICE_UNAVAILABLE, "The run goes on");
 		reply_error(rq);
+	} else if (failure) {
+		reply_bare(rq, failure);
+	} else {
+		lg_reply(rq, ok, &reply);
+	}
 }
 
 /* ---- the store ---- */
 
 void put_lg_item(struct request *rq)
 {
-	lg_reply_gone(rq, lg_item_put(&rq->call, rq->body));
+	lg_reply_empty(rq, lg_item_put(&rq->call, rq->body));
 }
 
 void delete_lg_item(struct request *rq)
 {
-	lg_reply_gone(rq, lg_item_remove(&rq->call, rq->body));
+	lg_reply_empty(rq, lg_item_remove(&rq->call, rq->body));
 }
 
 void get_lg_item(struct request *rq)
