@@ -6,7 +6,6 @@
 #include "base/log/log.h"
 #include "base/os/clock.h"
 #include "fcgi/handlers/handlers.h"
-#include "fcgi/request/credential.h"
 #include "fcgi/request/query.h"
 #include "fcgi/request/request.h"
 #include "fcgi/server.h"

@@ -4,7 +4,6 @@
 
 #include "fcgi/follow.h"
 #include "fcgi/handlers/handlers.h"
-#include "fcgi/request/credential.h"
 #include "fcgi/request/request.h"
 #include "service/a2a/a2a_follow.h"
 

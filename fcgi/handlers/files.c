@@ -4,7 +4,6 @@
 
 #include "base/memory.h"
 #include "fcgi/handlers/handlers.h"
-#include "fcgi/request/credential.h"
 #include "fcgi/request/range.h"
 #include "fcgi/request/request.h"
 #include "fcgi/server.h"

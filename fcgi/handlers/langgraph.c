@@ -5,7 +5,6 @@
 #include "base/json/json.h"
 #include "fcgi/follow.h"
 #include "fcgi/handlers/handlers.h"
-#include "fcgi/request/credential.h"
 #include "fcgi/request/query.h"
 #include "fcgi/request/request.h"
 #include "service/langgraph/lg_run.h"

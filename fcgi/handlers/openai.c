@@ -3,7 +3,6 @@
 #include "service/openai/openai.h"
 
 #include "fcgi/handlers/handlers.h"
-#include "fcgi/request/credential.h"
 #include "fcgi/request/request.h"
 
 void post_chat_completions(struct request *rq)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Finding a CGI variable, and the token behind Bearer. */
+/* The token behind Bearer. */
 #include "fcgi/request/credential.h"
 
 #include <stdbool.h>
@@ -42,13 +42,4 @@ const char *credential_bearer(const char *authorization, struct arena *arena)
 const char *credential_key(const char *value, struct arena *arena)
 {
 	return has_control(value) ? NULL : credential_trimmed(value, arena);
-}
-
-const char *param_find(char *const *params, const char *name)
-{
-	size_t len = strlen(name);
-	for (; *params; params++)
-		if (!strncmp(*params, name, len) && (*params)[len] == '=')
-			return *params + len + 1;
-	return "";
 }

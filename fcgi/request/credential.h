@@ -15,7 +15,4 @@ const char *credential_bearer(const char *authorization, struct arena *arena);
 /* The same of a header that has the token alone, such as X-Api-Key. */
 const char *credential_key(const char *value, struct arena *arena);
 
-/* The value of a CGI variable; "" where there is none. */
-const char *param_find(char *const *params, const char *name);
-
 #endif

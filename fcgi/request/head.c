@@ -55,6 +55,15 @@ void head_read(struct head *head, char *const *params)
 	}
 }
 
+const char *param_find(char *const *params, const char *name)
+{
+	size_t len = strlen(name);
+	for (; *params; params++)
+		if (!strncmp(*params, name, len) && (*params)[len] == '=')
+			return *params + len + 1;
+	return "";
+}
+
 bool head_is_https(const struct head *head)
 {
 	return !strcasecmp(head->https, "on") || !strcasecmp(head->scheme, "https") ||

@@ -41,6 +41,9 @@ struct head {
  */
 void head_read(struct head *head, char *const *params);
 
+/* The value of any other of them; "" where there is none. */
+const char *param_find(char *const *params, const char *name);
+
 /* Came over https, or a proxy says so (doc/protocol.md#headers). */
 bool head_is_https(const struct head *head);
 
