@@ -37,14 +37,6 @@ static bool connection_go_on(FCGX_Stream *in)
 	return true;
 }
 
-void arrival_forget(struct arrival *arrival)
-{
-	if (arrival->file >= 0)
-		close(arrival->file);
-	arrival->file = -1;
-	pending_drop(&arrival->pending);
-}
-
 static ssize_t request_read(FCGX_Request *request, char *out, size_t size)
 {
 	int got;

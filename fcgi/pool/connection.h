@@ -64,7 +64,4 @@ bool connection_all_read(const FCGX_Request *request);
 /* Sends what is left, and closes; all of it was read, or not. */
 void connection_end(FCGX_Request *request, bool read);
 
-/* The file of one that came slowly goes, and is counted no more. */
-void arrival_forget(struct arrival *arrival);
-
 #endif

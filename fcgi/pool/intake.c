@@ -151,6 +151,14 @@ enum arrival_state arrival_take(struct arrival *arrival)
 	return ARRIVAL_MORE;
 }
 
+void arrival_forget(struct arrival *arrival)
+{
+	if (arrival->file >= 0)
+		close(arrival->file);
+	arrival->file = -1;
+	pending_drop(&arrival->pending);
+}
+
 /* ---- all of them ---- */
 
 struct intake {

@@ -90,6 +90,9 @@ int arrival_file(void);
 /* Takes what is there, without waiting, and not more than some at once. */
 enum arrival_state arrival_take(struct arrival *arrival);
 
+/* Its file goes, and is counted no more. */
+void arrival_forget(struct arrival *arrival);
+
 struct intake;
 
 /* over is called by the intake's thread, with `arg`, when an arrival is, or is gone.  NULL with err
