@@ -9,7 +9,7 @@
 #include "service/a2a/a2a_message.h"
 #include "service/a2a/a2a_push.h"
 #include "service/run/background/background.h"
-#include "service/run/stream/chunk.h"
+#include "service/run/runs.h"
 #include "service/run/turn.h"
 #include "service/thread/ident.h"
 #include "service/thread/messages.h"

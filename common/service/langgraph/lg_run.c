@@ -16,7 +16,6 @@
 #include "service/run/background/background.h"
 #include "service/run/halt.h"
 #include "service/run/records.h"
-#include "service/run/stream/chunk.h"
 
 #include <string.h>
 

@@ -33,6 +33,16 @@ struct chunk_sink {
  */
 bool run_stream(struct call *call, const cJSON *body, struct chunk_sink *sink);
 
+struct kept_words;
+struct turn;
+
+/* Runs a turn that is open, with every chunk to sink, the terminator last, and ends it. */
+void stream_turn(struct turn *turn, struct chunk_sink *sink);
+
+/* The same with chunks that are kept, told in those words, or NULL.  False with call->error set,
+ * and the turn still open, when it cannot begin. */
+bool stream_turn_kept(struct turn *turn, const struct kept_words *words, struct chunk_sink *sink);
+
 /* data of POST /v1/graph/stop. */
 cJSON *run_stop(struct call *call, const cJSON *body);
 

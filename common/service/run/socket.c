@@ -5,7 +5,6 @@
 #include "base/json/json.h"
 #include "base/os/clock.h"
 #include "graph/message/message.h"
-#include "service/run/stream/chunk.h"
 #include "service/run/turn.h"
 
 #include <inttypes.h>

@@ -39,13 +39,4 @@ void chunk_outcome(struct chunk_writer *writer, bool ok);
 /* The terminator. */
 void chunk_done(struct chunk_writer *writer);
 
-/* Runs a turn that is open, with every chunk to sink, the terminator last, and ends it. */
-void stream_turn(struct turn *turn, struct chunk_sink *sink);
-
-struct kept_words;
-
-/* The same with chunks that are kept, told in those words, or NULL.  False with call->error set,
- * and the turn still open, when it cannot begin. */
-bool stream_turn_kept(struct turn *turn, const struct kept_words *words, struct chunk_sink *sink);
-
 #endif
