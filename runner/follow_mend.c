@@ -30,7 +30,7 @@ static bool mend_run(struct call *call, const struct mend *mend)
 	struct run_record record;
 	struct thread thread;
 	return record_now(call, mend->thread_id, mend->run_id, &record) &&
-	    record.status != RUN_QUEUED && record.status != RUN_RUNNING &&
+	    !run_status_goes_on(record.status) &&
 	    storage->threads->get(
 		storage, &call->ctx, call->arena, mend->thread_id, &thread, &call->error) &&
 	    replay_end(call, &record, &thread);

@@ -267,7 +267,7 @@ static void followed_run_look(struct followed_runs *runs, struct followed_run *r
 		run->state = FOLLOWED_GONE;
 	} else {
 		run->queued = record.status == RUN_QUEUED;
-		if (run->queued || record.status == RUN_RUNNING)
+		if (run_status_goes_on(record.status))
 			run->state = FOLLOWED_ACTIVE;
 		else
 			followed_run_over(&call, run, &record, held);

@@ -128,7 +128,7 @@ static bool run_state_look(struct call *call, const struct run_name *run,
 	r->replay.reader.number = record.number;
 	if (!run_state_read_on(call, r, follow, ends))
 		return false;
-	r->over = record.status != RUN_RUNNING && record.status != RUN_QUEUED;
+	r->over = !run_status_goes_on(record.status);
 	if (*ends || (r->over && (!record.started_at || r->late++ >= LATE_LOOKS)))
 		return *ends || replay_end(call, &record, &thread);
 	chunks_wait(shared, seen, LOOK_MS);

@@ -46,6 +46,13 @@ enum run_status {
 	RUN_STOPPED,
 	RUN_QUEUED /* of records alone: in the background, not begun yet */
 };
+
+/* Whether a run whose record says so is not over. */
+static inline bool run_status_goes_on(enum run_status status)
+{
+	return status == RUN_QUEUED || status == RUN_RUNNING;
+}
+
 /* stop_current_execution (doc/protocol-messages.md#state). */
 enum stop_state { STOP_NONE, STOP_REQUESTED, STOP_DONE };
 

@@ -57,7 +57,7 @@ static bool a2a_close_pause(
 	if (!change_begin(&change, call, task->thread.thread_id))
 		return false;
 	struct thread *t = &change.thread;
-	*closed = t->run_id && strcmp(t->run_id, run->run_id) == 0;
+	*closed = record_is_latest(run, t);
 	t->status = RUN_STOPPED;
 	t->pause_json = t->next = NULL;
 	change.checkpoint = earlier_of_update(call);

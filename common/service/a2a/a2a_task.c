@@ -160,11 +160,6 @@ static bool a2a_task_follow(struct call *call, struct a2a_task *task)
 	return true;
 }
 
-static bool a2a_is_latest(const struct thread *thread, const struct run_record *run)
-{
-	return thread->run_id && strcmp(thread->run_id, run->run_id) == 0;
-}
-
 enum a2a_state a2a_state_of(enum run_status status)
 {
 	static const enum a2a_state states[] = {[RUN_QUEUED] = A2A_SUBMITTED,
@@ -192,7 +187,7 @@ static void a2a_task_settle(struct a2a_task *task)
 	task->since = a2a_run_since(latest);
 	/* nobody can answer what is asked no more */
 	if (task->state == A2A_INPUT_REQUIRED &&
-	    (!a2a_is_latest(thread, latest) || thread->status != RUN_INTERRUPTED ||
+	    (!record_is_latest(latest, thread) || thread->status != RUN_INTERRUPTED ||
 		!thread->pause_json))
 		task->state = A2A_CANCELED;
 }

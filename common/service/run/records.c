@@ -20,8 +20,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* A thread whose first run is in the queue has had none. */
-static bool record_is_latest(const struct run_record *record, const struct thread *thread)
+bool record_is_latest(const struct run_record *record, const struct thread *thread)
 {
 	return thread->run_id && strcmp(thread->run_id, record->run_id) == 0;
 }
@@ -161,15 +160,9 @@ cJSON *record_view(struct call *call, const struct run_record *record)
 
 /* ---- one record ---- */
 
-/* Of one that was settled. */
-static bool record_goes_on(const struct run_record *record)
-{
-	return record->status == RUN_QUEUED || record->status == RUN_RUNNING;
-}
-
 bool record_is_active(const struct run_record *record)
 {
-	return record->job && record_goes_on(record);
+	return record->job && run_status_goes_on(record->status);
 }
 
 bool record_find(struct call *call, const char *thread_id, const char *run_id,
@@ -206,7 +199,7 @@ cJSON *record_stop(struct call *call, const char *thread_id, const char *run_id,
 	    !storage->runs->stop_queued(
 		storage, &call->ctx, thread_id, run_id, ORDER_STOP, &count, &call->error))
 		return NULL;
-	if (record_goes_on(&record) && !halt_run(call, thread_id, &aim, &running))
+	if (run_status_goes_on(record.status) && !halt_run(call, thread_id, &aim, &running))
 		return NULL;
 	if (record_is_active(&record) && !record_find(call, thread_id, run_id, &thread, &record))
 		return NULL;
@@ -227,7 +220,7 @@ cJSON *record_remove(
 	if (!change_check(call, thread_id, body) ||
 	    !record_find(call, thread_id, run_id, &thread, &record))
 		return NULL;
-	if (record_goes_on(&record)) {
+	if (run_status_goes_on(record.status)) {
 		record_refuse_active(call, run_id);
 		return NULL;
 	}
@@ -253,7 +246,7 @@ bool record_may_begin(struct call *call, const char *thread_id, const char *run_
 	if (running &&
 	    storage->runs->get(
 		storage, &call->ctx, call->arena, thread_id, run_id, &record, &call->error) &&
-	    record_settle(call, &record) && record_goes_on(&record))
+	    record_settle(call, &record) && run_status_goes_on(record.status))
 		return record_refuse_active(call, run_id);
 	return !error_is_set(&call->error);
 }
@@ -358,7 +351,7 @@ cJSON *record_result(struct call *call, const char *thread_id, const char *run_i
 	if (!granularity_read(call, "query.response_granularity", granularity, &g) ||
 	    !record_find(call, thread_id, run_id, &thread, &record))
 		return NULL;
-	*active = record_goes_on(&record);
+	*active = run_status_goes_on(record.status);
 	if (*active)
 		return arena_json(call->arena, record_view(call, &record));
 	if (record.status == RUN_ERROR) {

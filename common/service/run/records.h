@@ -12,8 +12,6 @@
 /* What a record says, a new tree; the storage is not asked. */
 cJSON *record_view(struct call *call, const struct run_record *record);
 
-struct run_record;
-
 /* Query parameters as they came, percent-decoded; NULL when absent. */
 struct record_query {
 	const char *thread_id; /* of the list of all threads */
@@ -49,6 +47,10 @@ bool record_now(
 
 /* Sets why a run failed, as its client was told; one that could not tell was lost. */
 void record_failure(const struct run_record *record, struct error *err);
+
+/* Whether it is the run that the thread has had last; one whose first is in the queue has had none.
+ */
+bool record_is_latest(const struct run_record *record, const struct thread *thread);
 
 /* Whether it is a run in the background that is not over, whoever has its thread. */
 bool record_is_active(const struct run_record *record);

@@ -56,7 +56,7 @@ bool lg_run_join(struct call *call, const char *thread_id, const char *run_id, b
 	*item = (struct lg_item){0};
 	if (!record_find(call, thread_id, run_id, &item->thread, &record))
 		return false;
-	*active = record.status == RUN_RUNNING || record.status == RUN_QUEUED;
+	*active = run_status_goes_on(record.status);
 	*failure = NULL;
 	if (record.status == RUN_ERROR) {
 		record_failure(&record, &err);

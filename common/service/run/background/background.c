@@ -90,8 +90,7 @@ static bool background_is_wanted(struct background *b)
 	}
 	return storage->runs->get(storage, &call->ctx, call->arena, job->thread_id, job->run_id,
 		   &b->record, &call->error) &&
-	    b->record.job == job->row &&
-	    (b->record.status == RUN_QUEUED || b->record.status == RUN_RUNNING);
+	    b->record.job == job->row && run_status_goes_on(b->record.status);
 }
 
 /*

@@ -45,7 +45,7 @@ bool run_follow(struct call *call, const char *thread_id, const char *run_id,
 	if (!follow_read(call, query, place) ||
 	    !record_find(call, thread_id, run_id, &thread, record))
 		return false;
-	bool over = record->status != RUN_RUNNING && record->status != RUN_QUEUED;
+	bool over = !run_status_goes_on(record->status);
 	if (record->kept_until == RUN_NOT_KEPT ||
 	    (record->kept_until != RUN_KEPT && record->kept_until <= clock_now()))
 		return error_set(&call->error, ERR_RUN_NOT_RECORDED,

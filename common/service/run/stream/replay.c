@@ -130,7 +130,7 @@ static cJSON *replay_outcome(struct call *call, const struct run_record *record,
 	struct error err = {0};
 	struct error_view view;
 	cJSON *data = NULL;
-	bool latest = thread->run_id && strcmp(thread->run_id, record->run_id) == 0;
+	bool latest = record_is_latest(record, thread);
 	chunk->event = "updates";
 	chunk->node = record->step ? record->node : NULL;
 	chunk->step = (int)record->step;

@@ -57,9 +57,9 @@ struct putting {
 static bool push_put_unit(struct db *db, struct unit *unit, struct error *err)
 {
 	struct putting *p = (struct putting *)unit;
-	enum push_state state = p->status == RUN_RUNNING || p->status == RUN_QUEUED ? PUSH_AWAITS
-	    : p->status == RUN_INTERRUPTED                                          ? PUSH_PAUSED
-										    : PUSH_OVER;
+	enum push_state state = run_status_goes_on(p->status) ? PUSH_AWAITS
+	    : p->status == RUN_INTERRUPTED                    ? PUSH_PAUSED
+							      : PUSH_OVER;
 
 	return push_put(db, p->thread, p->push, state, p->most, &p->room, err);
 }
@@ -194,7 +194,7 @@ static bool push_tell(struct storage *st, struct db *db, struct open_push *p,
 
 static bool status_is_over(enum run_status status)
 {
-	return status != RUN_IDLE && status != RUN_RUNNING && status != RUN_QUEUED;
+	return status != RUN_IDLE && !run_status_goes_on(status);
 }
 
 /* Which end it is told of now; number 0: of none yet. */
