@@ -103,15 +103,6 @@ static void bind_columns(struct query *q, const struct change *c, const struct g
 		query_int(q, ":kept_from", c->kept_from);
 }
 
-static bool change_run_on(struct db *db, enum sql_id id, int64_t row, struct error *err)
-{
-	struct query q;
-
-	query_start(&q, db, id, err);
-	query_int(&q, ":row", row);
-	return query_run(&q);
-}
-
 /* Whether it does no more than add messages, and keep what can lie in the thread's row. */
 static bool write_fits_row(const struct thread_write *w)
 {
@@ -229,7 +220,7 @@ bool engine_thread_insert_answer(
 	*row = db_last_row(db);
 	return (strcmp(t->metadata_json, "{}") == 0 ||
 		   engine_labels_write(db, *row, t->metadata_json, err)) &&
-	    (!t->waiting_json || change_run_on(db, SQL_THREAD_WAITS, *row, err));
+	    (!t->waiting_json || db_run_on_row(db, SQL_THREAD_WAITS, *row, err));
 }
 
 bool engine_thread_insert(
@@ -352,8 +343,8 @@ static bool update_thread(
 		return false;
 	if (!before.waits_anew)
 		return true;
-	return change_run_on(db, SQL_THREAD_WAITS_NO_MORE, c->row, err) &&
-	    (!t->waiting_json || change_run_on(db, SQL_THREAD_WAITS, c->row, err));
+	return db_run_on_row(db, SQL_THREAD_WAITS_NO_MORE, c->row, err) &&
+	    (!t->waiting_json || db_run_on_row(db, SQL_THREAD_WAITS, c->row, err));
 }
 
 /* Whether the claim holds, what the thread is, and which number its run gets; one that is not there

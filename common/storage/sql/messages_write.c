@@ -72,11 +72,7 @@ static bool list_delete(struct list *l, const char *message_id, int64_t *bytes, 
 		*bytes += query_column_int(&q, MESSAGE_DELETE_BYTES);
 		++*count;
 	}
-	if (!query_end(&q))
-		return false;
-	query_start(&q, l->db, SQL_BODY_DELETE, l->err);
-	query_int(&q, ":row", body);
-	return query_run(&q);
+	return query_end(&q) && db_run_on_row(l->db, SQL_BODY_DELETE, body, l->err);
 }
 
 static bool list_delete_all(struct list *l, const char *const *message_ids, size_t id_count)

@@ -181,3 +181,12 @@ bool query_run(struct query *q)
 	query_row(q);
 	return query_end(q);
 }
+
+bool db_run_on_row(struct db *db, enum sql_id id, int64_t row, struct error *err)
+{
+	struct query q;
+
+	query_start(&q, db, id, err);
+	query_int(&q, ":row", row);
+	return query_run(&q);
+}

@@ -183,4 +183,7 @@ bool query_end(struct query *q);
 /* For statements without rows: executes and ends. */
 bool query_run(struct query *q);
 
+/* Such a statement whole, whose one parameter is :row. */
+bool db_run_on_row(struct db *db, enum sql_id id, int64_t row, struct error *err);
+
 #endif

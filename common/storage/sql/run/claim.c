@@ -109,8 +109,8 @@ static bool give_back_unit(struct db *db, struct unit *unit, struct error *err)
 		return true;
 	c->moves = (struct moves){.waiting = 1, .queue = true};
 	if (c->loses)
-		return job_run(db, SQL_JOB_LOSE, c->row, err);
-	return job_run(db,
+		return db_run_on_row(db, SQL_JOB_LOSE, c->row, err);
+	return db_run_on_row(db,
 	    queue_is_unbegun(engine_of(c->st)->shared, c->row, c->job.claimer) ? SQL_JOB_UNCLAIM
 									       : SQL_JOB_GIVE_BACK,
 	    c->row, err);
@@ -212,7 +212,7 @@ static bool loss_take(struct db *db, struct loss *l, const struct lost_job *lost
 	if (unbegun || lost->ordered || lost->attempt < l->max_attempts) {
 		l->moves.waiting++;
 		l->moves.queue = true;
-		return job_run(db, unbegun ? SQL_JOB_UNCLAIM : SQL_JOB_LOSE, lost->row, err);
+		return db_run_on_row(db, unbegun ? SQL_JOB_UNCLAIM : SQL_JOB_LOSE, lost->row, err);
 	}
 	l->given_up = true;
 	return job_give_up(l->st, db, &job, RUN_ERROR, NULL, &l->moves, err);

@@ -14,15 +14,6 @@
 
 #define BODY_SHORT 1000 /* bytes */
 
-bool job_run(struct db *db, enum sql_id id, int64_t row, struct error *err)
-{
-	struct query q;
-
-	query_start(&q, db, id, err);
-	query_int(&q, ":row", row);
-	return query_run(&q);
-}
-
 bool job_read(struct db *db, int64_t row, struct job_row *job, struct error *err)
 {
 	struct query q;
@@ -342,7 +333,7 @@ static bool job_leave(struct storage *st, struct db *db, const struct job_row *j
 	return query_run(&q) &&
 	    record_keep_chunks_of_job(
 		db, job->job.thread_row, job->job.number, finished_at + st->chunks_keep, err) &&
-	    job_run(db, SQL_JOB_BODY_DELETE, job->job.row, err);
+	    db_run_on_row(db, SQL_JOB_BODY_DELETE, job->job.row, err);
 }
 
 /* The next one of the thread is ready. */

@@ -60,9 +60,6 @@ bool job_take_next(struct db *db, struct job_claim *c, struct moves *moves, stru
 bool job_take_ask(struct db *db, const struct job_claim *c, struct query *q, struct error *err);
 bool job_take_answer(struct job_claim *c, struct query *q, struct moves *moves);
 
-/* Executes a statement on a row. */
-bool job_run(struct db *db, enum sql_id id, int64_t row, struct error *err);
-
 /* Puts one into the queue of its thread, which may have just been made, and its record: number and
  * row are set. */
 bool job_put(

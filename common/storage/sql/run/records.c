@@ -78,15 +78,6 @@ static bool record_run(
 	return query_run(&q);
 }
 
-static bool record_run_on_job(struct db *db, enum sql_id id, int64_t job, struct error *err)
-{
-	struct query q;
-
-	query_start(&q, db, id, err);
-	query_int(&q, ":row", job);
-	return query_run(&q);
-}
-
 bool record_keep_chunks(
     struct db *db, int64_t thread, int64_t number, bool job, int64_t until, struct error *err)
 {
@@ -164,10 +155,10 @@ static bool record_drop_job(
 	*over = true;
 	if (!query_end(&q) || !job)
 		return !error_is_set(err);
-	if (!record_run_on_job(db, SQL_JOB_DELETE, job, err))
+	if (!db_run_on_row(db, SQL_JOB_DELETE, job, err))
 		return false;
 	*over = db_changes(db) != 0;
-	return !*over || record_run_on_job(db, SQL_WEBHOOK_DROP, job, err);
+	return !*over || db_run_on_row(db, SQL_WEBHOOK_DROP, job, err);
 }
 
 bool record_drop(const struct storage *st, struct db *db, int64_t thread, int64_t number,

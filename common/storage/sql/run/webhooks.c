@@ -112,7 +112,7 @@ static bool webhook_unit(struct db *db, struct unit *unit, struct error *err)
 		query_int(&q, ":due_at", w->due_at);
 	query_int(&q, ":row", w->row);
 	return query_run(&q) &&
-	    ((w->due_at && !w->delivered_at) || job_run(db, SQL_WEBHOOK_FORGET, w->row, err));
+	    ((w->due_at && !w->delivered_at) || db_run_on_row(db, SQL_WEBHOOK_FORGET, w->row, err));
 }
 
 bool engine_webhook_settle(struct storage *st, const struct storage_context *ctx,

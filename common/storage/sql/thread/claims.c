@@ -350,13 +350,7 @@ bool claim_holds(struct db *db, const struct lease *lease, struct error *err)
 
 bool claim_lock(struct db *db, enum sql_id id, int64_t row, struct error *err)
 {
-	struct query q;
-
-	if (!db->driver->side_by_side)
-		return true;
-	query_start(&q, db, id, err);
-	query_int(&q, ":row", row);
-	return query_run(&q);
+	return !db->driver->side_by_side || db_run_on_row(db, id, row, err);
 }
 
 bool claim_holder(struct storage *st, const struct lease *lease, int64_t *holder, struct error *err)

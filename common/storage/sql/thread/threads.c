@@ -116,15 +116,6 @@ struct removal {
 	struct moves moves;
 };
 
-static bool removal_run(struct db *db, enum sql_id id, int64_t row, struct error *err)
-{
-	struct query q;
-
-	query_start(&q, db, id, err);
-	query_int(&q, ":row", row);
-	return query_run(&q);
-}
-
 /* Only the thread itself, which is quick and needs next to no room; the rest is the sweeper's.  Of
  * its jobs none can be claimed any more, as none becomes ready. */
 static bool remove_thread(struct db *db, struct unit *unit, struct error *err)
@@ -139,9 +130,9 @@ static bool remove_thread(struct db *db, struct unit *unit, struct error *err)
 	query_int(&q, ":row", r->row);
 	if (query_row(&q))
 		r->moves.waiting = -query_column_int(&q, JOBS_COUNT_COUNT);
-	return query_end(&q) && removal_run(db, SQL_REMOVED_FIRST_JOB, r->row, err) &&
-	    removal_run(db, SQL_THREAD_REMOVE, r->row, err) &&
-	    removal_run(db, SQL_THREAD_DELETE, r->row, err);
+	return query_end(&q) && db_run_on_row(db, SQL_REMOVED_FIRST_JOB, r->row, err) &&
+	    db_run_on_row(db, SQL_THREAD_REMOVE, r->row, err) &&
+	    db_run_on_row(db, SQL_THREAD_DELETE, r->row, err);
 }
 
 bool engine_thread_delete(struct storage *st, const struct storage_context *ctx,
