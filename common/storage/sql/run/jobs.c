@@ -54,7 +54,8 @@ static void job_hold(struct query *q, struct arena *a, struct run_job *job)
 	job->webhook_url = arena_strdup(a, query_column_text(q, JOB_WHOLE_WEBHOOK));
 }
 
-bool job_read_whole(
+/* With its texts from the arena; thread_id is NULL where it is gone. */
+static bool job_read_whole(
     struct db *db, struct arena *a, int64_t row, struct run_job *job, struct error *err)
 {
 	struct query q;

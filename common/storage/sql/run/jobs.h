@@ -29,10 +29,6 @@ struct job_row {
 
 bool job_read(struct db *db, int64_t row, struct job_row *job, struct error *err);
 
-/* One that was claimed, with its texts from the arena; thread_id is NULL where it is gone. */
-bool job_read_whole(
-    struct db *db, struct arena *a, int64_t row, struct run_job *job, struct error *err);
-
 /* A claim as part of a transaction. */
 struct job_claim {
 	struct shared *shared;
