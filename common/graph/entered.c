@@ -43,29 +43,22 @@ const char *entered_text(ag_run *run)
 
 /* ---- read ---- */
 
-static int64_t entered_int(const cJSON *object, const char *key)
-{
-	int64_t value = 0;
-	json_integer(json_get(object, key), &value);
-	return value;
-}
-
 static void entered_read_thread(ag_run *run, const cJSON *stored)
 {
 	struct thread *t = arena_alloc(run->setup.arena, sizeof(*t));
 	*t = *run->setup.thread;
 	t->run_id = json_str(stored, "run_id");
-	t->status = (enum run_status)entered_int(stored, "status");
-	t->stop = (enum stop_state)entered_int(stored, "stop");
+	t->status = (enum run_status)json_int(stored, "status", 0);
+	t->stop = (enum stop_state)json_int(stored, "stop", 0);
 	t->node = json_str(stored, "node");
 	t->next = json_str(stored, "next");
-	t->step = entered_int(stored, "step");
+	t->step = json_int(stored, "step", 0);
 	t->pause_json = json_str(stored, "pause");
 	t->waiting_json = json_str(stored, "waiting");
 	t->fields_json = json_str(stored, "fields");
 	t->summary = json_str(stored, "summary");
-	t->view = (struct thread_view){entered_int(stored, "after"), entered_int(stored, "until"),
-	    entered_int(stored, "last"), entered_int(stored, "plain") != 0};
+	t->view = (struct thread_view){json_int(stored, "after", 0), json_int(stored, "until", 0),
+	    json_int(stored, "last", 0), json_int(stored, "plain", 0) != 0};
 	if (!json_get(stored, "last")) /* it began before threads had branches */
 		t->view.last = t->view.until;
 	run->before = t;
@@ -74,7 +67,7 @@ static void entered_read_thread(ag_run *run, const cJSON *stored)
 void entered_restore(ag_run *run)
 {
 	cJSON *kept = arena_json(run->setup.arena, json_parse_own(run->setup.background->entered));
-	run->entry = (enum run_entry)entered_int(kept, "entry");
+	run->entry = (enum run_entry)json_int(kept, "entry", 0);
 	run->asked = json_str(kept, "asked");
 	run->thread.step = run->setup.thread->step;
 	run->step = (int)run->thread.step;

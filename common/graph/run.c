@@ -366,11 +366,10 @@ static void run_recall(ag_run *run, enum run_entry entry, struct error *err)
 		    cJSON_Duplicate(json_get(json_get(kept, "interrupt"), "value"), true));
 	if (entry != RUN_ON)
 		run->asked = asked ? arena_strdup(run->setup.arena, asked) : NULL;
-	int64_t spent;
-	if (entry == RUN_ON && json_integer(json_get(kept, "spent"), &spent))
-		run->spent = spent;
-	if (entry == RUN_ON)
+	if (entry == RUN_ON) {
+		run->spent = json_int(kept, "spent", run->spent);
 		message_usage(kept, &run->usage);
+	}
 	cJSON *region = cJSON_DetachItemFromObjectCaseSensitive(kept, "region");
 	if (region && entry != RUN_ON && entry != RUN_AFTER_NODE)
 		region_answer(region, cJSON_GetArrayItem(run->answers, 0));

@@ -136,11 +136,11 @@ static ag_result ask_again(
 		cJSON *usages = json_opt(*answer, "usages");
 		const cJSON *number;
 		cJSON_ArrayForEach(number, json_opt(refused, "usages")) {
-			int64_t more, own = 0;
+			int64_t more;
 			if (!cJSON_IsObject(usages) || !json_integer(number, &more))
 				continue;
-			json_integer(json_get(usages, number->string), &own);
-			json_set(usages, number->string, json_new_int(own + more));
+			more += json_int(usages, number->string, 0);
+			json_set(usages, number->string, json_new_int(more));
 		}
 	}
 	if (result != AG_OK) {

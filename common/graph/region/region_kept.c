@@ -98,7 +98,6 @@ void branch_restore(struct branch *b)
 	struct arena *a = b->run.setup.arena;
 	const cJSON *update, *id;
 	const char *error = json_str(kept, "error"), *asked = json_str(kept, "asked");
-	int64_t number = 0;
 	if (!kept)
 		return;
 	if (json_str(kept, "how")) { /* else it had not begun */
@@ -115,11 +114,9 @@ void branch_restore(struct branch *b)
 	b->run.asked = asked ? arena_strdup(a, asked) : NULL;
 	if (error)
 		run_set_error(&b->run, error);
-	if (json_integer(json_get(kept, "spent"), &number))
-		b->run.spent = number;
+	b->run.spent = json_int(kept, "spent", b->run.spent);
 	message_usage(kept, &b->run.usage);
-	if (json_integer(json_get(kept, "charged"), &number))
-		b->charged = (size_t)number;
+	b->charged = (size_t)json_int(kept, "charged", 0);
 	cJSON_ArrayForEach(id, json_get(kept, "ids"))
 		cJSON_AddItemToArray(b->ids, cJSON_Duplicate(id, true));
 	cJSON_ArrayForEach(id, json_get(kept, "called"))

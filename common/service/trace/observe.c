@@ -25,9 +25,7 @@ static double trace_view_ms(int64_t us)
 
 static int64_t trace_view_at(const cJSON *record)
 {
-	int64_t us = 0;
-	json_integer(json_get(record, "at"), &us);
-	return us;
+	return json_int(record, "at", 0);
 }
 
 static int64_t trace_view_nth(const cJSON *array, int i)

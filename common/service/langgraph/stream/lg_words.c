@@ -177,8 +177,7 @@ static void lg_line_update(struct lg_line *l, const struct kept_line *line, stru
 	    .branch = step->branch ? step->branch : "",
 	    .messages = cJSON_CreateArray()};
 	struct error err = {0};
-	int64_t back = 0;
-	json_integer(json_get(l->aside, "back"), &back);
+	int64_t back = json_int(l->aside, "back", 0);
 	said.from = line->seq - back;
 	if (reader->number && back)
 		storage->runs->chunks_read(storage, NULL, reader->thread_row, reader->number,
@@ -211,12 +210,10 @@ static void lg_line_pause(struct lg_line *l, struct lg_step *step)
 static bool lg_line_step(struct lg_line *l, const struct kept_line *line, struct lg_step *step)
 {
 	const cJSON *metadata = json_get(l->chunk, "metadata");
-	int64_t number = 0;
-	json_integer(json_get(metadata, "step"), &number);
 	*step = (struct lg_step){.number = line->seq,
 	    .node = json_str(metadata, "node"),
 	    .branch = json_str(metadata, "branch"),
-	    .step = (int)number,
+	    .step = (int)json_int(metadata, "step", 0),
 	    .told = line->told};
 	if (lg_line_status(l, "invoking_node")) {
 		step->kind = LG_NODE_STARTS;
