@@ -401,8 +401,7 @@ static enum verdict run_enter(ag_run *run, enum run_entry entry, int *node, stru
 	else if (run->region)
 		*node = region_place(run, run->region, err);
 	else if (i < 0)
-		error_set(err, ERR_GRAPH,
-		    "Graph execution failed: the graph has no node '%s' any more",
+		error_set(err, ERR_GRAPH, GRAPH_FAILED "the graph has no node '%s' any more",
 		    from ? from : "");
 	else
 		*node = at_pause ? i : run_choose(run, graph->nodes[i].edge, err);

@@ -134,7 +134,7 @@ void run_set_failure(const ag_run *run, struct error *err)
 		return;
 	}
 	const char *at = arena_printf(run->setup.arena, "node.%s", name);
-	error_set(err, ERR_NODE, "Graph execution failed: %s", why);
+	error_set(err, ERR_NODE, GRAPH_FAILED "%s", why);
 	error_field(err, ERR_NODE, at, "node_error", "%s", why);
 }
 

@@ -18,6 +18,9 @@
  * lies in other levels. */
 #define STORED_DEPTH (JSON_TRUSTED_DEPTH - 100)
 
+/* What begins the detail of a run's failures; step_pass_over takes it off again. */
+#define GRAPH_FAILED "Graph execution failed: "
+
 struct ag_state {
 	ag_run *run;
 };

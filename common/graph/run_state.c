@@ -75,9 +75,8 @@ int run_choose(ag_run *run, const struct edge *edge, struct error *err)
 			return edge->targets[i];
 	}
 	error_set(err, ERR_GRAPH,
-	    "Graph execution failed: the edge from '%s' chose %s%s%s, none of "
-	    "its targets",
-	    edge->from, name ? "'" : "", name ? name : "nothing", name ? "'" : "");
+	    GRAPH_FAILED "the edge from '%s' chose %s%s%s, none of its targets", edge->from,
+	    name ? "'" : "", name ? name : "nothing", name ? "'" : "");
 	return GRAPH_UNSET;
 }
 

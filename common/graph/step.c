@@ -17,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GRAPH_FAILED "Graph execution failed: "
 #define LOOK_MS 50 /* how often a run that waits looks for orders */
 
 static bool step_timed_out(ag_run *run, const char *name, double seconds, struct error *err)

@@ -186,8 +186,7 @@ static bool branch_still_waits(struct branch *b)
 static bool branch_has_node(struct branch *b)
 {
 	return b->at >= 0 ||
-	    error_set(&b->error, ERR_GRAPH,
-		"Graph execution failed: the graph has no node '%s' any more",
+	    error_set(&b->error, ERR_GRAPH, GRAPH_FAILED "the graph has no node '%s' any more",
 		b->name_at ? b->name_at : "");
 }
 
@@ -322,8 +321,8 @@ static bool region_may_map(ag_run *run, const struct edge *fork, struct error *e
 	pthread_mutex_unlock(&side->lock);
 	return elements <= side->elements_most ||
 	    error_set(err, ERR_GRAPH,
-		"Graph execution failed: with '%s' the maps of this run have %" PRId64
-		" elements, and graph.elements is %" PRId64,
+		GRAPH_FAILED "with '%s' the maps of this run have %" PRId64
+			     " elements, and graph.elements is %" PRId64,
 		fork->map, elements, side->elements_most);
 }
 

@@ -89,7 +89,7 @@ static bool branch_enter_graph(struct branch *b, const struct subgraph *sub)
 		const struct field *field = graph_field_get(sub->graph, item->string);
 		if (!field || !graph_field_accepts(field, item))
 			return error_set(&b->error, ERR_GRAPH,
-			    "Graph execution failed: the input '%s' of node %s is not of its type",
+			    GRAPH_FAILED "the input '%s' of node %s is not of its type",
 			    item->string, b->name);
 		json_set(
 		    b->run.fields, field->name, state_value(field, cJSON_Duplicate(item, true)));

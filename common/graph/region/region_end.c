@@ -130,12 +130,12 @@ static bool branch_hand_update(
 	    field->reducer == AG_REPLACE ? region_other_writer(b, item->string) : NULL;
 	if (other)
 		return error_set(err, ERR_GRAPH,
-		    "Graph execution failed: branches %s and %s both set '%s', which has no reducer",
+		    GRAPH_FAILED "branches %s and %s both set '%s', which has no reducer",
 		    other->name, b->name, item->string);
 	if (state_reduce(fields, field, cJSON_Duplicate(item, true)))
 		return true;
-	return error_set(err, ERR_GRAPH,
-	    "Graph execution failed: the update of field '%s' is not of its type", item->string);
+	return error_set(err, ERR_GRAPH, GRAPH_FAILED "the update of field '%s' is not of its type",
+	    item->string);
 }
 
 /* Updates that do not fit together fail the run, which then has none of them; where it has failed

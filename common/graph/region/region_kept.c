@@ -236,8 +236,7 @@ static bool region_maps(
 	int has = edge->map ? cJSON_GetArraySize(json_get(run->fields, edge->map)) : had;
 	return had == has ||
 	    error_set(err, ERR_GRAPH,
-		"Graph execution failed: '%s' had %d elements when their branches began and has %d "
-		"now",
+		GRAPH_FAILED "'%s' had %d elements when their branches began and has %d now",
 		edge->map, had, has);
 }
 
@@ -256,8 +255,7 @@ int region_place(const ag_run *run, const cJSON *kept, struct error *err)
 		if (node->sub && json_get(kept, "graph") && strcmp(node->name, from) == 0)
 			return (int)i;
 	}
-	error_set(err, ERR_GRAPH,
-	    "Graph execution failed: the graph has no such branches from '%s' any more",
+	error_set(err, ERR_GRAPH, GRAPH_FAILED "the graph has no such branches from '%s' any more",
 	    from ? from : "");
 	return GRAPH_UNSET;
 }
