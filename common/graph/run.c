@@ -299,19 +299,6 @@ static enum verdict run_leave(ag_run *run, const struct edge *region, int *node,
 	return verdict;
 }
 
-/* A subgraph failed whose on_error follows. */
-static enum verdict run_leave_failed(
-    ag_run *run, const struct edge *region, int *node, struct error *err)
-{
-	struct error failure = {0};
-	error_move(&failure, err);
-	run->frame.node = region->into;
-	step_pass_over(run, &failure);
-	error_release(&failure);
-	*node = region->into->on_error;
-	return run_go_to(run, *node, err);
-}
-
 /* Runs the branches, or the subgraph, at the place *node, and stores what came of them; on GO_ON
  * *node is the next node, or place. */
 static enum verdict run_region(ag_run *run, const struct edge *fork, int *node, struct error *err)
@@ -332,8 +319,8 @@ static enum verdict run_region(ag_run *run, const struct edge *fork, int *node, 
 		run->thread.next = NULL;
 	if (verdict == GO_ON) {
 		verdict = run_leave(run, fork, node, err);
-	} else if (verdict == FAILED && region_passes_over(fork, err)) {
-		verdict = run_leave_failed(run, fork, node, err);
+	} else if (verdict == FAILED && region_pass_over(run, fork, node, err)) {
+		verdict = run_go_to(run, *node, err);
 	} else if (verdict == PAUSED) {
 		run_pause_region(run);
 	} else if (verdict == WAITS_FOR_CLIENT) {

@@ -137,13 +137,26 @@ static enum verdict branch_step(struct branch *b, int node, int *place)
 	return *place == GRAPH_UNSET ? FAILED : GO_ON;
 }
 
+bool region_pass_over(ag_run *run, const struct edge *region, int *place, struct error *err)
+{
+	const struct node *into = region->into;
+	struct error failure = {0};
+	if (!into || !step_passes_over(into, err))
+		return false;
+	error_move(&failure, err);
+	run->frame.node = into;
+	step_pass_over(run, &failure);
+	error_release(&failure);
+	*place = into->on_error;
+	return true;
+}
+
 /* A region in the branch, new or as it was kept; on GO_ON *place is what follows. */
 static enum verdict branch_fork(struct branch *b, const struct edge *fork, int *place)
 {
 	const cJSON *within = b->within;
 	const struct node *into = fork->into;
 	ag_run *run = &b->run;
-	struct error failure = {0};
 	b->within = NULL;
 	enum verdict verdict = into ? subgraph_run(run, fork, within, &b->error)
 				    : region_run(run, fork, within, &b->error);
@@ -151,14 +164,8 @@ static enum verdict branch_fork(struct branch *b, const struct edge *fork, int *
 		branch_stand(b, BRANCH_BEFORE, *place);
 	b->within = run->region;
 	run->region = NULL;
-	if (verdict == FAILED && region_passes_over(fork, &b->error)) {
-		run->frame.node = into;
-		error_move(&failure, &b->error);
-		step_pass_over(run, &failure);
-		error_release(&failure);
-		*place = into->on_error;
+	if (verdict == FAILED && region_pass_over(run, fork, place, &b->error))
 		return GO_ON;
-	}
 	if (verdict != GO_ON || !into) {
 		*place = fork->joins;
 		return verdict;

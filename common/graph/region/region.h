@@ -45,11 +45,9 @@ enum verdict region_run(ag_run *run, const struct edge *fork, const cJSON *kept,
 enum verdict subgraph_run(
     ag_run *run, const struct edge *enter, const cJSON *kept, struct error *err);
 
-/* Whether a subgraph that fails does not fail its run. */
-static inline bool region_passes_over(const struct edge *region, const struct error *failure)
-{
-	return region->into && step_passes_over(region->into, failure);
-}
+/* It failed of err; true where that is a subgraph's, whose on_error follows: *place is that node,
+ * and nothing of the subgraph is left but what failed. */
+bool region_pass_over(ag_run *run, const struct edge *region, int *place, struct error *err);
 
 /* Another run goes on with what was kept: its limit and what it costs begin anew, and what was said
  * so far (charged) is not counted again. */
