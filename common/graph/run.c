@@ -9,8 +9,6 @@
 #include "graph/run_internal.h"
 #include "graph/state.h"
 
-#include <inttypes.h>
-
 static bool run_restore_message(void *arg, const char *id, const char *body_json)
 {
 	cJSON *message = json_parse_own(body_json);
@@ -97,12 +95,8 @@ static enum verdict run_may_run(ag_run *run, int node, bool at_pause, struct err
 		run->thread.next = GRAPH_FORK_EDGE(run->setup.graph, node)->names[0];
 		return GO_ON;
 	}
-	if (run->spent >= run->setup.recursion_limit) {
-		error_set(err, ERR_RECURSION_LIMIT,
-		    "Graph execution exceeded recursion limit: %" PRId64,
-		    run->setup.recursion_limit);
+	if (!step_in_limit(run, err))
 		return FAILED;
-	}
 	run->thread.next = graph_node_name(run->setup.graph, node);
 	if (run->setup.graph->nodes[node].interrupt_before && !at_pause)
 		return run_pause_around(run, &run->setup.graph->nodes[node], "interrupt_before");

@@ -246,6 +246,9 @@ enum verdict step_again(ag_run *run, const struct node *node, int attempt, struc
 /* Whether the subgraphs around the node have time left; false with err set. */
 bool step_in_time(ag_run *run, struct error *err);
 
+/* Whether its recursion limit has room for another step; false with err set. */
+bool step_in_limit(const ag_run *run, struct error *err);
+
 /* A step of a subgraph that did not run, since what it leaves was kept (taken over). */
 bool step_say_kept(ag_run *run, const struct node *node, cJSON *kept, struct error *err);
 

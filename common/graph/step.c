@@ -11,6 +11,7 @@
 #include "graph/run_internal.h"
 #include "graph/state.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -37,6 +38,14 @@ bool step_in_time(ag_run *run, struct error *err)
 {
 	return !run_is_late(run) ||
 	    step_timed_out(run, run->limit->node->name, run->limit->seconds, err);
+}
+
+bool step_in_limit(const ag_run *run, struct error *err)
+{
+	int64_t limit = run->setup.recursion_limit;
+	return run->spent < limit ||
+	    error_set(err, ERR_RECURSION_LIMIT,
+		"Graph execution exceeded recursion limit: %" PRId64, limit);
 }
 
 static bool step_apply(ag_run *run, cJSON *fields, cJSON *item, struct error *err)

@@ -49,14 +49,8 @@ static enum verdict branch_may_run(struct branch *b, int node, bool at_pause)
 		return WAS_STOPPED;
 	if (background && *background->yields)
 		return GIVEN_BACK;
-	if (!step_in_time(run, &b->error))
+	if (!step_in_time(run, &b->error) || !step_in_limit(run, &b->error))
 		return FAILED;
-	if (run->spent >= run->setup.recursion_limit) {
-		error_set(&b->error, ERR_RECURSION_LIMIT,
-		    "Graph execution exceeded recursion limit: %" PRId64,
-		    run->setup.recursion_limit);
-		return FAILED;
-	}
 	if (n->interrupt_before && !at_pause)
 		return branch_pause(b, BRANCH_AT, node,
 		    arena_json(run->setup.arena, interrupt_new(n->name, "interrupt_before", NULL)),
