@@ -310,9 +310,8 @@ static bool call_is_taken(ag_run *run, const char *id)
 {
 	bool blind = run->thread.view.after || (run->apart && run->before->row) ||
 	    (run->hidden && run->hidden->child);
-	bool taken = blind || json_has_str(run->not_its, id) ||
+	return blind || json_has_str(run->not_its, id) ||
 	    messages_have_call(run_context(run), id) || messages_have_call(run->frame.messages, id);
-	return taken || (run->side && region_has_call(run->side, id));
 }
 
 /* Some servers of models count their calls anew with every answer; a result that the node itself
@@ -320,7 +319,8 @@ static bool call_is_taken(ag_run *run, const char *id)
 static void call_make_unique(ag_run *run, cJSON *message, cJSON *call)
 {
 	const char *id = json_str(call, "id");
-	if (!message_has_call(message, call, id) && !call_is_taken(run, id))
+	if (!message_has_call(message, call, id) && !call_is_taken(run, id) &&
+	    (!run->side || region_claim_call(run->side, id)))
 		return;
 	char *old = arena_strdup(run->setup.arena, id);
 	chat_call_renew(message, call);

@@ -76,9 +76,8 @@ cJSON *region_waiting(const cJSON *kept);
  */
 void region_abandon(ag_run *run, const cJSON *kept);
 
-/* Whether a branch of the run has asked for a call of that id; whoever asks now has, from then on.
- */
-bool region_has_call(struct run_side *side, const char *id);
+/* Takes the id for a call of a branch; false where one of the run's has it already. */
+bool region_claim_call(struct run_side *side, const char *id);
 
 /* Lets branches go on that wait for an answer: those whose interrupts' ids are the keys of answer,
  * else the first.  answer NULL: the first was to pause before or after a node. */

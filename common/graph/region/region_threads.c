@@ -98,12 +98,12 @@ void region_work_together(struct region *region, enum verdict (*walk)(struct bra
 	free(threads);
 }
 
-bool region_has_call(struct run_side *side, const char *id)
+bool region_claim_call(struct run_side *side, const char *id)
 {
 	pthread_mutex_lock(&side->lock);
-	bool has = json_has_str(side->calls, id);
-	if (!has)
+	bool is_new = !json_has_str(side->calls, id);
+	if (is_new)
 		cJSON_AddItemToArray(side->calls, cJSON_CreateString(id));
 	pthread_mutex_unlock(&side->lock);
-	return has;
+	return is_new;
 }
