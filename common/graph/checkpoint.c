@@ -178,7 +178,7 @@ bool checkpoint_begin(ag_run *run, struct error *err)
 }
 
 /* A thread that the first write created now has its row. */
-static bool settled(ag_run *run, bool ok)
+static bool checkpoint_wrote(ag_run *run, bool ok)
 {
 	if (!run->thread.row)
 		run->thread.row = run->start_thread.row;
@@ -188,10 +188,19 @@ static bool settled(ag_run *run, bool ok)
 	return ok;
 }
 
+/* Behind the first write, where that waits still. */
+static bool checkpoint_write(ag_run *run, struct thread_write *w, struct error *err)
+{
+	struct run_setup *s = &run->setup;
+	return checkpoint_wrote(
+	    run, thread_write_after(s->storage, &s->ctx, s->lease, &run->pending, w, err));
+}
+
 bool checkpoint_settle(ag_run *run, struct error *err)
 {
 	return !run->pending ||
-	    settled(run, thread_flush(run->setup.storage, &run->setup.ctx, &run->pending, err));
+	    checkpoint_wrote(
+		run, thread_flush(run->setup.storage, &run->setup.ctx, &run->pending, err));
 }
 
 /* The end of a run whose last node ended well, with the checkpoint of that node before its own. */
@@ -215,7 +224,7 @@ static bool write_last(ag_run *run, struct thread_write *end, struct error *err)
 	end->message_count = 0;
 	end->leave = NULL;
 	end->rewind = NULL;
-	return settled(run, storage->threads->write(storage, &run->setup.ctx, &change, 1));
+	return checkpoint_wrote(run, storage->threads->write(storage, &run->setup.ctx, &change, 1));
 }
 
 static enum checkpoint_source checkpoint_of_end(const ag_run *run)
@@ -243,11 +252,8 @@ bool checkpoint_save(ag_run *run, const struct error *failure, struct error *err
 	} else if (steps) {
 		w.checkpoint = CHECKPOINT_STEP;
 	}
-	bool ok = ends && steps && run->frame.completed
-	    ? write_last(run, &w, err)
-	    : settled(run,
-		  thread_write_after(run->setup.storage, &run->setup.ctx, run->setup.lease,
-		      &run->pending, &w, err));
+	bool ok = ends && steps && run->frame.completed ? write_last(run, &w, err)
+							: checkpoint_write(run, &w, err);
 	if (ok)
 		run->placed = true;
 	else
@@ -261,9 +267,7 @@ bool checkpoint_region(ag_run *run, enum checkpoint_source source, struct error 
 	note_open(run, false);
 	struct thread_write w = next_write(run, &run->thread);
 	w.checkpoint = source;
-	return settled(run,
-	    thread_write_after(
-		run->setup.storage, &run->setup.ctx, run->setup.lease, &run->pending, &w, err));
+	return checkpoint_write(run, &w, err);
 }
 
 bool checkpoint_roll_back(ag_run *run, const struct error *failure, struct error *err)
@@ -280,9 +284,7 @@ bool checkpoint_roll_back(ag_run *run, const struct error *failure, struct error
 	was.updated_at = run->thread.updated_at;
 	if (!was.created_at)
 		was.created_at = run->record.created_at;
-	if (!settled(run,
-		thread_write_after(
-		    run->setup.storage, &run->setup.ctx, run->setup.lease, &run->pending, &w, err)))
+	if (!checkpoint_write(run, &w, err))
 		return false;
 	was.status = run->thread.status;
 	was.stop = STOP_DONE;
