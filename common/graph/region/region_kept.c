@@ -84,12 +84,11 @@ cJSON *region_json(const struct region *region)
 
 static enum branch_entry entry_of(const char *name)
 {
-	size_t i = 0;
-	while (name && i < sizeof(entry_names) / sizeof(*entry_names) &&
-	    strcmp(entry_names[i], name) != 0)
-		i++;
-	return name && i < sizeof(entry_names) / sizeof(*entry_names) ? (enum branch_entry)i
-								      : BRANCH_BEFORE;
+	for (size_t i = 0; i < sizeof(entry_names) / sizeof(*entry_names); i++) {
+		if (strcmp(entry_names[i], name) == 0)
+			return (enum branch_entry)i;
+	}
+	return BRANCH_BEFORE;
 }
 
 void branch_restore(struct branch *b)
@@ -156,31 +155,27 @@ void region_renew(cJSON *kept)
 	cJSON_DeleteItemFromObjectCaseSensitive(kept, "arrivals");
 }
 
-static bool texts_sound(const cJSON *array)
+static bool text_sound(const cJSON *item)
 {
-	const cJSON *item;
-	cJSON_ArrayForEach(item, array) {
-		if (!cJSON_IsString(item))
-			return false;
-	}
-	return !array || cJSON_IsArray(array);
+	return cJSON_IsString(item);
 }
 
-static bool updates_sound(const cJSON *array)
+static bool update_sound(const cJSON *item)
 {
-	const cJSON *item;
-	cJSON_ArrayForEach(item, array) {
-		if (!cJSON_IsObject(item) || !item->child)
-			return false;
-	}
-	return !array || cJSON_IsArray(array);
+	return cJSON_IsObject(item) && item->child;
 }
 
-static bool messages_sound(const cJSON *array)
+static bool message_sound(const cJSON *item)
 {
-	const cJSON *item;
+	return json_str(item, "message_id") && json_str(item, "role");
+}
+
+/* Whether the member is an array of such items, if it is there. */
+static bool items_sound(const cJSON *branch, const char *key, bool (*sound)(const cJSON *item))
+{
+	const cJSON *array = json_get(branch, key), *item;
 	cJSON_ArrayForEach(item, array) {
-		if (!json_str(item, "message_id") || !json_str(item, "role"))
+		if (!sound(item))
 			return false;
 	}
 	return !array || cJSON_IsArray(array);
@@ -193,10 +188,10 @@ static bool region_sound(const cJSON *kept)
 	cJSON_ArrayForEach(branch, json_get(kept, "branches")) {
 		const cJSON *interrupt = json_get(branch, "interrupt");
 		answers = json_get(branch, "answers");
-		if (!cJSON_IsObject(branch) || !texts_sound(json_get(branch, "ids")) ||
-		    !texts_sound(json_get(branch, "called")) ||
-		    !updates_sound(json_get(branch, "updates")) ||
-		    !messages_sound(json_get(branch, "said")) ||
+		if (!cJSON_IsObject(branch) || !items_sound(branch, "ids", text_sound) ||
+		    !items_sound(branch, "called", text_sound) ||
+		    !items_sound(branch, "updates", update_sound) ||
+		    !items_sound(branch, "said", message_sound) ||
 		    (answers && !cJSON_IsArray(answers)) ||
 		    (interrupt && (!json_str(interrupt, "node") || !json_str(branch, "kind"))))
 			return false;
