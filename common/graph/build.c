@@ -239,35 +239,34 @@ void ag_graph_tool_tags(
 		    graph->name, name ? name : "");
 }
 
-static struct edge *edge_add(ag_graph *graph, const char *from, size_t targets)
+static struct edge *edge_add(ag_graph *graph, const char *from, const char *const targets[])
 {
+	size_t count = 0;
+	while (targets && targets[count])
+		count++;
 	graph->edges = xrealloc(graph->edges, (graph->edge_count + 1) * sizeof(*graph->edges));
 	struct edge *edge = &graph->edges[graph->edge_count++];
 	*edge = (struct edge){.from = xstrdup(from ? from : ""),
-	    .names = xcalloc(targets + 1, sizeof(char *)),
-	    .targets = xcalloc(targets + 1, sizeof(int)),
-	    .target_count = targets};
+	    .names = xcalloc(count + 1, sizeof(char *)),
+	    .targets = xcalloc(count + 1, sizeof(int)),
+	    .target_count = count};
+	for (size_t i = 0; i < count; i++)
+		edge->names[i] = xstrdup(targets[i]);
 	return edge;
 }
 
 void ag_graph_edge(ag_graph *graph, const char *from, const char *to)
 {
-	struct edge *edge = edge_add(graph, from, 1);
-	edge->names[0] = xstrdup(to ? to : "");
+	edge_add(graph, from, (const char *const[]){to ? to : "", NULL});
 }
 
 void ag_graph_branch(
     ag_graph *graph, const char *from, ag_route_fn fn, void *data, const char *const targets[])
 {
-	size_t count = 0;
-	while (targets && targets[count])
-		count++;
-	struct edge *edge = edge_add(graph, from, count);
-	for (size_t i = 0; i < count; i++)
-		edge->names[i] = xstrdup(targets[i]);
+	struct edge *edge = edge_add(graph, from, targets);
 	edge->fn = fn;
 	edge->data = data;
-	if (!fn || count == 0)
+	if (!fn || edge->target_count == 0)
 		problems_add(&graph->problems,
 		    "%s: conditional edge from '%s': expected a function and at least one target",
 		    graph->name, edge->from);
@@ -276,12 +275,7 @@ void ag_graph_branch(
 void ag_graph_branches(
     ag_graph *graph, const char *from, const char *const targets[], const char *join)
 {
-	size_t count = 0;
-	while (targets && targets[count])
-		count++;
-	struct edge *edge = edge_add(graph, from, count);
-	for (size_t i = 0; i < count; i++)
-		edge->names[i] = xstrdup(targets[i]);
+	struct edge *edge = edge_add(graph, from, targets);
 	edge->join = xstrdup(join ? join : "");
 }
 
