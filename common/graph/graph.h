@@ -137,8 +137,7 @@ struct ag_graph {
 	struct edge *edges; /* in the order of declaration */
 	size_t edge_count;
 	const struct edge *start; /* once compiled */
-	const struct node
-	    *live; /* the live agent, once compiled; NULL: the engine runs the graph */
+	const struct node *live;  /* the live agent, once compiled; NULL: the engine runs it */
 	struct field *fields;
 	size_t field_count;
 	struct graph_free_hook *hooks;
@@ -161,8 +160,7 @@ extern const char *const graph_fixed_fields[GRAPH_FIXED_FIELDS];
 ag_graph *graph_load(const struct config *config, struct problems *problems);
 void graph_free(ag_graph *graph);
 
-/* An empty graph to build, and the check of what was built: false adds every mistake to
- * graph->problems. */
+/* An empty graph to build. */
 ag_graph *graph_new(const char *name);
 
 /* The same for a graph inside of another one, as the node called node. */
@@ -170,6 +168,8 @@ ag_graph *graph_new_inside(const ag_graph *graph, const char *node, const char *
 
 /* Adds that node; its graph is compiled, and taken over. */
 void graph_add_subgraph(ag_graph *graph, const char *name, const struct subgraph *sub);
+
+/* The check of what was built; false adds every mistake to graph->problems. */
 bool graph_compile(ag_graph *graph);
 
 /* Lets config->remote_tools join their nodes; mistakes go to problems. */

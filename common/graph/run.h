@@ -41,9 +41,8 @@ struct run_event {
 	const char *branch; /* "a", in a branch of that "a/b"; NULL: in none */
 	bool hidden;        /* RUN_PIECE, RUN_MESSAGE: for traces, not for clients */
 	bool again;         /* RUN_MESSAGE: that was hidden when it was made */
-	char
-	    *traceparent; /* where that of a node in a branch is kept (TRACEPARENT_SIZE), or NULL */
-	bool cached;      /* RUN_NODE_ENDS: it did not run, its result was kept */
+	char *traceparent; /* of a node in a branch: where it is kept (TRACEPARENT_SIZE), or NULL */
+	bool cached;       /* RUN_NODE_ENDS: it did not run, its result was kept */
 	const struct error *failure; /* RUN_ATTEMPT_FAILS; RUN_NODE_ENDS: of a node whose on_error
 					follows; NULL: it ended well */
 	int attempt;                 /* RUN_ATTEMPT_FAILS: its number, from 1 */
@@ -171,9 +170,10 @@ bool run_execute(ag_run *run, enum run_entry entry, const cJSON *answers, struct
 
 /* The thread as the run left it, and the number of the last step. */
 const struct thread *run_thread(const ag_run *run);
+int run_steps(const ag_run *run);
+
 /* What the thread shows since the run's latest checkpoint; NULL before that: it is to be read. */
 const struct thread_view *run_view(const ag_run *run);
-int run_steps(const ag_run *run);
 
 /* What models cost whose answers are no messages of the run: those that subgraphs have not kept,
  * those of silent nodes, and notes of what left the context. */

@@ -94,9 +94,8 @@ struct ag_run {
 	const cJSON *initial; /* fields that the run was given (run_initial_state), or NULL */
 	bool fields_changed;  /* since they were printed for a write */
 	struct run_messages messages;
-	cJSON
-	    *context; /* the loaded context, the run's messages included; NULL while nobody asked */
-	const char *leaves;              /* for the next write */
+	cJSON *context;     /* as loaded, the run's messages included; NULL while nobody asked */
+	const char *leaves; /* for the next write */
 	const struct checkpoint *rewind; /* the same */
 	const cJSON *answers;
 	const char *asked;     /* id of the message whose calls the last pause left open, or NULL */

@@ -67,10 +67,9 @@ struct request {
 	const cJSON *body;       /* NULL when the route takes none, or none came */
 	const struct buf *lines; /* the body, of BODY_LINES */
 	bool large;              /* the body was */
-	const struct limit_verdict
-	    *counted;   /* by the rate limit, when its head came; NULL: not yet */
-	int64_t length; /* of the body as announced; -1: it was not */
-	bool waited;    /* the client comes back from a wait, and is not to wait again */
+	const struct limit_verdict *counted; /* when its head came; NULL: not yet */
+	int64_t length;                      /* of the body as announced; -1: it was not */
+	bool waited; /* the client comes back from a wait, and is not to wait again */
 	const struct run_ticket *vouched; /* who it was, and what the rate limit said; or NULL */
 	bool asked;                       /* the credential was looked at, with this result: */
 	struct identity identity;

@@ -31,8 +31,7 @@ struct run_input {
 	/* Without anything new nothing runs (doc/protocol-ag-ui.md#what-is-new); else the last user
 	 * message is said again (doc/protocol-messages.md#messages). */
 	bool only_new;
-	bool
-	    message_resumes; /* what a user says answers a pause, whatever the configuration says */
+	bool message_resumes;  /* what a user says answers a pause, whatever the config says */
 	bool ends_with_client; /* a run whose client leaves ends before its next node */
 	struct client_tools client_tools;
 };
