@@ -23,6 +23,9 @@
 #define RECORD_ROOM 16  /* what a record has beside its text */
 #define TRIM_AFTER 1000 /* milliseconds of rest before free memory is given back */
 
+/* What poll waits for. */
+enum { FD_IN, FD_OUT, FD_WAKE, FD_TIMER, FD_SIGNALS, FD_COUNT };
+
 struct session {
 	struct input in;
 	struct output out;
@@ -78,9 +81,9 @@ static void send_refusal(struct chunk_sink *sink, const char *json, size_t len)
 /* ---- in ---- */
 
 /* A line that the relay would not send: the two do not understand each other. */
-static void ws_session_fail_record(struct session *s, const char *line)
+static void ws_session_fail_record(struct session *s, char kind)
 {
-	log_error("record of kind 0x%02x is not understood", (unsigned char)*line);
+	log_error("record of kind 0x%02x is not understood", (unsigned char)kind);
 	close_client(s, 1011, "Internal error");
 }
 
@@ -117,7 +120,7 @@ static void ws_session_take_record(struct session *s, const struct record *recor
 	case RECORD_ON:
 		break;
 	}
-	ws_session_fail_record(s, (const char[]){(char)record->kind});
+	ws_session_fail_record(s, (char)record->kind);
 }
 
 static void ws_session_take_lines(struct session *s)
@@ -136,7 +139,7 @@ static void ws_session_take_lines(struct session *s)
 		else if (!cut && record_parse(line, len, &record))
 			ws_session_take_record(s, &record);
 		else
-			ws_session_fail_record(s, line);
+			ws_session_fail_record(s, *line);
 	}
 }
 
@@ -188,15 +191,15 @@ static bool ws_session_go_on(struct session *s)
 
 static void ws_session_wait_for_something(struct session *s)
 {
-	struct pollfd fds[] = {
-	    {s->in.ended ? -1 : s->in.fd, POLLIN, 0},
-	    {output_is_waiting(&s->out) ? s->out.fd : -1, POLLOUT, 0},
-	    {s->out.wake, POLLIN, 0},
-	    {s->out.timer, POLLIN, 0},
-	    {s->signals, POLLIN, 0},
+	struct pollfd fds[FD_COUNT] = {
+	    [FD_IN] = {s->in.ended ? -1 : s->in.fd, POLLIN, 0},
+	    [FD_OUT] = {output_is_waiting(&s->out) ? s->out.fd : -1, POLLOUT, 0},
+	    [FD_WAKE] = {s->out.wake, POLLIN, 0},
+	    [FD_TIMER] = {s->out.timer, POLLIN, 0},
+	    [FD_SIGNALS] = {s->signals, POLLIN, 0},
 	};
 	struct signalfd_siginfo info;
-	int ready = poll(fds, 5, s->dirty ? TRIM_AFTER : -1);
+	int ready = poll(fds, FD_COUNT, s->dirty ? TRIM_AFTER : -1);
 	/* an idle connection should cost little, whatever its runs had needed */
 	if (ready == 0 && !turns_look(s->turns, false).busy) {
 		malloc_trim(0);
@@ -204,13 +207,13 @@ static void ws_session_wait_for_something(struct session *s)
 	}
 	if (ready <= 0)
 		return;
-	if (fds[0].revents)
+	if (fds[FD_IN].revents)
 		ws_session_take_lines(s);
-	if (fds[1].revents)
+	if (fds[FD_OUT].revents)
 		output_flush(&s->out);
-	if (fds[2].revents || fds[3].revents)
+	if (fds[FD_WAKE].revents || fds[FD_TIMER].revents)
 		output_woken(&s->out);
-	if (fds[4].revents && read(s->signals, &info, sizeof(info)) == sizeof(info))
+	if (fds[FD_SIGNALS].revents && read(s->signals, &info, sizeof(info)) == sizeof(info))
 		s->interrupts++;
 }
 
