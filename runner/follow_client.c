@@ -255,36 +255,38 @@ static bool follow_client_take_block(struct follow_client *client)
 	return client->block;
 }
 
+/* Its run is over without an end, which it is given; false when that was tried often enough. */
+static bool follow_client_mend(struct follow *follow, struct followed_run *run)
+{
+	if (run->mends++ == MENDS) {
+		log_warning("streams of run %s have no end, and are broken off", run->run_id);
+		run->state = FOLLOWED_GONE;
+		return false;
+	}
+	run->mend_at = follow->now + MEND_MS;
+	follow_mend(follow->mender, run->thread_id, run->run_id);
+	followed_run_doubt(&follow->runs, run, follow->now + MEND_MS);
+	return true;
+}
+
 /* It has seen everything.  False when there may be more to send now. */
 static bool follow_client_at_end(struct follow_client *client)
 {
 	struct follow *follow = client->follow;
 	struct followed_run *run = client->run;
+	bool over = run->state == FOLLOWED_OVER;
+	bool whole = run->tail.done && client->place.after >= run->tail.seq;
 	if (run->state == FOLLOWED_GONE || (follow->stopping && run->mends)) {
 		follow_client_drop(client);
-	} else if (run->state == FOLLOWED_OVER && run->tail.done &&
-	    client->place.after >= run->tail.seq) {
+	} else if (over && (whole || (run->unkept && client->told))) {
 		if (client->told)
-			a2a_follower_end(client->told, true);
+			a2a_follower_end(client->told, whole);
 		buf_puts(&client->out, LAST_CHUNK);
 		client->stage = CLIENT_LAST;
 		return false;
-	} else if (run->state == FOLLOWED_OVER && run->unkept && client->told) {
-		a2a_follower_end(client->told, false);
-		buf_puts(&client->out, LAST_CHUNK);
-		client->stage = CLIENT_LAST;
-		return false;
-	} else if (followed_run_lacks_end(run, follow->now) && follow->now >= run->mend_at) {
-		if (run->mends++ == MENDS) {
-			log_warning(
-			    "streams of run %s have no end, and are broken off", run->run_id);
-			run->state = FOLLOWED_GONE;
-			follow_client_drop(client);
-			return true;
-		}
-		run->mend_at = follow->now + MEND_MS;
-		follow_mend(follow->mender, run->thread_id, run->run_id);
-		followed_run_doubt(&follow->runs, run, follow->now + MEND_MS);
+	} else if (followed_run_lacks_end(run, follow->now) && follow->now >= run->mend_at &&
+	    !follow_client_mend(follow, run)) {
+		follow_client_drop(client);
 	}
 	return true;
 }

@@ -24,6 +24,13 @@ struct follow_mender {
 	struct mend *first, **end;
 };
 
+static void mend_free(struct mend *mend)
+{
+	free(mend->thread_id);
+	free(mend->run_id);
+	free(mend);
+}
+
 static bool mend_run(struct call *call, const struct mend *mend)
 {
 	struct storage *storage = call->service->storage;
@@ -57,9 +64,7 @@ static void mend_one(struct follow_mender *mender, struct mend *mend)
 		    mend->cancels ? "cannot be stopped" : "has no end, and gets none",
 		    error_why(&call.error));
 	call_release(&call);
-	free(mend->thread_id);
-	free(mend->run_id);
-	free(mend);
+	mend_free(mend);
 }
 
 static void *mender_run(void *arg)
@@ -102,9 +107,7 @@ void follow_mender_free(struct follow_mender *mender)
 	background_stop(&mender->thread);
 	while ((mend = mender->first)) {
 		mender->first = mend->next;
-		free(mend->thread_id);
-		free(mend->run_id);
-		free(mend);
+		mend_free(mend);
 	}
 	free(mender);
 }
