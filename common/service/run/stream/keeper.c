@@ -101,6 +101,12 @@ static struct batch *batches_take(struct batches *batches)
 
 /* ---- to the disk ---- */
 
+/* Whether what comes goes to the disk: its run has a record, and the disk has taken all so far. */
+static bool keeper_keeps(const struct chunk_keeper *keeper)
+{
+	return keeper->number && !keeper->failed;
+}
+
 static void keeper_drop(struct chunk_keeper *keeper, struct lease **lease)
 {
 	if (*lease)
@@ -393,7 +399,7 @@ static struct batch *keeper_open_batch(struct batches *batches, int64_t seq)
 
 static void keeper_add(struct chunk_keeper *keeper, const char *json, size_t len)
 {
-	bool kept = keeper->number && !keeper->failed;
+	bool kept = keeper_keeps(keeper);
 	struct batches *batches = kept ? &keeper->pending : &keeper->fresh;
 	struct batch *batch = keeper_open_batch(batches, kept ? keeper->seq + 1 : 0);
 	size_t before = batch->lines.len;
@@ -408,9 +414,8 @@ static void keeper_add(struct chunk_keeper *keeper, const char *json, size_t len
 
 static bool keeper_is_full(const struct chunk_keeper *keeper)
 {
-	bool kept = keeper->number && !keeper->failed;
-	return kept ? keeper->pending.size + keeper->writing.size >= MOST
-		    : keeper->fresh.size >= MOST && !keeper->gone;
+	return keeper_keeps(keeper) ? keeper->pending.size + keeper->writing.size >= MOST
+				    : keeper->fresh.size >= MOST && !keeper->gone;
 }
 
 static void keeper_pass(struct chunk_sink *sink, const char *json, size_t len)
@@ -419,7 +424,7 @@ static void keeper_pass(struct chunk_sink *sink, const char *json, size_t len)
 	pthread_mutex_lock(&keeper->all->lock);
 	while (keeper_is_full(keeper))
 		keeper_wait(keeper);
-	if ((keeper->number && !keeper->failed) || (keeper->setup.live && !keeper->gone))
+	if (keeper_keeps(keeper) || (keeper->setup.live && !keeper->gone))
 		keeper_add(keeper, json, len);
 	keeper->whole = keeper->lease;
 	pthread_mutex_unlock(&keeper->all->lock);
@@ -514,7 +519,7 @@ void chunk_keeper_take_lease(struct chunk_keeper *keeper, struct lease *lease)
 {
 	pthread_mutex_lock(&keeper->all->lock);
 	keeper->lease = lease;
-	if (!keeper->number || keeper->failed)
+	if (!keeper_keeps(keeper))
 		keeper_drop(keeper, &keeper->lease);
 	pthread_mutex_unlock(&keeper->all->lock);
 }
