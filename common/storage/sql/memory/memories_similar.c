@@ -142,6 +142,9 @@ struct nearness {
 	struct vector_query query;
 	struct vector_hit *found;
 	size_t found_count;
+
+	struct memory_hit *hits; /* of limit that are wanted */
+	size_t limit, *count;
 };
 
 static bool memories_look(struct nearness *n, size_t limit, struct error *err)
@@ -152,16 +155,15 @@ static bool memories_look(struct nearness *n, size_t limit, struct error *err)
 }
 
 /* Keeps of what was found what the database confirms. */
-static bool memories_confirm(
-    struct nearness *n, size_t limit, struct memory_hit *hits, size_t *count, struct error *err)
+static bool memories_confirm(struct nearness *n, struct error *err)
 {
 	struct arena *a = arena_new();
 	struct memory m;
 
-	*count = 0;
-	for (size_t i = 0; !error_is_set(err) && i < n->found_count && *count < limit; i++)
+	*n->count = 0;
+	for (size_t i = 0; !error_is_set(err) && i < n->found_count && *n->count < n->limit; i++)
 		if (memories_load(&n->e->set, n->ctx, a, n->filter, n->found[i].row, &m, err))
-			hits[(*count)++] = (struct memory_hit){n->found[i].row, 0,
+			n->hits[(*n->count)++] = (struct memory_hit){n->found[i].row, 0,
 			    vector_similarity(n->query.metric, n->found[i].rank)};
 	arena_free(a);
 	return !error_is_set(err);
@@ -189,23 +191,22 @@ static bool memories_list_rows(struct nearness *n, struct row_set *set, struct e
 	return ok;
 }
 
-static bool memories_find_near(
-    struct nearness *n, size_t limit, struct memory_hit *hits, size_t *count, struct error *err)
+static bool memories_find_near(struct nearness *n, struct error *err)
 {
 	const struct memory_filter *filter = n->filter;
 	bool conditions = filter->memory_type || filter->category || filter->filters_json;
-	size_t proposed = conditions ? limit * PROPOSED_EACH + PROPOSED_MORE : limit;
+	size_t proposed = conditions ? n->limit * PROPOSED_EACH + PROPOSED_MORE : n->limit;
 
-	if (!memories_look(n, proposed, err) || !memories_confirm(n, limit, hits, count, err))
+	if (!memories_look(n, proposed, err) || !memories_confirm(n, err))
 		return false;
 	/* all that there is was proposed, or enough of it confirmed */
-	if (*count == limit || n->found_count < proposed)
+	if (*n->count == n->limit || n->found_count < proposed)
 		return true;
 	struct row_set set;
 	bool ok = memories_list_rows(n, &set, err);
 
 	n->query.only = &set;
-	ok = ok && memories_look(n, limit, err) && memories_confirm(n, limit, hits, count, err);
+	ok = ok && memories_look(n, n->limit, err) && memories_confirm(n, err);
 	n->query.only = NULL;
 	row_set_release(&set);
 	return ok;
@@ -236,8 +237,7 @@ static int memories_nearer_first(const void *a, const void *b)
 	return (x->row < y->row) - (x->row > y->row);
 }
 
-static bool memories_compare_few(
-    struct nearness *n, size_t limit, struct memory_hit *hits, size_t *count, struct error *err)
+static bool memories_compare_few(struct nearness *n, struct error *err)
 {
 	size_t padded = vector_padded(n->e->dimension), room = 0, size;
 	float *vector = xcalloc(padded, sizeof(*vector));
@@ -260,9 +260,9 @@ static bool memories_compare_few(
 		return false;
 	if (n->found_count)
 		qsort(n->found, n->found_count, sizeof(*n->found), memories_nearer_first);
-	for (; *count < limit && *count < n->found_count; (*count)++)
-		hits[*count] = (struct memory_hit){n->found[*count].row, 0,
-		    vector_similarity(n->query.metric, n->found[*count].rank)};
+	for (size_t i = 0; i < n->limit && i < n->found_count; i++)
+		n->hits[(*n->count)++] = (struct memory_hit){
+		    n->found[i].row, 0, vector_similarity(n->query.metric, n->found[i].rank)};
 	return true;
 }
 
@@ -271,7 +271,8 @@ bool memories_similar(struct memory_set *set, const struct storage_context *ctx,
     size_t limit, struct memory_hit *hits, size_t *count, struct error *err)
 {
 	struct memories_engine *e = memories_engine_of(set);
-	struct nearness n = {.e = e, .ctx = ctx, .filter = filter};
+	struct nearness n = {
+	    .e = e, .ctx = ctx, .filter = filter, .hits = hits, .limit = limit, .count = count};
 	float *padded = xcalloc(vector_padded(e->dimension), sizeof(*padded));
 	bool few, ok;
 
@@ -285,11 +286,10 @@ bool memories_similar(struct memory_set *set, const struct storage_context *ctx,
 	};
 	ok = memories_has_few(e, filter->user_id, &few, err);
 	if (ok && few)
-		ok = memories_compare_few(&n, limit, hits, count, err);
+		ok = memories_compare_few(&n, err);
 	else if (ok)
 		ok = (n.file = memories_vectors(e, err)) &&
-		    memories_bring_up_to_date(e, n.file, err) &&
-		    memories_find_near(&n, limit, hits, count, err);
+		    memories_bring_up_to_date(e, n.file, err) && memories_find_near(&n, err);
 	free(n.found);
 	free(padded);
 	return ok;
