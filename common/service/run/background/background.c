@@ -18,7 +18,8 @@
 #define LONG_MS 25000    /* the same when that was not its first attempt */
 #define LOOK_MS 100      /* how often somebody's order for it is looked for meanwhile */
 
-struct background {
+/* To execute a run in the background. */
+struct attempt {
 	struct call call;
 	const struct background_host *host;
 	const struct run_job *job;
@@ -29,10 +30,10 @@ struct background {
 
 /* ---- who sent it ---- */
 
-static void background_identify(struct background *b)
+static void background_identify(struct attempt *a)
 {
-	const struct run_job *job = b->job;
-	struct call *call = &b->call;
+	const struct run_job *job = a->job;
+	struct call *call = &a->call;
 	cJSON *caller = arena_json(call->arena, json_parse_own(job->caller_json));
 	const struct identity identity = {.user = json_get(caller, "user"),
 	    .user_id = json_str(caller, "user_id"),
@@ -47,41 +48,41 @@ static void background_identify(struct background *b)
 
 /* ---- its thread ---- */
 
-static struct lease *background_acquire(struct background *b, int64_t wait_ms)
+static struct lease *background_acquire(struct attempt *a, int64_t wait_ms)
 {
-	struct storage *storage = b->call.service->storage;
+	struct storage *storage = a->call.service->storage;
 	struct error err = {0};
 	struct lease *lease = storage->threads->lease_acquire(
-	    storage, &b->call.ctx, b->job->thread_id, CLAIM_ENQUEUE, wait_ms, &err);
+	    storage, &a->call.ctx, a->job->thread_id, CLAIM_ENQUEUE, wait_ms, &err);
 	error_release(&err);
 	return lease;
 }
 
 /* Waits for as long as it takes. */
-static struct lease *background_lease(struct background *b)
+static struct lease *background_lease(struct attempt *a)
 {
-	struct lease *lease = background_acquire(b, 0);
+	struct lease *lease = background_acquire(a, 0);
 	if (lease)
 		return lease;
-	b->waited = true;
-	b->host->waits(b->host->arg, true);
-	chunk_keepers_hurry(b->call.service->keepers);
-	while (!(lease = background_acquire(b, FOREVER_MS)))
+	a->waited = true;
+	a->host->waits(a->host->arg, true);
+	chunk_keepers_hurry(a->call.service->keepers);
+	while (!(lease = background_acquire(a, FOREVER_MS)))
 		clock_sleep_ms(NO_ROOM_MS);
-	b->host->waits(b->host->arg, false);
+	a->host->waits(a->host->arg, false);
 	return lease;
 }
 
 /* What the run's record is now; false when it was stopped, or has gone, since it was claimed.  That
  * of one that begins says what its job does, and where it was claimed a moment ago it is enough
  * that its first write finds out. */
-static bool background_is_wanted(struct background *b)
+static bool background_is_wanted(struct attempt *a)
 {
-	struct call *call = &b->call;
+	struct call *call = &a->call;
 	struct storage *storage = call->service->storage;
-	const struct run_job *job = b->job;
-	if (job->attempt == 1 && !job->given_back && !b->waited) {
-		b->record = (struct run_record){.number = job->number,
+	const struct run_job *job = a->job;
+	if (job->attempt == 1 && !job->given_back && !a->waited) {
+		a->record = (struct run_record){.number = job->number,
 		    .run_id = job->run_id,
 		    .status = RUN_QUEUED,
 		    .created_at = job->created_at,
@@ -89,44 +90,44 @@ static bool background_is_wanted(struct background *b)
 		return true;
 	}
 	return storage->runs->get(storage, &call->ctx, call->arena, job->thread_id, job->run_id,
-		   &b->record, &call->error) &&
-	    b->record.job == job->row && run_status_goes_on(b->record.status);
+		   &a->record, &call->error) &&
+	    a->record.job == job->row && run_status_goes_on(a->record.status);
 }
 
 /*
  * What was ordered of a run that goes on, before its process died or when nobody had it.  Who
  * orders something from now on finds it in its lease; who did so before has kept it (halt.h).
  */
-static bool background_recall_order(struct background *b, struct lease *lease)
+static bool background_recall_order(struct attempt *a, struct lease *lease)
 {
-	struct call *call = &b->call;
+	struct call *call = &a->call;
 	struct storage *storage = call->service->storage;
-	return !b->job->answers_json ||
+	return !a->job->answers_json ||
 	    (storage->threads->lease_run(
-		 storage, &call->ctx, lease, b->job->run_id, &call->error) &&
+		 storage, &call->ctx, lease, a->job->run_id, &call->error) &&
 		storage->runs->ordered(
-		    storage, &call->ctx, b->job->row, &b->run.ordered, &call->error));
+		    storage, &call->ctx, a->job->row, &a->run.ordered, &call->error));
 }
 
 /* ---- back into the queue ---- */
 
 /* What failed was the database, which may be there for another attempt. */
-static bool background_may_lose(const struct background *b)
+static bool background_may_lose(const struct attempt *a)
 {
-	return b->call.error.kind == ERR_TRANSIENT_STORAGE &&
-	    b->job->attempt < b->call.service->config->runs_max_attempts;
+	return a->call.error.kind == ERR_TRANSIENT_STORAGE &&
+	    a->job->attempt < a->call.service->config->runs_max_attempts;
 }
 
 /* So that the attempts outlast a disk that is full for some seconds and takes what is small.  lease
  * may be NULL. */
-static void background_pause(const struct background *b, const struct lease *lease)
+static void background_pause(const struct attempt *a, const struct lease *lease)
 {
-	const struct call *call = &b->call;
+	const struct call *call = &a->call;
 	struct storage *storage = call->service->storage;
-	int64_t end = clock_monotonic_ms() + (b->job->attempt > 1 ? LONG_MS : AGAIN_MS);
+	int64_t end = clock_monotonic_ms() + (a->job->attempt > 1 ? LONG_MS : AGAIN_MS);
 	enum lease_order order = ORDER_NONE;
 	struct error err = {0};
-	while (clock_monotonic_ms() < end && !*b->host->yield && order == ORDER_NONE) {
+	while (clock_monotonic_ms() < end && !*a->host->yield && order == ORDER_NONE) {
 		clock_sleep_ms(LOOK_MS);
 		if (lease)
 			storage->threads->lease_ordered(storage, &call->ctx, lease, &order, &err);
@@ -136,23 +137,23 @@ static void background_pause(const struct background *b, const struct lease *lea
 
 /* As if this process had died.  As long as that cannot be stored nobody else has the run.  False
  * of one whose end is stored. */
-static bool background_lose(struct background *b, const struct lease *lease)
+static bool background_lose(struct attempt *a, const struct lease *lease)
 {
-	struct call *call = &b->call;
+	struct call *call = &a->call;
 	struct storage *storage = call->service->storage;
-	const struct run_job *job = b->job;
+	const struct run_job *job = a->job;
 	struct error err = {0};
 	bool told = false, lost = true;
 	log_warning("run %s of thread %s is to be taken up again: %s", job->run_id, job->thread_id,
 	    error_why(&call->error));
-	background_pause(b, lease);
+	background_pause(a, lease);
 	while (!storage->runs->lose(storage, &call->ctx, job, &lost, &err)) {
 		if (!told)
 			log_error("run %s of thread %s cannot go back into the queue: %s",
 			    job->run_id, job->thread_id, error_why(&err));
 		told = true;
 		error_release(&err);
-		if (*b->host->yield)
+		if (*a->host->yield)
 			return true; /* with the process */
 		clock_sleep_ms(UNWRITTEN_MS);
 	}
@@ -165,39 +166,39 @@ static bool background_lose(struct background *b, const struct lease *lease)
  * is nobody who could be told.  False where the process ends before that, and the run is lost with
  * it. */
 static bool background_finish(
-    struct background *b, enum run_status status, const struct error *failure)
+    struct attempt *a, enum run_status status, const struct error *failure)
 {
-	struct storage *storage = b->call.service->storage;
-	const char *text = failure ? run_failure_json(b->call.arena, failure) : NULL;
+	struct storage *storage = a->call.service->storage;
+	const char *text = failure ? run_failure_json(a->call.arena, failure) : NULL;
 	struct error err = {0};
 	bool told = false;
-	while (!storage->runs->finish(storage, &b->call.ctx, b->job->row, status, text, &err)) {
+	while (!storage->runs->finish(storage, &a->call.ctx, a->job->row, status, text, &err)) {
 		if (!told)
 			log_error("the end of run %s of thread %s cannot be stored: %s",
-			    b->job->run_id, b->job->thread_id, error_why(&err));
+			    a->job->run_id, a->job->thread_id, error_why(&err));
 		told = true;
 		error_release(&err);
-		if (*b->host->yield)
+		if (*a->host->yield)
 			return false;
 		clock_sleep_ms(UNWRITTEN_MS);
 	}
 	return true;
 }
 
-static void background_fail(struct background *b, const struct lease *lease)
+static void background_fail(struct attempt *a, const struct lease *lease)
 {
-	if (!background_may_lose(b) || !background_lose(b, lease))
-		background_finish(b, RUN_ERROR, &b->call.error);
+	if (!background_may_lose(a) || !background_lose(a, lease))
+		background_finish(a, RUN_ERROR, &a->call.error);
 }
 
 /* ---- the run ---- */
 
 /* Chunks of earlier attempts have numbers. */
-static bool background_keep(struct background *b, struct turn *turn)
+static bool background_keep(struct attempt *a, struct turn *turn)
 {
-	struct call *call = &b->call;
+	struct call *call = &a->call;
 	struct storage *storage = call->service->storage;
-	const struct run_job *job = b->job;
+	const struct run_job *job = a->job;
 	const struct chunk_keeper_setup setup = {.granularity = GRANULARITY_FULL,
 	    .run_id = job->run_id,
 	    .request_id = call->ctx.request_id};
@@ -213,15 +214,15 @@ static bool background_keep(struct background *b, struct turn *turn)
 }
 
 static void background_end(
-    struct background *b, struct turn *turn, struct chunk_writer *writer, bool ok)
+    struct attempt *a, struct turn *turn, struct chunk_writer *writer, bool ok)
 {
 	bool ended = true;
 	if (!ok)
-		ended = background_finish(b, RUN_ERROR, &b->call.error);
+		ended = background_finish(a, RUN_ERROR, &a->call.error);
 	else if (turn->action == TURN_REPORT_PAUSE)
-		ended = background_finish(b, RUN_INTERRUPTED, NULL);
+		ended = background_finish(a, RUN_INTERRUPTED, NULL);
 	else if (turn->action == TURN_NOTHING_NEW) /* its calls were told again */
-		ended = background_finish(b, RUN_COMPLETED, NULL);
+		ended = background_finish(a, RUN_COMPLETED, NULL);
 	if (!ended) { /* whoever takes it up tells how it ends */
 		chunk_keeper_flush(turn->keeper);
 		turn_end(turn);
@@ -238,66 +239,66 @@ static void background_end(
 }
 
 /* The first chunk that is not there yet, and all that follow. */
-static void background_watch(struct background *b, struct turn *turn, bool ok)
+static void background_watch(struct attempt *a, struct turn *turn, bool ok)
 {
-	const struct run_job *job = b->job;
-	struct storage *storage = b->call.service->storage;
+	const struct run_job *job = a->job;
+	struct storage *storage = a->call.service->storage;
 	struct chunk_writer writer;
 	struct error err = {0};
 	chunk_writer_init(&writer, turn, NULL);
-	if (job->attempt > 1 && !job->given_back && !b->run.ordered)
+	if (job->attempt > 1 && !job->given_back && !a->run.ordered)
 		chunk_restarted(&writer, job->attempt);
 	ok = ok && turn_run(turn, &writer.observer);
-	if (!ok && background_may_lose(b))
+	if (!ok && background_may_lose(a))
 		chunk_keeper_flush(turn->keeper);
 	if (ok && turn_given_back(turn)) {
 		chunk_keeper_flush(turn->keeper); /* who takes it up counts on from there */
 		turn_end(turn);
-		if (!storage->runs->give_back(storage, &b->call.ctx, job, &err))
+		if (!storage->runs->give_back(storage, &a->call.ctx, job, &err))
 			log_error("run %s of thread %s cannot be given back: %s", job->run_id,
 			    job->thread_id, error_why(&err));
 		error_release(&err);
-	} else if (!ok && b->call.error.kind == ERR_THREAD_BUSY) {
+	} else if (!ok && a->call.error.kind == ERR_THREAD_BUSY) {
 		turn_end(turn); /* it was stopped or given back, and its end is not this one's */
-	} else if (!ok && background_may_lose(b) && background_lose(b, turn->lease)) {
+	} else if (!ok && background_may_lose(a) && background_lose(a, turn->lease)) {
 		turn_end(turn);
 	} else {
-		background_end(b, turn, &writer, ok);
+		background_end(a, turn, &writer, ok);
 	}
 	chunk_writer_release(&writer);
 }
 
-static void background_run(struct background *b, struct lease *lease)
+static void background_run(struct attempt *a, struct lease *lease)
 {
-	struct call *call = &b->call;
-	const struct run_job *job = b->job;
+	struct call *call = &a->call;
+	const struct run_job *job = a->job;
 	struct turn turn;
 	const cJSON *body = arena_json(call->arena, json_parse_own(job->body_json));
-	b->run = (struct run_background){.record = &b->record,
+	a->run = (struct run_background){.record = &a->record,
 	    .job = job,
 	    .attempt = job->attempt,
 	    .entered = job->answers_json,
-	    .yields = b->host->yield,
-	    .claims = b->host->claims,
-	    .stores = b->host->stores,
-	    .arg = b->host->arg};
+	    .yields = a->host->yield,
+	    .claims = a->host->claims,
+	    .stores = a->host->stores,
+	    .arg = a->host->arg};
 	metrics_count(METRIC_ATTEMPTS, 1);
 	metrics_gauge(GAUGE_BACKGROUND, 1);
-	bool ok = turn_read(&turn, call, body, "messages") && background_recall_order(b, lease);
+	bool ok = turn_read(&turn, call, body, "messages") && background_recall_order(a, lease);
 	json_integer(json_get(body, BACKGROUND_MODES), &turn.in.modes);
 	if (!ok)
 		turn = (struct turn){.call = call, .run_id = job->run_id};
 	turn.in.message_resumes = cJSON_IsTrue(json_get(body, BACKGROUND_MESSAGE_RESUMES));
 	turn.thread.thread_id = job->thread_id;
-	ok = turn_open_background(&turn, lease, &b->run) && ok;
+	ok = turn_open_background(&turn, lease, &a->run) && ok;
 	if (ok && cJSON_IsTrue(json_get(body, BACKGROUND_GOES_ON)))
 		turn_go_on(&turn);
-	if (background_keep(b, &turn)) {
-		background_watch(b, &turn, ok);
+	if (background_keep(a, &turn)) {
+		background_watch(a, &turn, ok);
 		chunk_keeper_end(turn.keeper);
 	} else {
 		turn_log_failure(&turn);
-		background_fail(b, turn.lease);
+		background_fail(a, turn.lease);
 		turn_end(&turn);
 	}
 	metrics_gauge(GAUGE_BACKGROUND, -1);
@@ -306,17 +307,17 @@ static void background_run(struct background *b, struct lease *lease)
 void background_execute(
     struct service *service, const struct run_job *job, const struct background_host *host)
 {
-	struct background b = {.host = host, .job = job};
-	call_init(&b.call, service, NULL);
-	struct lease *lease = background_lease(&b);
+	struct attempt a = {.host = host, .job = job};
+	call_init(&a.call, service, NULL);
+	struct lease *lease = background_lease(&a);
 	service->storage->runs->begins(service->storage, job);
-	background_identify(&b);
-	if (background_is_wanted(&b))
-		background_run(&b, lease);
+	background_identify(&a);
+	if (background_is_wanted(&a))
+		background_run(&a, lease);
 	else
-		lease_drop(service->storage, &b.call.ctx, lease);
-	if (!b.run.record && error_is_set(&b.call.error)) /* nor could it be looked at */
-		background_fail(&b, NULL);
+		lease_drop(service->storage, &a.call.ctx, lease);
+	if (!a.run.record && error_is_set(&a.call.error)) /* nor could it be looked at */
+		background_fail(&a, NULL);
 	log_request(NULL);
-	call_release(&b.call);
+	call_release(&a.call);
 }
