@@ -96,11 +96,6 @@ void stream_turn(struct turn *turn, struct chunk_sink *sink)
 	struct chunk_writer writer;
 	chunk_writer_init(&writer, turn, sink);
 	bool ok = turn_run(turn, &writer.observer);
-	if (ok && turn->action == TURN_REPORT_WAITING) {
-		cJSON *message = turn_waiting_message(turn);
-		chunk_message(&writer, message);
-		cJSON_Delete(message);
-	}
 	chunk_outcome(&writer, ok);
 	turn_leave(turn);
 	chunk_done(&writer);

@@ -228,11 +228,6 @@ static void background_end(
 		turn_end(turn);
 		return;
 	}
-	if (ok && turn->action == TURN_REPORT_WAITING) {
-		cJSON *message = turn_waiting_message(turn);
-		chunk_message(writer, message);
-		cJSON_Delete(message);
-	}
 	chunk_outcome(writer, ok);
 	turn_leave(turn);
 	chunk_done(writer);

@@ -231,13 +231,15 @@ void chunk_restarted(struct chunk_writer *writer, int64_t attempt)
 	send_update(writer, &chunk, data, NULL);
 }
 
-void chunk_message(struct chunk_writer *writer, const cJSON *message)
+/* The calls that wait of a turn that did not run the graph. */
+static void end_waiting(struct chunk_writer *writer)
 {
+	cJSON *message = turn_waiting_message(writer->turn);
 	char *text = json_print(message);
 	const struct chunk chunk = {.event = "message", .message = text};
-	gate_open(&writer->gate); /* there is no run whose start it could wait for */
 	write_chunk(writer, &chunk);
 	cJSON_free(text);
+	cJSON_Delete(message);
 }
 
 static void end_paused(struct chunk_writer *writer, cJSON *interrupt)
@@ -293,7 +295,9 @@ void chunk_outcome(struct chunk_writer *writer, bool ok)
 {
 	struct turn *turn = writer->turn;
 	cJSON *interrupt = ok ? turn_interrupt(turn) : NULL;
-	gate_open(&writer->gate);
+	gate_open(&writer->gate); /* nothing waits for the start of a run any more */
+	if (ok && turn->action == TURN_REPORT_WAITING)
+		end_waiting(writer);
 	chunk_cork(writer, true);
 	if (ok && !interrupt && writer->asides_kept)
 		writer->asides.done = chunk_aside_done(&writer->asides, turn);

@@ -30,10 +30,8 @@ void chunk_writer_release(struct chunk_writer *writer);
 /* A background run is taken up again after its process has died. */
 void chunk_restarted(struct chunk_writer *writer, int64_t attempt);
 
-/* What a turn that did not run the graph shows: the waiting calls. */
-void chunk_message(struct chunk_writer *writer, const cJSON *message);
-
-/* The chunk that says how the turn ended, where there is one; ok is what turn_run returned. */
+/* What says how the turn ended, where something does: calls that still wait, and a chunk for a
+ * pause, a stop or a failure; ok is what turn_run returned. */
 void chunk_outcome(struct chunk_writer *writer, bool ok);
 
 /* The terminator. */
