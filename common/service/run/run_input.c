@@ -166,21 +166,20 @@ static void run_input_read_thread_id(
 	in->thread_id = top ? top : inner;
 }
 
+static const struct run_input run_input_limits = {
+    .recursion_limit = RECURSION_LIMIT, .node_timeout = NODE_TIMEOUT, .tool_timeout = TOOL_TIMEOUT};
+
 void run_input_default(struct call *call, struct run_input *in)
 {
-	*in = (struct run_input){.recursion_limit = RECURSION_LIMIT,
-	    .node_timeout = NODE_TIMEOUT,
-	    .tool_timeout = TOOL_TIMEOUT,
-	    .config = clean_config(call, NULL)};
+	*in = run_input_limits;
+	in->config = clean_config(call, NULL);
 }
 
 bool run_input_read(struct call *call, const cJSON *body, const char *key, struct run_input *in)
 {
 	const cJSON *config = json_opt(body, "config");
-	*in = (struct run_input){.resume = json_get(body, "resume"),
-	    .recursion_limit = RECURSION_LIMIT,
-	    .node_timeout = NODE_TIMEOUT,
-	    .tool_timeout = TOOL_TIMEOUT};
+	*in = run_input_limits;
+	in->resume = json_get(body, "resume");
 	in->has_resume = in->resume != NULL;
 	if (!cJSON_IsObject(config))
 		config = NULL;
