@@ -122,11 +122,11 @@ static ag_result model_node_ask(const struct model_node *node, ag_run *run, cons
 ag_result model_node_run(ag_run *run, const ag_state *state, void *data)
 {
 	const struct model_node *node = data;
-	const cJSON *context = run_context(run), *first;
+	const cJSON *context = run_context(run);
 	char *notes;
 	if (!context)
 		return AG_ERROR;
-	shorten(&node->shortening, node->chat, run, state, context, &first, &notes);
+	const cJSON *first = shorten(&node->shortening, node->chat, run, context, &notes);
 	char *system = system_prompt(node, run, state, notes);
 	cJSON *messages = messages_from(run, first);
 	ag_result result = model_node_ask(node, run, state, system, messages);

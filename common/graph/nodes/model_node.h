@@ -75,11 +75,11 @@ ag_result model_node_run(ag_run *run, const ag_state *state, void *data);
 /* ---- shorten.c */
 
 /*
- * Cuts the context where it is past the window: *first is the first message that is to be shown,
- * *notes what stands for those that left, malloc'd or NULL.  What could not be summed up is not
- * shown this time, and stays in the context.
+ * Cuts the context where it is past the window: the first message that is to be shown; *notes is
+ * what stands for those that left, malloc'd or NULL.  What could not be summed up is not shown this
+ * time, and stays in the context.
  */
-void shorten(const struct shortening *how, const struct chat_model *chat, ag_run *run,
-    const ag_state *state, const cJSON *context, const cJSON **first, char **notes);
+const cJSON *shorten(const struct shortening *how, const struct chat_model *chat, ag_run *run,
+    const cJSON *context, char **notes);
 
 #endif

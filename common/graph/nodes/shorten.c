@@ -136,18 +136,19 @@ static size_t part_bytes(const struct window *window)
 	return bytes < LEAST_PART_BYTES ? LEAST_PART_BYTES : bytes;
 }
 
-void shorten(const struct shortening *how, const struct chat_model *chat, ag_run *run,
-    const ag_state *state, const cJSON *context, const cJSON **first, char **notes)
+const cJSON *shorten(const struct shortening *how, const struct chat_model *chat, ag_run *run,
+    const cJSON *context, char **notes)
 {
 	size_t count = window_cut(&how->window, context);
 	struct leaving leaving = {context->child, count, part_bytes(&how->window)};
-	const char *before = ag_summary(state);
-	*first = cJSON_GetArrayItem(context, (int)count);
+	const char *before = run->thread.summary;
+	const cJSON *first = cJSON_GetArrayItem(context, (int)count);
 	*notes = before ? xstrdup(before) : NULL;
 	if (!count)
-		return;
+		return first;
 	const cJSON *last =
-	    how->summary ? take_notes(how, chat, run, &leaving, notes) : (*first)->prev;
+	    how->summary ? take_notes(how, chat, run, &leaving, notes) : first->prev;
 	if (last)
 		ag_trim(run, last, how->summary ? *notes : NULL);
+	return first;
 }
