@@ -105,7 +105,7 @@ static void nginx_file_slurp(struct reader *r, const char *path, int depth);
 static void set_text(char **member, const char *text)
 {
 	free(*member);
-	*member = text ? xstrdup(text) : NULL;
+	*member = xstrdup(text);
 }
 
 static void nginx_file_apply(struct reader *r, char *const words[MAX_WORDS], int depth)

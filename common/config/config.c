@@ -106,7 +106,7 @@ struct config *config_load(const struct config_source *source, struct problems *
 	if (!file) /* what is served where nobody configured anything */
 		json_add_str(object, "agent", "builtin:demo");
 	struct section root = {problems, file ? file : DEFAULT_FILE, "", object};
-	config->path = file ? xstrdup(file) : NULL;
+	config->path = xstrdup(file);
 	config->dir = path_directory(root.file);
 	if (config->dir[0] != '/')
 		problems_add(problems, "%s: cannot tell its directory", root.file);

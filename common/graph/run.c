@@ -345,9 +345,9 @@ static void run_recall(ag_run *run, enum run_entry entry, struct error *err)
 	if (entry == RUN_AGAIN)
 		run->question = arena_json(run->setup.arena,
 		    cJSON_Duplicate(json_get(json_get(kept, "interrupt"), "value"), true));
-	if (entry != RUN_ON)
-		run->asked = asked ? arena_strdup(run->setup.arena, asked) : NULL;
-	if (entry == RUN_ON) {
+	if (entry != RUN_ON) {
+		run->asked = arena_strdup(run->setup.arena, asked);
+	} else {
 		run->spent = json_int(kept, "spent", run->spent);
 		message_usage(kept, &run->usage);
 	}

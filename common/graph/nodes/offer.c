@@ -55,17 +55,11 @@ cJSON *offer_mark(const struct offer *offer, cJSON *answer)
 	return answer;
 }
 
-static char *offer_text_of(const cJSON *media, const char *key)
-{
-	const char *text = json_str(media, key);
-	return text ? xstrdup(text) : NULL;
-}
-
 bool offer_media(const cJSON *media, struct chat_media *out, void *arg)
 {
 	ag_run *run = *(ag_run **)arg;
-	out->mime_type = offer_text_of(media, "mime_type");
-	out->filename = offer_text_of(media, "filename");
+	out->mime_type = xstrdup(json_str(media, "mime_type"));
+	out->filename = xstrdup(json_str(media, "filename"));
 	out->text = ag_media_text(run, media);
 	if (!out->mime_type)
 		out->mime_type = xstrdup("application/octet-stream");

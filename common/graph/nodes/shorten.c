@@ -141,9 +141,8 @@ const cJSON *shorten(const struct shortening *how, const struct chat_model *chat
 {
 	size_t count = window_cut(&how->window, context);
 	struct leaving leaving = {context->child, count, part_bytes(&how->window)};
-	const char *before = run->thread.summary;
 	const cJSON *first = cJSON_GetArrayItem(context, (int)count);
-	*notes = before ? xstrdup(before) : NULL;
+	*notes = xstrdup(run->thread.summary);
 	if (!count)
 		return first;
 	const cJSON *last =

@@ -94,9 +94,8 @@ static enum branch_entry entry_of(const char *name)
 void branch_restore(struct branch *b)
 {
 	const cJSON *kept = b->began;
-	struct arena *a = b->run.setup.arena;
 	const cJSON *update, *id;
-	const char *error = json_str(kept, "error"), *asked = json_str(kept, "asked");
+	const char *error = json_str(kept, "error");
 	if (!kept)
 		return;
 	if (json_str(kept, "how")) { /* else it had not begun */
@@ -110,7 +109,7 @@ void branch_restore(struct branch *b)
 	b->within = json_get(kept, "region");
 	b->run.answers = json_get(kept, "answers");
 	b->run.question = json_get(kept, "question");
-	b->run.asked = asked ? arena_strdup(a, asked) : NULL;
+	b->run.asked = arena_strdup(b->run.setup.arena, json_str(kept, "asked"));
 	if (error)
 		run_set_error(&b->run, error);
 	b->run.spent = json_int(kept, "spent", b->run.spent);

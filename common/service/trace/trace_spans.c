@@ -43,8 +43,7 @@ void spans_turn_to(struct trace_spans *spans, const char *branch, int64_t now)
 		*place = lane->next;
 	} else {
 		lane = arena_alloc(spans->arena, sizeof(*lane));
-		*lane = (struct trace_lane){
-		    NULL, branch ? arena_strdup(spans->arena, branch) : NULL, NULL, now};
+		*lane = (struct trace_lane){NULL, arena_strdup(spans->arena, branch), NULL, now};
 	}
 	/* those at work are in front, before hundreds that have ended */
 	lane->next = spans->lanes;

@@ -243,7 +243,7 @@ static bool flight_begin(struct flight *flight, const struct webhook *item, char
 	flight->item.id = xstrdup(item->id);
 	flight->item.url = xstrdup(item->url);
 	flight->item.body = xstrdup(item->body);
-	flight->item.how_json = item->how_json ? xstrdup(item->how_json) : NULL;
+	flight->item.how_json = xstrdup(item->how_json);
 	flight->address = address;
 	atomic_store(&flight->busy, true);
 	pthread_cond_signal(&flight->thread.wake);

@@ -122,7 +122,7 @@ static void recent_parse(
     struct recent *recent, const char *text, const struct thread *thread, const char *run_id)
 {
 	recent->count = 0;
-	recent->text = text ? xstrdup(text) : NULL;
+	recent->text = xstrdup(text);
 	for (char *line = recent->text, *end;
 	     line && recent->count < RECENT_MOST && (end = strchr(line, '\n')); line = end + 1) {
 		*end = '\0';
