@@ -2,6 +2,7 @@
 /* The building calls of agentgraph.h.  They collect; graph_compile (compile.c) judges the whole. */
 #include "base/json/json.h"
 #include "base/memory.h"
+#include "base/texts.h"
 #include "config/plugin.h"
 #include "graph/graph.h"
 #include "graph/live/live.h"
@@ -35,17 +36,17 @@ static void node_release(struct node *node)
 		free(tool->description);
 		schema_free(tool->schema);
 		cJSON_Delete(tool->parameters);
-		live_tags_free(tool->tags);
+		texts_free(tool->tags);
 	}
 	free(node->tools);
 	node_free_servers(node);
-	live_tags_free(node->approve);
+	texts_free(node->approve);
 	live_agent_free(node->live);
 	if (node->sub)
 		graph_free(node->sub->graph);
 	free(node->sub);
 	free(node->policy.on_error);
-	live_tags_free(node->policy.cache.names);
+	texts_free(node->policy.cache.names);
 	free(node->policy.cache.described);
 	free(node->name);
 }
@@ -230,8 +231,8 @@ void ag_graph_tool_tags(
 		struct tool *tool = &node->tools[i];
 		if (!name || strcmp(tool->name, name) != 0)
 			continue;
-		live_tags_free(tool->tags);
-		tool->tags = live_tags_copy(tags);
+		texts_free(tool->tags);
+		tool->tags = texts_copy(tags);
 		return;
 	}
 	if (node)

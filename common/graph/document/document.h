@@ -102,7 +102,7 @@ bool document_read(struct document *d, const struct place *at, const cJSON *item
     const struct document_shape *shape, void *target);
 
 /* The strings of an array, or NULL where that is NULL: a list that ends with NULL and that
- * live_tags_free frees. */
+ * texts_free frees. */
 char **document_names(struct document *d, const struct place *at, const cJSON *array);
 
 /* Whether item has one of the types; a mistake is reported. */

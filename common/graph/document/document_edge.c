@@ -2,8 +2,8 @@
 /* The edges of documents. */
 #include "base/json/json.h"
 #include "base/memory.h"
+#include "base/texts.h"
 #include "graph/document/document.h"
-#include "graph/live/live.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -122,7 +122,7 @@ static void read_branches(
 			ag_graph_branches(d->graph, from, (const char *const *)names, edge->join);
 		d->graph->edges[d->graph->edge_count - 1].place = document_place(d, at);
 	}
-	live_tags_free(names);
+	texts_free(names);
 }
 
 /* What is there counts here; what is wrong with its type was told. */

@@ -2,6 +2,7 @@
 /* Live agents in documents, and the names of tools. */
 #include "base/json/json.h"
 #include "base/memory.h"
+#include "base/texts.h"
 #include "graph/document/document.h"
 #include "graph/live/live.h"
 #include "model/realtime/realtime.h"
@@ -117,7 +118,7 @@ void document_live(struct document *d, const struct place *at, const char *name,
 	if (d->graph->problems.errors == errors && live->provider)
 		ag_graph_live(d->graph, name, live);
 	cJSON_free(vad);
-	live_tags_free(tags);
+	texts_free(tags);
 }
 
 bool document_is_live_tools(const struct document *d, const char *name)

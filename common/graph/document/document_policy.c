@@ -3,8 +3,8 @@
  * ag_graph_policy. */
 #include "base/json/json.h"
 #include "base/memory.h"
+#include "base/texts.h"
 #include "graph/document/document.h"
-#include "graph/live/live.h"
 #include "graph/message/template.h"
 
 #include <stdlib.h>
@@ -57,7 +57,7 @@ static void cache_take(
 		template_free(document_template(d, PLACE_INDEX(place, i), text, false));
 		free(text);
 	}
-	live_tags_free(cache->names);
+	texts_free(cache->names);
 	cache->names = names;
 	cache->ttl = given.ttl;
 }

@@ -3,10 +3,10 @@
 #include "base/http/url.h"
 #include "base/json/json.h"
 #include "base/memory.h"
+#include "base/texts.h"
 #include "config/environment/environment.h"
 #include "config/environment/expand.h"
 #include "graph/document/document.h"
-#include "graph/live/live.h"
 #include "graph/message/template.h"
 #include "graph/nodes/nodes.h"
 #include "graph/nodes/tools/node_tools.h"
@@ -61,7 +61,7 @@ static void described_add(struct document *d, const struct place *at, const char
 	}
 	if (tags && d->graph->problems.errors == errors)
 		ag_graph_tool_tags(d->graph, node, about->name, (const char *const *)tags);
-	live_tags_free(tags);
+	texts_free(tags);
 }
 
 /* ---- exec */

@@ -4,6 +4,7 @@
 
 #include "base/json/json.h"
 #include "base/memory.h"
+#include "base/texts.h"
 #include "base/utf8.h"
 #include "model/realtime/realtime.h"
 
@@ -43,26 +44,6 @@ const char *live_provider_names(void)
 
 /* ---- Building */
 
-char **live_tags_copy(const char *const *tags)
-{
-	size_t count = 0;
-	if (!tags)
-		return NULL;
-	while (tags[count])
-		count++;
-	char **copy = xcalloc(count + 1, sizeof(*copy));
-	for (size_t i = 0; i < count; i++)
-		copy[i] = xstrdup(tags[i]);
-	return copy;
-}
-
-void live_tags_free(char **tags)
-{
-	for (size_t i = 0; tags && tags[i]; i++)
-		free(tags[i]);
-	free(tags);
-}
-
 void live_agent_free(struct live_agent *agent)
 {
 	if (!agent)
@@ -71,7 +52,7 @@ void live_agent_free(struct live_agent *agent)
 	free(agent->voice);
 	free(agent->system_prompt);
 	free(agent->tools_name);
-	live_tags_free(agent->tags);
+	texts_free(agent->tags);
 	cJSON_Delete(agent->vad);
 	free(agent);
 }
@@ -139,7 +120,7 @@ struct live_agent *live_agent_new(ag_graph *graph, const char *name, const struc
 	agent->system_prompt = xstrdup(live->system_prompt);
 	agent->text = live->text;
 	agent->tools_name = xstrdup(live->tools);
-	agent->tags = live_tags_copy(live->tools_tags);
+	agent->tags = texts_copy(live->tools_tags);
 	agent->vad = graph_live_read_vad(graph, name, live->vad);
 	return agent;
 }

@@ -46,10 +46,6 @@ const char *live_provider_names(void);
 /* The one that comes with the library (builtin:live-demo). */
 extern const struct ag_live_provider live_demo_provider;
 
-/* A list of texts that ends with NULL: a copy, malloc'd with its texts; NULL stays NULL. */
-char **live_tags_copy(const char *const *tags);
-void live_tags_free(char **tags);
-
 enum live_event_kind {
 	LIVE_READY,
 	LIVE_AUDIO,

@@ -5,6 +5,7 @@
 #include "base/fields.h"
 #include "base/json/json.h"
 #include "base/log/log.h"
+#include "base/texts.h"
 #include "service/thread/ident.h"
 
 #include <ctype.h>
@@ -72,22 +73,13 @@ static bool live_config_read_vad(struct call *call, const cJSON *frame,
 
 /* ---- tools */
 
-static bool has_tag(char *const *tags, const char *tag)
-{
-	for (size_t i = 0; tags && tags[i]; i++) {
-		if (strcmp(tags[i], tag) == 0)
-			return true;
-	}
-	return false;
-}
-
 /* The agent's own tags: what it says, or else whatever its tools have. */
 static bool agent_has_tag(const struct live_agent *agent, const char *tag)
 {
 	if (agent->tags)
-		return has_tag(agent->tags, tag);
+		return texts_has(agent->tags, tag);
 	for (size_t i = 0; agent->tools && i < agent->tools->tool_count; i++) {
-		if (has_tag(agent->tools->tools[i].tags, tag))
+		if (texts_has(agent->tools->tools[i].tags, tag))
 			return true;
 	}
 	return false;
@@ -122,7 +114,7 @@ static bool is_offered(const struct tool *tool, char *const *tags)
 	if (!tool->fn)
 		return false; /* a client's tool: this socket has no frame for its result */
 	for (size_t i = 0; tags && tool->tags && tool->tags[i]; i++) {
-		if (has_tag(tags, tool->tags[i]))
+		if (texts_has(tags, tool->tags[i]))
 			return true;
 	}
 	return !tags;

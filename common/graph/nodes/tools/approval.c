@@ -3,18 +3,14 @@
 #include "graph/nodes/tools/approval.h"
 
 #include "base/json/json.h"
+#include "base/texts.h"
 
 #include <string.h>
 
 /* Whether a tool of that node needs it. */
 static bool approval_is_needed(const struct node *node, const char *tool)
 {
-	if (node->approve_all)
-		return true;
-	for (size_t i = 0; tool && node->approve && node->approve[i]; i++)
-		if (strcmp(node->approve[i], tool) == 0)
-			return true;
-	return false;
+	return node->approve_all || (tool && texts_has(node->approve, tool));
 }
 
 static bool allows(const cJSON *answer, const char *call_id)

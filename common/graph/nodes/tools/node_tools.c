@@ -7,6 +7,7 @@
 #include "base/log/log.h"
 #include "base/memory.h"
 #include "base/os/clock.h"
+#include "base/texts.h"
 #include "tool/mcp/mcp_message.h"
 
 #include <stdlib.h>
@@ -191,15 +192,6 @@ static void add_own(struct node_tools *tools, const struct node *node, bool remo
 	}
 }
 
-static bool node_tools_is_wanted(const struct tool_server *server, const char *name)
-{
-	for (size_t i = 0; server->only && server->only[i]; i++) {
-		if (strcmp(server->only[i], name) == 0)
-			return true;
-	}
-	return !server->only;
-}
-
 /* Of tools with one name the first counts: a server cannot put its own in the place of another. */
 static void add_bound(const struct node *node, struct node_tools *tools, struct bound_tool *bound)
 {
@@ -228,7 +220,7 @@ static void node_tools_hold(const struct node *node, const struct tool_server *s
 	held->bound = xcalloc(offered->count + 1, sizeof(*held->bound));
 	for (size_t i = 0; i < offered->count; i++) {
 		struct bound_tool *bound = &held->bound[i];
-		if (!node_tools_is_wanted(server, offered->items[i].name))
+		if (server->only && !texts_has(server->only, offered->items[i].name))
 			continue;
 		bound->server = server->server;
 		bound->tool = &offered->items[i];
