@@ -179,37 +179,40 @@ static bool within_limit(struct call *call, const struct socket_session *session
 		"Rate limit exceeded. Retry after %" PRId64 "s.", verdict->reset_after);
 }
 
+/* From a frame to a turn that can be opened; false with the error set as its client reads it. */
+static bool frame_read(struct call *call, cJSON *frame, struct turn *turn)
+{
+	struct error *err = &call->error;
+	const char *key;
+	if (error_is_set(err) || !frame_body(call, frame, &key))
+		return false;
+	if (turn_read(turn, call, frame, key) &&
+	    (strcmp(key, RESULTS) != 0 || are_results(call, turn->in.messages)))
+		return true;
+	/* what a run refuses, a frame is refused for with its detail behind the prefix */
+	if (err->kind == ERR_VALIDATION || err->kind == ERR_BAD_REQUEST) {
+		char detail[sizeof(err->detail)];
+		size_t room = sizeof(detail) - sizeof(PREFIX), had = strlen(err->detail);
+		snprintf(detail, sizeof(detail), PREFIX "%.*s",
+		    (int)utf8_cut(err->detail, had < room ? had : room), err->detail);
+		memcpy(err->detail, detail, sizeof(detail));
+	}
+	return false;
+}
+
 enum socket_next socket_frame(struct call *call, const struct socket_session *session,
     const char *text, size_t len, struct chunk_sink *sink)
 {
 	struct turn turn;
-	const char *key;
 	cJSON *frame = socket_parse(call, text, len);
-	if (error_is_set(&call->error) || !frame_body(call, frame, &key)) {
-		socket_refuse(call, frame, sink);
-		return SOCKET_GOES_ON;
-	}
-	if (!turn_read(&turn, call, frame, key) ||
-	    (strcmp(key, RESULTS) == 0 && !are_results(call, turn.in.messages))) {
-		/* what a run refuses, a frame is refused for with its detail behind the prefix */
-		struct error *err = &call->error;
-		if (err->kind == ERR_VALIDATION || err->kind == ERR_BAD_REQUEST) {
-			char detail[sizeof(err->detail)];
-			size_t room = sizeof(detail) - sizeof(PREFIX), had = strlen(err->detail);
-			snprintf(detail, sizeof(detail), PREFIX "%.*s",
-			    (int)utf8_cut(err->detail, had < room ? had : room), err->detail);
-			memcpy(err->detail, detail, sizeof(detail));
-		}
-		socket_refuse(call, frame, sink);
-		return SOCKET_GOES_ON;
-	}
-	if (session->credential_exp && clock_now() / 1000000 >= session->credential_exp) {
+	bool read = frame_read(call, frame, &turn);
+	if (read && session->credential_exp && clock_now() / 1000000 >= session->credential_exp) {
 		error_set(&call->error, ERR_EXPIRED_TOKEN,
 		    "Session expired. Reconnect with a valid token.");
 		socket_refuse(call, frame, sink);
 		return SOCKET_EXPIRED;
 	}
-	if (!within_limit(call, session)) {
+	if (!read || !within_limit(call, session)) {
 		socket_refuse(call, frame, sink);
 		return SOCKET_GOES_ON;
 	}
