@@ -190,8 +190,7 @@ static bool live_keeper_borrow(struct live_keeper *k, struct call *call)
 		return false;
 	bool found =
 	    live_keeper_ops_of(k)->get(storage, &call->ctx, k->arena, id, &k->thread, &call->error);
-	return (found && k->thread.row == k->found.row) ||
-	    error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Thread not found");
+	return (found && k->thread.row == k->found.row) || thread_not_found(call);
 }
 
 static bool live_keeper_change(struct live_keeper *k, struct call *call, struct job *job)

@@ -194,7 +194,7 @@ bool turn_open_background(
 		turn->is_new = turn->thread.created_at == background->record->created_at;
 		return background->entered || turn_go_back(turn);
 	}
-	return error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Thread not found");
+	return thread_not_found(call);
 }
 
 void turn_go_on(struct turn *turn)

@@ -1,188 +1,17 @@
 /* SPDX-License-Identifier: ISC */
-/* Lease, lookup and write of one change; what a removed message takes along. */
+/* What one change writes, and what a removed message takes along. */
 #include "service/thread/change.h"
 
 #include "base/json/json.h"
-#include "base/log/log.h"
 #include "base/os/clock.h"
 #include "graph/message/message.h"
 #include "graph/state.h"
 #include "service/thread/feed.h"
 #include "service/thread/forget.h"
 #include "service/thread/ident.h"
-#include "storage/runs.h"
-
-#include <string.h>
-
-#define ID_ATTEMPTS 5 /* doc/protocol.md#ids */
-
-/* How long a stop waits for the record of a run that it finds in flight. */
-#define STORED_MS 5000
-
-/* How often to look whether a run goes on that its process has left. */
-#define LEFT_LOOK_MS 50
 
 /* So many messages are removed in one transaction, for which everybody else waits. */
 #define REMOVE_PIECE 500
-
-bool thread_refuse_busy(struct call *call, const char *thread_id)
-{
-	return error_set(
-	    &call->error, ERR_THREAD_BUSY, "Thread %s is busy with another run", thread_id);
-}
-
-static int64_t thread_wait_ms(const struct call *call)
-{
-	return (int64_t)(call->service->config->run_wait_timeout * 1000);
-}
-
-struct lease *lease_take(struct call *call, const char *thread_id, enum lease_claim claim)
-{
-	struct storage *storage = call->service->storage;
-	struct lease *lease = storage->threads->lease_acquire(
-	    storage, &call->ctx, thread_id, claim, thread_wait_ms(call), &call->error);
-	if (!lease && !error_is_set(&call->error))
-		thread_refuse_busy(call, thread_id);
-	return lease;
-}
-
-void lease_drop(struct storage *storage, const struct storage_context *ctx, struct lease *lease)
-{
-	struct error err = {0};
-	if (!storage->threads->lease_release(storage, ctx, lease, &err))
-		log_warning("a thread is not free at once: %s", error_why(&err));
-	error_release(&err);
-}
-
-bool thread_is_left(struct call *call, const struct thread *thread)
-{
-	struct storage *storage = call->service->storage;
-	struct run_record record;
-	return thread->status == RUN_RUNNING &&
-	    storage->runs->get(storage, &call->ctx, call->arena, thread->thread_id, thread->run_id,
-		&record, &call->error) &&
-	    record.job && record.status == RUN_RUNNING;
-}
-
-bool thread_take(struct call *call, const char *thread_id, enum lease_claim claim,
-    struct lease **lease, struct thread *thread)
-{
-	struct storage *storage = call->service->storage;
-	int64_t deadline = clock_monotonic_ms() + thread_wait_ms(call);
-	for (;;) {
-		*lease = lease_take(call, thread_id, claim);
-		if (!*lease)
-			return false;
-		if (!storage->threads->lease_thread(
-			storage, &call->ctx, call->arena, *lease, NULL, thread, &call->error))
-			thread_blank(thread, thread_id, call->user_id);
-		bool left = !error_is_set(&call->error) && thread_is_left(call, thread);
-		if (left && !call->service->config->runs_background)
-			left = left_end(call, *lease, thread) && thread_is_left(call, thread);
-		if (!left && !error_is_set(&call->error))
-			return true;
-		lease_drop(storage, &call->ctx, *lease);
-		*lease = NULL;
-		if (!left)
-			return false;
-		if (claim == CLAIM_REJECT || clock_monotonic_ms() >= deadline)
-			return thread_refuse_busy(call, thread_id);
-		clock_sleep_ms(LEFT_LOOK_MS);
-	}
-}
-
-bool thread_take_new(struct call *call, const char *wanted, enum lease_claim claim,
-    struct lease **lease, struct thread *thread)
-{
-	struct storage *storage = call->service->storage;
-	const char *owner = NULL;
-	*lease = NULL;
-	/* one that is there may be busy, and needs no waiting for */
-	if (wanted &&
-	    !storage->threads->owner(
-		storage, &call->ctx, call->arena, wanted, &owner, &call->error))
-		return false;
-	if (!wanted && id_is_unheard(&call->service->ids)) {
-		const char *id = id_make(&call->service->ids, arena_alloc(call->arena, UUID_SIZE));
-		*lease = lease_take(call, id, CLAIM_UNHEARD);
-		thread_blank(thread, id, call->user_id);
-		return *lease;
-	}
-	for (int i = 0; !owner && i < (wanted ? 1 : ID_ATTEMPTS); i++) {
-		const char *id = wanted;
-		if (!id)
-			id = id_make(&call->service->ids, arena_alloc(call->arena, UUID_SIZE));
-		if (!thread_take(call, id, claim, lease, thread))
-			return false;
-		if (!thread->row)
-			return true;
-		lease_drop(storage, &call->ctx, *lease);
-		*lease = NULL;
-	}
-	if (!wanted)
-		return error_set(&call->error, ERR_INTERNAL, NULL);
-	return error_set(&call->error, ERR_THREAD_EXISTS, "Thread %s exists already", wanted);
-}
-
-static bool thread_change_not_found(struct call *call)
-{
-	if (error_is_set(&call->error))
-		return false;
-	return error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Thread not found");
-}
-
-bool thread_find(struct call *call, const char *thread_id, struct thread *thread)
-{
-	struct storage *storage = call->service->storage;
-	if (!thread_id_check(call, "path.thread_id", thread_id))
-		return false;
-	if (storage->threads->get(
-		storage, &call->ctx, call->arena, thread_id, thread, &call->error))
-		return call_owns(call, thread);
-	return thread_change_not_found(call);
-}
-
-/* A thread that is running, but that no run has, is looked at again: only when it has not changed,
- * its process died, else the run just ended. */
-bool thread_look(
-    struct call *call, const char *thread_id, struct thread *thread, struct run_flags *flags)
-{
-	struct storage *storage = call->service->storage;
-	const char *seen = NULL, *run_id;
-	*flags = (struct run_flags){0};
-	for (;;) {
-		if (!thread_find(call, thread_id, thread))
-			return false;
-		if (!storage->threads->lease_running(storage, &call->ctx, thread_id,
-			&flags->running, &flags->stop_requested, &call->error))
-			return false;
-		if (flags->running || thread->status != RUN_RUNNING)
-			return true;
-		run_id = thread->run_id ? thread->run_id : "";
-		if (seen && strcmp(seen, run_id) == 0)
-			return true;
-		seen = run_id;
-	}
-}
-
-bool thread_stored(struct call *call, const char *thread_id, struct thread *thread)
-{
-	struct storage *storage = call->service->storage;
-	bool running, stop;
-	for (int waited = 0;; waited++) {
-		if (storage->threads->get(
-			storage, &call->ctx, call->arena, thread_id, thread, &call->error))
-			return true;
-		if (error_is_set(&call->error) || !call->permission.resource ||
-		    !storage->threads->lease_running(
-			storage, &call->ctx, thread_id, &running, &stop, &call->error) ||
-		    !running)
-			return false;
-		if (waited >= STORED_MS)
-			return error_set(&call->error, ERR_TRANSIENT_STORAGE, NULL);
-		clock_sleep_ms(1);
-	}
-}
 
 bool config_check(struct call *call, const cJSON *body)
 {
@@ -226,7 +55,7 @@ void change_end(struct change *change)
 
 bool change_exists(struct change *change)
 {
-	return change->thread.row || thread_change_not_found(change->call);
+	return change->thread.row || thread_not_found(change->call);
 }
 
 const char *message_stored(struct call *call, const cJSON *message)

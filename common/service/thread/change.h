@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: ISC */
-/* Changes to one thread under its lease (doc/protocol-threads.md#life-of-a-thread,
- * doc/protocol-runs.md#one-run-at-a-time). */
+/* One thread: found, taken with its lease (doc/protocol-runs.md#one-run-at-a-time), and changed
+ * under it (doc/protocol-threads.md#life-of-a-thread). */
 #ifndef AGENTGRAPH_SERVICE_THREAD_CHANGE_H
 #define AGENTGRAPH_SERVICE_THREAD_CHANGE_H
 
 #include "service/service.h"
+
+/* ---- take.c */
 
 /*
  * Takes the thread's lease as claim says, and waits for it no longer than runs.wait_timeout; NULL
@@ -31,8 +33,9 @@ bool thread_take(struct call *call, const char *thread_id, enum lease_claim clai
 bool thread_take_new(struct call *call, const char *wanted, enum lease_claim claim,
     struct lease **lease, struct thread *thread);
 
-/* Sets THREAD_BUSY; false. */
+/* Sets THREAD_BUSY, or "Thread not found" unless there is an error; false. */
 bool thread_refuse_busy(struct call *call, const char *thread_id);
+bool thread_not_found(struct call *call);
 
 /* Gives a lease back; what fails is told in the log alone. */
 void lease_drop(struct storage *storage, const struct storage_context *ctx, struct lease *lease);
@@ -53,6 +56,8 @@ bool thread_look(
  * record says whose it is.
  */
 bool thread_stored(struct call *call, const char *thread_id, struct thread *thread);
+
+/* ---- change.c */
 
 /* Checks the config member of a body that is otherwise ignored; NULL is fine. */
 bool config_check(struct call *call, const cJSON *body);
