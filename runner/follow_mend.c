@@ -33,13 +33,10 @@ static void mend_free(struct mend *mend)
 
 static bool mend_run(struct call *call, const struct mend *mend)
 {
-	struct storage *storage = call->service->storage;
 	struct run_record record;
 	struct thread thread;
 	return record_now(call, mend->thread_id, mend->run_id, &record) &&
-	    !run_status_goes_on(record.status) &&
-	    storage->threads->get(
-		storage, &call->ctx, call->arena, mend->thread_id, &thread, &call->error) &&
+	    !run_status_goes_on(record.status) && call_thread(call, mend->thread_id, &thread) &&
 	    replay_end(call, &record, &thread);
 }
 

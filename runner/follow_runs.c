@@ -222,14 +222,11 @@ static bool followed_run_lives(struct followed_runs *runs, const struct followed
 /* Whether it is another run, which began when this one was over, that has had the thread last. */
 static bool followed_run_has_successor(struct call *call, const struct run_record *record)
 {
-	struct storage *storage = call->service->storage;
 	struct run_record latest;
 	struct thread thread;
-	if (!storage->threads->get(
-		storage, &call->ctx, call->arena, record->thread_id, &thread, &call->error) ||
-	    !thread.run_id || strcmp(thread.run_id, record->run_id) == 0 ||
-	    !storage->runs->get(storage, &call->ctx, call->arena, record->thread_id, thread.run_id,
-		&latest, &call->error))
+	if (!call_thread(call, record->thread_id, &thread) || !thread.run_id ||
+	    strcmp(thread.run_id, record->run_id) == 0 ||
+	    !call_record(call, record->thread_id, thread.run_id, &latest))
 		return false;
 	int64_t begun_at = latest.job ? latest.started_at : latest.created_at;
 	return latest.number > record->number && begun_at >= record->finished_at;

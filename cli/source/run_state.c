@@ -112,13 +112,10 @@ static bool run_state_look(struct call *call, const struct run_name *run,
 	struct thread thread;
 	struct run_record record;
 	uint32_t seen = chunks_word(shared);
-	bool known = storage->threads->get(
-	    storage, &call->ctx, call->arena, run->thread, &thread, &call->error);
+	bool known = call_thread(call, run->thread, &thread);
 	if (!known && !error_is_set(&call->error))
 		return error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Thread not found");
-	if (error_is_set(&call->error) ||
-	    !storage->runs->get(
-		storage, &call->ctx, call->arena, run->thread, run->id, &record, &call->error))
+	if (error_is_set(&call->error) || !call_record(call, run->thread, run->id, &record))
 		return error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Run not found");
 	if (record.kept_until == RUN_NOT_KEPT)
 		return error_set(&call->error, ERR_RESOURCE_NOT_FOUND,

@@ -2,6 +2,7 @@
 /* The context of one call: who makes it, and what its client is told of an error. */
 #include "base/log/log.h"
 #include "service/service.h"
+#include "storage/runs.h"
 
 void call_init(struct call *call, struct service *service, const char *request_id)
 {
@@ -34,6 +35,21 @@ bool call_permit(struct call *call, const struct permission *permission)
 {
 	call->permission = *permission;
 	return access_permit(call->service->access, &call->identity, permission, &call->error);
+}
+
+bool call_thread(struct call *call, const char *thread_id, struct thread *thread)
+{
+	struct storage *storage = call->service->storage;
+	return storage->threads->get(
+	    storage, &call->ctx, call->arena, thread_id, thread, &call->error);
+}
+
+bool call_record(
+    struct call *call, const char *thread_id, const char *run_id, struct run_record *record)
+{
+	struct storage *storage = call->service->storage;
+	return storage->runs->get(
+	    storage, &call->ctx, call->arena, thread_id, run_id, record, &call->error);
 }
 
 bool call_owns(struct call *call, const struct thread *thread)

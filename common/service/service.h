@@ -117,6 +117,12 @@ void call_identify(struct call *call, const struct identity *identity);
 /* Whether its user may do that (access_permit); the permission's texts live as long as the call. */
 bool call_permit(struct call *call, const struct permission *permission);
 
+/* Reads a thread, or the record of a run, as it is stored, whoever's it is; false where there is
+ * none, or with the error set. */
+bool call_thread(struct call *call, const char *thread_id, struct thread *thread);
+bool call_record(
+    struct call *call, const char *thread_id, const char *run_id, struct run_record *record);
+
 /* Whether its user may have a thread that exists, by what call_permit was asked (access_owns). */
 bool call_owns(struct call *call, const struct thread *thread);
 

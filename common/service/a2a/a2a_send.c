@@ -234,11 +234,8 @@ static cJSON *a2a_send_waiting(struct call *call, struct a2a_sending *s)
  * (message_resumes); data answers only what is asked now. */
 static bool a2a_submit_answer(struct call *call, struct a2a_sending *s, cJSON *body)
 {
-	struct storage *storage = call->service->storage;
 	struct thread thread;
-	if (!s->thread_id ||
-	    !storage->threads->get(
-		storage, &call->ctx, call->arena, s->thread_id, &thread, &call->error))
+	if (!s->thread_id || !call_thread(call, s->thread_id, &thread))
 		return !error_is_set(&call->error);
 	if (!a2a_is_new(call, &thread, &s->said))
 		return false;

@@ -108,8 +108,7 @@ static bool lg_find_input(struct call *call, const struct thread *thread,
 	    strcmp(before.thread.run_id, run_id) == 0)
 		return false;
 	if (error_is_set(&call->error) ||
-	    !storage->runs->get(storage, &call->ctx, call->arena, thread->thread_id, run_id,
-		&place->run, &call->error) ||
+	    !call_record(call, thread->thread_id, run_id, &place->run) ||
 	    !storage->runs->messages(
 		storage, &call->ctx, &place->run, false, lg_keep_last, &noting, &call->error))
 		return false;

@@ -24,9 +24,7 @@ bool halt_run(struct call *call, const char *thread_id, const struct lease_aim *
 	if (!storage->threads->lease_stop(
 		storage, &call->ctx, thread_id, aim, running, &call->error))
 		return false;
-	bool left = !*running &&
-	    storage->threads->get(
-		storage, &call->ctx, call->arena, thread_id, &thread, &call->error) &&
+	bool left = !*running && call_thread(call, thread_id, &thread) &&
 	    thread_is_left(call, &thread) && halt_is_meant(aim, thread.run_id);
 	if (!left)
 		return !error_is_set(&call->error);

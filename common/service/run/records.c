@@ -42,13 +42,11 @@ static bool record_settle(struct call *call, struct run_record *record)
 		return true;
 	if (!storage->threads->lease_running(
 		storage, &call->ctx, record->thread_id, &held, &stop, &call->error) ||
-	    !storage->runs->get(storage, &call->ctx, call->arena, record->thread_id, record->run_id,
-		record, &call->error))
+	    !call_record(call, record->thread_id, record->run_id, record))
 		return false;
 	if (record->status != RUN_RUNNING)
 		return true;
-	if (!storage->threads->get(
-		storage, &call->ctx, call->arena, record->thread_id, &thread, &call->error))
+	if (!call_thread(call, record->thread_id, &thread))
 		return false;
 	bool latest = record_is_latest(record, &thread);
 	if (latest) {
@@ -65,10 +63,7 @@ static bool record_settle(struct call *call, struct run_record *record)
 bool record_now(
     struct call *call, const char *thread_id, const char *run_id, struct run_record *record)
 {
-	struct storage *storage = call->service->storage;
-	return storage->runs->get(
-		   storage, &call->ctx, call->arena, thread_id, run_id, record, &call->error) &&
-	    record_settle(call, record);
+	return call_record(call, thread_id, run_id, record) && record_settle(call, record);
 }
 
 /* ---- what a record says ---- */
@@ -243,9 +238,7 @@ bool record_may_begin(struct call *call, const char *thread_id, const char *run_
 		storage, &call->ctx, thread_id, &running, &stop, &call->error))
 		return false;
 	/* most threads are free, which costs no look at records */
-	if (running &&
-	    storage->runs->get(
-		storage, &call->ctx, call->arena, thread_id, run_id, &record, &call->error) &&
+	if (running && call_record(call, thread_id, run_id, &record) &&
 	    record_settle(call, &record) && run_status_goes_on(record.status))
 		return record_refuse_active(call, run_id);
 	return !error_is_set(&call->error);

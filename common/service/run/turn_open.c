@@ -68,8 +68,7 @@ static bool turn_find_replaced(struct turn *turn)
 	struct call *call = turn->call;
 	struct run_record record;
 	if (turn->in.run_id && !turn->is_new &&
-	    call->service->storage->runs->get(call->service->storage, &call->ctx, call->arena,
-		turn->thread.thread_id, turn->run_id, &record, &call->error)) {
+	    call_record(call, turn->thread.thread_id, turn->run_id, &record)) {
 		if (record_is_active(&record))
 			return record_refuse_active(call, turn->run_id);
 		turn->replaces = record.number;

@@ -70,8 +70,7 @@ bool left_end(struct call *call, struct lease *lease, struct thread *thread)
 	struct run_job job;
 	int64_t rows[1], ignored;
 	size_t room = 0;
-	bool ok = storage->runs->get(storage, &call->ctx, call->arena, thread->thread_id,
-		      thread->run_id, &record, &call->error) &&
+	bool ok = call_record(call, thread->thread_id, thread->run_id, &record) &&
 	    storage->runs->recover(storage, &call->ctx, call->service->config->runs_max_attempts,
 		rows, &room, &call->error) &&
 	    storage->runs->ordered(storage, &call->ctx, record.job, &order, &call->error);
@@ -83,7 +82,5 @@ bool left_end(struct call *call, struct lease *lease, struct thread *thread)
 	else if (storage->runs->claim(
 		     storage, &call->ctx, call->arena, record.job, 0, &job, &ignored, &call->error))
 		left_put_back(call, lease, thread, &record, &job);
-	return !error_is_set(&call->error) &&
-	    storage->threads->get(
-		storage, &call->ctx, call->arena, thread->thread_id, thread, &call->error);
+	return !error_is_set(&call->error) && call_thread(call, thread->thread_id, thread);
 }

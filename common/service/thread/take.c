@@ -49,12 +49,10 @@ void lease_drop(struct storage *storage, const struct storage_context *ctx, stru
 
 bool thread_is_left(struct call *call, const struct thread *thread)
 {
-	struct storage *storage = call->service->storage;
 	struct run_record record;
 	return thread->status == RUN_RUNNING &&
-	    storage->runs->get(storage, &call->ctx, call->arena, thread->thread_id, thread->run_id,
-		&record, &call->error) &&
-	    record.job && record.status == RUN_RUNNING;
+	    call_record(call, thread->thread_id, thread->run_id, &record) && record.job &&
+	    record.status == RUN_RUNNING;
 }
 
 bool thread_take(struct call *call, const char *thread_id, enum lease_claim claim,
@@ -124,11 +122,9 @@ bool thread_not_found(struct call *call)
 
 bool thread_find(struct call *call, const char *thread_id, struct thread *thread)
 {
-	struct storage *storage = call->service->storage;
 	if (!thread_id_check(call, "path.thread_id", thread_id))
 		return false;
-	if (storage->threads->get(
-		storage, &call->ctx, call->arena, thread_id, thread, &call->error))
+	if (call_thread(call, thread_id, thread))
 		return call_owns(call, thread);
 	return thread_not_found(call);
 }
@@ -161,8 +157,7 @@ bool thread_stored(struct call *call, const char *thread_id, struct thread *thre
 	struct storage *storage = call->service->storage;
 	bool running, stop;
 	for (int waited = 0;; waited++) {
-		if (storage->threads->get(
-			storage, &call->ctx, call->arena, thread_id, thread, &call->error))
+		if (call_thread(call, thread_id, thread))
 			return true;
 		if (error_is_set(&call->error) || !call->permission.resource ||
 		    !storage->threads->lease_running(

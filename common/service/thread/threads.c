@@ -195,9 +195,7 @@ bool thread_retire(struct call *call, const char *thread_id, int64_t before)
 	    storage, &call->ctx, thread_id, CLAIM_REJECT, 0, &call->error);
 	if (!change.lease)
 		return false;
-	if (storage->threads->get(
-		storage, &call->ctx, call->arena, thread_id, &change.thread, &call->error) &&
-	    change.thread.updated_at < before)
+	if (call_thread(call, thread_id, &change.thread) && change.thread.updated_at < before)
 		gone = threads_delete_thread(&change);
 	change_end(&change);
 	return gone;

@@ -320,15 +320,13 @@ static bool observe_read_view(
 
 cJSON *observe_thread(struct call *call, const char *thread_id, const char *run_id)
 {
-	struct storage *storage = call->service->storage;
 	struct trace_view view = {0};
 	struct thread thread;
 	if (!thread_id_check(call, "path.thread_id", thread_id))
 		return NULL;
 	/* One that is somebody else's is refused.  One that is not stored is nobody's yet: it has
 	 * no traces, though its first run may have begun. */
-	bool is_stored = storage->threads->get(
-	    storage, &call->ctx, call->arena, thread_id, &thread, &call->error);
+	bool is_stored = call_thread(call, thread_id, &thread);
 	if (is_stored ? !call_owns(call, &thread) : error_is_set(&call->error))
 		return NULL;
 	if (is_stored && call->service->traces &&

@@ -79,7 +79,6 @@ static struct lease *background_lease(struct attempt *a)
 static bool background_is_wanted(struct attempt *a)
 {
 	struct call *call = &a->call;
-	struct storage *storage = call->service->storage;
 	const struct run_job *job = a->job;
 	if (job->attempt == 1 && !job->given_back && !a->waited) {
 		a->record = (struct run_record){.number = job->number,
@@ -89,8 +88,7 @@ static bool background_is_wanted(struct attempt *a)
 		    .job = job->row};
 		return true;
 	}
-	return storage->runs->get(storage, &call->ctx, call->arena, job->thread_id, job->run_id,
-		   &a->record, &call->error) &&
+	return call_record(call, job->thread_id, job->run_id, &a->record) &&
 	    a->record.job == job->row && run_status_goes_on(a->record.status);
 }
 

@@ -171,9 +171,8 @@ static bool submission_add(struct submission *s, struct thread *thread, enum sub
 	bool running;
 	if (!call_owns(call, thread))
 		return false;
-	s->is_known = s->turn.in.run_id &&
-	    storage->runs->get(storage, &call->ctx, call->arena, s->job.thread_id, s->job.run_id,
-		&known, &call->error);
+	s->is_known =
+	    s->turn.in.run_id && call_record(call, s->job.thread_id, s->job.run_id, &known);
 	if (s->is_known || error_is_set(&call->error))
 		return s->is_known;
 	bool ok = submission_may_go_back(s, thread) && submission_has_room(s) &&
@@ -204,9 +203,7 @@ static bool submission_add_new(
 							 : CLAIM_ENQUEUE);
 	if (!lease)
 		return false;
-	is_new = is_new ||
-	    !storage->threads->get(
-		storage, &call->ctx, call->arena, s->job.thread_id, thread, &call->error);
+	is_new = is_new || !call_thread(call, s->job.thread_id, thread);
 	*result = SUBMIT_THREAD_GONE;
 	if (is_new) {
 		thread_blank(thread, s->job.thread_id, call->user_id);
@@ -224,13 +221,10 @@ static bool submission_add_new(
 static bool submission_queue(struct submission *s)
 {
 	struct call *call = s->call;
-	struct storage *storage = call->service->storage;
 	enum submit_result result = SUBMIT_THREAD_GONE;
 	struct thread thread;
 	for (int i = 0; i < THREAD_ATTEMPTS && result == SUBMIT_THREAD_GONE; i++) {
-		bool found = s->turn.in.thread_id &&
-		    storage->threads->get(
-			storage, &call->ctx, call->arena, s->job.thread_id, &thread, &call->error);
+		bool found = s->turn.in.thread_id && call_thread(call, s->job.thread_id, &thread);
 		if (error_is_set(&call->error) ||
 		    !(found ? submission_add(s, &thread, &result)
 			    : submission_add_new(s, &thread, &result)))
