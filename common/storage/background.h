@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * A thread of the engine's own: it takes no signals, needs little stack, sleeps on a monotonic
- * clock, and ends when asked. Its lock is there for what it shares with its owner.
+ * A thread for what a process does beside its requests and runs: it takes no signals, needs little
+ * stack, sleeps on a monotonic clock, and ends when asked.  Its lock is there for what it shares
+ * with its owner.
  */
 #ifndef AGENTGRAPH_STORAGE_BACKGROUND_H
 #define AGENTGRAPH_STORAGE_BACKGROUND_H
