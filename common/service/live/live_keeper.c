@@ -220,8 +220,8 @@ static bool live_keeper_change(struct live_keeper *k, struct call *call, struct 
 
 static void live_keeper_complain(struct live_keeper *k, const struct error *err)
 {
-	log_error("what was said on thread %s is not stored: %s", k->found.thread_id,
-	    error_why(err));
+	log_error(
+	    "what was said on thread %s is not stored: %s", k->found.thread_id, error_why(err));
 	pthread_mutex_lock(&k->lock);
 	if (!k->complained)
 		k->unstored = xstrdup(err->detail);
