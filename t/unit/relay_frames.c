@@ -83,6 +83,37 @@ static void a_message_without_room_is_refused(void)
 	CU_ASSERT_EQUAL(room.used, 0);
 }
 
+static struct client longest;
+
+static bool close_longest(void *arg, size_t more)
+{
+	(void)arg;
+	CU_ASSERT(more > 0);
+	if (frames_held(longest.frames) == 0)
+		return false;
+	frames_close(longest.frames, FRAMES_CROWDED, NULL, 0);
+	return true;
+}
+
+static void room_is_made_where_that_can_be(void)
+{
+	struct client second, third;
+	room = (struct frames_room){.max = 100000, .make = close_longest};
+	client_open(&longest);
+	client_open(&second);
+	client_open(&third);
+	CU_ASSERT(send_part(&longest, 95000, 90000));
+	CU_ASSERT(send_part(&second, 95000, 80000));
+	CU_ASSERT_EQUAL(frames_code(longest.frames), 1013);
+	CU_ASSERT_EQUAL(longest.out.len, 4); /* its close frame */
+	CU_ASSERT_EQUAL(room.used, 80000);
+	CU_ASSERT_FALSE(send_part(&third, 90000, 90000));
+	CU_ASSERT_EQUAL(frames_code(third.frames), 1013);
+	client_close(&longest);
+	client_close(&second);
+	client_close(&third);
+}
+
 static void a_small_message_always_passes(void)
 {
 	struct client first, second;
@@ -215,6 +246,7 @@ static void a_message_goes_out_in_parts_with_pings_between(void)
 static const struct unit_test tests[] = {
     {"what is whole takes no room", what_is_whole_takes_no_room},
     {"a message without room is refused", a_message_without_room_is_refused},
+    {"room is made where that can be", room_is_made_where_that_can_be},
     {"a small message always passes", a_small_message_always_passes},
     {"a reason is the same in any pieces", a_reason_is_the_same_in_any_pieces},
     {"a message goes out in parts with pings between",

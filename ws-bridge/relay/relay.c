@@ -132,7 +132,8 @@ bool relay_run(struct relay_settings *settings, int listener, int signals)
 	static struct relay relay;
 	int64_t next_tick = 0;
 	relay = (struct relay){.settings = settings, .signals = signals, .listener = listener};
-	relay.room.max = LONG_MESSAGES * settings->message_limit;
+	relay.room = (struct frames_room){
+	    .max = LONG_MESSAGES * settings->message_limit, .make = client_make_room};
 	relay.epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (relay.epoll < 0 || !relay_watch(&relay, listener, &listener_mark) ||
 	    !relay_watch(&relay, signals, &signal_mark))

@@ -277,6 +277,42 @@ void client_close(struct connection *c, int code, const char *reason, size_t len
 	relay_client_begin_closing(c);
 }
 
+/* A user who is not verified counts for each connection. */
+static const char *relay_client_holder(const struct connection *c)
+{
+	return c->user ? c->user : c->request_id;
+}
+
+static size_t relay_client_holds(const struct connection *c)
+{
+	return c->client_stage == CLIENT_OPEN ? frames_held(c->client.frames) : 0;
+}
+
+bool client_make_room(void *connection, size_t more)
+{
+	struct connection *c = connection, *first = c->relay->connections, *longest = NULL;
+	struct tally held = {0};
+	for (struct connection *o = first; o; o = o->next)
+		if (relay_client_holds(o))
+			tally_add(&held, relay_client_holder(o), (int64_t)relay_client_holds(o));
+	int64_t most = tally_count(&held, relay_client_holder(c)) + (int64_t)more;
+	for (struct connection *o = first; o; o = o->next) {
+		int64_t holds =
+		    relay_client_holds(o) ? tally_count(&held, relay_client_holder(o)) : 0;
+		bool longer = longest && relay_client_holds(o) > relay_client_holds(longest);
+		if (holds > most || (holds == most && longer)) {
+			longest = o;
+			most = holds;
+		}
+	}
+	tally_clear(&held);
+	if (!longest)
+		return false;
+	client_close(longest, FRAMES_CROWDED, NULL, 0);
+	helper_leave(longest, FRAMES_CROWDED);
+	return true;
+}
+
 /* An immediate close could turn into a reset, and the close frame would be lost. */
 void client_flushed(struct connection *c)
 {

@@ -138,6 +138,10 @@ void client_refuse_given(struct connection *c, const struct record *record);
 /* Ends it with a close frame, when it is open. */
 void client_close(struct connection *c, int code, const char *reason, size_t len);
 
+/* Where its message of so many bytes more does not fit among those that are not complete: closes
+ * the longest one of whoever holds more of them than it does; false: nobody does. */
+bool client_make_room(void *connection, size_t more);
+
 /* Everything waiting for it was written. */
 void client_flushed(struct connection *c);
 

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <wslay/wslay.h>
 
-#define CODE_TRY_AGAIN_LATER 1013 /* wslay has no name for it */
 #define CODES_OF_WSLAY 1011 /* those above, which were registered later, it takes for mistakes */
 #define CODES_KNOWN 1014
 #define CLOSE_FRAME 0x88 /* how one begins */
@@ -179,8 +178,10 @@ static void add_chunk(wslay_event_context_ptr wslay,
 	(void)wslay;
 	if (!frames->data_frame || frames->stopped)
 		return;
-	if (room && frames->message.len + len > FRAMES_SMALL && room->used + len > room->max) {
-		relay_frames_fail(frames, CODE_TRY_AGAIN_LATER);
+	while (room && frames->message.len + len > FRAMES_SMALL && room->used + len > room->max) {
+		if (room->make && room->make(frames->setup.arg, len))
+			continue;
+		relay_frames_fail(frames, FRAMES_CROWDED);
 		return;
 	}
 	buf_add(&frames->message, chunk->data, len);
@@ -304,6 +305,11 @@ bool frames_feed(struct frames *frames, const char *data, size_t len)
 		relay_frames_answer(frames);
 	}
 	return !frames->stopped;
+}
+
+size_t frames_held(const struct frames *frames)
+{
+	return frames->message.len;
 }
 
 int frames_code(const struct frames *frames)

@@ -24,11 +24,14 @@ enum frames_role {
  * nothing more is read. */
 typedef bool frames_message(void *arg, bool binary, char *data, size_t len);
 
-#define FRAMES_SMALL 65536 /* a message so long is never refused for the others */
+#define FRAMES_SMALL 65536  /* a message so long is never refused for the others */
+#define FRAMES_CROWDED 1013 /* closes one that is: try again later; wslay has no name for it */
 
-/* What messages that are not complete hold together, over all connections. */
+/* What messages that are not complete hold together, over all connections.  Where so many bytes
+ * more do not fit, make, which may be NULL, closes others; false: they stay. */
 struct frames_room {
 	size_t used, max; /* bytes */
+	bool (*make)(void *arg, size_t more);
 };
 
 struct frames_setup {
@@ -37,7 +40,7 @@ struct frames_setup {
 	struct frames_room *room; /* shared with others, or NULL */
 	struct buf *out;          /* gets what is to be sent */
 	frames_message *on_message;
-	void *arg;
+	void *arg; /* of on_message, and of the room's make */
 };
 
 /* The setup is copied; what it points to stays valid. */
@@ -52,6 +55,9 @@ void frames_free(struct frames *frames);
  * false; frames_code says why.
  */
 bool frames_feed(struct frames *frames, const char *data, size_t len);
+
+/* Bytes of the message that is not complete. */
+size_t frames_held(const struct frames *frames);
 
 /* The code of the peer's close frame (1005: it had none), else the one that was sent to it; 0 while
  * both sides are open. */
