@@ -137,12 +137,11 @@ static int restore_from(
 	if (lock < 0)
 		return 1;
 	/* messages name files, so those are there first */
-	ok = !files || restore_files(&r, files, uploads);
-	if (ok && !storage_restore(config, backup, overwrite, &err)) {
+	ok = storage_may_restore(config, backup, overwrite, &err) &&
+	    (!files || restore_files(&r, files, uploads)) && storage_restore(config, backup, &err);
+	if (error_is_set(&err))
 		complain(1, "restore of %s into %s failed: %s", backup, state,
 		    err.cause[0] ? err.cause : err.detail);
-		ok = false;
-	}
 	if (ok)
 		printf("agentgraph: the databases of %s are in %s\n", backup, state);
 	if (ok && files)

@@ -67,7 +67,7 @@ struct storage *storage_open(const struct config *config, struct shared *shared,
 	return engine ? storage_open_engine(engine, config, shared, err) : NULL;
 }
 
-bool storage_restore(
+bool storage_may_restore(
     const struct config *config, const char *backup, bool overwrite, struct error *err)
 {
 	const struct storage_engine *engine = storage_engine_of(config, err);
@@ -75,7 +75,14 @@ bool storage_restore(
 	if (engine && !engine->can.backup)
 		return error_set(err, ERR_STORAGE, "%s has its own tools for that: %s",
 		    engine->name, engine->backup_tools);
-	return engine && engine->restore(config->state_dir, backup, overwrite, err);
+	return engine && engine->may_restore(config->state_dir, backup, overwrite, err);
+}
+
+bool storage_restore(const struct config *config, const char *backup, struct error *err)
+{
+	const struct storage_engine *engine = storage_engine_of(config, err);
+
+	return engine && engine->restore(config->state_dir, backup, err);
 }
 
 bool storage_copy(const char *from, const char *to, struct copy_report *report, struct error *err)

@@ -87,15 +87,17 @@ struct storage_engine {
 	 */
 	bool (*backup)(struct storage *st, const struct storage_context *ctx, const char *path,
 	    struct error *err);
+	/* Whether a backup is whole, and replaces databases in the state directory with overwrite
+	 * alone. */
+	bool (*may_restore)(
+	    const char *state_dir, const char *backup, bool overwrite, struct error *err);
 	/*
 	 * Puts the databases of a backup into the state directory, of which nobody makes use
-	 * meanwhile, for the owner of that directory.  Databases that are there are only replaced
-	 * with overwrite.  Up to the moment when all copies are complete and on disk nothing has
-	 * changed; a process that dies after that leaves a state that does not open before it was
-	 * restored again.
+	 * meanwhile, for the owner of that directory, where may_restore has let it.  Up to the
+	 * moment when all copies are complete and on disk nothing has changed; a process that dies
+	 * after that leaves a state that does not open before it was restored again.
 	 */
-	bool (*restore)(
-	    const char *state_dir, const char *backup, bool overwrite, struct error *err);
+	bool (*restore)(const char *state_dir, const char *backup, struct error *err);
 
 	const struct copy_ops *copy; /* of sql/copy.h; NULL in an engine that keeps no rows */
 
@@ -157,9 +159,11 @@ struct storage *storage_open_engine(const struct storage_engine *engine,
 
 void storage_close(struct storage *st); /* NULL is fine */
 
-/* A backup back into the state directory (restore above), by the engine that config chooses. */
-bool storage_restore(
+/* A backup back into the state directory (may_restore and restore above), by the engine that config
+ * chooses. */
+bool storage_may_restore(
     const struct config *config, const char *backup, bool overwrite, struct error *err);
+bool storage_restore(const struct config *config, const char *backup, struct error *err);
 
 struct copy_report {
 	/* From time to time: the table, and how many of all rows are copied. */

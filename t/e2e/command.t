@@ -287,9 +287,11 @@ is "$(threads new/state) $(stat -c %a new/state new/state/threads.db | paste -sd
 is "$(cd restored-files && find . -type f) $(cat restored-files/ab/file)" "./ab/file a file" "and the files that are whole"
 run check --state new/state
 is "$CODE" 0 "the service takes it"
+echo more >saved/ab/more
 run restore copy --state new/state --files saved
-is "$CODE" 1 "what is there is not overwritten"
+is "$CODE $(ls restored-files/ab)" "1 file" "what is there is not overwritten, and no file copied then"
 like "$ERR" '/new/state/threads.db exists: --force replaces' "unless one says so"
+rm saved/ab/more
 sqlite3 new/state/threads.db 'DELETE FROM threads'
 touch new/state/threads.db-wal new/state/threads.db-shm
 run restore copy --state new/state --files saved --force
@@ -297,8 +299,8 @@ is "$CODE $(threads new/state) $(cd new/state && ls *.part *-wal restoring 2>/de
 like "$OUT" '0 files were copied to .*, and 1 were there' "files that are there are left alone"
 mkdir empty
 for backup in empty nowhere; do
-	run restore $backup --state new/state --force
-	is "$CODE $(threads new/state)" "1 $(threads copy)" "$backup is no backup, and changes nothing"
+	run restore $backup --state new/state --files saved/incoming --force
+	is "$CODE $(threads new/state) $(ls restored-files)" "1 $(threads copy) ab" "$backup is no backup, and changes nothing"
 done
 cp -r copy torn && printf 'torn' | dd of=torn/threads.db bs=1 seek=4096 conv=notrunc 2>/dev/null && truncate -s 6000 torn/threads.db
 run restore torn --state new/state --force

@@ -163,19 +163,27 @@ bool restore_check(const char *state_dir, struct error *err)
 		what, state_dir, what);
 }
 
-static bool may_replace(const char *state_dir, struct error *err)
+bool engine_may_restore(
+    const char *state_dir, const char *backup, bool overwrite, struct error *err)
 {
-	bool free_of_all = true;
+	char *marker = xasprintf("%s/" RESTORING, state_dir);
+	char *threads = xasprintf("%s/%s", backup, restored[0]);
+	bool ok = access(threads, F_OK) == 0 ||
+	    error_set(err, ERR_STORAGE, "%s is no whole backup: it has no %s", backup, restored[0]);
 
-	for (size_t i = 0; free_of_all && i < RESTORED_COUNT; i++) {
+	/* what an interrupted one left is replaced */
+	overwrite = overwrite || access(marker, F_OK) == 0;
+	for (size_t i = 0; ok && !overwrite && i < RESTORED_COUNT; i++) {
 		char *path = xasprintf("%s/%s", state_dir, restored[i]);
 
 		if (access(path, F_OK) == 0)
-			free_of_all = error_set(err, ERR_STORAGE,
+			ok = error_set(err, ERR_STORAGE,
 			    "%s exists: --force replaces all databases there", path);
 		free(path);
 	}
-	return free_of_all;
+	free(threads);
+	free(marker);
+	return ok;
 }
 
 /* Removes a database with what SQLite keeps beside it. */
@@ -204,8 +212,6 @@ static bool copy_back(
 		ok = database_create(part, err) &&
 		    backup_copy_begin(c, source, state_dir, name, err);
 		free(part);
-	} else if (strcmp(name, restored[0]) == 0) {
-		ok = error_set(err, ERR_STORAGE, "%s is no whole backup: it has no %s", from, name);
 	}
 	free(source);
 	return ok;
@@ -284,12 +290,11 @@ bool restore_clear_copy(const char *state_dir, struct error *err)
 	return ok;
 }
 
-bool engine_restore(const char *state_dir, const char *backup, bool overwrite, struct error *err)
+bool engine_restore(const char *state_dir, const char *backup, struct error *err)
 {
 	char *marker = xasprintf("%s/" RESTORING, state_dir);
 	struct copy copies[RESTORED_COUNT] = {0};
-	bool ok = restore_clear_copy(state_dir, err) &&
-	    (overwrite || access(marker, F_OK) == 0 || may_replace(state_dir, err));
+	bool ok = restore_clear_copy(state_dir, err);
 
 	for (size_t i = 0; ok && i < RESTORED_COUNT; i++)
 		ok = copy_back(&copies[i], backup, state_dir, restored[i], err);

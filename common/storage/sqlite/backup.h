@@ -8,7 +8,10 @@
 bool engine_backup(
     struct storage *st, const struct storage_context *ctx, const char *path, struct error *err);
 
-bool engine_restore(const char *state_dir, const char *backup, bool overwrite, struct error *err);
+bool engine_may_restore(
+    const char *state_dir, const char *backup, bool overwrite, struct error *err);
+
+bool engine_restore(const char *state_dir, const char *backup, struct error *err);
 
 /* False when a restore or a copy into the directory was interrupted in the middle of it. */
 bool restore_check(const char *state_dir, struct error *err);

@@ -51,6 +51,7 @@ const struct storage_engine sqlite_engine = {
     .open = sqlite_open_engine,
     .close = sqlite_close_engine,
     .backup = engine_backup,
+    .may_restore = engine_may_restore,
     .restore = engine_restore,
     .copy = &sqlite_copy,
     .make_room = sqlite_make_room,
