@@ -104,7 +104,8 @@ static size_t media_type_quoted_length(const char *text)
 	for (; text[len] != '"'; len++) {
 		if (text[len] == '\\')
 			len++;
-		if (text[len] < ' ' || text[len] == 0x7f || text[len] == ',')
+		unsigned char c = (unsigned char)text[len];
+		if (c < ' ' || c > '~' || c == ',')
 			return 0;
 	}
 	return len + 1;
