@@ -41,6 +41,7 @@ if [ "$(id -u)" = 0 ]; then
 fi
 
 pids=
+# finish STATUS
 finish()
 {
 	trap '' INT TERM EXIT
@@ -50,9 +51,10 @@ finish()
 	wait $pids 2>/dev/null || :
 	# shellcheck disable=SC2086
 	(cd / && $as "$bin/pg_ctl" -D "$dir/database/data" -m fast -s stop) || :
-	exit 0
+	exit "$1"
 }
-trap finish INT TERM EXIT
+trap 'finish $?' EXIT
+trap 'finish 0' INT TERM
 
 cd "$dir"
 mkdir -p database

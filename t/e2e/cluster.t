@@ -39,6 +39,12 @@ is "$(psql "postgresql:///postgres?host=$WORK/cluster/database&user=agent" -X -q
 kill "$cluster"
 wait_for 60 gone "$cluster"
 ok $? 'a signal ends it all'
+wait "$cluster"
+is $? 0 'as it should'
 is "$(pgrep -f "$WORK/cluster" | wc -l)" 0 'and nothing of it stays'
 tap_pids=
+echo '{' >broken.json
+AGENTGRAPH=$AGENTGRAPH CONFIG=broken.json "$TOP_SRCDIR/examples/cluster/cluster.sh" -n 1 -d "$WORK/cluster" "$port" >out 2>err </dev/null
+is $? 1 'one that cannot start fails'
+like "$(cat err)" 'broken.json' 'and says why'
 done_testing
