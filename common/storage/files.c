@@ -39,7 +39,8 @@ struct files {
 
 /*
  * A disk that is full may not even let the records be opened.  What needs no files is served all
- * the same, and the next one that adds a record tries again.  With the lock, but at the start.
+ * the same, and the next upload tries again, before it has any bytes: what is in memory goes
+ * here.  With the lock, but at the start.
  */
 static bool files_begin(struct files *f, const struct storage_context *ctx, struct error *err)
 {
@@ -155,9 +156,12 @@ void files_close(struct files *f)
 	free(f);
 }
 
-struct blobs *files_store(struct files *f)
+struct blobs *files_store(struct files *f, const struct storage_context *ctx, struct error *err)
 {
-	return f->current;
+	pthread_mutex_lock(&f->lock);
+	bool begun = files_begin(f, ctx, err);
+	pthread_mutex_unlock(&f->lock);
+	return begun ? f->current : NULL;
 }
 
 struct blobs *files_store_of(struct files *f, const struct file_record *record, struct error *err)
@@ -200,10 +204,7 @@ char *files_same_text(
 bool files_add(struct files *f, const struct storage_context *ctx, const struct file_record *record,
     struct error *err)
 {
-	pthread_mutex_lock(&f->lock);
-	bool begun = files_begin(f, ctx, err);
-	pthread_mutex_unlock(&f->lock);
-	return begun && f->records->ops->add(f->records, ctx, record, err);
+	return f->records->ops->add(f->records, ctx, record, err);
 }
 
 void files_touch(

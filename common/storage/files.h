@@ -35,8 +35,9 @@ bool files_check(struct storage *storage, struct error *err);
 
 void files_close(struct files *files); /* NULL is fine */
 
-/* Where new bytes go. */
-struct blobs *files_store(struct files *files);
+/* Where new bytes go, whose record files_add can store then; NULL with err set. */
+struct blobs *files_store(
+    struct files *files, const struct storage_context *ctx, struct error *err);
 
 /* Where the bytes of a record are; NULL with err set when that store is not configured any more. */
 struct blobs *files_store_of(

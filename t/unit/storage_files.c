@@ -96,7 +96,7 @@ static struct file_record record_of(const char *id, const char *backend, const c
 /* A file with the bytes hello. */
 static void put(struct files *f, const char *id)
 {
-	struct blobs *b = files_store(f);
+	struct blobs *b = files_store(f, NULL, &err);
 	struct blob_upload *u = begin(b, id, "hello");
 	char key[BLOB_KEY_SIZE];
 
@@ -168,7 +168,7 @@ static void no_other_path_is_opened(void)
 {
 	static const char *const keys[] = {"../state/files.db", "/etc/passwd", "", "01",
 	    "incoming/" ID, "02/" ID, "01/../01/" ID, "01/0123456789ABCDEF0123456789abcdef"};
-	struct blobs *b = files_store(files);
+	struct blobs *b = files_store(files, NULL, &err);
 
 	for (size_t i = 0; i < UNIT_COUNT(keys); i++) {
 		CU_ASSERT_PTR_NULL(b->ops->open(b, keys[i], &err));
@@ -179,7 +179,7 @@ static void no_other_path_is_opened(void)
 
 static void an_upload_that_ends_leaves_nothing(void)
 {
-	struct blobs *b = files_store(files);
+	struct blobs *b = files_store(files, NULL, &err);
 	struct blob_upload *u = begin(b, ID2, "half");
 	char key[BLOB_KEY_SIZE], text[8] = "";
 
@@ -200,7 +200,7 @@ static void die_with(const char *id, bool published)
 	pid_t pid = fork();
 
 	if (pid == 0) {
-		struct blobs *b = files_store(files);
+		struct blobs *b = files_store(files, NULL, &err);
 		struct blob_upload *u = b->ops->begin(b, id, &err);
 		char key[BLOB_KEY_SIZE];
 
@@ -214,7 +214,7 @@ static void die_with(const char *id, bool published)
 
 static void what_the_dead_left_is_swept(void)
 {
-	struct blobs *b = files_store(files);
+	struct blobs *b = files_store(files, NULL, &err);
 	struct blob_upload *alive = begin(b, "02ffffffffffffffffffffffffffffff", "alive");
 
 	die_with("03ffffffffffffffffffffffffffffff", false);
@@ -239,7 +239,7 @@ static void what_is_recorded_survives_the_sweep(void)
 
 static void a_full_disk_is_told(void)
 {
-	struct blobs *b = files_store(files);
+	struct blobs *b = files_store(files, NULL, &err);
 	struct blob_upload *u = begin(b, ID2, "begin");
 	struct rlimit before, small;
 
@@ -273,7 +273,17 @@ static void memory_is_bounded(void)
 	b->ops->close(b);
 }
 
-/* The shared region is made anew when nobody has it: a new life of the instance. */
+/* A new life of the instance: the shared region is made anew when nobody has it. */
+static void live_anew(void)
+{
+	files_close(files);
+	storage_close(storage);
+	shared_close(shared);
+	shared = shared_open(config.state_dir, &err);
+	storage = open_chosen(&config, shared, &err);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(storage);
+}
+
 static void memory_is_forgotten_and_the_rest_stays(void)
 {
 	struct file_record r;
@@ -285,16 +295,60 @@ static void memory_is_forgotten_and_the_rest_stays(void)
 	CU_ASSERT_TRUE(files_get(other, NULL, arena, ID2, &r, &err));
 	files_close(other);
 	files_close(f);
-	files_close(files);
-	storage_close(storage);
-	shared_close(shared);
-	shared = shared_open(config.state_dir, &err);
-	storage = open_chosen(&config, shared, &err);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(storage);
+	live_anew();
 	files = open_files(BLOBS_LOCAL);
 	CU_ASSERT_EQUAL(count_files(below(config.state_dir, "memory")), 0);
 	CU_ASSERT_FALSE(files_get(files, NULL, arena, ID2, &r, &err));
 	CU_ASSERT_TRUE(files_get(files, NULL, arena, ID, &r, &err));
+}
+
+/* The operations of the engine, but for what a full disk does. */
+static const struct file_record_ops *real_ops;
+static struct file_record_ops full_ops;
+static bool disk_is_full;
+
+static bool prepare_on_full_disk(
+    struct file_records *records, const struct storage_context *ctx, bool make, struct error *e)
+{
+	return disk_is_full ? error_set(e, ERR_TRANSIENT_STORAGE, "the disk is full")
+			    : real_ops->prepare(records, ctx, make, e);
+}
+
+static struct file_records *open_on_full_disk(struct storage *st)
+{
+	struct file_records *records = real_ops->open(st);
+
+	full_ops = *records->ops;
+	full_ops.prepare = prepare_on_full_disk;
+	records->ops = &full_ops;
+	return records;
+}
+
+static void what_comes_after_a_full_disk_is_kept(void)
+{
+	const struct file_record_ops ops = {.open = open_on_full_disk};
+	const struct storage_engine *real = storage->engine;
+	struct file_record r;
+
+	live_anew();
+	struct storage_engine engine = *storage->engine;
+	real_ops = engine.file_records;
+	engine.file_records = &ops;
+	storage->engine = &engine;
+	disk_is_full = true;
+	files = open_files(BLOBS_MEMORY);
+	CU_ASSERT_PTR_NULL(files_store(files, NULL, &err));
+	CU_ASSERT_EQUAL(err.kind, ERR_TRANSIENT_STORAGE);
+	error_release(&err);
+	disk_is_full = false;
+	put(files, ID2);
+	CU_ASSERT_TRUE_FATAL(files_get(files, NULL, arena, ID2, &r, &err));
+	free(files_read(files, &r, 5, &err));
+	CU_ASSERT_FALSE(error_is_set(&err));
+	CU_ASSERT_TRUE(files_remove(files, NULL, &r, &err));
+	storage->engine = real;
+	files_close(files);
+	files = open_files(BLOBS_LOCAL);
 }
 
 static void a_directory_is_checked_before_it_is_made(void)
@@ -371,6 +425,7 @@ static const struct unit_test of_any_engine[] = {
     {"memory is bounded", memory_is_bounded},
     {"memory is forgotten at a restart, and the rest stays",
 	memory_is_forgotten_and_the_rest_stays},
+    {"what comes after a full disk is kept", what_comes_after_a_full_disk_is_kept},
     {"a directory is checked before it is made", a_directory_is_checked_before_it_is_made},
     {"a text is found again by its bytes", a_text_is_found_again_by_its_bytes},
     {"a cloud without a key is refused", a_cloud_without_a_key_is_refused},

@@ -132,8 +132,9 @@ struct upload *upload_begin(struct call *call, const char *filename, const char 
 		u->record.mime_type = media_type_of_name(u->record.filename);
 	if (u->record.mime_type && !upload_type_allowed(u))
 		return NULL;
-	u->blobs = files_store(call->service->files);
-	u->blob = u->blobs->ops->begin(u->blobs, hex_id(u->file_id), &call->error);
+	u->blobs = files_store(call->service->files, &call->ctx, &call->error);
+	if (u->blobs)
+		u->blob = u->blobs->ops->begin(u->blobs, hex_id(u->file_id), &call->error);
 	if (!u->blob)
 		return NULL;
 	u->hash = EVP_MD_CTX_new();
