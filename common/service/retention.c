@@ -17,10 +17,11 @@
 #define DAY_US (86400 * INT64_C(1000000))
 #define FIRST_MS 1000
 #define PAUSE_MS 3600000
-#define OFFICE_MS 5000 /* where another process sees to it: until this one asks again */
-#define STEP 32        /* things looked up at a time */
-#define CHUNKS_STEP 64 /* batches of kept chunks */
-#define BETWEEN_MS 20  /* after each that goes, so that other writers come first */
+#define OFFICE_MS 5000        /* where another process sees to it: until this one asks again */
+#define LOST_US (30 * DAY_US) /* so long other instances are waited for that have the bytes */
+#define STEP 32               /* things looked up at a time */
+#define CHUNKS_STEP 64        /* batches of kept chunks */
+#define BETWEEN_MS 20         /* after each that goes, so that other writers come first */
 
 struct retention {
 	struct background thread;
@@ -58,8 +59,14 @@ static bool retention_remove_file(struct call *call, const char *id, int64_t bef
 	struct files *files = call->service->files;
 	struct file_record record;
 
-	return files_get(files, &call->ctx, call->arena, id, &record, &call->error) &&
-	    record.touched_at < before && files_remove(files, &call->ctx, &record, &call->error);
+	if (!files_get(files, &call->ctx, call->arena, id, &record, &call->error) ||
+	    record.touched_at >= before)
+		return false;
+	/* By the record whoever has the bytes finds them; who has them may never come back. */
+	if (call->service->storage->engine->can.instances &&
+	    record.touched_at >= before - LOST_US && !files_here(files, &record))
+		return false;
+	return files_remove(files, &call->ctx, &record, &call->error);
 }
 
 static bool retention_pause(struct retention *r, int64_t ms)

@@ -80,7 +80,7 @@ struct file_record_ops {
 	    const char *file_id, int64_t now, struct error *err);
 	bool (*remove)(struct file_records *records, const struct storage_context *ctx,
 	    const char *file_id, struct error *err);
-	/* Removes all records of a backend. */
+	/* Removes all records of a backend; none while other instances are there. */
 	bool (*forget)(struct file_records *records, const struct storage_context *ctx,
 	    const char *backend, struct error *err);
 };

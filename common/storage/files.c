@@ -175,6 +175,15 @@ struct blobs *files_store_of(struct files *f, const struct file_record *record, 
 	return NULL;
 }
 
+bool files_here(struct files *f, const struct file_record *record)
+{
+	struct error ignored = {0};
+	struct blobs *blobs = files_store_of(f, record, &ignored);
+
+	error_release(&ignored);
+	return !blobs || !blobs->ops->here || blobs->ops->here(blobs, record->key);
+}
+
 /* ---- records ---- */
 
 bool files_get(struct files *f, const struct storage_context *ctx, struct arena *arena,

@@ -5,7 +5,7 @@
  *
  * The record is written last, when the bytes are in place, so what is listed is whole.  One struct
  * files is shared by all threads of a process.  Bytes in memory are gone when the service starts
- * again, and their records with them.
+ * again, and their records with them, unless other instances have some over the same database.
  */
 #ifndef AGENTGRAPH_STORAGE_FILES_H
 #define AGENTGRAPH_STORAGE_FILES_H
@@ -19,8 +19,9 @@ struct files;
 
 /*
  * Opens (and migrates) the records and the store that MEDIA_STORAGE_TYPE names.  The first
- * process of an instance forgets what was in memory; every one takes away what a dead one left
- * half-stored.  NULL with err set; its detail names the file or variable.  storage outlives it.
+ * process of an instance forgets what was in memory, but for records where another instance is
+ * there; every one takes away what a dead one left half-stored.  NULL with err set; its detail
+ * names the file or variable.  storage outlives it.
  */
 struct files *files_open(
     const struct config *config, struct storage *storage, struct shared *shared, struct error *err);
@@ -42,6 +43,10 @@ struct blobs *files_store(
 /* Where the bytes of a record are; NULL with err set when that store is not configured any more. */
 struct blobs *files_store_of(
     struct files *files, const struct file_record *record, struct error *err);
+
+/* Whether this machine has the bytes of a record, also where that cannot be told.  Of instances
+ * over one database each has what is in its memory, and in its directory. */
+bool files_here(struct files *files, const struct file_record *record);
 
 /* The record, in the arena; false with no error set when there is none. */
 bool files_get(struct files *files, const struct storage_context *ctx, struct arena *arena,

@@ -4,6 +4,10 @@
 -- name: files_connection
 SELECT 1 AS nothing;
 
+-- name: files_forget
+-- Unless there are instances that have some.
+DELETE FROM files WHERE backend = :backend AND (SELECT count(*) FROM instances WHERE NOT gone) <= 1;
+
 -- name: telemetry_setup
 SELECT 1 AS nothing;
 

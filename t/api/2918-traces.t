@@ -1,13 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Traces of two instances over one PostgreSQL: each shows those of both, at once, in the order in which the runs began.
+# Two instances over one PostgreSQL: each shows the traces of both, at once, in the order in which the runs began; and none throws
+# away what the others have, traces or files.
 set -u
 AGENTGRAPH_ENGINE=postgresql
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/run.sh"
+. "$TOP_SRCDIR/t/api/files.sh"
 . "$TOP_SRCDIR/t/api/instances.sh"
 
 printf '{"agent":"builtin:demo"}\n' >agentgraph.json
+export MEDIA_STORAGE_TYPE=memory
 begin a
 begin b
 
@@ -66,10 +69,30 @@ run a y hello new
 on b observe y
 is "$(json '.data.run_ids | join(" ")' "$BODY")" new 'with a thread its traces go, wherever they are from, and not those of who has its name next'
 
+on a upload lost.txt text/plain lost
+lost=$FILE
+on a upload old.txt text/plain old
+old=$FILE
+has() { on "$1" api GET "/v1/files/$2" && [ "$STATUS" = "$3" ]; }
+ok 'has a "$old" 200' 'a file in memory is served by the instance that has it'
+ok 'has b "$old" 404' 'and is no file elsewhere'
+mkdir none
+"$AGENTGRAPH" threads list --state none >/dev/null
+is $? 0 'a command looks into the database'
+ok 'has a "$old" 200' 'which takes no file away'
+days_ago() { PG_DIR=$PG outside none "UPDATE files SET touched_at = touched_at - $2 * 86400000000 WHERE file_id = '$1'"; }
+days_ago "$lost" 100
+days_ago "$old" 40
+printf '{"agent":"builtin:demo","retention":{"files_days":30}}\n' >agentgraph.json
 begin c
+c_log=$SERVE_ERR
 run c many hello c1
 on c observe many
 is "$(json '.data.run_ids[-3:] | join(" ")' "$BODY")" 'a11 b11 c1' 'an instance that begins throws nothing away that others have'
+ok 'wait_for 20 grep -q "retention: .* are gone" "$c_log"' 'it sees to what is old'
+like "$(grep retention: "$c_log")" ': 1 files ' 'takes away the record that nobody with the bytes took away for long'
+ok 'has a "$lost" 404' 'so that it is not there for ever'
+ok 'has a "$old" 200' 'and leaves others to who has them'
 
 on a in_background dead stream '/slow 100 500' "$(thread dead),\"recursion_limit\":100"
 on b wait_for 30 is_running dead

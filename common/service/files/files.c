@@ -24,12 +24,20 @@ static bool may_read(const struct call *call, const struct file_record *record)
 	return config->auth == AUTH_NONE || strcmp(record->owner, call->user_id) == 0;
 }
 
+/* One in memory is gone with the life of the service that has its bytes, as for all others.  What
+ * a directory does not have is a mistake, which is told. */
+static bool is_lost(const struct call *call, const struct file_record *record)
+{
+	return strcmp(record->backend, BLOBS_MEMORY) == 0 &&
+	    !files_here(call->service->files, record);
+}
+
 bool file_find(struct call *call, const char *file_id, struct file_record *record)
 {
 	bool found = blob_id_valid(file_id) &&
 	    files_get(
 		call->service->files, &call->ctx, call->arena, file_id, record, &call->error) &&
-	    may_read(call, record);
+	    may_read(call, record) && !is_lost(call, record);
 	if (found)
 		files_touch(call->service->files, &call->ctx, record);
 	else if (!error_is_set(&call->error))

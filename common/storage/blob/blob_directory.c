@@ -272,6 +272,18 @@ static bool directory_remove(struct blobs *blobs, const char *key, struct error 
 	return true;
 }
 
+static bool directory_here(struct blobs *blobs, const char *key)
+{
+	int root = root_of(directory_of(blobs), false);
+	struct stat st;
+
+	if (root >= 0)
+		errno = ENOENT;
+	return (root >= 0 && key_is_ours(key) &&
+		   fstatat(root, key, &st, AT_SYMLINK_NOFOLLOW) == 0) ||
+	    errno != ENOENT;
+}
+
 /* ---- what is left over ---- */
 
 /* What its writer, which is dead when nobody has it locked, left: both names, or the first. */
@@ -368,7 +380,7 @@ static void directory_close(struct blobs *blobs)
 	.close = directory_close, .begin = directory_begin, .write = directory_write, \
 	.publish = directory_publish, .end = directory_end, .open = directory_open,   \
 	.read = directory_read, .shut = directory_shut, .remove = directory_remove,   \
-	.has_paths = true, .sweep = directory_sweep
+	.here = directory_here, .has_paths = true, .sweep = directory_sweep
 
 static const struct blob_ops local_ops = {.name = BLOBS_LOCAL, DIRECTORY_OPS};
 static const struct blob_ops memory_ops = {
