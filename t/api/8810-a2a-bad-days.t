@@ -23,9 +23,9 @@ is "$(json .id "$BODY")" null 'has no id'
 raw "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":$(printf '%0200d' 0 | tr 0 '[')"
 fault 400 -32700 '.' 'one that is too deep'
 raw ''
-fault 400 -32602 'is required' 'no body'
+fault 400 -32600 'is required' 'no body'
 raw '[{"jsonrpc":"2.0","id":1,"method":"GetTask"}]'
-fault 400 -32602 'must be a JSON object' 'a list of requests'
+fault 400 -32600 'must be a JSON object' 'a list of requests'
 while IFS='|' read -r code pattern body; do
 	raw "$body" 'A2A-Version: 1.0'
 	case $code in -32600) status=400 ;; *) status=200 ;; esac

@@ -68,7 +68,7 @@ cJSON *a2a_response(struct arena *a, const cJSON *id)
 
 /* Of JSON-RPC where the fault is one of the protocol, or of its body; else the HTTP status, as its
  * own numbers stand for what others mean by them. */
-static int a2a_code_of(const struct error_view *view)
+static int a2a_code_of(const struct a2a_post *post, const struct error_view *view)
 {
 	for (size_t i = 0; i < A2A_FAULTS; i++)
 		if (strcmp(a2a_faults[i].word, view->code) == 0)
@@ -79,7 +79,7 @@ static int a2a_code_of(const struct error_view *view)
 		return A2A_PARSE_ERROR;
 	if (strcmp(view->code, error_code(ERR_VALIDATION)) == 0 ||
 	    strcmp(view->code, error_code(ERR_INVALID_INPUT)) == 0)
-		return A2A_INVALID_PARAMS;
+		return cJSON_IsObject(post->body) ? A2A_INVALID_PARAMS : A2A_INVALID_REQUEST;
 	return view->status < 500 ? view->status : A2A_INTERNAL_ERROR;
 }
 
@@ -124,7 +124,7 @@ static cJSON *a2a_violations(struct call *call, const cJSON *details)
 
 cJSON *a2a_error(struct call *call, const struct a2a_post *post, const struct error_view *view)
 {
-	int code = a2a_code_of(view);
+	int code = a2a_code_of(post, view);
 	cJSON *message = a2a_response(call->arena, json_rpc_id(post->body));
 	cJSON *error = json_add(message, "error", cJSON_CreateObject());
 	json_add_int(error, "code", code);
