@@ -183,6 +183,19 @@ for body in '{"metadata":{"a":"b"}}' '{"metadata":{"graph_id":"demo","c":true}}'
 	api POST /lg/threads/search "$body"
 	is "$STATUS $(json 'map(.thread_id) | join(" ")' "$BODY")" '200 t1' "one is found by $body"
 done
+while IFS='|' read -r found members; do
+	api POST /lg/threads/search "{\"ids\":[\"w\",\"nobody\",\"t1\"],$members}"
+	is "$STATUS $(json 'map(.thread_id) | join(" ")' "$BODY")" "200 $found" "of those of ids those that fit: $members"
+done <<'TABLE'
+w t1|"limit":2
+t1|"status":"interrupted"
+w|"status":"idle"
+|"status":"busy"
+t1|"metadata":{"c":true}
+|"metadata":{"a":"b","c":false}
+t1|"offset":1
+|"status":"idle","offset":1
+TABLE
 api POST /lg/threads/search '{"metadata":{"graph_id":"other"}}'
 is "$STATUS $BODY" '200 []' 'of another graph there are none'
 api POST /lg/threads/search '{"select":["thread_id","status"],"limit":1}'

@@ -346,7 +346,27 @@ struct lg_found {
 	const char **ids;
 	size_t most, shown;
 	const cJSON *select;
+	const struct thread_query *query; /* that those ids are to fit; NULL: they do */
+	int64_t skip;                     /* so many of those that fit */
 };
+
+static bool lg_label_differs(void *arg, const struct label *label)
+{
+	const struct label *wanted = arg;
+	return strcmp(label->key, wanted->key) != 0 || strcmp(label->value, wanted->value) != 0;
+}
+
+/* Whether a thread is of those that the listing of threads would have found. */
+static bool lg_found_fits(
+    const struct thread_query *query, const struct thread *thread, const struct run_flags *flags)
+{
+	if (query->statuses && !(query->statuses >> thread_status(thread, flags) & 1))
+		return false;
+	for (size_t i = 0; i < query->label_count; i++)
+		if (labels_each(thread->metadata_json, lg_label_differs, (void *)&query->labels[i]))
+			return false;
+	return true;
+}
 
 /* A thread, where it is still there and the caller's. */
 static int lg_found_place(
@@ -365,6 +385,8 @@ static int lg_found_place(
 			error_release(&call->error);
 		return gone ? 0 : -1;
 	}
+	if ((found->query && !lg_found_fits(found->query, &thread, &flags)) || found->skip-- > 0)
+		return 0;
 	lg_thread_item(call, &thread, &flags, items);
 	lg_select(items, found->select);
 	found->shown++;
@@ -385,24 +407,28 @@ static bool lg_search_repeats(const cJSON *ids, const cJSON *item)
 bool lg_threads_search(struct call *call, const cJSON *body, struct lg_reply *reply)
 {
 	struct lg_found *found = arena_alloc(call->arena, sizeof(*found));
-	struct lg_search s;
+	struct lg_search *s = arena_alloc(call->arena, sizeof(*s));
 	const cJSON *ids, *item;
 	size_t places = 0;
-	if (!lg_search_read(call, body, &s))
+	if (!lg_search_read(call, body, s))
 		return false;
-	ids = s.body.ids;
-	if (s.none) {
+	ids = s->body.ids;
+	if (s->none) {
 		ids = NULL;
 	} else if (!ids) {
-		const cJSON *data = threads_list(call, &s.query);
+		const cJSON *data = threads_list(call, &s->query);
 		if (!data)
 			return false;
 		ids = json_get(data, "threads");
 	}
 	*found = (struct lg_found){.ids = arena_alloc(call->arena,
 				       ((size_t)cJSON_GetArraySize(ids) + 1) * sizeof(*found->ids)),
-	    .most = (size_t)s.body.limit,
-	    .select = s.body.select};
+	    .most = (size_t)s->body.limit,
+	    .select = s->body.select};
+	if (s->body.ids) {
+		found->query = &s->query;
+		found->skip = s->body.offset;
+	}
 	cJSON_ArrayForEach(item, ids) {
 		const char *id =
 		    cJSON_IsObject(item) ? json_str(item, "thread_id") : cJSON_GetStringValue(item);
