@@ -141,6 +141,8 @@ api POST "/lg/threads/b/runs/$run/cancel?wait=0&action=interrupt"
 is "$STATUS/$BODY" 204/ 'it is cancelled'
 api GET "/lg/threads/b/runs/$run"
 is "$(json .status "$BODY")" interrupted 'and over'
+api GET '/lg/threads/b/runs?status=interrupted'
+is "$STATUS $(json 'map(.run_id) | join(" ")' "$BODY")" "200 $run" 'and found by what it says'
 in_background slow lg_wait b "$(run_of '/slow 50 200')"
 wait_for 30 is_running b
 api GET '/lg/threads/b/runs?status=running&limit=1'

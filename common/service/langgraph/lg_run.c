@@ -214,18 +214,18 @@ cJSON *lg_run_create(struct call *call, const char *thread_id, const cJSON *body
 
 cJSON *lg_runs_list(struct call *call, const char *thread_id, struct record_query *query)
 {
-	static const char *const asked[][2] = {{"pending", "queued"}, {"running", "running"},
-	    {"success", "completed"}, {"interrupted", "interrupted"}, {"error", "error"}};
+	static const struct choice asked[] = {{"pending", 1 << RUN_QUEUED},
+	    {"running", 1 << RUN_RUNNING}, {"success", 1 << RUN_COMPLETED},
+	    {"interrupted", 1 << RUN_INTERRUPTED | 1 << RUN_STOPPED}, {"error", 1 << RUN_ERROR},
+	    {NULL, 0}};
 	const char *status = query->status;
 	const cJSON *record;
+	int statuses = 0;
 	query->status = NULL;
-	for (size_t i = 0; status && i < sizeof(asked) / sizeof(asked[0]); i++) {
-		if (strcmp(status, asked[i][0]) == 0)
-			query->status = asked[i][1];
-	}
-	if (status && !query->status)
+	if (status && !choice_find(asked, status, &statuses))
 		error_field(&call->error, ERR_VALIDATION, "query.status", "value_error",
 		    "status must be one of pending, running, success, interrupted, error");
+	query->statuses = (unsigned)statuses;
 	const cJSON *data = records_of_thread(call, thread_id, query);
 	if (!data)
 		return NULL;

@@ -407,8 +407,8 @@ static bool records_read_query(
 {
 	const struct list_query numbers = {.offset = query->offset, .limit = query->limit};
 	struct page page;
-	*list = (struct record_list){.call = call};
-	bool ok = records_read_status(call, query->status, &list->statuses);
+	*list = (struct record_list){.call = call, .statuses = query->statuses};
+	bool ok = query->statuses || records_read_status(call, query->status, &list->statuses);
 	if (query->thread_id)
 		ok = thread_id_check(call, "query.thread_id", query->thread_id) && ok;
 	if (!page_read(call, &numbers, &page) || !ok)

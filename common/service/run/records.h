@@ -16,6 +16,7 @@ cJSON *record_view(struct call *call, const struct run_record *record);
 struct record_query {
 	const char *thread_id; /* of the list of all threads */
 	const char *status;
+	unsigned statuses; /* instead of it, a bit for each, 1 << RUN_ERROR; 0: as it says */
 	const char *offset;
 	const char *limit;
 };
