@@ -89,7 +89,7 @@ bool lg_mode_read(struct call *call, const char *name, unsigned *modes)
 static void lg_read_modes(struct call *call, const cJSON *given, unsigned *modes)
 {
 	const cJSON *item;
-	*modes = given ? 0 : LG_VALUES;
+	*modes = given ? LG_ASKED : LG_VALUES;
 	if (cJSON_IsString(given))
 		lg_mode_read(call, given->valuestring, modes);
 	else

@@ -13,7 +13,8 @@ enum lg_mode {
 	LG_MESSAGES = 4,
 	LG_TUPLES = 8,
 	LG_CUSTOM = 16,
-	LG_EVENTS = 32
+	LG_EVENTS = 32,
+	LG_ASKED = 64 /* tells nothing: the request has named modes, if only such */
 };
 
 /* Adds the bits of a mode of that name; false with the error set. */
