@@ -25,7 +25,7 @@ raw_get() {
 		timeout 60 cgi-fcgi -bind -connect "$SOCKET" </dev/null | sed '1,/^\r\{0,1\}$/d'
 }
 
-printf '{"agent": "builtin:demo", "ag_ui": {"enabled": true}, "langgraph": {"enabled": true}, "runs": {"wait_timeout": 100}}\n' >agentgraph.json
+printf '{"agent": "builtin:demo", "ag_ui": {"enabled": true}, "langgraph": {"enabled": true}, "a2a": {"enabled": true}, "runs": {"wait_timeout": 100}}\n' >agentgraph.json
 STATE=$WORK/state
 api_start --config agentgraph.json
 for i in $(seq "$MESSAGES"); do
@@ -129,5 +129,25 @@ after=$(peak)
 echo "# the peak of the process: $before KiB, then $after KiB"
 ok '[ $((after - before)) -lt $((room * SIZE / 1024)) ]' 'a history of ten megabytes costs little more than some of its states'
 is "$(jq -c '[length, (map(.values.notes | length) | unique)]' history)" '[51,[0,1]]' 'and has all of them'
+
+# A list of tasks, each of two such messages.
+for i in $(seq "$MESSAGES"); do
+	raw_post /v1/a2a "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"message/send\",\"params\":{\"message\":{\"messageId\":\"task-$i\",\"role\":\"user\",\"contextId\":\"tasks\",\"parts\":[{\"kind\":\"text\",\"text\":\"$i\"}]}}}" >task
+done
+change "UPDATE bodies SET body = replace(body, '\"text\":\"', '\"text\":\"' || $zeros)
+	WHERE row IN (SELECT body FROM messages WHERE thread = (SELECT row FROM threads WHERE thread_id = 'tasks'))"
+reset_peak
+before=$(peak)
+token=
+for i in $(seq "$MESSAGES"); do
+	raw_post /v1/a2a "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tasks/list\",\"params\":{\"contextId\":\"tasks\",\"includeArtifacts\":true,\"historyLength\":9$token}}" >page
+	jq -r '.result.tasks[] | "\(.id) \(.artifacts[0].parts[0].text | length > 2000000) \(.history[0].parts[0].text | length)"' page
+	token=$(jq -r '.result.nextPageToken | if . == "" then "" else ",\"pageToken\":\(tojson)" end' page)
+	[ -n "$token" ] || break
+done | sort -u | sed 's/[^ ]* //' | uniq -c | tr -s ' ' >answers
+after=$(peak)
+echo "# the peak of the process: $before KiB, then $after KiB"
+ok '[ $((after - before)) -lt $((3 * room * SIZE / 1024)) ]' 'a list of large tasks has few of them at a time'
+is "$(cat answers)" " $MESSAGES true 2000000" 'and all of them in its pages'
 
 done_testing

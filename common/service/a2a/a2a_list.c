@@ -20,9 +20,10 @@
 
 #define PAGE_MOST 100
 #define PAGE 50
-#define THREADS 128  /* that are looked at together */
-#define COUNTED 1000 /* so far tasks behind a page are counted */
-#define LOOKED 2000  /* threads that are looked at for a page */
+#define PAGE_BYTES (1 << 20) /* a page ends behind the task with which it has so many */
+#define THREADS 128          /* that are looked at together */
+#define COUNTED 1000         /* so far tasks behind a page are counted */
+#define LOOKED 2000          /* threads that are looked at for a page */
 
 struct a2a_item {
 	const char *task_id;
@@ -335,26 +336,46 @@ static bool a2a_list_walk(struct a2a_list *list)
 
 /* ---- a page ---- */
 
-static cJSON *a2a_list_page(struct a2a_list *list)
+/* Adds a task as text, with what it takes to make that gone; *bytes grows by it.  One that has gone
+ * meanwhile is none.  False with the error set. */
+static bool a2a_list_show(
+    struct a2a_list *list, const struct a2a_item *item, cJSON *tasks, size_t *bytes)
 {
 	struct call *call = list->call;
 	const struct a2a_shown shown = {list->old, list->artifacts, list->history};
+	struct arena *kept = call->arena;
+	struct a2a_task task;
+	cJSON *view = NULL;
+	call->arena = arena_new();
+	if (a2a_task_find(call, item->task_id, "read", &task))
+		view = a2a_task_view(call, &task, &shown);
+	char *text = view ? json_print(view) : NULL;
+	arena_free(call->arena);
+	call->arena = kept;
+	if (!text && error_status_of(&call->error) >= 500)
+		return false;
+	error_release(&call->error);
+	if (!text)
+		return true;
+	*bytes += strlen(text);
+	arena_defer(kept, cJSON_free, text);
+	return json_append(tasks, json_raw_reference(text));
+}
+
+static cJSON *a2a_list_page(struct a2a_list *list)
+{
+	struct call *call = list->call;
+	size_t bytes = 0, count = 0;
 	cJSON *result = arena_json(call->arena, cJSON_CreateObject());
 	cJSON *tasks = json_add(result, "tasks", cJSON_CreateArray());
-	const struct a2a_item *last = list->shown + list->shown_count - (list->shown_count > 0);
-	for (size_t i = 0; i < list->shown_count; i++) {
-		struct a2a_task task;
-		cJSON *view = NULL;
-		if (a2a_task_find(call, list->shown[i].task_id, "read", &task))
-			view = a2a_task_view(call, &task, &shown);
-		if (view)
-			cJSON_AddItemReferenceToArray(tasks, view);
-		else if (error_status_of(&call->error) >= 500)
+	while (count < list->shown_count && bytes < PAGE_BYTES)
+		if (!a2a_list_show(list, &list->shown[count++], tasks, &bytes))
 			return NULL;
-		error_release(&call->error);
-	}
+	const struct a2a_item *last = list->shown + count - (count > 0);
 	json_add_str(result, "nextPageToken",
-	    list->more ? arena_printf(call->arena, "%" PRId64 " %s", last->at, last->task_id) : "");
+	    list->more || count < list->shown_count
+		? arena_printf(call->arena, "%" PRId64 " %s", last->at, last->task_id)
+		: "");
 	json_add_int(result, "pageSize", list->page);
 	json_add_int(result, "totalSize", list->total);
 	return result;
