@@ -92,6 +92,59 @@ invoke hello "$(thread t '"run_id":"t.mine"')"
 ask GetTask '{"id":"t.mine"}'
 is "$(state)" TASK_STATE_COMPLETED 'who gives a run such an id has made a task'
 
+# ---- answers that wait, or come too late
+
+# runners SIGNAL: to whoever executes what is queued.
+runners() {
+	for pid in $(children "$SERVE_PID") ${PAIR:+$(children "$(cat "$STATE.2.pid")")}; do
+		case $(readlink "/proc/$pid/exe") in */agentgraph-runner) kill "-$1" "$pid" ;; esac
+	done
+}
+# asks CONTEXT: a task that asks; before is a checkpoint before it.
+asks() {
+	send hello "\"contextId\":\"$1\""
+	api GET "/v1/threads/$1/history?limit=1"
+	before=$(json '.data.history[0].checkpoint_id' "$BODY")
+	send '/ask one' "\"contextId\":\"$1\""
+	task=$(json .result.task.id "$BODY")
+}
+# asks_anew CONTEXT: the task CONTEXT.b, which asks, takes the place of that one.
+asks_anew() { invoke '/ask two' "$(thread "$1" "\"run_id\":\"$1.b\",\"checkpoint_id\":\"$before\"")"; }
+asks_still() {
+	ask GetTask "{\"id\":\"$1.b\"}"
+	is "$(state)" TASK_STATE_INPUT_REQUIRED "$2"
+}
+
+asks late
+lock_threads "$STATE" 1 # what has taken the thread is not seen to ask before
+in_background anew asks_anew late
+wait_for 1 is_running late
+send answer "\"taskId\":\"$task\""
+wait "$lock_pid"
+a2a_fault -32004 UNSUPPORTED_OPERATION 'wait for an answer any more|is over' 'an answer that waits for its context answers its task alone'
+collect anew
+asks_still late 'not what another one asks by then'
+
+asks queued
+runners STOP
+answer="{$(message answer "\"taskId\":\"$task\""),\"configuration\":{\"returnImmediately\":true}}"
+ask SendMessage "$answer"
+is "$(json .result.task.id "$BODY") $(state)" "$task TASK_STATE_SUBMITTED" 'an answer in the background waits for its turn'
+send other "\"taskId\":\"$task\"" '"configuration":{"returnImmediately":true}'
+a2a_fault -32004 UNSUPPORTED_OPERATION 'worked on' 'another one is not'
+api GET '/v1/threads/queued/runs?status=queued'
+is "$(json '.data.runs | length' "$BODY")" 1 'it is there once'
+asks_anew queued
+runners CONT
+has_failed() {
+	ask GetTask "{\"id\":\"$task\"}"
+	[ "$(state)" = TASK_STATE_FAILED ]
+}
+wait_for 20 has_failed
+is "$(json .result.status.message.parts[0].text "$BODY")" "Nothing to answer: run $task does not wait any more" \
+	'when its turn comes it answers its task alone'
+asks_still queued 'not what another one asks then'
+
 # ---- a client that leaves
 
 in_background left send '/slow 5 300' '"contextId":"left"'

@@ -155,9 +155,12 @@ static bool a2a_choose_task(struct turn *turn, struct a2a_sending *s)
 {
 	struct call *call = turn->call;
 	const struct thread *thread = &turn->thread;
+	struct a2a_task task;
 	if (thread->row && !a2a_is_new(call, thread, &s->said))
 		return false;
-	if (s->task_id && !a2a_waits(thread))
+	if (s->task_id && !a2a_task_read(call, s->task_id, &task))
+		return false;
+	if (s->task_id && task.state != A2A_INPUT_REQUIRED)
 		return a2a_fault(call, A2A_UNSUPPORTED_OPERATION,
 		    "Task '%.200s' does not wait for an answer any more", s->task_id);
 	if (!s->task_id)
@@ -231,16 +234,21 @@ static cJSON *a2a_send_waiting(struct call *call, struct a2a_sending *s)
 /* ---- in the background ---- */
 
 /* Whether the context may still hear it.  What is asked then, if anything, is answered by its text
- * (message_resumes); data answers only what is asked now. */
-static bool a2a_submit_answer(struct call *call, struct a2a_sending *s, cJSON *body)
+ * (message_resumes); data answers only what is asked now, and who names a task only what that asks,
+ * be it by a run of another protocol. */
+static bool a2a_submit_answer(
+    struct call *call, struct a2a_sending *s, cJSON *body, const char **answers)
 {
 	struct thread thread;
 	if (!s->thread_id || !call_thread(call, s->thread_id, &thread))
 		return !error_is_set(&call->error);
 	if (!a2a_is_new(call, &thread, &s->said))
 		return false;
-	if (!s->task_id)
-		s->task_id = a2a_task_of_pause(call, &thread);
+	const char *asks = a2a_task_of_pause(call, &thread);
+	if (s->task_id)
+		*answers = asks || !a2a_waits(&thread) ? s->task_id : thread.run_id;
+	else
+		s->task_id = asks;
 	if (a2a_waits(&thread) && s->said.data)
 		cJSON_AddItemReferenceToObject(body, "resume", (cJSON *)s->said.data);
 	return true;
@@ -253,7 +261,8 @@ static cJSON *a2a_submit(struct call *call, struct a2a_sending *s)
 	const struct permission permission = {"graph", "invoke", s->thread_id};
 	cJSON *body = a2a_run_body(call, s, "messages");
 	const struct push *first;
-	if (!call_permit(call, &permission) || !a2a_submit_answer(call, s, body) ||
+	struct background_beside beside = {.message_resumes = true};
+	if (!call_permit(call, &permission) || !a2a_submit_answer(call, s, body, &beside.answers) ||
 	    !a2a_take_push(call, s, &first))
 		return NULL;
 	const char *run_id =
@@ -263,7 +272,7 @@ static cJSON *a2a_submit(struct call *call, struct a2a_sending *s)
 		a2a_push_of_new(s->push, run_id);
 	if (!s->task_id)
 		s->task_id = run_id;
-	const struct background_beside beside = {.message_resumes = true, .push = first};
+	beside.push = first;
 	return background_submit(call, body, &beside) ? a2a_sent(call, s) : NULL;
 }
 

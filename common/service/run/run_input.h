@@ -32,6 +32,9 @@ struct run_input {
 	 * message is said again (doc/protocol-messages.md#messages). */
 	bool only_new;
 	bool message_resumes;  /* what a user says answers a pause, whatever the config says */
+	/* It is for a pause of that run, or of one whose id is that and another one behind a point,
+	 * and refused without it; NULL: for whatever is asked. */
+	const char *answers;
 	bool ends_with_client; /* a run whose client leaves ends before its next node */
 	struct client_tools client_tools;
 };

@@ -141,6 +141,16 @@ static bool turn_decide_apart(struct turn *turn)
 	return files_resolve(turn->call, turn->bring);
 }
 
+/* Whether the thread waits for the answer that it is, if it is one. */
+static bool turn_is_asked(const struct turn *turn, bool paused)
+{
+	const char *answers = turn->in.answers, *asks = turn->thread.run_id;
+	size_t len = answers ? strlen(answers) : 0;
+	return !answers ||
+	    (paused && asks && strncmp(asks, answers, len) == 0 &&
+		(!asks[len] || asks[len] == '.'));
+}
+
 static bool turn_decide(struct turn *turn)
 {
 	struct call *call = turn->call;
@@ -155,6 +165,9 @@ static bool turn_decide(struct turn *turn)
 		return true;
 	}
 	turn->entry = RUN_FROM_START;
+	if (!turn_is_asked(turn, paused))
+		return error_set(&call->error, ERR_INVALID_INPUT,
+		    "Nothing to answer: run %.200s does not wait any more", turn->in.answers);
 	if (turn->in.has_resume && !paused)
 		return error_set(&call->error, ERR_INVALID_INPUT,
 		    "Nothing to resume: this thread is not paused at an interrupt");

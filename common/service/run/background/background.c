@@ -282,6 +282,7 @@ static void background_run(struct attempt *a, struct lease *lease)
 	if (!ok)
 		turn = (struct turn){.call = call, .run_id = job->run_id};
 	turn.in.message_resumes = cJSON_IsTrue(json_get(body, BACKGROUND_MESSAGE_RESUMES));
+	turn.in.answers = json_str(body, BACKGROUND_ANSWERS);
 	turn.thread.thread_id = job->thread_id;
 	ok = turn_open_background(&turn, lease, &a->run) && ok;
 	if (ok && cJSON_IsTrue(json_get(body, BACKGROUND_GOES_ON)))

@@ -16,10 +16,12 @@
 #define BACKGROUND_MODES "lg_modes" /* in the body that is kept with a job, as are the next */
 #define BACKGROUND_GOES_ON "lg_goes_on"
 #define BACKGROUND_MESSAGE_RESUMES "message_resumes"
+#define BACKGROUND_ANSWERS "answers_run"
 struct background_beside {
 	int64_t modes;        /* run_input.modes */
 	bool goes_on;         /* turn_go_on */
 	bool message_resumes; /* run_input.message_resumes */
+	const char *answers;  /* run_input.answers */
 	const struct push *push;
 };
 

@@ -68,7 +68,8 @@ static bool submission_read(struct submission *s, const cJSON *body)
 static const char *submission_body(struct submission *s, const cJSON *body)
 {
 	static const char *const heeded[] = {"thread_id", "webhook", "delay", "metadata",
-	    "multitask_strategy", BACKGROUND_MODES, BACKGROUND_GOES_ON, BACKGROUND_MESSAGE_RESUMES};
+	    "multitask_strategy", BACKGROUND_MODES, BACKGROUND_GOES_ON, BACKGROUND_MESSAGE_RESUMES,
+	    BACKGROUND_ANSWERS};
 	const cJSON *config = json_opt(body, "config"), *item;
 	cJSON *out = cJSON_CreateObject(), *ids = cJSON_CreateObject();
 	cJSON_ArrayForEach(item, config) {
@@ -91,6 +92,8 @@ static const char *submission_body(struct submission *s, const cJSON *body)
 		cJSON_AddTrueToObject(out, BACKGROUND_GOES_ON);
 	if (s->beside.message_resumes)
 		cJSON_AddTrueToObject(out, BACKGROUND_MESSAGE_RESUMES);
+	if (s->beside.answers)
+		json_add_str(out, BACKGROUND_ANSWERS, s->beside.answers);
 	char *text = arena_print(s->call->arena, out);
 	cJSON_Delete(out);
 	return text;
