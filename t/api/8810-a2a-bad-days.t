@@ -130,6 +130,8 @@ runners STOP
 answer="{$(message answer "\"taskId\":\"$task\""),\"configuration\":{\"returnImmediately\":true}}"
 ask SendMessage "$answer"
 is "$(json .result.task.id "$BODY") $(state)" "$task TASK_STATE_SUBMITTED" 'an answer in the background waits for its turn'
+ask SendMessage "$answer"
+is "$(json .result.task.id "$BODY") $(state)" "$task TASK_STATE_SUBMITTED" 'sent again it is known'
 send other "\"taskId\":\"$task\"" '"configuration":{"returnImmediately":true}'
 a2a_fault -32004 UNSUPPORTED_OPERATION 'worked on' 'another one is not'
 api GET '/v1/threads/queued/runs?status=queued'

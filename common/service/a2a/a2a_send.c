@@ -47,6 +47,17 @@ static const struct field_row old_configuration_rows[] = {HISTORY,
     FIELD(a2a_sending, blocking, .kind = &field_bool),
     FIELD_AT("pushNotificationConfig", a2a_sending, given, FIELD_OBJECT), FIELDS_END};
 
+/* Whether it is in the queue as an answer to the task, or was. */
+static bool a2a_answers_already(
+    struct call *call, const struct a2a_task *task, const char *message_id)
+{
+	const char *run_id = a2a_task_id_of(call, task->id, message_id);
+	size_t i = 0;
+	while (i < task->count && strcmp(task->runs[i].run_id, run_id) != 0)
+		i++;
+	return i < task->count;
+}
+
 /* The context of a task is that of its messages. */
 static bool a2a_read_task(struct call *call, struct a2a_sending *s, const char *action)
 {
@@ -57,7 +68,8 @@ static bool a2a_read_task(struct call *call, struct a2a_sending *s, const char *
 		return a2a_fault(call, A2A_INVALID_PARAMS,
 		    "message.contextId must be '%.200s', the context of the task",
 		    task.thread.thread_id);
-	if (task.state != A2A_INPUT_REQUIRED)
+	if (task.state != A2A_INPUT_REQUIRED &&
+	    !(s->immediately && a2a_answers_already(call, &task, s->said.message_id)))
 		return a2a_fault(call, A2A_UNSUPPORTED_OPERATION,
 		    "Task '%.200s' is %s and takes no message", task.id,
 		    a2a_state_is_over(task.state) ? "over" : "being worked on");
