@@ -11,13 +11,17 @@ python3 -B "$TOP_SRCDIR/t/api/mcp-http-server.py" &
 tap_pids="$! $tap_pids"
 wait_for 60 test -f port || tap_bail 'the server does not start'
 
-tools_graph "{\"mcp\": {\"url\": \"http://127.0.0.1:$(cat port)/mcp\"}}"
+tools_graph "{\"mcp\": {\"url\": \"http://127.0.0.1:$(cat port)/mcp\", \"headers\": {\"Authorization\": \"Bearer kept-secret\"}}}"
 api_start --config agentgraph.json
 
 names() { api GET /v1/graph/tools; json '[.data.nodes[0].tools[].name] | join(" ")' "$BODY"; }
-changed() { [ "$(names)" = 'slow later' ]; }
+changed() { [ "$(names)" = 'slow wrong barred spent later' ]; }
 
 is "$(told slow)" 'at last' 'a stream that breaks off is taken up again, also behind a 503'
 ok 'wait_for 60 changed' 'a server that could not be listened to for a while is listened to again'
+
+is "$(told 'wrong && slow')" '! no such town (-32602) | at last' 'a refusal with 400 is the answer of its call'
+is "$(grep -cx wrong asked) $(grep -cx initialize asked)" '1 1' 'which is made once, and the session goes on'
+
 
 done_testing

@@ -3,7 +3,9 @@
 
 It listens to GET with a stream that ends, then with a connection that ends, then with 503, and then
 says that its tools have changed.  The tool slow breaks its stream off; who asks for the rest gets 503
-first.
+first.  wrong, barred and spent are refused, which the last two do with the key that came along.  At /busy its
+tools change with each list, each stream ends at once and wants to be taken up at once, and no call comes to
+its end.  What is asked is a word each in the file "asked", or "busy".
 """
 
 import json
@@ -12,6 +14,8 @@ import time
 
 import mcp_peer
 
+CHANGED = 'data: {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n\n'
+PART = 'id: 9\nretry: 0\ndata: {"jsonrpc":"2.0","method":"notifications/progress"}\n\n'
 lock = threading.Lock()
 seen = {"listen": 0, "resume": 0, "slow": None}
 
@@ -21,18 +25,27 @@ def tool(name):
 
 
 def tools():
-    return [tool("slow")] + ([tool("later")] if seen["listen"] > 3 else [])
+    named = [tool(name) for name in ("slow", "wrong", "barred", "spent")]
+    return named + ([tool("later")] if seen["listen"] > 3 else [])
 
 
 class Handler(mcp_peer.Handler):
     def reply(self, number, result):
         return json.dumps({"jsonrpc": "2.0", "id": number, "result": result})
 
+    def error(self, message):
+        return json.dumps({"jsonrpc": "2.0", "id": self.id, "error": {"code": -32602, "message": message}})
+
+    def failure(self, text):
+        return self.reply(self.id, {"isError": True, "content": [{"type": "text", "text": text}]})
+
     def stream(self, events):
         self.answer(200, events, "text/event-stream")
 
     def do_POST(self):
         message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.id = message.get("id")
+        self.note(message.get("params", {}).get("name", message.get("method")))
         if "id" not in message:
             self.answer(202)
         elif message["method"] == "initialize":
@@ -41,17 +54,45 @@ class Handler(mcp_peer.Handler):
                 "capabilities": {"tools": {"listChanged": True}}}))
         elif message["method"] == "tools/list":
             with lock:
-                self.answer(200, self.reply(message["id"], {"tools": tools()}))
+                listed = self.reply(message["id"], {"tools": tools()})
+            if self.busy():
+                self.stream(f"{CHANGED}data: {listed}\n\n")
+            else:
+                self.answer(200, listed)
         elif message["method"] != "tools/call":
             self.answer(404)
+        elif self.busy():
+            self.stream(PART)
         else:
-            seen["slow"] = message["id"]
+            self.call(message["params"]["name"])
+
+    def call(self, name):
+        key = self.headers["Authorization"]
+        if name == "slow":
+            seen["slow"] = self.id
             self.stream("id: 7\nretry: 10\ndata:\n\n")
+        elif name == "wrong":
+            self.answer(400, self.error("no such town"))
+        elif name == "barred":
+            self.answer(403, self.error("." * 290 + key))
+        else:
+            self.answer(200, self.failure(f"{key} is used up, {key.split()[1]}"))
+
+    def busy(self):
+        return self.path == "/busy"
+
+    def note(self, what):
+        with lock, open("busy" if self.busy() else "asked", "a") as asked:
+            print(what, file=asked)
 
     def do_DELETE(self):
         self.answer(200)
 
     def do_GET(self):
+        if self.busy():
+            resumed = self.headers["Last-Event-ID"]
+            self.note("resume" if resumed else "listen")
+            return self.stream(PART if resumed else "retry: 0\ndata:\n\n")
         if self.headers["Last-Event-ID"]:
             return self.resume()
         with lock:
@@ -67,7 +108,7 @@ class Handler(mcp_peer.Handler):
             self.send_response(200)
             self.send_header("Content-Type", "text/event-stream")
             self.end_headers()
-            self.wfile.write(b'data: {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n\n')
+            self.wfile.write(CHANGED.encode())
             time.sleep(600)
 
     def resume(self):

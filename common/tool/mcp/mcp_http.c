@@ -263,7 +263,7 @@ static void exchange_release(struct exchange *x)
 	free(x->last_id);
 }
 
-/* Whether a refusal is the reply, where the server has no session that it may have forgotten. */
+/* Whether a refusal is the reply: 404 in a session says that this is over. */
 static bool mcp_http_is_refusal(struct exchange *x)
 {
 	if (!x->pending || x->response.status / 100 != 4)
@@ -273,7 +273,7 @@ static bool mcp_http_is_refusal(struct exchange *x)
 	cJSON_Delete(json);
 	pthread_mutex_lock(&x->server->lock);
 	x->pending->status = x->response.status;
-	ours = ours && !x->server->session_id;
+	ours = ours && (x->response.status == 400 || !x->server->session_id);
 	pthread_mutex_unlock(&x->server->lock);
 	return ours;
 }
