@@ -22,6 +22,10 @@ ok 'wait_for 60 changed' 'a server that could not be listened to for a while is 
 
 is "$(told 'wrong && slow')" '! no such town (-32602) | at last' 'a refusal with 400 is the answer of its call'
 is "$(grep -cx wrong asked) $(grep -cx initialize asked)" '1 1' 'which is made once, and the session goes on'
+told 'barred && spent' >refusals
+like "$(cat refusals)" '^! the server answered 403: \.{290}\** \| ! \*+ is used up, \*+$' \
+	'a server that repeats the key in what it refuses'
+unlike "$(cat refusals)" 'kept|Bearer' 'does not tell it'
 
 
 done_testing

@@ -31,6 +31,7 @@ is "$(wc -l <forms | tr -d ' ')" 2 'once'
 invoke 'book {}' "$(thread a)"
 resume '"Monday"' a
 is "$(json '.data.messages[-1].content[0].text' "$BODY")" 'booked Monday' 'a question goes the same way'
+is "$(told leak)" '! no more for ********* (-32001)' 'a server that repeats a token does not tell it'
 unlike "$(cat "$SERVE_ERR")" 's/cret|Bearer t' 'and the log has no secret'
 serve_stop
 

@@ -3,7 +3,8 @@
 
     mcp-asking-server.py new|old|locked
 
-locked is new for who has a token, which it gives itself to agent:s/cret, and which ends when there is a file "revoked".
+locked is new, and at /mcp/old old, for who has a token, which it gives itself to agent:s/cret, and which ends when there is
+a file "revoked".  Its tool leak is refused with the token; the end of a session is a line in "ended", with whether it had one.
 new speaks 2026-07-28 and has no session: a question is a result, and its state comes back with the answer.  old
 speaks 2025-11-25: a question is a request in the stream that answers the call.  Each request is a line in "seen".
 """
@@ -56,7 +57,7 @@ def steps(name, args):
 
 def tools():
     named = [{"name": name, "inputSchema": schema(text={"type": "string", "x-mcp-header": "Text"})}
-             for name in ("plain", "book", "order", "count")]
+             for name in ["plain", "book", "order", "count"] + ["leak"] * LOCKED]
     bad = {"name": "bad", "inputSchema": schema(a={"type": "object", "x-mcp-header": "A"})}
     later = [{"name": "later", "inputSchema": schema()}] if os.path.exists("changed") else []
     return named + [bad] + later
@@ -78,6 +79,8 @@ class Handler(mcp_peer.Handler):
         if LOCKED and not self.allowed():
             return self.refuse()
         self.id, self.params = message.get("id"), message.get("params", {})
+        if LOCKED and self.params.get("name") == "leak":
+            return self.error(200, -32001, f"no more for {self.headers['Authorization']}")
         names = ("MCP-Protocol-Version", "Mcp-Session-Id", "Mcp-Method", "Mcp-Name", "Mcp-Param-Text")
         with lock, open("seen", "a") as seen:
             print(json.dumps({"message": message, "headers": {n: self.headers[n] for n in names}}), file=seen)

@@ -90,7 +90,7 @@ for kind in '1.0 yes' '1.0 no' '0.3 yes' '0.3 no'; do
 	is "$(jq -rs 'map(.headers.authorization) | unique | join(" ")' calls.log)" 'Bearer secret' "$kind: with the header of the configuration"
 	is "$(jq -rs 'map(.headers["a2a-version"])[:2] | join(" ")' calls.log)" "1.0 ${kind% *}" "$kind: in the version that its card names"
 	serve_stop
-	calls "$PARROT"
+	calls "$PARROT" '"headers": {"Authorization": "Bearer ${PARROT_TOKEN}"}'
 	ask 'hello' q
 	ask 'ask your name?' q
 	is "$(json '.data.meta.interrupt.data.question' "$BODY")" 'your name?' "$kind: its question pauses the run"
@@ -99,8 +99,8 @@ for kind in '1.0 yes' '1.0 no' '0.3 yes' '0.3 no'; do
 	is "$(jq -rs 'map(select(.body.params.message).body.params.message.contextId) | .[-3:] | map(. == null) | join(" ")' calls.log) \
 $(jq -rs '[.[] | .body.params.message // empty | .taskId != null] | .[-3:] | join(" ")' calls.log)" \
 		'true false false false false true' "$kind: in its context and its task"
-	ask 'fail because' q
-	like "$STATUS $HEARD" '^500 .*its task failed: because' "$kind: what fails says why"
+	ask 'fail because of Bearer secret' q
+	like "$STATUS $HEARD" '^500 .*its task failed: because of \*+$' "$kind: what fails says why, without the key"
 	serve_stop
 	kill "$parrot"
 done

@@ -184,6 +184,27 @@ static void check_redacted(const char *text, const char *expected, int line)
 #define GIVES(text, expected) check_redacted(text, expected, __LINE__)
 #define KEEPS(text) check_redacted(text, text, __LINE__)
 
+static void known_secrets_are_struck(void)
+{
+	static const struct {
+		const char *secret, *text, *expected;
+	} rows[] = {
+	    {"k3y-of-ours", "k3y-of-ours? k3y-of-ours", "***********? ***********"},
+	    {"Bearer k3y-of-ours", "no Bearer k3y-of-ours, k3y-of-ours",
+		"no ******************, ***********"},
+	    {"Bearer abc", "abc Bearer abc", "abc **********"},
+	    {"eu", "eu is closed", "eu is closed"},
+	    {"", "nothing", "nothing"},
+	};
+	for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
+		char text[64];
+		unit_row("%s", rows[i].secret);
+		snprintf(text, sizeof(text), "%s", rows[i].text);
+		redact_known(text, rows[i].secret);
+		CU_ASSERT_STRING_EQUAL(text, rows[i].expected);
+	}
+}
+
 static void assigned_secrets_are_redacted(void)
 {
 	GIVES("password=hunter2 user=bob", "password=***REDACTED*** user=bob");
@@ -329,6 +350,7 @@ static const struct unit_test tests[] = {
     {"a record is valid UTF-8", a_record_is_valid_utf8},
     {"a long line is cut at a character", a_long_line_is_cut_at_a_character},
     {"errno survives", errno_survives},
+    {"known secrets are struck", known_secrets_are_struck},
     {"assigned secrets are redacted", assigned_secrets_are_redacted},
     {"secrets in JSON are redacted", secrets_in_json_are_redacted},
     {"every telling name is known", every_telling_name_is_known},

@@ -10,6 +10,7 @@
 #define LONGEST_RUN 32
 #define KEPT 4 /* characters at each end of a longer one */
 #define MAX_DEPTH 10
+#define SHORTEST_KNOWN 4
 
 static const char *const telling[] = {"token", "password", "secret", "key", "credential", "auth",
     "bearer", "jwt", "session", "cookie", "passphrase", "pin", "ssn", "credit_card"};
@@ -200,4 +201,19 @@ void redact(struct buf *out, const char *text)
 			buf_putc(out, *s++);
 		}
 	}
+}
+
+static void redact_strike(char *text, const char *secret)
+{
+	size_t len = strlen(secret);
+	for (char *at = text; len >= SHORTEST_KNOWN && (at = strstr(at, secret)); at += len)
+		memset(at, '*', len);
+}
+
+void redact_known(char *text, const char *secret)
+{
+	const char *blank = strrchr(secret, ' ');
+	redact_strike(text, secret);
+	if (blank)
+		redact_strike(text, blank + 1);
 }

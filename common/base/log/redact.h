@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Takes secrets out of a text before it is logged (doc/protocol.md#logs). */
+/* Takes secrets out of a text before it is logged (doc/protocol.md#logs), or told to others. */
 #ifndef AGENTGRAPH_BASE_LOG_REDACT_H
 #define AGENTGRAPH_BASE_LOG_REDACT_H
 
@@ -14,5 +14,10 @@
  *   - what is nested in more than ten levels of brackets or braces.
  */
 void redact(struct buf *out, const char *text);
+
+/* Puts stars in text for a secret that is known, such as the value of a header, and for what stands
+ * behind its last blank, as behind the name of a scheme; not for what is too short to be told from
+ * a word. */
+void redact_known(char *text, const char *secret);
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/http/url.h"
 #include "base/id.h"
 #include "base/json/json.h"
+#include "base/log/redact.h"
 #include "base/memory.h"
 #include "base/os/clock.h"
 #include "base/os/process.h"
@@ -375,13 +376,24 @@ static bool a2a_hear_result(struct a2a_hearing *h, const cJSON *result)
 	return true;
 }
 
+/* Fails with what the peer says, which may be the key that it refuses. */
+static enum a2a_outcome a2a_hear_failure(struct a2a_hearing *h, const char *what, const char *said)
+{
+	char *text = xstrdup(said ? said : "");
+	for (size_t i = 0; i < h->peer->header_count; i++)
+		redact_known(text, h->peer->headers[i].value);
+	enum a2a_outcome outcome = a2a_peer_fail(h->x, what, text);
+	free(text);
+	return outcome;
+}
+
 static bool a2a_hear(struct a2a_hearing *h, const char *text, size_t len)
 {
 	cJSON *response = json_parse(text, len, JSON_REQUEST_DEPTH, NULL);
 	const cJSON *error = json_opt(response, "error"), *result = json_opt(response, "result");
 	bool goes_on;
 	if (error) {
-		a2a_peer_fail(h->x, "it refused the message", json_str(error, "message"));
+		a2a_hear_failure(h, "it refused the message", json_str(error, "message"));
 		h->wrong = true;
 		goes_on = false;
 	} else if (cJSON_IsObject(result)) {
@@ -548,7 +560,7 @@ static enum a2a_outcome a2a_peer_end(struct a2a_hearing *h)
 		buf_puts(&x->question, h->status.len ? buf_str(&h->status) : "?");
 		return A2A_PEER_ASKS;
 	case PEER_FAILED:
-		return a2a_peer_fail(x, "its task failed", buf_str(&h->status));
+		return a2a_hear_failure(h, "its task failed", buf_str(&h->status));
 	case PEER_DONE:
 		if (!x->answer.len && h->status.len)
 			a2a_hear_text(h, buf_str(&h->status));

@@ -232,17 +232,8 @@ static void mcp_begin(struct mcp_server *server)
 	pthread_mutex_unlock(&server->lock);
 	bool ok = server->settings.url || mcp_stdio_open(server, session, why);
 	ok = ok && greet(server, why);
-	if (!ok) {
+	if (!ok)
 		server->transport->close(server);
-		/* Who refuses a key may repeat it. */
-		for (size_t i = 0; i < server->settings.header_count; i++) {
-			const char *value = server->settings.headers[i].value;
-			const char *blank = strrchr(value, ' ');
-			mcp_strike(why, value);
-			if (blank) /* behind the name of a scheme */
-				mcp_strike(why, blank + 1);
-		}
-	}
 	/* Tells how the attempt ended. */
 	pthread_mutex_lock(&server->lock);
 	server->attempts++;

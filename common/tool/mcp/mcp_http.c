@@ -7,6 +7,7 @@
 #include "base/http/sse.h"
 #include "base/json/json.h"
 #include "base/log/log.h"
+#include "base/log/redact.h"
 #include "base/memory.h"
 #include "base/os/clock.h"
 #include "base/os/process.h"
@@ -41,6 +42,7 @@ struct exchange {
 	size_t events; /* with data, in the latest stream */
 	char *last_id; /* of an event, or NULL */
 	int64_t retry_ms;
+	char *authorization;    /* that was sent last, or NULL */
 	char why[MCP_WHY_SIZE]; /* no token was to be had; or "" */
 };
 
@@ -173,12 +175,12 @@ static bool mcp_http_on_stop(void *arg)
 
 /* ---- Requests */
 
-/* POSTs text, or GETs a stream where it is NULL; authorization is NULL for none. */
-static enum http_end perform_as(struct exchange *x, const char *text, const char *authorization)
+/* POSTs text, or GETs a stream where it is NULL. */
+static enum http_end perform_as(struct exchange *x, const char *text)
 {
 	struct header_list headers;
 	headers_init(&headers, x->server, x->pending ? x->pending->headers : NULL);
-	header_add(&headers, "Authorization", authorization);
+	header_add(&headers, "Authorization", x->authorization);
 	if (text) {
 		header_add(&headers, "Content-Type", "application/json");
 		header_add(&headers, "Accept", "application/json, text/event-stream");
@@ -230,19 +232,19 @@ static enum http_end perform(struct exchange *x, const char *text)
 	struct mcp_oauth *oauth = x->server->oauth;
 	const struct mcp_wait patient = {.deadline_ms = clock_monotonic_ms() + TOKEN_MS};
 	const struct mcp_wait *wait = x->wait ? x->wait : &patient;
-	char *header = oauth ? mcp_oauth_header(oauth, wait, x->why) : NULL;
-	enum http_end end = perform_as(x, text, header);
+	secret_free(x->authorization);
+	x->authorization = oauth ? mcp_oauth_header(oauth, wait, x->why) : NULL;
+	enum http_end end = perform_as(x, text);
 	if (oauth && end == HTTP_DONE) {
 		char *challenge = http_response_header(&x->response, "WWW-Authenticate");
 		if (mcp_http_wants_token(x, challenge) &&
-		    mcp_oauth_refused(oauth, header, challenge, wait, x->why)) {
-			free(header);
-			header = mcp_oauth_header(oauth, wait, x->why);
-			end = perform_as(x, text, header);
+		    mcp_oauth_refused(oauth, x->authorization, challenge, wait, x->why)) {
+			secret_free(x->authorization);
+			x->authorization = mcp_oauth_header(oauth, wait, x->why);
+			end = perform_as(x, text);
 		}
 		free(challenge);
 	}
-	secret_free(header);
 	return end;
 }
 
@@ -261,6 +263,7 @@ static void exchange_release(struct exchange *x)
 	http_response_release(&x->response);
 	buf_release(&x->body);
 	free(x->last_id);
+	secret_free(x->authorization);
 }
 
 /* Whether a refusal is the reply: 404 in a session says that this is over. */
@@ -320,10 +323,24 @@ static void mcp_http_resume(struct exchange *x)
 	}
 }
 
+/* Who refuses a key may repeat it: none of those that were sent stays in a text of json. */
+static void mcp_http_strike(const struct exchange *x, cJSON *json)
+{
+	const struct mcp_settings *settings = &x->server->settings;
+	cJSON *child;
+	for (size_t i = 0; cJSON_IsString(json) && i < settings->header_count; i++)
+		redact_known(json->valuestring, settings->headers[i].value);
+	if (cJSON_IsString(json) && x->authorization)
+		redact_known(json->valuestring, x->authorization);
+	cJSON_ArrayForEach(child, json)
+		mcp_http_strike(x, child);
+}
+
 /* What a refusal says beside its status: the message of a JSON-RPC error. */
 static void mcp_http_refused(struct exchange *x, char why[MCP_WHY_SIZE])
 {
 	cJSON *json = json_parse(buf_str(&x->body), x->body.len, JSON_REQUEST_DEPTH, NULL);
+	mcp_http_strike(x, json);
 	const char *message = json_str(json_get(json, "error"), "message");
 	snprintf(why, MCP_WHY_SIZE, "the server answered %d%s%.300s", x->response.status,
 	    message ? ": " : "", message ? message : "");
@@ -376,8 +393,14 @@ static enum mcp_sent mcp_http_send(struct mcp_server *server, const char *text,
 		mcp_http_take_text(&x, buf_str(&x.body), x.body.len);
 	if (pending && x.is_stream && !has_reply(&x) && !mcp_is_over(wait) && !pending->headers)
 		mcp_http_resume(&x);
-	if (!has_reply(&x))
+	if (!has_reply(&x)) {
 		sent = mcp_http_judge(&x, end, why);
+	} else { /* nobody else has it by now */
+		cJSON *result = json_get(pending->reply, "result");
+		mcp_http_strike(&x, json_get(pending->reply, "error"));
+		if (cJSON_IsTrue(json_get(result, "isError")))
+			mcp_http_strike(&x, result);
+	}
 	exchange_release(&x);
 	return sent;
 }

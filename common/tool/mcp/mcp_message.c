@@ -16,7 +16,6 @@
 #include <string.h>
 
 #define MOST_TOOLS 1000
-#define SHORTEST_SECRET 4
 
 /* ---- What is sent */
 
@@ -161,13 +160,6 @@ int64_t mcp_reply_id(const cJSON *reply)
 		return -1;
 	value = strtoll(id->valuestring, &end, 10);
 	return *end || value < 0 ? -1 : value;
-}
-
-void mcp_strike(char *text, const char *secret)
-{
-	size_t len = strlen(secret);
-	for (char *p = text; len >= SHORTEST_SECRET && (p = strstr(p, secret)); p += len)
-		memset(p, '*', len);
 }
 
 void mcp_error_text(const cJSON *error, char out[MCP_WHY_SIZE])

@@ -46,9 +46,6 @@ enum mcp_kind mcp_kind_of(const cJSON *message);
 /* The id of a reply to one of our requests; -1 when it is none. */
 int64_t mcp_reply_id(const cJSON *reply);
 
-/* Puts stars for a secret in a text; for one that is too short to be told from a word, nothing. */
-void mcp_strike(char *text, const char *secret);
-
 /* What a failed reply says, for people: "tool x is unknown (-32602)". */
 void mcp_error_text(const cJSON *error, char out[MCP_WHY_SIZE]);
 

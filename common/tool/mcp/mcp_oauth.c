@@ -7,6 +7,7 @@
 #include "base/http/percent.h"
 #include "base/http/url.h"
 #include "base/json/json.h"
+#include "base/log/redact.h"
 #include "base/memory.h"
 #include "base/os/clock.h"
 #include "base/os/process.h"
@@ -124,7 +125,7 @@ static cJSON *oauth_call(const struct mcp_oauth *oauth, struct http_request *req
 		snprintf(why, MCP_WHY_SIZE, "%s cannot be had: %.150s answered %d%s%.200s", what,
 		    request->url, response.status, error ? ": " : "", error ? error : "");
 	process_clean(why);
-	mcp_strike(why, oauth->settings.client_secret);
+	redact_known(why, oauth->settings.client_secret);
 	cJSON_Delete(json);
 	http_response_release(&response);
 	return NULL;
