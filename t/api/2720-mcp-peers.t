@@ -30,6 +30,9 @@ out=$(run 60000 '@many 20 trigger-long-running-operation {"duration":1,"steps":2
 is "$(printf '%s\n' "$out" | grep -c '^ok "Long running operation completed')" 20 \
 	'twenty calls at once, with progress'
 
+is "$(run 5000 'echo {"text":"hi"}' -- "$TOP_SRCDIR/t/api/mcp-server.sh" blank)" 'ok "hi"' \
+	'a program may write many lines to its standard error'
+
 mkdir files
 echo content >files/a.txt
 out=$(run 60000 "read_text_file {\"path\":\"$WORK/files/a.txt\"}" 'read_text_file {"path":"/etc/passwd"}' \

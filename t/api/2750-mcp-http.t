@@ -27,5 +27,12 @@ like "$(cat refusals)" '^! the server answered 403: \.{290}\** \| ! \*+ is used 
 	'a server that repeats the key in what it refuses'
 unlike "$(cat refusals)" 'kept|Bearer' 'does not tell it'
 
+# at_most N WORD: whether that was asked so many times, and at all.
+at_most() { asked=$(grep -cx "$2" busy); [ "$asked" -gt 0 ] && [ "$asked" -le "$1" ]; }
+like "$("$TOP_BUILDDIR/t/api/mcp_client" 2000 @list slow "http://127.0.0.1:$(cat port)/busy" 2>client.log | tail -n 1)" \
+	'^failed the server gave no answer' 'a call whose stream ends again and again has its time'
+ok 'at_most 30 resume' 'and is taken up with rests between'
+ok 'at_most 5 listen' 'so is what is listened to'
+ok 'at_most 5 tools/list' 'and tools that change with each list are listed with rests'
 
 done_testing

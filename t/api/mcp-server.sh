@@ -7,6 +7,7 @@
 #   asks     has questions of its own               children leaves programs behind
 #   flood    writes without end                     long     writes one line without end
 #   round    has one page, which names another      lingers  dies slowly: it says no more, and goes when it is killed
+#   blank    begins with 32 MiB of empty lines on its standard error
 #
 # Tools: echo, die, hang, change (more tools from then on), count (processes that were started), big.
 has() { case " $modes " in *" $1 "*) return 0 ;; esac; return 1; }
@@ -75,6 +76,7 @@ if has children; then
 	setsid sleep 1000 &
 	echo $! >>strays
 fi
+if has blank; then head -c 33554432 /dev/zero | tr '\0' '\n' >&2; fi
 if has flood; then while :; do echo 'garbage'; done; fi
 if has long; then tr '\0' x </dev/zero; fi
 while read -r line; do

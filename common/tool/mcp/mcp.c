@@ -16,6 +16,7 @@
 
 #define START_MS 30000 /* for a session to begin */
 #define LIST_MS 30000
+#define LIST_REST_MS 1000 /* at least, between the end of a list and the next */
 #define MOST_PAGES 100
 #define FRESH_MS 5000 /* the shortest and longest that a list is taken for fresh */
 #define MOST_FRESH_MS 3600000
@@ -257,7 +258,7 @@ static void mcp_begin(struct mcp_server *server)
 
 /* ---- The keeper: begins sessions and follows changes */
 
-enum task { TASK_NONE, TASK_BEGIN, TASK_LIST, TASK_ANSWER };
+enum task { TASK_NONE, TASK_BEGIN, TASK_REST, TASK_LIST, TASK_ANSWER };
 
 static enum task next_task(struct mcp_server *server)
 {
@@ -269,7 +270,9 @@ static enum task next_task(struct mcp_server *server)
 		return TASK_NONE;
 	if (server->answer_count)
 		return TASK_ANSWER;
-	return server->stale ? TASK_LIST : TASK_NONE;
+	if (!server->stale)
+		return TASK_NONE;
+	return clock_monotonic_ms() < server->list_from ? TASK_REST : TASK_LIST;
 }
 
 static void *mcp_keep(void *arg)
@@ -280,6 +283,10 @@ static void *mcp_keep(void *arg)
 		enum task task = next_task(server);
 		if (task == TASK_NONE) {
 			pthread_cond_wait(&server->changed, &server->lock);
+			continue;
+		}
+		if (task == TASK_REST) {
+			mcp_pause(server, server->list_from);
 			continue;
 		}
 		if (task == TASK_LIST) {
@@ -303,6 +310,8 @@ static void *mcp_keep(void *arg)
 			server->transport->send_answers(server);
 		}
 		pthread_mutex_lock(&server->lock);
+		if (task != TASK_ANSWER)
+			server->list_from = clock_monotonic_ms() + LIST_REST_MS;
 	}
 	pthread_mutex_unlock(&server->lock);
 	server->transport->close(server);

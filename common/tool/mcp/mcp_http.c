@@ -24,7 +24,8 @@
 #define LINGER_MS 200 /* a stream may end by itself once the reply has come */
 #define RETRY_MS 1000 /* where the server does not say; and the most that it may ask for */
 #define MOST_RETRY_MS 30000
-#define MOST_RESUMES 20 /* in a row without an event */
+#define LEAST_RETRY_MS 100 /* of a call, which ends; the listener's is RETRY_MS */
+#define MOST_RESUMES 20    /* in a row without an event */
 #define GOODBYE_MS 2000
 #define TOKEN_MS 30000
 #define LISTEN_MS 250 /* until the server has begun to speak, or refused to */
@@ -292,7 +293,9 @@ static bool has_reply(struct exchange *x)
 /* Sleeps before a stream is taken up again; false when there is nothing more to wait for. */
 static bool mcp_http_rest(struct exchange *x, int64_t ms)
 {
-	int64_t until = clock_monotonic_ms() + (ms < MOST_RETRY_MS ? ms : MOST_RETRY_MS);
+	int64_t least = x->wait ? LEAST_RETRY_MS : RETRY_MS;
+	ms = ms < least ? least : ms > MOST_RETRY_MS ? MOST_RETRY_MS : ms;
+	int64_t until = clock_monotonic_ms() + ms;
 	while (clock_monotonic_ms() < until) {
 		if (mcp_http_on_stop(x))
 			return false;

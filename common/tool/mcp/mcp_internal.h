@@ -84,6 +84,7 @@ struct mcp_server {
 	struct mcp_pending *pending;
 	struct mcp_tools *tools;
 	int64_t fresh_until; /* by then they are listed again */
+	int64_t list_from;   /* not before, however often they change */
 	struct buf *answers; /* to requests of the server that are still to be sent (HTTP) */
 	size_t answer_count;
 	char *session_id; /* HTTP, or NULL */

@@ -34,8 +34,8 @@ struct mcp_stdio {
 	pthread_t thread;
 	int wake; /* eventfd */
 	struct spawned io;
-	struct buf lines, errors; /* what was read and is no whole line yet */
-	size_t scanned;           /* of lines: known to hold no newline */
+	struct buf lines, errors;       /* what was read and is no whole line yet */
+	size_t scanned, errors_scanned; /* of them: known to hold no newline */
 
 	/* guarded by the server's lock */
 	struct buf out;
@@ -69,21 +69,22 @@ static bool mcp_stdio_read_some(int fd, struct buf *into)
 	return true;
 }
 
+static void mcp_stdio_take_error(void *arg, char *line, size_t len)
+{
+	const struct mcp_stdio *s = arg;
+	line[len] = '\0';
+	if (len > 0)
+		mcp_log(s->server, line);
+}
+
 static void mcp_stdio_read_errors(struct mcp_stdio *s)
 {
 	bool open = mcp_stdio_read_some(s->io.err, &s->errors);
-	char *newline;
-	while ((newline = memchr(buf_str(&s->errors), '\n', s->errors.len))) {
-		size_t len = (size_t)(newline - s->errors.data);
-		*newline = '\0';
-		if (len > 0)
-			mcp_log(s->server, s->errors.data);
-		s->errors.len -= len + 1;
-		memmove(s->errors.data, newline + 1, s->errors.len + 1);
-	}
+	buf_take_lines(&s->errors, &s->errors_scanned, mcp_stdio_take_error, s);
 	if (s->errors.len > LINE_SHOWN) {
 		mcp_log(s->server, s->errors.data);
 		buf_reset(&s->errors);
+		s->errors_scanned = 0;
 	}
 	if (!open)
 		descriptor_close(&s->io.err);
