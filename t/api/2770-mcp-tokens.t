@@ -35,6 +35,10 @@ is "$(told leak)" '! no more for ********* (-32001)' 'a server that repeats a to
 unlike "$(cat "$SERVE_ERR")" 's/cret|Bearer t' 'and the log has no secret'
 serve_stop
 
+is "$(MCP_CONFORMANCE_CONTEXT='{"client_id": "agent", "client_secret": "s/cret"}' \
+	"$TOP_BUILDDIR/t/api/mcp_client" 20000 'plain {"text":"f"}' "$SITE/mcp/old" 2>client.log)" 'ok "plain f"' 'a server with sessions'
+is "$(cat ended)" 's True' 'has the token when its session ends'
+
 with "\"client_secret_env\": \"SHOP_SECRET\", \"token_url\": \"$SITE/token\", \"scope\": \"mine\""
 is "$(told 'plain {"text":"e"}')" 'plain e' 'where tokens are given may be said'
 is "$(tail -n 1 forms | jq -r .scope)" mine 'and the scope'

@@ -89,7 +89,7 @@ class Handler(mcp_peer.Handler):
             return self.answer(202)
         if self.id is None:
             return self.answer(202)
-        (self.new if NEW else self.old)(message["method"])
+        (self.new if NEW and self.path != "/mcp/old" else self.old)(message["method"])
 
     def allowed(self):
         if os.path.exists("revoked"):
@@ -122,6 +122,8 @@ class Handler(mcp_peer.Handler):
         self.answer(405)
 
     def do_DELETE(self):
+        with open("ended", "a") as ended:
+            print(self.headers["Mcp-Session-Id"], self.allowed(), file=ended)
         self.answer(405)
 
     def new(self, method):

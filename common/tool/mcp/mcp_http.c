@@ -486,6 +486,8 @@ static void mcp_http_close(struct mcp_server *server)
 		pthread_join(server->listener, NULL);
 	server->has_listener = false;
 	headers_init(&headers, server, NULL);
+	char *authorization = server->oauth ? mcp_oauth_known(server->oauth) : NULL;
+	header_add(&headers, "Authorization", authorization);
 	struct http_request request = {.method = "DELETE",
 	    .url = server->settings.url,
 	    .headers = headers.items,
@@ -495,6 +497,7 @@ static void mcp_http_close(struct mcp_server *server)
 		http_call(&request, &response);
 	http_response_release(&response);
 	headers_release(&headers);
+	secret_free(authorization);
 	pthread_mutex_lock(&server->lock);
 	free(server->session_id);
 	server->session_id = NULL;

@@ -182,6 +182,9 @@ void mcp_oauth_free(struct mcp_oauth *oauth);
 char *mcp_oauth_header(
     struct mcp_oauth *oauth, const struct mcp_wait *wait, char why[MCP_WHY_SIZE]);
 
+/* The same, of what is known already: nothing is asked for. */
+char *mcp_oauth_known(struct mcp_oauth *oauth);
+
 /* The server refused a request that came with that header, or NULL, and challenge is its
  * WWW-Authenticate, or NULL.  True when another token is there to try; else false with why. */
 bool mcp_oauth_refused(struct mcp_oauth *oauth, const char *header, const char *challenge,

@@ -355,6 +355,14 @@ char *mcp_oauth_header(struct mcp_oauth *oauth, const struct mcp_wait *wait, cha
 	return header;
 }
 
+char *mcp_oauth_known(struct mcp_oauth *oauth)
+{
+	pthread_mutex_lock(&oauth->lock);
+	char *header = xstrdup(oauth->header);
+	pthread_mutex_unlock(&oauth->lock);
+	return header;
+}
+
 bool mcp_oauth_refused(struct mcp_oauth *oauth, const char *header, const char *challenge,
     const struct mcp_wait *wait, char why[MCP_WHY_SIZE])
 {
