@@ -89,18 +89,20 @@ static void anthropic_add_media(const struct chat_build *b, cJSON *content, cons
 	chat_media_free(&media);
 }
 
-/* Thinking is signed; without its signature it is refused, so that of others is left out. */
+/* Thinking is signed, once; without its signature it is refused, so that of others is left out. */
 static void anthropic_add_thinking(cJSON *content, const cJSON *block)
 {
-	int at = 0;
-	for (cJSON *detail; (detail = chat_details_next(block, "anthropic", &at));) {
+	const cJSON *at = chat_details(block);
+	bool added = false;
+	for (cJSON *detail; (detail = chat_details_next(&at, "anthropic"));) {
 		const char *signature = json_str(detail, "signature");
 		const char *redacted = json_str(detail, "redacted");
 		if (redacted) {
 			json_add_str(
 			    anthropic_add_typed(content, "redacted_thinking"), "data", redacted);
-		} else if (signature) {
+		} else if (signature && !added) {
 			cJSON *part = anthropic_add_typed(content, "thinking");
+			added = true;
 			json_add_str(part, "thinking", json_str(block, "summary"));
 			json_add_str(part, "signature", signature);
 		}

@@ -76,10 +76,10 @@ static void signatures_init(struct signatures *s, const struct chat_turn *turn)
 {
 	*s = (struct signatures){.calls = cJSON_CreateObject()};
 	for (size_t i = 0; i < turn->count; i++) {
-		int at = 0;
 		if (!chat_block_is(turn->blocks[i], "reasoning"))
 			continue;
-		for (cJSON *detail; (detail = chat_details_next(turn->blocks[i], "gemini", &at));) {
+		const cJSON *at = chat_details(turn->blocks[i]);
+		for (cJSON *detail; (detail = chat_details_next(&at, "gemini"));) {
 			const char *call = json_str(detail, "call");
 			const char *signature = json_str(detail, "signature");
 			if (signature && call)

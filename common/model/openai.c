@@ -9,6 +9,9 @@
 #include <string.h>
 #include <strings.h>
 
+/* What a model thought, where the server wants it back. */
+#define REASONING "reasoning_content"
+
 /* ---- The request */
 
 static char *openai_url(const char *base_url, const char *model, bool stream)
@@ -86,11 +89,10 @@ static void openai_add_call(cJSON *message, const cJSON *block)
  * being worked on; and not later. */
 static void openai_add_reasoning(cJSON *message, const cJSON *block)
 {
-	int at = 0;
-	for (cJSON *detail; (detail = chat_details_next(block, "openai", &at));) {
-		const char *field = json_str(detail, "field");
-		if (field && !json_get(message, field))
-			cJSON_AddStringToObject(message, field, json_str(block, "summary"));
+	const cJSON *at = chat_details(block);
+	for (cJSON *detail; (detail = chat_details_next(&at, "openai"));) {
+		if (json_str_is(detail, "field", REASONING) && !json_get(message, REASONING))
+			cJSON_AddStringToObject(message, REASONING, json_str(block, "summary"));
 		cJSON_Delete(detail);
 	}
 }
@@ -245,7 +247,7 @@ static void openai_take_call(struct chat_answer *a, const cJSON *call, bool besi
 
 static void openai_take_reasoning(struct chat_answer *a, const cJSON *message)
 {
-	static const char *const fields[] = {"reasoning_content", "reasoning"};
+	static const char *const fields[] = {REASONING, "reasoning"};
 	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
 		const char *text = json_str(message, fields[i]);
 		if (!text || !*text)

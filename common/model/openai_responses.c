@@ -76,8 +76,8 @@ static void responses_add_media(const struct chat_build *b, cJSON *parts, const 
 static void responses_kept(
     const struct chat_target *t, const cJSON *block, const char *name, cJSON *out)
 {
-	int at = 0;
-	for (cJSON *detail; (detail = chat_details_next(block, "openai", &at));) {
+	const cJSON *at = chat_details(block);
+	for (cJSON *detail; (detail = chat_details_next(&at, "openai"));) {
 		cJSON *value = json_get(detail, "value");
 		if (cJSON_IsObject(value) && json_str_is(detail, "model", t->model) &&
 		    json_str_is(detail, "returns", name))
@@ -86,27 +86,30 @@ static void responses_kept(
 	}
 }
 
-/* The phase of the turn's text of that number, or NULL. */
-static const char *responses_phase(const cJSON *phases, int64_t text)
+/* The phases of the turn's texts, by their numbers; borrowed from kept.  Malloc'd. */
+static const char **responses_phases(const struct chat_turn *turn, cJSON *kept)
 {
+	const char **phases = xcalloc(turn->count, sizeof(*phases));
 	const cJSON *phase;
-	int64_t number;
-	cJSON_ArrayForEach(phase, phases) {
-		if (json_integer(json_opt(phase, "text"), &number) && number == text)
-			return json_str(phase, "phase");
+	int64_t text;
+	cJSON_ArrayForEach(phase, kept) {
+		if (json_integer(json_opt(phase, "text"), &text) && text >= 0 &&
+		    text < (int64_t)turn->count && !phases[text])
+			phases[text] = json_str(phase, "phase");
 	}
-	return NULL;
+	return phases;
 }
 
 /* Reasoning without what it led to is refused, so it waits for that. */
 static void responses_add_assistant(
     const struct chat_target *t, cJSON *input, const struct chat_turn *turn, bool at_work)
 {
-	cJSON *phases = cJSON_CreateArray(), *waiting = cJSON_CreateArray();
-	int64_t texts = 0;
+	cJSON *kept = cJSON_CreateArray(), *waiting = cJSON_CreateArray();
+	size_t texts = 0;
 	for (size_t i = 0; i < turn->count; i++)
 		if (chat_block_is(turn->blocks[i], "reasoning"))
-			responses_kept(t, turn->blocks[i], "phase", phases);
+			responses_kept(t, turn->blocks[i], "phase", kept);
+	const char **phases = responses_phases(turn, kept);
 	for (size_t i = 0; i < turn->count; i++) {
 		const cJSON *block = turn->blocks[i];
 		bool is_text = chat_block_is(block, "text");
@@ -126,13 +129,14 @@ static void responses_add_assistant(
 			continue;
 		}
 		cJSON *message = responses_add_message(input, "assistant");
-		const char *phase = responses_phase(phases, texts++);
+		const char *phase = phases[texts++];
 		json_add_str(message, "content", json_str(block, "text"));
 		if (phase)
 			cJSON_AddStringToObject(message, "phase", phase);
 	}
+	free(phases);
 	cJSON_Delete(waiting);
-	cJSON_Delete(phases);
+	cJSON_Delete(kept);
 }
 
 static void responses_add_result(cJSON *input, const char *call_id, const char *text)

@@ -98,26 +98,26 @@ struct walk {
 	const struct chat_target *target;
 	const struct chat_turn *turn;
 	const char *field;
-	size_t block;
-	int at;
+	size_t block; /* the next one */
+	const cJSON *at;
 };
 
 /* The next, a tree; NULL behind the last. */
 static cJSON *openai_returns_next(struct walk *w)
 {
-	for (; w->block < w->turn->count; w->block++, w->at = 0) {
-		const cJSON *block = w->turn->blocks[w->block];
+	for (;;) {
 		cJSON *detail;
-		if (!chat_block_is(block, "reasoning"))
-			continue;
-		while ((detail = chat_details_next(block, "openai", &w->at))) {
+		while ((detail = chat_details_next(&w->at, "openai"))) {
 			if (json_str_is(detail, "model", w->target->model) &&
 			    json_str_is(detail, "returns", w->field))
 				return detail;
 			cJSON_Delete(detail);
 		}
+		if (w->block == w->turn->count)
+			return NULL;
+		const cJSON *block = w->turn->blocks[w->block++];
+		w->at = chat_block_is(block, "reasoning") ? chat_details(block) : NULL;
 	}
-	return NULL;
 }
 
 static void openai_returns_move(cJSON *detail, cJSON *to, const char *name)

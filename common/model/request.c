@@ -25,11 +25,17 @@ char *chat_output_text(const cJSON *block)
 	return output ? json_print(output) : xstrdup("");
 }
 
-cJSON *chat_details_next(const cJSON *block, const char *provider, int *at)
+const cJSON *chat_details(const cJSON *block)
 {
-	const cJSON *item = cJSON_GetArrayItem(json_get(block, "details"), *at);
-	for (; item; item = item->next) {
-		++*at;
+	const cJSON *details = json_get(block, "details");
+	return details ? details->child : NULL;
+}
+
+cJSON *chat_details_next(const cJSON **at, const char *provider)
+{
+	while (*at) {
+		const cJSON *item = *at;
+		*at = item->next;
 		if (!cJSON_IsString(item))
 			continue;
 		cJSON *detail = json_parse(

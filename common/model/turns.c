@@ -133,12 +133,13 @@ static bool turns_is_image(const cJSON *item)
 	return false;
 }
 
-/* The result without the data of its images, which are added to images; the result itself when it
- * has none. */
-static const cJSON *turns_take_images(struct chat_turns *turns, const cJSON *result, cJSON *images)
+/* The result without the data of its images, which are added to images, *count of them so far; the
+ * result itself when it has none. */
+static const cJSON *turns_take_images(
+    struct chat_turns *turns, const cJSON *result, cJSON *images, int64_t *count)
 {
 	const cJSON *output = json_get(result, "output"), *item;
-	int before = cJSON_GetArraySize(images);
+	int64_t before = *count;
 	if (!turns->images || !cJSON_IsArray(output))
 		return result;
 	cJSON *rest = cJSON_CreateArray();
@@ -156,9 +157,9 @@ static const cJSON *turns_take_images(struct chat_turns *turns, const cJSON *res
 		cJSON *media = cJSON_AddObjectToObject(image, "media");
 		cJSON_AddItemReferenceToObject(media, "mime_type", json_get(item, "mime_type"));
 		cJSON_AddItemReferenceToObject(media, "data_base64", json_get(item, "data_base64"));
-		json_add_int(named, "image", cJSON_GetArraySize(images));
+		json_add_int(named, "image", ++*count);
 	}
-	if (cJSON_GetArraySize(images) == before) {
+	if (*count == before) {
 		cJSON_Delete(rest);
 		return result;
 	}
@@ -195,6 +196,7 @@ static void turns_add_results(struct chat_turns *turns, const struct chat_turn *
 	size_t count = calls->count;
 	struct chat_turn *turn = NULL;
 	cJSON *images = cJSON_CreateArray();
+	int64_t shown = 0;
 	for (size_t i = 0; i < count; i++) {
 		const char *id = json_str(blocks[i], "id");
 		if (!chat_block_is_call(blocks[i]) || !id)
@@ -203,7 +205,7 @@ static void turns_add_results(struct chat_turns *turns, const struct chat_turn *
 			turn = turns_add_turn(turns, ROLE_TOOL);
 		const cJSON *result = turns_find_result(results, at, id);
 		turns_add_block(turn,
-		    result ? turns_take_images(turns, result, images)
+		    result ? turns_take_images(turns, result, images, &shown)
 			   : turns_make_result(turns, id));
 	}
 	turns_add_images(turns, images);

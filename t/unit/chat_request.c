@@ -103,7 +103,9 @@ static const char thought[] =
     "{\\\"provider\\\":\\\"anthropic\\\",\\\"signature\\\":\\\"sig\\\"}','"
     "{\\\"provider\\\":\\\"anthropic\\\",\\\"redacted\\\":\\\"xyz\\\"}','"
     "{\\\"provider\\\":\\\"gemini\\\",\\\"call\\\":\\\"c1\\\",\\\"signature\\\":\\\"gs\\\"}','"
-    "{\\\"provider\\\":\\\"openai\\\",\\\"field\\\":\\\"reasoning_content\\\"}','nonsense']},"
+    "{\\\"provider\\\":\\\"openai\\\",\\\"field\\\":\\\"user\\\"}','"
+    "{\\\"provider\\\":\\\"openai\\\",\\\"field\\\":\\\"reasoning_content\\\"}','nonsense','"
+    "{\\\"provider\\\":\\\"anthropic\\\",\\\"signature\\\":\\\"twice\\\"}']},"
     "{'type':'tool_call','id':'c1','name':'add','args':{},'tool_type':'local'}]},"
     "{'role':'tool','content':[{'type':'tool_result','call_id':'c1','output':3}]}]";
 
@@ -320,11 +322,12 @@ static const struct asked {
 	{"messages/1/content/0",
 	    "{\"type\":\"thinking\",\"thinking\":\"hm\",\"signature\":\"sig\"}"},
 	{"messages/1/content/1", "{\"type\":\"redacted_thinking\",\"data\":\"xyz\"}"},
+	{"messages/1/content/2/type", "tool_use"},
 	{"thinking", "{\"type\":\"enabled\",\"budget_tokens\":2000}"}, {"max_tokens", "10192"}),
     SAYS("reasoning goes back to its provider", GEMINI "}", thought,
 	{"contents/1/parts/0/thoughtSignature", "gs"}),
     SAYS("reasoning goes back to its provider", OPENAI "}", thought,
-	{"messages/2/reasoning_content", "hm"}),
+	{"messages/2/reasoning_content", "hm"}, {"messages/2/user", "(none)"}),
     SAYS("what a service wants back goes to the same model", OPENAI "}", kept,
 	{"messages/2/reasoning_details", "[1]"}, {"messages/2/reasoning_content", "hm"},
 	{"messages/2/tool_calls/0/extra_content", "(none)"},
@@ -559,6 +562,43 @@ static void many_calls_cost_no_more_than_they_are_long(void)
 	buf_release(&text);
 }
 
+/* As one block of reasoning may have them that a client sends. */
+static void many_details_cost_no_more_than_they_are_long(void)
+{
+	static const char *const providers[][2] = {{OPENAI "}", "openai"},
+	    {OPENAI ",'api':'responses'}", "openai"}, {GEMINI "}", "gemini"},
+	    {ANTHROPIC "}", "anthropic"}};
+	for (size_t i = 0; i < UNIT_COUNT(providers); i++) {
+		struct buf text = {0};
+		buf_puts(&text,
+		    "[{'role':'assistant','content':[{'type':'reasoning','summary':'hm','details':['0'");
+		for (int k = 0; k < MANY; k++)
+			buf_printf(&text, ",'{\\\"provider\\\":\\\"%s\\\"}'", providers[i][1]);
+		buf_printf(&text, "]},%s]}]", CALL("c1", "a"));
+		clock_t start = clock();
+		sent(providers[i][0], buf_str(&text));
+		CU_ASSERT((clock() - start) / CLOCKS_PER_SEC < 5);
+		buf_release(&text);
+	}
+}
+
+static void many_images_of_a_result_cost_no_more_than_they_are_long(void)
+{
+	struct buf text = {0};
+	buf_printf(&text, "[{'role':'assistant','content':[%s]},", CALL("c1", "a"));
+	buf_puts(
+	    &text, "{'role':'tool','content':[{'type':'tool_result','call_id':'c1','output':['x'");
+	for (int i = 0; i < MANY; i++)
+		buf_puts(&text, ",{'type':'image','mime_type':'image/png','data_base64':''}");
+	buf_puts(&text, "]}]}]");
+	clock_t start = clock();
+	const cJSON *body = sent(OPENAI "}", buf_str(&text));
+	CU_ASSERT((clock() - start) / CLOCKS_PER_SEC < 5);
+	const char *result = at(body, "messages/2/content");
+	CU_ASSERT_STRING_EQUAL(result + strlen(result) - 16, ",\"image\":40000}]");
+	buf_release(&text);
+}
+
 /* ---- Settings in requests */
 
 static void headers_go_along(void)
@@ -677,6 +717,9 @@ static const struct unit_test tests[] = {
     {"a schema that refers to itself is cut off", a_schema_that_refers_to_itself_is_cut_off},
     {"a schema does not grow without end", a_schema_does_not_grow_without_end},
     {"many calls cost no more than they are long", many_calls_cost_no_more_than_they_are_long},
+    {"many details cost no more than they are long", many_details_cost_no_more_than_they_are_long},
+    {"many images of a result cost no more than they are long",
+	many_images_of_a_result_cost_no_more_than_they_are_long},
     {"headers go along", headers_go_along},
     {"a query stays behind the path", a_query_stays_behind_the_path},
     {"a local server needs no key", a_local_server_needs_no_key},

@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define QUICK "'api':'responses','retries':0,'model':'gpt-x'"
 
@@ -499,6 +500,37 @@ static void a_fallback_elsewhere_has_its_own_interface(void)
 	free(settings);
 }
 
+/* As a client may send them. */
+static void many_phases_cost_no_more_than_they_are_long(void)
+{
+	static const struct step script[] = {{STEP_WHOLE, 400, NULL, "{}"}};
+	struct buf text = {0};
+	buf_puts(&text,
+	    "[{'role':'assistant','content':[{'type':'reasoning','summary':'','details':['0'");
+	for (int i = 0; i < 20000; i++)
+		buf_printf(&text,
+		    ",'{\\\"provider\\\":\\\"openai\\\",\\\"model\\\":\\\"gpt-x\\\",\\\"returns\\\":\\\"phase\\\","
+		    "\\\"value\\\":{\\\"text\\\":%d,\\\"phase\\\":\\\"p%d\\\"}}'",
+		    i - 18000, i);
+	buf_puts(&text, "]}");
+	for (int i = 0; i < 40000; i++)
+		buf_puts(&text, ",{'type':'text','text':'a'}");
+	buf_puts(&text, "]}]");
+	cJSON *messages = json_from(buf_str(&text));
+	struct chat_request rq = {.messages = messages};
+	struct chat_result r;
+	provider_script(script, 1);
+	clock_t start = clock();
+	ask_with("{" QUICK "}", &rq, NULL, &r);
+	CU_ASSERT((clock() - start) / CLOCKS_PER_SEC < 5);
+	CU_ASSERT_STRING_EQUAL(at(provider_body(), "input/0/phase"), "p18000");
+	CU_ASSERT_STRING_EQUAL(at(provider_body(), "input/1999/phase"), "p19999");
+	CU_ASSERT_STRING_EQUAL(at(provider_body(), "input/2000/phase"), "(none)");
+	chat_result_release(&r);
+	cJSON_Delete(messages);
+	buf_release(&text);
+}
+
 static const struct unit_test tests[] = {
     {"a stream becomes a message", a_stream_becomes_a_message},
     {"an answer in one piece is the same", an_answer_in_one_piece_is_the_same},
@@ -510,6 +542,7 @@ static const struct unit_test tests[] = {
     {"a conversation becomes items", a_conversation_becomes_items},
     {"reasoning goes back while its calls are worked on",
 	reasoning_goes_back_while_its_calls_are_worked_on},
+    {"many phases cost no more than they are long", many_phases_cost_no_more_than_they_are_long},
     {"tools are offered", tools_are_offered},
     {"settings and media have their place", settings_and_media_have_their_place},
     {"models that reason are known by name", models_that_reason_are_known_by_name},
