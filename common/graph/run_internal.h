@@ -179,6 +179,9 @@ void run_show_piece(ag_run *run, const cJSON *piece, const char *json);
 /* Shows the event {"name", "data"} (borrowed) behind what was said before. */
 void run_show_custom(ag_run *run, const cJSON *data);
 
+/* ag_media_data, which says of a stored file that has more than max bytes by *len how many. */
+void *run_media_data(ag_run *run, const cJSON *media, size_t max, size_t *len);
+
 /* Tells that the node of the frame begins, and that it has ended, after its messages; failure is of
  * a node that on_error follows, else NULL. */
 void run_tell_start(ag_run *run);

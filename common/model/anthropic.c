@@ -54,23 +54,25 @@ static void anthropic_add_text(cJSON *content, const char *text)
 }
 
 /* What the provider reads of such a medium: image, document, or NULL. */
-static const char *anthropic_readable(const cJSON *block, const struct chat_part_media *media)
+static const char *anthropic_readable(const cJSON *block, const char *mime_type)
 {
-	if (media->kind == MEDIA_TEXT)
-		return NULL;
-	if (chat_block_is(block, "image") || strncasecmp(media->mime_type, "image/", 6) == 0)
+	if (chat_block_is(block, "image") || strncasecmp(mime_type, "image/", 6) == 0)
 		return "image";
-	bool pdf = strcasecmp(media->mime_type, "application/pdf") == 0;
-	bool unknown = !*media->mime_type && chat_block_is(block, "document");
-	return pdf || (unknown && media->kind == MEDIA_URL) ? "document" : NULL;
+	return strcasecmp(mime_type, "application/pdf") == 0 ? "document" : NULL;
+}
+
+static bool anthropic_takes(const cJSON *block, const char *mime_type)
+{
+	return anthropic_readable(block, mime_type);
 }
 
 static void anthropic_add_media(const struct chat_build *b, cJSON *content, const cJSON *block)
 {
-	struct chat_part_media media;
-	if (!chat_media_get(b, block, &media))
-		return;
-	const char *type = anthropic_readable(block, &media);
+	const struct chat_part_media media = chat_media_next(b, block);
+	const char *type =
+	    chat_media_is_whole(&media) ? anthropic_readable(block, media.mime_type) : NULL;
+	if (media.kind == MEDIA_URL && !*media.mime_type && chat_block_is(block, "document"))
+		type = "document";
 	cJSON *source =
 	    type ? cJSON_AddObjectToObject(anthropic_add_typed(content, type), "source") : NULL;
 	if (!type) {
@@ -86,7 +88,6 @@ static void anthropic_add_media(const struct chat_build *b, cJSON *content, cons
 		    source, "media_type", *media.mime_type ? media.mime_type : "image/png");
 		json_add_str(source, "data", media.text);
 	}
-	chat_media_free(&media);
 }
 
 /* Thinking is signed, once; without its signature it is refused, so that of others is left out. */
@@ -434,5 +435,7 @@ const struct chat_provider chat_anthropic = {.name = "anthropic",
     .build = anthropic_build,
     .take_event = anthropic_take_event,
     .take_whole = anthropic_take_whole,
+    .takes = anthropic_takes,
+    .assistant_media = true,
     .text_path = {"delta", "text"},
     .user_first_and_last = true};

@@ -70,14 +70,18 @@ void chat_model_free(struct chat_model *m);
 /* Whether it, or a fallback, is asked for JSON. */
 bool chat_model_wants_json(const struct chat_model *m);
 
-/* What a file that a block refers to holds, filled in by the media callback.  All members are
- * malloc'd and freed by the call. */
+/*
+ * What a file that a block refers to holds, filled in by the media callback.  It is asked once what
+ * the file is (max 0), and where it has no text and the provider takes such bytes, for them.
+ * Pointers are malloc'd and freed by the call.
+ */
 struct chat_media {
-	char *data; /* NULL when only the text is given */
+	size_t max; /* set before: the bytes that are wanted at most; 0: none, but all below them */
+	char *data; /* NULL when they are more */
 	size_t len;
-	char *mime_type; /* never NULL */
+	char *mime_type; /* or NULL, which is as the block has it */
 	char *text;      /* extracted text, which is then sent instead; or NULL */
-	char *filename;  /* or NULL */
+	char *filename;  /* or NULL, in the same way */
 };
 
 struct chat_tool {
@@ -113,7 +117,7 @@ struct chat_request {
 	bool (*on_reasoning)(const char *piece, void *arg);
 
 	/* Fills out for a media object with a file_id; false when there is no such file, which
-	 * fails the call.  NULL: files are named to the model, but not shown. */
+	 * fails the call.  NULL: files are named to the model, but left out. */
 	bool (*media)(const cJSON *media, struct chat_media *out, void *arg);
 
 	/* Asked several times a second; true ends the call (CHAT_STOPPED).  May be NULL. */

@@ -45,12 +45,16 @@ static void gemini_add_text(cJSON *parts, const char *text)
 	json_add_str(json_append(parts, cJSON_CreateObject()), "text", text);
 }
 
+static bool gemini_takes(const cJSON *block, const char *mime_type)
+{
+	(void)block;
+	return *mime_type;
+}
+
 static void gemini_add_media(const struct chat_build *b, cJSON *parts, const cJSON *block)
 {
-	struct chat_part_media media;
-	if (!chat_media_get(b, block, &media))
-		return;
-	if (media.kind == MEDIA_TEXT || !*media.mime_type) {
+	const struct chat_part_media media = chat_media_next(b, block);
+	if (!chat_media_is_whole(&media) || !*media.mime_type) {
 		char *note = chat_media_note(block, &media);
 		gemini_add_text(parts, note);
 		free(note);
@@ -61,7 +65,6 @@ static void gemini_add_media(const struct chat_build *b, cJSON *parts, const cJS
 		json_add_str(data, "mimeType", media.mime_type);
 		json_add_str(data, bytes ? "data" : "fileUri", media.text);
 	}
-	chat_media_free(&media);
 }
 
 /* What the reasoning blocks of a turn keep for its calls, and for its text.  By call, so that a
@@ -435,4 +438,6 @@ const struct chat_provider chat_gemini = {.name = "gemini",
     .build = gemini_build,
     .take_event = gemini_take_event,
     .take_whole = gemini_take_whole,
+    .takes = gemini_takes,
+    .assistant_media = true,
     .user_first_and_last = true};

@@ -27,24 +27,33 @@ static cJSON *openai_add_part(cJSON *parts, const char *type)
 	return part;
 }
 
+/* Of the two formats of audio that there are the one that is meant, or NULL. */
+static const char *openai_audio_format(const cJSON *block, const char *mime_type)
+{
+	if (!chat_block_is(block, "audio"))
+		return NULL;
+	if (strcasestr(mime_type, "wav"))
+		return "wav";
+	return strcasestr(mime_type, "mp3") || strcasestr(mime_type, "mpeg") ? "mp3" : NULL;
+}
+
+static bool openai_takes(const cJSON *block, const char *mime_type)
+{
+	return chat_block_is(block, "image") || openai_audio_format(block, mime_type) ||
+	    strcasecmp(mime_type, "application/pdf") == 0;
+}
+
 static void openai_add_media(const struct chat_build *b, cJSON *parts, const cJSON *block)
 {
-	struct chat_part_media media;
-	if (!chat_media_get(b, block, &media))
-		return;
+	const struct chat_part_media media = chat_media_next(b, block);
 	bool bytes = media.kind == MEDIA_BYTES;
-	const char *format = NULL; /* one of the two that there are */
-	if (bytes && strcasestr(media.mime_type, "wav"))
-		format = "wav";
-	else if (bytes &&
-	    (strcasestr(media.mime_type, "mp3") || strcasestr(media.mime_type, "mpeg")))
-		format = "mp3";
-	if (chat_block_is(block, "image") && media.kind != MEDIA_TEXT) {
+	const char *format = bytes ? openai_audio_format(block, media.mime_type) : NULL;
+	if (chat_block_is(block, "image") && chat_media_is_whole(&media)) {
 		char *url = openai_data_url(&media, "image/png");
 		cJSON *part = openai_add_part(parts, "image_url");
 		json_add_str(cJSON_AddObjectToObject(part, "image_url"), "url", url);
 		free(url);
-	} else if (chat_block_is(block, "audio") && format) {
+	} else if (format) {
 		cJSON *part = openai_add_part(parts, "input_audio");
 		cJSON *audio = cJSON_AddObjectToObject(part, "input_audio");
 		json_add_str(audio, "data", media.text);
@@ -61,7 +70,6 @@ static void openai_add_media(const struct chat_build *b, cJSON *parts, const cJS
 		json_add_str(openai_add_part(parts, "text"), "text", note);
 		free(note);
 	}
-	chat_media_free(&media);
 }
 
 static cJSON *openai_add_message(cJSON *messages, const char *role)
@@ -332,4 +340,5 @@ const struct chat_provider chat_openai = {.name = "openai",
     .build = openai_build,
     .take_event = openai_take_event,
     .take_whole = openai_take_whole,
+    .takes = openai_takes,
     .text_path = {"choices", "delta", "content"}};

@@ -48,13 +48,16 @@ static bool responses_is_pdf(const cJSON *block, const struct chat_part_media *m
 	    (unknown && media->kind == MEDIA_URL);
 }
 
+static bool responses_takes(const cJSON *block, const char *mime_type)
+{
+	return chat_block_is(block, "image") || strcasecmp(mime_type, "application/pdf") == 0;
+}
+
 static void responses_add_media(const struct chat_build *b, cJSON *parts, const cJSON *block)
 {
-	struct chat_part_media media;
-	if (!chat_media_get(b, block, &media))
-		return;
+	const struct chat_part_media media = chat_media_next(b, block);
 	char *text;
-	if (media.kind != MEDIA_TEXT && chat_block_is(block, "image")) {
+	if (chat_block_is(block, "image") && chat_media_is_whole(&media)) {
 		text = openai_data_url(&media, "image/png");
 		responses_add_part(parts, "input_image", "image_url", text);
 	} else if (media.kind == MEDIA_BYTES && responses_is_pdf(block, &media)) {
@@ -69,7 +72,6 @@ static void responses_add_media(const struct chat_build *b, cJSON *parts, const 
 		responses_add_part(parts, "input_text", "text", text);
 	}
 	free(text);
-	chat_media_free(&media);
 }
 
 /* Moves the values that a block of reasoning keeps for this model under that name to out. */
@@ -445,4 +447,5 @@ const struct chat_provider chat_openai_responses = {.name = "openai",
     .url = responses_url,
     .build = responses_build,
     .take_event = responses_take_event,
-    .take_whole = responses_take_whole};
+    .take_whole = responses_take_whole,
+    .takes = responses_takes};

@@ -13,6 +13,7 @@
 
 struct chat_answer;
 struct chat_build;
+struct chat_media_list;
 
 struct chat_provider {
 	const char *name;
@@ -33,6 +34,10 @@ struct chat_provider {
 	/* Takes one event of a streamed answer, and a whole one. */
 	void (*take_event)(struct chat_answer *a, const char *name, const cJSON *data);
 	void (*take_whole)(struct chat_answer *a, const cJSON *body);
+
+	/* Whether it reads the bytes of such a medium. */
+	bool (*takes)(const cJSON *block, const char *mime_type);
+	bool assistant_media; /* also in what the assistant has said */
 
 	/* Keys that lead to the text which an event adds; arrays on the way have one element. Ended
 	 * by NULL, empty where no two events are alike. */
@@ -110,7 +115,8 @@ struct chat_build {
 	const struct chat_turns *turns;
 	const char *system; /* the system prompt, "" when there is none; with the system messages
 			     * where the provider takes none among the others */
-	char **problem;     /* set when the request cannot be made */
+	struct chat_media_list *media;
+	char **problem; /* set when the request cannot be made */
 };
 
 /* The body to be posted, malloc'd; NULL with *problem set (malloc'd). */
@@ -120,20 +126,35 @@ char *chat_request_body(
 /* Copies a setting, where it is given, under the provider's name for it. */
 void chat_copy_setting(const struct chat_build *b, const char *key, cJSON *to, const char *name);
 
-/* What is to be sent for the block of a medium. */
+/* ---- Media (media.c) */
+
+/* What is sent for the block of a medium; all of it is borrowed. */
 struct chat_part_media {
-	enum { MEDIA_BYTES, MEDIA_URL, MEDIA_TEXT } kind;
-	char *text;      /* base64; the URL; or the text */
-	char *mime_type; /* never NULL; "" when unknown */
-	char *filename;  /* never NULL */
+	enum { MEDIA_BYTES, MEDIA_URL, MEDIA_TEXT, MEDIA_LEFT_OUT } kind;
+	const char *text; /* base64; the URL; or the text; "" of what the provider does not take */
+	const char *mime_type; /* never NULL; "" when unknown */
+	const char *filename;  /* never NULL */
 };
 
-/* Finds out; false when it could not be done, *b->problem then says why. */
-bool chat_media_get(const struct chat_build *b, const cJSON *block, struct chat_part_media *media);
-void chat_media_free(struct chat_part_media *media);
+/*
+ * What is sent for all media of the turns, found out from the newest on: those that come to more
+ * than 64 MiB with the newer ones are left out.  Files are had once, and those alone that the
+ * provider takes.  Where one cannot be had *b->problem says so.
+ */
+struct chat_media_list *chat_media_list_new(const struct chat_build *b);
+void chat_media_list_free(struct chat_media_list *list);
 
-/* The text that stands for a medium which the provider does not take, malloc'd. */
+/* What it is for the next block of a medium: each is asked for once, in the order of the turns. */
+struct chat_part_media chat_media_next(const struct chat_build *b, const cJSON *block);
+
+/* Whether it is bytes or a URL, which the provider may take as what they are. */
+bool chat_media_is_whole(const struct chat_part_media *media);
+
+/* The text that is sent in its place where it is not, or where the provider does not take it;
+ * malloc'd. */
 char *chat_media_note(const cJSON *block, const struct chat_part_media *media);
+
+/* ---- Blocks */
 
 /* Whether block is of that type, and whether it is a call of either kind. */
 bool chat_block_is(const cJSON *block, const char *type);

@@ -4,6 +4,7 @@
 # the thread knows afterwards, and that nobody waits for ever.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
+. "$TOP_SRCDIR/t/api/files.sh"
 . "$TOP_SRCDIR/t/api/run.sh"
 command -v python3 >/dev/null || tap_skip_all 'python3 is not installed'
 unset http_proxy https_proxy all_proxy
@@ -101,6 +102,23 @@ sed 's/"first_byte": 1/"first_byte": 100/' graph.json >graph.new && mv graph.new
 invoke never "$(thread late '"node_timeout":1')"
 is "$(json '.error_code + ": " + .detail' "$BODY")" 'NODE_TIMEOUT: Graph execution failed: node agent timed out after 1 s' \
 	"the node's time ends a call"
+
+# ---- a file that no request takes
+
+serve_stop
+sed 's/"first_byte": 100/"first_byte": 1/' graph.json >graph.new && mv graph.new graph.json
+export MEDIA_MAX_SIZE_MB=70
+api_start
+head -c 67108865 /dev/zero | part '; name="file"; filename="large.png"' image/png | form >form
+send form
+large="{\"type\":\"image\",\"file_id\":\"$(json .data.file_id "$BODY")\"}"
+rm form
+upload small.png image/png abc
+api POST /v1/graph/invoke "$(run_body "[{\"role\":\"user\",\"content\":[{\"type\":\"image\",\"file_id\":\"$FILE\"},$large,{\"type\":\"text\",\"text\":\"look\"}]}]")"
+facts <<'TABLE'
+it is left out :: said[-1] == "data:image/png;base64,YWJj; [image large.png, image/png: left out, because all media together are too large]"
+TABLE
+
 serve_stop
 
 # ---- in production nobody hears of providers
@@ -108,7 +126,6 @@ serve_stop
 MODE=production
 export MODE
 unset JWT_SECRET_KEY
-sed -i 's/"first_byte": 100/"first_byte": 1/' graph.json
 invoke refused
 is "$STATUS $(json '.error_code + ": " + .detail + " " + (.error.details | tojson)' "$BODY")" \
 	'500 NODE_ERROR: An error occurred in a graph node. []' 'production tells no more than that it failed'

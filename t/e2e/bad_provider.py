@@ -34,7 +34,8 @@ class Provider(http.server.BaseHTTPRequestHandler):
 
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        said = [m for m in body["messages"] if m["role"] == "user"][-1]["content"].split()[0]
+        said = [m for m in body["messages"] if m["role"] == "user"][-1]["content"]
+        said = (said if isinstance(said, str) else said[-1]["text"]).split()[0]
         try:
             getattr(self, said, self.fine)(body, said)
         except (BrokenPipeError, ConnectionResetError):
@@ -62,6 +63,11 @@ class Provider(http.server.BaseHTTPRequestHandler):
 
     def fine(self, body, said):
         self.stream(delta("all "), delta("well"), END)
+
+    def look(self, body, said):
+        """Tells what it was shown beside."""
+        parts = body["messages"][-1]["content"][:-1]
+        self.stream(delta("; ".join(p.get("text") or p["image_url"]["url"] for p in parts)), END)
 
     def never(self, body, said):
         time.sleep(60)

@@ -4,6 +4,7 @@
 #include "base/json/json.h"
 #include "base/memory.h"
 #include "chat_fixture.h"
+#include "model/provider.h"
 #include "unit.h"
 
 #include <stdlib.h>
@@ -141,18 +142,32 @@ static void a_call_that_is_forced_is_not_thought_about(void)
 
 /* ---- Media */
 
+static unsigned files_read; /* their bytes */
+
+/* "large…" has 30 MiB, "huge" one byte more than a request takes. */
 static bool give_file(const cJSON *media, struct chat_media *out, void *arg)
 {
 	(void)arg;
 	const char *id = json_str(media, "file_id");
 	if (strcmp(id, "gone") == 0)
 		return false;
-	bool text = strcmp(id, "text") == 0;
-	out->data = text ? NULL : xstrdup("abc");
-	out->len = text ? 0 : 3;
-	out->text = text ? xstrdup("what it says") : NULL;
-	out->mime_type = xstrdup(strcmp(id, "pdf") == 0 ? "application/pdf" : "image/png");
-	out->filename = xstrdup("a.bin");
+	if (out->max > 0) {
+		bool large = strncmp(id, "large", 5) == 0, huge = strcmp(id, "huge") == 0;
+		out->len = huge ? (64 << 20) + 1 : large ? 30 << 20 : 3;
+		out->data = out->len > out->max ? NULL : xcalloc(1, out->len + 1);
+		files_read += out->data != NULL;
+		if (out->data)
+			memcpy(out->data, "abc", 3);
+		return true;
+	}
+	out->text = strcmp(id, "text") == 0 ? xstrdup("what it says") : NULL;
+	const char *type = json_str(media, "mime_type");
+	out->mime_type = xstrdup(type    ? type
+		: strcmp(id, "pdf") == 0 ? "application/pdf"
+					 : "image/png");
+	out->filename = xstrdup(json_str(media, "filename"));
+	if (!out->filename)
+		out->filename = xstrdup("a.bin");
 	return true;
 }
 
@@ -182,6 +197,57 @@ static void a_file_that_is_gone_fails_the_call(void)
 	CU_ASSERT_EQUAL(r.tries, 0);
 	chat_result_release(&r);
 	cJSON_Delete(messages);
+}
+
+#define IMAGE(id) MEDIA("image", FILE_ID(id) ",'filename':'" id "','mime_type':'image/png'")
+#define VIDEO(id) MEDIA("video", FILE_ID(id) ",'filename':'" id "','mime_type':'video/mp4'")
+#define LEFT_OUT(id) \
+	"[image " id ", image/png: left out, because all media together are too large]|"
+
+/* To name a file is short, and what that brings is not.  The body is not sent: it is large. */
+static void all_media_together_have_a_limit(void)
+{
+	static const struct {
+		const char *blocks, *gets;
+		unsigned read;
+	} rows[] = {
+	    {IMAGE("a") "," IMAGE("b") "," IMAGE("a"), "4|4|4|", 2},
+	    {IMAGE("large") "," IMAGE("a") "," IMAGE("large") "," IMAGE("large"),
+		LEFT_OUT("large") "4|41943040|41943040|", 2},
+	    {IMAGE("a") "," IMAGE("huge") "," IMAGE("a"), "4|" LEFT_OUT("huge") "4|", 1},
+	    {VIDEO("large") "," MEDIA(
+		 "audio", FILE_ID("large1") ",'mime_type':'audio/wav'") "," IMAGE("a"),
+		"[video large, video/mp4: this model cannot read it]|"
+		"[audio a.bin, audio/wav: this model cannot read it]|4|",
+		1},
+	};
+	struct chat_model *model = model_from(ANTHROPIC "}");
+	for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
+		char *problem,
+		    *list = xasprintf("[{'role':'user','content':[%s]}]", rows[i].blocks);
+		cJSON *messages = json_from(list), *part;
+		struct chat_request rq = {.messages = messages, .media = give_file};
+		struct buf said = {0};
+		files_read = 0;
+		char *text = chat_request_body(&model->targets[0], &rq, &problem);
+		cJSON *body = json_parse(text, strlen(text), 100, NULL);
+		cJSON_ArrayForEach(part, json_get(json_get(body, "messages")->child, "content")) {
+			const char *data = json_str(json_get(part, "source"), "data");
+			if (data)
+				buf_printf(&said, "%zu|", strlen(data));
+			else
+				buf_printf(&said, "%s|", json_str(part, "text"));
+		}
+		unit_row("%s", rows[i].blocks);
+		CU_ASSERT_STRING_EQUAL(buf_str(&said), rows[i].gets);
+		CU_ASSERT_EQUAL(files_read, rows[i].read);
+		buf_release(&said);
+		cJSON_Delete(body);
+		free(text);
+		cJSON_Delete(messages);
+		free(list);
+	}
+	chat_model_free(model);
 }
 
 /* ---- Tools */
@@ -713,6 +779,7 @@ static const struct unit_test tests[] = {
     {"Anthropic gets no blanks", anthropic_gets_no_blanks},
     {"a call that is forced is not thought about", a_call_that_is_forced_is_not_thought_about},
     {"a file that is gone fails the call", a_file_that_is_gone_fails_the_call},
+    {"all media together have a limit", all_media_together_have_a_limit},
     {"whoever wants text asks for no form", whoever_wants_text_asks_for_no_form},
     {"a schema that refers to itself is cut off", a_schema_that_refers_to_itself_is_cut_off},
     {"a schema does not grow without end", a_schema_does_not_grow_without_end},

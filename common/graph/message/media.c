@@ -57,10 +57,10 @@ static void *stored_bytes(ag_run *run, const char *file_id, size_t max, size_t *
 	char *data = NULL;
 	if (files && files_get(files, &run->setup.ctx, arena, file_id, &record, &err)) {
 		files_touch(files, &run->setup.ctx, &record);
-		data = files_read(files, &record, (int64_t)max, &err);
-	}
-	if (data)
 		*len = (size_t)record.size;
+		if (*len <= max)
+			data = files_read(files, &record, (int64_t)max, &err);
+	}
 	graph_media_log_failure(file_id, &err);
 	arena_free(arena);
 	return data;
@@ -78,7 +78,7 @@ static void *inline_bytes(const char *base64, size_t max, size_t *len)
 	return NULL;
 }
 
-void *ag_media_data(ag_run *run, const cJSON *media, size_t max, size_t *len)
+void *run_media_data(ag_run *run, const cJSON *media, size_t max, size_t *len)
 {
 	const cJSON *object = media_of(media);
 	const char *file_id = json_str(object, "file_id");
@@ -87,4 +87,11 @@ void *ag_media_data(ag_run *run, const cJSON *media, size_t max, size_t *len)
 	if (file_id)
 		return stored_bytes(run, file_id, max, len);
 	return base64 ? inline_bytes(base64, max, len) : NULL;
+}
+
+void *ag_media_data(ag_run *run, const cJSON *media, size_t max, size_t *len)
+{
+	void *data = run_media_data(run, media, max, len);
+	*len = data ? *len : 0;
+	return data;
 }

@@ -6,12 +6,12 @@
 #include "base/memory.h"
 #include "base/os/clock.h"
 #include "graph/message/message.h"
+#include "graph/run_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define SERVERS_MS 5000
-#define MEDIA_MAX (64u << 20) /* bytes of one file; providers take less */
 
 void offer_open(struct offer *offer, ag_run *run, const char *name)
 {
@@ -58,12 +58,14 @@ cJSON *offer_mark(const struct offer *offer, cJSON *answer)
 bool offer_media(const cJSON *media, struct chat_media *out, void *arg)
 {
 	ag_run *run = *(ag_run **)arg;
+	if (out->max > 0) {
+		out->data = run_media_data(run, media, out->max, &out->len);
+		return out->data || out->len > out->max;
+	}
 	out->mime_type = xstrdup(json_str(media, "mime_type"));
 	out->filename = xstrdup(json_str(media, "filename"));
 	out->text = ag_media_text(run, media);
 	if (!out->mime_type)
 		out->mime_type = xstrdup("application/octet-stream");
-	if (!out->text)
-		out->data = ag_media_data(run, media, MEDIA_MAX, &out->len);
-	return out->text || out->data;
+	return true;
 }
