@@ -15,6 +15,7 @@
 #define MAX_BACK_OFF_MS 10000
 #define MAX_ASKED_MS 60000
 #define SLICE_MS 100
+#define LOOKED_AT 16 /* times what is kept of a text, because redacted it is shorter */
 
 bool retry_helps(const struct http_response *response)
 {
@@ -85,10 +86,14 @@ void clean_text(struct buf *out, const char *text, const char *key, size_t max)
 		memset(at, '*', secret);
 	for (char *p = copy; *p; p++)
 		*p = strchr("\t\r\n", *p) ? ' ' : *p;
-	redact(&safe, process_clean(copy));
+	process_clean(copy);
+	bool cut = strlen(copy) > LOOKED_AT * max;
+	if (cut)
+		copy[utf8_cut(copy, LOOKED_AT * max)] = '\0';
+	redact(&safe, copy);
 	size_t len = safe.len > max ? utf8_cut(buf_str(&safe), max) : safe.len;
 	buf_add(out, buf_str(&safe), len);
-	if (len < safe.len)
+	if (cut || len < safe.len)
 		buf_puts(out, "…");
 	buf_release(&safe);
 	free(copy);

@@ -58,11 +58,14 @@ void scrub(struct buf *out, const char *text)
 {
 	struct buf clean = {0};
 	redact(&clean, text);
-	for (const char *at = buf_str(&clean); *at;) {
+	const char *none_before = buf_str(&clean); /* where a number may begin again */
+	for (const char *at = none_before; *at;) {
 		/* numbers are also written in groups with blanks between them */
-		size_t len = *at == ' ' ? 0 : strspn(at, "0123456789+-() "), word = 0;
+		bool begins = *at != ' ' && at >= none_before;
+		size_t len = begins ? strspn(at, "0123456789+-() ") : 0, word = 0;
 		while (len && at[len - 1] == ' ')
 			len--;
+		none_before = len ? at + len : none_before;
 		if (digits_of(at, len) >= LONG_NUMBER && !scrub_in_word(at[len])) {
 			buf_puts(out, "[number]");
 			at += len;

@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define SCRIPT(...)                                        \
 	static const struct step script[] = {__VA_ARGS__}; \
@@ -524,6 +525,26 @@ static const struct bad_day {
 	"{" QUICK "}", CHAT_FAILED, "failed while it answered: upstream is gone", 1},
 };
 
+/* Much of it is not even looked at. */
+static void of_a_long_error_the_beginning_is_told(void)
+{
+	struct buf body = {0};
+	struct chat_result r;
+	buf_puts(&body, "{\"error\":{\"message\":\"It is sk-openai-secret ");
+	for (int i = 0; i < 20000; i++)
+		buf_puts(&body, "Bearer ");
+	buf_puts(&body, "\"}}");
+	const struct step script[] = {{STEP_WHOLE, 400, NULL, buf_str(&body)}};
+	provider_script(script, 1);
+	clock_t start = clock();
+	ask("{" QUICK "}", NULL, &r);
+	CU_ASSERT((clock() - start) / CLOCKS_PER_SEC < 5);
+	CU_ASSERT_STRING_EQUAL(
+	    r.error, "openai model m: answered 400: It is **************** ***BEARER_TOKEN***…");
+	chat_result_release(&r);
+	buf_release(&body);
+}
+
 /* In time, and without a word of the key. */
 static void what_goes_wrong_is_an_error_that_says_so(void)
 {
@@ -643,6 +664,7 @@ static const struct unit_test tests[] = {
     {"an answer in one piece is the same", an_answer_in_one_piece_is_the_same},
     {"Anthropic blocks are put together", anthropic_blocks_are_put_together},
     {"Gemini parts are put together", gemini_parts_are_put_together},
+    {"of a long error the beginning is told", of_a_long_error_the_beginning_is_told},
     {"what goes wrong is an error that says so", what_goes_wrong_is_an_error_that_says_so},
     {"what breaks off before its first piece is tried again",
 	what_breaks_off_before_its_first_piece_is_tried_again},

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static char lines[65536]; /* what was logged since capture_begin */
@@ -263,7 +264,20 @@ static void tokens_are_recognised_anywhere(void)
 	GIVES("bearer Bearer xyz", "***BEARER_TOKEN***");
 	KEEPS("Bearer");
 	KEEPS("Bearer bearer");
+	GIVES("Bearer  bearer=xyz", "Bearer  bearer=***REDACTED***");
 	KEEPS("no bearer.");
+}
+
+/* Each looked for its credential behind all that follow. */
+static void many_words_without_a_credential_cost_no_more_than_they_are_long(void)
+{
+	struct buf text = {0};
+	for (int i = 0; i < 20000; i++)
+		buf_puts(&text, "Bearer ");
+	clock_t start = clock();
+	KEEPS(buf_str(&text));
+	CU_ASSERT((clock() - start) / CLOCKS_PER_SEC < 5);
+	buf_release(&text);
 }
 
 static void long_runs_keep_their_ends(void)
@@ -356,6 +370,8 @@ static const struct unit_test tests[] = {
     {"every telling name is known", every_telling_name_is_known},
     {"running text is left alone", running_text_is_left_alone},
     {"tokens are recognised anywhere", tokens_are_recognised_anywhere},
+    {"many words without a credential cost no more than they are long",
+	many_words_without_a_credential_cost_no_more_than_they_are_long},
     {"long runs keep their ends", long_runs_keep_their_ends},
     {"deep nesting is dropped", deep_nesting_is_dropped},
 };

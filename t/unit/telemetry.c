@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* ---- the address of the error tracker ---- */
 
@@ -103,6 +104,20 @@ static void what_is_nobodys_stays(void)
 	    "node agent: 3 of 17 steps, version 1.2.3", "node agent: 3 of 17 steps, version 1.2.3");
 	check_scrub("@ alone, a@ and @b", "@ alone, a@ and @b");
 	check_scrub("", "");
+}
+
+/* Of each it was looked how far a number may go. */
+static void many_brackets_cost_no_more_than_they_are_long(void)
+{
+	struct buf text = {0};
+	for (int i = 0; i < 80000; i++)
+		buf_putc(&text, '(');
+	clock_t start = clock();
+	check_scrub(buf_str(&text), buf_str(&text));
+	CU_ASSERT((clock() - start) / CLOCKS_PER_SEC < 5);
+	buf_release(&text);
+	check_scrub("(1) 2 3 (4) (0151) 12345678 now", "[number] now");
+	check_scrub("(5 and (0151) 12345678", "(5 and [number]");
 }
 
 /* ---- spans ---- */
@@ -328,6 +343,8 @@ static const struct unit_test tests[] = {
     {"nonsense limits nothing", nonsense_limits_nothing},
     {"personal data is taken out", personal_data_is_taken_out},
     {"what is nobody's stays", what_is_nobodys_stays},
+    {"many brackets cost no more than they are long",
+	many_brackets_cost_no_more_than_they_are_long},
     {"spans have names, times and status only", spans_have_names_times_and_status_only},
     {"standard adds models, tokens and tools", standard_adds_models_tokens_and_tools},
     {"full adds texts and arguments", full_adds_texts_and_arguments},

@@ -95,16 +95,23 @@ static bool is_bearer(const char *s, size_t word)
 	return word == 6 && strncasecmp(s, "bearer", 6) == 0;
 }
 
+/* The last of the words Bearer that begin at s with one. */
+static const char *bearer_last(const char *s, size_t word)
+{
+	for (;;) {
+		const char *next = redact_skip_blanks(s + word);
+		if (next == s + word || !is_bearer(next, word_length(next)))
+			return s;
+		s = next;
+	}
+}
+
 /* Of "Bearer x"; said twice, the word itself is no credential. */
 static size_t bearer_length(const char *s, size_t word)
 {
 	if (!is_bearer(s, word))
 		return 0;
-	const char *end = s + word, *credential = redact_skip_blanks(end);
-	while (credential > end && is_bearer(credential, word_length(credential))) {
-		end = credential + word;
-		credential = redact_skip_blanks(end);
-	}
+	const char *end = bearer_last(s, word) + word, *credential = redact_skip_blanks(end);
 	size_t len = strcspn(credential, " \t,;\"'\\");
 	return credential > end && len ? (size_t)(credential - s) + len : 0;
 }
@@ -175,6 +182,11 @@ static const char *redact_word(struct buf *out, const char *s)
 	if ((len = bearer_length(s, word)) > 0) {
 		buf_puts(out, "***BEARER_TOKEN***");
 		return s + len;
+	}
+	if (is_bearer(s, word)) { /* words that no credential follows: each is looked at once */
+		const char *last = bearer_last(s, word);
+		buf_add(out, s, (size_t)(last - s));
+		s = last;
 	}
 	const char *value = is_telling(s, word) ? field_value(s + word) : NULL;
 	redact_put_word(out, s, word);
