@@ -262,7 +262,9 @@ static bool attempt_may_repeat(const struct attempt *t)
 {
 	if (t->answer.handed_on || t->answer.unwanted || t->stopped)
 		return false;
-	return t->answer.fault ? t->answer.fault_passes : retry_helps(&t->response);
+	if (t->answer.fault)
+		return t->answer.fault_passes && !retry_refused(&t->response);
+	return retry_helps(&t->response);
 }
 
 /* ---- Tries, models */

@@ -17,12 +17,28 @@
 #define SLICE_MS 100
 #define LOOKED_AT 16 /* times what is kept of a text, because redacted it is shorter */
 
+static bool retry_says(const struct http_response *response, const char *word)
+{
+	char *said = http_response_header(response, "x-should-retry");
+	bool is = said && strcmp(said, word) == 0;
+	free(said);
+	return is;
+}
+
+bool retry_refused(const struct http_response *response)
+{
+	return retry_says(response, "false");
+}
+
 bool retry_helps(const struct http_response *response)
 {
+	if (retry_refused(response))
+		return false;
 	switch (response->end) {
 	case HTTP_DONE:
 		return response->status == 408 || response->status == 425 ||
-		    response->status == 429 || response->status >= 500;
+		    response->status == 429 || response->status >= 500 ||
+		    (response->status / 100 != 2 && retry_says(response, "true"));
 	case HTTP_NO_CONNECT:
 	case HTTP_CLOSED:
 	case HTTP_TIMED_OUT:

@@ -10,8 +10,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Whether the answer says by "x-should-retry: false" that what was asked is not to be asked again,
+ * however it ends. */
+bool retry_refused(const struct http_response *response);
+
 /* Whether another try may end better: no connection, a lost one, a time-out before the answer, and
- * the statuses 408, 425, 429 and from 500 on. */
+ * the statuses 408, 425, 429 and from 500 on; or what x-should-retry says of a status. */
 bool retry_helps(const struct http_response *response);
 
 /*

@@ -5,10 +5,18 @@
 #include "fcgi/handlers/handlers.h"
 #include "fcgi/request/request.h"
 
+/* Of what has run: its client would run the turn again, three times in all, also one in a page. */
+static void openai_ran(struct request *rq)
+{
+	response_header(rq, "x-should-retry", "false");
+	response_header(rq, "Access-Control-Expose-Headers", "x-should-retry");
+}
+
 void post_chat_completions(struct request *rq)
 {
 	struct reply_stream stream;
 	reply_events_init(&stream, rq);
+	stream.on_head = openai_ran;
 	struct openai_chat chat = {.body = rq->body,
 	    .thread_id = param_find(rq->client->params, "HTTP_X_THREAD_ID"),
 	    .sink = &stream.sink};
@@ -17,11 +25,8 @@ void post_chat_completions(struct request *rq)
 		reply_bare(rq, chat.answer);
 	if (ok)
 		return;
-	/* its client would run the turn again, three times in all, also one in a page */
-	if (chat.ran) {
-		response_header(rq, "x-should-retry", "false");
-		response_header(rq, "Access-Control-Expose-Headers", "x-should-retry");
-	}
+	if (chat.ran)
+		openai_ran(rq);
 	reply_error(rq);
 }
 

@@ -417,6 +417,8 @@ void reply_stream_head(struct request *rq)
 static void response_open_chunk(struct reply_stream *stream)
 {
 	struct request *rq = stream->rq;
+	if (!rq->response->status && stream->on_head)
+		stream->on_head(rq);
 	if (!rq->response->status)
 		reply_stream_head(rq);
 	if (!stream->begun)

@@ -82,7 +82,8 @@ void reply_text(struct request *rq, int status, const char *text);
 struct reply_stream {
 	struct chunk_sink sink; /* first: a sink is its stream */
 	struct request *rq;
-	const char *before, *after; /* what stands around a chunk */
+	const char *before, *after;          /* what stands around a chunk */
+	void (*on_head)(struct request *rq); /* adds to the head; or NULL */
 	bool corked;
 	bool begun; /* a chunk whose end has not come yet */
 };

@@ -92,6 +92,7 @@ facts <<'TABLE'
 in a stream it is a chunk :: .[-2] == {"error": {"message": "Graph execution failed: in a stream", "type": "server_error", "param": null, "code": "NODE_ERROR"}}
 before the end :: ended and length == 3
 TABLE
+is "$(header x-should-retry)" false 'and nobody should try again'
 like "$(cat "$SERVE_ERR")" "request_id=$(header X-Request-ID) .*run [0-9a-f-]+ failed: Graph execution failed: in a stream" 'the log has that, too'
 complete "$(user /loop)"
 is "$STATUS $(json .error.code "$BODY")" '500 GRAPH_RECURSION_LIMIT' 'a run has 25 steps'
@@ -113,7 +114,7 @@ unsupported audio '"audio":{"voice":"x"}'
 unsupported modalities '"modalities":["text","audio"]'
 unsupported functions '"functions":[{"name":"f"}]'
 complete "$(user hello)" '"stream":true,"n":2'
-is "$STATUS" 400 'a stream that is refused is no stream'
+is "$STATUS $(header x-should-retry)" '400 ' 'a stream that is refused is no stream'
 
 # ---- the model
 
