@@ -221,7 +221,14 @@ static bool openai_begins_another(const struct chat_part *part, const cJSON *cal
 		return strcmp(id, part->id) != 0;
 	if (beside && !json_opt(call, "index"))
 		return true;
-	cJSON *whole = json_parse(buf_str(&part->text), part->text.len, JSON_REQUEST_DEPTH, NULL);
+	/* an object is whole with its last brace: it is not parsed for every piece with a name */
+	const char *text = buf_str(&part->text);
+	size_t len = part->text.len;
+	while (len > 0 && strchr(" \t\r\n", text[len - 1]))
+		len--;
+	if (len == 0 || (text[strspn(text, " \t\r\n")] == '{' && text[len - 1] != '}'))
+		return false;
+	cJSON *whole = json_parse(text, len, JSON_REQUEST_DEPTH, NULL);
 	cJSON_Delete(whole);
 	return whole != NULL;
 }

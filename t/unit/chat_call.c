@@ -533,6 +533,29 @@ static const struct bad_day {
 	"{" QUICK "}", CHAT_FAILED, "failed while it answered: upstream is gone", 1},
 };
 
+/* Without ids, each could begin another call. */
+static void many_pieces_with_a_name_cost_no_more_than_they_are_long(void)
+{
+	struct buf body = {0};
+	struct chat_result r;
+	buf_puts(&body, PIECE("\"index\":0," FUNCTION("x", "{\\\"a\\\":\\\"")));
+	for (int i = 0; i < 40000; i++)
+		buf_puts(&body, PIECE("\"index\":0," FUNCTION("x", "01234567890123456789")));
+	buf_puts(&body,
+	    PIECE("\"index\":0," FUNCTION("x", "\\\"} ")) PIECE("\"index\":0," FUNCTION("y", "{}"))
+		CALLS_END);
+	const struct step script[] = {{STEP_STREAM, 200, NULL, buf_str(&body)}};
+	provider_script(script, 1);
+	clock_t start = clock();
+	CU_ASSERT_EQUAL(ask("{" QUICK "}", NULL, &r), CHAT_DONE);
+	CU_ASSERT((clock() - start) / CLOCKS_PER_SEC < 5);
+	CU_ASSERT_EQUAL(strlen(at(r.message, "content/0/args/a")), 800000);
+	CU_ASSERT_STRING_EQUAL(at(r.message, "content/1/name"), "y");
+	CU_ASSERT_STRING_EQUAL(at(r.message, "content/2"), "(none)");
+	chat_result_release(&r);
+	buf_release(&body);
+}
+
 /* Much of it is not even looked at. */
 static void of_a_long_error_the_beginning_is_told(void)
 {
@@ -672,6 +695,8 @@ static const struct unit_test tests[] = {
     {"an answer in one piece is the same", an_answer_in_one_piece_is_the_same},
     {"Anthropic blocks are put together", anthropic_blocks_are_put_together},
     {"Gemini parts are put together", gemini_parts_are_put_together},
+    {"many pieces with a name cost no more than they are long",
+	many_pieces_with_a_name_cost_no_more_than_they_are_long},
     {"of a long error the beginning is told", of_a_long_error_the_beginning_is_told},
     {"what goes wrong is an error that says so", what_goes_wrong_is_an_error_that_says_so},
     {"what breaks off before its first piece is tried again",
