@@ -78,7 +78,7 @@ void scopes_examine(
 void services_examine(
     const struct config *config, const ag_graph *graph, struct problems *problems);
 
-/* Whether the paths of the two pages are free, where routes could have them. */
+/* Whether the paths of the pages are free, where routes could have them. */
 void pages_examine(
     const struct config_source *source, const struct config *config, struct problems *problems);
 

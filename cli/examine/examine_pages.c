@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Whether the pages' paths hide other routes: a worker is asked, which has the table of them. */
+/* Whether the pages' paths hide other routes, or are none that a worker takes: one is asked, which
+ * has the table of them. */
 #include "base/os/clock.h"
 #include "cli/examine/examine.h"
 #include "cli/programs.h"
@@ -11,12 +12,12 @@
 #define PATIENCE_MS 60000
 #define MOST_OUTPUT 65536
 
-/* Whether other routes lie there; doc/protocol.md#the-openapi-document leaves the paths of the
- * pages to the administrator. */
+/* Whether other routes may lie there, all of which but those that the environment knows have
+ * several parts; doc/protocol.md#the-openapi-document leaves the paths of the pages to the
+ * administrator. */
 static bool is_among_routes(const char *path)
 {
-	static const char root[] = "/v1/";
-	return strncmp(path, root, strlen(root)) == 0;
+	return *path && strchr(path + 1, '/');
 }
 
 static bool ignore_line(const char *line, size_t len, void *arg)

@@ -288,6 +288,8 @@ void keys_read(const struct section *root, struct config *config)
 	observability_read(root, config);
 	embeddings_read(root, config);
 	runs_prepare_webhooks(root, config);
+	if (config->langgraph_enabled)
+		environment_check_langgraph(&config->env, root->problems);
 	/* A page of anybody's could ask the agent in the name of whoever looks at it. */
 	if (config->mcp.enabled && config->auth == AUTH_NONE &&
 	    string_list_has(&config->env.origins, "*"))

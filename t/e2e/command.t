@@ -134,6 +134,8 @@ DOCS_PATH=/v1/graph REDOCS_PATH=/v1/threads/x run check
 is "$CODE" 1 "so do pages where routes lie"
 like "$ERR" '^agentgraph: error: DOCS_PATH: expected a path that no route has' "which are named"
 like "$ERR" '^agentgraph: error: REDOCS_PATH: expected a path that no route has' "each of them"
+DOCS_PATH=/1/2/3/4/5/6/7 run check
+is "$CODE $(grep -c 'error: DOCS_PATH: expected a path of at most' <<<"$ERR")" "1 1" "those of more parts than a route has"
 CONSOLE_PATH=/v1/graph run check
 is "$CODE" 1 "and the console's"
 like "$ERR" '^agentgraph: error: CONSOLE_PATH: expected a path that no route has' "which is named, too"

@@ -69,6 +69,12 @@ static const struct row {
     {{"CONSOLE_PATH=/redocs"}, "CONSOLE_PATH: expected another path than that of REDOCS_PATH", ""},
     {{"DOCS_PATH=/ping"}, "DOCS_PATH: expected a path that no route has", ""},
     {{"REDOCS_PATH=/v1/"}, "REDOCS_PATH: expected a path that no route has", ""},
+    {{"DOCS_PATH=/_agentgraph/files"}, "DOCS_PATH: expected a path that no route has", ""},
+    {{"DOCS_PATH=/v1/_large"}, "DOCS_PATH: expected a path that no route has", ""},
+    {{"REDOCS_PATH=/.well-known/agent-card.json"}, "REDOCS_PATH: expected a path that no route has",
+	""},
+    {{"CONSOLE_PATH=/lg"}, "CONSOLE_PATH: expected a path that no route has",
+	", \"langgraph\": {\"enabled\": true}"},
     /* a wildcard origin and credentials */
     {{"MODE=production", "CORS_ALLOW_CREDENTIALS=true"}, "CORS_ALLOW_CREDENTIALS: expected false",
 	""},
@@ -231,6 +237,8 @@ static void paths(void)
 	CHECK_ACCEPTED("", !c->env.docs_path[0] && !c->env.redocs_path[0]);
 	SET("MODE=production", "DOCS_PATH=/docs");
 	CHECK_ACCEPTED("", strcmp(c->env.docs_path, "/docs") == 0 && !c->env.redocs_path[0]);
+	SET("DOCS_PATH=/_agentgraphs", "REDOCS_PATH=/lg", "CONSOLE_PATH=/ping/x");
+	CHECK_ACCEPTED("", strcmp(c->env.redocs_path, "/lg") == 0);
 }
 
 static void mode_case(void)

@@ -22,6 +22,9 @@ void environment_check_jwt(const struct environment *env, struct problems *probl
 /* The one that a list of addresses in `runs.webhooks` needs (agentgraph.json(5)). */
 void environment_check_webhooks(const struct environment *env, struct problems *problems);
 
+/* The paths of pages, where `langgraph` has one of its own. */
+void environment_check_langgraph(const struct environment *env, struct problems *problems);
+
 void environment_release(struct environment *env);
 
 /* The names of all variables and their other names, from 0 on; NULL behind the last. */

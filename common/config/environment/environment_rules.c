@@ -19,28 +19,53 @@
 #define HMAC_SECRET_MIN 32 /* bytes, doc/protocol-access.md#tokens */
 #define WEBHOOK_SECRET_MIN 24
 
+static const char *const page_names[] = {"DOCS_PATH", "REDOCS_PATH", "CONSOLE_PATH"};
+
+static void page_refuse(size_t i, const char *path, struct problems *problems)
+{
+	problems_add(
+	    problems, "%s: expected a path that no route has, found \"%s\"", page_names[i], path);
+}
+
+/* Whether nginx has a place for it already; paths of other routes the worker knows. */
+static bool page_is_taken(const char *path)
+{
+	static const char *const taken[] = {"/ping", "/openapi.json", "/v1", "/v1/_large",
+	    "/.well-known/oauth-protected-resource", "/.well-known/agent-card.json"};
+	static const char own[] = "/_agentgraph"; /* with all that lies below */
+	const size_t len = sizeof(own) - 1;
+	if (strncmp(path, own, len) == 0 && (!path[len] || path[len] == '/'))
+		return true;
+	for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++)
+		if (strcmp(path, taken[i]) == 0)
+			return true;
+	return false;
+}
+
 /* doc/protocol.md#the-openapi-document: in production a page is off unless its variable turns it
  * on. */
 static void apply_pages(struct environment *env, struct problems *problems)
 {
-	static const char *const names[] = {"DOCS_PATH", "REDOCS_PATH", "CONSOLE_PATH"};
-	/* nginx has a place for these already; those of other routes the worker knows */
-	static const char *const taken[] = {"/ping", "/openapi.json", "/v1", "/_agentgraph"};
 	char **paths[] = {&env->docs_path, &env->redocs_path, &env->console_path};
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (env->production && !getenv(names[i]))
+	for (size_t i = 0; i < sizeof(page_names) / sizeof(page_names[0]); i++) {
+		if (env->production && !getenv(page_names[i]))
 			string_replace(paths[i], "");
-		for (size_t k = 0; k < sizeof(taken) / sizeof(taken[0]); k++)
-			if (strcmp(*paths[i], taken[k]) == 0)
-				problems_add(problems,
-				    "%s: expected a path that no route has, found \"%s\"", names[i],
-				    *paths[i]);
+		if (page_is_taken(*paths[i]))
+			page_refuse(i, *paths[i], problems);
 		for (size_t other = 0; other < i; other++)
 			if (**paths[i] && strcmp(*paths[i], *paths[other]) == 0)
 				problems_add(problems,
 				    "%s: expected another path than that of %s, found the same",
-				    names[i], names[other]);
+				    page_names[i], page_names[other]);
 	}
+}
+
+void environment_check_langgraph(const struct environment *env, struct problems *problems)
+{
+	const char *paths[] = {env->docs_path, env->redocs_path, env->console_path};
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+		if (strcmp(paths[i], "/lg") == 0)
+			page_refuse(i, paths[i], problems);
 }
 
 /* doc/protocol-errors.md#what-refuses-the-start: everybody's pages with everybody's cookies is
