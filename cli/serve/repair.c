@@ -8,16 +8,21 @@
 #define LOOK_MS 1000
 #define LATER_MS 30000 /* after a try that failed */
 
-/* A new listener at path in the place of *fd; false after a complaint. */
+/* A new listener at path in the place of *fd; false after a complaint, with all as it was. */
 static bool bind_again(const struct supervisor *s, const char *path, int *fd)
 {
 	int new = unix_listen(path, s->options->socket ? 0660 : 0600);
 
 	if (new < 0)
 		return false;
+	if (!unix_give(path, &s->options->access)) {
+		close(new);
+		unlink(path);
+		return false;
+	}
 	close(*fd); /* the processes that have it serve what had reached it */
 	*fd = new;
-	return unix_give(path, &s->options->access);
+	return true;
 }
 
 void repair_remember(struct supervisor *s)
@@ -29,29 +34,40 @@ void repair_remember(struct supervisor *s)
 
 void repair_step(struct supervisor *s, int64_t now)
 {
-	bool socket, relay, follow;
+	const struct {
+		const char *path;
+		int *fd;
+		struct bound *bound;
+		unsigned role; /* beside the workers, a bit */
+	} sockets[] = {
+	    {s->socket_path, &s->fastcgi, &s->socket_bound, 0},
+	    {s->relay_path, &s->relay_socket, &s->relay_bound, 1U << ROLE_RELAY},
+	    {s->follow_path, &s->follow_socket, &s->follow_bound, 1U << ROLE_FOLLOWER},
+	};
+	bool again = false;
+	unsigned roles = 0;
 
 	if (s->phase != PHASE_SERVING || s->reload.retire_at || now < s->look_at)
 		return;
 	s->look_at = now + LOOK_MS;
-	socket = bound_is_other(s->socket_bound, s->socket_path);
-	relay = bound_is_other(s->relay_bound, s->relay_path);
-	follow = bound_is_other(s->follow_bound, s->follow_path);
-	if (!socket && !relay && !follow)
-		return;
-	log_warning("the socket %s was removed; binding it again, with new workers",
-	    socket      ? s->socket_path
-		: relay ? s->relay_path
-			: s->follow_path);
-	if ((socket && !bind_again(s, s->socket_path, &s->fastcgi)) ||
-	    (relay && !bind_again(s, s->relay_path, &s->relay_socket)) ||
-	    (follow && !bind_again(s, s->follow_path, &s->follow_socket))) {
-		s->look_at = now + LATER_MS;
-		log_error("the service cannot be reached there until that is mended");
-		return;
+	/* what was bound has nobody behind it before there are new ones, whatever becomes of the
+	 * others */
+	for (size_t i = 0; i < sizeof(sockets) / sizeof(sockets[0]); i++) {
+		if (!bound_is_other(*sockets[i].bound, sockets[i].path))
+			continue;
+		log_warning("the socket %s was removed; binding it again, with new workers",
+		    sockets[i].path);
+		if (!bind_again(s, sockets[i].path, sockets[i].fd)) {
+			s->look_at = now + LATER_MS;
+			log_error("the service cannot be reached there until that is mended");
+			continue;
+		}
+		*sockets[i].bound = bound_at(sockets[i].path);
+		again = true;
+		roles |= sockets[i].role;
 	}
-	repair_remember(s);
+	if (!again)
+		return;
 	s->reload.quiet = true;
-	reload_generation(
-	    s, (relay ? 1U << ROLE_RELAY : 0) | (follow ? 1U << ROLE_FOLLOWER : 0), now);
+	reload_generation(s, roles, now);
 }

@@ -351,6 +351,14 @@ for socket in fcgi.sock relay.sock; do
 	ok 'wait_for 20 workers_are 2' "with as many workers as before"
 done
 like "$(cat "$SERVE_ERR")" "WARNING .*the socket $STATE/run/fcgi.sock was removed" "and the log says so"
+touch "$STATE/run/in-the-way"
+rm "$STATE/run/fcgi.sock"
+mv -f "$STATE/run/in-the-way" "$STATE/run/relay.sock"
+ok 'wait_for 20 pings' "one that can be bound has new workers, whatever is in the way of another"
+rm "$STATE/run/relay.sock"
+kill -HUP "$SERVE_PID"
+ok 'wait_for 20 test -S "$STATE/run/relay.sock" && wait_for 20 pings' "which is bound when that is gone"
+ok 'wait_for 20 workers_are 2' "with no more workers than before"
 
 # ---- signals ----
 
