@@ -240,6 +240,13 @@ static void examine_here(const struct examine_request *request, int fd)
 
 	text_files_note(cJSON_AddObjectToObject(report, "files"));
 	config = config_load(&request->source, &problems);
+	if (config && request->state_dir && strcmp(config->state_dir, request->state_dir) != 0) {
+		problems_warn(&problems,
+		    "the state directory changes only with a restart; it stays %s",
+		    request->state_dir);
+		free(config->state_dir);
+		config->state_dir = xstrdup(request->state_dir);
+	}
 	if (config)
 		examine_all(request, config, report, &problems);
 	text_files_note(NULL);

@@ -23,6 +23,7 @@ struct examine_request {
 	const char *listen;            /* NULL: without a private nginx */
 	long drain;                    /* seconds; -1: the configuration's */
 	const struct web_place *place; /* NULL: machine and web server are not looked at */
+	const char *state_dir; /* it stays, whatever the configuration says; NULL: that counts */
 };
 
 struct examination {

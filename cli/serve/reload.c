@@ -80,12 +80,6 @@ void reload_generation(struct supervisor *s, unsigned roles, int64_t now)
  * are the same program stay, and read their configuration again. */
 void reload_apply(struct supervisor *s, struct examination *next, int64_t now)
 {
-	if (strcmp(next->state_dir, s->current.state_dir) != 0) {
-		log_warning("the state directory changes only with a restart; it stays %s",
-		    s->current.state_dir);
-		free(next->state_dir);
-		next->state_dir = strdup(s->current.state_dir);
-	}
 	if (!served_accepted(s, next->files)) {
 		log_error("the service goes on with the configuration it has");
 		status_reloaded(s, true);

@@ -110,8 +110,8 @@ static bool setup_resume(struct supervisor *s)
 	name_sockets(s);
 	if (s->follow_socket < 0 && !setup_open_socket(s, s->follow_path, &s->follow_socket))
 		return false; /* an older program had none */
-	s->request = (struct examine_request){
-	    o->source, o->socket, o->no_nginx ? NULL : s->address, o->drain, NULL};
+	s->request = (struct examine_request){o->source, o->socket, o->no_nginx ? NULL : s->address,
+	    o->drain, NULL, s->current.state_dir};
 	served_pool(s);
 	if (!watch_signals(s) || (s->ready_in < 0 && !setup_ready(s)))
 		return false;
@@ -138,7 +138,7 @@ static bool setup_anew(struct supervisor *s)
 	if (!o->no_nginx && (s->tcp = tcp_listen(o->listen, s->address)) < 0)
 		return false;
 	s->request = (struct examine_request){
-	    o->source, o->socket, o->no_nginx ? NULL : s->address, o->drain, NULL};
+	    o->source, o->socket, o->no_nginx ? NULL : s->address, o->drain, NULL, NULL};
 	if (!examine(&s->request, &s->current))
 		return complain(0, "configuration %s: %lld error%s, not started",
 		    s->current.file ? s->current.file : "?", s->current.errors,

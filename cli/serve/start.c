@@ -163,6 +163,7 @@ void start_child(struct supervisor *s, struct child *child, int64_t now)
 		pid = probe_start(&probe);
 		break;
 	case ROLE_EXAMINER:
+		s->request.state_dir = s->current.state_dir;
 		pid = s->reload.upgrade ? upgrade_check_start(s)
 					: examine_start(&s->request, &s->reload.fd);
 		break;

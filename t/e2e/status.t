@@ -17,11 +17,10 @@ state=$WORK/none
 status >/dev/null
 is "$? $CODE $(cat complaint)" "0 1 agentgraph: no service runs on $state" 'without a service it says so, and ends with 1'
 
-echo 'AGENTGRAPH_THREADS=7' >settings
-echo '{"agent": "builtin:demo", "auth": null, "env": "settings"}' >agent.json
 state=$WORK/state
-AGENTGRAPH_PROCESSES=3 AGENTGRAPH_LOG_FORMAT=json "$AGENTGRAPH" serve --config agent.json --state "$state" \
-	--listen 127.0.0.1:0 >out 2>err </dev/null &
+printf 'AGENTGRAPH_THREADS=7\nAGENTGRAPH_STATE_DIR=%s\n' "$state" >settings
+echo '{"agent": "builtin:demo", "auth": null, "env": "settings"}' >agent.json
+AGENTGRAPH_PROCESSES=3 AGENTGRAPH_LOG_FORMAT=json "$AGENTGRAPH" serve --config agent.json --listen 127.0.0.1:0 >out 2>err </dev/null &
 SERVE_PID=$!
 tap_pids="$SERVE_PID $tap_pids"
 wait_for 60 grep -q '^agentgraph: serving' out || tap_bail 'the rest needs a service'
@@ -50,10 +49,15 @@ echo '{' >agent.json
 kill -HUP "$SERVE_PID"
 ok 'wait_for 20 status_is "[.reloads.failed, .reloads.last_failed]" "[1,true]"' 'a reload that failed'
 echo '{"agent": "builtin:demo", "auth": null, "env": "settings"}' >agent.json
-echo 'AGENTGRAPH_THREADS=5' >settings
+mkdir -p elsewhere/run
+printf 'AGENTGRAPH_THREADS=5\nAGENTGRAPH_STATE_DIR=%s\n' "$WORK/elsewhere" >settings
 kill -HUP "$SERVE_PID"
 ok 'wait_for 20 status_is "[.reloads.done, .reloads.last_failed]" "[1,false]"' 'and one that did not'
 ok 'wait_for 60 status_is .threads 15' 'which takes another number of threads'
+answers() { curl -s -f -o answer --max-time 5 "$BASE/ping"; }
+ok 'wait_for 5 answers' 'but no other state directory, through nginx as well'
+like "$(cat err)" "warning: the state directory changes only with a restart; it stays $state" 'as the log says'
+is "$(ls -A elsewhere elsewhere/run | paste -sd' ')" 'elsewhere: run  elsewhere/run:' 'and nothing is made there'
 
 # Stops also those that have just come in the place of others.
 nobody_answers() {
