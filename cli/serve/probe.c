@@ -15,7 +15,6 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#define PROBE_LIMIT_MS 60000
 #define PROBE_PAUSE_MS 20
 #define ANSWER_SECONDS 5
 
@@ -56,7 +55,7 @@ pid_t probe_start(const struct probe *probe)
 	pid_t pid = spawn_fork();
 
 	if (pid == 0) {
-		int64_t limit = clock_monotonic_ms() + PROBE_LIMIT_MS;
+		int64_t limit = clock_monotonic_ms() + COME_UP_MS;
 		struct buf answer = {0};
 
 		while (!probe_listens(probe->websocketd) ||

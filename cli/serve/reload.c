@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* A reload: the check in a child, then a new generation beside the old one, which then goes. */
+/* A reload: the check in a child, then a new generation beside the old one, which then goes; or,
+ * when nobody of the new one comes up, stays. */
 #include "base/log/log.h"
 #include "cli/serve/children.h"
 #include "cli/serve/supervisor.h"
@@ -39,6 +40,7 @@ void reload_release(struct reload *reload)
 	if (reload->fd >= 0)
 		close(reload->fd);
 	buf_release(&reload->written);
+	examination_release(&reload->before);
 	*reload = (struct reload){.fd = -1};
 }
 
@@ -74,6 +76,8 @@ void reload_generation(struct supervisor *s, unsigned roles, int64_t now)
 	if (s->current.background)
 		children_add(&s->children, ROLE_RUNNER, s->generation);
 	s->reload.retire_at = now + SETTLED_MS;
+	s->reload.began = now;
+	s->reload.deaths = 0;
 }
 
 /* The new generation starts beside the old one, at the same sockets.  A relay and a follower that
@@ -87,8 +91,10 @@ void reload_apply(struct supervisor *s, struct examination *next, int64_t now)
 		return;
 	}
 	s->reload.nginx_changed = !s->options->no_nginx && served_nginx_conf(s, next->nginx);
-	examination_release(&s->current);
+	s->reload.before = s->current;
 	s->current = *next;
+	s->reload.repairs = s->reload.quiet;
+	s->reload.quiet = false;
 	served_pool(s);
 	reload_generation(s,
 	    (reload_is_old(s, ROLE_RELAY, s->relay) ? 1U << ROLE_RELAY : 0) |
@@ -100,6 +106,7 @@ static void finish_examination(struct supervisor *s, int64_t now)
 {
 	struct examination next;
 
+	s->reload.until = 0;
 	if (s->reload.upgrade) {
 		s->reload.ended = s->reload.upgrade = false;
 		if (s->reload.wait_status == 0) {
@@ -133,7 +140,7 @@ static bool reload_is_there(
 	for (size_t i = 0; i < s->children.count; i++) {
 		const struct child *child = &s->children.items[i];
 
-		if (child->role == role && child->generation == generation &&
+		if (child->role == role && child->generation == generation && !child->kill_at &&
 		    (role != ROLE_WORKER || child->ready) &&
 		    (started_before == INT64_MAX ||
 			(child->pid && child->started <= started_before)))
@@ -151,7 +158,19 @@ static bool new_generation_serves(const struct supervisor *s, int64_t now)
 	return reload_is_there(s, ROLE_WORKER, s->generation, INT64_MAX);
 }
 
-/* The old ones finish what they have; those that wait to be started again never are. */
+/* It finishes what it has; one that waits to be started again never is. */
+static void reload_let_go(struct supervisor *s, struct child *child, int64_t now)
+{
+	if (!child->pid)
+		children_remove(&s->children, child);
+	else if (!child->kill_at)
+		child_leave(child, SIGTERM,
+		    s->pool.drain * 1000 +
+			(child->role == ROLE_RUNNER ? RUNNER_KILL_AFTER_MS : KILL_AFTER_MS),
+		    now);
+}
+
+/* The new generation serves: the old one goes. */
 static void reload_retire(struct supervisor *s, int64_t now)
 {
 	for (size_t i = s->children.count; i-- > 0;) {
@@ -167,21 +186,81 @@ static void reload_retire(struct supervisor *s, int64_t now)
 		if (!replaced) {
 			if (child->pid && reads_again)
 				kill(child->pid, SIGHUP);
-		} else if (!child->pid)
-			children_remove(&s->children, child);
-		else if (!child->kill_at)
-			child_leave(child, SIGTERM,
-			    s->pool.drain * 1000 +
-				(role == ROLE_RUNNER ? RUNNER_KILL_AFTER_MS : KILL_AFTER_MS),
-			    now);
+		} else
+			reload_let_go(s, child, now);
 	}
+	examination_release(&s->reload.before);
 	s->reload.retire_at = 0;
 	if (!s->reload.quiet) {
 		status_reloaded(s, false);
 		log_info(
 		    "reloaded configuration %s, serving %s", s->current.file, s->current.agent);
 	}
-	s->reload.quiet = false;
+	s->reload.quiet = s->reload.repairs = false;
+}
+
+/*
+ * The new generation goes, and the old one has its configuration again: whoever was started since
+ * has that of the new one, and is replaced.
+ */
+static void reload_back(struct supervisor *s, const char *reason, int64_t now)
+{
+	struct reload *reload = &s->reload;
+
+	log_error("%s; the service goes on with the configuration it has", reason);
+	status_reloaded(s, true);
+	if (reload->before.files)
+		served_accepted(s, reload->before.files);
+	if (reload->nginx_changed)
+		served_nginx_conf(s, reload->before.nginx);
+	for (size_t i = s->children.count; i-- > 0;) {
+		struct child *child = &s->children.items[i];
+		enum role role = child->role;
+		unsigned generation = child->generation;
+		bool is_new = generation == s->generation;
+		bool since = child->pid && child->started >= reload->began;
+
+		if (child->kill_at || (!is_new && !since))
+			continue;
+		if (is_new || role == ROLE_WORKER || role == ROLE_RUNNER) {
+			reload_let_go(s, child, now);
+			if (!is_new)
+				children_add(&s->children, role, generation);
+		} else if (role == ROLE_NGINX || role == ROLE_RELAY || role == ROLE_FOLLOWER)
+			kill(child->pid, SIGHUP);
+	}
+	examination_release(&s->current);
+	s->current = reload->before;
+	reload->before = (struct examination){0};
+	served_pool(s);
+	s->generation--;
+	reload->retire_at = reload->repairs ? now + SETTLED_MS : 0;
+	reload->quiet = reload->repairs;
+	reload->repairs = false;
+}
+
+/* Why the new generation is given up, by the rules of a start; NULL when it is not.  One that has
+ * the old configuration is tried for ever. */
+static const char *reload_hopeless(const struct supervisor *s, int64_t now)
+{
+	if (s->reload.quiet)
+		return NULL;
+	if (s->reload.deaths >= (size_t)s->pool.processes)
+		return "the new workers could not start, their messages are above";
+	return now - s->reload.began >= COME_UP_MS ? "the new workers did not serve within a minute"
+						   : NULL;
+}
+
+/* The examiner, which is killed then, or whoever else could still write, is not waited for. */
+static void reload_overdue(struct reload *reload)
+{
+	reload->until = 0;
+	if (!reload->ended)
+		log_error("the configuration was not examined in time: the graph or a plug-in "
+			  "hangs while it is loaded");
+	if (reload->fd >= 0)
+		close(reload->fd);
+	reload->fd = -1;
 }
 
 void reload_step(struct supervisor *s, int64_t now)
@@ -190,16 +269,23 @@ void reload_step(struct supervisor *s, int64_t now)
 
 	if (s->phase != PHASE_SERVING)
 		return;
+	if (reload->until && now >= reload->until)
+		reload_overdue(reload);
 	if (reload->ended && reload->fd < 0)
 		finish_examination(s, now);
 	if (reload->retire_at && now >= reload->retire_at) {
+		const char *reason = reload_hopeless(s, now);
+
 		if (new_generation_serves(s, now))
 			reload_retire(s, now);
+		else if (reason)
+			reload_back(s, reason, now);
 		else
 			reload->retire_at = now + SETTLED_MS / 10;
 	}
-	if (reload->wanted && !reload->retire_at && !reload->ended && reload->fd < 0 &&
-	    !children_running(&s->children, ROLE_EXAMINER)) {
+	/* a generation that repairs may wait for the configuration that is looked at */
+	if (reload->wanted && (!reload->retire_at || reload->quiet) && !reload->ended &&
+	    reload->fd < 0 && !children_running(&s->children, ROLE_EXAMINER)) {
 		reload->wanted = false;
 		reload->upgrade = upgrade_waits(s);
 		children_add(&s->children, ROLE_EXAMINER, 0);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* What the supervisor needs before its first child: directories, files and sockets. */
+#include "base/json/json.h"
 #include "base/log/log.h"
 #include "base/memory.h"
 #include "base/os/clock.h"
@@ -8,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/programs.h"
 #include "cli/serve/supervisor.h"
+#include "config/text_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -104,9 +106,13 @@ static bool setup_resume(struct supervisor *s)
 {
 	const struct serve_options *o = s->options;
 	struct examination next;
+	cJSON *files;
 
 	s->run = xasprintf("%s/run", s->current.state_dir);
 	s->accepted = accepted_path(s);
+	files = text_file_json(s->accepted);
+	s->current.files = files ? json_print(files) : NULL;
+	cJSON_Delete(files);
 	name_sockets(s);
 	if (s->follow_socket < 0 && !setup_open_socket(s, s->follow_path, &s->follow_socket))
 		return false; /* an older program had none */

@@ -11,7 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define RUN_SECONDS "86400" /* a run may go on for so long when its client is gone */
+#define RUN_SECONDS "86400"         /* a run may go on for so long when its client is gone */
+#define EXAMINE_MS (2 * COME_UP_MS) /* it waits itself for what a start may take */
+#define UPGRADE_MS 3600000          /* a new version may have databases to bring up to date */
 
 /* The last two arguments of a program that reads the configuration; none when no file was named. */
 #define CONFIG_OPTION(s) \
@@ -173,6 +175,9 @@ void start_child(struct supervisor *s, struct child *child, int64_t now)
 	}
 	if (pid > 0) {
 		child_started(child, pid, now);
+		if (child->role == ROLE_EXAMINER)
+			child->kill_at = s->reload.until =
+			    now + (s->reload.upgrade ? UPGRADE_MS : EXAMINE_MS);
 		s->history.changed = true;
 		return;
 	}

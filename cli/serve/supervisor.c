@@ -177,6 +177,7 @@ static void supervisor_died(struct supervisor *s, struct child *child, int statu
 	else
 		snprintf(end, sizeof(end), "exited with status %d", WEXITSTATUS(status));
 	s->history.restarts[role]++;
+	s->reload.deaths += role == ROLE_WORKER && child->generation == s->generation;
 	child_died(child, clock_monotonic_ms());
 	log_error("%s %ld %s; starting another in %lld ms", role_name(role), pid, end,
 	    (long long)child->delay);
@@ -309,6 +310,8 @@ static int time_left(const struct supervisor *s, int64_t now)
 		next = s->stop_at;
 	if (s->reload.retire_at && s->reload.retire_at < next)
 		next = s->reload.retire_at;
+	if (s->reload.until && s->reload.until < next)
+		next = s->reload.until;
 	if (s->phase == PHASE_SERVING && !s->reload.retire_at && s->look_at < next)
 		next = s->look_at;
 	if (s->unserved && !turns_away(s, now) && s->unserved + patience(s) < next)

@@ -29,6 +29,7 @@ struct serve_options {
 /* The same of the runner, which gives back what it has in hand: a run that it is killed with has
  * lost an attempt. */
 #define RUNNER_KILL_AFTER_MS 10000
+#define COME_UP_MS 60000 /* how long those that are started may take until they serve */
 
 enum phase { PHASE_STARTING, PHASE_SERVING, PHASE_STOPPING };
 
@@ -39,10 +40,15 @@ struct reload {
 	struct buf written; /* what was read so far */
 	bool ended;         /* the examiner is gone */
 	int wait_status;
+	int64_t until;     /* when the examiner has had its time; 0: there is none */
 	int64_t retire_at; /* when the old generation may go; 0: there is none */
+	int64_t began;     /* the new one */
+	size_t deaths;     /* of its workers */
 	bool nginx_changed;
 	bool upgrade; /* the examiner is a new version of this program */
 	bool quiet;   /* the new generation has the old configuration */
+	bool repairs; /* what the new one is to follow is such a one that does not serve yet */
+	struct examination before; /* what the old one serves, unless that is the same */
 };
 
 /* What holds of the options, else of the configuration. */
@@ -139,8 +145,8 @@ void start_child(struct supervisor *s, struct child *child, int64_t now);
 /* reload.c: SIGHUP. */
 void reload_request(struct supervisor *s);
 
-/* Takes over what an examination without errors has found: starts a new generation.  next is
- * moved. */
+/* Takes over what an examination without errors has found: starts a new generation.  When that does
+ * not come up, all is again as it was.  next is moved. */
 void reload_apply(struct supervisor *s, struct examination *next, int64_t now);
 
 /* Starts workers, a runner, and of those that last longer the roles that are asked for (a bit for

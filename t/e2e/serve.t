@@ -184,8 +184,71 @@ ok 'wait_for 20 others_serve' "before the next one a worker that dies is replace
 http POST /v1/graph/invoke "$(head -c 200000 /dev/zero | tr '\0' ' ')"
 is "$STATUS" 422 "the dotenv file among them"
 is "$(stat -c %a "$STATE/run/accepted.json")" 600 "which are kept for their owner alone"
+
+# A graph with which no worker comes up while there is a file "dead", whatever its examination says.
+cat >own.c <<'END'
+#include <agentgraph.h>
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+AG_PLUGIN;
+static ag_result speak(ag_run *run, const ag_state *state, void *data)
+{
+	(void)state;
+	(void)data;
+	return ag_say(run, "my own");
+}
+int own(ag_graph *graph)
+{
+	if (access("dead", F_OK) == 0 && strstr(program_invocation_short_name, "fcgi"))
+		_exit(1);
+	ag_graph_node(graph, "speak", speak, NULL);
+	ag_graph_edge(graph, AG_START, "speak");
+	ag_graph_edge(graph, "speak", AG_END);
+	return 0;
+}
+END
+${CC:-cc} -D_GNU_SOURCE -I"$TOP_SRCDIR/common" -shared -fPIC -o own.so own.c || tap_bail "no plug-in"
+# reload_as WORDS: says SIGHUP, and waits for one more line with them.
+reload_as() {
+	seen=$(grep -c "$1" "$SERVE_ERR")
+	kill -HUP "$SERVE_PID"
+	wait_for 20 one_more "$1"
+}
+one_more() { [ "$(grep -c "$1" "$SERVE_ERR")" -gt "$seen" ]; }
+answers_own() {
+	http POST /v1/graph/invoke '{"messages":[{"role":"user","content":"x"}]}'
+	json '.data.messages[-1].content[0].text' "$BODY"
+}
+
+touch dead
+echo '{"agent": "own.so:own", "auth": null, "env": "settings"}' >agent.json
+printf 'MAX_REQUEST_SIZE=100000\n' >settings
+before=$("$AGENTGRAPH" status --state "$STATE" --json | jq .reloads.failed)
+ok 'reload_as "ERROR .*new workers could not start.*goes on with the configuration it has"' "where no new worker comes up a reload has failed"
+is "$("$AGENTGRAPH" status --state "$STATE" --json | jq -c '[.reloads.failed, .reloads.last_failed, .agent]')" \
+	"[$((before + 1)),true,\"builtin:demo\"]" "as the status says"
+ok 'workers_are 2' "nobody tries any more"
+workers=$(members agentgraph-fcgi)
+for pid in $workers; do
+	kill -9 "$pid"
+done
+ok 'wait_for 20 others_serve' "and a worker that dies is replaced by one that serves"
+http POST /v1/graph/invoke "$(head -c 200000 /dev/zero | tr '\0' ' ')"
+is "$STATUS" 422 "with the files from before, as nginx does"
+rm dead
+ok 'reload_as "reloaded configuration"' "the next reload is taken over"
+is "$(answers_own)" "my own" "when it comes up"
+
+# Sockets that were bound again wait for workers that cannot start with what is served.
+touch dead
+rm "$STATE/run/fcgi.sock"
+ok 'wait_for 20 test -S "$STATE/run/fcgi.sock"' "a socket that was removed is bound again"
 echo '{"agent": "builtin:demo", "auth": null, "env": "settings"}' >agent.json
 printf 'MAX_REQUEST_SIZE=300000\n' >settings
+ok 'reload_as "reloaded configuration"' "a reload comes through while its workers cannot start"
+ok 'wait_for 20 pings' "and the service can be reached"
+ok 'wait_for 20 workers_are 2' "with as many workers as before"
 
 # ---- what passes through ----
 
