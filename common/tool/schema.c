@@ -16,6 +16,8 @@
 
 #define MOST_SCHEMAS 10000
 #define MOST_DEPTH 200
+#define MOST_LOOKS 20000000 /* at places where references may lead */
+#define MOST_TOLD 100       /* mistakes, and as many warnings */
 
 /* A schema while it is compiled. */
 struct compiler {
@@ -26,6 +28,10 @@ struct compiler {
 	size_t errors; /* before this schema */
 	bool ref_stands_alone;
 	unsigned depth;
+	struct subschema **known; /* before references are resolved, by their places */
+	size_t known_count;
+	size_t looks;   /* left */
+	size_t told[2]; /* mistakes, warnings */
 };
 
 /* ---- Mistakes */
@@ -46,6 +52,8 @@ __attribute__((format(printf, 4, 5))) static void schema_report(
 {
 	struct buf path = {0};
 	va_list args;
+	if (c->told[warning]++ >= MOST_TOLD)
+		return;
 	va_start(args, fmt);
 	char *what = xvasprintf(fmt, args);
 	va_end(args);
@@ -435,20 +443,38 @@ static struct subschema *compile(struct compiler *c, const struct spot *at, cons
 
 /* ---- References */
 
+static int subschema_order(const void *a, const void *b)
+{
+	uintptr_t x = (uintptr_t)(*(struct subschema *const *)a)->json;
+	uintptr_t y = (uintptr_t)(*(struct subschema *const *)b)->json;
+	return (x > y) - (x < y);
+}
+
+/* The schema that was made of json, or NULL. */
+static struct subschema *schema_at(const struct compiler *c, const cJSON *json)
+{
+	const struct subschema key = {.json = json}, *wanted = &key;
+	struct subschema **known =
+	    bsearch(&wanted, c->known, c->known_count, sizeof(*c->known), subschema_order);
+	for (size_t i = c->known_count; i < c->schema->count && !known; i++) {
+		if (c->schema->all[i]->json == json)
+			known = &c->schema->all[i];
+	}
+	return known ? *known : NULL;
+}
+
 static void schema_resolve(struct compiler *c, struct subschema *s, const cJSON *ref)
 {
-	const cJSON *target = schema_reference(c->root, ref->valuestring);
-	if (!target) {
+	const cJSON *target = schema_reference(c->root, ref->valuestring, &c->looks);
+	if (!target && c->looks) {
 		schema_report(c, SPOT(NULL, "$ref"), false,
 		    "expected a reference to a place in this schema, found '%.80s'",
 		    ref->valuestring);
 		return;
 	}
-	struct subschema *sub = NULL;
-	for (size_t i = 0; i < c->schema->count && !sub; i++) {
-		if (c->schema->all[i]->json == target)
-			sub = c->schema->all[i];
-	}
+	if (!target)
+		return;
+	struct subschema *sub = schema_at(c, target);
 	if (!sub)
 		sub = compile(c, SPOT(NULL, "$ref"), target);
 	subs_new(check_add(s, check_all, ref), 1)[0] = sub;
@@ -464,16 +490,24 @@ struct schema *schema_compile(const cJSON *json, const char *where, struct probl
 	    .problems = problems,
 	    .errors = problems->errors,
 	    /* until draft-07 what stands beside "$ref" is ignored */
-	    .ref_stands_alone = draft && strstr(draft, "draft-0") != NULL};
+	    .ref_stands_alone = draft && strstr(draft, "draft-0") != NULL,
+	    .looks = MOST_LOOKS};
 	schema->root = compile(&c, NULL, json);
+	c.known_count = schema->count;
+	c.known = xcalloc(c.known_count, sizeof(*c.known));
+	memcpy(c.known, schema->all, c.known_count * sizeof(*c.known));
+	qsort(c.known, c.known_count, sizeof(*c.known), subschema_order);
 	/* compiling a target adds schemas at the end, whose references come later */
-	for (size_t i = 0; i < schema->count; i++) {
+	for (size_t i = 0; i < schema->count && c.looks; i++) {
 		const cJSON *ref = json_get(schema->all[i]->json, "$ref");
 		if (cJSON_IsString(ref))
 			schema_resolve(&c, schema->all[i], ref);
 		else if (ref)
 			schema_report(&c, SPOT(NULL, "$ref"), false, "expected a string");
 	}
+	if (!c.looks)
+		schema_report(&c, NULL, false, "expected fewer references, or a smaller schema");
+	free(c.known);
 	if (problems->errors == c.errors)
 		return schema;
 	schema_free(schema);

@@ -9,7 +9,8 @@
  * unevaluatedItems, $dynamicRef and patterns that are not understood (tool/pattern.h) are ignored
  * with a warning.  Numbers are compared as they were written, whatever their length.
  *
- * Neither a schema nor a value can make a check take long or deep: the work is counted.
+ * Neither a schema nor a value can make a check take long or deep, nor a schema its compiling: the
+ * work is counted.
  */
 #ifndef AGENTGRAPH_TOOL_SCHEMA_H
 #define AGENTGRAPH_TOOL_SCHEMA_H

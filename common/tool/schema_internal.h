@@ -102,8 +102,9 @@ check_fn check_type, check_enum, check_const, check_maximum, check_minimum, chec
     check_dependent_schemas, check_all, check_any, check_one, check_not, check_condition;
 
 /* The place in the document root that ref means, a JSON Pointer or an anchor behind "#"; NULL when
- * there is none, or it is in another document. */
-const cJSON *schema_reference(const cJSON *root, const char *ref);
+ * there is none, or it is in another document, or *looks, which are used up at the parts of the
+ * document that are looked at, are over: then they are 0. */
+const cJSON *schema_reference(const cJSON *root, const char *ref, size_t *looks);
 
 /* Order of struct member_rule by name. */
 int member_rule_order(const void *a, const void *b);

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ANCHOR_LOOKS 4 /* of a place that may have an anchor */
+
 /* The key of a JSON Pointer up to its next "/", with escapes of URIs and pointers undone. */
 static char *pointer_key(const char **p)
 {
@@ -30,38 +32,58 @@ static char *pointer_key(const char **p)
 	return buf_detach(&key);
 }
 
-static const cJSON *at_pointer(const cJSON *json, const char *pointer)
+/* Whether there are so many looks, and more. */
+static bool schema_look(size_t *looks, size_t cost)
+{
+	*looks -= *looks < cost ? *looks : cost;
+	return *looks > 0;
+}
+
+/* The member of an object, or the element of an array. */
+static const cJSON *at_key(const cJSON *json, const char *key, size_t *looks)
+{
+	char *end;
+	unsigned long index = strtoul(key, &end, 10);
+	const cJSON *child;
+	if (cJSON_IsArray(json) && (!*key || *end))
+		return NULL;
+	cJSON_ArrayForEach(child, json) {
+		bool here = cJSON_IsArray(json) ? index-- == 0 : strcmp(child->string, key) == 0;
+		if (here || !schema_look(looks, 1))
+			return here ? child : NULL;
+	}
+	return NULL;
+}
+
+static const cJSON *at_pointer(const cJSON *json, const char *pointer, size_t *looks)
 {
 	while (json && *pointer == '/') {
 		pointer++;
-		char *key = pointer_key(&pointer), *end;
-		unsigned long index = strtoul(key, &end, 10);
-		if (cJSON_IsObject(json))
-			json = json_get(json, key);
-		else if (cJSON_IsArray(json) && *key && !*end && index <= INT32_MAX)
-			json = cJSON_GetArrayItem(json, (int)index);
-		else
-			json = NULL;
+		char *key = pointer_key(&pointer);
+		json = at_key(json, key, looks);
 		free(key);
 	}
 	return *pointer ? NULL : json;
 }
 
-static const cJSON *find_anchor(const cJSON *json, const char *name)
+static const cJSON *find_anchor(const cJSON *json, const char *name, size_t *looks)
 {
 	const char *anchor = json_str(json, "$anchor"), *id = json_str(json, "$id");
 	const cJSON *child, *hit = NULL;
+	if (!schema_look(looks, ANCHOR_LOOKS))
+		return NULL;
 	if ((anchor && strcmp(anchor, name) == 0) ||
 	    (id && id[0] == '#' && strcmp(id + 1, name) == 0))
 		return json;
 	cJSON_ArrayForEach(child, json) {
-		if (!hit)
-			hit = find_anchor(child, name);
+		hit = find_anchor(child, name, looks);
+		if (hit || *looks == 0)
+			break;
 	}
 	return hit;
 }
 
-const cJSON *schema_reference(const cJSON *root, const char *ref)
+const cJSON *schema_reference(const cJSON *root, const char *ref, size_t *looks)
 {
 	const char *id = json_str(root, "$id");
 	size_t len = id ? strcspn(id, "#") : 0;
@@ -71,5 +93,5 @@ const cJSON *schema_reference(const cJSON *root, const char *ref)
 		return root;
 	if (*ref != '#')
 		return NULL;
-	return ref[1] == '/' ? at_pointer(root, ref + 1) : find_anchor(root, ref + 1);
+	return ref[1] == '/' ? at_pointer(root, ref + 1, looks) : find_anchor(root, ref + 1, looks);
 }

@@ -59,8 +59,10 @@ def tools():
     named = [{"name": name, "inputSchema": schema(text={"type": "string", "x-mcp-header": "Text"})}
              for name in ["plain", "book", "order", "count"] + ["leak"] * LOCKED]
     bad = {"name": "bad", "inputSchema": schema(a={"type": "object", "x-mcp-header": "A"})}
+    marks = {f"m{i}": {"type": "string", "x-mcp-header": f"M{i}"} for i in range(1001)}
+    many = [{"name": "many", "inputSchema": schema(**marks)}] if NEW else []
     later = [{"name": "later", "inputSchema": schema()}] if os.path.exists("changed") else []
-    return named + [bad] + later
+    return named + [bad] + many + later
 
 
 class Handler(mcp_peer.Handler):

@@ -361,6 +361,38 @@ static char *repeated(const char *begin, const char *part, const char *end, size
 	return text;
 }
 
+/* Takes milliseconds; without the bounds a minute and more. */
+static void no_schema_makes_its_reading_endless(void)
+{
+	static const struct {
+		const char *part, *ending;
+		int parts, endings;
+		const char *problem;
+	} rows[] = {
+	    {"{\"$ref\":\"#/0/29999\"},", "0,", 9000, 30000, "expected fewer references"},
+	    {"{\"$ref\":\"#nowhere\"},", "0,", 9000, 100000, "expected fewer references"},
+	    {"{\"type\":1},", "0,", 9000, 0, "expected one of null"},
+	};
+	for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
+		char *refs = repeated("{\"prefixItems\":[", rows[i].part, "{}]", rows[i].parts);
+		char *rest = repeated(",\"0\":[", rows[i].ending, "{}]}", rows[i].endings);
+		char *text = xasprintf("%s%s", refs, rest);
+		cJSON *json = json_parse(text, strlen(text), JSON_REQUEST_DEPTH, NULL);
+		struct problems problems = {0};
+		unit_row("%s", rows[i].part);
+		CU_ASSERT_PTR_NULL(schema_compile(json, "it", &problems));
+		CU_ASSERT(problems.count > 0 && problems.count <= 101);
+		if (problems.count)
+			CU_ASSERT_PTR_NOT_NULL(
+			    strstr(problems.items[problems.count - 1].text, rows[i].problem));
+		problems_release(&problems);
+		cJSON_Delete(json);
+		free(text);
+		free(rest);
+		free(refs);
+	}
+}
+
 static void large_arguments_are_checked_in_bounds(void)
 {
 	char *array = repeated("[", "{\"a\":1},", "0]", 200000);
@@ -399,6 +431,7 @@ static const struct unit_test tests[] = {
     {"mistakes in schemas are told with their place",
 	mistakes_in_schemas_are_told_with_their_place},
     {"no schema makes a check endless", no_schema_makes_a_check_endless},
+    {"no schema makes its reading endless", no_schema_makes_its_reading_endless},
     {"large arguments are checked in bounds", large_arguments_are_checked_in_bounds},
     {"many equal elements are found", many_equal_hashes_end_the_work},
 };

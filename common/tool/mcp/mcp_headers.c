@@ -12,6 +12,7 @@
 
 #define MARK "x-mcp-header"
 #define PREFIX "Mcp-Param-"
+#define MOST_MARKS 1000 /* of a tool, as each is compared with those before */
 
 /* ---- Marks */
 
@@ -34,8 +35,15 @@ static const char *headers_mark_fault(const cJSON *schema, const cJSON *mark, bo
 	return NULL;
 }
 
-/* Looks at a part of a schema.  Names that were seen are members of seen, in small letters. */
-static const char *headers_look(const cJSON *schema, bool chained, bool is_property, cJSON *seen)
+/* The names that were seen, members in small letters. */
+struct marks {
+	cJSON *seen;
+	size_t count;
+};
+
+/* Looks at a part of a schema. */
+static const char *headers_look(
+    const cJSON *schema, bool chained, bool is_property, struct marks *marks)
 {
 	const cJSON *mark = json_get(schema, MARK), *member, *property;
 	const char *fault = mark ? headers_mark_fault(schema, mark, is_property) : NULL;
@@ -45,8 +53,10 @@ static const char *headers_look(const cJSON *schema, bool chained, bool is_prope
 		char *name = xstrdup(mark->valuestring);
 		for (char *p = name; *p; p++)
 			*p = (char)tolower((unsigned char)*p);
-		fault = json_get(seen, name) ? "has the name of another" : NULL;
-		cJSON_AddTrueToObject(seen, name);
+		fault = ++marks->count > MOST_MARKS ? "is one of too many"
+		    : json_get(marks->seen, name)   ? "has the name of another"
+						    : NULL;
+		cJSON_AddTrueToObject(marks->seen, name);
 		free(name);
 	}
 	cJSON_ArrayForEach(member, schema) {
@@ -54,19 +64,19 @@ static const char *headers_look(const cJSON *schema, bool chained, bool is_prope
 		if (fault)
 			break;
 		if (!properties)
-			fault = headers_look(member, false, false, seen);
+			fault = headers_look(member, false, false, marks);
 		for (property = properties ? member->child : NULL; property && !fault;
 		     property = property->next)
-			fault = headers_look(property, chained, chained, seen);
+			fault = headers_look(property, chained, chained, marks);
 	}
 	return fault;
 }
 
 const char *mcp_headers_fault(const cJSON *parameters)
 {
-	cJSON *seen = cJSON_CreateObject();
-	const char *fault = headers_look(parameters, true, false, seen);
-	cJSON_Delete(seen);
+	struct marks marks = {.seen = cJSON_CreateObject()};
+	const char *fault = headers_look(parameters, true, false, &marks);
+	cJSON_Delete(marks.seen);
 	return fault;
 }
 
