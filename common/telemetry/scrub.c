@@ -4,7 +4,9 @@
 
 #include "base/log/redact.h"
 
+#include <arpa/inet.h>
 #include <ctype.h>
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -41,6 +43,41 @@ static bool is_ipv4(const char *word, size_t len)
 	return dots == 3;
 }
 
+/* Bytes of the IPv6 address that text begins with, with its zone; 0 for none.  inet_pton tells it
+ * from times and other digits between colons; what has no digit may be a name of a programming
+ * language (dead::beef). */
+static size_t scrub_ipv6_length(const char *text)
+{
+	char address[INET6_ADDRSTRLEN];
+	struct in6_addr ignored;
+	size_t len = 0;
+	while (len < sizeof(address) - 1 &&
+	    (isxdigit((unsigned char)text[len]) || text[len] == ':' || text[len] == '.'))
+		len++;
+	if (isalnum((unsigned char)text[len]) || text[len] == '_' || !digits_of(text, len))
+		return 0;
+	while (len > 2 && /* what ends there is a sentence, or a part of it */
+	    (text[len - 1] == '.' ||
+		(text[len - 1] == ':' && (text[len - 2] != ':' || text[len - 3] == ':'))))
+		len--;
+	memcpy(address, text, len);
+	address[len] = '\0';
+	if (inet_pton(AF_INET6, address, &ignored) != 1)
+		return 0;
+	if (text[len] == '%' && isalnum((unsigned char)text[len + 1]))
+		for (len++; isalnum((unsigned char)text[len]) || text[len] == '-';)
+			len++;
+	return len;
+}
+
+/* Whether an address may begin at at: not within a word, nor within a name of several parts. */
+static bool scrub_begins(const char *text, const char *at)
+{
+	size_t before = (size_t)(at - text);
+	return before == 0 ||
+	    (!scrub_in_word(at[-1]) && !(before > 1 && at[-1] == ':' && at[-2] == ':'));
+}
+
 static void scrub_put_word(struct buf *out, const char *word, size_t len)
 {
 	const char *at = memchr(word, '@', len);
@@ -60,6 +97,12 @@ void scrub(struct buf *out, const char *text)
 	redact(&clean, text);
 	const char *none_before = buf_str(&clean); /* where a number may begin again */
 	for (const char *at = none_before; *at;) {
+		size_t address = scrub_begins(buf_str(&clean), at) ? scrub_ipv6_length(at) : 0;
+		if (address) {
+			buf_puts(out, "[address]");
+			at += address;
+			continue;
+		}
 		/* numbers are also written in groups with blanks between them */
 		bool begins = *at != ' ' && at >= none_before;
 		size_t len = begins ? strspn(at, "0123456789+-() ") : 0, word = 0;

@@ -93,6 +93,10 @@ static void personal_data_is_taken_out(void)
 	check_scrub("mail to jane.doe+x@example.com failed", "mail to [mail] failed");
 	check_scrub("<jane@example.com>: 5 times", "<[mail]>: 5 times");
 	check_scrub("from 192.168.10.20:8080", "from [address]:8080");
+	check_scrub("to [2001:db8:85a3::8a2e:370:7334]:5432", "to [[address]]:5432");
+	check_scrub("peer:fe80::1%eth0, 2001:db8::/32", "peer:[address], [address]/32");
+	check_scrub("::1: refused by ::ffff:10.0.0.7.", "[address]: refused by [address].");
+	check_scrub("2001:0db8:0000:0000:0000:0000:0000:0001", "[address]");
 	check_scrub("card 4111 1111 1111 1111 refused", "card [number] refused");
 	check_scrub("call +49-151-12345678 now", "call [number] now");
 	check_scrub("password=hunter2 given", "password=***REDACTED*** given");
@@ -103,6 +107,11 @@ static void what_is_nobodys_stays(void)
 	check_scrub(
 	    "node agent: 3 of 17 steps, version 1.2.3", "node agent: 3 of 17 steps, version 1.2.3");
 	check_scrub("@ alone, a@ and @b", "@ alone, a@ and @b");
+	static const char *const names[] = {"at 12:34:56, 12:34:56.789", "2026-11-27T12:34:56Z",
+	    "std::move, dead::beef, vec::a1::b2, a::", "::", "id 4bf92f3577b34da6",
+	    "tool.c:120:5: expected"};
+	for (size_t i = 0; i < UNIT_COUNT(names); i++)
+		check_scrub(names[i], names[i]);
 	check_scrub("", "");
 }
 
