@@ -135,27 +135,58 @@ static bool lg_note_sibling(void *arg, const struct checkpoint *checkpoint)
 	return siblings->count < SIBLINGS_MOST;
 }
 
+#define GIVEN_KNOWN 1024
+
+/* What siblings were given, so that a list of them does not ask for each once more for each. */
+struct lg_given {
+	struct arena *arena; /* of the ids */
+	struct {
+		int64_t number;
+		const char *last;
+	} known[GIVEN_KNOWN];
+};
+
+/* Id of the last message that the run of that first checkpoint was given; NULL: there is none, or
+ * the error is set.  given may be NULL. */
+static const char *lg_last_given(
+    struct call *call, const struct thread *thread, int64_t number, struct lg_given *given)
+{
+	struct storage *storage = call->service->storage;
+	size_t at = (size_t)number % GIVEN_KNOWN;
+	struct checkpoint checkpoint;
+	struct lg_place place;
+	const char *last = NULL;
+	if (given && given->known[at].number == number)
+		return given->known[at].last;
+	if (storage->history->get(
+		storage, &call->ctx, call->arena, thread, number, &checkpoint, &call->error) &&
+	    lg_find_input(call, thread, &checkpoint, &place))
+		last = place.last;
+	if (given && !error_is_set(&call->error)) {
+		given->known[at].number = number;
+		given->known[at].last = last ? arena_strdup(given->arena, last) : NULL;
+	}
+	return last;
+}
+
 /* The same; where an earlier run from the same checkpoint was given the same message, so that this
  * one is another answer to it, the input is that one's. */
 static bool lg_has_input(struct call *call, const struct thread *thread,
-    const struct checkpoint *checkpoint, struct lg_place *place)
+    const struct checkpoint *checkpoint, struct lg_given *given, struct lg_place *place)
 {
 	struct storage *storage = call->service->storage;
 	struct checkpoint_filter filter = {.before = checkpoint->number, .limit = INT64_MAX};
 	struct lg_siblings siblings = {.parent = checkpoint->parent};
-	struct checkpoint sibling;
-	struct lg_place other;
 	if (!lg_find_input(call, thread, checkpoint, place) ||
 	    !storage->history->list(
 		storage, &call->ctx, thread, &filter, lg_note_sibling, &siblings, &call->error))
 		return false;
 	while (siblings.count && !place->shared) { /* the oldest first */
-		if (!storage->history->get(storage, &call->ctx, call->arena, thread,
-			siblings.numbers[--siblings.count], &sibling, &call->error) ||
-		    !lg_find_input(call, thread, &sibling, &other) ||
-		    strcmp(other.last, place->last) != 0)
+		int64_t number = siblings.numbers[--siblings.count];
+		const char *last = lg_last_given(call, thread, number, given);
+		if (!last || strcmp(last, place->last) != 0)
 			continue;
-		place->number = other.number;
+		place->number = number;
 		place->shared = true;
 	}
 	return !error_is_set(&call->error);
@@ -305,20 +336,16 @@ static void lg_input_item(struct call *call, const struct lg_place *place, struc
 	item->last = place->last;
 }
 
-/* The checkpoint itself; *input is what stands before it, where before says that it does. */
-static bool lg_checkpoint_item(struct call *call, const struct thread *thread,
-    const struct checkpoint *checkpoint, struct lg_item *item, struct lg_place *input, bool *before)
+/* The checkpoint itself; input is what stands before it, NULL: nothing does. */
+static void lg_checkpoint_item(struct call *call, const struct checkpoint *checkpoint,
+    const struct lg_place *input, struct lg_item *item)
 {
-	*before = lg_has_input(call, thread, checkpoint, input);
-	if (error_is_set(&call->error))
-		return false;
 	const struct lg_ids ids = {lg_id(call, checkpoint->number),
-	    *before                  ? lg_input_id(call, input)
+	    input                    ? lg_input_id(call, input)
 		: checkpoint->parent ? lg_id(call, checkpoint->parent)
 				     : NULL};
 	lg_state_item(call, &checkpoint->thread, lg_next(call, &checkpoint->thread), &ids,
 	    lg_source(checkpoint->source), checkpoint->number, item);
-	return true;
 }
 
 /* ---- the state of now, or of a checkpoint ---- */
@@ -337,7 +364,9 @@ static bool lg_state_now(struct call *call, const struct thread *thread, struct 
 		&latest, &call->error)) {
 		/* what has changed since is shown as well */
 		latest.thread = *thread;
-		return lg_checkpoint_item(call, thread, &latest, item, &input, &before);
+		before = lg_has_input(call, thread, &latest, NULL, &input);
+		lg_checkpoint_item(call, &latest, before ? &input : NULL, item);
+		return !error_is_set(&call->error);
 	}
 	const struct lg_ids none = {0};
 	lg_state_item(call, thread, lg_next(call, thread), &none, "loop", thread->updated_at, item);
@@ -363,7 +392,9 @@ bool lg_state_read(
 		lg_input_item(call, &place, item);
 		return true;
 	}
-	return lg_checkpoint_item(call, &thread, &place.checkpoint, item, &input, &before);
+	before = lg_has_input(call, &thread, &place.checkpoint, NULL, &input);
+	lg_checkpoint_item(call, &place.checkpoint, before ? &input : NULL, item);
+	return !error_is_set(&call->error);
 }
 
 bool lg_state_named(
@@ -402,6 +433,7 @@ struct lg_listing {
 	int64_t before;   /* the checkpoint whose input is the first item, if it has one; or 0 */
 	int64_t *numbers; /* of the checkpoints that follow */
 	size_t count, most, shown;
+	struct lg_given given;
 };
 
 static bool lg_note_checkpoint(void *arg, const struct checkpoint *checkpoint)
@@ -427,13 +459,11 @@ static int lg_list_place(
 	if (!storage->history->get(
 		storage, &call->ctx, call->arena, &list->thread, number, &checkpoint, &call->error))
 		return error_is_set(&call->error) ? -1 : 0; /* it has just gone */
-	if (place &&
-	    !lg_checkpoint_item(call, &list->thread, &checkpoint, &items[count++], &input, &before))
-		return -1;
-	if (!place)
-		before = lg_has_input(call, &list->thread, &checkpoint, &input);
+	before = lg_has_input(call, &list->thread, &checkpoint, &list->given, &input);
 	if (error_is_set(&call->error))
 		return -1;
+	if (place)
+		lg_checkpoint_item(call, &checkpoint, before ? &input : NULL, &items[count++]);
 	if (before && !input.shared && list->shown + (size_t)count < list->most)
 		lg_input_item(call, &input, &items[count++]);
 	list->shown += (size_t)count;
@@ -463,8 +493,9 @@ static bool lg_list_history(struct call *call, const char *thread_id, int64_t li
 	struct lg_listing *list = arena_alloc(call->arena, sizeof(*list));
 	struct run_flags flags;
 	size_t most = limit < MOST ? (size_t)limit : MOST;
-	*list = (struct lg_listing){
-	    .most = most, .numbers = arena_alloc(call->arena, most * sizeof(*list->numbers))};
+	*list = (struct lg_listing){.most = most,
+	    .numbers = arena_alloc(call->arena, most * sizeof(*list->numbers)),
+	    .given = {.arena = call->arena}};
 	struct checkpoint_filter filter = {.limit = (int64_t)most};
 	if (!thread_look(call, thread_id, &list->thread, &flags) ||
 	    !lg_list_from(call, list, before, &filter.before) ||
