@@ -139,6 +139,14 @@ static void failures_are_told_apart(void)
 	check_cause(html, 1, 1, "the answer is not JSON");
 	check_cause(few, 1, 1, "a vector has too few numbers");
 	check_cause(cut, 1, 2, "embedding model e: ");
+	/* of which the beginning is kept alone */
+	char *blanks = xcalloc(1, 100001), *long_error;
+	memset(blanks, ' ', 100000);
+	long_error = xasprintf("%s{\"error\":{\"message\":\"secret\"}}", blanks);
+	const struct step late[] = {{STEP_WHOLE, 500, NULL, long_error}};
+	check_cause(late, 1, 2, "it answered 500");
+	free(long_error);
+	free(blanks);
 }
 
 static void the_deadline_counts(void)

@@ -21,6 +21,7 @@
 #define BATCH_TEXTS 128
 #define BATCH_BYTES ((size_t)250000)
 #define MAX_ANSWER ((size_t)256 << 20)
+#define MAX_ERROR ((size_t)64 << 10) /* of an answer that has no vectors; the rest is not kept */
 #define MAX_SAID 500
 
 struct embedder {
@@ -99,6 +100,22 @@ size_t embedder_dimensions(const struct embedder *e)
 
 /* ---- Asking */
 
+struct embed_answer {
+	struct http_response response;
+	struct buf body;
+};
+
+static bool embed_on_data(const char *data, size_t len, void *arg)
+{
+	struct embed_answer *answer = arg;
+	bool good = answer->response.status / 100 == 2;
+	size_t room = (good ? MAX_ANSWER : MAX_ERROR) - answer->body.len;
+	if (good && len > room)
+		return false;
+	buf_add(&answer->body, data, len < room ? len : room);
+	return true;
+}
+
 static char *embed_make_body(const struct embedder *e, const char *const *texts, size_t count)
 {
 	cJSON *body = cJSON_CreateObject();
@@ -120,19 +137,22 @@ static bool embed_fail(struct error *err, const struct embedder *e, const char *
 	return error_cause(err, "embedding model %s: %s", e->model, why);
 }
 
-static bool embed_take_answer(const struct embedder *e, struct http_response *response,
-    size_t count, float *vectors, struct error *err)
+static bool embed_take_answer(const struct embedder *e, struct embed_answer *answer, size_t count,
+    float *vectors, struct error *err)
 {
+	const struct http_response *response = &answer->response;
 	struct buf why = {0};
 	if (response->end == HTTP_DONE && response->status / 100 == 2) {
 		const char *wrong = embed_scan(
-		    buf_str(&response->body), response->body.len, count, e->dimensions, vectors);
+		    buf_str(&answer->body), answer->body.len, count, e->dimensions, vectors);
 		return !wrong || embed_fail(err, e, wrong);
 	}
-	if (response->end != HTTP_DONE) {
+	if (response->end == HTTP_REFUSED) {
+		buf_puts(&why, "the answer is too large");
+	} else if (response->end != HTTP_DONE) {
 		clean_text(&why, response->reason, e->key, MAX_SAID);
 	} else {
-		cJSON *body = chat_parse(response->body.data, response->body.len);
+		cJSON *body = chat_parse(answer->body.data, answer->body.len);
 		char *message = chat_error_message(body);
 		buf_printf(&why, "it answered %d%s", response->status, message ? ": " : "");
 		if (message)
@@ -152,6 +172,7 @@ static bool embed_batch(const struct embedder *e, const char *const *texts, size
 	char *body = embed_make_body(e, texts, count);
 	const struct http_header headers[] = {{"Content-Type", "application/json"},
 	    {"Accept", "application/json"}, {"Authorization", e->bearer}};
+	struct embed_answer answer = {0};
 	const struct http_request request = {.url = e->url,
 	    .headers = headers,
 	    .header_count = e->bearer ? 3 : 2,
@@ -159,20 +180,23 @@ static bool embed_batch(const struct embedder *e, const char *const *texts, size
 	    .body_len = strlen(body),
 	    .connect_ms = CONNECT_MS,
 	    .deadline_ms = deadline_ms,
-	    .max_body = MAX_ANSWER};
+	    .on_data = embed_on_data,
+	    .arg = &answer};
 	bool done = false;
 	for (unsigned tries = 1, again = 1; again; tries++) {
-		struct http_response response = {0};
-		http_call(&request, &response);
-		int64_t wait = retry_helps(&response) && tries <= (unsigned)e->retries
-		    ? retry_wait_ms(&response, tries, deadline_ms)
+		struct http_response *response = &answer.response;
+		answer = (struct embed_answer){0};
+		http_call(&request, response);
+		int64_t wait = retry_helps(response) && tries <= (unsigned)e->retries
+		    ? retry_wait_ms(response, tries, deadline_ms)
 		    : -1;
 		again = wait >= 0;
 		if (again)
 			retry_sleep(wait, NULL, NULL);
 		else
-			done = embed_take_answer(e, &response, count, vectors, err);
-		http_response_release(&response);
+			done = embed_take_answer(e, &answer, count, vectors, err);
+		http_response_release(response);
+		buf_release(&answer.body);
 	}
 	free(body);
 	return done;
