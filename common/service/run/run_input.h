@@ -31,7 +31,7 @@ struct run_input {
 	/* Without anything new nothing runs (doc/protocol-ag-ui.md#what-is-new); else the last user
 	 * message is said again (doc/protocol-messages.md#messages). */
 	bool only_new;
-	bool message_resumes;  /* what a user says answers a pause, whatever the config says */
+	bool message_resumes; /* what a user says answers a pause, whatever the config says */
 	/* It is for a pause of that run, or of one whose id is that and another one behind a point,
 	 * and refused without it; NULL: for whatever is asked. */
 	const char *answers;
