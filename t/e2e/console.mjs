@@ -6,6 +6,20 @@ const [peers, chromium, address, width, token, views] = process.argv.slice(2);
 const { page, forgive, report, comes, fits, named, log, ask, walk, press, said, settled } =
 	await visit(peers, chromium, { width: Number(width), prefix: `${width} px: ` });
 
+// No line of the graph leaves the picture, or goes through a node.
+async function drawn() {
+	const wrong = await page.locator('svg.graph').evaluate((svg) => {
+		const { x, y, width, height } = svg.viewBox.baseVal;
+		const nodes = [...svg.querySelectorAll('.node rect')].map((node) => node.getBBox());
+		const within = (point, box, by) => point.x > box.x + by && point.x < box.x + box.width - by && point.y > box.y + by && point.y < box.y + box.height - by;
+		return [...svg.querySelectorAll('path.line')].filter((line) => {
+			const points = Array.from({ length: line.getTotalLength() / 3 }, (_, i) => line.getPointAtLength(3 * i));
+			return points.some((point) => !within(point, { x, y, width, height }, 0) || nodes.some((node) => within(point, node, 2)));
+		}).map((line) => line.getAttribute('d'));
+	});
+	report('all its lines are in the picture, and beside the nodes', wrong.length === 0, wrong);
+}
+
 async function chat() {
 	const made = [];
 	page.on('request', (request) => { if (request.method() === 'POST' && /v1\/threads$/.test(request.url())) made.push(request); });
@@ -84,6 +98,7 @@ async function graph() {
 	await comes('the graph is drawn', picture);
 	const words = await picture.evaluate((node) => document.getElementById(node.getAttribute('aria-describedby')).textContent);
 	report('its description lists nodes and edges', /Nodes: START, agent, tools, END\. Edges: START to agent/.test(words), words);
+	await drawn();
 	await picture.getByRole('group', { name: 'agent', exact: true }).focus();
 	report('a node can be focused', await page.evaluate(() => document.activeElement.getAttribute('aria-label') === 'agent'));
 	await fits('Graph');

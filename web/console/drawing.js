@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 // A graph as SVG: nodes in layers from START downwards, each edge a line between neighbouring layers or around them.
 const space = 'http://www.w3.org/2000/svg';
-const gap = { x: 28, y: 44 }, high = 40;
+const gap = { x: 28, y: 44 }, high = 40, track = 14;
 
 export function svg(name, attributes = {}, ...inside) {
 	const node = document.createElementNS(space, name);
@@ -42,8 +42,8 @@ function layersOf(nodes, edges) {
 // What is between two layers further apart gets a place in each of them, so that lines go around nodes.
 function spread(nodes, edges, layer) {
 	const rows = [];
-	const put = (id, at, width) => (rows[at] ||= []).push({ id, width, above: [] });
-	for (const { id, name } of nodes) put(id, layer.get(id), Math.max(56, name.length * 8.2 + 28));
+	const put = (id, at, width, name) => (rows[at] ||= []).push({ id, name, width, above: [] });
+	for (const { id, name } of nodes) put(id, layer.get(id), Math.max(56, name.length * 8.2 + 28), name);
 	const lines = edges.map((edge, i) => {
 		const stops = [edge.source];
 		for (let at = layer.get(edge.source) + 1; at < layer.get(edge.target); at++) {
@@ -67,7 +67,7 @@ function arrange(rows) {
 		for (const place of row) place.x -= row.width / 2;
 	}
 	const left = Math.min(...rows.flat().map((place) => place.x));
-	rows.forEach((row, i) => { for (const place of row) { place.x += 30 - left; place.y = 12 + i * (high + gap.y); } });
+	rows.forEach((row, i) => { for (const place of row) { place.x -= left; place.y = gap.y / 2 + i * (high + gap.y); } });
 }
 
 const middle = (place) => place.x + place.width / 2;
@@ -83,13 +83,35 @@ function downwards({ stops }, places) {
 	return d;
 }
 
-// Upwards on the side where the line begins.
-function around(edge, places, out) {
-	const from = places.get(edge.source), to = places.get(edge.target);
-	const right = from.x + from.width, end = to.x + to.width;
-	if (middle(from) < middle(to)) return `M${from.x},${from.y + 20} C${-from.x},${from.y + 20} ${-from.x},${to.y + 20} ${to.x},${to.y + 20}`;
-	if (edge.source === edge.target) return `M${right},${from.y + 12} C${right + 28},${from.y - 4} ${right + 28},${from.y + high + 4} ${right},${from.y + high - 12}`;
-	return `M${right},${from.y + 20} C${out},${from.y + 20} ${out},${to.y + 20} ${end},${to.y + 20}`;
+// A line through these points, with its corners rounded.
+function bent(points) {
+	const towards = ([x, y], [u, v]) => {
+		const part = Math.min(8 / Math.hypot(u - x, v - y), 0.5);
+		return `${x + (u - x) * part},${y + (v - y) * part}`;
+	};
+	const corners = points.slice(1, -1).map((point, i) => `L${towards(point, points[i])} Q${point} ${towards(point, points[i + 2])}`);
+	return `M${points[0]} ${corners.join(' ')} L${points.at(-1)}`;
+}
+
+// Upwards in tracks beside all nodes, a line each, on the nearer side; what stands between a node and its track is passed in
+// the gap below or above its layer.  Edges of a node to itself stay beside it.
+function upwards(back, places) {
+	const all = [...places.values()];
+	const width = Math.max(...all.map((place) => place.x + place.width));
+	const used = { '-1': 0, 1: 0 };
+	const ends = back.map((edge) => ({ edge, from: places.get(edge.source), to: places.get(edge.target) })).sort((a, b) => a.from.y - a.to.y - b.from.y + b.to.y);
+	const lines = ends.map(({ edge, from, to }) => {
+		const right = from.x + from.width;
+		if (edge.source === edge.target) return `M${right},${from.y + 12} C${right + 28},${from.y - 4} ${right + 28},${from.y + high + 4} ${right},${from.y + high - 12}`;
+		const side = middle(from) + middle(to) < width ? -1 : 1, number = ++used[side];
+		const x = (side < 0 ? 0 : width) + side * (gap.x / 2 + track * number), lane = 20 - 4 * (number % 4);
+		const way = (place, edgeY, gapY) => (all.some((one) => one.y === place.y && one.name && (one.x - place.x) * side > 0)
+			? [[middle(place) + 12 * side, edgeY], [middle(place) + 12 * side, gapY], [x, gapY]]
+			: [[side < 0 ? place.x : place.x + place.width, place.y + high / 2], [x, place.y + high / 2]]);
+		return bent([...way(from, from.y + high, from.y + high + lane), ...way(to, to.y, to.y - lane).reverse()]);
+	});
+	const margin = (number) => gap.x + track * number;
+	return { lines, left: -margin(used[-1]), width: margin(used[-1]) + width + margin(used[1]) };
 }
 
 function nodeOf(given, place, tools) {
@@ -109,19 +131,19 @@ export function draw({ nodes, edges }, tools = {}) {
 	const back = backEdges(nodes, edges);
 	const { rows, lines, places } = spread(nodes, edges.filter((edge) => !back.has(edge)), layersOf(nodes, edges.filter((edge) => !back.has(edge))));
 	arrange(rows);
-	const out = Math.max(...[...places.values()].map((place) => place.x + place.width)) + 30;
-	const size = { width: out + 12, height: rows.length * (high + gap.y) - gap.y + 24 };
+	const { lines: upward, left, width } = upwards([...back], places);
+	const height = rows.length * (high + gap.y);
 	const groups = new Map(nodes.map((given) => [given.id, nodeOf(given, places.get(given.id), tools[given.id] || [])]));
 	const words = `Nodes: ${nodes.map(({ name }) => name).join(', ')}. Edges: ${edges.map(({ source, target, map, join }) =>
 		`${source} to ${target}${map ? ` for each of ${map}` : ''}${join ? `, joined at ${join}` : ''}`).join('; ')}.`;
 	const label = ({ edge }) => edge.map && svg('text', { class: 'kind', x: middle(places.get(edge.target)) + 6, y: places.get(edge.target).y - 8 }, `each of ${edge.map}`);
 	const picture = svg('svg', { role: 'graphics-document', 'aria-label': 'Graph', 'aria-describedby': `graph-${number}`, class: 'graph',
-		viewBox: `0 0 ${size.width} ${size.height}`, width: size.width, height: size.height },
+		viewBox: `${left} 0 ${width} ${height}`, width, height },
 	svg('desc', { id: `graph-${number}` }, words),
 	svg('defs', {}, svg('marker', { id: `arrow-${number}`, viewBox: '0 0 8 8', refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: 'auto-start-reverse' },
 		svg('path', { d: 'M0,0 L8,4 L0,8 z' }))),
 	...lines.map((line) => svg('path', { class: 'line', d: downwards(line, places), 'marker-end': `url(#arrow-${number})` })),
-	...[...back].map((edge) => svg('path', { class: 'line', d: around(edge, places, out), 'marker-end': `url(#arrow-${number})` })),
+	...upward.map((d) => svg('path', { class: 'line', d, 'marker-end': `url(#arrow-${number})` })),
 	...lines.map(label).filter(Boolean), ...groups.values());
 	return {
 		node: picture,
