@@ -143,6 +143,8 @@ async function threads() {
 	await history.getByRole('button', { name: 'Rewind' }).nth(1).click();
 	await page.waitForFunction((before) => document.querySelectorAll('.history > li').length > before, count);
 	report('a rewind is one more checkpoint', !/one more/.test(await state.inputValue()), await state.inputValue());
+	const places = await history.getByRole('listitem').evaluateAll((all) => all.map((one) => one.className));
+	report('the present way is no branch, and what is not on it is one', places[0] === 'depth-0 present' && places.every((one) => /^depth-0 present$|^depth-[1-9]$/.test(one)), places);
 	await fits('a thread');
 
 	await history.getByRole('button', { name: 'Fork' }).last().click();

@@ -16,15 +16,16 @@ export function treeOf(history) {
 	}
 	const head = real(history[0]);
 	const chain = new Set(), before = new Map(), latest = new Map();
-	for (let point = head, least = Infinity; point; point = parentOf(point)) {
+	for (let point = history[0], least = Infinity; point; point = byId.get(point.parent_checkpoint_id)) {
 		chain.add(point);
+		if (point.source === 'rewind') continue;
 		if (point.message_count < least) before.set(point.message_count, point);
 		least = Math.min(least, point.message_count);
 	}
 	// children are later than their parents
 	for (const point of history)
 		latest.set(point, (children.get(point) || []).map((child) => latest.get(child)).reduce((best, one) => (one?.checkpoint_id > best.checkpoint_id ? one : best), point));
-	return { head, chain, before, latest, children: (point) => children.get(point) || [] };
+	return { head, chain, before, latest, real, parentOf, children: (point) => children.get(point) || [] };
 }
 
 // The checkpoint of the present way before the message at this place; none where no checkpoint is exactly there.

@@ -16,10 +16,9 @@ function depths(history) {
 	const tree = treeOf(history);
 	const depth = new Map();
 	for (const point of [...history].reverse()) {
-		const parent = history.find((one) => one.checkpoint_id === point.parent_checkpoint_id);
-		const siblings = history.filter((one) => one.parent_checkpoint_id === point.parent_checkpoint_id);
-		const branched = parent && siblings.length > 1 && !tree.chain.has(point);
-		depth.set(point, (parent ? depth.get(parent) || 0 : 0) + (branched ? 1 : 0));
+		const parent = tree.parentOf(point);
+		const branched = parent && !tree.chain.has(point) && (tree.chain.has(parent) || tree.children(parent).length > 1);
+		depth.set(point, point.source === 'rewind' ? depth.get(tree.real(point)) || 0 : (depth.get(parent) || 0) + (branched ? 1 : 0));
 	}
 	return { depth, head: tree.head, chain: tree.chain };
 }
