@@ -269,6 +269,25 @@ async function questions() {
 	await comes('all can be answered at once', said('Agent', 'both: one two'));
 	await settled();
 	report('and then none is left', (await group.count()) === 0);
+
+	await press('New conversation');
+	await named('heading', 'New conversation').waitFor();
+	await ask('show it');
+	const approve = named('button', 'Approve');
+	await approve.waitFor();
+	await settled();
+	report('the answers to an approval are in sight', await approve.evaluate((node) => {
+		const box = node.getBoundingClientRect();
+		return document.elementFromPoint(box.x + box.width / 2, box.y + box.height - 2) === node;
+	}));
+	report('the answer has the focus', await page.evaluate(() => document.activeElement.getAttribute('aria-label') === 'Answer'));
+	await page.keyboard.type('{"approve": true, "arguments": {"c1": {"text": "b"}}}');
+	await page.keyboard.press('Enter');
+	await comes('a call is approved with other arguments', said('Agent', /^.*done: .*"output":.*"text":"b"/));
+	await settled();
+	await named('link', 'Graph').click();
+	await page.locator('svg.graph').waitFor();
+	await drawn();
 }
 
 async function live() {

@@ -35,10 +35,16 @@ cat >graph.json <<'END'
 {"ask": {
   "state": {"fields": {"x": {"type": "any"}, "y": {"type": "any"}}},
   "nodes": {
+    "agent": {"kind": "exec", "command": ["jq", "-c",
+      "{message: {role: \"assistant\", content: (if .context[-1].role == \"tool\" then \"done: \" + (.context[-1].content[0].output | tojson) else [{type: \"tool_call\", id: \"c1\", name: \"show\", args: {text: (\"a long text \" * 99), to: \"a\"}}] end)}}"]},
+    "tools": {"kind": "tools", "approval": true, "tools": [{"kind": "exec", "name": "show", "description": "Shows", "command": ["cat"], "parameters": {"properties": {}}}]},
+    "both": {"kind": "reply", "text": "Two branches ask."},
     "x": {"kind": "interrupt", "value": {"question": "x?"}, "field": "x", "reply": "x is {{answer}}"},
     "y": {"kind": "interrupt", "value": {"question": "y?"}, "field": "y", "reply": "y is {{answer}}"},
     "join": {"kind": "reply", "text": "both: {{x}} {{y}}"}},
-  "edges": [{"from": "START", "to": ["x", "y"], "join": "join"}, {"from": "x", "to": "join"}, {"from": "y", "to": "join"},
+  "edges": [{"from": "START", "if": [{"when": {"user_text": {"contains": "show"}}, "to": "agent"}], "else": "both"},
+    {"from": "agent", "if": [{"when": {"tool_calls": true}, "to": "tools"}], "else": "END"}, {"from": "tools", "to": "agent"},
+    {"from": "both", "to": ["x", "y"], "join": "join"}, {"from": "x", "to": "join"}, {"from": "y", "to": "join"},
     {"from": "join", "to": "END"}]}}
 END
 echo '{"agent": "graph.json:ask", "history": {"level": "off"}}' >agentgraph.json

@@ -11,6 +11,25 @@ import { follow, run } from './turn.js';
 
 const page = 200; // messages that are read at a time
 
+// What was typed, as JSON where it is that.
+function valueOf(text) {
+	try {
+		return JSON.parse(text);
+	} catch {
+		return text;
+	}
+}
+
+// Enter sends what is in the field, if there is anything to send; Shift+Enter breaks the line.
+function sendByEnter(field, isReady = () => field.value.trim()) {
+	field.addEventListener('keydown', (event) => {
+		if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+		event.preventDefault();
+		if (isReady()) field.form.requestSubmit();
+	});
+	return field;
+}
+
 function kindOf(type) {
 	return /^(image|audio|video)\//.test(type) ? type.split('/')[0] : 'document';
 }
@@ -30,12 +49,7 @@ class Conversation {
 		this.log = this.list.node;
 		this.asked = make('div.asked');
 		this.chips = make('ul.chips', { 'aria-label': 'Files' });
-		this.field = make('textarea', { rows: 2, 'aria-label': 'Message', placeholder: 'Message' });
-		this.field.addEventListener('keydown', (event) => {
-			if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
-			event.preventDefault();
-			this.form.requestSubmit();
-		});
+		this.field = sendByEnter(make('textarea', { rows: 2, 'aria-label': 'Message', placeholder: 'Message' }), () => true);
 		this.chooser = make('input', { type: 'file', multiple: true, hidden: true, onchange: () => this.attach().catch(complain) });
 		this.stop = button('Stop', () => this.halt());
 		this.form = make('form.composer', this.chips, this.field,
@@ -248,6 +262,7 @@ class Conversation {
 				timestamp: Date.now() / 1000 });
 			this.list.show(this.messages, from);
 		}
+		if (this.asked.contains(document.activeElement)) this.field.focus();
 		this.asked.replaceChildren();
 		this.list.goToEnd();
 		await this.during((heard) => run(body, this.service.signal, heard), Math.max(0, from - (body.resume === undefined ? 0 : 1)));
@@ -322,12 +337,13 @@ class Conversation {
 
 	// ---- What is asked for
 
-	// Questions that stay open keep what was typed.
+	// Questions that stay open keep what was typed.  Who has not begun another message answers next.
 	showAsked(interrupts) {
 		this.questions = interrupts.map((one) => this.questions.find(({ id }) => id === one.id) || this.questionOf(one));
 		const several = this.questions.length > 1 && button('Answer all', () => this.answer(this.questions));
 		this.asked.replaceChildren(...this.questions.map(({ node }) => node), ...[several].filter(Boolean),
 			...(interrupts.length ? [] : waitingCalls(this.messages).map((one) => this.toolOf(one))));
+		if ([this.field, document.body].includes(document.activeElement) && !this.field.value) this.asked.querySelector('textarea')?.focus();
 	}
 
 	// Of several questions an answer says which one it is for.
@@ -339,13 +355,13 @@ class Conversation {
 
 	questionOf({ id, data, message, reason, response_schema: schema }) {
 		const words = typeof data.question === 'string' ? data.question : message;
-		const asksJson = schema && schema.type !== 'string';
-		const field = make('textarea', { rows: 2, 'aria-label': 'Answer' });
-		const question = { id, reason, value: () => (asksJson ? JSON.parse(field.value) : field.value) };
+		const asksJson = schema && schema.type !== 'string', approves = reason === 'tool_approval';
+		const field = sendByEnter(make('textarea', { rows: 2, 'aria-label': 'Answer' }));
+		const question = { id, reason, value: () => (asksJson ? JSON.parse(field.value) : approves ? valueOf(field.value) : field.value) };
 		const quick = (name, value) => button(name, () => this.answer([{ id, value: () => value }]));
 		const form = make('form', make('p', words || `The agent waits (${reason}).`),
 			words && Object.keys(data).length <= 1 ? '' : make('pre', { tabIndex: 0 }, pretty(data)), schema ? more('What fits', () => make('pre', { tabIndex: 0 }, pretty(schema))) : '',
-			field, make('div.actions', ...(reason === 'tool_approval' ? [quick('Approve', true), quick('Decline', false)] : []), make('button.primary', 'Answer')));
+			field, make('div.actions', ...(approves ? [quick('Approve', true), quick('Decline', false)] : []), make('button.primary', 'Answer')));
 		form.addEventListener('submit', (event) => {
 			event.preventDefault();
 			guarded(form, () => this.answer([question]));
@@ -354,15 +370,13 @@ class Conversation {
 	}
 
 	toolOf(one) {
-		const result = make('textarea', { rows: 2, 'aria-label': 'Result' });
+		const result = sendByEnter(make('textarea', { rows: 2, 'aria-label': 'Result' }));
 		const form = make('form', make('p', `The agent calls ${one.name} and waits for its result.`),
 			make('pre', { tabIndex: 0 }, pretty(one.args)), result, make('div.actions', make('button.primary', 'Return')));
 		form.addEventListener('submit', (event) => {
 			event.preventDefault();
 			guarded(form, () => {
-				let output = result.value;
-				try { output = JSON.parse(output); } catch { /* it is a text then */ }
-				const message = { message_id: newId(), role: 'tool', content: [{ type: 'tool_result', call_id: one.id, output }] };
+				const message = { message_id: newId(), role: 'tool', content: [{ type: 'tool_result', call_id: one.id, output: valueOf(result.value) }] };
 				return this.turn({ messages: [message], config: { thread_id: this.thread } });
 			});
 		});
