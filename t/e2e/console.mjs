@@ -81,6 +81,20 @@ async function chat() {
 	await comes('it can be fetched again', log.getByRole('link', { name: 'Download note.txt' }));
 	await settled();
 
+	await ask('/error oops');
+	const banner = page.getByRole('alert').filter({ hasText: /oops.*Request [0-9a-f-]{36}/ });
+	await comes('a failed run is told with the id of its request', banner);
+	await settled();
+	await page.reload();
+	await comes('and is seen after a reload', log.getByText('Graph execution failed: oops'));
+	await press('Try again');
+	await comes('it can be tried again', banner);
+	await settled();
+	await ask('/note x');
+	await comes('after that others go on', said('Agent', 'noted'));
+	report('and the banner is gone', (await page.getByRole('alert').count()) === 0);
+	await settled();
+
 	await ask('/slow 100 300');
 	await said('Agent', 'tick 3').first().waitFor();
 	await page.reload();
@@ -160,6 +174,24 @@ async function threads() {
 	await dialog.getByRole('button', { name: 'Delete' }).click();
 	await comes('and then it is gone', named('table', 'Threads'));
 	report('nowhere else', /#\/threads$/.test(page.url()), page.url());
+}
+
+async function deletedElsewhere() {
+	await named('link', 'Chat').click();
+	await ask('one');
+	await said('Agent', 'echo: one').waitFor();
+	await settled();
+	const thread = page.url().replace(/.*\//, ''), remove = () => page.request.delete(new URL(`v1/threads/${thread}`, address).href, { data: {} });
+	await remove();
+	await ask('two');
+	await page.getByRole('alert').filter({ hasText: 'deleted elsewhere' }).waitFor();
+	await settled();
+	report('in a thread that was deleted elsewhere the next message is shown', (await log.getByRole('article').count()) === 2 && (await said('Agent', 'echo: two').count()) === 1);
+	await remove();
+	await page.reload();
+	await page.getByText('This conversation is not there.').getByRole('link', { name: 'New conversation' }).click();
+	await comes('where it is gone another one can be begun', named('heading', 'New conversation'));
+	forgive(/^(answer: 404|console: .* 404 )/);
 }
 
 async function runs() {
@@ -356,4 +388,4 @@ if (token === 'live') await walk(address, live);
 else if (token === 'questions') await walk(address, questions);
 else if (views) await walk(address, rights);
 else if (token) await walk(address, connect);
-else await walk(address, chat, graph, threads, runs, memory, files, evaluations, service);
+else await walk(address, chat, graph, threads, deletedElsewhere, runs, memory, files, evaluations, service);

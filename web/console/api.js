@@ -68,7 +68,7 @@ export function query(values) {
 	return given.length ? `?${new URLSearchParams(given)}` : '';
 }
 
-// Calls onChunk with each chunk as it comes; whether the terminator was among them.
+// Calls onChunk with each chunk as it comes, and with the id of the request; whether the terminator was among them.
 export async function chunks(method, where, body, signal, onChunk) {
 	const answer = await request(method, where, { body, signal, headers: { Accept: 'application/x-ndjson' } });
 	const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -80,7 +80,7 @@ export async function chunks(method, where, body, signal, onChunk) {
 			if (!line) continue;
 			const chunk = JSON.parse(line);
 			done = done || (chunk.event === 'updates' && chunk.data?.status === 'done');
-			onChunk(chunk);
+			onChunk(chunk, answer.headers.get('X-Request-ID'));
 		}
 	}
 	return done;

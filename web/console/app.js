@@ -2,7 +2,7 @@
 // The frame of the console: who is connected, which view is shown.  A view is a module with show(main, parts, service),
 // where parts are what the address has behind the view's name; what it fetches ends with its signal.
 import * as api from './api.js';
-import { button, complain, input, make, say, set } from './dom.js';
+import { button, complain, input, make, say, set, settle } from './dom.js';
 
 const page = document.body.dataset;
 const service = { rights: null, signal: undefined };
@@ -61,7 +61,7 @@ async function route() {
 	if (!view) return main.replaceChildren(make('p.empty', 'This token may use none of the views.'));
 	document.title = `${view.name} – ${page.name}`;
 	showLinks(possible, view);
-	document.getElementById('alerts').replaceChildren();
+	settle();
 	say('');
 	main.replaceChildren(make('p.empty', 'Loading …'));
 	main.className = view.at;

@@ -2,7 +2,7 @@
 // A conversation: what was said, what is being said, what the agent asks for.
 import { call, get, path, query, upload } from './api.js';
 import { before, treeOf, waysFrom } from './branches.js';
-import { ask, button, complain, guarded, link, make, more, newId, pretty, say } from './dom.js';
+import { ask, button, complain, guarded, link, make, more, newId, pretty, say, settle } from './dom.js';
 import { draw } from './drawing.js';
 import { MessageList } from './list.js';
 import { growing, show as showMessage, textOf } from './message.js';
@@ -56,6 +56,7 @@ class Conversation {
 			make('div.actions', button('Attach', () => this.chooser.click()), this.chooser, this.stop, make('button.primary', 'Send')));
 		this.form.addEventListener('submit', (event) => {
 			event.preventDefault();
+			settle();
 			this.send().catch(complain);
 		});
 		const graph = service.may('graph:read') && more('Graph', () => this.drawGraph());
@@ -151,9 +152,18 @@ class Conversation {
 		this.tree = treeOf(points);
 		this.list.show(messages, from);
 		const { thread_data: record } = await get(this.where(), this.service.signal); // there may be no checkpoint
+		if (record.status === 'error') await this.readFailure(record);
 		if (record.status !== 'interrupted') return this.showAsked([]);
 		const { state: { execution_meta: meta } } = await get(this.where('/state'), this.service.signal);
 		return this.showAsked(meta.interrupts || (meta.interrupt ? [meta.interrupt] : []));
+	}
+
+	// What became of the last run stands behind what was said, with the way to try it again.
+	async readFailure(record) {
+		const { error } = await get(this.where(`/runs/${path(record.run_id)}`), this.service.signal).catch(() => ({})); // it may be gone
+		const asked = this.messages.findLastIndex((message) => message?.role === 'user');
+		const again = asked >= 0 && (before(this.tree, asked) || asked === 0) && button('Try again', () => this.askAgain(asked));
+		this.list.change(() => this.list.add(make('div.failure', make('span.failed', error?.message || 'The last run failed.'), ' ', again)));
 	}
 
 	// ---- What was said
@@ -288,7 +298,14 @@ class Conversation {
 		const said = new Map();
 		this.showRunning(true);
 		try {
-			await go((chunk) => this.hear(chunk, said));
+			await go((chunk, request) => {
+				if (request && chunk.metadata?.is_new_thread && from > 0) {
+					from = 0;
+					this.unnamed = true;
+					complain(new Error('This conversation was deleted elsewhere; here it began anew.'));
+				}
+				this.hear(chunk, said, request);
+			});
 		} catch (error) {
 			complain(error);
 		}
@@ -301,14 +318,14 @@ class Conversation {
 		}
 	}
 
-	hear({ event, message, data, metadata }, said) {
+	hear({ event, message, data, metadata }, said, request) {
 		if (metadata?.node) this.light(metadata.node);
 		if (event === 'message' && (said.has(message.message_id) || !this.messages.some((one) => one.message_id === message.message_id)))
 			this.hearMessage(message, said);
 		if (event === 'updates' && data.status === 'invoking_node') say(`${data.node}, step ${data.step}`);
 		if (event === 'updates' && data.status === 'stopped') say('Stopped');
 		if (event === 'updates' && data.status === 'restarted') say(`Taken up again, attempt ${data.attempt}`);
-		if (event === 'error') complain(new Error(data.reason));
+		if (event === 'error') complain(Object.assign(new Error(data.reason), { request }));
 	}
 
 	hearMessage(message, said) {
@@ -386,5 +403,11 @@ class Conversation {
 
 export async function show(main, [thread], service) {
 	const conversation = new Conversation(main, thread, service);
-	await conversation.open();
+	try {
+		await conversation.open();
+	} catch (error) {
+		if (error.status !== 404) throw error;
+		main.replaceChildren(make('p.empty', 'This conversation is not there. ', link('New conversation', '#/chat')));
+		complain(error);
+	}
 }

@@ -30,6 +30,7 @@ export function button(name, act, attributes = {}) {
 export async function guarded(node, act) {
 	if (node.getAttribute('aria-disabled') === 'true') return;
 	node.setAttribute('aria-disabled', 'true');
+	settle();
 	try {
 		await act(node);
 	} catch (error) {
@@ -50,7 +51,7 @@ export function input(name, attributes = {}) {
 
 export function choice(name, values, chosen, change) {
 	const node = make('select', values.map(([value, words]) => make('option', { value, selected: value === chosen }, words)));
-	node.addEventListener('change', () => Promise.resolve(change(node.value)).catch(complain));
+	node.addEventListener('change', () => { settle(); Promise.resolve(change(node.value)).catch(complain); });
 	return [field(name, node), node];
 }
 
@@ -80,12 +81,16 @@ export function say(words) {
 	document.getElementById('said').textContent = words;
 }
 
-// An error stays until it is dismissed or the view changes.
+// An error stays until it is dismissed, the view changes or something else is done.
 export function complain(error) {
 	if (error.name === 'AbortError') return;
 	const node = make('div.alert', { role: 'alert' }, make('span', error.message || String(error)),
 		error.request ? make('small', ` Request ${error.request}`) : '', make('button', { type: 'button', onclick: () => node.remove() }, 'Dismiss'));
 	document.getElementById('alerts').replaceChildren(node);
+}
+
+export function settle() {
+	document.getElementById('alerts').replaceChildren();
 }
 
 // ---- What is asked

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 // Talking to a live agent: microphone and speaker, what was heard and said, levels.
 import { path, socket } from './api.js';
-import { button, complain, input, link, make, newId, say } from './dom.js';
+import { button, complain, input, link, make, newId, say, settle } from './dom.js';
 
 async function worklet(sampleRate, name) {
 	const context = new AudioContext({ sampleRate });
@@ -102,6 +102,7 @@ export async function show(main, [given], { signal }) {
 	const show_ = (connected) => { start.disabled = connected; stop.disabled = send.disabled = !connected; };
 	form.addEventListener('submit', (event) => {
 		event.preventDefault();
+		settle();
 		if (!words.value.trim() || live?.readyState !== WebSocket.OPEN) return;
 		note('user', `You: ${words.value}`);
 		live.send(JSON.stringify({ type: 'text', text: words.value }));

@@ -27,9 +27,9 @@ const later = (ms, signal) => new Promise((resolve) => {
 
 // Runs the graph with the body; the chunks are kept, so that the run can be taken up again.
 export async function run(body, signal, onChunk) {
-	await chunks('POST', 'v1/graph/stream', { response_granularity: 'partial', resumable: true, ...body }, signal, (chunk) => {
+	await chunks('POST', 'v1/graph/stream', { response_granularity: 'partial', resumable: true, ...body }, signal, (chunk, request) => {
 		if (chunk.metadata?.seq === 1) remember(chunk.run_id);
-		onChunk(chunk);
+		onChunk(chunk, request);
 	});
 }
 
