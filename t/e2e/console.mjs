@@ -241,6 +241,7 @@ async function memory() {
 
 async function files() {
 	await named('link', 'Files').click();
+	await comes('what was attached in Chat is listed', named('button', 'Open note.txt'));
 	await page.locator('input[type=file]').setInputFiles({ name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('what is in it') });
 	await comes('a file is uploaded and shown', page.getByRole('region', { name: 'File' }).getByText('what is in it').first());
 	await fits('Files');

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 // The service: requests with the token, streams of chunks, files, sockets.
 const root = new URL(document.body.dataset.root, location.href.split('#')[0]);
-const kept = 'agentgraph-token';
+const kept = 'agentgraph-token', files = 'agentgraph-files';
 
 export const token = {
 	get: () => sessionStorage.getItem(kept) || '',
@@ -95,10 +95,15 @@ export async function file(id) {
 	return URL.createObjectURL(await bytes(id));
 }
 
+// What was uploaded in this session, the latest first.
+export const uploaded = () => JSON.parse(sessionStorage.getItem(files) || '[]');
+
 export async function upload(given) {
 	const body = new FormData();
 	body.append('file', given);
-	return (await (await request('POST', 'v1/files/upload', { body })).json()).data;
+	const { extracted_text: text, ...stored } = (await (await request('POST', 'v1/files/upload', { body })).json()).data;
+	sessionStorage.setItem(files, JSON.stringify([stored, ...uploaded()].slice(0, 200)));
+	return stored;
 }
 
 export function socket(where) {

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 // Files: those that were uploaded in this session, and any other by its id.
-import { bytes, get, path, upload } from './api.js';
+import { bytes, get, path, upload, uploaded } from './api.js';
 import { button, complain, input, make, more, say, table, when } from './dom.js';
-
-const kept = 'agentgraph-files';
-const known = () => JSON.parse(sessionStorage.getItem(kept) || '[]');
 
 async function preview({ file_id: id, mime_type: type, filename }) {
 	const data = await bytes(id);
@@ -26,7 +23,7 @@ export async function show(main, parts, { signal }) {
 	}
 
 	function list() {
-		place.replaceChildren(table('Files', ['Name', 'Type', 'Bytes', 'Look'], known().map((one) => [one.filename, one.mime_type, String(one.size_bytes),
+		place.replaceChildren(table('Files', ['Name', 'Type', 'Bytes', 'Look'], uploaded().map((one) => [one.filename, one.mime_type, String(one.size_bytes),
 			button(`Open ${one.filename}`, () => open(one.file_id))]), 'Nothing was uploaded in this session.'));
 	}
 
@@ -35,8 +32,7 @@ export async function show(main, parts, { signal }) {
 		try {
 			for (const given of chooser.files) {
 				say(`Uploading ${given.name}`);
-				const { extracted_text: text, ...stored } = await upload(given);
-				sessionStorage.setItem(kept, JSON.stringify([stored, ...known()].slice(0, 200)));
+				const stored = await upload(given);
 				list();
 				await open(stored.file_id);
 			}
