@@ -332,6 +332,11 @@ async function live() {
 	await fits('Live');
 	await press('End');
 	await comes('and left', page.getByText('The conversation is over (1000'));
+	const thread = page.getByRole('main').getByRole('link'), id = await thread.innerText();
+	await thread.click();
+	await page.getByRole('link', { name: 'Open in Live' }).click();
+	await comes('its thread leads back to it', named('link', id));
+	report('by its address', page.url().endsWith(`#/live/${id}`), page.url());
 
 	await page.evaluate(() => {
 		const devices = navigator.mediaDevices, open = devices.getUserMedia.bind(devices);

@@ -5,7 +5,7 @@ import * as api from './api.js';
 import { button, complain, input, make, say, set, settle } from './dom.js';
 
 const page = document.body.dataset;
-const service = { rights: null, signal: undefined };
+const service = { rights: null, signal: undefined, talk: page.live ? { at: 'live', name: 'Live' } : { at: 'chat', name: 'Chat' } };
 
 // Whether the caller has these scopes, as far as that is known; null are all.
 const may = (...scopes) => !service.rights || scopes.every((scope) => service.rights.includes(scope));

@@ -19,11 +19,11 @@ function about(graph, tools) {
 	});
 }
 
-async function watch(picture, place, signal) {
+async function watch(picture, place, { signal, talk }) {
 	while (!signal.aborted) {
 		const { runs: [running] } = await get('v1/graph/runs?status=running&limit=1', signal);
 		if (running) {
-			place.replaceChildren('A run goes on in ', link(running.thread_id, `#/chat/${path(running.thread_id)}`), '.');
+			place.replaceChildren('A run goes on in ', link(running.thread_id, `#/${path(talk.at, running.thread_id)}`), '.');
 			picture.light(running.node);
 			await follow(running, signal, (chunk) => { if (chunk.metadata?.node) picture.light(chunk.metadata.node); }, (record) => picture.light(record.node));
 			picture.light();
@@ -33,12 +33,13 @@ async function watch(picture, place, signal) {
 	}
 }
 
-export async function show(main, parts, { signal }) {
+export async function show(main, parts, service) {
+	const { signal } = service;
 	const [graph, tools] = await Promise.all([get('v1/graph', signal), get('v1/graph/tools', signal)]);
 	const picture = draw(graph, Object.fromEntries(tools.nodes.map((node) => [node.node_name, node.tools.map((tool) => tool.name)])));
 	const place = make('p', 'No run goes on.');
 	main.replaceChildren(make('h2', 'Graph'), make('p', `${graph.info.node_count} nodes, ${graph.info.edge_count} edges, state ${graph.info.state_type}: `,
 		graph.info.state_fields.join(', ')), place, make('div.wide', picture.node), make('h3', 'Nodes'), ...about(graph, tools));
 	say('');
-	watch(picture, place, signal).catch((error) => { if (!signal.aborted) complain(error); });
+	watch(picture, place, service).catch((error) => { if (!signal.aborted) complain(error); });
 }

@@ -31,14 +31,14 @@ function wordsOf({ event, message, data, metadata }) {
 	return `${event}${metadata?.node ? ` of ${metadata.node}` : ''} ${what}`;
 }
 
-export async function show(main, [thread, id], { signal }) {
+export async function show(main, [thread, id], { signal, talk }) {
 	const where = `v1/threads/${path(thread)}/runs/${path(id)}`;
 	const facts = make('dl'), spans = make('div'), list = make('ol.chunks', { 'aria-label': 'Chunks' }), actions = make('div.actions');
 	let run = await get(where, signal), looked = 0;
 
 	function showRecord() {
 		facts.replaceChildren(...factsOf(run).flatMap(([key, value]) => [make('dt', key), make('dd', value)]));
-		actions.replaceChildren(link('Open in Chat', `#/chat/${path(thread)}`), isOver(run) ? '' : button('Stop', () => stop(run, signal)));
+		actions.replaceChildren(link(`Open in ${talk.name}`, `#/${path(talk.at, thread)}`), isOver(run) ? '' : button('Stop', () => stop(run, signal)));
 	}
 
 	async function showSpans() {

@@ -7,9 +7,9 @@ import { show as showOne } from './thread.js';
 const size = 50;
 export const statuses = ['idle', 'running', 'interrupted', 'completed', 'error', 'stopped'];
 
-function rowsOf(threads) {
+function rowsOf(threads, talk) {
 	return threads.map((thread) => [link(thread.thread_name || thread.thread_id, `#/threads/${path(thread.thread_id)}`), thread.status,
-		when(thread.updated_at), link('Chat', `#/chat/${path(thread.thread_id)}`, { 'aria-label': `Chat with ${thread.thread_name || thread.thread_id}` })]);
+		when(thread.updated_at), link(talk.name, `#/${path(talk.at, thread.thread_id)}`, { 'aria-label': `${talk.name} with ${thread.thread_name || thread.thread_id}` })]);
 }
 
 export async function show(main, parts, service) {
@@ -26,8 +26,8 @@ export async function show(main, parts, service) {
 		if (mine !== latest) return;
 		found = [...found.slice(0, from), ...threads];
 		const filtered = asked.search || asked.status || asked.key;
-		place.replaceChildren(table('Threads', ['Name', 'Status', 'Changed', 'Talk'], rowsOf(found),
-			filtered ? 'No thread fits. Ask for less.' : 'There are no threads yet. A conversation in Chat makes one.'),
+		place.replaceChildren(table('Threads', ['Name', 'Status', 'Changed', 'Talk'], rowsOf(found, service.talk),
+			filtered ? 'No thread fits. Ask for less.' : 'There are no threads yet. A conversation makes one.'),
 		threads.length === size ? button('More', () => load(found.length)) : '');
 		say(`${found.length} threads`);
 	}
