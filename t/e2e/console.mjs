@@ -97,6 +97,7 @@ async function chat() {
 
 	await ask('/slow 100 300');
 	await said('Agent', 'tick 3').first().waitFor();
+	report('while a run goes on nothing can be sent', await named('button', 'Send').getAttribute('aria-disabled') === 'true');
 	await page.reload();
 	await comes('a run is taken up again after a reload', said('Agent', 'tick 6').first());
 	await press('Stop');
@@ -198,6 +199,9 @@ async function runs() {
 	await named('link', 'Runs').click();
 	await comes('runs are listed', named('table', 'Runs'));
 	await comes('and plotted', named('img', 'Durations'));
+	await comes('with the names of their threads', named('table', 'Runs').getByRole('link', { name: 'hello world' }).first().or(named('table', 'Runs').getByRole('link', { name: 'Of colours' }).first()).first());
+	const high = (await named('columnheader', 'Tokens').boundingBox()).height;
+	report('no word of the table is broken', high < 50, high);
 	await fits('Runs');
 	await page.getByLabel('Status').selectOption('completed');
 	const row = named('table', 'Runs').getByRole('row').filter({ hasText: 'completed' }).first();
@@ -359,6 +363,7 @@ const log_ = (name) => named('log', name);
 async function connect() {
 	const dialog = page.getByRole('dialog', { name: 'Connect' });
 	await comes('a token is asked for', dialog);
+	report('and there is nothing to disconnect from', (await page.locator('header button').count()) === 0);
 	await dialog.getByLabel('Token').fill('nonsense');
 	await dialog.getByRole('button', { name: 'Connect' }).click();
 	await comes('a wrong one is refused in the words of the service', dialog.getByRole('alert').filter({ hasText: 'Invalid token' }));

@@ -98,6 +98,7 @@ async function threads() {
 	await page.keyboard.type('By keys');
 	await page.keyboard.press('Enter');
 	await comes('a thread is renamed', named('heading', 'By keys'));
+	await page.getByRole('list', { name: 'History' }).waitFor(); // all is there again
 	report('and Rename has the focus again', (await focused()).name === 'Rename', await focused());
 	await press('Delete');
 	report('the careful answer has the focus', (await focused()).name === 'Cancel');

@@ -27,7 +27,7 @@ let leaving = new AbortController();
 function frame() {
 	const main = make('main', { id: 'main', tabIndex: -1 });
 	const skip = make('a.skip', { href: '#main', onclick: (event) => { event.preventDefault(); main.focus(); } }, 'To the content');
-	const disconnect = page.tokens && button('Disconnect', () => { leaving.abort(); api.forget(); start(); });
+	const disconnect = page.tokens && api.token.get() && button('Disconnect', () => { leaving.abort(); api.forget(); start(); });
 	document.body.replaceChildren(skip,
 		make('header', make('h1', page.name), make('nav', { 'aria-label': 'Views' }), disconnect || ''),
 		make('div', { id: 'alerts' }), main, make('p', { id: 'said', role: 'status' }));
@@ -94,9 +94,7 @@ function connect(refusal) {
 			secret.select();
 			return;
 		}
-		dialog.close();
-		dialog.remove();
-		route();
+		start();
 	});
 	document.body.append(dialog);
 	dialog.showModal();

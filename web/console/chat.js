@@ -52,8 +52,9 @@ class Conversation {
 		this.field = sendByEnter(make('textarea', { rows: 2, 'aria-label': 'Message', placeholder: 'Message' }), () => true);
 		this.chooser = make('input', { type: 'file', multiple: true, hidden: true, onchange: () => this.attach().catch(complain) });
 		this.stop = button('Stop', () => this.halt());
+		this.sender = make('button.primary', 'Send');
 		this.form = make('form.composer', this.chips, this.field,
-			make('div.actions', button('Attach', () => this.chooser.click()), this.chooser, this.stop, make('button.primary', 'Send')));
+			make('div.actions', button('Attach', () => this.chooser.click()), this.chooser, this.stop, this.sender));
 		this.form.addEventListener('submit', (event) => {
 			event.preventDefault();
 			settle();
@@ -347,6 +348,7 @@ class Conversation {
 	showRunning(running) {
 		this.running = running;
 		this.stop.disabled = !running;
+		this.sender.setAttribute('aria-disabled', running);
 		this.log.setAttribute('aria-busy', running);
 		this.main.classList.toggle('running', running);
 		if (!running) say('');

@@ -154,6 +154,10 @@ export function lasted(ms) {
 	return ms < 1000 ? `${Math.round(ms)} ms` : ms < 60000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.floor(ms / 60000)} min ${Math.round(ms % 60000 / 1000)} s`;
 }
 
+export function count(number, what) {
+	return `${number} ${what}${number === 1 ? '' : 's'}`;
+}
+
 export function pretty(value) {
 	return typeof value === 'string' ? value : JSON.stringify(value, null, 2);
 }

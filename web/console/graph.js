@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 // The graph, and where a run is in it.
 import { get, path } from './api.js';
-import { complain, link, make, more, pretty, say } from './dom.js';
+import { complain, count, link, make, more, pretty, say } from './dom.js';
 import { draw } from './drawing.js';
 import { follow } from './turn.js';
 
@@ -38,7 +38,7 @@ export async function show(main, parts, service) {
 	const [graph, tools] = await Promise.all([get('v1/graph', signal), get('v1/graph/tools', signal)]);
 	const picture = draw(graph, Object.fromEntries(tools.nodes.map((node) => [node.node_name, node.tools.map((tool) => tool.name)])));
 	const place = make('p', 'No run goes on.');
-	main.replaceChildren(make('h2', 'Graph'), make('p', `${graph.info.node_count} nodes, ${graph.info.edge_count} edges, state ${graph.info.state_type}: `,
+	main.replaceChildren(make('h2', 'Graph'), make('p', `${count(graph.info.node_count, 'node')}, ${count(graph.info.edge_count, 'edge')}, state ${graph.info.state_type}: `,
 		graph.info.state_fields.join(', ')), place, make('div.wide', picture.node), make('h3', 'Nodes'), ...about(graph, tools));
 	say('');
 	watch(picture, place, service).catch((error) => { if (!signal.aborted) complain(error); });

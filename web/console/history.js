@@ -3,12 +3,12 @@
 import { call, get, path } from './api.js';
 import { treeOf } from './branches.js';
 import { differences } from './differences.js';
-import { button, choice, make, pretty, say, when } from './dom.js';
+import { button, choice, count, make, pretty, say, when } from './dom.js';
 
 const sources = { run: 'end of a run', step: 'after a node', update: 'changed from outside', rewind: 'went back', copy: 'copied' };
 
 function titleOf(point) {
-	return `${sources[point.source]}, ${point.status}, ${point.message_count} messages`;
+	return `${sources[point.source]}, ${point.status}, ${count(point.message_count, 'message')}`;
 }
 
 // Checkpoints with the latest first, each with how far it lies from the way that the thread went last.

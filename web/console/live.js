@@ -96,7 +96,11 @@ export async function show(main, [given], { signal }) {
 		live.onclose = ({ code, reason }) => { if (!signal.aborted) say(`The conversation is over (${code}${reason ? `, ${reason}` : ''})`); end().catch(complain); };
 	}
 
-	const finish = () => live?.send(JSON.stringify({ type: 'close' }));
+	const finish = () => {
+		live?.send(JSON.stringify({ type: 'close' }));
+		stop.disabled = send.disabled = true;
+		say('It ends as soon as the agent has finished');
+	};
 	const start = button('Start', begin), stop = button('End', finish), send = make('button', 'Send');
 	const form = make('form.tools', label, send);
 	const show_ = (connected) => { start.disabled = connected; stop.disabled = send.disabled = !connected; };

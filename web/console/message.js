@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 // A message as a person sees it: its blocks, who said it, and what can be done with it.
 import { file } from './api.js';
-import { button, complain, make, more, pretty, say, when } from './dom.js';
+import { button, complain, count, make, more, pretty, say, when } from './dom.js';
 import { markdown } from './text.js';
 
 const names = { user: 'You', assistant: 'Agent', tool: 'Tool', system: 'System' };
@@ -66,7 +66,7 @@ export function show(message, { edit, again, branches } = {}) {
 	const node = make(`article.message.${message.role}`, { 'aria-label': names[message.role] });
 	const text = textOf(message);
 	node.append(make('header', make('b', names[message.role]), ' ', when(message.timestamp),
-		message.usages ? make('small', ` ${message.usages.total_tokens} tokens`) : ''),
+		message.usages ? make('small', ` ${count(message.usages.total_tokens, 'token')}`) : ''),
 	make('div.content', ...content(message)),
 	make('footer', edit && button('Edit', () => edit(node)), again && button('Again', again),
 		text && button('Copy', () => copy(text)), branches));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 // A run: its record, where its time went, its chunks; followed while it goes on.
 import { call, get, path, query } from './api.js';
-import { button, complain, lasted, link, make, more, pretty, say, when } from './dom.js';
+import { button, complain, count, lasted, link, make, more, pretty, say, when } from './dom.js';
 import { textOf } from './message.js';
 import { waterfall } from './plot.js';
 import { follow, isOver, isRecorded } from './turn.js';
@@ -18,7 +18,7 @@ export async function stop(run, signal) {
 
 function factsOf(run) {
 	const took = tookOf(run), { webhook, usage } = run;
-	const told = webhook && `${webhook.url}: ${webhook.delivered_at ? 'delivered' : `${webhook.attempts} attempts, last status ${webhook.last_status ?? 'none'}`}`;
+	const told = webhook && `${webhook.url}: ${webhook.delivered_at ? 'delivered' : `${count(webhook.attempts, 'attempt')}, last status ${webhook.last_status ?? 'none'}`}`;
 	return [['Thread', link(run.thread_id, `#/threads/${path(run.thread_id)}`)], ['Status', run.status], ['Node', `${run.node}, step ${run.step}`],
 		['Started', when(run.started_at)], ['Took', took === undefined ? '' : lasted(took)], ['Attempt', `${run.attempt}${run.background ? ', in the background' : ''}`],
 		['Tokens', `${usage.prompt_tokens} in, ${usage.completion_tokens} out`], ['Webhook', told], ['Error', run.error && `${run.error.code}: ${run.error.message}`]]
@@ -44,7 +44,7 @@ export async function show(main, [thread, id], { signal, talk }) {
 	async function showSpans() {
 		const { run: trace } = await get(`v1/observability/${path(thread)}${query({ run_id: id })}`, signal);
 		spans.replaceChildren(trace ? waterfall(trace) : make('p.empty', 'Its spans are not kept: they go with a restart, and production keeps none.'));
-		if (trace && !isRecorded(run)) list.replaceChildren(...[...trace.events].reverse().map((event) => make('li', `${event.type} of ${event.node} ${event.summary}`)));
+		if (trace && !isRecorded(run)) list.replaceChildren(...[...trace.events].reverse().map((event) => make('li', `${event.type} of ${event.node} ${event.summary === event.type ? '' : event.summary}`)));
 	}
 
 	function hear(chunk) {

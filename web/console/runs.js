@@ -15,11 +15,18 @@ export async function show(main, parts, service) {
 	const { signal } = service;
 	const place = make('div');
 	const asked = { status: '', thread_id: parts[0], limit: size };
+	const names = new Map(); // of threads
 	let shown = '', timer;
+
+	async function learnNames(runs) {
+		if (!service.may('checkpointer:read') || runs.every((run) => names.has(run.thread_id))) return;
+		const { threads } = await get(`v1/threads${query({ limit: size })}`, signal);
+		for (const { thread_id: id, thread_name: name } of [...runs, ...threads]) names.set(id, name || names.get(id));
+	}
 
 	function rowOf(run) {
 		const took = tookOf(run);
-		return [link(run.run_id, addressOf(run)), link(run.thread_id, `#/threads/${path(run.thread_id)}`), run.status, when(run.started_at || run.created_at),
+		return [link(run.run_id, addressOf(run)), link(names.get(run.thread_id) || run.thread_id, `#/threads/${path(run.thread_id)}`), run.status, when(run.started_at || run.created_at),
 			took === undefined ? '' : lasted(took), String(run.usage.total_tokens),
 			isOver(run) ? '' : button('Stop', async () => { await stop(run, signal); await load(); }, { 'aria-label': `Stop ${run.run_id}` })];
 	}
@@ -29,6 +36,7 @@ export async function show(main, parts, service) {
 		const { runs } = await get(`v1/graph/runs${query(asked)}`, signal);
 		const now = JSON.stringify(runs);
 		if (now !== shown) {
+			await learnNames(runs);
 			const over = [...runs].reverse().filter((run) => tookOf(run) !== undefined);
 			const points = (value) => over.map((run) => ({ label: `${run.run_id}, ${run.status}`, value: value(run), tone: run.status === 'error' ? 'bad' : '' }));
 			place.replaceChildren(...(over.length ? [make('div.columns', bars('Durations', points(tookOf), lasted), bars('Tokens', points((run) => run.usage.total_tokens), String))] : []),

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 // The service itself: what is served, its limits, and how load, latency and queue went since the view was opened.
 import { get, request } from './api.js';
-import { complain, lasted, make, table, when } from './dom.js';
+import { complain, count, lasted, make, table, when } from './dom.js';
 import { bars } from './plot.js';
 
 const between = 2000, most = 90; // ms between two looks; looks that are shown
 
 function factsOf(seen, { graph, media, limit }) {
 	const { workers, requests, latency_ms: { p50, p99 }, runs, sockets, webhooks, rights } = seen;
-	return [['Name', seen.name], ['Graph', graph && `${graph.info.node_count} nodes, ${graph.info.edge_count} edges${graph.info.is_realtime ? ', live' : ''}`],
+	return [['Name', seen.name], ['Graph', graph && `${count(graph.info.node_count, 'node')}, ${count(graph.info.edge_count, 'edge')}${graph.info.is_realtime ? ', live' : ''}`],
 		['Version', `agentgraph ${seen.version}`], ['Mode', seen.mode], ['Started', when(seen.started_at)], ['Storage', seen.engine],
 		['Limit of requests at a time', `${workers.threads} in ${workers.processes} processes`], ['Limit of requests', limit ? `${limit} in a window` : 'none'],
 		['Limit of a file', `${media.media_max_size_mb} MB`], ['Load', `${workers.busy} threads busy, ${requests.in_flight} requests in hand`],

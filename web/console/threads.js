@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 // All threads; one of them where the address names it.
 import { get, path, query } from './api.js';
-import { button, choice, complain, input, link, make, say, table, when } from './dom.js';
+import { button, choice, complain, count, input, link, make, say, table, when } from './dom.js';
 import { show as showOne } from './thread.js';
 
 const size = 50;
@@ -29,7 +29,7 @@ export async function show(main, parts, service) {
 		place.replaceChildren(table('Threads', ['Name', 'Status', 'Changed', 'Talk'], rowsOf(found, service.talk),
 			filtered ? 'No thread fits. Ask for less.' : 'There are no threads yet. A conversation makes one.'),
 		threads.length === size ? button('More', () => load(found.length)) : '');
-		say(`${found.length} threads`);
+		say(count(found.length, 'thread'));
 	}
 
 	const narrow = (key) => (event) => { asked[key] = event.target.value.trim(); load(0).catch(complain); };
