@@ -152,7 +152,8 @@ WHERE thread = :thread AND number = :number;
 -- What a process that died left running, before the thread says something else.  That of a job is
 -- taken up again.
 UPDATE runs
-SET status = :status, node = t.node, step = t.step, finished_at = t.updated_at
+SET status = :status, node = t.node, step = t.step, finished_at = t.updated_at,
+	messages_until = t.last_number
 FROM threads AS t
 WHERE runs.thread = :thread AND runs.status = :running AND runs.job IS NULL AND t.row = :thread;
 

@@ -40,7 +40,7 @@ struct run_event {
 	const cJSON *data;  /* RUN_CUSTOM: {"name", "data"} */
 	const char *branch; /* "a", in a branch of that "a/b"; NULL: in none */
 	bool hidden;        /* RUN_PIECE, RUN_MESSAGE: for traces, not for clients */
-	bool again;         /* RUN_MESSAGE: that was hidden when it was made */
+	bool again; /* RUN_MESSAGE: that was hidden when it was made, or by an earlier attempt */
 	char *traceparent; /* of a node in a branch: where it is kept (TRACEPARENT_SIZE), or NULL */
 	bool cached;       /* RUN_NODE_ENDS: it did not run, its result was kept */
 	const struct error *failure; /* RUN_ATTEMPT_FAILS; RUN_NODE_ENDS: of a node whose on_error

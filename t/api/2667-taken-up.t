@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Regions of background runs whose process dies: what had ended counts, once.
+# Regions of background runs whose process dies: what had ended counts, and is told, once.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/run.sh"
+command -v sqlite3 >/dev/null || tap_skip_all 'sqlite3 is not installed'
 
 # Says something that costs 3 tokens; called with "dies" it waits in its first attempt for the end of its process.
 cat >says <<'SH'
@@ -60,21 +61,32 @@ kill_runner() {
 		case $(readlink "/proc/$pid/exe") in */agentgraph-runner) kill -9 "$pid" ;; esac
 	done
 }
-# dies GRAPH STEPS [MEMBERS]: a run of that graph whose process dies when a node says so, and so many steps are stored.
+# dies GRAPH STEPS [MEMBERS]: a run of that graph whose process dies when a node says so, and so many steps are stored,
+# but no chunk yet that tells of them.
 dies() {
 	rm -f ran here
 	printf '{"agent":"graph.json:%s","runs":{"background":1}}\n' "$1" >agentgraph.json
 	api_start || tap_bail "the service does not start with $1"
 	api POST /v1/graph/runs "$(run_body "[$(user x)]" "$(thread t '"run_id":"r1"')${3:+,$3}")"
 	ok 'wait_for 60 here && wait_for 60 kept t r1 '"$2" "$1: a node runs when its process dies"
+	outside "$STATE/threads.db" 'DELETE FROM chunks'
 	kill_runner
 	ok 'wait_for 90 over t r1' "$1: the run is taken up again"
+}
+# told: what the stream of the run has told whole, and when it was taken up.
+told() {
+	"$AGENTGRAPH" runs follow t r1 --state "$STATE" --config agentgraph.json --granularity full |
+		jq -sr "$facts_words"'if map(.metadata.seq) != [range(1; length + 1)] then "numbers \(map(.metadata.seq))" else
+			map(if .event == "message" and (.message.delta | not) then .message | text else .data.status? end
+				| select(. != null and . != "invoking_node" and . != "node_invoked")) | join(" ") end'
 }
 
 # ---- the recursion limit
 
 dies shared 1 '"recursion_limit":4'
 is "$(tr '\n' ' ' <ran)" 'one two two three done ' 'no node of a subgraph that had ended runs again'
+is "$(told)" 'restarted one two three done done' 'what a node of a subgraph had said is told, before the nodes that follow'
+api GET "/v1/threads/t/runs/r1"
 facts <<'TABLE'
 the limit is that of the whole run :: [.data.status, .data.usage.total_tokens] == ["completed", 12]
 TABLE
@@ -86,6 +98,8 @@ TABLE
 serve_stop
 dies branches 3 '"recursion_limit":4'
 is "$(sort ran | tr '\n' ' ')" 'a a2 a3 b b done ' 'no branch that had arrived runs again'
+is "$(told)" 'restarted a a2 a3 b done done' 'what one had said that had arrived is told'
+api GET "/v1/threads/t/runs/r1"
 facts <<'TABLE'
 the longest branch counts :: [.data.status, .data.usage.total_tokens] == ["completed", 15]
 TABLE
@@ -104,6 +118,8 @@ what a subgraph with messages of its own has used before counts :: .data.usage =
 TABLE
 serve_stop
 dies behind 2
+is "$(told)" 'two restarted after done' 'what was stored is told before the run is taken up'
+api GET "/v1/threads/t/runs/r1"
 facts <<'TABLE'
 so does what one that had ended has used :: .data.usage.total_tokens == 9
 TABLE

@@ -21,7 +21,7 @@ from client import Client
 from faults import CONDITIONS, KILLS, Faults, Helpers
 from guests import Guest, Historian, check_history
 from load import Checker, Ledger, Pinger, orphaned_bytes, users
-from runs import ATTEMPTS, SECRET, Ends, Follower, Receiver, Submitter, check_streams
+from runs import ATTEMPTS, SECRET, Ends, Follower, Receiver, Submitter, check_streams, check_told
 from service import HERE, Service, become_subreaper, compile_shared, descendants, find_programs, kill, need, wait_for
 
 SECONDS = int(os.environ.get("CHAOS_SECONDS", "600"))
@@ -215,6 +215,8 @@ def look_for_ends(ends, ledger, when, seconds):
 def look_at_streams(client, ends, ledger, when):
     wrong = check_streams(client, ledger)
     ok(not wrong, "%s: %d streams have neither gap nor repetition" % (when, len(ledger.streams)), wrong[:10], len(wrong))
+    wrong = check_told(client, ledger)
+    ok(not wrong, "%s: streams tell all that their runs have made" % when, wrong[:10], len(wrong))
     left = wait_for(60, lambda: not ends.untold()) or ends.untold()
     ok(left is True, "%s: of each run somebody was told" % when, left[:10] if left is not True else "")
     wrong = ends.check()

@@ -156,6 +156,23 @@ def check_streams(client, ledger):
     return wrong
 
 
+def check_told(client, ledger):
+    """Each message that a run has made is told whole in its stream, once and in order, whatever died meanwhile."""
+    wrong = []
+    for thread, run in [*ledger.streams, *ledger.queued]:
+        path = "/v1/threads/%s/runs/%s/" % (thread, run)
+        code, result = client.json("GET", path + "result")
+        status, text = client.request("GET", path + "stream")
+        if code != 200 or status != 200:
+            continue
+        made = [m["message_id"] for m in result["data"]["messages"] if m["role"] != "user"]
+        chunks = [json.loads(line) for line in text.splitlines() if line.strip()]
+        told = [c["message"]["message_id"] for c in chunks if c["event"] == "message" and not c["message"]["delta"]]
+        if told != made:
+            wrong.append("%s %s has told %s of %s" % (thread, run, told, made))
+    return wrong
+
+
 class Ends:
     """Of the runs that were queued."""
 

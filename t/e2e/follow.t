@@ -96,6 +96,20 @@ def follow(thread, run, headers=None, **query):
     return ask("GET", stream_path(thread, run, **query), headers=headers)
 
 
+def texts(chunks):
+    """Of the messages that are told whole."""
+    return [c["message"]["content"][0]["text"] for c in chunks if c["event"] == "message" and not c["message"]["delta"]]
+
+
+def cut(run):
+    """As if its process had died before more than its first chunk was on disk."""
+    of_it = " WHERE (thread, number) IN (SELECT thread, number FROM runs WHERE run_id = ?)"
+    with sqlite3.connect(f"{STATE}/threads.db", timeout=30) as db:
+        db.execute("DELETE FROM chunks" + of_it + " AND seq > 1", (run,))
+        assert db.execute("UPDATE chunks SET count = 1, lines = substr(lines, 1, instr(lines, char(10)))" + of_it, (run,)).rowcount
+        db.execute("UPDATE runs SET finished_at = finished_at + 3600000000" + of_it, (run,))
+
+
 def numbers(chunks):
     return [c["metadata"].get("seq") for c in chunks]
 
@@ -422,17 +436,32 @@ def dead_writer():
 
 
 @fact
+def dead_untold():
+    """and what it had stored and not told yet"""
+    live = begin("/slow 100 300", "untold", "untold").chunks()
+    while texts([next(live)]) != ["tick 2"]:
+        pass
+    os.kill(member("agentgraph-fcgi"), signal.SIGKILL)
+    list(live)
+    cut("untold")
+    until(lambda: ask("GET", "/ping").status == 200)
+    told = list(follow("untold", "untold").chunks())
+    in_order(told)
+    stored = ask("GET", "/v1/threads/untold/messages").json()["data"]["messages"]
+    same(texts(told), [m["content"][0]["text"] for m in stored[1:]])
+    same(texts(told)[:2], ["tick 1", "tick 2"])
+    list(begin("hello", "untold", "next").chunks())
+    same(list(follow("untold", "untold").chunks()), told)
+
+
+@fact
 def unended():
-    """a run that its process has ended, but not its stream, gets its end at once"""
+    """a run that its process has ended, but not its stream, gets its answer and its end at once"""
     list(begin("hello", "unended", "unended").chunks())
-    of_it = " WHERE thread = (SELECT row FROM threads WHERE thread_id = 'unended')"
-    with sqlite3.connect(f"{STATE}/threads.db", timeout=30) as db:
-        db.execute("DELETE FROM chunks" + of_it + " AND seq > 1")
-        assert db.execute("UPDATE chunks SET count = 1, lines = substr(lines, 1, instr(lines, char(10)))" + of_it).rowcount
-        db.execute("UPDATE runs SET finished_at = finished_at + 3600000000" + of_it)
+    cut("unended")
     told = list(follow("unended", "unended").chunks())
-    same([c["metadata"]["seq"] for c in told], list(range(1, len(told) + 1)))
-    same(told[-1]["data"]["status"], "done")
+    in_order(told)
+    same([(texts([c]), c["metadata"]["node"], c["metadata"]["step"]) for c in told[1:-1]], [(["echo: hello"], "agent", 1)])
 
 
 @fact
@@ -441,16 +470,11 @@ def unended_behind():
     list(begin("hello", "behind", "first").chunks())
     live = begin("/slow 100 500", "behind", "second")
     next(live.chunks())
-    of_it = " WHERE (thread, number) IN (SELECT thread, number FROM runs WHERE run_id = ?)"
-    with sqlite3.connect(f"{STATE}/threads.db", timeout=30) as db:
-        db.execute("DELETE FROM chunks" + of_it + " AND seq > 1", ("first",))
-        assert db.execute("UPDATE chunks SET count = 1, lines = substr(lines, 1, instr(lines, char(10)))" + of_it,
-                          ("first",)).rowcount
-        db.execute("UPDATE runs SET finished_at = finished_at + 3600000000" + of_it, ("first",))
+    cut("first")
     reader = follow("behind", "first")
     seen = [next(reader.chunks())]
     with sqlite3.connect(f"{STATE}/threads.db", timeout=30) as db:
-        db.execute("UPDATE runs SET created_at = created_at + 3600000000" + of_it, ("second",))
+        db.execute("UPDATE runs SET created_at = created_at + 3600000000 WHERE run_id = 'second'")
     told = seen + list(reader.chunks())
     same([c["metadata"]["seq"] for c in told], list(range(1, len(told) + 1)))
     same(told[-1]["data"]["status"], "done")

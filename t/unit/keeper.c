@@ -112,8 +112,28 @@ static bool disk_drop(
 	return true;
 }
 
-static const struct run_ops run_ops = {
-    .chunks_append = disk_append, .chunks_read = disk_read, .chunks_last = disk_last};
+#define HELLO                                                                                     \
+	"{\"message_id\":\"m2\",\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":" \
+	"\"Hello\"}],\"delta\":false}"
+
+/* What the run has made. */
+static const char *const made[][2] = {{"m1", "{\"message_id\":\"m1\",\"delta\":false}"},
+    {"m2", HELLO}, {"m3", "{\"message_id\":\"m3\",\"delta\":false}"}};
+
+static bool disk_messages(struct storage *st, const struct storage_context *ctx,
+    const struct run_record *record, bool own, message_fn fn, void *arg, struct error *err)
+{
+	(void)st, (void)ctx, (void)err;
+	CU_ASSERT_TRUE(own);
+	for (int64_t i = record->after; i < record->until; i++)
+		fn(arg, made[i][0], made[i][1]);
+	return true;
+}
+
+static const struct run_ops run_ops = {.chunks_append = disk_append,
+    .chunks_read = disk_read,
+    .chunks_last = disk_last,
+    .messages = disk_messages};
 static const struct thread_ops thread_ops = {
     .context_part = disk_context, .lease_release = disk_drop};
 static struct storage storage = {.runs = &run_ops, .threads = &thread_ops};
@@ -753,8 +773,9 @@ static void an_end_that_comes_meanwhile_is_the_last(void)
 
 /* ---- ends that are made ---- */
 
-/* Ends run 1 by a record with that status; what its readers see then. */
-static const char *ended(enum run_status status, const char *error_json)
+/* Ends run 1, which has made so many messages, by a record with that status; what its readers see
+ * then. */
+static const char *ended_with(int64_t messages, enum run_status status, const char *error_json)
 {
 	struct config config = {0};
 	struct service service = {.storage = &storage, .config = &config};
@@ -767,6 +788,7 @@ static const char *ended(enum run_status status, const char *error_json)
 	    .node = "agent",
 	    .step = 2,
 	    .error_json = error_json,
+	    .until = messages,
 	    .new_thread = true};
 	struct call call;
 	int pieces;
@@ -775,6 +797,11 @@ static const char *ended(enum run_status status, const char *error_json)
 	CU_ASSERT_TRUE(replay_end(&call, &record, &thread)); /* again changes nothing */
 	call_release(&call);
 	return replayed(GRANULARITY_FULL, false, 0, &pieces);
+}
+
+static const char *ended(enum run_status status, const char *error_json)
+{
+	return ended_with(0, status, error_json);
 }
 
 static void a_run_that_died_gets_its_end_from_its_record(void)
@@ -823,6 +850,75 @@ static void an_outcome_that_is_there_is_not_told_twice(void)
 	sink->chunk(sink, text, strlen(text));
 	end(keeper);
 	CU_ASSERT_STRING_EQUAL(numbers(ended(RUN_INTERRUPTED, NULL)), "1,2,");
+}
+
+/* ---- messages that were not told ---- */
+
+static void say_message(struct chunk_keeper *keeper, const char *message, int step)
+{
+	char text[512];
+	struct chunk_sink *sink = chunk_keeper_sink(keeper);
+	int len = snprintf(text, sizeof(text),
+	    "{\"event\":\"message\",\"message\":%s,\"state\":null,\"data\":null,\"metadata\":{%c0"
+	    "\"thread_id\":\"t\",\"node\":\"agent\",\"step\":%d}}",
+	    message, KEPT_NUMBER, step);
+	sink->chunk(sink, text, (size_t)len);
+}
+
+#define HEL \
+	"{\"message_id\":\"m2\",\"content\":[{\"type\":\"text\",\"text\":\"Hel\"}],\"delta\":true}"
+
+static void what_was_stored_and_not_told_comes_before_the_end(void)
+{
+	struct chunk_keeper *keeper = begin(GRANULARITY_FULL, 1);
+	say_message(keeper, made[0][1], 1);
+	say_message(keeper, HEL, 2);
+	end(keeper);
+	const char *text = ended_with(3, RUN_COMPLETED, NULL);
+	CU_ASSERT_STRING_EQUAL(numbers(text), "1,2,3,4,5,6,");
+	const char *rest = strstr(text, "\"text\":\"lo\"");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(rest);
+	CU_ASSERT_PTR_NOT_NULL(strstr(rest, "\"delta\":true"));
+	const char *whole = strstr(rest, "\"message\":" HELLO ",\"state\":null");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(whole);
+	const char *last = strstr(whole, made[2][1]);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(last);
+	CU_ASSERT_PTR_NOT_NULL(strstr(last, "\"node\":\"agent\",\"step\":2}"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(last, "\"data\":{\"status\":\"done\"}"));
+	CU_ASSERT_PTR_NULL(strstr(strstr(text, made[0][1]) + 1, made[0][1]));
+}
+
+static void what_later_nodes_have_said_is_of_no_known_one(void)
+{
+	struct chunk_keeper *keeper = begin(GRANULARITY_FULL, 1);
+	say_message(keeper, made[0][1], 1);
+	end(keeper);
+	const char *text = strstr(ended_with(2, RUN_COMPLETED, NULL), HELLO);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+	CU_ASSERT_PTR_NULL(strstr(text, "\"node\""));
+}
+
+static void a_run_that_is_taken_up_counts_on_behind_what_it_tells_first(void)
+{
+	struct config config = {0};
+	struct service service = {.storage = &storage, .config = &config};
+	const struct run_record record = {
+	    .number = 1, .run_id = "r1", .thread_id = "t", .thread_row = 7, .until = 3};
+	const struct told *told;
+	struct call call;
+	int64_t seq;
+	struct chunk_keeper *keeper = begin(GRANULARITY_FULL, 1);
+	say_message(keeper, made[0][1], 1);
+	end(keeper);
+	call_init(&call, &service, NULL);
+	told = replay_go_on(&call, &record, &seq);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(told);
+	CU_ASSERT_TRUE(told_whole(told, "m1"));
+	CU_ASSERT_FALSE(told_whole(told, "m2"));
+	CU_ASSERT_EQUAL(seq, 3);
+	CU_ASSERT_PTR_NOT_NULL(replay_go_on(&call, &record, &seq)); /* again adds nothing */
+	CU_ASSERT_EQUAL(seq, 3);
+	call_release(&call);
 }
 
 /* ---- lines ---- */
@@ -896,6 +992,12 @@ static const struct unit_test tests[] = {
     {"a run that died gets its end from its record", a_run_that_died_gets_its_end_from_its_record},
     {"every status has its end", every_status_has_its_end},
     {"an outcome that is there is not told twice", an_outcome_that_is_there_is_not_told_twice},
+    {"what was stored and not told comes before the end",
+	what_was_stored_and_not_told_comes_before_the_end},
+    {"what later nodes have said is of no known one",
+	what_later_nodes_have_said_is_of_no_known_one},
+    {"a run that is taken up counts on behind what it tells first",
+	a_run_that_is_taken_up_counts_on_behind_what_it_tells_first},
     {"a line says what it is", a_line_says_what_it_is},
 };
 

@@ -484,6 +484,7 @@ void memory_run_bury(
 		r->record.node = before->thread.node;
 		r->record.step = before->thread.step;
 		r->record.finished_at = before->thread.updated_at;
+		r->record.until = before->last;
 		if (r->record.kept_until == RUN_KEPT)
 			r->record.kept_until =
 			    before->thread.updated_at + m->with.storage.chunks_keep;

@@ -352,9 +352,19 @@ static void a_run_that_was_lost_ends_when_somebody_looks(void)
 	arena_free(a);
 }
 
+static bool count_message(void *arg, const char *id, const char *body_json)
+{
+	(void)id, (void)body_json;
+	++*(int *)arg;
+	return true;
+}
+
 static void the_next_run_ends_what_a_lost_one_kept(void)
 {
 	struct thread t = sample_thread("is buried");
+	struct arena *a = arena_new();
+	struct run_record lost;
+	int made = 0;
 	struct run_record next = {.run_id = "next",
 	    .status = RUN_COMPLETED,
 	    .created_at = 400,
@@ -365,9 +375,13 @@ static void the_next_run_ends_what_a_lost_one_kept(void)
 	st->chunks_keep = 1000;
 	begin(&t, "lost");
 	t.updated_at = 300;
-	must_put(st, &t, NULL);
+	must_put(st, &t, "said");
 	check_ok(write_one(st, &w, &err));
 	CU_ASSERT_EQUAL(kept_until(&t, "lost"), 1300);
+	check_ok(st->runs->get(st, NULL, a, t.thread_id, "lost", &lost, &err));
+	check_ok(st->runs->messages(st, NULL, &lost, true, count_message, &made, &err));
+	CU_ASSERT_EQUAL(made, 1); /* they are there, and told of it */
+	arena_free(a);
 	CU_ASSERT_EQUAL(kept_until(&t, "next"), RUN_NOT_KEPT);
 	st->chunks_keep = 0;
 }

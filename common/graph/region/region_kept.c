@@ -134,11 +134,23 @@ void branch_restore(struct branch *b)
 	}
 }
 
+/* What its process said before it died is told again, as some of it may not have been. */
 void branch_say_kept(struct branch *b)
 {
-	const cJSON *message;
-	cJSON_ArrayForEach(message, json_get(b->began, "said"))
-		run_append(&b->run, cJSON_Duplicate(message, true));
+	const struct run_background *background = b->run.setup.background;
+	struct run_observer *observer = b->run.setup.observer;
+	const cJSON *kept;
+	cJSON_ArrayForEach(kept, json_get(b->began, "said")) {
+		cJSON *message = cJSON_Duplicate(kept, true);
+		const struct run_event event = {.kind = RUN_MESSAGE,
+		    .node = b->name,
+		    .step = b->run.step,
+		    .message = message,
+		    .again = true};
+		run_append(&b->run, message);
+		if (background && background->entered)
+			observer->event(observer, &b->run, &event);
+	}
 }
 
 void region_renew(cJSON *kept)

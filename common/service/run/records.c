@@ -57,6 +57,8 @@ static bool record_settle(struct call *call, struct run_record *record)
 		return true;
 	record->status = RUN_ERROR;
 	record->finished_at = latest ? thread.updated_at : 0;
+	if (latest)
+		record->until = thread.view.last;
 	return true;
 }
 

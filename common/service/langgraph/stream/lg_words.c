@@ -51,22 +51,11 @@ static void lg_line_read_state(struct lg_line *l, const char *state, size_t len)
 
 static void lg_line_read(struct lg_line *l, const struct kept_line *line)
 {
-	const char *text = line->text, *end = text + line->shown;
-	const char *state = memchr(text, KEPT_STATE, line->shown);
-	const char *behind =
-	    state ? memchr(state + 1, KEPT_STATE, (size_t)(end - state - 1)) : NULL;
-	struct buf chunk = {0};
-	if (behind) {
-		lg_line_read_state(l, state + 1, (size_t)(behind - state - 1));
-		buf_add(&chunk, text, (size_t)(state - text));
-		buf_puts(&chunk, "null");
-		text = behind + 1;
-	}
-	const char *number = memchr(text, KEPT_NUMBER, (size_t)(end - text));
-	buf_add(&chunk, text, (size_t)(number - text));
-	buf_add(&chunk, number + 2, (size_t)(end - number - 2));
-	l->chunk = lg_parse(l->arena, chunk.data, chunk.len);
-	buf_release(&chunk);
+	const char *state;
+	size_t len;
+	l->chunk = arena_json(l->arena, kept_line_json(line, &state, &len));
+	if (state)
+		lg_line_read_state(l, state, len);
 	if (line->shown < line->len)
 		l->aside =
 		    lg_parse(l->arena, line->text + line->shown + 1, line->len - line->shown - 1);

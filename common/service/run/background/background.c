@@ -8,6 +8,7 @@
 #include "base/os/clock.h"
 #include "service/run/stream/chunk.h"
 #include "service/run/stream/keeper.h"
+#include "service/run/stream/replay.h"
 #include "service/run/turn.h"
 #include "service/thread/change.h"
 
@@ -25,7 +26,8 @@ struct attempt {
 	const struct run_job *job;
 	struct run_record record;
 	struct run_background run;
-	bool waited; /* for its thread */
+	const struct told *told; /* by earlier attempts, or NULL */
+	bool waited;             /* for its thread */
 };
 
 /* ---- who sent it ---- */
@@ -191,19 +193,19 @@ static void background_fail(struct attempt *a, const struct lease *lease)
 
 /* ---- the run ---- */
 
-/* Chunks of earlier attempts have numbers. */
+/* Chunks of earlier attempts have numbers, and may lack what was stored last. */
 static bool background_keep(struct attempt *a, struct turn *turn)
 {
 	struct call *call = &a->call;
-	struct storage *storage = call->service->storage;
 	const struct run_job *job = a->job;
+	struct run_record so_far = a->record;
 	const struct chunk_keeper_setup setup = {.granularity = GRANULARITY_FULL,
 	    .run_id = job->run_id,
 	    .request_id = call->ctx.request_id};
 	int64_t seq = 0;
-	if ((job->attempt > 1 || job->given_back) &&
-	    !storage->runs->chunks_last(
-		storage, &call->ctx, job->thread_row, job->number, &seq, &call->error))
+	so_far.step = turn->thread.step;
+	so_far.until = job->answers_json ? INT64_MAX : so_far.after + so_far.brought;
+	if ((job->attempt > 1 || job->given_back) && !(a->told = replay_go_on(call, &so_far, &seq)))
 		return false;
 	turn->keeper = chunk_keeper_new(call->service->keepers, &setup, &call->error);
 	if (turn->keeper)
@@ -239,6 +241,7 @@ static void background_watch(struct attempt *a, struct turn *turn, bool ok)
 	struct chunk_writer writer;
 	struct error err = {0};
 	chunk_writer_init(&writer, turn, NULL);
+	writer.told = a->told;
 	if (job->attempt > 1 && !job->given_back && !a->run.ordered)
 		chunk_restarted(&writer, job->attempt);
 	ok = ok && turn_run(turn, &writer.observer);

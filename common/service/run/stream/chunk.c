@@ -4,6 +4,7 @@
 
 #include "base/json/json.h"
 #include "base/log/log.h"
+#include "graph/message/message.h"
 #include "service/run/stream/keeper.h"
 
 #include <string.h>
@@ -105,6 +106,9 @@ static void chunk_on_node_starts(struct chunk_writer *writer, const struct run_e
 
 static void chunk_on_message(struct chunk_writer *writer, const struct run_event *event)
 {
+	const struct told *told = event->again ? writer->told : NULL;
+	if (told && told_whole(told, message_id(event->message)))
+		return;
 	char *text = event->json ? NULL : json_print(event->message);
 	const struct chunk chunk = {.event = "message",
 	    .message = event->json ? event->json : text,

@@ -9,6 +9,7 @@
 #include "service/run/stream/chunk_aside.h"
 #include "service/run/stream/chunk_form.h"
 #include "service/run/stream/gate.h"
+#include "service/run/stream/told.h"
 #include "service/run/turn.h"
 
 struct chunk_writer {
@@ -18,6 +19,7 @@ struct chunk_writer {
 	bool corked;
 	enum granularity granularity; /* full where the chunks are kept */
 	struct chunk_form form;
+	const struct told *told;    /* by earlier attempts, or NULL */
 	bool asides_kept;           /* a protocol that can be spoken has other words for chunks */
 	struct chunk_asides asides; /* then */
 };

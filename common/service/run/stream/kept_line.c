@@ -2,6 +2,8 @@
 /* Writing, reading and printing chunks in the form in which they are kept. */
 #include "service/run/stream/kept_line.h"
 
+#include "base/json/json.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,6 +92,28 @@ bool kept_line_has_status(const struct kept_line *line, const char *status)
 	at += strlen(STATUS);
 	return kept_line_starts(line->text + at, line->len - at, status) && at + size < line->len &&
 	    line->text[at + size] == '"';
+}
+
+cJSON *kept_line_json(const struct kept_line *line, const char **state, size_t *len)
+{
+	const char *text = line->text, *end = text + line->shown;
+	const char *mark = memchr(text, KEPT_STATE, line->shown);
+	struct buf chunk = {0};
+	*state = mark ? mark + 1 : NULL;
+	*len = 0;
+	if (mark) {
+		const char *behind = text + kept_line_state_end(line, (size_t)(*state - text));
+		*len = (size_t)(behind - *state);
+		buf_add(&chunk, text, (size_t)(mark - text));
+		buf_puts(&chunk, "null");
+		text = behind + 1;
+	}
+	const char *number = memchr(text, KEPT_NUMBER, (size_t)(end - text));
+	buf_add(&chunk, text, (size_t)(number - text));
+	buf_add(&chunk, number + 2, (size_t)(end - number - 2));
+	cJSON *tree = json_parse(buf_str(&chunk), chunk.len, JSON_TRUSTED_DEPTH, NULL);
+	buf_release(&chunk);
+	return tree;
 }
 
 /* ---- printing ---- */

@@ -83,6 +83,10 @@ void kept_line_add(struct buf *out, const char *json, size_t len, int64_t seq);
 /* Looks at the line that begins at text, which has len bytes; false where that is none. */
 bool kept_line_read(struct kept_line *line, const char *text, size_t len);
 
+/* The chunk as a new tree, without its state: *state and *len are the text of that, NULL where it
+ * has none. */
+cJSON *kept_line_json(const struct kept_line *line, const char **state, size_t *len);
+
 /* Whether it is an update with that status in its data. */
 bool kept_line_has_status(const struct kept_line *line, const char *status);
 

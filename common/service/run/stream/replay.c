@@ -3,6 +3,7 @@
 #include "service/run/stream/replay.h"
 
 #include "base/json/json.h"
+#include "graph/message/message.h"
 #include "graph/state.h"
 #include "service/run/records.h"
 #include "service/run/stream/chunk_form.h"
@@ -165,17 +166,115 @@ static cJSON *replay_outcome(struct call *call, const struct run_record *record,
 	return data;
 }
 
-/* Appends the next chunk of the batch. */
-static void replay_add(struct chunk_batch *batch, struct buf *lines, struct chunk_form *form,
-    const struct chunk *chunk)
+/* Chunks behind those that a process has left. */
+struct replay_more {
+	struct chunk_batch batch;
+	struct buf lines;
+	struct chunk_form form;
+	const struct told *told; /* by those */
+	const char *node;        /* of messages, NULL: nobody knows */
+	int64_t step;
+};
+
+/* False with call->error set, and nothing to be kept. */
+static bool replay_more_begin(
+    struct replay_more *more, struct call *call, const struct run_record *record)
 {
-	chunk_form_print(form, chunk, NULL);
-	kept_line_add(lines, form->line.data, form->line.len, batch->seq + batch->count++);
+	*more = (struct replay_more){.told = told_read(call, record)};
+	if (!more->told)
+		return false;
+	more->batch = (struct chunk_batch){
+	    .thread_row = record->thread_row, .number = record->number, .seq = more->told->seq + 1};
+	more->node = told_node(more->told, &more->step);
+	if (more->step != record->step)
+		more->node = NULL; /* others have ended since */
+	chunk_form_init(&more->form, record->thread_id, record->run_id, record->new_thread, true);
+	return true;
+}
+
+static void replay_add(struct replay_more *more, const struct chunk *chunk)
+{
+	struct chunk_batch *batch = &more->batch;
+	chunk_form_print(&more->form, chunk, NULL);
+	kept_line_add(
+	    &more->lines, more->form.line.data, more->form.line.len, batch->seq + batch->count++);
+}
+
+/* What its pieces have not told of the text, as one more, for those who go by pieces. */
+static void replay_add_piece(struct replay_more *more, struct chunk of_message, const char *id,
+    const char *body_json, const char *so_far)
+{
+	size_t len = strlen(so_far);
+	struct buf text = {0};
+	cJSON *message = json_parse(body_json, strlen(body_json), JSON_TRUSTED_DEPTH, NULL);
+	if (message)
+		message_text(message, &text);
+	if (text.len > len && memcmp(buf_str(&text), so_far, len) == 0) {
+		cJSON *piece = message_delta(id, buf_str(&text) + len);
+		char *json = json_print(piece);
+		of_message.message = json;
+		replay_add(more, &of_message);
+		cJSON_free(json);
+		cJSON_Delete(piece);
+	}
+	buf_release(&text);
+	cJSON_Delete(message);
+}
+
+static bool replay_add_message(void *arg, const char *id, const char *body_json)
+{
+	struct replay_more *more = arg;
+	const char *so_far = told_in_pieces(more->told, id);
+	const struct chunk chunk = {.event = "message",
+	    .message = body_json,
+	    .node = more->node,
+	    .step = (int)more->step,
+	    .told = so_far};
+	if (told_whole(more->told, id))
+		return true;
+	if (so_far)
+		replay_add_piece(more, chunk, id, body_json, so_far);
+	replay_add(more, &chunk);
+	return true;
+}
+
+/* The messages that the run has stored and that no chunk has told. */
+static bool replay_add_messages(
+    struct replay_more *more, struct call *call, const struct run_record *record)
+{
+	struct storage *storage = call->service->storage;
+	return storage->runs->messages(
+	    storage, &call->ctx, record, true, replay_add_message, more, &call->error);
+}
+
+/* ok: whether it is to be kept. */
+static bool replay_more_end(struct replay_more *more, struct call *call, bool ok)
+{
+	struct storage *storage = call->service->storage;
+	more->batch.lines = more->lines.data;
+	more->batch.len = more->lines.len;
+	if (ok && more->batch.count)
+		ok = storage->runs->chunks_append(
+		    storage, &call->ctx, &more->batch, 1, &call->error);
+	chunk_form_release(&more->form);
+	buf_release(&more->lines);
+	return ok;
+}
+
+const struct told *replay_go_on(struct call *call, const struct run_record *record, int64_t *seq)
+{
+	struct replay_more more;
+	if (!replay_more_begin(&more, call, record))
+		return NULL;
+	bool ok = replay_more_end(&more, call, replay_add_messages(&more, call, record));
+	*seq = more.told->seq + (ok ? more.batch.count : 0);
+	if (call->error.kind == ERR_THREAD_BUSY) /* as its first write will find, too */
+		error_release(&call->error);
+	return error_is_set(&call->error) ? NULL : more.told;
 }
 
 bool replay_end(struct call *call, const struct run_record *record, const struct thread *thread)
 {
-	struct storage *storage = call->service->storage;
 	bool named = record->new_thread && *thread->thread_name;
 	struct chunk outcome = {0};
 	const struct chunk done = {.event = "updates",
@@ -183,28 +282,22 @@ bool replay_end(struct call *call, const struct run_record *record, const struct
 	    .thread_name = named ? thread->thread_name : NULL,
 	    .told = record->status == RUN_ERROR};
 	struct replay_tail tail;
-	struct chunk_form form;
-	struct buf lines = {0};
+	struct replay_more more;
 	if (!replay_find_tail(call, record, &tail) || tail.done)
 		return !error_is_set(&call->error);
-	struct chunk_batch batch = {.thread_row = record->thread_row,
-	    .number = record->number,
-	    .seq = tail.seq + 1,
-	    .mends = true};
-	chunk_form_init(&form, record->thread_id, record->run_id, record->new_thread, true);
+	if (!replay_more_begin(&more, call, record))
+		return false;
+	more.batch.seq = tail.seq + 1;
+	more.batch.mends = true;
+	bool ok = tail.outcome || replay_add_messages(&more, call, record);
 	cJSON *data = tail.outcome ? NULL : replay_outcome(call, record, thread, &outcome);
 	if (data) {
 		char *text = json_print(data);
 		outcome.data = text;
-		replay_add(&batch, &lines, &form, &outcome);
+		replay_add(&more, &outcome);
 		free(text);
 		cJSON_Delete(data);
 	}
-	replay_add(&batch, &lines, &form, &done);
-	batch.lines = lines.data;
-	batch.len = lines.len;
-	bool ok = storage->runs->chunks_append(storage, &call->ctx, &batch, 1, &call->error);
-	chunk_form_release(&form);
-	buf_release(&lines);
-	return ok;
+	replay_add(&more, &done);
+	return replay_more_end(&more, call, ok);
 }

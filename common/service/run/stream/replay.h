@@ -7,6 +7,7 @@
 #define AGENTGRAPH_SERVICE_RUN_STREAM_REPLAY_H
 
 #include "service/run/stream/kept_line.h"
+#include "service/run/stream/told.h"
 #include "storage/runs.h"
 
 /* What a reader sees. */
@@ -43,10 +44,17 @@ struct replay_tail {
 bool replay_find_tail(struct call *call, const struct run_record *record, struct replay_tail *tail);
 
 /*
+ * Before a run is taken up again: keeps the messages that its earlier attempts have stored and did
+ * not live to tell, up to record->until.  Chunks have numbers up to *seq then.  What was told
+ * before that; NULL with call->error set.
+ */
+const struct told *replay_go_on(struct call *call, const struct run_record *record, int64_t *seq);
+
+/*
  * Gives a run that is over the end that its process did not live to write, made from its record and
- * its thread: the chunk that says how it ended, where there is one, and the terminator.  States are
- * null.  They are kept as others are, so that of several who try one has done it, and a run that
- * has its end stays as it is.  False with call->error set.
+ * its thread: its messages that were not told, the chunk that says how it ended, where there is
+ * one, and the terminator.  States are null.  They are kept as others are, so that of several who
+ * try one has done it, and a run that has its end stays as it is.  False with call->error set.
  */
 bool replay_end(struct call *call, const struct run_record *record, const struct thread *thread);
 
