@@ -4,6 +4,7 @@
 
 #include "base/log/log.h"
 #include "base/memory.h"
+#include "base/os/clock.h"
 #include "storage/runs.h"
 
 #include <errno.h>
@@ -17,10 +18,22 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* How long the run of a process that failed is left alone, the first time and at most; less than
+ * the ten seconds within which it is to be taken up. */
+#define PAUSE_MS 2000
+#define PAUSE_MOST_MS 8000
+
 struct retry {
 	int64_t row; /* of its job */
 	pid_t pid;
 	int pidfd; /* readable when it has ended */
+};
+
+/* A lost run whose process has failed, perhaps before it could claim it: so nothing else says how
+ * often that was. */
+struct pause {
+	int64_t row; /* of its job */
+	int64_t ms, until;
 };
 
 struct retries {
@@ -31,6 +44,8 @@ struct retries {
 	unsigned count;
 	int64_t *lost; /* rows that nobody has taken up yet, oldest first */
 	size_t lost_count;
+	struct pause *pauses; /* of runs that are lost or running */
+	size_t pause_count;
 };
 
 struct retries *retries_new(struct service *service, unsigned most, char *const *argv)
@@ -42,7 +57,28 @@ struct retries *retries_new(struct service *service, unsigned most, char *const 
 	t->most = most;
 	t->running = xcalloc(most, sizeof(*t->running));
 	t->lost = xcalloc(2 * (size_t)most, sizeof(*t->lost));
+	t->pauses = xcalloc(4 * (size_t)most, sizeof(*t->pauses));
 	return t;
+}
+
+static struct pause *retries_find_pause(struct retries *t, int64_t row)
+{
+	for (size_t i = 0; i < t->pause_count; i++)
+		if (t->pauses[i].row == row)
+			return &t->pauses[i];
+	return NULL;
+}
+
+static void retries_add_pause(struct retries *t, int64_t row)
+{
+	struct pause *pause = retries_find_pause(t, row);
+
+	if (!pause) {
+		pause = &t->pauses[t->pause_count++];
+		*pause = (struct pause){.row = row, .ms = PAUSE_MS / 2};
+	}
+	pause->ms = 2 * pause->ms < PAUSE_MOST_MS ? 2 * pause->ms : PAUSE_MOST_MS;
+	pause->until = clock_monotonic_ms() + pause->ms;
 }
 
 unsigned retries_reap(struct retries *t)
@@ -57,6 +93,8 @@ unsigned retries_reap(struct retries *t)
 			log_error(
 			    "the process %ld of a run that was taken up again ended by signal %d (%s)",
 			    (long)retry->pid, WTERMSIG(status), strsignal(WTERMSIG(status)));
+		if (status)
+			retries_add_pause(t, retry->row);
 		close(retry->pidfd);
 		*retry = t->running[--t->count];
 	}
@@ -71,11 +109,32 @@ static bool retries_has(const struct retries *t, int64_t row)
 	return false;
 }
 
+/* Drops the pauses of runs that nobody has to take up any more; lost are those that are. */
+static void retries_drop_pauses(struct retries *t, size_t lost_count)
+{
+	for (size_t i = t->pause_count; i-- > 0;) {
+		bool needed = retries_has(t, t->pauses[i].row);
+
+		for (size_t k = 0; !needed && k < lost_count; k++)
+			needed = t->lost[k] == t->pauses[i].row;
+		if (!needed)
+			t->pauses[i] = t->pauses[--t->pause_count];
+	}
+}
+
+static bool retries_may_start(struct retries *t, int64_t row, int64_t now)
+{
+	const struct pause *pause = retries_find_pause(t, row);
+
+	return !retries_has(t, row) && (!pause || now >= pause->until);
+}
+
 unsigned retries_look(struct retries *t)
 {
 	struct storage *storage = t->service->storage;
 	struct error err = {0};
 	size_t count = 2 * (size_t)t->most; /* half of them may be started already */
+	int64_t now = clock_monotonic_ms();
 
 	retries_reap(t);
 	t->lost_count = 0;
@@ -84,9 +143,11 @@ unsigned retries_look(struct retries *t)
 		log_error("lost runs cannot be found: %s", error_why(&err));
 		error_release(&err);
 		count = 0;
+	} else {
+		retries_drop_pauses(t, count);
 	}
 	for (size_t i = 0; i < count; i++)
-		if (!retries_has(t, t->lost[i]))
+		if (retries_may_start(t, t->lost[i], now))
 			t->lost[t->lost_count++] = t->lost[i];
 	return t->count + t->lost_count < t->most ? t->count + (unsigned)t->lost_count : t->most;
 }
@@ -147,5 +208,6 @@ void retries_free(struct retries *t)
 		close(t->running[i].pidfd);
 	free(t->running);
 	free(t->lost);
+	free(t->pauses);
 	free(t);
 }

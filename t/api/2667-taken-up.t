@@ -6,13 +6,15 @@ set -u
 . "$TOP_SRCDIR/t/api/run.sh"
 command -v sqlite3 >/dev/null || tap_skip_all 'sqlite3 is not installed'
 
-# Says something that costs 3 tokens; called with "dies" it waits in its first attempt for the end of its process.
+# Says something that costs 3 tokens; called with "dies" it waits in its first attempt for the end of its process, with
+# "waits" as long as there is hold.
 cat >says <<'SH'
 #!/bin/sh
 read -r state
 echo "$1" >>ran
 case $2:$state in
 dies:*'"attempt":1'*) : >here; exec sleep 60 ;;
+waits:*) while [ -e hold ]; do : >here; sleep 0.05; done ;;
 esac
 echo "{\"message\": {\"role\": \"assistant\", \"content\": \"$1\", \"usages\": {\"prompt_tokens\": 1, \"completion_tokens\": 2, \"total_tokens\": 3}}}"
 SH
@@ -28,6 +30,9 @@ cat >graph.json <<JSON
  "asking": {
   "nodes": {$(says one), "ask": {"kind": "interrupt", "value": {"question": "why?"}}, $(says two dies)},
   "edges": [{"from": "START", "to": "one"}, {"from": "one", "to": "ask"}, {"from": "ask", "to": "two"}, {"from": "two", "to": "END"}]},
+ "patient": {
+  "nodes": {$(says one waits)},
+  "edges": [{"from": "START", "to": "one"}, {"from": "one", "to": "END"}]},
  "shared": {
   "nodes": {"sub": {"kind": "graph", "graph": "inner"}, $(says done)},
   "edges": [{"from": "START", "to": "sub"}, {"from": "sub", "to": "done"}, {"from": "done", "to": "END"}]},
@@ -141,6 +146,40 @@ facts <<'TABLE'
 is a run of its own when it goes on, and pays for that alone :: [.data.status, .data.usage.total_tokens] == ["completed", 3]
 TABLE
 is "$(tr '\n' ' ' <ran)" 'one two two ' 'with each node that had ended once'
+serve_stop
+
+# ---- a process that cannot begin
+
+# jobs: the processes that have taken up a run.
+jobs() {
+	for pid in $(children "$SERVE_PID") ${PAIR:+$(children "$(cat "$STATE.2.pid")")}; do
+		for child in $(children "$pid"); do
+			tr '\0' ' ' <"/proc/$child/cmdline" | grep -q -e '--job' && echo "$child"
+		done
+	done
+}
+begun() { [ -n "$(jobs)" ] && here; }
+touch hold
+rm -f ran here
+printf '{"agent":"graph.json:patient","runs":{"background":1}}\n' >agentgraph.json
+api_start
+api POST /v1/graph/runs "$(run_body "[$(user x)]" "$(thread t '"run_id":"r1"')")"
+wait_for 60 here
+kill_runner
+rm here
+ok 'wait_for 90 begun' 'a run is taken up while its program is there'
+mv says away
+for pid in $(jobs); do kill -9 "$pid"; done
+before=$(wc -l <"$SERVE_ERR")
+sleep 2.5
+failed=$(sed "1,${before}d" "$SERVE_ERR" | grep -c '^agentgraph-runner: ')
+ok "[ $failed -le 2 ]" "when it is not, that is not tried without a pause ($failed times)"
+mv away says
+rm hold
+ok 'wait_for 90 over t r1' 'when it is there again the run goes on'
+facts <<'TABLE'
+and a process that did not begin was no attempt :: [.data.status, .data.attempt] == ["completed", 3]
+TABLE
 serve_stop
 
 done_testing
