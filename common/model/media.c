@@ -84,7 +84,7 @@ static bool media_ask(
 		*b->problem = xasprintf("the file %s cannot be found", media_name(media));
 	file->is_text = had.text;
 	file->len = had.text ? strlen(had.text) : had.len;
-	file->text = had.data ? base64_encode(had.data, had.len) : had.text;
+	file->text = had.text ? had.text : had.data ? base64_encode(had.data, had.len) : NULL;
 	if (!file->asked) {
 		file->mime_type = had.mime_type;
 		file->filename = had.filename;
