@@ -42,12 +42,13 @@ static void turns_add_block(struct chat_turn *turn, const cJSON *block)
 
 /* ---- Results */
 
-/* A result of the conversation.  In order of their calls' ids, so that a long one is looked through
- * once. */
+/* A call or a result of the conversation.  In order of the calls' ids, so that a long one is looked
+ * through once. */
 struct result {
 	const char *call_id;
-	size_t at, place; /* its message, and its number among all results */
-	const cJSON *block;
+	size_t at, place;   /* its message, and its number among all of them */
+	const cJSON *block; /* NULL of a call */
+	size_t taken;       /* so many from this one on have their calls */
 };
 
 struct results {
@@ -71,14 +72,16 @@ static void results_init(struct results *results, const cJSON *messages)
 	*results = (struct results){0};
 	cJSON_ArrayForEach(message, messages) {
 		cJSON_ArrayForEach(block, json_get(message, "content")) {
-			const char *id = json_str(block, "call_id");
+			bool is_call = chat_block_is_call(block);
+			const char *id = json_str(block, is_call ? "id" : "call_id");
 			size_t place = results->count;
-			if (!id || !chat_block_is(block, "tool_result"))
+			if (!id || (!is_call && !chat_block_is(block, "tool_result")))
 				continue;
 			if ((place & (place + 1)) == 0)
 				results->items = xrealloc(
 				    results->items, (place * 2 + 1) * sizeof(*results->items));
-			results->items[results->count++] = (struct result){id, at, place, block};
+			results->items[results->count++] =
+			    (struct result){id, at, place, is_call ? NULL : block, 0};
 		}
 		at++;
 	}
@@ -87,11 +90,12 @@ static void results_init(struct results *results, const cJSON *messages)
 		    turns_by_call_and_place);
 }
 
-/* The first result for a call in the messages after that one, or NULL. */
-static const cJSON *turns_find_result(
+/* The result of a call of that message, which no other call has: the first one in the messages
+ * after it and before the id is another call's; or NULL. */
+static const cJSON *turns_take_result(
     const struct results *results, size_t after, const char *call_id)
 {
-	const struct result wanted = {call_id, after + 1, 0, NULL};
+	const struct result wanted = {.call_id = call_id, .at = after + 1};
 	size_t low = 0, high = results->count;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
@@ -100,8 +104,12 @@ static const cJSON *turns_find_result(
 		else
 			high = middle;
 	}
-	bool found = low < results->count && strcmp(results->items[low].call_id, call_id) == 0;
-	return found ? results->items[low].block : NULL;
+	size_t next = low < results->count ? low + results->items[low].taken : low;
+	if (next >= results->count || strcmp(results->items[next].call_id, call_id) != 0 ||
+	    !results->items[next].block)
+		return NULL;
+	results->items[low].taken++;
+	return results->items[next].block;
 }
 
 /* What a model is told of a call whose run was stopped, or that nobody has answered. */
@@ -203,7 +211,7 @@ static void turns_add_results(struct chat_turns *turns, const struct chat_turn *
 			continue;
 		if (!turn)
 			turn = turns_add_turn(turns, ROLE_TOOL);
-		const cJSON *result = turns_find_result(results, at, id);
+		const cJSON *result = turns_take_result(results, at, id);
 		turns_add_block(turn,
 		    result ? turns_take_images(turns, result, images, &shown)
 			   : turns_make_result(turns, id));

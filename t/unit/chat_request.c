@@ -628,6 +628,22 @@ static void many_calls_cost_no_more_than_they_are_long(void)
 	buf_release(&text);
 }
 
+static void a_result_is_that_of_one_call(void)
+{
+	const cJSON *body = sent(OPENAI "}",
+	    "[{'role':'assistant','content':[" CALL("c1",
+		"a") "]},"
+		     "{'role':'assistant','content':[" CALL("c1", "a") "," CALL("c1", "a") "," CALL(
+			 "c1",
+			 "a") "]},{'role':'tool','content':[{'type':'tool_result','call_id':'c1','output':1},"
+			      "{'type':'tool_result','call_id':'c1','output':2}]}]");
+	static const char none[] = "There is no result: the call was not run.";
+	CU_ASSERT_STRING_EQUAL(at(body, "messages/2/content"), none);
+	CU_ASSERT_STRING_EQUAL(at(body, "messages/4/content"), "1");
+	CU_ASSERT_STRING_EQUAL(at(body, "messages/5/content"), "2");
+	CU_ASSERT_STRING_EQUAL(at(body, "messages/6/content"), none);
+}
+
 /* As one block of reasoning may have them that a client sends. */
 static void many_details_cost_no_more_than_they_are_long(void)
 {
@@ -784,6 +800,7 @@ static const struct unit_test tests[] = {
     {"a schema that refers to itself is cut off", a_schema_that_refers_to_itself_is_cut_off},
     {"a schema does not grow without end", a_schema_does_not_grow_without_end},
     {"many calls cost no more than they are long", many_calls_cost_no_more_than_they_are_long},
+    {"a result is that of one call", a_result_is_that_of_one_call},
     {"many details cost no more than they are long", many_details_cost_no_more_than_they_are_long},
     {"many images of a result cost no more than they are long",
 	many_images_of_a_result_cost_no_more_than_they_are_long},
