@@ -19,6 +19,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             "type": self.headers.get("Content-Type")})
         if self.path.startswith("/status/"):
             status, text = int(self.path[8:11]), "no luck"
+            if "X-Key" in self.headers:
+                text += " with " + self.headers["X-Key"]
         if self.path == "/text":
             kind, text = "text/plain", "plain words"
         if self.path == "/big":
@@ -55,6 +57,7 @@ tools_graph "
 		\"headers\":{\"X-Key\":\"key \${TOOL_KEY}\"}"),
 	$(tool all "\"url\":\"$at/all\",\"method\":\"PUT\",\"body\":\"arguments\""),
 	$(tool status "\"url\":\"$at/status/{{code}}\""),
+	$(tool refused "\"url\":\"$at/status/401\",\"headers\":{\"X-Key\":\"key \${TOOL_KEY}\"}"),
 	$(tool text "\"url\":\"$at/text\""),
 	$(tool big "\"url\":\"$at/big\",\"max_output\":1000"),
 	$(tool slow "\"url\":\"$at/slow\",\"timeout\":0.3"),
@@ -80,6 +83,7 @@ is "$(json .key "$answer")" 'key s3cret-value' 'a header takes its value from th
 is "$(told 'all {"a":[1,"x"]}' | jq -r '.method + " " + .body')" 'PUT {"a":[1,"x"]}' 'all arguments may be the body'
 is "$(told text)" 'plain words' 'an answer that is no JSON is text'
 is "$(told 'status {"code":404}')" '! the server answered 404: no luck' 'a refusal is an error result'
+is "$(told refused)" '! the server answered 401: no luck with ****************' 'which tells no secret that it repeats'
 is "$(told 'status {"code":302}')" '! the server answered 302: no luck' 'a redirect is not followed'
 is "$(told big)" '! the request failed: the answer is too large' 'an answer has a limit'
 like "$(told slow)" '^! the request failed: no answer in time' 'a request has its time'

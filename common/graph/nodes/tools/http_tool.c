@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/http/percent.h"
 #include "base/json/json.h"
+#include "base/log/redact.h"
 #include "base/memory.h"
 #include "base/os/clock.h"
 #include "base/os/process.h"
@@ -129,12 +130,17 @@ static enum http_end request(const struct http_tool *tool, ag_run *run, const ch
 }
 
 static ag_result http_tool_read_answer(
-    ag_run *run, const struct http_response *response, cJSON **output)
+    const struct http_tool *tool, ag_run *run, const struct http_response *response, cJSON **output)
 {
 	const char *body = buf_str(&response->body);
 	size_t len = response->body.len;
 	if (response->status >= 300) {
-		char *shown = xstrndup(body, BODY_SHOWN);
+		char *shown = xstrdup(body);
+		/* who refuses a key may repeat it */
+		for (size_t i = 0; i < tool->header_count; i++)
+			redact_known(shown, tool->headers[i].value);
+		if (strlen(shown) > BODY_SHOWN)
+			shown[BODY_SHOWN] = '\0';
 		process_clean(shown);
 		ag_result refused = ag_fail(
 		    run, "the server answered %d%s%s", response->status, *shown ? ": " : "", shown);
@@ -157,7 +163,7 @@ ag_result http_tool(ag_run *run, const cJSON *args, cJSON **output, void *data)
 	if (!make_url(tool, args, &url)) {
 		result = ag_fail(run, "arguments: expected no '.' or '..' in a URL");
 	} else if (request(tool, run, buf_str(&url), body, &response) == HTTP_DONE) {
-		result = http_tool_read_answer(run, &response, output);
+		result = http_tool_read_answer(tool, run, &response, output);
 	} else {
 		ag_log(run, "the request of a tool failed: %s", response.reason);
 		result = ag_fail(run, "the request failed: %s", http_failure(&response));
