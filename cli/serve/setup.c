@@ -134,6 +134,24 @@ static bool setup_resume(struct supervisor *s)
 }
 
 /* Nothing serves yet: the configuration is looked at, and all is made that children need. */
+/* Where the port is taken that may be by what a killed service has left; whose state directory this
+ * is says the configuration. */
+static bool setup_listen(struct supervisor *s)
+{
+	const struct serve_options *o = s->options;
+	const struct examine_request request = {
+	    o->source, o->socket, o->listen, o->drain, NULL, NULL};
+	struct examination found;
+	bool ended;
+
+	s->tcp = tcp_listen(o->listen, s->address);
+	if (s->tcp >= 0)
+		return true;
+	ended = examine(&request, &found) && leftover_end(found.state_dir);
+	examination_release(&found);
+	return ended && (s->tcp = tcp_listen(o->listen, s->address)) >= 0;
+}
+
 static bool setup_anew(struct supervisor *s)
 {
 	const struct serve_options *o = s->options;
@@ -141,7 +159,7 @@ static bool setup_anew(struct supervisor *s)
 	bool open;
 	char *path;
 
-	if (!o->no_nginx && (s->tcp = tcp_listen(o->listen, s->address)) < 0)
+	if (!o->no_nginx && !setup_listen(s))
 		return false;
 	s->request = (struct examine_request){
 	    o->source, o->socket, o->no_nginx ? NULL : s->address, o->drain, NULL, NULL};

@@ -142,6 +142,10 @@ void status_take_counts(struct supervisor *s, const cJSON *document);
 /* start.c: starts the program of a row; when that fails the row waits for the next try. */
 void start_child(struct supervisor *s, struct child *child, int64_t now);
 
+/* leftover.c: ends what an nginx without a master has left there, once nobody serves from that
+ * state directory; whether there was any. */
+bool leftover_end(const char *state_dir);
+
 /* reload.c: SIGHUP. */
 void reload_request(struct supervisor *s);
 

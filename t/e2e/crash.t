@@ -131,6 +131,18 @@ wait_for 20 gone "$late"
 sleep 2 # the supervisor would have missed its socket by then
 unlike "$(cat "$SERVE_ERR")" 'was removed' 'and keeps its socket when that one ends'
 
+# An nginx whose master dies in one moment with the service: its workers are nobody's, and have the port.
+kill -STOP "$SERVE_PID"
+for master in $(children "$SERVE_PID"); do
+	[ "$(cat "/proc/$master/comm")" != nginx ] || kill -9 "$master"
+done
+kill -9 "$SERVE_PID"
+wait "$SERVE_PID" 2>/dev/null
+STATE=$state
+serve_run --listen "${BASE#http://}"
+ok $? 'the service starts where an nginx without a master has its port'
+wait_for 10 pings
+
 # ---- load ----
 
 rounds=9
