@@ -34,7 +34,7 @@ static void check_messages(const cJSON *messages)
 static void check_run(struct call *call, const struct lg_input *in, const char *key)
 {
 	struct run_input run;
-	require(in->modes <= (LG_EVENTS << 1) - 1);
+	require(in->modes < LG_ASKED << 1);
 	if (!run_input_read(call, in->body, key, &run))
 		return;
 	require(run.recursion_limit >= 1 && run.recursion_limit <= 100);
