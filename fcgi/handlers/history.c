@@ -9,7 +9,7 @@
 void get_history(struct request *rq)
 {
 	struct query_field fields[] = {
-	    {"limit", false, NULL}, {"before", false, NULL}, {"run_id", false, NULL}};
+	    {"limit", false, NULL}, {"before", false, NULL}, {"run_id", true, NULL}};
 	query_read(rq->call.arena, rq->path.query, fields, 3, &rq->call.error);
 	const struct history_query query = {fields[0].value, fields[1].value, fields[2].value};
 	reply_data(rq, history_list(&rq->call, rq->match.ids[0], &query));

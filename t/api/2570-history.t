@@ -86,6 +86,7 @@ is "$(kept s '"\(.source):\(.status)"')" 'run:stopped' 'one that is stopped keep
 
 is "$(kept t .run_id 'run_id=r2')" r2 'of one run'
 is "$(kept t .run_id 'run_id=nobody')|$STATUS" '|200' 'of one that there is not: none'
+is "$(kept t .run_id run_id=)" "$(kept t .run_id)" 'an empty name of a run asks for none'
 is "$(kept t .message_count 'limit=2')" '7 6' 'as many as are asked for'
 is "$(kept t .message_count "before=$second")" '2' 'older than one'
 is "$(kept t .message_count "before=$(checkpoint t 1)&limit=2")" '5 5' 'both together'
@@ -103,7 +104,6 @@ wrong limit=0 'limit must be > 0'
 wrong limit=-1 'limit must be > 0'
 wrong limit=x 'limit must be an integer'
 wrong before= 'before must not be empty'
-wrong run_id= 'run_id must not be empty'
 wrong 'limit=0&before=' 'before must not be empty'
 history nobody
 is "$(said)" '404 RESOURCE_NOT_FOUND Thread not found' 'a thread that there is not has none'
