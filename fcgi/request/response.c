@@ -337,8 +337,8 @@ static void add_bounds(struct request *rq, cJSON *error)
 		int64_t max = kind == ERR_THREAD_TOO_LARGE ? config->thread_max_bytes
 							   : config->env.max_request_size;
 		json_add_int(error, "max_size_bytes", max);
-		json_add_raw(error, "max_size_mb",
-		    arena_printf(rq->call.arena, "%.1f", (double)max / (1 << 20)));
+		cJSON_AddItemToObject(
+		    error, "max_size_mb", json_new_double((double)max / (1 << 20)));
 	} else if (kind == ERR_FILE_TOO_LARGE) {
 		json_add_int(error, "max_size_bytes", upload_max_file(config));
 		cJSON_AddItemToObject(

@@ -30,6 +30,7 @@ take "$(raw ask POST $stop '' "$body")"
 is "$STATUS" 200 'a body of unknown length is read'
 take "$(raw flood POST $stop '' "$(printf '%1000s' '')")"
 is "$STATUS" 413 'until it is over the limit'
+is "$(json .error.max_size_mb "$BODY")" 0.03814697265625 'which is told as it is'
 take "$(raw ask POST $stop 17 "$body")"
 is "$STATUS" 200 'an announced one is read'
 

@@ -14,7 +14,7 @@ long() {
 # too_large THREAD NAME: the last answer says that it is.
 too_large() {
 	refused 413 THREAD_TOO_LARGE "Thread $1 exceeds maximum 4000 bytes" "$2"
-	is "$(json '.error | [.code, .max_size_bytes, .max_size_mb] | @tsv' "$BODY")" "$(printf 'THREAD_TOO_LARGE\t4000\t0')" \
+	is "$(json '.error | [.code, .max_size_bytes, .max_size_mb] | @tsv' "$BODY")" "$(printf 'THREAD_TOO_LARGE\t4000\t0.003814697265625')" \
 		'with the code and the numbers'
 }
 
