@@ -55,6 +55,7 @@ TABLE
 sends t "$(with '"m1"' one),$(with '"m2"' two)"
 facts <<'TABLE'
 without anything new the last user message is said again :: last | text == "echo: two"
+and shown under the id that it has then :: .data.messages[0] | text == "two" and (.message_id | length == 36)
 TABLE
 is "$(texts t)" 'm1=one *=echo: one m2=two *=echo: two m3=three *=echo: three *=two *=echo: two' 'under a new id'
 sends t "$(with '"m1"' 'something else')"

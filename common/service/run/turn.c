@@ -46,6 +46,7 @@ static bool turn_collect_new(struct turn *turn)
 		json_set(again, "message_id",
 		    cJSON_CreateString(id_make(&turn->call->service->ids, id)));
 		cJSON_AddItemToArray(turn->bring, again);
+		turn->user = again;
 		turn->again = true;
 	}
 	return true;
