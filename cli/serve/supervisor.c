@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #define HURRY_MS 1000    /* what is left to a process once time is up */
+#define SECOND_MS 300    /* a SIGTERM so soon after another one is the same to it */
 #define PATIENCE_MS 2000 /* how long requests wait for a worker when there is none, */
 #define START_MS 10000   /* and when one starts that has not died of it before */
 
@@ -255,10 +256,10 @@ static void on_signal(struct supervisor *s, const struct signalfd_siginfo *info)
 	case SIGTERM:
 		log_info("SIG%s: %s", name,
 		    s->phase == PHASE_STOPPING ? "not waiting for what is under way" : "stopping");
-		if (s->phase == PHASE_STOPPING) /* a second Ctrl-C */
-			s->stop_at = 0;
-		else
+		if (s->phase != PHASE_STOPPING)
 			supervisor_stop(s, 0);
+		else if (s->stop_at > clock_monotonic_ms() + SECOND_MS) /* a second Ctrl-C */
+			s->stop_at = clock_monotonic_ms() + SECOND_MS;
 		break;
 	case SIGUSR1:
 		log_info("SIGUSR1: opening the logs of nginx anew");

@@ -411,6 +411,19 @@ ends t21 slow
 is "$RECORD" 'completed 1 3' 'which has the time to give its run back'
 
 touch hold-b
+queue t26 hasty hello
+wait_for 20 reaches hasty b1
+state=$STATE
+kill "$SERVE_PID"
+sleep 0.1
+serve_stop
+STATE=$state
+api_start
+rm hold-b
+ends t26 hasty
+is "$RECORD" 'completed 1 3' 'one that is told to end twice in a moment does so, too'
+
+touch hold-b
 queue t16 killed hello
 wait_for 20 reaches killed b1
 state=$STATE
