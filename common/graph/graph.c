@@ -47,6 +47,12 @@ const char *graph_node_name(const ag_graph *graph, int index)
 	return index < 0 ? AG_END : graph->nodes[index].name;
 }
 
+const char *graph_first_name(const ag_graph *graph, int place)
+{
+	return graph_node_name(
+	    graph, GRAPH_IS_FORK(place) ? GRAPH_FORK_EDGE(graph, place)->targets[0] : place);
+}
+
 const struct field *graph_field_get(const ag_graph *graph, const char *name)
 {
 	for (size_t i = 0; i < graph->field_count; i++) {

@@ -192,6 +192,9 @@ const struct edge *graph_region_edge(const ag_graph *graph, int place);
 /* Name of a node index, "END" for GRAPH_END. */
 const char *graph_node_name(const ag_graph *graph, int index);
 
+/* The node that comes next at a place: of branches the first. */
+const char *graph_first_name(const ag_graph *graph, int place);
+
 /* The state field of that name, or NULL; the graph has it. */
 const struct field *graph_field_get(const ag_graph *graph, const char *name);
 

@@ -92,7 +92,7 @@ static enum verdict run_may_run(ag_run *run, int node, bool at_pause, struct err
 	if (order)
 		return run_ended(run, WAS_STOPPED, RUN_STOPPED, STOP_DONE);
 	if (GRAPH_IS_FORK(node)) { /* which looks at each of its nodes */
-		run->thread.next = GRAPH_FORK_EDGE(run->setup.graph, node)->names[0];
+		run->thread.next = graph_first_name(run->setup.graph, node);
 		return GO_ON;
 	}
 	if (!step_in_limit(run, err))
@@ -364,6 +364,13 @@ static void run_recall(ag_run *run, enum run_entry entry, struct error *err)
 	cJSON_Delete(kept);
 }
 
+/* Where a run goes on whose next node that is: nothing is kept of the branches around it. */
+static int run_place(const ag_graph *graph, int node)
+{
+	const struct edge *fork = graph->nodes[node].fork;
+	return fork ? GRAPH_FORK(fork - graph->edges) : node;
+}
+
 /* The first node of the run, or what keeps it from running. */
 static enum verdict run_enter(ag_run *run, enum run_entry entry, int *node, struct error *err)
 {
@@ -385,7 +392,7 @@ static enum verdict run_enter(ag_run *run, enum run_entry entry, int *node, stru
 		error_set(err, ERR_GRAPH, GRAPH_FAILED "the graph has no node '%s' any more",
 		    from ? from : "");
 	else
-		*node = at_pause ? i : run_choose(run, graph->nodes[i].edge, err);
+		*node = at_pause ? run_place(graph, i) : run_choose(run, graph->nodes[i].edge, err);
 	if (error_is_set(err))
 		return FAILED;
 	return run_may_run(run, *node, at_pause || run->region, err);

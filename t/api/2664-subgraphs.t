@@ -74,6 +74,11 @@ cat >graph.json <<JSON
    "edges": [{"from": "START", "to": "in"}, {"from": "in", "to": "between"}, {"from": "between", "to": "END"}]},
  "nothing": {"state": {"fields": {"topic": {"type": "string"}}}, "nodes": {"x": {"kind": "reply", "text": "x"}},
    "edges": [{"from": "START", "if": [{"when": {"field": "topic", "equals": "much"}, "to": "x"}], "else": "END"}, {"from": "x", "to": "END"}]},
+ "forked": {"nodes": {"a": {"kind": "reply", "text": "a"}, "b": {"kind": "reply", "text": "b"}, "c": {"kind": "reply", "text": "c"}},
+   "edges": [{"from": "START", "to": "a"}, {"from": "a", "to": ["b", "c"], "join": "END"}, {"from": "b", "to": "END"}, {"from": "c", "to": "END"}]},
+ "fork": {"nodes": {"first": {"kind": "reply", "text": "first"}, "b": {"kind": "reply", "text": "b"}, "sub": {"kind": "graph", "graph": "forked"}},
+   "edges": [{"from": "START", "to": "first"}, {"from": "first", "to": ["b", "sub"], "join": "END"}, {"from": "b", "to": "END"}, {"from": "sub", "to": "END"}]},
+ "forks": {"nodes": {"sub": {"kind": "graph", "graph": "forked"}}, "edges": [{"from": "START", "to": "sub"}, {"from": "sub", "to": "END"}]},
  "idle": {"nodes": {"sub": {"kind": "graph", "graph": "nothing"}}, "edges": [{"from": "START", "to": "sub"}, {"from": "sub", "to": "END"}]},
  "nested": $(line '"graph": "middle", "input": {"topic": "{{user_text}}"}, "output": {"all": "{{list}}"}'),
  "round": $(line '"graph": "again"'),
@@ -300,6 +305,24 @@ invoke hi "$(thread d)"
 api GET /v1/threads/d/history
 facts <<'TABLE'
 branches have one, where they have joined :: [.data.history[] | select(.source == "step") | [.step, .next]] | reverse == [[4, "done"], [5, null]]
+TABLE
+serve_stop
+serve_graph fork ',"history":{"level":"steps"}'
+invoke hi "$(thread f)"
+api GET /v1/threads/f/history
+facts <<'TABLE'
+and one before them, whose next is the first :: .data.history[-1] | [.node, .next] == ["first", "b"]
+TABLE
+api POST /v1/graph/invoke "{\"config\":{\"thread_id\":\"f\",\"checkpoint_id\":\"$(json '.data.history[-1].checkpoint_id' "$BODY")\"}}"
+facts <<'TABLE'
+where a run goes on with all of them :: said == ["b", "a", "b", "c"]
+TABLE
+serve_stop
+serve_graph forks ',"history":{"level":"steps"}'
+invoke hi "$(thread f)"
+api GET /v1/threads/f/history
+facts <<'TABLE'
+inside of a subgraph, too :: .data.history[-1] | [.node, .next] == ["sub/a", "sub/b"]
 TABLE
 serve_stop
 serve_graph wrong

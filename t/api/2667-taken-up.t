@@ -45,6 +45,10 @@ cat >graph.json <<JSON
  "asked": {
   "nodes": {"sub": {"kind": "graph", "graph": "asking", "messages": "own"}},
   "edges": [{"from": "START", "to": "sub"}, {"from": "sub", "to": "END"}]},
+ "unarrived": {
+  "nodes": {$(says one), $(says b dies), $(says c dies), $(says done)},
+  "edges": [{"from": "START", "to": "one"}, {"from": "one", "to": ["b", "c"], "join": "done"}, {"from": "b", "to": "done"},
+    {"from": "c", "to": "done"}, {"from": "done", "to": "END"}]},
  "branches": {
   "nodes": {$(says a), $(says a2), $(says a3), $(says b dies), $(says done)},
   "edges": [{"from": "START", "to": ["a", "b"], "join": "done"}, {"from": "a", "to": "a2"}, {"from": "a2", "to": "a3"},
@@ -112,6 +116,12 @@ serve_stop
 dies branches 3 '"recursion_limit":3'
 facts <<'TABLE'
 one that had arrived before counts as well :: .data.error.message == "Graph execution exceeded recursion limit: 3"
+TABLE
+serve_stop
+dies unarrived 1
+api GET /v1/threads/t/messages
+facts <<'TABLE'
+where none had arrived all run :: .data.messages | texts == ["x", "one", "b", "c", "done"]
 TABLE
 serve_stop
 

@@ -186,8 +186,7 @@ bool branch_checkpoint(struct branch *b, int place)
 	arrival_top(b);
 	if (b->run.frame.node) /* a subgraph may have had nothing to do */
 		thread->node = b->run.frame.node->name;
-	thread->next = GRAPH_IS_FORK(place) ? GRAPH_FORK_EDGE(graph, place)->names[0]
-					    : graph_node_name(graph, place);
+	thread->next = graph_first_name(graph, place);
 	bool ok = region_keep(side, CHECKPOINT_STEP, &b->error);
 	pthread_mutex_unlock(&side->lock);
 	b->run.asked = asked;
