@@ -307,16 +307,20 @@ facts <<'TABLE'
 branches have one, where they have joined :: [.data.history[] | select(.source == "step") | [.step, .next]] | reverse == [[4, "done"], [5, null]]
 TABLE
 serve_stop
-serve_graph fork ',"history":{"level":"steps"}'
+serve_graph fork ',"history":{"level":"steps"},"langgraph":{"enabled":true}'
 invoke hi "$(thread f)"
 api GET /v1/threads/f/history
 facts <<'TABLE'
 and one before them, whose next is the first :: .data.history[-1] | [.node, .next] == ["first", "b"]
 TABLE
-api POST /v1/graph/invoke "{\"config\":{\"thread_id\":\"f\",\"checkpoint_id\":\"$(json '.data.history[-1].checkpoint_id' "$BODY")\"}}"
+first=$(json '.data.history[-1].checkpoint_id' "$BODY")
+api POST /v1/graph/invoke "{\"config\":{\"thread_id\":\"f\",\"checkpoint_id\":\"$first\"}}"
 facts <<'TABLE'
 where a run goes on with all of them :: said == ["b", "a", "b", "c"]
 TABLE
+api POST /v1/threads/f/rewind "{\"checkpoint_id\":\"$first\"}"
+api POST /lg/threads/f/runs/wait '{"assistant_id":"fork","input":null}'
+is "$STATUS $(json '.messages | map(.content) | join(" ")' "$BODY")" '200 hi first b a b c' 'as one of LangGraph does that says nothing'
 serve_stop
 serve_graph forks ',"history":{"level":"steps"}'
 invoke hi "$(thread f)"
