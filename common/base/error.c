@@ -217,7 +217,7 @@ cJSON *error_body(const struct error_view *view, const char *request_id, const c
 	json_add_str(error, "code", view->code);
 	json_add_str(error, "message", view->detail);
 	if (view->details) /* only read: a reference */
-		cJSON_AddItemReferenceToObject(error, "details", (cJSON *)view->details);
+		json_refer(error, "details", view->details);
 	else
 		cJSON_AddArrayToObject(error, "details");
 	cJSON *metadata = cJSON_AddObjectToObject(body, "metadata");

@@ -72,8 +72,7 @@ const char *run_failure_json(struct arena *a, const struct error *failure)
 	cJSON_AddStringToObject(error, "code", error_code_of(failure));
 	cJSON_AddStringToObject(error, "message", failure->detail);
 	json_add_int(error, "status", error_status_of(failure));
-	if (failure->details)
-		cJSON_AddItemReferenceToObject(error, "details", failure->details);
+	json_refer(error, "details", failure->details);
 	char *text = arena_print(a, error);
 	cJSON_Delete(error);
 	return text;
@@ -137,8 +136,7 @@ static void note_open(ag_run *run, bool steps)
 		cJSON_AddStringToObject(kept, "asked", asked);
 	if (run->error)
 		cJSON_AddStringToObject(kept, "error", run->error);
-	if (run->region)
-		cJSON_AddItemReferenceToObject(kept, "region", (cJSON *)run->region);
+	json_refer(kept, "region", run->region);
 	if (run->spent != run->step)
 		json_add_int(kept, "spent", run->spent);
 	message_keep_usage(kept, &run->usage);

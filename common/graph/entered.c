@@ -31,10 +31,8 @@ const char *entered_text(ag_run *run)
 	cJSON *out = cJSON_CreateObject();
 	json_add_int(out, "entry", run->entry);
 	json_add_str(out, "asked", run->asked);
-	if (run->answers)
-		cJSON_AddItemReferenceToObject(out, "answers", (cJSON *)run->answers);
-	if (run->question)
-		cJSON_AddItemReferenceToObject(out, "question", (cJSON *)run->question);
+	json_refer(out, "answers", run->answers);
+	json_refer(out, "question", run->question);
 	cJSON_AddItemToObject(out, "before", entered_thread(run->before));
 	char *text = arena_print(run->setup.arena, out);
 	cJSON_Delete(out);

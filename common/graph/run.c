@@ -118,7 +118,7 @@ static enum verdict run_after_node(ag_run *run, int *next, struct error *err)
 	if (run->frame.waiting) {
 		cJSON *waiting = cJSON_CreateObject();
 		cJSON_AddStringToObject(waiting, "message_id", run->frame.waiting_id);
-		cJSON_AddItemReferenceToObject(waiting, "calls", run->frame.waiting);
+		json_refer(waiting, "calls", run->frame.waiting);
 		run->thread.waiting_json = arena_print(run->setup.arena, waiting);
 		run->thread.status = RUN_COMPLETED;
 		cJSON_Delete(waiting);
@@ -253,7 +253,7 @@ static void run_pause_region(ag_run *run)
 		cJSON_AddItemToObject(pause, "interrupts", cJSON_Duplicate(open, true));
 	json_add_str(pause, "kind", region_pause_kind(run->region));
 	cJSON_AddArrayToObject(pause, "answers");
-	cJSON_AddItemReferenceToObject(pause, "region", (cJSON *)run->region);
+	json_refer(pause, "region", run->region);
 	if (run->error)
 		cJSON_AddStringToObject(pause, "error", run->error);
 	run->thread.pause_json = arena_print(run->setup.arena, pause);
@@ -268,7 +268,7 @@ static void run_pause_region(ag_run *run)
 static void run_wait_region(ag_run *run)
 {
 	cJSON *waiting = region_waiting(run->region), *kept = cJSON_CreateObject();
-	cJSON_AddItemReferenceToObject(kept, "region", (cJSON *)run->region);
+	json_refer(kept, "region", run->region);
 	run->thread.waiting_json = arena_print(run->setup.arena, waiting);
 	run->thread.pause_json = arena_print(run->setup.arena, kept);
 	run->thread.status = RUN_COMPLETED;

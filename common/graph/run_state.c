@@ -165,9 +165,9 @@ void run_set_config(ag_run *run, const char *name, const cJSON *value)
 	const cJSON *item;
 	cJSON_ArrayForEach(item, run->setup.config) {
 		if (strcmp(item->string, name) != 0)
-			cJSON_AddItemReferenceToObject(config, item->string, (cJSON *)item);
+			json_refer(config, item->string, item);
 	}
-	cJSON_AddItemReferenceToObject(config, name, (cJSON *)value);
+	json_refer(config, name, value);
 	run->setup.config = config;
 }
 

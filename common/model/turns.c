@@ -163,8 +163,8 @@ static const cJSON *turns_take_images(
 		cJSON *image = json_append(images, cJSON_CreateObject());
 		json_add_str(image, "type", "image");
 		cJSON *media = cJSON_AddObjectToObject(image, "media");
-		cJSON_AddItemReferenceToObject(media, "mime_type", json_get(item, "mime_type"));
-		cJSON_AddItemReferenceToObject(media, "data_base64", json_get(item, "data_base64"));
+		json_refer(media, "mime_type", json_get(item, "mime_type"));
+		json_refer(media, "data_base64", json_get(item, "data_base64"));
 		json_add_int(named, "image", ++*count);
 	}
 	if (*count == before) {

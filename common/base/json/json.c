@@ -211,6 +211,12 @@ cJSON *json_add_str(cJSON *object, const char *key, const char *value)
 	return json_add(object, key, value ? cJSON_CreateString(value) : cJSON_CreateNull());
 }
 
+void json_refer(cJSON *object, const char *key, const cJSON *value)
+{
+	if (value)
+		cJSON_AddItemReferenceToObject(object, key, (cJSON *)value);
+}
+
 cJSON *json_append(cJSON *array, cJSON *item)
 {
 	cJSON_AddItemToArray(array, item);

@@ -102,6 +102,10 @@ cJSON *json_add(cJSON *object, const char *key, cJSON *item);
 cJSON *json_add_int(cJSON *object, const char *key, int64_t value);
 cJSON *json_add_str(cJSON *object, const char *key, const char *value); /* NULL adds null */
 
+/* Adds a value that stays where it is and outlives the object, so that a large one is not copied;
+ * NULL adds nothing.  The key is copied. */
+void json_refer(cJSON *object, const char *key, const cJSON *value);
+
 /* Adds to an array and returns the item, which is taken over. */
 cJSON *json_append(cJSON *array, cJSON *item);
 

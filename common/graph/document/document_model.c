@@ -61,7 +61,7 @@ static struct chat_model *read_chat(struct document *d, const struct place *at, 
 	for (const struct field_row *f = chat_model_rows; f->key; f++) {
 		const cJSON *value = json_get(item, f->key);
 		if (value && field_read(&quiet, value, f, NULL))
-			cJSON_AddItemReferenceToObject(settings, f->key, (cJSON *)value);
+			json_refer(settings, f->key, value);
 	}
 	bool named = json_get(settings, "model");
 	if (!named)

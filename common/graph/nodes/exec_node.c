@@ -28,7 +28,7 @@ struct session {
 static void exec_node_refer(cJSON *input, const char *key, const cJSON *item)
 {
 	if (item)
-		cJSON_AddItemReferenceToObject(input, key, (cJSON *)item);
+		json_refer(input, key, item);
 	else
 		cJSON_AddNullToObject(input, key);
 }

@@ -39,7 +39,7 @@ const char *node_cache_key(
 		json_add_int(key, "inside", (int64_t)node->sub->graph->described);
 	if (tool) {
 		json_add_str(key, "tool", tool);
-		cJSON_AddItemReferenceToObject(key, "args", (cJSON *)args);
+		json_refer(key, "args", args);
 	}
 	cJSON *list = cJSON_AddArrayToObject(key, "values");
 	for (size_t i = 0; cache->names[i]; i++)

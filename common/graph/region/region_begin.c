@@ -153,7 +153,7 @@ static void branch_open(struct branch *b)
 	b->run.frame = (struct node_frame){.node = parent->frame.node};
 	b->run.fields = arena_json(a, cJSON_CreateObject());
 	cJSON_ArrayForEach(field, parent->fields)
-		cJSON_AddItemReferenceToObject(b->run.fields, field->string, (cJSON *)field);
+		json_refer(b->run.fields, field->string, field);
 	b->run.log = arena_json(a, cJSON_CreateArray());
 	b->ids = arena_json(a, cJSON_CreateArray());
 	b->called = arena_json(a, cJSON_CreateArray());

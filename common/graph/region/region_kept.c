@@ -376,7 +376,7 @@ static bool abandon_may_set(cJSON *writers, const struct field *field, const cJS
 {
 	const cJSON *writer = json_get(writers, field->name);
 	if (!writer)
-		cJSON_AddItemReferenceToObject(writers, field->name, (cJSON *)branch);
+		json_refer(writers, field->name, branch);
 	return field->reducer != AG_REPLACE || !writer || writer->child == branch->child;
 }
 

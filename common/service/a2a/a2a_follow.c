@@ -25,9 +25,9 @@ static bool a2a_subscribe_still(struct call *call, struct a2a_post *post,
 	cJSON *response = a2a_response(call->arena, rq->id), *result = view;
 	if (!rq->old) {
 		result = arena_json(call->arena, cJSON_CreateObject());
-		cJSON_AddItemReferenceToObject(result, "task", view);
+		json_refer(result, "task", view);
 	}
-	cJSON_AddItemReferenceToObject(response, "result", result);
+	json_refer(response, "result", result);
 	char *text = json_print(response);
 	post->sink->chunk(post->sink, text, strlen(text));
 	cJSON_free(text);

@@ -80,13 +80,6 @@ static bool a2a_part_read(
 		: "a part with one of text, raw, url, data");
 }
 
-/* The values can be large, and message_normalise copies them. */
-static void a2a_refer(cJSON *object, const char *name, const cJSON *value)
-{
-	if (value)
-		cJSON_AddItemReferenceToObject(object, name, (cJSON *)value);
-}
-
 /* Data is told to the graph as the JSON that it is. */
 static cJSON *a2a_block(const struct a2a_part *part)
 {
@@ -106,8 +99,8 @@ static cJSON *a2a_block(const struct a2a_part *part)
 	json_add_str(block, "type", media_type_block(type));
 	if (part->filename)
 		json_add_str(cJSON_AddObjectToObject(block, "media"), "filename", part->filename);
-	a2a_refer(block, "data_base64", part->raw);
-	a2a_refer(block, "url", part->url);
+	json_refer(block, "data_base64", part->raw);
+	json_refer(block, "url", part->url);
 	json_add_str(block, "mime_type", type);
 	return block;
 }
@@ -163,8 +156,7 @@ bool a2a_message_read(struct call *call, bool old, const cJSON *message, struct 
 	json_add_str(out, "message_id", given.message_id);
 	a2a_read_parts(call, old, json_opt(message, "parts"),
 	    json_add(out, "content", cJSON_CreateArray()), said);
-	if (given.metadata)
-		a2a_refer(out, "metadata", given.metadata);
+	json_refer(out, "metadata", given.metadata);
 	said->message_id = given.message_id;
 	said->context_id = given.context_id;
 	said->task_id = given.task_id;

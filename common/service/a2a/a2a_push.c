@@ -280,7 +280,7 @@ cJSON *a2a_push_list(struct call *call, const struct a2a_request *rq)
 	if (rq->old)
 		return list;
 	cJSON *result = arena_json(call->arena, cJSON_CreateObject());
-	cJSON_AddItemReferenceToObject(result, "configs", list);
+	json_refer(result, "configs", list);
 	json_add_str(result, "nextPageToken", "");
 	return result;
 }

@@ -115,8 +115,7 @@ static cJSON *a2a_run_body(struct call *call, const struct a2a_sending *s, const
 	cJSON_AddItemReferenceToArray(messages, s->said.message);
 	if (s->thread_id)
 		json_add_str(config, "thread_id", s->thread_id);
-	if (s->metadata)
-		cJSON_AddItemReferenceToObject(config, "a2a_metadata", (cJSON *)s->metadata);
+	json_refer(config, "a2a_metadata", s->metadata);
 	return body;
 }
 
@@ -218,7 +217,7 @@ static cJSON *a2a_sent(struct call *call, const struct a2a_sending *s)
 	if (!view || s->rq->old)
 		return view;
 	cJSON *result = arena_json(call->arena, cJSON_CreateObject());
-	cJSON_AddItemReferenceToObject(result, "task", view);
+	json_refer(result, "task", view);
 	return result;
 }
 
@@ -262,7 +261,7 @@ static bool a2a_submit_answer(
 	else
 		s->task_id = asks;
 	if (a2a_waits(&thread) && s->said.data)
-		cJSON_AddItemReferenceToObject(body, "resume", (cJSON *)s->said.data);
+		json_refer(body, "resume", s->said.data);
 	return true;
 }
 

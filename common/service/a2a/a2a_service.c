@@ -200,6 +200,6 @@ bool a2a_answer(struct call *call, struct a2a_post *post)
 	if (!result)
 		return a2a_refuse(call);
 	post->answer = a2a_response(call->arena, rq.id);
-	cJSON_AddItemReferenceToObject(post->answer, "result", result);
+	json_refer(post->answer, "result", result);
 	return true;
 }

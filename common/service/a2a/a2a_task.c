@@ -264,7 +264,7 @@ static cJSON *a2a_question(
 	json_append(json_add(message, "parts", cJSON_CreateArray()),
 	    a2a_text_part(old, interrupt_question(call->arena, interrupt)));
 	cJSON *metadata = json_add(message, "metadata", cJSON_CreateObject());
-	cJSON_AddItemReferenceToObject(metadata, "interrupt", interrupt);
+	json_refer(metadata, "interrupt", interrupt);
 	thread_add_interrupts(thread, metadata);
 	return message;
 }

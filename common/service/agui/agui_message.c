@@ -37,21 +37,14 @@ static bool may_be_string(struct call *call, const cJSON *object, const char *at
 
 /* ---- parts of a user message ---- */
 
-/* The values can be large, and message_normalise copies them. */
-static void agui_message_refer(cJSON *object, const char *name, const cJSON *value)
-{
-	if (value)
-		cJSON_AddItemReferenceToObject(object, name, (cJSON *)value);
-}
-
 /* In the short form, by which a mistake is told as one of the part itself. */
 static cJSON *media_block(
     const char *type, const char *source, const cJSON *value, const cJSON *mime_type)
 {
 	cJSON *block = cJSON_CreateObject();
 	cJSON_AddStringToObject(block, "type", type);
-	agui_message_refer(block, source, value);
-	agui_message_refer(block, "mime_type", mime_type);
+	json_refer(block, source, value);
+	json_refer(block, "mime_type", mime_type);
 	return block;
 }
 
@@ -100,7 +93,7 @@ static cJSON *binary_part(struct call *call, const cJSON *part, const char *at)
 			return NULL;
 		cJSON *block = media_block(media_type_block(mime_type), sources[i].member, value,
 		    json_get(part, "mimeType"));
-		agui_message_refer(cJSON_AddObjectToObject(block, "media"), "filename",
+		json_refer(cJSON_AddObjectToObject(block, "media"), "filename",
 		    json_opt(part, "filename"));
 		return block;
 	}
@@ -170,7 +163,7 @@ static void tool_content(struct call *call, const cJSON *item, const char *at, c
 	cJSON *block = cJSON_CreateObject();
 	cJSON_AddStringToObject(block, "type", "tool_result");
 	cJSON_AddStringToObject(block, "call_id", call_id);
-	agui_message_refer(block, "output", error ? error : content);
+	json_refer(block, "output", error ? error : content);
 	cJSON_AddBoolToObject(block, "is_error", error != NULL);
 	cJSON_AddItemToArray(blocks, block);
 }
@@ -180,8 +173,8 @@ cJSON *agui_message_read(struct call *call, const cJSON *item, const char *at)
 	struct error err = {0};
 	size_t mistakes = call->error.mistakes;
 	cJSON *message = NULL, *plain = cJSON_CreateObject();
-	agui_message_refer(plain, "message_id", json_get(item, "id"));
-	agui_message_refer(plain, "role", json_get(item, "role"));
+	json_refer(plain, "message_id", json_get(item, "id"));
+	json_refer(plain, "role", json_get(item, "role"));
 	cJSON *blocks = cJSON_AddArrayToObject(plain, "content");
 	if (message_is(item, "user"))
 		user_content(call, item, at, blocks);

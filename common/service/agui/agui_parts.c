@@ -55,11 +55,10 @@ static cJSON *shown_source(const cJSON *media)
 		if (!value)
 			continue;
 		cJSON_AddStringToObject(source, "type", sources[i][0]);
-		cJSON_AddItemReferenceToObject(source, "value", (cJSON *)value);
+		json_refer(source, "value", value);
 		break;
 	}
-	if (mime_type)
-		cJSON_AddItemReferenceToObject(source, "mimeType", (cJSON *)mime_type);
+	json_refer(source, "mimeType", mime_type);
 	return source;
 }
 
@@ -147,7 +146,7 @@ void agui_put_message(struct buf *out, const cJSON *message)
 	cJSON *shown = shown_begin(message_id(message), message_role(message));
 	cJSON_AddItemToObject(shown, "content", shown_content(message));
 	if (message_is(message, "assistant") && calls)
-		cJSON_AddItemReferenceToObject(shown, "toolCalls", (cJSON *)calls);
+		json_refer(shown, "toolCalls", calls);
 	put_shown(out, shown);
 }
 

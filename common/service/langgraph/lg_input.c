@@ -185,7 +185,7 @@ static void lg_input_state(cJSON *out, const cJSON *input)
 	const cJSON *item;
 	cJSON_ArrayForEach(item, input) {
 		if (strcmp(item->string, "messages") != 0)
-			cJSON_AddItemReferenceToObject(state, item->string, (cJSON *)item);
+			json_refer(state, item->string, item);
 	}
 	if (state->child)
 		json_add(out, "initial_state", state);
@@ -201,10 +201,9 @@ static cJSON *lg_input_config(const struct lg_body *b, const char *thread_id)
 		if (strcmp(item->string, "thread_id") != 0 &&
 		    strcmp(item->string, "checkpoint_id") != 0 &&
 		    strcmp(item->string, "run_id") != 0)
-			cJSON_AddItemReferenceToObject(config, item->string, (cJSON *)item);
+			json_refer(config, item->string, item);
 	}
-	if (b->context)
-		cJSON_AddItemReferenceToObject(config, "context", (cJSON *)b->context);
+	json_refer(config, "context", b->context);
 	if (thread_id)
 		json_add_str(config, "thread_id", thread_id);
 	return config;
@@ -213,12 +212,10 @@ static cJSON *lg_input_config(const struct lg_body *b, const char *thread_id)
 /* What only runs in the background have, in their words. */
 static void lg_input_background(cJSON *out, const struct lg_body *b)
 {
-	if (b->webhook)
-		cJSON_AddItemReferenceToObject(out, "webhook", (cJSON *)b->webhook);
+	json_refer(out, "webhook", b->webhook);
 	if (b->after_seconds > 0)
 		json_add(out, "delay", json_new_double(b->after_seconds));
-	if (b->metadata)
-		cJSON_AddItemReferenceToObject(out, "metadata", (cJSON *)b->metadata);
+	json_refer(out, "metadata", b->metadata);
 }
 
 /* Who may make the thread, and names no place in it, need not ask for it twice. */
@@ -263,11 +260,10 @@ bool lg_input_read(struct call *call, const char *thread_id, const cJSON *body, 
 	json_add(in->body, "config", config);
 	if (thread.row && !lg_input_place(call, &thread, body, in, messages, config))
 		return false;
-	cJSON_AddItemReferenceToObject(
-	    in->body, background ? "messages" : LG_MESSAGES_KEY, messages);
+	json_refer(in->body, background ? "messages" : LG_MESSAGES_KEY, messages);
 	lg_input_state(in->body, b.input);
 	if (resume)
-		cJSON_AddItemReferenceToObject(in->body, "resume", (cJSON *)resume);
+		json_refer(in->body, "resume", resume);
 	else if (in->goes_on && !json_str(config, "checkpoint_id"))
 		cJSON_AddNullToObject(in->body, "resume");
 	if (b.recursion_limit)

@@ -22,13 +22,6 @@ static const char *lg_below(struct call *call, const char *at, const char *name)
 	return arena_printf(call->arena, "%s.%s", at, name);
 }
 
-/* Values can be large; what they are put into is read while the body is there. */
-static void lg_refer(cJSON *object, const char *name, const cJSON *value)
-{
-	if (value)
-		cJSON_AddItemReferenceToObject(object, name, (cJSON *)value);
-}
-
 /* ---- parts ---- */
 
 static cJSON *lg_block(const char *type)
@@ -43,7 +36,7 @@ static cJSON *lg_url_block(const char *type, const cJSON *url)
 {
 	const cJSON *inner = cJSON_IsObject(url) ? json_get(url, "url") : url;
 	cJSON *block = lg_block(type);
-	lg_refer(block, "url", inner);
+	json_refer(block, "url", inner);
 	return block;
 }
 
@@ -65,14 +58,14 @@ static cJSON *lg_data_block(const cJSON *part, const char *type)
 	    : is_file ? "document"
 		      : type;
 	cJSON *block = lg_block(kind);
-	lg_refer(block,
+	json_refer(block,
 	    data      ? "data_base64"
 		: url ? "url"
 		      : "file_id",
 	    data      ? data
 		: url ? url
 		      : id);
-	lg_refer(block, "mime_type", mime_type);
+	json_refer(block, "mime_type", mime_type);
 	if (name)
 		json_add_str(json_add(block, "media", cJSON_CreateObject()), "filename", name);
 	return block;
@@ -84,14 +77,14 @@ static cJSON *lg_read_part(struct call *call, const cJSON *part, const char *at)
 	const char *type = json_str(part, "type");
 	if (cJSON_IsString(part)) {
 		cJSON *block = lg_block("text");
-		lg_refer(block, "text", part);
+		json_refer(block, "text", part);
 		return block;
 	}
 	if (!cJSON_IsObject(part) || !type) {
 		lg_message_wrong(call, at, "type_error", "an object with a type");
 	} else if (strcmp(type, "text") == 0) {
 		cJSON *block = lg_block("text");
-		lg_refer(block, "text", json_get(part, "text"));
+		json_refer(block, "text", json_get(part, "text"));
 		return block;
 	} else if (strcmp(type, "image_url") == 0) {
 		return lg_url_block("image", json_get(part, "image_url"));
@@ -112,7 +105,7 @@ static void lg_read_content(struct call *call, const cJSON *item, const char *at
 	int i = 0;
 	if (cJSON_IsString(content)) {
 		cJSON *block = json_append(blocks, lg_block("text"));
-		lg_refer(block, "text", content);
+		json_refer(block, "text", content);
 		return;
 	}
 	if (!cJSON_IsArray(content)) {
@@ -163,7 +156,7 @@ static void lg_read_calls(struct call *call, const cJSON *item, const char *at, 
 			cJSON *block = json_append(blocks, lg_block("tool_call"));
 			json_add_str(block, "id", asked.id);
 			json_add_str(block, "name", asked.name);
-			lg_refer(block, "args", asked.args);
+			json_refer(block, "args", asked.args);
 		}
 	}
 }
@@ -180,8 +173,8 @@ static void lg_read_result(struct call *call, const cJSON *item, const char *at,
 		lg_message_wrong(call, lg_below(call, at, "content"),
 		    content ? "type_error" : "missing", "a string or an array of parts");
 	cJSON *block = json_append(blocks, lg_block("tool_result"));
-	lg_refer(block, "call_id", id);
-	lg_refer(block, "output", content);
+	json_refer(block, "call_id", id);
+	json_refer(block, "output", content);
 	if (status && strcmp(status, "error") == 0)
 		cJSON_AddTrueToObject(block, "is_error");
 }
@@ -228,7 +221,7 @@ static cJSON *lg_read_short(const cJSON *item)
 		return NULL;
 	cJSON *message = cJSON_CreateObject();
 	json_add_str(message, "role", role);
-	lg_refer(message, "content", text);
+	json_refer(message, "content", text);
 	return message;
 }
 
@@ -253,9 +246,9 @@ static void lg_read_message(struct call *call, const cJSON *item, const char *at
 	}
 	cJSON *message = json_append(out, cJSON_CreateObject());
 	json_add_str(message, "role", role);
-	lg_refer(message, "message_id", json_opt(inner, "id"));
+	json_refer(message, "message_id", json_opt(inner, "id"));
 	if (strcmp(role, "user") == 0 && cJSON_IsString(json_opt(inner, "content"))) {
-		lg_refer(message, "content", json_get(inner, "content"));
+		json_refer(message, "content", json_get(inner, "content"));
 		return;
 	}
 	cJSON *blocks = json_add(message, "content", cJSON_CreateArray());

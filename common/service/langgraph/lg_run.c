@@ -140,7 +140,7 @@ bool lg_run_wait(struct lg_run *run, struct lg_reply *reply)
 	}
 	if (asked->child) {
 		reply->item->more = arena_json(call->arena, cJSON_CreateObject());
-		cJSON_AddItemReferenceToObject(reply->item->more, "__interrupt__", asked);
+		json_refer(reply->item->more, "__interrupt__", asked);
 	}
 	return call->service->storage->threads->view(call->service->storage, &call->ctx,
 	    thread->row, &reply->item->thread.view, &call->error);

@@ -127,8 +127,7 @@ static cJSON *lg_thread_edit(struct call *call, const cJSON *body, struct lg_thr
 		json_add(edit, "metadata", metadata);
 	}
 	const cJSON *id = json_opt(body, "thread_id");
-	if (id)
-		cJSON_AddItemReferenceToObject(edit, "thread_id", (cJSON *)id);
+	json_refer(edit, "thread_id", id);
 	return error_is_set(&call->error) ? NULL : edit;
 }
 

@@ -22,12 +22,11 @@ static cJSON *lg_update_body(struct call *call, const cJSON *values)
 	}
 	cJSON_ArrayForEach(item, values) {
 		if (strcmp(item->string, "messages") != 0)
-			cJSON_AddItemReferenceToObject(state, item->string, (cJSON *)item);
+			json_refer(state, item->string, item);
 	}
 	cJSON *messages =
 	    lg_messages_read(call, json_opt(values, "messages"), "body.values.messages");
-	if (messages)
-		cJSON_AddItemReferenceToObject(state, "context", messages);
+	json_refer(state, "context", messages);
 	return messages ? body : NULL;
 }
 

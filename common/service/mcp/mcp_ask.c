@@ -185,7 +185,7 @@ enum mcp_verdict mcp_reply_take(
 		value = action ? mcp_value_of(interrupt, json_get(response, "content")) : NULL;
 		if (!value)
 			return MCP_REPLY_LACKS;
-		cJSON_AddItemReferenceToObject(values, id, (cJSON *)value);
+		json_refer(values, id, value);
 	}
 	turn->in.resume = cJSON_GetArraySize(interrupts) > 1 ? values : value;
 	turn->in.has_resume = true;

@@ -124,7 +124,7 @@ static bool mcp_tell(struct call *call, struct mcp_post *post, const struct mcp_
 	cJSON *message;
 	if (result) {
 		message = mcp_message(call->arena, rq->id);
-		cJSON_AddItemReferenceToObject(message, "result", result);
+		json_refer(message, "result", result);
 	} else if (writer->progress > 0) {
 		call_error_view(call, &view);
 		message = mcp_error(call, post, &view);
@@ -238,6 +238,6 @@ bool mcp_answer(struct call *call, struct mcp_post *post)
 	if (!result)
 		return false;
 	post->answer = mcp_message(call->arena, rq.id);
-	cJSON_AddItemReferenceToObject(post->answer, "result", result);
+	json_refer(post->answer, "result", result);
 	return true;
 }

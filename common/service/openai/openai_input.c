@@ -187,12 +187,8 @@ static bool openai_read_tools(
 			     &call->error, inside, tool.function, openai_function_rows, &tool)) {
 			cJSON *copy = json_append(plain, cJSON_CreateObject());
 			json_add_str(copy, "name", tool.name);
-			if (tool.description)
-				cJSON_AddItemReferenceToObject(
-				    copy, "description", (cJSON *)tool.description);
-			if (tool.parameters)
-				cJSON_AddItemReferenceToObject(
-				    copy, "parameters", (cJSON *)tool.parameters);
+			json_refer(copy, "description", tool.description);
+			json_refer(copy, "parameters", tool.parameters);
 		}
 	}
 	return !error_is_set(&call->error) &&

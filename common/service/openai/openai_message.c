@@ -22,13 +22,6 @@ static const char *openai_message_below(struct call *call, const char *at, const
 	return arena_printf(call->arena, "%s.%s", at, name);
 }
 
-/* The values can be large, and message_normalise copies them. */
-static void openai_refer(cJSON *object, const char *name, const cJSON *value)
-{
-	if (value)
-		cJSON_AddItemReferenceToObject(object, name, (cJSON *)value);
-}
-
 static cJSON *openai_block(const char *type)
 {
 	cJSON *block = cJSON_CreateObject();
@@ -65,7 +58,7 @@ static cJSON *text_part(struct call *call, const struct openai_part *part, const
 {
 	(void)call, (void)at;
 	cJSON *block = openai_block("text");
-	openai_refer(block, "text", part->text);
+	json_refer(block, "text", part->text);
 	return block;
 }
 
@@ -73,7 +66,7 @@ static cJSON *image_part(struct call *call, const struct openai_part *part, cons
 {
 	(void)call, (void)at;
 	cJSON *block = openai_block("image");
-	openai_refer(block, "url", part->url);
+	json_refer(block, "url", part->url);
 	return block;
 }
 
@@ -86,7 +79,7 @@ static cJSON *audio_part(struct call *call, const struct openai_part *part, cons
 		return NULL;
 	}
 	cJSON *block = openai_block("audio");
-	openai_refer(block, "data_base64", part->data);
+	json_refer(block, "data_base64", part->data);
 	json_add_str(block, "mime_type", mp3 ? "audio/mpeg" : "audio/wav");
 	return block;
 }
@@ -108,9 +101,9 @@ static cJSON *file_part(struct call *call, const struct openai_part *part, const
 	if (part->filename)
 		json_add_str(cJSON_AddObjectToObject(block, "media"), "filename", part->filename);
 	if (part->file_id)
-		openai_refer(block, "file_id", part->file_id);
+		json_refer(block, "file_id", part->file_id);
 	else
-		openai_refer(block, is_url ? "url" : "data_base64", part->file_data);
+		json_refer(block, is_url ? "url" : "data_base64", part->file_data);
 	if (!part->file_id && !is_url)
 		json_add_str(block, "mime_type", mime_type);
 	return block;
@@ -179,7 +172,7 @@ static void openai_read_content(
 	int i = 0;
 	if (cJSON_IsString(content)) {
 		cJSON *block = json_append(blocks, openai_block("text"));
-		openai_refer(block, "text", content);
+		json_refer(block, "text", content);
 	} else if (!cJSON_IsArray(content) && (content || !may_be_absent)) {
 		openai_wrong(call, openai_message_below(call, at, "content"),
 		    content ? "type_error" : "missing", "a string or an array of parts");
@@ -268,7 +261,7 @@ static void openai_read_result(struct call *call, const cJSON *item, const char 
 	openai_read_content(call, item, at, false, parts);
 	message_text(said, &text);
 	cJSON *block = json_append(blocks, openai_block("tool_result"));
-	openai_refer(block, "call_id", id);
+	json_refer(block, "call_id", id);
 	cJSON_AddStringToObject(block, "output", buf_str(&text));
 	cJSON_Delete(said);
 	buf_release(&text);

@@ -286,7 +286,7 @@ static bool record_add_messages(struct call *call, const struct run_record *reco
 static void record_add_part(cJSON *data, const char *name, cJSON *item)
 {
 	if (item)
-		cJSON_AddItemReferenceToObject(data, name, item);
+		json_refer(data, name, item);
 	else
 		cJSON_AddNullToObject(data, name);
 }

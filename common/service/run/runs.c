@@ -66,9 +66,9 @@ static bool runs_add_state(cJSON *data, struct turn *turn)
 	if (!state)
 		return false;
 	json_add(data, "state", state);
-	cJSON_AddItemReferenceToObject(data, "context", json_get(state, "context"));
+	json_refer(data, "context", json_get(state, "context"));
 	if (turn->in.granularity == GRANULARITY_FULL)
-		cJSON_AddItemReferenceToObject(data, "summary", json_get(state, "context_summary"));
+		json_refer(data, "summary", json_get(state, "context_summary"));
 	return true;
 }
 

@@ -123,7 +123,7 @@ static cJSON *update_store(struct update *u)
 		return NULL;
 	cJSON *data = arena_json(u->call->arena, cJSON_CreateObject());
 	cJSON_AddTrueToObject(data, "updated");
-	cJSON_AddItemReferenceToObject(data, "ignored", u->ignored);
+	json_refer(data, "ignored", u->ignored);
 	cJSON *state = change_state(&u->change);
 	cJSON_AddItemToObject(data, "state", state);
 	return state ? data : NULL;

@@ -69,7 +69,7 @@ bool lg_run_join(struct call *call, const char *thread_id, const char *run_id, b
 	cJSON *asked = arena_json(call->arena, lg_interrupts(&item->thread));
 	if (asked->child) {
 		item->more = arena_json(call->arena, cJSON_CreateObject());
-		cJSON_AddItemReferenceToObject(item->more, "__interrupt__", asked);
+		json_refer(item->more, "__interrupt__", asked);
 	}
 	return storage->threads->view(
 	    storage, &call->ctx, item->thread.row, &item->thread.view, &call->error);

@@ -74,14 +74,14 @@ static const char *submission_body(struct submission *s, const cJSON *body)
 	cJSON *out = cJSON_CreateObject(), *ids = cJSON_CreateObject();
 	cJSON_ArrayForEach(item, config) {
 		if (strcmp(item->string, "run_id") != 0 && strcmp(item->string, "thread_id") != 0)
-			cJSON_AddItemReferenceToObject(ids, item->string, (cJSON *)item);
+			json_refer(ids, item->string, item);
 	}
 	cJSON_ArrayForEach(item, body) {
 		bool passes = strcmp(item->string, "config") != 0;
 		for (size_t i = 0; i < sizeof(heeded) / sizeof(*heeded); i++)
 			passes = passes && strcmp(item->string, heeded[i]) != 0;
 		if (passes)
-			cJSON_AddItemReferenceToObject(out, item->string, (cJSON *)item);
+			json_refer(out, item->string, item);
 	}
 	json_add_str(ids, "run_id", s->job.run_id);
 	cJSON_AddItemToObject(out, "config", ids);
@@ -102,7 +102,7 @@ static const char *submission_body(struct submission *s, const cJSON *body)
 static const char *submission_caller(struct call *call)
 {
 	cJSON *out = cJSON_CreateObject();
-	cJSON_AddItemReferenceToObject(out, "user", (cJSON *)call->user);
+	json_refer(out, "user", call->user);
 	json_add_str(out, "user_id", call->identity.user_id);
 	cJSON_AddBoolToObject(out, "verified", call->identity.verified);
 	cJSON_AddBoolToObject(out, "guarded", call->permission.resource != NULL);

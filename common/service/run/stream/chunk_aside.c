@@ -43,7 +43,7 @@ static cJSON *chunk_aside_whole(int64_t until, const cJSON *fields)
 {
 	cJSON *aside = cJSON_CreateObject();
 	json_add_int(aside, "until", until);
-	cJSON_AddItemReferenceToObject(aside, "fields", (cJSON *)fields);
+	json_refer(aside, "fields", fields);
 	return aside;
 }
 
