@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #define LOOK_MS 2000     /* after which the queue is looked at, whether or not somebody said so */
@@ -186,13 +185,12 @@ static void task_stores(void *arg)
 static bool task_take_slot(struct runner *r)
 {
 	int64_t due = clock_monotonic_ms() + AHEAD_MS;
-	const struct timespec until = {.tv_sec = due / 1000, .tv_nsec = due % 1000 * 1000000};
 	bool late = false;
 
 	while (r->taken + r->reserved >= r->slots || r->returning) {
 		if (late || r->stopping)
 			return false;
-		late = pthread_cond_timedwait(&r->turn, &r->lock, &until) == ETIMEDOUT;
+		late = !clock_cond_wait(&r->turn, &r->lock, due);
 	}
 	r->taken++;
 	r->ahead--;
@@ -388,7 +386,6 @@ static void *runner_dispatch(void *arg)
 static struct runner *runner_make(struct service *service, unsigned slots)
 {
 	struct runner *r = xcalloc(1, sizeof(*r));
-	pthread_condattr_t attr;
 
 	r->service = service;
 	r->slots = slots;
@@ -396,10 +393,7 @@ static struct runner *runner_make(struct service *service, unsigned slots)
 	pthread_mutex_init(&r->lock, NULL);
 	pthread_cond_init(&r->room, NULL);
 	pthread_cond_init(&r->work, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&r->turn, &attr);
-	pthread_condattr_destroy(&attr);
+	pthread_cond_init(&r->turn, NULL);
 	return r;
 }
 

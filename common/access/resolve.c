@@ -3,6 +3,7 @@
 #include "access/cache.h"
 
 #include "base/memory.h"
+#include "base/os/clock.h"
 
 #include <arpa/inet.h>
 #include <netdb.h>
@@ -13,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #define STACK_SIZE (256u << 10) /* of a thread that asks the resolver */
 #define LOOKUPS_MAX 4           /* at once, those included that nobody waits for any more */
@@ -35,14 +35,10 @@ static atomic_int lookups;
 static struct lookup *lookup_new(const char *host)
 {
 	struct lookup *l = xcalloc(1, sizeof(*l) + strlen(host) + 1);
-	pthread_condattr_t attr;
 	memcpy(l->host, host, strlen(host));
 	l->holders = 2;
 	pthread_mutex_init(&l->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&l->answered, &attr);
-	pthread_condattr_destroy(&attr);
+	pthread_cond_init(&l->answered, NULL);
 	return l;
 }
 
@@ -98,11 +94,9 @@ static bool resolve_start(struct lookup *l)
 
 static const char *resolve_await(struct lookup *l, int64_t deadline_ms, char address[RESOLVE_SIZE])
 {
-	const struct timespec end = {
-	    .tv_sec = deadline_ms / 1000, .tv_nsec = deadline_ms % 1000 * 1000000};
 	const char *why = NULL;
 	pthread_mutex_lock(&l->lock);
-	while (!l->done && pthread_cond_timedwait(&l->answered, &l->lock, &end) == 0)
+	while (!l->done && clock_cond_wait(&l->answered, &l->lock, deadline_ms))
 		;
 	if (!l->done)
 		why = "its name is not resolved in time";

@@ -3,6 +3,7 @@
 #include "storage/background.h"
 
 #include "base/memory.h"
+#include "base/os/clock.h"
 #include "base/os/owned.h"
 
 #include <errno.h>
@@ -11,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <time.h>
 
 #define STACK_SIZE (256u << 10)
 
@@ -23,17 +23,13 @@ static void background_destroy(struct background *b)
 
 bool background_start(struct background *b, void *(*fn)(void *arg), void *arg, struct error *err)
 {
-	pthread_condattr_t monotonic;
 	pthread_attr_t attr;
 	sigset_t all, before;
 	int rc;
 
 	*b = (struct background){0};
 	pthread_mutex_init(&b->lock, NULL);
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&b->wake, &monotonic);
-	pthread_condattr_destroy(&monotonic);
+	pthread_cond_init(&b->wake, NULL);
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK_SIZE);
 	sigfillset(&all);
@@ -59,12 +55,10 @@ void background_stop(struct background *b)
 
 void background_sleep(struct background *b, int64_t due)
 {
-	struct timespec t = {.tv_sec = due / 1000, .tv_nsec = due % 1000 * 1000000};
-
 	if (due < 0)
 		pthread_cond_wait(&b->wake, &b->lock);
 	else
-		pthread_cond_timedwait(&b->wake, &b->lock, &t);
+		clock_cond_wait(&b->wake, &b->lock, due);
 }
 
 int background_office(const char *state_dir, const char *name, struct error *err)

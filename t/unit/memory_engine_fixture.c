@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/json/json.h"
 #include "base/memory.h"
+#include "base/os/clock.h"
 #include "config/config.h"
 #include "memory_history_fixture.h"
 
@@ -13,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* A thread with its texts in another arena; those of the identity are from who. */
 struct thread memory_thread_copy(struct arena *a, const struct thread *who, const struct thread *t)
@@ -441,15 +441,10 @@ static struct lease *memory_lease_acquire(struct storage *st, const struct stora
 	struct memory_storage *m = memory_lock(st);
 	struct place *holder = first_in_line(m, thread_id);
 	struct place *p = xcalloc(1, sizeof(*p)), **link = &m->line;
-	struct timespec until;
+	int64_t until = clock_monotonic_ms() + wait_ms;
 	bool in_time;
 
 	(void)ctx, (void)err;
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += wait_ms / 1000;
-	until.tv_nsec += wait_ms % 1000 * 1000000;
-	until.tv_sec += until.tv_nsec / 1000000000;
-	until.tv_nsec %= 1000000000;
 	p->lease.thread_id = xstrdup(thread_id);
 	if (holder && orders[claim] > holder->order)
 		holder->order = orders[claim];
@@ -463,7 +458,7 @@ static struct lease *memory_lease_acquire(struct storage *st, const struct stora
 	in_time = claim != CLAIM_REJECT && wait_ms > 0 && m->waiting < m->room;
 	m->waiting++;
 	while (first_in_line(m, thread_id) != p && in_time)
-		in_time = pthread_cond_timedwait(&m->moved, &m->lock, &until) == 0;
+		in_time = clock_cond_wait(&m->moved, &m->lock, until);
 	m->waiting--;
 	if (first_in_line(m, thread_id) == p) {
 		p->lease.generation = ++m->generations;
@@ -556,15 +551,11 @@ static struct storage *memory_open(
     const struct config *config, struct shared *shared, struct error *err)
 {
 	struct memory_storage *m = xcalloc(1, sizeof(*m));
-	pthread_condattr_t monotonic;
 
 	(void)err;
 	m->shared = shared;
 	m->with.kept = records_kept(config->state_dir);
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&m->moved, &monotonic);
-	pthread_condattr_destroy(&monotonic);
+	pthread_cond_init(&m->moved, NULL);
 	pthread_mutex_init(&m->lock, NULL);
 	m->arena = arena_new();
 	m->room = UINT_MAX;

@@ -105,3 +105,10 @@ void clock_sleep_ms(int64_t ms)
 	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
 		;
 }
+
+bool clock_cond_wait(pthread_cond_t *cond, pthread_mutex_t *lock, int64_t until_ms)
+{
+	const struct timespec until = {
+	    .tv_sec = until_ms / 1000, .tv_nsec = until_ms % 1000 * 1000000};
+	return pthread_cond_clockwait(cond, lock, CLOCK_MONOTONIC, &until) == 0;
+}

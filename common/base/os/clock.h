@@ -3,6 +3,8 @@
 #ifndef AGENTGRAPH_BASE_OS_CLOCK_H
 #define AGENTGRAPH_BASE_OS_CLOCK_H
 
+#include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #define ISO_TIME_SIZE 28 /* "2026-09-02T10:30:00.123456Z" and its NUL */
@@ -39,5 +41,8 @@ static inline double clock_seconds(int64_t us)
 
 /* Sleeps, resuming after signals. */
 void clock_sleep_ms(int64_t ms);
+
+/* As pthread_cond_wait, until clock_monotonic_ms reaches until_ms at the latest; false then. */
+bool clock_cond_wait(pthread_cond_t *cond, pthread_mutex_t *lock, int64_t until_ms);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/memory.h"
+#include "base/os/clock.h"
 #include "model/realtime/realtime_lws.h"
 
 #include <pthread.h>
@@ -11,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #define CONNECT_S 10
@@ -305,15 +305,10 @@ static void count_thread(int by)
 
 static void wait_for_threads(void)
 {
-	struct timespec end_time;
-	clock_gettime(CLOCK_MONOTONIC, &end_time);
-	end_time.tv_nsec += EXIT_WAIT_MS * 1000000L;
-	end_time.tv_sec += end_time.tv_nsec / 1000000000L;
-	end_time.tv_nsec %= 1000000000L;
+	int64_t end = clock_monotonic_ms() + EXIT_WAIT_MS;
 	pthread_mutex_lock(&threads.lock);
-	while (threads.count > 0 &&
-	    pthread_cond_clockwait(&threads.less, &threads.lock, CLOCK_MONOTONIC, &end_time) == 0) {
-	}
+	while (threads.count > 0 && clock_cond_wait(&threads.less, &threads.lock, end))
+		continue;
 	pthread_mutex_unlock(&threads.lock);
 }
 

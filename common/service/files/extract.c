@@ -14,7 +14,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define PROGRAM "agentgraph-extract"
@@ -40,16 +39,13 @@ void extract_places(unsigned count)
 /* Threads that extract, or wait for it, answer nobody else: that never takes up all of them. */
 static bool place_take(void)
 {
-	struct timespec end;
+	int64_t end = clock_monotonic_ms() + EXTRACT_PATIENCE_MS;
 	bool free, in_time = true;
-	clock_gettime(CLOCK_MONOTONIC, &end);
-	end.tv_sec += EXTRACT_PATIENCE_MS / 1000;
 	pthread_mutex_lock(&places.lock);
 	if (places.count && places.waiting < places.count / 2) {
 		places.waiting++;
 		while (places.taken >= places.count && in_time)
-			in_time = pthread_cond_clockwait(
-				      &places.freed, &places.lock, CLOCK_MONOTONIC, &end) == 0;
+			in_time = clock_cond_wait(&places.freed, &places.lock, end);
 		places.waiting--;
 	}
 	free = !places.count || places.taken < places.count;

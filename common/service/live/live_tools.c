@@ -12,7 +12,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define TOOL_TIMEOUT 300.0 /* seconds, as in runs */
@@ -38,14 +37,10 @@ struct call_of_tool {
 struct live_tools *live_tools_new(const struct live_tools_setup *setup)
 {
 	struct live_tools *tools = xcalloc(1, sizeof(*tools));
-	pthread_condattr_t attributes;
 	tools->setup = *setup;
 	tools->last = &tools->first;
 	pthread_mutex_init(&tools->lock, NULL);
-	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_cond_init(&tools->ended, &attributes);
-	pthread_condattr_destroy(&attributes);
+	pthread_cond_init(&tools->ended, NULL);
 	return tools;
 }
 
@@ -59,20 +54,13 @@ void tool_done_free(struct tool_done *done)
 
 bool live_tools_free(struct live_tools *tools, int64_t wait_ms)
 {
-	struct timespec end;
 	struct tool_done *done;
 	if (!tools)
 		return true;
 	live_tools_stop(tools);
-	clock_gettime(CLOCK_MONOTONIC, &end);
-	end.tv_sec += wait_ms / 1000;
-	end.tv_nsec += wait_ms % 1000 * 1000000;
-	if (end.tv_nsec >= 1000000000) {
-		end.tv_sec++;
-		end.tv_nsec -= 1000000000;
-	}
+	int64_t end = clock_monotonic_ms() + wait_ms;
 	pthread_mutex_lock(&tools->lock);
-	while (tools->running > 0 && pthread_cond_timedwait(&tools->ended, &tools->lock, &end) == 0)
+	while (tools->running > 0 && clock_cond_wait(&tools->ended, &tools->lock, end))
 		continue;
 	bool all_ended = tools->running == 0;
 	pthread_mutex_unlock(&tools->lock);

@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define MODULE "agentgraph-postgresql.so"
 #define SCHEMA "agentgraph" /* unless the URL's options, the role or the database name one */
@@ -83,14 +82,10 @@ static bool module_open(struct postgresql_server *s, struct error *err)
 struct postgresql_server *postgresql_server_new(const char *url, struct error *err)
 {
 	struct postgresql_server *s = xcalloc(1, sizeof(*s));
-	pthread_condattr_t attr;
 
 	s->answer_ms = ANSWER_MS;
 	pthread_mutex_init(&s->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&s->given, &attr);
-	pthread_condattr_destroy(&attr);
+	pthread_cond_init(&s->given, NULL);
 	s->url = xstrdup(url);
 	if (module_open(s, err) &&
 	    (s->pq->conninfo_is_valid(s->url) ||
@@ -421,13 +416,12 @@ static struct postgresql_connection *server_take_idle(
     struct postgresql_server *s, bool fresh, bool *may_open)
 {
 	int64_t end = clock_monotonic_ms() + TAKE_MS;
-	const struct timespec until = {.tv_sec = end / 1000, .tv_nsec = end % 1000 * 1000000};
 	struct postgresql_connection *c = NULL;
-	int waited = 0;
+	bool in_time = true;
 
 	pthread_mutex_lock(&s->lock);
-	while (held == 0 && !s->idle && s->count >= POSTGRESQL_CONNECTIONS && waited == 0)
-		waited = pthread_cond_timedwait(&s->given, &s->lock, &until);
+	while (held == 0 && !s->idle && s->count >= POSTGRESQL_CONNECTIONS && in_time)
+		in_time = clock_cond_wait(&s->given, &s->lock, end);
 	if (s->idle) {
 		c = s->idle;
 		s->idle = c->next;

@@ -24,16 +24,12 @@
 struct mcp_server *mcp_server_new(const struct mcp_settings *settings)
 {
 	struct mcp_server *server = xcalloc(1, sizeof(*server));
-	pthread_condattr_t attr;
 	server->settings = *settings;
 	server->transport = settings->url ? &mcp_over_http : &mcp_over_stdio;
 	if (settings->oauth.client_secret)
 		server->oauth = mcp_oauth_new(&settings->oauth, settings->url);
 	pthread_mutex_init(&server->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&server->changed, &attr);
-	pthread_condattr_destroy(&attr);
+	pthread_cond_init(&server->changed, NULL);
 	return server;
 }
 

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define STACK_SIZE (512 << 10)
 #define FIRST_RETRY_MS 500
@@ -38,10 +37,7 @@ bool mcp_thread(pthread_t *thread, void *(*run)(void *), void *arg)
 void mcp_pause(struct mcp_server *server, int64_t until_ms)
 {
 	int64_t most = clock_monotonic_ms() + STOP_POLL_MS;
-	if (until_ms > most)
-		until_ms = most;
-	struct timespec until = {until_ms / 1000, until_ms % 1000 * 1000000};
-	pthread_cond_timedwait(&server->changed, &server->lock, &until);
+	clock_cond_wait(&server->changed, &server->lock, until_ms < most ? until_ms : most);
 }
 
 bool mcp_is_over(const struct mcp_wait *wait)

@@ -12,7 +12,6 @@
 #include "storage/runs.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 #define BATCH_SIZE (64 << 10) /* of several chunks; readers take one at a time */
 #define MOST (256 << 10)      /* bytes that wait for the disk, and as many for the client */
@@ -286,12 +285,11 @@ static size_t keepers_take(struct chunk_keepers *all, struct chunk_keeper **keep
 static void keepers_sleep(struct chunk_keepers *all)
 {
 	int64_t at = all->again_at > all->next_at ? all->again_at : all->next_at;
-	const struct timespec due = {.tv_sec = at / 1000, .tv_nsec = at % 1000 * 1000000};
 	all->idle = !all->first;
 	if (all->idle)
 		pthread_cond_wait(&all->wake, &all->lock);
 	else
-		pthread_cond_timedwait(&all->wake, &all->lock, &due);
+		clock_cond_wait(&all->wake, &all->lock, at);
 	all->idle = false;
 }
 
@@ -453,15 +451,11 @@ void chunk_keeper_begin(
 struct chunk_keepers *chunk_keepers_new(struct storage *storage, struct shared *shared)
 {
 	struct chunk_keepers *all = xcalloc(1, sizeof(*all));
-	pthread_condattr_t attr;
 	all->storage = storage;
 	all->shared = shared;
 	all->end = &all->first;
 	pthread_mutex_init(&all->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&all->wake, &attr);
-	pthread_condattr_destroy(&attr);
+	pthread_cond_init(&all->wake, NULL);
 	return all;
 }
 
