@@ -34,7 +34,7 @@ int complain(int status, const char *fmt, ...)
 
 int complain_error(struct error *err)
 {
-	complain(1, "%s", err->cause[0] ? err->cause : err->detail);
+	complain(1, "%s", error_why(err));
 	error_release(err);
 	return 1;
 }

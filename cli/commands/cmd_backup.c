@@ -39,8 +39,8 @@ static int backup_to(const struct config *config, const char *path)
 	    access(uploads, F_OK) == 0)
 		printf("agentgraph: copy the uploaded files now, too: %s\n", uploads);
 	if (!done)
-		complain(1, "backup of %s to %s failed: %s", config->state_dir, path,
-		    err.cause[0] ? err.cause : err.detail);
+		complain(
+		    1, "backup of %s to %s failed: %s", config->state_dir, path, error_why(&err));
 	error_release(&err);
 	return done ? 0 : 1;
 }

@@ -77,7 +77,7 @@ static int copy(const char *from, const char *to)
 	struct error err = {0};
 
 	if (!storage_copy(from, to, &report, &err)) {
-		complain(1, "nothing is copied: %s", err.cause[0] ? err.cause : err.detail);
+		complain(1, "nothing is copied: %s", error_why(&err));
 		error_release(&err);
 		return 1;
 	}

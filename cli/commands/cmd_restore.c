@@ -140,8 +140,7 @@ static int restore_from(
 	ok = storage_may_restore(config, backup, overwrite, &err) &&
 	    (!files || restore_files(&r, files, uploads)) && storage_restore(config, backup, &err);
 	if (error_is_set(&err))
-		complain(1, "restore of %s into %s failed: %s", backup, state,
-		    err.cause[0] ? err.cause : err.detail);
+		complain(1, "restore of %s into %s failed: %s", backup, state, error_why(&err));
 	if (ok)
 		printf("agentgraph: the databases of %s are in %s\n", backup, state);
 	if (ok && files)

@@ -83,8 +83,7 @@ static struct storage *examine_storage(
 			    "database: %s; requests are answered with 503 until it can be reached",
 			    err.cause);
 		else
-			problems_add(
-			    problems, "database: %s", err.cause[0] ? err.cause : err.detail);
+			problems_add(problems, "database: %s", error_why(&err));
 		error_release(&err);
 		free(found);
 		return NULL;
@@ -105,7 +104,7 @@ static struct storage *examine_storage(
 		shared_close(*shared);
 		*shared = NULL;
 		problems_add(problems, "the databases in %s cannot be opened: %s",
-		    config->state_dir, err.cause[0] ? err.cause : err.detail);
+		    config->state_dir, error_why(&err));
 	}
 	error_release(&err);
 	return storage;
@@ -127,13 +126,13 @@ static void examine_access(const struct config *config, bool serves, struct prob
 	if (memories && storage && access(path, F_OK) == 0) { /* opened only where there is one */
 		memories_attach(memories, storage);
 		if (!memories_check(memories, problems, &err))
-			problems_add(problems, "%s", err.cause[0] ? err.cause : err.detail);
+			problems_add(problems, "%s", error_why(&err));
 		error_release(&err);
 	}
 	memories_free(memories);
 	free(path);
 	if (storage && !files_check(storage, &err))
-		problems_add(problems, "%s", err.cause[0] ? err.cause : err.detail);
+		problems_add(problems, "%s", error_why(&err));
 	error_release(&err);
 	storage_close(storage);
 	shared_close(shared);

@@ -82,8 +82,8 @@ void services_examine(const struct config *config, const ag_graph *graph, struct
 			problems_warn(problems,
 			    "%s: embeddings: %s; expected a vector of %zu numbers: start the service, or see "
 			    "to base_url, model, dimensions and the key",
-			    config->path ? config->path : "agentgraph.json",
-			    err.cause[0] ? err.cause : err.detail, embedding_dimension(e));
+			    config->path ? config->path : "agentgraph.json", error_why(&err),
+			    embedding_dimension(e));
 		error_release(&err);
 		embedding_free(e);
 		problems_release(&told);

@@ -105,7 +105,7 @@ static void retention_apply(struct retention *r, const struct retention_kind *ki
 			}
 			if (error_is_set(&call.error))
 				log_warning("retention: %s %s: %s", kind->name, ids[i],
-				    call.error.cause[0] ? call.error.cause : call.error.detail);
+				    error_why(&call.error));
 			error_release(&call.error);
 			go_on = retention_pause(r, BETWEEN_MS);
 		}
@@ -127,7 +127,7 @@ static void retention_expire_chunks(struct retention *r)
 	do {
 		if (st->runs->chunks_expire(st, NULL, clock_now(), CHUNKS_STEP, &count, &err))
 			continue;
-		log_warning("retention: kept chunks: %s", err.cause[0] ? err.cause : err.detail);
+		log_warning("retention: kept chunks: %s", error_why(&err));
 		error_release(&err);
 		return;
 	} while (count > 0 && retention_pause(r, BETWEEN_MS));

@@ -115,8 +115,7 @@ struct files *files_open(
 		return NULL;
 	}
 	if (error_is_set(err))
-		log_warning(
-		    "%s; files wait until there is room", err->cause[0] ? err->cause : err->detail);
+		log_warning("%s; files wait until there is room", error_why(err));
 	error_release(err);
 	for (enum store i = 0; i < STORES; i++)
 		if (f->stores[i])

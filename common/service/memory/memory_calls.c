@@ -26,7 +26,7 @@ static bool memory_calls_unavailable(struct call *call)
 	    err->kind != ERR_STORE_UNAVAILABLE)
 		return false;
 	error_set(&new, ERR_STORE_UNAVAILABLE, NULL);
-	error_cause(&new, "%s", err->cause[0] ? err->cause : err->detail);
+	error_cause(&new, "%s", error_why(err));
 	new.status = err->status;
 	error_release(err);
 	error_move(err, &new);

@@ -166,7 +166,7 @@ void embed_content(
 	error_release(&ignored);
 	if (!found && !memory_embed_ask(e, content, out->numbers, &err)) {
 		log_warning("a memory is stored without a vector, which it gets later: %s",
-		    err.cause[0] ? err.cause : err.detail);
+		    error_why(&err));
 		free(out->numbers);
 		out->numbers = NULL;
 	}

@@ -57,7 +57,7 @@ static bool memory_late_work(struct memory_late *late)
 	if (over)
 		round->after = 0;
 	if (!ok)
-		log_debug("vectors: %s", err.cause[0] ? err.cause : err.detail);
+		log_debug("vectors: %s", error_why(&err));
 	if (round->done)
 		log_info("memories that got their vector: %lld", (long long)round->done);
 	round->most = ok && !over ? BATCH : 1; /* one bad text does not hold up the others */

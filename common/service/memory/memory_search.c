@@ -114,8 +114,7 @@ static bool memory_search_nearest(struct finding *f, struct memory_hits *hits)
 		return true;
 	if (f->err->kind != ERR_STORE_UNAVAILABLE)
 		return false;
-	log_warning("hybrid search goes by words alone: %s",
-	    f->err->cause[0] ? f->err->cause : f->err->detail);
+	log_warning("hybrid search goes by words alone: %s", error_why(f->err));
 	error_release(f->err);
 	hits->count = 0;
 	return true;

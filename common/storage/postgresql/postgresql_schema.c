@@ -195,7 +195,7 @@ char *postgresql_look(struct postgresql_server *s, struct error *err)
 	else if (c && why.kind == ERR_TRANSIENT_STORAGE) /* it has gone meanwhile */
 		error_move(err, &why);
 	else if (c)
-		error_set(err, ERR_STORAGE, "%s: %s", where, why.cause[0] ? why.cause : why.detail);
+		error_set(err, ERR_STORAGE, "%s: %s", where, error_why(&why));
 	if (c)
 		postgresql_give_back(s, c);
 	error_release(&why);
