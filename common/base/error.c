@@ -198,6 +198,17 @@ bool error_field(struct error *err, enum error_kind kind, const char *path, cons
 	return error_set(err, kind, "%s", this.detail);
 }
 
+bool error_wrong(struct error *err, const char *path, const char *type, const char *fmt, ...)
+{
+	const char *dot = strchr(path, '.');
+	char says[sizeof(err->detail)];
+	va_list args;
+	va_start(args, fmt);
+	vsnprintf(says, sizeof(says), fmt, args);
+	va_end(args);
+	return error_field(err, ERR_VALIDATION, path, type, "%s %s", dot ? dot + 1 : path, says);
+}
+
 bool error_cause(struct error *err, const char *fmt, ...)
 {
 	va_list args;

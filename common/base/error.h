@@ -105,6 +105,11 @@ bool error_set(struct error *err, enum error_kind kind, const char *fmt, ...)
 bool error_field(struct error *err, enum error_kind kind, const char *path, const char *type,
     const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
+/* The same as ERR_VALIDATION; the text is put behind the place as a client calls it, the path
+ * without its first part: "messages[0].role must be a string". */
+bool error_wrong(struct error *err, const char *path, const char *type, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
 /* What the log should say of it; keeps the first.  Returns false. */
 bool error_cause(struct error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

@@ -301,7 +301,7 @@ static void fields_report_body(const struct field_reader *reader, const char *pa
 	const char *type;
 	char *says = field_body_says(f, fault, &type);
 	char *where = xasprintf("%s.%s", place->at, path);
-	error_field(place->err, ERR_VALIDATION, where, type, "%s %s", strchr(where, '.') + 1, says);
+	error_wrong(place->err, where, type, "%s", says);
 	free(where);
 	free(says);
 }

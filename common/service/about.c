@@ -246,8 +246,8 @@ static struct announced *announced_read(struct call *call, const cJSON *tools)
 	const cJSON *item;
 	int i = 0;
 	if (!cJSON_IsArray(tools)) {
-		error_field(&call->error, ERR_VALIDATION, "body.tools",
-		    tools ? "type_error" : "missing", "tools must be an array");
+		error_wrong(&call->error, "body.tools", tools ? "type_error" : "missing",
+		    "must be an array");
 		return NULL;
 	}
 	size_t size = (size_t)cJSON_GetArraySize(tools) + 1;
@@ -261,8 +261,7 @@ static struct announced *announced_read(struct call *call, const cJSON *tools)
 			fields_read_body(&call->error, at, item,
 			    is_short ? short_rows : announced_rows, &out[i]);
 		else
-			error_field(&call->error, ERR_VALIDATION, at, "type_error",
-			    "tools[%d] must be an object", i);
+			error_wrong(&call->error, at, "type_error", "must be an object");
 		i++;
 	}
 	return error_is_set(&call->error) ? NULL : out;

@@ -156,12 +156,6 @@ static const struct field_row ref_rows[] = {ROW("url", string.kind), ROW("file_i
 
 /* ---- Reading */
 
-const char *path_in_body(const char *path)
-{
-	const char *dot = strchr(path, '.');
-	return dot ? dot + 1 : path;
-}
-
 struct block_place {
 	const char *path;
 	struct error *err;
@@ -175,7 +169,7 @@ static void block_report(const struct field_reader *reader, const char *path,
 	const char *type;
 	char *at = xasprintf("%s.%s", block->path, path), *says = field_body_says(f, fault, &type);
 	(void)found;
-	error_field(block->err, ERR_VALIDATION, at, "type_error", "%s %s", path_in_body(at), says);
+	error_wrong(block->err, at, "type_error", "%s", says);
 	free(at);
 	free(says);
 }
@@ -308,8 +302,8 @@ static cJSON *media_object(
 	if (!s.file_id && !s.url && !s.data) {
 		const struct block_place *place = reader->where;
 		char *at = xasprintf("%s%s%s", place->path, block ? "" : ".", block ? "" : key);
-		ok = error_field(place->err, ERR_VALIDATION, at, "missing",
-		    "%s needs one of file_id, url, data_base64", path_in_body(at));
+		ok = error_wrong(
+		    place->err, at, "missing", "needs one of file_id, url, data_base64");
 		free(at);
 	}
 	cJSON *out = cJSON_CreateObject();
@@ -366,10 +360,9 @@ static const struct block_type *block_type_of(const struct field_reader *reader,
 			return &block_types[i];
 	}
 	char *at = xasprintf("%s.type", place->path);
-	error_field(place->err, ERR_VALIDATION, at, "value_error",
-	    "%s must be one of text, image, audio, video, document, data, tool_call, "
-	    "remote_tool_call, tool_result, reasoning, annotation, error",
-	    path_in_body(at));
+	error_wrong(place->err, at, "value_error",
+	    "must be one of text, image, audio, video, document, data, tool_call, "
+	    "remote_tool_call, tool_result, reasoning, annotation, error");
 	free(at);
 	return NULL;
 }
@@ -379,8 +372,7 @@ cJSON *block_normalise(const cJSON *input, const char *path, struct error *err)
 	struct block_place place = {path, err};
 	const struct field_reader reader = {.report = block_report, .where = &place};
 	if (!cJSON_IsObject(input)) {
-		error_field(err, ERR_VALIDATION, path, "type_error", "%s must be an object",
-		    path_in_body(path));
+		error_wrong(err, path, "type_error", "must be an object");
 		return NULL;
 	}
 	const struct block_type *type = block_type_of(&reader, input);

@@ -252,8 +252,7 @@ static bool message_wrong(
 {
 	char at[PATH_SIZE];
 	snprintf(at, sizeof(at), "%s.%s", r->path, name);
-	return error_field(
-	    r->err, ERR_VALIDATION, at, type, "%s must be %s", path_in_body(at), expected);
+	return error_wrong(r->err, at, type, "must be %s", expected);
 }
 
 static const char *message_read_role(struct reading *r)
@@ -398,8 +397,7 @@ cJSON *message_normalise(const cJSON *input, const char *path, enum message_orig
 	struct reading r = {input, path, origin, err};
 	size_t mistakes = err->mistakes;
 	if (!cJSON_IsObject(input)) {
-		error_field(err, ERR_VALIDATION, path, "type_error", "%s must be an object",
-		    path_in_body(path));
+		error_wrong(err, path, "type_error", "must be an object");
 		return NULL;
 	}
 	char id[1024];

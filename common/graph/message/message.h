@@ -106,7 +106,4 @@ const cJSON *piece_next(struct piece *piece, const char *text, const char **json
  */
 cJSON *block_normalise(const cJSON *input, const char *path, struct error *err);
 
-/* What a client calls a place: the path without its first part ("messages[0].content[1]"). */
-const char *path_in_body(const char *path);
-
 #endif

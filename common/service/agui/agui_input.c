@@ -175,12 +175,11 @@ bool agui_input_read(struct call *call, const cJSON *body, struct agui_input *in
 	in->run.only_new = true;
 	const char *thread = json_str(body, "threadId"), *run = json_str(body, "runId");
 	if (id_blank(thread))
-		error_field(
-		    err, ERR_VALIDATION, "body.threadId", "value_error", "threadId is required");
+		error_wrong(err, "body.threadId", "value_error", "is required");
 	else if (thread_id_check(call, "body.threadId", thread))
 		in->run.thread_id = thread;
 	if (id_blank(run))
-		error_field(err, ERR_VALIDATION, "body.runId", "value_error", "runId is required");
+		error_wrong(err, "body.runId", "value_error", "is required");
 	else if (!id_valid(run))
 		agui_invalid(call, "runId", "value_error",
 		    "must be 1 to 255 characters without control characters");

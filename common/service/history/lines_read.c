@@ -36,8 +36,7 @@ static bool lines_wrong(
 {
 	char at[AT_SIZE];
 	lines_at(l, member, at);
-	return error_field(
-	    err, ERR_VALIDATION, at, "value_error", "%s %s", strchr(at, '.') + 1, says);
+	return error_wrong(err, at, "value_error", "%s", says);
 }
 
 /* A member of a line, or of one of its members. */

@@ -64,8 +64,8 @@ static const struct field_row lg_command_rows[] = {
 
 static bool lg_input_wrong(struct call *call, const char *member, const char *must)
 {
-	return error_field(&call->error, ERR_VALIDATION,
-	    arena_printf(call->arena, "body.%s", member), "value_error", "%s %s", member, must);
+	return error_wrong(
+	    &call->error, arena_printf(call->arena, "body.%s", member), "value_error", "%s", must);
 }
 
 /* ---- modes ---- */

@@ -11,12 +11,6 @@
 
 #define TYPES "human, ai, system, tool"
 
-static bool lg_message_wrong(struct call *call, const char *at, const char *type, const char *must)
-{
-	return error_field(
-	    &call->error, ERR_VALIDATION, at, type, "%s must be %s", strchr(at, '.') + 1, must);
-}
-
 static const char *lg_below(struct call *call, const char *at, const char *name)
 {
 	return arena_printf(call->arena, "%s.%s", at, name);
@@ -81,7 +75,7 @@ static cJSON *lg_read_part(struct call *call, const cJSON *part, const char *at)
 		return block;
 	}
 	if (!cJSON_IsObject(part) || !type) {
-		lg_message_wrong(call, at, "type_error", "an object with a type");
+		error_wrong(&call->error, at, "type_error", "must be an object with a type");
 	} else if (strcmp(type, "text") == 0) {
 		cJSON *block = lg_block("text");
 		json_refer(block, "text", json_get(part, "text"));
@@ -93,8 +87,8 @@ static cJSON *lg_read_part(struct call *call, const cJSON *part, const char *at)
 		return lg_data_block(part, type);
 	} else if (strcmp(type, "tool_use") != 0 && strcmp(type, "tool_call") != 0 &&
 	    strcmp(type, "reasoning") != 0) {
-		lg_message_wrong(call, lg_below(call, at, "type"), "value_error",
-		    "one of text, image_url, image, audio, video, file");
+		error_wrong(&call->error, lg_below(call, at, "type"), "value_error",
+		    "must be one of text, image_url, image, audio, video, file");
 	}
 	return NULL;
 }
@@ -109,8 +103,8 @@ static void lg_read_content(struct call *call, const cJSON *item, const char *at
 		return;
 	}
 	if (!cJSON_IsArray(content)) {
-		lg_message_wrong(call, lg_below(call, at, "content"),
-		    content ? "type_error" : "missing", "a string or an array of parts");
+		error_wrong(&call->error, lg_below(call, at, "content"),
+		    content ? "type_error" : "missing", "must be a string or an array of parts");
 		return;
 	}
 	cJSON_ArrayForEach(part, content) {
@@ -142,7 +136,8 @@ static void lg_read_calls(struct call *call, const cJSON *item, const char *at, 
 	const cJSON *calls = json_opt(item, "tool_calls"), *one;
 	int i = 0;
 	if (calls && !cJSON_IsArray(calls)) {
-		lg_message_wrong(call, lg_below(call, at, "tool_calls"), "type_error", "an array");
+		error_wrong(&call->error, lg_below(call, at, "tool_calls"), "type_error",
+		    "must be an array");
 		return;
 	}
 	cJSON_ArrayForEach(one, calls) {
@@ -151,7 +146,7 @@ static void lg_read_calls(struct call *call, const cJSON *item, const char *at, 
 		if (call->error.mistakes >= ERROR_DETAILS_MAX)
 			return;
 		if (!cJSON_IsObject(one)) {
-			lg_message_wrong(call, where, "type_error", "an object");
+			error_wrong(&call->error, where, "type_error", "must be an object");
 		} else if (fields_read_body(&call->error, where, one, lg_call_rows, &asked)) {
 			cJSON *block = json_append(blocks, lg_block("tool_call"));
 			json_add_str(block, "id", asked.id);
@@ -167,11 +162,11 @@ static void lg_read_result(struct call *call, const cJSON *item, const char *at,
 	const cJSON *id = json_opt(item, "tool_call_id"), *content = json_opt(item, "content");
 	const char *status = json_str(item, "status");
 	if (!cJSON_IsString(id) || !*id->valuestring)
-		lg_message_wrong(call, lg_below(call, at, "tool_call_id"),
-		    id ? "type_error" : "missing", "a string that is not empty");
+		error_wrong(&call->error, lg_below(call, at, "tool_call_id"),
+		    id ? "type_error" : "missing", "must be a string that is not empty");
 	if (!cJSON_IsString(content) && !cJSON_IsArray(content))
-		lg_message_wrong(call, lg_below(call, at, "content"),
-		    content ? "type_error" : "missing", "a string or an array of parts");
+		error_wrong(&call->error, lg_below(call, at, "content"),
+		    content ? "type_error" : "missing", "must be a string or an array of parts");
 	cJSON *block = json_append(blocks, lg_block("tool_result"));
 	json_refer(block, "call_id", id);
 	json_refer(block, "output", content);
@@ -234,14 +229,14 @@ static void lg_read_message(struct call *call, const cJSON *item, const char *at
 		if (message)
 			cJSON_AddItemToArray(out, message);
 		else
-			lg_message_wrong(call, at, "type_error", "an object");
+			error_wrong(&call->error, at, "type_error", "must be an object");
 		return;
 	}
 	const cJSON *inner = lg_unwrap(item, &name);
 	const char *role = lg_role_of(name);
 	if (!role) {
-		lg_message_wrong(call, lg_below(call, at, "type"), name ? "value_error" : "missing",
-		    "one of " TYPES);
+		error_wrong(&call->error, lg_below(call, at, "type"),
+		    name ? "value_error" : "missing", "must be one of " TYPES);
 		return;
 	}
 	cJSON *message = json_append(out, cJSON_CreateObject());

@@ -223,8 +223,8 @@ cJSON *lg_runs_list(struct call *call, const char *thread_id, struct record_quer
 	int statuses = 0;
 	query->status = NULL;
 	if (status && !choice_find(asked, status, &statuses))
-		error_field(&call->error, ERR_VALIDATION, "query.status", "value_error",
-		    "status must be one of pending, running, success, interrupted, error");
+		error_wrong(&call->error, "query.status", "value_error",
+		    "must be one of pending, running, success, interrupted, error");
 	query->statuses = (unsigned)statuses;
 	const cJSON *data = records_of_thread(call, thread_id, query);
 	if (!data)
@@ -256,8 +256,8 @@ bool lg_run_cancel(struct call *call, const char *thread_id, const char *run_id,
 	if (!action || strcmp(action, "interrupt") == 0)
 		return record_stop(call, thread_id, run_id, NULL);
 	if (strcmp(action, "rollback") != 0)
-		return error_field(&call->error, ERR_VALIDATION, "query.action", "value_error",
-		    "action must be one of interrupt, rollback");
+		return error_wrong(&call->error, "query.action", "value_error",
+		    "must be one of interrupt, rollback");
 	if (!record_find(call, thread_id, run_id, &thread, &record))
 		return false;
 	if (record_is_active(&record) &&
@@ -285,8 +285,8 @@ bool lg_runs_cancel(struct call *call, const cJSON *body, const char *action)
 	struct lg_cancel cancel = {0};
 	const cJSON *id;
 	if (fields_read_body(&call->error, "body", body, lg_cancel_rows, &cancel) && cancel.status)
-		error_field(&call->error, ERR_VALIDATION, "body.status", "value_error",
-		    "status is not supported: run_ids names the runs");
+		error_wrong(&call->error, "body.status", "value_error",
+		    "is not supported: run_ids names the runs");
 	lg_list_check(call, "run_ids", cancel.run_ids);
 	cJSON_ArrayForEach(id, cancel.run_ids) {
 		if (error_is_set(&call->error))

@@ -35,8 +35,8 @@ static const struct field_row lg_put_rows[] = {
 
 bool lg_item_wrong(struct call *call, const char *member, const char *must)
 {
-	return error_field(&call->error, ERR_VALIDATION,
-	    arena_printf(call->arena, "body.%s", member), "value_error", "%s %s", member, must);
+	return error_wrong(
+	    &call->error, arena_printf(call->arena, "body.%s", member), "value_error", "%s", must);
 }
 
 bool lg_list_check(struct call *call, const char *member, const cJSON *list)
@@ -255,8 +255,8 @@ cJSON *lg_item_read(struct call *call, const char *name_space, const char *key)
 	if (!memory_configured(call))
 		return NULL;
 	if (!name_space || !key)
-		error_field(&call->error, ERR_VALIDATION, key ? "query.namespace" : "query.key",
-		    "missing", "%s is required", key ? "namespace" : "key");
+		error_wrong(
+		    &call->error, key ? "query.namespace" : "query.key", "missing", "is required");
 	const char *id = error_is_set(&call->error) ? NULL : lg_item_id(call, name_space, key);
 	const cJSON *data = id ? memory_read(call, id, NULL) : NULL;
 	const cJSON *memory = json_get(data, "memory"), *item = lg_item_of(call, memory);

@@ -103,8 +103,8 @@ static const struct field_row lg_thread_rows[] = {
 
 static bool lg_unsupported(struct call *call, const char *name)
 {
-	return error_field(&call->error, ERR_VALIDATION, arena_printf(call->arena, "body.%s", name),
-	    "value_error", "%s is not supported", name);
+	return error_wrong(&call->error, arena_printf(call->arena, "body.%s", name), "value_error",
+	    "is not supported");
 }
 
 /* The body of POST or PATCH thread: the graph's name and id are everywhere, and kept nowhere. */
@@ -117,8 +117,8 @@ static cJSON *lg_thread_edit(struct call *call, const cJSON *body, struct lg_thr
 	if (b->ttl)
 		lg_unsupported(call, "ttl");
 	if (strcmp(b->if_exists, "raise") != 0 && strcmp(b->if_exists, "do_nothing") != 0)
-		error_field(&call->error, ERR_VALIDATION, "body.if_exists", "value_error",
-		    "if_exists must be one of raise, do_nothing");
+		error_wrong(&call->error, "body.if_exists", "value_error",
+		    "must be one of raise, do_nothing");
 	cJSON *edit = arena_json(call->arena, cJSON_CreateObject());
 	if (b->metadata) {
 		cJSON *metadata = cJSON_Duplicate(b->metadata, true);
@@ -192,8 +192,7 @@ cJSON *lg_threads_prune(struct call *call, const cJSON *body)
 	int64_t count = 0;
 	if (fields_read_body(&call->error, "body", body, lg_prune_rows, &prune) && prune.strategy &&
 	    strcmp(prune.strategy, "delete") != 0)
-		error_field(&call->error, ERR_VALIDATION, "body.strategy", "value_error",
-		    "strategy must be delete");
+		error_wrong(&call->error, "body.strategy", "value_error", "must be delete");
 	lg_list_check(call, "thread_ids", prune.thread_ids);
 	cJSON_ArrayForEach(id, prune.thread_ids) {
 		if (error_is_set(&call->error))
@@ -277,11 +276,11 @@ static bool lg_search_label(struct call *call, struct lg_search *s, const cJSON 
 	}
 	const char *at = arena_printf(call->arena, "body.metadata.%s", item->string);
 	if (!text)
-		return error_field(&call->error, ERR_VALIDATION, at, "type_error",
-		    "metadata.%s must be a string, a number or a boolean", item->string);
+		return error_wrong(
+		    &call->error, at, "type_error", "must be a string, a number or a boolean");
 	if (s->query.label_count == LABELS_MAX)
-		return error_field(&call->error, ERR_VALIDATION, "body.metadata", "value_error",
-		    "metadata must be an object of at most %d members", LABELS_MAX);
+		return error_wrong(&call->error, "body.metadata", "value_error",
+		    "must be an object of at most %d members", LABELS_MAX);
 	s->labels[s->query.label_count++] = (struct label){item->string, text};
 	return true;
 }
@@ -295,15 +294,13 @@ static bool lg_search_read(struct call *call, const cJSON *body, struct lg_searc
 	if (!fields_read_body(&call->error, "body", body, lg_search_rows, b))
 		return false;
 	if (b->status && !choice_find(lg_statuses, b->status, &statuses))
-		error_field(&call->error, ERR_VALIDATION, "body.status", "value_error",
-		    "status must be one of idle, busy, interrupted, error");
+		error_wrong(&call->error, "body.status", "value_error",
+		    "must be one of idle, busy, interrupted, error");
 	if (b->sort_by && strcmp(b->sort_by, "updated_at") != 0 &&
 	    strcmp(b->sort_by, "state_updated_at") != 0)
-		error_field(&call->error, ERR_VALIDATION, "body.sort_by", "value_error",
-		    "sort_by must be updated_at");
+		error_wrong(&call->error, "body.sort_by", "value_error", "must be updated_at");
 	if (b->sort_order && strcmp(b->sort_order, "desc") != 0)
-		error_field(&call->error, ERR_VALIDATION, "body.sort_order", "value_error",
-		    "sort_order must be desc");
+		error_wrong(&call->error, "body.sort_order", "value_error", "must be desc");
 	if (b->values && b->values->child)
 		lg_unsupported(call, "values");
 	lg_list_check(call, "ids", b->ids);

@@ -16,8 +16,7 @@ static cJSON *lg_update_body(struct call *call, const cJSON *values)
 	cJSON *state = json_add(body, "state", cJSON_CreateObject());
 	const cJSON *item;
 	if (values && !cJSON_IsObject(values) && !cJSON_IsNull(values)) {
-		error_field(&call->error, ERR_VALIDATION, "body.values", "type_error",
-		    "values must be an object");
+		error_wrong(&call->error, "body.values", "type_error", "must be an object");
 		return NULL;
 	}
 	cJSON_ArrayForEach(item, values) {
@@ -46,8 +45,8 @@ static bool lg_update_place(
 	if (!lg_place_find(call, thread, *checkpoint_id, &place))
 		return false;
 	return !place.is_input ||
-	    error_field(&call->error, ERR_VALIDATION, "body.checkpoint_id", "value_error",
-		"checkpoint_id must be one that stands behind a node");
+	    error_wrong(&call->error, "body.checkpoint_id", "value_error",
+		"must be one that stands behind a node");
 }
 
 cJSON *lg_state_update(struct call *call, const char *thread_id, const cJSON *body)

@@ -87,7 +87,7 @@ static bool memory_request_wrong(
     struct call *call, const char *name, const char *type, const char *expected)
 {
 	const char *where = arena_printf(call->arena, "body.%s", name);
-	return error_field(&call->error, ERR_VALIDATION, where, type, "%s %s", name, expected);
+	return error_wrong(&call->error, where, type, "%s", expected);
 }
 
 /* ---- the parts ---- */
@@ -214,8 +214,8 @@ bool memory_id_check(struct call *call, const char *memory_id)
 	bool utf8 = utf8_valid(memory_id, strlen(memory_id));
 	if (utf8 && !id_blank(memory_id))
 		return true;
-	return error_field(&call->error, ERR_VALIDATION, "path.memory_id", "value_error",
-	    utf8 ? "memory_id is required and cannot be empty" : "memory_id must be valid UTF-8");
+	return error_wrong(&call->error, "path.memory_id", "value_error", "%s",
+	    utf8 ? "is required and cannot be empty" : "must be valid UTF-8");
 }
 
 cJSON *memory_metadata(const cJSON *metadata, const char *category)

@@ -172,17 +172,15 @@ static bool openai_read_tools(
 		if (call->error.mistakes >= ERROR_DETAILS_MAX)
 			return false;
 		if (!cJSON_IsObject(item)) {
-			error_field(&call->error, ERR_VALIDATION, at, "type_error",
-			    "%s must be an object", strchr(at, '.') + 1);
+			error_wrong(&call->error, at, "type_error", "must be an object");
 			continue;
 		}
 		if (!fields_read_body(&call->error, at, item, openai_tool_rows, &tool))
 			continue;
 		const char *inside = arena_printf(call->arena, "%s.function", at);
 		if (strcmp(tool.type, "function") != 0)
-			error_field(&call->error, ERR_VALIDATION,
-			    arena_printf(call->arena, "%s.type", at), "value_error",
-			    "%s.type must be function", strchr(at, '.') + 1);
+			error_wrong(&call->error, arena_printf(call->arena, "%s.type", at),
+			    "value_error", "must be function");
 		else if (fields_read_body(
 			     &call->error, inside, tool.function, openai_function_rows, &tool)) {
 			cJSON *copy = json_append(plain, cJSON_CreateObject());

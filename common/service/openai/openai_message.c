@@ -10,13 +10,6 @@
 #include <string.h>
 #include <strings.h>
 
-/* A mistake at a place below the body. */
-static bool openai_wrong(struct call *call, const char *at, const char *type, const char *must)
-{
-	return error_field(
-	    &call->error, ERR_VALIDATION, at, type, "%s must be %s", strchr(at, '.') + 1, must);
-}
-
 static const char *openai_message_below(struct call *call, const char *at, const char *name)
 {
 	return arena_printf(call->arena, "%s.%s", at, name);
@@ -74,8 +67,8 @@ static cJSON *audio_part(struct call *call, const struct openai_part *part, cons
 {
 	bool mp3 = strcmp(part->format, "mp3") == 0;
 	if (!mp3 && strcmp(part->format, "wav") != 0) {
-		openai_wrong(call, openai_message_below(call, at, "format"), "value_error",
-		    "one of wav, mp3");
+		error_wrong(&call->error, openai_message_below(call, at, "format"), "value_error",
+		    "must be one of wav, mp3");
 		return NULL;
 	}
 	cJSON *block = openai_block("audio");
@@ -91,7 +84,8 @@ static cJSON *file_part(struct call *call, const struct openai_part *part, const
 	const char *mime_type = part->filename ? media_type_of_name(part->filename) : NULL;
 	bool is_url = data && strncasecmp(data, "data:", 5) == 0;
 	if (!data && !part->file_id) {
-		openai_wrong(call, at, "missing", "an object with file_data or file_id");
+		error_wrong(
+		    &call->error, at, "missing", "must be an object with file_data or file_id");
 		return NULL;
 	}
 	if (!mime_type)
@@ -138,22 +132,23 @@ static cJSON *openai_read_part(struct call *call, const cJSON *item, const char 
 {
 	struct openai_part part = {0};
 	if (!cJSON_IsObject(item)) {
-		openai_wrong(call, at, "type_error", "an object");
+		error_wrong(&call->error, at, "type_error", "must be an object");
 		return NULL;
 	}
 	if (!fields_read_body(&call->error, at, item, type_rows, &part))
 		return NULL;
 	const struct part_kind *kind = part_kind_of(part.type, user);
 	if (!kind) {
-		openai_wrong(call, openai_message_below(call, at, "type"), "value_error",
-		    user ? "one of text, image_url, input_audio, file" : "text");
+		error_wrong(&call->error, openai_message_below(call, at, "type"), "value_error",
+		    "must be %s", user ? "one of text, image_url, input_audio, file" : "text");
 		return NULL;
 	}
 	if (kind->nested) {
 		at = openai_message_below(call, at, kind->type);
 		item = json_opt(item, kind->type);
 		if (!cJSON_IsObject(item)) {
-			openai_wrong(call, at, item ? "type_error" : "missing", "an object");
+			error_wrong(
+			    &call->error, at, item ? "type_error" : "missing", "must be an object");
 			return NULL;
 		}
 	}
@@ -174,8 +169,8 @@ static void openai_read_content(
 		cJSON *block = json_append(blocks, openai_block("text"));
 		json_refer(block, "text", content);
 	} else if (!cJSON_IsArray(content) && (content || !may_be_absent)) {
-		openai_wrong(call, openai_message_below(call, at, "content"),
-		    content ? "type_error" : "missing", "a string or an array of parts");
+		error_wrong(&call->error, openai_message_below(call, at, "content"),
+		    content ? "type_error" : "missing", "must be a string or an array of parts");
 	}
 	const cJSON *parts = cJSON_IsArray(content) ? content : NULL;
 	cJSON_ArrayForEach(part, parts) {
@@ -207,7 +202,7 @@ static cJSON *openai_read_call(struct call *call, const cJSON *item, const char 
 {
 	struct openai_call asked = {0};
 	if (!cJSON_IsObject(item)) {
-		openai_wrong(call, at, "type_error", "an object");
+		error_wrong(&call->error, at, "type_error", "must be an object");
 		return NULL;
 	}
 	const char *function = openai_message_below(call, at, "function");
@@ -218,8 +213,8 @@ static cJSON *openai_read_call(struct call *call, const cJSON *item, const char 
 	cJSON *args = json_parse(text, strlen(text), JSON_REQUEST_DEPTH, NULL);
 	if (!cJSON_IsObject(args)) {
 		cJSON_Delete(args);
-		openai_wrong(call, openai_message_below(call, function, "arguments"), "value_error",
-		    "a JSON object as text");
+		error_wrong(&call->error, openai_message_below(call, function, "arguments"),
+		    "value_error", "must be a JSON object as text");
 		return NULL;
 	}
 	cJSON *block = openai_block("remote_tool_call");
@@ -234,8 +229,8 @@ static void openai_read_calls(struct call *call, const cJSON *item, const char *
 	const cJSON *calls = json_opt(item, "tool_calls"), *one;
 	int i = 0;
 	if (calls && !cJSON_IsArray(calls)) {
-		openai_wrong(
-		    call, openai_message_below(call, at, "tool_calls"), "type_error", "an array");
+		error_wrong(&call->error, openai_message_below(call, at, "tool_calls"),
+		    "type_error", "must be an array");
 		return;
 	}
 	cJSON_ArrayForEach(one, calls) {
@@ -256,8 +251,8 @@ static void openai_read_result(struct call *call, const cJSON *item, const char 
 	cJSON *said = cJSON_CreateObject();
 	cJSON *parts = cJSON_AddArrayToObject(said, "content");
 	if (!cJSON_IsString(id) || !*id->valuestring)
-		openai_wrong(call, openai_message_below(call, at, "tool_call_id"),
-		    id ? "type_error" : "missing", "a string that is not empty");
+		error_wrong(&call->error, openai_message_below(call, at, "tool_call_id"),
+		    id ? "type_error" : "missing", "must be a string that is not empty");
 	openai_read_content(call, item, at, false, parts);
 	message_text(said, &text);
 	cJSON *block = json_append(blocks, openai_block("tool_result"));
@@ -276,18 +271,18 @@ static const char *openai_role(struct call *call, const cJSON *item, const char 
 {
 	const cJSON *role = json_opt(item, "role");
 	if (!cJSON_IsObject(item)) {
-		openai_wrong(call, at, "type_error", "an object");
+		error_wrong(&call->error, at, "type_error", "must be an object");
 		return NULL;
 	}
 	for (size_t i = 0; i < sizeof(openai_roles) / sizeof(openai_roles[0]); i++) {
 		if (cJSON_IsString(role) && strcmp(role->valuestring, openai_roles[i][0]) == 0)
 			return openai_roles[i][1];
 	}
-	openai_wrong(call, openai_message_below(call, at, "role"),
+	error_wrong(&call->error, openai_message_below(call, at, "role"),
 	    !role                      ? "missing"
 		: cJSON_IsString(role) ? "value_error"
 				       : "type_error",
-	    "one of system, developer, user, assistant, tool");
+	    "must be one of system, developer, user, assistant, tool");
 	return NULL;
 }
 
@@ -397,6 +392,6 @@ bool openai_messages_answer(struct call *call, const cJSON *messages)
 		must = "followed by an answer to each of its tool_calls";
 	}
 	return !must ||
-	    openai_wrong(
-		call, arena_printf(call->arena, "body.messages[%d]", i), "value_error", must);
+	    error_wrong(&call->error, arena_printf(call->arena, "body.messages[%d]", i),
+		"value_error", "must be %s", must);
 }

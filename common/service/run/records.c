@@ -399,8 +399,8 @@ static bool records_read_status(struct call *call, const char *status, unsigned 
 			*statuses |= 1U << s;
 	if (*statuses)
 		return true;
-	return error_field(&call->error, ERR_VALIDATION, "query.status", "value_error",
-	    "status must be one of queued, running, completed, interrupted, stopped, error");
+	return error_wrong(&call->error, "query.status", "value_error",
+	    "must be one of queued, running, completed, interrupted, stopped, error");
 }
 
 /* What could not be read is in the error already. */

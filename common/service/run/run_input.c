@@ -78,8 +78,8 @@ static void read_message(
 	in->given_id[i] = cJSON_IsString(id) ? strcmp(id->valuestring, message_id(message)) == 0
 					     : json_is_number(id);
 	if (message_has_calls(message))
-		error_field(&call->error, ERR_VALIDATION, at, "value_error",
-		    "%s[%d] carries a tool call; only the model may request tools", key, i);
+		error_wrong(&call->error, at, "value_error",
+		    "carries a tool call; only the model may request tools");
 }
 
 static void run_input_read_messages(
@@ -90,8 +90,8 @@ static void run_input_read_messages(
 	in->messages = arena_json(call->arena, cJSON_CreateArray());
 	in->given_id = arena_alloc(call->arena, (size_t)count + 1);
 	if (messages && !cJSON_IsArray(messages)) {
-		error_field(&call->error, ERR_VALIDATION, arena_printf(call->arena, "body.%s", key),
-		    "type_error", "%s must be an array", key);
+		error_wrong(&call->error, arena_printf(call->arena, "body.%s", key), "type_error",
+		    "must be an array");
 		return;
 	}
 	if (count == 0 && !in->has_resume && !in->checkpoint_id)
@@ -113,8 +113,7 @@ static void check_initial_state(struct call *call, const struct run_input *in)
 		if (!field || graph_field_accepts(field, item))
 			continue;
 		const char *at = arena_printf(call->arena, "body.initial_state.%s", field->name);
-		error_field(&call->error, ERR_VALIDATION, at, "type_error",
-		    "initial_state.%s must be of type %s", field->name, field->type);
+		error_wrong(&call->error, at, "type_error", "must be of type %s", field->type);
 	}
 }
 

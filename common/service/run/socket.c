@@ -157,8 +157,7 @@ static bool are_results(struct call *call, const cJSON *messages)
 	cJSON_ArrayForEach(message, messages) {
 		const char *at = arena_printf(call->arena, "body." RESULTS "[%d].role", i);
 		if (!message_is(message, "tool"))
-			error_field(&call->error, ERR_VALIDATION, at, "value_error",
-			    RESULTS "[%d].role must be tool", i);
+			error_wrong(&call->error, at, "value_error", "must be tool");
 		i++;
 	}
 	return !error_is_set(&call->error);

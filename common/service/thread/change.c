@@ -18,8 +18,7 @@ bool config_check(struct call *call, const cJSON *body)
 	const cJSON *config = json_opt(body, "config");
 	if (!config || cJSON_IsObject(config))
 		return true;
-	return error_field(
-	    &call->error, ERR_VALIDATION, "body.config", "type_error", "config must be an object");
+	return error_wrong(&call->error, "body.config", "type_error", "must be an object");
 }
 
 bool change_check(struct call *call, const char *thread_id, const cJSON *body)

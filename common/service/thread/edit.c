@@ -38,10 +38,9 @@ static bool edit_read(struct call *call, const cJSON *body, struct edit *edit)
 	fields_read_body(&call->error, "body", body, edit_rows, edit);
 	cJSON_ArrayForEach(item, edit->metadata) {
 		if (strcmp(item->string, THREAD_RESUMPTION_HANDLE) == 0)
-			error_field(&call->error, ERR_VALIDATION,
+			error_wrong(&call->error,
 			    arena_printf(call->arena, "body.metadata.%s", item->string),
-			    "value_error", "metadata.%s is kept by the server and cannot be set",
-			    item->string);
+			    "value_error", "is kept by the server and cannot be set");
 	}
 	return !error_is_set(&call->error);
 }
@@ -58,8 +57,7 @@ static bool edit_apply(struct call *call, const struct edit *edit, struct thread
 	thread->metadata_json = arena_print(call->arena, metadata);
 	cJSON_Delete(metadata);
 	return strlen(thread->metadata_json) <= EDIT_METADATA_MAX ||
-	    error_field(&call->error, ERR_VALIDATION, "body.metadata", "value_error",
-		"metadata must be " EXPECTED_METADATA);
+	    error_wrong(&call->error, "body.metadata", "value_error", "must be " EXPECTED_METADATA);
 }
 
 static cJSON *edit_create(struct call *call, const cJSON *body, enum checkpoint_source checkpoint)

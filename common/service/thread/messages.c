@@ -210,8 +210,8 @@ static bool metadata_fits(struct call *call, const cJSON *messages, const cJSON 
 	cJSON_free(text);
 	if (size * count <= most)
 		return true;
-	return error_field(&call->error, ERR_VALIDATION, "body.metadata", "value_error",
-	    "metadata must not exceed %" PRId64 " bytes in all messages together", most);
+	return error_wrong(&call->error, "body.metadata", "value_error",
+	    "must not exceed %" PRId64 " bytes in all messages together", most);
 }
 
 struct messages_body {

@@ -19,9 +19,8 @@ static void page_read_member(struct call *call, const char *name, const char *te
 	if (digits && !text[sign + digits])
 		*value = strtoll(text, NULL, 10);
 	else
-		error_field(&call->error, ERR_VALIDATION,
-		    arena_printf(call->arena, "query.%s", name), "type_error",
-		    "%s must be an integer", name);
+		error_wrong(&call->error, arena_printf(call->arena, "query.%s", name), "type_error",
+		    "must be an integer");
 }
 
 bool page_read(struct call *call, const struct list_query *query, struct page *page)
@@ -30,11 +29,9 @@ bool page_read(struct call *call, const struct list_query *query, struct page *p
 	page_read_member(call, "offset", query->offset, &page->offset);
 	page_read_member(call, "limit", query->limit, &page->limit);
 	if (page->limit <= 0)
-		error_field(&call->error, ERR_VALIDATION, "query.limit", "value_error",
-		    "limit must be > 0");
+		error_wrong(&call->error, "query.limit", "value_error", "must be > 0");
 	if (page->offset < 0)
-		error_field(&call->error, ERR_VALIDATION, "query.offset", "value_error",
-		    "offset must be >= 0");
+		error_wrong(&call->error, "query.offset", "value_error", "must be >= 0");
 	if (page->limit > MOST)
 		page->limit = MOST;
 	return !error_is_set(&call->error);

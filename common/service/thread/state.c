@@ -44,8 +44,7 @@ struct update {
 static bool wrong_type(struct call *call, const char *name, const char *expected)
 {
 	const char *where = arena_printf(call->arena, "body.state.%s", name);
-	return error_field(&call->error, ERR_VALIDATION, where, "type_error", "state.%s must be %s",
-	    name, expected);
+	return error_wrong(&call->error, where, "type_error", "must be %s", expected);
 }
 
 /* What is wrong with a member, apart from the thread as it is; its value where it is a fixed one.
@@ -82,8 +81,8 @@ static bool update_read(struct update *u, const char *thread_id, const cJSON *bo
 	bool ok = change_check(u->call, thread_id, body);
 	u->state = json_opt(body, "state");
 	if (!cJSON_IsObject(u->state))
-		return error_field(&u->call->error, ERR_VALIDATION, "body.state",
-		    u->state ? "type_error" : "missing", "state is required and must be an object");
+		return error_wrong(&u->call->error, "body.state",
+		    u->state ? "type_error" : "missing", "is required and must be an object");
 	u->ignored = arena_json(u->call->arena, cJSON_CreateArray());
 	cJSON_ArrayForEach(item, u->state)
 		ok = thread_state_read_member(u, item) && ok;

@@ -79,8 +79,8 @@ static bool threads_read_status(struct call *call, const char *name, unsigned *s
 		if (strcmp(name, run_status_name(s)) == 0)
 			*status = 1U << s;
 	return !name || *status ||
-	    error_field(&call->error, ERR_VALIDATION, "query.status", "value_error",
-		"status must be one of idle, running, interrupted, completed, error, stopped");
+	    error_wrong(&call->error, "query.status", "value_error",
+		"must be one of idle, running, interrupted, completed, error, stopped");
 }
 
 /* Walks those that are asked for. */

@@ -18,8 +18,8 @@ static bool lg_follow_read_id(struct call *call, const char *text, struct lg_fol
 	if (!text || strcmp(text, "-1") == 0)
 		return true;
 	if (!*text || text[strspn(text, "0123456789")])
-		return error_field(&call->error, ERR_VALIDATION, "header.Last-Event-ID",
-		    "value_error", "Last-Event-ID must be the id of an event, or -1");
+		return error_wrong(&call->error, "header.Last-Event-ID", "value_error",
+		    "must be the id of an event, or -1");
 	int64_t id = strtoll(text, NULL, 10);
 	if (id < LG_EVENTS_MOST)
 		return true;

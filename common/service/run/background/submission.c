@@ -54,8 +54,7 @@ static bool submission_read(struct submission *s, const cJSON *body)
 	fields_read_body(err, "body", body, submission_rows, s);
 	char *text = s->metadata ? json_print(s->metadata) : NULL;
 	if (text && strlen(text) > METADATA_MAX)
-		error_field(err, ERR_VALIDATION, "body.metadata", "value_error",
-		    "metadata must be " EXPECTED_METADATA);
+		error_wrong(err, "body.metadata", "value_error", "must be " EXPECTED_METADATA);
 	s->job.metadata_json = text ? text : "{}";
 	if (text)
 		arena_defer(s->call->arena, cJSON_free, text);

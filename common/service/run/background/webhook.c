@@ -84,8 +84,8 @@ bool webhook_allows(const struct string_list *prefixes, const char *url)
 bool webhook_check(struct call *call, const char *url)
 {
 	return webhook_allows(&call->service->config->runs_webhooks, url) ||
-	    error_field(&call->error, ERR_VALIDATION, "body.webhook", "value_error",
-		"webhook must begin with one of the configured addresses");
+	    error_wrong(&call->error, "body.webhook", "value_error",
+		"must begin with one of the configured addresses");
 }
 
 /* ---- what is sent ---- */

@@ -64,6 +64,5 @@ bool run_wait_read(struct call *call, const char *text, double *seconds)
 	char *end = NULL;
 	*seconds = text ? strtod(text, &end) : 0;
 	return !text || (digits && !text[digits] && !*end && *seconds <= LONGEST_WAIT) ||
-	    error_field(&call->error, ERR_VALIDATION, "query.wait", "value_error",
-		"wait must be between 0 and 300");
+	    error_wrong(&call->error, "query.wait", "value_error", "must be between 0 and 300");
 }
