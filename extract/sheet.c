@@ -15,7 +15,7 @@
 struct strings {
 	struct buf text; /* one behind the other */
 	size_t *ends;
-	size_t count, size;
+	size_t count;
 };
 
 /* Text lies in t, but that in rPh says how the other is pronounced. */
@@ -40,10 +40,7 @@ static void string_end(void *arg, const char *name)
 	s->in_phonetic -= xml_is(name, "rPh");
 	if (!xml_is(name, "si"))
 		return;
-	if (strings->count == strings->size) {
-		strings->size = strings->size ? 2 * strings->size : 256;
-		strings->ends = xrealloc(strings->ends, strings->size * sizeof(*strings->ends));
-	}
+	strings->ends = xgrow(strings->ends, strings->count, sizeof(*strings->ends));
 	strings->ends[strings->count++] = strings->text.len;
 }
 

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 
 #include <cjson/cJSON.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +46,12 @@ void *xrealloc(void *p, size_t size)
 	if (!p)
 		memory_exhausted();
 	return p;
+}
+
+void *xgrow(void *items, size_t count, size_t item_size)
+{
+	bool has_room = (count & (count - 1)) != 0;
+	return has_room ? items : xrealloc(items, (count ? 2 * count : 1) * item_size);
 }
 
 char *xstrdup(const char *s)

@@ -21,6 +21,12 @@ void *xcalloc(size_t count, size_t size) __attribute__((malloc, returns_nonnull)
 /* p at its new size, in the place of p; bytes beyond the old size are uninitialised. */
 void *xrealloc(void *p, size_t size) __attribute__((returns_nonnull));
 
+/*
+ * The items of an array that has count of them, at first NULL, with room for one more; its room
+ * doubles, and is known from count alone, so that it may grow by this only.
+ */
+void *xgrow(void *items, size_t count, size_t item_size);
+
 /* Copies; NULL stays NULL.  xstrndup copies at most n bytes. */
 char *xstrdup(const char *s);
 char *xstrndup(const char *s, size_t n);

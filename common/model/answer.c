@@ -57,8 +57,7 @@ struct chat_part *chat_answer_part_new(
 		chat_answer_fault(a, false, "wrote more than %d blocks", MAX_PARTS);
 		return &a->parts[a->count - 1];
 	}
-	if ((a->count & (a->count + 1)) == 0)
-		a->parts = xrealloc(a->parts, (a->count * 2 + 1) * sizeof(*a->parts));
+	a->parts = xgrow(a->parts, a->count, sizeof(*a->parts));
 	a->parts[a->count] = (struct chat_part){.kind = kind, .index = index};
 	return &a->parts[a->count++];
 }

@@ -165,9 +165,7 @@ static void media_list_blocks(struct chat_media_list *list, const struct chat_bu
 		for (size_t j = 0; sent && j < turn->count; j++) {
 			if (!chat_block_is_media(turn->blocks[j]))
 				continue;
-			if ((list->count & (list->count + 1)) == 0)
-				list->items = xrealloc(
-				    list->items, (list->count * 2 + 1) * sizeof(*list->items));
+			list->items = xgrow(list->items, list->count, sizeof(*list->items));
 			list->items[list->count++] = (struct media_item){.block = turn->blocks[j]};
 		}
 	}

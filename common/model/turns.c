@@ -26,17 +26,14 @@ bool chat_block_is_media(const cJSON *block)
 
 static struct chat_turn *turns_add_turn(struct chat_turns *turns, enum chat_role role)
 {
-	if ((turns->count & (turns->count + 1)) == 0)
-		turns->items =
-		    xrealloc(turns->items, (turns->count * 2 + 1) * sizeof(*turns->items));
+	turns->items = xgrow(turns->items, turns->count, sizeof(*turns->items));
 	turns->items[turns->count] = (struct chat_turn){.role = role};
 	return &turns->items[turns->count++];
 }
 
 static void turns_add_block(struct chat_turn *turn, const cJSON *block)
 {
-	if ((turn->count & (turn->count + 1)) == 0)
-		turn->blocks = xrealloc(turn->blocks, (turn->count * 2 + 1) * sizeof(cJSON *));
+	turn->blocks = xgrow(turn->blocks, turn->count, sizeof(cJSON *));
 	turn->blocks[turn->count++] = block;
 }
 
@@ -77,9 +74,8 @@ static void results_init(struct results *results, const cJSON *messages)
 			size_t place = results->count;
 			if (!id || (!is_call && !chat_block_is(block, "tool_result")))
 				continue;
-			if ((place & (place + 1)) == 0)
-				results->items = xrealloc(
-				    results->items, (place * 2 + 1) * sizeof(*results->items));
+			results->items =
+			    xgrow(results->items, results->count, sizeof(*results->items));
 			results->items[results->count++] =
 			    (struct result){id, at, place, is_call ? NULL : block, 0};
 		}

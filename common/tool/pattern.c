@@ -18,7 +18,6 @@
 struct reader {
 	const char *p;
 	struct pattern *pattern;
-	size_t step_room, class_room;
 	size_t parts;
 	int groups; /* open ones */
 	enum pattern_fault fault;
@@ -127,10 +126,7 @@ static bool take_escape(struct reader *r, uint32_t *c)
 static struct step *step_insert(struct reader *r, size_t at, enum step_kind kind)
 {
 	struct pattern *p = r->pattern;
-	if (p->count == r->step_room) {
-		r->step_room = r->step_room ? 2 * r->step_room : 32;
-		p->steps = xrealloc(p->steps, r->step_room * sizeof(*p->steps));
-	}
+	p->steps = xgrow(p->steps, p->count, sizeof(*p->steps));
 	memmove(&p->steps[at + 1], &p->steps[at], (p->count - at) * sizeof(*p->steps));
 	p->count++;
 	p->steps[at] = (struct step){.kind = kind};
@@ -231,10 +227,7 @@ static void class_finish(struct reader *r, struct draft *draft)
 {
 	struct pattern *p = r->pattern;
 	uint32_t next = 0;
-	if (p->class_count == r->class_room) {
-		r->class_room = r->class_room ? 2 * r->class_room : 8;
-		p->classes = xrealloc(p->classes, r->class_room * sizeof(*p->classes));
-	}
+	p->classes = xgrow(p->classes, p->class_count, sizeof(*p->classes));
 	step_add(r, STEP_CLASS)->class = p->class_count;
 	struct class *class = &p->classes[p->class_count++];
 	draft_join(draft);

@@ -412,9 +412,7 @@ static struct subschema *subschema_new(struct compiler *c, const cJSON *json)
 	struct subschema *s = xcalloc(1, sizeof(*s));
 	s->json = json;
 	s->never = cJSON_IsFalse(json);
-	if ((schema->count & (schema->count - 1)) == 0)
-		schema->all = xrealloc(
-		    schema->all, (schema->count ? 2 * schema->count : 1) * sizeof(*schema->all));
+	schema->all = xgrow(schema->all, schema->count, sizeof(*schema->all));
 	schema->all[schema->count++] = s;
 	return s;
 }

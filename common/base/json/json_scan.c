@@ -133,10 +133,7 @@ static bool note_number(struct json_scan *s, const char *from)
 	free(text);
 	if (isinf(value)) /* by an exponent, or by hundreds of digits */
 		return json_scan_fail(s, JSON_RANGE);
-	if (s->noted_count == s->noted_size) {
-		s->noted_size = s->noted_size ? s->noted_size * 2 : 16;
-		s->noted = xrealloc(s->noted, s->noted_size * sizeof(*s->noted));
-	}
+	s->noted = xgrow(s->noted, s->noted_count, sizeof(*s->noted));
 	s->noted[s->noted_count++] = (struct json_noted){
 	    .ordinal = s->numbers, .offset = (size_t)(from - s->text), .len = len};
 	s->oversized |= len > JSON_CJSON_NUMBER;

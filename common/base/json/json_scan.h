@@ -27,7 +27,7 @@ struct json_scan {
 	unsigned depth, max_depth;
 	size_t numbers; /* seen so far */
 	struct json_noted *noted;
-	size_t noted_count, noted_size;
+	size_t noted_count;
 	bool oversized; /* one of them is too long for cJSON */
 	char open[JSON_DEPTH_LIMIT];
 };

@@ -81,9 +81,7 @@ static void window_note_calls(struct calls *calls, const cJSON *message, size_t 
 		const char *id = json_str(block, "id");
 		if (!block_is_call(block) || !id)
 			continue;
-		if ((calls->count & (calls->count + 1)) == 0)
-			calls->items =
-			    xrealloc(calls->items, (calls->count * 2 + 1) * sizeof(*calls->items));
+		calls->items = xgrow(calls->items, calls->count, sizeof(*calls->items));
 		calls->items[calls->count++] = (struct call){id, at};
 	}
 }

@@ -17,10 +17,7 @@
 const struct eval_case *eval_cases_add(
     struct eval_cases *cases, const cJSON *result, struct arena *arena)
 {
-	if (cases->count == cases->size) {
-		cases->size = cases->size ? cases->size * 2 : 32;
-		cases->items = xrealloc(cases->items, cases->size * sizeof(*cases->items));
-	}
+	cases->items = xgrow(cases->items, cases->count, sizeof(*cases->items));
 	struct eval_case *c = &cases->items[cases->count++];
 	c->id = arena_strdup(arena, eval_text(result, "eval_id"));
 	c->name = arena_strdup(arena, eval_text(result, "name"));

@@ -25,7 +25,7 @@ struct eval_case {
 /* The cases of one run, in file order. */
 struct eval_cases {
 	struct eval_case *items; /* malloc'd; texts live in the arena */
-	size_t count, size;
+	size_t count;
 };
 
 /* Adds what result, an element of results[], says. */

@@ -36,7 +36,7 @@ struct entry {
 
 struct entries {
 	struct entry *items; /* sorted by file */
-	size_t count, size;
+	size_t count;
 };
 
 struct eval_cache {
@@ -127,10 +127,7 @@ static void eval_reports_look(struct entries *found, DIR *dir)
 		if (fstatat(dirfd(dir), d->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
 		    !eval_file_counts(d->d_name, &st))
 			continue;
-		if (found->count == found->size) {
-			found->size = found->size ? found->size * 2 : 64;
-			found->items = xrealloc(found->items, found->size * sizeof(*found->items));
-		}
+		found->items = xgrow(found->items, found->count, sizeof(*found->items));
 		found->items[found->count++] =
 		    (struct entry){.file = xstrdup(d->d_name), .stat = st};
 	}

@@ -78,7 +78,7 @@ cJSON *evals_list(struct call *call)
 
 struct numbers {
 	double *items;
-	size_t count, size;
+	size_t count;
 };
 
 static int compare_numbers(const void *a, const void *b)
@@ -93,11 +93,7 @@ static void take_thresholds(struct numbers *thresholds, const cJSON *result)
 	for (const cJSON *c = eval_first(result, "criterion_results"); c; c = c->next) {
 		if (!json_is_number(json_get(c, "threshold")))
 			continue;
-		if (thresholds->count == thresholds->size) {
-			thresholds->size = thresholds->size ? thresholds->size * 2 : 32;
-			thresholds->items =
-			    xrealloc(thresholds->items, thresholds->size * sizeof(double));
-		}
+		thresholds->items = xgrow(thresholds->items, thresholds->count, sizeof(double));
 		thresholds->items[thresholds->count++] = eval_number(c, "threshold");
 	}
 }

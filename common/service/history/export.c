@@ -89,9 +89,7 @@ static bool export_note_checkpoint(void *arg, const struct checkpoint *checkpoin
 	const struct thread_view *view = &checkpoint->thread.view;
 	if (view->until > e->thread.view.last || view->after > e->thread.view.last)
 		return true; /* it came later */
-	if ((e->count & (e->count - 1)) == 0)
-		e->numbers =
-		    xrealloc(e->numbers, (e->count ? e->count * 2 : 1) * sizeof(*e->numbers));
+	e->numbers = xgrow(e->numbers, e->count, sizeof(*e->numbers));
 	e->numbers[e->count++] = checkpoint->number;
 	return true;
 }
@@ -126,8 +124,7 @@ static bool export_note_run(void *arg, const struct run_record *record)
 	struct run_record *r;
 	if (record->status == RUN_QUEUED || record->after > last)
 		return true;
-	if ((e->count & (e->count - 1)) == 0)
-		e->runs = xrealloc(e->runs, (e->count ? e->count * 2 : 1) * sizeof(*e->runs));
+	e->runs = xgrow(e->runs, e->count, sizeof(*e->runs));
 	r = &e->runs[e->count++];
 	*r = *record;
 	r->run_id = arena_strdup(e->texts, r->run_id);

@@ -69,8 +69,7 @@ struct trim_marks {
 
 static void trim_mark(struct trim_marks *m, int64_t place)
 {
-	if ((m->count & (m->count - 1)) == 0)
-		m->places = xrealloc(m->places, (m->count ? m->count * 2 : 1) * sizeof(*m->places));
+	m->places = xgrow(m->places, m->count, sizeof(*m->places));
 	m->places[m->count++] = place;
 }
 

@@ -52,10 +52,7 @@ static void told_add_whole(struct told_reading *r, const char *id)
 {
 	struct told *told = &r->told;
 	struct told_pieces **at = told_find(told, id);
-	if (told->count == told->size) {
-		told->size = told->size ? 2 * told->size : 16;
-		told->ids = xrealloc(told->ids, told->size * sizeof(*told->ids));
-	}
+	told->ids = xgrow(told->ids, told->count, sizeof(*told->ids));
 	told->ids[told->count++] = arena_strdup(r->arena, id);
 	if (*at) {
 		buf_release(&(*at)->text);

@@ -11,7 +11,7 @@ struct told_pieces;
 
 struct told {
 	const char **ids; /* of messages that were told whole, in order */
-	size_t count, size;
+	size_t count;
 	struct told_pieces *pieces; /* of those that were not */
 	cJSON *last;                /* chunk, without its state; NULL: there is none */
 	int64_t seq;                /* its number, or of one that was forgotten behind it; or 0 */

@@ -27,8 +27,7 @@ struct stops {
 
 static void stops_add(struct stops *s, struct stop stop)
 {
-	if ((s->count & (s->count - 1)) == 0)
-		s->all = xrealloc(s->all, (s->count ? s->count * 2 : 1) * sizeof(*s->all));
+	s->all = xgrow(s->all, s->count, sizeof(*s->all));
 	s->all[s->count++] = stop;
 }
 

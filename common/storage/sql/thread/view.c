@@ -32,8 +32,7 @@ static void view_add(
 {
 	if (until <= after)
 		return;
-	if ((*count & (*count - 1)) == 0)
-		*ranges = xrealloc(*ranges, (*count ? *count * 2 : 1) * sizeof(**ranges));
+	*ranges = xgrow(*ranges, *count, sizeof(**ranges));
 	(*ranges)[(*count)++] = (struct view_range){after, until, second};
 }
 
