@@ -304,16 +304,16 @@ static void workers_pass_turn(struct workers *workers)
  * first, again and again: who has taken a connection goes to the end of the queue.  So they take
  * turns, and one that is stopped, or whose threads are all busy, is passed over.
  */
-static void leave_queue(struct workers *workers)
+static void workers_leave_queue(struct workers *workers)
 {
 	if (workers->queued)
 		epoll_ctl(workers->epoll, EPOLL_CTL_DEL, workers->listener, NULL);
 	workers->queued = false;
 }
 
-static void queue_again(struct workers *workers)
+static void workers_queue_again(struct workers *workers)
 {
-	leave_queue(workers);
+	workers_leave_queue(workers);
 	workers->queued = workers_watch(workers, workers->listener, EPOLLIN | EPOLLEXCLUSIVE);
 }
 
@@ -323,7 +323,7 @@ static void queue_again(struct workers *workers)
  * told it alone of a connection that waits.  When this process is ahead of others, they get some
  * time for what comes; then it looks all the same, for they may be slow.
  */
-static int next_connection(
+static int workers_next(
     struct workers *workers, struct acceptor *self, bool *last, struct slow **slow)
 {
 	struct epoll_event event;
@@ -337,11 +337,11 @@ static int next_connection(
 		balance_waits(&workers->balance, *last ? 0 : now);
 		bool ahead = !*last && balance_ahead(&workers->balance, now);
 		if (ahead) {
-			leave_queue(workers);
+			workers_leave_queue(workers);
 			epoll_wait(workers->epoll, &event, 1, back);
 			back = back < STAND_BACK_MOST_MS ? back * 2 : back;
 		} else if (!workers->queued && !*last)
-			queue_again(workers);
+			workers_queue_again(workers);
 		pthread_mutex_lock(&workers->lock);
 		*slow = slow_next(workers);
 		pthread_mutex_unlock(&workers->lock);
@@ -361,9 +361,9 @@ static int next_connection(
 	if (fd >= 0) /* a request whose body was waited for is counted since then */
 		balance_count(&workers->balance, 1);
 	if (*last)
-		leave_queue(workers);
+		workers_leave_queue(workers);
 	else if (waited)
-		queue_again(workers);
+		workers_queue_again(workers);
 	workers_pass_turn(workers);
 	return fd;
 }
@@ -373,7 +373,7 @@ static int next_connection(
  * wake another thread for it costs more than a tenth of what a small request does.  Where there is
  * nothing else to do others are as near, and processes keep to their order.
  */
-static int waiting_connection(struct workers *workers)
+static int workers_waiting(struct workers *workers)
 {
 	if (!balance_busy(&workers->balance))
 		return -1;
@@ -422,8 +422,8 @@ static void *workers_work(void *arg)
 	sem_init(&self.turn, 0, 0);
 	FCGX_InitRequest(&request, -1, 0);
 	while (!last) {
-		fd = next_connection(workers, &self, &last, &slow);
-		for (; fd >= 0 || slow; fd = waiting_connection(workers), slow = NULL) {
+		fd = workers_next(workers, &self, &last, &slow);
+		for (; fd >= 0 || slow; fd = workers_waiting(workers), slow = NULL) {
 			if (slow)
 				slow_answer(workers, slow, &buffers);
 			else
@@ -441,7 +441,7 @@ static void *workers_work(void *arg)
 	return NULL;
 }
 
-static bool open_descriptors(struct workers *workers, struct error *err)
+static bool workers_open(struct workers *workers, struct error *err)
 {
 	workers->epoll = epoll_create1(EPOLL_CLOEXEC);
 	workers->wake = eventfd(0, EFD_CLOEXEC);
@@ -450,14 +450,14 @@ static bool open_descriptors(struct workers *workers, struct error *err)
 	if (workers->epoll >= 0 && workers->wake >= 0 && workers->done >= 0 &&
 	    workers->ready >= 0 && workers_watch(workers, workers->wake, EPOLLIN) &&
 	    workers_watch(workers, workers->ready, EPOLLIN)) {
-		queue_again(workers);
+		workers_queue_again(workers);
 		if (workers->queued)
 			return true;
 	}
 	return error_set(err, ERR_INTERNAL, "cannot wait for connections: %s", strerror(errno));
 }
 
-static bool start_threads(struct workers *workers, struct error *err)
+static bool workers_start_threads(struct workers *workers, struct error *err)
 {
 	pthread_attr_t attr;
 	int failure = 0;
@@ -501,9 +501,9 @@ struct workers *workers_start(
 		error_set(err, ERR_INTERNAL, "cannot initialise libfcgi");
 	/* Workers that did not all start are never freed: some may run.  The process
 	 * ends. */
-	if (error_is_set(err) || !open_descriptors(workers, err) ||
+	if (error_is_set(err) || !workers_open(workers, err) ||
 	    !(workers->intake = intake_start(slow_over, workers, err)) ||
-	    !start_threads(workers, err))
+	    !workers_start_threads(workers, err))
 		return NULL;
 	return workers;
 }
