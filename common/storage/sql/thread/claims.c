@@ -89,12 +89,13 @@ static enum claim_result claim_try_thread(
 	return taken ? CLAIM_TAKEN : CLAIM_BUSY;
 }
 
-static bool claim_disown(
-    struct engine *e, const char *thread_id, int64_t process, struct error *err)
+/* What a process says of a thread that it names. */
+static bool claim_say(
+    struct engine *e, enum sql_id id, const char *thread_id, int64_t process, struct error *err)
 {
 	struct query q;
 
-	pool_query(e->pool, &q, SQL_CLAIM_DISOWN, err);
+	pool_query(e->pool, &q, id, err);
 	query_text(&q, ":thread_id", thread_id);
 	query_int(&q, ":process", process);
 	query_row(&q);
@@ -121,7 +122,7 @@ static enum claim_result claim_try_name(
 	*made = query_row(&q);
 	if (!pool_query_end(e->pool, &q))
 		return CLAIM_FAILED;
-	if (*made && !claim_disown(e, lease->thread_id, process, err))
+	if (*made && !claim_say(e, SQL_CLAIM_DISOWN, lease->thread_id, process, err))
 		return CLAIM_FAILED;
 	return CLAIM_TAKEN;
 }
@@ -148,15 +149,9 @@ static enum claim_result claim_try(struct engine *e, const struct lease *lease, 
 static bool claim_want(struct engine *e, enum sql_id id, const char *thread_id, struct error *err)
 {
 	int64_t process;
-	struct query q;
 
-	if (!instances_process(e->instances, &process, err))
-		return false;
-	pool_query(e->pool, &q, id, err);
-	query_text(&q, ":thread_id", thread_id);
-	query_int(&q, ":process", process);
-	query_row(&q);
-	return pool_query_end(e->pool, &q);
+	return instances_process(e->instances, &process, err) &&
+	    claim_say(e, id, thread_id, process, err);
 }
 
 static bool claim_order(struct engine *e, const struct storage_context *ctx, const char *thread_id,
@@ -291,7 +286,7 @@ bool claims_release(struct storage *st, struct lease *lease, struct error *err)
 	struct query q;
 
 	if (c && c->holder && !c->row) {
-		ok = claim_disown(e, lease->thread_id, c->holder, err);
+		ok = claim_say(e, SQL_CLAIM_DISOWN, lease->thread_id, c->holder, err);
 	} else if (c && c->holder && !c->freed) {
 		pool_query(e->pool, &q, SQL_CLAIM_DROP, err);
 		claim_bind(&q, c);
