@@ -144,9 +144,12 @@ is "$(json .status "$BODY")" interrupted 'and over'
 api GET '/lg/threads/b/runs?status=interrupted'
 is "$STATUS $(json 'map(.run_id) | join(" ")' "$BODY")" "200 $run" 'and found by what it says'
 in_background slow lg_wait b "$(run_of '/slow 50 200')"
-wait_for 30 is_running b
-api GET '/lg/threads/b/runs?status=running&limit=1'
-run=$(json '.[0].run_id' "$BODY")
+lg_lists_running() {
+	api GET '/lg/threads/b/runs?status=running&limit=1'
+	run=$(json '.[0].run_id // empty' "$BODY")
+	[ "$run" ]
+}
+wait_for 30 lg_lists_running # which it is when its start is on disk
 api GET /lg/threads/b
 is "$(json .status "$BODY")" busy 'a thread with a run is busy'
 lg_wait b "$(run_of now '"multitask_strategy":"reject"')"
