@@ -53,7 +53,8 @@ class Submitter(Talker):
 
     def act(self):
         message, turn = self.new_turn()
-        turn[0] = "b%d-%d-%d" % (self.number, self.done // 300, self.random.randrange(6))  # a thread has its last hundred runs
+        # a thread has its last hundred runs
+        turn[0] = "b%d-%s-%d-%d" % (self.number, self.seed, self.done // 300, self.random.randrange(6))
         body = run_body(turn[0], message, turn[1])
         body["config"]["run_id"], body["webhook"] = "r-" + message, self.hook + message
         end = time.monotonic() + 60
