@@ -25,6 +25,7 @@ ag_graph *graph_new_inside(const ag_graph *graph, const char *node, const char *
 	ag_graph *inner = graph_new(name);
 	free(inner->prefix);
 	inner->prefix = xasprintf("%s%s/", graph->prefix, node ? node : "");
+	inner->outer = graph;
 	return inner;
 }
 
@@ -207,9 +208,10 @@ void ag_graph_tool(ag_graph *graph, const char *node_name, const char *name,
 		    &graph->problems, "%s: tool '%s': expected a function", graph->name, name);
 	if (parameters) {
 		schema = json_parse(parameters, strlen(parameters), JSON_REQUEST_DEPTH, NULL);
-		if (!cJSON_IsObject(schema))
+		const cJSON *type = json_opt(schema, "type");
+		if (!cJSON_IsObject(schema) || (type && !json_str_is(schema, "type", "object")))
 			problems_add(&graph->problems,
-			    "%s: tool '%s': expected parameters to be a JSON Schema object",
+			    "%s: tool '%s': expected parameters to be a JSON Schema of type object",
 			    graph->name, name);
 	}
 	struct tool *tool = graph_tool_add(node, name, description);
@@ -342,6 +344,11 @@ void ag_graph_interrupt_after(ag_graph *graph, const char *name)
 
 void ag_graph_on_free(ag_graph *graph, void (*fn)(void *data), void *data)
 {
+	if (!fn) {
+		problems_add(
+		    &graph->problems, "%s: ag_graph_on_free: expected a function", graph->name);
+		return;
+	}
 	graph->hooks = xrealloc(graph->hooks, (graph->hook_count + 1) * sizeof(*graph->hooks));
 	graph->hooks[graph->hook_count++] = (struct graph_free_hook){fn, data};
 }

@@ -127,9 +127,11 @@ struct graph_free_hook {
 };
 
 struct ag_graph {
-	char *name;       /* the import path, for messages */
-	char *prefix;     /* of its nodes' names: "node/" in a subgraph, else "" */
-	char *state_type; /* never NULL once compiled */
+	char *name;            /* the import path, for messages */
+	char *prefix;          /* of its nodes' names: "node/" in a subgraph, else "" */
+	const ag_graph *outer; /* while it is built: the graph that it is inside of, or NULL */
+	ag_graph_fn *build;    /* what builds it, or NULL: a document does */
+	char *state_type;      /* never NULL once compiled */
 	struct node *nodes;
 	size_t node_count;
 	const struct node **all; /* the nodes with those of subgraphs behind each, once compiled */

@@ -23,6 +23,7 @@ static void load_plugin(
 		return;
 	ag_graph_fn *build;
 	memcpy(&build, &symbol, sizeof(build)); /* ISO C has no cast from object to function */
+	graph->build = build;
 	if (build(graph) != 0)
 		problems_add(problems, "%s: '%s' refused to build the graph", path, attribute);
 }

@@ -31,6 +31,7 @@ static cJSON *model_api_read_settings(ag_graph *graph, const char *what, const c
 void ag_graph_model(ag_graph *graph, const char *name, const char *settings)
 {
 	struct document d = {.graph = graph, .file = graph->name, .dir = "."};
+	name = name ? name : ""; /* which is none, and is told as that */
 	const struct place at = {NULL, name, 0};
 	cJSON *tree = model_api_read_settings(graph, name, settings);
 	if (!tree)

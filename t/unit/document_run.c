@@ -452,6 +452,12 @@ static int c_refuses(ag_graph *graph)
 	return 1;
 }
 
+static int c_contains_itself(ag_graph *graph)
+{
+	ag_graph_subgraph(graph, "n", c_contains_itself, NULL);
+	return 0;
+}
+
 static void mistakes_in_subgraphs_of_c_are_told(void)
 {
 	static const struct {
@@ -461,6 +467,7 @@ static void mistakes_in_subgraphs_of_c_are_told(void)
 	    {c_inner, "[]", "/n: expected the options as a JSON object"},
 	    {NULL, NULL, "/n: expected a function that builds the graph"},
 	    {c_refuses, NULL, "/n: its function refused to build the graph"},
+	    {c_contains_itself, NULL, "/n: expected a graph that does not contain itself"},
 	    {c_inner, "{\"input\": {\"x\": 1}}",
 		"/n/input/x: the graph inside has no state field of that name"},
 	    {c_inner, "{\"own\": true}", "/n/own: unknown key"},
@@ -473,6 +480,30 @@ static void mistakes_in_subgraphs_of_c_are_told(void)
 		CU_ASSERT_PTR_NOT_NULL(strstr(graph->problems.items[0].text, rows[i].problem));
 		graph_free(graph);
 	}
+}
+
+static ag_result c_adds(ag_run *run, const cJSON *args, cJSON **output, void *data)
+{
+	(void)run, (void)args, (void)output, (void)data;
+	return AG_OK;
+}
+
+static void what_c_leaves_out_is_told(void)
+{
+	static const char *const told[] = {
+	    "c: node name '': expected 1 to 64 letters, digits, blanks or _ - . :",
+	    "c: ag_graph_on_free: expected a function",
+	    "c: tool 'add': expected parameters to be a JSON Schema of type object",
+	};
+	ag_graph *graph = graph_new("c");
+	ag_graph_model(graph, NULL, "{\"model\": \"m\", \"base_url\": \"http://127.0.0.1/\"}");
+	ag_graph_on_free(graph, NULL, NULL);
+	ag_graph_tools(graph, "tools");
+	ag_graph_tool(graph, "tools", "add", "", "{\"type\": \"array\"}", c_adds, NULL);
+	CU_ASSERT_EQUAL_FATAL(graph->problems.count, UNIT_COUNT(told));
+	for (size_t i = 0; i < UNIT_COUNT(told); i++)
+		CU_ASSERT_STRING_EQUAL(graph->problems.items[i].text, told[i]);
+	graph_free(graph);
 }
 
 /* ---- A conversation that cannot be read */
@@ -632,6 +663,7 @@ static const struct unit_test tests[] = {
     {"maps and subgraphs may be built in C", maps_and_subgraphs_may_be_built_in_c},
     {"a subgraph in C has a policy", a_subgraph_in_c_has_a_policy},
     {"mistakes in subgraphs of C are told", mistakes_in_subgraphs_of_c_are_told},
+    {"what C leaves out is told", what_c_leaves_out_is_told},
     {"a step that was told too little fails", a_step_that_was_told_too_little_fails},
     {"who reads nothing of it is none the worse", who_reads_nothing_of_it_is_none_the_worse},
     {"a program is not run for it", a_program_is_not_run_for_it},

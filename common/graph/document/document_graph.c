@@ -155,11 +155,20 @@ static void subgraph_delete(void *options)
 	cJSON_Delete(options);
 }
 
+/* Whether that function is at work on the graph, or on one around it. */
+static bool subgraph_is_being_built(const ag_graph *graph, ag_graph_fn *build)
+{
+	while (graph && graph->build != build)
+		graph = graph->outer;
+	return graph;
+}
+
 void ag_graph_subgraph(ag_graph *graph, const char *name, ag_graph_fn *build, const char *options)
 {
 	struct document d = {.graph = graph, .file = graph->name, .key = "", .dir = "."};
 	const struct place whole = {NULL, name ? name : "", 0};
 	struct subgraph_object given = {.messages = MESSAGES_SHARED};
+	size_t errors = graph->problems.errors;
 	cJSON *tree =
 	    options ? json_parse(options, strlen(options), JSON_REQUEST_DEPTH, NULL) : NULL;
 	if (tree)
@@ -168,11 +177,14 @@ void ag_graph_subgraph(ag_graph *graph, const char *name, ag_graph_fn *build, co
 		document_problem(&d, &whole, "expected the options as a JSON object");
 	else if (!build)
 		document_problem(&d, &whole, "expected a function that builds the graph");
-	if (!build || (options && !cJSON_IsObject(tree)))
+	else if (subgraph_is_being_built(graph, build))
+		document_problem(&d, &whole, "expected a graph that does not contain itself");
+	if (d.graph->problems.errors != errors)
 		return;
 	if (tree)
 		document_read(&d, &whole, tree, &shape_options, &given);
 	ag_graph *inner = graph_new_inside(graph, name, graph->name);
+	inner->build = build;
 	if (build(inner) != 0)
 		document_problem(&d, &whole, "its function refused to build the graph");
 	subgraph_add(&d, &whole, name, inner, &given);
