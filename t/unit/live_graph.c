@@ -42,6 +42,11 @@ static const char *const documents[][2] = {
 	"/g/nodes/v/modalities: expected exactly one of AUDIO, TEXT"},
     {DOCUMENT(LIVE(", \"vad\": {\"silence_duration_ms\": \"x\"}")),
 	"/g/nodes/v/vad/silence_duration_ms: expected an integer from 0 to 60000"},
+    {DOCUMENT(LIVE(", \"vad\": {\"silence\": 5}")),
+	"/g/nodes/v/vad/silence: unknown key; expected one of enabled, start_sensitivity, "
+	"end_sensitivity, prefix_padding_ms, silence_duration_ms"},
+    {DOCUMENT(LIVE(", \"vad\": {\"start_sensitivity\": \"MEDIUM\"}")),
+	"/g/nodes/v/vad/start_sensitivity: expected LOW, HIGH or a number from 0 to 1"},
     {DOCUMENT(LIVE(", \"tools\": \"v\"")),
 	"/g/nodes/v/tools: expected the name of a tools node, 'v' is none"},
     {DOCUMENT(LIVE(", \"tools_tags\": [1]")),

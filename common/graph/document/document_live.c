@@ -69,6 +69,26 @@ static struct realtime_settings *document_live_read_settings(
 	return NULL;
 }
 
+/* What none of the providers understands is a mistake; a socket's first frame may have it. */
+static void document_live_check_vad(struct document *d, const struct place *at, const cJSON *vad)
+{
+	const cJSON *member;
+	const char *expected;
+	cJSON_ArrayForEach(member, vad) {
+		const struct place *place = PLACE_KEY(at, member->string);
+		bool fits = live_vad_fits(member->string, member, &expected);
+		if (!expected)
+			document_problem(d, place,
+			    "unknown key; expected one of enabled, start_sensitivity, "
+			    "end_sensitivity, prefix_padding_ms, silence_duration_ms");
+		else if (!fits)
+			document_problem(d, place, "expected %s", expected);
+		else if (strstr(member->string, "sensitivity") &&
+		    realtime_sensitivity(vad, member->string) < 0)
+			document_problem(d, place, "expected LOW, HIGH or a number from 0 to 1");
+	}
+}
+
 struct live_object {
 	struct ag_live live;
 	const char *provider;
@@ -100,13 +120,7 @@ void document_live(struct document *d, const struct place *at, const char *name,
 	}
 	live->text =
 	    document_live_read_modalities(d, PLACE_KEY(at, "modalities"), given.modalities);
-	const cJSON *member;
-	const char *expected;
-	cJSON_ArrayForEach(member, given.vad) {
-		if (!live_vad_fits(member->string, member, &expected))
-			document_problem(d, PLACE_KEY(PLACE_KEY(at, "vad"), member->string),
-			    "expected %s", expected);
-	}
+	document_live_check_vad(d, PLACE_KEY(at, "vad"), given.vad);
 	const char *kind = live->tools ? json_str(json_get(d->nodes, live->tools), "kind") : NULL;
 	if (live->tools && (!kind || strcmp(kind, "tools") != 0))
 		document_problem(d, PLACE_KEY(at, "tools"),

@@ -35,4 +35,8 @@ const char *realtime_settings_lack(const struct realtime_settings *settings);
 
 extern const struct ag_live_provider realtime_provider;
 
+/* A sensitivity of the settings of voice activity from 0 to 1; below 0: not given, or no
+ * sensitivity. */
+double realtime_sensitivity(const cJSON *vad, const char *name);
+
 #endif

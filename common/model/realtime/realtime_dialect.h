@@ -139,10 +139,6 @@ void realtime_call_add(struct realtime *r, const char *id, const char *name, cJS
 /* Whether a call of that id had no result yet; now it has. */
 bool realtime_call_end(struct realtime *r, const char *id);
 
-/* A sensitivity of the settings of voice activity from 0 to 1; below 0: not given, or no
- * sensitivity. */
-double realtime_sensitivity(const cJSON *vad, const char *name);
-
 /* Begins and ends what the tests drive without a network. */
 struct realtime *realtime_new(ag_live_session *session, const struct ag_live_setup *setup,
     const struct realtime_settings *settings);
