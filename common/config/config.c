@@ -31,10 +31,9 @@ static cJSON *config_read_file(const char *file, struct problems *problems)
 	cJSON *root = json_parse(text, len, JSON_REQUEST_DEPTH, &fault);
 	char *more = NULL;
 	if (!root) {
-		size_t bad = text_bad_line(text, len);
-		size_t line = bad ? bad : json_scan_explain(text, len, JSON_REQUEST_DEPTH, &more);
+		size_t line = json_scan_explain(text, len, JSON_REQUEST_DEPTH, &more);
 		problems_add(problems, "%s: line %zu: the file %s%s", file, line,
-		    json_fault_text(fault), more ? more : "");
+		    json_fault_text(fault), more);
 	} else if ((more = json_repeated_key(text, len, '.'))) {
 		/* of two values for a key neither is surely the one that was meant */
 		problems_add(problems, "%s: %s: expected the key once, found it twice", file, more);

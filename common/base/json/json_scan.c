@@ -282,6 +282,10 @@ static const char *expected_at(const struct json_scan *s)
 	/* blanks are skipped everywhere but in strings */
 	if (s->p < s->end && (unsigned char)*s->p < ' ')
 		return "the closing quote of a text";
+	if (s->p < s->end && !utf8_sequence(s->p, (size_t)(s->end - s->p)))
+		return "UTF-8";
+	if (s->p - s->text >= 6 && s->p < s->end && memcmp(s->p - 6, "\\u", 2) == 0)
+		return "a \\u escape of a character, not of half a surrogate pair";
 	if (before > s->text && before[-1] == '\\')
 		return "one of \"\\/bfnrtu behind a backslash";
 	while (before > s->text && strchr(" \n\r\t", before[-1]))
