@@ -314,15 +314,17 @@ static enum after attempt_make(
 
 /* Waits before the next try, where there is to be one. */
 static enum after chat_pause(
-    struct calling *c, const struct attempt *t, unsigned tries, int64_t deadline_ms)
+    struct calling *c, struct attempt *t, unsigned tries, int64_t deadline_ms)
 {
+	struct buf why = {0};
 	if (tries > t->target->retries)
 		return AFTER_NEXT_MODEL;
 	int64_t wait = retry_wait_ms(&t->response, tries, deadline_ms);
 	if (wait < 0)
 		return AFTER_NEXT_MODEL;
-	log_info("%s model %s failed, try %u follows in %lld ms", t->target->provider->name,
-	    t->target->model, tries + 1, (long long)wait);
+	attempt_describe(t, &why);
+	log_info("%s; try %u follows in %lld ms", buf_str(&why), tries + 1, (long long)wait);
+	buf_release(&why);
 	return retry_sleep(wait, c->request->stop, c->request->arg) ? AFTER_NEXT_TRY : AFTER_STOP;
 }
 

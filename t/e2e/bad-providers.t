@@ -65,6 +65,7 @@ bad html502 NODE_ERROR "${MODEL}answered 502: no JSON, but text/html" ''
 unlike "$(cat "$SERVE_ERR")" 'secret-of-the-gateway' 'pages of gateways are not repeated'
 bad refused NODE_ERROR "${MODEL}answered 401: Incorrect API key provided: " ''
 bad busy NODE_ERROR "${MODEL}answered 429: slow down" ''
+like "$(cat "$SERVE_ERR")" 'openai model m: answered 429: slow down; try 2 follows in [0-9]+ ms' 'the log says why it is asked again'
 failures=$(env -i PATH="$PATH" REQUEST_METHOD=GET REQUEST_URI=/metrics SERVER_PROTOCOL=HTTP/1.1 AGENTGRAPH_INTERNAL=metrics \
 	cgi-fcgi -bind -connect "$SOCKET" </dev/null | tr -d '\r' | sed -n 's/^agentgraph_model_failures_total{provider="openai"} //p')
 ok '[ "${failures:-0}" -ge 9 ]' 'each of these is counted for its provider'
