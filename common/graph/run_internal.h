@@ -264,7 +264,8 @@ static inline bool step_passes_over(const struct node *node, const struct error 
 /* The node failed and has on_error: nothing of it is left but what failed. */
 void step_pass_over(ag_run *run, const struct error *failure);
 
-/* Applies updates ({field: value}, emptied) with the reducers, all of them or none. */
-bool step_update(ag_run *run, cJSON *updates, struct error *err);
+/* Applies updates ({field: value}, emptied) of the node called by with the reducers, all of them or
+ * none. */
+bool step_update(ag_run *run, const char *by, cJSON *updates, struct error *err);
 
 #endif

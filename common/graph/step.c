@@ -48,7 +48,7 @@ bool step_in_limit(const ag_run *run, struct error *err)
 		"Graph execution exceeded recursion limit: %" PRId64, limit);
 }
 
-static bool step_apply(ag_run *run, cJSON *fields, cJSON *item, struct error *err)
+static bool step_apply(ag_run *run, const char *by, cJSON *fields, cJSON *item, struct error *err)
 {
 	const struct field *field = graph_field_get(run->setup.graph, item->string);
 	char *name = arena_strdup(run->setup.arena, item->string);
@@ -57,13 +57,13 @@ static bool step_apply(ag_run *run, cJSON *fields, cJSON *item, struct error *er
 	if (!field)
 		cJSON_Delete(item);
 	return error_set(err, ERR_GRAPH,
-	    field ? GRAPH_FAILED "the update of field '%s' is not of its type"
-		  : GRAPH_FAILED "there is no state field '%s'",
-	    name);
+	    field ? GRAPH_FAILED "the update of field '%s' by node %s is not of its type"
+		  : GRAPH_FAILED "there is no state field '%s', which node %s sets",
+	    name, by);
 }
 
 /* They are tried with copies of what they change; what a branch has set is kept for the join. */
-bool step_update(ag_run *run, cJSON *updates, struct error *err)
+bool step_update(ag_run *run, const char *by, cJSON *updates, struct error *err)
 {
 	cJSON *fields, *log;
 	const cJSON *update;
@@ -79,7 +79,7 @@ bool step_update(ag_run *run, cJSON *updates, struct error *err)
 	bool ok = true;
 	while (ok && updates->child)
 		ok = step_apply(
-		    run, fields, cJSON_DetachItemViaPointer(updates, updates->child), err);
+		    run, by, fields, cJSON_DetachItemViaPointer(updates, updates->child), err);
 	if (ok && json_deeper_than(fields, STORED_DEPTH)) {
 		ag_fail(run, "expected state fields of at most %d levels of nesting", STORED_DEPTH);
 		run_set_failure(run, err);
@@ -106,7 +106,7 @@ static bool step_take_frame(ag_run *run, struct error *err)
 	cJSON *messages = run->frame.messages;
 	const char *last = run->frame.leaves;
 	bool found = !last;
-	if (!step_update(run, run->frame.updates, err))
+	if (!step_update(run, run->frame.node->name, run->frame.updates, err))
 		return false;
 	/* the oldest messages, up to the one that ag_trim named, leave the loaded context too */
 	if (run->frame.summary)

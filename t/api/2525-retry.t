@@ -172,7 +172,7 @@ and why it failed :: [.[] | select(.event == "updates" and .data.status == "node
 TABLE
 invoke wrong
 facts <<'TABLE'
-an update that does not fit is a failure of the node :: said[-1] == "Sorry: there is no state field 'nowhere'|there is no state field 'nowhere'"
+an update that does not fit is a failure of the node :: said[-1] == "Sorry: there is no state field 'nowhere', which node wrong sets|there is no state field 'nowhere', which node wrong sets"
 TABLE
 invoke drops
 facts <<'TABLE'

@@ -82,7 +82,7 @@ static void check_sum_beyond(const char *field, const char *update, const char *
 	talk_open(&talk, document);
 	CU_ASSERT_STRING_EQUAL(talk_say(&talk, "one"), "assistant: ok|");
 	CU_ASSERT_STRING_EQUAL(talk_say(&talk, "two"),
-	    "error: Graph execution failed: the update of field 'f' is not of its type|");
+	    "error: Graph execution failed: the update of field 'f' by node n is not of its type|");
 	CU_ASSERT_STRING_EQUAL(talk_field(&talk, "f"), kept);
 	talk_close(&talk);
 }

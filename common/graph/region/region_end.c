@@ -134,8 +134,9 @@ static bool branch_hand_update(
 		    other->name, b->name, item->string);
 	if (state_reduce(fields, field, cJSON_Duplicate(item, true)))
 		return true;
-	return error_set(err, ERR_GRAPH, GRAPH_FAILED "the update of field '%s' is not of its type",
-	    item->string);
+	return error_set(err, ERR_GRAPH,
+	    GRAPH_FAILED "the update of field '%s' by branch %s is not of its type", item->string,
+	    b->name);
 }
 
 /* Updates that do not fit together fail the run, which then has none of them; where it has failed
@@ -213,8 +214,9 @@ enum verdict region_close(struct region *region, struct error *err)
 	for (size_t i = 0; i < region->count; i++)
 		branch_hand_messages(&region->items[i], run);
 	region_hand_rest(region, verdict);
-	bool fits = inner ? !inner->output || step_update(run, inner->output, &unfit)
-			  : !over || region_hand_updates(region, verdict, &unfit);
+	bool fits = inner
+	    ? !inner->output || step_update(run, region->edge->into->name, inner->output, &unfit)
+	    : !over || region_hand_updates(region, verdict, &unfit);
 	if (!fits) {
 		error_move(err, &unfit);
 		verdict = FAILED;
