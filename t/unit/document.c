@@ -227,6 +227,9 @@ static void mistakes_in_tools_are_told_with_their_place(void)
 		"/g/nodes/n/tools/0/http/headers/A: expected a value without control characters"},
 	    {REQUEST(AT_URL ", \"body\": {\"a\": [\"{{\"]}"),
 		"/g/nodes/n/tools/0/http/body/a/0: '{{' opens a name that no }} closes"},
+	    {TOOL(DESCRIBED ", \"parameters\": {\"properties\": {\"a\": {}}}, \"http\": {" AT_URL
+			    ", \"query\": {\"x\": \"{{a.b}} {{A}}\"}}"),
+		"/g/nodes/n/tools/0/http/query/x: {{A}}: the parameters of the tool have no such property"},
 	    {REQUEST(AT_URL ", \"timeout\": 301"),
 		"/g/nodes/n/tools/0/http/timeout: expected a number from 0.001 to 300"},
 	    {SERVER(""), "/g/nodes/n/tools/0/mcp: expected either 'command' or 'url'"},

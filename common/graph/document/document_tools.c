@@ -153,27 +153,57 @@ struct http_header *document_headers(
 	return headers;
 }
 
-/* A template over the arguments, whatever they are called; NULL with a mistake reported. */
+/* Whether a model may give an argument that name begins with; where the schema does not only list
+ * them, whatever it is called. */
+static bool arguments_may_have(const cJSON *parameters, const char *name)
+{
+	static const char *const more[] = {
+	    "$ref", "allOf", "anyOf", "oneOf", "patternProperties", "additionalProperties"};
+	const cJSON *properties = json_get(parameters, "properties"), *property;
+	if (parameters && !properties)
+		return true;
+	for (size_t i = 0; i < sizeof(more) / sizeof(*more); i++) {
+		const cJSON *item = json_get(parameters, more[i]);
+		if (item && !cJSON_IsFalse(item))
+			return true;
+	}
+	cJSON_ArrayForEach(property, properties) {
+		size_t len = property->string ? strlen(property->string) : 0;
+		if (len && strncmp(name, property->string, len) == 0 &&
+		    (name[len] == '\0' || name[len] == '.'))
+			return true;
+	}
+	return false;
+}
+
+/* A template over the arguments; NULL with a mistake reported. */
 static struct template *arguments_template(
-    struct document *d, const struct place *at, const char *text)
+    struct document *d, const struct place *at, const cJSON *parameters, const char *text)
 {
 	char *error = NULL;
 	struct template *t = template_parse(text, &error);
 	if (!t)
 		document_problem(d, at, "%s", error);
 	free(error);
+	for (size_t i = 0; t && i < template_name_count(t); i++) {
+		if (!arguments_may_have(parameters, template_name(t, i)))
+			document_warning(d, at,
+			    "{{%s}}: the parameters of the tool have no such property",
+			    template_name(t, i));
+	}
 	return t;
 }
 
-static void check_templates(struct document *d, const struct place *at, const cJSON *json)
+static void check_templates(
+    struct document *d, const struct place *at, const cJSON *parameters, const cJSON *json)
 {
 	const cJSON *child;
 	size_t i = 0;
 	if (cJSON_IsString(json))
-		template_free(arguments_template(d, at, json->valuestring));
+		template_free(arguments_template(d, at, parameters, json->valuestring));
 	cJSON_ArrayForEach(child, json) {
 		const struct place place = {at, child->string, i++};
-		check_templates(d, &place, child);
+		check_templates(d, &place, parameters, child);
 	}
 }
 
@@ -218,12 +248,13 @@ static void read_http_tool(
 	if (given.request)
 		document_read(d, in, given.request, &shape_http, &request);
 	*tool = request.tool;
+	const cJSON *parameters = given.about.parameters;
 	if (request.url)
-		tool->url = arguments_template(d, PLACE_KEY(in, "url"), request.url);
+		tool->url = arguments_template(d, PLACE_KEY(in, "url"), parameters, request.url);
 	tool->headers =
 	    document_headers(d, PLACE_KEY(in, "headers"), request.headers, &tool->header_count);
-	check_templates(d, PLACE_KEY(in, "query"), tool->query);
-	check_templates(d, PLACE_KEY(in, "body"), tool->body);
+	check_templates(d, PLACE_KEY(in, "query"), parameters, tool->query);
+	check_templates(d, PLACE_KEY(in, "body"), parameters, tool->body);
 	described_add(d, at, node, &given.about, errors, http_tool, tool);
 }
 
