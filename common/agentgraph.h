@@ -467,10 +467,11 @@ bool ag_remote_tool(const ag_run *run, const char *name);
 
 /*
  * Asks a person.  The first call pauses the run: it returns AG_PAUSE, which the node returns at
- * once.  When the run is resumed the node runs again from its start, and the same call returns
- * AG_OK with the answer (null when it was cancelled), borrowed.  Several interrupts in one node are
- * answered in the order of their calls.  reason NULL stands for "input_required"; value, taken
- * over, is what the client is shown; a schema in its member response_schema is the interrupt's.
+ * once; one that returns AG_OK has failed.  When the run is resumed the node runs again from its
+ * start, and the same call returns AG_OK with the answer (null when it was cancelled), borrowed.
+ * Several interrupts in one node are answered in the order of their calls.  reason NULL stands for
+ * "input_required"; value, taken over, is what the client is shown; a schema in its member
+ * response_schema is the interrupt's.
  */
 ag_result ag_interrupt(ag_run *run, const char *reason, cJSON *value, const cJSON **answer);
 

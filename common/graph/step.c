@@ -179,8 +179,13 @@ static enum verdict step_call(ag_run *run, struct error *err)
 	}
 	if (!run_was_told(run, err))
 		return FAILED;
-	if (result == AG_PAUSE && run->frame.pause)
+	bool asked = run->frame.pause;
+	if (result == AG_PAUSE && asked)
 		return PAUSED;
+	if (result == AG_PAUSE && !run->frame.failure)
+		ag_fail(run, "the node returned AG_PAUSE, and has asked nothing");
+	if (result == AG_OK && asked && !node->is_tools)
+		result = ag_fail(run, "the node has asked a person, and did not return AG_PAUSE");
 	if (result != AG_OK) {
 		run_set_failure(run, err);
 		return FAILED;

@@ -506,6 +506,34 @@ static void what_c_leaves_out_is_told(void)
 	graph_free(graph);
 }
 
+static ag_result c_asks(ag_run *run, const ag_state *state, void *data)
+{
+	const cJSON *answer;
+	const ag_result *returns = data;
+	(void)state;
+	if (*returns == AG_OK)
+		ag_interrupt(run, NULL, NULL, &answer);
+	return *returns;
+}
+
+static void a_question_and_its_pause_belong_together(void)
+{
+	static ag_result returns[] = {AG_OK, AG_PAUSE};
+	static const char *const told[] = {
+	    "error: Graph execution failed: the node has asked a person, and did not return AG_PAUSE|",
+	    "error: Graph execution failed: the node returned AG_PAUSE, and has asked nothing|"};
+	for (size_t i = 0; i < UNIT_COUNT(told); i++) {
+		struct talk talk;
+		ag_graph *graph = graph_new("c");
+		ag_graph_node(graph, "asks", c_asks, &returns[i]);
+		ag_graph_edge(graph, AG_START, "asks");
+		ag_graph_edge(graph, "asks", AG_END);
+		talk_begin(&talk, graph);
+		CU_ASSERT_STRING_EQUAL(talk_say(&talk, "tea"), told[i]);
+		talk_close(&talk);
+	}
+}
+
 /* ---- A conversation that cannot be read */
 
 static enum error_kind unreadable;
@@ -664,6 +692,7 @@ static const struct unit_test tests[] = {
     {"a subgraph in C has a policy", a_subgraph_in_c_has_a_policy},
     {"mistakes in subgraphs of C are told", mistakes_in_subgraphs_of_c_are_told},
     {"what C leaves out is told", what_c_leaves_out_is_told},
+    {"a question and its pause belong together", a_question_and_its_pause_belong_together},
     {"a step that was told too little fails", a_step_that_was_told_too_little_fails},
     {"who reads nothing of it is none the worse", who_reads_nothing_of_it_is_none_the_worse},
     {"a program is not run for it", a_program_is_not_run_for_it},
