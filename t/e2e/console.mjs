@@ -95,6 +95,24 @@ async function chat() {
 	report('and the banner is gone', (await page.getByRole('alert').count()) === 0);
 	await settled();
 
+	await page.route(/\/v1\//, (route) => route.abort());
+	await ask('not taken');
+	await comes('a service that is away is told of', page.getByRole('alert').filter({ hasText: 'cannot be reached' }));
+	await settled();
+	report('and what it did not take can be sent again', await page.getByLabel('Message', { exact: true }).inputValue() === 'not taken');
+	await page.unrouteAll();
+	forgive(/ERR_FAILED/);
+	await ask('שלום!\n\nA line that is longer than the one above it');
+	await comes('when it is back others go on', said('Agent', 'echo: שלום!'));
+	await settled();
+	report('and what was not taken is not shown', (await said('You', 'not taken').count()) === 0);
+	const gap = await said('You', 'שלום').locator('p').first().evaluate((line) => {
+		const range = document.createRange();
+		range.selectNodeContents(line);
+		return line.getBoundingClientRect().right - range.getBoundingClientRect().right;
+	});
+	report('lines begin where their language does', Math.abs(gap) < 2, gap);
+
 	await ask('/slow 100 300');
 	await said('Agent', 'tick 3').first().waitFor();
 	report('while a run goes on nothing can be sent', await named('button', 'Send').getAttribute('aria-disabled') === 'true');

@@ -8,8 +8,12 @@ export const token = {
 	set: (value) => value ? sessionStorage.setItem(kept, value) : sessionStorage.removeItem(kept),
 };
 
+// By thread: what was typed there and the service did not take.
+export const unsent = new Map();
+
 // What this tab keeps of a person, the token and more, is gone.
 export function forget() {
+	unsent.clear();
 	Object.keys(sessionStorage).filter((key) => key.startsWith('agentgraph-')).forEach((key) => sessionStorage.removeItem(key));
 }
 

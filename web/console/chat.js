@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 // A conversation: what was said, what is being said, what the agent asks for.
-import { call, get, path, query, upload } from './api.js';
+import { call, get, path, query, unsent, upload } from './api.js';
 import { before, treeOf, waysFrom } from './branches.js';
 import { ask, button, complain, guarded, link, make, more, newId, pretty, say, settle } from './dom.js';
 import { draw } from './drawing.js';
@@ -43,7 +43,7 @@ function waitingCalls(messages) {
 
 class Conversation {
 	constructor(main, thread, service) {
-		Object.assign(this, { main, thread, service, messages: [], tree: treeOf([]), files: [], questions: [] });
+		Object.assign(this, { main, thread, service, messages: [], unsure: Infinity, tree: treeOf([]), files: [], questions: [] });
 		this.name = make('h2');
 		this.list = new MessageList((message, place) => this.actsOf(message, place), (end) => this.readEarlier(end));
 		this.log = this.list.node;
@@ -63,6 +63,7 @@ class Conversation {
 		const graph = service.may('graph:read') && more('Graph', () => this.drawGraph());
 		main.replaceChildren(make('div.title', this.name, button('New conversation', () => { location.hash = '#/chat'; this.begin(); })),
 			graph || '', this.log, this.asked, this.form);
+		this.takeBack();
 		this.showRunning(false);
 	}
 
@@ -240,17 +241,33 @@ class Conversation {
 		if (this.running || (!text && !this.files.length)) return;
 		const content = [...(text ? [{ type: 'text', text }] : []),
 			...this.files.map((stored) => ({ type: kindOf(stored.mime_type), file_id: stored.file_id, mime_type: stored.mime_type }))];
-		const message = { message_id: newId(), role: 'user', content };
+		const message = { message_id: newId(), role: 'user', content }, { files } = this;
 		if (this.questions.some(({ reason }) => !/^interrupt_(before|after)$/.test(reason)))
 			throw new Error('The agent waits for an answer to its question; give it first.');
-		if (!this.thread) {
-			this.running = true; // Enter again is not another message
-			await this.makeThread().finally(() => { this.running = false; });
+		this.unheard = message;
+		unsent.delete(this.thread);
+		try {
+			if (!this.thread) {
+				this.running = true; // Enter again is not another message
+				await this.makeThread().finally(() => { this.running = false; });
+			}
+			this.field.value = '';
+			this.files = [];
+			this.showFiles();
+			await this.turn({ messages: [message], config: { thread_id: this.thread } }, message);
+		} finally {
+			if (this.unheard === message && !this.service.signal.aborted) unsent.set(this.thread, { text, files });
+			this.takeBack();
 		}
-		this.field.value = '';
-		this.files = [];
+	}
+
+	// What was not taken is in the field again, unless something else has been typed since.
+	takeBack() {
+		const { text, files } = unsent.get(this.thread) || {};
+		if (text === undefined || this.field.value || this.files.length) return;
+		this.field.value = text;
+		this.files = files;
 		this.showFiles();
-		await this.turn({ messages: [message], config: { thread_id: this.thread } }, message);
 	}
 
 	// A thread with a checkpoint before its first message, so that this one can be edited too.
@@ -295,13 +312,16 @@ class Conversation {
 		await this.during((heard) => follow(running, this.service.signal, heard), Math.max(0, this.messages.length - 20));
 	}
 
+	// Messages from a place on, unsure, may not be those of the thread until they have been read.
 	async during(go, from) {
 		const said = new Map();
+		this.unsure = Math.min(this.unsure, from);
 		this.showRunning(true);
 		try {
 			await go((chunk, request) => {
-				if (request && chunk.metadata?.is_new_thread && from > 0) {
-					from = 0;
+				this.unheard = undefined;
+				if (request && chunk.metadata?.is_new_thread && this.unsure > 0) {
+					this.unsure = 0;
 					this.unnamed = true;
 					complain(new Error('This conversation was deleted elsewhere; here it began anew.'));
 				}
@@ -313,7 +333,8 @@ class Conversation {
 		if (this.service.signal.aborted) return;
 		this.light();
 		try {
-			await this.refresh(Math.min(from, this.messages.length));
+			await this.refresh(Math.min(this.unsure, this.messages.length));
+			this.unsure = Infinity;
 		} finally {
 			this.showRunning(false); // not before: what is sent meanwhile would meet the questions of the turn before
 		}
