@@ -358,7 +358,11 @@ static bool connection_set_up(
 	c->pooled = *set == '\0';
 	if (c->pooled)
 		return connection_suits_pooled(s, c, err);
-	postgresql_execute(s, c, "SET client_connection_check_interval = '5s'", NULL, 0, &cannot);
+	if (postgresql_execute(s, c, "SET client_connection_check_interval = '5s'", NULL, 0,
+		&cannot) == POSTGRESQL_LOST) {
+		error_move(err, &cannot);
+		return false;
+	}
 	error_release(&cannot);
 	return true;
 }
