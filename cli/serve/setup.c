@@ -133,7 +133,6 @@ static bool setup_resume(struct supervisor *s)
 	return true;
 }
 
-/* Nothing serves yet: the configuration is looked at, and all is made that children need. */
 /* Where the port is taken that may be by what a killed service has left; whose state directory this
  * is says the configuration. */
 static bool setup_listen(struct supervisor *s)
@@ -152,6 +151,7 @@ static bool setup_listen(struct supervisor *s)
 	return ended && (s->tcp = tcp_listen(o->listen, s->address)) >= 0;
 }
 
+/* Nothing serves yet: the configuration is looked at, and all is made that children need. */
 static bool setup_anew(struct supervisor *s)
 {
 	const struct serve_options *o = s->options;
