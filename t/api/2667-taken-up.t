@@ -140,6 +140,18 @@ so does what one that had ended has used :: .data.usage.total_tokens == 9
 TABLE
 serve_stop
 
+# ---- one that cannot be opened any more
+
+rm -f ran here
+api_start
+api POST /v1/graph/runs "$(run_body "[$(user x)]" "$(thread t '"run_id":"r1"'),\"recursion_limit\":4")"
+wait_for 60 here && wait_for 60 kept t r1 2
+outside "$STATE/threads.db" "UPDATE jobs SET body = replace(body, '\"recursion_limit\":4', '\"recursion_limit\":0')"
+kill_runner
+wait_for 90 over t r1
+is "$(told)" 'two restarted error done' 'what was stored is told before that it cannot go on'
+serve_stop
+
 rm -f ran here
 printf '{"agent":"graph.json:asked","runs":{"background":1}}\n' >agentgraph.json
 api_start

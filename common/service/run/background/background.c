@@ -193,7 +193,8 @@ static void background_fail(struct attempt *a, const struct lease *lease)
 
 /* ---- the run ---- */
 
-/* Chunks of earlier attempts have numbers, and may lack what was stored last. */
+/* Chunks of earlier attempts have numbers, and may lack what was stored last.  A run that could not
+ * be opened has its error afterwards, which its stream tells. */
 static bool background_keep(struct attempt *a, struct turn *turn)
 {
 	struct call *call = &a->call;
@@ -202,14 +203,19 @@ static bool background_keep(struct attempt *a, struct turn *turn)
 	const struct chunk_keeper_setup setup = {.granularity = GRANULARITY_FULL,
 	    .run_id = job->run_id,
 	    .request_id = call->ctx.request_id};
+	bool again = job->attempt > 1 || job->given_back;
+	struct error of_run = {0};
 	int64_t seq = 0;
 	so_far.step = turn->thread.step;
 	so_far.until = job->answers_json ? INT64_MAX : so_far.after + so_far.brought;
-	if ((job->attempt > 1 || job->given_back) && !(a->told = replay_go_on(call, &so_far, &seq)))
-		return false;
-	turn->keeper = chunk_keeper_new(call->service->keepers, &setup, &call->error);
-	if (turn->keeper)
+	error_move(&of_run, &call->error);
+	if (!again || (a->told = replay_go_on(call, &so_far, &seq)))
+		turn->keeper = chunk_keeper_new(call->service->keepers, &setup, &call->error);
+	if (turn->keeper) {
 		chunk_keeper_begin(turn->keeper, job->thread_row, job->number, seq);
+		error_move(&call->error, &of_run);
+	}
+	error_release(&of_run);
 	return turn->keeper;
 }
 
