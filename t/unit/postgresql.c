@@ -23,6 +23,7 @@
 #define WRITERS 6
 #define MOST_WRITES 4000
 #define CRASHES 3
+#define CUT_OFFS 60
 
 static struct error err;
 
@@ -123,7 +124,7 @@ static struct thread thread_called(const char *thread_id)
 
 struct writes {
 	struct storage *st;
-	int writer, count;
+	int writer, count, broken; /* what failed as if it were in vain to try again */
 	bool acknowledged[MOST_WRITES];
 	int64_t row;
 };
@@ -144,6 +145,7 @@ static void *write_on(void *arg)
 		snprintf(message_id, sizeof(message_id), "%d-%d", w->writer, w->count);
 		w->acknowledged[w->count++] = append(w->st, &t, message_id, &why);
 		if (error_is_set(&why)) {
+			w->broken += why.kind == ERR_STORAGE;
 			clock_sleep_ms(20);
 			error_release(&why);
 		}
@@ -189,6 +191,7 @@ static void check_writes(const struct writes *w)
 	    w->count - acknowledged);
 	CU_ASSERT_EQUAL(lost, 0);
 	CU_ASSERT_EQUAL(risen, 0);
+	CU_ASSERT_EQUAL(w->broken, 0);
 	CU_ASSERT(acknowledged > 0);
 }
 
@@ -204,6 +207,8 @@ static void what_was_acknowledged_outlives_crashes(void)
 		writes[i].writer = i;
 		pthread_create(&threads[i], NULL, write_on, &writes[i]);
 	}
+	for (int i = 0; i < CUT_OFFS; i++) /* some in the moment that they are opened */
+		kill_connections();
 	for (int i = 0; i < CRASHES; i++) {
 		clock_sleep_ms(150);
 		kill_connections();
