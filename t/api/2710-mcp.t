@@ -82,7 +82,7 @@ is "$(told 'die')" '! unknown tool: die' 'what is not on the list cannot be call
 # ---- bad days
 
 again "$(mcp noise)"
-is "$(told 'echo {"text":"hi"}')" hi 'lines that are no messages are skipped'
+is "$(told 'echo {"text":"hi"}')" 'hi�' 'lines that are no messages are skipped, and a text that was cut is mended'
 ok 'logged "mcp bad: INFO a log line"' 'and told in the log'
 
 again "$(mcp round)"

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: ISC
 # An MCP server on its standard streams, for the tests of bad days.  Its arguments are what it does:
 #
-#   noise    writes lines that are no messages      deaf     ignores SIGTERM and the end of its input
+#   noise    writes lines that are no messages, and half of a character
+#   deaf     ignores SIGTERM and the end of its input
 #   stillborn  ends before it says anything         dumb     answers nothing at all
 #   asks     has questions of its own               children leaves programs behind
 #   flood    writes without end                     long     writes one line without end
@@ -41,6 +42,7 @@ call() {
 	case $line in
 	*'"name":"echo"'*)
 		text=$(printf '%s' "$line" | sed 's/.*"text":"\([^"]*\)".*/\1/')
+		! has noise || text="$text\\ud83d"
 		reply "{\"content\":[{\"type\":\"text\",\"text\":\"$text\"}]}"
 		;;
 	*'"name":"die"'*)

@@ -94,7 +94,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	check_challenge(data, size);
 	log_init("fuzz", LOG_ERROR);
-	cJSON *message = json_parse((const char *)data, size, JSON_REQUEST_DEPTH, NULL);
+	cJSON *message = json_parse_mended((const char *)data, size, JSON_REQUEST_DEPTH);
 	switch (mcp_kind_of(message)) {
 	case MCP_REQUEST:
 		check_headers(message);

@@ -516,6 +516,29 @@ static void check_merge(const char *target, const char *patch, const char *expec
 #define PATCH(target, patch, expected) \
 	check_merge(target, patch, expected, __LINE__, json_merge_patch)
 
+static void texts_that_were_cut_are_mended(void)
+{
+	static const char *const texts[][2] = {
+	    {"[\"\\ud83d\"]", "[\"\xEF\xBF\xBD\"]"},
+	    {"[\"\\ud83d\\ude00\\udE00\"]", "[\"\xF0\x9F\x98\x80\xEF\xBF\xBD\"]"},
+	    {"[\"\\ud83dA\\u0000\"]",
+		"[\"\xEF\xBF\xBD"
+		"A\xEF\xBF\xBD\"]"},
+	    {"[\"a\xF0\x9F\"]", "[\"a\xEF\xBF\xBD\xEF\xBF\xBD\"]"},
+	    {"[\"\\\\u0000\xFF\"]", "[\"\\\\u0000\xEF\xBF\xBD\"]"},
+	};
+	for (size_t i = 0; i < UNIT_COUNT(texts); i++) {
+		cJSON *json = json_parse_mended(texts[i][0], strlen(texts[i][0]), 10);
+		char *text = json_print(json);
+		CU_ASSERT_STRING_EQUAL(text, texts[i][1]);
+		free(text);
+		cJSON_Delete(json);
+	}
+	static const char *const none[] = {"", "\\", "[\"\\u\xFF", "[\"\\ud8", "noise", "[[1]]"};
+	for (size_t i = 0; i < UNIT_COUNT(none); i++)
+		CU_ASSERT_PTR_NULL(json_parse_mended(none[i], strlen(none[i]), 1));
+}
+
 static void what_others_built_is_adopted(void)
 {
 	cJSON *built = cJSON_CreateObject(), *shared = cJSON_CreateString("\xe9");
@@ -706,6 +729,7 @@ static const struct unit_test tests[] = {
     {"what is not plain is found at every place", what_is_not_plain_is_found_at_every_place},
     {"types have names", types_have_names},
     {"equality is by value", equality_is_by_value},
+    {"texts that were cut are mended", texts_that_were_cut_are_mended},
     {"what others built is adopted", what_others_built_is_adopted},
     {"text stands in a tree without a copy", text_stands_in_a_tree_without_a_copy},
     {"merging is deep", merging_is_deep},

@@ -43,6 +43,10 @@ cJSON *json_parse(const char *text, size_t len, unsigned max_depth, enum json_fa
 /* The same of a text that the service has written itself, NULL of NULL. */
 cJSON *json_parse_own(const char *text);
 
+/* The same of a program whose texts may be cut anywhere: bytes that are no UTF-8, U+0000 and halves
+ * of surrogate pairs become U+FFFD, where json_parse refuses them. */
+cJSON *json_parse_mended(const char *text, size_t len, unsigned max_depth);
+
 /*
  * Makes of what somebody else built with cJSON (taken over and returned) a tree that json_parse
  * could have made: bytes that are no UTF-8 become U+FFFD, of equal keys the last one stays, numbers

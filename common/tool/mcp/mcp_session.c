@@ -170,7 +170,7 @@ static void mcp_session_take_message(
 
 bool mcp_take(struct mcp_server *server, struct mcp_pending *pending, const char *text, size_t len)
 {
-	cJSON *message = json_parse(text, len, JSON_REQUEST_DEPTH, NULL);
+	cJSON *message = json_parse_mended(text, len, JSON_REQUEST_DEPTH);
 	if (!message)
 		return false;
 	pthread_mutex_lock(&server->lock);
