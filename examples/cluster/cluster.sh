@@ -80,6 +80,7 @@ fi
 # Each instance says at its start where it listens.
 : >upstreams
 for i in $(seq "$instances"); do
+	: >"instance-$i.out" # what the one before it has said is not its own
 	"$agentgraph" serve --state "$dir/instance-$i" --listen 127.0.0.1:0 ${config:+--config "$config"} \
 		>"instance-$i.out" 2>"instance-$i.log" </dev/null &
 	pids="$pids $!"
