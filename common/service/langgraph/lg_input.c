@@ -143,16 +143,16 @@ static bool lg_input_place(struct call *call, const struct thread *thread, const
 	struct storage *storage = call->service->storage;
 	const char *id = lg_checkpoint_id(call, body);
 	struct lg_place place;
-	if (error_is_set(&call->error))
-		return false;
 	/* a thread that was brought back to where a node had ended goes on there */
-	if (!id && in->goes_on && thread->status == RUN_STOPPED && thread->next)
-		id = lg_latest_id(call, thread);
-	if (!id)
+	bool brought_back = in->goes_on && thread->status == RUN_STOPPED && thread->next;
+	if (error_is_set(&call->error) || (!id && !brought_back))
 		return !error_is_set(&call->error);
 	const char *latest = lg_latest_id(call, thread);
 	if (error_is_set(&call->error))
 		return false;
+	id = id ? id : latest;
+	if (!id)
+		return true;
 	/* what has come since the latest one stays, as pages name it whenever they say something */
 	if (!in->goes_on && latest && strcmp(latest, id) == 0)
 		return true;
