@@ -211,8 +211,7 @@ void chat_usage_take(int64_t *number, const cJSON *object, const char *key)
 
 static void answer_add_text(cJSON *content, const char *text)
 {
-	cJSON *block = json_append(content, cJSON_CreateObject());
-	json_add_str(block, "type", "text");
+	cJSON *block = json_append(content, json_typed("text"));
 	json_add_str(block, "text", text);
 	cJSON_AddArrayToObject(block, "annotations");
 }
@@ -237,8 +236,7 @@ static void answer_add_call(
     const struct chat_answer *a, cJSON *content, const struct chat_part *part, cJSON *metadata)
 {
 	cJSON *args = answer_arguments(a, part),
-	      *block = json_append(content, cJSON_CreateObject());
-	json_add_str(block, "type", "tool_call");
+	      *block = json_append(content, json_typed("tool_call"));
 	json_add_str(block, "id", part->id);
 	json_add_str(block, "name", part->name ? part->name : "");
 	json_add(block, "args", args ? args : cJSON_CreateObject());
@@ -317,8 +315,7 @@ static cJSON *answer_content_of(const struct chat_answer *a, cJSON *metadata)
 			answer_add_text(content, buf_str(&part->text));
 			break;
 		case PART_REASONING:
-			block = json_append(content, cJSON_CreateObject());
-			json_add_str(block, "type", "reasoning");
+			block = json_append(content, json_typed("reasoning"));
 			json_add_str(block, "summary", buf_str(&part->text));
 			json_add(block, "details",
 			    part->details ? cJSON_Duplicate(part->details, true)

@@ -22,13 +22,6 @@ static char *anthropic_url(const char *base_url, const char *model, bool stream)
 	return xasprintf("%s%s/messages", base_url, versioned ? "" : "/v1");
 }
 
-static cJSON *anthropic_add_typed(cJSON *array, const char *type)
-{
-	cJSON *object = json_append(array, cJSON_CreateObject());
-	json_add_str(object, "type", type);
-	return object;
-}
-
 /* The content of a message of that role at the end: turns of one role are one message. */
 static cJSON *anthropic_content_for(cJSON *messages, const char *role)
 {
@@ -50,7 +43,7 @@ static void anthropic_add_text(cJSON *content, const char *text)
 {
 	if (anthropic_is_blank(text))
 		return;
-	json_add_str(anthropic_add_typed(content, "text"), "text", text);
+	json_add_str(json_append(content, json_typed("text")), "text", text);
 }
 
 /* What the provider reads of such a medium: image, document, or NULL. */
@@ -74,7 +67,7 @@ static void anthropic_add_media(const struct chat_build *b, cJSON *content, cons
 	if (media.kind == MEDIA_URL && !*media.mime_type && chat_block_is(block, "document"))
 		type = "document";
 	cJSON *source =
-	    type ? cJSON_AddObjectToObject(anthropic_add_typed(content, type), "source") : NULL;
+	    type ? cJSON_AddObjectToObject(json_append(content, json_typed(type)), "source") : NULL;
 	if (!type) {
 		char *note = chat_media_note(block, &media);
 		anthropic_add_text(content, note);
@@ -99,10 +92,10 @@ static void anthropic_add_thinking(cJSON *content, const cJSON *block)
 		const char *signature = json_str(detail, "signature");
 		const char *redacted = json_str(detail, "redacted");
 		if (redacted) {
-			json_add_str(
-			    anthropic_add_typed(content, "redacted_thinking"), "data", redacted);
+			json_add_str(json_append(content, json_typed("redacted_thinking")), "data",
+			    redacted);
 		} else if (signature && !added) {
-			cJSON *part = anthropic_add_typed(content, "thinking");
+			cJSON *part = json_append(content, json_typed("thinking"));
 			added = true;
 			json_add_str(part, "thinking", json_str(block, "summary"));
 			json_add_str(part, "signature", signature);
@@ -124,7 +117,7 @@ static void anthropic_add_id(cJSON *part, const char *name, const char *id)
 
 static void anthropic_add_result(cJSON *content, const cJSON *block)
 {
-	cJSON *part = anthropic_add_typed(content, "tool_result");
+	cJSON *part = json_append(content, json_typed("tool_result"));
 	char *text = chat_output_text(block);
 	anthropic_add_id(part, "tool_use_id", json_str(block, "call_id"));
 	bool is_error = cJSON_IsTrue(json_get(block, "is_error"));
@@ -144,7 +137,7 @@ static void anthropic_add_block(const struct chat_build *b, cJSON *content, cons
 	} else if (chat_block_is(block, "reasoning")) {
 		anthropic_add_thinking(content, block);
 	} else if (chat_block_is_call(block)) {
-		cJSON *part = anthropic_add_typed(content, "tool_use");
+		cJSON *part = json_append(content, json_typed("tool_use"));
 		anthropic_add_id(part, "id", json_str(block, "id"));
 		json_add_str(part, "name", json_str(block, "name"));
 		json_add(part, "input", cJSON_Duplicate(json_get(block, "args"), true));

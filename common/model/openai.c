@@ -20,13 +20,6 @@ static char *openai_url(const char *base_url, const char *model, bool stream)
 	return openai_address(base_url, "chat/completions");
 }
 
-static cJSON *openai_add_part(cJSON *parts, const char *type)
-{
-	cJSON *part = json_append(parts, cJSON_CreateObject());
-	json_add_str(part, "type", type);
-	return part;
-}
-
 /* Of the two formats of audio that there are the one that is meant, or NULL. */
 static const char *openai_audio_format(const cJSON *block, const char *mime_type)
 {
@@ -50,24 +43,24 @@ static void openai_add_media(const struct chat_build *b, cJSON *parts, const cJS
 	const char *format = bytes ? openai_audio_format(block, media.mime_type) : NULL;
 	if (chat_block_is(block, "image") && chat_media_is_whole(&media)) {
 		char *url = openai_data_url(&media, "image/png");
-		cJSON *part = openai_add_part(parts, "image_url");
+		cJSON *part = json_append(parts, json_typed("image_url"));
 		json_add_str(cJSON_AddObjectToObject(part, "image_url"), "url", url);
 		free(url);
 	} else if (format) {
-		cJSON *part = openai_add_part(parts, "input_audio");
+		cJSON *part = json_append(parts, json_typed("input_audio"));
 		cJSON *audio = cJSON_AddObjectToObject(part, "input_audio");
 		json_add_str(audio, "data", media.text);
 		json_add_str(audio, "format", format);
 	} else if (bytes && strcasecmp(media.mime_type, "application/pdf") == 0) {
 		char *data = openai_data_url(&media, "application/pdf");
-		cJSON *part = openai_add_part(parts, "file");
+		cJSON *part = json_append(parts, json_typed("file"));
 		cJSON *file = cJSON_AddObjectToObject(part, "file");
 		json_add_str(file, "filename", media.filename);
 		json_add_str(file, "file_data", data);
 		free(data);
 	} else {
 		char *note = chat_media_note(block, &media);
-		json_add_str(openai_add_part(parts, "text"), "text", note);
+		json_add_str(json_append(parts, json_typed("text")), "text", note);
 		free(note);
 	}
 }

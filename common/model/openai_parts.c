@@ -53,8 +53,7 @@ static void openai_add_user(const struct chat_build *b, cJSON *message,
 			form->media(b, parts, block);
 			continue;
 		}
-		cJSON *part = json_append(parts, cJSON_CreateObject());
-		json_add_str(part, "type", form->text_part);
+		cJSON *part = json_append(parts, json_typed(form->text_part));
 		json_add_str(part, "text", json_str(block, "text"));
 	}
 }
@@ -116,8 +115,7 @@ void openai_add_tools(const struct chat_build *b, cJSON *body, const struct open
 		return;
 	cJSON *tools = cJSON_AddArrayToObject(body, "tools");
 	for (size_t i = 0; i < request->tool_count; i++) {
-		cJSON *tool = json_append(tools, cJSON_CreateObject());
-		json_add_str(tool, "type", "function");
+		cJSON *tool = json_append(tools, json_typed("function"));
 		if (form->apart) {
 			openai_add_function(
 			    cJSON_AddObjectToObject(tool, "function"), &request->tools[i]);

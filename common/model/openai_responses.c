@@ -21,16 +21,9 @@ static char *responses_url(const char *base_url, const char *model, bool stream)
 	return openai_address(base_url, "responses");
 }
 
-static cJSON *responses_add(cJSON *array, const char *type)
-{
-	cJSON *item = json_append(array, cJSON_CreateObject());
-	json_add_str(item, "type", type);
-	return item;
-}
-
 static cJSON *responses_add_message(cJSON *input, const char *role)
 {
-	cJSON *message = responses_add(input, "message");
+	cJSON *message = json_append(input, json_typed("message"));
 	json_add_str(message, "role", role);
 	return message;
 }
@@ -38,7 +31,7 @@ static cJSON *responses_add_message(cJSON *input, const char *role)
 /* A part of an object of one string under name. */
 static void responses_add_part(cJSON *parts, const char *type, const char *name, const char *value)
 {
-	json_add_str(responses_add(parts, type), name, value);
+	json_add_str(json_append(parts, json_typed(type)), name, value);
 }
 
 static bool responses_is_pdf(const cJSON *block, const struct chat_part_media *media)
@@ -122,7 +115,7 @@ static void responses_add_assistant(
 		while (waiting->child)
 			json_append(input, cJSON_DetachItemViaPointer(waiting, waiting->child));
 		if (!is_text) {
-			cJSON *call = responses_add(input, "function_call");
+			cJSON *call = json_append(input, json_typed("function_call"));
 			char *args = json_print(json_get(block, "args"));
 			json_add_str(call, "call_id", json_str(block, "id"));
 			json_add_str(call, "name", json_str(block, "name"));
@@ -143,7 +136,7 @@ static void responses_add_assistant(
 
 static void responses_add_result(cJSON *input, const char *call_id, const char *text)
 {
-	cJSON *result = responses_add(input, "function_call_output");
+	cJSON *result = json_append(input, json_typed("function_call_output"));
 	json_add_str(result, "call_id", call_id);
 	json_add_str(result, "output", text);
 }

@@ -111,8 +111,7 @@ static const cJSON *turns_take_result(
 /* What a model is told of a call whose run was stopped, or that nobody has answered. */
 static const cJSON *turns_make_result(struct chat_turns *turns, const char *call_id)
 {
-	cJSON *block = json_append(turns->made_up, cJSON_CreateObject());
-	json_add_str(block, "type", "tool_result");
+	cJSON *block = json_append(turns->made_up, json_typed("tool_result"));
 	json_add_str(block, "call_id", call_id);
 	json_add_str(block, "output", "There is no result: the call was not run.");
 	cJSON_AddTrueToObject(block, "is_error");
@@ -152,12 +151,10 @@ static const cJSON *turns_take_images(
 			cJSON_AddItemReferenceToArray(rest, (cJSON *)item);
 			continue;
 		}
-		cJSON *named = json_append(rest, cJSON_CreateObject());
-		json_add_str(named, "type", "image");
+		cJSON *named = json_append(rest, json_typed("image"));
 		json_add_str(named, "mime_type", json_str(item, "mime_type"));
 		/* as a block of a message; its data is large and stays where it is */
-		cJSON *image = json_append(images, cJSON_CreateObject());
-		json_add_str(image, "type", "image");
+		cJSON *image = json_append(images, json_typed("image"));
 		cJSON *media = cJSON_AddObjectToObject(image, "media");
 		json_refer(media, "mime_type", json_get(item, "mime_type"));
 		json_refer(media, "data_base64", json_get(item, "data_base64"));
@@ -181,8 +178,7 @@ static void turns_add_images(struct chat_turns *turns, cJSON *images)
 {
 	if (!images->child)
 		return;
-	cJSON *text = json_append(turns->made_up, cJSON_CreateObject());
-	json_add_str(text, "type", "text");
+	cJSON *text = json_append(turns->made_up, json_typed("text"));
 	json_add_str(text, "text", "The images of the results, by their numbers:");
 	struct chat_turn *turn = turns_add_turn(turns, ROLE_USER);
 	turn->of_results = true;

@@ -67,8 +67,7 @@ static void add_answer(cJSON *responses, const char *status, const char *descrip
 {
 	static const char *const members[] = {
 	    "success", "data", "message", "timestamp", "metadata"};
-	cJSON *schema = cJSON_CreateObject();
-	json_add_str(schema, "type", "object");
+	cJSON *schema = json_typed("object");
 	json_add(schema, "required",
 	    cJSON_CreateStringArray(members, sizeof(members) / sizeof(members[0])));
 	cJSON *properties = cJSON_AddObjectToObject(schema, "properties");

@@ -211,6 +211,13 @@ cJSON *json_add_str(cJSON *object, const char *key, const char *value)
 	return json_add(object, key, value ? cJSON_CreateString(value) : cJSON_CreateNull());
 }
 
+cJSON *json_typed(const char *type)
+{
+	cJSON *object = cJSON_CreateObject();
+	json_add_str(object, "type", type);
+	return object;
+}
+
 void json_refer(cJSON *object, const char *key, const cJSON *value)
 {
 	if (value)

@@ -98,6 +98,9 @@ int64_t json_int(const cJSON *object, const char *key, int64_t otherwise);
 cJSON *json_new_int(int64_t value);
 cJSON *json_new_double(double value);
 
+/* A new object that has this type as its first member. */
+cJSON *json_typed(const char *type);
+
 /*
  * Adds to an object and returns the new item (json_add: item, which is taken over).  The key is not
  * copied: it is a literal, or lives as long as the tree.

@@ -74,8 +74,7 @@ static cJSON *call_block(const char *name, cJSON *args)
 {
 	char id[HEX_ID_SIZE], call_id[HEX_ID_SIZE + 8];
 	snprintf(call_id, sizeof(call_id), "call_%s", hex_id(id));
-	cJSON *block = cJSON_CreateObject();
-	json_add_str(block, "type", "tool_call");
+	cJSON *block = json_typed("tool_call");
 	json_add_str(block, "id", call_id);
 	json_add_str(block, "name", name);
 	json_add(block, "args", args);

@@ -378,8 +378,7 @@ cJSON *block_normalise(const cJSON *input, const char *path, struct error *err)
 	const struct block_type *type = block_type_of(&reader, input);
 	if (!type)
 		return NULL;
-	cJSON *out = cJSON_CreateObject();
-	json_add_str(out, "type", type->name);
+	cJSON *out = json_typed(type->name);
 	bool ok = !type->has_media || block_add_media(&reader, input, out);
 	ok = block_read(&reader, input, type->rows, out) && ok;
 	if (ok)

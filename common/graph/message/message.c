@@ -125,8 +125,7 @@ void message_text(const cJSON *message, struct buf *out)
 
 cJSON *block_text(const char *text)
 {
-	cJSON *block = cJSON_CreateObject();
-	json_add_str(block, "type", "text");
+	cJSON *block = json_typed("text");
 	json_add_str(block, "text", text);
 	json_add(block, "annotations", cJSON_CreateArray());
 	return block;
@@ -175,8 +174,7 @@ cJSON *message_delta(const char *id, const char *text)
 
 cJSON *message_reasoning_delta(const char *id, const char *text)
 {
-	cJSON *block = cJSON_CreateObject();
-	json_add_str(block, "type", "reasoning");
+	cJSON *block = json_typed("reasoning");
 	json_add_str(block, "summary", text);
 	json_add(block, "details", cJSON_CreateArray());
 	return message_begin("assistant", id, message_content_of(block), true);
@@ -184,8 +182,7 @@ cJSON *message_reasoning_delta(const char *id, const char *text)
 
 cJSON *message_tool_result(const char *id, const char *call_id, cJSON *output, bool is_error)
 {
-	cJSON *block = cJSON_CreateObject();
-	json_add_str(block, "type", "tool_result");
+	cJSON *block = json_typed("tool_result");
 	json_add_str(block, "call_id", call_id);
 	json_add(block, "output", output ? output : cJSON_CreateNull());
 	json_add(block, "is_error", cJSON_CreateBool(is_error));

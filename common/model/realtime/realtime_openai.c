@@ -76,8 +76,7 @@ static void openai_live_add_tools(cJSON *session, const cJSON *tools)
 		return;
 	cJSON *list = cJSON_AddArrayToObject(session, "tools");
 	cJSON_ArrayForEach(tool, tools) {
-		cJSON *function = cJSON_CreateObject();
-		json_add_str(function, "type", "function");
+		cJSON *function = json_typed("function");
 		openai_live_copy(function, "name", tool, "name");
 		openai_live_copy(function, "description", tool, "description");
 		openai_live_copy(function, "parameters", tool, "parameters");
@@ -86,16 +85,9 @@ static void openai_live_add_tools(cJSON *session, const cJSON *tools)
 	json_add_str(session, "tool_choice", "auto");
 }
 
-static cJSON *openai_live_event(const char *type)
-{
-	cJSON *event = cJSON_CreateObject();
-	json_add_str(event, "type", type);
-	return event;
-}
-
 static cJSON *openai_live_opening(const struct ag_live_setup *setup)
 {
-	cJSON *event = openai_live_event("session.update");
+	cJSON *event = json_typed("session.update");
 	cJSON *session = cJSON_AddObjectToObject(event, "session");
 	json_add_str(session, "type", "realtime");
 	if (setup->system_prompt)
@@ -132,7 +124,7 @@ static void openai_live_respond(struct realtime *r)
 	r->wanted = false;
 	r->again = 0;
 	r->requested = ++r->requests;
-	cJSON *event = openai_live_event("response.create");
+	cJSON *event = json_typed("response.create");
 	char *id = xasprintf(REQUEST "%u", r->requested);
 	json_add_str(event, "event_id", id);
 	cJSON *response = cJSON_AddObjectToObject(event, "response");
@@ -149,9 +141,9 @@ static void openai_live_interrupt(struct realtime *r)
 	if (!audible || r->keeps_talking || r->cut)
 		return;
 	if (r->manual && r->responding)
-		realtime_send(r, openai_live_event("response.cancel"));
+		realtime_send(r, json_typed("response.cancel"));
 	if (r->item && r->ahead > r->now) { /* the model should know how much was heard */
-		cJSON *event = openai_live_event("conversation.item.truncate");
+		cJSON *event = json_typed("conversation.item.truncate");
 		json_add_str(event, "item_id", r->item);
 		json_add_int(event, "content_index", 0);
 		json_add_int(event, "audio_end_ms", heard > 0 ? heard : 0);
@@ -305,7 +297,7 @@ static void openai_live_take_item(struct realtime *r, const cJSON *event)
 static void openai_live_tool_result(
     struct realtime *r, const char *id, const char *name, const cJSON *result, bool is_error)
 {
-	cJSON *event = openai_live_event("conversation.item.create");
+	cJSON *event = json_typed("conversation.item.create");
 	cJSON *item = cJSON_AddObjectToObject(event, "item");
 	char *text = cJSON_IsString(result) ? xstrdup(result->valuestring) : json_print(result);
 	char *output = xasprintf("%s%s", is_error ? "Error: " : "", text);
@@ -418,7 +410,7 @@ static void openai_live_take(struct realtime *r, const cJSON *event)
 
 static void openai_live_audio(struct realtime *r, const void *pcm, size_t bytes)
 {
-	cJSON *event = openai_live_event("input_audio_buffer.append");
+	cJSON *event = json_typed("input_audio_buffer.append");
 	char *text = base64_encode(pcm, bytes);
 	json_add_str(event, "audio", text);
 	free(text);
@@ -427,12 +419,12 @@ static void openai_live_audio(struct realtime *r, const void *pcm, size_t bytes)
 
 static void openai_live_text(struct realtime *r, const char *said)
 {
-	cJSON *event = openai_live_event("conversation.item.create");
+	cJSON *event = json_typed("conversation.item.create");
 	cJSON *item = cJSON_AddObjectToObject(event, "item");
 	json_add_str(item, "type", "message");
 	json_add_str(item, "role", "user");
-	cJSON *part = json_append(cJSON_AddArrayToObject(item, "content"), cJSON_CreateObject());
-	json_add_str(part, "type", "input_text");
+	cJSON *part =
+	    json_append(cJSON_AddArrayToObject(item, "content"), json_typed("input_text"));
 	json_add_str(part, "text", said);
 	realtime_send(r, event);
 	r->wanted = true;
@@ -444,7 +436,7 @@ static void openai_live_activity(struct realtime *r, bool starts)
 	if (starts) {
 		openai_live_interrupt(r);
 	} else if (r->fed) {
-		realtime_send(r, openai_live_event("input_audio_buffer.commit"));
+		realtime_send(r, json_typed("input_audio_buffer.commit"));
 		r->fed = false;
 		r->wanted = true;
 		openai_live_respond(r);

@@ -41,8 +41,7 @@ static bool may_be_string(struct call *call, const cJSON *object, const char *at
 static cJSON *media_block(
     const char *type, const char *source, const cJSON *value, const cJSON *mime_type)
 {
-	cJSON *block = cJSON_CreateObject();
-	cJSON_AddStringToObject(block, "type", type);
+	cJSON *block = json_typed(type);
 	json_refer(block, source, value);
 	json_refer(block, "mime_type", mime_type);
 	return block;
@@ -160,8 +159,7 @@ static void tool_content(struct call *call, const cJSON *item, const char *at, c
 		    content ? "type_error" : "missing", "must be a string or an array of parts");
 		return;
 	}
-	cJSON *block = cJSON_CreateObject();
-	cJSON_AddStringToObject(block, "type", "tool_result");
+	cJSON *block = json_typed("tool_result");
 	cJSON_AddStringToObject(block, "call_id", call_id);
 	json_refer(block, "output", error ? error : content);
 	cJSON_AddBoolToObject(block, "is_error", error != NULL);

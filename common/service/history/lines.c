@@ -23,13 +23,6 @@ static void lines_put(struct buf *out, cJSON *line)
 	cJSON_Delete(line);
 }
 
-static cJSON *lines_new(const char *type)
-{
-	cJSON *line = cJSON_CreateObject();
-	json_add_str(line, "type", type);
-	return line;
-}
-
 static void lines_add_json(cJSON *line, const char *name, const char *json)
 {
 	if (json)
@@ -58,7 +51,7 @@ static void lines_add_standing(cJSON *line, const struct thread *t)
 void lines_put_thread(
     struct buf *out, const struct thread *thread, const struct history_origin *origin)
 {
-	cJSON *line = lines_new("thread");
+	cJSON *line = json_typed("thread");
 	json_add_int(line, "format", LINE_FORMAT);
 	json_add_str(line, "thread_id", thread->thread_id);
 	json_add_str(line, "thread_name", thread->thread_name);
@@ -74,7 +67,7 @@ void lines_put_thread(
 
 static cJSON *lines_of_checkpoint(const struct checkpoint *c)
 {
-	cJSON *line = lines_new("checkpoint");
+	cJSON *line = json_typed("checkpoint");
 	earlier_add_id(line, "checkpoint_id", c->number);
 	earlier_add_id(line, "parent_checkpoint_id", c->parent);
 	json_add_str(line, "source", earlier_source_name(c->source));
@@ -85,7 +78,7 @@ static cJSON *lines_of_checkpoint(const struct checkpoint *c)
 
 static cJSON *lines_of_run(const struct run_record *r)
 {
-	cJSON *line = lines_new("run");
+	cJSON *line = json_typed("run");
 	json_add_int(line, "number", r->number);
 	json_add_str(line, "run_id", r->run_id);
 	json_add_str(line, "status", run_status_name(r->status));

@@ -15,8 +15,7 @@ static cJSON *lg_media_part(const cJSON *block, const char *type)
 	const cJSON *media = json_get(block, "media");
 	const char *data = json_str(media, "data_base64"), *url = json_str(block, "url");
 	const char *file_id = json_str(block, "file_id"), *mime_type = json_str(block, "mime_type");
-	cJSON *part = cJSON_CreateObject();
-	json_add_str(part, "type", type);
+	cJSON *part = json_typed(type);
 	json_add_str(part, "source_type", data ? "base64" : file_id ? "id" : "url");
 	if (data)
 		json_add_str(part, "data", data);
@@ -51,8 +50,7 @@ static cJSON *lg_part(const cJSON *block)
 		return lg_media_part(block, type);
 	if (!block_is(block, "text"))
 		return NULL;
-	cJSON *part = cJSON_CreateObject();
-	json_add_str(part, "type", "text");
+	cJSON *part = json_typed("text");
 	json_add_str(part, "text", json_str(block, "text"));
 	return part;
 }

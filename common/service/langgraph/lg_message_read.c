@@ -11,25 +11,13 @@
 
 #define TYPES "human, ai, system, tool"
 
-static const char *lg_below(struct call *call, const char *at, const char *name)
-{
-	return arena_printf(call->arena, "%s.%s", at, name);
-}
-
 /* ---- parts ---- */
-
-static cJSON *lg_block(const char *type)
-{
-	cJSON *block = cJSON_CreateObject();
-	json_add_str(block, "type", type);
-	return block;
-}
 
 /* An address, which may be a data URL, of a part that says so in LangChain's way or OpenAI's. */
 static cJSON *lg_url_block(const char *type, const cJSON *url)
 {
 	const cJSON *inner = cJSON_IsObject(url) ? json_get(url, "url") : url;
-	cJSON *block = lg_block(type);
+	cJSON *block = json_typed(type);
 	json_refer(block, "url", inner);
 	return block;
 }
@@ -51,7 +39,7 @@ static cJSON *lg_data_block(const cJSON *part, const char *type)
 	    ? media_type_block(mime_type->valuestring)
 	    : is_file ? "document"
 		      : type;
-	cJSON *block = lg_block(kind);
+	cJSON *block = json_typed(kind);
 	json_refer(block,
 	    data      ? "data_base64"
 		: url ? "url"
@@ -70,14 +58,14 @@ static cJSON *lg_read_part(struct call *call, const cJSON *part, const char *at)
 {
 	const char *type = json_str(part, "type");
 	if (cJSON_IsString(part)) {
-		cJSON *block = lg_block("text");
+		cJSON *block = json_typed("text");
 		json_refer(block, "text", part);
 		return block;
 	}
 	if (!cJSON_IsObject(part) || !type) {
 		error_wrong(&call->error, at, "type_error", "must be an object with a type");
 	} else if (strcmp(type, "text") == 0) {
-		cJSON *block = lg_block("text");
+		cJSON *block = json_typed("text");
 		json_refer(block, "text", json_get(part, "text"));
 		return block;
 	} else if (strcmp(type, "image_url") == 0) {
@@ -87,7 +75,7 @@ static cJSON *lg_read_part(struct call *call, const cJSON *part, const char *at)
 		return lg_data_block(part, type);
 	} else if (strcmp(type, "tool_use") != 0 && strcmp(type, "tool_call") != 0 &&
 	    strcmp(type, "reasoning") != 0) {
-		error_wrong(&call->error, lg_below(call, at, "type"), "value_error",
+		error_wrong(&call->error, arena_printf(call->arena, "%s.type", at), "value_error",
 		    "must be one of text, image_url, image, audio, video, file");
 	}
 	return NULL;
@@ -98,12 +86,12 @@ static void lg_read_content(struct call *call, const cJSON *item, const char *at
 	const cJSON *content = json_opt(item, "content"), *part;
 	int i = 0;
 	if (cJSON_IsString(content)) {
-		cJSON *block = json_append(blocks, lg_block("text"));
+		cJSON *block = json_append(blocks, json_typed("text"));
 		json_refer(block, "text", content);
 		return;
 	}
 	if (!cJSON_IsArray(content)) {
-		error_wrong(&call->error, lg_below(call, at, "content"),
+		error_wrong(&call->error, arena_printf(call->arena, "%s.content", at),
 		    content ? "type_error" : "missing", "must be a string or an array of parts");
 		return;
 	}
@@ -136,8 +124,8 @@ static void lg_read_calls(struct call *call, const cJSON *item, const char *at, 
 	const cJSON *calls = json_opt(item, "tool_calls"), *one;
 	int i = 0;
 	if (calls && !cJSON_IsArray(calls)) {
-		error_wrong(&call->error, lg_below(call, at, "tool_calls"), "type_error",
-		    "must be an array");
+		error_wrong(&call->error, arena_printf(call->arena, "%s.tool_calls", at),
+		    "type_error", "must be an array");
 		return;
 	}
 	cJSON_ArrayForEach(one, calls) {
@@ -148,7 +136,7 @@ static void lg_read_calls(struct call *call, const cJSON *item, const char *at, 
 		if (!cJSON_IsObject(one)) {
 			error_wrong(&call->error, where, "type_error", "must be an object");
 		} else if (fields_read_body(&call->error, where, one, lg_call_rows, &asked)) {
-			cJSON *block = json_append(blocks, lg_block("tool_call"));
+			cJSON *block = json_append(blocks, json_typed("tool_call"));
 			json_add_str(block, "id", asked.id);
 			json_add_str(block, "name", asked.name);
 			json_refer(block, "args", asked.args);
@@ -162,12 +150,12 @@ static void lg_read_result(struct call *call, const cJSON *item, const char *at,
 	const cJSON *id = json_opt(item, "tool_call_id"), *content = json_opt(item, "content");
 	const char *status = json_str(item, "status");
 	if (!cJSON_IsString(id) || !*id->valuestring)
-		error_wrong(&call->error, lg_below(call, at, "tool_call_id"),
+		error_wrong(&call->error, arena_printf(call->arena, "%s.tool_call_id", at),
 		    id ? "type_error" : "missing", "must be a string that is not empty");
 	if (!cJSON_IsString(content) && !cJSON_IsArray(content))
-		error_wrong(&call->error, lg_below(call, at, "content"),
+		error_wrong(&call->error, arena_printf(call->arena, "%s.content", at),
 		    content ? "type_error" : "missing", "must be a string or an array of parts");
-	cJSON *block = json_append(blocks, lg_block("tool_result"));
+	cJSON *block = json_append(blocks, json_typed("tool_result"));
 	json_refer(block, "call_id", id);
 	json_refer(block, "output", content);
 	if (status && strcmp(status, "error") == 0)
@@ -235,7 +223,7 @@ static void lg_read_message(struct call *call, const cJSON *item, const char *at
 	const cJSON *inner = lg_unwrap(item, &name);
 	const char *role = lg_role_of(name);
 	if (!role) {
-		error_wrong(&call->error, lg_below(call, at, "type"),
+		error_wrong(&call->error, arena_printf(call->arena, "%s.type", at),
 		    name ? "value_error" : "missing", "must be one of " TYPES);
 		return;
 	}

@@ -21,13 +21,6 @@ int64_t live_now(const struct live *live)
 
 /* ---- what is told ---- */
 
-static cJSON *live_event_new(const char *type)
-{
-	cJSON *event = cJSON_CreateObject();
-	cJSON_AddStringToObject(event, "type", type);
-	return event;
-}
-
 /* Tells the client an event, taken over. */
 static void live_send(struct live *live, cJSON *event)
 {
@@ -41,7 +34,7 @@ static void live_send(struct live *live, cJSON *event)
 
 void live_send_error(struct live *live, const char *code, const char *message, bool fatal)
 {
-	cJSON *event = live_event_new("error");
+	cJSON *event = json_typed("error");
 	json_add_str(event, "code", code);
 	cJSON_AddStringToObject(event, "message", message ? message : "");
 	cJSON_AddBoolToObject(event, "fatal", fatal);
@@ -81,7 +74,7 @@ static void begin_answer(struct live *live)
 
 static void send_transcript(struct live *live, int from, const char *text, bool finished)
 {
-	cJSON *event = live_event_new(from == FROM_USER ? "input_transcript" : "output_transcript");
+	cJSON *event = json_typed(from == FROM_USER ? "input_transcript" : "output_transcript");
 	cJSON_AddStringToObject(event, "text", text);
 	cJSON_AddBoolToObject(event, "finished", finished);
 	live_send(live, event);
@@ -139,7 +132,7 @@ static void live_events_take_transcript(struct live *live, int from, const struc
 
 static void take_tool_call(struct live *live, const struct live_event *event)
 {
-	cJSON *told = live_event_new("tool_call");
+	cJSON *told = json_typed("tool_call");
 	begin_answer(live);
 	cJSON_AddStringToObject(told, "id", event->id);
 	cJSON_AddStringToObject(told, "name", event->text);
@@ -157,7 +150,7 @@ static void take_tool_call(struct live *live, const struct live_event *event)
 void live_tool_done(struct live *live, struct tool_done *done)
 {
 	char id[UUID_SIZE];
-	cJSON *event = live_event_new("tool_result");
+	cJSON *event = json_typed("tool_result");
 	cJSON_AddStringToObject(event, "id", done->id);
 	cJSON_AddItemToObject(event, "result", cJSON_Duplicate(done->output, true));
 	live_send(live, event);
@@ -173,7 +166,7 @@ void live_tool_done(struct live *live, struct tool_done *done)
 
 static void take_handle(struct live *live, const char *handle)
 {
-	cJSON *event = live_event_new("session_update");
+	cJSON *event = json_typed("session_update");
 	bool same = handle && live->handle && strcmp(handle, live->handle) == 0;
 	live->settles = 0;
 	json_add_str(event, "resumption_handle", handle);
@@ -191,7 +184,7 @@ static void take_handle(struct live *live, const char *handle)
 static void take_go_away(struct live *live, double seconds)
 {
 	char left[32];
-	cJSON *event = live_event_new("go_away");
+	cJSON *event = json_typed("go_away");
 	bool known = seconds >= 0 && seconds < 1e6;
 	snprintf(left, sizeof(left), "%.3gs", known ? seconds : 0);
 	json_add_str(event, "time_left", known ? left : NULL);
@@ -212,7 +205,7 @@ static void take_end_of_turn(struct live *live, const char *type, bool cut)
 	live->settles = live->handle ? live_now(live) + HANDLE_MS : 0;
 	if (cut && !live->asked)
 		live_ask(live);
-	live_send(live, live_event_new(type));
+	live_send(live, json_typed(type));
 }
 
 static void live_events_take(struct live *live, const struct live_event *event)
@@ -254,7 +247,7 @@ static void live_events_take(struct live *live, const struct live_event *event)
 		take_go_away(live, event->seconds);
 		break;
 	case LIVE_AGENT_CHANGED:
-		told = live_event_new("agent_changed");
+		told = json_typed("agent_changed");
 		cJSON_AddStringToObject(told, "author", event->text);
 		live_send(live, told);
 		break;

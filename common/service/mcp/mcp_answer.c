@@ -27,8 +27,7 @@ cJSON *mcp_result(struct call *call, const struct mcp_request *rq)
 
 static void mcp_add_text(cJSON *result, const char *text)
 {
-	cJSON *block = cJSON_CreateObject();
-	json_add_str(block, "type", "text");
+	cJSON *block = json_typed("text");
 	json_add_str(block, "text", text);
 	json_append(json_add(result, "content", cJSON_CreateArray()), block);
 }

@@ -10,18 +10,6 @@
 #include <string.h>
 #include <strings.h>
 
-static const char *openai_message_below(struct call *call, const char *at, const char *name)
-{
-	return arena_printf(call->arena, "%s.%s", at, name);
-}
-
-static cJSON *openai_block(const char *type)
-{
-	cJSON *block = cJSON_CreateObject();
-	json_add_str(block, "type", type);
-	return block;
-}
-
 /* ---- parts ---- */
 
 struct openai_part {
@@ -50,7 +38,7 @@ static const struct field_row file_rows[] = {FIELD(openai_part, file_data, PART_
 static cJSON *text_part(struct call *call, const struct openai_part *part, const char *at)
 {
 	(void)call, (void)at;
-	cJSON *block = openai_block("text");
+	cJSON *block = json_typed("text");
 	json_refer(block, "text", part->text);
 	return block;
 }
@@ -58,7 +46,7 @@ static cJSON *text_part(struct call *call, const struct openai_part *part, const
 static cJSON *image_part(struct call *call, const struct openai_part *part, const char *at)
 {
 	(void)call, (void)at;
-	cJSON *block = openai_block("image");
+	cJSON *block = json_typed("image");
 	json_refer(block, "url", part->url);
 	return block;
 }
@@ -67,11 +55,11 @@ static cJSON *audio_part(struct call *call, const struct openai_part *part, cons
 {
 	bool mp3 = strcmp(part->format, "mp3") == 0;
 	if (!mp3 && strcmp(part->format, "wav") != 0) {
-		error_wrong(&call->error, openai_message_below(call, at, "format"), "value_error",
+		error_wrong(&call->error, arena_printf(call->arena, "%s.format", at), "value_error",
 		    "must be one of wav, mp3");
 		return NULL;
 	}
-	cJSON *block = openai_block("audio");
+	cJSON *block = json_typed("audio");
 	json_refer(block, "data_base64", part->data);
 	json_add_str(block, "mime_type", mp3 ? "audio/mpeg" : "audio/wav");
 	return block;
@@ -90,7 +78,7 @@ static cJSON *file_part(struct call *call, const struct openai_part *part, const
 	}
 	if (!mime_type)
 		mime_type = MEDIA_TYPE_UNKNOWN;
-	cJSON *block = openai_block(
+	cJSON *block = json_typed(
 	    part->file_id ? "document" : media_type_block(is_url ? data + 5 : mime_type));
 	if (part->filename)
 		json_add_str(cJSON_AddObjectToObject(block, "media"), "filename", part->filename);
@@ -139,12 +127,12 @@ static cJSON *openai_read_part(struct call *call, const cJSON *item, const char 
 		return NULL;
 	const struct part_kind *kind = part_kind_of(part.type, user);
 	if (!kind) {
-		error_wrong(&call->error, openai_message_below(call, at, "type"), "value_error",
+		error_wrong(&call->error, arena_printf(call->arena, "%s.type", at), "value_error",
 		    "must be %s", user ? "one of text, image_url, input_audio, file" : "text");
 		return NULL;
 	}
 	if (kind->nested) {
-		at = openai_message_below(call, at, kind->type);
+		at = arena_printf(call->arena, "%s.%s", at, kind->type);
 		item = json_opt(item, kind->type);
 		if (!cJSON_IsObject(item)) {
 			error_wrong(
@@ -166,10 +154,10 @@ static void openai_read_content(
 	const cJSON *content = json_opt(item, "content"), *part;
 	int i = 0;
 	if (cJSON_IsString(content)) {
-		cJSON *block = json_append(blocks, openai_block("text"));
+		cJSON *block = json_append(blocks, json_typed("text"));
 		json_refer(block, "text", content);
 	} else if (!cJSON_IsArray(content) && (content || !may_be_absent)) {
-		error_wrong(&call->error, openai_message_below(call, at, "content"),
+		error_wrong(&call->error, arena_printf(call->arena, "%s.content", at),
 		    content ? "type_error" : "missing", "must be a string or an array of parts");
 	}
 	const cJSON *parts = cJSON_IsArray(content) ? content : NULL;
@@ -205,7 +193,7 @@ static cJSON *openai_read_call(struct call *call, const cJSON *item, const char 
 		error_wrong(&call->error, at, "type_error", "must be an object");
 		return NULL;
 	}
-	const char *function = openai_message_below(call, at, "function");
+	const char *function = arena_printf(call->arena, "%s.function", at);
 	if (!fields_read_body(&call->error, at, item, call_rows, &asked) ||
 	    !fields_read_body(&call->error, function, asked.function, call_function_rows, &asked))
 		return NULL;
@@ -213,11 +201,11 @@ static cJSON *openai_read_call(struct call *call, const cJSON *item, const char 
 	cJSON *args = json_parse(text, strlen(text), JSON_REQUEST_DEPTH, NULL);
 	if (!cJSON_IsObject(args)) {
 		cJSON_Delete(args);
-		error_wrong(&call->error, openai_message_below(call, function, "arguments"),
+		error_wrong(&call->error, arena_printf(call->arena, "%s.arguments", function),
 		    "value_error", "must be a JSON object as text");
 		return NULL;
 	}
-	cJSON *block = openai_block("remote_tool_call");
+	cJSON *block = json_typed("remote_tool_call");
 	json_add_str(block, "id", asked.id);
 	json_add_str(block, "name", asked.name);
 	json_add(block, "args", args);
@@ -229,7 +217,7 @@ static void openai_read_calls(struct call *call, const cJSON *item, const char *
 	const cJSON *calls = json_opt(item, "tool_calls"), *one;
 	int i = 0;
 	if (calls && !cJSON_IsArray(calls)) {
-		error_wrong(&call->error, openai_message_below(call, at, "tool_calls"),
+		error_wrong(&call->error, arena_printf(call->arena, "%s.tool_calls", at),
 		    "type_error", "must be an array");
 		return;
 	}
@@ -251,11 +239,11 @@ static void openai_read_result(struct call *call, const cJSON *item, const char 
 	cJSON *said = cJSON_CreateObject();
 	cJSON *parts = cJSON_AddArrayToObject(said, "content");
 	if (!cJSON_IsString(id) || !*id->valuestring)
-		error_wrong(&call->error, openai_message_below(call, at, "tool_call_id"),
+		error_wrong(&call->error, arena_printf(call->arena, "%s.tool_call_id", at),
 		    id ? "type_error" : "missing", "must be a string that is not empty");
 	openai_read_content(call, item, at, false, parts);
 	message_text(said, &text);
-	cJSON *block = json_append(blocks, openai_block("tool_result"));
+	cJSON *block = json_append(blocks, json_typed("tool_result"));
 	json_refer(block, "call_id", id);
 	cJSON_AddStringToObject(block, "output", buf_str(&text));
 	cJSON_Delete(said);
@@ -278,7 +266,7 @@ static const char *openai_role(struct call *call, const cJSON *item, const char 
 		if (cJSON_IsString(role) && strcmp(role->valuestring, openai_roles[i][0]) == 0)
 			return openai_roles[i][1];
 	}
-	error_wrong(&call->error, openai_message_below(call, at, "role"),
+	error_wrong(&call->error, arena_printf(call->arena, "%s.role", at),
 	    !role                      ? "missing"
 		: cJSON_IsString(role) ? "value_error"
 				       : "type_error",

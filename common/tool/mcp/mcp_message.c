@@ -195,8 +195,7 @@ static void add_resource(cJSON *out, const cJSON *resource)
 static cJSON *content_block(const cJSON *block)
 {
 	const char *type = json_str(block, "type");
-	cJSON *out = cJSON_CreateObject();
-	json_add_str(out, "type", type ? type : "unknown");
+	cJSON *out = json_typed(type ? type : "unknown");
 	copy_str(out, "text", block, "text");
 	copy_str(out, "mime_type", block, "mimeType");
 	copy_str(out, "data_base64", block, "data");

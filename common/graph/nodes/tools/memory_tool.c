@@ -50,8 +50,7 @@ static bool memory_tool_is_needed(const struct memory_tool *tool, const char *na
 char *memory_tool_parameters(const struct memory_tool *tool)
 {
 	static const char *const texts[] = {"query", "content", "memory_id"};
-	cJSON *schema = cJSON_CreateObject();
-	json_add_str(schema, "type", "object");
+	cJSON *schema = json_typed("object");
 	cJSON *properties = cJSON_AddObjectToObject(schema, "properties");
 	cJSON *action = cJSON_AddObjectToObject(properties, "action");
 	json_add_str(action, "type", "string");
