@@ -123,23 +123,24 @@ static void error_write_text(char *out, size_t size, const char *fmt, va_list ar
 	free(text);
 }
 
-static void set_kind(struct error *err, enum error_kind kind, const char *fmt, va_list args)
+bool error_vset(struct error *err, enum error_kind kind, const char *fmt, va_list args)
 {
 	if (error_is_set(err))
-		return;
+		return false;
 	err->kind = kind;
 	if (fmt)
 		error_write_text(err->detail, sizeof(err->detail), fmt, args);
 	else
 		snprintf(err->detail, sizeof(err->detail), "%s",
 		    kinds[kind].text ? kinds[kind].text : kinds[kind].code);
+	return false;
 }
 
 bool error_set(struct error *err, enum error_kind kind, const char *fmt, ...)
 {
 	va_list args;
 	va_start(args, fmt);
-	set_kind(err, kind, fmt, args);
+	error_vset(err, kind, fmt, args);
 	va_end(args);
 	return false;
 }
@@ -184,7 +185,7 @@ bool error_field(struct error *err, enum error_kind kind, const char *path, cons
 	struct error this = {0};
 	va_list args;
 	va_start(args, fmt);
-	set_kind(&this, kind, fmt, args);
+	error_vset(&this, kind, fmt, args);
 	va_end(args);
 	if (err->mistakes++ < ERROR_DETAILS_MAX) {
 		if (!err->details)

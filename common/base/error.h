@@ -12,6 +12,7 @@
 #define AGENTGRAPH_BASE_ERROR_H
 
 #include <cjson/cJSON.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -95,6 +96,8 @@ int error_close_code(enum error_kind kind);
  * for `return error_set(…)`. */
 bool error_set(struct error *err, enum error_kind kind, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+bool error_vset(struct error *err, enum error_kind kind, const char *fmt, va_list args)
+    __attribute__((format(printf, 3, 0)));
 
 /*
  * One mistake in one field.  path is "body.messages[0].role": its first part is where (body, query,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* What is a request, and why others are none. */
+/* What is a request, and why others are none; how a response begins. */
 #include "base/json/json_rpc.h"
 
 #include "base/json/json.h"
@@ -26,4 +26,13 @@ const char *json_rpc_read(const cJSON *body, struct json_rpc *request)
 	if (request->params && !cJSON_IsObject(request->params))
 		return "params must be an object";
 	return NULL;
+}
+
+cJSON *json_rpc_message(struct arena *a, const cJSON *id)
+{
+	cJSON *message = arena_json(a, cJSON_CreateObject());
+	json_add_str(message, "jsonrpc", "2.0");
+	if (id)
+		json_add(message, "id", cJSON_Duplicate(id, false));
+	return message;
 }

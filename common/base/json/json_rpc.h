@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: ISC */
-/* Requests of JSON-RPC 2.0, as protocols of others bring them. */
+/* Messages of JSON-RPC 2.0, in which protocols of others come and are answered. */
 #ifndef AGENTGRAPH_BASE_JSON_JSON_RPC_H
 #define AGENTGRAPH_BASE_JSON_JSON_RPC_H
+
+#include "base/arena.h"
 
 #include <cjson/cJSON.h>
 
@@ -17,5 +19,8 @@ const cJSON *json_rpc_id(const cJSON *body);
 
 /* Reads one.  What makes it none, as a sentence without a point; or NULL. */
 const char *json_rpc_read(const cJSON *body, struct json_rpc *request);
+
+/* {"jsonrpc", "id"} of a response, or of a notification, where id is NULL; in the arena. */
+cJSON *json_rpc_message(struct arena *a, const cJSON *id);
 
 #endif

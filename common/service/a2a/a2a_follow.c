@@ -3,6 +3,7 @@
 #include "service/a2a/a2a_follow.h"
 
 #include "base/json/json.h"
+#include "base/json/json_rpc.h"
 #include "base/memory.h"
 #include "base/os/clock.h"
 #include "service/a2a/a2a_events.h"
@@ -22,7 +23,7 @@ static bool a2a_subscribe_still(struct call *call, struct a2a_post *post,
 	cJSON *view = a2a_task_view(call, task, &shown);
 	if (!view)
 		return false;
-	cJSON *response = a2a_response(call->arena, rq->id), *result = view;
+	cJSON *response = json_rpc_message(call->arena, rq->id), *result = view;
 	if (!rq->old) {
 		result = arena_json(call->arena, cJSON_CreateObject());
 		json_refer(result, "task", view);

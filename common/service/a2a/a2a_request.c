@@ -38,14 +38,12 @@ static const struct a2a_fault_row {
 bool a2a_fault(struct call *call, enum a2a_code code, const char *fmt, ...)
 {
 	const struct a2a_fault_row *row = a2a_faults;
-	char text[sizeof(call->error.detail)];
 	va_list args;
 	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
+	error_vset(&call->error, ERR_BAD_REQUEST, fmt, args);
 	va_end(args);
 	while (row->code != code)
 		row++;
-	error_set(&call->error, ERR_BAD_REQUEST, "%s", text);
 	call->error.status = code == A2A_INVALID_REQUEST ? 400 : 200;
 	snprintf(call->error.code, sizeof(call->error.code), "%s", row->word);
 	return false;
@@ -56,14 +54,6 @@ bool a2a_wrong(struct call *call, const char *member, const char *must)
 	return error_field(&call->error, ERR_VALIDATION,
 	    arena_printf(call->arena, "body.params.%s", member), "value_error", "%s must be %s",
 	    member, must);
-}
-
-cJSON *a2a_response(struct arena *a, const cJSON *id)
-{
-	cJSON *message = arena_json(a, cJSON_CreateObject());
-	json_add_str(message, "jsonrpc", "2.0");
-	json_add(message, "id", id ? cJSON_Duplicate(id, false) : cJSON_CreateNull());
-	return message;
 }
 
 /* Of JSON-RPC where the fault is one of the protocol, or of its body; else the HTTP status, as its
@@ -125,7 +115,10 @@ static cJSON *a2a_violations(struct call *call, const cJSON *details)
 cJSON *a2a_error(struct call *call, const struct a2a_post *post, const struct error_view *view)
 {
 	int code = a2a_code_of(post, view);
-	cJSON *message = a2a_response(call->arena, json_rpc_id(post->body));
+	const cJSON *id = json_rpc_id(post->body);
+	cJSON *message = json_rpc_message(call->arena, id);
+	if (!id)
+		json_add(message, "id", cJSON_CreateNull());
 	cJSON *error = json_add(message, "error", cJSON_CreateObject());
 	json_add_int(error, "code", code);
 	json_add_str(error, "message", view->detail);

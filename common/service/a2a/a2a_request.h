@@ -44,7 +44,4 @@ bool a2a_fault(struct call *call, enum a2a_code code, const char *fmt, ...)
 /* What is wrong with a member of params, "message.parts[0]"; false. */
 bool a2a_wrong(struct call *call, const char *member, const char *must);
 
-/* {"jsonrpc", "id"}, in the arena; id may be NULL. */
-cJSON *a2a_response(struct arena *a, const cJSON *id);
-
 #endif

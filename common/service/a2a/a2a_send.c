@@ -182,8 +182,7 @@ static bool a2a_choose_task(struct turn *turn, struct a2a_sending *s)
 	}
 	if (!a2a_take_push(call, s, &turn->push))
 		return false;
-	turn->run_id = s->task_id ? a2a_task_next_id(call, s->task_id)
-				  : a2a_task_new_id(call, thread->thread_id);
+	turn->run_id = a2a_task_next_id(call, s->task_id ? s->task_id : thread->thread_id);
 	if (turn->push)
 		a2a_push_of_new(s->push, turn->run_id);
 	if (!s->task_id)

@@ -4,6 +4,7 @@
 
 #include "base/fields.h"
 #include "base/json/json.h"
+#include "base/json/json_rpc.h"
 #include "base/os/clock.h"
 #include "service/a2a/a2a_follow.h"
 #include "service/a2a/a2a_push.h"
@@ -199,7 +200,7 @@ bool a2a_answer(struct call *call, struct a2a_post *post)
 	cJSON *result = method->answer(call, &rq);
 	if (!result)
 		return a2a_refuse(call);
-	post->answer = a2a_response(call->arena, rq.id);
+	post->answer = json_rpc_message(call->arena, rq.id);
 	json_refer(post->answer, "result", result);
 	return true;
 }

@@ -52,21 +52,11 @@ bool a2a_state_is_over(enum a2a_state state)
 #define A2A_BETWEEN '.'
 #define A2A_ID_MAX 255
 
-static const char *a2a_id_below(struct call *call, const char *id)
+const char *a2a_task_next_id(struct call *call, const char *id)
 {
 	char made[UUID_SIZE];
 	return arena_printf(
 	    call->arena, "%s%c%s", id, A2A_BETWEEN, id_make(&call->service->ids, made));
-}
-
-const char *a2a_task_new_id(struct call *call, const char *thread_id)
-{
-	return a2a_id_below(call, thread_id);
-}
-
-const char *a2a_task_next_id(struct call *call, const char *task_id)
-{
-	return a2a_id_below(call, task_id);
 }
 
 const char *a2a_task_id_of(struct call *call, const char *id, const char *message_id)

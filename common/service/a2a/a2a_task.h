@@ -40,12 +40,12 @@ struct a2a_task {
 	int64_t since; /* microseconds */
 };
 
-/* Ids of runs, in the arena: the first one of a task, and one that goes on with it. */
-const char *a2a_task_new_id(struct call *call, const char *thread_id);
-const char *a2a_task_next_id(struct call *call, const char *task_id);
+/* A new id of a run, in the arena: of a task's first one, where id is the thread's, or of one that
+ * goes on with the task of that id. */
+const char *a2a_task_next_id(struct call *call, const char *id);
 
-/* As both of them, id being the thread's or the task's, of a run that waits for its turn: a message
- * that is sent twice meanwhile names one run. */
+/* The same of a run that waits for its turn: a message that is sent twice meanwhile names one
+ * run. */
 const char *a2a_task_id_of(struct call *call, const char *id, const char *message_id);
 
 /* Whether a context of that id can have tasks: their ids have a limit. */

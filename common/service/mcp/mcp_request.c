@@ -33,27 +33,16 @@ bool mcp_fault(
     struct call *call, const struct mcp_request *rq, enum mcp_code code, const char *fmt, ...)
 {
 	const struct mcp_fault_row *row = mcp_faults;
-	char text[sizeof(call->error.detail)];
 	bool handshake = rq->version && !rq->version->stateless;
 	va_list args;
 	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
+	error_vset(&call->error, ERR_BAD_REQUEST, fmt, args);
 	va_end(args);
 	while (row->code != code)
 		row++;
-	error_set(&call->error, ERR_BAD_REQUEST, "%s", text);
 	call->error.status = handshake ? row->with_handshake : row->status;
 	snprintf(call->error.code, sizeof(call->error.code), "%s", row->word);
 	return false;
-}
-
-cJSON *mcp_message(struct arena *a, const cJSON *id)
-{
-	cJSON *message = arena_json(a, cJSON_CreateObject());
-	json_add_str(message, "jsonrpc", "2.0");
-	if (id)
-		json_add(message, "id", cJSON_Duplicate(id, false));
-	return message;
 }
 
 /* Of JSON-RPC where the fault is one of the protocol, or of its body; else the HTTP status, as its
@@ -88,7 +77,7 @@ static const char *mcp_version_asked(const struct mcp_post *post)
 
 cJSON *mcp_error(struct call *call, const struct mcp_post *post, const struct error_view *view)
 {
-	cJSON *message = mcp_message(call->arena, json_rpc_id(post->body));
+	cJSON *message = json_rpc_message(call->arena, json_rpc_id(post->body));
 	cJSON *error = json_add(message, "error", cJSON_CreateObject());
 	int code = mcp_code_of(view);
 	json_add_int(error, "code", code);

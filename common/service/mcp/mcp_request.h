@@ -28,7 +28,4 @@ bool mcp_request_read(struct call *call, const struct mcp_post *post, struct mcp
 bool mcp_fault(struct call *call, const struct mcp_request *rq, enum mcp_code code, const char *fmt,
     ...) __attribute__((format(printf, 4, 5)));
 
-/* {"jsonrpc", "id"}, in the arena; id may be NULL. */
-cJSON *mcp_message(struct arena *a, const cJSON *id);
-
 #endif

@@ -3,6 +3,7 @@
 #include "service/mcp/mcp_service.h"
 
 #include "base/json/json.h"
+#include "base/json/json_rpc.h"
 #include "service/mcp/mcp_answer.h"
 #include "service/mcp/mcp_offer.h"
 #include "service/mcp/mcp_request.h"
@@ -123,7 +124,7 @@ static bool mcp_tell(struct call *call, struct mcp_post *post, const struct mcp_
 	struct error_view view;
 	cJSON *message;
 	if (result) {
-		message = mcp_message(call->arena, rq->id);
+		message = json_rpc_message(call->arena, rq->id);
 		json_refer(message, "result", result);
 	} else if (writer->progress > 0) {
 		call_error_view(call, &view);
@@ -237,7 +238,7 @@ bool mcp_answer(struct call *call, struct mcp_post *post)
 	cJSON *result = method->answer(call, &rq);
 	if (!result)
 		return false;
-	post->answer = mcp_message(call->arena, rq.id);
+	post->answer = json_rpc_message(call->arena, rq.id);
 	json_refer(post->answer, "result", result);
 	return true;
 }
