@@ -47,12 +47,12 @@ static void ringer_ring(struct follow_ringer *ringer)
 /* Rings at once, because of what moved before the word was read; then whenever it has changed. */
 static void ringer_listen(struct follow_ringer *ringer)
 {
-	uint32_t seen = chunks_word(ringer->shared);
+	uint32_t seen = bell_word(ringer->shared, BELL_CHUNKS);
 	ringer_ring(ringer);
 	while (ringer->listens && !ringer->thread.stopping) {
 		pthread_mutex_unlock(&ringer->thread.lock);
 		chunks_wait(ringer->shared, seen, LISTEN_MS);
-		uint32_t word = chunks_word(ringer->shared);
+		uint32_t word = bell_word(ringer->shared, BELL_CHUNKS);
 		if (word != seen)
 			ringer_ring(ringer);
 		seen = word;

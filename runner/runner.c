@@ -357,7 +357,7 @@ static void *runner_dispatch(void *arg)
 		r->ahead++;
 		runner_weigh(r);
 		pthread_mutex_unlock(&r->lock);
-		uint32_t seen = queue_word(shared);
+		uint32_t seen = bell_word(shared, BELL_QUEUE);
 		int64_t next_due;
 		struct task *task = task_claim(r, 0, &next_due);
 		pthread_mutex_lock(&r->lock);
@@ -373,7 +373,8 @@ static void *runner_dispatch(void *arg)
 		pthread_mutex_unlock(&r->lock);
 		int64_t left_ms =
 		    next_due == INT64_MAX ? LOOK_MS : (next_due - clock_now()) / 1000 + 1;
-		queue_wait(shared, seen, left_ms < 0 ? 0 : left_ms > LOOK_MS ? LOOK_MS : left_ms);
+		left_ms = left_ms < 0 ? 0 : left_ms > LOOK_MS ? LOOK_MS : left_ms;
+		bell_wait(shared, BELL_QUEUE, seen, left_ms);
 		pthread_mutex_lock(&r->lock);
 	}
 	runner_tell_done(r);
@@ -456,7 +457,7 @@ void runner_stop(struct runner *r)
 	pthread_cond_broadcast(&r->room);
 	runner_tell_done(r);
 	pthread_mutex_unlock(&r->lock);
-	queue_wake(r->service->shared);
+	bell_ring(r->service->shared, BELL_QUEUE);
 }
 
 void runner_yield(struct runner *r)

@@ -53,7 +53,7 @@ static cJSON *run_state_result(
 {
 	struct shared *shared = state_of(source)->service->shared;
 	for (bool told = false;; told = true) {
-		uint32_t seen = chunks_word(shared);
+		uint32_t seen = bell_word(shared, BELL_CHUNKS);
 		struct call *call = state_begin(state_of(source));
 		bool active;
 		cJSON *data = state_end(state_of(source),
@@ -111,7 +111,7 @@ static bool run_state_look(struct call *call, const struct run_name *run,
 	struct shared *shared = call->service->shared;
 	struct thread thread;
 	struct run_record record;
-	uint32_t seen = chunks_word(shared);
+	uint32_t seen = bell_word(shared, BELL_CHUNKS);
 	bool known = call_thread(call, run->thread, &thread);
 	if (!known && !error_is_set(&call->error))
 		return error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Thread not found");

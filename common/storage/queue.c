@@ -10,7 +10,7 @@
 #define UNBEGUN 128
 
 /* A futex that costs no system call while nobody sleeps on it. */
-struct bell {
+struct queue_bell {
 	_Atomic uint32_t word;
 	_Atomic uint32_t
 	    sleepers; /* one that died asleep is counted for good, which does no harm */
@@ -24,8 +24,7 @@ struct unbegun {
 /* The layout of the region SHARED_RUNS. */
 struct queue_region {
 	struct shared_head head;
-	struct bell queue, outbox, chunks;
-	struct bell listeners; /* that wait for chunks */
+	struct queue_bell bells[BELLS];
 	_Atomic int64_t waiting;
 	atomic_flag known;      /* waiting has what was there at the start */
 	_Atomic uint32_t moved; /* counts for every run */
@@ -40,49 +39,33 @@ static struct queue_region *queue_region(struct shared *shared)
 	return shared_region(shared, SHARED_RUNS);
 }
 
-static void bell_ring(struct bell *bell)
+void bell_ring(struct shared *shared, enum bell which)
 {
+	struct queue_bell *bell = &queue_region(shared)->bells[which];
+
 	atomic_fetch_add(&bell->word, 1);
 	if (atomic_load(&bell->sleepers))
 		futex_wake_all(&bell->word, FUTEX_OF_ALL);
 }
 
-static void bell_wait(struct bell *bell, uint32_t seen, int64_t timeout_ms)
+uint32_t bell_word(struct shared *shared, enum bell which)
 {
+	return atomic_load(&queue_region(shared)->bells[which].word);
+}
+
+void bell_wait(struct shared *shared, enum bell which, uint32_t seen, int64_t timeout_ms)
+{
+	struct queue_bell *bell = &queue_region(shared)->bells[which];
+
 	atomic_fetch_add(&bell->sleepers, 1);
 	if (atomic_load(&bell->word) == seen)
 		futex_wait(&bell->word, seen, timeout_ms, FUTEX_OF_ALL);
 	atomic_fetch_sub(&bell->sleepers, 1);
 }
 
-void queue_wake(struct shared *shared)
+bool bell_is_awaited(struct shared *shared, enum bell which)
 {
-	bell_ring(&queue_region(shared)->queue);
-}
-
-uint32_t queue_word(struct shared *shared)
-{
-	return atomic_load(&queue_region(shared)->queue.word);
-}
-
-void queue_wait(struct shared *shared, uint32_t seen, int64_t timeout_ms)
-{
-	bell_wait(&queue_region(shared)->queue, seen, timeout_ms);
-}
-
-void outbox_wake(struct shared *shared)
-{
-	bell_ring(&queue_region(shared)->outbox);
-}
-
-uint32_t outbox_word(struct shared *shared)
-{
-	return atomic_load(&queue_region(shared)->outbox.word);
-}
-
-void outbox_wait(struct shared *shared, uint32_t seen, int64_t timeout_ms)
-{
-	bell_wait(&queue_region(shared)->outbox, seen, timeout_ms);
+	return atomic_load(&queue_region(shared)->bells[which].sleepers) != 0;
 }
 
 int64_t queue_waiting(struct shared *shared)
@@ -154,18 +137,14 @@ static _Atomic uint32_t *chunks_counter(
 
 void chunks_moved(struct shared *shared, int64_t thread_row, int64_t number)
 {
-	struct queue_region *region = queue_region(shared);
-
-	atomic_fetch_add(chunks_counter(region, thread_row, number), 1);
-	bell_ring(&region->chunks);
+	atomic_fetch_add(chunks_counter(queue_region(shared), thread_row, number), 1);
+	bell_ring(shared, BELL_CHUNKS);
 }
 
 void chunks_moved_all(struct shared *shared)
 {
-	struct queue_region *region = queue_region(shared);
-
-	atomic_fetch_add(&region->moved, 1);
-	bell_ring(&region->chunks);
+	atomic_fetch_add(&queue_region(shared)->moved, 1);
+	bell_ring(shared, BELL_CHUNKS);
 }
 
 uint32_t chunks_count(struct shared *shared, int64_t thread_row, int64_t number)
@@ -176,32 +155,10 @@ uint32_t chunks_count(struct shared *shared, int64_t thread_row, int64_t number)
 	    atomic_load(chunks_counter(region, thread_row, number));
 }
 
-uint32_t chunks_word(struct shared *shared)
-{
-	return atomic_load(&queue_region(shared)->chunks.word);
-}
-
-bool chunks_are_awaited(struct shared *shared)
-{
-	return atomic_load(&queue_region(shared)->chunks.sleepers) != 0;
-}
-
 void chunks_wait(struct shared *shared, uint32_t seen, int64_t timeout_ms)
 {
-	struct queue_region *region = queue_region(shared);
-
 	/* most come again at once: whoever looks for them counts on that */
-	if (atomic_load(&region->listeners.sleepers))
-		bell_ring(&region->listeners);
-	bell_wait(&region->chunks, seen, timeout_ms);
-}
-
-uint32_t chunks_listeners(struct shared *shared)
-{
-	return atomic_load(&queue_region(shared)->listeners.word);
-}
-
-void chunks_listeners_wait(struct shared *shared, uint32_t seen, int64_t timeout_ms)
-{
-	bell_wait(&queue_region(shared)->listeners, seen, timeout_ms);
+	if (bell_is_awaited(shared, BELL_LISTENERS))
+		bell_ring(shared, BELL_LISTENERS);
+	bell_wait(shared, BELL_CHUNKS, seen, timeout_ms);
 }

@@ -15,18 +15,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The queue: something can be claimed now. */
-void queue_wake(struct shared *shared);
-/* What queue_wait compares: read it, look at the queue, then wait. */
-uint32_t queue_word(struct shared *shared);
+/* Words that count up, for whoever sleeps until they do. */
+enum bell {
+	BELL_QUEUE,     /* something can be claimed now */
+	BELL_OUTBOX,    /* the outbox of webhooks has more, or there is room to send some */
+	BELL_CHUNKS,    /* chunks of some run have moved */
+	BELL_LISTENERS, /* somebody begins to wait for chunks */
+	BELLS
+};
+
+void bell_ring(struct shared *shared, enum bell which);
+/* What bell_wait compares: read it, look at what it is about, then wait. */
+uint32_t bell_word(struct shared *shared, enum bell which);
 /* Sleeps until the word is not seen any more, at most timeout_ms (negative: for ever).  May return
  * early. */
-void queue_wait(struct shared *shared, uint32_t seen, int64_t timeout_ms);
-
-/* The same three of the outbox of webhooks: it has more, or there is room to send some. */
-void outbox_wake(struct shared *shared);
-uint32_t outbox_word(struct shared *shared);
-void outbox_wait(struct shared *shared, uint32_t seen, int64_t timeout_ms);
+void bell_wait(struct shared *shared, enum bell which, uint32_t seen, int64_t timeout_ms);
+/* Whether anybody sleeps there. */
+bool bell_is_awaited(struct shared *shared, enum bell which);
 
 /* A gauge of the jobs that nobody has claimed, delayed ones too. */
 int64_t queue_waiting(struct shared *shared);
@@ -46,15 +51,8 @@ void chunks_moved(struct shared *shared, int64_t thread_row, int64_t number);
 /* The same of every run. */
 void chunks_moved_all(struct shared *shared);
 uint32_t chunks_count(struct shared *shared, int64_t thread_row, int64_t number);
-/* One word for all runs, and waiting for it as above. */
-uint32_t chunks_word(struct shared *shared);
-/* Whether anybody waits for that. */
-bool chunks_are_awaited(struct shared *shared);
+/* Waits at BELL_CHUNKS, and rings BELL_LISTENERS first: chunks of other instances are looked for
+ * only while somebody waits. */
 void chunks_wait(struct shared *shared, uint32_t seen, int64_t timeout_ms);
-
-/* For who looks for chunks of other instances only while somebody waits: sleeps until somebody does
- * who did not when the word was seen. */
-uint32_t chunks_listeners(struct shared *shared);
-void chunks_listeners_wait(struct shared *shared, uint32_t seen, int64_t timeout_ms);
 
 #endif

@@ -270,7 +270,7 @@ static void outbox_put(struct memory_storage *m, int64_t thread_row, const struc
 	w->item.body = arena_strdup(m->arena, item->body);
 	w->item.due_at = 1;
 	m->outbox = w;
-	outbox_wake(m->shared);
+	bell_ring(m->shared, BELL_OUTBOX);
 	free(site);
 }
 
@@ -365,7 +365,7 @@ static void job_end(struct memory_storage *m, struct memory_run *run)
 		outbox_put(m, run->record.thread_row, &item);
 	free(body);
 	pushes_tell(m, run, RUN_IDLE);
-	queue_wake(m->shared);
+	bell_ring(m->shared, BELL_QUEUE);
 	runs_trim_ended(m, run->record.thread_row, run->record.number);
 }
 
@@ -734,7 +734,7 @@ static void job_put(struct memory_storage *m, struct run_job *job)
 	r->kept_until = RUN_KEPT;
 	push_put_first(m, run, job->push);
 	queue_waiting_add(m->shared, 1);
-	queue_wake(m->shared);
+	bell_ring(m->shared, BELL_QUEUE);
 }
 
 static bool memory_submit(struct storage *st, const struct storage_context *ctx,
@@ -794,7 +794,7 @@ static bool memory_give_back(struct storage *st, const struct storage_context *c
 		run->job.attempt--;
 		run->job.given_back = true;
 		queue_waiting_add(m->shared, 1);
-		queue_wake(m->shared);
+		bell_ring(m->shared, BELL_QUEUE);
 	}
 	return memory_unlock(m, true);
 }
@@ -811,7 +811,7 @@ static bool memory_lose(struct storage *st, const struct storage_context *ctx,
 	if (*lost) {
 		run->claimed = run->job.given_back = false;
 		queue_waiting_add(m->shared, 1);
-		queue_wake(m->shared);
+		bell_ring(m->shared, BELL_QUEUE);
 	}
 	return memory_unlock(m, true);
 }

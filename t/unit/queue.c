@@ -11,11 +11,11 @@ static struct shared *shared;
 
 static void what_moves_is_seen_by_its_run(void)
 {
-	uint32_t word = chunks_word(shared), one = chunks_count(shared, 7, 1);
+	uint32_t word = bell_word(shared, BELL_CHUNKS), one = chunks_count(shared, 7, 1);
 	uint32_t two = chunks_count(shared, 7, 2);
 
 	chunks_moved(shared, 7, 1);
-	CU_ASSERT_NOT_EQUAL(chunks_word(shared), word);
+	CU_ASSERT_NOT_EQUAL(bell_word(shared, BELL_CHUNKS), word);
 	CU_ASSERT_NOT_EQUAL(chunks_count(shared, 7, 1), one);
 	CU_ASSERT_EQUAL(chunks_count(shared, 7, 2), two);
 	chunks_moved_all(shared);
@@ -49,14 +49,14 @@ static void the_gauge_adds_up(void)
 
 static void who_looks_at_an_old_word_does_not_sleep(void)
 {
-	uint32_t seen = queue_word(shared);
+	uint32_t seen = bell_word(shared, BELL_QUEUE);
 
-	queue_wake(shared);
-	queue_wait(shared, seen, -1);
-	seen = chunks_word(shared);
+	bell_ring(shared, BELL_QUEUE);
+	bell_wait(shared, BELL_QUEUE, seen, -1);
+	seen = bell_word(shared, BELL_CHUNKS);
 	chunks_moved(shared, 1, 1);
 	chunks_wait(shared, seen, -1);
-	queue_wait(shared, queue_word(shared), 1);
+	bell_wait(shared, BELL_QUEUE, bell_word(shared, BELL_QUEUE), 1);
 	CU_PASS("it came back each time");
 }
 
@@ -71,16 +71,16 @@ static void all_sleepers_are_woken(void)
 		if (sleepers[i] == 0) {
 			struct error err = {0};
 			struct shared *own = shared_open(unit_dir(), &err);
-			uint32_t seen = own ? queue_word(own) : 0;
+			uint32_t seen = own ? bell_word(own, BELL_QUEUE) : 0;
 
-			while (own && queue_word(own) == seen)
-				queue_wait(own, seen, -1);
+			while (own && bell_word(own, BELL_QUEUE) == seen)
+				bell_wait(own, BELL_QUEUE, seen, -1);
 			_exit(!own);
 		}
 	}
 	for (int i = 0; i < 3; i++) {
 		while (waitpid(sleepers[i], &status, WNOHANG) == 0) {
-			queue_wake(shared);
+			bell_ring(shared, BELL_QUEUE);
 			clock_sleep_ms(1);
 		}
 		CU_ASSERT_EQUAL(status, 0);

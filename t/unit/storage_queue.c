@@ -237,7 +237,7 @@ static void a_job_comes_back_as_it_was_submitted(void)
 	struct thread t = sample_thread("back");
 	struct run_job job = sample_job("r1", 100), got;
 	struct run_record r;
-	uint32_t word = queue_word(shared_of(st));
+	uint32_t word = bell_word(shared_of(st), BELL_QUEUE);
 	int64_t next;
 
 	empty_the_queue();
@@ -247,7 +247,7 @@ static void a_job_comes_back_as_it_was_submitted(void)
 	CU_ASSERT_EQUAL_FATAL(submit(&t, &job), SUBMIT_DONE);
 	CU_ASSERT(t.row > 0 && job.row > 0 && job.number == 1);
 	CU_ASSERT_EQUAL(job.thread_row, t.row);
-	CU_ASSERT_NOT_EQUAL(queue_word(shared_of(st)), word);
+	CU_ASSERT_NOT_EQUAL(bell_word(shared_of(st), BELL_QUEUE), word);
 	CU_ASSERT_EQUAL(waiting(1), 1);
 
 	CU_ASSERT_TRUE_FATAL(read_record("back", "r1", &r));

@@ -130,7 +130,7 @@ static void outbox_put(const char *url)
 	    .body = "{\"type\":\"run.completed\"}",
 	    .due_at = clock_now()};
 	pthread_mutex_unlock(&outbox.lock);
-	outbox_wake(service.shared);
+	bell_ring(service.shared, BELL_OUTBOX);
 }
 
 static struct webhook outbox_item(size_t at)
@@ -458,7 +458,7 @@ static void what_cannot_be_stored_is_not_sent_again_meanwhile(void)
 	begin(accept_it);
 	outbox_put(http_fixture_url(receiver, "/in"));
 	CU_ASSERT(wait_until(so_many_were_refused, 1));
-	outbox_wake(service.shared);
+	bell_ring(service.shared, BELL_OUTBOX);
 	CU_ASSERT(wait_until(is_delivered, 0));
 	CU_ASSERT_EQUAL(http_fixture_requests(receiver), 1);
 	end();

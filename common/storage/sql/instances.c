@@ -283,7 +283,7 @@ static bool instances_find_jobs(struct instances *i, struct error *err)
 	pool_query(i->engine->pool, &q, SQL_JOB_NEXT, err);
 	query_int(&q, ":now", now);
 	if (job_next_row(&q, now, &row, &due) && row)
-		queue_wake(i->engine->shared);
+		bell_ring(i->engine->shared, BELL_QUEUE);
 	return pool_query_end(i->engine->pool, &q);
 }
 
@@ -314,7 +314,7 @@ static void instances_look(struct instances *i, struct error *err)
 {
 	int64_t now = clock_monotonic_ms();
 
-	if (chunks_are_awaited(i->engine->shared))
+	if (bell_is_awaited(i->engine->shared, BELL_CHUNKS))
 		i->follows_until = now + FOLLOWS_MS;
 	if (now < i->follows_until && !instances_find_chunks(i, err))
 		return;
@@ -336,9 +336,9 @@ static void instances_sleep(struct instances *i, bool in_office)
 		return;
 	}
 	pthread_mutex_unlock(&i->thread.lock);
-	seen = chunks_listeners(i->engine->shared);
-	if (!chunks_are_awaited(i->engine->shared))
-		chunks_listeners_wait(i->engine->shared, seen, LOOK_MS);
+	seen = bell_word(i->engine->shared, BELL_LISTENERS);
+	if (!bell_is_awaited(i->engine->shared, BELL_CHUNKS))
+		bell_wait(i->engine->shared, BELL_LISTENERS, seen, LOOK_MS);
 	pthread_mutex_lock(&i->thread.lock);
 }
 
@@ -353,8 +353,8 @@ static bool instances_look_after(struct instances *i, struct error *err)
 	query_row(&q);
 	if (!pool_query_end(i->engine->pool, &q))
 		return false;
-	queue_wake(i->engine->shared);
-	outbox_wake(i->engine->shared);
+	bell_ring(i->engine->shared, BELL_QUEUE);
+	bell_ring(i->engine->shared, BELL_OUTBOX);
 	return true;
 }
 

@@ -12,9 +12,9 @@ bool moves_tell(struct storage *st, const struct moves *moves)
 	if (moves->waiting)
 		queue_waiting_add(e->shared, moves->waiting);
 	if (moves->queue)
-		queue_wake(e->shared);
+		bell_ring(e->shared, BELL_QUEUE);
 	if (moves->outbox)
-		outbox_wake(e->shared);
+		bell_ring(e->shared, BELL_OUTBOX);
 	if (moves->dropped)
 		sweeper_wake(e->sweeper);
 	if (moves->trims)

@@ -219,7 +219,8 @@ static void *flight_run(void *arg)
 			webhook_settle(flight);
 		flight_clear(flight);
 		atomic_store(&flight->busy, false);
-		outbox_wake(shared); /* there is room again, and perhaps an earlier time to wake */
+		/* there is room again, and perhaps an earlier time to wake */
+		bell_ring(shared, BELL_OUTBOX);
 		pthread_mutex_lock(&flight->thread.lock);
 	}
 	pthread_mutex_unlock(&flight->thread.lock);
@@ -353,12 +354,12 @@ static void *webhooks_run(void *arg)
 	struct webhook_sender *sender = arg;
 	struct shared *shared = sender->service->shared;
 	for (;;) {
-		uint32_t seen = outbox_word(shared);
+		uint32_t seen = bell_word(shared, BELL_OUTBOX);
 		if (atomic_load(&sender->stopping))
 			return NULL;
 		int64_t wait =
 		    background_in_office(sender->office) ? webhooks_look(sender) : SECOND_MS;
-		outbox_wait(shared, seen, wait);
+		bell_wait(shared, BELL_OUTBOX, seen, wait);
 	}
 }
 
@@ -388,14 +389,14 @@ void webhook_sender_stop(struct webhook_sender *sender, int64_t deadline)
 	struct shared *shared = sender->service->shared;
 	int64_t rows[FLIGHTS], left;
 	atomic_store(&sender->stopping, true);
-	outbox_wake(shared);
+	bell_ring(shared, BELL_OUTBOX);
 	background_stop(&sender->thread);
 	for (;;) {
-		uint32_t seen = outbox_word(shared);
+		uint32_t seen = bell_word(shared, BELL_OUTBOX);
 		left = deadline - clock_monotonic_ms();
 		if (left <= 0 || !webhooks_under_way(sender, rows))
 			break;
-		outbox_wait(shared, seen, left);
+		bell_wait(shared, BELL_OUTBOX, seen, left);
 	}
 	atomic_store(&sender->over, true);
 	for (size_t i = 0; i < FLIGHTS; i++) {

@@ -309,7 +309,8 @@ static void *keepers_run(void *arg)
 		}
 		size_t count = keepers_take(all, keepers);
 		all->held_up = false;
-		bool unseen = !all->live && all->shared && !chunks_are_awaited(all->shared);
+		bool unseen =
+		    !all->live && all->shared && !bell_is_awaited(all->shared, BELL_CHUNKS);
 		all->next_at = now + (unseen ? UNSEEN_MS : PAUSE_MS);
 		pthread_mutex_unlock(&all->lock);
 		keepers_commit(all, keepers, count);
