@@ -140,8 +140,7 @@ bool balance_ahead(const struct balance *balance, int64_t now);
 
 /*
  * ---- workers.c: the threads of one process: each accepts a connection, serves its one request and
- * closes it.  One whose body is not all there goes to the intake thread when its head is found
- * good, and comes back to any thread when the body is there.
+ * closes it.  One that is not there whole is the business of slow.h.
  *
  * One at a time waits for the listening socket, which the other processes of the pool share, and
  * for the end; the processes take connections in turn.  Who has just answered takes one that is

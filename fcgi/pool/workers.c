@@ -6,19 +6,17 @@
 #include "base/memory.h"
 #include "base/metrics/metrics.h"
 #include "base/os/clock.h"
-#include "fcgi/pool/connection.h"
+#include "fcgi/pool/slow.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -40,8 +38,6 @@
  * read where it is. */
 #define LOOK_SIZE (64 << 10)
 
-#define MOST_SLOW 4096 /* requests of one process that wait for their bodies */
-
 /* A thread that waits for its turn at the listening socket. */
 struct acceptor {
 	sem_t turn;
@@ -60,29 +56,12 @@ struct workers {
 	pthread_t *ids;
 	struct balance balance;
 	struct holdups holdups;
-	struct intake *intake;
-	unsigned room;        /* for requests that wait for their bodies */
-	int ready;            /* eventfd in epoll: counts arrived */
-	bool queued;          /* for the listening socket; the turn's */
-	pthread_mutex_t lock; /* guards the rest */
-	struct slow *arrived; /* requests whose bodies are there, the next first */
-	struct slow **arrived_end;
-	unsigned slow;            /* requests that wait for their bodies, or have arrived */
-	unsigned staying;         /* threads that stay for them, when the others end */
-	pthread_cond_t changed;   /* arrived or slow, once the workers have been stopped */
+	struct slows slows;       /* its `ready` is in epoll */
+	bool queued;              /* for the listening socket; the turn's */
+	pthread_mutex_t lock;     /* guards the rest */
 	bool accepting;           /* a thread is at the listening socket */
 	struct acceptor *waiting; /* for its turn there; the last to come is the first to go */
 };
-
-/* A request that was not there whole when it was looked at. */
-struct slow {
-	struct arrival arrival; /* first */
-	struct slow *next;      /* that has arrived */
-	FCGX_Request request;
-	struct admission admission;
-};
-
-/* ---- requests whose bodies are slow ---- */
 
 enum look { LOOK_NOTHING, LOOK_WHOLE, LOOK_PART, LOOK_STRANGE };
 
@@ -99,154 +78,6 @@ static enum look workers_look(int fd)
 	if (got <= 0 || records.bad)
 		return LOOK_STRANGE;
 	return records.end ? LOOK_WHOLE : LOOK_PART;
-}
-
-static void slow_end(struct slow *slow, bool gone)
-{
-	arrival_forget(&slow->arrival);
-	if (slow->request.in)
-		connection_end(&slow->request, gone || slow->arrival.records.end);
-	else
-		close(slow->arrival.socket);
-	free(slow);
-}
-
-/* Takes what is there of a request, at least its head; NULL after closing the connection. */
-static struct slow *slow_begin(const struct environment *env, const char *directory, int fd)
-{
-	struct slow *slow = xcalloc(1, sizeof(*slow));
-	struct arrival *arrival = &slow->arrival;
-	enum arrival_state state = ARRIVAL_MORE;
-	*arrival = (struct arrival){.socket = fd,
-	    .file = arrival_file(),
-	    .directory = directory,
-	    .most = -1,
-	    .most_files = env->max_body_files,
-	    .deadline = clock_monotonic_ms() + env->max_body_seconds * 1000};
-	if (arrival->file < 0)
-		log_error("cannot make a file in memory: %s", strerror(errno));
-	while (arrival->file >= 0 && state == ARRIVAL_MORE && !arrival->records.head)
-		state = connection_await(fd) ? arrival_take(arrival) : ARRIVAL_GONE;
-	FCGX_InitRequest(&slow->request, -1, 0);
-	if (arrival->records.head && state != ARRIVAL_GONE) {
-		if (connection_begin(&slow->request, arrival->file)) {
-			slow->request.ipcFd = fd;
-			return slow;
-		}
-		arrival->file = slow->request.ipcFd; /* libfcgi may have closed it */
-		slow->request.in = NULL;
-	}
-	slow_end(slow, false);
-	return NULL;
-}
-
-static void slow_over(void *arg, struct arrival *arrival, bool gone)
-{
-	struct workers *workers = arg;
-	struct slow *slow = (struct slow *)arrival;
-	if (gone) {
-		slow_end(slow, true);
-		balance_count(&workers->balance, -1);
-	}
-	pthread_mutex_lock(&workers->lock);
-	if (gone) {
-		workers->slow--;
-		metrics_gauge(GAUGE_ARRIVING, -1);
-	} else {
-		*workers->arrived_end = slow;
-		workers->arrived_end = &slow->next;
-		eventfd_write(workers->ready, 1); /* counts what is there: under the lock */
-	}
-	pthread_cond_broadcast(&workers->changed);
-	pthread_mutex_unlock(&workers->lock);
-}
-
-/* The next one that has arrived, or NULL.  The lock is held. */
-static struct slow *slow_next(struct workers *workers)
-{
-	eventfd_t one;
-	struct slow *slow = workers->arrived;
-	if (!slow)
-		return NULL;
-	workers->arrived = slow->next;
-	if (!slow->next)
-		workers->arrived_end = &workers->arrived;
-	eventfd_read(workers->ready, &one);
-	slow->next = NULL;
-	workers->slow--;
-	metrics_gauge(GAUGE_ARRIVING, -1);
-	pthread_cond_broadcast(&workers->changed);
-	return slow;
-}
-
-/* When the workers have been stopped: one that still arrives, or NULL for a thread that is not
- * needed for any. */
-static struct slow *slow_last(struct workers *workers)
-{
-	struct slow *slow;
-	pthread_mutex_lock(&workers->lock);
-	workers->staying++;
-	while (!(slow = slow_next(workers)) && workers->slow >= workers->staying)
-		pthread_cond_wait(&workers->changed, &workers->lock);
-	workers->staying--;
-	pthread_mutex_unlock(&workers->lock);
-	return slow;
-}
-
-static void slow_answer(struct workers *workers, struct slow *slow, struct response *buffers)
-{
-	struct connection connection =
-	    connection_of(&workers->holdups, &slow->request, &slow->arrival);
-	server_answer(workers->server, &connection.client, buffers, &slow->admission);
-	slow_end(slow, false);
-}
-
-/* A place among those that wait; false, and why, where there is none. */
-static bool slow_wait(struct workers *workers, struct slow *slow)
-{
-	const struct environment *env = &workers->server->service->config->env;
-	struct arrival *arrival = &slow->arrival;
-	enum pending_answer answer = pending_take(&arrival->pending,
-	    workers->server->service->shared, slow->admission.address, env->max_pending);
-	bool room = answer == PENDING_TAKEN &&
-	    pending_grow(&arrival->pending, arrival->size, arrival->most_files);
-	pthread_mutex_lock(&workers->lock);
-	room = room && workers->slow < workers->room;
-	workers->slow += room;
-	metrics_gauge(GAUGE_ARRIVING, room);
-	pthread_mutex_unlock(&workers->lock);
-	if (room)
-		balance_count(&workers->balance, 1);
-	else
-		arrival->lacking =
-		    answer == PENDING_ADDRESS_FULL ? ERR_RATE_LIMIT : ERR_TRANSIENT_STORAGE;
-	return room;
-}
-
-/* The guards first: who may not send a body is told so before it is taken. */
-static void slow_serve(struct workers *workers, int fd, struct response *buffers)
-{
-	const struct config *config = workers->server->service->config;
-	const char *directory = config->env.body_path ? config->env.body_path : config->state_dir;
-	struct slow *slow = slow_begin(&config->env, directory, fd);
-	if (!slow)
-		return;
-	struct connection connection =
-	    connection_of(&workers->holdups, &slow->request, &slow->arrival);
-	struct arrival *arrival = &slow->arrival;
-	if (!server_admit(workers->server, &connection.client, buffers, &slow->admission)) {
-		slow_end(slow, false);
-		return;
-	}
-	arrival->most = slow->admission.most;
-	enum arrival_state state =
-	    arrival->records.end || arrival->most < 0 ? ARRIVAL_OVER : arrival_take(arrival);
-	if (state == ARRIVAL_GONE)
-		slow_end(slow, true);
-	else if (state == ARRIVAL_MORE && slow_wait(workers, slow))
-		intake_add(workers->intake, arrival);
-	else
-		slow_answer(workers, slow, buffers);
 }
 
 /* Out of descriptors or memory the listening socket stays readable: do not spin on it. */
@@ -342,9 +173,7 @@ static int workers_next(
 			back = back < STAND_BACK_MOST_MS ? back * 2 : back;
 		} else if (!workers->queued && !*last)
 			workers_queue_again(workers);
-		pthread_mutex_lock(&workers->lock);
-		*slow = slow_next(workers);
-		pthread_mutex_unlock(&workers->lock);
+		*slow = slows_next(&workers->slows);
 		if (*slow) { /* whoever took it comes here once more */
 			*last = false;
 			fd = -1;
@@ -377,10 +206,7 @@ static int workers_waiting(struct workers *workers)
 {
 	if (!balance_busy(&workers->balance))
 		return -1;
-	pthread_mutex_lock(&workers->lock);
-	bool others_first = workers->arrived;
-	pthread_mutex_unlock(&workers->lock);
-	if (others_first || atomic_load(&workers->stopping) ||
+	if (slows_have_arrived(&workers->slows) || atomic_load(&workers->stopping) ||
 	    balance_ahead(&workers->balance, clock_monotonic_ms()))
 		return -1;
 	int fd = accept4(workers->listener, NULL, NULL, SOCK_CLOEXEC);
@@ -401,7 +227,7 @@ static void workers_serve(
 	if (look == LOOK_NOTHING) {
 		close(fd);
 	} else if (look == LOOK_PART) {
-		slow_serve(workers, fd, buffers);
+		slows_serve(&workers->slows, fd, buffers);
 	} else if (connection_begin(request, fd)) {
 		struct connection connection = connection_of(&workers->holdups, request, NULL);
 		server_answer(workers->server, &connection.client, buffers, NULL);
@@ -425,14 +251,14 @@ static void *workers_work(void *arg)
 		fd = workers_next(workers, &self, &last, &slow);
 		for (; fd >= 0 || slow; fd = workers_waiting(workers), slow = NULL) {
 			if (slow)
-				slow_answer(workers, slow, &buffers);
+				slow_answer(&workers->slows, slow, &buffers);
 			else
 				workers_serve(workers, fd, &request, &buffers);
 			balance_count(&workers->balance, -1);
 		}
 	}
-	while ((slow = slow_last(workers)))
-		slow_answer(workers, slow, &buffers);
+	while ((slow = slows_last(&workers->slows)))
+		slow_answer(&workers->slows, slow, &buffers);
 	response_release(&buffers);
 	sem_destroy(&self.turn);
 	metrics_gauge(GAUGE_THREADS, -1);
@@ -446,10 +272,9 @@ static bool workers_open(struct workers *workers, struct error *err)
 	workers->epoll = epoll_create1(EPOLL_CLOEXEC);
 	workers->wake = eventfd(0, EFD_CLOEXEC);
 	workers->done = eventfd(0, EFD_CLOEXEC);
-	workers->ready = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE);
 	if (workers->epoll >= 0 && workers->wake >= 0 && workers->done >= 0 &&
-	    workers->ready >= 0 && workers_watch(workers, workers->wake, EPOLLIN) &&
-	    workers_watch(workers, workers->ready, EPOLLIN)) {
+	    workers_watch(workers, workers->wake, EPOLLIN) &&
+	    workers_watch(workers, workers->slows.ready, EPOLLIN)) {
 		workers_queue_again(workers);
 		if (workers->queued)
 			return true;
@@ -487,23 +312,16 @@ struct workers *workers_start(
 	workers->listener = listener;
 	workers->threads = threads;
 	workers->ids = xcalloc(threads, sizeof(*workers->ids));
-	workers->arrived_end = &workers->arrived;
-	/* A slow request takes two descriptors; half of them all are left to everything else. */
-	struct rlimit files;
-	bool known = getrlimit(RLIMIT_NOFILE, &files) == 0;
-	workers->room =
-	    known && files.rlim_cur <= MOST_SLOW * 4 ? (unsigned)(files.rlim_cur / 4) : MOST_SLOW;
 	holdups_init(&workers->holdups, threads > 1 ? workers_part(threads) : 1);
 	pthread_mutex_init(&workers->lock, NULL);
-	pthread_cond_init(&workers->changed, NULL);
 	balance_join(&workers->balance, server->service->shared);
 	if (FCGX_Init() != 0)
 		error_set(err, ERR_INTERNAL, "cannot initialise libfcgi");
 	/* Workers that did not all start are never freed: some may run.  The process
 	 * ends. */
-	if (error_is_set(err) || !workers_open(workers, err) ||
-	    !(workers->intake = intake_start(slow_over, workers, err)) ||
-	    !workers_start_threads(workers, err))
+	if (error_is_set(err) ||
+	    !slows_init(&workers->slows, server, &workers->balance, &workers->holdups, err) ||
+	    !workers_open(workers, err) || !workers_start_threads(workers, err))
 		return NULL;
 	return workers;
 }
@@ -528,13 +346,11 @@ void workers_free(struct workers *workers)
 {
 	for (unsigned i = 0; i < workers->threads; i++)
 		pthread_join(workers->ids[i], NULL);
-	intake_free(workers->intake);
+	slows_release(&workers->slows);
 	close(workers->epoll);
 	close(workers->wake);
-	close(workers->ready);
 	close(workers->done);
 	holdups_release(&workers->holdups);
-	pthread_cond_destroy(&workers->changed);
 	pthread_mutex_destroy(&workers->lock);
 	free(workers->ids);
 	free(workers);
