@@ -232,6 +232,12 @@ static bool followed_run_has_successor(struct call *call, const struct run_recor
 	return latest.number > record->number && begun_at >= record->finished_at;
 }
 
+/* Stopped in the queue: no process has told anything of it, or will. */
+static bool followed_run_never_began(const struct run_record *record)
+{
+	return record->status == RUN_STOPPED && record->job && !record->started_at;
+}
+
 /* Who writes the end of a run has its thread until it is on disk (keeper.h). */
 static void followed_run_over(
     struct call *call, struct followed_run *run, const struct run_record *record, bool held)
@@ -239,7 +245,8 @@ static void followed_run_over(
 	if (record->kept_until != RUN_NOT_KEPT && !replay_find_tail(call, record, &run->tail))
 		return;
 	run->unkept = record->kept_until == RUN_NOT_KEPT;
-	bool lives = held && !run->tail.done && !followed_run_has_successor(call, record);
+	bool lives = held && !run->tail.done && !followed_run_never_began(record) &&
+	    !followed_run_has_successor(call, record);
 	if (error_is_set(&call->error))
 		return;
 	if (!lives)

@@ -295,6 +295,18 @@ def queued():
 
 
 @fact
+def queued_behind():
+    """one that is stopped behind a run in flight has its end at once"""
+    begin("/slow 1 2000", "behind", "flight")
+    ask("POST", "/v1/graph/runs", {"messages": [{"role": "user", "content": "x"}],
+        "config": {"thread_id": "behind", "run_id": "next"}}).json()
+    reader = follow("behind", "next")
+    ask("POST", "/v1/threads/behind/runs/next/stop", {}).json()
+    same([c["data"]["status"] for c in reader.chunks()], ["stopped", "done"])
+    same(ask("GET", "/v1/threads/behind/runs/flight").json()["data"]["status"], "running")
+
+
+@fact
 def deleted():
     """what was deleted is gone for who follows"""
     told = list(begin("my secret", "forget", "it").chunks())
