@@ -113,8 +113,19 @@ async function chat() {
 	});
 	report('lines begin where their language does', Math.abs(gap) < 2, gap);
 
+	await page.evaluate(() => {
+		const real = window.fetch;
+		window.fetch = async (...given) => {
+			const answer = await real(...given);
+			if (!/\/stream$/.test(given[0])) return answer;
+			window.fetch = real;
+			let pieces = 0;
+			const transform = (piece, to) => (++pieces < 3 ? to.enqueue(piece) : to.error(new TypeError('network error')));
+			return new Response(answer.body.pipeThrough(new TransformStream({ transform })), answer);
+		};
+	});
 	await ask('/slow 100 300');
-	await said('Agent', 'tick 3').first().waitFor();
+	await comes('a run whose connection breaks is taken up again by itself', said('Agent', 'tick 3').first());
 	report('while a run goes on nothing can be sent', await named('button', 'Send').getAttribute('aria-disabled') === 'true');
 	await page.reload();
 	await comes('a run is taken up again after a reload', said('Agent', 'tick 6').first());

@@ -72,12 +72,17 @@ export function query(values) {
 	return given.length ? `?${new URLSearchParams(given)}` : '';
 }
 
-// Calls onChunk with each chunk as it comes, and with the id of the request; whether the terminator was among them.
+// Calls onChunk with each chunk as it comes, and with the id of the request; whether the terminator was among them, which it is
+// not where the connection breaks.
 export async function chunks(method, where, body, signal, onChunk) {
 	const answer = await request(method, where, { body, signal, headers: { Accept: 'application/x-ndjson' } });
 	const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+	const next = () => reader.read().catch((error) => {
+		if (error.name === 'AbortError') throw error;
+		return { done: true };
+	});
 	let rest = '', done = false;
-	for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
+	for (let piece = await next(); !piece.done; piece = await next()) {
 		const lines = (rest + piece.value).split('\n');
 		rest = lines.pop();
 		for (const line of lines) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 // A run as it goes on: started here, or taken up again after a reload or from another view.
 import { chunks, get, path } from './api.js';
+import { say } from './dom.js';
 
 const kept = 'agentgraph-runs';
 
@@ -25,26 +26,44 @@ const later = (ms, signal) => new Promise((resolve) => {
 	signal.addEventListener('abort', () => { clearTimeout(timer); resolve(); }, { once: true });
 });
 
-// Runs the graph with the body; the chunks are kept, so that the run can be taken up again.
+const whereOf = (run) => `v1/threads/${path(run.thread_id)}/runs/${path(run.run_id)}`;
+
+// The chunks of a run behind one of them, over as many connections as it takes: a service that is away for now may come back.
+async function hear(given, seen, signal, onChunk) {
+	for (let done = false; !done && !signal.aborted;) {
+		try {
+			done = await chunks('GET', `${whereOf(given)}/stream?after=${seen}`, undefined, signal, (chunk) => {
+				seen = chunk.metadata?.seq || seen;
+				onChunk(chunk);
+			});
+		} catch (error) {
+			if (error.status !== 0 && error.status !== 503) throw error;
+		}
+		if (!done) await later(1000, signal);
+	}
+}
+
+// Runs the graph with the body; the chunks are kept, so that the run can be taken up again, which it is where the connection breaks.
 export async function run(body, signal, onChunk) {
-	await chunks('POST', 'v1/graph/stream', { response_granularity: 'partial', resumable: true, ...body }, signal, (chunk, request) => {
+	let last;
+	const done = await chunks('POST', 'v1/graph/stream', { response_granularity: 'partial', resumable: true, ...body }, signal, (chunk, request) => {
 		if (chunk.metadata?.seq === 1) remember(chunk.run_id);
+		last = chunk;
 		onChunk(chunk, request);
 	});
+	if (done || signal.aborted) return;
+	if (!last?.metadata?.seq) throw new Error('The connection to the service broke');
+	say('The connection broke; the run is taken up again');
+	await hear(last, last.metadata.seq, signal, onChunk);
 }
 
 // Follows a run to its end.  Where its chunks are not kept there is nothing to follow but its record.
 export async function follow(given, signal, onChunk, onRecord = () => {}) {
-	const where = `v1/threads/${path(given.thread_id)}/runs/${path(given.run_id)}`;
 	if (isRecorded(given)) {
-		let seen = 0;
-		while (!signal.aborted && !(await chunks('GET', `${where}/stream?after=${seen}`, undefined, signal, (chunk) => {
-			seen = chunk.metadata?.seq || seen;
-			onChunk(chunk);
-		}))) await later(1000, signal);
+		await hear(given, 0, signal, onChunk);
 		return;
 	}
-	for (let record = given; !isOver(record) && !signal.aborted; record = await get(where, signal)) {
+	for (let record = given; !isOver(record) && !signal.aborted; record = await get(whereOf(given), signal)) {
 		onRecord(record);
 		await later(1000, signal);
 	}
