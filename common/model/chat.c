@@ -54,6 +54,8 @@ static bool attempt_on_event(const struct sse_event *event, void *arg)
 		return true;
 	if (strcmp(event->data, "[DONE]") == 0) {
 		t->done = t->answer.ended = true;
+		if (!t->answer.count && !t->answer.finish)
+			chat_answer_fault(&t->answer, true, "gave an answer without a message");
 		return attempt_wants_more(t);
 	}
 	if (event->data[strspn(event->data, " \n")] == '\0')
