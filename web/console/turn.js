@@ -28,7 +28,12 @@ const later = (ms, signal) => new Promise((resolve) => {
 
 const whereOf = (run) => `v1/threads/${path(run.thread_id)}/runs/${path(run.run_id)}`;
 
-// The chunks of a run behind one of them, over as many connections as it takes: a service that is away for now may come back.
+// A service that is away for now may come back: it is asked again.
+function bear(error) {
+	if (error.status !== 0 && error.status !== 503) throw error;
+}
+
+// The chunks of a run behind one of them, over as many connections as it takes.
 async function hear(given, seen, signal, onChunk) {
 	for (let done = false; !done && !signal.aborted;) {
 		try {
@@ -37,7 +42,7 @@ async function hear(given, seen, signal, onChunk) {
 				onChunk(chunk);
 			});
 		} catch (error) {
-			if (error.status !== 0 && error.status !== 503) throw error;
+			bear(error);
 		}
 		if (!done) await later(1000, signal);
 	}
@@ -63,7 +68,7 @@ export async function follow(given, signal, onChunk, onRecord = () => {}) {
 		await hear(given, 0, signal, onChunk);
 		return;
 	}
-	for (let record = given; !isOver(record) && !signal.aborted; record = await get(whereOf(given), signal)) {
+	for (let record = given; !isOver(record) && !signal.aborted; record = (await get(whereOf(given), signal).catch(bear)) || record) {
 		onRecord(record);
 		await later(1000, signal);
 	}
