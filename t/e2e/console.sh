@@ -26,4 +26,7 @@ console_demo() {
 END
 	mkdir eval_reports
 	cp "$TOP_SRCDIR"/t/api/support_*.json eval_reports/
+	# of another set with the same name, between them
+	sed 's/"support"/"other"/; s/1788253200/1788300000/; s/"pass_rate":1/"pass_rate":0/; s/0\.9/0.1/' \
+		"$TOP_SRCDIR/t/api/support_20260901_090000.json" >eval_reports/other.json
 }

@@ -25,10 +25,10 @@ function caseOf(one, before) {
 
 async function showOne(main, id, signal) {
 	const [run, { runs }] = await Promise.all([get(`v1/evals/runs/${path(id)}`, signal), get('v1/evals/runs', signal)]);
-	const here = runs.findIndex((one) => one.id === id);
-	const earlier = run.regression && runs.slice(here + 1).find((one) => one.name === runs[here].name);
+	const { regression } = run, here = runs.find((one) => one.id === id);
+	// another set may have the same name
+	const earlier = regression && runs.find((one) => one.name === here?.name && regression.note.prev === `run ${one.run} (${one.rate.toFixed(1)}%)`);
 	const before = earlier && await get(`v1/evals/runs/${path(earlier.id)}`, signal);
-	const { regression } = run;
 	main.replaceChildren(make('p', link('All runs', '#/evaluations')), make('h2', run.title), make('p', run.sub),
 		factsOf(run.stats.map(({ label, value }) => [label, value])),
 		...(regression ? [make('h3', `${regression.note.prev} → ${regression.note.current}`), factsOf(regression.summary.map(({ label, value }) => [label, value])),
