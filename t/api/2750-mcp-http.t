@@ -26,6 +26,20 @@ told 'barred && spent' >refusals
 like "$(cat refusals)" '^! the server answered 403: \.{290}\** \| ! \*+ is used up, \*+$' \
 	'a server that repeats the key in what it refuses'
 unlike "$(cat refusals)" 'kept|Bearer' 'does not tell it'
+like "$(cat "$SERVE_ERR")" 'mcp .*"got \*+"' 'nor has the log what it says'
+
+# odd PATH CALL…: what the client says of these calls there.
+odd() {
+	odd_url=http://127.0.0.1:$(cat port)/$1
+	shift
+	"$TOP_BUILDDIR/t/api/mcp_client" 5000 "$@" "$odd_url" 2>odd.log
+}
+is "$(odd odd @list t1 t2 | tr '\n' ' ')" 't t1 t2 failed no such town (-32602) ok [1,2] ' \
+	'pages that lead to each other, an error beside a result of null, and a result that is an array are understood'
+unlike "$(cat odd.log)" 'left out' 'and no tool of a page is warned of'
+is "$(odd moved @list)" \
+	'failed mcp server is not available: the server answered 307, which leads to /odd and is not followed' \
+	'a server that is elsewhere is told with its place, without what may be a key'
 
 # at_most N WORD: whether that was asked so many times, and at all.
 at_most() { asked=$(grep -cx "$2" busy); [ "$asked" -gt 0 ] && [ "$asked" -le "$1" ]; }

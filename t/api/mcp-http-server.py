@@ -5,7 +5,8 @@ It listens to GET with a stream that ends, then with a connection that ends, the
 says that its tools have changed.  The tool slow breaks its stream off; who asks for the rest gets 503
 first.  wrong, barred and spent are refused, which the last two do with the key that came along.  At /busy its
 tools change with each list, each stream ends at once and wants to be taken up at once, and no call comes to
-its end.  What is asked is a word each in the file "asked", or "busy".
+its end.  At /odd its pages of tools lead to each other, it fails at what it does not know, and writes results
+beside errors; /moved leads there.  What is asked is a word each in the file "asked", or "busy".
 """
 
 import json
@@ -42,9 +43,29 @@ class Handler(mcp_peer.Handler):
     def stream(self, events):
         self.answer(200, events, "text/event-stream")
 
+    def odd(self, message):
+        """Whether that was an answer."""
+        if message["method"] == "server/discover":
+            self.answer(500)
+        elif message["method"] == "tools/list":
+            cursor = message["params"].get("cursor", "")
+            listed = {"tools": [tool("t" + cursor)], "nextCursor": {"": "1", "1": "2", "2": "1"}[cursor]}
+            self.answer(200, self.reply(self.id, listed))
+        elif message["method"] == "tools/call" and message["params"]["name"] == "t1":
+            self.answer(200, json.dumps({**json.loads(self.error("no such town")), "result": None}))
+        elif message["method"] == "tools/call":
+            self.answer(200, self.reply(self.id, {"structuredContent": [1, 2], "content": []}))
+        else:
+            return False
+        return True
+
     def do_POST(self):
         message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.id = message.get("id")
+        if self.path == "/moved":
+            return self.answer(307, place="/odd?key=kept-secret")
+        if self.path == "/odd" and self.odd(message):
+            return None
         self.note(message.get("params", {}).get("name", message.get("method")))
         if "id" not in message:
             self.answer(202)
@@ -76,7 +97,9 @@ class Handler(mcp_peer.Handler):
         elif name == "barred":
             self.answer(403, self.error("." * 290 + key))
         else:
-            self.answer(200, self.failure(f"{key} is used up, {key.split()[1]}"))
+            said = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"data": f"got {key.split()[1]}"}}
+            failed = self.failure(f"{key} is used up, {key.split()[1]}")
+            self.stream(f"data: {json.dumps(said)}\n\ndata: {failed}\n\n")
 
     def busy(self):
         return self.path == "/busy"

@@ -11,12 +11,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def log_message(self, *args):
         pass
 
-    def answer(self, status, body="", kind="application/json"):
+    def answer(self, status, body="", kind="application/json", place=None):
         data = body.encode()
         self.send_response(status)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(data)))
         self.send_header("Mcp-Session-Id", "s")
+        if place:
+            self.send_header("Location", place)
         self.end_headers()
         self.wfile.write(data)
 

@@ -51,7 +51,19 @@ static int64_t list_ends(struct mcp_server *server, const cJSON *result)
 	return clock_monotonic_ms() + ms;
 }
 
-/* Some servers name a cursor on their only page, which leads to the same page again. */
+/* Whether a page has tools, and all of them are known. */
+static bool mcp_page_is_known(const struct mcp_tools *tools, const cJSON *page)
+{
+	const cJSON *item;
+	cJSON_ArrayForEach(item, page) {
+		const char *name = json_str(item, "name");
+		if (!name || !mcp_tools_get(tools, name))
+			return false;
+	}
+	return cJSON_GetArraySize(page) > 0;
+}
+
+/* Some servers name a cursor on their only or last page, which leads to pages that were there. */
 static struct mcp_tools *list_tools(struct mcp_server *server, const struct mcp_wait *wait,
     int64_t *fresh_until, char why[MCP_WHY_SIZE])
 {
@@ -69,7 +81,9 @@ static struct mcp_tools *list_tools(struct mcp_server *server, const struct mcp_
 		if (reply && !result)
 			mcp_error_text(json_get(reply, "error"), why);
 		const char *next = json_str(result, "nextCursor");
-		bool again = next && cursor && strcmp(next, cursor) == 0;
+		bool again = cursor &&
+		    ((next && strcmp(next, cursor) == 0) ||
+			mcp_page_is_known(tools, json_get(result, "tools")));
 		if (ok && !again &&
 		    !mcp_tools_add(tools, result, server->settings.name, in_headers))
 			log_warning("mcp %s: offers too many tools", server->settings.name);
@@ -140,6 +154,14 @@ static bool agree(struct mcp_server *server, const cJSON *reply, char why[MCP_WH
 	return true;
 }
 
+/* Whether an answer of HTTP without a reply may be that of a server that does not know what it was
+ * asked: not when it wants to know who asks, is elsewhere, or is not there now. */
+static bool mcp_is_refusal(int status)
+{
+	return status && status / 100 != 3 && status != 401 && status != 403 &&
+	    !(status >= 502 && status <= 504);
+}
+
 /* Asks without a session, and once more where the server refuses the version and says that it has
  * it.  NULL where it does not speak so: *older, or it cannot be asked now. */
 static cJSON *mcp_discover(
@@ -158,7 +180,7 @@ static cJSON *mcp_discover(
 			return reply;
 		const cJSON *error = json_get(reply, "error");
 		again = json_has_str(json_get(json_get(error, "data"), "supported"), latest);
-		refused = asked.status / 100 == 4 && asked.status != 401 && asked.status != 403;
+		refused = mcp_is_refusal(asked.status);
 	}
 	*older = reply || refused;
 	cJSON_Delete(reply);

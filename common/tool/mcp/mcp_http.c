@@ -276,7 +276,6 @@ static bool mcp_http_is_refusal(struct exchange *x)
 	bool ours = mcp_kind_of(json) == MCP_REPLY && mcp_reply_id(json) == x->pending->id;
 	cJSON_Delete(json);
 	pthread_mutex_lock(&x->server->lock);
-	x->pending->status = x->response.status;
 	ours = ours && (x->response.status == 400 || !x->server->session_id);
 	pthread_mutex_unlock(&x->server->lock);
 	return ours;
@@ -339,15 +338,24 @@ static void mcp_http_strike(const struct exchange *x, cJSON *json)
 		mcp_http_strike(x, child);
 }
 
-/* What a refusal says beside its status: the message of a JSON-RPC error. */
+/* What a refusal says beside its status: the message of a JSON-RPC error, or where the server is,
+ * without the query, in which a key may be. */
 static void mcp_http_refused(struct exchange *x, char why[MCP_WHY_SIZE])
 {
 	cJSON *json = json_parse(buf_str(&x->body), x->body.len, JSON_REQUEST_DEPTH, NULL);
 	mcp_http_strike(x, json);
 	const char *message = json_str(json_get(json, "error"), "message");
-	snprintf(why, MCP_WHY_SIZE, "the server answered %d%s%.300s", x->response.status,
-	    message ? ": " : "", message ? message : "");
+	char *place =
+	    x->response.status / 100 == 3 ? http_response_header(&x->response, "Location") : NULL;
+	if (place)
+		snprintf(why, MCP_WHY_SIZE,
+		    "the server answered %d, which leads to %.*s and is not followed",
+		    x->response.status, (int)strcspn(place, "?#"), place);
+	else
+		snprintf(why, MCP_WHY_SIZE, "the server answered %d%s%.300s", x->response.status,
+		    message ? ": " : "", message ? message : "");
 	process_clean(why);
+	free(place);
 	cJSON_Delete(json);
 }
 
@@ -391,6 +399,8 @@ static enum mcp_sent mcp_http_send(struct mcp_server *server, const char *text,
 	enum mcp_sent sent = MCP_SENT;
 	exchange_init(&x, server, pending, wait);
 	enum http_end end = perform(&x, text);
+	if (pending && end == HTTP_DONE)
+		pending->status = x.response.status;
 	if (end == HTTP_DONE && !x.is_stream &&
 	    (x.response.status == 200 || mcp_http_is_refusal(&x)))
 		mcp_http_take_text(&x, buf_str(&x.body), x.body.len);

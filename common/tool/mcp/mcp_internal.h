@@ -32,7 +32,7 @@ struct mcp_pending {
 	cJSON *reply;     /* once it came */
 	bool lost;        /* it will not come: the session is over */
 	bool given_up;    /* nobody wants it any more */
-	int status;       /* HTTP's, of a refusal */
+	int status;       /* HTTP's, or 0 */
 	int64_t done_at;
 };
 
@@ -109,7 +109,7 @@ struct mcp_asked {
 	const cJSON *parameters; /* of the tool, whose marked arguments go into headers; or NULL */
 
 	bool unsent; /* the server never saw it, and there is a new session to be had */
-	int status;  /* HTTP's, where the server refused it */
+	int status;  /* HTTP's, where the answer was whole, or 0 */
 };
 
 /* Sends it and waits for its reply (a tree to delete), or returns NULL with why. */

@@ -228,10 +228,10 @@ static cJSON *text_output(const cJSON *content)
 
 cJSON *mcp_output(const cJSON *result, bool *is_error)
 {
-	const cJSON *structured = json_get(result, "structuredContent"), *block;
+	const cJSON *structured = json_opt(result, "structuredContent"), *block;
 	const cJSON *content = json_get(result, "content");
 	*is_error = cJSON_IsTrue(json_get(result, "isError"));
-	if (cJSON_IsObject(structured) && !*is_error)
+	if (structured && (!*is_error || cJSON_GetArraySize(content) == 0))
 		return cJSON_Duplicate(structured, true);
 	cJSON *output = text_output(content);
 	if (output)

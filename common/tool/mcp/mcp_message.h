@@ -50,8 +50,9 @@ int64_t mcp_reply_id(const cJSON *reply);
 void mcp_error_text(const cJSON *error, char out[MCP_WHY_SIZE]);
 
 /*
- * The output of a tools/call result, a new tree: structuredContent where there is one, the text
- * where there is nothing else, otherwise an array of {type, …}.
+ * The output of a tools/call result, a new tree: structuredContent where there is one, of an
+ * error only without content, the text where there is nothing else, otherwise an array of {type,
+ * …}.
  */
 cJSON *mcp_output(const cJSON *result, bool *is_error);
 

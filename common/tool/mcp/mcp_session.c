@@ -2,6 +2,7 @@
 /* Requests and their replies, and what a server says unasked. */
 #include "base/json/json.h"
 #include "base/log/log.h"
+#include "base/log/redact.h"
 #include "base/memory.h"
 #include "base/os/clock.h"
 #include "base/os/process.h"
@@ -68,6 +69,8 @@ void mcp_log(struct mcp_server *server, const char *line)
 	if (lines > LOG_LINES)
 		return;
 	char *text = xstrndup(line, 1000);
+	for (size_t i = 0; i < server->settings.header_count; i++)
+		redact_known(text, server->settings.headers[i].value);
 	log_info("mcp %s: %s", server->settings.name, process_clean(text));
 	free(text);
 	if (lines == LOG_LINES)
@@ -78,6 +81,8 @@ void mcp_log(struct mcp_server *server, const char *line)
 static void take_reply(struct mcp_server *server, cJSON *message)
 {
 	int64_t id = mcp_reply_id(message);
+	if (json_opt(message, "error")) /* some servers write a result of null beside it */
+		cJSON_DeleteItemFromObjectCaseSensitive(message, "result");
 	pthread_mutex_lock(&server->lock);
 	for (struct mcp_pending *p = server->pending; p; p = p->next) {
 		if (p->id != id || p->reply || p->lost)
