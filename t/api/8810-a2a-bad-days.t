@@ -64,9 +64,13 @@ ask_old message/send '{"message":{"messageId":"k","role":"user","parts":[{"kind"
 a2a_fault -32602 INVALID_PARAMS kind 'a kind of part that there is not'
 raw '{"jsonrpc":"2.0","id":9007199254740993,"method":"GetTask","params":{"id":"x.y"}}'
 like "$BODY" '"id":9007199254740993,' 'a large id is kept as it is'
-for version in 2.0 0.2 1 1.0.1 '1.0, 0.3' "$(printf '%0300d' 0)"; do
+for version in 2.0 0.2 1 1.0. 1.0.x 1.00 '1.0, 0.3' "$(printf '%0300d' 0)"; do
 	ask_as "$version" GetTask '{"id":"x.y"}'
 	is "$STATUS $(json .error.code "$BODY")" '200 -32009' "version $(printf '%.20s' "$version")"
+done
+for version in 1.0.1 0.3.0; do
+	ask_as $version "$([ $version = 0.3.0 ] && echo tasks/get || echo GetTask)" '{"id":"x.y"}'
+	a2a_fault -32001 TASK_NOT_FOUND x.y "version $version, whose patch does not count"
 done
 for method in GET DELETE PUT; do
 	api $method /v1/a2a

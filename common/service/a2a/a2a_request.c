@@ -137,10 +137,21 @@ cJSON *a2a_error(struct call *call, const struct a2a_post *post, const struct er
 
 /* ---- the version ---- */
 
+/* Whether it is that one, with the number of a patch or without: that is not looked at (3.6). */
+static bool a2a_is_version(const char *version, const char *known)
+{
+	size_t len = strlen(known);
+	const char *patch = version + len;
+	if (strncmp(version, known, len) != 0)
+		return false;
+	return !*patch ||
+	    (*patch == '.' && patch[1] && !patch[1 + strspn(patch + 1, "0123456789")]);
+}
+
 bool a2a_version_read(struct call *call, const char *version, bool *old)
 {
-	*old = !*version || strcmp(version, A2A_OLD) == 0;
-	return *old || strcmp(version, A2A_LATEST) == 0 ||
+	*old = !*version || a2a_is_version(version, A2A_OLD);
+	return *old || a2a_is_version(version, A2A_LATEST) ||
 	    a2a_fault(call, A2A_VERSION_NOT_SUPPORTED,
 		"Version '%.40s' of the protocol is not supported: A2A-Version must be " A2A_LATEST
 		" or " A2A_OLD,
