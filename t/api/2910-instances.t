@@ -146,4 +146,13 @@ like "$(cat "$WORK"/err.*)" 'others took its runs over' 'it says so'
 on a invoke 'as before' "$(thread frozen)"
 is "$STATUS" 200 'it serves as before'
 
+# ---- an address that only one has
+
+printf '{"agent":"builtin:demo","runs":{"background":2,"webhooks":["http://127.0.0.1:9"]}}\n' >named.json
+export WEBHOOK_SECRET=whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw
+begin c --config named.json
+on c api POST /v1/graph/runs "$(run_body "[$(user told)]" "$(ids told r1),\"webhook\":\"http://127.0.0.1:9/in\"")"
+kept() { grep -q 'attempt 1: the configuration has no such address.* again in' "$WORK"/err.*; }
+ok 'wait_for 30 kept' 'a webhook whose address only one instance has is not given up by another one'
+
 done_testing

@@ -147,7 +147,11 @@ static bool webhook_attempt(struct flight *flight)
 	struct http_response response = {0};
 	char status[32];
 	if (!flight->address) {
-		webhook_failed(flight, "the configuration has no such address, or protocol", true);
+		/* of several instances another one may have it, or this one once begun anew */
+		bool others = flight->sender->service->storage->engine->can.instances;
+		item->attempts += others;
+		webhook_failed(
+		    flight, "the configuration has no such address, or protocol", !others);
 		return true;
 	}
 	webhook_post(flight, &response);
