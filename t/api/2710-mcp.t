@@ -74,10 +74,14 @@ is "$(tr '\0' '\n' <"/proc/$(tail -n 1 server/pids)/environ" | grep -c SECRET)" 
 
 # ---- a choice of tools, and a prefix
 
-again "$(mcp '' '"tools": ["echo", "count"], "prefix": "x_"')"
-is "$(names)" 'x_echo x_count' 'an allow-list and a prefix'
+again "{\"name\": \"x_count\", \"description\": \"\", \"command\": [\"true\"]},
+	$(mcp '' '"tools": ["echo", "count"], "prefix": "x_"')"
+is "$(names)" 'x_count x_echo' 'an allow-list and a prefix'
 is "$(told 'x_echo {"text":"hi"}')" hi 'a tool is called by its name here'
 is "$(told 'die')" '! unknown tool: die' 'what is not on the list cannot be called'
+is "$(names)" 'x_count x_echo' 'the name of another one is not had twice'
+is "$(sed -n "s/.*\[\([0-9]*\)\].*'x_count' is left out.*/\1/p" "$SERVE_ERR" | sort | uniq -c | awk '{print $1}' | sort -u)" 1 \
+	'which the log of a process says once'
 
 # ---- bad days
 

@@ -105,6 +105,10 @@ static void set_tools(struct mcp_server *server, struct mcp_tools *tools, int64_
 {
 	pthread_mutex_lock(&server->lock);
 	struct mcp_tools *old = server->tools;
+	for (size_t i = 0; old && i < tools->count; i++) {
+		const struct mcp_tool *before = mcp_tools_get(old, tools->items[i].name);
+		tools->items[i].told = before && before->told;
+	}
 	server->tools = tools;
 	server->fresh_until = fresh_until;
 	pthread_cond_broadcast(&server->changed);

@@ -70,9 +70,10 @@ struct mcp_tool {
 	char *description;
 	cJSON *parameters;
 	struct schema *schema; /* NULL when the server's schema could not be understood */
+	_Atomic bool told;     /* the log has what is wrong with it, also of an earlier list */
 };
 
-/* The tools of a server at one time.  Immutable, and shared by who holds it. */
+/* The tools of a server at one time.  Immutable but for told, and shared by who holds it. */
 struct mcp_tools {
 	_Atomic unsigned holders;
 	struct mcp_tool *items;

@@ -10,13 +10,14 @@
 #include "base/texts.h"
 #include "tool/mcp/mcp_message.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* A tool of a server under the name that it has here: what such a tool's function is given. */
 struct bound_tool {
 	struct mcp_server *server;
-	const struct mcp_tool *tool;
+	struct mcp_tool *tool;
 	char *name;
 };
 
@@ -197,9 +198,10 @@ static void add_bound(const struct node *node, struct node_tools *tools, struct 
 {
 	if (!graph_name_valid(bound->name) || node_tools_find(tools, bound->name) ||
 	    graph_tool_get(node, bound->name)) {
-		log_warning("mcp %s: the tool '%.80s' is left out: its name %s",
-		    mcp_server_name(bound->server), bound->name,
-		    graph_name_valid(bound->name) ? "is taken" : "is not valid here");
+		if (!atomic_exchange(&bound->tool->told, true))
+			log_warning("mcp %s: the tool '%.80s' is left out: its name %s",
+			    mcp_server_name(bound->server), bound->name,
+			    graph_name_valid(bound->name) ? "is taken" : "is not valid here");
 		return;
 	}
 	const struct tool tool = {.name = bound->name,
