@@ -145,6 +145,9 @@ ok 'on b has_status frozen run-frozen error' 'nor about itself'
 like "$(cat "$WORK"/err.*)" 'others took its runs over' 'it says so'
 on a invoke 'as before' "$(thread frozen)"
 is "$STATUS" 200 'it serves as before'
+on a serve_stop
+on b api GET /v1/service
+is "$(json '.data.instances | length' "$BODY")" 1 'one that ends in order is not waited for'
 
 # ---- an address that only one has
 

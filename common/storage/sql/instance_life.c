@@ -7,10 +7,11 @@
 #include "base/log/log.h"
 #include "base/memory.h"
 #include "base/os/clock.h"
-#include "base/os/owned.h"
+#include "storage/background.h"
 #include "storage/queue.h"
 #include "storage/sql/engine.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -201,55 +202,80 @@ static bool instance_register(struct instance_life *life, struct engine *e, int6
 }
 
 /* The number of the life that was over this state directory last; 0: there was none. */
-static int64_t instance_previous(const char *path)
+static int64_t instance_previous(int file)
 {
 	char text[32] = "";
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
-	if (fd < 0)
-		return 0;
-	if (read(fd, text, sizeof(text) - 1) < 0)
+	if (pread(file, text, sizeof(text) - 1, 0) < 0)
 		text[0] = '\0';
-	close(fd);
 	return strtoll(text, NULL, 10);
 }
 
 /* What is not on disk, or half of it, only makes the next life wait for the end of this one. */
-static void instance_remember(const char *path, int64_t number)
+static void instance_remember(int file, int64_t number)
 {
-	int fd = owned_open(path);
-
-	if (fd < 0)
-		return;
-	if (ftruncate(fd, 0) == 0)
-		dprintf(fd, "%" PRId64 "\n", number);
-	close(fd);
+	if (ftruncate(file, 0) == 0)
+		dprintf(file, "%" PRId64 "\n", number);
 }
 
-bool instance_begin(struct instance_life *life, struct engine *e, struct error *err)
+/* Each process has the file locked with others; the kernel unlocks what the dead had.  Who gets it
+ * alone is the last one. */
+static bool instance_lock(int file, short type)
 {
-	char *path = xasprintf("%s/instance", e->state_dir);
+	struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_len = 1};
+
+	return fcntl(file, F_OFD_SETLK, &lock) == 0;
+}
+
+int instance_begin(struct instance_life *life, struct engine *e, struct error *err)
+{
+	int file = background_office(e->state_dir, "instance", err);
 	int64_t number, previous = 0;
 	uint64_t bits;
 	bool ok;
 
+	if (file < 0)
+		return -1;
 	shared_lock(&life->head.mutex[0]);
 	number = atomic_load(&life->number);
 	if (!number) {
-		previous = instance_previous(path);
+		previous = instance_previous(file);
 		random_bytes(&bits, sizeof(bits));
 		number = (int64_t)(bits >> 2) + 1;
 	}
-	ok = instance_register(life, e, number, previous, err);
+	ok = instance_lock(file, F_RDLCK) ||
+	    error_set(err, ERR_STORAGE, "%s/instance cannot be locked: %s", e->state_dir,
+		strerror(errno));
+	ok = ok && instance_register(life, e, number, previous, err);
 	if (ok && !atomic_load(&life->number)) {
-		instance_remember(path, number); /* not before: the last one was not ended then */
+		instance_remember(file, number); /* not before: the last one was not ended then */
 		instance_be_patient(life);       /* the database may have been away until now */
 		atomic_store(&life->heard, clock_uptime_us());
 		atomic_store(&life->number, number);
 	}
 	shared_unlock(&life->head.mutex[0]);
-	free(path);
-	return ok;
+	if (ok)
+		return file;
+	close(file);
+	return -1;
+}
+
+/* With the mutex nobody begins meanwhile: who comes later begins another life. */
+void instance_leave(struct instance_life *life, struct engine *e, int presence)
+{
+	struct error ignored = {0};
+	struct db *db;
+
+	shared_lock(&life->head.mutex[0]);
+	if (instance_lock(presence, F_WRLCK)) {
+		db = db_open(&e->source, e->mode, &ignored);
+		if (db)
+			instance_end(db, atomic_exchange(&life->number, 0), &ignored);
+		db_close(db);
+		error_release(&ignored);
+	}
+	close(presence);
+	shared_unlock(&life->head.mutex[0]);
 }
 
 /* ---- it goes on ---- */

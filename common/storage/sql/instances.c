@@ -44,7 +44,7 @@ struct instances {
 	struct background thread, counter;
 	struct engine *engine;
 	struct instance_life *life;
-	int office;
+	int office, presence;
 	/* its thread's own */
 	bool told;             /* that the database cannot be reached */
 	int64_t looked;        /* for orders and jobs, by clock_monotonic_ms */
@@ -445,12 +445,14 @@ struct instances *instances_begin(struct engine *e, struct error *err)
 	pthread_mutex_init(&i->lock, NULL);
 	i->life = instance_life(e->shared);
 	i->office = background_office(e->state_dir, "instance.lock", err);
-	if (i->office >= 0 && instance_begin(i->life, e, err) &&
-	    background_start(&i->counter, instances_count, i, err)) {
+	i->presence = i->office < 0 ? -1 : instance_begin(i->life, e, err);
+	if (i->presence >= 0 && background_start(&i->counter, instances_count, i, err)) {
 		if (background_start(&i->thread, instances_work, i, err))
 			return i;
 		background_stop(&i->counter);
 	}
+	if (i->presence >= 0)
+		instance_leave(i->life, e, i->presence);
 	if (i->office >= 0)
 		close(i->office);
 	pthread_mutex_destroy(&i->lock);
@@ -471,6 +473,7 @@ void instances_end(struct instances *i)
 	if (i->process)
 		instances_run(i, SQL_PROCESS_END, ":process", i->process, &ignored);
 	error_release(&ignored);
+	instance_leave(i->life, i->engine, i->presence);
 	for (struct unreleased *u = i->unreleased; u; u = next) {
 		next = u->next;
 		free(u);

@@ -5,7 +5,7 @@
  * An instance is one life of a service over a state directory: it has a random number, which its
  * processes find in shared memory, and a row that one of them renews every two seconds.  An
  * instance that nobody has seen for ten seconds, by the database's clock, is given up by another
- * one: it loses its processes, and with them all that these hold.
+ * one: it loses its processes, and with them all that these hold.  One that ends in order says so.
  *
  * A process that holds threads or jobs has a row under a number that its lock stands for
  * (claimer.h).  It holds what it holds as long as the row is there.  One that finds that its
@@ -64,8 +64,13 @@ struct shared;
 struct instance_life *instance_life(struct shared *shared);
 
 /* Its row is written, under a number that the first process of the life gives it; the storage's
- * node and secret are set.  False with err set. */
-bool instance_begin(struct instance_life *life, struct engine *e, struct error *err);
+ * node and secret are set.  A file that is locked as long as this process is there, or -1 with err
+ * set. */
+int instance_begin(struct instance_life *life, struct engine *e, struct error *err);
+
+/* Ends that: with the last process the life is over, and others see it at once.  Where the database
+ * is away they give the instance up later. */
+void instance_leave(struct instance_life *life, struct engine *e, int presence);
 
 int64_t instance_number(const struct instance_life *life);
 
