@@ -54,7 +54,7 @@ const struct command commands[] = {
     {"status", WHERE " [--json]", "say whether the service is up, and how it goes", cmd_status},
     {"graph", "[--format HOW] [--config FILE] [--environment FILE]",
 	"print the graph, as text or for programs that draw it", cmd_graph},
-    {"routes", "[--config FILE]", "print the route table with permissions", cmd_routes},
+    {"routes", "[--config FILE] [--environment FILE]", "print the route table with permissions", cmd_routes},
     {"backup", "DIR " SERVICE, "copy all databases, also while the service runs", cmd_backup},
     {"restore", "DIR [--files DIR] [--force] " SERVICE,
 	"put the databases of a backup back, while no service runs", cmd_restore},

@@ -51,5 +51,6 @@ int main(int argc, char **argv)
 
 			return exit_status(cmd_help(2, help));
 		}
+	argv[1] = (char *)command->name; /* not one of its other names */
 	return exit_status(command->run(argc - 1, argv + 1));
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /* agentgraph routes: becomes a worker, which has the table and prints it. */
 #include "cli/command.h"
+#include "cli/examine/examine.h"
 #include "cli/programs.h"
+#include "config/environment/dotenv.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,15 +12,22 @@
 
 int cmd_routes(int argc, char **argv)
 {
-	const char *config = NULL;
+	const char *config = NULL, *environment = NULL;
 	const struct option_spec specs[] = {
 	    {"--config", OPTION_TEXT, &config, 0, 0},
+	    {"--environment", OPTION_TEXT, &environment, 0, 0},
 	    OPTION_END,
 	};
+	struct problems problems = {0};
 	char *path;
 
 	if (!command_options(specs, argc, argv, 0))
 		return EXIT_USAGE;
+	if (environment)
+		env_file_load(environment, &problems);
+	problems_print_errors(&problems);
+	if (problems.errors)
+		return 1;
 	path = program_own("agentgraph-fcgi");
 	if (!path)
 		return 1;

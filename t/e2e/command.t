@@ -70,6 +70,12 @@ like "$OUT" '^agentgraph [0-9]+\.[0-9]+' "version prints it"
 run routes
 is "$CODE" 0 "the routes can be listed"
 like "$OUT" '/v1/graph/invoke.*graph:invoke' "with their permissions"
+echo '{"agent": "builtin:demo", "auth": "jwt"}' >jwt.json
+printf 'JWT_SECRET_KEY=0123456789abcdef0123456789abcdef\nJWT_ALGORITHM=HS256\n' >secrets
+run routes --config jwt.json --environment secrets
+is "$CODE" 0 "with the secrets of a file"
+run routes --environment nosuch
+is "$CODE $ERR" "1 agentgraph: error: --environment: cannot read nosuch: No such file or directory" "which must be there"
 
 
 # ---- output that cannot be written ----
