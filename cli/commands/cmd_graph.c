@@ -273,7 +273,9 @@ int cmd_graph(int argc, char **argv)
 	if (!config)
 		return 1;
 
+	loading_begin();
 	ag_graph *graph = graph_load(config, &problems);
+	loading_end();
 	problems_print_errors(&problems);
 	problems_release(&problems);
 	if (graph) {

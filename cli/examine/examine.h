@@ -61,6 +61,11 @@ void problems_print_errors(const struct problems *problems);
 /* The configuration of a command that serves nobody; NULL after its errors were printed. */
 struct config *command_config(const struct config_source *source);
 
+/* Between these two, once: a plug-in that crashes or ends this process is told of, and no success.
+ * For commands that load one themselves. */
+void loading_begin(void);
+void loading_end(void);
+
 /* Has a worker print the table of routes, which only it has, and gives on_line its lines; false
  * after a complaint when there is no worker. */
 bool routes_read(const struct config_source *source,

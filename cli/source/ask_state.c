@@ -19,7 +19,9 @@ bool state_service_open(
     struct state_service *at, const struct config_source *where, const char *user_id)
 {
 	struct problems problems = {0};
+	loading_begin();
 	at->service = service_open(where, &problems);
+	loading_end();
 	at->user_id = user_id;
 	problems_print_errors(&problems);
 	problems_release(&problems);

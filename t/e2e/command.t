@@ -171,6 +171,13 @@ if command -v "${CC:-cc}" >/dev/null; then
 	echo '{"agent": "crash.so:crash", "auth": null}' >crash.json
 	run check --config crash.json
 	is "$CODE" 1 "a plug-in that crashes or does not fit fails the check, not the program"
+	printf '#include <stdlib.h>\n__attribute__((constructor)) static void crash(void) { abort(); }\n' >abort.c
+	${CC:-cc} -shared -fPIC -o crash.so abort.c
+	for command in graph 'runs list' 'threads list'; do
+		# shellcheck disable=SC2086 # words
+		run $command --config crash.json
+		like "$CODE $ERR" '^[1-9][0-9]* agentgraph: error: .* crashed while it was loaded' "$command does not die of it silently"
+	done
 	like "$ERR" '^agentgraph: error: ' "with a sentence"
 fi
 
