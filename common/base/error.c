@@ -250,3 +250,12 @@ void error_release(struct error *err)
 	cJSON_Delete(err->details);
 	*err = (struct error){0};
 }
+
+char *error_logged(const struct error *err)
+{
+	const cJSON *loc = json_get(cJSON_GetArrayItem(err->details, 0), "loc");
+	const char *node =
+	    err->kind == ERR_NODE ? cJSON_GetStringValue(cJSON_GetArrayItem(loc, 1)) : NULL;
+	return xasprintf("%s%s%s%s%s%s", err->detail, *err->cause ? ": " : "", err->cause,
+	    node ? " (node " : "", node ? node : "", node ? ")" : "");
+}

@@ -127,6 +127,10 @@ static inline const char *error_why(const struct error *err)
 	return *err->cause ? err->cause : err->detail;
 }
 
+/* All that the log has of one that ends a run or a request, malloc'd: detail and cause, and which
+ * node failed. */
+char *error_logged(const struct error *err);
+
 /* What a client is told of an error. */
 struct error_view {
 	int status;

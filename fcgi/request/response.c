@@ -379,8 +379,10 @@ void reply_error(struct request *rq)
 	/* the one place where a failed request is logged; why one was refused, with IS_DEBUG */
 	const struct error *err = &rq->call.error;
 	enum log_level refused = rq->server->service->config->env.is_debug ? LOG_INFO : LOG_DEBUG;
-	log_at(view.status >= 500 ? LOG_ERROR : refused, "%d %s: %s%s%s", view.status,
-	    error_code_of(err), err->detail, *err->cause ? ": " : "", err->cause);
+	char *why = error_logged(err);
+	log_at(view.status >= 500 ? LOG_ERROR : refused, "%d %s: %s", view.status,
+	    error_code_of(err), why);
+	free(why);
 	response_report_failure(rq, view.status);
 	if (rq->call.error.kind == ERR_TRANSIENT_STORAGE || rq->call.error.kind == ERR_QUEUE_FULL)
 		response_header(rq, "Retry-After", "1");

@@ -17,6 +17,7 @@ is "$(json .request_id "$line")" "$id" 'a failure is logged under the id of its 
 is "$(json .run_id "$line")" run-1 'and of its run'
 is "$(json .logger "$line")" mine 'with the name that was chosen'
 like "$(json .time "$line")" '^20[0-9-]+T[0-9:.]+Z$' 'and the time'
+like "$(json .message "$line")" ' \(node agent\)$' 'and the node'
 like "$(json .message "$line")" 'password=\*\*\*REDACTED\*\*\*' 'secrets are taken out'
 unlike "$(cat "$SERVE_ERR")" hunter2 'of every line'
 api GET "/v1/graph?token=abc"

@@ -18,6 +18,7 @@
 #include "service/trace/trace.h"
 #include "storage/runs.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- what the input brings ---- */
@@ -318,12 +319,13 @@ void turn_log_failure(const struct turn *turn)
 	const struct error *err = &turn->call->error;
 	if (error_status_of(err) < 500)
 		return;
+	char *why = error_logged(err);
 	if (turn->apart)
-		log_error("run %s failed: %s%s%s", turn->run_id, err->detail,
-		    *err->cause ? ": " : "", err->cause);
+		log_error("run %s failed: %s", turn->run_id, why);
 	else
-		log_error("run %s of thread %s failed: %s%s%s", turn->run_id,
-		    turn->thread.thread_id, err->detail, *err->cause ? ": " : "", err->cause);
+		log_error(
+		    "run %s of thread %s failed: %s", turn->run_id, turn->thread.thread_id, why);
+	free(why);
 }
 
 bool turn_end_told(struct turn *turn, bool ok, bool begun)
