@@ -238,24 +238,33 @@ static void examine_websocketd(struct problems *problems)
 
 void host_examine(const struct config *config, struct problems *problems)
 {
-	static const char *const names[] = {"threads.db", "store.db", "files.db"};
+	/* Root may have made them in the service's place.  Without the last ones it serves, and
+	 * runs nothing in the background, or tells nobody. */
+	static const struct {
+		const char *name;
+		int access;
+	} needed[] = {{"threads.db", R_OK | W_OK}, {"store.db", R_OK | W_OK},
+	    {"files.db", R_OK | W_OK}, {"ticket.key", R_OK}, {"run", R_OK | W_OK | X_OK},
+	    {"run/serve.lock", R_OK | W_OK}, {"runners", R_OK | W_OK},
+	    {"retention.lock", R_OK | W_OK}, {"webhooks.lock", R_OK | W_OK}};
 	const char *dir = config->state_dir;
 	struct rlimit files;
 	struct stat st;
 
-	if (stat(dir, &st) == 0) {
+	if (stat(dir, &st) == 0 && S_ISDIR(st.st_mode)) {
 		/* that others may write there is no matter of warning: ticket_place_check */
 		if ((st.st_mode & 077) && !(st.st_mode & 022))
 			problems_warn(problems,
 			    "others may look into the state directory %s (mode %03o): chmod 700 %s",
 			    dir, st.st_mode & 0777, dir);
-		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-			char *path = xasprintf("%s/%s", dir, names[i]);
+		for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
+			char *path = xasprintf("%s/%s", dir, needed[i].name);
 
-			if (access(path, R_OK | W_OK) != 0 && errno != ENOENT)
+			if (access(path, needed[i].access) != 0 && errno != ENOENT)
 				problems_add(problems,
-				    "%s cannot be written (%s): give it to the user who runs the service",
-				    path, strerror(errno));
+				    "%s cannot be %s (%s): give it to the user who runs the service",
+				    path, needed[i].access & W_OK ? "written" : "read",
+				    strerror(errno));
 			free(path);
 		}
 		examine_key(config, problems);

@@ -49,6 +49,10 @@ if [ "$(id -u)" = 0 ]; then
 	setpriv --reuid=12346 --clear-groups true 2>/dev/null && chmod 711 "$WORK" && {
 		setpriv --reuid=12346 --clear-groups "$AGENTGRAPH" check --state "$WORK/state" 2>check.err
 		like "$(cat check.err)" 'error: the state directory .* belongs to user 12345, and this is user 12346' "a state that is somebody else's is told"
+		chown -R 12345 state && chown 0 state/runners state/ticket.key
+		setpriv --reuid=12345 --clear-groups "$AGENTGRAPH" check --state "$WORK/state" 2>check.err
+		is "$? $(grep -cE '/(runners cannot be written|ticket.key cannot be read) \(Permission denied\): give it' check.err)" "1 2" "so are files of root in it"
+		chown -R 0 state
 	}
 	chown 0 state
 	chown 12345 state/ticket.key
