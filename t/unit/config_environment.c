@@ -62,6 +62,9 @@ static const struct row {
     {{"SENTRY_DSN=nowhere"}, "SENTRY_DSN: expected an address", ""},
     /* paths start with a slash and meet no route */
     {{"ROOT_PATH=api"}, "ROOT_PATH: expected a path that starts with /", ""},
+    {{"ROOT_PATH=/a b"},
+	"ROOT_PATH: expected a path that starts with / and has nothing that a URL escapes, found",
+	""},
     {{"DOCS_PATH=/a?b"}, "DOCS_PATH", ""},
     {{"DOCS_PATH=/"}, "DOCS_PATH: expected a path like /docs", ""},
     {{"REDOCS_PATH=//"}, "REDOCS_PATH: expected a path like /docs", ""},
