@@ -20,6 +20,13 @@ static ag_result node_store_ask(
 	return data ? AG_OK : AG_ERROR;
 }
 
+/* Without an id the service would take the call for one about many memories. */
+static ag_result node_store_ask_one(
+    ag_run *run, const char *action, const char *memory_id, cJSON *body, const cJSON **answer)
+{
+	return node_store_ask(run, action, memory_id ? memory_id : "", body, answer);
+}
+
 ag_result ag_store_put(ag_run *run, cJSON *body, const cJSON **answer)
 {
 	return node_store_ask(run, "put", NULL, body, answer);
@@ -37,17 +44,17 @@ ag_result ag_store_list(ag_run *run, cJSON *body, const cJSON **answer)
 
 ag_result ag_store_get(ag_run *run, const char *memory_id, cJSON *body, const cJSON **answer)
 {
-	return node_store_ask(run, "get", memory_id, body, answer);
+	return node_store_ask_one(run, "get", memory_id, body, answer);
 }
 
 ag_result ag_store_update(ag_run *run, const char *memory_id, cJSON *body, const cJSON **answer)
 {
-	return node_store_ask(run, "update", memory_id, body, answer);
+	return node_store_ask_one(run, "update", memory_id, body, answer);
 }
 
 ag_result ag_store_delete(ag_run *run, const char *memory_id, cJSON *body, const cJSON **answer)
 {
-	return node_store_ask(run, "delete", memory_id, body, answer);
+	return node_store_ask_one(run, "delete", memory_id, body, answer);
 }
 
 ag_result ag_store_forget(ag_run *run, cJSON *body, const cJSON **answer)

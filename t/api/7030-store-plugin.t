@@ -137,6 +137,11 @@ static ag_result run(ag_run *r, const ag_state *state, void *data)
 		cJSON_Delete(body);
 		return ag_say(r, "%d", ag_store_delete(r, said + 7, NULL, NULL));
 	}
+	if (strcmp(said, "nameless") == 0) {
+		cJSON_Delete(body);
+		return ag_say(r, "%d %d %d", ag_store_get(r, NULL, NULL, NULL),
+		    ag_store_update(r, NULL, NULL, NULL), ag_store_delete(r, NULL, NULL, NULL));
+	}
 	cJSON_AddStringToObject(body, "query", said);
 	if (ag_store_search(r, body, &answer) != AG_OK)
 		return AG_ERROR;
@@ -170,6 +175,10 @@ as alice POST "/v1/store/memories/$hers"
 is "$(json .data.memory.user_id "$BODY")" alice 'whose memory it is'
 said_by bob "delete $hers"
 is "$(reply)" -1 'nobody else deletes it'
+said_by alice nameless
+is "$(reply)" '-1 -1 -1' 'a call about one memory needs its id'
+as alice POST "/v1/store/memories/$hers"
+is "$STATUS" 200 'and does not forget all of them'
 said_by alice ' '
 is "$STATUS" 500 'a mistake is a failure of the node'
 like "$BODY" 'query is required and cannot be empty' 'that says what was wrong'
