@@ -28,9 +28,10 @@
  * Values are cJSON items.  "Taken over" means that the call owns the item from then on, also when
  * it fails; "borrowed" means that it stays the service's, is valid until the node returns, and must
  * not be changed.  Texts are UTF-8; a byte that is none becomes U+FFFD wherever a plug-in hands it
- * over.  Numbers in borrowed items are read with ag_number, because those that a double cannot hold
- * are kept as text.  A number that is handed over is what its double is, whole ones up to 2^53 thus
- * exact; an integer beyond that is given as cJSON_CreateRaw("9223372036854775807").
+ * over.  A text or a format that is NULL counts as an empty one, where it is not said what NULL
+ * stands for.  Numbers in borrowed items are read with ag_number, because those that a double
+ * cannot hold are kept as text.  A number that is handed over is what its double is, whole ones up
+ * to 2^53 thus exact; an integer beyond that is given as cJSON_CreateRaw("9223372036854775807").
  */
 #ifndef AGENTGRAPH_H
 #define AGENTGRAPH_H

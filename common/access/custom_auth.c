@@ -44,7 +44,7 @@ const char *ag_request_address(const ag_request *request)
 const char *ag_request_header(const ag_request *request, const char *name)
 {
 	const struct presented *presented = request->presented;
-	return presented->header ? presented->header(presented->arg, name) : NULL;
+	return presented->header ? presented->header(presented->arg, name ? name : "") : NULL;
 }
 
 const char *ag_request_credential(const ag_request *request)

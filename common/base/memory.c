@@ -73,7 +73,7 @@ char *xstrndup(const char *s, size_t n)
 char *xvasprintf(const char *fmt, va_list args)
 {
 	char *text = NULL;
-	if (vasprintf(&text, fmt, args) < 0)
+	if (vasprintf(&text, fmt ? fmt : "", args) < 0) /* a plug-in's may be NULL */
 		memory_exhausted();
 	return text;
 }

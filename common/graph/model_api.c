@@ -93,8 +93,10 @@ static const cJSON *normalised(ag_run *run, const cJSON *messages)
 ag_result ag_chat(
     ag_run *run, const ag_chat_model *model, const struct ag_question *question, cJSON **answer)
 {
-	const cJSON *messages = normalised(run, question->messages);
 	*answer = NULL;
+	if (!model)
+		return ag_fail(run, "ag_chat: there is no model");
+	const cJSON *messages = normalised(run, question->messages);
 	if (!messages)
 		return AG_ERROR;
 	const struct model_question asked = {

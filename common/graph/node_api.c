@@ -74,7 +74,7 @@ const char *ag_summary(const ag_state *state)
 
 const cJSON *ag_field(const ag_state *state, const char *name)
 {
-	return json_get(state->run->fields, name);
+	return json_get(state->run->fields, name ? name : "");
 }
 
 const cJSON *ag_fields(const ag_state *state)
@@ -132,6 +132,8 @@ int ag_step(const ag_run *run)
  * but UTF-8. */
 static const char *run_text(ag_run *run, const char *text)
 {
+	if (!text)
+		return "";
 	if (utf8_valid(text, strlen(text)))
 		return text;
 	char *mended = utf8_mend(text);
@@ -202,12 +204,13 @@ bool ag_stop_requested(const ag_run *run)
 
 bool ag_remote_tool(const ag_run *run, const char *name)
 {
-	return run_remote_tool(run, NULL, name);
+	return run_remote_tool(run, NULL, name ? name : "");
 }
 
 ag_result ag_update(ag_run *run, const char *field, cJSON *value)
 {
 	cJSON *adopted = value ? json_adopt(value) : cJSON_CreateNull();
+	field = field ? field : ""; /* which no graph has */
 	run->frame.acts = true;
 	if (run->call)
 		tool_call_update(run->call, field, adopted);
@@ -275,7 +278,7 @@ ag_result ag_emit(ag_run *run, const char *name, cJSON *data)
 	}
 	cJSON *event = cJSON_CreateObject();
 	run->frame.acts = true;
-	json_add_str(event, "name", run_text(run, name ? name : ""));
+	json_add_str(event, "name", run_text(run, name));
 	cJSON_AddItemToObject(event, "data", data ? json_adopt(data) : cJSON_CreateNull());
 	if (run->call)
 		tool_call_custom(run->call, event);
@@ -473,7 +476,8 @@ ag_result ag_interrupt(ag_run *run, const char *reason, cJSON *value, const cJSO
 	const cJSON *given = cJSON_GetArrayItem(run->answers, run->frame.answers_used++);
 	if (given) {
 		cJSON_Delete(value);
-		*answer = given;
+		if (answer)
+			*answer = given;
 		return AG_OK;
 	}
 	value = json_adopt(value);

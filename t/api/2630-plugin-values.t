@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# What a plug-in builds carelessly: bytes that are no UTF-8, and numbers that a double barely holds.
+# What a plug-in builds carelessly: bytes that are no UTF-8, texts that are NULL, and numbers that a double barely holds.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/run.sh"
@@ -11,15 +11,34 @@ cat >careless.c <<'C'
 
 AG_PLUGIN;
 
+static const char *none; /* which the compiler cannot see through */
+
+static ag_result nothing(ag_run *run, const ag_state *state)
+{
+	cJSON *answer;
+	ag_delta(run, NULL);
+	ag_reasoning_delta(run, NULL);
+	ag_emit(run, NULL, NULL);
+	ag_log(run, none);
+	ag_fail(run, none);
+	ag_say(run, none);
+	return ag_say(run, "%p %d %d", (void *)ag_field(state, NULL), ag_remote_tool(run, NULL),
+	    ag_chat(run, NULL, NULL, &answer));
+}
+
 static ag_result speak(ag_run *run, const ag_state *state, void *data)
 {
 	const char *what = ag_user_text(state);
 	const cJSON *answer;
 	(void)data;
+	if (strcmp(what, "nothing") == 0)
+		return nothing(run, state);
 	ag_update(run, "seen", cJSON_CreateString("field \xe9"));
 	ag_update(run, "number", cJSON_CreateNumber(9007199254740991.0));
 	if (strcmp(what, "fail") == 0)
 		return ag_fail(run, "bad \xe9");
+	if (strcmp(what, "unnamed") == 0)
+		return ag_update(run, NULL, cJSON_CreateString("lost"));
 	if (strcmp(what, "ask") == 0)
 		return ag_interrupt(run, "why \xe9", cJSON_CreateString("which \xe9"), &answer);
 	if (strcmp(what, "store") == 0) {
@@ -135,6 +154,11 @@ an interrupt as well :: .data.meta.interrupt | [.reason, .value] == ["why \ufffd
 TABLE
 say fail
 is "$STATUS|$(json .detail "$BODY" | tr '\357\277\275' '???' | tr -s '?')" '500|Graph execution failed: bad ?' 'and a failure'
+say nothing
+is "$STATUS $(json '.data.messages | map(.content[].text) | join("|")' "$BODY")" '200 nothing||(nil) 0 -1' 'NULL is an empty text'
+say unnamed
+is "$STATUS $(json .detail "$BODY")" "500 Graph execution failed: there is no state field '', which node agent sets" \
+	'also as the name of a field'
 say store
 is "$STATUS" 200 'a memory is stored'
 as odd POST /v1/store/memories/list '{}'
