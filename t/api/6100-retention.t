@@ -85,9 +85,11 @@ wait_for 30 is_gone "/v1/threads/crowd-40"
 ok $? 'and many more'
 api GET /v1/threads?limit=100
 is "$(data '[.threads[].thread_id] | join(" ")')" fresh 'what is younger stays'
+# Who asks for a file uses it: its bytes are looked for.
+wait_for 20 test ! -e "uploads/$(printf %.2s "$old_file")/$old_file"
+ok $? 'the bytes of a file that nobody used go'
 wait_for 20 is_gone "/v1/files/$old_file"
-ok $? 'a file that nobody used goes'
-ok '[ ! -e "uploads/$(printf %.2s "$old_file")/$old_file" ]' 'with its bytes'
+ok $? 'and so does its record'
 api GET "/v1/files/$read_file"
 is "$STATUS $BODY" '200 somebody reads this' 'one that was read stays'
 api GET "/v1/files/$fresh_file"
