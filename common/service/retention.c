@@ -34,24 +34,21 @@ struct retention_kind {
 	const char *name;
 	int64_t days;
 	enum metric metric;
-	bool (*list)(struct service *service, struct arena *a, int64_t before, int64_t skip,
-	    const char **ids, size_t *count, struct error *err);
+	bool (*list)(struct call *call, struct untouched *old);
 	/* False when it was touched meanwhile, or with call->error set. */
 	bool (*remove)(struct call *call, const char *id, int64_t before);
 };
 
-static bool retention_list_threads(struct service *service, struct arena *a, int64_t before,
-    int64_t skip, const char **ids, size_t *count, struct error *err)
+static bool retention_list_threads(struct call *call, struct untouched *old)
 {
-	struct storage *st = service->storage;
+	struct storage *st = call->service->storage;
 
-	return st->threads->untouched(st, NULL, a, before, skip, ids, count, err);
+	return st->threads->untouched(st, &call->ctx, call->arena, old, &call->error);
 }
 
-static bool retention_list_files(struct service *service, struct arena *a, int64_t before,
-    int64_t skip, const char **ids, size_t *count, struct error *err)
+static bool retention_list_files(struct call *call, struct untouched *old)
 {
-	return files_untouched(service->files, NULL, a, before, skip, ids, count, err);
+	return files_untouched(call->service->files, &call->ctx, call->arena, old, &call->error);
 }
 
 static bool retention_remove_file(struct call *call, const char *id, int64_t before)
@@ -88,15 +85,15 @@ static void retention_apply(struct retention *r, const struct retention_kind *ki
 	while (go_on) {
 		struct call call;
 		const char *ids[STEP];
-		size_t count = STEP;
+		struct untouched old = {before, kept, ids, STEP};
 
 		call_init(&call, r->service, NULL);
-		if (!kind->list(r->service, call.arena, before, kept, ids, &count, &call.error))
-			count = 0;
+		if (!kind->list(&call, &old))
+			old.count = 0;
 		if (error_is_set(&call.error))
 			log_warning("retention: %s: %s", kind->name, call.error.cause);
 		error_release(&call.error);
-		for (size_t i = 0; go_on && i < count; i++) {
+		for (size_t i = 0; go_on && i < old.count; i++) {
 			if (kind->remove(&call, ids[i], before)) {
 				gone++;
 				metrics_count(kind->metric, 1);
@@ -109,7 +106,7 @@ static void retention_apply(struct retention *r, const struct retention_kind *ki
 			error_release(&call.error);
 			go_on = retention_pause(r, BETWEEN_MS);
 		}
-		go_on = go_on && count == STEP;
+		go_on = go_on && old.count == STEP;
 		call_release(&call);
 	}
 	if (gone)

@@ -65,12 +65,9 @@ struct file_record_ops {
 	/* The text of any record with TEXT_EXTRACTED and that sum and type, in the same way. */
 	char *(*same_text)(struct file_records *records, const struct storage_context *ctx,
 	    const char *sha256, const char *mime_type, struct error *err);
-	/* Records that were touched last before that (microseconds), the longest untouched first,
-	 * without the first skip of them; *count is the room in ids, then how many there are.
-	 * Texts are the arena's. */
+	/* Records by the time of their latest use. */
 	bool (*untouched)(struct file_records *records, const struct storage_context *ctx,
-	    struct arena *a, int64_t before, int64_t skip, const char **ids, size_t *count,
-	    struct error *err);
+	    struct arena *a, struct untouched *old, struct error *err);
 
 	/* An id that is there already is an error. */
 	bool (*add)(struct file_records *records, const struct storage_context *ctx,

@@ -228,10 +228,10 @@ void files_touch(
 	error_release(&err);
 }
 
-bool files_untouched(struct files *f, const struct storage_context *ctx, struct arena *arena,
-    int64_t before, int64_t skip, const char **ids, size_t *count, struct error *err)
+bool files_untouched(struct files *f, const struct storage_context *ctx, struct arena *a,
+    struct untouched *old, struct error *err)
 {
-	return f->records->ops->untouched(f->records, ctx, arena, before, skip, ids, count, err);
+	return f->records->ops->untouched(f->records, ctx, a, old, err);
 }
 
 bool files_remove(struct files *f, const struct storage_context *ctx,

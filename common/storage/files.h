@@ -72,9 +72,9 @@ bool files_add(struct files *files, const struct storage_context *ctx,
 void files_touch(
     struct files *files, const struct storage_context *ctx, const struct file_record *record);
 
-/* Files that were used last before that, as struct thread_ops has it of threads. */
-bool files_untouched(struct files *files, const struct storage_context *ctx, struct arena *arena,
-    int64_t before, int64_t skip, const char **ids, size_t *count, struct error *err);
+/* Files by the time of their latest use. */
+bool files_untouched(struct files *files, const struct storage_context *ctx, struct arena *a,
+    struct untouched *old, struct error *err);
 
 /* Takes a file away, bytes first, so that none are left without a record. */
 bool files_remove(struct files *files, const struct storage_context *ctx,

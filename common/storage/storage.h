@@ -43,6 +43,14 @@ struct storage_context {
 	const char *request_id; /* for the log, or NULL */
 };
 
+/* What nobody has touched since then, the longest untouched first. */
+struct untouched {
+	int64_t before;   /* microseconds since 1970 */
+	int64_t skip;     /* so many of the first are known, and stay */
+	const char **ids; /* the arena's */
+	size_t count;     /* the room in ids; then how many there are */
+};
+
 #define STORAGE_SECRET_SIZE 32
 
 /* An instance that serves what is stored. */

@@ -239,11 +239,9 @@ struct thread_ops {
 	bool (*list)(struct storage *st, const struct storage_context *ctx, const char *owner,
 	    const struct page *page, const struct thread_filter *filter, thread_fn fn, void *arg,
 	    struct error *err);
-	/* Threads that were changed last before that (microseconds), the longest untouched first,
-	 * without those that have a job (runs.h) and the first skip of the others; *count is the
-	 * room in ids, then how many there are. Texts are the arena's. */
+	/* Threads by the time of their latest change, without those that have a job (runs.h). */
 	bool (*untouched)(struct storage *st, const struct storage_context *ctx, struct arena *a,
-	    int64_t before, int64_t skip, const char **ids, size_t *count, struct error *err);
+	    struct untouched *old, struct error *err);
 	/* All messages of the list, oldest first. */
 	bool (*message_list)(struct storage *st, const struct storage_context *ctx,
 	    int64_t thread_row, const struct thread_view *view, const struct page *page,

@@ -219,18 +219,18 @@ static bool memory_thread_list(struct storage *st, const struct storage_context 
 }
 
 static bool memory_threads_untouched(struct storage *st, const struct storage_context *ctx,
-    struct arena *a, int64_t before, int64_t skip, const char **ids, size_t *count,
-    struct error *err)
+    struct arena *a, struct untouched *old, struct error *err)
 {
-	size_t total, room = *count;
+	size_t total, room = old->count;
+	int64_t skip = old->skip;
 	struct thread *list = all_threads(st, &total);
 
 	(void)ctx, (void)err;
-	*count = 0;
-	for (size_t i = total; i-- > 0 && *count < room;) {
-		if (list[i].updated_at < before && !memory_run_waits(st, list[i].row) &&
+	old->count = 0;
+	for (size_t i = total; i-- > 0 && old->count < room;) {
+		if (list[i].updated_at < old->before && !memory_run_waits(st, list[i].row) &&
 		    skip-- <= 0)
-			ids[(*count)++] = arena_strdup(a, list[i].thread_id);
+			old->ids[old->count++] = arena_strdup(a, list[i].thread_id);
 	}
 	free(list);
 	return true;

@@ -193,23 +193,22 @@ static int file_longest_untouched(const void *a, const void *b)
 }
 
 static bool files_untouched_kept(struct file_records *records, const struct storage_context *ctx,
-    struct arena *a, int64_t before, int64_t skip, const char **ids, size_t *count,
-    struct error *err)
+    struct arena *a, struct untouched *asked, struct error *err)
 {
 	struct kept *k = files_kept(records);
-	size_t room = *count, n = 0;
+	size_t room = asked->count, n = 0;
 	(void)ctx, (void)err;
 	for (struct kept_file *f = k->files; f; f = f->next)
-		n += f->record.touched_at < before;
+		n += f->record.touched_at < asked->before;
 	const struct file_record **old = xcalloc(n + 1, sizeof(*old));
 	n = 0;
 	for (struct kept_file *f = k->files; f; f = f->next)
-		if (f->record.touched_at < before)
+		if (f->record.touched_at < asked->before)
 			old[n++] = &f->record;
 	qsort(old, n, sizeof(*old), file_longest_untouched);
-	*count = 0;
-	for (size_t i = (size_t)skip; i < n && *count < room; i++)
-		ids[(*count)++] = arena_strdup(a, old[i]->file_id);
+	asked->count = 0;
+	for (size_t i = (size_t)asked->skip; i < n && asked->count < room; i++)
+		asked->ids[asked->count++] = arena_strdup(a, old[i]->file_id);
 	free(old);
 	return records_leave(true);
 }

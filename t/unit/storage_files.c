@@ -392,10 +392,10 @@ static void what_nobody_used_is_found_and_removed(void)
 {
 	struct file_record record;
 	const char *ids[2];
-	size_t count = 2;
+	struct untouched old = {2000000, 0, ids, 2};
 
-	CU_ASSERT_TRUE(files_untouched(files, NULL, arena, 2000000, 0, ids, &count, &err));
-	CU_ASSERT_TRUE_FATAL(count > 0);
+	CU_ASSERT_TRUE(files_untouched(files, NULL, arena, &old, &err));
+	CU_ASSERT_TRUE_FATAL(old.count > 0);
 	CU_ASSERT_TRUE_FATAL(files_get(files, NULL, arena, ids[0], &record, &err));
 	const char *id = record.file_id;
 	files_touch(files, NULL, &record);

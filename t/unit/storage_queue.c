@@ -1079,10 +1079,10 @@ static void a_thread_with_a_job_is_not_forgotten(void)
 
 	must_submit(&t, "r1", 1, NOW);
 	for (int round = 0; round < 2; round++) {
-		size_t count = 64;
+		struct untouched old = {NEVER, 0, ids, 64};
 
-		check_ok(st->threads->untouched(st, NULL, texts, NEVER, 0, ids, &count, &err));
-		for (size_t i = 0; i < count; i++)
+		check_ok(st->threads->untouched(st, NULL, texts, &old, &err));
+		for (size_t i = 0; i < old.count; i++)
 			found |= strcmp(ids[i], "waits for its run") == 0;
 		CU_ASSERT_EQUAL(found, round == 1);
 		if (round == 0) {

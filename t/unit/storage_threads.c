@@ -966,20 +966,22 @@ static void what_is_untouched_comes_oldest_first(void)
 	struct arena *a = arena_new();
 	struct thread older = sample_thread("untouched 1"), old = sample_thread("untouched 2");
 	const char *ids[2];
-	size_t count = 2;
+	struct untouched found = {-9, 0, ids, 2};
 
 	older.updated_at = -11; /* before all others */
 	old.updated_at = -10;
 	must_put(st, &old, NULL);
 	must_put(st, &older, NULL);
-	CU_ASSERT_TRUE(st->threads->untouched(st, NULL, a, -9, 0, ids, &count, &err));
-	CU_ASSERT_EQUAL_FATAL(count, 2);
+	CU_ASSERT_TRUE(st->threads->untouched(st, NULL, a, &found, &err));
+	CU_ASSERT_EQUAL_FATAL(found.count, 2);
 	CU_ASSERT_STRING_EQUAL(ids[0], "untouched 1");
 	CU_ASSERT_STRING_EQUAL(ids[1], "untouched 2");
-	CU_ASSERT_TRUE(st->threads->untouched(st, NULL, a, -10, 0, ids, &count, &err));
-	CU_ASSERT_EQUAL(count, 1);
-	CU_ASSERT_TRUE(st->threads->untouched(st, NULL, a, -9, 2, ids, &count, &err));
-	CU_ASSERT_EQUAL(count, 0);
+	found = (struct untouched){-10, 0, ids, 2};
+	CU_ASSERT_TRUE(st->threads->untouched(st, NULL, a, &found, &err));
+	CU_ASSERT_EQUAL(found.count, 1);
+	found = (struct untouched){-9, 2, ids, 2};
+	CU_ASSERT_TRUE(st->threads->untouched(st, NULL, a, &found, &err));
+	CU_ASSERT_EQUAL(found.count, 0);
 	arena_free(a);
 }
 

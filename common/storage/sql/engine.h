@@ -82,8 +82,7 @@ bool engine_thread_list(struct storage *st, const struct storage_context *ctx, c
     const struct page *page, const struct thread_filter *filter, thread_fn fn, void *arg,
     struct error *err);
 bool engine_threads_untouched(struct storage *st, const struct storage_context *ctx,
-    struct arena *a, int64_t before, int64_t skip, const char **ids, size_t *count,
-    struct error *err);
+    struct arena *a, struct untouched *old, struct error *err);
 bool engine_thread_delete(struct storage *st, const struct storage_context *ctx,
     const struct lease *lease, int64_t thread_row, struct error *err);
 
@@ -175,8 +174,8 @@ static inline enum db_mode engine_write_mode(bool full)
 }
 
 /* Runs a statement that takes :before, :skip and :limit and gives ids, in a pool. */
-bool engine_untouched(struct pool *pool, enum sql_id sql, struct arena *a, int64_t before,
-    int64_t skip, const char **ids, size_t *count, struct error *err);
+bool engine_untouched(
+    struct pool *pool, enum sql_id sql, struct arena *a, struct untouched *old, struct error *err);
 
 /* Binds :search, :limit and :offset; an empty search is none. */
 void engine_bind_page(struct query *q, const struct page *page);

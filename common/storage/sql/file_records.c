@@ -143,12 +143,10 @@ static char *records_same_text(struct file_records *records, const struct storag
 }
 
 static bool records_untouched(struct file_records *records, const struct storage_context *ctx,
-    struct arena *a, int64_t before, int64_t skip, const char **ids, size_t *count,
-    struct error *err)
+    struct arena *a, struct untouched *old, struct error *err)
 {
 	(void)ctx;
-	return engine_untouched(
-	    records_of(records)->pool, SQL_FILES_UNTOUCHED, a, before, skip, ids, count, err);
+	return engine_untouched(records_of(records)->pool, SQL_FILES_UNTOUCHED, a, old, err);
 }
 
 /* ---- writing ---- */

@@ -50,29 +50,28 @@ bool engine_thread_waiting(struct storage *st, const struct storage_context *ctx
 	return pool_query_end(engine_of(st)->pool, &q);
 }
 
-bool engine_untouched(struct pool *pool, enum sql_id sql, struct arena *a, int64_t before,
-    int64_t skip, const char **ids, size_t *count, struct error *err)
+bool engine_untouched(
+    struct pool *pool, enum sql_id sql, struct arena *a, struct untouched *old, struct error *err)
 {
 	struct query q;
-	size_t room = *count;
+	size_t room = old->count;
 
-	*count = 0;
+	old->count = 0;
 	pool_query(pool, &q, sql, err);
-	query_int(&q, ":skip", skip);
-	query_int(&q, ":before", before);
+	query_int(&q, ":skip", old->skip);
+	query_int(&q, ":before", old->before);
 	query_int(&q, ":limit", (int64_t)room);
-	while (*count < room && query_row(&q))
-		ids[(*count)++] = arena_strdup(a, query_column_text(&q, THREADS_UNTOUCHED_ID));
+	while (old->count < room && query_row(&q))
+		old->ids[old->count++] =
+		    arena_strdup(a, query_column_text(&q, THREADS_UNTOUCHED_ID));
 	return pool_query_end(pool, &q);
 }
 
 bool engine_threads_untouched(struct storage *st, const struct storage_context *ctx,
-    struct arena *a, int64_t before, int64_t skip, const char **ids, size_t *count,
-    struct error *err)
+    struct arena *a, struct untouched *old, struct error *err)
 {
 	(void)ctx;
-	return engine_untouched(
-	    engine_of(st)->pool, SQL_THREADS_UNTOUCHED, a, before, skip, ids, count, err);
+	return engine_untouched(engine_of(st)->pool, SQL_THREADS_UNTOUCHED, a, old, err);
 }
 
 bool engine_thread_list(struct storage *st, const struct storage_context *ctx, const char *owner,
