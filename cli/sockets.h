@@ -8,7 +8,6 @@
 #define AGENTGRAPH_CLI_SOCKETS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <sys/types.h>
 
 #define TCP_ADDRESS_SIZE 64 /* numeric host, port, brackets */

@@ -14,7 +14,6 @@
 #include "base/os/process.h"
 #include "runner/follow.h"
 
-#include <errno.h>
 #include <malloc.h>
 #include <poll.h>
 #include <signal.h>

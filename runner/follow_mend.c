@@ -10,7 +10,6 @@
 #include "storage/background.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 struct mend {
 	struct mend *next;

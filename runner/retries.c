@@ -7,7 +7,6 @@
 #include "base/os/clock.h"
 #include "storage/runs.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <spawn.h>

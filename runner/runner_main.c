@@ -15,7 +15,6 @@
 #include "service/run/background/webhook_sender.h"
 #include "service/service.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <malloc.h>
 #include <poll.h>

@@ -10,7 +10,6 @@
 #include "ws-bridge/record.h"
 
 #include <pthread.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -10,7 +10,6 @@
 #include "cli/terminal.h"
 #include "service/run/said.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

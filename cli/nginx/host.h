@@ -9,7 +9,6 @@
 #include "base/problems.h"
 #include "config/config.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 

@@ -6,10 +6,7 @@
 #include "cli/serve/supervisor.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define SETTLED_MS 500 /* a new relay, or follower, of that age serves */

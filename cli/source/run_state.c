@@ -9,10 +9,7 @@
 #include "storage/queue.h"
 #include "storage/storage.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #define LOOK_MS 1000 /* who died has told nobody that a run is over */
 #define LATE_LOOKS 10

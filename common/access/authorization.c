@@ -5,7 +5,6 @@
 #include "agentgraph.h"
 #include "base/json/json.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static const struct ag_authorization *authorization_custom(const struct authorization *z)

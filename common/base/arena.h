@@ -10,7 +10,6 @@
 #define AGENTGRAPH_BASE_ARENA_H
 
 #include <cjson/cJSON.h>
-#include <stdarg.h>
 #include <stddef.h>
 
 struct arena;

@@ -3,7 +3,6 @@
 #ifndef AGENTGRAPH_BASE_BUF_H
 #define AGENTGRAPH_BASE_BUF_H
 
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 

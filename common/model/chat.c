@@ -13,7 +13,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #define MAX_WHOLE ((size_t)32 << 20) /* bytes of an answer that is not streamed, or one event */
 #define MAX_STREAM ((size_t)256 << 20)

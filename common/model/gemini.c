@@ -8,7 +8,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /* Stands for the signature of a call that another model made; Gemini 3 asks for one. */
 #define NO_SIGNATURE "skip_thought_signature_validator"

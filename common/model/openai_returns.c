@@ -4,8 +4,6 @@
 
 #include "base/json/json.h"
 
-#include <string.h>
-
 /* ---- Keeping; value is taken over */
 
 static void openai_returns_keep(

@@ -3,7 +3,6 @@
 #include "service/service.h"
 
 #include "access/ticket/ticket.h"
-#include "base/json/json.h"
 #include "base/log/log.h"
 #include "base/memory.h"
 #include "base/metrics/metrics.h"

@@ -25,7 +25,6 @@
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
-#include <stddef.h>
 
 struct eval_cache;
 struct chunk_keepers;

@@ -7,7 +7,6 @@
 #include "base/os/owned.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

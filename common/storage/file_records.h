@@ -12,7 +12,6 @@
 #include "storage/storage.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* What became of the extraction of a file's text. */

@@ -5,7 +5,6 @@
 #include "tool/pattern_internal.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* Steps that are reached at one place of the text, each once. */
 struct reached {

@@ -19,7 +19,6 @@
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
-#include <stddef.h>
 
 #define SCHEMA_VALUE_DEPTH 100 /* levels of a value that is checked at all */
 #define SCHEMA_WHY_SIZE 512

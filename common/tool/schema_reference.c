@@ -5,7 +5,6 @@
 #include "base/json/json.h"
 #include "tool/schema_internal.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

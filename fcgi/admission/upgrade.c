@@ -14,7 +14,6 @@
 #include "fcgi/server.h"
 
 #include <string.h>
-#include <strings.h>
 
 #define KEY_DIGITS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 #define PROTOCOL_PARAM "HTTP_SEC_WEBSOCKET_PROTOCOL="

@@ -6,7 +6,6 @@
 #include "base/json/json.h"
 #include "config/config.h"
 #include "fcgi/handlers/handlers.h"
-#include "fcgi/request/hygiene.h"
 #include "fcgi/request/request.h"
 #include "fcgi/server.h"
 

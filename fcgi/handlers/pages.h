@@ -12,7 +12,6 @@
 #include "base/arena.h"
 #include "base/buf.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 
 struct request;

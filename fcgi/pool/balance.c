@@ -3,7 +3,6 @@
 #include "fcgi/pool/pool.h"
 
 #include <stdatomic.h>
-#include <stddef.h>
 
 #define CELLS 256
 

@@ -5,7 +5,6 @@
 
 #include "access/address.h"
 
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 

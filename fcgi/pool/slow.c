@@ -8,7 +8,6 @@
 #include "base/os/clock.h"
 
 #include <errno.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>

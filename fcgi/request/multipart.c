@@ -3,7 +3,6 @@
 #include "fcgi/request/multipart.h"
 
 #include <string.h>
-#include <strings.h>
 
 #define BAD_LINE "a boundary must be followed by the end of its line"
 

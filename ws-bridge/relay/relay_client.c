@@ -8,7 +8,6 @@
 #include "ws-bridge/relay/relay_handshake.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define SILENT_PINGS \

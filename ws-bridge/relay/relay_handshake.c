@@ -7,7 +7,6 @@
 #include "base/id.h"
 
 #include <openssl/evp.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

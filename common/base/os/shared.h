@@ -14,7 +14,6 @@
 #include "base/error.h"
 
 #include <pthread.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #define SHARED_PROCESSES 16384

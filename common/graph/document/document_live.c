@@ -7,7 +7,6 @@
 #include "graph/live/live.h"
 #include "model/realtime/realtime.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* What documents say of the memory store: recall of model nodes, and the tool. */
-#include "base/buf.h"
 #include "base/json/json.h"
 #include "base/memory.h"
 #include "graph/document/document.h"

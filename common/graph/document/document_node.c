@@ -8,7 +8,6 @@
 #include "graph/nodes/nodes.h"
 #include "tool/command.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -9,7 +9,6 @@
 #include "tool/a2a/a2a_peer.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define MEMORY "a2a" /* the member of metadata */
 

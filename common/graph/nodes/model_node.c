@@ -13,7 +13,6 @@
 #include "graph/run.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 void model_node_free(void *data)
 {

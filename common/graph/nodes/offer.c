@@ -9,7 +9,6 @@
 #include "graph/run_internal.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define SERVERS_MS 5000
 

@@ -8,8 +8,6 @@
 #include "service/a2a/a2a_message.h"
 #include "service/run/said.h"
 
-#include <string.h>
-
 /* ---- one event ---- */
 
 /* Takes result over. */

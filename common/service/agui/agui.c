@@ -3,7 +3,6 @@
 #include "service/agui/agui.h"
 
 #include "base/json/json.h"
-#include "base/json/json_members.h"
 #include "graph/message/message.h"
 #include "graph/state.h"
 #include "service/run/answers.h"

@@ -6,8 +6,6 @@
 #include "base/json/json_quote.h"
 #include "graph/message/message.h"
 
-#include <string.h>
-
 /* ---- results ---- */
 
 /* Of a failed tool what the model saw, as a person would read it. */

@@ -12,7 +12,6 @@
 #include <magic.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 static struct {
 	pthread_mutex_t lock; /* guards the rest, and a magic_t serves one thread at a time */

@@ -2,7 +2,6 @@
 /* The history of a thread, read. */
 #include "service/history/history.h"
 
-#include "base/json/json.h"
 #include "graph/state.h"
 #include "service/history/earlier.h"
 #include "service/thread/change.h"

@@ -7,7 +7,6 @@
 #include "service/langgraph/lg_message.h"
 
 #include <string.h>
-#include <strings.h>
 
 #define TYPES "human, ai, system, tool"
 

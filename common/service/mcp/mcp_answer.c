@@ -7,8 +7,6 @@
 #include "graph/state.h"
 #include "service/run/said.h"
 
-#include <string.h>
-
 /* ---- results ---- */
 
 cJSON *mcp_result(struct call *call, const struct mcp_request *rq)

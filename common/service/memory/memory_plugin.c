@@ -6,7 +6,6 @@
 #include "base/json/json.h"
 #include "base/os/clock.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- its life ---- */

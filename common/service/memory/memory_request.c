@@ -9,7 +9,6 @@
 #include "service/thread/ident.h"
 #include "storage/memory_filter.h"
 
-#include <stdint.h>
 #include <string.h>
 
 #define DEFAULT_TOKENS 4000

@@ -8,7 +8,6 @@
 #include "service/run/turn.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 

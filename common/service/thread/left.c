@@ -2,7 +2,6 @@
 /* The end of a run that its process has left, in place of the one that would take it up. */
 #include "service/thread/change.h"
 
-#include "base/json/json.h"
 #include "base/log/log.h"
 #include "base/os/clock.h"
 #include "graph/run.h"

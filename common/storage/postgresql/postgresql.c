@@ -8,7 +8,6 @@
 #include "storage/sql/instances.h"
 
 #include <stdatomic.h>
-#include <stdlib.h>
 
 /* A start has a minute (cli/serve/probe.c), with a wait for the lock of those who migrate. */
 #define FIRST_MIGRATION_MS 20000

@@ -9,7 +9,6 @@
 #include <ctype.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 
 static _Atomic(struct postgresql_text *) texts[SQL_COUNT];

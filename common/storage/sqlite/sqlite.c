@@ -6,7 +6,6 @@
 #include "storage/sqlite/backup.h"
 #include "storage/sqlite/sqlite_db.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 _Static_assert(sizeof(struct turnstile) <= SHARED_WRITER_SIZE, "SHARED_WRITER is too small");

@@ -8,7 +8,6 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* What is looked at in full in some 20 ms. */
 #define EXACT_BYTES (192u << 20)

@@ -3,7 +3,6 @@
 #include "storage/vector/vectors.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <string.h>
 
 #if defined(__x86_64__)

@@ -7,7 +7,6 @@
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #define MCP_MESSAGE_MAX (8 << 20) /* bytes of one message */

@@ -10,7 +10,6 @@
 #include "graph/run.h"
 #include "tool/mcp/mcp.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -10,8 +10,6 @@
 #include "graph/nodes/tools/node_tools.h"
 #include "tool/schema.h"
 
-#include <string.h>
-
 /* The time of a tool is the smaller of its own and what the node has left; returns the end of the
  * latter. */
 static int64_t tool_answer_limit(ag_run *run)

@@ -7,8 +7,6 @@
 #include "graph/message/message.h"
 #include "service/run/stream/keeper.h"
 
-#include <string.h>
-
 void chunk_writer_release(struct chunk_writer *writer)
 {
 	gate_release(&writer->gate);

@@ -17,8 +17,6 @@
 #include "storage/sql/db/db.h"
 #include "storage/sql/db/turnstile.h"
 
-#include <pthread.h>
-
 struct writer;
 
 /* A piece of work inside a write transaction; embedded in what the work needs. */

@@ -7,8 +7,6 @@
 #include "storage/sql/history/recent.h"
 #include "storage/sql/thread/view.h"
 
-#include <string.h>
-
 /* ---- states ---- */
 
 static void state_bind(struct query *q, const struct thread *t)

@@ -9,7 +9,6 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define WORDS_MAX 64 /* of a query; more make it slow, and say no more */

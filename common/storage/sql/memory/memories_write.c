@@ -5,8 +5,6 @@
 #include "base/memory.h"
 #include "storage/vector/vector_file.h"
 
-#include <stdlib.h>
-
 #define HASH_SIZE 32
 #define FORGET_AT_ONCE 500 /* so that other writers get their turn meanwhile */
 

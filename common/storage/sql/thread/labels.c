@@ -4,7 +4,6 @@
 #include "storage/sql/engine.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 /* ---- written ---- */
 
