@@ -220,13 +220,6 @@ static cJSON *a2a_sent(struct call *call, const struct a2a_sending *s)
 	return result;
 }
 
-/* Whether nodes have run, or might have: then the failure is the task's, and no mistake of the
- * message. */
-static bool a2a_has_failed(const struct turn *turn)
-{
-	return turn->run && run_steps(turn->run) > 0;
-}
-
 static cJSON *a2a_send_waiting(struct call *call, struct a2a_sending *s)
 {
 	struct turn turn;
@@ -235,7 +228,7 @@ static cJSON *a2a_send_waiting(struct call *call, struct a2a_sending *s)
 	/* nobody hears it here, but its chunks are kept for whoever subscribes to the task */
 	bool ok = stream_turn_kept(&turn, NULL, NULL);
 	turn_end(&turn);
-	if (!ok || (error_is_set(&call->error) && !a2a_has_failed(&turn)))
+	if (!ok || (error_is_set(&call->error) && !turn_has_run(&turn)))
 		return NULL;
 	error_release(&call->error);
 	return a2a_sent(call, s);

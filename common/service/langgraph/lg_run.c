@@ -76,13 +76,6 @@ static void lg_ignore_event(
 	(void)observer, (void)run, (void)event;
 }
 
-/* Whether nodes have run, or might have: then the failure is the run's, and no mistake of its body.
- */
-static bool lg_has_failed(const struct turn *turn)
-{
-	return turn->run && run_steps(turn->run) > 0;
-}
-
 /* All messages of a run without a thread, or of the first one on a thread, are in it. */
 static cJSON *lg_values_own(struct turn *turn, const cJSON *asked)
 {
@@ -118,7 +111,7 @@ bool lg_run_wait(struct lg_run *run, struct lg_reply *reply)
 	struct call *call = turn->call;
 	if (!turn_run(turn, &observer)) {
 		struct error_view view;
-		if (!lg_has_failed(turn))
+		if (!turn_has_run(turn))
 			return false;
 		call_error_view(call, &view);
 		turn_log_failure(turn);

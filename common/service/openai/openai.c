@@ -21,7 +21,7 @@ static bool openai_whole(struct turn *turn, struct openai_chat *chat)
 {
 	struct run_observer observer = {.event = run_ignore_event};
 	bool ok = turn_run(turn, &observer);
-	chat->ran = turn->run && run_steps(turn->run) > 0;
+	chat->ran = turn_has_run(turn);
 	if (ok)
 		chat->answer = openai_completion(turn);
 	return ok;

@@ -314,6 +314,11 @@ bool turn_given_back(const struct turn *turn)
 
 /* ---- what is told of it ---- */
 
+bool turn_has_run(const struct turn *turn)
+{
+	return turn->run && run_steps(turn->run) > 0;
+}
+
 void turn_log_failure(const struct turn *turn)
 {
 	const struct error *err = &turn->call->error;

@@ -93,6 +93,10 @@ void turn_go_on(struct turn *turn);
  */
 bool turn_run(struct turn *turn, struct run_observer *observer);
 
+/* Whether nodes have run, or might have: then a failure is the run's, and no mistake of what was
+ * asked. */
+bool turn_has_run(const struct turn *turn);
+
 /* Logs why a turn whose answer has begun failed, where that is no mistake of the client's. */
 void turn_log_failure(const struct turn *turn);
 

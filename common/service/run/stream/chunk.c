@@ -280,7 +280,7 @@ static void end_failed(struct chunk_writer *writer)
 {
 	struct turn *turn = writer->turn;
 	struct error_view view;
-	bool in_run = turn->run && run_steps(turn->run) > 0;
+	bool in_run = turn_has_run(turn);
 	struct chunk chunk = {.event = "error",
 	    .node = in_run ? run_node(turn->run) : NULL,
 	    .step = in_run ? run_steps(turn->run) : 0};
