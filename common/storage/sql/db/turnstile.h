@@ -17,17 +17,12 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* The layout of the region SHARED_WRITER. */
+/* The layout of the regions of databases: SHARED_WRITER, SHARED_FILE_RECORDS, SHARED_STORE. */
 struct turnstile {
 	struct shared_head head;
 	_Atomic uint32_t wal_keeper; /* slot of the process that keeps the log short, 0 for none */
 	_Atomic uint32_t log_frames; /* length of the log after the latest commit */
 };
-
-static inline struct turnstile *turnstile_of(struct shared *sh)
-{
-	return shared_region(sh, SHARED_WRITER);
-}
 
 /* NULL is fine: of a database that has such a queue itself. */
 static inline void turnstile_enter(struct turnstile *t)
