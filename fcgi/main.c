@@ -15,6 +15,7 @@
 #include "base/os/clock.h"
 #include "base/os/descriptor.h"
 #include "base/os/process.h"
+#include "base/os/rest.h"
 #include "fcgi/handlers/pages.h"
 #include "fcgi/pool/pool.h"
 #include "fcgi/request/hygiene.h"
@@ -37,7 +38,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #define PROGRAM "agentgraph-fcgi"
@@ -211,27 +211,16 @@ static bool fcgi_main_let_in(
 }
 
 #define REST_MS 5000 /* how often to look whether a busy spell is over */
-#define BUSY_MS 50   /* processor time that makes a spell busy */
 #define LATE_MS 500  /* how often to look for a database that is not there yet */
 
-/* Waits for SIGTERM.  What the threads freed lies scattered over the heap; after a busy spell it
- * goes back to the system. */
+/* Waits for SIGTERM. */
 static void fcgi_main_rest(int signals, pid_t parent)
 {
 	struct signalfd_siginfo info;
-	int64_t used_ms = 0;
-	bool busy = false;
 	while (getppid() == parent) {
-		if (!fcgi_main_readable(signals, REST_MS)) {
-			struct timespec used;
-			clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-			int64_t now_ms = used.tv_sec * 1000 + used.tv_nsec / 1000000;
-			bool was_busy = busy;
-			busy = now_ms - used_ms > BUSY_MS;
-			used_ms = now_ms;
-			if (was_busy && !busy)
-				malloc_trim(0);
-		} else if (read(signals, &info, sizeof(info)) == sizeof(info))
+		if (!fcgi_main_readable(signals, REST_MS))
+			rest_look();
+		else if (read(signals, &info, sizeof(info)) == sizeof(info))
 			break;
 	}
 }

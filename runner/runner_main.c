@@ -11,6 +11,7 @@
 #include "base/options.h"
 #include "base/os/clock.h"
 #include "base/os/process.h"
+#include "base/os/rest.h"
 #include "runner/runner.h"
 #include "service/run/background/webhook_sender.h"
 #include "service/service.h"
@@ -130,6 +131,7 @@ static void watch_run(struct watch *w)
 			retries_start(w->retries, runner_reserve(w->runner, wanted));
 		}
 		watch_wait(w, LOOK_MS);
+		rest_look();
 	} while (!w->fds[WATCH_DONE].revents && !watch_signalled(w) && getppid() == w->parent);
 }
 

@@ -6,6 +6,7 @@
 PRAGMA synchronous = OFF;
 PRAGMA wal_autocheckpoint = 1000;
 PRAGMA journal_size_limit = 4194304;
+PRAGMA cache_size = -64;
 
 -- name: trace_replace
 -- An earlier run of the same id.

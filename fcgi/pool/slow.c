@@ -130,6 +130,14 @@ bool slows_have_arrived(struct slows *slows)
 	return arrived;
 }
 
+unsigned slows_count(struct slows *slows)
+{
+	pthread_mutex_lock(&slows->lock);
+	unsigned count = slows->count;
+	pthread_mutex_unlock(&slows->lock);
+	return count;
+}
+
 void slow_answer(struct slows *slows, struct slow *slow, struct response *buffers)
 {
 	struct connection connection =

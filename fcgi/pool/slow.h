@@ -45,6 +45,9 @@ struct slow *slows_last(struct slows *slows);
 /* Whether there is a next one. */
 bool slows_have_arrived(struct slows *slows);
 
+/* How many wait, or have arrived. */
+unsigned slows_count(struct slows *slows);
+
 /* Answers the request and ends it. */
 void slow_answer(struct slows *slows, struct slow *slow, struct response *buffers);
 

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/metrics/metrics.h"
 #include "base/os/clock.h"
+#include "base/os/rest.h"
 #include "fcgi/pool/slow.h"
 
 #include <errno.h>
@@ -38,10 +39,14 @@
  * read where it is. */
 #define LOOK_SIZE (64 << 10)
 
-/* A thread that waits for its turn at the listening socket. */
-struct acceptor {
-	sem_t turn;
-	struct acceptor *next;
+/* A place for a thread. */
+struct worker {
+	struct workers *workers;
+	pthread_t id;        /* the thread's own */
+	sem_t turn;          /* at the listening socket; or `surplus` */
+	bool taken;          /* by a thread, which is joined when it has ended */
+	bool surplus;        /* the thread is to end */
+	struct worker *next; /* that waits for its turn, or that is free */
 };
 
 struct workers {
@@ -52,15 +57,17 @@ struct workers {
 	int done; /* eventfd: readable when running is 0 */
 	atomic_bool stopping;
 	atomic_uint running;
-	unsigned threads;
-	pthread_t *ids;
+	unsigned most; /* threads */
+	struct worker *places;
+	struct rest rest;
 	struct balance balance;
 	struct holdups holdups;
-	struct slows slows;       /* its `ready` is in epoll */
-	bool queued;              /* for the listening socket; the turn's */
-	pthread_mutex_t lock;     /* guards the rest */
-	bool accepting;           /* a thread is at the listening socket */
-	struct acceptor *waiting; /* for its turn there; the last to come is the first to go */
+	struct slows slows;     /* its `ready` is in epoll */
+	bool queued;            /* for the listening socket; the turn's */
+	pthread_mutex_t lock;   /* guards what follows */
+	bool accepting;         /* a thread is at the listening socket */
+	struct worker *waiting; /* for its turn there; the last to come is the first to go */
+	struct worker *free;    /* places without a thread */
 };
 
 enum look { LOOK_NOTHING, LOOK_WHOLE, LOOK_PART, LOOK_STRANGE };
@@ -95,13 +102,53 @@ static bool workers_watch(struct workers *workers, int fd, uint32_t events)
 	return epoll_ctl(workers->epoll, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
+static void *workers_work(void *arg);
+
+static void worker_leave(struct worker *worker)
+{
+	struct workers *workers = worker->workers;
+	pthread_mutex_lock(&workers->lock);
+	worker->taken = false;
+	worker->next = workers->free;
+	workers->free = worker;
+	pthread_mutex_unlock(&workers->lock);
+}
+
+/* One thread more, if there is a place for it.  False with errno set when it cannot be started. */
+static bool workers_grow(struct workers *workers)
+{
+	pthread_mutex_lock(&workers->lock);
+	struct worker *worker = workers->free;
+	if (worker) {
+		workers->free = worker->next;
+		worker->taken = true;
+	}
+	pthread_mutex_unlock(&workers->lock);
+	if (!worker)
+		return true;
+	pthread_attr_t attr;
+	pthread_t id;
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_SIZE);
+	worker->surplus = false;
+	atomic_fetch_add(&workers->running, 1);
+	int failure = pthread_create(&id, &attr, workers_work, worker);
+	pthread_attr_destroy(&attr);
+	if (failure) {
+		atomic_fetch_sub(&workers->running, 1);
+		worker_leave(worker);
+		errno = failure;
+	}
+	return !failure;
+}
+
 /*
  * One thread of the process is at the listening socket, the others wait here for its place.  Of
  * several threads there, the kernel would wake one after the other for as long as the first is not
  * done accepting, and one process would take a whole burst.  Who comes last goes first: its stack
- * and buffers are still in the caches, and threads that are not needed never take any memory.
+ * and buffers are still in the caches.  False: the thread is not needed any more.
  */
-static void workers_take_turn(struct workers *workers, struct acceptor *self)
+static bool workers_take_turn(struct workers *workers, struct worker *self)
 {
 	pthread_mutex_lock(&workers->lock);
 	bool wait = workers->accepting;
@@ -113,12 +160,23 @@ static void workers_take_turn(struct workers *workers, struct acceptor *self)
 	pthread_mutex_unlock(&workers->lock);
 	while (wait && sem_wait(&self->turn) != 0)
 		; /* interrupted by a debugger */
+	return !self->surplus;
 }
 
+/* Whether another thread could have something to do, at the listening socket or, once the workers
+ * have been stopped, for requests that still arrive. */
+static bool workers_want_more(struct workers *workers)
+{
+	return !atomic_load(&workers->stopping) ||
+	    slows_count(&workers->slows) >= atomic_load(&workers->running);
+}
+
+/* To the next thread that waits for it, or to a new one while there may be more.  Where none can be
+ * started the first that has answered its request takes the turn. */
 static void workers_pass_turn(struct workers *workers)
 {
 	pthread_mutex_lock(&workers->lock);
-	struct acceptor *next = workers->waiting;
+	struct worker *next = workers->waiting;
 	if (next)
 		workers->waiting = next->next;
 	else {
@@ -128,6 +186,25 @@ static void workers_pass_turn(struct workers *workers)
 	pthread_mutex_unlock(&workers->lock);
 	if (next)
 		sem_post(&next->turn);
+	else if (workers_want_more(workers) && !workers_grow(workers))
+		log_warning("cannot start a thread: %s", strerror(errno));
+}
+
+/* Ends the threads that wait for their turn: one is at the socket, or busy. */
+static void workers_shrink(void *arg)
+{
+	struct workers *workers = arg;
+	pthread_mutex_lock(&workers->lock);
+	struct worker *surplus = workers->waiting, *next;
+	workers->waiting = NULL;
+	pthread_mutex_unlock(&workers->lock);
+	for (; surplus; surplus = next) {
+		next = surplus->next;
+		surplus->surplus = true;
+		sem_post(&surplus->turn);
+		pthread_join(surplus->id, NULL);
+		worker_leave(surplus);
+	}
 }
 
 /*
@@ -149,19 +226,22 @@ static void workers_queue_again(struct workers *workers)
 }
 
 /*
- * The next connection, or -1 when the workers stop, or for a request whose body has arrived
- * (*slow).  A thread accepts once more after they have been stopped (*last): the kernel may have
+ * The next connection, or -1 when the thread is to end (*last), or for a request whose body has
+ * arrived (*slow).  A thread accepts once more after they have been stopped: the kernel may have
  * told it alone of a connection that waits.  When this process is ahead of others, they get some
  * time for what comes; then it looks all the same, for they may be slow.
  */
 static int workers_next(
-    struct workers *workers, struct acceptor *self, bool *last, struct slow **slow)
+    struct workers *workers, struct worker *self, bool *last, struct slow **slow)
 {
 	struct epoll_event event;
 	int back = STAND_BACK_MS;
 	bool waited = false;
 	int fd;
-	workers_take_turn(workers, self);
+	if (!workers_take_turn(workers, self)) {
+		*last = true;
+		return -1;
+	}
 	for (;;) {
 		int64_t now = clock_monotonic_ms();
 		*last = atomic_load(&workers->stopping);
@@ -237,18 +317,17 @@ static void workers_serve(
 
 static void *workers_work(void *arg)
 {
-	struct workers *workers = arg;
-	metrics_gauge(GAUGE_THREADS, 1);
+	struct worker *self = arg;
+	struct workers *workers = self->workers;
+	self->id = pthread_self();
 	struct response buffers = {0};
-	struct acceptor self = {0};
 	FCGX_Request request;
 	struct slow *slow = NULL;
 	bool last = false;
 	int fd;
-	sem_init(&self.turn, 0, 0);
 	FCGX_InitRequest(&request, -1, 0);
 	while (!last) {
-		fd = workers_next(workers, &self, &last, &slow);
+		fd = workers_next(workers, self, &last, &slow);
 		for (; fd >= 0 || slow; fd = workers_waiting(workers), slow = NULL) {
 			if (slow)
 				slow_answer(&workers->slows, slow, &buffers);
@@ -257,11 +336,9 @@ static void *workers_work(void *arg)
 			balance_count(&workers->balance, -1);
 		}
 	}
-	while ((slow = slows_last(&workers->slows)))
+	while (!self->surplus && (slow = slows_last(&workers->slows)))
 		slow_answer(&workers->slows, slow, &buffers);
 	response_release(&buffers);
-	sem_destroy(&self.turn);
-	metrics_gauge(GAUGE_THREADS, -1);
 	if (atomic_fetch_sub(&workers->running, 1) == 1)
 		eventfd_write(workers->done, 1);
 	return NULL;
@@ -282,22 +359,6 @@ static bool workers_open(struct workers *workers, struct error *err)
 	return error_set(err, ERR_INTERNAL, "cannot wait for connections: %s", strerror(errno));
 }
 
-static bool workers_start_threads(struct workers *workers, struct error *err)
-{
-	pthread_attr_t attr;
-	int failure = 0;
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, STACK_SIZE);
-	for (unsigned i = 0; i < workers->threads && !failure; i++) {
-		atomic_fetch_add(&workers->running, 1);
-		failure = pthread_create(&workers->ids[i], &attr, workers_work, workers);
-	}
-	pthread_attr_destroy(&attr);
-	return !failure ||
-	    error_set(err, ERR_INTERNAL, "cannot start %u threads: %s", workers->threads,
-		strerror(failure));
-}
-
 unsigned workers_part(unsigned threads)
 {
 	unsigned most = threads / 2, quarter = threads / 4;
@@ -310,19 +371,30 @@ struct workers *workers_start(
 	struct workers *workers = xcalloc(1, sizeof(*workers));
 	workers->server = server;
 	workers->listener = listener;
-	workers->threads = threads;
-	workers->ids = xcalloc(threads, sizeof(*workers->ids));
-	holdups_init(&workers->holdups, threads > 1 ? workers_part(threads) : 1);
+	workers->most = threads;
+	workers->places = xcalloc(threads, sizeof(*workers->places));
 	pthread_mutex_init(&workers->lock, NULL);
+	for (unsigned i = threads; i > 0; i--) {
+		struct worker *worker = &workers->places[i - 1];
+		worker->workers = workers;
+		sem_init(&worker->turn, 0, 0);
+		worker_leave(worker);
+	}
+	holdups_init(&workers->holdups, threads > 1 ? workers_part(threads) : 1);
 	balance_join(&workers->balance, server->service->shared);
 	if (FCGX_Init() != 0)
 		error_set(err, ERR_INTERNAL, "cannot initialise libfcgi");
-	/* Workers that did not all start are never freed: some may run.  The process
-	 * ends. */
+	/* What did not start is not freed: the process ends. */
 	if (error_is_set(err) ||
 	    !slows_init(&workers->slows, server, &workers->balance, &workers->holdups, err) ||
-	    !workers_open(workers, err) || !workers_start_threads(workers, err))
+	    !workers_open(workers, err))
 		return NULL;
+	if (!workers_grow(workers)) {
+		error_set(err, ERR_INTERNAL, "cannot start a thread: %s", strerror(errno));
+		return NULL;
+	}
+	metrics_gauge(GAUGE_THREADS, (int)threads);
+	rest_join(&workers->rest, workers_shrink, workers);
 	return workers;
 }
 
@@ -344,14 +416,19 @@ unsigned workers_running(const struct workers *workers)
 
 void workers_free(struct workers *workers)
 {
-	for (unsigned i = 0; i < workers->threads; i++)
-		pthread_join(workers->ids[i], NULL);
+	rest_leave(&workers->rest);
+	for (unsigned i = 0; i < workers->most; i++) {
+		if (workers->places[i].taken)
+			pthread_join(workers->places[i].id, NULL);
+		sem_destroy(&workers->places[i].turn);
+	}
+	metrics_gauge(GAUGE_THREADS, -(int)workers->most);
 	slows_release(&workers->slows);
 	close(workers->epoll);
 	close(workers->wake);
 	close(workers->done);
 	holdups_release(&workers->holdups);
 	pthread_mutex_destroy(&workers->lock);
-	free(workers->ids);
+	free(workers->places);
 	free(workers);
 }

@@ -46,7 +46,7 @@ enum metric {
 
 /* What a process has now. */
 enum gauge {
-	GAUGE_THREADS,      /* that serve requests */
+	GAUGE_THREADS,      /* that may serve requests */
 	GAUGE_BUSY,         /* of those, the ones that do */
 	GAUGE_ARRIVING,     /* requests whose bodies are on their way, which keep no thread */
 	GAUGE_SOCKETS,      /* WebSockets that are open */

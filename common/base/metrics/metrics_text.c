@@ -199,7 +199,7 @@ static void put_gauges(struct buf *out)
 	static const struct {
 		const char *name, *help;
 	} rows[GAUGES] = {
-	    [GAUGE_THREADS] = {"threads", "Threads that serve requests."},
+	    [GAUGE_THREADS] = {"threads", "Requests that can be served at the same time."},
 	    [GAUGE_BUSY] = {"threads_busy", "Threads that have a request in hand."},
 	    [GAUGE_ARRIVING] = {"requests_arriving",
 		"Requests whose bodies are on their way, and keep no thread."},

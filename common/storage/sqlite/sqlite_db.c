@@ -126,6 +126,11 @@ static struct db *sqlite_open_source(
 	return sqlite_open(source->path, mode, err);
 }
 
+static void sqlite_give_back(struct db *db)
+{
+	sqlite3_db_release_memory(sqlite_db_of(db)->handle);
+}
+
 static void sqlite_close(struct db *base)
 {
 	struct sqlite_db *db = sqlite_db_of(base);
@@ -410,6 +415,7 @@ const struct db_driver sqlite_driver = {
     .rollback = sqlite_rollback,
     .changes = sqlite_changes,
     .last_row = sqlite_last_row,
+    .give_back = sqlite_give_back,
     .is_there = sqlite_is_there,
     .open_current = sqlite_open_current,
     .throw_away = sqlite_throw_away,

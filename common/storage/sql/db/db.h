@@ -70,7 +70,8 @@ struct db_driver {
 	void (*rollback)(struct db *db);
 	int64_t (*changes)(struct db *db);
 	int64_t (*last_row)(struct db *db);
-	bool (*again)(struct db *db); /* NULL: never */
+	bool (*again)(struct db *db);     /* NULL: never */
+	void (*give_back)(struct db *db); /* the memory that only makes it fast; NULL: nothing */
 	bool side_by_side; /* others write meanwhile: what must not change is locked, row by row */
 
 	/* Of a whole database: see the functions of the same names. */

@@ -3,6 +3,7 @@
 #include "storage/sql/db/pool.h"
 
 #include "base/memory.h"
+#include "base/os/rest.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -13,10 +14,27 @@
 
 struct pool {
 	struct db_source source;
+	struct rest rest;
 	pthread_mutex_t lock; /* guards what follows */
 	struct db *idle;
 	int idle_count;
 };
+
+static void pool_close_idle(void *arg)
+{
+	struct pool *p = arg;
+	struct db *idle, *next;
+
+	pthread_mutex_lock(&p->lock);
+	idle = p->idle;
+	p->idle = NULL;
+	p->idle_count = 0;
+	pthread_mutex_unlock(&p->lock);
+	for (; idle; idle = next) {
+		next = idle->next;
+		db_close(idle);
+	}
+}
 
 struct pool *pool_new(const struct db_source *source)
 {
@@ -25,19 +43,16 @@ struct pool *pool_new(const struct db_source *source)
 	p->source = *source;
 	p->source.path = xstrdup(source->path);
 	pthread_mutex_init(&p->lock, NULL);
+	rest_join(&p->rest, pool_close_idle, p);
 	return p;
 }
 
 void pool_free(struct pool *p)
 {
-	struct db *next;
-
 	if (!p)
 		return;
-	for (struct db *db = p->idle; db; db = next) {
-		next = db->next;
-		db_close(db);
-	}
+	rest_leave(&p->rest);
+	pool_close_idle(p);
 	pthread_mutex_destroy(&p->lock);
 	free(p->source.path);
 	free(p);

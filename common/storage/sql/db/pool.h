@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Read connections: opened when needed, and used again latest first, so that the surplus of a busy
- * moment stays cold. */
+/* Read connections: opened when needed, used again latest first, so that the surplus of a busy
+ * moment stays cold, and closed when the process rests (base/os/rest.h). */
 #ifndef AGENTGRAPH_STORAGE_SQL_DB_POOL_H
 #define AGENTGRAPH_STORAGE_SQL_DB_POOL_H
 

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/metrics/metrics.h"
 #include "base/os/clock.h"
+#include "base/os/rest.h"
 #include "storage/futex.h"
 
 #include <assert.h>
@@ -25,12 +26,24 @@ enum unit_state {
 struct writer {
 	struct db *db;
 	struct turnstile *turnstile;
+	struct rest rest;
 	pthread_mutex_t lock; /* guards what follows */
 	struct unit *first, *last;
 	bool led; /* some unit leads */
 
 	bool crowded; /* the latest group had several units; the leader's own */
 };
+
+/* While nobody leads, the lock is enough to have the connection. */
+static void writer_give_back(void *arg)
+{
+	struct writer *w = arg;
+
+	pthread_mutex_lock(&w->lock);
+	if (!w->led)
+		w->db->driver->give_back(w->db);
+	pthread_mutex_unlock(&w->lock);
+}
 
 struct writer *writer_new(struct db *db, struct turnstile *turnstile)
 {
@@ -41,6 +54,8 @@ struct writer *writer_new(struct db *db, struct turnstile *turnstile)
 	pthread_mutex_init(&w->lock, NULL);
 	if (db->driver->attend)
 		db->driver->attend(db, turnstile);
+	if (db->driver->give_back)
+		rest_join(&w->rest, writer_give_back, w);
 	return w;
 }
 
@@ -48,6 +63,7 @@ void writer_free(struct writer *w)
 {
 	if (!w)
 		return;
+	rest_leave(&w->rest);
 	assert(!w->led);
 	pthread_mutex_destroy(&w->lock);
 	db_close(w->db);

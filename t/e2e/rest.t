@@ -1,0 +1,45 @@
+#!/bin/sh
+# SPDX-License-Identifier: ISC
+# Behind a busy spell a process gives back what it needed: threads, and memory.
+set -u
+. "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
+. "$TOP_SRCDIR/t/e2e/load.sh"
+
+CLIENTS=24
+
+threads() { find "/proc/$1/task" -mindepth 1 -maxdepth 1 | wc -l; }
+
+memory() { awk '$1 == "Pss:" { print $2 }' "/proc/$1/smaps_rollup"; }
+
+# burst: runs of three fifths of a second, a client each; prints how often each status came.
+burst() {
+	seq $CLIENTS | sed 's|.*|burst-& & /slow 3 200|' | turns $CLIENTS | cut -d ' ' -f 1 | sort | uniq -c | tr -s ' '
+}
+
+few_threads() { [ "$(threads "$worker")" -le $((before + 1)) ]; }
+
+# less_memory: than at the peak; what a sanitizer keeps does not count.
+less_memory() {
+	case ${CFLAGS-} in *-fsanitize=*) return 0 ;; esac
+	[ "$(memory "$worker")" -lt $((peak * 9 / 10)) ]
+}
+
+printf '{"agent": "builtin:demo"}\n' >agentgraph.json
+serve_start --processes 1 --threads 32
+ok $? 'the service starts'
+worker=$(workers)
+before=$(threads "$worker")
+is "$(burst)" " $CLIENTS 200" 'many clients at once are answered'
+busy=$(threads "$worker")
+ok $((busy < before + CLIENTS - 1)) 'each by a thread of its own'
+seq 400 | sed 's|.*|more-& & hello|' | turns 16 >more
+peak=$(memory "$worker")
+wait_for 30 few_threads
+ok $? 'which end when there is nothing to do'
+wait_for 5 less_memory
+ok $? 'and what they took goes back'
+is "$(burst)" " $CLIENTS 200" 'then as many are answered again'
+ok $(($(threads "$worker") < busy)) 'by as many threads'
+serve_stop
+ok $? 'the service stops'
+done_testing
