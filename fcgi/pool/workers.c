@@ -417,6 +417,7 @@ unsigned workers_running(const struct workers *workers)
 void workers_free(struct workers *workers)
 {
 	rest_leave(&workers->rest);
+	(void)workers_running(workers); /* 0: all that the threads wrote is seen from here on */
 	for (unsigned i = 0; i < workers->most; i++) {
 		if (workers->places[i].taken)
 			pthread_join(workers->places[i].id, NULL);
