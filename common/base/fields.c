@@ -79,6 +79,8 @@ static enum field_fault field_take_json(
 	(void)reader;
 	if (f->min > 0 && cJSON_GetArraySize(value) < f->min)
 		return FIELD_VALUE;
+	if (f->valid && cJSON_IsString(value) && !f->valid(value->valuestring))
+		return FIELD_VALUE;
 	if (slot)
 		*(const cJSON **)slot = value;
 	return FIELD_FITS;

@@ -44,9 +44,11 @@ messages[0].content[0].type|must be text|{"model":"demo","messages":[{"role":"sy
 messages[0].content[0].text|must be a string|{"model":"demo","messages":[{"role":"user","content":[{"type":"text"}]}]}
 messages[0].content[0].image_url|must be an object|{"model":"demo","messages":[{"role":"user","content":[{"type":"image_url","image_url":"http://x"}]}]}
 messages[0].content[0].image_url.url|must be|{"model":"demo","messages":[{"role":"user","content":[{"type":"image_url","image_url":{}}]}]}
-messages[0].content[0].url|http or https|{"model":"demo","messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"file:///etc/passwd"}}]}]}
+messages[0].content[0].image_url.url|http or https|{"model":"demo","messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"file:///etc/passwd"}}]}]}
 messages[0].content[0].input_audio.format|one of wav, mp3|{"model":"demo","messages":[{"role":"user","content":[{"type":"input_audio","input_audio":{"data":"AAAA","format":"ogg"}}]}]}
-messages[0].content[0].data_base64|base64|{"model":"demo","messages":[{"role":"user","content":[{"type":"input_audio","input_audio":{"data":"!","format":"wav"}}]}]}
+messages[0].content[0].image_url.url|valid base64|{"model":"demo","messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,!"}}]}]}
+messages[0].content[0].file.file_data|valid base64|{"model":"demo","messages":[{"role":"user","content":[{"type":"file","file":{"file_data":"!"}}]}]}
+messages[0].content[0].input_audio.data|base64|{"model":"demo","messages":[{"role":"user","content":[{"type":"input_audio","input_audio":{"data":"!","format":"wav"}}]}]}
 messages[0].content[0].file|file_data or file_id|{"model":"demo","messages":[{"role":"user","content":[{"type":"file","file":{"filename":"x"}}]}]}
 messages[1].tool_calls|must be an array|{"model":"demo","messages":[{"role":"user","content":"x"},{"role":"assistant","tool_calls":{}}]}
 messages[0].tool_calls[0]|must be an object|{"model":"demo","messages":[{"role":"assistant","tool_calls":[1]}]}

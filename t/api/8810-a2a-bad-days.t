@@ -50,8 +50,8 @@ done <<'TABLE'
 -32602|parts|{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"x","role":"ROLE_USER","parts":[]}}}
 -32602|parts\[0\]|{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"x","role":"ROLE_USER","parts":[{}]}}}
 -32602|parts\[0\]|{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"x","role":"ROLE_USER","parts":[{"text":"a","url":"https://b"}]}}}
--32602|base64|{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"x","role":"ROLE_USER","parts":[{"raw":"!","mediaType":"image/png"}]}}}
--32602|http|{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"x","role":"ROLE_USER","parts":[{"url":"file:///etc/passwd"}]}}}
+-32602|^params.message.parts\[0\].raw .*base64|{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"x","role":"ROLE_USER","parts":[{"raw":"!","mediaType":"image/png"}]}}}
+-32602|^params.message.parts\[0\].url .*http|{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"x","role":"ROLE_USER","parts":[{"url":"file:///etc/passwd"}]}}}
 -32602|historyLength|{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"x","role":"ROLE_USER","parts":[{"text":"x"}]},"configuration":{"historyLength":-1}}}
 -32602|control characters|{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"x","role":"ROLE_USER","contextId":"a\u0001","parts":[{"text":"x"}]}}}
 TABLE

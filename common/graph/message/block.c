@@ -225,13 +225,6 @@ static enum field_fault block_take_refs(
 
 /* ---- Media */
 
-static bool base64_valid(const char *s)
-{
-	size_t len = strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/");
-	size_t pad = strspn(s + len, "=");
-	return s[len + pad] == '\0' && pad <= 2 && (len + pad) % 4 == 0;
-}
-
 /* A source's member: the media object's own, else the short form on the block. */
 static const cJSON *source(const cJSON *media, const cJSON *block, const char *name)
 {
@@ -259,10 +252,9 @@ static bool source_types(const struct media_source *s)
 	if (s->file_id && !(cJSON_IsString(s->file_id) && *s->file_id->valuestring))
 		ok = source_wrong(s, s->file_id, "a string that is not empty");
 	const char *url = cJSON_GetStringValue(s->url);
-	if (s->url &&
-	    (!url || (strncasecmp(url, "http://", 7) != 0 && strncasecmp(url, "https://", 8) != 0)))
+	if (s->url && !(url && media_url_is_http(url)))
 		ok = source_wrong(s, s->url, "an http or https URL");
-	if (s->data && !(cJSON_IsString(s->data) && base64_valid(s->data->valuestring)))
+	if (s->data && !(cJSON_IsString(s->data) && media_base64_valid(s->data->valuestring)))
 		ok = source_wrong(s, s->data, "valid base64");
 	if (type && !cJSON_IsString(type))
 		ok = source_wrong(s, type, "a string");

@@ -5,6 +5,7 @@
 #include "base/base64.h"
 #include "base/buf.h"
 #include "base/http/percent.h"
+#include "base/json/json.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -86,4 +87,25 @@ cJSON *media_url_read(const char *url)
 	cJSON *out = cJSON_CreateObject();
 	cJSON_AddStringToObject(out, "file_id", id);
 	return out;
+}
+
+bool media_base64_valid(const char *s)
+{
+	size_t len = strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/");
+	size_t pad = strspn(s + len, "=");
+	return s[len + pad] == '\0' && pad <= 2 && (len + pad) % 4 == 0;
+}
+
+bool media_url_is_http(const char *url)
+{
+	return strncasecmp(url, "http://", 7) == 0 || strncasecmp(url, "https://", 8) == 0;
+}
+
+bool media_url_valid(const char *url)
+{
+	cJSON *meant = media_url_read(url);
+	const char *data = json_str(meant, "data_base64");
+	bool ok = meant ? !data || media_base64_valid(data) : media_url_is_http(url);
+	cJSON_Delete(meant);
+	return ok;
 }

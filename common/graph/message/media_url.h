@@ -4,6 +4,7 @@
 #define AGENTGRAPH_GRAPH_MESSAGE_MEDIA_URL_H
 
 #include <cjson/cJSON.h>
+#include <stdbool.h>
 
 /* The path below which the service stands on its site, "" or "/prefix"; said once, before there are
  * messages.  It lives as long as they. */
@@ -14,5 +15,14 @@ void media_url_below(const char *root_path);
  * "mime_type"}, whose base64 may be wrong.  NULL for every other URL.
  */
 cJSON *media_url_read(const char *url);
+
+/* Whether it is base64 with its padding, and whether it is a web address. */
+bool media_base64_valid(const char *text);
+bool media_url_is_http(const char *url);
+
+/* Whether a block takes it as its url.  For tables of other protocols, whose members have names of
+ * their own. */
+bool media_url_valid(const char *url);
+#define MEDIA_URL_EXPECTED "an http or https URL, or a data URL with valid base64"
 
 #endif

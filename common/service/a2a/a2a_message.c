@@ -5,6 +5,7 @@
 #include "base/fields.h"
 #include "base/id.h"
 #include "base/json/json.h"
+#include "graph/message/media_url.h"
 #include "graph/message/message.h"
 #include "service/a2a/a2a_request.h"
 #include "service/files/media_type.h"
@@ -21,16 +22,18 @@ struct a2a_part {
 };
 
 #define PART_TEXT .kind = &field_json, .types = TYPE_STRING
+#define PART_BASE64 PART_TEXT, .valid = media_base64_valid, .expected = "valid base64"
+#define PART_URL PART_TEXT, .valid = media_url_valid, .expected = MEDIA_URL_EXPECTED
 
 static const struct field_row part_rows[] = {FIELD(a2a_part, text, PART_TEXT),
-    FIELD(a2a_part, raw, PART_TEXT), FIELD(a2a_part, url, PART_TEXT),
+    FIELD(a2a_part, raw, PART_BASE64), FIELD(a2a_part, url, PART_URL),
     FIELD_AT("mediaType", a2a_part, media_type, .kind = &field_filled),
     FIELD(a2a_part, filename, .kind = &field_filled), FIELDS_END};
 static const struct field_row old_part_rows[] = {
     FIELD(a2a_part, kind, .kind = &field_text, .required = true), FIELD(a2a_part, text, PART_TEXT),
     FIELD(a2a_part, file, FIELD_OBJECT), FIELDS_END};
-static const struct field_row old_file_rows[] = {FIELD_AT("bytes", a2a_part, raw, PART_TEXT),
-    FIELD_AT("uri", a2a_part, url, PART_TEXT),
+static const struct field_row old_file_rows[] = {FIELD_AT("bytes", a2a_part, raw, PART_BASE64),
+    FIELD_AT("uri", a2a_part, url, PART_URL),
     FIELD_AT("mimeType", a2a_part, media_type, .kind = &field_filled),
     FIELD_AT("name", a2a_part, filename, .kind = &field_filled), FIELDS_END};
 

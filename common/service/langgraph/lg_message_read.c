@@ -39,13 +39,7 @@ static cJSON *lg_data_block(const cJSON *part, const char *type)
 	    : is_file ? "document"
 		      : type;
 	cJSON *block = json_typed(kind);
-	json_refer(block,
-	    data      ? "data_base64"
-		: url ? "url"
-		      : "file_id",
-	    data      ? data
-		: url ? url
-		      : id);
+	json_refer(block, data ? "data" : url ? "url" : "file_id", data ? data : url ? url : id);
 	json_refer(block, "mime_type", mime_type);
 	if (name)
 		json_add_str(json_add(block, "media", cJSON_CreateObject()), "filename", name);

@@ -2,6 +2,7 @@
 /* Roles, parts and tool calls of such messages, turned into the service's messages and blocks. */
 #include "base/fields.h"
 #include "base/json/json.h"
+#include "graph/message/media_url.h"
 #include "graph/message/message.h"
 #include "service/files/media_type.h"
 #include "service/openai/openai_internal.h"
@@ -21,6 +22,16 @@ struct openai_part {
 
 #define PART_TEXT .kind = &field_json, .types = TYPE_STRING
 
+static bool file_data_is_url(const char *data)
+{
+	return strncasecmp(data, "data:", 5) == 0;
+}
+
+static bool file_data_valid(const char *data)
+{
+	return file_data_is_url(data) ? media_url_valid(data) : media_base64_valid(data);
+}
+
 static const struct field_row type_rows[] = {
     FIELD(openai_part, type, .kind = &field_text, .required = true), FIELDS_END};
 static const struct field_row text_rows[] = {
@@ -28,10 +39,16 @@ static const struct field_row text_rows[] = {
 static const struct field_row refusal_rows[] = {
     FIELD_AT("refusal", openai_part, text, PART_TEXT, .required = true), FIELDS_END};
 static const struct field_row image_rows[] = {
-    FIELD(openai_part, url, PART_TEXT, .required = true), FIELDS_END};
-static const struct field_row audio_rows[] = {FIELD(openai_part, data, PART_TEXT, .required = true),
+    FIELD(openai_part, url, PART_TEXT, .required = true, .valid = media_url_valid,
+	.expected = MEDIA_URL_EXPECTED),
+    FIELDS_END};
+static const struct field_row audio_rows[] = {
+    FIELD(openai_part, data, PART_TEXT, .required = true, .valid = media_base64_valid,
+	.expected = "valid base64"),
     FIELD(openai_part, format, .kind = &field_text, .required = true), FIELDS_END};
-static const struct field_row file_rows[] = {FIELD(openai_part, file_data, PART_TEXT),
+static const struct field_row file_rows[] = {
+    FIELD(openai_part, file_data, PART_TEXT, .valid = file_data_valid,
+	.expected = "valid base64, or a data URL with it"),
     FIELD(openai_part, file_id, PART_TEXT), FIELD(openai_part, filename, .kind = &field_text),
     FIELDS_END};
 
@@ -70,7 +87,7 @@ static cJSON *file_part(struct call *call, const struct openai_part *part, const
 {
 	const char *data = cJSON_GetStringValue(part->file_data);
 	const char *mime_type = part->filename ? media_type_of_name(part->filename) : NULL;
-	bool is_url = data && strncasecmp(data, "data:", 5) == 0;
+	bool is_url = data && file_data_is_url(data);
 	if (!data && !part->file_id) {
 		error_wrong(
 		    &call->error, at, "missing", "must be an object with file_data or file_id");
