@@ -68,7 +68,7 @@ n|above 0|{"model":"demo","messages":[{"role":"user","content":"x"}],"n":0}
 tools|must be an array|{"model":"demo","messages":[{"role":"user","content":"x"}],"tools":{}}
 tools[0]|must be an object|{"model":"demo","messages":[{"role":"user","content":"x"}],"tools":["x"]}
 tools[0].function|an object|{"model":"demo","messages":[{"role":"user","content":"x"}],"tools":[{"type":"function"}]}
-tools[0].type|must be function|{"model":"demo","messages":[{"role":"user","content":"x"}],"tools":[{"type":"custom","function":{"name":"x"}}]}
+tools[0].type|must be function|{"model":"demo","messages":[{"role":"user","content":"x"}],"tools":[{"type":"custom","custom":{"name":"x"}}]}
 tools[0].function.name|a string|{"model":"demo","messages":[{"role":"user","content":"x"}],"tools":[{"type":"function","function":{}}]}
 tools[0]|Invalid client tool name|{"model":"demo","messages":[{"role":"user","content":"x"}],"tools":[{"type":"function","function":{"name":"a b"}}]}
 tools[1]|Duplicate client tool name|{"model":"demo","messages":[{"role":"user","content":"x"}],"tools":[{"type":"function","function":{"name":"a"}},{"type":"function","function":{"name":"a"}}]}

@@ -48,8 +48,11 @@ struct openai_tool {
 	const cJSON *function, *description, *parameters;
 };
 
+static const struct choice openai_tool_types[] = {{"function", 0}, {NULL, 0}};
+
 static const struct field_row openai_tool_rows[] = {
-    FIELD(openai_tool, type, .kind = &field_text, .required = true),
+    FIELD(openai_tool, type, .kind = &field_text, .required = true, .choices = openai_tool_types,
+	.wrong = "must be function"),
     FIELD(openai_tool, function, FIELD_OBJECT, .required = true),
     FIELDS_END,
 };
@@ -178,11 +181,8 @@ static bool openai_read_tools(
 		if (!fields_read_body(&call->error, at, item, openai_tool_rows, &tool))
 			continue;
 		const char *inside = arena_printf(call->arena, "%s.function", at);
-		if (strcmp(tool.type, "function") != 0)
-			error_wrong(&call->error, arena_printf(call->arena, "%s.type", at),
-			    "value_error", "must be function");
-		else if (fields_read_body(
-			     &call->error, inside, tool.function, openai_function_rows, &tool)) {
+		if (fields_read_body(
+			&call->error, inside, tool.function, openai_function_rows, &tool)) {
 			cJSON *copy = json_append(plain, cJSON_CreateObject());
 			json_add_str(copy, "name", tool.name);
 			json_refer(copy, "description", tool.description);
