@@ -101,6 +101,8 @@ $(jq -rs '[.[] | .body.params.message // empty | .taskId != null] | .[-3:] | joi
 		'true false false false false true' "$kind: in its context and its task"
 	ask 'fail because of Bearer secret' q
 	like "$STATUS $HEARD" '^500 .*its task failed: because of \*+$' "$kind: what fails says why, without the key"
+	ask auth q
+	like "$STATUS $HEARD" '^500 .*its task failed: (TASK_STATE_AUTH_REQUIRED|auth-required)$' "$kind: or in which state it is"
 	serve_stop
 	kill "$parrot"
 done
@@ -134,6 +136,21 @@ cancels() {
 }
 cancels s1 || cancels s2 || cancels s3 || cancels s4
 ok $? 'a run that is stopped cancels its task'
+
+# ---- agents that nobody can talk to
+
+serve_stop
+while IFS='|' read -r kind pattern; do
+	calls "$PARROT/$kind"
+	ask hello "$kind"
+	like "$STATUS $HEARD" "^500 .*$pattern$" "$kind: it says why"
+	serve_stop
+done <<'TABLE'
+moved|its card cannot be had: status 301, which leads to /else and is not followed
+later|its card names no address that speaks JSON-RPC in version 1.0 or 0.3
+empty|it answered with nothing: status 200
+odd|its task is in a state that is not known: TASK_STATE_ASLEEP
+TABLE
 
 # ---- mistakes
 

@@ -3,8 +3,10 @@
 //
 //	node a2a_agent.mjs PORT-FILE LOG VERSION STREAMING
 //
-// Repeats what it is told, in two pieces; "ask QUESTION" asks it and repeats the answer, "fail WHY" fails, "wait" waits until
-// it is cancelled; of "cut" and "turn" the stream ends after the first piece, which "turn" then replaces.  What it was sent is in LOG, a line of JSON each: method, headers, body.
+// Repeats what it is told, in two pieces; "ask QUESTION" asks it and repeats the answer, "fail WHY" fails, "auth" wants a
+// credential, "wait" waits until it is cancelled; of "cut" and "turn" the stream ends after the first piece, which "turn" then
+// replaces.  Below /moved, /later, /empty and /odd are agents that nobody can talk to.  What it was sent is in LOG, a line of
+// JSON each: method, headers, body.
 import { appendFileSync, writeFileSync } from 'node:fs';
 import express from 'express';
 import { Role, TaskState } from '@a2a-js/sdk';
@@ -31,6 +33,8 @@ class Parrot {
 			status(TaskState.TASK_STATE_INPUT_REQUIRED, text.slice(4));
 		} else if (text.startsWith('fail ')) {
 			status(TaskState.TASK_STATE_FAILED, text.slice(5));
+		} else if (text === 'auth') {
+			status(TaskState.TASK_STATE_AUTH_REQUIRED);
 		} else if (text === 'wait') {
 			while (!cancelled.has(taskId)) await new Promise((go) => setTimeout(go, 50));
 			status(TaskState.TASK_STATE_CANCELED);
@@ -66,6 +70,10 @@ const server = app.listen(0, '127.0.0.1', () => {
 		next();
 	});
 	app.get('/.well-known/agent-card.json', (_req, res) => res.json(card));
+	app.get('/:kind/.well-known/agent-card.json', ({ params: { kind } }, res) => (kind === 'moved' ? res.redirect(301, '/else?key=k')
+		: res.json({ supportedInterfaces: [{ url: `${url}-${kind}`, protocolBinding: 'JSONRPC', protocolVersion: kind === 'later' ? '2.0' : '1.0' }] })));
+	app.post('/rpc-empty', (_req, res) => res.end());
+	app.post('/rpc-odd', (_req, res) => res.json({ jsonrpc: '2.0', id: '1', result: { task: { id: 't', status: { state: 'TASK_STATE_ASLEEP' } } } }));
 	app.use('/rpc', jsonRpcHandler({ requestHandler, userBuilder: UserBuilder.noAuthentication, legacyCompat: { enabled: true } }));
 	writeFileSync(portFile, String(server.address().port));
 });

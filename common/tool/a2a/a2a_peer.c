@@ -83,6 +83,22 @@ static enum a2a_outcome a2a_peer_fail(struct a2a_exchange *x, const char *what, 
 	return A2A_PEER_FAILED;
 }
 
+/* The same with the status, and where a redirect leads, without the query, in which a key may be.
+ */
+static bool a2a_peer_answered(
+    struct a2a_exchange *x, const char *what, const struct http_response *response)
+{
+	char *place =
+	    response->status / 100 == 3 ? http_response_header(response, "Location") : NULL;
+	char *why = place ? xasprintf("status %d, which leads to %.*s and is not followed",
+				response->status, (int)strcspn(place, "?#"), place)
+			  : xasprintf("status %d", response->status);
+	a2a_peer_fail(x, what, why);
+	free(why);
+	free(place);
+	return false;
+}
+
 static size_t a2a_peer_headers(const struct a2a_peer *peer, const struct a2a_exchange *x, bool own,
     const char *version, const char *accept, struct http_header headers[MOST_HEADERS])
 {
@@ -141,18 +157,20 @@ static bool a2a_peer_choose(struct a2a_peer *peer, const cJSON *card)
 static bool a2a_peer_read_card(
     struct a2a_peer *peer, struct a2a_exchange *x, const struct http_response *response)
 {
-	char status[32];
-	snprintf(status, sizeof(status), "status %d", response->status);
-	if (response->end != HTTP_DONE || response->status != 200)
-		return a2a_peer_fail(x, "its card cannot be had",
-		    response->end == HTTP_DONE ? status : http_failure(response));
+	if (response->end != HTTP_DONE)
+		return a2a_peer_fail(x, "its card cannot be had", http_failure(response));
+	if (response->status != 200)
+		return a2a_peer_answered(x, "its card cannot be had", response);
 	cJSON *card =
 	    json_parse(buf_str(&response->body), response->body.len, JSON_REQUEST_DEPTH, NULL);
 	peer->streams = cJSON_IsTrue(json_get(json_get(card, "capabilities"), "streaming"));
 	bool chosen = a2a_peer_choose(peer, card);
-	cJSON_Delete(card);
 	if (!chosen)
-		a2a_peer_fail(x, "its card names no address that speaks JSON-RPC", NULL);
+		a2a_peer_fail(x,
+		    card ? "its card names no address that speaks JSON-RPC in version 1.0 or 0.3"
+			 : "its card is no JSON",
+		    NULL);
+	cJSON_Delete(card);
 	return chosen;
 }
 
@@ -196,14 +214,15 @@ enum a2a_peer_state {
 	PEER_DONE,
 	PEER_ASKS,
 	PEER_FAILED,
-	PEER_SAID /* a message, and no task */
+	PEER_ELSEWHERE, /* in a state that is none of these */
+	PEER_SAID       /* a message, and no task */
 };
 
 struct a2a_hearing {
 	const struct a2a_peer *peer;
 	struct a2a_exchange *x;
 	enum a2a_peer_state state;
-	struct buf status; /* what the latest state says */
+	struct buf status; /* what the latest state says, or its name */
 	struct buf first;  /* bytes of an answer that is one document */
 	bool decided, events;
 	char *artifact;    /* that was told last */
@@ -225,10 +244,12 @@ static enum a2a_peer_state a2a_peer_state_of(const char *name)
 	    {"TASK_STATE_CANCELED", "canceled", PEER_FAILED},
 	    {"TASK_STATE_REJECTED", "rejected", PEER_FAILED},
 	    {"TASK_STATE_AUTH_REQUIRED", "auth-required", PEER_FAILED}};
-	for (size_t i = 0; name && i < sizeof(states) / sizeof(states[0]); i++)
+	if (!name)
+		return PEER_UNKNOWN;
+	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
 		if (strcmp(states[i].name, name) == 0 || strcmp(states[i].old, name) == 0)
 			return states[i].state;
-	return PEER_UNKNOWN;
+	return PEER_ELSEWHERE;
 }
 
 /* Texts as they are, data as its JSON; files are left out. */
@@ -320,9 +341,14 @@ static bool a2a_hear_artifact(struct a2a_hearing *h, const cJSON *artifact, bool
 
 static void a2a_hear_status(struct a2a_hearing *h, const cJSON *status)
 {
-	h->state = a2a_peer_state_of(json_str(status, "state"));
+	const char *name = json_str(status, "state");
+	h->state = a2a_peer_state_of(name);
 	buf_reset(&h->status);
 	a2a_peer_parts(&h->status, json_get(json_get(status, "message"), "parts"));
+	if (h->state == PEER_ELSEWHERE || (h->state == PEER_FAILED && !h->status.len)) {
+		buf_reset(&h->status);
+		buf_puts(&h->status, name);
+	}
 }
 
 static bool a2a_hear_task(struct a2a_hearing *h, const cJSON *task)
@@ -447,7 +473,6 @@ static bool a2a_peer_call(
 	const struct a2a_peer *peer = h->peer;
 	struct http_header headers[MOST_HEADERS];
 	struct http_response response = {0};
-	char status[32];
 	char *text = json_print(body);
 	size_t count = a2a_peer_headers(
 	    peer, h->x, peer->same_site, peer->old ? "0.3" : "1.0", accept, headers);
@@ -465,14 +490,14 @@ static bool a2a_peer_call(
 	h->decided = false;
 	buf_reset(&h->first);
 	http_call(&request, &response);
-	snprintf(status, sizeof(status), "status %d", response.status);
 	bool ok = response.end == HTTP_DONE && !h->wrong;
 	if (ok && h->events)
 		ok = sse_finish(&h->sse);
 	else if (ok && h->decided)
 		ok = a2a_hear(h, h->first.data, h->first.len);
 	if (!h->wrong && response.end == HTTP_DONE && (!h->decided || response.status >= 300)) {
-		a2a_peer_fail(h->x, "it answered", status);
+		a2a_peer_answered(h->x,
+		    response.status >= 300 ? "it answered" : "it answered with nothing", &response);
 		h->wrong = true;
 	} else if (!ok && !h->wrong) {
 		a2a_peer_fail(h->x, "the request failed", http_failure(&response));
@@ -561,6 +586,9 @@ static enum a2a_outcome a2a_peer_end(struct a2a_hearing *h)
 		return A2A_PEER_ASKS;
 	case PEER_FAILED:
 		return a2a_hear_failure(h, "its task failed", buf_str(&h->status));
+	case PEER_ELSEWHERE:
+		return a2a_hear_failure(
+		    h, "its task is in a state that is not known", buf_str(&h->status));
 	case PEER_DONE:
 		if (!x->answer.len && h->status.len)
 			a2a_hear_text(h, buf_str(&h->status));
