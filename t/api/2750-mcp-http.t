@@ -34,9 +34,10 @@ odd() {
 	shift
 	"$TOP_BUILDDIR/t/api/mcp_client" 5000 "$@" "$odd_url" 2>odd.log
 }
-is "$(odd odd @list t1 t2 | tr '\n' ' ')" 't t1 t2 failed no such town (-32602) ok [1,2] ' \
-	'pages that lead to each other, an error beside a result of null, and a result that is an array are understood'
+is "$(odd odd @list t1 t2 t | tr '\n' ' ')" 't t1 t2 failed no such town (-32602) ok [1,2] ok "plain" ' \
+	'pages that lead to each other, an error beside a result of null, a result that is an array, and a text behind a mark are understood'
 unlike "$(cat odd.log)" 'left out' 'and no tool of a page is warned of'
+is "$(odd endless @list | wc -l) $(grep -c 'more than 100 pages of tools' odd.log)" '100 1' 'a list that is cut is told'
 is "$(odd moved @list)" \
 	'failed mcp server is not available: the server answered 307, which leads to /odd and is not followed' \
 	'a server that is elsewhere is told with its place, without what may be a key'

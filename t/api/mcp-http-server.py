@@ -49,10 +49,13 @@ class Handler(mcp_peer.Handler):
             self.answer(500)
         elif message["method"] == "tools/list":
             cursor = message["params"].get("cursor", "")
-            listed = {"tools": [tool("t" + cursor)], "nextCursor": {"": "1", "1": "2", "2": "1"}[cursor]}
+            further = str(int(cursor or 0) + 1)
+            listed = {"tools": [tool("t" + cursor)], "nextCursor": "1" if further == "3" and self.path == "/odd" else further}
             self.answer(200, self.reply(self.id, listed))
         elif message["method"] == "tools/call" and message["params"]["name"] == "t1":
             self.answer(200, json.dumps({**json.loads(self.error("no such town")), "result": None}))
+        elif message["method"] == "tools/call" and message["params"]["name"] == "t":
+            self.answer(201, "\ufeff" + self.reply(self.id, {"content": "plain"}))
         elif message["method"] == "tools/call":
             self.answer(200, self.reply(self.id, {"structuredContent": [1, 2], "content": []}))
         else:
@@ -64,7 +67,7 @@ class Handler(mcp_peer.Handler):
         self.id = message.get("id")
         if self.path == "/moved":
             return self.answer(307, place="/odd?key=kept-secret")
-        if self.path == "/odd" and self.odd(message):
+        if self.path in ("/odd", "/endless") and self.odd(message):
             return None
         self.note(message.get("params", {}).get("name", message.get("method")))
         if "id" not in message:

@@ -94,6 +94,10 @@ static struct mcp_tools *list_tools(struct mcp_server *server, const struct mcp_
 		if (!cursor)
 			break;
 	}
+	if (ok && cursor)
+		log_warning(
+		    "mcp %s: offers more than %d pages of tools, of which the rest is not seen",
+		    server->settings.name, MOST_PAGES);
 	free(cursor);
 	if (ok)
 		return tools;

@@ -89,6 +89,9 @@ static void headers_release(struct header_list *list)
 
 static void mcp_http_take_text(struct exchange *x, const char *text, size_t len)
 {
+	size_t mark = len >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+	text += mark; /* a body may begin with a byte order mark (RFC 8259, section 8.1) */
+	len -= mark;
 	if (len > 0 && !mcp_take(x->server, x->pending, text, len))
 		mcp_log(x->server, "sent something that is no JSON");
 }
@@ -402,7 +405,8 @@ static enum mcp_sent mcp_http_send(struct mcp_server *server, const char *text,
 	if (pending && end == HTTP_DONE)
 		pending->status = x.response.status;
 	if (end == HTTP_DONE && !x.is_stream &&
-	    (x.response.status == 200 || mcp_http_is_refusal(&x)))
+	    (x.response.status == 200 || (pending && x.response.status / 100 == 2) ||
+		mcp_http_is_refusal(&x)))
 		mcp_http_take_text(&x, buf_str(&x.body), x.body.len);
 	if (pending && x.is_stream && !has_reply(&x) && !mcp_is_over(wait) && !pending->headers)
 		mcp_http_resume(&x);

@@ -206,11 +206,13 @@ static cJSON *content_block(const cJSON *block)
 	return out;
 }
 
-/* The texts of a content that is nothing but text, or NULL. */
+/* The texts of a content that is nothing but text, or NULL.  Some servers say one as it is. */
 static cJSON *text_output(const cJSON *content)
 {
 	struct buf text = {0};
 	const cJSON *block;
+	if (cJSON_IsString(content))
+		return cJSON_Duplicate(content, false);
 	cJSON_ArrayForEach(block, content) {
 		const char *type = json_str(block, "type");
 		if (!type || strcmp(type, "text") != 0 || !json_str(block, "text")) {
