@@ -13,7 +13,6 @@
 #include "service/run/stream/follow.h"
 
 #include <string.h>
-#include <strings.h>
 
 static void follow_redirect(struct request *rq, const char *to, const struct run_ticket *ticket)
 {
@@ -38,26 +37,11 @@ struct run_ticket follow_ticket(
 
 /* ---- streams ---- */
 
-/* Whether an entry of the list is that type, whatever its parameters are. */
-static bool follow_is_type(const char *entry, size_t len, const char *type)
-{
-	size_t size = strcspn(entry, "; \t,");
-	return size <= len && size == strlen(type) && strncasecmp(entry, type, size) == 0;
-}
-
 /* Who names server-sent events, and no lines before them, gets events. */
 static bool follow_wants_events(const char *accept)
 {
-	while (*accept) {
-		accept += strspn(accept, " \t,");
-		size_t len = strcspn(accept, ",");
-		if (follow_is_type(accept, len, "application/x-ndjson"))
-			return false;
-		if (follow_is_type(accept, len, "text/event-stream"))
-			return true;
-		accept += len;
-	}
-	return false;
+	static const char *const types[] = {"text/event-stream", "application/x-ndjson"};
+	return accept_first(accept, types, 2) == 0;
 }
 
 void get_run_stream(struct request *rq)

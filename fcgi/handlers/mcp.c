@@ -9,9 +9,8 @@
 #include "fcgi/request/request.h"
 #include "fcgi/server.h"
 
-#include <string.h>
-
-#define EVENTS "text/event-stream"
+/* Who takes one of them gets a stream. */
+static const char *const mcp_events[] = {"text/event-stream", "text/*", "*/*"};
 
 static struct mcp_post mcp_post_of(const struct request *rq)
 {
@@ -22,7 +21,7 @@ static struct mcp_post mcp_post_of(const struct request *rq)
 	    .method = param_find(params, "HTTP_MCP_METHOD"),
 	    .name = param_find(params, "HTTP_MCP_NAME"),
 	    /* who names nothing but JSON gets that */
-	    .events = !*accept || strstr(accept, EVENTS) || strstr(accept, "*/*")};
+	    .events = !*accept || accept_first(accept, mcp_events, 3) >= 0};
 }
 
 void post_mcp(struct request *rq)

@@ -75,3 +75,31 @@ const char *head_base(const struct head *head, struct arena *a)
 	return arena_printf(
 	    a, "%s://%s%s", head_is_https(head) ? "https" : "http", head->host, head->prefix);
 }
+
+/* Whether the parameters of an entry, which end at a comma, have a weight of none. */
+static bool accept_weighs_none(const char *p)
+{
+	while (*p && *p != ',') {
+		p += strspn(p, "; \t");
+		if (strncasecmp(p, "q=", 2) == 0) {
+			p += 2 + strspn(p + 2, "0.");
+			return strchr("; \t,", *p);
+		}
+		p += strcspn(p, ";,");
+	}
+	return false;
+}
+
+int accept_first(const char *accept, const char *const *types, int count)
+{
+	while (*accept) {
+		accept += strspn(accept, " \t,");
+		size_t size = strcspn(accept, "; \t,");
+		bool none = accept_weighs_none(accept + size);
+		for (int i = 0; i < count && !none; i++)
+			if (size == strlen(types[i]) && strncasecmp(accept, types[i], size) == 0)
+				return i;
+		accept += strcspn(accept, ",");
+	}
+	return -1;
+}

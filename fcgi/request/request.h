@@ -44,6 +44,10 @@ void head_read(struct head *head, char *const *params);
 /* The value of any other of them; "" where there is none. */
 const char *param_find(char *const *params, const char *name);
 
+/* Which of the types the header Accept names first, in any order of weights; -1 where it names
+ * none. An entry whose weight is none (RFC 9110, section 12.4.2) names nothing. */
+int accept_first(const char *accept, const char *const *types, int count);
+
 /* Came over https, or a proxy says so (doc/protocol.md#headers). */
 bool head_is_https(const struct head *head);
 

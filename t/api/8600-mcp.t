@@ -112,6 +112,8 @@ and growing numbers :: [.[:-1][].params.progress] | . == (unique | sort)
 TABLE
 sent tools/call "{$(arguments hi),\"_meta\":{\"progressToken\":7}}" 'Accept: application/json'
 is "$(header Content-Type)" application/json 'a host that takes only JSON gets that'
+sent tools/call "{$(arguments hi),\"_meta\":{\"progressToken\":7}}" 'Accept: application/json, text/event-stream; q=0.0'
+is "$(header Content-Type)" application/json 'so does one that takes no stream'
 sent tools/call "{$(arguments '/error x'),\"_meta\":{\"progressToken\":7}}"
 is "$STATUS $(json .result.isError "$BODY")" '200 true' 'a failure ends the stream as a result'
 sent tools/call "{$(arguments hi '"thread_id":" "'),\"_meta\":{\"progressToken\":7}}"
