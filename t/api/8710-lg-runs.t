@@ -41,8 +41,10 @@ lg_wait t1 "$(run_of '/error x')"
 is "$STATUS $(json '.__error__ | keys | join(" ")' "$BODY")" '200 error message' 'a run that fails says so in its answer'
 api GET '/lg/threads/t1/runs?status=error'
 is "$(json 'map(.status) | join(" ")' "$BODY")" error 'runs are listed by their status'
+api GET '/lg/threads/t1/runs?status=timeout'
+is "$STATUS $BODY" '200 []' 'none has had too much time, which there is no status of'
 api GET '/lg/threads/t1/runs?status=odd'
-lg_refused 422 VALIDATION_ERROR 'status must be one of pending, running, success, interrupted, error' 'of which there are some'
+lg_refused 422 VALIDATION_ERROR 'status must be one of pending, running, success, interrupted, error, timeout' 'of which there are some'
 api DELETE "/lg/threads/t1/runs/$run"
 is "$STATUS/$BODY" 204/ 'a record is deleted'
 api GET "/lg/threads/t1/runs/$run"
@@ -169,7 +171,7 @@ refused_run() {
 }
 refused_run '{"input":{}}' 'assistant_id must be a string'
 refused_run "$(run_of x '"stream_mode":"odd"')" \
-	'stream_mode must be of values, updates, messages, messages-tuple, custom, events, debug, tasks, checkpoints'
+	'stream_mode must be of values, updates, messages, messages-tuple, custom, events, debug, tasks, checkpoints, tools, lifecycle'
 refused_run "$(run_of x '"interrupt_before":["agent"]')" 'interrupt_before is not supported: the graph declares it'
 refused_run '{"assistant_id":"demo","command":{"goto":"x"}}' 'command.goto is not supported: edges of the graph say where it goes on'
 refused_run '{"assistant_id":"demo","input":{},"command":{"update":{"notes":[]}}}' 'command.update must not stand beside an input'

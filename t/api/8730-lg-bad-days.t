@@ -55,7 +55,7 @@ for id in -1 0 8 99999999999999999999999999; do
 done
 
 with "$alice" POST /lg/threads/silent/runs/stream \
-	"{\"assistant_id\":\"demo\",\"input\":{\"messages\":[$(human hi)]},\"stream_mode\":\"debug\",\"stream_resumable\":true,\"if_not_exists\":\"create\"}"
+	"{\"assistant_id\":\"demo\",\"input\":{\"messages\":[$(human hi)]},\"stream_mode\":[\"debug\",\"tools\"],\"stream_resumable\":true,\"if_not_exists\":\"create\"}"
 with "$alice" GET "/lg$(header Content-Location)/stream"
 modes=$(header X-Agentgraph-Ticket | cut -d . -f 2 | tr -- -_ +/ | jq -Rr '@base64d | fromjson.modes')
 is "$STATUS $((modes % 64))" '200 0' 'modes that tell nothing tell nothing when the stream is taken up, either'

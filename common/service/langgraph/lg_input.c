@@ -73,7 +73,8 @@ static bool lg_input_wrong(struct call *call, const char *member, const char *mu
 /* Those that nothing here has, debug and its like, are accepted and tell nothing. */
 static const struct choice lg_modes[] = {{"values", LG_VALUES}, {"updates", LG_UPDATES},
     {"messages", LG_MESSAGES}, {"messages-tuple", LG_TUPLES}, {"custom", LG_CUSTOM},
-    {"events", LG_EVENTS}, {"debug", 0}, {"tasks", 0}, {"checkpoints", 0}, {NULL, 0}};
+    {"events", LG_EVENTS}, {"debug", 0}, {"tasks", 0}, {"checkpoints", 0}, {"tools", 0},
+    {"lifecycle", 0}, {NULL, 0}};
 
 bool lg_mode_read(struct call *call, const char *name, unsigned *modes)
 {
@@ -81,7 +82,7 @@ bool lg_mode_read(struct call *call, const char *name, unsigned *modes)
 	if (!name || !choice_find(lg_modes, name, &mode))
 		return lg_input_wrong(call, "stream_mode",
 		    "must be of values, updates, messages, messages-tuple, custom, events, debug, "
-		    "tasks, checkpoints");
+		    "tasks, checkpoints, tools, lifecycle");
 	*modes |= (unsigned)mode;
 	return true;
 }

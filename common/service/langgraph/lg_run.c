@@ -210,14 +210,14 @@ cJSON *lg_runs_list(struct call *call, const char *thread_id, struct record_quer
 	static const struct choice asked[] = {{"pending", 1 << RUN_QUEUED},
 	    {"running", 1 << RUN_RUNNING}, {"success", 1 << RUN_COMPLETED},
 	    {"interrupted", 1 << RUN_INTERRUPTED | 1 << RUN_STOPPED}, {"error", 1 << RUN_ERROR},
-	    {NULL, 0}};
+	    {"timeout", 1 << RUN_IDLE}, {NULL, 0}};
 	const char *status = query->status;
 	const cJSON *record;
 	int statuses = 0;
 	query->status = NULL;
 	if (status && !choice_find(asked, status, &statuses))
 		error_wrong(&call->error, "query.status", "value_error",
-		    "must be one of pending, running, success, interrupted, error");
+		    "must be one of pending, running, success, interrupted, error, timeout");
 	query->statuses = (unsigned)statuses;
 	const cJSON *data = records_of_thread(call, thread_id, query);
 	if (!data)

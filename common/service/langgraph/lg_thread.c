@@ -298,7 +298,8 @@ static bool lg_search_read(struct call *call, const cJSON *body, struct lg_searc
 		    "must be one of idle, busy, interrupted, error");
 	if (b->sort_by && strcmp(b->sort_by, "updated_at") != 0 &&
 	    strcmp(b->sort_by, "state_updated_at") != 0)
-		error_wrong(&call->error, "body.sort_by", "value_error", "must be updated_at");
+		error_wrong(&call->error, "body.sort_by", "value_error",
+		    "must be one of updated_at, state_updated_at");
 	if (b->sort_order && strcmp(b->sort_order, "desc") != 0)
 		error_wrong(&call->error, "body.sort_order", "value_error", "must be desc");
 	if (b->values && b->values->child)
