@@ -81,6 +81,9 @@ answered '{"a":1,"b":[true,null]}' 'answer: {"a":1,"b":[true,null]}'
 answered '{"n":9007199254740993}' 'answer: {"n":9007199254740993}'
 answered '[]' 'answer: []'
 answered '{}' 'answer: {}'
+invoke '/ask again' "$(thread named)"
+resume "{\"$(json .data.meta.interrupt.id "$BODY")\":\"yes\"}" named
+is "$(json 'last(.data.messages[]).content[0].text' "$BODY")" 'answer: yes' 'an answer may be under the id of what it answers'
 
 invoke '/ask again' "$(thread both)"
 api POST /v1/graph/invoke "$(run_body "[$(user 'by the way')]" "\"resume\":\"ok\",$(thread both)")"

@@ -87,9 +87,12 @@ static bool turn_continue_paused(struct turn *turn)
 	}
 	if (kind == PAUSE_BY_NODE) {
 		/* The answers the node had before, with the one that this request brings
-		 * (doc/protocol-runs.md#pauses). */
+		 * (doc/protocol-runs.md#pauses).  An object may name what it answers. */
 		cJSON *answers = json_get(pause, "answers");
-		cJSON_AddItemToArray(answers, cJSON_Duplicate(turn->in.resume, true));
+		const char *id = json_str(json_get(pause, "interrupt"), "id");
+		const cJSON *resume = turn->in.resume, *own = json_get(resume, id ? id : "");
+		bool named = own && cJSON_GetArraySize(resume) == 1;
+		cJSON_AddItemToArray(answers, cJSON_Duplicate(named ? own : resume, true));
 		turn->answers = answers;
 		turn->entry = RUN_AGAIN;
 	} else {
