@@ -86,10 +86,11 @@ invalid "$(part '{"type":"image"}')" 'messages[0].content[0].source' 'must be an
 invalid "$(part '{"type":"image","source":{"type":"data","value":"aGk="}}')" 'messages[0].content[0].source.mimeType' 'must be a string'
 invalid "$(part '{"type":"image","source":{"type":"url"}}')" 'messages[0].content[0].source.value' 'must be a string'
 invalid "$(part '{"type":"image","source":{"type":"magic","value":"x"}}')" 'messages[0].content[0].source.type' 'must be one of data, url, file'
-invalid "$(part '{"type":"image","source":{"type":"url","value":"ftp://x"}}')" 'messages[0].content[0].url' 'must be an http or https URL'
-invalid "$(part '{"type":"image","source":{"type":"data","value":"???","mimeType":"image/png"}}')" 'messages[0].content[0].data_base64' 'must be valid base64'
+invalid "$(part '{"type":"image","source":{"type":"url","value":"ftp://x"}}')" 'messages[0].content[0].source.value' 'must be an http or https URL, or a data URL with valid base64'
+invalid "$(part '{"type":"image","source":{"type":"data","value":"???","mimeType":"image/png"}}')" 'messages[0].content[0].source.value' 'must be valid base64'
 invalid "$(part '{"type":"binary","data":"aGk="}')" 'messages[0].content[0].mimeType' 'must be a string'
 invalid "$(part '{"type":"binary","mimeType":"image/png"}')" 'messages[0].content[0]' 'must have one of data, url, id'
+invalid "$(part '{"type":"binary","mimeType":"image/png","data":"???"}')" 'messages[0].content[0].data' 'must be valid base64'
 invalid "$(part '{"type":"binary","mimeType":"image/png","id":7}')" 'messages[0].content[0].id' 'must be a string'
 
 # ---- state, context, resume

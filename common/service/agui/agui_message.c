@@ -3,6 +3,7 @@
 #include "service/agui/agui.h"
 
 #include "base/json/json.h"
+#include "graph/message/media_url.h"
 #include "graph/message/message.h"
 #include "service/files/media_type.h"
 
@@ -37,7 +38,6 @@ static bool may_be_string(struct call *call, const cJSON *object, const char *at
 
 /* ---- parts of a user message ---- */
 
-/* In the short form, by which a mistake is told as one of the part itself. */
 static cJSON *media_block(
     const char *type, const char *source, const cJSON *value, const cJSON *mime_type)
 {
@@ -48,11 +48,26 @@ static cJSON *media_block(
 }
 
 /* What AG-UI calls the kinds of a source, and what the members of a media object are called. */
-static const struct {
+static const struct source_kind {
 	const char *type, *legacy, *member;
-} sources[] = {{"data", "data", "data_base64"}, {"url", "url", "url"}, {"file", "id", "file_id"}};
+	bool (*valid)(const char *value); /* NULL: every value may be one */
+	const char *must;
+} sources[] = {{"data", "data", "data_base64", media_base64_valid, "must be valid base64"},
+    {"url", "url", "url", media_url_valid, "must be " MEDIA_URL_EXPECTED},
+    {"file", "id", "file_id", NULL, NULL}};
 
 #define SOURCES (sizeof(sources) / sizeof(sources[0]))
+
+/* Whether the member of object has a value of that kind, which is told by its name there. */
+static bool source_fits(struct call *call, const cJSON *object, const char *at, const char *name,
+    const struct source_kind *kind)
+{
+	const char *value = need_string(call, object, at, name);
+	if (!value || !kind->valid || kind->valid(value))
+		return value;
+	return agui_invalid(
+	    call, arena_printf(call->arena, "%s.%s", at, name), "value_error", kind->must);
+}
 
 static cJSON *media_part(struct call *call, const cJSON *part, const char *at)
 {
@@ -63,15 +78,18 @@ static cJSON *media_part(struct call *call, const cJSON *part, const char *at)
 		return NULL;
 	}
 	const char *type = need_string(call, source, at, "type");
-	if (!type || !need_string(call, source, at, "value"))
+	if (!type)
 		return NULL;
 	if (!may_be_string(call, source, at, "mimeType") ||
 	    (strcmp(type, "data") == 0 && !need_string(call, source, at, "mimeType")))
 		return NULL;
 	for (size_t i = 0; i < SOURCES; i++) {
-		if (strcmp(type, sources[i].type) == 0)
-			return media_block(json_str(part, "type"), sources[i].member,
-			    json_get(source, "value"), json_opt(source, "mimeType"));
+		if (strcmp(type, sources[i].type) != 0)
+			continue;
+		if (!source_fits(call, source, at, "value", &sources[i]))
+			return NULL;
+		return media_block(json_str(part, "type"), sources[i].member,
+		    json_get(source, "value"), json_opt(source, "mimeType"));
 	}
 	agui_invalid(call, arena_printf(call->arena, "%s.type", at), "value_error",
 	    "must be one of data, url, file");
@@ -88,7 +106,7 @@ static cJSON *binary_part(struct call *call, const cJSON *part, const char *at)
 		const cJSON *value = json_opt(part, sources[i].legacy);
 		if (!value)
 			continue;
-		if (!need_string(call, part, at, sources[i].legacy))
+		if (!source_fits(call, part, at, sources[i].legacy, &sources[i]))
 			return NULL;
 		cJSON *block = media_block(media_type_block(mime_type), sources[i].member, value,
 		    json_get(part, "mimeType"));
