@@ -109,7 +109,7 @@ static const struct field_row lg_assistants_rows[] = {
     FIELD(lg_assistants_body, metadata, FIELD_OBJECT),
     FIELD(lg_assistants_body, limit, .kind = &field_integer, .min = 1, .max = 1000,
 	.expected = "between 1 and 1000"),
-    FIELD(lg_assistants_body, offset, .kind = &field_integer),
+    FIELD(lg_assistants_body, offset, .kind = &field_integer, .expected = "an integer, 0 or more"),
     FIELDS_END,
 };
 

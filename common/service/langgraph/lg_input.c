@@ -7,6 +7,7 @@
 #include "service/langgraph/lg_assistant.h"
 #include "service/langgraph/lg_message.h"
 #include "service/langgraph/lg_state.h"
+#include "service/run/background/background.h"
 #include "service/thread/change.h"
 
 #include <inttypes.h>
@@ -39,7 +40,8 @@ static const struct field_row lg_body_rows[] = {
     FIELD(lg_body, multitask_strategy, .kind = &field_text),
     FIELD(lg_body, if_not_exists, .kind = &field_text),
     FIELD(lg_body, on_disconnect, .kind = &field_text),
-    FIELD(lg_body, after_seconds, .kind = &field_number),
+    FIELD(lg_body, after_seconds, .kind = &field_number, .max = BACKGROUND_DELAY_MAX,
+	.expected = BACKGROUND_DELAY_EXPECTED),
     FIELD(lg_body, stream_resumable, .kind = &field_bool),
     FIELD(lg_body, interrupt_before, .kind = &field_json, .types = TYPE_STRING | TYPE_ARRAY,
 	.expected = "a string or an array"),

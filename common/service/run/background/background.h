@@ -12,6 +12,9 @@
 #include "service/service.h"
 #include "storage/runs.h"
 
+#define BACKGROUND_DELAY_MAX 2592000.0 /* seconds */
+#define BACKGROUND_DELAY_EXPECTED "between 0 and 2592000"
+
 /* What other protocols want beside a run, and no body says. */
 #define BACKGROUND_MODES "lg_modes" /* in the body that is kept with a job, as are the next */
 #define BACKGROUND_GOES_ON "lg_goes_on"

@@ -16,8 +16,7 @@
 
 #include <string.h>
 
-#define DELAY_MAX 2592000.0 /* seconds */
-#define METADATA_MAX 16384  /* bytes */
+#define METADATA_MAX 16384 /* bytes */
 #define EXPECTED_METADATA "an object of at most 16384 bytes"
 
 /* How often a thread may be deleted, or made, by others meanwhile. */
@@ -34,8 +33,8 @@ struct submission {
 };
 
 static const struct field_row submission_rows[] = {
-    FIELD(submission, delay, .kind = &field_number, .max = DELAY_MAX,
-	.expected = "between 0 and 2592000"),
+    FIELD(submission, delay, .kind = &field_number, .max = BACKGROUND_DELAY_MAX,
+	.expected = BACKGROUND_DELAY_EXPECTED),
     FIELD(submission, metadata, .kind = &field_json, .types = TYPE_OBJECT,
 	.expected = EXPECTED_METADATA),
     FIELDS_END,
