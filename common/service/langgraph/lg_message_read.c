@@ -3,6 +3,7 @@
  * and a text, and a text alone. */
 #include "base/fields.h"
 #include "base/json/json.h"
+#include "graph/message/media_url.h"
 #include "service/files/media_type.h"
 #include "service/langgraph/lg_message.h"
 
@@ -13,11 +14,19 @@
 /* ---- parts ---- */
 
 /* An address, which may be a data URL, of a part that says so in LangChain's way or OpenAI's. */
-static cJSON *lg_url_block(const char *type, const cJSON *url)
+static cJSON *lg_image_url(struct call *call, const cJSON *part, const char *at)
 {
-	const cJSON *inner = cJSON_IsObject(url) ? json_get(url, "url") : url;
-	cJSON *block = json_typed(type);
-	json_refer(block, "url", inner);
+	const cJSON *url = json_get(part, "image_url");
+	bool nested = cJSON_IsObject(url);
+	const char *text = nested ? json_str(url, "url") : cJSON_GetStringValue(url);
+	if (!text || !media_url_valid(text)) {
+		error_wrong(&call->error,
+		    arena_printf(call->arena, "%s.image_url%s", at, nested ? ".url" : ""),
+		    "value_error", "must be " MEDIA_URL_EXPECTED);
+		return NULL;
+	}
+	cJSON *block = json_typed("image");
+	json_refer(block, "url", nested ? json_get(url, "url") : url);
 	return block;
 }
 
@@ -62,7 +71,7 @@ static cJSON *lg_read_part(struct call *call, const cJSON *part, const char *at)
 		json_refer(block, "text", json_get(part, "text"));
 		return block;
 	} else if (strcmp(type, "image_url") == 0) {
-		return lg_url_block("image", json_get(part, "image_url"));
+		return lg_image_url(call, part, at);
 	} else if (strcmp(type, "image") == 0 || strcmp(type, "audio") == 0 ||
 	    strcmp(type, "video") == 0 || strcmp(type, "file") == 0) {
 		return lg_data_block(part, type);
