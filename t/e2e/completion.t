@@ -20,7 +20,8 @@ completes threads "" "list show history copy export import"
 completes runs s "show stop submit"
 completes serve --so "--socket --socket-mode --socket-group"
 completes runs submit --w "--webhook --wait"
-completes runs list --status "" "idle queued running completed interrupted stopped error"
+completes runs list --status "" "queued running completed interrupted stopped error"
+completes threads list --status "" "idle running completed interrupted stopped error"
 completes runs follow t r --granularity "" "low partial full"
 completes graph --format m mermaid
 completes init here r react
