@@ -39,6 +39,10 @@ for licence in nginx websocketd libcurl4 libsqlite3-0; do
 	ok '[ -s "$root/home/me/here/share/doc/agentgraph/licences/$licence" ]' "the licence of $licence came along"
 done
 
+is "$(sed -nE 's/^Exec[a-zS-]*="([^"]*)".*/\1/p' "$root/home/me/here/share/systemd/user/agentgraph.service" | sort -u)" \
+	"%h/.local/bin/agentgraph" "a person's own unit starts what is unpacked in ~/.local"
+ok 'PKG_CONFIG_PATH=$root/home/me/here/lib/pkgconfig pkg-config --variable=includedir agentgraph | grep -q /home/me/here/' \
+	"and pkg-config finds the header where it is"
 inside sh -c '~/here/bin/agentgraph init ~/agent && cd ~/agent && ~/here/bin/agentgraph check' >check.out 2>&1
 is $? 0 "a project is made, and found right" || diag "$(cat check.out)"
 (cd / && exec chroot --userspec=30000:30000 --groups= "$root" env -i HOME=/home/me PATH=/usr/bin:/bin \
