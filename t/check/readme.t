@@ -58,6 +58,7 @@ target()
 (
 	cd "$1" || exit 1
 	tree=$PWD
+	case $2 in examples/*) echo "$2: $3 is not beside it where examples are installed, or copied to"; exit 1 ;; esac
 	case $2 in */*) cd "${2%/*}" || exit 1 ;; esac
 	file=${3%%#*}
 	[ -n "$file" ] || file=${2##*/}
@@ -167,6 +168,7 @@ for link in no.md '#nothing' 'README.md#nothing' ../t/here; do
 	small_tree '# A page' "See [it]($link)."
 	test_that "a link to $link is noticed" not links_lead_somewhere "$small"
 done
+test_that 'a link of an example is noticed' not target "$small" examples/one/README.md ../../doc/page.md
 # shellcheck disable=SC2016 # the quotes are those of Markdown
 small_tree '# A page' '# A page' 'See `make nothing` and agentgraph-nothing(8).'
 test_that 'a rule that is not there is noticed' not is_rule "$(rules "$small/doc/page.md")"
