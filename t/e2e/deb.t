@@ -216,10 +216,13 @@ inside apt-get remove -y agentgraph >apt.log 2>&1
 is $? 0 "it can be removed"
 ok '[ ! -e "$root/usr/bin/agentgraph" ] && [ ! -e "$root/usr/libexec/agentgraph" ]' "with its programs"
 ok '[ -s "$root/var/lib/agentgraph/threads.db" ] && [ -s "$root/etc/agentgraph/environment" ]' "while data and settings stay"
+inside install -o agentgraph -m 600 /dev/null /var/backups/agentgraph/kept
 inside apt-get purge -y agentgraph >apt.log 2>&1
 is $? 0 "it can be purged"
+is "$(inside stat -c %U /var/backups/agentgraph/kept)" agentgraph "backups stay, and so does their user, whose number no other one gets"
 ok '[ -s "$root/etc/nginx/snippets/agentgraph.conf" ] && inside nginx -t 2>nginx.log' "a site that includes the snippet goes on"
 sed -i '/agentgraph/d' "$root/etc/nginx/sites-available/default"
+rm "$root/var/backups/agentgraph/kept"
 install_deb new.deb && inside apt-get purge -y agentgraph >apt.log 2>&1
 is $? 0 "and once more"
 rm -f "$root/tmp/agentgraph.deb"
