@@ -797,6 +797,12 @@ static void say_more_than_fits(ag_live_session *s)
 	free(long_text);
 }
 
+static void say_too_much_at_last(ag_live_session *s)
+{
+	say_more_than_fits(s);
+	ag_live_ended(s);
+}
+
 static void what_does_not_fit_the_thread_is_said_but_not_stored(void)
 {
 	service = live_service("", ", \"threads\": {\"max_bytes\": 4000}");
@@ -829,6 +835,23 @@ static void close_lets_the_model_finish(void)
 	client_says(&c, "ended|");
 	SAYS("audio 2|output_transcript! word|close 1000 |");
 	CU_ASSERT_STRING_EQUAL(stored(service, "t"), "assistant: word|");
+	end();
+}
+
+static void the_close_comes_when_all_is_stored(void)
+{
+	service = live_service("", ", \"threads\": {\"max_bytes\": 4000}");
+	client_open(&c, service, THREAD);
+	client_says(&c, "call c3 slow {}|");
+	client_heard(&c);
+	client_does(&c, say_too_much_at_last);
+	const char *said = client_heard(&c);
+	CU_ASSERT_PTR_NOT_NULL(strstr(said, "|tool_result t|"));
+	CU_ASSERT_PTR_NOT_NULL(
+	    strstr(said, "|error not_stored Thread t exceeds maximum 4000 bytes|"));
+	CU_ASSERT_STRING_EQUAL(said + strlen(said) - strlen("close 1000 |"), "close 1000 |");
+	CU_ASSERT_STRING_EQUAL(
+	    stored(service, "t"), "assistant: short|assistant: again|tool: \"t\"|");
 	end();
 }
 
@@ -980,6 +1003,7 @@ static const struct unit_test tests[] = {
     {"a client that is gone leaves its thread to others",
 	a_client_that_is_gone_leaves_its_thread_to_others},
     {"close lets the model finish", close_lets_the_model_finish},
+    {"the close comes when all is stored", the_close_comes_when_all_is_stored},
     {"but not for more than 30 seconds", but_not_for_more_than_30_seconds},
     {"the model may finish when the client is gone", the_model_may_finish_when_the_client_is_gone},
     {"what comes late does not reach another thread of that id",

@@ -263,6 +263,8 @@ static void on_audio(struct live_sink *sink, const void *pcm, size_t bytes)
 static void on_close(struct live_sink *sink, int code, const char *reason)
 {
 	struct client *c = (struct client *)sink;
+	if (code == 1000) /* who hears it finds everything stored */
+		CU_ASSERT_TRUE(!c->live->keeper || live_keeper_rests(c->live->keeper));
 	buf_printf(&c->heard, "close %d %s|", code, reason ? reason : "");
 }
 

@@ -115,7 +115,7 @@ static void live_session_prepare(struct live *live)
 
 static bool takes_frames(const struct live *live)
 {
-	return live->state != LIVE_CLOSED && !live->ending;
+	return live->state < LIVE_CLOSES && !live->ending;
 }
 
 static void end_input(struct live *live)
@@ -208,6 +208,8 @@ void live_gone(struct live *live)
 void live_stop(struct live *live)
 {
 	live_close(live, 1001, "Shutting down");
+	if (live->state == LIVE_CLOSES)
+		live_shut(live);
 }
 
 /* ---- time ---- */
@@ -227,7 +229,9 @@ static int64_t next_time(struct live *live)
 {
 	int64_t time = live->deadline, now = live_now(live);
 	if (live->state == LIVE_CLOSED)
-		return live->tools && live_tools_open(live->tools) ? time : 0;
+		return live->tools && live_tools_open(live->tools) && now < time ? time : 0;
+	if (live->state == LIVE_CLOSES)
+		return time;
 	if (live->lost || live->fatal || live->ended)
 		return now;
 	if (live->ending) { /* there is no rotation any more */
@@ -272,12 +276,12 @@ void live_step(struct live *live)
 		live_session_prepare(live);
 	if (live->state == LIVE_CLOSED)
 		return;
-	char *unstored = live->keeper ? live_keeper_unstored(live->keeper) : NULL;
-	if (unstored)
-		live_send_error(live, "not_stored", unstored, false);
-	free(unstored);
+	live_tell_unstored(live);
 	int64_t now = live_now(live);
-	if (live->ending && now >= live->end) {
+	if (live->state == LIVE_CLOSES) {
+		if (now >= live->deadline || live_rests(live))
+			live_shut(live);
+	} else if (live->ending && now >= live->end) {
 		log_info("the model does not come to an end: cancelled");
 		live_close(live, 1000, NULL);
 	} else if (live->deadline && now >= live->deadline) {
@@ -287,7 +291,7 @@ void live_step(struct live *live)
 		else
 			live_late(live);
 	}
-	if (live->state != LIVE_CLOSED)
+	if (live->state < LIVE_CLOSES)
 		live_work(live);
 }
 
@@ -309,8 +313,8 @@ bool live_is_over(struct live *live)
 
 bool live_free(struct live *live)
 {
-	live_close(live, 1001, NULL);
-	bool all_ended = live_tools_free(live->tools, LIVE_TOOL_GRACE_MS);
+	live_stop(live);
+	bool all_ended = live_tools_free(live->tools, LIVE_GRACE_MS);
 	if (live->keeper)
 		live_keeper_end(live->keeper);
 	if (!all_ended)

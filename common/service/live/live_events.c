@@ -51,6 +51,14 @@ static void live_events_keep_text(struct live *live, const char *role, const cha
 		    message_new(role, id_make(&live->call.service->ids, id), content_text(text)));
 }
 
+void live_tell_unstored(struct live *live)
+{
+	char *why = live->keeper ? live_keeper_unstored(live->keeper) : NULL;
+	if (why)
+		live_send_error(live, "not_stored", why, false);
+	free(why);
+}
+
 void live_keep_text(struct live *live, const char *text)
 {
 	live_events_keep_text(live, "user", text);

@@ -13,7 +13,8 @@ enum live_state {
 	LIVE_PREPARES, /* the keeper opens the thread */
 	LIVE_CONNECTS, /* the provider has not said ready yet */
 	LIVE_TALKS,
-	LIVE_WAITS, /* to connect again */
+	LIVE_WAITS,  /* to connect again */
+	LIVE_CLOSES, /* once all is stored */
 	LIVE_CLOSED
 };
 
@@ -60,14 +61,16 @@ struct live {
 	bool user_ends; /* the provider itself finishes what the user said */
 
 	/* the end */
-	bool gone;     /* nobody hears what is said */
-	bool ending;   /* no more input comes */
-	bool finished; /* the provider was told */
-	int64_t end;   /* when patience with it ends */
+	bool gone;      /* nobody hears what is said */
+	bool ending;    /* no more input comes */
+	bool finished;  /* the provider was told */
+	int64_t end;    /* when patience with it ends */
+	int close_code; /* to be sent, and why */
+	const char *close_reason;
 };
 
-#define LIVE_TOOL_GRACE_MS 3000 /* for tools that were asked to stop */
-#define LIVE_ASKED_MS 10000     /* for an answer to begin, before a connection is left */
+#define LIVE_GRACE_MS 3000  /* for tools that were asked to stop, and what is to be stored */
+#define LIVE_ASKED_MS 10000 /* for an answer to begin, before a connection is left */
 
 /* Each of the three calls those below it: live.c, live_link.c, live_events.c. */
 
@@ -77,8 +80,15 @@ struct live {
  * an event. */
 void live_connect(struct live *live);
 
-/* Ends the connection, sends the close and lets the keeper finish. */
+/* Ends the connection; the close is sent when what was said is stored, or its time is up.  reason
+ * is static. */
 void live_close(struct live *live, int code, const char *reason);
+
+/* Sends the close that is due. */
+void live_shut(struct live *live);
+
+/* Whether no tool runs and everything is stored. */
+bool live_rests(struct live *live);
 
 /* Hands over input that waits, steps the provider, and acts on what it said. */
 void live_work(struct live *live);
@@ -100,6 +110,9 @@ void live_ask(struct live *live);
 
 /* Finishes transcripts that the provider left open. */
 void live_finish_transcripts(struct live *live);
+
+/* Tells the client once that something is not stored. */
+void live_tell_unstored(struct live *live);
 
 /* Stores what a user wrote, and what came of a tool call, which is also told. */
 void live_keep_text(struct live *live, const char *text);

@@ -64,20 +64,36 @@ static void live_disconnect(struct live *live)
 
 void live_close(struct live *live, int code, const char *reason)
 {
-	if (live->state == LIVE_CLOSED)
+	if (live->state >= LIVE_CLOSES)
 		return;
 	if (live->connection)
 		live_finish_transcripts(live);
 	live_disconnect(live);
 	live_queue_clear(&live->queue);
-	live->state = LIVE_CLOSED;
-	live->deadline = live_now(live) + LIVE_TOOL_GRACE_MS;
+	live->state = LIVE_CLOSES;
+	live->close_code = code;
+	live->close_reason = reason;
+	live->deadline = live_now(live) + LIVE_GRACE_MS;
 	if (live->tools)
 		live_tools_stop(live->tools);
 	if (live->keeper)
 		live_keeper_let_go(live->keeper);
+	if (live_rests(live))
+		live_shut(live);
+}
+
+void live_shut(struct live *live)
+{
+	live_tell_unstored(live);
+	live->state = LIVE_CLOSED;
 	if (!live->gone)
-		live->setup.sink->close(live->setup.sink, code, reason);
+		live->setup.sink->close(live->setup.sink, live->close_code, live->close_reason);
+}
+
+bool live_rests(struct live *live)
+{
+	return (!live->tools || live_tools_open(live->tools) == 0) &&
+	    (!live->keeper || live_keeper_rests(live->keeper));
 }
 
 static void try_later(struct live *live)
