@@ -173,10 +173,12 @@ WHERE state BETWEEN 2 AND 3 AND claimer IS NOT NULL
 	AND NOT EXISTS (SELECT 1 FROM processes WHERE number = jobs.claimer);
 
 -- name: webhook_site
--- One instance sends them, that with the lowest node.
+-- One instance sends them, that with the lowest node of those that have processes.
 SELECT site FROM webhooks
 WHERE due_at IS NOT NULL AND site > :after
-	AND :instance = (SELECT number FROM instances WHERE NOT gone ORDER BY node LIMIT 1)
+	AND :instance = (SELECT number FROM instances
+		WHERE NOT gone AND EXISTS (SELECT 1 FROM processes WHERE instance = instances.number)
+		ORDER BY node LIMIT 1)
 ORDER BY site LIMIT 1;
 
 -- name: webhook_settle

@@ -35,9 +35,23 @@ long() {
 	on "$1" wait_for 30 is_running "$2"
 }
 
-printf '{"agent":"builtin:demo","runs":{"background":2},"run_wait_timeout":60}\n' >agentgraph.json
+. "$TOP_SRCDIR/t/e2e/receiver.sh"
+printf '{"agent":"builtin:demo","runs":{"background":2,"webhooks":["%s/in"]},"run_wait_timeout":60}\n' "$RECEIVER" >agentgraph.json
+mkdir -m 700 command
+"$AGENTGRAPH" runs submit --message later --thread late --delay 3600 --state command >late
+"$AGENTGRAPH" runs follow $(cat late) --state command >followed &
+follower=$!
+wait_for 20 test -s command/instance
 begin a
 begin b
+
+# ---- a command over the same database was there before them
+
+on a api POST /v1/graph/runs "$(run_body "[$(user hello)]" "\"webhook\":\"$RECEIVER/in\",$(thread told)")"
+ok 'wait_for 20 grep -q told log' 'webhooks are sent by a service while a command is there'
+ok 'kill -0 $follower' 'which it still is'
+on a api POST /v1/graph/stop '{"thread_id":"late"}'
+wait_for 20 gone $follower
 
 # ---- one service
 

@@ -51,16 +51,21 @@ static bool webhooks_later(struct outbox *o, const char *site, int64_t *next, st
 	return pool_query_end(engine_of(o->st)->pool, &q);
 }
 
-/* The site behind another one, or NULL. */
+/* The site behind another one, or NULL.  Who asks sends, and has a row that says so: by that others
+ * tell a service from a command, which has a state directory of its own and sends nothing. */
 static const char *webhooks_site(struct outbox *o, const char *after, struct error *err)
 {
+	struct instances *instances = engine_of(o->st)->instances;
 	const char *site = NULL;
+	int64_t process;
 	struct query q;
 
+	if (instances && !instances_process(instances, &process, err))
+		return NULL;
 	engine_query(o->st, o->ctx, &q, SQL_WEBHOOK_SITE, err);
 	query_text(&q, ":after", after);
-	if (engine_of(o->st)->instances)
-		query_int(&q, ":instance", instances_number(engine_of(o->st)->instances));
+	if (instances)
+		query_int(&q, ":instance", instances_number(instances));
 	if (query_row(&q))
 		site = arena_strdup(o->arena, query_column_text(&q, WEBHOOK_SITE_SITE));
 	pool_query_end(engine_of(o->st)->pool, &q);
