@@ -38,6 +38,11 @@ static void copy_tell(const char *table, int64_t rows, int64_t all)
 	fflush(stdout);
 }
 
+static bool copy_is_state(const char *place)
+{
+	return strncmp(place, DIRECTORY, strlen(DIRECTORY)) == 0;
+}
+
 /* Keeps every service out of a state directory until the lock is closed; -1 after a complaint, -2
  * where the place is none. */
 static int copy_lock(const char *place, bool is_target)
@@ -46,7 +51,7 @@ static int copy_lock(const char *place, bool is_target)
 	char *run, *path;
 	int lock;
 
-	if (strncmp(place, DIRECTORY, strlen(DIRECTORY)) != 0)
+	if (!copy_is_state(place))
 		return -2;
 	if (is_target && !directory_make(state) && errno != EEXIST)
 		return complain(-1, "cannot make the directory %s: %s", state, strerror(errno));
@@ -105,6 +110,10 @@ int cmd_copy(int argc, char **argv)
 		return EXIT_USAGE;
 	if (!from || !to)
 		return complain(EXIT_USAGE, "copy needs --from and --to");
+	if (copy_is_state(from) == copy_is_state(to))
+		return complain(EXIT_USAGE,
+		    "one of --from and --to must be " DIRECTORY
+		    "DIRECTORY, and the other one postgresql://...; see agentgraph help copy");
 	own_from = copy_hide((char *)from); /* both are arguments */
 	own_to = copy_hide((char *)to);
 	source = copy_lock(own_from, false);
