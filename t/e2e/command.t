@@ -160,21 +160,15 @@ run check --state broken2
 is "$CODE" 1 "also one of files"
 like "$ERR" '^agentgraph: error: .*/files\.db ' "which is named"
 if command -v "${CC:-cc}" >/dev/null; then
-	cat >crash.c <<-'END'
-		#include <stdlib.h>
-		int crash(void *graph);
-		int crash(void *graph)
-		{
-			(void)graph;
-			abort();
-		}
-	END
-	${CC:-cc} -shared -fPIC -o crash.so crash.c
 	echo '{"agent": "crash.so:crash", "auth": null}' >crash.json
+	printf 'int crash(void *graph);\nint crash(void *graph) { return !graph; }\n' >crash.c
+	${CC:-cc} -shared -fPIC -o crash.so crash.c
 	run check --config crash.json
-	is "$CODE" 1 "a plug-in that crashes or does not fit fails the check, not the program"
-	printf '#include <stdlib.h>\n__attribute__((constructor)) static void crash(void) { abort(); }\n' >abort.c
-	${CC:-cc} -shared -fPIC -o crash.so abort.c
+	is "$CODE" 1 "a plug-in that does not fit fails the check"
+	printf '#include <stdlib.h>\n__attribute__((constructor)) static void crash(void) { abort(); }\n' >crash.c
+	${CC:-cc} -shared -fPIC -o crash.so crash.c
+	run check --config crash.json
+	like "$CODE $ERR" '^1 agentgraph: error: .* crashed while it was loaded' "so does one that crashes, not the program"
 	for command in graph 'runs list' 'threads list'; do
 		# shellcheck disable=SC2086 # words
 		run $command --config crash.json
