@@ -51,7 +51,7 @@ const struct command commands[] = {
     {"runs", RUNS_OPTIONS, "list, show, follow, stop and submit runs in the background", cmd_runs},
     {"threads", THREADS_OPTIONS,
 	"list threads, show what they are and were, copy them, take them elsewhere", cmd_threads},
-    {"status", WHERE " [--json]", "say whether the service is up, and how it goes", cmd_status},
+    {"status", SERVICE " [--json]", "say whether the service is up, and how it goes", cmd_status},
     {"graph", "[--format HOW] [--config FILE] [--environment FILE]",
 	"print the graph, as text or for programs that draw it", cmd_graph},
     {"routes", "[--config FILE] [--environment FILE]", "print the route table with permissions",

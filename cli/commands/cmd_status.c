@@ -161,8 +161,7 @@ int cmd_status(int argc, char **argv)
 	struct config_source source = {.storage_only = true};
 	bool as_json = false;
 	const struct option_spec specs[] = {
-	    {"--config", OPTION_TEXT, &source.file, 0, 0},
-	    {"--state", OPTION_TEXT, &source.state_dir, 0, 0},
+	    COMMAND_SOURCE(source),
 	    {"--json", OPTION_FLAG, &as_json, 0, 0},
 	    OPTION_END,
 	};

@@ -17,6 +17,9 @@ state=$WORK/none
 status >/dev/null
 is "$? $CODE $(cat complaint)" "0 1 agentgraph: no service runs on $state" 'without a service it says so, and ends with 1'
 
+echo "AGENTGRAPH_STATE_DIR=$state" >environment
+is "$("$AGENTGRAPH" status --environment environment 2>&1)" "agentgraph: no service runs on $state" 'also of one that the variables of a service name'
+
 state=$WORK/state
 printf 'AGENTGRAPH_THREADS=7\nAGENTGRAPH_STATE_DIR=%s\n' "$state" >settings
 echo '{"agent": "builtin:demo", "auth": null, "env": "settings"}' >agent.json
