@@ -92,7 +92,10 @@ static struct storage *examine_storage(
 		char *copy = xstrdup(config->state_dir);
 		const char *parent = dirname(copy);
 
-		if (access(parent, F_OK) == 0 && access(parent, W_OK | X_OK) != 0)
+		if (lstat(config->state_dir, &st) == 0)
+			problems_add(problems, "the state directory %s is a link to nowhere",
+			    config->state_dir);
+		else if (access(parent, F_OK) == 0 && access(parent, W_OK | X_OK) != 0)
 			problems_add(problems, "the state directory %s cannot be made: %s",
 			    config->state_dir, strerror(errno));
 		free(copy);

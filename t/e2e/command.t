@@ -152,6 +152,9 @@ is "$CODE" 0 "other paths beside them are free"
 AGENTGRAPH_SYNCHRONOUS=off run check
 is "$CODE" 1 "also one that the databases read"
 like "$ERR" 'error: AGENTGRAPH_SYNCHRONOUS: expected NORMAL or FULL, found "off"' "with what was expected"
+ln -s nowhere dangling
+run check --state dangling
+is "$CODE $(grep -c 'error: the state directory .*/dangling is a link to nowhere' <<<"$ERR")" "1 1" "a state directory that is a link to nowhere fails"
 mkdir -p broken && echo 'this is no database, and it is long enough to be looked at as one' >broken/threads.db
 run check --state broken
 is "$CODE" 1 "a database that is none fails"
