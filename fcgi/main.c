@@ -210,17 +210,25 @@ static bool fcgi_main_let_in(
 	return true;
 }
 
-#define REST_MS 5000 /* how often to look whether a busy spell is over */
+#define LOOK_MS 1000 /* how often to look whether a busy spell is over, and after the threads */
 #define LATE_MS 500  /* how often to look for a database that is not there yet */
 
+/* What the process waits for, and looks after meanwhile. */
+struct watch {
+	int signals;
+	pid_t parent;
+	struct workers *workers;
+};
+
 /* Waits for SIGTERM. */
-static void fcgi_main_rest(int signals, pid_t parent)
+static void watch_run(const struct watch *watch)
 {
 	struct signalfd_siginfo info;
-	while (getppid() == parent) {
-		if (!fcgi_main_readable(signals, REST_MS))
+	while (getppid() == watch->parent) {
+		if (!fcgi_main_readable(watch->signals, LOOK_MS)) {
 			rest_look();
-		else if (read(signals, &info, sizeof(info)) == sizeof(info))
+			workers_tend(watch->workers);
+		} else if (read(watch->signals, &info, sizeof(info)) == sizeof(info))
 			break;
 	}
 }
@@ -228,17 +236,19 @@ static void fcgi_main_rest(int signals, pid_t parent)
 /* Waits for the database, and for the end.  When that is the parent's death, nobody else removes
  * the socket. */
 static void wait_for_end(struct server *server, const struct options *options,
-    struct chores *chores, int signals, pid_t parent)
+    struct chores *chores, const struct watch *watch)
 {
 	struct bound bound = options->unlink ? bound_at(options->unlink) : (struct bound){0};
 	struct error err = {0};
-	while (!server->open && getppid() == parent && !fcgi_main_readable(signals, LATE_MS)) {
+	while (!server->open && getppid() == watch->parent &&
+	    !fcgi_main_readable(watch->signals, LATE_MS)) {
 		if (!fcgi_main_let_in(server, options, chores, &err) && error_is_set(&err))
 			log_error("%s", err.detail);
 		error_release(&err);
+		workers_tend(watch->workers);
 	}
-	fcgi_main_rest(signals, parent);
-	if (getppid() != parent && options->unlink)
+	watch_run(watch);
+	if (getppid() != watch->parent && options->unlink)
 		bound_remove(bound, options->unlink);
 }
 
@@ -285,7 +295,8 @@ static int fcgi_main_serve(
 			log_error("cannot tell that this process serves: %s", strerror(errno));
 		close((int)options->ready);
 	}
-	wait_for_end(server, options, &chores, signals, parent);
+	const struct watch watch = {signals, parent, workers};
+	wait_for_end(server, options, &chores, &watch);
 	workers_stop(workers);
 	retention_free(chores.retention);
 	webhook_sender_stop(chores.sender, clock_monotonic_ms() + DELIVERY_MS);

@@ -149,11 +149,16 @@ bool balance_ahead(const struct balance *balance, int64_t now);
 
 struct workers;
 
-/* Starts the threads on the listening, non-blocking socket.  Signals should be blocked by then: the
- * threads inherit that.  When more than their part wait for clients that do not read, the answer to
- * the one who has read nothing for the longest is broken off.  NULL with err set on failure. */
+/* Starts the first of so many threads on the listening, non-blocking socket.  Signals should be
+ * blocked by then: the threads inherit that.  When more than their part wait for clients that do
+ * not read, the answer to the one who has read nothing for the longest is broken off.  NULL with
+ * err set on failure. */
 struct workers *workers_start(
     const struct server *server, int listener, unsigned threads, struct error *err);
+
+/* To be called now and then: one thread more where none is at the listening socket, because it
+ * could not be started when the last one left, or the places were those of threads about to end. */
+void workers_tend(struct workers *workers);
 
 /*
  * How many of the threads may wait for one kind of others: until a run of another request has

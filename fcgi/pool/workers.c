@@ -172,7 +172,7 @@ static bool workers_want_more(struct workers *workers)
 }
 
 /* To the next thread that waits for it, or to a new one while there may be more.  Where none can be
- * started the first that has answered its request takes the turn. */
+ * started the first that has answered its request takes the turn, or whom workers_tend starts. */
 static void workers_pass_turn(struct workers *workers)
 {
 	pthread_mutex_lock(&workers->lock);
@@ -188,6 +188,15 @@ static void workers_pass_turn(struct workers *workers)
 		sem_post(&next->turn);
 	else if (workers_want_more(workers) && !workers_grow(workers))
 		log_warning("cannot start a thread: %s", strerror(errno));
+}
+
+void workers_tend(struct workers *workers)
+{
+	pthread_mutex_lock(&workers->lock);
+	bool left = !workers->accepting;
+	pthread_mutex_unlock(&workers->lock);
+	if (left)
+		workers_grow(workers);
 }
 
 /* Ends the threads that wait for their turn: one is at the socket, or busy. */
