@@ -6,8 +6,11 @@
 #include "base/os/clock.h"
 #include "cli/serve/supervisor.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 void status_add_counts(const struct supervisor *s, cJSON *document)
@@ -80,6 +83,25 @@ static cJSON *status_describe(const struct supervisor *s)
 	return document;
 }
 
+/* On a disk without room the place of the old one is there; blanks make up for what is shorter. */
+static bool status_overwrite(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	struct stat st;
+	bool written = false;
+
+	if (fd >= 0 && fstat(fd, &st) == 0) {
+		char *padded = xasprintf("%-*s", (int)st.st_size, text);
+		size_t len = strlen(padded);
+
+		written = write(fd, padded, len) == (ssize_t)len;
+		free(padded);
+	}
+	if (fd >= 0)
+		close(fd);
+	return written;
+}
+
 void status_step(struct supervisor *s)
 {
 	cJSON *document;
@@ -92,7 +114,7 @@ void status_step(struct supervisor *s)
 	path = xasprintf("%s/status.json", s->run);
 	/* Not worth a word in the log each time, on a full disk say: what is old says when it was.
 	 */
-	s->history.changed = !served_file(path, text, true);
+	s->history.changed = !served_file(path, text, true) && !status_overwrite(path, text);
 	free(path);
 	free(text);
 	cJSON_Delete(document);

@@ -33,6 +33,9 @@ for i in $(seq 400); do
 	[ "$STATUS" = 200 ] || break
 done
 refused 503 TRANSIENT_STORAGE_ERROR 'Storage is temporarily unavailable' 'on a full disk nothing more is stored'
+kill -HUP "$SERVE_PID"
+failed() { "$AGENTGRAPH" status --state "$STATE" | grep -q ', which failed; 0 done, 1 failed'; }
+ok 'wait_for 10 failed' 'status says that a reload failed for it'
 api DELETE /v1/threads/7 '{}'
 is "$STATUS" 200 'but a thread is deleted'
 api GET /v1/threads/7
