@@ -149,10 +149,12 @@ async function start() {
 
 $('start').onsubmit = event => {
 	event.preventDefault();
-	if (live)
+	if (live) {
 		live.close();
-	else
-		start().catch(error => { note('error', error.message); stop(); });
+		return;
+	}
+	$('button').disabled = true; // while the microphone is asked for
+	start().catch(error => { note('error', error.message); stop(); }).finally(() => { $('button').disabled = false; });
 };
 
 $('say').onsubmit = event => {
