@@ -1485,7 +1485,10 @@ static void ends_of_runs_are_trimmed(void)
 		CU_ASSERT_EQUAL(numbers_of(st, &t, NULL).count, at < 4 ? at + 1 : 4);
 	}
 	st->history_keep = 0;
-	CU_ASSERT_EQUAL((int64_t)numbers_of(st, &t, NULL).count, ends_left());
+	bool all = false; /* between the two looks another one may go */
+	for (int i = 0; i < 1000 && !all; i++)
+		all = (int64_t)numbers_of(st, &t, NULL).count == ends_left();
+	CU_ASSERT(all);
 }
 
 /* Behind all others: what their threads have is whole, and nothing else is there. */

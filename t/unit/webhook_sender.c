@@ -35,7 +35,8 @@ static struct {
 	unsigned settled; /* how often something was */
 } outbox = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static struct storage storage;
+static const struct storage_engine alone, one_of_several = {.can.instances = true};
+static struct storage storage = {.engine = &alone};
 static struct config config;
 static struct service service;
 
@@ -449,6 +450,13 @@ static void what_the_configuration_has_no_more_is_given_up(void)
 	CU_ASSERT_EQUAL(outbox_item(0).attempts + outbox_item(1).attempts, 0);
 	CU_ASSERT_EQUAL(http_fixture_requests(receiver), 0);
 	end();
+	storage.engine = &one_of_several;
+	begin(accept_it);
+	outbox_put("http://127.0.0.1:1/in");
+	CU_ASSERT(wait_until(was_tried, 1));
+	CU_ASSERT(outbox_item(0).due_at > 0); /* another instance may have it */
+	end();
+	storage.engine = &alone;
 }
 
 /* Else it would be sent over and over while a disk is full. */
