@@ -26,7 +26,9 @@ int cmd_routes(int argc, char **argv)
 	if (environment)
 		env_file_load(environment, &problems);
 	problems_print_errors(&problems);
-	if (problems.errors)
+	bool wrong = problems.errors;
+	problems_release(&problems);
+	if (wrong)
 		return 1;
 	path = program_own("agentgraph-fcgi");
 	if (!path)

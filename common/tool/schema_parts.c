@@ -4,6 +4,7 @@
 #include "base/json/json.h"
 #include "base/json/json_members.h"
 #include "base/memory.h"
+#include "base/utf8.h"
 #include "tool/pattern.h"
 #include "tool/schema_internal.h"
 
@@ -151,6 +152,12 @@ bool check_min_properties(struct walk *w, const struct check *check, const cJSON
 	    walk_mismatch(w, "expected at least %zu members", check->number);
 }
 
+/* How many bytes of a name a sentence shows: whole characters. */
+static int check_shown(const char *name)
+{
+	return (int)utf8_cut(name, strnlen(name, WALK_KEY_SHOWN));
+}
+
 static bool has_all(struct walk *w, const struct json_members *members, const cJSON *names)
 {
 	const cJSON *name;
@@ -158,8 +165,8 @@ static bool has_all(struct walk *w, const struct json_members *members, const cJ
 		if (!walk_spend(w, 1))
 			return false;
 		if (!json_members_get(members, name->valuestring))
-			return walk_mismatch(
-			    w, "expected the member '%.*s'", WALK_KEY_SHOWN, name->valuestring);
+			return walk_mismatch(w, "expected the member '%.*s'",
+			    check_shown(name->valuestring), name->valuestring);
 	}
 	return true;
 }
@@ -222,8 +229,8 @@ bool check_names(struct walk *w, const struct check *check, const cJSON *value)
 	cJSON_ArrayForEach(member, value) {
 		const cJSON name = {.type = cJSON_String, .valuestring = member->string};
 		if (!walk_would_fit(w, check->subs[0], &name))
-			return walk_mismatch(
-			    w, "expected another name than '%.*s'", WALK_KEY_SHOWN, member->string);
+			return walk_mismatch(w, "expected another name than '%.*s'",
+			    check_shown(member->string), member->string);
 	}
 	return true;
 }

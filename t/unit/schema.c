@@ -170,6 +170,10 @@ static void a_mismatch_is_told_with_its_place(void)
 		"{\"a\":[\"x\",null,5]}",
 		"arguments.a[2]: expected a string or null, found number"},
 	    {"{\"required\":[\"city\"]}", "{}", "arguments: expected the member 'city'"},
+	    /* a long name is cut at a character */
+	    {"{\"required\":[\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\u00e9\"]}",
+		"{}",
+		"arguments: expected the member 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx'"},
 	    {"{\"properties\":{\"n\":{\"enum\":[1,\"b\"]}}}", "{\"n\":2}",
 		"arguments.n: expected one of 1, \"b\""},
 	    {"{\"properties\":{\"n\":{\"maximum\":5}}}", "{\"n\":6}",
