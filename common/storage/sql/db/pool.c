@@ -20,20 +20,30 @@ struct pool {
 	int idle_count;
 };
 
-static void pool_close_idle(void *arg)
+static void pool_close(struct db *db)
+{
+	struct db *next;
+
+	for (; db; db = next) {
+		next = db->next;
+		db_close(db);
+	}
+}
+
+/* One stays, so that whoever comes next does not wait for it to be opened. */
+static void pool_give_back(void *arg)
 {
 	struct pool *p = arg;
-	struct db *idle, *next;
+	struct db *surplus = NULL;
 
 	pthread_mutex_lock(&p->lock);
-	idle = p->idle;
-	p->idle = NULL;
-	p->idle_count = 0;
-	pthread_mutex_unlock(&p->lock);
-	for (; idle; idle = next) {
-		next = idle->next;
-		db_close(idle);
+	if (p->idle) {
+		surplus = p->idle->next;
+		p->idle->next = NULL;
+		p->idle_count = 1;
 	}
+	pthread_mutex_unlock(&p->lock);
+	pool_close(surplus);
 }
 
 struct pool *pool_new(const struct db_source *source)
@@ -43,7 +53,7 @@ struct pool *pool_new(const struct db_source *source)
 	p->source = *source;
 	p->source.path = xstrdup(source->path);
 	pthread_mutex_init(&p->lock, NULL);
-	rest_join(&p->rest, pool_close_idle, p);
+	rest_join(&p->rest, pool_give_back, p);
 	return p;
 }
 
@@ -52,7 +62,7 @@ void pool_free(struct pool *p)
 	if (!p)
 		return;
 	rest_leave(&p->rest);
-	pool_close_idle(p);
+	pool_close(p->idle);
 	pthread_mutex_destroy(&p->lock);
 	free(p->source.path);
 	free(p);

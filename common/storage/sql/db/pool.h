@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Read connections: opened when needed, used again latest first, so that the surplus of a busy
- * moment stays cold, and closed when the process rests (base/os/rest.h). */
+ * moment stays cold, and closed but for one when the process rests (base/os/rest.h). */
 #ifndef AGENTGRAPH_STORAGE_SQL_DB_POOL_H
 #define AGENTGRAPH_STORAGE_SQL_DB_POOL_H
 
