@@ -186,8 +186,8 @@ static void workers_pass_turn(struct workers *workers)
 	pthread_mutex_unlock(&workers->lock);
 	if (next)
 		sem_post(&next->turn);
-	else if (workers_want_more(workers) && !workers_grow(workers))
-		log_warning("cannot start a thread: %s", strerror(errno));
+	else if (workers_want_more(workers))
+		workers_grow(workers);
 }
 
 void workers_tend(struct workers *workers)
@@ -195,8 +195,8 @@ void workers_tend(struct workers *workers)
 	pthread_mutex_lock(&workers->lock);
 	bool left = !workers->accepting;
 	pthread_mutex_unlock(&workers->lock);
-	if (left)
-		workers_grow(workers);
+	if (left && !workers_grow(workers))
+		log_warning("cannot start a thread: %s", strerror(errno));
 }
 
 /* Ends the threads that wait for their turn: one is at the socket, or busy. */

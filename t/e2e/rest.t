@@ -39,7 +39,7 @@ case ${CFLAGS-} in
 	prlimit --as=$(((size + 768) * 1024)): --pid "$worker"
 	seq 3 | sed 's|.*|few-& & /slow 5 1000|' | turns 3 >few &
 	few=$!
-	sleep 1
+	sleep 2 # once a second it is tried again
 	prlimit --as=unlimited: --pid "$worker"
 	is "$(curl -s -o ping -w '%{http_code}' --max-time 3 "$BASE/ping")" 200 'threads that could not begin do later'
 	wait $few
