@@ -5,7 +5,6 @@
 #include "base/base64.h"
 #include "base/buf.h"
 #include "base/http/percent.h"
-#include "base/json/json.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -59,19 +58,26 @@ static cJSON *data_base64(const char *data, bool is_base64)
 	return item;
 }
 
-/* RFC 2397: data:[type][;parameter=value]…[;base64],data.  Parameters are left out: who looks at
- * media goes by the type. */
-static cJSON *data_of(const char *head)
+/* RFC 2397: data:[type][;parameter=value]…[;base64],data.  What follows the comma, or NULL. */
+static const char *data_split(const char *head, bool *is_base64)
 {
 	const char *comma = strchr(head, ',');
+	*is_base64 = comma && comma - head >= 7 && strncasecmp(comma - 7, ";base64", 7) == 0;
+	return comma ? comma + 1 : NULL;
+}
+
+/* Parameters are left out: who looks at media goes by the type. */
+static cJSON *data_of(const char *head)
+{
+	bool is_base64;
+	const char *data = data_split(head, &is_base64);
 	struct buf type = {0};
-	if (!comma)
+	if (!data)
 		return NULL;
-	size_t len = (size_t)(comma - head), bare = strcspn(head, ";,");
-	bool is_base64 = len >= 7 && strncasecmp(comma - 7, ";base64", 7) == 0;
+	size_t bare = strcspn(head, ";,");
 	buf_add(&type, head, bare);
 	cJSON *out = cJSON_CreateObject();
-	cJSON_AddItemToObject(out, "data_base64", data_base64(comma + 1, is_base64));
+	cJSON_AddItemToObject(out, "data_base64", data_base64(data, is_base64));
 	cJSON_AddStringToObject(out, "mime_type", bare ? buf_str(&type) : "text/plain");
 	buf_release(&type);
 	return out;
@@ -101,11 +107,20 @@ bool media_url_is_http(const char *url)
 	return strncasecmp(url, "http://", 7) == 0 || strncasecmp(url, "https://", 8) == 0;
 }
 
+/* As media_url_read understands it, but without a copy of what can be large. */
 bool media_url_valid(const char *url)
 {
-	cJSON *meant = media_url_read(url);
-	const char *data = json_str(meant, "data_base64");
-	bool ok = meant ? !data || media_base64_valid(data) : media_url_is_http(url);
-	cJSON_Delete(meant);
+	const char *head = media_url_behind(url, "data:");
+	bool is_base64;
+	if (!head)
+		return file_of(url) || media_url_is_http(url);
+	const char *data = data_split(head, &is_base64);
+	if (!data || !is_base64)
+		return data;
+	if (!strchr(data, '%'))
+		return media_base64_valid(data);
+	cJSON *plain = data_base64(data, true);
+	bool ok = media_base64_valid(plain->valuestring);
+	cJSON_Delete(plain);
 	return ok;
 }
