@@ -210,7 +210,7 @@ cJSON *lg_runs_list(struct call *call, const char *thread_id, struct record_quer
 	static const struct choice asked[] = {{"pending", 1 << RUN_QUEUED},
 	    {"running", 1 << RUN_RUNNING}, {"success", 1 << RUN_COMPLETED},
 	    {"interrupted", 1 << RUN_INTERRUPTED | 1 << RUN_STOPPED}, {"error", 1 << RUN_ERROR},
-	    {"timeout", 1 << RUN_IDLE}, {NULL, 0}};
+	    {"timeout", 1 << RUN_IDLE /* of no run */}, {NULL, 0}};
 	const char *status = query->status;
 	const cJSON *record;
 	int statuses = 0;

@@ -90,7 +90,7 @@ static bool turn_continue_paused(struct turn *turn)
 		 * (doc/protocol-runs.md#pauses).  An object may name what it answers. */
 		cJSON *answers = json_get(pause, "answers");
 		const char *id = json_str(json_get(pause, "interrupt"), "id");
-		const cJSON *resume = turn->in.resume, *own = json_get(resume, id ? id : "");
+		const cJSON *resume = turn->in.resume, *own = id ? json_get(resume, id) : NULL;
 		bool named = own && cJSON_GetArraySize(resume) == 1;
 		cJSON_AddItemToArray(answers, cJSON_Duplicate(named ? own : resume, true));
 		turn->answers = answers;
