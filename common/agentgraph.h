@@ -71,8 +71,7 @@ typedef enum {
 	AG_PAUSE = 1   /* ag_interrupt said so: the run pauses here */
 } ag_result;
 
-/* ---- Building a graph
- * ---------------------------------------------------------------------------------------------- */
+/* ---- Building a graph ---- */
 
 /* The function that agentgraph.json names.  Returns 0; anything else, or any mistake in the calls
  * below, refuses the start with a message that names the file and every mistake. */
@@ -206,8 +205,7 @@ void ag_graph_interrupt_after(ag_graph *graph, const char *node);
 /* Calls fn(data) when the graph is taken down, for data given to nodes and tools. */
 void ag_graph_on_free(ag_graph *graph, void (*fn)(void *data), void *data);
 
-/* ---- Live agents
- * ---------------------------------------------------------------------------------------------- */
+/* ---- Live agents ---- */
 
 /*
  * A graph whose one agent listens and speaks: it is served on /v1/graph/live, and nowhere else.
@@ -289,8 +287,10 @@ struct ag_live {
 	const char *model, *voice, *system_prompt; /* or NULL */
 	bool text;         /* answers in text unless the client asks for audio */
 	const char *tools; /* the tools node with its tools, or NULL */
-	const char *const
-	    *tools_tags; /* ends with NULL: only tools with one of these tags; or NULL */
+
+	/* Only tools with one of these tags, which end with NULL; or NULL. */
+	const char *const *tools_tags;
+
 	const char *vad; /* a JSON object as in struct ag_live_setup, or NULL */
 };
 
@@ -344,8 +344,7 @@ void ag_live_lost(ag_live_session *session, const char *fmt, ...)
 /* The conversation is over. */
 void ag_live_ended(ag_live_session *session);
 
-/* ---- Reading the state
- * --------------------------------------------------------------------------------------------- */
+/* ---- Reading the state ---- */
 
 /* Where the storage cannot say what is asked for, these say what the run has itself, and the step
  * fails of that, whatever the node or edge makes of it.  Where the storage is away for now, a run
@@ -393,8 +392,7 @@ void *ag_media_data(ag_run *run, const cJSON *media, size_t max, size_t *len);
 /* The value of a number item, also of one kept as text; NAN when item is no number. */
 double ag_number(const cJSON *item);
 
-/* ---- What a node may do
- * -------------------------------------------------------------------------------------------- */
+/* ---- What a node may do ---- */
 
 /* The run's configuration as nodes see it: the client's config with the verified "user".  Borrowed.
  */
@@ -437,10 +435,9 @@ ag_result ag_emit(ag_run *run, const char *name, cJSON *data);
 
 /* What a model is asked.  Borrowed. */
 struct ag_question {
-	const char *system; /* the system prompt, or NULL */
-	const cJSON
-	    *messages; /* an array, such as ag_context's, or of your own as for ag_message */
-	bool show;     /* stream the answer to the client as it comes; JSON is not */
+	const char *system;    /* the system prompt, or NULL */
+	const cJSON *messages; /* an array: ag_context's, or of your own, as for ag_message */
+	bool show;             /* stream the answer to the client as it comes; JSON is not */
 };
 
 /*
@@ -521,8 +518,7 @@ unsigned ag_attempt(const ag_run *run);
 /* A line in the service's log, with the request's id. */
 void ag_log(ag_run *run, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* ---- Who may use the service
- * --------------------------------------------------------------------------------------- */
+/* ---- Who may use the service ---- */
 
 /*
  * An authentication of your own: "auth": {"method": "custom", "path": "path/to/file.so:attribute"}
