@@ -11,6 +11,9 @@ threads() { find "/proc/$1/task" -mindepth 1 -maxdepth 1 | wc -l; }
 
 memory() { awk '$1 == "Pss:" { print $2 }' "/proc/$1/smaps_rollup"; }
 
+# shared_memory: what it counts of the file that processes share.
+shared_memory() { awk '/^[0-9a-f]+-/ { it = /\/shared$/ } it && $1 == "Rss:" { print $2 }' "/proc/$worker/smaps"; }
+
 # burst: runs of three fifths of a second, a client each; prints how often each status came.
 burst() {
 	seq $CLIENTS | sed 's|.*|burst-& & /slow 3 200|' | turns $CLIENTS | cut -d ' ' -f 1 | sort | uniq -c | tr -s ' '
@@ -23,6 +26,8 @@ less_memory() {
 	case ${CFLAGS-} in *-fsanitize=*) return 0 ;; esac
 	[ "$(memory "$worker")" -lt $((peak * 9 / 10)) ]
 }
+
+less_shared() { [ "$(shared_memory)" -lt $((shared / 2)) ]; }
 
 printf '{"agent": "builtin:demo"}\n' >agentgraph.json
 serve_start --processes 1 --threads 32
@@ -53,11 +58,13 @@ is "$(burst)" " $CLIENTS 200" 'many clients at once are answered'
 busy=$(threads "$worker")
 ok $((busy < before + CLIENTS - 1)) 'each by a thread of its own'
 seq 400 | sed 's|.*|more-& & hello|' | turns 16 >more
-peak=$(memory "$worker")
+peak=$(memory "$worker") shared=$(shared_memory)
 wait_for 30 few_threads
 ok $? 'which end when there is nothing to do'
 wait_for 5 less_memory
 ok $? 'and what they took goes back'
+wait_for 5 less_shared
+ok $? 'and of what processes share each counts what it looks at'
 is "$(burst)" " $CLIENTS 200" 'then as many are answered again'
 ok $(($(threads "$worker") < busy)) 'by as many threads'
 serve_stop

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/os/directory.h"
 #include "base/os/owned.h"
+#include "base/os/rest.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -65,6 +66,7 @@ struct shared {
 	int slots;   /* <state>/processes; holds the lock on this process's slot */
 	int inquiry; /* the same file opened again: a lock is seen only from another description */
 	uint32_t slot;
+	struct rest rest;
 };
 
 static bool shared_fail(struct error *err, const char *what, const char *path)
@@ -232,6 +234,13 @@ bool shared_alive(const struct shared *sh, uint32_t slot)
 
 /* ---- Opening and closing ---- */
 
+/* The file keeps what the pages hold; whoever looks at one again has it from there. */
+static void shared_give_back(void *arg)
+{
+	struct shared *sh = arg;
+	madvise(sh->base, TOTAL_SIZE, MADV_DONTNEED);
+}
+
 struct shared *shared_open(const char *state_dir, struct error *err)
 {
 	int start = open_file(state_dir, "shared.lock", err);
@@ -242,7 +251,9 @@ struct shared *shared_open(const char *state_dir, struct error *err)
 	bool opened = shared_lock_file(start, LOCK_EX) == 0
 	    ? open_memory(sh, state_dir, err) && shared_take_slot(sh, state_dir, err)
 	    : shared_fail(err, "lock the start-up of", state_dir);
-	if (!opened) {
+	if (opened) {
+		rest_join(&sh->rest, shared_give_back, sh);
+	} else {
 		shared_close(sh);
 		sh = NULL;
 	}
@@ -269,6 +280,7 @@ void shared_close(struct shared *sh)
 {
 	if (!sh)
 		return;
+	rest_leave(&sh->rest);
 	if (sh->base)
 		munmap(sh->base, TOTAL_SIZE);
 	close_file(sh->inquiry);
