@@ -28,17 +28,16 @@ tail_ratio() {
 	measured "$WORK/wrk" | awk '{ print $3, $2 }'
 }
 
-# memory WHEN: PSS of each worker, with its part of what they share.
+# memory: PSS of each worker in MiB, with its part of what they share.
 memory() {
 	for pid in $(pgrep -P "$SERVE_PID" -f agentgraph-fcgi); do
-		awk -v when="$1" '$1 == "Pss:" { printf "# %.1f MiB  PSS of a worker process, %s\n", $2 / 1024, when }' \
-			"/proc/$pid/smaps_rollup"
+		awk '$1 == "Pss:" { printf "%.1f\n", $2 / 1024 }' "/proc/$pid/smaps_rollup"
 	done
 }
 
 bench_start
 hello=$(post_script "$HELLO")
-memory 'before the first request'
+fresh=$(memory | tr '\n' ' ')
 rounds pings beside /ping '' /floor ''
 ratio ping pings
 rounds invokes beside /v1/graph/invoke "$hello" /floor ''
@@ -61,6 +60,7 @@ echo "$(timed time_starttransfer /v1/graph/stream) $(timed time_total /v1/graph/
 ratio chunk chunks
 rounds tails tail_ratio
 ratio tail tails
+full=$(memory | tr '\n' ' ')
 sleep 12 # until the workers rest
-memory 'at rest after all this'
+result rest-memory "$(memory | sort -n | tail -n 1)" "the largest; before the first request $fresh, under load $full"
 tap_plan 0
