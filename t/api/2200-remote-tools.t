@@ -194,6 +194,8 @@ answers again "$(answers_as second "$b" 2)"
 facts <<'TABLE'
 the other one still goes on with the run :: said == ["remote: 1, 2"]
 TABLE
+answers again "$(answers_as second "$b" 2)"
+is "$STATUS|$(json '.data.messages | tojson' "$BODY")" '200|[]' 'and sent again, when that has ended, runs nothing'
 
 invoke '/remote pick {}' "$(thread cleared)"
 a=$(call 0)

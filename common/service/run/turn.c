@@ -191,6 +191,11 @@ static bool turn_decide(struct turn *turn)
 	}
 	if (t->status == RUN_COMPLETED && t->waiting_json)
 		return turn_continue_waiting(turn) && files_resolve(call, turn->bring);
+	if (t->status == RUN_COMPLETED && !turn->bring->child) {
+		/* such as an answer that is sent twice: the run that heard it has ended well */
+		turn->action = TURN_NOTHING_NEW;
+		return true;
+	}
 	return answers_none_waiting(call, turn->bring) && files_resolve(call, turn->bring);
 }
 
