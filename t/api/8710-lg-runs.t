@@ -162,6 +162,19 @@ collect slow
 api GET /lg/threads/b/state
 is "$(json '.values.messages | map(.content) | join(" | ")' "$BODY")" 'new | echo: new' 'and the thread is as before'
 
+# ---- results that nobody waits for
+
+lg_wait o "$(run_of '/add 1 2' '"config":{"recursion_limit":1},"if_not_exists":"create"')"
+api GET /lg/threads/o/state
+call=$(json '.values.messages[-1].tool_calls[0].id' "$BODY")
+invented="{\"assistant_id\":\"demo\",\"input\":{\"messages\":[{\"type\":\"tool\",\"tool_call_id\":\"$call\",\"content\":\"done\"},$(human on)]}}"
+lg_wait o "$invented"
+is "$STATUS $(json '.messages | map(.type) | join(" ")' "$BODY")" '200 human ai human ai' \
+	'what a page invents as the result of a call that was left open is passed over'
+api POST /lg/threads/o/runs "$invented"
+api GET "/lg/threads/o/runs/$(json .run_id "$BODY")/join"
+is "$STATUS $(json '.messages | map(.type) | join(" ")' "$BODY")" '200 human ai human ai human ai' 'in the background, too'
+
 # ---- refused
 
 # refused_run BODY TEXT

@@ -149,17 +149,19 @@ bool answers_none_waiting(struct call *call, const cJSON *bring)
 
 /* ---- tool messages that say nothing new ---- */
 
-/* Makes the members true whose call the stored message answers. */
+/* Makes the members true whose call the stored message answers, or makes for a tool of the server,
+ * which nobody else answers. */
 static bool answers_search(void *arg, const char *id, const char *body_json)
 {
 	const struct json_members *calls = arg;
 	const cJSON *block;
 	(void)id;
-	if (!strstr(body_json, "\"tool_result\""))
+	if (!strstr(body_json, "\"tool_result\"") && !strstr(body_json, "\"tool_call\""))
 		return true;
 	cJSON *message = json_parse_own(body_json);
 	cJSON_ArrayForEach(block, json_get(message, "content")) {
-		const char *call_id = json_str(block, "call_id");
+		const char *call_id =
+		    json_str(block, block_is(block, "tool_call") ? "id" : "call_id");
 		cJSON *known = call_id ? json_members_get(calls, call_id) : NULL;
 		if (known)
 			known->type = cJSON_True;

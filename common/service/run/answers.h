@@ -25,9 +25,9 @@ void answers_close(struct call *call, cJSON *bring, const cJSON *calls);
 bool answers_none_waiting(struct call *call, const cJSON *bring);
 
 /*
- * Takes results of calls that the thread has answers of already out of the messages of a request:
- * clients repeat those of the step they are in, the server's own among them.  False with the error
- * set.
+ * Takes results of calls that the thread has answers of already, or that are for the server's
+ * tools, out of the messages of a request: clients repeat those of the step they are in, and invent
+ * those of a call that a stop or a failure left open.  False with the error set.
  */
 bool answers_drop_known(struct call *call, const struct thread *thread, struct run_input *in);
 

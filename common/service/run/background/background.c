@@ -6,6 +6,7 @@
 #include "base/log/log.h"
 #include "base/metrics/metrics.h"
 #include "base/os/clock.h"
+#include "service/run/answers.h"
 #include "service/run/stream/chunk.h"
 #include "service/run/stream/keeper.h"
 #include "service/run/stream/replay.h"
@@ -294,6 +295,8 @@ static void background_run(struct attempt *a, struct lease *lease)
 	turn.in.answers = json_str(body, BACKGROUND_ANSWERS);
 	turn.thread.thread_id = job->thread_id;
 	ok = turn_open_background(&turn, lease, &a->run) && ok;
+	if (turn.in.modes) /* of a client of LangGraph, which repeats results */
+		ok = ok && answers_drop_known(call, &turn.thread, &turn.in);
 	if (ok && cJSON_IsTrue(json_get(body, BACKGROUND_GOES_ON)))
 		turn_go_on(&turn);
 	if (background_keep(a, &turn)) {
