@@ -134,6 +134,10 @@ while [ $i -lt 7 ]; do
 done
 api POST /lg/threads/t1/history "{\"before\":\"$(json '.[0].checkpoint.checkpoint_id' "$history")\"}"
 is "$(json length "$BODY")" 6 'before may be a text'
+api POST /lg/threads/t1/history "{\"before\":$(json '.[0] | tojson' "$history")}"
+is "$(json length "$BODY")" 6 'or a state'
+api POST /lg/threads/t1/history '{"before":{"values":{}}}'
+lg_refused 422 VALIDATION_ERROR 'before must be the id of a checkpoint, or an object that names it' 'but nothing that names none'
 api GET '/lg/threads/t1/history?limit=3'
 is "$(json length "$BODY")" 3 'and the list be asked for by its address'
 first=$(json '.[3].checkpoint.checkpoint_id' "$history")

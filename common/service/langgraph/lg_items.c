@@ -70,10 +70,10 @@ static cJSON *lg_filter_condition(struct call *call, const cJSON *value)
 	return out;
 }
 
-static cJSON *lg_items_filters(struct call *call, const struct lg_items_body *b)
+/* Of what is below the first labels of the prefix, so many. */
+static cJSON *lg_items_filters(struct call *call, const struct lg_items_body *b, int depth)
 {
 	cJSON *filters = cJSON_CreateObject();
-	int depth = cJSON_GetArraySize(b->prefix);
 	const cJSON *item;
 	if (depth)
 		json_add_str(filters, arena_printf(call->arena, LG_DEPTH_KEY, depth),
@@ -128,7 +128,7 @@ cJSON *lg_items_search(struct call *call, const cJSON *body)
 		lg_item_wrong(call, "offset",
 		    scored ? "and limit must be at most 100 together where words are searched for"
 			   : "and limit must be at most 1000 together");
-	cJSON *filters = lg_items_filters(call, &b);
+	cJSON *filters = lg_items_filters(call, &b, cJSON_GetArraySize(b.prefix));
 	if (error_is_set(&call->error)) {
 		cJSON_Delete(filters);
 		return NULL;
@@ -148,17 +148,32 @@ cJSON *lg_items_search(struct call *call, const cJSON *body)
 
 /* ---- namespaces ---- */
 
-/* Whether labels has part at its end; NULL is at every end. */
-static bool lg_labels_end(const cJSON *labels, const cJSON *part)
+#define ANY_LABEL "*"
+
+/* How many labels stand before the first that may be any. */
+static int lg_labels_fixed(const cJSON *part)
+{
+	const cJSON *label;
+	int count = 0;
+	cJSON_ArrayForEach(label, part) {
+		if (strcmp(label->valuestring, ANY_LABEL) == 0)
+			break;
+		count++;
+	}
+	return count;
+}
+
+/* Whether labels has part at its beginning or end; NULL is at each. */
+static bool lg_labels_match(const cJSON *labels, const cJSON *part, bool at_end)
 {
 	int most = cJSON_GetArraySize(labels), size = cJSON_GetArraySize(part);
-	for (int i = 0; i < size; i++) {
-		const cJSON *label = cJSON_GetArrayItem(labels, most - size + i);
-		const cJSON *wanted = cJSON_GetArrayItem(part, i);
-		if (size > most || strcmp(label->valuestring, wanted->valuestring) != 0)
+	for (int i = 0; i < size && size <= most; i++) {
+		const cJSON *label = cJSON_GetArrayItem(labels, at_end ? most - size + i : i);
+		const char *wanted = cJSON_GetArrayItem(part, i)->valuestring;
+		if (strcmp(wanted, ANY_LABEL) != 0 && strcmp(label->valuestring, wanted) != 0)
 			return false;
 	}
-	return true;
+	return size <= most;
 }
 
 static void lg_namespace_add(
@@ -167,7 +182,8 @@ static void lg_namespace_add(
 	const cJSON *labels = json_get(lg_item_of(call, memory), "namespace");
 	int depth = b->max_depth ? (int)b->max_depth : LG_LABELS_MOST;
 	const char *text = lg_labels_text(call, labels, depth);
-	if (!labels || !lg_labels_end(labels, b->suffix) || json_get(seen, text))
+	if (!labels || !lg_labels_match(labels, b->prefix, false) ||
+	    !lg_labels_match(labels, b->suffix, true) || json_get(seen, text))
 		return;
 	cJSON *cut = cJSON_Duplicate(labels, true);
 	while (cJSON_GetArraySize(cut) > depth)
@@ -188,8 +204,8 @@ cJSON *lg_namespaces(struct call *call, const cJSON *body)
 		lg_labels_check(call, "suffix", b.suffix, true);
 	if (error_is_set(&call->error))
 		return NULL;
-	const cJSON *found =
-	    lg_items_find(call, &b, lg_items_filters(call, &b), false, LISTED_MOST);
+	cJSON *filters = lg_items_filters(call, &b, lg_labels_fixed(b.prefix));
+	const cJSON *found = lg_items_find(call, &b, filters, false, LISTED_MOST);
 	if (!found)
 		return NULL;
 	cJSON *seen = arena_json(call->arena, cJSON_CreateObject());

@@ -406,6 +406,8 @@ bool lg_state_named(
 
 /* ---- the list ---- */
 
+#define BEFORE_EXPECTED "the id of a checkpoint, or an object that names it"
+
 struct lg_history_body {
 	int64_t limit;
 	const cJSON *before, *metadata;
@@ -415,16 +417,21 @@ static const struct field_row lg_history_rows[] = {
     FIELD(lg_history_body, limit, .kind = &field_integer, .min = 1, .max = FIELD_INTEGER_MAX,
 	.expected = "an integer above 0"),
     FIELD(lg_history_body, before, .kind = &field_json, .types = TYPE_STRING | TYPE_OBJECT,
-	.expected = "the id of a checkpoint, or an object that names it"),
+	.expected = BEFORE_EXPECTED),
     FIELD(lg_history_body, metadata, FIELD_OBJECT),
     FIELDS_END,
 };
 
-/* before: a text, a checkpoint, or a configuration that has one. */
-static const char *lg_before(const cJSON *before)
+/* before: a text, a checkpoint, or a configuration or a state that has one; NULL without any, or
+ * with the error set. */
+static const char *lg_before(struct call *call, const cJSON *before)
 {
 	const cJSON *inner = json_opt(before, "configurable");
+	if (!inner)
+		inner = json_opt(before, "checkpoint");
 	const char *id = json_str(inner ? inner : before, "checkpoint_id");
+	if (cJSON_IsObject(before) && before->child && !id)
+		error_wrong(&call->error, "body.before", "value_error", "must be " BEFORE_EXPECTED);
 	return cJSON_IsString(before) ? before->valuestring : id;
 }
 
@@ -509,8 +516,10 @@ static bool lg_list_history(struct call *call, const char *thread_id, int64_t li
 bool lg_history(struct call *call, const char *thread_id, const cJSON *body, struct lg_reply *reply)
 {
 	struct lg_history_body b = {.limit = DEFAULT_LIMIT};
-	return fields_read_body(&call->error, "body", body, lg_history_rows, &b) &&
-	    lg_list_history(call, thread_id, b.limit, lg_before(b.before), reply);
+	fields_read_body(&call->error, "body", body, lg_history_rows, &b);
+	const char *before = lg_before(call, b.before);
+	return !error_is_set(&call->error) &&
+	    lg_list_history(call, thread_id, b.limit, before, reply);
 }
 
 bool lg_history_by_query(struct call *call, const char *thread_id,
