@@ -169,7 +169,9 @@ is "$(json '[.values.notes, (.values.messages | map(.content) | join(" ")), .par
 	"[[\"m\"],\"one two three four\",\"$back\"]" 'also without a message'
 api POST /lg/threads/w/state "{\"values\":{\"messages\":$(human six)},\"checkpoint\":{\"checkpoint_id\":\"$back\"}}"
 api POST /lg/threads/w/state "{\"values\":{\"notes\":\"n\"},\"checkpoint\":{\"checkpoint_id\":\"$back\"}}"
-is "$STATUS" 422 'what does not fit is refused there'
+lg_refused 422 VALIDATION_ERROR 'values.notes must be of type array' 'what does not fit is refused there'
+api POST /lg/threads/w/state "{\"values\":{\"context\":1,\"context_summary\":2}}"
+is "$STATUS" 200 'words that only the service has for its state are none'
 api GET /lg/threads/w/state
 is "$(json '.values.messages | map(.content) | join(" ")' "$BODY")" 'one two three four six' 'and the thread stays where it was'
 parts='[{"type":"text","text":"see"},{"type":"image_url","image_url":{"url":"http://x/y.png"}},{"type":"image","mimeType":"image/png","data":"AAAA","metadata":{"name":"z"}}]'

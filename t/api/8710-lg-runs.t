@@ -192,6 +192,7 @@ refused_run "{\"assistant_id\":\"demo\",\"command\":{\"resume\":1,\"update\":{\"
 	'command.update must have no messages beside an answer, which is one'
 refused_run '{"assistant_id":"demo","input":{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,!"}}]}]}}' \
 	'input.messages[0].content[0].image_url.url must be an http or https URL, or a data URL with valid base64'
+refused_run "{\"assistant_id\":\"demo\",\"input\":{\"messages\":[$(human x)],\"notes\":1}}" 'input.notes must be of type array'
 refused_run "$(run_of x '"after_seconds":2592001')" 'after_seconds must be between 0 and 2592000'
 refused_run "$(run_of x '"webhook":"http://x"')" 'webhook is for runs in the background'
 refused_run "$(run_of x '"if_not_exists":"x"')" 'if_not_exists must be one of create, reject'

@@ -4,6 +4,7 @@
 
 #include "base/fields.h"
 #include "base/json/json.h"
+#include "graph/graph.h"
 #include "service/langgraph/lg_assistant.h"
 #include "service/langgraph/lg_message.h"
 #include "service/langgraph/lg_state.h"
@@ -181,13 +182,21 @@ static bool lg_input_place(struct call *call, const struct thread *thread, const
 	return true;
 }
 
+bool lg_field_check(struct call *call, const cJSON *item, const char *at)
+{
+	const struct field *field = graph_field_get(call->service->graph, item->string);
+	return !field || graph_field_accepts(field, item) ||
+	    error_wrong(&call->error, arena_printf(call->arena, "%s.%s", at, field->name),
+		"type_error", "must be of type %s", field->type);
+}
+
 /* Everything of input but the messages is state. */
-static void lg_input_state(cJSON *out, const cJSON *input)
+static void lg_input_state(struct call *call, cJSON *out, const cJSON *input, const char *at)
 {
 	cJSON *state = cJSON_CreateObject();
 	const cJSON *item;
 	cJSON_ArrayForEach(item, input) {
-		if (strcmp(item->string, "messages") != 0)
+		if (strcmp(item->string, "messages") != 0 && lg_field_check(call, item, at))
 			json_refer(state, item->string, item);
 	}
 	if (state->child)
@@ -247,6 +256,7 @@ bool lg_input_read(struct call *call, const char *thread_id, const cJSON *body, 
 	fields_read_body(&call->error, "body.command", b.command, lg_command_rows, &b);
 	lg_read_modes(call, b.stream_mode, &in->modes);
 	lg_input_check(call, &b, background);
+	const char *given = b.input ? "body.input" : "body.command.update";
 	if (!b.input)
 		b.input = b.update; /* what a node would have set is what the run is given */
 	cJSON *messages =
@@ -264,7 +274,7 @@ bool lg_input_read(struct call *call, const char *thread_id, const cJSON *body, 
 	if (thread.row && !lg_input_place(call, &thread, body, in, messages, config))
 		return false;
 	json_refer(in->body, background ? "messages" : LG_MESSAGES_KEY, messages);
-	lg_input_state(in->body, b.input);
+	lg_input_state(call, in->body, b.input, given);
 	if (resume)
 		json_refer(in->body, "resume", resume);
 	else if (in->goes_on && !json_str(config, "checkpoint_id"))
@@ -276,5 +286,5 @@ bool lg_input_read(struct call *call, const char *thread_id, const cJSON *body, 
 		json_add_str(in->body, "multitask_strategy", b.multitask_strategy);
 	if (background)
 		lg_input_background(in->body, &b);
-	return true;
+	return !error_is_set(&call->error);
 }

@@ -20,6 +20,10 @@ enum lg_mode {
 /* Adds the bits of a mode of that name; false with the error set. */
 bool lg_mode_read(struct call *call, const char *name, unsigned *modes);
 
+/* Whether a member of what stands at `at` fits the graph's field of its name, if there is one; else
+ * false with the error set. */
+bool lg_field_check(struct call *call, const cJSON *item, const char *at);
+
 /* What messages are called in that body, so that mistakes in them are told by their place. */
 #define LG_MESSAGES_KEY "input.messages"
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /* A state written from outside, at what the thread is or at a checkpoint. */
 #include "base/json/json.h"
+#include "graph/graph.h"
 #include "service/langgraph/langgraph.h"
+#include "service/langgraph/lg_input.h"
 #include "service/langgraph/lg_message.h"
 #include "service/langgraph/lg_state.h"
 #include "service/thread/change.h"
@@ -20,13 +22,14 @@ static cJSON *lg_update_body(struct call *call, const cJSON *values)
 		return NULL;
 	}
 	cJSON_ArrayForEach(item, values) {
-		if (strcmp(item->string, "messages") != 0)
+		if (!cJSON_IsNull(item) && graph_field_get(call->service->graph, item->string) &&
+		    lg_field_check(call, item, "body.values"))
 			json_refer(state, item->string, item);
 	}
 	cJSON *messages =
 	    lg_messages_read(call, json_opt(values, "messages"), "body.values.messages");
 	json_refer(state, "context", messages);
-	return messages ? body : NULL;
+	return error_is_set(&call->error) ? NULL : body;
 }
 
 /* The checkpoint that the thread goes on from, if it is another than its latest; false with the
