@@ -162,6 +162,22 @@ collect slow
 api GET /lg/threads/b/state
 is "$(json '.values.messages | map(.content) | join(" | ")' "$BODY")" 'new | echo: new' 'and the thread is as before'
 
+# ---- questions that nobody is to answer
+
+lg_wait e "$(run_of '/ask one' '"if_not_exists":"create"')"
+for end in state:'{"values":null,"as_node":"__end__"}' \
+	runs/stream:'{"assistant_id":"demo","input":{},"command":{"goto":"__end__"},"stream_resumable":true}'; do
+	api POST "/lg/threads/e/${end%%:*}" "${end#*:}"
+	is "$STATUS" 200 "a pause is ended by ${end%%:*}"
+	api GET /lg/threads/e/state
+	is "$(json '[.next, .tasks, (.values.messages | map(.type) | unique)] | tojson' "$BODY")" '[[],[],["human"]]' 'and nothing said'
+	api GET /lg/threads/e
+	is "$(json .status "$BODY")" idle 'the thread is idle'
+	lg_wait e "$(run_of '/ask two')"
+done
+api POST /lg/threads/e/runs/wait "$(run_of three)"
+is "$(json '.__interrupt__[0].value.question' "$BODY")" two 'the next question is there again'
+
 # ---- results that nobody waits for
 
 lg_wait o "$(run_of '/add 1 2' '"config":{"recursion_limit":1},"if_not_exists":"create"')"

@@ -104,7 +104,16 @@ static void lg_read_modes(struct call *call, const cJSON *given, unsigned *modes
 
 /* ---- what nobody can do ---- */
 
-static void lg_input_check(struct call *call, const struct lg_body *b, bool background)
+/* As pages do with a question that nobody is to answer: by a command that says nothing else. */
+static bool lg_goes_to_end(const struct lg_body *b)
+{
+	const cJSON *to = cJSON_GetArraySize(b->go_to) == 1 ? b->go_to->child : b->go_to;
+	return cJSON_IsString(to) && strcmp(to->valuestring, LG_END_NODE) == 0 && !b->update &&
+	    !json_get(b->command, "resume") && !(b->input && b->input->child);
+}
+
+static void lg_input_check(
+    struct call *call, const struct lg_body *b, const char *thread_id, bool background)
 {
 	const char *strategy = b->if_not_exists, *gone = b->on_disconnect;
 	bool names = (b->interrupt_before &&
@@ -118,7 +127,7 @@ static void lg_input_check(struct call *call, const struct lg_body *b, bool back
 	if (b->update && json_get(b->command, "resume") && json_opt(b->update, "messages"))
 		lg_input_wrong(
 		    call, "command.update", "must have no messages beside an answer, which is one");
-	if (b->go_to)
+	if (b->go_to && (background || !thread_id || !lg_goes_to_end(b)))
 		lg_input_wrong(call, "command.goto",
 		    "is not supported: edges of the graph say where it goes on");
 	if (strategy && strcmp(strategy, "create") != 0 && strcmp(strategy, "reject") != 0)
@@ -255,7 +264,10 @@ bool lg_input_read(struct call *call, const char *thread_id, const cJSON *body, 
 	fields_read_body(&call->error, "body.config", b.config, lg_config_rows, &b);
 	fields_read_body(&call->error, "body.command", b.command, lg_command_rows, &b);
 	lg_read_modes(call, b.stream_mode, &in->modes);
-	lg_input_check(call, &b, background);
+	lg_input_check(call, &b, thread_id, background);
+	in->goes_to_end = b.go_to != NULL;
+	if (in->goes_to_end)
+		b.input = NULL;
 	const char *given = b.input ? "body.input" : "body.command.update";
 	if (!b.input)
 		b.input = b.update; /* what a node would have set is what the run is given */

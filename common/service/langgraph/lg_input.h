@@ -27,10 +27,14 @@ bool lg_field_check(struct call *call, const cJSON *item, const char *at);
 /* What messages are called in that body, so that mistakes in them are told by their place. */
 #define LG_MESSAGES_KEY "input.messages"
 
+/* The node by which such clients say that a thread is done. */
+#define LG_END_NODE "__end__"
+
 struct lg_input {
-	cJSON *body;    /* in the arena */
-	unsigned modes; /* enum lg_mode */
-	bool goes_on;   /* neither input nor an answer: the thread goes on where it is */
+	cJSON *body;      /* in the arena */
+	unsigned modes;   /* enum lg_mode */
+	bool goes_on;     /* neither input nor an answer: the thread goes on where it is */
+	bool goes_to_end; /* what it asks is asked no more, and nothing runs */
 	bool ends_with_client;
 	bool resumable; /* its stream is kept */
 };

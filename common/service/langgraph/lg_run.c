@@ -16,6 +16,7 @@
 #include "service/run/background/background.h"
 #include "service/run/halt.h"
 #include "service/run/records.h"
+#include "service/thread/threads.h"
 
 #include <string.h>
 
@@ -35,11 +36,21 @@ const char *lg_run_location(struct call *call, const char *thread_id, const char
 	return arena_take(call->arena, &out);
 }
 
+/* What the thread asks is asked no more. */
+static bool lg_run_to_end(struct call *call, const char *thread_id)
+{
+	const struct state_place end = {.at_end = true};
+	cJSON *nothing = arena_json(call->arena, cJSON_CreateObject());
+	cJSON_AddObjectToObject(nothing, "state");
+	return state_update(call, thread_id, &end, nothing);
+}
+
 bool lg_run_open(struct call *call, const char *thread_id, const cJSON *body, struct lg_run *run)
 {
 	struct turn *turn = &run->turn;
 	*run = (struct lg_run){0};
 	if (!lg_input_read(call, thread_id, body, false, &run->in) ||
+	    (run->in.goes_to_end && !lg_run_to_end(call, thread_id)) ||
 	    !turn_read(turn, call, run->in.body, LG_MESSAGES_KEY))
 		return false;
 	turn->in.ends_with_client = run->in.ends_with_client;
@@ -50,8 +61,12 @@ bool lg_run_open(struct call *call, const char *thread_id, const cJSON *body, st
 		turn_end(turn);
 		return false;
 	}
-	if (run->in.goes_on)
+	if (run->in.goes_to_end) {
+		turn->in.has_resume = false;
+		turn->in.only_new = true;
+	} else if (run->in.goes_on) {
 		turn_go_on(turn);
+	}
 	run->location = lg_run_location(call, thread_id, turn->run_id);
 	return true;
 }

@@ -54,12 +54,14 @@ static bool lg_update_place(
 
 cJSON *lg_state_update(struct call *call, const char *thread_id, const cJSON *body)
 {
-	const char *checkpoint_id = lg_checkpoint_id(call, body);
+	const char *as_node = json_str(body, "as_node");
+	struct state_place place = {.checkpoint_id = lg_checkpoint_id(call, body),
+	    .at_end = as_node && strcmp(as_node, LG_END_NODE) == 0};
 	const cJSON *update = lg_update_body(call, json_opt(body, "values"));
 	struct thread thread;
 	if (error_is_set(&call->error) || !update || !thread_find(call, thread_id, &thread) ||
-	    !lg_update_place(call, &thread, &checkpoint_id) ||
-	    !state_update(call, thread_id, checkpoint_id, update) ||
+	    !lg_update_place(call, &thread, &place.checkpoint_id) ||
+	    !state_update(call, thread_id, &place, update) ||
 	    !thread_find(call, thread_id, &thread))
 		return NULL;
 	const char *id = lg_latest_id(call, &thread);

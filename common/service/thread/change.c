@@ -109,6 +109,19 @@ static bool change_rests_on(const cJSON *pause, message_gone_fn gone, void *arg)
 	return false;
 }
 
+void thread_close_pause(struct thread *t)
+{
+	cJSON *pause = json_parse_own(t->pause_json);
+	/* what branches have set enters with the next turn */
+	if (!json_get(pause, "region"))
+		t->pause_json = NULL;
+	if (t->status == RUN_INTERRUPTED) {
+		t->next = NULL;
+		t->status = RUN_COMPLETED;
+	}
+	cJSON_Delete(pause);
+}
+
 void thread_close_gone(struct thread *t, message_gone_fn gone, void *arg)
 {
 	cJSON *waiting = json_parse_own(t->waiting_json), *pause = json_parse_own(t->pause_json);
@@ -116,13 +129,8 @@ void thread_close_gone(struct thread *t, message_gone_fn gone, void *arg)
 	bool rests = change_rests_on(pause, gone, arg);
 	if (rests || (id && gone(arg, id)))
 		t->waiting_json = NULL;
-	/* what branches have set enters with the next turn */
-	if (rests && !json_get(pause, "region"))
-		t->pause_json = NULL;
-	if (rests && t->status == RUN_INTERRUPTED) {
-		t->next = NULL;
-		t->status = RUN_COMPLETED;
-	}
+	if (rests)
+		thread_close_pause(t);
 	cJSON_Delete(waiting);
 	cJSON_Delete(pause);
 }

@@ -93,6 +93,9 @@ void change_touch(struct change *change);
 /* Stores the thread with messages (an array in output form, or NULL) added to list and context. */
 bool change_append(struct change *change, const cJSON *messages);
 
+/* Nothing is asked any more, as if the run had come to its end. */
+void thread_close_pause(struct thread *thread);
+
 /* Closes a pause, and calls that wait, which rest on a message that is gone: without it there is
  * nothing to resume. */
 typedef bool (*message_gone_fn)(void *arg, const char *message_id);

@@ -141,13 +141,16 @@ static bool update_go_back(struct update *u, const char *checkpoint_id)
 }
 
 cJSON *state_update(
-    struct call *call, const char *thread_id, const char *checkpoint_id, const cJSON *body)
+    struct call *call, const char *thread_id, const struct state_place *place, const cJSON *body)
 {
 	struct update u = {.call = call};
 	cJSON *data = NULL;
 	if (!update_read(&u, thread_id, body) || !change_begin(&u.change, call, thread_id))
 		return NULL;
-	if ((!checkpoint_id || update_go_back(&u, checkpoint_id)) && files_resolve(call, u.context))
+	bool ok = !place || !place->checkpoint_id || update_go_back(&u, place->checkpoint_id);
+	if (ok && place && place->at_end)
+		thread_close_pause(&u.change.thread);
+	if (ok && files_resolve(call, u.context))
 		data = update_store(&u);
 	change_end(&u.change);
 	return data;

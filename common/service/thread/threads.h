@@ -43,9 +43,16 @@ cJSON *thread_remove(struct call *call, const char *thread_id, const cJSON *body
 bool thread_retire(struct call *call, const char *thread_id, int64_t before);
 
 cJSON *state_read(struct call *call, const char *thread_id);
-/* checkpoint_id: the thread goes on from there, with what body says; NULL: as it is. */
+
+/* Where a thread goes on with what is written. */
+struct state_place {
+	const char *checkpoint_id; /* NULL: as it is */
+	bool at_end;               /* nothing is asked there any more (thread_close_pause) */
+};
+
+/* place NULL: as it is. */
 cJSON *state_update(
-    struct call *call, const char *thread_id, const char *checkpoint_id, const cJSON *body);
+    struct call *call, const char *thread_id, const struct state_place *place, const cJSON *body);
 cJSON *state_clear(struct call *call, const char *thread_id, const cJSON *body);
 
 cJSON *messages_list(struct call *call, const char *thread_id, const struct list_query *query);
