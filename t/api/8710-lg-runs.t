@@ -162,6 +162,12 @@ collect slow
 api GET /lg/threads/b/state
 is "$(json '.values.messages | map(.content) | join(" | ")' "$BODY")" 'new | echo: new' 'and the thread is as before'
 
+# ---- about no thread
+
+said="$(human '/add 1 2'),{\"type\":\"ai\",\"content\":\"\",\"tool_calls\":[{\"id\":\"c\",\"name\":\"add\",\"args\":{\"a\":1,\"b\":2}}]},{\"type\":\"tool\",\"tool_call_id\":\"c\",\"content\":\"3\"}"
+api POST /lg/runs/wait "{\"assistant_id\":\"demo\",\"input\":{\"messages\":[$said]}}"
+is "$(json '.messages[-1].content' "$BODY")" 'sum: 3' 'calls and their results may stand in what was said before'
+
 # ---- questions that nobody is to answer
 
 lg_wait e "$(run_of '/ask one' '"if_not_exists":"create"')"

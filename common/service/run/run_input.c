@@ -63,7 +63,7 @@ bool granularity_read(struct call *call, const char *where, const char *text, en
 }
 
 /* A message in the input asks for nothing: only the model may
- * (doc/protocol-runs.md#tools-at-the-client). */
+ * (doc/protocol-runs.md#tools-at-the-client).  In a whole context stands what it has asked. */
 static void read_message(
     struct call *call, struct run_input *in, const cJSON *item, const char *key, int i)
 {
@@ -77,7 +77,7 @@ static void read_message(
 	cJSON_AddItemToArray(in->messages, message);
 	in->given_id[i] = cJSON_IsString(id) ? strcmp(id->valuestring, message_id(message)) == 0
 					     : json_is_number(id);
-	if (message_has_calls(message))
+	if (message_has_calls(message) && !in->whole)
 		error_wrong(&call->error, at, "value_error",
 		    "carries a tool call; only the model may request tools");
 }
@@ -174,10 +174,12 @@ void run_input_default(struct call *call, struct run_input *in)
 	in->config = clean_config(call, NULL);
 }
 
-bool run_input_read(struct call *call, const cJSON *body, const char *key, struct run_input *in)
+bool run_input_read(
+    struct call *call, const cJSON *body, const char *key, bool whole, struct run_input *in)
 {
 	const cJSON *config = json_opt(body, "config");
 	*in = run_input_limits;
+	in->whole = whole;
 	in->resume = json_get(body, "resume");
 	in->has_resume = in->resume != NULL;
 	if (!cJSON_IsObject(config))

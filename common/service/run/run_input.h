@@ -31,6 +31,7 @@ struct run_input {
 	/* Without anything new nothing runs (doc/protocol-ag-ui.md#what-is-new); else the last user
 	 * message is said again (doc/protocol-messages.md#messages). */
 	bool only_new;
+	bool whole; /* the messages are all that is said, and may have calls and their results */
 	bool message_resumes; /* what a user says answers a pause, whatever the config says */
 	/* It is for a pause of that run, or of one whose id is that and another one behind a point,
 	 * and refused without it; NULL: for whatever is asked. */
@@ -42,8 +43,9 @@ struct run_input {
 /* What holds for a run of which nothing else is said: the limits, and a config with the user. */
 void run_input_default(struct call *call, struct run_input *in);
 
-/* Reads a body, whose messages are the member key; false with every mistake in call->error.  All of
- * it lives in the call's arena. */
-bool run_input_read(struct call *call, const cJSON *body, const char *key, struct run_input *in);
+/* Reads a body, whose messages are the member key, and whole or not; false with every mistake in
+ * call->error.  All of it lives in the call's arena. */
+bool run_input_read(
+    struct call *call, const cJSON *body, const char *key, bool whole, struct run_input *in);
 
 #endif

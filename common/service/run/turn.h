@@ -55,6 +55,9 @@ struct turn {
  * Nothing is to be ended then. */
 bool turn_read(struct turn *turn, struct call *call, const cJSON *body, const char *key);
 
+/* The same for turn_open_apart: the messages are all that is said. */
+bool turn_read_whole(struct turn *turn, struct call *call, const cJSON *body, const char *key);
+
 /* The same for a request that was read already; in's trees live as long as the call. */
 void turn_init(struct turn *turn, struct call *call, const struct run_input *in);
 

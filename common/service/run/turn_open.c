@@ -22,16 +22,27 @@ void turn_init(struct turn *turn, struct call *call, const struct run_input *in)
 		turn->run_id = id_make(&call->service->ids, arena_alloc(call->arena, UUID_SIZE));
 }
 
-bool turn_read(struct turn *turn, struct call *call, const cJSON *body, const char *key)
+static bool turn_read_input(
+    struct turn *turn, struct call *call, const cJSON *body, const char *key, bool whole)
 {
 	struct run_input in;
 	*turn = (struct turn){.call = call};
 	if (call->service->graph->live)
 		return error_set(&call->error, ERR_GRAPH_IS_LIVE, NULL);
-	if (!run_input_read(call, body, key, &in))
+	if (!run_input_read(call, body, key, whole, &in))
 		return false;
 	turn_init(turn, call, &in);
 	return true;
+}
+
+bool turn_read(struct turn *turn, struct call *call, const cJSON *body, const char *key)
+{
+	return turn_read_input(turn, call, body, key, false);
+}
+
+bool turn_read_whole(struct turn *turn, struct call *call, const cJSON *body, const char *key)
+{
+	return turn_read_input(turn, call, body, key, true);
 }
 
 /* The call that the first of the messages answers, when all of them do nothing else. */
