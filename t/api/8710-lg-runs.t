@@ -168,6 +168,18 @@ said="$(human '/add 1 2'),{\"type\":\"ai\",\"content\":\"\",\"tool_calls\":[{\"i
 api POST /lg/runs/wait "{\"assistant_id\":\"demo\",\"input\":{\"messages\":[$said]}}"
 is "$(json '.messages[-1].content' "$BODY")" 'sum: 3' 'calls and their results may stand in what was said before'
 
+api POST /lg/runs/wait '{"assistant_id":"demo","command":{"resume":1}}'
+is "$STATUS $(json .code "$BODY")" '422 INVALID_INPUT' 'but there is no pause to be answered'
+
+# ---- the whole conversation again
+
+lg_wait again "$(run_of '/add 1 2' '"if_not_exists":"create"')"
+has=$(json '.messages | tojson' "$BODY")
+lg_wait again "{\"assistant_id\":\"demo\",\"input\":{\"messages\":${has%]},$(human on)]}}"
+is "$STATUS $(json '.messages[4:] | map(.content) | join(" ")' "$BODY")" '200 on echo: on' 'calls of the thread may be sent again with it'
+lg_wait again "{\"assistant_id\":\"demo\",\"input\":{\"messages\":[$said,$(human on)]}}"
+lg_refused 422 VALIDATION_ERROR 'input.messages[1] carries a tool call; only the model may request tools' 'but no others'
+
 # ---- questions that nobody is to answer
 
 lg_wait e "$(run_of '/ask one' '"if_not_exists":"create"')"

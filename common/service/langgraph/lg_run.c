@@ -16,6 +16,7 @@
 #include "service/run/background/background.h"
 #include "service/run/halt.h"
 #include "service/run/records.h"
+#include "service/thread/messages.h"
 #include "service/thread/threads.h"
 
 #include <string.h>
@@ -45,19 +46,44 @@ static bool lg_run_to_end(struct call *call, const char *thread_id)
 	return state_update(call, thread_id, &end, nothing);
 }
 
+/* Calls may stand in what the thread has, which clients send again with what they say; else only
+ * the model asks for tools. */
+static bool lg_calls_known(struct call *call, const struct turn *turn)
+{
+	const struct message_known *known = NULL;
+	const cJSON *message;
+	int i = -1;
+	cJSON_ArrayForEach(message, turn->in.messages) {
+		i++;
+		if (!message_has_calls(message))
+			continue;
+		if (!known)
+			known = messages_known(
+			    call, &turn->thread, turn->in.messages, turn->in.given_id);
+		if (!known)
+			return false;
+		if (!known[i].known)
+			return error_wrong(&call->error,
+			    arena_printf(call->arena, "body." LG_MESSAGES_KEY "[%d]", i),
+			    "value_error", RUN_INPUT_NO_CALLS);
+	}
+	return true;
+}
+
 bool lg_run_open(struct call *call, const char *thread_id, const cJSON *body, struct lg_run *run)
 {
 	struct turn *turn = &run->turn;
 	*run = (struct lg_run){0};
 	if (!lg_input_read(call, thread_id, body, false, &run->in) ||
 	    (run->in.goes_to_end && !lg_run_to_end(call, thread_id)) ||
-	    !(thread_id ? turn_read : turn_read_whole)(turn, call, run->in.body, LG_MESSAGES_KEY))
+	    !turn_read_whole(turn, call, run->in.body, LG_MESSAGES_KEY))
 		return false;
 	turn->in.ends_with_client = run->in.ends_with_client;
 	turn->in.modes = run->in.modes;
 	if (!thread_id)
 		turn_open_apart(turn);
-	else if (!turn_open(turn) || !answers_drop_known(call, &turn->thread, &turn->in)) {
+	else if (!turn_open(turn) || !lg_calls_known(call, turn) ||
+	    !answers_drop_known(call, &turn->thread, &turn->in)) {
 		turn_end(turn);
 		return false;
 	}

@@ -78,8 +78,7 @@ static void read_message(
 	in->given_id[i] = cJSON_IsString(id) ? strcmp(id->valuestring, message_id(message)) == 0
 					     : json_is_number(id);
 	if (message_has_calls(message) && !in->whole)
-		error_wrong(&call->error, at, "value_error",
-		    "carries a tool call; only the model may request tools");
+		error_wrong(&call->error, at, "value_error", RUN_INPUT_NO_CALLS);
 }
 
 static void run_input_read_messages(

@@ -12,6 +12,8 @@ enum granularity { GRANULARITY_LOW, GRANULARITY_PARTIAL, GRANULARITY_FULL };
  * default. */
 bool granularity_read(struct call *call, const char *where, const char *text, enum granularity *g);
 
+#define RUN_INPUT_NO_CALLS "carries a tool call; only the model may request tools"
+
 struct run_input {
 	const char *thread_id;     /* NULL: a new thread */
 	const char *run_id;        /* NULL: one is made */
@@ -31,7 +33,7 @@ struct run_input {
 	/* Without anything new nothing runs (doc/protocol-ag-ui.md#what-is-new); else the last user
 	 * message is said again (doc/protocol-messages.md#messages). */
 	bool only_new;
-	bool whole; /* the messages are all that is said, and may have calls and their results */
+	bool whole; /* the messages are more than what is new: calls may stand in what was said */
 	bool message_resumes; /* what a user says answers a pause, whatever the config says */
 	/* It is for a pause of that run, or of one whose id is that and another one behind a point,
 	 * and refused without it; NULL: for whatever is asked. */

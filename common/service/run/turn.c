@@ -162,8 +162,6 @@ static bool turn_decide(struct turn *turn)
 	const struct thread *t = &turn->thread;
 	bool paused = t->status == RUN_INTERRUPTED && t->pause_json;
 	turn->action = TURN_RUN;
-	if (turn->apart)
-		return turn_decide_apart(turn);
 	if (turn_goes_on(turn)) {
 		turn->entry = RUN_ON;
 		turn->bring = arena_json(call->arena, cJSON_CreateArray());
@@ -176,6 +174,8 @@ static bool turn_decide(struct turn *turn)
 	if (turn->in.has_resume && !paused)
 		return error_set(&call->error, ERR_INVALID_INPUT,
 		    "Nothing to resume: this thread is not paused at an interrupt");
+	if (turn->apart)
+		return turn_decide_apart(turn);
 	if (!turn_collect_new(turn))
 		return false;
 	if (turn->in.only_new && !turn->in.has_resume && !turn->bring->child) {

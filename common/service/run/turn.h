@@ -55,7 +55,7 @@ struct turn {
  * Nothing is to be ended then. */
 bool turn_read(struct turn *turn, struct call *call, const cJSON *body, const char *key);
 
-/* The same for turn_open_apart: the messages are all that is said. */
+/* The same, where calls may stand in the messages; which of them are new the caller looks at. */
 bool turn_read_whole(struct turn *turn, struct call *call, const cJSON *body, const char *key);
 
 /* The same for a request that was read already; in's trees live as long as the call. */
