@@ -184,6 +184,36 @@ static void examine_counts(const struct config *config, struct problems *problem
 		    "\"cache\" where others share the database");
 }
 
+/* nginx goes on with what it has where it does not take what it is told, and tells nobody but its
+ * log: so it looks at that before it is. */
+static void examine_nginx(
+    const struct examine_request *request, const char *text, struct problems *problems)
+{
+	char *run = xasprintf("%s/run", request->state_dir);
+	char *path = xasprintf("%s/nginx.conf.test", run);
+	char *socket = xasprintf("NGINX=%d;", request->tcp);
+	char *argv[] = {request->nginx, "-t", "-q", "-p", run, "-c", path, "-e", "stderr", NULL};
+	const struct spawn test = {argv, socket, -1, request->tcp};
+	FILE *f = fopen(path, "we");
+	bool written = f && fputs(text, f) >= 0;
+	int status = 0;
+	pid_t pid;
+
+	if (f && fclose(f) != 0)
+		written = false;
+	if (!written)
+		problems_add(problems, "cannot write %s: %s", path, strerror(errno));
+	else if ((pid = spawn_program(&test)) < 0 || waitpid(pid, &status, 0) < 0)
+		problems_add(problems, "cannot ask nginx: %s", strerror(errno));
+	else if (status != 0)
+		problems_add(
+		    problems, "nginx does not take its configuration; its message is above");
+	unlink(path);
+	free(socket);
+	free(path);
+	free(run);
+}
+
 static void examine_all(const struct examine_request *request, const struct config *config,
     cJSON *report, struct problems *problems)
 {
@@ -195,6 +225,8 @@ static void examine_all(const struct examine_request *request, const struct conf
 	struct names names;
 	struct error err = {0};
 
+	if (nginx && request->nginx && request->state_dir)
+		examine_nginx(request, nginx, problems);
 	if (!ticket_place_check(config->state_dir, &err))
 		problems_add(problems, "%s", err.detail);
 	error_release(&err);

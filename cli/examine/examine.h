@@ -24,6 +24,9 @@ struct examine_request {
 	long drain;                    /* seconds; -1: the configuration's */
 	const struct web_place *place; /* NULL: machine and web server are not looked at */
 	const char *state_dir; /* it stays, whatever the configuration says; NULL: that counts */
+	char *nginx; /* the program, which is asked whether it takes nginx.conf where state_dir
+			stays */
+	int tcp;     /* its socket */
 };
 
 struct examination {

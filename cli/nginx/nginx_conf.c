@@ -17,6 +17,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <grp.h>
+#include <libgen.h>
 #include <math.h>
 #include <pwd.h>
 #include <stdio.h>
@@ -33,10 +34,13 @@
 #define MEGABYTE 1048576.0
 /* What an upload's body may have beside the file (doc/protocol-files.md#upload). */
 #define MULTIPART_ROOM 65536
+#define LONGEST 4000 /* of what stands between quotes; nginx takes a little more */
 
-/* nginx takes everything between quotes but variables and control characters. */
+/* nginx takes everything between quotes but variables, control characters and what is very long. */
 static bool can_quote(const char *text)
 {
+	if (strlen(text) > LONGEST)
+		return false;
 	for (; *text; text++)
 		if (*text == '$' || (unsigned char)*text < ' ' || *text == 0x7f)
 			return false;
@@ -61,8 +65,8 @@ static const char *quoted_path(
 {
 	if (!can_quote(path))
 		problems_add(problems,
-		    "the path of the %s, \"%s\", holds a $ or a control character, which nginx "
-		    "cannot be told",
+		    "the path of the %s, \"%s\", holds a $ or a control character, or is too long, "
+		    "which nginx cannot be told",
 		    what, path);
 	return nginx_conf_quoted(a, path);
 }
@@ -85,9 +89,9 @@ static const char *security_headers(
 			    nginx_conf_quoted(a, value));
 		else
 			problems_warn(problems,
-			    "%s: nginx cannot be told a value with a $ or a control character, so answers "
-			    "that nginx gives by itself lack the header",
-			    name);
+			    "%s: nginx cannot be told a value with a $ or a control character, or of more "
+			    "than %d bytes, so answers that nginx gives by itself lack the header",
+			    name, LONGEST);
 	}
 	environment_hsts(env, *prefix, &hsts);
 	if (hsts.len)
@@ -113,6 +117,18 @@ static void add_cors_variables(struct buf *out, const struct answer_header *head
 		    cors_variables[i]);
 }
 
+/* What pages of origins of that form are told. */
+static void add_cors_values(
+    struct arena *a, struct buf *out, const char *origins, const struct answer_header *headers)
+{
+	buf_printf(out, "if ($http_origin ~ \"%s\") {\n", nginx_conf_quoted(a, origins));
+	for (size_t i = 0; i < CORS_HEADERS; i++)
+		if (headers[i].value)
+			buf_printf(out, "    set $agentgraph_%s \"%s\";\n", cors_variables[i],
+			    headers[i].value);
+	buf_puts(out, "}\n");
+}
+
 /* doc/protocol.md#cors: browsers show an error only to pages that may see it. */
 static const char *cors_headers(struct arena *a, const struct environment *env)
 {
@@ -120,31 +136,27 @@ static const char *cors_headers(struct arena *a, const struct environment *env)
 	struct buf origins = {0}, out = {0};
 
 	answer_cors_headers(env, "$http_origin", headers);
-	/* a regular expression, unquoted, for the allowed origins and nothing else */
 	bool any = string_list_has(&env->origins, "*");
-	if (any)
-		buf_puts(&origins, ".");
-	for (size_t i = 0; !any && i < env->origins.count; i++) {
-		buf_puts(&origins, i ? "|^" : "^");
-		for (const char *c = env->origins.items[i]; *c; c++) {
+	size_t count = any ? 1 : env->origins.count;
+
+	for (size_t i = 0; count && i < CORS_HEADERS; i++)
+		buf_printf(&out, "set $agentgraph_%s \"\";\n", cors_variables[i]);
+	/* regular expressions, unquoted, for the allowed origins and nothing else */
+	for (size_t i = 0; i < count; i++) {
+		buf_puts(&origins, any ? "." : origins.len ? "|^" : "^");
+		for (const char *c = any ? "" : env->origins.items[i]; *c; c++) {
 			if (strchr("\\^$.|?*+()[]{}\"", *c))
 				buf_putc(&origins, '\\');
 			buf_putc(&origins, *c);
 		}
-		buf_puts(&origins, "$");
+		buf_puts(&origins, any ? "" : "$");
+		if (i + 1 < count && origins.len < LONGEST / 4) /* it is longer when quoted */
+			continue;
+		add_cors_values(a, &out, buf_str(&origins), headers);
+		origins.len = 0;
 	}
-	if (origins.len) {
-		for (size_t i = 0; i < CORS_HEADERS; i++)
-			buf_printf(&out, "set $agentgraph_%s \"\";\n", cors_variables[i]);
-		buf_printf(&out, "if ($http_origin ~ \"%s\") {\n",
-		    nginx_conf_quoted(a, buf_str(&origins)));
-		for (size_t i = 0; i < CORS_HEADERS; i++)
-			if (headers[i].value)
-				buf_printf(&out, "    set $agentgraph_%s \"%s\";\n",
-				    cors_variables[i], headers[i].value);
-		buf_puts(&out, "}\n");
+	if (count)
 		add_cors_variables(&out, headers);
-	}
 	buf_release(&origins);
 	return arena_take(a, &out);
 }
@@ -258,6 +270,11 @@ static const char *access_log(
 		return "off";
 	char *path = path_absolute(NULL, env->access_log);
 	arena_defer(a, free, path);
+	char *parent = dirname(arena_printf(a, "%s", path));
+	bool there = access(path, F_OK) == 0;
+	if (access(there ? path : parent, there ? W_OK : W_OK | X_OK) != 0)
+		problems_add(problems, "AGENTGRAPH_ACCESS_LOG: %s cannot be written: %s", path,
+		    strerror(errno));
 	return arena_printf(a, "\"%s\" %s", quoted_path(a, "access log", path, problems),
 	    env->log_format == LOG_JSON ? "agentgraph_json" : "agentgraph_plain");
 }

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <string.h>
 #include <unistd.h>
 
 #define SETTLED_MS 500 /* a new relay, or follower, of that age serves */
@@ -81,13 +82,19 @@ void reload_generation(struct supervisor *s, unsigned roles, int64_t now)
  * are the same program stay, and read their configuration again. */
 void reload_apply(struct supervisor *s, struct examination *next, int64_t now)
 {
-	if (!served_accepted(s, next->files)) {
+	bool nginx_changed = !s->options->no_nginx &&
+	    !(s->current.nginx && strcmp(next->nginx, s->current.nginx) == 0);
+
+	if (!served_accepted(s, next->files) ||
+	    (nginx_changed && !served_nginx_conf(s, next->nginx))) {
+		if (s->current.files)
+			served_accepted(s, s->current.files);
 		log_error("the service goes on with the configuration it has");
 		status_reloaded(s, true);
 		examination_release(next);
 		return;
 	}
-	s->reload.nginx_changed = !s->options->no_nginx && served_nginx_conf(s, next->nginx);
+	s->reload.nginx_changed = nginx_changed;
 	s->reload.before = s->current;
 	s->current = *next;
 	s->reload.repairs = s->reload.quiet;

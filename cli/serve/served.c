@@ -36,13 +36,9 @@ bool served_accepted(const struct supervisor *s, const char *files)
 
 bool served_nginx_conf(const struct supervisor *s, const char *text)
 {
-	char *path;
-	bool written;
+	char *path = xasprintf("%s/nginx.conf", s->run);
+	bool written = served_file(path, text, false);
 
-	if (s->current.nginx && text != s->current.nginx && strcmp(text, s->current.nginx) == 0)
-		return false;
-	path = xasprintf("%s/nginx.conf", s->run);
-	written = served_file(path, text, false);
 	free(path);
 	return written;
 }

@@ -117,7 +117,7 @@ static bool setup_resume(struct supervisor *s)
 	if (s->follow_socket < 0 && !setup_open_socket(s, s->follow_path, &s->follow_socket))
 		return false; /* an older program had none */
 	s->request = (struct examine_request){o->source, o->socket, o->no_nginx ? NULL : s->address,
-	    o->drain, NULL, s->current.state_dir};
+	    o->drain, NULL, s->current.state_dir, s->nginx, s->tcp};
 	served_pool(s);
 	if (!watch_signals(s) || (s->ready_in < 0 && !setup_ready(s)))
 		return false;
@@ -139,7 +139,7 @@ static bool setup_listen(struct supervisor *s)
 {
 	const struct serve_options *o = s->options;
 	const struct examine_request request = {
-	    o->source, o->socket, o->listen, o->drain, NULL, NULL};
+	    o->source, o->socket, o->listen, o->drain, NULL, NULL, NULL, -1};
 	struct examination found;
 	bool ended;
 
@@ -161,8 +161,8 @@ static bool setup_anew(struct supervisor *s)
 
 	if (!o->no_nginx && !setup_listen(s))
 		return false;
-	s->request = (struct examine_request){
-	    o->source, o->socket, o->no_nginx ? NULL : s->address, o->drain, NULL, NULL};
+	s->request = (struct examine_request){o->source, o->socket, o->no_nginx ? NULL : s->address,
+	    o->drain, NULL, NULL, s->nginx, s->tcp};
 	if (!examine(&s->request, &s->current))
 		return complain(0, "configuration %s: %lld error%s, not started",
 		    s->current.file ? s->current.file : "?", s->current.errors,

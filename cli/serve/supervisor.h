@@ -116,7 +116,7 @@ void served_pool(struct supervisor *s);
 /* Writes down the files that an examination has read; false after a complaint. */
 bool served_accepted(const struct supervisor *s, const char *files);
 
-/* Writes nginx.conf when it is not what the file says; true when it was written. */
+/* Writes nginx.conf; false after a complaint. */
 bool served_nginx_conf(const struct supervisor *s, const char *text);
 
 /* Writes a file for the owner alone, as a whole or not at all; false after a complaint, or quietly.

@@ -435,8 +435,30 @@ serve_stop
 is $? 0 "SIGTERM ends it with status 0"
 like "$(cat "$SERVE_ERR")" 'SIGTERM: stopping' "and is in the log"
 
-AGENTGRAPH_ACCESS_LOG=access.log serve_start
+cat >nginx.sh <<'END'
+#!/bin/sh
+[ "$1" != -t ] || [ ! -e refuse ] || { echo "[emerg] no" >&2; exit 1; }
+PATH=$PATH:/usr/sbin
+exec nginx "$@"
+END
+chmod +x nginx.sh
+origins=$(seq -f 'https://tenant-%03.0f.customers.example' -s, 150)
+echo '{"agent": "builtin:demo", "auth": null, "env": "settings"}' >agent.json
+: >settings
+ORIGINS=$origins AGENTGRAPH_NGINX=$WORK/nginx.sh AGENTGRAPH_ACCESS_LOG=access.log serve_start --config agent.json
 ok $? "it writes an access log"
+for n in 001 150 151; do
+	http POST /ping "" -H "Origin: https://tenant-$n.customers.example" -H "Transfer-Encoding: gzip"
+	is "$(header Access-Control-Allow-Origin | wc -l)" $((n != 151)) "one of many origins, $n, is one"
+done
+touch refuse
+ok 'reload_as "the service goes on with the one it has"' "where nginx does not take its configuration a reload has failed"
+like "$(cat "$SERVE_ERR")" 'error: nginx does not take its configuration' "and says why"
+rm refuse
+echo MAX_REQUEST_SIZE=100000 >settings
+mkdir "$STATE/run/nginx.conf.new"
+ok 'reload_as "the service goes on with the configuration it has"' "so it has where nginx cannot be told"
+rmdir "$STATE/run/nginx.conf.new"
 logged() { grep -qs ' /ping" 200 ' access.log; }
 is "$(ping_status)" 200 "with a line"
 ok 'wait_for 5 logged' "for each request"
@@ -462,6 +484,8 @@ is "$(cat bad.out)" "" "and nothing on standard output"
 AGENTGRAPH_NGINX=/nowhere/nginx "$AGENTGRAPH" serve --state other --listen 127.0.0.1:0 >bad.out 2>bad.err
 is $? 1 "it does not start without nginx"
 like "$(cat bad.err)" 'nginx was not found .*apt-get install nginx.*AGENTGRAPH_NGINX.*--no-nginx' "and says what to do"
+AGENTGRAPH_ACCESS_LOG=/nowhere/log timeout 20 "$AGENTGRAPH" serve --state other --listen 127.0.0.1:0 >bad.out 2>bad.err
+is "$? $(grep -c 'error: .*/nowhere/log cannot be written: No such file' bad.err)" "1 1" "nor with an access log that cannot be"
 AGENTGRAPH_NGINX=/bin/false timeout 20 "$AGENTGRAPH" serve --state other --listen 127.0.0.1:0 >bad.out 2>bad.err
 is $? 1 "nor with one that ends at once"
 like "$(cat bad.err)" 'nginx could not start' "and says so"
