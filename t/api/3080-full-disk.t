@@ -36,6 +36,11 @@ refused 503 TRANSIENT_STORAGE_ERROR 'Storage is temporarily unavailable' 'on a f
 kill -HUP "$SERVE_PID"
 failed() { "$AGENTGRAPH" status --state "$STATE" | grep -q ', which failed; 0 done, 1 failed'; }
 ok 'wait_for 10 failed' 'status says that a reload failed for it'
+serve_stop
+dd if=/dev/zero of=disk/fill bs=4k oflag=append conv=notrunc >/dev/null 2>&1
+STATE=$WORK/disk/state
+api_start --config agentgraph.json
+ok $? 'it starts again all the same'
 api DELETE /v1/threads/7 '{}'
 is "$STATUS" 200 'but a thread is deleted'
 api GET /v1/threads/7

@@ -2,9 +2,12 @@
 /* Opens a database file, new or old, and brings its schema up to date. */
 #include "storage/sqlite/migrate.h"
 
+#include "base/memory.h"
 #include "base/os/owned.h"
+#include "storage/sql/reserve.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -119,16 +122,38 @@ static void name_file(struct error *err, const char *path)
 	error_move(err, &named);
 }
 
+/* What is kept for removing something is given up for a service that can be read, and told to
+ * remove something: a database that is opened needs some room for its index of the log. */
+static bool may_open_again(const char *path, const struct error *err)
+{
+	const char *name = strrchr(path, '/');
+	char *reserve;
+	bool given_up;
+
+	if (err->kind != ERR_TRANSIENT_STORAGE || !name)
+		return false;
+	reserve = xasprintf("%.*s/reserve", (int)(name - path), path);
+	given_up = reserve_give_up(reserve);
+	free(reserve);
+	return given_up;
+}
+
 struct db *sqlite_open_current(const struct db_source *source, const char *name, enum db_mode mode,
     struct turnstile *turnstile, struct error *err)
 {
 	const char *path = source->path;
+	bool was_there = database_is_there(source);
 	struct db *db = NULL;
 	bool ok;
 
 	turnstile_enter(turnstile);
-	ok = database_create(path, err) && (db = db_open(source, mode, err)) != NULL &&
-	    migrate(db, path, name, err);
+	while (!(ok = database_create(path, err) && (db = db_open(source, mode, err)) != NULL &&
+		       migrate(db, path, name, err)) &&
+	    was_there && may_open_again(path, err)) {
+		db_close(db);
+		db = NULL;
+		error_release(err);
+	}
 	turnstile_leave(turnstile);
 	if (ok)
 		return db;
