@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/json/json.h"
 #include "base/memory.h"
+#include "base/os/process.h"
 #include "cli/command.h"
 #include "cli/texts.h"
 #include "config/config.h"
@@ -109,6 +110,20 @@ static bool write_new(const char *dir, const struct project_file *file)
 	return written;
 }
 
+/* This program by its name where PATH has it, else by its path. */
+static void tell_next(const char *dir)
+{
+	char *found = process_find("agentgraph", NULL), *self = realpath("/proc/self/exe", NULL);
+	struct stat named, own;
+	bool in_path = found && stat(found, &named) == 0 && stat("/proc/self/exe", &own) == 0 &&
+	    named.st_dev == own.st_dev && named.st_ino == own.st_ino;
+	const char *program = in_path || !self ? "agentgraph" : self;
+
+	printf("\n    cd %s\n    %s check\n    %s serve\n", dir, program, program);
+	free(found);
+	free(self);
+}
+
 static int make_project(const char *dir, const struct template *template)
 {
 	if (mkdir(dir, 0777) != 0 && errno != EEXIST)
@@ -118,12 +133,9 @@ static int make_project(const char *dir, const struct template *template)
 	for (const struct project_file *file = template->files; file->name; file++)
 		if (!write_new(dir, file))
 			return 1;
-	printf("A new agent lies in %s.  Next:\n\n"
-	       "    cd %s\n"
-	       "    agentgraph check\n"
-	       "    agentgraph serve\n\n"
-	       "README.md there goes on from here.\n",
-	    dir, dir);
+	printf("A new agent lies in %s.  Next:\n", dir);
+	tell_next(dir);
+	printf("\nREADME.md there goes on from here.\n");
 	return 0;
 }
 
@@ -272,8 +284,10 @@ static int make_from(const char *file, const char *dir)
 	}
 	for (const struct project_file *f = files; made && f->name; f++)
 		made = write_new(dir, f);
-	if (made)
-		printf("\nNext:\n\n    cd %s\n    agentgraph check\n    agentgraph serve\n", dir);
+	if (made) {
+		printf("\nNext:\n");
+		tell_next(dir);
+	}
 	cJSON_Delete(root);
 	free(text);
 	return made ? 0 : 1;

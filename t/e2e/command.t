@@ -186,6 +186,9 @@ run init project
 is "$CODE" 0 "init makes a project"
 ok '[ -s project/agentgraph.json ] && [ -s project/graph.json ] && [ -s project/README.md ]' "with configuration, graph and README"
 is "$(stat -c %a project/.env)" 600 "and settings for the owner alone"
+like "$OUT" "^    $(readlink -f "$AGENTGRAPH") check" "it says what to type next"
+PATH=$(dirname "$AGENTGRAPH"):$PATH run init another
+like "$OUT" '^    agentgraph check' "by its name where PATH has it"
 (cd project && "$AGENTGRAPH" check) 2>check.err
 is $? 0 "the project passes the check"
 unlike "$(cat check.err)" 'error' "without an error"
