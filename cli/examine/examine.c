@@ -55,6 +55,23 @@ struct config *command_config(const struct config_source *source)
 	return config;
 }
 
+/* The memory of an instance that is there may be in use by another version. */
+static void examine_shared(const char *state_dir, struct problems *problems)
+{
+	char *path = xasprintf("%s/shared", state_dir);
+	struct error err = {0};
+	struct shared *shared;
+
+	if (access(path, F_OK) == 0) {
+		shared = shared_open(state_dir, &err);
+		if (!shared)
+			problems_add(problems, "%s", error_why(&err));
+		shared_close(shared);
+	}
+	error_release(&err);
+	free(path);
+}
+
 /* Opens the databases where there are some, and the memory beside them, which is NULL when they
  * are; a check must not make any.  One elsewhere may be away for now where it serves. */
 static struct storage *examine_storage(
@@ -86,6 +103,7 @@ static struct storage *examine_storage(
 			problems_add(problems, "database: %s", error_why(&err));
 		error_release(&err);
 		free(found);
+		examine_shared(config->state_dir, problems);
 		return NULL;
 	}
 	if (stat(config->state_dir, &st) != 0 && errno == ENOENT) {

@@ -107,6 +107,9 @@ is "$STATUS" 200 'beside it'
 SOCKET=$first
 api GET '/v1/threads/t/messages?limit=100'
 is "$(json '[.data.messages[] | select(.role == "user").content[0].text] | last' "$BODY")" 'on the next version' 'and they are one service'
+printf older | dd of="$STATE/shared" conv=notrunc 2>/dev/null
+"$AGENTGRAPH" check --state "$STATE" >/dev/null 2>said
+is "$? $(grep -c 'error: .* in use by another version' said)" '1 1' 'check refuses to take the place of one whose memory it cannot share'
 serve_stop
 tap_stop "$first_pid" 120
 checked
