@@ -142,14 +142,15 @@ struct db *sqlite_open_current(const struct db_source *source, const char *name,
     struct turnstile *turnstile, struct error *err)
 {
 	const char *path = source->path;
-	bool was_there = database_is_there(source);
+	/* traces are not worth it */
+	bool matters = database_is_there(source) && strcmp(name, "telemetry") != 0;
 	struct db *db = NULL;
 	bool ok;
 
 	turnstile_enter(turnstile);
 	while (!(ok = database_create(path, err) && (db = db_open(source, mode, err)) != NULL &&
 		       migrate(db, path, name, err)) &&
-	    was_there && may_open_again(path, err)) {
+	    matters && may_open_again(path, err)) {
 		db_close(db);
 		db = NULL;
 		error_release(err);
