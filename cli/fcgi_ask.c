@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* The client's side of FastCGI, as far as one request needs it (its specification, 3.3, 5 and 8).
- */
+/* The client's side of FastCGI, as far as one request needs it (its specification,
+ * 3.3, 5 and 8). */
 #include "cli/fcgi_ask.h"
 
 #include "cli/sockets.h"

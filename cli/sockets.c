@@ -120,8 +120,8 @@ int tcp_reserve(unsigned *port)
 	int on = 1;
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	/* sockets that do not listen may share a port when all of them say so, as websocketd does
-	 */
+	/* sockets that do not listen may share a port when all of them say so,
+	 * as websocketd does */
 	if (fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0 &&
 	    bind(fd, (struct sockaddr *)&address, len) == 0 &&
 	    getsockname(fd, (struct sockaddr *)&address, &len) == 0) {

@@ -57,8 +57,8 @@ int unix_connect(const char *path);
 /* Takes the lock file path for this process until fd is closed; -1 after a complaint. */
 int lock_take(const char *path);
 
-/* The path where the state directory has its FastCGI socket, unless another was chosen; malloc'd.
- */
+/* The path where the state directory has its FastCGI socket, unless another was chosen;
+ * malloc'd. */
 char *fastcgi_socket_path(const char *state_dir, const char *chosen);
 
 /* The same for another socket, which is beside that: <chosen>.<name>, else run/<name>.sock.  The

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Standard output, for texts that a server says: at a terminal they must not reach it as commands.
- */
+/* Standard output, for texts that a server says: at a terminal they must not reach it
+ * as commands. */
 #ifndef AGENTGRAPH_CLI_TERMINAL_H
 #define AGENTGRAPH_CLI_TERMINAL_H
 

@@ -185,8 +185,8 @@ struct chores {
 	struct webhook_sender *sender;
 };
 
-/* Lets requests to what is stored, and begins the chores; false with err set while that must wait.
- */
+/* Lets requests to what is stored, and begins the chores;
+ * false with err set while that must wait. */
 static bool fcgi_main_let_in(
     struct server *server, const struct options *options, struct chores *chores, struct error *err)
 {

@@ -18,8 +18,8 @@ struct follow_form {
 	unsigned modes;                 /* of those */
 };
 
-/* Some of a stream as it is sent, in a chunk of HTTP, the same for all who stand at its beginning.
- */
+/* Some of a stream as it is sent, in a chunk of HTTP,
+ * the same for all who stand at its beginning. */
 struct follow_block {
 	unsigned users; /* clients that are at it, and the run's list */
 	uint32_t count; /* of chunks_count, before it was read: later it may be another one */

@@ -180,8 +180,8 @@ static void task_stores(void *arg)
 	pthread_mutex_unlock(&r->lock);
 }
 
-/* Its first one; false when there is none for too long, or it is time to go.  With the lock held.
- */
+/* Its first one; false when there is none for too long, or it is time to go.
+ * With the lock held. */
 static bool task_take_slot(struct runner *r)
 {
 	int64_t due = clock_monotonic_ms() + AHEAD_MS;

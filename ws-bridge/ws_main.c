@@ -201,8 +201,8 @@ int main(int argc, char **argv)
 	OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL); /* model/realtime/realtime_socket.h */
 	memory_init();
 	ws_main_parse_options(&options, argc, argv);
-	/* websocketd would stop reading a long line of standard error, and then block this process
-	 */
+	/* websocketd would stop reading a long line of standard error,
+	 * and then block this process */
 	if (options.log >= 0 && options.log != STDERR_FILENO) {
 		dup2((int)options.log, STDERR_FILENO);
 		close((int)options.log);

@@ -51,8 +51,8 @@ void output_chunk(struct output *out, struct buf *record);
 /* The client is gone: throws away all lines that were not begun, and every chunk to come. */
 void output_mute(struct output *out);
 
-/* Nobody reads any more, though the descriptor may not say so: throws everything away from now on.
- */
+/* Nobody reads any more, though the descriptor may not say so:
+ * throws everything away from now on. */
 void output_break(struct output *out);
 
 /* Has the polling thread look at what has changed. */

@@ -123,8 +123,8 @@ static void dot_quote(const char *text, struct buf *out)
 	buf_putc(out, '"');
 }
 
-/* The whole name of a place in a graph that is the node sub, whose START and END that is; or NULL.
- */
+/* The whole name of a place in a graph that is the node sub, whose START and END that is;
+ * or NULL. */
 static const char *draw_place(const ag_graph *graph, int place, const struct node *sub)
 {
 	return place < 0 && sub ? sub->name : graph_node_name(graph, place);

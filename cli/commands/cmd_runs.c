@@ -68,8 +68,8 @@ static int runs_list_all(
 		if (o->json)
 			terminal_json(record);
 		else
-			/* words for people and `read`: ids come last, because they may have blanks
-			 */
+			/* words for people and `read`: ids come last,
+			 * because they may have blanks */
 			terminal_printf("%-11s  %s  %-27s  %s  %s\n",
 			    terminal_text(record, "status"), terminal_text(record, "created_at"),
 			    terminal_text(record, "finished_at"), terminal_text(record, "run_id"),

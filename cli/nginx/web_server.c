@@ -124,8 +124,8 @@ static bool web_server_identify(struct identity *who, const struct web_place *pl
 	return true;
 }
 
-/* The first directory on the way to path that who cannot pass, malloc'd; NULL when there is none.
- */
+/* The first directory on the way to path that who cannot pass, malloc'd;
+ * NULL when there is none. */
 static char *closed_directory(const struct identity *who, const char *path)
 {
 	char *copy = xstrdup(path);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* What the supervisor says of itself in run/status.json, for `agentgraph status` and the metrics.
- */
+/* What the supervisor says of itself in run/status.json,
+ * for `agentgraph status` and the metrics. */
 #include "base/json/json.h"
 #include "base/memory.h"
 #include "base/os/clock.h"
@@ -112,8 +112,8 @@ void status_step(struct supervisor *s)
 	document = status_describe(s);
 	text = json_print(document);
 	path = xasprintf("%s/status.json", s->run);
-	/* Not worth a word in the log each time, on a full disk say: what is old says when it was.
-	 */
+	/* Not worth a word in the log each time, on a full disk say:
+	 * what is old says when it was. */
 	s->history.changed = !served_file(path, text, true) && !status_overwrite(path, text);
 	free(path);
 	free(text);

@@ -119,8 +119,8 @@ bool served_accepted(const struct supervisor *s, const char *files);
 /* Writes nginx.conf; false after a complaint. */
 bool served_nginx_conf(const struct supervisor *s, const char *text);
 
-/* Writes a file for the owner alone, as a whole or not at all; false after a complaint, or quietly.
- */
+/* Writes a file for the owner alone, as a whole or not at all;
+ * false after a complaint, or quietly. */
 bool served_file(const char *path, const char *text, bool quiet);
 
 /* repair.c: sees now and then whether the sockets are still at their paths, and binds again what is

@@ -138,8 +138,8 @@ static bool stream_on_data(const char *data, size_t len, void *arg)
 	return s->refusal.len <= REFUSAL_MOST;
 }
 
-/* One request, from behind the latest chunk on; false with err set: the service does not want it.
- */
+/* One request, from behind the latest chunk on;
+ * false with err set: the service does not want it. */
 static bool stream_take_up(
     struct run_url *at, const struct run_name *run, struct url_stream *s, struct error *err)
 {

@@ -48,8 +48,8 @@ bool cache_ping(struct cache *cache, const char **why);
 /* Host and port, or the path of the socket: for messages. */
 const char *cache_name(const struct cache *cache);
 
-/* Each returns false when the server did not do it.  *value is malloc'd, NULL when there is none.
- */
+/* Each returns false when the server did not do it.
+ * *value is malloc'd, NULL when there is none. */
 bool cache_get(struct cache *cache, const char *key, char **value);
 bool cache_set(struct cache *cache, const char *key, const char *value);
 bool cache_delete(struct cache *cache, const char *key);

@@ -8,8 +8,8 @@
 /* Appends a copy of the first len bytes of text. */
 void string_list_add(struct string_list *list, const char *text, size_t len);
 
-/* Appends the parts of text between commas, without the blanks around them and without empty ones.
- */
+/* Appends the parts of text between commas, without the blanks around them
+ * and without empty ones. */
 void string_list_split(struct string_list *list, const char *text);
 
 /* Whether an entry is text, to the letter. */

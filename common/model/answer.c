@@ -97,8 +97,8 @@ void chat_answer_append(struct chat_answer *a, size_t at, const char *text, size
 		return;
 	if (a->first_piece_ms < 0)
 		a->first_piece_ms = clock_monotonic_ms() - a->started;
-	/* a client has more of one delta of a line than of ten of a word that come at one instant
-	 */
+	/* a client has more of one delta of a line than of ten of a word
+	 * that come at one instant */
 	if (a->held_kind != part->kind || a->held.len + len > MAX_HELD)
 		chat_answer_hand_on(a);
 	a->held_kind = part->kind;

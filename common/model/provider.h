@@ -164,8 +164,8 @@ bool chat_block_is_media(const cJSON *block);
 /* The text of a tool_result's output: a string as it is, other JSON compact; malloc'd. */
 char *chat_output_text(const cJSON *block);
 
-/* The first of a reasoning block's details, JSON texts that a client may send many of; NULL: none.
- */
+/* The first of a reasoning block's details, JSON texts that a client may send many of;
+ * NULL: none. */
 const cJSON *chat_details(const cJSON *block);
 
 /* The first of those from *at on that this provider wrote, as a tree; NULL when there is none.  *at

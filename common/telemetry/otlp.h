@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Runs in the JSON form of OTLP, with the attributes of the semantic conventions for generative AI.
- */
+/* Runs in the JSON form of OTLP, with the attributes of the semantic conventions for
+ * generative AI. */
 #ifndef AGENTGRAPH_TELEMETRY_OTLP_H
 #define AGENTGRAPH_TELEMETRY_OTLP_H
 

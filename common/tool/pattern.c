@@ -221,8 +221,8 @@ static void draft_join(struct draft *draft)
 	draft->count = kept;
 }
 
-/* Adds a class with a step for it: the draft's spans, or the gaps between them, one more at most.
- */
+/* Adds a class with a step for it: the draft's spans, or the gaps between them,
+ * one more at most. */
 static void class_finish(struct reader *r, struct draft *draft)
 {
 	struct pattern *p = r->pattern;

@@ -134,8 +134,8 @@ bool balance_busy(const struct balance *balance);
 /* Somebody waits for connections at this time of clock_monotonic_ms; 0: nobody does any more. */
 void balance_waits(struct balance *balance, int64_t now);
 
-/* Whether another process that waits for connections has so few in hand that the next one is its.
- */
+/* Whether another process that waits for connections has so few in hand
+ * that the next one is its. */
 bool balance_ahead(const struct balance *balance, int64_t now);
 
 /*

@@ -41,8 +41,8 @@ bool body_read(
 	int64_t expected = length >= 0 ? length : max;
 	ssize_t got = 1;
 	while (got > 0 && (int64_t)out->len <= expected) {
-		/* in the end one more than there should be, so that the end is seen, or an excess
-		 */
+		/* in the end one more than there should be, so that the end is seen,
+		 * or an excess */
 		int64_t left = expected - (int64_t)out->len + 1;
 		size_t want = left < READ_SIZE ? (size_t)left : READ_SIZE;
 		got = client->read(client, buf_reserve(out, want), want);

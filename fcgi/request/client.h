@@ -23,8 +23,8 @@ struct client {
 	/* Why the rest of the body will never come, where more is known than that. */
 	enum error_kind lacking;
 
-	/* Both are without result: a client that went away does not change what the service does.
-	 */
+	/* Both are without result: a client that went away does not change what the
+	 * service does. */
 	void (*write)(struct client *client, const char *data, size_t len);
 	void (*flush)(struct client *client);
 

@@ -32,8 +32,8 @@ static void hygiene_add_header(struct buf *out, const char *name, const char *va
 		buf_printf(out, "%s: %s\r\n", name, value);
 }
 
-/* The policy with the microphone for the page itself, where the policy denies it to all; malloc'd.
- */
+/* The policy with the microphone for the page itself, where the policy denies it to all;
+ * malloc'd. */
 static char *hygiene_allow_microphone(const char *policy)
 {
 	static const char denied[] = "microphone=()";

@@ -142,8 +142,8 @@ static bool take_header(const char *line, const char *name, const char **value)
 	return true;
 }
 
-/* RFC 8187: a name in UTF-8 with escapes, which is decoded where it lies; NULL when it is not that.
- */
+/* RFC 8187: a name in UTF-8 with escapes, which is decoded where it lies;
+ * NULL when it is not that. */
 static char *extended_text(char *text)
 {
 	static const char charset[] = "utf-8'";

@@ -25,8 +25,8 @@ static int64_t range_take_number(const char **text)
 	return value;
 }
 
-/* One "first-last", "first-" or "-length", each -1 where it is not there; false for anything else.
- */
+/* One "first-last", "first-" or "-length", each -1 where it is not there;
+ * false for anything else. */
 static bool take_range(const char **text, int64_t *first, int64_t *last)
 {
 	*first = range_take_number(text);

@@ -37,8 +37,8 @@ struct head {
 	const char *internal; /* set by the web server's configuration alone */
 };
 
-/* params is CGI's array of "NAME=value", from which the texts are borrowed; "" where there is none.
- */
+/* params is CGI's array of "NAME=value", from which the texts are borrowed;
+ * "" where there is none. */
 void head_read(struct head *head, char *const *params);
 
 /* The value of any other of them; "" where there is none. */

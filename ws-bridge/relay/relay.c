@@ -39,8 +39,8 @@ static void relay_accept(struct relay *relay)
 			connection_new(relay, fd);
 			continue;
 		}
-		/* without these the listener stays readable: it is left alone until the next tick
-		 */
+		/* without these the listener stays readable:
+		 * it is left alone until the next tick */
 		if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
 			log_error("cannot accept a connection: %s", strerror(errno));
 			epoll_ctl(relay->epoll, EPOLL_CTL_DEL, relay->listener, NULL);

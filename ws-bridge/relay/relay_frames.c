@@ -151,8 +151,8 @@ static int frames_mask(wslay_event_context_ptr wslay, uint8_t *to, size_t len, v
 	return 0;
 }
 
-/* wslay takes a close frame of one byte for one without a code (RFC 6455, 5.5.1: 0, or 2 and more).
- */
+/* wslay takes a close frame of one byte for one without a code (RFC 6455, 5.5.1: 0,
+ * or 2 and more). */
 static void begin_frame(wslay_event_context_ptr wslay,
     const struct wslay_event_on_frame_recv_start_arg *frame, void *user_data)
 {

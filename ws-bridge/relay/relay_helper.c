@@ -78,8 +78,8 @@ static void relay_helper_take_record(struct connection *c, char *data, size_t le
 	if (!record_parse(data, len, &record)) {
 		relay_helper_confused(c, len ? data[0] : '\0');
 	} else if (c->helper_stage == HELPER_LEAVING) {
-		/* only a last word counts; it may have written much before it read that it is to go
-		 */
+		/* only a last word counts; it may have written much before it read
+		 * that it is to go */
 		if (record.kind == RECORD_BYE || record.kind == RECORD_REFUSE)
 			helper_drop(c);
 	} else if (c->helper_stage == HELPER_OPEN) {

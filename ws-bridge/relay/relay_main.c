@@ -228,8 +228,8 @@ int main(int argc, char **argv)
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (signals < 0 || getppid() != parent)
 		return EXIT_FAILURE;
-	/* two descriptors a connection; and what was large goes back to the system when it is freed
-	 */
+	/* two descriptors a connection; and what was large goes back to the system
+	 * when it is freed */
 	struct rlimit files;
 	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
 		files.rlim_cur = files.rlim_max;

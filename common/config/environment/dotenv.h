@@ -22,8 +22,8 @@ struct dotenv_fault {
 	const char *expected; /* ends the sentence "expected …" */
 };
 
-/* An object of strings that the caller deletes; NULL with *fault set when the text has a mistake.
- */
+/* An object of strings that the caller deletes;
+ * NULL with *fault set when the text has a mistake. */
 cJSON *dotenv_parse(const char *text, size_t len, struct dotenv_fault *fault);
 
 /*

@@ -18,8 +18,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A document while it is read.  root lives as long as the graph, so that nodes may point into it.
- */
+/* A document while it is read.  root lives as long as the graph,
+ * so that nodes may point into it. */
 struct document {
 	ag_graph *graph;
 	const char *file;             /* as named in the configuration, for messages */

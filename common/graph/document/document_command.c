@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Commands in documents: found and checked at start-up, so that a run cannot meet a missing file.
- */
+/* Commands in documents: found and checked at start-up,
+ * so that a run cannot meet a missing file. */
 #include "base/memory.h"
 #include "config/environment/expand.h"
 #include "config/text_file.h"

@@ -189,8 +189,8 @@ DOCUMENT_SHAPE(context, LIMIT(max_messages, 2), LIMIT(max_tokens, 100),
     FIELD(context_object, summary, .kind = &field_bool),
     FIELD(context_object, summary_prompt, .kind = &field_text));
 
-/* Whether a field can take what the model answers; what a schema gives is known at the first run.
- */
+/* Whether a field can take what the model answers;
+ * what a schema gives is known at the first run. */
 static void check_output(
     struct document *d, const struct place *at, const char *name, const cJSON *item)
 {

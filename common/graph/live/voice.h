@@ -39,8 +39,8 @@ struct voice {
 /* The next samples of the stream; calls started and ended, as often as that happens in them. */
 void voice_hear(struct voice *v, const int16_t *samples, size_t count);
 
-/* An utterance starts or ends now; without effect when it has already, and when nobody is to tell.
- */
+/* An utterance starts or ends now; without effect when it has already,
+ * and when nobody is to tell. */
 void voice_activity(struct voice *v, bool starts);
 
 /* The input ends, and with it an utterance, without the silence at its end. */

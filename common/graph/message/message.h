@@ -59,8 +59,8 @@ void message_text(const cJSON *message, struct buf *out);
 /* The type of a block. */
 bool block_is(const cJSON *block, const char *type);
 
-/* Whether block is a tool_call or remote_tool_call, and whether message asks for a tool anywhere.
- */
+/* Whether block is a tool_call or remote_tool_call,
+ * and whether message asks for a tool anywhere. */
 bool block_is_call(const cJSON *block);
 bool message_has_calls(const cJSON *message);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Which node belongs to which branch, and whether every branch leads to its join and nowhere else.
- */
+/* Which node belongs to which branch, and whether every branch leads to its join
+ * and nowhere else. */
 #include "base/memory.h"
 #include "graph/graph.h"
 
@@ -27,8 +27,8 @@ static void regions_problem(
 		    &graph->problems, "%s: branches from '%s': %s", graph->name, edge->from, text);
 }
 
-/* "'x' belongs to …, and …": what is wrong is told where the walk's fork is, or that of the node.
- */
+/* "'x' belongs to …, and …": what is wrong is told where the walk's fork is,
+ * or that of the node. */
 static void regions_clash(const struct regions_walk *w, const struct node *node)
 {
 	const struct edge *told = w->fork ? w->fork : node->fork;

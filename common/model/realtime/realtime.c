@@ -171,8 +171,8 @@ static bool realtime_take_news(struct realtime *r)
 	return news != REALTIME_NOTHING;
 }
 
-/* Ends a conversation that is over.  Milliseconds until it is, -1 when that depends on what comes.
- */
+/* Ends a conversation that is over.  Milliseconds until it is,
+ * -1 when that depends on what comes. */
 static int64_t realtime_end_when_over(struct realtime *r)
 {
 	int64_t rest = r->finishing && r->ready ? r->dialect->rest(r) : -1;

@@ -68,8 +68,8 @@ void a2a_exchange_release(struct a2a_exchange *x)
 
 /* ---- requests ---- */
 
-/* The same with the status, and where a redirect leads, without the query, in which a key may be.
- */
+/* The same with the status, and where a redirect leads, without the query,
+ * in which a key may be. */
 static bool a2a_peer_answered(
     struct a2a_exchange *x, const char *what, const struct http_response *response)
 {

@@ -329,8 +329,8 @@ cJSON *mcp_exchange(struct mcp_server *server, struct mcp_asked *asked, char why
 	return NULL;
 }
 
-/* Over HTTP without a session there are none: a request is cancelled by the end of its connection.
- */
+/* Over HTTP without a session there are none: a request is cancelled by the end of
+ * its connection. */
 void mcp_notify(struct mcp_server *server, const char *method, cJSON *params)
 {
 	char *text = mcp_notification_text(method, params), why[MCP_WHY_SIZE];

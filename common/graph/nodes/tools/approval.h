@@ -24,8 +24,8 @@ ag_result approval_ask(ag_run *run, const cJSON *const *calls, size_t count);
 /* Whether the call of that id was refused in this step. */
 bool approval_declined(const ag_run *run, const char *call_id);
 
-/* What a person put in the place of that call's arguments, any JSON; NULL: they are as they were.
- */
+/* What a person put in the place of that call's arguments, any JSON;
+ * NULL: they are as they were. */
 const cJSON *approval_arguments(const ag_run *run, const char *call_id);
 
 /* The result of a call with such arguments as the model is told it, which asked for others: both of
