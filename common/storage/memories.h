@@ -69,6 +69,12 @@ struct memory_hit {
 	double score;       /* the higher the better */
 };
 
+/* What a search brings: into items, which have room for limit, count of them. */
+struct memory_hits {
+	struct memory_hit *items;
+	size_t limit, count;
+};
+
 /* A text that waits for its vector. */
 struct memory_text {
 	int64_t row;
@@ -120,21 +126,20 @@ struct memory_ops {
 	    const struct memory_filter *filter, int64_t *count, struct error *err);
 
 	/*
-	 * Searches: up to limit hits that fulfil the filter, *count of them, best first, ties by
+	 * Searches: up to hits->limit that fulfil the filter, best first, ties by
 	 * row, the higher first; "newest first" is by row as well.  One that has filters_json to
 	 * look at ends without its waiter.
 	 */
 
 	/* Newest first; score is 0. */
 	bool (*recent)(struct memory_set *set, const struct storage_context *ctx,
-	    const struct memory_filter *filter, size_t limit, struct memory_hit *hits,
-	    size_t *count, struct error *err);
+	    const struct memory_filter *filter, struct memory_hits *hits, struct error *err);
 	/* By nearness of vectors of the model that the set was opened for: score is what
-	 * vector_similarity says.  Never fewer than there are with a vector, up to limit; in a
+	 * vector_similarity says.  Never fewer than there are with a vector, up to the limit; in a
 	 * large set one that is nearer may be missed. */
 	bool (*similar)(struct memory_set *set, const struct storage_context *ctx,
 	    const struct memory_filter *filter, const float *vector, enum vector_metric metric,
-	    size_t limit, struct memory_hit *hits, size_t *count, struct error *err);
+	    struct memory_hits *hits, struct error *err);
 	/*
 	 * Memories that have at least one of the text's words, whatever else is in it.  A word is a
 	 * run of letters and digits, of any script; case and diacritics make no difference.  Score:
@@ -142,14 +147,14 @@ struct memory_ops {
 	 * comparable within one answer only.
 	 */
 	bool (*matching)(struct memory_set *set, const struct storage_context *ctx,
-	    const struct memory_filter *filter, const char *text, size_t limit,
-	    struct memory_hit *hits, size_t *count, struct error *err);
+	    const struct memory_filter *filter, const char *text, struct memory_hits *hits,
+	    struct error *err);
 	/* Linked with one memory, newest first; score is 0.  Those are the memories that its
 	 * relations name, those whose relations name it, and those with the same entity; never
 	 * itself. */
 	bool (*linked)(struct memory_set *set, const struct storage_context *ctx,
-	    const struct memory_filter *filter, int64_t row, size_t limit, struct memory_hit *hits,
-	    size_t *count, struct error *err);
+	    const struct memory_filter *filter, int64_t row, struct memory_hits *hits,
+	    struct error *err);
 
 	/* A vector of a text with that hash, if one of this model is stored; vector has room for
 	 * it. */

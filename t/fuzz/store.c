@@ -79,29 +79,28 @@ static bool put(const char *content, const cJSON *metadata)
 
 static size_t matching(const struct memory_filter *filter, const char *text)
 {
-	struct memory_hit hits[4];
+	struct memory_hit items[4];
+	struct memory_hits hits = {.items = items, .limit = 4};
 	struct error err = {0};
-	size_t found;
-	require(store()->ops->matching(store(), NULL, filter, text, 4, hits, &found, &err));
-	for (size_t i = 0; i < found; i++)
-		require(isfinite(hits[i].score));
-	return found;
+	require(store()->ops->matching(store(), NULL, filter, text, &hits, &err));
+	for (size_t i = 0; i < hits.count; i++)
+		require(isfinite(items[i].score));
+	return hits.count;
 }
 
 static size_t similar(const struct memory_filter *filter, const char *text)
 {
-	struct memory_hit hits[4];
+	struct memory_hit items[4];
+	struct memory_hits hits = {.items = items, .limit = 4};
 	struct error err = {0};
 	float numbers[LOCAL_EMBED_DIMENSIONS];
-	size_t found;
 	local_embed(text, numbers);
 	for (enum vector_metric m = METRIC_COSINE; m <= METRIC_MANHATTAN; m++) {
-		require(store()->ops->similar(
-		    store(), NULL, filter, numbers, m, 4, hits, &found, &err));
-		for (size_t i = 0; i < found; i++)
-			require(isfinite(hits[i].score));
+		require(store()->ops->similar(store(), NULL, filter, numbers, m, &hits, &err));
+		for (size_t i = 0; i < hits.count; i++)
+			require(isfinite(items[i].score));
 	}
-	return found;
+	return hits.count;
 }
 
 static void search(const char *text, const cJSON *metadata, const cJSON *filters)
@@ -113,11 +112,11 @@ static void search(const char *text, const cJSON *metadata, const cJSON *filters
 	}
 	char *json = json_print(filters);
 	const struct memory_filter filter = {.user_id = "u", .filters_json = json};
-	struct memory_hit hits[4];
-	size_t found;
-	require(store()->ops->recent(store(), NULL, &filter, 4, hits, &found, &err));
-	require((found == 1) == memory_filter_fits(metadata, filters));
-	require(matching(&filter, text) <= found);
+	struct memory_hit items[4];
+	struct memory_hits hits = {.items = items, .limit = 4};
+	require(store()->ops->recent(store(), NULL, &filter, &hits, &err));
+	require((hits.count == 1) == memory_filter_fits(metadata, filters));
+	require(matching(&filter, text) <= hits.count);
 	similar(&filter, text);
 	free(json);
 }

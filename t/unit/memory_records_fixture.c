@@ -659,8 +659,8 @@ static int memory_best_first(const void *a, const void *b)
 }
 
 /* Leaves. */
-static bool set_look(const struct looking *l, const struct storage_context *ctx, size_t limit,
-    struct memory_hit *hits, size_t *count, struct error *err)
+static bool set_look(const struct looking *l, const struct storage_context *ctx,
+    struct memory_hits *hits, struct error *err)
 {
 	struct memory_hit *all = NULL;
 	size_t n = 0;
@@ -676,9 +676,9 @@ static bool set_look(const struct looking *l, const struct storage_context *ctx,
 	}
 	if (n)
 		qsort(all, n, sizeof(*all), memory_best_first);
-	*count = n < limit ? n : limit;
-	if (*count)
-		memcpy(hits, all, *count * sizeof(*hits));
+	hits->count = n < hits->limit ? n : hits->limit;
+	if (hits->count)
+		memcpy(hits->items, all, hits->count * sizeof(*all));
 	free(all);
 	if (!waited_for) {
 		error_set(err, ERR_TRANSIENT_STORAGE, NULL);
@@ -695,11 +695,10 @@ static bool hit_any(const struct looking *l, const struct kept_memory *m, struct
 }
 
 static bool set_recent(struct memory_set *set, const struct storage_context *ctx,
-    const struct memory_filter *filter, size_t limit, struct memory_hit *hits, size_t *count,
-    struct error *err)
+    const struct memory_filter *filter, struct memory_hits *hits, struct error *err)
 {
 	const struct looking l = {set_enter(set), filter, .hit = hit_any};
-	return set_look(&l, ctx, limit, hits, count, err);
+	return set_look(&l, ctx, hits, err);
 }
 
 static bool hit_near(const struct looking *l, const struct kept_memory *m, struct memory_hit *hit)
@@ -736,11 +735,11 @@ static bool hit_near(const struct looking *l, const struct kept_memory *m, struc
 
 static bool set_similar(struct memory_set *set, const struct storage_context *ctx,
     const struct memory_filter *filter, const float *vector, enum vector_metric metric,
-    size_t limit, struct memory_hit *hits, size_t *count, struct error *err)
+    struct memory_hits *hits, struct error *err)
 {
 	const struct looking l = {
 	    set_enter(set), filter, .hit = hit_near, .vector = vector, .metric = metric};
-	return set_look(&l, ctx, limit, hits, count, err);
+	return set_look(&l, ctx, hits, err);
 }
 
 /* The next word, in lower case; false at the end.  Beyond ASCII bytes are letters as they are. */
@@ -772,11 +771,11 @@ static bool hit_words(const struct looking *l, const struct kept_memory *m, stru
 }
 
 static bool set_matching(struct memory_set *set, const struct storage_context *ctx,
-    const struct memory_filter *filter, const char *text, size_t limit, struct memory_hit *hits,
-    size_t *count, struct error *err)
+    const struct memory_filter *filter, const char *text, struct memory_hits *hits,
+    struct error *err)
 {
 	const struct looking l = {set_enter(set), filter, .hit = hit_words, .text = text};
-	return set_look(&l, ctx, limit, hits, count, err);
+	return set_look(&l, ctx, hits, err);
 }
 
 static bool memory_names(const struct kept_memory *m, const struct kept_memory *other)
@@ -797,12 +796,11 @@ static bool hit_linked(const struct looking *l, const struct kept_memory *m, str
 }
 
 static bool set_linked(struct memory_set *set, const struct storage_context *ctx,
-    const struct memory_filter *filter, int64_t row, size_t limit, struct memory_hit *hits,
-    size_t *count, struct error *err)
+    const struct memory_filter *filter, int64_t row, struct memory_hits *hits, struct error *err)
 {
 	struct looking l = {set_enter(set), filter, .hit = hit_linked};
 	l.from = memory_row(l.list->kept, row);
-	return set_look(&l, ctx, limit, hits, count, err);
+	return set_look(&l, ctx, hits, err);
 }
 
 /* ---- vectors ---- */

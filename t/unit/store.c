@@ -89,12 +89,11 @@ static const float east[] = {1, 0, 0, 0}, north[] = {0, 1, 0, 0};
 /* How many are near, and which is the nearest. */
 static size_t similar(struct memory_set *st, const float *v, int64_t *row)
 {
-	struct memory_hit hits[10];
-	size_t count = 0;
-	CU_ASSERT_TRUE(
-	    st->ops->similar(st, NULL, &everything, v, METRIC_COSINE, 10, hits, &count, &err));
-	*row = count ? hits[0].row : 0;
-	return count;
+	struct memory_hit items[10];
+	struct memory_hits hits = {.items = items, .limit = 10};
+	CU_ASSERT_TRUE(st->ops->similar(st, NULL, &everything, v, METRIC_COSINE, &hits, &err));
+	*row = hits.count ? items[0].row : 0;
+	return hits.count;
 }
 
 static bool known(struct memory_set *st, char c, float *v)
@@ -379,14 +378,15 @@ static void a_list_reads_a_long_number_once(void)
 }
 
 /* The ids of hits, each followed by a space. */
-static const char *ids_of(struct memory_set *st, const struct memory_hit *hits, size_t count)
+static const char *ids_of(struct memory_set *st, const struct memory_hits *hits)
 {
 	static char text[256];
 	struct arena *a = arena_new();
 	struct memory m;
 	text[0] = '\0';
-	for (size_t i = 0; i < count; i++) {
-		CU_ASSERT_TRUE(st->ops->load(st, NULL, a, &everything, hits[i].row, &m, &err));
+	for (size_t i = 0; i < hits->count; i++) {
+		CU_ASSERT_TRUE(
+		    st->ops->load(st, NULL, a, &everything, hits->items[i].row, &m, &err));
 		strcat(strcat(text, m.memory_id), " ");
 	}
 	arena_free(a);
@@ -395,12 +395,12 @@ static const char *ids_of(struct memory_set *st, const struct memory_hit *hits, 
 
 static const char *matching(struct memory_set *st, const struct memory_filter *f, const char *text)
 {
-	struct memory_hit hits[10];
-	size_t count;
-	CU_ASSERT_TRUE(st->ops->matching(st, NULL, f, text, 10, hits, &count, &err));
-	for (size_t i = 1; i < count; i++)
-		CU_ASSERT_TRUE(hits[i - 1].score >= hits[i].score);
-	return ids_of(st, hits, count);
+	struct memory_hit items[10];
+	struct memory_hits hits = {.items = items, .limit = 10};
+	CU_ASSERT_TRUE(st->ops->matching(st, NULL, f, text, &hits, &err));
+	for (size_t i = 1; i < hits.count; i++)
+		CU_ASSERT_TRUE(items[i - 1].score >= items[i].score);
+	return ids_of(st, &hits);
 }
 
 static void a_search_finds_words_and_the_newest_first(void)
@@ -414,8 +414,9 @@ static void a_search_finds_words_and_the_newest_first(void)
 	    {"c", "bob", "drink", "Tea coffee"}, {"d", "ann", NULL, "a house"}};
 	const struct memory_filter hers = {.user_id = "ann"};
 	struct memory_set *st = open_store("meaning", MODEL);
-	struct memory_hit hits[10];
-	size_t count;
+	struct memory_hit items[10];
+	struct memory_hits three = {.items = items, .limit = 3},
+			   hits = {.items = items, .limit = 10};
 	for (size_t i = 0; i < UNIT_COUNT(memories); i++) {
 		const struct store_memory *row = &memories[i];
 		const struct memory m = {.memory_id = row->id,
@@ -432,16 +433,16 @@ static void a_search_finds_words_and_the_newest_first(void)
 	for (size_t i = 0; i < UNIT_COUNT(cases); i++)
 		CU_ASSERT_STRING_EQUAL(matching(st, &everything, cases[i].text), cases[i].found);
 	CU_ASSERT_STRING_EQUAL(matching(st, &hers, "tea"), "a ");
-	CU_ASSERT_TRUE(st->ops->recent(st, NULL, &everything, 3, hits, &count, &err));
-	CU_ASSERT_STRING_EQUAL(ids_of(st, hits, count), "d c b ");
-	int64_t newest = hits[0].row;
-	CU_ASSERT_TRUE(st->ops->linked(st, NULL, &everything, newest, 10, hits, &count, &err));
-	CU_ASSERT_STRING_EQUAL(ids_of(st, hits, count), "a ");
-	int64_t first = hits[0].row;
-	CU_ASSERT_TRUE(st->ops->linked(st, NULL, &everything, first, 10, hits, &count, &err));
-	CU_ASSERT_STRING_EQUAL(ids_of(st, hits, count), "d c ");
-	CU_ASSERT_TRUE(st->ops->linked(st, NULL, &hers, first, 10, hits, &count, &err));
-	CU_ASSERT_STRING_EQUAL(ids_of(st, hits, count), "d ");
+	CU_ASSERT_TRUE(st->ops->recent(st, NULL, &everything, &three, &err));
+	CU_ASSERT_STRING_EQUAL(ids_of(st, &three), "d c b ");
+	int64_t newest = items[0].row;
+	CU_ASSERT_TRUE(st->ops->linked(st, NULL, &everything, newest, &hits, &err));
+	CU_ASSERT_STRING_EQUAL(ids_of(st, &hits), "a ");
+	int64_t first = items[0].row;
+	CU_ASSERT_TRUE(st->ops->linked(st, NULL, &everything, first, &hits, &err));
+	CU_ASSERT_STRING_EQUAL(ids_of(st, &hits), "d c ");
+	CU_ASSERT_TRUE(st->ops->linked(st, NULL, &hers, first, &hits, &err));
+	CU_ASSERT_STRING_EQUAL(ids_of(st, &hits), "d ");
 	close_store(st);
 }
 
@@ -478,11 +479,11 @@ static const char *nearest(
     struct memory_set *st, const char *category, enum vector_metric metric, double *score)
 {
 	const struct memory_filter hers = {.user_id = "ann", .category = category};
-	struct memory_hit hits[10];
-	size_t count;
-	CU_ASSERT_TRUE(st->ops->similar(st, NULL, &hers, north, metric, 10, hits, &count, &err));
-	*score = count ? hits[0].score : -1;
-	return ids_of(st, hits, count);
+	struct memory_hit items[10];
+	struct memory_hits hits = {.items = items, .limit = 10};
+	CU_ASSERT_TRUE(st->ops->similar(st, NULL, &hers, north, metric, &hits, &err));
+	*score = hits.count ? items[0].score : -1;
+	return ids_of(st, &hits);
 }
 
 /* The one memory of a user behind a thousand of others is read; ten are looked for among all. */
@@ -525,9 +526,9 @@ static bool gone_at_the_third_look(void *arg)
 static void a_search_ends_when_nobody_waits(void)
 {
 	struct memory_set *st = open_store("gone", MODEL);
-	struct memory_hit hits[10];
+	struct memory_hit items[10];
+	struct memory_hits hits = {.items = items, .limit = 10};
 	struct error mine = {0};
-	size_t count;
 	int looks = 0;
 	const struct waiter waiter = {gone_at_the_third_look, &looks};
 	const struct memory_filter filter = {.filters_json = "{\"a\":[1]}"};
@@ -537,13 +538,13 @@ static void a_search_ends_when_nobody_waits(void)
 		snprintf(id, sizeof(id), "memory %d", i);
 		put(st, id, NULL);
 	}
-	CU_ASSERT_FALSE(st->ops->recent(st, &ctx, &filter, 10, hits, &count, &mine));
+	CU_ASSERT_FALSE(st->ops->recent(st, &ctx, &filter, &hits, &mine));
 	CU_ASSERT_EQUAL(looks, 3);
 	CU_ASSERT_EQUAL(error_status_of(&mine), 499);
 	error_release(&mine);
 	/* whoever searches next on that connection is not asked about the one before */
-	CU_ASSERT_TRUE(st->ops->recent(st, NULL, &everything, 10, hits, &count, &err));
-	CU_ASSERT_EQUAL(count, 10);
+	CU_ASSERT_TRUE(st->ops->recent(st, NULL, &everything, &hits, &err));
+	CU_ASSERT_EQUAL(hits.count, 10);
 	CU_ASSERT_EQUAL(looks, 3);
 	close_store(st);
 }

@@ -114,19 +114,19 @@ static cJSON *memory_calls_done(struct call *call, const char *key, cJSON *value
 }
 
 /* Loads hits in their order into an array, as far as limit, threshold and max_tokens let them. */
-static cJSON *memory_calls_load(
-    struct work *w, const struct memory_hit *hits, size_t count, bool scored)
+static cJSON *memory_calls_load(struct work *w, const struct memory_hits *hits, bool scored)
 {
 	struct call *call = w->call;
 	const struct memory_request *rq = &w->rq;
 	cJSON *out = arena_json(call->arena, cJSON_CreateArray());
 	int64_t room = rq->max_tokens * TOKEN_CHARACTERS, left = rq->limit;
 	struct memory m;
-	for (size_t i = 0; i < count && left > 0; i++) {
-		if (scored && hits[i].score < rq->threshold)
+	for (size_t i = 0; i < hits->count && left > 0; i++) {
+		const struct memory_hit *hit = &hits->items[i];
+		if (scored && hit->score < rq->threshold)
 			break;
-		if (!w->store->ops->load(w->store, &call->ctx, call->arena, &rq->filter,
-			hits[i].row, &m, &call->error)) {
+		if (!w->store->ops->load(w->store, &call->ctx, call->arena, &rq->filter, hit->row,
+			&m, &call->error)) {
 			if (error_is_set(&call->error))
 				return NULL;
 			continue;
@@ -135,7 +135,7 @@ static cJSON *memory_calls_load(
 		if (scored && room < 0 && left < rq->limit)
 			break;
 		left--;
-		cJSON_AddItemToArray(out, memory_json(&m, hits[i].score));
+		cJSON_AddItemToArray(out, memory_json(&m, hit->score));
 	}
 	return out;
 }
@@ -320,12 +320,11 @@ cJSON *memory_read(struct call *call, const char *memory_id, const cJSON *body)
 static cJSON *memory_calls_list(struct work *w)
 {
 	struct call *call = w->call;
-	size_t limit = (size_t)w->rq.limit, count;
-	struct memory_hit *hits = arena_alloc(call->arena, limit * sizeof(*hits));
-	if (w->store->ops->recent(
-		w->store, &call->ctx, &w->rq.filter, limit, hits, &count, &call->error))
-		return memory_calls_load(w, hits, count, false);
-	return NULL;
+	struct memory_hits hits = {.limit = (size_t)w->rq.limit};
+	hits.items = arena_alloc(call->arena, hits.limit * sizeof(*hits.items));
+	if (!w->store->ops->recent(w->store, &call->ctx, &w->rq.filter, &hits, &call->error))
+		return NULL;
+	return memory_calls_load(w, &hits, false);
 }
 
 static cJSON *memory_calls_list_of(struct call *call, const cJSON *body, unsigned parts)
@@ -354,11 +353,11 @@ cJSON *memory_list_of(struct call *call, const cJSON *body)
 static cJSON *memory_calls_search(struct work *w)
 {
 	struct call *call = w->call;
-	struct memory_hits *hits = xmalloc(sizeof(*hits));
+	struct memory_hits hits = {.items = xmalloc(MEMORY_FOUND_MOST * sizeof(*hits.items))};
 	cJSON *results = NULL;
-	if (memory_find(w->store, &call->ctx, w->embedding, &w->rq, hits, &call->error))
-		results = memory_calls_load(w, hits->items, hits->count, true);
-	free(hits);
+	if (memory_find(w->store, &call->ctx, w->embedding, &w->rq, &hits, &call->error))
+		results = memory_calls_load(w, &hits, true);
+	free(hits.items);
 	return results;
 }
 

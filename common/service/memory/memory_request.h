@@ -66,12 +66,8 @@ const char *metric_name(enum vector_metric metric);
 
 #define MEMORY_FOUND_MOST 1024 /* hits that a strategy may bring */
 
-struct memory_hits {
-	struct memory_hit items[MEMORY_FOUND_MOST]; /* scores from 0 to 1, best first */
-	size_t count;
-};
-
-/* False with err set. */
+/* Hits with scores from 0 to 1, best first; their items have room for MEMORY_FOUND_MOST, whatever
+ * the limit.  False with err set. */
 bool memory_find(struct memory_set *st, const struct storage_context *ctx, struct embedding *e,
     const struct memory_request *rq, struct memory_hits *hits, struct error *err);
 

@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define FUSION_K 60.0    /* of reciprocal rank fusion */
 #define FUSION_DEPTH 200 /* ranks of each list that count */
@@ -47,39 +48,36 @@ static void memory_search_scale(struct memory_hits *hits)
 
 /* ---- the lists ---- */
 
-static bool memory_search_by_similarity(struct finding *f, size_t limit, struct memory_hits *hits)
+static bool memory_search_by_similarity(struct finding *f, struct memory_hits *hits)
 {
 	const struct memory_request *rq = f->rq;
 	float *vector = embed_query(f->embedding, rq->query, f->err);
 	bool ok = vector &&
-	    f->store->ops->similar(f->store, f->ctx, &rq->filter, vector, rq->metric, limit,
-		hits->items, &hits->count, f->err);
+	    f->store->ops->similar(f->store, f->ctx, &rq->filter, vector, rq->metric, hits, f->err);
 	free(vector);
 	return ok;
 }
 
-static bool memory_search_by_relevance(struct finding *f, size_t limit, struct memory_hits *hits)
+static bool memory_search_by_relevance(struct finding *f, struct memory_hits *hits)
 {
 	const struct memory_request *rq = f->rq;
-	if (!f->store->ops->matching(
-		f->store, f->ctx, &rq->filter, rq->query, limit, hits->items, &hits->count, f->err))
+	if (!f->store->ops->matching(f->store, f->ctx, &rq->filter, rq->query, hits, f->err))
 		return false;
 	memory_search_scale(hits);
 	return true;
 }
 
-static bool memory_search_by_time(struct finding *f, size_t limit, struct memory_hits *hits)
+static bool memory_search_by_time(struct finding *f, struct memory_hits *hits)
 {
 	int64_t now = clock_now();
-	if (!f->store->ops->recent(
-		f->store, f->ctx, &f->rq->filter, limit, hits->items, &hits->count, f->err))
+	if (!f->store->ops->recent(f->store, f->ctx, &f->rq->filter, hits, f->err))
 		return false;
 	for (size_t i = 0; i < hits->count; i++) {
 		double age = (double)(now - hits->items[i].created_at);
 		hits->items[i].score = exp2(-(age > 0 ? age : 0) / HALF_LIFE_US);
 	}
-	memory_search_sort(
-	    hits); /* of those written at the same moment the rows may be in another order */
+	/* of those written at the same moment the rows may be in another order */
+	memory_search_sort(hits);
 	return true;
 }
 
@@ -110,7 +108,7 @@ static void memory_search_fuse(struct memory_hits *into, const struct memory_hit
  * tells. */
 static bool memory_search_nearest(struct finding *f, struct memory_hits *hits)
 {
-	if (memory_search_by_similarity(f, FUSION_DEPTH, hits))
+	if (memory_search_by_similarity(f, hits))
 		return true;
 	if (f->err->kind != ERR_STORE_UNAVAILABLE)
 		return false;
@@ -122,20 +120,20 @@ static bool memory_search_nearest(struct finding *f, struct memory_hits *hits)
 
 static bool memory_search_by_both(struct finding *f, struct memory_hits *hits)
 {
-	struct memory_hits *list = xcalloc(1, sizeof(*list));
-	hits->count = 0;
-	bool ok = memory_search_nearest(f, list);
+	struct memory_hits list = {
+	    .items = xmalloc(FUSION_DEPTH * sizeof(*list.items)), .limit = FUSION_DEPTH};
+	hits->limit = MEMORY_FOUND_MOST;
+	bool ok = memory_search_nearest(f, &list);
 	if (ok) {
-		memory_search_fuse(hits, list);
-		list->count = 0;
-		ok = memory_search_by_relevance(f, FUSION_DEPTH, list);
+		memory_search_fuse(hits, &list);
+		ok = memory_search_by_relevance(f, &list);
 	}
 	if (ok) {
-		memory_search_fuse(hits, list);
+		memory_search_fuse(hits, &list);
 		memory_search_sort(hits);
 		memory_search_scale(hits);
 	}
-	free(list);
+	free(list.items);
 	return ok;
 }
 
@@ -145,18 +143,17 @@ static bool memory_search_by_both(struct finding *f, struct memory_hits *hits)
 static bool memory_search_follow(
     struct finding *f, struct memory_hit from, struct memory_hits *hits)
 {
-	struct memory_hit linked[LINKS_EACH];
-	size_t count;
-	if (!f->store->ops->linked(
-		f->store, f->ctx, &f->rq->filter, from.row, LINKS_EACH, linked, &count, f->err))
+	struct memory_hit items[LINKS_EACH];
+	struct memory_hits linked = {.items = items, .limit = LINKS_EACH};
+	if (!f->store->ops->linked(f->store, f->ctx, &f->rq->filter, from.row, &linked, f->err))
 		return false;
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < linked.count; i++) {
 		double score = from.score * LINK_FACTOR;
-		struct memory_hit *hit = memory_search_find(hits, linked[i].row);
+		struct memory_hit *hit = memory_search_find(hits, items[i].row);
 		if (hit && hit->score < score)
 			hit->score = score;
-		else if (!hit && hits->count < MEMORY_FOUND_MOST)
-			hits->items[hits->count++] = (struct memory_hit){linked[i].row, 0, score};
+		else if (!hit && hits->count < hits->limit)
+			hits->items[hits->count++] = (struct memory_hit){items[i].row, 0, score};
 	}
 	return true;
 }
@@ -168,12 +165,13 @@ static bool memory_search_by_links(struct finding *f, struct memory_hits *hits)
 		return false;
 	if (hits->count > (size_t)f->rq->limit)
 		hits->count = (size_t)f->rq->limit;
-	struct memory_hits *before = xmalloc(sizeof(*before));
+	struct memory_hit *before = xmalloc(MEMORY_FOUND_MOST * sizeof(*before));
 	bool ok = true;
 	for (int step = 0; ok && step < LINK_STEPS; step++) {
-		*before = *hits;
-		for (size_t i = 0; ok && i < before->count; i++)
-			ok = memory_search_follow(f, before->items[i], hits);
+		size_t count = hits->count;
+		memcpy(before, hits->items, count * sizeof(*before));
+		for (size_t i = 0; ok && i < count; i++)
+			ok = memory_search_follow(f, before[i], hits);
 	}
 	free(before);
 	memory_search_sort(hits);
@@ -184,15 +182,15 @@ bool memory_find(struct memory_set *st, const struct storage_context *ctx, struc
     const struct memory_request *rq, struct memory_hits *hits, struct error *err)
 {
 	struct finding f = {st, ctx, e, rq, err};
-	size_t limit = (size_t)rq->limit;
+	hits->limit = (size_t)rq->limit;
 	hits->count = 0;
 	switch (rq->strategy) {
 	case STRATEGY_SIMILARITY:
-		return memory_search_by_similarity(&f, limit, hits);
+		return memory_search_by_similarity(&f, hits);
 	case STRATEGY_TEMPORAL:
-		return memory_search_by_time(&f, limit, hits);
+		return memory_search_by_time(&f, hits);
 	case STRATEGY_RELEVANCE:
-		return memory_search_by_relevance(&f, limit, hits);
+		return memory_search_by_relevance(&f, hits);
 	case STRATEGY_HYBRID:
 		return memory_search_by_both(&f, hits);
 	case STRATEGY_GRAPH:

@@ -34,14 +34,12 @@ bool memories_get(struct memory_set *set, const struct storage_context *ctx, str
 bool memories_load(struct memory_set *set, const struct storage_context *ctx, struct arena *a,
     const struct memory_filter *filter, int64_t row, struct memory *m, struct error *err);
 bool memories_recent(struct memory_set *set, const struct storage_context *ctx,
-    const struct memory_filter *filter, size_t limit, struct memory_hit *hits, size_t *count,
-    struct error *err);
+    const struct memory_filter *filter, struct memory_hits *hits, struct error *err);
 bool memories_matching(struct memory_set *set, const struct storage_context *ctx,
-    const struct memory_filter *filter, const char *text, size_t limit, struct memory_hit *hits,
-    size_t *count, struct error *err);
+    const struct memory_filter *filter, const char *text, struct memory_hits *hits,
+    struct error *err);
 bool memories_linked(struct memory_set *set, const struct storage_context *ctx,
-    const struct memory_filter *filter, int64_t row, size_t limit, struct memory_hit *hits,
-    size_t *count, struct error *err);
+    const struct memory_filter *filter, int64_t row, struct memory_hits *hits, struct error *err);
 bool memories_known_vector(struct memory_set *set, const struct storage_context *ctx,
     const unsigned char *hash, float *vector, bool *found, struct error *err);
 bool memories_unembedded(struct memory_set *set, const struct storage_context *ctx, struct arena *a,
@@ -87,7 +85,7 @@ bool memories_adopt(struct memory_set *set, const struct storage_context *ctx,
 
 bool memories_similar(struct memory_set *set, const struct storage_context *ctx,
     const struct memory_filter *filter, const float *vector, enum vector_metric metric,
-    size_t limit, struct memory_hit *hits, size_t *count, struct error *err);
+    struct memory_hits *hits, struct error *err);
 
 /* Takes what was deleted or has no vector any more out of the file; failing is harmless, because
  * whatever a search finds is read from the database. */

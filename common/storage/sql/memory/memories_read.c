@@ -89,12 +89,12 @@ bool memories_load(struct memory_set *set, const struct storage_context *ctx, st
 
 /* ---- searches ---- */
 
-static bool memories_collect(struct memories_engine *e, struct query *q, bool weighed, size_t limit,
-    struct memory_hit *hits, size_t *count)
+static bool memories_collect(
+    struct memories_engine *e, struct query *q, bool weighed, struct memory_hits *hits)
 {
-	*count = 0;
-	while (*count < limit && query_row(q)) {
-		struct memory_hit *hit = &hits[(*count)++];
+	hits->count = 0;
+	while (hits->count < hits->limit && query_row(q)) {
+		struct memory_hit *hit = &hits->items[hits->count++];
 		hit->row = query_column_int(q, MEMORY_MATCHING_ROW);
 		hit->created_at = query_column_int(q, MEMORY_MATCHING_CREATED_AT);
 		hit->score = weighed ? query_column_double(q, MEMORY_MATCHING_WEIGHT) : 0;
@@ -128,19 +128,17 @@ void memories_vectors_query(struct memories_engine *e, const struct storage_cont
 }
 
 bool memories_recent(struct memory_set *set, const struct storage_context *ctx,
-    const struct memory_filter *filter, size_t limit, struct memory_hit *hits, size_t *count,
-    struct error *err)
+    const struct memory_filter *filter, struct memory_hits *hits, struct error *err)
 {
 	struct memories_engine *e = memories_engine_of(set);
 	struct query q;
 
-	memories_rows_query(e, ctx, &q, filter, INT64_MAX, limit, err);
-	return memories_collect(e, &q, false, limit, hits, count);
+	memories_rows_query(e, ctx, &q, filter, INT64_MAX, hits->limit, err);
+	return memories_collect(e, &q, false, hits);
 }
 
 bool memories_linked(struct memory_set *set, const struct storage_context *ctx,
-    const struct memory_filter *filter, int64_t row, size_t limit, struct memory_hit *hits,
-    size_t *count, struct error *err)
+    const struct memory_filter *filter, int64_t row, struct memory_hits *hits, struct error *err)
 {
 	struct memories_engine *e = memories_engine_of(set);
 	struct query q;
@@ -149,8 +147,8 @@ bool memories_linked(struct memory_set *set, const struct storage_context *ctx,
 	query_int(&q, ":row", row);
 	memories_bind_filter(&q, filter);
 	watch_filter(&q, ctx, filter);
-	query_int(&q, ":limit", (int64_t)limit);
-	return memories_collect(e, &q, false, limit, hits, count);
+	query_int(&q, ":limit", (int64_t)hits->limit);
+	return memories_collect(e, &q, false, hits);
 }
 
 /* A byte of a word: letters and digits, and whatever is not ASCII, which the index takes apart
@@ -192,22 +190,22 @@ static bool words_query(const struct memory_filter *filter, const char *text, st
 }
 
 bool memories_matching(struct memory_set *set, const struct storage_context *ctx,
-    const struct memory_filter *filter, const char *text, size_t limit, struct memory_hit *hits,
-    size_t *count, struct error *err)
+    const struct memory_filter *filter, const char *text, struct memory_hits *hits,
+    struct error *err)
 {
 	struct memories_engine *e = memories_engine_of(set);
 	struct buf words = {0};
 	struct query q;
 	bool ok = true;
 
-	*count = 0;
+	hits->count = 0;
 	if (words_query(filter, text, &words)) {
 		pool_query(e->pool, &q, SQL_MEMORY_MATCHING, err);
 		query_text(&q, ":words", buf_str(&words));
 		memories_bind_filter(&q, filter);
 		watch_filter(&q, ctx, filter);
-		query_int(&q, ":limit", (int64_t)limit);
-		ok = memories_collect(e, &q, true, limit, hits, count);
+		query_int(&q, ":limit", (int64_t)hits->limit);
+		ok = memories_collect(e, &q, true, hits);
 	}
 	buf_release(&words);
 	return ok;

@@ -142,9 +142,7 @@ struct nearness {
 	struct vector_query query;
 	struct vector_hit *found;
 	size_t found_count;
-
-	struct memory_hit *hits; /* of limit that are wanted */
-	size_t limit, *count;
+	struct memory_hits *hits; /* what is wanted */
 };
 
 static bool memories_look(struct nearness *n, size_t limit, struct error *err)
@@ -154,17 +152,25 @@ static bool memories_look(struct nearness *n, size_t limit, struct error *err)
 	return vector_search(n->file, &n->query, n->found, &n->found_count, err);
 }
 
+static void memories_add_found(struct nearness *n, const struct vector_hit *found)
+{
+	n->hits->items[n->hits->count++] =
+	    (struct memory_hit){found->row, 0, vector_similarity(n->query.metric, found->rank)};
+}
+
 /* Keeps of what was found what the database confirms. */
 static bool memories_confirm(struct nearness *n, struct error *err)
 {
 	struct arena *a = arena_new();
 	struct memory m;
 
-	*n->count = 0;
-	for (size_t i = 0; !error_is_set(err) && i < n->found_count && *n->count < n->limit; i++)
+	n->hits->count = 0;
+	for (size_t i = 0; i < n->found_count && n->hits->count < n->hits->limit; i++) {
 		if (memories_load(&n->e->set, n->ctx, a, n->filter, n->found[i].row, &m, err))
-			n->hits[(*n->count)++] = (struct memory_hit){n->found[i].row, 0,
-			    vector_similarity(n->query.metric, n->found[i].rank)};
+			memories_add_found(n, &n->found[i]);
+		if (error_is_set(err))
+			break;
+	}
 	arena_free(a);
 	return !error_is_set(err);
 }
@@ -195,18 +201,19 @@ static bool memories_find_near(struct nearness *n, struct error *err)
 {
 	const struct memory_filter *filter = n->filter;
 	bool conditions = filter->memory_type || filter->category || filter->filters_json;
-	size_t proposed = conditions ? n->limit * PROPOSED_EACH + PROPOSED_MORE : n->limit;
+	size_t limit = n->hits->limit,
+	       proposed = conditions ? limit * PROPOSED_EACH + PROPOSED_MORE : limit;
 
 	if (!memories_look(n, proposed, err) || !memories_confirm(n, err))
 		return false;
 	/* all that there is was proposed, or enough of it confirmed */
-	if (*n->count == n->limit || n->found_count < proposed)
+	if (n->hits->count == limit || n->found_count < proposed)
 		return true;
 	struct row_set set;
 	bool ok = memories_list_rows(n, &set, err);
 
 	n->query.only = &set;
-	ok = ok && memories_look(n, n->limit, err) && memories_confirm(n, err);
+	ok = ok && memories_look(n, limit, err) && memories_confirm(n, err);
 	n->query.only = NULL;
 	row_set_release(&set);
 	return ok;
@@ -260,23 +267,21 @@ static bool memories_compare_few(struct nearness *n, struct error *err)
 		return false;
 	if (n->found_count)
 		qsort(n->found, n->found_count, sizeof(*n->found), memories_nearer_first);
-	for (size_t i = 0; i < n->limit && i < n->found_count; i++)
-		n->hits[(*n->count)++] = (struct memory_hit){
-		    n->found[i].row, 0, vector_similarity(n->query.metric, n->found[i].rank)};
+	for (size_t i = 0; i < n->hits->limit && i < n->found_count; i++)
+		memories_add_found(n, &n->found[i]);
 	return true;
 }
 
 bool memories_similar(struct memory_set *set, const struct storage_context *ctx,
     const struct memory_filter *filter, const float *vector, enum vector_metric metric,
-    size_t limit, struct memory_hit *hits, size_t *count, struct error *err)
+    struct memory_hits *hits, struct error *err)
 {
 	struct memories_engine *e = memories_engine_of(set);
-	struct nearness n = {
-	    .e = e, .ctx = ctx, .filter = filter, .hits = hits, .limit = limit, .count = count};
+	struct nearness n = {.e = e, .ctx = ctx, .filter = filter, .hits = hits};
 	float *padded = xcalloc(vector_padded(e->dimension), sizeof(*padded));
 	bool few, ok;
 
-	*count = 0;
+	hits->count = 0;
 	memcpy(padded, vector, e->dimension * sizeof(*padded));
 	n.query = (struct vector_query){
 	    .vector = padded,
