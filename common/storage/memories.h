@@ -78,7 +78,20 @@ struct memory_hits {
 /* A text that waits for its vector. */
 struct memory_text {
 	int64_t row;
-	const char *content; /* arena text */
+	const char *content;
+};
+
+/* Some of those, and then what was made of them. */
+struct memory_batch {
+	bool all;      /* also memories with a vector, where that is of another model */
+	int64_t after; /* a row; those above it are meant */
+	size_t limit;
+
+	struct memory_text *texts; /* in the order of rows */
+	size_t count;
+
+	float *vectors;        /* count times the dimension */
+	unsigned char *hashes; /* count times 32 bytes, or NULL */
 };
 
 /* Vectors of one model. */
@@ -161,17 +174,14 @@ struct memory_ops {
 	bool (*known_vector)(struct memory_set *set, const struct storage_context *ctx,
 	    const unsigned char *hash, float *vector, bool *found, struct error *err);
 
-	/* Memories with rows above after that wait for a vector; or, where all is set, those that
-	 * have none of this model.  Up to limit, in the order of rows. */
+	/* The texts of a batch, from the arena: of memories that wait for a vector, or where all is
+	 * set of those that have none of this model. */
 	bool (*unembedded)(struct memory_set *set, const struct storage_context *ctx,
-	    struct arena *a, bool all, int64_t after, size_t limit, struct memory_text *texts,
-	    size_t *count, struct error *err);
+	    struct arena *a, struct memory_batch *batch, struct error *err);
 	/* Gives memories their vectors, one transaction; those whose text changed meanwhile keep
-	 * waiting.  vectors has count times the dimension, hashes count times 32 bytes or is NULL.
-	 */
+	 * waiting. */
 	bool (*adopt)(struct memory_set *set, const struct storage_context *ctx,
-	    const struct memory_text *texts, size_t count, const float *vectors,
-	    const unsigned char *hashes, struct error *err);
+	    const struct memory_batch *batch, struct error *err);
 
 	/* What made the vectors that there are, in the order of their first use; arrays in the
 	 * arena. */

@@ -820,32 +820,33 @@ static bool set_known_vector(struct memory_set *set, const struct storage_contex
 }
 
 static bool set_unembedded(struct memory_set *set, const struct storage_context *ctx,
-    struct arena *a, bool all, int64_t after, size_t limit, struct memory_text *list, size_t *count,
-    struct error *err)
+    struct arena *a, struct memory_batch *batch, struct error *err)
 {
 	struct memory_list *l = set_enter(set);
 	(void)ctx, (void)err;
-	*count = 0;
-	for (int64_t row = after + 1; row <= l->kept->rows && *count < limit; row++) {
+	batch->texts = arena_alloc(a, batch->limit * sizeof(*batch->texts));
+	batch->count = 0;
+	for (int64_t row = batch->after + 1; row <= l->kept->rows && batch->count < batch->limit;
+	     row++) {
 		const struct kept_memory *m = memory_row(l->kept, row);
-		if (m && (all ? m->model != l->model : m->waits))
-			list[(*count)++] =
+		if (m && (batch->all ? m->model != l->model : m->waits))
+			batch->texts[batch->count++] =
 			    (struct memory_text){row, arena_strdup(a, m->memory.content)};
 	}
 	return records_leave(true);
 }
 
 static bool set_adopt(struct memory_set *set, const struct storage_context *ctx,
-    const struct memory_text *list, size_t count, const float *vectors, const unsigned char *hashes,
-    struct error *err)
+    const struct memory_batch *batch, struct error *err)
 {
 	struct memory_list *l = set_enter(set);
 	(void)ctx, (void)err;
-	for (size_t i = 0; i < count; i++) {
-		struct kept_memory *m = memory_row(l->kept, list[i].row);
-		if (m && strcmp(m->memory.content, list[i].content) == 0)
-			memory_embed(l, m, vectors + i * l->dimension,
-			    hashes ? hashes + i * HASH_SIZE : NULL);
+	for (size_t i = 0; i < batch->count; i++) {
+		const struct memory_text *text = &batch->texts[i];
+		struct kept_memory *m = memory_row(l->kept, text->row);
+		if (m && strcmp(m->memory.content, text->content) == 0)
+			memory_embed(l, m, batch->vectors + i * l->dimension,
+			    batch->hashes ? batch->hashes + i * HASH_SIZE : NULL);
 	}
 	return records_leave(true);
 }

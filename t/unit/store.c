@@ -116,25 +116,34 @@ static void a_vector_is_known_by_the_hash_of_its_text(void)
 	close_store(st);
 }
 
-static size_t waiting(struct memory_set *st, struct arena *a, bool all, struct memory_text *texts)
+static size_t waiting(struct memory_set *st, struct arena *a, bool all, struct memory_batch *batch)
 {
-	size_t count = 0;
-	CU_ASSERT_TRUE(st->ops->unembedded(st, NULL, a, all, 0, 10, texts, &count, &err));
-	return count;
+	*batch = (struct memory_batch){.all = all, .limit = 10};
+	CU_ASSERT_TRUE(st->ops->unembedded(st, NULL, a, batch, &err));
+	return batch->count;
+}
+
+/* The one text of the batch, with that vector. */
+static void adopt(struct memory_set *st, struct memory_batch *batch, const float *numbers)
+{
+	float vector[DIMENSION];
+	memcpy(vector, numbers, sizeof(vector));
+	batch->vectors = vector;
+	CU_ASSERT_TRUE(st->ops->adopt(st, NULL, batch, &err));
 }
 
 static void a_memory_can_get_its_vector_later(void)
 {
 	struct memory_set *st = open_store("later", MODEL);
 	struct arena *a = arena_new();
-	struct memory_text texts[10];
+	struct memory_batch batch;
 	int64_t row;
 	put(st, "east", NULL);
 	CU_ASSERT_EQUAL(similar(st, east, &row), 0);
-	CU_ASSERT_EQUAL(waiting(st, a, false, texts), 1);
-	CU_ASSERT_STRING_EQUAL(texts[0].content, "east");
-	CU_ASSERT_TRUE(st->ops->adopt(st, NULL, texts, 1, east, NULL, &err));
-	CU_ASSERT_EQUAL(waiting(st, a, false, texts), 0);
+	CU_ASSERT_EQUAL(waiting(st, a, false, &batch), 1);
+	CU_ASSERT_STRING_EQUAL(batch.texts[0].content, "east");
+	adopt(st, &batch, east);
+	CU_ASSERT_EQUAL(waiting(st, a, false, &batch), 0);
 	CU_ASSERT_EQUAL(similar(st, east, &row), 1);
 	arena_free(a);
 	close_store(st);
@@ -144,19 +153,19 @@ static void a_vector_of_an_old_text_is_not_taken(void)
 {
 	struct memory_set *st = open_store("old", MODEL);
 	struct arena *a = arena_new();
-	struct memory_text texts[10];
+	struct memory_batch batch;
 	const struct memory_vector none = {NULL, NULL};
 	const struct memory_update update = {"west", &none, NULL, &no_links};
 	bool found;
 	int64_t row;
 	put(st, "east", NULL);
-	waiting(st, a, false, texts);
+	waiting(st, a, false, &batch);
 	CU_ASSERT_TRUE(st->ops->update(st, NULL, &everything, "east", &update, &found, &err));
 	CU_ASSERT_TRUE(found);
-	CU_ASSERT_TRUE(st->ops->adopt(st, NULL, texts, 1, east, NULL, &err));
+	adopt(st, &batch, east);
 	CU_ASSERT_EQUAL(similar(st, east, &row), 0);
-	CU_ASSERT_EQUAL(waiting(st, a, false, texts), 1);
-	CU_ASSERT_STRING_EQUAL(texts[0].content, "west");
+	CU_ASSERT_EQUAL(waiting(st, a, false, &batch), 1);
+	CU_ASSERT_STRING_EQUAL(batch.texts[0].content, "west");
 	arena_free(a);
 	close_store(st);
 }
@@ -165,7 +174,7 @@ static void models_are_never_mixed(void)
 {
 	struct memory_set *st = open_store("models", MODEL);
 	struct arena *a = arena_new();
-	struct memory_text texts[10];
+	struct memory_batch batch;
 	struct memory_model *models;
 	size_t count;
 	int64_t row, memories;
@@ -183,8 +192,8 @@ static void models_are_never_mixed(void)
 	CU_ASSERT_EQUAL(count, 2);
 	CU_ASSERT_EQUAL(memories, 2);
 	CU_ASSERT_TRUE(models[1].current && !models[0].current);
-	CU_ASSERT_EQUAL(waiting(st, a, true, texts), 1);
-	CU_ASSERT_TRUE(st->ops->adopt(st, NULL, texts, 1, north, NULL, &err));
+	CU_ASSERT_EQUAL(waiting(st, a, true, &batch), 1);
+	adopt(st, &batch, north);
 	CU_ASSERT_TRUE(st->ops->has_foreign(st, NULL, &foreign, &err));
 	CU_ASSERT_FALSE(foreign);
 	CU_ASSERT_EQUAL(similar(st, east, &row), 2);

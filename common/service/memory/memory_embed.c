@@ -211,34 +211,29 @@ float *embed_query(struct embedding *e, const char *query, struct error *err)
 
 /* ---- many ---- */
 
-static bool embed_remotely(struct embedding *e, const struct memory_text *texts, size_t count,
-    float *vectors, unsigned char *hashes, struct error *err)
+static bool embed_remotely(struct embedding *e, struct memory_batch *batch, struct error *err)
 {
-	char **copies = xcalloc(count, sizeof(*copies));
-	for (size_t i = 0; i < count; i++) {
-		copies[i] = memory_embed_shortened(texts[i].content);
-		hash_text(texts[i].content, hashes + i * EMBED_HASH_SIZE);
+	char **copies = xcalloc(batch->count, sizeof(*copies));
+	batch->hashes = xcalloc(batch->count, EMBED_HASH_SIZE);
+	for (size_t i = 0; i < batch->count; i++) {
+		copies[i] = memory_embed_shortened(batch->texts[i].content);
+		hash_text(batch->texts[i].content, batch->hashes + i * EMBED_HASH_SIZE);
 	}
-	bool ok = embed_texts(e->remote, (const char *const *)copies, count, vectors,
+	bool ok = embed_texts(e->remote, (const char *const *)copies, batch->count, batch->vectors,
 	    clock_monotonic_ms() + BATCH_MS, err);
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < batch->count; i++)
 		free(copies[i]);
 	free(copies);
 	atomic_store(&e->rests_until, ok ? 0 : clock_monotonic_ms() + REST_MS);
 	return ok;
 }
 
-bool embed_memories(struct embedding *e, const struct memory_text *texts, size_t count,
-    float **vectors, unsigned char **hashes, struct error *err)
+bool embed_batch(struct embedding *e, struct memory_batch *batch, struct error *err)
 {
-	*vectors = xcalloc(count, e->dimension * sizeof(**vectors));
-	*hashes = e->remote ? xcalloc(count, EMBED_HASH_SIZE) : NULL;
-	for (size_t i = 0; !e->remote && i < count; i++)
-		local_embed(texts[i].content, *vectors + i * e->dimension);
-	if (e->remote && !embed_remotely(e, texts, count, *vectors, *hashes, err)) {
-		free(*vectors);
-		free(*hashes);
-		return false;
-	}
+	batch->vectors = xcalloc(batch->count, e->dimension * sizeof(*batch->vectors));
+	if (e->remote)
+		return embed_remotely(e, batch, err);
+	for (size_t i = 0; i < batch->count; i++)
+		local_embed(batch->texts[i].content, batch->vectors + i * e->dimension);
 	return true;
 }

@@ -47,10 +47,9 @@ void embed_content(
 /* The vector of a query, malloc'd; NULL with ERR_STORE_UNAVAILABLE. */
 float *embed_query(struct embedding *e, const char *query, struct error *err);
 
-/* Vectors of memories, for a caller with time: count times the dimension, and count hashes where
- * they are kept (else *hashes is NULL), malloc'd. */
-bool embed_memories(struct embedding *e, const struct memory_text *texts, size_t count,
-    float **vectors, unsigned char **hashes, struct error *err);
+/* Makes the vectors of a batch, for a caller with time, and its hashes where those are kept: both
+ * malloc'd, and the caller's also on failure. */
+bool embed_batch(struct embedding *e, struct memory_batch *batch, struct error *err);
 
 /*
  * ---- memory_late.c: vectors that come late: a thread gives memories theirs that were stored while

@@ -25,22 +25,17 @@ bool memory_late_batch(struct memory_round *round, struct error *err)
 {
 	const struct memory_ops *ops = round->store->ops;
 	struct arena *a = arena_new();
-	struct memory_text *texts = arena_alloc(a, round->most * sizeof(*texts));
-	float *vectors;
-	unsigned char *hashes;
-	size_t count;
-	bool ok = ops->unembedded(
-	    round->store, NULL, a, round->all, round->after, round->most, texts, &count, err);
-	if (ok && count) {
-		round->after = texts[count - 1].row;
-		ok = embed_memories(round->embedding, texts, count, &vectors, &hashes, err);
-		if (ok) {
-			ok = ops->adopt(round->store, NULL, texts, count, vectors, hashes, err);
-			round->done += ok ? (int64_t)count : 0;
-			free(vectors);
-			free(hashes);
-		}
+	struct memory_batch batch = {
+	    .all = round->all, .after = round->after, .limit = round->most};
+	bool ok = ops->unembedded(round->store, NULL, a, &batch, err);
+	if (ok && batch.count) {
+		round->after = batch.texts[batch.count - 1].row;
+		ok = embed_batch(round->embedding, &batch, err) &&
+		    ops->adopt(round->store, NULL, &batch, err);
+		round->done += ok ? (int64_t)batch.count : 0;
 	}
+	free(batch.vectors);
+	free(batch.hashes);
 	arena_free(a);
 	return ok;
 }

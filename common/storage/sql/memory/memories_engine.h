@@ -43,8 +43,7 @@ bool memories_linked(struct memory_set *set, const struct storage_context *ctx,
 bool memories_known_vector(struct memory_set *set, const struct storage_context *ctx,
     const unsigned char *hash, float *vector, bool *found, struct error *err);
 bool memories_unembedded(struct memory_set *set, const struct storage_context *ctx, struct arena *a,
-    bool all, int64_t after, size_t limit, struct memory_text *texts, size_t *count,
-    struct error *err);
+    struct memory_batch *batch, struct error *err);
 bool memories_models(struct memory_set *set, const struct storage_context *ctx, struct arena *a,
     struct memory_model **models, size_t *count, int64_t *memories, struct error *err);
 bool memories_has_foreign(
@@ -78,8 +77,7 @@ bool memories_remove(struct memory_set *set, const struct storage_context *ctx,
 bool memories_forget(struct memory_set *set, const struct storage_context *ctx,
     const struct memory_filter *filter, int64_t *count, struct error *err);
 bool memories_adopt(struct memory_set *set, const struct storage_context *ctx,
-    const struct memory_text *texts, size_t count, const float *vectors,
-    const unsigned char *hashes, struct error *err);
+    const struct memory_batch *batch, struct error *err);
 
 /* ---- memories_similar.c: nearness by vectors, and the file that makes it fast. */
 

@@ -236,21 +236,21 @@ bool memories_known_vector(struct memory_set *set, const struct storage_context 
 }
 
 bool memories_unembedded(struct memory_set *set, const struct storage_context *ctx, struct arena *a,
-    bool all, int64_t after, size_t limit, struct memory_text *texts, size_t *count,
-    struct error *err)
+    struct memory_batch *batch, struct error *err)
 {
 	struct memories_engine *e = memories_engine_of(set);
 	struct query q;
 
 	(void)ctx;
-	*count = 0;
-	pool_query(e->pool, &q, all ? SQL_FOREIGN_LIST : SQL_PENDING_LIST, err);
-	if (all)
+	batch->texts = arena_alloc(a, batch->limit * sizeof(*batch->texts));
+	batch->count = 0;
+	pool_query(e->pool, &q, batch->all ? SQL_FOREIGN_LIST : SQL_PENDING_LIST, err);
+	if (batch->all)
 		query_int(&q, ":model", e->model);
-	query_int(&q, ":after", after);
-	query_int(&q, ":limit", (int64_t)limit);
-	while (*count < limit && query_row(&q)) {
-		struct memory_text *text = &texts[(*count)++];
+	query_int(&q, ":after", batch->after);
+	query_int(&q, ":limit", (int64_t)batch->limit);
+	while (batch->count < batch->limit && query_row(&q)) {
+		struct memory_text *text = &batch->texts[batch->count++];
 		text->row = query_column_int(&q, PENDING_LIST_ROW);
 		text->content = arena_strdup(a, query_column_text(&q, PENDING_LIST_CONTENT));
 	}

@@ -303,26 +303,24 @@ bool memories_forget(struct memory_set *set, const struct storage_context *ctx,
 struct adoption {
 	struct unit unit;
 	struct about about;
-	const struct memory_text *texts;
-	size_t count;
-	const float *vectors;
-	const unsigned char *hashes;
+	const struct memory_batch *batch;
 };
 
 /* Each vector, and that none is missing any more: neither where the text has changed since. */
 static bool run_adoption(struct db *db, struct unit *unit, struct error *err)
 {
 	struct adoption *a = (struct adoption *)unit;
+	const struct memory_batch *batch = a->batch;
 
 	if (!memories_turn(db, err))
 		return false;
-	for (size_t i = 0; i < a->count; i++) {
-		const struct memory_text *text = &a->texts[i];
+	for (size_t i = 0; i < batch->count; i++) {
+		const struct memory_text *text = &batch->texts[i];
 		struct query q;
 
 		query_start(&q, db, SQL_VECTOR_ADOPT, err);
-		bind_vector(&q, &a->about, text->row, a->vectors + i * a->about.dimension,
-		    a->hashes ? a->hashes + i * HASH_SIZE : NULL);
+		bind_vector(&q, &a->about, text->row, batch->vectors + i * a->about.dimension,
+		    batch->hashes ? batch->hashes + i * HASH_SIZE : NULL);
 		query_text(&q, ":content", text->content);
 		if (!query_run(&q))
 			return false;
@@ -336,11 +334,10 @@ static bool run_adoption(struct db *db, struct unit *unit, struct error *err)
 }
 
 bool memories_adopt(struct memory_set *set, const struct storage_context *ctx,
-    const struct memory_text *texts, size_t count, const float *vectors,
-    const unsigned char *hashes, struct error *err)
+    const struct memory_batch *batch, struct error *err)
 {
 	struct memories_engine *e = memories_engine_of(set);
-	struct adoption a = {{.run = run_adoption}, about_of(e), texts, count, vectors, hashes};
+	struct adoption a = {{.run = run_adoption}, about_of(e), batch};
 
 	(void)ctx;
 	return writer_run(e->writer, &a.unit, err);
