@@ -194,6 +194,15 @@ struct webhook {
 	int64_t delivered_at; /* 0: not yet */
 };
 
+/* A look at what the outbox holds. */
+struct webhooks_due {
+	int64_t now, per_site; /* so many of a site at most */
+
+	struct webhook *items; /* room for limit; their texts are from the arena */
+	size_t limit, count;
+	int64_t next_due; /* when the next one is due that is not yet; INT64_MAX: there is none */
+};
+
 /* What the process that ends a run takes up next, where it wants to: the job that is ready and due
  * for longest, claimed in the transaction that ends the run. */
 struct run_claim {
@@ -325,13 +334,10 @@ struct run_ops {
 	 * The outbox.
 	 */
 
-	/* What is due, from the arena: of each site (url_site of the address) the per_site that
-	 * are due for longest, so that a thousand for one hide no others; *count is the room, then
-	 * how many.  *next_due: when the next one will be that is not due yet (INT64_MAX: there is
-	 * none). */
+	/* What is due: of each site (url_site of the address) the per_site that are due for
+	 * longest, so that a thousand for one hide no others. */
 	bool (*webhooks_due)(struct storage *st, const struct storage_context *ctx, struct arena *a,
-	    int64_t now, int64_t per_site, struct webhook *items, size_t *count, int64_t *next_due,
-	    struct error *err);
+	    struct webhooks_due *due, struct error *err);
 	/* How many are neither delivered nor given up. */
 	bool (*webhooks_waiting)(struct storage *st, const struct storage_context *ctx,
 	    int64_t *count, struct error *err);

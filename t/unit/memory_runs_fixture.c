@@ -1106,21 +1106,19 @@ static const char *webhook_site(struct memory_storage *m, const char *after)
 }
 
 static bool memory_webhooks_due(struct storage *st, const struct storage_context *ctx,
-    struct arena *a, int64_t now, int64_t per_site, struct webhook *items, size_t *count,
-    int64_t *next_due, struct error *err)
+    struct arena *a, struct webhooks_due *due, struct error *err)
 {
 	struct memory_storage *m = memory_lock(st);
-	size_t room = *count;
 
 	(void)ctx, (void)err;
-	*count = 0;
-	*next_due = INT64_MAX;
+	due->count = 0;
+	due->next_due = INT64_MAX;
 	for (const char *site = ""; (site = webhook_site(m, site)) != NULL;) {
 		const struct memory_webhook *w = webhook_next(m, site, NULL);
 
-		for (int64_t n = 0; w && w->item.due_at <= now; n++) {
-			if (n < per_site && *count < room) {
-				struct webhook *item = &items[(*count)++];
+		for (int64_t n = 0; w && w->item.due_at <= due->now; n++) {
+			if (n < due->per_site && due->count < due->limit) {
+				struct webhook *item = &due->items[due->count++];
 
 				*item = w->item;
 				item->id = arena_strdup(a, item->id);
@@ -1130,8 +1128,8 @@ static bool memory_webhooks_due(struct storage *st, const struct storage_context
 			}
 			w = webhook_next(m, site, w);
 		}
-		if (w && w->item.due_at < *next_due)
-			*next_due = w->item.due_at;
+		if (w && w->item.due_at < due->next_due)
+			due->next_due = w->item.due_at;
 	}
 	return memory_unlock(m, true);
 }

@@ -108,11 +108,10 @@ static const char *pushes_of(const struct thread *t, const char *task)
 static const char *told(void)
 {
 	struct webhook items[8];
-	size_t count = 8;
-	int64_t next;
+	struct webhooks_due due = {.now = NEVER, .per_site = 8, .items = items, .limit = 8};
 
-	check_ok(st->runs->webhooks_due(st, NULL, texts, NEVER, 8, items, &count, &next, &err));
-	if (!count)
+	check_ok(st->runs->webhooks_due(st, NULL, texts, &due, &err));
+	if (!due.count)
 		return "nobody";
 	CU_ASSERT_STRING_EQUAL(items[0].url, "https://h/x");
 	CU_ASSERT_STRING_EQUAL(items[0].how_json, "{\"token\":1}");

@@ -1108,11 +1108,11 @@ static struct webhook outbox[16];
 
 static size_t outbox_at(int64_t now, int64_t per_site, int64_t *next)
 {
-	size_t count = 16;
+	struct webhooks_due due = {.now = now, .per_site = per_site, .items = outbox, .limit = 16};
 
-	check_ok(
-	    st->runs->webhooks_due(st, NULL, texts, now, per_site, outbox, &count, next, &err));
-	return count;
+	check_ok(st->runs->webhooks_due(st, NULL, texts, &due, &err));
+	*next = due.next_due;
+	return due.count;
 }
 
 static int64_t outbox_waiting(void)

@@ -61,23 +61,21 @@ static int64_t outbox_before(size_t at, int64_t now)
 }
 
 static bool outbox_due(struct storage *st, const struct storage_context *ctx, struct arena *a,
-    int64_t now, int64_t per_site, struct webhook *items, size_t *count, int64_t *next_due,
-    struct error *err)
+    struct webhooks_due *due, struct error *err)
 {
 	(void)st, (void)ctx, (void)a, (void)err;
-	size_t room = *count;
-	*count = 0;
-	*next_due = INT64_MAX;
+	due->count = 0;
+	due->next_due = INT64_MAX;
 	pthread_mutex_lock(&outbox.lock);
-	now += outbox.ahead;
+	int64_t now = due->now + outbox.ahead;
 	for (size_t i = 0; i < outbox.count; i++) {
 		const struct webhook *item = &outbox.items[i];
 		if (!outbox_waits(item))
 			continue;
 		if (item->due_at > now)
-			*next_due = item->due_at < *next_due ? item->due_at : *next_due;
-		else if (*count < room && outbox_before(i, now) < per_site)
-			items[(*count)++] = *item;
+			due->next_due = item->due_at < due->next_due ? item->due_at : due->next_due;
+		else if (due->count < due->limit && outbox_before(i, now) < due->per_site)
+			due->items[due->count++] = *item;
 	}
 	pthread_mutex_unlock(&outbox.lock);
 	return true;

@@ -335,22 +335,27 @@ static int64_t webhooks_look(struct webhook_sender *sender)
 	struct storage *st = sender->service->storage;
 	struct error err = {0};
 	struct arena *a = arena_new();
-	struct webhook *items = arena_alloc(a, LOOKED_AT * sizeof(*items));
-	int64_t rows[FLIGHTS], now = clock_now(), next = INT64_MAX;
-	size_t busy = webhooks_under_way(sender, rows), count = LOOKED_AT;
-	if (!st->runs->webhooks_due(st, NULL, a, now, 2 * PER_SITE, items, &count, &next, &err)) {
+	struct webhooks_due due = {
+	    .now = clock_now(),
+	    .per_site = 2 * PER_SITE,
+	    .items = arena_alloc(a, LOOKED_AT * sizeof(*due.items)),
+	    .limit = LOOKED_AT,
+	};
+	int64_t rows[FLIGHTS];
+	size_t busy = webhooks_under_way(sender, rows);
+	if (!st->runs->webhooks_due(st, NULL, a, &due, &err)) {
 		log_warning("webhooks: %s", error_why(&err));
 		error_release(&err);
-		count = 0;
-		next = now;
+		due.count = 0;
+		due.next_due = due.now;
 	}
-	for (size_t i = 0; i < count; i++)
-		if (!webhooks_has(rows, busy, items[i].row))
-			webhook_dispatch(sender, &items[i]);
+	for (size_t i = 0; i < due.count; i++)
+		if (!webhooks_has(rows, busy, due.items[i].row))
+			webhook_dispatch(sender, &due.items[i]);
 	arena_free(a);
 	webhooks_count(sender);
 	/* the time of the day can be set meanwhile */
-	return next < INT64_MAX || count || sender->waiting ? SECOND_MS : LOOK_MS;
+	return due.next_due < INT64_MAX || due.count || sender->waiting ? SECOND_MS : LOOK_MS;
 }
 
 static void *webhooks_run(void *arg)

@@ -61,8 +61,7 @@ bool outbox_put(struct db *db, const struct outgoing *out, struct error *err);
 
 /* webhooks.c */
 bool engine_webhooks_due(struct storage *st, const struct storage_context *ctx, struct arena *a,
-    int64_t now, int64_t per_site, struct webhook *items, size_t *count, int64_t *next_due,
-    struct error *err);
+    struct webhooks_due *due, struct error *err);
 bool engine_webhooks_waiting(
     struct storage *st, const struct storage_context *ctx, int64_t *count, struct error *err);
 bool engine_webhook_settle(struct storage *st, const struct storage_context *ctx,

@@ -7,22 +7,21 @@ struct outbox {
 	struct storage *st;
 	const struct storage_context *ctx;
 	struct arena *arena;
-	int64_t now, per_site;
-	struct webhook *items;
-	size_t room, count;
+	struct webhooks_due *due;
 };
 
 /* What is due of one site. */
 static bool webhooks_add(struct outbox *o, const char *site, struct error *err)
 {
+	struct webhooks_due *due = o->due;
 	struct query q;
 
 	engine_query(o->st, o->ctx, &q, SQL_WEBHOOKS_OF_SITE, err);
 	query_text(&q, ":site", site);
-	query_int(&q, ":now", o->now);
-	query_int(&q, ":limit", o->per_site);
-	while (o->count < o->room && query_row(&q))
-		o->items[o->count++] = (struct webhook){
+	query_int(&q, ":now", due->now);
+	query_int(&q, ":limit", due->per_site);
+	while (due->count < due->limit && query_row(&q))
+		due->items[due->count++] = (struct webhook){
 		    .row = query_column_int(&q, WEBHOOKS_OF_SITE_ROW),
 		    .id = arena_strdup(o->arena, query_column_text(&q, WEBHOOKS_OF_SITE_ID)),
 		    .url = arena_strdup(o->arena, query_column_text(&q, WEBHOOKS_OF_SITE_URL)),
@@ -35,19 +34,19 @@ static bool webhooks_add(struct outbox *o, const char *site, struct error *err)
 	return pool_query_end(engine_of(o->st)->pool, &q);
 }
 
-/* When the next one of the site will be due; *next is that where it is sooner. */
-static bool webhooks_later(struct outbox *o, const char *site, int64_t *next, struct error *err)
+/* When the next one of the site will be due, where that is sooner than another site's. */
+static bool webhooks_later(struct outbox *o, const char *site, struct error *err)
 {
 	struct query q;
-	int64_t due = 0;
+	int64_t due_at = 0;
 
 	engine_query(o->st, o->ctx, &q, SQL_WEBHOOK_LATER, err);
 	query_text(&q, ":site", site);
-	query_int(&q, ":now", o->now);
+	query_int(&q, ":now", o->due->now);
 	if (query_row(&q))
-		due = query_column_int(&q, WEBHOOK_LATER_DUE_AT);
-	if (due && due < *next)
-		*next = due;
+		due_at = query_column_int(&q, WEBHOOK_LATER_DUE_AT);
+	if (due_at && due_at < o->due->next_due)
+		o->due->next_due = due_at;
 	return pool_query_end(engine_of(o->st)->pool, &q);
 }
 
@@ -73,17 +72,16 @@ static const char *webhooks_site(struct outbox *o, const char *after, struct err
 }
 
 bool engine_webhooks_due(struct storage *st, const struct storage_context *ctx, struct arena *a,
-    int64_t now, int64_t per_site, struct webhook *items, size_t *count, int64_t *next_due,
-    struct error *err)
+    struct webhooks_due *due, struct error *err)
 {
-	struct outbox o = {st, ctx, a, now, per_site, items, *count, 0};
+	struct outbox o = {st, ctx, a, due};
 	const char *site = "";
 	bool ok = true;
 
-	*next_due = INT64_MAX;
+	due->count = 0;
+	due->next_due = INT64_MAX;
 	while (ok && (site = webhooks_site(&o, site, err)) != NULL)
-		ok = webhooks_add(&o, site, err) && webhooks_later(&o, site, next_due, err);
-	*count = o.count;
+		ok = webhooks_add(&o, site, err) && webhooks_later(&o, site, err);
 	return ok && !error_is_set(err);
 }
 
