@@ -32,10 +32,9 @@ struct change {
 	struct query hold;   /* whether its claim holds */
 	struct query thread; /* that makes it, or reads what it is before */
 	struct query number; /* of the record of its run */
-	struct run_asked asked;
+	struct run_writing run;
 
 	int64_t row; /* the thread's */
-	struct run_written run;
 	struct standing now;
 	int64_t rewound;   /* messages of the list that the first write goes back to */
 	bool apart;        /* its checkpoints do not lie in the table */
@@ -355,8 +354,7 @@ static bool sql_change_ask(struct db *db, struct unit *unit, struct error *err)
 	struct growth growth = growth_of(c);
 
 	c->number = (struct query){0};
-	if (!claim_ask(db, c->change->lease, &c->hold, err) ||
-	    !run_ask(c->st, db, c->change, &c->asked, err))
+	if (!claim_ask(db, c->change->lease, &c->hold, err) || !run_ask(&c->run, db, err))
 		return false;
 	if (c->change->writes[0]->thread->row == 0)
 		return insert_thread_ask(db, c, &c->thread, &growth, err);
@@ -386,15 +384,14 @@ static bool sql_change_apply(struct db *db, struct unit *unit, struct error *err
 	int64_t number;
 	bool ok;
 
-	c->run = (struct run_written){0};
+	c->run.written = (struct run_written){0};
 	if (!db->driver->send && !sql_change_ask(db, unit, err))
 		return false;
 	if (!change_answers(c, &number, err))
 		return false;
 	ok = is_new ? engine_thread_insert_answer(
 			  db, writes[c->count - 1]->thread, &c->thread, &c->row, err)
-		    : run_prepare(c->st, db, c->change, &c->asked, &c->run, err) &&
-		update_thread(db, c, &growth, number, err);
+		    : run_prepare(&c->run, db, err) && update_thread(db, c, &growth, number, err);
 	struct run_place place = {
 	    .thread_row = c->row, .after = c->now.view.last, .number = number};
 	int64_t checkpoints = c->now.checkpoints;
@@ -406,11 +403,11 @@ static bool sql_change_apply(struct db *db, struct unit *unit, struct error *err
 			ok = checkpoint_keep(db, c->row, writes[i], &c->now, err);
 	}
 	if (checkpoints_are_many(c->st, checkpoints, &c->now))
-		c->run.moves.trims = c->row;
+		c->run.written.moves.trims = c->row;
 	place.until = c->now.view.last;
 	place.checkpoints = c->in_record ? c->recent.data : NULL;
 	place.kept_count = c->now.checkpoints;
-	return ok && run_write(c->st, db, c->change, &place, &c->asked, &c->run, err);
+	return ok && run_write(&c->run, db, &place, err);
 }
 
 /* What the owner of a change that is on disk, and others, are to know of it. */
@@ -430,13 +427,13 @@ static void change_tell(struct storage *st, const struct change *c)
 		w->thread->view = c->now.view;
 		if (!w->run)
 			continue;
-		w->run->number = c->run.number;
+		w->run->number = c->run.written.number;
 		ended |= w->run->status != RUN_RUNNING;
 	}
 	if (ended)
-		chunks_moved(engine_of(st)->shared, c->row, c->run.number);
-	run_hand_over(c->change, &c->run);
-	moves_tell(st, &c->run.moves);
+		chunks_moved(engine_of(st)->shared, c->row, c->run.written.number);
+	run_hand_over(&c->run);
+	moves_tell(st, &c->run.written.moves);
 }
 
 /* Where chunks are kept the thread is given back with the last of them. */
@@ -479,6 +476,7 @@ bool engine_thread_write(struct storage *st, const struct storage_context *ctx,
 		all[i] = (struct change){.unit = {.run = sql_change_apply, .ask = sql_change_ask},
 		    .st = st,
 		    .change = &changes[i],
+		    .run = {.st = st, .change = &changes[i]},
 		    .count = changes[i].writes[1] ? 2 : 1};
 		all[i].unit.patient = run_claims(&changes[i]);
 		all[i].ready = change_prepare(st, ctx, &all[i]);

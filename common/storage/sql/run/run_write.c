@@ -24,68 +24,71 @@ static const struct run_record *record_last(const struct thread_change *change)
 	return second && second->run ? second->run : change->writes[0]->run;
 }
 
-static bool run_bury(
-    struct storage *st, struct db *db, const struct thread_change *change, struct error *err)
+static bool run_bury(const struct run_writing *w, struct db *db, struct error *err)
 {
+	int64_t thread_row = w->change->writes[0]->thread->row;
 	struct query q;
 
 	query_start(&q, db, SQL_RUN_BURY, err);
 	query_int(&q, ":status", RUN_ERROR);
-	query_int(&q, ":thread", change->writes[0]->thread->row);
+	query_int(&q, ":thread", thread_row);
 	query_int(&q, ":running", RUN_RUNNING);
 	if (!query_run(&q))
 		return false;
 	query_start(&q, db, SQL_KEPT_BURY, err);
-	query_int(&q, ":thread", change->writes[0]->thread->row);
-	query_int(&q, ":keep", st->chunks_keep);
+	query_int(&q, ":thread", thread_row);
+	query_int(&q, ":keep", w->st->chunks_keep);
 	return query_run(&q);
 }
 
-static void job_claimed_ask(
-    struct db *db, const struct thread_change *change, struct query *q, struct error *err)
+static void job_claimed_ask(struct run_writing *w, struct db *db, struct error *err)
 {
+	struct query *q = &w->asked.job;
+
 	query_start(q, db, SQL_JOB_CLAIMED, err);
-	query_int(q, ":row", record_first(change)->job);
+	query_int(q, ":row", record_first(w->change)->job);
 	query_send(q);
 }
 
-static bool job_claimed_answer(struct storage *st, struct query *q, struct job_row *job, bool *own)
+static bool job_claimed_answer(struct run_writing *w, bool *own)
 {
+	struct query *q = &w->asked.job;
+	struct job_row *job = &w->asked.leaves;
+
 	*own = query_row(q) &&
-	    query_column_int(q, JOB_CLAIMED_CLAIMER) == claimer_number(engine_of(st)->claimer);
+	    query_column_int(q, JOB_CLAIMED_CLAIMER) == claimer_number(engine_of(w->st)->claimer);
 	job->tells = *own && query_column_int(q, JOB_CLAIMED_TELLS) != 0;
 	job->alone = *own && query_column_int(q, JOB_CLAIMED_OTHERS) == 0;
 	return query_end(q);
 }
 
-static bool run_has_job(struct storage *st, struct db *db, const struct thread_change *change,
-    struct run_asked *asked, struct error *err)
+static bool run_has_job(struct run_writing *w, struct db *db, struct error *err)
 {
-	const struct run_record *latest = record_last(change);
+	struct run_asked *asked = &w->asked;
 	bool own, ok;
 
-	if (asked->job.db && latest->status != RUN_RUNNING) {
+	if (asked->job.db && record_last(w->change)->status != RUN_RUNNING) {
 		ok = job_leave_answer(&asked->leaves, &asked->job, &own);
 	} else {
 		if (!asked->job.db)
-			job_claimed_ask(db, change, &asked->job, err);
-		ok = job_claimed_answer(st, &asked->job, &asked->leaves, &own);
+			job_claimed_ask(w, db, err);
+		ok = job_claimed_answer(w, &own);
 	}
-	return ok && (own || thread_lost(change->lease->thread_id, err));
+	return ok && (own || thread_lost(w->change->lease->thread_id, err));
 }
 
 /* For the process that ends one, and is free for another; false where it is not. */
-static bool job_comes_along(
-    struct storage *st, const struct run_record *latest, struct job_claim *claim)
+static bool job_comes_along(struct run_writing *w)
 {
-	const struct run_claim *wanted = latest->claims;
+	const struct run_claim *wanted = record_last(w->change)->claims;
+	struct engine *e = engine_of(w->st);
 
 	if (!wanted || wanted->job.row || atomic_load(wanted->unless))
 		return false;
-	*claim = (struct job_claim){.shared = engine_of(st)->shared,
-	    .leases = engine_of(st)->instances ? NULL : engine_of(st)->leases,
+	w->asked.claim = (struct job_claim){.shared = e->shared,
+	    .leases = e->instances ? NULL : e->leases,
 	    .arena = wanted->arena,
-	    .claimer = claimer_number(engine_of(st)->claimer),
+	    .claimer = claimer_number(e->claimer),
 	    .now = clock_now()};
 	return true;
 }
@@ -97,27 +100,26 @@ bool run_claims(const struct thread_change *change)
 	return latest && latest->claims;
 }
 
-bool run_ask(struct storage *st, struct db *db, const struct thread_change *change,
-    struct run_asked *asked, struct error *err)
+bool run_ask(struct run_writing *w, struct db *db, struct error *err)
 {
-	const struct run_record *begun = record_first(change), *latest = record_last(change);
+	const struct run_record *begun = record_first(w->change), *latest = record_last(w->change);
+	struct run_asked *asked = &w->asked;
 
 	*asked = (struct run_asked){0};
 	if (!begun || !begun->job)
 		return true;
 	asked->leaves = (struct job_row){.job = {.row = begun->job, .number = begun->number},
 	    .state = JOB_CLAIMED,
-	    .claimer = claimer_number(engine_of(st)->claimer),
+	    .claimer = claimer_number(engine_of(w->st)->claimer),
 	    .started_at = begun->started_at};
 	if (!db->driver->send)
 		return true;
 	if (latest->status == RUN_RUNNING) {
-		job_claimed_ask(db, change, &asked->job, err);
+		job_claimed_ask(w, db, err);
 		return !asked->job.failed;
 	}
-	return job_leave_ask(st, db, &asked->leaves, latest->finished_at, &asked->job, err) &&
-	    (!job_comes_along(st, latest, &asked->claim) ||
-		job_take_ask(db, &asked->claim, &asked->next, err));
+	return job_leave_ask(w->st, db, &asked->leaves, latest->finished_at, &asked->job, err) &&
+	    (!job_comes_along(w) || job_take_ask(db, &asked->claim, &asked->next, err));
 }
 
 void run_number_ask(
@@ -140,18 +142,17 @@ const struct run_record *run_keeps(const struct thread_change *change, int64_t *
 	return latest;
 }
 
-bool run_prepare(struct storage *st, struct db *db, const struct thread_change *change,
-    struct run_asked *asked, struct run_written *written, struct error *err)
+bool run_prepare(struct run_writing *w, struct db *db, struct error *err)
 {
-	const struct run_record *begun = record_first(change);
+	const struct run_record *begun = record_first(w->change);
+	struct run_asked *asked = &w->asked;
+	bool buries = w->change->writes[0]->rewind || (begun && !begun->number && begun->buries);
 
-	bool buries = change->writes[0]->rewind || (begun && !begun->number && begun->buries);
-
-	if (begun && begun->job && !run_has_job(st, db, change, asked, err))
+	if (begun && begun->job && !run_has_job(w, db, err))
 		return false;
-	if (asked->next.db && !job_take_answer(&asked->claim, &asked->next, &written->moves))
+	if (asked->next.db && !job_take_answer(&asked->claim, &asked->next, &w->written.moves))
 		return false;
-	return !buries || run_bury(st, db, change, err);
+	return !buries || run_bury(w, db, err);
 }
 
 /* The columns that the end of a run replaces, in the order of the statements, which is the fastest.
@@ -199,14 +200,15 @@ static int64_t record_kept_until(const struct storage *st, const struct run_reco
 	return r->status == RUN_RUNNING ? 0 : r->finished_at + st->chunks_keep;
 }
 
-static bool record_insert(struct storage *st, struct db *db, const struct thread_change *change,
-    const struct run_place *place, struct run_written *written, struct error *err)
+static bool record_insert(
+    struct run_writing *w, struct db *db, const struct run_place *place, struct error *err)
 {
-	const struct run_record *begun = record_first(change), *latest = record_last(change);
+	const struct run_record *begun = record_first(w->change), *latest = record_last(w->change);
+	struct moves *moves = &w->written.moves;
 	int64_t thread = place->thread_row, number = place->number;
 	struct query q;
 
-	written->number = number;
+	w->written.number = number;
 	query_start(&q, db, SQL_RUN_INSERT, err);
 	query_int(&q, ":thread", thread);
 	query_int(&q, ":number", number);
@@ -219,20 +221,19 @@ static bool record_insert(struct storage *st, struct db *db, const struct thread
 	if (!query_run(&q) ||
 	    (begun->keeps &&
 		!record_keep_chunks(
-		    db, thread, number, false, record_kept_until(st, latest), err)) ||
+		    db, thread, number, false, record_kept_until(w->st, latest), err)) ||
 	    !push_put_first(db, thread, number, begun->push, err) ||
-	    (begun->replaces &&
-		!record_drop(st, db, thread, begun->replaces, &written->moves, err)))
+	    (begun->replaces && !record_drop(w->st, db, thread, begun->replaces, moves, err)))
 		return false;
-	return record_trim_begun(st, db, thread, number, begun->keep, &written->moves, err);
+	return record_trim_begun(w->st, db, thread, number, begun->keep, moves, err);
 }
 
 /* The end of a record that an earlier change has made. */
-static bool record_end(struct storage *st, struct db *db, const struct thread_change *change,
-    const struct run_place *place, struct error *err)
+static bool record_end(
+    struct run_writing *w, struct db *db, const struct run_place *place, struct error *err)
 {
-	const struct run_record *latest = record_last(change);
-	int64_t number = record_first(change)->number;
+	const struct run_record *latest = record_last(w->change);
+	int64_t number = record_first(w->change)->number;
 	struct query q;
 
 	query_start(&q, db, SQL_RUN_END, err);
@@ -243,7 +244,7 @@ static bool record_end(struct storage *st, struct db *db, const struct thread_ch
 	return query_run(&q) &&
 	    (!latest->keeps ||
 		record_keep_chunks_until(
-		    db, place->thread_row, number, record_kept_until(st, latest), err));
+		    db, place->thread_row, number, record_kept_until(w->st, latest), err));
 }
 
 /* ---- of a job ---- */
@@ -261,27 +262,26 @@ static bool job_begin(struct db *db, const struct run_record *begun, struct erro
 }
 
 /* Where no other one came along that was ready before, that of its thread which is now may. */
-static bool job_finish(struct storage *st, struct db *db, const struct run_record *latest,
-    struct run_asked *asked, struct run_written *written, struct error *err)
+static bool job_finish(struct run_writing *w, struct db *db, struct error *err)
 {
-	struct job_claim *claim = &asked->claim;
-	bool is_ready = !asked->next.db;
+	struct job_claim *claim = &w->asked.claim;
+	struct moves *moves = &w->written.moves;
+	bool is_ready = !w->asked.next.db;
 
-	if (!job_end(st, db, &asked->leaves, latest->finished_at, &written->moves, err))
+	if (!job_end(w->st, db, &w->asked.leaves, record_last(w->change)->finished_at, moves, err))
 		return false;
-	is_ready |= written->moves.queue;
-	if (!claim->job.row && is_ready && job_comes_along(st, latest, claim) &&
-	    !job_take_next(db, claim, &written->moves, err))
+	is_ready |= moves->queue;
+	if (!claim->job.row && is_ready && job_comes_along(w) &&
+	    !job_take_next(db, claim, moves, err))
 		return false;
-	written->claimed = claim->job;
+	w->written.claimed = claim->job;
 	return true;
 }
 
-static bool job_go_on(struct storage *st, struct db *db, const struct thread_change *change,
-    const struct run_place *place, struct run_asked *asked, struct run_written *written,
-    struct error *err)
+static bool job_go_on(
+    struct run_writing *w, struct db *db, const struct run_place *place, struct error *err)
 {
-	const struct run_record *begun = record_first(change), *latest = record_last(change);
+	const struct run_record *begun = record_first(w->change), *latest = record_last(w->change);
 	struct query q;
 
 	query_start(&q, db, SQL_RUN_GO_ON, err);
@@ -292,34 +292,31 @@ static bool job_go_on(struct storage *st, struct db *db, const struct thread_cha
 	query_int(&q, ":number", begun->number);
 	if (!query_run(&q))
 		return false;
-	asked->leaves.job.thread_row = place->thread_row;
-	return latest->status == RUN_RUNNING ? job_begin(db, begun, err)
-					     : job_finish(st, db, latest, asked, written, err);
+	w->asked.leaves.job.thread_row = place->thread_row;
+	return latest->status == RUN_RUNNING ? job_begin(db, begun, err) : job_finish(w, db, err);
 }
 
-bool run_write(struct storage *st, struct db *db, const struct thread_change *change,
-    const struct run_place *place, struct run_asked *asked, struct run_written *written,
-    struct error *err)
+bool run_write(
+    struct run_writing *w, struct db *db, const struct run_place *place, struct error *err)
 {
-	const struct run_record *begun = record_first(change);
+	const struct run_record *begun = record_first(w->change);
 	struct push_end end = {.thread = place->thread_row};
 	bool ok;
 
 	if (!begun)
 		return true;
-	written->number = begun->number;
+	w->written.number = begun->number;
 	if (begun->job)
-		return job_go_on(st, db, change, place, asked, written, err);
-	ok = begun->number ? record_end(st, db, change, place, err)
-			   : record_insert(st, db, change, place, written, err);
-	end.number = written->number;
+		return job_go_on(w, db, place, err);
+	ok = begun->number ? record_end(w, db, place, err) : record_insert(w, db, place, err);
+	end.number = w->written.number;
 	return ok &&
-	    (record_last(change)->status == RUN_RUNNING ||
-		pushes_tell(st, db, &end, &written->moves, err));
+	    (record_last(w->change)->status == RUN_RUNNING ||
+		pushes_tell(w->st, db, &end, &w->written.moves, err));
 }
 
-void run_hand_over(const struct thread_change *change, const struct run_written *written)
+void run_hand_over(const struct run_writing *w)
 {
-	if (written->claimed.thread_id)
-		record_last(change)->claims->job = written->claimed;
+	if (w->written.claimed.thread_id)
+		record_last(w->change)->claims->job = w->written.claimed;
 }

@@ -30,13 +30,21 @@ struct run_asked {
 	struct job_claim claim;
 };
 
+/* How a change writes its record.  The caller sets the first two, and clears written before each
+ * attempt. */
+struct run_writing {
+	struct storage *st;
+	const struct thread_change *change;
+	struct run_asked asked;
+	struct run_written written;
+};
+
 /* Whether another run may be claimed with the end of this one. */
 bool run_claims(const struct thread_change *change);
 
 /* Asks whether a run in the background has its job, which it leaves where it ends with the change,
  * and for the next one where it is to bring one along; where there is no server, nothing. */
-bool run_ask(struct storage *st, struct db *db, const struct thread_change *change,
-    struct run_asked *asked, struct error *err);
+bool run_ask(struct run_writing *w, struct db *db, struct error *err);
 
 /* Asks for the number of the record that the change makes in a thread that there is, if it makes
  * one; else q asks nothing. */
@@ -51,18 +59,16 @@ const struct run_record *run_keeps(const struct thread_change *change, int64_t *
 /* Before the row of a thread that there is is written: a run in the background may write only while
  * it has its job, another one buries what the dead have left; so does going back to a checkpoint,
  * after which the thread says nothing of that run any more. */
-bool run_prepare(struct storage *st, struct db *db, const struct thread_change *change,
-    struct run_asked *asked, struct run_written *written, struct error *err);
+bool run_prepare(struct run_writing *w, struct db *db, struct error *err);
 
 /* A record that was written elsewhere, under its number. */
 bool run_make(struct db *db, int64_t thread_row, const struct run_record *r, struct error *err);
 
 /* Afterwards. */
-bool run_write(struct storage *st, struct db *db, const struct thread_change *change,
-    const struct run_place *place, struct run_asked *asked, struct run_written *written,
-    struct error *err);
+bool run_write(
+    struct run_writing *w, struct db *db, const struct run_place *place, struct error *err);
 
 /* What the change's owner gets of it, once it is on disk. */
-void run_hand_over(const struct thread_change *change, const struct run_written *written);
+void run_hand_over(const struct run_writing *w);
 
 #endif
