@@ -16,12 +16,26 @@ void engine_bind_page(struct query *q, const struct page *page)
 	query_int(q, ":offset", page->offset);
 }
 
+/* Who is handed the messages of a view, range by range. */
+struct messages_walk {
+	struct storage *st;
+	const struct storage_context *ctx;
+	message_fn fn;
+	void *arg;
+	struct view view;
+};
+
+static bool messages_hand_out(struct messages_walk *w, struct query *q)
+{
+	return w->fn(
+	    w->arg, query_column_text(q, CONTEXT_MESSAGE_ID), query_column_text(q, CONTEXT_BODY));
+}
+
 /* ---- the list ---- */
 
 /* What the page still wants of one range; false when it wants no more, or with err set. */
-static bool sql_messages_page(struct storage *st, const struct storage_context *ctx,
-    const struct view *v, const struct view_range *range, struct page *page, message_fn fn,
-    void *arg, struct error *err)
+static bool messages_walk_page(
+    struct messages_walk *w, const struct view_range *range, struct page *page, struct error *err)
 {
 	bool all = !page->search || page->search[0] == '\0', more = true;
 	int64_t most = page->limit;
@@ -29,8 +43,8 @@ static bool sql_messages_page(struct storage *st, const struct storage_context *
 
 	if (page->limit && page->offset && __builtin_add_overflow(most, page->offset, &most))
 		most = INT64_MAX;
-	engine_query(st, ctx, &q, SQL_MESSAGE_LIST, err);
-	query_int(&q, ":thread", v->thread);
+	engine_query(w->st, w->ctx, &q, SQL_MESSAGE_LIST, err);
+	query_int(&q, ":thread", w->view.thread);
 	query_int(&q, ":after", range->after > page->after ? range->after : page->after);
 	query_int(&q, ":until", range->until);
 	query_text(&q, ":search", all ? NULL : page->search);
@@ -42,23 +56,22 @@ static bool sql_messages_page(struct storage *st, const struct storage_context *
 		}
 		page->after = query_column_int(&q, CONTEXT_PLACE);
 		page->limit--;
-		more = fn(arg, query_column_text(&q, CONTEXT_MESSAGE_ID),
-		    query_column_text(&q, CONTEXT_BODY));
+		more = messages_hand_out(w, &q);
 	}
-	return pool_query_end(engine_of(st)->pool, &q) && more && page->limit;
+	return pool_query_end(engine_of(w->st)->pool, &q) && more && page->limit;
 }
 
 bool engine_message_part(struct storage *st, const struct storage_context *ctx, int64_t thread_row,
     const struct thread_view *view, struct page *page, message_fn fn, void *arg, struct error *err)
 {
-	struct view v;
-	bool more = view_read(&v, st, ctx, thread_row, view, err) && page->limit;
+	struct messages_walk w = {st, ctx, fn, arg, {0}};
+	bool more = view_read(&w.view, st, ctx, thread_row, view, err) && page->limit;
 
-	for (size_t i = 0; more && i < v.list_count; i++) {
-		if (v.list[i].until > page->after)
-			more = sql_messages_page(st, ctx, &v, &v.list[i], page, fn, arg, err);
+	for (size_t i = 0; more && i < w.view.list_count; i++) {
+		if (w.view.list[i].until > page->after)
+			more = messages_walk_page(&w, &w.view.list[i], page, err);
 	}
-	view_release(&v);
+	view_release(&w.view);
 	return !error_is_set(err);
 }
 
@@ -202,33 +215,30 @@ bool engine_view(struct storage *st, const struct storage_context *ctx, int64_t 
 
 /* The messages of a range; *after becomes the place of the last one.  False when fn wanted no more,
  * or with err set. */
-static bool sql_messages_walk(struct storage *st, const struct storage_context *ctx,
-    const struct view *v, const struct view_range *range, int64_t *after, message_fn fn, void *arg,
-    struct error *err)
+static bool messages_walk_range(
+    struct messages_walk *w, const struct view_range *range, int64_t *after, struct error *err)
 {
 	bool more = true;
 	struct query q;
 
-	engine_query(st, ctx, &q, SQL_CONTEXT, err);
-	query_int(&q, ":thread", v->thread);
+	engine_query(w->st, w->ctx, &q, SQL_CONTEXT, err);
+	query_int(&q, ":thread", w->view.thread);
 	query_int(&q, ":after", range->after);
 	query_int(&q, ":until", range->until);
 	while (more && query_row(&q)) {
 		*after = range->second ? range->second : query_column_int(&q, CONTEXT_PLACE);
-		more = fn(arg, query_column_text(&q, CONTEXT_MESSAGE_ID),
-		    query_column_text(&q, CONTEXT_BODY));
+		more = messages_hand_out(w, &q);
 	}
-	return pool_query_end(engine_of(st)->pool, &q) && more;
+	return pool_query_end(engine_of(w->st)->pool, &q) && more;
 }
 
-static bool sql_messages_context(struct storage *st, const struct storage_context *ctx,
-    const struct view *v, int64_t *after, message_fn fn, void *arg, struct error *err)
+static bool messages_walk_context(struct messages_walk *w, int64_t *after, struct error *err)
 {
 	size_t count;
-	struct view_range *ranges = view_context(v, &count);
+	struct view_range *ranges = view_context(&w->view, &count);
 
 	for (size_t i = 0; i < count; i++) {
-		if (!sql_messages_walk(st, ctx, v, &ranges[i], after, fn, arg, err))
+		if (!messages_walk_range(w, &ranges[i], after, err))
 			break;
 	}
 	free(ranges);
@@ -238,23 +248,23 @@ static bool sql_messages_context(struct storage *st, const struct storage_contex
 bool engine_context_part(struct storage *st, const struct storage_context *ctx, int64_t thread_row,
     struct thread_view *view, message_fn fn, void *arg, struct error *err)
 {
-	struct view v;
-	bool ok = view_read(&v, st, ctx, thread_row, view, err) &&
-	    sql_messages_context(st, ctx, &v, &view->after, fn, arg, err);
+	struct messages_walk w = {st, ctx, fn, arg, {0}};
+	bool ok = view_read(&w.view, st, ctx, thread_row, view, err) &&
+	    messages_walk_context(&w, &view->after, err);
 
-	view_release(&v);
+	view_release(&w.view);
 	return ok;
 }
 
 bool engine_context(struct storage *st, const struct storage_context *ctx, int64_t thread_row,
     const struct thread_view *view, message_fn fn, void *arg, struct error *err)
 {
+	struct messages_walk w = {st, ctx, fn, arg, {0}};
 	int64_t after;
-	struct view v;
-	bool ok = view_read(&v, st, ctx, thread_row, view, err) &&
-	    sql_messages_context(st, ctx, &v, &after, fn, arg, err);
+	bool ok = view_read(&w.view, st, ctx, thread_row, view, err) &&
+	    messages_walk_context(&w, &after, err);
 
-	view_release(&v);
+	view_release(&w.view);
 	return ok;
 }
 
