@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-struct claim {
+struct claiming {
 	struct unit unit;
 	int64_t row;
 	struct query asked; /* for any that is ready */
@@ -20,7 +20,7 @@ struct claim {
 };
 
 /* The job of that row, if its attempt was lost. */
-static bool claim_take_lost(struct db *db, struct claim *c, struct error *err)
+static bool claim_take_lost(struct db *db, struct claiming *c, struct error *err)
 {
 	struct job_row job;
 
@@ -30,14 +30,14 @@ static bool claim_take_lost(struct db *db, struct claim *c, struct error *err)
 
 static bool claim_unit_ask(struct db *db, struct unit *unit, struct error *err)
 {
-	struct claim *c = (struct claim *)unit;
+	struct claiming *c = (struct claiming *)unit;
 
 	return c->row || job_take_ask(db, &c->what, &c->asked, err);
 }
 
 static bool claim_unit(struct db *db, struct unit *unit, struct error *err)
 {
-	struct claim *c = (struct claim *)unit;
+	struct claiming *c = (struct claiming *)unit;
 
 	c->what.job = (struct run_job){0};
 	c->moves = (struct moves){0};
@@ -52,7 +52,7 @@ bool engine_claim(struct storage *st, const struct storage_context *ctx, struct 
     int64_t row, int64_t now, struct run_job *job, int64_t *next_due, struct error *err)
 {
 	struct engine *e = engine_of(st);
-	struct claim c = {.unit = {.run = claim_unit, .ask = claim_unit_ask, .patient = true},
+	struct claiming c = {.unit = {.run = claim_unit, .ask = claim_unit_ask, .patient = true},
 	    .row = row,
 	    .what = {.shared = e->shared,
 		.leases = e->instances ? NULL : e->leases,
@@ -121,7 +121,8 @@ void engine_begins(struct storage *st, const struct run_job *job)
 	queue_begun(engine_of(st)->shared, job->row);
 }
 
-static bool job_leave(struct job_change *c, struct error *err)
+/* Nobody of this process has it any more. */
+static bool job_let_go(struct job_change *c, struct error *err)
 {
 	if (!writer_run(engine_of(c->st)->writer, &c->unit, err))
 		return false;
@@ -135,7 +136,7 @@ bool engine_give_back(struct storage *st, const struct storage_context *ctx,
 	struct job_change c = {.unit = {.run = give_back_unit}, .st = st, .row = job->row};
 
 	(void)ctx;
-	return job_leave(&c, err);
+	return job_let_go(&c, err);
 }
 
 bool engine_lose(struct storage *st, const struct storage_context *ctx, const struct run_job *job,
@@ -146,7 +147,7 @@ bool engine_lose(struct storage *st, const struct storage_context *ctx, const st
 	bool ok;
 
 	(void)ctx;
-	ok = job_leave(&c, err);
+	ok = job_let_go(&c, err);
 	*lost = c.moves.waiting != 0;
 	return ok;
 }
