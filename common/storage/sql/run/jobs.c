@@ -180,16 +180,11 @@ static bool job_comes_first(
 	return query_run(&q);
 }
 
-/* Others go apart: each change of a job's row writes it whole.  So do all where instances of the
- * version before may run beside this one. */
-static bool job_holds_body(const struct db *db, const char *body)
-{
-	return !db->driver->side_by_side && strlen(body) <= BODY_SHORT;
-}
-
 static bool job_insert(struct db *db, struct run_job *job, bool first, struct error *err)
 {
-	bool holds = job_holds_body(db, job->body_json);
+	/* longer ones go apart: each change of a job's row writes it whole; so do all where
+	 * instances of the version before may run beside this one */
+	bool holds = !db->driver->side_by_side && strlen(job->body_json) <= BODY_SHORT;
 	struct query q;
 
 	query_start(&q, db, SQL_JOB_INSERT, err);
