@@ -289,7 +289,7 @@ bool engine_chunks_forget(struct storage *st, const struct storage_context *ctx,
 
 struct expiry {
 	struct unit unit;
-	int64_t thread, number;
+	struct run_key run;
 	int64_t kept_until; /* for one that was lost */
 
 	int64_t count;
@@ -301,8 +301,7 @@ static bool expire_unit(struct db *db, struct unit *unit, struct error *err)
 	struct query q;
 
 	query_start(&q, db, SQL_CHUNKS_DELETE, err);
-	query_int(&q, ":thread", e->thread);
-	query_int(&q, ":number", e->number);
+	run_key_bind(&q, e->run);
 	query_int(&q, ":limit", EXPIRE_AT_ONCE);
 	if (!query_run(&q))
 		return false;
@@ -311,8 +310,7 @@ static bool expire_unit(struct db *db, struct unit *unit, struct error *err)
 		return true;
 	e->count++;
 	query_start(&q, db, SQL_KEPT_DELETE, err);
-	query_int(&q, ":thread", e->thread);
-	query_int(&q, ":number", e->number);
+	run_key_bind(&q, e->run);
 	return query_run(&q);
 }
 
@@ -320,7 +318,7 @@ static bool lost_unit(struct db *db, struct unit *unit, struct error *err)
 {
 	const struct expiry *e = (struct expiry *)unit;
 
-	return record_keep_chunks_until(db, e->thread, e->number, e->kept_until, err);
+	return record_keep_chunks_until(db, e->run, e->kept_until, err);
 }
 
 /*
@@ -336,12 +334,11 @@ static bool expire_look(struct storage *st, const struct storage_context *ctx, s
 	struct query q;
 
 	engine_query(st, ctx, &q, SQL_KEPT_UNENDED, err);
-	query_int(&q, ":thread", e->thread);
-	query_int(&q, ":number", e->number);
+	run_key_bind(&q, e->run);
 	*found = query_row(&q);
 	if (*found) {
-		e->thread = query_column_int(&q, KEPT_UNENDED_THREAD);
-		e->number = query_column_int(&q, KEPT_UNENDED_NUMBER);
+		e->run.thread = query_column_int(&q, KEPT_UNENDED_THREAD);
+		e->run.number = query_column_int(&q, KEPT_UNENDED_NUMBER);
 		if (claims_running(st, ctx, query_column_text(&q, KEPT_UNENDED_THREAD_ID), &running,
 			&stop, err))
 			*lost = !running;
@@ -374,8 +371,8 @@ static bool expire_find(struct storage *st, const struct storage_context *ctx, i
 	query_int(&q, ":now", now);
 	*found = query_row(&q);
 	if (*found) {
-		e->thread = query_column_int(&q, KEPT_DUE_THREAD);
-		e->number = query_column_int(&q, KEPT_DUE_NUMBER);
+		e->run.thread = query_column_int(&q, KEPT_DUE_THREAD);
+		e->run.number = query_column_int(&q, KEPT_DUE_NUMBER);
 	}
 	return pool_query_end(engine_of(st)->pool, &q);
 }

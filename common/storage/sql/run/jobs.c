@@ -14,6 +14,11 @@
 
 #define BODY_SHORT 1000 /* bytes */
 
+static struct run_key job_key(const struct run_job *job)
+{
+	return (struct run_key){job->thread_row, job->number};
+}
+
 bool job_read(struct db *db, int64_t row, struct job_row *job, struct error *err)
 {
 	struct query q;
@@ -189,8 +194,7 @@ static bool job_insert(struct db *db, struct run_job *job, bool first, struct er
 
 	query_start(&q, db, SQL_JOB_INSERT, err);
 	query_int(&q, ":now", clock_now());
-	query_int(&q, ":thread", job->thread_row);
-	query_int(&q, ":number", job->number);
+	run_key_bind(&q, job_key(job));
 	query_text(&q, ":run_id", job->run_id);
 	query_int(&q, ":state", first ? JOB_READY : JOB_WAITING);
 	query_int(&q, ":due_at", job->due_at);
@@ -226,15 +230,13 @@ bool job_put(
 	moves->waiting++;
 	moves->queue |= first;
 	query_start(&q, db, SQL_RUN_QUEUE, err);
-	query_int(&q, ":thread", job->thread_row);
-	query_int(&q, ":number", job->number);
+	run_key_bind(&q, job_key(job));
 	query_text(&q, ":run_id", job->run_id);
 	query_int(&q, ":created_at", job->created_at);
 	query_int(&q, ":job", job->row);
 	return query_run(&q) &&
-	    (!db->driver->side_by_side ||
-		record_keep_chunks(db, job->thread_row, job->number, true, 0, err)) &&
-	    push_put_first(db, job->thread_row, job->number, job->push, err);
+	    (!db->driver->side_by_side || record_keep_chunks(db, job_key(job), true, 0, err)) &&
+	    push_put_first(db, job_key(job), job->push, err);
 }
 
 bool job_put_ask(struct db *db, const struct run_job *job, struct query *q, struct error *err)
@@ -261,7 +263,7 @@ bool job_put_answer(
 		job->row = query_column_int(q, JOB_PUT_ROW);
 	moves->waiting++;
 	moves->queue = true;
-	return query_end(q) && push_put_first(db, job->thread_row, job->number, job->push, err);
+	return query_end(q) && push_put_first(db, job_key(job), job->push, err);
 }
 
 /* ---- over ---- */
@@ -276,8 +278,7 @@ static bool job_tell(struct storage *st, struct db *db, const struct run_job *jo
 	bool ok = true;
 
 	query_start(&q, db, SQL_RUN_READ, err);
-	query_int(&q, ":thread", job->thread_row);
-	query_int(&q, ":number", job->number);
+	run_key_bind(&q, job_key(job));
 	if (query_row(&q)) {
 		record_read_row(&q, &record);
 		if (record.webhook.url && st->webhook_body)
@@ -327,8 +328,7 @@ static bool job_leave(struct storage *st, struct db *db, const struct job_row *j
 		query_int(&q, ":started_at", job->started_at);
 	query_int(&q, ":row", job->job.row);
 	return query_run(&q) &&
-	    record_keep_chunks_of_job(
-		db, job->job.thread_row, job->job.number, finished_at + st->chunks_keep, err) &&
+	    record_keep_chunks_of_job(db, job_key(&job->job), finished_at + st->chunks_keep, err) &&
 	    db_run_on_row(db, SQL_JOB_BODY_DELETE, job->job.row, err);
 }
 
@@ -348,15 +348,14 @@ static bool job_promote(struct db *db, int64_t thread, struct moves *moves, stru
 bool job_end(struct storage *st, struct db *db, const struct job_row *job, int64_t finished_at,
     struct moves *moves, struct error *err)
 {
-	const struct push_end end = {job->job.thread_row, job->job.number, RUN_IDLE};
+	const struct push_end end = {job_key(&job->job), RUN_IDLE};
 
 	moves->waiting -= job->state < JOB_CLAIMED;
 	return (job->left || job_leave(st, db, job, finished_at, err)) &&
 	    (!job->tells || job_tell(st, db, &job->job, moves, err)) &&
 	    pushes_tell(st, db, &end, moves, err) &&
 	    (job->alone || job_promote(db, job->job.thread_row, moves, err)) &&
-	    record_trim_ended(
-		st, db, job->job.thread_row, job->job.number, st->runs_keep, moves, err);
+	    record_trim_ended(st, db, end.run, st->runs_keep, moves, err);
 }
 
 bool job_give_up(struct storage *st, struct db *db, const struct job_row *job,
@@ -368,16 +367,14 @@ bool job_give_up(struct storage *st, struct db *db, const struct job_row *job,
 	query_start(&q, db, SQL_RUN_GIVE_UP_THREAD, err);
 	query_int(&q, ":status", status);
 	query_int(&q, ":stop", status == RUN_STOPPED ? STOP_DONE : STOP_NONE);
-	query_int(&q, ":thread", job->job.thread_row);
-	query_int(&q, ":number", job->job.number);
+	run_key_bind(&q, job_key(&job->job));
 	if (!query_run(&q))
 		return false;
 	query_start(&q, db, SQL_RUN_GIVE_UP, err);
 	query_int(&q, ":status", status);
 	query_int(&q, ":finished_at", now);
 	query_text(&q, ":error", error_json);
-	query_int(&q, ":thread", job->job.thread_row);
-	query_int(&q, ":number", job->job.number);
+	run_key_bind(&q, job_key(&job->job));
 	if (!query_run(&q))
 		return false;
 	query_start(&q, db, SQL_JOB_THREAD_MOVES, err);

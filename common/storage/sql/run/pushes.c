@@ -2,7 +2,6 @@
 /* Rows in a database: who is told how tasks go on, and what of that is to be told. */
 #include "storage/sql/run/pushes.h"
 
-#include "storage/sql/run/records.h"
 #include "storage/sql/run/runs_engine.h"
 
 #include <stdlib.h>
@@ -33,8 +32,7 @@ static bool push_put(struct db *db, int64_t thread, const struct push *push, enu
 	return true;
 }
 
-bool push_put_first(
-    struct db *db, int64_t thread, int64_t number, const struct push *push, struct error *err)
+bool push_put_first(struct db *db, struct run_key run, const struct push *push, struct error *err)
 {
 	struct push first;
 	bool room;
@@ -42,8 +40,8 @@ bool push_put_first(
 	if (!push)
 		return true;
 	first = *push;
-	first.number = number;
-	return push_put(db, thread, &first, PUSH_AWAITS, 1, &room, err);
+	first.number = run.number;
+	return push_put(db, run.thread, &first, PUSH_AWAITS, 1, &room, err);
 }
 
 struct putting {
@@ -169,15 +167,16 @@ static bool push_tell(struct storage *st, struct db *db, struct open_push *p,
 	struct query q;
 
 	query_start(&q, db, SQL_RUN_READ, err);
-	query_int(&q, ":thread", end->thread);
-	query_int(&q, ":number", end->number);
+	run_key_bind(&q, end->run);
 	if (query_row(&q)) {
 		record_read_row(&q, &record);
 		status = record.status = status ? status : record.status;
 		body = st->pushes->body(&record, &p->push);
 	}
-	const struct outgoing out = {
-	    .thread = end->thread, .url = p->push.url, .body = body, .how_json = p->push.how_json};
+	const struct outgoing out = {.thread = end->run.thread,
+	    .url = p->push.url,
+	    .body = body,
+	    .how_json = p->push.how_json};
 	bool ok = query_end(&q) && (!body || outbox_put(db, &out, err));
 	moves->outbox |= body != NULL;
 	free(body);
@@ -185,28 +184,22 @@ static bool push_tell(struct storage *st, struct db *db, struct open_push *p,
 		return false;
 	query_start(&q, db, SQL_PUSH_SETTLE, err);
 	query_int(&q, ":state", status == RUN_INTERRUPTED ? PUSH_PAUSED : PUSH_OVER);
-	query_int(&q, ":number", end->number);
-	query_int(&q, ":thread", end->thread);
+	run_key_bind(&q, end->run);
 	query_text(&q, ":task", p->push.task);
 	query_text(&q, ":id", p->push.id);
 	return query_run(&q);
-}
-
-static bool status_is_over(enum run_status status)
-{
-	return status != RUN_IDLE && !run_status_goes_on(status);
 }
 
 /* Which end it is told of now; number 0: of none yet. */
 static struct push_end push_due(const struct storage *st, const struct open_push *p,
     const struct push_end *end, const struct run_record *ended)
 {
-	struct push_end none = {0}, own = {.thread = end->thread, .number = p->push.number};
+	struct push_end none = {0}, own = {.run = {end->run.thread, p->push.number}};
 
-	if (p->push.number == end->number)
+	if (p->push.number == end->run.number)
 		return p->state == PUSH_AWAITS || end->status ? *end : none;
 	if (p->state == PUSH_AWAITS) /* that one's process died, and nobody has told yet */
-		return status_is_over(p->status) ? own : none;
+		return p->status != RUN_IDLE && !run_status_goes_on(p->status) ? own : none;
 	if (st->pushes->follows(ended->thread_id, p->push.task, ended->run_id))
 		return *end;
 	own.status = RUN_STOPPED; /* nobody can answer it any more */
@@ -223,11 +216,10 @@ bool pushes_tell(struct storage *st, struct db *db, const struct push_end *end, 
 	if (!st->pushes)
 		return true;
 	struct arena *a = arena_new();
-	bool ok = pushes_read_open(db, a, end->thread, &open, err);
+	bool ok = pushes_read_open(db, a, end->run.thread, &open, err);
 	if (ok && open) {
 		query_start(&q, db, SQL_RUN_READ, err);
-		query_int(&q, ":thread", end->thread);
-		query_int(&q, ":number", end->number);
+		run_key_bind(&q, end->run);
 		if (query_row(&q)) {
 			record_read_row(&q, &ended);
 			ended.thread_id = arena_strdup(a, ended.thread_id);
@@ -237,7 +229,7 @@ bool pushes_tell(struct storage *st, struct db *db, const struct push_end *end, 
 	}
 	for (; ok && open && ended.run_id; open = open->next) {
 		const struct push_end due = push_due(st, open, end, &ended);
-		ok = !due.number || push_tell(st, db, open, &due, moves, err);
+		ok = !due.run.number || push_tell(st, db, open, &due, moves, err);
 	}
 	arena_free(a);
 	return ok;
@@ -262,7 +254,7 @@ bool engine_pushes_tell(struct storage *st, const struct storage_context *ctx, i
     int64_t number, enum run_status status, struct error *err)
 {
 	struct telling t = {
-	    .unit = {.run = pushes_tell_unit}, .st = st, .end = {thread_row, number, status}};
+	    .unit = {.run = pushes_tell_unit}, .st = st, .end = {{thread_row, number}, status}};
 
 	(void)ctx;
 	return writer_run(engine_of(st)->writer, &t.unit, err) && moves_tell(st, &t.moves);

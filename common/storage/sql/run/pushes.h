@@ -6,16 +6,15 @@
 #include "storage/runs.h"
 #include "storage/sql/db/db.h"
 #include "storage/sql/moves.h"
+#include "storage/sql/run/records.h"
 
-/* Puts one that came with its task's run, which has just been made under that number; NULL: none
- * did. */
-bool push_put_first(
-    struct db *db, int64_t thread, int64_t number, const struct push *push, struct error *err);
+/* Puts one that came with its task's run, which has just been made; NULL: none did. */
+bool push_put_first(struct db *db, struct run_key run, const struct push *push, struct error *err);
 
-/* A run of that number has ended, as its record says; but a paused one that nobody answers any
+/* A run has ended, as its record says; but a paused one that nobody answers any
  * more, with status RUN_STOPPED.  Whom that concerns is told by the outbox. */
 struct push_end {
-	int64_t thread, number;
+	struct run_key run;
 	enum run_status status; /* RUN_IDLE: that of the record */
 };
 bool pushes_tell(struct storage *st, struct db *db, const struct push_end *end, struct moves *moves,

@@ -67,25 +67,22 @@ bool record_next_number(
 }
 
 /* Executes a statement on a record. */
-static bool record_run(
-    struct db *db, enum sql_id id, int64_t thread, int64_t number, struct error *err)
+static bool record_run(struct db *db, enum sql_id id, struct run_key key, struct error *err)
 {
 	struct query q;
 
 	query_start(&q, db, id, err);
-	query_int(&q, ":thread", thread);
-	query_int(&q, ":number", number);
+	run_key_bind(&q, key);
 	return query_run(&q);
 }
 
 bool record_keep_chunks(
-    struct db *db, int64_t thread, int64_t number, bool job, int64_t until, struct error *err)
+    struct db *db, struct run_key key, bool job, int64_t until, struct error *err)
 {
 	struct query q;
 
 	query_start(&q, db, SQL_KEPT_INSERT, err);
-	query_int(&q, ":thread", thread);
-	query_int(&q, ":number", number);
+	run_key_bind(&q, key);
 	query_int(&q, ":job", job);
 	if (until)
 		query_int(&q, ":until", until);
@@ -93,63 +90,57 @@ bool record_keep_chunks(
 }
 
 static bool record_keep(
-    struct db *db, enum sql_id id, int64_t thread, int64_t number, int64_t until, struct error *err)
+    struct db *db, enum sql_id id, struct run_key key, int64_t until, struct error *err)
 {
 	struct query q;
 
 	query_start(&q, db, id, err);
 	query_int(&q, ":until", until);
-	query_int(&q, ":thread", thread);
-	query_int(&q, ":number", number);
+	run_key_bind(&q, key);
 	return query_run(&q);
 }
 
-bool record_keep_chunks_until(
-    struct db *db, int64_t thread, int64_t number, int64_t until, struct error *err)
+bool record_keep_chunks_until(struct db *db, struct run_key key, int64_t until, struct error *err)
 {
-	return record_keep(db, SQL_KEPT_END, thread, number, until, err);
+	return record_keep(db, SQL_KEPT_END, key, until, err);
 }
 
-bool record_keep_chunks_of_job(
-    struct db *db, int64_t thread, int64_t number, int64_t until, struct error *err)
+bool record_keep_chunks_of_job(struct db *db, struct run_key key, int64_t until, struct error *err)
 {
-	return record_keep(db, SQL_KEPT_END_JOB, thread, number, until, err);
+	return record_keep(db, SQL_KEPT_END_JOB, key, until, err);
 }
 
 /* Before records up to that number go, with checkpoints behind which so many were kept (negative:
  * they have none): these go into the table, unless they are too old. */
-static bool record_spill(const struct storage *st, struct db *db, int64_t thread, int64_t number,
-    int64_t later, struct error *err)
+static bool record_spill(
+    const struct storage *st, struct db *db, struct run_key key, int64_t later, struct error *err)
 {
 	return later < 0 || (st->history_keep && later >= st->history_keep) ||
-	    recent_spill_records(db, thread, number, err);
+	    recent_spill_records(db, key.thread, key.number, err);
 }
 
 /* Before all up to that number go, or the last of them. */
 static bool record_leave(
-    const struct storage *st, struct db *db, int64_t thread, int64_t number, struct error *err)
+    const struct storage *st, struct db *db, struct run_key key, struct error *err)
 {
 	int64_t later = -1;
 	struct query q;
 
 	query_start(&q, db, SQL_RUN_LEAVES, err);
-	query_int(&q, ":thread", thread);
-	query_int(&q, ":number", number);
+	run_key_bind(&q, key);
 	if (query_row(&q))
 		later = query_column_int(&q, RUN_LEAVES_LATER);
-	return query_end(&q) && record_spill(st, db, thread, number, later, err);
+	return query_end(&q) && record_spill(st, db, key, later, err);
 }
 
 /* *over says whether the record has no job, or one that is over and goes now. */
-static bool record_drop_job(
-    struct db *db, int64_t thread, int64_t number, bool *over, struct error *err)
+static bool record_drop_job(struct db *db, struct run_key key, bool *over, struct error *err)
 {
 	int64_t job = 0;
 	struct query q;
 
 	query_start(&q, db, SQL_RUN_JOB, err);
-	query_int(&q, ":thread", thread);
-	query_int(&q, ":number", number);
+	run_key_bind(&q, key);
 	if (query_row(&q))
 		job = query_column_int(&q, RUN_JOB_JOB);
 	*over = true;
@@ -161,41 +152,39 @@ static bool record_drop_job(
 	return !*over || db_run_on_row(db, SQL_WEBHOOK_DROP, job, err);
 }
 
-bool record_drop(const struct storage *st, struct db *db, int64_t thread, int64_t number,
-    struct moves *moves, struct error *err)
+bool record_drop(const struct storage *st, struct db *db, struct run_key key, struct moves *moves,
+    struct error *err)
 {
 	bool over;
 
-	if (!record_drop_job(db, thread, number, &over, err) || !over)
+	if (!record_drop_job(db, key, &over, err) || !over)
 		return !error_is_set(err);
-	if (!record_leave(st, db, thread, number, err) ||
-	    !record_run(db, SQL_PUSHES_DROP, thread, number, err) ||
-	    !record_run(db, SQL_KEPT_DROP, thread, number, err))
+	if (!record_leave(st, db, key, err) || !record_run(db, SQL_PUSHES_DROP, key, err) ||
+	    !record_run(db, SQL_KEPT_DROP, key, err))
 		return false;
 	moves->dropped |= db_changes(db) != 0;
-	return record_run(db, SQL_RUN_DELETE, thread, number, err);
+	return record_run(db, SQL_RUN_DELETE, key, err);
 }
 
-static bool record_trim_run(struct db *db, enum sql_id id, int64_t thread, int64_t number,
-    enum run_status from, struct error *err)
+static bool record_trim_run(
+    struct db *db, enum sql_id id, struct run_key key, enum run_status from, struct error *err)
 {
 	struct query q;
 
 	query_start(&q, db, id, err);
-	query_int(&q, ":thread", thread);
-	query_int(&q, ":number", number);
+	run_key_bind(&q, key);
 	query_int(&q, ":from", from);
 	return query_run(&q);
 }
 
 /* What goes with records goes before them. */
-static bool record_trim_apart(struct db *db, int64_t thread, int64_t number, enum run_status from,
-    struct moves *moves, struct error *err)
+static bool record_trim_apart(
+    struct db *db, struct run_key key, enum run_status from, struct moves *moves, struct error *err)
 {
-	if (!record_trim_run(db, SQL_RUN_TRIM_JOBS, thread, number, from, err) ||
-	    !record_trim_run(db, SQL_RUN_TRIM_WEBHOOKS, thread, number, from, err) ||
-	    !record_trim_run(db, SQL_RUN_TRIM_PUSHES, thread, number, from, err) ||
-	    !record_trim_run(db, SQL_RUN_TRIM_KEPT, thread, number, from, err))
+	if (!record_trim_run(db, SQL_RUN_TRIM_JOBS, key, from, err) ||
+	    !record_trim_run(db, SQL_RUN_TRIM_WEBHOOKS, key, from, err) ||
+	    !record_trim_run(db, SQL_RUN_TRIM_PUSHES, key, from, err) ||
+	    !record_trim_run(db, SQL_RUN_TRIM_KEPT, key, from, err))
 		return false;
 	moves->dropped |= db_changes(db) != 0;
 	return true;
@@ -216,19 +205,19 @@ int64_t record_oldest(int64_t keep, int64_t number)
 	return keep && number > most ? number - most + 1 : 1;
 }
 
-bool record_trim_begun(const struct storage *st, struct db *db, int64_t thread, int64_t number,
-    int64_t keep, struct moves *moves, struct error *err)
+bool record_trim_begun(const struct storage *st, struct db *db, struct run_key key, int64_t keep,
+    struct moves *moves, struct error *err)
 {
-	int64_t latest = number, queued = 0, later = -1;
+	const struct run_key latest = key;
+	int64_t queued = 0, later = -1;
 	bool apart = false;
 	struct query q;
 
-	if (!keep || number <= keep || number % record_trim_piece(keep))
+	if (!keep || key.number <= keep || key.number % record_trim_piece(keep))
 		return true;
-	number -= keep;
+	key.number -= keep;
 	query_start(&q, db, SQL_RUN_TRIM_LOOK, err);
-	query_int(&q, ":thread", thread);
-	query_int(&q, ":number", number);
+	run_key_bind(&q, key);
 	query_int(&q, ":most", TRIM_QUEUED_MOST);
 	if (query_row(&q)) {
 		queued = query_column_int(&q, RUN_TRIM_LOOK_QUEUED);
@@ -239,29 +228,28 @@ bool record_trim_begun(const struct storage *st, struct db *db, int64_t thread, 
 		return false;
 	if (queued)
 		return queued == TRIM_QUEUED_MOST ||
-		    record_trim_ended(st, db, thread, latest, keep, moves, err);
-	return record_spill(st, db, thread, number, later, err) &&
-	    (!apart || record_trim_apart(db, thread, number, RUN_RUNNING, moves, err)) &&
-	    record_trim_run(db, SQL_RUN_TRIM, thread, number, RUN_RUNNING, err);
+		    record_trim_ended(st, db, latest, keep, moves, err);
+	return record_spill(st, db, key, later, err) &&
+	    (!apart || record_trim_apart(db, key, RUN_RUNNING, moves, err)) &&
+	    record_trim_run(db, SQL_RUN_TRIM, key, RUN_RUNNING, err);
 }
 
-bool record_trim_ended(const struct storage *st, struct db *db, int64_t thread, int64_t number,
-    int64_t keep, struct moves *moves, struct error *err)
+bool record_trim_ended(const struct storage *st, struct db *db, struct run_key key, int64_t keep,
+    struct moves *moves, struct error *err)
 {
-	int64_t last = 0;
+	struct run_key last = {.thread = key.thread};
 	struct query q;
 
-	if (!keep || number <= keep)
+	if (!keep || key.number <= keep)
 		return true;
 	query_start(&q, db, SQL_RUN_TRIM_AT, err);
-	query_int(&q, ":thread", thread);
-	query_int(&q, ":number", number);
+	run_key_bind(&q, key);
 	query_int(&q, ":keep", keep);
 	if (query_row(&q))
-		last = query_column_int(&q, RUN_TRIM_AT_NUMBER);
-	if (!query_end(&q) || !last)
+		last.number = query_column_int(&q, RUN_TRIM_AT_NUMBER);
+	if (!query_end(&q) || !last.number)
 		return !error_is_set(err);
-	return record_leave(st, db, thread, last, err) &&
-	    record_trim_apart(db, thread, last, RUN_INTERRUPTED, moves, err) &&
-	    record_trim_run(db, SQL_RUN_TRIM, thread, last, RUN_INTERRUPTED, err);
+	return record_leave(st, db, last, err) &&
+	    record_trim_apart(db, last, RUN_INTERRUPTED, moves, err) &&
+	    record_trim_run(db, SQL_RUN_TRIM, last, RUN_INTERRUPTED, err);
 }

@@ -7,6 +7,17 @@
 #include "storage/sql/db/db.h"
 #include "storage/sql/moves.h"
 
+/* A record by the row of its thread, and its number there. */
+struct run_key {
+	int64_t thread, number;
+};
+
+static inline void run_key_bind(struct query *q, struct run_key key)
+{
+	query_int(q, ":thread", key.thread);
+	query_int(q, ":number", key.number);
+}
+
 /* The row of a query that has the columns of run_get.  The texts live as long as the row. */
 void record_read_row(struct query *q, struct run_record *r);
 
@@ -22,15 +33,13 @@ bool record_number_answer(struct query *q, int64_t *number);
  * on).  That of one in the background is told when it ends, and from its submission on only where
  * its chunks are to lock something. */
 bool record_keep_chunks(
-    struct db *db, int64_t thread, int64_t number, bool job, int64_t until, struct error *err);
-bool record_keep_chunks_until(
-    struct db *db, int64_t thread, int64_t number, int64_t until, struct error *err);
-bool record_keep_chunks_of_job(
-    struct db *db, int64_t thread, int64_t number, int64_t until, struct error *err);
+    struct db *db, struct run_key key, bool job, int64_t until, struct error *err);
+bool record_keep_chunks_until(struct db *db, struct run_key key, int64_t until, struct error *err);
+bool record_keep_chunks_of_job(struct db *db, struct run_key key, int64_t until, struct error *err);
 
 /* Removes a record; one whose job is not over stays. */
-bool record_drop(const struct storage *st, struct db *db, int64_t thread, int64_t number,
-    struct moves *moves, struct error *err);
+bool record_drop(const struct storage *st, struct db *db, struct run_key key, struct moves *moves,
+    struct error *err);
 
 /* The first number that may have a record when the latest has that one. */
 int64_t record_oldest(int64_t keep, int64_t number);
@@ -42,9 +51,9 @@ int64_t record_oldest(int64_t keep, int64_t number);
  * most runs leave theirs to a later one, so that there are up to an eighth more.  Ended: the run
  * has ended in the background.  Then that is counted, too.
  */
-bool record_trim_begun(const struct storage *st, struct db *db, int64_t thread, int64_t number,
-    int64_t keep, struct moves *moves, struct error *err);
-bool record_trim_ended(const struct storage *st, struct db *db, int64_t thread, int64_t number,
-    int64_t keep, struct moves *moves, struct error *err);
+bool record_trim_begun(const struct storage *st, struct db *db, struct run_key key, int64_t keep,
+    struct moves *moves, struct error *err);
+bool record_trim_ended(const struct storage *st, struct db *db, struct run_key key, int64_t keep,
+    struct moves *moves, struct error *err);
 
 #endif

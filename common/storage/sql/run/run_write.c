@@ -205,13 +205,12 @@ static bool record_insert(
 {
 	const struct run_record *begun = record_first(w->change), *latest = record_last(w->change);
 	struct moves *moves = &w->written.moves;
-	int64_t thread = place->thread_row, number = place->number;
+	const struct run_key key = {place->thread_row, place->number};
 	struct query q;
 
-	w->written.number = number;
+	w->written.number = key.number;
 	query_start(&q, db, SQL_RUN_INSERT, err);
-	query_int(&q, ":thread", thread);
-	query_int(&q, ":number", number);
+	run_key_bind(&q, key);
 	query_text(&q, ":run_id", begun->run_id);
 	query_int(&q, ":created_at", begun->created_at);
 	query_int(&q, ":after", place->after);
@@ -220,12 +219,12 @@ static bool record_insert(
 	record_bind_checkpoints(&q, place);
 	if (!query_run(&q) ||
 	    (begun->keeps &&
-		!record_keep_chunks(
-		    db, thread, number, false, record_kept_until(w->st, latest), err)) ||
-	    !push_put_first(db, thread, number, begun->push, err) ||
-	    (begun->replaces && !record_drop(w->st, db, thread, begun->replaces, moves, err)))
+		!record_keep_chunks(db, key, false, record_kept_until(w->st, latest), err)) ||
+	    !push_put_first(db, key, begun->push, err) ||
+	    (begun->replaces &&
+		!record_drop(w->st, db, (struct run_key){key.thread, begun->replaces}, moves, err)))
 		return false;
-	return record_trim_begun(w->st, db, thread, number, begun->keep, moves, err);
+	return record_trim_begun(w->st, db, key, begun->keep, moves, err);
 }
 
 /* The end of a record that an earlier change has made. */
@@ -233,18 +232,16 @@ static bool record_end(
     struct run_writing *w, struct db *db, const struct run_place *place, struct error *err)
 {
 	const struct run_record *latest = record_last(w->change);
-	int64_t number = record_first(w->change)->number;
+	const struct run_key key = {place->thread_row, record_first(w->change)->number};
 	struct query q;
 
 	query_start(&q, db, SQL_RUN_END, err);
 	record_bind(&q, latest, place->until);
 	record_bind_checkpoints(&q, place);
-	query_int(&q, ":thread", place->thread_row);
-	query_int(&q, ":number", number);
+	run_key_bind(&q, key);
 	return query_run(&q) &&
 	    (!latest->keeps ||
-		record_keep_chunks_until(
-		    db, place->thread_row, number, record_kept_until(w->st, latest), err));
+		record_keep_chunks_until(db, key, record_kept_until(w->st, latest), err));
 }
 
 /* ---- of a job ---- */
@@ -300,7 +297,7 @@ bool run_write(
     struct run_writing *w, struct db *db, const struct run_place *place, struct error *err)
 {
 	const struct run_record *begun = record_first(w->change);
-	struct push_end end = {.thread = place->thread_row};
+	struct push_end end = {.run = {.thread = place->thread_row}};
 	bool ok;
 
 	if (!begun)
@@ -309,7 +306,7 @@ bool run_write(
 	if (begun->job)
 		return job_go_on(w, db, place, err);
 	ok = begun->number ? record_end(w, db, place, err) : record_insert(w, db, place, err);
-	end.number = w->written.number;
+	end.run.number = w->written.number;
 	return ok &&
 	    (record_last(w->change)->status == RUN_RUNNING ||
 		pushes_tell(w->st, db, &end, &w->written.moves, err));
