@@ -164,16 +164,15 @@ static cJSON *openai_read_part(struct call *call, const cJSON *item, const char 
 
 /* ---- content ---- */
 
-/* Adds what was said to blocks; absent is fine where something else may stand in its place. */
-static void openai_read_content(
-    struct call *call, const cJSON *item, const char *at, bool may_be_absent, cJSON *blocks)
+/* Adds what was said to blocks. */
+static void openai_read_content(struct call *call, const cJSON *item, const char *at, cJSON *blocks)
 {
 	const cJSON *content = json_opt(item, "content"), *part;
 	int i = 0;
 	if (cJSON_IsString(content)) {
 		cJSON *block = json_append(blocks, json_typed("text"));
 		json_refer(block, "text", content);
-	} else if (!cJSON_IsArray(content) && (content || !may_be_absent)) {
+	} else if (!cJSON_IsArray(content)) {
 		error_wrong(&call->error, arena_printf(call->arena, "%s.content", at),
 		    content ? "type_error" : "missing", "must be a string or an array of parts");
 	}
@@ -258,7 +257,7 @@ static void openai_read_result(struct call *call, const cJSON *item, const char 
 	if (!cJSON_IsString(id) || !*id->valuestring)
 		error_wrong(&call->error, arena_printf(call->arena, "%s.tool_call_id", at),
 		    id ? "type_error" : "missing", "must be a string that is not empty");
-	openai_read_content(call, item, at, false, parts);
+	openai_read_content(call, item, at, parts);
 	message_text(said, &text);
 	cJSON *block = json_append(blocks, json_typed("tool_result"));
 	json_refer(block, "call_id", id);
@@ -304,10 +303,11 @@ cJSON *openai_message_read(struct call *call, const cJSON *item, const char *at)
 	if (message_is(item, "tool")) {
 		openai_read_result(call, item, at, blocks);
 	} else if (message_is(item, "assistant")) {
-		openai_read_content(call, item, at, true, blocks);
+		if (json_opt(item, "content")) /* calls may stand in its place */
+			openai_read_content(call, item, at, blocks);
 		openai_read_calls(call, item, at, blocks);
 	} else {
-		openai_read_content(call, item, at, false, blocks);
+		openai_read_content(call, item, at, blocks);
 	}
 	if (call->error.mistakes == mistakes)
 		message = message_normalise(
