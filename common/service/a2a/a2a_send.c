@@ -309,14 +309,6 @@ static cJSON *a2a_beginning(struct turn *turn, const struct a2a_sending *s)
 	return task;
 }
 
-/* Behind the terminator: what the chunks did not say is that it was stopped. */
-static void a2a_finish(struct turn *turn, struct a2a_events *events)
-{
-	const struct thread *thread = turn->run ? run_thread(turn->run) : &turn->thread;
-	bool stopped = turn->run && thread->status == RUN_STOPPED;
-	a2a_events_end(events, stopped ? A2A_CANCELED : A2A_COMPLETED, clock_now(), NULL);
-}
-
 bool a2a_stream(struct call *call, struct a2a_post *post, const struct a2a_request *rq)
 {
 	const struct permission streams = {"graph", "stream", NULL};
@@ -335,8 +327,11 @@ bool a2a_stream(struct call *call, struct a2a_post *post, const struct a2a_reque
 	sink.events.task = a2a_beginning(&turn, &s);
 	post->streamed = stream_turn_kept(&turn, NULL, &sink.sink);
 	turn_end(&turn);
+	/* behind the terminator: what the chunks did not say is that it was stopped */
+	bool stopped = turn.run && run_thread(turn.run)->status == RUN_STOPPED;
 	if (post->streamed)
-		a2a_finish(&turn, &sink.events);
+		a2a_events_end(
+		    &sink.events, stopped ? A2A_CANCELED : A2A_COMPLETED, clock_now(), NULL);
 	a2a_sink_release(&sink);
 	cJSON_free(id);
 	return post->streamed;

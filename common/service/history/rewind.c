@@ -78,15 +78,6 @@ cJSON *history_rewind(struct call *call, const char *thread_id, const cJSON *bod
 
 /* ---- copy ---- */
 
-static bool copy_read(struct call *call, const char *thread_id, const cJSON *body,
-    struct history_body *given, const char **wanted)
-{
-	bool ok = change_check(call, thread_id, body);
-	ok = fields_read_body(&call->error, "body", body, copy_rows, given) && ok;
-	return thread_id_read_new(call, "body.thread_id", json_opt(body, "thread_id"), wanted) &&
-	    ok;
-}
-
 /* The thread as it was at the checkpoint, or as it is stored now; *from is where its messages are.
  */
 static bool copy_find(
@@ -139,11 +130,13 @@ cJSON *history_copy(struct call *call, const char *thread_id, const cJSON *body)
 	const char *wanted = NULL;
 	struct thread from, to;
 	struct lease *lease;
-	if (!copy_read(call, thread_id, body, &given, &wanted) ||
-	    !copy_find(call, thread_id, given.checkpoint_id, &from) ||
+	bool ok = change_check(call, thread_id, body);
+	ok = fields_read_body(&call->error, "body", body, copy_rows, &given) && ok;
+	ok = thread_id_read_new(call, "body.thread_id", json_opt(body, "thread_id"), &wanted) && ok;
+	if (!ok || !copy_find(call, thread_id, given.checkpoint_id, &from) ||
 	    !thread_take_new(call, wanted, CLAIM_ENQUEUE, &lease, &to))
 		return NULL;
-	bool ok = copy_write(call, lease, &from, &to);
+	ok = copy_write(call, lease, &from, &to);
 	lease_drop(call->service->storage, &call->ctx, lease);
 	return ok ? thread_read(call, to.thread_id) : NULL;
 }

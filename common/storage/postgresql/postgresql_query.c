@@ -324,15 +324,6 @@ static bool query_step(struct query *q)
 	}
 }
 
-/* Of what writes, the row that came back is the number of what was made. */
-static void query_note_row(struct query *q)
-{
-	const struct postgresql_query *p = q->stmt;
-
-	if (strncmp(p->text->sql, "INSERT", 6) == 0)
-		postgresql_db_of(q->db)->last_row = postgresql_column_int(q, 0);
-}
-
 bool postgresql_query_row(struct query *q)
 {
 	const struct postgresql_query *p = q->stmt;
@@ -347,7 +338,9 @@ bool postgresql_query_row(struct query *q)
 			}
 			continue;
 		}
-		query_note_row(q);
+		/* of what writes, it is the number of what was made */
+		if (strncmp(p->text->sql, "INSERT", 6) == 0)
+			postgresql_db_of(q->db)->last_row = postgresql_column_int(q, 0);
 		return true;
 	}
 	return false;

@@ -162,17 +162,13 @@ static bool recent_is_plain(const char *text)
 	return !text || (*text && !strpbrk(text, "\t\n"));
 }
 
-/* What it was kept for shows by the status. */
-static bool recent_is_known(enum checkpoint_source source, enum run_status status)
-{
-	return source == (status == RUN_RUNNING ? CHECKPOINT_STEP : CHECKPOINT_RUN);
-}
-
 bool recent_takes(const struct thread_write *w)
 {
 	const struct thread *t = w->thread;
+	/* the status says what it was kept for, so a line need not */
+	enum checkpoint_source said = t->status == RUN_RUNNING ? CHECKPOINT_STEP : CHECKPOINT_RUN;
 
-	return t->run_id && recent_is_known(w->checkpoint, t->status) && state_is_short(t) &&
+	return t->run_id && w->checkpoint == said && state_is_short(t) &&
 	    recent_is_plain(t->run_id) && recent_is_plain(t->node) && recent_is_plain(t->next) &&
 	    recent_is_plain(t->fields_json);
 }

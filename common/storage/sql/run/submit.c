@@ -92,13 +92,6 @@ static bool submit_ask(struct db *db, struct unit *unit, struct error *err)
 		job_put_ask(db, s->job, &s->put, err));
 }
 
-static bool submit_asked(struct db *db, struct submission *s, struct error *err)
-{
-	return claim_answer(s->lease, &s->hold, err) &&
-	    engine_thread_insert_answer(db, s->thread, &s->made, &s->stored.thread_row, err) &&
-	    job_put_answer(db, &s->stored, &s->put, &s->moves, err);
-}
-
 static bool submit_unit(struct db *db, struct unit *unit, struct error *err)
 {
 	struct submission *s = (struct submission *)unit;
@@ -110,7 +103,10 @@ static bool submit_unit(struct db *db, struct unit *unit, struct error *err)
 	s->stopped = s->more = false;
 	s->moves = (struct moves){0};
 	if (is_new && db->driver->send)
-		return submit_asked(db, s, err);
+		return claim_answer(s->lease, &s->hold, err) &&
+		    engine_thread_insert_answer(
+			db, s->thread, &s->made, &s->stored.thread_row, err) &&
+		    job_put_answer(db, &s->stored, &s->put, &s->moves, err);
 	if (is_new) {
 		if (!claim_holds(db, s->lease, err) ||
 		    !engine_thread_insert(s->st, db, s->thread, &s->stored.thread_row, err))
