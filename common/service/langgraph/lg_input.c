@@ -112,15 +112,19 @@ static bool lg_goes_to_end(const struct lg_body *b)
 	    !json_get(b->command, "resume") && !(b->input && b->input->child);
 }
 
+/* Whether a list of nodes, or the word that stands for all, names any. */
+static bool lg_names_nodes(const cJSON *given)
+{
+	return given && (given->child || cJSON_IsString(given));
+}
+
 static void lg_input_check(
     struct call *call, const struct lg_body *b, const char *thread_id, bool background)
 {
 	const char *strategy = b->if_not_exists, *gone = b->on_disconnect;
-	bool names = (b->interrupt_before &&
-	    (b->interrupt_before->child || cJSON_IsString(b->interrupt_before)));
-	if (names)
+	if (lg_names_nodes(b->interrupt_before))
 		lg_input_wrong(call, "interrupt_before", "is not supported: the graph declares it");
-	if (b->interrupt_after && (b->interrupt_after->child || cJSON_IsString(b->interrupt_after)))
+	if (lg_names_nodes(b->interrupt_after))
 		lg_input_wrong(call, "interrupt_after", "is not supported: the graph declares it");
 	if (b->update && b->input)
 		lg_input_wrong(call, "command.update", "must not stand beside an input");
