@@ -26,29 +26,36 @@ enum turn_action {
 };
 
 struct turn {
+	/* what is asked, and by whom */
 	struct call *call;
 	struct run_input in; /* messages that are new move from there to bring */
 	const cJSON *user;   /* the latest user message of the request, or NULL */
+	const char *run_id;
+	struct chunk_keeper *keeper;             /* of its chunks, where they are kept */
+	const struct push *push;                 /* who is told of its end, or NULL */
+	const struct run_background *background; /* or NULL */
+
+	/* what it is about, once open */
 	struct lease *lease;
 	struct thread thread; /* as stored, with row 0 for a new one; or as at the checkpoint */
 	const struct checkpoint *checkpoint; /* that the run begins at, or NULL */
 	struct thread stored;                /* then: the thread before it is there again */
 	bool is_new;
-	bool apart; /* of no thread, and nothing is kept of it (turn_open_apart) */
-	const char *run_id;
-	int64_t replaces; /* number of the record that has that id already, or 0 */
+	bool apart;       /* of no thread, and nothing is kept of it (turn_open_apart) */
+	int64_t replaces; /* number of the record that has its run_id already, or 0 */
+
+	/* what turn_run has decided */
 	enum turn_action action;
 	enum run_entry entry;
 	const cJSON *answers; /* RUN_AGAIN: answers of the interrupted node */
 	cJSON *bring; /* messages to add before the run, in order; the run takes them over */
-	int brought;  /* how many those were */
 	bool again;   /* the last of them is one that the thread has, said again */
-	const cJSON *waiting; /* remote calls that still wait */
-	const char *waiting_id;
-	struct chunk_keeper *keeper;             /* of its chunks, where they are kept */
-	const struct push *push;                 /* who is told of its end, or NULL */
-	const struct run_background *background; /* or NULL */
-	ag_run *run;                             /* TURN_RUN, once turn_run began */
+	const cJSON *waiting;   /* remote calls that still wait */
+	const char *waiting_id; /* of the message that asks for them */
+
+	/* and done */
+	int brought; /* how many messages bring had */
+	ag_run *run; /* TURN_RUN, once turn_run began */
 };
 
 /* Reads the body, whose messages are the member key; false with every mistake in call->error.
