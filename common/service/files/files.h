@@ -8,9 +8,6 @@
 
 /* ---- storing ---- */
 
-/* What an upload's body may have beside the file itself. */
-#define UPLOAD_ROOM 65536
-
 struct upload;
 
 /* Bytes that a file, and an upload's whole body, may have. */

@@ -14,6 +14,7 @@
 
 #define MEGABYTE (1 << 20)
 #define NAME_BYTES 255
+#define BODY_ROOM 65536 /* what an upload's body may have beside the file itself */
 
 struct upload {
 	struct call *call;
@@ -35,7 +36,7 @@ int64_t upload_max_file(const struct config *config)
 
 int64_t upload_max_body(const struct config *config)
 {
-	return upload_max_file(config) + UPLOAD_ROOM;
+	return upload_max_file(config) + BODY_ROOM;
 }
 
 bool upload_too_large(struct call *call)

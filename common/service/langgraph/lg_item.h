@@ -7,7 +7,6 @@
 #include "service/service.h"
 
 #define LG_LABELS_MOST 16
-#define LG_LIST_MOST 1000
 #define LG_CATEGORY "langgraph"
 /* Members of the metadata: the item, its namespace up to a depth, and a member of its value. */
 #define LG_ITEM_KEY "langgraph"

@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define LG_LIST_MOST 1000 /* entries of a list in a body */
+
 struct lg_item_body {
 	const cJSON *name_space, *value, *index;
 	const char *key;

@@ -85,8 +85,6 @@ bool live_keeper_rests(struct live_keeper *k);
 
 /* ---- live_tools.c: tool calls, each on a thread of its own, so that none holds up the audio */
 
-#define LIVE_TOOLS_MOST 16 /* calls at a time; more are refused, which the model is told */
-
 struct live_tools;
 
 /* What the tools of one session see.  All of it outlives the calls. */

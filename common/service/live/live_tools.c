@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #define TOOL_TIMEOUT 300.0 /* seconds, as in runs */
+#define CALLS_MOST 16      /* at a time; more are refused, which the model is told */
 
 struct live_tools {
 	struct live_tools_setup setup;
@@ -147,7 +148,7 @@ void live_tools_start(
 	pthread_attr_t attributes;
 	pthread_t thread;
 	pthread_mutex_lock(&tools->lock);
-	bool room = tools->running < LIVE_TOOLS_MOST;
+	bool room = tools->running < CALLS_MOST;
 	tools->running += room;
 	pthread_mutex_unlock(&tools->lock);
 	if (!room) {

@@ -44,8 +44,6 @@ void mcp_writer_end(struct mcp_writer *writer, const cJSON *message);
  * open no more, so a state is good for one use.
  */
 
-#define MCP_STATE_SECONDS 86400 /* that an answer may take */
-
 /* Whether its host can show a form. */
 bool mcp_asks(const struct mcp_request *rq);
 

@@ -13,6 +13,7 @@
 
 #define ROUTE "mcp" /* of these tickets */
 #define ANSWER "answer"
+#define STATE_SECONDS 86400 /* that an answer may take */
 
 /* Where the pause has none that a form can be made of. */
 static const char mcp_answer_schema[] = "{\"type\":\"object\",\"properties\":{\"" ANSWER
@@ -104,7 +105,7 @@ cJSON *mcp_question(struct turn *turn, const struct mcp_request *rq)
 	cJSON_ArrayForEach(interrupt, interrupts)
 		json_add(requests, json_str(interrupt, "id"), mcp_form(call->arena, interrupt));
 	json_add_str(result, "requestState",
-	    ticket_sign_claims(&key, claims, clock_now(), MCP_STATE_SECONDS, call->arena));
+	    ticket_sign_claims(&key, claims, clock_now(), STATE_SECONDS, call->arena));
 	return result;
 }
 
