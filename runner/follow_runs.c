@@ -158,8 +158,7 @@ struct follow_block *followed_run_next(struct followed_runs *runs, struct follow
     const struct follow_form *form, const struct replay_place *place, struct error *err)
 {
 	const struct replay replay = {.reader = {.storage = runs->service->storage,
-					  .thread_row = run->thread_row,
-					  .number = run->number,
+					  .run = {run->thread_row, run->number},
 					  .granularity = form->granularity,
 					  .words = form->words,
 					  .modes = form->modes,

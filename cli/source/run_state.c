@@ -118,8 +118,7 @@ static bool run_state_look(struct call *call, const struct run_name *run,
 		return error_set(&call->error, ERR_RESOURCE_NOT_FOUND,
 		    "The chunks of run %s were not kept", run->id);
 	r->replay.reader.storage = storage;
-	r->replay.reader.thread_row = record.thread_row;
-	r->replay.reader.number = record.number;
+	r->replay.reader.run = record_key(&record);
 	if (!run_state_read_on(call, r, follow, ends))
 		return false;
 	r->over = !run_status_goes_on(record.status);

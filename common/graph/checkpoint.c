@@ -97,11 +97,11 @@ static void checkpoint_record_end(ag_run *run, const struct error *failure)
 	}
 }
 
-void run_record_keys(const ag_run *run, int64_t *thread_row, int64_t *number)
+struct run_key run_record_key(const ag_run *run)
 {
-	bool apart = run->start_write.run; /* the start has a write of its own */
-	*thread_row = apart ? run->start_thread.row : run->thread.row;
-	*number = apart ? run->start_record.number : run->record.number;
+	if (run->start_write.run) /* the start has a write of its own */
+		return (struct run_key){run->start_thread.row, run->start_record.number};
+	return (struct run_key){run->thread.row, run->record.number};
 }
 
 /* ---- writes ---- */

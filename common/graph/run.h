@@ -179,8 +179,8 @@ const struct thread_view *run_view(const ag_run *run);
  * those of silent nodes, and notes of what left the context. */
 const struct run_usage *run_spent_apart(const ag_run *run);
 
-/* The engine's keys of its record, once that is on disk; 0 while there is none. */
-void run_record_keys(const ag_run *run, int64_t *thread_row, int64_t *number);
+/* Of its record, once that is on disk; zeros while there is none. */
+struct run_key run_record_key(const ag_run *run);
 
 /* What its client is told of a failure, whole, so that it can be told again: run_record.error_json,
  * in the arena. */

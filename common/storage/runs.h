@@ -34,6 +34,11 @@ struct run_usage {
 
 struct run_claim;
 
+/* A run's record by the row of its thread, and its number there. */
+struct run_key {
+	int64_t thread, number;
+};
+
 /*
  * Who is told how a task goes on: a run, and those that answer its pauses.  What is told goes into
  * the outbox in the transaction that ends a run: of the task, or another one that takes its pause
@@ -112,6 +117,11 @@ struct run_record {
 		int64_t delivered_at; /* 0: not yet, or never */
 	} webhook;
 };
+
+static inline struct run_key record_key(const struct run_record *record)
+{
+	return (struct run_key){record->thread_row, record->number};
+}
 
 enum { RUN_KEPT = 0, RUN_NOT_KEPT = -1 }; /* kept while it goes on; not, or not any more */
 
@@ -314,11 +324,10 @@ struct run_ops {
 	    const struct chunk_batch *batches, size_t count, struct error *err);
 	/* The batches with chunks behind that seq, in order; the first may begin before it. */
 	bool (*chunks_read)(struct storage *st, const struct storage_context *ctx,
-	    int64_t thread_row, int64_t number, int64_t after, chunk_batch_fn fn, void *arg,
-	    struct error *err);
+	    struct run_key run, int64_t after, chunk_batch_fn fn, void *arg, struct error *err);
 	/* The seq of the last one; 0: there is none. */
 	bool (*chunks_last)(struct storage *st, const struct storage_context *ctx,
-	    int64_t thread_row, int64_t number, int64_t *seq, struct error *err);
+	    struct run_key run, int64_t *seq, struct error *err);
 	/* Removes the lines of the thread that a function chooses, of all its runs; it may be asked
 	 * again for one, within a transaction, and from any thread.  What is read meanwhile may
 	 * still have them. */
@@ -363,7 +372,7 @@ struct run_ops {
 	/* A run ended, and whom that concerns may not know; who does is not told again.  Status
 	 * RUN_STOPPED: its pause was taken away without a run; else RUN_IDLE. */
 	bool (*pushes_tell)(struct storage *st, const struct storage_context *ctx,
-	    int64_t thread_row, int64_t number, enum run_status status, struct error *err);
+	    struct run_key run, enum run_status status, struct error *err);
 };
 
 #endif

@@ -60,28 +60,28 @@ static bool disk_append(struct storage *st, const struct storage_context *ctx,
 	return (taken && !away) || error_set(err, away ? ERR_TRANSIENT_STORAGE : ERR_STORAGE, NULL);
 }
 
-static bool disk_read(struct storage *st, const struct storage_context *ctx, int64_t thread_row,
-    int64_t number, int64_t after, chunk_batch_fn fn, void *arg, struct error *err)
+static bool disk_read(struct storage *st, const struct storage_context *ctx, struct run_key run,
+    int64_t after, chunk_batch_fn fn, void *arg, struct error *err)
 {
-	(void)st, (void)ctx, (void)thread_row, (void)err;
+	(void)st, (void)ctx, (void)err;
 	pthread_mutex_lock(&disk.lock);
 	disk.reads++;
 	for (size_t i = 0; i < disk.count; i++) {
 		const struct chunk_batch *row = &disk.rows[i];
-		if (row->number == number && row->seq + row->count - 1 > after && !fn(arg, row))
+		if (row->number == run.number && row->seq + row->count - 1 > after && !fn(arg, row))
 			break;
 	}
 	pthread_mutex_unlock(&disk.lock);
 	return true;
 }
 
-static bool disk_last(struct storage *st, const struct storage_context *ctx, int64_t thread_row,
-    int64_t number, int64_t *seq, struct error *err)
+static bool disk_last(struct storage *st, const struct storage_context *ctx, struct run_key run,
+    int64_t *seq, struct error *err)
 {
-	(void)st, (void)ctx, (void)thread_row, (void)err;
+	(void)st, (void)ctx, (void)err;
 	*seq = 0;
 	for (size_t i = 0; i + disk.late < disk.count; i++)
-		if (disk.rows[i].number == number)
+		if (disk.rows[i].number == run.number)
 			*seq = disk.rows[i].seq + disk.rows[i].count - 1;
 	return true;
 }
@@ -267,7 +267,7 @@ static struct chunk_keeper *begin_for(
 	struct chunk_keeper *keeper = chunk_keeper_new(all, &setup, &err);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(keeper);
 	if (number)
-		chunk_keeper_begin(keeper, 7, number, 0);
+		chunk_keeper_begin(keeper, (struct run_key){7, number}, 0);
 	return keeper;
 }
 
@@ -403,8 +403,8 @@ static void a_run_that_goes_on_counts_on(void)
 {
 	struct chunk_keeper *keeper = begin(GRANULARITY_FULL, 0);
 	struct chunk_keeper *alone = begin_for(NULL, GRANULARITY_FULL, 0);
-	chunk_keeper_begin(alone, 7, 3, 41);
-	chunk_keeper_begin(alone, 7, 3, 5);
+	chunk_keeper_begin(alone, (struct run_key){7, 3}, 41);
+	chunk_keeper_begin(alone, (struct run_key){7, 3}, 5);
 	say(alone);
 	chunk_keeper_flush(alone);
 	CU_ASSERT_STRING_EQUAL(numbers(disk_text(3)), "42,");
@@ -656,10 +656,8 @@ static void a_run_without_a_record_keeps_nothing(void)
 static const char *replayed(enum granularity granularity, bool events, int64_t after, int *pieces)
 {
 	static struct buf out;
-	const struct replay replay = {.reader = {.storage = &storage,
-					  .thread_row = 7,
-					  .number = 1,
-					  .granularity = granularity},
+	const struct replay replay = {
+	    .reader = {.storage = &storage, .run = {7, 1}, .granularity = granularity},
 	    .events = events};
 	struct replay_place place = {.after = after};
 	struct error err = {0};
@@ -723,10 +721,8 @@ static void what_was_deleted_is_left_out(void)
 static void a_chunk_that_goes_while_it_is_sent_is_not_taken_for_whole(void)
 {
 	struct chunk_keeper *keeper = begin(GRANULARITY_FULL, 1);
-	const struct replay replay = {.reader = {.storage = &storage,
-					  .thread_row = 7,
-					  .number = 1,
-					  .granularity = GRANULARITY_FULL}};
+	const struct replay replay = {
+	    .reader = {.storage = &storage, .run = {7, 1}, .granularity = GRANULARITY_FULL}};
 	struct replay_place place = {0};
 	struct buf out = {0};
 	struct error err = {0};

@@ -974,8 +974,7 @@ static bool memory_chunks_append(struct storage *st, const struct storage_contex
 }
 
 static bool memory_chunks_read(struct storage *st, const struct storage_context *ctx,
-    int64_t thread_row, int64_t number, int64_t after, chunk_batch_fn fn, void *arg,
-    struct error *err)
+    struct run_key key, int64_t after, chunk_batch_fn fn, void *arg, struct error *err)
 {
 	struct chunk_batch batch;
 	bool more = true;
@@ -983,7 +982,7 @@ static bool memory_chunks_read(struct storage *st, const struct storage_context 
 	(void)ctx, (void)err;
 	while (more) {
 		struct memory_storage *m = memory_lock(st);
-		const struct memory_chunks *c = chunks_behind(m, thread_row, number, after);
+		const struct memory_chunks *c = chunks_behind(m, key.thread, key.number, after);
 
 		if (c)
 			batch = c->batch;
@@ -997,14 +996,14 @@ static bool memory_chunks_read(struct storage *st, const struct storage_context 
 }
 
 static bool memory_chunks_last(struct storage *st, const struct storage_context *ctx,
-    int64_t thread_row, int64_t number, int64_t *seq, struct error *err)
+    struct run_key key, int64_t *seq, struct error *err)
 {
 	struct memory_storage *m = memory_lock(st);
 	const struct memory_chunks *c;
 
 	(void)ctx, (void)err;
 	*seq = 0;
-	while ((c = chunks_behind(m, thread_row, number, *seq)) != NULL)
+	while ((c = chunks_behind(m, key.thread, key.number, *seq)) != NULL)
 		*seq = c->batch.seq + c->batch.count - 1;
 	return memory_unlock(m, true);
 }
@@ -1221,10 +1220,10 @@ static bool memory_push_remove(struct storage *st, const struct storage_context 
 }
 
 static bool memory_pushes_tell(struct storage *st, const struct storage_context *ctx,
-    int64_t thread_row, int64_t number, enum run_status status, struct error *err)
+    struct run_key key, enum run_status status, struct error *err)
 {
 	struct memory_storage *m = memory_lock(st);
-	struct memory_run *run = run_numbered(m, thread_row, number);
+	struct memory_run *run = run_numbered(m, key.thread, key.number);
 
 	(void)ctx, (void)err;
 	if (run)

@@ -81,7 +81,8 @@ static const char *read_all(const struct thread *t, int64_t number, int64_t afte
 	static struct reading r;
 
 	r = (struct reading){.left = most};
-	check_ok(st->runs->chunks_read(st, NULL, t->row, number, after, collect_batch, &r, &err));
+	check_ok(st->runs->chunks_read(
+	    st, NULL, (struct run_key){t->row, number}, after, collect_batch, &r, &err));
 	return r.text;
 }
 
@@ -89,7 +90,7 @@ static int64_t last_of(const struct thread *t, int64_t number)
 {
 	int64_t seq = -1;
 
-	check_ok(st->runs->chunks_last(st, NULL, t->row, number, &seq, &err));
+	check_ok(st->runs->chunks_last(st, NULL, (struct run_key){t->row, number}, &seq, &err));
 	return seq;
 }
 
@@ -284,7 +285,8 @@ static void very_many_are_forgotten(void)
 	for (int i = 0; i < 100; i++)
 		append(&t, r.number, 1 + 10 * i, 10);
 	check_ok(st->runs->chunks_forget(st, NULL, t.row, line_ends_with, (void *)"7", &err));
-	check_ok(st->runs->chunks_read(st, NULL, t.row, r.number, 0, collect_batch, &all, &err));
+	check_ok(st->runs->chunks_read(
+	    st, NULL, (struct run_key){t.row, r.number}, 0, collect_batch, &all, &err));
 	CU_ASSERT_PTR_NOT_NULL(strstr(all.text, "r-16\nr-18\n"));
 	CU_ASSERT_PTR_NULL(strstr(all.text, "7\n"));
 	CU_ASSERT_EQUAL(last_of(&t, r.number), 1000);

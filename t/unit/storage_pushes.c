@@ -134,7 +134,8 @@ static void the_end_of_a_run_is_told_once(void)
 	CU_ASSERT_STRING_EQUAL(told(), "nobody");
 	end(&t, &r, RUN_COMPLETED);
 	CU_ASSERT_STRING_EQUAL(told(), "once r1 r1 3");
-	check_ok(st->runs->pushes_tell(st, NULL, t.row, r.number, RUN_IDLE, &err));
+	check_ok(
+	    st->runs->pushes_tell(st, NULL, (struct run_key){t.row, r.number}, RUN_IDLE, &err));
 	run(&t, "r2", RUN_COMPLETED);
 	CU_ASSERT_STRING_EQUAL(told(), "nobody");
 	CU_ASSERT_STRING_EQUAL(pushes_of(&t, "r1"), "a ");
@@ -170,7 +171,8 @@ static void a_pause_that_was_taken_away_is_told_as_stopped(void)
 	r = begin(&t, "r2", &other);
 	end(&t, &r, RUN_INTERRUPTED);
 	told();
-	check_ok(st->runs->pushes_tell(st, NULL, t.row, r.number, RUN_STOPPED, &err));
+	check_ok(
+	    st->runs->pushes_tell(st, NULL, (struct run_key){t.row, r.number}, RUN_STOPPED, &err));
 	CU_ASSERT_STRING_EQUAL(told(), "away r2 r2 5");
 	run(&t, "r3", RUN_COMPLETED);
 	CU_ASSERT_STRING_EQUAL(told(), "nobody");

@@ -157,7 +157,8 @@ bool a2a_push_add(struct call *call, struct push *push, const struct a2a_task *t
 		return !error_is_set(&call->error);
 	const struct run_record *latest = &now.runs[now.count - 1];
 	return !a2a_task_moved(task, &now) ||
-	    storage->runs->pushes_tell(storage, &call->ctx, now.thread.row, latest->number,
+	    storage->runs->pushes_tell(storage, &call->ctx,
+		(struct run_key){now.thread.row, latest->number},
 		now.state == A2A_CANCELED && latest->status == RUN_INTERRUPTED ? RUN_STOPPED
 									       : RUN_IDLE,
 		&call->error);

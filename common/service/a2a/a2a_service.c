@@ -75,8 +75,8 @@ static bool a2a_end_waiting(struct call *call, const struct a2a_task *task)
 	bool closed;
 	return a2a_close_pause(call, task, latest, &closed) &&
 	    (!closed || !storage->pushes ||
-		storage->runs->pushes_tell(storage, &call->ctx, task->thread.row, latest->number,
-		    RUN_STOPPED, &call->error));
+		storage->runs->pushes_tell(storage, &call->ctx,
+		    (struct run_key){task->thread.row, latest->number}, RUN_STOPPED, &call->error));
 }
 
 /* An answer that was stopped before it began leaves the question, which nobody is to answer now. */

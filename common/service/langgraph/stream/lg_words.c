@@ -71,12 +71,12 @@ static void lg_line_put_brought(struct lg_line *l, struct buf *out)
 	struct thread_view view;
 	struct error err = {0};
 	const cJSON *id;
-	bool ok = storage->threads->view(storage, NULL, reader->thread_row, &view, &err),
+	bool ok = storage->threads->view(storage, NULL, reader->run.thread, &view, &err),
 	     behind = l->until;
 	cJSON_ArrayForEach(id, json_get(l->aside, "brought")) {
 		const char *body = NULL;
 		ok = ok &&
-		    storage->threads->message_get(storage, NULL, l->arena, reader->thread_row,
+		    storage->threads->message_get(storage, NULL, l->arena, reader->run.thread,
 			&view, cJSON_GetStringValue(id), &body, &err);
 		if (!ok || !body)
 			continue;
@@ -168,9 +168,9 @@ static void lg_line_update(struct lg_line *l, const struct kept_line *line, stru
 	struct error err = {0};
 	int64_t back = json_int(l->aside, "back", 0);
 	said.from = line->seq - back;
-	if (reader->number && back)
-		storage->runs->chunks_read(storage, NULL, reader->thread_row, reader->number,
-		    said.from, lg_said_batch, &said, &err);
+	if (reader->run.number && back)
+		storage->runs->chunks_read(
+		    storage, NULL, reader->run, said.from, lg_said_batch, &said, &err);
 	error_release(&err); /* what is read of the run next fails as well, and says so */
 	step->update = arena_json(l->arena,
 	    lg_update(said.messages, lg_line_fields(l), lg_line_is_set, (void *)l->aside));
@@ -301,12 +301,12 @@ static bool lg_words_find(void *arg, const struct chunk_batch *batch)
 	return false;
 }
 
-bool lg_words_modes(struct call *call, int64_t thread_row, int64_t number, unsigned *modes)
+bool lg_words_modes(struct call *call, struct run_key run, unsigned *modes)
 {
 	struct storage *storage = call->service->storage;
 	int64_t found = -1;
 	if (!storage->runs->chunks_read(
-		storage, &call->ctx, thread_row, number, 0, lg_words_find, &found, &call->error))
+		storage, &call->ctx, run, 0, lg_words_find, &found, &call->error))
 		return false;
 	*modes = found > 0 ? (unsigned)found : LG_VALUES | LG_TUPLES;
 	return true;

@@ -10,6 +10,6 @@
 extern const struct kept_words lg_words;
 
 /* The modes that the request of a kept run asked for; those of a page's where that is not known. */
-bool lg_words_modes(struct call *call, int64_t thread_row, int64_t number, unsigned *modes);
+bool lg_words_modes(struct call *call, struct run_key run, unsigned *modes);
 
 #endif

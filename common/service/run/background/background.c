@@ -213,7 +213,8 @@ static bool background_keep(struct attempt *a, struct turn *turn)
 	if (!again || (a->told = replay_go_on(call, &so_far, &seq)))
 		turn->keeper = chunk_keeper_new(call->service->keepers, &setup, &call->error);
 	if (turn->keeper) {
-		chunk_keeper_begin(turn->keeper, job->thread_row, job->number, seq);
+		chunk_keeper_begin(
+		    turn->keeper, (struct run_key){job->thread_row, job->number}, seq);
 		error_move(&call->error, &of_run);
 	}
 	error_release(&of_run);

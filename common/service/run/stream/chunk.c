@@ -205,11 +205,8 @@ static void chunk_on_settled(struct run_observer *observer, bool ok)
 {
 	struct chunk_writer *writer = (struct chunk_writer *)observer;
 	const struct turn *turn = writer->turn;
-	int64_t thread_row, number;
-	if (ok && turn->keeper) {
-		run_record_keys(turn->run, &thread_row, &number);
-		chunk_keeper_begin(turn->keeper, thread_row, number, 0);
-	}
+	if (ok && turn->keeper)
+		chunk_keeper_begin(turn->keeper, run_record_key(turn->run), 0);
 	gate_settle(&writer->gate, ok);
 }
 

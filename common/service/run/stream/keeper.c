@@ -42,19 +42,19 @@ struct chunk_keeper {
 	/* guarded by the lock of all */
 	struct chunk_keeper *next; /* of those that wait for the disk */
 	bool waits;
-	int64_t thread_row, number; /* 0: there is no record */
-	int64_t seq;                /* of the latest chunk */
-	int64_t stored;             /* of the latest on disk */
-	bool failed;                /* the disk has not taken all */
-	int64_t away_since;         /* it does not for now, by clock_monotonic_ms; or 0 */
-	bool ended;                 /* nothing more comes */
-	struct lease *lease;        /* to be dropped when what comes next is on disk, or NULL */
-	bool whole;                 /* that has come */
-	struct lease *releasing;    /* the same of writing */
-	bool gone;                  /* the client reads no more */
-	struct batches pending;     /* for the disk */
-	struct batches writing;     /* on their way there */
-	struct batches fresh;       /* for the client */
+	struct run_key run;      /* number 0: there is no record */
+	int64_t seq;             /* of the latest chunk */
+	int64_t stored;          /* of the latest on disk */
+	bool failed;             /* the disk has not taken all */
+	int64_t away_since;      /* it does not for now, by clock_monotonic_ms; or 0 */
+	bool ended;              /* nothing more comes */
+	struct lease *lease;     /* to be dropped when what comes next is on disk, or NULL */
+	bool whole;              /* that has come */
+	struct lease *releasing; /* the same of writing */
+	bool gone;               /* the client reads no more */
+	struct batches pending;  /* for the disk */
+	struct batches writing;  /* on their way there */
+	struct batches fresh;    /* for the client */
 };
 
 struct chunk_keepers {
@@ -103,7 +103,7 @@ static struct batch *batches_take(struct batches *batches)
 /* Whether what comes goes to the disk: its run has a record, and the disk has taken all so far. */
 static bool keeper_keeps(const struct chunk_keeper *keeper)
 {
-	return keeper->number && !keeper->failed;
+	return keeper->run.number && !keeper->failed;
 }
 
 static void keeper_drop(struct chunk_keeper *keeper, struct lease **lease)
@@ -162,8 +162,9 @@ static bool keepers_write(
 	n = 0;
 	for (size_t i = 0; i < count; i++) {
 		for (const struct batch *b = keepers[i]->writing.first; b; b = b->next)
-			rows[n++] = (struct chunk_batch){keepers[i]->thread_row, keepers[i]->number,
-			    b->seq, b->count, b->lines.data, b->lines.len, NULL, false};
+			rows[n++] =
+			    (struct chunk_batch){keepers[i]->run.thread, keepers[i]->run.number,
+				b->seq, b->count, b->lines.data, b->lines.len, NULL, false};
 		rows[n - 1].lease = keepers[i]->releasing;
 	}
 	bool ok = storage->runs->chunks_append(storage, NULL, rows, n, err);
@@ -366,8 +367,7 @@ static void *keeper_run(void *arg)
 			pthread_cond_wait(&keeper->moved, &all->lock);
 			continue;
 		}
-		live.reader.thread_row = keeper->thread_row;
-		live.reader.number = keeper->number;
+		live.reader.run = keeper->run;
 		pthread_mutex_unlock(&all->lock);
 		bool reads = batch ? kept_live_tell(&live, &batch->lines, batch->seq != 0)
 				   : kept_live_catch_up(&live, stored);
@@ -434,13 +434,11 @@ struct chunk_sink *chunk_keeper_sink(struct chunk_keeper *keeper)
 	return &keeper->sink;
 }
 
-void chunk_keeper_begin(
-    struct chunk_keeper *keeper, int64_t thread_row, int64_t number, int64_t seq)
+void chunk_keeper_begin(struct chunk_keeper *keeper, struct run_key run, int64_t seq)
 {
 	pthread_mutex_lock(&keeper->all->lock);
-	if (!keeper->number) {
-		keeper->thread_row = thread_row;
-		keeper->number = number;
+	if (!keeper->run.number) {
+		keeper->run = run;
 		keeper->seq = keeper->stored = seq;
 		keeper->all->live += keeper->setup.live != NULL;
 	}
@@ -541,7 +539,7 @@ void chunk_keeper_end(struct chunk_keeper *keeper)
 		while (!keeper_is_settled(keeper))
 			pthread_cond_wait(&keeper->moved, &all->lock);
 	bool settled = keeper_is_settled(keeper);
-	all->live -= keeper->setup.live && keeper->number;
+	all->live -= keeper->setup.live && keeper->run.number;
 	pthread_mutex_unlock(&all->lock);
 	if (!settled)
 		return; /* the thread that commits frees it */

@@ -49,10 +49,9 @@ struct chunk_keeper *chunk_keeper_new(
  * than a keeper may hold. */
 struct chunk_sink *chunk_keeper_sink(struct chunk_keeper *keeper);
 
-/* The run's record is on disk, under these keys of the engine's, and has chunks up to seq already.
+/* The run's record is on disk, under that key, and has chunks up to seq already.
  * From any thread; again changes nothing. */
-void chunk_keeper_begin(
-    struct chunk_keeper *keeper, int64_t thread_row, int64_t number, int64_t seq);
+void chunk_keeper_begin(struct chunk_keeper *keeper, struct run_key run, int64_t seq);
 
 /* Waits until everything so far is on disk, or was given up.  NULL is fine. */
 void chunk_keeper_flush(struct chunk_keeper *keeper);

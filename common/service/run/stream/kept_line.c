@@ -147,9 +147,9 @@ static bool kept_line_read_span(const struct kept_reader *reader, struct thread_
 	struct page page = {.limit = INT64_MAX, .after = view->after};
 	if (!reader->words)
 		return threads->context_part(
-		    reader->storage, NULL, reader->thread_row, view, kept_line_fill, filling, err);
+		    reader->storage, NULL, reader->run.thread, view, kept_line_fill, filling, err);
 	bool ok = threads->message_part(
-	    reader->storage, NULL, reader->thread_row, view, &page, kept_line_fill, filling, err);
+	    reader->storage, NULL, reader->run.thread, view, &page, kept_line_fill, filling, err);
 	view->after = page.after;
 	return ok;
 }

@@ -14,6 +14,7 @@
 #include "service/run/run_input.h"
 #include "service/service.h"
 #include "service/thread/feed.h"
+#include "storage/runs.h"
 
 /* Around the span in the place of a context's messages: "[\x01" after "," until "\x01]". */
 #define KEPT_SPAN FEED_MARK
@@ -67,7 +68,7 @@ struct kept_words {
 /* Who is told of a run, and how. */
 struct kept_reader {
 	struct storage *storage;
-	int64_t thread_row, number; /* of the run; number 0: nothing of it is kept */
+	struct run_key run; /* number 0: nothing of it is kept */
 	enum granularity granularity;
 	const struct kept_words *words; /* NULL: it sees the chunks */
 	unsigned modes;                 /* of those words */

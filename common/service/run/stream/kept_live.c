@@ -18,7 +18,7 @@ static bool kept_live_send_line(const struct kept_live *live, const struct kept_
 	bool more = true, begun = false, ok = true;
 	reader.granularity = granularity;
 	if (!line->seq)
-		reader.number = 0;
+		reader.run.number = 0;
 	while (ok && more) {
 		buf_reset(part);
 		ok = kept_line_print(line, &reader, &place, part, &more, err);
@@ -103,8 +103,8 @@ bool kept_live_catch_up(struct kept_live *live, int64_t stored)
 	const struct kept_reader *reader = &live->reader;
 	struct kept_row row = {.until = stored};
 	struct error err = {0};
-	bool reads = reader->storage->runs->chunks_read(reader->storage, NULL, reader->thread_row,
-	    reader->number, live->seq, kept_live_take_row, &row, &err);
+	bool reads = reader->storage->runs->chunks_read(
+	    reader->storage, NULL, reader->run, live->seq, kept_live_take_row, &row, &err);
 	if (reads)
 		reads = kept_live_tell(live, &row.lines, true);
 	else

@@ -84,8 +84,8 @@ bool replay_read(const struct replay *replay, struct replay_place *place, struct
 	const struct kept_reader *reader = &replay->reader;
 	struct replay_rows rows = {0};
 	*ends = false;
-	bool ok = reader->storage->runs->chunks_read(reader->storage, NULL, reader->thread_row,
-	    reader->number, place->after, replay_take, &rows, err);
+	bool ok = reader->storage->runs->chunks_read(
+	    reader->storage, NULL, reader->run, place->after, replay_take, &rows, err);
 	if (ok && rows.until)
 		ok = replay_print_rows(replay, &rows, place, out, ends, err);
 	if (ok && !rows.until && place->len)
@@ -102,11 +102,11 @@ bool replay_find_tail(struct call *call, const struct run_record *record, struct
 	struct replay_rows rows = {0};
 	struct kept_line line;
 	*tail = (struct replay_tail){0};
-	bool ok = storage->runs->chunks_last(storage, &call->ctx, record->thread_row,
-		      record->number, &tail->seq, &call->error) &&
+	bool ok = storage->runs->chunks_last(
+		      storage, &call->ctx, record_key(record), &tail->seq, &call->error) &&
 	    (!tail->seq ||
-		storage->runs->chunks_read(storage, &call->ctx, record->thread_row, record->number,
-		    tail->seq - 1, replay_take, &rows, &call->error));
+		storage->runs->chunks_read(storage, &call->ctx, record_key(record), tail->seq - 1,
+		    replay_take, &rows, &call->error));
 	const char *text = buf_str(&rows.lines), *behind = text + rows.lines.len;
 	if (rows.until) /* more may have come since it was asked for the last */
 		tail->seq = rows.until;

@@ -95,8 +95,8 @@ const struct told *told_read(struct call *call, const struct run_record *record)
 	struct told_reading *r = arena_alloc(call->arena, sizeof(*r));
 	r->arena = call->arena;
 	arena_defer(call->arena, told_release, &r->told);
-	if (!storage->runs->chunks_read(storage, &call->ctx, record->thread_row, record->number, 0,
-		told_batch, r, &call->error))
+	if (!storage->runs->chunks_read(
+		storage, &call->ctx, record_key(record), 0, told_batch, r, &call->error))
 		return NULL;
 	if (r->told.count)
 		qsort(r->told.ids, r->told.count, sizeof(*r->told.ids), told_order);

@@ -134,17 +134,16 @@ static const char *chunks_column(struct query *q, int column, struct buf *plain,
 	return buf_str(plain);
 }
 
-bool engine_chunks_read(struct storage *st, const struct storage_context *ctx, int64_t thread_row,
-    int64_t number, int64_t after, chunk_batch_fn fn, void *arg, struct error *err)
+bool engine_chunks_read(struct storage *st, const struct storage_context *ctx, struct run_key run,
+    int64_t after, chunk_batch_fn fn, void *arg, struct error *err)
 {
-	struct chunk_batch b = {.thread_row = thread_row, .number = number};
+	struct chunk_batch b = {.thread_row = run.thread, .number = run.number};
 	struct buf plain = {0};
 	struct query q;
 	bool more = true;
 
 	engine_query(st, ctx, &q, SQL_CHUNKS_READ, err);
-	query_int(&q, ":thread", thread_row);
-	query_int(&q, ":number", number);
+	run_key_bind(&q, run);
 	query_int(&q, ":after", after);
 	while (more && query_row(&q)) {
 		b.seq = query_column_int(&q, CHUNKS_READ_SEQ);
@@ -158,15 +157,14 @@ bool engine_chunks_read(struct storage *st, const struct storage_context *ctx, i
 	return pool_query_end(engine_of(st)->pool, &q);
 }
 
-bool engine_chunks_last(struct storage *st, const struct storage_context *ctx, int64_t thread_row,
-    int64_t number, int64_t *seq, struct error *err)
+bool engine_chunks_last(struct storage *st, const struct storage_context *ctx, struct run_key run,
+    int64_t *seq, struct error *err)
 {
 	struct query q;
 
 	*seq = 0;
 	engine_query(st, ctx, &q, SQL_CHUNKS_LAST, err);
-	query_int(&q, ":thread", thread_row);
-	query_int(&q, ":number", number);
+	run_key_bind(&q, run);
 	if (query_row(&q))
 		*seq = query_column_int(&q, CHUNKS_LAST_LAST);
 	return pool_query_end(engine_of(st)->pool, &q);

@@ -250,11 +250,10 @@ static bool pushes_tell_unit(struct db *db, struct unit *unit, struct error *err
 	return pushes_tell(t->st, db, &t->end, &t->moves, err);
 }
 
-bool engine_pushes_tell(struct storage *st, const struct storage_context *ctx, int64_t thread_row,
-    int64_t number, enum run_status status, struct error *err)
+bool engine_pushes_tell(struct storage *st, const struct storage_context *ctx, struct run_key run,
+    enum run_status status, struct error *err)
 {
-	struct telling t = {
-	    .unit = {.run = pushes_tell_unit}, .st = st, .end = {{thread_row, number}, status}};
+	struct telling t = {.unit = {.run = pushes_tell_unit}, .st = st, .end = {run, status}};
 
 	(void)ctx;
 	return writer_run(engine_of(st)->writer, &t.unit, err) && moves_tell(st, &t.moves);

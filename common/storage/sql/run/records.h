@@ -7,11 +7,6 @@
 #include "storage/sql/db/db.h"
 #include "storage/sql/moves.h"
 
-/* A record by the row of its thread, and its number there. */
-struct run_key {
-	int64_t thread, number;
-};
-
 static inline void run_key_bind(struct query *q, struct run_key key)
 {
 	query_int(q, ":thread", key.thread);

@@ -64,8 +64,7 @@ static bool runs_remove_row(struct db *db, struct unit *unit, struct error *err)
 
 	r->moves = (struct moves){0};
 	return claim_lock(db, SQL_THREAD_LOCK, r->record->thread_row, err) &&
-	    record_drop(r->st, db, (struct run_key){r->record->thread_row, r->record->number},
-		&r->moves, err);
+	    record_drop(r->st, db, record_key(r->record), &r->moves, err);
 }
 
 static bool runs_remove(struct storage *st, const struct storage_context *ctx,

@@ -39,10 +39,10 @@ bool engine_arrived(struct storage *st, const struct storage_context *ctx, int64
 /* chunks.c */
 bool engine_chunks_append(struct storage *st, const struct storage_context *ctx,
     const struct chunk_batch *batches, size_t count, struct error *err);
-bool engine_chunks_read(struct storage *st, const struct storage_context *ctx, int64_t thread_row,
-    int64_t number, int64_t after, chunk_batch_fn fn, void *arg, struct error *err);
-bool engine_chunks_last(struct storage *st, const struct storage_context *ctx, int64_t thread_row,
-    int64_t number, int64_t *seq, struct error *err);
+bool engine_chunks_read(struct storage *st, const struct storage_context *ctx, struct run_key run,
+    int64_t after, chunk_batch_fn fn, void *arg, struct error *err);
+bool engine_chunks_last(struct storage *st, const struct storage_context *ctx, struct run_key run,
+    int64_t *seq, struct error *err);
 bool engine_chunks_forget(struct storage *st, const struct storage_context *ctx, int64_t thread_row,
     chunk_line_fn forgets, void *arg, struct error *err);
 bool engine_chunks_expire(struct storage *st, const struct storage_context *ctx, int64_t now,
@@ -74,7 +74,7 @@ bool engine_pushes_read(struct storage *st, const struct storage_context *ctx, s
     int64_t thread_row, const char *task, struct push *items, size_t *count, struct error *err);
 bool engine_push_remove(struct storage *st, const struct storage_context *ctx, int64_t thread_row,
     const char *task, const char *id, struct error *err);
-bool engine_pushes_tell(struct storage *st, const struct storage_context *ctx, int64_t thread_row,
-    int64_t number, enum run_status status, struct error *err);
+bool engine_pushes_tell(struct storage *st, const struct storage_context *ctx, struct run_key run,
+    enum run_status status, struct error *err);
 
 #endif
