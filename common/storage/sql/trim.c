@@ -7,29 +7,46 @@
 
 #include <stdlib.h>
 
-static bool trim_run(struct db *db, enum sql_id id, int64_t thread_row, const char *name,
-    int64_t value, struct error *err)
+/* A thread of which a piece goes. */
+struct trim {
+	struct db *db;
+	int64_t thread_row;
+	int64_t keep; /* checkpoints, of one that goes on */
+	int64_t most; /* rows that go at once */
+
+	/* where its checkpoints lie, as trim_stand finds it */
+	bool plain;        /* it shows whatever it has */
+	int64_t kept;      /* so many in all, those that were trimmed included */
+	int64_t kept_from; /* the first record with some; 0: there is none */
+	int64_t apart;     /* so many are not in the table */
+};
+
+static void trim_start(const struct trim *t, struct query *q, enum sql_id id, struct error *err)
+{
+	query_start(q, t->db, id, err);
+	query_int(q, ":thread", t->thread_row);
+}
+
+static bool trim_run(
+    const struct trim *t, enum sql_id id, const char *name, int64_t value, struct error *err)
 {
 	struct query q;
 
-	query_start(&q, db, id, err);
-	query_int(&q, ":thread", thread_row);
+	trim_start(t, &q, id, err);
 	query_int(&q, name, value);
 	return query_run(&q);
 }
 
 /* Those in the table before the first one that stays; *count says how many went. */
-static bool trim_before(struct db *db, int64_t thread_row, int64_t first, int64_t most,
-    int64_t *count, struct error *err)
+static bool trim_before(const struct trim *t, int64_t first, int64_t *count, struct error *err)
 {
 	int64_t upto = 0, states = 0;
 	struct query q;
 
 	*count = 0;
-	query_start(&q, db, SQL_TRIM_UPTO, err);
-	query_int(&q, ":thread", thread_row);
+	trim_start(t, &q, SQL_TRIM_UPTO, err);
 	query_int(&q, ":first", first);
-	query_int(&q, ":limit", most);
+	query_int(&q, ":limit", t->most);
 	if (query_row(&q)) {
 		upto = query_column_int(&q, TRIM_UPTO_NUMBER);
 		*count = query_column_int(&q, TRIM_UPTO_COUNT);
@@ -37,25 +54,23 @@ static bool trim_before(struct db *db, int64_t thread_row, int64_t first, int64_
 	}
 	if (!query_end(&q) || !*count)
 		return !error_is_set(err);
-	return (!states || trim_run(db, SQL_TRIM_STATES, thread_row, ":upto", upto, err)) &&
-	    trim_run(db, SQL_TRIM_CHECKPOINTS, thread_row, ":upto", upto, err);
+	return (!states || trim_run(t, SQL_TRIM_STATES, ":upto", upto, err)) &&
+	    trim_run(t, SQL_TRIM_CHECKPOINTS, ":upto", upto, err);
 }
 
-/* Of the table so many stay. */
-static bool trim_oldest(struct db *db, int64_t thread_row, int64_t keep, int64_t most,
-    int64_t *count, struct error *err)
+/* Of those in the table as many stay as are not kept elsewhere. */
+static bool trim_oldest(const struct trim *t, int64_t *count, struct error *err)
 {
 	int64_t first = 0;
 	struct query q;
 
-	if (keep <= 0)
-		return trim_before(db, thread_row, INT64_MAX, most, count, err);
-	query_start(&q, db, SQL_TRIM_FIRST, err);
-	query_int(&q, ":thread", thread_row);
-	query_int(&q, ":keep", keep);
+	if (t->keep <= t->apart)
+		return trim_before(t, INT64_MAX, count, err);
+	trim_start(t, &q, SQL_TRIM_FIRST, err);
+	query_int(&q, ":keep", t->keep - t->apart);
 	if (query_row(&q))
 		first = query_column_int(&q, TRIM_FIRST_NUMBER);
-	return query_end(&q) && trim_before(db, thread_row, first, most, count, err);
+	return query_end(&q) && trim_before(t, first, count, err);
 }
 
 /* ---- branches ---- */
@@ -85,42 +100,38 @@ static int64_t trim_reach(const struct trim_marks *m, int64_t first, int64_t las
 	return reach;
 }
 
-static bool trim_read_tips(
-    struct db *db, int64_t thread_row, struct trim_marks *marks, struct error *err)
+static bool trim_read_tips(const struct trim *t, struct trim_marks *marks, struct error *err)
 {
 	struct query q;
 
-	query_start(&q, db, SQL_TRIM_TIPS, err);
-	query_int(&q, ":thread", thread_row);
+	trim_start(t, &q, SQL_TRIM_TIPS, err);
 	while (query_row(&q))
 		trim_mark(marks, query_column_int(&q, TRIM_TIPS_UNTIL));
 	return query_end(&q);
 }
 
-static bool trim_delete_range(struct db *db, enum sql_id id, int64_t thread_row, int64_t after,
-    int64_t until, struct error *err)
+static bool trim_delete_range(
+    const struct trim *t, enum sql_id id, int64_t after, int64_t until, struct error *err)
 {
 	struct query q;
 
-	query_start(&q, db, id, err);
-	query_int(&q, ":thread", thread_row);
+	trim_start(t, &q, id, err);
 	query_int(&q, ":after", after);
 	query_int(&q, ":until", until);
 	return query_run(&q);
 }
 
 /* Some messages of what nothing shows; *count says whether there were any, or the branch itself. */
-static bool trim_range(struct db *db, int64_t thread_row, int64_t after, int64_t until,
-    int64_t most, int64_t *count, struct error *err)
+static bool trim_range(
+    const struct trim *t, int64_t after, int64_t until, int64_t *count, struct error *err)
 {
 	int64_t last = 0, bytes = 0;
 	struct query q;
 
-	query_start(&q, db, SQL_TRIM_RANGE, err);
-	query_int(&q, ":thread", thread_row);
+	trim_start(t, &q, SQL_TRIM_RANGE, err);
 	query_int(&q, ":after", after);
 	query_int(&q, ":until", until);
-	query_int(&q, ":limit", most);
+	query_int(&q, ":limit", t->most);
 	if (query_row(&q)) {
 		last = query_column_int(&q, TRIM_RANGE_SEQ);
 		bytes = query_column_int(&q, TRIM_RANGE_BYTES);
@@ -128,36 +139,33 @@ static bool trim_range(struct db *db, int64_t thread_row, int64_t after, int64_t
 	if (!query_end(&q))
 		return false;
 	if (!last) {
-		if (!trim_delete_range(
-			db, SQL_TRIM_ENTERED_DELETE, thread_row, after, until, err) ||
-		    !trim_delete_range(db, SQL_TRIM_BRANCH_DELETE, thread_row, after, until, err))
+		if (!trim_delete_range(t, SQL_TRIM_ENTERED_DELETE, after, until, err) ||
+		    !trim_delete_range(t, SQL_TRIM_BRANCH_DELETE, after, until, err))
 			return false;
-		*count = db_changes(db);
+		*count = db_changes(t->db);
 		return true;
 	}
 	*count = 1;
-	if (!trim_delete_range(db, SQL_TRIM_BODIES_DELETE, thread_row, after, last, err) ||
-	    !trim_delete_range(db, SQL_TRIM_MESSAGES_DELETE, thread_row, after, last, err))
+	if (!trim_delete_range(t, SQL_TRIM_BODIES_DELETE, after, last, err) ||
+	    !trim_delete_range(t, SQL_TRIM_MESSAGES_DELETE, after, last, err))
 		return false;
-	query_start(&q, db, SQL_THREAD_SHRINK, err);
+	query_start(&q, t->db, SQL_THREAD_SHRINK, err);
 	query_int(&q, ":bytes", bytes);
 	query_int(&q, ":messages", 0);
-	query_int(&q, ":row", thread_row);
+	query_int(&q, ":row", t->thread_row);
 	return query_run(&q);
 }
 
 /* From the last branch to the first, so that one is looked at when all that begin in it were. */
-static bool trim_hidden(
-    struct db *db, int64_t thread_row, int64_t most, int64_t *count, struct error *err)
+static bool trim_hidden(const struct trim *t, int64_t *count, struct error *err)
 {
 	struct trim_marks marks = {0};
 	int64_t last = INT64_MAX;
 	struct query q;
-	bool ok = trim_read_tips(db, thread_row, &marks, err);
+	bool ok = trim_read_tips(t, &marks, err);
 
 	*count = 0;
-	query_start(&q, db, SQL_TRIM_BRANCHES, err);
-	query_int(&q, ":thread", thread_row);
+	trim_start(t, &q, SQL_TRIM_BRANCHES, err);
 	while (ok && !*count && last) {
 		bool branch = query_row(&q);
 		int64_t first = branch ? query_column_int(&q, TRIM_BRANCHES_FIRST) : 1;
@@ -165,7 +173,7 @@ static bool trim_hidden(
 
 		if (branch && reach >= first)
 			trim_mark(&marks, query_column_int(&q, TRIM_BRANCHES_UNTIL));
-		ok = trim_range(db, thread_row, reach, last, most, count, err);
+		ok = trim_range(t, reach, last, count, err);
 		last = first - 1;
 	}
 	free(marks.places);
@@ -176,11 +184,12 @@ bool trim_removed(struct db *db, int64_t thread_row, int64_t most, bool *last, s
 {
 	static const enum sql_id steps[] = {
 	    SQL_REMOVED_BRANCHES_DELETE, SQL_REMOVED_ENTERED_DELETE};
+	const struct trim t = {.db = db, .thread_row = thread_row, .most = most};
 	int64_t count;
-	bool ok = trim_before(db, thread_row, INT64_MAX, most, &count, err);
+	bool ok = trim_before(&t, INT64_MAX, &count, err);
 
 	for (size_t i = 0; ok && !count && i < sizeof(steps) / sizeof(steps[0]); i++) {
-		ok = trim_run(db, steps[i], thread_row, ":limit", most, err);
+		ok = trim_run(&t, steps[i], ":limit", most, err);
 		count = db_changes(db);
 	}
 	*last = count == 0;
@@ -189,100 +198,84 @@ bool trim_removed(struct db *db, int64_t thread_row, int64_t most, bool *last, s
 
 /* ---- elsewhere ---- */
 
-/* Where the checkpoints of a thread lie. */
-struct trim_standing {
-	bool plain;        /* it shows whatever it has */
-	int64_t kept;      /* so many in all, those that were trimmed included */
-	int64_t kept_from; /* the first record with some; 0: there is none */
-	int64_t apart;     /* so many are not in the table */
-};
-
-static bool trim_stand(
-    struct db *db, int64_t thread_row, struct trim_standing *s, struct error *err)
+static bool trim_stand(struct trim *t, struct error *err)
 {
 	struct recent_row row;
 	struct query q;
 
-	*s = (struct trim_standing){0};
-	query_start(&q, db, SQL_TRIM_STANDING, err);
-	query_int(&q, ":row", thread_row);
+	query_start(&q, t->db, SQL_TRIM_STANDING, err);
+	query_int(&q, ":row", t->thread_row);
 	if (query_row(&q)) {
 		recent_look(query_column_text(&q, TRIM_STANDING_RECENT), &row);
-		*s = (struct trim_standing){query_column_int(&q, TRIM_STANDING_PLAIN) != 0,
-		    query_column_int(&q, TRIM_STANDING_CHECKPOINTS),
-		    query_column_int(&q, TRIM_STANDING_KEPT_FROM), row.count};
+		t->plain = query_column_int(&q, TRIM_STANDING_PLAIN) != 0;
+		t->kept = query_column_int(&q, TRIM_STANDING_CHECKPOINTS);
+		t->kept_from = query_column_int(&q, TRIM_STANDING_KEPT_FROM);
+		t->apart = row.count;
 	}
 	return query_end(&q);
 }
 
 /* The first record that has some, *count with the last of which so many were kept. */
-static bool trim_first_record(
-    struct db *db, int64_t thread_row, struct trim_standing *s, int64_t *count, struct error *err)
+static bool trim_first_record(struct trim *t, int64_t *count, struct error *err)
 {
 	struct recent_row row;
 	struct query q;
 
-	query_start(&q, db, SQL_RECENT_RECORDS, err);
-	query_int(&q, ":thread", thread_row);
-	query_int(&q, ":from", s->kept_from);
+	trim_start(t, &q, SQL_RECENT_RECORDS, err);
+	query_int(&q, ":from", t->kept_from);
 	query_int(&q, ":last", INT64_MAX);
-	s->kept_from = *count = 0;
+	t->kept_from = *count = 0;
 	if (query_row(&q)) {
 		recent_look(query_column_text(&q, RECENT_RECORDS_LINES), &row);
-		s->kept_from = query_column_int(&q, RECENT_RECORDS_NUMBER);
+		t->kept_from = query_column_int(&q, RECENT_RECORDS_NUMBER);
 		*count = query_column_int(&q, RECENT_RECORDS_KEPT_COUNT);
-		s->apart = s->kept - *count + row.count;
+		t->apart = t->kept - *count + row.count;
 	}
 	return query_end(&q);
 }
 
 /* Those in records of which the last is too old. */
-static bool trim_records(
-    struct db *db, int64_t thread_row, int64_t keep, struct trim_standing *s, struct error *err)
+static bool trim_records(struct trim *t, struct error *err)
 {
-	int64_t from = s->kept_from, count;
+	int64_t from = t->kept_from, count;
 	struct query q;
 
-	if (!trim_first_record(db, thread_row, s, &count, err))
+	if (!trim_first_record(t, &count, err))
 		return false;
-	if (s->kept_from && count <= s->kept - keep) {
-		query_start(&q, db, SQL_RECENT_RECORDS_CLEAR, err);
-		query_int(&q, ":thread", thread_row);
-		query_int(&q, ":from", s->kept_from);
+	if (t->kept_from && count <= t->kept - t->keep) {
+		trim_start(t, &q, SQL_RECENT_RECORDS_CLEAR, err);
+		query_int(&q, ":from", t->kept_from);
 		query_int(&q, ":last", INT64_MAX);
-		query_int(&q, ":upto", s->kept - keep);
-		if (!query_run(&q) || !trim_first_record(db, thread_row, s, &count, err))
+		query_int(&q, ":upto", t->kept - t->keep);
+		if (!query_run(&q) || !trim_first_record(t, &count, err))
 			return false;
 	}
-	if (s->kept_from == from)
+	if (t->kept_from == from)
 		return true;
-	query_start(&q, db, SQL_RECENT_BEGIN, err);
-	if (s->kept_from)
-		query_int(&q, ":from", s->kept_from);
-	query_int(&q, ":row", thread_row);
+	query_start(&q, t->db, SQL_RECENT_BEGIN, err);
+	if (t->kept_from)
+		query_int(&q, ":from", t->kept_from);
+	query_int(&q, ":row", t->thread_row);
 	return query_run(&q);
 }
 
 /* Where branches may go all that shows them is looked at in one place. */
-static bool trim_apart(
-    struct db *db, int64_t thread_row, int64_t keep, struct trim_standing *s, struct error *err)
+static bool trim_apart(struct trim *t, struct error *err)
 {
-	if (s->plain)
-		return !s->kept_from || trim_records(db, thread_row, keep, s, err);
-	s->apart = 0;
-	return recent_spill(db, thread_row, err);
+	if (t->plain)
+		return !t->kept_from || trim_records(t, err);
+	t->apart = 0;
+	return recent_spill(t->db, t->thread_row, err);
 }
 
 bool trim_piece(
     struct db *db, int64_t thread_row, int64_t keep, int64_t most, bool *last, struct error *err)
 {
-	struct trim_standing s;
+	struct trim t = {.db = db, .thread_row = thread_row, .keep = keep, .most = most};
 	int64_t count = 0;
-	bool ok = trim_stand(db, thread_row, &s, err) &&
-	    trim_apart(db, thread_row, keep, &s, err) &&
-	    trim_oldest(db, thread_row, keep - s.apart, most, &count, err) &&
-	    (count || s.plain || trim_hidden(db, thread_row, most, &count, err));
+	bool ok = trim_stand(&t, err) && trim_apart(&t, err) && trim_oldest(&t, &count, err) &&
+	    (count || t.plain || trim_hidden(&t, &count, err));
 
-	*last = s.plain ? count < most : count == 0;
+	*last = t.plain ? count < most : count == 0;
 	return ok;
 }
