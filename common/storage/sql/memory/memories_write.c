@@ -8,17 +8,6 @@
 #define HASH_SIZE 32
 #define FORGET_AT_ONCE 500 /* so that other writers get their turn meanwhile */
 
-/* What a unit needs to know of the store. */
-struct about {
-	int64_t model;
-	size_t dimension;
-};
-
-static struct about about_of(const struct memories_engine *e)
-{
-	return (struct about){e->model, e->dimension};
-}
-
 /* Rows and changes of vectors are numbered, and whoever follows them goes by the highest number: so
  * they are to be seen in the order of their numbers. */
 static bool memories_turn(struct db *db, struct error *err)
@@ -36,17 +25,17 @@ static bool run_on_row(
 	return query_run(&q);
 }
 
-static void bind_vector(struct query *q, const struct about *about, int64_t row,
+static void bind_vector(struct query *q, const struct memories_engine *e, int64_t row,
     const float *numbers, const unsigned char *hash)
 {
 	query_int(q, ":memory", row);
-	query_int(q, ":model", about->model);
+	query_int(q, ":model", e->model);
 	if (hash)
 		query_blob(q, ":hash", hash, HASH_SIZE);
-	query_blob(q, ":vector", numbers, about->dimension * sizeof(float));
+	query_blob(q, ":vector", numbers, e->dimension * sizeof(float));
 }
 
-static bool write_vector(struct db *db, const struct about *about, int64_t row,
+static bool write_vector(struct db *db, const struct memories_engine *e, int64_t row,
     const struct memory_vector *vector, struct error *err)
 {
 	struct query q;
@@ -54,7 +43,7 @@ static bool write_vector(struct db *db, const struct about *about, int64_t row,
 	if (!vector->numbers)
 		return run_on_row(db, SQL_PENDING_INSERT, ":memory", row, err);
 	query_start(&q, db, SQL_VECTOR_INSERT, err);
-	bind_vector(&q, about, row, vector->numbers, vector->hash);
+	bind_vector(&q, e, row, vector->numbers, vector->hash);
 	return query_run(&q);
 }
 
@@ -77,7 +66,7 @@ static bool write_relations(
 
 struct putting {
 	struct unit unit;
-	struct about about;
+	const struct memories_engine *engine;
 	const struct memory *m;
 	const struct memory_links *links;
 	const struct memory_vector *vector;
@@ -114,14 +103,14 @@ static bool run_put(struct db *db, struct unit *unit, struct error *err)
 	return memories_turn(db, err) && insert_memory(db, p, &row, err) &&
 	    run_on_row(db, SQL_WORD_INSERT, ":row", row, err) &&
 	    write_relations(db, row, p->links, err) &&
-	    write_vector(db, &p->about, row, p->vector, err);
+	    write_vector(db, p->engine, row, p->vector, err);
 }
 
 bool memories_put(struct memory_set *set, const struct storage_context *ctx, const struct memory *m,
     const struct memory_links *links, const struct memory_vector *vector, struct error *err)
 {
 	struct memories_engine *e = memories_engine_of(set);
-	struct putting p = {{.run = run_put}, about_of(e), m, links, vector};
+	struct putting p = {{.run = run_put}, e, m, links, vector};
 
 	(void)ctx;
 	return writer_run(e->writer, &p.unit, err);
@@ -131,12 +120,13 @@ bool memories_put(struct memory_set *set, const struct storage_context *ctx, con
 
 struct change_of_memory {
 	struct unit unit;
-	struct about about;
+	const struct memories_engine *engine;
 	const struct memory_filter *scope;
 	const char *memory_id;
 	int64_t row; /* 0: there is none */
 
 	const struct memory_update *update; /* NULL: it is removed */
+	bool vector_goes;
 };
 
 static bool find_memory(struct db *db, struct change_of_memory *c, struct error *err)
@@ -156,13 +146,12 @@ static bool find_memory(struct db *db, struct change_of_memory *c, struct error 
 static bool run_update(struct db *db, struct unit *unit, struct error *err)
 {
 	struct change_of_memory *c = (struct change_of_memory *)unit;
+	struct query q;
 
 	if (!memories_turn(db, err) || !find_memory(db, c, err))
 		return false;
 	if (!c->row)
 		return true;
-	struct query q;
-
 	if (!run_on_row(db, SQL_WORD_DELETE, ":row", c->row, err))
 		return false;
 	query_start(&q, db, SQL_MEMORY_UPDATE, err);
@@ -178,16 +167,16 @@ static bool run_update(struct db *db, struct unit *unit, struct error *err)
 		return false;
 	return run_on_row(db, SQL_VECTOR_DROP, ":memory", c->row, err) &&
 	    run_on_row(db, SQL_PENDING_DROP, ":memory", c->row, err) &&
-	    write_vector(db, &c->about, c->row, c->update->vector, err);
+	    write_vector(db, c->engine, c->row, c->update->vector, err);
 }
 
-static bool run_change(struct memories_engine *e, struct change_of_memory *c, bool gone,
-    bool *found, struct error *err)
+static bool run_change(
+    struct memories_engine *e, struct change_of_memory *c, bool *found, struct error *err)
 {
 	if (!writer_run(e->writer, &c->unit, err))
 		return false;
 	*found = c->row != 0;
-	if (gone && *found)
+	if (c->vector_goes && *found)
 		memories_drop_vectors(e, &c->row, 1);
 	return true;
 }
@@ -199,14 +188,15 @@ bool memories_update(struct memory_set *set, const struct storage_context *ctx,
 	struct memories_engine *e = memories_engine_of(set);
 	struct change_of_memory c = {
 	    .unit = {.run = run_update},
-	    .about = about_of(e),
+	    .engine = e,
 	    .scope = scope,
 	    .memory_id = memory_id,
 	    .update = update,
+	    .vector_goes = !update->vector->numbers,
 	};
 
 	(void)ctx;
-	return run_change(e, &c, !update->vector->numbers, found, err);
+	return run_change(e, &c, found, err);
 }
 
 static bool memories_delete(struct db *db, int64_t row, struct error *err)
@@ -228,11 +218,13 @@ bool memories_remove(struct memory_set *set, const struct storage_context *ctx,
     const struct memory_filter *scope, const char *memory_id, bool *found, struct error *err)
 {
 	struct memories_engine *e = memories_engine_of(set);
-	struct change_of_memory c = {
-	    .unit = {.run = run_remove}, .scope = scope, .memory_id = memory_id};
+	struct change_of_memory c = {.unit = {.run = run_remove},
+	    .scope = scope,
+	    .memory_id = memory_id,
+	    .vector_goes = true};
 
 	(void)ctx;
-	return run_change(e, &c, true, found, err);
+	return run_change(e, &c, found, err);
 }
 
 /* ---- forgetting ---- */
@@ -302,7 +294,7 @@ bool memories_forget(struct memory_set *set, const struct storage_context *ctx,
 
 struct adoption {
 	struct unit unit;
-	struct about about;
+	const struct memories_engine *engine;
 	const struct memory_batch *batch;
 };
 
@@ -319,7 +311,7 @@ static bool run_adoption(struct db *db, struct unit *unit, struct error *err)
 		struct query q;
 
 		query_start(&q, db, SQL_VECTOR_ADOPT, err);
-		bind_vector(&q, &a->about, text->row, batch->vectors + i * a->about.dimension,
+		bind_vector(&q, a->engine, text->row, batch->vectors + i * a->engine->dimension,
 		    batch->hashes ? batch->hashes + i * HASH_SIZE : NULL);
 		query_text(&q, ":content", text->content);
 		if (!query_run(&q))
@@ -337,7 +329,7 @@ bool memories_adopt(struct memory_set *set, const struct storage_context *ctx,
     const struct memory_batch *batch, struct error *err)
 {
 	struct memories_engine *e = memories_engine_of(set);
-	struct adoption a = {{.run = run_adoption}, about_of(e), batch};
+	struct adoption a = {{.run = run_adoption}, e, batch};
 
 	(void)ctx;
 	return writer_run(e->writer, &a.unit, err);
