@@ -14,7 +14,7 @@ static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 
 /* All digits of the text as groups of four, the missing ones of the last group as zeroes; false
  * where there is another sign. */
-static bool base_base64_decode(const char *text, size_t count, char *out)
+static bool base64_groups(const char *text, size_t count, char *out)
 {
 	uint8_t values[256] = {0}; /* of a digit, and 64 more, so that 0 is what is none */
 	for (uint8_t i = 0; i < 64; i++)
@@ -42,7 +42,7 @@ char *base64_decode(const char *text, size_t *len)
 	if (total % 4 != 0)
 		return NULL;
 	char *out = xmalloc(total / 4 * 3 + 1);
-	if (!base_base64_decode(text, count, out)) {
+	if (!base64_groups(text, count, out)) {
 		free(out);
 		return NULL;
 	}

@@ -64,7 +64,7 @@ static bool options_set(const struct option_spec *spec, const char *value, struc
 }
 
 /* One option, of which the next argument may be the value; the number of arguments read, or 0. */
-static int base_options_take(const struct option_spec *specs, char **args, struct error *err)
+static int options_take_one(const struct option_spec *specs, char **args, struct error *err)
 {
 	const char *value;
 	const struct option_spec *spec = options_find(specs, args[0], &value);
@@ -88,7 +88,7 @@ int options_parse(const struct option_spec *specs, int argc, char **argv, struct
 			argv[operands++] = argv[i];
 		else if (strcmp(argv[i], "--") == 0)
 			only_operands = true;
-		else if (!(read = base_options_take(specs, argv + i, err)))
+		else if (!(read = options_take_one(specs, argv + i, err)))
 			return -1;
 	return operands;
 }

@@ -245,7 +245,7 @@ bool files_remove(struct files *f, const struct storage_context *ctx,
 
 /* ---- bytes ---- */
 
-static bool storage_files_read_all(struct blob *blob, char *out, int64_t size, struct error *err)
+static bool files_read_all(struct blob *blob, char *out, int64_t size, struct error *err)
 {
 	const struct blob_ops *ops = blob->blobs->ops;
 	int64_t have = 0;
@@ -281,7 +281,7 @@ char *files_read(struct files *f, const struct file_record *record, int64_t max,
 		return NULL;
 	data = xmalloc((size_t)record->size + 1);
 	data[record->size] = '\0';
-	if (!storage_files_read_all(blob, data, record->size, err)) {
+	if (!files_read_all(blob, data, record->size, err)) {
 		free(data);
 		data = NULL;
 	}
