@@ -52,6 +52,11 @@ struct push {
 	int64_t number;       /* of push_put: that of the task's latest run */
 };
 
+struct push_list {
+	struct push *items; /* room for limit; their texts are from the arena */
+	size_t limit, count;
+};
+
 struct webhook;
 
 /* A notification as it is sent; its texts live in an arena. */
@@ -363,10 +368,9 @@ struct run_ops {
 	bool (*push_put)(struct storage *st, const struct storage_context *ctx, int64_t thread_row,
 	    const struct push *push, enum run_status status, int64_t most, bool *room,
 	    struct error *err);
-	/* Those of a task by their ids, from the arena; *count is the room, then how many. */
+	/* Those of a task by their ids, as many as there is room for. */
 	bool (*pushes_read)(struct storage *st, const struct storage_context *ctx, struct arena *a,
-	    int64_t thread_row, const char *task, struct push *items, size_t *count,
-	    struct error *err);
+	    int64_t thread_row, const char *task, struct push_list *list, struct error *err);
 	bool (*push_remove)(struct storage *st, const struct storage_context *ctx,
 	    int64_t thread_row, const char *task, const char *id, struct error *err);
 	/* A run ended, and whom that concerns may not know; who does is not told again.  Status

@@ -1189,23 +1189,22 @@ static int push_by_id(const void *a, const void *b)
 }
 
 static bool memory_pushes_read(struct storage *st, const struct storage_context *ctx,
-    struct arena *a, int64_t thread_row, const char *task, struct push *items, size_t *count,
+    struct arena *a, int64_t thread_row, const char *task, struct push_list *list,
     struct error *err)
 {
 	struct memory_storage *m = memory_lock(st);
-	size_t room = *count;
 
 	(void)ctx, (void)err;
-	*count = 0;
-	for (const struct memory_push *p = m->pushes; p && *count < room; p = p->next) {
+	list->count = 0;
+	for (const struct memory_push *p = m->pushes; p && list->count < list->limit; p = p->next) {
 		if (p->thread_row != thread_row || strcmp(p->push.task, task) != 0)
 			continue;
-		items[(*count)++] = (struct push){.task = task,
+		list->items[list->count++] = (struct push){.task = task,
 		    .id = arena_strdup(a, p->push.id),
 		    .url = arena_strdup(a, p->push.url),
 		    .how_json = arena_strdup(a, p->push.how_json)};
 	}
-	qsort(items, *count, sizeof(*items), push_by_id);
+	qsort(list->items, list->count, sizeof(*list->items), push_by_id);
 	return memory_unlock(m, true);
 }
 

@@ -93,15 +93,15 @@ static bool put_push(const struct thread *t, const struct push *push, enum run_s
 /* The ids of those of a task. */
 static const char *pushes_of(const struct thread *t, const char *task)
 {
-	static struct id_list list;
+	static struct id_list ids;
 	struct push items[8];
-	size_t count = 8;
+	struct push_list list = {.items = items, .limit = 8};
 
-	list = (struct id_list){.left = 100};
-	check_ok(st->runs->pushes_read(st, NULL, texts, t->row, task, items, &count, &err));
-	for (size_t i = 0; i < count; i++)
-		add_id(&list, items[i].id);
-	return list.text;
+	ids = (struct id_list){.left = 100};
+	check_ok(st->runs->pushes_read(st, NULL, texts, t->row, task, &list, &err));
+	for (size_t i = 0; i < list.count; i++)
+		add_id(&ids, items[i].id);
+	return ids.text;
 }
 
 /* The body of what is to be told, which is delivered then; one after the other. */

@@ -221,8 +221,8 @@ cJSON *a2a_push_set(struct call *call, const struct a2a_request *rq)
 
 struct a2a_push_named {
 	const char *task_id, *id;
-	struct push pushes[PUSHES_MOST]; /* of the task */
-	size_t count;
+	struct push items[PUSHES_MOST];
+	struct push_list list; /* these, of the task */
 	struct a2a_task task;
 };
 
@@ -237,13 +237,13 @@ static bool a2a_pushes_read(struct call *call, const struct a2a_request *rq, con
     struct a2a_push_named *named)
 {
 	struct storage *storage = call->service->storage;
-	*named = (struct a2a_push_named){.count = PUSHES_MOST};
+	*named = (struct a2a_push_named){.list = {.items = named->items, .limit = PUSHES_MOST}};
 	return a2a_push_there(call) &&
 	    fields_read_body(&call->error, "body.params", rq->params,
 		rq->old ? old_push_named_rows : push_named_rows, named) &&
 	    a2a_task_find(call, named->task_id, action, &named->task) &&
 	    storage->runs->pushes_read(storage, &call->ctx, call->arena, named->task.thread.row,
-		named->task_id, named->pushes, &named->count, &call->error);
+		named->task_id, &named->list, &call->error);
 }
 
 /* Where 0.3 names none it is the one that was set without a name, or the first. */
@@ -251,11 +251,11 @@ static const struct push *a2a_push_find(
     struct call *call, const struct a2a_request *rq, struct a2a_push_named *named)
 {
 	const char *id = named->id ? named->id : rq->old ? named->task_id : "";
-	for (size_t i = 0; i < named->count; i++)
-		if (strcmp(named->pushes[i].id, id) == 0)
-			return &named->pushes[i];
-	if (rq->old && !named->id && named->count)
-		return named->pushes;
+	for (size_t i = 0; i < named->list.count; i++)
+		if (strcmp(named->items[i].id, id) == 0)
+			return &named->items[i];
+	if (rq->old && !named->id && named->list.count)
+		return named->items;
 	a2a_fault(call, A2A_TASK_NOT_FOUND,
 	    "Task '%.150s' has no push notification config '%.100s'", named->task_id, id);
 	return NULL;
@@ -276,8 +276,8 @@ cJSON *a2a_push_list(struct call *call, const struct a2a_request *rq)
 	if (!a2a_pushes_read(call, rq, "read", &named))
 		return NULL;
 	cJSON *list = arena_json(call->arena, cJSON_CreateArray());
-	for (size_t i = 0; i < named.count; i++)
-		json_append(list, a2a_push_view(call, rq->old, &named.pushes[i]));
+	for (size_t i = 0; i < named.list.count; i++)
+		json_append(list, a2a_push_view(call, rq->old, &named.items[i]));
 	if (rq->old)
 		return list;
 	cJSON *result = arena_json(call->arena, cJSON_CreateObject());

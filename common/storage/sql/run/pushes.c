@@ -79,17 +79,16 @@ bool engine_push_put(struct storage *st, const struct storage_context *ctx, int6
 }
 
 bool engine_pushes_read(struct storage *st, const struct storage_context *ctx, struct arena *a,
-    int64_t thread_row, const char *task, struct push *items, size_t *count, struct error *err)
+    int64_t thread_row, const char *task, struct push_list *list, struct error *err)
 {
-	size_t room = *count;
 	struct query q;
 
-	*count = 0;
+	list->count = 0;
 	engine_query(st, ctx, &q, SQL_PUSHES_OF_TASK, err);
 	query_int(&q, ":thread", thread_row);
 	query_text(&q, ":task", task);
-	while (*count < room && query_row(&q))
-		items[(*count)++] = (struct push){
+	while (list->count < list->limit && query_row(&q))
+		list->items[list->count++] = (struct push){
 		    .task = task,
 		    .id = arena_strdup(a, query_column_text(&q, PUSHES_OF_TASK_ID)),
 		    .url = arena_strdup(a, query_column_text(&q, PUSHES_OF_TASK_URL)),

@@ -71,7 +71,7 @@ bool engine_webhook_settle(struct storage *st, const struct storage_context *ctx
 bool engine_push_put(struct storage *st, const struct storage_context *ctx, int64_t thread_row,
     const struct push *push, enum run_status status, int64_t most, bool *room, struct error *err);
 bool engine_pushes_read(struct storage *st, const struct storage_context *ctx, struct arena *a,
-    int64_t thread_row, const char *task, struct push *items, size_t *count, struct error *err);
+    int64_t thread_row, const char *task, struct push_list *list, struct error *err);
 bool engine_push_remove(struct storage *st, const struct storage_context *ctx, int64_t thread_row,
     const char *task, const char *id, struct error *err);
 bool engine_pushes_tell(struct storage *st, const struct storage_context *ctx, struct run_key run,
