@@ -76,7 +76,7 @@ static struct postgresql_server *beside(const char *schema)
 
 static void ask(struct postgresql_server *s, const char *sql, char *answer, size_t size)
 {
-	struct postgresql_connection *c = postgresql_take(s, false, &err);
+	struct postgresql_connection *c = postgresql_take(s, POSTGRESQL_ANY, &err);
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(c);
 	CU_ASSERT_EQUAL(postgresql_execute(s, c, sql, answer, size, &err), POSTGRESQL_FINE);
@@ -403,7 +403,7 @@ static void a_statement_that_takes_too_long_is_given_up(void)
 	    "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep(600)%' "
 	    "AND state = 'active'";
 	struct postgresql_server *s = beside("late");
-	struct postgresql_connection *c = postgresql_take(s, false, &err);
+	struct postgresql_connection *c = postgresql_take(s, POSTGRESQL_ANY, &err);
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(c);
 	postgresql_answer_within(s, 1000);

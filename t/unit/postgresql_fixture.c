@@ -104,7 +104,7 @@ int64_t postgresql_ask(struct storage *st, const char *sql)
 {
 	struct postgresql_server *s = engine_of(st)->source.server;
 	struct error err = {0};
-	struct postgresql_connection *c = postgresql_take(s, false, &err);
+	struct postgresql_connection *c = postgresql_take(s, POSTGRESQL_ANY, &err);
 	char answer[32] = "";
 
 	if (!c || postgresql_execute(s, c, sql, answer, sizeof(answer), &err) != POSTGRESQL_FINE)

@@ -72,11 +72,13 @@ static bool directory_failed(
 
 /* ---- the directory ---- */
 
-static int open_root(struct directory *d, bool make)
+enum root { ROOT_THERE, ROOT_MADE }; /* only where there is one; or it is made */
+
+static int open_root(struct directory *d, enum root root)
 {
 	int fd = open(d->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	if (fd >= 0 || errno != ENOENT || !make)
+	if (fd >= 0 || errno != ENOENT || root != ROOT_MADE)
 		return fd;
 	char *copy = xstrdup(d->path);
 	for (char *slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -91,11 +93,11 @@ static int open_root(struct directory *d, bool make)
 }
 
 /* The directory's descriptor, -1 with errno set. */
-static int root_of(struct directory *d, bool make)
+static int root_of(struct directory *d, enum root root)
 {
 	pthread_mutex_lock(&d->lock);
 	if (d->root < 0)
-		d->root = open_root(d, make);
+		d->root = open_root(d, root);
 	int fd = d->root;
 	pthread_mutex_unlock(&d->lock);
 	return fd;
@@ -131,7 +133,7 @@ static struct blob_upload *directory_begin(
 {
 	struct directory *d = directory_of(blobs);
 	struct directory_upload *u = xcalloc(1, sizeof(*u));
-	int root = root_of(d, true);
+	int root = root_of(d, ROOT_MADE);
 
 	u->upload.blobs = blobs;
 	u->upload.fd = -1;
@@ -174,7 +176,7 @@ static bool directory_publish(
 {
 	struct directory_upload *u = (struct directory_upload *)upload;
 	struct directory *d = directory_of(upload->blobs);
-	int root = root_of(d, true);
+	int root = root_of(d, ROOT_MADE);
 	char shard[3];
 	/* what a web server tells as the time of the last change */
 	const struct timespec time = {modified_at / 1000000, (long)(modified_at % 1000000) * 1000};
@@ -198,7 +200,7 @@ static void directory_end(struct blob_upload *upload, bool keep)
 {
 	struct directory_upload *u = (struct directory_upload *)upload;
 	struct directory *d = directory_of(upload->blobs);
-	int root = root_of(d, false);
+	int root = root_of(d, ROOT_THERE);
 
 	if (!keep && u->key[0])
 		unlinkat(root, u->key, 0);
@@ -220,7 +222,7 @@ static bool key_is_ours(const char *key)
 static struct blob *directory_open(struct blobs *blobs, const char *key, struct error *err)
 {
 	struct directory *d = directory_of(blobs);
-	int root = root_of(d, false), fd = -1;
+	int root = root_of(d, ROOT_THERE), fd = -1;
 	struct directory_blob *blob;
 
 	errno = ENOENT;
@@ -258,7 +260,7 @@ static void directory_shut(struct blob *blob)
 static bool directory_remove(struct blobs *blobs, const char *key, struct error *err)
 {
 	struct directory *d = directory_of(blobs);
-	int root = root_of(d, false);
+	int root = root_of(d, ROOT_THERE);
 	struct stat st;
 
 	if (root >= 0)
@@ -273,7 +275,7 @@ static bool directory_remove(struct blobs *blobs, const char *key, struct error 
 
 static bool directory_here(struct blobs *blobs, const char *key)
 {
-	int root = root_of(directory_of(blobs), false);
+	int root = root_of(directory_of(blobs), ROOT_THERE);
 	struct stat st;
 
 	if (root >= 0)
@@ -291,7 +293,7 @@ static void blob_directory_sweep_one(
 {
 	char name[NAME_SIZE], key[NAME_SIZE];
 	struct stat st;
-	int root = root_of(d, false);
+	int root = root_of(d, ROOT_THERE);
 
 	snprintf(name, sizeof(name), INCOMING "/%s", id);
 	int fd = openat(root, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
@@ -325,7 +327,7 @@ static DIR *blob_directory_list(int root, const char *name)
 static void directory_sweep(struct blobs *blobs, blob_recorded *recorded, void *arg)
 {
 	struct directory *d = directory_of(blobs);
-	DIR *dir = blob_directory_list(root_of(d, false), INCOMING);
+	DIR *dir = blob_directory_list(root_of(d, ROOT_THERE), INCOMING);
 	const struct dirent *entry;
 
 	while (dir && (entry = readdir(dir)))
@@ -350,7 +352,7 @@ static void clear_below(int root, const char *name)
 static void directory_clear(struct blobs *blobs)
 {
 	struct directory *d = directory_of(blobs);
-	int root = root_of(d, false);
+	int root = root_of(d, ROOT_THERE);
 	char name[3];
 
 	if (root < 0)

@@ -63,7 +63,7 @@ static const char *postgresql_statement(enum sql_id id)
 static bool postgresql_script(struct db *base, const char *sql, struct error *err)
 {
 	struct postgresql_db *db = postgresql_db_of(base);
-	struct postgresql_connection *c = postgresql_take(db->server, false, err);
+	struct postgresql_connection *c = postgresql_take(db->server, POSTGRESQL_ANY, err);
 	bool ok;
 
 	if (!c)
@@ -108,7 +108,7 @@ static bool postgresql_begin(struct db *base, struct error *err)
 
 	db->again = base->unclear = false;
 	*db->transaction = '\0';
-	db->connection = postgresql_take(db->server, false, err);
+	db->connection = postgresql_take(db->server, POSTGRESQL_ANY, err);
 	if (!db->connection)
 		return false;
 	db->pipelined = postgresql_pq_of(base)->enter_pipeline_mode(db->connection->conn) != 0;
@@ -124,7 +124,7 @@ static bool postgresql_begin(struct db *base, struct error *err)
 static void db_ask(struct postgresql_db *db, char status[32])
 {
 	struct error ignored = {0};
-	struct postgresql_connection *c = postgresql_take(db->server, true, &ignored);
+	struct postgresql_connection *c = postgresql_take(db->server, POSTGRESQL_FRESH, &ignored);
 	char sql[192];
 
 	/* nobody commits what has no id */

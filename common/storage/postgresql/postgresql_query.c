@@ -217,7 +217,8 @@ static enum postgresql_failure query_execute_in(struct query *q)
 	return failure;
 }
 
-static bool query_execute_once(struct query *q, bool fresh, enum postgresql_failure *failure)
+static bool query_execute_once(
+    struct query *q, enum postgresql_age age, enum postgresql_failure *failure)
 {
 	struct postgresql_query *p = q->stmt;
 	struct postgresql_db *db = postgresql_db_of(q->db);
@@ -227,7 +228,7 @@ static bool query_execute_once(struct query *q, bool fresh, enum postgresql_fail
 		*failure = query_execute_in(q);
 		return *failure == POSTGRESQL_FINE;
 	}
-	if (!(p->connection = postgresql_take(db->server, fresh, q->err)))
+	if (!(p->connection = postgresql_take(db->server, age, q->err)))
 		return false;
 	*failure = query_send_alone(q);
 	if (*failure != POSTGRESQL_FINE)
@@ -247,7 +248,7 @@ static bool query_execute(struct query *q)
 
 	if (!db->connection)
 		db->db.unclear = false;
-	if (query_execute_once(q, false, &failure))
+	if (query_execute_once(q, POSTGRESQL_ANY, &failure))
 		return true;
 	if (failure == POSTGRESQL_LOST && p->connection && p->connection->reused &&
 	    query_may_repeat(p)) {
@@ -255,7 +256,7 @@ static bool query_execute(struct query *q)
 		p->connection = NULL;
 		p->sent = false;
 		error_release(q->err);
-		if (query_execute_once(q, true, &failure))
+		if (query_execute_once(q, POSTGRESQL_FRESH, &failure))
 			return true;
 	}
 	return query_failed(q, failure);

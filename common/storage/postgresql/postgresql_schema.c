@@ -101,7 +101,7 @@ static void schema_name_failure(struct error *err)
 
 bool postgresql_migrate(struct postgresql_server *s, int64_t within_ms, struct error *err)
 {
-	struct postgresql_connection *c = postgresql_take(s, false, err);
+	struct postgresql_connection *c = postgresql_take(s, POSTGRESQL_ANY, err);
 	struct error ignored = {0};
 	int64_t usual_ms;
 	bool ok;
@@ -125,7 +125,7 @@ bool postgresql_migrate(struct postgresql_server *s, int64_t within_ms, struct e
 
 bool postgresql_is_own(struct postgresql_server *s, struct error *err)
 {
-	struct postgresql_connection *c = postgresql_take(s, false, err);
+	struct postgresql_connection *c = postgresql_take(s, POSTGRESQL_ANY, err);
 	int version;
 	bool ok = c && schema_version(s, c, &version, err) &&
 	    (version <= schema_newest() ||
@@ -187,7 +187,7 @@ static bool schema_look(struct postgresql_server *s, struct postgresql_connectio
 char *postgresql_look(struct postgresql_server *s, struct error *err)
 {
 	char *where = postgresql_describe(s, err), *text = NULL, what[128];
-	struct postgresql_connection *c = where ? postgresql_take(s, false, err) : NULL;
+	struct postgresql_connection *c = where ? postgresql_take(s, POSTGRESQL_ANY, err) : NULL;
 	struct error why = {0};
 
 	if (c && schema_look(s, c, what, sizeof(what), &why))

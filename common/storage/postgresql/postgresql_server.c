@@ -417,7 +417,7 @@ static bool connection_alive(struct postgresql_server *s, struct postgresql_conn
 /* Waits for its turn to have one; an idle one, or NULL where there is none to be had.  *may_open
  * says then whether another one may be opened. */
 static struct postgresql_connection *server_take_idle(
-    struct postgresql_server *s, bool fresh, bool *may_open)
+    struct postgresql_server *s, enum postgresql_age age, bool *may_open)
 {
 	int64_t end = clock_monotonic_ms() + TAKE_MS;
 	struct postgresql_connection *c = NULL;
@@ -433,7 +433,7 @@ static struct postgresql_connection *server_take_idle(
 	*may_open = c || held > 0 || s->count < POSTGRESQL_CONNECTIONS;
 	if (!c && *may_open)
 		s->count++;
-	if (c && (fresh || c->era != s->era))
+	if (c && (age == POSTGRESQL_FRESH || c->era != s->era))
 		c->reused = false; /* not to be used: see postgresql_take */
 	else if (c)
 		c->reused = true;
@@ -442,10 +442,10 @@ static struct postgresql_connection *server_take_idle(
 }
 
 struct postgresql_connection *postgresql_take(
-    struct postgresql_server *s, bool fresh, struct error *err)
+    struct postgresql_server *s, enum postgresql_age age, struct error *err)
 {
 	bool may_open;
-	struct postgresql_connection *c = server_take_idle(s, fresh, &may_open);
+	struct postgresql_connection *c = server_take_idle(s, age, &may_open);
 
 	if (!may_open) {
 		error_set(err, ERR_TRANSIENT_STORAGE, NULL);
@@ -514,7 +514,7 @@ void postgresql_server_free(struct postgresql_server *s)
 
 char *postgresql_describe(struct postgresql_server *s, struct error *err)
 {
-	struct postgresql_connection *c = postgresql_take(s, false, err);
+	struct postgresql_connection *c = postgresql_take(s, POSTGRESQL_ANY, err);
 	const struct libpq *pq = s->pq;
 	char schema[128], *text;
 

@@ -60,14 +60,17 @@ int64_t postgresql_answer_within(struct postgresql_server *s, int64_t ms);
 
 const struct libpq *postgresql_libpq(const struct postgresql_server *s);
 
+/* Fresh: not one that may have died while it lay idle. */
+enum postgresql_age { POSTGRESQL_ANY, POSTGRESQL_FRESH };
+
 /*
  * A connection for the calling thread: an idle one, a new one, or after a wait for one.  It has the
  * service's schema as its search_path; behind a pooler (doc/postgresql.md#behind-pgbouncer) the
  * role must see to that.  NULL with ERR_TRANSIENT_STORAGE, or ERR_STORAGE where waiting does not
- * help.  fresh: not one that may have died while it lay idle.
+ * help.
  */
 struct postgresql_connection *postgresql_take(
-    struct postgresql_server *s, bool fresh, struct error *err);
+    struct postgresql_server *s, enum postgresql_age age, struct error *err);
 void postgresql_give_back(struct postgresql_server *s, struct postgresql_connection *c);
 
 /*
