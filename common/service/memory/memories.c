@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EMBED_BATCH 64
-
 struct memories {
 	const struct config *config;
 	bool is_plugin;
@@ -151,7 +149,7 @@ bool memories_embed_all(
 	struct memory_round round = {.store = memories_store(m, err),
 	    .embedding = m->embedding,
 	    .all = true,
-	    .most = EMBED_BATCH};
+	    .most = MEMORY_BATCH};
 	int64_t before = -1;
 	bool ok = round.store;
 	while (ok && round.after != before) {

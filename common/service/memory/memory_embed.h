@@ -64,6 +64,8 @@ struct memory_late *memory_late_new(
     const char *state_dir, struct memory_set *st, struct embedding *e, struct error *err);
 void memory_late_free(struct memory_late *late); /* NULL is fine */
 
+#define MEMORY_BATCH 64 /* as many as are worth asking for at once */
+
 /* A way through the memories that have no vector. */
 struct memory_round {
 	struct memory_set *store;

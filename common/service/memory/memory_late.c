@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define BATCH 64
 #define SHORTEST_PAUSE_MS 2000
 #define LONGEST_PAUSE_MS 60000
 
@@ -55,7 +54,7 @@ static bool memory_late_work(struct memory_late *late)
 		log_debug("vectors: %s", error_why(&err));
 	if (round->done)
 		log_info("memories that got their vector: %lld", (long long)round->done);
-	round->most = ok && !over ? BATCH : 1; /* one bad text does not hold up the others */
+	round->most = ok && !over ? MEMORY_BATCH : 1; /* one bad text does not hold up the others */
 	late->pause_ms = ok ? SHORTEST_PAUSE_MS : late->pause_ms * 2;
 	if (late->pause_ms > LONGEST_PAUSE_MS)
 		late->pause_ms = LONGEST_PAUSE_MS;
@@ -82,7 +81,7 @@ struct memory_late *memory_late_new(
     const char *state_dir, struct memory_set *st, struct embedding *e, struct error *err)
 {
 	struct memory_late *late = xcalloc(1, sizeof(*late));
-	late->round = (struct memory_round){.store = st, .embedding = e, .most = BATCH};
+	late->round = (struct memory_round){.store = st, .embedding = e, .most = MEMORY_BATCH};
 	late->pause_ms = SHORTEST_PAUSE_MS;
 	late->office = background_office(state_dir, "embed.lock", err);
 	if (late->office >= 0 && background_start(&late->thread, memory_late_run, late, err))
