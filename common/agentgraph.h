@@ -394,8 +394,8 @@ double ag_number(const cJSON *item);
 
 /* ---- What a node may do ---- */
 
-/* The run's configuration as nodes see it: the client's config with the verified "user".  Borrowed.
- */
+/* The run's configuration as nodes see it: the client's config with the verified "user".
+ * Borrowed. */
 const cJSON *ag_config(const ag_run *run);
 
 /* The run's thread; of a run that nothing is kept of, an id that no thread has. */

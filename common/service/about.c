@@ -66,8 +66,8 @@ static void add_end(
 	free(path);
 }
 
-/* Adds those of the graph and, behind them, of its subgraphs; sub is the node that it is, or NULL.
- */
+/* Adds those of the graph and, behind them, of its subgraphs;
+ * sub is the node that it is, or NULL. */
 static void add_edges(cJSON *edges, const ag_graph *graph, const char *sub)
 {
 	for (size_t i = 0; i < graph->edge_count; i++) {

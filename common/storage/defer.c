@@ -90,8 +90,8 @@ static void *defer_flush(void *arg)
 	while (!d->flusher.stopping || d->first) {
 		now = clock_monotonic_ms();
 		if (!d->first) {
-			/* in a busy process a wake-up at every deferral would cost more than naps
-			 */
+			/* in a busy process a wake-up at every deferral would cost
+			 * more than naps */
 			d->asleep = now - d->last_use > NAPS_FOR_MS;
 			background_sleep(&d->flusher, d->asleep ? -1 : now + NAP_MS);
 			d->asleep = false;

@@ -26,8 +26,8 @@ struct files;
 struct files *files_open(
     const struct config *config, struct storage *storage, struct shared *shared, struct error *err);
 
-/* Whether the database that is configured can keep bytes, where MEDIA_STORAGE_TYPE asks for that.
- */
+/* Whether the database that is configured can keep bytes,
+ * where MEDIA_STORAGE_TYPE asks for that. */
 bool files_type_check(const struct config *config, struct error *err);
 
 /* Whether files_open will be able to open (and migrate) the records; where there are none, none are
@@ -67,8 +67,8 @@ char *files_same_text(struct files *files, const struct storage_context *ctx, co
 bool files_add(struct files *files, const struct storage_context *ctx,
     const struct file_record *record, struct error *err);
 
-/* A use of the file, by which its record lives on. What cannot be written is told in the log alone.
- */
+/* A use of the file, by which its record lives on.
+ * What cannot be written is told in the log alone. */
 void files_touch(
     struct files *files, const struct storage_context *ctx, const struct file_record *record);
 

@@ -161,8 +161,8 @@ struct run_job {
 	uint64_t ended;              /* of leases, by then (lease_ended) */
 };
 
-/* How a branch of a run in the background is kept behind the region that is stored with its thread.
- */
+/* How a branch of a run in the background is kept behind the region
+ * that is stored with its thread. */
 struct arrival {
 	int64_t job;
 	int64_t region; /* which writing of it; what followed others of the job goes with the first

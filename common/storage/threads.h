@@ -219,8 +219,8 @@ struct thread_ops {
 	/* Reads.  owner NULL reaches every thread, else only that user's.  view NULL is what the
 	 * thread shows now. */
 
-	/* *thread is filled from the arena; false with no error set when there is no such thread.
-	 */
+	/* *thread is filled from the arena; false with no error set
+	 * when there is no such thread. */
 	bool (*get)(struct storage *st, const struct storage_context *ctx, struct arena *a,
 	    const char *thread_id, struct thread *thread, struct error *err);
 	/* Only its user_id, without the state, which can be large; *owner is arena text, or NULL

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* What the tests of graph documents share: documents as text, and conversations with their graphs.
- */
+/* What the tests of graph documents share: documents as text,
+ * and conversations with their graphs. */
 #ifndef AGENTGRAPH_UNIT_DOCUMENT_FIXTURE_H
 #define AGENTGRAPH_UNIT_DOCUMENT_FIXTURE_H
 

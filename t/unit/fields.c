@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Objects of JSON read by tables, as bodies of requests: what fits, and what is said of the rest.
- */
+/* Objects of JSON read by tables, as bodies of requests: what fits,
+ * and what is said of the rest. */
 #include "base/fields.h"
 
 #include "base/json/json.h"

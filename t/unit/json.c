@@ -678,8 +678,8 @@ static void strings_are_quoted_as_they_print(void)
 	buf_release(&out);
 }
 
-/* Words of eight bytes, halves of them, and what fills none: each place may have what is not plain.
- */
+/* Words of eight bytes, halves of them, and what fills none:
+ * each place may have what is not plain. */
 static void what_is_not_plain_is_found_at_every_place(void)
 {
 	static const char not_plain[] = {'"', '\\', '\n', '\x1f', (char)0x80, (char)0xff};

@@ -49,8 +49,8 @@ void client_free(struct client *c);
 /* Lets everything happen that can without more time. */
 void client_settle(struct client *c);
 
-/* The same, and waits for tools that end by themselves, however long the machine makes them wait.
- */
+/* The same, and waits for tools that end by themselves,
+ * however long the machine makes them wait. */
 void client_settle_tools(struct client *c);
 
 /* Lets time pass, a step at each moment that something is due. */

@@ -309,8 +309,8 @@ static bool traces_begin_kept(
 	return records_leave(true);
 }
 
-/* A run goes by its thread, and by its id too where that is not NULL; the run of that number stays.
- */
+/* A run goes by its thread, and by its id too where that is not NULL;
+ * the run of that number stays. */
 static void runs_drop(struct kept *k, const char *thread_id, const char *run_id, uint64_t number)
 {
 	struct kept_run **at = &k->runs;

@@ -75,8 +75,8 @@ static bool plan_is_known(const char *statement, const char *step)
 	return false;
 }
 
-/* Those that copy a whole database, or move it to a newer version, and those that SQLite never has.
- */
+/* Those that copy a whole database, or move it to a newer version,
+ * and those that SQLite never has. */
 static bool plan_is_of_all(const char *file)
 {
 	return strcmp(file, "copy") == 0 || strcmp(file, "threads-move") == 0 ||

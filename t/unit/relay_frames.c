@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* What messages that arrive in parts may hold together; the frames themselves are t/e2e/relay.t's.
- */
+/* What messages that arrive in parts may hold together;
+ * the frames themselves are t/e2e/relay.t's. */
 #include "ws-bridge/relay/relay_frames.h"
 
 #include "base/memory.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Names are resolved in time or not at all.  The resolver is this program's own: it has slow names.
- */
+/* Names are resolved in time or not at all.
+ * The resolver is this program's own: it has slow names. */
 #include "access/cache.h"
 
 #include "base/memory.h"

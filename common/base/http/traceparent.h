@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* The header `traceparent` (W3C Trace Context, level 1): which trace and span a request belongs to.
- */
+/* The header `traceparent` (W3C Trace Context, level 1):
+ * which trace and span a request belongs to. */
 #ifndef AGENTGRAPH_BASE_HTTP_TRACEPARENT_H
 #define AGENTGRAPH_BASE_HTTP_TRACEPARENT_H
 

@@ -13,8 +13,8 @@
  */
 char *url_normal(const char *text);
 
-/* "https://host:port" of it, or without the port, as url_normal writes it; malloc'd, NULL likewise.
- */
+/* "https://host:port" of it, or without the port, as url_normal writes it;
+ * malloc'd, NULL likewise. */
 char *url_site(const char *text);
 
 /* An address without the slashes at its end, malloc'd, and else as it is. */

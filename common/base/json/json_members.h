@@ -23,8 +23,8 @@ struct json_members {
 	size_t count;
 };
 
-/* Indexes object.  Members may be appended to it meanwhile (they are not found), but none may go.
- */
+/* Indexes object.  Members may be appended to it meanwhile (they are not found),
+ * but none may go. */
 void json_members_init(struct json_members *m, const cJSON *object);
 void json_members_release(struct json_members *m);
 

@@ -24,8 +24,8 @@ bool log_level_parse(const char *text, enum log_level *level);
 enum log_format { LOG_PLAIN, LOG_JSON };
 void log_set_format(enum log_format format);
 
-/* Ties the calling thread's records to a request id; NULL ends that.  id must stay valid meanwhile.
- */
+/* Ties the calling thread's records to a request id; NULL ends that.
+ * id must stay valid meanwhile. */
 void log_request(const char *id);
 
 /* The same for the run that the thread is busy with. */

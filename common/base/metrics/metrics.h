@@ -65,13 +65,13 @@ enum gauge {
 /* From here on numbers go to the memory that shared holds; NULL ends that. */
 void metrics_attach(struct shared *shared);
 
-/* Adds to a counter, moves a gauge; from any thread, and without effect while nothing is attached.
- */
+/* Adds to a counter, moves a gauge; from any thread,
+ * and without effect while nothing is attached. */
 void metrics_count(enum metric metric, uint64_t n);
 void metrics_gauge(enum gauge gauge, int64_t change);
 
-/* An answer to a request; row is that of the route table, METRIC_ROUTES - 1 for all that have none.
- */
+/* An answer to a request; row is that of the route table,
+ * METRIC_ROUTES - 1 for all that have none. */
 void metrics_request(size_t row, int status, int64_t us);
 
 /* A run that is over: 0 done, 1 error, 2 stopped. */

@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* A child that runs its executable and leads its group, and our ends of its streams, nonblocking.
- */
+/* A child that runs its executable and leads its group, and our ends of its streams,
+ * nonblocking. */
 struct spawned {
 	pid_t pid;
 	int pidfd; /* readable when the child is a zombie */

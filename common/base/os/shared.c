@@ -143,8 +143,8 @@ static bool start_afresh(struct shared *sh, const char *dir, struct error *err)
 		return false;
 	if (kept && fallocate(sh->file, FALLOC_FL_ZERO_RANGE, 0, TOTAL_SIZE) != 0) {
 		memset(sh->base, 0, TOTAL_SIZE);
-		/* the file has it now, and this process need not count as one that uses all of it
-		 */
+		/* the file has it now, and this process need not count as one
+		 * that uses all of it */
 		madvise(sh->base, TOTAL_SIZE, MADV_DONTNEED);
 	}
 	for (int i = 0; i < SHARED_REGIONS; i++) {

@@ -72,15 +72,15 @@ struct shared_head {
 	pthread_mutex_t mutex[2];
 };
 
-/* Makes one more mutex of that kind.  Whoever calls it sees to it that nobody uses the mutex yet.
- */
+/* Makes one more mutex of that kind.  Whoever calls it sees to it
+ * that nobody uses the mutex yet. */
 void shared_mutex_init(pthread_mutex_t *m);
 
 /* The region's memory, page-aligned, the same contents in every process. */
 void *shared_region(struct shared *sh, enum shared_region region);
 
-/* This process's slot, 1 or more, and whether the process that holds slot is alive.  Never blocks.
- */
+/* This process's slot, 1 or more, and whether the process that holds slot is alive.
+ * Never blocks. */
 uint32_t shared_self(const struct shared *sh);
 bool shared_alive(const struct shared *sh, uint32_t slot);
 

@@ -92,8 +92,8 @@ cJSON *a2a_card(struct call *call, const char *version, const char *base)
 	    : arena_printf(call->arena, "Talks to the agent %s.", name);
 	cJSON *card = arena_json(call->arena, cJSON_CreateObject());
 	bool old;
-	/* a client of a version that is none of these learns from the latest card which there are
-	 */
+	/* a client of a version that is none of these learns from the latest card
+	 * which there are */
 	if (!a2a_version_read(call, version, &old))
 		error_release(&call->error);
 	json_add_str(card, "name", name);

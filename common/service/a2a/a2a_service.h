@@ -30,8 +30,8 @@ bool a2a_answer(struct call *call, struct a2a_post *post);
 /* The body of an answer with an error, a response of JSON-RPC, in the call's arena. */
 cJSON *a2a_error(struct call *call, const struct a2a_post *post, const struct error_view *view);
 
-/* The card of the agent in the version that a header names, in the arena; NULL with the error set.
- */
+/* The card of the agent in the version that a header names, in the arena;
+ * NULL with the error set. */
 cJSON *a2a_card(struct call *call, const char *version, const char *base);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* What push notifications say: a task, as it is when its run ends, and whole when it is delivered.
- */
+/* What push notifications say: a task, as it is when its run ends,
+ * and whole when it is delivered. */
 #include "base/json/json.h"
 #include "service/a2a/a2a_push.h"
 

@@ -40,8 +40,8 @@ cJSON *file_upload_data(struct call *call, const struct file_record *record);
  * set. */
 bool file_find(struct call *call, const char *file_id, struct file_record *record);
 
-/* Whether the caller may read it, or there is none (any more); false with a storage error set, too.
- */
+/* Whether the caller may read it, or there is none (any more);
+ * false with a storage error set, too. */
 bool file_allowed(struct call *call, const char *file_id);
 
 /* What Content-Disposition says of it (doc/protocol-files.md). */

@@ -23,8 +23,8 @@ bool media_type_valid(const char *text);
 /* The type without its parameters, in lower case, in the arena. */
 const char *media_type_essence(struct arena *arena, const char *type);
 
-/* Whether essence is among the patterns, which may have parameters: exactly, or as top/ and a star.
- */
+/* Whether essence is among the patterns, which may have parameters: exactly,
+ * or as top/ and a star. */
 bool media_type_among(const char *essence, const struct string_list *patterns);
 
 /* By the extension of a file's name; NULL when that says nothing. */

@@ -15,8 +15,8 @@ enum checkpoint_source earlier_of_update(const struct call *call);
 extern const struct choice earlier_sources[];
 const char *earlier_source_name(enum checkpoint_source source);
 
-/* Adds the id of a checkpoint of that number, null for 0; the number of an id, 0 for what is none.
- */
+/* Adds the id of a checkpoint of that number, null for 0;
+ * the number of an id, 0 for what is none. */
 void earlier_add_id(cJSON *out, const char *name, int64_t number);
 int64_t earlier_number(const char *id);
 

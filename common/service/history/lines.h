@@ -35,8 +35,8 @@ struct seal {
 	void *digest; /* NULL: not begun */
 };
 
-/* False with err set where the key of the state directory cannot be had; seal_release is fine then.
- */
+/* False with err set where the key of the state directory cannot be had;
+ * seal_release is fine then. */
 bool seal_begin(struct seal *seal, const char *state_dir, struct error *err);
 
 /* The next line, with its newline. */

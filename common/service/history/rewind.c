@@ -78,8 +78,8 @@ cJSON *history_rewind(struct call *call, const char *thread_id, const cJSON *bod
 
 /* ---- copy ---- */
 
-/* The thread as it was at the checkpoint, or as it is stored now; *from is where its messages are.
- */
+/* The thread as it was at the checkpoint, or as it is stored now;
+ * *from is where its messages are. */
 static bool copy_find(
     struct call *call, const char *thread_id, const char *checkpoint_id, struct thread *from)
 {

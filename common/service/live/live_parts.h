@@ -54,8 +54,8 @@ struct live_keeper *live_keeper_new(
 void live_keeper_end(struct live_keeper *k);
 void live_keeper_free(struct live_keeper *k);
 
-/* Opens the storage where needed, takes the thread and creates it where it is new; NULL: a new one.
- */
+/* Opens the storage where needed, takes the thread and creates it where it is new;
+ * NULL: a new one. */
 void live_keeper_open(struct live_keeper *k, const char *thread_id);
 
 enum live_keeper_state { KEEPER_OPENING, KEEPER_OPEN, KEEPER_REFUSED };

@@ -301,8 +301,8 @@ void openai_writer_release(struct openai_writer *writer)
 	buf_release(&writer->message);
 }
 
-/* When the run's start could not be written, what came before is lost, and the stream begins here.
- */
+/* When the run's start could not be written, what came before is lost,
+ * and the stream begins here. */
 static void openai_open_end(struct openai_writer *writer)
 {
 	if (!gate_open(&writer->gate))

@@ -108,8 +108,8 @@ static cJSON *file_part(struct call *call, const struct openai_part *part, const
 	return block;
 }
 
-/* Which parts there are, and who may have them; nested ones lie in a member of their type's name.
- */
+/* Which parts there are, and who may have them;
+ * nested ones lie in a member of their type's name. */
 static const struct part_kind {
 	const char *type;
 	bool nested, anybody;

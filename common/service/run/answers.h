@@ -17,8 +17,8 @@ bool answers_match(struct call *call, cJSON *bring, cJSON *calls, int *answered)
 /* The id of the call that the first result of a message answers, or NULL when it has none. */
 const char *answers_call(const cJSON *message);
 
-/* Puts an error result for every call before the messages of bring: a new turn closes what waited.
- */
+/* Puts an error result for every call before the messages of bring:
+ * a new turn closes what waited. */
 void answers_close(struct call *call, cJSON *bring, const cJSON *calls);
 
 /* Refuses tool messages, and results in others, where nothing waits. */

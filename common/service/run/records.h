@@ -49,8 +49,8 @@ bool record_now(
 /* Sets why a run failed, as its client was told; one that could not tell was lost. */
 void record_failure(const struct run_record *record, struct error *err);
 
-/* Whether it is the run that the thread has had last; one whose first is in the queue has had none.
- */
+/* Whether it is the run that the thread has had last;
+ * one whose first is in the queue has had none. */
 bool record_is_latest(const struct run_record *record, const struct thread *thread);
 
 /* Whether it is a run in the background that is not over, whoever has its thread. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Opening the thread of a turn, as somebody may have it and as it was earlier, and giving it back.
- */
+/* Opening the thread of a turn, as somebody may have it and as it was earlier,
+ * and giving it back. */
 #include "service/run/turn.h"
 
 #include "base/os/clock.h"

@@ -40,8 +40,8 @@ bool thread_not_found(struct call *call);
 /* Gives a lease back; what fails is told in the log alone. */
 void lease_drop(struct storage *storage, const struct storage_context *ctx, struct lease *lease);
 
-/* Reads a thread without waiting; false with "Thread not found", a bad id, or a storage error set.
- */
+/* Reads a thread without waiting; false with "Thread not found", a bad id,
+ * or a storage error set. */
 bool thread_find(struct call *call, const char *thread_id, struct thread *thread);
 
 struct run_flags;

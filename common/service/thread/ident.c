@@ -42,8 +42,8 @@ bool message_id_check(struct call *call, const char *message_id)
 	return true;
 }
 
-/* Text of an id, or NULL when it is neither a string nor an integer, which may be beyond 64 bits.
- */
+/* Text of an id, or NULL when it is neither a string nor an integer,
+ * which may be beyond 64 bits. */
 static const char *ident_id_text(struct call *call, const cJSON *item)
 {
 	int64_t value;

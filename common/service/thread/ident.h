@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Thread and message ids as clients give them (doc/protocol.md#thread-ids), in paths and in bodies.
- */
+/* Thread and message ids as clients give them (doc/protocol.md#thread-ids),
+ * in paths and in bodies. */
 #ifndef AGENTGRAPH_SERVICE_THREAD_IDENT_H
 #define AGENTGRAPH_SERVICE_THREAD_IDENT_H
 

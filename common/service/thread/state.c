@@ -47,8 +47,8 @@ static bool wrong_type(struct call *call, const char *name, const char *expected
 	return error_wrong(&call->error, where, "type_error", "must be %s", expected);
 }
 
-/* What is wrong with a member, apart from the thread as it is; its value where it is a fixed one.
- */
+/* What is wrong with a member, apart from the thread as it is;
+ * its value where it is a fixed one. */
 static bool thread_state_read_member(struct update *u, const cJSON *item)
 {
 	const struct field *field = graph_field_get(u->call->service->graph, item->string);

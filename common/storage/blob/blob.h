@@ -83,8 +83,8 @@ struct blob_ops {
 	/* Takes the bytes away; true when nothing is left of them, also when nothing was there. */
 	bool (*remove)(struct blobs *blobs, const char *key, struct error *err);
 
-	/* Whether this machine has the bytes, also where that cannot be told; NULL: every one has.
-	 */
+	/* Whether this machine has the bytes, also where that cannot be told;
+	 * NULL: every one has. */
 	bool (*here)(struct blobs *blobs, const char *key);
 
 	/* Whether a web server on this machine finds the bytes under the store's directory by their

@@ -39,8 +39,8 @@ struct libpq {
 
 	struct pg_conn *(*connect_params)(
 	    const char *const *keywords, const char *const *values, int expand_dbname);
-	/* Asks once more, and writes the SQLSTATE of the server's refusal; "" where there is none.
-	 */
+	/* Asks once more, and writes the SQLSTATE of the server's refusal;
+	 * "" where there is none. */
 	void (*refusal)(const char *const *keywords, const char *const *values, int expand_dbname,
 	    char state[6]);
 	void (*finish)(struct pg_conn *conn);

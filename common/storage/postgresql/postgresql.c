@@ -36,8 +36,8 @@ static struct storage *postgresql_open_engine(
 	e->mode = DB_DURABLE;
 	e->source = (struct db_source){.driver = &postgresql_driver, .server = server};
 	e->shared = shared;
-	/* What takes longer is done when the process tries again, and answers with 503 meanwhile.
-	 */
+	/* What takes longer is done when the process tries again,
+	 * and answers with 503 meanwhile. */
 	within_ms = atomic_exchange(&tried, true) ? 0 : FIRST_MIGRATION_MS;
 	if (postgresql_migrate(server, within_ms, err) && engine_start(e, err))
 		return &e->storage;

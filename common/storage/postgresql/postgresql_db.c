@@ -90,8 +90,8 @@ static void postgresql_rollback(struct db *base)
 	db_let_go(db);
 }
 
-/* Which transaction it is: where the answer to its commit is lost, that is what can be asked for.
- */
+/* Which transaction it is: where the answer to its commit is lost,
+ * that is what can be asked for. */
 static bool db_note_commit(struct postgresql_db *db, struct error *err)
 {
 	query_start(&db->note, &db->db, SQL_COMMIT_NOTE, err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Statements of a transaction on PostgreSQL that were sent, and whose results nobody has looked at.
- */
+/* Statements of a transaction on PostgreSQL that were sent,
+ * and whose results nobody has looked at. */
 #include "storage/postgresql/postgresql_internal.h"
 
 #include <stdio.h>

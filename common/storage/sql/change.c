@@ -444,8 +444,8 @@ static bool change_frees(const struct thread_change *change)
 	return change->lease->claim && r && r->status != RUN_RUNNING && !r->keeps && !r->job;
 }
 
-/* Before the writer's lock is taken, as a list may be long; the lease sees to it that it stays so.
- */
+/* Before the writer's lock is taken, as a list may be long;
+ * the lease sees to it that it stays so. */
 static bool change_prepare(struct storage *st, const struct storage_context *ctx, struct change *c)
 {
 	const struct thread_write *first = c->change->writes[0];

@@ -87,8 +87,8 @@ bool instance_is_due(struct instance_life *life, bool in_office);
 /* Renews it, or begins anew where others have given it up.  False with err set. */
 bool instance_renew(struct instance_life *life, struct engine *e, struct error *err);
 
-/* Others may not have been heard of for reasons of the database: they are not to be given up now.
- */
+/* Others may not have been heard of for reasons of the database:
+ * they are not to be given up now. */
 bool instance_is_patient(const struct instance_life *life);
 
 /* Has this process's clock_now say what the database's clock does, as far as that is known. */

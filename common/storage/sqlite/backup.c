@@ -129,8 +129,8 @@ bool engine_backup(
 		free(other);
 	}
 	ok = backup_copy_end(&threads, ok, err);
-	/* only whole backups stay, and the next one can have the directory: nothing else was in it
-	 */
+	/* only whole backups stay, and the next one can have the directory:
+	 * nothing else was in it */
 	for (size_t i = 0; !ok && i < sizeof(beside) / sizeof(beside[0]); i++) {
 		char *copy = xasprintf("%s/%s", path, beside[i]);
 

@@ -5,8 +5,8 @@
 
 #include "storage/sqlite/sqlite_db.h"
 
-/* An empty file (0600) unless there is a file already.  SQLite gives its companions the same mode.
- */
+/* An empty file (0600) unless there is a file already.
+ * SQLite gives its companions the same mode. */
 bool database_create(const char *path, struct error *err);
 
 /*

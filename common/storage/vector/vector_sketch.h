@@ -13,8 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Signs in a sketch of vectors with that many numbers: a power of two.  Four of them make a group.
- */
+/* Signs in a sketch of vectors with that many numbers: a power of two.
+ * Four of them make a group. */
 size_t sketch_signs(size_t padded);
 
 static inline size_t sketch_groups(size_t padded)

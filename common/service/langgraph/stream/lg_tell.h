@@ -92,8 +92,8 @@ void lg_writer_init(
     struct lg_writer *writer, struct turn *turn, unsigned modes, struct chunk_sink *sink);
 void lg_writer_release(struct lg_writer *writer);
 
-/* The end: what is asked, where something is, and `end`.  Before any event the first comes first.
- */
+/* The end: what is asked, where something is, and `end`.
+ * Before any event the first comes first. */
 void lg_writer_finish(struct lg_writer *writer);
 
 /* The end of a run that failed: the error in the turn's call. */

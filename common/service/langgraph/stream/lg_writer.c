@@ -248,8 +248,8 @@ void lg_writer_release(struct lg_writer *writer)
 	cJSON_Delete(writer->fields);
 }
 
-/* When the run's start could not be written, what came before is lost, and the stream begins here.
- */
+/* When the run's start could not be written, what came before is lost,
+ * and the stream begins here. */
 static void lg_open_end(struct lg_writer *writer)
 {
 	if (!gate_open(&writer->gate))

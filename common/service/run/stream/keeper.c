@@ -321,8 +321,8 @@ static void *keepers_run(void *arg)
 	return NULL;
 }
 
-/* For what has moved, of which the disk may be a part.  The lock is held, and is again afterwards.
- */
+/* For what has moved, of which the disk may be a part.
+ * The lock is held, and is again afterwards. */
 static void keeper_wait(struct chunk_keeper *keeper)
 {
 	struct chunk_keepers *all = keeper->all;

@@ -7,8 +7,8 @@
 #include "service/run/runs.h"
 #include "storage/runs.h"
 
-/* One chunk, in parts where it is large; false when nobody reads the rest.  part is room for them.
- */
+/* One chunk, in parts where it is large; false when nobody reads the rest.
+ * part is room for them. */
 static bool kept_live_send_line(const struct kept_live *live, const struct kept_line *line,
     enum granularity granularity, struct buf *part, struct error *err)
 {

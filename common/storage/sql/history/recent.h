@@ -32,8 +32,8 @@ struct recent_row {
 /* Of a row's text, NULL where there are none; row lives as long as it. */
 void recent_look(const char *text, struct recent_row *row);
 
-/* Hands out those of a thread, the newest first; all that checkpoints do not keep is as in thread.
- */
+/* Hands out those of a thread, the newest first;
+ * all that checkpoints do not keep is as in thread. */
 bool recent_walk(struct storage *st, const struct storage_context *ctx, const struct thread *thread,
     checkpoint_fn fn, void *arg, struct error *err);
 

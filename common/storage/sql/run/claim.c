@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Rows in a database: jobs claimed, given back, ended without a run, and those of dead processes.
- */
+/* Rows in a database: jobs claimed, given back, ended without a run,
+ * and those of dead processes. */
 #include "base/memory.h"
 #include "storage/queue.h"
 #include "storage/sql/run/jobs.h"

@@ -4,8 +4,8 @@
 
 #include "storage/sql/history/recent.h"
 
-/* Where so many of a thread's runs wait, others are trimmed when fewer do: each would be looked at.
- */
+/* Where so many of a thread's runs wait, others are trimmed when fewer do:
+ * each would be looked at. */
 #define TRIM_QUEUED_MOST 100
 
 #define TRIM_PIECE_MOST 64

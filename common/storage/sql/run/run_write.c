@@ -155,8 +155,8 @@ bool run_prepare(struct run_writing *w, struct db *db, struct error *err)
 	return !buries || run_bury(w, db, err);
 }
 
-/* The columns that the end of a run replaces, in the order of the statements, which is the fastest.
- */
+/* The columns that the end of a run replaces, in the order of the statements,
+ * which is the fastest. */
 static void record_bind(struct query *q, const struct run_record *r, int64_t until)
 {
 	query_int(q, ":status", r->status);
