@@ -406,6 +406,17 @@ async function connect() {
 	await settled();
 	await page.reload();
 	await comes('it is kept for the session', said('Agent', 'ann'));
+	await page.getByLabel('Message', { exact: true }).fill('half a thought');
+	await page.evaluate((bad) => sessionStorage.setItem('agentgraph-token', bad), `${token}x`);
+	await page.locator('input[type=file]').setInputFiles({ name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('a') });
+	await comes('where it is good no more another one is asked for', dialog);
+	for (let i = 0; i < 3; i++) await page.keyboard.press('Escape');
+	report('whatever keys are pressed', await dialog.isVisible());
+	await dialog.getByLabel('Token').fill(token);
+	await dialog.getByRole('button', { name: 'Connect' }).click();
+	await comes('and what was refused is done then', page.getByRole('button', { name: 'Remove a.txt' }));
+	report('beside what had been typed', await page.getByLabel('Message', { exact: true }).inputValue() === 'half a thought');
+	forgive(/^(answer: 403|console: .* 403 )/);
 	await press('Disconnect');
 	await comes('and given up', dialog);
 	const kept = await page.evaluate(() => Object.keys(sessionStorage));

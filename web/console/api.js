@@ -11,10 +11,11 @@ export const token = {
 // By thread: what was typed there and the service did not take.
 export const unsent = new Map();
 
-// What this tab keeps of a person, the token and more, is gone.
-export function forget() {
+// What this tab keeps of a person, the token and more, is gone; it is the next one's.
+export function forget(next = '') {
 	unsent.clear();
 	Object.keys(sessionStorage).filter((key) => key.startsWith('agentgraph-')).forEach((key) => sessionStorage.removeItem(key));
+	token.set(next);
 }
 
 export class ApiError extends Error {
@@ -24,8 +25,8 @@ export class ApiError extends Error {
 	}
 }
 
-// What has to happen when the service does not know the token (any more).
-let refused = () => {};
+// What is done when the service does not know the token (any more): whether what it refused is to be asked for again.
+let refused = () => false;
 export function onRefused(act) {
 	refused = act;
 }
@@ -34,18 +35,15 @@ const credentials = ['REVOKED_TOKEN', 'EXPIRED_TOKEN', 'INVALID_TOKEN', 'JWT_SET
 
 async function failure(answer) {
 	const body = await answer.json().catch(() => ({}));
-	const error = new ApiError(answer.status, body.error_code, body.detail || `The service answered ${answer.status}`,
-		answer.headers.get('X-Request-ID'));
-	if (credentials.includes(error.code) && document.body.dataset.tokens) refused(error);
-	return error;
+	return new ApiError(answer.status, body.error_code, body.detail || `The service answered ${answer.status}`, answer.headers.get('X-Request-ID'));
 }
 
 export function path(...parts) {
 	return parts.map(encodeURIComponent).join('/');
 }
 
-// The answer, when it is one of success.
-export async function request(method, where, { body, signal, headers = {} } = {}) {
+// The answer, when it is one of success.  Where the token is refused it waits for another one, unless it is to try one (once).
+export async function request(method, where, { body, signal, headers = {}, once = false } = {}) {
 	const all = new Headers(headers);
 	if (token.get()) all.set('Authorization', `Bearer ${token.get()}`);
 	if (body !== undefined && !(body instanceof FormData)) all.set('Content-Type', 'application/json');
@@ -56,8 +54,11 @@ export async function request(method, where, { body, signal, headers = {} } = {}
 		if (error.name === 'AbortError') throw error;
 		throw new ApiError(0, 'UNREACHABLE', 'The service cannot be reached');
 	}
-	if (!answer.ok) throw await failure(answer);
-	return answer;
+	if (answer.ok) return answer;
+	const error = await failure(answer);
+	if (!once && credentials.includes(error.code) && document.body.dataset.tokens && await refused(error)) return request(method, where, { body, signal, headers });
+	signal?.throwIfAborted();
+	throw error;
 }
 
 // The data of the answer.

@@ -33,6 +33,9 @@ function frame() {
 		make('div', { id: 'alerts' }), main, make('p', { id: 'said', role: 'status' }));
 }
 
+// Whether there is a view, or has been.
+const isShown = () => Boolean(document.querySelector('nav a'));
+
 // A link that has the focus keeps it.
 function showLinks(possible, current) {
 	const nav = document.querySelector('nav');
@@ -76,54 +79,68 @@ async function route() {
 	}
 }
 
-// Asks for a token until the service takes one; a refusal is told in its words.
+let connecting;
+
+// Asks for a token until the service takes one; a refusal is told in its words.  Whether the view stays, with what was typed in
+// it: for another person all begins anew.
 function connect(refusal) {
-	if (document.querySelector('dialog.connect')) return;
-	const [label, secret] = input('Token', { type: 'password', required: true });
-	const told = make('p', { role: 'alert' }, refusal || '');
-	const form = make('form', make('h2', 'Connect'), make('p', 'The service asks for a token. It is kept until this tab is closed.'),
-		label, told, make('div.actions', make('button', 'Connect')));
-	const dialog = make('dialog.connect', { 'aria-label': 'Connect' }, form);
-	dialog.addEventListener('cancel', (event) => event.preventDefault());
-	form.addEventListener('submit', async (event) => {
-		event.preventDefault();
-		api.token.set(secret.value.trim());
-		const error = await learn();
-		if (error) {
-			told.textContent = `${error.message}${error.request ? ` (request ${error.request})` : ''}`;
-			secret.select();
-			return;
-		}
-		start();
+	connecting ||= new Promise((resolve) => {
+		const [label, secret] = input('Token', { type: 'password', required: true });
+		const told = make('p', { role: 'alert' }, refusal || '');
+		const form = make('form', make('h2', 'Connect'), make('p', 'The service asks for a token. It is kept until this tab is closed.'),
+			label, told, make('div.actions', make('button', 'Connect')));
+		const dialog = make('dialog.connect', { 'aria-label': 'Connect' }, form);
+		const { user_id: before } = claims();
+		dialog.addEventListener('close', () => { if (dialog.isConnected) dialog.showModal(); }); // browsers let a second Escape through
+		form.addEventListener('submit', async (event) => {
+			event.preventDefault();
+			api.token.set(secret.value.trim());
+			const error = await learn();
+			if (error) {
+				told.textContent = `${error.message}${error.request ? ` (request ${error.request})` : ''}`;
+				secret.select();
+				return;
+			}
+			connecting = undefined;
+			dialog.remove();
+			const same = claims().user_id === before, stays = same && isShown();
+			if (!same) api.forget(api.token.get());
+			if (!stays) {
+				leaving.abort();
+				start();
+			}
+			resolve(stays);
+		});
+		document.body.append(dialog);
+		dialog.showModal();
+		secret.focus();
 	});
-	document.body.append(dialog);
-	dialog.showModal();
-	secret.focus();
+	return connecting;
 }
 
-// The scopes that the token itself names, if it does.
-function claimedScopes() {
+// What the token itself says, if it does.
+function claims() {
 	try {
-		return JSON.parse(atob(api.token.get().split('.')[1].replace(/-/g, '+').replace(/_/g, '/'))).scopes;
+		return JSON.parse(atob(api.token.get().split('.')[1].replace(/-/g, '+').replace(/_/g, '/'))) || {};
 	} catch {
-		return undefined;
+		return {};
 	}
 }
 
 // What the caller may do; an error only where nobody was let in.  Who may not ask for it has what the token says, or finds out.
 async function learn() {
 	try {
-		({ rights: service.rights } = await api.get('v1/service'));
+		const answer = await api.request('GET', 'v1/service', { once: true });
+		({ data: { rights: service.rights } } = await answer.json());
 	} catch (error) {
 		if (error.code !== 'PERMISSION_ERROR') return error;
-		const claimed = claimedScopes();
-		service.rights = Array.isArray(claimed) ? claimed : undefined;
+		const { scopes } = claims();
+		service.rights = Array.isArray(scopes) ? scopes : undefined;
 	}
 	return undefined;
 }
 
 async function start() {
-	api.onRefused(() => {});
 	frame();
 	if (page.tokens && !api.token.get()) return connect();
 	const error = page.tokens && await learn();
@@ -132,9 +149,9 @@ async function start() {
 		document.getElementById('main').append(button('Try again', start));
 		return complain(error);
 	}
-	api.onRefused((refusal) => connect(refusal.message));
 	return route();
 }
 
-window.addEventListener('hashchange', () => { if (!document.querySelector('dialog.connect')) route(); });
+api.onRefused((refusal) => connect(refusal.message));
+window.addEventListener('hashchange', () => { if (isShown()) route(); });
 start();
