@@ -208,7 +208,7 @@ async function threads() {
 	report('nowhere else', /#\/threads$/.test(page.url()), page.url());
 }
 
-async function deletedElsewhere() {
+async function changedElsewhere() {
 	await named('link', 'Chat').click();
 	await ask('one');
 	await said('Agent', 'echo: one').waitFor();
@@ -219,6 +219,21 @@ async function deletedElsewhere() {
 	await page.getByRole('alert').filter({ hasText: 'deleted elsewhere' }).waitFor();
 	await settled();
 	report('in a thread that was deleted elsewhere the next message is shown', (await log.getByRole('article').count()) === 2 && (await said('Agent', 'echo: two').count()) === 1);
+
+	// in another tab it goes another way, and then asks
+	const elsewhere = async (method, where, data) => (await page.request.fetch(new URL(where, address).href, { method, data })).json();
+	await ask('three');
+	await settled();
+	const { data: { history } } = await elsewhere('GET', `v1/threads/${thread}/history`);
+	await elsewhere('POST', `v1/threads/${thread}/rewind`, { checkpoint_id: history.at(-1).checkpoint_id });
+	await ask('four');
+	await comes('where it went another way elsewhere that way is shown', said('Agent', 'echo: four'));
+	await settled();
+	report('and no other', (await log.getByText('three').count()) === 0, await log.innerText());
+	await elsewhere('POST', 'v1/graph/invoke', { messages: [{ role: 'user', content: '/ask Which?' }], config: { thread_id: thread } });
+	await ask('five');
+	await comes('a question that was asked elsewhere is told of', page.getByRole('alert').filter({ hasText: 'waits for an answer' }));
+	report('and what was typed is there', await page.getByLabel('Message', { exact: true }).inputValue() === 'five');
 	await remove();
 	await page.reload();
 	await page.getByText('This conversation is not there.').getByRole('link', { name: 'New conversation' }).click();
@@ -441,4 +456,4 @@ if (token === 'live') await walk(address, live);
 else if (token === 'questions') await walk(address, questions);
 else if (views) await walk(address, rights);
 else if (token) await walk(address, connect);
-else await walk(address, chat, graph, threads, deletedElsewhere, runs, memory, files, evaluations, service);
+else await walk(address, chat, graph, threads, changedElsewhere, runs, memory, files, evaluations, service);

@@ -10,6 +10,7 @@ import { ready } from './text.js';
 import { follow, run } from './turn.js';
 
 const page = 200; // messages that are read at a time
+const answerFirst = 'The agent waits for an answer to its question; give it first.';
 
 // What was typed, as JSON where it is that.
 function valueOf(text) {
@@ -143,10 +144,12 @@ class Conversation {
 		await this.showAll(await this.readFrom(new Array(from), from), points, 0);
 	}
 
-	// Reads what the thread has from this place on, and what can be gone back to.
+	// Reads what the thread has from this place on, and what can be gone back to; all of it where it went another way elsewhere.
 	async refresh(from) {
-		const [messages, points] = await Promise.all([this.readFrom(this.messages.slice(0, from), from), this.readHistory()]);
-		await this.showAll(messages, points, from);
+		const near = Math.max(0, from - 1), last = this.messages[near]?.message_id;
+		const [messages, points] = await Promise.all([this.readFrom(this.messages.slice(0, near), near), this.readHistory()]);
+		if (near < from && messages[near]?.message_id !== last) return this.showWay(points);
+		return this.showAll(messages, points, from);
 	}
 
 	async showAll(messages, points, from) {
@@ -242,8 +245,7 @@ class Conversation {
 		const content = [...(text ? [{ type: 'text', text }] : []),
 			...this.files.map((stored) => ({ type: kindOf(stored.mime_type), file_id: stored.file_id, mime_type: stored.mime_type }))];
 		const message = { message_id: newId(), role: 'user', content }, { files } = this;
-		if (this.questions.some(({ reason }) => !/^interrupt_(before|after)$/.test(reason)))
-			throw new Error('The agent waits for an answer to its question; give it first.');
+		if (this.questions.some(({ reason }) => !/^interrupt_(before|after)$/.test(reason))) throw new Error(answerFirst);
 		this.unheard = message;
 		unsent.delete(this.thread);
 		try {
@@ -255,6 +257,9 @@ class Conversation {
 			this.files = [];
 			this.showFiles();
 			await this.turn({ messages: [message], config: { thread_id: this.thread } }, message);
+			if (!this.questions.length || this.messages.some(({ message_id: id }) => id === message.message_id)) return;
+			this.unheard = message; // the question was asked elsewhere
+			throw new Error(answerFirst);
 		} finally {
 			if (this.unheard === message && !this.service.signal.aborted) unsent.set(this.thread, { text, files });
 			this.takeBack();
