@@ -321,6 +321,12 @@ async function service() {
 	report('the address names the view', /#\/service$/.test(page.url()), page.url());
 	await page.waitForFunction(() => document.querySelector('[aria-label=Load]').querySelectorAll('rect').length > 2);
 	report('it goes on over time', true);
+	await page.route(/v1\/service$/, (route) => route.abort(), { times: 1 });
+	const away = page.getByRole('alert').filter({ hasText: 'cannot be reached' });
+	await comes('a service that is away is told of there', away);
+	await away.waitFor({ state: 'detached' });
+	report('until it is back', true);
+	forgive(/ERR_FAILED/);
 	await fits('Service');
 }
 

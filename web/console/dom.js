@@ -93,6 +93,23 @@ export function settle() {
 	document.getElementById('alerts').replaceChildren();
 }
 
+// Looks again and again until the view is left, or the service refuses.  That it is away is told once, and no more when it is back.
+export async function watch(look, ms, signal) {
+	for (let away = false; !signal.aborted;) {
+		try {
+			await look();
+			if (away && !signal.aborted) settle();
+			away = false;
+		} catch (error) {
+			if (signal.aborted) return;
+			if (!away) complain(error);
+			if (error.status >= 400 && error.status < 429) return;
+			away = true;
+		}
+		await new Promise((resolve) => { setTimeout(resolve, ms); });
+	}
+}
+
 // ---- What is asked
 
 // Resolves to whether the person wants it; the careful answer has the focus.

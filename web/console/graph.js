@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 // The graph, and where a run is in it.
 import { get, path } from './api.js';
-import { complain, count, link, make, more, pretty, say } from './dom.js';
+import { count, link, make, more, pretty, say, watch } from './dom.js';
 import { draw } from './drawing.js';
 import { follow } from './turn.js';
 
@@ -19,18 +19,16 @@ function about(graph, tools) {
 	});
 }
 
-async function watch(picture, place, { signal, talk }) {
-	while (!signal.aborted) {
-		const { runs: [running] } = await get('v1/graph/runs?status=running&limit=1', signal);
-		if (running) {
-			place.replaceChildren('A run goes on in ', link(running.thread_id, `#/${path(talk.at, running.thread_id)}`), '.');
-			picture.light(running.node);
-			await follow(running, signal, (chunk) => { if (chunk.metadata?.node) picture.light(chunk.metadata.node); }, (record) => picture.light(record.node));
-			picture.light();
-		}
-		place.replaceChildren('No run goes on.');
-		await new Promise((resolve) => { setTimeout(resolve, between); });
+// Follows a run to its end, if one goes on.
+async function look(picture, place, { signal, talk }) {
+	const { runs: [running] } = await get('v1/graph/runs?status=running&limit=1', signal);
+	if (running) {
+		place.replaceChildren('A run goes on in ', link(running.thread_id, `#/${path(talk.at, running.thread_id)}`), '.');
+		picture.light(running.node);
+		await follow(running, signal, (chunk) => { if (chunk.metadata?.node) picture.light(chunk.metadata.node); }, (record) => picture.light(record.node));
+		picture.light();
 	}
+	place.replaceChildren('No run goes on.');
 }
 
 export async function show(main, parts, service) {
@@ -41,5 +39,5 @@ export async function show(main, parts, service) {
 	main.replaceChildren(make('h2', 'Graph'), make('p', `${count(graph.info.node_count, 'node')}, ${count(graph.info.edge_count, 'edge')}, state ${graph.info.state_type}: `,
 		graph.info.state_fields.join(', ')), place, make('div.wide', picture.node), make('h3', 'Nodes'), ...about(graph, tools));
 	say('');
-	watch(picture, place, service).catch((error) => { if (!signal.aborted) complain(error); });
+	watch(() => look(picture, place, service), between, signal);
 }

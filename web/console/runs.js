@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 // All runs, with how long they took and how many tokens; one of them where the address names it.
 import { get, path, query } from './api.js';
-import { button, choice, complain, lasted, link, make, table, when } from './dom.js';
+import { button, choice, lasted, link, make, table, watch, when } from './dom.js';
 import { bars } from './plot.js';
 import { show as showOne, stop, tookOf } from './run.js';
 import { isOver } from './turn.js';
@@ -16,7 +16,7 @@ export async function show(main, parts, service) {
 	const place = make('div');
 	const asked = { status: '', thread_id: parts[0], limit: size };
 	const names = new Map(); // of threads
-	let shown = '', timer;
+	let shown = '';
 
 	async function learnNames(runs) {
 		if (!service.may('checkpointer:read') || runs.every((run) => names.has(run.thread_id))) return;
@@ -32,7 +32,6 @@ export async function show(main, parts, service) {
 	}
 
 	async function load() {
-		clearTimeout(timer);
 		const { runs } = await get(`v1/graph/runs${query(asked)}`, signal);
 		const now = JSON.stringify(runs);
 		if (now !== shown) {
@@ -43,12 +42,10 @@ export async function show(main, parts, service) {
 				table('Runs', ['Run', 'Thread', 'Status', 'Started', 'Took', 'Tokens', 'Actions'], runs.map(rowOf), asked.status ? 'No run has this status.' : 'There are no runs yet. A message in Chat makes one.'));
 			shown = now;
 		}
-		if (!signal.aborted) timer = setTimeout(() => load().catch(complain), between);
 	}
 
-	signal.addEventListener('abort', () => clearTimeout(timer));
 	const statuses = ['queued', 'running', 'completed', 'interrupted', 'stopped', 'error'];
 	const [status] = choice('Status', [['', 'any'], ...statuses.map((one) => [one, one])], '', (value) => { asked.status = value; return load(); });
 	main.replaceChildren(make('h2', 'Runs'), make('div.tools', status), place);
-	return load();
+	watch(load, between, signal);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 // The service itself: what is served, its limits, and how load, latency and queue went since the view was opened.
 import { get, request } from './api.js';
-import { complain, count, lasted, make, table, when } from './dom.js';
+import { count, lasted, make, table, watch, when } from './dom.js';
 import { bars } from './plot.js';
 
 const between = 2000, most = 90; // ms between two looks; looks that are shown
@@ -22,7 +22,6 @@ export async function show(main, parts, { signal, may }) {
 	const plots = make('div.columns'), tables = make('div');
 	const looks = [];
 	const about = {};
-	let timer;
 
 	function plot(name, valueOf, words) {
 		return bars(name, looks.map((look) => ({ label: look.at.toLocaleTimeString(), value: valueOf(look) })), words);
@@ -39,10 +38,6 @@ export async function show(main, parts, { signal, may }) {
 			plot('Queue', (look) => look.runs.queued, (value) => `${value} runs`));
 	}
 
-	const again = () => {
-		if (!signal.aborted) timer = setTimeout(() => look().catch((error) => { complain(error); again(); }), between);
-	};
-
 	async function look() {
 		const answer = await request('GET', 'v1/service', { signal });
 		const { data } = await answer.json();
@@ -50,12 +45,10 @@ export async function show(main, parts, { signal, may }) {
 		looks.push({ ...data, at: new Date() });
 		if (looks.length > most) looks.shift();
 		showLook(data);
-		again();
 	}
 
-	signal.addEventListener('abort', () => clearTimeout(timer));
 	[about.media, about.graph] = await Promise.all([get('v1/config/multimodal', signal),
 		may('graph:read') && get('v1/graph', signal)]);
 	main.replaceChildren(make('h2', 'Service'), plots, tables);
-	return look();
+	watch(look, between, signal);
 }
