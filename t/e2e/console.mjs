@@ -135,6 +135,13 @@ async function chat() {
 	await settled();
 	report('and stopped', (await said('Agent', 'tick 99').count()) === 0);
 	await comes('what was said before is there', said('Agent', 'answer: red'));
+	await page.getByLabel('Message', { exact: true }).fill('half a thought');
+	await named('link', 'Graph').click();
+	await page.locator('svg.graph').waitFor();
+	await page.goBack();
+	await said('Agent', 'answer: red').waitFor();
+	report('who leaves and comes back finds what was typed', await page.getByLabel('Message', { exact: true }).inputValue() === 'half a thought');
+	await page.getByLabel('Message', { exact: true }).fill('');
 	await fits('Chat');
 }
 
@@ -432,7 +439,7 @@ async function connect() {
 	await page.locator('input[type=file]').setInputFiles({ name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('a') });
 	await comes('where it is good no more another one is asked for', dialog);
 	for (let i = 0; i < 3; i++) await page.keyboard.press('Escape');
-	report('whatever keys are pressed', await dialog.isVisible());
+	await comes('whatever keys are pressed', dialog);
 	await dialog.getByLabel('Token').fill(token);
 	await dialog.getByRole('button', { name: 'Connect' }).click();
 	await comes('and what was refused is done then', page.getByRole('button', { name: 'Remove a.txt' }));

@@ -8,7 +8,7 @@ export const token = {
 	set: (value) => value ? sessionStorage.setItem(kept, value) : sessionStorage.removeItem(kept),
 };
 
-// By thread: what was typed there and the service did not take.
+// By thread: what was typed there and not sent, or not taken by the service.
 export const unsent = new Map();
 
 // What this tab keeps of a person, the token and more, is gone; it is the next one's.

@@ -71,7 +71,7 @@ async function route() {
 	try {
 		const { show } = await view.load();
 		if (!signal.aborted) await show(main, view.at === at ? parts.filter(Boolean) : [], { ...service, may, signal });
-		if (document.activeElement === document.body) main.focus();
+		if (document.activeElement === document.body) main.focus({ preventScroll: true });
 	} catch (error) {
 		if (signal.aborted) return;
 		main.replaceChildren(make('p.empty', 'This cannot be shown. ', button('Try again', route)));
@@ -104,11 +104,9 @@ function connect(refusal) {
 			connecting = undefined;
 			dialog.remove();
 			const same = claims().user_id === before, stays = same && isShown();
+			if (!stays) leaving.abort();
 			if (!same) api.forget(api.token.get());
-			if (!stays) {
-				leaving.abort();
-				start();
-			}
+			if (!stays) start();
 			resolve(stays);
 		});
 		document.body.append(dialog);

@@ -65,6 +65,7 @@ class Conversation {
 		main.replaceChildren(make('div.title', this.name, button('New conversation', () => { location.hash = '#/chat'; this.begin(); })),
 			graph || '', this.log, this.asked, this.form);
 		this.takeBack();
+		service.signal.addEventListener('abort', () => this.keep(this.field.value, this.files));
 		this.showRunning(false);
 	}
 
@@ -261,12 +262,17 @@ class Conversation {
 			this.unheard = message; // the question was asked elsewhere
 			throw new Error(answerFirst);
 		} finally {
-			if (this.unheard === message && !this.service.signal.aborted) unsent.set(this.thread, { text, files });
+			if (this.unheard === message && !this.service.signal.aborted) this.keep(text, files);
 			this.takeBack();
 		}
 	}
 
-	// What was not taken is in the field again, unless something else has been typed since.
+	keep(text, files) {
+		if (text.trim() || files.length) unsent.set(this.thread, { text, files });
+		else unsent.delete(this.thread);
+	}
+
+	// What was not sent, or not taken, is in the field again, unless something else has been typed since.
 	takeBack() {
 		const { text, files } = unsent.get(this.thread) || {};
 		if (text === undefined || this.field.value || this.files.length) return;

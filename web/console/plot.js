@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: ISC */
 // Bars, and the spans of a run below each other, as SVG.
-import { lasted } from './dom.js';
+import { lasted, make } from './dom.js';
 import { svg } from './drawing.js';
 
 // points: {label, value, tone}, in order; the highest fills the height.  show: a value in words.
 export function bars(name, points, show, top = Math.max(...points.map(({ value }) => value), 0)) {
 	const wide = 600, high = 120, step = wide / Math.max(points.length, 12);
 	const words = points.length ? `${points.length} values, the latest ${show(points.at(-1).value)}, the highest ${show(Math.max(...points.map(({ value }) => value)))}` : 'no values';
-	return svg('svg', { role: 'img', 'aria-label': name, class: 'plot', viewBox: `0 0 ${wide} ${high + 18}` }, svg('desc', {}, words),
-		svg('text', { x: 0, y: 11 }, `${name}: up to ${show(top)}`), svg('path', { class: 'line', d: `M0,${high + 16} H${wide}` }),
+	return make('figure', make('figcaption', `${name}: up to ${show(top)}`), svg('svg', { role: 'img', 'aria-label': name, class: 'plot', viewBox: `0 0 ${wide} ${high}` },
+		svg('desc', {}, words), svg('path', { class: 'line', d: `M0,${high - 1} H${wide}` }),
 		...points.map(({ label, value, tone = '' }, i) => {
 			const tall = top ? Math.max(1, value / top * (high - 4)) : 1;
-			return svg('rect', { class: `bar ${tone}`, x: i * step + 1, y: high + 16 - tall, width: Math.max(1, step - 2), height: tall }, svg('title', {}, `${label}: ${show(value)}`));
-		}));
+			return svg('rect', { class: `bar ${tone}`, x: i * step + 1, y: high - 1 - tall, width: Math.max(1, step - 2), height: tall }, svg('title', {}, `${label}: ${show(value)}`));
+		})));
 }
 
 export function waterfall({ spans, duration_ms: total }) {

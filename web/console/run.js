@@ -33,7 +33,7 @@ function wordsOf({ event, message, data, metadata }) {
 
 export async function show(main, [thread, id], { signal, talk }) {
 	const where = `v1/threads/${path(thread)}/runs/${path(id)}`;
-	const facts = make('dl'), spans = make('div'), list = make('ol.chunks', { 'aria-label': 'Chunks' }), actions = make('div.actions');
+	const facts = make('dl'), spans = make('div.wide', { tabIndex: 0 }), list = make('ol.chunks', { 'aria-label': 'Chunks' }), actions = make('div.actions');
 	let run = await get(where, signal), looked = 0;
 
 	function showRecord() {
