@@ -74,8 +74,11 @@ async function chat() {
 	await comes('a tool of the client returns', said('Agent', 'remote: {"picked":[1,2]}'));
 	await settled();
 
-	await page.locator('input[type=file]').setInputFiles({ name: 'note.txt', mimeType: 'text/plain', buffer: Buffer.from('of a file') });
-	await comes('a file is attached', page.getByRole('button', { name: 'Remove note.txt' }));
+	await page.locator('input[type=file]').setInputFiles(['', 'of a file'].map((text) =>
+		({ name: `${text ? 'note' : 'empty'}.txt`, mimeType: 'text/plain', buffer: Buffer.from(text) })));
+	await comes('a file that is refused is told of by its name', page.getByRole('alert').filter({ hasText: 'empty.txt: ' }));
+	forgive(/^(answer: 400|console: .* 400 )/);
+	await comes('another one is attached', page.getByRole('button', { name: 'Remove note.txt' }));
 	await ask('/files');
 	await comes('and seen by the agent', said('Agent', 'of a file'));
 	await comes('it can be fetched again', log.getByRole('link', { name: 'Download note.txt' }));

@@ -2,7 +2,7 @@
 // A conversation: what was said, what is being said, what the agent asks for.
 import { call, get, path, query, unsent, upload } from './api.js';
 import { before, treeOf, waysFrom } from './branches.js';
-import { ask, button, complain, guarded, link, make, more, newId, pretty, say, settle } from './dom.js';
+import { ask, button, chooser, complain, guarded, link, make, more, newId, pretty, say, settle } from './dom.js';
 import { draw } from './drawing.js';
 import { MessageList } from './list.js';
 import { growing, show as showMessage, textOf } from './message.js';
@@ -51,11 +51,10 @@ class Conversation {
 		this.asked = make('div.asked');
 		this.chips = make('ul.chips', { 'aria-label': 'Files' });
 		this.field = sendByEnter(make('textarea', { rows: 2, 'aria-label': 'Message', placeholder: 'Message' }), () => true);
-		this.chooser = make('input', { type: 'file', multiple: true, hidden: true, onchange: () => this.attach().catch(complain) });
 		this.stop = button('Stop', () => this.halt());
 		this.sender = make('button.primary', 'Send');
 		this.form = make('form.composer', this.chips, this.field,
-			make('div.actions', button('Attach', () => this.chooser.click()), this.chooser, this.stop, this.sender));
+			make('div.actions', ...chooser('Attach', (given) => this.attach(given)), this.stop, this.sender));
 		this.form.addEventListener('submit', (event) => {
 			event.preventDefault();
 			settle();
@@ -222,14 +221,8 @@ class Conversation {
 
 	// ---- What is said now
 
-	async attach() {
-		for (const given of this.chooser.files) {
-			say(`Uploading ${given.name}`);
-			const stored = await upload(given);
-			this.files.push(stored);
-			say(`${given.name} is attached`);
-		}
-		this.chooser.value = '';
+	async attach(given) {
+		this.files.push(await upload(given));
 		this.showFiles();
 	}
 

@@ -55,6 +55,24 @@ export function choice(name, values, chosen, change) {
 	return [field(name, node), node];
 }
 
+// What opens the file chooser, and act for each file that is chosen there, one after the other; one that is refused does not keep the
+// others.
+export function chooser(name, act) {
+	const node = make('input', { type: 'file', multiple: true, hidden: true });
+	node.addEventListener('change', async () => {
+		const chosen = [...node.files];
+		node.value = ''; // else the same one could not be chosen again
+		settle();
+		for (const given of chosen) {
+			say(`Uploading ${given.name}`);
+			const refused = await act(given).catch((error) => error);
+			say(refused ? '' : `${given.name} is uploaded`);
+			if (refused) complain(Object.assign(refused, { message: `${given.name}: ${refused.message}` }));
+		}
+	});
+	return [button(name, () => node.click()), node];
+}
+
 export function link(words, href, attributes = {}) {
 	return make('a', { href, ...attributes }, words);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 // Files: those that were uploaded in this session, and any other by its id.
 import { bytes, get, path, upload, uploaded } from './api.js';
-import { button, complain, input, make, more, say, table, when } from './dom.js';
+import { button, chooser, input, make, more, table, when } from './dom.js';
 
 async function preview({ file_id: id, mime_type: type, filename }) {
 	const data = await bytes(id);
@@ -27,22 +27,13 @@ export async function show(main, parts, { signal }) {
 			button(`Open ${one.filename}`, () => open(one.file_id))]), 'Nothing was uploaded in this session.'));
 	}
 
-	const chooser = make('input', { type: 'file', multiple: true, hidden: true, 'aria-label': 'Files to upload' });
-	chooser.addEventListener('change', async () => {
-		try {
-			for (const given of chooser.files) {
-				say(`Uploading ${given.name}`);
-				const stored = await upload(given);
-				list();
-				await open(stored.file_id);
-			}
-			say('Uploaded');
-		} catch (error) {
-			complain(error);
-		}
-		chooser.value = '';
-	});
+	async function take(given) {
+		const stored = await upload(given);
+		list();
+		await open(stored.file_id);
+	}
+
 	const [label, id] = input('File id');
-	main.replaceChildren(make('h2', 'Files'), make('div.tools', button('Upload', () => chooser.click()), chooser, label, button('Open', () => id.value.trim() && open(id.value.trim()))), place, shown);
+	main.replaceChildren(make('h2', 'Files'), make('div.tools', ...chooser('Upload', take), label, button('Open', () => id.value.trim() && open(id.value.trim()))), place, shown);
 	list();
 }
