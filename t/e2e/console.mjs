@@ -403,6 +403,18 @@ async function live() {
 	await page.getByRole('link', { name: 'Open in Live' }).click();
 	await comes('its thread leads back to it', named('link', id));
 	report('by its address', page.url().endsWith(`#/live/${id}`), page.url());
+	await page.evaluate(() => {
+		const Real = window.WebSocket;
+		window.WebSocket = class extends Real { constructor(address, protocols) { super(`${address}/nowhere`, protocols); window.WebSocket = Real; } };
+	});
+	await press('Start');
+	await comes('a service that cannot be reached is told of', page.getByRole('alert').filter({ hasText: 'cannot be opened' }));
+	forgive(/nowhere/);
+	await press('Start');
+	await named('button', 'End').and(page.locator(':enabled')).waitFor();
+	report('until it can', (await page.getByRole('alert').count()) === 0);
+	await press('End');
+	await page.getByText('The conversation is over (1000').waitFor();
 
 	await page.evaluate(() => {
 		const devices = navigator.mediaDevices, open = devices.getUserMedia.bind(devices);

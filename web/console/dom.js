@@ -65,9 +65,13 @@ export function chooser(name, act) {
 		settle();
 		for (const given of chosen) {
 			say(`Uploading ${given.name}`);
-			const refused = await act(given).catch((error) => error);
-			say(refused ? '' : `${given.name} is uploaded`);
-			if (refused) complain(Object.assign(refused, { message: `${given.name}: ${refused.message}` }));
+			try {
+				await act(given);
+				say(`${given.name} is uploaded`);
+			} catch ({ name, message, request }) {
+				say('');
+				complain({ name, message: `${given.name}: ${message}`, request });
+			}
 		}
 	});
 	return [button(name, () => node.click()), node];

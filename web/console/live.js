@@ -20,8 +20,7 @@ export async function show(main, [given], { signal }) {
 	const log = make('div.log', { role: 'log', 'aria-label': 'Transcript', tabIndex: 0 }, make('p.empty', 'Start asks for the microphone. Without one, type below.'));
 	const heard = make('meter', { min: 0, max: 1, 'aria-label': 'Microphone level' }), spoken = make('meter', { min: 0, max: 1, 'aria-label': 'Speaker level' });
 	const [label, words] = input('Text');
-	const open = {};
-	let live, ears, mouth, stream;
+	let live, ears, mouth, stream, open = {};
 
 	function note(kind, text) {
 		const node = make(`p.message.${kind}`, text);
@@ -52,6 +51,7 @@ export async function show(main, [given], { signal }) {
 		stream?.getTracks().forEach((track) => track.stop());
 		const contexts = [ears, mouth].map((node) => node?.context);
 		live = ears = mouth = stream = undefined;
+		open = {};
 		heard.value = spoken.value = 0;
 		show_(false);
 		await Promise.all(contexts.map((context) => context?.close()));
@@ -74,7 +74,7 @@ export async function show(main, [given], { signal }) {
 	// Who leaves before all is open is not listened to.
 	async function begin() {
 		if (live) return;
-		log.replaceChildren();
+		log.querySelector('.empty')?.remove();
 		try {
 			mouth = await worklet(24000, 'loudspeaker');
 			signal.throwIfAborted();
@@ -87,13 +87,23 @@ export async function show(main, [given], { signal }) {
 		}
 		live = socket('v1/graph/live');
 		live.binaryType = 'arraybuffer';
-		live.onopen = () => { live.send(JSON.stringify({ thread_id: thread })); show_(true); };
+		live.onopen = () => {
+			live.send(JSON.stringify({ thread_id: thread }));
+			history.replaceState(null, '', `#/live/${path(thread)}`);
+			say('');
+			show_(true);
+		};
 		live.onmessage = ({ data }) => {
 			if (typeof data === 'string') return shown[JSON.parse(data).type]?.(JSON.parse(data));
 			spoken.value = levelOf(data);
 			return mouth?.port.postMessage(data, [data]);
 		};
-		live.onclose = ({ code, reason }) => { if (!signal.aborted) say(`The conversation is over (${code}${reason ? `, ${reason}` : ''})`); end().catch(complain); };
+		live.onclose = ({ code, reason }) => {
+			const words = start.disabled ? `The conversation is over (${code}${reason ? `, ${reason}` : ''})` : 'The connection to the service cannot be opened';
+			if (!signal.aborted) say(code === 1000 ? words : '');
+			if (code !== 1000 && !signal.aborted) complain(new Error(words));
+			end().catch(complain);
+		};
 	}
 
 	const finish = () => {
