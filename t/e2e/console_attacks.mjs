@@ -71,6 +71,7 @@ async function messages() {
 		{ type: 'document', data_base64: btoa(`<script>${script}</script>`), mime_type: 'text/html', alt_text: text }]) });
 	list.push({ message_id: 'results', role: 'tool', content: all.flatMap((text) => [{ type: 'tool_result', call_id: text, output: text },
 		{ type: 'tool_result', call_id: text, output: { [text]: text }, is_error: true }]) });
+	for (const sign of ['*a ', '>', '|a']) list.push({ message_id: `heavy${sign}`, role: 'assistant', content: block(sign.repeat(60000)) }); // in a reader of Markdown
 	await call('POST', 'v1/threads', { thread_id: 'evil', thread_name: all.join(' ').slice(0, 200), metadata: { [markup[2]]: markup[2] } });
 	await call('POST', 'v1/threads/evil/messages', { messages: list });
 	await page.goto(`${address}#/chat/evil`);

@@ -243,13 +243,14 @@ class Conversation {
 		this.unheard = message;
 		unsent.delete(this.thread);
 		try {
-			if (!this.thread) {
-				this.running = true; // Enter again is not another message
-				await this.makeThread().finally(() => { this.running = false; });
-			}
 			this.field.value = '';
 			this.files = [];
 			this.showFiles();
+			if (!this.thread) {
+				this.running = true; // Enter again is not another message
+				say('A conversation begins');
+				await this.makeThread().finally(() => { this.running = false; });
+			}
 			await this.turn({ messages: [message], config: { thread_id: this.thread } }, message);
 			if (!this.questions.length || this.messages.some(({ message_id: id }) => id === message.message_id)) return;
 			this.unheard = message; // the question was asked elsewhere

@@ -4,7 +4,8 @@
 import { make } from './dom.js';
 
 const entities = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'", '&nbsp;': '\u00a0' };
-const longest = 200000; // what is longer stays plain
+const longest = 200000, longestLine = 20000; // what is longer, or has a longer line, stays plain
+const longestPart = 5000, budget = 200; // so does a paragraph that is longer, or comes after so many ms
 
 const decode = (text) => text.replace(/&(?:amp|lt|gt|quot|#39|nbsp);/g, (entity) => entities[entity]);
 
@@ -52,7 +53,23 @@ export const ready = new Promise((resolve) => {
 	else window.addEventListener('load', resolve, { once: true });
 });
 
+// For each sign of emphasis the library looks at all others of its paragraph, and for each level of quotes at all that is in it.
+function tokensOf(text) {
+	const lexer = new window.marked.Lexer({ gfm: true, breaks: true }), { inlineTokens } = lexer;
+	const end = performance.now() + budget;
+	lexer.inlineTokens = (part, tokens = []) => {
+		if (part.length <= longestPart && performance.now() < end) return inlineTokens.call(lexer, part, tokens);
+		tokens.push({ type: 'plain', raw: part });
+		return tokens;
+	};
+	return lexer.lex(text);
+}
+
 export function markdown(text) {
-	if (!window.marked || text.length > longest) return make('div.plain', text);
-	return make('div.markdown', ...all(window.marked.lexer(text, { gfm: true, breaks: true })));
+	if (!window.marked || text.length > longest || text.split('\n').some((line) => line.length > longestLine)) return make('div.plain', text);
+	try {
+		return make('div.markdown', ...all(tokensOf(text)));
+	} catch {
+		return make('div.plain', text); // of more levels than there is room for
+	}
 }
