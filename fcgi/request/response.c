@@ -65,10 +65,11 @@ static const char *response_reason(int status)
 	} reasons[] = {{200, "OK"}, {202, "Accepted"}, {204, "No Content"},
 	    {206, "Partial Content"}, {304, "Not Modified"}, {400, "Bad Request"},
 	    {401, "Unauthorized"}, {403, "Forbidden"}, {404, "Not Found"},
-	    {405, "Method Not Allowed"}, {409, "Conflict"}, {413, "Content Too Large"},
-	    {415, "Unsupported Media Type"}, {416, "Range Not Satisfiable"},
-	    {422, "Unprocessable Content"}, {426, "Upgrade Required"}, {429, "Too Many Requests"},
-	    {500, "Internal Server Error"}, {503, "Service Unavailable"}};
+	    {405, "Method Not Allowed"}, {408, "Request Timeout"}, {409, "Conflict"},
+	    {413, "Content Too Large"}, {415, "Unsupported Media Type"},
+	    {416, "Range Not Satisfiable"}, {422, "Unprocessable Content"},
+	    {426, "Upgrade Required"}, {429, "Too Many Requests"}, {500, "Internal Server Error"},
+	    {503, "Service Unavailable"}};
 	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
 		if (reasons[i].status == status)
 			return reasons[i].reason;
@@ -343,7 +344,7 @@ static void add_bounds(struct request *rq, cJSON *error)
 		json_add_int(error, "max_size_bytes", upload_max_file(config));
 		cJSON_AddItemToObject(
 		    error, "max_size_mb", json_new_double(config->env.media_max_size_mb));
-	} else if (kind == ERR_RATE_LIMIT) {
+	} else if (kind == ERR_RATE_LIMIT && rq->client->lacking != ERR_RATE_LIMIT) {
 		limit_describe(&rq->call.limit, error);
 	}
 }

@@ -56,7 +56,10 @@ while clients and time.monotonic() < end:
         if not data or answers[c].endswith(b"}"):
             status, _, body = answers[c].partition(b"\r\n\r\n")
             error = json.loads(body) if body else {"error_code": "", "detail": ""}
-            print(status.split()[1].decode() if status else "none", error["error_code"], error["detail"])
+            more = set(error.get("error", {})) - {"code", "message", "details"}
+            if status.split(b"\r\n")[0].endswith(b" Status"):
+                more.add("no reason")
+            print(status.split()[1].decode() if status else "none", error["error_code"], error["detail"], *sorted(more))
             sys.stdout.flush()
             del clients[c]
     if time.monotonic() - quiet > 0.5:
