@@ -54,8 +54,9 @@ const struct storage_engine *storage_engine_of(const struct config *config, stru
 		return engine;
 	size_t scheme = strcspn(url, ":");
 	error_set(err, ERR_STORAGE,
-	    "%s: expected a URL of a database that can be had here (sqlite: or postgresql:), found %s%.*s",
-	    config->env.database_url ? "DATABASE_URL" : "database", url[scheme] ? "" : "no URL",
+	    "%s%s: expected a URL of a database that can be had here (sqlite: or postgresql:), found %s%.*s",
+	    config->env.database_url ? "DATABASE_URL" : config->path,
+	    config->env.database_url ? "" : ": database", url[scheme] ? "" : "no URL",
 	    url[scheme] ? (int)(scheme < 32 ? scheme + 1 : 32) : 0, url);
 	return NULL;
 }

@@ -75,13 +75,14 @@ static void a_deferred_write_is_on_disk_after_closing(void)
 
 static void a_database_that_no_engine_has_is_refused_by_key(void)
 {
-	struct config config = {
-	    .state_dir = (char *)unit_path("chosen"), .database = (char *)"mysql://u:secret@h/d"};
+	struct config config = {.path = (char *)"a.json",
+	    .state_dir = (char *)unit_path("chosen"),
+	    .database = (char *)"mysql://u:secret@h/d"};
 
 	CU_ASSERT_PTR_NULL(try_open_with(&config, &err));
 	CU_ASSERT_STRING_EQUAL(err.detail,
-	    "database: expected a URL of a database that can be had here (sqlite: or postgresql:), "
-	    "found mysql:");
+	    "a.json: database: expected a URL of a database that can be had here (sqlite: or "
+	    "postgresql:), found mysql:");
 	error_release(&err);
 	config.env.database_url = config.database = (char *)"secret";
 	CU_ASSERT_PTR_NULL(try_open_with(&config, &err));

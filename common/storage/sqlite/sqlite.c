@@ -25,8 +25,9 @@ static struct storage *sqlite_open_engine(
 {
 	if (config->database && strcmp(config->database, "sqlite:") != 0) {
 		error_set(err, ERR_STORAGE,
-		    "%s: SQLite lies in the state directory: expected sqlite: alone",
-		    config->env.database_url ? "DATABASE_URL" : "database");
+		    "%s%s: SQLite lies in the state directory: expected sqlite: alone",
+		    config->env.database_url ? "DATABASE_URL" : config->path,
+		    config->env.database_url ? "" : ": database");
 		return NULL;
 	}
 	if (!restore_check(config->state_dir, err))
