@@ -49,16 +49,21 @@ const struct storage_engine *storage_engine_of(const struct config *config, stru
 {
 	const char *url = config->database;
 	const struct storage_engine *engine = url ? engine_of_url(url) : &sqlite_engine;
+	const char *place = config->env.database_url ? "DATABASE_URL" : config->path;
+	const char *key = config->env.database_url ? "" : ": database";
 
-	if (engine)
-		return engine;
-	size_t scheme = strcspn(url, ":");
-	error_set(err, ERR_STORAGE,
-	    "%s%s: expected a URL of a database that can be had here (sqlite: or postgresql:), found %s%.*s",
-	    config->env.database_url ? "DATABASE_URL" : config->path,
-	    config->env.database_url ? "" : ": database", url[scheme] ? "" : "no URL",
-	    url[scheme] ? (int)(scheme < 32 ? scheme + 1 : 32) : 0, url);
-	return NULL;
+	if (!engine) {
+		size_t scheme = strcspn(url, ":");
+		error_set(err, ERR_STORAGE,
+		    "%s%s: expected a URL of a database that can be had here (sqlite: or postgresql:), found %s%.*s",
+		    place, key, url[scheme] ? "" : "no URL",
+		    url[scheme] ? (int)(scheme < 32 ? scheme + 1 : 32) : 0, url);
+	} else if (engine == &sqlite_engine && url && strcmp(url, "sqlite:") != 0) {
+		error_set(err, ERR_STORAGE,
+		    "%s%s: SQLite lies in the state directory: expected sqlite: alone", place, key);
+		return NULL;
+	}
+	return engine;
 }
 
 struct storage *storage_open(const struct config *config, struct shared *shared, struct error *err)

@@ -108,6 +108,8 @@ is "$CODE $(grep -c 'error: ' check.err) $(grep -c 'bytes.json: line 1: ' check.
 DATABASE_URL=mysql://u:secret@h/x check
 is "$CODE $(grep -c 'error: ' check.err) $(grep -c 'error: DATABASE_URL: expected .*, found mysql:' check.err)" "1 1 1" \
 	"a database that nobody has here is one mistake"
+DATABASE_URL=sqlite:/elsewhere check
+is "$CODE $(grep -c 'error: DATABASE_URL: SQLite lies in the state directory' check.err)" '1 1' 'and one of SQLite elsewhere, before there is a state directory'
 echo '{"g": {"nodes": {"a": {"kind": "reply", "text": "x"}, "b": {"kind": "reply", "text": "y"}},
  "edges": [{"from": "START", "to": "a"}, {"from": "a", "to": "b"}, {"from": "b", "to": "a"}]}}' >loop.json
 echo '{"agent": "loop.json:g", "auth": null}' >endless.json

@@ -23,13 +23,6 @@ static void sqlite_close_engine(struct storage *st)
 static struct storage *sqlite_open_engine(
     const struct config *config, struct shared *shared, struct error *err)
 {
-	if (config->database && strcmp(config->database, "sqlite:") != 0) {
-		error_set(err, ERR_STORAGE,
-		    "%s%s: SQLite lies in the state directory: expected sqlite: alone",
-		    config->env.database_url ? "DATABASE_URL" : config->path,
-		    config->env.database_url ? "" : ": database");
-		return NULL;
-	}
 	if (!restore_check(config->state_dir, err))
 		return NULL;
 	struct engine *e = xcalloc(1, sizeof(*e));
