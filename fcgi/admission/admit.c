@@ -8,6 +8,7 @@
 #include "fcgi/request/request.h"
 #include "fcgi/server.h"
 #include "service/memory/memory_calls.h"
+#include "service/run/background/background.h"
 #include "service/thread/ident.h"
 
 #include <ctype.h>
@@ -117,6 +118,9 @@ bool admit_action(struct request *rq)
 
 bool admit_feature(struct request *rq)
 {
-	const char *resource = rq->match.route->resource;
-	return !resource || !admit_is(resource, "store") || memory_configured(&rq->call);
+	const struct route *route = rq->match.route;
+	if (route->flags & ROUTE_BACKGROUND)
+		return background_configured(&rq->call);
+	return !route->resource || !admit_is(route->resource, "store") ||
+	    memory_configured(&rq->call);
 }

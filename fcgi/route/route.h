@@ -50,7 +50,8 @@ enum route_flag {
 	ROUTE_UNCOUNTED = 16,   /* exempt from the rate limit */
 	ROUTE_INFRASTRUCTURE = 32, /* the API reference and what leads to it: takes no permission */
 	ROUTE_DOCUMENT = 64,       /* there only with one of its pages in production */
-	ROUTE_HOME = 128           /* not there in production */
+	ROUTE_HOME = 128,          /* not there in production */
+	ROUTE_BACKGROUND = 256     /* needs runs in the background */
 };
 
 /*

@@ -58,7 +58,8 @@ static const struct route rows[] = {
     {METHOD_GET, "/v1/graph/tools", "graph", "read", BODY_NONE, get_graph_tools, 0, NULL},
     {METHOD_GET, "/v1/graph:StateSchema", "graph", "read", BODY_NONE, get_graph_schema, 0, NULL},
     {METHOD_GET, "/v1/graph/runs", "graph", "read", BODY_NONE, get_runs, 0, NULL},
-    {METHOD_POST, "/v1/graph/runs", "graph", "invoke", BODY_REQUIRED, post_runs, 0, NULL},
+    {METHOD_POST, "/v1/graph/runs", "graph", "invoke", BODY_REQUIRED, post_runs,
+        ROUTE_BACKGROUND, NULL},
 
     {METHOD_POST, "/v1/ag-ui", "graph", "stream", BODY_REQUIRED, post_ag_ui,
         ROUTE_UNAUTHORIZED, &ag_ui},

@@ -348,6 +348,8 @@ printf '{"agent":"builtin:demo","runs":{"background":0}}\n' >agentgraph.json
 api_start || tap_bail 'the service does not start'
 queue z z1 hello
 is "$(said)" '503 RUNS_NOT_CONFIGURED Background runs are not configured' 'with background 0 there is no such thing'
+api POST /v1/graph/runs '{'
+is "$(said)" '503 RUNS_NOT_CONFIGURED Background runs are not configured' 'whatever the body holds'
 ok "! for pid in \$(children \"\$SERVE_PID\"); do readlink \"/proc/\$pid/exe\"; done | grep -q agentgraph-runner" 'nor a process for it'
 
 done_testing

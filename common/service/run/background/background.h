@@ -28,6 +28,9 @@ struct background_beside {
 	const struct push *push;
 };
 
+/* Whether there are such runs at all; false with RUNS_NOT_CONFIGURED set. */
+bool background_configured(struct call *call);
+
 /* data of POST /v1/graph/runs: the record; beside NULL: nothing. */
 cJSON *background_submit(
     struct call *call, const cJSON *body, const struct background_beside *beside);

@@ -238,16 +238,20 @@ static bool submission_queue(struct submission *s)
 	return result != SUBMIT_THREAD_GONE || thread_refuse_busy(call, s->job.thread_id);
 }
 
+bool background_configured(struct call *call)
+{
+	return call->service->config->runs_background ||
+	    error_set(&call->error, ERR_RUNS_NOT_CONFIGURED, NULL);
+}
+
 cJSON *background_submit(
     struct call *call, const cJSON *body, const struct background_beside *beside)
 {
 	struct submission s = {.call = call};
 	if (beside)
 		s.beside = *beside;
-	if (!call->service->config->runs_background) {
-		error_set(&call->error, ERR_RUNS_NOT_CONFIGURED, NULL);
+	if (!background_configured(call))
 		return NULL;
-	}
 	/* files are looked for again when it begins */
 	if (!submission_read(&s, body) || !files_resolve(call, s.turn.in.messages) ||
 	    !turn_find_thread(&s.turn))
