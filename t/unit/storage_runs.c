@@ -339,8 +339,9 @@ static int count_steps(sqlite3 *db, char **message, const struct sqlite3_api_rou
 static struct storage *open_filled(const char *name, int threads, int runs, enum run_status usual)
 {
 	static const char *const fill =
-	    "BEGIN; CREATE TEMP TABLE n AS WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL "
-	    "SELECT i + 1 FROM n WHERE i < %d) SELECT i FROM n;"
+	    "BEGIN; CREATE TEMP TABLE n (i INTEGER PRIMARY KEY);"
+	    "WITH RECURSIVE m (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM m WHERE i < %d) "
+	    "INSERT INTO n SELECT i FROM m;"
 	    "INSERT INTO threads (row, thread_id, user_id, created_at, updated_at, thread_name, "
 	    "metadata, last_number, status, stop, node, step, fields) SELECT i, 't' || i, 'bob', i, "
 	    "1000000 + i, '', '{}', 0, iif(i = 1, 1, 3), 0, 'END', 0, '{}' FROM n;"
