@@ -9,7 +9,7 @@ bin=$scratch/bin
 
 # Nothing else is there to be run: no npm, and no compiler.
 mkdir "$bin" "$scratch/stubs"
-for tool in sh awk basename cat chmod cmp cp date dirname echo env find grep head make mkdir nproc printf rm sed sort tail tee touch tr true; do
+for tool in sh awk basename cat chmod cmp cp date dirname echo env find grep head make mkdir nice nproc printf rm sed sort tail tee touch tr true; do
 	path=$(env which $tool) && ln -s "$path" "$bin/$tool" # not what this shell has inside
 done
 
@@ -83,6 +83,9 @@ agentgraph:
 	@printf '#!/bin/sh\necho served "$$@"\n' >$@ && chmod +x $@
 install:
 	@cp options "$$MACHINE/placed"
+test-programs:
+check-patient:
+check-others: check
 check:
 	@[ @CUNIT@ = 1 ] || { echo "CUnit is missing" >&2; exit 1; }
 	@printf '%s\n' '2.5 1.0 t/quick.t' '80.0 3.0 t/slow.t' >"$$TEST_TIMES"
@@ -178,6 +181,9 @@ complain check
 test_that 'tests that cannot be built count' not bootstrap check
 summary
 test_that 'and are named' named _build/check.log
+complain check-patient
+test_that 'a failure among those that wait ends check' not bootstrap check
+test_that 'which counts it' ends_with '6 passed, 2 failed'
 
 new_machine
 mkdir "$tree/t"
