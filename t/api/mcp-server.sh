@@ -79,7 +79,7 @@ if has children; then
 	echo $! >>strays
 fi
 if has blank; then head -c 33554432 /dev/zero | tr '\0' '\n' >&2; fi
-if has flood; then while :; do echo 'garbage'; done; fi
+if has flood; then while :; do yes garbage | head -n 50000; sleep 0.2; done; fi
 if has long; then tr '\0' x </dev/zero; fi
 while read -r line; do
 	id=$(printf '%s' "$line" | sed -n 's/.*"id":\("[^"]*"\|[0-9]*\).*/\1/p')
