@@ -40,7 +40,7 @@ is "$(status '[.runs_in_flight, .reloads.done, .reloads.last, .restarts.worker]'
 ok '[ "$(status ".bytes[\"threads.db\"]")" -gt 4096 ]' 'the size of a database is there'
 like "$("$AGENTGRAPH" status --state "$state")" '^agentgraph [0-9.]+, process [0-9]+, serving since 20[0-9-]+T' 'people get it in words'
 
-echo 'r id /slow 100 500' | turns 1 >answer &
+echo 'r id /slow 20 500' | turns 1 >answer &
 turn=$!
 ok 'wait_for 10 status_is .runs_in_flight 1' 'a run in flight is counted'
 kill -9 "$(workers | head -n 1)"
