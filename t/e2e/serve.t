@@ -44,13 +44,14 @@ workers_are() {
 	[ "$(members agentgraph-fcgi | wc -l)" -eq "$1" ]
 }
 
-# Bytes as they are to the service's port, and what comes back.
+# raw BYTES [READER]: as they are to the service's port; READER (cat) has what comes back.
 raw() {
 	exec 3<>"/dev/tcp/127.0.0.1/${BASE##*:}"
 	printf "$1" >&3
-	cat <&3
+	${2:-cat} <&3
 	exec 3>&-
 }
+first_line() { head -n 1 | tr -d '\r'; }
 
 # The names of the members of an error, in the order in which they come.
 shape() {
@@ -409,7 +410,7 @@ for socket in fcgi.sock relay.sock; do
 	ok 'wait_for 45 test -S "$STATE/run/$socket" || { diag "$(tail -n 20 "$SERVE_ERR")" && false; }' "$socket that was removed is bound again"
 	is "$(stat -c %a "$STATE/run/$socket")" 600 "for its owner alone"
 	ok 'wait_for 20 pings' "and the service can be reached"
-	handshake=$(raw "GET /v1/graph/ws HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n" | head -n 1 | tr -d '\r')
+	handshake=$(raw "GET /v1/graph/ws HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n" first_line)
 	is "$handshake" "HTTP/1.1 101 Switching Protocols" "by WebSockets, too"
 	ok 'wait_for 20 workers_are 2' "with as many workers as before"
 done
