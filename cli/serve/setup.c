@@ -10,16 +10,21 @@
 #include "cli/programs.h"
 #include "cli/serve/supervisor.h"
 #include "config/text_file.h"
+#include "storage/sql/reserve.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
+
+#define START_ROOM (1 << 20) /* for the files of the run directory, and nginx's */
 
 static bool find_programs(struct supervisor *s)
 {
@@ -151,6 +156,19 @@ static bool setup_listen(struct supervisor *s)
 	return ended && (s->tcp = tcp_listen(o->listen, s->address)) >= 0;
 }
 
+/* A service that starts on a full disk can be read, and told to delete something: for the files
+ * that it starts with it gives up what is kept for deleting. */
+static void setup_make_room(const struct supervisor *s)
+{
+	char *reserve = xasprintf("%s/reserve", s->current.state_dir);
+	struct statvfs fs;
+
+	if (statvfs(s->current.state_dir, &fs) == 0 &&
+	    (uint64_t)fs.f_bavail * fs.f_frsize < START_ROOM)
+		reserve_give_up(reserve);
+	free(reserve);
+}
+
 /* Nothing serves yet: the configuration is looked at, and all is made that children need. */
 static bool setup_anew(struct supervisor *s)
 {
@@ -180,7 +198,10 @@ static bool setup_anew(struct supervisor *s)
 	s->lock = lock_take(path);
 	free(path);
 	s->accepted = accepted_path(s);
-	if (s->lock < 0 || !served_accepted(s, s->current.files))
+	if (s->lock < 0)
+		return false;
+	setup_make_room(s);
+	if (!served_accepted(s, s->current.files))
 		return false;
 
 	name_sockets(s);

@@ -7,7 +7,7 @@ set -u
 . "$TOP_SRCDIR/t/api/threads.sh"
 
 [ -z "$PG_DIR" ] || tap_skip_all 'the disk of a database server is its own'
-[ "$(id -u)" -eq 0 ] && mkdir disk && mount -t tmpfs -o size=48m none disk 2>/dev/null ||
+[ "$(id -u)" -eq 0 ] && mkdir disk && mount -t tmpfs -o size=50m none disk 2>/dev/null ||
 	tap_skip_all 'only root can mount a small disk'
 unmount() {
 	code=$?
