@@ -10,7 +10,8 @@
 
 #include <stdlib.h>
 
-/* The part of the run's messages that no write was handed yet, with the thread as it is now. */
+/* A write of the thread as it is now, with those messages of the run that no write was handed
+ * yet. */
 static struct thread_write next_write(ag_run *run, struct thread *thread)
 {
 	struct run_messages *m = &run->messages;
@@ -122,9 +123,9 @@ static void checkpoint_free_region(void *run)
 	free(((ag_run *)run)->region_text);
 }
 
-/* For a run that goes on at this checkpoint (run_recall): the message of a node that asked for
- * tools which are still to run, where there may be such a run, what a node failed of, and the
- * region that the run is in. */
+/* Notes in pause_json what a run needs that goes on at this checkpoint (run_recall): what a node
+ * failed of, what was spent, the region that the run is in, and, where runs may begin here (steps),
+ * the message whose tool calls are still to run. */
 static void note_open(ag_run *run, bool steps)
 {
 	const char *asked = steps ? asking_open(run) : NULL;
@@ -143,9 +144,9 @@ static void note_open(ag_run *run, bool steps)
 	char *text = json_print(kept);
 	cJSON_Delete(kept);
 	if (!run->region || !run->side) {
-		/* the first write may wait for its time still when a branch arrives */
+		/* kept to the end, as the first write may still be waiting when a branch arrives */
 		arena_defer(run->setup.arena, cJSON_free, text);
-	} else { /* written again whenever one does */
+	} else { /* made anew whenever a branch arrives */
 		if (!run->region_text)
 			arena_defer(run->setup.arena, checkpoint_free_region, run);
 		free(run->region_text);
@@ -175,7 +176,7 @@ bool checkpoint_begin(ag_run *run, struct error *err)
 	return true;
 }
 
-/* A thread that the first write created now has its row. */
+/* After a write: a thread and a record that the first one created have their keys now. */
 static bool checkpoint_wrote(ag_run *run, bool ok)
 {
 	if (!run->thread.row)
@@ -186,7 +187,7 @@ static bool checkpoint_wrote(ag_run *run, bool ok)
 	return ok;
 }
 
-/* Behind the first write, where that waits still. */
+/* Writes w, behind the first write where that still waits. */
 static bool checkpoint_write(ag_run *run, struct thread_write *w, struct error *err)
 {
 	struct run_setup *s = &run->setup;
@@ -277,7 +278,7 @@ bool checkpoint_roll_back(ag_run *run, const struct error *failure, struct error
 	run->thread.updated_at = clock_now();
 	checkpoint_record_end(run, failure);
 	if (!run->start_write.thread && !run->begun)
-		run->record.brought = 0; /* that was never stored */
+		run->record.brought = 0; /* the messages were never stored */
 	was.row = run->thread.row;
 	was.updated_at = run->thread.updated_at;
 	if (!was.created_at)
@@ -298,7 +299,7 @@ bool checkpoint_end(ag_run *run, const struct error *failure, struct error *err)
 	    .thread = &run->thread, .run = &run->record, .checkpoint = checkpoint_of_end(run)};
 	run->thread.updated_at = clock_now();
 	checkpoint_record_end(run, failure);
-	if (!run->begun) { /* nor was that stored */
+	if (!run->begun) { /* nor were they */
 		run->record.brought = 0;
 		w.rewind = run->setup.rewind;
 	}

@@ -14,7 +14,7 @@
 const char *const graph_fixed_fields[GRAPH_FIXED_FIELDS] = {
     "context", "context_summary", "execution_meta"};
 
-/* The types of state fields, what stands where nothing else is said, and what they accept. */
+/* The types of state fields, their values where none is declared, and what they accept. */
 static const struct {
 	const char *name;
 	const char *initial;
@@ -107,7 +107,8 @@ static void compile_policy(ag_graph *graph, struct node *node)
 		    graph->name, node->name, name);
 }
 
-/* The nodes do not move any more: the ways into subgraphs, and the list of all. */
+/* Makes the edges into subgraphs, and the list of all nodes, now that the nodes do not move any
+ * more. */
 static void compile_inside(ag_graph *graph)
 {
 	for (size_t i = 0; i < graph->node_count; i++) {

@@ -70,7 +70,7 @@ void entered_restore(ag_run *run)
 	run->thread.step = run->setup.thread->step;
 	run->step = (int)run->thread.step;
 	run->spent = run->step;
-	/* the node that had them has ended, or has not */
+	/* they are for the first node, which has ended once there was a step */
 	run->answers = run->step == 0 ? json_get(kept, "answers") : NULL;
 	run->question = run->step == 0 ? json_get(kept, "question") : NULL;
 	run->record = *run->setup.background->record;

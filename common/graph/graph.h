@@ -21,13 +21,14 @@ struct config;
 
 #define GRAPH_END (-1)   /* target: the end */
 #define GRAPH_UNSET (-2) /* no such node */
-/* Where a run may go besides: into the branches of the i-th edge. */
+/* A run can also go into the branches of the i-th edge: then its place is below GRAPH_UNSET. */
 #define GRAPH_FORK(i) (-3 - (int)(i))
 #define GRAPH_IS_FORK(place) ((place) <= -3)
 #define GRAPH_FORK_EDGE(graph, place) (&(graph)->edges[-3 - (place)])
 #define GRAPH_NAME_MAX 64
-#define GRAPH_MAP_LIMIT 1024                                       /* elements of a map at once */
-#define GRAPH_NAME_LETTERS "64 letters, digits, blanks or _ - . :" /* the same for messages */
+#define GRAPH_MAP_LIMIT 1024 /* elements of a map that run at once, at most */
+/* What a name may be, for messages. */
+#define GRAPH_NAME_LETTERS "64 letters, digits, blanks or _ - . :"
 
 enum tool_source { TOOL_LOCAL, TOOL_MCP, TOOL_REMOTE };
 
@@ -36,7 +37,7 @@ struct tool {
 	char *name;
 	char *description;
 	cJSON *parameters;     /* with type, properties and required */
-	struct schema *schema; /* of them; NULL: not checked here */
+	struct schema *schema; /* compiled from parameters; NULL: arguments are not checked here */
 	enum tool_source source;
 	ag_tool_fn fn; /* NULL when remote */
 	void *data;
@@ -45,25 +46,25 @@ struct tool {
 
 struct node;
 
-/* Where a node, or START, leads: to one target, to the one of several that fn names, or to all of
- * them side by side until they have entered join (region.h): each once, or, of a map, its one
- * target once for each element of an array. */
+/* Where a node, or START, leads.  A fixed edge has one target; a conditional one has several, of
+ * which fn names one.  A fork runs all of its targets side by side until they have entered join
+ * (region.h); a map is a fork whose one target runs once for each element of an array. */
 struct edge {
 	char *from;
-	char *place;             /* in its document, for messages; NULL: it has none */
+	char *place;             /* where it stands in its document, for messages; NULL: in none */
 	char *join;              /* of a fork, else NULL */
-	char *map;               /* of a map the field that has the array, else NULL */
-	int limit;               /* of a map: how many elements at once; 0: as many as may be */
-	const struct node *into; /* of the way into a subgraph its node, else NULL */
-	int joins;               /* the same as node index or GRAPH_END, once compiled */
-	char **names;            /* targets as declared */
-	int *targets;            /* the same as node indexes or GRAPH_END, once compiled */
+	int joins;               /* join as a node index or GRAPH_END, once compiled */
+	char *map;               /* of a map, the field that holds its array, else NULL */
+	int limit;               /* of a map: how many elements run at once; 0: it sets no limit */
+	const struct node *into; /* the subgraph's node, where the edge leads into one; else NULL */
+	char **names;            /* the targets as declared */
+	int *targets;            /* names as node indexes or GRAPH_END, once compiled */
 	size_t target_count;
 	ag_route_fn fn; /* NULL: fixed, one target */
 	void *data;
 };
 
-/* Under which values what a node says and sets is kept, and for how long (node_cache.h). */
+/* How what a node says and sets is kept (node_cache.h): under which values, and for how long. */
 struct node_cache {
 	char **names;    /* as in templates; ends with NULL; NULL: nothing is kept */
 	double ttl;      /* seconds */
@@ -74,24 +75,26 @@ struct node_cache {
  * nothing. */
 struct node_policy {
 	int attempts;                /* how often it runs at most; 0 as 1 */
-	double initial, factor, max; /* seconds between attempts: of the first wait, how they grow,
-					the most */
+	double initial, factor, max; /* seconds between attempts: the first wait, how much longer
+					each next one is, and the longest */
 	double timeout;              /* seconds; 0: the run's */
 	struct node_cache cache;
-	char *on_error; /* the node where the run goes when it has failed, or NULL */
+	char *on_error; /* the node where the run goes on when it has failed, or NULL */
 };
 
 /* A graph inside of another one, with a state of its own. */
 struct subgraph {
-	ag_graph *graph;     /* whose nodes are named "node/inner" */
-	const cJSON *input;  /* its fields from values of the graph around it, or NULL */
-	const cJSON *output; /* fields of that from its values, or NULL; both live as long */
-	bool own;            /* it begins with the last user text, and its last answer is kept */
-	struct edge enter;   /* the way into it, once compiled */
+	ag_graph *graph; /* whose nodes are named "node/inner" */
+	/* What its fields begin with, made of values of the graph around it, and what fields of
+	 * that get in the end, made of its own values; or NULL.  Both live as long as the graph. */
+	const cJSON *input;
+	const cJSON *output;
+	bool own; /* it begins with the last user text alone, and leaves its last answer alone */
+	struct edge enter; /* the way into it, once compiled */
 };
 
 struct node {
-	char *name;       /* with those of the nodes around its graph: "node/inner" */
+	char *name;       /* with the names of the subgraphs around it: "node/inner" */
 	const char *kind; /* as its document says, or NULL */
 	ag_node_fn fn;    /* NULL for a tools node, a live agent and a subgraph */
 	void *data;
@@ -100,15 +103,15 @@ struct node {
 	bool is_tools;
 	struct tool *tools;
 	size_t tool_count;
-	struct tool_server *servers; /* whose tools join those (node_tools.h) */
+	struct tool_server *servers; /* whose tools the node has besides (node_tools.h) */
 	size_t server_count;
 	bool approve_all; /* a person allows each call of a tool before it is made */
-	char **approve;   /* or those of these tools; ends with NULL; NULL: none */
+	char **approve;   /* or only those of these tools; ends with NULL; NULL: none */
 	struct node_policy policy;
-	int on_error;            /* the same as index, GRAPH_UNSET without; once compiled */
+	int on_error;            /* policy.on_error as an index, or GRAPH_UNSET; once compiled */
 	const struct edge *edge; /* once compiled */
-	const struct edge *fork; /* whose branch it belongs to; NULL: none; once compiled */
-	size_t branch;           /* which of its targets begins that */
+	const struct edge *fork; /* the fork that it is in a branch of, or NULL; once compiled */
+	size_t branch;           /* which target of fork begins that branch */
 	bool interrupt_before, interrupt_after;
 };
 
@@ -155,9 +158,9 @@ struct ag_graph {
 extern const char *const graph_fixed_fields[GRAPH_FIXED_FIELDS];
 
 /*
- * Loads the graph that config->agent names: a shared object, a JSON document or a
- * built-in one; adds config->remote_tools to their nodes; compiles.  NULL when there were errors,
- * each of them in problems.
+ * Loads the graph that config->agent names (a shared object, a JSON document or a built-in one),
+ * adds config->remote_tools to their nodes, and compiles it.  NULL when there were errors, each of
+ * them in problems.
  */
 ag_graph *graph_load(const struct config *config, struct problems *problems);
 void graph_free(ag_graph *graph);
@@ -165,13 +168,14 @@ void graph_free(ag_graph *graph);
 /* An empty graph to build. */
 ag_graph *graph_new(const char *name);
 
-/* The same for a graph inside of another one, as the node called node. */
+/* The same for a graph that is to be the node called node of another one. */
 ag_graph *graph_new_inside(const ag_graph *graph, const char *node, const char *name);
 
-/* Adds that node; its graph is compiled, and taken over. */
+/* Adds that node.  sub->graph has been compiled, and is taken over. */
 void graph_add_subgraph(ag_graph *graph, const char *name, const struct subgraph *sub);
 
-/* The check of what was built; false adds every mistake to graph->problems. */
+/* Checks what was built, and fills in what is there "once compiled".  False with every mistake
+ * added to graph->problems. */
 bool graph_compile(ag_graph *graph);
 
 /* Lets config->remote_tools join their nodes; mistakes go to problems. */
@@ -181,23 +185,24 @@ void graph_add_remote_tools(
 /* Whether nodes, tools, state fields and state types may have that name. */
 bool graph_name_valid(const char *name);
 
-/* Index of a node, GRAPH_END for "END", GRAPH_UNSET when there is none of that name; with the
- * prefix of the graph or without it. */
+/* Index of the node of that name, with the graph's prefix or without it; GRAPH_END for "END",
+ * GRAPH_UNSET when there is none. */
 int graph_node_index(const ag_graph *graph, const char *name);
 
-/* The node of that whole name in the graph and those inside, or NULL. */
+/* The node of that full name, in the graph or in a subgraph of it, or NULL. */
 const struct node *graph_node_find(const ag_graph *graph, const char *name);
 
-/* The way into the branches, or the graph, at a place; NULL: a node or the end is there. */
+/* The edge into the branches, or into the subgraph, at a place; NULL where a plain node or the end
+ * is. */
 const struct edge *graph_region_edge(const ag_graph *graph, int place);
 
 /* Name of a node index, "END" for GRAPH_END. */
 const char *graph_node_name(const ag_graph *graph, int index);
 
-/* The node that comes next at a place: of branches the first. */
+/* Name of the node that runs next at a place: where that is a fork, the first of its branches. */
 const char *graph_first_name(const ag_graph *graph, int place);
 
-/* The state field of that name, or NULL; the graph has it. */
+/* The state field of that name, or NULL; the graph owns it. */
 const struct field *graph_field_get(const ag_graph *graph, const char *name);
 
 /* Whether value fits a field's type; null fits every field. */
@@ -223,13 +228,13 @@ cJSON *graph_tool_parameters(cJSON *parameters);
 int graph_demo(ag_graph *graph);
 int graph_live_demo(ag_graph *graph);
 
-/* Adds the tool `add` of both to a tools node. */
+/* Adds the tool `add`, which both of them have, to a tools node. */
 void graph_demo_add(ag_graph *graph, const char *node);
 
 /*
  * Builds graph from the member attribute of the JSON document in file path; mistakes go to
- * graph->problems with their path in the document.  That there is no such member is a mistake of
- * who names it, and goes to problems.
+ * graph->problems with their path in the document.  A member that is not there is the mistake of
+ * whoever named it, and goes to problems.
  */
 void graph_document(
     ag_graph *graph, const char *path, const char *attribute, struct problems *problems);

@@ -31,7 +31,7 @@ static cJSON *model_api_read_settings(ag_graph *graph, const char *what, const c
 void ag_graph_model(ag_graph *graph, const char *name, const char *settings)
 {
 	struct document d = {.graph = graph, .file = graph->name, .dir = "."};
-	name = name ? name : ""; /* which is none, and is told as that */
+	name = name ? name : ""; /* no valid name, and reported as such */
 	const struct place at = {NULL, name, 0};
 	cJSON *tree = model_api_read_settings(graph, name, settings);
 	if (!tree)
@@ -64,7 +64,8 @@ ag_chat_model *ag_graph_chat_model(ag_graph *graph, const char *settings)
 	return model;
 }
 
-/* In output form; the context, which can be long, is in it.  NULL after ag_fail. */
+/* The messages in output form.  Those of the context, which can be long, have it already.  NULL
+ * after ag_fail. */
 static const cJSON *normalised(ag_run *run, const cJSON *messages)
 {
 	if (messages == run->context)

@@ -148,7 +148,7 @@ ag_result ag_fail(ag_run *run, const char *fmt, ...)
 	char *text = xvasprintf(fmt, args);
 	va_end(args);
 	arena_defer(run->setup.arena, free, text);
-	if (!run->frame.unread) /* of which whatever else fails may come */
+	if (!run->frame.unread) /* else that is why, whatever fails after it */
 		run->frame.failure = run_text(run, text);
 	return AG_ERROR;
 }
@@ -196,7 +196,7 @@ bool ag_stop_requested(const ag_run *run)
 		return *run->setup.stop;
 	struct error err = {0};
 	enum lease_order order;
-	/* what fails here fails again when the engine looks, which says so */
+	/* a failure here comes again when the engine looks, and is reported then */
 	bool ok = run_ordered(run, &order, &err);
 	error_release(&err);
 	return ok && order != ORDER_NONE;
@@ -210,7 +210,7 @@ bool ag_remote_tool(const ag_run *run, const char *name)
 ag_result ag_update(ag_run *run, const char *field, cJSON *value)
 {
 	cJSON *adopted = value ? json_adopt(value) : cJSON_CreateNull();
-	field = field ? field : ""; /* which no graph has */
+	field = field ? field : ""; /* no graph has a field of that name */
 	run->frame.acts = true;
 	if (run->call)
 		tool_call_update(run->call, field, adopted);
@@ -221,7 +221,8 @@ ag_result ag_update(ag_run *run, const char *field, cJSON *value)
 
 /* ---- speaking ---- */
 
-/* A node that said a piece does not run again, in a stream and without one. */
+/* Notes that the node has said a piece, so that it does not run again; whether anybody watches or
+ * not. */
 static void run_note_piece(ag_run *run)
 {
 	run->frame.acts = true;
@@ -245,7 +246,7 @@ static ag_result show_piece(ag_run *run, struct piece **piece, const char *text)
 	run_note_piece(run);
 	if (!run->setup.observer->live)
 		return AG_OK;
-	if (run->call) { /* it keeps what it says, so that each piece needs a tree of its own */
+	if (run->call) { /* calls keep their pieces, so each must be a tree of its own */
 		cJSON *said =
 		    reasoning ? message_reasoning_delta(id, text) : message_delta(id, text);
 		tool_call_piece(run->call, said);
@@ -317,8 +318,8 @@ static bool call_is_taken(ag_run *run, const char *id)
 	    messages_have_call(run_context(run), id) || messages_have_call(run->frame.messages, id);
 }
 
-/* Some servers of models count their calls anew with every answer; a result that the node itself
- * has goes with its call. */
+/* Gives the call another id where its own is taken: some model servers count their calls anew with
+ * every answer.  A result that the node itself adds follows its call. */
 static void call_make_unique(ag_run *run, cJSON *message, cJSON *call)
 {
 	const char *id = json_str(call, "id");
@@ -350,7 +351,7 @@ ag_result ag_message(ag_run *run, cJSON *message)
 		    run, "expected a message of at most %d levels of nesting", STORED_DEPTH);
 	}
 	message = json_adopt(message);
-	/* of which the thread may have one */
+	/* the thread may have one of that id */
 	cJSON_DeleteItemFromObjectCaseSensitive(message, "message_id");
 	cJSON *made =
 	    message_normalise(message, "body.message", MESSAGE_FROM_NODE, run->setup.ids, &err);

@@ -18,14 +18,14 @@ static bool run_restore_message(void *arg, const char *id, const char *body_json
 	return true;
 }
 
-/* What an earlier attempt has left.  Nodes go by the messages that the run was given and made, and
- * what they cost counts. */
+/* Takes over what an earlier attempt has left: nodes go by the messages that the run was given and
+ * has made, and what these cost counts. */
 static bool run_restore(ag_run *run, struct error *err)
 {
 	const struct run_setup *s = &run->setup;
 	struct run_record all = *s->background->record;
 	struct run_messages *m = &run->messages;
-	all.until = INT64_MAX; /* nobody else had the thread since */
+	all.until = INT64_MAX; /* nobody else has had the thread since */
 	entered_restore(run);
 	if (!s->storage->runs->messages(
 		s->storage, &s->ctx, &all, false, run_restore_message, run, err))
@@ -91,7 +91,7 @@ static enum verdict run_may_run(ag_run *run, int node, bool at_pause, struct err
 	}
 	if (order)
 		return run_ended(run, WAS_STOPPED, RUN_STOPPED, STOP_DONE);
-	if (GRAPH_IS_FORK(node)) { /* which looks at each of its nodes */
+	if (GRAPH_IS_FORK(node)) { /* its branches ask for each of their nodes */
 		run->thread.next = graph_first_name(run->setup.graph, node);
 		return GO_ON;
 	}
@@ -103,7 +103,7 @@ static enum verdict run_may_run(ag_run *run, int node, bool at_pause, struct err
 	return GO_ON;
 }
 
-/* The way to another node; GIVEN_BACK before it where the process is to end. */
+/* Whether the run may go on at that place; GIVEN_BACK where its process is to end first. */
 static enum verdict run_go_to(ag_run *run, int next, struct error *err)
 {
 	const struct run_background *background = run->setup.background;
@@ -131,7 +131,7 @@ static enum verdict run_after_node(ag_run *run, int *next, struct error *err)
 }
 
 /* A stop that comes during the last node of a run changes nothing but stop_current_execution
- * (doc/protocol-runs.md#stop); a rollback still does.  Whether that is asked for. */
+ * (doc/protocol-runs.md#stop).  A rollback still counts: true when that is ordered. */
 static bool run_note_late_order(ag_run *run, enum verdict verdict)
 {
 	bool is_last = verdict == PAUSED || verdict == WAITS_FOR_CLIENT || verdict == FAILED;
@@ -152,8 +152,8 @@ static void run_fail_thread(struct thread *t)
 	t->pause_json = NULL;
 }
 
-/* A failed run keeps the state up to its last completed node, and the next one is a new turn.  One
- * that is to be rolled back keeps nothing, however it ended. */
+/* A failed run keeps the state up to its last completed node, and the next run is a new turn.  A
+ * run that is to be rolled back keeps nothing, however it ended. */
 static bool run_save(ag_run *run, enum verdict verdict, struct error *err)
 {
 	struct error storage = {0};
@@ -180,7 +180,7 @@ static bool run_save(ag_run *run, enum verdict verdict, struct error *err)
 	return false;
 }
 
-/* Whoever ordered something of the run by now means it, not the one that goes on elsewhere. */
+/* An order that has come by now is for this run, and not for the one that goes on elsewhere. */
 static enum verdict run_give_back(ag_run *run, struct error *err)
 {
 	enum lease_order order;
@@ -188,12 +188,13 @@ static enum verdict run_give_back(ag_run *run, struct error *err)
 		return FAILED;
 	if (!order)
 		return GIVEN_BACK;
-	run->frame.completed = false; /* which has its checkpoint */
+	run->frame.completed = false; /* its checkpoint is written */
 	enum verdict verdict = run_ended(run, WAS_STOPPED, RUN_STOPPED, STOP_DONE);
 	return run_save(run, verdict, err) ? verdict : FAILED;
 }
 
-/* Where a run is that ends, or pauses, in its node; one that was given back is before it again. */
+/* Notes where the run is when its node has ended or paused; one that is given back stands before
+ * the node again. */
 static void run_note_step(ag_run *run, enum verdict verdict)
 {
 	if (verdict == GIVEN_BACK) {
@@ -243,8 +244,8 @@ static enum verdict run_step(ag_run *run, int *node, struct error *err)
 	return verdict == GIVEN_BACK ? run_give_back(run, err) : verdict;
 }
 
-/* The pause of a region: its first interrupt as that of a node, and all of them where there are
- * several.  It is asked for answers in its branches. */
+/* The pause of a region: its first interrupt, as if a node had paused, and all of them where there
+ * are several.  The answers so far are kept with its branches. */
 static void run_pause_region(ag_run *run)
 {
 	cJSON *open = region_interrupts(run->region), *pause = cJSON_CreateObject();
@@ -276,7 +277,7 @@ static void run_wait_region(ag_run *run)
 	cJSON_Delete(kept);
 }
 
-/* What follows branches that have joined, or a subgraph. */
+/* Goes on behind branches that have joined, or behind a subgraph. */
 static enum verdict run_leave(ag_run *run, const struct edge *region, int *node, struct error *err)
 {
 	if (!region->into) {
@@ -300,7 +301,7 @@ static enum verdict run_region(ag_run *run, const struct edge *fork, int *node, 
 	const cJSON *kept = run->region;
 	run->region = NULL;
 	run->answers = NULL;
-	/* who is shown the state of a branch is shown a thread that is there */
+	/* whoever is shown the state of a branch must find the thread in the storage */
 	if (run->setup.observer->live && !checkpoint_settle(run, err))
 		return FAILED;
 	enum verdict verdict =
@@ -328,7 +329,7 @@ static enum verdict run_region(ag_run *run, const struct edge *fork, int *node, 
 	return verdict == GIVEN_BACK ? run_give_back(run, err) : verdict;
 }
 
-/* What a pause, or the step before, has kept for the nodes that follow. */
+/* Takes over what a pause, or the step before, has kept for the nodes that follow. */
 static void run_recall(ag_run *run, enum run_entry entry, struct error *err)
 {
 	cJSON *kept = json_parse_own(run->thread.pause_json);
@@ -364,7 +365,8 @@ static void run_recall(ag_run *run, enum run_entry entry, struct error *err)
 	cJSON_Delete(kept);
 }
 
-/* Where a run goes on whose next node that is: nothing is kept of the branches around it. */
+/* Where a run goes on that stood before the node: in a branch at the fork, since nothing is kept of
+ * the branches. */
 static int run_place(const ag_graph *graph, int node)
 {
 	const struct edge *fork = graph->nodes[node].fork;
@@ -419,6 +421,6 @@ bool run_execute(ag_run *run, enum run_entry entry, const cJSON *answers, struct
 		const struct edge *region = graph_region_edge(run->setup.graph, node);
 		verdict = region ? run_region(run, region, &node, err) : run_step(run, &node, err);
 	}
-	run_drop_context(run); /* it is not kept for as long as a client takes for its answer */
+	run_drop_context(run); /* a client may take its time to read the answer */
 	return verdict != FAILED;
 }

@@ -34,17 +34,18 @@ struct run_event {
 	const char *node;
 	int step;
 	const cJSON *message; /* RUN_PIECE, RUN_MESSAGE */
-	const char *json;   /* the same as text; NULL where it is not at hand; of RUN_MESSAGE: while
-			       it is not stored */
-	const char *reason; /* RUN_NODE_ENDS: why the run goes no further, or NULL */
-	const cJSON *data;  /* RUN_CUSTOM: {"name", "data"} */
-	const char *branch; /* "a", in a branch of that "a/b"; NULL: in none */
+	const char *json;     /* message as JSON; NULL where nobody has printed it, and for a
+				 RUN_MESSAGE that is not stored yet */
+	const char *reason;   /* RUN_NODE_ENDS: why the run goes no further, or NULL */
+	const cJSON *data;    /* RUN_CUSTOM: {"name", "data"} */
+	const char *branch; /* the branch it comes from: "a", or "a/b" inside of that; NULL: none */
 	bool hidden;        /* RUN_PIECE, RUN_MESSAGE: for traces, not for clients */
-	bool again; /* RUN_MESSAGE: that was hidden when it was made, or by an earlier attempt */
-	char *traceparent; /* of a node in a branch: where it is kept (TRACEPARENT_SIZE), or NULL */
+	bool again; /* RUN_MESSAGE: told before, hidden or by an earlier attempt of the run */
+	char *traceparent; /* for a node in a branch, where to keep its own (TRACEPARENT_SIZE); else
+			      NULL */
 	bool cached;       /* RUN_NODE_ENDS: it did not run, its result was kept */
-	const struct error *failure; /* RUN_ATTEMPT_FAILS; RUN_NODE_ENDS: of a node whose on_error
-					follows; NULL: it ended well */
+	const struct error *failure; /* RUN_ATTEMPT_FAILS; RUN_NODE_ENDS: why a node failed whose
+					on_error follows; NULL: it ended well */
 	int attempt;                 /* RUN_ATTEMPT_FAILS: its number, from 1 */
 };
 
@@ -89,20 +90,20 @@ struct run_store {
 };
 
 /*
- * Of a run in the background, which has a record before it begins, and may be taken up again after
- * its process has died or has given it back.
+ * What a run in the background has besides.  It has a record before it begins, and may be taken up
+ * again after its process has died or has given it back.
  */
 struct run_background {
 	const struct run_record *record; /* as it is stored */
 	const struct run_job *job;       /* as it was claimed */
 	int64_t attempt;                 /* from 1 */
-	const char *entered;             /* what the first write of an earlier attempt has kept, so
-					    that this one goes on (RUN_ON); NULL: it begins */
-	enum lease_order ordered;   /* what an earlier attempt was told, and did not live to do */
+	const char *entered; /* what an earlier attempt kept of its beginning (entered_text), so
+				that this one goes on (RUN_ON); NULL: it begins */
+	enum lease_order ordered; /* what an earlier attempt was ordered, and did not live to do */
 	const _Atomic bool *yields; /* true: it is to be given back before its next node */
 	struct run_claim *claims;   /* what its process takes up next, or NULL */
 
-	/* Called when all nodes have ended, before that is written; or NULL. */
+	/* Called when no node runs any more, before the end is written; or NULL. */
 	void (*stores)(void *arg);
 	void *arg;
 };
@@ -124,9 +125,9 @@ struct run_setup {
 	int64_t replaces;            /* the record that its own takes the place of, or 0 */
 	bool keeps;                  /* its record says that its chunks are kept */
 	const struct push *push;     /* who is told of its end (storage/runs.h), or NULL */
-	const struct thread *thread; /* as it goes on from; row 0 for a new one */
-	/* The thread is at that checkpoint first, which its first write sees to, and was stored as
-	 * this before; NULL: it goes on as it is stored. */
+	const struct thread *thread; /* what the run goes on from; row 0 for a new thread */
+	/* A checkpoint that the run's first write puts the thread back to, and the thread as it is
+	 * stored until then.  NULL: the run goes on from the thread as it is stored. */
 	const struct checkpoint *rewind;
 	const struct thread *stored;
 	enum history_level history; /* which checkpoints its writes keep */
@@ -136,7 +137,7 @@ struct run_setup {
 	int parallel;                      /* branches at once; 0: the usual number (region.h) */
 	int64_t elements;                  /* of all its maps; 0: the usual number */
 	const char *cache_dir;             /* where results of nodes are kept; NULL: nowhere */
-	const _Atomic bool *stop;          /* of a tool that is called alone; else NULL */
+	const _Atomic bool *stop; /* true stops a tool that is called alone (run_tool); else NULL */
 	struct client_tools client_tools;
 	const char *traceparent;                 /* for calls out (run_traceparent), or NULL */
 	const struct run_background *background; /* or NULL */
@@ -175,15 +176,15 @@ int run_steps(const ag_run *run);
 /* What the thread shows since the run's latest checkpoint; NULL before that: it is to be read. */
 const struct thread_view *run_view(const ag_run *run);
 
-/* What models cost whose answers are no messages of the run: those that subgraphs have not kept,
- * those of silent nodes, and notes of what left the context. */
+/* What was spent on answers of models that did not become messages of the run: those that subgraphs
+ * have not kept, those of silent nodes, and notes on what left the context. */
 const struct run_usage *run_spent_apart(const ag_run *run);
 
 /* Of its record, once that is on disk; zeros while there is none. */
 struct run_key run_record_key(const ag_run *run);
 
-/* What its client is told of a failure, whole, so that it can be told again: run_record.error_json,
- * in the arena. */
+/* A failure as the client is told of it, with all that it takes to tell it again
+ * (run_record.error_json); in the arena. */
 const char *run_failure_json(struct arena *a, const struct error *failure);
 
 /* The graph that it walks. */
@@ -196,17 +197,19 @@ const struct client_tools *run_client_tools(const ag_run *run);
  * or the run offers it. */
 bool run_remote_tool(const ag_run *run, const struct node *node, const char *name);
 
-/* The graph's own state fields as they are now, those around a subgraph; the run owns them. */
+/* The graph's own state fields as they are now, inside a subgraph those of the outermost graph; the
+ * run owns them. */
 const cJSON *run_fields(const ag_run *run);
 
-/* What the node asked whose answers are there (ag_answers): the value of its latest interrupt.
- * NULL where it asked nothing, and where that is not known any more. */
+/* What the node has asked that the latest of ag_answers answers: the value of its interrupt.  NULL
+ * where it asked nothing, or where that is no longer known. */
 const cJSON *run_question(const ag_run *run);
 
 /* Gives the node that runs less time than the run's node_timeout. */
 void run_limit_node(ag_run *run, double seconds);
 
-/* Whether it is a new turn, whatever it was brought, and no answer to a pause or remote calls. */
+/* Whether the run is a new turn, and no answer to a pause or to remote calls, whatever messages it
+ * was brought. */
 bool run_is_new_turn(const ag_run *run);
 
 /*
@@ -226,25 +229,25 @@ static inline bool run_stop_requested(void *run)
 const char *run_node(const ag_run *run);
 const cJSON *run_messages(const ag_run *run);
 
-/* The text under which a message of the run, by its place among them, is stored; the run's.  NULL
- * where nothing is kept. */
+/* What the run's message at that place (run_messages) is stored as; the run owns it.  NULL where
+ * nothing is kept. */
 const char *run_message_json(const ag_run *run, size_t place);
 
-/* The AgentState now with that context (taken over), a new tree; in_node shows the run as going on
- * (the chunks of nodes). */
+/* The AgentState as it is now, with that context (taken over): a new tree.  in_node: a node runs,
+ * so the run is shown as going on. */
 cJSON *run_state(const ag_run *run, bool in_node, cJSON *context);
 
-/* The context as an array that the run owns; NULL where it cannot be read, of which the node fails,
+/* The context as an array that the run owns; NULL where it cannot be read: then the node fails,
  * whatever it returns. */
 const cJSON *run_context(ag_run *run);
 
-/* Whether the node was told all that it has asked of the conversation; where it was not it had
- * better do nothing that is seen. */
+/* Whether all that the node has asked of the conversation could be read.  A node that was told less
+ * had better do nothing that others see. */
 bool run_has_read(const ag_run *run);
 
 /*
  * Calls one tool of a tools node outside of any run, for a live agent.  setup's run_id, observer,
- * lease and recursion_limit are not used; a stop is requested by its stop.  *output is then the
+ * lease and recursion_limit are not used; its stop ends the call.  *output is then the
  * result, or what the model sees of the failure, a new tree; false on failure.
  */
 bool run_tool(const struct run_setup *setup, const struct node *node, const char *name,

@@ -74,14 +74,15 @@ static bool run_load_context(ag_run *run, struct error *err)
 	struct context_walk walk = {
 	    .context = arena_json(run->setup.arena, cJSON_CreateArray()), .run = run};
 	const struct run_messages *m = &run->messages;
-	/* and so is it at a checkpoint, whether or not the thread is there yet */
+	/* a run that begins at a checkpoint reads there, whether or not the thread is back there
+	 * yet */
 	const struct thread_view *view =
 	    run->setup.rewind && !run->rolled_back ? &run->setup.rewind->thread.view : NULL;
 	size_t i = 0, own = run->rolled_back ? m->count : m->restored;
 	const cJSON *message;
 	if (run->context)
 		return true;
-	/* whether or not the run's first write is on disk yet */
+	/* its own messages are added below, whether or not its first write is on disk yet */
 	if (own < m->count)
 		walk.first = m->stored[own].message_id;
 	if (run->thread.row && !run->apart &&

@@ -15,7 +15,7 @@
 /* A thread that has never run, with id and owner; its strings are static or the caller's. */
 void thread_blank(struct thread *thread, const char *thread_id, const char *user_id);
 
-/* The word for a status. */
+/* The word that clients are shown for a status. */
 const char *run_status_name(enum run_status status);
 
 /* The open interrupt of a paused thread (doc/protocol-messages.md#interrupts), a new tree, or
@@ -35,7 +35,7 @@ enum pause_kind pause_kind_of(const cJSON *pause);
 /* Whether a resume is an object whose keys are all ids of these interrupts (an array, or NULL). */
 bool interrupts_named(const cJSON *interrupts, const cJSON *resume);
 
-/* Id of the message whose tool calls a stored pause holds up, or NULL. */
+/* Id of the message whose tool calls wait for the end of a stored pause, or NULL. */
 const char *pause_asked(const cJSON *pause);
 
 /* The same as pause_kind_of for a paused thread. */

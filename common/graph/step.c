@@ -62,7 +62,8 @@ static bool step_apply(ag_run *run, const char *by, cJSON *fields, cJSON *item, 
 	    name, by);
 }
 
-/* They are tried with copies of what they change; what a branch has set is kept for the join. */
+/* The updates are tried on copies of the fields that they change.  A branch also logs them, for the
+ * join. */
 bool step_update(ag_run *run, const char *by, cJSON *updates, struct error *err)
 {
 	cJSON *fields, *log;
@@ -108,10 +109,10 @@ static bool step_take_frame(ag_run *run, struct error *err)
 	bool found = !last;
 	if (!step_update(run, run->frame.node->name, run->frame.updates, err))
 		return false;
-	/* the oldest messages, up to the one that ag_trim named, leave the loaded context too */
 	if (run->frame.summary)
 		run->thread.summary = run->frame.summary;
 	run->leaves = last;
+	/* the oldest messages, up to the one that ag_trim named, leave the loaded context too */
 	while (!found && run->context->child) {
 		found = strcmp(message_id(run->context->child), last) == 0;
 		cJSON_DeleteItemFromArray(run->context, 0);
@@ -147,8 +148,8 @@ void run_limit_node(ag_run *run, double seconds)
 	run->frame.seconds = seconds;
 }
 
-/* What the node of the frame leaves for its cache; NULL: a person answered it, the client is to, or
- * it left messages out of the context. */
+/* The result that the cache keeps of the node; NULL where a person answered it, where calls wait
+ * for the client, and where messages are to leave the context. */
 static cJSON *step_result(const ag_run *run)
 {
 	const struct node_frame *frame = &run->frame;
@@ -158,12 +159,12 @@ static cJSON *step_result(const ag_run *run)
 	return node_cache_result(frame->messages->child, frame->updates);
 }
 
-/* The node's function, and what its return means.  A node that overran its time has failed,
+/* Calls the node's function and judges what it returned.  A node that overran its time has failed,
  * whatever it says. */
 static enum verdict step_call(ag_run *run, struct error *err)
 {
 	const struct node *node = run->frame.node;
-	/* a tools node keeps the results of its calls */
+	/* a tools node keeps the result of each call instead */
 	const char *key = node->is_tools ? NULL : node_cache_key(run, node, NULL, NULL);
 	cJSON *kept = node_cache_find(run, key);
 	if (kept)
@@ -199,8 +200,8 @@ static enum verdict step_call(ag_run *run, struct error *err)
 	return applied ? GO_ON : FAILED;
 }
 
-/* Between two attempts.  Who wants the run to end, or to go on elsewhere, need not wait for the
- * next one. */
+/* Waits between two attempts.  Whoever wants the run to end, or to go on elsewhere, need not wait
+ * for the next one. */
 static enum verdict step_rest(ag_run *run, int64_t ms, struct error *err)
 {
 	const struct run_background *background = run->setup.background;
@@ -223,8 +224,8 @@ static enum verdict step_rest(ag_run *run, int64_t ms, struct error *err)
 enum verdict step_again(ag_run *run, const struct node *node, int attempt, struct error *err)
 {
 	const struct node_policy *policy = &node->policy;
-	/* Half of the time that the policy says to all of it, so that those who failed together do
-	 * not come back together. */
+	/* At random between half of the time that the policy says and all of it, so that runs that
+	 * failed together do not come back together. */
 	unsigned chance;
 	random_bytes(&chance, sizeof(chance));
 	double most = fmin(policy->initial * pow(policy->factor, attempt - 1), policy->max);

@@ -23,9 +23,10 @@
 struct document {
 	ag_graph *graph;
 	const char *file;             /* as named in the configuration, for messages */
-	const char *key;              /* of the graph in it */
-	const struct document *outer; /* where it is a node, or NULL */
-	/* Reads the graph called key in a file, a node of outer, or NULL (graph_document). */
+	const char *key;              /* the member that is the graph */
+	const struct document *outer; /* the document in which the graph is a node, or NULL */
+	/* Reads the graph called key in a file: graph_document, for a graph that is a node of
+	 * outer, or NULL. */
 	void (*open)(ag_graph *graph, const char *file, const char *key, struct problems *problems,
 	    const struct document *outer);
 	char *dir; /* absolute; executables and folders are relative to it */
@@ -66,12 +67,12 @@ struct document_shape {
 	const struct field_row *tables[4]; /* ends with NULL; the first one fills a target */
 };
 
-/* One that has the name and these rows alone. */
+/* Defines the shape of that name with these rows. */
 #define DOCUMENT_SHAPE(name, ...)                    \
 	const struct document_shape shape_##name = { \
 	    #name, {(const struct field_row[]){__VA_ARGS__, FIELDS_END}}}
 
-/* One of a node, that has the rows of its policy besides (document_policy.c). */
+/* The same for a kind of node, which has the rows of policy as well (document_policy.c). */
 #define DOCUMENT_NODE_SHAPE(name, policy, ...)       \
 	const struct document_shape shape_##name = { \
 	    #name, {(const struct field_row[]){DOCUMENT_KIND, __VA_ARGS__, FIELDS_END}, policy}}
@@ -88,24 +89,24 @@ extern const struct document_shape *const document_shapes[];
 /* The key of each kind of node. */
 #define DOCUMENT_KIND FIELD_ONLY("kind", .types = TYPE_STRING, .required = true)
 
-/* Where the reader of an object stands, for kinds of values: its where. */
+/* Where the reader of an object stands: what kinds of values are given as field_reader's where. */
 struct document_spot {
 	struct document *document;
 	const struct place *at;
 };
 
 /*
- * Fills target, or only checks where that is NULL.  Reports unknown keys, missing ones and wrong
- * values, which leave the target as it was; false when item is no object at all.
+ * Reads item into target; only checks it where that is NULL.  Reports unknown keys, missing ones
+ * and wrong values, which leave the target as it was; false when item is no object at all.
  */
 bool document_read(struct document *d, const struct place *at, const cJSON *item,
     const struct document_shape *shape, void *target);
 
-/* The strings of an array, or NULL where that is NULL: a list that ends with NULL and that
- * texts_free frees. */
+/* The strings of an array as a list that ends with NULL and that texts_free frees; NULL where array
+ * is NULL. */
 char **document_names(struct document *d, const struct place *at, const cJSON *array);
 
-/* Whether item has one of the types; a mistake is reported. */
+/* Whether item has one of the types; where it has not, that is reported. */
 bool document_is(struct document *d, const struct place *at, const cJSON *item, unsigned types);
 
 /* ---- Templates (document_value.c) */
@@ -140,7 +141,7 @@ cJSON *values_json(const cJSON *json, const struct values *values);
 /* Whether some string in json holds a name, so that its value is not known before the run. */
 bool json_has_names(const cJSON *json);
 
-/* Whether templates and programs use that name for something else than a state field. */
+/* Whether templates and programs use that name for something other than a state field. */
 bool document_reserved(const char *name);
 
 /* ---- Rules (document_rule.c) */
@@ -169,8 +170,8 @@ extern const struct field_kind field_argv, field_cwd, field_env;
 	    FIELD_AT("max_output", type, member.max_output, COMMAND_BYTES)
 #define COMMAND_BYTES .kind = &field_size, .min = 1, .max = 1 << 30
 
-/* What a command has beside its keys, before these are read: the folder of the document, and the
- * environment that children may see. */
+/* Gives command what the document does not say by keys, before those are read: the folder of the
+ * document, and the environment that children may see. */
 void document_command(const struct document *d, struct command *command);
 
 /* ---- Nodes and edges (document_node.c, document_edge.c) */
@@ -178,11 +179,11 @@ void document_command(const struct document *d, struct command *command);
 /* Adds the node called name. */
 void document_node(struct document *d, const struct place *at, const char *name, const cJSON *item);
 
-/* What is done with a node that fails (document_policy.c): rows for all kinds of node but live
- * agents, without timeout for those that have one already. */
+/* What is done with a node that fails (document_policy.c): rows for all kinds of node except live
+ * agents; retry_rows lack timeout, for kinds that have one already. */
 extern const struct field_row document_policy_rows[], document_retry_rows[];
 
-/* Takes over those keys of the node called name, whose object was checked by its shape. */
+/* Gives the node called name its policy, out of an object that was checked by its shape. */
 void document_policy(
     struct document *d, const struct place *at, const char *name, const cJSON *item);
 
@@ -203,11 +204,12 @@ struct http_header *document_headers(
 void document_model(
     struct document *d, const struct place *at, const char *name, const cJSON *item);
 
-/* The chat model that settings describe, all of which are its own; NULL when there were mistakes,
+/* The chat model that settings describe, which hold nothing else; NULL when there were mistakes,
  * which are reported. */
 struct chat_model *document_chat(struct document *d, const struct place *at, const cJSON *settings);
 
-/* What a model node searches the memory store for (document_memory.c): a new tree. */
+/* What a model node searches the memory store for (document_memory.c), as recall takes it: a new
+ * tree. */
 cJSON *document_recall(struct document *d, const struct place *at, const cJSON *item);
 
 /* Adds the tool to the tools node called node. */

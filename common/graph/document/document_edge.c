@@ -98,7 +98,7 @@ static void read_branch(
 	free(targets);
 }
 
-/* Branches, side by side: of an array 'to' each once, of a map its one for each element. */
+/* Adds the branches of a fork, one for each element of the array `to`, or those of a map. */
 static void read_branches(
     struct document *d, const struct place *at, const char *from, const struct edge_object *edge)
 {
@@ -125,7 +125,7 @@ static void read_branches(
 	texts_free(names);
 }
 
-/* What is there counts here; what is wrong with its type was told. */
+/* Goes by which members are there; those of a wrong type were reported. */
 static void read_edge(struct document *d, const struct place *at, const cJSON *item)
 {
 	struct edge_object edge = {0};

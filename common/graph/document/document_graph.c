@@ -25,11 +25,11 @@ static const struct choice subgraph_messages[] = {
 DOCUMENT_NODE_SHAPE(graph, document_policy_rows,
     FIELD(subgraph_object, graph, .kind = &field_text, .required = true), SUBGRAPH_ROWS);
 
-/* What ag_graph_subgraph says of one. */
+/* The options of ag_graph_subgraph. */
 static const struct document_shape shape_options = {
     "subgraph", {(const struct field_row[]){SUBGRAPH_ROWS, FIELDS_END}}};
 
-/* The fields of into that object sets, from values that are seen in d. */
+/* Checks the members of object: each sets a field of into, from values that are seen in d. */
 static void subgraph_check(struct document *d, const struct place *at, const cJSON *object,
     const ag_graph *into, const char *whose)
 {
@@ -52,7 +52,8 @@ static void subgraph_add(struct document *d, const struct place *at, const char 
     ag_graph *inner, const struct subgraph_object *given)
 {
 	size_t errors = d->graph->problems.errors;
-	struct document inside = *d; /* sees the state of inner, and is told of where d is */
+	/* its templates see the state of inner, its mistakes are reported where d is */
+	struct document inside = *d;
 	inside.graph = inner;
 	if (inner->problems.errors == 0 && graph_compile(inner)) {
 		if (inner->live)
@@ -63,7 +64,8 @@ static void subgraph_add(struct document *d, const struct place *at, const char 
 	}
 	if (inner->store_user && !d->graph->store_user)
 		d->graph->store_user = xstrdup(inner->store_user);
-	/* Takes the mistakes of the graph inside, each once: it may be that of several nodes. */
+	/* Reports the mistakes of the graph inside, each once: it may be the graph of several
+	 * nodes. */
 	for (size_t i = 0; i < inner->problems.count; i++) {
 		const struct problem *p = &inner->problems.items[i];
 		bool known = false;
@@ -83,7 +85,7 @@ static void subgraph_add(struct document *d, const struct place *at, const char 
 			.own = given->messages == MESSAGES_OWN});
 }
 
-/* Whatever way there it is named by. */
+/* Whether that file is the document, by whichever path it is named. */
 static bool subgraph_is_of(const struct document *d, const struct stat *file)
 {
 	struct stat own;
@@ -106,7 +108,7 @@ static char *subgraph_circle(const struct document *d, const struct stat *file, 
 	return NULL;
 }
 
-/* Other documents are named from where this one is. */
+/* The path of another document, which is named from where this one is; malloc'd. */
 static char *subgraph_file(const struct document *d, const char *file, size_t len)
 {
 	const char *slash = *file == '/' ? NULL : strrchr(d->file, '/');

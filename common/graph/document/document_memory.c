@@ -10,7 +10,7 @@
 
 #define RECALL_LIMIT 5
 
-/* Who needs the store is told when there is none; the first is enough. */
+/* Notes a node that needs the store, to be named when there is none; the first is enough. */
 static void note_user(struct document *d, const char *node)
 {
 	if (!d->graph->store_user)

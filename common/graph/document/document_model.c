@@ -21,7 +21,7 @@ static void document_model_report(const char *path, const char *text, void *arg)
 	document_problem_below(spot->document, spot->at, path, text);
 }
 
-/* A schema that cannot be understood would be found out by the first answer. */
+/* Reports a schema that cannot be understood, which else the first answer would find out. */
 static void document_model_check_format(
     struct document *d, const struct place *at, const cJSON *settings)
 {
@@ -52,10 +52,11 @@ struct chat_model *document_chat(struct document *d, const struct place *at, con
 	return chat_model_new(settings, &reporter);
 }
 
-/* A model that is not named was reported already; what else is wrong is told all the same. */
+/* The model that item describes.  A missing name, and values of wrong types, were reported already;
+ * other mistakes are reported here all the same. */
 static struct chat_model *read_chat(struct document *d, const struct place *at, const cJSON *item)
 {
-	/* what was reported is left out */
+	/* values with mistakes are left out, and not reported again */
 	static const struct field_reader quiet = {.report = NULL, .strict = true};
 	cJSON *settings = cJSON_CreateObject();
 	for (const struct field_row *f = chat_model_rows; f->key; f++) {
@@ -189,8 +190,8 @@ DOCUMENT_SHAPE(context, LIMIT(max_messages, 2), LIMIT(max_tokens, 100),
     FIELD(context_object, summary, .kind = &field_bool),
     FIELD(context_object, summary_prompt, .kind = &field_text));
 
-/* Whether a field can take what the model answers;
- * what a schema gives is known at the first run. */
+/* Reports a field that cannot take what the model answers; what a schema gives is known at the
+ * first run. */
 static void check_output(
     struct document *d, const struct place *at, const char *name, const cJSON *item)
 {

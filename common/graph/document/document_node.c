@@ -181,7 +181,7 @@ const struct document_shape *document_node_kind(size_t i)
 	return i < KIND_COUNT ? kinds[i].shape : NULL;
 }
 
-/* What all kinds of node have. */
+/* Reads the members that all kinds of node have. */
 static void document_node_note(struct document *d, const struct place *at,
     const struct document_shape *shape, const cJSON *item)
 {

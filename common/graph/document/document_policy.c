@@ -62,7 +62,7 @@ static void cache_take(
 	cache->ttl = given.ttl;
 }
 
-/* Nodes that are declared later may follow; graph_compile knows them all. */
+/* on_error may name a node that is declared later; graph_compile finds it. */
 static void policy_take(struct document *d, const struct place *at, struct node_policy *policy,
     const struct policy_object *given)
 {
@@ -91,7 +91,7 @@ static void policy_take(struct document *d, const struct place *at, struct node_
 void document_policy(
     struct document *d, const struct place *at, const char *name, const cJSON *item)
 {
-	/* what is wrong was told with the other keys of the node */
+	/* mistakes were reported with the other keys of the node */
 	static const struct field_reader quiet = {.report = NULL};
 	struct policy_object given = {0};
 	int i = graph_node_index(d->graph, name);

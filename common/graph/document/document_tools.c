@@ -36,8 +36,8 @@ struct described {
 
 #define TIMEOUT(most_ms) .kind = &field_seconds, .min = 0.001, .max = (most_ms) / 1000
 
-/* Adds the tool to the node, unless there are more mistakes than errors; models are shown the
- * schema of an object. */
+/* Adds the tool to the node, unless a mistake was found since there were so many errors.  Models
+ * are shown the schema of an object. */
 static void described_add(struct document *d, const struct place *at, const char *node,
     const struct described *about, size_t errors, ag_tool_fn fn, void *data)
 {
@@ -153,8 +153,8 @@ struct http_header *document_headers(
 	return headers;
 }
 
-/* Whether a model may give an argument that name begins with; where the schema does not only list
- * them, whatever it is called. */
+/* Whether a model may give the argument that name begins with: any, where the schema allows more
+ * than it lists. */
 static bool arguments_may_have(const cJSON *parameters, const char *name)
 {
 	static const char *const more[] = {

@@ -10,8 +10,8 @@
 
 static const char *const texts[] = {"user_text", "last_text", "thread_id", "run_id", NULL};
 
-/* And these of config, unless a state field has the name: what a node failed of, and the element
- * and the number of a map. */
+/* Members of config, unless a state field has the name: what a node failed of, and the element of a
+ * map and its number. */
 static const char *const passing[] = {"error", "item", "index", NULL};
 
 /* What else no state field may be called: templates and the input of programs use it. */
@@ -48,7 +48,7 @@ bool document_field_known(const struct document *d, const char *name)
 	return known;
 }
 
-/* A member of it counts as well. */
+/* Whether name is one of those, or names a member in one. */
 static bool document_value_is_passing(const char *name)
 {
 	char *first = xstrndup(name, strcspn(name, "."));

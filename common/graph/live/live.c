@@ -143,7 +143,7 @@ static void find_tools(ag_graph *graph, const char *name, struct live_agent *age
 		    graph->name, name, agent->tools_name);
 }
 
-/* What the engine would have to run has no place beside a live agent. */
+/* Reports all that the engine would have to run: it has no place beside a live agent. */
 static void check_others(ag_graph *graph, const struct node *live)
 {
 	for (size_t i = 0; i < graph->node_count; i++) {
@@ -188,7 +188,7 @@ static void graph_live_tell(ag_live_session *session, enum live_event_kind kind)
 	session->event(session, &event);
 }
 
-/* What comes from elsewhere is made text. */
+/* A copy of a text from elsewhere, made valid UTF-8. */
 static char *graph_live_clean(const char *text)
 {
 	char *copy = xstrdup(text);

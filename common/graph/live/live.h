@@ -21,8 +21,8 @@ struct live_agent {
 	void *data;
 	char *model, *voice, *system_prompt; /* or NULL */
 	bool text;
-	char *tools_name;         /* of the tools node, or NULL */
-	const struct node *tools; /* the same, once compiled */
+	char *tools_name;         /* name of the tools node, or NULL */
+	const struct node *tools; /* that node, once compiled */
 	char **tags;              /* ends with NULL; NULL: all tools */
 	cJSON *vad;               /* an object */
 };
@@ -39,7 +39,7 @@ void live_compile(ag_graph *graph);
  * NULL where only a provider may know the name. */
 bool live_vad_fits(const char *name, const cJSON *value, const char **expected);
 
-/* The provider that documents call so, or NULL; and all their names, "demo, …". */
+/* The provider that documents call by that name, or NULL; and the names of all, "demo, …". */
 const struct ag_live_provider *live_provider(const char *name);
 const char *live_provider_names(void);
 
@@ -65,11 +65,12 @@ enum live_event_kind {
 /* What a provider reported.  Texts are UTF-8 and valid during the call. */
 struct live_event {
 	enum live_event_kind kind;
-	const char *text; /* transcript, handle, author, what went wrong; name of a tool */
-	const char *id;   /* of a tool call; code of an error; or NULL */
-	cJSON *args;      /* of a tool call: an object, taken over by who handles the event */
-	bool flag;        /* finished; fatal */
-	double seconds;   /* of LIVE_GO_AWAY; below 0: unknown */
+	/* a transcript, handle or author, what went wrong, or the name of a tool */
+	const char *text;
+	const char *id; /* id of a tool call, or code of an error; or NULL */
+	cJSON *args;    /* of a tool call: an object, taken over by who handles the event */
+	bool flag;      /* of a transcript: it is finished; of an error: it is fatal */
+	double seconds; /* of LIVE_GO_AWAY; below 0: unknown */
 	const void *pcm;
 	size_t bytes;
 };

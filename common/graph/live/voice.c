@@ -23,7 +23,7 @@ static void voice_end(struct voice *v)
 	end_after(v, v->utterance.len / sizeof(int16_t));
 }
 
-/* Without the silence at its end. */
+/* Ends the utterance, without the silence at its end. */
 static void end_loud(struct voice *v)
 {
 	size_t quiet = (size_t)(v->quiet_ms / VOICE_WINDOW_MS) * VOICE_WINDOW;

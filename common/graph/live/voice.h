@@ -22,7 +22,7 @@
 
 struct voice {
 	/* set by the owner */
-	bool told; /* by voice_activity; loudness does not matter */
+	bool told; /* voice_activity tells the bounds, and loudness does not matter */
 	int silence_ms;
 	void (*started)(void *owner);
 	void (*ended)(void *owner, struct buf speech); /* which is then the owner's */
@@ -39,8 +39,8 @@ struct voice {
 /* The next samples of the stream; calls started and ended, as often as that happens in them. */
 void voice_hear(struct voice *v, const int16_t *samples, size_t count);
 
-/* An utterance starts or ends now; without effect when it has already,
- * and when nobody is to tell. */
+/* Tells that an utterance starts or ends now; without effect when it has already, or when told is
+ * false. */
 void voice_activity(struct voice *v, bool starts);
 
 /* The input ends, and with it an utterance, without the silence at its end. */

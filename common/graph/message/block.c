@@ -161,7 +161,7 @@ struct block_place {
 	struct error *err;
 };
 
-/* Whatever is wrong with a member counts as its type. */
+/* Reports a member: whatever is wrong with it, a wrong type is what clients are told. */
 static void block_report(const struct field_reader *reader, const char *path,
     const struct field_row *f, enum field_fault fault, const cJSON *found)
 {
@@ -234,11 +234,12 @@ static const cJSON *source(const cJSON *media, const cJSON *block, const char *n
 
 struct media_source {
 	const cJSON *file_id, *url, *data, *mime_type;
-	const cJSON *media;                          /* of whose members inside tells, */
-	const struct field_reader *inside, *outside; /* and outside of those on the block */
+	const cJSON *media;                          /* inside reports on its members, */
+	const struct field_reader *inside, *outside; /* outside on those of the block */
 };
 
-/* A member has the wrong form: it is named as the client gave it, in media or on the block. */
+/* Reports a member of the wrong form by the name that the client gave it: in media or on the
+ * block. */
 static bool source_wrong(const struct media_source *s, const cJSON *item, const char *expected)
 {
 	bool inside = json_get(s->media, item->string) == item;
@@ -323,7 +324,7 @@ static enum field_fault block_take_thumbnail(
 
 /* ---- Blocks */
 
-/* media, and its file_id, url and mime_type on the block once more. */
+/* Adds media, and its file_id, url and mime_type to the block as well. */
 static bool block_add_media(const struct field_reader *reader, const cJSON *in, cJSON *out)
 {
 	const cJSON *given = json_opt(in, "media");

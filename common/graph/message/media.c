@@ -23,7 +23,7 @@ static void graph_media_log_failure(const char *file_id, struct error *err)
 	error_release(err);
 }
 
-/* It is in use, also where nobody asks for its bytes. */
+/* Notes that the file is in use, also where nobody asks for its bytes. */
 static void graph_media_touch(ag_run *run, const char *file_id)
 {
 	struct arena *arena = arena_new();

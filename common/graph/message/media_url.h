@@ -16,11 +16,11 @@ void media_url_below(const char *root_path);
  */
 cJSON *media_url_read(const char *url);
 
-/* Whether it is base64 with its padding, and whether it is a web address. */
+/* Whether text is base64 with its padding, and whether url is a web address. */
 bool media_base64_valid(const char *text);
 bool media_url_is_http(const char *url);
 
-/* Whether a block takes it as its url.  For tables of other protocols, whose members have names of
+/* Whether a block takes that as its url; for tables of other protocols, whose members have names of
  * their own. */
 bool media_url_valid(const char *url);
 #define MEDIA_URL_EXPECTED "an http or https URL, or a data URL with valid base64"

@@ -50,13 +50,13 @@ const char *message_role(const cJSON *message);
 /* Whether it has that role. */
 bool message_is(const cJSON *message, const char *role);
 
-/* The last of an array, which may be NULL, that has that role, any role when it is NULL. */
+/* The last message of an array (or NULL) that has that role; of any role when that is NULL. */
 const cJSON *message_last(const cJSON *messages, const char *role);
 
 /* Appends the texts of all text blocks. */
 void message_text(const cJSON *message, struct buf *out);
 
-/* The type of a block. */
+/* Whether a block is of that type. */
 bool block_is(const cJSON *block, const char *type);
 
 /* Whether block is a tool_call or remote_tool_call,
@@ -64,17 +64,19 @@ bool block_is(const cJSON *block, const char *type);
 bool block_is_call(const cJSON *block);
 bool message_has_calls(const cJSON *message);
 
-/* Adds what a model says that the message cost to sum; false, with nothing added, when it says
- * nothing. */
+/* Adds to sum what the message cost by its model's count; false, with nothing added, when the model
+ * has not said. */
 bool message_usage(const cJSON *message, struct run_usage *sum);
 
-/* Keeps a sum, unless that is nothing, where message_usage finds it again. */
+/* Puts a sum, unless it is zero, into kept, where message_usage finds it again. */
 void message_keep_usage(cJSON *kept, const struct run_usage *sum);
 
-/* What a model says that the message cost, zeroes where it does not say; false: it says nothing. */
+/* The tokens that the message cost by its model's count, 0 for what it leaves out; false when it
+ * has not said. */
 bool message_tokens(const cJSON *message, int64_t *in, int64_t *out);
 
-/* Counts in the metrics what a model says that the message cost; nothing for one of no model. */
+/* Counts in the metrics what the message cost by its model's count; nothing for a message of no
+ * model. */
 void message_count_tokens(const cJSON *message);
 
 /* Rewrites tools_calls from the call blocks of the content; null when there are none. */

@@ -42,7 +42,7 @@ struct piece *piece_new(struct arena *arena, const char *id, bool reasoning)
 	piece->text = json_get(json_get(piece->message, "content")->child, key);
 	piece->time = json_get(piece->message, "timestamp");
 	piece->form = json_print(piece->message);
-	/* ids hold nothing that stands behind a quote like these */
+	/* an id has no quote in it, so neither name can be found in one */
 	piece->text_at = piece_behind(piece->form, 0, reasoning ? "\"summary\":" : "\"text\":");
 	piece->time_at = piece_behind(piece->form, piece->text_at, "\"timestamp\":");
 	piece->after = piece->time_at + strlen(piece->time->valuestring);

@@ -60,7 +60,8 @@ static ag_result a2a_node_say(ag_run *run, const struct a2a_exchange *x)
 	return ag_message(run, message);
 }
 
-/* What was said so far comes again with the rest: a node that pauses has said nothing. */
+/* Pauses for the peer's question.  What it has said so far comes again with the rest, because a
+ * node that pauses has said nothing. */
 static ag_result a2a_node_ask(ag_run *run, const struct a2a_exchange *x)
 {
 	const cJSON *answer;

@@ -34,7 +34,7 @@ struct model_question {
  */
 ag_result model_ask(ag_run *run, const struct model_question *question, cJSON **answer);
 
-/* Counts what an answer (or NULL) has cost that becomes no message of the run. */
+/* Counts the cost of an answer (or NULL) that becomes no message of the run. */
 void model_spent(ag_run *run, const cJSON *answer);
 
 #endif

@@ -96,7 +96,7 @@ static ag_result model_node_ask(const struct model_node *node, ag_run *run, cons
 {
 	const cJSON *last = ag_last_message(state);
 	bool forced = node->choice == CHAT_TOOLS_REQUIRED || node->choice == CHAT_TOOLS_NAMED;
-	/* who is made to call is not made to again when the result is there */
+	/* a model that was forced to call is not forced again once the result is there */
 	bool made = forced && last && message_is(last, "tool");
 	struct offer offer;
 	cJSON *answer;

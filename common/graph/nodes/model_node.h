@@ -50,23 +50,23 @@ size_t window_tokens(const cJSON *message);
 struct shortening {
 	struct window window;
 	bool summary; /* whether what leaves is summed up */
-	char *prompt; /* what the model is told to do with it, instead of the built-in one; or NULL
-		       */
+	char *prompt; /* the prompt for the summary; NULL: the built-in one */
 };
 
 struct model_node {
 	struct chat_model *chat;
 	struct template *system; /* the system prompt; NULL: none */
 	char *tools;             /* name of the tools node whose tools are offered, or NULL */
-	enum chat_choice choice; /* until a tool has answered: to force it again would not end */
-	char *tool_name;         /* CHAT_TOOLS_NAMED */
+	/* holds until a tool has answered: to force a call again and again would never end */
+	enum chat_choice choice;
+	char *tool_name; /* CHAT_TOOLS_NAMED */
 	struct shortening shortening;
-	cJSON *recall; /* what is searched for (recall.h), or NULL */
+	cJSON *recall; /* what is searched for in the store (recall.h), or NULL */
 	char *output;  /* state field that gets the answer, or NULL */
 	bool silent;   /* the answer goes to that field only */
 };
 
-/* What a node is made of is taken over; freed with model_node_free. */
+/* Frees a struct model_node and all that it owns, which is everything in it. */
 void model_node_free(void *data);
 
 /* The function of such a node (ag_node_fn); data is its struct model_node. */

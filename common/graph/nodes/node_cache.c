@@ -74,7 +74,8 @@ static char *node_cache_read(const char *path)
 	return text;
 }
 
-/* The same as long as its time lasts, and where it is this key's. */
+/* What the text (taken over) keeps, where that is of this key and its time has not run out; else
+ * NULL. */
 static cJSON *node_cache_parse(char *text, const char *key)
 {
 	cJSON *kept = json_parse_own(text);
@@ -133,7 +134,7 @@ cJSON *node_cache_result(const cJSON *first, const cJSON *updates)
 	return result;
 }
 
-/* Another one that writes there is as good. */
+/* Writes the file, unless another process is writing it: that is as good. */
 static bool node_cache_write(int fd, const char *text)
 {
 	size_t len = strlen(text);

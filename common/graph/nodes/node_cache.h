@@ -17,23 +17,24 @@
 #define NODE_CACHE_SLOTS 4096
 #define NODE_CACHE_MAX (1 << 20) /* bytes of a result; a longer one is not kept */
 
-/* What a result of the node is kept under: how it is described, and the values of its key now; of a
- * call of a tools node its tool and arguments as well (else NULL).  The arena's; NULL: nothing is
- * kept of it. */
+/* The key that a result of the node is kept under: how the node is described, and the values of its
+ * names now; for a call of a tools node its tool and arguments as well (else NULL).  In the arena;
+ * NULL where nothing is kept of this node. */
 const char *node_cache_key(
     ag_run *run, const struct node *node, const char *tool, const cJSON *args);
 
-/* What is kept under the key, whose hit or miss is counted: a new tree, or NULL, as for no key. */
+/* The result that is kept under the key, a new tree, or NULL; counts a hit or a miss.  NULL for no
+ * key. */
 cJSON *node_cache_find(const ag_run *run, const char *key);
 
 /* Lets the node of the frame say and set what was found (taken over). */
 void node_cache_say(ag_run *run, cJSON *kept);
 
-/* What a node leaves, its messages from first on (or NULL) and updates ({field: value}, or NULL): a
- * new tree; NULL: it asks for tools, and is not kept. */
+/* A result to keep: the node's messages from first on (or NULL) and updates ({field: value}, or
+ * NULL), a new tree.  NULL where the node asks for tools, which is not kept. */
 cJSON *node_cache_result(const cJSON *first, const cJSON *updates);
 
-/* Keeps the result (an object, taken over), in the place of what is in its slot. */
+/* Keeps the result (an object, taken over) in place of the one in its slot. */
 void node_cache_put(const ag_run *run, const struct node *node, const char *key, cJSON *result);
 
 #endif

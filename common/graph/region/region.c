@@ -28,7 +28,7 @@ static enum verdict branch_pause(
 	return PAUSED;
 }
 
-/* Whether this region, or one around it, ends. */
+/* Whether this region, or one around it, is about to end. */
 static bool branch_is_over(const struct branch *b)
 {
 	while (b && !b->region->over)
@@ -58,7 +58,7 @@ static enum verdict branch_may_run(struct branch *b, int node, bool at_pause)
 	return GO_ON;
 }
 
-/* Chunks show the state as the branch has it. */
+/* Prints the fields for chunks, which show the state as the branch has it. */
 static void branch_print_fields(ag_run *run)
 {
 	if (!run->fields_changed || !run->setup.observer->live || run->outer)
@@ -67,7 +67,7 @@ static void branch_print_fields(ag_run *run)
 	run->fields_changed = false;
 }
 
-/* The calls that the client is to run, with the message that asked for them. */
+/* Notes the calls that the client is to run, with the message that asked for them. */
 static enum verdict branch_wait(struct branch *b, int node)
 {
 	const struct node_frame *frame = &b->run.frame;
@@ -145,7 +145,7 @@ bool region_pass_over(ag_run *run, const struct edge *region, int *place, struct
 	return true;
 }
 
-/* A region in the branch, new or as it was kept; on GO_ON *place is what follows. */
+/* Runs a region in the branch, new or as it was kept; on GO_ON *place is what follows. */
 static enum verdict branch_fork(struct branch *b, const struct edge *fork, int *place)
 {
 	const cJSON *within = b->within;
@@ -183,7 +183,8 @@ static bool branch_still_waits(struct branch *b)
 	return false;
 }
 
-/* It may have been kept by an earlier version of the graph. */
+/* False with b->error set where the node of the branch is gone: an earlier version of the graph may
+ * have kept it. */
 static bool branch_has_node(struct branch *b)
 {
 	return b->at >= 0 ||
@@ -191,7 +192,7 @@ static bool branch_has_node(struct branch *b)
 		b->name_at ? b->name_at : "");
 }
 
-/* Where the branch goes on that was kept, or begins. */
+/* Finds where the branch begins, or where it goes on when it was kept. */
 static enum verdict branch_enter(struct branch *b, int *place)
 {
 	const ag_graph *graph = b->run.setup.graph;
@@ -222,8 +223,8 @@ static enum verdict branch_enter(struct branch *b, int *place)
 	return FAILED;
 }
 
-/* A subgraph in the background goes on behind the last of its nodes, like the run around it, and
- * may have a checkpoint there. */
+/* Keeps that a subgraph is behind a node: in the background it goes on there, like the run around
+ * it, and it may have a checkpoint there. */
 static enum verdict branch_keep_step(struct branch *b, int node, int place)
 {
 	if (place >= 0)
@@ -236,7 +237,7 @@ static enum verdict branch_keep_step(struct branch *b, int node, int place)
 	return GO_ON;
 }
 
-/* To its join: AT_END, or what keeps it from there; FAILED with b->error set. */
+/* Walks the branch to its join: AT_END, or what kept it from there; FAILED with b->error set. */
 static enum verdict branch_walk(struct branch *b)
 {
 	const ag_graph *graph = b->run.setup.graph;
@@ -268,7 +269,8 @@ static enum verdict branch_walk(struct branch *b)
 	return AT_END;
 }
 
-/* Only when its turn has come, since a map may have thousands, it is given what it begins with. */
+/* A branch is given what it begins with only when its turn has come, since a map may have
+ * thousands. */
 static enum verdict branch_run(struct branch *b)
 {
 	enum verdict verdict = branch_begin(b) ? branch_walk(b) : FAILED;
@@ -310,7 +312,8 @@ static struct run_side *region_side(ag_run *run)
 	return side;
 }
 
-/* What a branch takes of memory it has to the end of the run, and an array may be a client's. */
+/* Whether the maps of the run may have so many elements: a branch holds its memory to the end of
+ * the run, and the array may be a client's. */
 static bool region_may_map(ag_run *run, const struct edge *fork, struct error *err)
 {
 	struct run_side *side = region_side(run);
@@ -349,8 +352,8 @@ enum verdict region_run(ag_run *run, const struct edge *fork, const cJSON *kept,
 /* ---- Subgraphs */
 
 /* Whether an attempt that failed may be followed by another one: nothing of it was shown, no person
- * has answered it, and the recursion limit and the time of those around it are not what it failed
- * of. */
+ * has answered it, and it did not fail of the recursion limit or of the time of the subgraphs
+ * around it. */
 static bool subgraph_may_again(const struct region *region)
 {
 	const ag_run *run = region->parent;

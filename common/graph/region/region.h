@@ -40,47 +40,47 @@
  */
 enum verdict region_run(ag_run *run, const struct edge *fork, const cJSON *kept, struct error *err);
 
-/* The same for the way into a subgraph, with its retries, its time and its cache.  After an order
- * between two attempts (WAS_STOPPED, GIVEN_BACK) nothing of it is left. */
+/* The same for the edge into a subgraph, with its retries, its time and its cache.  When an order
+ * came between two attempts (WAS_STOPPED, GIVEN_BACK), nothing of it is left. */
 enum verdict subgraph_run(
     ag_run *run, const struct edge *enter, const cJSON *kept, struct error *err);
 
-/* It failed of err; true where that is a subgraph's, whose on_error follows: *place is that node,
- * and nothing of the subgraph is left but what failed. */
+/* A region has failed of err.  True where it is a subgraph whose on_error follows: *place is that
+ * node, and of the subgraph nothing is left but the failure. */
 bool region_pass_over(ag_run *run, const struct edge *region, int *place, struct error *err);
 
-/* Another run goes on with what was kept: its limit and what it costs begin anew, and what was said
- * so far (charged) is not counted again. */
+/* Makes what was kept ready for another run: the limit and what it costs begin anew, and what was
+ * said so far (charged) is not counted again. */
 void region_renew(cJSON *kept);
 
-/* What has arrived in it, at a run that is taken up again, since it was stored (storage/runs.h);
- * false with err set. */
+/* Adds to what was kept the branches that have arrived since (storage/runs.h), when a run is taken
+ * up again; false with err set. */
 bool region_recall(ag_run *run, cJSON *kept, struct error *err);
 
-/* The place of a region that was kept, GRAPH_UNSET with err set when the graph has it no
- * more. */
+/* The place of a region that was kept; GRAPH_UNSET with err set when the graph no longer has it. */
 int region_place(const ag_run *run, const cJSON *kept, struct error *err);
 
-/* The open interrupts in it, in order of declaration: an array of references, a new tree. */
+/* The open interrupts in a region that was kept, in order of declaration: a new array of
+ * references. */
 cJSON *region_interrupts(const cJSON *kept);
 
 /* The kind of the first open interrupt (state.h), or NULL. */
 const char *region_pause_kind(const cJSON *kept);
 
-/* The calls that wait for the client in it, with the message that asks first, as waiting_json has
- * them: a new tree. */
+/* The calls in it that wait for the client, and the message that asked first, in the form of
+ * waiting_json: a new tree. */
 cJSON *region_waiting(const cJSON *kept);
 
-/* A new turn leaves a region whose calls wait at the client: what its branches have set is kept as
- * when a region is stopped, but for the fields that the turn sets itself.  Subgraphs leave nothing.
- */
+/* For a new turn that leaves a region whose calls wait at the client: the run gets what the
+ * branches have set, as when a region is stopped, except the fields that the turn sets itself.
+ * Subgraphs leave nothing. */
 void region_abandon(ag_run *run, const cJSON *kept);
 
-/* Takes the id for a call of a branch; false where one of the run's has it already. */
+/* Takes the id for a call of a branch; false where a call of the run has it already. */
 bool region_claim_call(struct run_side *side, const char *id);
 
-/* Lets branches go on that wait for an answer: those whose interrupts' ids are the keys of answer,
- * else the first.  answer NULL: the first was to pause before or after a node. */
+/* Answers branches that wait: those whose interrupts' ids are the keys of answer, or else the first
+ * one.  answer is NULL where the first one has paused before or after a node. */
 void region_answer(cJSON *kept, const cJSON *answer);
 
 #endif

@@ -14,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BEHIND_LEAST ((size_t)64 << 10) /* bytes of rows, beside as many as the region has */
+/* How many bytes the rows may be longer than the region. */
+#define BEHIND_LEAST ((size_t)64 << 10)
 
 /* ---- written */
 
@@ -26,7 +27,7 @@ static char *branch_text(const struct branch *b)
 	return text;
 }
 
-/* As they were when they were last at rest. */
+/* The branches of a region as they were when they were last at rest: a new tree. */
 static cJSON *region_stable(const struct region *region);
 
 static cJSON *branch_stable(const struct branch *b)
@@ -53,7 +54,7 @@ static cJSON *region_stable(const struct region *region)
 	return out;
 }
 
-/* What it has come to in there is kept as its own until it is at rest again. */
+/* What the branch has come to in the region that it leaves stays kept until it is at rest again. */
 void branch_set_inner(struct branch *b, struct region *region)
 {
 	if (b->inside) {
@@ -67,7 +68,7 @@ void branch_set_inner(struct branch *b, struct region *region)
 	b->inside = false;
 }
 
-/* The numbers of the branches that lead to it, from the outermost one. */
+/* Adds the numbers of the branches that lead to this one, from the outermost on. */
 static void arrival_add_place(const struct branch *b, cJSON *at)
 {
 	if (b->region->parent->branch)
@@ -85,7 +86,8 @@ static char *arrival_text(const struct branch *b)
 	return text;
 }
 
-/* The first branch from the outside that is not kept as being in the region that it is in. */
+/* Keeps of each branch around this one that it is in its region, where that was not kept yet.  The
+ * outermost of these, or this branch: what is to be written. */
 static const struct branch *arrival_top(const struct branch *b)
 {
 	const struct branch *top = b;
@@ -121,7 +123,8 @@ static bool region_keep(struct run_side *side, enum checkpoint_source source, st
 	return ok;
 }
 
-/* Branches arrive beside each other, but none before the one that it is in. */
+/* Writes an arrival.  Branches may do that side by side, without the lock, but none before the one
+ * that it is in. */
 static void branch_arrive(struct branch *b, const struct branch *top)
 {
 	struct run_side *side = b->run.side;
@@ -182,7 +185,7 @@ bool branch_checkpoint(struct branch *b, int place)
 	free(b->stable);
 	b->stable = branch_text(b);
 	for (ag_run *run = b->region->parent; run->branch; run = run->branch->region->parent)
-		run->branch->inside = false; /* what it has said is the run's now */
+		run->branch->inside = false; /* its messages are the run's by now */
 	arrival_top(b);
 	if (b->run.frame.node) /* a subgraph may have had nothing to do */
 		thread->node = b->run.frame.node->name;

@@ -11,7 +11,8 @@
 
 #include <string.h>
 
-/* Observers are told by one thread at a time, and in whose branch it is. */
+/* Passes an event on to the run's observer, which is told by one thread at a time, and in which
+ * branch it was. */
 static void branch_on_event(
     struct run_observer *observer, ag_run *run, const struct run_event *event)
 {
@@ -55,8 +56,8 @@ void branch_take_messages(struct branch *b, const ag_run *parent)
 	b->own = to->count;
 }
 
-/* Adds the texts of an array of the branches other than b, as they were kept, to those that are
- * hidden of the run that forked: a new array. */
+/* What the run that forked does not see already (of_parent), and the texts that the branches other
+ * than b have kept in the array key: a new array. */
 static cJSON *branch_of_others(const struct branch *b, const char *key, const cJSON *of_parent)
 {
 	cJSON *out = of_parent ? cJSON_Duplicate(of_parent, true) : cJSON_CreateArray();
@@ -72,7 +73,7 @@ static cJSON *branch_of_others(const struct branch *b, const char *key, const cJ
 	return out;
 }
 
-/* The branch walks another graph, with fields of its own. */
+/* Lets the branch walk the graph of a subgraph, with fields of its own. */
 static bool branch_enter_graph(struct branch *b, const struct subgraph *sub)
 {
 	ag_run *parent = b->region->parent;
@@ -117,8 +118,8 @@ static void branch_take_last_text(struct branch *b)
 	run->messages.brought = 1;
 }
 
-/* The run that it is, which has said and set nothing yet; the fields are those of the run that
- * forked, as references until the branch sets them. */
+/* Makes the run of the branch, which has said and set nothing yet.  Its fields are references to
+ * those of the run that forked, until the branch sets them. */
 static void branch_open(struct branch *b)
 {
 	ag_run *parent = b->region->parent;
@@ -126,8 +127,8 @@ static void branch_open(struct branch *b)
 	const cJSON *field;
 	b->observer =
 	    (struct run_observer){.live = parent->setup.observer->live, .event = branch_on_event};
-	/* the rest is the whole run's, and its first write may still be under way; another branch
-	 * that arrives writes the thread */
+	/* The rest belongs to the whole run, whose first write may still be under way.  The lock is
+	 * for the thread, which another branch writes when it arrives. */
 	pthread_mutex_lock(&parent->side->lock);
 	b->run = (struct ag_run){.setup = parent->setup,
 	    .thread = parent->thread,
@@ -159,7 +160,7 @@ static void branch_open(struct branch *b)
 	b->called = arena_json(a, cJSON_CreateArray());
 }
 
-/* Of each branch the messages of its siblings are hidden, and the results of their calls. */
+/* The messages of its siblings are hidden from a branch, and the results of their calls. */
 bool branch_begin(struct branch *b)
 {
 	const struct node *into = b->region->edge->into;

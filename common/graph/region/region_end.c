@@ -35,7 +35,7 @@ static enum verdict region_verdict(const struct region *region)
 	return GO_ON;
 }
 
-/* The first branch that failed by itself tells why. */
+/* The first branch that failed, and did not just end because another one had, tells why. */
 static void region_take_failure(struct region *region, struct error *err)
 {
 	ag_run *run = region->parent;
@@ -49,8 +49,8 @@ static void region_take_failure(struct region *region, struct error *err)
 	}
 }
 
-/* Of a subgraph with messages of its own the last answer when it has ended, or what asks the client
- * for calls; what the others have cost counts. */
+/* Hands on what a subgraph with messages of its own leaves: its last answer when it has ended, or
+ * the message that asks the client for calls.  Of the others only the cost counts. */
 static void branch_hand_answer(struct branch *b, ag_run *run)
 {
 	bool hands = b->verdict == AT_END || b->verdict == WAITS_FOR_CLIENT;
@@ -77,7 +77,7 @@ static void branch_hand_answer(struct branch *b, ag_run *run)
 	run->setup.observer->event(run->setup.observer, run, &event);
 }
 
-/* Messages, in order of declaration; the branch keeps their ids. */
+/* Hands the messages of the branch on, and notes their ids in it. */
 static void branch_hand_messages(struct branch *b, ag_run *run)
 {
 	if (branch_is_own(b)) {
@@ -175,7 +175,7 @@ static void run_add_usage(ag_run *run, const struct run_usage *usage)
 	run->usage.total += usage->total;
 }
 
-/* What is one of a run and not of a branch: the first that has something new gives it. */
+/* Hands on what a run has only one of: that of the first branch that has something new. */
 static void region_hand_rest(struct region *region, enum verdict verdict)
 {
 	ag_run *run = region->parent;

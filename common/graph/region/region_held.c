@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* What subgraphs say that may run again: it is held back until they have ended, and left out when
- * another attempt follows. */
+/* What subgraphs that may run again have said: it is held back until they have ended, and dropped
+ * when another attempt follows. */
 #include "graph/region/region_branch.h"
 
 bool held_keep(struct branch *holder, ag_run *run, const struct run_event *event)
@@ -25,7 +25,7 @@ static void held_show(struct branch *holder)
 		observer->event(observer, held->run, &held->event);
 }
 
-/* What the outer ones hold was said before. */
+/* Shows what all of them hold back, the outermost first, since that was said before. */
 static void held_show_outwards(struct branch *holder)
 {
 	if (!holder || holder->said)

@@ -134,7 +134,8 @@ void branch_restore(struct branch *b)
 	}
 }
 
-/* What its process said before it died is told again, as some of it may not have been. */
+/* Appends the messages that were kept.  A run that is taken up again tells them once more, since
+ * some may not have been told before its process died. */
 void branch_say_kept(struct branch *b)
 {
 	const struct run_background *background = b->run.setup.background;
@@ -192,7 +193,8 @@ static bool items_sound(const cJSON *branch, const char *key, bool (*sound)(cons
 	return !array || cJSON_IsArray(array);
 }
 
-/* A thread that was imported may have anything for it. */
+/* Whether all that is read of a kept region has its form: in an imported thread it may be
+ * anything. */
 static bool region_sound(const cJSON *kept)
 {
 	const cJSON *branch, *answers;
@@ -320,7 +322,7 @@ cJSON *region_waiting(const cJSON *kept)
 	return out;
 }
 
-/* branch is where it stands in the tree, not a reference. */
+/* branch must be the one in the tree, and no reference to it. */
 static void branch_answer(cJSON *branch, const cJSON *answer)
 {
 	const char *kind = json_str(branch, "kind");
@@ -340,8 +342,8 @@ static void branch_answer(cJSON *branch, const cJSON *answer)
 	cJSON_DeleteItemFromObjectCaseSensitive(branch, "kind");
 }
 
-/* Answers the branches whose interrupts' ids are keys of by_id, or the first one; whether that one
- * was found. */
+/* Answers the branches whose interrupts' ids are keys of by_id, or the first that waits where by_id
+ * is NULL; true when that one was found. */
 static bool region_answer_each(cJSON *kept, const cJSON *by_id, const cJSON *answer)
 {
 	cJSON *branch;
@@ -370,8 +372,8 @@ void region_answer(cJSON *kept, const cJSON *answer)
 
 /* ---- left behind */
 
-/* Of a field that takes one value the first branch that has set it counts: writers has it by the
- * field's name. */
+/* Whether the branch sets the field: where that takes a single value, the first branch that has set
+ * it does.  writers has that one by the field's name. */
 static bool abandon_may_set(cJSON *writers, const struct field *field, const cJSON *branch)
 {
 	const cJSON *writer = json_get(writers, field->name);

@@ -16,7 +16,7 @@ struct regions_walk {
 	bool *joined; /* whether some way of the branch enters the join */
 };
 
-/* key: of the edge's in a document, "/" before it, or "" for the edge as a whole. */
+/* key is the member of the edge in a document with "/" before it, or "" for the edge as a whole. */
 static void regions_problem(
     ag_graph *graph, const struct edge *edge, const char *key, const char *text)
 {
@@ -27,8 +27,7 @@ static void regions_problem(
 		    &graph->problems, "%s: branches from '%s': %s", graph->name, edge->from, text);
 }
 
-/* "'x' belongs to …, and …": what is wrong is told where the walk's fork is,
- * or that of the node. */
+/* Reports "'x' belongs to …, and …", where the walk's fork stands or that of the node. */
 static void regions_clash(const struct regions_walk *w, const struct node *node)
 {
 	const struct edge *told = w->fork ? w->fork : node->fork;

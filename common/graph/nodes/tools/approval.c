@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Whether a tool of that node needs it. */
+/* Whether calls of that tool of the node need a person's approval. */
 static bool approval_is_needed(const struct node *node, const char *tool)
 {
 	return node->approve_all || (tool && texts_has(node->approve, tool));

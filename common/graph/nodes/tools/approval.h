@@ -24,12 +24,11 @@ ag_result approval_ask(ag_run *run, const cJSON *const *calls, size_t count);
 /* Whether the call of that id was refused in this step. */
 bool approval_declined(const ag_run *run, const char *call_id);
 
-/* What a person put in the place of that call's arguments, any JSON;
- * NULL: they are as they were. */
+/* What a person replaced that call's arguments with, any JSON; NULL: they are as they were. */
 const cJSON *approval_arguments(const ag_run *run, const char *call_id);
 
-/* The result of a call with such arguments as the model is told it, which asked for others: both of
- * them.  output is taken over. */
+/* The output of a call with replaced arguments, as the model is told: it asked for others, so it
+ * gets both.  output is taken over. */
 cJSON *approval_output(const cJSON *arguments, cJSON *output);
 
 #endif

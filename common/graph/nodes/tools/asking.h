@@ -20,7 +20,8 @@ void asking_find(ag_run *run, struct asking *asking);
 /* Whether a later message answers the call.  Servers of models may repeat an id in each answer. */
 bool asking_is_answered(const struct asking *asking, const char *call_id);
 
-/* The id of that message while one of its calls has no answer, else NULL: what a pause keeps. */
+/* The id of the latest such message while one of its calls has no answer, else NULL; a pause keeps
+ * it. */
 const char *asking_open(ag_run *run);
 
 #endif

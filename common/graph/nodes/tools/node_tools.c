@@ -70,7 +70,8 @@ static bool elicit_is_action(const char *word)
 	return false;
 }
 
-/* A value of the type that the schema says: what people write is text. */
+/* What a person answered as content: an object as it is, else the only member that is asked for, of
+ * its type, because people write text. */
 static cJSON *elicit_content(const cJSON *answer, const cJSON *properties)
 {
 	if (cJSON_IsObject(answer))

@@ -11,7 +11,7 @@
 /* As that of the threads that serve requests: a tool may be any C function. */
 #define STACK_SIZE (1 << 20)
 
-/* Hands on what calls said that have ended in their turn, up to the first that has not. */
+/* Hands on what calls have said, in their order, up to the first that has not ended. */
 static void tool_calls_pass_turn(struct tool_calls *calls)
 {
 	while (calls->turn < calls->count && calls->items[calls->turn].ended && !calls->paused) {

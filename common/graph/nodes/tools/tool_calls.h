@@ -27,7 +27,8 @@
  * result, or what the model sees of its failure; NULL on AG_PAUSE. */
 ag_result tool_answer(ag_run *run, const char *name, const cJSON *args, cJSON **output);
 
-/* The same for a tool_call block of the message asking. */
+/* The same for a tool_call block of the message asking, as a person allowed or changed it
+ * (approval.h). */
 ag_result tool_answer_block(ag_run *run, const cJSON *asking, const cJSON *block, cJSON **output);
 
 /* Adds the tool message with the call's output (taken over) to what the node makes. */
@@ -64,15 +65,15 @@ struct tool_calls {
 	/* guarded by lock, and so is what calls have kept */
 	struct tool_call *items;
 	size_t count;
-	size_t next; /* the first that has not begun */
-	size_t turn; /* the first that has not ended; it alone changes run */
+	size_t next; /* the first call that has not begun */
+	size_t turn; /* the first call that has not ended; it alone changes run */
 	bool paused;
 };
 
-/* What the functions of agentgraph.h do with a run that is a call's (run->call).  Items are taken
- * over. */
+/* What the functions of agentgraph.h do on a run that was made for a call (run->call).  Items are
+ * taken over unless it says borrowed. */
 void tool_call_piece(struct tool_call *call, const cJSON *piece);  /* borrowed */
-void tool_call_streams(struct tool_call *call);                    /* it says pieces */
+void tool_call_streams(struct tool_call *call);                    /* notes that it says pieces */
 void tool_call_custom(struct tool_call *call, const cJSON *event); /* borrowed */
 void tool_call_message(struct tool_call *call, cJSON *message);
 void tool_call_update(struct tool_call *call, const char *field, cJSON *value);
@@ -80,7 +81,7 @@ void tool_call_update(struct tool_call *call, const char *field, cJSON *value);
 /* Waits for the call's turn to ask; the node's run, or NULL when a call before it has paused. */
 ag_run *tool_call_turn(struct tool_call *call);
 
-/* It is the call's turn: the node has what was kept.  The lock is held. */
+/* Hands what the call has kept to the node, now that it is its turn; the lock is held. */
 void tool_call_say_kept(struct tool_call *call);
 
 #endif

@@ -103,7 +103,7 @@ ag_run *tool_call_turn(struct tool_call *call)
 		pthread_cond_wait(&calls->turned, &calls->lock);
 	bool turn = tool_call_has_turn(call);
 	pthread_mutex_unlock(&calls->lock);
-	/* the time of others is not its own */
+	/* the time that others took does not count */
 	int64_t *deadline = &call->view.frame.deadline, most = calls->run->frame.deadline;
 	*deadline += clock_monotonic_ms() - start;
 	if (*deadline > most)
