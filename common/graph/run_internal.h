@@ -248,7 +248,10 @@ enum verdict step_node(ag_run *run, const struct node *node, struct error *err);
  * says of an order that came meanwhile. */
 enum verdict step_again(ag_run *run, const struct node *node, int attempt, struct error *err);
 
-/* Whether the subgraphs around the node have time left; false with err set. */
+/* Whether the time of the subgraphs around the node is up. */
+bool step_is_late(const ag_run *run);
+
+/* Whether it is not; false with err set. */
 bool step_in_time(ag_run *run, struct error *err);
 
 /* Whether its recursion limit has room for another step; false with err set. */

@@ -29,14 +29,14 @@ static bool step_timed_out(ag_run *run, const char *name, double seconds, struct
 	    err, ERR_NODE_TIMEOUT, at, "node_error", "node %s timed out after %g s", name, seconds);
 }
 
-static bool run_is_late(const ag_run *run)
+bool step_is_late(const ag_run *run)
 {
 	return run->limit && clock_monotonic_ms() >= run->limit->end;
 }
 
 bool step_in_time(ag_run *run, struct error *err)
 {
-	return !run_is_late(run) ||
+	return !step_is_late(run) ||
 	    step_timed_out(run, run->limit->node->name, run->limit->seconds, err);
 }
 
@@ -245,7 +245,7 @@ enum verdict step_node(ag_run *run, const struct node *node, struct error *err)
 		step_open(run, node);
 		enum verdict verdict = step_call(run, err);
 		if (verdict != FAILED || attempt >= node->policy.attempts || run->frame.streamed ||
-		    run_is_late(run))
+		    step_is_late(run))
 			return verdict;
 		verdict = step_again(run, node, attempt, err);
 		if (verdict != GO_ON)

@@ -3,7 +3,6 @@
 #include "graph/region/region.h"
 
 #include "base/json/json.h"
-#include "base/os/clock.h"
 #include "graph/nodes/node_cache.h"
 #include "graph/nodes/tools/asking.h"
 #include "graph/region/region_branch.h"
@@ -26,6 +25,15 @@ static enum verdict branch_pause(
 	b->interrupt = interrupt;
 	b->kind = kind;
 	return PAUSED;
+}
+
+/* The same as run_pause_around (run.c). */
+static enum verdict branch_pause_around(
+    struct branch *b, enum branch_entry how, int node, const char *kind)
+{
+	const char *name = graph_node_name(b->run.setup.graph, node);
+	cJSON *interrupt = interrupt_new(name, kind, NULL);
+	return branch_pause(b, how, node, arena_json(b->run.setup.arena, interrupt), kind);
 }
 
 /* Whether this region, or one around it, is about to end. */
@@ -52,9 +60,7 @@ static enum verdict branch_may_run(struct branch *b, int node, bool at_pause)
 	if (!step_in_time(run, &b->error) || !step_in_limit(run, &b->error))
 		return FAILED;
 	if (n->interrupt_before && !at_pause)
-		return branch_pause(b, BRANCH_AT, node,
-		    arena_json(run->setup.arena, interrupt_new(n->name, "interrupt_before", NULL)),
-		    "interrupt_before");
+		return branch_pause_around(b, BRANCH_AT, node, "interrupt_before");
 	return GO_ON;
 }
 
@@ -80,14 +86,6 @@ static enum verdict branch_wait(struct branch *b, int node)
 		cJSON_AddItemToArray(b->called, cJSON_Duplicate(json_get(call, "id"), true));
 	branch_stand(b, BRANCH_AFTER, node);
 	return WAITS_FOR_CLIENT;
-}
-
-static enum verdict branch_pause_after(struct branch *b, int node)
-{
-	const char *name = graph_node_name(b->run.setup.graph, node);
-	return branch_pause(b, BRANCH_AFTER, node,
-	    arena_json(b->run.setup.arena, interrupt_new(name, "interrupt_after", NULL)),
-	    "interrupt_after");
 }
 
 /* Runs the node; on GO_ON *place is what follows. */
@@ -126,7 +124,7 @@ static enum verdict branch_step(struct branch *b, int node, int *place)
 	if (waits)
 		return branch_wait(b, node);
 	if (n->interrupt_after)
-		return branch_pause_after(b, node);
+		return branch_pause_around(b, BRANCH_AFTER, node, "interrupt_after");
 	*place = run_choose(run, n->edge, &b->error);
 	return *place == GRAPH_UNSET ? FAILED : GO_ON;
 }
@@ -166,7 +164,7 @@ static enum verdict branch_fork(struct branch *b, const struct edge *fork, int *
 	}
 	branch_print_fields(run);
 	if (into->interrupt_after)
-		return branch_pause_after(b, *place);
+		return branch_pause_around(b, BRANCH_AFTER, *place, "interrupt_after");
 	*place = run_choose(run, into->edge, &b->error);
 	return *place == GRAPH_UNSET ? FAILED : GO_ON;
 }
@@ -360,7 +358,7 @@ static bool subgraph_may_again(const struct region *region)
 	const struct branch *b = region->items;
 	bool whole = !json_get(b->began, "charged");
 	return b->verdict == FAILED && !b->said && whole && b->error.kind != ERR_RECURSION_LIMIT &&
-	    !(run->limit && clock_monotonic_ms() >= run->limit->end);
+	    !step_is_late(run);
 }
 
 /* Closes the last attempt, and keeps what it has left under the key, unless that is NULL. */
