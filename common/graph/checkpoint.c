@@ -12,7 +12,7 @@
 
 /* A write of the thread as it is now, with those messages of the run that no write was handed
  * yet. */
-static struct thread_write next_write(ag_run *run, struct thread *thread)
+static struct thread_write checkpoint_next_write(ag_run *run, struct thread *thread)
 {
 	struct run_messages *m = &run->messages;
 	struct thread_write w = {
@@ -28,7 +28,7 @@ static struct thread_write next_write(ag_run *run, struct thread *thread)
 	return w;
 }
 
-static void freshen(ag_run *run)
+static void checkpoint_freshen(ag_run *run)
 {
 	run->thread.updated_at = clock_now();
 	if (!run->thread.created_at)
@@ -108,7 +108,7 @@ struct run_key run_record_key(const ag_run *run)
 /* ---- writes ---- */
 
 /* Tells the observer; the storage calls it from a thread of its own. */
-static void tell_settled(void *arg, bool ok)
+static void checkpoint_tell_settled(void *arg, bool ok)
 {
 	ag_run *run = arg;
 	struct run_observer *observer = run->setup.observer;
@@ -126,7 +126,7 @@ static void checkpoint_free_region(void *run)
 /* Notes in pause_json what a run needs that goes on at this checkpoint (run_recall): what a node
  * failed of, what was spent, the region that the run is in, and, where runs may begin here (steps),
  * the message whose tool calls are still to run. */
-static void note_open(ag_run *run, bool steps)
+static void checkpoint_note_open(ag_run *run, bool steps)
 {
 	const char *asked = steps ? asking_open(run) : NULL;
 	bool counts = run->spent != run->step || run->usage.total;
@@ -158,19 +158,19 @@ static void note_open(ag_run *run, bool steps)
 bool checkpoint_begin(ag_run *run, struct error *err)
 {
 	if (run->begun || !run->setup.lease) {
-		tell_settled(run, true);
+		checkpoint_tell_settled(run, true);
 		return true;
 	}
-	freshen(run);
-	note_open(run, false);
+	checkpoint_freshen(run);
+	checkpoint_note_open(run, false);
 	checkpoint_record_begin(run);
 	run->start_thread = run->thread;
 	run->start_record = run->record;
-	run->start_write = next_write(run, &run->start_thread);
+	run->start_write = checkpoint_next_write(run, &run->start_thread);
 	run->start_write.run = &run->start_record;
 	if (!thread_write_fits(run->setup.storage, &run->start_write, err))
 		return false;
-	run->start_write.settled = tell_settled;
+	run->start_write.settled = checkpoint_tell_settled;
 	run->start_write.arg = run;
 	thread_defer(run->setup.storage, run->setup.lease, &run->start_write, &run->pending);
 	return true;
@@ -183,7 +183,7 @@ static bool checkpoint_wrote(ag_run *run, bool ok)
 		run->thread.row = run->start_thread.row;
 	if (!run->record.number)
 		run->record.number = run->start_record.number;
-	tell_settled(run, ok);
+	checkpoint_tell_settled(run, ok);
 	return ok;
 }
 
@@ -203,7 +203,7 @@ bool checkpoint_settle(ag_run *run, struct error *err)
 }
 
 /* The end of a run whose last node ended well, with the checkpoint of that node before its own. */
-static bool write_last(ag_run *run, struct thread_write *end, struct error *err)
+static bool checkpoint_write_last(ag_run *run, struct thread_write *end, struct error *err)
 {
 	struct storage *storage = run->setup.storage;
 	if (!checkpoint_settle(run, err))
@@ -236,11 +236,11 @@ bool checkpoint_save(ag_run *run, const struct error *failure, struct error *err
 	if (!run->setup.lease)
 		return true;
 	const char *fields = run->thread.fields_json;
-	freshen(run);
+	checkpoint_freshen(run);
 	bool ends = run->thread.status != RUN_RUNNING, steps = run->setup.history == HISTORY_STEPS;
 	if (!ends)
-		note_open(run, steps);
-	struct thread_write w = next_write(run, &run->thread);
+		checkpoint_note_open(run, steps);
+	struct thread_write w = checkpoint_next_write(run, &run->thread);
 	if (ends) {
 		checkpoint_record_end(run, failure);
 		w.run = &run->record;
@@ -251,7 +251,7 @@ bool checkpoint_save(ag_run *run, const struct error *failure, struct error *err
 	} else if (steps) {
 		w.checkpoint = CHECKPOINT_STEP;
 	}
-	bool ok = ends && steps && run->frame.completed ? write_last(run, &w, err)
+	bool ok = ends && steps && run->frame.completed ? checkpoint_write_last(run, &w, err)
 							: checkpoint_write(run, &w, err);
 	if (ok)
 		run->placed = true;
@@ -262,9 +262,9 @@ bool checkpoint_save(ag_run *run, const struct error *failure, struct error *err
 
 bool checkpoint_region(ag_run *run, enum checkpoint_source source, struct error *err)
 {
-	freshen(run);
-	note_open(run, false);
-	struct thread_write w = next_write(run, &run->thread);
+	checkpoint_freshen(run);
+	checkpoint_note_open(run, false);
+	struct thread_write w = checkpoint_next_write(run, &run->thread);
 	w.checkpoint = source;
 	return checkpoint_write(run, &w, err);
 }

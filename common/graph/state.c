@@ -111,7 +111,7 @@ void thread_add_interrupts(const struct thread *thread, cJSON *out)
 	cJSON_Delete(pause);
 }
 
-static void graph_state_add_copy(cJSON *meta, const char *name, const cJSON *value)
+static void state_add_copy(cJSON *meta, const char *name, const cJSON *value)
 {
 	cJSON_AddItemToObject(
 	    meta, name, value ? cJSON_Duplicate(value, true) : cJSON_CreateNull());
@@ -120,7 +120,7 @@ static void graph_state_add_copy(cJSON *meta, const char *name, const cJSON *val
 /* Remote calls that wait are told in the same three members, but they are no interrupt
  * (doc/protocol-runs.md#tools-at-the-client).
  */
-static void graph_state_add_waiting(cJSON *meta, const struct thread *thread)
+static void state_add_waiting(cJSON *meta, const struct thread *thread)
 {
 	cJSON *waiting = json_parse_own(thread->waiting_json);
 	const cJSON *call;
@@ -140,7 +140,7 @@ enum run_status thread_status(const struct thread *thread, const struct run_flag
 	return thread->status == RUN_RUNNING ? RUN_ERROR : thread->status;
 }
 
-static cJSON *graph_state_meta(const struct thread *thread, const struct run_flags *flags)
+static cJSON *state_meta(const struct thread *thread, const struct run_flags *flags)
 {
 	enum run_status status = thread_status(thread, flags);
 	enum stop_state stop = flags->stop_requested ? STOP_REQUESTED : thread->stop;
@@ -155,11 +155,11 @@ static cJSON *graph_state_meta(const struct thread *thread, const struct run_fla
 	    meta, "is_stopped_requested", flags->running && flags->stop_requested);
 	cJSON_AddStringToObject(meta, "status", status_names[status]);
 	if (!interrupt && thread->waiting_json && !flags->running) {
-		graph_state_add_waiting(meta, thread);
+		state_add_waiting(meta, thread);
 	} else {
-		graph_state_add_copy(meta, "interrupted_node", json_get(interrupt, "node"));
-		graph_state_add_copy(meta, "interrupt_reason", json_get(interrupt, "reason"));
-		graph_state_add_copy(meta, "interrupt_data", json_get(interrupt, "data"));
+		state_add_copy(meta, "interrupted_node", json_get(interrupt, "node"));
+		state_add_copy(meta, "interrupt_reason", json_get(interrupt, "reason"));
+		state_add_copy(meta, "interrupt_data", json_get(interrupt, "data"));
 	}
 	if (interrupt) {
 		cJSON_AddItemToObject(meta, "interrupt", interrupt);
@@ -177,7 +177,7 @@ cJSON *state_json(const ag_graph *graph, const struct thread *thread, const stru
 	cJSON *state = cJSON_CreateObject();
 	cJSON_AddItemToObject(state, "context", context);
 	json_add_str(state, "context_summary", thread->summary);
-	cJSON_AddItemToObject(state, "execution_meta", graph_state_meta(thread, flags));
+	cJSON_AddItemToObject(state, "execution_meta", state_meta(thread, flags));
 	cJSON *fields = state_fields(graph, thread->fields_json);
 	while (fields->child) {
 		cJSON *item = cJSON_DetachItemViaPointer(fields, fields->child);
@@ -196,7 +196,7 @@ cJSON *state_value(const struct field *field, cJSON *value)
 	return json_new_int(integer);
 }
 
-static void graph_state_append(cJSON *array, cJSON *value)
+static void state_append(cJSON *array, cJSON *value)
 {
 	if (!cJSON_IsArray(value)) {
 		cJSON_AddItemToArray(array, value);
@@ -207,7 +207,7 @@ static void graph_state_append(cJSON *array, cJSON *value)
 	cJSON_Delete(value);
 }
 
-static cJSON *graph_state_sum(const cJSON *a, const cJSON *b)
+static cJSON *state_sum(const cJSON *a, const cJSON *b)
 {
 	int64_t x, y, whole;
 	double u = 0, v = 0;
@@ -219,10 +219,10 @@ static cJSON *graph_state_sum(const cJSON *a, const cJSON *b)
 }
 
 /* False where the sum is beyond the type: no integer any more, or without end. */
-static bool graph_state_add(
+static bool state_add(
     cJSON *fields, const struct field *field, const cJSON *old, const cJSON *value)
 {
-	cJSON *total = graph_state_sum(old, value);
+	cJSON *total = state_sum(old, value);
 	bool fits = !cJSON_IsNull(total) && graph_field_accepts(field, total);
 	if (fits)
 		json_set(fields, field->name, total);
@@ -249,12 +249,12 @@ bool state_reduce(cJSON *fields, const struct field *field, cJSON *value)
 		return true;
 	}
 	if (field->reducer == AG_APPEND) {
-		graph_state_append(old, value);
+		state_append(old, value);
 		return true;
 	}
 	bool fits = true;
 	if (field->reducer == AG_ADD)
-		fits = graph_state_add(fields, field, old, value);
+		fits = state_add(fields, field, old, value);
 	else
 		json_merge(old, value);
 	cJSON_Delete(value);
