@@ -11,6 +11,7 @@
 
 #define MOST_BYTES 1000
 #define MOST_GROUPS 50
+#define LAST_CHARACTER 0x10FFFF
 #define MOST_PARTS 10000 /* each part is one step or few */
 #define MOST_SPANS 512   /* of one class */
 

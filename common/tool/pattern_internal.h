@@ -7,8 +7,6 @@
 
 #include <stdint.h>
 
-#define LAST_CHARACTER 0x10FFFF
-
 enum step_kind {
 	STEP_CLASS, /* one character of a class */
 	STEP_SPLIT, /* goes on at both of two places */

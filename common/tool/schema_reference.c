@@ -32,7 +32,7 @@ static char *pointer_key(const char **p)
 }
 
 /* Whether there are so many looks, and more. */
-static bool schema_look(size_t *looks, size_t cost)
+static bool reference_look(size_t *looks, size_t cost)
 {
 	*looks -= *looks < cost ? *looks : cost;
 	return *looks > 0;
@@ -48,7 +48,7 @@ static const cJSON *at_key(const cJSON *json, const char *key, size_t *looks)
 		return NULL;
 	cJSON_ArrayForEach(child, json) {
 		bool here = cJSON_IsArray(json) ? index-- == 0 : strcmp(child->string, key) == 0;
-		if (here || !schema_look(looks, 1))
+		if (here || !reference_look(looks, 1))
 			return here ? child : NULL;
 	}
 	return NULL;
@@ -69,7 +69,7 @@ static const cJSON *find_anchor(const cJSON *json, const char *name, size_t *loo
 {
 	const char *anchor = json_str(json, "$anchor"), *id = json_str(json, "$id");
 	const cJSON *child, *hit = NULL;
-	if (!schema_look(looks, ANCHOR_LOOKS))
+	if (!reference_look(looks, ANCHOR_LOOKS))
 		return NULL;
 	if ((anchor && strcmp(anchor, name) == 0) ||
 	    (id && id[0] == '#' && strcmp(id + 1, name) == 0))

@@ -46,7 +46,7 @@ ag_result approval_ask(ag_run *run, const cJSON *const *calls, size_t count)
 		return AG_OK;
 	value = cJSON_CreateObject();
 	cJSON_AddItemToObject(value, "calls", cJSON_Duplicate(wanted, true));
-	ag_result result = ag_interrupt(run, APPROVAL_REASON, value, &answer);
+	ag_result result = ag_interrupt(run, "tool_approval", value, &answer);
 	if (result != AG_OK)
 		return result;
 	run->frame.declined = arena_json(run->setup.arena, cJSON_CreateObject());

@@ -8,16 +8,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The reason of the pause, and what the model is told of a call that was refused. */
-#define APPROVAL_REASON "tool_approval"
-#define APPROVAL_DECLINED "The user declined this call."
-
 /*
- * Asks for those of the calls, tool_call blocks, whose tools need it: the run pauses with {"calls":
- * [{id, name, args}]}.  AG_OK when the calls may go on: approval_declined then tells which of them
- * were refused.  true and {"approve": true} allow all, {"approve": [id, …]} those, anything else
- * none.  Beside approve may stand {"arguments": {id: {…}}}: other arguments for calls that it
- * allows.
+ * Asks for those of the calls, tool_call blocks, whose tools need it: the run pauses for the reason
+ * "tool_approval" with {"calls": [{id, name, args}]}.  AG_OK when the calls may go on:
+ * approval_declined then tells which of them were refused.  The answers true and {"approve": true}
+ * allow all, {"approve": [id, …]} those, anything else none.  Beside approve may stand
+ * {"arguments": {id: {…}}}: other arguments for calls that it allows.
  */
 ag_result approval_ask(ag_run *run, const cJSON *const *calls, size_t count);
 

@@ -128,7 +128,7 @@ ag_result tool_answer_block(ag_run *run, const cJSON *asking, const cJSON *block
 	if (!declined && !json_str(invalid, id))
 		return tool_answer(run, json_str(block, "name"), json_get(block, "args"), output);
 	*output = cJSON_CreateString(
-	    declined ? APPROVAL_DECLINED : "arguments: expected a valid JSON object");
+	    declined ? "The user declined this call." : "arguments: expected a valid JSON object");
 	return AG_ERROR;
 }
 

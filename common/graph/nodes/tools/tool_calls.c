@@ -11,6 +11,8 @@
 /* As that of the threads that serve requests: a tool may be any C function. */
 #define STACK_SIZE (1 << 20)
 
+#define CALLS_AT_ONCE 8
+
 /* Hands on what calls have said, in their order, up to the first that has not ended. */
 static void tool_calls_pass_turn(struct tool_calls *calls)
 {
@@ -55,8 +57,8 @@ static void *tool_calls_work(void *arg)
 /* The calling thread works as well, so that calls are made even where no thread can be had. */
 static void tool_calls_work_together(struct tool_calls *calls)
 {
-	size_t wanted = calls->count < TOOL_CALLS_AT_ONCE ? calls->count : TOOL_CALLS_AT_ONCE;
-	pthread_t threads[TOOL_CALLS_AT_ONCE];
+	size_t wanted = calls->count < CALLS_AT_ONCE ? calls->count : CALLS_AT_ONCE;
+	pthread_t threads[CALLS_AT_ONCE];
 	pthread_attr_t attr;
 	size_t started = 0;
 	pthread_attr_init(&attr);

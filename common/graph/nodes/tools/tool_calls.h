@@ -36,8 +36,6 @@ void tool_answer_add(ag_run *run, const cJSON *block, cJSON *output, ag_result r
 
 /* ---- Several */
 
-#define TOOL_CALLS_AT_ONCE 8
-
 /* Runs the calls, an array of tool_call blocks, and adds a tool message for each; AG_PAUSE when one
  * of them paused.  asking is the message that they stand in. */
 ag_result tool_calls_run(ag_run *run, const cJSON *asking, const cJSON *const *calls, size_t count);
