@@ -13,7 +13,7 @@
 #define MAX_PARTS 4096
 #define MAX_BYTES ((size_t)8 << 20)
 #define MAX_HELD 4096
-#define MAX_SHOWN 1000 /* of arguments that are no JSON */
+#define MAX_SHOWN 1000 /* bytes that are shown of arguments that are no JSON */
 
 void chat_answer_init(
     struct chat_answer *a, const struct chat_target *t, const struct chat_request *request)
@@ -97,8 +97,7 @@ void chat_answer_append(struct chat_answer *a, size_t at, const char *text, size
 		return;
 	if (a->first_piece_ms < 0)
 		a->first_piece_ms = clock_monotonic_ms() - a->started;
-	/* a client has more of one delta of a line than of ten of a word
-	 * that come at one instant */
+	/* one delta of a line serves a client better than ten of a word that come at one instant */
 	if (a->held_kind != part->kind || a->held.len + len > MAX_HELD)
 		chat_answer_hand_on(a);
 	a->held_kind = part->kind;
@@ -216,8 +215,8 @@ static void answer_add_text(cJSON *content, const char *text)
 	cJSON_AddArrayToObject(block, "annotations");
 }
 
-/* The arguments; NULL when they are no JSON object.  Nothing at all means none, unless they may
- * have been to come: where the answer was cut off, and the part is the last that it came to. */
+/* The arguments; NULL when they are no JSON object.  No text at all means no arguments, except in
+ * the last part of an answer that was cut off: there they may have been still to come. */
 static cJSON *answer_arguments(const struct chat_answer *a, const struct chat_part *part)
 {
 	const char *text = buf_str(&part->text);
@@ -259,7 +258,7 @@ char *chat_call_id(char out[CHAT_CALL_ID])
 	return out;
 }
 
-/* What a provider wants back with the call. */
+/* Renews the id in those details that a provider wants back with the call. */
 static void answer_renew_details(cJSON *details, const char *old, const char *id)
 {
 	cJSON *item;

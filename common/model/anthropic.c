@@ -22,7 +22,8 @@ static char *anthropic_url(const char *base_url, const char *model, bool stream)
 	return xasprintf("%s%s/messages", base_url, versioned ? "" : "/v1");
 }
 
-/* The content of a message of that role at the end: turns of one role are one message. */
+/* The content of the last message if it has that role, else of a new one: turns of one role are one
+ * message. */
 static cJSON *anthropic_content_for(cJSON *messages, const char *role)
 {
 	cJSON *last = json_last(messages);
@@ -46,7 +47,7 @@ static void anthropic_add_text(cJSON *content, const char *text)
 	json_add_str(json_append(content, json_typed("text")), "text", text);
 }
 
-/* What the provider reads of such a medium: image, document, or NULL. */
+/* What the provider reads a medium of that type as: image, document, or NULL. */
 static const char *anthropic_readable(const cJSON *block, const char *mime_type)
 {
 	if (chat_block_is(block, "image") || strncasecmp(mime_type, "image/", 6) == 0)
@@ -83,7 +84,8 @@ static void anthropic_add_media(const struct chat_build *b, cJSON *content, cons
 	}
 }
 
-/* Thinking is signed, once; without its signature it is refused, so that of others is left out. */
+/* Thinking comes back with its signature, which it has once.  Without one it is refused, so
+ * thinking of other providers is left out. */
 static void anthropic_add_thinking(cJSON *content, const cJSON *block)
 {
 	const cJSON *at = chat_details(block);
@@ -162,7 +164,7 @@ static void anthropic_add_messages(const struct chat_build *b, cJSON *body)
 		cJSON *content = anthropic_content_for(messages, assistant ? "assistant" : "user");
 		for (size_t j = 0; j < turn->count; j++)
 			anthropic_add_block(b, content, turn->blocks[j]);
-		/* blocks may all fall away (somebody else's reasoning) */
+		/* all blocks may have been left out (another provider's reasoning) */
 		if (!content->child)
 			cJSON_Delete(cJSON_DetachItemViaPointer(messages, json_last(messages)));
 	}
@@ -188,11 +190,11 @@ static void anthropic_add_choice(const struct chat_build *b, cJSON *body)
 		cJSON_AddTrueToObject(choice, "disable_parallel_tool_use");
 }
 
-/* A conversation with calls in it is refused where there are no tools; so a model that has none is
- * told which there were, and that it has them not. */
+/* A conversation with calls in it is refused without tools.  So a model that has none is told which
+ * there were, and that it cannot use them. */
 static void anthropic_add_past_tools(const struct chat_build *b, cJSON *body)
 {
-	/* each once, that of the first call last: a client may have told of many */
+	/* each name once, even where a client tells of many calls */
 	cJSON *names = cJSON_CreateObject();
 	for (size_t i = b->turns->count; i-- > 0;) {
 		const struct chat_turn *turn = &b->turns->items[i];
@@ -240,8 +242,8 @@ static void anthropic_add_tools(const struct chat_build *b, cJSON *body)
 	anthropic_add_choice(b, body);
 }
 
-/* Thinking goes with a free choice of tools only.  And it cannot begin in the middle of a turn: the
- * calls whose results are sent now must have come with thinking of this provider. */
+/* Whether the model may think: only with a free choice of tools, and not from the middle of a turn
+ * on: the calls whose results are sent now must have come with thinking of this provider. */
 static bool anthropic_may_think(const struct chat_request *request, const cJSON *body)
 {
 	bool free_choice = request->choice == CHAT_TOOLS_AUTO || request->choice == CHAT_TOOLS_NONE;
@@ -261,7 +263,7 @@ static cJSON *anthropic_output_config(cJSON *body)
 	return config ? config : cJSON_AddObjectToObject(body, "output_config");
 }
 
-/* A number of tokens is a budget; an effort leaves it to the model how much it thinks. */
+/* Adds how much to think: a number of tokens is a budget, an effort leaves it to the model. */
 static void anthropic_add_reasoning(const struct chat_build *b, cJSON *body)
 {
 	const cJSON *settings = b->target->settings;
@@ -350,7 +352,7 @@ static void anthropic_add_detail(
 	chat_answer_detail(a, index, detail);
 }
 
-/* A block whole, or as it starts: then it is empty but for its names. */
+/* Takes a block, whole or as it starts: then it is empty but for its names. */
 static void anthropic_take_block(struct chat_answer *a, const cJSON *block, int64_t index)
 {
 	const cJSON *input = json_opt(block, "input");

@@ -14,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_WHOLE ((size_t)32 << 20) /* bytes of an answer that is not streamed, or one event */
+/* Bytes of an answer that is not streamed, or of one event. */
+#define MAX_WHOLE ((size_t)32 << 20)
 #define MAX_STREAM ((size_t)256 << 20)
 #define MAX_SAID 500   /* bytes of what a provider says of a failure */
 #define LINGER_MS 2000 /* how long a stream may stay open after the event that ends it */
@@ -75,7 +76,7 @@ static bool attempt_on_event(const struct sse_event *event, void *arg)
 	return attempt_wants_more(t);
 }
 
-/* A stream is what does not say that it is something else. */
+/* The head of an answer: it is a stream, unless it says that it is something else. */
 static bool attempt_on_head(int status, void *arg)
 {
 	struct attempt *t = arg;
@@ -201,7 +202,7 @@ static bool attempt_complete(struct attempt *t)
 	return answer->ended && attempt_is_good(t);
 }
 
-/* What an error answer says for itself. */
+/* Appends what an error answer says for itself. */
 static void attempt_describe_status(struct attempt *t, struct buf *out)
 {
 	cJSON *body = chat_parse(t->whole.data, t->whole.len);
@@ -258,7 +259,8 @@ static void attempt_describe(struct attempt *t, struct buf *out)
 	}
 }
 
-/* Nothing is asked twice of which the caller has seen a part. */
+/* Whether to try again may help.  Nothing is asked twice once the caller has seen a part of its
+ * answer. */
 static bool attempt_may_repeat(const struct attempt *t)
 {
 	if (t->answer.handed_on || t->answer.unwanted || t->stopped)
@@ -278,7 +280,7 @@ struct calling {
 	struct chat_result *result;
 	struct buf errors;
 	int64_t started;
-	bool timed_out; /* the latest failure was one of time */
+	bool timed_out; /* the latest failure was a time-out */
 };
 
 /* Makes one try and takes from it what the result needs. */
@@ -300,7 +302,7 @@ static enum after attempt_make(
 		return AFTER_DONE;
 	}
 	if (t->stopped || t->answer.unwanted) {
-		t->answer.ended = false; /* what was shown is kept, without calls */
+		t->answer.ended = false; /* so that the message has what was shown, and no calls */
 		for (size_t i = 0; i < t->answer.count && t->answer.handed_on && !result->message;
 		     i++)
 			if (t->answer.parts[i].text.len > 0)

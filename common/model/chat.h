@@ -62,12 +62,13 @@ struct chat_reporter {
  */
 struct chat_model *chat_model_new(const cJSON *settings, const struct chat_reporter *reporter);
 
-/* Their table, for who finds them among keys of his own and checks them there: without a target. */
+/* The table of these keys, for whoever finds them among keys of his own and has them checked there:
+ * read it without a target. */
 extern const struct field_row chat_model_rows[];
 
 void chat_model_free(struct chat_model *m);
 
-/* Whether it, or a fallback, is asked for JSON. */
+/* Whether the model, or a fallback of it, is asked for JSON. */
 bool chat_model_wants_json(const struct chat_model *m);
 
 /*
@@ -76,12 +77,12 @@ bool chat_model_wants_json(const struct chat_model *m);
  * Pointers are malloc'd and freed by the call.
  */
 struct chat_media {
-	size_t max; /* set before: the bytes that are wanted at most; 0: none, but all below them */
-	char *data; /* NULL when they are more */
+	size_t max; /* set before: how many bytes are wanted at most; 0: none, but all the rest */
+	char *data; /* NULL when the file has more than max */
 	size_t len;
-	char *mime_type; /* or NULL, which is as the block has it */
+	char *mime_type; /* or NULL: as the block has it */
 	char *text;      /* extracted text, which is then sent instead; or NULL */
-	char *filename;  /* or NULL, in the same way */
+	char *filename;  /* or NULL: as the block has it */
 };
 
 struct chat_tool {
@@ -151,8 +152,8 @@ struct chat_result {
 	/* Otherwise: why, for people ("openai model gpt-x: answered 401: …"), UTF-8 in one line,
 	 * no keys, malloc'd; one part a model when several were asked. */
 	char *error;
-	int status;             /* of the last answer of a provider; 0: there was none */
-	unsigned tries;         /* requests that were made */
+	int status;     /* HTTP status of the last answer of a provider; 0: there was none */
+	unsigned tries; /* requests that were made */
 	int64_t first_piece_ms; /* from the start to the first piece of the answer; -1: none */
 };
 
@@ -161,7 +162,7 @@ enum chat_end chat_call(
     const struct chat_model *m, const struct chat_request *request, struct chat_result *result);
 void chat_result_release(struct chat_result *result);
 
-/* Gives a call of a message, which may be an answer, a new id wherever the message has it. */
+/* Gives a call of a message, or of an answer, a new id wherever the message names it. */
 void chat_call_renew(cJSON *message, cJSON *call);
 
 #endif

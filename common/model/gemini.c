@@ -28,7 +28,8 @@ static char *gemini_url(const char *base_url, const char *model, bool stream)
 	    stream ? "streamGenerateContent?alt=sse" : "generateContent");
 }
 
-/* The parts of a content of that role at the end: turns of one role are one content. */
+/* The parts of the last content if it has that role, else of a new one: turns of one role are one
+ * content. */
 static cJSON *gemini_parts_for(cJSON *contents, const char *role)
 {
 	cJSON *last = json_last(contents);
@@ -66,8 +67,8 @@ static void gemini_add_media(const struct chat_build *b, cJSON *parts, const cJS
 	}
 }
 
-/* What the reasoning blocks of a turn keep for its calls, and for its text.  By call, so that a
- * client's turn of many calls costs no more than it is long. */
+/* The signatures that the reasoning blocks of a turn keep for its calls and its text.  They are
+ * looked up by call, so that a client's turn with many calls takes no longer than it is long. */
 struct signatures {
 	cJSON *calls; /* object: text by call id */
 	struct json_members by_call;
@@ -165,8 +166,8 @@ static void gemini_add_user(
 	}
 }
 
-/* The name of the call that a result belongs to: calls is the turn before, and *next where it is
- * looked for, since results have the order of their calls. */
+/* The name of the call that a result belongs to, out of the turn of calls before it.  Results have
+ * the order of their calls, so the search goes on from *next. */
 static const char *gemini_name_of(const struct chat_turn *calls, const char *call_id, size_t *next)
 {
 	while (call_id && *next < calls->count) {
@@ -218,7 +219,7 @@ static void gemini_add_turn(const struct chat_build *b, cJSON *contents, size_t 
 		gemini_add_results(contents, turn - 1, turn);
 		break;
 	}
-	/* blocks may all fall away */
+	/* all blocks may have been left out */
 	cJSON *last = json_last(contents);
 	if (last && !json_get(last, "parts")->child)
 		cJSON_Delete(cJSON_DetachItemViaPointer(contents, last));

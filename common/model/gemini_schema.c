@@ -19,14 +19,14 @@ struct walk {
 	size_t bytes;  /* of names and values that may still be copied */
 };
 
-/* Copied as they are. */
+/* Keys that are copied as they are. */
 static const char *const plain[] = {"title", "description", "minItems", "maxItems", "minProperties",
     "maxProperties", "minLength", "maxLength", "pattern", "minimum", "maximum", "default",
     "required", "nullable", NULL};
 
 static cJSON *gemini_schema_clean(const cJSON *schema, struct walk *w, int depth);
 
-/* Counts what is copied; once something was too much, nothing is. */
+/* Counts what is copied.  Once that was too much, nothing more is. */
 static bool gemini_schema_affords(struct walk *w, size_t bytes)
 {
 	bool affords = bytes <= w->bytes;
@@ -57,7 +57,7 @@ static const cJSON *gemini_schema_resolve(const cJSON *root, const char *ref)
 	return NULL;
 }
 
-/* One type; null beside it makes it nullable, and of several others anyOf is made. */
+/* Adds a type; null beside it makes it nullable, and several others become anyOf. */
 static void gemini_schema_add_types(cJSON *out, const cJSON *types)
 {
 	const cJSON *type;
@@ -96,7 +96,7 @@ static void gemini_schema_add_type(cJSON *out, const cJSON *schema, struct walk 
 		json_set(out, "type", cJSON_CreateString("object"));
 }
 
-/* Only strings may be enumerated. */
+/* Adds enum, in which only strings may stand. */
 static void gemini_schema_add_enum(cJSON *out, const cJSON *schema, struct walk *w)
 {
 	const cJSON *values = json_opt(schema, "enum"), *only = json_opt(schema, "const"), *value;

@@ -9,18 +9,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of a request's media before base64, a stored file as often as it is named: to name one is
- * short, and what that brings is not.  Providers take less. */
+/* Bytes of a request's media before base64.  A stored file counts as often as it is named: to name
+ * one is short, but what that brings is not.  Providers take less than this. */
 #define MAX_MEDIA ((size_t)64 << 20)
 
-/* A stored file, had once however many blocks name it. */
+/* A stored file, which is read once however many blocks name it. */
 struct media_file {
 	const char *id;
 	bool asked;
-	bool used; /* a part has its text */
+	bool used; /* the text of a part is this text */
 	bool too_large;
 	bool is_text;               /* text is what the file says, else base64 */
-	char *text;                 /* NULL: not had */
+	char *text;                 /* NULL: it was not read */
 	size_t len;                 /* of that text, or of the bytes */
 	char *mime_type, *filename; /* or NULL */
 };
@@ -35,7 +35,7 @@ struct chat_media_list {
 	size_t count, next;
 	struct media_file *files; /* by id */
 	size_t file_count;
-	size_t room; /* bytes that are left */
+	size_t room; /* bytes that may still be sent */
 };
 
 /* The name that a media object or block goes by in texts; never NULL. */
@@ -56,7 +56,7 @@ static int media_by_id(const void *a, const void *b)
 	return strcmp(((const struct media_file *)a)->id, ((const struct media_file *)b)->id);
 }
 
-/* A place for each file that blocks name. */
+/* Makes a place for each file that blocks name. */
 static void media_list_files(struct chat_media_list *list)
 {
 	size_t count = 0;
@@ -97,7 +97,7 @@ static bool media_ask(
 	return found;
 }
 
-/* What is sent for a file that the block names. */
+/* Decides what is sent for a file that a block names. */
 static void media_take_file(const struct chat_build *b, struct chat_media_list *list,
     struct media_item *item, const cJSON *media)
 {
@@ -155,7 +155,7 @@ static void media_take(
 	}
 }
 
-/* The media that are sent, in their order. */
+/* Lists the media of the turns in their order. */
 static void media_list_blocks(struct chat_media_list *list, const struct chat_build *b)
 {
 	for (size_t i = 0; i < b->turns->count; i++) {

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* What a model thought, where the server wants it back. */
+/* The member for a model's thoughts, which some servers want back. */
 #define REASONING "reasoning_content"
 
 /* ---- The request */
@@ -20,7 +20,7 @@ static char *openai_url(const char *base_url, const char *model, bool stream)
 	return openai_address(base_url, "chat/completions");
 }
 
-/* Of the two formats of audio that there are the one that is meant, or NULL. */
+/* Which of the two audio formats is meant, or NULL. */
 static const char *openai_audio_format(const cJSON *block, const char *mime_type)
 {
 	if (!chat_block_is(block, "audio"))
@@ -86,8 +86,8 @@ static void openai_add_call(cJSON *message, const cJSON *block)
 	free(args);
 }
 
-/* Servers that sent reasoning_content want it back with the calls it led to, as long as these are
- * being worked on; and not later. */
+/* Servers that send reasoning_content want it back with the calls that it led to, while these are
+ * being worked on, and no later. */
 static void openai_add_reasoning(cJSON *message, const cJSON *block)
 {
 	const cJSON *at = chat_details(block);
@@ -226,7 +226,7 @@ static bool openai_begins_another(const struct chat_part *part, const cJSON *cal
 	return whole != NULL;
 }
 
-/* beside: in one array with another that it follows. */
+/* Takes a call or a piece of one; beside: it follows another one in the same array. */
 static void openai_take_call(struct chat_answer *a, const cJSON *call, bool beside)
 {
 	const cJSON *function = json_opt(call, "function"), *args = json_opt(function, "arguments");
@@ -246,7 +246,7 @@ static void openai_take_call(struct chat_answer *a, const cJSON *call, bool besi
 		return;
 	char made[CHAT_CALL_ID];
 	part = chat_answer_part(a, PART_CALL, index);
-	if (!part->id) /* by now it must have one */
+	if (!part->id) /* it needs one now */
 		part->id = xstrdup(chat_call_id(made));
 	char *id = xstrdup(part->id); /* the parts may move */
 	openai_keep_extra(a, id, json_opt(call, "extra_content"));

@@ -35,7 +35,8 @@ void openai_add_text(cJSON *message, const struct chat_turn *turn)
 	buf_release(&text);
 }
 
-/* Texts alone are one string, which every server takes. */
+/* Adds the content of a user's message: where it is only text it is one string, which every server
+ * takes. */
 static void openai_add_user(const struct chat_build *b, cJSON *message,
     const struct chat_turn *turn, const struct openai_form *form)
 {
@@ -102,8 +103,8 @@ static void openai_add_function(cJSON *to, const struct chat_tool *tool)
 	}
 }
 
-/* Functions beside which nothing is said of it are strict, and then a schema with an optional
- * member is refused. */
+/* The responses take functions as strict unless they say that they are not; then a schema with an
+ * optional member is refused. */
 void openai_add_tools(const struct chat_build *b, cJSON *body, const struct openai_form *form)
 {
 	static const char *const words[] = {[CHAT_TOOLS_AUTO] = NULL,

@@ -5,10 +5,11 @@
 
 #include "model/provider.h"
 
-/* path below the base URL, whose query stays at the end; malloc'd. */
+/* The URL of path below base_url, whose query stays at the end; malloc'd. */
 char *openai_address(const char *base_url, const char *path);
 
-/* The URL of a medium, or a data: URL of its bytes, of that type where it has none; malloc'd. */
+/* The URL of a medium, or a data: URL of its bytes, whose type is fallback where it has none;
+ * malloc'd. */
 char *openai_data_url(const struct chat_part_media *media, const char *fallback);
 
 /* How one of the two writes a conversation. */
@@ -16,32 +17,33 @@ struct openai_form {
 	/* Appends a message without content. */
 	cJSON *(*message)(cJSON *list, const char *role);
 
-	/* The type of a part of a user's message that is text, and a part for a medium. */
+	/* The type of a text part in a user's message, and a function that appends the part of a
+	 * medium. */
 	const char *text_part;
 	void (*media)(const struct chat_build *b, cJSON *parts, const cJSON *block);
 
-	/* Appends what a model said and called; at_work: this is being worked on, since the last
-	 * turn of a user's. */
+	/* Appends what a model said and called.  at_work: it is still at that, as no user's turn
+	 * has followed. */
 	void (*assistant)(
 	    const struct chat_target *t, cJSON *list, const struct chat_turn *turn, bool at_work);
 
 	/* Appends the result of a call. */
 	void (*result)(cJSON *list, const char *call_id, const char *text);
 
-	bool apart; /* what describes a function is an object in that of the tool */
+	bool apart; /* a tool has an object of its own that describes the function */
 };
 
 /* Appends the turns to list. */
 void openai_add_turns(const struct chat_build *b, cJSON *list, const struct openai_form *form);
 
-/* The content of a message: all texts of the turn, a newline between blocks; null when there is
- * none. */
+/* Sets the content of a message: all texts of the turn, a newline between blocks, or null when
+ * there is none. */
 void openai_add_text(cJSON *message, const struct chat_turn *turn);
 
 /* Adds tools, tool_choice where it is not auto, and parallel_tool_calls. */
 void openai_add_tools(const struct chat_build *b, cJSON *body, const struct openai_form *form);
 
-/* Adds name, schema and strict of the format that the answer is to have, which is a schema. */
+/* Adds name, schema and strict of the answer's format, which is a schema. */
 void openai_add_schema(const struct chat_build *b, cJSON *to);
 
 /*
@@ -58,10 +60,11 @@ void openai_keep_extra(struct chat_answer *a, const char *call_id, const cJSON *
 /* Keeps reasoning_details, an array or NULL: those of a whole message, or of a piece of one. */
 void openai_keep_details(struct chat_answer *a, const cJSON *details);
 
-/* All pieces have come: puts them together. */
+/* Puts the pieces together when all have come. */
 void openai_keep_end(struct chat_answer *a);
 
-/* Adds to the assistant's message in the request, and its calls, what was kept for them. */
+/* Adds what was kept for an assistant's message to that message, and to its calls, in the
+ * request. */
 void openai_return(const struct chat_target *t, const struct chat_turn *turn, cJSON *message);
 
 #endif

@@ -28,7 +28,7 @@ static cJSON *responses_add_message(cJSON *input, const char *role)
 	return message;
 }
 
-/* A part of an object of one string under name. */
+/* Appends a part of that type, whose text stands under name. */
 static void responses_add_part(cJSON *parts, const char *type, const char *name, const char *value)
 {
 	json_add_str(json_append(parts, json_typed(type)), name, value);
@@ -81,7 +81,8 @@ static void responses_kept(
 	}
 }
 
-/* The phases of the turn's texts, by their numbers; borrowed from kept.  Malloc'd. */
+/* The phases that the turn's texts have, by their numbers: a malloc'd array of texts that are
+ * borrowed from kept. */
 static const char **responses_phases(const struct chat_turn *turn, cJSON *kept)
 {
 	const char **phases = xcalloc(turn->count, sizeof(*phases));
@@ -95,7 +96,8 @@ static const char **responses_phases(const struct chat_turn *turn, cJSON *kept)
 	return phases;
 }
 
-/* Reasoning without what it led to is refused, so it waits for that. */
+/* Adds what the assistant said.  Reasoning is refused without what it led to, so it waits for
+ * that. */
 static void responses_add_assistant(
     const struct chat_target *t, cJSON *input, const struct chat_turn *turn, bool at_work)
 {
@@ -205,7 +207,7 @@ static bool responses_has(const struct chat_answer *a, enum chat_part_kind kind,
 	return false;
 }
 
-/* Keeps a value with that reasoning for the model's next turn. */
+/* Keeps a value with the reasoning of that number, for the model's next turn. */
 static void responses_keep(struct chat_answer *a, int64_t index, const char *name, cJSON *value)
 {
 	cJSON *detail = cJSON_CreateObject();
@@ -223,8 +225,8 @@ static void responses_separate(struct chat_answer *a, int64_t index)
 		chat_answer_add(a, PART_REASONING, index, "\n\n");
 }
 
-/* An item with its seal, or one of an open model with its text, is taken back; without either it is
- * only a name for what was not stored. */
+/* Takes an item of reasoning.  With its seal, or from an open model with its text, it goes back
+ * later; without either it only names what was not stored. */
 static void responses_take_reasoning(struct chat_answer *a, const cJSON *item, int64_t index)
 {
 	const cJSON *summary = json_opt(item, "summary"), *content = json_opt(item, "content");
@@ -244,7 +246,7 @@ static void responses_take_reasoning(struct chat_answer *a, const cJSON *item, i
 	responses_keep(a, index, "reasoning", value);
 }
 
-/* Some models want to have a text back as the remark or the answer that it was. */
+/* Keeps the phase of a text: some models want it back as the remark, or the answer, that it was. */
 static void responses_keep_phase(struct chat_answer *a, const char *phase)
 {
 	int64_t texts = 0, index = 0;
@@ -357,7 +359,7 @@ static void responses_on_arguments(struct chat_answer *a, const cJSON *data, int
 	chat_answer_add(a, PART_CALL, index, json_str(data, "delta"));
 }
 
-/* Of a call that begins there is the name; other items are empty. */
+/* Takes the name of a call that begins; other items are still empty. */
 static void responses_on_begin(struct chat_answer *a, const cJSON *data, int64_t index)
 {
 	const cJSON *item = json_opt(data, "item");
@@ -371,7 +373,7 @@ static void responses_on_item(struct chat_answer *a, const cJSON *data, int64_t 
 	responses_take_item(a, json_opt(data, "item"), index);
 }
 
-/* Servers that stream nothing have all in this event. */
+/* The end of a response; servers that do not stream have everything in this event. */
 static void responses_on_end(struct chat_answer *a, const cJSON *data, int64_t index)
 {
 	const cJSON *response = json_opt(data, "response");

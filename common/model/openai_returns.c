@@ -91,16 +91,16 @@ void openai_keep_end(struct chat_answer *a)
 
 /* ---- Returning */
 
-/* Walks through what a turn kept under one name for the model. */
+/* A walk through what a turn has kept for the model under one name. */
 struct walk {
 	const struct chat_target *target;
 	const struct chat_turn *turn;
 	const char *field;
-	size_t block; /* the next one */
+	size_t block; /* the next block to look at */
 	const cJSON *at;
 };
 
-/* The next, a tree; NULL behind the last. */
+/* The next value, a tree; NULL behind the last. */
 static cJSON *openai_returns_next(struct walk *w)
 {
 	for (;;) {
@@ -132,7 +132,7 @@ void openai_return(const struct chat_target *t, const struct chat_turn *turn, cJ
 	if (detail)
 		openai_returns_move(detail, message, w.field);
 	cJSON_Delete(detail);
-	/* kept in the order of the calls, so one look at each is enough */
+	/* they were kept in the order of the calls, so one walk finds them all */
 	w = (struct walk){.target = t, .turn = turn, .field = "extra_content"};
 	detail = openai_returns_next(&w);
 	cJSON_ArrayForEach(call, json_get(message, "tool_calls")) {

@@ -16,7 +16,7 @@ static long escape_at(const char *p, const char *end)
 	return strspn(digits, "0123456789abcdefABCDEF") == 4 ? strtol(digits, NULL, 16) : -1;
 }
 
-/* How many bytes of escapes at p make one good character; 0 for one that is none. */
+/* How many bytes of escapes at p make one character; 0 when they make none. */
 static size_t good_escape(const char *p, const char *end)
 {
 	long value = escape_at(p, end);

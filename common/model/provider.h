@@ -18,12 +18,12 @@ struct chat_media_list;
 struct chat_provider {
 	const char *name;
 	const char *home;        /* base URL of its own service */
-	const char *url_env;     /* variable that names another one */
+	const char *url_env;     /* variable that names the base URL of another one */
 	const char *key_envs[3]; /* variables that hold the key, ended by NULL */
 	const char *key_header;
 	const char *key_prefix;    /* before the key in that header */
 	struct http_header header; /* one more, or NULLs */
-	enum metric failures;      /* counts attempts that failed */
+	enum metric failures;      /* what counts attempts that failed */
 
 	/* The URL to post to, malloc'd. */
 	char *(*url)(const char *base_url, const char *model, bool stream);
@@ -35,9 +35,9 @@ struct chat_provider {
 	void (*take_event)(struct chat_answer *a, const char *name, const cJSON *data);
 	void (*take_whole)(struct chat_answer *a, const cJSON *body);
 
-	/* Whether it reads the bytes of such a medium. */
+	/* Whether it reads the bytes of a medium of that type. */
 	bool (*takes)(const cJSON *block, const char *mime_type);
-	bool assistant_media; /* also in what the assistant has said */
+	bool assistant_media; /* it does so in what the assistant has said, too */
 
 	/* Keys that lead to the text which an event adds; arrays on the way have one element. Ended
 	 * by NULL, empty where no two events are alike. */
@@ -65,11 +65,11 @@ enum chat_format { CHAT_FORMAT_TEXT, CHAT_FORMAT_OBJECT, CHAT_FORMAT_SCHEMA };
 struct chat_target {
 	const struct chat_provider *provider;
 	enum chat_api api;
-	cJSON *settings; /* checked; owned, as all below */
+	cJSON *settings; /* checked; owned, as is all below */
 	const char *model;
 	char *base_url;
 	bool at_home; /* base_url is the provider's own service */
-	char *key;    /* NULL: none */
+	char *key;    /* the API key, or NULL */
 	struct http_header *headers;
 	size_t header_count;
 	struct chat_times times;
@@ -96,14 +96,16 @@ struct chat_turn {
 	enum chat_role role;
 	const cJSON **blocks; /* borrowed from the messages, or from made_up */
 	size_t count;
-	bool of_results; /* ROLE_USER: nobody said it, it has the images of the tool turn before */
+	/* ROLE_USER: no user has said it, it shows the images of the tool turn before */
+	bool of_results;
 };
 
 struct chat_turns {
 	struct chat_turn *items;
 	size_t count;
-	bool images; /* those in results are shown, as a user's; else they are a part of the text */
-	cJSON *made_up; /* array of results and other blocks */
+	/* images in results are shown in a user's turn; else they are part of the text */
+	bool images;
+	cJSON *made_up; /* array of results and other blocks that no message has */
 };
 
 void chat_turns_init(struct chat_turns *turns, const cJSON *messages, bool images);
@@ -137,26 +139,27 @@ struct chat_part_media {
 };
 
 /*
- * What is sent for all media of the turns, found out from the newest on: those that come to more
- * than 64 MiB with the newer ones are left out.  Files are had once, and those alone that the
- * provider takes.  Where one cannot be had *b->problem says so.
+ * Decides what is sent for each medium of the turns, from the newest on: what makes more than 64
+ * MiB together with the newer ones is left out.  A file is asked for once, and only where the
+ * provider takes it.  Where one cannot be had, *b->problem says so.
  */
 struct chat_media_list *chat_media_list_new(const struct chat_build *b);
 void chat_media_list_free(struct chat_media_list *list);
 
-/* What it is for the next block of a medium: each is asked for once, in the order of the turns. */
+/* What is sent for the next medium.  To be called once for each, in the order of the turns. */
 struct chat_part_media chat_media_next(const struct chat_build *b, const cJSON *block);
 
-/* Whether it is bytes or a URL, which the provider may take as what they are. */
+/* Whether it is bytes or a URL, to be sent as a medium if the provider takes that. */
 bool chat_media_is_whole(const struct chat_part_media *media);
 
-/* The text that is sent in its place where it is not, or where the provider does not take it;
+/* The text that is sent in its place where it is neither, or where the provider does not take it;
  * malloc'd. */
 char *chat_media_note(const cJSON *block, const struct chat_part_media *media);
 
 /* ---- Blocks */
 
-/* Whether block is of that type, and whether it is a call of either kind. */
+/* Whether block is of that type, whether it is a call of either kind, and whether it is a
+ * medium. */
 bool chat_block_is(const cJSON *block, const char *type);
 bool chat_block_is_call(const cJSON *block);
 bool chat_block_is_media(const cJSON *block);
@@ -168,8 +171,8 @@ char *chat_output_text(const cJSON *block);
  * NULL: none. */
 const cJSON *chat_details(const cJSON *block);
 
-/* The first of those from *at on that this provider wrote, as a tree; NULL when there is none.  *at
- * is moved behind it. */
+/* The first detail from *at on that this provider wrote, as a tree, or NULL. *at is moved behind
+ * it. */
 cJSON *chat_details_next(const cJSON **at, const char *provider);
 
 /* ---- Answers (answer.c) */
@@ -179,8 +182,8 @@ enum chat_part_kind { PART_TEXT, PART_REASONING, PART_CALL };
 /* A block in the making. */
 struct chat_part {
 	enum chat_part_kind kind;
-	int64_t index;   /* the provider's number of it */
-	struct buf text; /* text, summary, or arguments */
+	int64_t index;   /* the number that the provider gives it */
+	struct buf text; /* the text, summary or arguments */
 	char *id, *name; /* of a call; malloc'd or NULL */
 	cJSON *details;  /* of reasoning: array of strings, or NULL */
 };
@@ -195,21 +198,21 @@ struct chat_answer {
 	int64_t started; /* by clock_monotonic_ms */
 	struct chat_part *parts;
 	size_t count;
-	size_t latest; /* the part that text was added to last */
+	size_t latest; /* the part that got text last */
 	size_t bytes;  /* in all parts */
 	struct chat_usage usage;
 	cJSON *kept;  /* array of pieces that the provider wants back, or NULL */
 	char *model;  /* as the provider names it */
 	char *finish; /* why it ended, in our words */
 
-	struct buf held; /* text of one kind that has come and is to be handed on */
+	struct buf held; /* text of one kind that has come and was not handed on yet */
 	enum chat_part_kind held_kind;
 
 	bool ended;        /* the provider said that it is complete */
 	bool handed_on;    /* the caller got some of it */
 	bool unwanted;     /* a callback said false */
 	char *fault;       /* what is wrong with it */
-	bool fault_passes; /* and whether another try may help */
+	bool fault_passes; /* another try may help */
 	int64_t first_piece_ms;
 };
 
@@ -217,61 +220,62 @@ void chat_answer_init(
     struct chat_answer *a, const struct chat_target *t, const struct chat_request *request);
 void chat_answer_release(struct chat_answer *a);
 
-/* The part of that kind and number, made at the end when there is none. */
+/* The part of that kind and number; a new one at the end when there is none. */
 struct chat_part *chat_answer_part(struct chat_answer *a, enum chat_part_kind kind, int64_t index);
 
 /* Another part, which has that number from now on. */
 struct chat_part *chat_answer_part_new(
     struct chat_answer *a, enum chat_part_kind kind, int64_t index);
 
-/* Adds text to a part, to be handed on with what follows at once.  NULL and "" are fine. */
+/* Adds text to a part; it is handed on together with what comes at the same moment.  NULL and ""
+ * are fine. */
 void chat_answer_add(
     struct chat_answer *a, enum chat_part_kind kind, int64_t index, const char *text);
 
-/* The same for the part that stands at that place. */
+/* The same for the part at that place of parts. */
 void chat_answer_append(struct chat_answer *a, size_t part, const char *text, size_t len);
 
-/* Hands on what is held: nothing more has come yet. */
+/* Hands on what is held, when nothing more has come yet. */
 void chat_answer_hand_on(struct chat_answer *a);
 
 /* An id for a call that came without one of its own; returns out. */
 #define CHAT_CALL_ID (5 + 33)
 char *chat_call_id(char out[CHAT_CALL_ID]);
 
-/* Sets what is neither NULL nor empty. */
+/* Sets id and name of a part, where they are neither NULL nor empty. */
 void chat_part_name(struct chat_part *part, const char *id, const char *name);
 
-/* Adds a copy of a piece to kept; they count as a part of the answer. */
+/* Adds a copy of a piece to kept; its bytes count as the answer's. */
 void chat_answer_keep(struct chat_answer *a, const cJSON *piece);
 
-/* Adds to the reasoning of that number what the provider wants back, which is taken over and counts
- * as a part of the answer. */
+/* Adds what the provider wants back to the reasoning of that number.  detail is taken over, and its
+ * bytes count as the answer's. */
 void chat_answer_detail(struct chat_answer *a, int64_t index, cJSON *detail);
 
-/* Sets the reason of the end; known is pairs of the provider's word and ours, ended by NULL. */
+/* Sets why the answer ended; known is pairs of the provider's word and ours, ended by NULL. */
 void chat_answer_finish(struct chat_answer *a, const char *word, const char *const known[][2]);
 
-/* The first fault stays. */
+/* Notes a fault, unless there is one already. */
 void chat_answer_fault(struct chat_answer *a, bool passes, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* An {"error": …} of the provider as a fault of the stream; false when data has none. */
+/* Notes an {"error": …} of the provider as a fault of the stream; false when data has none. */
 bool chat_answer_error(struct chat_answer *a, const cJSON *data);
 
 /* What an error body of any provider says, malloc'd; NULL when it says nothing. */
 char *chat_error_message(const cJSON *body);
 
-/* A usage number, where it is given. */
+/* Sets a number of the usage, where object has it. */
 void chat_usage_take(int64_t *number, const cJSON *object, const char *key);
 
-/* What the model calls itself, copied; the first that says something stays. */
+/* Sets what the model calls itself, unless that is known already. */
 void chat_answer_model(struct chat_answer *a, const char *model);
 
-/* The message of chat_result; with calls only when the answer is complete. */
+/* The message of chat_result.  It has calls only when the answer is complete. */
 cJSON *chat_answer_message(const struct chat_answer *a);
 
-/* The value of the variable that is named, where none is, of the first of names (up to a NULL) that
- * has one; or NULL. */
+/* The value of the variable called named; where that is NULL, of the first of names (up to a NULL)
+ * that has one; or NULL. */
 const char *provider_key(const char *named, const char *const *names);
 
 /* JSON from a provider: invalid UTF-8, U+0000 and lone surrogates are replaced.  text is changed.

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Whether the text stands in JSON as it is. */
+/* Whether JSON writes the text as it is, without escapes. */
 static bool repeat_is_plain(const char *text, size_t len)
 {
 	const char *end = text + len;
@@ -37,7 +37,7 @@ bool chat_repeat_take(
 	return true;
 }
 
-/* Bytes are only ever added: when as many came as the text has, nothing else did. */
+/* Bytes are only ever added to an answer: when as many came as the text has, nothing else did. */
 void chat_repeat_learn(
     struct chat_repeat *r, const struct chat_answer *a, size_t bytes, const struct sse_event *event)
 {

@@ -19,8 +19,8 @@
 /* All-zero: nothing is known yet. */
 struct chat_repeat {
 	struct buf name, event;
-	size_t before, after; /* bytes of the event around its text, the quotes with them */
-	size_t part;          /* of the answer, which the text was added to */
+	size_t before, after; /* bytes of the event before and after its text, quotes included */
+	size_t part;          /* the part of the answer that the text was added to */
 };
 
 /* Adds the event's text to the answer when it is such a repetition; else false, and nothing was

@@ -46,7 +46,8 @@ cJSON *chat_details_next(const cJSON **at, const char *provider)
 
 /* ---- The body */
 
-/* Where the provider takes system messages only before all others, they are joined there. */
+/* The system prompt; joined with the system messages where the provider takes these only before all
+ * others. */
 static char *request_system_text(
     const struct chat_target *t, const struct chat_request *request, const struct chat_turns *turns)
 {

@@ -15,7 +15,8 @@
 #define MAX_BACK_OFF_MS 10000
 #define MAX_ASKED_MS 60000
 #define SLICE_MS 100
-#define LOOKED_AT 16 /* times what is kept of a text, because redacted it is shorter */
+/* How many times more is looked at than is kept of a text, because redacting shortens it. */
+#define LOOKED_AT 16
 
 static bool retry_says(const struct http_response *response, const char *word)
 {
@@ -62,7 +63,7 @@ static int64_t retry_back_off(unsigned tries)
 	return ms - (int64_t)(chance % (uint64_t)(ms / 2 + 1));
 }
 
-/* OpenAI and Azure say it in milliseconds, too. */
+/* The wait that the answer asks for, or -1; OpenAI and Azure say it in milliseconds, too. */
 static int64_t retry_asked_for(const struct http_response *response)
 {
 	char *text = http_response_header(response, "retry-after-ms");

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whether the answer says by "x-should-retry: false" that what was asked is not to be asked again,
+/* Whether the answer says by "x-should-retry: false" that the same is not to be asked again,
  * however it ends. */
 bool retry_refused(const struct http_response *response);
 

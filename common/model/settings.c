@@ -105,7 +105,7 @@ static enum field_fault settings_take_format(
 	return fits ? FIELD_FITS : FIELD_TOLD;
 }
 
-/* The slot is the target. */
+/* Takes the headers; the slot is the target itself. */
 static enum field_fault settings_take_headers(
     const struct field_reader *reader, const struct field_row *f, const cJSON *value, void *slot)
 {
@@ -223,7 +223,7 @@ static void settings_problem(struct spot *s, const char *key, const char *fmt, .
 	free(text);
 }
 
-/* A fallback has the model of the first where it names none. */
+/* Reports a mistake.  A fallback that names no model has that of the first. */
 static void settings_report(const struct field_reader *reader, const char *path,
     const struct field_row *f, enum field_fault fault, const cJSON *found)
 {
@@ -274,7 +274,7 @@ static void settings_find_key(struct spot *s, struct chat_target *t)
 		    named ? named : t->provider->key_envs[0]);
 }
 
-/* The settings are taken over; what is wrong with them was told. */
+/* Fills the target from settings, which are taken over and whose mistakes were reported. */
 static void target_init(struct spot *s, struct chat_target *t, cJSON *settings)
 {
 	static const struct field_reader quiet = {.report = NULL};
@@ -292,7 +292,8 @@ static void target_init(struct spot *s, struct chat_target *t, cJSON *settings)
 
 /* ---- Fallbacks */
 
-/* The members of own that a model has; of above those that own lacks and may have. */
+/* The settings of a model: the members of own, and those members of above that own lacks and may
+ * take over. */
 static cJSON *settings_merged(const cJSON *own, const cJSON *above)
 {
 	/* what belongs to one service and must not be sent to another */
@@ -310,8 +311,8 @@ static cJSON *settings_merged(const cJSON *own, const cJSON *above)
 	return out;
 }
 
-/* own is what stands in the settings themselves: what a fallback has from above, and what its
- * interface has no place for, is left out without a word. */
+/* Reports keys that the interface does not have, if they stand in the settings themselves (own).
+ * What a fallback takes over is left out without a word. */
 static void settings_check_api(struct spot *s, const struct chat_target *t, const cJSON *own)
 {
 	static const char *const without[] = {
@@ -327,7 +328,7 @@ static void settings_check_api(struct spot *s, const struct chat_target *t, cons
 			    "what another server has goes into extra");
 }
 
-/* Of the first model, or of a fallback of above. */
+/* Reads the settings of the first model, or of a fallback of above. */
 static void settings_read(
     struct spot *s, const cJSON *settings, const cJSON *above, struct chat_target *t)
 {

@@ -39,13 +39,13 @@ static void turns_add_block(struct chat_turn *turn, const cJSON *block)
 
 /* ---- Results */
 
-/* A call or a result of the conversation.  In order of the calls' ids, so that a long one is looked
- * through once. */
+/* A call or a result of the conversation.  They are sorted by the calls' ids, so that a long
+ * conversation is looked through once. */
 struct result {
 	const char *call_id;
-	size_t at, place;   /* its message, and its number among all of them */
+	size_t at, place;   /* the number of its message, and its own among all calls and results */
 	const cJSON *block; /* NULL of a call */
-	size_t taken;       /* so many from this one on have their calls */
+	size_t taken;       /* how many results from this one on were given to calls */
 };
 
 struct results {
@@ -86,8 +86,8 @@ static void results_init(struct results *results, const cJSON *messages)
 		    turns_by_call_and_place);
 }
 
-/* The result of a call of that message, which no other call has: the first one in the messages
- * after it and before the id is another call's; or NULL. */
+/* The result of a call of message `after`: the first that no call has yet, in the messages behind
+ * it and before the next call of that id; or NULL. */
 static const cJSON *turns_take_result(
     const struct results *results, size_t after, const char *call_id)
 {
@@ -120,7 +120,7 @@ static const cJSON *turns_make_result(struct chat_turns *turns, const char *call
 
 /* ---- Images in results */
 
-/* Base64; more of one image some providers refuse, and then all of the request. */
+/* Bytes of base64; some providers refuse more in one image, and then all of the request. */
 #define IMAGE_MOST ((size_t)5 << 20)
 
 /* An image as tools of MCP servers have it, of a type that all providers take. */
@@ -136,7 +136,7 @@ static bool turns_is_image(const cJSON *item)
 	return false;
 }
 
-/* The result without the data of its images, which are added to images, *count of them so far; the
+/* The result without the data of its images, which are added to images and counted in *count; the
  * result itself when it has none. */
 static const cJSON *turns_take_images(
     struct chat_turns *turns, const cJSON *result, cJSON *images, int64_t *count)
@@ -173,7 +173,7 @@ static const cJSON *turns_take_images(
 	return block;
 }
 
-/* Behind the results, as what a user shows, which is a place that every provider has for images. */
+/* Adds the images behind the results as what a user shows: every provider takes images there. */
 static void turns_add_images(struct chat_turns *turns, cJSON *images)
 {
 	if (!images->child)
@@ -214,7 +214,7 @@ static void turns_add_results(struct chat_turns *turns, const struct chat_turn *
 
 /* ---- Turns */
 
-/* What is worth sending: results have a turn of their own. */
+/* Whether the block is sent in a turn of that role; results have a turn of their own. */
 static bool turns_has_place(enum chat_role role, const cJSON *block)
 {
 	const char *text = json_str(block, "text");

@@ -21,7 +21,8 @@
 #define BATCH_TEXTS 128
 #define BATCH_BYTES ((size_t)250000)
 #define MAX_ANSWER ((size_t)256 << 20)
-#define MAX_ERROR ((size_t)64 << 10) /* of an answer that has no vectors; the rest is not kept */
+/* Bytes of an answer that has no vectors; the rest is not kept. */
+#define MAX_ERROR ((size_t)64 << 10)
 #define MAX_SAID 500
 
 struct embedder {
@@ -46,7 +47,7 @@ static const char *embed_key_variable(const struct embed_target *target)
 	return target->api_key_env ? target->api_key_env : "OPENAI_API_KEY";
 }
 
-/* A sentence part, malloc'd, or NULL. */
+/* What is wrong with the target: a sentence part, malloc'd, or NULL. */
 static char *embed_problem(const struct embed_target *target)
 {
 	bool needs_key = target->api_key_env || strcmp(embed_base_url(target), HOME) == 0;

@@ -18,8 +18,8 @@
 struct scan {
 	const char *p, *end;
 	size_t count, dimensions;
-	float *rows;  /* in the order of the text */
-	size_t found; /* arrays so far */
+	float *rows;  /* the vectors in the order of the text */
+	size_t found; /* how many arrays were found so far */
 	struct buf rest;
 	const char *wrong;
 };
@@ -63,7 +63,7 @@ static const char *embed_scan_read_row(struct scan *s, float *row)
 	return NULL;
 }
 
-/* p is behind the key: the array that follows, if one does. */
+/* Behind the key, reads the array that follows, if one does. */
 static void embed_scan_take_array(struct scan *s)
 {
 	const char *colon = s->p + strspn(s->p, " \t\r\n");
@@ -83,7 +83,7 @@ static void embed_scan_take_array(struct scan *s)
 	buf_printf(&s->rest, "%zu", s->found++);
 }
 
-/* A string whole, so that nothing in it is taken for a key. */
+/* Reads over a whole string, so that nothing in it is taken for a key. */
 static void embed_scan_take_string(struct scan *s)
 {
 	const char *from = s->p++;

@@ -16,7 +16,8 @@
 
 #define SILENCE_MS 500
 #define MESSAGES_A_STEP 64
-#define WAITING_MOST ((size_t)256 << 10) /* bytes to be sent; then no more input is taken */
+/* Bytes that wait to be sent; then no more input is taken. */
+#define WAITING_MOST ((size_t)256 << 10)
 
 /* ---- For the dialects */
 
@@ -49,7 +50,7 @@ void realtime_ready(struct realtime *r)
 	ag_live_ready(r->session);
 }
 
-/* What a provider says may repeat the key; malloc'd. */
+/* The text without the key, which a provider may repeat; malloc'd. */
 static char *realtime_without_key(const struct realtime *r, const char *text)
 {
 	struct buf out = {0};
@@ -171,8 +172,8 @@ static bool realtime_take_news(struct realtime *r)
 	return news != REALTIME_NOTHING;
 }
 
-/* Ends a conversation that is over.  Milliseconds until it is,
- * -1 when that depends on what comes. */
+/* Ends a conversation that is over.  The milliseconds until it is, -1 when that depends on what
+ * comes. */
 static int64_t realtime_end_when_over(struct realtime *r)
 {
 	int64_t rest = r->finishing && r->ready ? r->dialect->rest(r) : -1;
@@ -299,7 +300,7 @@ static void realtime_send_by_socket(struct realtime *r, const char *message)
 		realtime_socket_send(r->socket, message);
 }
 
-/* null is a value: it turns off what the provider has on. */
+/* Merges extra, in which null is a value: it turns off what the provider has on. */
 static void realtime_merge(cJSON *into, const cJSON *extra)
 {
 	const cJSON *member;

@@ -21,8 +21,8 @@ struct realtime_reporter {
 };
 
 /*
- * The settings of provider "openai" or "gemini": of object's members base_url, api_key_env and
- * extra, and the environment.  NULL when something was wrong, and told.
+ * The settings of provider "openai" or "gemini", from the environment and object's members
+ * base_url, api_key_env and extra.  NULL when something was wrong, which the reporter was told.
  */
 struct realtime_settings *realtime_settings_new(
     const char *provider, const cJSON *object, const struct realtime_reporter *reporter);

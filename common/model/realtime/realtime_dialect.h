@@ -26,10 +26,10 @@ struct realtime_dialect {
 	const char *home;        /* base URL of its own service */
 	const char *url_env;     /* variable that names another one */
 	const char *key_envs[3]; /* variables that hold the key, ended by NULL */
-	unsigned in_hz;          /* of the audio that it takes */
+	unsigned in_hz;          /* rate of the audio that it takes */
 
-	/* The URL to connect to, malloc'd; the header that has the key, where the URL has not, and
-	 * what stands before it there. */
+	/* The URL to connect to, malloc'd; where that does not hold the key, the header that does,
+	 * and what stands before the key in it. */
 	char *(*url)(const struct realtime *r, const char *model);
 	const char *header, *prefix;
 
@@ -37,7 +37,7 @@ struct realtime_dialect {
 	cJSON *(*opening)(const struct ag_live_setup *setup);
 	const char *session;
 
-	/* What came from the provider: an object. */
+	/* Takes an event of the provider, which is an object. */
 	void (*take)(struct realtime *r, const cJSON *event);
 
 	/* Input, as in struct ag_live_provider; audio is in in_hz, activity is a change. */
@@ -48,10 +48,11 @@ struct realtime_dialect {
 	    const cJSON *result, bool is_error);
 	void (*finish)(struct realtime *r);
 
-	/* The time that again says has come; NULL: it says none. */
+	/* Called at the time that realtime.again names; NULL: this dialect names none. */
 	void (*again)(struct realtime *r);
 
-	/* Milliseconds of rest after which everything is answered; -1: something still goes on. */
+	/* After how many milliseconds of rest everything is answered; -1: something still goes
+	 * on. */
 	int64_t (*rest)(const struct realtime *r);
 };
 
@@ -61,7 +62,7 @@ struct realtime_settings {
 	const struct realtime_dialect *dialect;
 	char *base_url;
 	char *key;    /* or NULL */
-	char *lack;   /* the variable that should have it, or NULL */
+	char *lack;   /* the variable that should hold it and does not, or NULL */
 	cJSON *extra; /* or NULL */
 };
 
@@ -78,41 +79,42 @@ struct realtime {
 	struct realtime_socket *socket;
 	void (*send)(struct realtime *r, const char *text); /* a message, by the socket */
 	char *opening;                                      /* sent when the socket is open */
-	char *problem; /* why nothing can be done, until it was told */
-	bool fatal;    /* and whether that is for ever */
+	char *problem; /* why nothing can be done; NULL once that was told */
+	bool fatal;    /* the problem is there for good */
 	struct resampler *in, *out;
 	unsigned out_hz; /* what out resamples from */
 
 	bool text_only, manual;
 	int silence_ms;
 	bool ready, over, finishing;
-	int64_t now, last;           /* the time, and when something happened */
-	bool fed;                    /* with audio since it last answered */
-	bool speaking;               /* the user: between the bounds, or as the provider heard */
-	bool cut;                    /* the answer: what still comes of it is not told */
-	struct realtime_call *calls; /* without a result */
+	int64_t now, last; /* the time, and when something happened */
+	bool fed;          /* the provider was sent audio since it last answered */
+	/* the user speaks: between the bounds that are told, or as the provider heard */
+	bool speaking;
+	bool cut;                    /* the answer was cut: what still comes of it is not told */
+	struct realtime_call *calls; /* calls without a result */
 	int64_t ahead;               /* when the audio so far will have been played */
 	int64_t again;               /* when to try again what could not be done; 0: nothing */
 
 	bool responding; /* an answer goes on */
-	bool called;     /* it has called tools */
-	bool expected;   /* another one is, though it may not come */
+	bool called;     /* the answer has called tools */
+	bool expected;   /* another answer is expected, though it may not come */
 
-	/* OpenAI: what it will take to have another response */
+	/* OpenAI */
 	bool wanted;
-	unsigned requests;  /* of a response, so far */
-	unsigned requested; /* the one that was not answered yet; 0: none */
-	bool unsure;        /* whether one that seems to have failed has */
-	bool keeps_talking; /* speech does not cut it */
-	bool marks;         /* come back with what was asked for */
-	bool writes;        /* what it hears is written down */
-	unsigned unwritten; /* utterances of which that is not done */
-	char *item;         /* whose audio comes, or NULL */
-	int64_t item_ms;    /* of it */
+	unsigned requests;  /* how many responses were asked for so far */
+	unsigned requested; /* number of the request that was not answered yet; 0: none */
+	bool unsure;        /* a request seems to have failed, and may go on all the same */
+	bool keeps_talking; /* the user's speech does not cut a response */
+	bool marks;         /* the provider gives our marks back */
+	bool writes;        /* the provider writes down what it hears */
+	unsigned unwritten; /* utterances that are not written down yet */
+	char *item;         /* id of the item whose audio comes, or NULL */
+	int64_t item_ms;    /* milliseconds of audio of that item so far */
 
 	/* Gemini */
 	char *model;   /* or NULL */
-	unsigned owed; /* answers */
+	unsigned owed; /* how many answers are still to come */
 	bool resulted; /* results were sent since it called */
 	bool used;     /* it was given input at all */
 };

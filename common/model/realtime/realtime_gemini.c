@@ -18,8 +18,8 @@
 
 #define PATH "/ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent"
 #define AUDIO_TYPE "audio/pcm;rate=16000"
-#define REST_MS 2500    /* for an answer to what came while another one ended */
-#define ANSWER_MS 10000 /* for one to what was heard, or to what maybe needs none */
+#define REST_MS 2500    /* to await an answer to what came while another one ended */
+#define ANSWER_MS 10000 /* to await an answer to what was heard, or to what may need none */
 
 /* ---- The session */
 
@@ -168,11 +168,12 @@ static void gemini_live_end_heard(struct realtime *r)
 	ag_live_input_transcript(r->session, NULL, true);
 }
 
-/* Of a turn that was cut the end is told already; what cut it is maybe answered, or was noise. */
+/* The model's turn has ended.  The end of one that was cut is told already; what cut it may be
+ * answered, or was noise. */
 static void gemini_live_take_end(struct realtime *r)
 {
-	/* whether it is one that called, and what comes of the calls is still to be answered;
-	 * nothing was said since */
+	/* whether the turn called tools and nothing was said since: then what comes of the calls is
+	 * still to be answered */
 	bool in_calls = (r->called && r->resulted) || r->calls, cut = r->cut;
 	r->responding = r->cut = false;
 	if (cut) {
@@ -316,7 +317,7 @@ static void gemini_live_send_activity(struct realtime *r, bool starts)
 	realtime_send(r, event);
 }
 
-/* As if it were spoken: where the bounds of speech are told, it needs some. */
+/* Sends words as if they were spoken: where the bounds of speech are told, they need some. */
 static void gemini_live_send_words(struct realtime *r, const char *said)
 {
 	bool bounds = r->manual && !r->speaking;
@@ -332,7 +333,7 @@ static void gemini_live_send_words(struct realtime *r, const char *said)
 static void gemini_live_text(struct realtime *r, const char *said)
 {
 	r->owed++;
-	/* these end a session into which a turn comes (1007) */
+	/* these models end a session that is sent a turn (1007) */
 	if (r->model && strstr(r->model, "gemini-3.1")) {
 		gemini_live_send_words(r, said);
 		return;

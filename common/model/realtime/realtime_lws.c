@@ -30,7 +30,8 @@ static void realtime_lws_load(void)
 {
 	void *library = dlopen(LWS_SONAME, RTLD_NOW | RTLD_LOCAL);
 	char version[32];
-	/* the structures that it is called with are those of its headers, to the minor version */
+	/* its structures are those of the headers it was compiled with, down to the minor
+	 * version */
 	snprintf(version, sizeof(version), "%d.%d.", LWS_LIBRARY_VERSION_MAJOR,
 	    LWS_LIBRARY_VERSION_MINOR);
 	if (!library)

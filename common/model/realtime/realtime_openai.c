@@ -22,12 +22,12 @@
 #define TRANSCRIBER "gpt-4o-mini-transcribe"
 #define SILENCE_SPARE_MS 500
 #define SILENCE_MOST_MS 5000
-#define REST_MS 1500   /* for what may still be heard in the audio */
-#define ANSWER_MS 5000 /* for the answer to what was heard */
+#define REST_MS 1500   /* to await what may still be heard in the audio */
+#define ANSWER_MS 5000 /* to await the answer to what was heard */
 
-#define MARK "agentgraph"  /* in the metadata of responses: what asked for them */
-#define REQUEST "respond-" /* the ids of that, before a number */
-#define AGAIN_MS 500       /* to ask again, when nothing is seen of what was in the way */
+#define MARK "agentgraph"  /* a member of a response's metadata: the request that asked for it */
+#define REQUEST "respond-" /* what ids of requests begin with, before their number */
+#define AGAIN_MS 500       /* before asking again, when nothing is seen of what was in the way */
 
 /* ---- The session */
 
@@ -46,7 +46,8 @@ static void openai_live_copy(cJSON *to, const char *name, const cJSON *from, con
 		cJSON_AddItemToObject(to, name, cJSON_Duplicate(value, true));
 }
 
-/* A high sensitivity is a low threshold; of the end there is none. */
+/* Adds how turns are told apart.  A high sensitivity is a low threshold; there is none for the end
+ * of speech. */
 static void openai_live_add_turn_detection(cJSON *input, const cJSON *vad)
 {
 	double sensitivity = realtime_sensitivity(vad, "start_sensitivity");
@@ -142,7 +143,7 @@ static void openai_live_interrupt(struct realtime *r)
 		return;
 	if (r->manual && r->responding)
 		realtime_send(r, json_typed("response.cancel"));
-	if (r->item && r->ahead > r->now) { /* the model should know how much was heard */
+	if (r->item && r->ahead > r->now) { /* tells the model how much of its answer was heard */
 		cJSON *event = json_typed("conversation.item.truncate");
 		json_add_str(event, "item_id", r->item);
 		json_add_int(event, "content_index", 0);
@@ -161,7 +162,7 @@ static void openai_live_take_created(struct realtime *r, const cJSON *event)
 	const cJSON *metadata = json_opt(json_opt(event, "response"), "metadata");
 	unsigned request = openai_live_request_number(json_str(metadata, MARK));
 	r->marks |= request > 0;
-	/* where no mark ever comes back it answers what there is reason to await */
+	/* where marks never come back, it is the one asked for, unless another was expected */
 	if (!r->marks && !r->expected)
 		request = r->requested;
 	r->responding = true;
@@ -321,8 +322,8 @@ static bool openai_live_is_one_of(const char *word, const char *const *words)
 	return word && *words;
 }
 
-/* The id of the event that was wrong is not always told: then the request may go on all the same,
- * and its response is known by its number. */
+/* A request has failed.  The id of the event that was wrong is not always told: then the request
+ * may go on all the same, and its response is known by its number. */
 static void openai_live_fail_request(struct realtime *r, const cJSON *error, bool busy)
 {
 	const char *id = json_str(error, "event_id");
@@ -443,7 +444,7 @@ static void openai_live_activity(struct realtime *r, bool starts)
 	}
 }
 
-/* An utterance ends with silence, of which there will be none any more. */
+/* Ends the utterance, which else ends with silence: there will be none any more. */
 static void openai_live_finish(struct realtime *r)
 {
 	int ms = r->silence_ms + SILENCE_SPARE_MS;

@@ -19,12 +19,13 @@
 #define QUEUED_MOST ((size_t)4 << 20) /* unread messages; then no more is read */
 #define RX_BUFFER 16384
 #define EXIT_WAIT_MS 300
-#define NO_PROXY ":0" /* else it takes http_proxy, for TLS too, and knows no exceptions */
+/* Without this libwebsockets takes http_proxy, for TLS too, and knows no exceptions. */
+#define NO_PROXY ":0"
 
 struct message {
 	struct message *next;
 	size_t len;
-	char data[]; /* of those to be sent the text stands behind LWS_PRE bytes */
+	char data[]; /* in a message to be sent the text stands behind LWS_PRE bytes */
 };
 
 struct messages {
@@ -37,7 +38,7 @@ struct realtime_socket {
 	struct realtime_address address;
 	char *header, *value;
 	int wake;  /* an eventfd, for the owner */
-	bool told; /* the owner's: of the end */
+	bool told; /* the owner was told of the end */
 
 	/* the thread's own */
 	struct lws *wsi;
@@ -48,7 +49,7 @@ struct realtime_socket {
 	/* guarded by lock */
 	struct lws_context *context; /* NULL when there is none */
 	struct messages in, out;
-	char *why; /* it was closed; NULL: it was not yet */
+	char *why; /* why it was closed; NULL: it was not yet */
 	bool opened, closing;
 	int owners;
 };
@@ -117,7 +118,7 @@ static void realtime_socket_release(struct realtime_socket *s)
 
 /* ---- The thread's side */
 
-/* It is over; the first reason stays, and is taken over. */
+/* Ends the connection.  The first reason stays; why is taken over. */
 static void realtime_socket_end(struct realtime_socket *s, char *why)
 {
 	pthread_mutex_lock(&s->lock);
@@ -190,7 +191,7 @@ static int realtime_socket_send_next(struct realtime_socket *s)
 	return 0;
 }
 
-/* The owner did something. */
+/* Looks at what the owner has done. */
 static void realtime_socket_look(struct realtime_socket *s)
 {
 	if (!s->open)
@@ -360,7 +361,7 @@ static void *realtime_socket_serve(void *arg)
 
 /* ---- The owner's side */
 
-/* From here on the thread is an owner, too. */
+/* Starts the thread, which is an owner too from then on. */
 static bool realtime_socket_start(struct realtime_socket *s)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
