@@ -39,7 +39,7 @@ void chat_answer_release(struct chat_answer *a)
 	free(a->fault);
 }
 
-void chat_answer_fault(struct chat_answer *a, bool passes, const char *fmt, ...)
+void chat_answer_fault(struct chat_answer *a, enum chat_fault kind, const char *fmt, ...)
 {
 	if (a->fault)
 		return;
@@ -47,14 +47,14 @@ void chat_answer_fault(struct chat_answer *a, bool passes, const char *fmt, ...)
 	va_start(args, fmt);
 	a->fault = xvasprintf(fmt, args);
 	va_end(args);
-	a->fault_passes = passes;
+	a->fault_kind = kind;
 }
 
 struct chat_part *chat_answer_part_new(
     struct chat_answer *a, enum chat_part_kind kind, int64_t index)
 {
 	if (a->count == MAX_PARTS) {
-		chat_answer_fault(a, false, "wrote more than %d blocks", MAX_PARTS);
+		chat_answer_fault(a, FAULT_STAYS, "wrote more than %d blocks", MAX_PARTS);
 		return &a->parts[a->count - 1];
 	}
 	a->parts = xgrow(a->parts, a->count, sizeof(*a->parts));
@@ -87,7 +87,7 @@ void chat_answer_append(struct chat_answer *a, size_t at, const char *text, size
 {
 	struct chat_part *part = &a->parts[at];
 	if (len > MAX_BYTES - a->bytes) {
-		chat_answer_fault(a, false, "wrote too long an answer");
+		chat_answer_fault(a, FAULT_STAYS, "wrote too long an answer");
 		return;
 	}
 	a->latest = at;
@@ -120,7 +120,7 @@ void chat_answer_keep(struct chat_answer *a, const cJSON *piece)
 	size_t len = strlen(text);
 	free(text);
 	if (len > MAX_BYTES - a->bytes) {
-		chat_answer_fault(a, false, "wrote too long an answer");
+		chat_answer_fault(a, FAULT_STAYS, "wrote too long an answer");
 		return;
 	}
 	a->bytes += len;
@@ -148,7 +148,7 @@ void chat_answer_detail(struct chat_answer *a, int64_t index, cJSON *detail)
 	char *text = json_print(detail);
 	struct chat_part *part = chat_answer_part(a, PART_REASONING, index);
 	if (strlen(text) > MAX_BYTES - a->bytes) {
-		chat_answer_fault(a, false, "wrote too long an answer");
+		chat_answer_fault(a, FAULT_STAYS, "wrote too long an answer");
 	} else if (!a->fault) {
 		a->bytes += strlen(text);
 		if (!part->details)
@@ -188,7 +188,7 @@ bool chat_answer_error(struct chat_answer *a, const cJSON *data)
 		return false;
 	char *message = chat_error_message(data);
 	chat_answer_fault(
-	    a, true, "failed while it answered: %s", message ? message : "no reason given");
+	    a, FAULT_PASSES, "failed while it answered: %s", message ? message : "no reason given");
 	free(message);
 	return true;
 }

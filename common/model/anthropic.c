@@ -407,7 +407,7 @@ static void anthropic_take_whole(struct chat_answer *a, const cJSON *body)
 	if (chat_answer_error(a, body))
 		return;
 	if (!cJSON_IsArray(content)) {
-		chat_answer_fault(a, true, "gave an answer without content");
+		chat_answer_fault(a, FAULT_PASSES, "gave an answer without content");
 		return;
 	}
 	chat_answer_model(a, json_str(body, "model"));

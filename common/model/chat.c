@@ -55,7 +55,8 @@ static bool attempt_on_event(const struct sse_event *event, void *arg)
 	if (strcmp(event->data, "[DONE]") == 0) {
 		t->done = t->answer.ended = true;
 		if (!t->answer.count && !t->answer.finish)
-			chat_answer_fault(&t->answer, true, "gave an answer without a message");
+			chat_answer_fault(
+			    &t->answer, FAULT_PASSES, "gave an answer without a message");
 		return attempt_wants_more(t);
 	}
 	if (event->data[strspn(event->data, " \n")] == '\0')
@@ -69,7 +70,7 @@ static bool attempt_on_event(const struct sse_event *event, void *arg)
 		t->target->provider->take_event(&t->answer, event->name, data);
 		chat_repeat_learn(&t->repeat, &t->answer, bytes, &mended);
 	} else if (!t->answer.ended) {
-		chat_answer_fault(&t->answer, true, "sent an event that is not JSON");
+		chat_answer_fault(&t->answer, FAULT_PASSES, "sent an event that is not JSON");
 	}
 	cJSON_Delete(data);
 	free(text);
@@ -101,14 +102,14 @@ static bool attempt_on_data(const char *data, size_t len, void *arg)
 		if (fits)
 			buf_add(&t->whole, data, len);
 		else
-			chat_answer_fault(&t->answer, false, "sent too large an answer");
+			chat_answer_fault(&t->answer, FAULT_STAYS, "sent too large an answer");
 		return fits;
 	}
 	t->streamed += len;
 	if (t->streamed > MAX_STREAM)
-		chat_answer_fault(&t->answer, false, "sent too long an answer");
+		chat_answer_fault(&t->answer, FAULT_STAYS, "sent too long an answer");
 	if (!t->answer.fault && !sse_feed(&t->sse, data, len) && t->sse.too_large)
-		chat_answer_fault(&t->answer, false, "sent too large an event");
+		chat_answer_fault(&t->answer, FAULT_STAYS, "sent too large an event");
 	return attempt_wants_more(t);
 }
 
@@ -190,13 +191,14 @@ static bool attempt_complete(struct attempt *t)
 			if (body)
 				t->target->provider->take_whole(answer, body);
 			else
-				chat_answer_fault(answer, true, "gave an answer that is not JSON");
+				chat_answer_fault(
+				    answer, FAULT_PASSES, "gave an answer that is not JSON");
 			cJSON_Delete(body);
 		} else if (!answer->ended) {
 			sse_finish(&t->sse);
 		}
 		if (!answer->ended)
-			chat_answer_fault(answer, true, "broke off its answer");
+			chat_answer_fault(answer, FAULT_PASSES, "broke off its answer");
 	}
 	chat_answer_hand_on(answer);
 	return answer->ended && attempt_is_good(t);
@@ -266,7 +268,7 @@ static bool attempt_may_repeat(const struct attempt *t)
 	if (t->answer.handed_on || t->answer.unwanted || t->stopped)
 		return false;
 	if (t->answer.fault)
-		return t->answer.fault_passes && !retry_refused(&t->response);
+		return t->answer.fault_kind == FAULT_PASSES && !retry_refused(&t->response);
 	return retry_helps(&t->response);
 }
 

@@ -404,13 +404,13 @@ static void gemini_take_event(struct chat_answer *a, const char *name, const cJS
 	if (chat_answer_error(a, data))
 		return;
 	if (blocked)
-		chat_answer_fault(a, false, "refused the prompt (%s)", blocked);
+		chat_answer_fault(a, FAULT_STAYS, "refused the prompt (%s)", blocked);
 	chat_answer_model(a, json_str(data, "modelVersion"));
 	gemini_take_usage(a, json_opt(data, "usageMetadata"));
 	cJSON_ArrayForEach(part, json_opt(json_opt(candidate, "content"), "parts"))
 		gemini_take_part(a, part);
 	if (json_str_is(candidate, "finishReason", "MALFORMED_FUNCTION_CALL"))
-		chat_answer_fault(a, true, "wrote a tool call that is malformed");
+		chat_answer_fault(a, FAULT_PASSES, "wrote a tool call that is malformed");
 	chat_answer_finish(a, finish, reasons);
 	a->ended = a->ended || finish;
 	/* calls end with STOP as well */
@@ -424,7 +424,7 @@ static void gemini_take_whole(struct chat_answer *a, const cJSON *body)
 {
 	gemini_take_event(a, "", body);
 	if (!a->ended)
-		chat_answer_fault(a, true, "gave an answer without a candidate");
+		chat_answer_fault(a, FAULT_PASSES, "gave an answer without a candidate");
 }
 
 const struct chat_provider chat_gemini = {.name = "gemini",

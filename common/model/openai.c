@@ -320,7 +320,7 @@ static void openai_take_whole(struct chat_answer *a, const cJSON *body)
 	if (chat_answer_error(a, body) || chat_answer_error(a, choice))
 		return;
 	if (!message) {
-		chat_answer_fault(a, true, "gave an answer without a message");
+		chat_answer_fault(a, FAULT_PASSES, "gave an answer without a message");
 		return;
 	}
 	openai_take_message(a, message);

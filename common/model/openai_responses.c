@@ -326,10 +326,11 @@ static void responses_take_error(struct chat_answer *a, const cJSON *data)
 	const cJSON *error = json_opt(data, "error");
 	const char *code = json_str(error ? error : data, "code");
 	char *message = chat_error_message(data);
-	bool passes = true;
+	enum chat_fault kind = FAULT_PASSES;
 	for (size_t i = 0; code && i < sizeof(lasting) / sizeof(*lasting); i++)
-		passes = passes && strncmp(code, lasting[i], strlen(lasting[i])) != 0;
-	chat_answer_fault(a, passes, "failed while it answered: %s",
+		if (strncmp(code, lasting[i], strlen(lasting[i])) == 0)
+			kind = FAULT_STAYS;
+	chat_answer_fault(a, kind, "failed while it answered: %s",
 	    message    ? message
 		: code ? code
 		       : "no reason given");
@@ -425,7 +426,7 @@ static void responses_take_whole(struct chat_answer *a, const cJSON *body)
 	if (json_opt(body, "error") || json_str_is(body, "status", "failed")) {
 		responses_take_error(a, body);
 	} else if (!cJSON_IsArray(json_opt(body, "output"))) {
-		chat_answer_fault(a, true, "gave an answer without output");
+		chat_answer_fault(a, FAULT_PASSES, "gave an answer without output");
 	} else {
 		responses_take_output(a, body);
 		responses_take_rest(a, body);

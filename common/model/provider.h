@@ -188,6 +188,9 @@ struct chat_part {
 	cJSON *details;  /* of reasoning: array of strings, or NULL */
 };
 
+/* Whether another try may help against a fault of an answer. */
+enum chat_fault { FAULT_PASSES, FAULT_STAYS };
+
 struct chat_usage {
 	int64_t prompt, completion, total, reasoning, cache_creation, cache_read, image, audio;
 };
@@ -208,11 +211,11 @@ struct chat_answer {
 	struct buf held; /* text of one kind that has come and was not handed on yet */
 	enum chat_part_kind held_kind;
 
-	bool ended;        /* the provider said that it is complete */
-	bool handed_on;    /* the caller got some of it */
-	bool unwanted;     /* a callback said false */
-	char *fault;       /* what is wrong with it */
-	bool fault_passes; /* another try may help */
+	bool ended;     /* the provider said that it is complete */
+	bool handed_on; /* the caller got some of it */
+	bool unwanted;  /* a callback said false */
+	char *fault;    /* what is wrong with it */
+	enum chat_fault fault_kind;
 	int64_t first_piece_ms;
 };
 
@@ -256,7 +259,7 @@ void chat_answer_detail(struct chat_answer *a, int64_t index, cJSON *detail);
 void chat_answer_finish(struct chat_answer *a, const char *word, const char *const known[][2]);
 
 /* Notes a fault, unless there is one already. */
-void chat_answer_fault(struct chat_answer *a, bool passes, const char *fmt, ...)
+void chat_answer_fault(struct chat_answer *a, enum chat_fault kind, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Notes an {"error": …} of the provider as a fault of the stream; false when data has none. */
