@@ -19,6 +19,8 @@
 #define MOST_LOOKS 20000000 /* at places where references may lead */
 #define MOST_TOLD 100       /* mistakes, and as many warnings */
 
+enum told { MISTAKE, WARNING };
+
 /* A schema while it is compiled. */
 struct compiler {
 	struct schema *schema;
@@ -31,7 +33,7 @@ struct compiler {
 	struct subschema **known; /* before references are resolved, by their places */
 	size_t known_count;
 	size_t looks;   /* left */
-	size_t told[2]; /* mistakes, warnings */
+	size_t told[2]; /* of each kind */
 };
 
 /* ---- Mistakes */
@@ -48,17 +50,17 @@ static void schema_add_spot(struct buf *out, const struct spot *at)
 }
 
 __attribute__((format(printf, 4, 5))) static void schema_report(
-    struct compiler *c, const struct spot *at, bool warning, const char *fmt, ...)
+    struct compiler *c, const struct spot *at, enum told kind, const char *fmt, ...)
 {
 	struct buf path = {0};
 	va_list args;
-	if (c->told[warning]++ >= MOST_TOLD)
+	if (c->told[kind]++ >= MOST_TOLD)
 		return;
 	va_start(args, fmt);
 	char *what = xvasprintf(fmt, args);
 	va_end(args);
 	schema_add_spot(&path, at);
-	(warning ? problems_warn : problems_add)(
+	(kind == WARNING ? problems_warn : problems_add)(
 	    c->problems, "%s%s: %s", c->where, buf_str(&path), what);
 	buf_release(&path);
 	free(what);
@@ -93,9 +95,9 @@ static struct pattern *schema_read_pattern(
 	const char *why;
 	struct pattern *pattern = pattern_compile(text, &fault, &why);
 	if (fault == PATTERN_INVALID)
-		schema_report(c, at, false, "expected a regular expression, this one %s", why);
+		schema_report(c, at, MISTAKE, "expected a regular expression, this one %s", why);
 	else if (fault == PATTERN_UNKNOWN)
-		schema_report(c, at, true, "the regular expression %s and is not checked", why);
+		schema_report(c, at, WARNING, "the regular expression %s and is not checked", why);
 	return pattern;
 }
 
@@ -141,7 +143,7 @@ static void compile_type(const struct keyword_call *k)
 	if (known)
 		check_add(k->s, k->fits, k->json);
 	else
-		schema_report(k->c, k->at, false,
+		schema_report(k->c, k->at, MISTAKE,
 		    "expected one of null, boolean, object, array, number, integer, string, or "
 		    "an array of them");
 }
@@ -156,7 +158,7 @@ static void compile_values(const struct keyword_call *k)
 	if (cJSON_IsArray(k->json))
 		check_add(k->s, k->fits, k->json);
 	else
-		schema_report(k->c, k->at, false, "expected an array");
+		schema_report(k->c, k->at, MISTAKE, "expected an array");
 }
 
 /* Draft-04 has booleans beside maximum and minimum. */
@@ -165,10 +167,10 @@ static void compile_number(const struct keyword_call *k)
 	if (json_is_number(k->json))
 		check_add(k->s, k->fits, k->json);
 	else if (!cJSON_IsBool(k->json) || (k->fits != check_below && k->fits != check_above))
-		schema_report(k->c, k->at, false, "expected a number");
+		schema_report(k->c, k->at, MISTAKE, "expected a number");
 	else if (cJSON_IsTrue(k->json))
-		schema_report(
-		    k->c, k->at, true, "expected a number; true, as in draft-04, is not checked");
+		schema_report(k->c, k->at, WARNING,
+		    "expected a number; true, as in draft-04, is not checked");
 }
 
 static void compile_multiple(const struct keyword_call *k)
@@ -177,14 +179,14 @@ static void compile_multiple(const struct keyword_call *k)
 	if (json_number(k->json, &number) && number > 0)
 		check_add(k->s, k->fits, k->json);
 	else
-		schema_report(k->c, k->at, false, "expected a number greater than 0");
+		schema_report(k->c, k->at, MISTAKE, "expected a number greater than 0");
 }
 
 static void compile_count(const struct keyword_call *k)
 {
 	double number;
 	if (!json_number(k->json, &number) || number < 0 || !decimal_is_integer(k->json))
-		schema_report(k->c, k->at, false, "expected an integer of at least 0");
+		schema_report(k->c, k->at, MISTAKE, "expected an integer of at least 0");
 	else
 		check_add(k->s, k->fits, k->json)->number =
 		    number >= (double)SIZE_MAX ? SIZE_MAX : (size_t)number;
@@ -193,7 +195,7 @@ static void compile_count(const struct keyword_call *k)
 static void compile_pattern(const struct keyword_call *k)
 {
 	if (!cJSON_IsString(k->json)) {
-		schema_report(k->c, k->at, false, "expected a string");
+		schema_report(k->c, k->at, MISTAKE, "expected a string");
 		return;
 	}
 	struct pattern *pattern = schema_read_pattern(k->c, k->at, k->json->valuestring);
@@ -204,7 +206,7 @@ static void compile_pattern(const struct keyword_call *k)
 static void compile_flag(const struct keyword_call *k)
 {
 	if (!cJSON_IsBool(k->json))
-		schema_report(k->c, k->at, false, "expected true or false");
+		schema_report(k->c, k->at, MISTAKE, "expected true or false");
 	else if (cJSON_IsTrue(k->json))
 		check_add(k->s, k->fits, k->json);
 }
@@ -214,7 +216,7 @@ static void compile_names(const struct keyword_call *k)
 	if (is_strings(k->json))
 		check_add(k->s, k->fits, k->json);
 	else if (!cJSON_IsBool(k->json)) /* draft-03 has a boolean at each property */
-		schema_report(k->c, k->at, false, "expected an array of strings");
+		schema_report(k->c, k->at, MISTAKE, "expected an array of strings");
 }
 
 static void compile_schema(const struct keyword_call *k)
@@ -228,7 +230,7 @@ static void compile_schemas(const struct keyword_call *k)
 	const cJSON *item;
 	size_t i = 0;
 	if (!cJSON_IsArray(k->json) || !k->json->child) {
-		schema_report(k->c, k->at, false, "expected an array of schemas");
+		schema_report(k->c, k->at, MISTAKE, "expected an array of schemas");
 		return;
 	}
 	size_t count = (size_t)cJSON_GetArraySize(k->json);
@@ -251,7 +253,7 @@ static void compile_dependent(const struct keyword_call *k)
 	const cJSON *item;
 	size_t i = 0;
 	if (!cJSON_IsObject(k->json)) {
-		schema_report(k->c, k->at, false, "expected an object");
+		schema_report(k->c, k->at, MISTAKE, "expected an object");
 		return;
 	}
 	struct subschema **subs = subs_new(
@@ -262,7 +264,7 @@ static void compile_dependent(const struct keyword_call *k)
 		if (!cJSON_IsArray(item))
 			subs[i] = compile(k->c, at, item);
 		else if (!is_strings(item))
-			schema_report(k->c, at, false, "expected an array of strings");
+			schema_report(k->c, at, MISTAKE, "expected an array of strings");
 		i++;
 	}
 }
@@ -281,7 +283,7 @@ static void compile_condition(const struct keyword_call *k)
 
 static void compile_unserved(const struct keyword_call *k)
 {
-	schema_report(k->c, k->at, true, "this keyword is not checked");
+	schema_report(k->c, k->at, WARNING, "this keyword is not checked");
 }
 
 /* ---- Arrays: items and what came before it */
@@ -301,7 +303,7 @@ static void compile_array(struct compiler *c, struct subschema *s, const struct 
 	if (!prefix && !items)
 		return;
 	if (prefix && !cJSON_IsArray(prefix)) {
-		schema_report(c, SPOT(at, first_name), false, "expected an array of schemas");
+		schema_report(c, SPOT(at, first_name), MISTAKE, "expected an array of schemas");
 		return;
 	}
 	size_t count = prefix ? (size_t)cJSON_GetArraySize(prefix) : 0;
@@ -321,7 +323,7 @@ static const cJSON *object_member(
 {
 	const cJSON *member = json_get(json, name);
 	if (member && !cJSON_IsObject(member)) {
-		schema_report(c, SPOT(at, name), false, "expected an object");
+		schema_report(c, SPOT(at, name), MISTAKE, "expected an object");
 		return NULL;
 	}
 	return member;
@@ -424,12 +426,12 @@ static struct subschema *compile(struct compiler *c, const struct spot *at, cons
 	if (cJSON_IsBool(json))
 		return s;
 	if (!cJSON_IsObject(json)) {
-		schema_report(c, at, false, "expected a schema, found %s", json_type_name(json));
+		schema_report(c, at, MISTAKE, "expected a schema, found %s", json_type_name(json));
 		return s;
 	}
 	if (c->schema->count > MOST_SCHEMAS || c->depth >= MOST_DEPTH) {
 		if (c->problems->errors == c->errors)
-			schema_report(c, at, false, "expected a smaller schema");
+			schema_report(c, at, MISTAKE, "expected a smaller schema");
 		return s;
 	}
 	c->depth++;
@@ -465,7 +467,7 @@ static void schema_resolve(struct compiler *c, struct subschema *s, const cJSON 
 {
 	const cJSON *target = schema_reference(c->root, ref->valuestring, &c->looks);
 	if (!target && c->looks) {
-		schema_report(c, SPOT(NULL, "$ref"), false,
+		schema_report(c, SPOT(NULL, "$ref"), MISTAKE,
 		    "expected a reference to a place in this schema, found '%.80s'",
 		    ref->valuestring);
 		return;
@@ -501,10 +503,10 @@ struct schema *schema_compile(const cJSON *json, const char *where, struct probl
 		if (cJSON_IsString(ref))
 			schema_resolve(&c, schema->all[i], ref);
 		else if (ref)
-			schema_report(&c, SPOT(NULL, "$ref"), false, "expected a string");
+			schema_report(&c, SPOT(NULL, "$ref"), MISTAKE, "expected a string");
 	}
 	if (!c.looks)
-		schema_report(&c, NULL, false, "expected fewer references, or a smaller schema");
+		schema_report(&c, NULL, MISTAKE, "expected fewer references, or a smaller schema");
 	free(c.known);
 	if (problems->errors == c.errors)
 		return schema;

@@ -186,10 +186,10 @@ static void node_tools_add(struct node_tools *tools, const struct tool *tool)
 	tools->items[tools->count++] = *tool;
 }
 
-static void add_own(struct node_tools *tools, const struct node *node, bool remote)
+static void add_own(struct node_tools *tools, const struct node *node, enum tool_source source)
 {
 	for (size_t i = 0; i < node->tool_count; i++) {
-		if ((node->tools[i].source == TOOL_REMOTE) == remote)
+		if (node->tools[i].source == source)
 			node_tools_add(tools, &node->tools[i]);
 	}
 }
@@ -261,10 +261,10 @@ void node_tools_get(const struct node *node, const struct client_tools *client, 
     struct node_tools *tools)
 {
 	*tools = (struct node_tools){0};
-	add_own(tools, node, false);
+	add_own(tools, node, TOOL_LOCAL);
 	if (node->server_count)
 		add_servers(node, deadline_ms, tools);
-	add_own(tools, node, true);
+	add_own(tools, node, TOOL_REMOTE);
 	for (size_t i = 0; client && i < client->count; i++) {
 		if (!node_tools_find(tools, client->items[i].name))
 			node_tools_add(tools, &client->items[i]);
