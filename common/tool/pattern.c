@@ -13,7 +13,7 @@
 #define MOST_GROUPS 50
 #define LAST_CHARACTER 0x10FFFF
 #define MOST_PARTS 10000 /* each part is one step or few */
-#define MOST_SPANS 512   /* of one class */
+#define MOST_SPANS 512   /* spans of one class */
 
 /* A pattern while it is read. */
 struct reader {
@@ -67,7 +67,8 @@ static bool take_hex(struct reader *r, size_t digits, uint32_t *c)
 	return true;
 }
 
-/* Behind "\u": digits in braces, or four of them, twice where they are surrogates. */
+/* Takes what stands behind "\u": digits in braces, or four of them, twice where they are
+ * surrogates. */
 static bool take_unicode(struct reader *r, uint32_t *c)
 {
 	uint32_t low;
@@ -90,7 +91,7 @@ static bool take_unicode(struct reader *r, uint32_t *c)
 	return true;
 }
 
-/* The character that an escape stands for; p is behind the backslash. */
+/* Takes the character that an escape stands for; p is behind the backslash. */
 static bool take_escape(struct reader *r, uint32_t *c)
 {
 	static const char names[] = "tnvfr", values[] = "\t\n\v\f\r";
@@ -166,7 +167,7 @@ static bool draft_add(struct reader *r, struct draft *draft, uint32_t first, uin
 	return true;
 }
 
-/* The characters of a sorted set, or all the others. */
+/* Adds the characters of a sorted set, or all the others. */
 static void draft_add_set(
     struct reader *r, struct draft *draft, const struct span *set, size_t count, bool others)
 {
@@ -245,7 +246,7 @@ static void class_finish(struct reader *r, struct draft *draft)
 		class->spans[class->count++] = (struct span){next, LAST_CHARACTER};
 }
 
-/* One character of a class, plain or escaped. */
+/* Takes one character of a class, plain or escaped. */
 static bool take_member(struct reader *r, uint32_t *c)
 {
 	if (!*r->p)
@@ -318,7 +319,7 @@ static void take_outer_escape(struct reader *r)
 	}
 }
 
-/* What stands behind "(?". */
+/* Skips what may stand behind "(?"; a fault for what is not understood. */
 static bool skip_group_kind(struct reader *r)
 {
 	if (r->p[1] == ':') {
@@ -435,7 +436,7 @@ static bool take_quantifier(struct reader *r, uint32_t *least, uint32_t *most)
 	}
 	r->p += len;
 	if (len > 0 && *r->p == '?')
-		r->p++; /* lazy: what is found is the same */
+		r->p++; /* a lazy quantifier finds the same */
 	return len > 0;
 }
 
@@ -445,7 +446,7 @@ static void again(struct reader *r, const char *part)
 	pattern_take_part(r);
 }
 
-/* The part at most as often as that, or any number of times; each time it may be left out. */
+/* Adds the part at most that many times, or any number of times; each time it may be left out. */
 static void add_optional(struct reader *r, const char *part, uint32_t times)
 {
 	struct pattern *p = r->pattern;
@@ -466,7 +467,8 @@ static void add_optional(struct reader *r, const char *part, uint32_t times)
 	}
 }
 
-/* Steps that are taken back leave classes behind that nothing names. */
+/* Takes a part with its quantifier.  Steps that are taken back leave classes behind that nothing
+ * names. */
 static void take_quantified(struct reader *r)
 {
 	const char *part = r->p;

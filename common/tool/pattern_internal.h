@@ -8,10 +8,11 @@
 #include <stdint.h>
 
 enum step_kind {
-	STEP_CLASS, /* one character of a class */
+	STEP_CLASS, /* reads one character of a class */
 	STEP_SPLIT, /* goes on at both of two places */
 	STEP_JUMP,
-	STEP_BEGIN, /* the text's begin, end, and the border of a word */
+	STEP_BEGIN, /* here and below, reads nothing: the text begins here, ends here, a word does
+		       or does not */
 	STEP_END,
 	STEP_BORDER,
 	STEP_NO_BORDER,

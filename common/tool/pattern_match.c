@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* All ways through a pattern at once (Thompson): a text is read once, and each step is in the set
- * of those that may be next or is not. */
+/* All ways through a pattern at once (Thompson): a text is read once, and at each of its places a
+ * set holds the steps that may be next. */
 #include "base/memory.h"
 #include "tool/pattern_internal.h"
 
@@ -28,7 +28,7 @@ static bool border(const struct machine *m)
 	return is_word(m->before) != is_word(m->after);
 }
 
-/* Whether a step that reads nothing lets go on. */
+/* Whether a step that reads nothing holds at this place. */
 static bool passes(const struct machine *m, enum step_kind kind)
 {
 	switch (kind) {
@@ -57,7 +57,7 @@ static void open_step(struct machine *m, size_t *open, size_t at)
 	m->open[(*open)++] = at;
 }
 
-/* Adds what is reached from the step at without reading. */
+/* Adds all that is reached from step `at` without reading. */
 static void pattern_match_reach(struct machine *m, struct reached *set, size_t at)
 {
 	size_t open = 0;

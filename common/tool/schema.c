@@ -16,7 +16,7 @@
 
 #define MOST_SCHEMAS 10000
 #define MOST_DEPTH 200
-#define MOST_LOOKS 20000000 /* at places where references may lead */
+#define MOST_LOOKS 20000000 /* how many places are looked at for where references lead */
 #define MOST_TOLD 100       /* mistakes, and as many warnings */
 
 enum told { MISTAKE, WARNING };
@@ -27,12 +27,13 @@ struct compiler {
 	const cJSON *root;
 	const char *where;
 	struct problems *problems;
-	size_t errors; /* before this schema */
+	size_t errors; /* how many errors there were before this schema */
 	bool ref_stands_alone;
 	unsigned depth;
-	struct subschema **known; /* before references are resolved, by their places */
+	/* all schemas before references are resolved, sorted by their places */
+	struct subschema **known;
 	size_t known_count;
-	size_t looks;   /* left */
+	size_t looks;   /* how many looks are left */
 	size_t told[2]; /* of each kind */
 };
 
@@ -329,7 +330,8 @@ static const cJSON *object_member(
 	return member;
 }
 
-/* False when one of the patterns is not checked: then nothing can be said about other members. */
+/* Compiles patternProperties.  False when one of the patterns is not checked: then nothing can be
+ * said about other members. */
 static bool compile_patterns(
     struct compiler *c, const struct spot *at, const cJSON *patterns, struct object_rule *rule)
 {
@@ -419,7 +421,7 @@ static struct subschema *subschema_new(struct compiler *c, const cJSON *json)
 	return s;
 }
 
-/* Never NULL; one with mistakes allows everything. */
+/* The schema of json; never NULL: one with mistakes allows everything. */
 static struct subschema *compile(struct compiler *c, const struct spot *at, const cJSON *json)
 {
 	struct subschema *s = subschema_new(c, json);
@@ -489,7 +491,7 @@ struct schema *schema_compile(const cJSON *json, const char *where, struct probl
 	    .where = where,
 	    .problems = problems,
 	    .errors = problems->errors,
-	    /* until draft-07 what stands beside "$ref" is ignored */
+	    /* up to draft-07 what stands beside "$ref" is ignored */
 	    .ref_stands_alone = draft && strstr(draft, "draft-0") != NULL,
 	    .looks = MOST_LOOKS};
 	schema->root = compile(&c, NULL, json);

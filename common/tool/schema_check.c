@@ -13,14 +13,15 @@
 #include <string.h>
 
 #define MOST_WORK 2000000      /* steps: well under a second */
-#define MOST_DEPTH 400         /* schemas in each other; a thread's stack holds thrice that */
-#define MOST_MATCHING 20000000 /* steps of regular expressions, shorter ones */
+#define MOST_DEPTH 400         /* nested schemas; a thread's stack holds three times as many */
+#define MOST_MATCHING 20000000 /* steps of regular expressions, which are shorter */
 #define VALUES_SHOWN 200       /* bytes of an enumeration in a sentence */
 #define TYPES_MOST 160
 
 /* ---- Saying why */
 
-/* Cuts at a character; control characters, which a name may hold, are replaced. */
+/* Appends at most that many bytes, cut at a character; control characters, which a name may hold,
+ * are replaced. */
 static void schema_check_add_cut(struct buf *out, const char *text, size_t most)
 {
 	size_t len = strlen(text);
@@ -69,7 +70,8 @@ bool walk_mismatch(struct walk *w, const char *fmt, ...)
 	va_end(args);
 	buf_puts(&text, w->name);
 	schema_check_add_spot(&text, w->at);
-	if (text.len > SCHEMA_WHY_SIZE / 2) { /* the end of a long way says less than its goal */
+	if (text.len >
+	    SCHEMA_WHY_SIZE / 2) { /* the whole of a long path says less than its last part */
 		char cut[SCHEMA_WHY_SIZE / 2];
 		copy_cut(cut, buf_str(&text), sizeof(cut));
 		buf_reset(&text);
@@ -184,7 +186,7 @@ bool check_enum(struct walk *w, const struct check *check, const cJSON *value)
 	return false;
 }
 
-/* Says what was expected with a value of the schema. */
+/* Notes a mismatch with what was expected and a value of the schema. */
 static bool mismatch_json(struct walk *w, const char *expected, const cJSON *json)
 {
 	if (w->quiet || *w->why)

@@ -21,9 +21,10 @@ struct spot {
 /* One thing that a value must be. */
 struct check {
 	bool (*fits)(struct walk *w, const struct check *check, const cJSON *value);
-	const cJSON *json;       /* the keyword's value in the schema */
-	size_t number;           /* the same as a count */
-	struct subschema **subs; /* those it holds; what each is, fits knows */
+	const cJSON *json; /* the keyword's value in the schema */
+	size_t number;     /* the keyword's value as a count */
+	/* the schemas that the keyword holds; fits knows what each is for */
+	struct subschema **subs;
 	size_t sub_count;
 	struct object_rule *object;
 	struct pattern *pattern;
@@ -66,15 +67,15 @@ struct walk {
 	const struct spot *at;
 	const char *name; /* of the whole value */
 	char *why;        /* SCHEMA_WHY_SIZE bytes, "" until something is wrong */
-	unsigned quiet;   /* > 0: a mismatch here decides nothing alone */
+	unsigned quiet;   /* > 0: a mismatch here need not be told, as it does not decide alone */
 	unsigned depth;
 	size_t work;
 	size_t matching; /* what is left for regular expressions */
-	bool over;       /* work or depth: nothing fits any more */
+	bool over;       /* too much work or depth: from here on nothing fits */
 };
 
-/* Notes why the value at hand does not fit, unless that is known already or nobody asks.  Returns
- * false. */
+/* Notes why the value at hand does not fit, unless a reason is known already or nobody asks.
+ * Returns false. */
 bool walk_mismatch(struct walk *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Counts steps; false when there were too many. */
@@ -83,7 +84,7 @@ bool walk_spend(struct walk *w, size_t steps);
 /* Whether the value at hand fits. */
 bool walk_fits(struct walk *w, const struct subschema *s, const cJSON *value);
 
-/* Whether a part of it does: its member key, or its element index where key is NULL. */
+/* Whether a part of it fits: its member key, or its element index where key is NULL. */
 bool walk_part_fits(
     struct walk *w, const struct subschema *s, const cJSON *value, const char *key, size_t index);
 
@@ -93,7 +94,7 @@ bool walk_would_fit(struct walk *w, const struct subschema *s, const cJSON *valu
 /* Whether the pattern occurs in text; its steps are counted, and too many mean no. */
 bool walk_text_matches(struct walk *w, const struct pattern *pattern, const char *text);
 
-/* The tests of the keywords. */
+/* The checks of the keywords. */
 typedef bool check_fn(struct walk *w, const struct check *check, const cJSON *value);
 check_fn check_type, check_enum, check_const, check_maximum, check_minimum, check_below,
     check_above, check_multiple, check_max_length, check_min_length, check_pattern, check_max_items,
@@ -101,9 +102,9 @@ check_fn check_type, check_enum, check_const, check_maximum, check_minimum, chec
     check_min_properties, check_required, check_object, check_names, check_dependent_names,
     check_dependent_schemas, check_all, check_any, check_one, check_not, check_condition;
 
-/* The place in the document root that ref means, a JSON Pointer or an anchor behind "#"; NULL when
- * there is none, or it is in another document, or *looks, which are used up at the parts of the
- * document that are looked at, are over: then they are 0. */
+/* The place in the document root that ref leads to by a JSON Pointer or an anchor behind "#".  NULL
+ * when there is none, or it is in another document, or *looks is used up (then it is 0): each part
+ * of the document that is looked at takes some. */
 const cJSON *schema_reference(const cJSON *root, const char *ref, size_t *looks);
 
 /* Order of struct member_rule by name. */

@@ -32,7 +32,7 @@ bool check_min_items(struct walk *w, const struct check *check, const cJSON *val
 	    walk_mismatch(w, "expected at least %zu elements", check->number);
 }
 
-/* Equal values have equal hashes: of numbers by value, of objects whatever their order. */
+/* A hash that is the same for equal values: numbers go by value, objects regardless of order. */
 static uint64_t schema_parts_hash_of(struct walk *w, const cJSON *value)
 {
 	uint64_t hash = HASH_START, members = 0;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ANCHOR_LOOKS 4 /* of a place that may have an anchor */
+#define ANCHOR_LOOKS 4 /* what it takes to look at a place that may have an anchor */
 
 /* The key of a JSON Pointer up to its next "/", with escapes of URIs and pointers undone. */
 static char *pointer_key(const char **p)
@@ -31,7 +31,7 @@ static char *pointer_key(const char **p)
 	return buf_detach(&key);
 }
 
-/* Whether there are so many looks, and more. */
+/* Takes that many looks; false when they are used up. */
 static bool reference_look(size_t *looks, size_t cost)
 {
 	*looks -= *looks < cost ? *looks : cost;
@@ -87,7 +87,7 @@ const cJSON *schema_reference(const cJSON *root, const char *ref, size_t *looks)
 	const char *id = json_str(root, "$id");
 	size_t len = id ? strcspn(id, "#") : 0;
 	if (len && strncmp(ref, id, len) == 0 && (ref[len] == '#' || !ref[len]))
-		ref += len; /* the document by its own name */
+		ref += len; /* the document is named by its own id */
 	if (!*ref || strcmp(ref, "#") == 0)
 		return root;
 	if (*ref != '#')

@@ -13,7 +13,7 @@
 
 #define ANSWER_MAX (16 << 20)
 #define EVENT_MAX (8 << 20)
-#define MOST_ARTIFACTS 1000 /* whose ids are kept, so that each is told once */
+#define MOST_ARTIFACTS 1000 /* how many ids are kept, so that each artifact is told once */
 #define ARTIFACT_ID_MAX 1024
 
 /* What others say may have anything in it. */
@@ -45,7 +45,7 @@ static enum a2a_hearing_state a2a_state_of(const char *name)
 	return A2A_ELSEWHERE;
 }
 
-/* Texts as they are, data as its JSON; files are left out. */
+/* Appends the parts: texts as they are, data as JSON; files are left out. */
 static void a2a_add_parts(struct buf *out, const cJSON *parts)
 {
 	const cJSON *part, *data;
@@ -80,7 +80,7 @@ static bool a2a_hear_text(struct a2a_hearing *h, const char *text)
 	return true;
 }
 
-/* What was told of the artifact, whose id is kept where it is new. */
+/* The text of that artifact so far; a new artifact's id is kept. */
 static struct buf *a2a_artifact_text(struct a2a_hearing *h, const char *id)
 {
 	int at = 0;
@@ -96,8 +96,8 @@ static struct buf *a2a_artifact_text(struct a2a_hearing *h, const char *id)
 	return &h->texts[at];
 }
 
-/* more: it goes on with one that was begun.  Else it is the whole of one, of which a stream that
- * ended early may have told a part. */
+/* Takes an artifact.  more: it goes on with one that has begun; else it is the whole of one, of
+ * which a stream that ended early may have told a part. */
 static bool a2a_hear_artifact(struct a2a_hearing *h, const cJSON *artifact, bool more)
 {
 	struct a2a_exchange *x = h->x;
@@ -156,7 +156,7 @@ static bool a2a_hear_task(struct a2a_hearing *h, const cJSON *task)
 	return true;
 }
 
-/* A result of either version; false ends the reading. */
+/* Takes a result, of either version of the protocol; false ends the reading. */
 static bool a2a_hear_result(struct a2a_hearing *h, const cJSON *result)
 {
 	const char *kind = json_str(result, "kind");
@@ -195,7 +195,8 @@ static bool a2a_hear_result(struct a2a_hearing *h, const cJSON *result)
 	return true;
 }
 
-/* Fails with what the peer says, which may be the key that it refuses. */
+/* Fails with what the peer says, without our headers' values: it may repeat the key that it
+ * refuses. */
 static enum a2a_outcome a2a_hear_failure(struct a2a_hearing *h, const char *what, const char *said)
 {
 	char *text = xstrdup(said ? said : "");

@@ -16,26 +16,26 @@ enum a2a_hearing_state {
 	A2A_DONE,
 	A2A_ASKS,
 	A2A_FAILED,
-	A2A_ELSEWHERE, /* in a state that is none of these */
+	A2A_ELSEWHERE, /* in another state */
 	A2A_SAID       /* a message came, and no task */
 };
 
 /* All-zero but for the first three. */
 struct a2a_hearing {
 	struct a2a_exchange *x;
-	const struct http_header *headers; /* whose values are told to nobody */
+	const struct http_header *headers; /* whose values are shown to nobody */
 	size_t header_count;
 
 	enum a2a_hearing_state state;
 	bool wrong;   /* x->why is set */
-	bool decided; /* something came of the answer that was begun last */
+	bool decided; /* something came of the latest answer, so that events is known */
 
 	/* its own */
-	struct buf status; /* what the latest state says, or its name */
-	struct buf first;  /* bytes of an answer that is one document */
+	struct buf status; /* the text of the latest state, or its name */
+	struct buf first;  /* the bytes of an answer that is one document */
 	bool events;
-	char *artifact;    /* that was told last */
-	struct buf *texts; /* of artifacts as far as they were told, in the order of their ids */
+	char *artifact;    /* id of the artifact that text came of last */
+	struct buf *texts; /* the text of each artifact so far, in the order of x->artifacts */
 	struct sse sse;
 };
 
@@ -43,10 +43,10 @@ struct a2a_hearing {
 void a2a_hearing_begin(struct a2a_hearing *h);
 bool a2a_hearing_data(const char *data, size_t len, void *arg);
 
-/* An answer that came whole has ended.  False where it, or one before, was wrong. */
+/* Ends an answer that came whole.  False where it, or one before, was wrong. */
 bool a2a_hearing_finish(struct a2a_hearing *h);
 
-/* What has come of the message when there is nothing more to hear. */
+/* What has become of the message when there is nothing more to hear. */
 enum a2a_outcome a2a_hearing_end(struct a2a_hearing *h);
 
 void a2a_hearing_release(struct a2a_hearing *h);

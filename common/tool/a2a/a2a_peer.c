@@ -16,7 +16,7 @@
 #define CARD_PATH "/.well-known/agent-card.json"
 #define CONNECT_MS 10000
 #define CARD_MAX (1 << 20)
-#define POLL_MS 500    /* between two looks at a task that goes on without telling */
+#define POLL_MS 500    /* between two looks at a task that goes on in silence */
 #define CANCEL_MS 3000 /* that a peer has to take note that nobody waits any more */
 #define MOST_HEADERS 40
 
@@ -114,7 +114,7 @@ static bool a2a_peer_take(struct a2a_peer *peer, const char *url, const char *te
 	return peer->endpoint;
 }
 
-/* The first interface that is spoken here, of the new version where there is one. */
+/* Chooses the first interface that is spoken here, of the new version where there is one. */
 static bool a2a_peer_choose(struct a2a_peer *peer, const cJSON *card)
 {
 	const cJSON *one;
@@ -274,14 +274,14 @@ static void a2a_add_message(cJSON *params, const struct a2a_peer *peer, struct a
 	if (x->task_id)
 		json_add_str(message, "taskId", x->task_id);
 	cJSON *configuration = json_add(params, "configuration", cJSON_CreateObject());
-	if (peer->old) /* else some answer at once */
+	if (peer->old) /* without this some answer at once */
 		json_add(configuration, "blocking", cJSON_CreateTrue());
 	cJSON *modes = json_add(configuration, "acceptedOutputModes", cJSON_CreateArray());
 	json_append(modes, cJSON_CreateString("text/plain"));
 	json_append(modes, cJSON_CreateString("application/json"));
 }
 
-/* A request about the task. */
+/* Makes a request about the task. */
 static bool a2a_peer_about(
     struct a2a_talk *talk, const char *method, const char *old, int64_t deadline_ms, bool stops)
 {
@@ -292,7 +292,7 @@ static bool a2a_peer_about(
 	return ok;
 }
 
-/* Some answer before they are done, and streams end. */
+/* Looks at the task until it is done: some peers answer before that, and streams may end early. */
 static bool a2a_peer_wait(struct a2a_talk *talk)
 {
 	const struct a2a_hearing *h = &talk->heard;

@@ -19,27 +19,27 @@
 
 struct a2a_peer;
 
-/* url is that of the agent, below which its card is, or, where it ends with ".json", of the card.
+/* url is the agent's, below which its card is, or, where it ends with ".json", the card's.
  * Headers, which are taken over with their texts, go along with every request to that site; where
- * the card names another one they do not go there. */
+ * the card names another site, none of them goes there. */
 struct a2a_peer *a2a_peer_new(const char *url, struct http_header *headers, size_t header_count);
 void a2a_peer_free(struct a2a_peer *peer); /* NULL is fine */
 
 enum a2a_outcome {
-	A2A_PEER_FAILED, /* why says so */
-	A2A_PEER_DONE,   /* text is the answer */
-	A2A_PEER_ASKS    /* text is what came so far, question what it wants to know */
+	A2A_PEER_FAILED, /* why says why */
+	A2A_PEER_DONE,   /* answer is complete */
+	A2A_PEER_ASKS    /* answer is what came so far, question what the peer wants to know */
 };
 
 /* One message and what comes of it.  What is asked is borrowed; a2a_exchange_release frees what
  * came. */
 struct a2a_exchange {
 	const char *text;
-	const cJSON *data;                /* said in its place, or NULL */
-	const char *context_id, *task_id; /* to go on with; NULL: none */
-	const cJSON *told;                /* ids of artifacts that are known, an array; or NULL */
-	const char *traceparent;          /* or NULL */
-	int64_t deadline_ms;              /* by clock_monotonic_ms */
+	const cJSON *data;                /* sent instead of text, or NULL */
+	const char *context_id, *task_id; /* what to go on with; NULL: nothing */
+	const cJSON *told;       /* ids of artifacts that are known already, an array; or NULL */
+	const char *traceparent; /* or NULL */
+	int64_t deadline_ms;     /* by clock_monotonic_ms */
 	bool (*stop)(void *arg);
 	void (*on_text)(const char *piece, void *arg); /* each piece of the answer as it comes */
 	void *arg;

@@ -16,9 +16,9 @@
 
 #define START_MS 30000 /* for a session to begin */
 #define LIST_MS 30000
-#define LIST_REST_MS 1000 /* at least, between the end of a list and the next */
+#define LIST_REST_MS 1000 /* between the end of one listing and the next, at least */
 #define MOST_PAGES 100
-#define FRESH_MS 5000 /* the shortest and longest that a list is taken for fresh */
+#define FRESH_MS 5000 /* how long a list is taken for fresh, at least and at most */
 #define MOST_FRESH_MS 3600000
 
 struct mcp_server *mcp_server_new(const struct mcp_settings *settings)
@@ -40,7 +40,7 @@ const char *mcp_server_name(const struct mcp_server *server)
 
 /* ---- The tools */
 
-/* For how long a list is fresh: a server with a session says when it is not any more. */
+/* Until when a list is fresh: a server with a session tells when it changes. */
 static int64_t list_ends(struct mcp_server *server, const cJSON *result)
 {
 	int64_t ms = 0;
@@ -63,7 +63,8 @@ static bool mcp_page_is_known(const struct mcp_tools *tools, const cJSON *page)
 	return cJSON_GetArraySize(page) > 0;
 }
 
-/* Some servers name a cursor on their only or last page, which leads to pages that were there. */
+/* Lists the tools, page by page.  On their last page some servers name a cursor that leads to pages
+ * that were there already. */
 static struct mcp_tools *list_tools(struct mcp_server *server, const struct mcp_wait *wait,
     int64_t *fresh_until, char why[MCP_WHY_SIZE])
 {
@@ -143,7 +144,7 @@ static void set_version(struct mcp_server *server, const char *version)
 	pthread_mutex_unlock(&server->lock);
 }
 
-/* What initialize agreed on; false with why. */
+/* Takes over what initialize agreed on; false with why. */
 static bool agree(struct mcp_server *server, const cJSON *reply, char why[MCP_WHY_SIZE])
 {
 	const cJSON *result = json_get(reply, "result");
@@ -162,16 +163,17 @@ static bool agree(struct mcp_server *server, const cJSON *reply, char why[MCP_WH
 	return true;
 }
 
-/* Whether an answer of HTTP without a reply may be that of a server that does not know what it was
- * asked: not when it wants to know who asks, is elsewhere, or is not there now. */
+/* Whether an answer without a reply, of that HTTP status, may come from a server that does not know
+ * what it was asked: not when it wants to know who asks, has moved, or is not available now. */
 static bool mcp_is_refusal(int status)
 {
 	return status && status / 100 != 3 && status != 401 && status != 403 &&
 	    !(status >= 502 && status <= 504);
 }
 
-/* Asks without a session, and once more where the server refuses the version and says that it has
- * it.  NULL where it does not speak so: *older, or it cannot be asked now. */
+/* Asks without a session, and once more where the server refuses the version but says that it has
+ * it.  NULL where that leads to nothing: *older where the server does not speak so, else it cannot
+ * be asked now. */
 static cJSON *mcp_discover(
     struct mcp_server *server, const struct mcp_wait *wait, bool *older, char why[MCP_WHY_SIZE])
 {
@@ -235,7 +237,7 @@ static bool greet(struct mcp_server *server, char why[MCP_WHY_SIZE])
 	cJSON *reply = mcp_meet(server, &wait, why);
 	const cJSON *capabilities = json_get(json_get(reply, "result"), "capabilities");
 	const cJSON *offer = json_opt(capabilities, "tools");
-	/* questions of calls come there too, from some */
+	/* from some servers questions about calls come there, too */
 	if (reply && offer && server->settings.url && !mcp_is_stateless(server))
 		mcp_http_listen(server);
 	if (reply)
@@ -419,7 +421,8 @@ struct mcp_tools *mcp_server_tools(
 		tools = server->tools;
 		atomic_fetch_add(&tools->holders, 1);
 		if (clock_monotonic_ms() >= server->fresh_until && !server->stale) {
-			server->stale = true; /* these still count until others are there */
+			/* the old list still counts until a new one is there */
+			server->stale = true;
 			pthread_cond_broadcast(&server->changed);
 		}
 	}

@@ -33,7 +33,7 @@ struct mcp_server;
 struct mcp_oauth_settings {
 	char *client_id, *client_secret; /* NULL: no tokens */
 	char *scope;                     /* NULL: what the server asks for */
-	char *issuer;    /* the only one to be asked; NULL: any that the server names */
+	char *issuer;    /* the only issuer that may be asked; NULL: any that the server names */
 	char *token_url; /* NULL: the server says */
 };
 
@@ -57,8 +57,8 @@ void mcp_server_free(struct mcp_server *server);
 /* As its settings have it; borrowed. */
 const char *mcp_server_name(const struct mcp_server *server);
 
-/* How long to wait: until the deadline (clock_monotonic_ms), or until stop, asked several times a
- * second, says so; stop may be NULL. */
+/* How long to wait: until the deadline (clock_monotonic_ms), or until stop, which is asked several
+ * times a second, says so; stop may be NULL. */
 struct mcp_wait {
 	int64_t deadline_ms;
 	bool (*stop)(void *arg);
@@ -70,7 +70,7 @@ struct mcp_tool {
 	char *description;
 	cJSON *parameters;
 	struct schema *schema; /* NULL when the server's schema could not be understood */
-	_Atomic bool told;     /* the log has what is wrong with it, also of an earlier list */
+	_Atomic bool told;     /* its faults are in the log already, perhaps from an earlier list */
 };
 
 /* The tools of a server at one time.  Immutable but for told, and shared by who holds it. */
@@ -80,13 +80,13 @@ struct mcp_tools {
 	size_t count;
 };
 
-/* The tools that the server offers now, to be released; NULL with why, a sentence part for people
- * without secrets, when it cannot be reached in time. */
+/* The tools that the server offers now, to be released; NULL when it cannot be reached in time,
+ * with why: a sentence part for people, without secrets. */
 struct mcp_tools *mcp_server_tools(
     struct mcp_server *server, const struct mcp_wait *wait, char why[MCP_WHY_SIZE]);
 void mcp_tools_release(struct mcp_tools *tools);
 
-/* Whether the latest attempt failed, and it is too early for another one. */
+/* Whether the latest attempt at a session failed, and it is too early for another one. */
 bool mcp_server_is_down(struct mcp_server *server);
 
 /* The tool of that name, as the server gives it, or NULL; valid while tools is held. */
@@ -97,17 +97,17 @@ struct mcp_call {
 	const cJSON *args;
 	const struct mcp_wait *wait;
 
-	/* A question of the server's, the parameters of elicitation/create: true with *answer, its
-	 * result, a new tree; false gives the call up.  On the thread that called.  NULL: questions
-	 * are cancelled. */
+	/* Asks what the server asks (the parameters of elicitation/create), on the thread that
+	 * called.  True with *answer, its result, a new tree; false gives the call up.  NULL:
+	 * questions are cancelled. */
 	bool (*ask)(const cJSON *question, cJSON **answer, void *arg);
 	void *arg;
 };
 
 /*
- * Calls a tool.  True: *output is the result, a new tree.  False: the result of a failure in
- * *output, or NULL and why.  When the time is up, or stop or ask says so, the server is told to
- * give up.
+ * Calls a tool.  True with *output, the result, a new tree.  False with *output, the result of a
+ * failure, or with NULL there and why.  When the time is up, or stop or ask says so, the server is
+ * told to give up.
  */
 bool mcp_server_call(
     struct mcp_server *server, const struct mcp_call *call, cJSON **output, char why[MCP_WHY_SIZE]);

@@ -11,10 +11,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MOST_ROUNDS 10   /* of questions in a call */
-#define LOAD_REST_MS 250 /* before a server that asks nothing is called again */
+#define MOST_ROUNDS 10   /* how often a server may ask in one call */
+#define LOAD_REST_MS 250 /* before the next try at a server that wants one and asks nothing */
 
-/* One try; NULL with why. */
+/* Makes one try; NULL with why. */
 static cJSON *mcp_call_once(struct mcp_server *server, const struct mcp_call *call,
     const cJSON *params, char why[MCP_WHY_SIZE], bool *unsent)
 {
@@ -39,7 +39,7 @@ static cJSON *mcp_call_twice(struct mcp_server *server, const struct mcp_call *c
 {
 	bool unsent;
 	cJSON *reply = mcp_call_once(server, call, params, why, &unsent);
-	if (!reply && unsent) /* a session that had ended unnoticed */
+	if (!reply && unsent) /* the session had ended unnoticed */
 		reply = mcp_call_once(server, call, params, why, &unsent);
 	if (!reply)
 		return NULL;
@@ -47,7 +47,8 @@ static cJSON *mcp_call_twice(struct mcp_server *server, const struct mcp_call *c
 	json_integer(json_opt(json_get(reply, "error"), "code"), &code);
 	pthread_mutex_lock(&server->lock);
 	unsigned session = server->session;
-	server->failures = 0; /* it was good for something: the next failure is the first again */
+	/* the session was good for something: the next failure is the first one again */
+	server->failures = 0;
 	pthread_mutex_unlock(&server->lock);
 	if (code == MCP_UNSUPPORTED_VERSION)
 		mcp_lose(server, session, "the server does not speak this version any more");
@@ -71,8 +72,8 @@ static cJSON *mcp_answer_input(
 	return answer;
 }
 
-/* Makes of the parameters those of the next try, with the answers to what the result asks; false
- * with why. */
+/* Turns the parameters into those of the next try, with answers to what the result asks; false with
+ * why. */
 static bool mcp_answer_inputs(
     const struct mcp_call *call, const cJSON *result, cJSON *params, char why[MCP_WHY_SIZE])
 {

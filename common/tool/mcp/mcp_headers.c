@@ -12,7 +12,7 @@
 
 #define MARK "x-mcp-header"
 #define PREFIX "Mcp-Param-"
-#define MOST_MARKS 1000 /* of a tool, as each is compared with those before */
+#define MOST_MARKS 1000 /* marks of a tool; each is compared with all before it */
 
 /* ---- Marks */
 
@@ -35,7 +35,7 @@ static const char *headers_mark_fault(const cJSON *schema, const cJSON *mark, bo
 	return NULL;
 }
 
-/* The names that were seen, members in small letters. */
+/* The names that were seen, in small letters, as members. */
 struct marks {
 	cJSON *seen;
 	size_t count;
@@ -82,7 +82,7 @@ const char *mcp_headers_fault(const cJSON *parameters)
 
 /* ---- Values */
 
-/* What a header cannot have as it is stands there in base64. */
+/* Adds a header; a value that cannot stand in one as it is goes in base64. */
 static void headers_add(cJSON *headers, const char *name, const char *value)
 {
 	size_t len = strlen(value);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What a request without a session repeats in headers of HTTP, so that what stands between can act
+ * What a request without a session repeats in headers of HTTP, so that proxies on the way can act
  * on it: its method, the name of the tool, and the arguments that the tool's schema marks with
  * x-mcp-header.
  */

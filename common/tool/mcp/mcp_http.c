@@ -18,33 +18,35 @@
 #include <string.h>
 #include <strings.h>
 
-#define MOST_ANSWERS 100 /* that wait to be sent */
+#define MOST_ANSWERS 100 /* answers that wait to be sent */
 #define CONNECT_MS 10000
 #define MOST_HEADERS 32
-#define LINGER_MS 200 /* a stream may end by itself once the reply has come */
-#define RETRY_MS 1000 /* where the server does not say; and the most that it may ask for */
+#define LINGER_MS 200 /* how long a stream may take to end by itself once the reply has come */
+/* Where the server does not say how long, and the most that it may ask for. */
+#define RETRY_MS 1000
 #define MOST_RETRY_MS 30000
-#define LEAST_RETRY_MS 100 /* of a call, which ends; the listener's is RETRY_MS */
-#define MOST_RESUMES 20    /* in a row without an event */
+/* The least for a call, which comes to an end; for the listener it is RETRY_MS. */
+#define LEAST_RETRY_MS 100
+#define MOST_RESUMES 20 /* in a row without an event */
 #define GOODBYE_MS 2000
 #define TOKEN_MS 30000
-#define LISTEN_MS 250 /* until the server has begun to speak, or refused to */
+#define LISTEN_MS 250 /* how long to wait until the server has begun to speak, or refused to */
 
 /* One request, and the stream that answers it. */
 struct exchange {
 	struct mcp_server *server;
 	struct mcp_pending *pending; /* or NULL */
-	const struct mcp_wait *wait; /* or NULL: the listener's */
+	const struct mcp_wait *wait; /* NULL: this is the listener */
 	unsigned session;
 	struct http_response response;
 	struct buf body;
 	struct sse sse;
 	bool is_stream, too_large;
-	size_t events; /* with data, in the latest stream */
-	char *last_id; /* of an event, or NULL */
+	size_t events; /* events with data in the latest stream */
+	char *last_id; /* id of the last event that had one, or NULL */
 	int64_t retry_ms;
 	char *authorization;    /* that was sent last, or NULL */
-	char why[MCP_WHY_SIZE]; /* no token was to be had; or "" */
+	char why[MCP_WHY_SIZE]; /* why no token was to be had, or "" */
 };
 
 /* ---- Headers */
@@ -61,7 +63,7 @@ static void header_add(struct header_list *list, const char *name, const char *v
 		list->items[list->count++] = (struct http_header){name, value};
 }
 
-/* own, of one request, are strings in an object, or NULL. */
+/* own is the headers of this request alone, an object of strings, or NULL. */
 static void headers_init(struct header_list *list, struct mcp_server *server, const cJSON *own)
 {
 	const cJSON *header;
@@ -111,7 +113,7 @@ static bool mcp_http_on_event(const struct sse_event *event, void *arg)
 	return true;
 }
 
-/* Whoever begins the session may go on. */
+/* Notes that the server was heard, so that whoever begins the session may go on. */
 static void mcp_http_heard(struct mcp_server *server)
 {
 	pthread_mutex_lock(&server->lock);
@@ -221,7 +223,7 @@ static enum http_end perform_as(struct exchange *x, const char *text)
 	return end;
 }
 
-/* Whether the server wants a token, or another one: for the scope it says too. */
+/* Whether the server wants a token, or another one, be it for another scope. */
 static bool mcp_http_wants_token(const struct exchange *x, const char *challenge)
 {
 	char *error = mcp_challenge_get(challenge, "error");
@@ -230,7 +232,8 @@ static bool mcp_http_wants_token(const struct exchange *x, const char *challenge
 	return x->response.status == 401 || scope;
 }
 
-/* With a token, where the server is one that has them, and once more with another. */
+/* Sends with a token, where the server is one that wants them, and once more with another when it
+ * refuses that. */
 static enum http_end perform(struct exchange *x, const char *text)
 {
 	struct mcp_oauth *oauth = x->server->oauth;
@@ -270,7 +273,8 @@ static void exchange_release(struct exchange *x)
 	secret_free(x->authorization);
 }
 
-/* Whether a refusal is the reply: 404 in a session says that this is over. */
+/* Whether an answer of 4xx is the reply to the request.  In a session only a 400 is: 404 says that
+ * the session is over. */
 static bool mcp_http_is_refusal(struct exchange *x)
 {
 	if (!x->pending || x->response.status / 100 != 4)
@@ -308,7 +312,7 @@ static bool mcp_http_rest(struct exchange *x, int64_t ms)
 	return !mcp_http_on_stop(x);
 }
 
-/* Whether the server failed for a while, or what stands between. */
+/* Whether the server, or a proxy on the way, failed only for a while. */
 static bool is_passing(const struct exchange *x)
 {
 	int status = x->response.status;
@@ -328,7 +332,8 @@ static void mcp_http_resume(struct exchange *x)
 	}
 }
 
-/* Who refuses a key may repeat it: none of those that were sent stays in a text of json. */
+/* Strikes all values of headers that were sent out of the texts in json: whoever refuses a key may
+ * repeat it. */
 static void mcp_http_strike(const struct exchange *x, cJSON *json)
 {
 	const struct mcp_settings *settings = &x->server->settings;
@@ -341,8 +346,8 @@ static void mcp_http_strike(const struct exchange *x, cJSON *json)
 		mcp_http_strike(x, child);
 }
 
-/* What a refusal says beside its status: the message of a JSON-RPC error, or where the server is,
- * without the query, in which a key may be. */
+/* Adds to why what a refusal says besides its status: the message of a JSON-RPC error, or where the
+ * server has moved to, without the query, in which a key may be. */
 static void mcp_http_refused(struct exchange *x, char why[MCP_WHY_SIZE])
 {
 	cJSON *json = json_parse(buf_str(&x->body), x->body.len, JSON_REQUEST_DEPTH, NULL);
@@ -362,7 +367,7 @@ static void mcp_http_refused(struct exchange *x, char why[MCP_WHY_SIZE])
 	cJSON_Delete(json);
 }
 
-/* What became of a message that has no reply. */
+/* What has become of a message that got no reply. */
 static enum mcp_sent mcp_http_judge(struct exchange *x, enum http_end end, char why[MCP_WHY_SIZE])
 {
 	int status = x->response.status;
@@ -412,7 +417,7 @@ static enum mcp_sent mcp_http_send(struct mcp_server *server, const char *text,
 		mcp_http_resume(&x);
 	if (!has_reply(&x)) {
 		sent = mcp_http_judge(&x, end, why);
-	} else { /* nobody else has it by now */
+	} else { /* nobody else waits for it by now */
 		cJSON *result = json_get(pending->reply, "result");
 		mcp_http_strike(&x, json_get(pending->reply, "error"));
 		if (cJSON_IsTrue(json_get(result, "isError")))
@@ -422,7 +427,7 @@ static enum mcp_sent mcp_http_send(struct mcp_server *server, const char *text,
 	return sent;
 }
 
-/* An answer is a request of its own, which this thread is in the midst of one to make. */
+/* Queues an answer: it is a request of its own, and this thread is in the middle of one. */
 static void mcp_http_answer(struct mcp_server *server, const char *text)
 {
 	pthread_mutex_lock(&server->lock);
@@ -485,7 +490,8 @@ void mcp_http_listen(struct mcp_server *server)
 		log_warning("mcp %s: no thread to listen with", server->settings.name);
 		return;
 	}
-	/* what it says before is lost: the first call may be asked something */
+	/* what the server says before that is lost, and it may ask something about the first
+	 * call */
 	pthread_mutex_lock(&server->lock);
 	while (!server->heard && !server->closing && clock_monotonic_ms() < until)
 		mcp_pause(server, until);
@@ -507,7 +513,7 @@ static void mcp_http_close(struct mcp_server *server)
 	    .headers = headers.items,
 	    .header_count = headers.count,
 	    .deadline_ms = clock_monotonic_ms() + GOODBYE_MS};
-	if (headers.session_id) /* else it is over at the server's as well */
+	if (headers.session_id) /* without an id there is nothing to end at the server */
 		http_call(&request, &response);
 	http_response_release(&response);
 	headers_release(&headers);

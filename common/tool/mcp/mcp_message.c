@@ -206,7 +206,7 @@ static cJSON *content_block(const cJSON *block)
 	return out;
 }
 
-/* The texts of a content that is nothing but text, or NULL.  Some servers say one as it is. */
+/* The text of a content that has nothing else, or NULL.  Some servers give a plain string. */
 static cJSON *text_output(const cJSON *content)
 {
 	struct buf text = {0};
@@ -277,7 +277,8 @@ const struct mcp_tool *mcp_tools_get(const struct mcp_tools *tools, const char *
 	return NULL;
 }
 
-/* What models and this service need of a schema, whatever the server left out. */
+/* The parameters of a tool, with what models and this service need of a schema, whatever the server
+ * left out. */
 static cJSON *mcp_message_parameters_of(const cJSON *tool)
 {
 	const cJSON *schema = json_get(tool, "inputSchema");
@@ -292,7 +293,7 @@ static cJSON *mcp_message_parameters_of(const cJSON *tool)
 	return parameters;
 }
 
-/* A schema that is no good does not keep a tool away: the server checks its arguments itself. */
+/* Adds a tool.  A bad schema does not keep it away: the server checks its arguments itself. */
 static void mcp_message_add_tool(struct mcp_tools *tools, const cJSON *item, const char *server)
 {
 	const char *name = json_str(item, "name"), *description = json_str(item, "description");

@@ -15,19 +15,20 @@
 char *mcp_request_text(int64_t id, const char *method, cJSON *params);
 char *mcp_notification_text(const char *method, cJSON *params);
 
-/* What this client answers to a request of a server by itself, a new tree; NULL: it refuses. */
+/* The result that this client gives a server's request by itself, a new tree; NULL: it does not. */
 cJSON *mcp_own_answer(const char *method);
 
-/* The result of elicitation/create that says nothing but what was done with it: cancel, decline. */
+/* The result of elicitation/create for an action without content: cancel, decline. */
 cJSON *mcp_elicited(const char *action);
 
-/* The answer to a request of the server: its result, taken over, or a refusal where it is NULL. */
+/* The answer to a request of the server: the result, taken over, or a refusal where that is
+ * NULL. */
 char *mcp_answer_text(const cJSON *request, cJSON *result);
 
 /* The parameters of initialize. */
 cJSON *mcp_hello(void);
 
-/* Adds what each request without a session says of its version and its client. */
+/* Adds what each request without a session says about its version and its client. */
 void mcp_add_meta(cJSON *params, const char *version);
 
 /* Whether this client speaks that version of the protocol by a handshake, or without a session. */
@@ -49,17 +50,18 @@ int64_t mcp_reply_id(const cJSON *reply);
 void mcp_error_text(const cJSON *error, char out[MCP_WHY_SIZE]);
 
 /*
- * The output of a tools/call result, a new tree: structuredContent where there is one, of an
- * error only without content, the text where there is nothing else, otherwise an array of {type,
- * …}.
+ * The output of a tools/call result, a new tree: structuredContent where there is one (of an error
+ * only where there is no content); the text, where the content is nothing else; otherwise an array
+ * of {type, …}.
  */
 cJSON *mcp_output(const cJSON *result, bool *is_error);
 
-/* A list to be filled, held once. */
+/* An empty list to be filled, with one holder. */
 struct mcp_tools *mcp_tools_new(void);
 
-/* Adds the tools of one tools/list result; what is no tool is left out, with a line in the log, and
- * where arguments go into headers what marks them wrongly.  False when there are too many. */
+/* Adds the tools of one tools/list result.  What is no tool is left out, with a line in the log; so
+ * is, where arguments go into headers (in_headers), a tool with wrong marks.  False when there are
+ * too many. */
 bool mcp_tools_add(
     struct mcp_tools *tools, const cJSON *result, const char *server, bool in_headers);
 

@@ -21,18 +21,19 @@
 
 #define CALL_MS 15000
 #define MOST_BODY ((size_t)1 << 20)
-#define EARLY_MS 30000  /* before a token ends another one is had */
-#define LIFE_MS 3600000 /* of a token that does not say */
+#define EARLY_MS 30000  /* how long before the end of a token another one is had */
+#define LIFE_MS 3600000 /* how long a token lasts that does not say */
 
 struct mcp_oauth {
 	struct mcp_oauth_settings settings;
 	char *url; /* of the MCP server */
 
-	pthread_mutex_t lock; /* of all below; held while a token is had, so that one is */
-	char *token_url;      /* NULL: not known yet */
-	char *scope;          /* that the server asks for, or NULL */
-	bool post;            /* the secret goes into the body */
-	char *header;         /* NULL: there is no token */
+	/* guards all below; held while a token is asked for, so that only one is */
+	pthread_mutex_t lock;
+	char *token_url; /* NULL: not known yet */
+	char *scope;     /* the scope that the server asks for, or NULL */
+	bool post;       /* the secret goes into the body */
+	char *header;    /* NULL: there is no token */
 	int64_t ends;
 };
 
@@ -160,7 +161,7 @@ static char *oauth_well_known(const char *url, const char *name, bool with_path)
 	return out;
 }
 
-/* Whether what the metadata is about is the server, or has it below its path. */
+/* Whether the resource that metadata is about is the server, or has the server below its path. */
 static bool oauth_is_about(const char *resource, const char *url)
 {
 	char *about = resource ? url_normal(resource) : NULL, *own = url_normal(url);
@@ -174,7 +175,7 @@ static bool oauth_is_about(const char *resource, const char *url)
 	return is;
 }
 
-/* What the server says of itself: at the address that it named, or where such things are. */
+/* The metadata of the server, at the address that it named or at the usual ones; NULL with why. */
 static cJSON *oauth_resource(struct mcp_oauth *oauth, const char *challenge,
     const struct mcp_wait *wait, char why[MCP_WHY_SIZE])
 {
@@ -230,7 +231,7 @@ static cJSON *oauth_issuer(const struct mcp_oauth *oauth, const char *issuer,
 	return found;
 }
 
-/* Whether a list has the word, or is not there and the word is what that means. */
+/* Whether the list has the word; absent is the answer where there is no list. */
 static bool oauth_lists(const cJSON *list, const char *word, bool absent)
 {
 	return list ? json_has_str(list, word) : absent;
@@ -368,7 +369,7 @@ bool mcp_oauth_refused(struct mcp_oauth *oauth, const char *header, const char *
 {
 	*why = '\0';
 	pthread_mutex_lock(&oauth->lock);
-	/* somebody else may have had another one meanwhile */
+	/* another thread may have got another one meanwhile */
 	bool had = oauth->header && (!header || strcmp(oauth->header, header) != 0);
 	if (!had) {
 		char *scope = mcp_challenge_get(challenge, "scope");

@@ -18,7 +18,7 @@
 #define FIRST_RETRY_MS 500
 #define LAST_RETRY_MS 30000
 #define STOP_POLL_MS 100
-#define LOG_WINDOW_MS 10000 /* lines of a server in the log, per window */
+#define LOG_WINDOW_MS 10000 /* the window in which a server's lines in the log are counted */
 #define LOG_LINES 50
 #define NOTIFY_MS 2000
 #define SILENCES 2 /* calls without a sign of life until the session is given up */
@@ -97,8 +97,8 @@ static void take_reply(struct mcp_server *server, cJSON *message)
 	cJSON_Delete(message); /* an answer that nobody waits for any more */
 }
 
-/* The call that a question came with.  Over standard streams it does not say so: then it is the
- * only one that can be asked, as another one may be another user's. */
+/* The call that a question is about.  Over standard streams the server does not say: then it is the
+ * only call that can be asked, if there is just one, because another may be another user's. */
 static struct mcp_pending *mcp_session_asked(
     const struct mcp_server *server, struct mcp_pending *pending)
 {
@@ -113,7 +113,7 @@ static struct mcp_pending *mcp_session_asked(
 	return only && only->call->ask ? only : NULL;
 }
 
-/* Keeps a question for who waits for the call; false when there is nobody to be asked. */
+/* Keeps a question for whoever waits for the call; false when there is nobody to be asked. */
 static bool mcp_session_take_question(
     struct mcp_server *server, struct mcp_pending *pending, cJSON *message)
 {

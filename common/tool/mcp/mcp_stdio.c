@@ -26,7 +26,8 @@
 #define READ_SIZE 65536
 #define MOST_UNREAD (16 << 20) /* bytes that the program has not taken yet */
 #define LINE_SHOWN 1000
-#define CLOSE_MS 1000 /* between the end of its input, SIGTERM, and SIGKILL */
+/* Between the end of the program's input and SIGTERM, and from there to SIGKILL. */
+#define CLOSE_MS 1000
 
 struct mcp_stdio {
 	struct mcp_server *server;
@@ -35,7 +36,7 @@ struct mcp_stdio {
 	int wake; /* eventfd */
 	struct spawned io;
 	struct buf lines, errors;       /* what was read and is no whole line yet */
-	size_t scanned, errors_scanned; /* of them: known to hold no newline */
+	size_t scanned, errors_scanned; /* how many bytes of them are known to hold no newline */
 
 	/* guarded by the server's lock */
 	struct buf out;
@@ -129,7 +130,7 @@ bool mcp_stdio_is_over(const struct mcp_server *server)
 
 /* ---- The program's life */
 
-/* What to wait for now; whether the session is to be closed. */
+/* Finds out whether there is output to write; true when the session is to be closed. */
 static bool mcp_stdio_look(struct mcp_stdio *s, bool *has_output)
 {
 	eventfd_t ignored;
@@ -189,7 +190,8 @@ static bool gone_within(struct mcp_stdio *s, int64_t ms)
 	return false;
 }
 
-/* The end of its input asks it to go; who stays is killed, with all of its group. */
+/* Ends the program: the end of its input asks it to go; if it stays, it is killed with all of its
+ * group. */
 static int end_program(struct mcp_stdio *s)
 {
 	descriptor_close(&s->io.in);
@@ -304,8 +306,8 @@ static void mcp_stdio_close(struct mcp_server *server)
 
 /* ---- What sessions ask */
 
-/* A program that ends is lost once it is gone, perhaps seconds later: until then there is no other
- * session to be had, and none of its requests can be sent. */
+/* Sends a message.  A session ends only once its program is gone, perhaps seconds later: until then
+ * there is no other session, and none of its requests can be sent. */
 static enum mcp_sent mcp_stdio_send(struct mcp_server *server, const char *text,
     struct mcp_pending *pending, const struct mcp_wait *wait, char why[MCP_WHY_SIZE])
 {

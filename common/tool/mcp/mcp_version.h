@@ -13,7 +13,7 @@
 struct mcp_version {
 	const char *name;
 	bool stateless; /* no handshake: each request says its version and what its client can */
-	bool served;    /* to hosts; the others are spoken to servers alone */
+	bool served;    /* to hosts by the agent; the others are only spoken to tool servers */
 };
 
 /* All of them, the latest first. */
