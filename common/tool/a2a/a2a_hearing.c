@@ -66,14 +66,19 @@ static void a2a_keep_id(char **slot, const cJSON *object, const char *name)
 	*slot = xstrdup(id);
 }
 
+/* Fails with what is wrong with the peer's answer; returns false. */
+static bool a2a_hear_wrong(struct a2a_hearing *h, const char *what)
+{
+	a2a_exchange_fail(h->x, what, NULL);
+	h->wrong = true;
+	return false;
+}
+
 static bool a2a_hear_text(struct a2a_hearing *h, const char *text)
 {
 	struct a2a_exchange *x = h->x;
-	if (x->answer.len + strlen(text) > ANSWER_MAX) {
-		a2a_exchange_fail(x, "its answer is too large", NULL);
-		h->wrong = true;
-		return false;
-	}
+	if (x->answer.len + strlen(text) > ANSWER_MAX)
+		return a2a_hear_wrong(h, "its answer is too large");
 	buf_puts(&x->answer, text);
 	if (*text && x->on_text)
 		x->on_text(text, x->arg);
@@ -105,22 +110,17 @@ static bool a2a_hear_artifact(struct a2a_hearing *h, const cJSON *artifact, bool
 	struct buf text = {0};
 	if (!id)
 		id = "";
-	if (strlen(id) > ARTIFACT_ID_MAX || cJSON_GetArraySize(x->artifacts) > MOST_ARTIFACTS) {
-		a2a_exchange_fail(x, "its artifacts are too many, or have ids too long", NULL);
-		h->wrong = true;
-		return false;
-	}
+	if (strlen(id) > ARTIFACT_ID_MAX || cJSON_GetArraySize(x->artifacts) > MOST_ARTIFACTS)
+		return a2a_hear_wrong(h, "its artifacts are too many, or have ids too long");
 	if (json_has_str(x->told, id))
 		return true;
 	struct buf *told = a2a_artifact_text(h, id);
 	a2a_add_parts(&text, json_get(artifact, "parts"));
 	const char *rest = buf_str(&text);
-	if (!more && strncmp(rest, buf_str(told), told->len) != 0) {
-		a2a_exchange_fail(x, "it changed what it had told", NULL);
-		h->wrong = true;
-	} else if (!more) {
+	if (!more && strncmp(rest, buf_str(told), told->len) != 0)
+		a2a_hear_wrong(h, "it changed what it had told");
+	else if (!more)
 		rest += told->len;
-	}
 	bool between = *rest && x->answer.len && h->artifact && strcmp(h->artifact, id) != 0;
 	bool ok = !h->wrong && (!between || a2a_hear_text(h, "\n\n")) && a2a_hear_text(h, rest);
 	if (ok && *rest) {
@@ -211,17 +211,14 @@ static bool a2a_hear(struct a2a_hearing *h, const char *text, size_t len)
 {
 	cJSON *response = json_parse(text, len, JSON_REQUEST_DEPTH, NULL);
 	const cJSON *error = json_opt(response, "error"), *result = json_opt(response, "result");
-	bool goes_on;
+	bool goes_on = false;
 	if (error) {
 		a2a_hear_failure(h, "it refused the message", json_str(error, "message"));
 		h->wrong = true;
-		goes_on = false;
 	} else if (cJSON_IsObject(result)) {
 		goes_on = a2a_hear_result(h, result);
 	} else {
-		a2a_exchange_fail(h->x, "it answered with something that is no response", NULL);
-		h->wrong = true;
-		goes_on = false;
+		a2a_hear_wrong(h, "it answered with something that is no response");
 	}
 	cJSON_Delete(response);
 	return goes_on;
