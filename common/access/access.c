@@ -20,13 +20,13 @@ struct access {
 	struct jwt_auth jwt;
 	struct custom_auth custom;
 	struct authorization authorization;
-	struct cache *cache;        /* NULL: none is configured, or none is needed */
+	struct cache *cache;        /* NULL: none is configured, or nobody needs one */
 	struct owner_cache *owners; /* NULL: nobody asks, or the storage knows no owners */
 };
 
 /* ---- who ---- */
 
-/* To a WebSocket everything is 403, whatever a plug-in chose or failed at
+/* Asks the plug-in.  A WebSocket gets 403 for everything, whatever the plug-in chose or failed at
  * (doc/protocol-sockets.md#the-handshake). */
 static bool check_custom(const struct access *access, const struct presented *presented,
     struct arena *a, struct identity *identity, struct error *err)
@@ -84,13 +84,14 @@ static bool access_deny(const struct permission *permission, struct error *err)
 	    permission->resource);
 }
 
-/* Only the decision table of doc/protocol-access.md#who-reaches-what asks for owners. */
+/* Whether owners are looked up at all: only the decision table of
+ * doc/protocol-access.md#who-reaches-what asks for them. */
 static bool needs_owners(const struct access *access)
 {
 	return access->auth != AUTH_NONE && authorization_guards_threads(&access->authorization);
 }
 
-/* Whether that table has a say in it. */
+/* Whether that table has a say in this permission. */
 static bool is_guarded(const struct access *access, const struct permission *permission)
 {
 	return needs_owners(access) &&

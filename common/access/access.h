@@ -22,11 +22,10 @@
 struct access;
 
 /*
- * Loads keys, plug-ins and caches as configured; NULL with every mistake in problems.  Without a
- * storage, for which NULL stands, owners of threads cannot be looked up: it is attached before the
- * first request, or there is none.  shared is
- * the instance's memory and as NULL as the storage.  config stays the caller's and must live as
- * long.
+ * Loads keys, plug-ins and caches as configured; NULL with every mistake in problems.  While
+ * storage is NULL, owners of threads cannot be looked up: access_attach brings it before the first
+ * request, or there is none.  shared is the instance's memory, and NULL together with storage.
+ * config stays the caller's and must live as long.
  */
 struct access *access_open(const struct config *config, struct storage *storage,
     struct shared *shared, struct problems *problems);
@@ -35,7 +34,7 @@ void access_attach(struct access *access, struct storage *storage, struct shared
 /* Warns of a cache that does not answer now. */
 void access_probe(struct access *access, struct problems *problems);
 
-/* Before the storage is closed; NULL is fine. */
+/* To be called before the storage is closed; NULL is fine. */
 void access_close(struct access *access);
 
 /* A request as authentication sees it. */
@@ -79,13 +78,13 @@ bool access_permit(struct access *access, struct identity *identity,
     const struct permission *permission, struct error *err);
 
 /*
- * The same for a thread that was read, by the owner that it has: the one that access_permit asked
- * about may have been made, or deleted and made by somebody else, since then.
+ * The same for a thread that was read, by the owner that it has: the owner that access_permit went
+ * by may be an old one, if the thread was made, or deleted and made by somebody else, since then.
  */
 bool access_owns(const struct access *access, const struct identity *identity,
     const struct permission *permission, const char *owner, struct error *err);
 
-/* Whose threads a listing reaches: a user_id, or NULL for everybody's (the table of
+/* Whose threads a listing reaches: the user_id, or NULL for everybody's (the table of
  * doc/protocol-access.md#who-reaches-what). */
 const char *access_reach(const struct access *access, const struct identity *identity);
 

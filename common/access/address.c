@@ -12,14 +12,14 @@
 #define BLANKS " \t"
 #define V4_BITS 32
 
-/* An address in the 16 bytes of IPv6; IPv4 is what is mapped into it. */
+/* An address in the 16 bytes of IPv6, into which IPv4 is mapped. */
 struct ip {
 	unsigned char bytes[16];
 };
 
 struct network {
 	struct ip ip;
-	unsigned bits; /* of all 16 bytes */
+	unsigned bits; /* how many of the bits of all 16 bytes */
 };
 
 static const unsigned char mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
@@ -70,7 +70,7 @@ static bool is_port(const char *text, size_t len)
 	return digits == len && len >= 1 && len <= 5;
 }
 
-/* [address] or [address]:port. */
+/* Takes brackets, and a port behind them, off [address] or [address]:port. */
 static bool strip_brackets(struct span *s)
 {
 	const char *close = memchr(s->start, ']', s->len);
@@ -84,7 +84,7 @@ static bool strip_brackets(struct span *s)
 	return memchr(s->start, ':', s->len) != NULL; /* only IPv6 has brackets */
 }
 
-/* A single colon is that of a port: IPv6 has at least two. */
+/* Takes a port off.  A single colon is that of a port: IPv6 has at least two. */
 static bool strip_port(struct span *s)
 {
 	const char *colon = memchr(s->start, ':', s->len);
@@ -112,7 +112,8 @@ static bool parse_entry(struct span s, struct ip *ip)
 
 /* ---- trust ---- */
 
-/* The configuration has been checked: what does not parse cannot come here, and matches nothing. */
+/* The network that text describes.  The configuration was checked, so all of it parses; else
+ * nothing would match. */
 static struct network parse_network(const char *text)
 {
 	struct network network = {.bits = UINT32_MAX};
@@ -149,7 +150,8 @@ void address_trust_release(struct address_trust *trust)
 	*trust = (struct address_trust){0};
 }
 
-/* A short IPv6 prefix, ::/0, is not about IPv4, although that is mapped into it. */
+/* Whether a peer is believed.  A short IPv6 prefix like ::/0 does not mean IPv4, although that is
+ * mapped into it. */
 static bool is_trusted(const struct address_trust *trust, const struct ip *peer)
 {
 	for (size_t i = 0; peer && i < trust->count; i++) {
@@ -165,7 +167,7 @@ static bool is_trusted(const struct address_trust *trust, const struct ip *peer)
 
 /* ---- the header ---- */
 
-/* The entry that is `hops` from the right, all lines taken as one.  Empty ones are none. */
+/* The entry that is `hops` from the right, all lines taken as one; empty entries do not count. */
 static bool address_forwarded(int64_t hops, const char *const *lines, size_t count, struct ip *ip)
 {
 	while (count--) {

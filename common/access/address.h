@@ -21,10 +21,10 @@ struct address_trust {
 	bool headers;
 	int64_t hops;
 	struct network *networks;
-	size_t count; /* 0: whoever asks */
+	size_t count; /* 0: every peer is believed */
 };
 
-/* Of a validated configuration. */
+/* config has been validated. */
 void address_trust_init(struct address_trust *trust, const struct rate_limit_config *config);
 void address_trust_release(struct address_trust *trust);
 
@@ -40,8 +40,8 @@ void address_client(const struct address_trust *trust, const char *peer, const c
     size_t count, char out[ADDRESS_SIZE]);
 
 /*
- * Keeps so many bits of an IPv6 address in that form and clears the others: whoever has an address
- * of a network has all of them.  Everything else stands as it is.
+ * Clears all bits of an IPv6 address (as address_client writes it) behind the first prefix bits:
+ * whoever has an address of a network has all of them.  Everything else stays as it is.
  */
 void address_network(char address[ADDRESS_SIZE], int64_t prefix);
 

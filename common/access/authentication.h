@@ -35,9 +35,10 @@ struct jwt_auth {
 	struct verified *verified; /* NULL: the signature is checked each time */
 };
 
-/* Takes the settings, and reports a public key that is none or does not fit the algorithm. */
+/* Takes over the settings, and reports a public key that is none, or that does not go with the
+ * algorithm. */
 void jwt_auth_init(struct jwt_auth *auth, const struct environment *env, struct problems *problems);
-void jwt_auth_release(struct jwt_auth *auth); /* also of zeros */
+void jwt_auth_release(struct jwt_auth *auth); /* all-zero is fine */
 
 /* A token that was found good. */
 struct jwt_claims {
@@ -46,8 +47,8 @@ struct jwt_claims {
 	int64_t expires;     /* Unix seconds */
 };
 
-/* Checks a token at a time, Unix seconds with a fraction.  False with the error of
- * doc/protocol-access.md#tokens and the cause for the log. */
+/* Checks a token at the time now, Unix seconds with a fraction.  False with the error of
+ * doc/protocol-access.md#tokens, and the cause for the log. */
 bool jwt_auth_check(const struct jwt_auth *auth, const char *token, double now, struct arena *a,
     struct jwt_claims *claims, struct error *err);
 
@@ -62,18 +63,18 @@ bool jwt_auth_check(const struct jwt_auth *auth, const char *token, double now, 
 /* What a signature is checked with; algorithm is one of the nine names. */
 struct signature_key {
 	const char *algorithm;
-	const char *secret; /* not empty; for RS and ES the public key as PEM */
+	const char *secret; /* not empty; for RS and ES it is the public key as PEM */
 };
 
 bool signature_is_hmac(const char *algorithm);
 
-/* Bits of the curve that an algorithm of ECDSA goes with (RFC 7518 3.4); 0 for the others. */
+/* Bits of the curve that an ECDSA algorithm uses (RFC 7518 3.4); 0 for other algorithms. */
 int signature_curve(const char *algorithm);
 
-/* Whether the secret is a public key that goes with the algorithm, RS or ES. */
+/* Whether the secret is a public key that goes with the key's algorithm, RS or ES. */
 bool signature_key_fits(const struct signature_key *key);
 
-/* Whether the signature, its bytes, is one of the first len bytes of text. */
+/* Whether the signature (size bytes) is one of the key over the first len bytes of text. */
 bool signature_verify(const struct signature_key *key, const char *text, size_t len,
     const void *signature, size_t size);
 
@@ -84,9 +85,9 @@ bool signature_verify(const struct signature_key *key, const char *text, size_t 
  * time, is not remembered here.  A token is known by its SHA-256 alone, so that none of them lies
  * in memory longer than its request.  All functions may be called from several threads.
  */
-#define VERIFIED_SIZE 4096 /* places; a token takes that of another one, if need be */
+#define VERIFIED_SIZE 4096 /* places; a token takes the place of another one, if need be */
 
-/* For the tokens of one key. */
+/* A memory for the tokens of one key. */
 struct verified *verified_new(void);
 void verified_free(struct verified *verified); /* NULL is fine */
 

@@ -33,7 +33,7 @@ static bool add_role(cJSON *scopes, const cJSON *roles, const cJSON *role)
 	return json_has_str(granted, "*");
 }
 
-/* The user's roles are "roles", an array or a string, else "role". */
+/* The scopes of the user's roles, which are "roles", an array or a string, or else "role". */
 static cJSON *role_scopes(const struct authorization *z, const cJSON *user, struct arena *a)
 {
 	const cJSON *roles = json_get(z->rbac, "roles"), *own = json_opt(user, "roles"), *role;
@@ -52,7 +52,8 @@ static cJSON *role_scopes(const struct authorization *z, const cJSON *user, stru
 
 /* ---- scopes ---- */
 
-/* The identity's own claim counts when it is an array (doc/protocol-access.md#scopes). */
+/* The scopes of the identity's own claim, which counts when it is an array
+ * (doc/protocol-access.md#scopes). */
 static cJSON *own_scopes(const cJSON *user, struct arena *a)
 {
 	const cJSON *claim = json_get(user, "scopes");

@@ -27,7 +27,7 @@ void authorization_close(struct authorization *z); /* all-zero is fine */
 /* "owner" or "none": whether listings reach the caller's own data or everybody's. */
 const char *authorization_isolation(const struct authorization *z);
 
-/* Whether the decision table on threads applies: they are their owner's alone. */
+/* Whether threads are their owner's alone, so that the decision table on them applies. */
 bool authorization_guards_threads(const struct authorization *z);
 
 /* The scopes that user has, an array of strings in the arena; NULL: unrestricted. */

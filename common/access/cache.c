@@ -19,7 +19,7 @@
 
 #define IDLE_MAX 8 /* connections kept for the next calls */
 #define WHY_SIZE 160
-#define MOST_ELEMENTS 16 /* of a reply */
+#define MOST_ELEMENTS 16 /* elements of a reply */
 
 struct cache {
 	struct cache_url url;
@@ -29,7 +29,7 @@ struct cache {
 	pthread_mutex_t lock; /* guards what follows */
 	redisContext *idle[IDLE_MAX];
 	size_t idle_count;
-	bool failing; /* and that was logged */
+	bool failing; /* the server fails, and that was logged */
 	char why[WHY_SIZE];
 };
 
@@ -83,7 +83,8 @@ static redisReply *cache_read_reply(struct attempt *at, redisContext *c)
 
 #define ARGS_MAX 8
 
-/* Sends one command, ended by NULL, and reads its reply; NULL when the connection is of no use. */
+/* Sends a command, ended by NULL, and reads its reply; NULL when the connection is of no use any
+ * more. */
 static redisReply *cache_ask(struct attempt *at, redisContext *c, const char *const command[])
 {
 	const char *argv[ARGS_MAX];
@@ -105,7 +106,7 @@ static redisReply *cache_ask(struct attempt *at, redisContext *c, const char *co
 	return cache_read_reply(at, c);
 }
 
-/* A command of the beginning, which must succeed. */
+/* Sends a command at the beginning of a connection, where it must succeed. */
 static bool cache_begin(struct attempt *at, redisContext *c, const char *const command[])
 {
 	redisReply *reply = cache_ask(at, c, command);
@@ -131,7 +132,7 @@ static bool cache_log_in(struct attempt *at, redisContext *c)
 }
 
 #if HIREDIS_MAJOR == 0
-static redisReplyObjectFunctions bounded; /* those of libhiredis, but for one */
+static redisReplyObjectFunctions bounded; /* libhiredis' own, but for one */
 static void *(*make_array)(const redisReadTask *task, int elements);
 
 static void *make_small_array(const redisReadTask *task, int elements)
@@ -151,8 +152,9 @@ static void make_bounded(void)
 }
 #endif
 
-/* What is asked here is answered with a value or two.  A server that announces millions of them
- * gets no memory for that: libhiredis then says so, and the connection is given up. */
+/* Bounds what a reply may hold.  What is asked here is answered with a value or two; for a server
+ * that announces millions no memory is taken: libhiredis says so, and the connection is given
+ * up. */
 static void bound_replies(redisContext *c)
 {
 #if HIREDIS_MAJOR > 0
@@ -195,7 +197,8 @@ static redisContext *connect_new(struct attempt *at)
 
 /* ---- all of them ---- */
 
-/* Told once when it begins, and once when it is over. */
+/* Logs that the server fails (why), or does no longer (NULL): once when it begins, and once when it
+ * is over. */
 static void cache_note(struct cache *cache, const char *why)
 {
 	pthread_mutex_lock(&cache->lock);
@@ -238,7 +241,7 @@ static redisReply *cache_exchange(struct attempt *at, const char *const command[
 	return reply;
 }
 
-/* Whatever the server replies to a command, within so many milliseconds; NULL when it does not.
+/* The server's reply to a command, whatever it is, within patience_ms; NULL when there is none.
  * After a failure one thread tries again for all of them. */
 static redisReply *cache_try(struct cache *cache, const char *const command[], int64_t patience_ms)
 {
@@ -320,7 +323,8 @@ const char *cache_name(const struct cache *cache)
 
 /* ---- scripts ---- */
 
-/* A server that was started since has forgotten the script; it learns it from the text. */
+/* Runs a script by its name.  A server that was restarted has forgotten it, and learns it again
+ * from the text. */
 static redisReply *cache_eval(struct cache *cache, const struct cache_script *script,
     const char *const command[], int64_t patience_ms)
 {

@@ -16,10 +16,10 @@
 #include <stdint.h>
 
 struct cache_url {
-	char *host; /* NULL: path is a socket's */
+	char *host; /* NULL: path is that of a socket */
 	char *path;
 	int port;
-	char *user; /* NULL: none, or with a password the server's default one */
+	char *user; /* NULL: none, or, with a password, the server's default user */
 	char *password;
 	int database;
 };
@@ -37,12 +37,12 @@ void cache_url_release(struct cache_url *url);
 
 struct cache;
 
-/* where names the key for messages.  Connects to nothing.  NULL with a problem for a URL that is
- * none. */
+/* A cache at that URL, not connected yet; where names the configuration's key, for messages.  NULL
+ * with a problem for a URL that is none. */
 struct cache *cache_new(const char *url, const char *where, struct problems *problems);
 void cache_free(struct cache *cache); /* NULL is fine */
 
-/* Whether the server answers; else says why not, which is valid until the cache is freed. */
+/* Whether the server answers; else *why says why not, and is valid until the cache is freed. */
 bool cache_ping(struct cache *cache, const char **why);
 
 /* Host and port, or the path of the socket: for messages. */
@@ -66,11 +66,13 @@ void cache_script_init(struct cache_script *script, const char *text);
 #define SCRIPT_ARGS 2
 #define SCRIPT_ANSWERS 3
 
-/* Runs it, as one step of the server.  Ends within patience_ms instead of CACHE_PATIENCE_MS. */
+/* Runs the script as one step of the server.  Ends within patience_ms instead of
+ * CACHE_PATIENCE_MS. */
 bool cache_run(struct cache *cache, const struct cache_script *script, const char *key,
     const int64_t args[SCRIPT_ARGS], int64_t answers[SCRIPT_ANSWERS], int64_t patience_ms);
 
-/* ---- resolve.c: host names to addresses, within a time: the system's resolver knows none. */
+/* ---- resolve.c: host names to addresses, within a time, because the system's resolver knows
+ * none. */
 
 #define RESOLVE_SIZE INET6_ADDRSTRLEN
 

@@ -48,7 +48,7 @@ static int cache_url_number(const char *text, size_t len, int max)
 	return len ? value : -1;
 }
 
-/* host, host:port or [address]:port. */
+/* Takes host, host:port or [address]:port. */
 static bool take_host(struct cache_url *url, const char *text, size_t len)
 {
 	const char *close = *text == '[' ? memchr(text, ']', len) : NULL;
@@ -63,7 +63,7 @@ static bool take_host(struct cache_url *url, const char *text, size_t len)
 	return url->port > 0;
 }
 
-/* What stands behind redis://. */
+/* Takes what stands behind redis://. */
 static bool take_server(struct cache_url *url, const char *text)
 {
 	size_t authority = strcspn(text, "/?#");

@@ -105,7 +105,8 @@ static bool custom_auth_failed(struct error *err, const char *why)
 	return error_cause(err, "auth: the plug-in %s", why);
 }
 
-/* A user_id that is none is taken out, and a number is put as text. */
+/* Lets the plug-in's user in.  A user_id that cannot be one is taken out, and a number becomes
+ * text. */
 static bool custom_auth_let_in(
     const ag_request *request, struct identity *identity, struct error *err)
 {

@@ -67,7 +67,8 @@ static char *jwt_auth_decode(const char *text, size_t len, struct arena *a, size
 			out[(*size)++] = (char)(bits >> held);
 		}
 	}
-	/* what is left over is zero, so that one token is not many (RFC 4648 3.5) */
+	/* bits left over must be zero, so that one token cannot be written in several ways (RFC
+	 * 4648 3.5) */
 	return len % 4 == 1 || bits & ((1U << held) - 1) ? NULL : out;
 }
 
@@ -84,12 +85,12 @@ static cJSON *decode_object(const char *text, size_t len, struct arena *a)
 struct parts {
 	cJSON *header;
 	cJSON *payload;
-	size_t signed_len; /* of the token's text, up to the last dot */
+	size_t signed_len; /* how much of the token is signed: up to the last dot */
 	const char *signature;
 	size_t signature_size;
 };
 
-/* header.payload.signature, none of them empty. */
+/* Takes header.payload.signature apart, none of which is empty. */
 static bool take_apart(const char *token, struct arena *a, struct parts *parts)
 {
 	size_t header = strcspn(token, ".");
@@ -146,9 +147,9 @@ static bool check_audience(const struct jwt_auth *auth, const cJSON *audience, s
 }
 
 /*
- * The algorithm is ours to choose, not the token's: else a token could be signed with a public key
- * as if that were a secret, or not at all.  "crit" names extensions that must be understood (RFC
- * 7515 4.1.11); none is here.
+ * The algorithm is our choice, not the token's: else a token could be signed with a public key as
+ * if that were a secret, or not at all.  "crit" names extensions that must be understood (RFC 7515
+ * 4.1.11); none is understood here.
  */
 bool jwt_auth_check(const struct jwt_auth *auth, const char *token, double now, struct arena *a,
     struct jwt_claims *claims, struct error *err)

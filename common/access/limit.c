@@ -19,8 +19,9 @@
 #include <string.h>
 
 #define GLOBAL_KEY "__global__"
-#define TELL_EVERY_MS 60000 /* about a backend that fails */
-#define PATIENCE_MS 950     /* with a server: a request waits for a second at most */
+#define TELL_EVERY_MS 60000 /* how often a failing backend is logged */
+/* How long a server is waited for: a request waits for a second at most. */
+#define PATIENCE_MS 950
 
 struct limiter {
 	const struct rate_limit_config *rules;
@@ -28,7 +29,7 @@ struct limiter {
 	struct limit_table *table; /* RATE_MEMORY */
 	struct cache *cache;       /* RATE_CACHE */
 	struct cache_script script;
-	struct plugin plugin;             /* of the container */
+	struct plugin plugin;             /* the container's */
 	const struct ag_container *parts; /* RATE_CUSTOM; NULL: no container was configured */
 	void *data;                       /* the container's own */
 	_Atomic int64_t told_at;          /* monotonic milliseconds; 0: never */
@@ -60,7 +61,7 @@ static const char window_script[] =
 
 static bool ask_cache(struct limiter *limiter, const char *key, struct limit_verdict *verdict)
 {
-	/* the longest window that is exact in the server's numbers: thirty years */
+	/* the longest window that the server's numbers hold exactly: thirty years */
 	const int64_t longest = 1000000000;
 	const struct rate_limit_config *rules = limiter->rules;
 	char *name = xasprintf("%s:%s", rules->cache_prefix, key);
@@ -128,7 +129,7 @@ void limit_check(struct limiter *limiter, const char *key, struct limit_verdict 
 		verdict->allowed = rules->fail_open;
 		verdict->remaining = 0;
 	}
-	/* what a backend of somebody else's may say */
+	/* another's backend may say anything */
 	if (verdict->remaining < 0)
 		verdict->remaining = 0;
 	if (verdict->remaining > verdict->limit)

@@ -27,7 +27,7 @@ struct limit_verdict {
 	bool allowed;
 	bool counted;        /* false: the backend failed, and what follows is no count */
 	int64_t limit;       /* requests in a window */
-	int64_t remaining;   /* that are left in it */
+	int64_t remaining;   /* requests that are left in this window */
 	int64_t reset_after; /* until the oldest request leaves the window, or until a retry */
 	int64_t window;
 };
@@ -42,7 +42,7 @@ void limiter_close(struct limiter *limiter); /* NULL is fine */
 /* Warns of a server that does not answer now. */
 void limiter_probe(struct limiter *limiter, struct problems *problems);
 
-/* The memory that the backend `memory` counts in; before the first check. */
+/* Gives the backend `memory` the memory to count in; to be called before the first check. */
 void limiter_share(struct limiter *limiter, struct shared *shared);
 
 /* Whether requests are counted at all. */
@@ -57,10 +57,11 @@ bool limiter_excludes(const struct limiter *limiter, const char *path, size_t le
 /* Which proxies are believed (address.h); borrowed. */
 const struct address_trust *limiter_trust(const struct limiter *limiter);
 
-/* Which addresses are counted as one: an IPv4 address, or a network of IPv6. */
+/* What an address is counted as: itself for IPv4, its network for IPv6. */
 void limiter_network(const struct limiter *limiter, const char *address, char out[ADDRESS_SIZE]);
 
-/* Who is counted as one.  user_id is NULL for whoever has not proved to be somebody. */
+/* The key that a request is counted under, in the arena.  user_id is NULL for whoever has not
+ * proved to be somebody. */
 const char *limiter_key(
     const struct limiter *limiter, const char *user_id, const char *address, struct arena *a);
 

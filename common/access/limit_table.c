@@ -26,7 +26,7 @@
 #define BLOCK_MARKS 7u
 #define US_PER_SECOND 1000000
 
-/* A mark is when, in microseconds, and how many requests: the clock has room for nine years. */
+/* A mark holds a time in microseconds and a number of requests: there is room for nine years. */
 #define COUNT_BITS 16
 #define COUNT_MAX ((1 << COUNT_BITS) - 1)
 
@@ -44,11 +44,11 @@ struct block { /* as long as a cache line */
 struct entry {
 	struct key key;
 	uint32_t used;
-	uint32_t chain;        /* the next one of its bucket, or of the free ones */
+	uint32_t chain;        /* the next entry of its bucket, or of the free ones */
 	uint32_t newer, older; /* asked for later and earlier than this one */
 	uint32_t first, last;  /* blocks; an entry has at least one */
 	int64_t sum;           /* requests in its marks */
-	int64_t seen;          /* when it was asked for last */
+	int64_t seen;          /* when it was asked for last, in microseconds */
 };
 
 struct shard {
@@ -72,10 +72,11 @@ struct limit_table {
 
 _Static_assert(sizeof(struct limit_table) <= SHARED_LIMITS_SIZE, "SHARED_LIMITS is too small");
 _Static_assert(LIMIT_KEYS % SHARDS == 0, "shards have the same number of keys");
-/* A log, also one whose marks lie as badly as can be, leaves room for that of a second key. */
+/* Even a log whose marks lie as badly as can be leaves room for that of a second key. */
 _Static_assert((LIMIT_EXACT + 1) / BLOCK_MARKS + 2 < BLOCKS / 2, "a shard has room for two logs");
 
-/* What stands before it is stored before what follows, should this process be killed between. */
+/* All that stands before this is stored before what follows, should the process be killed in
+ * between. */
 static void in_order(void)
 {
 	atomic_signal_fence(memory_order_seq_cst);
@@ -98,7 +99,8 @@ static uint32_t link_of(const struct shard *s, const struct entry *e)
 
 /* ---- keys ---- */
 
-/* A key that is too long is told by its digest; no key of the service begins with '#'. */
+/* Writes the key.  One that is too long becomes its digest; no key of the service begins with
+ * '#'. */
 static void key_set(struct key *key, const char *text)
 {
 	unsigned char digest[EVP_MAX_MD_SIZE];
@@ -217,7 +219,7 @@ static void forget_oldest(struct shard *s, uint64_t seed)
 	s->count--;
 }
 
-/* An empty block.  Somebody who has all of them loses his own oldest marks. */
+/* Takes an empty block.  A key that has all of them loses its own oldest marks. */
 static uint32_t limit_table_take_block(struct shard *s, uint64_t seed)
 {
 	while (!s->free_block && s->blocks_used == BLOCKS) {
@@ -259,7 +261,7 @@ static struct entry *limit_table_add(
 
 /* ---- the window ---- */
 
-/* Microseconds; thirty years are for ever. */
+/* The window in microseconds; thirty years are for ever. */
 static int64_t window_of(const struct limit_rule *rule)
 {
 	const int64_t longest = 1000000000;
@@ -269,7 +271,7 @@ static int64_t window_of(const struct limit_rule *rule)
 static void append_mark(struct shard *s, struct entry *e, uint64_t seed, uint64_t mark)
 {
 	struct block *b = block_at(s, e->last);
-	if (b->end == BLOCK_MARKS && b->begin == BLOCK_MARKS) { /* all of them have left */
+	if (b->end == BLOCK_MARKS && b->begin == BLOCK_MARKS) { /* all its marks have left */
 		b->begin = 0;
 		in_order();
 		b->end = 0;
@@ -284,7 +286,7 @@ static void append_mark(struct shard *s, struct entry *e, uint64_t seed, uint64_
 	b->end++;
 }
 
-/* While a window has few requests, each has a mark of its own. */
+/* Counts a request.  While a window has few of them, each has a mark of its own. */
 static void count_request(
     struct shard *s, struct entry *e, uint64_t seed, const struct limit_rule *rule, int64_t now)
 {
@@ -302,9 +304,8 @@ static void count_request(
 /* ---- after a death ---- */
 
 /*
- * Follows an entry's blocks and makes what hangs on them anew.  claimed says which blocks have an
- * owner already: a process that died while it moved one from here to there may have left it with
- * two.
+ * Follows an entry's blocks and renews what depends on them.  claimed says which blocks have an
+ * owner already: a process that died while it moved a block may have left it with two.
  */
 static void mend_entry(struct shard *s, struct entry *e, unsigned char *claimed)
 {
@@ -407,7 +408,7 @@ static void limit_table_judge(struct shard *s, struct entry *e, uint64_t seed,
 		verdict->remaining = rule->requests - e->sum;
 		verdict->reset_after = rule->window;
 	} else {
-		/* rounded up, so that who waits that long comes in */
+		/* rounded up, so that whoever waits that long is let in */
 		wait = (time_of(*mark) + window - now + US_PER_SECOND - 1) / US_PER_SECOND;
 		verdict->remaining = 0;
 		verdict->reset_after = wait < 1 ? 1 : wait;

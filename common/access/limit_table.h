@@ -31,7 +31,7 @@ struct limit_rule {
 	int64_t (*now)(void); /* microseconds of a clock that all processes share */
 };
 
-/* The region, made ready by whoever comes first. */
+/* The table in the region, which whoever comes first makes ready. */
 struct limit_table *limit_table_of(struct shared *sh);
 
 /* Counts a request of key, unless it is refused. */

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <sys/queue.h>
 
-#define LONGEST 1024 /* bytes of an id or an owner that is kept */
+#define LONGEST 1024 /* bytes; a longer id or owner is not kept */
 
 #define GENERATIONS 65536u
 

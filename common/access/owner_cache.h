@@ -37,9 +37,9 @@ bool owner_cache_get(struct owner_cache *owners, const char *thread_id, struct a
     const char **owner, struct error *err);
 
 /*
- * The same from the database alone, about one who is kept and is not who asks: other instances tell
- * nobody of the threads that they delete, and a shared cache may have been away.  What was kept and
- * is wrong is forgotten.
+ * The same from the database alone, for a thread whose kept owner is not who asks: other instances
+ * tell nobody of the threads that they delete, and a shared cache may have been away.  What was
+ * kept and is wrong is forgotten.
  */
 bool owner_cache_ask(struct owner_cache *owners, const char *thread_id, const char *kept,
     struct arena *a, const char **owner, struct error *err);

@@ -15,8 +15,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define STACK_SIZE (256u << 10) /* of a thread that asks the resolver */
-#define LOOKUPS_MAX 4           /* at once, those included that nobody waits for any more */
+#define STACK_SIZE (256u << 10) /* for a thread that asks the resolver */
+#define LOOKUPS_MAX 4 /* lookups at once, including those that nobody waits for any more */
 
 /* One question.  Its thread and who waits for it each hold it; the last one frees it. */
 struct lookup {
@@ -42,7 +42,7 @@ static struct lookup *lookup_new(const char *host)
 	return l;
 }
 
-/* Called with the lock held, which it gives up. */
+/* Gives up a hold on the lookup; called with its lock held, which it gives up too. */
 static void let_go(struct lookup *l)
 {
 	bool last = --l->holders == 0;

@@ -33,7 +33,7 @@ int signature_curve(const char *algorithm)
 	return 0;
 }
 
-/* The number at the end of the name. */
+/* The hash that the number at the end of the algorithm's name means. */
 static const EVP_MD *signature_digest(const char *algorithm)
 {
 	const char *bits = algorithm + strlen("HS");
@@ -64,8 +64,8 @@ bool signature_key_fits(const struct signature_key *key)
 	return pkey != NULL;
 }
 
-/* The two halves of a signature of a curve as OpenSSL takes them, malloc'd by it; NULL when they
- * have not the size that they must have. */
+/* The two halves of an ECDSA signature, in the form that OpenSSL takes, malloc'd by it; NULL when
+ * their size is not that of the curve. */
 static unsigned char *join_halves(const unsigned char *halves, size_t size, int bits, int *len)
 {
 	int half = (bits + 7) / 8;

@@ -94,7 +94,7 @@ static bool run_ticket_take_wait(const cJSON *claims, struct arena *a, struct ru
 	    !run_ticket_take_int(claims, "until", &ticket->until))
 		return false;
 
-	/* without a limit there is none to take; half of one is no ticket */
+	/* there may be no limit; half of one makes no ticket */
 	struct limit_verdict *limit = arena_alloc(a, sizeof(*limit));
 	int64_t reset;
 	if (!json_get(claims, "limit"))

@@ -13,8 +13,8 @@
 
 enum run_ticket_kind {
 	RUN_TICKET_STREAM, /* its chunks */
-	RUN_TICKET_WAIT,   /* the moment when it is over, or until is */
-	RUN_TICKET_WAITED  /* what was waited for: the result, from a worker */
+	RUN_TICKET_WAIT,   /* the moment when the run is over, or when `until` is */
+	RUN_TICKET_WAITED  /* what was waited for: the result, which a worker sends */
 };
 
 struct run_ticket {
@@ -27,17 +27,18 @@ struct run_ticket {
 	/* Of a stream: */
 	int64_t after;
 	int granularity;
-	bool events;         /* server-sent ones, else lines */
-	bool langgraph;      /* they are those of LangGraph's protocol */
-	int64_t modes, skip; /* then: what they tell, and those of the next chunk that are known */
-	const char *a2a;     /* events of a task instead, as it says (a2a_follow.h); or NULL */
+	bool events;    /* server-sent events, else lines */
+	bool langgraph; /* events of LangGraph's protocol */
+	/* for LangGraph: which events are told, and how many of the next chunk are known already */
+	int64_t modes, skip;
+	const char *a2a; /* events of a task instead, as it says (a2a_follow.h); or NULL */
 
 	/* Of a wait: */
 	int64_t until;            /* microseconds since 1970 */
-	bool silent;              /* what follows is no result, but 204 */
+	bool silent;              /* a 204 follows, and no result */
 	struct identity identity; /* who asked */
-	const struct limit_verdict
-	    *limit; /* what the rate limit said of that; NULL: it counts nothing */
+	/* What the rate limit said of the request; NULL: it counts nothing. */
+	const struct limit_verdict *limit;
 };
 
 /* The signed text, in the arena. */

@@ -28,7 +28,7 @@ static bool ticket_cannot(struct error *err, const char *what, const char *path)
 	return error_set(err, ERR_INTERNAL, "%s: cannot %s: %s", path, what, strerror(errno));
 }
 
-/* The bytes of an open key file: exactly a key, and for nobody else. */
+/* Reads an open key file, which must hold exactly a key, and be for nobody else. */
 static bool ticket_read_key(int fd, struct ticket_key *key, const char *path, struct error *err)
 {
 	struct stat st;
@@ -73,8 +73,9 @@ bool ticket_place_check(const char *state_dir, struct error *err)
 }
 
 /*
- * Makes the file with those bytes.  It appears under its name complete or not at all, and the first
- * one wins: the others who came at the same moment read that.  replaces: the last one does.
+ * Makes the key file with those bytes.  It appears under its name complete or not at all, and the
+ * first one wins: others that came at the same moment read that one.  With replaces the last one
+ * wins.
  */
 static bool make_key(const char *path, const unsigned char *bytes, bool replaces, struct error *err)
 {
@@ -116,7 +117,7 @@ bool ticket_key_load(struct ticket_key *key, const char *state_dir, struct error
 		loaded = ticket_read_key(fd, key, path, err);
 		close(fd);
 	} else {
-		ticket_cannot(err, "read the key", path); /* unless make_key has said why */
+		ticket_cannot(err, "read the key", path); /* if make_key has not said why */
 	}
 	free(path);
 	return loaded;
@@ -139,7 +140,8 @@ bool ticket_key_share(const char *state_dir, const unsigned char *secret, struct
 
 /* ---- Signing */
 
-/* A claim of text that holds JSON: libjwt's own JSON would refuse or change some of its numbers. */
+/* Adds the user as a claim of text that holds JSON: libjwt's own JSON would refuse or change some
+ * of its numbers. */
 void ticket_add_user(cJSON *claims, const cJSON *user)
 {
 	char *text = user ? json_print(user) : xstrdup("{}");
@@ -202,15 +204,15 @@ bool ticket_refuse(struct error *err, const char *why)
 
 cJSON *ticket_user(const cJSON *claims, struct arena *a)
 {
-	/* it is the service's own and may be nested deeper than a request */
+	/* it is the service's own JSON, and may be nested deeper than a request */
 	const char *user = json_str(claims, "user");
 	return arena_json(a, json_parse_own(user));
 }
 
-/* What a signature that fits stands over; NULL with err set. */
+/* The claims that a signature is right over, if they are good too; NULL with err set. */
 static const cJSON *ticket_check(jwt_t *jwt, int64_t now, struct arena *a, struct error *err)
 {
-	/* as a tree of ours: libjwt's getters are lax about types */
+	/* as a tree of our own, because libjwt's getters are lax about types */
 	char *text = jwt_get_grants_json(jwt, NULL);
 	const cJSON *claims =
 	    arena_json(a, text ? json_parse(text, strlen(text), JSON_REQUEST_DEPTH, NULL) : NULL);
@@ -232,8 +234,8 @@ static const cJSON *ticket_check(jwt_t *jwt, int64_t now, struct arena *a, struc
 	return good ? claims : NULL;
 }
 
-/* Of header.payload.signature none may be empty: what libjwt decodes such a part into has no room
- * for the end that it writes. */
+/* Whether header.payload.signature has no empty part: what libjwt decodes such a part into has no
+ * room for the end that it writes. */
 static bool ticket_is_whole(const char *text)
 {
 	size_t header = strcspn(text, ".");

@@ -25,7 +25,7 @@
 struct ticket {
 	const char *route;       /* "/v1/graph/ws" or "/v1/graph/live" */
 	const char *request_id;  /* of the handshake */
-	const char *user_id;     /* of user */
+	const char *user_id;     /* the user_id in user */
 	bool verified;           /* a credential was checked: counts for max_connections_per_user */
 	const char *owner;       /* what the user's listings reach; NULL: everything */
 	const char *subprotocol; /* to echo, or NULL */
@@ -42,11 +42,12 @@ struct ticket_key {
  * that is there.  What is not there is no problem. */
 bool ticket_place_check(const char *state_dir, struct error *err);
 
-/* Reads the key of such a directory, making it first where there is none; false with err set. */
+/* Reads the key of a state directory, which it makes first where there is none; false with err
+ * set. */
 bool ticket_key_load(struct ticket_key *key, const char *state_dir, struct error *err);
 
-/* Makes the key of that directory one that other instances of the service have: secret is as long
- * as a key. */
+/* Makes secret, which is as long as a key, the key of that directory: other instances of the
+ * service have the same. */
 bool ticket_key_share(const char *state_dir, const unsigned char *secret, struct error *err);
 
 /* The signed text, in the arena. */
@@ -65,22 +66,23 @@ struct identity ticket_identity(const struct ticket *ticket, cJSON *user);
 
 /* ---- for tickets of other kinds ---- */
 
-/* Adds issuer and times to the claims, which are good for that long from now on, in microseconds,
- * and signs them.  Now is clock_of_machine's between processes of one machine, of which the relay
- * has no database to agree with, and clock_now's between instances. */
+/* Adds issuer and times to the claims, good for so many seconds from now (microseconds), and signs
+ * them.  Between processes of one machine now is clock_of_machine's, since the relay has no
+ * database to agree with; between instances it is clock_now's. */
 const char *ticket_sign_claims(
     const struct ticket_key *key, cJSON *claims, int64_t now, int64_t seconds, struct arena *a);
 
-/* The claims of a ticket whose signature, algorithm, issuer and time are good by that clock, in the
- * arena; NULL with err set. */
+/* The claims of a ticket, in the arena, if its signature, algorithm, issuer and time are good, by
+ * the clock that now is of; NULL with err set. */
 const cJSON *ticket_claims(const struct ticket_key *key, const char *text, int64_t now,
     struct arena *a, struct error *err);
 
-/* The user context among the claims; of one that was never added, NULL. */
+/* Adds the user context to the claims, and gets it back from there; NULL when it was never
+ * added. */
 void ticket_add_user(cJSON *claims, const cJSON *user);
 cJSON *ticket_user(const cJSON *claims, struct arena *a);
 
-/* Sets ERR_INVALID_TOKEN with that cause; false. */
+/* Sets ERR_INVALID_TOKEN with that cause; returns false. */
 bool ticket_refuse(struct error *err, const char *why);
 
 #endif
