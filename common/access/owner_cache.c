@@ -134,6 +134,20 @@ static const char *shared_recall(
 	return owner;
 }
 
+/* A thread that was deleted meanwhile must not stay there: whoever deleted it may have looked
+ * before. */
+static void shared_keep(struct owner_cache *owners, const char *thread_id, const char *owner,
+    uint32_t generation, struct arena *a)
+{
+	_Atomic uint32_t *now = generation_of(owners, thread_id);
+	if (!owners->cache || atomic_load(now) != generation)
+		return;
+	const char *key = owner_cache_key_of(a, thread_id);
+	cache_set(owners->cache, key, owner);
+	if (atomic_load(now) != generation)
+		cache_delete(owners->cache, key);
+}
+
 /* ---- all of them ---- */
 
 bool owner_cache_get(struct owner_cache *owners, const char *thread_id, struct arena *a,
@@ -146,23 +160,13 @@ bool owner_cache_get(struct owner_cache *owners, const char *thread_id, struct a
 		return true;
 	}
 	*owner = shared_recall(owners, thread_id, generation, a);
-	metrics_count(*owner ? METRIC_OWNER_SHARED_HITS : METRIC_OWNER_MISSES, 1);
-	if (!*owner) {
-		if (!owners->storage->threads->owner(
-			owners->storage, NULL, a, thread_id, owner, err))
-			return false;
-		if (*owner) {
-			/* A thread that was deleted meanwhile must not stay there: whoever deleted
-			 * it may have looked before. */
-			_Atomic uint32_t *now = generation_of(owners, thread_id);
-			if (owners->cache && atomic_load(now) == generation) {
-				const char *key = owner_cache_key_of(a, thread_id);
-				cache_set(owners->cache, key, *owner);
-				if (atomic_load(now) != generation)
-					cache_delete(owners->cache, key);
-			}
-		}
-	}
+	bool shared = *owner;
+	metrics_count(shared ? METRIC_OWNER_SHARED_HITS : METRIC_OWNER_MISSES, 1);
+	if (!shared &&
+	    !owners->storage->threads->owner(owners->storage, NULL, a, thread_id, owner, err))
+		return false;
+	if (*owner && !shared)
+		shared_keep(owners, thread_id, *owner, generation, a);
 	if (*owner)
 		owner_cache_keep(owners, thread_id, *owner, generation);
 	return true;
