@@ -66,7 +66,7 @@ ag_chat_model *ag_graph_chat_model(ag_graph *graph, const char *settings)
 
 /* The messages in output form.  Those of the context, which can be long, have it already.  NULL
  * after ag_fail. */
-static const cJSON *normalised(ag_run *run, const cJSON *messages)
+static const cJSON *model_api_normalise(ag_run *run, const cJSON *messages)
 {
 	if (messages == run->context)
 		return messages;
@@ -97,7 +97,7 @@ ag_result ag_chat(
 	*answer = NULL;
 	if (!model)
 		return ag_fail(run, "ag_chat: there is no model");
-	const cJSON *messages = normalised(run, question->messages);
+	const cJSON *messages = model_api_normalise(run, question->messages);
 	if (!messages)
 		return AG_ERROR;
 	const struct model_question asked = {

@@ -101,7 +101,7 @@ bool decimal_is_integer(const cJSON *number)
 
 __extension__ typedef unsigned __int128 wide;
 
-static uint64_t times(uint64_t a, uint64_t b, uint64_t modulus)
+static uint64_t decimal_times(uint64_t a, uint64_t b, uint64_t modulus)
 {
 	return (uint64_t)((wide)a * b % modulus);
 }
@@ -111,15 +111,15 @@ static uint64_t power_of_ten(long exponent, uint64_t modulus)
 	uint64_t result = 1 % modulus, square = 10 % modulus;
 	for (; exponent > 0; exponent /= 2) {
 		if (exponent % 2)
-			result = times(result, square, modulus);
-		square = times(square, square, modulus);
+			result = decimal_times(result, square, modulus);
+		square = decimal_times(square, square, modulus);
 	}
 	return result;
 }
 
 #define DIGITS_OF_64_BITS 19
 
-static bool divides(const struct decimal *divisor, const struct decimal *value)
+static bool decimal_divides(const struct decimal *divisor, const struct decimal *value)
 {
 	if (!value->len)
 		return true;
@@ -129,7 +129,7 @@ static bool divides(const struct decimal *divisor, const struct decimal *value)
 	uint64_t scale = power_of_ten(value->exponent - divisor->exponent, modulus), rest = 0;
 	for (size_t i = 0; i < value->len; i++)
 		rest = (uint64_t)(((wide)rest * 10 + (unsigned)(value->digits[i] - '0')) % modulus);
-	return times(rest, scale, modulus) == 0;
+	return decimal_times(rest, scale, modulus) == 0;
 }
 
 bool decimal_is_multiple(const cJSON *value, const cJSON *divisor)
@@ -138,7 +138,7 @@ bool decimal_is_multiple(const cJSON *value, const cJSON *divisor)
 	bool multiple;
 	double x, y;
 	if (d.len > 0 && d.len <= DIGITS_OF_64_BITS)
-		multiple = divides(&d, &v);
+		multiple = decimal_divides(&d, &v);
 	else
 		multiple = json_number(value, &x) && json_number(divisor, &y) && fmod(x, y) == 0;
 	free(v.digits);

@@ -440,7 +440,7 @@ static bool take_quantifier(struct reader *r, uint32_t *least, uint32_t *most)
 	return len > 0;
 }
 
-static void again(struct reader *r, const char *part)
+static void pattern_again(struct reader *r, const char *part)
 {
 	r->p = part;
 	pattern_take_part(r);
@@ -455,7 +455,7 @@ static void add_optional(struct reader *r, const char *part, uint32_t times)
 	do {
 		size_t at = p->count;
 		step_add(r, STEP_SPLIT)->to = 1;
-		again(r, part);
+		pattern_again(r, part);
 		size_t end = p->count;
 		if (times == NO_LIMIT)
 			step_add(r, STEP_JUMP)->to = (int32_t)at - (int32_t)end;
@@ -480,7 +480,7 @@ static void take_quantified(struct reader *r)
 	const char *end = r->p;
 	r->pattern->count = start;
 	for (uint32_t i = 0; i < least && r->fault == PATTERN_OK; i++)
-		again(r, part);
+		pattern_again(r, part);
 	if (most > least && r->fault == PATTERN_OK)
 		add_optional(r, part, most == NO_LIMIT ? most : most - least);
 	if (r->fault == PATTERN_OK)

@@ -23,13 +23,13 @@ struct machine {
 	bool done;
 };
 
-static bool border(const struct machine *m)
+static bool pattern_match_border(const struct machine *m)
 {
 	return is_word(m->before) != is_word(m->after);
 }
 
 /* Whether a step that reads nothing holds at this place. */
-static bool passes(const struct machine *m, enum step_kind kind)
+static bool pattern_match_passes(const struct machine *m, enum step_kind kind)
 {
 	switch (kind) {
 	case STEP_BEGIN:
@@ -37,9 +37,9 @@ static bool passes(const struct machine *m, enum step_kind kind)
 	case STEP_END:
 		return m->after == 0;
 	case STEP_BORDER:
-		return border(m);
+		return pattern_match_border(m);
 	case STEP_NO_BORDER:
-		return !border(m);
+		return !pattern_match_border(m);
 	case STEP_CLASS:
 	case STEP_SPLIT:
 	case STEP_JUMP:
@@ -75,7 +75,7 @@ static void pattern_match_reach(struct machine *m, struct reached *set, size_t a
 			open_step(m, &open, i + (size_t)step->or_to);
 		} else if (step->kind == STEP_JUMP) {
 			open_step(m, &open, i + (size_t)step->to);
-		} else if (passes(m, step->kind)) {
+		} else if (pattern_match_passes(m, step->kind)) {
 			open_step(m, &open, i + 1);
 		}
 	}

@@ -80,7 +80,8 @@ static struct check *check_add(struct subschema *s, check_fn *fits, const cJSON 
 	return check;
 }
 
-static struct subschema *compile(struct compiler *c, const struct spot *at, const cJSON *json);
+static struct subschema *subschema_compile(
+    struct compiler *c, const struct spot *at, const cJSON *json);
 
 static struct subschema **subs_new(struct check *check, size_t count)
 {
@@ -222,7 +223,7 @@ static void compile_names(const struct keyword_call *k)
 
 static void compile_schema(const struct keyword_call *k)
 {
-	struct subschema *sub = compile(k->c, k->at, k->json);
+	struct subschema *sub = subschema_compile(k->c, k->at, k->json);
 	subs_new(check_add(k->s, k->fits, k->json), 1)[0] = sub;
 }
 
@@ -237,14 +238,14 @@ static void compile_schemas(const struct keyword_call *k)
 	size_t count = (size_t)cJSON_GetArraySize(k->json);
 	struct subschema **subs = subs_new(check_add(k->s, k->fits, k->json), count);
 	cJSON_ArrayForEach(item, k->json) {
-		subs[i] = compile(k->c, SPOT_INDEX(k->at, i), item);
+		subs[i] = subschema_compile(k->c, SPOT_INDEX(k->at, i), item);
 		i++;
 	}
 }
 
 static void compile_contains(const struct keyword_call *k)
 {
-	struct subschema *sub = compile(k->c, k->at, k->json);
+	struct subschema *sub = subschema_compile(k->c, k->at, k->json);
 	subs_new(check_add(k->s, k->fits, k->s->json), 1)[0] = sub;
 }
 
@@ -263,7 +264,7 @@ static void compile_dependent(const struct keyword_call *k)
 	cJSON_ArrayForEach(item, k->json) {
 		const struct spot *at = SPOT(k->at, item->string);
 		if (!cJSON_IsArray(item))
-			subs[i] = compile(k->c, at, item);
+			subs[i] = subschema_compile(k->c, at, item);
 		else if (!is_strings(item))
 			schema_report(k->c, at, MISTAKE, "expected an array of strings");
 		i++;
@@ -277,7 +278,7 @@ static void compile_condition(const struct keyword_call *k)
 	for (size_t i = 0; i < 3; i++) {
 		const cJSON *json = json_get(k->s->json, names[i]);
 		if (json)
-			subs[i] = compile(k->c, SPOT(k->at->up, names[i]), json);
+			subs[i] = subschema_compile(k->c, SPOT(k->at->up, names[i]), json);
 	}
 	memcpy(subs_new(check_add(k->s, k->fits, k->json), 3), subs, sizeof(subs));
 }
@@ -310,11 +311,11 @@ static void compile_array(struct compiler *c, struct subschema *s, const struct 
 	size_t count = prefix ? (size_t)cJSON_GetArraySize(prefix) : 0;
 	struct subschema **subs = subs_new(check_add(s, check_array, s->json), count + 1);
 	cJSON_ArrayForEach(item, prefix) {
-		subs[i] = compile(c, SPOT_INDEX(SPOT(at, first_name), i), item);
+		subs[i] = subschema_compile(c, SPOT_INDEX(SPOT(at, first_name), i), item);
 		i++;
 	}
 	if (items)
-		subs[count] = compile(c, SPOT(at, rest_name), items);
+		subs[count] = subschema_compile(c, SPOT(at, rest_name), items);
 }
 
 /* ---- Objects: properties and their like */
@@ -340,7 +341,7 @@ static bool compile_patterns(
 	rule->patterns = xcalloc((size_t)cJSON_GetArraySize(patterns) + 1, sizeof(*rule->patterns));
 	cJSON_ArrayForEach(item, patterns) {
 		const struct spot *here = SPOT(at, item->string);
-		struct subschema *sub = compile(c, here, item);
+		struct subschema *sub = subschema_compile(c, here, item);
 		struct pattern *pattern = schema_read_pattern(c, here, item->string);
 		if (pattern)
 			rule->patterns[rule->pattern_count++] = (struct pattern_rule){pattern, sub};
@@ -362,13 +363,13 @@ static void compile_object(struct compiler *c, struct subschema *s, const struct
 	rule->names = xcalloc((size_t)cJSON_GetArraySize(properties) + 1, sizeof(*rule->names));
 	cJSON_ArrayForEach(item, properties) {
 		struct subschema *sub =
-		    compile(c, SPOT(SPOT(at, "properties"), item->string), item);
+		    subschema_compile(c, SPOT(SPOT(at, "properties"), item->string), item);
 		rule->names[rule->name_count++] = (struct member_rule){item->string, sub};
 	}
 	qsort(rule->names, rule->name_count, sizeof(*rule->names), member_rule_order);
 	bool all = compile_patterns(c, SPOT(at, "patternProperties"), patterns, rule);
 	struct subschema *sub =
-	    others ? compile(c, SPOT(at, "additionalProperties"), others) : NULL;
+	    others ? subschema_compile(c, SPOT(at, "additionalProperties"), others) : NULL;
 	rule->others = all ? sub : NULL;
 }
 
@@ -422,7 +423,8 @@ static struct subschema *subschema_new(struct compiler *c, const cJSON *json)
 }
 
 /* The schema of json; never NULL: one with mistakes allows everything. */
-static struct subschema *compile(struct compiler *c, const struct spot *at, const cJSON *json)
+static struct subschema *subschema_compile(
+    struct compiler *c, const struct spot *at, const cJSON *json)
 {
 	struct subschema *s = subschema_new(c, json);
 	if (cJSON_IsBool(json))
@@ -478,7 +480,7 @@ static void schema_resolve(struct compiler *c, struct subschema *s, const cJSON 
 		return;
 	struct subschema *sub = schema_at(c, target);
 	if (!sub)
-		sub = compile(c, SPOT(NULL, "$ref"), target);
+		sub = subschema_compile(c, SPOT(NULL, "$ref"), target);
 	subs_new(check_add(s, check_all, ref), 1)[0] = sub;
 }
 
@@ -494,7 +496,7 @@ struct schema *schema_compile(const cJSON *json, const char *where, struct probl
 	    /* up to draft-07 what stands beside "$ref" is ignored */
 	    .ref_stands_alone = draft && strstr(draft, "draft-0") != NULL,
 	    .looks = MOST_LOOKS};
-	schema->root = compile(&c, NULL, json);
+	schema->root = subschema_compile(&c, NULL, json);
 	c.known_count = schema->count;
 	c.known = xcalloc(c.known_count, sizeof(*c.known));
 	memcpy(c.known, schema->all, c.known_count * sizeof(*c.known));

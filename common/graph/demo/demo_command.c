@@ -45,7 +45,7 @@ static ag_result demo_command_answer(struct demo *d, cJSON *content, const char 
 }
 
 /* One delta a word, with the space before it; what trails goes with the last one. */
-static void stream(ag_run *run, const char *text)
+static void demo_command_stream(ag_run *run, const char *text)
 {
 	while (*text) {
 		size_t space = strspn(text, WHITE);
@@ -62,7 +62,7 @@ static void stream(ag_run *run, const char *text)
 ag_result demo_say(struct demo *d, const char *prefix, const char *text)
 {
 	char *said = xasprintf("%s%s", prefix, text);
-	stream(d->run, said);
+	demo_command_stream(d->run, said);
 	ag_result result = demo_command_answer(d, content_text(said), said);
 	free(said);
 	return result;
@@ -223,7 +223,7 @@ static ag_result do_think(struct demo *d)
 	cJSON_AddItemToArray(content, block);
 	cJSON_AddItemToArray(content, block_text(said));
 	ag_reasoning_delta(d->run, d->rest);
-	stream(d->run, said);
+	demo_command_stream(d->run, said);
 	ag_result result = demo_command_answer(d, content, said);
 	free(said);
 	return result;

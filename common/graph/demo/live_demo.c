@@ -143,7 +143,7 @@ static void say_back(struct demo *d, const char *text)
 	free(said);
 }
 
-static void repeat(struct demo *d, const struct turn *turn)
+static void live_demo_repeat(struct demo *d, const struct turn *turn)
 {
 	size_t samples = turn->speech.len / sizeof(int16_t);
 	char text[40];
@@ -237,7 +237,7 @@ static void turn_start(struct demo *d, const struct turn *turn)
 {
 	const char *rest;
 	if (!turn->text)
-		repeat(d, turn);
+		live_demo_repeat(d, turn);
 	else if (rest_of(turn->text, "/long"))
 		add_tone(d, LONG_MS);
 	else if ((rest = rest_of(turn->text, "/add")))

@@ -33,7 +33,7 @@ bool document_reserved(const char *name)
 }
 
 /* What follows prefix in name, or NULL. */
-static const char *after(const char *name, const char *prefix)
+static const char *document_value_after(const char *name, const char *prefix)
 {
 	size_t len = strlen(prefix);
 	return strncmp(name, prefix, len) == 0 ? name + len : NULL;
@@ -69,8 +69,9 @@ struct template *document_template(
 	}
 	bool known = true;
 	for (size_t i = 0; i < template_name_count(t); i++) {
-		const char *name = template_name(t, i), *path = after(name, "config.");
-		const char *field = after(name, "fields.");
+		const char *name = template_name(t, i),
+			   *path = document_value_after(name, "config.");
+		const char *field = document_value_after(name, "fields.");
 		if (path ? *path != '\0'
 			 : document_value_is_one_of(texts, name) ||
 			    document_value_is_passing(name) ||
@@ -113,7 +114,8 @@ cJSON *values_of(const char *name, const void *arg)
 		free(text);
 		return item;
 	}
-	const char *path = after(name, "config."), *field = after(name, "fields.");
+	const char *path = document_value_after(name, "config."),
+		   *field = document_value_after(name, "fields.");
 	const cJSON *json = path          ? template_member(ag_config(values->run), path)
 	    : strcmp(name, "answer") == 0 ? values->answer
 					  : document_field(values->state, field ? field : name);

@@ -226,7 +226,7 @@ static enum field_fault block_take_refs(
 /* ---- Media */
 
 /* A source's member: the media object's own, else the short form on the block. */
-static const cJSON *source(const cJSON *media, const cJSON *block, const char *name)
+static const cJSON *block_source(const cJSON *media, const cJSON *block, const char *name)
 {
 	const cJSON *item = json_opt(media, name);
 	return item ? item : json_opt(block, name);
@@ -275,11 +275,11 @@ static cJSON *media_object(
     const struct field_reader *reader, const char *key, const cJSON *media, const cJSON *block)
 {
 	const struct field_reader inside = field_inside(reader, key);
-	struct media_source s = {source(media, block, "file_id"), source(media, block, "url"),
-	    source(media, block, "data_base64"), source(media, block, "mime_type"), media, &inside,
-	    block ? reader : &inside};
+	struct media_source s = {block_source(media, block, "file_id"),
+	    block_source(media, block, "url"), block_source(media, block, "data_base64"),
+	    block_source(media, block, "mime_type"), media, &inside, block ? reader : &inside};
 	if (!s.data)
-		s.data = source(media, block, "data");
+		s.data = block_source(media, block, "data");
 	cJSON *meant = cJSON_IsString(s.url) ? media_url_read(s.url->valuestring) : NULL;
 	if (meant) { /* it takes the place of the url, where that is not given already */
 		const cJSON *data = json_get(meant, "data_base64");

@@ -72,7 +72,7 @@ static cJSON *messages_from(const ag_run *run, const cJSON *first)
 /* ---- What becomes of its answer */
 
 /* Takes the answer over.  A state field gets its structured content, else its text. */
-static ag_result use(const struct model_node *node, ag_run *run, cJSON *answer)
+static ag_result model_node_use(const struct model_node *node, ag_run *run, cJSON *answer)
 {
 	bool calls = message_has_calls(answer);
 	if (node->output && !calls) {
@@ -113,7 +113,7 @@ static ag_result model_node_ask(const struct model_node *node, ag_run *run, cons
 	};
 	ag_result result = model_ask(run, &question, &answer);
 	if (result == AG_OK)
-		result = use(node, run, offer_mark(&offer, answer));
+		result = model_node_use(node, run, offer_mark(&offer, answer));
 	offer_close(&offer);
 	return result;
 }

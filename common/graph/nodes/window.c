@@ -166,7 +166,7 @@ static size_t cut_near(const struct view *v, size_t from)
 	return 0;
 }
 
-static size_t share(size_t limit, double keep)
+static size_t window_share(size_t limit, double keep)
 {
 	size_t kept = (size_t)((double)limit * keep);
 	return limit && !kept ? 1 : kept;
@@ -174,8 +174,8 @@ static size_t share(size_t limit, double keep)
 
 size_t window_cut(const struct window *window, const cJSON *context)
 {
-	const struct window kept = {
-	    share(window->max_messages, window->keep), share(window->max_tokens, window->keep), 1};
+	const struct window kept = {window_share(window->max_messages, window->keep),
+	    window_share(window->max_tokens, window->keep), 1};
 	struct view v;
 	size_t cut = 0;
 	if (!window->max_messages && !window->max_tokens)

@@ -41,7 +41,7 @@ const char *mcp_server_name(const struct mcp_server *server)
 /* ---- The tools */
 
 /* Until when a list is fresh: a server with a session tells when it changes. */
-static int64_t list_ends(struct mcp_server *server, const cJSON *result)
+static int64_t mcp_list_ends(struct mcp_server *server, const cJSON *result)
 {
 	int64_t ms = 0;
 	if (!mcp_is_stateless(server))
@@ -65,7 +65,7 @@ static bool mcp_page_is_known(const struct mcp_tools *tools, const cJSON *page)
 
 /* Lists the tools, page by page.  On their last page some servers name a cursor that leads to pages
  * that were there already. */
-static struct mcp_tools *list_tools(struct mcp_server *server, const struct mcp_wait *wait,
+static struct mcp_tools *mcp_list_tools(struct mcp_server *server, const struct mcp_wait *wait,
     int64_t *fresh_until, char why[MCP_WHY_SIZE])
 {
 	struct mcp_tools *tools = mcp_tools_new();
@@ -90,7 +90,7 @@ static struct mcp_tools *list_tools(struct mcp_server *server, const struct mcp_
 			log_warning("mcp %s: offers too many tools", server->settings.name);
 		free(cursor);
 		cursor = again ? NULL : xstrdup(next);
-		*fresh_until = list_ends(server, result);
+		*fresh_until = mcp_list_ends(server, result);
 		cJSON_Delete(reply);
 		if (!cursor)
 			break;
@@ -106,7 +106,7 @@ static struct mcp_tools *list_tools(struct mcp_server *server, const struct mcp_
 	return NULL;
 }
 
-static void set_tools(struct mcp_server *server, struct mcp_tools *tools, int64_t fresh_until)
+static void mcp_set_tools(struct mcp_server *server, struct mcp_tools *tools, int64_t fresh_until)
 {
 	pthread_mutex_lock(&server->lock);
 	struct mcp_tools *old = server->tools;
@@ -123,7 +123,7 @@ static void set_tools(struct mcp_server *server, struct mcp_tools *tools, int64_
 
 /* ---- A session */
 
-static bool keeper_stops(void *arg)
+static bool mcp_keeper_stops(void *arg)
 {
 	struct mcp_server *server = arg;
 	pthread_mutex_lock(&server->lock);
@@ -134,10 +134,10 @@ static bool keeper_stops(void *arg)
 
 static struct mcp_wait mcp_keeper_wait(struct mcp_server *server, int64_t ms)
 {
-	return (struct mcp_wait){clock_monotonic_ms() + ms, keeper_stops, server};
+	return (struct mcp_wait){clock_monotonic_ms() + ms, mcp_keeper_stops, server};
 }
 
-static void set_version(struct mcp_server *server, const char *version)
+static void mcp_set_version(struct mcp_server *server, const char *version)
 {
 	pthread_mutex_lock(&server->lock);
 	snprintf(server->version, sizeof(server->version), "%s", version);
@@ -145,7 +145,7 @@ static void set_version(struct mcp_server *server, const char *version)
 }
 
 /* Takes over what initialize agreed on; false with why. */
-static bool agree(struct mcp_server *server, const cJSON *reply, char why[MCP_WHY_SIZE])
+static bool mcp_agree(struct mcp_server *server, const cJSON *reply, char why[MCP_WHY_SIZE])
 {
 	const cJSON *result = json_get(reply, "result");
 	const char *version = json_str(result, "protocolVersion");
@@ -159,7 +159,7 @@ static bool agree(struct mcp_server *server, const cJSON *reply, char why[MCP_WH
 		    version ? version : "(none)");
 		return false;
 	}
-	set_version(server, version);
+	mcp_set_version(server, version);
 	return true;
 }
 
@@ -180,7 +180,7 @@ static cJSON *mcp_discover(
 	const char *latest = mcp_versions[0].name;
 	cJSON *reply = NULL;
 	bool again = true, refused = false;
-	set_version(server, latest);
+	mcp_set_version(server, latest);
 	for (int i = 0; i < 2 && again; i++) {
 		struct mcp_asked asked = {
 		    .method = "server/discover", .params = cJSON_CreateObject(), .wait = wait};
@@ -194,7 +194,7 @@ static cJSON *mcp_discover(
 	}
 	*older = reply || refused;
 	cJSON_Delete(reply);
-	set_version(server, "");
+	mcp_set_version(server, "");
 	return NULL;
 }
 
@@ -205,7 +205,7 @@ static cJSON *mcp_initialize(
 	cJSON *reply = mcp_exchange(server, &asked, why);
 	if (!reply)
 		return NULL;
-	if (agree(server, reply, why)) {
+	if (mcp_agree(server, reply, why)) {
 		mcp_notify(server, "notifications/initialized", NULL);
 		return reply;
 	}
@@ -229,7 +229,7 @@ static cJSON *mcp_meet(
 	return reply || !older ? reply : mcp_initialize(server, wait, why);
 }
 
-static bool greet(struct mcp_server *server, char why[MCP_WHY_SIZE])
+static bool mcp_greet(struct mcp_server *server, char why[MCP_WHY_SIZE])
 {
 	const struct mcp_wait wait = mcp_keeper_wait(server, START_MS);
 	struct mcp_tools *tools = NULL;
@@ -241,9 +241,9 @@ static bool greet(struct mcp_server *server, char why[MCP_WHY_SIZE])
 	if (reply && offer && server->settings.url && !mcp_is_stateless(server))
 		mcp_http_listen(server);
 	if (reply)
-		tools = offer ? list_tools(server, &wait, &fresh_until, why) : mcp_tools_new();
+		tools = offer ? mcp_list_tools(server, &wait, &fresh_until, why) : mcp_tools_new();
 	if (tools)
-		set_tools(server, tools, fresh_until);
+		mcp_set_tools(server, tools, fresh_until);
 	cJSON_Delete(reply);
 	return tools != NULL;
 }
@@ -260,7 +260,7 @@ static void mcp_begin(struct mcp_server *server)
 	server->version[0] = '\0';
 	pthread_mutex_unlock(&server->lock);
 	bool ok = server->settings.url || mcp_stdio_open(server, session, why);
-	ok = ok && greet(server, why);
+	ok = ok && mcp_greet(server, why);
 	if (!ok)
 		server->transport->close(server);
 	/* Tells how the attempt ended. */
@@ -288,7 +288,7 @@ static void mcp_begin(struct mcp_server *server)
 
 enum task { TASK_NONE, TASK_BEGIN, TASK_REST, TASK_LIST, TASK_ANSWER };
 
-static enum task next_task(struct mcp_server *server)
+static enum task mcp_keeper_task(struct mcp_server *server)
 {
 	bool may = server->state == MCP_IDLE ||
 	    (server->state == MCP_DOWN && clock_monotonic_ms() >= server->retry_at);
@@ -308,7 +308,7 @@ static void *mcp_keep(void *arg)
 	struct mcp_server *server = arg;
 	pthread_mutex_lock(&server->lock);
 	while (!server->closing) {
-		enum task task = next_task(server);
+		enum task task = mcp_keeper_task(server);
 		if (task == TASK_NONE) {
 			pthread_cond_wait(&server->changed, &server->lock);
 			continue;
@@ -328,9 +328,9 @@ static void *mcp_keep(void *arg)
 			char why[MCP_WHY_SIZE] = "";
 			const struct mcp_wait wait = mcp_keeper_wait(server, LIST_MS);
 			int64_t fresh_until;
-			struct mcp_tools *tools = list_tools(server, &wait, &fresh_until, why);
+			struct mcp_tools *tools = mcp_list_tools(server, &wait, &fresh_until, why);
 			if (tools)
-				set_tools(server, tools, fresh_until);
+				mcp_set_tools(server, tools, fresh_until);
 			else
 				log_warning("mcp %s: its tools changed and cannot be listed: %s",
 				    server->settings.name, why);
@@ -378,7 +378,7 @@ void mcp_server_free(struct mcp_server *server)
 /* ---- What callers need */
 
 /* Waits for a session, with the lock held; false with why. */
-static bool await_session(
+static bool mcp_await_session(
     struct mcp_server *server, const struct mcp_wait *wait, char why[MCP_WHY_SIZE])
 {
 	unsigned attempts = server->attempts;
@@ -417,7 +417,7 @@ struct mcp_tools *mcp_server_tools(
 {
 	struct mcp_tools *tools = NULL;
 	pthread_mutex_lock(&server->lock);
-	if (await_session(server, wait, why)) {
+	if (mcp_await_session(server, wait, why)) {
 		tools = server->tools;
 		atomic_fetch_add(&tools->holders, 1);
 		if (clock_monotonic_ms() >= server->fresh_until && !server->stale) {

@@ -182,7 +182,7 @@ static bool mcp_http_on_stop(void *arg)
 /* ---- Requests */
 
 /* POSTs text, or GETs a stream where it is NULL. */
-static enum http_end perform_as(struct exchange *x, const char *text)
+static enum http_end mcp_http_perform_as(struct exchange *x, const char *text)
 {
 	struct header_list headers;
 	headers_init(&headers, x->server, x->pending ? x->pending->headers : NULL);
@@ -234,21 +234,21 @@ static bool mcp_http_wants_token(const struct exchange *x, const char *challenge
 
 /* Sends with a token, where the server is one that wants them, and once more with another when it
  * refuses that. */
-static enum http_end perform(struct exchange *x, const char *text)
+static enum http_end mcp_http_perform(struct exchange *x, const char *text)
 {
 	struct mcp_oauth *oauth = x->server->oauth;
 	const struct mcp_wait patient = {.deadline_ms = clock_monotonic_ms() + TOKEN_MS};
 	const struct mcp_wait *wait = x->wait ? x->wait : &patient;
 	secret_free(x->authorization);
 	x->authorization = oauth ? mcp_oauth_header(oauth, wait, x->why) : NULL;
-	enum http_end end = perform_as(x, text);
+	enum http_end end = mcp_http_perform_as(x, text);
 	if (oauth && end == HTTP_DONE) {
 		char *challenge = http_response_header(&x->response, "WWW-Authenticate");
 		if (mcp_http_wants_token(x, challenge) &&
 		    mcp_oauth_refused(oauth, x->authorization, challenge, wait, x->why)) {
 			secret_free(x->authorization);
 			x->authorization = mcp_oauth_header(oauth, wait, x->why);
-			end = perform_as(x, text);
+			end = mcp_http_perform_as(x, text);
 		}
 		free(challenge);
 	}
@@ -288,7 +288,7 @@ static bool mcp_http_is_refusal(struct exchange *x)
 	return ours;
 }
 
-static bool has_reply(struct exchange *x)
+static bool mcp_http_has_reply(struct exchange *x)
 {
 	pthread_mutex_lock(&x->server->lock);
 	bool reply = x->pending && x->pending->reply;
@@ -313,7 +313,7 @@ static bool mcp_http_rest(struct exchange *x, int64_t ms)
 }
 
 /* Whether the server, or a proxy on the way, failed only for a while. */
-static bool is_passing(const struct exchange *x)
+static bool mcp_http_is_passing(const struct exchange *x)
 {
 	int status = x->response.status;
 	return status == 0 || (status >= 500 && status != 501);
@@ -323,10 +323,10 @@ static bool is_passing(const struct exchange *x)
 static void mcp_http_resume(struct exchange *x)
 {
 	int fruitless = 0;
-	while (!has_reply(x) && x->last_id && fruitless < MOST_RESUMES &&
+	while (!mcp_http_has_reply(x) && x->last_id && fruitless < MOST_RESUMES &&
 	    mcp_http_rest(x, x->retry_ms)) {
-		perform(x, NULL);
-		if (x->response.status >= 400 && !is_passing(x))
+		mcp_http_perform(x, NULL);
+		if (x->response.status >= 400 && !mcp_http_is_passing(x))
 			return;
 		fruitless = x->events ? 0 : fruitless + 1;
 	}
@@ -406,16 +406,17 @@ static enum mcp_sent mcp_http_send(struct mcp_server *server, const char *text,
 	struct exchange x;
 	enum mcp_sent sent = MCP_SENT;
 	exchange_init(&x, server, pending, wait);
-	enum http_end end = perform(&x, text);
+	enum http_end end = mcp_http_perform(&x, text);
 	if (pending && end == HTTP_DONE)
 		pending->status = x.response.status;
 	if (end == HTTP_DONE && !x.is_stream &&
 	    (x.response.status == 200 || (pending && x.response.status / 100 == 2) ||
 		mcp_http_is_refusal(&x)))
 		mcp_http_take_text(&x, buf_str(&x.body), x.body.len);
-	if (pending && x.is_stream && !has_reply(&x) && !mcp_is_over(wait) && !pending->headers)
+	if (pending && x.is_stream && !mcp_http_has_reply(&x) && !mcp_is_over(wait) &&
+	    !pending->headers)
 		mcp_http_resume(&x);
-	if (!has_reply(&x)) {
+	if (!mcp_http_has_reply(&x)) {
 		sent = mcp_http_judge(&x, end, why);
 	} else { /* nobody else waits for it by now */
 		cJSON *result = json_get(pending->reply, "result");
@@ -462,18 +463,18 @@ static void mcp_http_send_answers(struct mcp_server *server)
 
 /* ---- Listening */
 
-static void *listen_on(void *arg)
+static void *mcp_http_listen_on(void *arg)
 {
 	struct mcp_server *server = arg;
 	struct exchange x;
 	unsigned failures = 0;
 	exchange_init(&x, server, NULL, NULL);
 	do {
-		perform(&x, NULL);
+		mcp_http_perform(&x, NULL);
 		mcp_http_heard(server);
 		bool heard = x.response.status == 200 && x.is_stream;
 		/* 405: it has nothing to say unasked */
-		if (!heard && !is_passing(&x))
+		if (!heard && !mcp_http_is_passing(&x))
 			break;
 		failures = heard ? 0 : failures + 1;
 	} while (mcp_http_rest(&x, failures ? mcp_retry_ms(failures) : x.retry_ms));
@@ -485,7 +486,7 @@ void mcp_http_listen(struct mcp_server *server)
 {
 	int64_t until = clock_monotonic_ms() + LISTEN_MS;
 	server->heard = false;
-	server->has_listener = mcp_thread(&server->listener, listen_on, server);
+	server->has_listener = mcp_thread(&server->listener, mcp_http_listen_on, server);
 	if (!server->has_listener) {
 		log_warning("mcp %s: no thread to listen with", server->settings.name);
 		return;

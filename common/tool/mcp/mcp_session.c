@@ -78,7 +78,7 @@ void mcp_log(struct mcp_server *server, const char *line)
 		    server->settings.name);
 }
 
-static void take_reply(struct mcp_server *server, cJSON *message)
+static void mcp_session_take_reply(struct mcp_server *server, cJSON *message)
 {
 	int64_t id = mcp_reply_id(message);
 	if (json_opt(message, "error")) /* some servers write a result of null beside it */
@@ -132,7 +132,7 @@ static bool mcp_session_take_question(
 	return asked != NULL;
 }
 
-static void take_notification(struct mcp_server *server, const cJSON *message)
+static void mcp_session_take_notification(struct mcp_server *server, const cJSON *message)
 {
 	const char *method = json_str(message, "method");
 	const cJSON *params = json_get(message, "params");
@@ -154,7 +154,7 @@ static void mcp_session_take_message(
 	char *text;
 	switch (mcp_kind_of(message)) {
 	case MCP_REPLY:
-		take_reply(server, message);
+		mcp_session_take_reply(server, message);
 		return;
 	case MCP_REQUEST:
 		if (mcp_session_take_question(server, pending, message))
@@ -164,7 +164,7 @@ static void mcp_session_take_message(
 		free(text);
 		break;
 	case MCP_NOTIFICATION:
-		take_notification(server, message);
+		mcp_session_take_notification(server, message);
 		break;
 	case MCP_NO_MESSAGE:
 		mcp_log(server, "sent JSON that is no message");
@@ -248,7 +248,7 @@ void mcp_lose(struct mcp_server *server, unsigned session, const char *fmt, ...)
 /* ---- Requests */
 
 /* Tells the server to give up, and gives the session up when it shows no sign of life. */
-static void cancel(struct mcp_server *server, const struct mcp_pending *pending,
+static void mcp_session_cancel(struct mcp_server *server, const struct mcp_pending *pending,
     const struct mcp_wait *wait, const char *why)
 {
 	cJSON *params = cJSON_CreateObject();
@@ -325,7 +325,7 @@ cJSON *mcp_exchange(struct mcp_server *server, struct mcp_asked *asked, char why
 		return NULL;
 	mcp_session_explain(server, &pending, asked->wait, sent, why);
 	if (sent == MCP_SENT && !pending.lost && strcmp(asked->method, "initialize") != 0)
-		cancel(server, &pending, asked->wait, why);
+		mcp_session_cancel(server, &pending, asked->wait, why);
 	return NULL;
 }
 

@@ -93,7 +93,7 @@ static void mcp_stdio_read_errors(struct mcp_stdio *s)
 
 /* ---- Writing */
 
-static void write_some(struct mcp_stdio *s)
+static void mcp_stdio_write_some(struct mcp_stdio *s)
 {
 	pthread_mutex_lock(&s->server->lock);
 	ssize_t n = write(s->io.in, s->out.data, s->out.len);
@@ -154,7 +154,7 @@ static const char *mcp_stdio_pump(struct mcp_stdio *s)
 		if (poll(fds, 5, -1) < 0)
 			continue;
 		if (fds[3].revents)
-			write_some(s);
+			mcp_stdio_write_some(s);
 		if (fds[2].revents)
 			mcp_stdio_read_errors(s);
 		if (fds[1].revents) {
@@ -171,7 +171,7 @@ static const char *mcp_stdio_pump(struct mcp_stdio *s)
 }
 
 /* Whether the program is gone within the time; what it still writes is thrown away. */
-static bool gone_within(struct mcp_stdio *s, int64_t ms)
+static bool mcp_stdio_gone_within(struct mcp_stdio *s, int64_t ms)
 {
 	int64_t end = clock_monotonic_ms() + ms, left;
 	while ((left = end - clock_monotonic_ms()) > 0) {
@@ -192,19 +192,19 @@ static bool gone_within(struct mcp_stdio *s, int64_t ms)
 
 /* Ends the program: the end of its input asks it to go; if it stays, it is killed with all of its
  * group. */
-static int end_program(struct mcp_stdio *s)
+static int mcp_stdio_end_program(struct mcp_stdio *s)
 {
 	descriptor_close(&s->io.in);
-	if (!gone_within(s, CLOSE_MS)) {
+	if (!mcp_stdio_gone_within(s, CLOSE_MS)) {
 		kill(-s->io.pid, SIGTERM);
-		gone_within(s, CLOSE_MS);
+		mcp_stdio_gone_within(s, CLOSE_MS);
 	}
 	kill(-s->io.pid, SIGKILL);
 	kill(s->io.pid, SIGKILL); /* it may have joined another group */
 	return process_reap(s->io.pid);
 }
 
-static bool spawn(struct mcp_stdio *s)
+static bool mcp_stdio_spawn(struct mcp_stdio *s)
 {
 	const struct command *command = &s->server->settings.command;
 	char *const nothing[] = {NULL};
@@ -227,20 +227,20 @@ static bool spawn(struct mcp_stdio *s)
 	return ok;
 }
 
-static void *live(void *arg)
+static void *mcp_stdio_live(void *arg)
 {
 	struct mcp_stdio *s = arg;
 	sigset_t pipe_signal;
 	sigemptyset(&pipe_signal);
 	sigaddset(&pipe_signal, SIGPIPE);
 	pthread_sigmask(SIG_BLOCK, &pipe_signal, NULL);
-	if (!spawn(s))
+	if (!mcp_stdio_spawn(s))
 		return NULL;
 	const char *why = mcp_stdio_pump(s);
 	pthread_mutex_lock(&s->server->lock);
 	s->over = true;
 	pthread_mutex_unlock(&s->server->lock);
-	int status = end_program(s);
+	int status = mcp_stdio_end_program(s);
 	if (strcmp(why, "is closed") == 0)
 		return NULL;
 	if (WIFSIGNALED(status))
@@ -251,7 +251,7 @@ static void *live(void *arg)
 	return NULL;
 }
 
-static void stdio_free(struct mcp_stdio *s)
+static void mcp_stdio_free(struct mcp_stdio *s)
 {
 	descriptor_close(&s->wake);
 	descriptor_close(&s->io.pidfd);
@@ -271,9 +271,9 @@ bool mcp_stdio_open(struct mcp_server *server, unsigned session, char why[MCP_WH
 	    .session = session,
 	    .wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
 	    .io = {0, -1, -1, -1, -1}};
-	if (s->wake < 0 || !mcp_thread(&s->thread, live, s)) {
+	if (s->wake < 0 || !mcp_thread(&s->thread, mcp_stdio_live, s)) {
 		snprintf(why, MCP_WHY_SIZE, "out of threads or descriptors");
-		stdio_free(s);
+		mcp_stdio_free(s);
 		return false;
 	}
 	pthread_mutex_lock(&server->lock);
@@ -301,7 +301,7 @@ static void mcp_stdio_close(struct mcp_server *server)
 	pthread_mutex_lock(&server->lock);
 	server->stdio = NULL;
 	pthread_mutex_unlock(&server->lock);
-	stdio_free(s);
+	mcp_stdio_free(s);
 }
 
 /* ---- What sessions ask */

@@ -13,7 +13,7 @@ static bool approval_is_needed(const struct node *node, const char *tool)
 	return node->approve_all || (tool && texts_has(node->approve, tool));
 }
 
-static bool allows(const cJSON *answer, const char *call_id)
+static bool approval_allows(const cJSON *answer, const char *call_id)
 {
 	const cJSON *approve = cJSON_IsObject(answer) ? json_get(answer, "approve") : answer, *id;
 	if (cJSON_IsTrue(approve))
@@ -54,7 +54,7 @@ ag_result approval_ask(ag_run *run, const cJSON *const *calls, size_t count)
 	cJSON_ArrayForEach(call, wanted) {
 		const char *id = json_str(call, "id");
 		const cJSON *args = json_get(json_get(answer, "arguments"), id);
-		if (!allows(answer, id))
+		if (!approval_allows(answer, id))
 			json_set(run->frame.declined, id, cJSON_CreateTrue());
 		else if (args && !json_equal(args, json_get(call, "args")))
 			json_set(run->frame.changed, id, cJSON_Duplicate(args, true));

@@ -101,7 +101,7 @@ static char *http_tool_make_body(const struct http_tool *tool, const cJSON *args
 
 /* ---- The call */
 
-static enum http_end request(const struct http_tool *tool, ag_run *run, const char *url,
+static enum http_end http_tool_request(const struct http_tool *tool, ag_run *run, const char *url,
     const char *body, struct http_response *response)
 {
 	struct http_header headers[MOST_HEADERS];
@@ -162,7 +162,7 @@ ag_result http_tool(ag_run *run, const cJSON *args, cJSON **output, void *data)
 	char *body = http_tool_make_body(tool, args);
 	if (!make_url(tool, args, &url)) {
 		result = ag_fail(run, "arguments: expected no '.' or '..' in a URL");
-	} else if (request(tool, run, buf_str(&url), body, &response) == HTTP_DONE) {
+	} else if (http_tool_request(tool, run, buf_str(&url), body, &response) == HTTP_DONE) {
 		result = http_tool_read_answer(tool, run, &response, output);
 	} else {
 		ag_log(run, "the request of a tool failed: %s", response.reason);

@@ -104,8 +104,8 @@ static cJSON *body_of(const cJSON *args, const char *member, int limit)
 	return body;
 }
 
-static ag_result act(ag_run *run, const struct memory_tool *tool, enum memory_action action,
-    const cJSON *args, cJSON **output)
+static ag_result memory_tool_act(ag_run *run, const struct memory_tool *tool,
+    enum memory_action action, const cJSON *args, cJSON **output)
 {
 	const char *id = json_str(args, "memory_id");
 	const cJSON *answer = NULL;
@@ -155,5 +155,5 @@ ag_result memory_tool(ag_run *run, const cJSON *args, cJSON **output, void *data
 		if (needed && (!value || !value[strspn(value, " \t\r\n")]))
 			return ag_fail(run, "arguments.%s: expected a text, for %s", needed, name);
 	}
-	return act(run, tool, (enum memory_action)action, args, output);
+	return memory_tool_act(run, tool, (enum memory_action)action, args, output);
 }
