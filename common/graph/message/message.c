@@ -240,7 +240,6 @@ static void fill_reasoning(cJSON *message)
 struct reading {
 	const cJSON *input;
 	const char *path;
-	enum message_origin origin;
 	struct error *err;
 };
 
@@ -391,7 +390,7 @@ static cJSON *text_result(struct reading *r, cJSON *content)
 cJSON *message_normalise(const cJSON *input, const char *path, enum message_origin origin,
     const struct id_source *ids, struct error *err)
 {
-	struct reading r = {input, path, origin, err};
+	struct reading r = {input, path, err};
 	size_t mistakes = err->mistakes;
 	if (!cJSON_IsObject(input)) {
 		error_wrong(err, path, "type_error", "must be an object");

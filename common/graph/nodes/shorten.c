@@ -57,8 +57,11 @@ static void shorten_add_line(struct buf *out, const cJSON *message)
 	buf_putc(out, '\n');
 }
 
-/* The messages that leave and are not in the notes yet. */
+/* The messages that leave and are not in the notes yet, and who sums them up for whom. */
 struct leaving {
+	const struct shortening *how;
+	const struct chat_model *chat;
+	ag_run *run;
 	const cJSON *next;
 	size_t count;
 	size_t part_bytes;
@@ -86,12 +89,12 @@ static cJSON *next_part(struct leaving *leaving, const char *notes)
 /* ---- The notes */
 
 /* The new notes, malloc'd; NULL when the model gave none. */
-static char *sum_up(
-    const struct shortening *how, const struct chat_model *chat, ag_run *run, const cJSON *messages)
+static char *sum_up(const struct leaving *leaving, const cJSON *messages)
 {
+	ag_run *run = leaving->run;
 	const struct model_question question = {
-	    .chat = chat,
-	    .system = how->prompt ? how->prompt : SUMMARY_PROMPT,
+	    .chat = leaving->chat,
+	    .system = leaving->how->prompt ? leaving->how->prompt : SUMMARY_PROMPT,
 	    .messages = messages,
 	    .choice = CHAT_TOOLS_NONE,
 	    .plain = true,
@@ -111,13 +114,12 @@ static char *sum_up(
 }
 
 /* Takes as much as can be into *notes; the last message that is in them, NULL when none is. */
-static const cJSON *take_notes(const struct shortening *how, const struct chat_model *chat,
-    ag_run *run, struct leaving *leaving, char **notes)
+static const cJSON *take_notes(struct leaving *leaving, char **notes)
 {
 	const cJSON *last = NULL;
 	for (int i = 0; i < MOST_PARTS && leaving->count > 0; i++) {
 		cJSON *messages = next_part(leaving, *notes);
-		char *made = sum_up(how, chat, run, messages);
+		char *made = sum_up(leaving, messages);
 		cJSON_Delete(messages);
 		if (!made)
 			break;
@@ -140,13 +142,12 @@ const cJSON *shorten(const struct shortening *how, const struct chat_model *chat
     const cJSON *context, char **notes)
 {
 	size_t count = window_cut(&how->window, context);
-	struct leaving leaving = {context->child, count, part_bytes(&how->window)};
+	struct leaving leaving = {how, chat, run, context->child, count, part_bytes(&how->window)};
 	const cJSON *first = cJSON_GetArrayItem(context, (int)count);
 	*notes = xstrdup(run->thread.summary);
 	if (!count)
 		return first;
-	const cJSON *last =
-	    how->summary ? take_notes(how, chat, run, &leaving, notes) : first->prev;
+	const cJSON *last = how->summary ? take_notes(&leaving, notes) : first->prev;
 	if (last)
 		ag_trim(run, last, how->summary ? *notes : NULL);
 	return first;
