@@ -22,18 +22,6 @@ static char *anthropic_url(const char *base_url, const char *model, bool stream)
 	return xasprintf("%s%s/messages", base_url, versioned ? "" : "/v1");
 }
 
-/* The content of the last message if it has that role, else of a new one: turns of one role are one
- * message. */
-static cJSON *anthropic_content_for(cJSON *messages, const char *role)
-{
-	cJSON *last = json_last(messages);
-	if (json_str_is(last, "role", role))
-		return json_get(last, "content");
-	cJSON *message = json_append(messages, cJSON_CreateObject());
-	json_add_str(message, "role", role);
-	return cJSON_AddArrayToObject(message, "content");
-}
-
 static bool anthropic_is_blank(const char *text)
 {
 	return text[strspn(text, " \t\r\n\v\f")] == '\0';
@@ -159,9 +147,10 @@ static void anthropic_add_messages(const struct chat_build *b, cJSON *body)
 			continue;
 		bool assistant = turn->role == ROLE_ASSISTANT;
 		if (assistant && !messages->child)
-			anthropic_add_text(
-			    anthropic_content_for(messages, "user"), "(The conversation begins.)");
-		cJSON *content = anthropic_content_for(messages, assistant ? "assistant" : "user");
+			anthropic_add_text(chat_parts_for(messages, "user", "content"),
+			    "(The conversation begins.)");
+		cJSON *content =
+		    chat_parts_for(messages, assistant ? "assistant" : "user", "content");
 		for (size_t j = 0; j < turn->count; j++)
 			anthropic_add_block(b, content, turn->blocks[j]);
 		/* all blocks may have been left out (another provider's reasoning) */
@@ -169,7 +158,7 @@ static void anthropic_add_messages(const struct chat_build *b, cJSON *body)
 			cJSON_Delete(cJSON_DetachItemViaPointer(messages, json_last(messages)));
 	}
 	if (!messages->child || json_str_is(json_last(messages), "role", "assistant"))
-		anthropic_add_text(anthropic_content_for(messages, "user"), "(Continue.)");
+		anthropic_add_text(chat_parts_for(messages, "user", "content"), "(Continue.)");
 }
 
 static void anthropic_add_choice(const struct chat_build *b, cJSON *body)

@@ -28,18 +28,6 @@ static char *gemini_url(const char *base_url, const char *model, bool stream)
 	    stream ? "streamGenerateContent?alt=sse" : "generateContent");
 }
 
-/* The parts of the last content if it has that role, else of a new one: turns of one role are one
- * content. */
-static cJSON *gemini_parts_for(cJSON *contents, const char *role)
-{
-	cJSON *last = json_last(contents);
-	if (json_str_is(last, "role", role))
-		return json_get(last, "parts");
-	cJSON *content = json_append(contents, cJSON_CreateObject());
-	json_add_str(content, "role", role);
-	return cJSON_AddArrayToObject(content, "parts");
-}
-
 static void gemini_add_text(cJSON *parts, const char *text)
 {
 	json_add_str(json_append(parts, cJSON_CreateObject()), "text", text);
@@ -134,7 +122,7 @@ static void gemini_add_call(
 static void gemini_add_assistant(
     const struct chat_build *b, cJSON *contents, const struct chat_turn *turn)
 {
-	cJSON *parts = gemini_parts_for(contents, "model");
+	cJSON *parts = chat_parts_for(contents, "model", "parts");
 	bool signed_text = false;
 	struct signatures s;
 	signatures_init(&s, turn);
@@ -157,7 +145,7 @@ static void gemini_add_assistant(
 static void gemini_add_user(
     const struct chat_build *b, cJSON *contents, const struct chat_turn *turn)
 {
-	cJSON *parts = gemini_parts_for(contents, "user");
+	cJSON *parts = chat_parts_for(contents, "user", "parts");
 	for (size_t i = 0; i < turn->count; i++) {
 		if (chat_block_is(turn->blocks[i], "text"))
 			gemini_add_text(parts, json_str(turn->blocks[i], "text"));
@@ -181,7 +169,7 @@ static const char *gemini_name_of(const struct chat_turn *calls, const char *cal
 static void gemini_add_results(
     cJSON *contents, const struct chat_turn *calls, const struct chat_turn *turn)
 {
-	cJSON *parts = gemini_parts_for(contents, "user");
+	cJSON *parts = chat_parts_for(contents, "user", "parts");
 	size_t next = 0;
 	for (size_t i = 0; i < turn->count; i++) {
 		const cJSON *block = turn->blocks[i], *output = json_get(block, "output");
@@ -211,8 +199,8 @@ static void gemini_add_turn(const struct chat_build *b, cJSON *contents, size_t 
 		break;
 	case ROLE_ASSISTANT:
 		if (!contents->child)
-			gemini_add_text(
-			    gemini_parts_for(contents, "user"), "(The conversation begins.)");
+			gemini_add_text(chat_parts_for(contents, "user", "parts"),
+			    "(The conversation begins.)");
 		gemini_add_assistant(b, contents, turn);
 		break;
 	case ROLE_TOOL:
@@ -321,7 +309,7 @@ static void gemini_build(const struct chat_build *b, cJSON *body)
 	for (size_t i = 0; i < b->turns->count; i++)
 		gemini_add_turn(b, contents, i);
 	if (!contents->child || json_str_is(json_last(contents), "role", "model"))
-		gemini_add_text(gemini_parts_for(contents, "user"), "(Continue.)");
+		gemini_add_text(chat_parts_for(contents, "user", "parts"), "(Continue.)");
 	gemini_add_tools(b, body);
 	gemini_add_config(b, body);
 }

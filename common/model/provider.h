@@ -128,6 +128,10 @@ char *chat_request_body(
 /* Copies a setting, where it is given, under the provider's name for it. */
 void chat_copy_setting(const struct chat_build *b, const char *key, cJSON *to, const char *name);
 
+/* The array called name of the last message in list, if that has the role, else of a new message:
+ * some providers refuse two messages of one role in a row. */
+cJSON *chat_parts_for(cJSON *list, const char *role, const char *name);
+
 /* ---- Media (media.c) */
 
 /* What is sent for the block of a medium; all of it is borrowed. */

@@ -44,6 +44,16 @@ cJSON *chat_details_next(const cJSON **at, const char *provider)
 	return NULL;
 }
 
+cJSON *chat_parts_for(cJSON *list, const char *role, const char *name)
+{
+	cJSON *last = json_last(list);
+	if (json_str_is(last, "role", role))
+		return json_get(last, name);
+	cJSON *message = json_append(list, cJSON_CreateObject());
+	json_add_str(message, "role", role);
+	return cJSON_AddArrayToObject(message, name);
+}
+
 /* ---- The body */
 
 /* The system prompt; joined with the system messages where the provider takes these only before all
