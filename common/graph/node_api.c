@@ -62,7 +62,7 @@ size_t ag_context_length(const ag_state *state)
 	    (run->thread.row &&
 		!storage->threads->context_count(
 		    storage, &run->setup.ctx, run->thread.row, NULL, &stored, &err)))
-		run_unread(run, &err);
+		run_note_unread(run, &err);
 	error_release(&err);
 	return (size_t)stored + run->messages.count - run->messages.written;
 }

@@ -224,7 +224,7 @@ static enum verdict run_step(ag_run *run, int *node, struct error *err)
 	run->spent++;
 	run_tell_start(run);
 	enum verdict verdict = step_node(run, now, err);
-	bool passed_over = verdict == FAILED && step_passes_over(now, err);
+	bool passed_over = verdict == FAILED && step_may_pass_over(now, err);
 	bool completed = verdict == GO_ON || passed_over;
 	run_note_step(run, verdict);
 	run->frame.completed = completed;

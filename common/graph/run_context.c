@@ -106,7 +106,7 @@ void run_drop_context(ag_run *run)
 	run->context = NULL;
 }
 
-void run_unread(ag_run *run, const struct error *err)
+void run_note_unread(ag_run *run, const struct error *err)
 {
 	log_error("context of thread %s cannot be read: %s", run->thread.thread_id, err->cause);
 	run->frame.failure = "the conversation cannot be read";
@@ -119,7 +119,7 @@ const cJSON *run_context(ag_run *run)
 	struct error err = {0};
 	if (run_load_context(run, &err))
 		return run->context;
-	run_unread(run, &err);
+	run_note_unread(run, &err);
 	error_release(&err);
 	return NULL;
 }

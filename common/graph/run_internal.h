@@ -142,7 +142,7 @@ void run_append(ag_run *run, cJSON *message);
 
 /* Notes that the conversation cannot be read, for the reason in err: the step fails of that,
  * whatever its node makes of it. */
-void run_unread(ag_run *run, const struct error *err);
+void run_note_unread(ag_run *run, const struct error *err);
 
 /* Whether all could be read that nodes and edges have asked of the conversation since the step was
  * opened, or since this was last called; false with err set.  Where the storage is away for the
@@ -262,7 +262,7 @@ bool step_say_kept(ag_run *run, const struct node *node, cJSON *kept, struct err
 
 /* Whether the node has an on_error, and the failure is one for it: not so where the storage is away
  * for a moment. */
-static inline bool step_passes_over(const struct node *node, const struct error *failure)
+static inline bool step_may_pass_over(const struct node *node, const struct error *failure)
 {
 	return node->on_error != GRAPH_UNSET && failure->kind != ERR_TRANSIENT_STORAGE;
 }

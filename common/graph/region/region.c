@@ -102,7 +102,7 @@ static enum verdict branch_step(struct branch *b, int node, int *place)
 	enum verdict verdict = step_node(run, n, &b->error);
 	if (run->frame.streamed)
 		held_show_all(b);
-	bool passed_over = verdict == FAILED && step_passes_over(n, &b->error);
+	bool passed_over = verdict == FAILED && step_may_pass_over(n, &b->error);
 	run->thread.node = n->name;
 	if (verdict == PAUSED)
 		return branch_pause(b, BRANCH_AGAIN, node, run->frame.pause, "interrupt");
@@ -133,7 +133,7 @@ bool region_pass_over(ag_run *run, const struct edge *region, int *place, struct
 {
 	const struct node *into = region->into;
 	struct error failure = {0};
-	if (!into || !step_passes_over(into, err))
+	if (!into || !step_may_pass_over(into, err))
 		return false;
 	error_move(&failure, err);
 	run->frame.node = into;
@@ -370,7 +370,7 @@ static enum verdict subgraph_close(
 	cJSON *result = NULL;
 	bool trims =
 	    region->items->run.leaves || region->items->run.thread.summary != run->thread.summary;
-	held_hand(region->items);
+	held_hand_on(region->items);
 	enum verdict verdict = region_close(region, err);
 	if (verdict == GO_ON && key && !trims)
 		result =

@@ -165,7 +165,7 @@ void held_show_all(struct branch *b);
 
 /* For a subgraph that does not run again: what it holds back goes to the next one around it that
  * holds, or is shown. */
-void held_hand(struct branch *b);
+void held_hand_on(struct branch *b);
 
 /* How a region is kept that nobody runs any more: a new tree. */
 cJSON *region_json(const struct region *region);

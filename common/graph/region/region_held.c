@@ -45,7 +45,7 @@ void held_show_all(struct branch *b)
 	pthread_mutex_unlock(&side->lock);
 }
 
-void held_hand(struct branch *b)
+void held_hand_on(struct branch *b)
 {
 	struct branch *outer = b->outer_holder;
 	struct run_side *side = b->run.side;
