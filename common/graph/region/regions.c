@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "graph/graph.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,14 +18,19 @@ struct regions_walk {
 };
 
 /* key is the member of the edge in a document with "/" before it, or "" for the edge as a whole. */
-static void regions_problem(
-    ag_graph *graph, const struct edge *edge, const char *key, const char *text)
+__attribute__((format(printf, 4, 5))) static void regions_problem(
+    ag_graph *graph, const struct edge *edge, const char *key, const char *fmt, ...)
 {
+	va_list args;
+	va_start(args, fmt);
+	char *text = xvasprintf(fmt, args);
+	va_end(args);
 	if (edge->place)
 		problems_add(&graph->problems, "%s%s: %s", edge->place, key, text);
 	else
 		problems_add(
 		    &graph->problems, "%s: branches from '%s': %s", graph->name, edge->from, text);
+	free(text);
 }
 
 /* Reports "'x' belongs to …, and …", where the walk's fork stands or that of the node. */
@@ -33,15 +39,15 @@ static void regions_clash(const struct regions_walk *w, const struct node *node)
 	const struct edge *told = w->fork ? w->fork : node->fork;
 	const char *here = w->fork ? w->fork->names[w->branch] : NULL;
 	const char *there = node->fork ? node->fork->names[node->branch] : NULL;
-	char *text = here && there && strcmp(here, there) != 0
-	    ? xasprintf("node '%s' is reached from the branches '%s' and '%s', expected it in one",
-		  node->name, there, here)
-	    : xasprintf(
-		  "node '%s' is reached from the branch '%s' and from outside of it; expected "
-		  "every way out of a branch to lead to its join '%s'",
-		  node->name, here ? here : there, told->join);
-	regions_problem(w->graph, told, "", text);
-	free(text);
+	if (here && there && strcmp(here, there) != 0)
+		regions_problem(w->graph, told, "",
+		    "node '%s' is reached from the branches '%s' and '%s', expected it in one",
+		    node->name, there, here);
+	else
+		regions_problem(w->graph, told, "",
+		    "node '%s' is reached from the branch '%s' and from outside of it; expected "
+		    "every way out of a branch to lead to its join '%s'",
+		    node->name, here ? here : there, told->join);
 }
 
 static void regions_walk(const struct regions_walk *w, int place);
@@ -53,12 +59,10 @@ static void regions_walk_fork(const struct regions_walk *w, const struct edge *f
 		const struct regions_walk inside = {w->graph, fork, i, w->seen, &joined};
 		size_t errors = w->graph->problems.errors;
 		regions_walk(&inside, fork->targets[i]);
-		if (joined || w->graph->problems.errors != errors)
-			continue;
-		char *text = xasprintf(
-		    "the branch '%s' never enters its join '%s'", fork->names[i], fork->join);
-		regions_problem(w->graph, fork, "", text);
-		free(text);
+		if (!joined && w->graph->problems.errors == errors)
+			regions_problem(w->graph, fork, "",
+			    "the branch '%s' never enters its join '%s'", fork->names[i],
+			    fork->join);
 	}
 	regions_walk(w, fork->joins);
 }
@@ -77,14 +81,11 @@ static void regions_walk(const struct regions_walk *w, int place)
 		*w->joined = true;
 		return;
 	}
-	if (place == GRAPH_END && w->fork) {
-		char *text =
-		    xasprintf("the branch '%s' reaches END; expected every way out of it to "
-			      "lead to its join '%s'",
-			w->fork->names[w->branch], w->fork->join);
-		regions_problem(w->graph, w->fork, "", text);
-		free(text);
-	}
+	if (place == GRAPH_END && w->fork)
+		regions_problem(w->graph, w->fork, "",
+		    "the branch '%s' reaches END; expected every way out of it to lead to its join "
+		    "'%s'",
+		    w->fork->names[w->branch], w->fork->join);
 	if (place < 0)
 		return;
 	struct node *node = &w->graph->nodes[place];
@@ -104,12 +105,10 @@ static void regions_walk(const struct regions_walk *w, int place)
 static void regions_check(ag_graph *graph, const struct edge *fork)
 {
 	const struct field *field = fork->map ? graph_field_get(graph, fork->map) : NULL;
-	if (fork->map && (!field || strcmp(field->type, "array") != 0)) {
-		char *text = xasprintf("expected a state field of type array, '%s' is %s",
-		    fork->map, field ? field->type : "none");
-		regions_problem(graph, fork, "/map", text);
-		free(text);
-	}
+	if (fork->map && (!field || strcmp(field->type, "array") != 0))
+		regions_problem(graph, fork, "/map",
+		    "expected a state field of type array, '%s' is %s", fork->map,
+		    field ? field->type : "none");
 	if (fork->target_count < 2 && !fork->map)
 		regions_problem(graph, fork, "/to", "expected at least two branches");
 	for (size_t i = 0; i < fork->target_count; i++) {
