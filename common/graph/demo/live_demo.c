@@ -36,10 +36,10 @@
 #define TONE_MS 200
 #define LONG_MS 10000
 #define TONE_LEVEL 8000
-#define PENDING_MAX 100 /* then no more input is taken */
-#define RAMP_MS 5       /* a tone that starts at once clicks */
+#define PENDING_MAX 100 /* turns; then no more input is taken */
+#define RAMP_MS 5       /* a tone that starts all at once clicks */
 
-/* What is to be answered. */
+/* A turn of the user that is to be answered. */
 struct turn {
 	struct turn *next;
 	char *text;        /* a text turn; NULL: an utterance */
@@ -57,10 +57,10 @@ struct demo {
 	/* answering */
 	struct turn *first, **last;
 	size_t pending;
-	bool busy;                     /* with the answer to what was first */
+	bool busy;                     /* with the answer to the turn that was first */
 	char call_id[HEX_ID_SIZE + 8]; /* the tool call that it waits for; "" when there is none */
 	struct buf pcm;                /* audio of the answer, 24 kHz */
-	size_t sent;                   /* of pcm */
+	size_t sent;                   /* bytes of pcm */
 	char *after;                   /* transcript that follows the audio, or NULL */
 	int64_t ahead;                 /* when what was sent will have been played */
 };
@@ -118,7 +118,8 @@ static void add_tone(struct demo *d, int ms)
 	}
 }
 
-/* One piece a word, with the space before it; the whole brings the last one.  The tone follows. */
+/* Says a piece a word, with the space before it; the last one comes with the whole.  A tone
+ * follows. */
 static void live_demo_say(struct demo *d, const char *text)
 {
 	const char *p = text;

@@ -53,10 +53,10 @@ size_t window_tokens(const cJSON *message)
 struct view {
 	size_t count;
 	const cJSON **messages;
-	size_t *oldest; /* the oldest message that a result from here on answers */
+	size_t *oldest; /* by index: the oldest message that is asked or answered from there on */
 };
 
-/* A call of a context.  In order of their ids, so that a long context is looked through once. */
+/* A call of a context.  They are sorted by id, so that a long context is looked through once. */
 struct call {
 	const char *id;
 	size_t at; /* the message that made it */
@@ -151,7 +151,8 @@ static size_t first_fitting(const struct view *v, const struct window *limits)
 	return i;
 }
 
-/* The place to cut at, which is at `from` or as little after it as can be, else before it. */
+/* Where to cut: at the next user message from `from` on, else at the next message there, else at
+ * the one before.  Everything before it must be able to go. */
 static size_t cut_near(const struct view *v, size_t from)
 {
 	for (size_t i = from; i < v->count; i++)
