@@ -13,7 +13,7 @@ struct regions_walk {
 	ag_graph *graph;
 	const struct edge *fork;
 	size_t branch;
-	bool *seen;   /* by node: it belongs to somebody already */
+	bool *seen;   /* by node: the walk has been there */
 	bool *joined; /* whether some way of the branch enters the join */
 };
 
@@ -33,7 +33,7 @@ __attribute__((format(printf, 4, 5))) static void regions_problem(
 	free(text);
 }
 
-/* Reports "'x' belongs to …, and …", where the walk's fork stands or that of the node. */
+/* Reports a node that two ways lead to, at the walk's fork or at that of the node. */
 static void regions_clash(const struct regions_walk *w, const struct node *node)
 {
 	const struct edge *told = w->fork ? w->fork : node->fork;
