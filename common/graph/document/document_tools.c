@@ -331,13 +331,30 @@ static void server_free(void *server)
 	mcp_server_free(server);
 }
 
-static bool is_server_of(const ag_graph *graph, const char *name)
+static bool document_tools_has_server(const ag_graph *graph, const char *name)
 {
 	for (size_t i = 0; i < graph->node_count; i++)
 		for (size_t k = 0; k < graph->nodes[i].server_count; k++)
 			if (!strcmp(mcp_server_name(graph->nodes[i].servers[k].server), name))
 				return true;
 	return false;
+}
+
+/* What the server is called in the log, malloc'd: what the document says or where it is, and a
+ * number behind it from the second server of that name on. */
+static char *document_tools_server_name(
+    const ag_graph *graph, const char *given, const struct mcp_settings *settings)
+{
+	char **argv = settings->command.argv;
+	const char *program = argv && argv[0] ? argv[0] : "server";
+	const char *named = given ? given : settings->url ? settings->url : program;
+	int length = (int)(named == settings->url ? strcspn(named, "?#") : strlen(named));
+	char *name = xasprintf("%.*s", length, named);
+	for (int n = 2; document_tools_has_server(graph, name); n++) {
+		free(name);
+		name = xasprintf("%.*s (%d)", length, named, n);
+	}
+	return name;
 }
 
 /* A server is made even of a document with mistakes: it owns what was read. */
@@ -358,17 +375,7 @@ static void read_mcp_tools(
 	    document_headers(d, PLACE_KEY(in, "headers"), reach.headers, &settings->header_count);
 	read_oauth(d, PLACE_KEY(in, "oauth"), reach.oauth, settings);
 	settings->timeout_ms = given.timeout_ms;
-	/* what the server is called in the log: what the document says or where it is, and a number
-	 * behind it from the second server of that name on */
-	char **argv = settings->command.argv;
-	const char *program = argv && argv[0] ? argv[0] : "server";
-	const char *named = given.name ? given.name : settings->url ? settings->url : program;
-	int length = (int)(named == settings->url ? strcspn(named, "?#") : strlen(named));
-	settings->name = xasprintf("%.*s", length, named);
-	for (int n = 2; is_server_of(d->graph, settings->name); n++) {
-		free(settings->name);
-		settings->name = xasprintf("%.*s (%d)", length, named, n);
-	}
+	settings->name = document_tools_server_name(d->graph, given.name, settings);
 	struct tool_server server = {.server = mcp_server_new(settings),
 	    .prefix = xstrdup(given.prefix),
 	    .only = document_names(d, PLACE_KEY(at, "tools"), given.tools),
@@ -387,6 +394,18 @@ static const struct {
     {"mcp", "mcp", read_mcp_tools}, {"memory", "actions", document_memory_tool}};
 
 #define KIND_COUNT (sizeof(kinds) / sizeof(kinds[0]))
+
+/* Which of the kinds a tool is, by its kind, or where it has none by a member; KIND_COUNT: none. */
+static size_t document_tools_kind_of(const cJSON *tool)
+{
+	bool named = json_get(tool, "kind");
+	for (size_t k = 0; k < KIND_COUNT; k++) {
+		if (named ? json_str_is(tool, "kind", kinds[k].name)
+			  : json_get(tool, kinds[k].key) != NULL)
+			return k;
+	}
+	return KIND_COUNT;
+}
 
 struct tools_object {
 	const cJSON *tools, *approval;
@@ -410,15 +429,10 @@ void document_tools(struct document *d, const struct place *at, const char *name
 		return; /* reported */
 	cJSON_ArrayForEach(tool, given.tools) {
 		const struct place *place = PLACE_INDEX(PLACE_KEY(at, "tools"), i);
-		size_t k = 0;
 		i++;
 		if (!document_is(d, place, tool, TYPE_OBJECT))
 			continue;
-		const cJSON *kind = json_get(tool, "kind"); /* not needed where a member tells it */
-		while (k < KIND_COUNT &&
-		    (kind ? !cJSON_IsString(kind) || strcmp(kind->valuestring, kinds[k].name) != 0
-			  : !json_get(tool, kinds[k].key)))
-			k++;
+		size_t k = document_tools_kind_of(tool);
 		if (k < KIND_COUNT)
 			kinds[k].read(d, place, name, tool);
 		else
