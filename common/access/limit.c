@@ -196,41 +196,52 @@ const struct address_trust *limiter_trust(const struct limiter *limiter)
 
 /* ---- opening and closing ---- */
 
-struct limiter *limiter_open(const struct config *config, struct problems *problems)
+static void limiter_open_container(struct limiter *limiter, const struct config *config,
+    const char *file, struct problems *problems)
 {
-	size_t before = problems->errors;
-	struct limiter *limiter = xcalloc(1, sizeof(*limiter));
-	limiter->rules = &config->rate_limit;
-	address_trust_init(&limiter->trust, &config->rate_limit);
 	const struct plugin_want want = {
 	    .key = "injectq",
 	    .import_path = config->injectq,
 	    .kind = AG_CONTAINER,
 	    .what = "struct ag_container",
 	};
-	if (config->injectq && plugin_load(&limiter->plugin, config, &want, problems)) {
-		const struct ag_container *parts = limiter->plugin.table;
-		if (!parts->open || parts->open(&limiter->data) == 0)
-			limiter->parts = parts;
-		else
-			problems_add(problems, "%s: injectq: '%s' refused to open",
-			    config->path ? config->path : "agentgraph.json", config->injectq);
+	if (!plugin_load(&limiter->plugin, config, &want, problems))
+		return;
+	const struct ag_container *parts = limiter->plugin.table;
+	if (!parts->open || parts->open(&limiter->data) == 0)
+		limiter->parts = parts;
+	else
+		problems_add(problems, "%s: injectq: '%s' refused to open", file, config->injectq);
+}
+
+static void limiter_open_backend(struct limiter *limiter, const struct config *config,
+    const char *file, struct problems *problems)
+{
+	if (config->rate_limit.backend == RATE_CACHE) {
+		char *where = xasprintf("%s: rate_limit.cache", file);
+		limiter->cache = cache_new(config->rate_limit.cache_url, where, problems);
+		cache_script_init(&limiter->script, window_script);
+		free(where);
 	}
+	if (config->rate_limit.backend == RATE_CUSTOM && limiter->parts &&
+	    !(limiter->parts->rate_limit && limiter->parts->rate_limit->check))
+		problems_add(problems,
+		    "%s: rate_limit.backend: \"custom\" expects a rate_limit in the container that "
+		    "injectq names",
+		    file);
+}
+
+struct limiter *limiter_open(const struct config *config, struct problems *problems)
+{
 	const char *file = config->path ? config->path : "agentgraph.json";
-	if (config->rate_limit.present) {
-		if (config->rate_limit.backend == RATE_CACHE) {
-			char *where = xasprintf("%s: rate_limit.cache", file);
-			limiter->cache = cache_new(config->rate_limit.cache_url, where, problems);
-			cache_script_init(&limiter->script, window_script);
-			free(where);
-		}
-		if (config->rate_limit.backend == RATE_CUSTOM && limiter->parts &&
-		    !(limiter->parts->rate_limit && limiter->parts->rate_limit->check))
-			problems_add(problems,
-			    "%s: rate_limit.backend: \"custom\" expects a rate_limit in the container that "
-			    "injectq names",
-			    file);
-	}
+	size_t before = problems->errors;
+	struct limiter *limiter = xcalloc(1, sizeof(*limiter));
+	limiter->rules = &config->rate_limit;
+	address_trust_init(&limiter->trust, &config->rate_limit);
+	if (config->injectq)
+		limiter_open_container(limiter, config, file, problems);
+	if (config->rate_limit.present)
+		limiter_open_backend(limiter, config, file, problems);
 	if (problems->errors == before)
 		return limiter;
 	limiter_close(limiter);
