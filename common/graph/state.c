@@ -90,25 +90,27 @@ enum pause_kind thread_pause_kind(const struct thread *thread)
 	return kind;
 }
 
-cJSON *thread_interrupt(const struct thread *thread)
+/* A member of the pause that the thread is in, a new tree, or NULL. */
+static cJSON *thread_pause_member(const struct thread *thread, const char *name)
 {
 	if (thread->status != RUN_INTERRUPTED || !thread->pause_json)
 		return NULL;
 	cJSON *pause = json_parse_own(thread->pause_json);
-	cJSON *interrupt = cJSON_DetachItemFromObjectCaseSensitive(pause, "interrupt");
+	cJSON *member = cJSON_DetachItemFromObjectCaseSensitive(pause, name);
 	cJSON_Delete(pause);
-	return interrupt;
+	return member;
+}
+
+cJSON *thread_interrupt(const struct thread *thread)
+{
+	return thread_pause_member(thread, "interrupt");
 }
 
 void thread_add_interrupts(const struct thread *thread, cJSON *out)
 {
-	if (thread->status != RUN_INTERRUPTED || !thread->pause_json)
-		return;
-	cJSON *pause = json_parse_own(thread->pause_json);
-	cJSON *all = cJSON_DetachItemFromObjectCaseSensitive(pause, "interrupts");
+	cJSON *all = thread_pause_member(thread, "interrupts");
 	if (all)
 		cJSON_AddItemToObject(out, "interrupts", all);
-	cJSON_Delete(pause);
 }
 
 static void state_add_copy(cJSON *meta, const char *name, const cJSON *value)
@@ -117,9 +119,8 @@ static void state_add_copy(cJSON *meta, const char *name, const cJSON *value)
 	    meta, name, value ? cJSON_Duplicate(value, true) : cJSON_CreateNull());
 }
 
-/* Remote calls that wait are told in the same three members, but they are no interrupt
- * (doc/protocol-runs.md#tools-at-the-client).
- */
+/* Remote calls that wait are shown in the three members of an interrupt, but are none
+ * (doc/protocol-runs.md#tools-at-the-client). */
 static void state_add_waiting(cJSON *meta, const struct thread *thread)
 {
 	cJSON *waiting = json_parse_own(thread->waiting_json);
@@ -218,7 +219,7 @@ static cJSON *state_sum(const cJSON *a, const cJSON *b)
 	return json_new_double(u + v);
 }
 
-/* False where the sum is beyond the type: no integer any more, or without end. */
+/* Adds a number to a field; false where the sum is beyond its type: no integer, or infinite. */
 static bool state_add(
     cJSON *fields, const struct field *field, const cJSON *old, const cJSON *value)
 {

@@ -36,7 +36,7 @@ static void model_node_add_part(struct buf *prompt, const char *heading, const c
 	buf_printf(prompt, "%s%s%s", prompt->len ? "\n\n" : "", heading, text);
 }
 
-/* malloc'd; "" when there is nothing to say. */
+/* The system prompt, malloc'd; "" when there is nothing to say. */
 static char *system_prompt(
     const struct model_node *node, ag_run *run, const ag_state *state, const char *notes)
 {
