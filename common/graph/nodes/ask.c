@@ -120,6 +120,20 @@ void model_spent(ag_run *run, const cJSON *answer)
 	message_count_tokens(answer);
 }
 
+/* What the refused answer cost counts with the new one. */
+static void ask_add_usages(cJSON *answer, const cJSON *refused)
+{
+	cJSON *usages = json_opt(answer, "usages");
+	const cJSON *number;
+	cJSON_ArrayForEach(number, json_opt(refused, "usages")) {
+		int64_t more;
+		if (!cJSON_IsObject(usages) || !json_integer(number, &more))
+			continue;
+		more += json_int(usages, number->string, 0);
+		json_set(usages, number->string, json_new_int(more));
+	}
+}
+
 static ag_result ask_again(
     struct asking *asking, const struct model_question *question, cJSON **answer, const char *first)
 {
@@ -128,23 +142,13 @@ static ag_result ask_again(
 	struct model_question again = *question;
 	const cJSON *format = NULL;
 	again.messages = all;
-	asking->reasoning = false; /* that of the first answer was shown */
+	asking->reasoning = false; /* the first answer's was shown */
 	ag_result result = ask_once(asking, &again, answer, &format);
-	if (result == AG_OK) {
-		/* What the first answer cost counts as well. */
-		cJSON *usages = json_opt(*answer, "usages");
-		const cJSON *number;
-		cJSON_ArrayForEach(number, json_opt(refused, "usages")) {
-			int64_t more;
-			if (!cJSON_IsObject(usages) || !json_integer(number, &more))
-				continue;
-			more += json_int(usages, number->string, 0);
-			json_set(usages, number->string, json_new_int(more));
-		}
-	}
-	if (result != AG_OK) {
+	if (result == AG_OK)
+		ask_add_usages(*answer, refused);
+	else
 		model_spent(asking->run, refused);
-	} else if (!ask_fits(format, *answer, why)) {
+	if (result == AG_OK && !ask_fits(format, *answer, why)) {
 		model_spent(asking->run, *answer);
 		cJSON_Delete(*answer);
 		*answer = NULL;
