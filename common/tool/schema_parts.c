@@ -15,20 +15,20 @@
 
 /* ---- Arrays */
 
-static size_t schema_parts_children(const cJSON *value)
+static size_t schema_parts_count(const cJSON *value)
 {
 	return (size_t)cJSON_GetArraySize(value);
 }
 
 bool check_max_items(struct walk *w, const struct check *check, const cJSON *value)
 {
-	return !cJSON_IsArray(value) || schema_parts_children(value) <= check->number ||
+	return !cJSON_IsArray(value) || schema_parts_count(value) <= check->number ||
 	    walk_mismatch(w, "expected at most %zu elements", check->number);
 }
 
 bool check_min_items(struct walk *w, const struct check *check, const cJSON *value)
 {
-	return !cJSON_IsArray(value) || schema_parts_children(value) >= check->number ||
+	return !cJSON_IsArray(value) || schema_parts_count(value) >= check->number ||
 	    walk_mismatch(w, "expected at least %zu elements", check->number);
 }
 
@@ -92,7 +92,7 @@ bool check_unique(struct walk *w, const struct check *check, const cJSON *value)
 	size_t count = 0;
 	if (!cJSON_IsArray(value))
 		return true;
-	struct hashed *items = xcalloc(schema_parts_children(value) + 1, sizeof(*items));
+	struct hashed *items = xcalloc(schema_parts_count(value) + 1, sizeof(*items));
 	cJSON_ArrayForEach(item, value)
 		items[count++] = (struct hashed){schema_parts_hash_of(w, item), item};
 	qsort(items, count, sizeof(*items), hashed_order);
@@ -142,13 +142,13 @@ bool check_contains(struct walk *w, const struct check *check, const cJSON *valu
 
 bool check_max_properties(struct walk *w, const struct check *check, const cJSON *value)
 {
-	return !cJSON_IsObject(value) || schema_parts_children(value) <= check->number ||
+	return !cJSON_IsObject(value) || schema_parts_count(value) <= check->number ||
 	    walk_mismatch(w, "expected at most %zu members", check->number);
 }
 
 bool check_min_properties(struct walk *w, const struct check *check, const cJSON *value)
 {
-	return !cJSON_IsObject(value) || schema_parts_children(value) >= check->number ||
+	return !cJSON_IsObject(value) || schema_parts_count(value) >= check->number ||
 	    walk_mismatch(w, "expected at least %zu members", check->number);
 }
 
