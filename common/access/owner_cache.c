@@ -44,7 +44,7 @@ struct owner_cache {
 
 	pthread_mutex_t lock;  /* guards what follows */
 	void *tree;            /* entries by id: a tree, so that no choice of ids makes it slow */
-	struct entries recent; /* the same, the latest asked for first */
+	struct entries recent; /* the same entries, the latest asked for first */
 	size_t count;
 };
 

@@ -55,7 +55,7 @@ void document_problem(struct document *d, const struct place *at, const char *fm
 void document_problem_below(
     struct document *d, const struct place *at, const char *path, const char *text);
 
-/* The same for what does not stop the start. */
+/* The same for a mistake that does not keep the service from starting. */
 void document_warning(struct document *d, const struct place *at, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -387,7 +387,7 @@ static void read_mcp_tools(
 /* ---- All kinds */
 
 static const struct {
-	const char *name, *key; /* of the kind, and of the member that tells it */
+	const char *name, *key; /* the name of the kind, and the member that tells it */
 	void (*read)(
 	    struct document *d, const struct place *at, const char *node, const cJSON *item);
 } kinds[] = {{"exec", "command", read_exec_tool}, {"http", "http", read_http_tool},

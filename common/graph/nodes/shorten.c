@@ -23,7 +23,7 @@
 #define PART_BYTES (64 * 1024)
 #define LEAST_PART_BYTES (8 * 1024)
 #define MOST_PARTS 8
-#define LINE_BYTES 4000 /* of one message; the notes need no whole files */
+#define LINE_BYTES 4000 /* of a message, at most; the notes need no whole files */
 
 /* ---- A part of the conversation as text */
 

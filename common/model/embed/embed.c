@@ -209,7 +209,7 @@ bool embed_texts(const struct embedder *e, const char *const *texts, size_t coun
 	if (deadline_ms <= 0)
 		deadline_ms = clock_monotonic_ms() + DEFAULT_TOTAL_MS;
 	while (count > 0) {
-		size_t n = 1, bytes = strlen(texts[0]); /* of one request */
+		size_t n = 1, bytes = strlen(texts[0]); /* texts and bytes of one request */
 		while (n < count && n < BATCH_TEXTS && (bytes += strlen(texts[n])) <= BATCH_BYTES)
 			n++;
 		if (!embed_batch(e, texts, n, vectors, deadline_ms, err))

@@ -17,7 +17,7 @@
 #define CONNECT_MS 10000
 #define CARD_MAX (1 << 20)
 #define POLL_MS 500    /* between two looks at a task that goes on in silence */
-#define CANCEL_MS 3000 /* that a peer has to take note that nobody waits any more */
+#define CANCEL_MS 3000 /* how long a peer has to take note that nobody waits any more */
 #define MOST_HEADERS 40
 
 struct a2a_peer {
@@ -68,8 +68,8 @@ void a2a_exchange_release(struct a2a_exchange *x)
 
 /* ---- requests ---- */
 
-/* The same with the status, and where a redirect leads, without the query,
- * in which a key may be. */
+/* Fails with the status of the response, and with where a redirect leads, without the query, in
+ * which a key may be. */
 static bool a2a_peer_answered(
     struct a2a_exchange *x, const char *what, const struct http_response *response)
 {

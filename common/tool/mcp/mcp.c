@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define START_MS 30000 /* for a session to begin */
+#define START_MS 30000 /* how long a session may take to begin */
 #define LIST_MS 30000
 #define LIST_REST_MS 1000 /* between the end of one listing and the next, at least */
 #define MOST_PAGES 100
