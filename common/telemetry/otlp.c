@@ -270,3 +270,20 @@ char *otlp_suffix(void)
 {
 	return xstrdup("]}]}]}");
 }
+
+/* int64 is text in the JSON of Protocol Buffers, and a number with some. */
+char *otlp_complaint(const struct http_response *response)
+{
+	char *said = NULL;
+	cJSON *answer =
+	    json_parse(buf_str(&response->body), response->body.len, JSON_REQUEST_DEPTH, NULL);
+	const cJSON *partial = json_get(answer, "partialSuccess");
+	const char *count = json_str(partial, "rejectedSpans"),
+		   *why = json_str(partial, "errorMessage");
+	int64_t refused = count ? strtoll(count, NULL, 10) : json_int(partial, "rejectedSpans", 0);
+	if (refused > 0 || (why && *why))
+		said = xasprintf("%" PRId64 " spans of a request were refused: %.300s", refused,
+		    why && *why ? why : "it does not say why");
+	cJSON_Delete(answer);
+	return said;
+}

@@ -5,6 +5,7 @@
 #define AGENTGRAPH_TELEMETRY_OTLP_H
 
 #include "base/buf.h"
+#include "base/http/http.h"
 #include "config/config.h"
 #include "telemetry/report.h"
 
@@ -14,6 +15,10 @@ void otlp_spans(struct buf *out, const struct run_report *report, enum trace_lev
 /* What stands before and after the spans of a request; malloc'd. */
 char *otlp_prefix(const struct environment *env, const char *service_name);
 char *otlp_suffix(void);
+
+/* What the answer's partialSuccess says of spans that were refused, for the log; malloc'd, NULL
+ * when all were taken. */
+char *otlp_complaint(const struct http_response *response);
 
 /* What the span is called at that level: its kind and, from `standard` on, of what. */
 void otlp_name(struct buf *out, const struct run_report *report, const struct span *span,

@@ -21,6 +21,7 @@
 #define LONGEST_LIMIT_MS 3600000
 #define CONNECT_MS 5000
 #define ANSWER_MS 10000
+#define WHOLE_MS 60000 /* an answer that comes a byte at a time has an end, too */
 
 /* Items of one request; the body lacks what follows them. */
 struct batch {
@@ -163,15 +164,21 @@ static void outlet_settle(struct outlet *outlet, const struct http_response *res
 {
 	size_t n = TAILQ_FIRST(&outlet->queue)->count;
 	enum outcome outcome = outcome_of(outlet, response);
+	char *complaint = outcome == DELIVERED && outlet->setup.complaint
+	    ? outlet->setup.complaint(response)
+	    : NULL;
 	/* Each spell of trouble is told once, and its end. */
-	if (outcome == DELIVERED && outlet->failing)
+	if (complaint && !outlet->failing)
+		log_warning("%s: %s", outlet->setup.name, complaint);
+	else if (outcome == DELIVERED && !complaint && outlet->failing)
 		log_info("%s: sending works again, %" PRIu64 " dropped so far", outlet->setup.name,
 		    outlet->dropped);
 	else if (outcome != DELIVERED && !outlet->failing && response->end == HTTP_DONE)
 		log_warning("%s: sending fails: status %d", outlet->setup.name, response->status);
 	else if (outcome != DELIVERED && !outlet->failing)
 		log_warning("%s: sending fails: %s", outlet->setup.name, response->reason);
-	outlet->failing = outcome != DELIVERED;
+	outlet->failing = outcome != DELIVERED || complaint;
+	free(complaint);
 	int64_t pause_ms[OUTLET_KINDS] = {0}, now = clock_monotonic_ms();
 	if (outlet->setup.limits && response->end == HTTP_DONE) {
 		outlet->setup.limits(response, pause_ms);
@@ -227,6 +234,7 @@ static void send_batch(struct outlet *outlet)
 	    .connect_ms = CONNECT_MS,
 	    .first_byte_ms = ANSWER_MS,
 	    .idle_ms = ANSWER_MS,
+	    .deadline_ms = now + (outlet->setup.patience_ms ? outlet->setup.patience_ms : WHOLE_MS),
 	    .max_body = 65536,
 	    .stop = time_is_up,
 	    .arg = outlet,

@@ -27,12 +27,17 @@ struct outlet_setup {
 	char *prefix, *suffix; /* around the items of a request; taken over, NULL for none */
 	size_t batch;          /* items in a request */
 	int64_t delay_ms;      /* how long the first of them waits for more */
+	int64_t patience_ms;   /* for a whole request; 0: a minute */
 	bool keeps_refused;    /* what is answered 429 is sent again */
 	enum metric sent, dropped;
 
 	/* What the answer says of items to come: milliseconds that those of a kind are not wanted.
 	 * May be NULL. */
 	void (*limits)(const struct http_response *response, int64_t pause_ms[OUTLET_KINDS]);
+
+	/* What of a request that was taken the answer says was not, or NULL; malloc'd, for the log.
+	 * May be NULL. */
+	char *(*complaint)(const struct http_response *response);
 };
 
 struct outlet;

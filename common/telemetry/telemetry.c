@@ -90,6 +90,7 @@ static struct outlet_setup target_setup(
 	    .keeps_refused = true,
 	    .sent = METRIC_SPANS_SENT,
 	    .dropped = METRIC_SPANS_DROPPED,
+	    .complaint = otlp_complaint,
 	};
 	telemetry_add_header(&setup, "Content-Type", "application/json");
 	return setup;

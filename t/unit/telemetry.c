@@ -2,8 +2,11 @@
 /* What leaves the service: spans, failures, and what is kept out of them. */
 #include "base/json/json.h"
 #include "base/memory.h"
+#include "base/os/clock.h"
 #include "config/environment/dsn.h"
+#include "http_fixture.h"
 #include "telemetry/otlp.h"
+#include "telemetry/outlet.h"
 #include "telemetry/tracker.h"
 #include "unit.h"
 
@@ -345,6 +348,64 @@ static void a_request_is_whole(void)
 	free(suffix);
 }
 
+/* ---- what the other side answers ---- */
+
+static void check_complaint(const char *body, const char *expected)
+{
+	struct http_response response = {.end = HTTP_DONE, .status = 200};
+	buf_puts(&response.body, body);
+	char *said = otlp_complaint(&response);
+	CU_ASSERT_STRING_EQUAL(said ? said : "none", expected);
+	free(said);
+	http_response_release(&response);
+}
+
+static void spans_that_are_refused_are_told(void)
+{
+	check_complaint(
+	    "{\"partialSuccess\":{\"rejectedSpans\":\"3\",\"errorMessage\":\"too many\"}}",
+	    "3 spans of a request were refused: too many");
+	check_complaint("{\"partialSuccess\":{\"rejectedSpans\":2}}",
+	    "2 spans of a request were refused: it does not say why");
+	check_complaint("{\"partialSuccess\":{}}", "none");
+	check_complaint("{}", "none");
+	check_complaint("<html>", "none");
+	check_complaint("", "none");
+}
+
+/* The first answer has no end, the second one has. */
+static bool trickle(int fd, const struct peer_request *request, void *arg)
+{
+	(void)arg;
+	if (request->number > 1)
+		return peer_reply(fd, 200, "", "{}");
+	peer_puts(fd, "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n");
+	for (int i = 0; i < 40 && peer_puts(fd, " "); i++)
+		clock_sleep_ms(50);
+	return false;
+}
+
+static void an_answer_without_an_end_is_given_up(void)
+{
+	struct http_fixture *server = http_fixture_start(trickle, NULL);
+	const struct outlet_setup setup = {.name = "test",
+	    .url = xstrdup(http_fixture_url(server, "/")),
+	    .batch = 1,
+	    .patience_ms = 200,
+	    .sent = METRIC_SPANS_SENT,
+	    .dropped = METRIC_SPANS_DROPPED};
+	struct outlet *outlet = outlet_new(&setup);
+	int64_t began = clock_monotonic_ms();
+	outlet_put(outlet, "x", 1, 0);
+	while (http_fixture_requests(server) < 2 && clock_monotonic_ms() < began + 10000)
+		clock_sleep_ms(10);
+	CU_ASSERT_EQUAL(http_fixture_requests(server), 2);
+	CU_ASSERT(clock_monotonic_ms() < began + 1900);
+	outlet_stop(outlet, clock_monotonic_ms() + 2000);
+	outlet_free(outlet);
+	http_fixture_stop(server);
+}
+
 static const struct unit_test tests[] = {
     {"an address of an error tracker is read", an_address_is_read},
     {"garbage is no address", garbage_is_no_address},
@@ -361,6 +422,8 @@ static const struct unit_test tests[] = {
     {"attempts that failed are events", attempts_that_failed_are_events},
     {"spans beyond the most are counted", spans_beyond_the_most_are_counted},
     {"a request is whole", a_request_is_whole},
+    {"spans that are refused are told", spans_that_are_refused_are_told},
+    {"an answer without an end is given up", an_answer_without_an_end_is_given_up},
 };
 
 int main(void)
