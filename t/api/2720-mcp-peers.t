@@ -61,7 +61,8 @@ out=$(run 5000 'trigger-long-running-operation {"duration":20,"steps":2}' "$url"
 is "$out" 'failed timed out' 'a call has its time'
 kill "$http"
 wait "$http" 2>/dev/null
-like "$(run 5000 'echo {"message":"hi"}' "$url")" '^failed mcp server is not available: ' 'a server that is gone'
+is "$(run 5000 'echo {"message":"hi"}' "$url")" 'failed mcp server is not available: the server cannot be reached' 'a server that is gone'
+like "$(cat client.log)" "port $port" 'where it was is for the log'
 
 # ---- conformance
 

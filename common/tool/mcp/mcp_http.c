@@ -375,8 +375,10 @@ static enum mcp_sent mcp_http_judge(struct exchange *x, enum http_end end, char 
 	bool has_session = x->server->session_id != NULL;
 	pthread_mutex_unlock(&x->server->lock);
 	if (end == HTTP_NO_CONNECT || end == HTTP_UNAVAILABLE || end == HTTP_BAD_REQUEST) {
-		snprintf(why, MCP_WHY_SIZE, "%s", x->response.reason);
-		mcp_lose(x->server, x->session, "cannot be reached: %s", why);
+		/* why goes to the model and to clients, whom the place does not concern */
+		log_info("mcp %s: %s", x->server->settings.name, x->response.reason);
+		snprintf(why, MCP_WHY_SIZE, "%s", http_failure(&x->response));
+		mcp_lose(x->server, x->session, "%s", why);
 		return end == HTTP_NO_CONNECT ? MCP_UNSENT : MCP_FAILED;
 	}
 	if (end == HTTP_DONE && (status == 404 || status == 400) && has_session) {
@@ -396,7 +398,7 @@ static enum mcp_sent mcp_http_judge(struct exchange *x, enum http_end end, char 
 	}
 	if (x->pending && end != HTTP_STOPPED && end != HTTP_TIMED_OUT)
 		snprintf(why, MCP_WHY_SIZE, "the server gave no answer%s%.200s",
-		    *x->response.reason ? ": " : "", x->response.reason);
+		    *x->response.reason ? ": " : "", http_failure(&x->response));
 	return MCP_SENT;
 }
 

@@ -7,6 +7,7 @@
 #include "base/http/percent.h"
 #include "base/http/url.h"
 #include "base/json/json.h"
+#include "base/log/log.h"
 #include "base/log/redact.h"
 #include "base/memory.h"
 #include "base/os/clock.h"
@@ -121,10 +122,13 @@ static cJSON *oauth_call(const struct mcp_oauth *oauth, struct http_request *req
 	const char *error = json_str(json, "error_description");
 	error = error ? error : json_str(json, "error");
 	if (end != HTTP_DONE)
-		snprintf(why, MCP_WHY_SIZE, "%s cannot be had: %.200s", what, response.reason);
+		snprintf(
+		    why, MCP_WHY_SIZE, "%s cannot be had: %.200s", what, http_failure(&response));
 	else
 		snprintf(why, MCP_WHY_SIZE, "%s cannot be had: %.150s answered %d%s%.200s", what,
 		    request->url, response.status, error ? ": " : "", error ? error : "");
+	if (end != HTTP_DONE)
+		log_info("%s of an MCP server: %s", what, response.reason);
 	process_clean(why);
 	redact_known(why, oauth->settings.client_secret);
 	cJSON_Delete(json);
