@@ -75,6 +75,10 @@ static bool docx_part(const char *name, unsigned long *order)
 {
 	static const char *const parts[] = {
 	    "word/document.xml", "word/footnotes.xml", "word/endnotes.xml"};
+	unsigned long number; /* Word on the web calls its document document2.xml */
+	*order = 0;
+	if (package_number(name, "word/document", &number))
+		return true;
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		*order = i;
 		if (xml_is(name, parts[i]))

@@ -72,6 +72,7 @@ offer one.pdf application/pdf
 like "$TEXT" 'Page 1 of the book' 'a PDF'
 offer book.pdf application/pdf
 like "$TEXT" 'Page 1 of .*Page 300 of the book' 'a PDF of 300 pages'
+gives web.docx $DOCX '"from the web\n"'
 gives empty.docx $DOCX '""'
 offer long.txt text/plain
 is "$(data '.extracted_text | length')" 1000000 'a long text is cut'

@@ -113,6 +113,7 @@ docx("ratio.docx", f"<w:p>{run('a' * 1_000_000)}</w:p>")
 docx("many.docx", "", *((f"x{i}", "") for i in range(10001)))
 docx("other.docx", "")
 package("other.docx", ("somewhere/document.xml", "<x/>"))
+package("web.docx", ("word/document2.xml", f'<w:document xmlns:w="urn:w"><w:body><w:p>{run("from the web")}</w:p></w:body></w:document>'))
 docx("broken.docx", "<w:p>")
 package("entity.docx", ("word/document.xml",
                         f'<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]><w:document {W}><w:p>{run("&e;")}</w:p></w:document>'))
