@@ -88,6 +88,9 @@ static void send_bytes(struct download *d, struct blob *blob)
 	if (left > 0)
 		log_error("file %s broke off %" PRId64 " bytes before its end: %s",
 		    d->record.file_id, left, rq->call.error.cause);
+	/* nginx would keep the client's connection, and that wait, after an end in good order */
+	if (left > 0 && rq->client->abort)
+		rq->client->abort(rq->client);
 	free(buffer);
 }
 

@@ -166,6 +166,14 @@ is "$(ls "$STATE/cloud" | wc -l)" 0 'here, too'
 mode error 99 HEAD 500
 http GET "/v1/files/$large"
 is "$STATUS $(json .error_code "$BODY")" '503 TRANSIENT_STORAGE_ERROR' 'a file that cannot be reached'
+mode cut 99 GET 5000
+http GET "/v1/files/$large" '' --max-time 30
+is "$STATUS" 503 'one that cannot be read is told at once'
+mode pass 0 x x
+until [ "$(asked GET)" -ge 6 ]; do sleep 0.01; done && echo 'cut 99 GET 5000' >mode &
+later=$!
+is "$(curl -s -o /dev/null -w '%{exitcode}' --max-time 30 "$BASE/v1/files/$large")" 18 'so is one that breaks off for good'
+wait "$later"
 mode pass 0 x x
 sqlite3 "$STATE/files.db" "UPDATE files SET key = key || 'x' WHERE file_id = '$small'"
 http GET "/v1/files/$small"
