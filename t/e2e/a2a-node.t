@@ -121,6 +121,8 @@ serve_stop
 calls "$PARROT"
 ask cut r
 is "$HEARD" 'parrot: cut' 'of a stream that ends early the rest is asked for'
+ask drop r
+is "$HEARD" 'parrot: drop' 'also of one that breaks, and where the agent is away for a moment'
 ask turn r
 like "$STATUS $HEARD" '^500 .*it changed what it had told' 'where it goes on with what was told'
 # cancels THREAD: a stop may come before the agent has said which task it is, and then there is none to cancel.

@@ -4,8 +4,8 @@
 //	node a2a_agent.mjs PORT-FILE LOG VERSION STREAMING
 //
 // Repeats what it is told, in two pieces; "ask QUESTION" asks it and repeats the answer, "fail WHY" fails, "auth" wants a
-// credential, "wait" waits until it is cancelled; of "cut" and "turn" the stream ends after the first piece, which "turn" then
-// replaces.  Below /moved, /later, /empty and /odd are agents that nobody can talk to.  What it was sent is in LOG, a line of
+// credential, "wait" waits until it is cancelled; of "cut", "turn" and "drop" the stream ends after the first piece, which
+// "turn" then replaces; "drop" breaks the connection, and answers 503 to who asks next.  Below /moved, /later, /empty and /odd are agents that nobody can talk to.  What it was sent is in LOG, a line of
 // JSON each: method, headers, body.
 import { appendFileSync, writeFileSync } from 'node:fs';
 import express from 'express';
@@ -40,7 +40,7 @@ class Parrot {
 			status(TaskState.TASK_STATE_CANCELED);
 		} else {
 			piece('parrot: ', false, false);
-			if (text === 'cut' || text === 'turn') await new Promise((go) => setTimeout(go, 600));
+			if (['cut', 'turn', 'drop'].includes(text)) await new Promise((go) => setTimeout(go, 600));
 			piece(text, text !== 'turn', true);
 			status(TaskState.TASK_STATE_COMPLETED);
 		}
@@ -52,6 +52,7 @@ class Parrot {
 	}
 }
 
+let away = false; // the next request finds nobody
 const app = express();
 const server = app.listen(0, '127.0.0.1', () => {
 	const url = `http://127.0.0.1:${server.address().port}/rpc`;
@@ -66,6 +67,15 @@ const server = app.listen(0, '127.0.0.1', () => {
 		if (['cut', 'turn'].includes(req.body?.params?.message?.parts[0].text)) {
 			res.on('error', () => {});
 			setTimeout(() => res.end(), 300);
+		}
+		if (away) {
+			away = false;
+			res.status(503).end();
+			return;
+		}
+		if (req.body?.params?.message?.parts[0].text === 'drop') {
+			away = true;
+			setTimeout(() => res.destroy(), 300);
 		}
 		next();
 	});

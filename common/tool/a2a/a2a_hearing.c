@@ -209,7 +209,7 @@ static enum a2a_outcome a2a_hear_failure(struct a2a_hearing *h, const char *what
 
 static bool a2a_hear(struct a2a_hearing *h, const char *text, size_t len)
 {
-	cJSON *response = json_parse(text, len, JSON_REQUEST_DEPTH, NULL);
+	cJSON *response = json_parse_mended(text, len, JSON_REQUEST_DEPTH);
 	const cJSON *error = json_opt(response, "error"), *result = json_opt(response, "result");
 	bool goes_on = false;
 	if (error) {
@@ -244,8 +244,11 @@ bool a2a_hearing_data(const char *data, size_t len, void *arg)
 	}
 	if (h->events)
 		return sse_feed(&h->sse, data, len);
-	if (h->first.len + len > EVENT_MAX)
+	if (h->first.len + len > EVENT_MAX) {
+		a2a_exchange_fail(h->x, "its answer is too large", NULL);
+		h->wrong = true;
 		return false;
+	}
 	buf_add(&h->first, data, len);
 	return true;
 }

@@ -17,6 +17,7 @@
 #define CONNECT_MS 10000
 #define CARD_MAX (1 << 20)
 #define POLL_MS 500    /* between two looks at a task that goes on in silence */
+#define LOOKS_LOST 60  /* how many may fail one after the other, before the peer is given up */
 #define CANCEL_MS 3000 /* how long a peer has to take note that nobody waits any more */
 #define MOST_HEADERS 40
 
@@ -197,7 +198,17 @@ static bool a2a_peer_meet(struct a2a_peer *peer, struct a2a_exchange *x)
 struct a2a_talk {
 	const struct a2a_peer *peer;
 	struct a2a_hearing heard;
+	bool may_pass; /* the latest call failed, of something that may be over soon */
 };
+
+static bool a2a_peer_may_pass(const struct http_response *response)
+{
+	int status = response->status;
+	return response->end == HTTP_NO_CONNECT || response->end == HTTP_CLOSED ||
+	    response->end == HTTP_TIMED_OUT ||
+	    (response->end == HTTP_DONE &&
+		(status == 429 || status == 502 || status == 503 || status == 504));
+}
 
 static bool a2a_call_stop(void *arg)
 {
@@ -227,6 +238,7 @@ static bool a2a_peer_call(
 	    .arg = h};
 	a2a_hearing_begin(h);
 	http_call(&request, &response);
+	talk->may_pass = !h->wrong && a2a_peer_may_pass(&response);
 	bool ok = response.end == HTTP_DONE && a2a_hearing_finish(h);
 	if (!h->wrong && response.end == HTTP_DONE && (!h->decided || response.status >= 300)) {
 		a2a_peer_answered(h->x,
@@ -292,11 +304,13 @@ static bool a2a_peer_about(
 	return ok;
 }
 
-/* Looks at the task until it is done: some peers answer before that, and streams may end early. */
+/* Looks at the task until it is done: some peers answer before that, and streams may end early.  A
+ * peer that is away for a moment still has the task. */
 static bool a2a_peer_wait(struct a2a_talk *talk)
 {
-	const struct a2a_hearing *h = &talk->heard;
+	struct a2a_hearing *h = &talk->heard;
 	struct a2a_exchange *x = h->x;
+	int lost = 0;
 	while (!h->wrong && x->task && (h->state == A2A_WORKS || h->state == A2A_UNKNOWN)) {
 		if ((x->stop && x->stop(x->arg)) ||
 		    clock_monotonic_ms() + POLL_MS > x->deadline_ms) {
@@ -304,8 +318,12 @@ static bool a2a_peer_wait(struct a2a_talk *talk)
 			return false;
 		}
 		clock_sleep_ms(POLL_MS);
-		if (!a2a_peer_about(talk, "GetTask", "tasks/get", x->deadline_ms, true))
+		if (a2a_peer_about(talk, "GetTask", "tasks/get", x->deadline_ms, true))
+			lost = 0;
+		else if (!talk->may_pass || ++lost == LOOKS_LOST)
 			return false;
+		else
+			h->wrong = false;
 	}
 	return !h->wrong;
 }
@@ -322,9 +340,13 @@ enum a2a_outcome a2a_peer_send(struct a2a_peer *peer, struct a2a_exchange *x)
 	    ? a2a_peer_request(peer, "SendStreamingMessage", "message/stream")
 	    : a2a_peer_request(peer, "SendMessage", "message/send");
 	a2a_add_message(json_get(request, "params"), peer, x);
-	if (a2a_peer_call(&talk, peer->streams ? "text/event-stream" : "application/json", request,
-		x->deadline_ms, true) &&
-	    a2a_peer_wait(&talk)) {
+	bool sent = a2a_peer_call(&talk, peer->streams ? "text/event-stream" : "application/json",
+	    request, x->deadline_ms, true);
+	if (!sent && x->task && talk.may_pass) { /* only the stream broke */
+		talk.heard.wrong = false;
+		sent = true;
+	}
+	if (sent && a2a_peer_wait(&talk)) {
 		outcome = a2a_hearing_end(&talk.heard);
 	} else if (x->task && x->stop && x->stop(x->arg)) {
 		/* nobody waits for it any more */
