@@ -59,8 +59,10 @@ int cmd_nginx_conf(int argc, char **argv)
 		return complain(EXIT_USAGE, "--full and --prefix exclude each other");
 	config = config_load(&source, &problems);
 	if (config) {
-		const struct nginx_place place = {wish.socket, wish.full ? FULL_LISTEN : NULL,
-		    prefix_of(config, &wish, &problems), (long)config->env.drain};
+		const struct nginx_place place = {.socket = wish.socket,
+		    .listen = wish.full ? FULL_LISTEN : NULL,
+		    .prefix = prefix_of(config, &wish, &problems),
+		    .drain = (long)config->env.drain};
 
 		text = nginx_conf(config, &place, &problems);
 	}

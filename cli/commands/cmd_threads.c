@@ -118,7 +118,7 @@ static int threads_history(
 {
 	struct error err = {0};
 	char limit[24];
-	const struct history_query query = {limit, o->before, o->run};
+	const struct history_query query = {.limit = limit, .before = o->before, .run_id = o->run};
 	snprintf(limit, sizeof(limit), "%ld", o->limit);
 	cJSON *data = source->history(source, thread_id, &query, &err);
 	const cJSON *checkpoint;

@@ -211,7 +211,8 @@ static void examine_nginx(
 	char *path = xasprintf("%s/nginx.conf.test", run);
 	char *socket = xasprintf("NGINX=%d;", request->tcp);
 	char *argv[] = {request->nginx, "-t", "-q", "-p", run, "-c", path, "-e", "stderr", NULL};
-	const struct spawn test = {argv, socket, -1, request->tcp};
+	const struct spawn test = {
+	    .argv = argv, .variable = socket, .input = -1, .inherit = request->tcp};
 	FILE *f = fopen(path, "we");
 	bool written = f && fputs(text, f) >= 0;
 	int status = 0;
@@ -236,8 +237,9 @@ static void examine_all(const struct examine_request *request, const struct conf
     cJSON *report, struct problems *problems)
 {
 	ag_graph *graph = graph_load(config, problems);
-	const struct nginx_place place = {request->socket, request->listen, NULL,
-	    request->drain >= 0 ? request->drain : (long)config->env.drain};
+	const struct nginx_place place = {.socket = request->socket,
+	    .listen = request->listen,
+	    .drain = request->drain >= 0 ? request->drain : (long)config->env.drain};
 	char *nginx = nginx_conf(config, &place, problems);
 	struct limiter *limiter;
 	struct names names;

@@ -23,10 +23,13 @@ struct examine_request {
 	const char *listen;            /* NULL: without a private nginx */
 	long drain;                    /* seconds; -1: the configuration's */
 	const struct web_place *place; /* NULL: machine and web server are not looked at */
-	const char *state_dir; /* it stays, whatever the configuration says; NULL: that counts */
-	char *nginx; /* the program, which is asked whether it takes nginx.conf where state_dir
-			stays */
-	int tcp;     /* its socket */
+	/* The state directory of a service that runs, which keeps it whatever the configuration
+	 * says; NULL: the configuration decides. */
+	const char *state_dir;
+	/* With state_dir: this program is asked whether it accepts the new nginx.conf, and inherits
+	 * that socket as it will when it serves.  NULL: nobody is asked. */
+	char *nginx;
+	int tcp;
 };
 
 struct examination {

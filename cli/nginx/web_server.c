@@ -61,8 +61,8 @@ static const char *first_missing(const char *wanted, const char *found, size_t *
 static void examine_snippet(
     const struct web_place *place, const struct config *config, struct problems *problems)
 {
-	const struct nginx_place where = {
-	    place->socket, NULL, place->prefix ? place->prefix : config->env.root_path, 0};
+	const struct nginx_place where = {.socket = place->socket,
+	    .prefix = place->prefix ? place->prefix : config->env.root_path};
 	char *wanted = nginx_conf(config, &where, problems);
 	struct buf found = {0};
 	const char *line;

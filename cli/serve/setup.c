@@ -103,13 +103,25 @@ static bool watch_signals(struct supervisor *s)
 	return s->signals >= 0;
 }
 
+/* What every examination of this service is asked; the first one is to find the state directory. */
+static struct examine_request setup_request(const struct supervisor *s)
+{
+	const struct serve_options *o = s->options;
+
+	return (struct examine_request){.source = o->source,
+	    .socket = o->socket,
+	    .listen = o->no_nginx ? NULL : s->address,
+	    .drain = o->drain,
+	    .nginx = s->nginx,
+	    .tcp = s->tcp};
+}
+
 /*
  * This program has taken the place of an older one, whose sockets and processes it has: they serve,
  * whatever is found now.
  */
 static bool setup_resume(struct supervisor *s)
 {
-	const struct serve_options *o = s->options;
 	struct examination next;
 	cJSON *files;
 
@@ -121,8 +133,8 @@ static bool setup_resume(struct supervisor *s)
 	name_sockets(s);
 	if (s->follow_socket < 0 && !setup_open_socket(s, s->follow_path, &s->follow_socket))
 		return false; /* an older program had none */
-	s->request = (struct examine_request){o->source, o->socket, o->no_nginx ? NULL : s->address,
-	    o->drain, NULL, s->current.state_dir, s->nginx, s->tcp};
+	s->request = setup_request(s);
+	s->request.state_dir = s->current.state_dir;
 	served_pool(s);
 	if (!watch_signals(s) || (s->ready_in < 0 && !setup_ready(s)))
 		return false;
@@ -143,14 +155,14 @@ static bool setup_resume(struct supervisor *s)
 static bool setup_listen(struct supervisor *s)
 {
 	const struct serve_options *o = s->options;
-	const struct examine_request request = {
-	    o->source, o->socket, o->listen, o->drain, NULL, NULL, NULL, -1};
+	struct examine_request request = setup_request(s);
 	struct examination found;
 	bool ended;
 
 	s->tcp = tcp_listen(o->listen, s->address);
 	if (s->tcp >= 0)
 		return true;
+	request.listen = o->listen; /* no address is bound yet */
 	ended = examine(&request, &found) && leftover_end(found.state_dir);
 	examination_release(&found);
 	return ended && (s->tcp = tcp_listen(o->listen, s->address)) >= 0;
@@ -179,8 +191,7 @@ static bool setup_anew(struct supervisor *s)
 
 	if (!o->no_nginx && !setup_listen(s))
 		return false;
-	s->request = (struct examine_request){o->source, o->socket, o->no_nginx ? NULL : s->address,
-	    o->drain, NULL, NULL, s->nginx, s->tcp};
+	s->request = setup_request(s);
 	if (!examine(&s->request, &s->current))
 		return complain(0, "configuration %s: %lld error%s, not started",
 		    s->current.file ? s->current.file : "?", s->current.errors,

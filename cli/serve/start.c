@@ -42,7 +42,10 @@ static pid_t start_worker(const struct supervisor *s)
 	char *argv[] = {s->worker, "--quiet", "--state", s->current.state_dir, "--threads", threads,
 	    "--drain", drain, "--unlink", s->socket_path, "--ready", ready, "--accepted",
 	    s->accepted, CONFIG_OPTION(s), NULL};
-	const struct spawn spawn = {argv, malloc_tuning(), s->fastcgi, s->ready_out};
+	const struct spawn spawn = {.argv = argv,
+	    .variable = malloc_tuning(),
+	    .input = s->fastcgi,
+	    .inherit = s->ready_out};
 	pid_t pid = spawn_program(&spawn);
 
 	free(threads);
@@ -57,7 +60,8 @@ static pid_t start_nginx(const struct supervisor *s)
 	char *conf = xasprintf("%s/nginx.conf", s->run);
 	char *inherited = xasprintf("NGINX=%d;", s->tcp);
 	char *argv[] = {s->nginx, "-p", s->run, "-c", conf, "-e", "stderr", NULL};
-	const struct spawn spawn = {argv, inherited, -1, s->tcp};
+	const struct spawn spawn = {
+	    .argv = argv, .variable = inherited, .input = -1, .inherit = s->tcp};
 	pid_t pid = spawn_program(&spawn);
 
 	free(conf);
@@ -71,7 +75,7 @@ static pid_t start_relay(const struct supervisor *s)
 	char *argv[] = {s->relay, "--state", s->current.state_dir, "--websocketd", websocketd,
 	    "--unlink", s->relay_path, "--bye", RUN_SECONDS, "--accepted", s->accepted,
 	    CONFIG_OPTION(s), NULL};
-	const struct spawn spawn = {argv, NULL, s->relay_socket, -1};
+	const struct spawn spawn = {.argv = argv, .input = s->relay_socket, .inherit = -1};
 	pid_t pid = spawn_program(&spawn);
 
 	free(websocketd);
@@ -82,7 +86,7 @@ static pid_t start_follower(const struct supervisor *s)
 {
 	char *argv[] = {s->follower, "--state", s->current.state_dir, "--unlink", s->follow_path,
 	    "--accepted", s->accepted, CONFIG_OPTION(s), NULL};
-	const struct spawn spawn = {argv, NULL, s->follow_socket, -1};
+	const struct spawn spawn = {.argv = argv, .input = s->follow_socket, .inherit = -1};
 
 	return spawn_program(&spawn);
 }
@@ -115,7 +119,7 @@ static pid_t start_websocketd(const struct supervisor *s)
 	char *argv[] = {s->websocketd, "--address=127.0.0.1", port, "--loglevel=fatal", patience,
 	    pass.data, s->helper, "--state", s->current.state_dir, "--log", log, "--accepted",
 	    s->accepted, CONFIG_OPTION(s), NULL};
-	const struct spawn spawn = {argv, NULL, -1, s->log};
+	const struct spawn spawn = {.argv = argv, .input = -1, .inherit = s->log};
 	pid_t pid = spawn_program(&spawn);
 
 	free(port);
@@ -130,7 +134,8 @@ static pid_t start_runner(const struct supervisor *s)
 	char *drain = xasprintf("%ld", s->pool.drain);
 	char *argv[] = {s->runner, "--state", s->current.state_dir, "--drain", drain, "--accepted",
 	    s->accepted, CONFIG_OPTION(s), NULL};
-	const struct spawn spawn = {argv, malloc_tuning(), -1, -1};
+	const struct spawn spawn = {
+	    .argv = argv, .variable = malloc_tuning(), .input = -1, .inherit = -1};
 	pid_t pid = spawn_program(&spawn);
 
 	free(drain);
@@ -139,7 +144,8 @@ static pid_t start_runner(const struct supervisor *s)
 
 void start_child(struct supervisor *s, struct child *child, int64_t now)
 {
-	const struct probe probe = {s->tcp, s->socket_path, s->port_holder};
+	const struct probe probe = {
+	    .tcp = s->tcp, .socket_path = s->socket_path, .websocketd = s->port_holder};
 	pid_t pid = -1;
 
 	switch (child->role) {

@@ -65,7 +65,7 @@ bool upgrade_replaces(pid_t pid, const char *path)
 pid_t upgrade_check_start(const struct supervisor *s)
 {
 	char *argv[] = {s->self, "check", "--state", s->current.state_dir, NULL, NULL, NULL};
-	const struct spawn spawn = {argv, NULL, -1, -1};
+	const struct spawn spawn = {.argv = argv, .input = -1, .inherit = -1};
 
 	if (s->options->source.file) {
 		argv[4] = "--config";

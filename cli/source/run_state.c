@@ -168,8 +168,13 @@ static void run_state_close(struct run_source *source)
 struct run_source *run_source_of_state(const struct config_source *where, const char *user_id)
 {
 	struct run_state *at = xcalloc(1, sizeof(*at));
-	at->source = (struct run_source){run_state_list, run_state_read, run_state_stop,
-	    run_state_submit, run_state_result, run_state_follow, run_state_close};
+	at->source = (struct run_source){.list = run_state_list,
+	    .read = run_state_read,
+	    .stop = run_state_stop,
+	    .submit = run_state_submit,
+	    .result = run_state_result,
+	    .follow = run_state_follow,
+	    .close = run_state_close};
 	if (state_service_open(&at->service, where, user_id))
 		return &at->source;
 	free(at);

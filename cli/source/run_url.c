@@ -203,8 +203,13 @@ static void url_close(struct run_source *source)
 struct run_source *run_source_of_url(const char *url, const char *token)
 {
 	struct run_url *at = xcalloc(1, sizeof(*at));
-	at->source = (struct run_source){
-	    url_list, url_read, url_stop, url_submit, url_result, url_follow, url_close};
+	at->source = (struct run_source){.list = url_list,
+	    .read = url_read,
+	    .stop = url_stop,
+	    .submit = url_submit,
+	    .result = url_result,
+	    .follow = url_follow,
+	    .close = url_close};
 	url_service_open(&at->service, url, token);
 	return &at->source;
 }

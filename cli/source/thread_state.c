@@ -114,9 +114,14 @@ static void thread_state_close(struct thread_source *source)
 struct thread_source *thread_source_of_state(const struct config_source *where, const char *user_id)
 {
 	struct thread_state *at = xcalloc(1, sizeof(*at));
-	at->source = (struct thread_source){thread_state_list, thread_state_read,
-	    thread_state_history, thread_state_checkpoint, thread_state_copy, thread_state_take_out,
-	    thread_state_bring_in, thread_state_close};
+	at->source = (struct thread_source){.list = thread_state_list,
+	    .read = thread_state_read,
+	    .history = thread_state_history,
+	    .checkpoint = thread_state_checkpoint,
+	    .copy = thread_state_copy,
+	    .take_out = thread_state_take_out,
+	    .bring_in = thread_state_bring_in,
+	    .close = thread_state_close};
 	if (state_service_open(&at->service, where, user_id))
 		return &at->source;
 	free(at);

@@ -142,9 +142,14 @@ static void thread_url_close(struct thread_source *source)
 struct thread_source *thread_source_of_url(const char *url, const char *token)
 {
 	struct thread_url *at = xcalloc(1, sizeof(*at));
-	at->source = (struct thread_source){thread_url_list, thread_url_read, thread_url_history,
-	    thread_url_checkpoint, thread_url_copy, thread_url_take_out, thread_url_bring_in,
-	    thread_url_close};
+	at->source = (struct thread_source){.list = thread_url_list,
+	    .read = thread_url_read,
+	    .history = thread_url_history,
+	    .checkpoint = thread_url_checkpoint,
+	    .copy = thread_url_copy,
+	    .take_out = thread_url_take_out,
+	    .bring_in = thread_url_bring_in,
+	    .close = thread_url_close};
 	url_service_open(&at->service, url, token);
 	return &at->source;
 }
