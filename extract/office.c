@@ -89,7 +89,8 @@ static bool docx_part(const char *name, unsigned long *order)
 
 const char *document_docx(struct prose *out, const char *data, size_t len)
 {
-	const struct package p = {docx_part, &ooxml_events, sizeof(struct ooxml), NULL};
+	const struct package p = {
+	    .wanted = docx_part, .events = &ooxml_events, .state_size = sizeof(struct ooxml)};
 	return office_read_some(&p, out, data, len);
 }
 
@@ -100,7 +101,8 @@ static bool pptx_part(const char *name, unsigned long *order)
 
 const char *document_pptx(struct prose *out, const char *data, size_t len)
 {
-	const struct package p = {pptx_part, &ooxml_events, sizeof(struct ooxml), NULL};
+	const struct package p = {
+	    .wanted = pptx_part, .events = &ooxml_events, .state_size = sizeof(struct ooxml)};
 	return office_read_some(&p, out, data, len);
 }
 
@@ -172,6 +174,7 @@ static bool odt_part(const char *name, unsigned long *order)
 
 const char *document_odt(struct prose *out, const char *data, size_t len)
 {
-	const struct package p = {odt_part, &odt_events, sizeof(struct odt), NULL};
+	const struct package p = {
+	    .wanted = odt_part, .events = &odt_events, .state_size = sizeof(struct odt)};
 	return office_read_some(&p, out, data, len);
 }

@@ -166,10 +166,14 @@ static bool sheet_part(const char *name, unsigned long *order)
 const char *document_xlsx(struct prose *out, const char *data, size_t len)
 {
 	struct strings strings = {0};
-	const struct package first = {
-	    strings_part, &string_events, sizeof(struct string_state), &strings};
-	const struct package second = {
-	    sheet_part, &sheet_events, sizeof(struct sheet_state), &strings};
+	const struct package first = {.wanted = strings_part,
+	    .events = &string_events,
+	    .state_size = sizeof(struct string_state),
+	    .shared = &strings};
+	const struct package second = {.wanted = sheet_part,
+	    .events = &sheet_events,
+	    .state_size = sizeof(struct sheet_state),
+	    .shared = &strings};
 	size_t count;
 	const char *why = package_read(&first, out, data, len, &count);
 	if (!why)

@@ -47,8 +47,7 @@ static bool follow_wants_events(const char *accept)
 void get_run_stream(struct request *rq)
 {
 	char *const *params = rq->client->params;
-	struct query_field fields[] = {
-	    {"after", false, NULL}, {"response_granularity", false, NULL}};
+	struct query_field fields[] = {{.name = "after"}, {.name = "response_granularity"}};
 	const char *last = param_find(params, "HTTP_LAST_EVENT_ID");
 	struct follow_place place;
 	if (!query_read(rq->call.arena, rq->path.query, fields, 2, &rq->call.error)) {

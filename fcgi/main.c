@@ -295,7 +295,7 @@ static int fcgi_main_serve(
 			log_error("cannot tell that this process serves: %s", strerror(errno));
 		close((int)options->ready);
 	}
-	const struct watch watch = {signals, parent, workers};
+	const struct watch watch = {.signals = signals, .parent = parent, .workers = workers};
 	wait_for_end(server, options, &chores, &watch);
 	workers_stop(workers);
 	retention_free(chores.retention);

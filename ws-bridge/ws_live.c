@@ -175,8 +175,10 @@ bool ws_live_run(struct service *service, const struct session_setup *setup)
 	/* in the worst case every byte of a text is stuffed; audio is a third longer in base64 */
 	size_t text = 2 * (size_t)env->max_request_size;
 	size_t audio = ((size_t)env->realtime_max_frame_bytes + 2) / 3 * 4;
-	struct live_socket s = {
-	    .sink = {ws_live_send_event, ws_live_send_audio, ws_live_send_close, is_full},
+	struct live_socket s = {.sink = {.event = ws_live_send_event,
+				    .audio = ws_live_send_audio,
+				    .close = ws_live_send_close,
+				    .full = is_full},
 	    .signals = setup->signals,
 	    .in = {.fd = STDIN_FILENO, .limit = (text > audio ? text : audio) + RECORD_ROOM}};
 	output_init(&s.out, STDOUT_FILENO);
@@ -184,8 +186,11 @@ bool ws_live_run(struct service *service, const struct session_setup *setup)
 	record_ready(&s.record);
 	ws_live_send_record(&s);
 	log_request(ticket->request_id);
-	const struct live_setup live = {
-	    service, &identity, ticket->request_id, &s.sink, clock_monotonic_ms};
+	const struct live_setup live = {.service = service,
+	    .identity = &identity,
+	    .request_id = ticket->request_id,
+	    .sink = &s.sink,
+	    .now = clock_monotonic_ms};
 	s.live = live_new(&live);
 	while (ws_live_go_on(&s))
 		ws_live_wait_for_something(&s);

@@ -176,8 +176,9 @@ static int ws_main_serve(struct visitor *visitor, const struct options *options)
 	}
 	if (!service)
 		return ws_main_refuse(visitor);
-	const struct session_setup setup = {&visitor->ticket, signals,
-	    !options->by_hand && ws_main_variable("HTTP_X_AGENTGRAPH_RECORD")};
+	const struct session_setup setup = {.ticket = &visitor->ticket,
+	    .signals = signals,
+	    .joins = !options->by_hand && ws_main_variable("HTTP_X_AGENTGRAPH_RECORD")};
 	if (strcmp(visitor->ticket.route, LIVE_ROUTE) != 0)
 		session_run(service, &setup);
 	else if (!ws_live_run(service, &setup)) {

@@ -86,8 +86,9 @@ static void ws_turns_cut_chunk(struct chunk_sink *sink, const char *why)
 static enum turns_end ws_turns_handle(struct turns *turns, const struct frame *frame)
 {
 	const struct ticket *ticket = turns->ticket;
-	const struct socket_session session = {
-	    ticket->credential_exp, ticket->route, ticket->address ? ticket->address : "unknown"};
+	const struct socket_session session = {.credential_exp = ticket->credential_exp,
+	    .path = ticket->route,
+	    .address = ticket->address ? ticket->address : "unknown"};
 	enum turns_end end = TURNS_GO_ON;
 	struct call call;
 	call_init(&call, turns->service, ticket->request_id);
@@ -252,8 +253,10 @@ struct turns_state turns_look(struct turns *turns, bool watch)
 {
 	pthread_mutex_lock(&turns->lock);
 	turns->watched = watch;
-	struct turns_state state = {
-	    turns->current != NULL, turns->waiting, turns->bytes, turns->end};
+	struct turns_state state = {.busy = turns->current != NULL,
+	    .waiting = turns->waiting,
+	    .bytes = turns->bytes,
+	    .end = turns->end};
 	pthread_mutex_unlock(&turns->lock);
 	return state;
 }

@@ -81,7 +81,7 @@ void upgrade_offer(struct upgrade_offer *offer, char *const *params, const char 
 	from_protocols(offer, params, bearer_protocols, arena);
 	if (offer->credential)
 		return;
-	struct query_field field = {"token", true, NULL};
+	struct query_field field = {.name = "token", .empty_is_absent = true};
 	struct error ignored = {0}; /* what is no text is a token that nothing verifies */
 	query_read(arena, query, &field, 1, &ignored);
 	error_release(&ignored);

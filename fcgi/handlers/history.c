@@ -9,9 +9,10 @@
 void get_history(struct request *rq)
 {
 	struct query_field fields[] = {
-	    {"limit", false, NULL}, {"before", false, NULL}, {"run_id", true, NULL}};
+	    {.name = "limit"}, {.name = "before"}, {.name = "run_id", .empty_is_absent = true}};
 	query_read(rq->call.arena, rq->path.query, fields, 3, &rq->call.error);
-	const struct history_query query = {fields[0].value, fields[1].value, fields[2].value};
+	const struct history_query query = {
+	    .limit = fields[0].value, .before = fields[1].value, .run_id = fields[2].value};
 	reply_data(rq, history_list(&rq->call, rq->match.ids[0], &query));
 }
 

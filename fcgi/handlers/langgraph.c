@@ -155,10 +155,10 @@ void post_lg_history(struct request *rq)
 /* The same by query: limit is a number there, before the id of a checkpoint. */
 void get_lg_history(struct request *rq)
 {
-	struct query_field fields[] = {{"limit", false, NULL}, {"before", false, NULL}};
+	struct query_field fields[] = {{.name = "limit"}, {.name = "before"}};
 	struct lg_reply reply;
 	bool ok = query_read(rq->call.arena, rq->path.query, fields, 2, &rq->call.error);
-	const struct lg_history_query query = {fields[0].value, fields[1].value};
+	const struct lg_history_query query = {.limit = fields[0].value, .before = fields[1].value};
 	lg_reply(
 	    rq, ok && lg_history_by_query(&rq->call, rq->match.ids[0], &query, &reply), &reply);
 }
@@ -241,8 +241,7 @@ void post_lg_runs(struct request *rq)
 
 void get_lg_runs(struct request *rq)
 {
-	struct query_field fields[] = {
-	    {"limit", false, NULL}, {"offset", false, NULL}, {"status", false, NULL}};
+	struct query_field fields[] = {{.name = "limit"}, {.name = "offset"}, {.name = "status"}};
 	query_read(rq->call.arena, rq->path.query, fields, 3, &rq->call.error);
 	struct record_query query = {.limit = fields[0].value ? fields[0].value : "10",
 	    .offset = fields[1].value,
@@ -262,7 +261,7 @@ void delete_lg_run(struct request *rq)
 
 void post_lg_cancel(struct request *rq)
 {
-	struct query_field action = {"action", false, NULL};
+	struct query_field action = {.name = "action"};
 	lg_reply_empty(rq,
 	    query_read(rq->call.arena, rq->path.query, &action, 1, &rq->call.error) &&
 		lg_runs_cancel(&rq->call, rq->body, action.value));
@@ -275,7 +274,7 @@ static bool lg_is_yes(const char *value)
 
 void post_lg_run_cancel(struct request *rq)
 {
-	struct query_field fields[] = {{"action", false, NULL}, {"wait", false, NULL}};
+	struct query_field fields[] = {{.name = "action"}, {.name = "wait"}};
 	if (!query_read(rq->call.arena, rq->path.query, fields, 2, &rq->call.error) ||
 	    !lg_run_cancel(&rq->call, rq->match.ids[0], rq->match.ids[1], fields[0].value))
 		reply_error(rq);
@@ -295,7 +294,7 @@ void get_lg_run_stream(struct request *rq)
 	const char *modes[LG_MODES_MOST];
 	struct lg_follow_query query = {
 	    .last_event_id = *last ? last : NULL, .modes = modes, .mode_count = LG_MODES_MOST};
-	struct query_field cancel = {"cancel_on_disconnect", false, NULL};
+	struct query_field cancel = {.name = "cancel_on_disconnect"};
 	struct lg_follow follow;
 	if (!query_read(call->arena, rq->path.query, &cancel, 1, &call->error) ||
 	    !query_values(call->arena, rq->path.query, "stream_mode", modes, &query.mode_count,
@@ -322,7 +321,7 @@ void get_lg_run_stream(struct request *rq)
 
 void get_lg_run_join(struct request *rq)
 {
-	struct query_field cancel = {"cancel_on_disconnect", false, NULL};
+	struct query_field cancel = {.name = "cancel_on_disconnect"};
 	struct lg_reply reply;
 	cJSON *failure = NULL;
 	bool active = false;
@@ -355,7 +354,7 @@ void delete_lg_item(struct request *rq)
 
 void get_lg_item(struct request *rq)
 {
-	struct query_field fields[] = {{"namespace", false, NULL}, {"key", false, NULL}};
+	struct query_field fields[] = {{.name = "namespace"}, {.name = "key"}};
 	query_read(rq->call.arena, rq->path.query, fields, 2, &rq->call.error);
 	reply_bare(rq, lg_item_read(&rq->call, fields[0].value, fields[1].value));
 }

@@ -8,7 +8,7 @@
 
 void get_observability(struct request *rq)
 {
-	struct query_field run_id = {"run_id", true, NULL};
+	struct query_field run_id = {.name = "run_id", .empty_is_absent = true};
 	bool ok = query_read(rq->call.arena, rq->path.query, &run_id, 1, &rq->call.error);
 	reply_data(rq, ok ? observe_thread(&rq->call, rq->match.ids[0], run_id.value) : NULL);
 }

@@ -12,8 +12,8 @@
 /* Mistakes are left in the call's error, for the service to add its own. */
 static void fcgi_runs_read_query(struct request *rq, struct record_query *query)
 {
-	struct query_field fields[] = {{"status", false, NULL}, {"offset", false, NULL},
-	    {"limit", false, NULL}, {"thread_id", false, NULL}};
+	struct query_field fields[] = {
+	    {.name = "status"}, {.name = "offset"}, {.name = "limit"}, {.name = "thread_id"}};
 	query_read(rq->call.arena, rq->path.query, fields, 4, &rq->call.error);
 	*query = (struct record_query){.status = fields[0].value,
 	    .offset = fields[1].value,
@@ -48,8 +48,7 @@ void get_run(struct request *rq)
 
 void get_run_result(struct request *rq)
 {
-	struct query_field fields[] = {
-	    {"response_granularity", false, NULL}, {"wait", false, NULL}};
+	struct query_field fields[] = {{.name = "response_granularity"}, {.name = "wait"}};
 	bool active = false, waits;
 	double seconds = 0;
 	const cJSON *data = NULL;

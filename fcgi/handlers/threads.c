@@ -10,16 +10,17 @@
 static void fcgi_threads_read_query(struct request *rq, struct list_query *query)
 {
 	struct query_field fields[] = {
-	    {"search", true, NULL}, {"offset", false, NULL}, {"limit", false, NULL}};
+	    {.name = "search", .empty_is_absent = true}, {.name = "offset"}, {.name = "limit"}};
 	query_read(rq->call.arena, rq->path.query, fields, 3, &rq->call.error);
-	*query = (struct list_query){fields[0].value, fields[1].value, fields[2].value};
+	*query = (struct list_query){
+	    .search = fields[0].value, .offset = fields[1].value, .limit = fields[2].value};
 }
 
 #define LABELS_MAX 16 /* doc/protocol-threads.md#listing */
 
 void get_threads(struct request *rq)
 {
-	struct query_field status = {"status", false, NULL};
+	struct query_field status = {.name = "status"};
 	struct query_member members[LABELS_MAX];
 	struct label labels[LABELS_MAX];
 	struct thread_query query = {.labels = labels, .label_count = LABELS_MAX};

@@ -73,7 +73,8 @@ static bool fcgi_upload_check(const struct multipart *mp, struct reception *r)
 
 void post_upload(struct request *rq)
 {
-	struct reception r = {{fcgi_upload_take_part, take_bytes}, &rq->call, NULL, false};
+	struct reception r = {
+	    .sink = {.part = fcgi_upload_take_part, .data = take_bytes}, .call = &rq->call};
 	struct multipart mp;
 	if (!multipart_init(&mp, rq->head.content_type, &r.sink)) {
 		upload_bad(&rq->call, "file is required");
