@@ -90,7 +90,7 @@ void reload_apply(struct supervisor *s, struct examination *next, int64_t now)
 		if (s->current.files)
 			served_accepted(s, s->current.files);
 		log_error("the service goes on with the configuration it has");
-		status_reloaded(s, true);
+		status_reload_failed(s);
 		examination_release(next);
 		return;
 	}
@@ -117,7 +117,7 @@ static void finish_examination(struct supervisor *s, int64_t now)
 			upgrade_execute(s);
 			return;
 		}
-		status_reloaded(s, true);
+		status_reload_failed(s);
 		log_error("the new %s does not take the configuration; the service goes on with "
 			  "what it has",
 		    s->self);
@@ -130,7 +130,7 @@ static void finish_examination(struct supervisor *s, int64_t now)
 		reload_apply(s, &next, now);
 		return;
 	}
-	status_reloaded(s, true);
+	status_reload_failed(s);
 	log_error("configuration %s has %lld error%s; the service goes on with the one it has",
 	    next.file ? next.file : "?", next.errors, next.errors == 1 ? "" : "s");
 	examination_release(&next);
@@ -196,7 +196,7 @@ static void reload_retire(struct supervisor *s, int64_t now)
 	examination_release(&s->reload.before);
 	s->reload.retire_at = 0;
 	if (!s->reload.quiet) {
-		status_reloaded(s, false);
+		status_reloaded(s);
 		log_info(
 		    "reloaded configuration %s, serving %s", s->current.file, s->current.agent);
 	}
@@ -212,7 +212,7 @@ static void reload_back(struct supervisor *s, const char *reason, int64_t now)
 	struct reload *reload = &s->reload;
 
 	log_error("%s; the service goes on with the configuration it has", reason);
-	status_reloaded(s, true);
+	status_reload_failed(s);
 	if (reload->before.files)
 		served_accepted(s, reload->before.files);
 	if (reload->nginx_changed)

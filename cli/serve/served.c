@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-bool served_file(const char *path, const char *text, bool quiet)
+bool served_file(const char *path, const char *text)
 {
 	char *temporary = xasprintf("%s.new", path);
 	FILE *f = fopen(temporary, "we");
@@ -20,24 +20,27 @@ bool served_file(const char *path, const char *text, bool quiet)
 
 	if (f && fclose(f) != 0)
 		written = false;
-	if (!written || rename(temporary, path) != 0) {
-		if (!quiet)
-			complain(1, "cannot write %s: %s", path, strerror(errno));
-		written = false;
-	}
+	written = written && rename(temporary, path) == 0;
+	int saved = errno;
 	free(temporary);
+	errno = saved;
 	return written;
+}
+
+static bool served_write(const char *path, const char *text)
+{
+	return served_file(path, text) || complain(0, "cannot write %s: %s", path, strerror(errno));
 }
 
 bool served_accepted(const struct supervisor *s, const char *files)
 {
-	return served_file(s->accepted, files, false);
+	return served_write(s->accepted, files);
 }
 
 bool served_nginx_conf(const struct supervisor *s, const char *text)
 {
 	char *path = xasprintf("%s/nginx.conf", s->run);
-	bool written = served_file(path, text, false);
+	bool written = served_write(path, text);
 
 	free(path);
 	return written;

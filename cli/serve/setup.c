@@ -145,7 +145,7 @@ static bool setup_resume(struct supervisor *s)
 		return true;
 	}
 	log_error("the configuration has errors; the service goes on with what it has");
-	status_reloaded(s, true);
+	status_reload_failed(s);
 	examination_release(&next);
 	return true;
 }

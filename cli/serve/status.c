@@ -41,15 +41,23 @@ void status_take_counts(struct supervisor *s, const cJSON *document)
 	s->history.last_failed = cJSON_IsTrue(json_get(reloads, "last_failed"));
 }
 
-void status_reloaded(struct supervisor *s, bool failed)
+static void status_note_reload(struct supervisor *s, bool failed)
 {
-	if (failed)
-		s->history.failed_reloads++;
-	else
-		s->history.reloads++;
 	s->history.last_reload = clock_now();
 	s->history.last_failed = failed;
 	s->history.changed = true;
+}
+
+void status_reloaded(struct supervisor *s)
+{
+	s->history.reloads++;
+	status_note_reload(s, false);
+}
+
+void status_reload_failed(struct supervisor *s)
+{
+	s->history.failed_reloads++;
+	status_note_reload(s, true);
 }
 
 static cJSON *status_describe(const struct supervisor *s)
@@ -114,7 +122,7 @@ void status_step(struct supervisor *s)
 	path = xasprintf("%s/status.json", s->run);
 	/* Not worth a word in the log each time, on a full disk say:
 	 * what is old says when it was. */
-	s->history.changed = !served_file(path, text, true) && !status_overwrite(path, text);
+	s->history.changed = !served_file(path, text) && !status_overwrite(path, text);
 	free(path);
 	free(text);
 	cJSON_Delete(document);

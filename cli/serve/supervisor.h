@@ -119,9 +119,8 @@ bool served_accepted(const struct supervisor *s, const char *files);
 /* Writes nginx.conf; false after a complaint. */
 bool served_nginx_conf(const struct supervisor *s, const char *text);
 
-/* Writes a file for the owner alone, as a whole or not at all;
- * false after a complaint, or quietly. */
-bool served_file(const char *path, const char *text, bool quiet);
+/* Writes a file for the owner alone, as a whole or not at all; false with errno set. */
+bool served_file(const char *path, const char *text);
 
 /* repair.c: sees now and then whether the sockets are still at their paths, and binds again what is
  * not, with new workers, and a new process behind each. */
@@ -132,8 +131,11 @@ void repair_remember(struct supervisor *s);
 
 /* status.c: keeps run/status.json, which is written when something has changed. */
 void status_step(struct supervisor *s);
-void status_reloaded(struct supervisor *s, bool failed);
 void status_remove(const struct supervisor *s);
+
+/* A new configuration, or a new version of this program, serves; or it was refused. */
+void status_reloaded(struct supervisor *s);
+void status_reload_failed(struct supervisor *s);
 
 /* What a successor of this program goes on counting from. */
 void status_add_counts(const struct supervisor *s, cJSON *document);
