@@ -8,6 +8,8 @@
 #define AGENTGRAPH_CLI_COMMAND_H
 
 #include "base/options.h"
+#include "base/problems.h"
+#include "config/config.h"
 
 struct command {
 	const char *name;
@@ -46,7 +48,7 @@ int cmd_help(int argc, char **argv);
  */
 bool command_options(const struct option_spec *specs, int argc, char **argv, int operands);
 
-/* Where a command reads its configuration from: rows of its options, for a struct config_source. */
+/* The rows by which a command's options say where its configuration is: a struct config_source. */
 #define COMMAND_SOURCE(source)                                            \
 	{"--config", OPTION_TEXT, &(source).file, 0, 0},                  \
 	    {"--state", OPTION_TEXT, &(source).state_dir, 0, 0},          \
@@ -59,5 +61,13 @@ int complain(int status, const char *fmt, ...) __attribute__((format(printf, 2, 
 
 /* The same of what went wrong, whose cause is told where there is one; releases err.  Returns 1. */
 int complain_error(struct error *err);
+
+/* Prints problems on standard error, a line each; without warnings, in commands that serve nobody
+ * and are run by cron. */
+void problems_print(const struct problems *problems);
+void problems_print_errors(const struct problems *problems);
+
+/* The configuration of a command that serves nobody; NULL after its errors were printed. */
+struct config *command_config(const struct config_source *source);
 
 #endif

@@ -3,7 +3,6 @@
 #include "base/error.h"
 #include "base/os/shared.h"
 #include "cli/command.h"
-#include "cli/examine/examine.h"
 #include "storage/blob/blob.h"
 #include "storage/storage.h"
 

@@ -3,7 +3,6 @@
 #include "base/error.h"
 #include "base/os/shared.h"
 #include "cli/command.h"
-#include "cli/examine/examine.h"
 #include "service/memory/memories.h"
 #include "storage/memories.h"
 #include "storage/storage.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* agentgraph nginx-conf: the nginx configuration on standard output. */
 #include "cli/command.h"
-#include "cli/examine/examine.h"
 #include "cli/nginx/nginx_conf.h"
 #include "cli/nginx/nginx_prefix.h"
 

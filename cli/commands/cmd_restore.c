@@ -5,7 +5,6 @@
 #include "base/os/directory.h"
 #include "base/os/owned.h"
 #include "cli/command.h"
-#include "cli/examine/examine.h"
 #include "cli/sockets.h"
 #include "storage/blob/blob.h"
 #include "storage/storage.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* agentgraph routes: becomes a worker, which has the table and prints it. */
 #include "cli/command.h"
-#include "cli/examine/examine.h"
 #include "cli/programs.h"
 #include "config/environment/dotenv.h"
 

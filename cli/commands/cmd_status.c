@@ -5,7 +5,6 @@
 #include "base/memory.h"
 #include "base/os/clock.h"
 #include "cli/command.h"
-#include "cli/examine/examine.h"
 #include "cli/fcgi_ask.h"
 #include "cli/source/ask_state.h"
 #include "config/config.h"

@@ -31,30 +31,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-void problems_print(const struct problems *problems)
-{
-	for (size_t i = 0; i < problems->count; i++)
-		complain(0, "%s: %s", problems->items[i].warning ? "warning" : "error",
-		    problems->items[i].text);
-}
-
-void problems_print_errors(const struct problems *problems)
-{
-	for (size_t i = 0; i < problems->count; i++)
-		if (!problems->items[i].warning)
-			complain(0, "error: %s", problems->items[i].text);
-}
-
-struct config *command_config(const struct config_source *source)
-{
-	struct problems problems = {0};
-	struct config *config = config_load(source, &problems);
-
-	problems_print_errors(&problems);
-	problems_release(&problems);
-	return config;
-}
-
 /* The memory of an instance that is there may be in use by another version. */
 static void examine_shared(const char *state_dir, struct problems *problems)
 {

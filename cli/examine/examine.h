@@ -59,14 +59,6 @@ bool examine(const struct examine_request *request, struct examination *result);
 
 void examination_release(struct examination *result);
 
-/* Prints problems on standard error, a line each; without warnings, in commands that serve nobody
- * and are run by cron. */
-void problems_print(const struct problems *problems);
-void problems_print_errors(const struct problems *problems);
-
-/* The configuration of a command that serves nobody; NULL after its errors were printed. */
-struct config *command_config(const struct config_source *source);
-
 /* Between these two, once: a plug-in that crashes or ends this process is told of, and no success.
  * For commands that load one themselves. */
 void loading_begin(void);
