@@ -21,13 +21,11 @@ static void show_progress(int64_t done)
 	}
 }
 
-static int embed_all(struct memories *memories, bool all)
+static bool embed_count(struct memories *memories, struct error *err)
 {
 	struct arena *a = arena_new();
 	struct embed_report report;
-	struct error err = {0};
-	int64_t done = 0;
-	bool ok = memories_report(memories, a, &report, &err);
+	bool ok = memories_report(memories, a, &report, err);
 
 	if (ok) {
 		int64_t vectors = 0;
@@ -44,56 +42,58 @@ static int embed_all(struct memories *memories, bool all)
 		if (report.memories > vectors)
 			printf("%10" PRId64 "  without a vector\n", report.memories - vectors);
 	}
-	if (ok && all) {
-		ok = memories_embed_all(memories, show_progress, &done, &err);
-		printf("%s%10" PRId64 "  made anew\n", isatty(STDOUT_FILENO) ? "\r" : "", done);
-	}
-	if (!ok)
-		complain_error(&err);
 	arena_free(a);
-	return ok ? 0 : 1;
+	return ok;
 }
 
-static int embed_with(const struct config *config, bool all, struct problems *problems)
+static bool embed_anew(struct memories *memories, struct error *err)
 {
+	int64_t done = 0;
+	bool ok = memories_embed_all(memories, show_progress, &done, err);
+
+	printf("%s%10" PRId64 "  made anew\n", isatty(STDOUT_FILENO) ? "\r" : "", done);
+	return ok;
+}
+
+static int embed(const struct config *config, bool count_only)
+{
+	struct problems problems = {0};
 	struct error err = {0};
 	struct memories *memories;
 	struct shared *shared;
 	struct storage *storage;
-	int status = 1;
+	bool ok;
 
 	if (access(config->state_dir, F_OK) != 0)
 		return complain(
 		    1, "there is nothing to embed: %s: %s", config->state_dir, strerror(errno));
-	memories = memories_new(config, problems);
-	problems_print(problems);
+	memories = memories_new(config, &problems);
+	problems_print(&problems);
+	problems_release(&problems);
 	if (!memories)
 		return config->store ? 1 : complain(1, "no store is configured");
 	shared = shared_open(config->state_dir, &err);
 	storage = shared ? storage_open(config, shared, &err) : NULL;
-	if (storage) {
+	if (storage)
 		memories_attach(memories, storage);
-		status = embed_all(memories, all);
-	} else {
+	ok = storage && embed_count(memories, &err) && (count_only || embed_anew(memories, &err));
+	if (!ok)
 		complain_error(&err);
-	}
 	memories_free(memories);
 	storage_close(storage);
 	shared_close(shared);
-	error_release(&err);
-	return status;
+	return ok ? 0 : 1;
 }
 
 int cmd_embed(int argc, char **argv)
 {
 	struct config_source source = {0};
-	bool dry = false;
+	bool show = false;
 	const struct option_spec specs[] = {
 	    COMMAND_SOURCE(source),
-	    {"--show", OPTION_FLAG, &dry, 0, 0},
+	    {"--show", OPTION_FLAG, &show, 0, 0},
 	    OPTION_END,
 	};
-	struct problems more = {0};
 	struct config *config;
 	int status = 1;
 
@@ -101,8 +101,7 @@ int cmd_embed(int argc, char **argv)
 		return EXIT_USAGE;
 	config = command_config(&source);
 	if (config)
-		status = embed_with(config, !dry, &more);
+		status = embed(config, show);
 	config_free(config);
-	problems_release(&more);
 	return status;
 }
