@@ -254,6 +254,25 @@ int lock_take(const char *path)
 	    *holder ? holder : "?", path);
 }
 
+int state_lock(const char *state_dir)
+{
+	char *run = xasprintf("%s/run", state_dir), *path = xasprintf("%s/serve.lock", run);
+	int lock = owned_directory(run)
+	    ? lock_take(path)
+	    : complain(-1, "cannot make the directory %s: %s", run, strerror(errno));
+
+	free(path);
+	free(run);
+	return lock;
+}
+
+void state_unlock(int lock)
+{
+	if (ftruncate(lock, 0) != 0)
+		complain(1, "cannot empty the lock file: %s", strerror(errno));
+	close(lock);
+}
+
 char *fastcgi_socket_path(const char *state_dir, const char *chosen)
 {
 	char *cwd, *path;

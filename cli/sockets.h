@@ -54,8 +54,14 @@ bool unix_give(const char *path, const struct socket_access *access);
  * seconds and has a full queue. */
 int unix_connect(const char *path);
 
-/* Takes the lock file path for this process until fd is closed; -1 after a complaint. */
+/* Takes the lock file path for this process until the descriptor is closed; -1 after a complaint.
+ */
 int lock_take(const char *path);
+
+/* Keeps every service out of a state directory that is there, until state_unlock; -1 after a
+ * complaint. */
+int state_lock(const char *state_dir);
+void state_unlock(int lock);
 
 /* The path where the state directory has its FastCGI socket, unless another was chosen;
  * malloc'd. */

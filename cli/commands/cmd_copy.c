@@ -3,7 +3,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/os/directory.h"
-#include "base/os/owned.h"
 #include "cli/command.h"
 #include "cli/sockets.h"
 #include "storage/storage.h"
@@ -43,37 +42,15 @@ static bool copy_is_state(const char *place)
 	return strncmp(place, DIRECTORY, strlen(DIRECTORY)) == 0;
 }
 
-/* Keeps every service out of a state directory until the lock is closed; -1 after a complaint, -2
- * where the place is none. */
-static int copy_lock(const char *place, bool is_target)
+/* Keeps every service out of the state directory, which is made where something is to be copied
+ * into it; -1 after a complaint. */
+static int copy_lock(const char *state, bool is_target)
 {
-	const char *state = place + strlen(DIRECTORY);
-	char *run, *path;
-	int lock;
-
-	if (!copy_is_state(place))
-		return -2;
 	if (is_target && !directory_make(state) && errno != EEXIST)
 		return complain(-1, "cannot make the directory %s: %s", state, strerror(errno));
 	if (access(state, F_OK) != 0)
 		return complain(-1, "%s: %s", state, strerror(errno));
-	run = xasprintf("%s/run", state);
-	path = xasprintf("%s/serve.lock", run);
-	lock = owned_directory(run)
-	    ? lock_take(path)
-	    : complain(-1, "cannot make the directory %s: %s", run, strerror(errno));
-	free(path);
-	free(run);
-	return lock;
-}
-
-static void copy_unlock(int lock)
-{
-	if (lock < 0)
-		return;
-	if (ftruncate(lock, 0) != 0)
-		complain(1, "cannot empty the lock file: %s", strerror(errno));
-	close(lock);
+	return state_lock(state);
 }
 
 static int copy(const char *from, const char *to)
@@ -104,7 +81,8 @@ int cmd_copy(int argc, char **argv)
 	    OPTION_END,
 	};
 	char *own_from, *own_to;
-	int source, target, status = 1;
+	bool to_state;
+	int lock, status = 1;
 
 	if (!command_options(specs, argc, argv, 0))
 		return EXIT_USAGE;
@@ -116,12 +94,12 @@ int cmd_copy(int argc, char **argv)
 		    "DIRECTORY, and the other one postgresql://...; see agentgraph help copy");
 	own_from = copy_hide((char *)from); /* both are arguments */
 	own_to = copy_hide((char *)to);
-	source = copy_lock(own_from, false);
-	target = source == -1 ? -1 : copy_lock(own_to, true);
-	if (source != -1 && target != -1)
+	to_state = copy_is_state(to);
+	lock = copy_lock((to_state ? own_to : own_from) + strlen(DIRECTORY), to_state);
+	if (lock >= 0) {
 		status = copy(own_from, own_to);
-	copy_unlock(source);
-	copy_unlock(target);
+		state_unlock(lock);
+	}
 	free(own_from);
 	free(own_to);
 	return status;

@@ -107,17 +107,6 @@ static bool restore_files(struct restoring *r, const char *from, const char *to)
 
 /* ---- all of it ---- */
 
-/* Keeps every service out of the state directory until the lock is closed. */
-static int restore_lock(const char *state_dir)
-{
-	char *run = xasprintf("%s/run", state_dir), *path = xasprintf("%s/serve.lock", run);
-	int lock = restore_directory(run) ? lock_take(path) : -1;
-
-	free(path);
-	free(run);
-	return lock;
-}
-
 static int restore_from(
     const struct config *config, const char *backup, const char *files, bool overwrite)
 {
@@ -132,7 +121,7 @@ static int restore_from(
 		    config->env.media_storage_type);
 	if (!directory_make(state) && errno != EEXIST)
 		return complain(1, "cannot make the directory %s: %s", state, strerror(errno));
-	lock = restore_lock(state);
+	lock = state_lock(state);
 	if (lock < 0)
 		return 1;
 	/* messages name files, so those are there first */
@@ -145,9 +134,7 @@ static int restore_from(
 	if (ok && files)
 		printf("agentgraph: %ld files were copied to %s, and %ld were there\n", r.files,
 		    uploads, r.there);
-	if (ftruncate(lock, 0) != 0)
-		complain(1, "cannot empty the lock file in %s/run: %s", state, strerror(errno));
-	close(lock);
+	state_unlock(lock);
 	error_release(&err);
 	return ok ? 0 : 1;
 }
