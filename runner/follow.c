@@ -4,6 +4,7 @@
 
 #include "base/log/log.h"
 #include "base/os/clock.h"
+#include "base/os/descriptor.h"
 #include "storage/background.h"
 #include "storage/queue.h"
 
@@ -104,25 +105,20 @@ static bool follow_watch(const struct follow *follow, int fd, void *mark)
 	return false;
 }
 
-/* Without descriptors the listener stays readable: it is left alone until the next tick. */
-static void follow_accept_failed(struct follow *follow, int error)
-{
-	if (error != EMFILE && error != ENFILE && error != ENOMEM && error != ENOBUFS)
-		return;
-	log_error("cannot accept a connection: %s", strerror(error));
-	epoll_ctl(follow->epoll, EPOLL_CTL_DEL, follow->listener, NULL);
-	follow->deaf = true;
-}
-
 static void follow_accept(struct follow *follow)
 {
 	for (int i = 0; i < ACCEPTS && follow->listener >= 0; i++) {
 		int fd = accept4(follow->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-		if (fd < 0) {
-			follow_accept_failed(follow, errno);
-			return;
+		if (fd >= 0) {
+			follow_client_new(follow, fd);
+			continue;
 		}
-		follow_client_new(follow, fd);
+		if (descriptor_shortage(errno)) { /* the next tick listens again */
+			log_error("cannot accept a connection: %s", strerror(errno));
+			epoll_ctl(follow->epoll, EPOLL_CTL_DEL, follow->listener, NULL);
+			follow->deaf = true;
+		}
+		return;
 	}
 }
 

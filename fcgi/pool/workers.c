@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/metrics/metrics.h"
 #include "base/os/clock.h"
+#include "base/os/descriptor.h"
 #include "base/os/rest.h"
 #include "fcgi/pool/slow.h"
 
@@ -87,10 +88,9 @@ static enum look workers_look(int fd)
 	return records.end ? LOOK_WHOLE : LOOK_PART;
 }
 
-/* Out of descriptors or memory the listening socket stays readable: do not spin on it. */
 static void workers_accept_failed(int error)
 {
-	if (error != EMFILE && error != ENFILE && error != ENOMEM && error != ENOBUFS)
+	if (!descriptor_shortage(error))
 		return;
 	log_error("cannot accept a connection: %s", strerror(error));
 	clock_sleep_ms(100);

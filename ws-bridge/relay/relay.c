@@ -4,6 +4,7 @@
 
 #include "base/log/log.h"
 #include "base/os/clock.h"
+#include "base/os/descriptor.h"
 #include "ws-bridge/relay/relay_connection.h"
 
 #include <errno.h>
@@ -39,9 +40,7 @@ static void relay_accept(struct relay *relay)
 			connection_new(relay, fd);
 			continue;
 		}
-		/* without these the listener stays readable:
-		 * it is left alone until the next tick */
-		if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
+		if (descriptor_shortage(errno)) { /* the next tick listens again */
 			log_error("cannot accept a connection: %s", strerror(errno));
 			epoll_ctl(relay->epoll, EPOLL_CTL_DEL, relay->listener, NULL);
 			relay->deaf = true;

@@ -2,6 +2,7 @@
 /* What a descriptor is, and how it behaves. */
 #include "base/os/descriptor.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/socket.h>
 
@@ -11,4 +12,9 @@ bool descriptor_listens(int fd)
 	socklen_t size = sizeof(listening);
 	return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &size) == 0 && listening &&
 	    flags >= 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0;
+}
+
+bool descriptor_shortage(int error)
+{
+	return error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS;
 }

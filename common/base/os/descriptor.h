@@ -19,4 +19,8 @@ static inline void descriptor_close(int *fd)
  * that, too. */
 bool descriptor_listens(int fd);
 
+/* Whether accept failed for want of descriptors or memory: the listening socket stays readable
+ * then, and whoever waits for it must not ask again at once. */
+bool descriptor_shortage(int error);
+
 #endif
