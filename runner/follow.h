@@ -18,8 +18,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define FOLLOW_PROGRAM "agentgraph-follow"
-
 struct follow_client;
 
 struct follow_settings {

@@ -25,6 +25,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#define PROGRAM "agentgraph-follow"
 #define LISTENER 0
 #define LONGEST 86400 /* seconds */
 #define LATE_MS 500   /* how often to look for a database that is not there yet */
@@ -36,7 +37,7 @@ struct follow_options {
 };
 
 static char usage[] =
-    "usage: " FOLLOW_PROGRAM " [OPTION]...\n"
+    "usage: " PROGRAM " [OPTION]...\n"
     "Shows the chunks of runs to whoever follows them.  The listening socket is descriptor 0;\n"
     "`agentgraph serve` starts it so.\n"
     "\n"
@@ -49,11 +50,11 @@ static char usage[] =
     "  --unlink PATH      remove this socket when the parent process has died\n"
     "  --help, --version\n";
 
-static char version_text[] = FOLLOW_PROGRAM " " AGENTGRAPH_VERSION "\n";
+static char version_text[] = PROGRAM " " AGENTGRAPH_VERSION "\n";
 
 static bool follow_main_complain(const char *what, const char *why)
 {
-	fprintf(stderr, FOLLOW_PROGRAM ": %s: %s\n", what, why);
+	fprintf(stderr, PROGRAM ": %s: %s\n", what, why);
 	return false;
 }
 
@@ -73,7 +74,7 @@ static void follow_main_parse(struct follow_options *options, int argc, char **a
 	    OPTION_END,
 	};
 	*options = (struct follow_options){.stall = stall > 0 ? stall : 60, .silence = 15};
-	options_take(FOLLOW_PROGRAM, specs, argc, argv);
+	options_take(PROGRAM, specs, argc, argv);
 }
 
 /* A descriptor a client, and what was large goes back to the system when it is freed. */
