@@ -4,8 +4,6 @@
 
 #include "base/json/json.h"
 
-#include <stdio.h>
-
 static const struct field_row skill_rows[] = {
     FIELD_ONLY("id", .kind = &field_string, .required = true),
     FIELD_ONLY("name", .kind = &field_string, .required = true),
@@ -22,12 +20,9 @@ void a2a_skills_check(const struct section *root, struct config *config)
 	cJSON *skill;
 	size_t index = 0;
 	cJSON_ArrayForEach(skill, config->a2a.skills) {
-		struct section entry = {root->problems, root->file, "", skill};
-		snprintf(entry.path, sizeof(entry.path), "a2a.skills[%zu]", index++);
-		if (!cJSON_IsObject(skill)) {
-			section_refuse(root, entry.path, skill, "an object");
+		struct section entry;
+		if (!section_entry(&entry, root, "a2a.skills", index++, skill))
 			continue;
-		}
 		section_read(&entry, skill_rows, NULL);
 		section_warn_unknown(&entry, skill_rows);
 		/* clients of either version want them */

@@ -104,7 +104,8 @@ struct config *config_load(const struct config_source *source, struct problems *
 	cJSON *object = file ? config_read_file(file, problems) : cJSON_CreateObject();
 	if (!file) /* what is served where nobody configured anything */
 		json_add_str(object, "agent", "builtin:demo");
-	struct section root = {problems, file ? file : DEFAULT_FILE, "", object};
+	struct section root = {
+	    .problems = problems, .file = file ? file : DEFAULT_FILE, .object = object};
 	config->path = xstrdup(file);
 	config->dir = path_directory(root.file);
 	if (config->dir[0] != '/')

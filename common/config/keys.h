@@ -37,6 +37,11 @@ extern const struct field_kind field_url, /* char *; a string without the slashe
  */
 bool section_open(struct section *section, const struct section *parent, const char *key);
 
+/* The same of item, which is number index of the list key.  False when it is no object, which is
+ * reported. */
+bool section_entry(struct section *entry, const struct section *parent, const char *key,
+    size_t index, const cJSON *item);
+
 /* Fills target; what is absent, null or wrong stays as it was, and what is wrong is reported. */
 void section_read(const struct section *s, const struct field_row *rows, void *target);
 

@@ -6,7 +6,6 @@
 #include "base/json/json.h"
 #include "base/memory.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,12 +85,9 @@ void remote_tools_read(const struct section *root, struct config *config)
 	size_t index = 0;
 	const cJSON *item;
 	cJSON_ArrayForEach(item, array) {
-		struct section entry = {root->problems, root->file, "", item};
-		snprintf(entry.path, sizeof(entry.path), "remote_tools[%zu]", index++);
-		if (cJSON_IsObject(item))
+		struct section entry;
+		if (section_entry(&entry, root, "remote_tools", index++, item))
 			remote_tools_read_tool(&entry, config);
-		else
-			section_refuse(root, entry.path, item, "an object");
 	}
 }
 

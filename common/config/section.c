@@ -61,10 +61,23 @@ bool section_open(struct section *section, const struct section *parent, const c
 		section_refuse(parent, key, object, "an object");
 		return false;
 	}
-	*section = (struct section){parent->problems, parent->file, "", object};
+	*section =
+	    (struct section){.problems = parent->problems, .file = parent->file, .object = object};
 	snprintf(section->path, sizeof(section->path), "%s%s%s", parent->path,
 	    parent->path[0] ? "." : "", key);
 	return true;
+}
+
+bool section_entry(struct section *entry, const struct section *parent, const char *key,
+    size_t index, const cJSON *item)
+{
+	*entry =
+	    (struct section){.problems = parent->problems, .file = parent->file, .object = item};
+	snprintf(entry->path, sizeof(entry->path), "%s[%zu]", key, index);
+	if (cJSON_IsObject(item))
+		return true;
+	section_refuse(parent, entry->path, item, "an object");
+	return false;
 }
 
 const cJSON *not_strings(const cJSON *value)
@@ -228,7 +241,9 @@ void section_warn_unknown(const struct section *s, const struct field_row *rows)
 			    s->path, s->path[0] ? "." : "", member->string);
 	}
 	for (const struct field_row *f = rows; f->key; f++) {
-		struct section inner = {s->problems, s->file, "", json_get(s->object, f->key)};
+		struct section inner = {.problems = s->problems,
+		    .file = s->file,
+		    .object = json_get(s->object, f->key)};
 		snprintf(inner.path, sizeof(inner.path), "%s", f->key);
 		if (f->rows && cJSON_IsObject(inner.object))
 			section_warn_unknown(&inner, f->rows);
