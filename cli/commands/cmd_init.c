@@ -9,6 +9,7 @@
 #include "cli/texts.h"
 #include "config/config.h"
 #include "config/text_file.h"
+#include "config/words.h"
 
 #include <errno.h>
 #include <fcntl.h>

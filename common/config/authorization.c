@@ -4,6 +4,7 @@
 
 #include "base/json/json.h"
 #include "base/memory.h"
+#include "config/words.h"
 
 #include <stdlib.h>
 #include <string.h>

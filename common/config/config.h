@@ -233,10 +233,4 @@ void config_free(struct config *config);
 /* What stands behind the colon of agent: the name of the graph. */
 const char *config_agent_name(const struct config *config);
 
-/*
- * Splits an import path "module:attribute" (the last colon separates).  True when both parts are
- * there; then *module and *attribute are malloc'd.
- */
-bool import_split(const char *import_path, char **module, char **attribute);
-
 #endif

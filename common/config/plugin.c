@@ -5,6 +5,7 @@
 #include "agentgraph.h"
 #include "base/memory.h"
 #include "config/text_file.h"
+#include "config/words.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>

@@ -3,7 +3,6 @@
 #include "config/words.h"
 
 #include "base/memory.h"
-#include "config/config.h"
 
 #include <errno.h>
 #include <math.h>

@@ -26,6 +26,12 @@ bool word_token(const char *text);
 /* A name of a tool that models and hosts of MCP take: 1 to 128 letters, digits, '_', '-', '.'. */
 bool word_tool(const char *text);
 
+/*
+ * Splits an import path "module:attribute" (the last colon separates).  True when both parts are
+ * there; then *module and *attribute are malloc'd.
+ */
+bool import_split(const char *import_path, char **module, char **attribute);
+
 /* A path of a URL: a slash and characters that need no escaping there (RFC 3986, 3.3). */
 bool word_path(const char *text);
 

@@ -5,6 +5,7 @@
 #include "config/config.h"
 #include "config/plugin.h"
 #include "config/text_file.h"
+#include "config/words.h"
 #include "graph/graph.h"
 
 #include <errno.h>

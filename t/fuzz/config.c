@@ -6,6 +6,7 @@
 #include "base/json/json.h"
 #include "config/environment/environment.h"
 #include "config/keys.h"
+#include "config/words.h"
 #include "replay.h"
 
 #include <stdlib.h>

@@ -3,6 +3,7 @@
 #include "config_fixture.h"
 
 #include "base/json/json.h"
+#include "config/words.h"
 
 #include <stdlib.h>
 #include <string.h>
