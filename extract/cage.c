@@ -99,8 +99,9 @@ static bool allow_program(scmp_filter_ctx filter)
 	return code == 0 && cage_allow(filter, program_calls, COUNT(program_calls));
 }
 
-/* Everything else fails as if it were forbidden, which libraries take better than their end. */
-static bool filter_calls(bool program)
+/* Allows the plain calls, and those that allow_more adds to them, unless it is NULL.  All others
+ * fail as if they were forbidden, which libraries take better than being killed. */
+static bool filter_calls(bool (*allow_more)(scmp_filter_ctx filter))
 {
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
 	if (!filter) {
@@ -114,8 +115,8 @@ static bool filter_calls(bool program)
 		errno = -code;
 		ok = code == 0;
 	}
-	if (ok && program)
-		ok = allow_program(filter);
+	if (ok && allow_more)
+		ok = allow_more(filter);
 	if (ok) {
 		int code = seccomp_load(filter);
 		errno = -code;
@@ -180,10 +181,10 @@ static bool hide_files(const char *program)
 
 bool cage_close(void)
 {
-	return limit_resources() && filter_calls(false);
+	return limit_resources() && filter_calls(NULL);
 }
 
 bool cage_close_for(const char *path)
 {
-	return limit_resources() && hide_files(path) && filter_calls(true);
+	return limit_resources() && hide_files(path) && filter_calls(allow_program);
 }

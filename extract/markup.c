@@ -55,7 +55,7 @@ static const struct xml_events events = {markup_start, markup_end, markup_text};
 const char *document_xml(struct prose *out, const char *data, size_t len)
 {
 	struct reading r = {.out = out};
-	r.xml = xml_new(&events, &r, true);
+	r.xml = xml_new(&events, &r, XML_UTF8);
 	xml_feed(r.xml, data, len);
 	const char *why = xml_end(r.xml);
 	xml_free(r.xml);

@@ -56,7 +56,7 @@ static void package_read_part(struct reading *r, unsigned long order)
 	r->pieces = xrealloc(r->pieces, (r->count + 1) * sizeof(*r->pieces));
 	r->pieces[r->count] = (struct piece){.order = order, .place = r->count};
 	struct part part = {&r->pieces[r->count++].out, NULL, state, r->package->shared};
-	part.xml = xml_new(r->package->events, &part, false);
+	part.xml = xml_new(r->package->events, &part, XML_AS_DECLARED);
 	/* until the parser has enough */
 	char chunk[CHUNK];
 	la_ssize_t n;

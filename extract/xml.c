@@ -83,7 +83,7 @@ static const xmlSAXHandler handlers = {
     .serror = xml_ignore_error,
 };
 
-struct xml *xml_new(const struct xml_events *events, void *arg, bool utf8)
+struct xml *xml_new(const struct xml_events *events, void *arg, enum xml_encoding encoding)
 {
 	struct xml *x = xcalloc(1, sizeof(*x));
 	xmlSAXHandler sax = handlers; /* copied by libxml2 */
@@ -94,7 +94,7 @@ struct xml *xml_new(const struct xml_events *events, void *arg, bool utf8)
 		abort();
 	xmlCtxtUseOptions(x->parser,
 	    XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING |
-		(utf8 ? XML_PARSE_IGNORE_ENC : 0));
+		(encoding == XML_UTF8 ? XML_PARSE_IGNORE_ENC : 0));
 	return x;
 }
 

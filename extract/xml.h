@@ -31,8 +31,13 @@ static inline bool xml_is(const char *name, const char *other)
 	return strcmp(name, other) == 0;
 }
 
-/* events is borrowed.  With utf8 the bytes are UTF-8 whatever the document says of itself. */
-struct xml *xml_new(const struct xml_events *events, void *arg, bool utf8);
+enum xml_encoding {
+	XML_AS_DECLARED, /* the document says what its bytes mean */
+	XML_UTF8         /* they are UTF-8, whatever it says */
+};
+
+/* events is borrowed. */
+struct xml *xml_new(const struct xml_events *events, void *arg, enum xml_encoding encoding);
 void xml_free(struct xml *x);
 
 /* Takes more of the document.  False when it is no good, or an event stopped it. */
