@@ -67,13 +67,6 @@ static void relay_frames_fail(struct frames *frames, int code)
 
 /* ---- What wslay calls */
 
-/* The code of a close frame, whose content begins there under that mask, or under none. */
-static int relay_frames_code(const unsigned char *content, const unsigned char *mask)
-{
-	int first = content[0] ^ (mask ? mask[0] : 0), second = content[1] ^ (mask ? mask[1] : 0);
-	return first << 8 | second;
-}
-
 /*
  * What can be given of a frame that begins here: its head, and a control frame whole; 0 when that
  * has not arrived.  Of a close frame in pieces wslay would check two bytes less in each of them,
@@ -95,7 +88,9 @@ static size_t relay_frames_begin(struct frames *frames)
 	bool masked = in[1] & 128;
 	if (in[0] == CLOSE_FRAME && whole && len >= 2 &&
 	    masked == (frames->setup.role == FRAMES_OF_CLIENT)) {
-		int code = relay_frames_code(in + head, masked ? in + head - 4 : NULL);
+		static const unsigned char zeroes[4];
+		const unsigned char *content = in + head, *mask = masked ? content - 4 : zeroes;
+		int code = (content[0] ^ mask[0]) << 8 | (content[1] ^ mask[1]);
 		if (code > CODES_OF_WSLAY && code <= CODES_KNOWN) {
 			relay_frames_fail(frames, code);
 			return 0;
