@@ -22,15 +22,16 @@
 #define DRAIN_MS 5000
 #define EVENTS 256
 #define ACCEPTS 64    /* new connections a turn */
-#define LISTEN_MS 500 /* after which the listener to the bell sees whether it is to end */
+#define LISTEN_MS 500 /* how long the ringer sleeps before it looks whether it is to end */
 
 /* What epoll reports for the descriptors that are no connection. */
 static char listener_mark, signal_mark, bell_mark;
 
 /* ---- the bell ---- */
 
-/* A thread that sleeps on the word of all chunks and tells the loop when it has changed.  While
- * nobody follows a run it sleeps on nothing, so that those who tell of their runs pay nothing. */
+/* A thread that sleeps on the futex word that changes with every chunk, and then wakes the loop.
+ * While nobody follows a run it does not wait there, so that processes that write chunks need not
+ * wake it. */
 struct follow_ringer {
 	struct background thread; /* its lock guards the rest */
 	struct shared *shared;
@@ -45,7 +46,8 @@ static void ringer_ring(struct follow_ringer *ringer)
 		log_debug("the bell is ringing already");
 }
 
-/* Rings at once, because of what moved before the word was read; then whenever it has changed. */
+/* Rings once at the start, as chunks may have come before the word was read, and then whenever the
+ * word has changed. */
 static void ringer_listen(struct follow_ringer *ringer)
 {
 	uint32_t seen = bell_word(ringer->shared, BELL_CHUNKS);
@@ -180,8 +182,8 @@ static bool follow_turn(struct follow *follow, struct follow_ringer *ringer, int
 	return !signalled;
 }
 
-/* Until a signal; then clients have a while to reach their end.  False when a second signal cut
- * that short. */
+/* Serves until a signal, and then gives the clients some time to reach their end.  False when a
+ * second signal cut that time short. */
 static bool follow_serve(struct follow *follow, struct follow_ringer *ringer)
 {
 	struct follow_client *next;

@@ -3,10 +3,10 @@
  * agentgraph-follow: one event loop over everybody who follows a run or waits for its result
  * (doc/inside.md#kept-chunks).
  *
- * Who may do so was decided before, and a ticket says so.  What is shown comes from the storage:
- * whichever process runs the graph, and whether this one was there at the beginning, makes no
- * difference.  Readers of one run who stand at the same place share what is read; one who is slow
- * costs the block that it is at, and its time.
+ * A worker has decided who may do so, and its ticket says so.  Chunks are read from the storage, so
+ * it makes no difference which process runs the graph, nor whether this one was there when the run
+ * began.  Readers of one run who have got equally far share a block that is read once; a slow
+ * reader costs no more than the block that is being sent to it.
  */
 #ifndef AGENTGRAPH_RUNNER_FOLLOW_H
 #define AGENTGRAPH_RUNNER_FOLLOW_H
@@ -23,10 +23,10 @@ struct follow_client;
 struct follow_settings {
 	struct ticket_key key;
 	struct service *service; /* configuration, shared memory, storage; nothing else is open */
-	int64_t stall_ms;        /* that a client may take nothing of what waits for it */
-	int64_t silence_ms;      /* without an event before a comment */
+	int64_t stall_ms;        /* a client that takes nothing for so long is dropped */
+	int64_t silence_ms;      /* after so long without an event a comment is sent */
 
-	/* Takes over what can change while it serves, at SIGHUP. */
+	/* Called at SIGHUP: updates the settings that may change while the process serves. */
 	void (*reload)(struct follow_settings *settings);
 	const void *origin; /* for reload */
 };
@@ -36,9 +36,9 @@ struct follow {
 	int epoll, signals;
 	int listener; /* -1 once it stops */
 	int bell;     /* eventfd: chunks have moved */
-	bool deaf;    /* out of descriptors: nothing is accepted for a moment */
+	bool deaf;    /* out of descriptors: it accepts nothing until the next tick */
 	bool stopping;
-	int64_t now; /* of this turn of the loop, by clock_monotonic_ms */
+	int64_t now; /* clock_monotonic_ms at this turn of the loop */
 	struct follow_client *clients;
 	struct follow_client *dead; /* to be freed at the end of the turn */
 	struct followed_runs runs;
@@ -46,49 +46,49 @@ struct follow {
 };
 
 /*
- * Serves until signals (a signalfd, not blocking) has SIGTERM.  Then who waits for a result is sent
- * on, and streams have some seconds to reach their end before they are broken off.  False when it
- * could not begin, or when a second signal cut that short.
+ * Serves until SIGTERM arrives at signals, a signalfd that does not block.  Then clients that wait
+ * for a result are sent back to a worker, and streams get some seconds to reach their end before
+ * they are broken off.  False when it could not begin, or when a second signal cut that time short.
  */
 bool follow_run(struct follow_settings *settings, int listener, int signals);
 
 /* ---- one connection: follow_client.c ---- */
 
-/* The next in the list of all. */
+/* The next client in the list of all; NULL after the last. */
 struct follow_client *follow_client_next(const struct follow_client *client);
 
-/* A new one from fd. */
+/* Adds a client for a connection that was just accepted, and takes fd over. */
 void follow_client_new(struct follow *follow, int fd);
 
-/* Handles what epoll reported, the time, and the end of the process. */
+/* What epoll reports of a client, what is due by the time, and the end of the process. */
 void follow_client_event(struct follow_client *client, uint32_t events);
 void follow_client_tick(struct follow_client *client);
 void follow_client_stop(struct follow_client *client);
 
-/* The run has moved: wakes its clients. */
+/* Lets the clients of a run that has moved look at it. */
 void follow_clients_wake(struct followed_run *run);
 
-/* Breaks it off. */
+/* Closes the connection at once; follow_client_sweep frees the client. */
 void follow_client_drop(struct follow_client *client);
 
-/* Frees those that ended. */
+/* Frees the clients that were dropped; called when no event of this turn can be for them. */
 void follow_client_sweep(struct follow *follow);
 
 /*
- * ---- follow_mend.c: a thread that gives runs the ends which their processes did not live to
- * write, and ends those whose followers have left; the loop itself writes nothing.
+ * ---- follow_mend.c: a thread that writes the end of runs whose processes died before they could,
+ * and stops runs whose followers have left.  The loop itself writes nothing to the storage.
  */
 
 struct follow_mender;
 
-/* NULL with err set when there can be no thread. */
+/* NULL with err set when the thread cannot be started. */
 struct follow_mender *follow_mender_new(struct service *service, struct error *err);
 void follow_mender_free(struct follow_mender *mender);
 
-/* Asks for the end of a run; who follows it is woken when it is there. */
+/* Has the end of a run written, which wakes its followers. */
 void follow_mend(struct follow_mender *mender, const char *thread_id, const char *run_id);
 
-/* Asks for a run to be stopped. */
+/* Has a run stopped. */
 void follow_cancel(struct follow_mender *mender, const char *thread_id, const char *run_id);
 
 #endif

@@ -17,44 +17,46 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define HEAD_MS 10000            /* for the request */
-#define MEND_MS 5000             /* between two tries to give a run its end */
-#define MENDS 3                  /* after which its followers are let go */
-#define COMMENT "3\r\n:\n\n\r\n" /* of server-sent events */
+#define HEAD_MS 10000            /* a client has so long to send its request */
+#define MEND_MS 5000             /* between two tries to have a run's end written */
+#define MENDS 3                  /* after so many of them its followers are dropped */
+#define COMMENT "3\r\n:\n\n\r\n" /* a comment among server-sent events, as a chunk of HTTP */
 #define LAST_CHUNK "0\r\n\r\n"
 
 enum client_stage {
-	CLIENT_HEAD,   /* its request is not there yet */
+	CLIENT_HEAD,   /* its request has not arrived yet */
 	CLIENT_STREAM, /* it follows a run */
-	CLIENT_WAIT,   /* it waits for the end of one */
-	CLIENT_LAST,   /* what waits for it is the last */
+	CLIENT_WAIT,   /* it waits for the end of a run */
+	CLIENT_LAST,   /* nothing follows what is being sent to it */
 	CLIENT_GONE
 };
 
 struct follow_client {
 	struct follow *follow;
 	struct follow_client *previous, *next;
-	struct follow_client *run_previous, *run_next; /* of the same run */
+	struct follow_client *run_previous, *run_next; /* in the list of its run's clients */
 	int fd;
-	uint32_t armed; /* the events it waits for; 0: epoll does not know it */
+	uint32_t armed; /* the events that epoll watches for; 0: epoll does not know fd */
 	enum client_stage stage;
-	struct buf head; /* of the request */
-	struct buf out;  /* what is its own: heads, comments */
-	size_t sent;     /* of that */
+	struct buf head; /* what has come of the request */
+	struct buf out;  /* what is sent to this client alone: heads, comments */
+	size_t sent;     /* bytes of out */
 	int64_t deadline;
-	int64_t moved; /* when it took something last, or had nothing to take */
-	int64_t spoke; /* when something was put in for it */
+	int64_t moved; /* when it last took something, or had nothing to take */
+	int64_t spoke; /* when there was last something new to send */
 	struct arena *arena;
-	struct run_ticket ticket; /* what it is to see */
+	struct run_ticket ticket; /* what it may see */
 	struct followed_run *run;
 
 	/* Of a stream: */
-	struct replay_place place;
-	struct follow_block *block; /* that is being sent, or NULL */
+	struct replay_place place;  /* how far it has got */
+	struct follow_block *block; /* the one that is being sent, or NULL */
 	size_t block_sent;
-	struct a2a_follower *told; /* it is told that, and not the blocks; or NULL */
+	struct a2a_follower
+	    *told; /* translates the blocks into events of A2A; NULL: sent as they are */
 
-	const char *where; /* of a wait: the web server is to go there afterwards */
+	/* Of a wait: */
+	const char *where; /* the path where the web server goes afterwards */
 	int64_t began;
 };
 
@@ -114,7 +116,8 @@ static void follow_client_leave(struct follow_client *client)
 	client->run = NULL;
 }
 
-/* Its run goes at the end of the turn, where it was the last one: somebody may be looking at it. */
+/* The client stays in the list of its run until the end of the turn: somebody may be walking
+ * through that list. */
 void follow_client_drop(struct follow_client *client)
 {
 	struct follow *follow = client->follow;
@@ -159,7 +162,7 @@ static bool follow_client_pending(const struct follow_client *client)
 	    (client->block && client->block_sent < client->block->len);
 }
 
-/* It went away by itself; a run that is not to outlive it ends. */
+/* The client went away by itself.  A run that is not to go on without it is stopped. */
 static void follow_client_lose(struct follow_client *client)
 {
 	bool follows = client->stage == CLIENT_STREAM || client->stage == CLIENT_WAIT;
@@ -168,7 +171,7 @@ static void follow_client_lose(struct follow_client *client)
 	follow_client_drop(client);
 }
 
-/* Sends what there is of *sent to len; false when the socket takes no more for now, or for good. */
+/* Sends the bytes from *sent to len; false when the socket takes no more, for now or for good. */
 static bool follow_client_put(
     struct follow_client *client, const char *data, size_t len, size_t *sent)
 {
@@ -196,7 +199,7 @@ static bool follow_client_flush(struct follow_client *client)
 	    follow_client_put(client, client->block->data, client->block->len, &client->block_sent);
 }
 
-/* The block was sent whole. */
+/* Moves on after a block that was sent as a whole. */
 static void follow_client_end_block(struct follow_client *client)
 {
 	struct follow_block *block = client->block;
@@ -210,7 +213,7 @@ static void follow_client_end_block(struct follow_client *client)
 	follow_block_leave(block);
 }
 
-/* An event of its own, a chunk of HTTP. */
+/* Adds one event of A2A, as a chunk of HTTP. */
 static void follow_client_tell(void *arg, const char *json, size_t len)
 {
 	static const char before[] = "data: ", after[] = "\n\n";
@@ -220,7 +223,7 @@ static void follow_client_tell(void *arg, const char *json, size_t len)
 	buf_printf(&client->out, "%s\r\n", after);
 }
 
-/* What the block is to it waits in its place. */
+/* Puts what the block means to this client in the place of the block itself. */
 static void follow_client_translate(struct follow_client *client)
 {
 	const struct follow_block *block = client->block;
@@ -232,7 +235,7 @@ static void follow_client_translate(struct follow_client *client)
 	client->block_sent = block->len;
 }
 
-/* Takes what comes next; false where there is nothing yet. */
+/* Takes the next block of the run; false when there is none yet. */
 static bool follow_client_take_block(struct follow_client *client)
 {
 	struct follow *follow = client->follow;
@@ -255,7 +258,8 @@ static bool follow_client_take_block(struct follow_client *client)
 	return client->block;
 }
 
-/* Its run is over without an end, which it is given; false when that was tried often enough. */
+/* Has the end written of a run that is over and lacks one; false when that was tried often enough.
+ */
 static bool follow_client_mend(struct follow *follow, struct followed_run *run)
 {
 	if (run->mends++ == MENDS) {
@@ -269,7 +273,7 @@ static bool follow_client_mend(struct follow *follow, struct followed_run *run)
 	return true;
 }
 
-/* It has seen everything.  False when there may be more to send now. */
+/* The client has seen all chunks that there are.  False when there may be something to send now. */
 static bool follow_client_at_end(struct follow_client *client)
 {
 	struct follow *follow = client->follow;
@@ -291,7 +295,7 @@ static bool follow_client_at_end(struct follow_client *client)
 	return true;
 }
 
-/* Sends until the socket is full, or one block was read: others want theirs. */
+/* Sends until the socket takes no more, or one block was read: then it is the others' turn. */
 static void follow_client_push(struct follow_client *client)
 {
 	bool read = false, dry = false;
@@ -318,7 +322,7 @@ static void follow_client_push(struct follow_client *client)
 
 /* ---- waits ---- */
 
-/* The web server is to ask a worker for the result, who need not ask again who it is for. */
+/* Has the web server ask a worker for the result; the ticket tells the worker who is asking. */
 static void follow_client_send_on(struct follow_client *client)
 {
 	struct run_ticket ticket = client->ticket;
@@ -436,7 +440,7 @@ void follow_client_event(struct follow_client *client, uint32_t events)
 
 void follow_clients_wake(struct followed_run *run)
 {
-	/* those that end on the way are in the list until the end of the turn */
+	/* clients that are dropped on the way stay in the list until the end of the turn */
 	for (struct follow_client *c = run->clients; c; c = c->run_next) {
 		if (c->stage == CLIENT_STREAM && !follow_client_pending(c))
 			follow_client_push(c);

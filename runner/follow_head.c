@@ -29,7 +29,7 @@ static char *follow_head_line(char **rest)
 	return line;
 }
 
-/* A header that came twice is none of the web server's. */
+/* The web server sends each of these headers once; one that comes twice is not its own. */
 static bool follow_head_take(const char **field, const char *value)
 {
 	if (*field)
@@ -41,7 +41,7 @@ static bool follow_head_take(const char **field, const char *value)
 static bool follow_head_field(struct follow_head *head, char *line)
 {
 	char *colon = strchr(line, ':');
-	if (!colon || strpbrk(line, "\r\n")) /* half of a line's end is in none */
+	if (!colon || strpbrk(line, "\r\n")) /* CR and LF only end lines, together */
 		return false;
 	*colon = '\0';
 	const char *value = colon + 1 + strspn(colon + 1, " \t");
@@ -58,7 +58,7 @@ bool follow_head_parse(char *data, size_t len, struct follow_head *head)
 	*head = (struct follow_head){0};
 	if (len < 4 || memchr(data, '\0', len))
 		return false;
-	data[len - 2] = '\0'; /* the blank line, so that it is a string */
+	data[len - 2] = '\0'; /* in the blank line, so that the head is a string */
 	line = follow_head_line(&rest);
 	if (!line || strncmp(line, "GET /", 5) != 0 || !strstr(line, " HTTP/1."))
 		return false;

@@ -11,25 +11,26 @@
 
 #define FOLLOW_HEAD_LONGEST 32768
 
-/* Texts are in the head that was parsed. */
+/* The texts point into the head that was parsed. */
 struct follow_head {
 	const char *ticket; /* NULL: there was none */
 	const char *waited; /* where the web server is to go after a wait, or NULL */
 };
 
-/* Bytes of the head at the beginning of data, its blank line included; 0: it is not there yet. */
+/* The length of the head that data begins with, its blank line included; 0 while that is missing.
+ */
 size_t follow_head_length(const char *data, size_t len);
 
-/* Reads a head of exactly len bytes, which is written to.  False for what is none. */
+/* Takes a head of exactly len bytes apart in place.  False when it is no request. */
 bool follow_head_parse(char *data, size_t len, struct follow_head *head);
 
 /* Appends the head of a stream, whose body comes in chunks (RFC 9112 7.1). */
 void follow_head_stream(struct buf *out);
 
-/* Appends a whole answer: the web server is to ask a worker, who gets the ticket. */
+/* Appends a whole answer that sends the web server to a worker with the ticket. */
 void follow_head_waited(struct buf *out, const char *where, const char *ticket);
 
-/* Appends a whole answer that has no body: it is over. */
+/* Appends a whole answer without a body, for a client that only waited for the end of the run. */
 void follow_head_silent(struct buf *out);
 
 /* Appends a whole answer that says what went wrong. */

@@ -77,7 +77,8 @@ static void follow_main_parse(struct follow_options *options, int argc, char **a
 	options_take(PROGRAM, specs, argc, argv);
 }
 
-/* A descriptor a client, and what was large goes back to the system when it is freed. */
+/* Every client takes a descriptor; and large pieces of memory go back to the system when they are
+ * freed. */
 static void follow_main_tune(void)
 {
 	struct rlimit files;
@@ -107,8 +108,8 @@ static void follow_main_set_log(const struct config *config)
 	log_set_format(config->env.log_format);
 }
 
-/* The key may be another one, which the new workers have; streams that are read go on.  Nothing
- * changes where the new configuration has a mistake. */
+/* Takes over the key, which may be another one for the new workers, and the settings of the log;
+ * streams go on.  Nothing changes when the new configuration has a mistake. */
 static void follow_main_reload(struct follow_settings *settings)
 {
 	struct config *config = follow_main_load(settings->origin);
@@ -124,8 +125,8 @@ static void follow_main_reload(struct follow_settings *settings)
 	config_free(config);
 }
 
-/* Until the database is there; whoever follows a run waits as well.  False with err not set when a
- * signal, or the parent's end, comes before that. */
+/* Waits for the database, and clients wait in the queue of the socket.  False with err not set when
+ * a signal, or the end of the parent, comes first. */
 static bool follow_main_open_storage(
     struct service *service, int signals, pid_t parent, struct error *err)
 {
@@ -144,7 +145,7 @@ static bool follow_main_open_storage(
 	return true;
 }
 
-/* What a reader needs of a service. */
+/* Opens as much of the service as a reader needs. */
 static bool follow_main_open(struct service *service, const struct config_source *source,
     int signals, pid_t parent, struct ticket_key *key)
 {

@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEPT_BYTES (1 << 20) /* of blocks that nobody may be at any more, for each run */
+#define KEPT_BYTES (1 << 20) /* of each run's blocks, whether or not a client still needs them */
 #define KEPT_BLOCKS 64
-#define LOOK_MS 1000   /* after which a run may have died unnoticed */
-#define QUEUED_MS 5000 /* the same of one that nobody runs yet */
-#define TRUST_MS 15000 /* so long it is believed that who has the thread is that run */
-#define DOUBT_MS 50    /* between two looks */
-#define GRACE_MS 5000  /* from the end of a run to its last chunk */
+#define LOOK_MS 1000   /* how often to look whether a run has died */
+#define QUEUED_MS 5000 /* how often to look at a run that nobody executes yet */
+#define TRUST_MS 15000 /* so long whoever holds the thread's lease is taken for this run */
+#define DOUBT_MS 50    /* the least time between two looks */
+#define GRACE_MS 5000  /* a run's last chunk may come so long after its record says it is over */
 
 /* ---- the table ---- */
 
@@ -102,14 +102,14 @@ static bool follow_form_same(const struct follow_form *a, const struct follow_fo
 	    a->modes == b->modes;
 }
 
-/* Those in other words, of which there are many forms, share the last place. */
+/* Streams in other words, which have many forms, share the last place. */
 static struct followed_dry *followed_dry_of(
     struct followed_run *run, const struct follow_form *form)
 {
 	return &run->dry[form->words ? FOLLOWED_DRY - 1 : form->granularity * 2 + form->events];
 }
 
-/* What is there already, and was read since something changed last. */
+/* The block that was read at that place already, after the latest chunk was written. */
 static struct follow_block *followed_find(const struct followed_run *run, uint32_t count,
     const struct follow_form *form, const struct replay_place *place)
 {
@@ -137,7 +137,7 @@ static void followed_keep(struct followed_run *run, struct follow_block *block)
 	}
 }
 
-/* A chunk of HTTP, and behind the terminator the last one. */
+/* Frames the text as a chunk of HTTP; behind the run's terminator comes HTTP's own last chunk. */
 static void follow_block_frame(struct follow_block *block, const struct buf *text)
 {
 	struct buf out = {0};
@@ -207,7 +207,7 @@ void followed_run_doubt(struct followed_runs *runs, struct followed_run *run, in
 		runs->look_at = at;
 }
 
-/* As long as somebody runs on the thread, it is mostly this run. */
+/* Whether some run holds the thread's lease, which mostly is this one. */
 static bool followed_run_lives(struct followed_runs *runs, const struct followed_run *run)
 {
 	struct storage *storage = runs->service->storage;
@@ -218,7 +218,7 @@ static bool followed_run_lives(struct followed_runs *runs, const struct followed
 	return held;
 }
 
-/* Whether it is another run, which began when this one was over, that has had the thread last. */
+/* Whether a later run, begun after the end of this one, was the last to have the thread. */
 static bool followed_run_has_successor(struct call *call, const struct run_record *record)
 {
 	struct run_record latest;
@@ -231,13 +231,14 @@ static bool followed_run_has_successor(struct call *call, const struct run_recor
 	return latest.number > record->number && begun_at >= record->finished_at;
 }
 
-/* Stopped in the queue: no process has told anything of it, or will. */
+/* Whether it was stopped in the queue: no process has written chunks of it, or will. */
 static bool followed_run_never_began(const struct run_record *record)
 {
 	return record->status == RUN_STOPPED && record->job && !record->started_at;
 }
 
-/* Who writes the end of a run has its thread until it is on disk (keeper.h). */
+/* Notes that the run is over.  Whoever writes its last chunk holds the thread until that is on disk
+ * (keeper.h), so the lease says whether it can still be expected. */
 static void followed_run_over(
     struct call *call, struct followed_run *run, const struct run_record *record, bool held)
 {
@@ -278,7 +279,7 @@ static void followed_run_look(struct followed_runs *runs, struct followed_run *r
 	call_release(&call);
 }
 
-/* Who dies says nothing: now and then it is asked for. */
+/* A process that dies tells nobody, so runs that go on are looked at now and then. */
 static bool followed_run_may_be_dead(
     struct followed_runs *runs, const struct followed_run *run, int64_t now)
 {

@@ -10,41 +10,41 @@
 
 struct follow_client;
 
-/* How a reader is told of a run. */
+/* The form in which a reader gets a run. */
 struct follow_form {
-	bool events; /* server-sent ones, else lines */
+	bool events; /* as server-sent events, else as lines */
 	enum granularity granularity;
-	const struct kept_words *words; /* and not by chunks, or NULL */
-	unsigned modes;                 /* of those */
+	const struct kept_words *words; /* another protocol's events in place of chunks, or NULL */
+	unsigned modes;                 /* which of those events */
 };
 
-/* Some of a stream as it is sent, in a chunk of HTTP,
- * the same for all who stand at its beginning. */
+/* A piece of a stream as it is sent, framed as a chunk of HTTP.  All clients that have got as far
+ * as its beginning share it. */
 struct follow_block {
-	unsigned users; /* clients that are at it, and the run's list */
-	uint32_t count; /* of chunks_count, before it was read: later it may be another one */
+	unsigned users; /* clients that are being sent it, and one for the run's list */
+	uint32_t count; /* chunks_count before it was read: after that there may be more to read */
 	struct follow_form form;
 	struct replay_place from, to;
-	bool ends; /* the terminator is in it, and the end of the body */
+	bool ends; /* it has the terminator of the run, and the end of the body */
 	char *data;
 	size_t len;
-	size_t text, text_len; /* what lies in the chunk: where, and how much */
+	size_t text, text_len; /* the part of data between the framing */
 	struct follow_block *next;
 };
 
-/* Where there was nothing to read. */
+/* A place where nothing was found to read, so that not every reader looks there in the storage. */
 struct followed_dry {
 	bool known;
 	struct follow_form form;
-	uint32_t count; /* of chunks_count, before it was tried */
+	uint32_t count; /* chunks_count before that look */
 	struct replay_place place;
 };
 
-/* What is known of a run beside its chunks. */
+/* What the record of a run said last. */
 enum followed_state {
 	FOLLOWED_ACTIVE, /* it is queued, or goes on */
 	FOLLOWED_OVER,
-	FOLLOWED_GONE /* there is no such record any more */
+	FOLLOWED_GONE /* the record does not exist any more */
 };
 
 #define FOLLOWED_DRY 7
@@ -55,21 +55,23 @@ struct followed_run {
 	struct follow_client *clients;
 	int64_t thread_row, number;
 	char *thread_id, *run_id;
-	uint32_t seen; /* of chunks_count, when its clients were woken last */
+	uint32_t seen; /* chunks_count when its clients were last woken */
 	enum followed_state state;
 	bool queued;
-	bool unkept;             /* of one that is over: it has left no chunks */
-	struct replay_tail tail; /* of one that is over */
-	int64_t ended_at;  /* when that was seen, by the clock of the loop, as is what follows;
-			    * 0: nobody is about to write its end */
-	int64_t looked_at; /* 0: never */
-	int64_t look_at;   /* when to look again; INT64_MAX: not before something happens */
-	int64_t mend_at;   /* not before that is its end asked for again */
-	int mends;         /* how often it was */
 
-	/* The latest blocks, the newest first. */
-	struct follow_block *blocks;
-	struct followed_dry dry[FOLLOWED_DRY]; /* by form, of some the latest */
+	/* Once it is over: */
+	bool unkept; /* its chunks were not kept */
+	struct replay_tail tail;
+
+	/* Times by the clock of the loop. */
+	int64_t ended_at;  /* when it was seen to be over; 0: nobody is about to write its end */
+	int64_t looked_at; /* when its record was last read; 0: never */
+	int64_t look_at;   /* when to read it again; INT64_MAX: only when something happens */
+	int64_t mend_at;   /* its end is not asked for again before that time */
+	int mends;         /* how often it was asked for */
+
+	struct follow_block *blocks;           /* those read lately, the newest first */
+	struct followed_dry dry[FOLLOWED_DRY]; /* one for each form; other words share the last */
 };
 
 #define FOLLOWED_SLOTS 4096
@@ -77,35 +79,37 @@ struct followed_run {
 struct followed_runs {
 	struct service *service;
 	struct followed_run *first;
-	int64_t look_at; /* the earliest of them */
+	int64_t look_at; /* the earliest look_at of all runs */
 	struct followed_run *slots[FOLLOWED_SLOTS];
 };
 
-/* The run of these keys, which is there until followed_run_leave finds it without clients. */
+/* The run with these keys, which is added when it is new. */
 struct followed_run *followed_run_get(struct followed_runs *runs, int64_t thread_row,
     int64_t number, const char *thread_id, const char *run_id);
+
+/* Removes the run if it has no clients any more. */
 void followed_run_leave(struct followed_runs *runs, struct followed_run *run);
 
-/* Whether its counter has moved since this was asked last. */
+/* Whether chunks were written since this was last asked. */
 bool followed_run_moved(struct followed_runs *runs, struct followed_run *run);
 
 /*
- * What comes at a place, which the caller gives back; NULL where there is nothing yet, or, with err
- * set, where it cannot be read.
+ * The block at a place, which the caller gives back with follow_block_leave.  NULL when there is
+ * nothing there yet, or, with err set, when it cannot be read.
  */
 struct follow_block *followed_run_next(struct followed_runs *runs, struct followed_run *run,
     const struct follow_form *form, const struct replay_place *place, struct error *err);
 void follow_block_leave(struct follow_block *block); /* NULL is fine */
 
-/* Something may have happened to it: it is to be looked at soon. */
+/* Has the run's record looked at soon, because something may have happened to it. */
 void followed_run_doubt(struct followed_runs *runs, struct followed_run *run, int64_t now);
 
-/* Looks at those for which it is time: reads their records, where they may be over.  fn is called
- * for each that is, at each look. */
+/* Reads the records of the runs for which it is time, as they may be over.  fn is called for each
+ * run that is, at every look. */
 void followed_runs_look(
     struct followed_runs *runs, int64_t now, void (*fn)(struct followed_run *run));
 
-/* Whether its end has been missing for so long that nobody is about to write it. */
+/* Whether the run is over and its end has been missing for so long that nobody will write it. */
 bool followed_run_lacks_end(const struct followed_run *run, int64_t now);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Finding lost runs, and the processes that have them now. */
+/* Finding lost runs, and starting and reaping the processes that take them up. */
 #include "runner/runner.h"
 
 #include "base/log/log.h"
@@ -17,28 +17,28 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* How long the run of a process that failed is left alone, the first time and at most; less than
- * the ten seconds within which it is to be taken up. */
+/* How long a run is left alone after its process failed: the first time, and at most.  Less than
+ * the ten seconds within which a lost run is to be taken up. */
 #define PAUSE_MS 2000
 #define PAUSE_MOST_MS 8000
 
 struct retry {
-	int64_t row; /* of its job */
+	int64_t row; /* of the run's job */
 	pid_t pid;
 	int pidfd; /* readable when it has ended */
 };
 
-/* A lost run whose process has failed, perhaps before it could claim it: so nothing else says how
- * often that was. */
+/* A lost run whose process has failed.  That may have happened before it claimed the run, so the
+ * storage does not know how often it was. */
 struct pause {
-	int64_t row; /* of its job */
-	int64_t ms, until;
+	int64_t row;       /* of the run's job */
+	int64_t ms, until; /* how long it is, and when it ends */
 };
 
 struct retries {
 	struct service *service;
 	char *const *argv;
-	unsigned most;
+	unsigned most; /* processes at a time */
 	struct retry *running;
 	unsigned count;
 	int64_t *lost; /* rows that nobody has taken up yet, oldest first */
@@ -108,7 +108,8 @@ static bool retries_has(const struct retries *t, int64_t row)
 	return false;
 }
 
-/* Drops the pauses of runs that nobody has to take up any more; lost are those that are. */
+/* Drops the pauses of runs that need none any more: they are neither running nor among the
+ * lost_count that are lost. */
 static void retries_drop_pauses(struct retries *t, size_t lost_count)
 {
 	for (size_t i = t->pause_count; i-- > 0;) {

@@ -17,13 +17,13 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define LOOK_MS 2000     /* after which the queue is looked at, whether or not somebody said so */
-#define WAITING_MOST 256 /* runs that wait for their threads without a slot */
-#define BRISK_MS 50      /* for a run whose end is worth to be overlapped by another's beginning */
-#define AHEAD_MS 200     /* for a task to wait for a slot, and then it goes back */
+#define LOOK_MS 2000     /* the queue is looked at so often, even if nobody rings */
+#define WAITING_MOST 256 /* runs that may wait for a busy conversation without a slot */
+#define BRISK_MS 50      /* a run this short lets another one begin while its end is written */
+#define AHEAD_MS 200     /* a task that has waited so long for a slot goes back */
 
 struct task {
-	struct task *next; /* of those in hand */
+	struct task *next; /* in the list of those in hand */
 	struct runner *runner;
 	struct arena *arena;
 	struct run_job job;
@@ -36,47 +36,47 @@ struct task {
 struct runner {
 	struct service *service;
 	_Atomic bool yield;
-	_Atomic bool content; /* threads claim nothing more for now; written with the lock held */
+	_Atomic bool content; /* nothing more is to be claimed now; written with the lock held */
 	int done;             /* eventfd */
 	pthread_t dispatcher;
 	bool dispatches;
 	pthread_mutex_t lock;
-	pthread_cond_t room; /* there may be some */
-	pthread_cond_t work; /* a task was handed over, or it is time to go */
-	pthread_cond_t turn; /* there may be a slot for one that waits for its first */
+	pthread_cond_t room; /* signalled when more may be claimed, or a slot returned to */
+	pthread_cond_t work; /* signalled when a task was handed over, or it is time to go */
+	pthread_cond_t turn; /* signalled when a task may get its first slot */
 	/* guarded by lock */
-	struct task *tasks;  /* in hand */
-	struct task *handed; /* of these the one that no thread has yet */
+	struct task *tasks;  /* those that execute */
+	struct task *handed; /* claimed, and not taken by a thread yet; or NULL */
 	unsigned slots;
-	unsigned taken, reserved; /* of them */
-	unsigned waiting;         /* runs that gave their slot up for their thread's sake */
-	unsigned returning;       /* those of them that want one again */
-	unsigned storing;         /* runs that gave it up because their nodes have ended */
-	unsigned ahead;           /* tasks that have not had one yet */
-	bool brisk; /* the latest run was: what is stored and what is executed overlap */
+	unsigned taken, reserved; /* slots with a run, and those left to the retries */
+	unsigned waiting;         /* runs that gave their slot up to wait for a busy conversation */
+	unsigned returning;       /* those of them that want a slot again */
+	unsigned storing;         /* runs that gave their slot up because their nodes have ended */
+	unsigned ahead;           /* tasks that have not had a slot yet */
+	bool brisk;               /* the latest run was short, so storing and executing overlap */
 	unsigned threads, idle;
 	bool stopping;
 };
 
-/* Claimed and not over, but for runs that wait for their threads. */
+/* Jobs that are claimed and not over, without those that wait for a busy conversation. */
 static unsigned runner_in_hand(const struct runner *r)
 {
 	return r->taken + r->reserved + r->returning + r->storing + r->ahead;
 }
 
-/* So many may be.  Many short runs wait for the disk most of their time, together. */
+/* How many jobs may be in hand.  Short runs mostly wait for the disk, and can do so together. */
 static unsigned runner_most(const struct runner *r)
 {
 	return r->brisk ? 2 * r->slots : r->slots;
 }
 
-/* With the lock held, whenever one of these has changed. */
+/* To be called, with the lock held, whenever one of the numbers above has changed. */
 static void runner_weigh(struct runner *r)
 {
 	r->content = r->stopping || r->returning || runner_in_hand(r) > runner_most(r);
 }
 
-/* Of the slots; the lock is held. */
+/* Tells whoever waits for a slot that one may be free; the lock is held. */
 static void runner_tell_free(struct runner *r)
 {
 	if (r->returning)
@@ -95,7 +95,7 @@ static struct task *task_new(struct runner *r, struct arena *arena)
 	return task;
 }
 
-/* Takes what is ready, or the job of that row, for this process; NULL when there is nothing. */
+/* Claims a job that is ready, or the job of that row unless it is 0; NULL when there is none. */
 static struct task *task_claim(struct runner *r, int64_t row, int64_t *next_due)
 {
 	struct storage *storage = r->service->storage;
@@ -158,7 +158,8 @@ static void task_waits(void *arg, bool waits)
 	pthread_mutex_unlock(&r->lock);
 }
 
-/* Called by the task's thread.  One that took long keeps its slot for the moment that is left. */
+/* Called by the task's thread when its nodes have ended.  A run that took long keeps its slot for
+ * the moment that is left. */
 static void task_stores(void *arg)
 {
 	struct task *task = arg;
@@ -180,8 +181,8 @@ static void task_stores(void *arg)
 	pthread_mutex_unlock(&r->lock);
 }
 
-/* Its first one; false when there is none for too long, or it is time to go.
- * With the lock held. */
+/* Waits for a task's first slot, with the lock held; false when none comes in time, or it is time
+ * to go. */
 static bool task_take_slot(struct runner *r)
 {
 	int64_t due = clock_monotonic_ms() + AHEAD_MS;
@@ -197,8 +198,9 @@ static bool task_take_slot(struct runner *r)
 	return true;
 }
 
-/* Runs take long now.  With the lock held; it is held again afterwards.  False when the task could
- * not be given back and stays: as long as this process lives, nobody else takes it for lost. */
+/* Gives a task back that got no slot in time: runs take long now.  With the lock held; it is held
+ * again afterwards.  False when it could not be given back and stays: as long as this process
+ * lives, nobody else takes it for lost. */
 static bool task_leave(struct runner *r, struct task *task)
 {
 	bool left;
@@ -218,8 +220,8 @@ static bool task_leave(struct runner *r, struct task *task)
 	return true;
 }
 
-/* With the lock held; it is held again afterwards.  Returns the task that was claimed with the end
- * of this one, or NULL. */
+/* Executes the task and frees it, with the lock held; it is held again afterwards.  Returns the
+ * task that was claimed together with the end of this one, or NULL. */
 static struct task *task_execute(struct runner *r, struct task *task)
 {
 	struct task **link = &r->tasks, *next = NULL;
@@ -253,7 +255,7 @@ static struct task *task_execute(struct runner *r, struct task *task)
 	return next;
 }
 
-/* With the lock held. */
+/* Wakes the owner if nothing is in hand any more; the lock is held. */
 static void runner_tell_done(struct runner *r)
 {
 	uint64_t one = 1;
@@ -263,8 +265,8 @@ static void runner_tell_done(struct runner *r)
 		log_error("nobody is told that all runs are over: %s", strerror(errno));
 }
 
-/* What a thread claims whose run has ended without claiming another one, while its slot is not
- * wanted. With the lock held; it is held again afterwards. */
+/* Claims a job for a thread whose run has ended without claiming one, unless its slot is wanted.
+ * With the lock held; it is held again afterwards. */
 static struct task *task_claim_more(struct runner *r)
 {
 	struct task *task;
@@ -280,7 +282,7 @@ static struct task *task_claim_more(struct runner *r)
 	return task;
 }
 
-/* A thread: runs what was handed over, then what follows. */
+/* A thread: executes the task that was handed over, and then those that it claims itself. */
 static void *runner_work(void *arg)
 {
 	struct runner *r = arg;
@@ -316,7 +318,7 @@ static void *runner_work(void *arg)
 	return NULL;
 }
 
-/* With the lock held, to a thread that has nothing to do, or a new one. */
+/* Gives the task to a thread that has nothing to do, or to a new one; the lock is held. */
 static void runner_hand_over(struct runner *r, struct task *task)
 {
 	pthread_t thread;

@@ -30,9 +30,10 @@
 #define MAX_DRAIN 86400
 #define LOOK_MS 2000       /* how often to look for runs whose process has died */
 #define LATE_MS 500        /* how often to look for a database that is not there yet */
-#define NODE_MS 500        /* for a node to end, once time is up */
-#define DELIVERY_MS 1000   /* for webhooks under way, at the end; a slow receiver gets them again */
-#define SAME_SIGNAL_MS 200 /* two SIGTERMs within so little time are one */
+#define NODE_MS 500        /* a node has so long to end, once time is up */
+#define DELIVERY_MS 1000   /* webhooks under way have so long at the end, and are sent again later \
+			    */
+#define SAME_SIGNAL_MS 200 /* a second SIGTERM so soon after the first means the same */
 
 struct options {
 	struct config_source source;
@@ -100,7 +101,7 @@ struct watch {
 
 enum { WATCH_SIGNALS, WATCH_DONE, WATCH_FIXED };
 
-/* Waits for something, or timeout_ms.  What came is in the two first of fds. */
+/* Waits until something happens, for timeout_ms at most; the first two of fds say what did. */
 static void watch_wait(struct watch *w, int64_t timeout_ms)
 {
 	size_t count = WATCH_FIXED;
@@ -121,7 +122,7 @@ static bool watch_signalled(struct watch *w)
 	    read(w->signals, &info, sizeof(info)) == sizeof(info);
 }
 
-/* Until it is time to end, or the one job is over. */
+/* Takes up lost runs until it is time to end, or the one job is over. */
 static void watch_run(struct watch *w)
 {
 	do {
@@ -135,8 +136,8 @@ static void watch_run(struct watch *w)
 	} while (!w->fds[WATCH_DONE].revents && !watch_signalled(w) && getppid() == w->parent);
 }
 
-/* Whether all runs were over, or have gone back, within so many milliseconds; a further SIGTERM
- * means that there are no more. */
+/* Waits for the runs in hand.  True when all were over, or had gone back, within so many
+ * milliseconds; a further SIGTERM ends the wait. */
 static bool watch_drain(struct watch *w, int64_t ms)
 {
 	int64_t start = clock_monotonic_ms(), end = start + ms, left;
@@ -149,7 +150,7 @@ static bool watch_drain(struct watch *w, int64_t ms)
 		unsigned retried = w->retries ? retries_reap(w->retries) : 0;
 		over = w->fds[WATCH_DONE].revents && !retried;
 		if (!over && w->fds[WATCH_DONE].revents)
-			clock_sleep_ms(10); /* it stays readable */
+			clock_sleep_ms(10); /* that descriptor stays readable, too */
 	}
 	return over;
 }
@@ -194,7 +195,7 @@ static int runner_main_serve(
 	return EXIT_SUCCESS;
 }
 
-/* Whether the database is there before a signal comes, or the parent ends. */
+/* Waits for the database; false when a signal, or the end of the parent, comes first. */
 static bool runner_main_wait(struct service *service, const struct watch *watch)
 {
 	struct pollfd signals = {.fd = watch->signals, .events = POLLIN};
