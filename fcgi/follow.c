@@ -37,7 +37,7 @@ struct run_ticket follow_ticket(
 
 /* ---- streams ---- */
 
-/* Who names server-sent events, and no lines before them, gets events. */
+/* A client gets events if it accepts them and names no lines of JSON before them. */
 static bool follow_wants_events(const char *accept)
 {
 	static const char *const types[] = {"text/event-stream", "application/x-ndjson"};

@@ -36,8 +36,7 @@ static void internal_put_number(
 	    help, name, type, name, value);
 }
 
-/* The supervisor's count, which it keeps in a file;
- * without one (another supervisor) there is none. */
+/* What the supervisor counts, which it keeps in a file; another supervisor has no such file. */
 static void put_supervision(struct buf *out, const char *state_dir)
 {
 	char *path = xasprintf("%s/run/status.json", state_dir);

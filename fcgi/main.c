@@ -46,8 +46,10 @@
 #define MAX_THREADS 4096
 #define MAX_DRAIN 86400
 #define MIN_DRAIN_MS 200   /* idle threads need a moment too */
-#define SAME_SIGNAL_MS 200 /* two SIGTERMs within so little time are one */
-#define DELIVERY_MS 1000   /* for webhooks under way, at the end; a slow receiver gets them again */
+#define SAME_SIGNAL_MS 200 /* a second SIGTERM so soon after the first means the same */
+#define DELIVERY_MS                                                                  \
+	1000 /* webhooks under way have so long at the end, and are sent again later \
+	      */
 
 struct options {
 	struct config_source source;
@@ -111,7 +113,7 @@ static void fcgi_main_report(const struct problems *problems, bool quiet)
 	}
 }
 
-/* What the configuration has switched on. */
+/* Prints the routes that the configuration has switched on. */
 static int print_routes(const struct options *options)
 {
 	struct problems problems = {0};
@@ -139,7 +141,8 @@ static int print_routes(const struct options *options)
 	return status;
 }
 
-/* Opens what is served; false after saying why not.  What the server borrows lives in the arena. */
+/* Opens the service and all that the server borrows, which lives in the arena; false after saying
+ * why not. */
 static bool open_server(struct server *server, const struct options *options, struct arena *arena)
 {
 	struct problems problems = {0};
@@ -179,14 +182,14 @@ static bool fcgi_main_readable(int fd, int64_t timeout_ms)
 	return ready > 0;
 }
 
-/* What a process does beside requests, once its database is there. */
+/* What a process does beside serving requests, once its database is there. */
 struct chores {
 	struct retention *retention;
 	struct webhook_sender *sender;
 };
 
-/* Lets requests to what is stored, and begins the chores;
- * false with err set while that must wait. */
+/* Opens the database, from when on all requests are served, and begins the chores.  False when the
+ * database is not there yet, with err set when something else is wrong. */
 static bool fcgi_main_let_in(
     struct server *server, const struct options *options, struct chores *chores, struct error *err)
 {
@@ -233,8 +236,8 @@ static void watch_run(const struct watch *watch)
 	}
 }
 
-/* Waits for the database, and for the end.  When that is the parent's death, nobody else removes
- * the socket. */
+/* Waits for the database, if need be, and then for the end.  If that is the death of the parent,
+ * nobody but this process removes the socket. */
 static void wait_for_end(struct server *server, const struct options *options,
     struct chores *chores, const struct watch *watch)
 {
@@ -253,9 +256,9 @@ static void wait_for_end(struct server *server, const struct options *options,
 }
 
 /*
- * Lets requests in hand end; false when some were still there in the end, or when a further SIGTERM
- * meant "now".  Who ends a whole process group or control group signals this process itself, and
- * the parent does once more: what comes within SAME_SIGNAL_MS is the same wish.
+ * Lets requests in hand end; false when some are left once time is up, or when a further SIGTERM
+ * means "now".  Whoever ends a whole process group or control group signals this process directly,
+ * and the parent signals it again: within SAME_SIGNAL_MS that is one and the same wish.
  */
 static bool fcgi_main_drain(struct workers *workers, int signals, int64_t drain_ms)
 {

@@ -23,7 +23,7 @@ static bool is_preflight(const struct request *rq)
 	return rq->method == METHOD_OPTIONS && *rq->head.origin && *rq->head.cors_method;
 }
 
-/* OPTIONS needs no row of its own. */
+/* Whether the path has a row for the method.  OPTIONS needs none. */
 static bool check_route(struct request *rq)
 {
 	char allow[METHOD_LIST_SIZE];
@@ -36,8 +36,8 @@ static bool check_route(struct request *rq)
 	    error_set(&rq->call.error, ERR_METHOD_NOT_ALLOWED, NULL);
 }
 
-/* Pages may not reach what only programs speak, unless they are known: a name that somebody bends
- * to this machine makes the page of anybody one that looks like our own. */
+/* Pages of unknown origins may not use protocols that are meant for programs: if somebody's domain
+ * name is made to point at this machine (DNS rebinding), their page looks like one of our own. */
 static bool check_origin(struct request *rq)
 {
 	const struct dialect *dialect = rq->match.dialect;
@@ -63,13 +63,13 @@ static bool find_route(struct request *rq)
 		return error_set(&rq->call.error, ERR_INVALID_HOST, NULL);
 	if (!valid)
 		return error_set(&rq->call.error, ERR_BAD_REQUEST, "Invalid path");
-	/* who may do what is read there as well, so all that asks for a right waits */
+	/* rights are read from the database as well, so no route that needs one is served yet */
 	if (!open && rq->match.route && rq->match.route->resource)
 		return error_set(&rq->call.error, ERR_TRANSIENT_STORAGE, NULL);
 	return check_origin(rq) && check_route(rq);
 }
 
-/* A body that its handler reads has a limit of its own. */
+/* Checks the announced length of a body that its handler reads, which has a limit of its own. */
 static bool check_stream(struct request *rq)
 {
 	return body_length(rq->head.content_length, INT64_MAX, &rq->length, &rq->call.error) &&
@@ -88,7 +88,7 @@ static bool server_read_body(struct request *rq, struct buf *text)
 	    : body_length(rq->head.content_length, max, &rq->length, err);
 	if (!fits || rule == BODY_NONE)
 		return fits;
-	/* it will not be there, and why is known */
+	/* the body will never be there, and the reason is known */
 	if (rq->client->lacking == ERR_RATE_LIMIT) {
 		response_header(rq, "Retry-After", "1");
 		return error_set(
@@ -99,7 +99,8 @@ static bool server_read_body(struct request *rq, struct buf *text)
 	return rule == BODY_STREAM || body_read(rq->client, rq->length, max, text, err);
 }
 
-/* Steps 7 to 9.  The body says what step 7 is about, but what is wrong with it is told later. */
+/* Steps 7 to 9.  Step 7 needs the body, but complains of the permission before it complains of
+ * that. */
 static bool admit_body(struct request *rq, const struct buf *text)
 {
 	struct error mistake = {0};
@@ -160,7 +161,7 @@ static bool client_gone(void *arg)
 	return client->gone && client->gone(client);
 }
 
-/* Steps 2 to 8, as far as they need no body; nothing is said yet. */
+/* Steps 2 to 8, as far as they need no body; nothing is answered yet. */
 static bool admit_head(struct request *rq)
 {
 	if (is_preflight(rq))

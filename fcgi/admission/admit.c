@@ -28,7 +28,7 @@ static const char *find_header(void *arg, const char *name)
 	return *value ? value : NULL;
 }
 
-/* Once for a request, however often it is asked for. */
+/* The credential is checked once for a request, however often its user is asked for. */
 static bool admit_authenticate(struct request *rq)
 {
 	char *const *params = rq->client->params;
@@ -95,7 +95,7 @@ static const char *resource_id(struct request *rq)
 	const struct route *route = rq->match.route;
 	bool of_thread =
 	    admit_is(route->resource, "graph") || admit_is(route->resource, "checkpointer");
-	/* a model's, or an assistant's, is no thread's id */
+	/* the id in a path may be that of a model or an assistant */
 	if (rq->match.ids[0] && (!of_thread || strstr(route->path, "{thread_id}")))
 		return *rq->match.ids[0] ? rq->match.ids[0] : NULL;
 	if (route->dialect && route->dialect->late_thread)

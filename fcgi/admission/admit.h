@@ -7,24 +7,24 @@
 
 struct request;
 
-/* Checks the credential, of a public route none; false with the call's error set. */
+/* Checks the credential, unless the route is public; false with the call's error set. */
 bool admit_user(struct request *rq);
 
-/* Whose credential it is, whatever the route; NULL when there is none or it is no good.  What is
- * wrong with it is told by admit_user, which does not check it again. */
+/* The user whose credential it is, whatever the route; NULL when there is none or it is no good.
+ * What is wrong with it is told by admit_user, which does not check it a second time. */
 const char *admit_verified_user(struct request *rq);
 
 /*
- * Whether the user may do what the route's row takes, to the thread, memory or file that the path
- * or the body (NULL when there is none, or it does not parse) names.  False with the call's error
- * set.
+ * Whether the user has the permission of the route's row for the thread, memory or file that the
+ * path or the body names.  The body may be NULL: there is none, or it does not parse.  False with
+ * the call's error set.
  */
 bool admit_action(struct request *rq);
 
 /* Step 8: whether what the route needs is configured; false with the call's error set. */
 bool admit_feature(struct request *rq);
 
-/* ---- caller.c: who sends a request, before it says so itself. */
+/* ---- caller.c: where a request comes from. */
 
 /* The client's address, in its normal form. */
 const char *caller_address(struct request *rq);
@@ -35,8 +35,8 @@ const char *caller_address(struct request *rq);
  */
 
 /*
- * Counts the request, whose route has been looked for, and adds the headers that say so to its
- * answer.  False with RATE_LIMIT_EXCEEDED set when it is one too many.
+ * Counts the request and adds the headers of the rate limit to its answer; the route has been
+ * looked for by then.  False with RATE_LIMIT_EXCEEDED set when it is one too many.
  */
 bool limit_admit(struct request *rq);
 

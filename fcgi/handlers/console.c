@@ -74,7 +74,8 @@ const char *console_build(const char *dir, struct arena *arena)
 	return arena_printf(arena, "%016" PRIx64, hash);
 }
 
-/* What the view that is shown first is made of, so that none of it waits for another. */
+/* The modules of the view that is shown first.  The page names them all at once, so that none is
+ * found only when another one has arrived. */
 static const char *const chat_modules[] = {
     "api", "dom", "chat", "branches", "drawing", "list", "message", "text", "turn", NULL};
 static const char *const live_modules[] = {"api", "dom", "live", NULL};
@@ -88,7 +89,8 @@ static bool has_library(const struct request *rq, const char *name)
 	return fd >= 0;
 }
 
-/* Markdown's library comes after the page's own modules: the first view needs none. */
+/* The library for Markdown comes after the page's own modules, as the first view does not need it.
+ */
 static void console_put_head(struct buf *html, const struct request *rq, const char *base)
 {
 	const char *const *module = rq->server->service->graph->live ? live_modules : chat_modules;
@@ -100,7 +102,7 @@ static void console_put_head(struct buf *html, const struct request *rq, const c
 		buf_printf(html, "<script defer src=\"%s/marked.js\"></script>\n", base);
 }
 
-/* What the page knows of the service without asking it. */
+/* What the page is told of the service, so that it need not ask. */
 static void console_put_facts(struct buf *html, const struct request *rq)
 {
 	const struct service *service = rq->server->service;
@@ -143,7 +145,7 @@ void get_console(struct request *rq)
 	pages_reply_html(rq, &html);
 }
 
-/* Files of another build are not those that the page means. */
+/* The address has the build: a file of another one would not fit the page that asks for it. */
 void get_console_asset(struct request *rq)
 {
 	const char *build = rq->match.ids[0], *name = rq->match.ids[1];

@@ -36,7 +36,7 @@ void get_multimodal(struct request *rq)
 struct download {
 	struct request *rq;
 	struct file_record record;
-	bool shown; /* where it is, in a browser */
+	bool shown; /* a browser may display it in place */
 	char etag[80];
 	char modified[HTTP_DATE_SIZE];
 	int64_t modified_at; /* Unix seconds */
@@ -65,8 +65,8 @@ static void add_description(struct download *d)
 
 /* ---- by this process ---- */
 
-/* What cannot be read any more cuts the answer short, which its length tells the client.  For one
- * who has left nothing is fetched. */
+/* When the bytes cannot be read to their end the answer is cut short, which the client sees by its
+ * length.  Nothing more is fetched once the client has left. */
 static void send_bytes(struct download *d, struct blob *blob)
 {
 	struct request *rq = d->rq;
@@ -140,8 +140,8 @@ static const char *redirect_of(const struct download *d)
 	return arena_printf(d->rq->call.arena, "%s%s/%s", prefix, d->record.backend, d->record.key);
 }
 
-/* A header that asks for one part in a way that all readers of it understand alike, or for none.  A
- * number of 19 digits may be more than one of them holds. */
+/* Whether the header asks for no part, or for one in a form that nginx understands just as we do.
+ * Numbers of 19 digits may be more than one of the two can hold. */
 static bool is_plain_range(const struct download *d, enum range_kind kind)
 {
 	const char *header = files_asked(d, "HTTP_RANGE");

@@ -27,7 +27,7 @@ void post_chat_completions(struct request *rq);
 void get_models(struct request *rq);
 void get_model(struct request *rq);
 
-/* What the dialect of these routes says of errors (struct dialect). */
+/* The bodies of errors in each protocol, for its struct dialect. */
 cJSON *openai_error_body(struct request *rq, const struct error_view *view);
 
 void post_mcp(struct request *rq);
@@ -35,11 +35,10 @@ void post_a2a(struct request *rq);
 void get_agent_card(struct request *rq);
 void get_protected_resource(struct request *rq);
 
-/* The same of /v1/mcp, and what its WWW-Authenticate says. */
+/* And what WWW-Authenticate says on /v1/mcp. */
 cJSON *mcp_error_body(struct request *rq, const struct error_view *view);
 const char *mcp_challenge(struct request *rq);
 
-/* The same of /v1/a2a. */
 cJSON *a2a_error_body(struct request *rq, const struct error_view *view);
 
 void get_lg_ok(struct request *rq);
@@ -81,7 +80,6 @@ void post_lg_namespaces(struct request *rq);
 void get_lg_run_stream(struct request *rq);
 void get_lg_run_join(struct request *rq);
 
-/* The same of /lg. */
 cJSON *lg_error_body(struct request *rq, const struct error_view *view);
 
 void get_observability(struct request *rq);

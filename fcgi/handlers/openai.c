@@ -5,7 +5,8 @@
 #include "fcgi/handlers/handlers.h"
 #include "fcgi/request/request.h"
 
-/* Of what has run: its client would run the turn again, three times in all, also one in a page. */
+/* Tells clients not to repeat a turn that has run: OpenAI's own would, up to three times in all.
+ * Those in a page see the header only if it is exposed. */
 static void openai_ran(struct request *rq)
 {
 	response_header(rq, "x-should-retry", "false");

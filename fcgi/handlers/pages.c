@@ -134,8 +134,8 @@ static void reply_page(struct request *rq, const struct reference *page, const c
 	pages_reply_html(rq, &html);
 }
 
-/* What is served, and where to go on.  Of the graph's path only the end: the rest is nobody's
- * business. */
+/* Says what is served, and where to go from there.  Only the last part of the graph's path is
+ * shown, because the folders of the machine are nobody's business. */
 void get_home(struct request *rq)
 {
 	const struct config *config = rq->server->service->config;

@@ -2,9 +2,9 @@
 /*
  * The files that the interactive pages are made of.
  *
- * What the program has inside is enough for a page of our own.  The two well-known ones, which npm
- * delivered, lie in a directory `web`: beside the program in a build directory, in share/agentgraph
- * when it is installed.  Where they are, they are shown instead.
+ * The program itself contains an API reference of our own.  The two well-known ones, which come
+ * from npm, lie in a directory `web`: beside the program in a build directory, in share/agentgraph
+ * when it is installed.  If they are there, they are shown in place of our own.
  */
 #ifndef AGENTGRAPH_FCGI_HANDLERS_PAGES_H
 #define AGENTGRAPH_FCGI_HANDLERS_PAGES_H
@@ -29,10 +29,10 @@ struct asset {
  * The caller closes it. */
 int pages_open(const char *dir, const char *name, size_t *size);
 
-/* What a page begins with, up to its title, which is app_name followed by title. */
+/* The beginning of a page, up to its title, which is app_name followed by title. */
 void pages_put_head(struct buf *out, const char *app_name, const char *title);
 
-/* Text as it may stand in an element or between double quotes. */
+/* Appends text, escaped for an element or for an attribute in double quotes. */
 void pages_put_text(struct buf *out, const char *text);
 
 /* Sends the page, and releases html. */
@@ -42,8 +42,8 @@ void pages_reply_html(struct request *rq, struct buf *html);
  * there. */
 void pages_reply_asset(struct request *rq, const struct asset *asset);
 
-/* A word that is another one whenever a file of the console is: a part of their addresses, because
- * modules name each other without it.  Lives in the arena. */
+/* A word that changes whenever a file of the console does, in the arena.  It is a folder in their
+ * addresses, and no query, because modules import each other by relative names. */
 const char *console_build(const char *dir, struct arena *arena);
 
 #endif

@@ -13,12 +13,12 @@
 
 #define READ_SIZE (256 << 10)
 
-/* What becomes of the body's parts: the first one named file is the file. */
+/* Takes the parts of the body; the first one named file is the file. */
 struct reception {
 	struct multipart_sink sink; /* first */
 	struct call *call;
-	struct upload *upload; /* NULL before its part came */
-	bool in_file;          /* the present part is the file */
+	struct upload *upload; /* NULL until the file's part begins */
+	bool in_file;          /* the part that arrives now is the file */
 };
 
 static bool fcgi_upload_take_part(struct multipart_sink *sink, const struct multipart_part *part)
@@ -59,7 +59,7 @@ static bool fcgi_upload_receive(struct request *rq, struct multipart *mp, char *
 	return true;
 }
 
-/* What the parser made of it; false with the error set. */
+/* Whether the parser found a whole file in the body; false with the error set. */
 static bool fcgi_upload_check(const struct multipart *mp, struct reception *r)
 {
 	if (error_is_set(&r->call->error))

@@ -6,10 +6,11 @@
 
 #define CELLS 256
 
-/* Below this, differences are chance. */
+/* Processes whose requests in hand differ by no more are even: such differences are chance. */
 #define MARGIN 2
 
-/* Who waits says so every second; one that was not heard for so long is stopped, or gone. */
+/* A process that waits says so every second; one that has been silent for so long is stopped or
+ * gone. */
 #define SILENCE_MS 3000
 
 struct balance_cell {

@@ -12,11 +12,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* So much of an answer fits into the socket's buffer, and so much more whenever that is said to
- * have room; a reader who has made none for so long holds up its thread. */
-#define FREE_SIZE (64 << 10)
-#define SLICE_SIZE (16 << 10)
-#define PATIENCE_MS 500
+#define FREE_SIZE (64 << 10)  /* so much of an answer surely fits into the socket's buffer, */
+#define SLICE_SIZE (16 << 10) /* and so much more whenever the socket is said to have room */
+#define PATIENCE_MS 500       /* a client that makes no room for so long holds up its thread */
 
 static FCGX_Request *request_of(struct client *client)
 {
@@ -46,7 +44,7 @@ static ssize_t request_read(FCGX_Request *request, char *out, size_t size)
 	return got == 0 && FCGX_GetError(request->in) ? -1 : got;
 }
 
-/* What came slowly is read from its file; when it has been, the file is needed no more. */
+/* A request that came slowly is read from its file, which is dropped once it has been read. */
 static ssize_t connection_read(struct client *client, char *out, size_t size)
 {
 	FCGX_Request *request = request_of(client);
@@ -65,10 +63,10 @@ static ssize_t connection_read(struct client *client, char *out, size_t size)
 
 /* ---- readers who hold up a thread ---- */
 
-/* A thread that waits for its reader. */
+/* A thread that waits until its client reads on. */
 struct holdup {
 	int socket;
-	bool ended; /* it is in the list no more */
+	bool ended; /* it has left the list */
 	struct holdup *previous, *next;
 };
 
@@ -94,8 +92,8 @@ static void holdup_end(struct holdups *holdups, struct holdup *holdup)
 	holdup->ended = true;
 }
 
-/* Waits until the reader goes on or is gone.  Where as many threads wait as may, the one who has
- * kept his for the longest is let go. */
+/* Waits until the client reads on or is gone.  If as many threads wait as may, the client that has
+ * kept one for the longest is cut off. */
 static void holdup_wait(struct holdups *holdups, int socket)
 {
 	struct holdup self = {.socket = socket};

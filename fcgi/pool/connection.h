@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * A connection of the web server as the server sees it, a struct client over libfcgi, and those
- * whose readers hold up a thread.
+ * A connection of the web server as the server sees it, a struct client over libfcgi; and a limit
+ * on the threads that are held up by clients that do not read their answers.
  *
  * libfcgi's one call to accept a connection and read the head of a request would let a connection
  * that sends nothing hold up the thread between the two, and its way to end one waits until the web
@@ -25,15 +25,15 @@
 
 struct holdup;
 
-/* Threads that wait for clients to read on, the longest first. */
+/* The threads that wait for clients to read on; the one that has waited longest comes first. */
 struct holdups {
 	pthread_mutex_t lock; /* guards the rest */
 	struct holdup *first, *last;
 	unsigned count, most;
 };
 
-/* When more than most wait, the answer to the one who has read nothing for the longest is broken
- * off. */
+/* When more than `most` threads wait, the answer to the client that has read nothing for the
+ * longest is broken off. */
 void holdups_init(struct holdups *holdups, unsigned most);
 void holdups_release(struct holdups *holdups);
 
@@ -41,27 +41,29 @@ struct connection {
 	struct client client; /* first */
 	struct holdups *holdups;
 	FCGX_Request *request;
-	struct arrival *slow; /* NULL: it is read from the socket */
-	size_t written;       /* of the answer */
-	size_t room;          /* that the socket was said to have, and that was not used since */
+	struct arrival
+	    *slow;      /* where the request was put while it arrived; NULL: read the socket */
+	size_t written; /* bytes of the answer */
+	size_t room;    /* bytes that the socket was said to have room for, and still has */
 };
 
-/* Of a request that was begun; slow is where it came slowly.  All is borrowed. */
+/* The connection of a request that was begun; slow is NULL if it was there as a whole.  All three
+ * are borrowed. */
 struct connection connection_of(
     struct holdups *holdups, FCGX_Request *request, struct arrival *slow);
 
-/* Web servers send a head at once, so that what waits for it, and may be interrupted, is this.
- * False when nothing came in SILENCE_SECONDS. */
+/* Waits for the first bytes of a request; false when none came in SILENCE_SECONDS.  Web servers
+ * send a head at once, so this is the only wait for one, and a debugger may interrupt it. */
 bool connection_await(int fd);
 
 /* Reads the head of a request from fd, which the request takes over; false when there is none. */
 bool connection_begin(FCGX_Request *request, int fd);
 
-/* Whether the web server has nothing left to send, which closing at once would turn into an error
- * there.  Where no body was announced, the end of the body has mostly arrived with the head. */
+/* Whether the web server has nothing left to send.  If it had, closing the connection at once would
+ * be an error to it.  Where no body was announced, its end has mostly arrived with the head. */
 bool connection_all_read(const FCGX_Request *request);
 
-/* Sends what is left, and closes; all of it was read, or not. */
+/* Sends what is left of the answer and closes; read: the request was read to its end. */
 void connection_end(FCGX_Request *request, bool read);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* One thread, one epoll; arrivals are in a list in the order of their deadlines.  Who adds one does
- * so under the lock, so that it is not taken away, and closed, half added. */
+/* One thread and one epoll.  Arrivals are in a list, in the order of their deadlines; each is added
+ * to both under the lock, so that the thread cannot take one away, and close it, that is half
+ * added. */
 #include "fcgi/pool/pool.h"
 
 #include "base/log/log.h"
@@ -21,8 +22,8 @@
 #include <unistd.h>
 
 #define PIECE (64 << 10)
-#define MEMORY_MAX (32 << 10) /* of one request, before it goes to the disk */
-#define PIECES 16             /* of one arrival, before others have their turn */
+#define MEMORY_MAX (32 << 10) /* bytes of a request in memory; a longer one goes to the disk */
+#define PIECES 16             /* read of one arrival before others have their turn */
 #define EVENTS 64
 
 /* ---- records ---- */
@@ -84,7 +85,7 @@ static int arrival_disk_file(const char *directory)
 	return fd;
 }
 
-/* From memory to the disk, under the same descriptor, which may have been read from. */
+/* Moves the file from memory to the disk, under the same descriptor and at the same position. */
 static bool arrival_move(struct arrival *arrival)
 {
 	int file = arrival_disk_file(arrival->directory);
@@ -100,7 +101,8 @@ static bool arrival_move(struct arrival *arrival)
 	return moved;
 }
 
-/* What has no room on the disk goes to memory once more: it may have the end of the head. */
+/* Appends to the file.  False when there is no room on the disk; this piece then stays in memory
+ * all the same, as it may have the end of the head. */
 static bool arrival_write(struct arrival *arrival, const char *data, size_t len)
 {
 	bool fits = arrival->on_disk || arrival->size + (int64_t)len <= MEMORY_MAX;
@@ -119,7 +121,7 @@ static bool arrival_write(struct arrival *arrival, const char *data, size_t len)
 	return fits;
 }
 
-/* A web server that has said all may still wait for the answer. */
+/* Whether the web server has left; one that has only sent all it had may wait for the answer. */
 static bool is_gone(int socket)
 {
 	struct pollfd fd = {.fd = socket};
@@ -165,7 +167,7 @@ struct intake {
 	void (*over)(void *arg, struct arrival *arrival, bool gone);
 	void *arg;
 	int epoll;
-	int wake; /* eventfd in epoll: the first has come, or the end */
+	int wake; /* eventfd in epoll: another arrival is the first now, or it is time to end */
 	atomic_bool stopping;
 	pthread_t thread;
 	pthread_mutex_t lock; /* guards the list */
@@ -182,7 +184,7 @@ static void intake_remove(struct intake *intake, struct arrival *arrival)
 	arrival->next = arrival->previous = NULL;
 }
 
-/* The first one; its deadline is the next.  Only the intake's thread takes any away. */
+/* The arrival with the earliest deadline.  Only the intake's thread takes any away. */
 static struct arrival *intake_first(struct intake *intake)
 {
 	pthread_mutex_lock(&intake->lock);
@@ -191,7 +193,7 @@ static struct arrival *intake_first(struct intake *intake)
 	return first;
 }
 
-/* Ends those that are over their time; milliseconds to the next end, or -1. */
+/* Hands arrivals back whose time is over.  Returns the milliseconds to the next deadline, or -1. */
 static int intake_expire(struct intake *intake)
 {
 	struct arrival *first;

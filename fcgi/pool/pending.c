@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* A table of places under one robust mutex; those of dead processes are cleared by whoever comes
- * next. */
+/* A table of places under one robust mutex.  Places of dead processes are cleared by whoever looks
+ * for one next. */
 #include "fcgi/pool/pool.h"
 
 #include "access/address.h"
@@ -25,7 +25,7 @@ struct table {
 
 _Static_assert(sizeof(struct table) <= SHARED_PENDING_SIZE, "SHARED_PENDING is too small");
 
-/* A process that died in here may have left a sum that is none. */
+/* Locks the table.  A process that died with the lock may have left a wrong sum. */
 static struct table *pending_lock(struct shared *shared)
 {
 	struct table *table = shared_region(shared, SHARED_PENDING);

@@ -18,7 +18,7 @@
 
 struct slow {
 	struct arrival arrival; /* first */
-	struct slow *next;      /* that has arrived */
+	struct slow *next;      /* in the list of those that have arrived */
 	FCGX_Request request;
 	struct admission admission;
 };
@@ -33,7 +33,8 @@ static void slow_end(struct slow *slow, bool gone)
 	free(slow);
 }
 
-/* Takes what is there of a request, at least its head; NULL after closing the connection. */
+/* Takes what is there of a request, waiting for its whole head; NULL after closing the connection.
+ */
 static struct slow *slow_begin(const struct environment *env, const char *directory, int fd)
 {
 	struct slow *slow = xcalloc(1, sizeof(*slow));
@@ -146,7 +147,8 @@ void slow_answer(struct slows *slows, struct slow *slow, struct response *buffer
 	slow_end(slow, false);
 }
 
-/* A place among those that wait; false, and why, where there is none. */
+/* Takes a place among the requests that wait; false, with the reason in lacking, when there is
+ * none. */
 static bool slow_wait(struct slows *slows, struct slow *slow)
 {
 	const struct environment *env = &slows->server->service->config->env;

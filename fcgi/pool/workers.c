@@ -27,8 +27,9 @@
  * keeps on its stack; pages that are never touched cost nothing. */
 #define STACK_SIZE (1 << 20)
 
-/* A process that dies or is stopped between the kernel's word of a connection and taking it leaves
- * it to whoever looks next: so often somebody does. */
+/* How often somebody looks for connections unasked.  A process that dies, or is stopped, after the
+ * kernel has told it of a connection and before it has taken it, leaves it to whoever looks next.
+ */
 #define LOOK_MS 1000
 
 /* How long a process that is ahead of the others leaves connections to them: at first, and when
@@ -36,18 +37,18 @@
 #define STAND_BACK_MS 1
 #define STAND_BACK_MOST_MS 8
 
-/* How much of a request is looked at before it is read: one that is there whole, as most are, is
- * read where it is. */
+/* How much of a request is looked at before it is read: one that is there as a whole, as most are,
+ * is read from the socket. */
 #define LOOK_SIZE (64 << 10)
 
 /* A place for a thread. */
 struct worker {
 	struct workers *workers;
-	pthread_t id;        /* the thread's own */
-	sem_t turn;          /* at the listening socket; or `surplus` */
+	pthread_t id;        /* set by the thread itself */
+	sem_t turn;          /* posted when it is to go to the listening socket, or to end */
 	bool taken;          /* by a thread, which is joined when it has ended */
 	bool surplus;        /* the thread is to end */
-	struct worker *next; /* that waits for its turn, or that is free */
+	struct worker *next; /* in the list of those that wait for their turn, or are free */
 };
 
 struct workers {
@@ -63,17 +64,17 @@ struct workers {
 	struct rest rest;
 	struct balance balance;
 	struct holdups holdups;
-	struct slows slows;     /* its `ready` is in epoll */
-	bool queued;            /* for the listening socket; the turn's */
-	pthread_mutex_t lock;   /* guards what follows */
-	bool accepting;         /* a thread is at the listening socket */
-	struct worker *waiting; /* for its turn there; the last to come is the first to go */
+	struct slows slows;   /* its `ready` is in epoll */
+	bool queued;          /* epoll watches the listening socket; used by whoever has the turn */
+	pthread_mutex_t lock; /* guards what follows */
+	bool accepting;       /* a thread is at the listening socket */
+	struct worker *waiting; /* for their turn there; the last to come goes first */
 	struct worker *free;    /* places without a thread */
 };
 
 enum look { LOOK_NOTHING, LOOK_WHOLE, LOOK_PART, LOOK_STRANGE };
 
-/* How much of the request is there.  What is none is libfcgi's to refuse. */
+/* How much of the request is there.  Bytes that are no request are left for libfcgi to refuse. */
 static enum look workers_look(int fd)
 {
 	char data[LOOK_SIZE];
@@ -114,7 +115,7 @@ static void worker_leave(struct worker *worker)
 	pthread_mutex_unlock(&workers->lock);
 }
 
-/* One thread more, if there is a place for it.  False with errno set when it cannot be started. */
+/* Starts one thread more, if there is a place for it.  False with errno set when that fails. */
 static bool workers_grow(struct workers *workers)
 {
 	pthread_mutex_lock(&workers->lock);
@@ -171,8 +172,9 @@ static bool workers_want_more(struct workers *workers)
 	    slows_count(&workers->slows) >= atomic_load(&workers->running);
 }
 
-/* To the next thread that waits for it, or to a new one while there may be more.  Where none can be
- * started the first that has answered its request takes the turn, or whom workers_tend starts. */
+/* Gives the turn to the next thread that waits for it, or to a new one while there may be more.  If
+ * none can be started, the first thread that has answered its request takes the turn, or one that
+ * workers_tend starts. */
 static void workers_pass_turn(struct workers *workers)
 {
 	pthread_mutex_lock(&workers->lock);
@@ -199,7 +201,8 @@ void workers_tend(struct workers *workers)
 		log_warning("cannot start a thread: %s", strerror(errno));
 }
 
-/* Ends the threads that wait for their turn: one is at the socket, or busy. */
+/* Ends the threads that wait for their turn; the one at the socket, and those that are busy, stay.
+ */
 static void workers_shrink(void *arg)
 {
 	struct workers *workers = arg;
@@ -218,8 +221,9 @@ static void workers_shrink(void *arg)
 
 /*
  * Of the processes that wait for the listening socket the kernel wakes the one that was added
- * first, again and again: who has taken a connection goes to the end of the queue.  So they take
- * turns, and one that is stopped, or whose threads are all busy, is passed over.
+ * first, again and again.  So a process that has taken a connection leaves the queue and joins it
+ * again at its end: they take turns, and one that is stopped, or whose threads are all busy, is
+ * passed over.
  */
 static void workers_leave_queue(struct workers *workers)
 {
@@ -235,10 +239,11 @@ static void workers_queue_again(struct workers *workers)
 }
 
 /*
- * The next connection, or -1 when the thread is to end (*last), or for a request whose body has
- * arrived (*slow).  A thread accepts once more after they have been stopped: the kernel may have
- * told it alone of a connection that waits.  When this process is ahead of others, they get some
- * time for what comes; then it looks all the same, for they may be slow.
+ * The next connection; or -1, either with *last set, when the thread is to end, or with *slow, a
+ * request whose body has arrived.  A thread accepts once more after the workers have been stopped:
+ * the kernel may have told it alone of a connection that waits.  When this process is ahead of
+ * others it leaves them some time to take what comes, and then looks all the same, for they may be
+ * slow.
  */
 static int workers_next(
     struct workers *workers, struct worker *self, bool *last, struct slow **slow)
@@ -263,7 +268,7 @@ static int workers_next(
 		} else if (!workers->queued && !*last)
 			workers_queue_again(workers);
 		*slow = slows_next(&workers->slows);
-		if (*slow) { /* whoever took it comes here once more */
+		if (*slow) { /* this thread comes here once more when it has answered */
 			*last = false;
 			fd = -1;
 			break;
@@ -276,7 +281,7 @@ static int workers_next(
 		else if (!ahead)
 			waited = epoll_wait(workers->epoll, &event, 1, LOOK_MS) > 0;
 	}
-	if (fd >= 0) /* a request whose body was waited for is counted since then */
+	if (fd >= 0) /* a slow request has been counted since its body was waited for */
 		balance_count(&workers->balance, 1);
 	if (*last)
 		workers_leave_queue(workers);
@@ -287,9 +292,10 @@ static int workers_next(
 }
 
 /*
- * A connection that is there already, or -1.  Who has just answered takes it without a turn: to
- * wake another thread for it costs more than a tenth of what a small request does.  Where there is
- * nothing else to do others are as near, and processes keep to their order.
+ * A connection that is there already, or -1.  A thread that has just answered takes it without a
+ * turn, because waking another thread for it would cost more than a tenth of a small request.  If
+ * the process has no other request in hand, the others are as near, and processes keep to their
+ * order.
  */
 static int workers_waiting(struct workers *workers)
 {

@@ -22,13 +22,13 @@ enum body_rule {
 	BODY_NONE,
 	BODY_OPTIONAL,
 	BODY_REQUIRED,
-	BODY_LINES, /* lines of JSON, as text for the handler; the first is the object */
-	BODY_STREAM /* the handler reads it, as it arrives and up to a limit of its own */
+	BODY_LINES, /* lines of JSON, which the handler gets as text; the first one is the object */
+	BODY_STREAM /* the handler reads it while it arrives, up to a limit of its own */
 };
 
 /*
- * The announced length: *length is -1 when the text is empty (no body, or a chunked one).  False
- * with err set when the text is no number, or the number is over max.
+ * Reads the announced length; *length is -1 when the text is empty (no body, or a chunked one).
+ * False with err set when the text is no number, or the number is over max.
  */
 bool body_length(const char *content_length, int64_t max, int64_t *length, struct error *err);
 
@@ -40,15 +40,15 @@ bool body_read(
     struct client *client, int64_t length, int64_t max, struct buf *out, struct error *err);
 
 /*
- * The object that a body holds, in the arena; *object is NULL when there is none and it is
- * optional. False with err set for anything else; "Request body <not_json>" is told of what is no
- * JSON.
+ * Parses the object of a body into the arena; *object is NULL when there is no body and none is
+ * required.  False with err set for anything else; a body that is no JSON is refused with "Request
+ * body <not_json>".
  */
 bool body_parse(struct arena *arena, const struct buf *text, const char *content_type,
     enum body_rule rule, const char *not_json, const cJSON **object, struct error *err);
 
-/* The object of the first of lines, NULL where it is none, which their reader tells; false with err
- * set when there is no body, or it says that it is something else. */
+/* Parses the first of several lines; *object is NULL if that is no JSON, about which whoever reads
+ * the lines complains.  False with err set when there is no body, or its type is another one. */
 bool body_parse_lines(struct arena *arena, const struct buf *text, const char *content_type,
     const cJSON **object, struct error *err);
 

@@ -20,15 +20,14 @@ struct client {
 	/* Up to size bytes of the body; 0 at its end, -1 when the rest will never come. */
 	ssize_t (*read)(struct client *client, char *out, size_t size);
 
-	/* Why the rest of the body will never come, where more is known than that. */
+	/* Why the rest of the body will never come; ERR_NONE when nothing is known. */
 	enum error_kind lacking;
 
-	/* Both are without result: a client that went away does not change what the
-	 * service does. */
+	/* These return nothing, because the service goes on even if the client has left. */
 	void (*write)(struct client *client, const char *data, size_t len);
 	void (*flush)(struct client *client);
 
-	/* Whether it went away for good; NULL where that cannot be known. */
+	/* Whether the client has left for good; NULL where that cannot be known. */
 	bool (*gone)(struct client *client);
 
 	/* Breaks the connection, so that nobody takes what was sent for the whole answer. */

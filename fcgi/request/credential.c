@@ -8,7 +8,7 @@
 
 #define BLANKS " \t"
 
-/* Blanks are none here; other control characters are in no token. */
+/* A token holds no control characters; tabs are taken for blanks here. */
 static bool has_control(const char *value)
 {
 	for (const char *c = value; *c; c++)
@@ -17,7 +17,7 @@ static bool has_control(const char *value)
 	return false;
 }
 
-/* Without the blanks around it; NULL where nothing is left. */
+/* The value without the blanks around it; NULL when nothing is left. */
 static const char *credential_trimmed(const char *value, struct arena *arena)
 {
 	value += strspn(value, BLANKS);

@@ -12,7 +12,7 @@
  */
 const char *credential_bearer(const char *authorization, struct arena *arena);
 
-/* The same of a header that has the token alone, such as X-Api-Key. */
+/* The same for a header whose value is the token alone, such as X-Api-Key. */
 const char *credential_key(const char *value, struct arena *arena);
 
 #endif

@@ -76,7 +76,7 @@ const char *head_base(const struct head *head, struct arena *a)
 	    a, "%s://%s%s", head_is_https(head) ? "https" : "http", head->host, head->prefix);
 }
 
-/* Whether the parameters of an entry, which end at a comma, have a weight of none. */
+/* Whether the parameters of an entry, which end at a comma, give it a weight of 0. */
 static bool accept_weighs_none(const char *p)
 {
 	while (*p && *p != ',') {

@@ -32,8 +32,7 @@ static void hygiene_add_header(struct buf *out, const char *name, const char *va
 		buf_printf(out, "%s: %s\r\n", name, value);
 }
 
-/* The policy with the microphone for the page itself, where the policy denies it to all;
- * malloc'd. */
+/* The policy, malloc'd; if it denies the microphone to everybody the page itself may have it. */
 static char *hygiene_allow_microphone(const char *policy)
 {
 	static const char denied[] = "microphone=()";
@@ -138,7 +137,7 @@ bool hygiene_allows_host(const struct hygiene *hygiene, const char *host)
 {
 	if (hygiene->any_host)
 		return true;
-	/* of the name in "name:port" or "[v6]:port" */
+	/* the length of the name in "name:port" or "[v6]:port" */
 	const char *bracket = *host == '[' ? strchr(host, ']') : NULL;
 	size_t len = bracket ? (size_t)(bracket - host) + 1 : strcspn(host, ":");
 	const struct string_list *allowed = &hygiene->env->allowed_hosts;

@@ -18,12 +18,11 @@ struct hygiene;
 struct hygiene *hygiene_new(const struct environment *env);
 void hygiene_free(struct hygiene *hygiene);
 
-/* What the answer is: files are never sniffed, what no page may show can do nothing
- * (doc/protocol-files.md#download), and the console may ask for the microphone.
- */
+/* The kind of answer: files are never sniffed, files that no page may display can do nothing
+ * (doc/protocol-files.md#download), and the console may ask for the microphone. */
 enum security { SECURITY_PLAIN, SECURITY_FILE, SECURITY_SANDBOX, SECURITY_CONSOLE, SECURITY_KINDS };
 
-/* How the client came: over http, over https, or so to a path below somebody's site. */
+/* How the client came: over http, over https, or over https to a path below somebody's site. */
 enum hygiene_place { HYGIENE_PLAIN, HYGIENE_HTTPS, HYGIENE_HTTPS_BELOW, HYGIENE_PLACES };
 
 /* The header lines that never vary; Strict-Transport-Security is among them for https only. */
@@ -36,7 +35,8 @@ bool hygiene_allows_origin(const struct hygiene *hygiene, const char *origin);
 /* Appends the CORS lines of an answer to an origin that is allowed. */
 void hygiene_add_cors(const struct hygiene *hygiene, const char *origin, struct buf *out);
 
-/* Appends what the answer to a preflight has besides; headers is Access-Control-Request-Headers. */
+/* Appends the lines that only the answer to a preflight has; headers is the value of
+ * Access-Control-Request-Headers. */
 void hygiene_add_preflight(const char *headers, struct buf *out);
 
 /* Whether ALLOWED_HOST names the value of a Host header. */

@@ -19,7 +19,8 @@ static bool multipart_stopped(struct multipart *mp)
 	return false;
 }
 
-/* The body and a part's data begin as if a newline that is none of their bytes were before them. */
+/* The body, and the data of each part, begin as if behind a newline, which is none of their bytes.
+ */
 static void begin_line(struct multipart *mp)
 {
 	mp->matched = mp->before = 2;
@@ -50,7 +51,7 @@ static bool tell_data(struct multipart *mp, const char *data, size_t len)
 	return multipart_stopped(mp);
 }
 
-/* Where the delimiter begins, or as much of it as is there; else the end. */
+/* Where the delimiter, or as much of it as has come, begins; end when there is none. */
 static const char *find_delimiter(const struct multipart *mp, const char *data, const char *end)
 {
 	for (; (data = memchr(data, '\r', (size_t)(end - data))); data++) {
@@ -62,8 +63,8 @@ static const char *find_delimiter(const struct multipart *mp, const char *data, 
 }
 
 /*
- * Data up to the next delimiter.  A delimiter has one carriage return, at its start: what began
- * like one and turns out to be none is data as a whole, and no part of it begins another.
+ * Takes data up to the next delimiter.  A delimiter has one carriage return, at its start.  So
+ * bytes that began like one and turn out to be none are all data: no delimiter begins among them.
  */
 static bool take_data(struct multipart *mp, const char **data, const char *end)
 {

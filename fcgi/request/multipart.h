@@ -24,7 +24,7 @@ struct multipart_part {
 	const char *content_type;
 };
 
-/* What is told.  false ends the parsing. */
+/* Called for each part and for its bytes; false ends the parsing. */
 struct multipart_sink {
 	bool (*part)(struct multipart_sink *sink, const struct multipart_part *part);
 	bool (*data)(struct multipart_sink *sink, const char *data, size_t len);
@@ -32,13 +32,13 @@ struct multipart_sink {
 
 enum multipart_state {
 	MULTIPART_DATA,      /* bytes of a part, or of the preamble */
-	MULTIPART_DELIMITER, /* what follows a boundary */
+	MULTIPART_DELIMITER, /* what follows a boundary: the end of the line, or a dash */
 	MULTIPART_LINE_END,  /* the newline of a delimiter line */
 	MULTIPART_CLOSE,     /* the second dash of the last delimiter */
 	MULTIPART_HEAD,      /* header lines */
 	MULTIPART_END,       /* after the last delimiter: whatever comes is ignored */
-	MULTIPART_MALFORMED, /* it will never be a body of this kind */
-	MULTIPART_STOPPED    /* the sink said so */
+	MULTIPART_MALFORMED, /* this is no multipart body, whatever follows */
+	MULTIPART_STOPPED    /* the sink wanted no more */
 };
 
 struct multipart {
@@ -46,20 +46,20 @@ struct multipart {
 	enum multipart_state state;
 	char delimiter[MULTIPART_BOUNDARY_MAX + 5]; /* with the newline and dashes before it */
 	size_t length;                              /* of the delimiter */
-	size_t matched;                             /* bytes of it that were the latest */
-	size_t before;                              /* so many of these are no bytes of the body */
-	bool in_part;                               /* not in the preamble */
+	size_t matched;                             /* so many of its bytes have just been seen */
+	size_t before; /* of those, how many are no bytes of the body */
+	bool in_part;  /* in a part, and not in the preamble */
 	struct buf head;
 	const char *fault; /* MULTIPART_MALFORMED: what is wrong, a sentence */
 };
 
-/* Begins with the boundary that a Content-Type names; false when that is no multipart/form-data,
- * or its boundary is none.  There is nothing to release then. */
+/* Begins with the boundary that a Content-Type names.  False when that is no multipart/form-data,
+ * or its boundary is not allowed; there is nothing to release then. */
 bool multipart_init(struct multipart *mp, const char *content_type, struct multipart_sink *sink);
 void multipart_release(struct multipart *mp);
 
-/* Takes the next bytes; false when nothing more is of use: MULTIPART_MALFORMED or
- * MULTIPART_STOPPED. */
+/* Takes the next bytes.  False when no more are needed: MULTIPART_MALFORMED or MULTIPART_STOPPED.
+ */
 bool multipart_feed(struct multipart *mp, const char *data, size_t len);
 
 /* ---- multipart_head.c: the texts of a multipart body: the boundary that announces it, and the
@@ -69,8 +69,8 @@ bool multipart_feed(struct multipart *mp, const char *data, size_t len);
  * allowed. */
 bool multipart_boundary(const char *content_type, char out[MULTIPART_BOUNDARY_MAX + 1]);
 
-/* Takes apart the lines of a part's head, the blank one included, whose texts then lie in the
- * buffer; false when they are no header lines. */
+/* Takes the lines of a part's head apart, the blank one included; part points into the buffer then.
+ * False when they are no header lines. */
 bool multipart_head(struct buf *head, struct multipart_part *part);
 
 #endif

@@ -34,8 +34,7 @@ static size_t multipart_head_quoted_length(const char *text)
 	return 0;
 }
 
-/* Reads ";name=value" at *at and goes behind it; false at the end, and where there is something
- * else. */
+/* Reads ";name=value" at *at and moves behind it; false at the end, or before anything else. */
 static bool next_parameter(const char **at, struct parameter *p)
 {
 	const char *text = *at + strspn(*at, BLANKS);
@@ -114,9 +113,9 @@ bool multipart_boundary(const char *content_type, char out[MULTIPART_BOUNDARY_MA
 
 /* ---- header lines ---- */
 
-/* Joins lines that go on with a blank, and cuts the others apart; false where half the end of a
- * line, or of a text, stands in one.  Other control characters may be in a filename, and are
- * dropped from it (doc/protocol-files.md#upload). */
+/* Joins lines that are continued with a blank, and cuts the others apart.  False when a line has a
+ * lone CR or LF, or a NUL.  Other control characters may be in a filename, from which they are
+ * dropped (doc/protocol-files.md#upload). */
 static bool multipart_head_split_lines(char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
@@ -132,7 +131,7 @@ static bool multipart_head_split_lines(char *text, size_t len)
 	return true;
 }
 
-/* Lets *value point to what follows "name:", when the line is that. */
+/* Points *value to what follows "name:", if the line is that header and *value is not set yet. */
 static bool take_header(const char *line, const char *name, const char **value)
 {
 	size_t len = strlen(name);
@@ -142,8 +141,7 @@ static bool take_header(const char *line, const char *name, const char **value)
 	return true;
 }
 
-/* RFC 8187: a name in UTF-8 with escapes, which is decoded where it lies;
- * NULL when it is not that. */
+/* Decodes a name in UTF-8 with escapes (RFC 8187) in place; NULL when it is no such name. */
 static char *extended_text(char *text)
 {
 	static const char charset[] = "utf-8'";

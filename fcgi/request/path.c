@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Decodes in place; false when the result is no text. */
+/* Decodes the segment in place; false when the result is no valid UTF-8, or has a NUL. */
 static bool path_decode(char *segment)
 {
 	char *out = segment;

@@ -61,7 +61,7 @@ static bool query_refuse(struct error *err, const char *place, const char *name,
 	return error_field(err, ERR_VALIDATION, path, "value_error", "%s %s", name, what);
 }
 
-/* What may stand there: text, and none only where that is as if absent. */
+/* Whether the value is text; an empty one is refused unless it counts as absent. */
 static bool query_check(
     const char *place, const char *name, const char *value, bool may_be_empty, struct error *err)
 {

@@ -22,20 +22,21 @@ struct query_field {
 bool query_read(struct arena *arena, const char *query, struct query_field *fields, size_t count,
     struct error *err);
 
-/* Every value of a parameter that may be repeated, in order.  *count is the room in values, then
- * how many there are.  False with err set for more than that, and for what is empty or no text. */
+/* Every value of a parameter that may be repeated, in order.  *count is the room in values, and
+ * then how many there are.  False with err set when there are more, and for one that is empty or no
+ * text. */
 bool query_values(struct arena *arena, const char *query, const char *name, const char **values,
     size_t *count, struct error *err);
 
-/* object.name=value: its name, decoded, valid UTF-8, and what is asked of it. */
+/* A parameter object.name=value: the name, decoded and valid UTF-8, and the value. */
 struct query_member {
 	const char *name, *value;
 };
 
 /*
- * The parameters that ask for members of an object; of a repeated one the last counts.  *count is
- * the room in members, then how many there are.  False with err set for more than that, and for
- * what is empty or no text.
+ * The parameters that ask for members of an object; the last one counts if one is repeated.  *count
+ * is the room in members, and then how many there are.  False with err set when there are more, and
+ * for a value that is empty or no text.
  */
 bool query_members(struct arena *arena, const char *query, const char *object,
     struct query_member *members, size_t *count, struct error *err);

@@ -12,7 +12,8 @@
 #define DIGITS "0123456789"
 #define DIGITS_MAX 18 /* always fit 63 bits */
 
-/* A number at *text; more than fits counts as the largest.  -1 when there is none. */
+/* Takes the number at *text; one that does not fit counts as the largest.  -1 when there is none.
+ */
 static int64_t range_take_number(const char **text)
 {
 	size_t digits = strspn(*text, DIGITS);
@@ -25,8 +26,8 @@ static int64_t range_take_number(const char **text)
 	return value;
 }
 
-/* One "first-last", "first-" or "-length", each -1 where it is not there;
- * false for anything else. */
+/* Takes "first-last", "first-" or "-length"; a number that is not there is -1.  False for anything
+ * else. */
 static bool take_range(const char **text, int64_t *first, int64_t *last)
 {
 	*first = range_take_number(text);

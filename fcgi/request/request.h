@@ -41,14 +41,14 @@ struct head {
  * "" where there is none. */
 void head_read(struct head *head, char *const *params);
 
-/* The value of any other of them; "" where there is none. */
+/* The value of any of CGI's variables; "" when there is none. */
 const char *param_find(char *const *params, const char *name);
 
-/* Which of the types the header Accept names first, in any order of weights; -1 where it names
- * none. An entry whose weight is none (RFC 9110, section 12.4.2) names nothing. */
+/* The index of the type that the header Accept names first, whatever the weights; -1 when it names
+ * none of them.  An entry with a weight of 0 (RFC 9110, section 12.4.2) names nothing. */
 int accept_first(const char *accept, const char *const *types, int count);
 
-/* Came over https, or a proxy says so (doc/protocol.md#headers). */
+/* Whether the request came over https, or a proxy says so (doc/protocol.md#headers). */
 bool head_is_https(const struct head *head);
 
 /* The address under which the client knows the service, without a slash at its end. */
@@ -67,15 +67,17 @@ struct request {
 	enum method method;
 	struct path path;
 	struct route_match match;
-	bool handshake;          /* of a WebSocket, whatever else may be wrong with it */
+	bool handshake;          /* it asks for a WebSocket, whatever else may be wrong with it */
 	const cJSON *body;       /* NULL when the route takes none, or none came */
-	const struct buf *lines; /* the body, of BODY_LINES */
-	bool large;              /* the body was */
-	const struct limit_verdict *counted; /* when its head came; NULL: not yet */
-	int64_t length;                      /* of the body as announced; -1: it was not */
-	bool waited; /* the client comes back from a wait, and is not to wait again */
-	const struct run_ticket *vouched; /* who it was, and what the rate limit said; or NULL */
-	bool asked;                       /* the credential was looked at, with this result: */
+	const struct buf *lines; /* the body, with BODY_LINES */
+	bool large;              /* the body was large, so memory is given back afterwards */
+	const struct limit_verdict
+	    *counted;   /* by the rate limit, when its head came; NULL: not yet */
+	int64_t length; /* of the body, as announced; -1: unknown */
+	bool waited;    /* the client comes back from a wait, and is not to wait again */
+	const struct run_ticket
+	    *vouched; /* of that wait: who asked, and the rate limit's verdict */
+	bool asked;   /* the credential was looked at, with this result: */
 	struct identity identity;
 	struct error refusal;       /* set when nobody is known by the credential */
 	char address[ADDRESS_SIZE]; /* the client's, or "" before it was asked for */

@@ -24,8 +24,8 @@
 	"Content-Encoding: identity\r\n"
 #define KEEP_SIZE 65536 /* a buffer that grew over this is not kept for the next request */
 
-/* How long a client may take for an answer that is read while it is sent: a thread of the pool
- * waits with it, once what the web server keeps for it is full. */
+/* How long a client may take for an answer that is read from the database while it is sent: once
+ * the web server's buffer is full, a thread of the pool waits for the client. */
 #define SEND_MS 300000
 
 static void response_buf_reset(struct buf *b)
@@ -90,7 +90,7 @@ static void response_put_length(struct buf *out, size_t length)
 	buf_puts(out, "\r\n");
 }
 
-/* Everything of the head but the blank line; type is the lines that the kind of body brings. */
+/* Builds the head without its blank line; type has the lines that the kind of body brings. */
 static void build_head(struct request *rq, int status, const char *type)
 {
 	const struct hygiene *hygiene = rq->server->hygiene;
@@ -164,8 +164,8 @@ static void envelope_open(struct request *rq)
 	buf_puts(&rq->response->body, "{\"success\":true,\"data\":");
 }
 
-/* message has nothing that JSON escapes; extra: further members of metadata, as JSON text with a
- * leading comma, or "". */
+/* message has nothing that JSON escapes; extra is "", or further members of metadata as JSON text
+ * with a leading comma. */
 static void envelope_close(struct request *rq, const char *message, const char *extra)
 {
 	struct buf *body = &rq->response->body;
@@ -219,7 +219,7 @@ struct response_feed {
 	int64_t deadline;
 };
 
-/* Sends a part of it; the last one too. */
+/* Sends a part of the answer, after the head if it is the first one. */
 static bool response_send_part(void *arg, struct buf *part)
 {
 	const struct response_feed *feed = arg;
@@ -240,7 +240,8 @@ static bool response_send_part(void *arg, struct buf *part)
 	return false;
 }
 
-/* The last part is in the body, or there is an error, or nobody reads any more. */
+/* Ends the answer: with the last part, which is in the body; or, if it is not whole, with the
+ * error. */
 static void response_end_feed(struct response_feed *feed, bool whole)
 {
 	struct request *rq = feed->rq;
@@ -285,8 +286,8 @@ static void reply_tree(
 		send_json(rq, 200);
 		return;
 	}
-	/* The messages of the call's feed stand where data has its marks.  What is small is sent as
-	 * a whole; of what is not, no more is in memory than a part. */
+	/* The messages of the call's feed replace the marks in data.  A small answer is sent as a
+	 * whole; of a larger one no more than a part is in memory. */
 	char *text = json_print(data);
 	struct response_feed feed = {rq, JSON_TYPE, clock_monotonic_ms() + SEND_MS};
 	envelope_open(rq);
@@ -329,7 +330,7 @@ void reply_bare(struct request *rq, const cJSON *body)
 	send_json(rq, 200);
 }
 
-/* What errors of some kinds say besides. */
+/* Adds the limit that was exceeded, for the kinds of errors that have one. */
 static void add_bounds(struct request *rq, cJSON *error)
 {
 	const struct config *config = rq->server->service->config;
@@ -349,7 +350,7 @@ static void add_bounds(struct request *rq, cJSON *error)
 	}
 }
 
-/* What is our fault; a run's own failures are reported where it ended. */
+/* Reports an answer with 500 to the error tracker, unless the run did so when it ended. */
 static void response_report_failure(struct request *rq, int status)
 {
 	struct call *call = &rq->call;
@@ -416,7 +417,7 @@ void reply_stream_head(struct request *rq)
 	response_send_head(rq);
 }
 
-/* The head before the first chunk, and what stands before each. */
+/* Sends the head before the first chunk, and what stands before every chunk. */
 static void response_open_chunk(struct reply_stream *stream)
 {
 	struct request *rq = stream->rq;

@@ -38,7 +38,7 @@ void reply_data(struct request *rq, const cJSON *data);
 /* The same with a message other than OK, which has nothing that JSON escapes. */
 void reply_done(struct request *rq, const cJSON *data, const char *message);
 
-/* 202 with data that is not what was asked for yet. */
+/* 202 with data that is not yet what was asked for. */
 void reply_accepted(struct request *rq, const cJSON *data);
 
 /* 200, with thread_id and is_new_thread of data.meta also in the envelope's metadata. */
@@ -53,13 +53,13 @@ void reply_json(struct request *rq, const char *data);
 /* 200 with len bytes outside the envelope; type is header lines, each ended by \r\n. */
 void reply_bytes(struct request *rq, const char *type, const char *data, size_t len);
 
-/* 200 with lines of JSON that put appends, sent as they come where they are many (feed_put has
- * how); the error in the request's call where it fails before the first part. */
+/* 200 with lines of JSON that put appends; many of them are sent in parts, as feed_put does.  If
+ * put fails before the first part, the error in the request's call. */
 typedef bool (*lines_fn)(
     struct call *call, const char *id, struct buf *part, feed_fn send, void *arg);
 void reply_lines(struct request *rq, lines_fn put, const char *id);
 
-/* The same with one JSON value, which has no envelope. */
+/* The same with one JSON value, without an envelope. */
 typedef bool (*parts_fn)(
     struct call *call, const void *of, struct buf *part, feed_fn send, void *arg);
 void reply_parts(struct request *rq, parts_fn put, const void *of);
@@ -70,9 +70,10 @@ void reply_error(struct request *rq);
 /* The head of a stream, without a body: for HEAD. */
 void reply_stream_head(struct request *rq);
 
-/* A bare status with its header lines, which may announce a body that the caller writes; and a
- * status with a text: for OPTIONS alone. */
+/* A bare status with its header lines, which may announce a body that the caller writes. */
 void reply_empty(struct request *rq, int status);
+
+/* A status with a text, for OPTIONS alone. */
 void reply_text(struct request *rq, int status, const char *text);
 
 /*
@@ -85,7 +86,7 @@ struct reply_stream {
 	const char *before, *after;          /* what stands around a chunk */
 	void (*on_head)(struct request *rq); /* adds to the head; or NULL */
 	bool corked;
-	bool begun; /* a chunk whose end has not come yet */
+	bool begun; /* a chunk was begun whose end has not come yet */
 };
 void reply_stream_init(struct reply_stream *stream, struct request *rq);
 void reply_events_init(struct reply_stream *stream, struct request *rq);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Names and bits of methods, and the list that Allow has. */
+/* Names and bits of methods, and the list for Allow. */
 #include "fcgi/route/route.h"
 
 #include <stddef.h>

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* What may stand at the beginning of a path, and where its value is in the environment. */
+/* The settings that a path may begin with, and where their values are in the environment. */
 static const struct {
 	const char *name;
 	size_t value;
@@ -15,12 +15,12 @@ static const struct {
     {"<CONSOLE_PATH>", offsetof(struct environment, console_path)},
 };
 
-/* The path that the row has here; NULL when it has none. */
+/* The row's path under this configuration; NULL when the row is left out. */
 static const char *mount_place(
     const struct route *row, const struct config *config, struct arena *arena)
 {
 	const struct environment *env = &config->env;
-	/* unknown then, not unauthorized (doc/protocol-ag-ui.md) */
+	/* a path that is switched off is unknown, not unauthorized (doc/protocol-ag-ui.md) */
 	if (!route_enabled(row, config))
 		return NULL;
 	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {

@@ -13,13 +13,13 @@
 #include "config/config.h"
 #include "fcgi/route/route.h"
 
-/* A table that lives in the arena; a page in the place of another route is a problem. */
+/* The table of that configuration, in the arena.  A page at the path of another route is a problem.
+ */
 const struct route_table *routes_mount(const struct route_table *table, const struct config *config,
     struct arena *arena, struct problems *problems);
 
-/* The row as it is written in table, which the mounted one was made from: a page's path is
- * "<DOCS_PATH>" there, and its place is the same whatever the configuration.  NULL for a row of
- * another table. */
+/* The row of table that the mounted one was made from.  A page's path is "<DOCS_PATH>" there, and
+ * the row's index does not depend on the configuration.  NULL for a row of another table. */
 const struct route *route_written(const struct route_table *table, const struct route *mounted);
 
 #endif

@@ -61,7 +61,7 @@ static cJSON *headers_of(const struct route *row)
 	return headers;
 }
 
-/* One in the envelope of doc/protocol.md#answers around the schema of data. */
+/* Adds an answer: the envelope of doc/protocol.md#answers around the schema of data. */
 static void add_answer(cJSON *responses, const char *status, const char *description,
     const char *data, const char *metadata)
 {
@@ -81,7 +81,7 @@ static void add_answer(cJSON *responses, const char *status, const char *descrip
 	json_add(response, "content", json_content(schema));
 }
 
-/* In the shape of the row's protocol, which may have another status for mistakes. */
+/* Adds an error in the shape of the row's protocol, which may have another status for mistakes. */
 static void add_error(cJSON *responses, const struct route *row, int status)
 {
 	const struct dialect *dialect = row->dialect;
@@ -193,7 +193,7 @@ static cJSON *openapi_operation_of(const struct route *row, const cJSON *spec)
 	return operation;
 }
 
-/* "GET /ping": the row's place in operations.json. */
+/* What operations.json says under "GET /ping"; NULL when it has no such key. */
 static const cJSON *spec_of(const cJSON *operations, enum method method, const char *path)
 {
 	char *key = xasprintf("%s %s", method_name(method), path);
@@ -204,10 +204,8 @@ static const cJSON *spec_of(const cJSON *operations, enum method method, const c
 
 /* ---- The document ---- */
 
-/*
- * The codes that each status comes with.  Rejected tokens are 403 to most routes, and 401 to those
- * that have an Error401.
- */
+/* Adds the codes that each status comes with.  A rejected token gives 403 on most routes, and 401
+ * on those that have an Error401. */
 static void add_codes(cJSON *responses)
 {
 	cJSON *response;

@@ -9,7 +9,7 @@
 
 #define COMPONENTS "#/components/"
 
-/* The component "schemas/Time" of all that there are. */
+/* The component that a target such as "schemas/Time" names; NULL when there is none. */
 static const cJSON *openapi_prune_find(const cJSON *components, const char *target)
 {
 	const cJSON *kind;
@@ -21,7 +21,7 @@ static const cJSON *openapi_prune_find(const cJSON *components, const char *targ
 	return NULL;
 }
 
-/* Adds to used what is referred to anywhere below node, however deep components refer on. */
+/* Adds to used all components that node refers to, by itself or through other components. */
 static void openapi_prune_mark(cJSON *used, const cJSON *components, const cJSON *node)
 {
 	const char *ref = json_str(node, "$ref");

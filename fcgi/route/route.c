@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Most rows are of other paths, which their first characters say. */
+/* Compares character by character: most rows differ from a path in their first ones. */
 static bool route_matches(
     const struct route *route, const struct path *path, const char *ids[ROUTE_IDS])
 {

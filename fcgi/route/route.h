@@ -55,22 +55,23 @@ enum route_flag {
 };
 
 /*
- * The protocol that a family of routes speaks, where that is not the service's own, or the switch
- * that it hangs on.  What is NULL or 0 is as everywhere.
+ * What a family of routes has of its own: the switch that turns it on, and how the protocol that it
+ * speaks differs from the service's.  Members that are NULL or 0 change nothing.
  */
 struct dialect {
-	size_t on;            /* of the bool in struct config without which they are not there */
-	const char *not_json; /* what a body must be that is no JSON */
-	int mistakes;         /* status of what has 422 elsewhere; 0: the same */
-	bool late_thread; /* which thread a body is about is known to the run, which asks for it */
+	size_t on;            /* offset in struct config of the bool that switches the routes on */
+	const char *not_json; /* ends "Request body ..." when a body is no JSON */
+	int mistakes;         /* the status in place of 422; 0: 422 */
+	bool late_thread; /* only the run knows which thread a body is about, and asks for the right
+			   */
 
-	bool api_key;     /* the header X-Api-Key stands for a bearer token where there is none */
+	bool api_key;     /* without a bearer token, the header X-Api-Key counts as one */
 	bool own_origins; /* a page of an origin that is not in ORIGINS is refused (403) */
 
 	const char *error_shape; /* what the OpenAPI document calls the body of an error; or NULL */
 
-	/* The whole body of an answer with an error, in the arena; its status and headers are as
-	 * everywhere. */
+	/* Makes the whole body of an answer with an error, in the arena; status and headers are the
+	 * usual ones. */
 	cJSON *(*error_body)(struct request *rq, const struct error_view *view);
 
 	/* What WWW-Authenticate says with 401, in the arena; NULL: the scheme alone. */
@@ -80,7 +81,7 @@ struct dialect {
 struct route {
 	enum method method;
 	const char *path;     /* "/v1/threads/{thread_id}" */
-	const char *resource; /* with action the scope it takes; both NULL: public */
+	const char *resource; /* with action the scope that it needs; both NULL: public */
 	const char *action;
 	enum body_rule body;
 	void (*handle)(struct request *rq);
@@ -98,12 +99,12 @@ extern const struct route_table routes;
 struct route_match {
 	const struct route *route;     /* NULL when no row has path and method */
 	unsigned allowed;              /* methods that the path has; 0: an unknown path */
-	unsigned flags;                /* of the path's rows */
-	const struct dialect *dialect; /* the same; NULL where none has one */
+	unsigned flags;                /* of all rows of the path */
+	const struct dialect *dialect; /* of any row of the path; NULL when none has one */
 	const char *ids[ROUTE_IDS];    /* what the {names} stand for, in order; else NULL */
 };
 
-/* Whether a row is of something that is switched on. */
+/* Whether the configuration has the row switched on. */
 bool route_enabled(const struct route *row, const struct config *config);
 
 /* Finds the first row for path and method, HEAD counting as GET. */
