@@ -43,8 +43,8 @@ int cmd_version(int argc, char **argv);
 int cmd_help(int argc, char **argv);
 
 /*
- * Reads a command's options, and moves its operands to argv[0..operands-1]: there must be so many,
- * none or one.  False after a complaint.
+ * Reads a command's options, and moves its operands to argv[0..operands-1]; there must be that
+ * many, which is none or one.  False after a complaint.
  */
 bool command_options(const struct option_spec *specs, int argc, char **argv, int operands);
 
@@ -59,7 +59,7 @@ bool command_options(const struct option_spec *specs, int argc, char **argv, int
 /* "agentgraph: <sentence>" on standard error.  Returns status, for `return complain(1, …)`. */
 int complain(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* The same of what went wrong, whose cause is told where there is one; releases err.  Returns 1. */
+/* The same with an error, by its cause if it has one; releases err and returns 1. */
 int complain_error(struct error *err);
 
 /* Prints problems on standard error, a line each; without warnings, in commands that serve nobody

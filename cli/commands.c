@@ -82,11 +82,10 @@ const struct command *command_find(const char *name)
 struct explained {
 	const char *option; /* as it stands in a synopsis */
 	const char *value;
-	const char *words; /* a line or two of them */
+	const char *words; /* what it means, in a line or two */
 };
 
-/* An option with such a value means the same to every command that takes it, so each stands here
- * once. */
+/* An option with the same value means the same to every command, so each stands here once. */
 static const struct explained options[] = {
     {"--config", "FILE", "the configuration; else $GRAPH_PATH, else ./agentgraph.json"},
     {"--state", "DIR",
@@ -142,7 +141,8 @@ static const struct explained options[] = {
     {"--show", "", "only print how many vectors are of which model"},
 };
 
-/* Whether synopsis has the option with that value, and not one whose name only begins like it. */
+/* Whether synopsis has the option with that value, and not just a longer one that begins like it.
+ */
 static bool has_option(const char *synopsis, const struct explained *o)
 {
 	char option[64];

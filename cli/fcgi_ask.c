@@ -59,7 +59,7 @@ static void fcgi_ask_question(struct buf *out, const char *path, const char *int
 	buf_release(&params);
 }
 
-/* What the records of standard output hold; whether the last record is there. */
+/* Appends what the records of standard output hold; true when the last record is there. */
 static bool fcgi_ask_unpack(const struct buf *records, struct buf *answer)
 {
 	const unsigned char *at = (const unsigned char *)records->data;

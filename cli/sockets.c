@@ -52,8 +52,8 @@ static bool sockets_split(const char *text, char *host, size_t size, const char 
 	return snprintf(host, size, "%.*s", (int)len, text) < (int)size;
 }
 
-/* Non-blocking, as nginx expects of a socket that it inherits: a worker that another one beat to a
- * connection would sit in accept with all its clients. */
+/* Binds a socket that does not block, as nginx expects of one that it inherits: a worker of nginx
+ * that another one beat to a connection would else be stuck in accept, with all its clients. */
 static int bind_tcp(const struct addrinfo *info)
 {
 	int type = info->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK;
@@ -181,7 +181,8 @@ int unix_connect(const char *path)
 	return -1;
 }
 
-/* Whether path is free, after removing a socket that a dead process has left. */
+/* Removes a socket that a dead process has left; false after a complaint if path is not free then.
+ */
 static bool make_free(const char *path)
 {
 	struct stat st;

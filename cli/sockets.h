@@ -22,9 +22,9 @@ bool tcp_address(const char *text);
 int tcp_listen(const char *text, char address[TCP_ADDRESS_SIZE]);
 
 /*
- * Takes a free port on 127.0.0.1 for a program that must bind it itself and cannot be handed a
- * socket.  While the result is open, the kernel gives the port to nobody who does not ask for it by
- * its number.  -1 after a complaint.
+ * Reserves a free port on 127.0.0.1 for a program that must bind it itself and cannot be handed a
+ * socket.  While the descriptor that is returned is open, the kernel gives the port only to those
+ * who ask for its number.  -1 after a complaint.
  */
 int tcp_reserve(unsigned *port);
 
@@ -32,12 +32,12 @@ int tcp_reserve(unsigned *port);
 int tcp_connect(int listener);
 
 /*
- * Binds and listens at path with that mode; not blocking.  A socket there that nobody answers at is
- * replaced; anything else is left alone.  -1 after a complaint.
+ * Binds and listens at path with that mode; the socket does not block.  A socket that is there and
+ * that nobody answers at is replaced; anything else is left alone.  -1 after a complaint.
  */
 int unix_listen(const char *path, unsigned mode);
 
-/* Who may connect to a socket beside its owner. */
+/* Who may connect to a socket, beside its owner. */
 struct socket_access {
 	unsigned mode;
 	bool has_mode;
@@ -50,8 +50,8 @@ bool socket_access_read(struct socket_access *access, const char *mode, const ch
 /* Gives the socket at path its group and mode; false after a complaint. */
 bool unix_give(const char *path, const struct socket_access *access);
 
-/* Connects to path; -1 with errno, which is EAGAIN when who listens there has accepted nobody for
- * seconds and has a full queue. */
+/* Connects to path; -1 with errno, which is EAGAIN when the queue there is full and nobody was
+ * accepted for seconds. */
 int unix_connect(const char *path);
 
 /* Takes the lock file path for this process until the descriptor is closed; -1 after a complaint.
@@ -63,12 +63,12 @@ int lock_take(const char *path);
 int state_lock(const char *state_dir);
 void state_unlock(int lock);
 
-/* The path where the state directory has its FastCGI socket, unless another was chosen;
- * malloc'd. */
+/* The path of the FastCGI socket, malloc'd: the one that was chosen, else in the state directory.
+ */
 char *fastcgi_socket_path(const char *state_dir, const char *chosen);
 
-/* The same for another socket, which is beside that: <chosen>.<name>, else run/<name>.sock.  The
- * relay's is "relay", that of agentgraph-follow "follow". */
+/* The path of another socket beside it: <chosen>.<name>, else run/<name>.sock.  The name is "relay"
+ * for the relay, and "follow" for agentgraph-follow. */
 char *side_socket_path(const char *state_dir, const char *chosen, const char *name);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Child processes that cannot outlive this one.  Each leads a process group of its own, so that
- * Ctrl-C reaches only the supervisor; writes to standard error, as standard output carries one line
- * and no more; starts with no signal blocked or ignored; and gets SIGTERM when this process dies,
- * however it dies.
+ * Ctrl-C reaches only the supervisor.  Its standard output is standard error, because the
+ * supervisor's standard output carries one line and no more.  It starts with no signal blocked or
+ * ignored, and gets SIGTERM when this process dies, however it dies.
  */
 #ifndef AGENTGRAPH_CLI_SPAWN_H
 #define AGENTGRAPH_CLI_SPAWN_H
@@ -25,7 +25,8 @@ struct spawn {
  * so and ends with 127. */
 pid_t spawn_program(const struct spawn *spawn);
 
-/* Process ids of all children of this process; their number is returned, *pids is malloc'd. */
+/* Sets *pids, malloc'd, to the process ids of all children of this process; returns their number.
+ */
 size_t spawn_children(pid_t **pids);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Standard output, for texts that a server says: at a terminal they must not reach it
- * as commands. */
+/* Standard output for texts that a server sends: a terminal must not take any of them for commands.
+ */
 #ifndef AGENTGRAPH_CLI_TERMINAL_H
 #define AGENTGRAPH_CLI_TERMINAL_H
 
@@ -9,14 +9,14 @@
 /* Writes text with "?" for each control character but newline and tab. */
 void terminal_put(const char *text);
 
-/* The same at a terminal; elsewhere the text as it is. */
+/* The same if standard output is a terminal; else writes the text as it is. */
 void terminal_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* A line of JSON. */
+/* Writes the item as a line of JSON. */
 void terminal_json(const cJSON *item);
 
-/* A line "key value" for each member, but those whose names are in without, up to a NULL; keys have
- * that width. */
+/* Writes a line "key value" for each member, with keys padded to that width, except for the members
+ * that `without` names; a NULL ends it. */
 void terminal_members(const cJSON *object, int width, const char *const *without);
 
 /* The member's text, or "-" where it has none. */

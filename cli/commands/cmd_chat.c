@@ -23,19 +23,19 @@
 #define REFUSAL_MOST (1 << 20)
 
 struct chat {
-	int interrupts; /* at a terminal: readable when Ctrl-C was pressed; else -1 */
+	int interrupts; /* at a terminal a signalfd for Ctrl-C, else -1 */
 	struct url_service service;
-	char *thread; /* NULL until the first run has said it */
+	char *thread; /* NULL until the first run has told its id */
 
-	struct url_lines lines; /* of the stream */
-	struct buf refusal;
-	int status;     /* of the answer that arrives */
-	char *streamed; /* id of the message whose pieces were shown, or NULL */
-	bool mid_line;  /* something was shown that ended no line */
-	bool failed;    /* the last turn did */
-	bool paused;    /* a run waits for an answer */
-	cJSON *calls;   /* remote calls that wait for their results, the first of them asked next */
-	cJSON *results; /* those that were given so far */
+	struct url_lines lines; /* of the stream that arrives */
+	struct buf refusal;     /* the answer that came in place of a stream */
+	int status;             /* of the answer that arrives */
+	char *streamed;         /* id of the message whose pieces were shown, or NULL */
+	bool mid_line;          /* the cursor is behind text that ended no line */
+	bool failed;            /* the last turn did */
+	bool paused;            /* a run waits for an answer */
+	cJSON *calls;   /* remote calls that wait for their results; the first is asked next */
+	cJSON *results; /* the results that were given so far */
 };
 
 static void chat_show(struct chat *c, const char *text)
@@ -187,7 +187,7 @@ static enum http_end chat_post(
 	return end;
 }
 
-/* One run with body, a JSON object that gets the thread and is taken. */
+/* Runs the graph with body, an object to which the thread is added, and deletes it. */
 static void chat_run(struct chat *c, cJSON *body)
 {
 	struct http_response response = {0};
@@ -224,7 +224,8 @@ static void chat_run(struct chat *c, cJSON *body)
 	http_response_release(&response);
 }
 
-/* What a person typed as an answer: JSON that is no number or string stands for itself. */
+/* The value of what a person typed: JSON if it is that, and neither a number nor a string; else
+ * text. */
 static cJSON *chat_answer(const char *line)
 {
 	cJSON *value = json_parse(line, strlen(line), JSON_REQUEST_DEPTH, NULL);
@@ -235,7 +236,8 @@ static cJSON *chat_answer(const char *line)
 	return cJSON_CreateString(line);
 }
 
-/* The line is a turn, the answer to a pause, or the result of the first remote call that waits. */
+/* Takes a line as an answer to a pause, the result of the first remote call that waits, or a turn.
+ */
 static void chat_take(struct chat *c, const char *line)
 {
 	cJSON *body = cJSON_CreateObject();

@@ -16,7 +16,8 @@
 
 #define DIRECTORY "sqlite:"
 
-/* The place, malloc'd.  Whoever lists processes sees no password in it any more. */
+/* A copy of the place, malloc'd.  The password in the argument itself is overwritten, so that
+ * whoever lists processes does not see it. */
 static char *copy_hide(char *place)
 {
 	char *own = xstrdup(place), *at = strstr(place, "://"), *key = strstr(place, "password=");

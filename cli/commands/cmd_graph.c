@@ -24,8 +24,8 @@ static const char *draw_kind(const struct node *node)
 			     : NULL;
 }
 
-/* Whether the edge has no target before the i-th that is the same: several rules may lead to one
- * place. */
+/* Whether the i-th target of the edge is the first one with that place: several rules may lead
+ * there. */
 static bool draw_is_first(const struct edge *edge, size_t i)
 {
 	size_t first = 0;
@@ -123,8 +123,8 @@ static void dot_quote(const char *text, struct buf *out)
 	buf_putc(out, '"');
 }
 
-/* The whole name of a place in a graph that is the node sub, whose START and END that is;
- * or NULL. */
+/* The whole name of a place in a graph.  If the graph is the node sub of another one, that node
+ * stands for its START and END; sub is NULL for the outermost graph. */
 static const char *draw_place(const ag_graph *graph, int place, const struct node *sub)
 {
 	return place < 0 && sub ? sub->name : graph_node_name(graph, place);
@@ -180,7 +180,7 @@ static void draw_dot(const ag_graph *graph, struct buf *out)
 
 /* ---- Mermaid */
 
-/* Nodes have numbers there, because a name may be a word of the language. */
+/* Nodes are numbered in Mermaid, because a name may be a word of its language. */
 static void mermaid_id(const ag_graph *whole, const struct node *node, struct buf *out)
 {
 	size_t i = 0;

@@ -42,7 +42,7 @@ struct template
 		    {".gitignore", text_gitignore, 0666}, {NULL, NULL, 0},     \
 	}
 
-/* The first is made when none is named. */
+/* The first one is made when no template is named. */
 static const struct template templates[] = {
     {"assistant", "tells the time, and repeats the rest; needs no model",
 	{
@@ -61,7 +61,7 @@ static const struct template templates[] = {
 
 #define TEMPLATE_COUNT (sizeof(templates) / sizeof(templates[0]))
 
-/* NULL with the names in a complaint when there is none of that name. */
+/* The template of that name; NULL after a complaint that lists the names. */
 static const struct template *template_find(const char *name)
 {
 	struct buf names = {0};
@@ -111,7 +111,7 @@ static bool write_new(const char *dir, const struct project_file *file)
 	return written;
 }
 
-/* This program by its name where PATH has it, else by its path. */
+/* Tells what to type next; this program by its name if PATH leads to it, else by its path. */
 static void tell_next(const char *dir)
 {
 	char *found = process_find("agentgraph", NULL), *self = realpath("/proc/self/exe", NULL);
@@ -144,13 +144,13 @@ static int make_project(const char *dir, const struct template *template)
 
 #define FROM_AGENT "graph.json:assistant"
 
-/* What becomes of a key that cannot stay as it is. */
+/* Tells what becomes of a key that cannot stay as it is. */
 static void cmd_init_tell(const char *key, const char *text)
 {
 	printf("  %s: %s\n", key, text);
 }
 
-/* An import path that leads to neither a plug-in nor a document nor what is built in. */
+/* Whether the key has an import path that leads to no plug-in, no document and nothing built in. */
 static bool is_foreign(const cJSON *object, const char *key)
 {
 	static const char *const ours[] = {".so", ".json"};
@@ -172,7 +172,8 @@ static bool is_foreign(const cJSON *object, const char *key)
 	return foreign;
 }
 
-/* What lets people in is never left out: it stays, and the service does not start until it fits. */
+/* Replaces keys that name Python modules.  What decides who gets in is never left out: it stays,
+ * and the service does not start until it is replaced. */
 static void replace_imports(cJSON *root)
 {
 	static const struct {
@@ -201,7 +202,7 @@ static void replace_imports(cJSON *root)
 		    "roles or a plug-in; until then the service does not start");
 }
 
-/* The dotenv file is found from the new place too, or was never there. */
+/* Has `env` lead to the same file from the new directory, or drops it if there is no such file. */
 static void replace_env(cJSON *root, const char *file, const char *dir)
 {
 	const char *name = json_str(root, "env");

@@ -15,7 +15,7 @@ struct wish {
 	bool full;
 };
 
-/* A private nginx has its root for itself: a prefix is added in front of it. */
+/* The prefix in the snippet; NULL for a private nginx, which has the root for itself. */
 static const char *prefix_of(
     const struct config *config, const struct wish *wish, struct problems *problems)
 {

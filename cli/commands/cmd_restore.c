@@ -20,7 +20,8 @@
 #include <unistd.h>
 
 struct restoring {
-	long files, there; /* copied, and found in their place already */
+	long files; /* copied */
+	long there; /* in their place already */
 };
 
 static bool restore_failed(const char *what, const char *path)
@@ -43,7 +44,7 @@ static bool copy_bytes(const char *from, const char *to)
 	bool ok = in >= 0 || restore_failed("read", from);
 
 	if (ok) {
-		unlink(to); /* of a restore that died */
+		unlink(to); /* a restore that died may have left one */
 		out = owned_create(to);
 	}
 	while (out >= 0 && (n = sendfile(out, in, NULL, 1 << 30)) > 0)

@@ -15,7 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define EXIT_WAITS 3 /* the run is paused, or waits for results of its client, or is not over */
+#define EXIT_WAITS \
+	3 /* exit status: the run is paused, waits for its client's results, or goes on */
 #define LIST_LIMIT 100
 #define DELAY_MAX 2592000 /* seconds */
 
@@ -38,8 +39,8 @@ struct runs_verb {
 };
 
 /*
- * What a script is told of a run.  One that is completed where it is not at its end waits for the
- * results of tools at its client (doc/protocol-runs.md#tools-at-the-client).
+ * The exit status that tells a script how a run stands.  A run that is completed, but not at END,
+ * waits for the results of tools at its client (doc/protocol-runs.md#tools-at-the-client).
  */
 static int runs_exit_status(const cJSON *record)
 {
@@ -127,7 +128,7 @@ static int runs_show(
 	return record ? runs_show_record(record, o) : complain_error(&err);
 }
 
-/* The order was taken, whatever the run makes of it. */
+/* The exit status is 0 once the order was taken, however the run ends. */
 static int runs_stop(
     struct run_source *source, const struct runs_options *o, const struct run_name *run)
 {
@@ -241,7 +242,7 @@ static int runs_submit(
 static const struct runs_verb runs_verbs[] = {{"list", 0, runs_list_all}, {"show", 2, runs_show},
     {"follow", 2, runs_follow}, {"stop", 2, runs_stop}, {"submit", 0, runs_submit}};
 
-/* What is wrong beyond the form of an option. */
+/* Checks what the form of the options does not show. */
 static void runs_check(
     const struct runs_verb *verb, const struct runs_options *o, int operands, struct error *err)
 {

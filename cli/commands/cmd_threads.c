@@ -36,8 +36,8 @@ struct threads_verb {
 
 /* ---- list ---- */
 
-/* The members that listed threads have in their metadata; texts lie in *made, which the caller
- * deletes.  False with err set. */
+/* Reads the members that listed threads must have in their metadata.  Their texts lie in *made,
+ * which the caller deletes.  False with err set. */
 static bool threads_labels(const char *metadata, cJSON **made, struct label labels[LABELS_MAX],
     size_t *count, struct error *err)
 {
@@ -143,7 +143,7 @@ static int threads_history(
 
 /* ---- copy, import ---- */
 
-/* A thread that was made; deletes data. */
+/* Prints the thread that was made, and deletes data; NULL stands for err. */
 static int threads_tell_made(const struct threads_options *o, cJSON *data, struct error *err)
 {
 	if (!data)
@@ -171,7 +171,8 @@ static int threads_copy(
 	return threads_tell_made(o, data, &err);
 }
 
-/* What is no file, and can be read only once, in one that is; NULL with errno set. */
+/* A file with what in holds, because lines are read twice: in itself if it is one, else a temporary
+ * copy of a pipe or terminal.  NULL with errno set. */
 static FILE *threads_keep(FILE *in)
 {
 	struct stat st;

@@ -31,7 +31,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The memory of an instance that is there may be in use by another version. */
+/* Checks the memory of an instance, if it is there: another version may be using it. */
 static void examine_shared(const char *state_dir, struct problems *problems)
 {
 	char *path = xasprintf("%s/shared", state_dir);
@@ -48,8 +48,9 @@ static void examine_shared(const char *state_dir, struct problems *problems)
 	free(path);
 }
 
-/* Opens the databases where there are some, and the memory beside them, which is NULL when they
- * are; a check must not make any.  One elsewhere may be away for now where it serves. */
+/* Opens the databases and the memory beside them, if they are there: a check must not make any.
+ * Both are NULL otherwise.  A database server that is away is only a warning to a service that
+ * starts. */
 static struct storage *examine_storage(
     const struct config *config, bool serves, struct shared **shared, struct problems *problems)
 {
@@ -65,8 +66,7 @@ static struct storage *examine_storage(
 		error_release(&err);
 		return NULL;
 	}
-	if (engine->examine) { /* a database of its own says where it is: opened it would be changed
-				*/
+	if (engine->examine) { /* a database server is only asked: opening it would change it */
 		char *found = engine->examine(config, &err);
 
 		if (found)
@@ -107,7 +107,8 @@ static struct storage *examine_storage(
 	return storage;
 }
 
-/* Databases, keys, memories, and the plug-ins and the cache that say who may do what. */
+/* Checks the databases, keys and memories, and the plug-ins and the cache that decide who may do
+ * what. */
 static void examine_access(const struct config *config, bool serves, struct problems *problems)
 {
 	struct error err = {0};
@@ -135,7 +136,8 @@ static void examine_access(const struct config *config, bool serves, struct prob
 	shared_close(shared);
 }
 
-/* A place that was asked for must do; the usual one may be made later, or never be needed. */
+/* Checks where files are stored.  A place that was asked for must work; the usual one may be made
+ * later, or never be needed. */
 static void examine_files(const struct config *config, struct problems *problems)
 {
 	const char *asked = getenv("MEDIA_STORAGE_PATH"), *type = config->env.media_storage_type;
@@ -164,7 +166,8 @@ static void examine_files(const struct config *config, struct problems *problems
 		    type);
 }
 
-/* Where others share the database they are one service, which is asked more than this one knows. */
+/* Instances that share a database are one service: this one sees only some of the requests to it.
+ */
 static void examine_counts(const struct config *config, struct problems *problems)
 {
 	struct error err = {0};
@@ -178,8 +181,8 @@ static void examine_counts(const struct config *config, struct problems *problem
 		    "\"cache\" where others share the database");
 }
 
-/* nginx goes on with what it has where it does not take what it is told, and tells nobody but its
- * log: so it looks at that before it is. */
+/* If nginx does not accept a new configuration it goes on with the old one and tells only its log.
+ * So it is asked before it gets the new one. */
 static void examine_nginx(
     const struct examine_request *request, const char *text, struct problems *problems)
 {

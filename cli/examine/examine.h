@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What must hold before anything is started: configuration, environment, graph, plug-ins, databases
- * and what nginx is to be told.  All of it is looked at in a child process, because a plug-in may
- * crash and because the dotenv file must not settle in the environment of a process that lives on:
- * a changed one is to count at the next reload.
+ * The examination of all that must hold before anything is started: configuration, environment,
+ * graph, plug-ins, databases, and nginx's configuration.  A child process does it, because a
+ * plug-in may crash, and because the variables of the dotenv file must not stay in the environment
+ * of a process that lives on: a changed file is to count at the next reload.
  */
 #ifndef AGENTGRAPH_CLI_EXAMINE_EXAMINE_H
 #define AGENTGRAPH_CLI_EXAMINE_EXAMINE_H
@@ -35,7 +35,7 @@ struct examine_request {
 struct examination {
 	long long errors;
 	char *file;                     /* the configuration's name for messages */
-	char *agent;                    /* this and the rest only without errors, else NULL */
+	char *agent;                    /* NULL, like all that follows, when there were errors */
 	char *state_dir;                /* absolute */
 	char *console;                  /* its path; "" where there is none */
 	char *nginx;                    /* text of nginx.conf; NULL without a private nginx */
@@ -51,38 +51,40 @@ struct examination {
  */
 pid_t examine_start(const struct examine_request *request, int *fd);
 
-/* Understands what the child wrote; when it died instead, says so and counts that as an error. */
+/* Reads the report that the child wrote.  If it died instead, says so and counts that as an error.
+ */
 void examine_result(const struct buf *written, int wait_status, struct examination *result);
 
-/* All of it at once, waiting for the child.  True when there was no error. */
+/* Starts the child and waits for its result.  True when there was no error. */
 bool examine(const struct examine_request *request, struct examination *result);
 
 void examination_release(struct examination *result);
 
-/* Between these two, once: a plug-in that crashes or ends this process is told of, and no success.
- * For commands that load one themselves. */
+/* For commands that load the graph in their own process: if a plug-in crashes or ends the process
+ * between these two calls, that is said on standard error, and the exit status is no success.  To
+ * be used once. */
 void loading_begin(void);
 void loading_end(void);
 
-/* Has a worker print the table of routes, which only it has, and gives on_line its lines; false
- * after a complaint when there is no worker. */
+/* Has a worker, the only program that has the table of routes, print it, and gives on_line the
+ * lines. False after a complaint when the program is not found. */
 bool routes_read(const struct config_source *source,
     bool (*on_line)(const char *line, size_t len, void *arg), void *arg,
     struct process_result *result);
 
-/* Variables that are not the service's, and differ in little from one that is. */
+/* Warns of variables that are unknown to the service and differ little from one that is known. */
 void variables_examine(struct problems *problems);
 
-/* Scopes of roles that no route takes. */
+/* Warns of scopes of roles that no route needs. */
 void scopes_examine(
     const struct config_source *source, const struct config *config, struct problems *problems);
 
-/* Programs and services that the agent needs and that do not answer: MCP servers of its graph, the
- * embedding service.  Takes some ten seconds at most. */
+/* Warns of programs and services that the agent needs and that do not answer: MCP servers of its
+ * graph, the embedding service.  Takes some ten seconds at most. */
 void services_examine(
     const struct config *config, const ag_graph *graph, struct problems *problems);
 
-/* Whether the paths of the pages are free, where routes could have them. */
+/* Checks that no route has the path of a page, if the path looks as if one could. */
 void pages_examine(
     const struct config_source *source, const struct config *config, struct problems *problems);
 

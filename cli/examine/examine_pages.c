@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Whether the pages' paths hide other routes, or are none that a worker takes: one is asked, which
- * has the table of them. */
+/* Whether a page has the path of another route, or one that no worker accepts: a worker is asked,
+ * which has the table of routes. */
 #include "base/os/clock.h"
 #include "cli/examine/examine.h"
 #include "cli/programs.h"
@@ -12,9 +12,8 @@
 #define PATIENCE_MS 60000
 #define MOST_OUTPUT 65536
 
-/* Whether other routes may lie there, all of which but those that the environment knows have
- * several parts; doc/protocol.md#the-openapi-document leaves the paths of the pages to the
- * administrator. */
+/* Whether a route may have that path: those that the rules of the environment do not know all have
+ * several parts.  The administrator chooses the paths (doc/protocol.md#the-openapi-document). */
 static bool is_among_routes(const char *path)
 {
 	return *path && strchr(path + 1, '/');

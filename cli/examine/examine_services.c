@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* What the agent needs beside the service itself, and whether it answers: a warning for each that
- * does not, since the service starts and works without. */
+/* Whether the services that the agent needs answer.  Each that does not is a warning, as the
+ * service starts and works without it. */
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/log/log.h"
@@ -15,11 +15,11 @@
 #include <string.h>
 
 #define PATIENCE_MS 5000 /* for all MCP servers together, and for the embedding service */
-#define GLANCE_MS 50     /* at one server, before it is the next one's turn */
+#define GLANCE_MS 50     /* for one server, before the next one's turn */
 
 /* ---- MCP servers */
 
-/* True when it is known by now whether that server answers. */
+/* Looks at a server, and warns if it is down.  True when it is known by now whether it answers. */
 static bool judge_server(
     const struct tool_server *server, int64_t deadline_ms, struct problems *problems)
 {
@@ -48,8 +48,8 @@ void services_examine(const struct config *config, const ag_graph *graph, struct
 {
 	log_init("agentgraph", LOG_ERROR); /* the warnings say what the log would */
 	if (graph) {
-		/* They get ready side by side.  One that failed is looked at soon, before it is
-		 * tried again. */
+		/* The servers get ready side by side.  Each is looked at again and again, so that
+		 * one that has failed is seen before it is tried once more. */
 		const int64_t deadline_ms = clock_monotonic_ms() + PATIENCE_MS;
 		const struct tool_server **waiting = NULL;
 		size_t count = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Words that mean nothing to the service, and look like others that do: variables and scopes. */
+/* Variables and scopes that mean nothing to the service, and look like others that do. */
 #include "base/json/json.h"
 #include "base/memory.h"
 #include "cli/examine/examine.h"
@@ -80,7 +80,7 @@ void variables_examine(struct problems *problems)
 
 /* ---- scopes ---- */
 
-/* A line of the table of routes ends with the scope. */
+/* Takes the scope at the end of a line of the table of routes. */
 static bool take_scope(const char *line, size_t len, void *arg)
 {
 	const char *blank = strrchr(line, ' ');

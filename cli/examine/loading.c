@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* What is said when a plug-in ends the command that loads it. */
+/* Says so when a plug-in ends the command that loads it. */
 #include "cli/examine/examine.h"
 
 #include <signal.h>
@@ -20,7 +20,7 @@ static void loading_tell(const char *text, size_t len)
 	(void)ignored;
 }
 
-/* What the signal did before is done when the instruction is executed again. */
+/* Restores the signal's former action, which is taken when the instruction is executed again. */
 static void loading_crashed(int signal)
 {
 	static const char text[] =

@@ -23,7 +23,7 @@
 #define FILES_PER_SOCKET 4 /* of websocketd: the connection, and three pipes to its helper */
 #define FILES_BESIDE 64
 #define CLOCK_SLACK 300 /* seconds */
-#define KEY_SLACK 10    /* from a worker's start until it has read the key */
+#define KEY_SLACK 10    /* seconds from a worker's start until it has read the key */
 #define WEBSOCKETD_MS 10000
 
 /* ---- the ticket's key ---- */
@@ -98,8 +98,8 @@ static time_t oldest_worker(const char *dir)
 	return oldest;
 }
 
-/* Workers keep the key that they began with, unless their database has it; what checks a ticket
- * reads the file. */
+/* Checks the key of the tickets.  Workers keep the one that they began with, unless their database
+ * has it, while whoever checks a ticket reads the file. */
 static void examine_key(const struct config *config, struct problems *problems)
 {
 	const char *dir = config->state_dir;
@@ -141,7 +141,7 @@ void host_judge_disk(
 		    (unsigned long long)free_files, path);
 }
 
-/* Of the directory, or the nearest one above it that is there. */
+/* Checks the disk of the directory, or of the nearest one above it that is there. */
 static void examine_disk(const char *path, struct problems *problems)
 {
 	char *copy = xstrdup(path), *slash;
@@ -198,7 +198,7 @@ void host_judge_files(int64_t limit, int64_t sockets, struct problems *problems)
 		    (long long)(sockets * FILES_PER_SOCKET + FILES_BESIDE));
 }
 
-/* Whether its help names the options that the service uses. */
+/* Notes which of the options that the service uses a line of websocketd's help names. */
 static bool note_options(const char *line, size_t len, void *arg)
 {
 	unsigned *found = arg;
@@ -238,8 +238,9 @@ static void examine_websocketd(struct problems *problems)
 
 void host_examine(const struct config *config, struct problems *problems)
 {
-	/* Root may have made them in the service's place.  Without the last ones it serves, and
-	 * runs nothing in the background, or tells nobody. */
+	/* Root may have made these files in the service's place.  Without the last three the
+	 * service works, but runs nothing in the background, removes nothing old and sends no
+	 * webhooks. */
 	static const struct {
 		const char *name;
 		int access;

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* What was told of the web server; NULL members are not known and not looked at. */
+/* What the command line says of the web server; members that are NULL are not known. */
 struct web_place {
 	const char *socket;     /* as given to --socket */
 	const char *prefix;     /* of nginx-conf; NULL: ROOT_PATH */
@@ -25,14 +25,14 @@ struct web_place {
 /* host.c: the state directory, the ticket's key, the disk, the clock, open files, websocketd. */
 void host_examine(const struct config *config, struct problems *problems);
 
-/* What is wrong with so much space on the disk of path; nothing when there is enough. */
+/* Warns if that little space is left on the disk of path. */
 void host_judge_disk(
     const char *path, uint64_t free_bytes, uint64_t free_files, struct problems *problems);
 
-/* What is wrong with the time now when a file of the past was written at newest. */
+/* Warns if the clock, at now, is behind the time at which a file was written. */
 void host_judge_clock(time_t now, time_t newest, const char *file, struct problems *problems);
 
-/* What is wrong with a limit of open files when that many sockets may be open; -1: any number. */
+/* Warns if that limit of open files is too low for so many WebSockets; -1: any number of them. */
 void host_judge_files(int64_t limit, int64_t sockets, struct problems *problems);
 
 /* web_server.c: the snippet, its include, and the way to the socket. */

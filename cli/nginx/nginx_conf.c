@@ -30,7 +30,7 @@
 #define DEFAULT_SEND_TIMEOUT 60
 #define MAX_TIMEOUT (365L * 24 * 3600)
 #define CONNECTIONS 8192
-#define DESCRIPTORS 20000 /* two for each connection, and some */
+#define DESCRIPTORS 20000 /* two for each connection, and some more */
 #define MEGABYTE 1048576.0
 /* What an upload's body may have beside the file (doc/protocol-files.md#upload). */
 #define MULTIPART_ROOM 65536
@@ -71,7 +71,7 @@ static const char *quoted_path(
 	return nginx_conf_quoted(a, path);
 }
 
-/* Those of doc/protocol.md#headers. */
+/* The lines for the headers of doc/protocol.md#headers. */
 static const char *security_headers(
     struct arena *a, const struct environment *env, const char *prefix, struct problems *problems)
 {
@@ -117,7 +117,7 @@ static void add_cors_variables(struct buf *out, const struct answer_header *head
 		    cors_variables[i]);
 }
 
-/* What pages of origins of that form are told. */
+/* Appends the values of the headers for pages whose origin matches. */
 static void add_cors_values(
     struct arena *a, struct buf *out, const char *origins, const struct answer_header *headers)
 {
@@ -171,7 +171,7 @@ static const char *nginx_conf_upstream(struct arena *a, const char *name)
 	return variable;
 }
 
-/* For a file, which nginx sends after the service has answered: that answer's headers. */
+/* For a file, which nginx sends after the service has answered: the headers of that answer. */
 static const char *passed_headers(struct arena *a, const struct environment *env)
 {
 	struct answer_header headers[SECURITY_HEADERS + 1 + CORS_HEADERS];
@@ -186,7 +186,8 @@ static const char *passed_headers(struct arena *a, const struct environment *env
 	return arena_take(a, &out);
 }
 
-/* The same of CORS for an answer of the relay, which is an upstream, too: it comes after them. */
+/* For answers of the relay and the follower, which are upstreams themselves: the worker's headers
+ * of CORS, kept in variables before their answer takes its place. */
 static const char *passed_cors(struct arena *a, const struct environment *env)
 {
 	struct answer_header headers[CORS_HEADERS];
@@ -219,8 +220,9 @@ static const char *nginx_conf_pages(
 	return arena_take(a, &out);
 }
 
-/* The paths of LangGraph's protocol: what is streamed as /v1/graph/stream is, all else as other
- * routes are.  How large a body may be is looked at here first, and where it leads to again. */
+/* Locations for LangGraph's protocol: streams are passed on like /v1/graph/stream, everything else
+ * like other routes.  nginx checks the size of a body here first, and again where the rewrite
+ * leads. */
 static const char *nginx_conf_langgraph(
     struct arena *a, const struct nginx_prefix *prefix, const char *max_size)
 {
@@ -233,7 +235,7 @@ static const char *nginx_conf_langgraph(
 	    prefix->path, max_size, prefix->path, prefix->path);
 }
 
-/* As short as JSON numbers are; with_point: with at least one decimal, as messages have it. */
+/* The number as JSON has it; with_point: with at least one decimal, as in messages. */
 static const char *nginx_conf_number(struct arena *a, double value, bool with_point)
 {
 	cJSON *item = arena_json(a, json_new_double(value));
@@ -325,7 +327,7 @@ static const char *side_socket(struct arena *a, const struct config *config, con
 	return quoted_path(a, what, path, problems);
 }
 
-/* What every location that passes requests on says. */
+/* The lines of every location that passes requests on. */
 static const char *passing_lines(
     struct arena *a, const char *socket, const struct nginx_prefix *prefix)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Reading somebody's nginx configuration as far as the service has to do with it: words, includes,
- * and a few directives.  What it means as a whole is nginx's to say.
+ * Reads somebody's nginx configuration as far as it concerns the service: words, includes, and a
+ * few directives.  Only nginx knows what it means as a whole.
  */
 #ifndef AGENTGRAPH_CLI_NGINX_NGINX_FILE_H
 #define AGENTGRAPH_CLI_NGINX_NGINX_FILE_H

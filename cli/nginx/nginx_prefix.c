@@ -41,8 +41,8 @@ static const char *id_of(struct arena *a, const char *path)
 	return arena_take(a, &out);
 }
 
-/* Nothing, a slash, or a path whose segments are all there, and none of them moves about; a slash
- * may end it. */
+/* Whether path is empty, a slash, or a path without empty segments, "." and "..", which may end
+ * with a slash. */
 static bool is_prefix(const char *path)
 {
 	if (!*path || strcmp(path, "/") == 0)
@@ -85,10 +85,9 @@ bool nginx_prefix_read(
 	prefix->regex = nginx_prefix_escaped(a, prefix->path);
 	prefix->id = id_of(a, prefix->path);
 	prefix->uri = arena_printf(a, "$agentgraph_uri%s", prefix->id);
-	/* The URI as the client sent it has what the service must see, encoded bytes among it, so
-	 * this is where the prefix is cut off; what has it only after decoding is left as it is,
-	 * and refused.  nginx would encode $1 once more, a variable of its own it takes as it is.
-	 */
+	/* The service must see the URI as the client sent it, encoded bytes included, so the prefix
+	 * is cut off that text.  A URI that has the prefix only after decoding is left alone, and
+	 * refused.  nginx would encode $1 once more, but passes a named group on as it is. */
 	prefix->strip = arena_printf(a,
 	    "# The service knows nothing of the prefix.\n"
 	    "set %s $request_uri;\n"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What a prefix of the service's paths means for nginx.  The service's own routes do not change:
- * nginx takes the prefix off.  Names of the configuration that must be unique in a server block
- * come from the prefix, so that several instances can stand in one.
+ * What a prefix of the service's paths means for nginx.  The service's own routes do not change, as
+ * nginx takes the prefix off.  Names that must be unique in a server block are made from the
+ * prefix, so that several instances can stand in one.
  */
 #ifndef AGENTGRAPH_CLI_NGINX_NGINX_PREFIX_H
 #define AGENTGRAPH_CLI_NGINX_NGINX_PREFIX_H

@@ -24,8 +24,8 @@
 
 /* ---- the snippet ---- */
 
-/* The next line of *text without blanks around it; NULL at the end.  Comments and empty lines are
- * none. */
+/* The next line of *text that is neither empty nor a comment, without the blanks around it; NULL at
+ * the end. */
 static const char *web_server_next_line(const char **text, size_t *len)
 {
 	while (**text) {
@@ -41,8 +41,8 @@ static const char *web_server_next_line(const char **text, size_t *len)
 	return NULL;
 }
 
-/* The first line of wanted that is not in found, in its place; what is more in found was added by
- * hand. */
+/* The first line of wanted that found lacks, in their order; NULL when it has all.  Further lines
+ * in found were added by hand. */
 static const char *first_missing(const char *wanted, const char *found, size_t *len)
 {
 	const char *line, *other;
@@ -90,8 +90,8 @@ struct identity {
 	int group_count;
 };
 
-/* Whether the owner's, the group's or the others' bits give all that bits (of 7) says.  Lists of
- * access may give more. */
+/* Whether the mode gives the user all of bits (of 7), as owner, group or other.  A file with an
+ * access list may give more, and counts as if it did. */
 static bool web_server_may(
     const struct identity *who, const char *path, const struct stat *st, unsigned bits)
 {
@@ -124,8 +124,8 @@ static bool web_server_identify(struct identity *who, const struct web_place *pl
 	return true;
 }
 
-/* The first directory on the way to path that who cannot pass, malloc'd;
- * NULL when there is none. */
+/* The first directory on the way to path that the user cannot pass, malloc'd; NULL when there is
+ * none. */
 static char *closed_directory(const struct identity *who, const char *path)
 {
 	char *copy = xstrdup(path);
@@ -177,7 +177,8 @@ static void examine_way(const struct identity *who, const char *socket, struct p
 	arena_free(a);
 }
 
-/* A service that was killed leaves its socket, and the next one replaces it: no mistake yet. */
+/* Asks the service at the socket, if there is one.  A service that was killed leaves its socket to
+ * the next one, so nobody there is only a warning. */
 static void examine_socket(const char *socket, struct problems *problems)
 {
 	struct buf answer = {0};

@@ -26,13 +26,13 @@ enum role {
 struct child {
 	enum role role;
 	unsigned generation; /* of the configuration that a worker serves */
-	pid_t pid;           /* 0 while it waits for start_at */
+	pid_t pid;           /* 0: it does not run, and is started at start_at */
 	int64_t started;
 	int64_t start_at;
-	int64_t kill_at; /* 0 until it was asked to leave */
+	int64_t kill_at; /* when it is killed; 0 until it was asked to leave */
 	int64_t delay;   /* before the next start */
 	unsigned young;  /* how often in a row it died within a second */
-	bool ready;      /* a worker that has said that it serves */
+	bool ready;      /* a worker has said that it serves */
 };
 
 struct children { /* all-zero is an empty table */
@@ -43,7 +43,7 @@ struct children { /* all-zero is an empty table */
 /* For the log: "worker", "relay", … */
 const char *role_name(enum role role);
 
-/* A new row, due to be started at once.  Rows move when others are added or removed. */
+/* Adds a row, which is to be started at once.  Rows move when others are added or removed. */
 struct child *children_add(struct children *c, enum role role, unsigned generation);
 void children_remove(struct children *c, struct child *child);
 void children_release(struct children *c);
@@ -54,23 +54,24 @@ struct child *children_find(struct children *c, pid_t pid);
 /* How many workers are ready and were not asked to leave. */
 size_t children_serving(const struct children *c);
 
-/* Whether a worker is on its way, and did not die young before. */
+/* Whether a worker is starting that did not die young before. */
 bool children_start_well(const struct children *c);
 
 /* How many run in that role. */
 size_t children_running(const struct children *c, enum role role);
 
-/* It runs since now. */
+/* Notes that the child runs, since now. */
 void child_started(struct child *child, pid_t pid, int64_t now);
 
 /*
- * It died, or could not be started: says when it is started again.  At once, but when it dies
- * within a second again and again, in 0.1 seconds, doubling up to 5.  What made a worker die that
- * had served was a request, and others wait for it: 0.1 seconds it is for that one, however often.
+ * Notes that the child died, or could not be started, and sets when it is started again.  That is
+ * at once, unless it died within a second twice in a row: then after 0.1 seconds, doubling up to 5.
+ * A worker that had served was killed by a request, while others wait for it: it is always started
+ * again after 0.1 seconds at most.
  */
 void child_died(struct child *child, int64_t now);
 
-/* Sends the signal, and SIGKILL when it is still there after grace milliseconds. */
+/* Sends the signal; the child is killed if it is still there after grace milliseconds. */
 void child_leave(struct child *child, int signal, int64_t grace, int64_t now);
 
 /* Kills those whose time is over. */

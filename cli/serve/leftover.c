@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* What nobody has ended of a service that was killed: its nginx, which holds the port.  The master
- * ends with the service, and its workers with the master; but not where both were killed at once.
- */
+/* The nginx of a service that was killed, which may still hold the port.  nginx's master ends with
+ * the service and its workers with the master, but not if both were killed at once. */
 #include "base/memory.h"
 #include "base/os/clock.h"
 #include "cli/command.h"
@@ -15,9 +14,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define GONE_MS 100 /* until the port of what was killed is free */
+#define GONE_MS 100 /* until the port of a process that was killed is free */
 
-/* The group of the nginx that served there last, which is its master's pid; 0: none is known. */
+/* The process group of the nginx that last served there, which is its master's pid; 0: unknown. */
 static pid_t leftover_group(const char *state_dir)
 {
 	char *path = xasprintf("%s/run/nginx.pid", state_dir);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* A reload: the check in a child, then a new generation beside the old one, which then goes; or,
- * when nobody of the new one comes up, stays. */
+/* A reload: a child checks the configuration, then a new generation starts beside the old one. When
+ * the new one serves the old one leaves; if none of the new one comes up, the old one stays. */
 #include "base/log/log.h"
 #include "cli/serve/children.h"
 #include "cli/serve/supervisor.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SETTLED_MS 500 /* a new relay, or follower, of that age serves */
+#define SETTLED_MS 500 /* a relay or a follower of that age is taken to serve */
 #define CHUNK 4096
 
 void reload_request(struct supervisor *s)
@@ -42,11 +42,11 @@ void reload_release(struct reload *reload)
 	*reload = (struct reload){.fd = -1};
 }
 
-/* Those beside the workers that stay as long as they are the same program. */
+/* Roles that outlast a reload, as long as their program is the same. */
 static const enum role lasting[] = {ROLE_RELAY, ROLE_FOLLOWER};
 #define LASTING (sizeof(lasting) / sizeof(lasting[0]))
 
-/* Whether there is none of that role that runs this program, and may go on doing so. */
+/* Whether no child of that role runs the program that lies at that path now. */
 static bool reload_is_old(const struct supervisor *s, enum role role, const char *program)
 {
 	bool there = false;
@@ -136,8 +136,8 @@ static void finish_examination(struct supervisor *s, int64_t now)
 	examination_release(&next);
 }
 
-/* Whether somebody of that role and generation is there, and whether one has settled; of the
- * workers only those count that serve. */
+/* Whether a child of that role and generation is there that was started by that time; INT64_MAX: at
+ * any time, or not yet.  Of the workers only those count that serve. */
 static bool reload_is_there(
     const struct supervisor *s, enum role role, unsigned generation, int64_t started_before)
 {
@@ -162,7 +162,8 @@ static bool new_generation_serves(const struct supervisor *s, int64_t now)
 	return reload_is_there(s, ROLE_WORKER, s->generation, INT64_MAX);
 }
 
-/* It finishes what it has; one that waits to be started again never is. */
+/* Lets a child go, which finishes what it has in hand; one that does not run is not started again.
+ */
 static void reload_let_go(struct supervisor *s, struct child *child, int64_t now)
 {
 	if (!child->pid)
@@ -204,8 +205,8 @@ static void reload_retire(struct supervisor *s, int64_t now)
 }
 
 /*
- * The new generation goes, and the old one has its configuration again: whoever was started since
- * has that of the new one, and is replaced.
+ * Gives the new generation up and puts the old configuration back.  Children of the old generation
+ * that were started since then have the new configuration, and are replaced.
  */
 static void reload_back(struct supervisor *s, const char *reason, int64_t now)
 {
@@ -243,8 +244,8 @@ static void reload_back(struct supervisor *s, const char *reason, int64_t now)
 	reload->repairs = false;
 }
 
-/* Why the new generation is given up, by the rules of a start; NULL when it is not.  One that has
- * the old configuration is tried for ever. */
+/* Why the new generation is to be given up, by the rules of a start; NULL while there is hope.  One
+ * that has the old configuration is never given up. */
 static const char *reload_hopeless(const struct supervisor *s, int64_t now)
 {
 	if (s->reload.quiet)
@@ -255,7 +256,8 @@ static const char *reload_hopeless(const struct supervisor *s, int64_t now)
 						   : NULL;
 }
 
-/* The examiner, which is killed then, or whoever else could still write, is not waited for. */
+/* Stops waiting for the examiner, which is killed by then, and for whoever else could still write.
+ */
 static void reload_overdue(struct reload *reload)
 {
 	reload->until = 0;

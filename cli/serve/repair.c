@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: ISC */
-/* The sockets of the running service, removed by somebody: bound again. */
+/* Binds the sockets of the running service again, if somebody has removed them. */
 #include "base/log/log.h"
 #include "cli/serve/supervisor.h"
 
 #include <unistd.h>
 
 #define LOOK_MS 1000
-#define LATER_MS 30000 /* after a try that failed */
+#define LATER_MS 30000 /* the next look after a try that failed */
 
-/* A new listener at path in the place of *fd; false after a complaint, with all as it was. */
+/* Replaces *fd by a new listener at path; false after a complaint, and then nothing has changed. */
 static bool bind_again(const struct supervisor *s, const char *path, int *fd)
 {
 	int new = unix_listen(path, s->options->socket ? 0660 : 0600);
@@ -38,7 +38,7 @@ void repair_step(struct supervisor *s, int64_t now)
 		const char *path;
 		int *fd;
 		struct bound *bound;
-		unsigned role; /* beside the workers, a bit */
+		unsigned role; /* as a bit: who serves there beside the workers */
 	} sockets[] = {
 	    {s->socket_path, &s->fastcgi, &s->socket_bound, 0},
 	    {s->relay_path, &s->relay_socket, &s->relay_bound, 1U << ROLE_RELAY},
@@ -50,8 +50,8 @@ void repair_step(struct supervisor *s, int64_t now)
 	if (s->phase != PHASE_SERVING || s->reload.retire_at || now < s->look_at)
 		return;
 	s->look_at = now + LOOK_MS;
-	/* what was bound has nobody behind it before there are new ones, whatever becomes of the
-	 * others */
+	/* nobody serves at a new socket until there are new processes, so they are started even if
+	 * another socket could not be bound */
 	for (size_t i = 0; i < sizeof(sockets) / sizeof(sockets[0]); i++) {
 		if (!bound_is_other(*sockets[i].bound, sockets[i].path))
 			continue;

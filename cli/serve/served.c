@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* What is served, as an examination has found it: how large the pool is by it, and the files of the
- * run directory that tell other processes. */
+/* What is served, as an examination has found it: the size of the pool, and the files of the run
+ * directory by which other processes know. */
 #include "base/memory.h"
 #include "cli/command.h"
 #include "cli/serve/supervisor.h"

@@ -54,7 +54,7 @@ static char *accepted_path(const struct supervisor *s)
 	return xasprintf("%s/accepted.json", s->run);
 }
 
-/* Opens what workers say by that they serve; false after a complaint. */
+/* Opens the pipe in which workers say that they serve; false after a complaint. */
 static bool setup_ready(struct supervisor *s)
 {
 	int ends[2];
@@ -88,9 +88,9 @@ static bool watch_signals(struct supervisor *s)
 	    SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGWINCH, SIGURG, SIGPIPE, SIGXFSZ};
 	sigset_t set;
 
-	/* All that can be: none is to end the service without a word.  Of those that are ignored a
-	 * blocked one would be told all the same, and to log SIGPIPE where nobody reads the log
-	 * would bring the next. */
+	/* All signals that can be: none is to end the service without a word.  SIGPIPE and SIGXFSZ,
+	 * which are ignored, are not among them: a blocked signal is reported all the same, and to
+	 * log SIGPIPE in a log that nobody reads would raise the next. */
 	sigfillset(&set);
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		sigdelset(&set, others[i]);
@@ -150,8 +150,8 @@ static bool setup_resume(struct supervisor *s)
 	return true;
 }
 
-/* Where the port is taken that may be by what a killed service has left; whose state directory this
- * is says the configuration. */
+/* Binds the port.  If it is taken, that may be by the nginx of a killed service of the same state
+ * directory, which the configuration names: that nginx is ended, and the port tried again. */
 static bool setup_listen(struct supervisor *s)
 {
 	const struct serve_options *o = s->options;
@@ -181,7 +181,7 @@ static void setup_make_room(const struct supervisor *s)
 	free(reserve);
 }
 
-/* Nothing serves yet: the configuration is looked at, and all is made that children need. */
+/* Nothing serves yet: examines the configuration and makes all that children need. */
 static bool setup_anew(struct supervisor *s)
 {
 	const struct serve_options *o = s->options;
@@ -223,7 +223,7 @@ static bool setup_anew(struct supervisor *s)
 	if (!open || !setup_ready(s))
 		return false;
 
-	/* what websocketd and its children are to find */
+	/* the port of websocketd, and the log of the helpers that it starts */
 	s->port_holder = tcp_reserve(&s->port);
 	s->log = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	if (s->port_holder < 0)

@@ -12,20 +12,20 @@
 #include <unistd.h>
 
 #define RUN_SECONDS "86400"         /* a run may go on for so long when its client is gone */
-#define EXAMINE_MS (2 * COME_UP_MS) /* it waits itself for what a start may take */
-#define UPGRADE_MS 3600000          /* a new version may have databases to bring up to date */
+#define EXAMINE_MS (2 * COME_UP_MS) /* the examiner may take twice as long as a start */
+#define UPGRADE_MS 3600000          /* a new version may have to bring databases up to date */
 
 /* The last two arguments of a program that reads the configuration; none when no file was named. */
 #define CONFIG_OPTION(s) \
 	(s)->options->source.file ? "--config" : NULL, (char *)(s)->options->source.file
 
 /*
- * glibc keeps up to seven freed pieces of each of 64 sizes for every thread.  The rarer sizes fill
- * up over millions of requests, so that a worker of many threads seems to grow for ever, while of
- * the small ones a request needs dozens at once: of 64 bytes, which a node of JSON has, a hundred,
- * and with fewer kept a tenth of a worker's time went into the heap.  Up to 128 bytes, and 127 of
- * each, is at most 72 KiB a thread.  So it is where runs are executed in the background, of which a
- * fifth of the time went there.  Whoever sets the variable decides.
+ * glibc keeps up to seven freed pieces of each of 64 sizes for every thread.  That is too many of
+ * the rare sizes, which fill up over millions of requests, so that a worker of many threads seems
+ * to grow for ever.  It is too few of the small ones: a request frees a hundred pieces of 64 bytes,
+ * the size of a node of JSON, and a tenth of a worker's time went into the heap, of a runner's a
+ * fifth.  So 127 pieces are kept of each size up to 128 bytes, at most 72 KiB a thread.  If the
+ * variable is set, whoever set it decides.
  */
 static const char *malloc_tuning(void)
 {
@@ -54,7 +54,7 @@ static pid_t start_worker(const struct supervisor *s)
 	return pid;
 }
 
-/* nginx takes over sockets that the variable NGINX lists, as it does when it replaces itself. */
+/* nginx takes over the sockets that the variable NGINX lists, as when it replaces itself. */
 static pid_t start_nginx(const struct supervisor *s)
 {
 	char *conf = xasprintf("%s/nginx.conf", s->run);
@@ -92,10 +92,9 @@ static pid_t start_follower(const struct supervisor *s)
 }
 
 /*
- * It hands over the variables that it is told to and nothing else.  It logs whole URLs and forwards
- * lines of its children badly, so it is kept quiet, and they get standard error as another
- * descriptor.  When it loses the relay, their runs have as long as others
- * to end.
+ * websocketd hands its children the variables that it is told to and no others.  It logs whole
+ * URLs, and is bad at forwarding what its children log; so it is kept quiet, and they get standard
+ * error as another descriptor.  When it loses the relay, their runs have as long as others to end.
  */
 static pid_t start_websocketd(const struct supervisor *s)
 {

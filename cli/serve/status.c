@@ -91,7 +91,8 @@ static cJSON *status_describe(const struct supervisor *s)
 	return document;
 }
 
-/* On a disk without room the place of the old one is there; blanks make up for what is shorter. */
+/* Overwrites the old file in place, for which even a full disk has room.  A shorter text is padded
+ * with blanks. */
 static bool status_overwrite(const char *path, const char *text)
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC);
@@ -120,8 +121,7 @@ void status_step(struct supervisor *s)
 	document = status_describe(s);
 	text = json_print(document);
 	path = xasprintf("%s/status.json", s->run);
-	/* Not worth a word in the log each time, on a full disk say:
-	 * what is old says when it was. */
+	/* A failure is not logged: on a full disk that would be again and again. */
 	s->history.changed = !served_file(path, text) && !status_overwrite(path, text);
 	free(path);
 	free(text);

@@ -21,17 +21,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define HURRY_MS 1000    /* what is left to a process once time is up */
-#define SECOND_MS 300    /* a SIGTERM so soon after another one is the same to it */
-#define PATIENCE_MS 2000 /* how long requests wait for a worker when there is none, */
-#define START_MS 10000   /* and when one starts that has not died of it before */
+#define HURRY_MS 1000    /* a process has so long to go once time is up */
+#define SECOND_MS 300    /* children take a second SIGTERM within so little time for the first */
+#define PATIENCE_MS 2000 /* how long requests wait when no worker serves, */
+#define START_MS 10000   /* and when one is starting that did not die young before */
 
 /* ---- stopping ---- */
 
 /*
- * First nginx, which still needs workers for the requests that it has, the relay, which tells the
- * clients of its WebSockets, the follower, who sends to the workers who waits for a result, and the
- * runner; then the workers and websocketd.
+ * Begins to stop.  First to go are nginx, which still needs workers for the requests that it has;
+ * the relay, which tells the clients of its WebSockets; the follower, which sends clients that wait
+ * for a result back to the workers; and the runner.  The workers and websocketd follow.
  */
 static void supervisor_stop(struct supervisor *s, int status)
 {
@@ -83,7 +83,7 @@ static int supervisor_fail_start(struct supervisor *s, const char *sentence)
 	return 1;
 }
 
-/* What is left of the time for open requests, and a moment. */
+/* Milliseconds that are left of the time for open requests, and a moment more. */
 static int64_t time_to_finish(const struct supervisor *s, int64_t now)
 {
 	return (s->stop_at > now ? s->stop_at - now : 0) + HURRY_MS;
@@ -120,8 +120,9 @@ static void stop_step(struct supervisor *s, int64_t now)
 /* ---- deaths ---- */
 
 /*
- * As a subreaper, this process becomes the parent of what a dead child has left behind: of nginx's
- * workers, which would go on holding the port, and of executables that a worker had started.
+ * Takes care of the processes that a dead child has left behind, whose parent this process becomes
+ * as a subreaper: nginx's workers, which would go on holding the port, and programs that a worker
+ * ran.
  */
 static void sweep_orphans(struct supervisor *s, int signal, int64_t grace)
 {
@@ -210,7 +211,7 @@ static void supervisor_reaped(struct supervisor *s, pid_t pid, int status)
 	enum role role;
 	bool kept;
 
-	if (!child) { /* it came to this process when its parent died; so do now its children */
+	if (!child) { /* an orphan that was not swept yet; its own children are orphans now */
 		sweep_orphans(s, SIGTERM, KILL_AFTER_MS);
 		return;
 	}
@@ -249,7 +250,7 @@ static void on_signal(struct supervisor *s, const struct signalfd_siginfo *info)
 			log_info("SIGHUP: looking at the configuration");
 			reload_request(s);
 			break;
-		} /* a terminal that is closed asks for no reload */
+		} /* the kernel sends it when a terminal is closed: that is no wish to reload */
 		  /* fall through */
 	case SIGINT:
 	case SIGQUIT:
@@ -263,8 +264,7 @@ static void on_signal(struct supervisor *s, const struct signalfd_siginfo *info)
 		break;
 	case SIGUSR1:
 		log_info("SIGUSR1: opening the logs of nginx anew");
-		/* those, where they are files, are all that is open under a name; the rest goes to
-		 * standard error */
+		/* only nginx may log to files of its own; everything else goes to standard error */
 		for (size_t i = 0; i < s->children.count; i++)
 			if (s->children.items[i].role == ROLE_NGINX && s->children.items[i].pid)
 				kill(s->children.items[i].pid, SIGUSR1);
@@ -286,8 +286,8 @@ static bool turns_away(const struct supervisor *s, int64_t now)
 	return s->unserved && now - s->unserved >= patience(s);
 }
 
-/* Requests wait for a moment while no worker serves, but not for ever: from then on their
- * connections are closed, and the web server says that the service is unavailable. */
+/* Notes since when no worker serves.  Requests wait for a while then, but not for ever: after that
+ * their connections are closed, and the web server says that the service is unavailable. */
 static void note_service(struct supervisor *s, int64_t now)
 {
 	bool nobody = s->phase == PHASE_SERVING && children_serving(&s->children) == 0;
@@ -358,7 +358,7 @@ static void supervisor_wait_for_something(struct supervisor *s)
 		supervisor_reaped(s, pid, status);
 }
 
-/* Whether the last process is gone, those that nobody knows included. */
+/* Whether all processes are gone, including those that are not in the table. */
 static bool all_gone(struct supervisor *s)
 {
 	if (s->phase != PHASE_STOPPING || s->children.count)
@@ -400,7 +400,7 @@ static void supervisor_run(struct supervisor *s)
 int supervise(const struct serve_options *options)
 {
 	struct supervisor s = {.options = options};
-	/* the processes read it with the configuration, this one has none */
+	/* other processes know it from the configuration, which this one does not load */
 	const char *format = getenv("AGENTGRAPH_LOG_FORMAT");
 
 	log_init("agentgraph", LOG_INFO);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * New programs, installed over those that run.  The workers, the helpers, the relay and
- * agentgraph-follow are started anew by their paths; this program executes its successor in its own
- * place, which keeps the process id, the children and the open sockets, and hands over what it
- * knows as a JSON document in a memory file.  Whatever is to be known about the running service at
- * any time is in that document, by name, so that versions may differ in it.
+ * agentgraph-follow are simply started anew by their paths.  This program executes its successor in
+ * its own place: the process id, the children and the open sockets stay, and what this program
+ * knows is handed over as a JSON document in a memory file.  Members have names there, so that
+ * versions may have different ones.
  */
 #include "base/json/json.h"
 #include "base/log/log.h"
@@ -26,7 +26,7 @@
 #define VARIABLE "AGENTGRAPH_HANDOVER" /* the number of the memory file's descriptor */
 #define MAX_OPTIONS 64
 
-/* What an older program that does not say so has. */
+/* The values of an older program whose document does not have them. */
 #define DEFAULT_THREADS 64
 #define DEFAULT_DRAIN 30
 
@@ -146,7 +146,7 @@ void upgrade_execute(struct supervisor *s)
 	cJSON *document = cli_upgrade_describe(s);
 	char *text = json_print(document);
 	size_t len = strlen(text);
-	/* the memory file with all of it, which outlives this program */
+	/* the memory file outlives this program */
 	int fd = memfd_create("agentgraph-handover", 0), code;
 	char number[16];
 
@@ -182,14 +182,14 @@ static void take_child(struct supervisor *s, const cJSON *item)
 
 	while (role <= ROLE_ORPHAN && (!name || strcmp(role_name((enum role)role), name) != 0))
 		role++;
-	/* Whatever an older program had and this one does not know is to go. */
+	/* A role of the old program that this one does not know has to go. */
 	child = children_add(&s->children, role <= ROLE_ORPHAN ? (enum role)role : ROLE_ORPHAN,
 	    (unsigned)json_int(item, "generation", 0));
 	child->pid = (pid_t)json_int(item, "pid", 0);
 	child->started = json_int(item, "started", 0);
 	child->start_at = json_int(item, "start_at", 0);
 	child->kill_at = json_int(item, "kill_at", 0);
-	/* Those of an older program do not say so, and do. */
+	/* An older program does not say whether its workers serve: they do. */
 	child->ready =
 	    child->role == ROLE_WORKER && child->pid && !cJSON_IsFalse(json_get(item, "ready"));
 }

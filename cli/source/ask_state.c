@@ -57,7 +57,7 @@ struct call *state_begin(struct state_service *at)
 	return &at->call;
 }
 
-/* Who may write the storage is whoever they say that they are. */
+/* Nothing is checked: whoever may write the storage can be any user. */
 bool state_identify(struct state_service *at, const char *thread_id)
 {
 	struct call *call = &at->call;
@@ -76,7 +76,7 @@ bool state_identify(struct state_service *at, const char *thread_id)
 	return true;
 }
 
-/* Takes what is read of stored messages to the rest (service/thread/feed.h). */
+/* Appends a part of the answer, with messages as they are stored (service/thread/feed.h). */
 static bool state_collect(void *arg, struct buf *part)
 {
 	buf_add(arg, part->data, part->len);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The storage of a state directory that commands ask by the use cases that the routes have, also
+/* The storage of a state directory, which commands ask through the use cases of the routes, also
  * while no service runs on it. */
 #ifndef AGENTGRAPH_CLI_SOURCE_ASK_STATE_H
 #define AGENTGRAPH_CLI_SOURCE_ASK_STATE_H
@@ -16,7 +16,7 @@ struct state_service {
 	struct call call;    /* of the operation under way */
 };
 
-/* False after complaints about the configuration.  user_id lives as long. */
+/* False after complaints about the configuration.  user_id is borrowed until it is closed. */
 bool state_service_open(
     struct state_service *at, const struct config_source *where, const char *user_id);
 void state_service_close(struct state_service *at);
@@ -24,18 +24,19 @@ void state_service_close(struct state_service *at);
 /* Whether a service runs there. */
 bool state_is_served(const char *state_dir);
 
-/* Where nobody takes up what is queued, says so, for whoever waits for it.  Of several machines
- * over one database another one may. */
+/* Tells whoever waits for a run if no service is there to take it up.  Where machines share a
+ * database another one may do so, and nothing is said. */
 void state_say_unserved(const struct state_service *at);
 
 /* Begins a call, which state_end ends. */
 struct call *state_begin(struct state_service *at);
 
-/* Makes the call that of who asks, else of whom the thread belongs to, which may be NULL.  False
- * with the call's error set. */
+/* Makes the call one of the user who asks, or else of the user whom the thread belongs to;
+ * thread_id may be NULL.  False with the call's error set. */
 bool state_identify(struct state_service *at, const char *thread_id);
 
-/* Ends the call that gave data: the tree that a client reads, new, or NULL with err set. */
+/* Ends the call that gave data.  Returns the tree that a client would read, a new one; NULL with
+ * err set when data is NULL. */
 cJSON *state_end(struct state_service *at, const cJSON *data, struct error *err);
 
 #endif

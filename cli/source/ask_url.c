@@ -14,7 +14,7 @@
 
 #define CONNECT_MS 10000
 #define ANSWER_MS 60000
-#define SEND_MS 600000 /* what is sent may be much, and takes its time */
+#define SEND_MS 600000 /* a large body takes its time */
 #define REFUSAL_MOST (1 << 20)
 #define MAX_LINE ((size_t)64 << 20) /* a chunk may have the whole state of its thread */
 
@@ -66,7 +66,7 @@ bool url_refused(const struct url_service *at, const struct http_response *respo
 	    err, ERR_SERVICE_UNAVAILABLE, "%s answered with status %d", at->url, response->status);
 }
 
-/* Makes the request, as url_ask. */
+/* Makes the request and takes the data out of the answer, as url_ask does. */
 static cJSON *url_call(
     struct url_service *at, const struct http_request *request, int *status, struct error *err)
 {
@@ -120,7 +120,7 @@ bool url_lines(struct url_lines *lines, const char *data, size_t len)
 	return lines->rest.len <= MAX_LINE;
 }
 
-/* An answer on its way into a file; of one that is no answer the text. */
+/* An answer on its way into a file; a refusal is kept apart. */
 struct url_saving {
 	FILE *out;
 	int status;

@@ -17,7 +17,7 @@ struct url_service {
 	char *authorization; /* value of the header, or NULL */
 };
 
-/* Whether it is the address of a service; false with err set. */
+/* Whether url can be the address of a service; false with err set. */
 bool url_service_check(const char *url, struct error *err);
 
 /* token may be NULL. */
@@ -27,20 +27,20 @@ void url_service_close(struct url_service *at);
 /* Appends a field of a query, unless value is NULL; *between is '?' before the first one. */
 void url_add_query(struct buf *out, const char *name, const char *value, char *between);
 
-/* What every request has; body may be NULL. */
+/* A request with the members that all have; body may be NULL.  headers must live as long as it. */
 struct http_request url_request(
     const struct url_service *at, const char *url, const char *body, struct http_header headers[2]);
 
-/* Sets the error that an answer tells, or that there was none.  Returns false. */
+/* Sets err to the error in an answer, or to the reason why there was no answer.  Returns false. */
 bool url_refused(const struct url_service *at, const struct http_response *response,
     const cJSON *answer, struct error *err);
 
-/* The data of a route, a new tree, or NULL with err set; *status is that of the answer.  wait:
- * seconds that it may take longer. */
+/* Asks a route for its data, a new tree, or NULL with err set; *status is that of the answer.  The
+ * service may take `wait` seconds longer than usual. */
 cJSON *url_ask(struct url_service *at, const char *url, const char *body, int64_t wait, int *status,
     struct error *err);
 
-/* The same of a body of that media type. */
+/* The same with a body of that media type. */
 cJSON *url_send(struct url_service *at, const char *url, const char *type, const struct buf *body,
     struct error *err);
 
@@ -51,10 +51,11 @@ struct url_lines {
 	struct buf rest; /* of the line that is not whole yet */
 };
 
-/* Takes what has come; false when a line is too long for any service. */
+/* Takes bytes as they come; false when a line is longer than any service sends. */
 bool url_lines(struct url_lines *lines, const char *data, size_t len);
 
-/* Writes an answer to out as it comes; false with err set, some of it may be written then. */
+/* Writes an answer to out as it comes.  False with err set; part of it may have been written then.
+ */
 bool url_save(struct url_service *at, const char *url, FILE *out, struct error *err);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Where `agentgraph runs` asks: a service by its URL, or the storage of a state directory, also
- * while no service runs on it.  What the operations give is the data of the routes of
- * doc/protocol-runs.md#records, a new tree, or NULL with err set.
+ * What `agentgraph runs` asks: a service by its URL, or the storage of a state directory, also
+ * while no service runs on it.  The operations return the data of the routes of
+ * doc/protocol-runs.md#records as a new tree, or NULL with err set.
  */
 #ifndef AGENTGRAPH_CLI_SOURCE_RUN_SOURCE_H
 #define AGENTGRAPH_CLI_SOURCE_RUN_SOURCE_H
@@ -16,14 +16,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A run, by what the command line says. */
+/* A run, as the command line names it. */
 struct run_name {
 	const char *thread, *id;
 };
 
-/* Which chunks, and who is told of each: a line of JSON without its newline. */
+/* Which chunks are wanted, and who gets each of them: a line of JSON without its newline. */
 struct run_follow {
-	int64_t after;           /* metadata.seq of the last one that is left out */
+	int64_t after;           /* only those with a higher metadata.seq */
 	const char *granularity; /* low, partial or full */
 	void (*chunk)(void *arg, const char *line, size_t len);
 	void *arg;
@@ -46,8 +46,8 @@ struct run_source {
 /* token may be NULL. */
 struct run_source *run_source_of_url(const char *url, const char *token);
 
-/* NULL after complaints about the configuration.  user_id is who submits, NULL: whom the thread
- * belongs to. */
+/* NULL after complaints about the configuration.  user_id is the user who submits; NULL: the one
+ * whom the thread belongs to. */
 struct run_source *run_source_of_state(const struct config_source *where, const char *user_id);
 
 #endif

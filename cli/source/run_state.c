@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-#define LOOK_MS 1000 /* who died has told nobody that a run is over */
+#define LOOK_MS 1000 /* a process that died has told nobody that its run is over */
 #define LATE_LOOKS 10
 
 struct run_state {
@@ -70,8 +70,8 @@ struct run_state_reader {
 	struct replay replay;
 	struct replay_place place;
 	struct buf out; /* a line, until it is whole */
-	int late;       /* looks at a run that is over and has no terminator */
-	bool over;      /* the run is */
+	int late;       /* how often the run was seen to be over without its terminator */
+	bool over;      /* the run is over */
 };
 
 static void hand_line_on(void *arg, char *line, size_t len)
@@ -80,7 +80,7 @@ static void hand_line_on(void *arg, char *line, size_t len)
 	follow->chunk(follow->arg, line, len);
 }
 
-/* What is there now, at most up to the end. */
+/* Hands on the chunks that are there now, at most up to the terminator. */
 static bool run_state_read_on(
     struct call *call, struct run_state_reader *r, const struct run_follow *follow, bool *ends)
 {
@@ -97,9 +97,10 @@ static bool run_state_read_on(
 }
 
 /*
- * One look at a run that goes on, or at what is left of one that is over.  *ends: the terminator
- * was there.  That follows the record's end at once, unless the process died in between; then it
- * is made when it does not come for a while.  A run that never began has nobody who would write it.
+ * Looks once at the run, and then waits for a while if it goes on; *ends is set when the terminator
+ * was there.  The terminator follows the end of the record at once, unless the process died in
+ * between: it is written here if it has not come for a while, or if the run never began, as then
+ * nobody else would write it.
  */
 static bool run_state_look(struct call *call, const struct run_name *run,
     const struct run_follow *follow, struct run_state_reader *r, bool *ends)

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WAIT_S 300    /* the longest that a result can be waited for at once */
-#define AGAIN_MS 1000 /* between two tries of the same */
-#define TRIES 60      /* without a chunk between them */
+#define WAIT_S 300    /* the longest wait for a result that a service allows */
+#define AGAIN_MS 1000 /* between two requests for the same */
+#define TRIES 60      /* requests without a chunk before the run is given up */
 #define REFUSAL_MOST (1 << 20)
 
 struct run_url {
@@ -45,7 +45,7 @@ static cJSON *url_list(
 	return data;
 }
 
-/* The route behind the run's own path. */
+/* Asks the route at the run's own path and what stands behind it. */
 static cJSON *url_of_run(struct run_source *source, const struct run_name *run, const char *behind,
     const char *body, int64_t wait, int *status, struct error *err)
 {
@@ -105,9 +105,9 @@ struct url_stream {
 	struct url_lines lines;
 	struct buf refusal;
 	int status;
-	int64_t seq; /* of the latest chunk */
-	bool moved;  /* there was one */
-	bool over;   /* it was the terminator */
+	int64_t seq; /* metadata.seq of the latest chunk */
+	bool moved;  /* a chunk came with this request */
+	bool over;   /* the terminator has come */
 };
 
 static bool stream_on_head(int status, void *arg)
@@ -138,8 +138,8 @@ static bool stream_on_data(const char *data, size_t len, void *arg)
 	return s->refusal.len <= REFUSAL_MOST;
 }
 
-/* One request, from behind the latest chunk on;
- * false with err set: the service does not want it. */
+/* Makes one request for the chunks behind the latest one.  False with err set when it is no use to
+ * ask again. */
 static bool stream_take_up(
     struct run_url *at, const struct run_name *run, struct url_stream *s, struct error *err)
 {
@@ -171,7 +171,7 @@ static bool stream_take_up(
 	return comes_back;
 }
 
-/* A service that is restarted meanwhile is waited for. */
+/* Follows the run to its end, and waits for a service that is restarted meanwhile. */
 static bool url_follow(struct run_source *source, const struct run_name *run,
     const struct run_follow *follow, struct error *err)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Where `agentgraph threads` asks: a service by its URL, or the storage of a state directory, also
- * while no service runs on it.  What the operations give is the data of the routes of
- * doc/protocol-threads.md and doc/protocol-history.md, a new tree, or NULL with err set.
+ * What `agentgraph threads` asks: a service by its URL, or the storage of a state directory, also
+ * while no service runs on it.  The operations return the data of the routes of
+ * doc/protocol-threads.md and doc/protocol-history.md as a new tree, or NULL with err set.
  */
 #ifndef AGENTGRAPH_CLI_SOURCE_THREAD_SOURCE_H
 #define AGENTGRAPH_CLI_SOURCE_THREAD_SOURCE_H
@@ -27,7 +27,8 @@ struct thread_source {
 	/* Writes the lines of a thread (service/history/lines.h) to out; false with err set. */
 	bool (*take_out)(
 	    struct thread_source *source, const char *thread_id, FILE *out, struct error *err);
-	/* Of lines, which can be read twice, under the id that is wanted, or NULL: theirs. */
+	/* Makes a thread of lines, which can be read twice, with the id that is wanted; NULL:
+	 * theirs. */
 	cJSON *(*bring_in)(
 	    struct thread_source *source, FILE *lines, const char *wanted, struct error *err);
 	void (*close)(struct thread_source *source);
@@ -36,9 +37,8 @@ struct thread_source {
 /* token may be NULL. */
 struct thread_source *thread_source_of_url(const char *url, const char *token);
 
-/* NULL after complaints about the configuration.  user_id is who asks; NULL: whom the thread
- * belongs to, and who lists sees everybody's; of
- * lines, whom they name. */
+/* NULL after complaints about the configuration.  user_id is the user who asks.  With NULL that is
+ * the user whom a thread belongs to or whom lines name, and a list has everybody's threads. */
 struct thread_source *thread_source_of_state(
     const struct config_source *where, const char *user_id);
 
