@@ -141,8 +141,8 @@ static const struct explained options[] = {
     {"--show", "", "only print how many vectors are of which model"},
 };
 
-/* Whether synopsis has the option with that value, and not just a longer one that begins like it.
- */
+/* Whether synopsis has the option with that value, and not just a longer one that begins like
+ * it. */
 static bool has_option(const char *synopsis, const struct explained *o)
 {
 	char option[64];

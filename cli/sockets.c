@@ -181,8 +181,8 @@ int unix_connect(const char *path)
 	return -1;
 }
 
-/* Removes a socket that a dead process has left; false after a complaint if path is not free then.
- */
+/* Removes a socket that a dead process has left; false after a complaint if path is not free
+ * then. */
 static bool make_free(const char *path)
 {
 	struct stat st;

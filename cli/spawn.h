@@ -25,8 +25,8 @@ struct spawn {
  * so and ends with 127. */
 pid_t spawn_program(const struct spawn *spawn);
 
-/* Sets *pids, malloc'd, to the process ids of all children of this process; returns their number.
- */
+/* Sets *pids, malloc'd, to the process ids of all children of this process; returns their
+ * number. */
 size_t spawn_children(pid_t **pids);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Standard output for texts that a server sends: a terminal must not take any of them for commands.
- */
+/* Standard output for texts that a server sends: a terminal must not take any of them for
+ * commands. */
 #ifndef AGENTGRAPH_CLI_TERMINAL_H
 #define AGENTGRAPH_CLI_TERMINAL_H
 

@@ -56,8 +56,8 @@ void server_answer(const struct server *server, struct client *client, struct re
 
 struct request;
 
-/* Answers an internal request: `metrics` with numbers in Prometheus's text format, others with 404.
- */
+/* Answers an internal request: `metrics` with numbers in Prometheus's text format, others with
+ * 404. */
 void internal_answer(struct request *rq);
 
 #endif

@@ -258,8 +258,8 @@ static bool follow_client_take_block(struct follow_client *client)
 	return client->block;
 }
 
-/* Has the end written of a run that is over and lacks one; false when that was tried often enough.
- */
+/* Has the end written of a run that is over and lacks one; false when that was tried often
+ * enough. */
 static bool follow_client_mend(struct follow *follow, struct followed_run *run)
 {
 	if (run->mends++ == MENDS) {

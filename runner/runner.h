@@ -59,15 +59,15 @@ struct retries;
 /* At most `most` processes at a time; they get this process's arguments, argv, and "--job ROW". */
 struct retries *retries_new(struct service *service, unsigned most, char *const *argv);
 
-/* Looks for lost runs and for processes that have ended.  Returns how many slots the retries want.
- */
+/* Looks for lost runs and for processes that have ended.  Returns how many slots the retries
+ * want. */
 unsigned retries_look(struct retries *t);
 
 /* Starts as many processes as there are slots for; `busy` slots have runs of this process. */
 void retries_start(struct retries *t, unsigned busy);
 
-/* Fills fds with a descriptor for each process, readable when that has ended; returns their number.
- */
+/* Fills fds with a descriptor for each process, readable when that has ended; returns their
+ * number. */
 size_t retries_polled(const struct retries *t, struct pollfd *fds);
 
 /* Tells the processes to end. */

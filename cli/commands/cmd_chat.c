@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* agentgraph chat: a conversation on the terminal with any service that speaks this wire.  Each
- * line is a turn on one thread; the answer is shown as it streams, and a run that pauses asks here.
- */
+ * line is a turn on one thread; the answer is shown as it streams, and a run that pauses asks
+ * here. */
 #include "base/http/http.h"
 #include "base/json/json.h"
 #include "base/memory.h"
@@ -236,8 +236,8 @@ static cJSON *chat_answer(const char *line)
 	return cJSON_CreateString(line);
 }
 
-/* Takes a line as an answer to a pause, the result of the first remote call that waits, or a turn.
- */
+/* Takes a line as an answer to a pause, the result of the first remote call that waits, or a
+ * turn. */
 static void chat_take(struct chat *c, const char *line)
 {
 	cJSON *body = cJSON_CreateObject();

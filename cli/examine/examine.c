@@ -166,8 +166,8 @@ static void examine_files(const struct config *config, struct problems *problems
 		    type);
 }
 
-/* Instances that share a database are one service: this one sees only some of the requests to it.
- */
+/* Instances that share a database are one service: this one sees only some of the requests to
+ * it. */
 static void examine_counts(const struct config *config, struct problems *problems)
 {
 	struct error err = {0};

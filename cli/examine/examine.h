@@ -51,8 +51,8 @@ struct examination {
  */
 pid_t examine_start(const struct examine_request *request, int *fd);
 
-/* Reads the report that the child wrote.  If it died instead, says so and counts that as an error.
- */
+/* Reads the report that the child wrote.  If it died instead, says so and counts that as an
+ * error. */
 void examine_result(const struct buf *written, int wait_status, struct examination *result);
 
 /* Starts the child and waits for its result.  True when there was no error. */

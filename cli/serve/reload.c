@@ -162,8 +162,8 @@ static bool new_generation_serves(const struct supervisor *s, int64_t now)
 	return reload_is_there(s, ROLE_WORKER, s->generation, INT64_MAX);
 }
 
-/* Lets a child go, which finishes what it has in hand; one that does not run is not started again.
- */
+/* Lets a child go, which finishes what it has in hand; one that does not run is not started
+ * again. */
 static void reload_let_go(struct supervisor *s, struct child *child, int64_t now)
 {
 	if (!child->pid)
@@ -256,8 +256,8 @@ static const char *reload_hopeless(const struct supervisor *s, int64_t now)
 						   : NULL;
 }
 
-/* Stops waiting for the examiner, which is killed by then, and for whoever else could still write.
- */
+/* Stops waiting for the examiner, which is killed by then, and for whoever else could still
+ * write. */
 static void reload_overdue(struct reload *reload)
 {
 	reload->until = 0;

@@ -136,8 +136,8 @@ void status_remove(const struct supervisor *s);
 void status_reloaded(struct supervisor *s);
 void status_reload_failed(struct supervisor *s);
 
-/* Writes the counts for a successor of this program, which goes on from them; and takes them over.
- */
+/* Writes the counts for a successor of this program, which goes on from them; and takes them
+ * over. */
 void status_add_counts(const struct supervisor *s, cJSON *document);
 void status_take_counts(struct supervisor *s, const cJSON *document);
 

@@ -54,8 +54,8 @@ struct url_lines {
 /* Takes bytes as they come; false when a line is longer than any service sends. */
 bool url_lines(struct url_lines *lines, const char *data, size_t len);
 
-/* Writes an answer to out as it comes.  False with err set; part of it may have been written then.
- */
+/* Writes an answer to out as it comes.  False with err set; part of it may have been written
+ * then. */
 bool url_save(struct url_service *at, const char *url, FILE *out, struct error *err);
 
 #endif

@@ -89,8 +89,8 @@ static bool has_library(const struct request *rq, const char *name)
 	return fd >= 0;
 }
 
-/* The library for Markdown comes after the page's own modules, as the first view does not need it.
- */
+/* The library for Markdown comes after the page's own modules, as the first view does not need
+ * it. */
 static void console_put_head(struct buf *html, const struct request *rq, const char *base)
 {
 	const char *const *module = rq->server->service->graph->live ? live_modules : chat_modules;

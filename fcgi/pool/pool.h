@@ -88,8 +88,8 @@ struct arrival {
 /* A file for an arrival, in memory so that a small request needs no disk; -1 with errno set. */
 int arrival_file(void);
 
-/* Moves what has come from the socket to the file, without waiting, and a limited amount at once.
- */
+/* Moves what has come from the socket to the file, without waiting, and a limited amount at
+ * once. */
 enum arrival_state arrival_take(struct arrival *arrival);
 
 /* Closes the file and gives the place back. */

@@ -33,8 +33,8 @@ static void slow_end(struct slow *slow, bool gone)
 	free(slow);
 }
 
-/* Takes what is there of a request, waiting for its whole head; NULL after closing the connection.
- */
+/* Takes what is there of a request, waiting for its whole head; NULL after closing the
+ * connection. */
 static struct slow *slow_begin(const struct environment *env, const char *directory, int fd)
 {
 	struct slow *slow = xcalloc(1, sizeof(*slow));

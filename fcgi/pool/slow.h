@@ -27,8 +27,8 @@ struct slows {
 	pthread_cond_t changed; /* signalled when arrived or count change */
 };
 
-/* server, balance and holdups are borrowed.  False with err set; then there is nothing to release.
- */
+/* server, balance and holdups are borrowed.  False with err set; then there is nothing to
+ * release. */
 bool slows_init(struct slows *slows, const struct server *server, struct balance *balance,
     struct holdups *holdups, struct error *err);
 

@@ -28,8 +28,8 @@
 #define STACK_SIZE (1 << 20)
 
 /* How often somebody looks for connections unasked.  A process that dies, or is stopped, after the
- * kernel has told it of a connection and before it has taken it, leaves it to whoever looks next.
- */
+ * kernel has told it of a connection and before it has taken it, leaves it to whoever looks
+ * next. */
 #define LOOK_MS 1000
 
 /* How long a process that is ahead of the others leaves connections to them: at first, and when
@@ -201,8 +201,8 @@ void workers_tend(struct workers *workers)
 		log_warning("cannot start a thread: %s", strerror(errno));
 }
 
-/* Ends the threads that wait for their turn; the one at the socket, and those that are busy, stay.
- */
+/* Ends the threads that wait for their turn; the one at the socket, and those that are busy,
+ * stay. */
 static void workers_shrink(void *arg)
 {
 	struct workers *workers = arg;

@@ -19,8 +19,8 @@ static bool multipart_stopped(struct multipart *mp)
 	return false;
 }
 
-/* The body, and the data of each part, begin as if behind a newline, which is none of their bytes.
- */
+/* The body, and the data of each part, begin as if behind a newline, which is none of their
+ * bytes. */
 static void begin_line(struct multipart *mp)
 {
 	mp->matched = mp->before = 2;

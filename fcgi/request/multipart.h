@@ -58,8 +58,8 @@ struct multipart {
 bool multipart_init(struct multipart *mp, const char *content_type, struct multipart_sink *sink);
 void multipart_release(struct multipart *mp);
 
-/* Takes the next bytes.  False when no more are needed: MULTIPART_MALFORMED or MULTIPART_STOPPED.
- */
+/* Takes the next bytes.  False when no more are needed: MULTIPART_MALFORMED or
+ * MULTIPART_STOPPED. */
 bool multipart_feed(struct multipart *mp, const char *data, size_t len);
 
 /* ---- multipart_head.c: the texts of a multipart body: the boundary that announces it, and the

@@ -12,8 +12,8 @@
 #define DIGITS "0123456789"
 #define DIGITS_MAX 18 /* always fit 63 bits */
 
-/* Takes the number at *text; one that does not fit counts as the largest.  -1 when there is none.
- */
+/* Takes the number at *text; one that does not fit counts as the largest.  -1 when there is
+ * none. */
 static int64_t range_take_number(const char **text)
 {
 	size_t digits = strspn(*text, DIGITS);

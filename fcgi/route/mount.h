@@ -13,8 +13,8 @@
 #include "config/config.h"
 #include "fcgi/route/route.h"
 
-/* The table of that configuration, in the arena.  A page at the path of another route is a problem.
- */
+/* The table of that configuration, in the arena.  A page at the path of another route is a
+ * problem. */
 const struct route_table *routes_mount(const struct route_table *table, const struct config *config,
     struct arena *arena, struct problems *problems);
 
