@@ -10,7 +10,8 @@
 #define ESCAPE RECORD_JOINT
 #define LONGEST_REASON 123 /* RFC 6455, 5.5: what a close frame has room for beside its code */
 
-/* What stands after an escape for a byte that a line cannot hold; 0 for all others. */
+/* The letter that stands, after an escape, for a byte that a line cannot hold; 0 for other
+ * bytes. */
 static const char stuffing[256] = {
     ['\n'] = 'n', ['\r'] = 'r', ['\0'] = '0', [(unsigned char) ESCAPE] = 'e'};
 
@@ -21,7 +22,7 @@ void record_ready(struct buf *out)
 	buf_printf(out, "%c%d", RECORD_READY, RECORD_VERSION);
 }
 
-/* Appends text with blanks in the places of what would end the line. */
+/* Appends text with a blank for each byte that a line cannot hold. */
 static void put_line(struct buf *out, const char *text, size_t len)
 {
 	size_t start = out->len;
@@ -136,7 +137,7 @@ static bool record_take_number(struct record *record)
 	return n > 0;
 }
 
-/* The rest after a number: nothing, or a blank and text. */
+/* Skips the blank between a number and text; false when the number is followed by anything else. */
 static bool record_take_rest(struct record *record)
 {
 	if (record->len == 0)
@@ -148,7 +149,7 @@ static bool record_take_rest(struct record *record)
 	return true;
 }
 
-/* RFC 6455, 7.4: codes that may stand in a close frame. */
+/* Whether a code may stand in a close frame (RFC 6455, 7.4). */
 static bool can_be_sent(int code)
 {
 	return (code >= 1000 && code <= 1003) || (code >= 1007 && code <= 1014) ||
@@ -175,7 +176,7 @@ static bool record_unstuff(char *text, struct record *record)
 	return true;
 }
 
-/* The value of a digit; 64 for what is none. */
+/* The value of a digit of base64; 64 for any other character. */
 static uint32_t record_value64(char digit)
 {
 	if (digit >= 'A' && digit <= 'Z')

@@ -2,10 +2,10 @@
 /*
  * The record protocol between agentgraph-relay and agentgraph-ws, version 1 (agentgraph-record(7)).
  *
- * One WebSocket text message between relay and websocketd is one line on the helper's standard
- * input or output is one record. The first byte is the kind.  Everything after it is text without
+ * A record is one line on the helper's standard input or output, and one WebSocket text message
+ * between relay and websocketd.  Its first byte is the kind.  Everything after it is text without
  * newline, carriage return and NUL.  A helper whose relay has named its version may put several
- * records on one line, with an escape between two: text has no escape before a capital letter.
+ * records on one line, with an escape between two: no text has an escape before a capital letter.
  */
 #ifndef AGENTGRAPH_WS_BRIDGE_RECORD_H
 #define AGENTGRAPH_WS_BRIDGE_RECORD_H
@@ -42,7 +42,7 @@ struct record {
 	int code; /* READY: version; REFUSE: status; CLOSE, GONE: close code */
 };
 
-/* Appends one record, without the newline that ends it. */
+/* Each appends one record, without the newline that ends it. */
 void record_ready(struct buf *out);
 void record_refuse(struct buf *out, int status, const char *json);
 void record_text(struct buf *out, const char *text, size_t len);

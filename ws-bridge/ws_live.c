@@ -30,10 +30,10 @@ struct live_socket {
 	int signals;
 	unsigned interrupts;
 	bool gone, bye;
-	bool dirty; /* something was done since memory was given back */
+	bool dirty; /* something was done since free memory was last given back */
 };
 
-/* ---- out: at once, whatever follows ---- */
+/* ---- out: each record is sent at once ---- */
 
 static void ws_live_send_record(struct live_socket *s)
 {
@@ -79,7 +79,7 @@ static void ws_live_fail_record(struct live_socket *s, char kind)
 	live_gone(s->live);
 }
 
-/* Of a line that was cut only the kind is known, and that is enough. */
+/* Only the kind is known of a line that was cut, and that is enough. */
 static void ws_live_take_line(struct live_socket *s, char *line, size_t len, bool cut)
 {
 	struct record record;
@@ -101,7 +101,7 @@ static void ws_live_take_line(struct live_socket *s, char *line, size_t len, boo
 	}
 }
 
-/* What was heard is answered before more is read. */
+/* Takes the lines that have come, and lets the session react to each before the next one. */
 static void ws_live_take_lines(struct live_socket *s)
 {
 	size_t len;
@@ -118,7 +118,7 @@ static void ws_live_take_lines(struct live_socket *s)
 
 /* ---- the loop ---- */
 
-/* False when the connection is over. */
+/* Sends BYE when it is due; false when the connection is over. */
 static bool ws_live_go_on(struct live_socket *s)
 {
 	if (output_is_broken(&s->out))

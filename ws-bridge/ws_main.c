@@ -31,7 +31,7 @@
 #define TURN_ROUTE "/v1/graph/ws"
 #define LIVE_ROUTE "/v1/graph/live"
 #define DEFAULT_STATE "./.agentgraph"
-#define FAREWELL_MS 5000 /* for whoever is refused to hang up */
+#define FAREWELL_MS 5000 /* a client that is refused has so long to hang up */
 
 struct options {
 	struct config_source source;
@@ -87,7 +87,7 @@ struct visitor {
 	struct error err;
 };
 
-/* A ticket for the anonymous user, whoever may read the key. */
+/* Signs a ticket for the anonymous user: whoever may read the key may have one. */
 static const char *ws_sign(struct visitor *visitor, const char *route)
 {
 	cJSON *user = arena_json(visitor->arena, cJSON_CreateObject());
@@ -98,7 +98,7 @@ static const char *ws_sign(struct visitor *visitor, const char *route)
 	return ticket_sign(&visitor->key, &ticket, visitor->arena);
 }
 
-/* A variable of websocketd's; without one, by hand, nothing is asked for. */
+/* The value of a variable that websocketd sets; NULL when it is not set or empty. */
 static const char *ws_main_variable(const char *name)
 {
 	const char *value = getenv(name);
@@ -132,7 +132,8 @@ static int ws_main_refuse(struct visitor *visitor)
 	struct buf record = {0};
 	char id[UUID_SIZE];
 	if (error_status(err->kind) == 500) {
-		/* what went wrong with the key is for the log, as every failure of our own */
+		/* a failure of our own, here with the key, is told to the log and not to the
+		 * client */
 		struct error shown = {0};
 		error_set(&shown, err->kind, NULL);
 		error_cause(&shown, "%s", err->detail);

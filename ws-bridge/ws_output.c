@@ -52,7 +52,8 @@ static void ws_output_empty(struct output *out)
 	out->sent = 0;
 }
 
-/* Forgets what was sent, but for the beginning of the line that is under way. */
+/* Moves what was not sent to the front, with the last byte that was: it tells whether a line has
+ * begun. */
 static void ws_output_compact(struct output *out)
 {
 	if (!ws_output_left(out)) {
@@ -61,7 +62,7 @@ static void ws_output_compact(struct output *out)
 	}
 	if (out->sent < KEEP_SIZE)
 		return;
-	size_t surplus = out->sent - 1; /* the last byte tells whether a line was begun */
+	size_t surplus = out->sent - 1;
 	memmove(out->waiting.data, out->waiting.data + surplus, out->waiting.len - surplus + 1);
 	out->waiting.len -= surplus;
 	out->sent = 1;
@@ -74,7 +75,7 @@ void output_wake(struct output *out)
 		return; /* it is full of wake-ups already */
 }
 
-/* As many bytes as the descriptor takes; nobody reads them any more when that fails. */
+/* Writes as many bytes as the descriptor takes.  When that fails nobody reads any more. */
 static void ws_output_flush(struct output *out)
 {
 	ssize_t n;
@@ -115,7 +116,8 @@ void output_woken(struct output *out)
 	pthread_mutex_unlock(&out->lock);
 }
 
-/* As a line of its own, or joined to the last one, whose end was not sent yet. */
+/* Adds a line of its own, or joins the record to the last line if the end of that was not sent
+ * yet. */
 static void ws_output_add_line(struct output *out, struct buf *record)
 {
 	bool joined = out->joins && ws_output_left(out) && out->line < OUTPUT_LINE;
@@ -144,7 +146,7 @@ void output_chunk(struct output *out, struct buf *record)
 		pthread_cond_wait(&out->room, &out->lock);
 	if (!out->muted) {
 		ws_output_add_line(out, record);
-		/* what waits is flushed soon, unless it is flushed by something else before */
+		/* the timer flushes what waits, unless something else does so first */
 		if (clock_monotonic_ms() - out->flushed > TOGETHER_MS)
 			ws_output_flush(out);
 		else if (!out->armed)
@@ -157,7 +159,7 @@ void output_mute(struct output *out)
 {
 	pthread_mutex_lock(&out->lock);
 	out->muted = true;
-	/* the line that was begun ends: one that is cut would make nonsense of the next one */
+	/* a line that was begun is sent to its end, or it would run into the next one */
 	const char *from = ws_output_left(out) ? out->waiting.data + out->sent : NULL;
 	if (from && (out->sent == 0 || from[-1] == '\n'))
 		out->waiting.len = out->sent;

@@ -15,8 +15,11 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#define WAITING_MAX 16 /* doc/protocol-sockets.md#frames: then the client is not read */
+/* When so many frames wait the client is not read until they are fewer
+ * (doc/protocol-sockets.md#frames). */
+#define WAITING_MAX 16
 #define WAITING_LOW 8
+
 #define RECORD_ROOM 16  /* what a record has beside its text */
 #define TRIM_AFTER 1000 /* milliseconds of rest before free memory is given back */
 
@@ -27,15 +30,15 @@ struct session {
 	struct input in;
 	struct output out;
 	struct turns *turns;
-	struct buf record; /* the main thread's own */
-	size_t large;      /* bytes of a frame that is refused unread */
+	struct buf record; /* of the main thread */
+	size_t large;      /* a frame of more bytes is refused unread */
 	int signals;
 	unsigned interrupts; /* signals that came */
 	bool held;           /* the relay was told not to read the client */
 	bool closing;        /* the last record for the client was sent */
 	bool gone;           /* the client is */
 	bool bye;
-	bool dirty; /* frames were handled since memory was given back */
+	bool dirty; /* frames were handled since free memory was last given back */
 };
 
 struct refusal {
@@ -57,7 +60,7 @@ static void send_signal(struct session *s, enum record_kind kind)
 	ws_session_send_record(s);
 }
 
-/* Frames that still come are not looked at. */
+/* Closes the client, once; frames that still come are not looked at. */
 static void close_client(struct session *s, int code, const char *reason)
 {
 	if (s->closing || s->gone)
@@ -77,7 +80,7 @@ static void send_refusal(struct chunk_sink *sink, const char *json, size_t len)
 
 /* ---- in ---- */
 
-/* A line that the relay would not send: the two do not understand each other. */
+/* Gives up after a line that a relay would not send: the two do not understand each other. */
 static void ws_session_fail_record(struct session *s, char kind)
 {
 	log_error("record of kind 0x%02x is not understood", (unsigned char)kind);
@@ -140,9 +143,10 @@ static void ws_session_take_lines(struct session *s)
 	}
 }
 
-/* ---- what follows from where things stand ---- */
+/* ---- what is due ---- */
 
-/* Frames wait in the helper, but neither many nor much. */
+/* Tells the relay to hold the client, or to go on: only so many frames, and bytes of them, wait
+ * here. */
 static void hold_or_go_on(struct session *s, const struct turns_state *turns)
 {
 	bool full = turns->waiting >= WAITING_MAX || turns->bytes > 2 * s->large;
@@ -151,7 +155,8 @@ static void hold_or_go_on(struct session *s, const struct turns_state *turns)
 		return;
 	s->held = !s->held;
 	send_signal(s, s->held ? RECORD_HOLD : RECORD_ON);
-	output_wake(&s->out); /* to look again: frames may have been done meanwhile, unwatched */
+	output_wake(
+	    &s->out); /* to look once more: frames may have ended before they were watched */
 }
 
 /* Sends what is due; false when the connection is over. */

@@ -18,9 +18,9 @@
 
 struct session_setup {
 	const struct ticket *ticket;
-	int signals; /* a signalfd, or -1: SIGINT, SIGTERM or SIGHUP there let the run in hand end,
-			and nothing begins any more */
-	bool joins;  /* a relay reads the records, and knows several on one line */
+	int signals; /* a signalfd, or -1; after SIGINT, SIGTERM or SIGHUP there nothing begins any
+		      * more, and the run in hand comes to its end */
+	bool joins;  /* the reader is a relay that understands several records on one line */
 };
 
 /* Serves the turn socket on standard input and output. */
@@ -46,10 +46,10 @@ enum turns_end {
 
 struct turns;
 
-/* All three are borrowed.  What the frames make goes to out. */
+/* All three are borrowed.  The answers to the frames go to out. */
 struct turns *turns_new(struct service *service, const struct ticket *ticket, struct output *out);
 
-/* Waits for the frame in hand; those that wait are dropped. */
+/* Waits for the frame in hand to end; drops those that wait. */
 void turns_free(struct turns *turns);
 
 /* Takes a frame; text is copied, and not looked at unless the kind is FRAME_TEXT. */
@@ -65,8 +65,8 @@ struct turns_state {
 	enum turns_end end;
 };
 
-/* How things stand.  With watch, the wake is set after every frame from now on, until a look
- * without; at an end it is set in any case. */
+/* Tells how things stand.  After a look with watch, every frame that is done wakes the output's
+ * polling thread, until a look without it; an end of the turns does so in any case. */
 struct turns_state turns_look(struct turns *turns, bool watch);
 
 #endif

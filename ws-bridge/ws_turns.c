@@ -29,14 +29,14 @@ struct turns {
 	struct service *service;
 	struct output *out;
 	const struct ticket *ticket;
-	struct buf record; /* the thread's own, and the next */
-	bool cut;          /* a message has no end: the client gets no more of anything */
+	struct buf record; /* this and the next are the thread's own */
+	bool cut;          /* a message was broken off: the client gets nothing more */
 	bool started;
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t work;
 	/* guarded by lock */
-	struct frame *current; /* in hand, or about to be taken: it is run whatever comes */
+	struct frame *current; /* in hand, or about to be: it is handled whatever comes */
 	struct frame *first, **last;
 	size_t waiting, bytes;
 	enum turns_end end;
@@ -45,7 +45,8 @@ struct turns {
 
 /* ---- the thread ---- */
 
-/* The beginning of a text, of which at most keep bytes are left to the record that ends it. */
+/* Sends pieces of a text until at most keep bytes are left of it.  False when nobody reads any
+ * more. */
 static bool ws_turns_send_more(struct turns *turns, const char **json, size_t *len, size_t keep)
 {
 	bool read = !turns->cut;
@@ -220,7 +221,7 @@ void turns_push(struct turns *turns, enum frame_kind kind, const char *text, siz
 	frame->len = len;
 	if (len)
 		memcpy(frame->text, text, len);
-	if (!turns->current) { /* it is in hand at once */
+	if (!turns->current) { /* nothing is in hand, so this frame is at once */
 		turns->current = frame;
 		pthread_cond_signal(&turns->work);
 	} else {

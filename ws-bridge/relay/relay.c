@@ -14,7 +14,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#define LONG_MESSAGES 8 /* of the longest kind may arrive at once */
+#define LONG_MESSAGES 8 /* so many messages of the greatest length may arrive at the same time */
 #define TICK_MS 250
 #define DRAIN_MS 5000
 #define EVENTS 256
@@ -83,8 +83,8 @@ static bool relay_take_signals(struct relay *relay)
 	return end;
 }
 
-/* One turn of the loop, with a tick every TICK_MS; the dead are freed when no event can be for them
- * any more.  False when there was a signal to end. */
+/* One turn of the loop, with a tick every TICK_MS.  Connections that ended are freed last, when no
+ * event can be for them any more.  False when there was a signal to end. */
 static bool relay_turn(struct relay *relay, int64_t *next_tick)
 {
 	struct epoll_event events[EVENTS];
@@ -109,7 +109,7 @@ static bool relay_turn(struct relay *relay, int64_t *next_tick)
 	return !signalled;
 }
 
-/* Closes what the drain has left. */
+/* Drops the connections that are left after the drain. */
 static void relay_release(struct relay *relay)
 {
 	while (relay->connections) {

@@ -3,9 +3,9 @@
  * agentgraph-relay: one event loop over all WebSockets (doc/inside.md#a-frame).
  *
  * A connection has two sides.  The client's side is a WebSocket that came through the web server;
- * the helper's side is one to websocketd, which has started a helper program for it.  What the
- * relay decides by itself is how many connections there may be; who may come in was decided
- * before, and the ticket says so.
+ * the helper's side is one to websocketd, which starts a helper program for it.  A worker has
+ * decided who may come in, and its ticket says so; the relay itself decides only how many
+ * connections there may be.
  */
 #ifndef AGENTGRAPH_WS_BRIDGE_RELAY_RELAY_H
 #define AGENTGRAPH_WS_BRIDGE_RELAY_RELAY_H
@@ -19,7 +19,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-/* ---- relay_tally.c: how often each of many texts was counted.  An all-zero struct is empty. */
+/* ---- relay_tally.c: a count for each of many texts.  An all-zero struct is empty. */
 
 #define TALLY_BUCKETS 1024
 
@@ -50,18 +50,18 @@ struct relay_settings {
 	int64_t max_connections; /* 0: unlimited */
 	int64_t max_connections_per_user;
 	size_t message_limit; /* bytes of a client's message */
-	size_t slow_bytes;    /* that may wait for a client before its helper is not read */
-	int64_t ping_ms;      /* of silence before a ping */
-	int64_t stall_ms;     /* that a client may take nothing of what waits for it */
-	int64_t bye_ms;       /* that a helper may take for its last word */
-	int64_t linger_ms;    /* that a client may take to close after us */
-	/* At SIGHUP: takes over of a changed configuration what can change, for what comes. */
+	size_t slow_bytes;    /* when so many wait for a client, its helper is not read */
+	int64_t ping_ms;      /* a client that is silent for so long gets a ping */
+	int64_t stall_ms;     /* one that takes nothing for so long is closed */
+	int64_t bye_ms;       /* a helper may take so long for its last word */
+	int64_t linger_ms;    /* a client may take so long to close its end */
+	/* Called at SIGHUP: updates the settings that may change, for connections to come. */
 	void (*reload)(struct relay_settings *settings);
-	const void *origin; /* reload's own */
-	/* Reads the key again: instances of one service share it, and the first worker of one that
-	 * is new gets it while the relay is there already (ticket_key_share). */
+	const void *origin; /* for reload */
+	/* Reads the key again, which all instances of a service share: the first worker of a new
+	 * instance fetches it when the relay has started already (ticket_key_share). */
 	bool (*rekey)(struct relay_settings *settings);
-	char *state_dir; /* rekey's own, malloc'd */
+	char *state_dir; /* for rekey; malloc'd */
 };
 
 struct relay {
@@ -69,24 +69,24 @@ struct relay {
 	int epoll;
 	int signals;
 	int listener; /* -1 once it stops */
-	bool deaf;    /* out of descriptors: nothing is accepted for a moment */
+	bool deaf;    /* out of descriptors: it accepts nothing until the next tick */
 	bool stopping;
-	int64_t now; /* of this turn of the loop, by clock_monotonic_ms */
+	int64_t now; /* clock_monotonic_ms at this turn of the loop */
 	struct connection *connections;
 	struct connection *dead;        /* to be freed at the end of the turn */
-	int64_t taken;                  /* slots */
+	int64_t taken;                  /* how many slots are */
 	struct tally users;             /* slots of each verified user */
-	int64_t leaving;                /* helpers without a client */
-	struct tally users_leaving;     /* those of each verified user */
-	struct frames_room room;        /* for what clients have sent in part */
-	struct tally used, used_before; /* tickets of this period and the one before */
+	int64_t leaving;                /* helpers whose client has left */
+	struct tally users_leaving;     /* such helpers of each verified user */
+	struct frames_room room;        /* for messages that have not arrived completely */
+	struct tally used, used_before; /* tickets used in this period and in the one before */
 	int64_t period_end;
 };
 
 /*
- * Serves until signals (a signalfd, not blocking) has SIGTERM or the process that started it is
- * gone; then all clients are closed with 1001 within some seconds.  False when a second signal cut
- * that short.
+ * Serves until SIGTERM arrives at signals, a signalfd that does not block; the death of the parent
+ * sends that, too.  Then all clients are closed with 1001 within some seconds.  False when it could
+ * not begin, or when a second signal cut that time short.
  */
 bool relay_run(struct relay_settings *settings, int listener, int signals);
 
@@ -96,13 +96,13 @@ bool relay_run(struct relay_settings *settings, int listener, int signals);
 struct relay_options {
 	struct config_source source;
 	const char *socket;     /* NULL: descriptor 0 is the listening socket */
-	const char *unlink;     /* remove this when the parent process has died */
+	const char *unlink;     /* a socket to remove when the parent process has died */
 	const char *websocketd; /* HOST:PORT */
 	long ping, stall, bye;  /* seconds; bye is -1 when it was not given */
 	long slow_bytes, linger_ms;
 };
 
-/* Options that answer by themselves, and wrong ones, end the process. */
+/* Ends the process after --help, --version or a mistake. */
 void relay_options_parse(struct relay_options *options, int argc, char **argv);
 
 #endif

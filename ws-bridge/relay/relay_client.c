@@ -10,8 +10,9 @@
 #include <errno.h>
 #include <string.h>
 
-#define SILENT_PINGS \
-	3 /* periods without a byte after which a client is gone; the second one had a ping */
+/* After so many periods without a byte a client is taken to be gone; it got a ping in the
+ * second. */
+#define SILENT_PINGS 3
 
 /* ---- Refusing */
 
@@ -56,7 +57,7 @@ void client_refuse_given(struct connection *c, const struct record *record)
 
 /* ---- Counting */
 
-/* A ticket opens one connection: whoever could read one has nothing from it. */
+/* A ticket opens one connection only, so that nobody gains by reading one later. */
 static bool relay_client_use_ticket(
     struct relay *relay, const struct ticket *ticket, struct error *err)
 {
@@ -74,8 +75,8 @@ static bool relay_client_take_slot(
 {
 	struct relay *relay = c->relay;
 	const struct relay_settings *settings = relay->settings;
-	/* helpers whose clients have left go on for as long as their runs do, and are no fewer for
-	 * it */
+	/* helpers whose clients have left go on as long as their runs do; they are limited just as
+	 * those with clients are */
 	if (settings->max_connections &&
 	    (relay->taken >= settings->max_connections ||
 		relay->leaving >= settings->max_connections))
@@ -276,7 +277,7 @@ void client_close(struct connection *c, int code, const char *reason, size_t len
 	relay_client_begin_closing(c);
 }
 
-/* A user who is not verified counts for each connection. */
+/* Whose messages count together: a verified user's, or else those of one connection. */
 static const char *relay_client_holder(const struct connection *c)
 {
 	return c->user ? c->user : c->request_id;
@@ -312,7 +313,8 @@ bool client_make_room(void *connection, size_t more)
 	return true;
 }
 
-/* An immediate close could turn into a reset, and the close frame would be lost. */
+/* Closes only our direction at first: closing both could become a reset, and the close frame be
+ * lost. */
 void client_flushed(struct connection *c)
 {
 	if (c->client_stage != CLIENT_CLOSING)

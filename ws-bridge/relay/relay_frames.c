@@ -9,10 +9,10 @@
 #include <string.h>
 #include <wslay/wslay.h>
 
-#define CODES_OF_WSLAY 1011 /* those above, which were registered later, it takes for mistakes */
+#define CODES_OF_WSLAY 1011 /* wslay takes the later codes up to CODES_KNOWN for mistakes */
 #define CODES_KNOWN 1014
-#define CLOSE_FRAME 0x88 /* how one begins */
-#define PONGS_MOST 65536 /* bytes, until the peer has taken all that waits for it */
+#define CLOSE_FRAME 0x88 /* the first byte of a close frame */
+#define PONGS_MOST 65536 /* bytes of pongs that may wait for a peer; further pings get none */
 
 struct frames {
 	wslay_event_context_ptr wslay;
@@ -20,16 +20,16 @@ struct frames {
 	struct buf message; /* the fragments so far; empty between messages */
 	const char *in;     /* what wslay has not asked for yet */
 	size_t in_len;
-	uint64_t payload; /* bytes of the frame under way that it has not asked for yet */
+	uint64_t payload; /* bytes of the present frame that wslay has not asked for yet */
 	struct buf rest;  /* the beginning of a frame that wslay is not to see yet */
 	bool data_frame;  /* the frame that arrives belongs to a message, and is no control frame */
-	bool binary;      /* the message does */
-	bool stopped;
-	bool begun;   /* of a message to send: fragments were, its end was not */
-	size_t pongs; /* bytes of them that may still be in the buffer */
-	bool silent;  /* what wslay sends is dropped */
-	int code;     /* see frames_code */
-	int answer;   /* of the close frame to send at the end of a feed; 0: none */
+	bool binary;      /* the message that arrives is binary */
+	bool stopped;     /* nothing more is read */
+	bool begun;       /* fragments of a message were sent, and its end was not */
+	size_t pongs;     /* bytes of pongs that may still wait in the buffer */
+	bool silent;      /* what wslay sends is dropped */
+	int code;         /* see frames_code */
+	int answer;       /* of the close frame to send at the end of a feed; 0: none */
 };
 
 /* ---- The end of what is read */
@@ -68,9 +68,9 @@ static void relay_frames_fail(struct frames *frames, int code)
 /* ---- What wslay calls */
 
 /*
- * What can be given of a frame that begins here: its head, and a control frame whole; 0 when that
- * has not arrived.  Of a close frame in pieces wslay would check two bytes less in each of them,
- * and take its reason for what is no UTF-8.
+ * How many bytes of a frame that begins here can be given to wslay: those of its head, or of a
+ * whole control frame; 0 when they have not all arrived.  If a close frame came in pieces wslay
+ * would skip two bytes of each when it checks the reason, and could take that for invalid UTF-8.
  */
 static size_t relay_frames_begin(struct frames *frames)
 {
@@ -137,7 +137,8 @@ static ssize_t relay_frames_take(
 	return (ssize_t)len;
 }
 
-/* Between two programs of this service a mask protects nobody; zeroes are allowed, and free. */
+/* A mask protects nobody between two programs of this service; zeroes are allowed, and cost
+ * nothing. */
 static int frames_mask(wslay_event_context_ptr wslay, uint8_t *to, size_t len, void *user_data)
 {
 	(void)wslay;
@@ -146,8 +147,8 @@ static int frames_mask(wslay_event_context_ptr wslay, uint8_t *to, size_t len, v
 	return 0;
 }
 
-/* wslay takes a close frame of one byte for one without a code (RFC 6455, 5.5.1: 0,
- * or 2 and more). */
+/* Also refuses a close frame of one byte, which wslay takes for one without a code: there may be
+ * none, or two and more (RFC 6455, 5.5.1). */
 static void begin_frame(wslay_event_context_ptr wslay,
     const struct wslay_event_on_frame_recv_start_arg *frame, void *user_data)
 {
@@ -184,7 +185,8 @@ static void add_chunk(wslay_event_context_ptr wslay,
 		room->used += len;
 }
 
-/* In wslay's mode without buffers this has control frames whole, and messages without content. */
+/* In wslay's mode without buffers this gets whole control frames, but messages without their
+ * content. */
 static void end_message(wslay_event_context_ptr wslay,
     const struct wslay_event_on_msg_recv_arg *message, void *user_data)
 {
@@ -254,8 +256,8 @@ static void relay_frames_send_close(struct frames *frames, int code, const char 
 	wslay_event_send(frames->wslay);
 }
 
-/* Who sends pings and reads nothing must not fill the memory: not each of them has to be answered
- * (RFC 6455, 5.5.3). */
+/* Sends the answers that are due.  Not each ping has to be answered (RFC 6455, 5.5.3): a peer that
+ * sends pings and reads nothing must not fill the memory. */
 static void relay_frames_answer(struct frames *frames)
 {
 	size_t before = frames->setup.out->len;
@@ -288,9 +290,9 @@ bool frames_feed(struct frames *frames, const char *data, size_t len)
 	frames->in_len = 0;
 	if (frames->answer) {
 		/*
-		 * wslay has queued an answer of its own, and takes no other: to a frame that is
-		 * none, without a code; to a close frame, with its reason, and without a code where
-		 * it has none.  Pongs that are dropped with it are no longer due.
+		 * wslay has queued an answer of its own and takes no other.  That one lacks the
+		 * code after a broken frame, repeats the reason of a close frame, and has no code
+		 * if the close frame had none.  Pongs that are dropped with it are no longer due.
 		 */
 		wslay_event_context_free(frames->wslay);
 		open_wslay(frames);
@@ -321,7 +323,8 @@ static void frames_queue(struct frames *frames, uint8_t opcode, const char *data
 	wslay_event_send(frames->wslay);
 }
 
-/* wslay makes fragments of its own size only; between two frames everything may be put in. */
+/* Writes a frame itself: wslay chooses the size of fragments, but between two of its frames others
+ * may be put in. */
 static void relay_frames_put_fragment(
     struct frames *frames, bool last, const char *data, size_t len)
 {

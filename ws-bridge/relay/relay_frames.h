@@ -2,8 +2,8 @@
 /*
  * One side's WebSocket (RFC 6455, 5): bytes in, whole messages out, and the other way round.
  *
- * wslay takes the frames apart; this puts the fragments of a message together in one flat buffer,
- * with a limit on the whole.  It owns no socket: what is to be sent is appended to a buf.
+ * wslay takes the frames apart; this file puts the fragments of a message together in one flat
+ * buffer, with a limit on the whole.  It owns no socket: bytes to be sent are appended to a buf.
  */
 #ifndef AGENTGRAPH_WS_BRIDGE_RELAY_RELAY_FRAMES_H
 #define AGENTGRAPH_WS_BRIDGE_RELAY_RELAY_FRAMES_H
@@ -20,15 +20,16 @@ enum frames_role {
 	FRAMES_OF_SERVER  /* the relay is the client: it masks, with zeroes */
 };
 
-/* Called for each message; it may change data, but not feed or free the frames.  False stops:
+/* Called for each message; it may change data, but not feed or free the frames.  After false
  * nothing more is read. */
 typedef bool frames_message(void *arg, bool binary, char *data, size_t len);
 
-#define FRAMES_SMALL 65536  /* a message so long is never refused for the others */
-#define FRAMES_CROWDED 1013 /* closes one that is: try again later; wslay has no name for it */
+#define FRAMES_SMALL 65536 /* no message up to this length is refused for want of room */
+#define FRAMES_CROWDED \
+	1013 /* the code for one that is (Try Again Later); wslay has no name for it */
 
-/* What messages that are not complete hold together, over all connections.  Where so many bytes
- * more do not fit, make, which may be NULL, closes others; false: they stay. */
+/* The bytes that messages which are not complete take, over all connections.  If more do not fit
+ * make is called, unless it is NULL, to close another connection; false when it closed none. */
 struct frames_room {
 	size_t used, max; /* bytes */
 	bool (*make)(void *arg, size_t more);
@@ -49,14 +50,14 @@ void frames_free(struct frames *frames);
 
 /*
  * Reads bytes that came.  Pings are answered, as long as the peer takes the answers.  A close frame
- * is answered with its own code, 1000 when it has none; a broken protocol with 1002, text that is
- * not UTF-8 with 1007, a message over the limit with 1009, one for which the room is not there with
- * 1013, each as soon as it is known. After any of these nothing more is read, and the result is
- * false; frames_code says why.
+ * is answered with its own code, or with 1000 if it has none; a violation of the protocol with
+ * 1002, text that is not UTF-8 with 1007, a message over the limit with 1009, and one for which
+ * there is no room with 1013, each as soon as it is known.  After any of these nothing more is
+ * read, and the result is false; frames_code says why.
  */
 bool frames_feed(struct frames *frames, const char *data, size_t len);
 
-/* Bytes of the message that is not complete. */
+/* Bytes of the message that is not complete; 0 when there is none. */
 size_t frames_held(const struct frames *frames);
 
 /* The code of the peer's close frame (1005: it had none), else the one that was sent to it; 0 while
@@ -66,7 +67,9 @@ int frames_code(const struct frames *frames);
 /* Appends the beginning of a text message (RFC 6455, 5.4: a fragment) to a client; others, or the
  * text message that ends it, follow. */
 void frames_begin(struct frames *frames, const char *data, size_t len);
-bool frames_begun(const struct frames *frames); /* and not ended */
+
+/* Whether such a message was begun and not ended. */
+bool frames_begun(const struct frames *frames);
 
 /* Append a message, a ping, a close frame; nothing after a close frame. */
 void frames_send(struct frames *frames, bool binary, const char *data, size_t len);

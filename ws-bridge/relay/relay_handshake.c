@@ -17,10 +17,11 @@
 	"!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz" \
 	"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-/* The header lines of which a handshake may have one only; a list has the words it must have. */
+/* What the header lines of a handshake say. */
 struct fields {
-	const char *host, *key, *version, *ticket, *accept, *length;
-	bool upgrade, connection, coded;
+	const char *host, *key, *version, *ticket, *accept, *length; /* each may come once only */
+	bool upgrade, connection; /* these lists have the words that they must have */
+	bool coded;               /* there is a Transfer-Encoding */
 };
 
 size_t handshake_length(const char *data, size_t len)
@@ -72,7 +73,7 @@ static bool relay_handshake_take_field(struct fields *fields, const char *name, 
 	return true;
 }
 
-/* All lines up to the blank one, which ends the head. */
+/* Reads the header lines up to the blank one, which ends the head; false when one is malformed. */
 static bool take_fields(struct fields *fields, char *rest)
 {
 	char *line;
@@ -93,7 +94,7 @@ static bool take_fields(struct fields *fields, char *rest)
 	return strcmp(rest, "\r") == 0;
 }
 
-/* The path of a request line, or NULL. */
+/* The path of a request line, without its query; NULL when it is no request that may come. */
 static const char *take_path(char *line)
 {
 	static const char method[] = "GET ", version[] = " HTTP/1.1";
@@ -111,13 +112,14 @@ static const char *take_path(char *line)
 	return path;
 }
 
-/* The first line.  A NUL takes the place of the head's last byte, so that it is a string. */
+/* The first line of the head, whose last byte becomes a NUL so that it is a string; NULL when the
+ * head has bytes that it may not have. */
 static char *first_line(char *head, size_t len, char **rest)
 {
 	if (len == 0 || handshake_length(head, len) != len)
 		return NULL;
-	/* lines end with CR and LF, which stand nowhere else; of the other control characters only
-	 * tabs are there */
+	/* CR and LF end lines together, and stand nowhere else; no other control character than the
+	 * tab may come */
 	for (size_t i = 0; i < len; i++) {
 		unsigned char c = (unsigned char)head[i];
 		if (c == '\r'       ? i + 1 == len || head[i + 1] != '\n'

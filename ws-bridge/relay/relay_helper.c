@@ -9,10 +9,10 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* What a helper may send as one record, as a multiple of the limit for clients. */
+/* A record of a helper may be longer than a client's message may, by this factor. */
 #define RECORD_FACTOR 4
 
-/* It failed; the client must know, unless it is the one that leaves. */
+/* The helper failed: logs why, unless it was leaving anyway, and closes the client. */
 static void relay_helper_fail(struct connection *c, const char *why)
 {
 	if (c->helper_stage != HELPER_LEAVING && !c->gone)
@@ -29,7 +29,7 @@ static void relay_helper_lost(struct connection *c, const char *why)
 
 /* ---- Records */
 
-/* A record that must not come now, or is none.  The helper is told to go. */
+/* Sends the helper away because of a record that must not come now, or is malformed. */
 static void relay_helper_confused(struct connection *c, char kind)
 {
 	char why[80];
@@ -78,8 +78,7 @@ static void relay_helper_take_record(struct connection *c, char *data, size_t le
 	if (!record_parse(data, len, &record)) {
 		relay_helper_confused(c, len ? data[0] : '\0');
 	} else if (c->helper_stage == HELPER_LEAVING) {
-		/* only a last word counts; it may have written much before it read
-		 * that it is to go */
+		/* only its last word counts: it may have written much before it read GONE */
 		if (record.kind == RECORD_BYE || record.kind == RECORD_REFUSE)
 			helper_drop(c);
 	} else if (c->helper_stage == HELPER_OPEN) {
@@ -95,7 +94,7 @@ static void relay_helper_take_record(struct connection *c, char *data, size_t le
 	}
 }
 
-/* A line can have several records. */
+/* Takes a line of the helper, which may have several records. */
 static bool relay_helper_on_message(void *arg, bool binary, char *data, size_t len)
 {
 	struct connection *c = arg;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* What goes to the helper: its connection, records, the word that the client is gone. */
+/* What goes to the helper: the connection to it, records, and the word that the client is gone. */
 #include "ws-bridge/relay/relay_connection.h"
 
 #include "base/log/log.h"

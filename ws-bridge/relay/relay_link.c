@@ -10,7 +10,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define COMPACT 65536 /* sent bytes that are kept in front at most, or half of the buffer */
+#define COMPACT \
+	65536 /* more sent bytes than this, and than are left, are moved out of the buffer */
 
 void link_open(struct link *link, int epoll, int fd, int64_t now)
 {

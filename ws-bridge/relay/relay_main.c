@@ -39,7 +39,7 @@ static bool relay_main_complain(const char *what, const char *why)
 
 /* ---- The listening socket */
 
-/* A socket for its owner alone, or -1 after saying why not. */
+/* Listens at path, for its owner alone; -1 after a complaint. */
 static int listen_at(const char *path)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -82,7 +82,7 @@ static int relay_main_take_listener(const struct relay_options *options)
 
 /* ---- Settings */
 
-/* text is HOST:PORT, as the options are. */
+/* Looks websocketd's address up; text is HOST:PORT, which relay_options_parse has checked. */
 static bool find_websocketd(struct relay_settings *settings, const char *text)
 {
 	const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
@@ -194,8 +194,7 @@ static int relay_main_serve(const struct relay_options *options, int signals, pi
 	if (listener >= 0) {
 		log_init(config->env.logger_name, config->env.log_level);
 		log_set_format(config->env.log_format);
-		/* how many sockets are open is told where the pool's numbers are; without that it
-		 * is not */
+		/* open sockets are counted in the memory that the pool's numbers are in */
 		struct error err = {0};
 		struct shared *shared = shared_open(config->state_dir, &err);
 		if (!shared)
@@ -228,8 +227,8 @@ int main(int argc, char **argv)
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (signals < 0 || getppid() != parent)
 		return EXIT_FAILURE;
-	/* two descriptors a connection; and what was large goes back to the system
-	 * when it is freed */
+	/* Each connection takes two descriptors; and large pieces of memory go back to the system
+	 * when they are freed. */
 	struct rlimit files;
 	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
 		files.rlim_cur = files.rlim_max;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Statuses, header lines and bodies of refusals, given or made here. */
+/* Answers that refuse a handshake: those that a helper gave, and those that are made here. */
 #include "ws-bridge/relay/relay_handshake.h"
 
 #include "base/id.h"
@@ -10,14 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A header line, unless the value is absent or would end it. */
+/* Appends a header line, unless the value is absent or would end the line. */
 static void put_header(struct buf *out, const char *name, const char *value)
 {
 	if (value && !strpbrk(value, "\r\n"))
 		buf_printf(out, "%s: %s\r\n", name, value);
 }
 
-/* The whole answer; its head repeats what the body says. */
+/* Appends the whole answer, whose head repeats some of what the body says. */
 static void put_answer(struct buf *out, int status, const cJSON *body)
 {
 	static const struct {

@@ -21,7 +21,7 @@ static size_t relay_tally_bucket_of(const char *text)
 	return hash_text_32(text) % TALLY_BUCKETS;
 }
 
-/* Where the entry hangs, or where it would. */
+/* The link that leads to the entry of text, or that would if there were one. */
 static struct tally_entry **relay_tally_find(struct tally_entry **link, const char *text)
 {
 	while (*link && strcmp((*link)->text, text) != 0)
