@@ -18,10 +18,10 @@
 
 /* ---- resources ---- */
 
-/* No file can be opened for writing, but standard output may be one. */
+/* No file can be opened for writing, but standard output may be a file. */
 #define OUTPUT_LIMIT (64 << 20)
 
-/* A sanitizer's shadow takes more than any limit on the address space. */
+/* The shadow memory of a sanitizer takes more address space than any limit. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define MEMORY_LIMIT RLIM_INFINITY
 #else
@@ -56,7 +56,7 @@ static bool limit_resources(void)
 
 /* ---- system calls ---- */
 
-/* Computing, and the descriptors at hand. */
+/* For computing, and for using the descriptors at hand. */
 static const int plain_calls[] = {SCMP_SYS(brk), SCMP_SYS(clock_getres), SCMP_SYS(clock_gettime),
     SCMP_SYS(close), SCMP_SYS(exit), SCMP_SYS(exit_group), SCMP_SYS(fstat), SCMP_SYS(futex),
     SCMP_SYS(getpid), SCMP_SYS(getrandom), SCMP_SYS(gettid), SCMP_SYS(gettimeofday),
@@ -66,7 +66,7 @@ static const int plain_calls[] = {SCMP_SYS(brk), SCMP_SYS(clock_getres), SCMP_SY
     SCMP_SYS(rt_sigreturn), SCMP_SYS(sched_yield), SCMP_SYS(sigaltstack), SCMP_SYS(time),
     SCMP_SYS(write), SCMP_SYS(writev)};
 
-/* Starting as a program.  What is opened, looked at and executed is Landlock's affair. */
+/* For starting as a program.  Landlock decides what can be opened and executed. */
 static const int program_calls[] = {SCMP_SYS(access), SCMP_SYS(arch_prctl), SCMP_SYS(execve),
     SCMP_SYS(faccessat), SCMP_SYS(faccessat2), SCMP_SYS(fcntl), SCMP_SYS(getcwd),
     SCMP_SYS(getdents64), SCMP_SYS(getegid), SCMP_SYS(geteuid), SCMP_SYS(getgid),
@@ -83,7 +83,8 @@ static bool cage_allow(scmp_filter_ctx filter, const int *calls, size_t count)
 	return code == 0;
 }
 
-/* Opening for reading, and asking for limits without setting any. */
+/* Allows what a program needs to start: also to open files for reading, and to ask for limits
+ * without setting any. */
 static bool allow_program(scmp_filter_ctx filter)
 {
 	const scmp_datum_t writing = O_ACCMODE | O_CREAT | O_TRUNC | O_APPEND;
@@ -109,7 +110,7 @@ static bool filter_calls(bool (*allow_more)(scmp_filter_ctx filter))
 		return false;
 	}
 	bool ok = cage_allow(filter, plain_calls, COUNT(plain_calls));
-	if (ok) { /* signals to itself, by which abort ends a process */
+	if (ok) { /* a signal to itself, by which abort ends a process */
 		int code = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
 		    SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid()));
 		errno = -code;
@@ -132,7 +133,7 @@ static bool filter_calls(bool (*allow_more)(scmp_filter_ctx filter))
 #define EXECUTE_RIGHTS (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_EXECUTE)
 #define ALL_RIGHTS ((LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1) /* of the first version */
 
-/* What is not there needs no permission. */
+/* Permits what rights say at path; a path that is not there needs no permission. */
 static bool cage_permit(int rules, const char *path, uint64_t rights)
 {
 	struct landlock_path_beneath_attr rule = {.allowed_access = rights};
@@ -144,7 +145,7 @@ static bool cage_permit(int rules, const char *path, uint64_t rights)
 	return done == 0;
 }
 
-/* The program loader, which the kernel executes beside the program. */
+/* Permits the program loader, which the kernel executes beside the program. */
 static bool permit_loader(int rules)
 {
 	static const char *const patterns[] = {"/lib*/ld-*.so*", "/lib/*/ld-*.so*"};

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What a process that reads files from outside may still do: almost nothing.
+ * The cage of a process that reads files from outside, in which it can do almost nothing.
  *
- * No namespaces and no privileges are needed: resource limits, no_new_privs, a list of system calls
- * (seccomp), and for programs that must load their libraries a list of files (Landlock).  There is
- * no way back, and children and executed programs stay inside.
+ * It is made of resource limits, no_new_privs, a list of system calls (seccomp), and for programs
+ * that must load their libraries a list of files (Landlock); it needs no namespaces and no
+ * privileges. There is no way out, for children and executed programs either.
  */
 #ifndef AGENTGRAPH_EXTRACT_CAGE_H
 #define AGENTGRAPH_EXTRACT_CAGE_H
@@ -14,14 +14,14 @@
 #define CAGE_CPU_SECONDS 30
 #define CAGE_MEMORY (1LL << 30) /* bytes of address space */
 
-/* For this process: it can compute, use the descriptors that it has, and exit.  False when the
- * kernel refuses, with errno set. */
+/* Closes the cage around this process, which can then compute, use the descriptors that it has, and
+ * exit.  False with errno set when the kernel refuses. */
 bool cage_close(void);
 
 /*
- * For the program at path, which this process is to execute next: it can read what programs are
- * made of (libraries, character sets), start no process, open no socket and write no file.  False
- * when the kernel refuses, with errno set.
+ * Closes the cage for the program at path, which this process is to execute next.  It can read what
+ * programs are made of (libraries, character sets), but start no process, open no socket and write
+ * no file.  False with errno set when the kernel refuses.
  */
 bool cage_close_for(const char *path);
 

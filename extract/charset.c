@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-#define LOOK 1024 /* where a document says what it is */
+#define LOOK 1024 /* bytes in which a document may name its character set */
 #define NAME_SIZE 32
 #define HELD 16 /* bytes that a converter may hold back, at most */
 #define REPLACEMENT "\xef\xbf\xbd"
@@ -61,7 +61,7 @@ static bool charset_begins(const char *data, size_t len, const char *with)
 	return len >= strlen(with) && memcmp(data, with, strlen(with)) == 0;
 }
 
-/* The name behind WORD, an equals sign and perhaps a quote; false when there is none. */
+/* Finds the name behind word, an equals sign and perhaps a quote; false when there is none. */
 static bool name_behind(const char *data, size_t len, const char *word, char name[NAME_SIZE])
 {
 	const char *end = data + len, *at = NULL;
@@ -117,7 +117,8 @@ struct charset charset_open(const char *data, size_t len, bool named)
 
 /* ---- converting ---- */
 
-/* The letter that a converter holds back for a mark that may follow, as in Windows-1258. */
+/* Has the converter give out a letter that it holds back for a mark that may follow, as in
+ * windows-1258. */
 static void give_held(const struct charset *charset, struct buf *out)
 {
 	char *to = buf_reserve(out, HELD);
@@ -126,7 +127,7 @@ static void give_held(const struct charset *charset, struct buf *out)
 	out->len += HELD - left;
 }
 
-/* Converts until something is wrong; the unit that is becomes one replacement. */
+/* Converts with iconv; each unit that is wrong becomes one replacement. */
 static void by_iconv(const struct charset *charset, const char *data, size_t len, struct buf *out)
 {
 	char *in = (char *)data;
@@ -151,7 +152,7 @@ static void by_iconv(const struct charset *charset, const char *data, size_t len
 	buf_add(out, "", 0);
 }
 
-/* Windows-1252, where it differs from ISO 8859-1. */
+/* The bytes 0x80 to 0x9f, where windows-1252 differs from ISO 8859-1. */
 static const uint16_t windows[32] = {0x20ac, 0x81, 0x201a, 0x192, 0x201e, 0x2026, 0x2020, 0x2021,
     0x2c6, 0x2030, 0x160, 0x2039, 0x152, 0x8d, 0x17d, 0x8f, 0x90, 0x2018, 0x2019, 0x201c, 0x201d,
     0x2022, 0x2013, 0x2014, 0x2dc, 0x2122, 0x161, 0x203a, 0x153, 0x9d, 0x17e, 0x178};
@@ -175,7 +176,7 @@ static void from_windows(const char *data, size_t len, struct buf *out)
 	}
 }
 
-/* Whether it is UTF-8, where the last character may be cut off. */
+/* Whether the bytes are UTF-8, of which the last character may be cut off. */
 static bool is_utf8(const char *data, size_t len)
 {
 	size_t at = 0;

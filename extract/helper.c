@@ -32,7 +32,8 @@ static void helper_become(const char *path, const char *const argv[])
 
 /* ---- PDF ---- */
 
-/* A child's standard output, up to size - 1 bytes of it; its exit status, or -1. */
+/* Runs a child and takes up to size - 1 bytes of its standard output.  Returns its exit status, or
+ * -1. */
 static int helper_output_of(const char *path, const char *const argv[], char *out, size_t size)
 {
 	int fds[2], status = -1;
@@ -92,7 +93,7 @@ const char *helper_pdf(void)
 
 /* ---- DOC, RTF ---- */
 
-/* catdoc takes anything for plain text, so what is neither is not given to it. */
+/* catdoc takes any other file for plain text, so it gets only what begins like one of the two. */
 const char *helper_word(const char *data, size_t len)
 {
 	static const char compound[] = {'\xd0', '\xcf', '\x11', '\xe0'}, rtf[] = "{\\rtf";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Pages: what a reader of the page would see of its text. */
+/* HTML: the text that a reader of the page would see. */
 #include "extract/document.h"
 
 #include <libxml/HTMLparser.h>
@@ -38,7 +38,7 @@ static bool is_pre(const xmlChar *name)
 	return AMONG(name, names);
 }
 
-/* Those that begin and end a line of their own. */
+/* Whether an element begins and ends a line of its own. */
 static bool is_block(const xmlChar *name)
 {
 	static const char *const names[] = {"address", "article", "aside", "blockquote", "body",

@@ -26,16 +26,16 @@
 #define PROGRAM "agentgraph-extract"
 #define COPY_SIZE 65536
 
-/* The most bytes of a text that can make a difference. */
+/* Bytes of a text beyond these cannot matter: its characters have four bytes at most. */
 #define PLAIN_SIZE ((size_t)PROSE_CHARACTERS * 4)
 
-/* Bytes of markup that one more second of processor time is given for. */
+/* For so many bytes of markup there is one more second of processor time. */
 #define MARKUP_EACH_SECOND ((size_t)8 << 20)
 
 enum form {
-	PACKAGE, /* bytes */
-	PLAIN,   /* a text that says nothing of its characters */
-	MARKUP,  /* a text that may say so */
+	PACKAGE, /* an archive */
+	PLAIN,   /* a text that does not name its character set */
+	MARKUP,  /* a text that may name it */
 	PDF,
 	WORD
 };
@@ -80,7 +80,7 @@ static const char *map_input(size_t *len)
 	if (fstat(STDIN_FILENO, &st) != 0)
 		return NULL;
 	if (!S_ISREG(st.st_mode)) {
-		/* what cannot be mapped is copied to where it can */
+		/* input that cannot be mapped is copied to where it can be */
 		static char piece[COPY_SIZE];
 		int copy = memfd_create("document", MFD_CLOEXEC);
 		size_t total = 0;
@@ -99,7 +99,8 @@ static const char *map_input(size_t *len)
 	return data == MAP_FAILED ? NULL : data;
 }
 
-/* Here, in the cage; what is left over goes with the process. */
+/* Reads the document in this process, in the cage.  Nothing is freed, because the process ends
+ * then. */
 static int read_here(const struct kind *kind, const char *data, size_t len)
 {
 	struct prose out = {0};
@@ -177,7 +178,7 @@ static const char *extract_main_parse_options(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	const char *type = extract_main_parse_options(argc, argv);
-	/* what libraries set up once, and what nobody who gets in here needs to find */
+	/* nothing is left that would be of use to somebody who takes this process over */
 	close_range(STDERR_FILENO + 1, ~0U, 0);
 	clearenv();
 	prctl(PR_SET_DUMPABLE, 0);
@@ -185,5 +186,5 @@ int main(int argc, char **argv)
 	xmlInitParser();
 	int status = extract_main_run(type);
 	fflush(NULL);
-	_exit(status); /* without handlers that would ask for more than the cage allows */
+	_exit(status); /* exit handlers would ask for more than the cage allows */
 }

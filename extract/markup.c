@@ -14,7 +14,7 @@ struct reading {
 	bool has_text[DEPTH + 1]; /* whether the open element of that depth has text of its own */
 };
 
-/* Inside of text an element is part of the line, else it is a line. */
+/* Ends the line, unless the element is inside of text: then it is part of a line. */
 static void end_line(struct reading *r)
 {
 	if (!r->has_text[r->depth])

@@ -18,11 +18,12 @@ static const char *office_read_some(
 
 /* ---- Office Open XML ---- */
 
-/* Text is what stands in elements t; m:t and a:t are such, too. */
+/* Text stands in elements t, whatever their namespace (m:t, a:t).  The numbers count open
+ * elements. */
 struct ooxml {
 	int in_text;
-	int in_run;      /* where a tab is one; in a paragraph's properties it is where tabs stop */
-	int in_fallback; /* says again, for old programs, what was said before */
+	int in_run;      /* in these a tab is a tab; elsewhere it defines where tabs stop */
+	int in_fallback; /* these repeat, for old programs, what was said before */
 };
 
 static void ooxml_start(void *arg, const char *name, const struct xml_attributes *attributes)
@@ -110,7 +111,7 @@ const char *document_pptx(struct prose *out, const char *data, size_t len)
 
 struct odt {
 	int in_paragraph;
-	int in_deleted; /* what was taken out while changes were tracked */
+	int in_deleted; /* in text that was deleted while changes were tracked */
 };
 
 static bool is_paragraph(const char *name)

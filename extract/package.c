@@ -23,12 +23,12 @@ struct piece {
 struct reading {
 	const struct package *package;
 	struct archive *archive;
-	size_t packed; /* bytes of the archive */
-	int64_t told, unpacked;
+	size_t packed;          /* bytes of the archive */
+	int64_t told, unpacked; /* bytes that it says it unpacks to, and those that were unpacked */
 	size_t entries;
 	struct piece *pieces;
 	size_t count;
-	size_t characters; /* in all of them */
+	size_t characters; /* in all pieces */
 	const char *why;   /* NULL while all is well */
 };
 
@@ -57,7 +57,6 @@ static void package_read_part(struct reading *r, unsigned long order)
 	r->pieces[r->count] = (struct piece){.order = order, .place = r->count};
 	struct part part = {&r->pieces[r->count++].out, NULL, state, r->package->shared};
 	part.xml = xml_new(r->package->events, &part, XML_AS_DECLARED);
-	/* until the parser has enough */
 	char chunk[CHUNK];
 	la_ssize_t n;
 	for (bool more = true;
@@ -86,7 +85,7 @@ static int package_compare(const void *a, const void *b)
 	return x->place < y->place ? -1 : x->place > y->place;
 }
 
-/* Lets go of the last ones, of which there is no room for a word behind the others. */
+/* Drops the last pieces, if those before them fill the text already. */
 static void package_drop_surplus(struct reading *r)
 {
 	for (;;) {
@@ -114,7 +113,7 @@ static bool package_admit(struct reading *r, struct archive_entry *entry)
 	return size > DOCUMENT_UNPACKED ? package_fits(r, size) : package_fits(r, r->told);
 }
 
-/* Whether what lies before it leaves room for a word of a part. */
+/* Whether the pieces before a part of that order leave room for any of it. */
 static bool package_has_room(const struct reading *r, unsigned long order)
 {
 	const struct piece next = {.order = order, .place = r->count};

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* As much of the text as there is room for. */
+/* Appends as much of the text as there is room for. */
 static void prose_put(struct prose *p, const char *text, size_t len)
 {
 	size_t at = 0;
@@ -64,7 +64,7 @@ void prose_words(struct prose *p, const char *text, size_t len)
 void prose_break(struct prose *p)
 {
 	p->space = false;
-	while (p->out.len > 0 && p->out.data[p->out.len - 1] == '\t') { /* no cell came behind */
+	while (p->out.len > 0 && p->out.data[p->out.len - 1] == '\t') { /* no cell followed */
 		p->out.data[--p->out.len] = '\0';
 		p->characters--;
 	}

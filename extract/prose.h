@@ -2,8 +2,8 @@
 /*
  * Text on its way out: UTF-8, with the limit on its length (doc/files.md#text).
  *
- * Once it is full, more is dropped; whoever makes it may look at full and stop.  An all-zero struct
- * is an empty one.
+ * Text that is added once it is full is dropped; whoever adds it may look at full and stop.  An
+ * all-zero struct is empty.
  */
 #ifndef AGENTGRAPH_EXTRACT_PROSE_H
 #define AGENTGRAPH_EXTRACT_PROSE_H
@@ -26,8 +26,8 @@ struct prose {
 void prose_add(struct prose *p, const char *text, size_t len);
 void prose_puts(struct prose *p, const char *text);
 
-/* Adds words: white space between them becomes one blank, at the start of a line nothing.  Text may
- * come in any pieces. */
+/* Adds words.  White space between them becomes one blank, and goes at the start of a line.  Text
+ * may come in pieces of any size. */
 void prose_words(struct prose *p, const char *text, size_t len);
 
 /* Ends the line, unless it is empty; tabs at its end go. */

@@ -13,12 +13,12 @@
 /* ---- the strings that cells share ---- */
 
 struct strings {
-	struct buf text; /* one behind the other */
-	size_t *ends;
+	struct buf text; /* all strings, one behind the other */
+	size_t *ends;    /* where each of them ends */
 	size_t count;
 };
 
-/* Text lies in t, but that in rPh says how the other is pronounced. */
+/* The text of a string is in elements t; in rPh is how it is pronounced. */
 struct string_state {
 	int in_text, in_phonetic;
 };
@@ -65,11 +65,11 @@ static bool strings_part(const char *name, unsigned long *order)
 
 struct sheet_state {
 	int in_value, in_phonetic;
-	bool shared;     /* the value is the number of a string */
-	unsigned column; /* of this cell, from 0 */
-	unsigned after;  /* of the next one, where it does not say */
-	unsigned tabs;   /* written in this row */
-	char number[NUMBER_SIZE];
+	bool shared;              /* the value is the number of a string */
+	unsigned column;          /* of this cell, from 0 */
+	unsigned after;           /* the column of the next cell, unless that says another one */
+	unsigned tabs;            /* that were written in this row */
+	char number[NUMBER_SIZE]; /* the digits of that number */
 };
 
 /* "AB12" is in column 27. */
@@ -114,7 +114,7 @@ static void sheet_add_value(struct part *part, const char *text, size_t len)
 		xml_stop(part->xml);
 }
 
-/* The string whose number was read; one that does not exist is nothing. */
+/* Adds the string whose number was read, if there is such a string. */
 static void add_shared(struct part *part)
 {
 	const struct sheet_state *s = part->state;

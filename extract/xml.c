@@ -10,7 +10,7 @@
 
 #define ATTRIBUTE_FIELDS 5 /* name, prefix, namespace, start and end of the value */
 
-/* As the parser has it for those who ask for a tree; no document that people write comes near. */
+/* The limit that libxml2 has when it builds trees; no document that people write comes near it. */
 #define DEPTH_MAX 256
 
 struct xml {
@@ -19,7 +19,7 @@ struct xml {
 	xmlParserCtxtPtr parser;
 	bool stopped;
 	unsigned depth;
-	const char *why; /* it is refused, or NULL */
+	const char *why; /* why it is refused; NULL while it is not */
 };
 
 static void xml_refuse(struct xml *x, const char *why)
@@ -58,7 +58,7 @@ static void xml_text(void *ctx, const xmlChar *data, int len)
 		x->events->text(x->arg, (const char *)data, (size_t)len);
 }
 
-/* No document that people write needs one; those that do harm need them. */
+/* Entities are refused: no document that people write declares any, but those that do harm. */
 static void declare_entity(void *ctx, const xmlChar *name, int type, const xmlChar *public_id,
     const xmlChar *system_id, xmlChar *content)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * XML as a stream of events, for files that nobody trusts: no network, no files, no DTD; a document
- * that declares an entity, or nests more than 256 elements, is refused.  Names come without their
- * namespace's prefix.
+ * XML as a stream of events, for files that nobody trusts.  Neither the network nor files nor a DTD
+ * are read; a document that declares an entity, or nests more than 256 elements, is refused.  Names
+ * come without the prefix of their namespace.
  */
 #ifndef AGENTGRAPH_EXTRACT_XML_H
 #define AGENTGRAPH_EXTRACT_XML_H
@@ -13,7 +13,7 @@
 
 struct xml;
 
-/* The attributes of an element, for the time of its event. */
+/* The attributes of an element, valid during its event. */
 struct xml_attributes {
 	const unsigned char **list; /* as libxml2 has them */
 	int count;
@@ -43,10 +43,10 @@ void xml_free(struct xml *x);
 /* Takes more of the document.  False when it is no good, or an event stopped it. */
 bool xml_feed(struct xml *x, const char *data, size_t len);
 
-/* The document ends here.  NULL, or what is wrong with it; a document that was stopped is right. */
+/* Ends the document.  NULL, or what is wrong with it; nothing is wrong if an event stopped it. */
 const char *xml_end(struct xml *x);
 
-/* From within an event: enough was seen. */
+/* Called from within an event when enough was seen. */
 void xml_stop(struct xml *x);
 
 /* The value of an attribute, cut to what fits in out; false when there is none. */
