@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The key `a2a.skills`: what the card of the agent says that it can. */
+/* The key `a2a.skills`: what the agent can do, as its card tells. */
 #include "config/keys.h"
 
 #include "base/json/json.h"
@@ -25,7 +25,7 @@ void a2a_skills_check(const struct section *root, struct config *config)
 			continue;
 		section_read(&entry, skill_rows, NULL);
 		section_warn_unknown(&entry, skill_rows);
-		/* clients of either version want them */
+		/* clients of both versions of the protocol need tags */
 		if (!json_get(skill, "tags"))
 			json_add(skill, "tags", cJSON_CreateArray());
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* What the headers of every answer are called, and what the environment says of them. */
+/* The names of the headers of every answer, and their values by the environment. */
 #include "config/answer_headers.h"
 
 #include "config/string_list.h"

@@ -14,17 +14,17 @@ struct answer_header {
 	const char *name, *value;
 };
 
-/* Places in the list of security headers that some kinds of answer fill otherwise. */
+/* Indices in the list of those security headers that some kinds of answer replace. */
 enum { HEADER_SNIFFING, HEADER_PERMISSIONS = 4, HEADER_POLICY, SECURITY_HEADERS };
 
-/* What the environment says of them, which owns the values.  Strict-Transport-Security is not among
- * them: it depends on how the client came (environment_hsts). */
+/* Fills headers as the environment says, which owns the values.  Strict-Transport-Security is not
+ * among them, as it depends on how the client came (environment_hsts). */
 void answer_security_headers(
     const struct environment *env, struct answer_header headers[SECURITY_HEADERS]);
 
 #define CORS_HEADERS 4
 
-/* Those of an answer to a page of an allowed origin, written as the first of them has it. */
+/* Fills headers for an answer to a page of an allowed origin, which the first of them names. */
 void answer_cors_headers(
     const struct environment *env, const char *origin, struct answer_header headers[CORS_HEADERS]);
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The objects that ask for role-based access, and the names without an object. */
+/* The names in an object, all of role-based access; and the names that stand without an object. */
 static const struct choice rbac_names[] = {
     {"rbac", AUTHZ_RBAC}, {"role_based", AUTHZ_RBAC}, {"roles", AUTHZ_RBAC}, {NULL, 0}};
 
@@ -51,7 +51,8 @@ static void config_authorization_read_name(
 	}
 }
 
-/* A copy of the scopes, an array of strings; an empty one for NULL and after a report. */
+/* A copy of the array of scopes; an empty one for NULL, or after reporting that it is no such
+ * array. */
 static cJSON *read_scopes(const struct section *s, const char *key, const cJSON *scopes)
 {
 	const cJSON *wrong = not_strings(scopes);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Finding the file, reading it, its dotenv file first, and what stands where there is none. */
+/* Finding the file and reading it, after its dotenv file; and what is served where there is
+ * none. */
 #include "config/config.h"
 
 #include "base/json/json.h"
@@ -35,7 +36,7 @@ static cJSON *config_read_file(const char *file, struct problems *problems)
 		problems_add(problems, "%s: line %zu: the file %s%s", file, line,
 		    json_fault_text(fault), more);
 	} else if ((more = json_repeated_key(text, len, '.'))) {
-		/* of two values for a key neither is surely the one that was meant */
+		/* with two values for a key nobody knows which of them was meant */
 		problems_add(problems, "%s: %s: expected the key once, found it twice", file, more);
 	}
 	free(more);
@@ -50,8 +51,8 @@ static cJSON *config_read_file(const char *file, struct problems *problems)
 }
 
 /*
- * Whoever has a project of another service here hardly means the demo, and would take its answers
- * for those of an agent that does not work.
+ * Refuses to serve the demo beside a project of another service: whoever has one here hardly means
+ * the demo, and would take its answers for those of a broken agent.
  */
 static void refuse_others(struct problems *problems)
 {
@@ -102,7 +103,7 @@ struct config *config_load(const struct config_source *source, struct problems *
 	if (!file && !source->storage_only)
 		refuse_others(problems);
 	cJSON *object = file ? config_read_file(file, problems) : cJSON_CreateObject();
-	if (!file) /* what is served where nobody configured anything */
+	if (!file) /* nobody has configured anything */
 		json_add_str(object, "agent", "builtin:demo");
 	struct section root = {
 	    .problems = problems, .file = file ? file : DEFAULT_FILE, .object = object};

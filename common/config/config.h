@@ -60,12 +60,13 @@ struct websocket_config {
 	struct string_list bearer_protocols;
 };
 
-struct exporter_config { /* logfire, langsmith */
+/* Where traces are exported to: logfire or langsmith. */
+struct exporter_config {
 	bool enabled;
 	char *service_name; /* logfire */
 	char *project;      /* langsmith; NULL when unset */
 	char *endpoint;     /* without trailing slash */
-	bool send;          /* logfire's send_to_logfire */
+	bool send;          /* send_to_logfire; true for langsmith */
 	bool console;
 	char *token; /* from the environment, NULL when unset */
 };
@@ -82,8 +83,8 @@ struct embeddings_config {
 	char *model;
 	char *base_url; /* NULL: the provider's own */
 	int64_t dimensions;
-	bool ask_dimensions; /* the file says how many */
-	char *api_key_env;   /* NULL: the provider's usual one */
+	bool ask_dimensions; /* the file gives dimensions, so the provider is asked for as many */
+	char *api_key_env;   /* the variable with the key; NULL: the provider's usual one */
 };
 
 /* Values of the environment variables of agentgraph.json(5). */
@@ -118,15 +119,15 @@ struct environment {
 	bool hsts;
 	int64_t hsts_max_age;
 	bool hsts_subdomains, hsts_preload;
-	bool hsts_asked, hsts_subdomains_asked; /* somebody set a variable of it */
+	bool hsts_asked, hsts_subdomains_asked; /* a variable for it is set */
 	char *frame_options, *content_type_options, *xss_protection,
 	    *referrer_policy; /* "" drops the header */
 	char *permissions_policy, *csp_policy;
 	int64_t max_request_size; /* bytes */
 	int64_t max_pending;      /* unfinished large bodies of one address */
-	int64_t max_body_seconds; /* for one of them */
-	int64_t max_body_files;   /* bytes of all of them on disk */
-	char *body_path;          /* directory of these, or NULL: the state directory */
+	int64_t max_body_seconds; /* until one of them has to be complete */
+	int64_t max_body_files;   /* bytes on disk of all of them together */
+	char *body_path;          /* the directory where they are kept; NULL: the state directory */
 	double media_max_size_mb;
 	char *media_storage_type, *media_storage_path, *document_handling;
 	struct string_list media_allowed_types;
@@ -148,7 +149,7 @@ struct mcp_config {
 	char *tool_name;                          /* NULL: the attribute of agent */
 	char *tool_description;                   /* NULL: one is made */
 	cJSON *input_schema;                      /* of its arguments, an object; or NULL */
-	struct string_list authorization_servers; /* whose tokens are taken; none: not told */
+	struct string_list authorization_servers; /* that issue tokens for it; none: not told */
 };
 
 /* The card of the agent among agents. */
@@ -161,8 +162,8 @@ struct a2a_config {
 };
 
 struct config {
-	char
-	    *path; /* as given, for messages; NULL when no file exists and builtin:demo is served */
+	/* The file as given, for messages; NULL when there is none and builtin:demo is served. */
+	char *path;
 	char *dir; /* absolute directory that relative paths of the file start from */
 	char *agent;
 	enum auth_method auth;
@@ -174,9 +175,8 @@ struct config {
 	char *store;
 	struct embeddings_config embeddings;
 	char *thread_name_generator;
-	char
-	    *database; /* expanded; DATABASE_URL is stronger; NULL: SQLite in the state directory */
-	char *cache; /* expanded; falls back to CACHE_URL, redis and REDIS_URL; NULL without any */
+	char *database; /* DATABASE_URL, else the key, expanded; NULL: SQLite in state_dir */
+	char *cache;    /* the key, expanded; else CACHE_URL, redis or REDIS_URL; or NULL */
 	struct remote_tool *remote_tools;
 	size_t remote_tool_count;
 	struct rate_limit_config rate_limit;
@@ -188,21 +188,21 @@ struct config {
 	struct mcp_config mcp;
 	struct a2a_config a2a;
 	struct observability_config observability;
-	double run_wait_timeout;                              /* seconds, runs.wait_timeout */
-	int64_t thread_max_bytes;                             /* threads.max_bytes; 0: no limit */
-	enum history_level history_level;                     /* history.level */
-	int64_t history_keep;                                 /* history.keep; 0: all */
-	bool history_trust_imports;                           /* history.trust_imports */
-	bool evals_served;                                    /* evaluation.serve */
-	bool message_resumes;                                 /* runs.message_resumes */
-	int64_t runs_keep;                                    /* runs.keep; 0: all */
-	int64_t runs_background;                              /* at a time; 0: the route is off */
-	int64_t runs_queue;                                   /* that are due and may wait */
-	int64_t runs_keep_chunks;                             /* seconds after the end */
-	int64_t runs_max_attempts;                            /* from 1 */
-	int64_t graph_parallel;                               /* graph.parallel; from 1 */
-	int64_t graph_elements;                               /* graph.elements; from 1 */
-	struct string_list runs_webhooks;                     /* prefixes, as url_normal has them */
+	double run_wait_timeout;          /* seconds, runs.wait_timeout */
+	int64_t thread_max_bytes;         /* threads.max_bytes; 0: no limit */
+	enum history_level history_level; /* history.level */
+	int64_t history_keep;             /* history.keep; 0: all */
+	bool history_trust_imports;       /* history.trust_imports */
+	bool evals_served;                /* evaluation.serve */
+	bool message_resumes;             /* runs.message_resumes */
+	int64_t runs_keep;                /* runs.keep; 0: all */
+	int64_t runs_background;          /* how many at a time; 0: the route is off */
+	int64_t runs_queue;               /* how many that are due may wait */
+	int64_t runs_keep_chunks;         /* for so many seconds after the end */
+	int64_t runs_max_attempts;        /* from 1 */
+	int64_t graph_parallel;           /* graph.parallel; from 1 */
+	int64_t graph_elements;           /* graph.elements; from 1 */
+	struct string_list runs_webhooks; /* prefixes, as url_normal has them */
 	int64_t retention_threads_days, retention_files_days; /* retention; 0: never */
 	char *state_dir;                                      /* absolute */
 	struct environment env;
@@ -214,23 +214,22 @@ struct config_source {
 	const char *state_dir;   /* --state */
 	const char *accepted;    /* --accepted: see text_files_take */
 	const char *environment; /* --environment: see env_file_load */
-	bool storage_only; /* of the file only `env` and `database` count, and no other mistakes */
+	bool storage_only;       /* of the file only `env` and `database` are read */
 };
 
 /*
- * Reads everything.  The file is source->file, else $GRAPH_PATH, else ./agentgraph.json; when the
- * last does not exist either, `builtin:demo` is served with all defaults, unless a
- * project of another service is there, which is a mistake.  The dotenv file's
- * variables are put into the process's environment unless they exist there already.  The state
- * directory is source->state_dir, else $AGENTGRAPH_STATE_DIR, else ./.agentgraph; it is not created
- * here.  Every mistake becomes one entry of problems; the result is NULL when there was at least
- * one error.
+ * Reads everything.  The file is source->file, else $GRAPH_PATH, else ./agentgraph.json.  If that
+ * does not exist either `builtin:demo` is served with all defaults, unless there is a project of
+ * another service, which is a mistake.  The variables of the dotenv file are put into the process's
+ * environment, unless they exist there already.  The state directory is source->state_dir, else
+ * $AGENTGRAPH_STATE_DIR, else ./.agentgraph; it is not created here.  Every mistake becomes one
+ * entry of problems; the result is NULL when one of them is an error.
  */
 struct config *config_load(const struct config_source *source, struct problems *problems);
 
 void config_free(struct config *config);
 
-/* What stands behind the colon of agent: the name of the graph. */
+/* The name of the graph: what stands behind the colon of `agent`. */
 const char *config_agent_name(const struct config *config);
 
 #endif

@@ -17,7 +17,7 @@
 	.expected = "an integer from 0 to 36500, a number of days"
 #define MAX_WAIT 1e9 /* seconds: 31 years, and milliseconds still fit everywhere */
 
-/* An object whose members are the configuration's own, or of a struct in it. */
+/* An object whose members fill the configuration itself, or a struct in it. */
 #define OBJECT(name) .kind = &field_object, .rows = name##_rows
 
 static const struct choice auth_methods[] = {{"custom", AUTH_CUSTOM}, {NULL, 0}};
@@ -135,7 +135,7 @@ static const struct field_row history_rows[] = {
     FIELDS_END,
 };
 
-/* What the others hold has no effect here. */
+/* Only `serve` has an effect here. */
 static const struct field_row evaluation_rows[] = {
     FIELD_AT("serve", config, evals_served, .kind = &field_bool),
     FIELD_KNOWN("directory"),
@@ -255,7 +255,8 @@ static void read_auth(const struct section *root, struct config *config)
 	}
 }
 
-/* Where the service may send what becomes of runs; whoever is there believes what it signs. */
+/* Brings the addresses that webhooks may go to into their normal form, and checks that there is a
+ * secret to sign them with. */
 static void runs_prepare_webhooks(const struct section *root, struct config *config)
 {
 	struct string_list *list = &config->runs_webhooks;
@@ -290,7 +291,7 @@ void keys_read(const struct section *root, struct config *config)
 	runs_prepare_webhooks(root, config);
 	if (config->langgraph_enabled)
 		environment_check_langgraph(&config->env, root->problems);
-	/* A page of anybody's could ask the agent in the name of whoever looks at it. */
+	/* Any page could use the agent in the name of whoever looks at it. */
 	if (config->mcp.enabled && config->auth == AUTH_NONE &&
 	    string_list_has(&config->env.origins, "*"))
 		problems_warn(root->problems,

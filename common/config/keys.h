@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The keys of the configuration file (agentgraph.json(5)), one function for each part of it.  Each
- * fills its members of config, whose environment is read already, and reports every mistake.
+ * The keys of the configuration file (agentgraph.json(5)), with a function for each part of it.
+ * Each function fills its members of config, whose environment has been read by then, and reports
+ * every mistake.
  */
 #ifndef AGENTGRAPH_CONFIG_KEYS_H
 #define AGENTGRAPH_CONFIG_KEYS_H
@@ -10,8 +11,8 @@
 #include "base/problems.h"
 #include "config/config.h"
 
-/* ---- section.c: the objects of the configuration file, read by tables (base/fields.h), and their
- * messages. */
+/* ---- section.c: objects of the configuration file, which are read by tables (base/fields.h), and
+ * messages about them. */
 
 #define SECTION_PATH_SIZE 64
 
@@ -29,11 +30,11 @@ extern const struct field_kind field_url, /* char *; a string without the slashe
     field_loose_bool,                     /* bool; words like "yes" are understood too */
     field_cap,                            /* int64_t, from 0 on; null means 0 */
     field_copy,                           /* cJSON *, a tree of its own */
-    field_strings; /* struct string_list; what the row says is said of an entry */
+    field_strings; /* struct string_list; valid and expected of the row are about each entry */
 
 /*
- * Opens the member key of parent.  False when there is nothing to read: it is absent, null, or not
- * an object, which is reported.
+ * Opens the object under key in parent.  False when there is nothing to read: it is absent or null,
+ * or no object, which is reported.
  */
 bool section_open(struct section *section, const struct section *parent, const char *key);
 
@@ -42,7 +43,8 @@ bool section_open(struct section *section, const struct section *parent, const c
 bool section_entry(struct section *entry, const struct section *parent, const char *key,
     size_t index, const cJSON *item);
 
-/* Fills target; what is absent, null or wrong stays as it was, and what is wrong is reported. */
+/* Fills target.  Members that are absent, null or wrong stay as they were; wrong ones are
+ * reported. */
 void section_read(const struct section *s, const struct field_row *rows, void *target);
 
 /* Reports "<file>: <path>.<key>: expected <expected>, found <found>". */
@@ -56,15 +58,15 @@ void section_warning(const struct section *s, const char *key, const char *fmt, 
     __attribute__((format(printf, 3, 4)));
 
 /*
- * A string of the file whose variables are expanded (agentgraph.json(5)), malloc'd.  NULL when
- * value is NULL or what came out is empty or no string, which is reported under key.
+ * A string of the file with its variables expanded (agentgraph.json(5)), malloc'd.  NULL when value
+ * is NULL; or when it is no string, empty, or has an unset variable, which is reported under key.
  */
 char *section_expand(
     const struct section *s, const char *key, const cJSON *value, const char *expected);
 
-/* Warns of each key of the object, and of those in it that have rows, which no row names: it is
- * ignored (agentgraph.json(5)), and more often a slip than a wish.  Those that begin with $ are for
- * people and editors. */
+/* Warns of each key that no row names, in the object and in the objects in it that have rows: such
+ * a key is ignored (agentgraph.json(5)), and more often a slip than intended.  Keys that begin with
+ * $ are for people and editors. */
 void section_warn_unknown(const struct section *s, const struct field_row *rows);
 
 /* The first thing that keeps value from being an array of strings; NULL when it is one. */
@@ -72,8 +74,10 @@ const cJSON *not_strings(const cJSON *value);
 
 /* ---- keys.c, and a file for each object with rules of its own */
 
-/* All keys but `env`, which decides about the environment and comes first, and `database`. */
+/* Reads all keys but `database` and `env`, which decides about the environment and comes first. */
 void keys_read(const struct section *root, struct config *config);
+
+/* Reads `database`. */
 void database_read(const struct section *root, struct config *config);
 void keys_release(struct config *config);
 
@@ -94,7 +98,7 @@ void observability_release(struct observability_config *observability);
 /* `rate_limit` (doc/protocol-access.md#rate-limit); reads config->cache. */
 void rate_limit_read(const struct section *root, struct config *config);
 
-/* `a2a.skills` (doc/protocol-a2a.md#the-card), which was read: says what is wrong in it. */
+/* Checks `a2a.skills` (doc/protocol-a2a.md#the-card), which has been read by then. */
 void a2a_skills_check(const struct section *root, struct config *config);
 
 /* `remote_tools` (agentgraph.json(5), doc/protocol-runs.md#tools-at-the-client). */

@@ -31,7 +31,7 @@ static const struct field_row langsmith_rows[] = {
     FIELDS_END,
 };
 
-/* What the tokens decide is read by functions of its own. */
+/* The two backends depend on tokens, and are read by read_backend. */
 const struct field_row observability_rows[] = {
     FIELD(observability_config, level, .kind = &field_choice, .choices = levels,
 	.expected = "\"spans\", \"standard\" or \"full\""),
@@ -40,7 +40,7 @@ const struct field_row observability_rows[] = {
     FIELDS_END,
 };
 
-/* Where a backend's key, its address and its token are. */
+/* A backend's key in the file, its usual address, and the variable that has its token. */
 struct backend {
 	const char *key, *endpoint, *variable;
 	const struct field_row *rows;

@@ -67,7 +67,7 @@ const struct field_row rate_limit_rows[] = {
     FIELDS_END,
 };
 
-/* The object or string under key, `cache` or its alias `redis`. */
+/* Reads the object or string under key, which is `cache` or its alias `redis`. */
 static void read_cache_block(const struct section *s, const char *key, struct rate_limit_config *r)
 {
 	const cJSON *value = json_opt(s->object, key);
@@ -84,7 +84,7 @@ static void read_cache_block(const struct section *s, const char *key, struct ra
 	}
 }
 
-/* What the backend needs beside this block.  Nothing is needed of a block that is not enforced. */
+/* Checks what the backend needs beside this block, which is on. */
 static void check_backend(const struct section *s, struct config *config)
 {
 	struct rate_limit_config *r = &config->rate_limit;

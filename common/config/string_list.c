@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Adding, splitting at a separator, searching and releasing. */
+/* Adding, splitting at commas, searching and releasing. */
 #include "config/string_list.h"
 
 #include "base/memory.h"

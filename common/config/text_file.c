@@ -79,7 +79,7 @@ char *text_file_read(const char *path, size_t *len)
 		text.len -= 3;
 		memmove(text.data, text.data + 3, text.len + 1);
 	}
-	/* what is no text is no good file, and no JSON either */
+	/* a file that is no text is refused by its reader, and could not be put into JSON */
 	if (noted && strlen(buf_str(&text)) == text.len && utf8_valid(text.data, text.len)) {
 		char *absolute = path_absolute(NULL, path);
 		json_set(noted, absolute, cJSON_CreateString(buf_str(&text)));

@@ -6,12 +6,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* true, 1, yes, on, false, 0, no, off in any case (agentgraph.json(5)); false when it is none of
- * them. */
+/* Reads true, 1, yes, on, false, 0, no or off, in any case (agentgraph.json(5)); false for other
+ * words. */
 bool word_bool(const char *text, bool *value);
 
-/* A whole decimal number with an optional sign and nothing around it; false when it is none or does
- * not fit. */
+/* Reads a whole decimal number with an optional sign and nothing around it; false when it is no
+ * such number, or does not fit. */
 bool word_integer(const char *text, int64_t *value);
 
 /* The same with a fraction and an exponent; never infinite or NaN. */
@@ -20,10 +20,11 @@ bool word_number(const char *text, double *value);
 /* Takes the slashes at the end away, in place; "/" becomes "". */
 void drop_slashes(char *text);
 
-/* An HTTP token (RFC 9110, 5.6.2). */
+/* Whether text is an HTTP token (RFC 9110, 5.6.2). */
 bool word_token(const char *text);
 
-/* A name of a tool that models and hosts of MCP take: 1 to 128 letters, digits, '_', '-', '.'. */
+/* Whether models and hosts of MCP take it for the name of a tool: 1 to 128 letters, digits, '_',
+ * '-', '.'. */
 bool word_tool(const char *text);
 
 /*
@@ -32,7 +33,7 @@ bool word_tool(const char *text);
  */
 bool import_split(const char *import_path, char **module, char **attribute);
 
-/* A path of a URL: a slash and characters that need no escaping there (RFC 3986, 3.3). */
+/* Whether text is a path of a URL: a slash and characters that need no escapes (RFC 3986, 3.3). */
 bool word_path(const char *text);
 
 #endif

@@ -13,8 +13,7 @@
 #include <string.h>
 
 struct parser {
-	const char
-	    *at; /* what is to be read next; the text ends with a NUL, which is nowhere else */
+	const char *at; /* what is to be read next; the only NUL is at the end of the text */
 	const char *start;
 	struct dotenv_fault *fault;
 };
@@ -51,7 +50,7 @@ static bool finish_line(struct parser *p)
 	return true;
 }
 
-/* Reads "NAME =", with "export" before it or without; NULL when it is something else. */
+/* Reads "NAME =", with or without "export" before it; NULL when there is something else. */
 static char *dotenv_read_name(struct parser *p)
 {
 	static const char keyword[] = "export";
@@ -73,7 +72,7 @@ static char *dotenv_read_name(struct parser *p)
 	return xstrndup(name, len);
 }
 
-/* The rest of the line up to " #", without the blanks around it. */
+/* Reads the rest of the line up to " #", without the blanks around it. */
 static void read_plain(struct parser *p, struct buf *value)
 {
 	const char *start = p->at;
@@ -90,7 +89,7 @@ static void read_plain(struct parser *p, struct buf *value)
 		buf_add(value, start, (size_t)(end - start));
 }
 
-/* Escapes stand for one character; lines end with \n alone. */
+/* Reads a quoted value, which may span lines; the end of a line becomes \n alone. */
 static bool read_quoted(struct parser *p, struct buf *value)
 {
 	static const char escapes[] = "nt\"\\", meant[] = "\n\t\"\\";
@@ -160,10 +159,11 @@ cJSON *dotenv_parse(const char *text, size_t len, struct dotenv_fault *fault)
 	return NULL;
 }
 
-/* What this process has from its file; NULL: nothing. */
+/* The variables that this process has from its file; NULL before the first one. */
 static cJSON *dotenv_own;
 
-/* What is as it was is not touched, as other threads of a process that loads again may look. */
+/* Sets, changes and removes variables.  Those that stay the same are not touched: other threads of
+ * a process that loads its configuration again may be reading them. */
 static void dotenv_apply(const cJSON *variables)
 {
 	cJSON *own = cJSON_CreateObject();

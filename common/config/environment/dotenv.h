@@ -22,14 +22,15 @@ struct dotenv_fault {
 	const char *expected; /* ends the sentence "expected …" */
 };
 
-/* An object of strings that the caller deletes;
- * NULL with *fault set when the text has a mistake. */
+/* Parses a text into an object of strings, which the caller deletes; NULL with *fault set when the
+ * text has a mistake. */
 cJSON *dotenv_parse(const char *text, size_t len, struct dotenv_fault *fault);
 
 /*
- * Puts the variables of the file path into the environment, except those that exist there; those of
- * an earlier call change with the file.  source is the key that named the file, for messages
- * ("agentgraph.json: env").  To be called by one thread, the first time before there are others.
+ * Puts the variables of the file path into the environment, except those that it has from
+ * elsewhere; variables that an earlier call put there change with the file.  source is the key that
+ * named the file, for messages ("agentgraph.json: env").  To be called by one thread only, and for
+ * the first time before there are others.
  */
 void dotenv_load(const char *path, const char *source, struct problems *problems);
 
@@ -41,11 +42,12 @@ void dotenv_load(const char *path, const char *source, struct problems *problems
  * Nothing is a mistake: what is no assignment is passed over.
  */
 
-/* An object of strings that the caller deletes; of a name given twice it has the later value. */
+/* Parses a text into an object of strings, which the caller deletes; the later value counts if a
+ * name is given twice. */
 cJSON *env_file_parse(const char *text);
 
-/* Sets the variables of the file in the process's environment, in the place of those there.  To be
- * called before there are threads. */
+/* Sets the variables of the file in the process's environment, whether or not they exist there.  To
+ * be called before there are threads. */
 void env_file_load(const char *path, struct problems *problems);
 
 #endif

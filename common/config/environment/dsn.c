@@ -11,7 +11,8 @@
 #define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 #define LONGEST 512
 
-/* A name, an IPv4 address, or an IPv6 address in brackets; and a port, where there is one. */
+/* Skips a name, an IPv4 address, or an IPv6 address in brackets, and a port if there is one; NULL
+ * when there is none of these. */
 static const char *skip_host(const char *at)
 {
 	size_t len = strspn(at, LETTERS DIGITS "-._");

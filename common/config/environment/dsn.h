@@ -11,9 +11,9 @@ struct dsn {
 };
 
 /*
- * Reads it strictly: http or https, a key of letters and digits, a host, a project of digits.  A
- * secret behind the key, which old addresses have, is accepted and not used.  False when it is
- * none, and then there is nothing to release.
+ * Reads an address strictly: http or https, a key of letters and digits, a host, a project of
+ * digits. A secret behind the key, which old addresses have, is accepted and not used.  False when
+ * it is no such address; there is nothing to release then.
  */
 bool dsn_parse(const char *text, struct dsn *dsn);
 void dsn_release(struct dsn *dsn);

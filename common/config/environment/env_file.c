@@ -14,13 +14,13 @@
 
 #define BLANKS " \t\r"
 
-/* Reads the value behind the equals sign up to the end of its line, which quotes and backslashes
- * may put lines below; the result is behind that. */
+/* Reads the value behind the equals sign, and returns where it ends: at the end of the line, or of
+ * a later one after quotes and backslashes. */
 static const char *env_file_read_value(const char *p, struct buf *value)
 {
-	size_t kept = 0; /* so much of the value is no blank at its end */
+	size_t kept = 0; /* the length of the value without the blanks at its end */
 	char quote = '\0';
-	bool plain = false; /* something stands there that is not in quotes */
+	bool plain = false; /* text without quotes was read */
 
 	p += strspn(p, BLANKS);
 	for (; *p && (quote || *p != '\n'); p++) {
@@ -60,7 +60,7 @@ cJSON *env_file_parse(const char *text)
 		len = variable_name_length(p);
 		end = len + strspn(p + len, BLANKS);
 		if (!len || p[end] != '=') {
-			/* a comment goes on where a backslash stands at its end, as all lines do */
+			/* a backslash at the end continues a comment, as it does any line */
 			for (; *p && *p != '\n'; p++)
 				p += *p == '\\' && p[1];
 			continue;

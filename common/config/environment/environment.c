@@ -175,7 +175,7 @@ static const struct variable variables[] = {
 
 #define VARIABLES (sizeof(variables) / sizeof(variables[0]))
 
-/* How a text gets into its member: false when it is not what the variable expects. */
+/* Puts a text into the variable's member; false when it is not what the variable expects. */
 typedef bool parse_fn(const struct variable *v, const char *text, void *slot);
 
 static bool parse_text(const struct variable *v, const char *text, void *slot)
@@ -366,7 +366,7 @@ void environment_fill(struct environment *env, struct problems *problems)
 			name = v->alias;
 			text = environment_text(name);
 		}
-		/* text of the free kinds, where secrets are, is never shown */
+		/* secrets are of the kinds that take any text, which are never refused and shown */
 		char shown[FOUND_SIZE];
 		bool utf8 = text && utf8_valid(text, strlen(text));
 		bool taken = utf8 && kinds[v->kind].parse(v, text, slot);

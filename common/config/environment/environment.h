@@ -16,18 +16,18 @@
 /* Fills env, which is all-zero, by the table of variables and the rules between them. */
 void environment_read(struct environment *env, struct problems *problems);
 
-/* The settings that `auth` "jwt" needs (doc/protocol-access.md#tokens). */
+/* Checks the settings that `auth` "jwt" needs (doc/protocol-access.md#tokens). */
 void environment_check_jwt(const struct environment *env, struct problems *problems);
 
-/* The one that a list of addresses in `runs.webhooks` needs (agentgraph.json(5)). */
+/* Checks the secret that `runs.webhooks` needs if it names addresses (agentgraph.json(5)). */
 void environment_check_webhooks(const struct environment *env, struct problems *problems);
 
-/* The paths of pages, where `langgraph` has one of its own. */
+/* Checks that no page has the path of `langgraph`; to be called when that is on. */
 void environment_check_langgraph(const struct environment *env, struct problems *problems);
 
 void environment_release(struct environment *env);
 
-/* The names of all variables and their other names, from 0 on; NULL behind the last. */
+/* The i-th of the names of all variables, other names included; NULL behind the last. */
 const char *environment_name(size_t i);
 
 /* The variable's value; NULL when it is unset or empty. */

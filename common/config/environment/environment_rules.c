@@ -27,7 +27,7 @@ static void page_refuse(size_t i, const char *path, struct problems *problems)
 	    problems, "%s: expected a path that no route has, found \"%s\"", page_names[i], path);
 }
 
-/* Whether nginx has a place for it already; paths of other routes the worker knows. */
+/* Whether nginx has a location at that path.  The worker knows the paths of all other routes. */
 static bool page_is_taken(const char *path)
 {
 	static const char *const taken[] = {"/ping", "/openapi.json", "/v1", "/v1/_large",
@@ -88,7 +88,7 @@ static void apply_cors(struct environment *env, struct problems *problems)
 	env->cors_allow_credentials = false;
 }
 
-/* Words that are none of those known have a meaning, too, but hardly the one that was meant. */
+/* Warns of a word that is not known: it has a meaning, but hardly the one that was intended. */
 static void warn_unless_known(const char *name, const char *text, const struct choice *known,
     const char *sentence, struct problems *problems)
 {
@@ -112,7 +112,7 @@ static void check_words(const struct environment *env, struct problems *problems
 	    "expected extract_text, pass_raw or skip; no text is extracted", problems);
 }
 
-/* What a browser sends has a scheme and no path, not even a slash. */
+/* Warns of origins that no browser sends: an origin has a scheme and no path, not even a slash. */
 static void check_origins(const struct environment *env, struct problems *problems)
 {
 	char shown[FOUND_SIZE];
@@ -127,7 +127,8 @@ static void check_origins(const struct environment *env, struct problems *proble
 	}
 }
 
-/* What the header Host has in front of its port; an IPv6 address stands in brackets there. */
+/* Warns of hosts that cannot be in the header Host, whose port does not count; an IPv6 address
+ * stands in brackets there. */
 static void check_hosts(const struct environment *env, struct problems *problems)
 {
 	char shown[FOUND_SIZE];
@@ -143,7 +144,8 @@ static void check_hosts(const struct environment *env, struct problems *problems
 		problems_warn(problems, "ALLOWED_HOST allows every host name in production");
 }
 
-/* What is no type lets nothing in. */
+/* Warns of media types that are none, and so let nothing in; and checks the storage in the
+ * cloud. */
 static void check_media(const struct environment *env, struct problems *problems)
 {
 	char shown[FOUND_SIZE];
@@ -161,7 +163,7 @@ static void check_media(const struct environment *env, struct problems *problems
 		    "MEDIA_STORAGE_TYPE is cloud, found nothing");
 }
 
-/* Its files have no names, and nobody would make it later. */
+/* The directory must be there: nobody makes it later. */
 static void check_body_path(const struct environment *env, struct problems *problems)
 {
 	struct stat st;
@@ -174,7 +176,7 @@ static void check_body_path(const struct environment *env, struct problems *prob
 		    found_text(shown, env->body_path));
 }
 
-/* Whether what is to leave the service has somewhere to go. */
+/* Checks that traces and failures have somewhere to go, if they are to leave the service. */
 static void check_telemetry(const struct environment *env, struct problems *problems)
 {
 	struct dsn dsn;
@@ -192,7 +194,7 @@ static void check_telemetry(const struct environment *env, struct problems *prob
 		    environment_text("ERROR_TRACKER_DSN") ? "ERROR_TRACKER_DSN" : "SENTRY_DSN");
 }
 
-/* Whether a value is given for any of these, which NULL ends. */
+/* Whether any of these variables, which NULL ends, has a value. */
 static bool is_any_set(const char *const *names)
 {
 	for (; *names; names++)
@@ -206,8 +208,8 @@ static bool environment_rules_fits(int64_t value, int bits)
 	return value >> bits == 0;
 }
 
-/* doc/protocol.md#snowflakes: the layout has room for a sequence, this machine's numbers and the
- * present time. */
+/* Checks that the layout has room for a sequence, for this machine's numbers and for the present
+ * time (doc/protocol.md#snowflakes). */
 static void check_snowflake(struct environment *env, struct problems *problems)
 {
 	static const char *const names[] = {"SNOWFLAKE_EPOCH", "SNOWFLAKE_TOTAL_BITS",

@@ -16,8 +16,8 @@ size_t variable_name_length(const char *text)
 	return *text >= '0' && *text <= '9' ? 0 : strspn(text, letters);
 }
 
-/* The reference at text, which is a dollar sign: the length of all of it and a copy of the name, or
- * 0. */
+/* The length of the reference at text, which is a dollar sign, with a copy of its name; 0 when it
+ * is none. */
 static size_t read_reference(const char *text, char **name)
 {
 	bool braces = text[1] == '{';

@@ -9,9 +9,9 @@
 size_t variable_name_length(const char *text);
 
 /*
- * text with every $NAME and ${NAME} replaced by that variable's value, malloc'd.  A dollar sign
- * before anything else stands for itself, also before another one.  When a variable is not set the
- * result is NULL and *unset its malloc'd name.
+ * A copy of text, malloc'd, with every $NAME and ${NAME} replaced by that variable's value.  A
+ * dollar sign before anything else, also before another one, stands for itself.  If a variable is
+ * not set the result is NULL, and *unset its malloc'd name.
  */
 char *expand_variables(const char *text, char **unset);
 
