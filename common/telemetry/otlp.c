@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXT_MAX 32768 /* bytes of an attribute */
+#define TEXT_MAX 32768 /* bytes of a text; a longer one is cut */
 
 /* Numbers of the protocol's enums. */
 enum { KIND_INTERNAL = 1, KIND_CLIENT = 3, STATUS_OK = 1, STATUS_ERROR = 2 };
@@ -46,7 +46,7 @@ static void otlp_add_text(struct attributes *list, const char *key, const char *
 	buf_puts(list->out, "}}");
 }
 
-/* 64-bit integers are strings there. */
+/* OTLP writes 64-bit integers as strings. */
 static void add_int(struct attributes *list, const char *key, int64_t value)
 {
 	otlp_begin(list, key);
@@ -62,7 +62,7 @@ static void otlp_add_json(struct attributes *list, const char *key, const cJSON 
 	free(text);
 }
 
-/* ---- messages, as the conventions want them ---- */
+/* ---- messages, in the form of the conventions ---- */
 
 static void put_part(struct buf *out, const cJSON *block, int *count)
 {
@@ -188,7 +188,7 @@ static void put_attributes(struct buf *out, const struct run_report *report,
 	}
 }
 
-/* Attempts that failed as events of their node. */
+/* Appends attempts that failed, as events of their node. */
 static void put_attempts(struct buf *out, const struct span *span, enum trace_level level)
 {
 	const struct span_attempt *attempt = span->attempts;
@@ -209,7 +209,7 @@ static void put_attempts(struct buf *out, const struct span *span, enum trace_le
 	}
 }
 
-/* What a node says of its failure may repeat what a user said, so only `full` has it. */
+/* Appends a span.  The text of a failure may repeat what a user said, so only `full` has it. */
 static void put_span(struct buf *out, const struct run_report *report, const struct span *span,
     enum trace_level level)
 {

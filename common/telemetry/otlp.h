@@ -12,7 +12,7 @@
 /* Appends the spans of a run, separated by commas, as elements of an array. */
 void otlp_spans(struct buf *out, const struct run_report *report, enum trace_level level);
 
-/* What stands before and after the spans of a request; malloc'd. */
+/* The text before and after the spans of a request; malloc'd. */
 char *otlp_prefix(const struct environment *env, const char *service_name);
 char *otlp_suffix(void);
 
@@ -20,7 +20,7 @@ char *otlp_suffix(void);
  * when all were taken. */
 char *otlp_complaint(const struct http_response *response);
 
-/* What the span is called at that level: its kind and, from `standard` on, of what. */
+/* Appends the name of a span at that level: its kind and, from `standard` on, what it is of. */
 void otlp_name(struct buf *out, const struct run_report *report, const struct span *span,
     enum trace_level level);
 

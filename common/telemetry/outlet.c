@@ -13,9 +13,9 @@
 
 #define ITEMS_MAX 4096
 #define BYTES_MAX (8u << 20)
-#define REQUEST_BYTES (1u << 20) /* a batch grows no further */
-#define KEEP_BYTES (256u << 10)  /* of a buffer that is used again */
-#define ATTEMPTS 6
+#define REQUEST_BYTES (1u << 20) /* a batch does not grow beyond this */
+#define KEEP_BYTES (256u << 10)  /* a larger buffer is not kept for another batch */
+#define ATTEMPTS 6               /* for one request */
 #define FIRST_PAUSE_MS 1000
 #define LONGEST_PAUSE_MS 30000
 #define LONGEST_LIMIT_MS 3600000
@@ -23,13 +23,13 @@
 #define ANSWER_MS 10000
 #define WHOLE_MS 60000 /* an answer that comes a byte at a time has an end, too */
 
-/* Items of one request; the body lacks what follows them. */
+/* The items of one request; its body lacks the suffix. */
 struct batch {
 	TAILQ_ENTRY(batch) link;
 	struct buf body;
 	size_t count;
 	unsigned kind;
-	int64_t since; /* its first item came */
+	int64_t since; /* when its first item came */
 };
 
 TAILQ_HEAD(batches, batch);
@@ -40,16 +40,16 @@ struct outlet {
 	pthread_mutex_t start; /* guards started */
 	bool started;
 	struct background thread; /* its lock, once started, guards what follows */
-	struct batches queue;     /* items come to the last one while it has room */
-	struct batch *spare; /* an empty one, or NULL: large buffers that come and go are dear */
+	struct batches queue;     /* items are added to the last one while it has room */
+	struct batch *spare; /* an empty one, or NULL: allocating large buffers anew is expensive */
 	size_t count, bytes; /* of all items */
-	bool busy;           /* the first batch is on its way and grows no more */
-	int64_t not_before;  /* the next request */
+	bool busy;           /* the first batch is being sent and grows no more */
+	int64_t not_before;  /* when the next request may be made */
 	int64_t paused_until[OUTLET_KINDS];
-	int64_t deadline;  /* once it is stopping */
-	unsigned attempts; /* for the first batch */
+	int64_t deadline;  /* until when it may send, once it is stopping */
+	unsigned attempts; /* that were made for the first batch */
 	uint64_t dropped;
-	bool failing; /* the log knows */
+	bool failing; /* requests fail, which the log has been told */
 };
 
 struct outlet *outlet_new(const struct outlet_setup *setup)
@@ -81,7 +81,7 @@ static void outlet_free_batch(struct batch *batch)
 	free(batch);
 }
 
-/* Takes the first batch out. */
+/* Takes the first batch out of the queue. */
 static void outlet_take_first(struct outlet *outlet)
 {
 	struct batch *batch = TAILQ_FIRST(&outlet->queue);
@@ -98,7 +98,7 @@ static void outlet_take_first(struct outlet *outlet)
 	outlet->spare = batch;
 }
 
-/* The batch that an item goes to. */
+/* The batch that the next item goes to: the last one, or a new one. */
 static struct batch *open_batch(struct outlet *outlet, unsigned kind, size_t len, int64_t now)
 {
 	struct batch *last = TAILQ_LAST(&outlet->queue, batches);
@@ -167,7 +167,7 @@ static void outlet_settle(struct outlet *outlet, const struct http_response *res
 	char *complaint = outcome == DELIVERED && outlet->setup.complaint
 	    ? outlet->setup.complaint(response)
 	    : NULL;
-	/* Each spell of trouble is told once, and its end. */
+	/* The log is told once that requests fail, and once that they work again. */
 	if (complaint && !outlet->failing)
 		log_warning("%s: %s", outlet->setup.name, complaint);
 	else if (outcome == DELIVERED && !complaint && outlet->failing)
@@ -206,14 +206,15 @@ static void outlet_settle(struct outlet *outlet, const struct http_response *res
 	outlet_take_first(outlet);
 }
 
-/* With the lock held, which is let go while the request is made: only this thread takes out. */
+/* Sends the first batch.  The lock is held, but not while the request is made: only this thread
+ * takes batches out of the queue. */
 static void send_batch(struct outlet *outlet)
 {
 	const char *suffix = outlet->setup.suffix ? outlet->setup.suffix : "";
 	struct http_response response = {0};
 	struct batch *batch;
 	int64_t now = clock_monotonic_ms();
-	/* what was queued before its kind was refused */
+	/* items may have been queued before their kind was refused */
 	while ((batch = TAILQ_FIRST(&outlet->queue)) && now < outlet->paused_until[batch->kind]) {
 		outlet_drop(outlet, batch->count);
 		outlet_take_first(outlet);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* A run that is over, as those outside hear of it: a tree of spans. */
+/* A run that is over, as it is told to the outside: a tree of spans. */
 #ifndef AGENTGRAPH_TELEMETRY_REPORT_H
 #define AGENTGRAPH_TELEMETRY_REPORT_H
 
@@ -18,7 +18,7 @@ struct span_attempt {
 	int64_t at;
 	int number;        /* from 1 */
 	const char *node;  /* its name, or that of the graph */
-	const char *code;  /* of the error */
+	const char *code;  /* the error's code, */
 	const char *error; /* and its text */
 };
 
@@ -47,16 +47,17 @@ enum run_end { RUN_END_DONE, RUN_END_ERROR, RUN_END_STOPPED };
 
 struct run_report {
 	struct trace_context context; /* of the run's own span */
-	char parent[SPAN_ID_SIZE];    /* the caller's span, or "" */
+	char parent[SPAN_ID_SIZE];    /* the span of the caller, or "" */
 	const char *agent, *thread_id, *run_id;
-	const struct span *const *spans; /* the run's first, parents before children */
+	const struct span *const *spans; /* the run's own first, and parents before children */
 	size_t span_count;
-	size_t spans_left_out; /* beyond these */
+	size_t spans_left_out; /* how many more there were */
 	enum run_end end;
 	const char *error_code, *error; /* RUN_END_ERROR */
 	int64_t input_tokens, output_tokens;
-	const cJSON *input; /* messages that the run was given, an array */
-	size_t input_count; /* how many of its first ones */
+	const cJSON
+	    *input; /* an array, of which the first input_count messages were given to the run */
+	size_t input_count;
 };
 
 /* A failure that is ours, not the client's. */

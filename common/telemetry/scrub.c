@@ -10,9 +10,10 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define LONG_NUMBER 9
+#define LONG_NUMBER 9 /* digits of a number that may be personal */
 
-/* Letters of any script count: their bytes are beyond ASCII. */
+/* Whether a character is part of a word.  Bytes beyond ASCII are, as they are letters of some
+ * script. */
 static bool scrub_in_word(char c)
 {
 	unsigned char u = (unsigned char)c;
@@ -43,9 +44,9 @@ static bool is_ipv4(const char *word, size_t len)
 	return dots == 3;
 }
 
-/* Bytes of the IPv6 address that text begins with, with its zone; 0 for none.  inet_pton tells it
- * from times and other digits between colons; what has no digit may be a name of a programming
- * language (dead::beef). */
+/* The length of the IPv6 address, with its zone, that text begins with; 0 when there is none.
+ * inet_pton tells it from times and other digits between colons.  Without a digit it may be a
+ * qualified name of a programming language (dead::beef), and does not count. */
 static size_t scrub_ipv6_length(const char *text)
 {
 	char address[INET6_ADDRSTRLEN];
@@ -56,7 +57,7 @@ static size_t scrub_ipv6_length(const char *text)
 		len++;
 	if (isalnum((unsigned char)text[len]) || text[len] == '_' || !digits_of(text, len))
 		return 0;
-	while (len > 2 && /* what ends there is a sentence, or a part of it */
+	while (len > 2 && /* a full stop or a colon at the end belongs to the sentence */
 	    (text[len - 1] == '.' ||
 		(text[len - 1] == ':' && (text[len - 2] != ':' || text[len - 3] == ':'))))
 		len--;
@@ -70,7 +71,7 @@ static size_t scrub_ipv6_length(const char *text)
 	return len;
 }
 
-/* Whether an address may begin at at: not within a word, nor within a name of several parts. */
+/* Whether an address may begin at `at`, which is not in a word, nor in a qualified name. */
 static bool scrub_begins(const char *text, const char *at)
 {
 	size_t before = (size_t)(at - text);
@@ -103,7 +104,7 @@ void scrub(struct buf *out, const char *text)
 			at += address;
 			continue;
 		}
-		/* numbers are also written in groups with blanks between them */
+		/* long numbers are also written as groups of digits with blanks between them */
 		bool begins = *at != ' ' && at >= none_before;
 		size_t len = begins ? strspn(at, "0123456789+-() ") : 0, word = 0;
 		while (len && at[len - 1] == ' ')

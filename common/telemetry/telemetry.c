@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define BATCH 128      /* runs in a request */
-#define SPAN_BYTES 800 /* of one in JSON, mostly */
+#define SPAN_BYTES 800 /* of a span in JSON, on the average */
 #define FAREWELL_MS 2000
 
 enum target { TARGET_OTEL, TARGET_LOGFIRE, TARGET_LANGSMITH, TARGETS };
@@ -36,7 +36,8 @@ static void telemetry_add_header(struct outlet_setup *setup, const char *name, c
 	setup->headers[setup->header_count++][1] = xstrdup(value);
 }
 
-/* Percent-decoding in place; what would end a header line stays as it was written. */
+/* Decodes percent escapes in place, but none of a control character, which could end a header
+ * line. */
 static char *telemetry_decode(char *text)
 {
 	char *to = text;
@@ -61,7 +62,7 @@ static char *telemetry_trim(char *text)
 	return text;
 }
 
-/* OTEL_EXPORTER_OTLP_HEADERS: "name=value,name=value". */
+/* Adds the headers of OTEL_EXPORTER_OTLP_HEADERS, "name=value,name=value". */
 static void telemetry_add_headers(struct outlet_setup *setup, const char *list)
 {
 	char *copy = xstrdup(list ? list : ""), *rest = copy, *entry;
@@ -128,7 +129,7 @@ struct telemetry *telemetry_new(const struct config *config)
 	return telemetry;
 }
 
-/* All of them at once, so that the time is spent once. */
+/* Stops all of them before it waits for any, so that they share the time. */
 void telemetry_free(struct telemetry *telemetry)
 {
 	if (!telemetry)
@@ -159,7 +160,7 @@ bool telemetry_wants_runs(const struct telemetry *telemetry)
 
 /* ---- what is handed over ---- */
 
-/* Each level is written once, however many targets want it. */
+/* The spans are written once for each level, however many targets want that. */
 void telemetry_run(struct telemetry *telemetry, const struct run_report *report)
 {
 	const struct config *config = telemetry->config;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What leaves the service about what it does: traces by OTLP
- * (doc/observability.md#traces-elsewhere) and failures to an error tracker
+ * What the service tells others of its work: traces by OTLP
+ * (doc/observability.md#traces-elsewhere), and failures to an error tracker
  * (doc/observability.md#failures).
  *
- * Nothing here ever makes a run wait or fail.  What is to be sent is put into bounded queues, each
- * with a thread of its own that is started with the first item; what does not fit, or cannot be
- * delivered, is dropped and counted.
+ * Nothing here ever makes a run wait or fail.  Items to be sent are put into bounded queues, each
+ * with a thread of its own that is started with the first item; items that do not fit, or cannot be
+ * delivered, are dropped and counted.
  */
 #ifndef AGENTGRAPH_TELEMETRY_TELEMETRY_H
 #define AGENTGRAPH_TELEMETRY_TELEMETRY_H
@@ -16,14 +16,14 @@
 
 struct telemetry;
 
-/* By the configuration, which outlives it. */
+/* Opens what the configuration asks for; that must outlive the result. */
 struct telemetry *telemetry_new(const struct config *config);
 
 /* Sends what waits, for two seconds at most, and ends the threads.  NULL is fine. */
 void telemetry_free(struct telemetry *telemetry);
 
-/* Whether an export of traces is active (info.publisher), and whether anybody at all wants to hear
- * of runs. */
+/* Whether traces are exported (info.publisher); and whether anything needs to be told of runs at
+ * all. */
 bool telemetry_exports(const struct telemetry *telemetry);
 bool telemetry_wants_runs(const struct telemetry *telemetry);
 

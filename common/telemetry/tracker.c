@@ -24,7 +24,7 @@ struct tracker {
 	const struct environment *env;
 };
 
-/* ---- what the other side does not want ---- */
+/* ---- the tracker's limits ---- */
 
 static size_t tracker_part(const char **list, char end, const char **start)
 {
@@ -35,7 +35,8 @@ static size_t tracker_part(const char **list, char end, const char **start)
 	return len;
 }
 
-/* seconds ":" kinds separated by semicolons, none for all ":" anything; of such limits a list. */
+/* The header is a list of limits: seconds, ":", kinds separated by semicolons (none: all), ":",
+ * more. */
 void tracker_limits(const char *header, int64_t pause_ms[2])
 {
 	while (*header) {
@@ -143,7 +144,7 @@ static void add_seconds(cJSON *object, const char *key, int64_t us)
 	cJSON_AddItemToObject(object, key, json_new_double(clock_seconds(us)));
 }
 
-/* What both kinds of event have. */
+/* A new event, with the members that both kinds have. */
 static cJSON *event_new(const struct tracker *tracker, char id[HEX_ID_SIZE])
 {
 	cJSON *event = cJSON_CreateObject();
@@ -157,7 +158,7 @@ static cJSON *event_new(const struct tracker *tracker, char id[HEX_ID_SIZE])
 	return event;
 }
 
-/* Takes the event over. */
+/* Sends the event, and deletes it. */
 static void tracker_send_event(
     struct tracker *tracker, cJSON *event, const char *id, const char *type, unsigned kind)
 {
