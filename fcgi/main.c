@@ -47,9 +47,7 @@
 #define MAX_DRAIN 86400
 #define MIN_DRAIN_MS 200   /* idle threads need a moment too */
 #define SAME_SIGNAL_MS 200 /* a second SIGTERM so soon after the first means the same */
-#define DELIVERY_MS                                                                  \
-	1000 /* webhooks under way have so long at the end, and are sent again later \
-	      */
+#define DELIVERY_MS 1000   /* webhooks under way have so long at the end; others go out later */
 
 struct options {
 	struct config_source source;

@@ -52,8 +52,7 @@ struct follow_client {
 	struct replay_place place;  /* how far it has got */
 	struct follow_block *block; /* the one that is being sent, or NULL */
 	size_t block_sent;
-	struct a2a_follower
-	    *told; /* translates the blocks into events of A2A; NULL: sent as they are */
+	struct a2a_follower *told; /* makes the blocks events of A2A; NULL: they go as they are */
 
 	/* Of a wait: */
 	const char *where; /* the path where the web server goes afterwards */

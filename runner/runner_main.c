@@ -31,8 +31,7 @@
 #define LOOK_MS 2000       /* how often to look for runs whose process has died */
 #define LATE_MS 500        /* how often to look for a database that is not there yet */
 #define NODE_MS 500        /* a node has so long to end, once time is up */
-#define DELIVERY_MS 1000   /* webhooks under way have so long at the end, and are sent again later \
-			    */
+#define DELIVERY_MS 1000   /* webhooks under way have so long at the end; others go out later */
 #define SAME_SIGNAL_MS 200 /* a second SIGTERM so soon after the first means the same */
 
 struct options {

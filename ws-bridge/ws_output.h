@@ -18,10 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define OUTPUT_LINE 32768 /* no record is joined to a line that has so many bytes */
-#define OUTPUT_AHEAD                                                                 \
-	(1 << 20) /* while more bytes than this wait to be sent, chunks have to wait \
-		   */
+#define OUTPUT_LINE 32768      /* no record is joined to a line that has so many bytes */
+#define OUTPUT_AHEAD (1 << 20) /* while more bytes than this wait, chunks have to wait */
 
 struct output {
 	int fd;     /* not blocking */

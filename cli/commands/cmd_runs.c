@@ -15,8 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define EXIT_WAITS \
-	3 /* exit status: the run is paused, waits for its client's results, or goes on */
+#define EXIT_WAITS 3 /* the run is paused, waits for results of its client, or goes on */
 #define LIST_LIMIT 100
 #define DELAY_MAX 2592000 /* seconds */
 

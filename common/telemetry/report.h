@@ -55,8 +55,7 @@ struct run_report {
 	enum run_end end;
 	const char *error_code, *error; /* RUN_END_ERROR */
 	int64_t input_tokens, output_tokens;
-	const cJSON
-	    *input; /* an array, of which the first input_count messages were given to the run */
+	const cJSON *input; /* an array of messages; its first input_count were given to the run */
 	size_t input_count;
 };
 

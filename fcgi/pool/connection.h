@@ -41,10 +41,9 @@ struct connection {
 	struct client client; /* first */
 	struct holdups *holdups;
 	FCGX_Request *request;
-	struct arrival
-	    *slow;      /* where the request was put while it arrived; NULL: read the socket */
-	size_t written; /* bytes of the answer */
-	size_t room;    /* bytes that the socket was said to have room for, and still has */
+	struct arrival *slow; /* has the request if it came slowly; NULL: the socket has */
+	size_t written;       /* bytes of the answer */
+	size_t room;          /* bytes that the socket was said to have room for, and still has */
 };
 
 /* The connection of a request that was begun; slow is NULL if it was there as a whole.  All three

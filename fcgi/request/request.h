@@ -71,13 +71,11 @@ struct request {
 	const cJSON *body;       /* NULL when the route takes none, or none came */
 	const struct buf *lines; /* the body, with BODY_LINES */
 	bool large;              /* the body was large, so memory is given back afterwards */
-	const struct limit_verdict
-	    *counted;   /* by the rate limit, when its head came; NULL: not yet */
-	int64_t length; /* of the body, as announced; -1: unknown */
-	bool waited;    /* the client comes back from a wait, and is not to wait again */
-	const struct run_ticket
-	    *vouched; /* of that wait: who asked, and the rate limit's verdict */
-	bool asked;   /* the credential was looked at, with this result: */
+	const struct limit_verdict *counted; /* when its head came; NULL: it was not yet */
+	int64_t length;                      /* of the body, as announced; -1: unknown */
+	bool waited; /* the client comes back from a wait, and is not to wait again */
+	const struct run_ticket *vouched; /* of that wait: who asked, and the rate limit; or NULL */
+	bool asked;                       /* the credential was looked at, with this result: */
 	struct identity identity;
 	struct error refusal;       /* set when nobody is known by the credential */
 	char address[ADDRESS_SIZE]; /* the client's, or "" before it was asked for */

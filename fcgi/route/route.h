@@ -62,8 +62,7 @@ struct dialect {
 	size_t on;            /* offset in struct config of the bool that switches the routes on */
 	const char *not_json; /* ends "Request body ..." when a body is no JSON */
 	int mistakes;         /* the status in place of 422; 0: 422 */
-	bool late_thread; /* only the run knows which thread a body is about, and asks for the right
-			   */
+	bool late_thread;     /* only the run knows its thread, and checks the scope itself */
 
 	bool api_key;     /* without a bearer token, the header X-Api-Key counts as one */
 	bool own_origins; /* a page of an origin that is not in ORIGINS is refused (403) */

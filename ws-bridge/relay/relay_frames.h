@@ -24,9 +24,8 @@ enum frames_role {
  * nothing more is read. */
 typedef bool frames_message(void *arg, bool binary, char *data, size_t len);
 
-#define FRAMES_SMALL 65536 /* no message up to this length is refused for want of room */
-#define FRAMES_CROWDED \
-	1013 /* the code for one that is (Try Again Later); wslay has no name for it */
+#define FRAMES_SMALL 65536  /* no message up to this length is refused for want of room */
+#define FRAMES_CROWDED 1013 /* closes one that is: Try Again Later; wslay has no name for it */
 
 /* The bytes that messages which are not complete take, over all connections.  If more do not fit
  * make is called, unless it is NULL, to close another connection; false when it closed none. */

@@ -10,8 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define COMPACT \
-	65536 /* more sent bytes than this, and than are left, are moved out of the buffer */
+#define COMPACT 65536 /* sent bytes are kept up to this, or to half of the buffer */
 
 void link_open(struct link *link, int epoll, int fd, int64_t now)
 {
