@@ -235,6 +235,34 @@ static void supervisor_reaped(struct supervisor *s, pid_t pid, int status)
 	}
 }
 
+/* ---- whether anybody serves ---- */
+
+static int64_t patience(const struct supervisor *s)
+{
+	return children_start_well(&s->children) ? START_MS : PATIENCE_MS;
+}
+
+static bool turns_away(const struct supervisor *s, int64_t now)
+{
+	return s->unserved && now - s->unserved >= patience(s);
+}
+
+/* Notes since when no worker serves.  Requests wait for a while then, but not for ever: after that
+ * their connections are closed, and the web server says that the service is unavailable. */
+static void note_service(struct supervisor *s, int64_t now)
+{
+	bool nobody = s->phase == PHASE_SERVING && children_serving(&s->children) == 0;
+
+	if (!nobody && s->turned_away)
+		log_info("a worker serves again");
+	if (!nobody) {
+		s->unserved = 0;
+		s->turned_away = false;
+	} else if (!s->unserved) {
+		s->unserved = now;
+	}
+}
+
 /* ---- the loop ---- */
 
 static void on_signal(struct supervisor *s, const struct signalfd_siginfo *info)
@@ -271,34 +299,6 @@ static void on_signal(struct supervisor *s, const struct signalfd_siginfo *info)
 		break;
 	default:
 		log_info("signal %d (%s) has no meaning here", number, name ? name : "?");
-	}
-}
-
-/* ---- whether anybody serves ---- */
-
-static int64_t patience(const struct supervisor *s)
-{
-	return children_start_well(&s->children) ? START_MS : PATIENCE_MS;
-}
-
-static bool turns_away(const struct supervisor *s, int64_t now)
-{
-	return s->unserved && now - s->unserved >= patience(s);
-}
-
-/* Notes since when no worker serves.  Requests wait for a while then, but not for ever: after that
- * their connections are closed, and the web server says that the service is unavailable. */
-static void note_service(struct supervisor *s, int64_t now)
-{
-	bool nobody = s->phase == PHASE_SERVING && children_serving(&s->children) == 0;
-
-	if (!nobody && s->turned_away)
-		log_info("a worker serves again");
-	if (!nobody) {
-		s->unserved = 0;
-		s->turned_away = false;
-	} else if (!s->unserved) {
-		s->unserved = now;
 	}
 }
 
