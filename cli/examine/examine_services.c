@@ -44,48 +44,57 @@ static bool judge_server(
 	return true;
 }
 
+/* The servers get ready side by side.  Each is looked at again and again, so that one that has
+ * failed is seen before it is tried once more. */
+static void examine_servers(const ag_graph *graph, struct problems *problems)
+{
+	const int64_t deadline_ms = clock_monotonic_ms() + PATIENCE_MS;
+	const struct tool_server **waiting = NULL;
+	size_t count = 0;
+
+	for (size_t i = 0; i < graph->all_count; i++) {
+		const struct node *node = graph->all[i];
+
+		node_tools_wake(node);
+		waiting = xrealloc(waiting, (count + node->server_count + 1) * sizeof(*waiting));
+		for (size_t k = 0; k < node->server_count; k++)
+			waiting[count++] = &node->servers[k];
+	}
+	while (count > 0) {
+		size_t left = 0;
+
+		for (size_t i = 0; i < count; i++)
+			if (!judge_server(waiting[i], deadline_ms, problems))
+				waiting[left++] = waiting[i];
+		count = left;
+	}
+	free(waiting);
+}
+
+/* ---- the embedding service */
+
+static void examine_embeddings(const struct config *config, struct problems *problems)
+{
+	struct problems told = {0}; /* already, when the memory store was looked at */
+	struct embedding *e = embedding_new(config, &told);
+	struct error err = {0};
+
+	if (e && !embedding_probe(e, clock_monotonic_ms() + PATIENCE_MS, &err))
+		problems_warn(problems,
+		    "%s: embeddings: %s; expected a vector of %zu numbers: start the service, or see "
+		    "to base_url, model, dimensions and the key",
+		    config->path ? config->path : "agentgraph.json", error_why(&err),
+		    embedding_dimension(e));
+	error_release(&err);
+	embedding_free(e);
+	problems_release(&told);
+}
+
 void services_examine(const struct config *config, const ag_graph *graph, struct problems *problems)
 {
 	log_init("agentgraph", LOG_ERROR); /* the warnings say what the log would */
-	if (graph) {
-		/* The servers get ready side by side.  Each is looked at again and again, so that
-		 * one that has failed is seen before it is tried once more. */
-		const int64_t deadline_ms = clock_monotonic_ms() + PATIENCE_MS;
-		const struct tool_server **waiting = NULL;
-		size_t count = 0;
-
-		for (size_t i = 0; i < graph->all_count; i++) {
-			const struct node *node = graph->all[i];
-
-			node_tools_wake(node);
-			waiting =
-			    xrealloc(waiting, (count + node->server_count + 1) * sizeof(*waiting));
-			for (size_t k = 0; k < node->server_count; k++)
-				waiting[count++] = &node->servers[k];
-		}
-		while (count > 0) {
-			size_t left = 0;
-
-			for (size_t i = 0; i < count; i++)
-				if (!judge_server(waiting[i], deadline_ms, problems))
-					waiting[left++] = waiting[i];
-			count = left;
-		}
-		free(waiting);
-	}
-	if (config->store && strcmp(config->store, "builtin:store") == 0) {
-		struct problems told = {0}; /* already, when the memory store was looked at */
-		struct embedding *e = embedding_new(config, &told);
-		struct error err = {0};
-
-		if (e && !embedding_probe(e, clock_monotonic_ms() + PATIENCE_MS, &err))
-			problems_warn(problems,
-			    "%s: embeddings: %s; expected a vector of %zu numbers: start the service, or see "
-			    "to base_url, model, dimensions and the key",
-			    config->path ? config->path : "agentgraph.json", error_why(&err),
-			    embedding_dimension(e));
-		error_release(&err);
-		embedding_free(e);
-		problems_release(&told);
-	}
+	if (graph)
+		examine_servers(graph, problems);
+	if (config->store && strcmp(config->store, "builtin:store") == 0)
+		examine_embeddings(config, problems);
 }
