@@ -45,7 +45,9 @@
 
 #define MAX_THREADS 4096
 #define MAX_DRAIN 86400
-#define MIN_DRAIN_MS 200   /* idle threads need a moment too */
+#define LOOK_MS 1000     /* how often to look whether a busy spell is over, and after the threads */
+#define LATE_MS 500      /* how often to look for a database that is not there yet */
+#define MIN_DRAIN_MS 200 /* idle threads need a moment too */
 #define SAME_SIGNAL_MS 200 /* a second SIGTERM so soon after the first means the same */
 #define DELIVERY_MS 1000   /* webhooks under way have so long at the end; others go out later */
 
@@ -210,9 +212,6 @@ static bool fcgi_main_let_in(
 	error_release(&chore);
 	return true;
 }
-
-#define LOOK_MS 1000 /* how often to look whether a busy spell is over, and after the threads */
-#define LATE_MS 500  /* how often to look for a database that is not there yet */
 
 /* What the process waits for, and looks after meanwhile. */
 struct watch {
