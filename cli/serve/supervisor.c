@@ -169,6 +169,14 @@ static void probe_ended(struct supervisor *s, int status)
 /* A process that is kept died without being asked to. */
 static void supervisor_died(struct supervisor *s, struct child *child, int status)
 {
+	static const char *const failures[HISTORY_ROLES] = {
+	    [ROLE_WORKER] = "the workers could not start; their messages are above",
+	    [ROLE_NGINX] = "nginx could not start; its message is above",
+	    [ROLE_RELAY] = "the relay could not start; its message is above",
+	    [ROLE_FOLLOWER] = "the follower could not start; its message is above",
+	    [ROLE_WEBSOCKETD] = "websocketd could not start",
+	    [ROLE_RUNNER] = "the runner of background runs could not start; its message is above",
+	};
 	enum role role = child->role;
 	long pid = child->pid;
 	char end[64];
@@ -190,19 +198,9 @@ static void supervisor_died(struct supervisor *s, struct child *child, int statu
 	    finishes ? s->pool.drain * 1000 : KILL_AFTER_MS);
 	if (s->phase != PHASE_STARTING)
 		return;
-	if (role == ROLE_NGINX)
-		supervisor_fail_start(s, "nginx could not start; its message is above");
-	else if (role == ROLE_RELAY)
-		supervisor_fail_start(s, "the relay could not start; its message is above");
-	else if (role == ROLE_FOLLOWER)
-		supervisor_fail_start(s, "the follower could not start; its message is above");
-	else if (role == ROLE_WEBSOCKETD)
-		supervisor_fail_start(s, "websocketd could not start");
-	else if (role == ROLE_RUNNER)
-		supervisor_fail_start(
-		    s, "the runner of background runs could not start; its message is above");
-	else if (++s->early_deaths >= (size_t)s->pool.processes)
-		supervisor_fail_start(s, "the workers could not start; their messages are above");
+	/* a worker may die, but not as many as there are to be */
+	if (role != ROLE_WORKER || ++s->early_deaths >= (size_t)s->pool.processes)
+		supervisor_fail_start(s, failures[role]);
 }
 
 static void supervisor_reaped(struct supervisor *s, pid_t pid, int status)
