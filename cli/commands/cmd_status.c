@@ -121,7 +121,7 @@ static void print_status(const cJSON *status)
 static int status_show(const char *state_dir, bool as_json)
 {
 	char *path = xasprintf("%s/run/status.json", state_dir);
-	bool up = state_is_served(state_dir), good = false;
+	bool up = state_is_served(state_dir), good;
 	cJSON *status = up ? text_file_json(path) : NULL;
 
 	free(path);
@@ -140,8 +140,7 @@ static int status_show(const char *state_dir, bool as_json)
 			json_add_int(status, numbers[i].key, value);
 	buf_release(&answer);
 	add_sizes(status, state_dir);
-	good = cJSON_IsTrue(json_get(status, "answers")) &&
-	    strcmp(cmd_status_text_of(status, "phase"), "serving") == 0;
+	good = answers && strcmp(cmd_status_text_of(status, "phase"), "serving") == 0;
 	if (as_json) {
 		char *text = json_print(status);
 
