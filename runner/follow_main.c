@@ -21,7 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -81,11 +80,7 @@ static void follow_main_parse(struct follow_options *options, int argc, char **a
  * freed. */
 static void follow_main_tune(void)
 {
-	struct rlimit files;
-	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
-		files.rlim_cur = files.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &files);
-	}
+	descriptor_raise_limit();
 	mallopt(M_ARENA_MAX, 2);
 	mallopt(M_MMAP_THRESHOLD, 256 << 10);
 	mallopt(M_TRIM_THRESHOLD, 512 << 10);

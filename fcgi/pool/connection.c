@@ -4,6 +4,7 @@
 
 #include "base/log/log.h"
 #include "base/os/clock.h"
+#include "base/os/descriptor.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -142,12 +143,10 @@ static void connection_flush(struct client *client)
 	FCGX_FFlush(request_of(client)->out);
 }
 
-/* The web server closes the connection when its own client leaves; one that has merely sent all it
- * had to say hangs up only one of the two directions. */
+/* The web server closes the connection when its own client leaves. */
 static bool connection_gone(struct client *client)
 {
-	struct pollfd fd = {.fd = request_of(client)->ipcFd};
-	return poll(&fd, 1, 0) > 0 && (fd.revents & POLLHUP);
+	return descriptor_hung_up(request_of(client)->ipcFd);
 }
 
 static void connection_abort(struct client *client)

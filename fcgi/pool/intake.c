@@ -7,10 +7,10 @@
 #include "base/log/log.h"
 #include "base/memory.h"
 #include "base/os/clock.h"
+#include "base/os/descriptor.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -121,13 +121,6 @@ static bool arrival_write(struct arrival *arrival, const char *data, size_t len)
 	return fits;
 }
 
-/* Whether the web server has left; one that has only sent all it had may wait for the answer. */
-static bool is_gone(int socket)
-{
-	struct pollfd fd = {.fd = socket};
-	return poll(&fd, 1, 0) > 0 && (fd.revents & POLLHUP);
-}
-
 enum arrival_state arrival_take(struct arrival *arrival)
 {
 	char data[PIECE];
@@ -138,7 +131,8 @@ enum arrival_state arrival_take(struct arrival *arrival)
 		if (got < 0 && (errno == EAGAIN || errno == EINTR))
 			return ARRIVAL_MORE;
 		if (got <= 0)
-			return got < 0 || is_gone(arrival->socket) ? ARRIVAL_GONE : ARRIVAL_OVER;
+			return got < 0 || descriptor_hung_up(arrival->socket) ? ARRIVAL_GONE
+									      : ARRIVAL_OVER;
 		records_scan(&arrival->records, data, (size_t)got);
 		if (arrival->records.bad)
 			return ARRIVAL_GONE;

@@ -21,7 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -229,11 +228,7 @@ int main(int argc, char **argv)
 		return EXIT_FAILURE;
 	/* Each connection takes two descriptors; and large pieces of memory go back to the system
 	 * when they are freed. */
-	struct rlimit files;
-	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
-		files.rlim_cur = files.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &files);
-	}
+	descriptor_raise_limit();
 	mallopt(M_ARENA_MAX, 1);
 	mallopt(M_MMAP_THRESHOLD, 256 << 10);
 	mallopt(M_TRIM_THRESHOLD, 512 << 10);

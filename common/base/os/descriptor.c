@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 bool descriptor_listens(int fd)
@@ -17,4 +19,19 @@ bool descriptor_listens(int fd)
 bool descriptor_shortage(int error)
 {
 	return error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS;
+}
+
+void descriptor_raise_limit(void)
+{
+	struct rlimit files;
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+		files.rlim_cur = files.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
+}
+
+bool descriptor_hung_up(int socket)
+{
+	struct pollfd fd = {.fd = socket};
+	return poll(&fd, 1, 0) > 0 && (fd.revents & POLLHUP);
 }

@@ -23,4 +23,11 @@ bool descriptor_listens(int fd);
  * then, and whoever waits for it must not ask again at once. */
 bool descriptor_shortage(int error);
 
+/* Lets this process have as many descriptors as the system allows it. */
+void descriptor_raise_limit(void);
+
+/* Whether the peer of a socket has left; one that has only sent all it had may wait for an
+ * answer. */
+bool descriptor_hung_up(int socket);
+
 #endif
