@@ -235,13 +235,12 @@ static const char *nginx_conf_langgraph(
 	    prefix->path, max_size, prefix->path, prefix->path);
 }
 
-/* The number as JSON has it; with_point: with at least one decimal, as in messages. */
-static const char *nginx_conf_number(struct arena *a, double value, bool with_point)
+/* The number as JSON writes it. */
+static const char *nginx_conf_number(struct arena *a, double value)
 {
 	cJSON *item = arena_json(a, json_new_double(value));
 	char *text = json_print(item);
-	const char *copy =
-	    arena_printf(a, "%s%s", text, with_point && !strpbrk(text, ".eE") ? ".0" : "");
+	const char *copy = arena_strdup(a, text);
 
 	free(text);
 	return copy;
@@ -347,6 +346,7 @@ static char *snippet_conf(struct arena *a, const struct config *config,
 	char *path = fastcgi_socket_path(config->state_dir, place->socket);
 	const char *socket = quoted_path(a, "FastCGI socket", path, problems);
 	double mb = (double)env->max_request_size / MEGABYTE;
+	const char *file_mb = nginx_conf_number(a, env->media_max_size_mb);
 	double file_size = floor(env->media_max_size_mb * MEGABYTE);
 	/* into each location that takes bodies; nginx gives them no such thing from the location
 	 * around */
@@ -382,15 +382,15 @@ static char *snippet_conf(struct arena *a, const struct config *config,
 		nginx_conf_timeout(a, "AGENTGRAPH_SEND_TIMEOUT", DEFAULT_SEND_TIMEOUT, problems)},
 	    {"LARGE", large},
 	    {"MAX_REQUEST_SIZE", max_size},
-	    {"MAX_REQUEST_MB", nginx_conf_number(a, mb, false)},
+	    {"MAX_REQUEST_MB", nginx_conf_number(a, mb)},
 	    {"REQUEST_TOO_LARGE",
 		arena_printf(a, "Request body too large. Maximum size is %.1fMB", mb)},
 	    {"MAX_UPLOAD_SIZE", arena_printf(a, "%.0f", file_size + MULTIPART_ROOM)},
 	    {"MAX_FILE_SIZE", arena_printf(a, "%.0f", file_size)},
-	    {"MAX_FILE_MB", nginx_conf_number(a, env->media_max_size_mb, false)},
-	    {"FILE_TOO_LARGE",
-		arena_printf(a, "File exceeds maximum %sMB",
-		    nginx_conf_number(a, env->media_max_size_mb, true))},
+	    {"MAX_FILE_MB", file_mb},
+	    {"FILE_TOO_LARGE", /* messages have at least one decimal */
+		arena_printf(a, "File exceeds maximum %s%sMB", file_mb,
+		    strpbrk(file_mb, ".eE") ? "" : ".0")},
 	    {"SECURITY_HEADERS", security_headers(a, env, prefix->path, problems)},
 	    {"CORS_HEADERS", cors_headers(a, env)},
 	    {"PASSED_HEADERS", passed_headers(a, env)},
