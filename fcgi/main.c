@@ -62,18 +62,18 @@ struct options {
 
 static char usage[] =
     "usage: " PROGRAM " [OPTION]...\n"
-    "One process of the pool.  The listening socket is descriptor 0; `agentgraph serve`\n"
-    "starts it so.\n"
+    "One process of the pool, started by `agentgraph serve`.  Descriptor 0 is the listening\n"
+    "socket.\n"
     "\n"
     "  --config FILE    configuration (default $GRAPH_PATH, else ./agentgraph.json)\n"
     "  --state DIR      state directory (default $AGENTGRAPH_STATE_DIR, else ./.agentgraph)\n"
-    "  --accepted FILE  the text files to go by, as `agentgraph serve` found them\n"
+    "  --accepted FILE  use these text files, as accepted by `agentgraph serve`\n"
     "  --threads N      requests served at the same time (default 64)\n"
     "  --drain SECONDS  how long requests in hand may take after SIGTERM (default 30)\n"
     "  --quiet          show no warnings about the configuration, only errors\n"
-    "  --ready FD       where to write the process id, 32 bits, once requests are served\n"
-    "  --unlink PATH    remove this socket when the parent process has died\n"
-    "  --routes         print the routes and the permissions they take\n"
+    "  --ready FD       write the process id, 32 bits, here once requests are served\n"
+    "  --unlink PATH    remove this socket if the parent process dies\n"
+    "  --routes         print the routes with their permissions\n"
     "  --help, --version\n";
 
 static char version_text[] = PROGRAM " " AGENTGRAPH_VERSION "\n";

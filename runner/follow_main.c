@@ -37,16 +37,16 @@ struct follow_options {
 
 static char usage[] =
     "usage: " PROGRAM " [OPTION]...\n"
-    "Shows the chunks of runs to whoever follows them.  The listening socket is descriptor 0;\n"
-    "`agentgraph serve` starts it so.\n"
+    "Serves the chunks of runs to those who follow them, started by `agentgraph serve`.\n"
+    "Descriptor 0 is the listening socket.\n"
     "\n"
     "  --config FILE      configuration (default $GRAPH_PATH, else ./agentgraph.json)\n"
     "  --state DIR        state directory (default $AGENTGRAPH_STATE_DIR, else ./.agentgraph)\n"
-    "  --accepted FILE    the text files to go by, as `agentgraph serve` found them\n"
-    "  --stall SECONDS    a client may take nothing of what waits for it (default\n"
+    "  --accepted FILE    use these text files, as accepted by `agentgraph serve`\n"
+    "  --stall SECONDS    drop a client that leaves data unread for so long (default\n"
     "                     $AGENTGRAPH_SEND_TIMEOUT, else 60)\n"
-    "  --silence SECONDS  without an event before a comment (default 15)\n"
-    "  --unlink PATH      remove this socket when the parent process has died\n"
+    "  --silence SECONDS  send a comment after so long without an event (default 15)\n"
+    "  --unlink PATH      remove this socket if the parent process dies\n"
     "  --help, --version\n";
 
 static char version_text[] = PROGRAM " " AGENTGRAPH_VERSION "\n";

@@ -42,13 +42,13 @@ struct options {
 
 static char usage[] =
     "usage: " PROGRAM " [OPTION]...\n"
-    "Executes runs in the background; `agentgraph serve` starts it.\n"
+    "Executes background runs; `agentgraph serve` starts it.\n"
     "\n"
     "  --config FILE    configuration (default $GRAPH_PATH, else ./agentgraph.json)\n"
     "  --state DIR      state directory (default $AGENTGRAPH_STATE_DIR, else ./.agentgraph)\n"
-    "  --accepted FILE  the text files to go by, as `agentgraph serve` found them\n"
+    "  --accepted FILE  use these text files, as accepted by `agentgraph serve`\n"
     "  --drain SECONDS  how long runs in hand may take after SIGTERM (default 30)\n"
-    "  --job ROW        take up this one alone, whose process has died\n"
+    "  --job ROW        resume only this run, whose process has died\n"
     "  --help, --version\n";
 
 static char version_text[] = PROGRAM " " AGENTGRAPH_VERSION "\n";

@@ -47,11 +47,11 @@ static char usage[] =
     "\n"
     "  --config FILE   configuration (default $GRAPH_PATH, else ./agentgraph.json)\n"
     "  --state DIR     state directory (default $AGENTGRAPH_STATE_DIR, else ./.agentgraph)\n"
-    "  --accepted FILE the text files to go by, as `agentgraph serve` found them\n"
-    "  --log FD        open descriptor that the log goes to (default 2)\n"
-    "  --by-hand       for a person at a shell: needs no ticket, but the right to make one\n"
-    "  --ticket        print a ticket and end\n"
-    "  --route ROUTE   what --by-hand and --ticket are for (default " TURN_ROUTE ")\n"
+    "  --accepted FILE use these text files, as accepted by `agentgraph serve`\n"
+    "  --log FD        open descriptor for the log (default 2)\n"
+    "  --by-hand       for use in a shell: needs no ticket, but the right to make one\n"
+    "  --ticket        print a ticket and exit\n"
+    "  --route ROUTE   route for --by-hand and --ticket (default " TURN_ROUTE ")\n"
     "  --help, --version\n";
 
 static char version_text[] = PROGRAM " " AGENTGRAPH_VERSION "\n";

@@ -21,14 +21,14 @@ static char usage[] =
     "  --socket PATH           listen there (default: descriptor 0 is the listening socket)\n"
     "  --config FILE           configuration (default $GRAPH_PATH, else ./agentgraph.json)\n"
     "  --state DIR             state directory (default $AGENTGRAPH_STATE_DIR, else ./.agentgraph)\n"
-    "  --accepted FILE         the text files to go by, as `agentgraph serve` found them\n"
-    "  --ping SECONDS          of silence before a client gets a ping (default 25)\n"
-    "  --stall SECONDS         a client may take nothing of what waits for it (default 30)\n"
-    "  --slow-bytes N          may wait for a client before its helper must (default 1048576)\n"
-    "  --linger MS             a client may take to close its end (default 3000)\n"
-    "  --bye SECONDS           a helper may take for its last word (default\n"
-    "                          REALTIME_DRAIN_TIMEOUT and 5 more)\n"
-    "  --unlink PATH           remove this socket when the parent process has died\n"
+    "  --accepted FILE         use these text files, as accepted by `agentgraph serve`\n"
+    "  --ping SECONDS          ping a client after so long a silence (default 25)\n"
+    "  --stall SECONDS         close a client that leaves data unread for so long (default 30)\n"
+    "  --slow-bytes N          pause a helper while so many bytes wait (default 1048576)\n"
+    "  --linger MS             time for a client to close its end (default 3000)\n"
+    "  --bye SECONDS           time for the last record of a helper (default\n"
+    "                          REALTIME_DRAIN_TIMEOUT plus 5)\n"
+    "  --unlink PATH           remove this socket if the parent process dies\n"
     "  --help, --version\n";
 
 static char version_text[] = RELAY_PROGRAM " " AGENTGRAPH_VERSION "\n";
