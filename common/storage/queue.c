@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Words in shared memory that count up, and who sleeps on them. */
+/* The shared region of the queue: its bells, the unbegun jobs, and the counters of chunks. */
 #include "storage/queue.h"
 
 #include "storage/futex.h"
@@ -12,12 +12,12 @@
 /* A futex that costs no system call while nobody sleeps on it. */
 struct queue_bell {
 	_Atomic uint32_t word;
-	_Atomic uint32_t
-	    sleepers; /* one that died asleep is counted for good, which does no harm */
+	/* a process that died asleep stays counted, which does no harm */
+	_Atomic uint32_t sleepers;
 };
 
 struct unbegun {
-	_Atomic int64_t row; /* of a job; 0: there is none, -1: there will be */
+	_Atomic int64_t row; /* the job's; 0: this place is free, -1: it is being filled */
 	_Atomic int64_t claimer;
 };
 
@@ -26,8 +26,8 @@ struct queue_region {
 	struct shared_head head;
 	struct queue_bell bells[BELLS];
 	_Atomic int64_t waiting;
-	atomic_flag known;      /* waiting has what was there at the start */
-	_Atomic uint32_t moved; /* counts for every run */
+	atomic_flag known; /* set once waiting includes the jobs that were there at the start */
+	_Atomic uint32_t moved; /* belongs to every run's count */
 	_Atomic uint32_t counters[COUNTERS];
 	struct unbegun unbegun[UNBEGUN];
 };
@@ -91,7 +91,8 @@ static struct unbegun *queue_find_unbegun(struct queue_region *region, int64_t r
 	return NULL;
 }
 
-/* One that was left behind is taken over: a job is claimed by one process at a time. */
+/* An entry for this job that a dead process left is taken over: only one process at a time has
+ * claimed a job. */
 void queue_claimed(struct shared *shared, int64_t row, int64_t claimer)
 {
 	struct queue_region *region = queue_region(shared);
@@ -157,7 +158,7 @@ uint32_t chunks_count(struct shared *shared, int64_t thread_row, int64_t number)
 
 void chunks_wait(struct shared *shared, uint32_t seen, int64_t timeout_ms)
 {
-	/* most come again at once: whoever looks for them counts on that */
+	/* most callers come again at once; the thread that this wakes counts on that */
 	if (bell_is_awaited(shared, BELL_LISTENERS))
 		bell_ring(shared, BELL_LISTENERS);
 	bell_wait(shared, BELL_CHUNKS, seen, timeout_ms);

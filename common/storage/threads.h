@@ -17,23 +17,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A member of the metadata that is a text, or the text of a number or boolean as JSON writes it. */
+/* A member of a thread's metadata by which threads can be found: a string, or a number or boolean
+ * as JSON writes it. */
 struct label {
 	const char *key, *value;
 };
 
-/* All of it must hold. */
+/* Which threads are meant; all conditions must hold. */
 struct thread_filter {
 	unsigned statuses; /* as stored, the sum of 1 << enum run_status; 0: any */
 	const struct label *labels;
 	size_t count;
 };
 
-/* Called with each label; false ends the walk. */
+/* Called with each label; returns false to end the walk. */
 typedef bool (*label_fn)(void *arg, const struct label *label);
 
-/* The labels of a thread's metadata; their texts are valid only during the call.  False when fn
- * ended it. */
+/* Calls fn with each label of a thread's metadata; the texts are valid only during the call.  False
+ * when fn ended the walk. */
 bool labels_each(const char *metadata_json, label_fn fn, void *arg);
 
 /* The latest run's status as stored (doc/protocol-messages.md#state). */
@@ -44,10 +45,10 @@ enum run_status {
 	RUN_COMPLETED,
 	RUN_ERROR,
 	RUN_STOPPED,
-	RUN_QUEUED /* of records alone: in the background, not begun yet */
+	RUN_QUEUED /* only in records of runs: in the background, not begun yet */
 };
 
-/* Whether a run whose record says so is not over. */
+/* Whether a record with this status is that of a run that is not over. */
 static inline bool run_status_goes_on(enum run_status status)
 {
 	return status == RUN_QUEUED || status == RUN_RUNNING;
@@ -57,21 +58,22 @@ static inline bool run_status_goes_on(enum run_status status)
 enum stop_state { STOP_NONE, STOP_REQUESTED, STOP_DONE };
 
 /*
- * What a thread shows at some time.  Messages have places, which ascend and are never given twice;
- * the list is what the thread's branch has up to one place, the context what of it has a place
- * above another one.  A message that enters the context again has a second place there.  Places are
- * the engine's.
+ * What a thread shows at some time.  Each message gets a place, a number that ascends and is never
+ * given twice.  The list is what the thread's branch has up to the place until; the context is the
+ * part of the list above the place after.  A message that enters the context again gets a second
+ * place there.  Only the engine gives a meaning to places.
  */
 struct thread_view {
-	int64_t after; /* the context begins behind it */
-	int64_t until; /* the list ends with it; its branch follows from it */
-	int64_t last;  /* the highest that was given, in any branch */
-	bool plain; /* there are no branches and no second places; false where that is not known */
+	int64_t after; /* the context begins behind this place */
+	int64_t until; /* the list ends with this place, which also says on which branch it is */
+	int64_t last;  /* the highest place that was given, in any branch */
+	bool plain; /* the thread has neither branches nor second places; false also where that is
+		       not known */
 };
 
-/* What a thread has of a message. */
+/* A question about one message, and what the thread has of it. */
 struct message_known {
-	const char *message_id; /* NULL: it is not asked for */
+	const char *message_id; /* NULL: nothing is asked */
 	bool known;             /* it is in the list */
 	bool in_context;
 };
@@ -99,15 +101,15 @@ struct thread {
 	const char *fields_json; /* custom state fields */
 	const char *summary;     /* context_summary, or NULL */
 
-	int64_t message_bytes; /* as thread_get found it: what its messages take, in all branches */
-	struct thread_view view; /* the same, or as its latest write left it */
+	int64_t message_bytes;   /* size of its messages, in all branches, when get read it */
+	struct thread_view view; /* when get read it, or as its latest write left it */
 };
 
 struct run_job;
 struct run_record;
 struct checkpoint;
 
-/* What a checkpoint was kept for. */
+/* Why a checkpoint was kept. */
 enum checkpoint_source {
 	CHECKPOINT_NONE,
 	CHECKPOINT_RUN,    /* the end of a run */
@@ -120,7 +122,8 @@ enum checkpoint_source {
 /* A message to store, or a stored one that enters the context again, at its end. */
 struct new_message {
 	const char *message_id;
-	const char *body_json; /* the whole message in its output form; NULL: it is stored */
+	/* the whole message in its output form; NULL: it is stored already */
+	const char *body_json;
 };
 
 /*
@@ -135,49 +138,54 @@ struct thread_write {
 	const char *const *remove; /* ids of messages to delete */
 	size_t remove_count;
 	bool clear_context; /* every stored message leaves the context first (DELETE state) */
-	/* Of a write without messages that keeps no checkpoint: those that were added since go,
-	 * with the checkpoints that have them and those of the run's steps, those that left the
-	 * context since are in it again, and what the thread may hold is not asked; or NULL. */
+	/*
+	 * Not NULL: puts the messages back to this earlier view.  Messages that were added since
+	 * are removed, with the checkpoints that show them and those of the run's steps; messages
+	 * that left the context since are in it again; and the size limit is not applied.  Such a
+	 * write adds no messages and keeps no checkpoint.
+	 */
 	const struct thread_view *back_to;
-	/* Before all else the thread shows what it did at that checkpoint, which what is kept next
-	 * comes from; what has changed since the last one was kept is kept first.  thread has the
-	 * state of then already.  NULL: it goes on where it is. */
+	/*
+	 * Not NULL: before all else the thread goes back to what it showed at this checkpoint,
+	 * which becomes the parent of the next one; changes since its latest checkpoint are kept in
+	 * one of their own first.  The caller has put the checkpoint's state into thread already.
+	 */
 	const struct checkpoint *rewind;
-	enum checkpoint_source checkpoint; /* what it is then is kept for that (history.h) */
-	const char *leave;      /* id of a message: at the end it and what is before it leave the
-				   context; or NULL */
-	struct run_record *run; /* of the run that writes, where its record changes (runs.h); or
-				   NULL */
+	enum checkpoint_source checkpoint; /* not NONE: keeps a checkpoint of the result, for this
+					      reason (history.h) */
+	const char *leave; /* id of a message; in the end it and all before it leave the context. Or
+			      NULL */
+	/* the record of the run that writes, where it changes (runs.h); or NULL */
+	struct run_record *run;
 
-	/* Of a deferred write (defer.h), may be NULL: called by a thread of the storage's when it
-	 * has put the write on disk, or failed to, before its owner asked.  It must not block for
+	/* For a deferred write (defer.h), or NULL: a thread of the storage calls it when it has put
+	 * the write on disk, or failed to, before the write's owner asked.  It must not block for
 	 * long. */
 	void (*settled)(void *arg, bool ok);
 	void *arg;
 };
 
 /*
- * A page of a listing (doc/protocol-threads.md#listing).  A search finds what contains the text as
- * it stands, A to Z and a to z being the same and all other characters themselves: of a thread its
- * id, its name, and any string in its metadata that is not a key; of a message the text of its text
- * blocks, and the output of its tool results where that is a string.  An empty search is none.
+ * A page of a listing (doc/protocol-threads.md#listing).  A search finds what contains the text
+ * literally, where only A to Z and a to z count as the same.  Of a thread it looks at the id, the
+ * name, and all strings in the metadata but keys; of a message at the text of its text blocks, and
+ * the output of its tool results where that is a string.  An empty search is none.
  */
 struct page {
 	const char *search; /* NULL: no filter */
 	int64_t offset, limit;
-	int64_t after; /* for message_part: it begins behind this one; 0 at first */
+	int64_t after; /* only message_part: the place of the last message handed out; 0 at first */
 };
 
-/* Called with each message's id and body, oldest first; both are valid only during the call.  false
- * ends the walk. */
+/* Called with each message's id and body, oldest first; both are valid only during the call.
+ * Returns false to end the walk. */
 typedef bool (*message_fn)(void *arg, const char *message_id, const char *body_json);
 typedef bool (*thread_fn)(void *arg, const struct thread *thread);
 
 /*
  * A lease: the right to run or change one thread, held by one caller at a time, across processes.
  * A later lease of a thread has a higher generation; every write names the lease that it is made
- * under, and one whose generation is not the present one is refused with ERR_THREAD_BUSY
- * (thread_lost).
+ * under, and one whose generation is not the latest is refused with ERR_THREAD_BUSY (thread_lost).
  */
 struct lease {
 	const char *thread_id; /* lives as long as the lease */
@@ -185,30 +193,30 @@ struct lease {
 
 	struct leases *queue; /* the engine's own: lease.h */
 	void *place;
-	struct claim *claim; /* the engine's own; NULL: one instance has all leases */
+	struct claim *claim; /* the engine's own; NULL where there is only one instance */
 };
 
 /* What a caller does about a lease that another one holds. */
 enum lease_claim {
-	CLAIM_ENQUEUE,   /* waits, first come first served */
-	CLAIM_UNHEARD,   /* the same of a thread whose id was just made, so that nobody has it */
-	CLAIM_REJECT,    /* does not wait */
-	CLAIM_INTERRUPT, /* orders the holder to stop, and overtakes who waits */
+	CLAIM_ENQUEUE, /* waits, first come first served */
+	CLAIM_UNHEARD, /* the same, but nobody can have the lease: the thread's id was just made */
+	CLAIM_REJECT,  /* does not wait */
+	CLAIM_INTERRUPT, /* orders the holder to stop, and goes ahead of those who wait */
 	CLAIM_ROLLBACK   /* the same, and the holder is to put the thread back */
 };
 
-/* What others want of the run that holds a lease; each takes in the one before. */
+/* What others want of the run that holds a lease; each includes the one before. */
 enum lease_order { ORDER_NONE, ORDER_STOP, ORDER_ROLLBACK };
 
-/* Which run is to be stopped, so that it is not the one that comes after it. */
+/* Which run an order is for, so that it does not reach the run that comes next. */
 struct lease_aim {
 	enum lease_order order;
-	const char *only; /* the run of this id, or NULL */
-	const char *but;  /* whichever has not this id, or NULL */
+	const char *only; /* only the run of this id; or NULL */
+	const char *but;  /* any run but the one of this id; or NULL */
 };
 
-/* What one caller writes to one thread, all or nothing: one write, or two in order.  The second
- * goes to the thread that the first creates where its row is 0. */
+/* What one caller writes to one thread, all or nothing: one write, or two in order.  Where the
+ * first creates the thread, the second (whose row is 0) goes to that. */
 struct thread_change {
 	const struct lease *lease;
 	struct thread_write *writes[2]; /* the second may be NULL */
@@ -223,31 +231,34 @@ struct thread_ops {
 	 * when there is no such thread. */
 	bool (*get)(struct storage *st, const struct storage_context *ctx, struct arena *a,
 	    const char *thread_id, struct thread *thread, struct error *err);
-	/* Only its user_id, without the state, which can be large; *owner is arena text, or NULL
-	 * when there is no such thread. */
+	/* Reads only the user_id, since the state can be large; *owner is arena text, or NULL when
+	 * there is no such thread. */
 	bool (*owner)(struct storage *st, const struct storage_context *ctx, struct arena *a,
 	    const char *thread_id, const char **owner, struct error *err);
-	/* The thread of that user where a remote call of that id waits for its result, of several
-	 * the one that began to wait last; *thread_id is arena text, or NULL when there is none. */
+	/* Finds the thread of this user in which a remote call of this id waits for its result; of
+	 * several, the one that began to wait last.  *thread_id is arena text, or NULL when there
+	 * is none. */
 	bool (*waiting)(struct storage *st, const struct storage_context *ctx, struct arena *a,
 	    const char *owner, const char *call_id, const char **thread_id, struct error *err);
 	/*
-	 * Most recently updated first, ties by thread_id, byte by byte.  A listing leaves out what
-	 * can be large: next, pause_json, waiting_json and summary are NULL, fields_json is "{}".
-	 * The thread's texts are valid only during the call.  filter may be NULL.
+	 * Lists threads, the most recently updated first, ties by thread_id, byte by byte.  A
+	 * listing leaves out what can be large: next, pause_json, waiting_json and summary are
+	 * NULL, fields_json is "{}".  The thread's texts are valid only during the call.  filter
+	 * may be NULL.
 	 */
 	bool (*list)(struct storage *st, const struct storage_context *ctx, const char *owner,
 	    const struct page *page, const struct thread_filter *filter, thread_fn fn, void *arg,
 	    struct error *err);
-	/* Threads by the time of their latest change, without those that have a job (runs.h). */
+	/* Finds threads by the time of their latest change; one that has a job (runs.h) is not
+	 * among them. */
 	bool (*untouched)(struct storage *st, const struct storage_context *ctx, struct arena *a,
 	    struct untouched *old, struct error *err);
-	/* All messages of the list, oldest first. */
+	/* Hands out the messages of the list, oldest first. */
 	bool (*message_list)(struct storage *st, const struct storage_context *ctx,
 	    int64_t thread_row, const struct thread_view *view, const struct page *page,
 	    message_fn fn, void *arg, struct error *err);
-	/* The same for who reads a page in several calls: page moves on to what comes behind the
-	 * last message that was handed out. */
+	/* The same for a page that is read in several calls: page moves on behind the last message
+	 * that was handed out. */
 	bool (*message_part)(struct storage *st, const struct storage_context *ctx,
 	    int64_t thread_row, const struct thread_view *view, struct page *page, message_fn fn,
 	    void *arg, struct error *err);
@@ -255,19 +266,19 @@ struct thread_ops {
 	bool (*message_get)(struct storage *st, const struct storage_context *ctx, struct arena *a,
 	    int64_t thread_row, const struct thread_view *view, const char *message_id,
 	    const char **body, struct error *err);
-	/* Says of each message what the thread has of it: all are asked for at once, because the
-	 * view is read for that. */
+	/* Answers each question in messages.  Takes all of them at once, because it has to read the
+	 * view first. */
 	bool (*messages_known)(struct storage *st, const struct storage_context *ctx,
 	    int64_t thread_row, const struct thread_view *view, struct message_known *messages,
 	    size_t count, struct error *err);
-	/* The window that nodes see, oldest first. */
+	/* Hands out the context, which is what nodes see, oldest first. */
 	bool (*context)(struct storage *st, const struct storage_context *ctx, int64_t thread_row,
 	    const struct thread_view *view, message_fn fn, void *arg, struct error *err);
-	/* What the thread shows now; all-zero when it is gone. */
+	/* Reads what the thread shows now; all-zero when it is gone. */
 	bool (*view)(struct storage *st, const struct storage_context *ctx, int64_t thread_row,
 	    struct thread_view *view, struct error *err);
-	/* The context, oldest first, for who reads it in several calls: view->after moves on to
-	 * the message that was handed out last.  What was removed meanwhile is missing. */
+	/* The same as context, in several calls: view->after moves on to the last message that was
+	 * handed out.  Messages that are removed meanwhile are missing. */
 	bool (*context_part)(struct storage *st, const struct storage_context *ctx,
 	    int64_t thread_row, struct thread_view *view, message_fn fn, void *arg,
 	    struct error *err);
@@ -276,46 +287,47 @@ struct thread_ops {
 
 	/*
 	 * Writes.  One that adds messages, or makes the state longer, fails with
-	 * ERR_THREAD_TOO_LARGE where messages and state would then be longer than thread_max_bytes.
+	 * ERR_THREAD_TOO_LARGE where messages and state together would then exceed
+	 * thread_max_bytes.
 	 */
 
 	/*
-	 * Changes of different threads, which may be committed together; one that fails leaves the
-	 * others alone.  True when all of them are on disk, and their threads have their rows.
+	 * Writes changes of different threads, which may be committed together; one that fails does
+	 * not affect the others.  True when all are on disk; new threads have got their rows.
 	 */
 	bool (*write)(struct storage *st, const struct storage_context *ctx,
 	    struct thread_change *changes, size_t count);
-	/* The thread is gone then, with all that it had, though the disk space of its messages is
-	 * given back little by little. */
+	/* Removes the thread with all that it has.  It is gone at once, but the disk space of its
+	 * messages is given back little by little. */
 	bool (*remove)(struct storage *st, const struct storage_context *ctx,
 	    const struct lease *lease, int64_t thread_row, struct error *err);
 
 	/* Leases (doc/protocol-runs.md#one-run-at-a-time). */
 
 	/*
-	 * Waits up to wait_ms as claim says; NULL without error set when time ran out or too many
-	 * wait already, NULL with ERR_TRANSIENT_STORAGE when there are too many leases at once.  A
-	 * dead holder's lease is free.
+	 * Acquires the lease, waiting up to wait_ms as claim says.  NULL without an error when time
+	 * ran out or too many wait already; NULL with ERR_TRANSIENT_STORAGE when there are too many
+	 * leases at once.  The lease of a dead holder is free.
 	 */
 	struct lease *(*lease_acquire)(struct storage *st, const struct storage_context *ctx,
 	    const char *thread_id, enum lease_claim claim, int64_t wait_ms, struct error *err);
-	/* The thread of a lease that was just acquired, as get has it; for job, unless that is
-	 * NULL.  An engine that has read it for the lease, or with the claim of the job, reads it
-	 * no second time. */
+	/* Reads the thread of a lease that was just acquired, as get does.  job is the job that the
+	 * lease was taken for, or NULL: an engine that has read the thread while it acquired the
+	 * lease or claimed the job does not read it again. */
 	bool (*lease_thread)(struct storage *st, const struct storage_context *ctx, struct arena *a,
 	    const struct lease *lease, const struct run_job *job, struct thread *thread,
 	    struct error *err);
 	/* Bounds how many callers of this process may wait for leases at once; see leases_room. */
 	void (*lease_room)(struct storage *st, unsigned callers);
-	/* Marks the lease as that of a run of that id (others then see lease_running). */
+	/* Marks the lease as held by the run of this id (others then see lease_running). */
 	bool (*lease_run)(struct storage *st, const struct storage_context *ctx,
 	    struct lease *lease, const char *run_id, struct error *err);
-	/* What the holder was ordered since it has the lease; cheap, because asked between all
-	 * nodes. */
+	/* What the holder was ordered to do since it has the lease.  Cheap, because it is asked
+	 * between any two nodes. */
 	bool (*lease_ordered)(struct storage *st, const struct storage_context *ctx,
 	    const struct lease *lease, enum lease_order *order, struct error *err);
-	/* The lease is no more, also when this fails; the thread is then free later, as if the
-	 * holder had died. */
+	/* Ends the lease, which must not be used again even where this fails: then the thread
+	 * becomes free later, as if the holder had died. */
 	bool (*lease_release)(struct storage *st, const struct storage_context *ctx,
 	    struct lease *lease, struct error *err);
 	/* Whether a run holds thread_id's lease now, and whether a stop was requested for it. */
@@ -325,8 +337,8 @@ struct thread_ops {
 	 * stored. */
 	bool (*lease_held)(struct storage *st, const struct storage_context *ctx,
 	    const char *thread_id, bool *held, struct error *err);
-	/* Requests a stop of the run in flight, where it is the one that is meant (aim NULL:
-	 * whichever it is); *running says whether there is one. */
+	/* Requests a stop of the run in flight, where it is the one that aim means (NULL: any);
+	 * *running says whether there is one. */
 	bool (*lease_stop)(struct storage *st, const struct storage_context *ctx,
 	    const char *thread_id, const struct lease_aim *aim, bool *running, struct error *err);
 };
@@ -335,18 +347,19 @@ struct thread_ops {
 bool thread_write(struct storage *st, const struct storage_context *ctx, const struct lease *lease,
     struct thread_write *w, struct error *err);
 
-/* Bytes of new messages that w brings, and of t's state. */
+/* Bytes of the messages that w adds, and of t's state. */
 int64_t thread_write_size(const struct thread_write *w);
 int64_t thread_state_size(const struct thread *t);
 
-/* Sets ERR_THREAD_BUSY: somebody else has the thread meanwhile, and nothing was written.  False. */
+/* Sets ERR_THREAD_BUSY, because somebody else has the thread by now and nothing was written.
+ * Always false. */
 bool thread_lost(const char *thread_id, struct error *err);
 
-/* Sets ERR_THREAD_TOO_LARGE, and is false. */
+/* Sets ERR_THREAD_TOO_LARGE.  Always false. */
 bool thread_too_large(const struct thread *t, int64_t max, struct error *err);
 
-/* Whether there is room for w, for who wants to know before work is done in vain; by the thread's
- * message_bytes. */
+/* Whether w would fit the size limit, going by the thread's message_bytes; for callers who want to
+ * know before they do work in vain. */
 bool thread_write_fits(const struct storage *st, const struct thread_write *w, struct error *err);
 
 #endif
