@@ -19,18 +19,18 @@ struct leases;
 struct engine {
 	struct storage storage; /* first, so that one pointer is both */
 	char *state_dir;
-	enum db_mode mode;       /* of what is opened for writing */
+	enum db_mode mode;       /* how databases are opened for writing */
 	struct db_source source; /* threads.db */
 	char *reserve;           /* path of the reserve; NULL: there is none */
 	struct shared *shared;
 	struct writer *writer;
-	void *keeper; /* the driver's, or NULL */
+	void *keeper; /* the driver's helper, or NULL */
 	struct sweeper *sweeper;
 	struct pool *pool;
 	struct leases *leases;
 	struct claimer *claimer;
-	struct instances *instances; /* NULL: the engine has one */
-	_Atomic bool queue_flows; /* the latest claim got a job, so there are others, most likely */
+	struct instances *instances; /* NULL: this is the only one */
+	_Atomic bool queue_flows;    /* the latest claim got a job, so most likely there are more */
 };
 
 static inline struct engine *engine_of(struct storage *st)
@@ -38,26 +38,27 @@ static inline struct engine *engine_of(struct storage *st)
 	return (struct engine *)st;
 }
 
-/* Where the database of that name is; the caller frees its path. */
+/* The source of the database of this name; the caller frees its path. */
 static inline void engine_source(const struct engine *e, const char *name, struct db_source *source)
 {
 	*source = e->source;
 	source->path = e->source.path ? xasprintf("%s/%s.db", e->state_dir, name) : NULL;
 }
 
-/* The queue of the processes before a database of its own, in that region; else NULL. */
+/* The turnstile before a database file, in this region; NULL where the database has its own
+ * order. */
 static inline struct turnstile *engine_turnstile(const struct engine *e, enum shared_region region)
 {
 	return e->source.path ? shared_region(e->shared, region) : NULL;
 }
 
 /*
- * Opens threads.db, and all that works for the engine: e has its state_dir, mode, source, reserve
- * and shared already.  What was opened before a failure is for engine_release.
+ * Opens threads.db and starts all that works for the engine; e already has its state_dir, mode,
+ * source, reserve and shared.  After a failure engine_release must still be called.
  */
 bool engine_start(struct engine *e, struct error *err);
 
-/* Ends and frees what engine_start began, and e; not its source's server. */
+/* Ends what engine_start began and frees e, but not the server of its source. */
 void engine_release(struct engine *e);
 
 /* Starts a read for ctx, which pool_query_end ends. */
@@ -70,7 +71,7 @@ static inline void engine_query(struct storage *st, const struct storage_context
 }
 
 /* threads.c */
-/* Has the texts of what a thread is, its last run and its state, live in the arena. */
+/* Copies the texts of a thread's latest run and state into the arena. */
 void engine_thread_hold(struct arena *a, struct thread *t);
 bool engine_thread_get(struct storage *st, const struct storage_context *ctx, struct arena *a,
     const char *thread_id, struct thread *thread, struct error *err);
@@ -88,27 +89,27 @@ bool engine_thread_delete(struct storage *st, const struct storage_context *ctx,
 
 /* labels.c */
 
-/* Those of a thread whose metadata is new. */
+/* Replaces the stored labels of a thread by those of its new metadata. */
 bool engine_labels_write(
     struct db *db, int64_t thread_row, const char *metadata_json, struct error *err);
 
 /*
- * Rows of all threads that may pass the filter, as a JSON array, where these are few; *rows stays
- * NULL where they are not, or where there is no filter, and who lists them then goes through all
- * threads.  False with the error set.
+ * Finds the rows of all threads that may pass the filter, as a JSON array for free(), where these
+ * are few.  Else, or without a filter, *rows is NULL and a listing has to go through all threads.
+ * False with err set.
  */
 bool engine_labels_narrow(struct storage *st, const struct storage_context *ctx, const char *owner,
     const struct thread_filter *filter, char **rows, struct error *err);
 
-/* Binds :statuses and :labels; *labels is freed after the query. */
+/* Binds :statuses and :labels; the caller frees *labels after the query. */
 void engine_bind_filter(struct query *q, const struct thread_filter *filter, char **labels);
 
 /* change.c */
 bool engine_thread_write(struct storage *st, const struct storage_context *ctx,
     struct thread_change *changes, size_t count);
 
-/* A thread without messages; *row is its own.  Also in two steps, so that others may ask meanwhile
- * (query_send). */
+/* Makes a thread without messages; *row is its row.  Also in two steps, so that other units can ask
+ * in between (query_send). */
 bool engine_thread_insert(
     struct storage *st, struct db *db, const struct thread *t, int64_t *row, struct error *err);
 bool engine_thread_insert_ask(
@@ -117,8 +118,8 @@ bool engine_thread_insert_answer(
     struct db *db, const struct thread *t, struct query *q, int64_t *row, struct error *err);
 
 /* messages_write.c */
-/* What a write does to the list and the context of a thread, which stands so and does afterwards
- * (checkpoints.h). */
+/* Applies a write to the list and the context of a thread; *now (checkpoints.h) says where the
+ * thread stands before, and then after. */
 struct standing;
 bool engine_messages_write(struct db *db, int64_t thread_row, const struct thread_write *w,
     struct standing *now, struct error *err);
@@ -157,23 +158,23 @@ bool parts_make(struct storage *st, const struct storage_context *ctx, const str
     struct thread *thread, const struct history_origin *origin, struct history_source *source,
     struct error *err);
 
-/* What such an engine offers. */
+/* The operations that such an engine offers. */
 extern const struct thread_ops sql_threads;
 extern const struct run_ops sql_runs;
 extern const struct history_ops sql_history;
 extern const struct memory_ops sql_memories;
 extern const struct file_record_ops sql_file_records;
-extern const struct blob_bytes sql_file_bytes; /* not of SQLite, which has no tables for them */
+extern const struct blob_bytes sql_file_bytes; /* not for SQLite, which has no tables for them */
 extern const struct trace_record_ops sql_trace_records;
 
-/* How databases are opened for writing: full, commits survive a power cut; else the last moments
- * may be lost with it. */
+/* How databases are opened for writing: with full, commits survive a power cut; else the latest
+ * ones may be lost. */
 static inline enum db_mode engine_write_mode(bool full)
 {
 	return full ? DB_DURABLE : DB_WRITE;
 }
 
-/* Runs a statement that takes :before, :skip and :limit and gives ids, in a pool. */
+/* Runs a statement that takes :before, :skip and :limit and gives ids. */
 bool engine_untouched(
     struct pool *pool, enum sql_id sql, struct arena *a, struct untouched *old, struct error *err);
 

@@ -24,71 +24,74 @@ struct engine;
 struct instances;
 
 /*
- * Gives the instance of e's state directory its row, unless it has one, and begins a thread that
- * renews it and looks after others.  The storage's node and secret are set.  NULL with err set.
+ * Gives the instance of e's state directory its row, unless it has one, and starts a thread that
+ * renews the row and looks after other instances.  Sets the storage's node and secret.  NULL with
+ * err set.
  */
 struct instances *instances_begin(struct engine *e, struct error *err);
 
-/* Ends it; this process holds nothing any more.  NULL is fine. */
+/* Ends that; this process then holds nothing any more.  NULL is fine. */
 void instances_end(struct instances *i);
 
-/* The operation of storage.h: those that are there, the lowest node first. */
+/* storage_engine.instances: tells each instance that is there, the lowest node first. */
 bool instances_each(struct storage *st, const struct storage_context *ctx,
     void (*tell)(void *arg, const struct storage_instance *instance), void *arg, struct error *err);
 
 /* The number of this instance. */
 int64_t instances_number(const struct instances *i);
 
-/* Whether all of them find checkpoints in records (recent.h), which those of the version before do
- * not: known within two seconds of their coming.  NULL is the only one. */
+/* Whether all instances find checkpoints in records (recent.h); those of the previous version do
+ * not, and their arrival is noticed within two seconds.  i NULL stands for the only instance. */
 bool instances_know_records(const struct instances *i);
 
-/* The number of this process, which has its row then; false with err set. */
+/* Gives this process its row, unless it has one, and tells its number; false with err set. */
 bool instances_process(struct instances *i, int64_t *process, struct error *err);
 
 /* Takes away the rows of processes of this instance that have died. */
 bool instances_bury(struct instances *i, struct error *err);
 
-/* Has a release that failed tried again, until it is done or the process ends.  row 0: of whatever
- * this process may have claimed there, of which it does not know.  The lease is not held any more.
- */
+/* Repeats a release that failed, until it succeeds or the process ends.  row 0: releases whatever
+ * this process may have claimed of the thread without knowing it.  The lease itself is over
+ * already. */
 void instances_release_later(
     struct instances *i, int64_t holder, int64_t row, int64_t fence, const char *thread_id);
 
-/* ---- instance_life.c: the life of this instance, which its processes have in common: its number,
- * its row, and what is known of the database's clock */
+/* ---- instance_life.c: the life of this instance, shared by its processes: its number, its row,
+ * and what is known of the database's clock */
 
 struct instance_life; /* in shared memory */
 
 struct shared;
 struct instance_life *instance_life(struct shared *shared);
 
-/* Its row is written, under a number that the first process of the life gives it; the storage's
- * node and secret are set.  A file that is locked as long as this process is there, or -1 with err
- * set. */
+/* Writes the instance's row, under a number that the first process of the life chooses, and sets
+ * the storage's node and secret.  Returns a file that stays locked as long as this process is
+ * there; -1 with err set. */
 int instance_begin(struct instance_life *life, struct engine *e, struct error *err);
 
-/* Ends that: with the last process the life is over, and others see it at once.  Where the database
- * is away they give the instance up later. */
+/* Ends that for this process.  With the last process the life is over, and other instances see it
+ * at once; where the database cannot be reached they give the instance up later. */
 void instance_leave(struct instance_life *life, struct engine *e, int presence);
 
 int64_t instance_number(const struct instance_life *life);
 
-/* Whether one of the version before was there when this one was seen last. */
+/* Whether an instance of the previous version was there when this one last renewed its row. */
 bool instance_is_older_there(const struct instance_life *life);
 
-/* How often others have given it up: what a process held before is its own no more. */
+/* How often other instances have given this one up.  A process no longer owns what it held before
+ * that. */
 uint32_t instance_times(const struct instance_life *life);
 
-/* Whether it is time to renew its row, which one of its processes is told: the one in office, or
- * others when that is late, because it may have been stopped. */
+/* Whether it is time for this process to renew the row.  That is told to one process: the one in
+ * office or, when it is late and may have been stopped, another one. */
 bool instance_is_due(struct instance_life *life, bool in_office);
 
-/* Renews it, or begins anew where others have given it up.  False with err set. */
+/* Renews the row, or makes a new one where others have given the instance up.  False with err
+ * set. */
 bool instance_renew(struct instance_life *life, struct engine *e, struct error *err);
 
-/* Others may not have been heard of for reasons of the database:
- * they are not to be given up now. */
+/* Whether other instances must not be given up now, because it may be the database's fault that
+ * nobody has heard of them. */
 bool instance_is_patient(const struct instance_life *life);
 
 /* Has this process's clock_now say what the database's clock does, as far as that is known. */

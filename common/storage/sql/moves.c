@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* What moved in the queue, told to whoever waits for it. */
+/* Telling others what a transaction has moved. */
 #include "storage/sql/moves.h"
 
 #include "storage/queue.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Takes away the messages of threads that were deleted, and checkpoints that are too old.
+ * The sweeper removes what deleted threads have left, and checkpoints that are too old.
  *
- * Deleting a thread only takes its own row and notes which one it was; what it held may be a
- * hundred thousand messages or gigabytes, and whoever writes meanwhile must not wait for that.  A
- * thread of each process does it in small transactions and rests as long as each of them took. What
- * is left when a process dies is found by the next one that starts.
+ * Deleting a thread only removes its row and makes a note of it: the rest may be a hundred thousand
+ * messages, or gigabytes, and other writers must not wait for that.  A thread of each process
+ * removes it in small transactions, and rests after each for as long as it took.  What a process
+ * leaves when it dies, the next one that starts finds.
  */
 #ifndef AGENTGRAPH_STORAGE_SQL_SWEEP_H
 #define AGENTGRAPH_STORAGE_SQL_SWEEP_H
@@ -16,33 +16,33 @@
 
 struct sweeper;
 
-/* Looks once for what others have left, keeps so many checkpoints of a thread as *keep says (0: all
- * of them), and keeps the reserve (reserve.h) of that path (NULL: none) when it has
- * nothing to do.  NULL with err set on failure. */
+/* Starts the sweeper, which first looks once for what others have left.  It lets *keep checkpoints
+ * of a thread stay (0: all).  When it has nothing to do it sees to it that the reserve (reserve.h)
+ * at this path exists (NULL: there is none).  NULL with err set on failure. */
 struct sweeper *sweeper_new(struct writer *writer, struct pool *pool, const char *reserve,
     const int64_t *keep, struct error *err);
 
-/* Ends in the middle of the work, after the transaction that is under way. */
+/* Ends after the transaction that is under way, even in the middle of the work. */
 void sweeper_free(struct sweeper *s);
 
-/* Something was removed. */
+/* Something was removed, so there is work. */
 void sweeper_wake(struct sweeper *s);
 
-/* A thread has more checkpoints than are kept.  Nothing remembers it when the process dies, or too
- * many are told at once: its next run says it again. */
+/* A thread has more checkpoints than are kept.  This is forgotten when the process dies, or when
+ * too many threads are told of at once; the thread's next run says it again. */
 void sweeper_trim(struct sweeper *s, int64_t thread_row);
 
-/* ---- trim.c: what a thread has in more checkpoints than are kept, removed piece by piece. */
+/* ---- trim.c: removes checkpoints that are too old, and what only they show, piece by piece. */
 
 /*
- * Removes, in the transaction that db is in, some of the oldest checkpoints of a thread of which
- * keep are to stay; when there are no more of them, some messages that neither the thread nor any
- * checkpoint shows, most of them at a time.  *last says that nothing was left to remove.
+ * Removes a piece, in the transaction that db is in: some of the oldest checkpoints, of which keep
+ * are to stay; when none of those is left, messages that neither the thread nor any checkpoint
+ * shows.  A piece has at most most rows.  *last says that nothing is left to remove.
  */
 bool trim_piece(
     struct db *db, int64_t thread_row, int64_t keep, int64_t most, bool *last, struct error *err);
 
-/* The same of a thread that was removed, of which nothing stays. */
+/* The same for a thread that was removed, of which nothing stays. */
 bool trim_removed(struct db *db, int64_t thread_row, int64_t most, bool *last, struct error *err);
 
 #endif

@@ -3,12 +3,11 @@
  * One connection to a database with its statements, whichever database it is.
  *
  * A driver is a constant: a table of functions for one kind of database (sqlite/sqlite_db.h,
- * postgresql/postgresql_db.h).  All else in this folder knows connections by what stands here, and
- * statements by their names in sql/.
+ * postgresql/postgresql_db.h).  All else in this folder uses connections only through this header,
+ * and names statements as sql/ does.
  *
- * A connection belongs to one thread at a time.  A query is one execution of a statement: it
- * remembers that something went wrong and then does nothing more, so its user looks once, at
- * query_end.
+ * A connection belongs to one thread at a time.  A query is one execution of a statement: once
+ * something has gone wrong it does nothing more, so its user checks only once, at query_end.
  *
  * Errors are ERR_TRANSIENT_STORAGE for what may pass by itself (locked, no room left, no
  * connection), else ERR_STORAGE; the cause has the database's words.
@@ -25,7 +24,7 @@
 
 enum db_mode {
 	DB_READ,   /* refuses to change anything */
-	DB_WRITE,  /* a commit may be lost with the power */
+	DB_WRITE,  /* the latest commits may be lost in a power cut */
 	DB_DURABLE /* a commit waits for the disk */
 };
 
@@ -38,13 +37,13 @@ struct turnstile;
 
 struct db {
 	const struct db_driver *driver;
-	struct db *next; /* in the pool of its owner */
-	bool patient;    /* a commit whose answer is lost is asked about for as long as it takes */
-	bool unclear; /* what failed just now, a commit or a statement outside of a transaction, may
-			 have been done: its answer was lost */
+	struct db *next; /* links idle connections in their pool */
+	bool patient; /* when the answer to a commit is lost, keep asking for as long as it takes */
+	bool unclear; /* the commit that failed just now, or the statement outside of a transaction,
+			 may have been done: the answer was lost */
 };
 
-/* What connections are opened to.  Who has one owns its path. */
+/* What connections are opened to.  The owner of a source owns its path. */
 struct db_source {
 	const struct db_driver *driver;
 	char *path;                       /* of SQLite's file; else NULL */
@@ -55,7 +54,7 @@ struct query {
 	struct db *db;
 	void *stmt; /* the driver's */
 	struct error *err;
-	const char *const *names; /* the driver's, of the parameters */
+	const char *const *names; /* names of the parameters, the driver's */
 	int bound;                /* number of the parameter that was bound last */
 	bool failed;
 };
@@ -70,25 +69,28 @@ struct db_driver {
 	void (*rollback)(struct db *db);
 	int64_t (*changes)(struct db *db);
 	int64_t (*last_row)(struct db *db);
-	bool (*again)(struct db *db);     /* NULL: never */
-	void (*give_back)(struct db *db); /* the memory that only makes it fast; NULL: nothing */
-	bool side_by_side; /* others write meanwhile: what must not change is locked, row by row */
+	bool (*again)(struct db *db); /* NULL: never */
+	void (*give_back)(
+	    struct db *db); /* frees memory that only serves as a cache; NULL: nothing */
+	bool side_by_side;  /* transactions run side by side; what must not change is locked row by
+			       row */
 
-	/* Of a whole database: see the functions of the same names. */
+	/* For a whole database: see the functions database_*, below. */
 	bool (*is_there)(const struct db_source *source);
 	struct db *(*open_current)(const struct db_source *source, const char *name,
 	    enum db_mode mode, struct turnstile *turnstile, struct error *err);
 	void (*throw_away)(const struct db_source *source); /* NULL: nothing */
 
-	/* For writers, NULL where there is nothing to do: before the first and behind each
-	 * transaction in the turn, and a helper for as long as the database is open. */
+	/* For writers; NULL where there is nothing to do.  attend comes before a writer's first
+	 * transaction, wrote after each, still within the writer's turn; the keeper is a helper
+	 * that lives as long as the database is open. */
 	void (*attend)(struct db *db, struct turnstile *turnstile);
 	void (*wrote)(struct db *db, struct turnstile *turnstile);
 	bool (*keeper_new)(const struct db_source *source, struct shared *shared,
 	    struct turnstile *turnstile, void **keeper, struct error *err);
 	void (*keeper_free)(void *keeper);
 
-	/* Of queries that have not failed. */
+	/* These are only called for queries that have not failed. */
 	void (*start)(struct query *q, enum sql_id id);
 	void (*text)(struct query *q, const char *name, const char *value, size_t len);
 	void (*integer)(struct query *q, const char *name, int64_t value);
@@ -96,13 +98,14 @@ struct db_driver {
 	void (*watch)(struct query *q, const struct waiter *waiter);
 	void (*send)(struct query *q); /* NULL: nothing */
 	bool (*row)(struct query *q);
-	bool (*run)(struct query *q); /* instead of row and end; NULL: these */
+	bool (*run)(struct query
+		*q); /* does the same as row and end together; NULL: row and end are called */
 	enum db_kind (*column_kind)(struct query *q, int column);
 	const char *(*column_text)(struct query *q, int column);
 	int64_t (*column_int)(struct query *q, int column);
 	double (*column_double)(struct query *q, int column);
 	const void *(*column_blob)(struct query *q, int column, size_t *size);
-	void (*end)(struct query *q); /* also of one that has failed, if it has a stmt */
+	void (*end)(struct query *q); /* also called for a failed query, if it has a stmt */
 };
 
 /* Opens a database that exists.  NULL with err set on failure. */
@@ -113,41 +116,41 @@ void db_close(struct db *db); /* NULL is fine */
 bool db_exec(struct db *db, enum sql_id id, struct error *err);
 bool db_script(struct db *db, const char *sql, struct error *err);
 
-/* A write transaction: nobody else writes to the database until it ends, unless its driver is one
- * where they run side by side.  A rollback is fine also where the database has rolled back by
- * itself. */
+/* A write transaction: nobody else writes to the database until it ends, unless its driver runs
+ * them side by side.  A rollback is fine even where the database has rolled back by itself. */
 bool db_begin(struct db *db, struct error *err);
 bool db_commit(struct db *db, struct error *err);
 void db_rollback(struct db *db);
 
-/* Of transactions that run side by side, has those that take the same turn wait for each other: of
- * what numbers its rows in the order of its commits.  Elsewhere nothing. */
+/* Where transactions run side by side, makes those that take the same turn wait for each other;
+ * this is for tables whose rows must be numbered in the order of the commits.  Elsewhere it does
+ * nothing. */
 bool db_take_turn(struct db *db, const char *of, struct error *err);
 
-/* Of the latest statement that wrote: how many rows it changed; of the latest one that made a row
- * with a number of the database's: that number. */
+/* How many rows the latest statement that wrote has changed; and the number that the database gave
+ * to the row that was made last. */
 int64_t db_changes(struct db *db);
 int64_t db_last_row(struct db *db);
 
-/* Whether a transaction that was rolled back just now may do when it is run again. */
+/* Whether the transaction that was rolled back just now may succeed when it is run again. */
 bool db_again(struct db *db);
 
 /*
- * A database: whether there is one, so that reading from it makes none; opening it for writing,
- * made or brought up to date as sql/ says where that is this call's to do, with a detail that names
- * it in the error; and removing one that nobody has open, so that the next is empty, where each
- * source has one of its own.
+ * Whole databases.  is_there says whether there is one, so that a reader does not make it.  open
+ * opens one for writing, and makes it or brings it up to date as sql/ says, where the driver does
+ * that here; the detail of an error names it.  throw_away removes one that nobody has open, so that
+ * the next is empty, where each source has a database of its own.
  */
 bool database_is_there(const struct db_source *source);
 struct db *database_open(const struct db_source *source, const char *name, enum db_mode mode,
     struct turnstile *turnstile, struct error *err);
 void database_throw_away(const struct db_source *source);
 
-/* True when the statement was ever prepared in this process, so that tests can tell what they have
- * left out. */
+/* Whether this process has ever used the statement; tests find out so which ones they leave out. */
 bool db_was_used(enum sql_id id);
 
-/* db may be NULL when err is set already: the query has then failed from the start. */
+/* Begins a query.  db may be NULL when err is set already; the query has then failed from the
+ * start. */
 void query_start(struct query *q, struct db *db, enum sql_id id, struct error *err);
 
 /* Parameters, by name.  Texts are not copied; NULL is SQL's NULL. */
@@ -156,14 +159,14 @@ void query_text_part(struct query *q, const char *name, const char *value, size_
 void query_int(struct query *q, const char *name, int64_t value);
 void query_blob(struct query *q, const char *name, const void *value, size_t size);
 
-/* From now on rows are looked for only while somebody waits; a query that ends without them fails
- * with status 499.  NULL: however long it takes. */
+/* From now on the query goes on only while somebody waits for it; else it fails with status 499.
+ * NULL: it takes as long as it takes. */
 void query_watch(struct query *q, const struct waiter *waiter);
 
 /*
- * Within a transaction: sends it to the server, where there is one, so that what others ask goes
- * with it; its rows are looked at later.  A query that nobody has ended when the transaction is
- * over is ended then.
+ * Within a transaction: sends the query to the server, where there is one, without waiting for its
+ * rows, so that several queries share one trip; the rows are looked at later.  A query that nobody
+ * has ended is ended with its transaction.
  */
 void query_send(struct query *q);
 
@@ -184,7 +187,7 @@ bool query_end(struct query *q);
 /* For statements without rows: executes and ends. */
 bool query_run(struct query *q);
 
-/* Such a statement whole, whose one parameter is :row. */
+/* Runs such a statement, whose only parameter is :row. */
 bool db_run_on_row(struct db *db, enum sql_id id, int64_t row, struct error *err);
 
 #endif

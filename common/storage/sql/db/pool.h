@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* Read connections: opened when needed, used again latest first, so that the surplus of a busy
- * moment stays cold, and closed but for one when the process rests (base/os/rest.h). */
+/* A pool of read connections.  They are opened when needed; the one that was used last is used
+ * first, so that the surplus of a busy moment stays cold; all but one are closed when the process
+ * rests (base/os/rest.h). */
 #ifndef AGENTGRAPH_STORAGE_SQL_DB_POOL_H
 #define AGENTGRAPH_STORAGE_SQL_DB_POOL_H
 

@@ -12,14 +12,15 @@
 #include <sched.h>
 #include <stdlib.h>
 
-/* Bounds the wait of those who came first, and what is done twice when one unit fails. */
+/* Most units of a group.  Bounds how long the first of them wait, and how much is done twice when
+ * one fails. */
 #define GROUP_UNITS 64
 
-#define TRIES 5
+#define TRIES 5 /* of a transaction, where db_again lets it be run again */
 
 enum unit_state {
 	UNIT_QUEUED,
-	UNIT_LEADS, /* at the head of the queue, and its owner is to do the work */
+	UNIT_LEADS, /* it is at the head of the queue, and its owner must do the work */
 	UNIT_DONE
 };
 
@@ -31,10 +32,10 @@ struct writer {
 	struct unit *first, *last;
 	bool led; /* some unit leads */
 
-	bool crowded; /* the latest group had several units; the leader's own */
+	bool crowded; /* the latest group had several units; only the leader uses this */
 };
 
-/* While nobody leads, the lock is enough to have the connection. */
+/* Nobody uses the connection while nobody leads, and the lock prevents that anybody begins to. */
 static void writer_give_back(void *arg)
 {
 	struct writer *w = arg;
@@ -86,7 +87,7 @@ void writer_submit(struct writer *w, struct unit *unit)
 	pthread_mutex_unlock(&w->lock);
 }
 
-/* Takes the head of the queue. */
+/* Takes up to GROUP_UNITS units from the head of the queue. */
 static struct unit *writer_take_group(struct writer *w)
 {
 	struct unit *group, *tail;
@@ -123,10 +124,10 @@ enum outcome {
 	COMMITTED,
 	NOT_BEGUN,
 	ROLLED_BACK,
-	UNCLEAR /* it may be committed */
+	UNCLEAR /* it may have been committed */
 };
 
-/* Of those that ask, or of the others. */
+/* Runs the units that have an ask, or those that have none. */
 static bool units_run(
     struct db *db, struct unit *first, const struct unit *end, bool asking, struct error *err)
 {
@@ -137,7 +138,7 @@ static bool units_run(
 	return ok;
 }
 
-/* The units from first up to, not including, end in one transaction. */
+/* Runs the units from first up to, but not including, end in one transaction. */
 static enum outcome transaction_try(
     struct db *db, struct unit *first, const struct unit *end, struct error *err)
 {
@@ -158,7 +159,7 @@ static enum outcome transaction_try(
 	return db->unclear ? UNCLEAR : ROLLED_BACK;
 }
 
-/* What others, or a lost connection, brought to an end is run again. */
+/* Runs the transaction again where another one, or a lost connection, has ended it. */
 static enum outcome transaction(
     struct db *db, struct unit *first, const struct unit *end, struct error *err)
 {
@@ -171,7 +172,8 @@ static enum outcome transaction(
 	return outcome;
 }
 
-/* Together, and where that fails one by one; but not what may be there already. */
+/* Runs the units together and, where that fails, one by one; but never a unit that may have been
+ * committed. */
 static void writer_run_group(struct db *db, struct unit *group)
 {
 	struct error err = {0};

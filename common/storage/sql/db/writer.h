@@ -8,8 +8,8 @@
  * commit.  When a unit fails, the group is rolled back and each unit is run again in a transaction
  * of its own, so that only the faulty one sees the error.
  *
- * This is not above the engine, as deferring is: the leader takes its group only when the process's
- * turn to write has come, so that the group holds all that queued up until then.
+ * This cannot be done above the engine, as deferring is: the leader takes its group only when the
+ * process's turn to write has come, so that the group holds all that has queued up by then.
  */
 #ifndef AGENTGRAPH_STORAGE_SQL_DB_WRITER_H
 #define AGENTGRAPH_STORAGE_SQL_DB_WRITER_H
@@ -19,19 +19,20 @@
 
 struct writer;
 
-/* A piece of work inside a write transaction; embedded in what the work needs. */
+/* A piece of work in a write transaction; embedded, as the first member, in a struct with what the
+ * work needs. */
 struct unit {
-	/* May run more than once, after a rollback each time; so it changes nothing but the
-	 * database and its own results. */
+	/* Does the work.  May run more than once, each time after a rollback; so it must change
+	 * nothing but the database and its own results. */
 	bool (*run)(struct db *db, struct unit *unit, struct error *err);
 
-	/* NULL, or sends what run needs to know (query_send), so that one trip to the server is
-	 * enough for all units of a group; where there is no server it is not called.  Units that
-	 * have it run before the others. */
+	/* NULL, or sends the queries whose answers run needs (query_send), so that one trip to the
+	 * server is enough for all units of a group.  Not called where there is no server.  Units
+	 * that have it run before the others. */
 	bool (*ask)(struct db *db, struct unit *unit, struct error *err);
 
-	/* Whether it was committed must be found out, however long its database is away: otherwise
-	 * nobody would know of what it took. */
+	/* It must be found out whether the unit was committed, however long its database is away:
+	 * else nobody would know what it has claimed. */
 	bool patient;
 
 	/* the writer's own */
@@ -40,7 +41,7 @@ struct unit {
 	struct unit *next;
 };
 
-/* Takes over db; turnstile NULL: its database orders the processes. */
+/* Takes over db.  turnstile NULL: the database itself puts the processes in order. */
 struct writer *writer_new(struct db *db, struct turnstile *turnstile);
 void writer_free(struct writer *w);
 
@@ -48,8 +49,8 @@ void writer_free(struct writer *w);
  * of submission. */
 void writer_submit(struct writer *w, struct unit *unit);
 
-/* Returns when the unit is on disk, or with err set; does the work of the queue where it is this
- * unit's turn to lead. */
+/* Returns when the unit is on disk; false with err set when it failed.  Where it is this unit's
+ * turn to lead, the caller does the work of the queue. */
 bool writer_wait(struct writer *w, struct unit *unit, struct error *err);
 
 static inline bool writer_run(struct writer *w, struct unit *unit, struct error *err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Rows in a database: a row of checkpoints. */
+/* A checkpoint as a row of the table of checkpoints. */
 #include "storage/sql/history/checkpoint_row.h"
 
 #include <string.h>

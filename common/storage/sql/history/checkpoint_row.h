@@ -10,7 +10,7 @@
  * thread to write. */
 bool state_is_short(const struct thread *thread);
 
-/* Adds one; state is its row of states, 0: it is short. */
+/* Adds a checkpoint; state is the row of its state, 0: the state is short and needs none. */
 bool checkpoint_insert(struct db *db, int64_t thread_row, const struct checkpoint *checkpoint,
     int64_t state, struct error *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Rows in a database: checkpoints kept and gone back to within writes. */
+/* Keeping checkpoints, and going back to them, within the transaction of a write. */
 #include "storage/sql/history/checkpoints.h"
 
 #include "storage/runs.h"
@@ -17,7 +17,8 @@ static void state_bind(struct query *q, const struct thread *t)
 	query_text(q, ":fields", t->fields_json);
 }
 
-/* *state is the row of what the checkpoint before has as well, or of a new one; 0: it is short. */
+/* Stores a state: *state is the row of its parent's where that is the same, else of a new one; 0:
+ * the state is short and needs none. */
 static bool state_store(struct db *db, int64_t thread_row, int64_t parent, const struct thread *t,
     int64_t *state, struct error *err)
 {
@@ -52,7 +53,7 @@ static void standing_kept(struct standing *now)
 	now->checkpoints++;
 }
 
-/* Those elsewhere go into the table, before another one does. */
+/* Moves checkpoints that lie elsewhere into the table, before another one goes there. */
 static bool standing_spill(
     struct db *db, int64_t thread_row, struct standing *now, struct error *err)
 {
@@ -86,7 +87,7 @@ bool checkpoint_keep(struct db *db, int64_t thread_row, const struct thread_writ
 	    checkpoint_insert(db, thread_row, &kept, state, err);
 }
 
-/* What the thread's row says, before a rewind replaces it. */
+/* Keeps what the thread's row says, before a rewind replaces it. */
 static bool checkpoint_keep_row(
     struct db *db, int64_t thread_row, struct standing *now, struct error *err)
 {
@@ -168,7 +169,7 @@ bool checkpoints_are_many(const struct storage *st, int64_t before, const struct
 	int64_t keep = st->history_keep, at_once = keep / 2 + 8;
 	int64_t more = now->checkpoints - keep, more_before = before > keep ? before - keep : 0;
 
-	/* once for each such step; from the second on, where a sweeper had no room for the first,
-	 * each time */
+	/* once for every at_once of them; from twice that on each time, as the sweeper may have
+	 * missed the first call */
 	return keep && more > 0 && (more >= 2 * at_once || more / at_once > more_before / at_once);
 }

@@ -6,36 +6,36 @@
 #include "storage/history.h"
 #include "storage/sql/engine.h"
 
-/* Where a thread stands between two of the writes that change it. */
+/* Where a thread stands in the middle of a transaction, between two of its writes. */
 struct standing {
 	struct thread_view view;
-	int64_t messages;    /* in the list */
-	int64_t checkpoint;  /* the one that the thread comes from; 0: none */
-	int64_t checkpoints; /* how many were kept, also if they were trimmed since */
-	int64_t next;        /* number for the next one */
-	bool apart;          /* some of them do not lie in the table (recent.h) */
+	int64_t messages;    /* messages in the list */
+	int64_t checkpoint;  /* number of the checkpoint that the thread comes from; 0: none */
+	int64_t checkpoints; /* how many it has kept, those trimmed since included */
+	int64_t next;        /* number that the next checkpoint gets */
+	bool apart;          /* some of its checkpoints do not lie in the table (recent.h) */
 };
 
-/* What a write keeps where the thread stands so; it comes from that one then. */
+/* The checkpoint that a write keeps of a thread that stands so; *now is then behind it. */
 struct checkpoint checkpoint_take(const struct thread_write *w, struct standing *now);
 
-/* Keeps what the thread is after a write, in the table. */
+/* Keeps a checkpoint of what the thread is after a write, in the table. */
 bool checkpoint_keep(struct db *db, int64_t thread_row, const struct thread_write *w,
     struct standing *now, struct error *err);
 
-/* The thread shows what it did at a checkpoint, before its row is written; changed: what it is is
- * kept first, and the list that it goes back to has so many messages.  ERR_RESOURCE_NOT_FOUND when
- * the checkpoint has been trimmed meanwhile. */
+/* Goes back to a checkpoint, whose list has this many messages: *now then stands there, but the
+ * thread's row is not written yet.  With changed, what the row says is kept in a checkpoint first.
+ * ERR_RESOURCE_NOT_FOUND when the checkpoint has been trimmed meanwhile. */
 bool checkpoint_rewind(struct db *db, int64_t thread_row, const struct checkpoint *to, bool changed,
     int64_t messages, struct standing *now, struct error *err);
 
-/* Removes those that show places above that, and steps of the run whose record this is (NULL: of
- * none); *dropped says how many. */
+/* Removes the checkpoints that show places above place, and those of the steps of this run (NULL:
+ * of none); *dropped says how many. */
 bool checkpoints_drop_later(struct db *db, int64_t thread_row, int64_t place,
     const struct run_record *run, struct standing *now, int64_t *dropped, struct error *err);
 
-/* Whether with those that came behind so many there are so many more than are kept that it is worth
- * removing them. */
+/* Whether a thread that had before checkpoints, and now has those of *now, has so many more than
+ * are kept that it is worth removing them. */
 bool checkpoints_are_many(const struct storage *st, int64_t before, const struct standing *now);
 
 #endif

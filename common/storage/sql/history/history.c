@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Rows in a database: checkpoints read and listed, and threads copied. */
+/* Reading and listing checkpoints, and copying threads. */
 #include "storage/history.h"
 
 #include "base/os/clock.h"
@@ -12,7 +12,8 @@
 
 /* ---- read ---- */
 
-/* thread with what the row says of then; the texts live as long as the row. */
+/* Fills *checkpoint from the row and, for all that checkpoints do not keep, from thread; the texts
+ * live as long as the row. */
 static void checkpoint_read_row(
     struct query *q, const struct thread *thread, struct checkpoint *checkpoint)
 {
@@ -37,13 +38,14 @@ static void checkpoint_read_row(
 	t->fields_json = "{}";
 }
 
-/* Those that do not lie in the table, as far as they were looked at. */
+/* The checkpoints outside of the table that were looked at so far. */
 struct history_passed {
-	int64_t keep, count; /* so many are kept (0: all), and so many they are */
-	int64_t oldest;      /* number of the last one */
+	int64_t keep,
+	    count;      /* how many checkpoints the thread keeps (0: all), and how many these are */
+	int64_t oldest; /* number of the last of them */
 };
 
-/* Whether another one is kept, which is counted. */
+/* Counts another one; false when it is too old to be kept. */
 static bool history_pass(struct history_passed *p, const struct checkpoint *checkpoint)
 {
 	if (p->keep && p->count == p->keep)
@@ -53,20 +55,21 @@ static bool history_pass(struct history_passed *p, const struct checkpoint *chec
 	return true;
 }
 
-/* Some of the table may be kept. */
+/* Whether any checkpoint of the table is among those that are kept. */
 static bool history_goes_on(const struct history_passed *p)
 {
 	return !p->keep || p->count < p->keep;
 }
 
-/* Which of the table are, also when some of those have got there meanwhile. */
+/* Binds which checkpoints of the table are kept, even if some of those counted have been moved
+ * there meanwhile. */
 static void history_bind_kept(struct query *q, const struct history_passed *p)
 {
 	query_int(q, ":apart", p->count ? p->oldest : INT64_MAX);
 	query_int(q, ":keep", p->keep ? p->keep - p->count : 0);
 }
 
-/* On the way to one. */
+/* A search for one checkpoint. */
 struct history_search {
 	struct history_passed passed;
 	int64_t number;
@@ -114,7 +117,7 @@ static bool history_search_one(void *arg, const struct checkpoint *checkpoint)
 	return false;
 }
 
-/* The table is read last, as whatever is elsewhere goes there. */
+/* The table is read last, because checkpoints that lie elsewhere are moved there. */
 static bool history_get(struct storage *st, const struct storage_context *ctx, struct arena *a,
     const struct thread *thread, int64_t number, struct checkpoint *checkpoint, struct error *err)
 {
@@ -130,7 +133,7 @@ static bool history_get(struct storage *st, const struct storage_context *ctx, s
 
 struct history_listing {
 	struct history_passed passed;
-	struct checkpoint_filter rest; /* that is wanted of the table */
+	struct checkpoint_filter rest; /* what is still wanted from the table */
 	checkpoint_fn fn;
 	void *arg;
 	bool over;
@@ -194,10 +197,10 @@ struct copying {
 	const struct lease *lease;
 	const struct thread *from;
 	struct thread *to;
-	int64_t row; /* of the new one */
+	int64_t row; /* the new thread's */
 };
 
-/* What the view shows of the list, its size and number. */
+/* Counts the messages of the view's list, and their bytes. */
 static bool history_copy_count(
     struct db *db, const struct view *v, int64_t *bytes, int64_t *count, struct error *err)
 {
@@ -220,7 +223,8 @@ static bool history_copy_count(
 	return ok;
 }
 
-/* Messages keep their places.  The bodies get rows in the same order, from the highest on. */
+/* Copies a range of messages.  They keep their places; their bodies get new rows in the same
+ * order. */
 static bool copy_range(struct db *db, const struct view *v, const struct view_range *range,
     int64_t to, struct error *err)
 {
@@ -301,7 +305,8 @@ static bool history_copy_all(
 	    copy_stand(db, v, c->row, bytes, &now, err);
 }
 
-/* The thread that is copied has no lease: its messages may be gone since, but not change. */
+/* Nobody holds the lease of the thread that is copied: its messages may have been removed since,
+ * but do not change. */
 static bool copy_apply(struct db *db, struct unit *unit, struct error *err)
 {
 	struct copying *c = (struct copying *)unit;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Rows in a database: checkpoints in the rows of threads and records, a line each, parted by tabs.
+ * Checkpoints in the rows of threads and records, one a line, its fields separated by tabs.
  *
- * A line leaves out what the lines above it say: its parent, where that is the line before, and the
- * run and the fields of the first line, which in a record may leave out the record's run.  Its
- * number is then what it has more than that of the first line, behind a plus sign.  A list that
- * ends at the place with the number of its messages does not say so, and 0 is nothing at all.
+ * A line leaves out what other lines say: its parent, where that is the line above, and its run and
+ * its fields where they are those of the first line, which in a record leaves out the record's run.
+ * From the second line on a number is the difference to the first line's, behind a plus sign.  The
+ * end of the list is left out where it is the number of messages, and a 0 is empty.
  */
 #include "storage/sql/history/recent.h"
 
@@ -16,14 +16,14 @@
 #include <string.h>
 
 enum { NUMBER, PARENT, MESSAGES, STATUS, STOP, STEP, AFTER, UNTIL, NUMBERS };
-enum { RUN_ID, NODE, NEXT, FIELDS, TEXTS }; /* behind them */
+enum { RUN_ID, NODE, NEXT, FIELDS, TEXTS }; /* these follow the numbers */
 
 static int64_t recent_number(const char *line, int64_t first)
 {
 	return (*line == '+' ? first : 0) + strtoll(line, NULL, 10);
 }
 
-/* The text at that place of a line. */
+/* The text in this column of a line. */
 static struct recent_text recent_text_of(const char *line, int place)
 {
 	for (int i = 0; i < NUMBERS + place; i++) {
@@ -52,11 +52,11 @@ void recent_look(const char *text, struct recent_row *row)
 
 /* ---- read ---- */
 
-/* What lies in a row, the oldest first. */
+/* The checkpoints in a row, oldest first. */
 struct recent {
 	size_t count;
 	struct checkpoint at[RECENT_MOST];
-	char *text; /* theirs */
+	char *text; /* a copy of the row's text, where their texts are */
 };
 
 static bool recent_read_numbers(char **at, const struct recent *above, int64_t numbers[NUMBERS])
@@ -80,7 +80,7 @@ static bool recent_read_numbers(char **at, const struct recent *above, int64_t n
 	return *line == '\t';
 }
 
-/* run_id is that of a record, or "". */
+/* Adds a line to the lines above; run_id is that of the record, or "". */
 static bool recent_read_line(
     char *line, const struct thread *thread, const char *run_id, struct recent *above)
 {
@@ -165,7 +165,7 @@ static bool recent_is_plain(const char *text)
 bool recent_takes(const struct thread_write *w)
 {
 	const struct thread *t = w->thread;
-	/* the status says what it was kept for, so a line need not */
+	/* a line does not say why it was kept, because the status does */
 	enum checkpoint_source said = t->status == RUN_RUNNING ? CHECKPOINT_STEP : CHECKPOINT_RUN;
 
 	return t->run_id && w->checkpoint == said && state_is_short(t) &&
@@ -173,7 +173,7 @@ bool recent_takes(const struct thread_write *w)
 	    recent_is_plain(t->fields_json);
 }
 
-/* Unless the number is that one. */
+/* Appends a number, unless it is the one that can be left out. */
 static void recent_print_number(struct buf *text, int64_t number, int64_t unless)
 {
 	if (number != unless)
@@ -181,7 +181,8 @@ static void recent_print_number(struct buf *text, int64_t number, int64_t unless
 	buf_putc(text, '\t');
 }
 
-/* Unless the text is that one, which becomes it where there is none. */
+/* Appends a text, unless it is the one that can be left out; where there is none yet, this text
+ * becomes it. */
 static void recent_print_text(struct buf *text, const char *value, struct recent_text *unless)
 {
 	size_t length = strlen(value);
@@ -235,7 +236,7 @@ static bool recent_store(
 	return ok;
 }
 
-/* Those in records from that one to that one. */
+/* Moves those in records with numbers from from to last into the table. */
 static bool recent_spill_between(
     struct db *db, int64_t thread_row, int64_t from, int64_t last, struct error *err)
 {
