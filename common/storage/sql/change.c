@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* A change of a thread in one transaction: its row, and the size that limits it; with it go its
+/* A change of a thread in one transaction: its row, within the limit of its size; and with it its
  * messages, its checkpoints and the record of its run. */
 #include "storage/sql/engine.h"
 
@@ -17,38 +17,39 @@
 #include <string.h>
 
 /*
- * A change on its way through the writer.  The second write replaces the columns of the first
- * anyway, so the thread's row is written once: identity from the first, the rest from the last.
+ * A change on its way through the writer.  Its second write would replace the columns of the first,
+ * so the thread's row is written once: identity from the first write, the rest from the last.
  */
 struct change {
 	struct unit unit;
 	struct storage *st;
 	struct thread_change *change;
-	int count; /* of its writes */
+	int count; /* of writes in change */
 
-	int64_t holder; /* of a thread that is made; 0: there is one instance */
-	bool frees;     /* its run ends with it, and so has given the thread back */
+	int64_t holder; /* the process that holds a new thread; 0: there is only one instance */
+	bool frees;     /* the change ends a run, and so gives the thread back */
 
-	struct query hold;   /* whether its claim holds */
-	struct query thread; /* that makes it, or reads what it is before */
-	struct query number; /* of the record of its run */
+	struct query hold;   /* asks whether the claim still holds */
+	struct query thread; /* makes the thread's row, or reads it as it was before */
+	struct query number; /* asks for the number of the run's record */
 	struct run_writing run;
 
 	int64_t row; /* the thread's */
 	struct standing now;
-	int64_t rewound;   /* messages of the list that the first write goes back to */
-	bool apart;        /* its checkpoints do not lie in the table */
-	bool in_record;    /* but in the record of its run, and so do those in the thread's row */
-	struct buf recent; /* all that there is there then */
-	int64_t kept_from; /* the first of the records that have some; 0: there is none */
-	bool ready;        /* that is known */
+	int64_t rewound; /* how many messages the list has that the first write goes back to */
+	bool apart; /* its checkpoints go into the row of the thread or of a record (recent.h) */
+	bool in_record; /* into that of the run's record, where those in the thread's row go as well
+			 */
+	struct buf recent; /* text of all checkpoints that this row then has */
+	int64_t kept_from; /* number of the first record that has checkpoints; 0: none has */
+	bool ready;        /* what can be found out before the transaction is known */
 };
 
-/* What all writes of a change add to the thread. */
+/* What the writes of a change add to the thread, together. */
 struct growth {
-	int64_t numbers;  /* for messages that get a place */
-	int64_t messages; /* that are new */
-	int64_t bytes;    /* of these */
+	int64_t numbers;  /* places that are given */
+	int64_t messages; /* new messages */
+	int64_t bytes;    /* size of the new messages */
 	int64_t kept;     /* checkpoints */
 };
 
@@ -68,7 +69,8 @@ static struct growth growth_of(const struct change *c)
 	return g;
 }
 
-/* The columns that every write changes, when the thread stands where now says and has grown. */
+/* Binds the columns that every write changes, of a thread that stood where c->now says and has
+ * grown. */
 static void bind_columns(struct query *q, const struct change *c, const struct growth *g)
 {
 	const struct thread_write *last = c->change->writes[c->count - 1];
@@ -102,14 +104,15 @@ static void bind_columns(struct query *q, const struct change *c, const struct g
 		query_int(q, ":kept_from", c->kept_from);
 }
 
-/* Whether it does no more than add messages, and keep what can lie in the thread's row. */
+/* Whether a write only adds messages, and keeps no checkpoint but one that can lie in a row
+ * (recent.h). */
 static bool write_fits_row(const struct thread_write *w)
 {
 	return !w->rewind && !w->back_to && !w->clear_context && !w->remove_count && !w->leave &&
 	    (!w->checkpoint || recent_takes(w));
 }
 
-/* Whether the record of that number may have some beside those that do. */
+/* Whether the record of this number may have checkpoints, besides those that have some. */
 static bool change_has_record(const struct change *c, int64_t number)
 {
 	int64_t first = record_oldest(c->st->runs_keep, number);
@@ -121,8 +124,8 @@ static bool change_has_record(const struct change *c, int64_t number)
 	return !c->kept_from || number - first < RECENT_RECORDS;
 }
 
-/* What the writes keep, as the thread will stand when the messages have been written; false where
- * it belongs into the table. */
+/* Appends the checkpoints that the writes keep to c->recent, as the thread will stand when the
+ * messages are written.  False where they belong into the table. */
 static bool change_print(struct change *c, struct recent_row *row)
 {
 	struct standing then = c->now;
@@ -145,8 +148,8 @@ static bool change_print(struct change *c, struct recent_row *row)
 	return true;
 }
 
-/* Where the checkpoints of the change go, which keeps some or none, and those that lie in the
- * thread's row, as that text (NULL: none do).  The record that the change makes has that number. */
+/* Decides where the change's checkpoints go, and those that lie in the thread's row as text (NULL:
+ * none do).  keeps says whether the change has any; number is that of a record that it makes. */
 static void change_place(struct change *c, const char *text, bool keeps, int64_t number)
 {
 	const struct run_record *ends = run_keeps(c->change, &number);
@@ -161,7 +164,7 @@ static void change_place(struct change *c, const char *text, bool keeps, int64_t
 	buf_puts(&c->recent, text ? text : "");
 	c->apart = (in_record || (keeps && !ends)) && change_print(c, &row);
 	c->in_record = in_record && c->apart;
-	if (!c->apart) { /* the row has what it had, until recent_spill */
+	if (!c->apart) { /* the row keeps what it had, until recent_spill */
 		buf_reset(&c->recent);
 		buf_puts(&c->recent, text ? text : "");
 	}
@@ -169,7 +172,7 @@ static void change_place(struct change *c, const char *text, bool keeps, int64_t
 		c->kept_from = number;
 }
 
-/* The first write says whose it is, and when it was made. */
+/* Asks for a new row; the first write says whose the thread is, and when it was made. */
 static bool insert_thread_ask(struct db *db, struct change *c, struct query *q,
     const struct growth *growth, struct error *err)
 {
@@ -231,11 +234,11 @@ bool engine_thread_insert(
 	    engine_thread_insert_answer(db, t, &q, row, err);
 }
 
-/* What a thread is before an update, apart from where it stands. */
+/* What a thread was before an update, apart from where it stood. */
 struct before {
-	bool waits_anew; /* on other calls than so far, or on none */
+	bool waits_anew; /* the calls that it waits for are not those of before */
 	bool labels_anew;
-	bool changed; /* since its latest checkpoint */
+	bool changed; /* it has changed since its latest checkpoint */
 	int64_t message_bytes, state_bytes;
 };
 
@@ -256,7 +259,7 @@ static bool read_before_ask(
 	return !q->failed;
 }
 
-/* number is that of the record of its run. */
+/* Reads that, and where the thread stands; number is that of the record that the change makes. */
 static bool read_before(struct change *c, const struct growth *growth, int64_t number,
     struct before *before, struct error *err)
 {
@@ -294,7 +297,7 @@ static bool read_before(struct change *c, const struct growth *growth, int64_t n
 	return error_cause(err, "thread row %lld is gone", (long long)c->row);
 }
 
-/* What makes a thread no larger is always fine. */
+/* Whether the thread stays within its limit; what does not make it larger is always fine. */
 static bool update_fits(
     int64_t max, const struct before *before, const struct growth *growth, int64_t state)
 {
@@ -320,7 +323,7 @@ static bool update_thread(
 		if (!checkpoint_rewind(
 			db, c->row, first->rewind, before.changed, c->rewound, &c->now, err))
 			return false;
-		buf_reset(&c->recent); /* what was apart lies in the table now */
+		buf_reset(&c->recent); /* checkpoints that were apart lie in the table now */
 		c->kept_from = 0;
 	}
 
@@ -346,8 +349,8 @@ static bool update_thread(
 	    (!t->waiting_json || db_run_on_row(db, SQL_THREAD_WAITS, c->row, err));
 }
 
-/* Whether the claim holds, what the thread is, and which number its run gets; one that is not there
- * is made. */
+/* Asks whether the claim holds, what the thread is, and which number its run gets; or makes a new
+ * thread. */
 static bool sql_change_ask(struct db *db, struct unit *unit, struct error *err)
 {
 	struct change *c = (struct change *)unit;
@@ -364,7 +367,8 @@ static bool sql_change_ask(struct db *db, struct unit *unit, struct error *err)
 	return !c->number.failed;
 }
 
-/* What of it is looked at first; *number is that of its run, where it makes one. */
+/* Takes the answers that come before that of the thread; *number is that of the record that the
+ * change makes, if it makes one. */
 static bool change_answers(struct change *c, int64_t *number, struct error *err)
 {
 	*number = 1;
@@ -410,7 +414,7 @@ static bool sql_change_apply(struct db *db, struct unit *unit, struct error *err
 	return ok && run_write(&c->run, db, &place, err);
 }
 
-/* What the owner of a change that is on disk, and others, are to know of it. */
+/* Tells the owner of a change, which is on disk now, and others. */
 static void change_tell(struct storage *st, const struct change *c)
 {
 	const struct lease *lease = c->change->lease;
@@ -436,7 +440,8 @@ static void change_tell(struct storage *st, const struct change *c)
 	moves_tell(st, &c->run.written.moves);
 }
 
-/* Where chunks are kept the thread is given back with the last of them. */
+/* Whether the change gives the thread back.  Where the run's chunks are kept, the last of them does
+ * that. */
 static bool change_frees(const struct thread_change *change)
 {
 	const struct run_record *r = change->writes[change->writes[1] ? 1 : 0]->run;
@@ -444,8 +449,7 @@ static bool change_frees(const struct thread_change *change)
 	return change->lease->claim && r && r->status != RUN_RUNNING && !r->keeps && !r->job;
 }
 
-/* Before the writer's lock is taken, as a list may be long;
- * the lease sees to it that it stays so. */
+/* Finds out before the transaction what may take long; the lease keeps it true. */
 static bool change_prepare(struct storage *st, const struct storage_context *ctx, struct change *c)
 {
 	const struct thread_write *first = c->change->writes[0];
@@ -469,7 +473,7 @@ bool engine_thread_write(struct storage *st, const struct storage_context *ctx,
 	struct change one, *all = count == 1 ? &one : xcalloc(count, sizeof(*all));
 	bool ok = true;
 
-	/* all are submitted before the first is waited for, so that they share a transaction */
+	/* submit all before waiting for the first, so that they can share a transaction */
 	for (size_t i = 0; i < count; i++) {
 		assert(strcmp(changes[i].lease->thread_id,
 			   changes[i].writes[0]->thread->thread_id) == 0);

@@ -46,7 +46,7 @@ static void copy_value(struct query *put, const char *name, struct query *get, i
 
 	switch (query_column_kind(get, column)) {
 	case DB_NULL:
-		break; /* as is what is not bound */
+		break; /* a parameter that is not bound is NULL */
 	case DB_INT:
 		query_int(put, name, query_column_int(get, column));
 		break;
@@ -72,7 +72,7 @@ static bool copy_row(
 		copy_value(&put, statement->names[i], get, i);
 	if (!query_run(&put))
 		return false;
-	if (table->put == SQL_COPYING_MEMORIES_PUT) { /* what searches for words need of it */
+	if (table->put == SQL_COPYING_MEMORIES_PUT) { /* the index of words */
 		query_start(&put, to, SQL_WORD_INSERT, c->err);
 		query_int(&put, ":row", query_column_int(get, COPYING_MEMORIES_ROW));
 		if (!query_run(&put))
@@ -98,7 +98,7 @@ static bool copy_table(
 	return query_end(&get) && ok;
 }
 
-/* A number that a statement gives. */
+/* Adds the number that a statement gives to *number. */
 static bool copy_ask(struct db *db, enum sql_id sql, int64_t *number, struct error *err)
 {
 	struct query q;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* What opens and closes with any engine that keeps rows in a database, its leases, and the table of
- * its operations on threads. */
+/* The common part of all engines that keep rows in a database: opening and closing, leases, and the
+ * table of operations on threads. */
 #include "storage/sql/engine.h"
 
 #include "storage/lease.h"
@@ -11,8 +11,8 @@
 
 #include <stdlib.h>
 
-/* Leases: with one instance the queue in shared memory is all there is, so nothing but its room can
- * fail, and the ticket of who holds one is its generation. */
+/* Leases.  With one instance there is only the queue in shared memory, so the only failure is that
+ * it is full; the generation of a lease is its holder's ticket there. */
 
 static struct lease *engine_lease_acquire(struct storage *st, const struct storage_context *ctx,
     const char *thread_id, enum lease_claim claim, int64_t wait_ms, struct error *err)
@@ -88,8 +88,8 @@ const struct thread_ops sql_threads = {
     .lease_stop = claims_stop,
 };
 
-/* What an earlier life of the instance has left in the queue; a database that cannot say it fails
- * whoever asks next. */
+/* Counts the jobs that an earlier life of the instance has left in the queue.  A failure is
+ * ignored: the next user of the database will see it. */
 static void engine_count_queue(struct engine *e)
 {
 	struct error ignored = {0};

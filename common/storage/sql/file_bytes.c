@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Bytes of files as rows of a quarter of a mebibyte; each is written by itself, so that a large
- * file holds nobody up, and nobody reads what has no record yet. */
+/* Bytes of files as rows of a quarter of a mebibyte each.  Every row is written by itself, so that
+ * a large file holds nobody up; nobody reads a file that has no record yet. */
 #include "base/memory.h"
 #include "storage/blob/blob.h"
 #include "storage/sql/engine.h"
@@ -84,7 +84,7 @@ static bool bytes_get(
 
 		ends = begins + (int64_t)size;
 		if (begins > at || ends <= at)
-			break; /* one is missing */
+			break; /* a piece is missing */
 		if (ends > end)
 			ends = end;
 		memcpy(out + (at - offset), piece + (at - begins), (size_t)(ends - at));

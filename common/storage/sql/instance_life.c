@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* The life of an instance over a database: its number, its row there, and what time it is for all
- * of them. */
+/* The life of an instance: its number, its row in the database, and the time by the database's
+ * clock. */
 #include "storage/sql/instances.h"
 
 #include "base/id.h"
@@ -21,24 +21,24 @@
 #include <unistd.h>
 
 #define RENEW_MS 2000 /* a fifth of what makes an instance dead (sql/claims.sql) */
-#define LATE_MS 5000  /* when others than who is in office do that */
+#define LATE_MS 5000  /* when a process that is not in office does that */
 
-/* Who was not heard of for long may be well, where the database was away, or its clock has stepped:
- * then all have time to be heard of again before one of them is given up. */
-#define AWAY_US 7000000 /* an instance that is well is heard of earlier */
+/* After the database was away, or its clock has stepped, an instance that was not heard of for long
+ * may be well: then all get time to be heard of again before any is given up. */
+#define AWAY_US 7000000 /* an instance that is well renews its row sooner */
 #define STEP_US 1000000
-#define PATIENCE_US 10000000 /* what makes an instance dead */
+#define PATIENCE_US 10000000 /* the time after which an instance counts as dead */
 
 /* The layout of the region SHARED_INSTANCE; its first mutex guards the beginning of a life. */
 struct instance_life {
 	struct shared_head head;
 	_Atomic int64_t number;
-	_Atomic uint32_t times;  /* others have given it up */
-	_Atomic int64_t renewed; /* by clock_monotonic_ms */
-	_Atomic int64_t clock;   /* the database's, as clock_agree wants it; 0: unknown */
-	_Atomic int64_t heard;   /* by the database, by clock_uptime_us; 0: not yet */
-	_Atomic int64_t patient; /* until then nobody is given up, by that clock */
-	atomic_bool older;       /* one of the version before was there when this one was seen */
+	_Atomic uint32_t times;  /* how often others have given it up */
+	_Atomic int64_t renewed; /* when its row was renewed, by clock_monotonic_ms */
+	_Atomic int64_t clock;   /* the database's clock, as clock_agree wants it; 0: unknown */
+	_Atomic int64_t heard; /* when the database last answered, by clock_uptime_us; 0: not yet */
+	_Atomic int64_t patient; /* until when nobody is given up, by that clock */
+	atomic_bool older;       /* one of the previous version was there at the latest renewal */
 };
 
 _Static_assert(sizeof(struct instance_life) <= SHARED_INSTANCE_SIZE, "SHARED_INSTANCE is small");
@@ -73,8 +73,8 @@ static void instance_be_patient(struct instance_life *life)
 	atomic_store(&life->patient, clock_uptime_us() + PATIENCE_US);
 }
 
-/* The database has said what time it is, at some moment since asked_at, by clock_uptime_us: what is
- * known of its clock changes as little as that allows. */
+/* Takes in the time that the database gave at some moment since asked_at, by clock_uptime_us.  What
+ * is known of its clock changes as little as that allows. */
 static void instance_hear_clock(struct instance_life *life, int64_t clock, int64_t asked_at)
 {
 	int64_t most = clock - asked_at, least = clock - clock_uptime_us();
@@ -143,8 +143,8 @@ static bool instance_write_row(struct instance_life *life, struct storage *st, s
 	return query_end(&q);
 }
 
-/* Where others believed this instance to be dead, what it held is not its own any more.  Whoever
- * writes its row tells all its processes: nobody would see it afterwards. */
+/* Where others have given this instance up, it has lost what it held.  Whoever writes its row tells
+ * all its processes so, since nobody could see it afterwards. */
 static bool instance_look_back(
     struct instance_life *life, struct engine *e, struct db *db, struct error *err)
 {
@@ -167,8 +167,8 @@ static bool instance_look_back(
 	return true;
 }
 
-/* In one transaction, one instance at a time; previous: an earlier life over the same state
- * directory, or 0. */
+/* Writes the instance's row in one transaction, one instance at a time, and ends previous, an
+ * earlier life over the same state directory (0: none). */
 static bool instance_register(struct instance_life *life, struct engine *e, int64_t number,
     int64_t previous, struct error *err)
 {
@@ -211,15 +211,15 @@ static int64_t instance_previous(int file)
 	return strtoll(text, NULL, 10);
 }
 
-/* What is not on disk, or half of it, only makes the next life wait for the end of this one. */
+/* If this is lost or half written, the next life only has to wait until this one is given up. */
 static void instance_remember(int file, int64_t number)
 {
 	if (ftruncate(file, 0) == 0)
 		dprintf(file, "%" PRId64 "\n", number);
 }
 
-/* Each process has the file locked with others; the kernel unlocks what the dead had.  Who gets it
- * alone is the last one. */
+/* Each process holds a shared lock on the file, which the kernel drops when it dies.  A process
+ * that gets an exclusive lock is the last one. */
 static bool instance_lock(int file, short type)
 {
 	struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_len = 1};
@@ -260,7 +260,8 @@ int instance_begin(struct instance_life *life, struct engine *e, struct error *e
 	return -1;
 }
 
-/* With the mutex nobody begins meanwhile: who comes later begins another life. */
+/* The mutex keeps others from beginning meanwhile; a process that comes later begins another
+ * life. */
 void instance_leave(struct instance_life *life, struct engine *e, int presence)
 {
 	struct error ignored = {0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Rows of processes, what they could not give back, and the thread that looks after an instance and
- * others. */
+/* Rows of processes, threads that could not be given back, and the background thread that renews
+ * this instance's row and looks after other instances. */
 #include "storage/sql/instances.h"
 
 #include "base/log/log.h"
@@ -21,11 +21,11 @@
 #include <unistd.h>
 
 #define FOLLOW_MS 8     /* between looks for chunks, while somebody waits for some */
-#define FOLLOWS_MS 1000 /* who has waited waits again, when it has read what there was */
-#define LOOK_MS 100     /* for what other instances order */
-#define IDLE_MS 1000    /* the same of those that are not in office */
-#define COUNT_MS 2000   /* between counts of the queue, */
-#define COUNT_AGAIN 50  /* or so many times as long as one took */
+#define FOLLOWS_MS 1000 /* whoever has waited most likely waits again, so looks go on this long */
+#define LOOK_MS 100     /* between looks for orders of other instances */
+#define IDLE_MS 1000    /* the same in processes that are not in office */
+#define COUNT_MS 2000   /* between counts of the queue, at least; */
+#define COUNT_AGAIN 50  /* and at least this many times as long as a count took */
 
 #define FOLLOWED 1024 /* runs whose latest chunk is remembered */
 
@@ -33,11 +33,11 @@ struct followed {
 	int64_t thread, number, seq;
 };
 
-/* A thread that could not be given back. */
+/* A thread that could not be given back to other instances. */
 struct unreleased {
 	struct unreleased *next;
 	int64_t holder, row, fence;
-	char thread_id[]; /* where row is 0: whatever was claimed of it */
+	char thread_id[]; /* with row 0: whatever was claimed of this thread */
 };
 
 struct instances {
@@ -45,15 +45,15 @@ struct instances {
 	struct engine *engine;
 	struct instance_life *life;
 	int office, presence;
-	/* its thread's own */
-	bool told;             /* that the database cannot be reached */
-	int64_t looked;        /* for orders and jobs, by clock_monotonic_ms */
-	int64_t follows_until; /* somebody waits for chunks, or is about to */
+	/* only its thread uses these */
+	bool told;             /* it was logged that the database cannot be reached */
+	int64_t looked;        /* when it looked for orders and jobs, by clock_monotonic_ms */
+	int64_t follows_until; /* until when somebody is believed to wait for chunks */
 	struct followed followed[FOLLOWED];
 
-	pthread_mutex_t lock;    /* guards what follows, but for reading what is atomic */
+	pthread_mutex_t lock;    /* guards what follows; atomics may be read without it */
 	_Atomic int64_t process; /* 0: it has no row yet */
-	_Atomic uint32_t times;  /* of the instance's life, when it got its row */
+	_Atomic uint32_t times;  /* instance_times when the process got its row */
 	struct unreleased *unreleased;
 };
 
@@ -102,7 +102,7 @@ static bool instances_run(
 
 /* ---- processes ---- */
 
-/* Gives it a number and its row, with the lock held. */
+/* Gives the process a number and its row.  Call with the lock held. */
 static bool process_renew(struct instances *i, uint32_t times, struct error *err)
 {
 	struct claimer *claimer = i->engine->claimer;
@@ -197,7 +197,8 @@ static bool instances_drop(struct instances *i, const struct unreleased *u, stru
 	return pool_query_end(i->engine->pool, &q);
 }
 
-/* Not while somebody here has its lease, who may claim it anew: false without an error then. */
+/* Releases whatever was claimed of the thread; but not while anybody here has its lease and may
+ * claim it anew: then it is false without an error. */
 static bool instances_disown(struct instances *i, const struct unreleased *u, struct error *err)
 {
 	struct lease *lease = lease_acquire(i->engine->leases, u->thread_id, CLAIM_REJECT, 0, err);
@@ -215,7 +216,7 @@ static bool instances_disown(struct instances *i, const struct unreleased *u, st
 	return ok;
 }
 
-/* Only its thread takes them; what cannot be released now waits for the next time. */
+/* Releases the threads on the list.  What cannot be released now waits for the next time. */
 static bool instances_release(struct instances *i, struct error *err)
 {
 	struct unreleased *u, *next;
@@ -257,7 +258,7 @@ static bool instances_give_up(struct instances *i, struct error *err)
 	return pool_query_end(i->engine->pool, &q);
 }
 
-/* For who waits for what others may have done. */
+/* Passes orders of other instances on to runs of this one. */
 static bool instances_take_orders(struct instances *i, struct error *err)
 {
 	struct query q;
@@ -274,7 +275,8 @@ static bool instances_take_orders(struct instances *i, struct error *err)
 	return pool_query_end(i->engine->pool, &q);
 }
 
-/* What others put into the queue; who is told and is not free does nothing. */
+/* Wakes runners when a job is due that another instance may have queued; runners that are not free
+ * ignore it. */
 static bool instances_find_jobs(struct instances *i, struct error *err)
 {
 	int64_t now = clock_now(), row, due;
@@ -287,7 +289,7 @@ static bool instances_find_jobs(struct instances *i, struct error *err)
 	return pool_query_end(i->engine->pool, &q);
 }
 
-/* Tells who follows runs of others, which say it to those of their own instance alone. */
+/* Wakes those who follow runs of other instances, which tell only their own processes. */
 static bool instances_find_chunks(struct instances *i, struct error *err)
 {
 	struct query q;
@@ -309,7 +311,7 @@ static bool instances_find_chunks(struct instances *i, struct error *err)
 	return pool_query_end(i->engine->pool, &q);
 }
 
-/* Of the process in office. */
+/* What the process in office does for its instance. */
 static void instances_look(struct instances *i, struct error *err)
 {
 	int64_t now = clock_monotonic_ms();
@@ -325,7 +327,8 @@ static void instances_look(struct instances *i, struct error *err)
 		instances_find_jobs(i, err);
 }
 
-/* With the lock of its thread.  Who is in office wakes as soon as somebody begins to follow. */
+/* Call with the thread's lock held.  The process in office wakes as soon as anybody begins to
+ * follow a run. */
 static void instances_sleep(struct instances *i, bool in_office)
 {
 	int64_t now = clock_monotonic_ms();
@@ -394,8 +397,8 @@ static void *instances_work(void *arg)
 	return NULL;
 }
 
-/* Of the queue each instance knows by itself what it did to it alone.  What it does meanwhile
- * stays; where that was counted as well, the next count puts it right. */
+/* An instance only knows what it did to the queue itself, so the gauge is corrected by a count.
+ * What this instance does during the count may be counted twice; the next count puts it right. */
 static void instances_count_jobs(struct instances *i)
 {
 	int64_t before = queue_waiting(i->engine->shared);
@@ -407,11 +410,11 @@ static void instances_count_jobs(struct instances *i)
 		queue_waiting_add(
 		    i->engine->shared, query_column_int(&q, JOBS_COUNT_COUNT) - before);
 	pool_query_end(i->engine->pool, &q);
-	error_release(&ignored); /* the other thread tells of a database that is away */
+	error_release(&ignored); /* the other thread logs that the database is away */
 }
 
-/* In a thread of its own, because it takes as long as the queue is, and nobody else is to wait for
- * that. */
+/* This has a thread of its own, because it takes longer the longer the queue is, and nobody should
+ * wait for it. */
 static void *instances_count(void *arg)
 {
 	struct instances *i = arg;

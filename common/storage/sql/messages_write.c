@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* What a write does to the list of a thread's messages and to its context, in the transaction that
- * writes the thread. */
+/* Changing the list of a thread's messages and its context, in the transaction that writes the
+ * thread. */
 #include "storage/sql/engine.h"
 
 #include "storage/sql/history/checkpoints.h"
@@ -8,17 +8,17 @@
 
 #include <string.h>
 
-/* The list while it is written, with where the thread stands by now. */
+/* The list while it is changed, and where the thread stands by now. */
 struct list {
 	struct db *db;
 	int64_t thread_row;
 	struct standing *now;
 	struct error *err;
-	struct view view; /* of the list, however long it gets */
+	struct view view; /* the list, wherever it will end */
 	bool read;
 };
 
-/* The context begins behind that place. */
+/* Lets the context begin behind this place. */
 static bool list_move_context(struct list *l, int64_t after)
 {
 	struct query q;
@@ -56,7 +56,7 @@ static bool list_leave_context(struct list *l, const char *message_id)
 	return ok && (place <= l->now->view.after || list_move_context(l, place));
 }
 
-/* Adds its size to *bytes, and 1 to *count; a message that is not there is none. */
+/* Deletes a message, if it is there, and adds its size to *bytes and 1 to *count. */
 static bool list_delete(struct list *l, const char *message_id, int64_t *bytes, int64_t *count)
 {
 	int64_t body = 0, seq;
@@ -92,7 +92,7 @@ static bool list_delete_all(struct list *l, const char *const *message_ids, size
 	return query_run(&q);
 }
 
-/* The place that comes next; a thread that went back gets a branch for it. */
+/* Takes the next place.  A thread that has gone back gets a new branch that begins there. */
 static bool list_next_place(struct list *l)
 {
 	struct thread_view *view = &l->now->view;
@@ -114,7 +114,7 @@ static bool list_next_place(struct list *l)
 	return true;
 }
 
-/* A message that the thread has gets a second place. */
+/* Gives a message that the thread has a second place, by which it enters the context again. */
 static bool list_enter_context(struct list *l, const char *message_id)
 {
 	struct query q;
@@ -144,7 +144,7 @@ bool engine_message_insert(struct db *db, int64_t thread_row, int64_t place,
 			return false;
 	}
 	query_start(&q, db, SQL_MESSAGE_INSERT, err);
-	if (db->driver->side_by_side) /* a server is told both at once */
+	if (db->driver->side_by_side) /* a server stores body and message in one statement */
 		query_text(&q, ":body", m->body_json);
 	query_int(&q, ":thread", thread_row);
 	query_int(&q, ":seq", place);
@@ -159,7 +159,7 @@ static bool list_insert(struct list *l, const struct new_message *m)
 	bool plain = l->now->view.plain && l->now->view.until == l->now->view.last;
 	int64_t seq = 0;
 
-	/* the index sees to it where there are no branches */
+	/* where there are no branches the index refuses a second message of the same id */
 	if (!plain && !list_find(l, m->message_id, &seq))
 		return false;
 	if (seq) {
@@ -172,7 +172,7 @@ static bool list_insert(struct list *l, const struct new_message *m)
 	return engine_message_insert(l->db, l->thread_row, l->now->view.last, m, plain, l->err);
 }
 
-/* The thread has what it had at w->back_to, and nothing that came later is left. */
+/* Puts the thread back to what it had at w->back_to, and removes all that came later. */
 static bool list_go_back(struct list *l, const struct thread_write *w)
 {
 	static const enum sql_id steps[] = {SQL_LATER_BODIES_DELETE, SQL_LATER_MESSAGES_DELETE,
@@ -217,7 +217,7 @@ static bool list_go_back(struct list *l, const struct thread_write *w)
 
 static bool list_write(struct list *l, const struct thread_write *w)
 {
-	/* whatever has got a place so far is outside of the context then */
+	/* all messages that have a place so far leave the context */
 	if (w->clear_context && !list_move_context(l, l->now->view.last))
 		return false;
 	if (w->remove_count && !list_delete_all(l, w->remove, w->remove_count))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Threads in parts, with all their branches, checkpoints and records of runs. */
+/* Threads in parts, as history_ops has them: read out, and made from parts with all branches,
+ * checkpoints and records. */
 #include "storage/sql/engine.h"
 
 #include "storage/runs.h"
@@ -63,7 +64,7 @@ struct making {
 	struct history_source *source;
 
 	int64_t row;   /* the thread's */
-	bool plain;    /* so far */
+	bool plain;    /* neither branches nor second places came so far */
 	int64_t bytes; /* of messages */
 	struct standing now;
 	struct moves moves;
@@ -112,7 +113,7 @@ static bool parts_add_message(
 	m->bytes += bytes;
 	if (max && m->bytes + thread_state_size(m->thread) > max)
 		return thread_too_large(m->thread, max, err);
-	/* those behind branches are looked through at the end */
+	/* with branches, all ids are checked at the end */
 	if (m->plain &&
 	    (!view_read_in(&list, db, m->row, &all, err) ||
 		!view_find(&list, db, part->message_id, &seq, err)))
@@ -166,7 +167,8 @@ static bool parts_add_all(struct db *db, struct making *m, struct error *err)
 	return true;
 }
 
-/* Where one is wrong, the source stands behind it then. */
+/* Refuses a list that has an id twice; the source then stands behind the message, so that the error
+ * can name it. */
 static bool parts_check_ids(struct db *db, struct making *m, struct error *err)
 {
 	struct history_part part;
@@ -186,7 +188,7 @@ static bool parts_check_ids(struct db *db, struct making *m, struct error *err)
 	return true;
 }
 
-/* The row, which is that of a thread without messages so far, gets what it has now. */
+/* Updates the row of the new thread, which was made without messages. */
 static bool parts_stand(struct db *db, struct making *m, struct error *err)
 {
 	struct thread_view view = m->thread->view;

@@ -10,7 +10,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-/* A few transactions of the log, with what a checkpoint of them adds to the databases. */
+/* Enough for a few transactions in the log, and for moving them into the databases. */
 #define RESERVE_SIZE (4 << 20)
 #define SPARE (1 << 20) /* so much is left to others beside it */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* The sweeper: a background thread that deletes what removed threads had, chunks of runs that are
- * gone, and checkpoints that are too old, piece by piece. */
+/* The sweeper: a background thread that deletes, piece by piece, what removed threads have left,
+ * chunks of runs that are gone, and checkpoints that are too old. */
 #include "storage/sql/sweep.h"
 
 #include "base/log/log.h"
@@ -12,15 +12,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A piece has at most so many messages, and ends with the one that brings it to so many bytes. */
+/* A piece has at most this many messages, and ends with the one that brings it to this many
+ * bytes. */
 #define PIECE_MESSAGES 500
-#define PIECE_MESSAGES_TIGHT 20 /* where there was no room for that on the disk */
+#define PIECE_MESSAGES_TIGHT 20 /* when the disk had no room for a whole piece */
 #define PIECE_BYTES (8 << 20)
-#define PIECE_CHUNKS 64 /* batches of them */
+#define PIECE_CHUNKS 64 /* batches of chunks */
 #define PIECE_CHUNKS_TIGHT 4
-#define TRIMS 64 /* threads that wait for it */
+#define TRIMS 64 /* most threads that can wait to be trimmed */
 
-/* After a failure, which is a full disk or an outsider's lock. */
+/* How long to wait after a failure, most likely a full disk or an outsider's lock. */
 #define RETRY_MS 2000
 
 struct sweeper {
@@ -29,24 +30,24 @@ struct sweeper {
 	struct pool *pool;
 	const char *reserve;
 	bool wanted; /* there may be something to do; guarded by the thread's lock */
-	bool told;   /* that it does not work at present */
+	bool told;   /* it was logged that sweeping fails at present */
 
-	const int64_t *keep;  /* checkpoints of a thread */
-	int64_t trims[TRIMS]; /* threads that have more; guarded by the thread's lock */
+	const int64_t *keep;  /* how many checkpoints of a thread stay */
+	int64_t trims[TRIMS]; /* rows of threads that have more; guarded by the thread's lock */
 	size_t trim_count;
 };
 
 struct piece {
 	struct unit unit;
-	int64_t thread; /* which was removed, where number is 0 */
-	int64_t number; /* of a run of it that is gone */
-	int messages;   /* at most, and as many records */
-	int chunks;     /* batches, at most */
-	int64_t keep;   /* of a thread that has more checkpoints */
-	bool last;      /* nothing of it was left */
+	int64_t thread; /* its row; with number 0 a removed thread, or one that is trimmed */
+	int64_t number; /* a run of it whose record is gone, or 0 */
+	int messages;   /* most messages, and as many records, that are deleted */
+	int chunks;     /* most batches that are deleted */
+	int64_t keep;   /* how many checkpoints stay of a thread that is trimmed */
+	bool last;      /* set when there was nothing left to trim */
 };
 
-/* The last message that still belongs to the piece, and whether it is the thread's last. */
+/* Finds the last message that belongs to the piece, and whether the thread has no more. */
 static bool piece_end(
     struct db *db, const struct piece *p, int64_t *seq, bool *last, struct error *err)
 {
@@ -78,7 +79,7 @@ static bool piece_delete(
 	return query_run(&q);
 }
 
-/* As many records of runs, with their jobs; *last says whether there are none left. */
+/* Deletes as many records, with their jobs; *last says that none are left. */
 static bool piece_delete_runs(struct db *db, const struct piece *p, bool *last, struct error *err)
 {
 	static const enum sql_id steps[] = {
@@ -98,7 +99,7 @@ static bool piece_delete_runs(struct db *db, const struct piece *p, bool *last, 
 	return query_end(&q);
 }
 
-/* Batches of chunks of the thread, or of a run of it; *last says whether there are none left. */
+/* Deletes batches of chunks of the thread, or of one run of it; *last says that none are left. */
 static bool piece_delete_chunks(struct db *db, const struct piece *p, bool *last, struct error *err)
 {
 	struct query q;
@@ -114,7 +115,7 @@ static bool piece_delete_chunks(struct db *db, const struct piece *p, bool *last
 	return ok;
 }
 
-/* What there is but once, or seldom. */
+/* Deletes what a thread has only once, or little of. */
 static bool piece_delete_rest(struct db *db, const struct piece *p, struct error *err)
 {
 	static const enum sql_id steps[] = {SQL_REMOVED_WEBHOOKS_DELETE, SQL_REMOVED_PUSHES_DELETE,
@@ -130,7 +131,8 @@ static bool piece_delete_rest(struct db *db, const struct piece *p, struct error
 	return true;
 }
 
-/* Whether nobody else has ended what was begun: the row may be that of a new thread by then. */
+/* Whether the removed thread still waits to be swept: else another process has done it, and the row
+ * may be that of a new thread. */
 static bool piece_is_wanted(struct db *db, const struct piece *p, bool *wanted, struct error *err)
 {
 	struct query q;
@@ -141,7 +143,8 @@ static bool piece_is_wanted(struct db *db, const struct piece *p, bool *wanted, 
 	return query_end(&q);
 }
 
-/* Of a removed thread.  Chunks go behind the records without which nobody adds more. */
+/* Deletes a piece of a removed thread.  Chunks go after the records, without which nobody can add
+ * more. */
 static bool piece_run(struct db *db, struct unit *unit, struct error *err)
 {
 	const struct piece *p = (struct piece *)unit;
@@ -161,7 +164,7 @@ static bool piece_run(struct db *db, struct unit *unit, struct error *err)
 	return piece_delete_rest(db, p, err);
 }
 
-/* Of a run that is gone. */
+/* Deletes a piece of the chunks of a run whose record is gone. */
 static bool piece_run_dropped(struct db *db, struct unit *unit, struct error *err)
 {
 	const struct piece *p = (struct piece *)unit;
@@ -176,7 +179,7 @@ static bool piece_run_dropped(struct db *db, struct unit *unit, struct error *er
 	return query_run(&q);
 }
 
-/* Of a thread that has too many checkpoints. */
+/* Trims a piece of a thread that has too many checkpoints. */
 static bool piece_run_trim(struct db *db, struct unit *unit, struct error *err)
 {
 	struct piece *p = (struct piece *)unit;
@@ -184,8 +187,8 @@ static bool piece_run_trim(struct db *db, struct unit *unit, struct error *err)
 	return trim_piece(db, p->thread, p->keep, p->messages, &p->last, err);
 }
 
-/* p->thread becomes 0 when nothing is left.  Read first, because a transaction that writes nothing
- * would still wait for the lock. */
+/* Finds the next piece; p->thread is 0 when there is none.  This only reads, because a transaction
+ * that writes nothing would still wait for the lock. */
 static bool sweep_next(struct sweeper *s, struct piece *p, struct error *err)
 {
 	struct query q;
@@ -208,13 +211,13 @@ static bool sweep_next(struct sweeper *s, struct piece *p, struct error *err)
 	pthread_mutex_lock(&s->thread.lock);
 	if (s->trim_count) {
 		p->thread = s->trims[0];
-		p->keep = *s->keep; /* set by the time that there is a thread to trim */
+		p->keep = *s->keep; /* is set before there can be a thread to trim */
 	}
 	pthread_mutex_unlock(&s->thread.lock);
 	return true;
 }
 
-/* How long to rest before the next piece; negative: there is none. */
+/* Deletes a piece.  Returns how long to rest before the next one; negative: there is none. */
 static int64_t sweep_piece(struct sweeper *s)
 {
 	struct piece p = {.messages = s->told ? PIECE_MESSAGES_TIGHT : PIECE_MESSAGES,
@@ -224,8 +227,7 @@ static int64_t sweep_piece(struct sweeper *s)
 
 	if (sweep_next(s, &p, &err) && (p.thread == 0 || writer_run(s->writer, &p.unit, &err))) {
 		if (p.last) {
-			/* The thread that waits longest for its checkpoints to be trimmed has none
-			 * left to go. */
+			/* the thread that has waited longest is trimmed */
 			pthread_mutex_lock(&s->thread.lock);
 			s->trim_count--;
 			memmove(s->trims, s->trims + 1, s->trim_count * sizeof(*s->trims));

@@ -94,7 +94,7 @@ static bool trace_put(struct db *db, const struct trace_record *record, struct e
 	const struct trace_run *run = &record->run;
 	const struct trace_piece *piece = &record->piece;
 	struct query q;
-	if (!run->number) { /* all of its thread are to be forgotten */
+	if (!run->number) { /* all runs of its thread are to be forgotten */
 		query_start(&q, db, SQL_TRACE_FORGET, err);
 		query_text(&q, ":thread_id", run->thread_id);
 		query_int(&q, ":until", run->started_at);

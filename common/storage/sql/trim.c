@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Rows in a database: checkpoints that are too old, and branches that nothing shows any more. */
+/* Trimming: checkpoints that are too old, and messages and branches that nothing shows any more. */
 #include "storage/sql/sweep.h"
 
 #include "base/memory.h"
@@ -7,18 +7,18 @@
 
 #include <stdlib.h>
 
-/* A thread of which a piece goes. */
+/* The thread that is trimmed, and how far. */
 struct trim {
 	struct db *db;
 	int64_t thread_row;
-	int64_t keep; /* checkpoints, of one that goes on */
-	int64_t most; /* rows that go at once */
+	int64_t keep; /* how many checkpoints stay, unless the thread was removed */
+	int64_t most; /* most rows that are deleted at once */
 
 	/* where its checkpoints lie, as trim_stand finds it */
-	bool plain;        /* it shows whatever it has */
-	int64_t kept;      /* so many in all, those that were trimmed included */
-	int64_t kept_from; /* the first record with some; 0: there is none */
-	int64_t apart;     /* so many are not in the table */
+	bool plain;   /* the thread has no branches, so it shows all that it has */
+	int64_t kept; /* how many checkpoints it has kept in all, those trimmed since included */
+	int64_t kept_from; /* the first record with checkpoints; 0: none has any */
+	int64_t apart;     /* how many checkpoints are not in the table */
 };
 
 static void trim_start(const struct trim *t, struct query *q, enum sql_id id, struct error *err)
@@ -37,7 +37,8 @@ static bool trim_run(
 	return query_run(&q);
 }
 
-/* Those in the table before the first one that stays; *count says how many went. */
+/* Deletes checkpoints of the table that are older than first, the first one that stays; *count says
+ * how many. */
 static bool trim_before(const struct trim *t, int64_t first, int64_t *count, struct error *err)
 {
 	int64_t upto = 0, states = 0;
@@ -58,7 +59,8 @@ static bool trim_before(const struct trim *t, int64_t first, int64_t *count, str
 	    trim_run(t, SQL_TRIM_CHECKPOINTS, ":upto", upto, err);
 }
 
-/* Of those in the table as many stay as are not kept elsewhere. */
+/* Deletes the oldest checkpoints of the table.  Of the keep that stay, those that lie elsewhere are
+ * the latest. */
 static bool trim_oldest(const struct trim *t, int64_t *count, struct error *err)
 {
 	int64_t first = 0;
@@ -75,8 +77,8 @@ static bool trim_oldest(const struct trim *t, int64_t *count, struct error *err)
 
 /* ---- branches ---- */
 
-/* Places up to which something is shown: where lists end, and where branches that are shown leave
- * others. */
+/* Places up to which a branch is shown: where lists end, and where branches that are shown
+ * begin. */
 struct trim_marks {
 	int64_t *places;
 	size_t count;
@@ -88,7 +90,7 @@ static void trim_mark(struct trim_marks *m, int64_t place)
 	m->places[m->count++] = place;
 }
 
-/* The highest one from first to last, else the place before first. */
+/* The highest mark from first to last; without one, the place before first. */
 static int64_t trim_reach(const struct trim_marks *m, int64_t first, int64_t last)
 {
 	int64_t reach = first - 1;
@@ -121,7 +123,8 @@ static bool trim_delete_range(
 	return query_run(&q);
 }
 
-/* Some messages of what nothing shows; *count says whether there were any, or the branch itself. */
+/* Deletes some messages of a range that nothing shows or, when none are left, its branch; *count is
+ * 0 when there was nothing to delete. */
 static bool trim_range(
     const struct trim *t, int64_t after, int64_t until, int64_t *count, struct error *err)
 {
@@ -156,7 +159,8 @@ static bool trim_range(
 	return query_run(&q);
 }
 
-/* From the last branch to the first, so that one is looked at when all that begin in it were. */
+/* Looks for places that nothing shows, from the last branch to the first, so that branches that
+ * begin in a branch are looked at before it. */
 static bool trim_hidden(const struct trim *t, int64_t *count, struct error *err)
 {
 	struct trim_marks marks = {0};
@@ -215,7 +219,8 @@ static bool trim_stand(struct trim *t, struct error *err)
 	return query_end(&q);
 }
 
-/* The first record that has some, *count with the last of which so many were kept. */
+/* Finds the first record with checkpoints; *count is how many the thread had kept with its last
+ * one. */
 static bool trim_first_record(struct trim *t, int64_t *count, struct error *err)
 {
 	struct recent_row row;
@@ -234,7 +239,7 @@ static bool trim_first_record(struct trim *t, int64_t *count, struct error *err)
 	return query_end(&q);
 }
 
-/* Those in records of which the last is too old. */
+/* Clears records all of whose checkpoints are too old. */
 static bool trim_records(struct trim *t, struct error *err)
 {
 	int64_t from = t->kept_from, count;
@@ -259,7 +264,8 @@ static bool trim_records(struct trim *t, struct error *err)
 	return query_run(&q);
 }
 
-/* Where branches may go all that shows them is looked at in one place. */
+/* Deals with checkpoints outside of the table.  Where branches may be deleted all are moved there
+ * first, so that they are all looked at. */
 static bool trim_apart(struct trim *t, struct error *err)
 {
 	if (t->plain)

@@ -69,11 +69,10 @@ struct db_driver {
 	void (*rollback)(struct db *db);
 	int64_t (*changes)(struct db *db);
 	int64_t (*last_row)(struct db *db);
-	bool (*again)(struct db *db); /* NULL: never */
-	void (*give_back)(
-	    struct db *db); /* frees memory that only serves as a cache; NULL: nothing */
-	bool side_by_side;  /* transactions run side by side; what must not change is locked row by
-			       row */
+	bool (*again)(struct db *db);     /* NULL: never */
+	void (*give_back)(struct db *db); /* frees memory that is a mere cache; NULL: nothing */
+	bool side_by_side; /* transactions run side by side; what must not change is locked row by
+			      row */
 
 	/* For a whole database: see the functions database_*, below. */
 	bool (*is_there)(const struct db_source *source);
@@ -98,8 +97,7 @@ struct db_driver {
 	void (*watch)(struct query *q, const struct waiter *waiter);
 	void (*send)(struct query *q); /* NULL: nothing */
 	bool (*row)(struct query *q);
-	bool (*run)(struct query
-		*q); /* does the same as row and end together; NULL: row and end are called */
+	bool (*run)(struct query *q); /* row and end at once; NULL: these are called */
 	enum db_kind (*column_kind)(struct query *q, int column);
 	const char *(*column_text)(struct query *q, int column);
 	int64_t (*column_int)(struct query *q, int column);

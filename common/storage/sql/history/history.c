@@ -40,9 +40,8 @@ static void checkpoint_read_row(
 
 /* The checkpoints outside of the table that were looked at so far. */
 struct history_passed {
-	int64_t keep,
-	    count;      /* how many checkpoints the thread keeps (0: all), and how many these are */
-	int64_t oldest; /* number of the last of them */
+	int64_t keep, count; /* how many the thread keeps (0: all), and how many these are */
+	int64_t oldest;      /* number of the last of them */
 };
 
 /* Counts another one; false when it is too old to be kept. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Rows in a database: what branches of runs in the background have come to.  Those of a job go with
- * its body. */
+/* Arrivals: the results of branches of background runs.  They are removed with the body of their
+ * job. */
 #include "storage/sql/run/runs_engine.h"
 #include "storage/sql/thread/claims.h"
 

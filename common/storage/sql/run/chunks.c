@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Rows in a database: chunks of runs that are kept. */
+/* Kept chunks of runs: added, read, forgotten and expired. */
 #include "base/buf.h"
 #include "base/memory.h"
 #include "storage/queue.h"
@@ -11,17 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FORGET_AT_ONCE 32 /* batches in a transaction */
+#define FORGET_AT_ONCE 32 /* batches in one transaction */
 #define EXPIRE_AT_ONCE 64
 
 /* ---- in and out ---- */
 
 struct addition {
 	struct unit unit;
-	const struct chunk_batch *batches; /* whose lines are packed */
+	const struct chunk_batch *batches; /* their lines are packed */
 	size_t count;
-	int64_t process;     /* of several instances; else 0 */
-	struct query *asked; /* of these, for each batch */
+	int64_t process;     /* this process, where there are several instances; else 0 */
+	struct query *asked; /* where there are several, the query that adds each batch */
 };
 
 static void chunks_add(struct db *db, const struct addition *a, const struct chunk_batch *b,
@@ -37,7 +37,8 @@ static void chunks_add(struct db *db, const struct addition *a, const struct chu
 		query_int(q, ":process", a->process);
 }
 
-/* Of several instances, so that what is added takes one trip to the server. */
+/* Where there are several instances, the batches are sent ahead, so that one trip to the server is
+ * enough. */
 static bool chunks_append_ask(struct db *db, struct unit *unit, struct error *err)
 {
 	const struct addition *a = (struct addition *)unit;
@@ -54,7 +55,7 @@ static bool chunks_append_ask(struct db *db, struct unit *unit, struct error *er
 	return true;
 }
 
-/* What was not taken may not be shown as kept. */
+/* A batch that was not stored must not be shown as kept, so it is an error. */
 static bool chunks_append_one(struct db *db, const struct addition *a, size_t i, struct error *err)
 {
 	struct query q;
@@ -121,7 +122,7 @@ bool engine_chunks_append(struct storage *st, const struct storage_context *ctx,
 	return ok;
 }
 
-/* A column of lines; they stand in plain where they are packed. */
+/* A column of lines; packed ones are unpacked into plain. */
 static const char *chunks_column(struct query *q, int column, struct buf *plain, size_t *len)
 {
 	const char *lines = query_column_blob(q, column, len);
@@ -176,11 +177,11 @@ struct forgetting {
 	struct unit unit;
 	chunk_line_fn forgets;
 	void *arg;
-	const int64_t *rows; /* of batches that had such lines when they were looked at */
+	const int64_t *rows; /* batches that had such lines when they were read */
 	size_t count;
 };
 
-/* What is left of the lines; false when that is all of them. */
+/* Appends the lines that stay to left; false when all do. */
 static bool forget_lines(
     const struct forgetting *f, const char *lines, size_t len, struct buf *left)
 {
@@ -238,7 +239,7 @@ static bool forget_unit(struct db *db, struct unit *unit, struct error *err)
 	return ok;
 }
 
-/* The batches of a thread with such lines, malloc'd. */
+/* Finds the batches of a thread that have such lines; *rows is malloc'd. */
 static bool forget_find(struct storage *st, const struct storage_context *ctx, int64_t thread,
     const struct forgetting *f, int64_t **rows, size_t *count, struct error *err)
 {
@@ -278,7 +279,7 @@ bool engine_chunks_forget(struct storage *st, const struct storage_context *ctx,
 		ok = writer_run(engine_of(st)->writer, &f.unit, err);
 	}
 	if (count)
-		chunks_moved_all(engine_of(st)->shared); /* for who has read them before */
+		chunks_moved_all(engine_of(st)->shared); /* readers may hold these lines */
 	free(rows);
 	return ok;
 }
@@ -288,7 +289,7 @@ bool engine_chunks_forget(struct storage *st, const struct storage_context *ctx,
 struct expiry {
 	struct unit unit;
 	struct run_key run;
-	int64_t kept_until; /* for one that was lost */
+	int64_t kept_until; /* for a run that was lost */
 
 	int64_t count;
 };
@@ -320,10 +321,10 @@ static bool lost_unit(struct db *db, struct unit *unit, struct error *err)
 }
 
 /*
- * Whether a run that says that it goes on, behind the last one that was looked at, is lost; *found
- * says whether there is any.  While a run has the thread, it is this one, or that one has buried it
- * or will: so whoever says that it runs and has not the thread is dead, or has just ended, which
- * its record then says.
+ * Looks at the next run whose chunks say that it goes on; *found is false when there is none left,
+ * and *lost says whether its process has died.  A run that has the thread is either this one, or
+ * buries this one when it begins.  So a run that says it goes on, on a thread that no run has, has
+ * died or has just ended, and then its record says so.
  */
 static bool expire_look(struct storage *st, const struct storage_context *ctx, struct expiry *e,
     bool *found, bool *lost, struct error *err)
@@ -344,7 +345,7 @@ static bool expire_look(struct storage *st, const struct storage_context *ctx, s
 	return pool_query_end(engine_of(st)->pool, &q) && !error_is_set(err);
 }
 
-/* From the time on when somebody looks, which is not long after they died. */
+/* Their chunks are kept as if they had ended now: somebody looks soon after they died. */
 static bool expire_what_is_lost(
     struct storage *st, const struct storage_context *ctx, int64_t now, struct error *err)
 {

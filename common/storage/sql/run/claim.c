@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Rows in a database: jobs claimed, given back, ended without a run,
- * and those of dead processes. */
+/* Jobs that are claimed, given back or ended without a run, and those of dead processes. */
 #include "base/memory.h"
 #include "storage/queue.h"
 #include "storage/sql/run/jobs.h"
@@ -13,13 +12,13 @@
 struct claiming {
 	struct unit unit;
 	int64_t row;
-	struct query asked; /* for any that is ready */
+	struct query asked; /* claims any job that is ready */
 
 	struct job_claim what;
 	struct moves moves;
 };
 
-/* The job of that row, if its attempt was lost. */
+/* Claims the job of this row, if its latest attempt was lost. */
 static bool claim_take_lost(struct db *db, struct claiming *c, struct error *err)
 {
 	struct job_row job;
@@ -47,7 +46,7 @@ static bool claim_unit(struct db *db, struct unit *unit, struct error *err)
 				: job_take_next(db, &c->what, &c->moves, err);
 }
 
-/* A read shows at once whether there is something that is worth a transaction. */
+/* A mere read first shows whether a transaction is worth it, unless the queue flows. */
 bool engine_claim(struct storage *st, const struct storage_context *ctx, struct arena *a,
     int64_t row, int64_t now, struct run_job *job, int64_t *next_due, struct error *err)
 {
@@ -91,7 +90,7 @@ struct job_change {
 	int64_t row;
 	enum run_status status;
 	const char *error_json;
-	bool loses; /* the attempt was one */
+	bool loses; /* the attempt counts */
 
 	struct job_row job;
 	struct moves moves;
@@ -121,7 +120,7 @@ void engine_begins(struct storage *st, const struct run_job *job)
 	queue_begun(engine_of(st)->shared, job->row);
 }
 
-/* Nobody of this process has it any more. */
+/* This process has nothing more to do with the job. */
 static bool job_let_go(struct job_change *c, struct error *err)
 {
 	if (!writer_run(engine_of(c->st)->writer, &c->unit, err))
@@ -159,7 +158,7 @@ static bool finish_unit(struct db *db, struct unit *unit, struct error *err)
 	c->moves = (struct moves){0};
 	if (!claim_lock(db, SQL_JOB_LOCK, c->row, err) || !job_read(db, c->row, &c->job, err))
 		return false;
-	/* it may be another process's by now, which found that this one was lost */
+	/* another process may have taken it for lost, and claimed it */
 	return c->job.state == JOB_OVER ||
 	    (c->job.state == JOB_CLAIMED &&
 		c->job.claimer != claimer_number(engine_of(c->st)->claimer)) ||
@@ -200,7 +199,7 @@ struct lost_job {
 	bool ordered;
 };
 
-/* Unless another instance has seen to it meanwhile. */
+/* Takes a lost job from its dead claimer, unless another instance has done so meanwhile. */
 static bool loss_take(struct db *db, struct loss *l, const struct lost_job *lost, struct error *err)
 {
 	bool unbegun = queue_is_unbegun(engine_of(l->st)->shared, lost->row, l->claimer);
@@ -242,7 +241,7 @@ static bool loss_unit(struct db *db, struct unit *unit, struct error *err)
 	return ok;
 }
 
-/* What a process that died had claimed. */
+/* Recovers all jobs that a dead process had claimed. */
 static bool recover_claimer(
     struct storage *st, int64_t claimer, int64_t max_attempts, struct error *err)
 {
@@ -275,7 +274,7 @@ bool engine_recover(struct storage *st, const struct storage_context *ctx, int64
 	while (query_row(&q)) {
 		int64_t claimer = query_column_int(&q, JOB_CLAIMERS_CLAIMER);
 
-		/* of several instances the buried are named alone */
+		/* where there are several instances, the query names only dead ones */
 		if (!e->instances && claimer_lives(e->claimer, claimer))
 			continue;
 		dead = xrealloc(dead, (dead_count + 1) * sizeof(*dead));

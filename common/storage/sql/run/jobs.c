@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Rows in a database: jobs put into the queue of their thread, and ended. */
+/* Jobs, as rows: claimed, added to the queue of their thread, and ended. */
 #include "storage/sql/run/jobs.h"
 
 #include "base/os/clock.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BODY_SHORT 1000 /* bytes */
+#define BODY_SHORT 1000 /* bytes of a body that lies in its job's row */
 
 static struct run_key job_key(const struct run_job *job)
 {
@@ -59,7 +59,7 @@ static void job_hold(struct query *q, struct arena *a, struct run_job *job)
 	job->webhook_url = arena_strdup(a, query_column_text(q, JOB_WHOLE_WEBHOOK));
 }
 
-/* With its texts from the arena; thread_id is NULL where it is gone. */
+/* Reads a job with its texts, in the arena; thread_id is NULL where it is gone. */
 static bool job_read_whole(
     struct db *db, struct arena *a, int64_t row, struct run_job *job, struct error *err)
 {
@@ -75,7 +75,8 @@ static bool job_read_whole(
 
 /* ---- claimed ---- */
 
-/* Nobody else writes meanwhile; who holds the thread now will have ended when it is changed. */
+/* Reads the thread for later use.  Nobody writes during this transaction; if anybody who holds the
+ * thread now changes it, the number of ended leases will have changed as well. */
 static bool job_read_thread(struct db *db, struct job_claim *c, struct error *err)
 {
 	struct thread *thread;
@@ -100,7 +101,7 @@ bool job_next_row(struct query *q, int64_t now, int64_t *row, int64_t *next_due)
 	if (!query_row(q))
 		return !q->failed;
 	*next_due = query_column_int(q, JOB_NEXT_DUE_AT);
-	/* who asked for no delay waits for no clock, which may have been set back since */
+	/* a job without a delay is always due, even if the clock was set back since */
 	if (*next_due <= now || *next_due <= query_column_int(q, JOB_NEXT_CREATED_AT))
 		*row = query_column_int(q, JOB_NEXT_ROW);
 	return true;
@@ -162,7 +163,8 @@ bool job_take_next(struct db *db, struct job_claim *c, struct moves *moves, stru
 
 /* ---- in ---- */
 
-/* Whether the new one comes next in its thread; another one that would have gives way. */
+/* Says whether the new job comes first in its thread; a job that is ready there then waits
+ * again. */
 static bool job_comes_first(
     struct db *db, const struct run_job *job, bool *first, struct error *err)
 {
@@ -187,8 +189,8 @@ static bool job_comes_first(
 
 static bool job_insert(struct db *db, struct run_job *job, bool first, struct error *err)
 {
-	/* longer ones go apart: each change of a job's row writes it whole; so do all where
-	 * instances of the version before may run beside this one */
+	/* longer bodies have a row of their own, since each change of a job writes its row whole;
+	 * so have all bodies where instances of the previous version may run beside this one */
 	bool holds = !db->driver->side_by_side && strlen(job->body_json) <= BODY_SHORT;
 	struct query q;
 
@@ -268,7 +270,7 @@ bool job_put_answer(
 
 /* ---- over ---- */
 
-/* Puts the webhook into the outbox. */
+/* Puts the job's webhook into the outbox. */
 static bool job_tell(struct storage *st, struct db *db, const struct run_job *job,
     struct moves *moves, struct error *err)
 {
@@ -332,7 +334,7 @@ static bool job_leave(struct storage *st, struct db *db, const struct job_row *j
 	    db_run_on_row(db, SQL_JOB_BODY_DELETE, job->job.row, err);
 }
 
-/* The next one of the thread is ready. */
+/* Makes the next job of the thread ready. */
 static bool job_promote(struct db *db, int64_t thread, struct moves *moves, struct error *err)
 {
 	struct query q;
@@ -383,7 +385,7 @@ bool job_give_up(struct storage *st, struct db *db, const struct job_row *job,
 	return query_run(&q) && job_end(st, db, job, now, moves, err);
 }
 
-/* *count is the room in rows, then how many. */
+/* *count is the room in rows, then how many there are. */
 static bool jobs_find_stoppable(
     struct db *db, const struct jobs_stop *stop, int64_t *rows, int64_t *count, struct error *err)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
-/* Lines as what is different from the line before. */
+/* Finding the edits between one line and the next, and applying them. */
 #include "storage/sql/run/line_pack.h"
 
 #include <stdint.h>
 #include <string.h>
 
 #define EDIT '\x04'
-#define LAST 0x40 /* plus five bits, of a number */
+#define LAST 0x40 /* plus five bits of a number */
 #define MORE 0x60
 
 struct line {
@@ -71,7 +71,7 @@ static size_t line_string_end(struct line line, size_t at)
 	return at;
 }
 
-/* Where the object or list is over that the line begins in. */
+/* Where the object or list ends that the line begins in. */
 static size_t line_members_end(struct line line)
 {
 	size_t at = 0, depth = 0;
@@ -98,7 +98,7 @@ static size_t line_members_end(struct line line)
 	return at;
 }
 
-/* Where the value is over that the line begins with. */
+/* Where the value ends that the line begins with. */
 static size_t line_value_end(struct line line)
 {
 	size_t at = 0;
@@ -107,7 +107,7 @@ static size_t line_value_end(struct line line)
 		return 0;
 	if (*line.text == '"')
 		return line_string_end(line, 1) + 1;
-	if (*line.text > 0 && *line.text < ' ') { /* which is at the end as well */
+	if (*line.text > 0 && *line.text < ' ') { /* a mark, which is at its end, too */
 		const char *mark = memchr(line.text + 1, *line.text, line.len - 1);
 		return mark ? (size_t)(mark - line.text) + 1 : line.len;
 	}
@@ -120,10 +120,13 @@ static size_t line_value_end(struct line line)
 	return at;
 }
 
-/* How much is left out of a line, which begins with what the other one has not, so that the two go
- * on alike: the digits of a number, else a value as a whole, else members that the other one has no
- * more of, else what stands before the next quote, which is the end of a string or the key of the
- * next member.  Where it is not what it seems to be, as in a text, it is only more than need be. */
+/*
+ * How much to leave out of a line, at a place where it differs from the other one, so that both may
+ * go on alike: the digits of a number, else a whole value, else the members up to the end of the
+ * object or list where the other one has come to its end, else all before the next quote, which
+ * ends a string or begins the key of the next member.  A wrong guess, as inside a text, only costs
+ * room.
+ */
 static size_t line_differs(struct line line, struct line other, bool is_value)
 {
 	bool closes = line_closes(line), other_closes = line_closes(other);
@@ -151,9 +154,10 @@ static char *line_put_number(char *to, size_t n)
 	return to;
 }
 
-#define EDIT_MOST 32 /* bytes of an edit, without what it puts in */
+#define EDIT_MOST 32 /* bytes of an edit, apart from what it puts in */
 
-/* What line has that old has not; false when that takes more room than the line, or is nothing. */
+/* Appends the edits that make line from old; false when they take more room than the line, or there
+ * are none. */
 static bool line_pack(struct buf *out, struct line old, struct line line)
 {
 	char *begun = buf_reserve(out, 2 * line.len + EDIT_MOST), *to = begun;
@@ -224,7 +228,8 @@ static bool line_take_number(struct line *packed, size_t *n)
 	return false;
 }
 
-/* old is in out, which has room for what is made of it. */
+/* Appends what the edits make of old, which lies in out itself; so out must have the room
+ * already. */
 static bool line_unpack(struct buf *out, struct line old, struct line packed)
 {
 	size_t same, left_out;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Rows in a database: what goes into the outbox, of jobs and of pushes. */
+/* Adding an item to the outbox, for a job's webhook or a push. */
 #include "base/http/url.h"
 #include "base/id.h"
 #include "base/os/clock.h"

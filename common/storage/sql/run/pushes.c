@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Rows in a database: who is told how tasks go on, and what of that is to be told. */
+/* Pushes: who is told how tasks go on, and what they are to be told now. */
 #include "storage/sql/run/pushes.h"
 
 #include "storage/sql/run/runs_engine.h"
@@ -11,7 +11,7 @@ enum push_state { PUSH_AWAITS, PUSH_PAUSED, PUSH_OVER };
 
 /* ---- put, read and deleted ---- */
 
-/* *room says whether the task had one left. */
+/* Stores a push; *room is false when the task has its most already. */
 static bool push_put(struct db *db, int64_t thread, const struct push *push, enum push_state state,
     int64_t most, bool *room, struct error *err)
 {
@@ -131,7 +131,7 @@ struct open_push {
 	struct open_push *next;
 	struct push push;
 	enum push_state state;
-	enum run_status status; /* of the run of that number; RUN_IDLE: its record is gone */
+	enum run_status status; /* of the run push.number; RUN_IDLE: its record is gone */
 };
 
 static bool pushes_read_open(
@@ -156,7 +156,7 @@ static bool pushes_read_open(
 	return query_end(&q);
 }
 
-/* Tells it of the end of a run, and keeps that it knows. */
+/* Puts a notification of the end of a run into the outbox, and notes that the push was told. */
 static bool push_tell(struct storage *st, struct db *db, struct open_push *p,
     const struct push_end *end, struct moves *moves, struct error *err)
 {
@@ -189,7 +189,7 @@ static bool push_tell(struct storage *st, struct db *db, struct open_push *p,
 	return query_run(&q);
 }
 
-/* Which end it is told of now; number 0: of none yet. */
+/* Which end of a run the push is to be told of now; number 0: none yet. */
 static struct push_end push_due(const struct storage *st, const struct open_push *p,
     const struct push_end *end, const struct run_record *ended)
 {
@@ -197,7 +197,7 @@ static struct push_end push_due(const struct storage *st, const struct open_push
 
 	if (p->push.number == end->run.number)
 		return p->state == PUSH_AWAITS || end->status ? *end : none;
-	if (p->state == PUSH_AWAITS) /* that one's process died, and nobody has told yet */
+	if (p->state == PUSH_AWAITS) /* the process of that run died, and nobody was told yet */
 		return p->status != RUN_IDLE && !run_status_goes_on(p->status) ? own : none;
 	if (st->pushes->follows(ended->thread_id, p->push.task, ended->run_id))
 		return *end;

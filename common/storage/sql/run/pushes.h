@@ -8,14 +8,14 @@
 #include "storage/sql/moves.h"
 #include "storage/sql/run/records.h"
 
-/* Puts one that came with its task's run, which has just been made; NULL: none did. */
+/* Adds the push that came with a run whose record has just been made; NULL: none did. */
 bool push_put_first(struct db *db, struct run_key run, const struct push *push, struct error *err);
 
-/* A run has ended, as its record says; but a paused one that nobody answers any
- * more, with status RUN_STOPPED.  Whom that concerns is told by the outbox. */
+/* Tells those whom it concerns, through the outbox, that a run has ended; or that nobody can answer
+ * its pause any more, with status RUN_STOPPED. */
 struct push_end {
 	struct run_key run;
-	enum run_status status; /* RUN_IDLE: that of the record */
+	enum run_status status; /* RUN_IDLE: what the record says */
 };
 bool pushes_tell(struct storage *st, struct db *db, const struct push_end *end, struct moves *moves,
     struct error *err);

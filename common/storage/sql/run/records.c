@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
-/* Rows in a database: rows of runs, and which of them are too old. */
+/* Records of runs, as rows, and which of them are too old. */
 #include "storage/sql/run/records.h"
 
 #include "storage/sql/history/recent.h"
 
-/* Where so many of a thread's runs wait, others are trimmed when fewer do:
- * each would be looked at. */
+/* While this many of a thread's jobs wait nothing is trimmed, since each of them would be looked
+ * at. */
 #define TRIM_QUEUED_MOST 100
 
 #define TRIM_PIECE_MOST 64
@@ -110,8 +110,9 @@ bool record_keep_chunks_of_job(struct db *db, struct run_key key, int64_t until,
 	return record_keep(db, SQL_KEPT_END_JOB, key, until, err);
 }
 
-/* Before records up to that number go, with checkpoints behind which so many were kept (negative:
- * they have none): these go into the table, unless they are too old. */
+/* To be called before records up to key.number are removed: moves the checkpoints in them into the
+ * table, unless they are too old.  later is how many were kept after them; negative: there are
+ * none. */
 static bool record_spill(
     const struct storage *st, struct db *db, struct run_key key, int64_t later, struct error *err)
 {
@@ -119,7 +120,7 @@ static bool record_spill(
 	    recent_spill_records(db, key.thread, key.number, err);
 }
 
-/* Before all up to that number go, or the last of them. */
+/* The same, where later has still to be read; also where only the record key itself is removed. */
 static bool record_leave(
     const struct storage *st, struct db *db, struct run_key key, struct error *err)
 {
@@ -133,7 +134,7 @@ static bool record_leave(
 	return query_end(&q) && record_spill(st, db, key, later, err);
 }
 
-/* *over says whether the record has no job, or one that is over and goes now. */
+/* Removes the record's job if that is over.  *over says that there is no job any more. */
 static bool record_drop_job(struct db *db, struct run_key key, bool *over, struct error *err)
 {
 	int64_t job = 0;
@@ -177,7 +178,7 @@ static bool record_trim_run(
 	return query_run(&q);
 }
 
-/* What goes with records goes before them. */
+/* Removes what belongs to records, before the records themselves. */
 static bool record_trim_apart(
     struct db *db, struct run_key key, enum run_status from, struct moves *moves, struct error *err)
 {
@@ -190,7 +191,7 @@ static bool record_trim_apart(
 	return true;
 }
 
-/* How many records a run removes, where those before it have left them to it. */
+/* How many records one run removes, for itself and those before it that left it to this one. */
 static int64_t record_trim_piece(int64_t keep)
 {
 	int64_t piece = keep < 16 ? 1 : keep / 8;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Rows in a database: records of runs, written with their threads. */
+/* Records of runs, written with their threads. */
 #include "storage/sql/run/run_write.h"
 
 #include "base/os/clock.h"
@@ -9,7 +9,7 @@
 
 #include <stdatomic.h>
 
-/* The record as the change's first write has it, or as its last one does; NULL: it has none. */
+/* The record as the first write has it that has one, and as the last one has it; NULL: none has. */
 static const struct run_record *record_first(const struct thread_change *change)
 {
 	const struct thread_write *second = change->writes[1];
@@ -77,7 +77,7 @@ static bool run_has_job(struct run_writing *w, struct db *db, struct error *err)
 	return ok && (own || thread_lost(w->change->lease->thread_id, err));
 }
 
-/* For the process that ends one, and is free for another; false where it is not. */
+/* Prepares a claim of another job, where the process that ends this one wants it; else false. */
 static bool job_comes_along(struct run_writing *w)
 {
 	const struct run_claim *wanted = record_last(w->change)->claims;
@@ -155,8 +155,7 @@ bool run_prepare(struct run_writing *w, struct db *db, struct error *err)
 	return !buries || run_bury(w, db, err);
 }
 
-/* The columns that the end of a run replaces, in the order of the statements,
- * which is the fastest. */
+/* Binds the columns that the end of a run replaces; fastest in the order of the statements. */
 static void record_bind(struct query *q, const struct run_record *r, int64_t until)
 {
 	query_int(q, ":status", r->status);
@@ -194,7 +193,7 @@ bool run_make(struct db *db, int64_t thread_row, const struct run_record *r, str
 	return query_run(&q);
 }
 
-/* Until when its chunks are kept; 0: it goes on. */
+/* Until when the run's chunks are kept; 0: it goes on. */
 static int64_t record_kept_until(const struct storage *st, const struct run_record *r)
 {
 	return r->status == RUN_RUNNING ? 0 : r->finished_at + st->chunks_keep;
@@ -227,7 +226,7 @@ static bool record_insert(
 	return record_trim_begun(w->st, db, key, begun->keep, moves, err);
 }
 
-/* The end of a record that an earlier change has made. */
+/* Ends a record that an earlier change has made. */
 static bool record_end(
     struct run_writing *w, struct db *db, const struct run_place *place, struct error *err)
 {
@@ -258,7 +257,8 @@ static bool job_begin(struct db *db, const struct run_record *begun, struct erro
 	return query_run(&q);
 }
 
-/* Where no other one came along that was ready before, that of its thread which is now may. */
+/* Ends the job.  If no job was claimed along yet, the one that is ready now may be, such as the
+ * next of this thread. */
 static bool job_finish(struct run_writing *w, struct db *db, struct error *err)
 {
 	struct job_claim *claim = &w->asked.claim;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* What a change of a thread says of the record of its run, as parts of its transaction. */
+/* The record of a run, written as part of the transaction that changes its thread. */
 #ifndef AGENTGRAPH_STORAGE_SQL_RUN_RUN_WRITE_H
 #define AGENTGRAPH_STORAGE_SQL_RUN_RUN_WRITE_H
 
@@ -7,30 +7,30 @@
 #include "storage/sql/run/jobs.h"
 #include "storage/sql/run/records.h"
 
-/* Where the change finds it. */
+/* Where the change puts the run. */
 struct run_place {
 	int64_t thread_row;
-	int64_t after, until;    /* numbers that its messages have got, the first excluded */
+	int64_t after, until;    /* its messages got the places above after, up to until */
 	int64_t number;          /* of a record that it makes; 0: it makes none */
-	const char *checkpoints; /* for the record (recent.h), or NULL: none */
-	int64_t kept_count;      /* of all that the thread has kept with these */
+	const char *checkpoints; /* text for the record (recent.h); NULL: it gets none */
+	int64_t kept_count; /* how many checkpoints the thread has kept in all, these included */
 };
 
-/* What became of it. */
+/* What became of the record. */
 struct run_written {
 	int64_t number;         /* of the record */
-	struct run_job claimed; /* along with its end; row 0: nothing */
+	struct run_job claimed; /* the job claimed with the end of the run; row 0: none */
 	struct moves moves;
 };
 
-/* What it has asked of its job, and for another one, with what came of that. */
+/* What the change asks about the run's job, and for the next one; and the answers. */
 struct run_asked {
 	struct query job, next;
-	struct job_row leaves; /* the job, where the run ends */
+	struct job_row leaves; /* the run's own job */
 	struct job_claim claim;
 };
 
-/* How a change writes its record.  The caller sets the first two, and clears written before each
+/* A change that writes a record.  The caller sets st and change, and clears written before each
  * attempt. */
 struct run_writing {
 	struct storage *st;
@@ -39,36 +39,37 @@ struct run_writing {
 	struct run_written written;
 };
 
-/* Whether another run may be claimed with the end of this one. */
+/* Whether the change may claim another job with the end of its run. */
 bool run_claims(const struct thread_change *change);
 
-/* Asks whether a run in the background has its job, which it leaves where it ends with the change,
- * and for the next one where it is to bring one along; where there is no server, nothing. */
+/* Asks whether a background run still has its job, which is marked as over where the change ends
+ * the run; and claims the next job, where one is wanted.  Sends nothing where there is no
+ * server. */
 bool run_ask(struct run_writing *w, struct db *db, struct error *err);
 
-/* Asks for the number of the record that the change makes in a thread that there is, if it makes
- * one; else q asks nothing. */
+/* Asks for the number of the record, if the change makes one in an existing thread; else q asks
+ * nothing, and its db is NULL. */
 void run_number_ask(
     struct db *db, const struct thread_change *change, struct query *q, struct error *err);
 
-/* The run that ends with the change, if its record may have checkpoints (recent.h); else NULL:
- * those in the background do not end in the order of their records.  *number is what a record gets
- * that the change makes, and becomes that of one that there is. */
+/* The run that the change ends, if its record may have checkpoints (recent.h); else NULL, as for
+ * background runs, which do not end in the order of their records.  *number is the number for a new
+ * record; it becomes that of the record if there is one already. */
 const struct run_record *run_keeps(const struct thread_change *change, int64_t *number);
 
-/* Before the row of a thread that there is is written: a run in the background may write only while
- * it has its job, another one buries what the dead have left; so does going back to a checkpoint,
- * after which the thread says nothing of that run any more. */
+/* To be called before the row of an existing thread is written.  A background run may write only
+ * while it has its job.  Another run ends the records that dead processes have left; so does going
+ * back to a checkpoint, since the thread then says nothing of such a run any more. */
 bool run_prepare(struct run_writing *w, struct db *db, struct error *err);
 
-/* A record that was written elsewhere, under its number. */
+/* Inserts a record that was written elsewhere, under its old number. */
 bool run_make(struct db *db, int64_t thread_row, const struct run_record *r, struct error *err);
 
-/* Afterwards. */
+/* Writes the record, once the thread's row and messages are written. */
 bool run_write(
     struct run_writing *w, struct db *db, const struct run_place *place, struct error *err);
 
-/* What the change's owner gets of it, once it is on disk. */
+/* Hands the claimed job to the change's owner; to be called once the change is on disk. */
 void run_hand_over(const struct run_writing *w);
 
 #endif

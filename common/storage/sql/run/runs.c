@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Rows in a database: records of runs read, listed and removed, and the table of what there is of
- * runs. */
+/* Records of runs, read, listed and removed; and the table of operations on runs. */
 #include "storage/runs.h"
 
 #include "base/memory.h"
@@ -78,8 +77,8 @@ static bool runs_remove(struct storage *st, const struct storage_context *ctx,
 
 /* ---- listed ---- */
 
-/* Records that were read, but may be older than one that is still to come: a heap, the newest at
- * its top. */
+/* Records that were read, but may be older than one still to be read: a heap with the newest at its
+ * top. */
 struct record_heap {
 	struct run_record **items;
 	size_t count, size;
@@ -142,7 +141,7 @@ static struct run_record *heap_pop(struct record_heap *h)
 	return top;
 }
 
-/* Hands out those that began after that; false when no more are wanted. */
+/* Hands out the records that were created after that time; false when no more are wanted. */
 static bool heap_hand_out(struct record_heap *h, int64_t after, record_fn fn, void *arg)
 {
 	bool more = true;
@@ -155,8 +154,8 @@ static bool heap_hand_out(struct record_heap *h, int64_t after, record_fn fn, vo
 	return more;
 }
 
-/* No run began after the latest change of its thread, so whatever is newer than that of the thread
- * that comes next is in its place. */
+/* Threads come with the latest change first, and no run is newer than the latest change of its
+ * thread.  So all records that are newer than the change of the next thread can be handed out. */
 static void runs_merge(struct query *q, record_fn fn, void *arg)
 {
 	struct record_heap heap = {0};
@@ -175,19 +174,20 @@ static void runs_merge(struct query *q, record_fn fn, void *arg)
 	free(heap.items);
 }
 
-/* So many of everybody's runs are looked at before all of a user's threads are. */
+/* How many of everybody's runs a listing of one user's looks at before it goes through the user's
+ * threads. */
 #define OTHERS_MOST 1000
 
-#define PAGE_ROWS 128 /* of a listing that is one query after the other */
+#define PAGE_ROWS 128 /* of a listing that takes several queries */
 
-/* Where a listing has come to. */
+/* How far a listing has come. */
 struct record_walk {
 	const struct record_filter *filter;
-	int64_t from; /* what began before is left to others */
+	int64_t from; /* only records created from then on are listed */
 	struct run_record last;
 	record_fn fn;
 	void *arg;
-	bool more; /* are wanted */
+	bool more; /* more records are wanted */
 };
 
 static bool runs_list_page(struct storage *st, const struct storage_context *ctx,
@@ -210,8 +210,8 @@ static bool runs_list_page(struct storage *st, const struct storage_context *ctx
 	return pool_query_end(engine_of(st)->pool, &q);
 }
 
-/* By the indexes of statuses, however many runs there are.  In pages, as PostgreSQL would plan to
- * read all of them. */
+/* Lists everybody's runs by the indexes of statuses, however many there are.  In pages, because
+ * PostgreSQL would otherwise plan to read all. */
 static bool runs_list_indexed(
     struct storage *st, const struct storage_context *ctx, struct record_walk *w, struct error *err)
 {
@@ -225,7 +225,8 @@ static bool runs_list_indexed(
 	return true;
 }
 
-/* Of a user who has few of the latest runs, the rest is looked for in the user's own threads. */
+/* Looks for a user's runs among the latest of everybody, then for the rest in the user's own
+ * threads. */
 static bool runs_list_owned(
     struct storage *st, const struct storage_context *ctx, struct record_walk *w, struct error *err)
 {

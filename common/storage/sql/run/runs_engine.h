@@ -50,9 +50,9 @@ bool engine_chunks_expire(struct storage *st, const struct storage_context *ctx,
 
 /* outbox.c */
 
-/* What somebody is to be told, due now. */
+/* An item for the outbox, due now. */
 struct outgoing {
-	int64_t job; /* whose webhook it is; 0: that of none */
+	int64_t job; /* the job whose webhook it is; 0: it is a push */
 	int64_t thread;
 	const char *url, *body;
 	const char *how_json; /* of a push, or NULL */

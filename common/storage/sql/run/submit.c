@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Rows in a database: jobs submitted, stopped before they begin, and counted. */
+/* Jobs that are submitted, stopped before they begin, and counted. */
 #include "storage/queue.h"
 #include "storage/sql/run/jobs.h"
 #include "storage/sql/run/runs_engine.h"
@@ -13,14 +13,14 @@ struct submission {
 	const struct lease *lease;
 	const struct thread *thread;
 	const struct run_job *job;
-	int64_t after; /* records up to that number are known to have another id */
+	int64_t after; /* records up to this number are known to have other ids */
 
-	struct query hold, made, put; /* what was asked of a thread that is made with its job */
+	struct query hold, made, put; /* queries of a thread that is made with its job */
 
 	struct run_job stored;
 	enum submit_result result;
-	bool stopped; /* others */
-	bool more;    /* are to be stopped, in a transaction of its own */
+	bool stopped; /* other jobs of the thread were stopped */
+	bool more;    /* more have to be stopped first, in another transaction */
 	struct moves moves;
 };
 
@@ -42,7 +42,7 @@ static bool submit_knows(struct db *db, const struct submission *s, bool *known,
 	return query_end(&q);
 }
 
-/* Says in s->result whether the thread takes the job. */
+/* Says in s->result whether the thread can take the job. */
 static bool submit_look(struct db *db, struct submission *s, struct error *err)
 {
 	struct query q;
@@ -57,7 +57,7 @@ static bool submit_look(struct db *db, struct submission *s, struct error *err)
 	return true;
 }
 
-/* Of a long queue one piece; there may be more then. */
+/* Stops the thread's other jobs, where that is asked; of a long queue one piece at a time. */
 static bool submit_stop(struct db *db, struct submission *s, struct error *err)
 {
 	const struct jobs_stop all = {.thread = s->thread->row, .order = s->job->orders};
@@ -80,7 +80,7 @@ static bool submit_touch(struct db *db, const struct submission *s, struct error
 	return query_run(&q);
 }
 
-/* A thread is made with its job in one go. */
+/* Makes a new thread and its job in one trip to the server. */
 static bool submit_ask(struct db *db, struct unit *unit, struct error *err)
 {
 	struct submission *s = (struct submission *)unit;
@@ -121,7 +121,8 @@ static bool submit_unit(struct db *db, struct unit *unit, struct error *err)
 	return s->more || job_put(db, &s->stored, is_new, &s->moves, err);
 }
 
-/* What needs no transaction: the records that there are, which can be very many. */
+/* Looks through the records that exist already, of which there can be very many, outside of the
+ * transaction. */
 static bool submit_prepare(
     struct submission *s, const struct storage_context *ctx, bool *known, struct error *err)
 {
@@ -221,7 +222,7 @@ bool engine_stop_queued(struct storage *st, const struct storage_context *ctx,
 	*count = 0;
 	if (!order)
 		return true;
-	/* most threads have nothing in the queue, which costs no transaction */
+	/* most threads have nothing in the queue, and then this costs no transaction */
 	if (!engine_queued_due(st, ctx, thread_id, INT64_MAX, 1, &more, err))
 		return false;
 	while (more) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Rows in a database: the outbox of webhooks. */
+/* The outbox: what is due, and what came of it. */
 #include "storage/sql/run/jobs.h"
 #include "storage/sql/run/runs_engine.h"
 
@@ -10,7 +10,7 @@ struct outbox {
 	struct webhooks_due *due;
 };
 
-/* What is due of one site. */
+/* Adds the items of one site that are due. */
 static bool webhooks_add(struct outbox *o, const char *site, struct error *err)
 {
 	struct webhooks_due *due = o->due;
@@ -34,7 +34,7 @@ static bool webhooks_add(struct outbox *o, const char *site, struct error *err)
 	return pool_query_end(engine_of(o->st)->pool, &q);
 }
 
-/* When the next one of the site will be due, where that is sooner than another site's. */
+/* Lowers next_due to when the next item of the site will be due. */
 static bool webhooks_later(struct outbox *o, const char *site, struct error *err)
 {
 	struct query q;
@@ -50,8 +50,9 @@ static bool webhooks_later(struct outbox *o, const char *site, struct error *err
 	return pool_query_end(engine_of(o->st)->pool, &q);
 }
 
-/* The site behind another one, or NULL.  Who asks sends, and has a row that says so: by that others
- * tell a service from a command, which has a state directory of its own and sends nothing. */
+/* The next site in order, or NULL.  The caller is a sender, so it must have a row that says so: by
+ * that, other instances tell a service from a command, which has a state directory of its own but
+ * sends nothing. */
 static const char *webhooks_site(struct outbox *o, const char *after, struct error *err)
 {
 	struct instances *instances = engine_of(o->st)->instances;

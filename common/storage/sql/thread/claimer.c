@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The number of this process, its lock, and a look at the locks of others. */
+/* The number of this process, its lock, and a look at the locks of other processes. */
 #include "storage/sql/thread/claimer.h"
 
 #include "base/id.h"
@@ -16,8 +16,9 @@
 struct claimer {
 	char *path;
 	pthread_mutex_t lock; /* guards what follows */
-	int file;             /* holds the lock; -1 until it is asked for */
-	int inquiry;          /* the same, opened again: a lock is seen from there alone */
+	int file;             /* holds the lock; -1 until claimer_begin */
+	int inquiry; /* the same file, opened again, since one's own lock cannot be seen through the
+			descriptor that holds it */
 	int64_t number;
 };
 
@@ -57,7 +58,7 @@ static struct flock claimer_byte(int64_t number)
 
 static bool claimer_take(struct claimer *c)
 {
-	/* Below the largest offset that a lock can end at. */
+	/* the number must be below the largest offset that a lock can end at */
 	uint64_t bits;
 
 	random_bytes(&bits, sizeof(bits));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Who has claimed jobs, and whether it lives.
+ * The processes that claim jobs, and whether they live.
  *
  * A process is known by a random number, and holds a lock on the byte of that place in the file
  * <state>/runners as long as it lives, however it ends: the kernel drops the lock.  Numbers never
@@ -22,13 +22,13 @@ void claimer_free(struct claimer *c); /* NULL is fine */
 /* Gives this process its number, where it has none yet; 0 with err set. */
 int64_t claimer_begin(struct claimer *c, struct error *err);
 
-/* Gives this process another number, which is 0 with err set; it lives under both. */
+/* Gives this process another number; 0 with err set.  It then lives under both numbers. */
 int64_t claimer_renew(struct claimer *c, struct error *err);
 
 /* This process's number; 0 before claimer_begin. */
 int64_t claimer_number(struct claimer *c);
 
-/* Whether a process lives; where that cannot be known it does. */
+/* Whether a process lives; true also where that cannot be known. */
 bool claimer_lives(struct claimer *c, int64_t number);
 
 #endif

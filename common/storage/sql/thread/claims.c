@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Claims of threads, and what is asked or ordered of those that other instances have. */
+/* Claiming threads, and questions and orders about threads that other instances have. */
 #include "storage/sql/thread/claims.h"
 
 #include "base/memory.h"
@@ -10,17 +10,17 @@
 
 #include <stdlib.h>
 
-/* A waiter looks again after so long, and then less and less often. */
+/* A waiter looks again after this time, then less and less often. */
 #define FIRST_LOOK_MS 2
 #define LAST_LOOK_MS 20
-#define WANT_MS 300 /* how often it says that it waits, which holds for a second */
+#define WANT_MS 300 /* how often it says that it waits; that holds for a second */
 
 struct claim {
 	int64_t holder;     /* number of the process; 0: nobody else knows of the thread */
-	int64_t row, fence; /* row 0: the thread was not there yet, and its name is claimed */
+	int64_t row, fence; /* row 0: the thread did not exist yet, so its id was claimed */
 	bool freed;         /* given back, and nobody else has had it since */
 
-	/* as it was taken, until somebody has asked for that; NULL: nobody knows */
+	/* the thread as it was when it was claimed; NULL: not known, or handed out already */
 	struct thread *taken;
 	struct arena *arena; /* of taken */
 };
@@ -39,7 +39,7 @@ static void claim_free(struct claim *c)
 	free(c);
 }
 
-/* The one of that row, as it was claimed. */
+/* Notes the claim, and the thread as it was then, from the row of the query. */
 static void claim_note(struct claim *c, int64_t process, struct query *q)
 {
 	claim_forget_taken(c);
@@ -64,14 +64,14 @@ static void claim_query(struct engine *e, struct query *q, enum sql_id id, const
 	query_int(q, ":instance", instances_number(e->instances));
 }
 
-/* A claim that failed may be one all the same. */
+/* A claim whose answer was lost may have succeeded all the same. */
 static void claim_doubt(struct claim *c, int64_t process, const struct query *q)
 {
 	if (q->failed && q->db && q->db->unclear)
 		c->holder = process;
 }
 
-/* Of the thread that is there, as *there says. */
+/* Tries to claim an existing thread; *there says whether there is one. */
 static enum claim_result claim_try_thread(
     struct engine *e, const struct lease *lease, int64_t process, bool *there, struct error *err)
 {
@@ -89,7 +89,7 @@ static enum claim_result claim_try_thread(
 	return taken ? CLAIM_TAKEN : CLAIM_BUSY;
 }
 
-/* What a process says of a thread that it names. */
+/* Runs a statement about a thread id and a process. */
 static bool claim_say(
     struct engine *e, enum sql_id id, const char *thread_id, int64_t process, struct error *err)
 {
@@ -102,7 +102,8 @@ static bool claim_say(
 	return pool_query_end(e->pool, &q);
 }
 
-/* Of one that is to be made: its name.  *made says that another one has made it meanwhile. */
+/* Tries to claim the id of a thread that is to be made.  *made says that somebody has made it
+ * meanwhile. */
 static enum claim_result claim_try_name(
     struct engine *e, const struct lease *lease, int64_t process, bool *made, struct error *err)
 {
@@ -145,7 +146,8 @@ static enum claim_result claim_try(struct engine *e, const struct lease *lease, 
 	return result;
 }
 
-/* So that it is this process's turn before that of others, as long as it says so. */
+/* Says that this process waits for the thread, so that no other one takes it first; that has to be
+ * repeated. */
 static bool claim_want(struct engine *e, enum sql_id id, const char *thread_id, struct error *err)
 {
 	int64_t process;
@@ -181,7 +183,7 @@ static bool claim_interrupt(
 	    claim_order(e, NULL, thread_id, &aim, false, &ordered, err);
 }
 
-/* While another instance has the thread. */
+/* Waits while another instance has the thread. */
 static bool claim_wait(struct engine *e, const struct lease *lease, enum lease_claim claim,
     int64_t until, struct error *err)
 {
@@ -235,7 +237,7 @@ struct lease *claims_acquire(struct storage *st, const char *thread_id, enum lea
 	int64_t holder = lease->claim->holder;
 	claim_free(lease->claim);
 	lease_release(lease);
-	if (error_is_set(err) && holder) /* it may have been taken all the same */
+	if (error_is_set(err) && holder) /* it may have been claimed all the same */
 		instances_release_later(e->instances, holder, 0, 0, thread_id);
 	return NULL;
 }
@@ -294,7 +296,7 @@ bool claims_release(struct storage *st, struct lease *lease, struct error *err)
 		ok = pool_query_end(e->pool, &q);
 	}
 	char *thread_id = ok ? NULL : xstrdup(lease->thread_id);
-	lease_release(lease); /* which what comes later may need */
+	lease_release(lease); /* instances_release_later may need the lease */
 	if (!ok)
 		instances_release_later(e->instances, c->holder, c->row, c->fence, thread_id);
 	free(thread_id);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Who has a thread, of several instances over one database.
+ * Claims: which process has a thread, where several instances work on one database.
  *
- * Leases (lease.h) are the queue within an instance; whoever has the lease claims the thread in its
- * row, for its process, and each claim counts up the thread's fence.  A write is refused unless the
- * claim that it is made under is the latest and its process lives (instances.h).  So one that was
- * cut off writes nothing, whenever it comes back.
+ * Leases (lease.h) queue the callers within an instance.  Whoever has the lease claims the thread
+ * for its process, in the thread's row, and each claim increments the thread's fence.  A write is
+ * refused unless its claim is the latest and its process lives (instances.h).  So a process that
+ * was cut off writes nothing when it comes back.
  *
- * With an engine that has one instance all of this is the lease alone.
+ * With an engine that has only one instance the lease is all there is.
  */
 #ifndef AGENTGRAPH_STORAGE_SQL_THREAD_CLAIMS_H
 #define AGENTGRAPH_STORAGE_SQL_THREAD_CLAIMS_H
@@ -26,36 +26,37 @@ bool claims_held(struct storage *st, const struct storage_context *ctx, const ch
 bool claims_stop(struct storage *st, const struct storage_context *ctx, const char *thread_id,
     const struct lease_aim *aim, bool *running, struct error *err);
 
-/* The thread as it was when it was claimed, once; false where nobody knows. */
+/* Gives the thread as it was when it was claimed, but only once; false when it is not known. */
 bool claims_thread(const struct lease *lease, struct arena *a, struct thread *thread);
 
-/* At the beginning of a transaction that writes to the lease's thread, whose row is locked then
- * where there is one: false with ERR_THREAD_BUSY when somebody else has the thread by now. */
+/* Begins every transaction that writes to the lease's thread: locks the thread's row, where there
+ * is one.  False with ERR_THREAD_BUSY when somebody else has the thread by now. */
 bool claim_holds(struct db *db, const struct lease *lease, struct error *err);
 
-/* The same in two steps, so that others may ask meanwhile (query_send).  Where the first one has
- * failed there is no second. */
+/* The same in two steps, so that other units can ask in between (query_send).  claim_answer is not
+ * called where claim_ask has failed. */
 bool claim_ask(struct db *db, const struct lease *lease, struct query *q, struct error *err);
 bool claim_answer(const struct lease *lease, struct query *q, struct error *err);
 
 /*
- * Where transactions run side by side, has others that lock the same thread's row wait until this
- * one ends, also those of its holder: SQL_THREAD_LOCK with its row, SQL_JOB_LOCK with that of a job
- * of it.  What goes by a thread's queue, records or checkpoints and has no claim begins with that,
- * and reads behind it.
+ * Where transactions run side by side, locks a thread's row until this one ends, even against the
+ * thread's holder: SQL_THREAD_LOCK with the thread's row, SQL_JOB_LOCK with that of one of its
+ * jobs.  A transaction without a claim that depends on a thread's queue, records or checkpoints
+ * must call this before it reads them.
  */
 bool claim_lock(struct db *db, enum sql_id id, int64_t row, struct error *err);
 
-/* The holder that a thread is to have that is made under the lease and not given back with that;
- * 0: none is needed. */
+/* The holder of a thread that is to be made under the lease, unless the same transaction gives it
+ * back; 0: none is needed. */
 bool claim_holder(
     struct storage *st, const struct lease *lease, int64_t *holder, struct error *err);
 
-/* When a transaction is on disk that has made the thread of that row, or has given it back. */
+/* To be called when a transaction is on disk that has made the thread with this row, or has given
+ * the thread back. */
 void claim_made(const struct lease *lease, int64_t row, int64_t holder);
 void claim_freed(const struct lease *lease);
 
-/* Gives the thread back as part of a transaction; claim_freed when that is on disk. */
+/* Gives the thread back as part of a transaction; call claim_freed when that is on disk. */
 bool claim_drop(struct db *db, const struct lease *lease, struct error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Rows in a database: labels of threads, and threads narrowed down by them and by their status. */
+/* Labels of threads, as rows, and narrowing a listing down by labels and status. */
 #include "base/json/json_quote.h"
 #include "storage/sql/engine.h"
 
@@ -38,19 +38,19 @@ bool engine_labels_write(
 
 /* ---- read ---- */
 
-/* From so many on it is cheaper to go through a listing until its page is full. */
+/* With more threads than this it is cheaper to go through a listing until its page is full. */
 #define LABELS_FEW 4096
 
-/* What the index of statuses leaves out. */
+/* The statuses that the index of statuses leaves out. */
 #define LABELS_NOT_INDEXED (1U << RUN_COMPLETED)
 
 /* Rows of threads, while they are few. */
 struct few {
-	struct buf rows; /* a JSON array that lacks its end */
+	struct buf rows; /* a JSON array without its end */
 	int count;
 };
 
-/* Adds what a query gives, which has all but its owner and its limit, and ends it. */
+/* Adds the rows of a query, of which only owner and limit are still to be bound, and ends it. */
 static bool few_read(struct few *few, struct storage *st, struct query *q, const char *owner)
 {
 	if (owner)
@@ -90,7 +90,7 @@ static bool few_in_status(struct few *few, struct storage *st, const struct stor
 	return true;
 }
 
-/* The fewer of both are in *best then. */
+/* Keeps the fewer of both in *best. */
 static void few_choose(struct few *best, struct few *other)
 {
 	if (other->count < best->count) {

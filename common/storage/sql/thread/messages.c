@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Rows in a database: reading the messages of a thread and its context. */
+/* Reading the messages of a thread, and its context. */
 #include "storage/sql/thread/view.h"
 
 #include "base/memory.h"
@@ -16,7 +16,7 @@ void engine_bind_page(struct query *q, const struct page *page)
 	query_int(q, ":offset", page->offset);
 }
 
-/* Who is handed the messages of a view, range by range. */
+/* A walk through the messages of a view, range by range, and who is handed them. */
 struct messages_walk {
 	struct storage *st;
 	const struct storage_context *ctx;
@@ -33,7 +33,8 @@ static bool messages_hand_out(struct messages_walk *w, struct query *q)
 
 /* ---- the list ---- */
 
-/* What the page still wants of one range; false when it wants no more, or with err set. */
+/* Hands out what the page still wants of one range; false when it wants no more, or with err
+ * set. */
 static bool messages_walk_page(
     struct messages_walk *w, const struct view_range *range, struct page *page, struct error *err)
 {
@@ -111,8 +112,8 @@ bool engine_message_get(struct storage *st, const struct storage_context *ctx, s
 
 /* ---- which there are ---- */
 
-/* Who asks for many of a list has it read, and so many places of it cost no more than one message
- * that is looked for by itself. */
+/* With KNOWN_MANY or more questions it may be cheaper to read the whole list: KNOWN_PLACES places
+ * of it cost about as much as a search for one message. */
 #define KNOWN_MANY 4
 #define KNOWN_PLACES 16
 
@@ -143,7 +144,7 @@ static int known_by_id(const void *a, const void *b)
 	return strcmp(x->message_id, y->message_id);
 }
 
-/* All of those, which have ids, in one walk through the list. */
+/* Answers all questions, which have ids, in one walk through the list. */
 static bool messages_look_through(struct storage *st, const struct storage_context *ctx,
     const struct view *v, struct message_known **asked, size_t count, struct error *err)
 {
@@ -213,8 +214,8 @@ bool engine_view(struct storage *st, const struct storage_context *ctx, int64_t 
 	return ok;
 }
 
-/* The messages of a range; *after becomes the place of the last one.  False when fn wanted no more,
- * or with err set. */
+/* Hands out the messages of a range; *after becomes the place of the last one.  False when fn
+ * wanted no more, or with err set. */
 static bool messages_walk_range(
     struct messages_walk *w, const struct view_range *range, int64_t *after, struct error *err)
 {

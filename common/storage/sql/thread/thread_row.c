@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Rows in a database: what the row of a thread says. */
+/* Reading the row of a thread. */
 #include "storage/sql/thread/thread_row.h"
 
 #include "storage/sql/engine.h"

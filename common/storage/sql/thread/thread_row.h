@@ -7,10 +7,10 @@
 #include "storage/sql/db/db.h"
 #include "storage/threads.h"
 
-/* The columns that every query on threads begins with.  The texts live as long as the row. */
+/* Reads the columns that every query on threads begins with.  The texts live as long as the row. */
 void thread_row_read(struct query *q, struct thread *t);
 
-/* All columns, copied into the arena. */
+/* Reads all columns of thread_get, with texts copied into the arena. */
 void thread_row_copy(struct query *q, struct arena *a, struct thread *t);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Rows in a database: threads read, listed, written and deleted. */
+/* Threads, as rows: read, listed and deleted. */
 #include "storage/sql/engine.h"
 
 #include "storage/queue.h"
@@ -115,8 +115,8 @@ struct removal {
 	struct moves moves;
 };
 
-/* Only the thread itself, which is quick and needs next to no room; the rest is the sweeper's.  Of
- * its jobs none can be claimed any more, as none becomes ready. */
+/* Removes only the thread's row, which is quick and needs next to no room; the rest is left to the
+ * sweeper.  None of its jobs can be claimed any more, since none becomes ready. */
 static bool remove_thread(struct db *db, struct unit *unit, struct error *err)
 {
 	struct removal *r = (struct removal *)unit;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* Whether each list of a thread, on all its branches, has each id once: one walk through the tree
- * of its branches, so that it takes as long as there are messages and branches, however they lie.
- */
+/* Checks that the lists of a thread, on all its branches, have each id only once.  One walk
+ * through the tree of branches takes time in proportion to messages and branches, however the
+ * branches lie. */
 #include "storage/sql/thread/view.h"
 
 #include "base/arena.h"
@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A message at its place, or a branch at the place that it follows. */
+/* A stop of the walk: a message at its place, or a branch at the place that it follows. */
 struct stop {
 	int64_t at;
 	const char *message_id; /* NULL: a branch */
-	size_t number;          /* of the id */
-	int64_t first, last;    /* places of the branch */
+	size_t number;          /* a number for the id */
+	int64_t first, last;    /* first and last place of the branch */
 	struct stop *from;      /* the branch that the walk was in before */
 };
 
@@ -39,7 +39,7 @@ static bool stops_read(
 	query_start(&q, db, SQL_VIEW_BRANCHES, err);
 	query_int(&q, ":thread", thread_row);
 	query_int(&q, ":until", INT64_MAX);
-	while (query_row(&q)) { /* the last one first */
+	while (query_row(&q)) { /* the last branch first */
 		int64_t first = query_column_int(&q, VIEW_BRANCHES_FIRST);
 
 		stops_add(s,
@@ -90,7 +90,7 @@ static void stops_sort(struct stops *s)
 	qsort(s->all, s->count, sizeof(*s->all), stop_by_place);
 }
 
-/* The first one at the place, or behind it. */
+/* The first stop at this place or behind it. */
 static struct stop *stops_at(const struct stops *s, int64_t place)
 {
 	size_t low = 0, high = s->count;
@@ -106,7 +106,8 @@ static struct stop *stops_at(const struct stops *s, int64_t place)
 	return s->all + low;
 }
 
-/* Into each branch where the walk comes by, and back: shown says which ids the list has there. */
+/* Walks into each branch where it passes one, and back; shown says which ids the list has at that
+ * point.  Returns the place of a second one, or 0. */
 static int64_t stops_walk(const struct stops *s, struct stop *trunk, bool *shown)
 {
 	struct stop *branch = trunk, *stop = s->all, *end = s->all + s->count;

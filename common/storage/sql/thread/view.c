@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
-/* Rows in a database: which places a thread shows, over branches and second places. */
+/* Finding the places that a thread shows, over branches and second places. */
 #include "storage/sql/thread/view.h"
 
 #include "base/memory.h"
 
 #include <stdlib.h>
 
-/* Where queries go: to a connection of the pool each, or all to one. */
+/* Where queries run: each on a connection of the pool or, where db is set, all on that. */
 struct view_source {
 	struct storage *st;
 	const struct storage_context *ctx;
@@ -49,7 +49,7 @@ static bool view_read_shown(struct view *v, const struct view_source *s, struct 
 	return view_query_end(s, &q);
 }
 
-/* From the end to the beginning, then turned round. */
+/* Reads the ranges of the list from its end to its beginning, then reverses them. */
 static bool view_read_list(struct view *v, const struct view_source *s, struct error *err)
 {
 	int64_t until = v->shown.until;
@@ -62,7 +62,7 @@ static bool view_read_list(struct view *v, const struct view_source *s, struct e
 		int64_t first = query_column_int(&q, VIEW_BRANCHES_FIRST);
 
 		if (first > until)
-			continue; /* of another branch */
+			continue; /* a branch that the list is not on */
 		view_add(&v->list, &v->list_count, first - 1, until, 0);
 		until = query_column_int(&q, VIEW_BRANCHES_UNTIL);
 	}
@@ -85,8 +85,8 @@ static int view_by_message(const void *left, const void *right)
 	return (a->second > b->second) - (a->second < b->second);
 }
 
-/* Of a message that entered several times the last one counts.  What did so before the context
- * begins is not in it, nor was it there before. */
+/* Reads the messages that entered the context again.  Where one did so several times, the last time
+ * counts.  One that did so before the context begins is not in the context. */
 static bool view_read_again(struct view *v, const struct view_source *s, struct error *err)
 {
 	size_t kept = 0;
@@ -153,7 +153,7 @@ void view_release(struct view *v)
 	free(v->again);
 }
 
-/* The range that a place is in; NULL: it is in none of them. */
+/* The range that has this place; NULL: none has. */
 static const struct view_range *view_range_of(
     const struct view_range *ranges, size_t count, int64_t place)
 {
@@ -222,10 +222,11 @@ bool view_count(struct db *db, int64_t thread_row, const struct thread_view *sho
 	return ok;
 }
 
-/* A place at which a range of the list is cut: a message that left it, or one that enters. */
+/* A place at which ranges of the list are cut: a message leaves its first place there, or enters
+ * again. */
 struct view_cut {
 	int64_t place;
-	const struct view_range *enters; /* NULL: it leaves */
+	const struct view_range *enters; /* NULL: a message leaves */
 };
 
 static int view_by_place(const void *left, const void *right)

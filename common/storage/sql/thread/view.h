@@ -11,11 +11,11 @@
 
 #include "storage/sql/engine.h"
 
-/* Messages with a seq behind the first place, up to the second; of one that has entered again, the
- * place that it has now. */
+/* The messages with a seq above after, up to until.  For a message that entered the context again,
+ * it alone, and its second place. */
 struct view_range {
 	int64_t after, until;
-	int64_t second; /* 0: each has its place in the list */
+	int64_t second; /* 0: each message is at its own place */
 };
 
 struct view {
@@ -24,7 +24,7 @@ struct view {
 	struct view_range one;   /* of a plain thread */
 	struct view_range *list; /* ascending */
 	size_t list_count;
-	struct view_range *again; /* a message each, ascending by their seq */
+	struct view_range *again; /* messages that entered again, one each, ascending by seq */
 	size_t again_count;
 };
 
@@ -37,23 +37,24 @@ bool view_read_in(struct view *v, struct db *db, int64_t thread_row,
     const struct thread_view *shown, struct error *err);
 void view_release(struct view *v);
 
-/* Whether the list has the place, and where the context has the message of that seq. */
+/* Whether the list has a place; and the place at which the context has the message with this
+ * seq. */
 bool view_has(const struct view *v, int64_t place);
 int64_t view_place(const struct view *v, int64_t seq);
 
-/* The seq of the message of that id; *seq is 0 when the view has none. */
+/* Finds the seq of the message with this id; *seq is 0 when the view has none. */
 bool view_find(
     const struct view *v, struct db *db, const char *message_id, int64_t *seq, struct error *err);
 
-/* In *place the first message found that has an id which its list, up to there, has before, on
- * whichever branch; 0 when there is none.  Takes as long as there are messages and branches. */
+/* Looks on all branches for a message whose id occurs earlier in the same list; *place is its
+ * place, 0 when there is none.  Takes time in proportion to messages and branches. */
 bool view_find_twice(struct db *db, int64_t thread_row, int64_t *place, struct error *err);
 
-/* How many messages a list has, counted. */
+/* Counts the messages of a list. */
 bool view_count(struct db *db, int64_t thread_row, const struct thread_view *shown, int64_t *count,
     struct error *err);
 
-/* What of the context is behind shown.after, in its order: *count ranges, for free(). */
+/* The context as *count ranges, in its order; the caller frees them. */
 struct view_range *view_context(const struct view *v, size_t *count);
 
 #endif
