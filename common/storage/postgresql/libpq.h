@@ -2,9 +2,9 @@
 /*
  * The client library of PostgreSQL, as a table of its functions.
  *
- * The table is all that the module agentgraph-postgresql.so has.  The module is linked with libpq,
- * and loaded only by a process whose database is PostgreSQL, because libpq brings Kerberos and LDAP
- * into a process.  The functions are libpq's own of the same names
+ * The module agentgraph-postgresql.so consists of this table alone.  It is linked with libpq, and
+ * only a process whose database is PostgreSQL loads it, because libpq brings Kerberos and LDAP into
+ * a process.  The functions are libpq's own of the same names
  * (https://www.postgresql.org/docs/15/libpq.html); those that take or give an enum have its values
  * as int.
  */
@@ -18,7 +18,7 @@ struct pg_cancel;
 #define LIBPQ_VERSION 4
 #define LIBPQ_TABLE "agentgraph_libpq"
 
-/* Values of libpq's enums that we look at; the module's compiler sees that they are right. */
+/* Those values of libpq's enums that are used here; the module checks them when it is compiled. */
 enum { LIBPQ_CONNECTION_OK = 0 };
 enum {
 	LIBPQ_COMMAND_OK = 1,
@@ -33,14 +33,14 @@ enum {
 struct libpq {
 	unsigned version; /* LIBPQ_VERSION */
 
-	/* Whether it is a URL, or another text, that PQconninfoParse understands: of one that is
-	 * not libpq would say parts, and the password may be one. */
+	/* Whether PQconninfoParse understands the text, a URL or another one.  libpq's own messages
+	 * quote parts of a bad one, and the password may be among them. */
 	int (*conninfo_is_valid)(const char *conninfo);
 
 	struct pg_conn *(*connect_params)(
 	    const char *const *keywords, const char *const *values, int expand_dbname);
-	/* Asks once more, and writes the SQLSTATE of the server's refusal;
-	 * "" where there is none. */
+	/* Tries to connect once more, and writes the SQLSTATE with which the server refuses; ""
+	 * where it does not. */
 	void (*refusal)(const char *const *keywords, const char *const *values, int expand_dbname,
 	    char state[6]);
 	void (*finish)(struct pg_conn *conn);

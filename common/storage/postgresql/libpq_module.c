@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* agentgraph-postgresql.so: the table of libpq's functions, and nothing else.  It is no part of the
- * library. */
+/* agentgraph-postgresql.so: the table of libpq's functions (libpq.h), and nothing else.  It is no
+ * part of the library. */
 #include "storage/postgresql/libpq.h"
 
 #include <libpq-fe.h>
@@ -31,7 +31,7 @@ static void module_ignore(void *arg, const char *notice)
 	(void)arg, (void)notice;
 }
 
-/* What is no failure would go to standard error. */
+/* Ignores notices, which libpq would write to standard error. */
 static PGconn *module_connect_params(
     const char *const *keywords, const char *const *values, int expand_dbname)
 {
@@ -44,7 +44,7 @@ static PGconn *module_connect_params(
 
 #define REFUSAL_MS 5000
 
-/* False when the server says nothing for too long. */
+/* Waits for the server; false when it says nothing for too long. */
 static int module_wait(PGconn *conn, PostgresPollingStatusType wants)
 {
 	struct pollfd pfd = {

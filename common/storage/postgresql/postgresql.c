@@ -9,7 +9,8 @@
 
 #include <stdatomic.h>
 
-/* A start has a minute (cli/serve/probe.c), with a wait for the lock of those who migrate. */
+/* How long a statement of a migration may take at the start of a process, which has a minute
+ * (cli/serve/probe.c), waiting for another one's migration included. */
 #define FIRST_MIGRATION_MS 20000
 
 static void postgresql_close_engine(struct storage *st)
@@ -36,8 +37,7 @@ static struct storage *postgresql_open_engine(
 	e->mode = DB_DURABLE;
 	e->source = (struct db_source){.driver = &postgresql_driver, .server = server};
 	e->shared = shared;
-	/* What takes longer is done when the process tries again,
-	 * and answers with 503 meanwhile. */
+	/* a longer migration is done when the process tries again; it answers with 503 meanwhile */
 	within_ms = atomic_exchange(&tried, true) ? 0 : FIRST_MIGRATION_MS;
 	if (postgresql_migrate(server, within_ms, err) && engine_start(e, err))
 		return &e->storage;

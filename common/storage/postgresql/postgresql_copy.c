@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* A schema of PostgreSQL that is copied from or to: what is read comes row by row, beside the
- * transaction that keeps others out; what is written is one transaction. */
+/* A schema of PostgreSQL that is copied from or to.  Rows are read one by one, beside the
+ * transaction that keeps others out; all rows are written in one transaction. */
 #include "storage/postgresql/postgresql_db.h"
 
 #include "storage/postgresql/postgresql_schema.h"
@@ -15,7 +15,7 @@ static bool postgresql_copy_open(
 	if (!source.server || !postgresql_migrate(source.server, 0, err) ||
 	    !postgresql_is_own(source.server, err))
 		return false;
-	postgresql_answer_within(source.server, 0); /* to count, or to sort, takes long */
+	postgresql_answer_within(source.server, 0); /* counting and sorting take long */
 	place->lock = db_open(&source, DB_DURABLE, err);
 	if (!place->lock || !copy_begin(place->lock, err))
 		return false;
@@ -29,8 +29,8 @@ static bool postgresql_copy_publish(struct copy_place *place, struct error *err)
 {
 	struct error ignored = {0};
 
-	(void)err; /* all is there */
-	/* until then statements would be planned as for tables that are empty */
+	(void)err; /* the copy is complete, so nothing fails here */
+	/* without statistics, statements would be planned as for empty tables */
 	postgresql_driver.script(place->lock, "ANALYZE", &ignored);
 	error_release(&ignored);
 	return true;

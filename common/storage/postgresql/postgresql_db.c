@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CLEAR_UP_MS 30000 /* how long it is asked what became of a commit */
+#define CLEAR_UP_MS 30000 /* how long to ask what became of a commit */
 
 /* ---- transactions ---- */
 
@@ -44,7 +44,7 @@ static void db_let_go(struct postgresql_db *db)
 	db->pending = 0;
 }
 
-/* What units have asked for and not looked at, as the transaction is over. */
+/* Ends the queries that units have sent and not looked at, as the transaction is over. */
 static void db_forget_asked(struct postgresql_db *db)
 {
 	while (db->asked) {
@@ -90,8 +90,8 @@ static void postgresql_rollback(struct db *base)
 	db_let_go(db);
 }
 
-/* Which transaction it is: where the answer to its commit is lost,
- * that is what can be asked for. */
+/* Notes the transaction in the database: where the answer to its commit is lost, that note can be
+ * asked for. */
 static bool db_note_commit(struct postgresql_db *db, struct error *err)
 {
 	query_start(&db->note, &db->db, SQL_COMMIT_NOTE, err);
@@ -101,7 +101,7 @@ static bool db_note_commit(struct postgresql_db *db, struct error *err)
 	return !db->note.failed;
 }
 
-/* Goes with the first statements: what comes of it is seen with theirs. */
+/* BEGIN goes out with the first statements, and its result is seen with theirs. */
 static bool postgresql_begin(struct db *base, struct error *err)
 {
 	struct postgresql_db *db = postgresql_db_of(base);
@@ -120,23 +120,25 @@ static bool postgresql_begin(struct db *base, struct error *err)
 	return false;
 }
 
-/* What became of the transaction; "" when it cannot be found out now. */
+/* Asks what became of the transaction; status is "" when that cannot be found out now. */
 static void db_ask(struct postgresql_db *db, char status[32])
 {
 	struct error ignored = {0};
 	struct postgresql_connection *c = postgresql_take(db->server, POSTGRESQL_FRESH, &ignored);
 	char sql[192];
 
-	/* nobody commits what has no id */
+	/* a transaction whose id we never got was not committed */
 	snprintf(status, 32, "%s", *db->transaction ? "" : "aborted");
 	if (c && !*status) {
 		snprintf(sql, sizeof(sql), "SELECT pg_xact_status('%s'::xid8)", db->transaction);
-		/* an id that is yet to come is one that a standby never heard of */
+		/* a server that refuses the id as one of the future is a standby that never got the
+		 * transaction */
 		if (postgresql_execute(db->server, c, sql, status, 32, &ignored) ==
 		    POSTGRESQL_REFUSED)
 			snprintf(status, 32, "aborted");
 	}
-	if (c && strcmp(status, "committed") == 0) { /* that, or one with its id since a crash */
+	/* this transaction, or another one that got its id after a crash */
+	if (c && strcmp(status, "committed") == 0) {
 		snprintf(sql, sizeof(sql),
 		    "SELECT CASE count(*) WHEN 0 THEN 'aborted' ELSE 'committed' END FROM commits "
 		    "WHERE writer = %" PRId64 " AND number = %" PRId64,
@@ -149,8 +151,8 @@ static void db_ask(struct postgresql_db *db, char status[32])
 	error_release(&ignored);
 }
 
-/* Behind a commit whose answer was lost: true when it was one.  Where that cannot be found out it
- * is unclear. */
+/* After a commit whose answer was lost: true when it was committed.  db->unclear says that this
+ * cannot be found out. */
 static bool db_clear_up(struct postgresql_db *db, struct error *err)
 {
 	int64_t end = clock_monotonic_ms() + CLEAR_UP_MS;
@@ -176,8 +178,9 @@ static bool db_clear_up(struct postgresql_db *db, struct error *err)
 }
 
 /*
- * Behind what is on its way; where one of that fails it is not executed.  Nobody could ask what
- * became of it without the transaction's id, so that is known before.
+ * Sends COMMIT behind the statements that are on their way; where one of those fails the server
+ * does not execute it.  The transaction's id is fetched before, since without it nobody could ask
+ * what became of the commit.
  */
 static enum postgresql_failure db_send_commit(struct postgresql_db *db, struct error *err)
 {
@@ -196,7 +199,7 @@ static enum postgresql_failure db_send_commit(struct postgresql_db *db, struct e
 	failure = pipeline_collect(db, &committed, err);
 	if (!committed)
 		return failure;
-	/* whatever came behind it */
+	/* an error that came after the commit does not matter */
 	postgresql_pq_of(&db->db)->clear(committed);
 	error_release(err);
 	return POSTGRESQL_FINE;
@@ -215,8 +218,8 @@ static bool postgresql_commit(struct db *base, struct error *err)
 		postgresql_rollback(base);
 		if (failure != POSTGRESQL_PASSES)
 			return false;
-		/* A failure that may be one of the connection, behind a commit or before it: which
-		 * it was.  What has failed by itself is not run again. */
+		/* The connection may have failed, before the commit or after it, so ask.  A
+		 * transaction that failed for another reason is not run again. */
 		bool committed = db_clear_up(db, err);
 
 		db->again = false;
@@ -257,7 +260,7 @@ static bool postgresql_is_there(const struct db_source *source)
 	return true;
 }
 
-/* The engine has brought the one schema up to date when it was opened. */
+/* Opening the engine has brought the only schema up to date. */
 static struct db *postgresql_open_current(const struct db_source *source, const char *name,
     enum db_mode mode, struct turnstile *turnstile, struct error *err)
 {

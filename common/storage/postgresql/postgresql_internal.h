@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PENDING_MOST 1024 /* statements on their way */
+#define PENDING_MOST 1024 /* most statements on their way */
 
 /* ---- postgresql_text.c: statements as PostgreSQL takes them, with numbers where sql/ has names */
 
@@ -20,40 +20,43 @@ struct postgresql_text {
 	char *sql;                          /* ":thread" is "$1" in it, at each place */
 	char *names[POSTGRESQL_PARAMETERS]; /* ":thread" */
 	int count;
-	bool gives_number; /* it makes a row, and returns its number */
+	bool gives_number; /* the statement makes a row and returns its number */
 };
 
-/* That of a statement, made when it is first asked for; it lives as long as the process. */
+/* The text of a statement, made when it is first asked for; it lives as long as the process. */
 const struct postgresql_text *postgresql_text(enum sql_id id);
 
-/* ---- one that is at work, and its queries */
+/* ---- a struct db at work, and its queries */
 
 struct postgresql_db {
 	struct db db; /* first, so that one pointer is both */
 	struct postgresql_server *server;
-	struct postgresql_connection *connection; /* of the transaction; NULL outside */
-	bool again;           /* the transaction that failed would do when it is run again */
-	char transaction[64]; /* its id; "" until the server has told it */
-	int64_t writer;       /* who writes here, and its number, by which the commit is known */
+	struct postgresql_connection *connection; /* the transaction's; NULL outside of one */
+	bool again;           /* the transaction that failed may succeed when it is run again */
+	char transaction[64]; /* the transaction's id; "" until the server has told it */
+	int64_t writer; /* a random number for this db, and one for the transaction; together they
+			   name its note */
 	int64_t number;
-	struct query note; /* of that, behind BEGIN */
+	struct query note; /* makes that note, right behind BEGIN */
 	int64_t changes, last_row;
-	bool counted; /* changes is that of the latest statement, whatever is on its way */
+	/* changes is for the latest statement already, whatever is still on its way */
+	bool counted;
 
-	/* Statements of the transaction that were sent, and whose results nobody has looked at yet;
-	 * who asked for that of each, if anybody. */
+	/* Statements of the transaction that were sent and whose results nobody has looked at yet:
+	 * how many, and which query wants the result of each, if any. */
 	bool pipelined;
 	int pending;
 	struct postgresql_query *askers[PENDING_MOST];
-	struct postgresql_query *asked;  /* queries that were sent ahead and have not ended */
-	enum postgresql_failure failure; /* of one of them, which nobody was told; why says it */
+	struct postgresql_query *asked; /* queries that were sent ahead and have not ended */
+	/* the failure of one of them that nobody was told yet; why is its error */
+	enum postgresql_failure failure;
 	struct error why;
 };
 
 struct postgresql_query {
 	enum sql_id id;
 	const struct postgresql_text *text;
-	struct postgresql_connection *connection; /* its own, where there is no transaction */
+	struct postgresql_connection *connection; /* its own, outside of a transaction */
 
 	const char *values[POSTGRESQL_PARAMETERS];
 	int lengths[POSTGRESQL_PARAMETERS];
@@ -63,17 +66,17 @@ struct postgresql_query {
 
 	bool sent;
 	bool over;                /* no more results come */
-	struct pg_result *result; /* rows of it */
+	struct pg_result *result; /* the rows that came last */
 	int row, rows;            /* the present one, counted from 0; -1 before the first */
 	const struct waiter *waiter;
 
-	bool ahead;      /* it was sent ahead of others, and its result comes with theirs */
-	struct query *q; /* its own, where that is so */
+	bool ahead; /* it was sent ahead (query_send), and its result comes with those of others */
+	struct query *q; /* the query that this belongs to, if it was sent ahead */
 	struct postgresql_query *next_asked;
 
-	int fits;       /* column that filters are held against; -1: none */
-	cJSON *filters; /* parsed once */
-	int filters_at; /* the parameter; -1: none */
+	int fits;       /* column that filters are applied to; -1: none */
+	cJSON *filters; /* parsed from the parameter filters_at */
+	int filters_at; /* the parameter with filters; -1: none */
 };
 
 static inline struct postgresql_db *postgresql_db_of(struct db *db)
@@ -91,17 +94,17 @@ static inline const struct libpq *postgresql_pq_of(struct db *db)
 /* Notes what a failure means for the transaction that it ends. */
 void pipeline_note(struct postgresql_db *db, enum postgresql_failure failure);
 
-/* Sends one that is behind what was sent so far; false when it cannot be sent. */
+/* Sends a statement behind those that are on their way; false when it cannot be sent. */
 bool pipeline_send(struct postgresql_db *db, const char *sql);
 
-/* Waits for all; *last is the result of the last one, where last is not NULL. */
+/* Waits for all results; *last becomes the result of the last statement, where last is not NULL. */
 enum postgresql_failure pipeline_collect(
     struct postgresql_db *db, struct pg_result **last, struct error *err);
 
-/* The same for who has nowhere to say that it failed; the next one says it. */
+/* The same for a caller that cannot report a failure; the next query reports it. */
 void pipeline_settle(struct postgresql_db *db);
 
-/* Tells what nobody was told, until that is forgotten. */
+/* Reports a failure that nobody was told, until pipeline_forget. */
 enum postgresql_failure pipeline_earlier(struct postgresql_db *db, struct error *err);
 void pipeline_forget(struct postgresql_db *db);
 

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: ISC */
-/* Statements of a transaction on PostgreSQL that were sent,
- * and whose results nobody has looked at. */
+/* The statements of a transaction that were sent, and whose results nobody has looked at yet. */
 #include "storage/postgresql/postgresql_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Notes what a failure means for the transaction that it ends. */
 void pipeline_note(struct postgresql_db *db, enum postgresql_failure failure)
 {
 	if (failure == POSTGRESQL_LOST || failure == POSTGRESQL_AGAIN)
 		db->again = true;
 }
 
-/* The result of the next one that was sent, and what ends it. */
+/* Takes the result of the next statement that was sent, and the end of its results. */
 static enum postgresql_failure pipeline_next(
     struct postgresql_db *db, struct pg_result **result, struct error *err)
 {
@@ -37,7 +35,7 @@ static enum postgresql_failure pipeline_next(
 	return failure;
 }
 
-/* The result of that one goes to who has asked for it; what nobody has asked for comes back. */
+/* Hands the result of statement at to the query that wants it; returns it where none does. */
 static struct pg_result *pipeline_hand_over(
     struct postgresql_db *db, int at, struct pg_result *result)
 {
@@ -55,7 +53,6 @@ static struct pg_result *pipeline_hand_over(
 	return NULL;
 }
 
-/* Waits for all; *last is the result of the last one, where last is not NULL. */
 enum postgresql_failure pipeline_collect(
     struct postgresql_db *db, struct pg_result **last, struct error *err)
 {
@@ -95,14 +92,12 @@ enum postgresql_failure pipeline_collect(
 	return failure == POSTGRESQL_FINE ? next : failure;
 }
 
-/* For who has nowhere to say that it failed; the next one says it. */
 void pipeline_settle(struct postgresql_db *db)
 {
 	if (db->connection && db->failure == POSTGRESQL_FINE)
 		db->failure = pipeline_collect(db, NULL, &db->why);
 }
 
-/* Tells what nobody was told. */
 enum postgresql_failure pipeline_earlier(struct postgresql_db *db, struct error *err)
 {
 	if (db->failure != POSTGRESQL_FINE && !error_is_set(err) && error_is_set(&db->why))
@@ -117,7 +112,6 @@ void pipeline_forget(struct postgresql_db *db)
 	db->why = (struct error){0};
 }
 
-/* One that is behind what was sent so far. */
 bool pipeline_send(struct postgresql_db *db, const char *sql)
 {
 	if (!postgresql_pq_of(&db->db)->send_query_params(

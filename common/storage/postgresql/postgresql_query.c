@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DRAINED_ROWS 256 /* what comes of a query before it is cheaper to have it cancelled */
+/* rows of an abandoned query to read before it is cheaper to cancel it */
+#define DRAINED_ROWS 256
 
 void postgresql_query_start(struct query *q, enum sql_id id)
 {
@@ -71,7 +72,8 @@ static enum postgresql_failure query_prepare(struct query *q)
 	return failure;
 }
 
-/* Sends it: by its name, or behind a pooler, whose sessions do not know it, as a text. */
+/* Sends the query: as a prepared statement or, behind a pooler, whose sessions do not know that, as
+ * text. */
 static int query_post(struct query *q, struct postgresql_connection *c)
 {
 	const struct postgresql_query *p = q->stmt;
@@ -86,7 +88,8 @@ static int query_post(struct query *q, struct postgresql_connection *c)
 	    c->conn, name, p->text->count, p->values, p->lengths, p->formats, 1);
 }
 
-/* Outside of transactions: rows that come one by one let a reader end early. */
+/* Sends a query outside of a transaction.  Its rows come one by one, so that a reader can end
+ * early. */
 static enum postgresql_failure query_send_alone(struct query *q)
 {
 	struct postgresql_connection *c = query_connection(q);
@@ -101,7 +104,7 @@ static enum postgresql_failure query_send_alone(struct query *q)
 	return POSTGRESQL_FINE;
 }
 
-/* The next result, which may be that there is none. */
+/* Takes the next result, or the end of them. */
 static enum postgresql_failure query_next(struct query *q)
 {
 	struct postgresql_query *p = q->stmt;
@@ -126,7 +129,7 @@ static enum postgresql_failure query_next(struct query *q)
 	return POSTGRESQL_FINE;
 }
 
-/* What nobody reads any more. */
+/* Gets rid of rows that nobody reads any more. */
 static void query_drain(struct query *q)
 {
 	struct postgresql_query *p = q->stmt;
@@ -153,13 +156,14 @@ static void query_drain(struct query *q)
 	p->over = true;
 }
 
-/* Reads, and single writes that a second execution leaves as they are, may be sent again. */
+/* Whether a query may be sent again: reads may, and single writes that have the same effect when
+ * they are executed twice. */
 static bool query_may_repeat(const struct postgresql_query *p)
 {
 	return strncmp(p->text->sql, "SELECT", 6) == 0 || strncmp(p->text->sql, "WITH", 4) == 0;
 }
 
-/* Of a transaction: behind what is on its way. */
+/* Sends a query of a transaction, behind the statements that are on their way. */
 static enum postgresql_failure query_queue(struct query *q)
 {
 	const struct postgresql_query *p = q->stmt;
@@ -193,7 +197,7 @@ void postgresql_query_send(struct query *q)
 		return;
 	p->ahead = p->sent = true;
 	failure = query_queue(q);
-	if (failure != POSTGRESQL_FINE) { /* whoever has asked may be gone before the rollback */
+	if (failure != POSTGRESQL_FINE) { /* the asking unit may be gone before the rollback */
 		query_failed(q, failure);
 		db->db.driver->end(q);
 		return;
@@ -203,7 +207,7 @@ void postgresql_query_send(struct query *q)
 	db->asked = p;
 }
 
-/* The same, and waits for its rows, which come all at once. */
+/* The same, but waits for the rows, which come all at once. */
 static enum postgresql_failure query_execute_in(struct query *q)
 {
 	struct postgresql_query *p = q->stmt;
@@ -301,7 +305,7 @@ static bool query_step(struct query *q)
 	enum postgresql_failure failure;
 
 	if (p->ahead) {
-		/* what came with others is not waited for behind what was sent since */
+		/* if the result came with those of others, do not wait for what was sent since */
 		if (!p->over)
 			pipeline_settle(db);
 		failure = pipeline_earlier(db, q->err);
@@ -339,7 +343,7 @@ bool postgresql_query_row(struct query *q)
 			}
 			continue;
 		}
-		/* of what writes, it is the number of what was made */
+		/* a statement that inserts returns the number of the new row */
 		if (strncmp(p->text->sql, "INSERT", 6) == 0)
 			postgresql_db_of(q->db)->last_row = postgresql_column_int(q, 0);
 		return true;
@@ -360,7 +364,7 @@ void postgresql_query_end(struct query *q)
 	for (int i = 0; p->ahead && i < db->pending; i++)
 		if (db->askers[i] == p)
 			db->askers[i] = NULL;
-	p->over |= p->ahead; /* what comes is nobody's */
+	p->over |= p->ahead; /* nobody wants the result any more */
 	query_drain(q);
 	if (p->connection)
 		postgresql_give_back(db->server, p->connection);
@@ -371,7 +375,7 @@ void postgresql_query_end(struct query *q)
 	q->stmt = NULL;
 }
 
-/* What gives no number of a row is not waited for within a transaction. */
+/* Within a transaction, a statement is waited for only if it returns the number of a row. */
 bool postgresql_query_run(struct query *q)
 {
 	const struct postgresql_query *p = q->stmt;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The schema is the only one in the search_path, as a name or as a quoted one. */
+/* The schema is the only one in the search_path, where its name is quoted if it must be. */
 static const char prepare[] = "DO $$BEGIN "
 			      "IF to_regnamespace(current_setting('search_path')) IS NULL THEN "
 			      "EXECUTE 'CREATE SCHEMA ' || current_setting('search_path'); "
@@ -50,8 +50,8 @@ static bool schema_apply(
 	return true;
 }
 
-/* A version of the schema only adds to the one before, so that instances of two neighbours work
- * beside each other while one after the other is replaced. */
+/* A version of the schema only adds to the one before, so that instances of two neighbouring
+ * versions can work side by side while they are replaced one by one. */
 static bool schema_is_known(int version, struct error *err)
 {
 	return version <= schema_newest() + 1 ||
@@ -87,7 +87,8 @@ static bool schema_migrate(
 	return schema_is_known(version, err) && schema_apply(s, c, version, err);
 }
 
-/* A start needs a sentence; what passes by itself may be met by a request, which gets none. */
+/* Gives an error a sentence, as a failure at the start needs.  A transient error may happen in a
+ * request, which gets none. */
 static void schema_name_failure(struct error *err)
 {
 	struct error named = {0};
@@ -155,7 +156,7 @@ static const char rights[] =
     "THEN 'no right to its tables' "
     "ELSE 'there' END";
 
-/* What is to be said of the schema. */
+/* Writes what is to be said of the schema. */
 static bool schema_look(struct postgresql_server *s, struct postgresql_connection *c, char *text,
     size_t size, struct error *err)
 {
@@ -192,7 +193,7 @@ char *postgresql_look(struct postgresql_server *s, struct error *err)
 
 	if (c && schema_look(s, c, what, sizeof(what), &why))
 		text = xasprintf("%s, %s", where, what);
-	else if (c && why.kind == ERR_TRANSIENT_STORAGE) /* it has gone meanwhile */
+	else if (c && why.kind == ERR_TRANSIENT_STORAGE) /* the server has gone meanwhile */
 		error_move(err, &why);
 	else if (c)
 		error_set(err, ERR_STORAGE, "%s: %s", where, error_why(&why));

@@ -17,10 +17,10 @@
 #include <string.h>
 
 #define MODULE "agentgraph-postgresql.so"
-#define SCHEMA "agentgraph" /* unless the URL's options, the role or the database name one */
+#define SCHEMA "agentgraph" /* unless the URL's options, the role or the database names another */
 
 #define TAKE_MS 20000   /* how long a connection is waited for */
-#define ANSWER_MS 60000 /* without a byte from the server it is lost */
+#define ANSWER_MS 60000 /* without a byte from the server for so long, the connection is lost */
 #define LOOK_MS 100     /* how soon it is seen that nobody waits any more */
 #define NOBODY_WAITS 499
 
@@ -30,7 +30,7 @@ struct postgresql_server {
 	const struct libpq *pq;
 	void *library;
 	char *url;
-	_Atomic bool reached; /* it has taken a connection */
+	_Atomic bool reached; /* the server has accepted a connection before */
 	_Atomic int64_t answer_ms;
 
 	pthread_mutex_t lock; /* guards what follows */
@@ -40,7 +40,8 @@ struct postgresql_server {
 	uint64_t era;
 };
 
-/* Connections that this thread has: it waits for no other one, which could be its own. */
+/* How many connections this thread has.  With one it does not wait for another, because it could be
+ * waiting for itself. */
 static _Thread_local int held;
 
 static const char *module_directory;
@@ -110,7 +111,7 @@ const struct libpq *postgresql_libpq(const struct postgresql_server *s)
 
 /* ---- what failures mean ---- */
 
-/* Classes and codes of doc appendix A that pass by themselves. */
+/* Classes and codes of PostgreSQL's appendix A that stand for what passes by itself. */
 static bool state_passes(const char *state)
 {
 	static const char *const begins[] = {
@@ -122,7 +123,7 @@ static bool state_passes(const char *state)
 	return false;
 }
 
-/* libpq ends its sentences with a newline, and may have several. */
+/* libpq's messages end with a newline, and may have several lines. */
 static bool server_cause(struct error *err, const char *text)
 {
 	char line[400];
@@ -164,8 +165,8 @@ static enum postgresql_failure result_failed(struct postgresql_server *s,
 	error_set(err, failure == POSTGRESQL_REFUSED ? ERR_STORAGE : ERR_TRANSIENT_STORAGE, NULL);
 	snprintf(cause, sizeof(cause), "%s (%s)", text ? text : "", state);
 	server_cause(err, cause);
-	/* A server that became a standby stays one: whoever asks next is to find the new one.  The
-	 * others are the last words of a session that somebody ends. */
+	/* A server that has become a standby stays one, so the next caller must look for the new
+	 * primary.  The other codes are the last words of a session that is being ended. */
 	if (strcmp(state, "25006") == 0 || strncmp(state, "57P", 3) == 0 ||
 	    strcmp(state, "25P03") == 0)
 		failure = connection_lost(s, s->pq->error_message(c->conn), err);
@@ -175,7 +176,7 @@ static enum postgresql_failure result_failed(struct postgresql_server *s,
 
 /* ---- talking ---- */
 
-/* 1: something came, 0: nobody waits any more, -1: nothing came within that time. */
+/* Returns 1: something came, 0: nobody waits any more, -1: nothing came in time. */
 static int server_wait(struct postgresql_server *s, struct postgresql_connection *c,
     const struct waiter *waiter, int64_t within_ms)
 {
@@ -245,7 +246,7 @@ enum postgresql_failure postgresql_next(struct postgresql_server *s,
 		    ? POSTGRESQL_FINE
 		    : connection_lost(s, s->pq->error_message(c->conn), err);
 	status = pq->result_status(*result);
-	/* what was left out behind a failure has none of its own */
+	/* a statement that was left out behind a failed one is no failure of its own */
 	if (status == LIBPQ_COMMAND_OK || status == LIBPQ_TUPLES_OK ||
 	    status == LIBPQ_SINGLE_TUPLE || status == LIBPQ_PIPELINE_SYNC ||
 	    status == LIBPQ_PIPELINE_ABORTED)
@@ -295,7 +296,7 @@ static void connection_close(struct postgresql_server *s, struct postgresql_conn
 	free(c);
 }
 
-/* What the server and the database must be. */
+/* Whether server and database are fit for the service. */
 static bool connection_suits(
     struct postgresql_server *s, struct postgresql_connection *c, struct error *err)
 {
@@ -312,7 +313,8 @@ static bool connection_suits(
 	return true;
 }
 
-/* A session that somebody else has set up has its search_path from 'session', or from nowhere. */
+/* Behind a pooler nothing is set in a session, so the search_path must come from the role or the
+ * database. */
 static bool connection_suits_pooled(
     struct postgresql_server *s, struct postgresql_connection *c, struct error *err)
 {
@@ -331,11 +333,11 @@ static bool connection_suits_pooled(
 }
 
 /*
- * One schema for a service: that which the URL's options, the role or the database name, as the
- * first of their search_path.  Statements are short: to compile one, or to begin processes for it,
- * takes longer than it does.  A pooler shows in that it gives out process numbers of its own.  It
- * may have the next transaction done in a session of somebody else, so that nothing is set there.
- * The server looks whether somebody still waits for a statement, where it can.
+ * Sets up a session.  The service has one schema: the first in the search_path that the URL's
+ * options, the role or the database sets.  Statements are short, so compiling them or starting
+ * processes for them takes longer than they do.  A pooler is known by giving out process numbers of
+ * its own; it may run the next transaction in somebody else's session, so nothing is set there.
+ * The server is to look whether anybody still waits for a statement, where it can.
  */
 static bool connection_set_up(
     struct postgresql_server *s, struct postgresql_connection *c, struct error *err)
@@ -367,8 +369,9 @@ static bool connection_set_up(
 	return true;
 }
 
-/* Waiting is in vain where the server refuses the role or knows no such database.  One that was
- * there before may be set up anew, so that anything of it passes. */
+/* Whether waiting is in vain, because the server refuses the role or knows no such database.  A
+ * server that has accepted connections before may just be in the middle of being set up again, so
+ * there everything passes. */
 static bool connection_is_mistaken(
     struct postgresql_server *s, const char *const *keys, const char *const *values)
 {
@@ -383,7 +386,7 @@ static bool connection_is_mistaken(
 
 static struct postgresql_connection *connection_open(struct postgresql_server *s, struct error *err)
 {
-	/* what stands before dbname can be overruled in the URL */
+	/* the URL can overrule all that stands before dbname */
 	static const char *const keys[] = {"connect_timeout", "application_name", "keepalives_idle",
 	    "keepalives_interval", "keepalives_count", "tcp_user_timeout", "dbname",
 	    "client_encoding", NULL};
@@ -414,8 +417,8 @@ static bool connection_alive(struct postgresql_server *s, struct postgresql_conn
 	return s->pq->consume_input(c->conn) && s->pq->status(c->conn) == LIBPQ_CONNECTION_OK;
 }
 
-/* Waits for its turn to have one; an idle one, or NULL where there is none to be had.  *may_open
- * says then whether another one may be opened. */
+/* Waits for an idle connection; NULL where there is none.  *may_open then says whether another one
+ * may be opened. */
 static struct postgresql_connection *server_take_idle(
     struct postgresql_server *s, enum postgresql_age age, bool *may_open)
 {
@@ -434,7 +437,7 @@ static struct postgresql_connection *server_take_idle(
 	if (!c && *may_open)
 		s->count++;
 	if (c && (age == POSTGRESQL_FRESH || c->era != s->era))
-		c->reused = false; /* not to be used: see postgresql_take */
+		c->reused = false; /* it is not used: see postgresql_take */
 	else if (c)
 		c->reused = true;
 	pthread_mutex_unlock(&s->lock);
@@ -508,7 +511,7 @@ void postgresql_server_free(struct postgresql_server *s)
 	pthread_cond_destroy(&s->given);
 	pthread_mutex_destroy(&s->lock);
 	free(s->url);
-	/* the library stays: what libpq has brought in may not like to go */
+	/* the library stays loaded: what libpq has brought in may not survive being unloaded */
 	free(s);
 }
 

@@ -3,7 +3,7 @@
  * A process's few connections to PostgreSQL, opened when they are needed and shared by its threads.
  *
  * A connection that the server has closed, or that got no answer, is thrown away, and with it those
- * that lie idle: their server has most likely gone the same way.  The password is in the URL alone,
+ * that lie idle: their server has most likely gone the same way.  The password is only in the URL,
  * which nothing here ever prints.
  */
 #ifndef AGENTGRAPH_STORAGE_POSTGRESQL_POSTGRESQL_SERVER_H
@@ -16,81 +16,83 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define POSTGRESQL_CONNECTIONS 4 /* of a process, but for a thread that has one already */
+/* most of a process; a thread that has one already may exceed it */
+#define POSTGRESQL_CONNECTIONS 4
 
 struct postgresql_server;
 struct waiter;
 
 struct postgresql_connection {
 	struct pg_conn *conn;
-	bool pooled; /* each transaction may be in another session: it keeps nothing for the next */
+	bool pooled; /* behind a pooler: each transaction may be in another session, so a session
+			keeps nothing for the next */
 	bool prepared[SQL_COUNT];
-	bool reused; /* it may have gone while it lay idle */
-	uint64_t era;
+	bool reused;  /* it was idle, and may have been closed meanwhile */
+	uint64_t era; /* the server's, when it was opened: an older one is not used again */
 	struct postgresql_connection *next;
 };
 
 /* How an answer ended. */
 enum postgresql_failure {
 	POSTGRESQL_FINE,
-	POSTGRESQL_REFUSED, /* by the server, for good */
-	POSTGRESQL_PASSES,  /* by the server, for now */
-	POSTGRESQL_AGAIN,   /* of a transaction that others have undone */
-	POSTGRESQL_LOST,    /* there is no connection any more */
+	POSTGRESQL_REFUSED, /* the server refused it for good */
+	POSTGRESQL_PASSES,  /* the server refused it for now */
+	POSTGRESQL_AGAIN,   /* another transaction was in the way; this one can be run again */
+	POSTGRESQL_LOST,    /* the connection is lost */
 	POSTGRESQL_LEFT     /* nobody waits any more */
 };
 
 /*
- * Loads the module, from beside this program or from where programs are installed.  url is all that
- * libpq takes as one.  No connection is made yet.  NULL with err set.
+ * Loads the module, from beside this program or from where programs are installed.  url may be
+ * anything that libpq takes as one.  Does not connect yet.  NULL with err set.
  */
 struct postgresql_server *postgresql_server_new(const char *url, struct error *err);
 
 /* All connections must have been given back.  NULL is fine. */
 void postgresql_server_free(struct postgresql_server *s);
 
-/* The directory that the module is looked for in first; for tests.  It must live on. */
+/* Sets the directory in which the module is looked for, for tests.  path must live on. */
 void postgresql_module_directory(const char *path);
 
 /*
- * How long an answer may take from now on, in place of 60 s; 0: as long as it does, since TCP tells
- * when the server has gone.  Returns what it was before.
+ * Sets how long an answer may take from now on, instead of 60 s; 0: any time, since TCP tells when
+ * the server has gone.  Returns the time before.
  */
 int64_t postgresql_answer_within(struct postgresql_server *s, int64_t ms);
 
 const struct libpq *postgresql_libpq(const struct postgresql_server *s);
 
-/* Fresh: not one that may have died while it lay idle. */
+/* FRESH: not one that may have died while it was idle. */
 enum postgresql_age { POSTGRESQL_ANY, POSTGRESQL_FRESH };
 
 /*
- * A connection for the calling thread: an idle one, a new one, or after a wait for one.  It has the
- * service's schema as its search_path; behind a pooler (doc/postgresql.md#behind-pgbouncer) the
- * role must see to that.  NULL with ERR_TRANSIENT_STORAGE, or ERR_STORAGE where waiting does not
- * help.
+ * Takes a connection for the calling thread: an idle one or a new one, after a wait where there are
+ * too many.  Its search_path is the service's schema; behind a pooler
+ * (doc/postgresql.md#behind-pgbouncer) the role must see to that.  NULL with ERR_TRANSIENT_STORAGE,
+ * or ERR_STORAGE where waiting does not help.
  */
 struct postgresql_connection *postgresql_take(
     struct postgresql_server *s, enum postgresql_age age, struct error *err);
 void postgresql_give_back(struct postgresql_server *s, struct postgresql_connection *c);
 
 /*
- * Waits for the next result of what was sent; *result NULL: that was the last one.  A result that
- * says that something failed is cleared, and err set.  waiter NULL: somebody waits.
+ * Waits for the next result of what was sent; *result is NULL behind the last one.  A result that
+ * says that something failed is cleared, and err set.  waiter NULL: goes on until the answer comes.
  */
 enum postgresql_failure postgresql_next(struct postgresql_server *s,
     struct postgresql_connection *c, const struct waiter *waiter, struct pg_result **result,
     struct error *err);
 
-/* Statements without parameters.  The first column of the last row comes back in value, where
- * that is not NULL ("" when there is none). */
+/* Executes statements without parameters.  Writes the first column of the last row to value, where
+ * that is not NULL; "" when there is none. */
 enum postgresql_failure postgresql_execute(struct postgresql_server *s,
     struct postgresql_connection *c, const char *sql, char *value, size_t size, struct error *err);
 
-/* What could not be sent. */
+/* Reports that something could not be sent: the connection is lost. */
 enum postgresql_failure postgresql_unsent(
     struct postgresql_server *s, struct postgresql_connection *c, struct error *err);
 
-/* Gives up what was sent, and drops what comes of it. */
+/* Cancels what was sent, and drops its results. */
 void postgresql_abandon(struct postgresql_server *s, struct postgresql_connection *c);
 
 /* "PostgreSQL 15.18 at db1:5432, database agents as agent, schema agentgraph", malloc'd; NULL with

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Names of parameters become numbers. */
+/* Making PostgreSQL's text of a statement: names of parameters become numbers. */
 #include "storage/postgresql/postgresql_internal.h"
 
 #include "base/buf.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 
 static _Atomic(struct postgresql_text *) texts[SQL_COUNT];
-static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER; /* guards the making of one */
+static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER; /* held while a text is made */
 
 static int text_number(struct postgresql_text *t, const char *name, size_t len)
 {
@@ -24,7 +24,7 @@ static int text_number(struct postgresql_text *t, const char *name, size_t len)
 	return t->count;
 }
 
-/* Texts in quotes, and casts (::), are left as they are. */
+/* Makes the text.  Quoted strings, and casts (::), stay as they are. */
 static struct postgresql_text *text_make(const char *sql)
 {
 	struct postgresql_text *t = xcalloc(1, sizeof(*t));

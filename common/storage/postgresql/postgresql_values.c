@@ -22,8 +22,8 @@ enum {
 
 /* ---- parameters ---- */
 
-/* Most code binds them in the order of the text, so that the next one is it.  -1: the statement has
- * no use for it. */
+/* The index of a parameter; -1: the statement does not have it.  Most code binds parameters in the
+ * order of the text, so the search begins with the next one. */
 static int postgresql_parameter(struct query *q, const char *name)
 {
 	const struct postgresql_text *t = ((struct postgresql_query *)q->stmt)->text;
@@ -47,7 +47,7 @@ void postgresql_bind_text(struct query *q, const char *name, const char *value, 
 	if (at < 0)
 		return;
 	free(p->owned[at]);
-	/* libpq reads to the NUL */
+	/* libpq reads text up to its NUL */
 	p->owned[at] = value && value[len] ? xstrndup(value, len) : NULL;
 	p->values[at] = p->owned[at] ? p->owned[at] : value;
 	p->types[at] = TYPE_TEXT;
@@ -129,7 +129,8 @@ static uint64_t value_bits(const unsigned char *value, int len)
 	return bits;
 }
 
-/* A whole number in base 10000: how many digits, the weight of the first, sign, scale, digits. */
+/* Reads a whole number in base 10000, sent as: number of digits, weight of the first, sign, scale,
+ * digits. */
 static int64_t value_numeric(const unsigned char *value)
 {
 	int digits = (int)value_bits(value, 2), weight = (int16_t)value_bits(value + 2, 2);

@@ -57,7 +57,7 @@ struct copy {
 	char *part, *final;
 };
 
-/* The database is there already where it is one of the state (database_create). */
+/* Makes the file, unless it is one that database_create has made. */
 static bool backup_create(const char *path, struct error *err)
 {
 	int fd = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
@@ -83,7 +83,7 @@ static bool backup_copy_begin(
 	return ok && backup_put_on_disk(c->part, err);
 }
 
-/* Gives it its name when all went well; takes it away when not. */
+/* Gives the copy its name when all went well; removes it when not. */
 static bool backup_copy_end(struct copy *c, bool ok, struct error *err)
 {
 	if (ok && rename(c->part, c->final) != 0)
@@ -96,13 +96,12 @@ static bool backup_copy_end(struct copy *c, bool ok, struct error *err)
 	return ok;
 }
 
-/* Files, where there are any, and memories lie in databases beside the threads; an older service
- * has none. */
+/* Databases beside threads.db, for files and memories; an older service has none of them. */
 static const char *const beside[] = {"files.db", "store.db"};
 
 /*
- * threads.db is copied first, so that the files that its messages name have their records, and gets
- * its name last: a backup that has it is whole.
+ * threads.db is copied first, so that all files that its messages name have their records in the
+ * copy of files.db.  It gets its name last: a backup that has it is whole.
  */
 bool engine_backup(
     struct storage *st, const struct storage_context *ctx, const char *path, struct error *err)
@@ -129,8 +128,7 @@ bool engine_backup(
 		free(other);
 	}
 	ok = backup_copy_end(&threads, ok, err);
-	/* only whole backups stay, and the next one can have the directory:
-	 * nothing else was in it */
+	/* only whole backups stay; nothing else was in the directory, so the next one can use it */
 	for (size_t i = 0; !ok && i < sizeof(beside) / sizeof(beside[0]); i++) {
 		char *copy = xasprintf("%s/%s", path, beside[i]);
 
@@ -142,8 +140,8 @@ bool engine_backup(
 
 /* ---- and back ---- */
 
-/* While this lies in a state directory, its databases are of two states.  It is a directory where
- * they come from a copy, with those that are not in their places yet. */
+/* While this marker lies in a state directory, its databases may not belong together.  It is a
+ * directory if they come from a copy, with those that are not in their places yet. */
 #define RESTORING "restoring"
 
 static const char *const restored[] = {"threads.db", "files.db", "store.db"};
@@ -171,7 +169,7 @@ bool engine_may_restore(
 	bool ok = access(threads, F_OK) == 0 ||
 	    error_set(err, ERR_STORAGE, "%s is no whole backup: it has no %s", backup, restored[0]);
 
-	/* what an interrupted one left is replaced */
+	/* what an interrupted restore left may be replaced */
 	overwrite = overwrite || access(marker, F_OK) == 0;
 	for (size_t i = 0; ok && !overwrite && i < RESTORED_COUNT; i++) {
 		char *path = xasprintf("%s/%s", state_dir, restored[i]);
@@ -186,7 +184,7 @@ bool engine_may_restore(
 	return ok;
 }
 
-/* Removes a database with what SQLite keeps beside it. */
+/* Removes a database and the files that SQLite keeps beside it. */
 static void backup_remove_database(const char *path)
 {
 	static const char *const ends[] = {"", "-wal", "-shm", "-journal"};
@@ -199,7 +197,7 @@ static void backup_remove_database(const char *path)
 	}
 }
 
-/* The copy that takes the place of a database, or nothing where the backup has none of it. */
+/* Makes the copy that is to replace a database; nothing where the backup has no such database. */
 static bool copy_back(
     struct copy *c, const char *from, const char *state_dir, const char *name, struct error *err)
 {
@@ -208,7 +206,7 @@ static bool copy_back(
 
 	if (there) {
 		part = xasprintf("%s/%s.part", state_dir, name);
-		backup_remove_database(part); /* of a restore that died */
+		backup_remove_database(part); /* left by a restore that died */
 		ok = database_create(part, err) &&
 		    backup_copy_begin(c, source, state_dir, name, err);
 		free(part);
@@ -217,7 +215,7 @@ static bool copy_back(
 	return ok;
 }
 
-/* From here on there is no way back, only on. */
+/* Puts the copies in place.  From here on there is no way back. */
 static bool switch_over(
     struct copy *copies, const char *state_dir, const char *marker, struct error *err)
 {

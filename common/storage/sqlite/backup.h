@@ -13,13 +13,15 @@ bool engine_may_restore(
 
 bool engine_restore(const char *state_dir, const char *backup, struct error *err);
 
-/* False when a restore or a copy into the directory was interrupted in the middle of it. */
+/* False with err set when a restore, or a copy into the directory, was interrupted in the
+ * middle. */
 bool restore_check(const char *state_dir, struct error *err);
 
-/* Moves the databases of a copy, closed, from a directory below, which goes, to their places. */
+/* Moves the closed databases of a copy from copied, a directory below state_dir, to their places,
+ * and removes that directory. */
 bool restore_take_copy(const char *state_dir, const char *copied, struct error *err);
 
-/* Throws away what a copy that was interrupted there has left. */
+/* Removes what an interrupted copy has left there. */
 bool restore_clear_copy(const char *state_dir, struct error *err);
 
 #endif

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * BM25 in SQL, over what a search finds: memory_words(words) counts the phrases of the query in a
- * row of the index of words, memory_rarity(found, memories) sums that up over all rows, and
- * memory_weight(found, rarity) is the rank of one.
+ * BM25 as SQL functions, over the rows that a search finds: memory_words(words) counts the query's
+ * phrases in a row of the index of words, memory_rarity(found, memories) sums that up over all
+ * rows, and memory_weight(found, rarity) is the rank of a row.
  *
- * bm25() of FTS5 would do, but at every search it counts each phrase in all memories, whoever has
- * them.
+ * bm25() of FTS5 would do, but each search would count its phrases in everybody's memories.
  */
 #include "storage/sqlite/sqlite_db.h"
 
@@ -13,17 +12,17 @@
 #include <string.h>
 
 #define CONTENT 1       /* column of the index */
-#define PHRASES_MAX 128 /* of a query: memories_read.c asks for fewer */
+#define PHRASES_MAX 128 /* of a query; memories_read.c asks for fewer */
 #define K1 1.2
 #define B 0.75
 #define COMMON 1e-6 /* weight of a word that most memories have */
 
-/* Values are arrays of numbers, which may lie anywhere when they are handed on. */
+/* These functions pass arrays of numbers as blobs, which need not be aligned. */
 
 enum { FOUND_MEMORIES, FOUND_WORDS, FOUND_TIMES, FOUND_MOST = FOUND_TIMES + PHRASES_MAX };
 enum { RARITY_USUAL, RARITY_WEIGHTS, RARITY_MOST = RARITY_WEIGHTS + PHRASES_MAX };
 
-/* How many numbers; 0 where the value is none of these. */
+/* Copies such an array; returns how many numbers it has, 0 where the value is none. */
 static size_t memory_words_numbers(sqlite3_value *value, void *out, size_t most)
 {
 	const void *blob = sqlite3_value_blob(value);
@@ -34,7 +33,8 @@ static size_t memory_words_numbers(sqlite3_value *value, void *out, size_t most)
 	return size / sizeof(int64_t);
 }
 
-/* How many memories the index has, how many words this one, and how often it has each phrase. */
+/* memory_words: how many memories the index has, how many words this one has, and how often it has
+ * each phrase. */
 static void memory_words(const Fts5ExtensionApi *api, Fts5Context *fts, sqlite3_context *context,
     int count, sqlite3_value **values)
 {
@@ -121,7 +121,7 @@ static void memory_weight(sqlite3_context *context, int count, sqlite3_value **v
 	sqlite3_result_double(context, weight);
 }
 
-/* FTS5 hands out its interface to who binds a pointer for it. */
+/* FTS5 hands out its interface through a bound pointer. */
 static fts5_api *memory_words_interface(struct db *db, struct error *err)
 {
 	fts5_api *api = NULL;

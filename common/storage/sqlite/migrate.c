@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Opens a database file, new or old, and brings its schema up to date. */
+/* Opening a database file, new or old, and bringing its schema up to date. */
 #include "storage/sqlite/migrate.h"
 
 #include "base/memory.h"
@@ -14,8 +14,8 @@
 #define PRAGMA_VALUE 0 /* the only column of a pragma that answers */
 
 /*
- * Opened only when it is new: closing a descriptor of a database would drop the locks that SQLite
- * holds on it elsewhere in this process.
+ * An existing file is not opened: closing a descriptor of a database would drop the locks that
+ * SQLite holds on it elsewhere in this process.
  */
 bool database_create(const char *path, struct error *err)
 {
@@ -43,7 +43,8 @@ static bool enter_wal(struct db *db, const char *path, struct error *err)
 		err, ERR_STORAGE, "%s: its file system does not support SQLite's WAL mode", path);
 }
 
-/* What is too much for one transaction is done in many before the migration of that version. */
+/* Work that is too much for one transaction; it is done in many, before the migration to that
+ * version. */
 static const struct {
 	const char *database;
 	int version;
@@ -52,7 +53,8 @@ static const struct {
     {"threads", 4, messages_move},
 };
 
-/* Each in one transaction, so that a process that dies here leaves the version before. */
+/* Runs a migration in one transaction, so that a process that dies here leaves the version
+ * before. */
 static bool migrate_apply(struct db *db, const struct sql_migration *m, struct error *err)
 {
 	for (size_t i = 0; i < sizeof(before) / sizeof(before[0]); i++) {
@@ -103,9 +105,9 @@ static bool migrate(struct db *db, const char *path, const char *name, struct er
 	return true;
 }
 
-/* An error that only has SQLite's words gets a sentence with the file's name, which is what a
- * start-up failure needs.  What passes by itself may be met by a request, whose client is told no
- * path. */
+/* Gives an error that only has SQLite's words a sentence with the file's name, as a failure at the
+ * start needs.  A transient error may happen in a request, whose client must not be told a path, so
+ * there the name goes into the cause. */
 static void name_file(struct error *err, const char *path)
 {
 	struct error named = {0};
@@ -122,8 +124,9 @@ static void name_file(struct error *err, const char *path)
 	error_move(err, &named);
 }
 
-/* What is kept for removing something is given up for a service that can be read, and told to
- * remove something: a database that is opened needs some room for its index of the log. */
+/* Gives up the reserve where a full disk keeps a database from being opened, which needs some room
+ * for the index of its log: a service that runs can at least be read from, and told to delete
+ * something. */
 static bool may_open_again(const char *path, const struct error *err)
 {
 	const char *name = strrchr(path, '/');
@@ -142,7 +145,7 @@ struct db *sqlite_open_current(const struct db_source *source, const char *name,
     struct turnstile *turnstile, struct error *err)
 {
 	const char *path = source->path;
-	/* traces are not worth it */
+	/* traces are not worth the reserve */
 	bool matters = database_is_there(source) && strcmp(name, "telemetry") != 0;
 	struct db *db = NULL;
 	bool ok;

@@ -5,8 +5,8 @@
 
 #include "storage/sqlite/sqlite_db.h"
 
-/* An empty file (0600) unless there is a file already.
- * SQLite gives its companions the same mode. */
+/* Makes an empty file (0600), unless there is one already.  SQLite gives the files beside it the
+ * same mode. */
 bool database_create(const char *path, struct error *err);
 
 /*
@@ -18,10 +18,10 @@ struct db *sqlite_open_current(const struct db_source *source, const char *name,
     struct turnstile *turnstile, struct error *err);
 
 /*
- * Moves the messages that version 2 of threads.db had to where version 3 has them: what is left in
- * the old table.  It copies every message, so it takes time, and room on the disk for as much as
- * they are; the log tells its beginning and its end.  db is the one that was opened for writing,
- * before anybody else uses it.  A process that dies in the middle leaves the rest to the next.
+ * Moves the messages that are still in the table of version 2 of threads.db to where version 3 has
+ * them.  It copies every message, so it takes time, and as much room on the disk as they have;
+ * beginning and end are logged.  db was opened for writing, and nobody else uses it yet.  If the
+ * process dies in the middle, the next one goes on.
  */
 bool messages_move(struct db *db, struct error *err);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The messages of an older threads.db moved into the tables of today, in many transactions.
+ * Moving the messages of an older threads.db into the present tables, in many transactions.
  *
- * Large messages made the old table's tree slow to search, so it is never searched here more often
- * than once a transaction: it is read from one end to the other.  What was moved is deleted in the
- * same transaction, and its pages take the messages that come next; so the file hardly grows.
+ * Large messages made the old table's tree slow to search, so it is searched only once in a
+ * transaction and otherwise read from one end to the other.  Moved messages are deleted in the same
+ * transaction, and the next ones take their pages; so the file hardly grows.
  */
 #include "storage/sqlite/migrate.h"
 
@@ -14,17 +14,17 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* What one transaction moves, and so how long the log gets. */
+/* The most that one transaction moves, which bounds the length of the log. */
 #define PIECE_BYTES (64 << 20)
 #define PIECE_MESSAGES 10000
 
 struct move {
 	struct db *db;
 	struct error *err;
-	int64_t thread, seq;  /* of the latest message */
-	int64_t bytes, after; /* not counted yet in its thread */
+	int64_t thread, seq;  /* of the latest message that was moved */
+	int64_t bytes, after; /* to be counted in its thread's row */
 	int64_t messages;     /* moved by this process */
-	bool found;           /* the latest piece had any */
+	bool found;           /* the latest piece had any messages */
 };
 
 static bool move_count(struct move *m)
@@ -39,7 +39,7 @@ static bool move_count(struct move *m)
 	return query_run(&q);
 }
 
-/* row stands on a message of the old table. */
+/* Moves the message of the old table that row stands on. */
 static bool move_message(struct move *m, struct query *row)
 {
 	const char *body = query_column_text(row, MOVE_NEXT_BODY);
@@ -92,7 +92,7 @@ static bool move_piece(struct move *m)
 	return query_run(&q);
 }
 
-/* In a transaction, after which the log begins anew. */
+/* Moves a piece in a transaction, after which the log begins anew. */
 static bool move_commit(struct move *m)
 {
 	if (!db_begin(m->db, m->err))
@@ -113,7 +113,7 @@ bool messages_move(struct db *db, struct error *err)
 	struct query q;
 
 	query_start(&q, db, SQL_MOVE_LAST, err);
-	if (query_row(&q)) { /* where another process has stopped */
+	if (query_row(&q)) { /* go on where another process has stopped */
 		m.thread = query_column_int(&q, MOVE_LAST_THREAD);
 		m.seq = query_column_int(&q, MOVE_LAST_SEQ);
 	}

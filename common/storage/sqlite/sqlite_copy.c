@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* A state directory that is copied from or to.  What is written lies below it in a directory of its
- * own until it is complete, and is then moved to its place. */
+/* A state directory that is copied from or to.  A copy is written to a directory of its own below
+ * it and, when it is complete, moved to its place. */
 #include "base/memory.h"
 #include "base/os/owned.h"
 #include "storage/sql/copy.h"
@@ -14,7 +14,7 @@
 
 static const char *const names[COPY_DATABASES] = {"threads", "store", "files"};
 
-/* Below a target. */
+/* The directory that a copy is written to. */
 static char *sqlite_scratch(const struct copy_place *place)
 {
 	return xasprintf("%s/copying", place->path);
@@ -42,7 +42,7 @@ static bool sqlite_open_one(
 	bool wanted = is_target || database_is_there(&source);
 
 	if (is_target)
-		database_throw_away(&source); /* of a copy that was not completed */
+		database_throw_away(&source); /* left by a copy that was not completed */
 	if (wanted)
 		place->dbs[d] = database_open(&source, names[d], DB_DURABLE, NULL, err);
 	free(source.path);
@@ -89,7 +89,7 @@ static bool sqlite_copy_publish(struct copy_place *place, struct error *err)
 	for (int d = 0; ok && d < COPY_DATABASES; d++) {
 		char *log = xasprintf("%s/%s.db-wal", dir, names[d]);
 
-		/* where the last one to close it had no room */
+		/* it is left where there was no room when the database was closed */
 		if (access(log, F_OK) == 0)
 			ok = error_set(err, ERR_STORAGE, "%s is not in its database", log);
 		free(log);

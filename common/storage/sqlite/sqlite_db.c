@@ -20,7 +20,7 @@
 #define WATCHED_STEPS 500 /* of SQLite's machine: some tens of rows */
 #define NOBODY_WAITS 499  /* as web servers log it */
 
-static const char *sqlite_vfs; /* what files are opened with */
+static const char *sqlite_vfs; /* the VFS that files are opened with; NULL: SQLite's own */
 
 /* The statistics of memory use cost a global mutex at every allocation. */
 static void configure_library(void)
@@ -62,8 +62,8 @@ static bool sqlite_set_up(struct sqlite_db *db, enum db_mode mode, struct error 
 	    db_exec(&db->db, mode_setup[mode], err);
 }
 
-/* ENOSPC becomes SQLITE_FULL; its relatives are only an input/output error, and of a failed commit
- * only errno knows the cause. */
+/* SQLite makes ENOSPC SQLITE_FULL, but its relatives a mere input/output error; and the cause of a
+ * failed commit is only in errno. */
 static bool no_room(struct sqlite_db *db)
 {
 	int code = sqlite3_system_errno(db->handle);
@@ -169,8 +169,8 @@ static bool sqlite_begin(struct db *db, struct error *err)
 	sqlite3 *handle = sqlite_db_of(db)->handle;
 	int moved = 0;
 
-	/* what is written to a file that has lost its name is gone with this process, however well
-	 * the commit went */
+	/* a file that has lost its name is gone with this process, so a commit to it would be
+	 * lost */
 	sqlite3_file_control(handle, NULL, SQLITE_FCNTL_HAS_MOVED, &moved);
 	if (!moved)
 		return run_plain(db, SQL_BEGIN, err);
@@ -211,7 +211,8 @@ static void sqlite_fail(struct query *q, int rc)
 	fail_with(sqlite_db_of(q->db), rc, q->err);
 }
 
-/* Copies, as a statement that is prepared anew for another schema has others, in one piece. */
+/* Copies the names, in one block, because a statement that is prepared again for a new schema has
+ * others. */
 static const char **sqlite_names(sqlite3_stmt *stmt)
 {
 	int count = sqlite3_bind_parameter_count(stmt);
@@ -250,8 +251,8 @@ static void sqlite_start(struct query *q, enum sql_id id)
 	q->names = db->names[id];
 }
 
-/* The number of a parameter.  Most code binds them in the order of the text, so that the next one
- * is it; which name that has is asked once, as SQLite looks for it from the first one on. */
+/* The number of a parameter.  Most code binds parameters in the order of the text, so the next one
+ * is tried first; its name was asked for once, since SQLite searches from the first one on. */
 static int sqlite_parameter(struct query *q, const char *name)
 {
 	const char *next = q->names[q->bound];
@@ -287,7 +288,7 @@ static void sqlite_blob(struct query *q, const char *name, const void *value, si
 		sqlite_fail(q, rc);
 }
 
-/* Asked once a millisecond, as it costs a call of the system. */
+/* Asks the waiter at most once a millisecond, as that costs a system call. */
 static int sqlite_progress(void *arg)
 {
 	struct sqlite_db *db = arg;

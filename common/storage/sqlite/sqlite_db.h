@@ -12,10 +12,10 @@ struct sqlite_db {
 	struct db db; /* first, so that one pointer is both */
 	sqlite3 *handle;
 	sqlite3_stmt *statements[SQL_COUNT]; /* prepared when first used */
-	const char **names[SQL_COUNT];       /* of their parameters, and NULL behind them */
+	const char **names[SQL_COUNT];       /* names of their parameters, then NULL */
 	int64_t patience_ms;                 /* how long a lock is waited for */
 	int64_t busy_until;                  /* when the present wait for a lock ends */
-	const struct waiter *waiter;         /* for the present query; or NULL */
+	const struct waiter *waiter;         /* who waits for the present query, or NULL */
 	int64_t waiter_asked_at;
 };
 
@@ -26,7 +26,7 @@ static inline struct sqlite_db *sqlite_db_of(struct db *db)
 	return (struct sqlite_db *)db;
 }
 
-/* The database in that file, of which it takes over the name. */
+/* The source of the database in this file; takes over path. */
 static inline struct db_source sqlite_source(char *path)
 {
 	return (struct db_source){.driver = &sqlite_driver, .path = path};
@@ -36,14 +36,14 @@ static inline struct db_source sqlite_source(char *path)
  * err set on failure. */
 struct db *sqlite_open(const char *path, enum db_mode mode, struct error *err);
 
-/* A place of SQLite that is copied from or to (sql/copy.h). */
+/* The operations on a state directory that is copied from or to (sql/copy.h). */
 struct copy_ops;
 extern const struct copy_ops sqlite_copy;
 
-/* Makes memory_fits known to a connection; SQLite's code. */
+/* Adds the function memory_fits to a connection; returns SQLite's code. */
 int sqlite_memory_fits_add(sqlite3 *handle);
 
-/* The same of what ranks by words; false with err set. */
+/* Adds the functions that rank by words to a connection; false with err set. */
 bool sqlite_memory_words_add(struct sqlite_db *db, struct error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The checkpointer's thread: its election, its rounds, and a log begun anew. */
+/* The thread of the elected process: its election, its rounds, and beginning the log anew. */
 #include "storage/sqlite/wal.h"
 
 #include "base/memory.h"
@@ -12,12 +12,13 @@
 #define LOG_BOUND (64u << 20 >> 12)
 #define LOG_LIMIT (512u << 20 >> 12)
 
-/* Each round waits for the disk twice, and writes a page once however often it is in the log. */
+/* A round waits for the disk twice, and writes a page only once however often it is in the log; so
+ * rounds are rare. */
 #define SHORTEST_PAUSE_MS 400
 #define LONGEST_PAUSE_MS 800
 #define ELECTION_MS 1000
 #define READER_PATIENCE_MS 20
-#define CATCH_UPS 2 /* each leaves what is written meanwhile, so that the second leaves little */
+#define CATCH_UPS 2 /* each leaves only what is written meanwhile, so the second leaves little */
 
 struct wal_keeper {
 	struct background thread;
@@ -29,7 +30,8 @@ struct wal_keeper {
 	int64_t pause_ms;
 };
 
-/* A process that got the slot of a dead wal_keeper takes the office over with it. */
+/* Whether this process is the elected one.  A process that got the slot of a dead one inherits the
+ * office. */
 static bool wal_elected(struct wal_keeper *c)
 {
 	uint32_t self = shared_self(c->shared);
@@ -48,7 +50,7 @@ static bool wal_checkpoint(struct db *db, int mode)
 	    SQLITE_OK;
 }
 
-/* With the turn, so that our own writers queue instead of racing. */
+/* Checkpoints within a turn of the turnstile, so that our own writers queue instead of racing. */
 static bool wal_restart(struct wal_keeper *c, int mode)
 {
 	bool done;
@@ -62,8 +64,9 @@ static bool wal_restart(struct wal_keeper *c, int mode)
 }
 
 /*
- * A checkpoint that does not come up to the end of the log, as writers go on, leaves the database
- * unsynced; the one that does would have all of it to sync while they wait.
+ * Syncs the database and checkpoints again.  A checkpoint that does not reach the end of the log,
+ * since writers go on, leaves the database unsynced; the last one would have to sync all of it
+ * while they wait.
  */
 static bool wal_catch_up(struct wal_keeper *c)
 {
@@ -75,7 +78,8 @@ static bool wal_catch_up(struct wal_keeper *c)
 	    wal_checkpoint(c->db, SQLITE_CHECKPOINT_PASSIVE);
 }
 
-/* Most of the log is in the database, and what is left gets there with writers waiting. */
+/* Moves most of the log into the database while writers go on, and only the rest while they
+ * wait. */
 static bool wal_begin_anew(struct wal_keeper *c)
 {
 	for (int i = 0; i < CATCH_UPS; i++)
@@ -89,7 +93,7 @@ static void wal_look(struct wal_keeper *c)
 	uint32_t frames = atomic_load(&c->turnstile->log_frames);
 
 	if (frames == c->seen) {
-		/* a log that once was large gives its space back when nobody writes */
+		/* when nobody writes, a log that was large gives its space back */
 		if (c->pause_ms >= LONGEST_PAUSE_MS && c->oversized)
 			c->oversized = !wal_restart(c, SQLITE_CHECKPOINT_TRUNCATE);
 		if (c->pause_ms < LONGEST_PAUSE_MS)
@@ -153,7 +157,7 @@ void wal_keeper_free(struct wal_keeper *c)
 	free(c);
 }
 
-/* Publishes the log's length, for the wal_keeper. */
+/* Publishes the length of the log for the elected process. */
 static int wal_note_log(void *arg, sqlite3 *handle, const char *name, int frames)
 {
 	struct turnstile *t = arg;

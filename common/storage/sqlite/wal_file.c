@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* A VFS above SQLite's own: what it holds back of a log, and when that goes to the file. */
+/* A VFS above SQLite's own: it holds back what is written to a log (wal.h says when that goes to
+ * the file). */
 #include "storage/sqlite/wal.h"
 
 #include <assert.h>
@@ -16,7 +17,7 @@
 /* SQLite's own access writes less than 128 KiB at once. */
 #define HELD_MOST (31 * (FRAME_HEADER + 4096))
 
-/* Of those of the log's index: https://www.sqlite.org/walformat.html */
+/* Which of the locks of the log's index: https://www.sqlite.org/walformat.html */
 #define WRITE_LOCK 0
 
 enum expected { A_HEADER, A_PAGE, THE_LAST_PAGE };
@@ -26,12 +27,12 @@ struct wal_file {
 	sqlite3_file file;      /* first, so that one pointer is both */
 	struct wal_file *other; /* a database's log, or a log's database, while that is open */
 
-	/* of a log */
+	/* only for a log */
 	unsigned char *held; /* HELD_MOST bytes of room */
-	int length;          /* of what is held */
-	sqlite3_int64 at;    /* where it belongs */
-	sqlite3_int64 end;   /* of all that was written under the present write lock */
-	enum expected next;  /* write, behind what is held */
+	int length;          /* bytes that are held back */
+	sqlite3_int64 at;    /* where they belong in the file */
+	sqlite3_int64 end;   /* end of all that was written under the present write lock */
+	enum expected next;  /* kind of the next write behind what is held back */
 
 	sqlite3_int64 own[]; /* SQLite's own file */
 };
@@ -136,8 +137,8 @@ static void held_drop(struct wal_file *log)
 	log->next = A_HEADER;
 }
 
-/* What cannot be written stays, to be tried again: SQLite may roll a statement back, and go on with
- * the transaction that it belongs to. */
+/* Writes what is held back.  If that fails it is kept for another try: SQLite may roll back only a
+ * statement, and go on with its transaction. */
 static int held_write(struct wal_file *log)
 {
 	int rc = SQLITE_OK;
@@ -158,7 +159,8 @@ static bool header_commits(const unsigned char *header)
 	return memcmp(header + FRAME_COMMITS, nothing, sizeof(nothing)) != 0;
 }
 
-/* A commit that failed must not get into the file later, when there is room again. */
+/* Writes a commit.  If that fails, its frame is dropped, so that it cannot get into the file later
+ * when there is room again. */
 static int held_commit(struct wal_file *log, int page_size)
 {
 	int rc = held_write(log);
@@ -171,9 +173,9 @@ static int held_commit(struct wal_file *log, int page_size)
 }
 
 /*
- * A header or a page is held where it is the next of its kind.  Anything else is written at once:
- * the header of the log, and what is written anew under the same lock, which may be a header
- * without a page, as when checksums change behind a page that was replaced.
+ * Holds back a header or a page that continues the log.  Anything else is written at once: the
+ * header of the log, and what is rewritten under the same lock, which may be a header without a
+ * page, as when checksums change behind a page that was replaced.
  */
 static int log_write_next(struct wal_file *log, const void *bytes, int count, sqlite3_int64 at)
 {
@@ -251,15 +253,15 @@ static int index_lock(sqlite3_file *file, int first, int count, int flags)
 	bool writes = first == WRITE_LOCK && (flags & SQLITE_SHM_EXCLUSIVE);
 
 	if (log && writes && (flags & SQLITE_SHM_UNLOCK))
-		held_drop(log); /* it was rolled back */
+		held_drop(log); /* the transaction was rolled back */
 	int rc = own->pMethods->xShmLock(own, first, count, flags);
 	if (log && writes && (flags & SQLITE_SHM_LOCK) && rc == SQLITE_OK)
 		log->end = 0;
 	return rc;
 }
 
-/* SQLite calls this between two halves of what it says to others.  A commit is in the file by then;
- * if it were not, it had better not be said. */
+/* SQLite calls this between the two steps of publishing a change of the index.  A commit must be in
+ * the file by then: better to abort than to publish one that is not. */
 static void index_barrier(sqlite3_file *file)
 {
 	sqlite3_file *own = own_of(file);
