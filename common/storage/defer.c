@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Deferred writes: a list in the order of their time, and the thread that writes what nobody
- * carried along. */
+/* Deferred writes: a list in the order in which they are due, and the thread that writes those that
+ * no later write has taken along. */
 #include "storage/defer.h"
 
 #include "base/memory.h"
@@ -12,13 +12,13 @@
 #include <stdlib.h>
 
 #define DELAY_MS 2
-#define NAP_MS 5 /* so long may the first chunk of a stream wait */
+#define NAP_MS 5 /* the first chunk of a stream may wait this long */
 #define NAPS_FOR_MS 200
 
 enum deferred_state { WAITS, BEING_WRITTEN, SETTLED };
 
 struct deferred {
-	struct thread_change change; /* its err is: */
+	struct thread_change change; /* its err points to err, below */
 	struct error err;
 	enum deferred_state state;
 	int64_t due;
@@ -34,7 +34,7 @@ struct deferrals {
 	bool asleep; /* the flusher has to be woken for new work */
 };
 
-/* Takes what is due out of the list. */
+/* Takes the writes that are due out of the list. */
 static struct deferred *take_due(struct deferrals *d, int64_t now)
 {
 	struct deferred *first = d->first, *p;
@@ -151,8 +151,8 @@ void thread_defer(struct storage *st, const struct lease *lease, struct thread_w
 		pthread_cond_signal(&d->flusher.wake);
 }
 
-/* Takes the deferred write out of the flusher's reach: true; or, when it is too late for that,
- * waits until it is settled: false. */
+/* Takes the deferred write out of the flusher's reach and is true; or, when it is too late for
+ * that, waits until it is settled and is false. */
 static bool defer_take_back(struct deferrals *d, struct deferred *p)
 {
 	bool waits;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Deferred writes, above any engine: they wait a few milliseconds for a successor that carries them
- * in its transaction, else a thread of the process hands them to the engine, several together.
+ * Deferred writes, above any engine: such a write waits a few milliseconds for a later write that
+ * takes it into its transaction; if none comes, a thread of the process hands it to the engine,
+ * with others.
  */
 #ifndef AGENTGRAPH_STORAGE_DEFER_H
 #define AGENTGRAPH_STORAGE_DEFER_H

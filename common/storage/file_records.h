@@ -29,8 +29,8 @@ struct file_record {
 	int64_t size;
 	const char *sha256;
 	int64_t created_at; /* microseconds */
-	int64_t
-	    touched_at; /* likewise: when it was last used, to an hour; add sets it to created_at */
+	/* likewise: when it was last used, to an hour; add sets it to created_at */
+	int64_t touched_at;
 	const char *backend, *key;
 	enum text_state text_state;
 	const char *text; /* what was extracted, or NULL; get leaves it out */
@@ -48,9 +48,9 @@ struct file_record_ops {
 	void (*close)(struct file_records *records);
 
 	/*
-	 * Makes, or migrates, what the records are kept in; to be done once before anything else.
-	 * Where there is nothing yet, and make is false, nothing is made: that only tells whether
-	 * it would do.  The detail of an error names the file.
+	 * Makes, or migrates, the database of the records; to be called once before anything else.
+	 * Where there is none yet and make is false, this only tells whether it could be made.  The
+	 * detail of an error names the file.
 	 */
 	bool (*prepare)(struct file_records *records, const struct storage_context *ctx, bool make,
 	    struct error *err);
@@ -64,19 +64,19 @@ struct file_record_ops {
 	/* The text of any record with TEXT_EXTRACTED and that sum and type, in the same way. */
 	char *(*same_text)(struct file_records *records, const struct storage_context *ctx,
 	    const char *sha256, const char *mime_type, struct error *err);
-	/* Records by the time of their latest use. */
+	/* Finds records by the time of their latest use. */
 	bool (*untouched)(struct file_records *records, const struct storage_context *ctx,
 	    struct arena *a, struct untouched *old, struct error *err);
 
 	/* An id that is there already is an error. */
 	bool (*add)(struct file_records *records, const struct storage_context *ctx,
 	    const struct file_record *record, struct error *err);
-	/* touched_at never goes back.  No such record: nothing to do. */
+	/* Sets touched_at, which never goes back.  Does nothing where there is no such record. */
 	bool (*touch)(struct file_records *records, const struct storage_context *ctx,
 	    const char *file_id, int64_t now, struct error *err);
 	bool (*remove)(struct file_records *records, const struct storage_context *ctx,
 	    const char *file_id, struct error *err);
-	/* Removes all records of a backend; none while other instances are there. */
+	/* Removes all records of a backend, but none while other instances are there. */
 	bool (*forget)(struct file_records *records, const struct storage_context *ctx,
 	    const char *backend, struct error *err);
 };

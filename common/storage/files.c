@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #define TOUCH_US (3600 * INT64_C(1000000)) /* how exactly it is known when a file was used */
-#define MEMORY_MAX (1LL << 30)             /* bytes of all files in memory together */
+#define MEMORY_MAX (1LL << 30)             /* most bytes of all files in memory together */
 
 /* The layout of the region SHARED_FILES. */
 struct files_region {
@@ -30,7 +30,8 @@ struct files {
 	struct files_region *region;
 	struct file_records *records;
 	pthread_mutex_t lock; /* guards begun */
-	bool begun;           /* the records are prepared, and those of an earlier life gone */
+	bool begun; /* the records are prepared, and those that an earlier life left in memory are
+		       gone */
 	struct blobs *stores[STORES]; /* NULL: none of that kind is configured */
 	struct blobs *current;        /* one of them */
 };
@@ -38,9 +39,9 @@ struct files {
 /* ---- opening ---- */
 
 /*
- * A disk that is full may not even let the records be opened.  What needs no files is served all
- * the same, and the next upload tries again, before it has any bytes: what is in memory goes
- * here.  With the lock, but at the start.
+ * Prepares the records, and forgets what an earlier life left in memory.  On a full disk not even
+ * the records may open; the service then serves all that needs no files, and the next upload tries
+ * again before it has any bytes.  Call with the lock held, except at the start.
  */
 static bool files_begin(struct files *f, const struct storage_context *ctx, struct error *err)
 {
@@ -74,7 +75,7 @@ static enum blob_named is_recorded(const char *file_id, void *arg)
 	return named;
 }
 
-/* The bucket of earlier days is read from as long as it is configured. */
+/* A bucket that is still configured is read from even where new bytes go elsewhere. */
 static bool make_stores(
     struct files *f, const struct config *config, struct storage *storage, struct error *err)
 {

@@ -4,8 +4,8 @@
  * blob_ops.
  *
  * The record is written last, when the bytes are in place, so what is listed is whole.  One struct
- * files is shared by all threads of a process.  Bytes in memory are gone when the service starts
- * again, and their records with them, unless other instances have some over the same database.
+ * files is shared by all threads of a process.  Bytes in memory, and their records, are gone when
+ * the service starts again; but the records stay while other instances work on the same database.
  */
 #ifndef AGENTGRAPH_STORAGE_FILES_H
 #define AGENTGRAPH_STORAGE_FILES_H
@@ -18,10 +18,10 @@
 struct files;
 
 /*
- * Opens (and migrates) the records and the store that MEDIA_STORAGE_TYPE names.  The first
- * process of an instance forgets what was in memory, but for records where another instance is
- * there; every one takes away what a dead one left half-stored.  NULL with err set; its detail
- * names the file or variable.  storage outlives it.
+ * Opens (and migrates) the records and the store that MEDIA_STORAGE_TYPE names.  The first process
+ * of an instance forgets what was in memory, but keeps the records where another instance is there;
+ * every process removes what a dead one left half-stored.  NULL with err set; its detail names the
+ * file or variable.  storage must outlive it.
  */
 struct files *files_open(
     const struct config *config, struct storage *storage, struct shared *shared, struct error *err);
@@ -30,29 +30,30 @@ struct files *files_open(
  * where MEDIA_STORAGE_TYPE asks for that. */
 bool files_type_check(const struct config *config, struct error *err);
 
-/* Whether files_open will be able to open (and migrate) the records; where there are none, none are
- * made. */
+/* Whether files_open will be able to open (and migrate) the records; makes none where there are
+ * none. */
 bool files_check(struct storage *storage, struct error *err);
 
 void files_close(struct files *files); /* NULL is fine */
 
-/* Where new bytes go, whose record files_add can store then; NULL with err set. */
+/* The store for new bytes; files_add can then store their record.  NULL with err set. */
 struct blobs *files_store(
     struct files *files, const struct storage_context *ctx, struct error *err);
 
-/* Where the bytes of a record are; NULL with err set when that store is not configured any more. */
+/* The store that has the bytes of a record; NULL with err set when it is not configured any
+ * more. */
 struct blobs *files_store_of(
     struct files *files, const struct file_record *record, struct error *err);
 
-/* Whether this machine has the bytes of a record, also where that cannot be told.  Of instances
- * over one database each has what is in its memory, and in its directory. */
+/* Whether this machine has the bytes of a record; true also where that cannot be told.  Of several
+ * instances over one database, each has only what is in its own memory and directory. */
 bool files_here(struct files *files, const struct file_record *record);
 
-/* The record, in the arena; false with no error set when there is none. */
+/* Reads a record into the arena; false with no error set when there is none. */
 bool files_get(struct files *files, const struct storage_context *ctx, struct arena *arena,
     const char *file_id, struct file_record *record, struct error *err);
 
-/* Its text, malloc'd; NULL when it has none, or with err set. */
+/* The text of a file, malloc'd; NULL when it has none, or with err set. */
 char *files_text(
     struct files *files, const struct storage_context *ctx, const char *file_id, struct error *err);
 
@@ -67,12 +68,11 @@ char *files_same_text(struct files *files, const struct storage_context *ctx, co
 bool files_add(struct files *files, const struct storage_context *ctx,
     const struct file_record *record, struct error *err);
 
-/* A use of the file, by which its record lives on.
- * What cannot be written is told in the log alone. */
+/* Notes a use of the file, so that its record lives on.  A failure is only logged. */
 void files_touch(
     struct files *files, const struct storage_context *ctx, const struct file_record *record);
 
-/* Files by the time of their latest use. */
+/* Finds files by the time of their latest use. */
 bool files_untouched(struct files *files, const struct storage_context *ctx, struct arena *a,
     struct untouched *old, struct error *err);
 

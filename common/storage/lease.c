@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The table is an array of entries in shared memory, one for each lease and each waiter.  Those of
- * one hash bucket form a chain; of the entries of one thread the first living one is the holder,
- * the others wait in line, in the order of arrival but for those that overtake.
+ * The table is an array of entries in shared memory, one for each lease and each waiter.  The
+ * entries of a hash bucket form a chain.  Of the entries of one thread the first living one is the
+ * holder; the others wait in line in the order of their arrival, except for those that overtake.
  *
- * An entry's state says alone whether it is in use, and it is written last when an entry is filled
- * and first when it is given back.  Chains and the free list can be rebuilt from that, which is
- * done when a process has died while it held the table's lock.
+ * Only an entry's state says whether it is in use; it is written last when an entry is filled and
+ * first when it is given back.  Chains and the free list can be rebuilt from that, which is done
+ * when a process has died while it held the table's lock.
  */
 #include "storage/lease.h"
 
@@ -35,24 +35,25 @@ enum entry_state { ENTRY_FREE, ENTRY_WAITS, ENTRY_HELD };
 struct entry {
 	_Atomic uint32_t state; /* also the futex of the waiter */
 	uint32_t process;       /* slot of its owner */
-	uint32_t next;          /* in the chain or the free list: index + 1, 0 at the end */
+	uint32_t next;          /* next in the chain or the free list: index + 1; 0 at the end */
 	uint32_t hash;
-	_Atomic uint64_t ticket; /* ascending with arrival, then the generation of the lease */
-	bool overtakes;          /* those that came before it and wait */
-	uint64_t run;            /* hash of the id of the run whose it is; 0: it is no run's */
-	atomic_int ordered;      /* what its owner is to do, of enum lease_order */
+	/* ascends in the order of arrival; then it is the generation of the lease */
+	_Atomic uint64_t ticket;
+	bool overtakes;     /* it goes before those that came earlier and still wait */
+	uint64_t run;       /* hash of the id of the run that has the lease; 0: no run */
+	atomic_int ordered; /* what its owner was ordered to do, an enum lease_order */
 	char thread_id[ID_SIZE];
 };
 
-/* The layout of the region SHARED_LEASES; its first mutex guards all of it, but for reading
- * what is atomic and waiting on a state. */
+/* The layout of the region SHARED_LEASES; its first mutex guards all of it, but atomics may be
+ * read, and states waited on, without it. */
 struct table {
 	struct shared_head head;
 	uint64_t tickets;
-	uint32_t used; /* entries beyond were never touched */
+	uint32_t used; /* entries from here on were never touched */
 	uint32_t free; /* head of the free list */
 	uint32_t buckets[BUCKETS];
-	_Atomic uint64_t ended[BUCKETS]; /* how many leases of each */
+	_Atomic uint64_t ended[BUCKETS]; /* how many leases of each bucket have ended */
 	struct entry entries[];
 };
 
@@ -91,7 +92,7 @@ static uint32_t *lease_bucket_of(struct table *t, uint32_t hash)
 	return &t->buckets[hash % BUCKETS];
 }
 
-/* To the end of the chain that goes on at link. */
+/* Appends e to the chain that goes on at link. */
 static void lease_link_last(struct table *t, uint32_t *link, struct entry *e)
 {
 	while (*link)
@@ -133,7 +134,7 @@ static int lease_by_place(const void *a, const void *b)
 	return x->overtakes ? -order : order;
 }
 
-/* Makes chains, free list and counter anew from the entries. */
+/* Rebuilds chains, free list and counter from the entries. */
 static void lease_rebuild(struct table *t)
 {
 	struct entry **live = xcalloc((size_t)t->used + 1, sizeof(struct entry *));
@@ -220,8 +221,8 @@ static void lease_leave_line(struct leases *leases, struct entry *e)
 		lease_settle(leases, hash, thread_id);
 }
 
-/* Removes every entry of the process in this slot; of 0, which is none, those of the dead that
- * nobody asked for since. */
+/* Removes every entry of the process in this slot; with 0, all entries of dead processes that are
+ * still there. */
 static void lease_forget(struct leases *leases, uint32_t process)
 {
 	struct table *t = leases->table;
@@ -235,8 +236,8 @@ static void lease_forget(struct leases *leases, uint32_t process)
 	}
 }
 
-/* The entry is complete before its state says so.  One that overtakes comes right behind the first
- * of its thread. */
+/* Adds an entry, whose state is written when all else is.  One that overtakes goes right behind the
+ * first of its thread. */
 static struct entry *lease_join_line(
     struct leases *leases, uint32_t hash, const char *thread_id, bool overtakes)
 {
@@ -297,8 +298,8 @@ static void lease_tell(struct entry *e, enum lease_order order)
 		e->ordered = order;
 }
 
-/* Puts the caller in line; NULL when the table is full of the living.  A holder that does not run
- * yet is told as well what it is to do then. */
+/* Puts the caller in line, and gives the holder the order, even one that is no run yet and heeds it
+ * later.  NULL when the table is full of living processes. */
 static struct entry *lease_enter(
     struct leases *leases, uint32_t hash, const char *thread_id, enum lease_order order)
 {
@@ -320,8 +321,8 @@ static struct entry *lease_enter(
 }
 
 /*
- * Whether there is room for e to wait, which is then taken.  Only those before it in the line of
- * its thread count, so that of several who come at once as many stay as there is room for.
+ * Takes room for e to wait, if there is any.  In the line of its thread only those before e count,
+ * so that of several that come at once, as many stay as there is room for.
  */
 static bool lease_take_room(struct leases *leases, const struct entry *e)
 {
@@ -343,7 +344,7 @@ static bool lease_take_room(struct leases *leases, const struct entry *e)
 	return room;
 }
 
-/* False when the time is up and the caller has left the line. */
+/* Waits for the lease; false when the time is up and the caller has left the line. */
 static bool lease_wait_in_line(struct leases *leases, struct entry *e, int64_t wait_ms)
 {
 	int64_t deadline = clock_monotonic_ms() + wait_ms, left = wait_ms;
@@ -355,7 +356,7 @@ static bool lease_wait_in_line(struct leases *leases, struct entry *e, int64_t w
 		left = deadline - clock_monotonic_ms();
 		if (lease_state_of(e) != ENTRY_WAITS)
 			break;
-		/* one more look at those before */
+		/* those before may have died */
 		lease_lock(leases);
 		lease_settle(leases, e->hash, e->thread_id);
 		bool held = lease_state_of(e) == ENTRY_HELD;
@@ -447,7 +448,7 @@ void lease_release(struct lease *lease)
 	free(lease);
 }
 
-/* The run that holds the thread's lease now.  With the lock held. */
+/* The entry of the run that holds the thread's lease now, or NULL.  Call with the lock held. */
 static struct entry *lease_run_of(struct leases *leases, const char *thread_id)
 {
 	uint32_t hash = hash_text_32(thread_id);
@@ -478,7 +479,7 @@ bool lease_stop(struct leases *leases, const char *thread_id, const struct lease
 	if (e &&
 	    ((aim->only && e->run != lease_hash_run(aim->only)) ||
 		(aim->but && e->run == lease_hash_run(aim->but))))
-		e = NULL; /* another is meant */
+		e = NULL; /* another run is meant */
 	if (e)
 		lease_tell(e, aim->order);
 	lease_unlock(leases->table);

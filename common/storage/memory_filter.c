@@ -154,8 +154,8 @@ static bool operators_hold(const cJSON *value, const cJSON *condition)
 	return true;
 }
 
-/* A number of very many digits, which is no whole number that a double could not hold, as one that
- * is quickly compared; NULL for every other value. */
+/* A number with very many digits as one that is quick to compare; it is too long to be a whole
+ * number that a double cannot hold.  NULL for every other value. */
 static cJSON *memory_filter_shortened(const cJSON *value)
 {
 	int64_t whole;
