@@ -56,7 +56,8 @@ static bool answers_name_call(struct call *call, cJSON *message, const cJSON *wa
 	return true;
 }
 
-/* Counts the results of one message; a call can be answered once, and only while it waits. */
+/* Takes the results of one message and counts them.  A call can be answered once, and only while it
+ * waits. */
 static bool answers_take_results(
     struct call *call, const cJSON *message, const cJSON *asked, cJSON *calls, int *answered)
 {
@@ -78,7 +79,7 @@ static bool answers_take_results(
 	return true;
 }
 
-/* Moves the items of from that are no tool messages, or all of them, to the end of to. */
+/* Moves the messages of from that are no tool messages, or with tools_too all, to the end of to. */
 static void answers_move(cJSON *from, cJSON *to, bool tools_too)
 {
 	cJSON *message = from->child;
@@ -101,7 +102,7 @@ bool answers_match(struct call *call, cJSON *bring, cJSON *calls, int *answered)
 		if ((!results && !answers_name_call(call, message, asked)) ||
 		    !answers_take_results(call, message, asked, calls, answered))
 			return false;
-		/* tools nodes and models go by the block alone */
+		/* tools nodes and models only look at the block */
 		if (!is_tool)
 			return error_set(&call->error, ERR_INVALID_INPUT,
 			    "A tool result needs a message with the role tool");
@@ -114,7 +115,7 @@ bool answers_match(struct call *call, cJSON *bring, cJSON *calls, int *answered)
 	return true;
 }
 
-/* Not by cJSON_InsertItemInArray: that of Debian 12 refuses every place but the first. */
+/* Does without cJSON_InsertItemInArray, which in Debian 12 refuses every place but the first. */
 void answers_close(struct call *call, cJSON *bring, const cJSON *calls)
 {
 	cJSON *rest = cJSON_CreateArray();
@@ -149,8 +150,8 @@ bool answers_none_waiting(struct call *call, const cJSON *bring)
 
 /* ---- tool messages that say nothing new ---- */
 
-/* Makes the members true whose call the stored message answers, or makes for a tool of the server,
- * which nobody else answers. */
+/* Sets the members to true whose call the stored message answers, or makes for a tool of the
+ * server, which nobody else answers. */
 static bool answers_search(void *arg, const char *id, const char *body_json)
 {
 	const struct json_members *calls = arg;

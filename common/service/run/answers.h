@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Results in a run's input: answers to remote calls that wait at the client
- * (doc/protocol-runs.md#tools-at-the-client).  They come in tool messages alone. */
+/* Tool results in the input of a run: answers to remote calls that wait at the client
+ * (doc/protocol-runs.md#tools-at-the-client).  Only tool messages may have them. */
 #ifndef AGENTGRAPH_SERVICE_RUN_ANSWERS_H
 #define AGENTGRAPH_SERVICE_RUN_ANSWERS_H
 
@@ -8,26 +8,26 @@
 #include "service/service.h"
 
 /*
- * Matches the tool messages of bring with the waiting calls.  Calls that are answered leave calls;
- * plain text becomes the result of the only call; the answers move before the other messages.
- * *answered counts them.  False with INVALID_INPUT set.
+ * Matches the tool messages of bring with the waiting calls.  Answered calls are removed from
+ * calls, and *answered counts them; plain text becomes the result of the only call; the answers are
+ * moved before the other messages.  False with INVALID_INPUT set.
  */
 bool answers_match(struct call *call, cJSON *bring, cJSON *calls, int *answered);
 
 /* The id of the call that the first result of a message answers, or NULL when it has none. */
 const char *answers_call(const cJSON *message);
 
-/* Puts an error result for every call before the messages of bring:
- * a new turn closes what waited. */
+/* Puts an error result for every call before the messages of bring, because a new turn closes the
+ * calls that wait. */
 void answers_close(struct call *call, cJSON *bring, const cJSON *calls);
 
-/* Refuses tool messages, and results in others, where nothing waits. */
+/* Refuses tool messages, and results in other messages, where nothing waits. */
 bool answers_none_waiting(struct call *call, const cJSON *bring);
 
 /*
- * Takes results of calls that the thread has answers of already, or that are for the server's
- * tools, out of the messages of a request: clients repeat those of the step they are in, and invent
- * those of a call that a stop or a failure left open.  False with the error set.
+ * Removes from the messages of a request results of calls that are answered in the thread already,
+ * or are for the server's tools: clients repeat the results of the step that they are in, and make
+ * up one for a call that a stop or a failure left open.  False with the error set.
  */
 bool answers_drop_known(struct call *call, const struct thread *thread, struct run_input *in);
 

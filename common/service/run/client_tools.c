@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Checking the tools offered, and adding those whose names the graph leaves free. */
+/* Checking the tools that a client offers, and taking those whose names the graph does not use. */
 #include "service/run/client_tools.h"
 
 #include "base/json/json.h"
@@ -13,7 +13,7 @@
 #define NAME_MAX_LENGTH 64
 #define DESCRIPTION_MAX 4096  /* characters */
 #define SCHEMA_MAX 16384      /* bytes of compact JSON */
-#define SERVERS_WAIT_MS 10000 /* for tool servers of the graph that are starting */
+#define SERVERS_WAIT_MS 10000 /* how long to wait for the graph's tool servers to start */
 
 static bool client_tools_check_one(struct call *call, const cJSON *tools, const cJSON *tool, int i)
 {
@@ -57,7 +57,7 @@ static bool client_tools_check(struct call *call, const cJSON *tools, int most)
 	return ok;
 }
 
-/* Notes which of tools (in their order) have the name of a tool that the node has. */
+/* Sets taken[i] where the i-th of tools has the name of a tool of the node. */
 static void find_taken(const struct node *node, const cJSON *tools, bool *taken)
 {
 	struct node_tools own;

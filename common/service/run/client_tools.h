@@ -8,11 +8,11 @@
 #include "service/service.h"
 
 /*
- * Reads an array of {name, description, parameters}, which have the right types; NULL is none.
- * False with the limit that is broken in call->error, at "body.tools[0]": no more than most, and
- * what one may be.  offered gets, in the arena, those that the run may use: none where they are not
- * allowed or the graph has no place for them, and none that the graph has a tool of the same name
- * for.
+ * Reads an array of {name, description, parameters}, whose types were checked; NULL: there is none.
+ * False with the broken limit in call->error, such as at "body.tools[0]": there may be most tools,
+ * and each has limits.  offered gets, in the arena, the tools that the run may use: none where
+ * tools are not allowed or the graph has no place for them, and none with the name of one of the
+ * graph's tools.
  */
 bool client_tools_read(
     struct call *call, const cJSON *tools, int most, bool allowed, struct client_tools *offered);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* An order by way of the lease, or the end of a run that nobody has. */
+/* Giving an order through the lease, or ending a run that no process has. */
 #include "service/run/halt.h"
 
 #include "service/thread/change.h"
@@ -29,7 +29,7 @@ bool halt_run(struct call *call, const char *thread_id, const struct lease_aim *
 	if (!left)
 		return !error_is_set(&call->error);
 	*running = true;
-	/* a process that takes it up in this moment looks what was ordered when it has the lease */
+	/* a process that takes it up at this moment looks for orders once it has the lease */
 	if (!storage->runs->recover(storage, &call->ctx, call->service->config->runs_max_attempts,
 		rows, &room, &call->error) ||
 	    !storage->runs->stop_queued(storage, &call->ctx, thread_id, thread.run_id,
@@ -37,7 +37,7 @@ bool halt_run(struct call *call, const char *thread_id, const struct lease_aim *
 		return false;
 	if (!aim || aim->order != ORDER_ROLLBACK || call->service->config->runs_background)
 		return true;
-	/* nobody takes it up: with the thread comes what was ordered */
+	/* nobody will take it up, and taking the thread carries out the order */
 	if (!thread_take(call, thread_id, CLAIM_ENQUEUE, &lease, &thread))
 		return false;
 	lease_drop(storage, &call->ctx, lease);

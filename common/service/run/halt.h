@@ -6,10 +6,10 @@
 #include "service/service.h"
 
 /*
- * Orders the run that is meant to do as aim says (lease_stop); *running says whether there was one.
- * One in the background that its process has left, by dying say, ends at once, or heeds the order
- * when it is taken up again.  Those that have not begun are not meant.  False with call->error set.
- * run_ops.stop_queued comes before it, as that keeps the order for the case that its process dies.
+ * Gives the run that aim means its order (lease_stop); *running says whether there was such a run.
+ * A background run whose process has died ends at once, or heeds the order when it is taken up
+ * again.  Runs that have not begun are not reached.  Call run_ops.stop_queued first: it keeps the
+ * order in case the run's process dies.  False with call->error set.
  */
 bool halt_run(struct call *call, const char *thread_id, const struct lease_aim *aim, bool *running);
 

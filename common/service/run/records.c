@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* What records say to clients, and runs that do not go on although their records say so. */
+/* Records as clients see them, and finding runs that do not go on although their records say so. */
 #include "service/run/records.h"
 
 #include "base/json/json.h"
@@ -29,9 +29,9 @@ bool record_is_latest(const struct run_record *record, const struct thread *thre
  * Brings a record that says that the run goes on up to date: it does, has just ended, or was lost.
  * False with the error set, or when the record has gone meanwhile.
  *
- * A run says how it ended before it gives up its thread.  So one that has not said so after its
- * thread was seen free, or another's, died with its process.  One in the background is taken up
- * again, or its record ends when it is not.
+ * A run writes how it ended before it gives up its thread.  So if its record, read after the thread
+ * was seen to be free or another run's, still says RUN_RUNNING, its process has died.  A background
+ * run is taken up again, or its record is ended.
  */
 static bool record_settle(struct call *call, struct run_record *record)
 {
@@ -239,7 +239,7 @@ bool record_may_begin(struct call *call, const char *thread_id, const char *run_
 	if (!storage->threads->lease_running(
 		storage, &call->ctx, thread_id, &running, &stop, &call->error))
 		return false;
-	/* most threads are free, which costs no look at records */
+	/* most threads are free, and then no record has to be read */
 	if (running && call_record(call, thread_id, run_id, &record) &&
 	    record_settle(call, &record) && run_status_goes_on(record.status))
 		return record_refuse_active(call, run_id);
@@ -255,7 +255,7 @@ static bool record_add_message(void *arg, const char *id, const char *body_json)
 	return true;
 }
 
-/* Keeps the latest message of a user, as raw text. */
+/* Keeps the latest user message, as raw text. */
 static bool record_note_user(void *arg, const char *id, const char *body_json)
 {
 	cJSON **user = arg;
@@ -269,7 +269,8 @@ static bool record_note_user(void *arg, const char *id, const char *body_json)
 	return true;
 }
 
-/* As invoke answers: the latest user message that the run was given, then what it made. */
+/* Adds messages as invoke does: the latest user message that the run was given, then those that it
+ * made. */
 static bool record_add_messages(struct call *call, const struct run_record *record, cJSON *data)
 {
 	struct storage *storage = call->service->storage;
@@ -291,7 +292,7 @@ static void record_add_part(cJSON *data, const char *name, cJSON *item)
 		cJSON_AddNullToObject(data, name);
 }
 
-/* after: the thread as the run left it; NULL: that is not known any more. */
+/* Adds the state.  after is the thread as the run left it; NULL: that is not known any more. */
 static bool record_add_state(
     struct call *call, const struct thread *after, enum granularity g, cJSON *data)
 {
@@ -312,7 +313,7 @@ static bool record_add_state(
 	return true;
 }
 
-/* In the background it met a pause, which it told again (TURN_REPORT_PAUSE). */
+/* Whether a background run only reported a pause that it met (TURN_REPORT_PAUSE). */
 static bool record_met_pause(const struct run_record *record)
 {
 	return record->status == RUN_INTERRUPTED && !record->started_at;
@@ -351,10 +352,10 @@ cJSON *record_result(struct call *call, const char *thread_id, const char *run_i
 		return arena_json(call->arena, record_view(call, &record));
 	if (record.status == RUN_ERROR) {
 		record_failure(&record, &call->error);
-		call->reported = true; /* where the run ended */
+		call->reported = true; /* it was reported when the run ended */
 		return NULL;
 	}
-	/* it may have ended between the looks at its thread and at its record */
+	/* the run may have ended between reading its thread and its record */
 	if (!thread_find(call, thread_id, &thread))
 		return NULL;
 	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
@@ -373,7 +374,7 @@ cJSON *record_result(struct call *call, const char *thread_id, const char *run_i
 
 struct record_list {
 	struct call *call;
-	unsigned statuses; /* that are shown */
+	unsigned statuses; /* those that are shown */
 	int64_t skip, left;
 	cJSON *runs;
 };
@@ -390,7 +391,7 @@ static bool records_add(void *arg, const struct run_record *stored)
 	return --list->left > 0;
 }
 
-/* A bit for each status that is asked for. */
+/* Sets a bit for each status that is asked for. */
 static bool records_read_status(struct call *call, const char *status, unsigned *statuses)
 {
 	*statuses = 0;
@@ -403,7 +404,7 @@ static bool records_read_status(struct call *call, const char *status, unsigned 
 	    "must be one of queued, running, completed, interrupted, stopped, error");
 }
 
-/* What could not be read is in the error already. */
+/* Reads the query; mistakes in its form are in the error already. */
 static bool records_read_query(
     struct call *call, const struct record_query *query, struct record_list *list)
 {
@@ -424,7 +425,7 @@ static cJSON *records_data(
     struct call *call, const char *thread_id, const char *owner, struct record_list *list)
 {
 	struct storage *storage = call->service->storage;
-	/* one that says that it runs may have failed */
+	/* a record that says RUN_RUNNING may turn out to be a failed one */
 	bool failed = list->statuses & 1U << RUN_ERROR;
 	const struct record_filter filter = {.owner = owner,
 	    .thread_id = thread_id,

@@ -9,14 +9,15 @@
 #include "service/service.h"
 #include "storage/runs.h"
 
-/* What a record says, a new tree; the storage is not asked. */
+/* A record as clients see it, a new tree; does not use the storage. */
 cJSON *record_view(struct call *call, const struct run_record *record);
 
 /* Query parameters as they came, percent-decoded; NULL when absent. */
 struct record_query {
-	const char *thread_id; /* of the list of all threads */
+	const char *thread_id; /* only for the list over all threads */
 	const char *status;
-	unsigned statuses; /* instead of it, a bit for each, 1 << RUN_ERROR; 0: as it says */
+	/* if not 0, used instead of status: a bit for each, such as 1 << RUN_ERROR */
+	unsigned statuses;
 	const char *offset;
 	const char *limit;
 };
@@ -31,36 +32,36 @@ cJSON *record_stop(struct call *call, const char *thread_id, const char *run_id,
 cJSON *record_remove(
     struct call *call, const char *thread_id, const char *run_id, const cJSON *body);
 
-/* What invoke would answer, or the error that it would; while the run goes on *active becomes true,
- * and it is the record.  granularity as in struct record_query. */
+/* Returns what invoke would have answered, or fails with its error.  While the run goes on *active
+ * is true, and the record is returned.  granularity is the query parameter as it came. */
 cJSON *record_result(struct call *call, const char *thread_id, const char *run_id,
     const char *granularity, bool *active);
 
-/* The record of a run of a thread that the caller may have, as it is now, and that thread; false
+/* Reads a thread that the caller may have and the record of one of its runs, as they are now; false
  * with the error set. */
 bool record_find(struct call *call, const char *thread_id, const char *run_id,
     struct thread *thread, struct run_record *record);
 
-/* The record as it is now, without asking whose it is; one that says that it runs may have been
- * lost.  False with the error set, or when there is none. */
+/* Reads a record as it is now, without asking whose it is; a run that was lost is shown as such.
+ * False with the error set, or when there is no record. */
 bool record_now(
     struct call *call, const char *thread_id, const char *run_id, struct run_record *record);
 
-/* Sets why a run failed, as its client was told; one that could not tell was lost. */
+/* Sets the error with which a run failed, as its client was told; a run that could not tell it was
+ * lost. */
 void record_failure(const struct run_record *record, struct error *err);
 
-/* Whether it is the run that the thread has had last;
- * one whose first is in the queue has had none. */
+/* Whether it is the latest run that the thread has had; a queued run does not count. */
 bool record_is_latest(const struct run_record *record, const struct thread *thread);
 
-/* Whether it is a run in the background that is not over, whoever has its thread. */
+/* Whether it is a background run that is not over, whoever has its thread now. */
 bool record_is_active(const struct run_record *record);
 
 /* Sets RUN_ACTIVE; false. */
 bool record_refuse_active(struct call *call, const char *run_id);
 
-/* Whether a run of that id may begin on the thread; NULL is an id that nothing has yet.  False with
- * the error set: it goes on, storage. */
+/* Whether a run of this id may begin on the thread; NULL stands for a new id.  False with the error
+ * set when a run of this id goes on, or the storage fails. */
 bool record_may_begin(struct call *call, const char *thread_id, const char *run_id);
 
 #endif

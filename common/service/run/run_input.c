@@ -23,7 +23,7 @@ static const struct choice granularities[] = {{"full", GRANULARITY_FULL},
 static const struct choice strategies[] = {{"enqueue", CLAIM_ENQUEUE}, {"reject", CLAIM_REJECT},
     {"interrupt", CLAIM_INTERRUPT}, {"rollback", CLAIM_ROLLBACK}, {NULL, 0}};
 
-/* Of config; clients may lower a time-out, and larger values count as the default
+/* Members of config.  Clients may lower a time-out; larger values count as the default
  * (doc/protocol-runs.md#invoke). */
 #define TIMEOUT \
 	.kind = &field_number, .min = DBL_TRUE_MIN, .expected = "a number of seconds above 0"
@@ -62,8 +62,9 @@ bool granularity_read(struct call *call, const char *where, const char *text, en
 		"response_granularity must be one of full, partial, low");
 }
 
-/* A message in the input asks for nothing: only the model may
- * (doc/protocol-runs.md#tools-at-the-client).  In a whole context stands what it has asked. */
+/* Reads a message.  It must not have tool calls, since only the model may make them
+ * (doc/protocol-runs.md#tools-at-the-client); but in a whole conversation there are those that it
+ * has made. */
 static void read_message(
     struct call *call, struct run_input *in, const cJSON *item, const char *key, int i)
 {
@@ -98,12 +99,12 @@ static void run_input_read_messages(
 		    "messages must contain at least one message");
 	cJSON_ArrayForEach(item, messages) {
 		if (call->error.mistakes >= ERROR_DETAILS_MAX)
-			break; /* nobody would be told of more */
+			break; /* more would not be reported */
 		read_message(call, in, item, key, i++);
 	}
 }
 
-/* Of what the graph has fields for; the rest is the nodes' own. */
+/* Checks the members that the graph has fields for; the others are up to the nodes. */
 static void check_initial_state(struct call *call, const struct run_input *in)
 {
 	const cJSON *item;

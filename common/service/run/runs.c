@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Runs that answer with one document, runs that stream, and stopping either. */
+/* Runs that answer with one document, runs that stream, and stopping a run. */
 #include "service/run/runs.h"
 
 #include "base/json/json.h"
@@ -18,7 +18,7 @@
 /* ---- invoke ---- */
 
 /* The latest user message of the request, then what the run made (doc/protocol-runs.md#invoke).
- * What the run has stored is shown as it was printed for that. */
+ * Messages that the run has stored are shown as they were printed for that. */
 static cJSON *runs_made(const struct turn *turn)
 {
 	cJSON *out = cJSON_CreateArray();
@@ -57,7 +57,7 @@ static void runs_add_meta(cJSON *data, const struct turn *turn)
 		json_add_str(meta, "note", MESSAGES_NOT_KEPT);
 }
 
-/* What the granularity shows beside messages and meta. */
+/* Adds what the granularity shows beside messages and meta. */
 static bool runs_add_state(cJSON *data, struct turn *turn)
 {
 	if (turn->in.granularity == GRANULARITY_LOW)
@@ -116,7 +116,7 @@ bool stream_turn_kept(struct turn *turn, const struct kept_words *words, struct 
 	if (!turn->keeper)
 		return false;
 	stream_turn(turn, sink);
-	if (!sink) /* who is answered then finds the thread free */
+	if (!sink) /* the thread must be free when the answer goes out */
 		chunk_keeper_flush(turn->keeper);
 	chunk_keeper_end(turn->keeper);
 	turn->keeper = NULL;

@@ -5,25 +5,26 @@
 
 #include "service/service.h"
 
-/* data of POST /v1/graph/invoke. */
+/* Runs the graph and returns the data of POST /v1/graph/invoke. */
 cJSON *run_invoke(struct call *call, const cJSON *body);
 
 /*
- * Where chunks go: one call per StreamChunk, text without newline, valid during the call.  What it
- * returns does not matter to the run: a client that went away does not stop it.
+ * Where chunks go: one call of chunk for each StreamChunk.  The text has no newline and is valid
+ * only during the call.  A client that goes away does not stop the run.
  */
 struct chunk_sink {
 	void (*chunk)(struct chunk_sink *sink, const char *json, size_t len);
 
-	/* Between cork on and cork off the chunks follow each other at once, and may go out
-	 * together.  Corks do not nest; one on is as good as two.  May be NULL. */
+	/* Chunks between cork(true) and cork(false) follow each other at once, and may go out
+	 * together.  Corks do not nest.  May be NULL. */
 	void (*cork)(struct chunk_sink *sink, bool on);
 
-	/* Before chunk, which then has only the end: the beginning of one that is large, in as many
-	 * calls as it takes.  False when nobody is there to read the rest, which need not come. */
+	/* Takes the beginning of a large chunk, in as many calls as it takes; a call of chunk
+	 * then brings its end.  False when nobody is there to read the rest, which then need not
+	 * come. */
 	bool (*part)(struct chunk_sink *sink, const char *json, size_t len);
 
-	/* A chunk was begun and has no end: its client must not take the next one for that. */
+	/* A chunk that was begun gets no end: the client must not take the next one for it. */
 	void (*cut)(struct chunk_sink *sink, const char *why);
 };
 
@@ -36,14 +37,14 @@ bool run_stream(struct call *call, const cJSON *body, struct chunk_sink *sink);
 struct kept_words;
 struct turn;
 
-/* Runs a turn that is open, with every chunk to sink, the terminator last, and ends it. */
+/* Runs an open turn, sends every chunk to sink, the terminator last, and ends the turn. */
 void stream_turn(struct turn *turn, struct chunk_sink *sink);
 
-/* The same with chunks that are kept, told in those words, or NULL.  False with call->error set,
- * and the turn still open, when it cannot begin. */
+/* The same with chunks that are kept; sink, which may be NULL, gets them in words (NULL: as
+ * chunks).  False with call->error set, and the turn still open, when it cannot begin. */
 bool stream_turn_kept(struct turn *turn, const struct kept_words *words, struct chunk_sink *sink);
 
-/* data of POST /v1/graph/stop. */
+/* Stops a run and returns the data of POST /v1/graph/stop. */
 cJSON *run_stop(struct call *call, const cJSON *body);
 
 #endif

@@ -177,7 +177,8 @@ static bool within_limit(struct call *call, const struct socket_session *session
 		"Rate limit exceeded. Retry after %" PRId64 "s.", verdict->reset_after);
 }
 
-/* From a frame to a turn that can be opened; false with the error set as its client reads it. */
+/* Makes a turn that can be opened from a frame; false with the error set as the client is told
+ * it. */
 static bool frame_read(struct call *call, cJSON *frame, struct turn *turn)
 {
 	struct error *err = &call->error;
@@ -187,7 +188,7 @@ static bool frame_read(struct call *call, cJSON *frame, struct turn *turn)
 	if (turn_read(turn, call, frame, key) &&
 	    (strcmp(key, RESULTS) != 0 || are_results(call, turn->in.messages)))
 		return true;
-	/* what a run refuses, a frame is refused for with its detail behind the prefix */
+	/* a frame is refused for what a run would be, with the same detail behind the prefix */
 	if (err->kind == ERR_VALIDATION || err->kind == ERR_BAD_REQUEST) {
 		char detail[sizeof(err->detail)];
 		size_t room = sizeof(detail) - sizeof(PREFIX), had = strlen(err->detail);

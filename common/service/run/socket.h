@@ -16,7 +16,7 @@ enum socket_next {
 	SOCKET_EXPIRED /* the chunk was sent; close 1008 `Session expired` */
 };
 
-/* What the handshake says of every frame of a socket. */
+/* What the handshake of a socket says about all its frames. */
 struct socket_session {
 	int64_t credential_exp; /* Unix seconds, 0: never */
 	const char *path;       /* of the handshake */
@@ -27,10 +27,10 @@ struct socket_session {
 enum socket_next socket_frame(struct call *call, const struct socket_session *session,
     const char *text, size_t len, struct chunk_sink *sink);
 
-/* Answers a frame that could not be looked at, with the call's error. */
+/* Answers a frame that was refused with the call's error. */
 void socket_refuse(struct call *call, const cJSON *frame, struct chunk_sink *sink);
 
-/* Answers a frame that is not looked at: binary, or larger than MAX_REQUEST_SIZE. */
+/* Answers a frame that is not read: it is binary, or larger than MAX_REQUEST_SIZE. */
 void socket_refuse_binary(struct call *call, struct chunk_sink *sink);
 void socket_refuse_large(struct call *call, struct chunk_sink *sink);
 

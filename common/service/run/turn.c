@@ -23,8 +23,8 @@
 
 /* ---- what the input brings ---- */
 
-/* The messages of the request that the thread does not have yet.  Where there are none, the last of
- * the user's is said again, under a new id (doc/protocol-messages.md#messages). */
+/* Collects the messages that the thread does not have yet.  Where there are none, the last user
+ * message is said again under a new id (doc/protocol-messages.md#messages). */
 static bool turn_collect_new(struct turn *turn)
 {
 	const bool *repeated = messages_repeated(turn->call, turn->in.messages);
@@ -55,7 +55,7 @@ static bool turn_collect_new(struct turn *turn)
 
 /* ---- what the thread makes of it ---- */
 
-/* It has a checkpoint alone. */
+/* Whether the request only names a checkpoint. */
 static bool turn_brings_nothing(const struct turn *turn)
 {
 	return turn->checkpoint && !turn->in.has_resume && !turn->bring->child;
@@ -64,12 +64,14 @@ static bool turn_brings_nothing(const struct turn *turn)
 static bool turn_continue_paused(struct turn *turn)
 {
 	cJSON *pause = arena_json(turn->call->arena, json_parse_own(turn->thread.pause_json));
-	/* who names some of several answers those, also where the first is no node's */
+	/* a resume that names some of several interrupts answers those, even if the first pause is
+	 * not a node's */
 	enum pause_kind kind = interrupts_named(json_get(pause, "interrupts"), turn->in.resume)
 	    ? PAUSE_BY_NODE
 	    : pause_kind_of(pause);
 	if (kind == PAUSE_BY_NODE && !turn->in.has_resume) {
-		/* Where the configuration says so, what a user says answers the pause. */
+		/* a user message may answer the pause, where the request or the configuration says
+		 * so */
 		const cJSON *user = message_last(turn->bring, "user");
 		struct buf text = {0};
 		if (user &&
@@ -86,8 +88,8 @@ static bool turn_continue_paused(struct turn *turn)
 		return true;
 	}
 	if (kind == PAUSE_BY_NODE) {
-		/* The answers the node had before, with the one that this request brings
-		 * (doc/protocol-runs.md#pauses).  An object may name what it answers. */
+		/* the node gets the answers that it had before, and the one of this request
+		 * (doc/protocol-runs.md#pauses); an object may name what it answers */
 		cJSON *answers = json_get(pause, "answers");
 		const char *id = json_str(json_get(pause, "interrupt"), "id");
 		const cJSON *resume = turn->in.resume, *own = id ? json_get(resume, id) : NULL;
@@ -101,9 +103,9 @@ static bool turn_continue_paused(struct turn *turn)
 	return answers_none_waiting(turn->call, turn->bring);
 }
 
-/* Calls wait at the client: its answers, or a new turn that closes them
- * (doc/protocol-runs.md#tools-at-the-client).  A request that brings nothing new, such as an answer
- * that is sent twice, does neither. */
+/* For a thread whose calls wait at the client: the request brings answers, or is a new turn, which
+ * closes the calls (doc/protocol-runs.md#tools-at-the-client).  One that brings nothing new, such
+ * as an answer that is sent twice, does neither. */
 static bool turn_continue_waiting(struct turn *turn)
 {
 	cJSON *waiting = arena_json(turn->call->arena, json_parse_own(turn->thread.waiting_json));
@@ -122,14 +124,14 @@ static bool turn_continue_waiting(struct turn *turn)
 	return true;
 }
 
-/* An earlier attempt has begun it: what it brings is stored. */
+/* Whether an earlier attempt has begun the run: then what the request brings is stored already. */
 static bool turn_goes_on(const struct turn *turn)
 {
 	return turn->background && turn->background->entered;
 }
 
-/* The request has the whole conversation.  One that ends with answers to calls goes on behind the
- * node of tools. */
+/* Decides for a request that has the whole conversation.  If it ends with answers to calls, the run
+ * goes on behind the tools node. */
 static bool turn_decide_apart(struct turn *turn)
 {
 	const ag_graph *graph = turn->call->service->graph;
@@ -146,7 +148,8 @@ static bool turn_decide_apart(struct turn *turn)
 	return files_resolve(turn->call, turn->bring);
 }
 
-/* Whether the thread waits for the answer that it is, if it is one. */
+/* Whether the thread waits for what the request answers, if it must answer a pause
+ * (run_input.answers). */
 static bool turn_is_asked(const struct turn *turn, bool paused)
 {
 	const char *answers = turn->in.answers, *asks = turn->thread.run_id;
@@ -185,14 +188,14 @@ static bool turn_decide(struct turn *turn)
 	if (paused)
 		return turn_continue_paused(turn) && files_resolve(call, turn->bring);
 	if (turn_brings_nothing(turn)) {
-		/* what follows the checkpoint is done (doc/protocol-history.md#runs) */
+		/* do what follows the checkpoint (doc/protocol-history.md#runs) */
 		turn->entry = RUN_AT_NEXT;
 		return earlier_goes_on(call, turn->checkpoint);
 	}
 	if (t->status == RUN_COMPLETED && t->waiting_json)
 		return turn_continue_waiting(turn) && files_resolve(call, turn->bring);
 	if (t->status == RUN_COMPLETED && !turn->bring->child) {
-		/* such as an answer that is sent twice: the run that heard it has ended well */
+		/* such as an answer that is sent twice, after the run that got it has completed */
 		turn->action = TURN_NOTHING_NEW;
 		return true;
 	}
@@ -201,7 +204,8 @@ static bool turn_decide(struct turn *turn)
 
 /* ---- doing it ---- */
 
-/* Also of one that was made without a name, and where nothing was said since. */
+/* Whether the turn gives the thread its name: the thread is new, or was made without a name and is
+ * still empty. */
 static bool turn_names_thread(const struct turn *turn)
 {
 	const struct thread *t = &turn->thread;
@@ -264,7 +268,7 @@ static bool turn_execute(struct turn *turn, struct run_observer *observer)
 	return ok;
 }
 
-/* Stores the answers that came while others are missing; a run in the background ends with that. */
+/* Stores the answers that came, while others are missing.  That ends a background run. */
 static bool turn_store_answers(struct turn *turn)
 {
 	struct call *call = turn->call;
@@ -287,7 +291,7 @@ static bool turn_store_answers(struct turn *turn)
 	return change_append(&change, turn->bring);
 }
 
-/* A pause that is told again is the thread's from then on. */
+/* Goes back to the checkpoint, so that a pause of it that is reported again is the thread's own. */
 static bool turn_store_rewind(struct turn *turn)
 {
 	struct change change = {.call = turn->call,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * One request to run the graph on a thread: from the lease to the end of the run
+ * A turn: one request to run the graph on a thread, from the lease to the end of the run
  * (doc/protocol-runs.md).
  *
- * A turn reads the body, takes the thread's lease, and decides what the input means for the thread
- * as it is: a new turn, an answer to a pause or to waiting remote calls, or no run at all because a
- * pause, or calls, must be reported again.
+ * It reads the body, takes the thread's lease, and decides what the input means for the thread: a
+ * new turn, an answer to a pause or to waiting remote calls, or no run at all because a pause, or
+ * calls, must be reported again.
  */
 #ifndef AGENTGRAPH_SERVICE_RUN_TURN_H
 #define AGENTGRAPH_SERVICE_RUN_TURN_H
@@ -20,7 +20,7 @@
 
 enum turn_action {
 	TURN_RUN,            /* the graph runs */
-	TURN_REPORT_PAUSE,   /* nothing is stored; the open pause is told again */
+	TURN_REPORT_PAUSE,   /* nothing is stored; the open pause is reported again */
 	TURN_REPORT_WAITING, /* answers were stored, others are missing; the graph does not run */
 	TURN_NOTHING_NEW     /* nothing is stored, and nothing runs (run_input.only_new) */
 };
@@ -28,102 +28,105 @@ enum turn_action {
 struct turn {
 	/* what is asked, and by whom */
 	struct call *call;
-	struct run_input in; /* messages that are new move from there to bring */
+	struct run_input in; /* new messages are moved from there to bring */
 	const cJSON *user;   /* the latest user message of the request, or NULL */
 	const char *run_id;
-	struct chunk_keeper *keeper;             /* of its chunks, where they are kept */
+	struct chunk_keeper *keeper;             /* keeps its chunks, or NULL */
 	const struct push *push;                 /* who is told of its end, or NULL */
 	const struct run_background *background; /* or NULL */
 
-	/* what it is about, once open */
+	/* what the turn is about, once it is open */
 	struct lease *lease;
-	struct thread thread; /* as stored, with row 0 for a new one; or as at the checkpoint */
-	const struct checkpoint *checkpoint; /* that the run begins at, or NULL */
-	struct thread stored;                /* then: the thread before it is there again */
+	/* as stored, with row 0 for a new one; or as it was at the checkpoint */
+	struct thread thread;
+	const struct checkpoint *checkpoint; /* where the run begins, or NULL */
+	struct thread stored;                /* with a checkpoint: the thread as it is stored */
 	bool is_new;
-	bool apart;       /* of no thread, and nothing is kept of it (turn_open_apart) */
-	int64_t replaces; /* number of the record that has its run_id already, or 0 */
+	bool apart;       /* it has no thread, and nothing of it is stored (turn_open_apart) */
+	int64_t replaces; /* number of an earlier record with its run_id, or 0 */
 
 	/* what turn_run has decided */
 	enum turn_action action;
 	enum run_entry entry;
-	const cJSON *answers; /* RUN_AGAIN: answers of the interrupted node */
+	const cJSON *answers; /* with RUN_AGAIN: answers for the interrupted node */
 	cJSON *bring; /* messages to add before the run, in order; the run takes them over */
-	bool again;   /* the last of them is one that the thread has, said again */
+	bool again;   /* the last of them is a message of the thread that is said again */
 	const cJSON *waiting;   /* remote calls that still wait */
-	const char *waiting_id; /* of the message that asks for them */
+	const char *waiting_id; /* id of the message that asks for them */
 
-	/* and done */
+	/* what it has done */
 	int brought; /* how many messages bring had */
-	ag_run *run; /* TURN_RUN, once turn_run began */
+	ag_run *run; /* with TURN_RUN, once turn_run has begun */
 };
 
-/* Reads the body, whose messages are the member key; false with every mistake in call->error.
- * Nothing is to be ended then. */
+/* Reads the body, whose messages are the member key.  False with every mistake in call->error, and
+ * nothing to end. */
 bool turn_read(struct turn *turn, struct call *call, const cJSON *body, const char *key);
 
-/* The same, where calls may stand in the messages; which of them are new the caller looks at. */
+/* The same where the messages may be a whole conversation, with the calls in it; the caller finds
+ * the new ones. */
 bool turn_read_whole(struct turn *turn, struct call *call, const cJSON *body, const char *key);
 
-/* The same for a request that was read already; in's trees live as long as the call. */
+/* Begins a turn for a request that was read already; in's trees must live as long as the call. */
 void turn_init(struct turn *turn, struct call *call, const struct run_input *in);
 
-/* Finds the thread of a request that names none but answers a call that waits; the others stay
+/* Finds the thread of a request that names none but answers a call that waits.  Other requests stay
  * without.  False with call->error set. */
 bool turn_find_thread(struct turn *turn);
 
-/* What its multitask_strategy wants of another run that has the thread. */
+/* What the request's multitask_strategy orders another run to do that has the thread. */
 enum lease_order turn_orders(const struct turn *turn);
 
-/* Takes the lease as multitask_strategy says and reads the thread; false with call->error set:
- * busy, its id is that of a run that goes on, storage, somebody else's, no such checkpoint. */
+/* Takes the lease as multitask_strategy says and reads the thread.  False with call->error set when
+ * the thread is busy or somebody else's, the run's id is that of a run that goes on, the checkpoint
+ * does not exist, or the storage fails. */
 bool turn_open(struct turn *turn);
 
 /*
- * The same on no thread: the messages of the request are the whole context of a run that leaves no
- * thread, run or trace behind, and costs no transaction.  One that ends in tool messages goes on
- * behind the tools node.  Nodes see an id of a thread that there never is.
+ * Opens a turn without a thread: the messages of the request are the whole context.  The run leaves
+ * no thread, record or trace behind, and costs no transaction.  If the messages end with tool
+ * messages, it goes on behind the tools node.  Nodes see the id of a thread that never exists.
  */
 void turn_open_apart(struct turn *turn);
 
 /*
- * The same for a run in the background, whose lease the caller has taken: it is the turn's from
- * then on.  False with call->error set: the thread is gone, storage.
+ * Opens a turn for a background run.  The turn takes over the lease.  False with call->error set
+ * when the thread is gone, or the storage fails.
  */
 bool turn_open_background(
     struct turn *turn, struct lease *lease, const struct run_background *background);
 
-/* Of an open turn with neither input nor an answer: a pause before or behind a node is over, one in
- * which a node asks is told again. */
+/* Lets an open turn that has neither input nor an answer go on: a pause before or behind a node is
+ * over; one in which a node asks is reported again. */
 void turn_go_on(struct turn *turn);
 
 /*
- * Decides and runs.  False with call->error set when the input does not fit the thread (nothing was
- * stored) or the run failed.  observer is what the run is watched by.
+ * Decides what the input means, and runs the graph, watched by observer.  False with call->error
+ * set when the input does not fit the thread (nothing was stored), or the run failed.
  */
 bool turn_run(struct turn *turn, struct run_observer *observer);
 
-/* Whether nodes have run, or might have: then a failure is the run's, and no mistake of what was
- * asked. */
+/* Whether nodes may have run: then a failure is the run's, not a mistake in the request. */
 bool turn_has_run(const struct turn *turn);
 
-/* Logs why a turn whose answer has begun failed, where that is no mistake of the client's. */
+/* Logs why a turn failed whose answer has begun, unless it is the client's mistake. */
 void turn_log_failure(const struct turn *turn);
 
 /*
- * Behind turn_run for a stream, of which the client has seen the beginning or not: the thread is
- * free before the last events go out, and a failure that is told is logged.  False: nothing is to
- * be told, and the error stands.
+ * Ends the turn of a stream after turn_run returned ok: the thread is free before the last events
+ * go out, and a failure is logged.  begun says whether the client has got the beginning of the
+ * stream.  False when nothing is to be told in the stream, and the error stands.
  */
 bool turn_end_told(struct turn *turn, bool ok, bool begun);
 
-/* Whether a background run is to be taken up again, after turn_run was true. */
+/* Whether a background run is to be given back to the queue, after turn_run returned true. */
 bool turn_given_back(const struct turn *turn);
 
-/* Gives the lease back; a turn that was never opened is fine. */
+/* Ends the turn and gives the lease back; a turn that was never opened is fine. */
 void turn_end(struct turn *turn);
 
-/* The same where all is told but the terminator: chunks that are kept are on disk before. */
+/* The same when all but the terminator is told.  With kept chunks, the thread is free only when
+ * those are on disk. */
 void turn_leave(struct turn *turn);
 
 /* The message that asks for the calls that still wait, a new tree (TURN_REPORT_WAITING). */
@@ -132,14 +135,14 @@ cJSON *turn_waiting_message(const struct turn *turn);
 /* The open interrupt, a new tree, or NULL. */
 cJSON *turn_interrupt(const struct turn *turn);
 
-/* Adds "interrupts", where several are open. */
+/* Adds "interrupts" to out, where several are open. */
 void turn_add_interrupts(const struct turn *turn, cJSON *out);
 
 /* The name the thread got in this turn, or NULL. */
 const char *turn_thread_name(const struct turn *turn);
 
-/* The AgentState as it is stored, in which the context is the call's feed (feed.h), a new tree;
- * in_node shows the run as going on, run as which of its branches has it, or NULL.  NULL with
+/* The AgentState as it is stored, a new tree whose context is the call's feed (feed.h).  in_node
+ * shows the run as going on; run is the branch whose state is shown, or NULL.  NULL with
  * call->error set. */
 cJSON *turn_state(struct turn *turn, const ag_run *run, bool in_node);
 

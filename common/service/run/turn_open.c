@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Opening the thread of a turn, as somebody may have it and as it was earlier,
- * and giving it back. */
+/* Opening the thread of a turn, which may be busy or be wanted as it was earlier, and giving it
+ * back. */
 #include "service/run/turn.h"
 
 #include "base/os/clock.h"
@@ -45,7 +45,7 @@ bool turn_read_whole(struct turn *turn, struct call *call, const cJSON *body, co
 	return turn_read_input(turn, call, body, key, true);
 }
 
-/* The call that the first of the messages answers, when all of them do nothing else. */
+/* The call that the first message answers, if all messages are answers to calls; else NULL. */
 static const char *turn_first_answer(const cJSON *messages)
 {
 	const cJSON *message;
@@ -56,8 +56,9 @@ static const char *turn_first_answer(const cJSON *messages)
 	return answers_call(messages->child);
 }
 
-/* Existing clients forget the id of a thread that their first request made: answers without one go
- * to the caller's thread where the call waits.  The route's permission knew no thread. */
+/* Existing clients forget the id of a thread that their first request made, so answers without an
+ * id go to the caller's thread in which the call waits.  The route's permission was asked without a
+ * thread, so it is asked again. */
 bool turn_find_thread(struct turn *turn)
 {
 	struct call *call = turn->call;
@@ -73,7 +74,7 @@ bool turn_find_thread(struct turn *turn)
 	return !permission.resource || !permission.resource_id || call_permit(call, &permission);
 }
 
-/* An id that the client chose may be that of an earlier run, whose record goes. */
+/* Finds the record of an earlier run with the id that the client chose; it will be replaced. */
 static bool turn_find_replaced(struct turn *turn)
 {
 	struct call *call = turn->call;
@@ -116,9 +117,9 @@ static bool turn_is_first(struct turn *turn)
 	    (!queued || thread_refuse_busy(call, turn->thread.thread_id));
 }
 
-/* Another run is stopped before its thread is open, by none but its owner, and for nothing that is
- * refused whatever the thread is.  Where nobody knows yet whose thread it will be, there is nobody
- * to stop. */
+/* The other run is stopped before its thread is open, so this checks first that the caller owns the
+ * thread, and that the request would not be refused anyway.  While the thread does not exist, there
+ * is nobody to stop. */
 static bool turn_may_interrupt(struct turn *turn)
 {
 	struct call *call = turn->call;
@@ -135,8 +136,8 @@ static bool turn_may_interrupt(struct turn *turn)
 	return !error_is_set(&call->error);
 }
 
-/* Whether the checkpoint that the request names, if any, is one of its thread, which is the
- * caller's; else false with call->error set.  Nothing is changed, and nobody waited for. */
+/* Whether the checkpoint that the request names, if any, exists in a thread of the caller's; else
+ * false with call->error set.  Changes nothing, and waits for nobody. */
 static bool turn_checkpoint_exists(struct turn *turn)
 {
 	struct call *call = turn->call;
@@ -150,7 +151,7 @@ static bool turn_checkpoint_exists(struct turn *turn)
 	    earlier_find(call, &thread, turn->in.checkpoint_id, &checkpoint);
 }
 
-/* The thread as it was at the checkpoint takes the place of what it is. */
+/* Replaces turn->thread by the thread as it was at the checkpoint. */
 static bool turn_go_back(struct turn *turn)
 {
 	struct call *call = turn->call;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Executing what was queued: from the claim to the end of the run, or back into the queue. */
+/* Executing a queued run: from the claim to its end, or back into the queue. */
 #include "service/run/background/background.h"
 
 #include "base/json/json.h"
@@ -14,21 +14,23 @@
 #include "service/thread/change.h"
 
 #define FOREVER_MS ((int64_t)1 << 40)
-#define NO_ROOM_MS 100   /* until a wait for a lease is tried again for which there was no room */
-#define UNWRITTEN_MS 500 /* the same for the end of a run that could not be written */
-#define AGAIN_MS 5000    /* until a run is to be taken up again that the storage has failed */
-#define LONG_MS 25000    /* the same when that was not its first attempt */
-#define LOOK_MS 100      /* how often somebody's order for it is looked for meanwhile */
+/* until waiting for a lease is tried again, when there was no room to wait */
+#define NO_ROOM_MS 100
+#define UNWRITTEN_MS 500 /* until writing the end of a run is tried again */
+/* before a run is given up to a later attempt because the storage has failed */
+#define AGAIN_MS 5000
+#define LONG_MS 25000 /* the same when this was not its first attempt */
+#define LOOK_MS 100   /* how often to look for orders meanwhile */
 
-/* To execute a run in the background. */
+/* One attempt to execute a background run. */
 struct attempt {
 	struct call call;
 	const struct background_host *host;
 	const struct run_job *job;
 	struct run_record record;
 	struct run_background run;
-	const struct told *told; /* by earlier attempts, or NULL */
-	bool waited;             /* for its thread */
+	const struct told *told; /* what earlier attempts have told, or NULL */
+	bool waited;             /* it had to wait for its thread */
 };
 
 /* ---- who sent it ---- */
@@ -61,7 +63,7 @@ static struct lease *background_acquire(struct attempt *a, int64_t wait_ms)
 	return lease;
 }
 
-/* Waits for as long as it takes. */
+/* Acquires the lease, however long that takes. */
 static struct lease *background_lease(struct attempt *a)
 {
 	struct lease *lease = background_acquire(a, 0);
@@ -76,9 +78,9 @@ static struct lease *background_lease(struct attempt *a)
 	return lease;
 }
 
-/* What the run's record is now; false when it was stopped, or has gone, since it was claimed.  That
- * of one that begins says what its job does, and where it was claimed a moment ago it is enough
- * that its first write finds out. */
+/* Fills in the run's record as it is now; false when the run was stopped, or its record removed,
+ * since it was claimed.  The record of a run that has not begun follows from its job; if that was
+ * claimed a moment ago, the first write will find out whether the run is still wanted. */
 static bool background_is_wanted(struct attempt *a)
 {
 	struct call *call = &a->call;
@@ -96,8 +98,8 @@ static bool background_is_wanted(struct attempt *a)
 }
 
 /*
- * What was ordered of a run that goes on, before its process died or when nobody had it.  Who
- * orders something from now on finds it in its lease; who did so before has kept it (halt.h).
+ * Reads what a run that goes on was ordered to do before its process died, or while nobody had it.
+ * From lease_run on an order comes through the lease; earlier ones were kept with the job (halt.h).
  */
 static bool background_recall_order(struct attempt *a, struct lease *lease)
 {
@@ -112,15 +114,15 @@ static bool background_recall_order(struct attempt *a, struct lease *lease)
 
 /* ---- back into the queue ---- */
 
-/* What failed was the database, which may be there for another attempt. */
+/* Whether the database has failed, and may be back for another attempt. */
 static bool background_may_lose(const struct attempt *a)
 {
 	return a->call.error.kind == ERR_TRANSIENT_STORAGE &&
 	    a->job->attempt < a->call.service->config->runs_max_attempts;
 }
 
-/* So that the attempts outlast a disk that is full for some seconds and takes what is small.  lease
- * may be NULL. */
+/* Waits, so that the attempts outlast a disk that is full for some seconds and takes only what is
+ * small.  Ends early on an order.  lease may be NULL. */
 static void background_pause(const struct attempt *a, const struct lease *lease)
 {
 	const struct call *call = &a->call;
@@ -136,8 +138,8 @@ static void background_pause(const struct attempt *a, const struct lease *lease)
 	}
 }
 
-/* As if this process had died.  As long as that cannot be stored nobody else has the run.  False
- * of one whose end is stored. */
+/* Leaves the run as if this process had died.  Until that is stored nobody else can have the run.
+ * False when the run's end is stored already. */
 static bool background_lose(struct attempt *a, const struct lease *lease)
 {
 	struct call *call = &a->call;
@@ -155,17 +157,16 @@ static bool background_lose(struct attempt *a, const struct lease *lease)
 		told = true;
 		error_release(&err);
 		if (*a->host->yield)
-			return true; /* with the process */
+			return true; /* it is lost with the process */
 		clock_sleep_ms(UNWRITTEN_MS);
 	}
-	return lost || told; /* which may have been stored all the same */
+	return lost || told; /* if it failed once, the first try may have been stored */
 }
 
 /* ---- its end ---- */
 
-/* The end of a run that the engine did not write.  As long as that cannot be written either, there
- * is nobody who could be told.  False where the process ends before that, and the run is lost with
- * it. */
+/* Writes the end of a run that did not write it itself, and tries until that succeeds.  False where
+ * the process ends before that, and the run is lost with it. */
 static bool background_finish(
     struct attempt *a, enum run_status status, const struct error *failure)
 {
@@ -194,8 +195,9 @@ static void background_fail(struct attempt *a, const struct lease *lease)
 
 /* ---- the run ---- */
 
-/* Chunks of earlier attempts have numbers, and may lack what was stored last.  A run that could not
- * be opened has its error afterwards, which its stream tells. */
+/* Starts keeping the run's chunks.  Those of earlier attempts have numbers already, and may lack
+ * what was stored last.  The error of a run that could not be opened is still set afterwards, for
+ * its stream. */
 static bool background_keep(struct attempt *a, struct turn *turn)
 {
 	struct call *call = &a->call;
@@ -229,9 +231,9 @@ static void background_end(
 		ended = background_finish(a, RUN_ERROR, &a->call.error);
 	else if (turn->action == TURN_REPORT_PAUSE)
 		ended = background_finish(a, RUN_INTERRUPTED, NULL);
-	else if (turn->action == TURN_NOTHING_NEW) /* its calls were told again */
+	else if (turn->action == TURN_NOTHING_NEW) /* its calls were only reported again */
 		ended = background_finish(a, RUN_COMPLETED, NULL);
-	if (!ended) { /* whoever takes it up tells how it ends */
+	if (!ended) { /* whoever takes it up will tell how it ends */
 		chunk_keeper_flush(turn->keeper);
 		turn_end(turn);
 		return;
@@ -241,7 +243,7 @@ static void background_end(
 	chunk_done(writer);
 }
 
-/* The first chunk that is not there yet, and all that follow. */
+/* Executes the run, and tells all chunks that were not told before. */
 static void background_watch(struct attempt *a, struct turn *turn, bool ok)
 {
 	const struct run_job *job = a->job;
@@ -256,14 +258,15 @@ static void background_watch(struct attempt *a, struct turn *turn, bool ok)
 	if (!ok && background_may_lose(a))
 		chunk_keeper_flush(turn->keeper);
 	if (ok && turn_given_back(turn)) {
-		chunk_keeper_flush(turn->keeper); /* who takes it up counts on from there */
+		/* whoever takes it up goes on numbering from there */
+		chunk_keeper_flush(turn->keeper);
 		turn_end(turn);
 		if (!storage->runs->give_back(storage, &a->call.ctx, job, &err))
 			log_error("run %s of thread %s cannot be given back: %s", job->run_id,
 			    job->thread_id, error_why(&err));
 		error_release(&err);
 	} else if (!ok && a->call.error.kind == ERR_THREAD_BUSY) {
-		turn_end(turn); /* it was stopped or given back, and its end is not this one's */
+		turn_end(turn); /* the run was stopped or given back; its end is not ours to tell */
 	} else if (!ok && background_may_lose(a) && background_lose(a, turn->lease)) {
 		turn_end(turn);
 	} else {
@@ -296,7 +299,7 @@ static void background_run(struct attempt *a, struct lease *lease)
 	turn.in.answers = json_str(body, BACKGROUND_ANSWERS);
 	turn.thread.thread_id = job->thread_id;
 	ok = turn_open_background(&turn, lease, &a->run) && ok;
-	if (turn.in.modes) /* of a client of LangGraph, which repeats results */
+	if (turn.in.modes) /* a client of LangGraph, which repeats results */
 		ok = ok && answers_drop_known(call, &turn.thread, &turn.in);
 	if (ok && cJSON_IsTrue(json_get(body, BACKGROUND_GOES_ON)))
 		turn_go_on(&turn);
@@ -323,7 +326,7 @@ void background_execute(
 		background_run(&a, lease);
 	else
 		lease_drop(service->storage, &a.call.ctx, lease);
-	if (!a.run.record && error_is_set(&a.call.error)) /* nor could it be looked at */
+	if (!a.run.record && error_is_set(&a.call.error)) /* nor could its record be read */
 		background_fail(&a, NULL);
 	log_request(NULL);
 	call_release(&a.call);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Runs in the background (doc/protocol-runs.md#in-the-background): they are queued by a request and
- * executed later, by a process that answers none.
+ * Background runs (doc/protocol-runs.md#in-the-background): a request queues them, and a process
+ * that answers no requests executes them later.
  *
- * What is queued is the body of the request and who sent it; whoever executes it opens the thread
- * and runs the graph as for a request that came in that moment.
+ * The body of the request and its sender are queued.  Whoever executes the run opens the thread and
+ * runs the graph as for a request that has just come in.
  */
 #ifndef AGENTGRAPH_SERVICE_RUN_BACKGROUND_BACKGROUND_H
 #define AGENTGRAPH_SERVICE_RUN_BACKGROUND_BACKGROUND_H
@@ -15,8 +15,8 @@
 #define BACKGROUND_DELAY_MAX 2592000.0 /* seconds */
 #define BACKGROUND_DELAY_EXPECTED "between 0 and 2592000"
 
-/* What other protocols want beside a run, and no body says. */
-#define BACKGROUND_MODES "lg_modes" /* in the body that is kept with a job, as are the next */
+/* What other protocols say of a run beside its body. */
+#define BACKGROUND_MODES "lg_modes" /* stored as a member of the job's body, as are the next */
 #define BACKGROUND_GOES_ON "lg_goes_on"
 #define BACKGROUND_MESSAGE_RESUMES "message_resumes"
 #define BACKGROUND_ANSWERS "answers_run"
@@ -28,30 +28,31 @@ struct background_beside {
 	const struct push *push;
 };
 
-/* Whether there are such runs at all; false with RUNS_NOT_CONFIGURED set. */
+/* Whether runs in the background are configured; false with RUNS_NOT_CONFIGURED set. */
 bool background_configured(struct call *call);
 
-/* data of POST /v1/graph/runs: the record; beside NULL: nothing. */
+/* Queues a run.  Returns the data of POST /v1/graph/runs, the run's record.  beside may be NULL. */
 cJSON *background_submit(
     struct call *call, const cJSON *body, const struct background_beside *beside);
 
-/* What the process that executes a job offers and wants. */
+/* The process that executes a job: what it is told, and what it wants. */
 struct background_host {
-	const _Atomic bool *yield; /* true: the run is to be given back after its current node */
+	/* true: the run is to be given back to the queue after its current node */
+	const _Atomic bool *yield;
 
-	/* The run waits for a busy thread from now on, or has it: what it took of the process can
-	 * be somebody else's meanwhile. */
+	/* The run begins or ends to wait for a busy thread; meanwhile the process can use its place
+	 * for another run. */
 	void (*waits)(void *arg, bool waiting);
-	/* The run's nodes have ended, and what it took is needed no more; it is over when that is
-	 * on disk. */
+	/* The run's nodes have ended, so its place is free; but the run is over only when its end
+	 * is on disk. */
 	void (*stores)(void *arg);
 	void *arg;
 
-	struct run_claim *claims; /* what it takes up next, claimed as the run ends; or NULL */
+	struct run_claim *claims; /* where to put the next job, claimed as the run ends; or NULL */
 };
 
-/* Executes a job that this process has claimed, to its end, or gives it back; it is nobody's then.
- * The next one may be this process's already. */
+/* Executes a job that this process has claimed, to its end, or gives it back; either way this
+ * process does not have it any more.  It may have claimed the next one (host->claims). */
 void background_execute(
     struct service *service, const struct run_job *job, const struct background_host *host);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Queueing a run: the body checked, the thread made where there is none, and the job. */
+/* Queueing a run: checks the body, makes the thread where there is none, and adds the job. */
 #include "base/fields.h"
 #include "base/json/json.h"
 #include "base/os/clock.h"
@@ -19,7 +19,7 @@
 #define METADATA_MAX 16384 /* bytes */
 #define EXPECTED_METADATA "an object of at most 16384 bytes"
 
-/* How often a thread may be deleted, or made, by others meanwhile. */
+/* How often to try again when others delete or make the thread meanwhile. */
 #define THREAD_ATTEMPTS 8
 
 struct submission {
@@ -42,7 +42,8 @@ static const struct field_row submission_rows[] = {
 
 /* ---- the body ---- */
 
-/* As for invoke, and what there is beside; all mistakes are told. */
+/* Reads the body as for invoke, and the members that only queued runs have; reports all
+ * mistakes. */
 static bool submission_read(struct submission *s, const cJSON *body)
 {
 	struct error *err = &s->call->error;
@@ -62,7 +63,8 @@ static bool submission_read(struct submission *s, const cJSON *body)
 	return !error_is_set(err);
 }
 
-/* The body that is executed: with ids, and without what has been heeded. */
+/* The body that is stored with the job: ids are added, and members that have been dealt with
+ * removed. */
 static const char *submission_body(struct submission *s, const cJSON *body)
 {
 	static const char *const heeded[] = {"thread_id", "webhook", "delay", "metadata",
@@ -113,7 +115,8 @@ static const char *submission_caller(struct call *call)
 
 /* ---- the queue ---- */
 
-/* The gauge counts delayed ones too, so only where it is high enough somebody counts. */
+/* Whether the queue has room.  The gauge counts delayed jobs, too, so where it is high the due ones
+ * are counted. */
 static bool submission_has_room(struct submission *s)
 {
 	struct call *call = s->call;
@@ -129,8 +132,8 @@ static bool submission_has_room(struct submission *s)
 	return (most && !full) || error_set(&call->error, ERR_QUEUE_FULL, NULL);
 }
 
-/* With reject the run has the thread to itself, or is refused.  The lease is held until it is
- * queued, so that of several who come at once one is. */
+/* With the strategy reject, the run is refused unless it has the thread to itself.  The lease is
+ * held until the run is queued, so that of several at once only one gets through. */
 static bool submission_reserve(struct submission *s, struct lease **lease)
 {
 	struct call *call = s->call;
@@ -151,7 +154,7 @@ static void submission_release(struct submission *s, struct lease *lease)
 		lease_drop(s->call->service->storage, &s->call->ctx, lease);
 }
 
-/* It is looked for again when the run starts. */
+/* Checks the checkpoint that the run is to begin at, which is done again when it begins. */
 static bool submission_may_go_back(struct submission *s, const struct thread *thread)
 {
 	const struct run_input *in = &s->turn.in;
@@ -161,7 +164,7 @@ static bool submission_may_go_back(struct submission *s, const struct thread *th
 		(in->has_resume || in->messages->child || earlier_goes_on(s->call, &checkpoint)));
 }
 
-/* Queues a run on a thread that there is. */
+/* Queues a run on an existing thread. */
 static bool submission_add(struct submission *s, struct thread *thread, enum submit_result *result)
 {
 	struct call *call = s->call;
@@ -182,11 +185,12 @@ static bool submission_add(struct submission *s, struct thread *thread, enum sub
 	submission_release(s, lease);
 	if (!ok || *result != SUBMIT_DONE || !s->job.orders)
 		return ok;
-	/* the queued ones are stopped; it is this one's turn, or another has the thread */
+	/* other queued runs are stopped already; now stop the one that has the thread */
 	return halt_run(call, s->job.thread_id, &others, &running);
 }
 
-/* Queues a run on a thread that there is not yet; *result says THREAD_GONE where there is. */
+/* Queues a run on a thread that does not exist; *result is SUBMIT_THREAD_GONE where it does by
+ * now. */
 static bool submission_add_new(
     struct submission *s, struct thread *thread, enum submit_result *result)
 {
@@ -218,7 +222,7 @@ static bool submission_add_new(
 	return ok;
 }
 
-/* Others may make or delete the thread meanwhile. */
+/* Queues the run, trying again where others make or delete the thread meanwhile. */
 static bool submission_queue(struct submission *s)
 {
 	struct call *call = s->call;
@@ -252,7 +256,7 @@ cJSON *background_submit(
 		s.beside = *beside;
 	if (!background_configured(call))
 		return NULL;
-	/* files are looked for again when it begins */
+	/* files are checked again when the run begins */
 	if (!submission_read(&s, body) || !files_resolve(call, s.turn.in.messages) ||
 	    !turn_find_thread(&s.turn))
 		return NULL;

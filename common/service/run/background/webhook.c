@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The check of addresses, what is sent, and HMAC-SHA256 over it. */
+/* Checking addresses, making bodies, and signing them with HMAC-SHA256. */
 #include "service/run/background/webhook.h"
 
 #include "base/base64.h"
@@ -23,8 +23,8 @@
 
 /* ---- addresses ---- */
 
-/* How many bytes stand for a slash there, or for the backslash that some servers take for one; 0:
- * it is another character. */
+/* How many bytes here stand for a slash, or for the backslash that some servers take for one; 0:
+ * another character. */
 static size_t webhook_slash(const char *at)
 {
 	if (*at == '/')
@@ -34,9 +34,8 @@ static size_t webhook_slash(const char *at)
 }
 
 /*
- * Whether a server may find a ".." in the path of a normal address, which has none between its
- * slashes: "%2F" is one as soon as somebody decodes it, and what stands behind a ";" is no part of
- * the segment for some.
+ * Whether some server may find a ".."  in the path.  A normal address has none between its slashes,
+ * but "%2F" becomes a slash when somebody decodes it, and for some servers a segment ends at ";".
  */
 static bool webhook_climbs(const char *path, const char *end)
 {
@@ -50,7 +49,7 @@ static bool webhook_climbs(const char *path, const char *end)
 	return false;
 }
 
-/* Both are normal; whether address is the prefix, or goes on where a segment of it ends. */
+/* Whether address is the prefix, or continues it where a segment ends.  Both are in normal form. */
 static bool webhook_below(const char *address, const char *prefix)
 {
 	size_t len = strlen(prefix);
@@ -103,7 +102,7 @@ char *webhook_body(void *service, const struct run_record *record)
 	cJSON_AddItemToObject(event, "data", record_view(&call, record));
 	char *text = json_print(event);
 	call_release(&call);
-	log_run(ids.run); /* the thread may be that of the run */
+	log_run(ids.run); /* this thread may be the one that executes the run */
 	cJSON_Delete(event);
 	free(type);
 	return text;

@@ -12,20 +12,20 @@
 #include "storage/runs.h"
 
 /*
- * The address as it is sent to, malloc'd (url_normal); NULL for what is none, and for one that is
- * below none of the prefixes: of the same scheme, host and port, and of the same path or of one
- * below it.  prefixes are written as url_normal does.
+ * The address in the form that is used, malloc'd (url_normal).  NULL for what is no address, and
+ * for one that is below none of the prefixes, which are in that form: scheme, host and port must be
+ * the same, and the path the same or below.
  */
 char *webhook_address(const struct string_list *prefixes, const char *url);
 
-/* The same without the address. */
+/* Whether webhook_address would accept the URL. */
 bool webhook_allows(const struct string_list *prefixes, const char *url);
 
-/* Whether a request may name it: false with the mistake added to call->error. */
+/* Whether a request may name this URL; false with the mistake added to call->error. */
 bool webhook_check(struct call *call, const char *url);
 
-/* What is told of a run that has ended, malloc'd: for storage.webhook_body, whose argument is the
- * service. */
+/* The body of the webhook for a run that has ended, malloc'd; this is storage.webhook_body, and its
+ * argument the service. */
 char *webhook_body(void *service, const struct run_record *record);
 
 /* Appends the value of webhook-signature, for a body of len bytes that is sent with that id at that

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Looking what is due, the requests under way, and what becomes of each. */
+/* Looking for due items, making the requests, and storing what became of them. */
 #include "service/run/background/webhook_sender.h"
 
 #include "base/http/http.h"
@@ -20,13 +20,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FLIGHTS 64 /* requests under way, at most */
-#define PER_SITE 4 /* of those to one site */
-#define LOOKED_AT 256
+#define FLIGHTS 64    /* most requests under way */
+#define PER_SITE 4    /* most of them to one site */
+#define LOOKED_AT 256 /* items of the outbox that are read at once */
 #define SECOND_MS 1000
-#define LOOK_MS 10000 /* who died has told nobody that something is due */
+#define LOOK_MS 10000 /* a process that died may not have told that something is due */
 
-/* Between the attempts, in seconds. */
+/* Pauses between attempts, in seconds. */
 static const int64_t pauses[] = {5, 30, 120, 600, 3600};
 #define PAUSES (sizeof(pauses) / sizeof(pauses[0]))
 
@@ -35,24 +35,24 @@ struct flight {
 	struct background thread;
 	struct webhook_sender *sender;
 	bool started;
-	_Atomic bool busy;   /* what follows is the thread's */
+	_Atomic bool busy;   /* item, address and answered belong to the thread */
 	struct webhook item; /* its texts are malloc'd */
-	char *address;       /* NULL: the configuration does not have it any more */
+	char *address;       /* NULL: the configuration does not allow it any more */
 	int64_t answered;    /* when the answer's head was whole, by clock_monotonic_ms; or 0 */
 
-	/* Of the thread that looks; they say nothing while it is not busy. */
+	/* Only the thread that looks uses these; they are valid while busy is set. */
 	int64_t row;
 	char *site; /* malloc'd, or NULL */
 };
 
 struct webhook_sender {
 	struct service *service;
-	struct background thread; /* that looks */
+	struct background thread; /* looks for due items */
 	int office;
 	int64_t answer_ms;
-	_Atomic bool stopping, over; /* over: requests under way end, too */
+	_Atomic bool stopping, over; /* stopping: no new requests; over: those under way end, too */
 	int64_t counted_at;          /* by clock_monotonic_ms */
-	int64_t waiting;             /* what the gauge has */
+	int64_t waiting;             /* what the gauge was last set to */
 	struct flight flights[FLIGHTS];
 };
 
@@ -65,7 +65,7 @@ static bool webhook_note_head(int status, void *arg)
 	return true;
 }
 
-/* The status says it all; what follows is read so that the connection can be used again. */
+/* The body does not matter; it is only read so that the connection can be used again. */
 static bool webhook_skip(const char *data, size_t len, void *arg)
 {
 	(void)data, (void)len, (void)arg;
@@ -121,7 +121,7 @@ static void webhook_post(struct flight *flight, struct http_response *response)
 
 /* ---- what becomes of it ---- */
 
-/* What is logged names no query, in which some hide a secret. */
+/* Notes a failed attempt.  The log does not show the query, which may have a secret in it. */
 static void webhook_failed(struct flight *flight, const char *why, bool for_good)
 {
 	struct webhook *item = &flight->item;
@@ -140,14 +140,15 @@ static void webhook_failed(struct flight *flight, const char *why, bool for_good
 	}
 }
 
-/* False when the request was ended with the process. */
+/* Makes an attempt; false when the end of the process ended the request. */
 static bool webhook_attempt(struct flight *flight)
 {
 	struct webhook *item = &flight->item;
 	struct http_response response = {0};
 	char status[32];
 	if (!flight->address) {
-		/* of several instances another one may have it, or this one once begun anew */
+		/* where there are several instances, another one may have the address, or this one
+		 * when it is started again */
 		bool others = flight->sender->service->storage->engine->can.instances;
 		item->attempts += others;
 		webhook_failed(
@@ -169,7 +170,7 @@ static bool webhook_attempt(struct flight *flight)
 	return !ended;
 }
 
-/* False when the thread is to end. */
+/* Waits for a second; false when the thread is to end. */
 static bool flight_pause(struct flight *flight)
 {
 	pthread_mutex_lock(&flight->thread.lock);
@@ -180,7 +181,8 @@ static bool flight_pause(struct flight *flight)
 	return go_on;
 }
 
-/* What cannot be stored now would be sent again at once, so its flight waits until it can. */
+/* Stores what became of an item.  An item that cannot be stored would be sent again at once, so its
+ * flight waits until it can. */
 static void webhook_settle(struct flight *flight)
 {
 	struct storage *st = flight->sender->service->storage;
@@ -223,7 +225,7 @@ static void *flight_run(void *arg)
 			webhook_settle(flight);
 		flight_clear(flight);
 		atomic_store(&flight->busy, false);
-		/* there is room again, and perhaps an earlier time to wake */
+		/* the flight is free again, and an item may be due earlier than was thought */
 		bell_ring(shared, BELL_OUTBOX);
 		pthread_mutex_lock(&flight->thread.lock);
 	}
@@ -231,7 +233,7 @@ static void *flight_run(void *arg)
 	return NULL;
 }
 
-/* False when there is no thread for it. */
+/* Gives an item to a flight; false when its thread cannot be started. */
 static bool flight_begin(struct flight *flight, const struct webhook *item, char *address)
 {
 	struct error err = {0};
@@ -258,7 +260,7 @@ static bool flight_begin(struct flight *flight, const struct webhook *item, char
 
 /* ---- what is due ---- */
 
-/* A flight that is free, with *room false where its site has enough of them under way. */
+/* Finds a free flight; *room is false where the site has enough requests under way. */
 static struct flight *flight_find(struct webhook_sender *sender, const char *site, bool *room)
 {
 	struct flight *found = NULL;
@@ -294,8 +296,8 @@ static void webhook_dispatch(struct webhook_sender *sender, const struct webhook
 	flight_begin(flight, item, address);
 }
 
-/* What was under way before the outbox is read is left out: it may be settled when that is done,
- * and the reading not know. */
+/* The rows of items under way, noted before the outbox is read: they must not be sent again, and
+ * may be settled while it is being read. */
 static size_t webhooks_under_way(const struct webhook_sender *sender, int64_t rows[FLIGHTS])
 {
 	size_t count = 0;
@@ -313,7 +315,7 @@ static bool webhooks_has(const int64_t *rows, size_t count, int64_t row)
 	return false;
 }
 
-/* How many wait, at most once a second while there are some. */
+/* Updates the gauge of waiting items, at most once a second while there are any. */
 static void webhooks_count(struct webhook_sender *sender)
 {
 	struct storage *st = sender->service->storage;
@@ -329,7 +331,7 @@ static void webhooks_count(struct webhook_sender *sender)
 	error_release(&err);
 }
 
-/* Returns how long there is nothing to do, in milliseconds. */
+/* Begins requests for what is due.  Returns how long there is nothing to do, in milliseconds. */
 static int64_t webhooks_look(struct webhook_sender *sender)
 {
 	struct storage *st = sender->service->storage;
@@ -354,7 +356,7 @@ static int64_t webhooks_look(struct webhook_sender *sender)
 			webhook_dispatch(sender, &due.items[i]);
 	arena_free(a);
 	webhooks_count(sender);
-	/* the time of the day can be set meanwhile */
+	/* not until next_due: the clock may be set meanwhile */
 	return due.next_due < INT64_MAX || due.count || sender->waiting ? SECOND_MS : LOOK_MS;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* A writer of chunks: events of a run in, lines out, and the line that ends it. */
+/* The writer of chunks: it takes the events of a run and writes lines, the terminator last. */
 #include "service/run/stream/chunk.h"
 
 #include "base/json/json.h"
@@ -14,8 +14,9 @@ void chunk_writer_release(struct chunk_writer *writer)
 	chunk_asides_release(&writer->asides);
 }
 
-/* Sending a state reads from the storage.  That may fail, which is no mistake of the run; and the
- * run may have failed before, which must be told afterwards: its error is kept aside meanwhile. */
+/* Sending a state reads from the storage.  That may fail, which is no fault of the run; and the run
+ * may have failed before, which must be told afterwards.  So the run's error is kept aside
+ * meanwhile. */
 static void chunk_begin_state(struct chunk_writer *writer, struct error *of_run)
 {
 	error_move(of_run, &writer->turn->call->error);
@@ -31,7 +32,7 @@ static void chunk_end_state(struct chunk_writer *writer, struct error *of_run)
 	error_move(err, of_run);
 }
 
-/* A stream goes on without a state that cannot be read. */
+/* Writes a chunk; without its state, where that cannot be read. */
 static void write_chunk(struct chunk_writer *writer, const struct chunk *chunk)
 {
 	struct chunk_sink *sink = &writer->gate.sink;
@@ -53,7 +54,7 @@ static void write_chunk(struct chunk_writer *writer, const struct chunk *chunk)
 	sink->chunk(sink, writer->form.line.data, writer->form.line.len);
 }
 
-/* An AgentState as text, malloc'd, or NULL; as a branch has it where run is one's. */
+/* The AgentState as text, malloc'd, or NULL; that of a branch, if run is a branch's. */
 static char *state_text(struct chunk_writer *writer, const ag_run *run, bool in_node)
 {
 	if (writer->granularity == GRANULARITY_LOW)
@@ -67,7 +68,7 @@ static char *state_text(struct chunk_writer *writer, const ag_run *run, bool in_
 	return text;
 }
 
-/* Sends the chunk with data (taken over) and, when asked for, the state. */
+/* Sends the chunk with data, which is taken over, and state, which may be NULL. */
 static void send_update(
     struct chunk_writer *writer, struct chunk *chunk, cJSON *data, const char *state)
 {
@@ -162,7 +163,8 @@ static void chunk_on_custom(struct chunk_writer *writer, const struct run_event 
 	cJSON_free(text);
 }
 
-/* From the end of a node to the start of the next nothing is waited for. */
+/* Between the end of a node and the start of the next one nothing is waited for, so the chunks may
+ * go out together. */
 static void chunk_cork(struct chunk_writer *writer, bool on)
 {
 	if (writer->corked != on)
@@ -200,7 +202,7 @@ static void chunk_on_event(
 	}
 }
 
-/* Chunks have numbers from the moment when there is a record that they can belong to. */
+/* From here on there is a record that chunks belong to, so they can have numbers. */
 static void chunk_on_settled(struct run_observer *observer, bool ok)
 {
 	struct chunk_writer *writer = (struct chunk_writer *)observer;
@@ -230,7 +232,7 @@ void chunk_restarted(struct chunk_writer *writer, int64_t attempt)
 	send_update(writer, &chunk, data, NULL);
 }
 
-/* The calls that wait of a turn that did not run the graph. */
+/* Tells the calls that still wait, of a turn that did not run the graph. */
 static void end_waiting(struct chunk_writer *writer)
 {
 	cJSON *message = turn_waiting_message(writer->turn);
@@ -294,7 +296,7 @@ void chunk_outcome(struct chunk_writer *writer, bool ok)
 {
 	struct turn *turn = writer->turn;
 	cJSON *interrupt = ok ? turn_interrupt(turn) : NULL;
-	gate_open(&writer->gate); /* nothing waits for the start of a run any more */
+	gate_open(&writer->gate); /* nothing has to wait for the start of a run any more */
 	if (ok && turn->action == TURN_REPORT_WAITING)
 		end_waiting(writer);
 	chunk_cork(writer, true);

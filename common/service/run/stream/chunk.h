@@ -15,28 +15,29 @@
 struct chunk_writer {
 	struct run_observer observer; /* first: what the engine sees */
 	struct turn *turn;
-	struct gate gate; /* before the sink */
+	struct gate gate; /* in front of the sink */
 	bool corked;
-	enum granularity granularity; /* full where the chunks are kept */
+	enum granularity granularity; /* GRANULARITY_FULL where the chunks are kept */
 	struct chunk_form form;
-	const struct told *told;    /* by earlier attempts, or NULL */
-	bool asides_kept;           /* a protocol that can be spoken has other words for chunks */
-	struct chunk_asides asides; /* then */
+	const struct told *told; /* what earlier attempts have told, or NULL */
+	bool asides_kept; /* asides are kept, because some protocol in use has other words for
+			     chunks */
+	struct chunk_asides asides; /* if asides_kept */
 };
 
-/* A writer for one turn, and for its keeper where it has one, else for sink.  chunk_writer_release
- * gives its memory back. */
+/* Makes a writer for one turn; it writes to the turn's keeper or, where there is none, to sink.
+ * chunk_writer_release frees its memory. */
 void chunk_writer_init(struct chunk_writer *writer, struct turn *turn, struct chunk_sink *sink);
 void chunk_writer_release(struct chunk_writer *writer);
 
-/* A background run is taken up again after its process has died. */
+/* Tells that a background run is taken up again after its process has died. */
 void chunk_restarted(struct chunk_writer *writer, int64_t attempt);
 
-/* What says how the turn ended, where something does: calls that still wait, and a chunk for a
- * pause, a stop or a failure; ok is what turn_run returned. */
+/* Tells how the turn ended, if there is anything to tell: calls that still wait, a pause, a stop or
+ * a failure.  ok is what turn_run returned. */
 void chunk_outcome(struct chunk_writer *writer, bool ok);
 
-/* The terminator. */
+/* Writes the terminator. */
 void chunk_done(struct chunk_writer *writer);
 
 #endif

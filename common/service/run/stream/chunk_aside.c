@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Writing down what is kept beside chunks. */
+/* Making the asides of chunks. */
 #include "service/run/stream/chunk_aside.h"
 
 #include "base/json/json.h"

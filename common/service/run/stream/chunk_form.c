@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Printing chunks. */
+/* Printing a chunk, with the parts that all chunks of a run share. */
 #include "service/run/stream/chunk_form.h"
 
 #include "base/json/json.h"

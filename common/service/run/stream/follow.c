@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Reading what is asked of a stream that was kept, and of a wait. */
+/* Reading the query of a stream that is followed, or of a wait for a result. */
 #include "service/run/stream/follow.h"
 
 #include "base/os/clock.h"
@@ -15,7 +15,7 @@ static bool follow_read_number(
     struct call *call, const char *where, const char *name, const char *text, int64_t *value)
 {
 	size_t digits = strspn(text, "0123456789");
-	*value = strtoll(text, NULL, 10); /* of what is too large, the largest */
+	*value = strtoll(text, NULL, 10); /* a number that is too large becomes the largest */
 	return (digits && !text[digits]) ||
 	    error_field(&call->error, ERR_VALIDATION, where, "value_error",
 		"%s must be a whole number from 0 on", name);

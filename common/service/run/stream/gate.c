@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-/* Fits into the buffer of any socket, so that letting it out never blocks. */
+/* Most bytes that are held back.  They fit into the buffer of any socket, so letting them out never
+ * blocks. */
 #define KEPT_MAX 16384
 
 static void gate_cork(struct chunk_sink *sink, bool on)
@@ -31,7 +32,7 @@ static void gate_pass(struct chunk_sink *sink, const char *json, size_t len)
 		gate->behind->chunk(gate->behind, json, len);
 }
 
-/* What is large is not kept; nor does it come before there is a run. */
+/* A part of a large chunk is never held back: it waits until the gate opens. */
 static bool gate_pass_part(struct chunk_sink *sink, const char *json, size_t len)
 {
 	struct gate *gate = (struct gate *)sink;
@@ -105,7 +106,7 @@ void gate_release(struct gate *gate)
 	pthread_mutex_destroy(&gate->lock);
 }
 
-/* Called with the lock held. */
+/* Sets the state and lets out what was held back.  Call with the lock held. */
 static void gate_move(struct gate *gate, int state)
 {
 	gate->state = state;

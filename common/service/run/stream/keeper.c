@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Gathering chunks, the thread that commits them, and the thread that hands them on. */
+/* Collecting chunks, the thread that stores them, and the thread that hands them on. */
 #include "service/run/stream/keeper.h"
 
 #include "base/log/log.h"
@@ -13,17 +13,17 @@
 
 #include <stdlib.h>
 
-#define BATCH_SIZE (64 << 10) /* of several chunks; readers take one at a time */
-#define MOST (256 << 10)      /* bytes that wait for the disk, and as many for the client */
-#define TOGETHER 64           /* runs in one transaction */
-#define PAUSE_MS 2            /* from one transaction to the next, while nobody is held up */
+#define BATCH_SIZE (64 << 10) /* bytes of a batch; readers take one at a time */
+#define MOST (256 << 10)      /* most bytes that wait for the disk, and as many for the client */
+#define TOGETHER 64           /* most runs in one transaction */
+#define PAUSE_MS 2            /* between two transactions, while no run has to wait */
 #define UNSEEN_MS 10          /* the same while nobody follows a run */
 
 /* Chunks that follow each other. */
 struct batch {
 	struct batch *next;
 	struct buf lines;
-	int64_t seq, count; /* of the first, 0: they have no numbers; and how many */
+	int64_t seq, count; /* seq of the first (0: they have no numbers), and how many */
 };
 
 struct batches {
@@ -36,21 +36,22 @@ struct chunk_keeper {
 	struct chunk_keepers *all;
 	struct chunk_keeper_setup setup;
 	char *run_id;
-	struct background deliverer; /* where there is a client */
+	struct background deliverer; /* the thread for the client, if there is one */
 	pthread_cond_t moved;
 
 	/* guarded by the lock of all */
-	struct chunk_keeper *next; /* of those that wait for the disk */
-	bool waits;
-	struct run_key run;      /* number 0: there is no record */
-	int64_t seq;             /* of the latest chunk */
-	int64_t stored;          /* of the latest on disk */
-	bool failed;             /* the disk has not taken all */
-	int64_t away_since;      /* it does not for now, by clock_monotonic_ms; or 0 */
+	struct chunk_keeper *next; /* next of those that wait for the disk */
+	bool waits;                /* it is one of them */
+	struct run_key run;        /* number 0: there is no record */
+	int64_t seq;               /* seq of the latest chunk */
+	int64_t stored;            /* seq of the latest chunk on disk */
+	bool failed;               /* something could not be stored, so nothing is kept any more */
+	/* since when storing fails for the moment, by clock_monotonic_ms; or 0 */
+	int64_t away_since;
 	bool ended;              /* nothing more comes */
-	struct lease *lease;     /* to be dropped when what comes next is on disk, or NULL */
-	bool whole;              /* that has come */
-	struct lease *releasing; /* the same of writing */
+	struct lease *lease;     /* to be dropped when the next chunk is on disk, or NULL */
+	bool whole;              /* that chunk has come */
+	struct lease *releasing; /* the lease that is dropped with writing, or NULL */
 	bool gone;               /* the client reads no more */
 	struct batches pending;  /* for the disk */
 	struct batches writing;  /* on their way there */
@@ -63,12 +64,13 @@ struct chunk_keepers {
 	struct background thread;
 	pthread_mutex_t lock; /* guards the rest */
 	pthread_cond_t wake;
-	struct chunk_keeper *first, **end; /* that wait for the disk, the longest first */
-	int64_t next_at;  /* when the next transaction may begin, by clock_monotonic_ms */
-	int64_t again_at; /* the same, also where somebody is held up: the disk is away */
-	bool held_up;     /* somebody, so it is to begin at once */
-	unsigned live;    /* keepers with a client and a record */
-	bool idle;        /* the thread sleeps until something waits */
+	struct chunk_keeper *first, **end; /* those that wait for the disk, longest first */
+	int64_t next_at; /* when the next transaction may begin, by clock_monotonic_ms */
+	/* not before then, even if a run has to wait: storing fails for the moment */
+	int64_t again_at;
+	bool held_up;  /* some run has to wait, so the next transaction is to begin at once */
+	unsigned live; /* keepers with a client and a record */
+	bool idle;     /* the thread sleeps until something waits */
 	bool started, stopping;
 };
 
@@ -100,7 +102,7 @@ static struct batch *batches_take(struct batches *batches)
 
 /* ---- to the disk ---- */
 
-/* Whether what comes goes to the disk: its run has a record, and the disk has taken all so far. */
+/* Whether chunks are stored: the run has a record, and nothing has failed so far. */
 static bool keeper_keeps(const struct chunk_keeper *keeper)
 {
 	return keeper->run.number && !keeper->failed;
@@ -113,11 +115,12 @@ static void keeper_drop(struct chunk_keeper *keeper, struct lease **lease)
 	*lease = NULL;
 }
 
-/* What is not on disk goes to the client without numbers, and so does what follows; where there is
- * none it goes nowhere.  The lock is held. */
+/* Gives up storing: what is not on disk, and what follows, goes to the client without numbers, if
+ * there is one.  The lock is held. */
 static void keeper_fail(struct chunk_keeper *keeper, const struct error *err)
 {
-	bool gone = err->kind == ERR_THREAD_BUSY; /* so has the thread, and nobody is to blame */
+	bool gone = err->kind == ERR_THREAD_BUSY; /* the run has lost its thread or its record,
+						     which is nobody's fault */
 	struct batch *batch;
 	log_at(gone ? LOG_INFO : LOG_ERROR, "chunks of run %s are kept no more: %s", keeper->run_id,
 	    error_why(err));
@@ -134,7 +137,8 @@ static void keeper_fail(struct chunk_keeper *keeper, const struct error *err)
 	}
 }
 
-/* What the client has no room for it reads later, from the disk.  The lock is held. */
+/* Hands stored batches to the client's thread.  What it has no room for it reads later, from the
+ * disk.  The lock is held. */
 static void keeper_hand_on(struct chunk_keeper *keeper)
 {
 	struct batch *batch;
@@ -172,13 +176,13 @@ static bool keepers_write(
 	return ok;
 }
 
-/* Nothing of it is on its way to the disk.  The lock is held. */
+/* Whether nothing of the keeper is on its way to the disk.  The lock is held. */
 static bool keeper_is_settled(const struct chunk_keeper *keeper)
 {
 	return !keeper->waits && !keeper->writing.first;
 }
 
-/* Its run is over, and there is no client to wait for.  The lock is held. */
+/* Whether its run is over, and there is no client to wait for.  The lock is held. */
 static bool keeper_is_left(const struct chunk_keeper *keeper)
 {
 	return keeper->ended && !keeper->setup.live && keeper_is_settled(keeper);
@@ -209,8 +213,8 @@ static void keeper_queue(struct chunk_keeper *keeper)
 		pthread_cond_signal(&all->wake);
 }
 
-/* For the moment the disk has not taken it: whether it is tried again, as it is, because it may be
- * there.  The lock is held. */
+/* Whether to store the same batches again, after a failure that may pass: they must not change, as
+ * they may have been stored.  The lock is held. */
 static bool keeper_tries_again(struct chunk_keeper *keeper, const struct error *err)
 {
 	struct chunk_keepers *all = keeper->all;
@@ -224,8 +228,8 @@ static bool keeper_tries_again(struct chunk_keeper *keeper, const struct error *
 	return true;
 }
 
-/* Together, and where that fails, and not for the moment, one by one, so that no run pays for
- * another. */
+/* Stores the batches of all keepers together; where that fails for good, one by one, so that no run
+ * pays for another. */
 static void keepers_commit(
     struct chunk_keepers *all, struct chunk_keeper *const *keepers, size_t count)
 {
@@ -242,7 +246,7 @@ static void keepers_commit(
 		else if (!keeper_tries_again(keepers[i], err))
 			keeper_fail(keepers[i], err);
 		if (stored && keepers[i]->pending.first)
-			keeper_queue(keepers[i]); /* what came while it was tried again */
+			keeper_queue(keepers[i]); /* what came while storing was tried again */
 		bool left = keeper_is_left(keepers[i]);
 		pthread_cond_broadcast(&keepers[i]->moved);
 		pthread_mutex_unlock(&all->lock);
@@ -253,7 +257,7 @@ static void keepers_commit(
 	error_release(&together);
 }
 
-/* Takes what has gathered; the lock is held. */
+/* Takes the keepers that wait.  The lock is held. */
 static size_t keepers_take(struct chunk_keepers *all, struct chunk_keeper **keepers)
 {
 	size_t count = 0;
@@ -261,7 +265,8 @@ static size_t keepers_take(struct chunk_keepers *all, struct chunk_keeper **keep
 		struct chunk_keeper *keeper = all->first;
 		all->first = keeper->next;
 		keeper->waits = false;
-		if (!keeper->pending.first && !keeper->writing.first) { /* it failed meanwhile */
+		/* it has failed meanwhile */
+		if (!keeper->pending.first && !keeper->writing.first) {
 			pthread_cond_broadcast(&keeper->moved);
 			if (keeper_is_left(keeper))
 				keeper_free(keeper);
@@ -282,7 +287,7 @@ static size_t keepers_take(struct chunk_keepers *all, struct chunk_keeper **keep
 	return count;
 }
 
-/* Until something waits, or the pause is over.  The lock is held. */
+/* Sleeps until something waits, or the pause is over.  The lock is held. */
 static void keepers_sleep(struct chunk_keepers *all)
 {
 	int64_t at = all->again_at > all->next_at ? all->again_at : all->next_at;
@@ -294,8 +299,9 @@ static void keepers_sleep(struct chunk_keepers *all)
 	all->idle = false;
 }
 
-/* Who comes after a pause is written at once; of those who come quickly one after the other many
- * share a transaction, which costs them a moment and everybody much less. */
+/* The thread that stores.  A chunk that comes after a pause is stored at once; chunks that come
+ * quickly one after the other share a transaction, which delays them a moment and costs much
+ * less. */
 static void *keepers_run(void *arg)
 {
 	struct chunk_keepers *all = arg;
@@ -321,8 +327,8 @@ static void *keepers_run(void *arg)
 	return NULL;
 }
 
-/* For what has moved, of which the disk may be a part.
- * The lock is held, and is again afterwards. */
+/* Waits until something has moved, and hurries the thread that stores if that may be it.  The lock
+ * is held before and afterwards. */
 static void keeper_wait(struct chunk_keeper *keeper)
 {
 	struct chunk_keepers *all = keeper->all;
@@ -335,7 +341,8 @@ static void keeper_wait(struct chunk_keeper *keeper)
 
 /* ---- to the client ---- */
 
-/* What is next in memory, where nothing is missing before it; the lock is held. */
+/* Takes the next batch from memory, unless chunks before it are missing there.  The lock is
+ * held. */
 static struct batch *keeper_next(struct chunk_keeper *keeper, int64_t seq)
 {
 	const struct batch *first = keeper->fresh.first;
@@ -375,7 +382,7 @@ static void *keeper_run(void *arg)
 			batch_free(batch);
 		pthread_mutex_lock(&all->lock);
 		keeper->gone = !reads;
-		pthread_cond_broadcast(&keeper->moved); /* there is room */
+		pthread_cond_broadcast(&keeper->moved); /* there may be room */
 	}
 	pthread_mutex_unlock(&all->lock);
 	log_request(NULL);
@@ -384,7 +391,7 @@ static void *keeper_run(void *arg)
 
 /* ---- from the run ---- */
 
-/* Where the next chunk belongs; the lock is held. */
+/* The batch that the next chunk goes into.  The lock is held. */
 static struct batch *keeper_open_batch(struct batches *batches, int64_t seq)
 {
 	struct batch *last = batches->first ? batches->last : NULL;
@@ -542,7 +549,7 @@ void chunk_keeper_end(struct chunk_keeper *keeper)
 	all->live -= keeper->setup.live && keeper->run.number;
 	pthread_mutex_unlock(&all->lock);
 	if (!settled)
-		return; /* the thread that commits frees it */
+		return; /* the thread that stores frees it */
 	if (keeper->setup.live)
 		background_stop(&keeper->deliverer);
 	keeper_free(keeper);

@@ -3,15 +3,15 @@
  * Keeping the chunks of runs (doc/inside.md#kept-chunks).
  *
  * A keeper is the sink of one run, behind its gate: it numbers the chunks (metadata.seq) and
- * collects them.  One thread of the process puts on disk what all keepers have gathered, in one
- * transaction, and tells who follows the runs; while chunks come quickly, every few milliseconds,
- * some more where nobody follows, and at once where a run is held up.  Only then is a chunk handed
- * on to the client that waits for the run, by a thread of the keeper's own: a client that is slow
- * holds up nobody and reads from the disk what it has missed.
+ * collects them.  One thread of the process puts on disk what all keepers have collected, in one
+ * transaction, and tells those who follow the runs.  While chunks come quickly it does so every few
+ * milliseconds, less often where nobody follows, but at once where a run has to wait for it.  Only
+ * when a chunk is on disk a thread of its keeper hands it on to the client that waits for the run;
+ * a slow client holds up nobody and reads from the disk what it has missed.
  *
- * What cannot be stored for the moment is tried again for half a minute, while the run waits with
- * what it says then.  A run without a record keeps nothing, and neither does one whose chunks
- * cannot be stored, from there on: its client is told the rest without numbers.
+ * If chunks cannot be stored for the moment, that is tried again for half a minute, and a run that
+ * says more waits.  A run without a record keeps nothing.  Where chunks cannot be stored at all,
+ * the run keeps nothing from there on, and its client is told the rest without numbers.
  */
 #ifndef AGENTGRAPH_SERVICE_RUN_STREAM_KEEPER_H
 #define AGENTGRAPH_SERVICE_RUN_STREAM_KEEPER_H
@@ -23,47 +23,52 @@
 struct chunk_keeper;
 struct chunk_keepers;
 
-/* Those of a process; the thread begins with the first keeper.  Whether anybody follows a run is
- * seen in shared (storage/queue.h); NULL: somebody may elsewhere. */
+/* All keepers of a process; their thread starts with the first one.  shared (storage/queue.h) shows
+ * whether anybody follows a run; NULL: somebody may. */
 struct chunk_keepers *chunk_keepers_new(struct storage *storage, struct shared *shared);
-/* What has gathered goes to the disk at once: somebody wants a thread whose lease goes with it. */
+/* Puts what was collected on disk at once, because somebody waits for a thread whose lease is
+ * dropped with it. */
 void chunk_keepers_hurry(struct chunk_keepers *all);
-/* Waits until what has ended is on disk; no other is left.  NULL is fine. */
+/* All keepers must have ended; waits until their chunks are on disk.  NULL is fine. */
 void chunk_keepers_free(struct chunk_keepers *all);
 
-/* What is different from run to run; but for run_id all of it outlives the keeper. */
+/* What differs from run to run.  All that this points to, except run_id, must outlive the
+ * keeper. */
 struct chunk_keeper_setup {
-	struct chunk_sink *live;        /* who waits for the run, or NULL */
-	enum granularity granularity;   /* theirs */
-	const struct kept_words *words; /* and, where they do not see chunks, its words */
-	unsigned modes;                 /* of those */
-	const char *thread_id, *run_id; /* for them, and for the log */
+	struct chunk_sink *live;      /* the client that waits for the run, or NULL */
+	enum granularity granularity; /* the client's */
+	/* the words in which the client is told; NULL: it gets chunks */
+	const struct kept_words *words;
+	unsigned modes;                 /* the modes of those words */
+	const char *thread_id, *run_id; /* for those words, and for the log */
 	const char *request_id;         /* for the log */
 };
 
-/* NULL with err set when there can be no thread. */
+/* NULL with err set when the thread cannot be started. */
 struct chunk_keeper *chunk_keeper_new(
     struct chunk_keepers *all, const struct chunk_keeper_setup *setup, struct error *err);
 
-/* What the run writes to, chunks with the marks of kept_line.h.  It waits where more has gathered
- * than a keeper may hold. */
+/* The sink that the run writes to, chunks with the marks of kept_line.h.  A write waits while the
+ * keeper holds as much as it may. */
 struct chunk_sink *chunk_keeper_sink(struct chunk_keeper *keeper);
 
-/* The run's record is on disk, under that key, and has chunks up to seq already.
- * From any thread; again changes nothing. */
+/* Tells that the run's record is on disk under this key, with chunks up to seq.  May be called by
+ * any thread; a second call changes nothing. */
 void chunk_keeper_begin(struct chunk_keeper *keeper, struct run_key run, int64_t seq);
 
-/* Waits until everything so far is on disk, or was given up.  NULL is fine. */
+/* Waits until all chunks so far are on disk or given up.  NULL is fine. */
 void chunk_keeper_flush(struct chunk_keeper *keeper);
 
-/* Takes over the lease of the run's thread: drops it as soon as the chunk that comes next, its
- * terminator, is on disk or was given up, and before anybody is told of that.  So nobody can delete
- * what is not there yet, who reads the terminator finds the thread free, and where the thread is
- * free of a run that has none, its process has died. */
+/*
+ * Takes over the lease of the run's thread.  It is dropped as soon as the next chunk, the
+ * terminator, is on disk or given up, and before anybody is told of that.  So nobody can delete
+ * what is not stored yet, whoever reads the terminator finds the thread free, and if the thread is
+ * free but the run has no terminator, its process has died.
+ */
 void chunk_keeper_take_lease(struct chunk_keeper *keeper, struct lease *lease);
 
-/* Nothing more comes, and the keeper is gone: where there is a client, when everything is on disk
- * and handed on, which this waits for; else as soon as it is on disk.  NULL is fine. */
+/* Ends a keeper; nothing more comes.  With a client, waits until everything is on disk and handed
+ * on; else the keeper frees itself when everything is on disk.  NULL is fine. */
 void chunk_keeper_end(struct chunk_keeper *keeper);
 
 #endif

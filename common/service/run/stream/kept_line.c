@@ -118,7 +118,7 @@ cJSON *kept_line_json(const struct kept_line *line, const char **state, size_t *
 
 /* ---- printing ---- */
 
-/* A part of a context on its way out. */
+/* A part of a context that is being printed. */
 struct kept_filling {
 	struct buf *out;
 	void (*put)(struct buf *out, const char *body_json);
@@ -139,7 +139,7 @@ static bool kept_line_fill(void *arg, const char *id, const char *body_json)
 	return !f->full;
 }
 
-/* What of a span is still to come: of the thread's list in other words, else of the context. */
+/* Reads what is left of a span: from the thread's list for other words, else from the context. */
 static bool kept_line_read_span(const struct kept_reader *reader, struct thread_view *view,
     struct kept_filling *filling, struct error *err)
 {
@@ -154,8 +154,8 @@ static bool kept_line_read_span(const struct kept_reader *reader, struct thread_
 	return ok;
 }
 
-/* The messages of the span at *at, as many as belong into this part.  Where there are none, neither
- * is the comma behind them. */
+/* Prints the messages of the span at place, as many as belong into this part.  Where there are
+ * none, the comma behind them is left out as well. */
 static bool kept_line_print_span(const struct kept_reader *reader, const char *text,
     struct kept_place *place, size_t most, struct buf *out, struct error *err)
 {
@@ -178,7 +178,8 @@ static bool kept_line_print_span(const struct kept_reader *reader, const char *t
 	return true;
 }
 
-/* Behind the mark, and behind the number where that is not to be seen. */
+/* The offset behind the mark of a number, and behind the number where the reader is not to see
+ * it. */
 static size_t kept_line_number_end(const struct kept_line *line, size_t from)
 {
 	const char *number = line->text + from + 2;
@@ -188,7 +189,7 @@ static size_t kept_line_number_end(const struct kept_line *line, size_t from)
 	return hidden && end ? (size_t)(end + 1 - line->text) : from + 2;
 }
 
-/* What stands before the next mark. */
+/* How many bytes stand before the next mark. */
 static size_t kept_line_plain(const struct kept_line *line, size_t from)
 {
 	static const char marks[] = {KEPT_NUMBER, KEPT_STATE, KEPT_SPAN};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Lines on their way to the client that waits for their run, from memory or from the disk. */
+/* Sending lines to the client that waits for their run, from memory or from the disk. */
 #include "service/run/stream/kept_line.h"
 
 #include "base/log/log.h"
@@ -7,8 +7,8 @@
 #include "service/run/runs.h"
 #include "storage/runs.h"
 
-/* One chunk, in parts where it is large; false when nobody reads the rest.
- * part is room for them. */
+/* Sends one chunk, in parts if it is large; false when nobody reads the rest.  part is a buffer for
+ * the parts. */
 static bool kept_live_send_line(const struct kept_live *live, const struct kept_line *line,
     enum granularity granularity, struct buf *part, struct error *err)
 {
@@ -34,8 +34,8 @@ static bool kept_live_send_line(const struct kept_live *live, const struct kept_
 	return ok || (error_is_set(err) && !begun);
 }
 
-/* A stream waits for a state that cannot be read for the moment, and goes on without one that
- * cannot be read. */
+/* Sends one chunk.  If its state cannot be read for the moment, this waits; if not at all, the
+ * chunk goes without it. */
 static bool kept_live_send(
     const struct kept_live *live, const struct kept_line *line, struct buf *part)
 {

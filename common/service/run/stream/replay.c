@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Reading batches, printing their lines, and ends that are made from records. */
+/* Reading batches, printing their lines, and making ends from records. */
 #include "service/run/stream/replay.h"
 
 #include "base/json/json.h"
@@ -20,7 +20,7 @@ bool replay_same(const struct replay_place *a, const struct replay_place *b)
 
 /* ---- reading ---- */
 
-/* Batches, read without holding on to the database while they are shown. */
+/* Batches that were read, so that the database is not held while they are shown. */
 struct replay_rows {
 	struct buf lines;
 	int64_t until; /* seq of the last chunk that they stand for */
@@ -34,7 +34,7 @@ static bool replay_take(void *arg, const struct chunk_batch *batch)
 	return rows->lines.len < KEPT_PART;
 }
 
-/* The line, or its next part; place stays before it until it was shown whole. */
+/* Prints the line, or its next part; *place stays before it until it was shown whole. */
 static bool replay_print(const struct replay *replay, const struct kept_line *line,
     struct replay_place *place, struct buf *out, struct error *err)
 {
@@ -108,7 +108,7 @@ bool replay_find_tail(struct call *call, const struct run_record *record, struct
 		storage->runs->chunks_read(storage, &call->ctx, record_key(record), tail->seq - 1,
 		    replay_take, &rows, &call->error));
 	const char *text = buf_str(&rows.lines), *behind = text + rows.lines.len;
-	if (rows.until) /* more may have come since it was asked for the last */
+	if (rows.until) /* more may have come since the last one was asked for */
 		tail->seq = rows.until;
 	for (; text < behind; text += line.len + 1) {
 		if (!kept_line_read(&line, text, (size_t)(behind - text)))
@@ -123,8 +123,8 @@ bool replay_find_tail(struct call *call, const struct run_record *record, struct
 	return ok;
 }
 
-/* The data of the chunk that says how it ended, a new tree; NULL where the terminator alone says
- * it. */
+/* The data of the chunk that says how the run ended, a new tree; NULL where only the terminator
+ * says it. */
 static cJSON *replay_outcome(struct call *call, const struct run_record *record,
     const struct thread *thread, struct chunk *chunk)
 {
@@ -166,17 +166,17 @@ static cJSON *replay_outcome(struct call *call, const struct run_record *record,
 	return data;
 }
 
-/* Chunks behind those that a process has left. */
+/* Chunks to be added behind those that a dead process has left. */
 struct replay_more {
 	struct chunk_batch batch;
 	struct buf lines;
 	struct chunk_form form;
-	const struct told *told; /* by those */
-	const char *node;        /* of messages, NULL: nobody knows */
+	const struct told *told; /* what those have told */
+	const char *node;        /* node that the messages are from; NULL: not known */
 	int64_t step;
 };
 
-/* False with call->error set, and nothing to be kept. */
+/* Begins them; false with call->error set, and nothing to end. */
 static bool replay_more_begin(
     struct replay_more *more, struct call *call, const struct run_record *record)
 {
@@ -187,7 +187,7 @@ static bool replay_more_begin(
 	    .thread_row = record->thread_row, .number = record->number, .seq = more->told->seq + 1};
 	more->node = told_node(more->told, &more->step);
 	if (more->step != record->step)
-		more->node = NULL; /* others have ended since */
+		more->node = NULL; /* other nodes have ended since */
 	chunk_form_init(&more->form, record->thread_id, record->run_id, record->new_thread, true);
 	return true;
 }
@@ -200,7 +200,8 @@ static void replay_add(struct replay_more *more, const struct chunk *chunk)
 	    &more->lines, more->form.line.data, more->form.line.len, batch->seq + batch->count++);
 }
 
-/* What its pieces have not told of the text, as one more, for those who go by pieces. */
+/* Adds what the pieces of a message have not told of its text as one more piece, for readers that
+ * use pieces. */
 static void replay_add_piece(struct replay_more *more, struct chunk of_message, const char *id,
     const char *body_json, const char *so_far)
 {
@@ -238,7 +239,7 @@ static bool replay_add_message(void *arg, const char *id, const char *body_json)
 	return true;
 }
 
-/* The messages that the run has stored and that no chunk has told. */
+/* Adds the messages that the run has stored and no chunk has told. */
 static bool replay_add_messages(
     struct replay_more *more, struct call *call, const struct run_record *record)
 {
@@ -247,7 +248,7 @@ static bool replay_add_messages(
 	    storage, &call->ctx, record, true, replay_add_message, more, &call->error);
 }
 
-/* ok: whether it is to be kept. */
+/* Ends them, and stores them if ok. */
 static bool replay_more_end(struct replay_more *more, struct call *call, bool ok)
 {
 	struct storage *storage = call->service->storage;
@@ -268,7 +269,7 @@ const struct told *replay_go_on(struct call *call, const struct run_record *reco
 		return NULL;
 	bool ok = replay_more_end(&more, call, replay_add_messages(&more, call, record));
 	*seq = more.told->seq + (ok ? more.batch.count : 0);
-	if (call->error.kind == ERR_THREAD_BUSY) /* as its first write will find, too */
+	if (call->error.kind == ERR_THREAD_BUSY) /* its first write will find that, too */
 		error_release(&call->error);
 	return error_is_set(&call->error) ? NULL : more.told;
 }
