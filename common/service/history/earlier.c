@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Ids and records of checkpoints, finding one, and making it a thread that goes on. */
+/* Ids of checkpoints, checkpoints as clients see them, finding one, and making a thread go on from
+ * it. */
 #include "service/history/earlier.h"
 
 #include "base/json/json.h"
@@ -11,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ID_DIGITS 16 /* so many that ids sort as their numbers do */
+#define ID_DIGITS 16 /* so many that ids sort like their numbers */
 
 const struct choice earlier_sources[] = {
     {"run", CHECKPOINT_RUN},
@@ -50,7 +51,7 @@ cJSON *earlier_record(const struct checkpoint *checkpoint)
 	const struct thread *t = &checkpoint->thread;
 	enum checkpoint_source source = checkpoint->source;
 	bool of_run = source == CHECKPOINT_RUN || source == CHECKPOINT_STEP;
-	/* what says elsewhere that it runs was left by a process that died */
+	/* RUN_RUNNING in any but a step was left by a process that died */
 	bool lost = t->status == RUN_RUNNING && source != CHECKPOINT_STEP;
 	char time[ISO_TIME_SIZE];
 	cJSON *out = cJSON_CreateObject();

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * A thread with all its history, taken out.
+ * Exporting a thread with all its history.
  *
- * It is read in parts, each with a query of its own, while it may go on: first what it is, then
- * what has places that there were then, then checkpoints and records that lie within these.  So
- * what is trimmed or removed meanwhile is missing, but nothing refers to what came later.
+ * The thread is read in parts, each with a query of its own, and may go on meanwhile: first its
+ * row, then what has the places that existed at that time, then checkpoints and records that lie
+ * within these.  So what is trimmed or removed meanwhile is missing, but nothing refers to what
+ * came later.
  */
 #include "base/memory.h"
 #include "graph/state.h"
@@ -28,8 +29,8 @@ struct export
 	void *arg;
 	struct seal seal;
 	int64_t lines;
-	int64_t after;           /* place that was read last */
-	int64_t *numbers;        /* of checkpoints, the newest first */
+	int64_t after;           /* the place that was read last */
+	int64_t *numbers;        /* numbers of checkpoints, newest first */
 	struct run_record *runs; /* the newest first */
 	size_t count;
 	struct arena *texts; /* of runs */
@@ -43,7 +44,7 @@ static void export_put(struct export *e, const struct history_part *part)
 	e->lines++;
 }
 
-/* Between two queries.  False when nobody reads any more. */
+/* Sends a part, if it is full; called between two queries.  False when nobody reads any more. */
 static bool export_send(struct export *e)
 {
 	if (e->part->len < PART_SIZE)
@@ -88,7 +89,7 @@ static bool export_note_checkpoint(void *arg, const struct checkpoint *checkpoin
 	struct export *e = arg;
 	const struct thread_view *view = &checkpoint->thread.view;
 	if (view->until > e->thread.view.last || view->after > e->thread.view.last)
-		return true; /* it came later */
+		return true; /* the checkpoint came later */
 	e->numbers = xgrow(e->numbers, e->count, sizeof(*e->numbers));
 	e->numbers[e->count++] = checkpoint->number;
 	return true;
@@ -116,7 +117,7 @@ static bool export_checkpoints(struct export *e)
 
 /* ---- runs ---- */
 
-/* One that goes on is told as if it ended where the thread stands. */
+/* Notes a record.  A run that goes on is exported as if it ended where the thread stands. */
 static bool export_note_run(void *arg, const struct run_record *record)
 {
 	struct export *e = arg;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The history of a thread, read. */
+/* Listing and reading the checkpoints of a thread. */
 #include "service/history/history.h"
 
 #include "graph/state.h"
@@ -11,7 +11,7 @@
 
 #define DEFAULT_LIMIT "20"
 
-/* What could not be read is in the error already; the mistakes of the id are added to it. */
+/* Reads the query and the thread.  Mistakes in the query's form are in the error already. */
 static bool history_read_query(struct call *call, const char *thread_id,
     const struct history_query *query, struct thread *thread, struct checkpoint_filter *filter)
 {

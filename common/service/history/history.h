@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Earlier states of a thread: listed, read, gone back to and copied (doc/protocol-history.md).
+/* Earlier states of a thread: listing, reading, going back and copying (doc/protocol-history.md).
  * thread_id and checkpoint_id come percent-decoded from the path. */
 #ifndef AGENTGRAPH_SERVICE_HISTORY_HISTORY_H
 #define AGENTGRAPH_SERVICE_HISTORY_HISTORY_H
@@ -24,15 +24,15 @@ cJSON *history_rewind(struct call *call, const char *thread_id, const cJSON *bod
 cJSON *history_copy(struct call *call, const char *thread_id, const cJSON *body);
 
 /*
- * Appends the lines of a thread to part (lines.h).  Whenever part has got some hundred kilobytes
- * send is called and part emptied; the last part is left to the caller.  False when it was stopped:
- * by send, or with call->error set.
+ * Appends the lines of a thread to part (lines.h).  Whenever part has some hundred kilobytes, send
+ * is called and part emptied; the last part is left to the caller.  False when send has stopped it,
+ * or with call->error set.
  */
 bool history_export(
     struct call *call, const char *thread_id, struct buf *part, feed_fn send, void *arg);
 
-/* Makes a thread of lines (lines_open says what trusted is), under the id that is wanted, or NULL:
- * that of the lines.  It is the caller's.  Gives the data of GET thread. */
+/* Makes a thread from lines (lines_open explains trusted), under the wanted id (NULL: the id in the
+ * lines).  The thread belongs to the caller.  Returns the data of GET thread. */
 cJSON *history_import(struct call *call, FILE *lines, const char *wanted, bool trusted);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* A thread made of lines, with all its history: read once for mistakes, and once more within the
- * one transaction that writes it. */
+/* Importing a thread with all its history.  The lines are read once for mistakes, and once more
+ * within the one transaction that writes the thread. */
 #include "base/json/json.h"
 #include "base/os/clock.h"
 #include "service/history/history.h"
@@ -11,7 +11,7 @@
 
 #include <inttypes.h>
 
-/* The id under which it is to be; NULL: a new one. */
+/* Finds the id for the thread; NULL: a new one. */
 static bool import_name(
     struct call *call, const struct lines *lines, const char *wanted, const char **thread_id)
 {
@@ -29,7 +29,7 @@ static bool import_write(
 	thread.row = 0;
 	thread.thread_id = to->thread_id;
 	thread.user_id = call->user_id;
-	/* What the server keeps there of one live session was another thread's. */
+	/* the server's own member belongs to a live session of another thread */
 	cJSON *metadata = arena_json(call->arena, json_parse_own(lines->thread.metadata_json));
 	cJSON_DeleteItemFromObjectCaseSensitive(metadata, THREAD_RESUMPTION_HANDLE);
 	thread.metadata_json = arena_print(call->arena, metadata);

@@ -6,7 +6,7 @@
 #include "graph/state.h"
 #include "service/history/earlier.h"
 
-/* Of a thread that nobody runs, and of a checkpoint. */
+/* Statuses of a thread that no run has, and those of a checkpoint. */
 static const struct choice statuses[] = {{"idle", RUN_IDLE}, {"interrupted", RUN_INTERRUPTED},
     {"completed", RUN_COMPLETED}, {"error", RUN_ERROR}, {"stopped", RUN_STOPPED}, {NULL, 0}};
 static const struct choice statuses_then[] = {{"idle", RUN_IDLE}, {"running", RUN_RUNNING},
@@ -81,7 +81,6 @@ const struct field_row line_message_rows[] = {
     FIELDS_END,
 };
 
-/* What a message must have beside what message_normalise says. */
 const struct field_row line_body_rows[] = {
     FIELD_ONLY("message_id", .kind = &field_text, .required = true),
     FIELDS_END,
@@ -123,7 +122,7 @@ const struct field_row line_end_rows[] = {
     FIELDS_END,
 };
 
-/* What is stored of a pause, and what it must have while it is open. */
+/* A pause as it is stored, and what an open one must have. */
 const struct field_row line_pause_rows[] = {
     FIELD_ONLY("interrupt", FIELD_OBJECT),
     FIELD_ONLY("kind", .kind = &field_text, .choices = pauses),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* What the members of a line are (doc/protocol-history.md#lines), a table for each type. */
+/* The members of lines (doc/protocol-history.md#lines): a table for each type of line. */
 #ifndef AGENTGRAPH_SERVICE_HISTORY_LINE_ROWS_H
 #define AGENTGRAPH_SERVICE_HISTORY_LINE_ROWS_H
 
@@ -7,33 +7,34 @@
 #include "storage/history.h"
 
 #define LINE_FORMAT 1
-#define LINE_NUMBER_MAX \
-	9007199254740992.0 /* every reader of JSON has it; microseconds until 2255 */
+#define LINE_NUMBER_MAX                                                                            \
+	9007199254740992.0 /* every reader of JSON can represent it; enough for microseconds until \
+			      2255 */
 
-/* The members of any line. */
+/* The members of a line, of whichever type. */
 struct line {
-	/* of the thread */
+	/* of the line thread */
 	const char *thread_id, *thread_name, *user_id;
 	const cJSON *metadata;
 	int64_t last;
 	bool changed;
-	/* of places */
+	/* of lines with a place */
 	int64_t place, other;
 	const cJSON *message;
-	/* of checkpoints */
+	/* of lines checkpoint */
 	const char *checkpoint_id, *parent;
 	enum checkpoint_source source;
 	int64_t message_count;
-	/* of runs */
+	/* of lines run */
 	int64_t number, created_at, finished_at, prompt, completion, reasoning, total, brought;
 	const cJSON *error;
-	/* of all that stands somewhere */
+	/* of threads, checkpoints and runs */
 	const char *run_id, *node, *next, *summary;
 	enum run_status status;
 	enum stop_state stop;
 	int64_t step, after, until;
 	const cJSON *pause, *waiting, *fields;
-	/* of the end */
+	/* of the line end */
 	int64_t lines;
 	const char *seal;
 };
@@ -54,7 +55,7 @@ extern const struct field_row line_waiting_rows[];
 extern const struct field_row line_call_rows[];
 extern const struct field_row line_error_rows[];
 
-/* What a message must have beside what message_normalise says. */
+/* What a message must have beyond what message_normalise checks. */
 extern const struct field_row line_body_rows[];
 
 #endif

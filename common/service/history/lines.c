@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Lines of a thread's history, printed. */
+/* Printing the lines of a thread's history. */
 #include "service/history/lines.h"
 
 #include "base/json/json.h"
@@ -31,7 +31,7 @@ static void lines_add_json(cJSON *line, const char *name, const char *json)
 		json_add(line, name, cJSON_CreateNull());
 }
 
-/* What a thread is at some time, apart from its messages. */
+/* Adds what a thread is at some time, apart from its messages. */
 static void lines_add_standing(cJSON *line, const struct thread *t)
 {
 	json_add_str(line, "run_id", t->run_id);
@@ -97,7 +97,7 @@ static cJSON *lines_of_run(const struct run_record *r)
 	return line;
 }
 
-/* A message is printed already, and there may be a million. */
+/* Printed by hand, because messages are JSON text already, and there may be a million. */
 void lines_put_part(struct buf *out, const struct history_part *part)
 {
 	switch (part->kind) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Lines of a thread's history, read and checked. */
+/* Reading and checking the lines of a thread's history. */
 #include "service/history/lines.h"
 
 #include "base/json/json.h"
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LINE_DEPTH 200          /* more than clients may send, less than may be stored */
+#define LINE_DEPTH 200 /* depth of a line: more than clients may send, less than may be stored */
 #define LINE_METADATA_MAX 16384 /* bytes, as for who makes a thread */
 
 static const struct choice kinds[] = {{"branch", HISTORY_BRANCH}, {"again", HISTORY_AGAIN},
@@ -24,7 +24,7 @@ static const struct choice kinds[] = {{"branch", HISTORY_BRANCH}, {"again", HIST
 
 #define AT_SIZE 96
 
-/* "body.line 4", with a member or without. */
+/* The path of a line, "body.line 4", with or without a member. */
 static const char *lines_at(const struct lines *l, const char *member, char at[AT_SIZE])
 {
 	snprintf(at, AT_SIZE, "body.line %" PRId64 "%s%s", l->number, *member ? "." : "", member);
@@ -39,7 +39,7 @@ static bool lines_wrong(
 	return error_wrong(err, at, "value_error", "%s", says);
 }
 
-/* A member of a line, or of one of its members. */
+/* Reads an object: a line (member ""), or one of its members. */
 static bool lines_read(const struct lines *l, const char *member, const cJSON *object,
     const struct field_row *rows, struct line *line, struct error *err)
 {
@@ -47,7 +47,7 @@ static bool lines_read(const struct lines *l, const char *member, const cJSON *o
 	return fields_read_body(err, lines_at(l, member, at), object, rows, line);
 }
 
-/* Text in the arena of the line; NULL stays NULL. */
+/* The item as text in the arena; NULL stays NULL. */
 static const char *lines_print(struct arena *a, const cJSON *item)
 {
 	if (!item)
@@ -55,7 +55,7 @@ static const char *lines_print(struct arena *a, const cJSON *item)
 	return arena_print(a, item);
 }
 
-/* The next line, an object in its arena; NULL at the end, or with err set. */
+/* Reads the next line, an object in a new arena; NULL at the end, or with err set. */
 static const cJSON *lines_next(struct lines *l, struct arena **arena, struct error *err)
 {
 	ssize_t len = getline(&l->text, &l->size, l->in);
@@ -105,7 +105,7 @@ static bool lines_check_waiting(const struct lines *l, const struct line *line, 
 	return true;
 }
 
-/* Nothing that stands in a thread is above its last place. */
+/* Checks that a line does not stand above the thread's last place. */
 static bool lines_check_view(const struct lines *l, const struct line *line, struct error *err)
 {
 	int64_t last = l->number == 1 ? line->last : l->thread.view.last;
@@ -115,7 +115,7 @@ static bool lines_check_view(const struct lines *l, const struct line *line, str
 	    lines_wrong(l, "until", "must not be above the thread's last place", err);
 }
 
-/* Whether the graph can work with the fields. */
+/* Checks that the graph can work with the fields. */
 static bool lines_check_fields(const struct lines *l, const cJSON *fields, struct error *err)
 {
 	const cJSON *item;
@@ -131,7 +131,7 @@ static bool lines_check_fields(const struct lines *l, const cJSON *fields, struc
 	return true;
 }
 
-/* Of what comes from nobody that is trusted nothing waits, and nothing is next. */
+/* Lets a thread of lines that are not trusted wait for nothing, and have no next node. */
 static bool lines_distrust(
     const struct lines *l, const cJSON *fields, struct thread *t, struct error *err)
 {
@@ -141,7 +141,7 @@ static bool lines_distrust(
 	return lines_check_fields(l, fields, err);
 }
 
-/* What lines_add_standing has put. */
+/* Reads what lines_add_standing has put. */
 static bool lines_take_standing(const struct lines *l, struct arena *a, const struct line *line,
     struct thread *t, struct error *err)
 {
@@ -185,7 +185,7 @@ static bool lines_take_thread(struct lines *l, const cJSON *object, struct error
 	    lines_wrong(l, "metadata", "must be an object of at most 16384 bytes", err);
 }
 
-/* The body in its output form, as it is where it has that form already. */
+/* Reads a message into its output form; a body that has that form already stays as it is. */
 static bool lines_take_message(
     struct lines *l, const struct line *line, struct history_part *part, struct error *err)
 {
@@ -221,7 +221,8 @@ static bool lines_take_place(struct lines *l, const cJSON *object, struct histor
 	if (line.other >= line.place)
 		return lines_wrong(l, part->kind == HISTORY_BRANCH ? "follows" : "of",
 		    "must be a place before this one", err);
-	/* a branch does not take the place that it begins with, but comes before what does */
+	/* a branch does not occupy the place that it begins with, but comes right before what
+	 * does */
 	int64_t rank = 2 * line.place + (part->kind != HISTORY_BRANCH);
 	if (rank <= l->latest)
 		return lines_wrong(l, "place", "must be above those of the lines before", err);
@@ -303,7 +304,7 @@ static bool lines_take_end(struct lines *l, const cJSON *object, struct error *e
 	return lines_wrong(l, "", "must not be there, behind the end", err);
 }
 
-/* The kind, and whether it may come here. */
+/* Reads the kind of a part, and checks that it may come here. */
 static bool lines_take_kind(
     struct lines *l, const cJSON *object, struct history_part *part, struct error *err)
 {
@@ -356,7 +357,7 @@ static bool lines_part(struct history_source *source, struct history_part *part,
 		lines_wrong(l, "", "is missing: the last one is that of the type end", err);
 	if (object && lines_take_part(l, object, part, err))
 		return true;
-	/* Some mistakes in messages are told without the place. */
+	/* some mistakes in messages do not name the line */
 	char told[sizeof(err->detail)];
 	if (err->kind == ERR_VALIDATION && strncmp(err->detail, "line ", 5) != 0) {
 		memcpy(told, err->detail, sizeof(told));
@@ -378,7 +379,7 @@ static bool lines_rewind(struct history_source *source, struct error *err)
 	return error_cause(err, "the lines cannot be read again");
 }
 
-/* The first line, which stays; behind it the others begin. */
+/* Reads the first line, which stays in memory, and notes where the others begin. */
 static bool lines_begin(struct lines *l, struct error *err)
 {
 	const cJSON *object = lines_next(l, &l->first, err);

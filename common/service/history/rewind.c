@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Going back to a checkpoint, in the thread itself and in a new one. */
+/* Going back to a checkpoint, in the thread itself or in a copy. */
 #include "base/fields.h"
 #include "base/json/json.h"
 #include "base/os/clock.h"
@@ -47,7 +47,7 @@ static bool rewind_add_checkpoint(void *arg, const struct checkpoint *checkpoint
 	return false;
 }
 
-/* With the checkpoint that the rewind has added, which is the thread's latest. */
+/* The data of the answer, with the thread's latest checkpoint, which the rewind has added. */
 static cJSON *rewind_data(struct change *change)
 {
 	struct call *call = change->call;
@@ -78,8 +78,7 @@ cJSON *history_rewind(struct call *call, const char *thread_id, const cJSON *bod
 
 /* ---- copy ---- */
 
-/* The thread as it was at the checkpoint, or as it is stored now;
- * *from is where its messages are. */
+/* Finds the thread to copy, as it was at the checkpoint or as it is now. */
 static bool copy_find(
     struct call *call, const char *thread_id, const char *checkpoint_id, struct thread *from)
 {
@@ -103,12 +102,12 @@ static bool copy_write(
 	copy.row = 0;
 	copy.thread_id = to->thread_id;
 	copy.user_id = call->user_id;
-	/* What the server keeps there of one live session is that thread's own. */
+	/* the server's own member belongs to a live session of the other thread */
 	cJSON *metadata = json_parse_own(from->metadata_json);
 	cJSON_DeleteItemFromObjectCaseSensitive(metadata, THREAD_RESUMPTION_HANDLE);
 	copy.metadata_json = arena_print(call->arena, metadata);
 	cJSON_Delete(metadata);
-	copy.run_id = NULL; /* which has its record there */
+	copy.run_id = NULL; /* its record is in the other thread */
 	copy.created_at = copy.updated_at = clock_now();
 	*to = copy;
 	if (storage->history->copy(storage, &call->ctx, lease, from, to, &call->error))
@@ -116,7 +115,7 @@ static bool copy_write(
 	if (call->error.kind == ERR_STORAGE) {
 		struct error err = {0};
 		error_move(&err, &call->error);
-		/* somebody has deleted it meanwhile */
+		/* somebody may have deleted the thread meanwhile */
 		if (thread_find(call, from->thread_id, &gone))
 			error_move(&call->error, &err);
 		error_release(&err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Digest and HMAC of lines. */
+/* Digest and HMAC of the lines of a history. */
 #include "service/history/lines.h"
 
 #include "base/json/json.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* No ticket begins like that, so a seal is none, and no ticket is a seal. */
+/* No ticket begins like this, so neither can be taken for the other. */
 #define SEAL_OF "agentgraph history\n"
 
 bool seal_begin(struct seal *seal, const char *state_dir, struct error *err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* What one change writes, and what a removed message takes along. */
+/* Writing a change of a thread, and what goes with a removed message. */
 #include "service/thread/change.h"
 
 #include "base/json/json.h"
@@ -10,7 +10,7 @@
 #include "service/thread/forget.h"
 #include "service/thread/ident.h"
 
-/* So many messages are removed in one transaction, for which everybody else waits. */
+/* Most messages that are removed in one transaction, for which all other writers wait. */
 #define REMOVE_PIECE 500
 
 bool config_check(struct call *call, const cJSON *body)
@@ -112,7 +112,7 @@ static bool change_rests_on(const cJSON *pause, message_gone_fn gone, void *arg)
 void thread_close_pause(struct thread *t)
 {
 	cJSON *pause = json_parse_own(t->pause_json);
-	/* what branches have set enters with the next turn */
+	/* what branches have set will be applied by the next turn */
 	if (!json_get(pause, "region"))
 		t->pause_json = NULL;
 	if (t->status == RUN_INTERRUPTED) {

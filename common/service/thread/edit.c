@@ -12,7 +12,7 @@
 #define EDIT_METADATA_MAX 16384 /* bytes */
 #define EXPECTED_METADATA "an object of at most 16384 bytes"
 
-/* What a body says of a thread; NULL: nothing. */
+/* What a body says of a thread; a NULL member: nothing. */
 struct edit {
 	const char *thread_name;
 	const cJSON *metadata;
@@ -30,7 +30,7 @@ static const struct field_row edit_rows[] = {
     FIELDS_END,
 };
 
-/* All mistakes are told, also those that are in the error already. */
+/* Reads the body; adds all mistakes to those that are in the error already. */
 static bool edit_read(struct call *call, const cJSON *body, struct edit *edit)
 {
 	const cJSON *item;
@@ -45,7 +45,8 @@ static bool edit_read(struct call *call, const cJSON *body, struct edit *edit)
 	return !error_is_set(&call->error);
 }
 
-/* False where there would be too much metadata then. */
+/* Applies the edit to the thread; false with the error set where there would be too much
+ * metadata. */
 static bool edit_apply(struct call *call, const struct edit *edit, struct thread *thread)
 {
 	if (edit->thread_name)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* The messages of an answer, read in parts, each with a query of its own: one that waited for a
- * slow client in the middle would keep the log of the database from being emptied. */
+/* Reading the messages of an answer in parts, each with a query of its own: a query that waited for
+ * a slow client would keep the log of the database from being emptied. */
 #include "service/thread/feed.h"
 
 #include <string.h>
@@ -14,7 +14,8 @@ static cJSON *feed_mark(char sign)
 	return cJSON_CreateRaw(mark);
 }
 
-/* Parts go by one view, so that a rewind in between is not seen. */
+/* Sets the feed's view.  All parts are read by the same view, so that a rewind in between is not
+ * seen. */
 static cJSON *feed_set(struct call *call, const struct thread_view *view)
 {
 	struct storage *storage = call->service->storage;
@@ -49,13 +50,13 @@ cJSON *feed_beside(struct call *call, int64_t thread_row, const struct thread_vi
 	return feed_mark(FEED_LIST_MARK);
 }
 
-/* One reading of the list. */
+/* A list that is being read. */
 struct feeding {
 	struct feed feed;
 	struct buf *part;
-	size_t start; /* of what the query at hand has given */
-	bool begun;   /* there were messages */
-	bool more;    /* there may be */
+	size_t start; /* where in part the messages of the present query begin */
+	bool begun;   /* there were messages before */
+	bool more;    /* there may be more */
 };
 
 static bool feed_add(void *arg, const char *id, const char *body_json)
@@ -72,7 +73,7 @@ static bool feed_add(void *arg, const char *id, const char *body_json)
 	else
 		buf_puts(part, body_json);
 	if (part->len == from)
-		part->len = before; /* it is not shown */
+		part->len = before; /* this message is not shown */
 	else
 		f->begun = true;
 	f->more = part->len - f->start >= PART_SIZE;

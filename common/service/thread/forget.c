@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Which kept lines go: those that hold a message of some ids, or a state. */
+/* Finding the kept lines to remove: those with a message of certain ids, or with a state. */
 #include "service/thread/forget.h"
 
 #include "base/json/json_quote.h"
@@ -11,7 +11,7 @@
 
 #define MEMBER "\"message_id\":"
 
-/* Ids as JSON has them, in order. */
+/* Ids in quotes, as JSON has them, sorted. */
 struct forget_ids {
 	const char **quoted;
 	size_t count;
@@ -22,7 +22,7 @@ static int forget_order(const void *left, const void *right)
 	return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
-/* A text of JSON that may be followed by anything, and an id. */
+/* A JSON string in a line, to be compared with such an id; it is not ended by NUL. */
 struct forget_text {
 	const char *text;
 	size_t len;
@@ -36,7 +36,7 @@ static int forget_compare(const void *left, const void *right)
 	return order ? order : id[found->len] ? -1 : 0;
 }
 
-/* From its quote to the one that ends it; 0: it is no text. */
+/* The length of a JSON string, both quotes included; 0: text is none. */
 static size_t forget_quoted(const char *text, size_t len)
 {
 	if (len == 0 || *text != '"')
@@ -50,7 +50,8 @@ static size_t forget_quoted(const char *text, size_t len)
 	return 0;
 }
 
-/* Quotes within texts are escaped, so what looks like the member is it. */
+/* Whether a line has a message with one of the ids.  Quotes within strings are escaped, so what
+ * looks like the member is the member. */
 static bool forget_has_id(void *arg, const char *line, size_t len)
 {
 	const struct forget_ids *ids = arg;
@@ -83,7 +84,7 @@ bool forget_messages(struct call *call, int64_t thread_row, const char *const *i
 		storage, &call->ctx, thread_row, forget_has_id, &sought, &call->error);
 }
 
-/* Beside a chunk the fields of a state may be kept as well (chunk_aside.h). */
+/* Whether a line has a state; the aside of a chunk may have its fields, too (chunk_aside.h). */
 static bool forget_has_state(void *arg, const char *line, size_t len)
 {
 	static const char fields[] = "\"fields\":{";

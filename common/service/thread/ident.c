@@ -79,7 +79,8 @@ bool thread_id_read_new(struct call *call, const char *where, const cJSON *item,
 	return thread_id_check(call, where, *id);
 }
 
-/* Only to who makes threads "new" says that there is none yet. */
+/* The thread_id of an object; NULL for none.  "new" stands for none only where the request may make
+ * the thread. */
 static const char *ident_named(struct call *call, const cJSON *object, bool makes)
 {
 	const char *id = ident_id_text(call, json_opt(object, "thread_id"));

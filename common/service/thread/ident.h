@@ -8,26 +8,26 @@
 
 #define THREAD_ID_BLANK "thread_id cannot be empty or whitespace"
 
-/* Checks the ids of a path, or of stop and fix, where a blank one is a mistake.  where is the
- * error's path. */
+/* Check ids of a path, or of stop and fix, where a blank one is a mistake.  where is the path of
+ * the error. */
 bool thread_id_check(struct call *call, const char *where, const char *thread_id);
 bool message_id_check(struct call *call, const char *message_id);
 
 /*
- * A thread_id member of a body: *id is NULL when it is absent or null, else its text in the arena,
- * not checked further. False with the error set when it is neither a string nor an integer.
+ * Reads a member thread_id of a body: *id is its text in the arena, not checked further; NULL when
+ * it is absent or null.  False with the error set when it is neither a string nor an integer.
  */
 bool thread_id_read(struct call *call, const char *where, const cJSON *item, const char **id);
 
-/* The same for who may make the thread, checked: blank and "new" ask for one that has no id yet,
- * and *id is NULL (doc/protocol.md#thread-ids). */
+/* The same for a request that may make the thread, with a check of the id.  A blank id and "new"
+ * ask for a new thread, and then *id is NULL (doc/protocol.md#thread-ids). */
 bool thread_id_read_new(struct call *call, const char *where, const cJSON *item, const char **id);
 
 /*
- * The thread that a body is about, for permissions: thread_id, else config.thread_id, as text in
- * the arena.  NULL when it names none that can exist, or cannot be told: a run whose two differ is
- * refused before anybody is asked (doc/protocol.md#thread-ids).  makes: as for
- * thread_id_read_new.  body may be NULL.
+ * The id of the thread that a body is about, for permissions: thread_id, else config.thread_id, as
+ * text in the arena.  NULL when it names no thread that can exist, or the two differ in the body of
+ * a run, which is then refused before any permission is asked (doc/protocol.md#thread-ids).  makes
+ * says that the request may make the thread, as for thread_id_read_new.  body may be NULL.
  */
 const char *thread_id_of(struct call *call, const cJSON *body, bool makes);
 

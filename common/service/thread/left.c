@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The end of a run that its process has left, in place of the one that would take it up. */
+/* Ending a run whose process has died, in place of the process that would take it up. */
 #include "service/thread/change.h"
 
 #include "base/log/log.h"
@@ -10,7 +10,8 @@
 #define LET_GO_MS 500 /* between tries, while the database is away */
 #define LET_GO_TRIES 20
 
-/* As long as this process has it, it is lost to nobody. */
+/* Gives up the job that this process has claimed: while it has the job, nobody else can find it
+ * lost. */
 static void left_let_go(struct call *call, const struct run_job *job)
 {
 	struct storage *storage = call->service->storage;
@@ -28,7 +29,8 @@ static void left_let_go(struct call *call, const struct run_job *job)
 	}
 }
 
-/* As a later attempt would begin, which heeds the order before any node. */
+/* Puts the thread back, by beginning the run as a later attempt would: that heeds the order before
+ * any node. */
 static void left_put_back(struct call *call, struct lease *lease, const struct thread *thread,
     const struct run_record *record, const struct run_job *job)
 {

@@ -29,7 +29,7 @@ cJSON *messages_list(struct call *call, const char *thread_id, const struct list
 	return data;
 }
 
-/* Both ids of the path; all mistakes are told. */
+/* Checks both ids of the path; reports all mistakes. */
 static bool ids_check(struct call *call, const char *thread_id, const char *message_id)
 {
 	bool ok = thread_id_check(call, "path.thread_id", thread_id);
@@ -94,7 +94,7 @@ cJSON *messages_read(struct call *call, const cJSON *messages, const char *where
 	int i = 0;
 	cJSON_ArrayForEach(item, messages) {
 		if (call->error.mistakes >= ERROR_DETAILS_MAX)
-			break; /* nobody would be told of more */
+			break; /* more would not be reported */
 		const char *at = arena_printf(call->arena, "%s[%d]", where, i++);
 		cJSON *message = message_normalise(
 		    item, at, MESSAGE_FROM_CLIENT, &call->service->ids, &call->error);
@@ -200,7 +200,8 @@ static void join_metadata(cJSON *message, const cJSON *metadata)
 	json_members_release(&known);
 }
 
-/* What metadata takes in all messages together: no more than a client could have sent with each. */
+/* Checks that metadata, repeated in all messages, takes no more than a client could have sent with
+ * each of them. */
 static bool metadata_fits(struct call *call, const cJSON *messages, const cJSON *metadata)
 {
 	int64_t most = call->service->config->env.max_request_size;

@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-/* A generator; all-zero makes no names.  Immutable once open. */
+/* The generator of names; all-zero makes none.  Immutable once open. */
 struct names {
 	bool builtin;
 	struct plugin plugin;
@@ -19,7 +19,8 @@ struct names {
 	void *data;
 };
 
-/* What config->thread_name_generator names; false with a problem added and nothing to close. */
+/* Opens what config->thread_name_generator says; false with a problem added and nothing to
+ * close. */
 bool names_open(struct names *names, const struct config *config, struct problems *problems);
 void names_close(struct names *names);
 

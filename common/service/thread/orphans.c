@@ -14,12 +14,12 @@ struct use {
 	int message;
 	bool is_call;
 	struct group *group;
-	int place; /* in the order below */
+	int place; /* index in order */
 };
 
 /*
- * The uses of one id, a part of that order.  From top on they are settled: calls that nothing
- * answers, and results that were removed.
+ * The uses of one id, which follow each other in repair.order.  Those from top on are settled:
+ * calls that nothing answers, and results that were removed.
  */
 struct group {
 	int begin, end, top;
@@ -33,15 +33,16 @@ struct entry {
 
 struct repair {
 	struct entry *entries;
-	struct use *uses, **order; /* as the messages have them; by id, then by message */
+	struct use *uses, **order; /* uses in the order of the messages; order sorts them by id,
+				      then by message */
 	int use_count;
-	int *queue; /* assistant messages with a call that nothing answers; one for each call at
-		       most */
+	int *queue; /* assistant messages with a call that nothing answers, at most one for each
+		       call */
 	int queued;
 	cJSON *removed;
 };
 
-/* Within a message results stand before calls: they do not answer them. */
+/* Within a message results sort before calls, because they do not answer them. */
 static int orphans_by_id(const void *left, const void *right)
 {
 	const struct use *a = *(struct use *const *)left, *b = *(struct use *const *)right;
@@ -76,7 +77,7 @@ static void orphans_add_entry(struct repair *r, int i, const cJSON *message)
 	entry->count = r->use_count - entry->first;
 }
 
-/* Room for twice as many: a block may have an id of both kinds. */
+/* The most uses there can be; a block may have an id of both kinds. */
 static size_t orphans_most_uses(const cJSON *messages)
 {
 	const cJSON *message;
@@ -126,8 +127,8 @@ static void orphans_take_out(struct repair *r, struct entry *entry)
 		orphans_settle(r, r->uses[entry->first + i].group);
 }
 
-/* The tool messages that answered a call of a message that goes: those before another message uses
- * the id for a call of its own. */
+/* Takes out the tool messages that answered a call of a removed message: those before another
+ * message uses the id for a call of its own. */
 static void orphans_take_answers(struct repair *r, const struct use *call)
 {
 	const struct group *group = call->group;

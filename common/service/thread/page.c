@@ -8,8 +8,7 @@
 #define DEFAULT_LIMIT 100
 #define MOST 1000
 
-/* Where text is not NULL, *value becomes its integer;
- * what is beyond 64 bits counts as the largest. */
+/* Reads an integer from text, if that is not NULL; one beyond 64 bits becomes the largest. */
 static void page_read_member(struct call *call, const char *name, const char *text, int64_t *value)
 {
 	if (!text)

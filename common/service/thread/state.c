@@ -34,7 +34,7 @@ cJSON *state_read(struct call *call, const char *thread_id)
 struct update {
 	struct change change;
 	struct call *call;
-	const cJSON *state; /* of the request */
+	const cJSON *state; /* the request's */
 	cJSON *context;     /* messages to append, in output form */
 	bool has_summary;
 	const char *summary;
@@ -47,8 +47,8 @@ static bool wrong_type(struct call *call, const char *name, const char *expected
 	return error_wrong(&call->error, where, "type_error", "must be %s", expected);
 }
 
-/* What is wrong with a member, apart from the thread as it is;
- * its value where it is a fixed one. */
+/* Checks a member, as far as that does not depend on the thread, and takes the value of a fixed
+ * one. */
 static bool thread_state_read_member(struct update *u, const cJSON *item)
 {
 	const struct field *field = graph_field_get(u->call->service->graph, item->string);
@@ -90,7 +90,7 @@ static bool update_read(struct update *u, const char *thread_id, const cJSON *bo
 }
 
 /* The graph's own fields after the update, as they are stored: objects are merged deeply, other
- * values replace; reducers are for nodes alone. */
+ * values replaced.  Reducers are only for nodes. */
 static const char *merged_fields(struct update *u)
 {
 	const ag_graph *graph = u->call->service->graph;
@@ -128,7 +128,7 @@ static cJSON *update_store(struct update *u)
 	return state ? data : NULL;
 }
 
-/* What is written meets the thread as it was then. */
+/* Goes back to the checkpoint, so that the update is applied to the thread as it was then. */
 static bool update_go_back(struct update *u, const char *checkpoint_id)
 {
 	struct change *change = &u->change;
@@ -178,7 +178,7 @@ cJSON *state_clear(struct call *call, const char *thread_id, const cJSON *body)
 	change_touch(&change);
 	struct thread_write write = {
 	    .thread = t, .clear_context = true, .checkpoint = earlier_of_update(call)};
-	/* who can go back to a state may see it in its run's chunks, too */
+	/* chunks keep their states where the thread has a history, which shows the states anyway */
 	bool goes = write.checkpoint == CHECKPOINT_NONE;
 	if ((goes && !forget_states(call, t->row)) ||
 	    !thread_write(storage, &call->ctx, change.lease, &write, &call->error))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Threads found, and taken with their leases. */
+/* Finding threads, and taking them with their leases. */
 #include "service/thread/change.h"
 
 #include "base/log/log.h"
@@ -15,7 +15,7 @@
 /* How long a stop waits for the record of a run that it finds in flight. */
 #define STORED_MS 5000
 
-/* How often to look whether a run goes on that its process has left. */
+/* How often to look whether a run whose process died goes on. */
 #define LEFT_LOOK_MS 50
 
 bool thread_refuse_busy(struct call *call, const char *thread_id)
@@ -88,7 +88,7 @@ bool thread_take_new(struct call *call, const char *wanted, enum lease_claim cla
 	struct storage *storage = call->service->storage;
 	const char *owner = NULL;
 	*lease = NULL;
-	/* one that is there may be busy, and needs no waiting for */
+	/* an existing thread may be busy, so look before waiting for it */
 	if (wanted &&
 	    !storage->threads->owner(
 		storage, &call->ctx, call->arena, wanted, &owner, &call->error))
@@ -129,8 +129,8 @@ bool thread_find(struct call *call, const char *thread_id, struct thread *thread
 	return thread_not_found(call);
 }
 
-/* A thread that is running, but that no run has, is looked at again: only when it has not changed,
- * its process died, else the run just ended. */
+/* Where the thread says that it is running but no run has it, it is read again: if it has not
+ * changed, the run's process has died; else the run has just ended. */
 bool thread_look(
     struct call *call, const char *thread_id, struct thread *thread, struct run_flags *flags)
 {

@@ -31,7 +31,7 @@ static cJSON *threads_record(const struct thread *thread, enum run_status status
 
 /* ---- a list ---- */
 
-/* What is shown as failed may be stored as running. */
+/* A thread that is shown as failed may be stored as running. */
 #define STORED_AS_FAILED (1U << RUN_ERROR | 1U << RUN_RUNNING)
 
 struct thread_list {
@@ -41,7 +41,7 @@ struct thread_list {
 	int64_t skip, left, count;
 };
 
-/* How the thread is now; false when it is gone, or with the error set. */
+/* Brings a thread that was listed up to date; false when it is gone, or with the error set. */
 static bool threads_now(struct call *call, struct thread *thread, struct run_flags *flags)
 {
 	struct storage *storage = call->service->storage;
@@ -83,7 +83,7 @@ static bool threads_read_status(struct call *call, const char *name, unsigned *s
 		"must be one of idle, running, interrupted, completed, error, stopped");
 }
 
-/* Walks those that are asked for. */
+/* Walks through the threads that are asked for. */
 static bool threads_walk(struct call *call, const struct thread_query *query, struct page *page,
     struct thread_list *list)
 {
@@ -93,7 +93,7 @@ static bool threads_walk(struct call *call, const struct thread_query *query, st
 		stored |= STORED_AS_FAILED;
 	const struct thread_filter filter = {
 	    .statuses = stored, .labels = query->labels, .count = query->label_count};
-	/* what is stored says no more than which threads may have the status */
+	/* the stored status only says which threads may have the status that is asked for */
 	if (list->statuses) {
 		list->skip = page->offset;
 		page->offset = 0;
@@ -137,7 +137,7 @@ cJSON *thread_read(struct call *call, const char *thread_id)
 	enum run_status status = thread_status(&thread, &flags);
 	cJSON *shown = threads_record(&thread, status);
 	cJSON_AddItemToObject(
-	    shown, "thread", threads_record(&thread, status)); /* both forms are read */
+	    shown, "thread", threads_record(&thread, status)); /* clients read both forms */
 	cJSON_AddItemToObject(data, "thread_data", shown);
 	return data;
 }
@@ -155,7 +155,8 @@ static bool threads_delete_once(struct change *change)
 	return deleted;
 }
 
-/* What deletes must be able to write, also on a full disk. */
+/* Deletes the thread; on a full disk, where deleting has to write as well, with the room of the
+ * reserve. */
 static bool threads_delete_thread(struct change *change)
 {
 	struct storage *storage = change->call->service->storage;
