@@ -26,7 +26,7 @@ static cJSON *add_node(cJSON *nodes, const char *name)
 	return node;
 }
 
-/* What it has of these keys; its kind is that of its document. */
+/* Adds the node's kind, as its document has it, and its policies, as far as it has any. */
 static void add_policy(cJSON *out, const struct node *node)
 {
 	const struct node_policy *policy = &node->policy;
@@ -52,7 +52,8 @@ static void add_policy(cJSON *out, const struct node *node)
 		cJSON_AddStringToObject(out, "on_error", policy->on_error);
 }
 
-/* START and END of a subgraph are its node. */
+/* Adds one end of an edge.  START and END of a subgraph are shown as the node that the subgraph
+ * is. */
 static void add_end(
     cJSON *edge, const char *key, const ag_graph *graph, const char *name, const char *sub)
 {
@@ -66,8 +67,8 @@ static void add_end(
 	free(path);
 }
 
-/* Adds those of the graph and, behind them, of its subgraphs;
- * sub is the node that it is, or NULL. */
+/* Adds the edges of the graph and then of its subgraphs; sub is the node that the graph is, or
+ * NULL. */
 static void add_edges(cJSON *edges, const ag_graph *graph, const char *sub)
 {
 	for (size_t i = 0; i < graph->edge_count; i++) {
@@ -176,7 +177,8 @@ static const char *source_name(enum tool_source source)
 	return "local";
 }
 
-/* How many tools the node has: none when one of its servers fails (doc/protocol-runs.md#tools). */
+/* Adds the node's tools and returns their number; none when one of its servers fails
+ * (doc/protocol-runs.md#tools). */
 static size_t add_tools_node(cJSON *nodes, const struct node *node, int64_t deadline_ms)
 {
 	struct node_tools tools;
@@ -211,7 +213,7 @@ cJSON *graph_tools(struct call *call)
 	int64_t deadline = clock_monotonic_ms() + SERVERS_WAIT_MS;
 	size_t tools = 0;
 	for (size_t i = 0; i < graph->all_count; i++)
-		node_tools_wake(graph->all[i]); /* they get ready side by side */
+		node_tools_wake(graph->all[i]); /* so that their servers start side by side */
 	for (size_t i = 0; i < graph->all_count; i++) {
 		if (graph->all[i]->is_tools)
 			tools += add_tools_node(nodes, graph->all[i], deadline);
@@ -240,7 +242,7 @@ static const struct field_row announced_rows[] = {
 static const struct field_row short_rows[] = {
     FIELD(announced, name, TEXT), FIELD(announced, node, TEXT), FIELDS_END};
 
-/* The entries, ended by one without a name; NULL with everything told that is wrong with them. */
+/* The entries, ended by one without a name; NULL with every mistake set. */
 static struct announced *announced_read(struct call *call, const cJSON *tools)
 {
 	const cJSON *item;
@@ -254,7 +256,7 @@ static struct announced *announced_read(struct call *call, const cJSON *tools)
 	struct announced *out = arena_alloc(call->arena, size * sizeof(*out));
 	cJSON_ArrayForEach(item, tools) {
 		if (call->error.mistakes >= ERROR_DETAILS_MAX)
-			break; /* nobody would be told of more */
+			break; /* more would not be reported */
 		const char *at = arena_printf(call->arena, "body.tools[%d]", i);
 		bool is_short = !json_opt(item, "node_name") && json_opt(item, "node");
 		if (cJSON_IsObject(item))
@@ -274,14 +276,15 @@ cJSON *graph_setup(struct call *call, const cJSON *body)
 	if (!tools)
 		return NULL;
 	int declared = 0;
-	struct buf nodes = {0}, rest = {0}; /* those of the declared tools; names of the others */
+	/* nodes of the declared tools; names of the other tools */
+	struct buf nodes = {0}, rest = {0};
 	cJSON *seen = arena_json(call->arena, cJSON_CreateArray());
 	for (const struct announced *tool = tools; tool->name; tool++) {
 		const struct node *node = graph_node_find(graph, tool->node);
 		const struct tool *found = node ? graph_tool_get(node, tool->name) : NULL;
 		if (found && found->source == TOOL_REMOTE) {
 			declared++;
-			/* Appends ", name" unless the array seen has it already. */
+			/* each node only once */
 			if (!json_has_str(seen, tool->node)) {
 				cJSON_AddItemToArray(seen, cJSON_CreateString(tool->node));
 				buf_printf(&nodes, "%s%s", nodes.len ? ", " : "", tool->node);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* What is served: graph, tools, state schema, tool announcements (doc/protocol-runs.md), and how
- * the service is. */
+/* What is served: graph, tools, state schema and tool announcements (doc/protocol-runs.md); and the
+ * state of the service. */
 #ifndef AGENTGRAPH_SERVICE_ABOUT_H
 #define AGENTGRAPH_SERVICE_ABOUT_H
 
@@ -17,13 +17,13 @@ cJSON *graph_setup(struct call *call, const cJSON *body);
  * new tree. */
 cJSON *schema_of(const ag_graph *graph);
 
-/* ---- status.c: the service itself, as those see it who run it (doc/protocol-service.md). */
+/* ---- status.c: the service itself, as its operators see it (doc/protocol-service.md). */
 
 /* The data of GET /v1/service; rights, a new tree, becomes part of it. */
 cJSON *service_status(struct call *call, cJSON *rights);
 
-/* What of these the caller may do where no thread is named, as an array of scopes, each once; null
- * when that is all.  A new tree. */
+/* Those permissions that the caller has where no thread is named, as an array of scopes, each once;
+ * null when the caller has all.  A new tree. */
 cJSON *service_rights(struct call *call, const struct permission *permissions, size_t count);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The context of one call: who makes it, and what its client is told of an error. */
+/* The context of a call: who makes it, and what its client is told of an error. */
 #include "base/log/log.h"
 #include "service/service.h"
 #include "storage/runs.h"
@@ -17,7 +17,7 @@ void call_init(struct call *call, struct service *service, const char *request_i
 
 void call_release(struct call *call)
 {
-	log_run(NULL); /* which lies in the arena */
+	log_run(NULL); /* the id that the log has may lie in the arena */
 	error_release(&call->error);
 	arena_free(call->arena);
 	call->arena = NULL;

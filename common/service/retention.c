@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Retention: a thread that takes away what nobody has touched for days. */
+/* The thread that deletes what nobody has touched for days. */
 #include "service/retention.h"
 
 #include "base/log/log.h"
@@ -17,11 +17,12 @@
 #define DAY_US (86400 * INT64_C(1000000))
 #define FIRST_MS 1000
 #define PAUSE_MS 3600000
-#define OFFICE_MS 5000        /* where another process sees to it: until this one asks again */
-#define LOST_US (30 * DAY_US) /* so long other instances are waited for that have the bytes */
-#define STEP 32               /* things looked up at a time */
-#define CHUNKS_STEP 64        /* batches of kept chunks */
-#define BETWEEN_MS 20         /* after each that goes, so that other writers come first */
+#define OFFICE_MS 5000 /* where another process does it: how long until this one asks again */
+/* how long to wait for other instances that have the bytes of a file */
+#define LOST_US (30 * DAY_US)
+#define STEP 32        /* things looked up at a time */
+#define CHUNKS_STEP 64 /* batches of kept chunks */
+#define BETWEEN_MS 20  /* pause after each deletion, so that other writers come first */
 
 struct retention {
 	struct background thread;
@@ -29,7 +30,7 @@ struct retention {
 	int office;
 };
 
-/* One kind of thing that can go. */
+/* One kind of thing that can be deleted. */
 struct retention_kind {
 	const char *name;
 	int64_t days;
@@ -59,7 +60,8 @@ static bool retention_remove_file(struct call *call, const char *id, int64_t bef
 	if (!files_get(files, &call->ctx, call->arena, id, &record, &call->error) ||
 	    record.touched_at >= before)
 		return false;
-	/* By the record whoever has the bytes finds them; who has them may never come back. */
+	/* An instance that has the bytes needs the record to find them; but it may never come
+	 * back. */
 	if (call->service->storage->engine->can.instances &&
 	    record.touched_at >= before - LOST_US && !files_here(files, &record))
 		return false;
@@ -76,7 +78,8 @@ static bool retention_pause(struct retention *r, int64_t ms)
 	return go_on;
 }
 
-/* What stays because it is in use, or cannot be removed now, is left for the next time. */
+/* Deletes what is old enough of one kind.  What is in use, or cannot be deleted now, is left for
+ * the next time. */
 static void retention_apply(struct retention *r, const struct retention_kind *kind)
 {
 	int64_t before = clock_now() - kind->days * DAY_US, gone = 0, kept = 0;
@@ -114,7 +117,7 @@ static void retention_apply(struct retention *r, const struct retention_kind *ki
 		    (long long)gone, kind->name, (long long)kind->days);
 }
 
-/* Kept chunks have a time of their own (runs.keep_chunks), behind which nobody is shown them. */
+/* Kept chunks have a time of their own (runs.keep_chunks), after which nobody is shown them. */
 static void retention_expire_chunks(struct retention *r)
 {
 	struct storage *st = r->service->storage;

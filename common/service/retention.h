@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What nobody has touched for as many days as the configuration says goes: threads that were not
- * changed, files that were not used; and kept chunks whose time is over.
+ * Retention: deletes what nobody has touched for as many days as the configuration says (threads
+ * that were not changed, files that were not used), and kept chunks whose time is over.
  *
- * Of all processes over a state directory one does it, an hour after it has done so before, in
- * small steps that let everybody else in.
+ * One of the processes over a state directory does it, once an hour, in small steps that let
+ * everybody else in.
  */
 #ifndef AGENTGRAPH_SERVICE_RETENTION_H
 #define AGENTGRAPH_SERVICE_RETENTION_H

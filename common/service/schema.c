@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* From a graph's fields and their types to the schema's text. */
+/* Making the JSON Schema of a graph's state from its fields and their types. */
 #include "service/about.h"
 
 #include "base/buf.h"

@@ -88,13 +88,15 @@ bool service_open_storage(struct service *service, struct error *err)
 	return true;
 }
 
-/* The storage, and the memories in it, without which an open storage waits for the next attempt. */
+/* Opens the storage and the memories in it.  Where only the memories fail, the storage stays open
+ * for the next attempt. */
 static bool service_open_stored(struct service *service, struct error *err)
 {
 	if (!service->storage && !service_open_storage(service, err))
 		return false;
 	if (!memories_open(service->memories, err) && err->kind == ERR_TRANSIENT_STORAGE) {
-		/* a full disk: the store is opened when it is asked for, the rest is served */
+		/* the disk is full: serve the rest, and open the memories when somebody asks for
+		 * them */
 		log_warning("%s; memories wait until there is room", error_why(err));
 		error_release(err);
 	}
@@ -106,7 +108,7 @@ static struct service *service_begin(const struct config_source *source, struct 
 	struct service *service = xcalloc(1, sizeof(*service));
 	service->config = config_load(source, problems);
 	if (service->config) {
-		/* before anything starts a thread, which may log */
+		/* before any thread starts, since it may log */
 		log_init(service->config->env.logger_name, service->config->env.log_level);
 		log_set_format(service->config->env.log_format);
 		media_url_below(service->config->env.root_path);
@@ -124,7 +126,7 @@ static struct service *service_begin(const struct config_source *source, struct 
 	return service;
 }
 
-/* The service, unless something was wrong with it. */
+/* Returns the service or, where something was wrong with it, closes it. */
 static struct service *service_sound(struct service *service, const struct problems *problems)
 {
 	if (!problems->errors)
@@ -141,7 +143,7 @@ struct service *service_load(const struct config_source *source, struct problems
 	return service_sound(service, problems);
 }
 
-/* Whether it can be served without what could not be opened: a database that may come. */
+/* Whether the service can start without its storage: the database is on a server, and may come. */
 static bool service_may_wait(const struct service *service, const struct error *err)
 {
 	struct error ignored = {0};
@@ -155,7 +157,7 @@ static struct service *service_open_all(
 {
 	struct service *service = service_begin(source, problems);
 	struct error err = {0};
-	/* tried whatever else is wrong, so that all mistakes are told at once */
+	/* tried whatever else is wrong, so that all mistakes are reported at once */
 	if (service->config && !service_open_stored(service, &err)) {
 		const char *why = error_why(&err);
 		if (early && service_may_wait(service, &err)) {
@@ -215,7 +217,7 @@ void service_close(struct service *service)
 	mcp_offer_free(service->mcp);
 	service_close_storage(service);
 	if (service->shared)
-		metrics_attach(NULL); /* the last threads that count are over */
+		metrics_attach(NULL); /* no thread counts any more */
 	shared_close(service->shared);
 	free(service->lacking);
 	graph_free(service->graph);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* GET /v1/service: numbers of all processes, the instances there are, and the caller's rights. */
+/* GET /v1/service: figures over all processes, the instances, and the caller's rights. */
 #include "service/about.h"
 
 #include "base/hash.h"
@@ -34,8 +34,8 @@ static void status_add_instance(void *instances, const struct storage_instance *
 	add_time(item, "seen_at", instance->seen_at);
 }
 
-/* Where storage knows of no instances, one is what has run over the state directory without a
- * break. */
+/* Where the storage has only one instance, that is the service that has run over the state
+ * directory without a break. */
 static bool status_add_instances(struct call *call, int64_t started_at, cJSON *instances)
 {
 	struct storage *storage = call->service->storage;
