@@ -28,7 +28,7 @@ void *arena_alloc(struct arena *a, size_t size);
 char *arena_strdup(struct arena *a, const char *s);
 char *arena_strndup(struct arena *a, const char *s, size_t n);
 
-/* The text, which is copied and released. */
+/* Copies the text into the arena and releases it. */
 char *arena_take(struct arena *a, struct buf *text);
 
 /* printf into the arena. */
@@ -37,7 +37,7 @@ char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(
 /* Ties root to the arena (cJSON_Delete at its end) and returns it.  NULL is fine. */
 cJSON *arena_json(struct arena *a, cJSON *root);
 
-/* What json_print makes of the tree, which stays the caller's, in the arena. */
+/* The tree as text (json_print), in the arena; the tree stays the caller's. */
 char *arena_print(struct arena *a, const cJSON *tree);
 
 /* Calls fn(arg) when the arena is freed. */

@@ -5,8 +5,8 @@
 
 #include <stddef.h>
 
-/* The bytes that the text stands for, malloc'd, with a NUL behind them, and how many; NULL when it
- * is not base64 with its padding. */
+/* The bytes that the text stands for, malloc'd, with a NUL behind them; *len is how many.  NULL
+ * when the text is not base64 with its padding. */
 char *base64_decode(const char *text, size_t *len);
 
 /* The text that stands for the bytes, malloc'd. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What a name in the file system stands for, so that one who comes late removes nothing but what it
- * knew: the name of a socket may be that of a successor's by then.
+ * Identifies the file behind a name, so that a process which removes the name later removes only
+ * what it knew: by then the name of a socket may belong to a successor.
  */
 #ifndef AGENTGRAPH_BASE_BOUND_H
 #define AGENTGRAPH_BASE_BOUND_H
@@ -15,14 +15,14 @@ struct bound {
 	int64_t born;   /* nanoseconds since 1970; 0 where the file system does not know */
 };
 
-/* What lies at a path now; a link stands for itself. */
+/* The file that lies at a path now; a link is not followed. */
 struct bound bound_at(const char *path);
 
-/* Whether something else lies there now, or nothing. */
+/* Whether another file lies at the path now, or none. */
 bool bound_is_other(struct bound bound, const char *path);
 
-/* Removes the name unless it stands for something else.  The number of a file that is gone may be
- * given to another one, which was born later. */
+/* Removes the name, unless another file lies there.  (A new file may have the inode number of one
+ * that is gone, but was born later.) */
 void bound_remove(struct bound bound, const char *path);
 
 #endif

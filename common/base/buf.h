@@ -32,9 +32,9 @@ char *buf_reserve(struct buf *b, size_t n);
 /* The string, "" when nothing was added. */
 const char *buf_str(const struct buf *b);
 
-/* Hands every whole line over, without its newline, and keeps what follows the last one.  A line
- * may be written to, and behind it where the newline is.  Of b, *scanned bytes are known to hold no
- * newline: 0 at first. */
+/* Calls take with every whole line, without its newline, and keeps what follows the last one.  take
+ * may write to the line, and to where its newline was.  *scanned bytes of b are known to have no
+ * newline; 0 at first. */
 void buf_take_lines(
     struct buf *b, size_t *scanned, void (*take)(void *arg, char *line, size_t len), void *arg);
 

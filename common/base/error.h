@@ -4,9 +4,8 @@
  *
  * A function that can fail takes a struct error *, fills it where the fact is known and returns
  * false (or NULL).  The kind decides HTTP status and error code (table in error.c,
- * doc/protocol-errors.md#codes).  The detail is what a client reads; the cause is for the log
- * alone.  Several mistakes can be collected: the detail is that of the first, details holds all of
- * them.
+ * doc/protocol-errors.md#codes).  The detail is what a client reads; the cause is only for the log.
+ * Several mistakes can be collected: the detail is that of the first, details holds all of them.
  */
 #ifndef AGENTGRAPH_BASE_ERROR_H
 #define AGENTGRAPH_BASE_ERROR_H
@@ -72,8 +71,8 @@ struct error {
 	char cause[512];   /* log only; "" when the detail says it all */
 	cJSON *details;    /* NULL, or an owned array of {loc, msg, type} */
 	size_t mistakes;   /* calls of error_field; details holds the first ERROR_DETAILS_MAX */
-	int status;        /* instead of the kind's, where the route or a plug-in says so; or 0 */
-	char code[64];     /* instead of the kind's, where a plug-in says so; or "" */
+	int status;        /* overrides the kind's, where the route or a plug-in says so; or 0 */
+	char code[64];     /* overrides the kind's, where a plug-in says so; or "" */
 };
 
 /* HTTP status and error code of a kind. */
@@ -100,20 +99,20 @@ bool error_vset(struct error *err, enum error_kind kind, const char *fmt, va_lis
     __attribute__((format(printf, 3, 0)));
 
 /*
- * One mistake in one field.  path is "body.messages[0].role": its first part is where (body, query,
- * path, header, node); it becomes loc.  type is missing, type_error, value_error, json_invalid or
- * node_error.  The first call sets kind and detail, every call appends to details while there is
- * room.  Returns false.
+ * Adds one mistake in one field.  path is such as "body.messages[0].role", whose first part is
+ * body, query, path, header or node; it becomes loc.  type is missing, type_error, value_error,
+ * json_invalid or node_error.  The first call sets kind and detail; every call appends to details
+ * while there is room.  Always false.
  */
 bool error_field(struct error *err, enum error_kind kind, const char *path, const char *type,
     const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
-/* The same as ERR_VALIDATION; the text is put behind the place as a client calls it, the path
- * without its first part: "messages[0].role must be a string". */
+/* The same with ERR_VALIDATION.  The text comes behind the path without its first part, as clients
+ * know it: "messages[0].role must be a string". */
 bool error_wrong(struct error *err, const char *path, const char *type, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* What the log should say of it; keeps the first.  Returns false. */
+/* Sets the cause, unless there is one already.  Always false. */
 bool error_cause(struct error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 static inline bool error_is_set(const struct error *err)
@@ -121,14 +120,14 @@ static inline bool error_is_set(const struct error *err)
 	return err->kind != ERR_NONE;
 }
 
-/* What the log has of an error: the cause, else the detail. */
+/* What the log says of an error: the cause, else the detail. */
 static inline const char *error_why(const struct error *err)
 {
 	return *err->cause ? err->cause : err->detail;
 }
 
-/* All that the log has of one that ends a run or a request, malloc'd: detail and cause, and which
- * node failed. */
+/* All that the log says of an error that ends a run or a request, malloc'd: detail, cause, and
+ * which node failed. */
 char *error_logged(const struct error *err);
 
 /* What a client is told of an error. */
@@ -141,8 +140,8 @@ struct error_view {
 
 /*
  * The body of an answer with an error (doc/protocol-errors.md#the-body-of-an-error), which the
- * caller owns; what an error or a kind of answer has besides goes behind the members that are
- * there.  view->details is only read, and must outlive it; time is an ISO time.
+ * caller owns and may add members to.  view->details is referred to, and must outlive it; time is
+ * an ISO time.
  */
 cJSON *error_body(const struct error_view *view, const char *request_id, const char *time);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Hashes of texts, FNV-1a: quick for short texts, the same everywhere, and easy to make collide on
- * purpose, so whoever lets strangers choose the texts sees to it that a collision does no harm.
+ * Hashes of texts, FNV-1a: quick for short texts and the same everywhere.  Collisions are easy to
+ * make on purpose, so where strangers choose the texts they must do no harm.
  *
  * The values are stored: 64 bits of them in store.db and the files of vectors, 32 in the shared
- * memory of an instance.  They cannot change without those.
+ * memory of an instance.  So the function cannot change without them.
  */
 #ifndef AGENTGRAPH_BASE_HASH_H
 #define AGENTGRAPH_BASE_HASH_H

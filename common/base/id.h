@@ -24,7 +24,7 @@ char *uuid4(char out[UUID_SIZE]);
  * sub-millisecond time). */
 char *uuid7(char out[UUID_SIZE]);
 
-/* UUID version 8 made of the SHA-256 of a text: always the same for it. */
+/* UUID version 8 made from the SHA-256 of a text, so always the same for the same text. */
 char *uuid8(const char *text, char out[UUID_SIZE]);
 
 /* 32 lower-case hexadecimal digits, random: file, memory and interrupt ids. */
@@ -48,7 +48,7 @@ int snowflake_sequence_bits(const struct snowflake *s);
  */
 int64_t snowflake_next(const struct snowflake *s, _Atomic uint64_t *last);
 
-/* The last id of the instance, whose processes share it. */
+/* The word for snowflake_next that all processes of the instance share. */
 _Atomic uint64_t *snowflake_word(struct shared *shared);
 
 /* What makes thread, run and message ids: version 7 UUIDs when layout is NULL, else snowflakes over
@@ -61,8 +61,8 @@ struct id_source {
 /* The next id of the source; returns out. */
 char *id_make(const struct id_source *source, char out[UUID_SIZE]);
 
-/* Whether nobody can have an id before the source makes it.  Snowflakes can be guessed, and a
- * client may name a thread as it likes. */
+/* Whether nobody can know an id before the source makes it.  Snowflakes can be guessed, and clients
+ * may choose ids for threads. */
 bool id_is_unheard(const struct id_source *source);
 
 /* doc/protocol.md#ids: a client's id has 1 to 255 characters and no control characters; s is valid
@@ -73,8 +73,8 @@ bool id_valid(const char *s);
  * U+2028, U+2029, U+202F, U+205F, U+3000, U+1680). */
 bool id_blank(const char *s);
 
-/* What a value says of a user's id: a text that is not blank, or an integer, as text in the arena.
- * NULL: it is neither. */
+/* A user's id from a value, as text in the arena: a string that is not blank, or an integer.  NULL
+ * when it is neither. */
 const char *id_user_text(const cJSON *item, struct arena *a);
 
 /* doc/protocol.md#ids: text of the form [+-]?[0-9]+ with a value below 1. */

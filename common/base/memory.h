@@ -18,12 +18,12 @@ void *xmalloc(size_t size) __attribute__((malloc, returns_nonnull));
 /* count × size bytes of zeroes; an overflowing product aborts. */
 void *xcalloc(size_t count, size_t size) __attribute__((malloc, returns_nonnull));
 
-/* p at its new size, in the place of p; bytes beyond the old size are uninitialised. */
+/* Gives p a new size; bytes beyond the old size are uninitialised.  p may not be used any more. */
 void *xrealloc(void *p, size_t size) __attribute__((returns_nonnull));
 
 /*
- * The items of an array that has count of them, at first NULL, with room for one more; its room
- * doubles, and is known from count alone, so that it may grow by this only.
+ * Makes room for one more item in an array that has count of them (NULL at first) and returns it.
+ * The room is computed from count alone and doubles, so the array must only grow by this.
  */
 void *xgrow(void *items, size_t count, size_t item_size);
 
@@ -34,8 +34,7 @@ char *xstrndup(const char *s, size_t n);
 /* Replaces a malloc'd string by a copy of text. */
 void string_replace(char **slot, const char *text);
 
-/* Frees a malloc'd text after nothing of it is left in memory: a key, or what holds one.  NULL is
- * fine. */
+/* Overwrites and frees a malloc'd text, such as a key.  NULL is fine. */
 void secret_free(char *secret);
 
 /* printf into fresh memory. */

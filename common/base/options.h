@@ -18,7 +18,7 @@ enum option_kind {
 	OPTION_ANSWER  /* value is a text; it is printed, and ends the program with status 0 */
 };
 
-/* One option; what is not given leaves its value alone.  The last row of a table is OPTION_END. */
+/* One option; its value is only set if it is given.  The last row of a table is OPTION_END. */
 struct option_spec {
 	const char *name; /* with its dashes */
 	enum option_kind kind;

@@ -14,8 +14,8 @@ bool utf8_valid(const char *s, size_t len);
  * before. */
 size_t utf8_cut(const char *s, size_t n);
 
-/* Bytes at s, which has len, that neither need a second look in JSON or UTF-8 nor end a string:
- * ASCII from the space on, but no quote and no backslash. */
+/* How many of the len bytes at s are plain at the beginning: ASCII from the space on, but no quote
+ * and no backslash, so that they need no second look in JSON or UTF-8, and end no string. */
 size_t utf8_plain(const char *s, size_t len);
 
 /* Length of the character at s, which has len > 0 bytes; 0 when it is not valid.  NUL counts as a

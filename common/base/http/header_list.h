@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The next entry, of *len bytes and without an end of its own, and *list moves behind it; NULL when
- * there is none left. */
+/* Returns the next entry, of *len bytes and not ended by NUL, and moves *list behind it; NULL when
+ * none is left. */
 const char *header_list_next(const char **list, size_t *len);
 
 /* Whether an entry is word; case does not matter. */

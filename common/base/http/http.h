@@ -9,7 +9,7 @@
  *
  * Redirects are not followed; only http and https are spoken, HTTP/2 over TLS alone; no cookies are
  * kept; certificates are verified with those of the system, or of SSL_CERT_FILE and SSL_CERT_DIR;
- * proxies are those of the environment (https_proxy, no_proxy).  http_curl.h is how it is done.
+ * proxies are those of the environment (https_proxy, no_proxy).  The inside is in http_curl.h.
  */
 #ifndef AGENTGRAPH_BASE_HTTP_HTTP_H
 #define AGENTGRAPH_BASE_HTTP_HTTP_H
@@ -24,7 +24,7 @@ struct http_header {
 	const char *name, *value;
 };
 
-/* What is asked.  All of it is borrowed for the time of the call; a time of 0 means no limit. */
+/* A request.  All of it is borrowed for the time of the call; a time of 0 means no limit. */
 struct http_request {
 	const char *method; /* NULL: GET, or POST with a body */
 	const char *url;
@@ -33,27 +33,27 @@ struct http_request {
 	const void *body;
 	size_t body_len;
 
-	/* Where body is NULL and this is not: fills up to size bytes and returns how many, until
-	 * body_len bytes are given; 0 before that, or SIZE_MAX, ends the call (HTTP_REFUSED). */
+	/* Gives the body, where body is NULL and this is not: fills in up to size bytes and returns
+	 * how many, until body_len bytes are given.  0 before that, or SIZE_MAX, ends the call:
+	 * HTTP_REFUSED. */
 	size_t (*read)(char *into, size_t size, void *arg);
 
-	int64_t connect_ms;    /* until the connection stands, TLS included */
-	int64_t first_byte_ms; /* from there, or from when the body last moved, to the answer */
-	int64_t idle_ms;       /* between two bytes of the answer, without the time of on_data */
-	int64_t deadline_ms;   /* for all of it, by clock_monotonic_ms */
-	size_t max_body;       /* bytes of the answer that are kept; 0: 16 MiB */
+	int64_t connect_ms;    /* to connect, TLS included */
+	int64_t first_byte_ms; /* from then, or from when the body last moved, to the answer */
+	int64_t idle_ms;     /* between two bytes of the answer, not counting the time in on_data */
+	int64_t deadline_ms; /* for the whole call, by clock_monotonic_ms */
+	size_t max_body;     /* bytes of the answer that are kept; 0: 16 MiB */
 
 	/* Called when the answer's head is complete.  False ends the call: HTTP_REFUSED.  May be
 	 * NULL. */
 	bool (*on_head)(int status, void *arg);
 
-	/* Called with each piece of the answer's body as it arrives, which is then not kept.  False
-	 * ends the call: HTTP_REFUSED.  NULL: the body is kept in the response. */
+	/* Called with each piece of the answer's body as it arrives; the body is then not kept.
+	 * False ends the call: HTTP_REFUSED.  NULL: the body is kept in the response. */
 	bool (*on_data)(const char *data, size_t len, void *arg);
 
-	/* Called before it waits for the server, when all that has come was handed on.  May be
-	 * NULL.
-	 */
+	/* Called before waiting for the server, when all that has come was handed on.  May be
+	 * NULL. */
 	void (*on_idle)(void *arg);
 
 	/* Asked several times a second; true ends the call: HTTP_STOPPED.  May be NULL. */
@@ -65,7 +65,7 @@ enum http_end {
 	HTTP_DONE,        /* a whole answer, whatever its status */
 	HTTP_NO_CONNECT,  /* name, connection or TLS failed: nothing was sent */
 	HTTP_CLOSED,      /* the connection ended too early */
-	HTTP_TIMED_OUT,   /* one of the four times */
+	HTTP_TIMED_OUT,   /* one of the four times was exceeded */
 	HTTP_TOO_LARGE,   /* more than max_body */
 	HTTP_REFUSED,     /* read, on_head or on_data said so */
 	HTTP_STOPPED,     /* stop said so */
@@ -81,16 +81,16 @@ struct http_response {
 	char reason[256]; /* why it is not HTTP_DONE, one sentence part without secrets */
 };
 
-/* What others than the log may be told of why it is not HTTP_DONE: reason can name hosts, addresses
- * and ports. */
+/* Why it is not HTTP_DONE, for others than the log: reason can name hosts, addresses and ports,
+ * this does not. */
 const char *http_failure(const struct http_response *response);
 
 /* Makes the request; returns response->end.  response is all-zero before, and is to be released. */
 enum http_end http_call(const struct http_request *request, struct http_response *response);
 void http_response_release(struct http_response *response);
 
-/* Value of the answer's header, malloc'd and trimmed; the last one of that name, in any case; NULL
- * when there is none. */
+/* The value of a header of the answer, malloc'd and trimmed; the last one with this name, in any
+ * case.  NULL when there is none. */
 char *http_response_header(const struct http_response *response, const char *name);
 
 /* Milliseconds that Retry-After asks for, seconds or date; -1 when it asks for nothing. */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * How the HTTP client is made, for its own files: libcurl's functions, found when the first request
- * is made; a pool of handles that keep connections; and a call in the making.
+ * The inside of the HTTP client, for its own files: libcurl's functions, found when the first
+ * request is made; a pool of handles that keep connections; and a call under way.
  *
  * A handle belongs to one call at a time.  It has its own multi, whose connections outlive the
- * call; of the kept handles the one that went last to the same origin is taken first.  A process
- * that is forked without exec starts with an empty pool and leaves its parent's handles alone.
+ * call.  Of the handles in the pool, the one is preferred whose latest call was to the same origin.
+ * A process that is forked without exec starts with an empty pool and leaves its parent's handles
+ * alone.
  */
 #ifndef AGENTGRAPH_BASE_HTTP_HTTP_CURL_H
 #define AGENTGRAPH_BASE_HTTP_HTTP_CURL_H
@@ -52,7 +53,7 @@ struct http_handle {
 /* A handle for a call to url, with no options set; NULL when libcurl gives none. */
 struct http_handle *http_handle_take(const struct http_curl *curl, const char *url);
 
-/* Keeps it for the next call.  Its easy is in no multi any more. */
+/* Keeps a handle for the next call.  Its easy must not be in a multi any more. */
 void http_handle_give(const struct http_curl *curl, struct http_handle *h);
 
 struct http_call {
@@ -61,17 +62,17 @@ struct http_call {
 	const struct http_curl *curl;
 	struct http_handle *handle;
 	struct curl_slist *headers;
-	enum http_end end; /* what ended the call from our side; HTTP_DONE: nothing yet */
+	enum http_end end; /* why we end the call; HTTP_DONE: we do not */
 	size_t given;      /* bytes of the body that `read` gave */
 	curl_off_t sent;   /* bytes of the body that went out */
-	bool head_told;    /* on_head was asked */
+	bool head_told;    /* on_head was called */
 
 	/* By clock_monotonic_ms; 0: not yet. */
 	int64_t started, connected, sent_at, heard_at, asked_at;
 };
 
-/* Tells libcurl what is asked for, without what it is to call back.  HTTP_DONE, or what is to end
- * the call, with *why. */
+/* Sets libcurl's options for the request, except callbacks.  HTTP_DONE, or how the call must end,
+ * with *why. */
 enum http_end http_call_set_up(struct http_call *c, const char **why);
 
 #endif

@@ -23,7 +23,7 @@ struct trace_context {
  */
 bool traceparent_parse(const char *text, struct trace_context *context);
 
-/* Writes it as version 00; returns out. */
+/* Writes the header's value, version 00; returns out. */
 char *traceparent_format(const struct trace_context *context, char out[TRACEPARENT_SIZE]);
 
 /* New random ids. */

@@ -40,28 +40,29 @@ const char *json_fault_text(enum json_fault fault);
  */
 cJSON *json_parse(const char *text, size_t len, unsigned max_depth, enum json_fault *fault);
 
-/* The same of a text that the service has written itself, NULL of NULL. */
+/* The same for a text that the service has written itself; NULL for NULL. */
 cJSON *json_parse_own(const char *text);
 
-/* The same of a program whose texts may be cut anywhere: bytes that are no UTF-8, U+0000 and halves
- * of surrogate pairs become U+FFFD, where json_parse refuses them. */
+/* The same for the output of a program that may cut its texts anywhere: bytes that are no UTF-8,
+ * U+0000 and halves of surrogate pairs, which json_parse refuses, become U+FFFD. */
 cJSON *json_parse_mended(const char *text, size_t len, unsigned max_depth);
 
 /*
- * Makes of what somebody else built with cJSON (taken over and returned) a tree that json_parse
- * could have made: bytes that are no UTF-8 become U+FFFD, of equal keys the last one stays, numbers
- * without end are null, raw items are the values that they spell, null where that is no JSON, and
- * nothing belongs to others.  NULL stays NULL.  How deep it is stays the caller's question.
+ * Turns a tree that somebody else has built with cJSON (taken over and returned) into one that
+ * json_parse could have made: bytes that are no UTF-8 become U+FFFD, of equal keys the last one
+ * stays, infinities and NaN become null, raw items become the values that they spell (null where
+ * that is no JSON), and references become copies.  NULL stays NULL.  Does not check the depth.
  */
 cJSON *json_adopt(cJSON *built);
 
 /*
- * For files that people write: the path of the first key that stands twice in one object, malloc'd,
- * its parts joined by separator; NULL when there is none.  The text is one that json_parse accepts.
+ * For files that people write: the path of the first key that occurs twice in one object, malloc'd,
+ * its parts joined by separator; NULL when there is none.  json_parse must accept the text.
  */
 char *json_repeated_key(const char *text, size_t len, char separator);
 
-/* Compact text: appended, and malloc'd, never NULL.  What is no value, like NULL, is null. */
+/* The item as compact text, appended to out, or malloc'd and never NULL.  NULL, and what is no
+ * value, is null. */
 void json_write(struct buf *out, const cJSON *item);
 char *json_print(const cJSON *item);
 
@@ -90,7 +91,7 @@ bool json_number(const cJSON *item, double *value);
 /* Value when item is a number without a fraction (25 and 25.0) that fits; else false. */
 bool json_integer(const cJSON *item, int64_t *value);
 
-/* The member's value, otherwise where it is none that json_integer takes. */
+/* The member's value if json_integer accepts it, else otherwise. */
 int64_t json_int(const cJSON *object, const char *key, int64_t otherwise);
 
 /* New number items.  json_new_int is exact over 64 bits; json_new_double turns NaN and infinities
@@ -109,7 +110,7 @@ cJSON *json_add(cJSON *object, const char *key, cJSON *item);
 cJSON *json_add_int(cJSON *object, const char *key, int64_t value);
 cJSON *json_add_str(cJSON *object, const char *key, const char *value); /* NULL adds null */
 
-/* Adds a value that stays where it is and outlives the object, so that a large one is not copied;
+/* Adds a reference to a value, which must outlive the object, so that a large one is not copied;
  * NULL adds nothing.  The key is copied. */
 void json_refer(cJSON *object, const char *key, const cJSON *value);
 
@@ -122,18 +123,18 @@ cJSON *json_last(const cJSON *array);
 /* Adds text that is known to be JSON (it came from json_print) without parsing it. */
 cJSON *json_add_raw(cJSON *object, const char *key, const char *text);
 
-/* A new item of such a text that is not copied, but outlives it. */
+/* A new item of such a text, which is not copied and must outlive the item. */
 cJSON *json_raw_reference(const char *text);
 
-/* Gives item the value of another one, which goes.  It stays the same node in its place and under
- * its key. */
+/* Gives item the value of another item, which is freed.  item stays the same node in its place and
+ * under its key. */
 void json_assign(cJSON *item, cJSON *value);
 
 /* Sets member key to item (taken over), replacing an older one in place. */
 void json_set(cJSON *object, const char *key, cJSON *item);
 
-/* Whether arrays and objects lie in each other more than that many levels deep: what may have been
- * built without a parser's limit, and could not be printed or read again. */
+/* Whether arrays and objects are nested more than this many levels deep; for trees that were built
+ * without a parser's limit, and could not be printed or read again. */
 bool json_deeper_than(const cJSON *item, unsigned levels);
 
 /* Deep comparison: numbers by value, objects without regard to order. */
@@ -143,7 +144,7 @@ bool json_equal(const cJSON *a, const cJSON *b);
  * the target's value. */
 void json_merge(cJSON *target, const cJSON *patch);
 
-/* The same by RFC 7396: a member that is null goes, also one that target had so already. */
+/* The same by RFC 7396: members that are null are removed, even those that target had before. */
 void json_merge_patch(cJSON *target, const cJSON *patch);
 
 /* The kind of an item for messages: "string", "number", "boolean", "object", "array", "null". */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The members of an object by key, also where there are many.
+ * Finding the members of an object by key, even where there are many.
  *
  * cJSON keeps them in a list, where finding one is linear.  A client must not be able to make that
  * quadratic, so whatever pairs up all members of an object goes through here.
@@ -23,15 +23,15 @@ struct json_members {
 	size_t count;
 };
 
-/* Indexes object.  Members may be appended to it meanwhile (they are not found),
- * but none may go. */
+/* Indexes object.  Members may be appended to it meanwhile (they are not found), but none may be
+ * removed. */
 void json_members_init(struct json_members *m, const cJSON *object);
 void json_members_release(struct json_members *m);
 
 /* The member of that name, or NULL. */
 cJSON *json_members_get(const struct json_members *m, const char *key);
 
-/* Of members with the same key leaves the last. */
+/* Removes all but the last of members with the same key. */
 void json_members_unique(cJSON *object);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Messages of JSON-RPC 2.0, in which protocols of others come and are answered. */
+/* Messages of JSON-RPC 2.0, which some protocols are made of. */
 #ifndef AGENTGRAPH_BASE_JSON_JSON_RPC_H
 #define AGENTGRAPH_BASE_JSON_JSON_RPC_H
 
@@ -7,17 +7,17 @@
 
 #include <cjson/cJSON.h>
 
-/* Borrowed from the body. */
+/* A request or a notification; borrowed from the body. */
 struct json_rpc {
 	const cJSON *id; /* a string or an integer; NULL: a notification */
 	const char *method;
 	const cJSON *params; /* an object, or NULL */
 };
 
-/* Its id, where that can be one; else NULL.  body may be anything. */
+/* The id of a message, if it is a valid one; else NULL.  body may be anything. */
 const cJSON *json_rpc_id(const cJSON *body);
 
-/* Reads one.  What makes it none, as a sentence without a point; or NULL. */
+/* Reads a message.  Returns NULL, or what is wrong with it, as a sentence without a full stop. */
 const char *json_rpc_read(const cJSON *body, struct json_rpc *request);
 
 /* {"jsonrpc", "id"} of a response, or of a notification, where id is NULL; in the arena. */

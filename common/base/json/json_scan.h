@@ -14,7 +14,7 @@
 /* cJSON reads a number of at most this many characters. */
 #define JSON_CJSON_NUMBER 63
 
-/* A number to be kept as text. */
+/* A number that has to be kept as text. */
 struct json_noted {
 	size_t ordinal; /* which of all the numbers of the text, from 0 */
 	size_t offset, len;
@@ -28,7 +28,7 @@ struct json_scan {
 	size_t numbers; /* seen so far */
 	struct json_noted *noted;
 	size_t noted_count;
-	bool oversized; /* one of them is too long for cJSON */
+	bool oversized; /* some number is too long for cJSON */
 	char open[JSON_DEPTH_LIMIT];
 };
 

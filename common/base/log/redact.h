@@ -15,9 +15,9 @@
  */
 void redact(struct buf *out, const char *text);
 
-/* Puts stars in text for a secret that is known, such as the value of a header, and for what stands
- * behind its last blank, as behind the name of a scheme; not for what is too short to be told from
- * a word. */
+/* Replaces a known secret in text, such as the value of a header, by stars, and also the part of it
+ * behind its last blank, as behind the name of a scheme.  A secret that is too short to be told
+ * from a word stays. */
 void redact_known(char *text, const char *secret);
 
 #endif

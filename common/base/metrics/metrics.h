@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Numbers about the service for whoever watches it: counters, histograms and gauges of all
- * processes together.
+ * Metrics of the service: counters, histograms and gauges of all processes together.
  *
  * They live in shared memory, so one look sees the whole pool, and a process that dies takes only
  * its gauges along.  Counting is an atomic addition; before metrics_attach it does nothing.  Labels
@@ -19,13 +18,13 @@
 enum metric {
 	METRIC_RATE_LIMITED,      /* requests and frames that the rate limit refused */
 	METRIC_OWNER_HITS,        /* owners found in this process's cache */
-	METRIC_OWNER_SHARED_HITS, /* in the shared cache */
-	METRIC_OWNER_MISSES,      /* in neither */
+	METRIC_OWNER_SHARED_HITS, /* owners found in the shared cache */
+	METRIC_OWNER_MISSES,      /* owners found in neither */
 	METRIC_WRITES,            /* database writes */
-	METRIC_WRITE_WAITS,       /* those that waited for others */
-	METRIC_WRITE_WAIT_US,     /* and for how long */
-	METRIC_SPANS_SENT,        /* runs that an export of traces delivered */
-	METRIC_SPANS_DROPPED,     /* and those it had to drop */
+	METRIC_WRITE_WAITS,       /* writes that waited for others */
+	METRIC_WRITE_WAIT_US,     /* how long they waited */
+	METRIC_SPANS_SENT,        /* runs that the export of traces has delivered */
+	METRIC_SPANS_DROPPED,     /* runs that it had to drop */
 	METRIC_FAILURES_SENT,     /* the same for the error tracker */
 	METRIC_FAILURES_DROPPED,
 	METRIC_TRACES_DROPPED, /* pieces of traces for /v1/observability */
@@ -35,7 +34,7 @@ enum metric {
 	METRIC_THREADS_RETIRED, /* threads and files that retention took away */
 	METRIC_FILES_RETIRED,
 	METRIC_WEBHOOKS_DELIVERED,
-	METRIC_WEBHOOKS_FAILED, /* attempts that were no delivery */
+	METRIC_WEBHOOKS_FAILED, /* attempts that failed */
 	METRIC_WEBHOOKS_GIVEN_UP,
 	METRIC_ATTEMPTS,        /* runs in the background that were begun, or taken up again */
 	METRIC_NODE_RETRIES,    /* attempts of nodes after one that failed */
@@ -44,25 +43,25 @@ enum metric {
 	METRICS
 };
 
-/* What a process has now. */
+/* What a process has at the moment. */
 enum gauge {
-	GAUGE_THREADS,      /* that may serve requests */
-	GAUGE_BUSY,         /* of those, the ones that do */
-	GAUGE_ARRIVING,     /* requests whose bodies are on their way, which keep no thread */
+	GAUGE_THREADS,      /* threads that may serve requests */
+	GAUGE_BUSY,         /* those that serve one */
+	GAUGE_ARRIVING,     /* requests whose bodies are still arriving, which occupy no thread */
 	GAUGE_SOCKETS,      /* WebSockets that are open */
-	GAUGE_LIVE,         /* of those, the ones to live agents */
+	GAUGE_LIVE,         /* those to live agents */
 	GAUGE_EXPORT_QUEUE, /* items that wait to be sent */
 	GAUGE_LEASE_QUEUE,  /* requests that wait for another run on their thread */
 	GAUGE_RUNS,         /* runs that are under way */
-	GAUGE_BACKGROUND,   /* those in the background */
+	GAUGE_BACKGROUND,   /* background runs that are under way */
 	GAUGE_WEBHOOKS, /* webhooks that are not delivered yet, of the process that sends them */
 	GAUGES
 };
 
 #define METRIC_ROUTES 128 /* rows of the route table that are told apart */
-#define METRIC_MODELS 32  /* models that are; further ones count as "other" */
+#define METRIC_MODELS 32  /* models that are told apart; further ones count as "other" */
 
-/* From here on numbers go to the memory that shared holds; NULL ends that. */
+/* From now on metrics are counted in shared; NULL ends that. */
 void metrics_attach(struct shared *shared);
 
 /* Adds to a counter, moves a gauge; from any thread,
@@ -70,26 +69,26 @@ void metrics_attach(struct shared *shared);
 void metrics_count(enum metric metric, uint64_t n);
 void metrics_gauge(enum gauge gauge, int64_t change);
 
-/* An answer to a request; row is that of the route table,
- * METRIC_ROUTES - 1 for all that have none. */
+/* Counts an answer to a request; row is the row of the route table, METRIC_ROUTES - 1 for requests
+ * without a route. */
 void metrics_request(size_t row, int status, int64_t us);
 
-/* A run that is over: 0 done, 1 error, 2 stopped. */
+/* Counts a run that is over; end is 0: done, 1: error, 2: stopped. */
 void metrics_run(unsigned end, int64_t us);
 
-/* What a model took and gave; model may be NULL. */
+/* Counts the tokens that went into and came out of a model; model may be NULL. */
 void metrics_tokens(const char *model, int64_t in, int64_t out);
 
 /* All processes together, at this moment. */
 struct metrics_view {
-	int64_t started_at; /* microseconds since the epoch: when the first of them began */
-	int64_t processes;  /* that serve requests */
+	int64_t started_at; /* when the first process began, in microseconds since the epoch */
+	int64_t processes;  /* processes that serve requests */
 	int64_t gauges[GAUGES];
-	uint64_t requests, errors; /* answers since then; those that were 5xx */
+	uint64_t requests, errors; /* answers since then, and those with a status 5xx */
 	int64_t p50_us, p99_us; /* times of the answers of the last minute; -1: there were none */
 };
 
-/* All 0, and no times, while nothing is attached. */
+/* Reads the metrics; all 0, and no times, while nothing is attached. */
 void metrics_look(struct metrics_view *view);
 
 /*

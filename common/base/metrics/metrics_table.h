@@ -7,14 +7,14 @@
 
 #include <stdatomic.h>
 
-#define METRIC_CELLS 512  /* processes with gauges */
-#define METRIC_BUCKETS 12 /* without +Inf */
+#define METRIC_CELLS 512  /* most processes with gauges */
+#define METRIC_BUCKETS 12 /* buckets without +Inf */
 #define METRIC_CLASSES 5  /* 1xx to 5xx */
 #define METRIC_RUN_ENDS 3
 #define METRIC_MODEL_SIZE 64
 
 struct histogram {
-	_Atomic uint64_t buckets[METRIC_BUCKETS + 1]; /* each counts for itself */
+	_Atomic uint64_t buckets[METRIC_BUCKETS + 1]; /* not cumulative */
 	_Atomic uint64_t sum_us;
 };
 
@@ -31,14 +31,14 @@ struct metric_cell {
 };
 
 /*
- * How long answers took lately.  A spell is some seconds: its number counts them since the machine
- * was started, and whoever comes first in a new one clears the place of the oldest for it.  A step
- * is an eighth of a doubling, so that a time is known to within 12 %.
+ * How long answers took lately.  Time is divided into spells of some seconds, numbered since the
+ * machine was started; the first to come in a new spell clears the place of the oldest for it.
+ * Times are counted in steps of an eighth of a doubling, so they are known to within 12 %.
  */
 #define METRIC_SPELL_US 5000000
 #define METRIC_SPELLS 13 /* a minute and the one that goes on */
 #define METRIC_STEP_BITS 3
-#define METRIC_STEP_LEAST 6 /* below 2^6 us all is one step */
+#define METRIC_STEP_LEAST 6 /* all below 2^6 us is one step */
 #define METRIC_STEPS 192    /* up to 2^30 us */
 
 struct metric_spell {

@@ -12,11 +12,11 @@
 /* Microseconds since the epoch. */
 int64_t clock_now(void);
 
-/* From now on clock_now is no more this machine's own but that of others, which says what time it
- * was when clock_uptime_us was 0.  With 0 it is the machine's again. */
+/* From now on clock_now follows another clock, not this machine's: zero is what that clock showed
+ * when clock_uptime_us was 0.  With 0 it is the machine's again. */
 void clock_agree(int64_t zero);
 
-/* As clock_now, of this machine, whatever was agreed: for what its processes tell each other. */
+/* As clock_now, but always this machine's clock; for what its processes tell each other. */
 int64_t clock_of_machine(void);
 
 /* Milliseconds of a clock that never steps back. */
@@ -28,8 +28,8 @@ int64_t clock_uptime_us(void);
 /* ISO 8601 in UTC with six decimals and Z (doc/protocol.md#times); returns out. */
 char *clock_iso(int64_t us, char out[ISO_TIME_SIZE]);
 
-/* Unix seconds with six decimals, of a time since the epoch; returns where it begins in out.  There
- * is one in each piece of a stream, where printf would be most of what that costs. */
+/* Unix seconds with six decimals as text; returns where it begins in out.  Each piece of a stream
+ * has such a time, and printf would be most of its cost. */
 #define DECIMAL_TIME_SIZE 24
 char *clock_decimal(int64_t us, char out[DECIMAL_TIME_SIZE]);
 

@@ -15,8 +15,8 @@ static inline void descriptor_close(int *fd)
 	*fd = -1;
 }
 
-/* Whether it is a listening socket, which blocks nobody from here on: processes that share it share
- * that, too. */
+/* Whether fd is a listening socket.  If so, it is made non-blocking, also for other processes that
+ * share it. */
 bool descriptor_listens(int fd);
 
 /* Whether accept failed for want of descriptors or memory: the listening socket stays readable

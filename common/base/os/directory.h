@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Directories with those above them. */
+/* Making a directory with those above it. */
 #ifndef AGENTGRAPH_BASE_OS_DIRECTORY_H
 #define AGENTGRAPH_BASE_OS_DIRECTORY_H
 

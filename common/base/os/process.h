@@ -25,7 +25,7 @@ struct process {
 	const char *cwd;     /* NULL: the caller's */
 	const char *input;   /* bytes for standard input */
 	size_t input_len;    /* 0: standard input is at its end at once */
-	int input_fd;        /* in place of input: standard input itself; 0: none */
+	int input_fd;        /* used as standard input instead of input; 0: none */
 	int64_t deadline_ms; /* by clock_monotonic_ms */
 	size_t max_line;     /* bytes, without the newline */
 	size_t max_output;   /* bytes of standard output in total */
@@ -33,7 +33,7 @@ struct process {
 	/* Called for each line of standard output, NUL-terminated, without its newline; the last
 	 * one may lack it.  False ends the child: PROCESS_REFUSED. */
 	bool (*on_line)(const char *line, size_t len, void *arg);
-	bool raw; /* on_line gets the output in pieces as they come instead, newlines included */
+	bool raw; /* on_line gets the output in pieces as they come, newlines included */
 	void *arg;
 };
 
@@ -64,15 +64,16 @@ void process_end_all(void);
 
 /*
  * For main: blocks SIGTERM, SIGINT and SIGHUP, so that no handler runs anywhere, and ignores
- * SIGPIPE and SIGXFSZ (a limit on file sizes is a full disk, no end).  The descriptor,
- * close-on-exec and non-blocking, from which signals of told are read as struct signalfd_siginfo;
- * told ends with 0 and names some of the three, and the others have no effect.  -1 with errno on
- * failure.  With NULL the three keep their meaning, and there is no descriptor: -1.
+ * SIGPIPE and SIGXFSZ (a limit on file sizes is a full disk, no end).  Returns a descriptor,
+ * close-on-exec and non-blocking, from which the signals in told are read as struct
+ * signalfd_siginfo; told ends with 0 and names some of the three, and the others have no effect.
+ * -1 with errno set on failure.  With told NULL the three keep their meaning, and -1 is returned.
  */
 int process_signals(const int *told);
 
-/* Around writes of this thread to what the other end may have closed, whatever the disposition of
- * SIGPIPE; *before keeps the mask for the second, which drops a signal that came meanwhile. */
+/* Put these around writes to what the other end may have closed; the thread then gets no SIGPIPE,
+ * whatever its disposition.  *before keeps the mask for the second, which drops a signal that came
+ * meanwhile. */
 void sigpipe_block(sigset_t *before);
 void sigpipe_restore(const sigset_t *before);
 
@@ -89,7 +90,7 @@ char *process_find(const char *name, const char *dir);
  */
 char *process_own(const char *name);
 
-/* The same of a file that is no program, such as a module. */
+/* The same for a file that is no program, such as a module. */
 char *process_part(const char *name);
 
 /*

@@ -16,7 +16,7 @@ struct spawned {
 	int in, out, err;
 };
 
-/* False with *result set to PROCESS_NOT_STARTED. */
+/* Starts a child; false with *result set to PROCESS_NOT_STARTED. */
 bool process_spawn(const struct process *p, struct spawned *spawned, struct process_result *result);
 
 /* Waits for the child to end; its status as of waitpid(2). */

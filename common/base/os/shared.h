@@ -26,13 +26,13 @@ enum shared_region {
 	SHARED_LIMITS,       /* who asked how often, for the rate limit */
 	SHARED_TRACES,       /* what runs did, on its way to the database */
 	SHARED_METRICS,      /* counters for whoever watches the service */
-	SHARED_FILES,        /* how much of files is in memory */
+	SHARED_FILES,        /* how many bytes of files are in memory */
 	SHARED_STORE,        /* the turnstile before store.db */
-	SHARED_BALANCE,      /* how much each process of the pool has in hand */
+	SHARED_BALANCE,      /* how much each process of the pool has to do */
 	SHARED_FILE_RECORDS, /* the turnstile before files.db */
 	SHARED_PENDING,      /* bodies that are on their way, by address */
-	SHARED_RUNS,         /* what moved in the queue of runs and in kept chunks */
-	SHARED_INSTANCE,     /* which instance it is, of several over one database */
+	SHARED_RUNS,         /* what has moved in the queue of runs and in kept chunks */
+	SHARED_INSTANCE,     /* which one this instance is, of several over one database */
 	SHARED_REGIONS
 };
 
@@ -72,8 +72,7 @@ struct shared_head {
 	pthread_mutex_t mutex[2];
 };
 
-/* Makes one more mutex of that kind.  Whoever calls it sees to it
- * that nobody uses the mutex yet. */
+/* Makes another mutex of that kind.  The caller must make sure that nobody uses it yet. */
 void shared_mutex_init(pthread_mutex_t *m);
 
 /* The region's memory, page-aligned, the same contents in every process. */
@@ -85,8 +84,8 @@ uint32_t shared_self(const struct shared *sh);
 bool shared_alive(const struct shared *sh, uint32_t slot);
 
 /*
- * shared_lock returns true when the previous holder died inside: the mutex is usable, and the
- * caller repairs what it guards before going on.
+ * shared_lock returns true when the previous holder has died with the mutex: the mutex is usable,
+ * but the caller must repair what it guards before going on.
  */
 bool shared_lock(pthread_mutex_t *m);
 void shared_unlock(pthread_mutex_t *m);

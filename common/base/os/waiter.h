@@ -6,8 +6,8 @@
 #include <stdbool.h>
 
 struct waiter {
-	/* Whether they have gone; cheap enough to be asked thousands of times a second, by the
-	 * thread that does the work. */
+	/* Whether nobody waits any more; cheap enough to be asked thousands of times a second, by
+	 * the thread that does the work. */
 	bool (*gone)(void *arg);
 	void *arg;
 };
