@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: ISC */
-/* Messages, parts and artifacts of the protocol (doc/protocol-a2a.md#parts), and those of the
- * service that they stand for. */
+/* Messages, parts and artifacts of the protocol (doc/protocol-a2a.md#parts), to and from the
+ * service's messages. */
 #ifndef AGENTGRAPH_SERVICE_A2A_A2A_MESSAGE_H
 #define AGENTGRAPH_SERVICE_A2A_A2A_MESSAGE_H
 
 #include "service/service.h"
 
-/* What a client says. */
+/* A message of a client. */
 struct a2a_said {
 	const char *message_id;
 	const char *context_id, *task_id; /* NULL: none */
-	cJSON *message;                   /* as a run takes it, in the arena */
-	const cJSON *data;                /* the only part, where that is data; else NULL */
+	cJSON *message;                   /* in the form that a run takes, in the arena */
+	const cJSON *data;                /* the only part, if that is data; else NULL */
 };
 
 /* Reads params.message; false with every mistake in call->error. */
@@ -27,7 +27,7 @@ cJSON *a2a_text_part(bool old, const char *text);
 cJSON *a2a_artifact(const char *id);
 cJSON *a2a_agent_message(bool old, const char *id, const char *context_id, const char *task_id);
 
-/* What a stored message of a user is in a history, a new tree. */
+/* A stored user message as a history shows it, a new tree. */
 cJSON *a2a_user_message(
     bool old, const cJSON *message, const char *context_id, const char *task_id);
 

@@ -7,7 +7,7 @@
 #include "service/a2a/a2a_service.h"
 
 #define A2A_LATEST "1.0"
-#define A2A_OLD "0.3" /* what a request speaks that names no version */
+#define A2A_OLD "0.3" /* the version of a request that names none */
 
 enum a2a_code {
 	A2A_PARSE_ERROR = -32700,
@@ -28,20 +28,20 @@ struct a2a_request {
 	const cJSON *id; /* NULL: a notification */
 	const char *method;
 	const cJSON *params; /* an object, or NULL */
-	bool old;            /* of version 0.3 */
+	bool old;            /* the request is of version 0.3 */
 };
 
-/* Reads it; false with the fault in call->error. */
+/* Reads a request; false with the fault in call->error. */
 bool a2a_request_read(struct call *call, const struct a2a_post *post, struct a2a_request *rq);
 
-/* The version that a header names; false with the fault set. */
+/* Reads the version that a header names; false with the fault set. */
 bool a2a_version_read(struct call *call, const char *version, bool *old);
 
-/* Sets an error of the protocol; false. */
+/* Sets an error of the protocol; always false. */
 bool a2a_fault(struct call *call, enum a2a_code code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* What is wrong with a member of params, "message.parts[0]"; false. */
+/* Sets what must hold for a member of params, such as "message.parts[0]"; always false. */
 bool a2a_wrong(struct call *call, const char *member, const char *must);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * The agent among agents (doc/protocol-a2a.md): a server of the Agent2Agent protocol over JSON-RPC,
- * in its versions 1.0 and 0.3.  A context is a thread, and a task a run with those that resumed it;
- * what a message does is a turn like any other.
+ * in its versions 1.0 and 0.3.  A context is a thread, and a task is a run with those that resumed
+ * it; a message starts a turn like any other.
  */
 #ifndef AGENTGRAPH_SERVICE_A2A_A2A_SERVICE_H
 #define AGENTGRAPH_SERVICE_A2A_A2A_SERVICE_H
@@ -14,14 +14,15 @@ struct a2a_followed;
 /* One POST. */
 struct a2a_post {
 	const cJSON *body;
-	const char *version;     /* what the header says; "" where it is not there */
+	const char *version;     /* the header's value; "" where it is absent */
 	const char *base;        /* the address under which the client knows the service */
-	struct chunk_sink *sink; /* where an event stream goes */
+	struct chunk_sink *sink; /* the sink for an event stream */
 
 	/* Set by a2a_answer: */
 	cJSON *answer; /* the response; NULL: there is none, or it was streamed */
 	bool streamed;
-	const struct a2a_followed *followed; /* agentgraph-follow answers; NULL: it does not */
+	/* not NULL: agentgraph-follow sends the rest of the answer */
+	const struct a2a_followed *followed;
 };
 
 /* Answers a message.  False with call->error set, and nothing sent, when it was refused. */

@@ -2,8 +2,8 @@
 /*
  * Files of the report directory.
  *
- * Only regular files that lie in it count: a link could lead anywhere, and reading a pipe could
- * take for ever.  What is no JSON object in UTF-8 is no report, and nobody is told.
+ * Only regular files in the directory itself count: a link could lead anywhere, and reading a pipe
+ * could take for ever.  A file that is not a JSON object in UTF-8 is silently no report.
  */
 #ifndef AGENTGRAPH_SERVICE_EVALS_EVAL_FILE_H
 #define AGENTGRAPH_SERVICE_EVALS_EVAL_FILE_H
@@ -25,14 +25,14 @@ struct eval_file {
 /* Whether a file of this name and kind can be a report at all. */
 bool eval_file_counts(const char *name, const struct stat *st);
 
-/* Reads the file name of the directory dir; false, with nothing to release, when it is no report.
- * st is then what the file was when it was opened. */
+/* Reads the file name in the directory dir; false, with nothing to release, when it is no report.
+ * *st describes the file as it was opened. */
 bool eval_file_read(struct eval_file *file, int dir, const char *name, struct stat *st);
 void eval_file_release(struct eval_file *file);
 
 /*
- * What makers of reports write beyond JSON is replaced in place: bare NaN and Infinity, and numbers
- * that no double can hold, by 0; U+0000 and lone surrogates in strings by U+FFFD.
+ * Replaces, in place, what makers of reports write beyond JSON: bare NaN and Infinity, and numbers
+ * that no double can hold, become 0; U+0000 and lone surrogates in strings become U+FFFD.
  */
 void eval_text_mend(char *text, size_t len);
 

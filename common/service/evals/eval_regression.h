@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* The cases of a report, as they are shown, and a run compared with the one before it in its set
- * (doc/protocol-evals.md#one-report). */
+/* The cases of a report as they are shown, and the comparison of a run with the one before it in
+ * its set (doc/protocol-evals.md#one-report). */
 #ifndef AGENTGRAPH_SERVICE_EVALS_EVAL_REGRESSION_H
 #define AGENTGRAPH_SERVICE_EVALS_EVAL_REGRESSION_H
 
@@ -15,7 +15,7 @@
 
 #define EVAL_NOTHING "\xE2\x80\x94" /* the dash that stands for no value */
 
-/* What two runs are compared by. */
+/* A case of a run, as far as runs are compared by it. */
 struct eval_case {
 	const char *id, *name;
 	double score;
@@ -28,7 +28,7 @@ struct eval_cases {
 	size_t count;
 };
 
-/* Adds what result, an element of results[], says. */
+/* Adds the case that result, an element of results[], describes. */
 const struct eval_case *eval_cases_add(
     struct eval_cases *cases, const cJSON *result, struct arena *arena);
 void eval_cases_release(struct eval_cases *cases);

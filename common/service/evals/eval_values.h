@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Members of a report: a wrong type counts as the default (doc/protocol-evals.md#files), a number
- * is always finite.
- */
+/* Reading members of a report: a value of a wrong type counts as the default
+ * (doc/protocol-evals.md#files), and numbers are always finite. */
 #ifndef AGENTGRAPH_SERVICE_EVALS_EVAL_VALUES_H
 #define AGENTGRAPH_SERVICE_EVALS_EVAL_VALUES_H
 
@@ -18,7 +17,7 @@ bool eval_flag(const cJSON *object, const char *key);        /* default false */
  * next. */
 const cJSON *eval_first(const cJSON *object, const char *key);
 
-/* value to so many decimals, rounded as printf does. */
+/* value with this many decimals, rounded as printf does. */
 double eval_round(double value, int decimals);
 
 /* ---- how the views word numbers (doc/protocol-evals.md#terms) ---- */

@@ -19,12 +19,12 @@ cJSON *evals_list(struct call *call);
 cJSON *evals_read(struct call *call, const char *run_id);
 
 /*
- * ---- eval_reports.c: the reports of a directory, in the order of their runs, and what one process
+ * ---- eval_reports.c: the reports in the directory, in the order of their runs, and what a process
  * remembers of them.
  *
- * Each request looks at the directory anew, but a file that is as it was is not read again: that is
- * told by name, inode, size and times.  What changed within the last seconds is not remembered,
- * because it could change again without a trace in its times.
+ * Each request reads the directory again, but not a file whose name, inode, size and times are the
+ * same as before.  A file that changed within the last seconds is not remembered, because it could
+ * change again without a trace in its times.
  */
 
 #define EVAL_DIRECTORY "eval_reports"
@@ -47,11 +47,11 @@ struct eval_reports {
 
 struct eval_cache;
 
-/* What was read, for all threads of the process. */
+/* What was read, shared by all threads of the process. */
 struct eval_cache *eval_cache_new(void);
 void eval_cache_free(struct eval_cache *cache);
 
-/* Looks at the directory; one that is missing or unreadable is empty.  Threads take turns. */
+/* Reads the directory; a missing or unreadable one counts as empty.  Threads take turns. */
 void eval_reports_load(struct eval_reports *reports, struct eval_cache *cache, struct arena *arena);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The text of a document, by a child program: what reads files from outside may crash or loop, and
- * must not take a worker with it.
+ * Extracting the text of a document, by a child program: code that reads foreign files may crash or
+ * loop, and must not take a worker with it.
  *
  * The program is agentgraph-extract, beside this one or in the libexec directory.  It is given the
  * file as its standard input, which it can seek in, and the media type, without parameters and in
@@ -12,12 +12,12 @@
 #define AGENTGRAPH_SERVICE_FILES_EXTRACT_H
 
 #define EXTRACT_SECONDS 30
-#define EXTRACT_PATIENCE_MS 1000   /* that a file waits for its turn */
+#define EXTRACT_PATIENCE_MS 1000   /* how long a file waits for its turn */
 #define EXTRACT_CHARACTERS 1000000 /* the text is cut there */
 
 /*
- * How many texts are extracted side by side from now on, which is any number before.  Half as many
- * more wait for EXTRACT_PATIENCE_MS; who comes later, or waits longer, has no text.
+ * Limits how many texts are extracted side by side from now on; at first there is no limit.  Half
+ * as many more may wait, for EXTRACT_PATIENCE_MS; any other file gets no text.
  */
 void extract_places(unsigned count);
 

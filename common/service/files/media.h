@@ -13,8 +13,8 @@
  */
 bool files_resolve(struct call *call, cJSON *messages);
 
-/* A file that a block of the message has for its source and that the caller may not read, its id;
- * NULL: there is none, or the call's error is set.  One that does not exist is no such file. */
+/* The id of a file that a block of the message has for its source and the caller may not read;
+ * NULL: there is none, or the call's error is set.  A file that does not exist does not count. */
 const char *files_foreign(struct call *call, const cJSON *message);
 
 #endif

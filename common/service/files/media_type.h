@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Media types of uploaded files: how they are compared, told, listed and served
+/* Media types of uploaded files: how they are compared, found out, listed and served
  * (doc/protocol-files.md). */
 #ifndef AGENTGRAPH_SERVICE_FILES_MEDIA_TYPE_H
 #define AGENTGRAPH_SERVICE_FILES_MEDIA_TYPE_H
@@ -27,22 +27,22 @@ const char *media_type_essence(struct arena *arena, const char *type);
  * or as top/ and a star. */
 bool media_type_among(const char *essence, const struct string_list *patterns);
 
-/* By the extension of a file's name; NULL when that says nothing. */
+/* The type by the extension of a file's name; NULL when that says nothing. */
 const char *media_type_of_name(const char *filename);
 
-/* By the first bytes of a file, in the arena: libmagic's opinion.  The first MEDIA_TYPE_PREFIX
- * bytes tell as much as all of them. */
+/* The type by the first bytes of a file, in the arena, as libmagic says.  The first
+ * MEDIA_TYPE_PREFIX bytes tell as much as all. */
 #define MEDIA_TYPE_PREFIX (1 << 20)
 const char *media_type_of_bytes(struct arena *arena, const void *data, size_t len);
 
-/* Whether a browser may show it where it is; everything else is only for saving. */
+/* Whether a browser may show files of this type; all others are only for saving. */
 bool media_type_is_shown(const char *essence);
 
-/* Whether text can be extracted from it. */
+/* Whether text can be extracted from files of this type. */
 bool media_type_has_text(const char *essence);
 
-/* The block that a message has for media of that type (doc/protocol-messages.md#media): image,
- * audio, video, or document. */
+/* The kind of block that stands for media of this type in a message
+ * (doc/protocol-messages.md#media): image, audio, video, or document. */
 const char *media_type_block(const char *mime_type);
 
 #endif

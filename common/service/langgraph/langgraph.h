@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * LangGraph's protocol over the runs, threads, history and memories that there are
+ * LangGraph's protocol, over the service's own runs, threads, history and memories
  * (doc/protocol-langgraph.md).  Each function is one route: ids come percent-decoded from the path,
- * bodies may be NULL; NULL, or false, is with call->error set.
+ * and bodies may be NULL.  NULL or false means that call->error is set.
  */
 #ifndef AGENTGRAPH_SERVICE_LANGGRAPH_LANGGRAPH_H
 #define AGENTGRAPH_SERVICE_LANGGRAPH_LANGGRAPH_H
@@ -23,14 +23,14 @@ cJSON *lg_assistant(struct call *call, const char *assistant_id);
 cJSON *lg_assistant_graph(struct call *call, const char *assistant_id);
 cJSON *lg_assistant_schemas(struct call *call, const char *assistant_id);
 
-/* ---- threads: a reply has values that are read while it is sent ---- */
+/* ---- threads: a struct lg_reply has values that are read while it is sent ---- */
 
 bool lg_thread_create(struct call *call, const cJSON *body, struct lg_reply *reply);
 bool lg_thread_read(struct call *call, const char *thread_id, struct lg_reply *reply);
 bool lg_thread_update(
     struct call *call, const char *thread_id, const cJSON *body, struct lg_reply *reply);
 bool lg_thread_remove(struct call *call, const char *thread_id);
-/* Deletes several, those that there are; {"pruned_count"}. */
+/* Deletes those of several threads that exist; returns {"pruned_count"}. */
 cJSON *lg_threads_prune(struct call *call, const cJSON *body);
 bool lg_thread_copy(struct call *call, const char *thread_id, struct lg_reply *reply);
 bool lg_threads_search(struct call *call, const cJSON *body, struct lg_reply *reply);
@@ -38,10 +38,10 @@ cJSON *lg_threads_count(struct call *call, const cJSON *body);
 
 /* ---- states ---- */
 
-/* checkpoint_id NULL: as it is now. */
+/* checkpoint_id NULL: the state as it is now. */
 bool lg_state_read(
     struct call *call, const char *thread_id, const char *checkpoint_id, struct lg_reply *reply);
-/* At the checkpoint that the body names. */
+/* The state at the checkpoint that the body names. */
 bool lg_state_named(
     struct call *call, const char *thread_id, const cJSON *body, struct lg_reply *reply);
 cJSON *lg_state_update(struct call *call, const char *thread_id, const cJSON *body);

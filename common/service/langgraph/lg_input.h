@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
-/* The body of a run as LangGraph's clients send it (doc/protocol-langgraph.md#runs), as the one
- * that every run is made of (run_input.h). */
+/* Reading the body of a run that LangGraph's clients send (doc/protocol-langgraph.md#runs), and
+ * making a usual body of it (run_input.h). */
 #ifndef AGENTGRAPH_SERVICE_LANGGRAPH_LG_INPUT_H
 #define AGENTGRAPH_SERVICE_LANGGRAPH_LG_INPUT_H
 
 #include "service/service.h"
 
-/* What a stream tells, a bit each. */
+/* The modes of a stream, a bit each. */
 enum lg_mode {
 	LG_VALUES = 1,
 	LG_UPDATES = 2,
@@ -14,34 +14,35 @@ enum lg_mode {
 	LG_TUPLES = 8,
 	LG_CUSTOM = 16,
 	LG_EVENTS = 32,
-	LG_ASKED = 64 /* tells nothing: the request has named modes, if only such */
+	/* no mode: says that the request has named modes, even if they tell nothing */
+	LG_ASKED = 64
 };
 
-/* Adds the bits of a mode of that name; false with the error set. */
+/* Adds the bits of the mode with this name; false with the error set. */
 bool lg_mode_read(struct call *call, const char *name, unsigned *modes);
 
-/* Whether a member of what stands at `at` fits the graph's field of its name, if there is one; else
- * false with the error set. */
+/* Whether a member of the object at path at fits the graph's field with its name, if there is one;
+ * else false with the error set. */
 bool lg_field_check(struct call *call, const cJSON *item, const char *at);
 
-/* What messages are called in that body, so that mistakes in them are told by their place. */
+/* The key of messages in the body that is made, so that mistakes in them name their real place. */
 #define LG_MESSAGES_KEY "input.messages"
 
-/* The node by which such clients say that a thread is done. */
+/* The name of a node by which such clients say that a thread is done. */
 #define LG_END_NODE "__end__"
 
 struct lg_input {
-	cJSON *body;      /* in the arena */
+	cJSON *body;      /* the body that was made, in the arena */
 	unsigned modes;   /* enum lg_mode */
-	bool goes_on;     /* neither input nor an answer: the thread goes on where it is */
-	bool goes_to_end; /* what it asks is asked no more, and nothing runs */
+	bool goes_on;     /* there is neither input nor an answer: the thread goes on where it is */
+	bool goes_to_end; /* the thread's pause is closed, and nothing runs */
 	bool ends_with_client;
-	bool resumable; /* its stream is kept */
+	bool resumable; /* the chunks of its stream are kept */
 };
 
 /*
- * Reads a body; thread_id NULL: the run is about no thread.  background: what only runs in the
- * background have may be in it, and their names of members are used.  False with every mistake in
+ * Reads a body; thread_id NULL: the run has no thread.  background: the body may have members that
+ * only background runs have, and is made into the body of one.  False with every mistake in
  * call->error, or an unknown thread, assistant or checkpoint.
  */
 bool lg_input_read(struct call *call, const char *thread_id, const cJSON *body, bool background,

@@ -5,23 +5,24 @@
 
 #include "service/service.h"
 
-/* Appends what stands before a value in its object, and the value: a text, or null, or a number. */
+/* Append before, which is the text in front of a value, and the value: a string (NULL: null), or a
+ * number. */
 void lg_put_text(struct buf *out, const char *before, const char *text);
 void lg_put_number(struct buf *out, const char *before, int64_t number);
 
-/* Appends a message in output form, or a piece of one, as such a client reads it. */
+/* Appends a message in output form, or a piece of one, in the form that such a client reads. */
 void lg_message_write(struct buf *out, const cJSON *message);
 
-/* The same as an item of a tree, which is text that only prints; a new one. */
+/* The same as a new item for a tree, which can only be printed. */
 cJSON *lg_message_view(const cJSON *message);
 
-/* Appends the same of a stored message, of which json is the text. */
+/* The same for a stored message, whose text is json. */
 void lg_message_put(struct buf *out, const char *json);
 
 /*
- * What one message, or an array of them, stands for as input of a run or of a state: an array of
- * messages that run_input_read takes, in the arena.  at is where they stand: "body.input.messages".
- * NULL with every mistake in call->error.
+ * Reads one message, or an array of them, that is input of a run or a state.  Returns an array of
+ * messages that run_input_read takes, in the arena; NULL with every mistake in call->error.  at is
+ * their path, such as "body.input.messages".
  */
 cJSON *lg_messages_read(struct call *call, const cJSON *messages, const char *at);
 

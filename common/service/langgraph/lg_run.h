@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Runs by LangGraph's protocol (doc/protocol-langgraph.md#runs), and who comes back to one. */
+/* Runs by LangGraph's protocol (doc/protocol-langgraph.md#runs), and coming back to one. */
 #ifndef AGENTGRAPH_SERVICE_LANGGRAPH_LG_RUN_H
 #define AGENTGRAPH_SERVICE_LANGGRAPH_LG_RUN_H
 
@@ -13,21 +13,21 @@
 struct lg_run {
 	struct turn turn;
 	struct lg_input in;
-	const char *location; /* of the run, below /lg */
-	cJSON *failure;       /* set by lg_run_wait: the whole answer, where the run failed */
+	const char *location; /* path of the run, below /lg */
+	cJSON *failure;       /* set by lg_run_wait if the run failed: the whole answer */
 };
 
-/* Reads the body and takes the thread; NULL: the run is about no thread, and leaves nothing behind.
- * False with call->error set, and nothing to be closed. */
+/* Reads the body and takes the thread.  thread_id NULL: the run has no thread, and leaves nothing
+ * behind.  False with call->error set, and nothing to close. */
 bool lg_run_open(struct call *call, const char *thread_id, const cJSON *body, struct lg_run *run);
 void lg_run_close(struct lg_run *run);
 
-/* Runs it; the reply is the values of its end, unless run->failure is set.  False with call->error
- * set when it was refused. */
+/* Runs the graph; *reply has the values in the end, unless run->failure is set.  False with
+ * call->error set when the run was refused. */
 bool lg_run_wait(struct lg_run *run, struct lg_reply *reply);
 
-/* Runs it with its events to sink; false with call->error set, and nothing sent, when it was
- * refused. */
+/* Runs the graph, with events to sink; false with call->error set, and nothing sent, when the run
+ * was refused. */
 bool lg_run_stream(struct lg_run *run, struct chunk_sink *sink);
 
 /* Routes about runs of a thread, as in langgraph.h; lists take what records_of_thread takes. */
@@ -40,19 +40,19 @@ bool lg_run_remove(struct call *call, const char *thread_id, const char *run_id)
 bool lg_run_cancel(
     struct call *call, const char *thread_id, const char *run_id, const char *action);
 
-/* The same of several runs of a thread, those that there are. */
+/* Cancels those of several runs of a thread that exist. */
 bool lg_runs_cancel(struct call *call, const cJSON *body, const char *action);
 
-/* What stands for the values of a run that failed; in the arena. */
+/* What a run that failed answers instead of values; in the arena. */
 cJSON *lg_failure(struct call *call, const struct error_view *view);
 
-/* Where a run is, below /lg; in the arena. */
+/* The path of a run, below /lg; in the arena. */
 const char *lg_run_location(struct call *call, const char *thread_id, const char *run_id);
 
-/* ---- lg_follow.c: streams that are taken up again, and ends that are waited for
+/* ---- lg_follow.c: taking up a stream again, and waiting for the end of a run
  * (doc/protocol-langgraph.md#streams-that-are-taken-up-again) */
 
-/* As it came; NULL when absent. */
+/* The query as it came; NULL when absent. */
 struct lg_follow_query {
 	const char *last_event_id;
 	const char *const *modes;
@@ -62,16 +62,17 @@ struct lg_follow_query {
 struct lg_follow {
 	struct run_record record;
 	int64_t after; /* chunks up to this one are left out */
-	int64_t skip;  /* and of the next one events up to this */
+	int64_t skip;  /* events up to this one of the next chunk are left out, too */
 	unsigned modes;
 };
 
-/* False with the error set: the query, the thread, the run, its chunks were not kept. */
+/* Reads the query and finds the run; false with the error set when one of them is wrong, or the
+ * run's chunks are not kept. */
 bool lg_run_follow(struct call *call, const char *thread_id, const char *run_id,
     const struct lg_follow_query *query, struct lg_follow *follow);
 
-/* What a run has led to: *active becomes true while it goes on; else the reply is the values of its
- * thread, or, where it failed, *failure is the whole answer.  False with the error set. */
+/* Reads what a run has led to.  *active is true while it goes on; else *reply has the values of its
+ * thread or, if the run failed, *failure is the whole answer.  False with the error set. */
 bool lg_run_join(struct call *call, const char *thread_id, const char *run_id, bool *active,
     cJSON **failure, struct lg_reply *reply);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Items of a store by LangGraph's protocol, which are memories of the caller's
+ * The store by LangGraph's protocol, whose items are memories of the caller's
  * (doc/protocol-langgraph.md#store).
  *
- * An item's memory has an id that is made of its owner, namespace and key, and in its metadata,
- * under "langgraph", all that the item is; beside it stands what searches ask for.
+ * The id of an item's memory is made from its owner, namespace and key.  Its metadata has the whole
+ * item under "langgraph", and beside it what searches ask for.
  */
 #ifndef AGENTGRAPH_SERVICE_LANGGRAPH_LG_STORE_H
 #define AGENTGRAPH_SERVICE_LANGGRAPH_LG_STORE_H
@@ -13,9 +13,10 @@
 
 /* Bodies may be NULL; false, or NULL, is with call->error set. */
 bool lg_item_put(struct call *call, const cJSON *body);
-bool lg_item_remove(struct call *call, const cJSON *body); /* also of one that is not there */
-/* As they come in the query, the namespace's labels with a point between two; NULL when absent.
- * The item, or null where there is none. */
+/* true also when there is no such item */
+bool lg_item_remove(struct call *call, const cJSON *body);
+/* Returns the item, or null where there is none.  The arguments are as they come in the query, the
+ * namespace's labels joined by points; NULL when absent. */
 cJSON *lg_item_read(struct call *call, const char *name_space, const char *key);
 cJSON *lg_items_search(struct call *call, const cJSON *body);
 cJSON *lg_namespaces(struct call *call, const cJSON *body);

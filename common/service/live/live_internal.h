@@ -13,8 +13,8 @@ enum live_state {
 	LIVE_PREPARES, /* the keeper opens the thread */
 	LIVE_CONNECTS, /* the provider has not said ready yet */
 	LIVE_TALKS,
-	LIVE_WAITS,  /* to connect again */
-	LIVE_CLOSES, /* once all is stored */
+	LIVE_WAITS,  /* before connecting again */
+	LIVE_CLOSES, /* closes once all is stored */
 	LIVE_CLOSED
 };
 
@@ -24,7 +24,7 @@ struct live {
 	const struct live_agent *agent;
 	struct call call; /* holds what the session needs throughout */
 	enum live_state state;
-	int64_t deadline; /* of the state; 0: none */
+	int64_t deadline; /* when the state's time is up; 0: never */
 	struct live_config config;
 	struct live_queue queue;
 	struct live_keeper *keeper;
@@ -36,52 +36,52 @@ struct live {
 	/* the connection to the model (live_link.c) */
 	void *connection; /* NULL: none */
 	unsigned epoch;   /* counts the connections */
-	char *handle;     /* for the next one, or NULL */
+	char *handle;     /* resumption handle for the next connection, or NULL */
 	bool resumed;     /* the first connection was tried with a handle */
-	bool was_ready;   /* some connection was */
-	int attempts;     /* to connect again, since one was of use */
+	bool was_ready;   /* some connection was ready */
+	int attempts;     /* attempts to connect again since a connection was of use */
 	int64_t since;    /* when the connection became ready */
-	int64_t due;      /* when it wants to be stepped; -1: at no time */
-	bool fed;         /* it was given input */
+	int64_t due;      /* when the connection wants to be stepped; -1: never */
+	bool fed;         /* the connection was given input */
 	bool answering;   /* the model is in the middle of a turn */
 	unsigned reports; /* counts what the provider says */
 	unsigned asked;   /* inputs whose answers have not begun */
-	int64_t patience; /* when they are not waited for any more */
-	int64_t settles;  /* when a handle that knows of the last turn is not either */
-	bool speaking;    /* the client: it said where its speech starts, and no end yet */
-	bool unsaid;      /* to this connection */
-	int64_t rotate;   /* another connection at this time at the latest; 0: no need */
+	int64_t patience; /* until when these are waited for */
+	int64_t settles;  /* until when a handle that knows of the last turn is waited for */
+	bool speaking;    /* the client has said that its speech starts, and not yet that it ends */
+	bool unsaid;      /* this connection was not told so */
+	int64_t rotate;   /* when a new connection must be made at the latest; 0: no need */
 
 	/* what the provider said and nobody acted on yet */
 	bool lost, ended, fatal;
-	char *why; /* it is lost */
+	char *why; /* why it is lost */
 
 	/* transcripts that are not finished, by direction */
 	struct buf said[2];
 	bool user_ends; /* the provider itself finishes what the user said */
 
 	/* the end */
-	bool gone;      /* nobody hears what is said */
-	bool ending;    /* no more input comes */
-	bool finished;  /* the provider was told */
-	int64_t end;    /* when patience with it ends */
-	int close_code; /* to be sent, and why */
+	bool gone;      /* the client is gone */
+	bool ending;    /* no more input will come */
+	bool finished;  /* the provider was told so */
+	int64_t end;    /* until when the provider is waited for */
+	int close_code; /* the close to be sent, and its reason */
 	const char *close_reason;
 };
 
-#define LIVE_GRACE_MS 3000  /* for tools that were asked to stop, and what is to be stored */
-#define LIVE_ASKED_MS 10000 /* for an answer to begin, before a connection is left */
+#define LIVE_GRACE_MS 3000  /* time for tools to stop, and for storing */
+#define LIVE_ASKED_MS 10000 /* time for an answer to begin, before a connection is left */
 
 /* Each of the three calls those below it: live.c, live_link.c, live_events.c. */
 
 /* ---- live_link.c: the connection to the model */
 
-/* Begins a connection, going on with the conversation where there is a handle; what comes of it is
- * an event. */
+/* Begins a connection, which resumes the conversation if there is a handle; an event tells the
+ * outcome. */
 void live_connect(struct live *live);
 
-/* Ends the connection; the close is sent when what was said is stored, or its time is up.  reason
- * is static. */
+/* Ends the connection; the close is sent when all is stored, or the time for that is up.  reason is
+ * static. */
 void live_close(struct live *live, int code, const char *reason);
 
 /* Sends the close that is due. */
@@ -93,7 +93,7 @@ bool live_rests(struct live *live);
 /* Hands over input that waits, steps the provider, and acts on what it said. */
 void live_work(struct live *live);
 
-/* The time of the state is up. */
+/* Acts when the time of the state is up. */
 void live_late(struct live *live);
 
 /* ---- live_events.c: what the provider reports, what the client is told and the thread keeps */

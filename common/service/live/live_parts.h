@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* ---- live_queue.c: what a client sent and the model has not taken yet; when that is too much, the
- * oldest goes */
+/* ---- live_queue.c: frames that a client sent and the model has not taken yet; when there are too
+ * many, the oldest is dropped */
 
 enum live_input_kind { LIVE_INPUT_AUDIO, LIVE_INPUT_TEXT, LIVE_INPUT_START, LIVE_INPUT_END };
 
@@ -24,13 +24,13 @@ struct live_input {
 };
 
 struct live_queue {
-	size_t most; /* frames */
+	size_t most; /* as many frames as it may hold */
 	struct live_input *first, **last;
 	size_t count, bytes;
 	uint64_t dropped;
 };
 
-/* An empty queue of at most so many frames; clear frees those that are in it. */
+/* Makes an empty queue for at most this many frames; clear frees those in it. */
 void live_queue_init(struct live_queue *q, size_t most);
 void live_queue_clear(struct live_queue *q);
 
@@ -40,57 +40,56 @@ void live_queue_push(struct live_queue *q, enum live_input_kind kind, const void
 /* The first frame, which the caller frees, or NULL. */
 struct live_input *live_queue_take(struct live_queue *q);
 
-/* ---- live_keeper.c: the thread record and the messages.  All of it is read and written by a
- * thread of its own, in the order of the calls, so that audio never waits for a disk. */
+/* ---- live_keeper.c: the thread and its messages.  A thread of its own reads and writes all of it,
+ * in the order of the calls, so that audio never waits for a disk. */
 
 struct live_keeper;
 
-/* wake, an eventfd, is written when something was done.  All are borrowed. */
+/* wake, an eventfd, is written to whenever something was done.  All arguments are borrowed. */
 struct live_keeper *live_keeper_new(
     struct service *service, const struct identity *identity, const char *request_id, int wake);
 
-/* Waits until everything is stored, and gives the thread back; then there is only live_keeper_free,
- * and until that what was had from it lives on. */
+/* Waits until everything is stored, and gives the thread back.  Afterwards only live_keeper_free
+ * may be called; what the keeper has returned lives until then. */
 void live_keeper_end(struct live_keeper *k);
 void live_keeper_free(struct live_keeper *k);
 
-/* Opens the storage where needed, takes the thread and creates it where it is new;
- * NULL: a new one. */
+/* Opens the storage if need be, and takes the thread, or creates it; NULL: a new one. */
 void live_keeper_open(struct live_keeper *k, const char *thread_id);
 
 enum live_keeper_state { KEEPER_OPENING, KEEPER_OPEN, KEEPER_REFUSED };
 /* How far live_keeper_open has come. */
 enum live_keeper_state live_keeper_state(struct live_keeper *k);
 
-/* Once refused: why.  Once open: the thread as it was found, and the resumption handle it has, or
+/* Once refused: the reason.  Once open: the thread as it was found, and its resumption handle, or
  * NULL.  They live as long as the keeper. */
 const struct error *live_keeper_error(const struct live_keeper *k);
 const struct thread *live_keeper_thread(const struct live_keeper *k);
 const char *live_keeper_handle(const struct live_keeper *k);
 
-/* Adds a message in output form, which is taken over; stores a handle, or forgets it when it is
+/* Add a message in output form, which is taken over; and store a handle, or forget it when it is
  * NULL. */
 void live_keeper_add(struct live_keeper *k, cJSON *message);
 void live_keeper_set_handle(struct live_keeper *k, const char *handle);
 
-/* The client is gone: another session may have the thread from now on.  What still comes is stored
- * when nobody else has it at that moment. */
+/* Lets another session have the thread, because the client is gone.  What still comes is stored if
+ * nobody else has the thread at that moment. */
 void live_keeper_let_go(struct live_keeper *k);
 
-/* Why something is not stored, the first time that this is so; malloc'd, or NULL. */
+/* Why something could not be stored, malloc'd, once; else NULL. */
 char *live_keeper_unstored(struct live_keeper *k);
 
-/* Whether everything is done. */
+/* Whether there is nothing left to do. */
 bool live_keeper_rests(struct live_keeper *k);
 
 /* ---- live_tools.c: tool calls, each on a thread of its own, so that none holds up the audio */
 
 struct live_tools;
 
-/* What the tools of one session see.  All of it outlives the calls. */
+/* What the tools of one session see.  All of it must outlive the calls. */
 struct live_tools_setup {
 	struct service *service;
-	const struct node *node; /* with the tools */
+	const struct node *node; /* the node that has the tools */
 	const struct thread *thread;
 	const cJSON *config;
 	const char *request_id;
@@ -105,41 +104,41 @@ struct tool_done {
 	bool is_error;
 };
 
-/* Nothing runs yet; setup is copied, and what it points to lives as long. */
+/* Nothing runs yet.  setup is copied; what it points to must live as long as this. */
 struct live_tools *live_tools_new(const struct live_tools_setup *setup);
 
-/* Asks the calls that go on to stop, and waits for them for up to wait_ms.  False when one goes on
- * all the same: it then still uses the setup, and the memory of this is never given back. */
+/* Asks calls that go on to stop, and waits for them for up to wait_ms.  False when one goes on all
+ * the same: it still uses the setup, and the memory of tools is never freed. */
 bool live_tools_free(struct live_tools *tools, int64_t wait_ms);
 
-/* Calls a tool; args is taken over.  What comes of it is among those that are taken later. */
+/* Calls a tool; args is taken over.  live_tools_take will return the result. */
 void live_tools_start(
     struct live_tools *tools, const char *id, const char *name, cJSON *args, unsigned epoch);
 
-/* The same for one that is not to be made. */
+/* The same for a call that is refused. */
 void live_tools_refuse(struct live_tools *tools, const char *id, const char *name, unsigned epoch);
 
-/* A call that has ended, which the caller frees, or NULL. */
+/* Returns a call that has ended, which the caller frees, or NULL. */
 struct tool_done *live_tools_take(struct live_tools *tools);
 void tool_done_free(struct tool_done *done);
 
 /* Asks the calls that go on to stop. */
 void live_tools_stop(struct live_tools *tools);
 
-/* Calls whose end was not taken yet. */
+/* How many calls were started and not taken yet. */
 size_t live_tools_open(struct live_tools *tools);
 
 /*
- * ---- live_config.c: the first frame of a live socket: what the client asks of the agent
- * (doc/protocol-live.md#the-first-frame).
+ * ---- live_config.c: the first frame of a live socket, which says what the client asks of the
+ * agent (doc/protocol-live.md#the-first-frame).
  */
 
 struct live_config {
 	const char *thread_id;                     /* NULL: a new one */
 	const char *model, *voice, *system_prompt; /* the client's, or the agent's, or NULL */
 	bool text;
-	const cJSON *vad;   /* the agent's with the client's over it */
-	const cJSON *tools; /* for the provider: those that it may call */
+	const cJSON *vad;   /* the agent's settings, with the client's merged over them */
+	const cJSON *tools; /* the tools that the provider may call */
 };
 
 enum live_init {
@@ -148,12 +147,12 @@ enum live_init {
 	LIVE_INIT_INVALID    /* invalid_config; call->error says why */
 };
 
-/* Reads the frame over the settings of the service's live agent.  What config points to lives as
- * long as call. */
+/* Reads the frame, merging it over the settings of the service's live agent.  What config points to
+ * lives as long as call. */
 enum live_init live_config_read(
     struct call *call, const char *text, size_t len, struct live_config *config);
 
-/* The tool that the model may call by that name, or NULL. */
+/* The tool with this name that the model may call, or NULL. */
 const struct tool *live_config_tool(
     const struct live_config *config, const struct live_agent *agent, const char *name);
 

@@ -13,17 +13,17 @@ struct mcp_request {
 	const cJSON *id; /* NULL: a notification */
 	const char *method;
 	const cJSON *params; /* an object, or NULL */
-	const cJSON *meta;   /* the same */
+	const cJSON *meta;   /* an object, or NULL */
 	const struct mcp_version *version;
 };
 
-/* Reads it, with its headers; false with the fault in call->error. */
+/* Reads a message and its headers; false with the fault in call->error. */
 bool mcp_request_read(struct call *call, const struct mcp_post *post, struct mcp_request *rq);
 
 /*
- * Sets an error of the protocol; false.  Hosts of the versions with a handshake expect what is
- * wrong with a method in an answer with status 200, those of the stateless one with a status of its
- * own; until the version is known, rq->version is NULL and it is the latter.
+ * Sets an error of the protocol; always false.  Hosts of the versions with a handshake expect
+ * errors of a method in an answer with status 200; those of the stateless one expect a status for
+ * each error, which is also used while the version is not known and rq->version is NULL.
  */
 bool mcp_fault(struct call *call, const struct mcp_request *rq, enum mcp_code code, const char *fmt,
     ...) __attribute__((format(printf, 4, 5)));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * The agent as a tool of MCP hosts (doc/protocol-mcp.md): a server of the Model Context Protocol
- * over streamable HTTP, which keeps no sessions.  The versions with a handshake and the stateless
- * one meet here; what a call does is a turn like any other.
+ * over streamable HTTP, which keeps no sessions.  It speaks the versions with a handshake as well
+ * as the stateless one; a call starts a turn like any other.
  */
 #ifndef AGENTGRAPH_SERVICE_MCP_MCP_SERVICE_H
 #define AGENTGRAPH_SERVICE_MCP_MCP_SERVICE_H
@@ -12,9 +12,9 @@
 /* One POST. */
 struct mcp_post {
 	const cJSON *body;
-	const char *version, *method, *name; /* what the headers say; "" where they are not there */
-	bool events;                         /* the client takes an event stream */
-	struct chunk_sink *sink;             /* where that goes */
+	const char *version, *method, *name; /* the headers' values; "" where absent */
+	bool events;                         /* the client accepts an event stream */
+	struct chunk_sink *sink;             /* the sink for that */
 
 	/* Set by mcp_answer: */
 	cJSON *answer; /* the only message; NULL: there is none, or it was streamed */

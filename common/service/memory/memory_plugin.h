@@ -8,7 +8,7 @@
 
 struct memory_plugin {
 	struct plugin plugin;
-	void *data; /* its own */
+	void *data; /* the plug-in's own */
 };
 
 /* Loads and opens what config->store names; false with a problem added and nothing to close. */
@@ -17,9 +17,9 @@ bool memory_plugin_open(
 void memory_plugin_close(struct memory_plugin *p); /* all-zero is fine */
 
 /*
- * The operations.  Trees are new ones in the call's arena, memories in the form of
- * doc/protocol-store.md#memories.  False or NULL with ERR_STORE_UNAVAILABLE, or
- * ERR_RESOURCE_NOT_FOUND for a memory that is not there.
+ * The operations.  They return new trees in the call's arena, with memories in the form of
+ * doc/protocol-store.md#memories.  False or NULL with ERR_STORE_UNAVAILABLE set, or
+ * ERR_RESOURCE_NOT_FOUND for a memory that does not exist.
  */
 bool memory_plugin_put(struct memory_plugin *p, struct call *call, const struct memory_request *rq);
 cJSON *memory_plugin_get(

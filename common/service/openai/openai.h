@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* OpenAI's chat completions over the same turn (doc/protocol-openai.md): clients of chat models
- * talk to the graph. */
+/* OpenAI's chat completions (doc/protocol-openai.md): clients of chat models talk to the graph, by
+ * a turn like any other. */
 #ifndef AGENTGRAPH_SERVICE_OPENAI_OPENAI_H
 #define AGENTGRAPH_SERVICE_OPENAI_OPENAI_H
 
@@ -8,22 +8,21 @@
 
 struct openai_chat {
 	const cJSON *body;
-	const char *thread_id;   /* what the header X-Thread-ID says, "" where it is not there */
-	struct chunk_sink *sink; /* where a stream goes */
+	const char *thread_id;   /* the header X-Thread-ID; "" where it is absent */
+	struct chunk_sink *sink; /* the sink for a stream */
 
 	/* Set by openai_chat: */
-	cJSON *answer; /* the whole one; NULL: it was streamed */
-	bool ran;      /* nodes have run, and would again where a client asked again */
+	cJSON *answer; /* the whole answer; NULL: it was streamed */
+	bool ran;      /* nodes have run, and would run again if the client repeated the request */
 };
 
 /*
- * POST /v1/chat/completions: an answer, or chunks until the last one was sent.  False with
- * call->error set, and nothing sent, when the request was refused, or the run failed that was not
- * streamed.
+ * POST /v1/chat/completions: sets the answer, or sends all chunks.  False with call->error set, and
+ * nothing sent, when the request was refused, or a run failed that was not streamed.
  */
 bool openai_chat(struct call *call, struct openai_chat *chat);
 
-/* GET /v1/models, and one of them; NULL with call->error set for one that there is not. */
+/* GET /v1/models, and one of them; NULL with call->error set when there is no such model. */
 cJSON *openai_models(struct call *call);
 cJSON *openai_model_view(struct call *call, const char *name);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What a run does, as it is recorded (doc/protocol-traces.md#what-is-recorded,
- * doc/observability.md#traces-elsewhere), and shown.
+ * Recording what a run does (doc/protocol-traces.md#what-is-recorded,
+ * doc/observability.md#traces-elsewhere), and showing it.
  *
- * A trace stands between a run and its observer, whichever transport that is of.  It turns events
- * into records for /v1/observability, into spans for those who are told of runs outside, and into
- * numbers.  It never holds up a run: what is recorded is handed over in memory.
+ * A trace stands between a run and its observer, of whichever transport.  It turns events into
+ * records for /v1/observability, into spans for systems outside, and into metrics.  It never holds
+ * up a run: records are handed over in memory.
  */
 #ifndef AGENTGRAPH_SERVICE_TRACE_TRACE_H
 #define AGENTGRAPH_SERVICE_TRACE_TRACE_H
@@ -15,18 +15,19 @@
 
 struct trace;
 
-/* A trace of a turn that is about to enter the graph, in the call's arena; inner is who else
- * watches it. */
+/* Begins a trace of a turn that is about to enter the graph, in the call's arena; inner is the
+ * run's other observer. */
 struct trace *trace_begin(struct turn *turn, struct run_observer *inner);
 
-/* Who watches the run instead of inner. */
+/* The observer to give to the run instead of inner. */
 struct run_observer *trace_observer(struct trace *trace);
 
-/* For run_setup: kept up to date while the run goes on; NULL where there is no trace to pass on. */
+/* The traceparent to pass on, for run_setup; it is kept up to date while the run goes on.  NULL
+ * where there is none. */
 const char *trace_parent(const struct trace *trace);
 
-/* The run is over; ok is what run_execute returned.  Called while the turn still has its lease, so
- * that who finds the thread free finds the end of its run too. */
+/* Ends the trace; ok is what run_execute returned.  To be called while the turn still has its
+ * lease, so that whoever finds the thread free also finds the end of its run. */
 void trace_end(struct trace *trace, bool ok);
 
 /* ---- observe.c: GET /v1/observability/{thread_id} (doc/protocol-traces.md#what-is-shown) */
@@ -34,10 +35,10 @@ void trace_end(struct trace *trace, bool ok);
 /* The traces of a thread; run_id NULL is its latest run. */
 cJSON *observe_thread(struct call *call, const char *thread_id, const char *run_id);
 
-/* A thread is gone: so are its traces. */
+/* Forgets the traces of a thread that was deleted. */
 bool observe_forget(struct call *call, const char *thread_id);
 
-/* The run as it is shown, a new tree, rebuilt from the array that trace_record wrote. */
+/* The run as it is shown, a new tree made from the array that trace_record wrote. */
 cJSON *trace_view(const struct trace_run *run, const cJSON *records);
 
 #endif

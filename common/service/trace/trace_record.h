@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* What a trace makes of a run: records, one for each chunk that it would stream at the granularity
- * `full`, and spans (telemetry/report.h). */
+/* What a trace makes of a run: records, one for each chunk that the run would stream with
+ * granularity full, and spans (telemetry/report.h). */
 #ifndef AGENTGRAPH_SERVICE_TRACE_TRACE_RECORD_H
 #define AGENTGRAPH_SERVICE_TRACE_TRACE_RECORD_H
 
@@ -15,20 +15,20 @@
 /* Names and types of one record that are kept. */
 #define RECORD_WORDS 64
 
-/* The calls that a run has seen, so that a result can be named. */
+/* The tool calls of a run so far, so that a result can be given its tool's name. */
 struct call_names {
 	struct arena *arena;
 	const cJSON **calls; /* blocks */
 	size_t count, size;
 };
 
-/* The call block of that id, or NULL. */
+/* The block of the call with this id, or NULL. */
 const cJSON *call_names_find(const struct call_names *names, const char *call_id);
 
 /*
- * Appends one record with a comma.  node may be NULL.  status is that of an update, message that of
- * a message; else both are NULL.  Times are offsets in microseconds.  A message's calls become
- * known to names, its usage and calls go to totals.
+ * Appends one record and a comma.  node may be NULL.  status is for an update, message for a
+ * message; else both are NULL.  Times are offsets in microseconds.  The calls of a message are
+ * added to names; its usage and calls are counted in totals.
  */
 struct trace_event {
 	const char *type; /* message, updates, state, error, result */
@@ -36,48 +36,48 @@ struct trace_event {
 	int64_t offset;
 	const char *status;
 	const cJSON *message;
-	bool piece; /* of a message: a delta */
+	bool piece; /* the message is a delta */
 };
 void trace_record(struct buf *out, const struct trace_event *event, struct call_names *names,
     struct trace_totals *totals);
 
-/* ---- trace_spans.c: spans, collected while the run goes on */
+/* ---- trace_spans.c: collecting spans while the run goes on */
 
-/* What happens one after the other. */
+/* A sequence of events: those of the run, or of one of its branches. */
 struct trace_lane {
 	struct trace_lane *next;
 	const char *branch; /* NULL: outside of branches */
-	struct span *node;  /* the open one, or NULL */
-	int64_t latest;     /* time of what came before */
+	struct span *node;  /* the open node's span, or NULL */
+	int64_t latest;     /* time of the event before */
 };
 
 struct trace_spans {
 	struct arena *arena;
 	struct span **items;
 	size_t count, size;
-	size_t left_out;                 /* beyond those that a run may have */
-	struct trace_lane *lanes, *lane; /* of the run and its branches; that of the event */
+	size_t left_out;                 /* spans beyond those that a run may have */
+	struct trace_lane *lanes, *lane; /* all lanes, and that of the present event */
 	int64_t input_tokens, output_tokens;
 };
 
 /* Begins with the run's own span. */
 void spans_begin(struct trace_spans *spans, struct arena *arena, int64_t now);
 
-/* What follows happens in that branch, NULL for none. */
+/* What follows happens in this branch, NULL: in none. */
 void spans_turn_to(struct trace_spans *spans, const char *branch, int64_t now);
 
-/* What happens in the run, at the time now. */
+/* Events of the run, at the time now. */
 void spans_node_starts(struct trace_spans *spans, const char *node, int step, int64_t now);
 void spans_message(
     struct trace_spans *spans, const cJSON *message, const struct call_names *names, int64_t now);
-/* An attempt of a node failed; it is copied, and belongs to the open node, or to the run where that
- * is a graph. */
+/* An attempt of a node failed.  It is copied, and belongs to the open node, or to the run where the
+ * node is a graph. */
 void spans_attempt(struct trace_spans *spans, const struct span_attempt *attempt);
 
-/* error is what made it fail, or NULL. */
+/* error is why the node failed, or NULL. */
 void spans_node_ends(struct trace_spans *spans, const char *error, int64_t now);
 
-/* Closes what is open; error is what ended the run, or NULL. */
+/* Closes what is open; error is why the run failed, or NULL. */
 void spans_end(struct trace_spans *spans, const char *error, int64_t now);
 
 #endif
