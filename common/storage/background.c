@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Threads of the service's own. */
+/* Starting, stopping and sleeping of background threads, and the lock of an office. */
 #include "storage/background.h"
 
 #include "base/memory.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * A thread for what a process does beside its requests and runs: it takes no signals, needs little
- * stack, sleeps on a monotonic clock, and ends when asked.  Its lock is there for what it shares
- * with its owner.
+ * A background thread: for what a process does beside its requests and runs.  It takes no signals,
+ * needs little stack, sleeps on a monotonic clock, and ends when asked.  Its lock may guard what it
+ * shares with its owner.
  */
 #ifndef AGENTGRAPH_STORAGE_BACKGROUND_H
 #define AGENTGRAPH_STORAGE_BACKGROUND_H
@@ -30,11 +30,11 @@ void background_stop(struct background *b);
  * woken. */
 void background_sleep(struct background *b, int64_t due);
 
-/* Work that one process of an instance does has a file, and who has its lock does the work: opens
- * <state_dir>/<name> for background_in_office.  -1 with err set. */
+/* Opens <state_dir>/<name>, a file for work that only one process of an instance does: the one that
+ * has the file's lock is in office.  -1 with err set. */
 int background_office(const char *state_dir, const char *name, struct error *err);
 
-/* Whether this process has the lock, or got it now; it keeps it until it closes the file. */
+/* Whether this process is in office, or gets in now; it stays until it closes the file. */
 bool background_in_office(int office);
 
 #endif

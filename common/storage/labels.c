@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Labels out of metadata. */
+/* Finding the labels in the metadata of a thread. */
 #include "storage/threads.h"
 
 #include "base/json/json.h"

@@ -4,8 +4,8 @@
  *
  * The engine knows nothing of texts' meaning: it is given vectors, and says which memories are
  * near; what a search makes of that is its caller's.  Nothing here waits for threads.  A struct
- * memory_set is all memories as they are seen with the vectors of one model; it is shared by all
- * threads of a process, and closed before its storage.
+ * memory_set gives access to all memories, with the vectors of one model; it is shared by all
+ * threads of a process, and must be closed before its storage.
  */
 #ifndef AGENTGRAPH_STORAGE_MEMORIES_H
 #define AGENTGRAPH_STORAGE_MEMORIES_H
@@ -32,8 +32,8 @@ struct memory {
 	int64_t created_at; /* microseconds */
 };
 
-/* Which memories are meant: those of which all conditions hold, texts byte by byte.  NULL: no such
- * condition.  A scope is a filter of which only user_id and thread_id count. */
+/* Which memories are meant: those for which all conditions hold.  Texts are compared byte by byte;
+ * NULL: no condition.  A scope is a filter of which only user_id and thread_id are used. */
 struct memory_filter {
 	const char *user_id;
 	const char *thread_id;
@@ -42,7 +42,7 @@ struct memory_filter {
 	const char *filters_json; /* checked by memory_filter_check; memory_filter_fits decides */
 };
 
-/* A vector of the engine's model, with the SHA-256 of its text where it is worth finding again. */
+/* A vector of the set's model, with the SHA-256 of its text if it is to be found again by that. */
 struct memory_vector {
 	const float *numbers;      /* NULL: it could not be made yet */
 	const unsigned char *hash; /* 32 bytes, or NULL */
@@ -55,7 +55,7 @@ struct memory_links {
 	size_t relation_count;
 };
 
-/* What an update changes of a memory; its category stays. */
+/* What an update changes in a memory; its category stays. */
 struct memory_update {
 	const char *content;
 	const struct memory_vector *vector;
@@ -69,7 +69,7 @@ struct memory_hit {
 	double score;       /* the higher the better */
 };
 
-/* What a search brings: into items, which have room for limit, count of them. */
+/* The result of a search: count hits in items, which has room for limit. */
 struct memory_hits {
 	struct memory_hit *items;
 	size_t limit, count;
@@ -81,10 +81,10 @@ struct memory_text {
 	const char *content;
 };
 
-/* Some of those, and then what was made of them. */
+/* A batch of such texts, and then the vectors that were made of them. */
 struct memory_batch {
-	bool all;      /* also memories with a vector, where that is of another model */
-	int64_t after; /* a row; those above it are meant */
+	bool all;      /* also memories whose vector is of another model */
+	int64_t after; /* only rows above this one */
 	size_t limit;
 
 	struct memory_text *texts; /* in the order of rows */
@@ -94,7 +94,7 @@ struct memory_batch {
 	unsigned char *hashes; /* count times 32 bytes, or NULL */
 };
 
-/* Vectors of one model. */
+/* A model, and how many vectors it has made. */
 struct memory_model {
 	const char *name; /* arena text */
 	int64_t dimension, vectors;
@@ -118,11 +118,11 @@ struct memory_ops {
 	bool (*put)(struct memory_set *set, const struct storage_context *ctx,
 	    const struct memory *m, const struct memory_links *links,
 	    const struct memory_vector *vector, struct error *err);
-	/* In a scope.  False with no error set when there is none. */
+	/* Reads a memory in a scope.  False with no error set when there is none. */
 	bool (*get)(struct memory_set *set, const struct storage_context *ctx, struct arena *a,
 	    const struct memory_filter *scope, const char *memory_id, struct memory *m,
 	    struct error *err);
-	/* The same by row, where all of the filter holds. */
+	/* Reads a memory by its row, if the filter holds for it; else as get. */
 	bool (*load)(struct memory_set *set, const struct storage_context *ctx, struct arena *a,
 	    const struct memory_filter *filter, int64_t row, struct memory *m, struct error *err);
 	/* *found says whether there was such a memory in the scope.  New metadata gets the category
@@ -133,8 +133,8 @@ struct memory_ops {
 	bool (*remove)(struct memory_set *set, const struct storage_context *ctx,
 	    const struct memory_filter *scope, const char *memory_id, bool *found,
 	    struct error *err);
-	/* Deletes what the filter holds and was there when it began, in several transactions where
-	 * it is much; *count is what this call deleted. */
+	/* Deletes the memories for which the filter holds and that existed when it began, in
+	 * several transactions if there are many; *count says how many this call deleted. */
 	bool (*forget)(struct memory_set *set, const struct storage_context *ctx,
 	    const struct memory_filter *filter, int64_t *count, struct error *err);
 
@@ -147,9 +147,9 @@ struct memory_ops {
 	/* Newest first; score is 0. */
 	bool (*recent)(struct memory_set *set, const struct storage_context *ctx,
 	    const struct memory_filter *filter, struct memory_hits *hits, struct error *err);
-	/* By nearness of vectors of the model that the set was opened for: score is what
-	 * vector_similarity says.  Never fewer than there are with a vector, up to the limit; in a
-	 * large set one that is nearer may be missed. */
+	/* By nearness of vectors of the set's model; score is what vector_similarity says.  Finds
+	 * as many as there are with a vector, up to the limit; but in a large set it may miss one
+	 * that is nearer. */
 	bool (*similar)(struct memory_set *set, const struct storage_context *ctx,
 	    const struct memory_filter *filter, const float *vector, enum vector_metric metric,
 	    struct memory_hits *hits, struct error *err);
@@ -169,22 +169,22 @@ struct memory_ops {
 	    const struct memory_filter *filter, int64_t row, struct memory_hits *hits,
 	    struct error *err);
 
-	/* A vector of a text with that hash, if one of this model is stored; vector has room for
+	/* Finds a stored vector of this model for a text with this hash; vector must have room for
 	 * it. */
 	bool (*known_vector)(struct memory_set *set, const struct storage_context *ctx,
 	    const unsigned char *hash, float *vector, bool *found, struct error *err);
 
-	/* The texts of a batch, from the arena: of memories that wait for a vector, or where all is
-	 * set of those that have none of this model. */
+	/* Fills in the texts of a batch, in the arena: of memories that wait for a vector or, with
+	 * all, that have none of this model. */
 	bool (*unembedded)(struct memory_set *set, const struct storage_context *ctx,
 	    struct arena *a, struct memory_batch *batch, struct error *err);
-	/* Gives memories their vectors, one transaction; those whose text changed meanwhile keep
-	 * waiting. */
+	/* Gives memories their vectors, in one transaction; those whose text has changed meanwhile
+	 * keep waiting. */
 	bool (*adopt)(struct memory_set *set, const struct storage_context *ctx,
 	    const struct memory_batch *batch, struct error *err);
 
-	/* What made the vectors that there are, in the order of their first use; arrays in the
-	 * arena. */
+	/* Lists the models that have made the stored vectors, in the order of their first use; in
+	 * the arena. */
 	bool (*models)(struct memory_set *set, const struct storage_context *ctx, struct arena *a,
 	    struct memory_model **models, size_t *count, int64_t *memories, struct error *err);
 	/* Whether any vector is of another model than the set was opened for. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* What is the same of writes to threads with every engine: their sizes, and one write alone. */
+/* Writes to threads, as far as they are the same for every engine: their sizes, and writing a
+ * single one. */
 #include "storage/threads.h"
 
 #include <inttypes.h>

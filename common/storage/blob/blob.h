@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Where the bytes of files are: one struct of functions, so that a directory, memory and a cloud
- * can stand behind the same records (files.h).
+ * Stores for the bytes of files: a struct of functions, so that a directory, memory, a bucket or a
+ * database can be behind the same records (files.h).
  *
  * An object is shared by all threads of a process.  Bytes never change once they are stored.
  * Failures: ERR_TRANSIENT_STORAGE (no room, or out of reach for the moment), ERR_STORAGE (anything
@@ -36,23 +36,23 @@ struct blobs {
 	const struct blob_ops *ops;
 };
 
-/* Bytes on their way in.  A store has more of its own behind it. */
+/* An upload: bytes on their way into a store.  A store's own data follow in its memory. */
 struct blob_upload {
 	struct blobs *blobs;
 	int fd; /* what was written so far can be read from it with pread */
 };
 
-/* Bytes on their way out. */
+/* Bytes that are being read. */
 struct blob {
 	struct blobs *blobs;
 };
 
-/* What a store that answers clients by itself is to say of the bytes. */
+/* Headers for the bytes, where a store answers clients by itself. */
 struct blob_answer {
 	const char *type, *disposition; /* Content-Type, Content-Disposition */
 };
 
-/* Whether a record names these bytes.  Of what is not known everything stays as it is. */
+/* Whether a record names these bytes; where that is unknown, nothing is changed. */
 enum blob_named { BLOB_UNNAMED, BLOB_NAMED, BLOB_UNKNOWN };
 typedef enum blob_named blob_recorded(const char *file_id, void *arg);
 
@@ -61,8 +61,8 @@ struct blob_ops {
 	void (*close)(struct blobs *blobs);
 
 	/*
-	 * An upload is begun, written, then published or not, and ended in any case.  NULL with err
-	 * set when it cannot begin.  Until it is published nobody can see it.
+	 * Uploads: begin, write, publish (or not), and always end.  Nobody can see an upload until
+	 * it is published.  begin returns NULL with err set when it cannot.
 	 */
 	struct blob_upload *(*begin)(struct blobs *blobs, const char *file_id, struct error *err);
 	bool (*write)(struct blob_upload *upload, const void *data, size_t len, struct error *err);
@@ -125,13 +125,13 @@ bool blobs_local_check(const char *path, struct error *err);
  * Files in a bucket (s3.h), by the settings MEDIA_CLOUD_*, which s3_check accepts.
  *
  * What arrives is collected in a file below the state directory and sent when it is whole, so a
- * client that gives up costs the bucket nothing.  The file is there, locked by its writer, until
- * the record is written: one that nobody has locked is what a dead process left, and says which
- * object may be there without a record.
+ * client that gives up costs the bucket nothing.  The writer keeps the file, and its lock, until
+ * the record is written: a file that nobody has locked was left by a dead process, and names an
+ * object that may have no record.
  */
 struct blobs *blobs_cloud(const struct config *config);
 
-/* Where whole bytes are kept under a key, by some other program; s3.h says what each does. */
+/* Where another program keeps the bytes of whole files under keys; s3.h describes the functions. */
 struct blob_bytes {
 	/* Takes size bytes from the file behind fd; whole, or an error. */
 	bool (*put)(void *place, const char *key, int fd, int64_t size, struct error *err);
@@ -143,7 +143,8 @@ struct blob_bytes {
 	void (*close)(void *place); /* NULL: nothing to do */
 };
 
-/* Files in the database that keeps their records, where its engine keeps bytes, in the same way. */
+/* Files in the database that keeps their records, for an engine that keeps bytes; works in the same
+ * way. */
 struct blobs *blobs_database(const char *state_dir, const struct blob_bytes *bytes, void *place);
 
 #endif

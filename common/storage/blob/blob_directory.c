@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Bytes below a directory, of blobs_local and blobs_memory.
+ * Stores in a directory: blobs_local and blobs_memory.
  *
- * A file is written as incoming/<id>, which its writer keeps locked, and gets a second name,
- * <first two digits>/<id>, when it is whole and on disk.  The first name goes last, after the
- * record is written.  So whoever finds one that nobody has locked knows that its writer died, and
- * whether the second name is to go too: when there is no record.  Every name is made here, of an id
- * that the service has made.
+ * A file is written as incoming/<id>, which its writer keeps locked, and gets a second name, <first
+ * two digits>/<id>, when it is whole and on disk.  The first name goes last, after the record is
+ * written.  So whoever finds one that nobody has locked knows that its writer died, and whether the
+ * second name is to go too: when there is no record.  Every name is made here, of an id that the
+ * service has made.
  */
 #include "base/memory.h"
 #include "base/os/clock.h"
@@ -25,14 +25,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Less what the umask takes away: a web server of the same group may read. */
+/* The umask takes its bits away; a web server of the same group may read. */
 #define DIRECTORY_MODE 0750
 #define FILE_MODE 0640
 
 #define INCOMING "incoming"
 #define NAME_SIZE 64
 
-/* So much is handed to the disk while more arrives, so that the end has little to wait for. */
+/* How much is flushed to the disk while more arrives, so that the end has little to wait for. */
 #define FLUSH_STEP (8 << 20)
 
 struct directory {
@@ -287,7 +287,8 @@ static bool directory_here(struct blobs *blobs, const char *key)
 
 /* ---- what is left over ---- */
 
-/* What its writer, which is dead when nobody has it locked, left: both names, or the first. */
+/* Removes what a dead writer has left, both names or only the first.  The writer is dead if nobody
+ * has locked the file. */
 static void blob_directory_sweep_one(
     struct directory *d, const char *id, blob_recorded *recorded, void *arg)
 {
@@ -299,7 +300,7 @@ static void blob_directory_sweep_one(
 	int fd = openat(root, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return;
-	/* Who came to the lock after its holder had finished finds the name gone. */
+	/* if the name is gone, the writer finished before we got the lock */
 	enum blob_named named = BLOB_UNKNOWN;
 	if (flock(fd, LOCK_EX | LOCK_NB) == 0 && fstatat(root, name, &st, 0) == 0)
 		named = recorded(id, arg);
@@ -420,7 +421,8 @@ char *blobs_memory_path(const char *state_dir)
 	return xasprintf("%s/memory", state_dir);
 }
 
-/* What does not exist is made when it is needed, in the nearest directory above it that does. */
+/* A directory that does not exist will be made below the nearest one that does, so that is
+ * checked. */
 bool blobs_local_check(const char *path, struct error *err)
 {
 	char *copy = xstrdup(path);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Files that are being written into a store, and why that did not go. */
+/* Making and writing files on their way into a store, and what failures mean. */
 #include "storage/blob/blob_file.h"
 
 #include "storage/blob/blob.h"

@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* How much is fetched ahead of who reads: doubled while somebody reads on. */
+/* How much is fetched ahead of a reader; doubled while it reads on. */
 #define AHEAD_FIRST (128 << 10)
 #define AHEAD_MAX (1 << 20)
 
@@ -100,7 +100,7 @@ static bool remote_publish(
 	return c->bytes->put(c->place, key, upload->fd, u->size, err);
 }
 
-/* True when nothing of it is there any more. */
+/* Removes the object; true when nothing of it is left. */
 static bool take_away(struct remote *c, const char *id)
 {
 	char key[BLOB_KEY_SIZE];
@@ -191,14 +191,15 @@ static const char *cloud_sign(struct blobs *blobs, const char *key, const struct
 
 /* ---- what is left over ---- */
 
-/* With the lock of a writer that is dead; false when the store or the records are out of reach. */
+/* Sweeps what a dead writer has left, whose lock we have; false when the store or the records are
+ * out of reach. */
 static bool sweep_entry(struct remote *c, const char *id, blob_recorded *recorded, void *arg)
 {
 	char *file = xasprintf("%s/%s", c->path, id);
 	struct stat there, ours;
 	bool ok = true;
 	int fd = open(file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	/* Who came to the lock after its holder had finished finds the name gone. */
+	/* if the name is gone, the writer finished before we got the lock */
 	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &ours) == 0 &&
 	    stat(file, &there) == 0 && there.st_ino == ours.st_ino) {
 		enum blob_named named = recorded(id, arg);

@@ -109,7 +109,7 @@ bool s3_check(const struct environment *env, struct error *err)
 
 /* ---- the bucket ---- */
 
-/* The bucket is in the path. */
+/* Addresses the bucket in the path. */
 static void use_endpoint(struct s3 *s3, const char *url, const char *bucket)
 {
 	const char *host = strstr(url, "://");
@@ -125,7 +125,7 @@ static void use_endpoint(struct s3 *s3, const char *url, const char *bucket)
 		s3->authority[len - n] = '\0';
 }
 
-/* The bucket is in the host's name, unless no certificate could be right for that. */
+/* Addresses the bucket in the host's name, unless no certificate could be valid for that. */
 static void use_amazon(struct s3 *s3, const struct environment *env)
 {
 	const char *region = env->media_cloud_region, *bucket = env->media_cloud_bucket;
@@ -247,7 +247,7 @@ bool s3_get(
 	return ok;
 }
 
-/* An object that is not there is taken away already. */
+/* An object that does not exist counts as removed. */
 bool s3_remove(struct s3 *s3, const char *key, struct error *err)
 {
 	struct http_response response = {0};

@@ -22,10 +22,11 @@
 
 struct s3;
 
-/* Whether the settings MEDIA_CLOUD_* do; else why not, as a sentence that names the variable. */
+/* Whether the settings MEDIA_CLOUD_* are valid; if not, err has a sentence that names the
+ * variable. */
 bool s3_check(const struct environment *env, struct error *err);
 
-/* The bucket of settings that do. */
+/* The bucket of valid settings. */
 struct s3 *s3_new(const struct environment *env);
 void s3_free(struct s3 *s3); /* NULL is fine */
 
@@ -40,10 +41,11 @@ int64_t s3_size(struct s3 *s3, const char *key, struct error *err);
 bool s3_get(
     struct s3 *s3, const char *key, int64_t offset, char *out, size_t len, struct error *err);
 
-/* Takes away the object, if there is one, and what was begun of it, without repeating for long. */
+/* Removes the object, if there is one, and uploads of it that were not completed; does not repeat
+ * this for long. */
 bool s3_remove(struct s3 *s3, const char *key, struct error *err);
 
-/* What is to be said of the bytes when they are fetched by URL. */
+/* Headers for the bytes when they are fetched by URL. */
 struct s3_answer {
 	const char *type, *disposition;
 };

@@ -120,7 +120,7 @@ static void s3_call_add(struct head *h, const char *name, const char *value)
 		h->items[h->count++] = (struct http_header){name, value};
 }
 
-/* Headers in the order that the signature wants, and what is made of them. */
+/* Makes the headers, in the order that the signature needs. */
 static void make_head(struct s3 *s3, const struct s3_call *call, struct head *h)
 {
 	const struct sigv4_key key = s3_signer(s3);
@@ -185,7 +185,7 @@ static bool s3_call_helps(const struct s3_call *call, const struct http_response
 	return !call->once && (response->end == HTTP_CLOSED || response->end == HTTP_TIMED_OUT);
 }
 
-/* Growing, as the server wishes, and not the same for all. */
+/* How long to wait before the next attempt: growing, as the server asks, and with a random part. */
 static int64_t pause_ms(const struct http_response *response, int attempt)
 {
 	uint8_t dice;
@@ -213,7 +213,7 @@ char *s3_element(const char *xml, const char *name)
 	return value;
 }
 
-/* The code alone: messages quote what was signed. */
+/* Explains a failure by its code only, because the server's message quotes what was signed. */
 static void s3_call_explain(const struct s3_call *call, const struct attempt *a,
     const struct http_response *response, struct error *err)
 {

@@ -78,23 +78,22 @@ struct s3_call {
 	size_t out_len;
 	int64_t deadline_ms; /* by clock_monotonic_ms */
 	int attempts;
-	bool once; /* what a second time does is not what one time does, so an answer that was lost
-		    * is not asked for again */
+	bool once; /* doing it twice is not the same as doing it once, so it is not repeated when
+		      the answer was lost */
 };
 
-/* Makes the request until it is answered; response is all-zero before and is to be released.  True
- * for a status of 2xx; else false with err set. */
+/* Makes the request, again until it is answered.  response must be all-zero, and must be released.
+ * True for a status of 2xx; else false with err set. */
 bool s3_run(
     struct s3 *s3, const struct s3_call *call, struct http_response *response, struct error *err);
 
-/* What stands between <name> and </name> first, malloc'd; NULL when it does not, or is no plain
- * text. */
+/* The text of the first element name, malloc'd; NULL when there is none, or it is no plain text. */
 char *s3_element(const char *xml, const char *name);
 
-/* The path of an object, encoded; of the bucket for NULL. */
+/* Appends the path of an object, encoded; for key NULL that of the bucket. */
 void s3_path(const struct s3 *s3, const char *key, struct buf *out);
 
-/* Whose signature requests have; borrows from s3. */
+/* The key that requests are signed with; borrows from s3. */
 struct sigv4_key s3_signer(const struct s3 *s3);
 
 /* ---- s3_parts.c: objects in parts, which appear as a whole or not at all */
@@ -107,7 +106,7 @@ struct sigv4_key s3_signer(const struct s3 *s3);
 bool s3_put_parts(
     struct s3 *s3, const char *key, int fd, int64_t size, bool *sent, struct error *err);
 
-/* Takes away what was begun of an object and not ended. */
+/* Removes uploads of an object that were begun and not completed. */
 bool s3_abort_parts(struct s3 *s3, const char *key, struct error *err);
 
 #endif

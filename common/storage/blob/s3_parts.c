@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Objects in parts, which appear as a whole or not at all. */
+/* Sending objects in parts; an object appears as a whole or not at all. */
 #include "base/memory.h"
 #include "base/os/clock.h"
 #include "storage/blob/s3_call.h"
@@ -56,7 +56,7 @@ static bool s3_parts_begin(struct parts *p, struct error *err)
 	return p->id || (ok && s3_parts_unexpected("the beginning of an upload", err));
 }
 
-/* The tag is what the server says of the part, and is said back to it. */
+/* Sends a part and keeps its tag, which the server gives and wants to see in the end. */
 static bool s3_parts_send_part(struct parts *p, int number, int64_t offset, struct error *err)
 {
 	int64_t left = p->size - offset;
@@ -85,7 +85,8 @@ static bool s3_parts_send_part(struct parts *p, int number, int64_t offset, stru
 	return ok;
 }
 
-/* The status comes before the server knows: an error may be in the body of a 200. */
+/* Completes the upload.  The status comes before the server has finished: a 200 may have an error
+ * in its body. */
 static bool s3_parts_finish(struct parts *p, struct error *err)
 {
 	char *query = xasprintf("uploadId=%s", p->id);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What is kept of runs, as a storage engine keeps it; traces.h is what the rest of the program
- * sees.
+ * Traces of runs, as a storage engine keeps them; the rest of the program uses traces.h.
  *
- * It is worth nothing beyond the life of an instance, so nothing has to wait for the disk.  One
+ * Traces are worth nothing beyond the life of an instance, so nothing waits for the disk.  Only one
  * call is made at a time, over all processes of an instance.
  */
 #ifndef AGENTGRAPH_STORAGE_TRACE_TRACE_RECORDS_H
@@ -17,8 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is kept (doc/protocol-traces.md#what-is-recorded): of each thread the latest runs, and the
- * threads whose latest runs are the latest. */
+/* How many threads are kept, those that ran last, and how many of the latest runs of each
+ * (doc/protocol-traces.md#what-is-recorded). */
 #define TRACES_THREADS 200
 #define TRACES_RUNS 20
 
@@ -40,21 +39,21 @@ struct trace_run {
 	struct trace_totals totals;
 };
 
-/* Records in a row; none at all is fine. */
+/* Consecutive records of a run; may be empty. */
 struct trace_piece {
 	int first;           /* number of the first of them */
 	const char *records; /* JSON objects, each followed by a comma */
 	size_t len;
 };
 
-/* What is written at once of a run; number 0: its thread is to be forgotten, as far as its runs
- * began before .started_at, and there is no piece. */
+/* A run, and a piece of its records, to be written.  Number 0: runs of its thread that began before
+ * .started_at are to be forgotten, and there is no piece. */
 struct trace_record {
 	struct trace_run run;
 	struct trace_piece piece;
 };
 
-/* What is known of a thread, in the arena. */
+/* The runs of a thread, and one of them; in the arena. */
 struct trace_view {
 	size_t run_count;
 	const char **run_ids; /* oldest first */
@@ -74,9 +73,9 @@ struct trace_record_ops {
 	struct trace_records *(*open)(struct storage *st);
 	void (*close)(struct trace_records *records);
 
-	/* To be done before what follows, and again after a failure of it that does not pass by
-	 * itself.  anew: all that is there is thrown away first, also where it cannot be read,
-	 * unless it is that of other instances. */
+	/* To be called before the functions below, and again after they failed for good.  anew:
+	 * throws all traces away first, even if they cannot be read, unless they are other
+	 * instances'. */
 	bool (*begin)(struct trace_records *records, const struct storage_context *ctx, bool anew,
 	    struct error *err);
 

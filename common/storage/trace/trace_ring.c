@@ -31,7 +31,7 @@ static _Atomic uint32_t *superseded_at(struct trace_ring *ring, uint64_t place)
 	return (_Atomic uint32_t *)(void *)(ring->bytes + at);
 }
 
-/* With the first mutex held. */
+/* Adds an entry.  Call with the first mutex held. */
 static bool trace_ring_add(struct trace_ring *ring, struct ring_entry *entry,
     const struct trace_run *run, const char *records)
 {
@@ -81,7 +81,7 @@ size_t ring_fill(struct trace_ring *ring)
 	return (size_t)(atomic_load(&ring->added) - taken);
 }
 
-/* The opposite of put. */
+/* Copies from the ring, around its end. */
 static void trace_ring_get(const struct trace_ring *ring, uint64_t at, void *data, size_t len)
 {
 	size_t from = at % RING_SIZE, first = RING_SIZE - from;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The ring in shared memory that runs are handed over in; see traces.h. */
+/* The ring in shared memory through which runs are handed over (traces.h). */
 #ifndef AGENTGRAPH_STORAGE_TRACE_TRACE_RING_H
 #define AGENTGRAPH_STORAGE_TRACE_TRACE_RING_H
 
@@ -11,13 +11,13 @@
 
 /*
  * The layout of the region SHARED_TRACES.  Its first mutex guards adding, its second one the
- * storage and with it taking out.  head and tail only grow: a byte's place is taken modulo the
- * size.  An entry counts once head is behind it, so an adder that dies leaves nothing.
+ * storage and with it taking out.  added and taken only grow; a byte's place is its number modulo
+ * the size.  An entry counts once added is behind it, so an adder that dies leaves nothing.
  */
 struct trace_ring {
 	struct shared_head head;
 	_Atomic uint64_t numbers;
-	_Atomic uint64_t added, taken; /* bytes */
+	_Atomic uint64_t added, taken; /* bytes, ever */
 	_Atomic uint64_t dropped;      /* entries for which there was no room */
 	_Atomic uint32_t made;         /* what the storage has is of this instance */
 	_Alignas(64) char bytes[RING_SIZE];
@@ -25,7 +25,7 @@ struct trace_ring {
 
 _Static_assert(sizeof(struct trace_ring) <= SHARED_TRACES_SIZE, "SHARED_TRACES is too small");
 
-/* What an entry begins with; its texts follow, each with its NUL.  number 0: the thread is to be
+/* The head of an entry; its texts follow, each with its NUL.  run.number 0: the thread is to be
  * forgotten. */
 struct ring_entry {
 	uint32_t size;               /* of all of it, a multiple of 8 */
@@ -39,7 +39,7 @@ struct ring_entry {
 bool ring_add(struct trace_ring *ring, const struct trace_run *run, const struct trace_piece *piece,
     uint64_t *place);
 
-/* Bytes that wait in it. */
+/* How many bytes wait in the ring. */
 size_t ring_fill(struct trace_ring *ring);
 
 /*

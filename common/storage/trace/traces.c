@@ -72,7 +72,7 @@ uint64_t traces_number(struct traces *traces)
 
 /* ---- the records ---- */
 
-/* What an earlier instance left is of no use to this one.  With both locks held. */
+/* Throws away what an earlier instance has left.  Call with both locks held. */
 static bool traces_begin(
     struct traces *traces, const struct storage_context *ctx, struct error *err)
 {
@@ -86,7 +86,7 @@ static bool traces_begin(
 	return true;
 }
 
-/* A batch, of which only what is kept is worth writing. */
+/* Entries that were copied from the ring; only those that would be kept are worth writing. */
 struct batch {
 	struct ring_entry **entries; /* the latest runs first */
 	size_t count;
@@ -125,8 +125,8 @@ static void batch_find_threads(struct batch *batch)
 	qsort(threads, batch->thread_count, sizeof(*threads), traces_by_name);
 }
 
-/* Whether the entry, which no later one of its thread is left of, tells of a run that is kept:
- * neither an earlier one than those, nor one whose id a later one has. */
+/* Whether the entry is of a run that is kept: not older than the latest runs of its thread, nor
+ * with the id of a later one.  Entries come latest first. */
 static bool batch_keeps(struct batch_thread *thread, const struct ring_entry *entry)
 {
 	for (size_t i = 0; i < thread->run_count; i++) {
@@ -141,7 +141,7 @@ static bool batch_keeps(struct batch_thread *thread, const struct ring_entry *en
 	return true;
 }
 
-/* What would have to go at once is marked as superseded. */
+/* Marks entries as superseded that would be deleted at once. */
 static void batch_select(struct batch *batch)
 {
 	qsort(batch->entries, batch->count, sizeof(struct ring_entry *), latest_first);
@@ -243,7 +243,8 @@ static void drain_if_filled(struct traces *traces)
 	traces->told = dropped;
 }
 
-/* Where nobody waits for room what is told at once costs a fiftieth of the time. */
+/* Rests after a transaction, so that writing takes no more than a fiftieth of the time while there
+ * is room. */
 static void traces_rest(struct traces *traces, int64_t took)
 {
 	int64_t rest = (took + 1) * OTHERS_REST;
@@ -275,7 +276,7 @@ static void *traces_work(void *arg)
 	return NULL;
 }
 
-/* Most processes never fill the ring, and never have the thread. */
+/* Starts the thread when it is first needed; most processes never fill the ring. */
 static void traces_wake(struct traces *traces)
 {
 	if (atomic_exchange(&traces->awake, true))

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What runs did (doc/protocol-traces.md#what-is-recorded): kept while the service is up, seen by
- * all of its processes.
+ * Traces of runs (doc/protocol-traces.md#what-is-recorded): kept while the service is up, and
+ * shared by its processes.
  *
  * A process hands over runs, as a whole or piece by piece, by copying them into a ring in shared
  * memory.  From there they go into the storage (trace_records.h), many in one transaction: when the
  * ring is half full, by a thread of the process that noticed, and whenever somebody reads.  So
- * handing over costs microseconds and touches no file, and who reads finds everything that was
- * handed over before.  A ring that is full takes nothing more, and what is lost is counted.
+ * handing over takes microseconds and touches no file, and a reader finds everything that was
+ * handed over before.  A full ring takes nothing more; what is lost is counted.
  *
  * What is there is thrown away when the first process of an instance needs it.
  */
@@ -32,9 +32,9 @@ void traces_free(struct traces *traces);
 uint64_t traces_number(struct traces *traces);
 
 /*
- * Hands over a run as it is now.  *place says where it lies then.  Given to the next call, that
- * takes the place of this one, so it must hold all that this one did: a piece that has the same
- * first record, and more.  For another piece *place is 0.  False when there is no room.
+ * Hands over a run as it is now.  *place then says where it lies.  If it is passed to the next
+ * call, that replaces this one, so its piece must have the same first record and all of this one's.
+ * For a new piece *place is 0.  False when there is no room.
  */
 bool traces_put(struct traces *traces, const struct trace_run *run, const struct trace_piece *piece,
     uint64_t *place);

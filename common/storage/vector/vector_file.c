@@ -38,8 +38,8 @@ struct vector_header {
 	uint64_t capacity;
 };
 
-/* Between them are all rows that a chunk ever had, so that most chunks need not be looked at for
- * one. Guarded by the lock. */
+/* The lowest and the highest row that a chunk ever had, so that most chunks need not be searched
+ * for a row.  Guarded by the lock. */
 struct vector_bounds {
 	int64_t low, high; /* 0: it had none */
 };
@@ -92,7 +92,7 @@ static struct vector_bounds *bounds_of(const struct vector_file *f, uint64_t slo
 	return (struct vector_bounds *)(centre_of(f) + f->padded) + slot / CHUNK_SLOTS;
 }
 
-/* Space is claimed at once: a page that cannot be had later would be a SIGBUS. */
+/* Allocates the space now, since a page that cannot be allocated later would be a SIGBUS. */
 static bool vector_file_claim(int fd, size_t size)
 {
 	if (fallocate(fd, 0, 0, (off_t)size) == 0)
@@ -100,7 +100,7 @@ static bool vector_file_claim(int fd, size_t size)
 	return (errno == EOPNOTSUPP || errno == ENOSYS) && ftruncate(fd, (off_t)size) == 0;
 }
 
-/* With the start-up lock, so that nobody is between the two locks of the file. */
+/* Call with the start-up lock held, so that nobody is between the two locks of the file. */
 static bool open_header(struct vector_file *f, struct error *err)
 {
 	const int both = PROT_READ | PROT_WRITE;
@@ -232,7 +232,7 @@ bool vector_file_chunk(
 
 /* ---- writing ---- */
 
-/* Whoever died with the lock has published nothing that is not whole. */
+/* A process that died with the lock has published only whole slots, so nothing is repaired. */
 void vector_file_lock(struct vector_file *f)
 {
 	shared_lock(&f->header->lock);
@@ -272,7 +272,7 @@ bool vector_file_drop(struct vector_file *f, int64_t *rows, size_t count, struct
 	return true;
 }
 
-/* An empty slot that was used before; false when there is none. */
+/* Finds an empty slot that was used before; false when there is none. */
 static bool find_dead(struct vector_file *f, uint64_t *slot, struct error *err)
 {
 	struct vector_header *h = f->header;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The vectors of one model in memory that all processes of an instance share: once, not once for
- * each process.
+ * The vectors of one model, in memory that all processes of an instance share.
  *
- * <state>/vectors-<model> is a copy of what store.db holds, made to be scanned.  It is never
- * trusted longer than somebody has it open: who opens it while no other process has it starts from
- * nothing, and fills it from the database.  A slot is filled before it is published, so a process
+ * <state>/vectors-<model> is a copy of what store.db holds, made to be scanned.  It is only trusted
+ * while somebody has it open: a process that opens it while no other has it open begins with an
+ * empty one, and fills it from the database.  A slot is filled before it is published, so a process
  * that dies in between leaves nothing half done that anybody reads.
  */
 #ifndef AGENTGRAPH_STORAGE_VECTOR_VECTOR_FILE_H
@@ -36,8 +35,8 @@ struct vector_chunk {
 	    *sketches; /* for each block of slots, the groups as vector_kernels.sum32 has them */
 };
 
-/* A text as a number that is never 0; two texts may share one, so what it selects is looked at
- * again. */
+/* A text as a number that is never 0.  Two texts may have the same number, so what it selects must
+ * be checked again. */
 uint64_t vector_word(const char *text);
 
 /* Opens or makes the file; NULL with err set. */
@@ -45,15 +44,15 @@ struct vector_file *vector_file_open(
     const char *state_dir, int64_t model, size_t dimension, struct error *err);
 void vector_file_close(struct vector_file *f);
 
-/* Numbers of a vector as it is stored, and slots that were ever filled. */
+/* How many numbers a stored vector has, and how many slots were ever filled. */
 size_t vector_file_padded(const struct vector_file *f);
 uint64_t vector_file_count(const struct vector_file *f);
 
-/* A chunk that has published slots; false when it cannot be mapped. */
+/* Gives a chunk that has published slots; false when it cannot be mapped. */
 bool vector_file_chunk(
     struct vector_file *f, size_t index, struct vector_chunk *chunk, struct error *err);
 
-/* One writer at a time, over all processes. */
+/* The writer's lock, over all processes. */
 void vector_file_lock(struct vector_file *f);
 void vector_file_unlock(struct vector_file *f);
 

@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* What is looked at in full in some 20 ms. */
+/* Bytes of vectors that are compared in full in some 20 ms. */
 #define EXACT_BYTES (192u << 20)
 
 /* Estimates are trusted up to so many standard deviations: more finds more of the nearest and looks
@@ -127,7 +127,7 @@ static bool vector_search_wants(
 	    (!q->only || q->only->slots[vector_search_place(q->only, row)] == row);
 }
 
-/* From a product, or an estimate of it. */
+/* The rank by a product, or an estimate of it. */
 static float vector_search_rank_of(const struct scan *s, float product, float norm)
 {
 	switch (s->query->metric) {
@@ -157,7 +157,7 @@ static float vector_search_rank_at(const struct scan *s, const struct vector_chu
 	return vector_search_rank_of(s, s->kernels->dot(vector, query, s->padded), c->norms[at]);
 }
 
-/* The slot may be emptied, and filled with another row, meanwhile. */
+/* Compares one vector.  Its slot may be emptied, and filled with another row, meanwhile. */
 static void vector_search_look(struct scan *s, const struct vector_chunk *c, size_t at, int64_t row)
 {
 	struct vector_hit hit = {row, vector_search_rank_at(s, c, at)};
@@ -256,7 +256,7 @@ static bool vector_search_estimate(struct scan *s, struct estimate *e, struct er
 	return true;
 }
 
-/* Looks at one slot and does not do so again. */
+/* Compares the vector of a slot, unless that was done already. */
 static bool vector_search_once(struct scan *s, struct estimate *e, uint64_t slot, struct error *err)
 {
 	struct vector_chunk c;
@@ -270,7 +270,8 @@ static bool vector_search_once(struct scan *s, struct estimate *e, uint64_t slot
 	return true;
 }
 
-/* The best estimates set the bar; then comes whatever may be above it. */
+/* Compares the vectors with the best estimates, which set the bar, and then all that may be above
+ * it. */
 static bool vector_search_best(struct scan *s, struct estimate *e, struct error *err)
 {
 	for (size_t i = 0; i < e->first.count; i++)
@@ -283,8 +284,8 @@ static bool vector_search_best(struct scan *s, struct estimate *e, struct error 
 	return true;
 }
 
-/* Some MB that the next search may want too: fresh memory would cost more than what is done with
- * it. */
+/* Some MB that are kept for the next search: fresh memory would cost more than the search
+ * itself. */
 struct spare {
 	float *bounds;
 	size_t size;
@@ -316,7 +317,7 @@ static void bounds_give(const struct estimate *e)
 	free(had);
 }
 
-/* Sketches are made when they are first needed. */
+/* Searches by sketches, which are made when they are first needed. */
 static bool vector_search_by_sketches(struct scan *s, struct error *err)
 {
 	struct estimate e = {0};
@@ -350,7 +351,7 @@ static bool vector_search_by_sketches(struct scan *s, struct error *err)
 
 /* ---- which of both ---- */
 
-/* Whether more are wanted than can be looked at in full. */
+/* Whether there are too many vectors to compare all of them. */
 static bool vector_search_needs_sketches(struct scan *s, bool *needed, struct error *err)
 {
 	uint64_t most = EXACT_BYTES / (s->padded * sizeof(float)), found = 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The nearest of the vectors in a file.
+ * Finding the nearest vectors in a file.
  *
- * Few vectors are all looked at.  Where that would take longer than some 20 ms, sketches say first
- * which of them can be among the nearest, and only those are looked at; what the sketches' error
- * lets slip is a small part of the answer (t/bench/store.sh measures it).  Manhattan distance is
- * always looked at in full, because products say nothing of it.
+ * A few vectors are all compared.  Where that would take longer than some 20 ms, sketches first say
+ * which of them can be among the nearest, and only those are compared; because of the sketches'
+ * error a small part of the answer may be missed (t/bench/store.sh measures it).  Manhattan
+ * distance is always looked at in full, because products say nothing of it.
  */
 #ifndef AGENTGRAPH_STORAGE_VECTOR_VECTOR_SEARCH_H
 #define AGENTGRAPH_STORAGE_VECTOR_VECTOR_SEARCH_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Sketches: one bit for each number of a vector, by which a product is estimated at a thirtieth of
- * the price.
+ * Sketches: one bit for each number of a vector, by which a product can be estimated at a thirtieth
+ * of the cost.
  *
  * A vector, less the centre of all, is turned by a fixed random rotation and keeps only the signs.
  * The estimate of its product with a query is unbiased, and its error is known (RaBitQ, Gao and
@@ -31,14 +31,14 @@ void sketch_rotate(const float *vector, size_t padded, float *out);
  */
 float sketch_make(const float *rotated, size_t signs, size_t slot, uint8_t *block);
 
-/* What estimating needs of a query. */
+/* A query, prepared for estimating. */
 struct sketch_query {
 	uint8_t *tables;  /* as sum32 takes them */
 	float unit, base; /* a sum is worth unit * sum + base */
 	float error;      /* of an estimate with factor 1, one standard deviation */
 };
 
-/* Of a query less the centre, padded; release frees it. */
+/* Prepares a query, from which the centre was subtracted, padded; release frees it. */
 void sketch_query_init(struct sketch_query *q, const float *vector, size_t padded);
 void sketch_query_release(struct sketch_query *q);
 

@@ -10,7 +10,7 @@
 
 enum vector_metric { METRIC_COSINE, METRIC_EUCLIDEAN, METRIC_DOT_PRODUCT, METRIC_MANHATTAN };
 
-/* Vectors are kept padded with zeroes to a multiple of this, so that no loop has a rest. */
+/* Vectors are padded with zeroes to a multiple of this, so that no loop has a remainder. */
 #define VECTOR_LANES 16
 
 static inline size_t vector_padded(size_t dimension)
@@ -18,7 +18,7 @@ static inline size_t vector_padded(size_t dimension)
 	return (dimension + VECTOR_LANES - 1) / VECTOR_LANES * VECTOR_LANES;
 }
 
-/* Of two padded vectors of n numbers. */
+/* Functions on two padded vectors of n numbers. */
 struct vector_kernels {
 	const char *name;
 	float (*dot)(const float *a, const float *b, size_t n);
@@ -44,7 +44,7 @@ size_t vector_kernels_all(const struct vector_kernels *sets[3]);
  */
 double vector_similarity(enum vector_metric metric, float rank);
 
-/* The rank of a padded vector of n numbers before a query. */
+/* The rank of a padded vector of n numbers for a query. */
 float vector_rank(enum vector_metric metric, const float *vector, const float *query, size_t n);
 
 #endif

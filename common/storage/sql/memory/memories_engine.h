@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Memories: what the files that do their operations share. */
+/* What the files with the operations on memories share. */
 #ifndef AGENTGRAPH_STORAGE_SQL_MEMORY_MEMORIES_ENGINE_H
 #define AGENTGRAPH_STORAGE_SQL_MEMORY_MEMORIES_ENGINE_H
 
@@ -54,14 +54,14 @@ void memories_rows_query(struct memories_engine *e, const struct storage_context
     struct query *q, const struct memory_filter *filter, int64_t newest, size_t limit,
     struct error *err);
 
-/* The rows of a user with their vectors. */
+/* Begins a query for the rows of a user with their vectors. */
 void memories_vectors_query(struct memories_engine *e, const struct storage_context *ctx,
     struct query *q, const struct memory_filter *filter, struct error *err);
 
 /* Binds all of a filter, to a statement that has all of its parameters. */
 void memories_bind_filter(struct query *q, const struct memory_filter *filter);
 
-/* A user as one word of the text index. */
+/* Writes a user as one word of the index of words. */
 #define OWNER_WORD_SIZE 18
 void memories_owner_word(const char *user_id, char word[OWNER_WORD_SIZE]);
 
@@ -85,8 +85,8 @@ bool memories_similar(struct memory_set *set, const struct storage_context *ctx,
     const struct memory_filter *filter, const float *vector, enum vector_metric metric,
     struct memory_hits *hits, struct error *err);
 
-/* Takes what was deleted or has no vector any more out of the file; failing is harmless, because
- * whatever a search finds is read from the database. */
+/* Removes rows that were deleted, or have no vector any more, from the file of vectors.  A failure
+ * is harmless, because whatever a search finds is read from the database. */
 void memories_drop_vectors(struct memories_engine *e, int64_t *rows, size_t count);
 
 #endif

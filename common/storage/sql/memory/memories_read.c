@@ -27,7 +27,7 @@ void memories_bind_filter(struct query *q, const struct memory_filter *filter)
 	query_text(q, ":filters", filter->filters_json);
 }
 
-/* The work that conditions make can be much, and nobody else's. */
+/* A query with conditions may take long, so it ends without its waiter. */
 static void watch_filter(
     struct query *q, const struct storage_context *ctx, const struct memory_filter *filter)
 {

@@ -2,9 +2,9 @@
 /*
  * Nearness by vectors: keeps the file of vectors up to date and searches it.
  *
- * Who has few of many memories is not looked for in the file, which would pass over those of all
- * others: the database gives the vectors.  So what a search takes grows with what its user has, and
- * not with what others have.
+ * For a user who has few of many memories the database gives the vectors, because a search of the
+ * file would pass over those of all others.  So the time of a search depends on what its user has,
+ * and not on what others have.
  *
  * What the file finds is only a proposal.  The database says what still exists and fulfils the
  * filter; when too few of the proposed do, the rows that the filter holds are listed first and only
@@ -63,7 +63,7 @@ static void memories_take_change(struct memories_engine *e, struct query *q, str
 	    vector_word(user), thread ? vector_word(thread) : 0, copy};
 }
 
-/* Up to limit changes after the number last; *more says whether there were any. */
+/* Reads up to limit changes after the number last; *more says whether there were any. */
 static bool memories_read_changes(
     struct memories_engine *e, struct changes *c, size_t limit, bool *more, struct error *err)
 {
@@ -82,7 +82,7 @@ static bool memories_read_changes(
 	return pool_query_end(e->pool, &q);
 }
 
-/* With the file's lock. */
+/* Applies the changes to the file.  Call with the file's lock held. */
 static bool memories_apply_changes(
     struct memories_engine *e, struct vector_file *f, struct changes *c, struct error *err)
 {
@@ -158,7 +158,7 @@ static void memories_add_found(struct nearness *n, const struct vector_hit *foun
 	    (struct memory_hit){found->row, 0, vector_similarity(n->query.metric, found->rank)};
 }
 
-/* Keeps of what was found what the database confirms. */
+/* Keeps those hits that the database confirms. */
 static bool memories_confirm(struct nearness *n, struct error *err)
 {
 	struct arena *a = arena_new();
@@ -175,7 +175,7 @@ static bool memories_confirm(struct nearness *n, struct error *err)
 	return !error_is_set(err);
 }
 
-/* The rows that the filter holds. */
+/* Lists the rows for which the filter holds. */
 static bool memories_list_rows(struct nearness *n, struct row_set *set, struct error *err)
 {
 	size_t count = 0, size = 1024;

@@ -8,8 +8,8 @@
 #define HASH_SIZE 32
 #define FORGET_AT_ONCE 500 /* so that other writers get their turn meanwhile */
 
-/* Rows and changes of vectors are numbered, and whoever follows them goes by the highest number: so
- * they are to be seen in the order of their numbers. */
+/* Takes a turn: rows and changes of vectors are numbered, and those who follow them go by the
+ * highest number, so they must become visible in the order of their numbers. */
 static bool memories_turn(struct db *db, struct error *err)
 {
 	return db_take_turn(db, "memories", err);
@@ -238,8 +238,8 @@ struct forgetting {
 	size_t gone_count;
 };
 
-/* Rows are read outside the transaction, where a slow filter delays no other writer; so others may
- * have removed or changed them since. */
+/* Deletes rows that were found outside of the transaction, where a slow filter delays no other
+ * writer; others may have removed or changed them since. */
 static bool run_forget(struct db *db, struct unit *unit, struct error *err)
 {
 	struct forgetting *f = (struct forgetting *)unit;
@@ -298,7 +298,8 @@ struct adoption {
 	const struct memory_batch *batch;
 };
 
-/* Each vector, and that none is missing any more: neither where the text has changed since. */
+/* Stores each vector, and that the memory waits for none any more; unless the text has changed
+ * since. */
 static bool run_adoption(struct db *db, struct unit *unit, struct error *err)
 {
 	struct adoption *a = (struct adoption *)unit;
