@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Reading one object by its table, and the kinds of values that several rooms have. */
+/* Reading an object by its table, and the kinds of values that several modules need. */
 #include "base/fields.h"
 
 #include "base/json/json.h"

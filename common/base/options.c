@@ -40,7 +40,7 @@ static bool set_number(const struct option_spec *spec, const char *text, struct 
 	return true;
 }
 
-/* value is NULL where there is none. */
+/* Sets an option; value is NULL where there is none. */
 static bool options_set(const struct option_spec *spec, const char *value, struct error *err)
 {
 	if (!takes_value(spec) && value)
@@ -63,7 +63,8 @@ static bool options_set(const struct option_spec *spec, const char *value, struc
 	return true;
 }
 
-/* One option, of which the next argument may be the value; the number of arguments read, or 0. */
+/* Takes one option, whose value may be the next argument; returns the number of arguments read, or
+ * 0. */
 static int options_take_one(const struct option_spec *specs, char **args, struct error *err)
 {
 	const char *value;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Walks to the NULL at the end. */
+/* Copying, freeing and searching lists of texts. */
 #include "base/texts.h"
 
 #include "base/memory.h"

@@ -50,7 +50,7 @@ static void a2a_add_security(cJSON *card, bool old, bool jwt)
 	json_add(need, "list", cJSON_CreateArray());
 }
 
-/* Those of the configuration, or the one that any agent has. */
+/* Adds the skills of the configuration, or the one that any agent has. */
 static void a2a_add_skills(cJSON *card, const struct config *config, const char *description)
 {
 	static const char *const tags[] = {"agent", NULL};
@@ -66,7 +66,7 @@ static void a2a_add_skills(cJSON *card, const struct config *config, const char 
 	a2a_add_texts(skill, "tags", tags);
 }
 
-/* What only that version has. */
+/* Adds what only version 0.3 has. */
 static void a2a_add_old(cJSON *card, const char *url)
 {
 	cJSON *list = json_add(card, "additionalInterfaces", cJSON_CreateArray());

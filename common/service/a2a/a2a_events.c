@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* What chunks are in both versions of the protocol. */
+/* Telling chunks as events, in both versions of the protocol. */
 #include "service/a2a/a2a_events.h"
 
 #include "base/json/json.h"
@@ -102,7 +102,7 @@ static void a2a_on_piece(struct a2a_events *events, const cJSON *message)
 	a2a_send_artifact(events, id, parts, append, false);
 }
 
-/* One that was told in pieces is not told again: clients append. */
+/* Tells a message, unless it was told in pieces, since clients would append it. */
 static void a2a_on_message(struct a2a_events *events, const cJSON *message)
 {
 	const char *id = message_id(message);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Letting somebody subscribe, and kept chunks as events. */
+/* Subscribing to a task, and telling kept chunks as events. */
 #include "service/a2a/a2a_follow.h"
 
 #include "base/json/json.h"
@@ -15,7 +15,8 @@
 
 /* ---- who may ---- */
 
-/* Of a task that waits and whose chunks are not kept there is nothing but what it is now. */
+/* Answers for a task that waits and whose chunks are not kept: there is only its present state to
+ * tell. */
 static bool a2a_subscribe_still(struct call *call, struct a2a_post *post,
     const struct a2a_request *rq, const struct a2a_task *task)
 {

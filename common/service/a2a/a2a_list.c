@@ -4,8 +4,8 @@
  *
  * No task is older than its thread's latest change, so threads are walked in the order of these,
  * and a task has its place as soon as the threads that come next were changed before it.  A page
- * costs what stands before it, and nothing of what stands behind it but for the count; what is
- * behind LOOKED threads is found by its id alone.
+ * costs what comes before it and, for what comes behind, only the count.  Tasks behind LOOKED
+ * threads can only be found by their ids.
  */
 #include "base/fields.h"
 #include "base/json/json.h"
@@ -73,7 +73,7 @@ static const struct field_row list_rows[] = {
 
 /* ---- what is asked for ---- */
 
-/* In a shape 0 stands for any digit. */
+/* Whether text begins with a shape, in which 0 stands for any digit. */
 static bool a2a_time_has(const char *text, const char *shape)
 {
 	for (; *shape; shape++, text++)
@@ -82,7 +82,7 @@ static bool a2a_time_has(const char *text, const char *shape)
 	return true;
 }
 
-/* What stands behind a time: how far it is before that of Greenwich. */
+/* Reads the zone behind a time, as its distance from UTC. */
 static bool a2a_read_zone(const char *text, int64_t *us)
 {
 	int hours = 0, minutes = 0;
@@ -122,7 +122,7 @@ static bool a2a_read_time(const char *text, int64_t *us)
 	return ok;
 }
 
-/* A token is what the last one of a page was, so that those that come meanwhile shift nothing. */
+/* Reads a token, which names the last task of a page, so that new tasks shift nothing. */
 static void a2a_list_read_token(struct a2a_list *list)
 {
 	char *end = NULL;
@@ -150,7 +150,7 @@ static bool a2a_list_read(struct call *call, const struct a2a_request *rq, struc
 
 /* ---- the tasks of a thread ---- */
 
-/* Newest first; of those of one moment the order is that of their ids. */
+/* Newest first; those of the same moment by id. */
 static int a2a_item_compare(const void *a, const void *b)
 {
 	const struct a2a_item *first = a, *second = b;
@@ -172,7 +172,7 @@ static void a2a_list_add(struct a2a_list *list, const struct a2a_item *item)
 	list->items[list->count++] = *item;
 }
 
-/* A run of a task, the latest first, which says what it is. */
+/* Notes a run of a task.  The latest comes first, and says what the task is. */
 static bool a2a_list_note(void *arg, const struct run_record *record)
 {
 	struct a2a_list *list = arg;
@@ -196,7 +196,7 @@ static int a2a_item_by_task(const void *a, const void *b)
 	return order ? order : a2a_item_compare(a, b);
 }
 
-/* Of each task the run that came first; they begin at that place. */
+/* Keeps for each task, from place begin on, the run that came first. */
 static void a2a_list_once(struct a2a_list *list, size_t begin)
 {
 	size_t kept = begin;
@@ -210,7 +210,8 @@ static void a2a_list_once(struct a2a_list *list, size_t begin)
 	list->count = kept;
 }
 
-/* What waits may have been answered by another protocol, and what runs have lost its process. */
+/* Reads a task as it is now: one that waits may have been answered by another protocol, and one
+ * that runs may have lost its process. */
 static bool a2a_item_look(struct call *call, struct a2a_item *item)
 {
 	struct a2a_task task;
@@ -225,7 +226,7 @@ static bool a2a_item_look(struct call *call, struct a2a_item *item)
 	return true;
 }
 
-/* Those that fit, as they are now; a task that has gone meanwhile is none. */
+/* Adds the tasks of a thread that fit, as they are now; one that has gone meanwhile is left out. */
 static bool a2a_list_read_context(struct a2a_list *list, const struct a2a_context *context)
 {
 	struct call *call = list->call;
@@ -279,7 +280,7 @@ static void a2a_list_place(struct a2a_list *list, const struct a2a_item *item)
 		list->more = true;
 }
 
-/* Those later than that have their place. */
+/* Settles the tasks that are later than that: no other can come before them. */
 static void a2a_list_settle(struct a2a_list *list, int64_t later_than)
 {
 	size_t placed = 0;
@@ -336,8 +337,8 @@ static bool a2a_list_walk(struct a2a_list *list)
 
 /* ---- a page ---- */
 
-/* Adds a task as text, with what it takes to make that gone; *bytes grows by it.  One that has gone
- * meanwhile is none.  False with the error set. */
+/* Adds a task as text, freeing all that it takes to make that; *bytes grows by its length.  A task
+ * that has gone meanwhile is left out.  False with the error set. */
 static bool a2a_list_show(
     struct a2a_list *list, const struct a2a_item *item, cJSON *tasks, size_t *bytes)
 {

@@ -37,7 +37,7 @@ static const struct field_row old_file_rows[] = {FIELD_AT("bytes", a2a_part, raw
     FIELD_AT("mimeType", a2a_part, media_type, .kind = &field_filled),
     FIELD_AT("name", a2a_part, filename, .kind = &field_filled), FIELDS_END};
 
-/* Of 0.3, where a member says of which kind it is. */
+/* Reads a part of version 0.3, where a member says of which kind it is. */
 static bool a2a_part_read_old(
     struct call *call, const char *at, const cJSON *item, struct a2a_part *part)
 {
@@ -83,7 +83,7 @@ static bool a2a_part_read(
 		: "a part with one of text, raw, url, data");
 }
 
-/* Data is told to the graph as the JSON that it is. */
+/* A part as a block; data becomes text, which is its JSON. */
 static cJSON *a2a_block(const struct a2a_part *part)
 {
 	cJSON *block = cJSON_CreateObject();
@@ -183,7 +183,7 @@ static void a2a_add_name(cJSON *object, const char *name, const char *value)
 		json_add_str(object, name, value);
 }
 
-/* NULL for what is none that others have a use for. */
+/* A media block as a part; NULL for one that others have no use for. */
 static cJSON *a2a_media_part(bool old, const cJSON *block)
 {
 	const cJSON *media = json_get(block, "media");

@@ -26,7 +26,7 @@ struct a2a_push {
 	const cJSON *config, *authentication, *schemes;
 };
 
-/* As the value of a header. */
+/* Whether text can be the value of a header. */
 static bool a2a_secret_valid(const char *text)
 {
 	size_t len = strlen(text);
@@ -58,7 +58,7 @@ static const struct field_row old_authentication_rows[] = {
     FIELD(a2a_push, schemes, .kind = &field_json, .types = TYPE_ARRAY, .required = true),
     FIELD(a2a_push, credentials, SECRET), FIELDS_END};
 
-/* at is where it stands in params, "" for these themselves. */
+/* Reads a configuration; at is its path in params, "" for params itself. */
 static bool a2a_push_read(
     struct call *call, bool old, const char *at, const cJSON *given, struct a2a_push *push)
 {
@@ -82,7 +82,7 @@ static bool a2a_push_read(
 	return !error_is_set(&call->error);
 }
 
-/* Its task is still to be named, and its id where it has none. */
+/* Makes a push of it, still without its task, and without an id where none was given. */
 static struct push *a2a_push_make(struct call *call, bool old, const struct a2a_push *given)
 {
 	struct push *push = arena_alloc(call->arena, sizeof(*push));
@@ -166,7 +166,7 @@ bool a2a_push_add(struct call *call, struct push *push, const struct a2a_task *t
 
 /* ---- the methods ---- */
 
-/* What its owner gave, but for what only the receiver is to know. */
+/* A push as its owner gave it, without what only the receiver may know. */
 static cJSON *a2a_push_view(struct call *call, bool old, const struct push *push)
 {
 	cJSON *how = arena_json(call->arena, json_parse_own(push->how_json));
@@ -246,7 +246,8 @@ static bool a2a_pushes_read(struct call *call, const struct a2a_request *rq, con
 		named->task_id, &named->list, &call->error);
 }
 
-/* Where 0.3 names none it is the one that was set without a name, or the first. */
+/* Finds the push that is named; where version 0.3 names none, the one that was set without a name,
+ * or the first. */
 static const struct push *a2a_push_find(
     struct call *call, const struct a2a_request *rq, struct a2a_push_named *named)
 {

@@ -56,8 +56,8 @@ bool a2a_wrong(struct call *call, const char *member, const char *must)
 	    member, must);
 }
 
-/* Of JSON-RPC where the fault is one of the protocol, or of its body; else the HTTP status, as its
- * own numbers stand for what others mean by them. */
+/* The code of an error: JSON-RPC's for a fault of the protocol, or in its body; else the HTTP
+ * status, since the protocol's other codes have meanings of their own. */
 static int a2a_code_of(const struct a2a_post *post, const struct error_view *view)
 {
 	for (size_t i = 0; i < A2A_FAULTS; i++)
@@ -73,7 +73,7 @@ static int a2a_code_of(const struct a2a_post *post, const struct error_view *vie
 	return view->status < 500 ? view->status : A2A_INTERNAL_ERROR;
 }
 
-/* In the protocol's words, where it has one. */
+/* The reason of an error in the protocol's words, where it has one. */
 static const char *a2a_reason_of(int code, const struct error_view *view)
 {
 	for (size_t i = 0; i < A2A_FAULTS; i++)
@@ -137,7 +137,7 @@ cJSON *a2a_error(struct call *call, const struct a2a_post *post, const struct er
 
 /* ---- the version ---- */
 
-/* Whether it is that one, with the number of a patch or without: that is not looked at (3.6). */
+/* Whether a version is the known one, whatever its patch number is (3.6). */
 static bool a2a_is_version(const char *version, const char *known)
 {
 	size_t len = strlen(known);

@@ -47,7 +47,7 @@ static const struct field_row old_configuration_rows[] = {HISTORY,
     FIELD(a2a_sending, blocking, .kind = &field_bool),
     FIELD_AT("pushNotificationConfig", a2a_sending, given, FIELD_OBJECT), FIELDS_END};
 
-/* Whether it is in the queue as an answer to the task, or was. */
+/* Whether the message is, or was, queued as an answer to the task. */
 static bool a2a_answers_already(
     struct call *call, const struct a2a_task *task, const char *message_id)
 {
@@ -106,7 +106,7 @@ static bool a2a_sending_read(
 	return !s->said.task_id || a2a_read_task(call, s, action);
 }
 
-/* What a run is made of. */
+/* The body of the run. */
 static cJSON *a2a_run_body(struct call *call, const struct a2a_sending *s, const char *key)
 {
 	cJSON *body = arena_json(call->arena, cJSON_CreateObject());
@@ -126,7 +126,7 @@ static bool a2a_waits(const struct thread *thread)
 	return thread->status == RUN_INTERRUPTED && thread->pause_json;
 }
 
-/* The task that an open thread waits with; NULL: with none that such a client began. */
+/* The task whose pause an open thread has; NULL where no such client began it. */
 static const char *a2a_task_of_pause(struct call *call, const struct thread *thread)
 {
 	return a2a_waits(thread) && thread->run_id
@@ -134,7 +134,8 @@ static const char *a2a_task_of_pause(struct call *call, const struct thread *thr
 	    : NULL;
 }
 
-/* A client that did not see the answer sends a message again, which must not be said twice. */
+/* Whether the message is new: a client that did not see the answer sends it again, and it must not
+ * be said twice. */
 static bool a2a_is_new(struct call *call, const struct thread *thread, const struct a2a_said *said)
 {
 	cJSON *messages = arena_json(call->arena, cJSON_CreateArray());
@@ -147,8 +148,8 @@ static bool a2a_is_new(struct call *call, const struct thread *thread, const str
 		"message.messageId: the context has a message '%.100s' already", said->message_id);
 }
 
-/* Who is told of a task that there is knows of it before the message is heard, of another one with
- * its run. */
+/* Stores the push of the message: for an existing task before the message is taken, for a new one
+ * with its run. */
 static bool a2a_take_push(struct call *call, struct a2a_sending *s, const struct push **first)
 {
 	struct a2a_task task;
@@ -161,7 +162,7 @@ static bool a2a_take_push(struct call *call, struct a2a_sending *s, const struct
 	return true;
 }
 
-/* The thread is open, and may be another than it was when the task was looked at. */
+/* Chooses the task, now that the thread is open: it may have changed since the task was read. */
 static bool a2a_choose_task(struct turn *turn, struct a2a_sending *s)
 {
 	struct call *call = turn->call;
@@ -291,7 +292,7 @@ cJSON *a2a_send(struct call *call, const struct a2a_request *rq)
 
 /* ---- a stream ---- */
 
-/* What it begins with: the task, as it is when the run is on its way. */
+/* What a stream begins with: the task, as it is when the run is on its way. */
 static cJSON *a2a_beginning(struct turn *turn, const struct a2a_sending *s)
 {
 	struct call *call = turn->call;

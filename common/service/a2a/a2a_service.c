@@ -50,7 +50,7 @@ static cJSON *a2a_get(struct call *call, const struct a2a_request *rq)
 #define CANCEL_MS 2000 /* that a run may take to heed it, before it is told as it is then */
 #define CANCEL_LOOK_MS 20
 
-/* Nothing runs; what that run of the task has asked is asked no more. */
+/* Closes the pause of this run of the task, while nothing runs. */
 static bool a2a_close_pause(
     struct call *call, const struct a2a_task *task, const struct run_record *run, bool *closed)
 {
@@ -79,7 +79,7 @@ static bool a2a_end_waiting(struct call *call, const struct a2a_task *task)
 		    (struct run_key){task->thread.row, latest->number}, RUN_STOPPED, &call->error));
 }
 
-/* An answer that was stopped before it began leaves the question, which nobody is to answer now. */
+/* Closes the question that is left when an answer was stopped before it began. */
 static bool a2a_close_behind(struct call *call, const struct a2a_task *task)
 {
 	bool closed;
@@ -145,7 +145,7 @@ static cJSON *a2a_no_extended_card(struct call *call, const struct a2a_request *
 
 static const struct a2a_method {
 	const char *name, *old; /* NULL: not in that version */
-	/* One of these. */
+	/* exactly one of these is set */
 	cJSON *(*answer)(struct call *call, const struct a2a_request *rq);
 	bool (*stream)(struct call *call, struct a2a_post *post, const struct a2a_request *rq);
 } a2a_methods[] = {
@@ -173,7 +173,7 @@ static const struct a2a_method *a2a_method_find(const struct a2a_request *rq)
 	return NULL;
 }
 
-/* Mistakes in what a message says have a code of the protocol, so they are answers. */
+/* Turns mistakes in a message into errors of the protocol, which are answers. */
 static bool a2a_refuse(struct call *call)
 {
 	enum error_kind kind = call->error.kind;

@@ -119,8 +119,8 @@ static bool a2a_note_later(void *arg, const struct run_record *record)
 	return true;
 }
 
-/* A pause is answered by the run that has its thread next, whichever protocol that came by; only
- * what began a task of its own answers none. */
+/* Whether a run belongs to the task: a pause is answered by the next run that has its thread, of
+ * whichever protocol, unless that begins a task of its own. */
 static bool a2a_belongs(struct call *call, const struct a2a_task *task, const char *run_id)
 {
 	const char *other = a2a_task_of(call, task->thread.thread_id, run_id);
@@ -259,7 +259,7 @@ static cJSON *a2a_question(
 	return message;
 }
 
-/* Why it failed, as far as production tells. */
+/* Why the task failed, as far as production tells. */
 static cJSON *a2a_failure(struct call *call, bool old, const struct a2a_task *task)
 {
 	const struct run_record *run = &task->runs[task->count - 1];

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: ISC */
-/* What push notifications say: a task, as it is when its run ends,
- * and whole when it is delivered. */
+/* What push notifications say: the task as it is when its run ends, completed when it is
+ * delivered. */
 #include "base/json/json.h"
 #include "service/a2a/a2a_push.h"
 
 #include <string.h>
 
-/* Of 1.0 an event, which has the task as a member; takes it over. */
+/* The notification: the task or, in version 1.0, an event with the task as a member.  Takes task
+ * over. */
 static cJSON *a2a_tell_event(bool old, cJSON *task)
 {
 	if (old)
@@ -40,7 +41,7 @@ static char *a2a_tell_body(const struct run_record *record, const struct push *p
 	return text;
 }
 
-/* With what it has made, and what it asks, where it has not gone on meanwhile. */
+/* The notification with what the task has made and asks, unless it has gone on meanwhile. */
 static const char *a2a_tell_whole(struct call *call, bool old, const char *body)
 {
 	const struct a2a_shown shown = {old, true, 0};

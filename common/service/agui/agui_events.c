@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* What follows happens in that branch, NULL for none. */
+/* What follows happens in this branch; NULL: in none. */
 static void agui_turn_to(struct agui_writer *writer, const char *branch)
 {
 	struct arena *a = writer->turn->call->arena;
@@ -250,7 +250,8 @@ static void close_step(struct agui_writer *writer)
 	writer->lane->step = NULL;
 }
 
-/* From the end of a node to the start of the next nothing is waited for. */
+/* Between the end of a node and the start of the next one nothing is waited for, so events may go
+ * out together. */
 static void agui_events_cork(struct agui_writer *writer, bool on)
 {
 	if (writer->corked != on)
@@ -415,7 +416,7 @@ void agui_run_started(struct agui_writer *writer)
 	event_send(writer);
 }
 
-/* Lets out what is kept back and closes what is open.  When the run's start could not be written,
+/* Lets out what is held back and closes what is open.  When the run's start could not be written,
  * what came before is lost, and the stream begins here. */
 static void agui_events_end(struct agui_writer *writer)
 {

@@ -32,7 +32,7 @@ static const struct field_row top_rows[] = {
 
 static const struct field_row resume_rows[] = {{.key = "resume", .types = TYPE_ARRAY}, FIELDS_END};
 
-/* Of the entries of these arrays. */
+/* Tables for the entries of arrays in the body. */
 static const struct field_row message_rows[] = {
     STRING("role", NEEDED), STRING("id", NEEDED), FIELDS_END};
 
@@ -65,7 +65,7 @@ static void agui_input_report(const struct field_reader *reader, const char *pat
 	free(says);
 }
 
-/* False after a report. */
+/* Checks an object by a table; false when a mistake was reported. */
 static bool agui_input_check(
     struct call *call, const char *at, const cJSON *object, const struct field_row *rows)
 {
@@ -93,7 +93,7 @@ static void check_entries(
 
 /* ---- messages ---- */
 
-/* Those that can be new: what stands before them the thread has. */
+/* Reads the messages that can be new; the thread has those before them. */
 static void agui_input_read_messages(struct call *call, const cJSON *body, struct run_input *run)
 {
 	const cJSON *messages = json_opt(body, "messages"), *item;
@@ -120,7 +120,8 @@ static void agui_input_read_messages(struct call *call, const cJSON *body, struc
 
 /* ---- state, context, properties ---- */
 
-/* A state that is no object is none; what the graph has no field for stays the client's own. */
+/* Reads the state, which counts only if it is an object.  Members that the graph has no field for
+ * are ignored. */
 static void agui_input_read_state(struct call *call, const cJSON *body, struct agui_input *in)
 {
 	const cJSON *state = json_opt(body, "state"), *item;

@@ -8,7 +8,7 @@
 
 /* ---- results ---- */
 
-/* Of a failed tool what the model saw, as a person would read it. */
+/* For a failed tool, what the model saw is written as a person would read it. */
 void agui_put_output(struct buf *out, const cJSON *block)
 {
 	const cJSON *shown = json_get(block, "output");
@@ -82,7 +82,7 @@ static cJSON *shown_parts(const cJSON *message, bool *has_media)
 	return parts;
 }
 
-/* Only what users say has parts, and only when it is more than text. */
+/* The content of a message: only a user's has parts, and only when it is more than text. */
 static cJSON *shown_content(const cJSON *message)
 {
 	struct buf text = {0};

@@ -14,8 +14,8 @@
 
 /* ---- finding ---- */
 
-/* Whose files are reached (the table of doc/protocol-access.md#who-reaches-what).  One of nobody in
- * particular is everybody's, unless that is forbidden. */
+/* Whether the caller may read a file (the table of doc/protocol-access.md#who-reaches-what).  A
+ * file without an owner is everybody's, unless that is forbidden. */
 static bool may_read(const struct call *call, const struct file_record *record)
 {
 	const struct config *config = call->service->config;
@@ -24,8 +24,8 @@ static bool may_read(const struct call *call, const struct file_record *record)
 	return config->auth == AUTH_NONE || strcmp(record->owner, call->user_id) == 0;
 }
 
-/* One in memory is gone with the life of the service that has its bytes, as for all others.  What
- * a directory does not have is a mistake, which is told. */
+/* Whether the bytes are lost: those in memory go with the service that had them.  Bytes that are
+ * missing in a directory are a fault instead, which is reported. */
 static bool is_lost(const struct call *call, const struct file_record *record)
 {
 	return strcmp(record->backend, BLOBS_MEMORY) == 0 &&

@@ -88,7 +88,7 @@ static bool upload_type_allowed(struct upload *u)
 	    &call->error, ERR_UNSUPPORTED_MEDIA_TYPE, "Content type not allowed: %s", type);
 }
 
-/* By the bytes that came so far, where nothing else tells it. */
+/* Finds the type by the bytes that came so far, where nothing else tells it. */
 static bool upload_tell_type(struct upload *u)
 {
 	if (u->record.mime_type)
@@ -109,7 +109,7 @@ static void upload_end_blob(struct upload *u, bool keep)
 	u->blob = NULL;
 }
 
-/* Whatever happened: what no record names goes. */
+/* Ends the upload; bytes that no record names are removed. */
 static void upload_release(void *arg)
 {
 	struct upload *u = arg;

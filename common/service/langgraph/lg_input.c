@@ -104,7 +104,7 @@ static void lg_read_modes(struct call *call, const cJSON *given, unsigned *modes
 
 /* ---- what nobody can do ---- */
 
-/* As pages do with a question that nobody is to answer: by a command that says nothing else. */
+/* Whether the body only drops a question, as pages do with one that nobody will answer. */
 static bool lg_goes_to_end(const struct lg_body *b)
 {
 	const cJSON *to = cJSON_GetArraySize(b->go_to) == 1 ? b->go_to->child : b->go_to;
@@ -153,7 +153,8 @@ static bool lg_add_given(void *arg, const char *id, const char *body_json)
 	return true;
 }
 
-/* The checkpoint that the run begins at, and what a run was given there, which comes again. */
+/* Reads the checkpoint that the run begins at, and adds what a run was given there, if it is an
+ * input. */
 static bool lg_input_place(struct call *call, const struct thread *thread, const cJSON *body,
     const struct lg_input *in, cJSON *messages, cJSON *config)
 {
@@ -234,7 +235,7 @@ static cJSON *lg_input_config(const struct lg_body *b, const char *thread_id)
 	return config;
 }
 
-/* What only runs in the background have, in their words. */
+/* Adds the members that only background runs have. */
 static void lg_input_background(cJSON *out, const struct lg_body *b)
 {
 	json_refer(out, "webhook", b->webhook);
@@ -243,7 +244,7 @@ static void lg_input_background(cJSON *out, const struct lg_body *b)
 	json_refer(out, "metadata", b->metadata);
 }
 
-/* Who may make the thread, and names no place in it, need not ask for it twice. */
+/* Reads the thread, unless the run may make it and names no place in it. */
 static bool lg_input_thread(struct call *call, const char *thread_id, const cJSON *body,
     const struct lg_body *b, struct thread *thread)
 {

@@ -9,7 +9,7 @@
 
 /* ---- parts ---- */
 
-/* Of media in the form of LangChain's data blocks. */
+/* A media block in the form of LangChain's data blocks. */
 static cJSON *lg_media_part(const cJSON *block, const char *type)
 {
 	const cJSON *media = json_get(block, "media");
@@ -125,7 +125,7 @@ static void lg_put_usage(struct buf *out, const cJSON *message)
 	buf_putc(out, '}');
 }
 
-/* What a tool said, or NULL: then it is told like any message. */
+/* The result in a tool message, or NULL: then it is told like any message. */
 static const cJSON *lg_result(const cJSON *message)
 {
 	const cJSON *block;
@@ -154,7 +154,7 @@ static const char *lg_type(const cJSON *message)
 	return message_is(message, "user") ? "human" : message_role(message);
 }
 
-/* What was thought, whole, or in a piece as a block. */
+/* The reasoning of a message, or of a piece, which has it as a block. */
 static const char *lg_reasoning(const cJSON *message)
 {
 	const char *whole = json_str(message, "reasoning");

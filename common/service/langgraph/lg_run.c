@@ -37,7 +37,7 @@ const char *lg_run_location(struct call *call, const char *thread_id, const char
 	return arena_take(call->arena, &out);
 }
 
-/* What the thread asks is asked no more. */
+/* Closes what the thread asks. */
 static bool lg_run_to_end(struct call *call, const char *thread_id)
 {
 	const struct state_place end = {.at_end = true};

@@ -137,7 +137,8 @@ static bool lg_note_sibling(void *arg, const struct checkpoint *checkpoint)
 
 #define GIVEN_KNOWN 1024
 
-/* What siblings were given, so that a list of them does not ask for each once more for each. */
+/* What the runs from one checkpoint were given, remembered so that a list does not read it again
+ * for each of them. */
 struct lg_given {
 	struct arena *arena; /* of the ids */
 	struct {
@@ -230,7 +231,7 @@ static cJSON *lg_task(const char *id, const char *name, cJSON *interrupts)
 	return task;
 }
 
-/* What comes next, and what it asks. */
+/* Adds what comes next, and what it asks. */
 static void lg_add_tasks(cJSON *head, const char *next, cJSON *interrupts, const char *id)
 {
 	cJSON *names = json_add(head, "next", cJSON_CreateArray());

@@ -128,8 +128,8 @@ static void lg_item_named_texts(struct buf *out, const cJSON *value, const cJSON
 	json_members_release(&members);
 }
 
-/* What searches find it by: all texts of its value, those of the members that index names, or, with
- * false, its key alone. */
+/* The text that searches find an item by: all texts of its value, or those of the members that
+ * index names; with index false, only its key. */
 static const char *lg_item_content(struct call *call, const struct lg_item_body *b)
 {
 	struct buf out = {0};

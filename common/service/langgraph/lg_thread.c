@@ -35,7 +35,7 @@ static const char *lg_thread_status(enum run_status status)
 	return "idle";
 }
 
-/* With the graph's name and id, by which pages look for threads. */
+/* The metadata with the graph's name and id added, by which pages look for threads. */
 static cJSON *lg_thread_metadata(struct call *call, const struct thread *thread)
 {
 	cJSON *metadata = json_parse_own(thread->metadata_json);
@@ -44,7 +44,7 @@ static cJSON *lg_thread_metadata(struct call *call, const struct thread *thread)
 	return metadata;
 }
 
-/* By the id of the task that asks. */
+/* The interrupts of a thread, by the id of the task that asks. */
 static cJSON *lg_thread_interrupts(const struct thread *thread)
 {
 	cJSON *out = cJSON_CreateObject(), *all = lg_interrupts(thread), *one;
@@ -184,7 +184,7 @@ static const struct field_row lg_prune_rows[] = {
     FIELDS_END,
 };
 
-/* Somebody else's is refused, and those before it are gone then. */
+/* A thread of somebody else's is refused; those before it in the list are gone then. */
 cJSON *lg_threads_prune(struct call *call, const cJSON *body)
 {
 	struct lg_prune prune = {0};

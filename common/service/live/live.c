@@ -88,7 +88,8 @@ static void open_tools(struct live *live)
 	live->tools = live_tools_new(&setup);
 }
 
-/* The thread is there, or not: the first event comes after this. */
+/* Goes on when the keeper has opened the thread, or was refused; the first event comes after
+ * this. */
 static void live_session_prepare(struct live *live)
 {
 	enum live_keeper_state state = live_keeper_state(live->keeper);
@@ -129,7 +130,8 @@ static void end_input(struct live *live)
 		live_close(live, 1000, NULL);
 }
 
-/* Who sends nonsense all the time does not fill the log with it. */
+/* Ignores a frame, and logs that; but a client that sends nonsense all the time must not fill the
+ * log. */
 static void live_ignore(struct live *live, const char *why)
 {
 	if (live->ignored++ < IGNORED_LOGGED)

@@ -124,7 +124,8 @@ static bool live_keeper_open_new(struct live_keeper *k, struct call *call)
 	    live_keeper_read(k, call, blank.thread_id) && live_keeper_may_have(k, call);
 }
 
-/* A storage that is away is waited for once, not for each job: a session that is over ends. */
+/* Whether to wait for a storage that is away: only once, not for each job, so that a session that
+ * is over ends. */
 static bool live_keeper_may_wait(struct live_keeper *k)
 {
 	int64_t now = clock_monotonic_ms(), most = STORE_WAIT_MS;
@@ -180,8 +181,8 @@ static enum live_keeper_state live_keeper_begin(
 	return KEEPER_OPEN;
 }
 
-/* The lease again, for one write; others may have changed or deleted the thread, and a new one with
- * its id can be somebody else's. */
+/* Takes the lease again, for one write.  Others may have changed or deleted the thread, and a new
+ * one with its id may be somebody else's. */
 static bool live_keeper_borrow(struct live_keeper *k, struct call *call)
 {
 	struct storage *storage = k->service->storage;

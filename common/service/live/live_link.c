@@ -151,7 +151,7 @@ static bool is_engaged(const struct live *live)
 	    (live->asked && live_now(live) < live->patience);
 }
 
-/* Between two turns where that can be waited for. */
+/* Changes to a new connection, between two turns if there is time for that. */
 static void live_link_rotate(struct live *live)
 {
 	bool busy = is_engaged(live) || live_now(live) < live->settles;

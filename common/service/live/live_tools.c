@@ -77,7 +77,7 @@ bool live_tools_free(struct live_tools *tools, int64_t wait_ms)
 
 /* ---- the thread of a call ---- */
 
-/* With the lock held. */
+/* Adds a call that has ended.  Call with the lock held. */
 static void add_done(struct live_tools *tools, struct tool_done *done)
 {
 	uint64_t one = 1;

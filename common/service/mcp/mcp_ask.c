@@ -15,7 +15,7 @@
 #define ANSWER "answer"
 #define STATE_SECONDS 86400 /* that an answer may take */
 
-/* Where the pause has none that a form can be made of. */
+/* The schema for a pause that has none a form can be made of. */
 static const char mcp_answer_schema[] = "{\"type\":\"object\",\"properties\":{\"" ANSWER
 					"\":{\"type\":\"string\"}},\"required\":[\"" ANSWER "\"]}";
 
@@ -28,7 +28,7 @@ bool mcp_asks(const struct mcp_request *rq)
 
 /* ---- the pauses ---- */
 
-/* Those that are open, an array in the arena. */
+/* The open interrupts, an array in the arena. */
 static const cJSON *mcp_interrupts(const struct turn *turn)
 {
 	cJSON *all = arena_json(turn->call->arena, cJSON_CreateObject());

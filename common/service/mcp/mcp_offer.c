@@ -18,7 +18,7 @@ struct mcp_offer {
 	struct schema *schema; /* of the arguments */
 };
 
-/* Where the configuration has none. */
+/* The schema of the arguments where the configuration has none. */
 static const char mcp_input_schema[] =
     "{\"type\":\"object\",\"properties\":{"
     "\"message\":{\"type\":\"string\",\"description\":\"What to say to the agent.\"},"

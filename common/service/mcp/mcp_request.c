@@ -45,8 +45,8 @@ bool mcp_fault(
 	return false;
 }
 
-/* Of JSON-RPC where the fault is one of the protocol, or of its body; else the HTTP status, as its
- * own numbers stand for what others mean by them. */
+/* The code of an error: JSON-RPC's for a fault of the protocol, or in its body; else the HTTP
+ * status, since the protocol's other codes have meanings of their own. */
 static int mcp_code_of(const struct error_view *view)
 {
 	for (size_t i = 0; i < MCP_FAULTS; i++)

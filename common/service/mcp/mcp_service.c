@@ -72,7 +72,7 @@ static cJSON *mcp_list(struct call *call, const struct mcp_request *rq)
 
 /* ---- a call ---- */
 
-/* Whether it is the run that failed, of which the model that called is told. */
+/* Whether the run itself has failed: then the model that called is told. */
 static bool mcp_run_failed(const struct call *call)
 {
 	enum error_kind kind = call->error.kind;
@@ -80,7 +80,7 @@ static bool mcp_run_failed(const struct call *call)
 	    kind == ERR_RECURSION_LIMIT;
 }
 
-/* What it has sent, and may send better. */
+/* Whether the input was wrong, so that the model may send a better one. */
 static bool mcp_input_failed(const struct call *call)
 {
 	enum error_kind kind = call->error.kind;

@@ -38,7 +38,7 @@ static bool memory_calls_not_found(struct call *call)
 	return error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Memory not found");
 }
 
-/* What is done with a request by one of the two kinds of store. */
+/* A request, and what each of the two kinds of store does with it. */
 struct work {
 	struct call *call;
 	struct memory_plugin *plugin; /* or NULL; then there are these two */

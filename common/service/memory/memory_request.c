@@ -135,7 +135,7 @@ static bool read_conditions(struct call *call, const cJSON *body, struct memory_
 	return memory_filter_check(rq->filters, "body.filters", &call->error);
 }
 
-/* Each becomes a row, in the one transaction that stores the memory. */
+/* Limits the relations: each becomes a row in the one transaction that stores the memory. */
 static bool memory_request_relations_fit(struct call *call, const cJSON *metadata)
 {
 	const cJSON *relations = json_get(metadata, "relations");

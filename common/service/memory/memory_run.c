@@ -10,7 +10,7 @@ struct run_memories {
 	const cJSON *config; /* of the run */
 };
 
-/* About the memory of that id, or about many where it is NULL. */
+/* Calls the operation for action, on the memory with this id, or on many where id is NULL. */
 static cJSON *memory_run_do(
     struct call *call, const char *action, const char *id, const cJSON *body)
 {

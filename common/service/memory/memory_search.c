@@ -38,7 +38,7 @@ static void memory_search_sort(struct memory_hits *hits)
 	qsort(hits->items, hits->count, sizeof(*hits->items), memory_search_best_first);
 }
 
-/* The best has 1 then. */
+/* Scales the scores so that the best is 1. */
 static void memory_search_scale(struct memory_hits *hits)
 {
 	double best = hits->count ? hits->items[0].score : 0;

@@ -24,8 +24,8 @@ static const cJSON *openai_calls(const struct turn *turn)
 	return json_get(waiting, "calls");
 }
 
-/* What it cost, a new tree; null where somebody answered and did not say: zeroes would pass for a
- * price. */
+/* The usage, a new tree; null where a model answered and did not say it, since zeroes would pass
+ * for a price. */
 static cJSON *openai_usage(const struct turn *turn)
 {
 	struct run_usage sum = {0};
@@ -47,7 +47,7 @@ static cJSON *openai_usage(const struct turn *turn)
 	return usage;
 }
 
-/* index: of a chunk's call, below 0 for none. */
+/* A call as clients see it; index is its number in a chunk, below 0 for none. */
 static cJSON *openai_call_view(const cJSON *block, int index)
 {
 	cJSON *view = cJSON_CreateObject();
@@ -65,7 +65,7 @@ static cJSON *openai_call_view(const cJSON *block, int index)
 
 /* ---- the whole answer ---- */
 
-/* What answer and chunks begin with. */
+/* The members that answers and chunks begin with. */
 static cJSON *openai_head(const struct turn *turn, const char *object)
 {
 	struct call *call = turn->call;
@@ -220,7 +220,8 @@ static void openai_write_piece(struct openai_writer *writer, const char *id, con
 
 /* ---- what the run tells ---- */
 
-/* From the end of a node to the start of the next nothing is waited for. */
+/* Between the end of a node and the start of the next one nothing is waited for, so chunks may go
+ * out together. */
 static void openai_cork(struct openai_writer *writer, bool on)
 {
 	if (writer->corked != on)

@@ -25,7 +25,8 @@ struct openai_body {
 static const struct field_row option_rows[] = {
     FIELD_AT("include_usage", openai_body, usage, .kind = &field_bool), FIELDS_END};
 
-/* What else a client says, how a model is to choose its words, the graph decides. */
+/* All other members, such as how a model is to choose its words, are ignored: the graph decides
+ * that. */
 static const struct field_row openai_body_rows[] = {
     FIELD(openai_body, model, .kind = &field_text, .required = true),
     FIELD(openai_body, messages, FIELD_ARRAY, .required = true, .min = 1,
@@ -115,8 +116,8 @@ static bool openai_supported(struct call *call, const struct openai_body *b)
 
 /* ---- the thread ---- */
 
-/* The header is stronger.  What a page asks for itself, a title or tags, is not the conversation's,
- * which its metadata.task says. */
+/* The thread of the request; the header goes before the body.  What a page asks for itself, such as
+ * a title or tags, is not part of the conversation; its metadata.task says so. */
 static const char *openai_thread(struct call *call, const struct openai_body *b, const char *header)
 {
 	const char *id = *header ? header : NULL;
@@ -133,8 +134,8 @@ static const char *openai_thread(struct call *call, const struct openai_body *b,
 
 /* ---- messages ---- */
 
-/* Those of a thread can be new behind the last of the assistant; what stands before, the thread
- * has.  Its system messages are not the client's. */
+/* Reads the messages.  With a thread, only those behind the last assistant message can be new, and
+ * system messages are not the client's to set. */
 static void openai_read_messages(struct call *call, const cJSON *messages, struct run_input *run)
 {
 	const cJSON *item, *known = run->thread_id ? message_last(messages, "assistant") : NULL;

@@ -336,7 +336,7 @@ static int openai_call_order(const void *left, const void *right)
 	    ((const struct openai_asked *)left)->id, ((const struct openai_asked *)right)->id);
 }
 
-/* Those of a message. */
+/* Notes the calls of a message. */
 static void openai_calls_ask(struct openai_calls *calls, struct arena *arena, const cJSON *message)
 {
 	const cJSON *content = json_get(message, "content"), *block;

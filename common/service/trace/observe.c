@@ -225,7 +225,7 @@ cJSON *trace_view(const struct trace_run *run, const cJSON *records)
 
 /* ---- what is asked ---- */
 
-/* What other instances have not told yet, of a thread that is looked at. */
+/* What is waited for, because other instances may not have told it yet. */
 struct awaited {
 	const struct trace_view *view;
 	int64_t since; /* what began earlier they have told */
@@ -275,9 +275,9 @@ static bool observe_holds(struct call *call, const struct trace_view *view, bool
 }
 
 /*
- * A process that died says nothing of its runs.  A run says how it ended before it gives up its
- * thread; so one that goes on after its thread was seen free is dead.  Where instances share the
- * storage that takes a moment to be seen, which is waited for.
+ * Reads a trace, and finds runs whose process has died: a run tells its end before it gives up its
+ * thread, so one that still goes on after its thread was seen to be free is dead.  Where several
+ * instances share the storage, an end takes a moment to be seen, which is waited for.
  */
 static bool observe_read_view(
     struct call *call, const char *thread_id, const char *run_id, struct trace_view *view)

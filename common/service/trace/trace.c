@@ -101,7 +101,7 @@ static void trace_hand_over(struct trace *trace)
 	buf_reset(&trace->records);
 }
 
-/* What is beyond the number of records that are kept still counts. */
+/* Adds a record.  Records beyond those that are kept still count in the totals. */
 static void trace_put_record(struct trace *trace, int64_t now, struct trace_event *event)
 {
 	struct buf ignored = {0};
