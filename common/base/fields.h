@@ -27,9 +27,8 @@ enum field_fault {
 	FIELD_FITS,
 	FIELD_MISSING, /* a required member is absent */
 	FIELD_TYPE,    /* the value is of another JSON type */
-	FIELD_FORM,  /* the type is right, but not the kind of value: a fraction for a whole number
-		      */
-	FIELD_VALUE, /* the value is out of range, or none of the choices */
+	FIELD_FORM,    /* the type is right, but not the kind: a fraction for a whole number */
+	FIELD_VALUE,   /* the value is out of range, or none of the choices */
 	FIELD_UNKNOWN, /* a member that no row names; the row is the table's first */
 	FIELD_TOLD     /* the kind has reported the mistake already */
 };

@@ -38,19 +38,18 @@ struct change {
 	struct standing now;
 	int64_t rewound; /* how many messages the list has that the first write goes back to */
 	bool apart; /* its checkpoints go into the row of the thread or of a record (recent.h) */
-	bool in_record; /* into that of the run's record, where those in the thread's row go as well
-			 */
+	bool in_record;    /* into the record's, where those in the thread's row go as well */
 	struct buf recent; /* text of all checkpoints that this row then has */
 	int64_t kept_from; /* number of the first record that has checkpoints; 0: none has */
-	bool ready;        /* what can be found out before the transaction is known */
+	bool prepared;     /* what can be found out before the transaction is known */
 };
 
 /* What the writes of a change add to the thread, together. */
 struct growth {
-	int64_t numbers;  /* places that are given */
-	int64_t messages; /* new messages */
-	int64_t bytes;    /* size of the new messages */
-	int64_t kept;     /* checkpoints */
+	int64_t places;      /* of new messages, and of those that enter the context again */
+	int64_t messages;    /* new messages */
+	int64_t bytes;       /* size of the new messages */
+	int64_t checkpoints; /* that are kept */
 };
 
 static struct growth growth_of(const struct change *c)
@@ -60,11 +59,11 @@ static struct growth growth_of(const struct change *c)
 	for (int i = 0; i < c->count; i++) {
 		const struct thread_write *w = c->change->writes[i];
 
-		g.numbers += (int64_t)w->message_count;
+		g.places += (int64_t)w->message_count;
 		for (size_t j = 0; j < w->message_count; j++)
 			g.messages += w->messages[j].body_json != NULL;
 		g.bytes += thread_write_size(w);
-		g.kept += w->checkpoint != CHECKPOINT_NONE;
+		g.checkpoints += w->checkpoint != CHECKPOINT_NONE;
 	}
 	return g;
 }
@@ -75,12 +74,12 @@ static void bind_columns(struct query *q, const struct change *c, const struct g
 {
 	const struct thread_write *last = c->change->writes[c->count - 1];
 	const struct thread *t = last->thread;
-	int64_t checkpoint = g->kept ? c->now.next + g->kept - 1 : c->now.checkpoint;
+	int64_t checkpoint = g->checkpoints ? c->now.next + g->checkpoints - 1 : c->now.checkpoint;
 
 	query_int(q, ":updated_at", t->updated_at);
 	query_text(q, ":thread_name", t->thread_name);
 	query_text(q, ":metadata", t->metadata_json);
-	query_int(q, ":numbers", g->numbers);
+	query_int(q, ":numbers", g->places);
 	query_text(q, ":run_id", t->run_id);
 	query_int(q, ":status", t->status);
 	query_int(q, ":stop", t->stop);
@@ -96,7 +95,7 @@ static void bind_columns(struct query *q, const struct change *c, const struct g
 	query_int(q, ":message_count", c->now.messages + g->messages);
 	if (checkpoint)
 		query_int(q, ":checkpoint", checkpoint);
-	query_int(q, ":checkpoints", c->now.checkpoints + g->kept);
+	query_int(q, ":checkpoints", c->now.checkpoints + g->checkpoints);
 	query_int(q, ":changed", last->checkpoint == CHECKPOINT_NONE);
 	if (c->recent.len && !c->in_record)
 		query_text(q, ":recent", c->recent.data);
@@ -181,7 +180,7 @@ static bool insert_thread_ask(struct db *db, struct change *c, struct query *q,
 
 	c->now = (struct standing){.view.plain = true, .next = clock_now()};
 	c->kept_from = 0;
-	change_place(c, NULL, growth->kept, 1);
+	change_place(c, NULL, growth->checkpoints, 1);
 	if (c->st->thread_max_bytes &&
 	    growth->bytes + thread_state_size(rest) > c->st->thread_max_bytes)
 		return thread_too_large(identity, c->st->thread_max_bytes, err);
@@ -191,7 +190,7 @@ static bool insert_thread_ask(struct db *db, struct change *c, struct query *q,
 	query_text(q, ":user_id", identity->user_id);
 	query_int(q, ":created_at", identity->created_at);
 	bind_columns(q, c, growth);
-	query_int(q, ":plain", growth->numbers == growth->messages);
+	query_int(q, ":plain", growth->places == growth->messages);
 	if (c->holder && !c->frees)
 		query_int(q, ":holder", c->holder);
 	query_send(q);
@@ -253,7 +252,7 @@ static bool read_before_ask(
 	query_start(q, db, SQL_THREAD_BEFORE, err);
 	query_text(q, ":waiting", t->waiting_json);
 	query_text(q, ":metadata", t->metadata_json);
-	query_int(q, ":keeps", growth->kept || first->rewind);
+	query_int(q, ":keeps", growth->checkpoints || first->rewind);
 	query_int(q, ":row", c->row);
 	query_send(q);
 	return !q->failed;
@@ -289,7 +288,7 @@ static bool read_before(struct change *c, const struct growth *growth, int64_t n
 		    .next = newest < now ? now : newest + 1,
 		    .apart = recent || c->kept_from,
 		};
-		change_place(c, recent, growth->kept, number);
+		change_place(c, recent, growth->checkpoints, number);
 	}
 	if (!query_end(q) || found)
 		return found;
@@ -327,7 +326,7 @@ static bool update_thread(
 		c->kept_from = 0;
 	}
 
-	bool on_end = growth->numbers || c->now.view.until == c->now.view.last;
+	bool on_end = growth->places || c->now.view.until == c->now.view.last;
 
 	query_start(&q, db, SQL_THREAD_UPDATE, err);
 	bind_columns(&q, c, growth);
@@ -335,7 +334,7 @@ static bool update_thread(
 	if (!on_end)
 		query_int(&q, ":tip", c->now.view.until);
 	query_int(&q, ":plain",
-	    c->now.view.plain && growth->numbers == growth->messages &&
+	    c->now.view.plain && growth->places == growth->messages &&
 		c->now.view.until == c->now.view.last);
 	query_int(&q, ":row", c->row);
 	if (c->change->lease->claim)
@@ -483,12 +482,12 @@ bool engine_thread_write(struct storage *st, const struct storage_context *ctx,
 		    .run = {.st = st, .change = &changes[i]},
 		    .count = changes[i].writes[1] ? 2 : 1};
 		all[i].unit.patient = run_claims(&changes[i]);
-		all[i].ready = change_prepare(st, ctx, &all[i]);
-		if (all[i].ready)
+		all[i].prepared = change_prepare(st, ctx, &all[i]);
+		if (all[i].prepared)
 			writer_submit(writer, &all[i].unit);
 	}
 	for (size_t i = 0; i < count; i++) {
-		bool written = all[i].ready && writer_wait(writer, &all[i].unit, changes[i].err);
+		bool written = all[i].prepared && writer_wait(writer, &all[i].unit, changes[i].err);
 
 		if (written)
 			change_tell(st, &all[i]);

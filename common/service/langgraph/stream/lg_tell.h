@@ -84,8 +84,7 @@ struct lg_writer {
 	cJSON *streamed; /* ids of messages that were told in pieces and are not yet whole */
 	cJSON *said;     /* what the open nodes have said, by branch */
 	cJSON *fields;   /* the graph's fields as they were told last; NULL: not yet */
-	bool in_branch;  /* the latest node was in a branch, and the whole thread was not told since
-			  */
+	bool in_branch;  /* the latest node was in one, and the whole was not told since */
 };
 
 /* lg_writer_release frees its memory. */
