@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* One HTTP call: what libcurl calls back, and its clocks. */
+/* Making an HTTP call: libcurl's callbacks, and the limits of time. */
 #include "base/http/http.h"
 #include "base/http/http_curl.h"
 #include "base/os/clock.h"

@@ -28,7 +28,8 @@ static void after_fork(void)
 	pthread_mutex_unlock(&pool.lock);
 }
 
-/* What the list holds is leaked: to close it would say goodbye on the parent's connections. */
+/* Forgets the parent's handles without freeing them: to close them would end TLS on the parent's
+ * connections. */
 static void in_child(void)
 {
 	pool.first = NULL;

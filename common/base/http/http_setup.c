@@ -95,8 +95,8 @@ static bool set_method(struct http_call *c)
 	return http_setup_is_token(method) && set_pointer(c, CURLOPT_CUSTOMREQUEST, method);
 }
 
-/* What holds for every call.  QUICK_EXIT: a call that ends does not wait for a resolver that is
- * still at work; that thread ends by itself. */
+/* Sets the options of every call.  QUICK_EXIT: a call that ends does not wait for a resolver that
+ * is still at work; that thread ends by itself. */
 static bool set_manners(struct http_call *c)
 {
 	set_long(c, CURLOPT_NOSIGNAL, 1);

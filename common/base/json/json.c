@@ -49,7 +49,7 @@ bool json_has_str(const cJSON *array, const char *text)
 	return false;
 }
 
-/* What a value kept as text begins with; NUL for all others. */
+/* The first character of a value that is kept as text; NUL for all others. */
 static char raw_start(const cJSON *item)
 {
 	return cJSON_IsRaw(item) && item->valuestring ? item->valuestring[0] : '\0';

@@ -12,7 +12,7 @@ static bool is_integer_text(const char *s)
 	return s[strspn(s, "-0123456789")] == '\0';
 }
 
-/* By value, and exactly for integers of any length. */
+/* Compares numbers by value; integers of any length exactly. */
 static bool numbers_equal(const cJSON *a, const cJSON *b)
 {
 	int64_t left, right;

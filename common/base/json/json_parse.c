@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* From scanned text to a tree, with the noted numbers put back as they were written. */
+/* Parsing scanned text, and putting the noted numbers back as they were written. */
 #include "base/json/json.h"
 #include "base/json/json_members.h"
 #include "base/json/json_scan.h"

@@ -18,7 +18,7 @@ static void json_quote_put_escaped(struct buf *out, unsigned char c)
 		    out, (const char[]){'\\', 'u', '0', '0', digits[c >> 4], digits[c & 15]}, 6);
 }
 
-/* From text to end, of which the first plain bytes are to be put as they are. */
+/* Appends the bytes from text to end, of which the first plain ones need no escapes. */
 static void json_quote_mixed(struct buf *out, const char *text, const char *end, size_t plain)
 {
 	buf_putc(out, '"');

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* What is a request, and why others are none; how a response begins. */
+/* Reading a request, and beginning a response. */
 #include "base/json/json_rpc.h"
 
 #include "base/json/json.h"

@@ -89,7 +89,7 @@ static bool scan_escape(struct json_scan *s)
 	return c == 'u' ? scan_unicode_escape(s) : true;
 }
 
-/* From the opening quote to behind the closing one. */
+/* Scans a string, from the opening quote to behind the closing one. */
 static bool scan_string(struct json_scan *s)
 {
 	if (!json_scan_expect(s, '"'))

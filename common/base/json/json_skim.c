@@ -14,7 +14,7 @@ static const char *json_skim_skip_space(const char *p, const char *end)
 	return p;
 }
 
-/* From the opening quote to behind the closing one. */
+/* Skips a string, from the opening quote to behind the closing one. */
 static const char *json_skim_skip_string(const char *p, const char *end)
 {
 	for (p++; p < end && *p != '"'; p++) {

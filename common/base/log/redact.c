@@ -106,7 +106,7 @@ static const char *bearer_last(const char *s, size_t word)
 	}
 }
 
-/* Of "Bearer x"; said twice, the word itself is no credential. */
+/* The length of "Bearer x"; where Bearer comes twice, the second is no credential. */
 static size_t bearer_length(const char *s, size_t word)
 {
 	if (!is_bearer(s, word))
@@ -171,7 +171,7 @@ static void redact_put_word(struct buf *out, const char *s, size_t len)
 	}
 }
 
-/* What begins at the word s; returns what comes after it. */
+/* Appends what begins at the word s, redacted; returns what comes after it. */
 static const char *redact_word(struct buf *out, const char *s)
 {
 	size_t word = word_length(s), len;

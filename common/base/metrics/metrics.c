@@ -117,7 +117,7 @@ static struct metric_model *known_model(const char *name)
 	return NULL;
 }
 
-/* With the lock held.  The last place is everybody else's. */
+/* Takes a place for a model; the last one is for all others.  Call with the lock held. */
 static struct metric_model *metrics_take_model(const char *name)
 {
 	struct metric_model *model = known_model(name);

@@ -52,8 +52,9 @@ static void put_digits(char *out, int width, int64_t value)
 	}
 }
 
-/* By hand: every response has this text at least once, and gmtime_r and strftime cost more than all
- * the rest.  Times beyond the years 0 to 9999 are shown as the nearest that has four digits. */
+/* Made by hand: every response has this text at least once, and gmtime_r and strftime cost more
+ * than all the rest.  Times beyond the years 0 to 9999 are shown as the nearest that has four
+ * digits. */
 char *clock_decimal(int64_t us, char out[DECIMAL_TIME_SIZE])
 {
 	char *at = out + DECIMAL_TIME_SIZE;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* What a descriptor is, and how it behaves. */
+/* Finding listening sockets. */
 #include "base/os/descriptor.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* From what dlsym gives to a pointer to a function. */
+/* Turning what dlsym gives into a pointer to a function. */
 #include "base/os/library.h"
 
 #include <dlfcn.h>

@@ -45,8 +45,8 @@ static const size_t region_size[SHARED_REGIONS] = {
 	    SHARED_METRICS_SIZE + SHARED_FILES_SIZE + SHARED_STORE_SIZE + SHARED_BALANCE_SIZE + \
 	    SHARED_PENDING_SIZE + SHARED_RUNS_SIZE + SHARED_INSTANCE_SIZE)
 
-/* What the file begins with.  identity is compared as bytes: two builds share the file only when
- * they agree on all of it. */
+/* The head of the file.  identity is compared as bytes: two builds share the file only when they
+ * agree on all of it. */
 struct header {
 	struct identity {
 		char magic[8];
