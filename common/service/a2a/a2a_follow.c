@@ -109,7 +109,7 @@ void a2a_follower_free(struct a2a_follower *follower)
 	free(follower);
 }
 
-/* Its artifacts come with what is told from here on. */
+/* Tells the task without its artifacts, which come with what is told from here on. */
 void a2a_follower_begin(struct a2a_follower *follower)
 {
 	struct a2a_events *events = &follower->events;

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What is remembered, in one process: that many files, and of each no more text than that. */
+/* The most that a process remembers: files, and bytes of text of each. */
 #define KEEP_FILES 65536
 #define KEEP_TEXT 1024
 

@@ -73,7 +73,8 @@ static bool lg_input_wrong(struct call *call, const char *member, const char *mu
 
 /* ---- modes ---- */
 
-/* Those that nothing here has, debug and its like, are accepted and tell nothing. */
+/* The modes by name.  Modes that do not exist here, such as debug, are accepted and tell
+ * nothing. */
 static const struct choice lg_modes[] = {{"values", LG_VALUES}, {"updates", LG_UPDATES},
     {"messages", LG_MESSAGES}, {"messages-tuple", LG_TUPLES}, {"custom", LG_CUSTOM},
     {"events", LG_EVENTS}, {"debug", 0}, {"tasks", 0}, {"checkpoints", 0}, {"tools", 0},

@@ -70,7 +70,7 @@ static cJSON *lg_filter_condition(struct call *call, const cJSON *value)
 	return out;
 }
 
-/* Of what is below the first labels of the prefix, so many. */
+/* The conditions: below the first depth labels of the prefix, and those of the filter. */
 static cJSON *lg_items_filters(struct call *call, const struct lg_items_body *b, int depth)
 {
 	cJSON *filters = cJSON_CreateObject();

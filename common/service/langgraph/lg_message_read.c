@@ -30,7 +30,7 @@ static cJSON *lg_image_url(struct call *call, const cJSON *part, const char *at)
 	return block;
 }
 
-/* Of bytes that the part has, of a file that was uploaded here, or of an address. */
+/* A media block of the bytes in the part, of a file that was uploaded here, or of an address. */
 static cJSON *lg_data_block(const cJSON *part, const char *type)
 {
 	const cJSON *mime_type = json_opt(part, "mime_type"), *data = json_opt(part, "data");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* One item: written, read and removed. */
+/* Writing, reading and removing an item. */
 #include "service/langgraph/lg_store.h"
 
 #include "base/fields.h"
@@ -107,7 +107,7 @@ static void lg_item_texts(struct buf *out, const cJSON *value)
 			lg_item_texts(out, item);
 }
 
-/* Those of the members that are named, each once, however often it is named. */
+/* Appends the texts of the named members, each once, however often it is named. */
 static void lg_item_named_texts(struct buf *out, const cJSON *value, const cJSON *names)
 {
 	const cJSON *taken[LG_LIST_MOST], *name;

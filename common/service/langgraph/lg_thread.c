@@ -251,7 +251,7 @@ static const struct choice lg_statuses[] = {
     {NULL, 0},
 };
 
-/* What is asked, as the listing of threads takes it. */
+/* A search, as the listing of threads takes it. */
 struct lg_search {
 	struct lg_search_body body;
 	struct label labels[LABELS_MAX];

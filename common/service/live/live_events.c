@@ -203,7 +203,7 @@ static void take_go_away(struct live *live, double seconds)
 
 #define HANDLE_MS 2000 /* for a handle to follow a turn */
 
-/* What cut an answer is to be answered itself. */
+/* Ends a turn of the model; input that cut its answer is to be answered itself. */
 static void take_end_of_turn(struct live *live, const char *type, bool cut)
 {
 	if (!live->user_ends)

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a service takes of a text: more is refused by most of them. */
+/* Most bytes of a text that are sent to a service; most of them refuse more. */
 #define TEXT_MAX 24000
 
 #define PATIENCE_MS 10000 /* of a request that waits for a vector */

@@ -56,8 +56,8 @@ static cJSON *memory_run_ask(void *arg, struct arena *arena, const char *action,
 	call.error = (struct error){0};
 	call.arena = arena;
 	call.ctx.waiter = NULL; /* a run goes on without its client */
-	/* Who may reach everybody's memories by the routes does not in a run, whose tools a model
-	 * calls, unless its node says whose it means. */
+	/* a caller who reaches everybody's memories by the routes does not in a run, whose tools a
+	 * model calls, unless its node says whose memories it means */
 	if (call.service->config->auth != AUTH_NONE && !json_opt(body, "config"))
 		call.owner = call.user_id;
 	cJSON *data = NULL;

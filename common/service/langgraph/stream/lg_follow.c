@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* From where on a run is told, and what it has led to. */
+/* Where a reader takes up a run again, and what the run has led to. */
 #include "service/langgraph/lg_run.h"
 
 #include "base/json/json.h"

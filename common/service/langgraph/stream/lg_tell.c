@@ -33,7 +33,7 @@ static bool lg_open_event(const struct lg_teller *teller, const struct lg_step *
 	return true;
 }
 
-/* One with data, a tree that is taken over. */
+/* Appends an event with data, a tree that is taken over. */
 static void lg_event(const struct lg_teller *teller, const struct lg_step *step,
     enum lg_place place, const char *name, cJSON *data)
 {

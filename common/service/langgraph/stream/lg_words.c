@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What a line has, in trees of an arena. */
+/* A line as trees, in an arena. */
 struct lg_line {
 	const struct kept_reader *reader;
 	struct arena *arena;
@@ -63,7 +63,7 @@ static void lg_line_read(struct lg_line *l, const struct kept_line *line)
 
 /* ---- values ---- */
 
-/* What the run was given, behind the list as it was, as far as the thread still has it. */
+/* Appends what the run was given, behind the list as it was, as far as the thread still has it. */
 static void lg_line_put_brought(struct lg_line *l, struct buf *out)
 {
 	const struct kept_reader *reader = l->reader;

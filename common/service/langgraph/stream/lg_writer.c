@@ -86,7 +86,7 @@ static void lg_put_own(struct buf *out, const cJSON *messages, int most)
 	}
 }
 
-/* What the state is now; messages is room for those of a run that is about no thread. */
+/* Fills in the values as they are now; messages is a buffer for those of a run without a thread. */
 static void lg_writer_values(struct lg_writer *writer, struct lg_step *step, const ag_run *run,
     const cJSON *fields, struct buf *messages)
 {
@@ -256,7 +256,7 @@ static void lg_open_end(struct lg_writer *writer)
 		writer->steps = 0;
 }
 
-/* Also a pause before or behind a node, which asks nothing. */
+/* Tells a pause, also one before or behind a node, which asks nothing. */
 static bool lg_tell_pause(struct lg_writer *writer)
 {
 	struct turn *turn = writer->turn;
