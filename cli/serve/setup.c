@@ -10,7 +10,7 @@
 #include "cli/programs.h"
 #include "cli/serve/supervisor.h"
 #include "config/text_file.h"
-#include "storage/sql/reserve.h"
+#include "storage/storage.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -168,17 +168,15 @@ static bool setup_listen(struct supervisor *s)
 	return ended && (s->tcp = tcp_listen(o->listen, s->address)) >= 0;
 }
 
-/* A service that starts on a full disk can be read, and told to delete something: for the files
- * that it starts with it gives up what is kept for deleting. */
+/* Makes room for the files that a start writes.  On a full disk it takes what is kept for deleting:
+ * only a service that has started can be told to delete something. */
 static void setup_make_room(const struct supervisor *s)
 {
-	char *reserve = xasprintf("%s/reserve", s->current.state_dir);
 	struct statvfs fs;
 
 	if (statvfs(s->current.state_dir, &fs) == 0 &&
 	    (uint64_t)fs.f_bavail * fs.f_frsize < START_ROOM)
-		reserve_give_up(reserve);
-	free(reserve);
+		storage_give_up_reserve(s->current.state_dir);
 }
 
 /* Nothing serves yet: examines the configuration and makes all that children need. */

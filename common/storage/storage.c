@@ -2,10 +2,13 @@
 /* Opening and closing the storage, with the engine that the configuration chooses. */
 #include "storage/storage.h"
 
+#include "base/memory.h"
 #include "config/config.h"
 #include "storage/defer.h"
 #include "storage/sql/copy.h"
+#include "storage/sql/reserve.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct storage *storage_open_engine(const struct storage_engine *engine,
@@ -107,4 +110,12 @@ void storage_close(struct storage *st)
 		return;
 	deferrals_free(st->deferrals);
 	st->engine->close(st);
+}
+
+void storage_give_up_reserve(const char *state_dir)
+{
+	char *path = xasprintf("%s/reserve", state_dir);
+
+	reserve_give_up(path);
+	free(path);
 }
