@@ -71,8 +71,8 @@ static bool take_resume(struct turn *turn, const cJSON *resume, const cJSON *int
 
 /* ---- the turn ---- */
 
-/* How a failure is told: what the graph or the thread says of it, or nothing
- * (doc/protocol-ag-ui.md#events). */
+/* Tells a failure: its detail where the graph or the thread is the cause, else no more than that
+ * the run failed (doc/protocol-ag-ui.md#events). */
 static void send_failure(struct agui_writer *writer, bool refused_resume)
 {
 	struct turn *turn = writer->turn;
@@ -132,8 +132,9 @@ bool run_agui(struct call *call, const cJSON *body, struct chunk_sink *sink)
 	if (!agui_input_read(call, body, &in))
 		return false;
 	turn_init(&turn, call, &in.run);
-	/* The route's own permission knew no thread (doc/protocol-access.md#who-reaches-what);
-	 * whatever refuses the thread, it is told in one way. */
+	/* The route asked for its permission without the thread
+	 * (doc/protocol-access.md#who-reaches-what); whatever refuses the thread, the client is
+	 * told the same. */
 	const struct permission permission = {"graph", "stream", in.run.thread_id};
 	bool open = call_permit(call, &permission) && turn_open(&turn);
 	if (open) {

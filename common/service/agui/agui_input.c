@@ -86,7 +86,7 @@ static void check_entries(
 		return;
 	cJSON_ArrayForEach(item, array) {
 		if (call->error.mistakes >= ERROR_DETAILS_MAX)
-			return; /* nobody would be told of more */
+			return; /* no more mistakes are reported */
 		agui_input_check(call, arena_printf(call->arena, "%s[%d]", name, i++), item, rows);
 	}
 }
@@ -103,7 +103,7 @@ static void agui_input_read_messages(struct call *call, const cJSON *body, struc
 	run->given_id = arena_alloc(call->arena, (size_t)cJSON_GetArraySize(messages) + 1);
 	cJSON_ArrayForEach(item, messages) {
 		if (call->error.mistakes >= ERROR_DETAILS_MAX)
-			return; /* nobody would be told of more */
+			return; /* no more mistakes are reported */
 		const char *at = arena_printf(call->arena, "messages[%d]", i++);
 		bool fits = agui_input_check(call, at, item, message_rows);
 		if (item == known)

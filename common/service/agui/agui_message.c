@@ -50,7 +50,7 @@ static cJSON *media_block(
 /* What AG-UI calls the kinds of a source, and what the members of a media object are called. */
 static const struct source_kind {
 	const char *type, *legacy, *member;
-	bool (*valid)(const char *value); /* NULL: every value may be one */
+	bool (*valid)(const char *value); /* NULL: every value is valid */
 	const char *must;
 } sources[] = {{"data", "data", "data_base64", media_base64_valid, "must be valid base64"},
     {"url", "url", "url", media_url_valid, "must be " MEDIA_URL_EXPECTED},
@@ -158,7 +158,7 @@ static void user_content(struct call *call, const cJSON *item, const char *at, c
 	const cJSON *parts = cJSON_IsArray(content) ? content : NULL;
 	cJSON_ArrayForEach(part, parts) {
 		if (call->error.mistakes >= ERROR_DETAILS_MAX)
-			return; /* nobody would be told of more */
+			return; /* no more mistakes are reported */
 		cJSON *block = agui_message_read_part(
 		    call, part, arena_printf(call->arena, "%s.content[%d]", at, i++));
 		if (block)
