@@ -49,7 +49,8 @@ bool openai_chat(struct call *call, struct openai_chat *chat)
 	chat->ran = false;
 	if (call->service->graph->live)
 		return error_set(&call->error, ERR_GRAPH_IS_LIVE, NULL);
-	/* The route's own permission knew neither the thread nor that a stream is wanted. */
+	/* The permission is asked for again below: the route knew neither the thread nor whether a
+	 * stream is wanted. */
 	if (!openai_input_read(call, chat->body, chat->thread_id, &in))
 		return false;
 	const struct permission permission = {
@@ -67,7 +68,7 @@ bool openai_chat(struct call *call, struct openai_chat *chat)
 
 /* ---- the models ---- */
 
-/* When a model was made is not known: a time that all processes say. */
+/* Nobody knows when a model was made: all processes say the same time. */
 static cJSON *openai_model_new(const struct call *call)
 {
 	cJSON *model = cJSON_CreateObject();

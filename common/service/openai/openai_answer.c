@@ -203,7 +203,7 @@ static void openai_write_text(struct openai_writer *writer, const char *text)
 	close_delta(writer, NULL);
 }
 
-/* A piece of the message of that id. */
+/* Writes a piece of the message with this id. */
 static void openai_write_piece(struct openai_writer *writer, const char *id, const char *text)
 {
 	if (!*text)

@@ -144,7 +144,7 @@ static void openai_read_messages(struct call *call, const cJSON *messages, struc
 	run->given_id = arena_alloc(call->arena, (size_t)cJSON_GetArraySize(messages) + 1);
 	cJSON_ArrayForEach(item, messages) {
 		if (call->error.mistakes >= ERROR_DETAILS_MAX)
-			return; /* nobody would be told of more */
+			return; /* no more mistakes are reported */
 		const char *at = arena_printf(call->arena, "body.messages[%d]", i++);
 		bool passed = known != NULL;
 		if (item == known)
@@ -163,7 +163,7 @@ static void openai_read_messages(struct call *call, const cJSON *messages, struc
 
 /* ---- tools ---- */
 
-/* Brings them into the form in which other clients offer theirs. */
+/* Brings the tools into the form in which other clients offer theirs. */
 static bool openai_read_tools(
     struct call *call, const cJSON *tools, bool allowed, struct client_tools *offered)
 {

@@ -62,7 +62,7 @@ struct openai_writer {
 	bool usage;       /* a chunk with the usage is wanted */
 	bool begun;       /* the first chunk was written */
 	bool corked;
-	bool said;          /* anything was said, in whichever message */
+	bool said;          /* some message has said something */
 	struct buf head;    /* what all chunks begin with */
 	struct buf line;    /* the present chunk */
 	struct buf message; /* id of the message that is being said, "" before the first */

@@ -108,8 +108,8 @@ static cJSON *file_part(struct call *call, const struct openai_part *part, const
 	return block;
 }
 
-/* Which parts there are, and who may have them;
- * nested ones lie in a member of their type's name. */
+/* The kinds of parts, and whether anybody or only a user may have them; a nested part has its
+ * content in a member named like its type. */
 static const struct part_kind {
 	const char *type;
 	bool nested, anybody;
@@ -179,7 +179,7 @@ static void openai_read_content(struct call *call, const cJSON *item, const char
 	const cJSON *parts = cJSON_IsArray(content) ? content : NULL;
 	cJSON_ArrayForEach(part, parts) {
 		if (call->error.mistakes >= ERROR_DETAILS_MAX)
-			return; /* nobody would be told of more */
+			return; /* no more mistakes are reported */
 		cJSON *block = openai_read_part(call, part,
 		    arena_printf(call->arena, "%s.content[%d]", at, i++), message_is(item, "user"));
 		if (block)
@@ -239,7 +239,7 @@ static void openai_read_calls(struct call *call, const cJSON *item, const char *
 	}
 	cJSON_ArrayForEach(one, calls) {
 		if (call->error.mistakes >= ERROR_DETAILS_MAX)
-			return; /* nobody would be told of more */
+			return; /* no more mistakes are reported */
 		cJSON *block = openai_read_call(
 		    call, one, arena_printf(call->arena, "%s.tool_calls[%d]", at, i++));
 		if (block)
@@ -327,7 +327,7 @@ struct openai_asked {
 struct openai_calls {
 	struct openai_asked *items; /* sorted by id */
 	size_t count;
-	size_t left; /* of all ids */
+	size_t left; /* calls that wait, of all ids */
 };
 
 static int openai_call_order(const void *left, const void *right)
