@@ -78,7 +78,7 @@ bool lg_assistant_check(struct call *call, const char *id)
 	    error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Assistant not found");
 }
 
-/* When it was made is not known: a time that all processes say. */
+/* Nobody knows when it was made: all processes say the same time. */
 static cJSON *lg_assistant_view(struct call *call)
 {
 	char time[ISO_TIME_SIZE];

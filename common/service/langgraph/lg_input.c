@@ -22,7 +22,7 @@ struct lg_body {
 	const cJSON *interrupt_before, *interrupt_after;
 	double after_seconds;
 	bool stream_resumable;
-	/* of config and of command */
+	/* members of config and of command */
 	int64_t recursion_limit;
 	const cJSON *configurable, *update, *go_to;
 };
@@ -172,7 +172,7 @@ static bool lg_input_place(struct call *call, const struct thread *thread, const
 	id = id ? id : latest;
 	if (!id)
 		return true;
-	/* what has come since the latest one stays, as pages name it whenever they say something */
+	/* pages name the latest checkpoint with every message: that goes back nowhere */
 	if (!in->goes_on && latest && strcmp(latest, id) == 0)
 		return true;
 	if (!lg_place_find(call, thread, id, &place))
@@ -276,7 +276,7 @@ bool lg_input_read(struct call *call, const char *thread_id, const cJSON *body, 
 		b.input = NULL;
 	const char *given = b.input ? "body.input" : "body.command.update";
 	if (!b.input)
-		b.input = b.update; /* what a node would have set is what the run is given */
+		b.input = b.update; /* then the command's update is the input */
 	cJSON *messages =
 	    lg_messages_read(call, json_opt(b.input, "messages"), "body." LG_MESSAGES_KEY);
 	if (error_is_set(&call->error) || !lg_assistant_check(call, b.assistant_id) ||

@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-#define FOUND_MOST 100   /* memories that one search finds, and */
-#define LISTED_MOST 1000 /* that one list has: doc/protocol-store.md#calls */
+#define FOUND_MOST 100   /* most memories that one search finds */
+#define LISTED_MOST 1000 /* most memories of one list (doc/protocol-store.md#calls) */
 #define SEARCH_TOKENS 16000
 
 struct lg_items_body {
@@ -98,7 +98,7 @@ static bool lg_items_read(struct call *call, const cJSON *body, const struct fie
 	return true;
 }
 
-/* Best first where words are asked for, else the newest first. */
+/* Finds memories: the best first where words are asked for, else the newest first. */
 static const cJSON *lg_items_find(
     struct call *call, const struct lg_items_body *b, cJSON *filters, bool scored, int64_t count)
 {
@@ -150,7 +150,7 @@ cJSON *lg_items_search(struct call *call, const cJSON *body)
 
 #define ANY_LABEL "*"
 
-/* How many labels stand before the first that may be any. */
+/* How many labels stand before the first wildcard. */
 static int lg_labels_fixed(const cJSON *part)
 {
 	const cJSON *label;

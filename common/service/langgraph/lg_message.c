@@ -55,7 +55,7 @@ static cJSON *lg_part(const cJSON *block)
 	return part;
 }
 
-/* A text where there is nothing else, as most pages take content for one. */
+/* Appends the content as a plain string where it has no media, since most pages expect one. */
 static void lg_put_content(struct buf *out, const cJSON *message)
 {
 	const cJSON *blocks = json_get(message, "content"), *block;

@@ -55,7 +55,7 @@ static cJSON *lg_data_block(const cJSON *part, const char *type)
 	return block;
 }
 
-/* A part as a block, a new tree; NULL with the mistake set, or of one that says nothing here. */
+/* A part as a block, a new tree; NULL with the mistake set, or for a part that says nothing. */
 static cJSON *lg_read_part(struct call *call, const cJSON *part, const char *at)
 {
 	const char *type = json_str(part, "type");
@@ -99,7 +99,7 @@ static void lg_read_content(struct call *call, const cJSON *item, const char *at
 	}
 	cJSON_ArrayForEach(part, content) {
 		if (call->error.mistakes >= ERROR_DETAILS_MAX)
-			return; /* nobody would be told of more */
+			return; /* no more mistakes are reported */
 		cJSON *block =
 		    lg_read_part(call, part, arena_printf(call->arena, "%s.content[%d]", at, i++));
 		if (block)
@@ -210,7 +210,7 @@ static cJSON *lg_read_short(const cJSON *item)
 	return message;
 }
 
-/* Appends what an item stands for; with the mistakes set nothing that is of use. */
+/* Appends the message that an item stands for; it is of no use once mistakes are set. */
 static void lg_read_message(struct call *call, const cJSON *item, const char *at, cJSON *out)
 {
 	const char *name;
@@ -259,7 +259,7 @@ cJSON *lg_messages_read(struct call *call, const cJSON *messages, const char *at
 	}
 	cJSON_ArrayForEach(item, messages) {
 		if (call->error.mistakes >= ERROR_DETAILS_MAX)
-			break; /* nobody would be told of more */
+			break; /* no more mistakes are reported */
 		lg_read_message(call, item, arena_printf(call->arena, "%s[%d]", at, i++), out);
 	}
 	return call->error.mistakes == mistakes ? out : NULL;

@@ -23,7 +23,7 @@
 
 /* ---- a run that is waited for ---- */
 
-#define LG_KEPT "!*'()" /* by encodeURIComponent, with which clients put ids into paths */
+#define LG_KEPT "!*'()" /* kept by encodeURIComponent, with which clients put ids into paths */
 
 const char *lg_run_location(struct call *call, const char *thread_id, const char *run_id)
 {
@@ -37,7 +37,7 @@ const char *lg_run_location(struct call *call, const char *thread_id, const char
 	return arena_take(call->arena, &out);
 }
 
-/* Closes what the thread asks. */
+/* Closes the thread's pause, and runs nothing. */
 static bool lg_run_to_end(struct call *call, const char *thread_id)
 {
 	const struct state_place end = {.at_end = true};
@@ -46,8 +46,8 @@ static bool lg_run_to_end(struct call *call, const char *thread_id)
 	return state_update(call, thread_id, &end, nothing);
 }
 
-/* Calls may stand in what the thread has, which clients send again with what they say; else only
- * the model asks for tools. */
+/* Whether the thread knows all messages that have tool calls: clients send its messages again, but
+ * only the model may ask for tools. */
 static bool lg_calls_known(struct call *call, const struct turn *turn)
 {
 	const struct message_known *known = NULL;
@@ -117,7 +117,7 @@ static void lg_ignore_event(
 	(void)observer, (void)run, (void)event;
 }
 
-/* All messages of a run without a thread, or of the first one on a thread, are in it. */
+/* The values of a run without a thread, or the first on its thread: all messages are its own. */
 static cJSON *lg_values_own(struct turn *turn, const cJSON *asked)
 {
 	struct arena *a = turn->call->arena;
@@ -211,7 +211,7 @@ static const char *lg_status(const char *status)
 	return "error";
 }
 
-/* A run of such a client, of the service's record. */
+/* A run as these clients see it, from the service's record. */
 static cJSON *lg_run_view(struct call *call, const cJSON *record)
 {
 	const char *finished = json_str(record, "finished_at");
@@ -251,7 +251,7 @@ cJSON *lg_runs_list(struct call *call, const char *thread_id, struct record_quer
 	static const struct choice asked[] = {{"pending", 1 << RUN_QUEUED},
 	    {"running", 1 << RUN_RUNNING}, {"success", 1 << RUN_COMPLETED},
 	    {"interrupted", 1 << RUN_INTERRUPTED | 1 << RUN_STOPPED}, {"error", 1 << RUN_ERROR},
-	    {"timeout", 1 << RUN_IDLE /* of no run */}, {NULL, 0}};
+	    {"timeout", 1 << RUN_IDLE /* no run has it */}, {NULL, 0}};
 	const char *status = query->status;
 	const cJSON *record;
 	int statuses = 0;

@@ -20,7 +20,7 @@
 #define DEFAULT_LIMIT 10
 #define MOST 1000
 #define ID_DIGITS 16
-#define SIBLINGS_MOST 64 /* runs from one checkpoint of which it is asked what they were given */
+#define SIBLINGS_MOST 64 /* most runs from one checkpoint whose inputs are compared */
 
 /* ---- ids ---- */
 
@@ -140,15 +140,15 @@ static bool lg_note_sibling(void *arg, const struct checkpoint *checkpoint)
 /* What the runs from one checkpoint were given, remembered so that a list does not read it again
  * for each of them. */
 struct lg_given {
-	struct arena *arena; /* of the ids */
+	struct arena *arena; /* holds the ids */
 	struct {
 		int64_t number;
 		const char *last;
 	} known[GIVEN_KNOWN];
 };
 
-/* Id of the last message that the run of that first checkpoint was given; NULL: there is none, or
- * the error is set.  given may be NULL. */
+/* The id of the last message that a run was given whose first checkpoint has this number; NULL:
+ * there is none, or the error is set.  given may be NULL. */
 static const char *lg_last_given(
     struct call *call, const struct thread *thread, int64_t number, struct lg_given *given)
 {
@@ -439,7 +439,7 @@ static const char *lg_before(struct call *call, const cJSON *before)
 struct lg_listing {
 	struct thread thread;
 	int64_t before;   /* the checkpoint whose input is the first item, if it has one; or 0 */
-	int64_t *numbers; /* of the checkpoints that follow */
+	int64_t *numbers; /* numbers of the checkpoints that follow */
 	size_t count, most, shown;
 	struct lg_given given;
 };
@@ -451,7 +451,7 @@ static bool lg_note_checkpoint(void *arg, const struct checkpoint *checkpoint)
 	return list->count < list->most;
 }
 
-/* A checkpoint, whole, and the state before it; of the first place that alone. */
+/* Makes the items of a checkpoint and of the input before it; of the first place only the input. */
 static int lg_list_place(
     struct call *call, void *arg, size_t place, struct lg_item items[LG_PLACE_ITEMS])
 {
@@ -466,7 +466,7 @@ static int lg_list_place(
 		return 0;
 	if (!storage->history->get(
 		storage, &call->ctx, call->arena, &list->thread, number, &checkpoint, &call->error))
-		return error_is_set(&call->error) ? -1 : 0; /* it has just gone */
+		return error_is_set(&call->error) ? -1 : 0; /* the checkpoint has just gone */
 	before = lg_has_input(call, &list->thread, &checkpoint, &list->given, &input);
 	if (error_is_set(&call->error))
 		return -1;

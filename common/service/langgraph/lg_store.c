@@ -78,7 +78,7 @@ const char *lg_labels_text(struct call *call, const cJSON *labels, int most)
 
 /* ---- the memory of an item ---- */
 
-/* 32 digits of a digest over owner, namespace and key, with what no label has between them. */
+/* 32 digits of a digest over owner, namespace and key, with newlines between them. */
 static const char *lg_item_id(struct call *call, const char *name_space, const char *key)
 {
 	unsigned char digest[32];
@@ -94,7 +94,7 @@ static const char *lg_item_id(struct call *call, const char *name_space, const c
 	return out;
 }
 
-/* Texts of a value, wherever they are in it. */
+/* Appends all texts in a value, at any depth. */
 static void lg_item_texts(struct buf *out, const cJSON *value)
 {
 	const cJSON *item;
@@ -142,7 +142,7 @@ static const char *lg_item_content(struct call *call, const struct lg_item_body 
 	return arena_take(call->arena, &out);
 }
 
-/* Members of the value that a filter can ask for, under a prefix of their own. */
+/* Adds the members of the value that a filter can ask for, under a prefix of their own. */
 static void lg_item_add_filters(struct call *call, cJSON *metadata, const cJSON *value)
 {
 	const cJSON *item;
@@ -177,7 +177,7 @@ static cJSON *lg_item_memory(struct call *call, const struct lg_item_body *b)
 const cJSON *lg_item_of(struct call *call, const cJSON *memory)
 {
 	const cJSON *metadata = json_get(memory, "metadata"), *label;
-	if (cJSON_IsRaw(metadata)) /* as it is stored */
+	if (cJSON_IsRaw(metadata)) /* a stored one is text */
 		metadata = arena_json(call->arena, json_parse_own(metadata->valuestring));
 	const cJSON *item = json_get(metadata, LG_ITEM_KEY);
 	const cJSON *labels = json_get(item, "namespace");

@@ -144,7 +144,7 @@ bool lg_thread_create(struct call *call, const cJSON *body, struct lg_reply *rep
 	cJSON *edit = lg_thread_edit(call, body, &b);
 	if (!edit)
 		return false;
-	/* a checkpoint before its first message lets a page change that as well */
+	/* with a checkpoint before its first message a page can change that message, too */
 	const cJSON *made = thread_create_kept(call, edit);
 	const char *id = made ? json_str(json_get(made, "thread_data"), "thread_id")
 			      : json_str(edit, "thread_id");
@@ -184,7 +184,7 @@ static const struct field_row lg_prune_rows[] = {
     FIELDS_END,
 };
 
-/* A thread of somebody else's is refused; those before it in the list are gone then. */
+/* Refuses a thread of somebody else's; those before it in the list are deleted by then. */
 cJSON *lg_threads_prune(struct call *call, const cJSON *body)
 {
 	struct lg_prune prune = {0};
@@ -256,10 +256,10 @@ struct lg_search {
 	struct lg_search_body body;
 	struct label labels[LABELS_MAX];
 	struct thread_query query;
-	bool none; /* it asks for another graph's */
+	bool none; /* it asks for threads of another graph, and finds none */
 };
 
-/* A member of the metadata; false with the mistake set. */
+/* Adds a member of the metadata to the search; false with the mistake set. */
 static bool lg_search_label(struct call *call, struct lg_search *s, const cJSON *item)
 {
 	const char *text = cJSON_GetStringValue(item);
@@ -343,8 +343,8 @@ struct lg_found {
 	const char **ids;
 	size_t most, shown;
 	const cJSON *select;
-	const struct thread_query *query; /* that those ids are to fit; NULL: they do */
-	int64_t skip;                     /* so many of those that fit */
+	const struct thread_query *query; /* what the threads must fit; NULL: all do */
+	int64_t skip;                     /* how many of those that fit are left out first */
 };
 
 static bool lg_label_differs(void *arg, const struct label *label)
@@ -365,7 +365,7 @@ static bool lg_found_fits(
 	return true;
 }
 
-/* A thread, where it is still there and the caller's. */
+/* Makes the item of a thread, if it still exists and the caller may read it. */
 static int lg_found_place(
     struct call *call, void *arg, size_t place, struct lg_item items[LG_PLACE_ITEMS])
 {

@@ -16,8 +16,8 @@
 struct lg_feeding {
 	struct buf *part;
 	const char *last;
-	bool begun; /* there were messages */
-	bool ended; /* the last was among them */
+	bool begun; /* a message was put */
+	bool ended; /* the message with the id last was put */
 	bool full;
 };
 

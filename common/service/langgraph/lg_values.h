@@ -53,7 +53,7 @@ struct lg_reply {
 	struct lg_item *item;
 	lg_make_fn make; /* NULL: there is only item */
 	void *list;      /* in the call's arena */
-	size_t places;   /* of the list */
+	size_t places;   /* places of the list */
 };
 
 /* Appends a reply (struct lg_reply), as lines_fn does. */

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "-1" is before all of them, and so is none; of what is too large, the largest. */
+/* Without an id, or with "-1", all events follow; too large a number becomes the largest. */
 static bool lg_follow_read_id(struct call *call, const char *text, struct lg_follow *follow)
 {
 	if (!text || strcmp(text, "-1") == 0)

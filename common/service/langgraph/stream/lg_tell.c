@@ -13,7 +13,7 @@ enum lg_place { LG_AT_METADATA, LG_AT_FIRST, LG_AT_SECOND, LG_AT_THIRD, LG_AT_TR
 
 /* ---- one event ---- */
 
-/* False where the reader has it. */
+/* Begins an event; false where the reader has it already. */
 static bool lg_open_event(const struct lg_teller *teller, const struct lg_step *step,
     enum lg_place place, const char *name)
 {

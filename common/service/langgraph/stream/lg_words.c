@@ -116,7 +116,7 @@ static const cJSON *lg_line_fields(struct lg_line *l)
 /* The messages of a node, from the chunks since it began. */
 struct lg_said {
 	const struct kept_reader *reader;
-	int64_t from, to; /* numbers, neither of which is one of them */
+	int64_t from, to; /* the chunks' numbers lie between these */
 	const char *branch;
 	cJSON *messages;
 };
@@ -171,7 +171,7 @@ static void lg_line_update(struct lg_line *l, const struct kept_line *line, stru
 	if (reader->run.number && back)
 		storage->runs->chunks_read(
 		    storage, NULL, reader->run, said.from, lg_said_batch, &said, &err);
-	error_release(&err); /* what is read of the run next fails as well, and says so */
+	error_release(&err); /* the next read of the run fails as well, and that is reported */
 	step->update = arena_json(l->arena,
 	    lg_update(said.messages, lg_line_fields(l), lg_line_is_set, (void *)l->aside));
 }
@@ -195,7 +195,7 @@ static void lg_line_pause(struct lg_line *l, struct lg_step *step)
 	lg_line_values(l, step, lg_line_fields(l));
 }
 
-/* False where such a chunk is nothing there. */
+/* Fills in the step that a chunk stands for; false where it stands for none. */
 static bool lg_line_step(struct lg_line *l, const struct kept_line *line, struct lg_step *step)
 {
 	const cJSON *metadata = json_get(l->chunk, "metadata");
@@ -250,7 +250,8 @@ static bool lg_line_any(struct lg_line *l, const struct kept_line *line, struct 
 	return true;
 }
 
-/* Most chunks are pieces, and most modes want none: what none tells is not taken apart. */
+/* Whether a line may tell something, so that it is worth parsing: most chunks are pieces, and most
+ * modes want none. */
 static bool lg_line_may_tell(unsigned modes, const struct kept_line *line)
 {
 	if (line->seq == 1)

@@ -71,7 +71,7 @@ static void lg_step_send(struct lg_writer *writer, struct lg_step *step)
 
 /* ---- values ---- */
 
-/* Appends messages of a run, whose thread is not read for them. */
+/* Appends a run's own messages, without reading its thread. */
 static void lg_put_own(struct buf *out, const cJSON *messages, int most)
 {
 	const cJSON *message;
@@ -159,8 +159,8 @@ static bool lg_on_set(void *arg, const cJSON *field)
 	return !json_equal(field, json_get(arg, field->string));
 }
 
-/* In branches nothing but the branch sees its own state, so the whole is told where they have
- * joined: not once for each of a thousand. */
+/* Only a branch sees its own state, so the values are told when the branches have joined, not once
+ * for each of a thousand. */
 static cJSON *lg_on_ends(struct lg_writer *writer, struct lg_step *step, ag_run *run,
     const struct run_event *event, struct buf *messages)
 {
@@ -208,7 +208,7 @@ static void lg_on_event(struct run_observer *observer, ag_run *run, const struct
 	case RUN_CUSTOM:
 		step.kind = LG_CUSTOM_EVENT;
 		break;
-	case RUN_ATTEMPT_FAILS: /* it runs again, and that is told */
+	case RUN_ATTEMPT_FAILS: /* the node runs again, and that is told */
 		return;
 	case RUN_NODE_ENDS:
 		update = lg_on_ends(writer, &step, run, event, &messages);
