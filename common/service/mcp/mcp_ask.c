@@ -11,9 +11,9 @@
 
 #include <string.h>
 
-#define ROUTE "mcp" /* of these tickets */
+#define ROUTE "mcp" /* the route that these tickets are for */
 #define ANSWER "answer"
-#define STATE_SECONDS 86400 /* that an answer may take */
+#define STATE_SECONDS 86400 /* how long an answer may take */
 
 /* The schema for a pause that has none a form can be made of. */
 static const char mcp_answer_schema[] = "{\"type\":\"object\",\"properties\":{\"" ANSWER
@@ -42,7 +42,7 @@ static const cJSON *mcp_interrupts(const struct turn *turn)
 	return list;
 }
 
-/* Their ids, joined, in the arena. */
+/* The ids of the interrupts, joined by commas, in the arena. */
 static const char *mcp_interrupt_ids(struct arena *a, const cJSON *interrupts)
 {
 	const cJSON *interrupt;
@@ -124,7 +124,7 @@ bool mcp_reply_read(struct call *call, const struct mcp_request *rq, struct mcp_
 	struct ticket_key key;
 	struct error refused = {0};
 	*reply = (struct mcp_reply){.responses = json_opt(rq->params, "inputResponses")};
-	if (!rq->version->stateless || !state) /* answers alone belong to nothing */
+	if (!rq->version->stateless || !state) /* answers without a state belong to no question */
 		return true;
 	if (reply->responses && !cJSON_IsObject(reply->responses))
 		return mcp_fault(

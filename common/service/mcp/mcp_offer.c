@@ -52,7 +52,7 @@ struct mcp_offer *mcp_offer_new(const struct config *config, struct problems *pr
 	char *where = xasprintf("%s: mcp.tool.input_schema", file);
 	const cJSON *own = config->mcp.input_schema;
 	cJSON *tool = offer->tool = cJSON_CreateObject();
-	/* The name of a graph may have what the name of a tool has not. */
+	/* A graph's name may have characters that a tool's name must not have. */
 	const char *given = config->mcp.tool_name;
 	char *name = xstrdup(given ? given : config_agent_name(config));
 	for (char *c = name; *c; c++)

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#define MCP_FRESH_MS 300000 /* that a list may be kept: it changes with a reload at most */
+#define MCP_FRESH_MS 300000 /* how long a client may keep a list, which only a reload changes */
 
 /* ---- who this is ---- */
 
@@ -34,7 +34,7 @@ static cJSON *mcp_ping(struct call *call, const struct mcp_request *rq)
 	return mcp_result(call, rq);
 }
 
-/* How long what is the same for everybody with this credential may be kept. */
+/* Adds how long a client may keep the result, and whether others may be given it. */
 static void mcp_add_freshness(struct call *call, const struct mcp_request *rq, cJSON *result)
 {
 	bool open = call->service->config->auth == AUTH_NONE;
@@ -87,7 +87,7 @@ static bool mcp_input_failed(const struct call *call)
 	return kind == ERR_VALIDATION || kind == ERR_INVALID_INPUT;
 }
 
-/* Runs the turn, which is open; what came of it, or NULL with call->error set. */
+/* Runs the open turn; returns its result, or NULL with call->error set. */
 static cJSON *mcp_run(struct turn *turn, const struct mcp_request *rq,
     const struct mcp_reply *reply, struct mcp_writer *writer)
 {
@@ -188,7 +188,7 @@ static bool mcp_call(struct call *call, struct mcp_post *post, const struct mcp_
 		call, arguments ? arguments : arena_json(call->arena, cJSON_CreateObject()), &in))
 		return mcp_input_failed(call) &&
 		    mcp_tell(call, post, rq, &none, mcp_result_failed(call, NULL, rq));
-	if (reply.thread_id) { /* what the call says was said before */
+	if (reply.thread_id) { /* the thread has the call's message already */
 		in.thread_id = reply.thread_id;
 		in.messages = arena_json(call->arena, cJSON_CreateArray());
 	}
@@ -227,7 +227,7 @@ bool mcp_answer(struct call *call, struct mcp_post *post)
 	post->streamed = false;
 	if (!mcp_request_read(call, post, &rq))
 		return false;
-	if (!rq.id) /* whatever it says, nothing here waits for it */
+	if (!rq.id) /* nothing here waits for a notification */
 		return true;
 	const struct mcp_method *method = mcp_method_find(&rq);
 	if (!method)
