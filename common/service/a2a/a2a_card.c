@@ -4,7 +4,7 @@
 #include "service/a2a/a2a_request.h"
 
 #define BINDING "JSONRPC"
-#define OLD_CARD "0.3.0" /* which that version says in full */
+#define OLD_CARD "0.3.0" /* the full number of version 0.3 */
 
 static void a2a_card_say(cJSON *card, const char *name, const char *value)
 {
@@ -92,8 +92,7 @@ cJSON *a2a_card(struct call *call, const char *version, const char *base)
 	    : arena_printf(call->arena, "Talks to the agent %s.", name);
 	cJSON *card = arena_json(call->arena, cJSON_CreateObject());
 	bool old;
-	/* a client of a version that is none of these learns from the latest card
-	 * which there are */
+	/* a client of any other version gets the latest card, which says what versions there are */
 	if (!a2a_version_read(call, version, &old))
 		error_release(&call->error);
 	json_add_str(card, "name", name);

@@ -11,12 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ID_MAX 256 /* of the request, as it goes into a ticket */
+#define ID_MAX 256 /* most bytes of a request's id, which goes into a ticket */
 
 /* ---- who may ---- */
 
-/* Answers for a task that waits and whose chunks are not kept: there is only its present state to
- * tell. */
+/* Answers for a task that waits and whose chunks are not kept: it has only its present state. */
 static bool a2a_subscribe_still(struct call *call, struct a2a_post *post,
     const struct a2a_request *rq, const struct a2a_task *task)
 {
@@ -67,10 +66,10 @@ bool a2a_subscribe(struct call *call, struct a2a_post *post, const struct a2a_re
 struct a2a_follower {
 	struct service *service;
 	cJSON *spec;
-	char *id; /* of the request, as JSON */
+	char *id; /* id of the request, as JSON */
 	char *context_id;
 	struct a2a_events events;
-	struct buf line; /* that has no end yet */
+	struct buf line; /* the line whose end has not come yet */
 };
 
 struct a2a_follower *a2a_follower_new(struct service *service, const char *spec,
@@ -150,7 +149,7 @@ void a2a_follower_end(struct a2a_follower *follower, bool kept)
 	call_init(&call, follower->service, NULL);
 	bool known = a2a_task_read(&call, events->task_id, &task);
 	if (!known || !a2a_state_is_over(task.state))
-		/* it was asked something, and may go on already */
+		/* it has asked something, even if it goes on by now */
 		task.state = kept || !known ? A2A_COMPLETED : A2A_INPUT_REQUIRED;
 	if (!known)
 		task.since = clock_now();

@@ -20,17 +20,17 @@
 
 #define PAGE_MOST 100
 #define PAGE 50
-#define PAGE_BYTES (1 << 20) /* a page ends behind the task with which it has so many */
-#define THREADS 128          /* that are looked at together */
-#define COUNTED 1000         /* so far tasks behind a page are counted */
-#define LOOKED 2000          /* threads that are looked at for a page */
+#define PAGE_BYTES (1 << 20) /* a page ends after the task that brings it to this size */
+#define THREADS 128          /* threads that are looked at together */
+#define COUNTED 1000         /* once the page is full, tasks are counted up to this number */
+#define LOOKED 2000          /* most threads that are looked at for a page */
 
 struct a2a_item {
 	const char *task_id;
 	enum a2a_state state;
 	int64_t since;
-	int64_t at;   /* what it is sorted by: that, but no later than its thread's latest change */
-	bool settled; /* its latest record says it all */
+	int64_t at;   /* its sort key: since, but no later than its thread's latest change */
+	bool settled; /* its latest record alone says its state */
 };
 
 /* A thread whose tasks come next. */
@@ -42,23 +42,23 @@ struct a2a_context {
 struct a2a_list {
 	struct call *call;
 	bool old;
-	struct arena *scratch; /* of the contexts */
+	struct arena *scratch; /* holds the contexts */
 	struct a2a_context contexts[THREADS];
 	size_t context_count;
-	struct a2a_item *items; /* without a place yet */
+	struct a2a_item *items; /* tasks that have no place yet */
 	size_t count, room;
 	struct a2a_item shown[PAGE_MOST];
 	size_t shown_count;
-	struct a2a_item last; /* that had its place */
-	int64_t total;        /* of those that had a place */
-	bool placed, more;    /* there is a last; a task stands behind the page */
+	struct a2a_item last; /* the last task that got a place */
+	int64_t total;        /* how many got a place */
+	bool placed, more;    /* last is set; there are tasks behind the page */
 	/* what is asked for */
 	const char *context_id, *status, *token, *after;
 	int64_t page, history;
 	bool artifacts;
-	enum a2a_state state;  /* where status is there */
-	int64_t since;         /* where after is there */
-	struct a2a_item begin; /* where token is there: the last one of the page before */
+	enum a2a_state state;  /* set where status is */
+	int64_t since;         /* set where after is */
+	struct a2a_item begin; /* set where token is: the last task of the page before */
 };
 
 static const struct field_row list_rows[] = {
@@ -184,7 +184,7 @@ static bool a2a_list_note(void *arg, const struct run_record *record)
 			.task_id = arena_strndup(list->call->arena, record->run_id, len),
 			.state = state,
 			.since = a2a_run_since(record),
-			.at = -(int64_t)list->count, /* in the order in which they come */
+			.at = -(int64_t)list->count, /* keeps the order in which they come */
 			.settled = a2a_state_is_over(state) || state == A2A_SUBMITTED});
 	return true;
 }
@@ -266,7 +266,7 @@ static bool a2a_list_note_context(void *arg, const struct thread *thread)
 
 static void a2a_list_place(struct a2a_list *list, const struct a2a_item *item)
 {
-	/* its thread moved on in the list, and came twice */
+	/* it has its place already: its thread moved in the list, and came twice */
 	if (list->placed && a2a_item_compare(item, &list->last) <= 0)
 		return;
 	list->last = *item;
@@ -280,7 +280,7 @@ static void a2a_list_place(struct a2a_list *list, const struct a2a_item *item)
 		list->more = true;
 }
 
-/* Settles the tasks that are later than that: no other can come before them. */
+/* Gives the tasks that are later than later_than their places: no other can come before them. */
 static void a2a_list_settle(struct a2a_list *list, int64_t later_than)
 {
 	size_t placed = 0;

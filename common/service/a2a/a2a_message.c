@@ -120,7 +120,7 @@ static void a2a_read_parts(
 	}
 	cJSON_ArrayForEach(item, parts) {
 		if (call->error.mistakes >= ERROR_DETAILS_MAX)
-			return; /* nobody would be told of more */
+			return; /* no more mistakes are reported */
 		const char *at = arena_printf(call->arena, "message.parts[%d]", i++);
 		if (!a2a_part_read(call, old, at, item, &part))
 			continue;

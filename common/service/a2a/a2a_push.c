@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#define PUSHES_MOST 10 /* of a task */
+#define PUSHES_MOST 10 /* most configs of one task */
 #define SECRET_MAX 4096
 
 static bool a2a_push_there(struct call *call)
@@ -68,7 +68,7 @@ static bool a2a_push_read(
 	if (push->authentication)
 		fields_read_body(&call->error, inner, push->authentication,
 		    old ? old_authentication_rows : authentication_rows, push);
-	if (push->schemes) { /* the first one that can be said */
+	if (push->schemes) { /* only the first one is used */
 		push->scheme = cJSON_GetStringValue(push->schemes->child);
 		if (!push->scheme || !*push->scheme || !a2a_secret_valid(push->scheme))
 			error_field(&call->error, ERR_VALIDATION,
@@ -97,7 +97,7 @@ static struct push *a2a_push_make(struct call *call, bool old, const struct a2a_
 	char *text = json_print(how);
 	arena_defer(call->arena, cJSON_free, text);
 	*push = (struct push){.id = given->id, .url = given->url, .how_json = text};
-	if (!push->id && !old) /* in 0.3 it is that of the task */
+	if (!push->id && !old) /* in 0.3 its id is the task's */
 		push->id = id_make(&call->service->ids, arena_alloc(call->arena, UUID_SIZE));
 	return push;
 }
@@ -152,7 +152,7 @@ bool a2a_push_add(struct call *call, struct push *push, const struct a2a_task *t
 	if (!room)
 		return a2a_fault(call, A2A_INVALID_PARAMS,
 		    "A task has at most %d push notification configs", PUSHES_MOST);
-	/* what it came to between the look at it and this is told, too */
+	/* what the task became after it was read is told, too */
 	if (a2a_state_is_over(task->state) || !a2a_task_read(call, task->id, &now))
 		return !error_is_set(&call->error);
 	const struct run_record *latest = &now.runs[now.count - 1];
@@ -222,7 +222,7 @@ cJSON *a2a_push_set(struct call *call, const struct a2a_request *rq)
 struct a2a_push_named {
 	const char *task_id, *id;
 	struct push items[PUSHES_MOST];
-	struct push_list list; /* these, of the task */
+	struct push_list list; /* the task's items */
 	struct a2a_task task;
 };
 

@@ -33,8 +33,8 @@ static const struct a2a_fault_row {
 
 #define A2A_FAULTS (sizeof(a2a_faults) / sizeof(a2a_faults[0]))
 
-/* Clients look at the status before they look at the body, so what the protocol has a code for is
- * an answer, unless what came is no request. */
+/* Errors that the protocol has a code for are sent with status 200, since clients look at the
+ * status before the body; only a body that is no request gets 400. */
 bool a2a_fault(struct call *call, enum a2a_code code, const char *fmt, ...)
 {
 	const struct a2a_fault_row *row = a2a_faults;
@@ -82,7 +82,7 @@ static const char *a2a_reason_of(int code, const struct error_view *view)
 	return view->code;
 }
 
-/* "message.parts[0].url" of the places that details have. */
+/* Writes the place of a detail as in "message.parts[0].url". */
 static char *a2a_field(struct arena *a, const cJSON *loc)
 {
 	struct buf path = {0};

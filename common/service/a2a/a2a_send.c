@@ -16,7 +16,7 @@
 
 #include <string.h>
 
-#define A2A_MESSAGES_KEY "message" /* what mistakes in what a run is given are told by */
+#define A2A_MESSAGES_KEY "message" /* errors in the run's input name this member */
 
 /* ---- the parameters ---- */
 
@@ -96,7 +96,7 @@ static bool a2a_sending_read(
 		s->given, &s->push))
 		return false;
 	s->immediately = rq->old ? !s->blocking : s->immediately;
-	/* blank and "new" are none, as of every thread */
+	/* blank and "new" ask for a new thread, as everywhere */
 	if (!thread_id_read_new(call, "body.params.message.contextId",
 		json_opt(s->message, "contextId"), &s->thread_id))
 		return false;
@@ -226,7 +226,7 @@ static cJSON *a2a_send_waiting(struct call *call, struct a2a_sending *s)
 	struct turn turn;
 	if (!a2a_open(call, s, "invoke", &turn))
 		return NULL;
-	/* nobody hears it here, but its chunks are kept for whoever subscribes to the task */
+	/* nothing is streamed here, but the chunks are kept for whoever subscribes to the task */
 	bool ok = stream_turn_kept(&turn, NULL, NULL);
 	turn_end(&turn);
 	if (!ok || (error_is_set(&call->error) && !turn_has_run(&turn)))
@@ -285,7 +285,7 @@ cJSON *a2a_send(struct call *call, const struct a2a_request *rq)
 	struct a2a_sending s;
 	if (!a2a_sending_read(call, rq, "invoke", &s))
 		return NULL;
-	/* where nothing runs in the background the answer comes when there is one */
+	/* without background runs the answer is sent when there is one */
 	return s.immediately && call->service->config->runs_background ? a2a_submit(call, &s)
 								       : a2a_send_waiting(call, &s);
 }
@@ -328,7 +328,7 @@ bool a2a_stream(struct call *call, struct a2a_post *post, const struct a2a_reque
 	sink.events.task = a2a_beginning(&turn, &s);
 	post->streamed = stream_turn_kept(&turn, NULL, &sink.sink);
 	turn_end(&turn);
-	/* behind the terminator: what the chunks did not say is that it was stopped */
+	/* after the terminator, as the chunks may not have said that the run was stopped */
 	bool stopped = turn.run && run_thread(turn.run)->status == RUN_STOPPED;
 	if (post->streamed)
 		a2a_events_end(

@@ -47,7 +47,7 @@ static cJSON *a2a_get(struct call *call, const struct a2a_request *rq)
 
 /* ---- the end of a task ---- */
 
-#define CANCEL_MS 2000 /* that a run may take to heed it, before it is told as it is then */
+#define CANCEL_MS 2000 /* how long a run may take to stop; then its task is shown as it is */
 #define CANCEL_LOOK_MS 20
 
 /* Closes the pause of this run of the task, while nothing runs. */
@@ -112,7 +112,7 @@ static cJSON *a2a_cancel(struct call *call, const struct a2a_request *rq)
 	}
 	int64_t until = clock_monotonic_ms() + CANCEL_MS;
 	bool ok = true;
-	/* who answers its question meanwhile may make it ask another one, or go on */
+	/* an answer that comes meanwhile may let the task go on, or ask again */
 	while (ok && task.state == A2A_INPUT_REQUIRED && clock_monotonic_ms() < until)
 		ok = a2a_end_waiting(call, &task) && a2a_task_find(call, named.id, "stop", &task);
 	if (ok && !a2a_state_is_over(task.state))
@@ -173,7 +173,7 @@ static const struct a2a_method *a2a_method_find(const struct a2a_request *rq)
 	return NULL;
 }
 
-/* Turns mistakes in a message into errors of the protocol, which are answers. */
+/* Gives mistakes in a message the status 200, as errors of the protocol have it. */
 static bool a2a_refuse(struct call *call)
 {
 	enum error_kind kind = call->error.kind;

@@ -175,7 +175,7 @@ static void a2a_task_settle(struct a2a_task *task)
 	const struct run_record *latest = &task->runs[task->count - 1];
 	task->state = a2a_state_of(latest->status);
 	task->since = a2a_run_since(latest);
-	/* nobody can answer what is asked no more */
+	/* its question is not open any more, so nobody can answer it */
 	if (task->state == A2A_INPUT_REQUIRED &&
 	    (!record_is_latest(latest, thread) || thread->status != RUN_INTERRUPTED ||
 		!thread->pause_json))
@@ -201,10 +201,10 @@ bool a2a_task_read(struct call *call, const char *task_id, struct a2a_task *task
 	if (!thread_find(call, thread_id, &task->thread) ||
 	    !record_now(call, thread_id, task_id, task->runs))
 		return error_status_of(&call->error) < 500 && a2a_task_missing(call, task_id);
-	/* what answers it may still wait for its turn */
+	/* the run that answers it may still wait for its turn */
 	if (task->runs->status == RUN_INTERRUPTED && !a2a_task_follow(call, task))
 		return false;
-	/* it may have gone on between the looks at its thread and at its runs */
+	/* the task may have gone on after its thread was read */
 	if (task->runs[task->count - 1].status == RUN_INTERRUPTED &&
 	    !thread_find(call, thread_id, &task->thread))
 		return false;
@@ -259,7 +259,7 @@ static cJSON *a2a_question(
 	return message;
 }
 
-/* Why the task failed, as far as production tells. */
+/* A message that says why the task failed, as far as production tells clients. */
 static cJSON *a2a_failure(struct call *call, bool old, const struct a2a_task *task)
 {
 	const struct run_record *run = &task->runs[task->count - 1];

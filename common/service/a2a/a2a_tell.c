@@ -52,10 +52,10 @@ static const char *a2a_tell_whole(struct call *call, bool old, const char *body)
 	if (!task_id || !a2a_task_read(call, task_id, &task))
 		return body;
 	cJSON *now = a2a_task_view(call, &task, &shown);
-	/* Whether the task is still where it was. */
 	if (!now)
 		return body;
 	const cJSON *status = json_get(told, "status"), *as = json_get(now, "status");
+	/* a task that has moved on is told as it was */
 	if (!json_equal(json_get(status, "state"), json_get(as, "state")) ||
 	    !json_equal(json_get(status, "timestamp"), json_get(as, "timestamp")))
 		return body;
