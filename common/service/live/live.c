@@ -13,7 +13,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define INIT_MS 30000 /* for the first frame */
+#define INIT_MS 30000 /* how long the first frame may take */
 #define IGNORED_LOGGED 10
 
 static void live_session_refuse(
@@ -73,7 +73,7 @@ static void live_session_begin(struct live *live, const char *text, size_t len)
 
 static void open_tools(struct live *live)
 {
-	/* as nodes see it */
+	/* the config, as nodes see it */
 	cJSON *config = arena_json(live->call.arena, cJSON_CreateObject());
 	json_add_str(config, "thread_id", live->thread.thread_id);
 	json_add(config, "user", cJSON_Duplicate(live->call.user, true));
@@ -173,7 +173,7 @@ void live_text(struct live *live, const char *text, size_t len)
 	cJSON_Delete(frame);
 }
 
-/* Half a sample at the end of a frame is nothing. */
+/* Drops half a sample at the end of a frame. */
 void live_audio(struct live *live, const void *pcm, size_t bytes)
 {
 	if (!takes_frames(live))
@@ -236,7 +236,7 @@ static int64_t next_time(struct live *live)
 		return time;
 	if (live->lost || live->fatal || live->ended)
 		return now;
-	if (live->ending) { /* there is no rotation any more */
+	if (live->ending) { /* it does not rotate any more */
 		time = live_session_earlier(live->end, time);
 	} else if (live->state == LIVE_TALKS && live->rotate) {
 		time = live_session_earlier(live->rotate, time);

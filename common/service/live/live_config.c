@@ -103,7 +103,7 @@ static bool live_config_read_tags(
 		if (agent_has_tag(agent, item->valuestring))
 			kept[count++] = item->valuestring;
 		if (!cJSON_IsArray(asked))
-			break; /* what follows are other members of the frame */
+			break; /* the items that follow are other members of the frame */
 	}
 	*tags = count ? kept : agent->tags;
 	return true;

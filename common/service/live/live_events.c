@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TRANSCRIPT_MOST ((size_t)8 << 20) /* bytes until one is finished that never ends */
+#define TRANSCRIPT_MOST ((size_t)8 << 20) /* bytes after which a transcript is finished */
 
 enum { FROM_USER, FROM_MODEL }; /* indexes of said */
 
@@ -88,10 +88,8 @@ static void send_transcript(struct live *live, int from, const char *text, bool 
 	live_send(live, event);
 }
 
-/*
- * Clients join the pieces: of the whole, NULL where the provider gave none, the last one has what
- * they lacked.  Where it is another text than theirs, only the thread has it.
- */
+/* Clients join the pieces, so the last piece has what they lack of the whole (NULL where the
+ * provider gave none).  Where the whole is another text than the pieces, only the thread has it. */
 static void finish_transcript(struct live *live, int from, const char *whole)
 {
 	char *told = buf_detach(&live->said[from]);
@@ -119,7 +117,7 @@ static void live_events_take_transcript(struct live *live, int from, const struc
 {
 	struct buf *said = &live->said[from];
 	if (from == FROM_USER) {
-		/* without words it only says who ends what the user says */
+		/* even without text it says that the provider finishes what the user said */
 		live->user_ends |= event->flag;
 		if (event->text && *event->text && !live->answering && !live->asked)
 			live_ask(live);
@@ -146,7 +144,7 @@ static void take_tool_call(struct live *live, const struct live_event *event)
 	cJSON_AddStringToObject(told, "name", event->text);
 	cJSON_AddItemToObject(told, "args", cJSON_Duplicate(event->args, true));
 	live_send(live, told);
-	/* one that was not offered is unknown, whatever the node has */
+	/* a tool that was not offered is unknown, even if the node has it */
 	if (live_config_tool(&live->config, live->agent, event->text)) {
 		live_tools_start(live->tools, event->id, event->text, event->args, live->epoch);
 	} else {
@@ -186,7 +184,7 @@ static void take_handle(struct live *live, const char *handle)
 	live_keeper_set_handle(live->keeper, handle);
 }
 
-#define ROTATE_MOST_MS 10000 /* where the other side does not say how long it waits */
+#define ROTATE_MOST_MS 10000 /* used where the provider does not say how long it waits */
 #define ROTATE_SPARE_MS 500
 
 static void take_go_away(struct live *live, double seconds)
@@ -201,7 +199,7 @@ static void take_go_away(struct live *live, double seconds)
 	live->rotate = live_now(live) + (wait > 0 ? wait : 0) + 1;
 }
 
-#define HANDLE_MS 2000 /* for a handle to follow a turn */
+#define HANDLE_MS 2000 /* how long a handle may come after a turn */
 
 /* Ends a turn of the model; input that cut its answer is to be answered itself. */
 static void take_end_of_turn(struct live *live, const char *type, bool cut)
@@ -281,7 +279,7 @@ void live_take_event(ag_live_session *session, const struct live_event *event)
 		talks = talks && live->state == LIVE_CONNECTS &&
 		    (event->kind == LIVE_READY || event->kind == LIVE_LOST ||
 			event->kind == LIVE_ERROR);
-	if (!talks) { /* it means nothing now */
+	if (!talks) { /* the event means nothing now */
 		cJSON_Delete(event->args);
 		return;
 	}

@@ -19,9 +19,9 @@
 
 /* A request that changes the thread is over by then, a session is not. */
 #define LEASE_WAIT_MS 1000
-#define STORE_WAIT_MS 30000 /* for a storage that is away; */
-#define STORE_LAST_MS 1000  /* when the session is to end */
-#define STORE_PAUSE_MS 100  /* doubled each time, up to */
+#define STORE_WAIT_MS 30000 /* how long a storage that is away is waited for */
+#define STORE_LAST_MS 1000  /* the same while the session opens or is to end */
+#define STORE_PAUSE_MS 100  /* between two tries; doubled each time, up to STORE_REST_MS */
 #define STORE_REST_MS 1000
 
 enum job_kind { JOB_OPEN, JOB_ADD, JOB_HANDLE, JOB_LET_GO };
@@ -40,7 +40,7 @@ struct live_keeper {
 	int wake;
 	bool started;
 	pthread_t thread_handle;
-	/* the keeper's thread's own, others read them once it is open */
+	/* only the keeper's own thread changes these; others read them once the state is open */
 	struct arena *arena;
 	struct lease *lease;
 	struct thread thread, found;
@@ -109,7 +109,7 @@ static bool live_keeper_may_have(struct live_keeper *k, struct call *call)
 
 static bool live_keeper_open_named(struct live_keeper *k, struct call *call, const char *thread_id)
 {
-	/* whose it is comes first: a stranger must not learn that it is busy */
+	/* the owner is checked first: a stranger must not learn that the thread is busy */
 	if (!live_keeper_read(k, call, thread_id) || !live_keeper_may_have(k, call) ||
 	    !live_keeper_take_lease(k, call, thread_id))
 		return false;
@@ -119,7 +119,7 @@ static bool live_keeper_open_named(struct live_keeper *k, struct call *call, con
 
 static bool live_keeper_open_new(struct live_keeper *k, struct call *call)
 {
-	struct thread blank; /* the call's, which ends before the session */
+	struct thread blank; /* it belongs to the call, which ends before the session */
 	return thread_take_new(call, NULL, CLAIM_ENQUEUE, &k->lease, &blank) &&
 	    live_keeper_read(k, call, blank.thread_id) && live_keeper_may_have(k, call);
 }
@@ -132,7 +132,7 @@ static bool live_keeper_may_wait(struct live_keeper *k)
 	if (!k->away)
 		k->away = now;
 	pthread_mutex_lock(&k->lock);
-	if (k->stopping || k->state == KEEPER_OPENING) /* whose client waits */
+	if (k->stopping || k->state == KEEPER_OPENING) /* while it opens, the client waits */
 		most = STORE_LAST_MS;
 	pthread_mutex_unlock(&k->lock);
 	return now - k->away < most;

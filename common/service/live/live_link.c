@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#define CONNECT_MS 15000 /* for a provider to be ready */
+#define CONNECT_MS 15000 /* how long a provider may take to be ready */
 #define ATTEMPTS 5
 #define BACKOFF_MS 500
 #define BACKOFF_MOST_MS 10000
@@ -188,13 +188,13 @@ static void live_link_hand_over(struct live *live, const struct live_input *inpu
 		asked = live->asked;
 		reports = live->reports;
 		provider->text(live->connection, input->data);
-		/* who has something to say at once does not owe an answer */
+		/* a provider that has reported something at once does not owe an answer */
 		if (live->reports != reports && live->asked == asked)
 			live->asked--;
 		break;
 	case LIVE_INPUT_START:
 	case LIVE_INPUT_END:
-		/* they mean something only where the provider does not look for them */
+		/* they count only where the provider does not look for speech itself */
 		if (cJSON_IsFalse(json_opt(live->config.vad, "enabled"))) {
 			if (live->speaking && !starts)
 				live_ask(live);

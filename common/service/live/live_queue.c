@@ -10,7 +10,7 @@
 
 /* A thousand of the largest frames would be a gigabyte. */
 #define MOST_BYTES (64u << 20)
-#define LOG_EACH 1000 /* frames dropped */
+#define LOG_EACH 1000 /* dropped frames are logged once for so many */
 
 void live_queue_init(struct live_queue *q, size_t most)
 {

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define TOOL_TIMEOUT 300.0 /* seconds, as in runs */
-#define CALLS_MOST 16      /* at a time; more are refused, which the model is told */
+#define CALLS_MOST 16      /* calls at a time; more are refused, which the model is told */
 
 struct live_tools {
 	struct live_tools_setup setup;
