@@ -36,7 +36,8 @@ void extract_places(unsigned count)
 	pthread_mutex_unlock(&places.lock);
 }
 
-/* Threads that extract, or wait for it, answer nobody else: that never takes up all of them. */
+/* Takes a place, or waits for one.  Only some threads may wait, since those that extract or wait
+ * answer nobody else. */
 static bool place_take(void)
 {
 	int64_t end = clock_monotonic_ms() + EXTRACT_PATIENCE_MS;
@@ -64,7 +65,7 @@ static void place_leave(void)
 
 /* ---- the program ---- */
 
-/* Once there is enough, the rest is not waited for. */
+/* Keeps a piece; false, which ends the program, when there is enough. */
 static bool extract_keep(const char *piece, size_t len, void *arg)
 {
 	struct buf *text = arg;

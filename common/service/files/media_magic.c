@@ -30,7 +30,7 @@ static magic_t media_magic_load(void)
 	    !library_find(handle, "magic_buffer", &library.buffer))
 		return NULL;
 	magic_t cookie = open(MAGIC_MIME_TYPE | MAGIC_NO_CHECK_COMPRESS);
-	char *own = process_data("magic.mgc"); /* in archives that bring the library along */
+	char *own = process_data("magic.mgc"); /* archives that bring the library have it */
 	bool loaded = cookie && load_database(cookie, own) == 0;
 	free(own);
 	return loaded ? cookie : NULL;

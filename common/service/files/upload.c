@@ -149,8 +149,8 @@ bool upload_write(struct upload *u, const void *data, size_t len)
 {
 	struct error *err = &u->call->error;
 	int64_t room = u->max - u->record.size;
-	/* Which type it is comes before how large it is (doc/protocol-files.md#upload), and may
-	 * take what there is room for. */
+	/* A wrong type is told before a wrong size (doc/protocol-files.md#upload), so the bytes
+	 * that there is room for may have to be written first. */
 	if ((int64_t)len > room)
 		return (u->record.mime_type ||
 			   u->blobs->ops->write(u->blob, data, (size_t)room, err)) &&
@@ -162,8 +162,8 @@ bool upload_write(struct upload *u, const void *data, size_t len)
 	return u->record.size < MEDIA_TYPE_PREFIX || upload_tell_type(u);
 }
 
-/* DOCUMENT_HANDLING: whatever goes wrong, the file is stored without its text.  The same bytes are
- * read once. */
+/* Extracts the text where DOCUMENT_HANDLING says so; if that fails, the file is stored without it.
+ * The text of the same bytes, uploaded before, is used again. */
 static void upload_extract(struct upload *u)
 {
 	struct arena *arena = u->call->arena;
