@@ -38,10 +38,10 @@ static bool memory_calls_not_found(struct call *call)
 	return error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Memory not found");
 }
 
-/* A request, and what each of the two kinds of store does with it. */
+/* A request, and the store that answers it. */
 struct work {
 	struct call *call;
-	struct memory_plugin *plugin; /* or NULL; then there are these two */
+	struct memory_plugin *plugin; /* NULL: the built-in store does, which is the next two */
 	struct memory_set *store;
 	struct embedding *embedding;
 	struct memory_request rq;
@@ -300,7 +300,7 @@ static cJSON *memory_calls_get(struct work *w)
 	return NULL;
 }
 
-/* A tree that the arena has, as a member of another. */
+/* A reference to a tree in the arena, so that it can be a member of another one. */
 static cJSON *memory_calls_reference(const cJSON *tree)
 {
 	return cJSON_IsArray(tree) ? cJSON_CreateArrayReference(tree->child)

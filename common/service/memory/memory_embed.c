@@ -15,13 +15,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Most bytes of a text that are sent to a service; most of them refuse more. */
+/* Most bytes of a text that are sent to a service; most services refuse more. */
 #define TEXT_MAX 24000
 
-#define PATIENCE_MS 10000 /* of a request that waits for a vector */
+#define PATIENCE_MS 10000 /* how long a request waits for a vector */
 #define REST_MS 15000     /* how long a service that failed is left alone */
-#define BATCH_MS 120000   /* for many at once */
-#define QUERIES 64        /* whose vectors are kept */
+#define BATCH_MS 120000   /* the same for many vectors at once */
+#define QUERIES 64        /* how many queries have their vectors kept */
 
 struct kept_query {
 	unsigned char hash[EMBED_HASH_SIZE];

@@ -146,8 +146,8 @@ static bool memory_request_relations_fit(struct call *call, const cJSON *metadat
 
 /* ---- whose ---- */
 
-/* Whoever authentication knows reaches his own memories, or NULL for everybody's.  That a caller
- * may do anything with threads (allow_all) says nothing of memories. */
+/* Reads whose memories the caller reaches: his own where there is authentication, or everybody's
+ * (NULL).  A caller who may do anything with threads (allow_all) still reaches only his own. */
 static bool read_scope(struct call *call, unsigned parts, struct memory_request *rq)
 {
 	const struct config *config = call->service->config;

@@ -7,7 +7,7 @@
 
 struct run_memories {
 	struct call *call;
-	const cJSON *config; /* of the run */
+	const cJSON *config; /* config of the run */
 };
 
 /* Calls the operation for action, on the memory with this id, or on many where id is NULL. */
@@ -56,8 +56,8 @@ static cJSON *memory_run_ask(void *arg, struct arena *arena, const char *action,
 	call.error = (struct error){0};
 	call.arena = arena;
 	call.ctx.waiter = NULL; /* a run goes on without its client */
-	/* a caller who reaches everybody's memories by the routes does not in a run, whose tools a
-	 * model calls, unless its node says whose memories it means */
+	/* by the routes some callers reach everybody's memories; in a run, where a model calls the
+	 * tools, they do not, unless the node says whose memories it means */
 	if (call.service->config->auth != AUTH_NONE && !json_opt(body, "config"))
 		call.owner = call.user_id;
 	cJSON *data = NULL;

@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FUSION_K 60.0    /* of reciprocal rank fusion */
+#define FUSION_K 60.0    /* the constant of reciprocal rank fusion */
 #define FUSION_DEPTH 200 /* ranks of each list that count */
 #define HALF_LIFE_US (7 * 24 * 3600 * 1e6)
 #define LINK_STEPS 2
 #define LINK_FACTOR 0.5
-#define LINKS_EACH 50 /* that are followed from one memory */
+#define LINKS_EACH 50 /* most links that are followed from one memory */
 
 struct finding {
 	struct memory_set *store;
@@ -76,7 +76,7 @@ static bool memory_search_by_time(struct finding *f, struct memory_hits *hits)
 		double age = (double)(now - hits->items[i].created_at);
 		hits->items[i].score = exp2(-(age > 0 ? age : 0) / HALF_LIFE_US);
 	}
-	/* of those written at the same moment the rows may be in another order */
+	/* memories of the same moment may have come in another order than that of their rows */
 	memory_search_sort(hits);
 	return true;
 }
@@ -104,8 +104,8 @@ static void memory_search_fuse(struct memory_hits *into, const struct memory_hit
 	}
 }
 
-/* Without a vector of the query the words have to do: that is better than no answer, and the log
- * tells. */
+/* Finds nothing where the query gets no vector: the words alone then have to do, which is better
+ * than no answer, and the log says so. */
 static bool memory_search_nearest(struct finding *f, struct memory_hits *hits)
 {
 	if (memory_search_by_similarity(f, hits))
@@ -158,7 +158,8 @@ static bool memory_search_follow(
 	return true;
 }
 
-/* A step goes from what was there before it, with the scores of then. */
+/* Each step follows the links of the memories that were there before it, with the scores that they
+ * had then. */
 static bool memory_search_by_links(struct finding *f, struct memory_hits *hits)
 {
 	if (!memory_search_by_both(f, hits))
