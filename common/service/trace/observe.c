@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TOLD_MS 1500 /* another instance tells of a run sooner (traces.c) */
-#define LOOK_MS 10   /* between looks whether it has */
+#define TOLD_MS 1500 /* by then other instances have told of their runs (traces.c) */
+#define LOOK_MS 10   /* between looks whether they have */
 
 static double trace_view_ms(int64_t us)
 {
@@ -228,8 +228,8 @@ cJSON *trace_view(const struct trace_run *run, const cJSON *records)
 /* What is waited for, because other instances may not have told it yet. */
 struct awaited {
 	const struct trace_view *view;
-	int64_t since; /* what began earlier they have told */
-	int left;      /* records that are looked at */
+	int64_t since; /* they have told of what began earlier */
+	int left;      /* how many more records are looked at */
 	bool some;
 };
 
@@ -241,7 +241,7 @@ static bool observe_note_awaited(void *arg, const struct run_record *record)
 	bool there = false;
 	for (size_t i = 0; !there && i < view->run_count; i++)
 		there = strcmp(view->run_ids[i], record->run_id) == 0;
-	/* of an earlier run of that id */
+	/* what was found is of an earlier run with this id */
 	if (view->found && run->finished_at && run->finished_at < record->started_at &&
 	    strcmp(run->run_id, record->run_id) == 0)
 		there = false;
@@ -309,7 +309,7 @@ static bool observe_read_view(
 		if (!late)
 			clock_sleep_ms(LOOK_MS);
 	}
-	/* for good, so that no later run on the thread makes it look alive */
+	/* stored, so that no later run on the thread makes this one look alive */
 	const struct trace_piece none = {.first = 1};
 	uint64_t place = 0;
 	run->status = TRACE_ERROR;
@@ -324,7 +324,7 @@ cJSON *observe_thread(struct call *call, const char *thread_id, const char *run_
 	struct thread thread;
 	if (!thread_id_check(call, "path.thread_id", thread_id))
 		return NULL;
-	/* One that is somebody else's is refused.  One that is not stored is nobody's yet: it has
+	/* A thread of somebody else's is refused.  One that is not stored is nobody's yet: it has
 	 * no traces, though its first run may have begun. */
 	bool is_stored = call_thread(call, thread_id, &thread);
 	if (is_stored ? !call_owns(call, &thread) : error_is_set(&call->error))

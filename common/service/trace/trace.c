@@ -27,14 +27,14 @@ struct trace {
 	struct buf records; /* of the present piece */
 	int first, count;   /* number of its first record, and of the next one */
 	int left_out;       /* records beyond those that are kept */
-	uint64_t place;     /* where it was handed over */
+	uint64_t place;     /* where the run was handed over */
 	int64_t shown_at;
 	struct call_names names;
 	bool *visited; /* by node of the graph */
 
-	bool wanted; /* spans are */
+	bool wanted; /* spans are wanted */
 	struct trace_spans spans;
-	struct trace_context context; /* of the run's span, with the span that is open */
+	struct trace_context context; /* the trace, with the id of the span that is open */
 	char run_span[SPAN_ID_SIZE], caller_span[SPAN_ID_SIZE];
 	bool passes_on;
 	char parent[TRACEPARENT_SIZE];
@@ -53,10 +53,8 @@ static void write_parent(struct trace *trace, const char *span_id)
 	traceparent_format(&trace->context, trace->parent);
 }
 
-/*
- * A request that belongs to a trace hands it on, also where nothing is recorded here.  One that was
- * not sampled is recorded by nobody.
- */
+/* Joins the trace that the request belongs to.  It is handed on even where nothing is recorded
+ * here; one that was not sampled is recorded by nobody. */
 static void join_trace(struct trace *trace)
 {
 	struct telemetry *telemetry = service_of(trace)->telemetry;
@@ -106,7 +104,7 @@ static void trace_put_record(struct trace *trace, int64_t now, struct trace_even
 {
 	struct buf ignored = {0};
 	if (!trace->traces && event->piece)
-		return; /* of which nothing is counted */
+		return; /* nothing in a piece is counted */
 	bool kept = trace->traces && trace->count < TRACES_RECORDS - 1;
 	event->offset = now - trace->run.started_at;
 	trace_record(kept ? &trace->records : &ignored, event, &trace->names, &trace->run.totals);
@@ -208,9 +206,7 @@ static void trace_on_event(
 	case RUN_NODE_ENDS:
 		record_plain(trace, now, "state", event->node, NULL);
 		record_plain(trace, now, "updates", event->node, "node_invoked");
-		/* what made it fail, where the run went on after that, for as long as the spans
-		 * live
-		 */
+		/* why the node failed, where the run went on; kept as long as the spans */
 		if (event->failure)
 			failure = arena_strdup(trace->turn->call->arena, event->failure->detail);
 		if (trace->wanted && trace->spans.lane->node)
@@ -341,7 +337,7 @@ void trace_end(struct trace *trace, bool ok)
 	int64_t now = clock_now();
 	bool stopped = run_thread(trace->turn->run)->status == RUN_STOPPED;
 	record_outcome(trace, ok, now);
-	/* The last of the records that are kept. */
+	/* Says as the last record how many were left out. */
 	char status[48];
 	struct trace_event event = {
 	    .type = "updates", .offset = now - trace->run.started_at, .status = status};

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#define CALLS_MAX 1024 /* that are known by name */
+#define CALLS_MAX 1024 /* most calls whose names are known */
 
 /* ---- calls by id ---- */
 

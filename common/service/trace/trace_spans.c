@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#define SPANS_MAX 5000 /* of one run: a map over a thousand elements has several of each */
+#define SPANS_MAX 5000 /* most in one run: a map over a thousand elements has several each */
 
 /* A new span below the open node, or below the run; NULL when there are too many. */
 static struct span *trace_spans_add(
@@ -45,7 +45,7 @@ void spans_turn_to(struct trace_spans *spans, const char *branch, int64_t now)
 		lane = arena_alloc(spans->arena, sizeof(*lane));
 		*lane = (struct trace_lane){NULL, arena_strdup(spans->arena, branch), NULL, now};
 	}
-	/* those at work are in front, before hundreds that have ended */
+	/* lanes at work are in front, before hundreds that have ended */
 	lane->next = spans->lanes;
 	spans->lanes = spans->lane = lane;
 }
