@@ -13,7 +13,7 @@
 
 /* ---- What is compared ---- */
 
-/* A case has the mean of its criteria. */
+/* The score of a case is the mean of its criteria. */
 const struct eval_case *eval_cases_add(
     struct eval_cases *cases, const cJSON *result, struct arena *arena)
 {

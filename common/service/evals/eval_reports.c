@@ -27,7 +27,7 @@
 
 struct entry {
 	char *file;
-	struct stat stat; /* of what was read */
+	struct stat stat; /* of the file as it was read */
 	bool is_report;   /* the rest is set only then: */
 	char *set_id, *set_name;
 	double timestamp, pass_rate;
@@ -118,7 +118,7 @@ static bool same_time(const struct timespec *a, const struct timespec *b)
 	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
 }
 
-/* Names and looks of the files that can be reports, sorted. */
+/* Collects the names and the stat of the files that can be reports, sorted. */
 static void eval_reports_look(struct entries *found, DIR *dir)
 {
 	const struct dirent *d;
@@ -154,8 +154,8 @@ static bool eval_reports_recall(struct entry *entry, struct entries *known, size
 	return true;
 }
 
-/* Leaves in the cache what may be used again: little text, of files that had settled when they were
- * read. */
+/* Keeps in the cache the entries that can be used again: those with little text, of files that had
+ * settled when they were read. */
 static void eval_reports_remember(struct eval_cache *cache, struct entries *found, int64_t read_us)
 {
 	size_t kept = 0;

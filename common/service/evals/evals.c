@@ -61,7 +61,7 @@ cJSON *evals_list(struct call *call)
 	eval_reports_load(&reports, call->service->evals, call->arena);
 	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
 	cJSON *runs = cJSON_AddArrayToObject(data, "runs");
-	/* from behind by groups: descending times, but ties in file order */
+	/* the latest time first, but reports of the same time in file order */
 	for (size_t end = reports.count; end > 0;) {
 		size_t from = end - 1;
 		while (
