@@ -137,8 +137,8 @@ static void keeper_fail(struct chunk_keeper *keeper, const struct error *err)
 	}
 }
 
-/* Hands stored batches to the client's thread.  What it has no room for it reads later, from the
- * disk.  The lock is held. */
+/* Hands stored batches to the client's thread, which later reads from the disk what there is no
+ * room for.  The lock is held. */
 static void keeper_hand_on(struct chunk_keeper *keeper)
 {
 	struct batch *batch;

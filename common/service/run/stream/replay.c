@@ -171,12 +171,12 @@ struct replay_more {
 	struct chunk_batch batch;
 	struct buf lines;
 	struct chunk_form form;
-	const struct told *told; /* what those have told */
+	const struct told *told; /* what the dead process's chunks have told */
 	const char *node;        /* node that the messages are from; NULL: not known */
 	int64_t step;
 };
 
-/* Begins them; false with call->error set, and nothing to end. */
+/* Begins these chunks; false with call->error set, and nothing to end. */
 static bool replay_more_begin(
     struct replay_more *more, struct call *call, const struct run_record *record)
 {
@@ -248,7 +248,7 @@ static bool replay_add_messages(
 	    storage, &call->ctx, record, true, replay_add_message, more, &call->error);
 }
 
-/* Ends them, and stores them if ok. */
+/* Ends these chunks, and stores them if ok. */
 static bool replay_more_end(struct replay_more *more, struct call *call, bool ok)
 {
 	struct storage *storage = call->service->storage;
@@ -269,7 +269,7 @@ const struct told *replay_go_on(struct call *call, const struct run_record *reco
 		return NULL;
 	bool ok = replay_more_end(&more, call, replay_add_messages(&more, call, record));
 	*seq = more.told->seq + (ok ? more.batch.count : 0);
-	if (call->error.kind == ERR_THREAD_BUSY) /* its first write will find that, too */
+	if (call->error.kind == ERR_THREAD_BUSY) /* the run's first write will find that, too */
 		error_release(&call->error);
 	return error_is_set(&call->error) ? NULL : more.told;
 }
