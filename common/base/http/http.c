@@ -177,7 +177,7 @@ static bool never_connected(CURLcode code)
 	}
 }
 
-/* libcurl's own end, unless it only follows from ours. */
+/* Ends the call as libcurl says, unless it has ended already. */
 static void take_code(struct http_call *c, CURLcode code)
 {
 	enum http_end end = HTTP_CLOSED;
@@ -198,7 +198,7 @@ static void take_code(struct http_call *c, CURLcode code)
 	process_clean(c->response->reason);
 }
 
-/* True when libcurl has ended the transfer, as the call then says. */
+/* True when libcurl has ended the transfer, and so the call has ended. */
 static bool take_end(struct http_call *c)
 {
 	int left;
@@ -232,8 +232,7 @@ static void http_drive(struct http_call *c)
 		if (take_end(c))
 			return;
 		int64_t now = clock_monotonic_ms(), next = INT64_MAX;
-		/* a body that still goes out keeps the first byte of the answer waiting, and is no
-		 * silence */
+		/* while a body goes out, the first byte of the answer is not due yet */
 		curl_off_t sent = 0;
 		c->curl->easy_getinfo(c->handle->easy, CURLINFO_SIZE_UPLOAD_T, &sent);
 		if (sent != c->sent)

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define KEPT_MS 110000 /* libcurl itself uses no connection that was idle for longer than 118 s */
-#define CONNECTIONS 4L /* that a handle keeps, to as many origins */
+#define CONNECTIONS 4L /* most connections that a handle keeps, to as many origins */
 
 /* The latest first.  The lock guards the list. */
 static struct {
@@ -110,7 +110,7 @@ void http_handle_give(const struct http_curl *curl, struct http_handle *h)
 	pthread_mutex_lock(&pool.lock);
 	h->next = pool.first;
 	pool.first = h;
-	/* those that have been idle for long are cut off: the list is in order of that */
+	/* handles that were idle for too long are at the end of the list, and are cut off */
 	struct http_handle **at = &pool.first;
 	while (*at && h->idle_since - (*at)->idle_since < KEPT_MS)
 		at = &(*at)->next;

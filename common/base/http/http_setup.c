@@ -33,7 +33,7 @@ static bool http_setup_is_token(const char *s)
 		"!#$%&'*+-.^_`|~")] == '\0';
 }
 
-/* Printable, and so no way to add a header or a request. */
+/* Whether a value is printable, so that it cannot add a header or a request. */
 static bool is_line(const char *s)
 {
 	for (; *s; s++)
@@ -62,7 +62,7 @@ static bool http_setup_add_header(struct http_call *c, const struct http_header 
 	return added;
 }
 
-/* Without what libcurl would add by itself. */
+/* Sets the request's headers, and none that libcurl would add by itself. */
 static bool set_headers(struct http_call *c)
 {
 	const struct http_request *request = c->request;

@@ -48,7 +48,7 @@ static bool sse_add_data(struct sse *s, const char *value, size_t len)
 	return true;
 }
 
-/* A whole line, "name: value" or "name" alone. */
+/* Takes a whole line, "name: value" or "name" alone. */
 static bool sse_take_field(struct sse *s, const char *line, size_t len)
 {
 	const char *colon = memchr(line, ':', len);
@@ -102,7 +102,8 @@ static const char *sse_find_lf(const char *bytes, const char *end)
 	return lf ? lf : end;
 }
 
-/* Most of what models send: data in a line that came whole, which need not be put together. */
+/* Whether this is a line of data that came whole, as most that models send: it need not be put
+ * together. */
 static bool sse_is_whole_data(const struct sse *s, const char *line, size_t len)
 {
 	static const char field[] = "data: ";

@@ -9,7 +9,7 @@
 
 #define DIGITS "0123456789abcdef"
 
-/* Exactly n digits, then a dash or, at the end, what the caller looks at. */
+/* Whether text begins with n lower-case hexadecimal digits. */
 static bool is_hex(const char *text, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -49,7 +49,7 @@ char *traceparent_format(const struct trace_context *context, char out[TRACEPARE
 	return out;
 }
 
-/* Ids of zeroes only are none, and as rare as they are random. */
+/* Makes a random id; an id of zeroes only is not valid, so another one is made. */
 static void new_id(char *out, size_t bytes)
 {
 	unsigned char random[16];

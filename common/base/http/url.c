@@ -18,7 +18,7 @@ static const struct {
 	const char *prefix, *port;
 } schemes[] = {{"http://", "80"}, {"https://", "443"}};
 
-/* Behind the scheme and its slashes, or NULL. */
+/* Appends the scheme and its slashes; returns what follows them, or NULL. */
 static const char *url_scheme(const char *text, const char **port, struct buf *out)
 {
 	for (size_t i = 0; i < sizeof(schemes) / sizeof(*schemes); i++) {
@@ -32,7 +32,7 @@ static const char *url_scheme(const char *text, const char **port, struct buf *o
 	return NULL;
 }
 
-/* A port that is no number, or none that there is. */
+/* Appends the port, unless it is the usual one; false when there is no such port. */
 static bool url_port(const char *digits, size_t len, const char *usual, struct buf *out)
 {
 	while (len > 1 && *digits == '0')
@@ -47,7 +47,7 @@ static bool url_port(const char *digits, size_t len, const char *usual, struct b
 	return true;
 }
 
-/* A name in which no label is missing, but the one behind the last point. */
+/* The length of a name; 0 where a label is missing, unless it is the one behind the last point. */
 static size_t url_name(const char *text)
 {
 	size_t len = strspn(text, LETTERS "-._");
@@ -57,7 +57,7 @@ static size_t url_name(const char *text)
 	return len;
 }
 
-/* A name or an address, and perhaps a port; an '@' is in none of them. */
+/* Appends a name or an address, and perhaps a port; an '@' is valid in none of them. */
 static bool url_authority(const char *text, size_t len, const char *usual, struct buf *out)
 {
 	size_t host =
@@ -71,7 +71,7 @@ static bool url_authority(const char *text, size_t len, const char *usual, struc
 	return text[host] == ':' && url_port(text + host + 1, len - host - 1, usual, out);
 }
 
-/* Escapes of what needs none are undone. */
+/* Appends text, in which escapes that are not needed are undone; false when it is not valid. */
 static bool url_escapes(const char *text, size_t len, struct buf *out)
 {
 	static const char plain[] = LETTERS "-._~", fits[] = LETTERS "-._~!$&'()*+,;=:@/?";

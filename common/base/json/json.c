@@ -269,7 +269,7 @@ void json_set(cJSON *object, const char *key, cJSON *item)
 		cJSON_AddItemToObject(object, key, item);
 	if (!member || member == item)
 		return;
-	/* in the place of the member, under its key */
+	/* the item takes the member's place, under its key */
 	const int key_flags = cJSON_StringIsConst;
 	if (!(item->type & key_flags))
 		cJSON_free(item->string);

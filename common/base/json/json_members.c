@@ -63,8 +63,7 @@ cJSON *json_members_get(const struct json_members *m, const char *key)
 		    bsearch(key, m->sorted, m->count, sizeof(*m->sorted), key_against);
 		return found ? found->item : NULL;
 	}
-	/* no further than the members there were: what is appended would make the
-	 * way ever longer */
+	/* appended members are left out: they would make the walk ever longer */
 	for (size_t i = 0; i < m->count; i++, item = item->next)
 		if (strcmp(item->string, key) == 0)
 			return item;

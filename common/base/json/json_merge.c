@@ -94,7 +94,7 @@ void json_merge(cJSON *target, const cJSON *patch)
 	json_merge_into(target, patch, false);
 }
 
-/* Arrays are values of their own. */
+/* Drops members that are null, also of objects in the object, but not of those in arrays. */
 static void merge_drop_nulls(cJSON *object)
 {
 	cJSON *next;

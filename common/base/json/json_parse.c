@@ -29,7 +29,7 @@ const char *json_fault_text(enum json_fault fault)
 struct walk {
 	const struct json_scan *scan;
 	size_t numbers; /* met so far */
-	size_t kept;    /* of the noted ones */
+	size_t kept;    /* noted numbers met so far */
 };
 
 /* Recursive, but no deeper than the scan allowed. */

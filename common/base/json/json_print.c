@@ -21,7 +21,7 @@ static void put_number(struct buf *out, double value)
 		return;
 	}
 	if (fabs(value) < 1e15 && trunc(value) == value && !(value == 0 && signbit(value))) {
-		buf_int(out, (int64_t)value); /* as most are, and printf takes its time */
+		buf_int(out, (int64_t)value); /* most numbers are such, and printf takes its time */
 		return;
 	}
 	if (fabs(value) < 18446744073709551616.0 && trunc(value) == value) {
@@ -75,5 +75,5 @@ char *json_print(const cJSON *item)
 	struct buf out = {0};
 	buf_reserve(&out, ROOM);
 	json_write(&out, item);
-	return xrealloc(out.data, out.len + 1); /* runs keep many of them to their end */
+	return xrealloc(out.data, out.len + 1); /* runs keep many such texts to their end */
 }

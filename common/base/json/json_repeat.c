@@ -37,7 +37,7 @@ static const cJSON *repeated_member(const cJSON *object)
 	return item;
 }
 
-/* Leaves the path at the first one that is found.  As deep as the parser allows. */
+/* Leaves in s->path the path of the first repeated key.  Recurses as deep as the parser allows. */
 static bool find_repeated(struct search *s, const cJSON *item)
 {
 	const cJSON *repeated = cJSON_IsObject(item) ? repeated_member(item) : NULL;

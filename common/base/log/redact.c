@@ -8,7 +8,7 @@
 #include <strings.h>
 
 #define LONGEST_RUN 32
-#define KEPT 4 /* characters at each end of a longer one */
+#define KEPT 4 /* characters that stay at each end of a longer run */
 #define MAX_DEPTH 10
 #define SHORTEST_KNOWN 4
 
@@ -28,7 +28,8 @@ static size_t word_length(const char *s)
 	return len;
 }
 
-/* name as "creditCard" would not match "credit_card"; case is all that is looked over. */
+/* Whether a name has a telling word in it.  Only case is ignored, so "creditCard" does not match
+ * "credit_card". */
 static bool is_telling(const char *name, size_t len)
 {
 	for (size_t i = 0; i < sizeof(telling) / sizeof(telling[0]); i++) {
@@ -45,15 +46,17 @@ static const char *redact_skip_blanks(const char *s)
 	return s + strspn(s, " \t");
 }
 
-/* An opening or closing quote at s, with the backslashes it has in JSON within JSON. */
+/* The length of a quote at s, with the backslashes it has in JSON within JSON; 0 when there is
+ * none. */
 static size_t quote_length(const char *s)
 {
 	size_t slashes = strspn(s, "\\");
 	return s[slashes] == '"' || s[slashes] == '\'' ? slashes + 1 : 0;
 }
 
-/* Behind the closing quote of the string that opens at s with a quote of so many characters.  Only
- * a quote with no more backslashes than the opening one closes; in doubt too much is taken. */
+/* Returns what follows the closing quote of the string that opens at s with a quote of so many
+ * characters.  Only a quote with no more backslashes than the opening one closes; in doubt too much
+ * is taken. */
 static const char *redact_skip_string(const char *s, size_t open)
 {
 	char quote = s[open - 1];
@@ -66,7 +69,7 @@ static const char *redact_skip_string(const char *s, size_t open)
 	return s;
 }
 
-/* Behind the bracket or brace that closes the one at s. */
+/* Returns what follows the bracket or brace that closes the one at s. */
 static const char *skip_nested(const char *s)
 {
 	int depth = 0;
@@ -183,7 +186,7 @@ static const char *redact_word(struct buf *out, const char *s)
 		buf_puts(out, "***BEARER_TOKEN***");
 		return s + len;
 	}
-	if (is_bearer(s, word)) { /* words that no credential follows: each is looked at once */
+	if (is_bearer(s, word)) { /* no credential follows: each word is looked at once */
 		const char *last = bearer_last(s, word);
 		buf_add(out, s, (size_t)(last - s));
 		s = last;

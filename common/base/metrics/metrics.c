@@ -83,7 +83,7 @@ void metrics_request(size_t row, int status, int64_t us)
 	uint32_t number = (uint32_t)(clock_uptime_us() / METRIC_SPELL_US);
 	struct metric_spell *spell = &table->spells[number % METRIC_SPELLS];
 	if (atomic_load_explicit(&spell->number, memory_order_acquire) != number) {
-		/* The number comes last: one who died on the way has begun nothing. */
+		/* The number is stored last: a process that dies before that has begun nothing. */
 		shared_lock(&table->head.mutex[0]);
 		if (atomic_load(&spell->number) != number) {
 			for (int i = 0; i < METRIC_STEPS; i++)

@@ -143,7 +143,7 @@ static void put_counters(struct buf *out, struct metrics_table *table)
 {
 	static const struct {
 		enum metric metric;
-		const char *name, *labels, *help; /* help: at the first of a name */
+		const char *name, *labels, *help; /* help: only in the first row of a name */
 	} rows[] = {
 	    {METRIC_RATE_LIMITED, "rate_limited_total", "",
 		"Requests that the rate limit refused."},

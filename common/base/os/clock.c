@@ -9,7 +9,7 @@
 
 #define US_PER_SECOND 1000000
 
-static _Atomic int64_t clock_zero; /* as clock_agree has it */
+static _Atomic int64_t clock_zero; /* set by clock_agree */
 
 void clock_agree(int64_t zero)
 {
@@ -52,9 +52,6 @@ static void put_digits(char *out, int width, int64_t value)
 	}
 }
 
-/* Made by hand: every response has this text at least once, and gmtime_r and strftime cost more
- * than all the rest.  Times beyond the years 0 to 9999 are shown as the nearest that has four
- * digits. */
 char *clock_decimal(int64_t us, char out[DECIMAL_TIME_SIZE])
 {
 	char *at = out + DECIMAL_TIME_SIZE;
@@ -68,6 +65,8 @@ char *clock_decimal(int64_t us, char out[DECIMAL_TIME_SIZE])
 	return at;
 }
 
+/* Made without strftime, which would cost more: every response has such a text.  Times beyond the
+ * years 0 to 9999 are shown as the nearest that has four digits. */
 char *clock_iso(int64_t us, char out[ISO_TIME_SIZE])
 {
 	const int64_t first = -62167219200, last = 253402300799; /* seconds */

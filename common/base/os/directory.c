@@ -14,7 +14,7 @@ bool directory_make(const char *path)
 
 	for (char *slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
-		mkdir(copy, 0700); /* what is wrong shows at the last one */
+		mkdir(copy, 0700); /* a failure shows at the last directory */
 		*slash = '/';
 	}
 	free(copy);

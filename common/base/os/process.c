@@ -23,7 +23,7 @@ struct child {
 	const struct process *p;
 	struct process_result *result;
 	struct spawned io;  /* streams are -1 once closed */
-	size_t written;     /* of the input */
+	size_t written;     /* bytes of the input that were written */
 	struct buf pending; /* output that is no whole line yet */
 	size_t scanned;     /* how much of pending is known to hold no newline */
 	size_t total;

@@ -98,15 +98,16 @@ static bool open_pair(int fds[2])
 	return move_above_standard(&fds[0]) && move_above_standard(&fds[1]);
 }
 
-/* Runs in the memory of the parent, whose thread waits: only what is async-signal-safe, and nothing
- * that the parent reads afterwards is written, which is why it has a frame of its own. */
+/* Runs in the memory of the parent, whose thread waits.  So it calls only what is
+ * async-signal-safe, and writes nothing that the parent reads afterwards, for which it has a frame
+ * of its own. */
 static _Noreturn __attribute__((noinline)) void child_exec(
     const struct process *p, const struct pipes *pipes, pid_t parent)
 {
 	setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
-		_exit(127); /* it died before prctl could see that */
+		_exit(127); /* the parent died before prctl could see that */
 	dup2(p->input_fd > 0 ? p->input_fd : pipes->in[0], STDIN_FILENO);
 	dup2(pipes->out[1], STDOUT_FILENO);
 	dup2(pipes->err[1], STDERR_FILENO);
@@ -146,7 +147,7 @@ static pid_t fork_child(const struct process *p, const struct pipes *pipes)
 	return pid;
 }
 
-/* Forgotten first: afterwards another process may get its number. */
+/* The child is forgotten before it is reaped: afterwards another process may get its number. */
 int process_reap(pid_t pid)
 {
 	int status = 0;

@@ -123,7 +123,7 @@ static bool map(struct shared *sh, const char *dir, struct error *err)
 	return true;
 }
 
-/* Nobody else has the file open: it starts from zeroes. */
+/* Starts the file from zeroes, while nobody else has it open. */
 static bool start_afresh(struct shared *sh, const char *dir, struct error *err)
 {
 	/* A file that has all its space from an earlier life is kept: what is given back on a full
@@ -143,8 +143,8 @@ static bool start_afresh(struct shared *sh, const char *dir, struct error *err)
 		return false;
 	if (kept && fallocate(sh->file, FALLOC_FL_ZERO_RANGE, 0, TOTAL_SIZE) != 0) {
 		memset(sh->base, 0, TOTAL_SIZE);
-		/* the file has it now, and this process need not count as one
-		 * that uses all of it */
+		/* the file has the zeroes now, and this process need not have all of them in its
+		 * memory */
 		madvise(sh->base, TOTAL_SIZE, MADV_DONTNEED);
 	}
 	for (int i = 0; i < SHARED_REGIONS; i++) {
