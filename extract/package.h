@@ -2,8 +2,8 @@
 /*
  * Documents that are XML in a ZIP archive.
  *
- * The limits of doc/files.md#text hold for the archive as a whole: for the size that it says it
- * unpacks to, and for the size that it does unpack to.
+ * The limits of doc/files.md#text-extraction hold for the archive as a whole: for the size that it
+ * says it unpacks to, and for the size that it does unpack to.
  */
 #ifndef AGENTGRAPH_EXTRACT_PACKAGE_H
 #define AGENTGRAPH_EXTRACT_PACKAGE_H

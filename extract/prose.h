@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Text on its way out: UTF-8, with the limit on its length (doc/files.md#text).
+ * Text on its way out: UTF-8, with the limit on its length (doc/files.md#text-extraction).
  *
  * Text that is added once it is full is dropped; whoever adds it may look at full and stop.  An
  * all-zero struct is empty.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The life of one request: the checks of doc/protocol.md#order-of-the-checks in their order, then
+/* The life of one request: the checks of doc/protocol.md#order-of-checks in their order, then
  * the route's handler. */
 #ifndef AGENTGRAPH_FCGI_SERVER_H
 #define AGENTGRAPH_FCGI_SERVER_H

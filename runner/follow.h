@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * agentgraph-follow: one event loop over everybody who follows a run or waits for its result
- * (doc/inside.md#kept-chunks).
+ * (doc/inside.md#resumable-streams).
  *
  * A worker has decided who may do so, and its ticket says so.  Chunks are read from the storage, so
  * it makes no difference which process runs the graph, nor whether this one was there when the run

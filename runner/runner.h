@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The runs in the background that one process executes (doc/inside.md#a-run-in-the-background).
+ * The runs in the background that one process executes (doc/inside.md#a-background-run).
  *
  * Its slots limit how many runs execute at a time; each of these has a thread.  Another thread, the
  * dispatcher, sleeps until the queue has moved or a job is due, claims what is ready and hands it

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* The JSON body of the answer to a handshake that is refused
- * (doc/protocol-errors.md#the-body-of-an-error, doc/protocol-sockets.md#the-handshake). */
+ * (doc/protocol-errors.md#error-body, doc/protocol-sockets.md#the-handshake). */
 #ifndef AGENTGRAPH_WS_BRIDGE_REFUSAL_H
 #define AGENTGRAPH_WS_BRIDGE_REFUSAL_H
 

@@ -39,7 +39,7 @@ struct runs_verb {
 
 /*
  * The exit status that tells a script how a run stands.  A run that is completed, but not at END,
- * waits for the results of tools at its client (doc/protocol-runs.md#tools-at-the-client).
+ * waits for the results of tools at its client (doc/protocol-runs.md#client-side-tools).
  */
 static int runs_exit_status(const cJSON *record)
 {

@@ -2,7 +2,7 @@
 /*
  * What `agentgraph runs` asks: a service by its URL, or the storage of a state directory, also
  * while no service runs on it.  The operations return the data of the routes of
- * doc/protocol-runs.md#records as a new tree, or NULL with err set.
+ * doc/protocol-runs.md#run-records as a new tree, or NULL with err set.
  */
 #ifndef AGENTGRAPH_CLI_SOURCE_RUN_SOURCE_H
 #define AGENTGRAPH_CLI_SOURCE_RUN_SOURCE_H

@@ -85,7 +85,7 @@ static bool access_deny(const struct permission *permission, struct error *err)
 }
 
 /* Whether owners are looked up at all: only the decision table of
- * doc/protocol-access.md#who-reaches-what asks for them. */
+ * doc/protocol-access.md#ownership asks for them. */
 static bool needs_owners(const struct access *access)
 {
 	return access->auth != AUTH_NONE && authorization_guards_threads(&access->authorization);

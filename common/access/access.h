@@ -71,7 +71,7 @@ struct permission {
 };
 
 /*
- * Scope, then the backend (doc/protocol.md#order-of-the-checks step 7); stamps user.authz on
+ * Scope, then the backend (doc/protocol.md#order-of-checks step 7); stamps user.authz on
  * success.  False with PERMISSION_ERROR set.  With auth off everything is allowed.
  */
 bool access_permit(struct access *access, struct identity *identity,
@@ -85,7 +85,7 @@ bool access_owns(const struct access *access, const struct identity *identity,
     const struct permission *permission, const char *owner, struct error *err);
 
 /* Whose threads a listing reaches: the user_id, or NULL for everybody's (the table of
- * doc/protocol-access.md#who-reaches-what). */
+ * doc/protocol-access.md#ownership). */
 const char *access_reach(const struct access *access, const struct identity *identity);
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Who a request comes from: the peer of the web server, or what proxies in front of it say
- * (doc/protocol-access.md#rate-limit).
+ * (doc/protocol-access.md#rate-limits).
  *
  * The web server of the service itself is no hop: its peer is what counts as the first one.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * The rate limit: how many requests a key may make in a sliding window
- * (doc/protocol-access.md#rate-limit).
+ * (doc/protocol-access.md#rate-limits).
  *
  * Where the count is kept is the configuration's choice: in memory that the processes of this
  * instance share, in a Redis server that several instances share, or with a plug-in.

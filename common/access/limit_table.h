@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * The sliding windows of the memory backend, in the region SHARED_LIMITS: one count for all
- * processes of an instance, gone when the last of them ends (doc/protocol-access.md#rate-limit).
+ * processes of an instance, gone when the last of them ends (doc/protocol-access.md#rate-limits).
  *
  * Each key has a log of the requests that were allowed, so the count is exact.  Only above
  * LIMIT_EXACT requests in a window those within 1/LIMIT_EXACT of it share a mark and leave together

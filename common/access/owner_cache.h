@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Who owns which thread (doc/protocol-access.md#who-reaches-what): the database's answer, kept in
+ * Who owns which thread (doc/protocol-access.md#ownership): the database's answer, kept in
  * this process and, where one is configured, in a shared cache.
  *
  * An owner never changes, but a thread can be deleted and its id be used again by somebody else.

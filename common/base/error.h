@@ -4,8 +4,9 @@
  *
  * A function that can fail takes a struct error *, fills it where the fact is known and returns
  * false (or NULL).  The kind decides HTTP status and error code (table in error.c,
- * doc/protocol-errors.md#codes).  The detail is what a client reads; the cause is only for the log.
- * Several mistakes can be collected: the detail is that of the first, details holds all of them.
+ * doc/protocol-errors.md#error-codes).  The detail is what a client reads; the cause is only for
+ * the log.  Several mistakes can be collected: the detail is that of the first, details holds all
+ * of them.
  */
 #ifndef AGENTGRAPH_BASE_ERROR_H
 #define AGENTGRAPH_BASE_ERROR_H
@@ -91,8 +92,8 @@ const char *error_code_of(const struct error *err);
 int error_close_code(enum error_kind kind);
 
 /* Sets kind and detail unless an error is set already; without fmt the detail is the fixed text of
- * the kind (doc/protocol-errors.md#codes), or its code where that varies.  Returns false always,
- * for `return error_set(…)`. */
+ * the kind (doc/protocol-errors.md#error-codes), or its code where that varies.  Returns false
+ * always, for `return error_set(…)`. */
 bool error_set(struct error *err, enum error_kind kind, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 bool error_vset(struct error *err, enum error_kind kind, const char *fmt, va_list args)
@@ -139,7 +140,7 @@ struct error_view {
 };
 
 /*
- * The body of an answer with an error (doc/protocol-errors.md#the-body-of-an-error), which the
+ * The body of an answer with an error (doc/protocol-errors.md#error-body), which the
  * caller owns and may add members to.  view->details is referred to, and must outlive it; time is
  * an ISO time.
  */

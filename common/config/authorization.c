@@ -61,7 +61,7 @@ static cJSON *read_scopes(const struct section *s, const char *key, const cJSON 
 	return scopes && !wrong ? cJSON_Duplicate(scopes, true) : cJSON_CreateArray();
 }
 
-/* doc/protocol-access.md#who-reaches-what: every isolation but `none` is by owner. */
+/* doc/protocol-access.md#ownership: every isolation but `none` is by owner. */
 static void read_rbac(const struct section *rbac, struct config *config)
 {
 	cJSON *scopes =

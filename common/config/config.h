@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * The configuration: agentgraph.json, the dotenv file it names, and the environment
- * (agentgraph.json(5), doc/protocol-errors.md#what-refuses-the-start), read once at start into one
+ * (agentgraph.json(5), doc/protocol-errors.md#startup-errors), read once at start into one
  * immutable struct.  Every key is validated here, whichever room uses it.
  */
 #ifndef AGENTGRAPH_CONFIG_CONFIG_H

@@ -276,7 +276,7 @@ void keys_read(const struct section *root, struct config *config)
 	read_auth(root, config);
 	authorization_read(root, config);
 	read_cache(root, config);
-	/* doc/protocol-access.md#who-reaches-what: who owns which thread is looked up often, and
+	/* doc/protocol-access.md#ownership: who owns which thread is looked up often, and
 	 * the lookups are worth sharing */
 	bool caches_owners =
 	    config->authorization == AUTHZ_OWNERSHIP || config->authorization == AUTHZ_RBAC;

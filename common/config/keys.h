@@ -85,7 +85,7 @@ void keys_release(struct config *config);
 extern const struct field_row authorization_rows[], embeddings_rows[], observability_rows[],
     rate_limit_rows[];
 
-/* `authorization` (doc/protocol-access.md#who-reaches-what). */
+/* `authorization` (doc/protocol-access.md#ownership). */
 void authorization_read(const struct section *root, struct config *config);
 
 /* `embeddings`: where the vectors of memories come from. */
@@ -95,13 +95,13 @@ void embeddings_read(const struct section *root, struct config *config);
 void observability_read(const struct section *root, struct config *config);
 void observability_release(struct observability_config *observability);
 
-/* `rate_limit` (doc/protocol-access.md#rate-limit); reads config->cache. */
+/* `rate_limit` (doc/protocol-access.md#rate-limits); reads config->cache. */
 void rate_limit_read(const struct section *root, struct config *config);
 
 /* Checks `a2a.skills` (doc/protocol-a2a.md#the-card), which has been read by then. */
 void a2a_skills_check(const struct section *root, struct config *config);
 
-/* `remote_tools` (agentgraph.json(5), doc/protocol-runs.md#tools-at-the-client). */
+/* `remote_tools` (agentgraph.json(5), doc/protocol-runs.md#client-side-tools). */
 void remote_tools_read(const struct section *root, struct config *config);
 void remote_tools_release(struct config *config);
 

@@ -219,7 +219,7 @@ bool graph_compile(ag_graph *graph)
 	return graph->problems.errors == 0;
 }
 
-/* One declared remote tool joins its node (doc/protocol-runs.md#tools-at-the-client). */
+/* One declared remote tool joins its node (doc/protocol-runs.md#client-side-tools). */
 static void add_remote_tool(
     ag_graph *graph, const struct remote_tool *remote, const char *file, struct problems *problems)
 {

@@ -71,8 +71,8 @@ struct node_cache {
 	char *described; /* the node in its document, as text, or NULL */
 };
 
-/* What is done with a node that fails or takes its time (doc/agents.md#nodes-that-fail); all-zero:
- * nothing. */
+/* What is done with a node that fails or takes its time (doc/agents.md#retries-and-error-handling);
+ * all-zero: nothing. */
 struct node_policy {
 	int attempts;                /* how often it runs at most; 0 as 1 */
 	double initial, factor, max; /* seconds between attempts: the first wait, how much longer

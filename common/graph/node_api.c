@@ -368,7 +368,7 @@ ag_result ag_message(ag_run *run, cJSON *message)
 			continue;
 		call_make_unique(run, made, block);
 		/* calls of tools that the client runs stand in blocks of their own type
-		 * (doc/protocol-runs.md#tools-at-the-client) */
+		 * (doc/protocol-runs.md#client-side-tools) */
 		if (!block_is(block, "tool_call") || !ag_remote_tool(run, json_str(block, "name")))
 			continue;
 		json_set(block, "type", cJSON_CreateString("remote_tool_call"));

@@ -120,7 +120,7 @@ static void state_add_copy(cJSON *meta, const char *name, const cJSON *value)
 }
 
 /* Remote calls that wait are shown in the three members of an interrupt, but are none
- * (doc/protocol-runs.md#tools-at-the-client). */
+ * (doc/protocol-runs.md#client-side-tools). */
 static void state_add_waiting(cJSON *meta, const struct thread *thread)
 {
 	cJSON *waiting = json_parse_own(thread->waiting_json);

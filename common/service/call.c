@@ -60,7 +60,7 @@ bool call_owns(struct call *call, const struct thread *thread)
 }
 
 /* What production shows of a failure inside the graph
- * (doc/protocol-errors.md#what-production-hides); NULL: the error's own text. */
+ * (doc/protocol-errors.md#errors-in-production); NULL: the error's own text. */
 static const char *hidden_text(enum error_kind kind)
 {
 	if (kind == ERR_GRAPH)

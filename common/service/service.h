@@ -127,7 +127,7 @@ bool call_record(
 bool call_owns(struct call *call, const struct thread *thread);
 
 /* What the client is shown of call->error; texts that production hides are replaced
- * (doc/protocol-errors.md#what-production-hides). */
+ * (doc/protocol-errors.md#errors-in-production). */
 void call_error_view(const struct call *call, struct error_view *view);
 
 /* The same for another error. */

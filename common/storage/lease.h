@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Leases: the right to run or change a thread, held by one caller at a time over all processes of
- * an instance (doc/protocol-runs.md#one-run-at-a-time).
+ * an instance (doc/protocol-runs.md#concurrent-runs).
  *
  * They live only in shared memory: none survives a stop of the service, and the lease of a process
  * that died is free as soon as somebody asks for it.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Conditions on a memory's metadata (doc/protocol-store.md#conditions): an object with a condition
+ * Conditions on a memory's metadata (doc/protocol-store.md#filters): an object with a condition
  * for each key.  A value means equality, an array one of its values, an object some of gt, gte, lt,
  * lte, ne and exists, all of which must hold.
  */

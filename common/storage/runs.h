@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Records of runs (doc/protocol-runs.md#records), the queue of background runs, kept chunks and the
- * outbox of webhooks, as a storage engine offers them (struct storage has the table).
+ * Records of runs (doc/protocol-runs.md#run-records), the queue of background runs, kept chunks and
+ * the outbox of webhooks, as a storage engine offers them (struct storage has the table).
  *
  * A run writes its own record together with its thread: thread_write.run of its first write makes
  * the record, that of its last write ends it, and where both go in one transaction it is written

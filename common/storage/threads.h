@@ -302,7 +302,7 @@ struct thread_ops {
 	bool (*remove)(struct storage *st, const struct storage_context *ctx,
 	    const struct lease *lease, int64_t thread_row, struct error *err);
 
-	/* Leases (doc/protocol-runs.md#one-run-at-a-time). */
+	/* Leases (doc/protocol-runs.md#concurrent-runs). */
 
 	/*
 	 * Acquires the lease, waiting up to wait_ms as claim says.  NULL without an error when time

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * What the service tells others of its work: traces by OTLP
- * (doc/observability.md#traces-elsewhere), and failures to an error tracker
- * (doc/observability.md#failures).
+ * (doc/observability.md#exporting-traces), and failures to an error tracker
+ * (doc/observability.md#error-tracking).
  *
  * Nothing here ever makes a run wait or fail.  Items to be sent are put into bounded queues, each
  * with a thread of its own that is started with the first item; items that do not fit, or cannot be

@@ -85,7 +85,7 @@ void command_run(
 		free(env[n++]);
 	free(env);
 	/* For the log alone; what clients are told names no paths
-	 * (doc/protocol-errors.md#what-production-hides). */
+	 * (doc/protocol-errors.md#errors-in-production). */
 	if (result->end == PROCESS_NOT_STARTED)
 		ag_log(call->run, "%s %s", command->argv[0],
 		    process_describe(result, why, sizeof(why)));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Who asks, and whether they may: steps 6 and 7 of doc/protocol.md#order-of-the-checks. */
+/* Who asks, and whether they may: steps 6 and 7 of doc/protocol.md#order-of-checks. */
 #ifndef AGENTGRAPH_FCGI_ADMISSION_ADMIT_H
 #define AGENTGRAPH_FCGI_ADMISSION_ADMIT_H
 
@@ -30,7 +30,7 @@ bool admit_feature(struct request *rq);
 const char *caller_address(struct request *rq);
 
 /*
- * ---- limit.c: how often a client may ask: step 2 of doc/protocol.md#order-of-the-checks, and
+ * ---- limit.c: how often a client may ask: step 2 of doc/protocol.md#order-of-checks, and
  * checks 1 and 3 of doc/protocol-sockets.md#the-handshake.
  */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Records of runs, of one thread and of all (doc/protocol-runs.md#records). */
+/* Records of runs, of one thread and of all (doc/protocol-runs.md#run-records). */
 #include "service/run/records.h"
 
 #include "fcgi/follow.h"

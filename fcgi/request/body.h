@@ -3,7 +3,7 @@
  * Request bodies (doc/protocol.md#request-bodies).
  *
  * Reading and parsing are two steps, because a body that is too large is refused before the caller
- * is known, and one that does not parse afterwards (doc/protocol.md#order-of-the-checks).
+ * is known, and one that does not parse afterwards (doc/protocol.md#order-of-checks).
  */
 #ifndef AGENTGRAPH_FCGI_REQUEST_BODY_H
 #define AGENTGRAPH_FCGI_REQUEST_BODY_H

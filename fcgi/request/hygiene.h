@@ -2,7 +2,7 @@
 /*
  * What every answer carries and every request must satisfy, whatever the route: security headers
  * (doc/protocol.md#headers), CORS (doc/protocol.md#cors) and the Host check
- * (doc/protocol.md#hosts).  Built once from the environment, immutable afterwards.
+ * (doc/protocol.md#allowed-hosts).  Built once from the environment, immutable afterwards.
  */
 #ifndef AGENTGRAPH_FCGI_REQUEST_HYGIENE_H
 #define AGENTGRAPH_FCGI_REQUEST_HYGIENE_H

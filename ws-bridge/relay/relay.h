@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * agentgraph-relay: one event loop over all WebSockets (doc/inside.md#a-frame).
+ * agentgraph-relay: one event loop over all WebSockets (doc/inside.md#a-websocket-frame).
  *
  * A connection has two sides.  The client's side is a WebSocket that came through the web server;
  * the helper's side is one to websocketd, which starts a helper program for it.  A worker has

@@ -46,7 +46,7 @@ void handshake_accept(const char *key, char accept[HANDSHAKE_ACCEPT_SIZE]);
 
 /*
  * ---- relay_refusal.c: answers of HTTP to handshakes that are not accepted
- * (doc/protocol-errors.md#the-body-of-an-error, doc/protocol-sockets.md#the-handshake).
+ * (doc/protocol-errors.md#error-body, doc/protocol-sockets.md#the-handshake).
  */
 
 /* Appends the answer for an error; request_id is the handshake's, NULL: a new one is made. */

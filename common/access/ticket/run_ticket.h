@@ -2,7 +2,7 @@
 /*
  * Tickets of runs that are followed: what agentgraph-follow shows to somebody whom agentgraph-fcgi
  * let in, and, when a result was waited for, what a worker need not ask again
- * (doc/inside.md#kept-chunks).
+ * (doc/inside.md#resumable-streams).
  */
 #ifndef AGENTGRAPH_ACCESS_TICKET_RUN_TICKET_H
 #define AGENTGRAPH_ACCESS_TICKET_RUN_TICKET_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Tickets: how agentgraph-fcgi tells the relay and agentgraph-ws whom it let in to a WebSocket
- * (doc/inside.md#a-frame), and agentgraph-follow whom to which run (run_ticket.h).
+ * (doc/inside.md#a-websocket-frame), and agentgraph-follow whom to which run (run_ticket.h).
  *
  * A ticket is a JWT (HS256) signed with a key that only the service can read, <state>/ticket.key
  * (0600, 32 random bytes, made by whoever needs it first, or shared by instances over one

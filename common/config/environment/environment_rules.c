@@ -68,7 +68,7 @@ void environment_check_langgraph(const struct environment *env, struct problems 
 			page_refuse(i, paths[i], problems);
 }
 
-/* doc/protocol-errors.md#what-refuses-the-start: everybody's pages with everybody's cookies is
+/* doc/protocol-errors.md#startup-errors: everybody's pages with everybody's cookies is
  * never what production wants. */
 static void apply_cors(struct environment *env, struct problems *problems)
 {

@@ -99,8 +99,8 @@ const char *piece_id(const struct piece *piece);
 /* The next one, in output form with delta true.  Both stay as they are until the next call. */
 const cJSON *piece_next(struct piece *piece, const char *text, const char **json);
 
-/* ---- block.c: content blocks (the table of doc/protocol-messages.md#blocks), used by message.c
- * alone. */
+/* ---- block.c: content blocks (the table of doc/protocol-messages.md#content-blocks), used by
+ * message.c alone. */
 
 /*
  * The output form of one block, a new tree, or NULL with err set; unknown fields are dropped.  path

@@ -58,7 +58,7 @@ struct exec_node {
 ag_result exec_node_run(ag_run *run, const ag_state *state, void *data);
 
 /*
- * ---- a2a_node.c: nodes that ask another agent (doc/agents.md#other-agents).
+ * ---- a2a_node.c: nodes that ask another agent (doc/agents.md#calling-other-agents-over-a2a).
  *
  * What the node has to remember of the conversation stands in the metadata of its messages, under
  * "a2a", and while it waits for an answer in the value of the pause: so it is of the branch of the

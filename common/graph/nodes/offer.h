@@ -20,8 +20,9 @@ struct offer {
 void offer_open(struct offer *offer, ag_run *run, const char *name);
 void offer_close(struct offer *offer);
 
-/* Writes into each call of an answer what kind of tool it is for (doc/protocol-messages.md#blocks,
- * tool_type), and a name where the model left it out; returns answer. */
+/* Writes into each call of an answer what kind of tool it is for
+ * (doc/protocol-messages.md#content-blocks, tool_type), and a name where the model left it out;
+ * returns answer. */
 cJSON *offer_mark(const struct offer *offer, cJSON *answer);
 
 /* chat_request's media; arg begins with the ag_run *. */

@@ -133,7 +133,7 @@ bool run_agui(struct call *call, const cJSON *body, struct chunk_sink *sink)
 		return false;
 	turn_init(&turn, call, &in.run);
 	/* The route asked for its permission without the thread
-	 * (doc/protocol-access.md#who-reaches-what); whatever refuses the thread, the client is
+	 * (doc/protocol-access.md#ownership); whatever refuses the thread, the client is
 	 * told the same. */
 	const struct permission permission = {"graph", "stream", in.run.thread_id};
 	bool open = call_permit(call, &permission) && turn_open(&turn);

@@ -43,7 +43,7 @@ struct agui_input {
  */
 bool agui_input_read(struct call *call, const cJSON *body, struct agui_input *in);
 
-/* ---- agui_message.c: messages as clients write them (doc/protocol-ag-ui.md#what-is-new) */
+/* ---- agui_message.c: messages as clients write them (doc/protocol-ag-ui.md#new-messages) */
 
 /*
  * Makes the message of a run (doc/protocol-messages.md#messages, output form) from item, a user or

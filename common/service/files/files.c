@@ -14,7 +14,7 @@
 
 /* ---- finding ---- */
 
-/* Whether the caller may read a file (the table of doc/protocol-access.md#who-reaches-what).  A
+/* Whether the caller may read a file (the table of doc/protocol-access.md#ownership).  A
  * file without an owner is everybody's, unless that is forbidden. */
 static bool may_read(const struct call *call, const struct file_record *record)
 {

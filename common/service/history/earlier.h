@@ -48,9 +48,9 @@ bool earlier_ready(struct call *call, struct thread *thread, bool in_run);
 bool earlier_take(struct call *call, const struct thread *thread, const char *checkpoint_id,
     struct checkpoint *checkpoint);
 
-/* Whether a run without any input can go on from the checkpoint (doc/protocol-history.md#runs);
- * false with "Nothing follows this checkpoint" set where neither a pause is open nor a node is
- * next. */
+/* Whether a run without any input can go on from the checkpoint
+ * (doc/protocol-history.md#running-from-a-checkpoint); false with "Nothing follows this checkpoint"
+ * set where neither a pause is open nor a node is next. */
 bool earlier_goes_on(struct call *call, const struct checkpoint *checkpoint);
 
 #endif

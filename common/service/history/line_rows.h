@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The members of lines (doc/protocol-history.md#lines): a table for each type of line. */
+/* The members of lines (doc/protocol-history.md#export-and-import): a table for each type. */
 #ifndef AGENTGRAPH_SERVICE_HISTORY_LINE_ROWS_H
 #define AGENTGRAPH_SERVICE_HISTORY_LINE_ROWS_H
 

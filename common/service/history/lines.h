@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * A thread with all its history as lines of JSON (doc/protocol-history.md#lines): first the thread,
- * then what has a place in it, checkpoints, and records of runs; the last line says how many there
- * were.
+ * A thread with all its history as lines of JSON (doc/protocol-history.md#export-and-import): first
+ * the thread, then what has a place in it, checkpoints, and records of runs; the last line says how
+ * many there were.
  */
 #ifndef AGENTGRAPH_SERVICE_HISTORY_LINES_H
 #define AGENTGRAPH_SERVICE_HISTORY_LINES_H

@@ -50,7 +50,7 @@ cJSON *lg_failure(struct call *call, const struct error_view *view);
 const char *lg_run_location(struct call *call, const char *thread_id, const char *run_id);
 
 /* ---- lg_follow.c: taking up a stream again, and waiting for the end of a run
- * (doc/protocol-langgraph.md#streams-that-are-taken-up-again) */
+ * (doc/protocol-langgraph.md#resumable-streams) */
 
 /* The query as it came; NULL when absent. */
 struct lg_follow_query {

@@ -37,7 +37,7 @@ void mcp_writer_release(struct mcp_writer *writer);
 void mcp_writer_end(struct mcp_writer *writer, const cJSON *message);
 
 /*
- * ---- mcp_ask.c: questions in the stateless version (doc/protocol-mcp.md#questions): a pause
+ * ---- mcp_ask.c: questions in the stateless version (doc/protocol-mcp.md#elicitation): a pause
  * becomes a result that asks for input, and the same call again, with the answers, goes on with the
  * run.
  *

@@ -10,7 +10,7 @@
 #include "service/service.h"
 
 /* Whether a store is configured; else false with the error set.  This is checked before anything
- * else (doc/protocol.md#order-of-the-checks step 8). */
+ * else (doc/protocol.md#order-of-checks step 8). */
 bool memory_configured(struct call *call);
 
 /* Each returns the data of its route, in the call's arena, or NULL with the call's error set. */

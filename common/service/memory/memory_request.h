@@ -63,7 +63,7 @@ const char *strategy_name(enum strategy strategy);
 const char *metric_name(enum vector_metric metric);
 
 /* ---- memory_search.c: the five retrieval strategies over a store
- * (doc/protocol-store.md#strategies). */
+ * (doc/protocol-store.md#search-strategies). */
 
 #define MEMORY_FOUND_MOST 1024 /* most hits that a strategy may bring */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Tool results in the input of a run: answers to remote calls that wait at the client
- * (doc/protocol-runs.md#tools-at-the-client).  Only tool messages may have them. */
+ * (doc/protocol-runs.md#client-side-tools).  Only tool messages may have them. */
 #ifndef AGENTGRAPH_SERVICE_RUN_ANSWERS_H
 #define AGENTGRAPH_SERVICE_RUN_ANSWERS_H
 

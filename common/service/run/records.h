@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Records of runs: listed, read, stopped, removed, and the results of runs that are over
- * (doc/protocol-runs.md#records).  thread_id and run_id come percent-decoded from the path.
+ * (doc/protocol-runs.md#run-records).  thread_id and run_id come percent-decoded from the path.
  */
 #ifndef AGENTGRAPH_SERVICE_RUN_RECORDS_H
 #define AGENTGRAPH_SERVICE_RUN_RECORDS_H

@@ -63,7 +63,7 @@ bool granularity_read(struct call *call, const char *where, const char *text, en
 }
 
 /* Reads a message.  It must not have tool calls, since only the model may make them
- * (doc/protocol-runs.md#tools-at-the-client); but in a whole conversation there are those that it
+ * (doc/protocol-runs.md#client-side-tools); but in a whole conversation there are those that it
  * has made. */
 static void read_message(
     struct call *call, struct run_input *in, const cJSON *item, const char *key, int i)

@@ -31,7 +31,7 @@ struct run_input {
 	bool resumable; /* the chunks of the stream are kept */
 	int64_t modes; /* for chunks that are told in other words (kept_line.h); kept beside them */
 	double node_timeout, tool_timeout; /* seconds */
-	/* Where no message is new: true: nothing runs (doc/protocol-ag-ui.md#what-is-new); false:
+	/* Where no message is new: true: nothing runs (doc/protocol-ag-ui.md#new-messages); false:
 	 * the last user message is said again (doc/protocol-messages.md#messages). */
 	bool only_new;
 	bool whole;           /* the messages may be the whole conversation, with the calls in it */

@@ -216,7 +216,7 @@ enum socket_next socket_frame(struct call *call, const struct socket_session *se
 		return SOCKET_GOES_ON;
 	}
 	/* The handshake knew no thread, so every frame is asked about its own
-	 * (doc/protocol-access.md#who-reaches-what). */
+	 * (doc/protocol-access.md#ownership). */
 	const char *thread_id = turn.in.thread_id;
 	const struct permission permission = {"graph", "stream", thread_id};
 	if (call_permit(call, &permission) && turn_open(&turn)) {

@@ -104,7 +104,7 @@ static bool turn_continue_paused(struct turn *turn)
 }
 
 /* For a thread whose calls wait at the client: the request brings answers, or is a new turn, which
- * closes the calls (doc/protocol-runs.md#tools-at-the-client).  One that brings nothing new, such
+ * closes the calls (doc/protocol-runs.md#client-side-tools).  One that brings nothing new, such
  * as an answer that is sent twice, does neither. */
 static bool turn_continue_waiting(struct turn *turn)
 {
@@ -188,7 +188,8 @@ static bool turn_decide(struct turn *turn)
 	if (paused)
 		return turn_continue_paused(turn) && files_resolve(call, turn->bring);
 	if (turn_brings_nothing(turn)) {
-		/* do what follows the checkpoint (doc/protocol-history.md#runs) */
+		/* do what follows the checkpoint
+		 * (doc/protocol-history.md#running-from-a-checkpoint) */
 		turn->entry = RUN_AT_NEXT;
 		return earlier_goes_on(call, turn->checkpoint);
 	}

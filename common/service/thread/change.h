@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* One thread: found, taken with its lease (doc/protocol-runs.md#one-run-at-a-time), and changed
- * under it (doc/protocol-threads.md#life-of-a-thread). */
+/* One thread: found, taken with its lease (doc/protocol-runs.md#concurrent-runs), and changed
+ * under it (doc/protocol-threads.md#thread-lifecycle). */
 #ifndef AGENTGRAPH_SERVICE_THREAD_CHANGE_H
 #define AGENTGRAPH_SERVICE_THREAD_CHANGE_H
 

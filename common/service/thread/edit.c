@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Threads made and described from outside: POST and PATCH (doc/protocol-threads.md#making). */
+/* Threads made and described from outside: POST and PATCH (doc/protocol-threads.md#creating). */
 #include "base/fields.h"
 #include "base/json/json.h"
 #include "service/history/earlier.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Removing kept chunks of a thread's runs that show what is deleted from the thread
- * (doc/protocol-runs.md#streams-that-can-be-taken-up-again).  The chunks are removed first, so that
+ * (doc/protocol-runs.md#resumable-streams).  The chunks are removed first, so that
  * nothing is left if the process dies in between. */
 #ifndef AGENTGRAPH_SERVICE_THREAD_FORGET_H
 #define AGENTGRAPH_SERVICE_THREAD_FORGET_H

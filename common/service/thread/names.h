@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Names of new threads (doc/protocol-threads.md#names): none, the built-in ones, or those of a
- * plug-in. */
+/* Names of new threads (doc/protocol-threads.md#generated-names): none, the built-in ones, or those
+ * of a plug-in. */
 #ifndef AGENTGRAPH_SERVICE_THREAD_NAMES_H
 #define AGENTGRAPH_SERVICE_THREAD_NAMES_H
 

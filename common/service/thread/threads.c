@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-/* A record as doc/protocol-threads.md#records shows it, a new tree. */
+/* A record as doc/protocol-threads.md#thread-records shows it, a new tree. */
 static cJSON *threads_record(const struct thread *thread, enum run_status status)
 {
 	char time[ISO_TIME_SIZE];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Recording what a run does (doc/protocol-traces.md#what-is-recorded,
- * doc/observability.md#traces-elsewhere), and showing it.
+ * doc/observability.md#exporting-traces), and showing it.
  *
  * A trace stands between a run and its observer, of whichever transport.  It turns events into
  * records for /v1/observability, into spans for systems outside, and into metrics.  It never holds
@@ -30,7 +30,7 @@ const char *trace_parent(const struct trace *trace);
  * lease, so that whoever finds the thread free also finds the end of its run. */
 void trace_end(struct trace *trace, bool ok);
 
-/* ---- observe.c: GET /v1/observability/{thread_id} (doc/protocol-traces.md#what-is-shown) */
+/* ---- observe.c: GET /v1/observability/{thread_id} (doc/protocol-traces.md#shapes) */
 
 /* The traces of a thread; run_id NULL is its latest run. */
 cJSON *observe_thread(struct call *call, const char *thread_id, const char *run_id);

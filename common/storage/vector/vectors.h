@@ -38,9 +38,10 @@ const struct vector_kernels *vector_kernels(void);
 size_t vector_kernels_all(const struct vector_kernels *sets[3]);
 
 /*
- * How near two vectors are, from 0 to 1 (doc/protocol-store.md#strategies): cosine (1 + c) / 2,
- * dot_product the logistic function of the product, distances 1 / (1 + d).  rank orders in the same
- * way: the cosine, the product, minus the squared Euclidean distance, minus the Manhattan distance.
+ * How near two vectors are, from 0 to 1 (doc/protocol-store.md#search-strategies): cosine
+ * (1 + c) / 2, dot_product the logistic function of the product, distances 1 / (1 + d).  rank
+ * orders in the same way: the cosine, the product, minus the squared Euclidean distance, minus the
+ * Manhattan distance.
  */
 double vector_similarity(enum vector_metric metric, float rank);
 

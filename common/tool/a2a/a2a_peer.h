@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Agents that are called by the Agent2Agent protocol (doc/agents.md#other-agents), as a client of
- * JSON-RPC in its versions 1.0 and 0.3.
+ * Agents that are called by the Agent2Agent protocol (doc/agents.md#calling-other-agents-over-a2a),
+ * as a client of JSON-RPC in its versions 1.0 and 0.3.
  *
  * A peer is known by its card, which is fetched when it is called first and kept; what the card
  * says is what is spoken.  Calls come from any thread.

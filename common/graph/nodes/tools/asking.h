@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Which tool calls may run (doc/protocol-runs.md#tools-at-the-client): those that the nodes of this
+ * Which tool calls may run (doc/protocol-runs.md#client-side-tools): those that the nodes of this
  * run asked for, and those that a pause left open.  Messages that clients told as history may hold
  * calls as well; they never run, and neither do calls of earlier turns.
  */

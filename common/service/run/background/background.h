@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Background runs (doc/protocol-runs.md#in-the-background): a request queues them, and a process
+ * Background runs (doc/protocol-runs.md#background-runs): a request queues them, and a process
  * that answers no requests executes them later.
  *
  * The body of the request and its sender are queued.  Whoever executes the run opens the thread and

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The sender: takes due items from the outbox and delivers them (doc/webhooks.md#what-is-sent).
+ * The sender: takes due items from the outbox and delivers them
+ * (doc/webhooks.md#requests-and-retries).
  *
  * One process of an instance sends: a runner or, where nothing runs in the background, a worker;
  * the senders of other processes wait until it is gone.  One thread looks for due items and gives

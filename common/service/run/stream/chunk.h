@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* StreamChunks (doc/protocol-messages.md#chunks, doc/protocol-runs.md#what-a-run-tells): what a run
- * tells, as lines of JSON. */
+/* StreamChunks (doc/protocol-messages.md#chunks, doc/protocol-runs.md#chunks-and-granularity): what
+ * a run tells, as lines of JSON. */
 #ifndef AGENTGRAPH_SERVICE_RUN_STREAM_CHUNK_H
 #define AGENTGRAPH_SERVICE_RUN_STREAM_CHUNK_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Who may follow a run or wait for its end, and from where on
- * (doc/protocol-runs.md#streams-that-can-be-taken-up-again). */
+ * (doc/protocol-runs.md#resumable-streams). */
 #ifndef AGENTGRAPH_SERVICE_RUN_STREAM_FOLLOW_H
 #define AGENTGRAPH_SERVICE_RUN_STREAM_FOLLOW_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Keeping the chunks of runs (doc/inside.md#kept-chunks).
+ * Keeping the chunks of runs (doc/inside.md#resumable-streams).
  *
  * A keeper is the sink of one run, behind its gate: it numbers the chunks (metadata.seq) and
  * collects them.  One thread of the process puts on disk what all keepers have collected, in one

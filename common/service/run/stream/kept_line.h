@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * How a chunk is kept (doc/inside.md#kept-chunks): as the line that /v1/graph/stream would send
- * with granularity full, with marks in it that no JSON has.  And how it is told, to those who read
- * it later and to the client that waits.
+ * How a chunk is kept (doc/inside.md#resumable-streams): as the line that /v1/graph/stream would
+ * send with granularity full, with marks in it that no JSON has.  And how it is told, to those who
+ * read it later and to the client that waits.
  *
  * Of a state's context only the span is kept, so a chunk has only what is new in it, and no chunk
  * has what was deleted from the thread.  The other marks show what readers of a lower granularity

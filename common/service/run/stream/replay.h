@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Reading the kept chunks of a run for those who follow it (doc/inside.md#kept-chunks), in pieces
- * that a reader takes one at a time.  A piece is the same for all readers at the same place.
+ * Reading the kept chunks of a run for those who follow it (doc/inside.md#resumable-streams), in
+ * pieces that a reader takes one at a time.  A piece is the same for all readers at the same place.
  */
 #ifndef AGENTGRAPH_SERVICE_RUN_STREAM_REPLAY_H
 #define AGENTGRAPH_SERVICE_RUN_STREAM_REPLAY_H
