@@ -2,7 +2,7 @@
 /*
  * The configuration: agentgraph.json, the dotenv file it names, and the environment
  * (agentgraph.json(5), doc/protocol-errors.md#startup-errors), read once at start into one
- * immutable struct.  Every key is validated here, whichever room uses it.
+ * immutable struct.  Every key is validated here, whichever module uses it.
  */
 #ifndef AGENTGRAPH_CONFIG_CONFIG_H
 #define AGENTGRAPH_CONFIG_CONFIG_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What the files of this room share: one model that can be asked (a target), the making of its
+ * What the files of this module share: one model that can be asked (a target), the making of its
  * request, and the putting together of its answer.  Each provider is one struct of functions.
  */
 #ifndef AGENTGRAPH_MODEL_PROVIDER_H

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Files use each other one way, within a room as between rooms: no header includes itself by way of others, and no
+# Files use each other one way, within a module as between modules: no header includes itself by way of others, and no
 # two files call each other, directly or around.  What they call is what their objects lack and others define.
 set -u
 . "$(dirname "$0")/check.sh"
@@ -22,10 +22,10 @@ includes()
 		name = $0
 		sub(/^[^"]*"/, "", name)
 		sub(/".*/, "", name)
-		room = FILENAME
-		sub(/[^\/]*$/, "", room)
-		if ((getline line < (room name)) >= 0)
-			name = room name
+		module = FILENAME
+		sub(/[^\/]*$/, "", module)
+		if ((getline line < (module name)) >= 0)
+			name = module name
 		else
 			name = "common/" name
 		print FILENAME, name
@@ -53,12 +53,12 @@ calls()
 			split(pair, use, " ")
 			n = split(where[use[2]], file, " ")
 			for (i = 1; i <= n; i++)
-				# programs may have a function of one name each; theirs is in their own room
-				if (file[i] ~ /^common\// || room(file[i]) == room(use[1]))
+				# programs may have a function of one name each; theirs is in their own module
+				if (file[i] ~ /^common\// || module(file[i]) == module(use[1]))
 					print use[1], file[i]
 		}
 	}
-	function room(path) { sub(/\/.*/, "", path); return path }'
+	function module(path) { sub(/\/.*/, "", path); return path }'
 }
 
 headers_go_one_way() { (cd "$top_srcdir" && includes | loops); }

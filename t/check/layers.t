@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Dependencies run downwards between the rooms, and each foreign library is known in one place only.
+# Dependencies run downwards between the modules, and each foreign library is known in one place only.
 set -u
 . "$(dirname "$0")/check.sh"
 
@@ -39,7 +39,7 @@ violations()
 		failed = 1
 	}
 
-	# The room that a path belongs to: "common/base/arena.h" and "base/arena.h" are in base.
+	# The module that a path belongs to: "common/base/arena.h" and "base/arena.h" are in base.
 	function room_of(path,   part, n) {
 		sub(/^common\//, "", path)
 		n = split(path, part, "/")
@@ -63,7 +63,7 @@ violations()
 		if (to == "" || to == from)
 			return
 		if (!(from in rank))
-			report("the room " from " has no rank")
+			report("the module " from " has no rank")
 		else if (to in rank && rank[to] >= rank[from] && rank[to] > 0)
 			report(from " must not depend on " to)
 		else if (to in rank && rank[from] == 0 && to != "public")
@@ -106,28 +106,28 @@ made_up()
 accepts() { (made_up "$@" && violations); }
 refuses() { (made_up "$@" && ! violations); }
 
-# crowded: prints the rooms below the current directory that have more than 25 files beside those in their wings.
+# crowded: prints the modules below the current directory that have more than 25 files beside those in their subfolders.
 crowded()
 {
 	tree_files \( -path './common/*' -o -path './fcgi/*' -o -path './cli/*' -o -path './extract/*' -o -path './runner/*' \
 		-o -path './ws-bridge/*' -o -path './sql/*' -o -path './web/*' \) -name '*.*' |
 		awk '
 		{ sub(/\/[^\/]*$/, ""); files[$0]++ }
-		END { for (room in files) if (files[room] > 25) { print room ": " files[room]; found = 1 } exit !found }'
+		END { for (module in files) if (files[module] > 25) { print module ": " files[module]; found = 1 } exit !found }'
 }
 
-no_room_is_crowded() { cd "$top_srcdir" && not crowded; }
+no_module_is_crowded() { cd "$top_srcdir" && not crowded; }
 
 test_that 'every include of the tree points downwards' the_tree_is_layered
-test_that 'a room with many files has wings' no_room_is_crowded
+test_that 'a module with many files has subfolders' no_module_is_crowded
 
-test_that 'a room may use those below it' accepts common/service/x.c '"graph/graph.h"' '"base/buf.h"'
+test_that 'a module may use those below it' accepts common/service/x.c '"graph/graph.h"' '"base/buf.h"'
 test_that 'a transport may use its own headers' accepts fcgi/x.c '"fcgi/http.h"' '"service/run/runs.h"' '<fcgiapp.h>'
-test_that 'a room must not use one above it' refuses common/storage/x.c '"graph/graph.h"'
+test_that 'a module must not use one above it' refuses common/storage/x.c '"graph/graph.h"'
 test_that 'a path from the top of the tree hides nothing' refuses common/storage/x.c '"common/graph/graph.h"'
-test_that 'a room must not use its neighbour' refuses common/tool/x.c '"storage/storage.h"'
-test_that 'base uses no other room' refuses common/base/x.c '"config/config.h"'
-test_that 'a room that nobody ranked is noticed' refuses common/attic/x.c '"base/buf.h"'
+test_that 'a module must not use its neighbour' refuses common/tool/x.c '"storage/storage.h"'
+test_that 'base uses no other module' refuses common/base/x.c '"config/config.h"'
+test_that 'a module that nobody ranked is noticed' refuses common/attic/x.c '"base/buf.h"'
 test_that 'SQLite is known to its engine only' refuses common/storage/x.c '<sqlite3.h>'
 test_that 'libpq is known to its module only' refuses common/storage/postgresql/x.c '<libpq-fe.h>'
 test_that 'nothing outside includes an engine' refuses common/service/x.c '"storage/sql/db/db.h"'
