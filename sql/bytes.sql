@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: ISC
--- Bytes of files in a database that keeps them, which SQLite is not.
+-- Statements on the bytes of files, where the database keeps them; SQLite keeps none.
 
 -- name: bytes_insert
 INSERT INTO file_bytes (key, size) VALUES (:key, :size) ON CONFLICT (key) DO NOTHING;
@@ -20,5 +20,5 @@ ORDER BY number;
 DELETE FROM file_bytes WHERE key = :key;
 
 -- name: bytes_tidy
--- What machines that vanished have left without a record.
+-- Deletes bytes without a record, which a machine left when it vanished.
 DELETE FROM file_bytes;

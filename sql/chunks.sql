@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: ISC
--- Statements on threads.db: chunks of runs, and whose are kept.
+-- Statements on threads.db: chunks of runs, and which runs have theirs kept.
 
 -- name: kept_insert
 INSERT INTO kept (thread, number, job, until) VALUES (:thread, :number, :job, :until);
@@ -8,7 +8,7 @@ INSERT INTO kept (thread, number, job, until) VALUES (:thread, :number, :job, :u
 UPDATE kept SET until = :until WHERE thread = :thread AND number = :number AND until IS NULL;
 
 -- name: kept_bury
--- Of what a process that died left running, behind run_bury.
+-- Comes after run_bury, for runs that a process was in when it died.
 UPDATE kept
 SET until = (SELECT updated_at FROM threads WHERE row = :thread) + :keep
 WHERE thread = :thread AND job = 0 AND until IS NULL;
@@ -17,29 +17,30 @@ WHERE thread = :thread AND job = 0 AND until IS NULL;
 UPDATE kept SET until = 0 WHERE thread = :thread AND number = :number;
 
 -- part: chunks_wanted
--- A run in the background gets its row in kept when it ends.
+-- Whether a run's chunks are to be kept.  A run in the background gets its row in kept when it
+-- ends.
 WHERE EXISTS (SELECT 1 FROM kept
 		WHERE thread = :thread AND number = :number AND until IS DISTINCT FROM 0)
 	OR EXISTS (SELECT 1 FROM runs
 		WHERE thread = :thread AND number = :number AND job IS NOT NULL AND status IN (1, 6))
 
 -- name: chunks_insert
--- Of a run that is gone, or whose chunks are not kept any more, nothing.  Of a line that is much
--- like the one before it there is only what is different (storage/sql/run/line_pack.h).
+-- Writes nothing for a run that is gone, or whose chunks are not kept any more.  A line much like
+-- the one before it is stored as the difference (storage/sql/run/line_pack.h).
 INSERT INTO chunks (thread, number, seq, count, lines)
 SELECT :thread, :number, :seq, :count, :lines
 -- take: chunks_wanted
 ;
 
 -- name: chunks_mend
--- The end of one whose process does not write it any more; its thread may be somebody else's by now.
+-- Writes the end of a run whose process no longer does; somebody else may have its thread by now.
 INSERT INTO chunks (thread, number, seq, count, lines)
 SELECT :thread, :number, :seq, :count, :lines
 -- take: chunks_wanted
 ON CONFLICT (thread, number, seq) DO NOTHING;
 
 -- name: chunks_read
--- From the batch on that the first one is in.
+-- Begins with the batch that has the first chunk wanted.
 SELECT seq, count, lines
 FROM chunks
 WHERE thread = :thread AND number = :number
@@ -64,7 +65,7 @@ SELECT lines FROM chunks WHERE row = :row;
 UPDATE chunks SET lines = :lines WHERE row = :row;
 
 -- name: kept_due
--- Whose time is over, the one of which it is so for longest.
+-- The run whose time has been over for longest.
 SELECT thread, number FROM kept WHERE until > 0 AND until <= :now ORDER BY until LIMIT 1;
 
 -- name: kept_dropped
@@ -72,7 +73,7 @@ SELECT thread, number FROM kept WHERE until > 0 AND until <= :now ORDER BY until
 SELECT thread, number FROM kept WHERE until = 0 LIMIT 1;
 
 -- name: kept_unended
--- The next that goes on, but for jobs, which are taken up again.
+-- The next run that goes on, but for jobs, which are taken up again.
 SELECT k.thread, k.number, t.thread_id
 FROM kept AS k CROSS JOIN threads AS t ON t.row = k.thread
 WHERE k.until IS NULL AND k.job = 0 AND (k.thread, k.number) > (:thread, :number)

@@ -1,9 +1,10 @@
 -- SPDX-License-Identifier: ISC
--- Statements of engines that several instances share, which SQLite is none of: instances, their processes,
--- and who has a thread.
+-- Statements for engines that several instances share, which SQLite is not: instances, their
+-- processes, and who has a thread.
 
 -- part: news
--- What an instance is told when it is seen: the time, and whether one of the version before is there.
+-- What an instance is told when it reports: the time, and whether an instance of the version before
+-- is there.
 	(extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS clock,
 	EXISTS (SELECT 1 FROM instances WHERE NOT gone AND NOT records) AS older
 
@@ -11,17 +12,17 @@
 SELECT pg_advisory_xact_lock(hashtextextended('agentgraph instances ' || current_schema(), 0)) AS nothing;
 
 -- name: commit_note
--- The first statement of a transaction.
+-- Is the first statement of its transaction.
 INSERT INTO commits (writer, number, noted_at) VALUES (:writer, :number, clock_timestamp())
 ON CONFLICT (writer) DO UPDATE SET number = excluded.number, noted_at = excluded.noted_at
 RETURNING pg_current_xact_id()::text AS id;
 
 -- name: commits_forget
--- Of writers that wrote nothing for long, which make a new one then.
+-- Forgets writers that have long written nothing; they get a new row with their next commit.
 DELETE FROM commits WHERE noted_at < clock_timestamp() - interval '1 day';
 
 -- name: instances_forget
--- With the numbers of their nodes.
+-- Frees the numbers of their nodes, too.
 DELETE FROM instances WHERE gone AND seen_at < clock_timestamp() - interval '1 day';
 
 -- name: instance_end
@@ -52,7 +53,8 @@ RETURNING set_config('synchronous_commit', 'off', true) AS mode,
 ;
 
 -- name: instances_give_up
--- Those that nobody has seen for long, or only by a clock that was set back since, and all that they hold.
+-- Gives up instances that were not seen for long, or only by a clock that was set back since, with
+-- all that they hold.
 WITH lost AS (
 	UPDATE instances SET gone = true
 	WHERE NOT gone AND seen_at NOT BETWEEN clock_timestamp() - interval '10 s' AND clock_timestamp() + interval '10 s'
@@ -84,11 +86,12 @@ DELETE FROM processes WHERE number = :process;
 
 -- name: claim_take
 -- columns: thread_get
--- Free is what nobody holds, or the dead, or another process of the same instance, where shared memory says
--- whose it is.  Where another claim came first, and this one has waited for it, the row has another holder than
--- it was seen to have: whether that one is alive cannot be told by what was seen.  Who wants it next comes before
--- others.  A claim that a crash of the server takes was not used: what is written by it is on disk later.  With it
--- comes the thread as it is then; a fence that is NULL says that somebody else has it.
+-- A thread is free when nobody holds it, or a dead process, or another process of the same
+-- instance: there the lease in shared memory says who has it.  If this claim waited for another
+-- one, the holder is not the one it saw, and whether the new one is alive it cannot know: then it
+-- gets nothing.  Whoever has asked to be next comes first.  The commit need not reach the disk: if
+-- the server crashes and the claim is lost, so is all that was written under it.  The thread comes
+-- along as it is then; a NULL fence says that somebody else has it.
 WITH seen AS MATERIALIZED (
 	SELECT t.row, t.holder, p.number IS NOT NULL AS held
 	FROM threads AS t LEFT JOIN processes AS p ON p.number = t.holder AND p.instance <> :instance
@@ -109,7 +112,7 @@ SELECT seen.row, c.thread_id, c.user_id, c.created_at, c.updated_at, c.thread_na
 FROM seen LEFT JOIN claimed AS c ON c.row = seen.row;
 
 -- name: claim_name
--- Of a thread that is not there yet, as claim_take.
+-- Like claim_take, for a thread that does not exist yet.
 INSERT INTO unborn (thread_id, holder)
 SELECT :thread_id, number FROM processes WHERE number = :process
 ON CONFLICT (thread_id) DO UPDATE SET holder = :process
@@ -118,15 +121,15 @@ WHERE unborn.holder = (SELECT u.holder FROM unborn AS u WHERE u.thread_id = :thr
 RETURNING holder, set_config('synchronous_commit', 'off', true) AS mode;
 
 -- name: claim_disown
--- What this process may have claimed, where it does not know: the name of a thread that was not made, or the thread.  The
--- lease is its own meanwhile, so nobody else of the instance has it.
+-- Gives up what this process may have claimed, when it cannot tell: the thread, or the name of one
+-- that was not made.  It has the lease meanwhile, so nobody else in the instance holds the claim.
 WITH unnamed AS (
 	DELETE FROM unborn WHERE thread_id = :thread_id AND holder = :process
 )
 UPDATE threads SET holder = NULL WHERE thread_id = :thread_id AND holder = :process;
 
 -- name: claim_make
--- Within the transaction that makes the thread.
+-- Runs in the transaction that makes the thread.
 DELETE FROM unborn
 WHERE thread_id = :thread_id AND holder = :process AND EXISTS (SELECT 1 FROM processes WHERE number = :process)
 RETURNING holder;
@@ -138,7 +141,7 @@ SELECT row FROM threads WHERE row = :row FOR NO KEY UPDATE;
 SELECT row FROM threads WHERE row = (SELECT thread FROM jobs WHERE row = :row) FOR NO KEY UPDATE;
 
 -- name: job_put
--- The first one of a thread that the statement before has made, with its record.
+-- Inserts the first job of the thread that the statement before has made, and its record.
 WITH job AS (
 	INSERT INTO jobs (row, thread, number, run_id, state, due_at, attempt, given_back, webhook, caller, metadata)
 	VALUES (nextval('jobs_row'), currval('threads_row'), :number, :run_id, :state, :due_at, 0, 0, :webhook, :caller,
@@ -158,8 +161,8 @@ SELECT row FROM job;
 
 -- name: job_take
 -- columns: job_whole
--- The first one that is ready: when it is due, and all of it where it is now, which has it claimed.  What others
--- take at the same time is not waited for.
+-- Says when the first job that is ready is due; if that is now, claims it and gives all of it.
+-- Jobs that others are taking at the same time are passed over.
 WITH ready AS MATERIALIZED (
 -- take: job_ready
 	FOR UPDATE OF j SKIP LOCKED
@@ -177,7 +180,7 @@ FROM ready LEFT JOIN taken ON taken.row = ready.row
 	LEFT JOIN job_bodies AS b ON b.row = taken.row;
 
 -- name: job_leave
--- Of a run that ends: its job, if this process has it, with all that goes with that.
+-- Ends the job of a run that ends, if this process has it, and drops what belongs to it.
 WITH ended AS (
 	UPDATE jobs
 	SET state = 4, claimer = NULL, caller = NULL, answers = NULL,
@@ -209,7 +212,7 @@ RETURNING set_config('synchronous_commit', 'off', true) AS mode;
 UPDATE threads SET wanted = NULL WHERE thread_id = :thread_id AND wanted = :process;
 
 -- name: claim_hold
--- Within a transaction that writes to the thread.
+-- Runs in a transaction that writes to the thread.
 SELECT row FROM threads
 WHERE row = :row AND fence = :fence AND coalesce(holder, :process) = :process
 	AND (holder IS NOT NULL OR :freed <> 0)
@@ -222,24 +225,25 @@ WHERE row = :row AND holder = :process AND fence = :fence
 RETURNING set_config('synchronous_commit', 'off', true) AS mode;
 
 -- name: claim_leave
--- The same within a transaction.
+-- Like claim_drop, in a transaction that goes on.
 UPDATE threads SET holder = NULL WHERE row = :row AND holder = :process AND fence = :fence;
 
 -- name: claim_running
--- On another instance.
+-- Whether a run of the thread goes on at another instance.
 SELECT EXISTS (SELECT 1 FROM orders AS o
 	WHERE o.holder = t.holder AND o.thread_id = t.thread_id AND coalesce(o.run_id, t.run_id) = t.run_id) AS ordered
 FROM threads AS t JOIN processes AS p ON p.number = t.holder
 WHERE t.thread_id = :thread_id AND t.status = 1 AND p.instance <> :instance;
 
 -- name: claim_held
--- On another instance, also behind the end of the run.
+-- Whether another instance holds the thread; it may do so for a while after its run ended.
 SELECT 1 AS held
 FROM threads AS t JOIN processes AS p ON p.number = t.holder
 WHERE t.thread_id = :thread_id AND p.instance <> :instance;
 
 -- name: claim_order
--- Of a run that nobody begun yet whichever it will be.
+-- Orders the run that has the thread to do something; without a run_id the order is for whichever
+-- run begins next.
 INSERT INTO orders (holder, thread_id, run_id, ordered, given_at)
 SELECT t.holder, t.thread_id, CASE WHEN t.status = 1 THEN t.run_id END, :order, clock_timestamp()
 FROM threads AS t JOIN processes AS p ON p.number = t.holder
@@ -253,11 +257,12 @@ WHERE holder IN (SELECT number FROM processes WHERE instance = :instance) AND NO
 RETURNING thread_id, run_id, ordered;
 
 -- name: chunks_latest
--- Runs that have got chunks lately: the rows of those that come to be at once have no order.
+-- Runs that got chunks lately.  It looks back over a thousand rows, as rows written at the same
+-- time may commit in any order.
 SELECT thread, number, max(seq) AS seq FROM chunks
 WHERE row > (SELECT max(row) FROM chunks) - 1000
 GROUP BY thread, number;
 
 -- name: orders_forget
--- Of runs that are over, or whose holders are dead.
+-- By then the run is over, or its holder is dead.
 DELETE FROM orders WHERE given_at < clock_timestamp() - interval '1 min';

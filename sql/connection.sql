@@ -2,10 +2,10 @@
 -- What every connection does, whatever its database.
 
 -- name: connection_setup
--- Checkpoints belong to a thread of their own, never to a commit.  A cache is thrown away at each
--- commit of another connection, so it is small; but what a whole group of writes changes stays in memory
--- (64 writes of some eight pages each) until the commit: what is spilled into the log before that is read,
--- written and summed up anew at every further change.
+-- Only a thread of its own makes checkpoints, never a commit.  The cache is small, as it is thrown
+-- away whenever another connection commits.  Yet what a whole group of writes changes (64 writes of
+-- some eight pages each) stays in memory until the commit: pages spilled into the log before that
+-- are read, written and checksummed again at every further change.
 PRAGMA foreign_keys = ON;
 PRAGMA wal_autocheckpoint = 0;
 PRAGMA temp_store = MEMORY;
@@ -14,7 +14,7 @@ PRAGMA cache_size = -512;
 PRAGMA cache_spill = 768;
 
 -- name: connection_read_only
--- There are several of them in a process, and what one has cached the next commit makes stale.
+-- A process has several of these, and each commit makes stale what they have cached.
 PRAGMA query_only = ON;
 PRAGMA cache_size = -64;
 

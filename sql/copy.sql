@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: ISC
--- Statements that copy all there is from one database to another, table by table: what reads a table, and the one
--- below it that writes a row of it.  Traces, and what can be made of the rest, are left out.
+-- Statements that copy everything from one database to another, table by table: one that reads a
+-- table, and below it the one that writes a row.  Traces are left out, and what can be made from
+-- the rest.
 
 -- name: copying_threads_rows
 SELECT (SELECT count(*) FROM threads)
@@ -162,7 +163,8 @@ INSERT INTO arrivals (row, job, region, step, branch)
 VALUES (:row, :job, :region, :step, :branch);
 
 -- name: copying_kept
--- Where runs in the background have their rows from the beginning they need them.
+-- Jobs that are not over get a row here, too: some engines make it when the job is queued, and need
+-- it.
 SELECT thread, number, job, until
 FROM kept
 UNION ALL
@@ -266,7 +268,7 @@ VALUES (:row, :file_id, :owner, :filename, :mime_type, :size, :sha256, :created_
 	:text_state, :text, :touched_at);
 
 -- name: copying_settle
--- Numbers that the database gives go on behind those that were copied.
+-- Moves the counters from which the database numbers rows past the rows that were copied.
 SELECT 1 AS settled;
 
 -- name: copying_local
@@ -275,17 +277,18 @@ SELECT count(*) AS count FROM files WHERE backend = 'local';
 
 -- name: copying_bytes
 -- columns: copying_threads_rows
--- Files whose bytes are in the database, for which SQLite has no place.
+-- Files whose bytes are in the database, where SQLite cannot keep them.
 SELECT count(*) AS count FROM files WHERE backend = 'database';
 
 -- name: copying_patience
--- The transaction may take long.
+-- Lets the transaction take long.
 PRAGMA schema_version;
 
 -- name: copying_lock
--- Until the end of the transaction nobody else changes anything; a transaction here sees to that by itself.
+-- Keeps everybody else from changing anything until the transaction ends; in SQLite the transaction
+-- alone does.
 PRAGMA schema_version;
 
 -- name: copying_busy
--- Who works on it; of a directory it is known by a lock.
+-- Who is working on the database; a directory has a lock for that.
 SELECT NULL AS host WHERE 1 = 0;

@@ -17,7 +17,8 @@ SELECT text FROM files WHERE file_id = :file_id;
 
 -- name: file_same_text
 -- columns: file_text
--- What was extracted of the same bytes as the same type, by anybody: who has the bytes may know the text.
+-- The text extracted from the same bytes as the same type, whoever sent them: whoever has the bytes
+-- may know the text.
 SELECT text FROM files
 WHERE sha256 = :sha256 AND mime_type = :mime_type AND text_state = 1
 LIMIT 1;

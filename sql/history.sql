@@ -2,7 +2,8 @@
 -- Statements on threads.db: checkpoints.
 
 -- name: checkpoint_get
--- From :apart on they were found elsewhere; of the others so many are kept.
+-- From :apart on checkpoints lie outside this table, and were found there; of those below, the last
+-- :keep are kept.
 SELECT c.number, c.parent, c.source, c.message_count, c.run_id, c.status, c.stop, c.node, c.step,
 	c.next, c.context_after, c.until, s.pause, s.waiting, s.summary,
 	coalesce(c.fields, s.fields) AS fields
@@ -15,7 +16,7 @@ WHERE c.thread = :thread AND c.number = :number
 
 -- name: checkpoint_list
 -- columns: checkpoint_get
--- Those that are not trimmed yet are not shown; :apart and :keep are as there.
+-- Leaves out those that are due to be trimmed; :apart and :keep are those of checkpoint_get.
 SELECT number, parent, source, message_count, run_id, status, stop, node, step, next,
 	context_after, until
 FROM checkpoints
@@ -30,7 +31,7 @@ ORDER BY number DESC
 LIMIT :limit;
 
 -- name: recent
--- What lies in the thread's row, and in the records of its runs, the latest first.
+-- Checkpoints in the thread's row and in the records of its runs, the latest first.
 SELECT 9223372036854775807 AS number, '' AS run_id, recent AS lines
 FROM threads
 WHERE row = :row AND recent IS NOT NULL
@@ -41,11 +42,12 @@ WHERE t.row = :row AND r.number >= t.kept_from AND r.checkpoints IS NOT NULL
 ORDER BY number DESC;
 
 -- name: recent_held
--- The same where they are to go from there: those in the row.
+-- Where recent checkpoints are, for a caller that is about to move them: those in the row, and the
+-- first record that has any.
 SELECT recent, kept_from FROM threads WHERE row = :row;
 
 -- name: recent_records
--- Those in the records from that one to that one, the oldest first.
+-- Checkpoints in the records :from to :last, the oldest first.
 SELECT number, run_id, checkpoints AS lines, kept_count
 FROM runs
 WHERE thread = :thread AND number BETWEEN :from AND :last AND checkpoints IS NOT NULL
@@ -55,7 +57,7 @@ ORDER BY number;
 UPDATE threads SET recent = NULL, kept_from = NULL WHERE row = :row;
 
 -- name: recent_records_clear
--- With those of whose last the thread had kept so many at most.
+-- Empties records up to the one whose last checkpoint was the thread's :upto-th.
 UPDATE runs SET checkpoints = NULL, kept_count = NULL
 WHERE thread = :thread AND number BETWEEN :from AND :last AND kept_count <= :upto;
 
@@ -72,7 +74,7 @@ VALUES (:thread, :number, :parent, :source, :message_count, :run_id, :status, :s
 	:node, :step, :next, :context_after, :until, :fields, :state);
 
 -- name: checkpoint_keep
--- The thread as it is.
+-- Makes a checkpoint of the thread as it is.
 INSERT INTO checkpoints (thread, number, parent, source, message_count, run_id, status, stop,
 	node, step, next, context_after, until, state)
 SELECT row, :number, checkpoint, :source, message_count, run_id, status, stop,
@@ -94,7 +96,8 @@ INSERT INTO states (pause, waiting, summary, fields)
 SELECT pause, waiting, summary, fields FROM threads WHERE row = :row;
 
 -- name: later_states_delete
--- Of the checkpoints that have messages which go, and of steps of the run that made these.
+-- Deletes the states of checkpoints that later_checkpoints_delete takes, unless one that stays has
+-- them, too.
 DELETE FROM states
 WHERE row IN (SELECT state FROM checkpoints
 		WHERE thread = :thread
@@ -144,11 +147,12 @@ ORDER BY number DESC
 LIMIT 1 OFFSET :keep - 1;
 
 -- name: trim_standing
--- Whether the thread shows whatever it has, and what does not lie in the table of checkpoints.
+-- Whether the thread shows all the messages it has, and which checkpoints lie outside the table.
 SELECT plain, checkpoints, recent, kept_from FROM threads WHERE row = :row;
 
 -- name: trim_upto
--- The last one of those that go together, and how many of them have rows of states.
+-- The last of the checkpoints that one transaction deletes, and how many of them have rows in
+-- states.
 SELECT coalesce(max(number), 0) AS number, count(*) AS count, count(state) AS states
 FROM (SELECT number, state FROM checkpoints
 	WHERE thread = :thread AND number < :first
@@ -165,18 +169,18 @@ WHERE row IN (SELECT state FROM checkpoints WHERE thread = :thread AND number <=
 DELETE FROM checkpoints WHERE thread = :thread AND number <= :upto;
 
 -- name: trim_branches
--- Where branches begin, from the last one on.
+-- Where branches begin, the last one first.
 SELECT first, until FROM branches WHERE thread = :thread ORDER BY first DESC;
 
 -- name: trim_tips
--- Where lists end, from the last one on: that of the thread, and those of its checkpoints.
+-- Where lists of messages end, the last one first: the thread's, and those of its checkpoints.
 SELECT coalesce(tip, last_number) AS until FROM threads WHERE row = :thread
 UNION
 SELECT until FROM checkpoints WHERE thread = :thread
 ORDER BY 1 DESC;
 
 -- name: trim_range
--- Messages that go together: where they end, and what they take.
+-- The messages that one transaction deletes: where they end, and how many bytes they have.
 SELECT coalesce(max(seq), 0) AS seq, coalesce(sum(bytes), 0) AS bytes
 FROM (SELECT seq, bytes FROM messages
 	WHERE thread = :thread AND seq > :after AND seq <= :until

@@ -6,7 +6,7 @@
 -- what implies it.
 
 -- name: job_insert
--- Nor may it have the row of one whose webhook is still there.
+-- The row is a new one also among webhooks: the webhook of a deleted job may still be there.
 INSERT INTO jobs (row, thread, number, run_id, state, due_at, attempt, given_back, webhook, caller,
 	metadata, body)
 VALUES (max(:now, (SELECT coalesce(max(row), 0) + 1 FROM jobs),
@@ -20,13 +20,13 @@ INSERT INTO job_bodies (row, body) VALUES (:row, :body);
 DELETE FROM job_bodies WHERE row = :row;
 
 -- name: job_body_apart
--- Also, of one that lies with its job: so that arrivals have what they go with.
+-- Copies a body that lies in its job's row here as well: arrivals refer to it.
 INSERT INTO job_bodies (row, body)
 SELECT row, body FROM jobs WHERE row = :row AND body IS NOT NULL
 ON CONFLICT (row) DO NOTHING;
 
 -- name: arrival_insert
--- Of a run that was ended meanwhile nothing.
+-- Inserts nothing if the run was ended meanwhile.
 INSERT INTO arrivals (job, region, step, branch)
 SELECT row, :region, :step, :branch
 FROM job_bodies
@@ -39,14 +39,14 @@ DELETE FROM arrivals WHERE job = :job AND region < :region;
 SELECT step, branch FROM arrivals WHERE job = :job AND region = :region ORDER BY row;
 
 -- name: job_first
--- Of a thread the one that is ready or was claimed.
+-- The thread's job that is ready or was claimed.
 SELECT row, state, due_at FROM jobs WHERE thread = :thread AND state BETWEEN 1 AND 3;
 
 -- name: job_set_state
 UPDATE jobs SET state = :state WHERE row = :row;
 
 -- name: job_promote
--- The first of those that wait, unless another one comes before it.
+-- Makes the first waiting job ready, unless another job of the thread comes before it.
 UPDATE jobs
 SET state = 1
 WHERE state = 0
@@ -68,7 +68,7 @@ LIMIT 1
 
 -- name: job_next_free
 -- columns: job_next
--- The same for who takes it then.
+-- Like job_next, for a caller that takes the job.
 -- take: job_ready
 ;
 
@@ -76,7 +76,7 @@ LIMIT 1
 UPDATE jobs SET state = 3, attempt = attempt + 1, claimer = :claimer WHERE row = :row;
 
 -- name: job_read
--- Without what can be large.
+-- Leaves out what can be large.
 SELECT j.thread, j.number, j.state, j.due_at, j.attempt, j.given_back, j.claimer, r.status,
 	r.created_at, j.webhook IS NOT NULL AS tells
 FROM jobs AS j CROSS JOIN threads AS t ON t.row = j.thread
@@ -103,13 +103,13 @@ SET state = CASE WHEN attempt = 1 THEN 1 ELSE 2 END, attempt = attempt - 1, clai
 WHERE row = :row;
 
 -- name: job_unclaim
--- The same of one that was not begun: as if it had not been claimed.
+-- Like job_give_back, for a job that was not begun: it is as if it had not been claimed.
 UPDATE jobs
 SET state = CASE WHEN attempt = 1 THEN 1 ELSE 2 END, attempt = attempt - 1, claimer = NULL
 WHERE row = :row;
 
 -- name: job_claimed
--- And whether others of its thread wait.
+-- Who has the job, and whether other jobs of its thread wait.
 SELECT claimer, webhook IS NOT NULL AS tells,
 	EXISTS (SELECT 1 FROM jobs AS o
 		WHERE o.thread = j.thread AND o.state < 4 AND o.state = 0) AS others
@@ -117,20 +117,20 @@ FROM jobs AS j
 WHERE row = :row AND state = 3;
 
 -- name: job_begin
--- Once: what it began with is what it goes on with.
+-- Only the first attempt writes this: later ones go on with the answers that it began with.
 UPDATE jobs
 SET started_at = :started_at, answers = :answers
 WHERE row = :row AND started_at IS NULL;
 
 -- name: job_end
--- Many begin and end in one transaction.
+-- Also sets started_at, as many jobs begin and end in one transaction.
 UPDATE jobs
 SET state = 4, claimer = NULL, caller = NULL, answers = NULL, body = NULL,
 	started_at = coalesce(started_at, :started_at)
 WHERE row = :row;
 
 -- name: kept_end_job
--- Of one that was submitted where its row was made at once there is one.
+-- The row is there already if the engine made it when the job was submitted.
 INSERT INTO kept (thread, number, job, until) VALUES (:thread, :number, 1, :until)
 ON CONFLICT (thread, number) DO UPDATE SET until = excluded.until WHERE kept.until IS NULL;
 
@@ -157,8 +157,8 @@ ORDER BY row
 LIMIT :limit;
 
 -- name: jobs_stoppable
--- Of a thread, from the last one on: whatever no process runs; what has begun only where it may be
--- ended as it is.
+-- The thread's jobs that can be ended from outside, the last one first: those not begun, and if
+-- :ends_begun those begun that no process runs.
 SELECT j.row
 FROM jobs AS j CROSS JOIN runs AS r ON r.thread = j.thread AND r.number = j.number
 WHERE j.thread = :thread AND j.state < 4
@@ -174,7 +174,7 @@ WHERE j.thread = :thread AND j.run_id = :run_id
 	AND j.state < 4 AND (r.status = 6 OR (j.state < 3 AND :ends_begun <> 0));
 
 -- name: job_order
--- Of what has begun, which is always the first of its thread.
+-- Orders the run that has begun, which is always that of the thread's first job.
 UPDATE jobs
 SET ordered = :order
 WHERE thread = :thread AND state BETWEEN 1 AND 3 AND ordered < :order
@@ -193,7 +193,7 @@ SELECT row FROM threads WHERE row = :row;
 SELECT row FROM threads WHERE thread_id = :thread_id;
 
 -- name: job_thread_moves
--- Lists of runs go by it.
+-- Lists of runs go by updated_at.
 UPDATE threads SET updated_at = :now WHERE row = :row AND updated_at < :now;
 
 -- name: jobs_due
@@ -219,7 +219,7 @@ SELECT count(*) AS count FROM jobs WHERE state < 3 AND state < 4;
 SELECT count(*) AS count FROM jobs WHERE thread = :row AND state < 4 AND state <> 3;
 
 -- name: removed_first_job
--- Of a removed thread nothing is ready any more.
+-- Nothing of a removed thread is ready any more.
 UPDATE jobs SET state = 4, claimer = NULL WHERE thread = :row AND state BETWEEN 1 AND 3;
 
 -- name: run_read
@@ -230,7 +230,7 @@ FROM threads AS t CROSS JOIN runs AS r ON r.thread = t.row
 WHERE t.row = :thread AND r.number = :number;
 
 -- name: run_known
--- Looks at each of a thread's records behind that one, unless the index has all of its kind.
+-- Looks through the thread's records after :after, unless the index has all ids of this kind.
 SELECT number FROM runs INDEXED BY runs_by_chosen_id
 WHERE thread = :thread AND run_id = :run_id AND job IS NULL
 -- take: run_id_chosen
@@ -244,7 +244,7 @@ LIMIT 1;
 SELECT 1 AS there FROM jobs WHERE thread = :thread AND run_id = :run_id;
 
 -- name: run_go_on
--- Of a job: as run_end, and where it was queued before, it begins.
+-- Like run_end, for a job; a run that was queued begins with this.
 UPDATE runs
 SET status = :status, finished_at = :finished_at, node = :node, step = :step,
 	prompt_tokens = :prompt, completion_tokens = :completion, reasoning_tokens = :reasoning,
@@ -260,7 +260,8 @@ INSERT INTO runs (thread, number, run_id, created_at, messages_after, brought, s
 VALUES (:thread, :number, :run_id, :created_at, 0, 0, 6, 0, 'START', 0, 0, 0, 0, 0, 0, :job);
 
 -- name: run_give_up
--- Of a job, without its run: where an earlier attempt had begun, the thread knows how far it came.
+-- Ends the record of a job whose run does not.  If an earlier attempt had begun, the thread knows
+-- how far it came.
 UPDATE runs
 SET status = :status, finished_at = :finished_at, error = :error,
 	node = CASE WHEN runs.status = 1 AND t.run_id = runs.run_id THEN t.node ELSE runs.node END,
@@ -271,7 +272,7 @@ FROM threads AS t
 WHERE runs.thread = :thread AND runs.number = :number AND t.row = :thread;
 
 -- name: run_give_up_thread
--- The same, of the thread that still says that it runs.
+-- Does the same to the thread, if that still says that the run goes on.
 UPDATE threads
 SET status = :status, stop = :stop
 WHERE row = :thread AND status = 1
@@ -279,15 +280,15 @@ WHERE row = :thread AND status = 1
 		WHERE thread = :thread AND number = :number AND status = 1);
 
 -- name: run_trim_at
--- The latest that is too old, where so many may stay.
+-- The latest run that is too old when :keep may stay.
 SELECT number FROM runs
 WHERE thread = :thread AND number <= :number AND status BETWEEN 2 AND 5
 ORDER BY number DESC
 LIMIT 1 OFFSET :keep;
 
 -- name: webhook_insert
--- Under the row of its job, or under that of none.  What was not tried yet is due by any clock,
--- which may be set back: so long before it was put there that the number is below zero.
+-- Has the row of its job, or without a job a new one.  What was not tried yet must be due by any
+-- clock, which may be set back: due_at lies so far in the past that it is below zero.
 INSERT INTO webhooks (row, thread, id, site, url, body, how, due_at, attempts, last_status)
 VALUES (coalesce(:row, max(:now, (SELECT coalesce(max(row), 0) + 1 FROM jobs),
 		(SELECT coalesce(max(row), 0) + 1 FROM webhooks))),
@@ -297,7 +298,7 @@ VALUES (coalesce(:row, max(:now, (SELECT coalesce(max(row), 0) + 1 FROM jobs),
 SELECT site FROM webhooks WHERE due_at IS NOT NULL AND site > :after ORDER BY site LIMIT 1;
 
 -- name: webhooks_of_site
--- What was not tried yet and what is due again, in the order of their jobs.
+-- Webhooks that were not tried yet, and those that are due again, in the order of their jobs.
 SELECT row, id, url, body, how, due_at, attempts, last_status
 FROM (SELECT * FROM (SELECT row, id, url, body, how, due_at, attempts, last_status
 		FROM webhooks
@@ -332,7 +333,7 @@ WHERE row = :row;
 DELETE FROM webhooks WHERE row = :row AND due_at IS NULL;
 
 -- name: webhook_forget
--- Where the record went before it was delivered.
+-- Deletes the webhook if the record went before it was delivered.
 DELETE FROM webhooks
 WHERE row = :row AND due_at IS NULL AND NOT EXISTS (SELECT 1 FROM jobs WHERE row = :row);
 

@@ -19,7 +19,7 @@ ORDER BY m.seq
 LIMIT :limit;
 
 -- name: message_get
--- Of several branches each may have one.
+-- Several branches may each have such a message.
 SELECT m.seq, b.body
 FROM messages AS m CROSS JOIN bodies AS b ON b.row = m.body
 WHERE m.thread = :thread AND m.message_id = :message_id
@@ -38,7 +38,7 @@ INSERT INTO bodies (body) VALUES (:body);
 DELETE FROM bodies WHERE row = :row;
 
 -- name: message_insert
--- After its body_insert.
+-- Comes right after its body_insert.
 INSERT INTO messages (thread, seq, message_id, bytes, body, apart)
 VALUES (:thread, :seq, :message_id, :bytes, last_insert_rowid(), :apart);
 
@@ -70,7 +70,7 @@ WHERE thread = :thread AND number > :after AND number <= :until
 ORDER BY number;
 
 -- name: context
--- A piece of it, or of a list.
+-- A part of the context, or of a list of messages.
 SELECT m.seq AS place, m.message_id, b.body
 FROM messages AS m CROSS JOIN bodies AS b ON b.row = m.body
 WHERE m.thread = :thread AND m.seq > :after AND m.seq <= :until

@@ -2,7 +2,8 @@
 -- Statements on threads.db: threads taken out with all their history.
 
 -- name: place_list
--- Of all branches, in the order in which places were given; a branch comes before its first one.
+-- What a thread has on all its branches, in the order in which places were given; a branch comes
+-- before the first thing on it.
 SELECT first AS place, 0 AS kind, until AS other, NULL AS message_id, NULL AS body
 FROM branches
 WHERE thread = :thread AND first > :after AND first <= :until

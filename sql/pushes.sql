@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: ISC
--- Statements on threads.db: who is told how tasks go on.
+-- Statements on threads.db: to whom the progress of tasks is pushed.
 
 -- name: push_put
--- So many of a task at most, and none of a thread that is gone.
+-- A task has at most :most of them, and a thread that is gone has none.
 INSERT INTO pushes (thread, task, id, state, number, url, how)
 SELECT :thread, :task, :id, :state, :number, :url, :how
 WHERE EXISTS (SELECT 1 FROM threads WHERE row = :thread)
@@ -17,7 +17,7 @@ SELECT id, url, how FROM pushes WHERE thread = :thread AND task = :task ORDER BY
 DELETE FROM pushes WHERE thread = :thread AND task = :task AND id = :id;
 
 -- name: pushes_open
--- Those of a thread whose tasks go on, with what has become of the run that each knows of.
+-- The thread's pushes whose tasks go on, and what has become of the run that each of them knows.
 SELECT p.task, p.id, p.state, p.number, p.url, p.how, coalesce(r.status, 0) AS status
 FROM pushes AS p LEFT JOIN runs AS r ON r.thread = p.thread AND r.number = p.number
 WHERE p.thread = :thread AND p.state < 2
@@ -27,7 +27,7 @@ ORDER BY p.task, p.id;
 UPDATE pushes SET state = :state, number = :number WHERE thread = :thread AND task = :task AND id = :id;
 
 -- name: pushes_drop
--- With the record of the task's first run.
+-- Drops them together with the record of the task's first run.
 DELETE FROM pushes
 WHERE thread = :thread
 	AND task IN (SELECT run_id FROM runs WHERE thread = :thread AND number = :number);

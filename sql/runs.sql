@@ -18,11 +18,12 @@ SELECT r.thread AS thread, t.thread_id, t.updated_at, r.number AS number, r.run_
 	LEFT JOIN kept AS k ON k.thread = r.thread AND k.number = r.number
 
 -- part: run_id_chosen
--- As the index of ids that clients chose has it: none that a server makes is like them.
+-- An id that a client chose, by the same words as the index of these: the server makes none like
+-- them.
 	AND run_id NOT GLOB '????????-????-7*' AND run_id GLOB '*[^0-9]*'
 
 -- part: run_id_made
--- All others, which are found by a look at all of a thread's records.
+-- Any other id; it is found by looking at all records of the thread.
 	AND (:run_id GLOB '????????-????-7*' OR :run_id NOT GLOB '*[^0-9]*')
 
 -- name: run_get
@@ -48,8 +49,8 @@ WHERE t.thread_id = :thread_id
 
 -- name: run_list
 -- columns: run_get
--- The newest of all threads behind a place: each status has an index, or a part of one, and what
--- these have is merged a row at a time.
+-- The newest runs of all threads after a place.  Each status has an index, or a part of one, and
+-- their rows are merged one at a time.
 -- take: record_columns
 FROM runs AS r CROSS JOIN threads AS t ON t.row = r.thread
 -- take: record_joins
@@ -89,7 +90,7 @@ ORDER BY created_at DESC, thread DESC, number DESC
 LIMIT :limit;
 
 -- name: run_list_from
--- When the last of so many began.
+-- When the run began that comes after the :count newest.
 SELECT created_at FROM runs WHERE status = 3 AND (:statuses >> 3) & 1 <> 0
 UNION ALL
 SELECT created_at FROM runs WHERE status <> 3 AND status = 1 AND (:statuses >> 1) & 1 <> 0
@@ -106,8 +107,8 @@ LIMIT 1 OFFSET :count;
 
 -- name: run_list_owned
 -- columns: run_get
--- The threads come in the order of their index, one after the other; who reads puts the runs of
--- several in order.
+-- Goes through the threads one by one in the order of their index; the caller puts the runs of all
+-- in order.
 -- take: record_columns
 FROM threads AS t CROSS JOIN runs AS r ON r.thread = t.row
 -- take: record_joins
@@ -128,7 +129,8 @@ SELECT coalesce(max(number), 0) AS number FROM runs WHERE thread = :thread;
 
 -- name: run_last_kept
 -- columns: run_last
--- Nor may a run whose chunks are kept have the number of another one whose chunks are still there.
+-- If the run's chunks are to be kept, it may not have a number under which older chunks are still
+-- there.
 SELECT max((SELECT coalesce(max(number), 0) FROM runs WHERE thread = :thread),
 	(SELECT coalesce(max(number), 0) FROM kept WHERE thread = :thread)) AS number;
 
@@ -149,7 +151,7 @@ SET status = :status, finished_at = :finished_at, node = :node, step = :step,
 WHERE thread = :thread AND number = :number;
 
 -- name: run_bury
--- What a process that died left running, before the thread says something else.  That of a job is
+-- Ends what a process left running when it died, before the thread's row changes.  Runs of jobs are
 -- taken up again.
 UPDATE runs
 SET status = :status, node = t.node, step = t.step, finished_at = t.updated_at,
@@ -158,7 +160,7 @@ FROM threads AS t
 WHERE runs.thread = :thread AND runs.status = :running AND runs.job IS NULL AND t.row = :thread;
 
 -- name: run_job
--- The job of a record, where it has one.
+-- The job of a record that has one.
 SELECT job FROM runs WHERE thread = :thread AND number = :number AND job IS NOT NULL;
 
 -- name: run_delete
@@ -172,14 +174,15 @@ DELETE FROM runs WHERE thread = :thread AND number = :number;
 		LIMIT 1), -1) AS later
 
 -- name: run_leaves
--- How many checkpoints were kept behind those that the records up to that number have; -1: these have none.
+-- How many checkpoints were kept after the last that lies in a record up to :number; -1 if none
+-- lies there.
 SELECT
 -- take: later_kept
 ;
 
 -- name: run_trim_look
--- How many of a thread's runs wait, so many at most, whether something goes with what is trimmed, and
--- what run_leaves has.
+-- How many jobs of the thread wait (at most :most are counted), whether anything is to go along
+-- with the records that are trimmed, and what run_leaves says.
 SELECT (SELECT count(*) FROM
 		(SELECT 1 FROM jobs WHERE thread = :thread AND state < 4 LIMIT :most) AS waiting) AS queued,
 	EXISTS (SELECT 1 FROM kept WHERE thread = :thread AND number <= :number)

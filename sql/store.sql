@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: ISC
--- Statements on store.db.  Parameters of a filter are NULL where there is no such condition;
--- memory_fits is the function of storage/sqlite/memory_fits.c, the others are those of memory_words.c.
+-- Statements on store.db.  A parameter of a filter is NULL where there is no such condition.
+-- memory_fits is a function of storage/sqlite/memory_fits.c, the other functions are in
+-- memory_words.c.
 
 -- name: memory_insert
 INSERT INTO memories (row, memory_id, user_id, owner, thread_id, memory_type, category, entity,
@@ -57,7 +58,8 @@ ORDER BY row DESC
 LIMIT :limit;
 
 -- name: memory_few
--- Whether a user has so few of all vectors that reading each takes no longer than to pass over all others.
+-- Whether the user's memories are so few, compared to all vectors, that reading the vector of each
+-- is no slower than passing over everybody else's.
 SELECT NOT EXISTS (SELECT 1 FROM memories WHERE user_id = :user_id
 	LIMIT 1 OFFSET (SELECT coalesce(max(change), 0) / 256 FROM vectors)) AS few;
 
@@ -79,7 +81,7 @@ SET content = :content,
 WHERE row = :row;
 
 -- name: memory_delete
--- After word_delete; what else belongs to it goes by the foreign keys.
+-- Comes after word_delete; foreign keys delete the rest.
 DELETE FROM memories WHERE row = :row;
 
 -- name: word_insert
@@ -87,7 +89,7 @@ INSERT INTO words (rowid, owner, content)
 SELECT row, owner, content FROM memories WHERE row = :row;
 
 -- name: word_delete
--- While the memory still has the content that was indexed.
+-- Must run while the memory still has the content that was indexed.
 INSERT INTO words (words, rowid, owner, content)
 SELECT 'delete', row, owner, content FROM memories WHERE row = :row;
 
@@ -99,7 +101,7 @@ DELETE FROM relations WHERE memory = :memory;
 
 -- name: memory_linked
 -- columns: memory_matching
--- By its own relations, by those of others to it, and by the name of its entity.
+-- Memories linked by its own relations, by relations of others to it, or by the name of its entity.
 WITH linked (row) AS (
 	SELECT m.row FROM relations AS r JOIN memories AS m ON m.memory_id = r.target
 	WHERE r.memory = :row
@@ -121,7 +123,7 @@ ORDER BY m.row DESC
 LIMIT :limit;
 
 -- part: with_words
--- The owner is a word that every memory of theirs has; it finds them, and weighs nothing.
+-- Every memory has its owner as one of its words, by which it is found; that word has no weight.
 FROM words JOIN memories AS m ON m.row = words.rowid
 WHERE words MATCH :words
 	AND (:user_id IS NULL OR m.user_id = :user_id)
@@ -131,9 +133,10 @@ WHERE words MATCH :words
 	AND (:filters IS NULL OR memory_fits(m.metadata, :filters))
 
 -- name: memory_matching
--- How rare a word is, is counted among the user's memories, and they are gone through once more for what
--- that makes of each: to keep what was found would take memory for all that a search finds.  The LIMIT
--- keeps both queries apart, as FTS5 gives nothing to a sum.
+-- How rare a word is counts among the user's memories, so they are gone through twice, once for
+-- that and once for each memory's weight: keeping the first result would need memory for everything
+-- a search finds.  The LIMIT keeps SQLite from merging the two queries, as FTS5 functions do not
+-- work inside an aggregate.
 SELECT m.row, m.created_at, memory_weight(memory_words(words), (
 	SELECT memory_rarity(found, CASE WHEN :user_id IS NOT NULL THEN
 		(SELECT count(*) FROM memories WHERE user_id = :user_id) END)
@@ -169,7 +172,7 @@ INSERT OR REPLACE INTO vectors (memory, model, hash, vector)
 VALUES (:memory, :model, :hash, :vector);
 
 -- name: vector_adopt
--- Made for a text that may have changed, or gone, meanwhile.
+-- The text that the vector was made for may have changed meanwhile, or be gone.
 INSERT OR REPLACE INTO vectors (memory, model, hash, vector)
 SELECT row, :model, :hash, :vector FROM memories WHERE row = :memory AND content = :content;
 
@@ -198,7 +201,7 @@ WHERE row > :after ORDER BY row LIMIT :limit;
 
 -- name: foreign_list
 -- columns: pending_list
--- Those without a vector of that model.
+-- Memories without a vector of this model.
 SELECT row, content FROM memories
 WHERE row > :after
 	AND NOT EXISTS (SELECT 1 FROM vectors WHERE memory = row AND model = :model)

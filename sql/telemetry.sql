@@ -9,11 +9,12 @@ PRAGMA journal_size_limit = 4194304;
 PRAGMA cache_size = -64;
 
 -- name: trace_replace
--- An earlier run of the same id.
+-- Deletes an earlier run with the same id.
 DELETE FROM trace_runs WHERE thread_id = :thread_id AND run_id = :run_id AND number < :number;
 
 -- name: trace_put
--- One that another instance was later to tell of may have been replaced meanwhile; what is over stays as it is.
+-- If another instance reports late, a newer run may have replaced this one: nothing is written
+-- then.  A run that is over stays as it is.
 INSERT INTO trace_runs (number, thread_id, run_id, status, started_at, finished_at, last_at,
 	prompt_tokens, completion_tokens, reasoning_tokens, total_tokens,
 	llm_calls, tool_calls, iterations)
@@ -40,11 +41,12 @@ SELECT number, :first, :records FROM trace_runs WHERE number = :number
 ON CONFLICT (run, first) DO UPDATE SET records = excluded.records;
 
 -- name: trace_forget_all
--- Where the database is not made anew itself.
+-- For databases that are not made anew at the start.
 DELETE FROM trace_runs;
 
 -- name: trace_forget
--- Whoever has the name later has traces of their own, which another instance may have written by now.
+-- A later thread of the same name has traces of its own, and another instance may have written some
+-- already.
 DELETE FROM trace_runs WHERE thread_id = :thread_id AND started_at <= :until;
 
 -- name: trace_trim_threads

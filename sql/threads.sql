@@ -2,7 +2,7 @@
 -- Statements on threads.db: the threads.
 
 -- part: whole_thread
--- The fence is that of a claim (sql/claims.sql).
+-- The fence is that of a claim (sql/claims.sql), and 0 without one.
 SELECT row, thread_id, user_id, created_at, updated_at, thread_name, metadata, run_id,
 	status, stop, node, step, next, pause, waiting, summary, fields, message_bytes,
 	context_after, coalesce(tip, last_number) AS until, last_number, plain, 0 AS fence
@@ -16,7 +16,7 @@ WHERE thread_id = :thread_id;
 SELECT user_id FROM threads WHERE thread_id = :thread_id;
 
 -- name: thread_waiting
--- Of several the one that began to wait last.
+-- If several wait for the call, the one that began last.
 SELECT threads.thread_id
 FROM waiting_calls JOIN threads ON threads.row = waiting_calls.thread
 WHERE waiting_calls.user_id = :owner AND waiting_calls.call_id = :call_id
@@ -31,7 +31,7 @@ ORDER BY updated_at
 LIMIT :limit OFFSET :skip;
 
 -- part: listed_columns
--- Without the state, which can be large.
+-- Leaves out the state, which can be large.
 SELECT row, thread_id, user_id, created_at, updated_at, thread_name, metadata, run_id,
 	status, stop, node, step
 FROM threads
@@ -68,7 +68,7 @@ WHERE user_id = :owner
 
 -- name: thread_list_of
 -- columns: thread_get
--- Of the few that were found before.
+-- Lists from the few threads that were found before.
 -- take: listed_columns
 WHERE row IN (SELECT value FROM json_each(:rows)) AND (:owner IS NULL OR user_id = :owner)
 -- take: listed_rest
@@ -102,7 +102,7 @@ INSERT INTO labels (thread, key, value, user_id)
 SELECT row, :key, :value, user_id FROM threads WHERE row = :thread;
 
 -- name: thread_insert
--- Nor may it have the row of a removed thread, whose messages would be its own.
+-- May not get the row of a removed thread, or that one's messages would be its own.
 INSERT INTO threads (row, thread_id, user_id, created_at, updated_at, thread_name, metadata,
 	last_number, run_id, status, stop, node, next, step, pause, waiting, summary, fields,
 	message_bytes, state_bytes, message_count, checkpoint, checkpoints, changed, plain, recent,
@@ -115,8 +115,8 @@ VALUES (max(:now, (SELECT coalesce(max(row), 0) + 1 FROM threads),
 	:kept_from);
 
 -- name: thread_before
--- What an update goes by.  It could return this itself, but SQLite then keeps a copy of each page that
--- it changes, as it does for a trigger.
+-- What an update needs to know of the row.  The update could return it, but SQLite would then keep
+-- a copy of each page that it changes, as it does for a trigger.
 SELECT waiting IS DISTINCT FROM :waiting AS waits_anew, metadata <> :metadata AS labels_anew, message_bytes, state_bytes,
 	context_after, coalesce(tip, last_number) AS until, last_number, plain, message_count, checkpoint,
 	checkpoints, changed, recent, kept_from,
@@ -151,7 +151,7 @@ SET message_bytes = message_bytes - :bytes, message_count = message_count - :mes
 WHERE row = :row;
 
 -- name: thread_back
--- Behind the deletion of what was added since.
+-- Comes after what was added since has been deleted.
 UPDATE threads
 SET context_after = :after, tip = :tip, plain = :plain, message_count = :message_count,
 	message_bytes = message_bytes - :bytes,
@@ -160,7 +160,7 @@ SET context_after = :after, tip = :tip, plain = :plain, message_count = :message
 WHERE row = :row;
 
 -- name: thread_remove
--- Its messages go later.
+-- Its messages are deleted later.
 INSERT INTO removed (thread) VALUES (:row);
 
 -- name: thread_delete

@@ -18,8 +18,9 @@ SELECT r.thread AS thread, t.thread_id, t.updated_at, r.number AS number, r.run_
 	ORDER BY r.created_at DESC, r.thread DESC, r.number DESC LIMIT :limit
 
 -- name: run_list
--- Each status by itself, or all of them would be read and put in order.  Of all owners it says so, or few rows
--- would be expected, and several processes set to look for them.
+-- Each status has a query of its own: in a single one all rows would be read and sorted.  For all
+-- owners the condition is left open by IS NULL; else the planner would expect few rows, and set
+-- several processes to look for them.
 -- take: record_columns
 FROM (
 	(SELECT r.thread, r.number FROM runs AS r JOIN threads AS t ON t.row = r.thread
@@ -81,7 +82,7 @@ ORDER BY created_at DESC
 LIMIT 1 OFFSET :count;
 
 -- name: run_get
--- One index has all ids.
+-- One index has the ids of both kinds.
 -- take: record_columns
 FROM threads AS t JOIN runs AS r ON r.thread = t.row
 -- take: record_joins
@@ -106,7 +107,7 @@ VALUES (nextval('jobs_row'), :thread, :number, :run_id, :state, :due_at, 0, 0, :
 RETURNING row;
 
 -- name: job_body_apart
--- All of them are there.
+-- There is nothing to do: all bodies are there.
 SELECT 1 AS nothing WHERE :row::bigint IS NULL;
 
 -- name: job_whole
@@ -152,8 +153,9 @@ WHERE j.row = :row
 FOR UPDATE OF j;
 
 -- name: chunks_insert
--- Nor of one that another instance has taken over.  Who ends it waits until these are there.  Those whose commit
--- was unclear are there already.
+-- Nor is anything written for a run that another instance has taken over; the lock makes whoever
+-- ends the run wait for these chunks.  If it was unclear whether they were committed, they may be
+-- there already.
 INSERT INTO chunks (thread, number, seq, count, lines)
 SELECT :thread, :number, :seq, :count, :lines
 FROM kept JOIN threads ON threads.row = kept.thread
@@ -167,13 +169,13 @@ RETURNING seq;
 SELECT lines FROM chunks WHERE row = :row FOR UPDATE;
 
 -- name: job_claimers
--- The dead alone.
+-- Only claimers that are dead.
 SELECT DISTINCT claimer FROM jobs
 WHERE state BETWEEN 2 AND 3 AND claimer IS NOT NULL
 	AND NOT EXISTS (SELECT 1 FROM processes WHERE number = jobs.claimer);
 
 -- name: webhook_site
--- One instance sends them, that with the lowest node of those that have processes.
+-- Only one instance sends them: of those that have processes, the one with the lowest node.
 SELECT site FROM webhooks
 WHERE due_at IS NOT NULL AND site > :after
 	AND :instance = (SELECT number FROM instances

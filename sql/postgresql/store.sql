@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: ISC
--- What PostgreSQL has instead of statements in sql/store.sql.  A last column memory_fits is the text
--- that :filters are held against by who reads the rows; nothing is limited before that.
+-- What PostgreSQL has instead of statements in sql/store.sql.  The last column memory_fits, where
+-- there is one, is the text that the code compares with :filters as it reads the rows; so with
+-- filters there is no LIMIT.
 
 -- name: memory_insert
 INSERT INTO memories (row, memory_id, user_id, owner, thread_id, memory_type, category, entity,
@@ -105,8 +106,9 @@ ORDER BY m.row DESC
 LIMIT CASE WHEN :filters::text IS NULL THEN :limit END;
 
 -- name: memory_matching
--- BM25 as SQLite has it, k1 1.2 and b 0.75; :words is the query for FTS5, of which the words in quotes count.  They are
--- looked for in what the user has, or in all that has them, whichever is less.
+-- Ranks by BM25 like SQLite, with k1 1.2 and b 0.75.  :words is the query for FTS5, of which only
+-- the words in quotes count.  They are looked up among the user's memories, or in the index of
+-- words, whichever is less work.
 WITH wanted AS MATERIALIZED (
 	SELECT DISTINCT w.word
 	FROM regexp_matches(:words, '"([^"]*)"', 'g') AS quoted

@@ -5,12 +5,12 @@
 SELECT 1 AS nothing;
 
 -- name: files_forget
--- Unless there are instances that have some.
+-- Leaves them alone while another instance may have some.
 DELETE FROM files WHERE backend = :backend AND (SELECT count(*) FROM instances WHERE NOT gone) <= 1;
 
 -- name: telemetry_setup
 SELECT 1 AS nothing;
 
 -- name: trace_forget_all
--- Unless there are instances that have some.
+-- Leaves them alone while another instance may have some.
 DELETE FROM trace_runs WHERE (SELECT count(*) FROM instances WHERE NOT gone) <= 1;

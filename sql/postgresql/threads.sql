@@ -53,7 +53,7 @@ WHERE hashtextextended(key, 0) = hashtextextended(:key COLLATE "C", 0)
 LIMIT :limit;
 
 -- name: thread_insert
--- Of several instances that make it one does.
+-- If several instances make the thread at once, only one of them succeeds.
 INSERT INTO threads (row, thread_id, user_id, created_at, updated_at, thread_name, metadata,
 	last_number, run_id, status, stop, node, next, step, pause, waiting, summary, fields,
 	message_bytes, state_bytes, message_count, checkpoint, checkpoints, changed, plain, recent, kept_from,
@@ -95,7 +95,7 @@ ORDER BY m.seq
 LIMIT :limit;
 
 -- name: message_insert
--- With its body.
+-- Inserts the body, too.
 WITH body AS (
 	INSERT INTO bodies (row, body) VALUES (nextval('bodies_row'), :body) RETURNING row
 )
@@ -112,11 +112,11 @@ SELECT pause, waiting, summary, fields FROM threads WHERE row = :row
 RETURNING row;
 
 -- name: body_highest
--- The bodies that are copied get their rows from the sequence.
+-- Is not needed here: copied bodies get their rows from the sequence.
 SELECT 0::bigint AS row;
 
 -- name: copy_bodies
--- With their messages.
+-- There is nothing to do: copy_messages copies the bodies, too.
 SELECT 1 AS nothing WHERE :highest::bigint + :thread::bigint + :after::bigint + :until::bigint IS NULL;
 
 -- name: copy_messages
@@ -131,16 +131,16 @@ INSERT INTO messages (thread, seq, message_id, bytes, body)
 SELECT :to::bigint, seq, message_id, bytes, row FROM copied;
 
 -- name: trim_first
--- SQLite takes an offset below 0 for 0.
+-- SQLite takes an offset below 0 for 0, and PostgreSQL does not.
 SELECT number FROM checkpoints
 WHERE thread = :thread
 ORDER BY number DESC
 LIMIT 1 OFFSET greatest(:keep - 1, 0);
 
 -- name: recent_held
--- Who keeps one more waits.
+-- The lock makes whoever keeps another checkpoint wait.
 SELECT recent, kept_from FROM threads WHERE row = :row FOR UPDATE;
 
 -- name: trim_standing
--- Nor does anything come to it meanwhile.
+-- The lock keeps checkpoints from being added meanwhile.
 SELECT plain, checkpoints, recent, kept_from FROM threads WHERE row = :row FOR UPDATE;
