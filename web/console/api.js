@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-// The service: requests with the token, streams of chunks, files, sockets.
+// Talks to the service: requests with the token, streams of chunks, files, sockets.
 const root = new URL(document.body.dataset.root, location.href.split('#')[0]);
 const kept = 'agentgraph-token', files = 'agentgraph-files';
 
@@ -8,10 +8,10 @@ export const token = {
 	set: (value) => value ? sessionStorage.setItem(kept, value) : sessionStorage.removeItem(kept),
 };
 
-// By thread: what was typed there and not sent, or not taken by the service.
+// By thread: text that was typed there and not sent, or that the service did not take.
 export const unsent = new Map();
 
-// What this tab keeps of a person, the token and more, is gone; it is the next one's.
+// Drops whatever this tab keeps of a person, the token and more; next is the token of the next one.
 export function forget(next = '') {
 	unsent.clear();
 	Object.keys(sessionStorage).filter((key) => key.startsWith('agentgraph-')).forEach((key) => sessionStorage.removeItem(key));
@@ -25,7 +25,7 @@ export class ApiError extends Error {
 	}
 }
 
-// What is done when the service does not know the token (any more): whether what it refused is to be asked for again.
+// Called when the service does not know the token (any more); resolves to whether to send the refused request again.
 let refused = () => false;
 export function onRefused(act) {
 	refused = act;
@@ -42,7 +42,8 @@ export function path(...parts) {
 	return parts.map(encodeURIComponent).join('/');
 }
 
-// The answer, when it is one of success.  Where the token is refused it waits for another one, unless it is to try one (once).
+// Resolves to the answer if the request succeeds.  If the token is refused it waits for another one, unless it is there
+// to try a token (once).
 export async function request(method, where, { body, signal, headers = {}, once = false } = {}) {
 	const all = new Headers(headers);
 	if (token.get()) all.set('Authorization', `Bearer ${token.get()}`);
@@ -61,7 +62,7 @@ export async function request(method, where, { body, signal, headers = {}, once 
 	throw error;
 }
 
-// The data of the answer.
+// Resolves to the data of the answer.
 export async function call(method, where, body, signal) {
 	return (await (await request(method, where, { body, signal })).json()).data;
 }
@@ -73,8 +74,8 @@ export function query(values) {
 	return given.length ? `?${new URLSearchParams(given)}` : '';
 }
 
-// Calls onChunk with each chunk as it comes, and with the id of the request; whether the terminator was among them, which it is
-// not where the connection breaks.
+// Calls onChunk with each chunk as it comes, and with the request's id.  Resolves to whether the terminator came, which
+// it does not if the connection breaks.
 export async function chunks(method, where, body, signal, onChunk) {
 	const answer = await request(method, where, { body, signal, headers: { Accept: 'application/x-ndjson' } });
 	const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -100,12 +101,12 @@ export async function bytes(id) {
 	return (await request('GET', `v1/files/${path(id)}`)).blob();
 }
 
-// The bytes of a file as an address within this page, because an <img> cannot carry a token.
+// Makes the bytes of a file an address within this page, because an <img> cannot carry a token.
 export async function file(id) {
 	return URL.createObjectURL(await bytes(id));
 }
 
-// What was uploaded in this session, the latest first.
+// The files uploaded in this session, the latest first.
 export const uploaded = () => JSON.parse(sessionStorage.getItem(files) || '[]');
 
 export async function upload(given) {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: ISC */
-// The frame of the console: who is connected, which view is shown.  A view is a module with show(main, parts, service),
-// where parts are what the address has behind the view's name; what it fetches ends with its signal.
+// The frame of the console: who is connected, and which view is shown.  A view is a module with show(main, parts,
+// service): parts are the parts of the address after the view's name, and all that the view fetches ends with
+// service.signal.
 import * as api from './api.js';
 import { button, complain, input, make, say, set, settle } from './dom.js';
 
 const page = document.body.dataset;
 const service = { rights: null, signal: undefined, talk: page.live ? { at: 'live', name: 'Live' } : { at: 'chat', name: 'Chat' } };
 
-// Whether the caller has these scopes, as far as that is known; null are all.
+// Whether the caller has these scopes, as far as is known; no list means all of them.
 const may = (...scopes) => !service.rights || scopes.every((scope) => service.rights.includes(scope));
 
 const views = [
@@ -33,10 +34,10 @@ function frame() {
 		make('div', { id: 'alerts' }), main, make('p', { id: 'said', role: 'status' }));
 }
 
-// Whether there is a view, or has been.
+// Whether a view is shown, or was before.
 const isShown = () => Boolean(document.querySelector('nav a'));
 
-// A link that has the focus keeps it.
+// Keeps the links as long as they are the same, so that one that has the focus keeps it.
 function showLinks(possible, current) {
 	const nav = document.querySelector('nav');
 	if (nav.textContent !== possible.map(({ name }) => name).join(''))
@@ -81,8 +82,8 @@ async function route() {
 
 let connecting;
 
-// Asks for a token until the service takes one; a refusal is told in its words.  Whether the view stays, with what was typed in
-// it: for another person all begins anew.
+// Asks for a token until the service takes one, and shows why it refused one.  Resolves to whether the view stays, with
+// what was typed in it: for another person everything starts afresh.
 function connect(refusal) {
 	connecting ||= new Promise((resolve) => {
 		const [label, secret] = input('Token', { type: 'password', required: true });
@@ -91,7 +92,7 @@ function connect(refusal) {
 			label, told, make('div.actions', make('button', 'Connect')));
 		const dialog = make('dialog.connect', { 'aria-label': 'Connect' }, form);
 		const { user_id: before } = claims();
-		dialog.addEventListener('close', () => { if (dialog.isConnected) dialog.showModal(); }); // browsers let a second Escape through
+		dialog.addEventListener('close', () => { if (dialog.isConnected) dialog.showModal(); }); // browsers let a second Escape close it
 		form.addEventListener('submit', async (event) => {
 			event.preventDefault();
 			api.token.set(secret.value.trim());
@@ -116,7 +117,7 @@ function connect(refusal) {
 	return connecting;
 }
 
-// What the token itself says, if it does.
+// The claims in the token itself, if it has any.
 function claims() {
 	try {
 		return JSON.parse(atob(api.token.get().split('.')[1].replace(/-/g, '+').replace(/_/g, '/'))) || {};
@@ -125,7 +126,8 @@ function claims() {
 	}
 }
 
-// What the caller may do; an error only where nobody was let in.  Who may not ask for it has what the token says, or finds out.
+// Finds out what the caller may do; resolves to an error only if the caller was not let in.  A caller who may not ask
+// has what the token says, or finds out by being refused.
 async function learn() {
 	try {
 		const answer = await api.request('GET', 'v1/service', { once: true });

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-// Runs in the audio thread: the microphone's samples leave in packets of 20 ms, what is posted is played.
+// Runs in the audio thread: sends the microphone's samples in packets of 20 ms, and plays what is posted to it.
 registerProcessor('microphone', class extends AudioWorkletProcessor {
 	constructor() {
 		super();
@@ -25,7 +25,7 @@ registerProcessor('loudspeaker', class extends AudioWorkletProcessor {
 		this.port.onmessage = ({ data }) => (data ? this.queue.push(new Int16Array(data)) : this.forget());
 	}
 
-	// What is queued is not to be played: somebody speaks.
+	// Drops what is queued, as somebody has begun to speak.
 	forget() {
 		this.queue = [];
 		this.at = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-// The checkpoints of a thread as a tree.  Going back adds a checkpoint that is the same as the one gone back to: here they
-// are one.
+// The checkpoints of a thread as a tree.  Going back adds a checkpoint equal to the one gone back to: here the two are
+// one.
 export function treeOf(history) {
 	const byId = new Map(history.map((point) => [point.checkpoint_id, point]));
 	const real = (point) => {
@@ -28,12 +28,13 @@ export function treeOf(history) {
 	return { head, chain, before, latest, real, parentOf, children: (point) => children.get(point) || [] };
 }
 
-// The checkpoint of the present way before the message at this place; none where no checkpoint is exactly there.
+// The checkpoint on the present branch right before the message at this place; undefined if there is none exactly
+// there.
 export function before(tree, place) {
 	return tree.before.get(place);
 }
 
-// The ways that were gone from before the message at this place: where each of them ends, and which is the present one.
+// The branches that begin right before the message at this place: where each ends, and which is the present one.
 export function waysFrom(tree, place) {
 	const point = before(tree, place);
 	if (!point) return { ends: [], present: -1 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-// A conversation: what was said, what is being said, what the agent asks for.
+// A conversation: what was said, what is being said now, and what the agent asks for.
 import { call, get, path, query, unsent, upload } from './api.js';
 import { before, treeOf, waysFrom } from './branches.js';
 import { ask, button, chooser, complain, guarded, link, make, more, newId, pretty, say, settle } from './dom.js';
@@ -9,10 +9,10 @@ import { growing, show as showMessage, textOf } from './message.js';
 import { ready } from './text.js';
 import { follow, run } from './turn.js';
 
-const page = 200; // messages that are read at a time
+const page = 200; // messages read at a time
 const answerFirst = 'The agent waits for an answer to its question; give it first.';
 
-// What was typed, as JSON where it is that.
+// What was typed: JSON if it is that, else text.
 function valueOf(text) {
 	try {
 		return JSON.parse(text);
@@ -21,7 +21,7 @@ function valueOf(text) {
 	}
 }
 
-// Enter sends what is in the field, if there is anything to send; Shift+Enter breaks the line.
+// Makes Enter send the field, if there is anything to send; Shift+Enter still breaks the line.
 function sendByEnter(field, isReady = () => field.value.trim()) {
 	field.addEventListener('keydown', (event) => {
 		if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
@@ -35,7 +35,7 @@ function kindOf(type) {
 	return /^(image|audio|video)\//.test(type) ? type.split('/')[0] : 'document';
 }
 
-// Calls of tools that are to be run here, and have no result yet.
+// Tool calls that are to be run here, and have no result yet.
 function waitingCalls(messages) {
 	const done = new Set(messages.flatMap((message) => message.content).filter((block) => block.type === 'tool_result').map((block) => block.call_id));
 	const last = messages.findLastIndex((message) => message?.role === 'user');
@@ -68,7 +68,7 @@ class Conversation {
 		this.showRunning(false);
 	}
 
-	// What was open before is left; the address may be the same.
+	// Leaves what was open before, also when the address is the same.
 	begin() {
 		if (!this.thread) return this.field.focus();
 		return undefined;
@@ -88,7 +88,7 @@ class Conversation {
 		return place;
 	}
 
-	// Where the run is, if one goes on.
+	// Shows which node the run is in, if one goes on.
 	light(node) {
 		this.at = node;
 		this.picture?.light(node);
@@ -120,7 +120,7 @@ class Conversation {
 		}
 	}
 
-	// The messages from a place on, behind those that are there.
+	// Reads the messages from a place on, and puts them after those before it.
 	async readFrom(messages, from) {
 		for (let more = true; more;) {
 			const found = await get(this.where(`/messages${query({ limit: page, offset: from })}`), this.service.signal);
@@ -138,13 +138,15 @@ class Conversation {
 		found.messages.forEach((message, i) => { messages[from + i] = message; });
 	}
 
-	// The way that the thread goes by these checkpoints: the end of it, the rest when somebody comes near.
+	// Shows the branch that the thread is on by these checkpoints: its end at once, the rest when somebody scrolls
+	// near.
 	async showWay(points) {
 		const from = Math.max(0, (points[0]?.message_count || 0) - page / 2);
 		await this.showAll(await this.readFrom(new Array(from), from), points, 0);
 	}
 
-	// Reads what the thread has from this place on, and what can be gone back to; all of it where it went another way elsewhere.
+	// Reads again the messages from this place on and the checkpoints; everything, if the thread went another way
+	// meanwhile.
 	async refresh(from) {
 		const near = Math.max(0, from - 1), last = this.messages[near]?.message_id;
 		const [messages, points] = await Promise.all([this.readFrom(this.messages.slice(0, near), near), this.readHistory()]);
@@ -156,16 +158,16 @@ class Conversation {
 		this.messages = messages;
 		this.tree = treeOf(points);
 		this.list.show(messages, from);
-		const { thread_data: record } = await get(this.where(), this.service.signal); // there may be no checkpoint
+		const { thread_data: record } = await get(this.where(), this.service.signal); // not from points: there may be no checkpoint
 		if (record.status === 'error') await this.readFailure(record);
 		if (record.status !== 'interrupted') return this.showAsked([]);
 		const { state: { execution_meta: meta } } = await get(this.where('/state'), this.service.signal);
 		return this.showAsked(meta.interrupts || (meta.interrupt ? [meta.interrupt] : []));
 	}
 
-	// What became of the last run stands behind what was said, with the way to try it again.
+	// Shows below the messages how the last run failed, and offers to try it again.
 	async readFailure(record) {
-		const { error } = await get(this.where(`/runs/${path(record.run_id)}`), this.service.signal).catch(() => ({})); // it may be gone
+		const { error } = await get(this.where(`/runs/${path(record.run_id)}`), this.service.signal).catch(() => ({})); // the run may be gone
 		const asked = this.messages.findLastIndex((message) => message?.role === 'user');
 		const again = asked >= 0 && (before(this.tree, asked) || asked === 0) && button('Try again', () => this.askAgain(asked));
 		this.list.change(() => this.list.add(make('div.failure', make('span.failed', error?.message || 'The last run failed.'), ' ', again)));
@@ -204,7 +206,8 @@ class Conversation {
 		ask(node, 'Edited message', 'Save', textOf(message), (text) => this.askAgain(place, text), { lines: 4 });
 	}
 
-	// Goes another way from before the message at this place; the first one has nothing before it, unless it began here.
+	// Branches off right before the message at this place.  Nothing comes before the first message, unless the
+	// thread was made here.
 	async askAgain(place, text) {
 		const old = this.messages[place];
 		const content = text === undefined ? old.content : [{ type: 'text', text }, ...old.content.filter((block) => block.type !== 'text')];
@@ -247,13 +250,13 @@ class Conversation {
 			this.files = [];
 			this.showFiles();
 			if (!this.thread) {
-				this.running = true; // Enter again is not another message
+				this.running = true; // a second Enter sends nothing
 				say('A conversation begins');
 				await this.makeThread().finally(() => { this.running = false; });
 			}
 			await this.turn({ messages: [message], config: { thread_id: this.thread } }, message);
 			if (!this.questions.length || this.messages.some(({ message_id: id }) => id === message.message_id)) return;
-			this.unheard = message; // the question was asked elsewhere
+			this.unheard = message; // the agent asked its question meanwhile, elsewhere
 			throw new Error(answerFirst);
 		} finally {
 			if (this.unheard === message && !this.service.signal.aborted) this.keep(text, files);
@@ -266,7 +269,7 @@ class Conversation {
 		else unsent.delete(this.thread);
 	}
 
-	// What was not sent, or not taken, is in the field again, unless something else has been typed since.
+	// Puts what was not sent, or not taken, back into the field, unless something else has been typed since.
 	takeBack() {
 		const { text, files } = unsent.get(this.thread) || {};
 		if (text === undefined || this.field.value || this.files.length) return;
@@ -275,7 +278,7 @@ class Conversation {
 		this.showFiles();
 	}
 
-	// A thread with a checkpoint before its first message, so that this one can be edited too.
+	// Makes a thread with a checkpoint before its first message, so that this message can be edited, too.
 	async makeThread() {
 		const { signal } = this.service;
 		const { thread_data: record } = await call('POST', 'v1/threads', {}, signal);
@@ -302,7 +305,7 @@ class Conversation {
 		if (this.unnamed) await this.nameIt();
 	}
 
-	// The thread's name, where no generator gave it one, is what was said first.
+	// Names the thread by what was said first, if no generator gave it a name.
 	async nameIt() {
 		this.unnamed = false;
 		let { thread_data: record } = await get(this.where(), this.service.signal);
@@ -317,7 +320,8 @@ class Conversation {
 		await this.during((heard) => follow(running, this.service.signal, heard), Math.max(0, this.messages.length - 20));
 	}
 
-	// Messages from a place on, unsure, may not be those of the thread until they have been read.
+	// Shows a turn while go runs it.  Messages from the place unsure on may not be in the thread; they are read
+	// again after it.
 	async during(go, from) {
 		const said = new Map();
 		this.unsure = Math.min(this.unsure, from);
@@ -341,7 +345,7 @@ class Conversation {
 			await this.refresh(Math.min(this.unsure, this.messages.length));
 			this.unsure = Infinity;
 		} finally {
-			this.showRunning(false); // not before: what is sent meanwhile would meet the questions of the turn before
+			this.showRunning(false); // only now: before, a message would meet questions of the last turn
 		}
 	}
 
@@ -382,7 +386,8 @@ class Conversation {
 
 	// ---- What is asked for
 
-	// Questions that stay open keep what was typed.  Who has not begun another message answers next.
+	// Questions that stay open keep what was typed.  The focus goes to the first one, unless another message has
+	// been begun.
 	showAsked(interrupts) {
 		this.questions = interrupts.map((one) => this.questions.find(({ id }) => id === one.id) || this.questionOf(one));
 		const several = this.questions.length > 1 && button('Answer all', () => this.answer(this.questions));
@@ -391,7 +396,7 @@ class Conversation {
 		if ([this.field, document.body].includes(document.activeElement) && !this.field.value) this.asked.querySelector('textarea')?.focus();
 	}
 
-	// Of several questions an answer says which one it is for.
+	// If several questions are open, each answer names the one that it is for.
 	async answer(questions) {
 		const values = questions.map((question) => question.value());
 		const resume = this.questions.length > 1 ? Object.fromEntries(questions.map(({ id }, i) => [id, values[i]])) : values[0];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
-// What changed between two texts, line by line; where the library for it is not there, both of them.
+// What changed between two texts, line by line; without the library for that, the two texts.
 import { make } from './dom.js';
 
 let library;
 
-// Fetched when it is first needed.
+// Fetches the library when it is first needed.
 function load() {
 	library ||= new Promise((resolve) => {
 		if (document.body.dataset.differences) document.head.append(make('script', { src: new URL('./diff.js', import.meta.url).href, onload: resolve, onerror: resolve }));

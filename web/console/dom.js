@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-// What pages are made of: elements, fields, buttons, dialogs, words for times.  Text is put in as text, never as HTML.
+// What pages are made of: elements, fields, buttons, dialogs, times in words.  Text is put in as text, never as HTML.
 
 // make('p.note', {title: 'x', onclick}, 'text', node...): an element; attributes may be left out.
 export function make(name, ...inside) {
@@ -20,7 +20,7 @@ export function set(node, attributes) {
 	return node;
 }
 
-// What is done on a click; it cannot be asked for again while it goes on, and what goes wrong is told.
+// A button that does something.  It cannot be clicked again while that goes on, and an error is shown.
 export function button(name, act, attributes = {}) {
 	const node = make('button', { type: 'button', ...attributes }, name);
 	node.addEventListener('click', () => guarded(node, act));
@@ -55,13 +55,13 @@ export function choice(name, values, chosen, change) {
 	return [field(name, node), node];
 }
 
-// What opens the file chooser, and act for each file that is chosen there, one after the other; one that is refused does not keep the
-// others.
+// A button that opens the file chooser, and calls act for one chosen file after the other; if one is refused the others
+// still have their turn.
 export function chooser(name, act) {
 	const node = make('input', { type: 'file', multiple: true, hidden: true });
 	node.addEventListener('change', async () => {
 		const chosen = [...node.files];
-		node.value = ''; // else the same one could not be chosen again
+		node.value = ''; // else the same file could not be chosen again
 		settle();
 		for (const given of chosen) {
 			say(`Uploading ${given.name}`);
@@ -81,7 +81,7 @@ export function link(words, href, attributes = {}) {
 	return make('a', { href, ...attributes }, words);
 }
 
-// A region that is closed first; made when it is opened.
+// A region that is closed at first, and filled when it is opened.
 export function more(summary, fill, open = false) {
 	const node = make('details', make('summary', summary));
 	const once = () => node.append(...[fill()].flat());
@@ -103,7 +103,7 @@ export function say(words) {
 	document.getElementById('said').textContent = words;
 }
 
-// An error stays until it is dismissed, the view changes or something else is done.
+// Shows an error until it is dismissed, the view changes or something else is done.
 export function complain(error) {
 	if (error.name === 'AbortError') return;
 	const node = make('div.alert', { role: 'alert' }, make('span', error.message || String(error)),
@@ -115,7 +115,8 @@ export function settle() {
 	document.getElementById('alerts').replaceChildren();
 }
 
-// Looks again and again until the view is left, or the service refuses.  That it is away is told once, and no more when it is back.
+// Calls look again and again until the view is left, or the service refuses.  While the service is away one error says
+// so, which goes when it is back.
 export async function watch(look, ms, signal) {
 	for (let away = false; !signal.aborted;) {
 		try {
@@ -134,7 +135,7 @@ export async function watch(look, ms, signal) {
 
 // ---- What is asked
 
-// Resolves to whether the person wants it; the careful answer has the focus.
+// Resolves to whether the person agrees; the careful answer has the focus.
 export function confirm(question, verb) {
 	return new Promise((resolve) => {
 		const cancel = make('button', { type: 'button' }, 'Cancel');
@@ -150,14 +151,14 @@ export function confirm(question, verb) {
 	});
 }
 
-// Gives the focus back to what had it, or to what stands in its place by now.
+// Gives the focus back to the element that had it, or to the one that is in its place by now.
 function giveBack(node) {
 	const same = (one) => one.textContent === node.textContent;
 	const heir = node.isConnected ? node : [...document.querySelectorAll('main button')].find(same) || document.getElementById('main');
 	heir.focus();
 }
 
-// Opens a text field in a place, which has the focus: the verb or Enter confirms, Escape leaves it.
+// Opens a text field in a place and gives it the focus: the verb or Enter confirms, Escape leaves it.
 export function ask(place, name, verb, value, act, { lines = 1 } = {}) {
 	const node = lines > 1 ? make('textarea', { rows: lines, value }) : make('input', { value, autocomplete: 'off' });
 	const before = document.activeElement;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-// A graph as SVG: nodes in layers from START downwards, each edge a line between neighbouring layers or around them.
+// Draws a graph as SVG: nodes in layers from START downwards, each edge a line to the next layer or around the nodes.
 const space = 'http://www.w3.org/2000/svg';
 const gap = { x: 28, y: 44 }, high = 40, track = 14;
 
@@ -10,7 +10,8 @@ export function svg(name, attributes = {}, ...inside) {
 	return node;
 }
 
-// Edges that close a circle, as a walk from START finds them, are drawn upwards and do not count for the layers.
+// The edges that close a cycle, as a walk from START finds them.  They are drawn upwards and do not count for the
+// layers.
 function backEdges(nodes, edges) {
 	const state = new Map(), back = new Set();
 	const walk = (id) => {
@@ -39,7 +40,7 @@ function layersOf(nodes, edges) {
 	return layer;
 }
 
-// What is between two layers further apart gets a place in each of them, so that lines go around nodes.
+// Gives an edge across several layers a place in each layer between, so that its line goes around the nodes there.
 function spread(nodes, edges, layer) {
 	const rows = [];
 	const put = (id, at, width, name) => (rows[at] ||= []).push({ id, name, width, above: [] });
@@ -93,8 +94,9 @@ function bent(points) {
 	return `M${points[0]} ${corners.join(' ')} L${points.at(-1)}`;
 }
 
-// Upwards in tracks beside all nodes, a line each, on the nearer side; what stands between a node and its track is passed in
-// the gap below or above its layer.  Edges of a node to itself stay beside it.
+// Lines of edges that go up, each in a track of its own outside all nodes, on the nearer side.  If there are nodes
+// between its node and the track, a line passes through the gap below or above them.  An edge from a node to itself
+// stays beside it.
 function upwards(back, places) {
 	const all = [...places.values()];
 	const width = Math.max(...all.map((place) => place.x + place.width));
@@ -125,7 +127,8 @@ function nodeOf(given, place, tools) {
 
 let drawn = 0;
 
-// {node, light(name)}: the drawing, and what shows which node runs; light() says that none does.  tools: node name to names.
+// {node, light(name)}: the drawing, and a function that shows which node runs; light() shows none.  tools maps a node's
+// name to names of tools.
 export function draw({ nodes, edges }, tools = {}) {
 	const number = ++drawn;
 	const back = backEdges(nodes, edges);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
-// Reports of evaluations: how pass rate and score went, and one run with its cases beside the run before.
+// Reports of evaluations: pass rates and scores over time, and a run with its cases beside the run before.
 import { get, path } from './api.js';
 import { link, make, more, table } from './dom.js';
 import { bars } from './plot.js';
 
-const mostScores = 20; // reports that are read for the plot of scores
+const mostScores = 20; // reports read for the plot of scores
 
 const factsOf = (pairs) => make('dl', pairs.flatMap(([key, value]) => [make('dt', key), make('dd.plain', value)]));
 
@@ -16,7 +16,7 @@ function sideOf(name, one) {
 		...(one.conversation || []).map((line) => make('p', make('b', line.role), ` ${line.text}`)));
 }
 
-// A case, and what it was in the run before, where there was one.
+// A case, with its result in the run before if there was one.
 function caseOf(one, before) {
 	const old = before?.cases.find(({ id }) => id === one.id);
 	return more(`${one.status === 'pass' ? '✓' : '✗'} ${one.name}: ${one.score}`,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-// Files: those that were uploaded in this session, and any other by its id.
+// Files: those uploaded in this session, and any other by its id.
 import { bytes, get, path, upload, uploaded } from './api.js';
 import { button, chooser, input, make, more, table, when } from './dom.js';
 

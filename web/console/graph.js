@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
-// The graph, and where a run is in it.
+// The graph, and which node a run is in.
 import { get, path } from './api.js';
 import { count, link, make, more, pretty, say, watch } from './dom.js';
 import { draw } from './drawing.js';
 import { follow } from './turn.js';
 
-const between = 3000; // how often it is looked whether a run goes on, for which there is no stream
+const between = 3000; // ms between two looks for a run that goes on; no stream tells of runs
 
 function about(graph, tools) {
 	return graph.nodes.map((node) => {

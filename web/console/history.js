@@ -11,7 +11,7 @@ function titleOf(point) {
 	return `${sources[point.source]}, ${point.status}, ${count(point.message_count, 'message')}`;
 }
 
-// Checkpoints with the latest first, each with how far it lies from the way that the thread went last.
+// The tree of checkpoints, with how many branchings lie between each of them and the branch that the thread is on.
 function depths(history) {
 	const tree = treeOf(history);
 	const depth = new Map();

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: ISC */
-// The messages of a conversation, however many: those at the end are built, and earlier ones, a frame's worth at a time, as
-// somebody comes near them.
+// The messages of a conversation, however many: those at the end are built at once, and earlier ones when somebody
+// scrolls near, a few in each frame.
 import { button, complain, make } from './dom.js';
 import { show as showMessage } from './message.js';
 
-const budget = 8; // ms for which messages are built before the browser has its turn
+const budget = 8; // ms of building before the browser has its turn
 const close = 120; // pixels from the end that count as being there
-const least = 200; // messages that are built anyway
+const least = 200; // messages that are always built
 const part = 25; // messages that are laid out together: browsers look at each part whenever they scroll
 
 export class MessageList {
-	// acts(message, place): what can be done with it (message.js); load(end): reads messages before that place into the array.
+	// acts(message, place) says what can be done with a message (message.js); load(end) reads messages before that
+	// place into the array.
 	constructor(acts, load) {
 		Object.assign(this, { acts, load, messages: [], first: 0, nodes: [], said: [], atEnd: true });
 		this.node = make('div.log', { role: 'log', 'aria-label': 'Conversation', tabIndex: 0 });
 		this.earlier = button('Earlier messages', () => this.grow());
 		this.node.addEventListener('scroll', () => { this.atEnd = this.isAtEnd(); this.approach(); }, { passive: true });
-		// who was at the end stays there, too, when a question takes some of the room
+		// a reader at the end stays there, also when a question takes some of the room
 		new ResizeObserver(() => { if (this.atEnd) this.goToEnd(); }).observe(this.node);
 	}
 
@@ -29,7 +30,7 @@ export class MessageList {
 		this.node.scrollTop = this.node.scrollHeight;
 	}
 
-	// Changes what is in the list; who was at its end stays there.
+	// Changes the list; a reader at its end stays there.
 	change(act) {
 		const atEnd = this.isAtEnd();
 		act();
@@ -40,7 +41,7 @@ export class MessageList {
 		return showMessage(this.messages[place], this.acts(this.messages[place], place));
 	}
 
-	// Shows the messages, of which those before a place are as they were; what was being said is among them.
+	// Shows these messages.  Those before from are as they were; what was being said is among the others.
 	show(messages, from) {
 		this.change(() => {
 			const kept = Math.max(0, from - this.first);
@@ -60,13 +61,13 @@ export class MessageList {
 		this.put(this.nodes.at(-1));
 	}
 
-	// What is being said, until show has it as a message.
+	// Adds what is being said, until show has it as a message.
 	add(node) {
 		this.said.push(node);
 		this.put(node);
 	}
 
-	// Behind all others.
+	// Puts a node after all others.
 	put(node) {
 		const last = this.node.lastElementChild;
 		if (last?.className === 'part' && last.children.length < part) last.append(node);
@@ -79,7 +80,7 @@ export class MessageList {
 		return this.earlier.isConnected || this.node.prepend(this.earlier);
 	}
 
-	// Builds a slice of earlier messages.  It can be asked for while another one is being read.
+	// Builds a few more of the earlier messages.  It may be called while another call is still loading.
 	async grow() {
 		const { messages } = this;
 		if (this.first > 0 && !messages[this.first - 1]) await this.load(this.first);
@@ -87,7 +88,7 @@ export class MessageList {
 		const fresh = [];
 		const end = performance.now() + budget;
 		while (messages[this.first - 1] && fresh.length < part && (!fresh.length || performance.now() < end)) fresh.unshift(this.build(--this.first));
-		// browsers keep what is seen in its place, but not at the very top
+		// browsers keep what is seen in its place, but not when scrolled to the very top
 		this.change(() => {
 			if (this.node.scrollTop === 0) this.node.scrollTop = 1;
 			this.earlier.after(make('div.part', fresh));
@@ -96,7 +97,7 @@ export class MessageList {
 		});
 	}
 
-	// Builds more while there are few, or less than two screens above what is seen.
+	// Builds more if few messages are built, or less than two screens of them are above what is seen.
 	approach() {
 		const enough = this.nodes.length >= least && this.node.scrollTop > 2 * this.node.clientHeight;
 		if (this.growing || this.first === 0 || enough) return;

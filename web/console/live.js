@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-// Talking to a live agent: microphone and speaker, what was heard and said, levels.
+// Talking to a live agent: microphone and speaker, transcripts of both sides, levels.
 import { path, socket } from './api.js';
 import { button, complain, input, link, make, newId, say, settle } from './dom.js';
 
@@ -29,7 +29,7 @@ export async function show(main, [given], { signal }) {
 		return node;
 	}
 
-	// A transcript comes in pieces that joined are its text; the last one, which may be empty, is finished.
+	// A transcript comes in pieces that are joined; the last one, which may be empty, says that it is finished.
 	function transcript(kind, who, { text, finished }) {
 		if (text) (open[kind] ||= note(kind, `${who}: `)).append(text);
 		if (finished) delete open[kind];
@@ -71,7 +71,7 @@ export async function show(main, [given], { signal }) {
 		ears.port.onmessage = ({ data }) => { heard.value = levelOf(data); if (live?.readyState === WebSocket.OPEN) live.send(data); };
 	}
 
-	// Who leaves before all is open is not listened to.
+	// Opens loudspeaker, microphone and socket.  If the view is left before all are open, nobody is listened to.
 	async function begin() {
 		if (live) return;
 		log.querySelector('.empty')?.remove();

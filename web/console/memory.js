@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-// The store: what is remembered, searched by each strategy, added to, changed and forgotten.
+// The store: memories are searched by each strategy, added, changed and deleted.
 import { call, path } from './api.js';
 import { ask, button, choice, complain, confirm, input, make, say, table, when } from './dom.js';
 

@@ -14,7 +14,7 @@ function json(value) {
 	return make('pre', { tabIndex: 0 }, pretty(value));
 }
 
-// Of what lies with the service; what lies elsewhere is only named, because looking at it would tell others.
+// Shows media that the service has.  Media elsewhere are only named, as fetching them would tell others of it.
 function media(block) {
 	const { media: { file_id: id, mime_type: type = '', filename, url, data_base64: data } = {} } = block;
 	const name = filename || block.alt_text || `${block.type}${type ? `, ${type}` : ''}`;
@@ -61,7 +61,7 @@ async function copy(text) {
 	say('Copied');
 }
 
-// acts: {edit, again}, where either may be missing; branches: what switches between ways that were gone from here.
+// acts is {edit, again}, where either may be missing; branches is what switches between the branches that begin here.
 export function show(message, { edit, again, branches } = {}) {
 	const node = make(`article.message.${message.role}`, { 'aria-label': names[message.role] });
 	const text = textOf(message);
@@ -73,9 +73,10 @@ export function show(message, { edit, again, branches } = {}) {
 	return node;
 }
 
-const pace = 50; // ms between additions: the browser lays the text out again for each, and nobody reads faster
+const pace = 50; // ms between additions: each makes the browser lay out the text again
 
-// A message that is being said: pieces are added as they come, those of a moment together; change: what they are put in by.
+// A message that is being said.  Its pieces are added as they come, those of a moment together, inside a call of
+// change.
 export function growing(message, change) {
 	const said = make('div.content.plain');
 	const node = make(`article.message.${message.role}.growing`, { 'aria-label': names[message.role] }, make('header', make('b', names[message.role])), said);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
-// Bars, and the spans of a run below each other, as SVG.
+// Bars, and the spans of a run one below the other, as SVG.
 import { lasted, make } from './dom.js';
 import { svg } from './drawing.js';
 
-// points: {label, value, tone}, in order; the highest fills the height.  show: a value in words.
+// points: {label, value, tone}, in order; the highest fills the height.  show puts a value into words.
 export function bars(name, points, show, top = Math.max(...points.map(({ value }) => value), 0)) {
 	const wide = 600, high = 120, step = wide / Math.max(points.length, 12);
 	const words = points.length ? `${points.length} values, the latest ${show(points.at(-1).value)}, the highest ${show(Math.max(...points.map(({ value }) => value)))}` : 'no values';

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: ISC */
-// A run: its record, where its time went, its chunks; followed while it goes on.
+// A run: its record, where its time went, and its chunks, which are followed while it goes on.
 import { call, get, path, query } from './api.js';
 import { button, complain, count, lasted, link, make, more, pretty, say, when } from './dom.js';
 import { textOf } from './message.js';
 import { waterfall } from './plot.js';
 import { follow, isOver, isRecorded } from './turn.js';
 
-const most = 1000; // chunks that are shown
-const pause = 1000; // ms between two looks at the spans of a run that goes on
+const most = 1000; // chunks shown at most
+const pause = 1000; // ms between two looks at the spans of a running run
 
 export const tookOf = (run) => (run.started_at && run.finished_at ? new Date(run.finished_at) - new Date(run.started_at) : undefined);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
-// All runs, with how long they took and how many tokens; one of them where the address names it.
+// All runs, with how long they took and how many tokens; or a single one, if the address names it.
 import { get, path, query } from './api.js';
 import { button, choice, lasted, link, make, table, watch, when } from './dom.js';
 import { bars } from './plot.js';
 import { show as showOne, stop, tookOf } from './run.js';
 import { isOver } from './turn.js';
 
-const size = 100, between = 3000; // there is no stream of runs
+const size = 100, between = 3000; // ms between two looks, as there is no stream of runs
 
 const addressOf = (run) => `#/runs/${path(run.thread_id, run.run_id)}`;
 
@@ -15,7 +15,7 @@ export async function show(main, parts, service) {
 	const { signal } = service;
 	const place = make('div');
 	const asked = { status: '', thread_id: parts[0], limit: size };
-	const names = new Map(); // of threads
+	const names = new Map(); // of threads, by id
 	let shown = '';
 
 	async function learnNames(runs) {

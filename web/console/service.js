@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
-// The service itself: what is served, its limits, and how load, latency and queue went since the view was opened.
+// The service itself: what it serves, its limits, and load, latency and queue since the view was opened.
 import { get, request } from './api.js';
 import { count, lasted, make, table, watch, when } from './dom.js';
 import { bars } from './plot.js';
 
-const between = 2000, most = 90; // ms between two looks; looks that are shown
+const between = 2000, most = 90; // ms between two looks; looks in the plots
 
 function factsOf(seen, { graph, media, limit }) {
 	const { workers, requests, latency_ms: { p50, p99 }, runs, sockets, webhooks, rights } = seen;
@@ -31,7 +31,7 @@ export async function show(main, parts, { signal, may }) {
 		const fresh = [table('Service', ['What', 'Now'], factsOf(seen, about)),
 			table('Instances', ['Id', 'Version', 'Started', 'Heard of'], seen.instances.map((one) => [one.id, one.version, when(one.started_at), when(one.seen_at)]))];
 		if (!tables.firstChild) tables.append(fresh[0], make('h3', 'Instances'), fresh[1]);
-		// the rest of the tables stays, and with it the focus and how far they are scrolled
+		// only the bodies are replaced: the tables keep the focus and their scroll position
 		[...tables.querySelectorAll('tbody')].forEach((body, i) => body.replaceWith(fresh[i].querySelector('tbody') || body));
 		plots.replaceChildren(plot('Load', (look) => look.workers.busy, (value) => `${value} threads busy`),
 			plot('Latency', (look) => look.latency_ms.p99 ?? 0, (value) => `99 of 100 within ${lasted(value)}`),

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: ISC */
-// Markdown of agents and people, where the library that reads it is there; else the plain text.  It only says what is what:
-// the elements are made here, of these kinds alone, and what is HTML in it stays text.  So nothing needs to be cleaned.
+// Markdown of agents and people, if the library that reads it is there; else the plain text.  The library only says
+// what is what: the elements are made here, of these kinds alone, and HTML stays text.  So nothing needs to be cleaned.
 import { make } from './dom.js';
 
 const entities = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'", '&nbsp;': '\u00a0' };
-const longest = 200000, longestLine = 20000; // what is longer, or has a longer line, stays plain
-const longestPart = 5000, budget = 200; // so does a paragraph that is longer, or comes after so many ms
+const longest = 200000, longestLine = 20000; // a text that is longer, or has a longer line, stays plain
+const longestPart = 5000, budget = 200; // so does a paragraph that is longer, or read after so many ms
 
 const decode = (text) => text.replace(/&(?:amp|lt|gt|quot|#39|nbsp);/g, (entity) => entities[entity]);
 
-// A link leads elsewhere only when a person follows it; an image is a link too, because fetching it would tell others.
+// A link leads elsewhere only if a person follows it.  An image becomes a link, too, because fetching it would tell
+// others.
 function link(href, title, inside) {
 	if (!/^(https?:|mailto:)/i.test(href)) return make('span', ...inside);
 	return make('a', { href, title: title || '', target: '_blank', rel: 'noopener noreferrer nofollow' }, ...inside);
@@ -47,13 +48,14 @@ function all(tokens) {
 	return tokens.map((token) => (elements[token.type] || (() => token.raw))(token));
 }
 
-// When the library is there, if it ever is: it comes after the page.
+// Resolves when the library is there, if it ever is: it is loaded after the page.
 export const ready = new Promise((resolve) => {
 	if (document.readyState === 'complete') resolve();
 	else window.addEventListener('load', resolve, { once: true });
 });
 
-// For each sign of emphasis the library looks at all others of its paragraph, and for each level of quotes at all that is in it.
+// Bounds the library's work: for each sign of emphasis it looks at all others in the paragraph, and for each level of
+// quotes at all that is inside.
 function tokensOf(text) {
 	const lexer = new window.marked.Lexer({ gfm: true, breaks: true }), { inlineTokens } = lexer;
 	const end = performance.now() + budget;
@@ -70,6 +72,6 @@ export function markdown(text) {
 	try {
 		return make('div.markdown', ...all(tokensOf(text)));
 	} catch {
-		return make('div.plain', text); // of more levels than there is room for
+		return make('div.plain', text); // nested too deeply for the stack
 	}
 }

@@ -4,7 +4,7 @@ import { call, get, path } from './api.js';
 import { ask, button, confirm, link, make, pretty, say, when } from './dom.js';
 import { showHistory } from './history.js';
 
-// What a person may change of the state: fields, and the summary.
+// What a person may change of the state: its fields, and the summary.
 function editable(state) {
 	const { context, execution_meta: meta, ...rest } = state;
 	return rest;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-// All threads; one of them where the address names it.
+// All threads, or a single one, if the address names it.
 import { get, path, query } from './api.js';
 import { button, choice, complain, count, input, link, make, say, table, when } from './dom.js';
 import { show as showOne } from './thread.js';

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
-// A run as it goes on: started here, or taken up again after a reload or from another view.
+// A run while it goes on: started here, or taken up again after a reload or from another view.
 import { chunks, get, path } from './api.js';
 import { say } from './dom.js';
 
 const kept = 'agentgraph-runs';
 
-// Runs whose chunks are known to be kept: those that were started here.
+// Runs whose chunks are known to be kept, as they were started here.
 const known = () => JSON.parse(sessionStorage.getItem(kept) || '[]');
 
 export function remember(run) {
@@ -28,12 +28,12 @@ const later = (ms, signal) => new Promise((resolve) => {
 
 const whereOf = (run) => `v1/threads/${path(run.thread_id)}/runs/${path(run.run_id)}`;
 
-// A service that is away for now may come back: it is asked again.
+// Lets an error pass if the service is only away for now, so that it is asked again.
 function bear(error) {
 	if (error.status !== 0 && error.status !== 503) throw error;
 }
 
-// The chunks of a run behind one of them, over as many connections as it takes.
+// Reads the chunks of a run after one of them, over as many connections as it takes.
 async function hear(given, seen, signal, onChunk) {
 	for (let done = false; !done && !signal.aborted;) {
 		try {
@@ -48,7 +48,8 @@ async function hear(given, seen, signal, onChunk) {
 	}
 }
 
-// Runs the graph with the body; the chunks are kept, so that the run can be taken up again, which it is where the connection breaks.
+// Runs the graph with the body.  The chunks are kept, so that the run can be taken up again, as it is here if the
+// connection breaks.
 export async function run(body, signal, onChunk) {
 	let last;
 	const done = await chunks('POST', 'v1/graph/stream', { response_granularity: 'partial', resumable: true, ...body }, signal, (chunk, request) => {
@@ -62,7 +63,7 @@ export async function run(body, signal, onChunk) {
 	await hear(last, last.metadata.seq, signal, onChunk);
 }
 
-// Follows a run to its end.  Where its chunks are not kept there is nothing to follow but its record.
+// Follows a run to its end.  If its chunks are not kept, only its record can be followed.
 export async function follow(given, signal, onChunk, onRecord = () => {}) {
 	if (isRecorded(given)) {
 		await hear(given, 0, signal, onChunk);
