@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: ISC
-// pictures.mjs PEERS CHROMIUM CONSOLE DIR: the console with something in it, as doc/console.md shows it.
+// pictures.mjs PEERS CHROMIUM CONSOLE DIR: fills the console and takes pictures of it, as doc/console.md shows it.
 import { createRequire } from 'node:module';
 
 const [peers, executablePath, address, dir] = process.argv.slice(2);
@@ -8,7 +8,7 @@ const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '
 const page = await browser.newPage({ viewport: { width: 900, height: 700 }, reducedMotion: 'reduce', colorScheme: 'light', locale: 'en-GB', timezoneId: 'UTC' });
 const named = (role, name) => page.getByRole(role, { name, exact: true });
 
-// Moments and random ids differ each time.
+// Replaces times and random ids, which would differ each time.
 const still = () => page.evaluate(() => {
 	for (const node of document.querySelectorAll('time')) node.textContent = 'now';
 	document.activeElement.blur();
