@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-// A chat over AG-UI: messages as they are streamed, a tool that runs in this page, and questions of the agent with
-// buttons to answer them.  ?url= names another service.
+// A chat over AG-UI: it shows messages as they are streamed, runs a tool in the page, and has buttons for the agent's
+// questions.  ?url= names another service.
 import { HttpAgent } from '@ag-ui/client';
 import {
 	AssistantRuntimeProvider, ComposerPrimitive, MessagePrimitive, ThreadPrimitive, useAssistantTool,
@@ -34,7 +34,7 @@ const AssistantMessage = () => (
 	<MessagePrimitive.Root className="message assistant"><MessagePrimitive.Parts components={parts} /></MessagePrimitive.Root>
 );
 
-// A tool that only a browser has: the agent calls it, the page runs it.
+// A tool that only a browser can have: the agent calls it, and the page runs it.
 function PageTitle() {
 	useAssistantTool({
 		toolName: 'page_title',

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Who may use the service, decided by a plug-in: API keys in a file, and a rule of one's own.
+ * A plug-in that decides who may use the service: by API keys in a file, and by a rule of its own.
  *
  * The file that AUTH_KEYS names has a line for each key: the key, the user, and the user's team.  A
- * request presents a key as bearer token, or in the header X-Api-Key.  Members of a team read what
- * the others wrote, but only the team "staff" deletes.
+ * request presents a key as a bearer token, or in the header X-Api-Key.  Members of a team may read
+ * each other's threads, but only the team "staff" may delete any.
  */
 #include <agentgraph.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ static int open_keys(void **data)
 	return 0;
 }
 
-/* The line of a key: user and team. */
+/* Looks up a key, and fills in its user and team; false if there is none. */
 static bool find_key(const char *path, const char *key, char user[FIELD], char team[FIELD])
 {
 	char line[512], known[FIELD];
@@ -45,7 +45,7 @@ static bool find_key(const char *path, const char *key, char user[FIELD], char t
 	return found;
 }
 
-/* The file is read for each request, so a key that is taken out is refused at once. */
+/* Reads the file for each request, so that a key is refused as soon as it is taken out. */
 static ag_result check_key(ag_request *request, void *data)
 {
 	char user[FIELD], team[FIELD];
@@ -93,7 +93,7 @@ static ag_decision decide(const cJSON *user, const char *resource, const char *a
 										      : AG_DENY;
 }
 
-/* Guests look, and touch nothing; for the others their own scopes count. */
+/* Guests may only look; the others have the scopes of their own. */
 static cJSON *scopes(const cJSON *user, void *data)
 {
 	(void)data;

@@ -3,7 +3,7 @@
 
 const $ = id => document.getElementById(id);
 
-/* What a reload must not lose: which run it is stands in the address of the page, behind the #. */
+/* What a reload must not lose: the page's address names the run, after the #. */
 const memory = new URLSearchParams(location.hash.slice(1));
 $('url').value = memory.get('url') ?? 'http://127.0.0.1:8080';
 $('token').value = sessionStorage.getItem('token') ?? '';
@@ -26,7 +26,7 @@ const headers = () => ({
 
 const pause = ms => new Promise(resolve => setTimeout(resolve, ms));
 
-/* ---- Starting. The page chooses the id of the run, so a submission whose answer was lost can be sent again. */
+/* ---- Starting. The page chooses the id of the run, so that a submission can be sent again if its answer was lost. */
 
 async function start() {
 	remember(memory.get('thread') ?? crypto.randomUUID(), crypto.randomUUID());
@@ -52,7 +52,7 @@ async function start() {
 
 /* ---- Following, from the first chunk on and for as long as it takes. */
 
-/* EventSource takes a stream up again by itself, but sends no token. */
+/* EventSource reconnects by itself, but cannot send a token. */
 function followEvents() {
 	const events = new EventSource(path('/stream?response_granularity=low'));
 	const take = event => event.data && chunk(JSON.parse(event.data)) && events.close();
@@ -60,7 +60,7 @@ function followEvents() {
 		events.addEventListener(name, take);
 }
 
-/* The same by hand: after= the number of the latest chunk that came. */
+/* Does the same by hand: after= is the number of the last chunk that came. */
 async function followLines() {
 	for (let after = 0; ; await pause(1000)) {
 		try {
@@ -103,12 +103,12 @@ function note(kind, text) {
 	return item;
 }
 
-/* Pieces of a message come first, then the whole of it, under the same id. */
+/* First come the pieces of a message, then the whole message with the same id. */
 const pieces = {};
 
 const words = message => message.content.filter(block => block.type === 'text').map(block => block.text).join('');
 
-/* Shows a chunk; true when it was the last one. */
+/* Shows a chunk; true if it was the last one. */
 function chunk({ event, message, data }) {
 	if (event === 'message') {
 		pieces[message.message_id] ??= note('', '');

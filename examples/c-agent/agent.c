@@ -4,7 +4,7 @@
  *
  *     START → agent → tools → agent → END
  *
- * The node agent stands where a model would: it asks for the tool, and says what came back.  The
+ * The node agent does what a model would: it asks for the tool, and says what came back.  The
  * state field readings counts the conversions on a thread.
  */
 #include <agentgraph.h>
@@ -14,7 +14,7 @@
 
 AG_PLUGIN;
 
-/* The tool.  What it fails with is shown to the model, and the run goes on. */
+/* The tool.  If it fails the model sees the error, and the run goes on. */
 static ag_result fahrenheit(ag_run *run, const cJSON *args, cJSON **output, void *data)
 {
 	(void)data;
@@ -74,7 +74,7 @@ static ag_result agent(ag_run *run, const ag_state *state, void *data)
 	return ask_for_tool(run, celsius);
 }
 
-/* The conditional edge: to the tools when the last message asks for one. */
+/* The conditional edge: leads to the tools if the last message asks for one. */
 static const char *after_agent(const ag_state *state, void *data)
 {
 	(void)data;

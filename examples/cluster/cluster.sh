@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# A service of several instances on one machine, to try what doc/scaling.md says: PostgreSQL, Redis where it is installed,
-# instances with a state directory each, and nginx before them, all below one directory and with Debian's packages.
+# Runs a service of several instances on one machine, to try what doc/scaling.md says: PostgreSQL, Redis if it is
+# installed, instances with a state directory each, and nginx in front.  All files are below one directory; the programs
+# come from Debian's packages.
 #
 #	examples/cluster/cluster.sh [-n INSTANCES] [-d DIRECTORY] [PORT]
 #
-# Ctrl-C ends it all, and what was stored stays in the directory (./cluster).  AGENTGRAPH names the program, else it is the
-# one that is installed, or built in this tree; CONFIG names an agentgraph.json.
+# Ctrl-C ends everything; the data stay in the directory (./cluster by default).  AGENTGRAPH names the program, by
+# default the one that is installed, or built in this tree; CONFIG names an agentgraph.json.
 set -eu
 
 built=$(dirname "$0")/../../_build/agentgraph
@@ -69,7 +70,7 @@ DATABASE_URL="postgresql:///postgres?host=$dir/database&user=agent"
 MEDIA_STORAGE_TYPE=${MEDIA_STORAGE_TYPE:-database}
 export DATABASE_URL MEDIA_STORAGE_TYPE
 
-# Counts of rate limits are common to all with it.
+# With Redis the instances share the counts of rate limits.
 if command -v redis-server >/dev/null; then
 	redis-server --port 0 --unixsocket "$dir/redis.sock" --save '' --appendonly no >redis.log 2>&1 </dev/null &
 	pids="$pids $!"
@@ -77,10 +78,10 @@ if command -v redis-server >/dev/null; then
 	export CACHE_URL
 fi
 
-# Each instance says at its start where it listens.
+# Each instance says where it listens when it starts.
 : >upstreams
 for i in $(seq "$instances"); do
-	: >"instance-$i.out" # what the one before it has said is not its own
+	: >"instance-$i.out" # may have what an earlier instance said
 	"$agentgraph" serve --state "$dir/instance-$i" --listen 127.0.0.1:0 ${config:+--config "$config"} \
 		>"instance-$i.out" 2>"instance-$i.log" </dev/null &
 	pids="$pids $!"
@@ -91,7 +92,7 @@ for i in $(seq "$instances"); do
 	sed -n 's|^agentgraph: serving .* on http://\(.*\)$|server \1;|p' "instance-$i.out" >>upstreams
 done
 
-# The balancer: streams are not held back, WebSockets pass, and who asks is told to the instances.
+# The balancer: it does not hold back streams, lets WebSockets pass, and tells the instances who the client is.
 cat >nginx.conf <<NGINX
 daemon off;
 pid $dir/nginx.pid;

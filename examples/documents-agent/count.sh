@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Counts the words of the document that the element of the map names.
+# Counts the words of a document, which the map's element names.
 set -eu
 
 name=$(sed -n 's/.*"item":{"name":"\([^"]*\)".*/\1/p')

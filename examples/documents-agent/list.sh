@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Puts the documents of this folder into the field documents: {"name": "a.txt"} for each.
+# Lists the documents of this folder in the field documents, each as {"name": "a.txt"}.
 set -eu
 
 for file in *.txt; do

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# A tool: the arguments are one JSON object on standard input, the result is what it writes.  Tomohiko Sakamoto's method.
+# A tool: it gets its arguments as one JSON object on standard input, and writes the result.  The method is Tomohiko
+# Sakamoto's.
 sed -n 's/.*"date":"\([0-9]\{4\}\)-\([0-9][0-9]\)-\([0-9][0-9]\)".*/\1 \2 \3/p' | awk '
 {
 	split("0 3 2 5 0 3 5 1 4 6 2 4", offset, " ")

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Plays a WAV file to a live agent and writes what it says to another one.
+ * Plays a WAV file to a live agent, and writes what the agent says to another one.
  *
  *     live-client [-i INIT] [-t TEXT] [-k TOKEN] [-f] HOST:PORT IN.wav|- OUT.wav
  *
- * Events are printed, one JSON object a line.  It goes on until the agent has answered all of it,
- * and leaves with status 0 when no fatal error came.
+ * Prints the events, one JSON object a line.  Goes on until the agent has answered everything, and
+ * exits with status 0 if no fatal error came.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -25,7 +25,7 @@
 
 #define PACKET 3200 /* bytes: 100 ms */
 #define PACKET_MS 100
-#define TAIL 16000 /* bytes of silence behind the file: an agent that listens hears its end */
+#define TAIL 16000 /* bytes of silence after the file, by which the agent hears that it is over */
 #define IN_HZ 16000
 #define OUT_HZ 24000
 
@@ -53,7 +53,7 @@ static uint32_t little(const unsigned char *p, int bytes)
 	return value;
 }
 
-/* Leaves the file at the first sample and returns how many bytes there are. */
+/* Leaves the file at the first sample, and returns how many bytes of samples there are. */
 static uint32_t open_wav(FILE *file, const char *name)
 {
 	unsigned char head[12], chunk[8], format[16];
@@ -85,7 +85,7 @@ static void put_little(FILE *file, uint32_t value, int bytes)
 		fputc((int)(value & 255), file);
 }
 
-/* The sizes are known at the end; then it is written again. */
+/* Is called again at the end, when the sizes are known. */
 static void write_head(FILE *file, uint32_t bytes)
 {
 	fputs("RIFF", file);
@@ -124,7 +124,8 @@ static int connect_to(const char *host)
 	return fd;
 }
 
-/* The key is of no use here: nothing between us and the service would answer an upgrade. */
+/* Sends a constant key, and does not look at the answer to it: nothing between us and the service
+ * would answer an upgrade. */
 static void shake_hands(int fd, const char *host, const char *token)
 {
 	char head[4096];
@@ -207,7 +208,7 @@ static int64_t now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* Waits up to wait ms and does what is due; false at the end. */
+/* Waits up to wait ms, and sends and receives what is due; false at the end. */
 static bool turn(struct client *c, int wait)
 {
 	struct pollfd fd = {.fd = c->fd, .events = POLLIN};
@@ -219,7 +220,7 @@ static bool turn(struct client *c, int wait)
 	return wslay_event_send(c->ws) == 0 && !wslay_event_get_close_received(c->ws);
 }
 
-/* Audio leaves as fast as it would be spoken, or with fast as fast as it is taken. */
+/* Sends the audio at the speed of speech, or with fast as quickly as the service takes it. */
 static bool play(struct client *c, FILE *in, uint32_t bytes, bool fast)
 {
 	char packet[PACKET];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 'use strict';
 
-/* ---- Audio. What the microphone hears goes out at 16 kHz, what the agent says comes in at 24 kHz. */
+/* ---- Audio: the microphone's is sent at 16 kHz, the agent's comes at 24 kHz. */
 
-/* Runs in the audio thread of a context at 16 kHz: packets of 20 ms leave as soon as they are full. */
+/* Runs in the audio thread of a context at 16 kHz: sends packets of 20 ms as soon as they are full. */
 const microphone = `
 registerProcessor('microphone', class extends AudioWorkletProcessor {
 	constructor() {
@@ -23,7 +23,7 @@ registerProcessor('microphone', class extends AudioWorkletProcessor {
 	}
 });`;
 
-/* Runs in the audio thread of a context at 24 kHz: plays what is posted, and forgets it on null. */
+/* Runs in the audio thread of a context at 24 kHz: plays what is posted to it, and drops the rest of it on null. */
 const loudspeaker = `
 registerProcessor('loudspeaker', class extends AudioWorkletProcessor {
 	constructor() {
@@ -54,7 +54,7 @@ async function worklet(sampleRate, name, source) {
 	return new AudioWorkletNode(context, name, { outputChannelCount: [1] });
 }
 
-/* ---- The socket. onevent hears the JSON events, onaudio the audio, onclose the end. */
+/* ---- The socket: onevent gets the JSON events, onaudio the audio, and onclose is called at the end. */
 
 class Live {
 	constructor(url, token, init, handlers) {
@@ -88,7 +88,7 @@ function note(kind, text) {
 	return item;
 }
 
-/* A transcript comes in pieces that joined are its text; the last one, which may be empty, is finished. */
+/* A transcript comes in pieces that are joined; the last one, which may be empty, says that it is finished. */
 const unfinished = {};
 
 function words(kind, who, { text, finished }) {

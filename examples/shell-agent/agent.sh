@@ -1,18 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# An agent that tells how its machine is.
+# An agent that says how its machine is doing.
 #
 # The state comes as one line of JSON on standard input.  Each line on standard output is a JSON object; here all of them
-# are {"delta": TEXT}, pieces of the answer.  When the script fails, so does the node, and the last line on standard error
+# are {"delta": TEXT}, pieces of the answer.  If the script fails, so does the node, and the last line on standard error
 # says why.
 set -eu
 
-# The user's text, still written as in a JSON string, so that it can go back into one as it is.
+# The user's text, still escaped as in a JSON string, so that it can go into another one as it is.
 text=$(sed -n 's/.*,"user_text":"\(.*\)","config":{.*/\1/p')
 
 say() { printf '{"delta": "%s"}\n' "$1"; }
 
-# say_lines: says what comes on standard input, line by line.
+# say_lines: says its standard input, line by line.
 say_lines()
 {
 	tr '\t' ' ' | tr -d '\000-\011\013-\037' | sed 's/[\\"]/\\&/g' |
