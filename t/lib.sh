@@ -8,13 +8,13 @@
 #	is "$STATUS" 200 "ping is answered"
 #	is "$(json .data "$BODY")" pong "with pong"
 #
-# Works in every POSIX shell.  The programs are those named by AGENTGRAPH and AGENTGRAPH_FCGI, else
-# those of the build directory.  A test runs in an empty directory of its own, WORK, with a clean
-# environment: no configuration file or setting of the person who runs it is seen.  At the end all
-# services that were started are stopped and WORK is removed.  With AGENTGRAPH_ENGINE=postgresql
-# there is a server of PostgreSQL for them, and a schema for each state directory; with
-# AGENTGRAPH_POOLER=pgbouncer besides they reach it through that.  With AGENTGRAPH_ENGINE=pair each service is two
-# instances over a PostgreSQL and a Redis, which are asked in turn.
+# Works in every POSIX shell.  Tests run the programs named by AGENTGRAPH and AGENTGRAPH_FCGI, by
+# default those of the build directory.  A test runs in an empty directory of its own, WORK, with a
+# clean environment: it sees no configuration file or setting of the person who runs it.  At the end
+# all services that it started are stopped and WORK is removed.  With AGENTGRAPH_ENGINE=postgresql
+# services have a PostgreSQL server, and a schema for each state directory; with
+# AGENTGRAPH_POOLER=pgbouncer, too, they reach it through PgBouncer.  With AGENTGRAPH_ENGINE=pair
+# each service is two instances over a PostgreSQL and a Redis, which are asked in turn.
 
 # ---- where things are -------------------------------------------------------------------------
 
@@ -26,7 +26,7 @@ AGENTGRAPH_FCGI=${AGENTGRAPH_FCGI:-$(dirname "$AGENTGRAPH")/agentgraph-fcgi}
 
 WORK=$(mktemp -d "${TMPDIR:-/tmp}/agentgraph-test.XXXXXX") || exit 99
 cd "$WORK" || exit 99
-# A python3 of pyenv is a script that looks for one, ten times as long as a python3 takes to start.
+# pyenv's python3 is a script that looks for the real one, which takes ten times as long as that takes to start.
 lib_shims=$(command -v python3)
 case $lib_shims in
 */shims/python3)
@@ -35,8 +35,8 @@ case $lib_shims in
 	PATH=${PATH#:} PATH=${PATH%:}
 	;;
 esac
-export LC_ALL=C.UTF-8 # for wc, sort and others that would see bytes, or an order of some language
-# A worker that is told to end at once leaves its threads as they are, and within a second.
+export LC_ALL=C.UTF-8 # so that wc counts characters, and sort has one order everywhere
+# A worker that is told to end at once does not join its threads, and must be gone within a second.
 export TSAN_OPTIONS="${TSAN_OPTIONS-report_thread_leaks=0 atexit_sleep_ms=0}"
 unset GRAPH_PATH AGENTGRAPH_STATE_DIR MODE ORIGINS ALLOWED_HOST JWT_SECRET_KEY MAX_REQUEST_SIZE
 
@@ -45,7 +45,7 @@ PAIR=
 [ "${AGENTGRAPH_ENGINE-}" != pair ] || PAIR=yes AGENTGRAPH_ENGINE=postgresql
 [ "${AGENTGRAPH_ENGINE-}" = postgresql ] || unset DATABASE_URL
 
-# database_of STATE: has the service over that state directory, and commands about it, use a schema of its own.
+# database_of STATE: makes the service over that state directory, and commands about it, use a schema of its own.
 database_of() {
 	[ -n "$PG_DIR" ] || return 0
 	pg_schema=t$(printf '%s' "$1" | cksum | cut -d ' ' -f 1)
@@ -54,7 +54,7 @@ database_of() {
 	export DATABASE_URL
 }
 
-# pooled_database NAME: behind a pooler the role says which schema is its own.
+# pooled_database NAME: as a pooler passes no options on, makes a role of that name, whose search path is the schema.
 pooled_database() {
 	psql "$DATABASE_URL" -X -q -c "CREATE ROLE $1 LOGIN SUPERUSER" -c "ALTER ROLE $1 SET search_path = $1" 2>/dev/null
 	DATABASE_URL="postgresql:///postgres?host=$PG_DIR/pooler&user=$1"
@@ -67,7 +67,7 @@ tap_planned=
 tap_failed=0
 tap_pids=
 
-# tap_plan N: that many tests follow.  Without it, done_testing ends the file.
+# tap_plan N: announces N tests.  Without it, done_testing ends the file.
 tap_plan() {
 	tap_planned=$1
 	echo "1..$1"
@@ -107,7 +107,7 @@ tap_result() {
 	return 1
 }
 
-# tap_report: a test for each line "ok NAME" or "failed NAME" of standard input; other lines are diagnostics.
+# tap_report: reports a test for each line "ok NAME" or "failed NAME" of standard input; other lines are diagnostics.
 tap_report() {
 	while read -r verdict words; do
 		case $verdict in
@@ -195,7 +195,7 @@ if [ "${AGENTGRAPH_ENGINE-}" = postgresql ]; then
 	[ -z "${AGENTGRAPH_POOLER-}" ] || "$TOP_SRCDIR/t/postgresql-server" pooler "$PG_DIR" || tap_bail "PgBouncer does not start"
 fi
 
-# What no pair can do, by what it is about, stands with the reason in a table.
+# Skips a test that two instances cannot pass: a table lists these with the reasons.
 if [ -n "$PAIR" ]; then
 	why=$(sed -n "s/^$(basename "$0")	//p" "$TOP_SRCDIR/t/api/pair.tsv")
 	[ -z "$why" ] || tap_skip_all "$why"
@@ -209,8 +209,8 @@ fi
 
 # ---- processes --------------------------------------------------------------------------------
 
-# wait_for SECONDS COMMAND…: repeats the command until it succeeds, at first at once and then every 50 ms.  A machine that
-# is slow has more time for as many tries, but not without end.
+# wait_for SECONDS COMMAND…: repeats the command until it succeeds, at first quickly and then every 50 ms.  It counts
+# tries, so that a slow machine has more time, but not without end.
 wait_for() {
 	wait_tries=$(($1 * 20))
 	read -r wait_now _ </proc/uptime
@@ -238,12 +238,13 @@ gone() {
 	! alive "$1"
 }
 
-# children PID: the process ids of its children, whichever of its threads has begun them.
+# children PID: the process ids of its children, whichever of its threads started them.
 children() {
 	cat "/proc/$1/task/"*"/children" 2>/dev/null
 }
 
-# tap_stop PID [SECONDS]: by SIGTERM, after 20 seconds or so many by SIGKILL; its exit status is the process's.
+# tap_stop PID [SECONDS]: ends a process by SIGTERM, and after 20 seconds, or as many as given, by SIGKILL.  The exit
+# status is the process's.
 tap_stop() {
 	kill "$1" 2>/dev/null
 	if ! wait_for "${2:-20}" gone "$1"; then
@@ -260,7 +261,8 @@ STATE=
 SOCKET=
 BASE=
 
-# outside FILE SQL: has somebody else say that to the database FILE of the service, or to PostgreSQL, where all are one.
+# outside FILE SQL: executes SQL on the service's database FILE, as somebody else would; on PostgreSQL, where there is
+# one for all.
 outside() {
 	if [ -n "$PG_DIR" ]; then
 		psql "$DATABASE_URL" -X -q -A -t -c "$2"
@@ -269,7 +271,7 @@ outside() {
 	fi
 }
 
-# lock_threads STATE SECONDS: from now on, and for so long, somebody else writes to them; sets lock_pid.
+# lock_threads STATE SECONDS: locks the threads against writers for so long, as somebody else who writes; sets lock_pid.
 lock_threads() {
 	{
 		[ -z "$PG_DIR" ] || printf 'BEGIN;\nLOCK TABLE threads IN EXCLUSIVE MODE;\nSELECT 1;\n'
@@ -284,22 +286,23 @@ lock_threads() {
 	wait_for 5 test -s "$WORK/locked"
 }
 
-# nginx_head: what the configuration of an nginx begins with that a test starts, and ends, by itself.  The workers of
-# root's would belong to somebody else.
+# nginx_head: the first lines of the configuration of an nginx that a test itself starts and ends.  Run by root, its
+# workers would else belong to another user.
 nginx_head() {
 	echo 'daemon off;'
 	[ "$(id -u)" -ne 0 ] || echo 'user root;'
 	echo "pid $WORK/nginx.pid;"
 }
 
-# nginx_paths: directives for an nginx that a test starts, which else writes where it was installed.
+# nginx_paths: directives for an nginx that a test starts, which would else write to where nginx is installed.
 nginx_paths() {
 	for nginx_path in client_body fastcgi proxy scgi uwsgi; do
 		echo "${nginx_path}_temp_path $WORK/$nginx_path;"
 	done
 }
 
-# need_websockets: sets python to one that has the client library; without it, websocketd or nginx the script is skipped.
+# need_websockets: sets python to one that has the client library.  Without that, websocketd or nginx the test is
+# skipped.
 need_websockets() {
 	for python in python3 /usr/bin/python3; do
 		"$python" -c 'import websockets' 2>/dev/null && break
@@ -309,9 +312,9 @@ need_websockets() {
 	command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] || tap_skip_all 'nginx is not installed'
 }
 
-# serve_start [ARGUMENT…]: the whole service on a free port, with two processes unless told
-# otherwise.  Uses the state directory STATE, or a new one.  Sets BASE, SERVE_PID, STATE, SERVE_OUT
-# and SERVE_ERR.  Fails when the service does not start; its messages are then shown.
+# serve_start [ARGUMENT…]: starts the whole service on a free port, with two processes by default.
+# Uses the state directory STATE, or a new one.  Sets BASE, SERVE_PID, STATE, SERVE_OUT and
+# SERVE_ERR.  If the service does not start, this shows its messages and fails.
 serve_start() {
 	serve_run --listen 127.0.0.1:0 "$@" || return 1
 	BASE=$(serve_base "$SERVE_OUT")
@@ -324,14 +327,15 @@ serve_start() {
 
 serve_base() { sed -n 's/^agentgraph: serving .* on \(http:.*\)$/\1/p' "$1"; }
 
-# api_start [ARGUMENT…]: one worker process without nginx, reached by `api`.  Sets SOCKET as well.
+# api_start [ARGUMENT…]: starts one worker process without nginx, for `api`.  Sets SOCKET as well.
 api_start() {
 	SOCKET=$(mktemp -u "$WORK/fcgi.XXXXXX")
 	[ -z "$PAIR" ] || pair_begin "$SOCKET" "$SOCKET.1" "$SOCKET.2"
 	serve_run --no-nginx --processes 1 --threads 8 --socket "$SOCKET${PAIR:+.1}" "$@"
 }
 
-# pair_begin LISTEN TARGET TARGET: what asks two instances in turn; the file pair.at says where it listens.
+# pair_begin LISTEN TARGET TARGET: starts a proxy that asks two instances in turn; the file pair.at says where it
+# listens.
 pair_begin() {
 	rm -f "$WORK/pair.at"
 	"$TOP_SRCDIR/t/api/pair.py" "$@" >"$WORK/pair.at" &
@@ -339,7 +343,7 @@ pair_begin() {
 	wait_for 30 test -s "$WORK/pair.at"
 }
 
-# pair_second ARGUMENT...: as serve_launch, the second instance, over a state directory of its own.
+# pair_second ARGUMENT...: starts the second instance like serve_launch, with a state directory of its own.
 pair_second() {
 	[ ! -s "$STATE.2.pid" ] || tap_stop "$(cat "$STATE.2.pid")" 120
 	for pair_argument in "$@"; do
@@ -351,7 +355,7 @@ pair_second() {
 	echo "$!" >"$STATE.2.pid"
 }
 
-# serve_launch STATE OUT ARGUMENT...: an instance; its process is $!.
+# serve_launch STATE OUT ARGUMENT...: starts an instance; its process is $!.
 serve_launch() {
 	launch_state=$1 launch_out=$2
 	shift 2
@@ -385,7 +389,7 @@ serve_says() {
 	return 1
 }
 
-# serve_stop: stops the service that was started last, within two minutes; its exit status is serve_stop's.
+# serve_stop: stops the service that was started last, within two minutes; the exit status is the service's.
 serve_stop() {
 	[ -z "$PAIR" ] || tap_stop "$(cat "$STATE.2.pid")" 120
 	tap_stop "$SERVE_PID" 120
@@ -398,15 +402,15 @@ serve_stop() {
 
 # ---- requests ---------------------------------------------------------------------------------
 
-# Processes are what tests spend most of their time on, so that what asks thousands of times begins few of them.
+# Tests spend most of their time on starting processes, so these two, which run thousands of times, start few.
 ASK=$TOP_BUILDDIR/t/api/ask
 LOOK=$TOP_BUILDDIR/t/api/look
-[ -x "$LOOK" ] || LOOK=false # what it leaves, jq does
+[ -x "$LOOK" ] || LOOK=false # jq does what it cannot
 
-# api METHOD PATH [BODY [HEADER…]]: one request straight to a worker; a HEADER is "Name: value".
-# Starts the worker when there is none yet.  A BODY that is empty is none.  Sets STATUS, HEADERS
-# (without carriage returns) and BODY; the file RAW has the answer as it came.  After API_TIMEOUT
-# seconds (60) the client goes away.  It comes from the address API_ADDRESS (127.0.0.1).
+# api METHOD PATH [BODY [HEADER…]]: sends one request straight to a worker; a HEADER is "Name:
+# value".  Starts the worker if none runs yet.  An empty BODY is none.  Sets STATUS, HEADERS
+# (without carriage returns) and BODY; the file RAW has the answer as it came.  The client goes away
+# after API_TIMEOUT seconds (60).  Its address is API_ADDRESS (127.0.0.1).
 api() {
 	[ -n "$SOCKET" ] || api_start || return 1
 	[ -x "$ASK" ] || tap_bail "$ASK was not built (make check builds it)"
@@ -422,8 +426,8 @@ api() {
 	api_record
 }
 
-# Where AGENTGRAPH_RECORD names a directory, every request and its answer is kept there for t/api/openapi.mjs: method, URI,
-# status, headers, body, and the body of the answer, a zero byte behind each.
+# If AGENTGRAPH_RECORD names a directory, keeps each request and its answer there for t/api/openapi.mjs: method, URI,
+# status, headers, body, and the body of the answer, each followed by a zero byte.
 api_record() {
 	[ -n "${AGENTGRAPH_RECORD-}" ] && [ -s "$RAW" ] || return 0
 	case $HEADERS in *X-Accel-Redirect:*) return 0 ;; esac
@@ -432,8 +436,8 @@ api_record() {
 		>>"$AGENTGRAPH_RECORD/${0##*/}.records"
 }
 
-# http METHOD PATH [BODY [CURL-ARGUMENT…]]: one request through nginx at BASE.  Sets the same.  After HTTP_TIMEOUT
-# seconds (120) the client goes away.
+# http METHOD PATH [BODY [CURL-ARGUMENT…]]: sends one request through nginx at BASE.  Sets the same variables.  The
+# client goes away after HTTP_TIMEOUT seconds (120).
 http() {
 	RAW=$WORK/answer
 	request_method=$1 request_uri=$2 request_body=${3-}
@@ -459,12 +463,12 @@ $HEADERS
 END
 }
 
-# The start of jq 1.6, where it reads its own definitions, was half of the processor time of t/api; that of gojq, which has
-# the members of objects in an order of its own, is less than half of it, and that of look, which knows paths, a tenth.
+# jq 1.6 reads its own definitions when it starts, which took half of the processor time of t/api.  gojq takes less than
+# half of that, but orders the members of objects in its own way; look, which only knows paths, takes a tenth.
 json_fast=jq
 ! command -v gojq >/dev/null || json_fast=gojq
 
-# json_for EXPRESSION: sets json_jq to the one that does it as is expected.
+# json_for EXPRESSION: sets json_jq to the program that evaluates it as expected.
 json_for() {
 	case $1 in
 	*keys_unsorted* | *entries*) json_jq=jq ;;
@@ -472,7 +476,7 @@ json_for() {
 	esac
 }
 
-# json EXPRESSION [TEXT]: jq's raw output for TEXT, or for standard input.
+# json EXPRESSION [TEXT]: prints jq's raw output for TEXT, or for standard input.
 json() {
 	json_for "$1"
 	if [ $# -eq 1 ]; then
@@ -491,7 +495,7 @@ $2
 END
 }
 
-# sorted EXPRESSION: what jq finds in standard input, with the members of objects in the order of their names.
+# sorted EXPRESSION: prints what jq finds in standard input, with the members of objects in the order of their names.
 sorted() {
 	case $json_fast in
 	gojq) gojq -c "$1" ;;

@@ -28,13 +28,13 @@ tool() {
 	printf '{"name":"%s","description":"A tool"%s}' "$1" "${2:+,$2}"
 }
 
-# run THREAD MESSAGES [MEMBERS]: a run with a run id of its own; BODY becomes an array of the events.
+# run THREAD MESSAGES [MEMBERS]: a run with a new run id; sets BODY to an array of the events.
 run() {
 	runs=$((runs + 1))
 	ag_ui "{\"threadId\":\"$1\",\"runId\":\"r$runs\",\"messages\":[$2]${3:+,$3}}"
 }
 
-# ag_ui BODY [HEADER...]: EVENTS becomes the types of the events, BODY the events as one array.
+# ag_ui BODY [HEADER...]: sends a request; sets EVENTS to the types of the events, and BODY to an array of them.
 ag_ui() {
 	ag_ui_body=$1
 	shift
@@ -49,7 +49,7 @@ read_events() {
 	EVENTS=$(printf '%s' "$BODY" | jq -r "$events_words words")
 }
 
-# Short words for the events of a run, and the text that was streamed.
+# jq functions with short names, for the events of a run and the text that was streamed.
 events_words='
 def short: {
 	RUN_STARTED: "run", RUN_FINISHED: "finished", RUN_ERROR: "error", STEP_STARTED: "step", STEP_FINISHED: "step.",

@@ -15,7 +15,7 @@ LATER=4102444800
 # configure MEMBERS: agentgraph.json with builtin:demo and these members.
 configure() { printf '{"agent":"builtin:demo"%s}\n' "${1:+,$1}" >agentgraph.json; }
 
-# token USER [CLAIMS]: a good one; CLAIMS begin with a comma.
+# token USER [CLAIMS]: a good token; CLAIMS begin with a comma.
 token() { "$MINT" HS256 "$SECRET" "{\"user_id\":\"$1\",\"exp\":$LATER${2-}}"; }
 
 # with TOKEN METHOD PATH [BODY [HEADER...]]
@@ -33,7 +33,7 @@ as() {
 	with "$(token "$as_user")" "$@"
 }
 
-# said: status, code and text of the last answer, or the status alone where it was good.
+# said: status, code and text of the last answer, or only the status if it was a success.
 said() {
 	case $STATUS$BODY in
 	2*) echo "$STATUS" ;;
@@ -47,5 +47,5 @@ a_run() {
 	printf '{"messages":[{"role":"user","content":"%s"}]%s}' "$1" "${2:+,\"config\":{\"thread_id\":\"$2\"\}}"
 }
 
-# reply: the last text of the last answer.
+# reply: the last text in the last answer.
 reply() { json '.data.messages[-1].content[-1].text' "$BODY"; }

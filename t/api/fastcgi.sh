@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: ISC
-# A FastCGI client that can misbehave, which cgi-fcgi cannot.  Sourced after lib.sh; needs python3.
+# A FastCGI client that can misbehave, as cgi-fcgi cannot.  Sourced after lib.sh; needs python3.
 #
 #	raw ACTION [METHOD PATH [LENGTH [BODY]]]
 #
@@ -12,7 +12,7 @@
 #   silent  connects, sends the beginning of a request, or nothing, and stays for a minute
 #   halting sends nothing, then the head and half of the body, then the rest, a line of standard input before each;
 #           says "connected" and "half", then prints the answer
-#   junk    sends what is no FastCGI
+#   junk    sends bytes that are not FastCGI
 
 command -v python3 >/dev/null || tap_skip_all 'python3 is not installed'
 

@@ -34,7 +34,8 @@ send() {
 	api_body "$send_file" "$@"
 }
 
-# api_body FILE HEADER...: like api POST /v1/files/upload, with the file as the body; the first header is its type.
+# api_body FILE HEADER...: like api POST /v1/files/upload with the file as the body; the first header is the
+# Content-Type.
 api_body() {
 	RAW=$WORK/answer
 	body_file=$1 body_type=${2#*: }
@@ -57,8 +58,8 @@ upload() {
 	FILE=$(json '.data.file_id // ""' "$BODY")
 }
 
-# raw_send MODE FILE [TYPE]: a body of unknown length, in small records; MODE is whole, or cut for a connection that breaks
-# off behind the file's bytes, or drip for a byte at a time.
+# raw_send MODE FILE [TYPE]: sends a body of unknown length in small records.  MODE is whole; cut, which breaks off the
+# connection after the file's bytes; or drip, which sends one byte at a time.
 raw_send() {
 	[ -n "$SOCKET" ] || api_start || return 1
 	RAW=$WORK/answer
@@ -114,7 +115,7 @@ take_answer() {
 	STATUS=${STATUS%% *}
 }
 
-# said: status, code and text of the last answer, or the status alone where it was good.
+# said: status, code and text of the last answer, or only the status if it was a success.
 said() {
 	case $STATUS in
 	2*) echo "$STATUS" ;;
@@ -122,8 +123,8 @@ said() {
 	esac
 }
 
-# data EXPRESSION: of the last answer's data.
+# data EXPRESSION: evaluates it on the last answer's data.
 data() { json ".data | $1" "$BODY"; }
 
-# stored: how many files lie in the directory, temporary ones included.
+# stored: how many files there are in the directory, temporary ones included.
 stored() { find "$WORK/uploads" -type f 2>/dev/null | wc -l | tr -d ' '; }

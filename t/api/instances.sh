@@ -1,16 +1,17 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: ISC
-# Several instances over one PostgreSQL.  Sourced after lib.sh, which has started that.
+# Several instances over one PostgreSQL, which lib.sh has started.  Sourced after it.
 #
 #	begin NAME [OPTION...]   starts the instance of that name, or starts it again
 #	on NAME COMMAND...       has that instance answer
 #
-# Each has its own state directory, state_NAME.  Processes in the variable frozen go on at the end.
+# Each instance has a state directory of its own, state_NAME.  Processes in the variable frozen are continued at the
+# end.
 
 STATE=$WORK/state
 database_of "$STATE"
 PG=$PG_DIR
-PG_DIR= # all have the address that is set now, and the server is to be stopped after them
+PG_DIR= # all keep the address that is set now, and the server stops after them
 trap 'for pid in ${frozen-}; do kill -CONT "$pid"; done; "$TOP_SRCDIR/t/postgresql-server" stop "$PG"; tap_end' EXIT
 
 begin() {

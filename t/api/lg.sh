@@ -6,21 +6,21 @@
 
 . "$TOP_SRCDIR/t/api/run.sh"
 
-# lg_configure [MEMBERS]: a configuration with /lg.
+# lg_configure [MEMBERS]: writes a configuration with /lg.
 lg_configure() {
 	printf '{"agent":"builtin:demo","langgraph":{"enabled":true}%s}\n' "${1:+,$1}" >agentgraph.json
 }
 
-# human TEXT [MEMBERS]: what a user says, as such a client writes it.
+# human TEXT [MEMBERS]: a user's message as such a client writes it.
 human() { printf '{"type":"human","content":"%s"%s}' "$1" "${2:+,$2}"; }
 
-# list_of COUNT: an array of so many texts.
+# list_of COUNT: a JSON array of COUNT texts.
 list_of() { jq -cn "[range($1) | \"a\(.)\"]"; }
 
-# refused STATUS CODE DETAIL SENTENCE: the last answer is an error in the form of this protocol.
+# lg_refused STATUS CODE DETAIL SENTENCE: tests that the last answer is this error, in the form of the protocol.
 lg_refused() { is "$STATUS $(json '"\(.code) \(.detail)"' "$BODY")" "$1 $2 $3" "$4"; }
 
-# events: of a stream BODY becomes an array of {id, event, data}.
+# events: turns BODY, a stream, into an array of {id, event, data}.
 events() {
 	BODY=$(printf '%s\n' "$BODY" | jq -Rcn '[inputs] | reduce .[] as $l ({all: [], one: {}};
 		if $l == "" then (if .one == {} then . else {all: (.all + [.one]), one: {}} end)

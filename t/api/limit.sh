@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: ISC
 # What the tests of the rate limit share.  Sourced after auth.sh.
 
-# limit MEMBERS [MORE]: agentgraph.json with this block, and more members; a new worker serves it.
+# limit MEMBERS [MORE]: writes agentgraph.json with this block, and with more members; a new worker serves it.
 limit() {
 	[ -z "$SOCKET" ] || serve_stop
 	configure "\"rate_limit\":{$1}${2:+,$2}"
@@ -16,12 +16,12 @@ handshake() {
 		'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==' "$@"
 }
 
-# counts: the headers of the last answer, "limit remaining reset-after retry-after".
+# counts: the last answer's headers, as "limit remaining reset-after retry-after".
 counts() {
 	echo "$(header X-RateLimit-Limit) $(header X-RateLimit-Remaining) $(header X-RateLimit-Reset-After) $(header Retry-After)"
 }
 
-# left: status and remaining requests of the last answer.
+# left: the last answer's status, and how many requests remain.
 left() { echo "$STATUS $(header X-RateLimit-Remaining)"; }
 
 milliseconds() { echo $(($(date +%s%N) / 1000000)); }

@@ -1,17 +1,17 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: ISC
-# What the tests of /v1/mcp share: messages of a host.  Sourced after lib.sh; needs jq.
+# What the tests of /v1/mcp share: the messages of a host.  Sourced after lib.sh; needs jq.
 #
 # TEXT and MEMBERS are written as they stand in JSON, as in run.sh.
 
 . "$TOP_SRCDIR/t/api/run.sh"
 
-# mcp_configure [MEMBERS [TOP-MEMBERS]]: a configuration with MCP, and what it says of that.
+# mcp_configure [MEMBERS [TOP-MEMBERS]]: writes a configuration with MCP; MEMBERS belong to the block mcp.
 mcp_configure() {
 	printf '{"agent":"builtin:demo","mcp":{"enabled":true%s}%s}\n' "${1:+,$1}" "${2:+,$2}" >agentgraph.json
 }
 
-# mcp_answer: BODY and MESSAGES of the last answer: the response, and all that came as one array.
+# mcp_answer: from the last answer sets BODY to the response, and MESSAGES to an array of everything that came.
 # shellcheck disable=SC2034 # for those who source this
 mcp_answer() {
 	case $(header Content-Type) in
@@ -23,7 +23,7 @@ mcp_answer() {
 	esac
 }
 
-# sent METHOD PARAMS [HEADER...]: a request of the versions of 2025; PARAMS is an object, or empty.
+# sent METHOD PARAMS [HEADER...]: a request in the versions of 2025; PARAMS is an object, or empty.
 sent() {
 	sent_body="{\"jsonrpc\":\"2.0\",\"id\":\"q1\",\"method\":\"$1\"${2:+,\"params\":$2}}"
 	shift 2
@@ -31,10 +31,10 @@ sent() {
 	mcp_answer
 }
 
-# arguments TEXT [MEMBERS]: those of the tool, and further members of params.
+# arguments TEXT [MEMBERS]: the params of a call of the tool, with further members.
 arguments() { printf '"name":"demo","arguments":{"message":"%s"%s}' "$1" "${2:+,$2}"; }
 
-# called TEXT [MEMBERS [HEADER...]]: a call of it.
+# called TEXT [MEMBERS [HEADER...]]: calls the tool.
 called() {
 	called_params="{$(arguments "$1" "${2-}")}"
 	shift
@@ -42,12 +42,12 @@ called() {
 	sent tools/call "$called_params" "$@"
 }
 
-# meta [CAPABILITIES]: the member _meta of the version of 2026.
+# meta [CAPABILITIES]: the member _meta in the version of 2026.
 meta() {
 	printf '"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":%s}' "${1-{\}}"
 }
 
-# modern METHOD MEMBERS [CAPABILITIES [HEADER...]]: a request of that version.
+# modern METHOD MEMBERS [CAPABILITIES [HEADER...]]: a request in the version of 2026.
 modern() {
 	modern_method=$1 modern_members=$2 modern_can=${3-"{}"}
 	shift 2
@@ -56,11 +56,11 @@ modern() {
 		"Mcp-Method: $modern_method" 'Mcp-Name: demo' "$@"
 }
 
-# fault STATUS CODE PATTERN SENTENCE: the last answer is an error.
+# fault STATUS CODE PATTERN SENTENCE: tests that the last answer is this error.
 fault() {
 	is "$STATUS $(json '"\(.jsonrpc) \(.error.code)"' "$BODY")" "$1 2.0 $2" "$4"
 	like "$(json .error.message "$BODY")" "$3" "$4: it says why"
 }
 
-# text_is TEXT SENTENCE: the last answer is a result with that text.
+# text_is TEXT SENTENCE: tests that the last answer is a result with that text.
 text_is() { is "$STATUS $(json '.result.content | map(.text) | join("|")' "$BODY")" "200 $1" "$2"; }

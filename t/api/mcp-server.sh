@@ -1,16 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# An MCP server on its standard streams, for the tests of bad days.  Its arguments are what it does:
+# An MCP server on its standard streams that misbehaves.  Its arguments say how:
 #
-#   noise    writes lines that are no messages, and half of a character
+#   noise    writes lines that are not messages, and half of a character
 #   deaf     ignores SIGTERM and the end of its input
 #   stillborn  ends before it says anything         dumb     answers nothing at all
-#   asks     has questions of its own               children leaves programs behind
+#   asks     asks questions of its own              children leaves programs behind
 #   flood    writes without end                     long     writes one line without end
-#   round    has one page, which names another      lingers  dies slowly: it says no more, and goes when it is killed
+#   round    has one page of tools, which always names a next one      lingers  dies slowly: it falls silent, and stays until it is killed
 #   blank    begins with 32 MiB of empty lines on its standard error
 #
-# Tools: echo, die, hang, change (more tools from then on), count (processes that were started), big.
+# Tools: echo, die, hang, change (there are more tools from then on), count (of processes that were started), big.
 has() { case " $modes " in *" $1 "*) return 0 ;; esac; return 1; }
 modes=$*
 say() { printf '%s\n' "$1"; }

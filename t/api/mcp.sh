@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: ISC
 # What the tests of tools in documents share.  Sourced after lib.sh and run.sh.
 
-# make_caller FILE: an executable node that makes the tool calls that a user writes, "NAME JSON" each, with
-# " && " between several, and then says their results.
+# make_caller FILE: makes an executable node that makes the tool calls a user writes, each as "NAME JSON", with " && "
+# in between, and then says their results.
 make_caller() {
 	cat >"$1" <<'SCRIPT'
 #!/bin/sh
@@ -21,7 +21,7 @@ SCRIPT
 	chmod +x "$1"
 }
 
-# tools_graph TOOLS: the document graph.json, whose node tools has these, and the configuration that names it.
+# tools_graph TOOLS: writes graph.json, whose node tools has these tools, and the configuration that names it.
 tools_graph() {
 	make_caller caller.sh
 	cat >graph.json <<DOCUMENT

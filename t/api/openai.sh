@@ -11,7 +11,7 @@ openai_configure() {
 	printf '{"agent":"builtin:demo","openai":{"enabled":true}%s}\n' "${1:+,$1}" >agentgraph.json
 }
 
-# assistant TEXT: what the client has as an earlier answer.
+# assistant TEXT: an earlier answer, as the client has it.
 assistant() { printf '{"role":"assistant","content":"%s"}' "$1"; }
 
 # asked ID...: an assistant message with calls of the tool pick.
@@ -28,7 +28,7 @@ asked() {
 # told ID TEXT: the answer to a call.
 told() { printf '{"role":"tool","tool_call_id":"%s","content":"%s"}' "$1" "$2"; }
 
-# number NAME: what the service counts under that name.
+# number NAME: the service's counter of that name.
 number() {
 	env -i PATH="$PATH" REQUEST_METHOD=GET REQUEST_URI=/metrics SERVER_PROTOCOL=HTTP/1.1 REMOTE_ADDR=127.0.0.1 HTTP_HOST=localhost \
 		AGENTGRAPH_INTERNAL=metrics timeout 60 cgi-fcgi -bind -connect "$SOCKET" </dev/null | sed -n "s/^agentgraph_$1 //p"
@@ -38,7 +38,7 @@ number() {
 # shellcheck disable=SC2034 # for those who source this
 PICK='"tools":[{"type":"function","function":{"name":"pick","description":"Picks","parameters":{"type":"object"}}}]'
 
-# complete MESSAGES [MEMBERS [HEADER...]]: a request to the demo; of a stream BODY becomes the chunks as one array.
+# complete MESSAGES [MEMBERS [HEADER...]]: a request to the demo; if it streams, BODY becomes an array of the chunks.
 complete() {
 	complete_body="{\"model\":\"demo\",\"messages\":[$1]${2:+,$2}}"
 	shift
@@ -52,7 +52,7 @@ complete() {
 # on THREAD MESSAGES [MEMBERS]: the same on a thread.
 on() { complete "$2" "${3-}" "X-Thread-ID: $1"; }
 
-# Words for answers and chunks.
+# jq functions with short names, for answers and chunks.
 facts_words="$facts_words"'
 def answer: .choices[0].message.content;
 def reason: .choices[0].finish_reason;
@@ -62,10 +62,10 @@ def reasons: map(objects | .choices[0]?.finish_reason // empty);
 def ended: .[-1] == "done" and (map(select(. == "done")) | length) == 1;
 '
 
-# answer: the text of the last answer.
+# said_is TEXT SENTENCE: tests the text of the last answer.
 said_is() { is "$STATUS $(json '.choices[0].message.content' "$BODY")" "200 $1" "$2"; }
 
-# wrong CODE PARAM MESSAGE-PART SENTENCE: the last answer is a mistake of the client.
+# wrong CODE PARAM MESSAGE-PART SENTENCE: tests that the last answer says this is the client's mistake.
 wrong() {
 	is "$STATUS $(json '.error | "\(.type) \(.code) \(.param)"' "$BODY")" "400 invalid_request_error $1 $2" "$4"
 	like "$(json .error.message "$BODY")" "$3" "$4: it says why"

@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: ISC
-# A Redis server of the test's own on the socket REDIS, and servers that only look like one.  Sourced after lib.sh.
+# A Redis server for the test alone, on the socket REDIS, and servers that only look like one.  Sourced after lib.sh.
 
 command -v redis-server >/dev/null || tap_skip_all 'redis-server is not installed'
 command -v python3 >/dev/null || tap_skip_all 'python3 is not installed'
@@ -22,7 +22,7 @@ redis_stop() {
 
 redis() { redis-cli -s "$REDIS" "$@"; }
 
-# redis_fake MANNER: a server that reads and is silent, answers with garbage, or with "OK" to whatever it is asked.
+# redis_fake MANNER: starts a server that reads and is silent, answers with garbage, or answers everything with "OK".
 redis_fake() {
 	python3 - "$REDIS" "$1" <<'PYTHON' &
 import socket, sys, threading

@@ -22,7 +22,7 @@ thread() {
 	printf '"config":{"thread_id":"%s"%s}' "$1" "${2:+,$2}"
 }
 
-# invoke TEXT [MEMBERS], stream TEXT [MEMBERS]: what a user says.
+# invoke TEXT [MEMBERS], stream TEXT [MEMBERS]: run the graph on what a user says.
 invoke() { api POST /v1/graph/invoke "$(run_body "[$(user "$1")]" "${2-}")"; }
 stream() { api POST /v1/graph/stream "$(run_body "[$(user "$1")]" "${2-}")"; }
 
@@ -36,7 +36,7 @@ answer() {
 	printf '{"role":"tool","content":[{"type":"tool_result","call_id":"%s","output":%s}]}' "$1" "$2"
 }
 
-# in_background NAME COMMAND...: a request whose answer is waited for later, by `collect NAME`.
+# in_background NAME COMMAND...: sends a request; `collect NAME` waits for the answer later.
 in_background() {
 	[ -n "$SOCKET" ] || api_start || return 1
 	mkdir -p "$WORK/$1"
@@ -57,7 +57,7 @@ collect() {
 	BODY=$(cat "$WORK/$1/body")
 }
 
-# is_running THREAD: whether a run is in flight on it.
+# is_running THREAD: whether a run is going on there.
 is_running() {
 	api GET "/v1/threads/$1/state"
 	case $BODY in *'"is_running":true'*) return 0 ;; esac
@@ -71,7 +71,7 @@ workers() {
 	done
 }
 
-# Words for the facts below.
+# jq functions with short names, for the facts below.
 facts_words='
 def text: [.content[]? | select(.type == "text").text] | join("");
 def types: [.content[]?.type];
@@ -111,15 +111,15 @@ facts_hold() {
 	done <"$WORK/facts.table" 3<"$WORK/facts"
 }
 
-# Why a fact does not hold: what stands left of its ==, and the answer.
+# Says why a fact does not hold: prints the left side of its ==, and the answer.
 facts_explain() {
 	diag "$2"
 	diag "left side: $(printf '%s' "$BODY" | jq -c "$facts_words $1 | (${2% == *})" 2>&1)"
 	diag "status $STATUS, answer: $(printf '%.3000s' "$BODY")"
 }
 
-# make_speaker FILE: a node that is called with two names; it says half of its answer, waits until the other one has, and then
-# the rest.
+# make_speaker FILE: makes a node for a graph that calls it under two names.  It says half of its answer, waits until
+# the other one has done so, and then says the rest.
 make_speaker() {
 	cat >"$1" <<-'SH'
 		#!/bin/sh
@@ -131,8 +131,8 @@ make_speaker() {
 	chmod +x "$1"
 }
 
-# waiting_steps: the document graph.json with a graph "steps" of two nodes, a and b, which write a line to marks and end when
-# there is a file "go".
+# waiting_steps: writes graph.json with a graph "steps" of two nodes, a and b.  Each writes a line to marks, and ends
+# once there is a file "go".
 waiting_steps() {
 	cat >step.sh <<-SH
 		#!/bin/sh
@@ -152,7 +152,7 @@ waiting_steps() {
 	JSON
 }
 
-# leaves COMMAND...: a request whose client leaves while the first of these nodes runs, which then ends.
+# leaves COMMAND...: sends a request whose client goes away while the first of these nodes runs; then lets the node end.
 leaves() {
 	rm -f marks go
 	in_background client "$@"

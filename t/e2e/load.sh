@@ -6,8 +6,8 @@ for load_tool in nginx:/usr/sbin/nginx curl:/usr/bin/curl jq:/usr/bin/jq; do
 	command -v "${load_tool%%:*}" >/dev/null || [ -x "${load_tool#*:}" ] || tap_skip_all "no ${load_tool%%:*} here"
 done
 
-# turns PARALLEL: one turn for each line "THREAD ID TEXT" of standard input, that many at a time, under the message id
-# ID.  Prints "STATUS ID" for each; 000 is no answer.
+# turns PARALLEL: makes a turn for each line "THREAD ID TEXT" of standard input, PARALLEL at a time, where ID is the
+# message's id.  Prints "STATUS ID" for each; a status of 000 means that no answer came.
 turns() {
 	load_turns=$(mktemp "$WORK/turns.XXXXXX")
 	jq -Rr --arg base "$BASE" '
@@ -26,7 +26,7 @@ say() {
 		'{messages: [{role: "user", content: $text}], config: {thread_id: $thread}}')" --max-time 40
 }
 
-# meta THREAD EXPRESSION: of its execution_meta, compact.
+# meta THREAD EXPRESSION: evaluates it on the thread's execution_meta; the output is compact.
 meta() {
 	curl -s --max-time 10 "$BASE/v1/threads/$1/state" | jq -c ".data.state.execution_meta | $2"
 }
@@ -39,7 +39,7 @@ rests() {
 	[ "$(meta "$1" .is_running)" = false ]
 }
 
-# texts THREAD: all texts of the thread in their order, a line each.
+# texts THREAD: all texts of the thread in order, one a line.
 texts() {
 	curl -s --max-time 20 "$BASE/v1/threads/$1/messages?limit=1000" | jq -r '.data.messages[].content[0].text'
 }
@@ -53,7 +53,7 @@ pings() {
 	[ "$(curl -s -o "$WORK/ping" -w '%{http_code}' --max-time 5 "$BASE/ping")" = 200 ]
 }
 
-# workers: the process ids of the running service's.
+# workers: the process ids of the running service's workers.
 workers() {
 	for load_pid in $(children "$SERVE_PID"); do
 		tr '\0' ' ' <"/proc/$load_pid/cmdline" 2>/dev/null | grep -q '^[^ ]*agentgraph-fcgi ' && echo "$load_pid"

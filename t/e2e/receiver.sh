@@ -1,7 +1,8 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: ISC
-# A receiver of webhooks, webhook_receiver.py: each request becomes a line in log, mode says how it answers.  Sourced after
-# lib.sh.  RECEIVER is its address, WEBHOOK_SECRET what the service is to sign with.
+# Starts a receiver of webhooks, webhook_receiver.py: it writes each request as a line to the file log, and answers as
+# the file mode says.  Sourced after lib.sh.  RECEIVER is its address, WEBHOOK_SECRET the secret with which the service
+# is to sign.
 
 command -v python3 >/dev/null || tap_skip_all 'no python3 here'
 echo ok >mode

@@ -1,12 +1,13 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: ISC
-# Two whole services over one PostgreSQL, whose directory is PG.  Sourced after lib.sh.  first is the address of the first, whose
-# process is first_pid; BASE that of the second.  With CONTROL the first one's clock is what disturb.c reads there.
+# Two whole services over one PostgreSQL, whose directory is PG.  Sourced after lib.sh.  The first one's address is
+# first, and its process first_pid; BASE is the address of the second.  With CONTROL, disturb.c sets the first one's
+# clock from that file.
 
 STATE=$WORK/state
 database_of "$STATE"
 PG=$PG_DIR
-PG_DIR= # both have the address that is set now
+PG_DIR= # both keep the address that is set now
 trap '"$TOP_SRCDIR/t/postgresql-server" stop "$PG"; tap_end' EXIT
 printf '{"agent":"builtin:demo","runs":{"background":2}}\n' >agentgraph.json
 STATE=$WORK/a

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The runner of the tests of a unit program: TAP, one line each. */
+/* Runs the tests of a unit program, and prints TAP, one line for each. */
 #include "unit.h"
 
 #include <assert.h>
@@ -26,7 +26,7 @@ static void print_failures(const CU_FailureRecord *failure)
 }
 
 static char row[300];        /* "" outside of tables */
-static unsigned row_earlier; /* failures before it */
+static unsigned row_earlier; /* failures before this row */
 
 void unit_row(const char *format, ...)
 {
@@ -133,8 +133,8 @@ struct fork_order {
 	_Alignas(max_align_t) char arg[UNIT_FORK_ARG];
 };
 
-static int forks = -1;            /* to the process that forks */
-static struct fork_order ordered; /* of a process that was forked */
+static int forks = -1;            /* the socket to the process that forks */
+static struct fork_order ordered; /* what a forked process is to do */
 static int fork_status;
 
 static void run_ordered(void)
@@ -142,7 +142,8 @@ static void run_ordered(void)
 	fork_status = ordered.fn(ordered.arg);
 }
 
-/* Assertions want a test around them; one that fails has been printed, and counts. */
+/* CU_ASSERT needs a test around it, also in a forked process.  A failure is printed, and counted.
+ * */
 static int run_as_test(void)
 {
 	CU_pSuite suite =
@@ -156,7 +157,8 @@ static int run_as_test(void)
 	return fork_status ? fork_status : CU_get_number_of_failures() > 0;
 }
 
-/* Each child's own parent ends at once, so that the test becomes its parent. */
+/* Forks a process for each order.  The parent in between ends at once, so that the test becomes the
+ * child's parent. */
 static void serve_forks(int orders, pid_t test)
 {
 	while (recv(orders, &ordered, sizeof(ordered), 0) == sizeof(ordered)) {
@@ -180,7 +182,7 @@ void unit_fork_early(void)
 {
 	int ends[2];
 	pid_t test = getpid();
-	unit_dir(); /* the same for all */
+	unit_dir(); /* so that all processes have the same one */
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0 ||
 	    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0)
 		abort();
@@ -203,7 +205,7 @@ pid_t unit_fork(int (*fn)(const void *arg), const void *arg, size_t size)
 	    recv(forks, &child, sizeof(child), 0) != sizeof(child))
 		abort();
 	while (waitid(P_PID, (id_t)child, &(siginfo_t){0}, WEXITED | WNOHANG | WNOWAIT) != 0)
-		sched_yield(); /* its own parent is about to end */
+		sched_yield(); /* the parent in between is about to end */
 	return child;
 }
 

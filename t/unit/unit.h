@@ -34,8 +34,8 @@ struct unit_test {
  */
 int unit_main(const char *name, const struct unit_test *tests, size_t count);
 
-/* Names the row of a table that a test looks at from here to the next row, or to its end: when
- * something fails there, the name stands in the output. */
+/* Names the row of a table that a test looks at, until the next call or the end of the test: if
+ * something fails meanwhile, the output has the name. */
 void unit_row(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /*
@@ -55,7 +55,7 @@ pid_t unit_fork_stopped(int (*fn)(const void *arg), const void *arg, size_t size
  * is in it when the program ends. */
 const char *unit_dir(void);
 
-/* "<unit_dir>/<name>" in one of a few rotating buffers of the thread. */
+/* Returns "<unit_dir>/<name>" in one of a few buffers that the thread uses in turn. */
 const char *unit_path(const char *name);
 
 #endif
