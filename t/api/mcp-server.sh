@@ -7,7 +7,8 @@
 #   stillborn  ends before it says anything         dumb     answers nothing at all
 #   asks     asks questions of its own              children leaves programs behind
 #   flood    writes without end                     long     writes one line without end
-#   round    has one page of tools, which always names a next one      lingers  dies slowly: it falls silent, and stays until it is killed
+#   round    has one page of tools, which names another one
+#   lingers  dies slowly: it falls silent, and stays until it is killed
 #   blank    begins with 32 MiB of empty lines on its standard error
 #
 # Tools: echo, die, hang, change (there are more tools from then on), count (of processes that were started), big.

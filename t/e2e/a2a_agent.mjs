@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: ISC
-// An agent made with the A2A project's own server, which graphs call.
+// An agent made with the A2A project's own server; graphs call it.
 //
 //	node a2a_agent.mjs PORT-FILE LOG VERSION STREAMING
 //
-// Repeats what it is told, in two pieces; "ask QUESTION" asks it and repeats the answer, "fail WHY" fails, "auth" wants a
-// credential, "wait" waits until it is cancelled; of "cut", "turn" and "drop" the stream ends after the first piece, which
-// "turn" then replaces; "drop" breaks the connection, and answers 503 to who asks next.  Below /moved, /later, /empty and /odd are agents that nobody can talk to.  What it was sent is in LOG, a line of
-// JSON each: method, headers, body.
+// It repeats what it is told, in two pieces.  "ask QUESTION" makes it ask that and repeat the answer, "fail WHY" fails,
+// "auth" wants a credential, "wait" waits until it is cancelled; for "cut", "turn" and "drop" the stream ends after the
+// first piece, which "turn" then replaces; "drop" breaks the connection and answers the next request with 503.  Below
+// /moved, /later, /empty and /odd are agents that nobody can talk to.  LOG has each request as a line of JSON: method,
+// headers, body.
 import { appendFileSync, writeFileSync } from 'node:fs';
 import express from 'express';
 import { Role, TaskState } from '@a2a-js/sdk';

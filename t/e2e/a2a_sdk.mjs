@@ -3,8 +3,9 @@
 //
 //	node a2a_sdk.mjs BASE GUARDED TOKEN FOREIGN RECEIVER LOG
 //
-// RECEIVER takes notifications, which it writes to LOG (webhook_receiver.py).  BASE is a service without authentication, GUARDED one where TOKEN and FOREIGN are those of two users.  Prints "ok NAME" or
-// "failed NAME" for each fact.  Lies with report.mjs beside a node_modules with the client.
+// RECEIVER takes notifications, and writes them to LOG (webhook_receiver.py).  BASE is a service without
+// authentication, GUARDED one with it; TOKEN and FOREIGN are the tokens of two users there.  Prints "ok NAME" or
+// "failed NAME" for each fact.  Must lie with report.mjs beside a node_modules that has the client.
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Role, StreamResponse, TaskState } from '@a2a-js/sdk';
@@ -102,7 +103,7 @@ async function converse(version, old) {
 	return { client, contextId };
 }
 
-// What came to an address, when so many did.
+// The notifications that came to an address, once there are count of them.
 async function notified(path, count) {
 	for (const until = Date.now() + 20000; ; await new Promise((done) => setTimeout(done, 50))) {
 		const came = readFileSync(log, 'utf8').split('\n').filter(Boolean).map((line) => JSON.parse(line)).filter((one) => one.path === path);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: ISC
-// ag_ui_browser.mjs PEERS URL WORK CHROMIUM EXAMPLE: the conversations, and the example's chat, in a Chromium page of another
-// origin than the service; a line "ok NAME" or "failed NAME" each.
+// ag_ui_browser.mjs PEERS URL WORK CHROMIUM EXAMPLE: runs the conversations and the example's chat in Chromium, in a
+// page of another origin than the service; prints "ok NAME" or "failed NAME" for each fact.
 import { readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
@@ -67,7 +67,7 @@ try {
 }
 process.exitCode = failed ? 1 : 0;
 
-// A person in front of the example's chat.
+// Uses the example's chat as a person would.
 async function chat() {
 	const page = await browser.newPage();
 	page.setDefaultTimeout(30000);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: ISC
-// ag_ui_node.mjs PEERS URL: the conversations with the official client in Node; a line "ok NAME" or "failed NAME" each.
+// ag_ui_node.mjs PEERS URL: runs the conversations with the official client in Node; prints "ok NAME" or "failed NAME"
+// for each.
 import { createRequire } from 'node:module';
 import { converse } from './ag_ui_talk.mjs';
 import { report } from './report.mjs';

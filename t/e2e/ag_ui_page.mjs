@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: ISC
-// The page of ag_ui_browser.mjs: the conversations in a browser.
+// The page of ag_ui_browser.mjs: runs the conversations in a browser.
 import { HttpAgent } from '@ag-ui/client';
 import { converse } from './ag_ui_talk.mjs';
 

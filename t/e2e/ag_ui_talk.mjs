@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: ISC
-// Conversations of the official AG-UI client with builtin:demo, the same in Node and in a page: its event verifier has to
-// accept every stream.  A fact is told by report(name, good, what was found).
+// Conversations of the official AG-UI client with builtin:demo, the same in Node and in a page: its event verifier has
+// to accept every stream.  Each fact is reported by report(name, good, what was found).
 
 const TERMINAL = ['RUN_FINISHED', 'RUN_ERROR'];
 
-// One conversation: an agent of the client, and what its last run told.
+// One conversation: an agent of the client, and what came of its last run.
 class Talk {
 	constructor(HttpAgent, options, threadId) {
 		this.agent = new HttpAgent({ ...options, threadId });
@@ -12,7 +12,7 @@ class Talk {
 		this.runs = 0;
 	}
 
-	// One run; a tool that the page has is in tools.
+	// Makes a run; the tools are those that the page has.
 	async run(parameters = {}) {
 		const runId = `${this.threadId}-${++this.runs}`;
 		this.events = [];
@@ -42,7 +42,7 @@ class Talk {
 		return this.events.filter((event) => event.type === type);
 	}
 
-	// What the client does not look at itself: one terminal event, the last, and the ids of the run.
+	// Checks what the client does not: one terminal event, at the end, and the ids of the run.
 	get wellFormed() {
 		const [first] = this.events, last = this.events.at(-1);
 		const ends = this.events.filter((event) => TERMINAL.includes(event.type));

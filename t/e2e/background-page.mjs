@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: ISC
-// background-page.mjs PEERS CHROMIUM PAGE BASE WORK TOKEN: a person in front of the page, who reloads it in the middle of a
-// run; a line "ok NAME" or "failed NAME" for each fact.
+// background-page.mjs PEERS CHROMIUM PAGE BASE WORK TOKEN: uses the page as a person would, who reloads it in the
+// middle of a run; prints "ok NAME" or "failed NAME" for each fact.
 import { rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: ISC
-"""A chat model's provider that has bad days: what the user says last tells which.  Prints its port."""
+"""A chat model's provider that misbehaves: the user's last text says how.  Prints its port."""
 import http.server
 import json
 import socketserver
@@ -51,7 +51,7 @@ class Provider(http.server.BaseHTTPRequestHandler):
         self.wfile.write(data)
 
     def stream(self, *pieces):
-        """Without a length: it ends with the connection."""
+        """Begins an answer without a length, which ends with the connection."""
         self.close_connection = True
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
@@ -65,7 +65,7 @@ class Provider(http.server.BaseHTTPRequestHandler):
         self.stream(delta("all "), delta("well"), END)
 
     def look(self, body, said):
-        """Tells what it was shown beside."""
+        """Says what came with the text."""
         parts = body["messages"][-1]["content"][:-1]
         self.stream(delta("; ".join(p.get("text") or p["image_url"]["url"] for p in parts)), END)
 
@@ -100,7 +100,7 @@ class Provider(http.server.BaseHTTPRequestHandler):
         self.stream(b"data: " + json.dumps({"choices": [{"delta": {"tool_calls": [call]}}]}).encode() + b"\n\n", END)
 
     def work(self, body, said):
-        """Calls the two tools of a soak, then tells what they said."""
+        """Calls the two tools of the soak, then says their results."""
         results = [m["content"] for m in body["messages"] if m["role"] == "tool"]
         if results:
             self.stream(delta(" ".join(results[-2:])), END)

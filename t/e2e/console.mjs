@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: ISC
-// console.mjs PEERS CHROMIUM PAGE WIDTH [TOKEN [VIEWS] | live | questions]: a person in front of the console.
+// console.mjs PEERS CHROMIUM PAGE WIDTH [TOKEN [VIEWS] | live | questions]: uses the console as a person would.
 import { visit } from './console_page.mjs';
 
 const [peers, chromium, address, width, token, views] = process.argv.slice(2);
 const { page, forgive, report, comes, fits, named, log, ask, walk, press, said, settled } =
 	await visit(peers, chromium, { width: Number(width), prefix: `${width} px: ` });
 
-// No line of the graph leaves the picture, or goes through a node.
+// Checks that no line of the graph leaves the picture, or goes through a node.
 async function drawn() {
 	const wrong = await page.locator('svg.graph').evaluate((svg) => {
 		const { x, y, width, height } = svg.viewBox.baseVal;
@@ -55,7 +55,7 @@ async function chat() {
 	await comes('a pause is a question', question.getByText('Which colour?'));
 	await page.waitForFunction(() => { const node = document.querySelector('.log'); return node.scrollHeight - node.scrollTop - node.clientHeight < 8; });
 	report('what was said last is in sight', true);
-	const slow = /\/history\?/; // what is said before it is read must not meet the question that was answered
+	const slow = /\/history\?/; // a message before it is read must not meet the answered question
 	await page.route(slow, async (route) => {
 		await new Promise((over) => setTimeout(over, 300));
 		await route.continue();
@@ -230,7 +230,7 @@ async function changedElsewhere() {
 	await settled();
 	report('in a thread that was deleted elsewhere the next message is shown', (await log.getByRole('article').count()) === 2 && (await said('Agent', 'echo: two').count()) === 1);
 
-	// in another tab it goes another way, and then asks
+	// in another tab the thread goes another way, and then asks a question
 	const elsewhere = async (method, where, data) => (await page.request.fetch(new URL(where, address).href, { method, data })).json();
 	await ask('three');
 	await settled();
@@ -340,7 +340,7 @@ async function service() {
 	await fits('Service');
 }
 
-// Branches that ask at the same time.
+// Checks branches that ask at the same time.
 async function questions() {
 	await press('New conversation');
 	await ask('hi');
@@ -466,7 +466,7 @@ async function connect() {
 	report('with all that was kept', kept.length === 0, kept);
 }
 
-// What a role has no use for is not there.
+// Checks that views a role cannot use are not there.
 async function rights() {
 	await page.getByLabel('Token').fill(token);
 	await press('Connect');

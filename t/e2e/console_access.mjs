@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: ISC
-// console_access.mjs PEERS CHROMIUM PAGE [live | TOKEN]: every view of the console as axe-core judges it, on a narrow screen and a
-// wide one, light and dark.
+// console_access.mjs PEERS CHROMIUM PAGE [live | TOKEN]: has axe-core judge every view of the console, on a narrow
+// screen and a wide one, light and dark.
 import { readFileSync } from 'node:fs';
 import { visit } from './console_page.mjs';
 
@@ -8,7 +8,7 @@ const [peers, chromium, address, token] = process.argv.slice(2);
 const { page, forgive, report, named, log, ask, walk, press, said, settled } = await visit(peers, chromium);
 const axe = readFileSync(`${peers}/node_modules/axe-core/axe.min.js`, 'utf8');
 
-// What is shown now, in all four ways.
+// Judges what is shown now, in all four ways.
 async function judge(name) {
 	await page.evaluate(axe);
 	for (const width of [360, 1280]) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: ISC
-// console_attacks.mjs PEERS CHROMIUM PAGE: what agents, users, tools and files say is never script, style, or a request to others.
+// console_attacks.mjs PEERS CHROMIUM PAGE: checks that nothing said by agents, users, tools and files becomes a script,
+// a style, or a request to others.
 import { visit } from './console_page.mjs';
 
 const [peers, chromium, address] = process.argv.slice(2);
@@ -33,7 +34,7 @@ const markdown = [
 ];
 const all = [...markup, ...markdown];
 
-// What of this page could run, load or lead where it should not; `of` itself is put together by the console.
+// Finds what on this page could run, load, or lead where it should not.
 const odd = () => page.evaluate(() => {
 	const kinds = 'script, style, iframe, frame, object, embed, link, meta, base, form[action], math, template, foreignObject, image, use, [style], [srcdoc], [formaction], [is], [background]';
 	const found = [...document.body.querySelectorAll(kinds)];
@@ -48,7 +49,7 @@ const odd = () => page.evaluate(() => {
 });
 
 async function safe(name) {
-	await page.waitForTimeout(100); // what is loaded or run later
+	await page.waitForTimeout(100); // for what is loaded or run later
 	const found = await odd();
 	report(`${name}: nothing becomes more than text`, found.length === 0, found);
 	report(`${name}: the page is still there`, await page.locator('main').isVisible());
@@ -71,7 +72,7 @@ async function messages() {
 		{ type: 'document', data_base64: btoa(`<script>${script}</script>`), mime_type: 'text/html', alt_text: text }]) });
 	list.push({ message_id: 'results', role: 'tool', content: all.flatMap((text) => [{ type: 'tool_result', call_id: text, output: text },
 		{ type: 'tool_result', call_id: text, output: { [text]: text }, is_error: true }]) });
-	for (const sign of ['*a ', '>', '|a']) list.push({ message_id: `heavy${sign}`, role: 'assistant', content: block(sign.repeat(60000)) }); // in a reader of Markdown
+	for (const sign of ['*a ', '>', '|a']) list.push({ message_id: `heavy${sign}`, role: 'assistant', content: block(sign.repeat(60000)) }); // for a parser of Markdown
 	await call('POST', 'v1/threads', { thread_id: 'evil', thread_name: all.join(' ').slice(0, 200), metadata: { [markup[2]]: markup[2] } });
 	await call('POST', 'v1/threads/evil/messages', { messages: list });
 	await page.goto(`${address}#/chat/evil`);
@@ -87,7 +88,7 @@ async function messages() {
 	await safe('messages with all that can be opened');
 }
 
-// As they come, piece by piece, and as they are in the end.
+// Checks messages as they come, piece by piece, and as they are in the end.
 async function streams() {
 	await page.evaluate(() => { location.hash = '#/chat'; });
 	await press('New conversation');
@@ -154,7 +155,7 @@ async function rest() {
 	await safe('the graph');
 }
 
-// Addresses are what strangers can send somebody.
+// Checks addresses, which strangers can send to somebody.
 async function addresses() {
 	for (const hash of [`#/chat/${encodeURIComponent(markup[2])}`, `#/threads/${encodeURIComponent('../../ping')}`, `#/runs/${encodeURIComponent(markup[2])}/x`, '#/%zz', `#javascript:${script}`, '#/__proto__', '#/service/constructor']) {
 		await page.goto('about:blank');

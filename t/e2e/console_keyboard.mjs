@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: ISC
-// console_keyboard.mjs PEERS CHROMIUM PAGE: the console without a mouse, and without motion for who wants none.
+// console_keyboard.mjs PEERS CHROMIUM PAGE: uses the console without a mouse, and as somebody who wants no motion.
 import { visit } from './console_page.mjs';
 
 const [peers, chromium, address] = process.argv.slice(2);
@@ -12,7 +12,7 @@ const focused = () => page.evaluate(() => {
 	return { name: name.trim(), seen };
 });
 
-// Goes to what has this name by the tabulator alone, and sees where it is on the way.
+// Goes to the element of this name by the Tab key alone, and checks that the focus is visible on the way.
 async function tab(name, key = 'Tab') {
 	for (let i = 0; i < 150; i++) {
 		await page.keyboard.press(key);
@@ -98,7 +98,7 @@ async function threads() {
 	await page.keyboard.type('By keys');
 	await page.keyboard.press('Enter');
 	await comes('a thread is renamed', named('heading', 'By keys'));
-	await page.getByRole('list', { name: 'History' }).waitFor(); // all is there again
+	await page.getByRole('list', { name: 'History' }).waitFor(); // wait until everything is there again
 	report('and Rename has the focus again', (await focused()).name === 'Rename', await focused());
 	await press('Delete');
 	report('the careful answer has the focus', (await focused()).name === 'Cancel');

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: ISC
-// What the tests of the console share: a browser in front of it, and a line "ok NAME" or "failed NAME" for each fact.
-// Whatever the page complains of, asks of others or is refused fails.
+// What the tests of the console share: they open it in a browser and print "ok NAME" or "failed NAME" for each fact.
+// Errors in the page, requests to others and refused ones count as failures.
 import { createRequire } from 'node:module';
 
 const timeout = 60000;
 
-// What is needed of a person in front of the console; prefix stands before each fact.
+// Opens the page, and returns functions to use it; prefix is put before each fact.
 export async function visit(peers, executablePath, { width = 1280, prefix = '', ...given } = {}) {
 	const { chromium } = createRequire(`${peers}/package.json`)('playwright-core');
 	const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu',
@@ -30,7 +30,7 @@ export async function visit(peers, executablePath, { width = 1280, prefix = '', 
 		if (!good) console.log(`# ${JSON.stringify(found)}`);
 	}
 
-	// Reports that it came to be, and goes on either way.
+	// Reports whether it appears, and goes on either way.
 	async function comes(name, locator) {
 		try {
 			await locator.waitFor();
@@ -53,7 +53,7 @@ export async function visit(peers, executablePath, { width = 1280, prefix = '', 
 		await page.getByLabel('Message', { exact: true }).press('Enter');
 	}
 
-	// Goes through the steps, and says in the end whether the page had anything to complain of.
+	// Goes through the steps, and reports at the end whether the page had anything to complain of.
 	async function walk(address, ...steps) {
 		page.address = address;
 		try {
@@ -66,7 +66,7 @@ export async function visit(peers, executablePath, { width = 1280, prefix = '', 
 		await browser.close();
 	}
 
-	// What the test itself asked for is no complaint.
+	// Forgives complaints that the test itself caused.
 	const forgive = (pattern) => complaints.splice(0, complaints.length, ...complaints.filter((one) => !pattern.test(one)));
 
 	return { page, forgive, report, comes, fits, named, log, ask, walk,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: ISC
-// console_speed.mjs PEERS CHROMIUM PAGE long | stream: what the console costs the browser, in processor time, which does not depend on
-// what else the machine does.
+// console_speed.mjs PEERS CHROMIUM PAGE long | stream: measures what the console costs the browser in processor time,
+// which does not depend on what else the machine does.
 import { visit } from './console_page.mjs';
 
 const [peers, chromium, address, what] = process.argv.slice(2);
@@ -8,7 +8,7 @@ const { page, report, ask, walk } = await visit(peers, chromium);
 const browser = page.context().browser();
 const api = new URL('../', `${address}/`);
 
-// Milliseconds that the page's process, its main thread, and the longest task of that took while act went on.
+// Milliseconds that the page's process and its main thread used while act went on, and the longest task of that thread.
 async function spent(act) {
 	await browser.startTracing(page, { categories: ['toplevel', '__metadata'] });
 	const begin = performance.now();

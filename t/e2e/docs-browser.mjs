@@ -4,8 +4,8 @@
 //	node docs-browser.mjs PEERS CHROMIUM BASE DOCS REDOCS
 //	node docs-browser.mjs PEERS CHROMIUM BASE --own PAGE TOKEN
 //
-// Prints a line of JSON for each page: what was seen, what was blocked, and what was fetched from elsewhere.  With --own
-// these are the page at / and PAGE, which is our own one, of a service that TOKEN lets in.
+// Prints a line of JSON for each page: what was seen, what was blocked, and what was fetched from elsewhere.  With
+// --own the pages are the one at / and PAGE, our own page, of a service that TOKEN lets in.
 import { createRequire } from 'node:module';
 
 const [peers, executablePath, base, docs, redocs, token] = process.argv.slice(2);
@@ -56,7 +56,7 @@ async function tryRedocs() {
 	await page.waitForSelector('[data-section-id]', { timeout });
 	seen.operations = await page.locator('[id*="/operation/"], [data-section-id*="operation/"]').count();
 	seen.title = await page.locator('h1').first().textContent();
-	await page.waitForTimeout(500); // what is fetched late, such as a logo
+	await page.waitForTimeout(500); // for what is fetched late, such as a logo
 	return seen;
 }
 
@@ -78,7 +78,7 @@ async function tryOwn(path, token) {
 	seen.heading = await page.textContent('h1');
 	seen.operations = await page.locator('.operation').count();
 
-	// Fills in what is given, sends it, and returns what was answered, once it has the text.
+	// Fills in the values, sends the request, and returns the answer once it has the text.
 	async function attempt(name, values, text) {
 		const operation = page.locator(`#${name}`);
 		if (!(await operation.getAttribute('open'))) await operation.evaluate((details) => { details.open = true; });
@@ -103,7 +103,7 @@ async function tryOwn(path, token) {
 	seen.stream = (await attempt('streamGraph', {}, 'sum: 5')).includes('"event"');
 	await attempt('uploadFile', { 'part:file': { name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('of a file') } }, 'file_id');
 	await attempt('graphSocket', {}, 'sum: 5');
-	// Longer than what a number of JavaScript holds exactly, and what would be taken for HTML.
+	// A number longer than JavaScript can hold exactly, and texts that could be taken for HTML or for JSON.
 	const odd = '{"content": "<img src=x>", "metadata": {"n": 9007199254740993, "none": [], "s": "a, {\\"b\\": 1}"}}';
 	const stored = await attempt('addMemory', { body: odd }, 'memory_id');
 	const id = stored.match(/"memory_id": "([^"]+)"/)[1];
@@ -116,7 +116,7 @@ async function tryOwn(path, token) {
 	await page.setViewportSize({ width: 360, height: 640 });
 	seen.overflow = await page.evaluate(() => document.documentElement.scrollWidth > 360);
 
-	// A link to an operation opens it; the token is there still.
+	// A link to an operation opens it; the token is still there.
 	await page.goto(`${base}${path}#getGraph`);
 	await page.reload();
 	await page.locator('#getGraph[open] button').click();

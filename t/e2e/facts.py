@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: ISC
 """Facts about a service: functions, or coroutines, named by the first lines of their docstrings.  tap_report reads what
-tell says of them: "ok NAME", or "failed NAME" and a line with the reason.  FACTS='NAME NAME' in the environment are the
-functions that are tried, instead of all."""
+tell prints: "ok NAME", or "failed NAME" and a line with the reason.  FACTS='NAME NAME' in the environment are the
+only functions to try."""
 import asyncio
 import glob
 import inspect
@@ -20,7 +20,7 @@ def same(got, expected):
 
 
 def tell(seconds=240):
-    """Tries each; whatever goes wrong, the others want to be known too."""
+    """Tries each fact, also after one that fails."""
     only = os.environ.get("FACTS", "").split()
     for f in FACTS:
         if only and f.__name__ not in only:
@@ -39,7 +39,7 @@ def tell(seconds=240):
 
 
 def children(pid):
-    """Of all its threads: websocketd starts helpers from any of them."""
+    """The children of all threads of a process: websocketd starts helpers from any of them."""
     found = []
     for path in glob.glob(f"/proc/{pid}/task/*/children"):
         try:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: ISC
-// langgraph_browser.mjs PEERS URL WORK CHROMIUM: LangGraph's hook for React in a Chromium page of another origin than the
-// service; a line "ok NAME" or "failed NAME" each.
+// langgraph_browser.mjs PEERS URL WORK CHROMIUM: uses LangGraph's hook for React in Chromium, in a page of another
+// origin than the service; prints "ok NAME" or "failed NAME" for each fact.
 import { readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
@@ -73,7 +73,7 @@ async function chat() {
 	await idle();
 	report('the question is gone', await page.locator('.question').count() === 0, 'it is still there');
 
-	// a branch: another text in the place of the first one
+	// a branch: another text takes the place of the first one
 	await page.getByLabel('Edit 0').fill('another');
 	await page.getByRole('button', { name: 'Save 0' }).click();
 	await shows('echo: another', 'a message is said anew');
@@ -88,7 +88,7 @@ async function chat() {
 		async (error) => report('another answer is a branch, too', false, `${error}\n${await page.locator('body').innerText()}`));
 	await idle();
 
-	// the page is loaded again while a run goes on
+	// the page is reloaded while a run goes on
 	await say('/slow 8 500');
 	await shows('tick 1', 'an answer comes in pieces');
 	report('nobody had to follow a run yet', followed.length === 0, followed);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: ISC
-// The page of langgraph_browser.mjs: a chat of LangGraph's hook for React, unchanged, with all that is clicked in it.
+// The page of langgraph_browser.mjs: a chat with LangGraph's hook for React, unchanged, and all that the test clicks.
 //
-// Query: url, the address of the service; thread, once there is one, so that a page that is loaded again finds it.
+// Query: url is the service's address; thread is put in once there is one, so that the page finds it after a reload.
 import { useState } from 'react';
 import { createRoot } from 'react-dom/client';
 import { useStream } from '@langchain/langgraph-sdk/react';

@@ -3,8 +3,8 @@
 //
 //	node langgraph_sdk.mjs BASE GUARDED TOKEN FOREIGN
 //
-// BASE is a service without authentication, GUARDED one where TOKEN and FOREIGN are those of two users.  Prints "ok NAME" or
-// "failed NAME" for each fact.  Lies with report.mjs beside a node_modules with the client.
+// BASE is a service without authentication, GUARDED one with it; TOKEN and FOREIGN are the tokens of two users there.
+// Prints "ok NAME" or "failed NAME" for each fact.  Must lie with report.mjs beside a node_modules that has the client.
 import { HumanMessage } from '@langchain/core/messages';
 import { Client } from '@langchain/langgraph-sdk';
 import { failure, is, report } from './report.mjs';

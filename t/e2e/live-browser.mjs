@@ -3,7 +3,7 @@
 //
 //	node live-browser.mjs PEERS CHROMIUM PAGE SOCKET WAV
 //
-// Prints a line of JSON: what was seen.  The file is played again and again.
+// Prints what was seen as a line of JSON.  The file is played again and again.
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 
@@ -20,7 +20,7 @@ const browser = await chromium.launch({
 const seen = { errors: [] };
 let page;
 
-// The line of the log that matches, once there is one.
+// The line of the log that matches, as soon as there is one.
 async function line(page, pattern) {
 	const item = page.locator('#log li', { hasText: pattern }).last();
 	await item.waitFor({ timeout });

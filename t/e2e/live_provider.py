@@ -46,7 +46,7 @@ class Peer:
             yield event
 
     async def misbehave(self, how):
-        """What is wrong with connections of both; True when there is no more to do."""
+        """Misbehaves as the model's name says, the same for both protocols; True if there is no more to do."""
         if how == "closes":
             await self.ws.close(1008, "no such thing")
         elif how == "garbage":
@@ -107,7 +107,7 @@ async def openai(peer, model):
                             {"type": "input_audio_buffer.committed", "item_id": "item_u"})
             written = "conversation.item.input_audio_transcription."
             whole = {"type": written + "completed", "item_id": "item_u", "transcript": "hello there"}
-            if model == "late":  # it writes down what it heard beside its answer
+            if model == "late":  # the transcript comes while it answers
                 await peer.send(created(), {"type": written + "delta", "item_id": "item_u", "delta": "hello"},
                                 *said("Hi |you", 500), done())
                 await asyncio.sleep(1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: ISC
-"""Facts about live agents with realtime providers: live_talk.py BASE LOG SET; one a function, named by its first line."""
+"""Facts about live agents with realtime providers, each a function named by its first line: live_talk.py BASE LOG SET."""
 import array
 import asyncio
 import json
@@ -69,14 +69,14 @@ def of(heard, kind):
 
 
 def joined(heard, kind="output_transcript"):
-    """The text of its pieces, of which exactly the last one is finished."""
+    """The text of a transcript's pieces, of which exactly the last one is finished."""
     pieces = of(heard, kind)
     same([e["finished"] for e in pieces], [False] * (len(pieces) - 1) + [True])
     return "".join(e["text"] for e in pieces)
 
 
 def logged(key):
-    """What the provider was sent under that type or member, with the connections' numbers."""
+    """What the provider was sent with this type or member, with the connections' numbers."""
     with open(LOG, encoding="utf-8") as f:
         events = [json.loads(line) for line in f if line.endswith("\n")]  # it is still writing the last one
     return [(n, e) for n, e in events if e.get("type") == key or key in e]

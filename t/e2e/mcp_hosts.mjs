@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: ISC
-// Hosts that others wrote call an agent as a tool: both lines of the official SDK.
+// Hosts that others wrote call an agent as a tool, with both lines of the official SDK.
 //
 //	node mcp_hosts.mjs BASE GUARDED TOKEN
 //
-// BASE is a service of builtin:demo without authentication, GUARDED one with, where TOKEN may call.  Prints "ok NAME" or
-// "failed NAME" for each fact.  Lies with report.mjs beside a node_modules with the SDKs.
+// BASE is builtin:demo without authentication, GUARDED with it; TOKEN may call there.  Prints "ok NAME" or "failed
+// NAME" for each fact.  Must lie with report.mjs beside a node_modules that has the SDKs.
 import { Client as Latest, StreamableHTTPClientTransport as LatestTransport } from '@modelcontextprotocol/client';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';

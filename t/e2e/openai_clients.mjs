@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: ISC
-// Conversations of clients that others wrote with builtin:demo by chat completions: OpenAI's own, Vercel's AI SDK and
-// LangChain.
+// Clients that others wrote talk to builtin:demo by chat completions: OpenAI's own, Vercel's AI SDK and LangChain.
 //
 //	node openai_clients.mjs BASE GUARDED TOKEN
 //
-// BASE is a service without authentication, GUARDED one with, whose rate limit is low, and TOKEN may do nothing there but
-// ask.  Prints "ok NAME" or "failed NAME" for each fact.  Lies with report.mjs beside a node_modules with the clients.
+// BASE is a service without authentication; GUARDED has it, and a low rate limit, and TOKEN allows nothing there but
+// chat completions.  Prints "ok NAME" or "failed NAME" for each fact.  Must lie with report.mjs beside a node_modules
+// that has the clients.
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { AIMessage, HumanMessage, SystemMessage, ToolMessage } from '@langchain/core/messages';
 import { ChatOpenAI } from '@langchain/openai';

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: ISC
-"""A proxy before an HTTP server that does to requests what the file "mode" says, each on a connection of its own.
+"""A proxy in front of an HTTP server.  The file "mode" says what it does to requests; each has its own connection.
 
-    s3_proxy.py PORT        of the server; prints its own
+    s3_proxy.py PORT        PORT is the server's; prints the proxy's
 
 The file has a line KIND COUNT MATCH ARGUMENT, for the next COUNT requests with MATCH in their first line:
 
     error    answers with status ARGUMENT
     slow     waits for ARGUMENT seconds first
     cut      breaks off ARGUMENT bytes into the answer
-    lost     lets the server do it, and says nothing of it
+    lost     passes the request on, and drops the answer
 
 Each request's first line is appended to the file "requests".
 """

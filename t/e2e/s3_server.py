@@ -4,7 +4,8 @@
     s3_server.py DIRECTORY BUCKET
 
 Everything lies below DIRECTORY, which must be empty and on a file system with extended attributes.  Prints the port once
-it answers and has the bucket.  Whoever signs as test:tester with the secret testing is let in.  Ends when its standard input does.
+it answers and has the bucket.  Requests must be signed
+by test:tester with the secret testing.  Ends when its standard input does.
 """
 
 import array
@@ -90,7 +91,7 @@ class Quiet:
 
 
 class Cache:
-    """What memcached is for a real one."""
+    """Stands in for memcached."""
 
     def __init__(self):
         self.values = {}
@@ -144,13 +145,13 @@ if made.status_int not in (201, 202):
 print(front.getsockname()[1], flush=True)
 
 
-# What goes wrong inside, on standard error.
+# Errors inside the servers go to standard error.
 complaints = logging.StreamHandler(sys.stderr)
 complaints.setLevel(logging.ERROR)
 for logger in list(logging.root.manager.loggerDict.values()):
     if isinstance(logger, logging.Logger) and logger.handlers:
         logger.addHandler(complaints)
 
-# The thread is a real one: a patched read would hold up everything.
+# Reads in a real thread: a patched read would hold up everything.
 tpool.execute(os.read, 0, 1)
 os._exit(0)

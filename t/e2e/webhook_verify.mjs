@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: ISC
-// webhook_verify.mjs PEERS LOG: verifies each request of a receiver's log with the library that others wrote, at the time
-// when it came, and that it takes none that was changed or comes late.  Prints how many were good; the secret is
-// WEBHOOK_SECRET.
+// webhook_verify.mjs PEERS LOG: has a library that others wrote verify each request of a receiver's log at the time
+// when it came, and checks that the library takes none that is changed or late.  Prints how many are good; the secret
+// is WEBHOOK_SECRET.
 import {createRequire} from "node:module";
 import {readFileSync} from "node:fs";
 
@@ -22,7 +22,7 @@ let good = 0;
 for (const line of readFileSync(log, "utf8").trim().split("\n")) {
 	const {headers, body} = JSON.parse(line);
 	const seconds = Number(headers["webhook-timestamp"]);
-	Date.now = () => seconds * 1000; // the service's clock was stepped
+	Date.now = () => seconds * 1000; // as the service's clock was stepped
 	if (webhook.verify(body, headers).type !== JSON.parse(body).type)
 		throw new Error("another event");
 	refuses("a changed body", body.replace("run.", "ran."), headers);

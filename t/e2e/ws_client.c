@@ -116,7 +116,7 @@ static void put_hex(const char *hex, long times)
 	free(all);
 }
 
-/* True when all of it came; false at the end. */
+/* True once all of it came; false at the end. */
 static bool get(void *to, size_t len)
 {
 	char *at = to;
@@ -134,7 +134,7 @@ static bool get(void *to, size_t len)
 
 /* ---- HTTP */
 
-/* The head of an answer, with a blank line at its end. */
+/* The head of an answer, up to and with its blank line. */
 static char *get_head(void)
 {
 	static char head[16384];
@@ -212,7 +212,7 @@ static void put_data(size_t len, size_t sent)
 struct frame {
 	int opcode; /* -1: the end */
 	uint64_t len;
-	char *data; /* NUL-terminated; valid until the next one */
+	char *data; /* NUL-terminated; valid until the next frame */
 };
 
 static struct frame get_frame(void)

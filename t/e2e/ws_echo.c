@@ -65,7 +65,7 @@ static void say_raw(const char *line)
 	send_line(&record);
 }
 
-/* count texts of size bytes. */
+/* Sends count texts of size bytes. */
 static void flood(long count, size_t size)
 {
 	char *text = xmalloc(size + 1);
@@ -87,7 +87,7 @@ static void hold(unsigned ms)
 	say("on");
 }
 
-/* Texts that a test sends to have something happen. */
+/* Obeys a text by which a test orders something to happen; false if it is none. */
 static bool obey(const char *order)
 {
 	long count;
@@ -123,7 +123,8 @@ static void echo(const struct record *in)
 	send_line(&record);
 }
 
-/* What the client sends is text of any length; a copy ends it. */
+/* Obeys an order, and echoes everything else.  A text need not end with a zero, so an order is
+ * copied. */
 static void hear(const struct record *in)
 {
 	char order[256] = "";
@@ -172,7 +173,7 @@ static void take_line(char *line, size_t len)
 		hear(&record);
 }
 
-/* The lines that have come whole; a long one is not looked through again for each piece of it. */
+/* Takes the whole lines of what came; a long line is not searched again for each of its pieces. */
 static void take_lines(struct buf *in, size_t old)
 {
 	size_t from = 0;
