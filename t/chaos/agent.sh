@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# A node of the chaos test: "/exec N" at once, "/slow N" in pieces; the sleeping is a child's, so that there is one.
+# A node of the chaos test: "/exec N" answers at once, "/slow N" in pieces.  It sleeps in a child process, so that there
+# is one to kill.
 read -r state
 text=$(printf '%s' "$state" | sed 's/.*"text":"\(\/[a-z]* [^"]*\)".*/\1/')
-[ -n "$text" ] || exit 1 # whoever was to find it was killed
+[ -n "$text" ] || exit 1 # the sed that was to find it was killed
 case $text in
 /slow*)
 	for piece in 'ran:' " $text"; do

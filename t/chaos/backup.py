@@ -29,7 +29,7 @@ def ok(good, name, *details):
 
 
 def required(then, now):
-    """What a backup must and may have that was begun with the ledger as it was then."""
+    """What a backup that was begun with this earlier ledger must have, and may have."""
     ledger = Ledger()
     ledger.turns = {m: t[:3] + [m in then.turns and then.turns[m][3]] for m, t in now.turns.items()}
     ledger.posted = {m: [p[0], m in then.posted and then.posted[m][1]] for m, p in now.posted.items()}
@@ -43,7 +43,7 @@ def required(then, now):
 
 
 def snapshot(ledger):
-    """Writers go on meanwhile, so a copy may have to be tried again."""
+    """Copies the ledger.  Writers go on meanwhile, so the copy may have to be tried again."""
     then = Ledger()
     for name in ("turns", "posted", "marks", "files", "memories", "deleted"):
         while True:
@@ -56,7 +56,7 @@ def snapshot(ledger):
 
 
 def back_up(service, uploads, target):
-    """As doc/operating.md says: the databases, then the files."""
+    """Backs up as doc/operating.md says: the databases, then the files."""
     done = subprocess.run([service.program, "backup", "--state", service.state, "--config", service.config, target],
                           env=dict(os.environ, **service.environment), cwd=service.work, capture_output=True, text=True)
     shutil.copytree(uploads, target + ".uploads", ignore=shutil.ignore_patterns("incoming"))

@@ -29,7 +29,7 @@ SEED = int(os.environ.get("CHAOS_SEED", "0")) or int.from_bytes(os.urandom(3), "
 PAUSE = float(os.environ.get("CHAOS_PAUSE", "2"))
 DRAIN = 5
 
-# A service may be that much larger afterwards: what its caches and the allocator keep, of processes that are as young.
+# How much larger a service may be afterwards, by what caches and the allocator keep; the processes compared are as young.
 # A sanitizer pads what is allocated, and keeps what was freed for a while (as much as ASAN_OPTIONS below say).
 ROOM_KIB = (512 if "-fsanitize=" in os.environ.get("CFLAGS", "") else 48) << 10
 ROOM_DESCRIPTORS = 48  # connections to databases are opened when many run at the same time, and kept
@@ -111,7 +111,7 @@ class Disk:
 
 
 class Storm(threading.Thread):
-    """Faults of one kind, one after the other."""
+    """Causes faults of one kind, one after the other."""
 
     def __init__(self, faults, names, ended, seed, pause):
         super().__init__(daemon=True)
@@ -127,7 +127,7 @@ class Storm(threading.Thread):
 
 
 def reap_strays(service, helpers):
-    """The dead that came to this process when their parent died."""
+    """Reaps dead processes whose parent died before them."""
     known = helpers.pids() | {service.process.pid}
     for entry in os.listdir("/proc/self/task"):
         with open("/proc/self/task/%s/children" % entry) as f:
@@ -141,14 +141,14 @@ def reap_strays(service, helpers):
 
 
 def strays(service, helpers):
-    """What runs below this process without being part of the service that runs now."""
+    """Processes below this one that are not part of the service that runs now."""
     reap_strays(service, helpers)
     own = {service.process.pid} | {p.pid for p in service.processes()} | helpers.pids()
     return ["%d %s" % (p.pid, p.command()) for p in descendants(os.getpid()) if p.pid not in own]
 
 
 class Level:
-    """What the service takes while it rests."""
+    """How much memory and how many descriptors the service has at rest."""
 
     def __init__(self, service):
         self.counts, self.descriptors = service.counts(), service.descriptors()
@@ -160,8 +160,8 @@ class Level:
 
 
 def rested(service, before=None):
-    """Waits for the helpers and executables of the load to go, and for the workers' minds to clear.  Helpers whose
-    websocketd was killed are nobody's children any more: their slots tell of them."""
+    """Waits until the helpers and executables of the load are gone, and the workers have given back what they needed.
+    Helpers whose websocketd was killed are nobody's children any more: their slots tell of them."""
     wait_for(DRAIN + 55, lambda: not any(p.role in ("helper", "sh", "agent.sh", "sleep") for p in service.processes()) and
              (before is None or service.shared_locks() <= before.locks))
     time.sleep(2)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: ISC
-"""A client's side of the service: requests, streams, sockets.  Nothing here raises: status 0 is no answer."""
+"""A client's side of the service: requests, streams, sockets.  Nothing here raises: a status of 0 means no answer."""
 import base64
 import http.client
 import json
@@ -25,7 +25,7 @@ class Client:
             connection.close()
 
     def json(self, method, path, body=None, timeout=40):
-        """(status, document); a document that is none is None."""
+        """(status, document); the document is None if the body is not JSON."""
         data = None if body is None else json.dumps(body).encode()
         status, text = self.request(method, path, data, {"Content-Type": "application/json"} if data else {}, timeout)
         try:
@@ -51,7 +51,7 @@ def run_body(thread, message, text):
 
 
 def chunks_end(chunks, final):
-    """Whether chunks of a run are those of one that came to a good end with that answer."""
+    """Whether these are the chunks of a run that ended well, with that answer."""
     if not chunks or any(c.get("event") == "error" for c in chunks):
         return False
     done = chunks[-1].get("event") == "updates" and (chunks[-1].get("data") or {}).get("status") == "done"
@@ -119,7 +119,7 @@ class Socket:
                     return json.loads(text)
 
     def turn(self, body):
-        """All chunks of one run; of a frame that is rejected there is one, without metadata."""
+        """All chunks of one run; a rejected frame has a single one, without metadata."""
         self.send(body)
         chunks = []
         while True:

@@ -3,7 +3,7 @@
 """Three instances over one PostgreSQL and one Redis, a balancer before them, mixed load; instances, the ways between them
 and what they share fail.  Then everything that was acknowledged is looked for.
 
-CHAOS_SECONDS (600), CHAOS_SEED and CHAOS_PAUSE as in chaos.py; CHAOS_INSTANCES (3).  Prints TAP.
+CHAOS_SECONDS (600), CHAOS_SEED and CHAOS_PAUSE are those of chaos.py; CHAOS_INSTANCES (3) is how many.  Prints TAP.
 """
 import collections
 import json
@@ -30,7 +30,7 @@ PAUSE = float(os.environ.get("CHAOS_PAUSE", "2"))
 INSTANCES = int(os.environ.get("CHAOS_INSTANCES", "3"))
 DRAIN = 5
 
-# As examples/cluster writes it, but that who hangs is not waited for as long.
+# As examples/cluster writes it, but it waits less long for an instance that hangs.
 BALANCER = """daemon off;
 pid {work}/balancer.pid;
 error_log {work}/balancer.err;
@@ -64,7 +64,7 @@ http {{
 
 
 class Cluster:
-    """All of it, and its end."""
+    """Everything that runs; stop ends it."""
 
     def __init__(self, work):
         self.work, self.instances, self.cuts, self.balancer = work, [], [], None
@@ -81,7 +81,7 @@ class Cluster:
         self.port = free_port()
 
     def add(self, work, disturbed):
-        """An instance; the clock of one of them is disturbed."""
+        """Adds an instance; one of them has a disturbed clock."""
         os.mkdir(work)
         with open(os.path.join(work, "graph.json"), "w") as f:
             json.dump(graph(self.helpers.port), f)
@@ -96,7 +96,7 @@ class Cluster:
                                       environment, ["--processes", "2", "--threads", "16", "--drain", str(DRAIN)]))
 
     def start(self):
-        """All at the same time, so that one of them makes the schema."""
+        """Starts all at the same time; one of them makes the schema."""
         starts = [threading.Thread(target=instance.start) for instance in self.instances]
         for start in starts:
             start.start()
@@ -112,12 +112,12 @@ class Cluster:
         return wait_for(30, self.answers)
 
     def answers(self):
-        """Whether each of them serves what is stored."""
+        """Whether each instance serves what is stored."""
         return all(Client(port).request("GET", "/v1/threads?limit=1", timeout=5)[0] == 200
                    for port in [i.port for i in self.instances] + [self.port])
 
     def stop(self):
-        """The instances' exit statuses."""
+        """Ends all; returns the instances' exit statuses."""
         statuses = [i.stop() for i in self.instances if i.process and i.process.poll() is None]
         if self.balancer:
             self.balancer.terminate()
@@ -137,13 +137,13 @@ class Cluster:
 
 def new_ledger():
     ledger = Ledger()
-    # The balancer answers for one that is gone, and who was cut off is told that others have its thread.
+    # The balancer answers for an instance that is gone; one that was cut off says that another has the thread.
     ledger.allowed, ledger.codes = ALLOWED + (502, 504), ("THREAD_BUSY", "RUN_LOST")
     return ledger
 
 
 def run_users(cluster, ledger, seconds, seed, storms=()):
-    """(how long nobody answered, clients that hang)"""
+    """Returns how long nobody answered, and the clients that hang."""
     ended, calm = threading.Event(), threading.Event()
     Submitter.hook = cluster.receiver.url
     crowd = users(cluster.port, ledger, ended, seed)
@@ -168,7 +168,7 @@ def run_users(cluster, ledger, seconds, seed, storms=()):
 
 
 def look(cluster, ledger, when):
-    """Through each instance, as each must know all of it."""
+    """Looks through each instance, as each must know everything."""
     client = Client(cluster.port)
     ends = Ends(client, ledger, cluster.receiver)
     look_for_ends(ends, ledger, when, LEASE + 60)

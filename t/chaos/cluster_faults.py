@@ -14,7 +14,7 @@ LEASE = 10  # seconds after which an instance that says nothing is given up
 
 
 class Database:
-    """A PostgreSQL of the test's own, on a small disk where that can be mounted."""
+    """A PostgreSQL for the test alone, on a small disk if one can be mounted."""
 
     def __init__(self, work, size):
         env = dict(os.environ, PG_SETTINGS="-c max_connections=200")
@@ -33,7 +33,7 @@ class Database:
         self.ask("CREATE DATABASE chaos" + (" TABLESPACE small" if self.mounted else ""), "postgres")
 
     def ask(self, sql, database="chaos"):
-        """What psql prints, or None where it fails."""
+        """What psql prints, or None if it fails."""
         done = subprocess.run(["psql", "-h", self.directory, "-U", "agent", "-d", database, "-X", "-q", "-A", "-t", "-c", sql],
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         return done.stdout.strip() if done.returncode == 0 else None
@@ -49,7 +49,7 @@ class Database:
 
 
 class Cut:
-    """The way from an instance to the database."""
+    """The way from an instance to the database, which can be cut."""
 
     def __init__(self, directory, database):
         os.mkdir(directory)
@@ -74,7 +74,7 @@ def family(service):
 
 
 class InstanceFaults(Faults):
-    """Of one instance at a time, so that there is always another one."""
+    """Faults of one instance at a time, so that there is always another one."""
 
     def __init__(self, instances, cuts, helpers, random, say):
         super().__init__(instances[0], helpers, random, None, None, say)
@@ -86,7 +86,7 @@ class InstanceFaults(Faults):
         super().act(name)
 
     def past(self):
-        """A moment, or longer than the others wait."""
+        """Seconds for which a fault lasts: a moment, or longer than the others wait."""
         return self.random.choice([self.random.uniform(0.5, 4), LEASE + self.random.uniform(1, 4)])
 
     def freeze(self):
@@ -117,7 +117,7 @@ class InstanceFaults(Faults):
 
 
 class SharedFaults(Faults):
-    """Of the database, of Redis and the provider, and of one machine's clock."""
+    """Faults of the database, of Redis and the provider, and of one machine's clock."""
 
     def __init__(self, database, helpers, random, control, say):
         super().__init__(None, helpers, random, control, database.disk if database.mounted else None, say)

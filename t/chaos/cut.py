@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""What lies between an instance and its database: cut.py LISTEN TARGET, both Unix sockets.
+"""A proxy between an instance and its database: cut.py LISTEN TARGET, both Unix sockets.
 
-SIGUSR1: of each connection the next answer is lost, and the connection with it: what was asked has been done.  SIGUSR2:
-nothing passes, either way, until it comes again.
+SIGUSR1: each connection loses its next answer, and ends with that; what was asked has been done.  SIGUSR2: nothing
+passes, either way, until the next SIGUSR2.
 """
 import asyncio
 import signal

@@ -17,8 +17,8 @@
 
 struct control {
 	int64_t clock_seconds; /* added to CLOCK_REALTIME */
-	int64_t sync_us;       /* an fsync takes so much longer */
-	int64_t write_us;      /* and so does a write to a place in a file */
+	int64_t sync_us;       /* how much longer an fsync takes */
+	int64_t write_us;      /* how much longer a write to a place in a file takes */
 };
 
 static const struct control quiet;
@@ -28,7 +28,8 @@ static int (*real_clock)(clockid_t, struct timespec *);
 static int (*real_fsync)(int), (*real_fdatasync)(int);
 static ssize_t (*real_pwrite)(int, const void *, size_t, off64_t);
 
-/* What another constructor calls before this one has run needs them as well. */
+/* Also called by the functions below: the constructor of another library may call them before this
+ * one's has run. */
 static void find_real(void)
 {
 	if (real_clock)

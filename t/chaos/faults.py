@@ -11,7 +11,7 @@ from service import HERE, free_port, kill, wait_for
 
 
 class Helpers:
-    """What the service leans on: Redis, a provider of models."""
+    """What the service depends on: Redis, a provider of models."""
 
     def __init__(self, work, redis=True):
         self.work = work
@@ -50,7 +50,7 @@ class Faults:
         self.service, self.helpers, self.random = service, helpers, random
         self.control, self.disk, self.say = control, disk, say
         self.settings = [0, 0, 0]
-        self.steps = 0  # of the clock: counted before one and after it
+        self.steps = 0  # steps of the clock, counted before and after each
         self.lost = []  # what did not come back
 
     # ---- processes ----
@@ -94,13 +94,13 @@ class Faults:
                 kill(process.pid)
 
     def kill_program(self):
-        """An executable of a node, or an MCP server."""
+        """Kills an executable of a node, or an MCP server."""
         found = [p for p in self.service.processes() if p.name in ("sh", "dash", "agent.sh", "sleep", "python3", "agentgraph-extr")]
         if found:
             kill(self.random.choice(found).pid)
 
     def stop_worker(self):
-        """It hangs for a while, as in a debugger or a machine that swaps."""
+        """Lets a worker hang for a while, as in a debugger or on a machine that swaps."""
         found = self.victims("worker")
         if not found:
             return
@@ -118,7 +118,7 @@ class Faults:
     def reload(self):
         kill(self.service.process.pid, signal.SIGHUP)
 
-    # ---- what it leans on ----
+    # ---- what it depends on ----
 
     def stop_redis(self):
         if self.helpers.socket:

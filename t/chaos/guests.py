@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: ISC
-"""Users of what came later: who goes back in a thread's history, and clients of other protocols."""
+"""More users: one who goes back in threads' histories, and clients of other protocols."""
 import json
 
 from client import run_body
@@ -10,7 +10,7 @@ UNAVAILABLE = "Storage is temporarily unavailable"
 
 
 class Historian(User):
-    """Talks on a thread, goes back and on from there, and copies it; the ledger has what the thread was at checkpoints."""
+    """Talks on a thread, goes back and on from there, and copies it; the ledger has what it was at checkpoints."""
 
     def act(self):
         thread = "h%d-%s-%d" % (self.number, self.seed, self.done // 200)
@@ -25,7 +25,7 @@ class Historian(User):
             self.note(thread)
 
     def note(self, thread):
-        """What the thread is at its latest checkpoint, where that can be read."""
+        """Notes the thread as it is at its latest checkpoint, if that can be read."""
         ok, answer = self.write("GET", "/v1/threads/%s/history?limit=1" % thread, None, "history", TRIED)
         newest = answer["data"]["history"] if ok else []
         if newest:
@@ -33,7 +33,7 @@ class Historian(User):
             if ids is not None:
                 self.ledger.history[thread, newest[0]["checkpoint_id"]] = ids
         for key in [key for key in self.ledger.history if key[0] == thread][:-20]:
-            del self.ledger.history[key]  # a hundred are kept
+            del self.ledger.history[key]  # the service keeps a hundred
 
     def messages(self, path):
         ok, answer = self.write("GET", path, None, "GET " + path, TRIED)
@@ -65,7 +65,7 @@ class Guest(User):
         getattr(self, self.random.choice(["openai", "langgraph", "a2a", "mcp", "console"]))(text)
 
     def call(self, what, path, body, said, text, headers=()):
-        """said: finds in the answer what the agent has said."""
+        """Sends a request; said finds in the answer what the agent said."""
         head = dict(headers, **{"Content-Type": "application/json"})
         status, answer = self.client.request("POST", path, json.dumps(body), head)
         self.ledger.count(status)
@@ -87,7 +87,7 @@ class Guest(User):
         body = {"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": message}}
 
         def said(answer):
-            # what the service cannot do now is an error of JSON-RPC, or the task failed for it
+            # if the service cannot do it now, that is an error of JSON-RPC, or a task that failed
             whole = json.dumps(answer)
             return "echo: " + text if "error" in answer or UNAVAILABLE in whole else whole
 
@@ -108,7 +108,7 @@ class Guest(User):
 # ---- what is there afterwards ----
 
 def check_history(client, ledger):
-    """Each checkpoint that was seen is as it was."""
+    """Checks that each checkpoint that was seen is still the same."""
     wrong = []
     for (thread, checkpoint), ids in ledger.history.items():
         status, answer = client.json("GET", "/v1/threads/%s/history/%s" % (thread, checkpoint))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: ISC
 """Users of every kind, what they were told, and whether that is still true afterwards.
 
-The ledger has each write with whether it was acknowledged: one that was must be there, whole and once; one that was not
-may be there or not, but not twice, and nothing may be there that nobody wrote.
+The ledger has each write, and whether it was acknowledged.  If it was, it must be there, whole and once; if not, it may
+be there, but not twice.  Nothing may be there that nobody wrote.
 """
 import hashlib
 import json
@@ -29,13 +29,13 @@ class Ledger:
         self.wrote = {}     # memory id -> contents that it had at any time
         self.deleted = {}   # thread -> acknowledged
         self.queued = {}    # (thread, run) -> its turn
-        self.streams = {}   # (thread, run) -> (chunks, whether the end was among them or they are gone, the last status)
+        self.streams = {}   # (thread, run) -> (chunks, whether they had the end or are gone by now, the last status)
         self.history = {}   # (thread, checkpoint) -> ids of the messages then
         self.odd = []       # what should not have been seen
         self.counts = {}    # answers by status
-        self.clock_steps = lambda: 0  # so far
+        self.clock_steps = lambda: 0  # how many steps of the clock there were so far
         self.expires = False  # whether a step of the clock may end the time for which chunks are kept
-        self.allowed, self.codes = ALLOWED, ()  # what anything may be answered with
+        self.allowed, self.codes = ALLOWED, ()  # statuses and codes that any request may get
 
     def count(self, status):
         with self.lock:
@@ -65,13 +65,13 @@ def final_of(text):
 
 
 def is_answer(text, final, said):
-    """A tool whose server was killed has an error as its result, which the model then tells."""
+    """Whether said answers text: it is final, or the error of a tool whose server was killed."""
     told = ("tool: mcp ", "tool: unknown tool: echo (a server of tools is not available)")
     return said == final or text.startswith("/tool ") and (said or "").startswith(told)
 
 
 class User(threading.Thread):
-    """One client that does its kind of thing until it is told to end."""
+    """A client that does what its kind does until it is told to end."""
 
     def __init__(self, number, port, ledger, ended, seed):
         super().__init__(daemon=True)
@@ -96,7 +96,7 @@ class User(threading.Thread):
         return "%s%d-%s-%d" % (type(self).__name__.lower(), self.number, self.seed, self.done)
 
     def judge(self, what, status, answer, more=()):
-        """Counts the answer; true for 200."""
+        """Counts the answer, and notes an odd one; true for 200."""
         self.ledger.count(status)
         code = (answer or {}).get("error_code")
         if status not in self.ledger.allowed and code not in self.ledger.codes and code not in more:
@@ -164,7 +164,7 @@ class SocketUser(Talker):
         connection = Socket(self.port)
         self.ledger.count(connection.status)
         if connection.status != 101:
-            # a ticket is good for seconds: one that is under way when the clock is stepped has expired
+            # a ticket is good for seconds: if the clock is stepped while one is under way, it has expired
             expired = connection.status == 403 and steps != self.ledger.clock_steps()
             if connection.status not in self.ledger.allowed and not expired:
                 self.ledger.saw("socket: %s" % connection.status)
@@ -182,7 +182,7 @@ class SocketUser(Talker):
 
 
 class Poster(User):
-    """Messages and state from outside."""
+    """Writes messages and state from outside."""
 
     def act(self):
         thread = "p%d-%d" % (self.number, self.random.randrange(3))
@@ -270,7 +270,7 @@ class Reader(User):
 
 
 class Pinger(threading.Thread):
-    """How long nobody answered."""
+    """Measures how long nobody answered."""
 
     def __init__(self, port, ended):
         super().__init__(daemon=True)
@@ -309,7 +309,7 @@ class Checker:
         return {t[0] for t in self.ledger.turns.values()} | {p[0] for p in self.ledger.posted.values()}
 
     def running(self):
-        """Threads on which something still runs."""
+        """The threads on which something still runs."""
         left = []
         for thread in sorted(self.threads()):
             status, answer = self.client.json("GET", "/v1/threads/%s/state" % thread)

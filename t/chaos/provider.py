@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: ISC
-"""A model provider in the manner of OpenAI that needs no network: provider.py PORT.
+"""A model provider with OpenAI's API that needs no network: provider.py PORT.
 
-It answers "model: TEXT" to a user who says TEXT.  To "/tool N" it asks for the tool echo first, and then says
+It answers "model: TEXT" to a user who says TEXT.  For "/tool N" it first calls the tool echo, and then says
 "tool: RESULT".
 """
 import http.server

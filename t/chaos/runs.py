@@ -14,11 +14,11 @@ from client import run_body
 
 SECRET = "whsec_" + base64.b64encode(b"chaos's own, and nobody else's.").decode()
 OVER = ("completed", "interrupted", "stopped", "error")
-ATTEMPTS = 100  # runs.max_attempts: no storm takes so many
+ATTEMPTS = 100  # runs.max_attempts: more than any storm takes
 
 
 class Receiver(http.server.ThreadingHTTPServer):
-    """Of webhooks; heard has for each run the ids that came with a good signature."""
+    """A receiver of webhooks; heard has for each run the ids that came with a good signature."""
     daemon_threads = True
     request_queue_size = 128
 
@@ -48,12 +48,12 @@ class Hook(http.server.BaseHTTPRequestHandler):
 
 
 class Submitter(Talker):
-    """Queues runs, and says so again until it is told that it has been heard."""
+    """Queues runs, and repeats each submission until it is acknowledged."""
     hook = None
 
     def act(self):
         message, turn = self.new_turn()
-        # a thread has its last hundred runs
+        # a thread keeps its last hundred runs
         turn[0] = "b%d-%s-%d-%d" % (self.number, self.seed, self.done // 300, self.random.randrange(6))
         body = run_body(turn[0], message, turn[1])
         body["config"]["run_id"], body["webhook"] = "r-" + message, self.hook + message
@@ -77,7 +77,7 @@ class Follower(User):
 
     def act(self):
         message = self.next_id()
-        # A thread has its last hundred runs.
+        # A thread keeps its last hundred runs.
         thread, run, text = "f%d-%s-%d" % (self.number, self.seed, self.done // 100), "r-" + message, "/slow text " + message
         body = run_body(thread, message, text)
         body["config"]["run_id"], body["resumable"], body["response_granularity"] = run, True, "full"
@@ -95,19 +95,19 @@ class Follower(User):
             status = self.read("GET", path + "?after=%d" % after, None, chunks, self.random.choice([1, 3, 1000]))
             if status == 404 and not chunks:
                 break
-            # a step of the clock may end the time for which they are kept before the last one was read
+            # after a step of the clock the chunks may be gone before the last one was read
             expired = status == 409 and self.ledger.expires and steps != self.ledger.clock_steps()
             if len(chunks) == after:
                 time.sleep(0.3)
             last, status = status, 200
         turn[3] = ended_well(chunks)
-        # What could not be stored is told without numbers, and not kept.
+        # Chunks that could not be stored have no numbers, and are not kept.
         kept = [c for c in chunks if "seq" in c["metadata"]]
         if kept:
             self.ledger.streams[thread, run] = kept, is_over(chunks) or expired, last
 
     def read(self, method, path, body, chunks, leave):
-        """The status; at most leave chunks are read."""
+        """Reads at most leave chunks; returns the status."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=40)
         try:
             connection.request(method, path, body and json.dumps(body), {"Content-Type": "application/json"} if body else {})
@@ -138,7 +138,7 @@ def ended_well(chunks):
 # ---- what is there afterwards ----
 
 def check_streams(client, ledger):
-    """Each as its reader saw it: numbered without a gap, and the same when it is read once more."""
+    """Checks each stream that was read: it is numbered without a gap, and the same when it is read once more."""
     wrong = []
     for (thread, run), (chunks, over, last) in ledger.streams.items():
         numbers = [c["metadata"]["seq"] for c in chunks]
@@ -158,8 +158,8 @@ def check_streams(client, ledger):
 
 
 def check_told(client, ledger):
-    """Each message that a run has made is told whole in its stream, once and in order, whatever died meanwhile; another one only
-    of a node that was executed once more."""
+    """Checks that each message of a run is whole in its stream, once and in order, whatever died meanwhile.  Only a node
+    that was executed once more may have others there."""
     wrong = []
     for thread, run in [*ledger.streams, *ledger.queued]:
         path = "/v1/threads/%s/runs/%s/" % (thread, run)
@@ -178,14 +178,14 @@ def check_told(client, ledger):
 
 
 class Ends:
-    """Of the runs that were queued."""
+    """How the queued runs ended."""
 
     def __init__(self, client, ledger, receiver):
         self.client, self.ledger, self.receiver = client, ledger, receiver
         self.status, self.reason, self.lost = {}, {}, []
 
     def left(self):
-        """Those that are not over."""
+        """The runs that are not over."""
         for (thread, run) in self.ledger.queued:
             if self.status.get((thread, run)) not in OVER:
                 code, answer = self.client.json("GET", "/v1/threads/%s/runs/%s" % (thread, run))
@@ -197,7 +197,7 @@ class Ends:
         return ["%s %s: %s" % (*key, status) for key, status in self.status.items() if status not in OVER]
 
     def acknowledge(self):
-        """From now on the ledger says of each whether its answer must be there."""
+        """Notes for each run in the ledger whether its answer must be there."""
         for key, turn in self.ledger.queued.items():
             turn[3] = self.status.get(key) == "completed"
 

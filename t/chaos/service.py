@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: ISC
-"""A whole service of the test's own, and what can be seen of its processes."""
+"""A whole service for the test alone, and what can be seen of its processes."""
 import ctypes
 import json
 import os
@@ -18,7 +18,7 @@ NAMES = {"agentgraph": "supervisor", "agentgraph-fcgi": "worker", "agentgraph-re
 
 
 def become_subreaper():
-    """Whatever loses its parent becomes this process's child, so nothing can hide; and who is told to end cleans up."""
+    """Makes orphans this process's children, so that none can hide, and lets SIGTERM clean up."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
@@ -44,7 +44,7 @@ class Process:
         self.role = NAMES.get(name, name)
 
     def pss(self, kind="Pss"):
-        """In KiB; Pss_Anon is what is its own alone, whoever else maps the same libraries."""
+        """Memory in KiB; Pss_Anon does not depend on who else maps the same libraries."""
         try:
             with open("/proc/%d/smaps_rollup" % self.pid) as f:
                 return sum(int(line.split()[1]) for line in f if line.startswith(kind + ":"))
@@ -77,7 +77,7 @@ def read_process(pid):
 
 
 def descendants(root):
-    """Processes below root, the parents before their children; no zombies."""
+    """The processes below root without zombies, parents before their children."""
     every = [p for p in (read_process(e) for e in os.listdir("/proc") if e.isdigit()) if p]
     below = {}
     for process in every:
@@ -111,12 +111,12 @@ class Service:
             json.dump(config, f)
 
     def start(self):
-        """One attempt; False when it ends without having answered."""
+        """Tries once to start; False if the service ends without having answered."""
         env = {k: v for k, v in os.environ.items() if not k.startswith(("AGENTGRAPH", "MEDIA_", "RATE_"))}
         for name in ("GRAPH_PATH", "MODE", "ORIGINS", "ALLOWED_HOST", "JWT_SECRET_KEY", "http_proxy", "https_proxy"):
             env.pop(name, None)
         env.update(self.environment)
-        # In a file, so that nobody has to read for the service to go on.
+        # Output goes to a file: a pipe that nobody reads would hold up the service.
         said = os.path.join(self.work, "serve.out")
         with open(said, "w") as out, open(os.path.join(self.work, "serve.err"), "a") as err:
             self.process = subprocess.Popen(
@@ -131,7 +131,7 @@ class Service:
         return self.process.poll() is None
 
     def start_again(self, seconds=60):
-        """As systemd does with Restart=on-failure: again and again, a tenth of a second apart."""
+        """Tries again every tenth of a second, as systemd does with Restart=on-failure."""
         end = time.monotonic() + seconds
         while not self.start():
             if time.monotonic() > end:
@@ -140,7 +140,7 @@ class Service:
         return True
 
     def stop(self):
-        """Its exit status."""
+        """Ends the service; returns its exit status."""
         self.process.terminate()
         try:
             return self.process.wait(60)
@@ -157,7 +157,7 @@ class Service:
         return ([me] if me else []) + self.processes()
 
     def pss(self, kind="Pss"):
-        """KiB by role."""
+        """Memory in KiB by role."""
         sums = {}
         for process in self.tree():
             sums[process.role] = sums.get(process.role, 0) + process.pss(kind)
@@ -170,7 +170,7 @@ class Service:
         return counts
 
     def descriptors(self):
-        """The most that a process of each role has open."""
+        """For each role the most descriptors that a process has open."""
         most = {}
         for process in self.tree():
             most[process.role] = max(most.get(process.role, 0), process.descriptors())
@@ -182,7 +182,7 @@ class Service:
             st = os.stat(os.path.join(self.state, "shared"))
         except OSError:
             return 0
-        # With its device: in small file systems of their own, the files of other tests have the same numbers.
+        # With the device, as files of other tests may have the same inode numbers in small file systems of their own.
         file = "%02x:%02x:%d" % (os.major(st.st_dev), os.minor(st.st_dev), st.st_ino)
         with open("/proc/locks") as f:
             return sum(1 for line in f if file in line.split())
@@ -193,7 +193,7 @@ class Service:
 
 
 def find_programs():
-    """The directory of the build."""
+    """The build directory."""
     named = os.environ.get("AGENTGRAPH")
     if named:
         return os.path.dirname(os.path.abspath(named))
@@ -205,7 +205,7 @@ def compile_shared(source, target):
 
 
 def need(*tools):
-    """Ends as a skipped test when one is missing."""
+    """Skips the test if one of these programs is missing."""
     for tool in tools:
         if not shutil.which(tool, path=os.environ.get("PATH", "") + ":/usr/sbin"):
             print("1..0 # SKIP no %s here" % tool)

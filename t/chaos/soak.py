@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""A long quiet life: SOAK_REQUESTS (1000000) turns, and what every process takes meanwhile.
+"""A long run without faults: SOAK_REQUESTS (1000000) turns, and how much memory each process takes meanwhile.
 
 Most are invokes on new and old threads; beside them SOAK_SOCKETS (2) WebSockets make turns, new ones every SOAK_SLICE
 (10) seconds.  Prints samples of PSS, and by how much the anonymous memory of each role grew after the first tenth: the slope
@@ -26,7 +26,7 @@ ROOM_KIB = 8 << 10
 
 
 def slice_of(service, number):
-    """Turns that were answered, and what else came, within one slice."""
+    """Runs one slice; returns the turns that were answered, and everything else that came."""
     sockets = [subprocess.Popen([TURNS, str(service.port), "socket", str(SLICE)], stdout=subprocess.PIPE,
                                 stderr=subprocess.STDOUT, text=True) for _ in range(SOCKETS)]
     done = subprocess.run(
@@ -46,7 +46,7 @@ def slice_of(service, number):
 
 
 def slope(points):
-    """Of (x, y), by least squares."""
+    """The slope of the points (x, y), by least squares."""
     n = len(points)
     mean_x, mean_y = sum(x for x, _ in points) / n, sum(y for _, y in points) / n
     over = sum((x - mean_x) ** 2 for x, _ in points)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""Many slow streams at the same time in one service, and what all its processes take meanwhile.
+"""Many slow streams at the same time in one service, and how much memory all its processes take meanwhile.
 
 STREAMS (1000) of `/slow STEPS MS` (20, 500) on builtin:demo; PROCESSES and THREADS must hold them all.  Prints TAP: all
 streams are whole, and the sum of PSS stays below LIMIT_MIB (300).
@@ -22,7 +22,7 @@ LIMIT_MIB = int(os.environ.get("LIMIT_MIB", "300"))
 
 
 async def stream(port, number, opened):
-    """Whether it was whole, and the pauses between its pieces."""
+    """Reads a stream; returns whether it was whole, and the pauses between its pieces."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     body = json.dumps({"messages": [{"role": "user", "content": "/slow %d %d" % (STEPS, MS)}],
                        "config": {"thread_id": "s%d" % number}}).encode()

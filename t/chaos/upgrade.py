@@ -30,7 +30,7 @@ def ok(good, name, *details):
 
 
 def install(source, target, names=PROGRAMS):
-    """As install(1) and package managers do: under another name first, so that no file is seen half."""
+    """Installs as install(1) and package managers do: first under another name, so that nobody sees half a file."""
     for name in names:
         if os.path.exists(os.path.join(source, name)):
             new = os.path.join(target, name + ".new")
@@ -39,7 +39,7 @@ def install(source, target, names=PROGRAMS):
 
 
 def old_programs(service):
-    """Processes that do not run what lies at their program's path."""
+    """Processes whose program is no longer the file at its path."""
     found = []
     for process in service.tree():
         if process.role in ROLES:
@@ -52,7 +52,7 @@ def old_programs(service):
 
 
 class Visitor(SocketUser):
-    """Notes how its connections ended."""
+    """Uses sockets, and notes how its connections ended."""
     codes = set()
 
     def closed(self, code):
