@@ -4,8 +4,8 @@
     webhook_receiver.py PORT-FILE LOG MODE-FILE
 
 Each request becomes a line of JSON in LOG: path, headers, body.  The last part of the path says how to answer, or,
-if that is "mode", the word in MODE-FILE does: ok; hang, until MODE-FILE says otherwise; close, without an answer; redirect, to
-/elsewhere; or a status.
+if that is "mode", the word in MODE-FILE does: ok; hang, until MODE-FILE says otherwise; close, without an answer;
+redirect, to /elsewhere; or a status.
 """
 
 import http.server
