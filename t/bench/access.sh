@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# What letting people in costs: runs with a token, ownership and a rate limit by user against runs with all of it off,
-# each on a service and an nginx of its own.
+# What access control costs: runs with a token, ownership and a rate limit by user against runs with all of it off, each
+# on a service and an nginx of its own.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/bench/http.sh"
@@ -19,7 +19,7 @@ print((text + b"." + b64(hmac.new(sys.argv[1].encode(), text, hashlib.sha256).di
 PYTHON
 }
 
-# access_service NAME CONFIGURATION: sets BASE.
+# access_service NAME CONFIGURATION: starts one; sets BASE.
 access_service() {
 	mkdir "$WORK/$1" || exit 1
 	printf '%s\n' "$2" >"$WORK/$1/agentgraph.json"
@@ -30,7 +30,7 @@ access_service() {
 	curl -sf "$BASE/ping" >/dev/null || exit 1
 }
 
-# rates: with and without.
+# rates: the rates with and without access control.
 rates() {
 	BASE=$guarded
 	with=$(rate /v1/graph/invoke "$script")

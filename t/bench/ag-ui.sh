@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Events of /v1/ag-ui against chunks of /v1/graph/stream, of the same run through the same nginx.
-# WORDS and ROUNDS change the load.
+# Events of /v1/ag-ui against chunks of /v1/graph/stream, from the same run through the same nginx.  WORDS and ROUNDS
+# change the load.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/bench/results.sh"
@@ -12,7 +12,7 @@ printf '{"agent":"builtin:demo","ag_ui":{"enabled":true}}\n' >agentgraph.json
 serve_start --processes 1 || tap_bail 'the service does not start'
 text=$(printf "%0${WORDS}d" 0 | sed 's/0/ab /g')
 
-# rate PATH BODY: events a second of one run.
+# rate PATH BODY: how many events a second one run sends.
 rate() {
 	printf '%s' "$2" >body
 	start=$(date +%s%N)

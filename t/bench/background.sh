@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Runs in the background, submitted by 64 clients until the last of them has ended, against invoke; and how soon one
-# begins when the queue is empty.
+# Runs in the background, from the first submission of 64 clients to the end of the last run, against invoke; and how
+# soon a run begins when the queue is empty.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/bench/http.sh"
@@ -9,7 +9,7 @@ set -u
 : "${SUBMISSIONS:=200}"
 HELLO='{"messages":[{"role":"user","content":"hello there"}]}'
 
-# none STATUS: asked for so cheaply, and so seldom, that it costs the runs nothing.
+# none STATUS: whether no run has this status.  It is asked so cheaply, and so seldom, that it costs the runs nothing.
 none() { curl -s "$BASE/v1/graph/runs?limit=1&status=$1" | grep -q '"runs":\[\]'; }
 
 none_left() {
@@ -28,8 +28,7 @@ ended() {
 
 both() { echo "$(ended "$hello") $(rate /v1/graph/invoke "$hello")"; }
 
-# begins: milliseconds from the submission to the start, each when the one before is over.  Nothing else is begun
-# meanwhile.
+# begins: milliseconds from a submission to the start of its run, one after the other, with nothing else going on.
 begins() {
 	i=0
 	while [ "$i" -lt "$SUBMISSIONS" ]; do

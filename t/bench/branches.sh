@@ -1,13 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# What branches cost: two that do nothing against the same nodes one after the other, and how long eight take that wait.
+# What branches cost: two that do nothing, against the same nodes one after the other; and how long eight take that
+# wait.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/bench/http.sh"
 
 HELLO='{"messages":[{"role":"user","content":"hello there"}]}'
 
-# service AGENT: sets BASE; keeps it for back.
+# service AGENT: starts one, and sets BASE; keeps it for back.
 service() {
 	printf '{"agent": "graph.json:%s"}\n' "$1" >agentgraph.json
 	SOCKET=$WORK/$1.sock STATE=
@@ -24,7 +25,7 @@ beside() {
 	awk "BEGIN { printf \"%.2f %.2f\n\", 1e6 / $forked - 1e6 / $line, 1e6 / $line }"
 }
 
-# waits: milliseconds of a run with a region of eight branches that wait for 50, each when the one before is over.
+# waits: milliseconds of a run with eight branches that each wait for 50, one run after the other.
 waits() {
 	back waits
 	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21; do

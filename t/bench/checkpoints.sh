@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# What earlier states of threads cost: time of runs and bytes on disk, each against a service that keeps none, and bytes
+# What the history of threads costs: time of runs and bytes on disk, both against a service that keeps none, and bytes
 # against LangGraph's SQLite checkpointer; and how long a copy takes.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
@@ -10,14 +10,14 @@ set -u
 
 : "${TURNS:=1000}" "${PEER_TURNS:=250}" "${LENGTH:=10000}"
 
-# ten_nodes: a graph whose nodes say something each.
+# ten_nodes: a graph of ten nodes that each say something.
 ten_nodes() {
 	seq 0 9 | jq -cn '[inputs] | {ten: {
 		nodes: (map({key: "n\(.)", value: {kind: "reply", text: "This is what node \(.) has to say."}}) | from_entries),
 		edges: ([{from: "START", to: "n0"}, {from: "n9", to: "END"}] + (.[:9] | map({from: "n\(.)", to: "n\(. + 1)"})))}}'
 }
 
-# service NAME AGENT LEVEL [KEEP]: sets BASE; keeps it, and the state directory, for back.
+# service NAME AGENT LEVEL [KEEP]: starts one, and sets BASE; keeps it, and the state directory, for back.
 service() {
 	printf '{"agent": "%s", "history": {"level": "%s", "keep": %s}}\n' "$2" "$3" "${4:-100}" >agentgraph.json
 	SOCKET=$WORK/$1.sock STATE=
@@ -35,8 +35,8 @@ rate_of() {
 	rate /v1/graph/invoke "$2"
 }
 
-# beside WITH WITHOUT SCRIPT: the rates of both, in turn.  Which one is first changes from round to round: what a service
-# leaves to be done later, a log to write back or checkpoints to remove, burdens the one that follows.
+# beside WITH WITHOUT SCRIPT: the rates of both, in turn.  Each round begins with the other one: work that a service
+# puts off, such as writing back a log or removing checkpoints, slows down the next.
 beside() {
 	if [ $((round % 2)) = 1 ]; then
 		with=$(rate_of "$1" "$3")
@@ -47,7 +47,7 @@ beside() {
 	fi
 }
 
-# turns COUNT PATH BODY: so many requests, one after the other.
+# turns COUNT PATH BODY: sends COUNT requests, one after the other.
 turns() {
 	seq "$1" | while read -r i; do
 		echo "url = \"$BASE$2\""
@@ -59,7 +59,7 @@ turns() {
 	curl -sf -K "$WORK/turns" || tap_bail "a turn failed at $BASE"
 }
 
-# bytes DATABASE TABLE...: what these tables and their indexes take; all without names.
+# bytes DATABASE [TABLE...]: the size of these tables with their indexes; without names, of all.
 bytes() {
 	database=$1
 	shift
@@ -70,7 +70,7 @@ bytes() {
 
 SAID='"messages":[{"role":"user","content":"This is what I have to say in turn %."}]'
 
-# turns_kept COUNT: the database of a thread with so many turns, whose history is kept whole.
+# turns_kept COUNT: makes a thread of COUNT turns whose history is kept whole; sets kept to its database.
 turns_kept() {
 	service turns builtin:demo runs 0
 	turns "$1" /v1/graph/invoke "{$SAID,\"config\":{\"thread_id\":\"t\"}}"
@@ -78,7 +78,7 @@ turns_kept() {
 	serve_stop
 }
 
-# on_disk: bytes of the history of turns, of their messages, and of all.
+# on_disk: the bytes of the history of turns, of their messages, and of everything.
 on_disk() {
 	turns_kept "$TURNS"
 	history=$(($(bytes "$kept" checkpoints states branches entered) +
@@ -94,7 +94,7 @@ on_disk() {
 	result checkpoint-peer "$(awk "BEGIN { print $theirs / $all }")" "$theirs/$all"
 }
 
-# copies: milliseconds of copies of a thread of LENGTH messages.
+# copies: milliseconds that copies of a thread of LENGTH messages take.
 copies() {
 	i=0
 	history_fill "$LENGTH" 1

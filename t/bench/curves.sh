@@ -12,7 +12,7 @@ set -u
 : "${SECONDS_PEER:=3}" "${CLIENTS:=1 2 4 8 16 32 64 128 256}" "${LENGTHS:=1 10 100 1000 5000}" "${OUTPUT:=$TOP_BUILDDIR/t/bench}"
 STARTUP=${STARTUP:-$TOP_BUILDDIR/t/bench/startup}
 built "$STARTUP"
-AT=64 # clients where services are compared
+AT=64 # clients with which services are compared
 HISTORY_CLIENTS=16
 
 title() {
@@ -27,7 +27,7 @@ title() {
 	esac
 }
 
-# kept NAME: what is there after a run, and where.
+# kept NAME: what this server keeps of a run, and where.
 kept() {
 	case $1 in
 	agentgraph) echo 'thread, messages, state and run, in SQLite' ;;
@@ -38,7 +38,7 @@ kept() {
 	esac
 }
 
-# series NAME PATH PID...: what answers at BASE takes part, with these processes and all below them.
+# series NAME PATH PID...: adds the server that answers at BASE, with these processes and all below them.
 series() {
 	echo "$BASE $*" >"$WORK/series.$1"
 	SERIES="${SERIES-} $1"
@@ -62,10 +62,10 @@ new_thread_script() {
 	esac
 }
 
-# ticks PID: processor time that it has used.
+# ticks PID: the processor time that it has used.
 ticks() { awk '{ sub(/.*\) /, ""); print $12 + $13 }' "/proc/$1/stat"; }
 
-# idle PID: what was asked for by clients that have left is done.
+# idle PID: whether it has finished what clients asked for before they left.
 idle() {
 	before=$(ticks "$1")
 	sleep 0.3
@@ -98,7 +98,7 @@ concurrency() {
 	done
 }
 
-# threads_for LENGTH: so many that the runs of one measurement do not change much.
+# threads_for LENGTH: how many threads to use, so that the runs of one measurement do not change them much.
 threads_for() { echo "$(($1 < 100 ? 2000 : $1 < 1000 ? 256 : 32))"; }
 
 histories() {
@@ -110,7 +110,7 @@ histories() {
 		cp "$WORK/series.agentgraph" "$WORK/series.reading"
 		point reading "$length" "$HISTORY_CLIENTS" "$(history_script "$length" "$count" /context)"
 		for peer in $TAKING_PART; do
-			[ "$peer" != mastra ] || continue # which sends its agent the last few messages only
+			[ "$peer" != mastra ] || continue # which sends its agent only the last few messages
 			read -r BASE _ <"$WORK/series.$peer"
 			count=$((count > 256 ? 256 : count))
 			peer_fill "$peer" "$length" "$count"
@@ -119,7 +119,7 @@ histories() {
 	done
 }
 
-# start_ms PATH COMMAND: median of three starts of what listens on PORT, in milliseconds.
+# start_ms PATH COMMAND: the median of three starts of a server on PORT, in milliseconds.
 start_ms() {
 	for try in 1 2 3; do
 		PORT=$((20000 + ($$ * 3 + try * 7) % 10000))
@@ -130,7 +130,7 @@ start_ms() {
 	done | median
 }
 
-# row NAME START: its line of peers.tsv.
+# row NAME START: prints its line of peers.tsv.
 row() {
 	awk -F '\t' -v OFS='\t' -v title="$(title "$1")" -v kept="$(kept "$1")" -v at="$AT" -v start="$2" \
 		-v rest="$(cat "$WORK/rest.$1")" -v load="$(cat "$WORK/load.$1")" \

@@ -35,7 +35,7 @@ http {
 CONF
 }
 
-# speed CURL-ARGUMENT...: MiB a second; nothing when the answer is an error.
+# speed CURL-ARGUMENT...: MiB a second; nothing if the answer is an error.
 speed() {
 	took=$(curl -s --fail-with-body -o "$WORK/answer" -w '%{time_total}' "$@") || return
 	awk -v mb="$MEGABYTES" -v seconds="$took" 'BEGIN { printf "%d\n", mb / seconds }'
@@ -48,7 +48,7 @@ upload_theirs() { speed -H Expect: -T "$WORK/big" "http://127.0.0.1:$port/put"; 
 download_mine() { speed "$BASE/v1/files/$file_id"; }
 download_theirs() { speed "http://127.0.0.1:$port/static"; }
 
-# The largest resident set of a worker, in MiB.
+# memory: the largest resident set of a worker, in MiB.
 memory() {
 	for worker in $(children "$SERVE_PID"); do
 		case $(readlink "/proc/$worker/exe") in

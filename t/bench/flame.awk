@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: ISC
-# Where a processor's time went, as SVG: whom a function was called by stands below it, and its width is its part of the time.
+# Shows where processor time went, as SVG: a function stands above its caller, and its width is its share of the time.
 #
 #	perf script --no-inline | awk -f flame.awk -v title=TEXT >PLOT
 #
-# What of the kernel is one box on top of who called it; what is narrower than a pixel or two is left out.
+# Functions of the kernel are one box above their caller; boxes narrower than a pixel or two are left out.
 
 function escaped(text) {
 	gsub(/&/, "\\&amp;", text)
@@ -11,7 +11,7 @@ function escaped(text) {
 	return text
 }
 
-# The functions of a sample, of which perf prints the innermost first, as a path from the outermost one.
+# Adds a sample.  perf prints its functions with the innermost one first; the path begins with the outermost one.
 function take(   i, path, last) {
 	if (!frames)
 		return
@@ -43,7 +43,7 @@ function box(name, class, count, x, level,   width, shown) {
 		sprintf("%s, %.1f %%", name, count / samples * 100), shown < 4 ? "" : length(name) > shown ? substr(name, 1, shown - 1) "…" : name)
 }
 
-# What was called from path, side by side, in the order of their names.
+# Draws what path called, side by side, sorted by name.
 function spread(path, x, level,   names, count, i, j, swap, inner) {
 	count = split(children[path], names, "\t") - 1
 	for (i = 2; i <= count; i++)

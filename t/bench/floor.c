@@ -56,7 +56,7 @@ int main(int argc, char **argv)
 	listener = FCGX_OpenSocket(argv[1], BACKLOG);
 	if (listener < 0)
 		return 1;
-	signal(SIGTERM, SIG_DFL); /* libfcgi's handler would only take note of it */
+	signal(SIGTERM, SIG_DFL); /* libfcgi's handler would only note it */
 	for (int i = atoi(argv[2]); i > 0; i--)
 		if (fork() == 0)
 			run(atoi(argv[3]));

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# What a lone client waits for, over how much the service already keeps: threads, messages in a thread, runs that are
-# queued, files, memories of others.  SIZES (1000 10000 100000) says how much, KINDS (threads messages runs files memories)
-# of what.  In OUTPUT it leaves the points of each, growth-*.tsv, and their plots.  A result is the median time at the largest size against that
-# at the smallest, of the call where this is most.
+# How long a lone client waits, by how much the service already keeps: threads, messages in a thread, queued runs,
+# files, memories of other users.  SIZES (1000 10000 100000) says how much, and KINDS (threads messages runs files
+# memories) of what.  OUTPUT gets the points of each, growth-*.tsv, and their plots.  A result is the median time at the
+# largest size divided by that at the smallest, for the call that grows most.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/bench/http.sh"
@@ -13,8 +13,8 @@ set -u
 TOOL=${STORE:-$TOP_BUILDDIR/t/bench/store}
 mkdir -p "$OUTPUT"
 
-# asking METHOD PATH BODY [TYPE]: a file for wrk whose requests are that, with <N> a number that counts up and <R> one
-# of those that were filled.
+# asking METHOD PATH BODY [TYPE]: writes a script for wrk that sends this request; <N> is a number that counts up, and
+# <R> that of something that was filled in.
 asking() {
 	file=$(mktemp "$WORK/asking.XXXXXX")
 	printf '%s' "$3" >"$file.body"
@@ -37,21 +37,21 @@ LUA
 	echo "$file"
 }
 
-# filled UNTIL SCRIPT: from FILLED on, until so many are there.
+# filled UNTIL SCRIPT: fills in from FILLED on, until there are UNTIL.
 filled() {
 	LAST=$1 wrk -t 1 -c 16 -d 3600s --timeout 60s -s "$2" "$BASE" >"$WORK/fill" 2>&1
 	grep -E 'Non-2xx|Socket errors' "$WORK/fill" | sed 's/^/# /' >&2
 	FILLED=$1
 }
 
-# point NAME SCRIPT: one line of the points, at size FILLED.
+# point NAME SCRIPT: measures, and prints a line of the points for the size FILLED.
 point() {
 	LAST='' wrk -t 1 -c 1 -d "${SECONDS_EACH}s" --latency -s "$2" "$BASE" >"$WORK/wrk" 2>&1
 	grep -E 'Non-2xx|Socket errors' "$WORK/wrk" | sed "s/^/# $1, $FILLED: /" >&2
 	printf '%s\t%s\t%s\n' "$1" "$SIZE" "$(measured "$WORK/wrk" | tr ' ' '\t')"
 }
 
-# grown KEY: the result of growth-KEY.tsv, and its plot.
+# grown KEY: reports the result of growth-KEY.tsv, and plots it.
 grown() {
 	awk -F '\t' '
 		!($1 in first) { first[$1] = $4 }
@@ -77,7 +77,7 @@ threads() {
 	done >"$OUTPUT/growth-threads.tsv"
 }
 
-# Some threads of that length, so that what a measurement adds is little.
+# Measures several threads of this length, so that a measurement adds little to each.
 in_thread() {
 	FILLED=0
 	LONG=0
@@ -124,10 +124,10 @@ a small file$crlf
 	done >"$OUTPUT/growth-files.tsv"
 }
 
-# stored BODY: the id of a memory.
+# stored BODY: stores a memory; prints its id.
 stored() { curl -sf --json "$1" "$BASE/v1/store/memories" | jq -r .data.memory_id; }
 
-# Of a user who has a thousand, and others a hundred each.
+# Measures a user who has a thousand memories, while others have a hundred each.
 memories() {
 	for SIZE in $SIZES; do
 		"$TOOL" fill "$STATE" "$SIZE" 100 || return

@@ -19,7 +19,8 @@ for tool in wrk nginx curl; do
 	command -v $tool >/dev/null || tap_skip_all "$tool is not installed"
 done
 
-# bench_nginx_conf PORT: nginx before the service, before the floor, and by itself.  SOCKETS are those of several instances.
+# bench_nginx_conf PORT: an nginx in front of the service, in front of the floor, and by itself.  SOCKETS are those of
+# several instances.
 bench_nginx_conf() {
 	nginx_head
 	cat <<CONF
@@ -56,8 +57,8 @@ http {
 CONF
 }
 
-# bench_nginx: on some free port.  Another nginx may have it, and this one then tries again for a while: only an
-# answer with the name of this service is its own.
+# bench_nginx: starts it on a free port.  Another nginx may have taken the port, and this one then retries for a while:
+# only an answer with the name of this service is its own.
 bench_nginx() {
 	port=$((20000 + $$ % 10000))
 	for _ in 1 2 3 4 5; do
@@ -94,7 +95,7 @@ rate() {
 	awk '/^Requests\/sec/ { print $2 }' "$WORK/wrk"
 }
 
-# ticks PID...: what these processes and their children have used so far.
+# ticks PID...: the processor time that these processes and their children have used so far.
 ticks() {
 	for pid; do
 		for each in "$pid" $(pgrep -P "$pid"); do

@@ -13,7 +13,7 @@ beside() { echo "$(rate "$1" "$2") $(rate "$3" "$4")"; }
 
 costs() { echo "$(spent "$SERVE_PID" /v1/graph/invoke "$hello") $(spent "$FLOOR_PID" /floor)"; }
 
-# timed FORMAT PATH: median of 200 requests of a new thread each, in milliseconds.
+# timed FORMAT PATH: the median of 200 requests, each on a new thread, in milliseconds.
 timed() {
 	i=0
 	while [ "$i" -lt 200 ]; do
@@ -28,7 +28,7 @@ tail_ratio() {
 	measured "$WORK/wrk" | awk '{ print $3, $2 }'
 }
 
-# memory: PSS of each worker in MiB, with its part of what they share.
+# memory: the PSS of each worker in MiB, with its share of what they share.
 memory() {
 	for pid in $(pgrep -P "$SERVE_PID" -f agentgraph-fcgi); do
 		awk '$1 == "Pss:" { printf "%.1f\n", $2 / 1024 }' "/proc/$pid/smaps_rollup"

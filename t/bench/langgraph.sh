@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Runs by LangGraph's protocol against the same of /v1/graph, on new threads, through the same nginx; and against LangGraph's
-# own server for development, asked by the same requests.  SECONDS_EACH, ROUNDS and CONCURRENCY change the load.
+# Runs by LangGraph's protocol against the same runs by /v1/graph, on new threads, through the same nginx; and against
+# LangGraph's own development server, with the same requests.  SECONDS_EACH, ROUNDS and CONCURRENCY change the load.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/bench/http.sh"
@@ -12,7 +12,7 @@ bench_start
 
 body='{"messages":[{"role":"user","content":"hello there"}]}'
 
-# lg_script ROUTE ASSISTANT [MEMBERS]: a run on a new thread each.
+# lg_script ROUTE ASSISTANT [MEMBERS]: a script for wrk whose runs each have a new thread.
 lg_script() {
 	lua_script "return wrk.format(nil, '/lg/threads/' .. $(uuid "$(openssl rand -hex 4)") .. '/runs/$1', nil,
 		'{\"assistant_id\":\"$2\",\"input\":$body,\"if_not_exists\":\"create\"$3}')"
@@ -27,7 +27,7 @@ streamed() {
 rounds streams streamed
 ratio langgraph-stream streams
 
-# ---- the other server, by the same requests
+# ---- the other server, with the same requests
 
 if peers_there; then
 	here=$BASE

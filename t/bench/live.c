@@ -22,13 +22,13 @@
 
 #define PACKET 3200
 #define PERIOD_MS 100
-#define IN_FLIGHT 64 /* packets of the feed */
+#define IN_FLIGHT 64 /* packets of the feed that are under way at most */
 
 struct session {
 	int fd;
 	unsigned char in[65536];
 	size_t len;
-	double sent[256]; /* when; a ring */
+	double sent[256]; /* when packets were sent; a ring */
 	unsigned head, tail;
 	double next;
 };
@@ -50,7 +50,7 @@ static void fail(const char *what)
 	exit(1);
 }
 
-/* A frame whose mask is zero. */
+/* Sends a frame whose mask is zero. */
 static void put(int fd, unsigned char opcode, const void *data, size_t len)
 {
 	unsigned char frame[PACKET + 8] = {
@@ -109,7 +109,7 @@ static void note(double ms)
 	took[count++] = ms;
 }
 
-/* The length of a whole frame at the start of what was read, 0 when it is not whole yet. */
+/* The length of the frame at the start of what was read, or 0 while it is not whole. */
 static size_t frame_length(const struct session *s)
 {
 	if (s->len < 4)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# An audio packet's way through nginx, relay, websocketd and a live agent that echoes it, and back; and the memory that
-# sessions take.  SESSIONS, SECONDS_LIVE and PACKETS change the load.
+# How long an audio packet takes through nginx, relay, websocketd and a live agent that echoes it, and back; and how
+# much memory sessions take.  SESSIONS, SECONDS_LIVE and PACKETS change the load.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/bench/results.sh"
@@ -21,7 +21,7 @@ result live "$p50" "99 of 100 within $p99 ms, $packets packets"
 read -r p50 p99 packets <many
 result live-tail "$p99" "$SESSIONS sessions, median $p50 ms, $packets packets"
 
-trap '' PIPE # a client that has ended is noticed, not died of
+trap '' PIPE # a client that has ended must not end this script
 
 # helper: the process of the only session.
 helper() { pgrep -P "$(pgrep -P "$SERVE_PID" websocketd)" agentgraph-ws; }

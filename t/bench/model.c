@@ -61,7 +61,7 @@ static bool send_all(int fd, const char *data, size_t len)
 
 /* ---- The provider */
 
-/* One request into buffer; false when the client is gone. */
+/* Reads a request into buffer; false if the client is gone. */
 static bool read_request(int fd, char *buffer)
 {
 	size_t len = 0, wanted = 0;
@@ -155,8 +155,8 @@ static double now_ms(void)
 	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
-/* Milliseconds until the first token; the rest is read, too, so that requests come one after
- * another. */
+/* Milliseconds until the first token; reads the rest, too, so that requests come one after another.
+ * */
 static double first_token(int port, const char *path, const char *body)
 {
 	static char data[1 << 20];

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Tokens of a chat model through /v1/graph/stream, against the same provider asked directly.
-# CONCURRENCY, REQUESTS, ROUNDS and STREAMS change the load.
+# Tokens of a chat model through /v1/graph/stream, against asking the same provider directly.  CONCURRENCY, REQUESTS,
+# ROUNDS and STREAMS change the load.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/bench/results.sh"
@@ -18,7 +18,7 @@ wait_for 10 test -s port
 PORT=$(cat port)
 export OPENAI_BASE_URL="http://127.0.0.1:$PORT/v1"
 
-# agent MODEL: a service with an agent of that model, whose pool can run all streams at once.
+# agent MODEL: starts a service with an agent of that model, whose pool can run all streams at once.
 agent() {
 	cat >graph.json <<END
 {"g": {"nodes": {"agent": {"kind": "model", "model": "$1"}},
@@ -30,7 +30,7 @@ END
 ASK='{"model":"fast","stream":true,"messages":[{"role":"user","content":"go"}]}'
 RUN='{"messages":[{"role":"user","content":"go"}]}'
 
-# requests COUNT URL BODY: a configuration of curl.
+# requests COUNT URL BODY: prints a configuration for curl.
 requests() {
 	printf '%s' "$3" >body
 	seq "$1" | sed "s|.*|url = \"$2\"\noutput = /dev/null\ndata-binary = @body\nheader = \"Content-Type: application/json\"\nnext|" | sed '$d'
@@ -43,7 +43,7 @@ rate() {
 	awk -v ns=$(($(date +%s%N) - start)) -v n=$((REQUESTS * TOKENS)) 'BEGIN { printf "%.0f", n / (ns / 1e9) }'
 }
 
-# workers_kib: what the pool's processes have of their own, in KiB.
+# workers_kib: how much memory the pool's processes have for themselves, in KiB.
 workers_kib() {
 	for worker in $(children "$SERVE_PID"); do
 		case $(readlink "/proc/$worker/exe") in
@@ -62,7 +62,7 @@ ratio tokens rates
 
 serve_stop
 
-# One that thinks before it speaks, as they do: a new thread is stored meanwhile.
+# A model that thinks before it speaks, as real ones do: a new thread is stored meanwhile.
 agent late
 direct=$("$MODEL" first "$PORT" /v1/chat/completions "$(echo "$ASK" | sed 's/fast/late/')" 50)
 through=$("$MODEL" first "${BASE##*:}" /v1/graph/stream "$RUN" 50)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Chat completions without a thread against invokes on new ones, and the pieces of one long answer against chunks of
+# Chat completions without a thread against invokes on new threads, and pieces of a long answer against chunks of
 # /v1/graph/stream, through the same nginx.  WORDS, SECONDS_EACH and ROUNDS change the load.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
@@ -26,7 +26,7 @@ STATE=
 serve_start --processes 1 || tap_bail 'the service does not start'
 text=$(printf "%0${WORDS}d" 0 | sed 's/0/ab /g')
 
-# pieces PATH MEMBERS: pieces a second of one run.
+# pieces PATH MEMBERS: how many pieces a second one run sends.
 pieces() {
 	printf '{"messages":[{"role":"user","content":"%s"}]%s}' "$text" "$2" >asked
 	start=$(date +%s%N)

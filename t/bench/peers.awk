@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: ISC
-# The table of services that were measured side by side, from peers.tsv, in Markdown; rates and times in those of agentgraph.
+# Prints peers.tsv as a table of servers measured side by side, in Markdown; rates and times are multiples of
+# agentgraph's.
 
 function times(value, unit) { return value / unit < 10 ? sprintf("%.2g", value / unit) : sprintf("%.0f", value / unit) }
 

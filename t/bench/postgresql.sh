@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# invoke on new threads over a PostgreSQL whose commits wait for the disk, against pgbench, which has 32 clients execute one
-# statement that writes the same rows; and what that costs a worker, against SQLite.
+# invoke on new threads over a PostgreSQL whose commits wait for the disk, against pgbench, whose 32 clients execute one
+# statement that writes the same rows; and how much processor time that costs a worker, against SQLite.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/bench/http.sh"
@@ -11,14 +11,14 @@ why=$("$TOP_SRCDIR/t/postgresql-server" there) || tap_skip_all "$why"
 command -v pgbench >/dev/null || PATH=$PATH:$(pg_config --bindir)
 command -v pgbench >/dev/null || tap_skip_all 'pgbench is not installed'
 
-# worker_ticks: processor time of the workers so far, in hundredths of a second.
+# worker_ticks: the workers' processor time so far, in hundredths of a second.
 worker_ticks() {
 	for pid in $(pgrep -P "$SERVE_PID" -f agentgraph-fcgi); do
 		cat "/proc/$pid/stat"
 	done | sed 's/.*) //' | awk '{ t += $12 + $13 } END { print t }'
 }
 
-# cost: microseconds of the workers' processor time that an invoke takes.
+# cost: microseconds of the workers' processor time for an invoke.
 cost() {
 	before=$(worker_ticks)
 	rate /v1/graph/invoke "$hello" >/dev/null

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: ISC
-# Finds KEY in promises.tsv, tells VALUE beside what was promised, and appends the row to the file KEEP.
+# Finds KEY in promises.tsv, prints VALUE beside what was promised, and appends the row to the file KEEP.
 
 function met(value, bound) {
 	if (bound == "-")

@@ -1,18 +1,18 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: ISC
-# How the benchmarks tell what they found.  Sourced after lib.sh.
+# How the benchmarks report results.  Sourced after lib.sh.
 #
 #	result KEY VALUE [FIGURES]   one row of t/bench/promises.tsv, measured; FIGURES are what VALUE was made of
 #	built PROGRAM...             ends the benchmark when one is missing
 #	rounds FILE COMMAND...       what the command prints, ROUNDS times, into FILE
 #	ratio KEY FILE               the median of the ratios in FILE, whose lines are "MINE THEIRS", as a result
 #
-# A result is printed, and kept as a line of RESULTS where that names a file, as `make bench` does.
+# A result is printed; and if RESULTS names a file, as in `make bench`, a line is appended to that.
 
 PROMISES=$TOP_SRCDIR/t/bench/promises.tsv
 : "${RESULTS=}"
 
-# median: of the numbers on standard input, one a line.
+# median: the median of the numbers on standard input, one a line.
 median() { sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
 
 built() {

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# From the start of `agentgraph serve`, with everything that belongs to it, to its first answer: median of TRIES.
+# How long `agentgraph serve`, with everything that belongs to it, takes from its start to its first answer: the median
+# of TRIES.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/bench/results.sh"

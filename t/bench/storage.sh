@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# New threads that the storage engine takes from 64 writers in two processes, against those of one writer.
+# How many new threads the storage engine takes from 64 writers in two processes, against one writer.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/bench/results.sh"
@@ -9,7 +9,7 @@ set -u
 STORAGE=${STORAGE:-$TOP_BUILDDIR/t/bench/storage}
 built "$STORAGE"
 
-# both: the rates of many and of one.
+# both: the rates of many writers and of one.
 both() {
 	"$STORAGE" -p 2 -t 32 -s "$SECONDS_EACH" create | awk '$2 == "x" { rate[n++] = $4 + 0 } END { print rate[1], rate[0] }'
 }

@@ -93,7 +93,7 @@ static struct db *make_database(const char *state)
 	return db;
 }
 
-/* each: 0, or how many of a user but bench. */
+/* each is 0, or how many memories each user but bench has. */
 static bool insert(struct db *db, int64_t n, int64_t each)
 {
 	float v[DIMENSION];
@@ -128,7 +128,7 @@ static bool insert(struct db *db, int64_t n, int64_t each)
 	return query_run(&q);
 }
 
-/* Memories that there are. */
+/* How many memories there are. */
 static int64_t filled(struct db *db)
 {
 	struct query q;

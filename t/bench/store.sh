@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# The memory store against its floors: searches in 100,000 memories of 384 dimensions through HTTP, the part of the
-# nearest that they find, and the rate of storing.  MANY=1000000 measures a store of that size, too: it needs 6 KB of disk
-# for each memory.
+# The memory store against its floors: searches in 100,000 memories of 384 dimensions over HTTP, how many of the nearest
+# ones they find, and the rate of storing.  MANY=1000000 measures a store of that size, too; it needs 6 KB of disk for
+# each memory.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/bench/http.sh"
@@ -10,7 +10,7 @@ set -u
 TOOL=${STORE:-$TOP_BUILDDIR/t/bench/store}
 built "$TOOL"
 
-# store_service: the service and an nginx before it.
+# store_service: starts the service, and an nginx in front of it.
 store_service() {
 	printf '{"agent":"builtin:demo","store":"builtin:store"}\n' >agentgraph.json
 	SOCKET=$WORK/service
@@ -18,7 +18,7 @@ store_service() {
 	bench_nginx || exit 1
 }
 
-# search_ms: median of 25 searches, one client, all different, after five to warm up.
+# search_ms: the median of 25 different searches by one client, after five to warm up.
 search_ms() {
 	i=0
 	while [ "$i" -lt 30 ]; do
@@ -28,12 +28,12 @@ search_ms() {
 	done | tail -25 | awk '{ print $1 * 1000 }' | median
 }
 
-# measure N: sets ms, the time of a search in N memories, bare, that of a bare loop over 100,000 measured in turn with
-# it, and found, the recall.
+# measure N: sets ms, the time of a search in N memories; bare, that of a bare loop over 100,000, measured in turn with
+# it; and found, the recall.
 measure() {
 	STATE=$WORK/state$1
 	"$TOOL" fill "$STATE" "$1" || exit 1
-	sync # what was filled is not being written while searches are measured
+	sync # so that nothing is still being written while searches are measured
 	store_service
 	curl -s -o /dev/null -H 'Content-Type: application/json' -d '{"query":"warm"}' "$BASE/v1/store/search"
 	: >"$WORK/bare"
@@ -63,7 +63,7 @@ result search "$(echo "$ms $bare" | awk '{ print $1 / $2 }')" "$ms/$bare ms"
 result recall "$found"
 if [ "$MANY" -gt 100000 ]; then
 	measure "$MANY"
-	# Both in units of the bare loop of their time, because the machine may have been slower or faster.
+	# Both times are divided by that of the bare loop at their time, as the machine may have been slower or faster.
 	result search-many "$(echo "$ms $few $bare $few_bare" | awk '{ print $1 / $3 / ($2 / $4) }')" "$MANY: $ms/$few ms"
 	result recall-many "$found"
 fi

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Streams whose chunks are kept against plain ones, many at once; and how soon somebody who joins sees the first chunk.
+# Streams whose chunks are kept against plain ones, many at once; and how soon a client that joins sees the first chunk.
 # WORDS, READERS and ROUNDS change the load.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
@@ -12,7 +12,7 @@ MESSAGES="\"messages\":[{\"role\":\"user\",\"content\":\"$(printf "%0${WORDS}d" 
 
 both() { echo "$(rate /v1/graph/stream "$kept") $(rate /v1/graph/stream "$plain")"; }
 
-# joins: milliseconds to the first chunk of a run that goes on.
+# joins: milliseconds to the first chunk of a run that is going on.
 joins() {
 	i=0
 	while [ "$i" -lt "$READERS" ]; do

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: ISC
-# The table of all promises, from promises.tsv and the results, in Markdown.
+# Prints the table of all promises in Markdown, from promises.tsv and the results.
 
 function met(word) { return word == "-" ? "" : word == "yes" ? "yes" : "**no**" }
 

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# What watching costs: runs that are recorded and exported by OTLP against runs with both off, each on a service and an
+# What telemetry costs: runs that are recorded and exported by OTLP against runs with both off, each on a service and an
 # nginx of its own.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/bench/http.sh"
 
-# receiver_conf PORT: an nginx that takes everything.
+# receiver_conf PORT: an nginx that accepts everything.
 receiver_conf() {
 	[ "$(id -u)" -ne 0 ] || echo 'user root;'
 	cat <<CONF
@@ -37,7 +37,7 @@ receiver_start() {
 	wait_for 3 curl -sf "http://127.0.0.1:$receiver/"
 }
 
-# service NAME: sets BASE.
+# service NAME: starts one; sets BASE.
 service() {
 	SOCKET=$WORK/$1.sock STATE=
 	serve_run --no-nginx --processes "$PROCESSES" --threads "$THREADS" --socket "$SOCKET" || exit 1

@@ -58,7 +58,7 @@ static void put(int fd, const void *data, size_t len)
 		fail("the service is gone");
 }
 
-/* Receives until len bytes are there, and returns where they are. */
+/* Receives until len bytes are there; returns where they are. */
 static char *want(int fd, size_t len)
 {
 	if (in.start == in.end)
@@ -122,7 +122,7 @@ static void shake_hands(int fd)
 		fail("the handshake was refused");
 }
 
-/* A text frame, masked with zeroes. */
+/* Sends a text frame, masked with zeroes. */
 static void put_frame(int fd)
 {
 	char frame[6 + sizeof(TURN)] = {(char)0x81, (char)(0x80 | (sizeof(TURN) - 1))};
@@ -169,7 +169,7 @@ int main(int argc, char **argv)
 	for (int i = strcmp(argv[2], "ahead") == 0 ? AHEAD : 0; i > 0; i--)
 		put_frame(fd);
 	void (*turn)(int) = http ? http_turn : socket_turn;
-	turn(fd); /* the first one opens databases */
+	turn(fd); /* not measured: the first turn opens databases */
 	long turns = 0;
 	double start = now(), end = start + atof(argv[3]);
 	while (now() < end) {

@@ -12,7 +12,7 @@ built "$TURNS"
 
 serve_start || tap_bail 'there is no service to measure'
 
-# rate KIND: turns a second.
+# rate KIND: how many turns a second it makes.
 rate() { "$TURNS" "${BASE##*:}" "$1" "$SECONDS_EACH"; }
 
 three() { echo "$(rate socket) $(rate ahead) $(rate http)"; }

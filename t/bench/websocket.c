@@ -86,7 +86,7 @@ static int open_socket(void)
 	return fd;
 }
 
-/* One masked text out, one text back. */
+/* Sends one masked text, and receives one. */
 static void round_trip(int fd)
 {
 	char frame[6 + LENGTH] = {(char)0x81, (char)(0x80 | LENGTH)};

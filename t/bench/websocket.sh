@@ -42,7 +42,7 @@ http {
 CONF
 }
 
-# start PROGRAM...: in the background, until the end.
+# start PROGRAM...: runs it in the background until the end of the script.
 start() {
 	"$@" >>"$WORK/log" 2>&1 &
 	started=$!
@@ -70,7 +70,7 @@ result ws-memory "$(awk -v kib=$(($(rss) - before)) -v n="$CONNECTIONS" 'BEGIN {
 exec 3>&-
 wait $!
 
-# round_of ACTION N: what the client measures, through the relay and without it.
+# round_of ACTION N: the client's results through the relay, and without it.
 round_of() {
 	through=$("$CLIENT" "$front" /v1/graph/ws "$WORK/state" "$@" </dev/null)
 	alone=$("$CLIENT" "$front" /bare "$WORK/state" "$@" </dev/null)

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Requests over how many of something there are: worker processes (WORKERS), instances with one worker each over one
-# PostgreSQL (INSTANCES), both asked by CONCURRENCY clients at once, and idle WebSockets (IDLE), beside which a lone client
-# asks.  In OUTPUT it leaves the points, wide-*.tsv, and the plots of the first two.  A result is the rate with the largest
-# number against that with the smallest; of sockets the memory of one, and the time that opening 99 of 100 takes.
+# Requests, by how many of something there are: worker processes (WORKERS); instances with one worker each over one
+# PostgreSQL (INSTANCES), both asked by CONCURRENCY clients at once; and idle WebSockets (IDLE), beside which a lone
+# client asks.  OUTPUT gets the points, wide-*.tsv, and plots of the first two.  A result is the rate with the largest
+# number against that with the smallest; for sockets the memory of each, and the time within which 99 of 100 open.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/bench/http.sh"
@@ -32,7 +32,7 @@ points() {
 	point 'ping' "$1" /ping "$CONCURRENCY"
 }
 
-# told KEY: the result of wide-KEY.tsv, and its plot.
+# told KEY: reports the result of wide-KEY.tsv, and plots it.
 told() {
 	awk -F '\t' '$1 == "invoke, new threads" { rate[++n] = $3 } END { print rate[n], rate[1] }' "$OUTPUT/wide-$1.tsv" >"$WORK/ends"
 	ratio "wide-$1" "$WORK/ends"
@@ -50,7 +50,7 @@ workers() {
 	done >"$OUTPUT/wide-workers.tsv"
 }
 
-# One more joins those that are there, and nginx asks all of them.
+# Adds an instance to those that are there, and lets nginx ask all of them.
 instances() {
 	if ! why=$("$TOP_SRCDIR/t/postgresql-server" there); then
 		echo "# no instances: $why"
@@ -60,7 +60,7 @@ instances() {
 	export PG_SETTINGS
 	PG_DIR=$("$TOP_SRCDIR/t/postgresql-server" start $$) || tap_bail 'PostgreSQL does not start'
 	database_of "$WORK/instances"
-	PG_DIR= # all have this one
+	PG_DIR= # all use this one
 	begun=0 SOCKETS=
 	for count in $INSTANCES; do
 		while [ "$begun" -lt "$count" ]; do
@@ -82,10 +82,10 @@ instances() {
 
 opened() { [ -s "$WORK/opened" ] || gone "$client"; }
 
-# Those before have left, or what they take would be taken for nothing.
+# Whether the sockets of the last measurement are gone, whose memory would be counted else.
 none_left() { ! pgrep -P "$websocketd" >/dev/null; }
 
-# Each costs a process here, and descriptors of nginx and websocketd.
+# Each socket costs a process here, and descriptors of nginx and websocketd.
 sockets() {
 	ulimit -n "$(ulimit -Hn)"
 	STATE=

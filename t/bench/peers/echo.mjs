@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: ISC
-// The work that all are given: a graph of one node, which echoes the last message.
+// The work that all servers do: a graph of one node, which echoes the last message.
 import { AIMessage } from '@langchain/core/messages';
 import { MessagesAnnotation, StateGraph } from '@langchain/langgraph';
 

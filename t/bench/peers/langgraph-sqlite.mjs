@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: ISC
-// LangGraph with its SQLite checkpointer behind fastify, as one writes it by hand: every step of every run is a
+// LangGraph with its SQLite checkpointer behind fastify, as one writes it by hand: each step of a run becomes a
 // checkpoint in the database.
 import { SqliteSaver } from '@langchain/langgraph-checkpoint-sqlite';
 import fastify from 'fastify';
@@ -8,7 +8,7 @@ import { builder } from './echo.mjs';
 
 const checkpointer = SqliteSaver.fromConnString('threads.db');
 checkpointer.db.pragma('journal_mode = WAL');
-checkpointer.db.pragma('synchronous = NORMAL'); // what agentgraph has
+checkpointer.db.pragma('synchronous = NORMAL'); // as agentgraph sets it
 const graph = builder.compile({ checkpointer });
 const thread = (id) => ({ configurable: { thread_id: id ?? randomUUID() } });
 const app = fastify({ bodyLimit: 64 << 20 });
