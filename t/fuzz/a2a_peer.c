@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Agents that are called by A2A: whatever their cards, answers and streams are, a call comes to an
- * answer, a question or a reason, each of them text, and each piece of an answer is told once.
+ * Agents that are called by A2A: whatever their cards, answers and streams are, a call ends with an
+ * answer, a question or a reason, all of them text, and each piece of an answer is reported once.
  *
- * An input is what the requests are answered with, in turn, separated by lines "%%"; what begins
- * with an exclamation mark has a status that is an error.
+ * An input is the answers to the requests, in turn, separated by lines "%%"; one that begins with
+ * an exclamation mark has the status of an error.
  */
 #include "tool/a2a/a2a_peer.h"
 
@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MESSAGES 2 /* the second one goes on with what the first came to */
+#define MESSAGES 2 /* the second one goes on from the result of the first */
 
 static struct {
 	const char *at;
@@ -39,7 +39,7 @@ static const char *next_answer(size_t *len)
 	return answer;
 }
 
-/* In the place of the client's. */
+/* Takes the place of the HTTP client. */
 enum http_end http_call(const struct http_request *request, struct http_response *response)
 {
 	size_t len = 0;

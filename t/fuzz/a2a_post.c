@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* Requests of other agents, each behind a line for its version: whatever the bytes, there is a
- * fault with a code and the id that came, or a request of a version that is spoken, and its message
- * is one that a run takes, or is told what does not fit.  The same bytes are chunks of a run. */
+/* Requests of other agents, each after a line for its version: whatever the bytes, the result is a
+ * fault with a code and the id that came, or a request in a version that is spoken, whose message a
+ * run can take, or gets told what does not fit.  The same bytes also serve as chunks of a run. */
 #include "base/json/json.h"
 #include "base/memory.h"
 #include "base/utf8.h"
@@ -21,7 +21,7 @@ static struct service *a2a_service(void)
 	static char hooks[] = "https://hooks.example/", *prefixes[] = {hooks};
 	static struct config config = {
 	    .agent = agent, .a2a.enabled = true, .runs_webhooks = {prefixes, 1}};
-	static struct storage storage; /* nothing is asked of it but whom it tells */
+	static struct storage storage; /* it is only asked whom to notify */
 	struct service *service = demo_service(&config);
 	storage.pushes = a2a_push_words(&config);
 	service->storage = &storage;
@@ -44,7 +44,7 @@ static void check_error(struct call *call, const struct a2a_post *post)
 	require(cJSON_IsNull(id) || json_equal(id, json_get(post->body, "id")));
 }
 
-/* What a run takes of a message, and what is shown of that. */
+/* Checks what a run takes from a message, and what is shown of that. */
 static void check_message(
     struct call *call, const struct a2a_post *post, const struct a2a_request *rq)
 {
@@ -69,7 +69,8 @@ static void check_message(
 	cJSON_Delete(message);
 }
 
-/* Who is to be told, with the message or by a method: an address, and what a header can have. */
+/* Checks whom to notify, given in the message or by a method: the address, and what a header can
+ * hold. */
 static void check_push(struct call *call, const struct a2a_post *post, const struct a2a_request *rq)
 {
 	const cJSON *with = json_opt(json_opt(rq->params, "configuration"),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* Client addresses: the first line of the input is how far to trust, as a number of hops, then come
- * a proxy's network, the peer, and lines of X-Forwarded-For.  Whatever they hold, the answer is
- * short, and the same when it is read again. */
+/* Client addresses: the first line of the input says how far to trust, as a number of hops; then
+ * come a proxy's network, the peer, and lines of X-Forwarded-For.  Whatever they hold, the answer
+ * is short, and stays the same if it is read again. */
 #include "access/address.h"
 #include "replay.h"
 
@@ -22,7 +22,8 @@ static size_t split(char *text, const char *lines[LINES])
 	return count;
 }
 
-/* Only what the configuration lets through: an address, alone or with a length behind a slash. */
+/* Whether the configuration would let this through: an address, alone or with a length after a
+ * slash. */
 static bool is_network(const char *text)
 {
 	char address[ADDRESS_SIZE], *end;

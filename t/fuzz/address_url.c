@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Addresses of other services, as the environment gives them: of a cache, and of an error tracker.
- * What is accepted is complete, and what was expected is said otherwise. */
+ * If one is accepted it is complete; if not, a message says what was expected. */
 #include "access/cache.h"
 #include "config/environment/dsn.h"
 #include "replay.h"

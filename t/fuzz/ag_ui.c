@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Bodies of POST /v1/ag-ui: whatever the JSON, there is a mistake with a text, or a run that can be
- * made. */
+/* Bodies of POST /v1/ag-ui: whatever the JSON, the result is a mistake with a text, or a run that
+ * can be made. */
 #include "base/json/json.h"
 #include "base/utf8.h"
 #include "demo_service.h"

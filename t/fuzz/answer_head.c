@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Heads of HTTP answers: what a header's value is has no line end in it, and a wish to wait is a
- * time that can be waited for. */
+/* Heads of HTTP answers: the value of a header has no line end in it, and Retry-After becomes a
+ * time that one can wait. */
 #include "base/http/http.h"
 #include "replay.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Authorization headers: what is taken from one is part of it, with neither blanks around nor
+/* Authorization headers: the credential is a part of the header, without blanks around it or
  * control characters in it. */
 #include "fcgi/request/credential.h"
 #include "replay.h"

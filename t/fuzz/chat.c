@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Answers of chat providers, streamed and whole: the message has its form, whatever they say.  The
- * first byte chooses the provider. */
+/* Answers of chat providers, streamed and whole: whatever they say, the message has the right form.
+ * The first byte chooses the provider. */
 #include "base/http/sse.h"
 #include "base/json/json.h"
 #include "model/provider.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What providers are asked: the input is a JSON array of messages, as a client may have left them
- * in a thread.  Whatever they are, each provider gets a JSON object, or there is a sentence why
- * not.
+ * Requests to providers: the input is a JSON array of messages, as a client may have left them in a
+ * thread.  Whatever they are, each provider gets a JSON object, or there is a sentence that says
+ * why not.
  */
 #include "base/json/json.h"
 #include "base/json/json_scan.h"
@@ -29,7 +29,7 @@ static struct chat_model *model_of(const char *provider, const char *api)
 	return model;
 }
 
-/* Media with a file_id: some are not there, some are text, some have no type to speak of. */
+/* Finds media by file_id: some are missing, some are text, some have no useful type. */
 static bool media(const cJSON *object, struct chat_media *out, void *arg)
 {
 	const char *file_id = json_str(object, "file_id");

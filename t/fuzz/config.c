@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The keys of agentgraph.json: whatever the object, there are problems with a text or a complete
- * configuration.  The file itself and `env`, which reads others, stay out of it.
+ * The keys of agentgraph.json: whatever the object, the result is problems with a text, or a
+ * complete configuration.  The file itself is left out, and `env`, which reads other files.
  */
 #include "base/json/json.h"
 #include "config/environment/environment.h"

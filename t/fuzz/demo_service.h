@@ -7,7 +7,7 @@
 #include "replay.h"
 #include "service/service.h"
 
-/* Made at the first call, over that configuration. */
+/* Makes the service at the first call, with that configuration. */
 static inline struct service *demo_service(struct config *config)
 {
 	static struct service service;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Graph documents: whatever the bytes, there are problems with a text, or a graph with nodes.  The
- * graph is the member "g".
+ * Graph documents: whatever the bytes, the result is problems with a text, or a graph with nodes.
+ * The graph is the member "g".
  */
 #include "base/memory.h"
 #include "base/utf8.h"
@@ -33,8 +33,8 @@ static void load(const char *path)
 	graph_free(graph);
 }
 
-/* Documents are written by those who run the service, and a pattern of theirs can make the compiler
- * of regular expressions in libc use any amount of memory: patterns stay out of it. */
+/* Leaves out patterns: documents come from those who run the service, and a pattern can make libc's
+ * compiler of regular expressions use any amount of memory. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char path[64];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Dotenv files: whatever the bytes, the answer is a line with a mistake or usable variables. */
+/* Dotenv files: whatever the bytes, the result is the line of a mistake, or variables that can be
+ * used. */
 #include "config/environment/dotenv.h"
 #include "base/json/json.h"
 #include "config/environment/expand.h"

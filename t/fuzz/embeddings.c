@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Answers of an embeddings service: what is taken has finite numbers in every place. */
+/* Answers of an embeddings service: an accepted one has finite numbers in every place. */
 #include "model/embed/embed.h"
 #include "replay.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * The environment: the input is lines NAME=value.  Whatever they are, there are problems with a
- * text, and every setting has a value that can be worked with.
+ * text, and each setting has a value that the service can work with.
  */
 #include "config/environment/environment.h"
 #include "base/utf8.h"

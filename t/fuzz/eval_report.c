@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Reports of evaluations: what is mended is no longer than before, and what is found by walking
- * over the text is what a tree of it has. */
+/* Reports of evaluations: a mended one is as long as before, and a scan of the text finds the same
+ * as a tree of it has. */
 #include "base/json/json_scan.h"
 #include "base/json/json_skim.h"
 #include "base/memory.h"

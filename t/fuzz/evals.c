@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Reports of evaluations as they are shown: an input is two files, with a line "%%" between them.
+ * Reports of evaluations as they are shown: an input is two files, separated by a line "%%".
  * Whatever they are, the list and each run in it can be shown, and are text.
  */
 #include "service/evals/evals.h"
@@ -34,7 +34,8 @@ static void make_dir(void)
 	log_init("fuzz", LOG_ERROR);
 }
 
-/* The reports lie below the working directory; returns the one before, where the corpus is. */
+/* Goes to the working directory, where the reports are; returns the one before, where the corpus
+ * is. */
 static int enter(void)
 {
 	int before = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What executables write, as nodes and as tools of a graph: the input is their standard output.
- * Whatever it is, the run ends, well, with a pause or with a sentence; and so does the tool.
+ * The output of executables, as nodes and as tools of a graph: the input is their standard output.
+ * Whatever it is, the run ends well, with a pause, or with a sentence; and so does the tool.
  */
 #include "base/json/json.h"
 #include "base/log/log.h"
@@ -20,7 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LIFE 2000 /* inputs that meet the same database */
+#define LIFE 2000 /* inputs until the database is made anew */
 
 static const struct id_source ids;
 
@@ -94,7 +94,7 @@ static void renew_world(void)
 		return;
 	close_world();
 	open_world();
-	/* what nodes say to the log is theirs */
+	/* what nodes write to the log does not matter here */
 	log_init("fuzz", LOG_ERROR);
 }
 
@@ -105,7 +105,8 @@ static struct {
 	size_t size;
 } output;
 
-/* In place of the library's, which would start one: a thousand times slower. */
+/* Takes the place of the library's function, which would start a program: a thousand times slower.
+ * */
 void process_run(const struct process *p, struct process_result *result)
 {
 	const char *at = output.data, *end = output.data + output.size;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Documents of every type that is read in the service's own program: whatever the bytes, the text
- * is UTF-8 and bounded. */
+/* Documents of every type that the service's own program reads: whatever the bytes, the text is
+ * UTF-8 and bounded. */
 #include "base/utf8.h"
 #include "extract/charset.h"
 #include "extract/document.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Heads of requests to agentgraph-follow: whatever the bytes, they are refused, or what is taken
- * from them is text without line ends. */
+/* Heads of requests to agentgraph-follow: whatever the bytes, they are refused, or the parts taken
+ * from them are text without line ends. */
 #include "runner/follow_head.h"
 #include "replay.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * WebSocket frames, of a client and of websocketd: the first byte says whose.  However the bytes
- * are cut, the same messages come out, none is over the limit, and what is held is given back.
+ * WebSocket frames of a client or of websocketd: the first byte says whose.  However the bytes are
+ * cut, the same messages come out, none is over the limit, and all memory is freed.
  */
 #include "replay.h"
 #include "ws-bridge/relay/relay_frames.h"
@@ -28,7 +28,7 @@ static bool hear(void *arg, bool binary, char *data, size_t len)
 	return len != 7;
 }
 
-/* Feeds pieces of so many bytes, each in a block without spare room. */
+/* Feeds pieces of this many bytes, each in a block without spare room. */
 static int run(
     struct side *side, enum frames_role role, const uint8_t *data, size_t size, size_t piece)
 {

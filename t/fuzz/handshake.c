@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Heads of HTTP: whatever the bytes, they are refused, or what is taken from them is text without
- * line ends. */
+/* Heads of HTTP: whatever the bytes, they are refused, or the parts taken from them are text
+ * without line ends. */
 #include "replay.h"
 #include "ws-bridge/relay/relay_handshake.h"
 
@@ -24,7 +24,7 @@ static void check_request(char *head, size_t len)
 		check_text(handshake.ticket);
 }
 
-/* In a block without spare room, so that a read beyond the head is seen. */
+/* Copies into a block without spare room, so that a read beyond the head is noticed. */
 static char *copy(const uint8_t *data, size_t len)
 {
 	char *head = malloc(len ? len : 1);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: ISC */
-/* JSON texts: what is accepted prints as JSON that means the same and prints the same again. */
+/* JSON texts: an accepted one prints as JSON that means the same, and that prints the same again.
+ * */
 #include "base/json/json.h"
 #include "replay.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Every string is valid UTF-8, and every key occurs once. */
+/* Checks that every string is valid UTF-8, and that every key occurs once. */
 static void check_tree(const cJSON *item)
 {
 	const cJSON *child;

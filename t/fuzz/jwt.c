@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Tokens: whatever the bytes, nobody is let in without the key.  An input is taken twice: as a
+ * Tokens: whatever the bytes, nobody is let in without the key.  An input is used twice: as a
  * token, which never verifies, and as the claims of one that does.
  */
 #include "access/authentication.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Bodies of runs by LangGraph's protocol: whatever the JSON, there is a mistake with a text, or the
- * body of a run that can be made; and each of its messages is one that such a client can read. */
+/* Bodies of runs by LangGraph's protocol: whatever the JSON, the result is a mistake with a text,
+ * or the body of a run that can be made, of which such a client can read each message. */
 #include "service/langgraph/langgraph.h"
 #include "base/json/json.h"
 #include "base/utf8.h"
@@ -30,7 +30,7 @@ static void check_messages(const cJSON *messages)
 	}
 }
 
-/* What is read is what every run is read from, and may still be too little. */
+/* Reads the result as every run's body is read; that may still find something missing. */
 static void check_run(struct call *call, const struct lg_input *in, const char *key, bool whole)
 {
 	struct run_input run;
@@ -42,7 +42,7 @@ static void check_run(struct call *call, const struct lg_input *in, const char *
 	check_messages(run.messages);
 }
 
-/* Every mistake has its status, and a body in the protocol's words. */
+/* Checks that every mistake has its status, and a body in the protocol's form. */
 static void check_error(struct call *call)
 {
 	struct error_view view;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* What a client sends on a live socket: the input is lines, the first one the init frame, each
- * other one a text frame, or audio when it begins with an asterisk. */
+ * other one a text frame, or audio if it begins with an asterisk. */
 #include "graph/live/live.h"
 #include "base/os/clock.h"
 #include "replay.h"
@@ -77,7 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	first = first ? first : end;
 	check_init(service, text, (size_t)(first - text));
 	struct live *live = live_new(&setup);
-	live->state = LIVE_CONNECTS; /* frames wait for a connection that is never made */
+	live->state = LIVE_CONNECTS; /* so that frames wait for a connection, which is never made */
 	while (first < end) {
 		const char *line = first + 1;
 		first = memchr(line, '\n', (size_t)(end - line));

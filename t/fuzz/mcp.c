@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Messages of MCP servers: whatever the bytes, a message is one kind of them, each request is
- * answered with JSON, a result becomes an output that can be printed, and a list is made of tools
- * with names of their own.
+ * Messages of MCP servers: whatever the bytes, a message is of exactly one kind, each request is
+ * answered with JSON, a result becomes an output that can be printed, and the tools of a list have
+ * different names.
  */
 #include "base/json/json.h"
 #include "base/log/log.h"
@@ -39,8 +39,8 @@ static void check_tools(const cJSON *result)
 	char why[SCHEMA_WHY_SIZE];
 	struct mcp_tools *tools = mcp_tools_new();
 	mcp_tools_add(tools, result, "fuzz", true);
-	mcp_tools_add(
-	    tools, result, "fuzz", false); /* the same page again adds what was left out */
+	/* the same page once more: what it adds was left out before */
+	mcp_tools_add(tools, result, "fuzz", false);
 	for (size_t i = 0; i < tools->count; i++) {
 		const struct mcp_tool *tool = &tools->items[i];
 		require(mcp_tools_get(tools, tool->name) == tool);
@@ -50,7 +50,7 @@ static void check_tools(const cJSON *result)
 	mcp_tools_release(tools);
 }
 
-/* Headers are bytes that no header can be ended by. */
+/* Checks that no header has bytes that would end it. */
 static void check_headers(const cJSON *message)
 {
 	const cJSON *params = json_get(message, "params"), *header;
@@ -75,7 +75,7 @@ static void check_reply(const cJSON *message)
 	check_tools(result);
 }
 
-/* The bytes as a challenge of a server that wants a token. */
+/* Takes the bytes as the challenge of a server that wants a token. */
 static void check_challenge(const uint8_t *data, size_t size)
 {
 	static const char *const names[] = {"resource_metadata", "scope", "error"};

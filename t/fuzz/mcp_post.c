@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* Messages of MCP hosts, each behind a line for its three headers: whatever the bytes, there is a
- * fault with a code and the id that came, or a request of a version that is served, and its
- * arguments fit a run or are told what does not. */
+/* Messages of MCP hosts, each after a line for its three headers: whatever the bytes, the result is
+ * a fault with a code and the id that came, or a request in a version that is served, whose
+ * arguments fit a run, or get told what does not fit. */
 #include "base/json/json.h"
 #include "base/memory.h"
 #include "base/utf8.h"
@@ -43,7 +43,7 @@ static void check_error(struct call *call, const struct mcp_post *post)
 	require(!id || json_equal(id, json_get(post->body, "id")));
 }
 
-/* What is said of a call before its thread is asked for. */
+/* Checks what is said of a call before its thread is looked up. */
 static void check_call(struct call *call, const struct mcp_request *rq)
 {
 	struct run_input in = {0};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Conditions on metadata: an input is one JSON object with "filters" and "metadata".  Whatever they
- * are, there is a mistake with a text, or an answer; what is kept as text means the same, and an
- * object fulfils the condition that it is like itself.
+ * are, the result is a mistake with a text, or an answer; conditions kept as text mean the same,
+ * and an object meets the condition of being like itself.
  */
 #include "storage/memory_filter.h"
 #include "base/json/json.h"
@@ -37,7 +37,7 @@ static void apply(const cJSON *metadata, const cJSON *filters)
 	cJSON_Delete(copy);
 }
 
-/* Values that are no lists or objects are conditions by themselves. */
+/* Checks values that are neither lists nor objects: each is a condition by itself. */
 static void check_equality(const cJSON *metadata)
 {
 	const cJSON *member;

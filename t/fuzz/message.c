@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Messages: the input is a JSON array of them.  Whatever each is, from a client and from a node,
- * there is a mistake with a text, or its output form, which is its own output form.
+ * Messages: the input is a JSON array of them.  Whatever each is, from a client or from a node, the
+ * result is a mistake with a text, or its output form, whose own output form is the same.
  */
 #include "graph/message/message.h"
 #include "base/json/json.h"
@@ -23,7 +23,7 @@ static void check_mistake(const struct error *err)
 	free(details);
 }
 
-/* What is stored is read once more by a node that hands it on. */
+/* Checks that a node which hands on a stored message can read it again. */
 static void check_form(const cJSON *message)
 {
 	struct error err = {0};

@@ -33,7 +33,7 @@ static bool take_data(struct multipart_sink *sink, const char *data, size_t len)
 	return true;
 }
 
-/* Feeds pieces of the given size. */
+/* Feeds pieces of this size. */
 static enum multipart_state run(
     const char *type, const uint8_t *body, size_t size, size_t piece, struct buf *out)
 {

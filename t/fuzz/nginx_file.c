@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* What nginx -T prints of somebody's configuration: whatever it is,
- * what was read of it is whole. */
+/* What nginx -T prints of somebody's configuration: whatever it is, the directives that are read
+ * from it are whole. */
 #include "cli/nginx/nginx_file.h"
 #include "replay.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Bodies of POST /v1/chat/completions: whatever the JSON, there is a mistake with a text, or a run
- * that can be made, of no thread and of one. */
+/* Bodies of POST /v1/chat/completions: whatever the JSON, the result is a mistake with a text, or a
+ * run that can be made, without a thread and on one. */
 #include "service/openai/openai.h"
 #include "base/json/json.h"
 #include "base/utf8.h"
@@ -30,7 +30,7 @@ static void check_run(const struct openai_input *in)
 	}
 }
 
-/* Every mistake has its status, and a body in the protocol's words. */
+/* Checks that every mistake has its status, and a body in the protocol's form. */
 static void check_error(struct call *call)
 {
 	struct error_view view;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Paths of requests: whatever the bytes, a path is refused or made of text, and matching it is
- * safe. */
+/* Paths of requests: whatever the bytes, a path is refused, or it is text that can be matched
+ * safely. */
 #include "fcgi/request/path.h"
 #include "base/json/json.h"
 #include "fcgi/route/route.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Headers about parts and versions of files: the input is a line each of Range, If-None-Match and
+/* Headers about parts and versions of files: the input is a line each for Range, If-None-Match and
  * If-Modified-Since.  A part lies inside the file, and a date prints as it was read. */
 #include "fcgi/request/range.h"
 #include "replay.h"

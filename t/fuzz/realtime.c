@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* What a realtime provider sends: the first line names it and may ask for text or manual activity;
- * of the others each is a message, or input when it begins with *, > or <. */
+/* What a realtime provider sends: the first line names it, and may ask for text or manual activity;
+ * each other line is a message, or input if it begins with *, > or <. */
 #include "base/json/json.h"
 #include "graph/live/live.h"
 #include "model/realtime/realtime_dialect.h"

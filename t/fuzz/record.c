@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Records of the bridge: whatever the line, it is refused, or what it says can be written again and
+/* Records of the bridge: whatever the line, it is refused, or its contents can be written again and
  * read as the same. */
 #include "ws-bridge/record.h"
 #include "base/utf8.h"

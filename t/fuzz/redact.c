@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Texts on their way to the log.  The first line of the input is a secret, the second stands before
- * it, the third behind: whatever they are, UTF-8 stays UTF-8, no line grows without bound, and a
- * secret that is said to be one is gone.
+ * it, and the third after it: whatever they are, UTF-8 stays UTF-8, no line grows without bound,
+ * and a secret that is marked as one is gone.
  */
 #include "base/log/redact.h"
 #include "base/utf8.h"
@@ -21,7 +21,7 @@ static void redact_text(struct buf *out, const char *text)
 	require(out->len <= 20 * strlen(text) + 64);
 }
 
-/* Letters and digits that stand nowhere else, and are no word of the forms. */
+/* Whether secret is letters and digits that occur nowhere else, and in no word of the forms. */
 static bool is_secret(const char *text, const char *before, const char *behind)
 {
 	size_t len = strlen(text);
@@ -39,7 +39,7 @@ static void hide(const char *secret, const char *before, const char *behind)
 	struct buf text = {0}, out = {0};
 	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
 		buf_reset(&text);
-		/* one by one: the forms are no constant format */
+		/* put together here, as a format must be constant */
 		const char *hole = strstr(forms[i] + 2, "%s");
 		buf_puts(&text, before);
 		buf_add(&text, forms[i] + 2, (size_t)(hole - forms[i] - 2));

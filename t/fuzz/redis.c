@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Replies of a Redis server, taken as those to all that a cache asks: whatever the bytes, each call
- * ends, with a value or without, and the next one begins afresh.
+ * Replies of a Redis server to everything that a cache asks: whatever the bytes, each call ends,
+ * with a value or without, and the next one starts afresh.
  */
 #include "access/cache.h"
 #include "base/buf.h"
@@ -24,7 +24,7 @@ static struct {
 	struct buf reply;
 } server = {.fd = -1, .lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* All of the reply at once, and the end behind it, so that nobody waits for more. */
+/* Sends the whole reply at once, and closes, so that nobody waits for more. */
 static void *serve(void *arg)
 {
 	char question[4096];

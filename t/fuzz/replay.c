@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The main program of fuzz targets in ordinary test runs: gives the target every file of its
- * corpus, and tells each in TAP.
+ * The main program of fuzz targets in ordinary test runs: gives the target each file of its corpus,
+ * and reports each in TAP.
  *
  *     NAME [FILE...]      without files: those of top_srcdir/t/fuzz/corpus/NAME
  */
@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The file's bytes, in a block without spare room, so that AddressSanitizer sees a read beyond the
- * end.  NULL when it cannot be read. */
+/* The file's bytes, in a block without spare room, so that AddressSanitizer notices a read beyond
+ * the end.  NULL if it cannot be read. */
 static uint8_t *read_input(const char *path, size_t *size)
 {
 	FILE *file = fopen(path, "rb");

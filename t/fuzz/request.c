@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Requests to the whole of the worker: whatever they are, each is answered once, with a status, and
- * never with 500, but for limits that were asked for; what says that it is JSON is.
+ * Requests to a whole worker: whatever they are, each is answered once, with a status that is never
+ * 500, except for limits that the request asked for; and an answer that claims to be JSON is.
  *
- * An input is requests as HTTP has them, with bare newlines, separated by lines "%%": method and
+ * An input is requests as in HTTP, but with bare newlines, separated by lines "%%": method and
  * path, header lines, an empty line, the body.  They meet the demo graph with everything switched
- * on, in a state directory that is begun anew now and then.  A body of the method FRAME is a frame
- * on the turn socket instead.
+ * on, in a state directory that is made anew now and then.  With the method FRAME the body is a
+ * frame on the turn socket instead.
  */
 #include "base/buf.h"
 #include "base/json/json.h"
@@ -24,9 +24,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LIFE 2000  /* inputs that meet the same state */
-#define REQUESTS 8 /* of an input */
-#define HEADERS 24 /* of a request */
+#define LIFE 2000  /* inputs until the state is made anew */
+#define REQUESTS 8 /* of an input, at most */
+#define HEADERS 24 /* of a request, at most */
 
 static const char configuration[] = "{\"agent\": \"builtin:demo\", \"store\": \"builtin:store\", "
 				    "\"ag_ui\": {\"enabled\": true}, "
@@ -185,7 +185,7 @@ static void check_answer(const struct buf *out, bool head)
 
 /* ---- a client on the turn socket ---- */
 
-/* The parts of a chunk so far. */
+/* The parts of a chunk that came so far. */
 struct joined {
 	struct chunk_sink sink;
 	struct buf text;
@@ -251,7 +251,7 @@ static void request(char *text, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char between[] = "\n%%\n";
-	/* the demo is told to wait, to fail, or to go on to the limit */
+	/* these make the demo wait, fail, or go on to the limit */
 	if (memmem(data, size, "/slow", 5) || memmem(data, size, "/error", 6) ||
 	    memmem(data, size, "/loop", 5))
 		return 0;

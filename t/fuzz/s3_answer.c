@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Answers of a bucket's server: what is taken out of them is a plain text that stands in them. */
+/* Answers of a bucket's server: what is taken from them is a part of their text, and plain. */
 #include "replay.h"
 #include "storage/blob/s3_call.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * JSON Schemas and values: an input is one JSON object with "schema" and "value".  Whatever they
- * are, a schema compiles or has problems, and a check ends with a reason when the value does not
+ * are, a schema compiles or has problems, and a check ends, with a reason if the value does not
  * fit.
  */
 #include "tool/schema.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * A directory for targets that need files: in memory, where there is room for it.
+ * A directory for targets that need files; it is in memory, if there is room.
  */
 #ifndef AGENTGRAPH_FUZZ_SCRATCH_H
 #define AGENTGRAPH_FUZZ_SCRATCH_H
@@ -27,7 +27,7 @@ static inline int scratch_remove_one(
 	return remove(path);
 }
 
-/* With everything in it. */
+/* Removes the directory with everything in it. */
 static inline void scratch_remove(const char *dir)
 {
 	nftw(dir, scratch_remove_one, 8, FTW_DEPTH | FTW_PHYS);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Searches in the memory store: an input is one JSON object with "text", and, for the memory that
- * is there, "content" and "metadata", and "filters" that were checked.  Whatever they are, SQL and
- * FTS5 understand what is made of them, and a memory is found by its own text.
+ * Searches in the memory store: an input is one JSON object with "text"; "content" and "metadata"
+ * of the memory that is there; and "filters", which have been checked.  Whatever they are, SQL and
+ * FTS5 accept the query made from them, and a memory is found by its own text.
  */
 #include "base/json/json.h"
 #include "base/log/log.h"

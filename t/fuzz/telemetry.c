@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* What comes from outside about traces and failures: the header traceparent, the address of an
- * error tracker and its answers, and texts that are scrubbed.  Each reads the same input. */
+ * error tracker and its answers, and texts that are scrubbed.  All of them read the same input. */
 #include "base/http/traceparent.h"
 #include "base/utf8.h"
 #include "config/environment/dsn.h"

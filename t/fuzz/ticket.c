@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Tickets: whatever the bytes, nobody gets in with another key, and what a good signature stands
- * over is complete or refused.  An input is taken twice: as a ticket, and as the claims of one. */
+/* Tickets: whatever the bytes, nobody gets in with another key, and a ticket with a good signature
+ * is complete or refused.  An input is used twice: as a ticket, and as the claims of one. */
 #include "access/ticket/run_ticket.h"
 #include "base/memory.h"
 #include "replay.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Addresses of webhooks: one that is taken has nothing in it that readers of addresses take in
- * different ways, and is normal already when it was normalised. */
+/* Addresses of webhooks: an accepted one has nothing in it that readers of addresses take in
+ * different ways, and normalising it again changes nothing. */
 #include "base/http/url.h"
 #include "replay.h"
 
