@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Which paths there are, and how they are written.
+# Which paths exist, and how they may be written.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# ALLOWED_HOST.
+# ALLOWED_HOST: which hosts a request may name.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# What the log says of requests.
+# What the log says about requests.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# builtin:demo by stream: which chunks there are, in which order, with which fields.
+# builtin:demo by stream: the chunks, their order and their fields.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/run.sh"

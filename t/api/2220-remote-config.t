@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Declarations of remote tools: what is refused at start, what is listed, what clients may announce.
+# Declarations of remote tools: which are refused at start, which are listed, and what clients may announce.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/run.sh"

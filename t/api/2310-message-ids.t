@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Ids of messages: who makes them, and what happens to a message that the thread has.
+# Ids of messages: who makes them, and what happens to a message that the thread already has.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/run.sh"

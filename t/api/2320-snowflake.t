@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# The other generator of ids: positive integers of time, node, worker and sequence.
+# The other generator of ids: positive integers made of time, node, worker and sequence.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/run.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Runs on one thread never overlap: who waits, who is refused, who may read; clients that go away.
+# Runs on one thread never overlap: who waits, who is refused, who may read; and clients that go away.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/run.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Runs in the background: what is queued and what is refused, their order, their records, and who stops them.
+# Runs in the background: which are queued and which refused, their order, their records, and who may stop them.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/run.sh"

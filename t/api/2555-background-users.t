@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Whose runs in the background are: they are executed as who sent them, also when the token has ended.
+# To whom runs in the background belong: they run as who submitted them, even after the token has expired.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/auth.sh"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Streams that can be taken up again, as far as a worker has to do with them: numbers, what is kept, who is let in to
-# follow, and what goes with what is deleted.  What followers see is in t/e2e/follow.t.
+# Streams that can be taken up again, as far as the worker goes: numbers, which chunks are kept, who may follow, and
+# what is deleted with what.  t/e2e/follow.t tests what followers see.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/run.sh"

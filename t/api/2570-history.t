@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# The history of a thread: what is kept at each level, lists, checkpoints, rewind and copies, and what is refused.
+# The history of a thread: what each level keeps, lists, checkpoints, rewind and copies, and what is refused.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/run.sh"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Runs that begin at a checkpoint: another answer, a changed message, branches of branches, what a pause, waiting calls,
-# a context and a summary were, in each route that runs the graph and at each level of the history.
+# Runs that begin at a checkpoint: another answer, a changed message, branches of branches; pauses, waiting calls,
+# contexts and summaries as they were then; by each route that runs the graph, and at each level of the history.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/run.sh"

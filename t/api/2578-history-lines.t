@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# A thread with all its history as lines: taken out, brought in, and lines that are wrong or that nobody vouches for.
+# A thread with its whole history as lines: exported, imported, and lines that are wrong or that nobody vouches for.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/run.sh"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Twenty clients that run, rewind, copy and delete one thread, while workers are killed: afterwards every checkpoint of
-# every thread shows a whole conversation, and can be gone back to.  Then few are kept, and it goes on.
+# Twenty clients run, rewind, copy and delete one thread, while workers are killed: afterwards every checkpoint of every
+# thread shows a whole conversation, and can be gone back to.  Then the same goes on with few checkpoints kept.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/run.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# What is told of the graph: its nodes and edges, its tools, the schema of its state.
+# What is shown of the graph: its nodes and edges, its tools, and the schema of its state.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/run.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# agentgraph graph: what it prints of a graph, and what it refuses.
+# agentgraph graph: how it prints a graph, and what it refuses.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Nodes that are executables, as served: what they may do, and all the ways in which they can go wrong.
+# Nodes that are executables, in a running service: what they may do, and all the ways in which they can go wrong.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/run.sh"

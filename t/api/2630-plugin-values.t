@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# What a plug-in builds carelessly: bytes that are no UTF-8, texts that are NULL, and numbers that a double barely holds.
+# What a careless plug-in may build: bytes that are not UTF-8, texts that are NULL, numbers at the limits of a double.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/run.sh"

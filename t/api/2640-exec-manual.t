@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# The programs of agentgraph-exec(7), as they stand there, where their languages are.
+# The programs printed in agentgraph-exec(7), if their languages are installed.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/run.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Branches that hang, overrun, are killed, leave processes behind, or ask while another one fails; and many clients at once.
+# Branches that hang, overrun, are killed, leave processes behind, or ask while another one fails; and many clients.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/run.sh"

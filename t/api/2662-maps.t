@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Maps: a branch for each element of an array, so many at once, and how they end.
+# Maps: a branch for each element of an array, how many run at once, and how they end.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/run.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Maps of a thousand elements whose process dies in the middle, or that ask; and subgraphs in maps.
+# Maps of a thousand elements whose process dies in the middle, or which ask; and subgraphs in maps.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/run.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Nodes that are graphs: what they are given and give, whose messages are kept, and how they end.
+# Nodes that are graphs: what they get and return, whose messages are kept, and how they end.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/run.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Subgraphs that fail, take their time, or did the same before: retry, timeout, cache; and caches of tools nodes.
+# Subgraphs that fail, take long, or ran before with the same input: retry, timeout, cache; and caches of tools nodes.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/run.sh"

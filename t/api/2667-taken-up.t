@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Regions of background runs whose process dies: what had ended counts, and is told, once.
+# Regions of background runs whose process dies: branches that had ended count, and are reported only once.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/run.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Nodes whose results are kept: under which values, for how long, and what is not kept.
+# Nodes whose results are kept: for which values, for how long, and what is not kept.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/run.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# What nodes and tools tell of their own: events in streams, beside the messages, and in AG-UI.
+# Events of a node's or a tool's own: in streams, beside the messages, and in AG-UI.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/ag-ui.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# MCP servers: tools from them, and their bad days.
+# MCP servers: their tools, and what happens when they misbehave.
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/run.sh"
 . "$TOP_SRCDIR/t/api/mcp.sh"

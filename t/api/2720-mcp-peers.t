@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# The MCP client against servers that others wrote, and their test suite for clients.
+# The MCP client against servers that others wrote, and against their test suite for clients.
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 
 peers=$TOP_SRCDIR/t/peers/node_modules

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Tools that a person allows before they are called: what is asked, what an answer means, by every way to run a graph.
+# Tools that a person must allow: what is asked, what an answer means, by every way to run a graph.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/run.sh"

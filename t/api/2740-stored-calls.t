@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Which calls a tools node makes: those that its run asked for, and those that a pause held up; never those in messages that
-# clients stored, nor those of an earlier turn.
+# Which calls a tools node makes: those that its run asked for, and those that a pause held up; never calls in messages
+# that clients stored, nor those of an earlier turn.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/run.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# An MCP server over HTTP that has bad moments.
+# An MCP server over HTTP that fails now and then.
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/run.sh"
 . "$TOP_SRCDIR/t/api/mcp.sh"

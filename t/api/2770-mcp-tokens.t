@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# An MCP server that wants tokens, which an authorization server gives for a client's secret.
+# An MCP server that wants tokens, which an authorization server gives in exchange for a client's secret.
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/run.sh"
 . "$TOP_SRCDIR/t/api/mcp.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# A service over PostgreSQL: what is stored, and a database that goes and comes.  Several instances are in 2910.
+# A service over PostgreSQL: what is stored, and a database that goes away and comes back.  2910 has several instances.
 AGENTGRAPH_ENGINE=postgresql
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Two instances over one PostgreSQL: what one does the other one sees, and what becomes of one that vanishes, or is cut
+# Two instances over one PostgreSQL: each sees what the other one does; and what happens when one vanishes, or is cut
 # off for a while.
 set -u
 AGENTGRAPH_ENGINE=postgresql

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Two instances over one PostgreSQL, and one thread that sixteen clients write to: each turn that was acknowledged is there
-# once, none is refused.
+# Two instances over one PostgreSQL, and one thread to which sixteen clients write: each acknowledged turn is there
+# once, and none is refused.
 set -u
 AGENTGRAPH_ENGINE=postgresql
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Three instances that start at once on an empty database, and on one of the version before: one of them makes it, or brings
+# Three instances start at once on an empty database, and on one of the version before: one of them makes it or brings
 # it up to date, the others wait or find it done, and all serve.
 set -u
 AGENTGRAPH_ENGINE=postgresql

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# A PostgreSQL that was away for longer than an instance may be, or whose clock steps: of its instances, which nobody has
-# heard of meanwhile, those that are there are given up by none, and one that is not is.
+# A PostgreSQL that was away for longer than an instance may be silent, or whose clock is stepped: although nobody has
+# heard of the instances meanwhile, only those are given up that are gone.
 set -u
 AGENTGRAPH_ENGINE=postgresql
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# An instance that starts while its PostgreSQL is away, or loses it while it starts, waits for it, and is as patient with the
-# others as one that was there before.
+# An instance that starts while its PostgreSQL is away, or loses it while it starts: it waits, and is as patient with
+# the other instances as one that was there before.
 set -u
 AGENTGRAPH_ENGINE=postgresql
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Two instances over one PostgreSQL: each shows the traces of both, at once, in the order in which the runs began; and none throws
-# away what the others have, traces or files.
+# Two instances over one PostgreSQL: each shows the traces of both at once, in the order in which the runs began; and
+# neither throws away traces or files of the other.
 set -u
 AGENTGRAPH_ENGINE=postgresql
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# A primary of PostgreSQL that is lost, and a standby that takes its place: a service that names both goes on by itself,
-# and has all that it ever acknowledged.
+# A primary PostgreSQL is lost, and a standby takes its place: a service that names both goes on by itself, and has
+# everything that it ever acknowledged.
 set -u
 AGENTGRAPH_ENGINE=postgresql
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# A service that starts before its database is there serves as soon as it is; what waiting cannot mend ends the start.
+# A service that starts before its database serves as soon as that is there; an error that waiting cannot cure ends it.
 set -u
 AGENTGRAPH_ENGINE=postgresql
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Versions over one database: what check says of it, which changes nothing; several instances that bring an old one up to
-# date at once; one of the next version, beside which this one goes on.
+# Versions over one database: what check says about it, without changing anything; several instances that bring an old
+# one up to date at once; and one of the next version, beside which this one goes on.
 set -u
 AGENTGRAPH_ENGINE=postgresql
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

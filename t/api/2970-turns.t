@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Two instances that wait for one thread, and make ids at the same time: none is passed over again and again, and no id is
-# given twice.
+# Two instances that wait for one thread, and make ids at the same time: neither is passed over again and again, and no
+# id is given twice.
 set -u
 AGENTGRAPH_ENGINE=postgresql
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

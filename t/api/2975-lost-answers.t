@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# What lies between an instance and its PostgreSQL loses answers, those to commits too: what was done is found to have been
+# The connection between an instance and its PostgreSQL loses answers, even to commits: the instance finds out what was
 # done, and nothing is done twice.
 set -u
 AGENTGRAPH_ENGINE=postgresql

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# A PostgreSQL that refuses: once, where others were in the way, and then a turn is taken all the same; or, as one whose
-# disk is full, all that is not small, for some seconds, which a run in the background outlasts, and a stop does not wait for.
+# A PostgreSQL that refuses: once, as others were in the way, and the turn is made all the same; or for some seconds all
+# that is not small, like one whose disk is full, which a run in the background outlasts and a stop does not wait for.
 set -u
 AGENTGRAPH_ENGINE=postgresql
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Memories of two instances over one PostgreSQL, one of which takes long to store: each has in its index whatever the other
-# one stores, also what commits behind something that was stored later.
+# Memories of two instances over one PostgreSQL, one of which is slow to store: each has in its index everything that
+# the other one stores, even if it commits after something that was stored later.
 set -u
 AGENTGRAPH_ENGINE=postgresql
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

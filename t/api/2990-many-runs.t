@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# A PostgreSQL with many runs: a listing of them reads its page, and starts no processes of the server for it.
+# A PostgreSQL with many runs: a list of them reads only its page, and starts no parallel workers for it.
 set -u
 AGENTGRAPH_ENGINE=postgresql
 PG_SETTINGS='-c log_min_messages=debug1' # tells of each process

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# POST /v1/threads and PATCH /v1/threads/{thread_id}: threads made empty, named and labelled from outside.
+# POST /v1/threads and PATCH /v1/threads/{thread_id}: threads are made empty, named and labelled from outside.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/threads.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# GET /v1/threads by status and by what the metadata says, also while threads run and after processes died.
+# GET /v1/threads by status and by metadata, even while threads run, and after processes died.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/run.sh"

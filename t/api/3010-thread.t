@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# GET and DELETE /v1/threads/{thread_id}, and what an id may be, wherever one stands.
+# GET and DELETE /v1/threads/{thread_id}, and which ids are valid, wherever one occurs.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/threads.sh"

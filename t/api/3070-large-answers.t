@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Answers that are larger than what a process should hold of them: whole, and in little memory.
+# Answers larger than a process should hold in memory: they are whole, and take little memory.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 export ASAN_OPTIONS="${ASAN_OPTIONS-}:quarantine_size_mb=8" # else what was freed stays

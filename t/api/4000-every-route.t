@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Every route but the public ones asks who it is, whether they may, and whose thread it is: a new route is tested as
-# soon as it is in the table.
+# Every route except the public ones asks who the caller is, whether they may, and whose thread it is: a new route is
+# tested as soon as it is in the table.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/auth.sh"

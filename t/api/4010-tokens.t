@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Where a token may stand, which ones count, and what of it reaches the graph.
+# Where a token may be, which tokens are good, and what of them reaches the graph.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/auth.sh"

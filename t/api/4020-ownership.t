@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Threads are their owner's alone, however they are named, on every worker, and after they were deleted.
+# Only the owner reaches a thread, however it is named, on every worker, and after it was deleted.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/auth.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# The example of a plug-in that says who may use the service, built and asked; and plug-ins that are none.
+# The example of a plug-in that decides who may use the service, built and tried; and files that are no such plug-in.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/auth.sh"

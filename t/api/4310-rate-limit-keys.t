@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Who is counted as one: addresses, users, everybody; and which proxies are believed.
+# Whose requests are counted together: an address's, a user's, everybody's; and which proxies are believed.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/auth.sh"

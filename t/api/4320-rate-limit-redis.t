@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# The rate limit's shared backend: instances count together, and a server that fails has a defined effect.
+# The rate limit's shared backend: instances count together, and what happens when it fails is defined.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/auth.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Broken multipart bodies of every kind, and that nothing of them stays.
+# Broken multipart bodies of every kind, of which nothing stays.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/files.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# The text of documents comes from a child program that may do what it likes.
+# The text of documents comes from a child process, which may do whatever it likes.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/files.sh"

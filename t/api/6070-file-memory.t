@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Storage in memory: shared by all processes, gone at a restart; and what a dead process leaves.
+# Storage in memory: all processes share it, and it is gone after a restart; and what a dead process leaves in it.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/files.sh"

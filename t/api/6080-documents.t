@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# The text of documents of every type, and of those that mean harm: they are stored without one.
+# The text of documents of every type; and malicious documents, which are stored without one.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/files.sh"

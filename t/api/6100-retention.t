@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Retention: threads and files that nobody touched for days go, kept chunks when their time is over, the others stay.
+# Retention deletes threads and files that nobody touched for days, and kept chunks when their time is over, and no
+# others.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/files.sh"

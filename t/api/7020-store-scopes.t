@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Whose memories a caller reaches, under every kind of authorization, by every route.
+# Whose memories a caller reaches, by every kind of authorization and every route.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/auth.sh"

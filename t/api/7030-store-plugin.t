@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# A memory store that a plug-in brings, and the store as nodes of a graph reach it.
+# A memory store in a plug-in, and the store as nodes of a graph reach it.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/auth.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# The store under stress: large contents, many clients at once, and processes that die at any instant.
+# The store under stress: large contents, many clients at once, and processes that die at any moment.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/auth.sh"

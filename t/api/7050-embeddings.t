@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Vectors from a service: batched, kept by the text, late when it does not answer, and never mixed with others.
+# Vectors from a service: fetched in batches, kept by text, fetched later if it does not answer, and never mixed with
+# others.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/auth.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# AG-UI on builtin:demo: the events of every command, the headers, and what is there only when it is enabled.
+# AG-UI on builtin:demo: the events of every command, the headers, and what exists only if it is enabled.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/ag-ui.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Bodies that /v1/ag-ui refuses before anything runs, and what it lets pass.
+# Bodies that /v1/ag-ui refuses before anything runs, and those it accepts.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/ag-ui.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# State in and snapshots out, what nodes read of the page, media parts, and which messages are new.
+# State in and snapshots out, what nodes read of the page's data, media parts, and which messages are new.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/ag-ui.sh"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# What goes wrong while a page listens: errors in the middle of a message, a stop, two runs at once, a page that leaves
-# or does not read, production.
+# What can go wrong for a page: errors in the middle of a message, a stop, two runs at once, a page that leaves or does
+# not read, production.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/ag-ui.sh"

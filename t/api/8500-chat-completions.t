@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Chat completions on builtin:demo without a thread: answers and chunks of every command, the models, what is refused, and
-# that nothing stays behind.
+# Chat completions on builtin:demo without a thread: answers and chunks of every command, the models, what is refused,
+# and that nothing is left behind.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/openai.sh"

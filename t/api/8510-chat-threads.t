@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Chat completions on threads: which one is meant, what is new, pauses, tools of the client, and whose thread it is.
+# Chat completions on threads: which thread is meant, what is new, pauses, tools of the client, and whose thread it is.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/auth.sh"

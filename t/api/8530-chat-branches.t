@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Branches in chat completions: who speaks at the same time is not heard in turns.
+# Branches in chat completions: nodes that speak at the same time do not interrupt each other.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/openai.sh"

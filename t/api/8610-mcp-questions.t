@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Pauses of the agent at MCP hosts: as text, as forms whose state comes back, what of that is refused, and cancelled calls.
+# Pauses of the agent at MCP hosts: as text, as forms whose state comes back, which of that is refused, and cancelled
+# calls.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/auth.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# MCP with bodies that are cut, wrong or hostile, headers that disagree, versions nobody knows, pages of other origins, busy
+# MCP with bodies that are cut, wrong or hostile, headers that disagree, unknown versions, pages of other origins, busy
 # threads, rate limits, and production.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# LangGraph's protocol on builtin:demo: runs that are waited for, streamed in each mode, or sent to the background, pauses
-# and their answers, other answers to what was said, and what is refused.
+# LangGraph's protocol on builtin:demo: runs that are waited for, streamed in each mode, or run in the background;
+# pauses and their answers, other answers to earlier messages, and what is refused.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/lg.sh"

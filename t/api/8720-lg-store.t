@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# LangGraph's protocol: items of the store, each user's own, and what they are as memories.
+# LangGraph's protocol: items of the store, which belong to their users, and what they look like as memories.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/lg.sh"

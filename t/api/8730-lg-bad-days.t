@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# LangGraph's protocol on bad days: what is somebody else's, ids that are none, bodies that are too much, and a map over many
-# elements on a thread that is long.
+# LangGraph's protocol on bad days: things of somebody else, invalid ids, bodies that are too large, and a map over many
+# elements on a long thread.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/lg.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# A2A with bodies that are cut, wrong or hostile, versions nobody speaks, tasks of others and of the future, scopes, clients
+# A2A with bodies that are cut, wrong or hostile, unknown versions, tasks of others and of the future, scopes, clients
 # that leave, and production.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Push notifications to a real receiver: who asks for them in either version, what is told and when, whose they are.
+# Push notifications to a real receiver: who asks for them in either version, what is sent and when, and to whom they
+# belong.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/a2a.sh"

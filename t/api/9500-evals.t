@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Eval reports: the list, one run, and what becomes of reports that lack something or hold something else.
+# Eval reports: the list, one run, and reports that lack something or have something else in its place.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/run.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# The OpenAPI document: it has the routes of this configuration and nothing else, and linters find no error.
+# The OpenAPI document: it has exactly the routes of this configuration, and linters find no error.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/run.sh"

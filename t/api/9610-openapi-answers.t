@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# What the routes accept and answer, good requests and bad ones, is what the OpenAPI document says of them.
+# What routes accept and answer, for good requests and bad ones, is what the OpenAPI document says.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/run.sh"

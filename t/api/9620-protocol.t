@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# The pages of doc/ that describe the protocol and the OpenAPI document say the same: routes with their scopes and bodies,
-# fields and what they can be, codes of errors.
+# The pages of doc/ that describe the protocol say the same as the OpenAPI document: routes with their scopes and
+# bodies, fields and their values, error codes.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/run.sh"

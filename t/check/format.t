@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Form is clang-format's.  Versions differ in what they make of the same settings, so it is this one or none.
+# The sources are formatted by clang-format.  Versions differ with the same settings, so only this one will do.
 set -u
 . "$(dirname "$0")/check.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Every program is built with what the compiler, the linker and the C library have against exploits.
+# Every program is built with what the compiler, the linker and the C library offer against exploits.
 set -u
 . "$(dirname "$0")/check.sh"
 

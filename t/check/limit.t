@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# What a test is given that does not end, or leaves something behind: toys, and a limit of a second.
+# What happens to a test that does not end, or leaves something behind: toy tests, with a limit of a second.
 set -u
 . "$(dirname "$0")/check.sh"
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# What the documents tell people to type and to look at is there: rules of make, pages, places within pages, manual pages.
-# What is installed leads to nothing that is not, and comments of the sources cite pages and places that there are.
+# What the documents tell people to type or look at exists: make targets, pages, places within pages, manual pages.
+# Installed pages link only to installed ones, and comments in the sources cite pages and places that exist.
 set -u
 . "$(dirname "$0")/check.sh"
 

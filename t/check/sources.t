@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Nothing is forgotten in the build's lists.
+# The build's lists of files are complete.
 set -u
 . "$(dirname "$0")/check.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# The columns of statements become an enum for each, and what has no clear names is refused.
+# The columns of each statement become an enum, and columns without a clear name are refused.
 set -u
 . "$(dirname "$0")/check.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# What the public header promises is there when a plug-in is loaded, and nothing else is.
+# A plug-in finds what the public header promises, and nothing else.
 set -u
 . "$(dirname "$0")/check.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Graphs that call other agents by A2A: one of ours, and one that is made with the A2A project's own server, in both versions,
+# Graphs that call other agents by A2A: one of ours, and one made with the A2A project's own server, in both versions,
 # with streams and without.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: ISC
-# Many runs of an agent with a model, a program and an MCP server: descriptors, children and memory stay as they are,
-# but for the connections to databases that eight threads at once come to need.
-# SOAK_RUNS=10000 makes the long one.
+# Many runs of an agent with a model, a program and an MCP server: the numbers of descriptors and children, and the
+# memory, stay the same, except for the connections to databases that eight threads come to need.  SOAK_RUNS=10000 makes
+# a long test.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}quarantine_size_mb=1"

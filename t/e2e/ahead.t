@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# A run that was claimed ahead of its slot, and cannot go back into the queue because somebody else writes: it is not
-# forgotten.
+# A run that was claimed before a slot was free, and cannot go back into the queue because somebody else writes: it is
+# not forgotten.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/run.sh"

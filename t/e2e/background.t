@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Runs in the background whose process is killed, ends, or is replaced: they go on after the last completed node, once.
+# Runs in the background whose process is killed, ends, or is replaced: they go on after the last completed node, only
+# once.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/run.sh"

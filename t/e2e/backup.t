@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Backups under load, and what a service makes of them.
+# Backups under load, and services that are restored from them.
 set -u
 top_srcdir=${top_srcdir:-$(dirname "$0")/../..}
 command -v python3 >/dev/null || {

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: ISC
-# A chat model's provider with bad days, seen through invoke, a stream, a socket and AG-UI: what clients are told, what
-# the thread knows afterwards, and that nobody waits for ever.
+# A chat model's provider that misbehaves, seen through invoke, a stream, a socket and AG-UI: what clients are told,
+# what the thread has afterwards, and that nobody waits for ever.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/files.sh"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Bodies that nobody may send, through nginx: they are refused before they are taken, and with the answer that the
-# service gives.  Those that come slowly cost neither threads nor much of a disk, nor for long.
+# Bodies that nobody may send, through nginx: they are refused before they are read, and by the service's own answer.
+# Slow ones tie up neither threads nor much of a disk, nor for long.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/auth.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# examples/cluster: several instances behind a balancer are one service, also when one of them is gone.
+# examples/cluster: several instances behind a balancer act as one service, even when one of them is gone.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 why=$("$TOP_SRCDIR/t/postgresql-server" there) || tap_skip_all "$why"

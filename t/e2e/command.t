@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: ISC
-# The commands beside `serve`, and the snippet in somebody else's nginx.
+# The commands other than `serve`, and the snippet in an nginx that somebody else configured.
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 
 # run ARGUMENT…: sets OUT, ERR and CODE.

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: ISC
-# What bash completes of a command line of agentgraph.
+# How bash completes agentgraph's command lines.
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$top_srcdir/cli/completion/agentgraph"
 

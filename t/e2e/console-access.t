@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# The console for people who listen, who have a keyboard alone, or who see little: every view as axe-core judges it.
+# The console for people who listen, who have only a keyboard, or who see little: axe-core judges every view.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/auth.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# The console and those who mean ill: whatever agents, users, tools, files and reports say stays text.
+# The console under attack: whatever agents, users, tools, files and reports say stays text.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/e2e/console.sh"

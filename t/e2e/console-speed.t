@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# What the console weighs, and what it costs the browser: the first view, long threads, quick streams.
+# How large the console is, and what it costs the browser: the first view, long threads, fast streams.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/e2e/console.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Processes that are killed at any moment under load: what was acknowledged is there, once, and nothing hangs.
+# Processes are killed at any moment under load: what was acknowledged is there, only once, and nothing hangs.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/e2e/load.sh"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Two instances over one PostgreSQL that is away while they run, and the clock of one of them is wrong: runs in the
-# background go on afterwards, and what was shown of a stream that is kept can be read again.
+# Two instances over one PostgreSQL, which goes away while they run, and the clock of one is wrong: runs in the
+# background go on afterwards, and what was shown of a kept stream can be read again.
 set -u
 AGENTGRAPH_ENGINE=postgresql
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"

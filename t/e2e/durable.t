@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# What was said stays said: through restarts and reloads, with two hundred clients on one thread, with clients that go
-# away, with a full disk, a locked and a damaged database.
+# What was said is kept: through restarts and reloads, with two hundred clients on one thread, clients that go away, a
+# full disk, and a locked or damaged database.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/e2e/load.sh"

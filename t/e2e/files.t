@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: ISC
-# Files through nginx: uploads that are large, slow, many or cut off; downloads that nginx sends.
+# Files through nginx: uploads that are large, slow, many or cut off; and downloads that nginx sends.
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 
 for tool in nginx:/usr/sbin/nginx curl:/usr/bin/curl jq:/usr/bin/jq python3:/usr/bin/python3; do

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# A hundred thousand runs in the queue, of one thread and of many, beside a service whose queue is empty: invoke takes no longer.
+# A hundred thousand queued runs, of one thread and of many: invoke takes no longer than with an empty queue.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/run.sh"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Streams that are taken up again and results that are waited for, through nginx and agentgraph-follow: what readers see,
-# many of them, bad ones, and deaths of whoever has to do with it.
+# Streams that are taken up again and results that are waited for, through nginx and agentgraph-follow: what readers
+# see, many of them, bad ones, and what happens when a process on the way dies.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 export ASAN_OPTIONS="${ASAN_OPTIONS-}:quarantine_size_mb=8" # else what was freed stays

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: ISC
-# Installed in a home, by somebody without privileges: an nginx of one's own, or an include in the host's.
+# Installed in a home directory, without privileges: with an nginx of one's own, or included in the host's.
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 
 nginx=$(command -v nginx || echo /usr/sbin/nginx)

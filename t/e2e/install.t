@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: ISC
-# make install: into a place of one's own, from where everything runs; moved, and taken away again.
+# make install: into a directory, from where everything runs; moved elsewhere, and uninstalled.
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 
 command -v make >/dev/null || tap_skip_all "no make here"

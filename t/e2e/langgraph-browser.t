@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# LangGraph's hook for React, useStream, in a page of another origin, in Chromium: said, asked, said anew, loaded again, stopped.
+# LangGraph's hook for React, useStream, in a page of another origin in Chromium: messages, questions, edits, reloads,
+# stops.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 

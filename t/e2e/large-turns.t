@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# The turn socket of a thread that is larger than what any process behind it should hold: every chunk is whole, in
-# fragments (RFC 6455, 5.4), and the relay, websocketd and the helpers stay small.
+# The turn socket on a thread larger than any process behind it should hold: every chunk is whole, in fragments (RFC
+# 6455, 5.4), and the relay, websocketd and the helpers stay small.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 export ASAN_OPTIONS="${ASAN_OPTIONS-}:quarantine_size_mb=8" # else what was freed stays

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Whoever is killed, what it had started goes, too: executables of nodes and MCP servers, and what these have started.
+# When a process is killed, so is what it had started: executables of nodes, MCP servers, and what these have started.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/e2e/load.sh"

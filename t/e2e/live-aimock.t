@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Live agents against a mock of OpenAI Realtime and Gemini Live that others wrote: texts and tools.  It sends no audio, has no
-# voice activity and refuses Gemini's microphone: those are in live-providers.t.
+# Live agents against a mock of OpenAI Realtime and Gemini Live that others wrote: texts and tools.  It sends no audio,
+# detects no voice activity and refuses Gemini's microphone: live-providers.t has those.
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 
 need_websockets

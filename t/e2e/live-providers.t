@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Live agents with OpenAI Realtime and Gemini Live: a mock that others wrote for text and tools, and, for audio, which that
-# one has not, one of our own from the public documentation (live_provider.py).
+# Live agents with OpenAI Realtime and Gemini Live: a mock that others wrote for text and tools; and for audio, which
+# that lacks, one of our own after the public documentation (live_provider.py).
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 
 need_websockets

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# The live socket through nginx, relay and websocketd, with clients that others wrote, and with the one in examples/.
+# The live socket through nginx, relay and websocketd, with clients that others wrote, and the one in examples/.
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 
 need_websockets

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# The conformance suites of MCP, of 2025 and of 2026, through nginx: what a server of one tool can pass, passes; the rest is
-# listed with its reason in mcp-conformance-*.yaml.  Scenarios want tools of certain names, so each has a service of its own.
+# The conformance suites of MCP, of 2025 and of 2026, through nginx: what a server with one tool can pass, passes;
+# mcp-conformance-*.yaml lists the rest with reasons.  Scenarios want tools of certain names, so each has a service of
+# its own.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 

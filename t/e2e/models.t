@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: ISC
-# Chat models and embeddings against a server that others wrote for testing clients of the three providers: text, calls,
+# Chat models and embeddings against a server that others wrote to test clients of the three providers: text, calls,
 # several calls at once and their results, reasoning, errors, and faults in the middle.
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: ISC
-# Two instances under prefixes of their own in a server that already has a site.
+# Two instances with prefixes of their own in a server that already has a site.
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 
 nginx=$(command -v nginx || echo /usr/sbin/nginx)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Clients that ask for much and read nothing, through nginx, more of them than there are threads: what they take is
-# bounded, others are answered, and after a while they are let go.
+# Clients that ask for much and read nothing, through nginx, more of them than there are threads: what they tie up is
+# bounded, others get their answers, and after a while they are disconnected.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 export ASAN_OPTIONS="${ASAN_OPTIONS-}:quarantine_size_mb=8" # else what was freed stays

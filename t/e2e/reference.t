@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# The page at / and our own page of the API reference, where npm's are not there: in a real browser, below a path of
-# somebody's site, with a token.
+# The page at / and our own page of the API reference, which stands in if npm's are missing: in a real browser, below a
+# path of somebody's site, with a token.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/auth.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Behind a busy spell a process gives back what it needed: threads, and memory.
+# After a busy time a process gives back the threads and the memory that it needed.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/e2e/load.sh"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: ISC
-# Files in a bucket, of an S3 server that others wrote: OpenStack Swift with its s3api, which verifies every signature.
+# Files in a bucket on an S3 server that others wrote: OpenStack Swift with its s3api, which verifies every signature.
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 
 for tool in nginx:/usr/sbin/nginx curl:/usr/bin/curl jq:/usr/bin/jq sqlite3:/usr/bin/sqlite3 python3:/usr/bin/python3; do

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: ISC
-# The whole service: what `agentgraph serve` starts, keeps alive, reloads and takes down.
+# The whole service: what `agentgraph serve` starts, keeps alive, reloads and stops.
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 
 for tool in nginx:/usr/sbin/nginx curl:/usr/bin/curl jq:/usr/bin/jq; do

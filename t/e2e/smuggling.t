@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Requests that try to be somebody else, or to reach what is internal, through nginx and past it.
+# Requests that pretend to come from somebody else, or try to reach internal paths, through nginx and around it.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/auth.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Who is let in to the turn socket, by what, for how long, and to which threads.
+# Who may use the turn socket, by which credential, for how long, and on which threads.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/auth.sh"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Which process of the pool answers: requests spread over all of them, one by one and many at once, also after one was
-# replaced or the service reloaded, and a process that is stopped takes none.
+# Which process of the pool answers: requests are spread over all of them, one by one and many at once, even after one
+# was replaced or the service reloaded; and a process that is stopped gets none.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/e2e/load.sh"

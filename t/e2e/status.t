@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# What the service tells of itself: agentgraph status, the lines of its log, and the size of its pool by variables.
+# What the service says about itself: agentgraph status, the lines of its log, and the size of its pool by variables.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/e2e/load.sh"

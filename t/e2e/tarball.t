@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: ISC
-# The archive that needs no packages, in a Debian that has none, by somebody without privileges.
+# The archive that needs no packages, in a Debian that has none, run without privileges.
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 
 [ -n "${AGENTGRAPH_TARBALL-}" ] || tap_skip_all "it takes minutes and an archive: ./bootstrap check-tarball"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# What leaves the service about its runs, and what does not: OTLP to a receiver of the test's own, failures to an
-# error tracker that others wrote, numbers, and log lines that belong together.
+# Which data about its runs leaves the service, and which does not: OTLP to a receiver of the test's own, failures to an
+# error tracker that others wrote, metrics, and log lines that belong together.
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/run.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# agentgraph threads: threads, what they were, and copies of them, by URL and by state directory.
+# agentgraph threads: threads, their history, and copies of them, by URL and by state directory.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/run.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# New programs under a running service.
+# New programs are installed under a running service.
 set -u
 top_srcdir=${top_srcdir:-$(dirname "$0")/../..}
 command -v python3 >/dev/null || {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# Webhooks to a real receiver: signatures that others verify, receivers that are slow or wrong, a clock that is stepped
-# through an hour of failures, and processes that are killed between the end of a run and its delivery.
+# Webhooks to a real receiver: signatures that others verify, slow or wrong receivers, a clock that is stepped through
+# an hour of failures, and processes that are killed between the end of a run and its delivery.
 set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/run.sh"
