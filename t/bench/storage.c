@@ -30,7 +30,7 @@
 
 /* Shared by all workers. */
 struct tally {
-	atomic_ulong slots[SLOTS]; /* a histogram of latencies in nanoseconds, SUB slots an octave */
+	atomic_ulong slots[SLOTS]; /* a histogram of nanoseconds, SUB slots an octave */
 	atomic_ulong failures;
 	atomic_int ready;
 	atomic_bool go, stop;
