@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# shellcheck finds nothing in any script.
+# No script has an error that shellcheck finds.
 set -u
 . "$(dirname "$0")/check.sh"
 
