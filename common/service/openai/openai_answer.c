@@ -253,8 +253,8 @@ static void openai_on_event(
 		openai_cork(writer, false);
 		return;
 	case RUN_PIECE:
-		if (event
-			->branch) /* its pieces come among those of others, and are one text here */
+		/* a branch's pieces would mix with those of others; its message comes whole */
+		if (event->branch)
 			return;
 		block = json_get(event->message, "content")->child;
 		if (block_is(block, "text"))
