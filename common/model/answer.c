@@ -231,13 +231,13 @@ static cJSON *answer_arguments(const struct chat_answer *a, const struct chat_pa
 	return NULL;
 }
 
-static void answer_add_call(
-    const struct chat_answer *a, cJSON *content, const struct chat_part *part, cJSON *metadata)
+static void answer_add_call(const struct chat_answer *a, cJSON *content,
+    const struct chat_part *part, const char *name, cJSON *metadata)
 {
 	cJSON *args = answer_arguments(a, part),
 	      *block = json_append(content, json_typed("tool_call"));
 	json_add_str(block, "id", part->id);
-	json_add_str(block, "name", part->name ? part->name : "");
+	json_add_str(block, "name", name ? name : "");
 	json_add(block, "args", args ? args : cJSON_CreateObject());
 	json_add_str(block, "tool_type", "local");
 	if (args)
@@ -294,6 +294,7 @@ static cJSON *answer_content_of(const struct chat_answer *a, cJSON *metadata)
 	cJSON *content = cJSON_CreateArray(), *block;
 	/* A call needs an id of its own, which not every server gives. */
 	char id[CHAT_CALL_ID];
+	cJSON *names = chat_request_names(a->request);
 	for (size_t i = 0; i < a->count; i++) {
 		struct chat_part *part = &a->parts[i];
 		bool own = part->id;
@@ -322,10 +323,12 @@ static cJSON *answer_content_of(const struct chat_answer *a, cJSON *metadata)
 			break;
 		case PART_CALL:
 			if (a->ended)
-				answer_add_call(a, content, part, metadata);
+				answer_add_call(
+				    a, content, part, chat_name_own(names, part->name), metadata);
 			break;
 		}
 	}
+	cJSON_Delete(names);
 	if (!content->child)
 		answer_add_text(content, "");
 	return content;

@@ -10,6 +10,7 @@
 #include "base/http/http.h"
 #include "base/metrics/metrics.h"
 #include "model/chat.h"
+#include "model/names.h"
 
 struct chat_answer;
 struct chat_build;
@@ -105,7 +106,7 @@ struct chat_turns {
 	size_t count;
 	/* images in results are shown in a user's turn; else they are part of the text */
 	bool images;
-	cJSON *made_up; /* array of results and other blocks that no message has */
+	cJSON *made_up; /* array of blocks that no message has in this form */
 };
 
 void chat_turns_init(struct chat_turns *turns, const cJSON *messages, bool images);
@@ -124,6 +125,9 @@ struct chat_build {
 /* The body to be posted, malloc'd; NULL with *problem set (malloc'd). */
 char *chat_request_body(
     const struct chat_target *t, const struct chat_request *request, char **problem);
+
+/* chat_names_new of the request's tools. */
+cJSON *chat_request_names(const struct chat_request *request);
 
 /* Copies a setting, where it is given, under the provider's name for it. */
 void chat_copy_setting(const struct chat_build *b, const char *key, cJSON *to, const char *name);

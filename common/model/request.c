@@ -87,14 +87,56 @@ static void request_apply_extra(cJSON *body, const cJSON *extra)
 	}
 }
 
+cJSON *chat_request_names(const struct chat_request *request)
+{
+	cJSON *tools = cJSON_CreateArray();
+	for (size_t i = 0; i < request->tool_count; i++)
+		json_add_str(
+		    json_append(tools, cJSON_CreateObject()), "name", request->tools[i].name);
+	cJSON *names = chat_names_new(tools);
+	cJSON_Delete(tools);
+	return names;
+}
+
+/* Replaces calls of tools whose names are not sent as they are. */
+static void request_name_calls(struct chat_turn *turn, cJSON *made_up, const cJSON *names)
+{
+	char room[CHAT_NAME_SIZE];
+	for (size_t i = 0; i < turn->count; i++) {
+		const cJSON *call = turn->blocks[i];
+		const char *own = chat_block_is_call(call) ? json_str(call, "name") : NULL;
+		const char *sent = own ? chat_name_sent(names, own, room) : NULL;
+		if (sent == own)
+			continue;
+		cJSON *named = json_append(made_up, json_typed("tool_call"));
+		json_add_str(named, "name", sent);
+		json_refer(named, "id", json_get(call, "id"));
+		json_refer(named, "args", json_get(call, "args"));
+		turn->blocks[i] = named;
+	}
+}
+
 char *chat_request_body(
     const struct chat_target *t, const struct chat_request *request, char **problem)
 {
+	struct chat_tool *tools = xcalloc(request->tool_count + 1, sizeof(*tools));
+	struct chat_request sent = *request;
+	cJSON *names = chat_request_names(request);
+	char room[CHAT_NAME_SIZE];
+	for (size_t i = 0; i < request->tool_count; i++) {
+		tools[i] = request->tools[i];
+		tools[i].name = chat_name_sent(names, tools[i].name, room);
+	}
+	sent.tools = tools;
+	if (request->tool_name)
+		sent.tool_name = chat_name_sent(names, request->tool_name, room);
 	struct chat_turns turns;
 	chat_turns_init(
 	    &turns, request->messages, !cJSON_IsFalse(json_opt(t->settings, "tool_images")));
+	for (size_t i = 0; i < turns.count; i++)
+		request_name_calls(&turns.items[i], turns.made_up, names);
 	char *system = request_system_text(t, request, &turns), *text = NULL;
-	struct chat_build b = {t, request, &turns, system, NULL, problem};
+	struct chat_build b = {t, &sent, &turns, system, NULL, problem};
 	cJSON *body = cJSON_CreateObject();
 	*problem = NULL;
 	b.media = chat_media_list_new(&b);
@@ -108,5 +150,7 @@ char *chat_request_body(
 	cJSON_Delete(body);
 	free(system);
 	chat_turns_release(&turns);
+	free(tools);
+	cJSON_Delete(names);
 	return text;
 }

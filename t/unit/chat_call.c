@@ -384,6 +384,85 @@ static void an_answer_in_one_piece_is_the_same(void)
 	chat_result_release(&r);
 }
 
+/* What each provider is sent for tools whose names it refuses, and its calls of the first and the
+ * last of these. */
+static const struct named {
+	const char *settings;
+	struct step answer;
+	const char *names[3]; /* paths of the tools' names in the body */
+	const char *choice;   /* path of the one that it is to call */
+	const char *past[3];  /* of past calls, and of a result that has a name */
+} named[] = {
+    {"{" QUICK "}",
+	{STEP_BYTES, 200, NULL,
+	    PIECE("\"index\":0,\"id\":\"x\"," FUNCTION("a_b_2", "{}"))
+		PIECE("\"index\":1,\"id\":\"y\"," FUNCTION("_3_d", "{}")) CALLS_END},
+	{"tools/0/function/name", "tools/1/function/name", "tools/2/function/name"},
+	"tool_choice/function/name",
+	{"messages/0/tool_calls/0/function/name", "messages/0/tool_calls/1/function/name"}},
+    {"{" QUICK ",'api':'responses'}",
+	{STEP_BYTES, 200, NULL,
+	    "data: {\"type\":\"response.output_item.done\",\"output_index\":0,\"item\":{\"type\":"
+	    "\"function_call\",\"call_id\":\"x\",\"name\":\"a_b_2\",\"arguments\":\"\"}}\n\n"
+	    "data: {\"type\":\"response.output_item.done\",\"output_index\":1,\"item\":{\"type\":"
+	    "\"function_call\",\"call_id\":\"y\",\"name\":\"_3_d\",\"arguments\":\"\"}}\n\n"
+	    "data: {\"type\":\"response.completed\",\"response\":{}}\n\n"},
+	{"tools/0/name", "tools/1/name", "tools/2/name"}, "tool_choice/name",
+	{"input/0/name", "input/1/name"}},
+    {"{" QUICK ",'provider':'anthropic'}",
+	{STEP_BYTES, 200, NULL,
+	    "data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":"
+	    "\"tool_use\",\"id\":\"x\",\"name\":\"a_b_2\",\"input\":{}}}\n\n"
+	    "data: {\"type\":\"content_block_start\",\"index\":1,\"content_block\":{\"type\":"
+	    "\"tool_use\",\"id\":\"y\",\"name\":\"_3_d\",\"input\":{}}}\n\n"
+	    "data: {\"type\":\"message_stop\"}\n\n"},
+	{"tools/0/name", "tools/1/name", "tools/2/name"}, "tool_choice/name",
+	{"messages/1/content/0/name", "messages/1/content/1/name"}},
+    {"{" QUICK ",'provider':'gemini'}",
+	{STEP_BYTES, 200, NULL,
+	    "data: {\"candidates\":[{\"content\":{\"parts\":[{\"functionCall\":{\"name\":\"a_b_2\","
+	    "\"id\":\"x\"}},{\"functionCall\":{\"name\":\"_3_d\",\"id\":\"y\"}}]},"
+	    "\"finishReason\":\"STOP\"}]}\n\n"},
+	{"tools/0/functionDeclarations/0/name", "tools/0/functionDeclarations/1/name",
+	    "tools/0/functionDeclarations/2/name"},
+	"toolConfig/functionCallingConfig/allowedFunctionNames/0",
+	{"contents/1/parts/0/functionCall/name", "contents/1/parts/1/functionCall/name",
+	    "contents/2/parts/0/functionResponse/name"}},
+};
+
+static void tools_go_by_names_that_are_taken(void)
+{
+	static const struct chat_tool tools[] = {{.name = "a.b"}, {.name = "a_b"}, {.name = "3 d"}};
+	cJSON *messages = json_from(
+	    "[{'role':'assistant','content':[{'type':'tool_call','id':'c1','name':'a.b','args':{},"
+	    "'tool_type':'local'},{'type':'tool_call','id':'c2','name':'gone/now','args':{'n':1},"
+	    "'tool_type':'local'}]}]");
+	for (size_t i = 0; i < UNIT_COUNT(named); i++) {
+		const struct named *n = &named[i];
+		struct chat_result r;
+		struct chat_request rq = {.messages = messages,
+		    .tools = tools,
+		    .tool_count = UNIT_COUNT(tools),
+		    .choice = CHAT_TOOLS_NAMED,
+		    .tool_name = "a.b"};
+		unit_row("%s", n->settings);
+		provider_script(&n->answer, 1);
+		CU_ASSERT_EQUAL(ask_with(n->settings, &rq, NULL, &r), CHAT_DONE);
+		const cJSON *body = provider_body();
+		CU_ASSERT_STRING_EQUAL(at(body, n->names[0]), "a_b_2");
+		CU_ASSERT_STRING_EQUAL(at(body, n->names[1]), "a_b");
+		CU_ASSERT_STRING_EQUAL(at(body, n->names[2]), "_3_d");
+		CU_ASSERT_STRING_EQUAL(at(body, n->choice), "a_b_2");
+		CU_ASSERT_STRING_EQUAL(at(body, n->past[0]), "a_b_2");
+		CU_ASSERT_STRING_EQUAL(at(body, n->past[1]), "gone_now");
+		if (n->past[2])
+			CU_ASSERT_STRING_EQUAL(at(body, n->past[2]), "a_b_2");
+		CU_ASSERT_STRING_EQUAL(calls_of(&r), "[[\"x\",\"a.b\",{}],[\"y\",\"3 d\",{}]]");
+		chat_result_release(&r);
+	}
+	cJSON_Delete(messages);
+}
+
 static void anthropic_blocks_are_put_together(void)
 {
 	SCRIPT({STEP_BYTES, 200, NULL, anthropic_stream});
@@ -696,6 +775,7 @@ static const struct unit_test tests[] = {
     {"what a service wants back is kept", what_a_service_wants_back_is_kept},
     {"answers become messages", answers_become_messages},
     {"an answer in one piece is the same", an_answer_in_one_piece_is_the_same},
+    {"tools go by names that are taken", tools_go_by_names_that_are_taken},
     {"Anthropic blocks are put together", anthropic_blocks_are_put_together},
     {"Gemini parts are put together", gemini_parts_are_put_together},
     {"many pieces with a name cost no more than they are long",

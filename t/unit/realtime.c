@@ -438,6 +438,29 @@ static void gemini_tools(void)
 	disconnect(r);
 }
 
+/* Providers refuse the tools' own names. */
+static void tools_go_by_names_that_are_taken(void)
+{
+	cJSON *tools = cJSON_Parse("[{\"name\":\"a.b\"},{\"name\":\"a_b\"},{\"name\":\"2\"}]");
+	const struct ag_live_setup setup = {.model = "m", .tools = tools};
+	cJSON *five = cJSON_CreateNumber(5);
+	struct realtime *r = connect_with("gemini", &setup);
+	CU_ASSERT_PTR_NOT_NULL(strstr(r->opening, "{\"name\":\"a_b_2\""));
+	CU_ASSERT_PTR_NOT_NULL(strstr(r->opening, "{\"name\":\"a_b\""));
+	CU_ASSERT_PTR_NOT_NULL(strstr(r->opening, "{\"name\":\"_2\""));
+	say(r, "{\"toolCall\":{\"functionCalls\":[{\"id\":\"c1\",\"name\":\"a_b_2\"}]}}");
+	is(&told, "call [c1] a.b {}|");
+	realtime_provider.tool_result(r, "c1", "a.b", five, false);
+	CU_ASSERT_PTR_NOT_NULL(strstr(buf_str(&sent), "\"name\":\"a_b_2\""));
+	disconnect(r);
+	r = connect_with("openai", &setup);
+	CU_ASSERT_PTR_NOT_NULL(strstr(r->opening, "\"name\":\"a_b_2\""));
+	CU_ASSERT_PTR_NOT_NULL(strstr(r->opening, "\"name\":\"_2\""));
+	disconnect(r);
+	cJSON_Delete(five);
+	cJSON_Delete(tools);
+}
+
 #define END_OF_TURN "{\"serverContent\":{\"turnComplete\":true}}"
 #define SPEAKS "{\"serverContent\":{\"modelTurn\":{\"parts\":[{\"text\":\"x\"}]}}}"
 #define CUT "{\"serverContent\":{\"interrupted\":true}}"
@@ -618,6 +641,7 @@ static const struct unit_test tests[] = {
     {"a provider that talks nonsense is lost", nonsense},
     {"a turn of Gemini is told with its words and audio", gemini_turn},
     {"calls of Gemini have results, unless they were taken back", gemini_tools},
+    {"tools go by names that are taken", tools_go_by_names_that_are_taken},
     {"the end of the turn that called is not that of the answer", gemini_calling_turn},
     {"noise that cut an answer is not waited for as one that is owed", gemini_noise},
     {"of two texts the second is answered too", gemini_two_texts},

@@ -7,6 +7,7 @@
 #include "base/log/log.h"
 #include "base/memory.h"
 #include "base/os/clock.h"
+#include "model/names.h"
 #include "model/provider.h"
 
 #include <poll.h>
@@ -121,7 +122,7 @@ void realtime_call_add(struct realtime *r, const char *id, const char *name, cJS
 	memcpy(call->id, id, len + 1);
 	call->next = r->calls;
 	r->calls = call;
-	ag_live_tool_call(r->session, id, name, args);
+	ag_live_tool_call(r->session, id, chat_name_own(r->names, name), args);
 }
 
 bool realtime_call_end(struct realtime *r, const char *id)
@@ -276,8 +277,10 @@ static void realtime_tool_result(
     void *connection, const char *id, const char *name, const cJSON *result, bool is_error)
 {
 	struct realtime *r = connection;
+	char room[CHAT_NAME_SIZE];
 	if (!r->over && realtime_call_end(r, id))
-		r->dialect->tool_result(r, id, name, result, is_error);
+		r->dialect->tool_result(
+		    r, id, chat_name_sent(r->names, name, room), result, is_error);
 }
 
 static void realtime_finish(void *connection)
@@ -313,6 +316,23 @@ static void realtime_merge(cJSON *into, const cJSON *extra)
 	}
 }
 
+/* The first event, in which tools have the names that are sent. */
+static cJSON *realtime_opening(struct realtime *r, const struct ag_live_setup *setup)
+{
+	struct ag_live_setup sent = *setup;
+	cJSON *tools = cJSON_Duplicate(setup->tools, true), *tool;
+	char room[CHAT_NAME_SIZE];
+	r->names = chat_names_new(tools);
+	cJSON_ArrayForEach(tool, tools) {
+		const char *name = chat_name_sent(r->names, json_str(tool, "name"), room);
+		json_set(tool, "name", cJSON_CreateString(name));
+	}
+	sent.tools = tools;
+	cJSON *event = r->dialect->opening(&sent);
+	cJSON_Delete(tools);
+	return event;
+}
+
 struct realtime *realtime_new(ag_live_session *session, const struct ag_live_setup *setup,
     const struct realtime_settings *settings)
 {
@@ -328,7 +348,7 @@ struct realtime *realtime_new(ag_live_session *session, const struct ag_live_set
 	r->silence_ms =
 	    json_integer(json_opt(setup->vad, "silence_duration_ms"), &ms) ? (int)ms : SILENCE_MS;
 	r->now = r->last = clock_monotonic_ms();
-	cJSON *event = r->dialect->opening(setup);
+	cJSON *event = realtime_opening(r, setup);
 	realtime_merge(json_get(event, r->dialect->session), settings->extra);
 	r->opening = json_print(event);
 	cJSON_Delete(event);
@@ -347,6 +367,7 @@ void realtime_free(struct realtime *r)
 	realtime_socket_close(r->socket);
 	resampler_free(r->in);
 	resampler_free(r->out);
+	cJSON_Delete(r->names);
 	free(r->opening);
 	free(r->problem);
 	free(r->item);

@@ -79,6 +79,7 @@ struct realtime {
 	struct realtime_socket *socket;
 	void (*send)(struct realtime *r, const char *text); /* a message, by the socket */
 	char *opening;                                      /* sent when the socket is open */
+	cJSON *names;                                       /* of the tools (names.h) */
 	char *problem; /* why nothing can be done; NULL once that was told */
 	bool fatal;    /* the problem is there for good */
 	struct resampler *in, *out;

@@ -202,7 +202,10 @@ static void add_bound(const struct node *node, struct node_tools *tools, struct 
 		if (!atomic_exchange(&bound->tool->told, true))
 			log_warning("mcp %s: the tool '%.80s' is left out: its name %s",
 			    mcp_server_name(bound->server), bound->name,
-			    graph_name_valid(bound->name) ? "is taken" : "is not valid here");
+			    graph_name_valid(bound->name)
+				? "is taken"
+				: "is not valid here, expected 1 to 64 letters, digits, "
+				  "blanks and _-.:");
 		return;
 	}
 	const struct tool tool = {.name = bound->name,
