@@ -225,9 +225,10 @@ if [ "$(id -u)" -eq 0 ] && mkdir disk && mount -t tmpfs -o size=48m none disk 2>
 	serve_stop
 	is $? 0 'the service stops as it should'
 
+	rm -f disk/state/reserve
 	dd if=/dev/zero of=disk/fill bs=4k >/dev/null 2>&1
 	timeout 20 "$AGENTGRAPH" serve --state "$WORK/disk/state" --listen 127.0.0.1:0 >out 2>err </dev/null
-	is $? 1 'on a disk without room it does not start'
+	is $? 1 'on a disk without room, not even a reserve, it does not start'
 	like "$(cat err)" '^agentgraph: .*/disk/state.*(no space is left|No space left)' 'and says so, naming the place'
 	rm disk/fill
 
