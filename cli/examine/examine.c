@@ -224,6 +224,8 @@ static void examine_all(const struct examine_request *request, const struct conf
 	struct names names;
 	struct error err = {0};
 
+	if (!request->place && !request->state_dir) /* a service is about to start */
+		storage_make_room_to_start(config->state_dir);
 	if (nginx && request->nginx && request->state_dir)
 		examine_nginx(request, nginx, problems);
 	if (!ticket_place_check(config->state_dir, &err))

@@ -10,21 +10,16 @@
 #include "cli/programs.h"
 #include "cli/serve/supervisor.h"
 #include "config/text_file.h"
-#include "storage/storage.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
-
-#define START_ROOM (1 << 20) /* for the files of the run directory, and nginx's */
 
 static bool find_programs(struct supervisor *s)
 {
@@ -168,17 +163,6 @@ static bool setup_listen(struct supervisor *s)
 	return ended && (s->tcp = tcp_listen(o->listen, s->address)) >= 0;
 }
 
-/* Makes room for the files that a start writes.  On a full disk it takes what is kept for deleting:
- * only a service that has started can be told to delete something. */
-static void setup_make_room(const struct supervisor *s)
-{
-	struct statvfs fs;
-
-	if (statvfs(s->current.state_dir, &fs) == 0 &&
-	    (uint64_t)fs.f_bavail * fs.f_frsize < START_ROOM)
-		storage_give_up_reserve(s->current.state_dir);
-}
-
 /* Nothing serves yet: examines the configuration and makes all that children need. */
 static bool setup_anew(struct supervisor *s)
 {
@@ -207,10 +191,7 @@ static bool setup_anew(struct supervisor *s)
 	s->lock = lock_take(path);
 	free(path);
 	s->accepted = accepted_path(s);
-	if (s->lock < 0)
-		return false;
-	setup_make_room(s);
-	if (!served_accepted(s, s->current.files))
+	if (s->lock < 0 || !served_accepted(s, s->current.files))
 		return false;
 
 	name_sockets(s);

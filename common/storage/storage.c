@@ -10,6 +10,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
+
+#define START_ROOM (1 << 20) /* bytes that a start may need */
 
 struct storage *storage_open_engine(const struct storage_engine *engine,
     const struct config *config, struct shared *shared, struct error *err)
@@ -112,10 +115,12 @@ void storage_close(struct storage *st)
 	st->engine->close(st);
 }
 
-void storage_give_up_reserve(const char *state_dir)
+void storage_make_room_to_start(const char *state_dir)
 {
 	char *path = xasprintf("%s/reserve", state_dir);
+	struct statvfs fs;
 
-	reserve_give_up(path);
+	if (statvfs(state_dir, &fs) == 0 && (uint64_t)fs.f_bavail * fs.f_frsize < START_ROOM)
+		reserve_give_up(path);
 	free(path);
 }

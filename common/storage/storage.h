@@ -180,9 +180,10 @@ bool storage_may_restore(
     const struct config *config, const char *backup, bool overwrite, struct error *err);
 bool storage_restore(const struct config *config, const char *backup, struct error *err);
 
-/* Frees the disk space that a state directory keeps for deleting (sql/reserve.h), so that a service
- * can start on a full disk.  No effect where there is none. */
-void storage_give_up_reserve(const char *state_dir);
+/* To be called before a service starts in a state directory.  Where the disk is full, frees the
+ * space that is kept there for deleting (sql/reserve.h): databases, and other files of a start,
+ * need some, and only a service that has started can be told to delete something. */
+void storage_make_room_to_start(const char *state_dir);
 
 struct copy_report {
 	/* Called now and then with the present table and how many of all rows are copied. */

@@ -2,12 +2,9 @@
 /* Opening a database file, new or old, and bringing its schema up to date. */
 #include "storage/sqlite/migrate.h"
 
-#include "base/memory.h"
 #include "base/os/owned.h"
-#include "storage/sql/reserve.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -124,40 +121,16 @@ static void name_file(struct error *err, const char *path)
 	error_move(err, &named);
 }
 
-/* Gives up the reserve where a full disk keeps a database from being opened, which needs some room
- * for the index of its log: a service that runs can at least be read from, and told to delete
- * something. */
-static bool may_open_again(const char *path, const struct error *err)
-{
-	const char *name = strrchr(path, '/');
-	char *reserve;
-	bool given_up;
-
-	if (err->kind != ERR_TRANSIENT_STORAGE || !name)
-		return false;
-	reserve = xasprintf("%.*s/reserve", (int)(name - path), path);
-	given_up = reserve_give_up(reserve);
-	free(reserve);
-	return given_up;
-}
-
 struct db *sqlite_open_current(const struct db_source *source, const char *name, enum db_mode mode,
     struct turnstile *turnstile, struct error *err)
 {
 	const char *path = source->path;
-	/* traces are not worth the reserve */
-	bool matters = database_is_there(source) && strcmp(name, "telemetry") != 0;
 	struct db *db = NULL;
 	bool ok;
 
 	turnstile_enter(turnstile);
-	while (!(ok = database_create(path, err) && (db = db_open(source, mode, err)) != NULL &&
-		       migrate(db, path, name, err)) &&
-	    matters && may_open_again(path, err)) {
-		db_close(db);
-		db = NULL;
-		error_release(err);
-	}
+	ok = database_create(path, err) && (db = db_open(source, mode, err)) != NULL &&
+	    migrate(db, path, name, err);
 	turnstile_leave(turnstile);
 	if (ok)
 		return db;
