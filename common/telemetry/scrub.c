@@ -71,14 +71,6 @@ static size_t scrub_ipv6_length(const char *text)
 	return len;
 }
 
-/* Whether an address may begin at `at`, which is not in a word, nor in a qualified name. */
-static bool scrub_begins(const char *text, const char *at)
-{
-	size_t before = (size_t)(at - text);
-	return before == 0 ||
-	    (!scrub_in_word(at[-1]) && !(before > 1 && at[-1] == ':' && at[-2] == ':'));
-}
-
 static void scrub_put_word(struct buf *out, const char *word, size_t len)
 {
 	const char *at = memchr(word, '@', len);
@@ -96,9 +88,13 @@ void scrub(struct buf *out, const char *text)
 {
 	struct buf clean = {0};
 	redact(&clean, text);
-	const char *none_before = buf_str(&clean); /* where a number may begin again */
-	for (const char *at = none_before; *at;) {
-		size_t address = scrub_begins(buf_str(&clean), at) ? scrub_ipv6_length(at) : 0;
+	const char *start = buf_str(&clean);
+	const char *none_before = start; /* where a number may begin again */
+	for (const char *at = start; *at;) {
+		/* an address begins neither in a word, nor in a qualified name */
+		bool may = at == start ||
+		    (!scrub_in_word(at[-1]) && !(at - start > 1 && at[-1] == ':' && at[-2] == ':'));
+		size_t address = may ? scrub_ipv6_length(at) : 0;
 		if (address) {
 			buf_puts(out, "[address]");
 			at += address;

@@ -26,30 +26,21 @@ struct tracker {
 
 /* ---- the tracker's limits ---- */
 
-static size_t tracker_part(const char **list, char end, const char **start)
-{
-	const char ends[] = {end, ',', '\0'};
-	*start = *list;
-	size_t len = strcspn(*list, ends);
-	*list += len;
-	return len;
-}
-
 /* The header is a list of limits: seconds, ":", kinds separated by semicolons (none: all), ":",
  * more. */
 void tracker_limits(const char *header, int64_t pause_ms[2])
 {
 	while (*header) {
-		const char *start;
-		header += strspn(header, " ,");
 		char *end;
+		header += strspn(header, " ,");
 		double seconds = strtod(header, &end);
 		bool given = end > header && seconds >= 0 && seconds <= 1e6;
-		tracker_part(&header, ':', &start);
+		header += strcspn(header, ":,");
 		if (*header == ':')
 			header++;
-		size_t len = tracker_part(&header, ':', &start);
-		for (const char *kind = start; given;) {
+		const char *kind = header;
+		header += strcspn(header, ":,");
+		while (given) {
 			size_t name = strcspn(kind, ";:,");
 			int64_t ms = (int64_t)(seconds * 1000);
 			bool all = name == 0;
@@ -61,7 +52,7 @@ void tracker_limits(const char *header, int64_t pause_ms[2])
 				    ? ms
 				    : pause_ms[KIND_TRANSACTION];
 			kind += name;
-			if (kind >= start + len || *kind != ';')
+			if (kind >= header || *kind != ';')
 				break;
 			kind++;
 		}
@@ -159,16 +150,17 @@ static cJSON *event_new(const struct tracker *tracker, char id[HEX_ID_SIZE])
 }
 
 /* Sends the event, and deletes it. */
-static void tracker_send_event(
-    struct tracker *tracker, cJSON *event, const char *id, const char *type, unsigned kind)
+static void tracker_send_event(struct tracker *tracker, cJSON *event, const char *id, unsigned kind)
 {
+	static const char *const types[] = {
+	    [KIND_ERROR] = "event", [KIND_TRANSACTION] = "transaction"};
 	char now[ISO_TIME_SIZE];
 	struct buf envelope = {0};
 	char *body = json_print(event);
 	buf_printf(&envelope,
 	    "{\"event_id\":\"%s\",\"sent_at\":\"%s\"}\n"
 	    "{\"type\":\"%s\",\"content_type\":\"application/json\",\"length\":%zu}\n%s\n",
-	    id, clock_iso(clock_now(), now), type, strlen(body), body);
+	    id, clock_iso(clock_now(), now), types[kind], strlen(body), body);
 	outlet_put(tracker->outlet, buf_str(&envelope), envelope.len, kind);
 	buf_release(&envelope);
 	free(body);
@@ -212,7 +204,7 @@ void tracker_failure(struct tracker *tracker, const struct failure_report *repor
 		add_scrubbed(tags, "run_id", report->run_id);
 	if (report->trace_id)
 		add_trace(event, report->trace_id, report->span_id);
-	tracker_send_event(tracker, event, id, "event", KIND_ERROR);
+	tracker_send_event(tracker, event, id, KIND_ERROR);
 }
 
 /* ---- sampled runs ---- */
@@ -265,5 +257,5 @@ void tracker_run(struct tracker *tracker, const struct run_report *report)
 	cJSON *spans = cJSON_AddArrayToObject(event, "spans");
 	for (size_t i = 1; i < report->span_count; i++)
 		cJSON_AddItemToArray(spans, span_json(report, report->spans[i]));
-	tracker_send_event(tracker, event, id, "transaction", KIND_TRANSACTION);
+	tracker_send_event(tracker, event, id, KIND_TRANSACTION);
 }
