@@ -31,26 +31,6 @@ const struct field_row authorization_rows[] = {
     FIELDS_END,
 };
 
-static void config_authorization_read_name(
-    const struct section *root, const char *name, struct config *config)
-{
-	int kind = AUTHZ_CUSTOM;
-	char *module, *attribute;
-	if (choice_find(names, name, &kind)) {
-		config->authorization = (enum authorization_kind)kind;
-	} else if (import_split(name, &module, &attribute)) {
-		free(module);
-		free(attribute);
-		config->authorization = AUTHZ_CUSTOM;
-		config->authorization_path = xstrdup(name);
-	} else {
-		section_problem(root, "authorization",
-		    "Unknown authorization backend '%s'. Use a 'module:attr' path or one of: "
-		    "allow_all, default, none, ownership.",
-		    name);
-	}
-}
-
 /* A copy of the array of scopes; an empty one for NULL, or after reporting that it is no such
  * array. */
 static cJSON *read_scopes(const struct section *s, const char *key, const cJSON *scopes)
@@ -92,11 +72,22 @@ void authorization_read(const struct section *root, struct config *config)
 	const cJSON *backend = json_opt(value, "backend");
 	const char *name = cJSON_GetStringValue(backend ? backend : json_opt(value, "type"));
 	struct section rbac;
+	char *module, *attribute;
 	int kind;
 	if (!value) {
 		config->authorization = config->env.production ? AUTHZ_OWNERSHIP : AUTHZ_ALLOW_ALL;
+	} else if (cJSON_IsString(value) && choice_find(names, value->valuestring, &kind)) {
+		config->authorization = (enum authorization_kind)kind;
+	} else if (cJSON_IsString(value) && import_split(value->valuestring, &module, &attribute)) {
+		free(module);
+		free(attribute);
+		config->authorization = AUTHZ_CUSTOM;
+		config->authorization_path = xstrdup(value->valuestring);
 	} else if (cJSON_IsString(value)) {
-		config_authorization_read_name(root, value->valuestring, config);
+		section_problem(root, "authorization",
+		    "Unknown authorization backend '%s'. Use a 'module:attr' path or one of: "
+		    "allow_all, default, none, ownership.",
+		    value->valuestring);
 	} else if (name && choice_find(rbac_names, name, &kind) &&
 	    section_open(&rbac, root, "authorization")) {
 		read_rbac(&rbac, config);

@@ -88,20 +88,30 @@ void plugin_close(void *library)
 		dlclose(library);
 }
 
-/* The struct that the library exports, checked by the number it begins with. */
-static void config_plugin_load(struct plugin *plugin, const struct config *config,
-    const char *module, const char *attribute, const struct plugin_want *want,
+bool plugin_load(struct plugin *plugin, const struct config *config, const struct plugin_want *want,
     struct problems *problems)
 {
-	char *path = plugin_path(config, module);
+	struct problems found = {0};
+	char *module = NULL, *attribute = NULL, *path = NULL;
 	const unsigned *table = NULL;
-	plugin->library = plugin_open(path, problems);
+	*plugin = (struct plugin){0};
+	if (!import_split(want->import_path, &module, &attribute)) {
+		problems_add(&found, "expected 'module:attribute', found '%s'", want->import_path);
+	} else if (strcmp(module, "builtin") == 0) {
+		problems_add(&found,
+		    "expected a plug-in, or what agentgraph.json(5) names, found '%s'",
+		    want->import_path);
+	} else {
+		path = plugin_path(config, module);
+		plugin->library = plugin_open(path, &found);
+	}
 	if (plugin->library)
-		table = plugin_symbol(plugin->library, path, attribute, want->what, problems);
+		table = plugin_symbol(plugin->library, path, attribute, want->what, &found);
+	/* the number that the struct begins with says what it is */
 	if (table && *table == want->kind)
 		plugin->table = table;
 	else if (table)
-		problems_add(problems,
+		problems_add(&found,
 		    "%s: expected '%s' to be a %s of plug-in interface %u, as its first member "
 		    "would say",
 		    path, attribute, want->what, (unsigned)AG_ABI_VERSION);
@@ -109,31 +119,13 @@ static void config_plugin_load(struct plugin *plugin, const struct config *confi
 		plugin_close(plugin->library);
 		plugin->library = NULL;
 	}
-	free(path);
-}
-
-bool plugin_load(struct plugin *plugin, const struct config *config, const struct plugin_want *want,
-    struct problems *problems)
-{
-	struct problems found = {0};
-	char *module, *attribute;
-	*plugin = (struct plugin){0};
-	if (import_split(want->import_path, &module, &attribute)) {
-		if (strcmp(module, "builtin") == 0)
-			problems_add(&found,
-			    "expected a plug-in, or what agentgraph.json(5) names, found '%s'",
-			    want->import_path);
-		else
-			config_plugin_load(plugin, config, module, attribute, want, &found);
-		free(module);
-		free(attribute);
-	} else {
-		problems_add(&found, "expected 'module:attribute', found '%s'", want->import_path);
-	}
 	for (size_t i = 0; i < found.count; i++)
 		problems_add(problems, "%s: %s: %s",
 		    config->path ? config->path : "agentgraph.json", want->key,
 		    found.items[i].text);
 	problems_release(&found);
+	free(module);
+	free(attribute);
+	free(path);
 	return plugin->table != NULL;
 }

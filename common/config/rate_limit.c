@@ -84,23 +84,6 @@ static void read_cache_block(const struct section *s, const char *key, struct ra
 	}
 }
 
-/* Checks what the backend needs beside this block, which is on. */
-static void check_backend(const struct section *s, struct config *config)
-{
-	struct rate_limit_config *r = &config->rate_limit;
-	if (r->backend == RATE_CUSTOM && !config->injectq)
-		section_problem(s, "backend",
-		    "\"custom\" expects a container with the backend in injectq, found nothing");
-	if (r->backend != RATE_CACHE || r->cache_url)
-		return;
-	if (config->cache)
-		r->cache_url = xstrdup(config->cache);
-	else
-		section_problem(s, "cache",
-		    "expected a URL, here, in the key cache, or in the "
-		    "variable CACHE_URL, found nothing");
-}
-
 void rate_limit_read(const struct section *root, struct config *config)
 {
 	struct rate_limit_config *r = &config->rate_limit;
@@ -119,6 +102,18 @@ void rate_limit_read(const struct section *root, struct config *config)
 	section_read(&s, rate_limit_rows, r);
 	bool alias = r->backend == RATE_CACHE && !json_opt(s.object, "cache");
 	read_cache_block(&s, alias ? "redis" : "cache", r);
-	if (r->present)
-		check_backend(&s, config);
+	if (!r->present)
+		return;
+	/* what the backend needs beside this block */
+	if (r->backend == RATE_CUSTOM && !config->injectq)
+		section_problem(&s, "backend",
+		    "\"custom\" expects a container with the backend in injectq, found nothing");
+	if (r->backend != RATE_CACHE || r->cache_url)
+		return;
+	if (config->cache)
+		r->cache_url = xstrdup(config->cache);
+	else
+		section_problem(&s, "cache",
+		    "expected a URL, here, in the key cache, or in the "
+		    "variable CACHE_URL, found nothing");
 }

@@ -303,11 +303,6 @@ static bool parse_log_level(const struct variable *v, const char *text, void *sl
 	return log_level_parse(text, slot);
 }
 
-static void environment_release_string(void *slot)
-{
-	free(*(char **)slot);
-}
-
 static void release_list(void *slot)
 {
 	string_list_release(slot);
@@ -318,15 +313,15 @@ static const struct {
 	void (*release)(void *slot);
 	const char *expected; /* for kinds whose rows have none */
 } kinds[] = {
-    [VAR_TEXT] = {parse_text, environment_release_string, NULL},
-    [VAR_LOWER] = {parse_lower, environment_release_string, NULL},
-    [VAR_WORD] = {parse_word, environment_release_string, NULL},
-    [VAR_URL] = {parse_url, environment_release_string, NULL},
-    [VAR_HEADER] = {parse_header, environment_release_string, "text without control characters"},
-    [VAR_PREFIX] = {parse_prefix, environment_release_string,
+    [VAR_TEXT] = {parse_text, field_release_string, NULL},
+    [VAR_LOWER] = {parse_lower, field_release_string, NULL},
+    [VAR_WORD] = {parse_word, field_release_string, NULL},
+    [VAR_URL] = {parse_url, field_release_string, NULL},
+    [VAR_HEADER] = {parse_header, field_release_string, "text without control characters"},
+    [VAR_PREFIX] = {parse_prefix, field_release_string,
 	"a path that starts with / and has nothing that a URL escapes"},
-    [VAR_PAGE] = {parse_page, environment_release_string, "a path like /docs"},
-    [VAR_DIRECTORY] = {parse_directory, environment_release_string, NULL},
+    [VAR_PAGE] = {parse_page, field_release_string, "a path like /docs"},
+    [VAR_DIRECTORY] = {parse_directory, field_release_string, NULL},
     [VAR_LIST] = {parse_list, release_list, NULL},
     [VAR_BOOL] = {parse_bool, NULL, "true, 1, yes, on, false, 0, no or off"},
     [VAR_INTEGER] = {parse_integer, NULL, NULL},

@@ -16,29 +16,20 @@ size_t variable_name_length(const char *text)
 	return *text >= '0' && *text <= '9' ? 0 : strspn(text, letters);
 }
 
-/* The length of the reference at text, which is a dollar sign, with a copy of its name; 0 when it
- * is none. */
-static size_t read_reference(const char *text, char **name)
-{
-	bool braces = text[1] == '{';
-	const char *start = text + 1 + braces;
-	size_t len = braces ? strcspn(start, "}") : variable_name_length(start);
-	if (len == 0 || (braces && start[len] != '}'))
-		return 0;
-	*name = xstrndup(start, len);
-	return 1 + len + (braces ? 2 : 0);
-}
-
 char *expand_variables(const char *text, char **unset)
 {
 	struct buf out = {0};
 	while (*text) {
-		char *name;
-		size_t len = *text == '$' ? read_reference(text, &name) : 0;
-		if (len == 0) {
-			buf_putc(&out, *text++);
+		bool dollar = *text == '$', braces = dollar && text[1] == '{';
+		const char *start = text + 1 + braces;
+		size_t len = braces ? strcspn(start, "}")
+		    : dollar        ? variable_name_length(start)
+				    : 0;
+		if (len == 0 || (braces && start[len] != '}')) {
+			buf_putc(&out, *text++); /* a dollar sign before no name, too */
 			continue;
 		}
+		char *name = xstrndup(start, len);
 		const char *value = getenv(name);
 		if (!value) {
 			*unset = name;
@@ -47,7 +38,7 @@ char *expand_variables(const char *text, char **unset)
 		}
 		free(name);
 		buf_puts(&out, value);
-		text += len;
+		text = start + len + braces;
 	}
 	return buf_detach(&out);
 }
