@@ -323,24 +323,6 @@ const char *cache_name(const struct cache *cache)
 
 /* ---- scripts ---- */
 
-/* Runs a script by its name.  A server that was restarted has forgotten it, and learns it again
- * from the text. */
-static redisReply *cache_eval(struct cache *cache, const struct cache_script *script,
-    const char *const command[], int64_t patience_ms)
-{
-	const char *whole[ARGS_MAX];
-	int64_t start = clock_monotonic_ms();
-	redisReply *reply = cache_try(cache, command, patience_ms);
-	if (!reply || reply->type != REDIS_REPLY_ERROR || strncmp(reply->str, "NOSCRIPT", 8) != 0)
-		return cache_settle(cache, reply);
-	freeReplyObject(reply);
-	memcpy(whole, command, sizeof(whole));
-	whole[0] = "EVAL";
-	whole[1] = script->text;
-	return cache_settle(
-	    cache, cache_try(cache, whole, patience_ms - (clock_monotonic_ms() - start)));
-}
-
 void cache_script_init(struct cache_script *script, const char *text)
 {
 	unsigned char digest[EVP_MAX_MD_SIZE];
@@ -358,9 +340,18 @@ bool cache_run(struct cache *cache, const struct cache_script *script, const cha
 	char numbers[SCRIPT_ARGS][24];
 	for (size_t i = 0; i < SCRIPT_ARGS; i++)
 		snprintf(numbers[i], sizeof(numbers[i]), "%" PRId64, args[i]);
-	const char *const command[ARGS_MAX] = {
+	const char *command[ARGS_MAX] = {
 	    "EVALSHA", script->name, "1", key, numbers[0], numbers[1], NULL};
-	redisReply *reply = cache_eval(cache, script, command, patience_ms);
+	int64_t start = clock_monotonic_ms();
+	redisReply *reply = cache_try(cache, command, patience_ms);
+	/* a server that was restarted has forgotten the script, and learns it from the text */
+	if (reply && reply->type == REDIS_REPLY_ERROR && strncmp(reply->str, "NOSCRIPT", 8) == 0) {
+		freeReplyObject(reply);
+		command[0] = "EVAL";
+		command[1] = script->text;
+		reply = cache_try(cache, command, patience_ms - (clock_monotonic_ms() - start));
+	}
+	reply = cache_settle(cache, reply);
 	bool answered =
 	    reply && reply->type == REDIS_REPLY_ARRAY && reply->elements == SCRIPT_ANSWERS;
 	for (size_t i = 0; answered && i < SCRIPT_ANSWERS; i++) {

@@ -123,8 +123,7 @@ void limit_check(struct limiter *limiter, const char *key, struct limit_verdict 
 		if (!told || now - told >= TELL_EVERY_MS) {
 			if (atomic_compare_exchange_strong(&limiter->told_at, &told, now))
 				log_error("the backend of the rate limit failed: requests are %s",
-				    limiter->rules->fail_open ? "let in without being counted"
-							      : "refused");
+				    rules->fail_open ? "let in without being counted" : "refused");
 		}
 		verdict->allowed = rules->fail_open;
 		verdict->remaining = 0;
@@ -196,52 +195,40 @@ const struct address_trust *limiter_trust(const struct limiter *limiter)
 
 /* ---- opening and closing ---- */
 
-static void limiter_open_container(struct limiter *limiter, const struct config *config,
-    const char *file, struct problems *problems)
+struct limiter *limiter_open(const struct config *config, struct problems *problems)
 {
+	const struct rate_limit_config *rules = &config->rate_limit;
 	const struct plugin_want want = {
 	    .key = "injectq",
 	    .import_path = config->injectq,
 	    .kind = AG_CONTAINER,
 	    .what = "struct ag_container",
 	};
-	if (!plugin_load(&limiter->plugin, config, &want, problems))
-		return;
-	const struct ag_container *parts = limiter->plugin.table;
-	if (!parts->open || parts->open(&limiter->data) == 0)
-		limiter->parts = parts;
-	else
-		problems_add(problems, "%s: injectq: '%s' refused to open", file, config->injectq);
-}
-
-static void limiter_open_backend(struct limiter *limiter, const struct config *config,
-    const char *file, struct problems *problems)
-{
-	if (config->rate_limit.backend == RATE_CACHE) {
+	const char *file = config->path ? config->path : "agentgraph.json";
+	size_t before = problems->errors;
+	struct limiter *limiter = xcalloc(1, sizeof(*limiter));
+	limiter->rules = rules;
+	address_trust_init(&limiter->trust, rules);
+	if (config->injectq && plugin_load(&limiter->plugin, config, &want, problems)) {
+		const struct ag_container *parts = limiter->plugin.table;
+		if (!parts->open || parts->open(&limiter->data) == 0)
+			limiter->parts = parts;
+		else
+			problems_add(
+			    problems, "%s: injectq: '%s' refused to open", file, config->injectq);
+	}
+	if (rules->present && rules->backend == RATE_CACHE) {
 		char *where = xasprintf("%s: rate_limit.cache", file);
-		limiter->cache = cache_new(config->rate_limit.cache_url, where, problems);
+		limiter->cache = cache_new(rules->cache_url, where, problems);
 		cache_script_init(&limiter->script, window_script);
 		free(where);
 	}
-	if (config->rate_limit.backend == RATE_CUSTOM && limiter->parts &&
+	if (rules->present && rules->backend == RATE_CUSTOM && limiter->parts &&
 	    !(limiter->parts->rate_limit && limiter->parts->rate_limit->check))
 		problems_add(problems,
 		    "%s: rate_limit.backend: \"custom\" expects a rate_limit in the container that "
 		    "injectq names",
 		    file);
-}
-
-struct limiter *limiter_open(const struct config *config, struct problems *problems)
-{
-	const char *file = config->path ? config->path : "agentgraph.json";
-	size_t before = problems->errors;
-	struct limiter *limiter = xcalloc(1, sizeof(*limiter));
-	limiter->rules = &config->rate_limit;
-	address_trust_init(&limiter->trust, &config->rate_limit);
-	if (config->injectq)
-		limiter_open_container(limiter, config, file, problems);
-	if (config->rate_limit.present)
-		limiter_open_backend(limiter, config, file, problems);
 	if (problems->errors == before)
 		return limiter;
 	limiter_close(limiter);

@@ -394,31 +394,11 @@ struct limit_table *limit_table_of(struct shared *sh)
 	return t;
 }
 
-static void limit_table_judge(struct shard *s, struct entry *e, uint64_t seed,
-    const struct limit_rule *rule, struct limit_verdict *verdict)
-{
-	int64_t now = rule->now(), window = window_of(rule), wait;
-	const uint64_t *mark;
-	e->seen = now;
-	while ((mark = oldest_mark(s, e)) && time_of(*mark) <= now - window)
-		drop_mark(s, e);
-	verdict->allowed = e->sum < rule->requests;
-	if (verdict->allowed) {
-		count_request(s, e, seed, rule, now);
-		verdict->remaining = rule->requests - e->sum;
-		verdict->reset_after = rule->window;
-	} else {
-		/* rounded up, so that whoever waits that long is let in */
-		wait = (time_of(*mark) + window - now + US_PER_SECOND - 1) / US_PER_SECOND;
-		verdict->remaining = 0;
-		verdict->reset_after = wait < 1 ? 1 : wait;
-	}
-}
-
 void limit_table_check(struct limit_table *table, const struct limit_rule *rule, const char *text,
     struct limit_verdict *verdict)
 {
 	struct key key;
+	const uint64_t *mark;
 	key_set(&key, text);
 	uint64_t hash = key_hash(&key, table->seed);
 	struct shard *s = &table->shards[hash % SHARDS];
@@ -432,7 +412,21 @@ void limit_table_check(struct limit_table *table, const struct limit_rule *rule,
 	} else {
 		e = limit_table_add(s, &key, hash, table->seed);
 	}
-	limit_table_judge(s, e, table->seed, rule, verdict);
+	int64_t now = rule->now(), window = window_of(rule);
+	e->seen = now;
+	while ((mark = oldest_mark(s, e)) && time_of(*mark) <= now - window)
+		drop_mark(s, e);
+	verdict->allowed = e->sum < rule->requests;
+	if (verdict->allowed) {
+		count_request(s, e, table->seed, rule, now);
+		verdict->remaining = rule->requests - e->sum;
+		verdict->reset_after = rule->window;
+	} else {
+		/* rounded up, so that whoever waits that long is let in */
+		int64_t wait = (time_of(*mark) + window - now + US_PER_SECOND - 1) / US_PER_SECOND;
+		verdict->remaining = 0;
+		verdict->reset_after = wait < 1 ? 1 : wait;
+	}
 	shared_unlock(&s->lock);
 }
 

@@ -13,28 +13,11 @@ static const char *const routes[] = {[RUN_TICKET_STREAM] = "run/stream",
 
 /* ---- signing ---- */
 
-static void run_ticket_add_wait(cJSON *claims, const struct run_ticket *ticket)
-{
-	const struct identity *who = &ticket->identity;
-	const struct limit_verdict *limit = ticket->limit;
-	json_add_int(claims, "until", ticket->until);
-	if (ticket->silent)
-		cJSON_AddTrueToObject(claims, "silent");
-	ticket_add_user(claims, who->user);
-	if (who->user_id)
-		json_add_str(claims, "user_id", who->user_id);
-	cJSON_AddBoolToObject(claims, "verified", who->verified);
-	if (!limit)
-		return;
-	json_add_int(claims, "limit", limit->limit);
-	json_add_int(claims, "remaining", limit->remaining);
-	json_add_int(claims, "window", limit->window);
-	json_add_int(claims, "reset", clock_now() / 1000000 + limit->reset_after);
-}
-
 const char *run_ticket_sign(
     const struct ticket_key *key, const struct run_ticket *ticket, struct arena *a)
 {
+	const struct limit_verdict *limit = ticket->limit;
+	const struct identity *who = &ticket->identity;
 	cJSON *claims = arena_json(a, cJSON_CreateObject());
 	json_add_str(claims, "route", routes[ticket->kind]);
 	json_add_str(claims, "request_id", ticket->request_id);
@@ -55,7 +38,19 @@ const char *run_ticket_sign(
 		if (ticket->a2a)
 			json_add_str(claims, "a2a", ticket->a2a);
 	} else {
-		run_ticket_add_wait(claims, ticket);
+		json_add_int(claims, "until", ticket->until);
+		if (ticket->silent)
+			cJSON_AddTrueToObject(claims, "silent");
+		ticket_add_user(claims, who->user);
+		if (who->user_id)
+			json_add_str(claims, "user_id", who->user_id);
+		cJSON_AddBoolToObject(claims, "verified", who->verified);
+		if (limit) {
+			json_add_int(claims, "limit", limit->limit);
+			json_add_int(claims, "remaining", limit->remaining);
+			json_add_int(claims, "window", limit->window);
+			json_add_int(claims, "reset", clock_now() / 1000000 + limit->reset_after);
+		}
 	}
 	return ticket_sign_claims(key, claims, clock_of_machine(), TICKET_SECONDS, a);
 }
