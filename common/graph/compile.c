@@ -96,17 +96,6 @@ static void compile_edge(ag_graph *graph, struct edge *edge)
 		*slot = edge;
 }
 
-static void compile_policy(ag_graph *graph, struct node *node)
-{
-	const char *name = node->policy.on_error;
-	if (!name)
-		return;
-	node->on_error = graph_node_index(graph, name);
-	if (node->on_error == GRAPH_UNSET)
-		problems_add(&graph->problems, "%s: node '%s': on_error: there is no node '%s'",
-		    graph->name, node->name, name);
-}
-
 /* Makes the edges into subgraphs, and the list of all nodes, now that the nodes do not move any
  * more. */
 static void compile_inside(ag_graph *graph)
@@ -183,26 +172,22 @@ static bool can_end(const ag_graph *graph, const struct edge *edge, bool *seen)
 	return edge && edge->join && node_can_end(graph, edge->joins, seen);
 }
 
-/* A pause ends runs too, so this is not always a mistake. */
-static void warn_without_end(ag_graph *graph)
-{
-	bool *seen = xcalloc(graph->node_count + 1, sizeof(*seen));
-	if (graph->start && !graph->live && !can_end(graph, graph->start, seen))
-		problems_warn(&graph->problems,
-		    "%s: no way leads to END, so every run goes on until it exceeds its recursion "
-		    "limit or pauses",
-		    graph->name);
-	free(seen);
-}
-
 bool graph_compile(ag_graph *graph)
 {
 	for (size_t i = 0; i < graph->field_count; i++)
 		compile_field(graph, &graph->fields[i]);
 	for (size_t i = 0; i < graph->edge_count; i++)
 		compile_edge(graph, &graph->edges[i]);
-	for (size_t i = 0; i < graph->node_count; i++)
-		compile_policy(graph, &graph->nodes[i]);
+	for (size_t i = 0; i < graph->node_count; i++) {
+		struct node *node = &graph->nodes[i];
+		const char *name = node->policy.on_error;
+		if (name)
+			node->on_error = graph_node_index(graph, name);
+		if (name && node->on_error == GRAPH_UNSET)
+			problems_add(&graph->problems,
+			    "%s: node '%s': on_error: there is no node '%s'", graph->name,
+			    node->name, name);
+	}
 	if (graph->node_count == 0)
 		compile_problem(graph, "graph", graph->name, "expected at least one node");
 	if (!graph->start)
@@ -212,8 +197,16 @@ bool graph_compile(ag_graph *graph)
 		graph_compile_regions(graph);
 	compile_inside(graph);
 	check_reach(graph);
-	if (graph->problems.errors == 0)
-		warn_without_end(graph);
+	if (graph->problems.errors == 0 && graph->start && !graph->live) {
+		bool *seen = xcalloc(graph->node_count + 1, sizeof(*seen));
+		/* a pause ends runs too, so this is not always a mistake */
+		if (!can_end(graph, graph->start, seen))
+			problems_warn(&graph->problems,
+			    "%s: no way leads to END, so every run goes on until it exceeds its "
+			    "recursion limit or pauses",
+			    graph->name);
+		free(seen);
+	}
 	if (!graph->state_type)
 		graph->state_type = xstrdup(graph->field_count ? "State" : "AgentState");
 	return graph->problems.errors == 0;

@@ -308,23 +308,18 @@ static bool messages_have_call(const cJSON *messages, const char *id)
 	return false;
 }
 
-/* Whether the thread has a call of that id, or may have one where the run does not see it: in what
- * has left the context, or in what is said beside it. */
-static bool call_is_taken(ag_run *run, const char *id)
-{
-	bool blind = run->thread.view.after || (run->apart && run->before->row) ||
-	    (run->hidden && run->hidden->child);
-	return blind || json_has_str(run->not_its, id) ||
-	    messages_have_call(run_context(run), id) || messages_have_call(run->frame.messages, id);
-}
-
 /* Gives the call another id where its own is taken: some model servers count their calls anew with
  * every answer.  A result that the node itself adds follows its call. */
 static void call_make_unique(ag_run *run, cJSON *message, cJSON *call)
 {
 	const char *id = json_str(call, "id");
-	if (!message_has_call(message, call, id) && !call_is_taken(run, id) &&
-	    (!run->side || region_claim_call(run->side, id)))
+	/* the run does not see what has left the context, nor what is said beside it */
+	bool blind = run->thread.view.after || (run->apart && run->before->row) ||
+	    (run->hidden && run->hidden->child);
+	bool taken = message_has_call(message, call, id) || blind ||
+	    json_has_str(run->not_its, id) || messages_have_call(run_context(run), id) ||
+	    messages_have_call(run->frame.messages, id);
+	if (!taken && (!run->side || region_claim_call(run->side, id)))
 		return;
 	char *old = arena_strdup(run->setup.arena, id);
 	chat_call_renew(message, call);
@@ -386,54 +381,42 @@ ag_result ag_message(ag_run *run, cJSON *message)
 	return AG_OK;
 }
 
-static void stream_words(ag_run *run, const char *text)
-{
-	struct buf word = {0};
-	if (*text)
-		run_note_piece(run);
-	while (*text && run->setup.observer->live) {
-		size_t space = strspn(text, " \t\n");
-		size_t len = space + strcspn(text + space, " \t\n");
-		if (!text[len + strspn(text + len, " \t\n")])
-			len = strlen(text); /* white space at the end goes with the last word */
-		buf_reset(&word);
-		buf_add(&word, text, len);
-		ag_delta(run, buf_str(&word));
-		text += len;
-	}
-	buf_release(&word);
-}
-
 ag_result ag_say(ag_run *run, const char *fmt, ...)
 {
 	va_list args;
 	va_start(args, fmt);
 	char *text = xvasprintf(fmt, args);
 	va_end(args);
+	arena_defer(run->setup.arena, free, text);
+	const char *rest = run_text(run, text);
+	struct buf word = {0};
+	if (*rest)
+		run_note_piece(run);
+	while (*rest && run->setup.observer->live) {
+		size_t space = strspn(rest, " \t\n");
+		size_t len = space + strcspn(rest + space, " \t\n");
+		if (!rest[len + strspn(rest + len, " \t\n")])
+			len = strlen(rest); /* white space at the end goes with the last word */
+		buf_reset(&word);
+		buf_add(&word, rest, len);
+		ag_delta(run, buf_str(&word));
+		rest += len;
+	}
+	buf_release(&word);
 	cJSON *message = cJSON_CreateObject();
 	cJSON_AddStringToObject(message, "role", "assistant");
-	arena_defer(run->setup.arena, free, text);
 	cJSON_AddStringToObject(message, "content", text);
-	stream_words(run, run_text(run, text));
 	return ag_message(run, message);
 }
 
 /* ---- asking ---- */
 
-static cJSON *interrupt_data(const cJSON *value)
-{
-	if (!value || cJSON_IsNull(value))
-		return cJSON_CreateObject();
-	if (cJSON_IsObject(value))
-		return cJSON_Duplicate(value, true);
-	cJSON *data = cJSON_CreateObject();
-	cJSON_AddItemToObject(data, "value", cJSON_Duplicate(value, true));
-	return data;
-}
-
 cJSON *interrupt_new(const char *node, const char *reason, const cJSON *value)
 {
 	const cJSON *schema = json_get(value, "response_schema");
+	cJSON *data = cJSON_IsObject(value) ? cJSON_Duplicate(value, true) : cJSON_CreateObject();
+	if (value && !cJSON_IsObject(value) && !cJSON_IsNull(value))
+		cJSON_AddItemToObject(data, "value", cJSON_Duplicate(value, true));
 	char hex[HEX_ID_SIZE], id[HEX_ID_SIZE + 4];
 	snprintf(id, sizeof(id), "int_%s", hex_id(hex));
 	cJSON *object = cJSON_CreateObject();
@@ -444,7 +427,7 @@ cJSON *interrupt_new(const char *node, const char *reason, const cJSON *value)
 	cJSON_AddNullToObject(object, "message");
 	cJSON_AddItemToObject(
 	    object, "value", value ? cJSON_Duplicate(value, true) : cJSON_CreateNull());
-	cJSON_AddItemToObject(object, "data", interrupt_data(value));
+	cJSON_AddItemToObject(object, "data", data);
 	cJSON_AddNullToObject(object, "tool_call_id");
 	json_add(object, "response_schema",
 	    cJSON_IsObject(schema) ? cJSON_Duplicate(schema, true) : cJSON_CreateNull());

@@ -365,14 +365,6 @@ static void run_recall(ag_run *run, enum run_entry entry, struct error *err)
 	cJSON_Delete(kept);
 }
 
-/* Where a run goes on that stood before the node: in a branch at the fork, since nothing is kept of
- * the branches. */
-static int run_place(const ag_graph *graph, int node)
-{
-	const struct edge *fork = graph->nodes[node].fork;
-	return fork ? GRAPH_FORK(fork - graph->edges) : node;
-}
-
 /* The first node of the run, or what keeps it from running. */
 static enum verdict run_enter(ag_run *run, enum run_entry entry, int *node, struct error *err)
 {
@@ -393,8 +385,10 @@ static enum verdict run_enter(ag_run *run, enum run_entry entry, int *node, stru
 	else if (i < 0)
 		error_set(err, ERR_GRAPH, GRAPH_FAILED "the graph has no node '%s' any more",
 		    from ? from : "");
+	else if (at_pause && graph->nodes[i].fork) /* in a branch, of which nothing is kept */
+		*node = GRAPH_FORK(graph->nodes[i].fork - graph->edges);
 	else
-		*node = at_pause ? run_place(graph, i) : run_choose(run, graph->nodes[i].edge, err);
+		*node = at_pause ? i : run_choose(run, graph->nodes[i].edge, err);
 	if (error_is_set(err))
 		return FAILED;
 	return run_may_run(run, *node, at_pause || run->region, err);

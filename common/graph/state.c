@@ -208,22 +208,21 @@ static void state_append(cJSON *array, cJSON *value)
 	cJSON_Delete(value);
 }
 
-static cJSON *state_sum(const cJSON *a, const cJSON *b)
-{
-	int64_t x, y, whole;
-	double u = 0, v = 0;
-	if (json_integer(a, &x) && json_integer(b, &y) && !__builtin_add_overflow(x, y, &whole))
-		return json_new_int(whole);
-	json_number(a, &u);
-	json_number(b, &v);
-	return json_new_double(u + v);
-}
-
 /* Adds a number to a field; false where the sum is beyond its type: no integer, or infinite. */
 static bool state_add(
     cJSON *fields, const struct field *field, const cJSON *old, const cJSON *value)
 {
-	cJSON *total = state_sum(old, value);
+	cJSON *total;
+	int64_t x, y, whole;
+	double u = 0, v = 0;
+	if (json_integer(old, &x) && json_integer(value, &y) &&
+	    !__builtin_add_overflow(x, y, &whole)) {
+		total = json_new_int(whole);
+	} else {
+		json_number(old, &u);
+		json_number(value, &v);
+		total = json_new_double(u + v);
+	}
 	bool fits = !cJSON_IsNull(total) && graph_field_accepts(field, total);
 	if (fits)
 		json_set(fields, field->name, total);

@@ -148,17 +148,6 @@ void run_limit_node(ag_run *run, double seconds)
 	run->frame.seconds = seconds;
 }
 
-/* The result that the cache keeps of the node; NULL where a person answered it, where calls wait
- * for the client, and where messages are to leave the context. */
-static cJSON *step_result(const ag_run *run)
-{
-	const struct node_frame *frame = &run->frame;
-	bool answered = run->answers && run->answers->child;
-	if (answered || frame->waiting || frame->leaves || frame->summary)
-		return NULL;
-	return node_cache_result(frame->messages->child, frame->updates);
-}
-
 /* Calls the node's function and judges what it returned.  A node that overran its time has failed,
  * whatever it says. */
 static enum verdict step_call(ag_run *run, struct error *err)
@@ -191,7 +180,14 @@ static enum verdict step_call(ag_run *run, struct error *err)
 		run_set_failure(run, err);
 		return FAILED;
 	}
-	cJSON *left = key && !kept ? step_result(run) : NULL;
+	/* the cache keeps nothing where a person answered, where calls wait for the client, and
+	 * where messages are to leave the context */
+	const struct node_frame *frame = &run->frame;
+	bool passing = (run->answers && run->answers->child) || frame->waiting || frame->leaves ||
+	    frame->summary;
+	cJSON *left = key && !kept && !passing
+	    ? node_cache_result(frame->messages->child, frame->updates)
+	    : NULL;
 	bool applied = step_take_frame(run, err);
 	if (left && applied)
 		node_cache_put(run, node, key, left);
