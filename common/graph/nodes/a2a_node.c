@@ -30,17 +30,6 @@ static void a2a_node_show(const char *piece, void *arg)
 	ag_delta(arg, piece);
 }
 
-/* The answer to its latest question; the earlier ones were told when they were given.  NULL where
- * it has asked nothing. */
-static const cJSON *a2a_node_answer(ag_run *run)
-{
-	const cJSON *answer = NULL;
-	int count = cJSON_GetArraySize(ag_answers(run));
-	while (count-- > 0)
-		ag_interrupt(run, NULL, cJSON_CreateNull(), &answer);
-	return answer;
-}
-
 static void a2a_node_remember(cJSON *memory, ag_run *run, const struct a2a_exchange *x)
 {
 	json_add_str(memory, "node", ag_node_name(run));
@@ -93,7 +82,10 @@ ag_result a2a_node_run(ag_run *run, const ag_state *state, void *data)
 {
 	const struct a2a_node *node = data;
 	run_limit_node(run, (double)node->timeout_ms / 1000);
-	const cJSON *answer = a2a_node_answer(run);
+	/* the latest question's counts; the earlier answers were told when they were given */
+	const cJSON *answer = NULL;
+	for (int i = cJSON_GetArraySize(ag_answers(run)); i > 0; i--)
+		ag_interrupt(run, NULL, cJSON_CreateNull(), &answer);
 	const cJSON *memory = answer ? json_get(run_question(run), MEMORY) : NULL;
 	const char *said = json_str(memory, "said");
 	if (!memory)

@@ -91,15 +91,22 @@ static ag_result model_node_use(const struct model_node *node, ag_run *run, cJSO
 
 /* ---- The node */
 
-static ag_result model_node_ask(const struct model_node *node, ag_run *run, const ag_state *state,
-    const char *system, const cJSON *messages)
+ag_result model_node_run(ag_run *run, const ag_state *state, void *data)
 {
+	const struct model_node *node = data;
+	const cJSON *context = run_context(run);
+	struct offer offer;
+	cJSON *answer;
+	char *notes;
+	if (!context)
+		return AG_ERROR;
+	const cJSON *first = shorten(&node->shortening, node->chat, run, context, &notes);
+	char *system = system_prompt(node, run, state, notes);
+	cJSON *messages = messages_from(run, first);
 	const cJSON *last = ag_last_message(state);
 	bool forced = node->choice == CHAT_TOOLS_REQUIRED || node->choice == CHAT_TOOLS_NAMED;
 	/* a model that was forced to call is not forced again once the result is there */
 	bool made = forced && last && message_is(last, "tool");
-	struct offer offer;
-	cJSON *answer;
 	offer_open(&offer, run, node->tools);
 	const struct model_question question = {
 	    .chat = node->chat,
@@ -115,20 +122,6 @@ static ag_result model_node_ask(const struct model_node *node, ag_run *run, cons
 	if (result == AG_OK)
 		result = model_node_use(node, run, offer_mark(&offer, answer));
 	offer_close(&offer);
-	return result;
-}
-
-ag_result model_node_run(ag_run *run, const ag_state *state, void *data)
-{
-	const struct model_node *node = data;
-	const cJSON *context = run_context(run);
-	char *notes;
-	if (!context)
-		return AG_ERROR;
-	const cJSON *first = shorten(&node->shortening, node->chat, run, context, &notes);
-	char *system = system_prompt(node, run, state, notes);
-	cJSON *messages = messages_from(run, first);
-	ag_result result = model_node_ask(node, run, state, system, messages);
 	cJSON_Delete(messages);
 	free(system);
 	free(notes);

@@ -74,26 +74,20 @@ static char *node_cache_read(const char *path)
 	return text;
 }
 
-/* What the text (taken over) keeps, where that is of this key and its time has not run out; else
- * NULL. */
-static cJSON *node_cache_parse(char *text, const char *key)
-{
-	cJSON *kept = json_parse_own(text);
-	const char *of = json_str(kept, "key");
-	int64_t until;
-	free(text);
-	if (of && strcmp(of, key) == 0 && json_integer(json_get(kept, "until"), &until) &&
-	    until > clock_now())
-		return kept;
-	cJSON_Delete(kept);
-	return NULL;
-}
-
 cJSON *node_cache_find(const ag_run *run, const char *key)
 {
+	int64_t until;
 	if (!key)
 		return NULL;
-	cJSON *kept = node_cache_parse(node_cache_read(node_cache_path(run, key)), key);
+	char *text = node_cache_read(node_cache_path(run, key));
+	cJSON *kept = json_parse_own(text);
+	free(text);
+	/* another key may have the same slot, and its time may have run out */
+	if (!json_str_is(kept, "key", key) || !json_integer(json_get(kept, "until"), &until) ||
+	    until <= clock_now()) {
+		cJSON_Delete(kept);
+		kept = NULL;
+	}
 	metrics_count(kept ? METRIC_NODE_CACHE_HITS : METRIC_NODE_CACHE_MISSES, 1);
 	return kept;
 }

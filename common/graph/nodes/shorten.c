@@ -113,23 +113,6 @@ static char *sum_up(const struct leaving *leaving, const cJSON *messages)
 	return NULL;
 }
 
-/* Takes as much as can be into *notes; the last message that is in them, NULL when none is. */
-static const cJSON *take_notes(struct leaving *leaving, char **notes)
-{
-	const cJSON *last = NULL;
-	for (int i = 0; i < MOST_PARTS && leaving->count > 0; i++) {
-		cJSON *messages = next_part(leaving, *notes);
-		char *made = sum_up(leaving, messages);
-		cJSON_Delete(messages);
-		if (!made)
-			break;
-		free(*notes);
-		*notes = made;
-		last = leaving->next->prev;
-	}
-	return last;
-}
-
 static size_t part_bytes(const struct window *window)
 {
 	size_t bytes = window->max_tokens * WINDOW_BYTES_PER_TOKEN;
@@ -144,10 +127,22 @@ const cJSON *shorten(const struct shortening *how, const struct chat_model *chat
 	size_t count = window_cut(&how->window, context);
 	struct leaving leaving = {how, chat, run, context->child, count, part_bytes(&how->window)};
 	const cJSON *first = cJSON_GetArrayItem(context, (int)count);
+	const cJSON *last = NULL; /* the context may lose all up to this one */
 	*notes = xstrdup(run->thread.summary);
 	if (!count)
 		return first;
-	const cJSON *last = how->summary ? take_notes(&leaving, notes) : first->prev;
+	if (!how->summary)
+		last = first->prev;
+	for (int i = 0; how->summary && i < MOST_PARTS && leaving.count > 0; i++) {
+		cJSON *messages = next_part(&leaving, *notes);
+		char *made = sum_up(&leaving, messages);
+		cJSON_Delete(messages);
+		if (!made)
+			break;
+		free(*notes);
+		*notes = made;
+		last = leaving.next->prev;
+	}
 	if (last)
 		ag_trim(run, last, how->summary ? *notes : NULL);
 	return first;

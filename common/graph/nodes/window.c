@@ -74,18 +74,6 @@ static int by_id_and_place(const void *a, const void *b)
 	return order ? order : (x->at > y->at) - (x->at < y->at);
 }
 
-static void window_note_calls(struct calls *calls, const cJSON *message, size_t at)
-{
-	const cJSON *block;
-	cJSON_ArrayForEach(block, json_get(message, "content")) {
-		const char *id = json_str(block, "id");
-		if (!block_is_call(block) || !id)
-			continue;
-		calls->items = xgrow(calls->items, calls->count, sizeof(*calls->items));
-		calls->items[calls->count++] = (struct call){id, at};
-	}
-}
-
 /* The latest message before i that made the call; i when there is none. */
 static size_t asked_at(const struct calls *calls, size_t i, const char *call_id)
 {
@@ -105,20 +93,25 @@ static size_t asked_at(const struct calls *calls, size_t i, const char *call_id)
 static void view_init(struct view *v, const cJSON *context)
 {
 	struct calls calls = {0};
-	const cJSON *message;
+	const cJSON *message, *block;
 	size_t i = 0;
 	v->count = (size_t)cJSON_GetArraySize(context);
 	v->messages = xcalloc(v->count + 1, sizeof(const cJSON *));
 	v->oldest = xcalloc(v->count + 1, sizeof(size_t));
 	cJSON_ArrayForEach(message, context) {
-		window_note_calls(&calls, message, i);
+		cJSON_ArrayForEach(block, json_get(message, "content")) {
+			const char *id = json_str(block, "id");
+			if (!block_is_call(block) || !id)
+				continue;
+			calls.items = xgrow(calls.items, calls.count, sizeof(*calls.items));
+			calls.items[calls.count++] = (struct call){id, i};
+		}
 		v->messages[i++] = message;
 	}
 	if (calls.count)
 		qsort(calls.items, calls.count, sizeof(*calls.items), by_id_and_place);
 	v->oldest[v->count] = v->count;
 	for (i = v->count; i-- > 0;) {
-		const cJSON *block;
 		v->oldest[i] = i < v->oldest[i + 1] ? i : v->oldest[i + 1];
 		cJSON_ArrayForEach(block, json_get(v->messages[i], "content")) {
 			if (!block_is(block, "tool_result"))

@@ -7,12 +7,6 @@
 
 #include <string.h>
 
-/* Whether calls of that tool of the node need a person's approval. */
-static bool approval_is_needed(const struct node *node, const char *tool)
-{
-	return node->approve_all || (tool && texts_has(node->approve, tool));
-}
-
 static bool approval_allows(const cJSON *answer, const char *call_id)
 {
 	const cJSON *approve = cJSON_IsObject(answer) ? json_get(answer, "approve") : answer, *id;
@@ -30,10 +24,12 @@ static bool approval_allows(const cJSON *answer, const char *call_id)
 ag_result approval_ask(ag_run *run, const cJSON *const *calls, size_t count)
 {
 	static const char *const members[] = {"id", "name", "args"};
+	const struct node *node = run->frame.node;
 	cJSON *wanted = cJSON_CreateArray(), *call, *value;
 	const cJSON *answer;
 	for (size_t i = 0; i < count; i++) {
-		if (!approval_is_needed(run->frame.node, json_str(calls[i], "name")))
+		const char *name = json_str(calls[i], "name");
+		if (!node->approve_all && !(name && texts_has(node->approve, name)))
 			continue;
 		call = cJSON_CreateObject();
 		for (size_t k = 0; k < sizeof(members) / sizeof(*members); k++)

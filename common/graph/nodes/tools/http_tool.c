@@ -87,18 +87,6 @@ static bool make_url(const struct http_tool *tool, const cJSON *args, struct buf
 	return !values.climbs;
 }
 
-static char *http_tool_make_body(const struct http_tool *tool, const cJSON *args)
-{
-	if (!tool->body)
-		return NULL;
-	if (cJSON_IsString(tool->body) && strcmp(tool->body->valuestring, "arguments") == 0)
-		return json_print(args);
-	cJSON *body = template_json(tool->body, http_tool_item, args);
-	char *text = body ? json_print(body) : NULL;
-	cJSON_Delete(body);
-	return text;
-}
-
 /* ---- The call */
 
 static enum http_end http_tool_request(const struct http_tool *tool, ag_run *run, const char *url,
@@ -159,7 +147,14 @@ ag_result http_tool(ag_run *run, const cJSON *args, cJSON **output, void *data)
 	struct http_response response = {0};
 	struct buf url = {0};
 	ag_result result;
-	char *body = http_tool_make_body(tool, args);
+	char *body = NULL;
+	if (cJSON_IsString(tool->body) && strcmp(tool->body->valuestring, "arguments") == 0) {
+		body = json_print(args);
+	} else if (tool->body) {
+		cJSON *filled = template_json(tool->body, http_tool_item, args);
+		body = filled ? json_print(filled) : NULL;
+		cJSON_Delete(filled);
+	}
 	if (!make_url(tool, args, &url)) {
 		result = ag_fail(run, "arguments: expected no '.' or '..' in a URL");
 	} else if (http_tool_request(tool, run, buf_str(&url), body, &response) == HTTP_DONE) {

@@ -235,23 +235,6 @@ static void node_tools_hold(const struct node *node, const struct tool_server *s
 	}
 }
 
-static void add_servers(const struct node *node, int64_t deadline_ms, struct node_tools *tools)
-{
-	const struct mcp_wait wait = {.deadline_ms = deadline_ms};
-	char why[MCP_WHY_SIZE];
-	node_tools_wake(node); /* they get ready side by side */
-	tools->held = xcalloc(node->server_count + 1, sizeof(*tools->held));
-	for (size_t i = 0; i < node->server_count; i++) {
-		struct mcp_tools *offered = mcp_server_tools(node->servers[i].server, &wait, why);
-		if (offered)
-			node_tools_hold(node, &node->servers[i], offered, tools);
-		else
-			tools->unreached++;
-		if (!offered && !mcp_server_is_down(node->servers[i].server))
-			tools->starting++;
-	}
-}
-
 void node_tools_wake(const struct node *node)
 {
 	const struct mcp_wait now = {.deadline_ms = clock_monotonic_ms()};
@@ -263,10 +246,23 @@ void node_tools_wake(const struct node *node)
 void node_tools_get(const struct node *node, const struct client_tools *client, int64_t deadline_ms,
     struct node_tools *tools)
 {
+	const struct mcp_wait wait = {.deadline_ms = deadline_ms};
+	char why[MCP_WHY_SIZE];
 	*tools = (struct node_tools){0};
 	add_own(tools, node, TOOL_LOCAL);
-	if (node->server_count)
-		add_servers(node, deadline_ms, tools);
+	if (node->server_count) {
+		node_tools_wake(node); /* they get ready side by side */
+		tools->held = xcalloc(node->server_count + 1, sizeof(*tools->held));
+	}
+	for (size_t i = 0; i < node->server_count; i++) {
+		struct mcp_tools *offered = mcp_server_tools(node->servers[i].server, &wait, why);
+		if (offered)
+			node_tools_hold(node, &node->servers[i], offered, tools);
+		else
+			tools->unreached++;
+		if (!offered && !mcp_server_is_down(node->servers[i].server))
+			tools->starting++;
+	}
 	add_own(tools, node, TOOL_REMOTE);
 	for (size_t i = 0; client && i < client->count; i++) {
 		if (!node_tools_find(tools, client->items[i].name))
