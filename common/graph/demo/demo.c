@@ -23,17 +23,6 @@ static const cJSON *asking_message(const cJSON *messages)
 	return found;
 }
 
-static void add_output(struct buf *out, const cJSON *output)
-{
-	if (cJSON_IsString(output)) {
-		buf_puts(out, output->valuestring);
-		return;
-	}
-	char *text = json_print(output);
-	buf_puts(out, text);
-	cJSON_free(text);
-}
-
 /* The result of a call among the messages after the one that asked; NULL when there is none. */
 static const cJSON *demo_find_result(const cJSON *asking, const char *call_id)
 {
@@ -66,7 +55,11 @@ static ag_result answer_results(struct demo *d)
 			prefix = block_is(call, "remote_tool_call")      ? "remote: "
 			    : cJSON_IsTrue(json_get(result, "is_error")) ? "tool failed: "
 									 : "sum: ";
-		add_output(&outputs, json_get(result, "output"));
+		const cJSON *output = json_get(result, "output");
+		char *text =
+		    cJSON_IsString(output) ? xstrdup(output->valuestring) : json_print(output);
+		buf_puts(&outputs, text);
+		free(text);
 	}
 	ag_result result = demo_say(d, prefix ? prefix : "", buf_str(&outputs));
 	buf_release(&outputs);

@@ -85,23 +85,18 @@ static void subgraph_add(struct document *d, const struct place *at, const char 
 			.own = given->messages == MESSAGES_OWN});
 }
 
-/* Whether that file is the document, by whichever path it is named. */
-static bool subgraph_is_of(const struct document *d, const struct stat *file)
-{
-	struct stat own;
-	return stat(d->file, &own) == 0 && own.st_dev == file->st_dev && own.st_ino == file->st_ino;
-}
-
-/* "a -> b -> a" where the graph called key in file is one of those around the node, or NULL;
- * malloc'd. */
+/* "a -> b -> a" where the graph called key in file is one of those around the node, by whichever
+ * path their documents are named, or NULL; malloc'd. */
 static char *subgraph_circle(const struct document *d, const struct stat *file, const char *key)
 {
 	char *way = xstrdup(key);
+	struct stat own;
 	for (; d; d = d->outer) {
 		char *longer = xasprintf("%s -> %s", d->key, way);
 		free(way);
 		way = longer;
-		if (strcmp(d->key, key) == 0 && subgraph_is_of(d, file))
+		if (strcmp(d->key, key) == 0 && stat(d->file, &own) == 0 &&
+		    own.st_dev == file->st_dev && own.st_ino == file->st_ino)
 			return way;
 	}
 	free(way);
@@ -157,20 +152,15 @@ static void subgraph_delete(void *options)
 	cJSON_Delete(options);
 }
 
-/* Whether that function is at work on the graph, or on one around it. */
-static bool subgraph_is_being_built(const ag_graph *graph, ag_graph_fn *build)
-{
-	while (graph && graph->build != build)
-		graph = graph->outer;
-	return graph;
-}
-
 void ag_graph_subgraph(ag_graph *graph, const char *name, ag_graph_fn *build, const char *options)
 {
 	struct document d = {.graph = graph, .file = graph->name, .key = "", .dir = "."};
 	const struct place whole = {NULL, name ? name : "", 0};
 	struct subgraph_object given = {.messages = MESSAGES_SHARED};
 	size_t errors = graph->problems.errors;
+	const ag_graph *same = graph; /* or the one around it that build is at work on, or NULL */
+	while (same && same->build != build)
+		same = same->outer;
 	cJSON *tree =
 	    options ? json_parse(options, strlen(options), JSON_REQUEST_DEPTH, NULL) : NULL;
 	if (tree)
@@ -179,7 +169,7 @@ void ag_graph_subgraph(ag_graph *graph, const char *name, ag_graph_fn *build, co
 		document_problem(&d, &whole, "expected the options as a JSON object");
 	else if (!build)
 		document_problem(&d, &whole, "expected a function that builds the graph");
-	else if (subgraph_is_being_built(graph, build))
+	else if (same)
 		document_problem(&d, &whole, "expected a graph that does not contain itself");
 	if (d.graph->problems.errors != errors)
 		return;

@@ -181,22 +181,9 @@ const struct document_shape *document_node_kind(size_t i)
 	return i < KIND_COUNT ? kinds[i].shape : NULL;
 }
 
-/* Reads the members that all kinds of node have. */
-static void document_node_note(struct document *d, const struct place *at,
-    const struct document_shape *shape, const cJSON *item)
-{
-	int i = graph_node_index(d->graph, item->string);
-	if (i < 0)
-		return;
-	d->graph->nodes[i].kind = shape->name;
-	if (shape != &shape_live)
-		document_policy(d, at, item->string, item);
-}
-
 void document_node(struct document *d, const struct place *at, const char *name, const cJSON *item)
 {
 	const cJSON *kind = json_get(item, "kind");
-	struct buf known = {0};
 	if (!graph_name_valid(name) || strcmp(name, AG_START) == 0 || strcmp(name, AG_END) == 0) {
 		document_problem(d, at,
 		    "expected a node's name of 1 to " GRAPH_NAME_LETTERS
@@ -205,15 +192,21 @@ void document_node(struct document *d, const struct place *at, const char *name,
 	}
 	if (!document_is(d, at, item, TYPE_OBJECT))
 		return;
-	for (size_t i = 0; i < KIND_COUNT; i++) {
-		if (cJSON_IsString(kind) && strcmp(kinds[i].shape->name, kind->valuestring) == 0) {
-			kinds[i].read(d, at, name, item);
-			document_node_note(d, at, kinds[i].shape, item);
-			buf_release(&known);
-			return;
-		}
-		buf_printf(&known, "%s%s", i ? ", " : "", kinds[i].shape->name);
+	size_t k = 0;
+	while (k < KIND_COUNT && !json_str_is(item, "kind", kinds[k].shape->name))
+		k++;
+	if (k < KIND_COUNT) {
+		kinds[k].read(d, at, name, item);
+		int node = graph_node_index(d->graph, name);
+		if (node >= 0)
+			d->graph->nodes[node].kind = kinds[k].shape->name;
+		if (kinds[k].shape != &shape_live)
+			document_policy(d, at, name, item);
+		return;
 	}
+	struct buf known = {0};
+	for (k = 0; k < KIND_COUNT; k++)
+		buf_printf(&known, "%s%s", k ? ", " : "", kinds[k].shape->name);
 	if (!kind)
 		document_problem(d, at, "expected the key 'kind', one of %s", buf_str(&known));
 	else if (document_is(d, PLACE_KEY(at, "kind"), kind, TYPE_STRING))

@@ -127,22 +127,6 @@ struct live_agent *live_agent_new(ag_graph *graph, const char *name, const struc
 
 /* ---- Compiling */
 
-static void find_tools(ag_graph *graph, const char *name, struct live_agent *agent)
-{
-	int i = agent->tools_name ? graph_node_index(graph, agent->tools_name) : GRAPH_UNSET;
-	if (i >= 0 && graph->nodes[i].is_tools)
-		agent->tools = &graph->nodes[i];
-	if (agent->tools && (agent->tools->approve_all || agent->tools->approve))
-		problems_add(&graph->problems,
-		    "%s: live agent '%s': expected tools without 'approval', '%s' has it: a live "
-		    "conversation cannot pause",
-		    graph->name, name, agent->tools_name);
-	if (!agent->tools && agent->tools_name)
-		problems_add(&graph->problems,
-		    "%s: live agent '%s': expected tools to be a tools node, '%s' is none",
-		    graph->name, name, agent->tools_name);
-}
-
 /* Reports all that the engine would have to run: it has no place beside a live agent. */
 static void check_others(ag_graph *graph, const struct node *live)
 {
@@ -170,7 +154,19 @@ void live_compile(ag_graph *graph)
 	const struct edge *start = graph->start;
 	if (!live)
 		return;
-	find_tools(graph, live->name, live->live);
+	struct live_agent *agent = live->live;
+	int i = agent->tools_name ? graph_node_index(graph, agent->tools_name) : GRAPH_UNSET;
+	if (i >= 0 && graph->nodes[i].is_tools)
+		agent->tools = &graph->nodes[i];
+	if (agent->tools && (agent->tools->approve_all || agent->tools->approve))
+		problems_add(&graph->problems,
+		    "%s: live agent '%s': expected tools without 'approval', '%s' has it: a live "
+		    "conversation cannot pause",
+		    graph->name, live->name, agent->tools_name);
+	if (!agent->tools && agent->tools_name)
+		problems_add(&graph->problems,
+		    "%s: live agent '%s': expected tools to be a tools node, '%s' is none",
+		    graph->name, live->name, agent->tools_name);
 	check_others(graph, live);
 	if (start && (start->fn || strcmp(start->names[0], live->name) != 0))
 		graph_live_problem(

@@ -30,14 +30,6 @@ static void end_loud(struct voice *v)
 	end_after(v, v->utterance.len / sizeof(int16_t) - quiet);
 }
 
-static bool is_loud(const int16_t *samples)
-{
-	double sum = 0;
-	for (size_t i = 0; i < VOICE_WINDOW; i++)
-		sum += (double)samples[i] * samples[i];
-	return sum / VOICE_WINDOW > LOUD;
-}
-
 static bool is_longest(const struct voice *v)
 {
 	return v->utterance.len >= (size_t)VOICE_HZ / 1000 * LONGEST_MS * sizeof(int16_t);
@@ -45,7 +37,10 @@ static bool is_longest(const struct voice *v)
 
 static void hear_window(struct voice *v)
 {
-	bool loud = is_loud(v->window);
+	double sum = 0;
+	for (size_t i = 0; i < VOICE_WINDOW; i++)
+		sum += (double)v->window[i] * v->window[i];
+	bool loud = sum / VOICE_WINDOW > LOUD;
 	v->loud_ms = loud ? v->loud_ms + VOICE_WINDOW_MS : 0;
 	v->quiet_ms = loud ? 0 : v->quiet_ms + VOICE_WINDOW_MS;
 	if (!v->speaking && !loud) {
@@ -63,8 +58,13 @@ static void hear_window(struct voice *v)
 		voice_end(v);
 }
 
-static void hear_windows(struct voice *v, const int16_t *samples, size_t count)
+void voice_hear(struct voice *v, const int16_t *samples, size_t count)
 {
+	if (v->told) {
+		if (v->speaking && !is_longest(v))
+			buf_add(&v->utterance, samples, count * sizeof(*samples));
+		return;
+	}
 	while (count > 0) {
 		size_t n = VOICE_WINDOW - v->filled < count ? VOICE_WINDOW - v->filled : count;
 		memcpy(v->window + v->filled, samples, n * sizeof(*samples));
@@ -76,14 +76,6 @@ static void hear_windows(struct voice *v, const int16_t *samples, size_t count)
 		v->filled = 0;
 		hear_window(v);
 	}
-}
-
-void voice_hear(struct voice *v, const int16_t *samples, size_t count)
-{
-	if (!v->told)
-		hear_windows(v, samples, count);
-	else if (v->speaking && !is_longest(v))
-		buf_add(&v->utterance, samples, count * sizeof(*samples));
 }
 
 void voice_activity(struct voice *v, bool starts)
