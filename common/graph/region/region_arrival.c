@@ -76,16 +76,6 @@ static void arrival_add_place(const struct branch *b, cJSON *at)
 	cJSON_AddItemToArray(at, json_new_int(b - b->region->items));
 }
 
-static char *arrival_text(const struct branch *b)
-{
-	cJSON *out = cJSON_CreateObject();
-	arrival_add_place(b, cJSON_AddArrayToObject(out, "at"));
-	cJSON_AddItemToObject(out, "branch", branch_stable(b));
-	char *text = json_print(out);
-	cJSON_Delete(out);
-	return text;
-}
-
 /* Keeps of each branch around this one that it is in its region, where that was not kept yet.  The
  * outermost of these, or this branch: what is to be written. */
 static const struct branch *arrival_top(const struct branch *b)
@@ -130,8 +120,12 @@ static void branch_arrive(struct branch *b, const struct branch *top)
 	struct run_side *side = b->run.side;
 	const struct run_setup *s = &side->root->setup;
 	struct error err = {0};
-	char *text = arrival_text(top);
+	cJSON *row = cJSON_CreateObject();
+	arrival_add_place(top, cJSON_AddArrayToObject(row, "at"));
+	cJSON_AddItemToObject(row, "branch", branch_stable(top));
+	char *text = json_print(row);
 	size_t len = strlen(text);
+	cJSON_Delete(row);
 	if (!side->kept || side->behind + len > BEHIND_LEAST + side->kept_bytes) {
 		region_keep(side, CHECKPOINT_NONE, &err);
 	} else {

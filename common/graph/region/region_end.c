@@ -35,20 +35,6 @@ static enum verdict region_verdict(const struct region *region)
 	return GO_ON;
 }
 
-/* The first branch that failed, and did not just end because another one had, tells why. */
-static void region_take_failure(struct region *region, struct error *err)
-{
-	ag_run *run = region->parent;
-	for (size_t i = 0; i < region->count; i++) {
-		struct branch *b = &region->items[i];
-		if (b->verdict == FAILED && !error_is_set(err)) {
-			error_move(err, &b->error);
-			run->frame.node = b->run.frame.node;
-		}
-		error_release(&b->error);
-	}
-}
-
 /* Hands on what a subgraph with messages of its own leaves: its last answer when it has ended, or
  * the message that asks the client for calls.  Of the others only the cost counts. */
 static void branch_hand_answer(struct branch *b, ag_run *run)
@@ -210,7 +196,15 @@ enum verdict region_close(struct region *region, struct error *err)
 	const struct branch *inner = region->edge->into ? region->items : NULL;
 	struct error unfit = {0};
 	run->frame = (struct node_frame){.node = region->last ? region->last : run->frame.node};
-	region_take_failure(region, err);
+	/* the first branch that failed, and did not just end because another one had, tells why */
+	for (size_t i = 0; i < region->count; i++) {
+		struct branch *b = &region->items[i];
+		if (b->verdict == FAILED && !error_is_set(err)) {
+			error_move(err, &b->error);
+			run->frame.node = b->run.frame.node;
+		}
+		error_release(&b->error);
+	}
 	for (size_t i = 0; i < region->count; i++)
 		branch_hand_messages(&region->items[i], run);
 	region_hand_rest(region, verdict);
