@@ -105,27 +105,6 @@ static bool custom_auth_failed(struct error *err, const char *why)
 	return error_cause(err, "auth: the plug-in %s", why);
 }
 
-/* Lets the plug-in's user in.  A user_id that cannot be one is taken out, and a number becomes
- * text. */
-static bool custom_auth_let_in(
-    const ag_request *request, struct identity *identity, struct error *err)
-{
-	cJSON *user = request->user;
-	if (!user)
-		user = arena_json(request->arena, cJSON_CreateObject());
-	if (!cJSON_IsObject(user) || json_deeper_than(user, JSON_REQUEST_DEPTH))
-		return custom_auth_failed(err, "let in a user that is no JSON object");
-	const char *id = id_user_text(json_get(user, "user_id"), request->arena);
-	if (id)
-		json_set(user, "user_id", cJSON_CreateString(id));
-	else
-		cJSON_DeleteItemFromObjectCaseSensitive(user, "user_id");
-	identity->user = user;
-	identity->user_id = json_str(user, "user_id");
-	identity->verified = identity->user_id != NULL;
-	return true;
-}
-
 bool custom_auth_check(const struct custom_auth *auth, const struct presented *presented,
     struct arena *a, struct identity *identity, struct error *err)
 {
@@ -150,7 +129,19 @@ bool custom_auth_check(const struct custom_auth *auth, const struct presented *p
 	}
 	if (result != AG_OK)
 		return custom_auth_failed(err, "failed without saying why");
-	return custom_auth_let_in(&request, identity, err);
+	cJSON *user = request.user ? request.user : arena_json(a, cJSON_CreateObject());
+	if (!cJSON_IsObject(user) || json_deeper_than(user, JSON_REQUEST_DEPTH))
+		return custom_auth_failed(err, "let in a user that is no JSON object");
+	/* a user_id that cannot be one is taken out, and a number becomes text */
+	const char *id = id_user_text(json_get(user, "user_id"), a);
+	if (id)
+		json_set(user, "user_id", cJSON_CreateString(id));
+	else
+		cJSON_DeleteItemFromObjectCaseSensitive(user, "user_id");
+	identity->user = user;
+	identity->user_id = json_str(user, "user_id");
+	identity->verified = identity->user_id != NULL;
+	return true;
 }
 
 /* ---- its life ---- */

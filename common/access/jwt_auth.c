@@ -161,8 +161,7 @@ bool jwt_auth_check(const struct jwt_auth *auth, const char *token, double now, 
 		return error_set(err, ERR_JWT_SETTINGS, NULL);
 	if (!take_apart(token, a, &parts))
 		return jwt_auth_refuse(err, "malformed");
-	const char *algorithm = json_str(parts.header, "alg");
-	if (!algorithm || strcmp(algorithm, auth->algorithm) != 0)
+	if (!json_str_is(parts.header, "alg", auth->algorithm))
 		return jwt_auth_refuse(err, "signed with another algorithm than is configured");
 	if (json_get(parts.header, "crit"))
 		return jwt_auth_refuse(err, "needs an extension that is not known");

@@ -218,12 +218,12 @@ static const cJSON *ticket_check(jwt_t *jwt, int64_t now, struct arena *a, struc
 	    arena_json(a, text ? json_parse(text, strlen(text), JSON_REQUEST_DEPTH, NULL) : NULL);
 	free(text);
 	/* libjwt checks the signature only, by whatever algorithm the ticket names */
-	const char *algorithm = jwt_get_header(jwt, "alg"), *issuer = json_str(claims, "iss");
+	const char *algorithm = jwt_get_header(jwt, "alg");
 	int64_t exp;
 	bool good = false;
 	if (jwt_get_alg(jwt) != JWT_ALG_HS256 || !algorithm || strcmp(algorithm, ALGORITHM) != 0)
 		ticket_refuse(err, "signed in another way than " ALGORITHM);
-	else if (!issuer || strcmp(issuer, ISSUER) != 0)
+	else if (!json_str_is(claims, "iss", ISSUER))
 		ticket_refuse(err, "of another issuer");
 	else if (!json_integer(json_get(claims, "exp"), &exp))
 		ticket_refuse(err, "without a time of its end");
