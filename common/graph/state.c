@@ -56,10 +56,9 @@ cJSON *state_fields(const ag_graph *graph, const char *fields_json)
 
 enum pause_kind pause_kind_of(const cJSON *pause)
 {
-	const char *kind = json_str(pause, "kind");
-	if (kind && strcmp(kind, "interrupt_before") == 0)
+	if (json_str_is(pause, "kind", "interrupt_before"))
 		return PAUSE_BEFORE_NODE;
-	return kind && strcmp(kind, "interrupt_after") == 0 ? PAUSE_AFTER_NODE : PAUSE_BY_NODE;
+	return json_str_is(pause, "kind", "interrupt_after") ? PAUSE_AFTER_NODE : PAUSE_BY_NODE;
 }
 
 bool interrupts_named(const cJSON *interrupts, const cJSON *resume)
@@ -69,8 +68,8 @@ bool interrupts_named(const cJSON *interrupts, const cJSON *resume)
 	cJSON_ArrayForEach(member, resume) {
 		bool found = false;
 		cJSON_ArrayForEach(interrupt, interrupts) {
-			const char *id = json_str(interrupt, "id");
-			found = found || (id && member->string && strcmp(id, member->string) == 0);
+			found = found ||
+			    (member->string && json_str_is(interrupt, "id", member->string));
 		}
 		named = named && found;
 	}

@@ -196,11 +196,23 @@ static enum verdict step_call(ag_run *run, struct error *err)
 	return applied ? GO_ON : FAILED;
 }
 
-/* Waits between two attempts.  Whoever wants the run to end, or to go on elsewhere, need not wait
- * for the next one. */
-static enum verdict step_rest(ag_run *run, int64_t ms, struct error *err)
+enum verdict step_again(ag_run *run, const struct node *node, int attempt, struct error *err)
 {
 	const struct run_background *background = run->setup.background;
+	const struct node_policy *policy = &node->policy;
+	/* At random between half of the time that the policy says and all of it, so that runs that
+	 * failed together do not come back together. */
+	unsigned chance;
+	random_bytes(&chance, sizeof(chance));
+	double most = fmin(policy->initial * pow(policy->factor, attempt - 1), policy->max);
+	int64_t ms = (int64_t)(most * 1000 * (0.5 + 0.5 * chance / (double)UINT_MAX));
+	run_tell_attempt(run, node, attempt, err);
+	log_warning("thread %s, node %s: attempt %d of %d failed, the next follows in %.3f s: %s",
+	    run->thread.thread_id, node->name, attempt, policy->attempts, (double)ms / 1000,
+	    err->detail);
+	error_release(err);
+	metrics_count(METRIC_NODE_RETRIES, 1);
+	/* whoever wants the run to end, or to go on elsewhere, need not wait for the next one */
 	int64_t until = clock_monotonic_ms() + ms;
 	for (;;) {
 		enum lease_order order;
@@ -215,24 +227,6 @@ static enum verdict step_rest(ag_run *run, int64_t ms, struct error *err)
 			return GO_ON;
 		clock_sleep_ms(left < LOOK_MS ? left : LOOK_MS);
 	}
-}
-
-enum verdict step_again(ag_run *run, const struct node *node, int attempt, struct error *err)
-{
-	const struct node_policy *policy = &node->policy;
-	/* At random between half of the time that the policy says and all of it, so that runs that
-	 * failed together do not come back together. */
-	unsigned chance;
-	random_bytes(&chance, sizeof(chance));
-	double most = fmin(policy->initial * pow(policy->factor, attempt - 1), policy->max);
-	int64_t ms = (int64_t)(most * 1000 * (0.5 + 0.5 * chance / (double)UINT_MAX));
-	run_tell_attempt(run, node, attempt, err);
-	log_warning("thread %s, node %s: attempt %d of %d failed, the next follows in %.3f s: %s",
-	    run->thread.thread_id, node->name, attempt, policy->attempts, (double)ms / 1000,
-	    err->detail);
-	error_release(err);
-	metrics_count(METRIC_NODE_RETRIES, 1);
-	return step_rest(run, ms, err);
 }
 
 enum verdict step_node(ag_run *run, const struct node *node, struct error *err)

@@ -29,8 +29,8 @@ static const cJSON *demo_find_result(const cJSON *asking, const char *call_id)
 	const cJSON *block;
 	for (const cJSON *message = asking->next; message; message = message->next) {
 		cJSON_ArrayForEach(block, json_get(message, "content")) {
-			const char *id = json_str(block, "call_id");
-			if (block_is(block, "tool_result") && id && strcmp(id, call_id) == 0)
+			if (block_is(block, "tool_result") &&
+			    json_str_is(block, "call_id", call_id))
 				return block;
 		}
 	}

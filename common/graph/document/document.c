@@ -159,18 +159,13 @@ const struct document_shape *const document_shapes[] = {&shape_whole, &shape_gra
     &shape_context, &shape_prompt_file, &shape_recall, &shape_memory_tool, &shape_retry,
     &shape_cache, NULL};
 
-static void delete_root(void *root)
-{
-	cJSON_Delete(root);
-}
-
 static void document_open(ag_graph *graph, const char *path, const char *attribute,
     struct problems *problems, const struct document *outer)
 {
 	cJSON *root = document_read_file(graph, path);
 	if (!root)
 		return;
-	ag_graph_on_free(graph, delete_root, root); /* nodes and edges point into it */
+	ag_graph_on_free(graph, document_delete, root); /* nodes and edges point into it */
 	struct document d = {.graph = graph,
 	    .file = path,
 	    .key = attribute,

@@ -3,9 +3,9 @@
  * What the files that read a graph document share: where in the document one is, how mistakes are
  * reported, and which keys each kind of object has.
  *
- * Reading goes on after a mistake, so that all of them are reported at once: document_check reports
- * what is wrong with an object's own members, and the getters then treat a member of a wrong type
- * as absent.
+ * Reading goes on after a mistake, so that all of them are reported at once: document_read reports
+ * what is wrong with an object's own members, and leaves out those of a wrong type as if they were
+ * absent.
  */
 #ifndef AGENTGRAPH_GRAPH_DOCUMENT_DOCUMENT_H
 #define AGENTGRAPH_GRAPH_DOCUMENT_DOCUMENT_H
@@ -18,8 +18,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A document while it is read.  root lives as long as the graph,
- * so that nodes may point into it. */
+/* A document while it is read.  Its JSON lives as long as the graph, so that nodes may point into
+ * it. */
 struct document {
 	ag_graph *graph;
 	const char *file;             /* as named in the configuration, for messages */
@@ -138,8 +138,13 @@ char *values_text(const struct template *t, const struct values *values);
 void document_check_json(struct document *d, const struct place *at, const cJSON *json);
 cJSON *values_json(const cJSON *json, const struct values *values);
 
-/* Whether some string in json holds a name, so that its value is not known before the run. */
-bool json_has_names(const cJSON *json);
+/* For ag_graph_on_free: deletes JSON that nodes and edges point into. */
+void document_delete(void *json);
+
+/* Checks the members of object, which are to set fields of into, and so their values; missing is
+ * what is reported of one that is no field there. */
+void document_check_fields(struct document *d, const struct place *at, const cJSON *object,
+    const ag_graph *into, const char *missing);
 
 /* Whether templates and programs use that name for something other than a state field. */
 bool document_reserved(const char *name);

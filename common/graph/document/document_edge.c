@@ -165,9 +165,7 @@ static void check_leaves(
 	size_t count = 0;
 	const cJSON *edge;
 	cJSON_ArrayForEach(edge, edges) {
-		const char *from = json_str(edge, "from");
-		if (from && strcmp(from, name) == 0)
-			count++;
+		count += json_str_is(edge, "from", name);
 	}
 	if (count != 1)
 		document_problem(

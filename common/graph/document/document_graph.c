@@ -29,24 +29,6 @@ DOCUMENT_NODE_SHAPE(graph, document_policy_rows,
 static const struct document_shape shape_options = {
     "subgraph", {(const struct field_row[]){SUBGRAPH_ROWS, FIELDS_END}}};
 
-/* Checks the members of object: each sets a field of into, from values that are seen in d. */
-static void subgraph_check(struct document *d, const struct place *at, const cJSON *object,
-    const ag_graph *into, const char *whose)
-{
-	const cJSON *value;
-	cJSON_ArrayForEach(value, object) {
-		const struct place *place = PLACE_KEY(at, value->string);
-		const struct field *field = graph_field_get(into, value->string);
-		document_check_json(d, place, value);
-		if (!field)
-			document_problem(d, place, "%s has no state field of that name", whose);
-		else if (field->reducer != AG_APPEND && !json_has_names(value) &&
-		    !graph_field_accepts(field, value))
-			document_problem(d, place, "expected a value of type %s, found %s",
-			    field->type, json_type_name(value));
-	}
-}
-
 /* Adds the node, unless there were mistakes; inner is taken over. */
 static void subgraph_add(struct document *d, const struct place *at, const char *name,
     ag_graph *inner, const struct subgraph_object *given)
@@ -58,9 +40,10 @@ static void subgraph_add(struct document *d, const struct place *at, const char 
 	if (inner->problems.errors == 0 && graph_compile(inner)) {
 		if (inner->live)
 			document_problem(d, at, "a live graph cannot be a node");
-		subgraph_check(d, PLACE_KEY(at, "input"), given->input, inner, "the graph inside");
-		subgraph_check(&inside, PLACE_KEY(at, "output"), given->output, d->graph,
-		    "the graph around it");
+		document_check_fields(d, PLACE_KEY(at, "input"), given->input, inner,
+		    "the graph inside has no state field of that name");
+		document_check_fields(&inside, PLACE_KEY(at, "output"), given->output, d->graph,
+		    "the graph around it has no state field of that name");
 	}
 	if (inner->store_user && !d->graph->store_user)
 		d->graph->store_user = xstrdup(inner->store_user);
@@ -103,14 +86,6 @@ static char *subgraph_circle(const struct document *d, const struct stat *file, 
 	return NULL;
 }
 
-/* The path of another document, which is named from where this one is; malloc'd. */
-static char *subgraph_file(const struct document *d, const char *file, size_t len)
-{
-	const char *slash = *file == '/' ? NULL : strrchr(d->file, '/');
-	int dir = slash ? (int)(slash - d->file) + 1 : 0;
-	return xasprintf("%.*s%.*s", dir, d->file, (int)len, file);
-}
-
 void document_subgraph(
     struct document *d, const struct place *at, const char *name, const cJSON *item)
 {
@@ -120,8 +95,12 @@ void document_subgraph(
 	if (!given.graph)
 		return;
 	const char *colon = strrchr(given.graph, ':'), *key = colon ? colon + 1 : given.graph;
-	char *file =
-	    colon ? subgraph_file(d, given.graph, (size_t)(colon - given.graph)) : xstrdup(d->file);
+	/* another document is named from where this one is */
+	const char *slash = *given.graph == '/' ? NULL : strrchr(d->file, '/');
+	int dir = slash ? (int)(slash - d->file) + 1 : 0;
+	char *file = colon
+	    ? xasprintf("%.*s%.*s", dir, d->file, (int)(colon - given.graph), given.graph)
+	    : xstrdup(d->file);
 	struct stat about;
 	bool there = stat(file, &about) == 0;
 	char *circle = there ? subgraph_circle(d, &about, key) : NULL;
@@ -147,11 +126,6 @@ void document_subgraph(
 	free(file);
 }
 
-static void subgraph_delete(void *options)
-{
-	cJSON_Delete(options);
-}
-
 void ag_graph_subgraph(ag_graph *graph, const char *name, ag_graph_fn *build, const char *options)
 {
 	struct document d = {.graph = graph, .file = graph->name, .key = "", .dir = "."};
@@ -164,7 +138,7 @@ void ag_graph_subgraph(ag_graph *graph, const char *name, ag_graph_fn *build, co
 	cJSON *tree =
 	    options ? json_parse(options, strlen(options), JSON_REQUEST_DEPTH, NULL) : NULL;
 	if (tree)
-		ag_graph_on_free(graph, subgraph_delete, tree);
+		ag_graph_on_free(graph, document_delete, tree);
 	if (options && !cJSON_IsObject(tree))
 		document_problem(&d, &whole, "expected the options as a JSON object");
 	else if (!build)

@@ -120,8 +120,7 @@ void document_live(struct document *d, const struct place *at, const char *name,
 	live->text =
 	    document_live_read_modalities(d, PLACE_KEY(at, "modalities"), given.modalities);
 	document_live_check_vad(d, PLACE_KEY(at, "vad"), given.vad);
-	const char *kind = live->tools ? json_str(json_get(d->nodes, live->tools), "kind") : NULL;
-	if (live->tools && (!kind || strcmp(kind, "tools") != 0))
+	if (live->tools && !json_str_is(json_get(d->nodes, live->tools), "kind", "tools"))
 		document_problem(d, PLACE_KEY(at, "tools"),
 		    "expected the name of a tools node, '%s' is none", live->tools);
 	char **tags = document_names(d, PLACE_KEY(at, "tools_tags"), given.tools_tags);
@@ -138,8 +137,7 @@ bool document_is_live_tools(const struct document *d, const char *name)
 {
 	const cJSON *node;
 	cJSON_ArrayForEach(node, d->nodes) {
-		const char *kind = json_str(node, "kind"), *tools = json_str(node, "tools");
-		if (kind && tools && strcmp(kind, "live") == 0 && strcmp(tools, name) == 0)
+		if (json_str_is(node, "kind", "live") && json_str_is(node, "tools", name))
 			return true;
 	}
 	return false;

@@ -153,11 +153,9 @@ static void document_model_read_tools(struct document *d, const struct place *at
     const struct model_object *given, struct model_node *node)
 {
 	const char *name = given->tools, *choice = given->tool_choice;
-	const char *kind = name ? json_str(json_get(d->nodes, name), "kind") : NULL;
 	int i = name ? graph_node_index(d->graph, name) : GRAPH_UNSET;
-	bool known =
-	    (kind && strcmp(kind, "tools") == 0) || (i >= 0 && d->graph->nodes[i].is_tools);
-	if (name && !known)
+	if (name && !json_str_is(json_get(d->nodes, name), "kind", "tools") &&
+	    !(i >= 0 && d->graph->nodes[i].is_tools))
 		document_problem(d, PLACE_KEY(at, "tools"), "there is no tools node '%s'", name);
 	node->tools = xstrdup(name);
 	if (!choice || strcmp(choice, "auto") == 0) {

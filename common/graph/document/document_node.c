@@ -61,23 +61,13 @@ static void document_node_read_reply(
     struct document *d, const struct place *at, const char *name, const cJSON *item)
 {
 	struct reply *reply = xcalloc(1, sizeof(*reply));
-	const cJSON *value;
 	reply->role = "assistant";
 	ag_graph_on_free(d->graph, reply_free, reply);
 	document_read(d, at, item, &shape_reply, reply);
 	if (reply->source)
 		reply->text = document_template(d, PLACE_KEY(at, "text"), reply->source, false);
-	cJSON_ArrayForEach(value, reply->update) {
-		const struct place *place = PLACE_KEY(PLACE_KEY(at, "update"), value->string);
-		const struct field *field = graph_field_get(d->graph, value->string);
-		document_check_json(d, place, value);
-		if (!field)
-			document_problem(d, place, "there is no state field of that name");
-		else if (field->reducer != AG_APPEND && !json_has_names(value) &&
-		    !graph_field_accepts(field, value))
-			document_problem(d, place, "expected a value of type %s, found %s",
-			    field->type, json_type_name(value));
-	}
+	document_check_fields(d, PLACE_KEY(at, "update"), reply->update, d->graph,
+	    "there is no state field of that name");
 	ag_graph_node(d->graph, name, document_node_reply_run, reply);
 }
 

@@ -6,6 +6,7 @@
 #include "base/texts.h"
 #include "config/environment/environment.h"
 #include "config/environment/expand.h"
+#include "config/words.h"
 #include "graph/document/document.h"
 #include "graph/message/template.h"
 #include "graph/nodes/nodes.h"
@@ -13,7 +14,6 @@
 #include "tool/command.h"
 #include "tool/mcp/mcp.h"
 
-#include <ctype.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static void described_add(struct document *d, const struct place *at, const char
 	char **tags = document_names(d, PLACE_KEY(at, "tags"), about->tags);
 	if (about->name)
 		document_tool_name(d, PLACE_KEY(at, "name"), node, about->name);
-	if (type && (!cJSON_IsString(type) || strcmp(type->valuestring, "object") != 0))
+	if (type && !json_str_is(about->parameters, "type", "object"))
 		document_problem(d, PLACE_KEY(in, "type"), "expected \"object\"");
 	if (properties)
 		document_is(d, PLACE_KEY(in, "properties"), properties, TYPE_OBJECT);
@@ -99,15 +99,6 @@ static void read_exec_tool(
 
 /* ---- http */
 
-static bool document_tools_is_token(const char *text)
-{
-	for (const char *p = text; *p; p++) {
-		if (!isalnum((unsigned char)*p) && !strchr("!#$%&'*+-.^_`|~", *p))
-			return false;
-	}
-	return *text != '\0';
-}
-
 static bool is_printable(const char *text)
 {
 	while (*text && (unsigned char)*text >= 0x20 && *text != 0x7F)
@@ -134,7 +125,7 @@ struct http_header *document_headers(
 	cJSON_ArrayForEach(item, object) {
 		const struct place *key = PLACE_KEY(at, item->string);
 		char *unset;
-		if (!document_tools_is_token(item->string))
+		if (!word_token(item->string))
 			document_problem(d, key, "expected the name of a header");
 		if (!document_is(d, key, item, TYPE_STRING))
 			continue;
@@ -226,8 +217,8 @@ DOCUMENT_SHAPE(http,
 	.required = true,
 	.expected =
 	    "an http or https URL with a host, and names in {{ }} only behind the host and port"),
-    FIELD_AT("method", request_object, tool.method, .kind = &field_text,
-	.valid = document_tools_is_token, .expected = "a method such as GET or POST"),
+    FIELD_AT("method", request_object, tool.method, .kind = &field_text, .valid = word_token,
+	.expected = "a method such as GET or POST"),
     FIELD(request_object, headers, FIELD_OBJECT),
     FIELD_AT("query", request_object, tool.query, FIELD_OBJECT),
     FIELD_AT("body", request_object, tool.body, .kind = &field_json),

@@ -143,16 +143,39 @@ void document_check_json(struct document *d, const struct place *at, const cJSON
 	}
 }
 
-bool json_has_names(const cJSON *json)
+/* Whether some string in json holds a name, so that its value is not known before the run. */
+static bool document_value_has_names(const cJSON *json)
 {
 	const cJSON *child;
 	if (cJSON_IsString(json))
 		return strstr(json->valuestring, "{{") != NULL;
 	cJSON_ArrayForEach(child, json) {
-		if (json_has_names(child))
+		if (document_value_has_names(child))
 			return true;
 	}
 	return false;
+}
+
+void document_delete(void *json)
+{
+	cJSON_Delete(json);
+}
+
+void document_check_fields(struct document *d, const struct place *at, const cJSON *object,
+    const ag_graph *into, const char *missing)
+{
+	const cJSON *value;
+	cJSON_ArrayForEach(value, object) {
+		const struct place *place = PLACE_KEY(at, value->string);
+		const struct field *field = graph_field_get(into, value->string);
+		document_check_json(d, place, value);
+		if (!field)
+			document_problem(d, place, "%s", missing);
+		else if (field->reducer != AG_APPEND && !document_value_has_names(value) &&
+		    !graph_field_accepts(field, value))
+			document_problem(d, place, "expected a value of type %s, found %s",
+			    field->type, json_type_name(value));
+	}
 }
 
 cJSON *values_json(const cJSON *json, const struct values *values)

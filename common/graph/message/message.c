@@ -45,8 +45,7 @@ const cJSON *message_last(const cJSON *messages, const char *role)
 
 bool block_is(const cJSON *block, const char *type)
 {
-	const char *name = json_str(block, "type");
-	return name && strcmp(name, type) == 0;
+	return json_str_is(block, "type", type);
 }
 
 bool block_is_call(const cJSON *block)

@@ -310,24 +310,6 @@ static struct run_side *region_side(ag_run *run)
 	return side;
 }
 
-/* Whether the maps of the run may have so many elements: a branch holds its memory to the end of
- * the run, and the array may be a client's. */
-static bool region_may_map(ag_run *run, const struct edge *fork, struct error *err)
-{
-	struct run_side *side = region_side(run);
-	if (!fork->map)
-		return true;
-	pthread_mutex_lock(&side->lock);
-	side->elements += cJSON_GetArraySize(json_get(run->fields, fork->map));
-	int64_t elements = side->elements;
-	pthread_mutex_unlock(&side->lock);
-	return elements <= side->elements_most ||
-	    error_set(err, ERR_GRAPH,
-		GRAPH_FAILED "with '%s' the maps of this run have %" PRId64
-			     " elements, and graph.elements is %" PRId64,
-		fork->map, elements, side->elements_most);
-}
-
 /* Runs the branches to their ends; the region is the caller's to close. */
 static struct region *region_walk(ag_run *run, const struct edge *fork, const cJSON *kept)
 {
@@ -343,8 +325,22 @@ static struct region *region_walk(ag_run *run, const struct edge *fork, const cJ
 
 enum verdict region_run(ag_run *run, const struct edge *fork, const cJSON *kept, struct error *err)
 {
-	return region_may_map(run, fork, err) ? region_close(region_walk(run, fork, kept), err)
-					      : FAILED;
+	struct run_side *side = region_side(run);
+	/* a branch holds its memory to the end of the run, and the array may be a client's */
+	if (fork->map) {
+		pthread_mutex_lock(&side->lock);
+		side->elements += cJSON_GetArraySize(json_get(run->fields, fork->map));
+		int64_t elements = side->elements;
+		pthread_mutex_unlock(&side->lock);
+		if (elements > side->elements_most) {
+			error_set(err, ERR_GRAPH,
+			    GRAPH_FAILED "with '%s' the maps of this run have %" PRId64
+					 " elements, and graph.elements is %" PRId64,
+			    fork->map, elements, side->elements_most);
+			return FAILED;
+		}
+	}
+	return region_close(region_walk(run, fork, kept), err);
 }
 
 /* ---- Subgraphs */

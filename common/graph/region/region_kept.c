@@ -228,8 +228,7 @@ static bool region_fits(const struct edge *edge, const cJSON *kept)
 	if (cJSON_GetArraySize(branches) != (int)edge->target_count)
 		return false;
 	for (size_t i = 0; i < edge->target_count; i++, branch = branch->next) {
-		const char *name = json_str(branch, "branch");
-		if (!name || strcmp(name, edge->names[i]) != 0)
+		if (!json_str_is(branch, "branch", edge->names[i]))
 			return false;
 	}
 	return true;
@@ -325,8 +324,7 @@ cJSON *region_waiting(const cJSON *kept)
 /* branch must be the one in the tree, and no reference to it. */
 static void branch_answer(cJSON *branch, const cJSON *answer)
 {
-	const char *kind = json_str(branch, "kind");
-	bool asks = kind && strcmp(kind, "interrupt") == 0;
+	bool asks = json_str_is(branch, "kind", "interrupt");
 	cJSON *answers = json_get(branch, "answers");
 	cJSON *asked =
 	    cJSON_DetachItemFromObjectCaseSensitive(json_get(branch, "interrupt"), "value");

@@ -37,8 +37,7 @@ bool asking_is_answered(const struct asking *asking, const char *call_id)
 	const cJSON *message, *block;
 	for (message = asking->later; message; message = message->next) {
 		cJSON_ArrayForEach(block, json_get(message, "content")) {
-			const char *id = json_str(block, "call_id");
-			if (id && strcmp(id, call_id) == 0)
+			if (json_str_is(block, "call_id", call_id))
 				return true;
 		}
 	}

@@ -37,9 +37,7 @@ void node_free_servers(struct node *node)
 {
 	for (size_t i = 0; i < node->server_count; i++) {
 		struct tool_server *server = &node->servers[i];
-		for (size_t k = 0; server->only && server->only[k]; k++)
-			free(server->only[k]);
-		free(server->only);
+		texts_free(server->only);
 		free(server->prefix);
 		free(server->place);
 	}

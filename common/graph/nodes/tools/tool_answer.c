@@ -44,28 +44,23 @@ static ag_result tool_answer_checked(
 
 #define LOOK_AGAIN_MS 50
 
-/* The node's tools with the one of that name, as soon as its server is ready: others are not waited
- * for.  The tool, or NULL; tools is to be released. */
-static const struct tool *tool_answer_await(ag_run *run, const char *name, struct node_tools *tools)
-{
-	for (;;) {
-		node_tools_get(run->frame.node, NULL, clock_monotonic_ms(), tools);
-		const struct tool *tool = node_tools_find(tools, name);
-		if (tool || !tools->starting || ag_time_left_ms(run) == 0 || ag_stop_requested(run))
-			return tool;
-		node_tools_release(tools);
-		clock_sleep_ms(LOOK_AGAIN_MS);
-	}
-}
-
 /* Calls a tool of the node's servers; the wait for one counts as the call's time. */
 static ag_result tool_answer_of_server(
     ag_run *run, const char *name, const cJSON *args, cJSON **output)
 {
 	int64_t node_deadline = tool_answer_limit(run);
 	struct node_tools tools;
-	const struct tool *tool = tool_answer_await(run, name, &tools);
+	const struct tool *tool;
 	ag_result result;
+	/* as soon as its server is ready: others are not waited for */
+	for (;;) {
+		node_tools_get(run->frame.node, NULL, clock_monotonic_ms(), &tools);
+		tool = node_tools_find(&tools, name);
+		if (tool || !tools.starting || ag_time_left_ms(run) == 0 || ag_stop_requested(run))
+			break;
+		node_tools_release(&tools);
+		clock_sleep_ms(LOOK_AGAIN_MS);
+	}
 	if (tool && tool->fn)
 		result = tool_answer_checked(run, tool, args, output);
 	else
