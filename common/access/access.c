@@ -99,6 +99,15 @@ static bool is_guarded(const struct access *access, const struct permission *per
 		strcmp(permission->resource, "checkpointer") == 0);
 }
 
+bool access_owns(const struct access *access, const struct identity *identity,
+    const struct permission *permission, const char *owner, struct error *err)
+{
+	if (!is_guarded(access, permission) ||
+	    (identity->user_id && strcmp(identity->user_id, owner) == 0))
+		return true;
+	return access_deny(permission, err);
+}
+
 static bool check_owner(struct access *access, const struct identity *identity,
     const struct permission *permission, struct arena *a, struct error *err)
 {
@@ -120,15 +129,6 @@ static bool check_owner(struct access *access, const struct identity *identity,
 	/* A lookup that fails denies; the log has why. */
 	log_error("the owner of a thread cannot be looked up: %s", error_why(&failure));
 	error_release(&failure);
-	return access_deny(permission, err);
-}
-
-bool access_owns(const struct access *access, const struct identity *identity,
-    const struct permission *permission, const char *owner, struct error *err)
-{
-	if (!is_guarded(access, permission) ||
-	    (identity->user_id && strcmp(identity->user_id, owner) == 0))
-		return true;
 	return access_deny(permission, err);
 }
 

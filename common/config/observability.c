@@ -2,11 +2,9 @@
 /* The key `observability`: Logfire and LangSmith, and the variables with their tokens. */
 #include "config/keys.h"
 
-#include "base/json/json.h"
 #include "base/memory.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static const struct choice levels[] = {
     {"spans", TRACE_SPANS}, {"standard", TRACE_STANDARD}, {"full", TRACE_FULL}, {NULL, 0}};

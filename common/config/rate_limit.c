@@ -4,7 +4,6 @@
 
 #include "base/json/json.h"
 #include "base/memory.h"
-#include "config/string_list.h"
 #include "config/words.h"
 
 #include <arpa/inet.h>

@@ -7,7 +7,6 @@
 #include "graph/graph.h"
 #include "graph/live/live.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* From the configured import path to a compiled graph. */
-#include "base/memory.h"
 #include "base/problems.h"
 #include "config/config.h"
 #include "config/plugin.h"

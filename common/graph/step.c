@@ -14,8 +14,6 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define LOOK_MS 50 /* how often a run that waits looks for orders */
@@ -122,6 +120,15 @@ static bool step_take_frame(ag_run *run, struct error *err)
 	return true;
 }
 
+void run_limit_node(ag_run *run, double seconds)
+{
+	int64_t deadline = clock_monotonic_ms() + (int64_t)(seconds * 1000);
+	if (deadline >= run->frame.deadline)
+		return;
+	run->frame.deadline = deadline;
+	run->frame.seconds = seconds;
+}
+
 static void step_open(ag_run *run, const struct node *node)
 {
 	struct arena *a = run->setup.arena;
@@ -137,15 +144,6 @@ static void step_open(ag_run *run, const struct node *node)
 		run_limit_node(run, node->policy.timeout);
 	if (run->limit && run->limit->end < run->frame.deadline)
 		run->frame.deadline = run->limit->end;
-}
-
-void run_limit_node(ag_run *run, double seconds)
-{
-	int64_t deadline = clock_monotonic_ms() + (int64_t)(seconds * 1000);
-	if (deadline >= run->frame.deadline)
-		return;
-	run->frame.deadline = deadline;
-	run->frame.seconds = seconds;
 }
 
 /* Calls the node's function and judges what it returned.  A node that overran its time has failed,

@@ -10,7 +10,6 @@
 #include "telemetry/otlp.h"
 #include "telemetry/outlet.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Live agents in documents, and the names of tools. */
 #include "base/json/json.h"
-#include "base/memory.h"
 #include "base/texts.h"
 #include "graph/document/document.h"
 #include "graph/live/live.h"

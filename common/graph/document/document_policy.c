@@ -45,23 +45,6 @@ DOCUMENT_SHAPE(cache, FIELD(cache_object, key, FIELD_ARRAY, .required = true),
     FIELD(
 	cache_object, ttl, .kind = &field_number, .required = true, .min = 0.001, .max = 31536000));
 
-static void cache_take(
-    struct document *d, const struct place *at, struct node_cache *cache, const cJSON *item)
-{
-	struct cache_object given = {0};
-	const struct place *place = PLACE_KEY(at, "key");
-	document_read(d, at, item, &shape_cache, &given);
-	char **names = document_names(d, place, given.key);
-	for (size_t i = 0; names && names[i]; i++) {
-		char *text = xasprintf("{{%s}}", names[i]);
-		template_free(document_template(d, PLACE_INDEX(place, i), text, false));
-		free(text);
-	}
-	texts_free(cache->names);
-	cache->names = names;
-	cache->ttl = given.ttl;
-}
-
 /* on_error may name a node that is declared later; graph_compile finds it. */
 static void policy_take(struct document *d, const struct place *at, struct node_policy *policy,
     const struct policy_object *given)
@@ -74,8 +57,20 @@ static void policy_take(struct document *d, const struct place *at, struct node_
 		policy->factor = retry.factor;
 		policy->max = retry.max;
 	}
-	if (given->cache)
-		cache_take(d, PLACE_KEY(at, "cache"), &policy->cache, given->cache);
+	if (given->cache) {
+		const struct place *in = PLACE_KEY(at, "cache"), *key = PLACE_KEY(in, "key");
+		struct cache_object cache = {0};
+		document_read(d, in, given->cache, &shape_cache, &cache);
+		char **names = document_names(d, key, cache.key);
+		for (size_t i = 0; names && names[i]; i++) {
+			char *text = xasprintf("{{%s}}", names[i]);
+			template_free(document_template(d, PLACE_INDEX(key, i), text, false));
+			free(text);
+		}
+		texts_free(policy->cache.names);
+		policy->cache.names = names;
+		policy->cache.ttl = cache.ttl;
+	}
 	if (given->timeout > 0)
 		policy->timeout = given->timeout;
 	if (!given->on_error)

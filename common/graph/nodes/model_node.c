@@ -4,7 +4,6 @@
 
 #include "base/buf.h"
 #include "base/json/json.h"
-#include "base/memory.h"
 #include "graph/document/document.h"
 #include "graph/message/message.h"
 #include "graph/nodes/ask.h"
