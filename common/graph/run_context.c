@@ -68,35 +68,6 @@ static bool context_add(void *arg, const char *id, const char *body_json)
 	return true;
 }
 
-static bool run_load_context(ag_run *run, struct error *err)
-{
-	struct storage *storage = run->setup.storage;
-	struct context_walk walk = {
-	    .context = arena_json(run->setup.arena, cJSON_CreateArray()), .run = run};
-	const struct run_messages *m = &run->messages;
-	/* a run that begins at a checkpoint reads there, whether or not the thread is back there
-	 * yet */
-	const struct thread_view *view =
-	    run->setup.rewind && !run->rolled_back ? &run->setup.rewind->thread.view : NULL;
-	size_t i = 0, own = run->rolled_back ? m->count : m->restored;
-	const cJSON *message;
-	if (run->context)
-		return true;
-	/* its own messages are added below, whether or not its first write is on disk yet */
-	if (own < m->count)
-		walk.first = m->stored[own].message_id;
-	if (run->thread.row && !run->apart &&
-	    !storage->threads->context(
-		storage, &run->setup.ctx, run->thread.row, view, context_add, &walk, err))
-		return false;
-	cJSON_ArrayForEach(message, m->array) {
-		if (i++ >= own)
-			cJSON_AddItemReferenceToArray(walk.context, (cJSON *)message);
-	}
-	run->context = walk.context;
-	return true;
-}
-
 void run_drop_context(ag_run *run)
 {
 	if (!run->context)
@@ -116,12 +87,35 @@ void run_note_unread(ag_run *run, const struct error *err)
 
 const cJSON *run_context(ag_run *run)
 {
-	struct error err = {0};
-	if (run_load_context(run, &err))
+	if (run->context)
 		return run->context;
-	run_note_unread(run, &err);
-	error_release(&err);
-	return NULL;
+	struct storage *storage = run->setup.storage;
+	struct context_walk walk = {
+	    .context = arena_json(run->setup.arena, cJSON_CreateArray()), .run = run};
+	const struct run_messages *m = &run->messages;
+	/* a run that begins at a checkpoint reads there, whether or not the thread is back there
+	 * yet */
+	const struct thread_view *view =
+	    run->setup.rewind && !run->rolled_back ? &run->setup.rewind->thread.view : NULL;
+	size_t i = 0, own = run->rolled_back ? m->count : m->restored;
+	const cJSON *message;
+	struct error err = {0};
+	/* its own messages are added below, whether or not its first write is on disk yet */
+	if (own < m->count)
+		walk.first = m->stored[own].message_id;
+	if (run->thread.row && !run->apart &&
+	    !storage->threads->context(
+		storage, &run->setup.ctx, run->thread.row, view, context_add, &walk, &err)) {
+		run_note_unread(run, &err);
+		error_release(&err);
+		return NULL;
+	}
+	cJSON_ArrayForEach(message, m->array) {
+		if (i++ >= own)
+			cJSON_AddItemReferenceToArray(walk.context, (cJSON *)message);
+	}
+	run->context = walk.context;
+	return run->context;
 }
 
 void run_set_failure(const ag_run *run, struct error *err)
