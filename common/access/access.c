@@ -132,34 +132,29 @@ static bool check_owner(struct access *access, const struct identity *identity,
 	return access_deny(permission, err);
 }
 
-static bool access_check(struct access *access, struct identity *identity,
-    const struct permission *permission, struct arena *a, struct error *err)
-{
-	const struct authorization *z = &access->authorization;
-	const cJSON *scopes = authorization_scopes(z, identity->user, a);
-	if (!scopes_hold(scopes, permission, a))
-		return error_set(err, ERR_PERMISSION, "Missing required scope: %s:%s",
-		    permission->resource, permission->action);
-	if (!check_owner(access, identity, permission, a, err))
-		return false;
-	if (!authorization_allows(z, identity->user, permission))
-		return access_deny(permission, err);
-	cJSON *authz = cJSON_CreateObject();
-	json_add_str(authz, "user_id", identity->user_id);
-	json_add_str(authz, "scope", authorization_isolation(z));
-	cJSON_AddItemToObject(
-	    authz, "scopes", scopes ? cJSON_Duplicate(scopes, true) : cJSON_CreateNull());
-	json_set(identity->user, "authz", authz);
-	return true;
-}
-
 bool access_permit(struct access *access, struct identity *identity,
     const struct permission *permission, struct error *err)
 {
+	const struct authorization *z = &access->authorization;
+	bool permitted = false;
 	if (access->auth == AUTH_NONE)
 		return true;
 	struct arena *a = arena_new();
-	bool permitted = access_check(access, identity, permission, a, err);
+	const cJSON *scopes = authorization_scopes(z, identity->user, a);
+	if (!scopes_hold(scopes, permission, a))
+		error_set(err, ERR_PERMISSION, "Missing required scope: %s:%s",
+		    permission->resource, permission->action);
+	else if (check_owner(access, identity, permission, a, err))
+		permitted = authorization_allows(z, identity->user, permission) ||
+		    access_deny(permission, err);
+	if (permitted) {
+		cJSON *authz = cJSON_CreateObject();
+		json_add_str(authz, "user_id", identity->user_id);
+		json_add_str(authz, "scope", authorization_isolation(z));
+		cJSON_AddItemToObject(
+		    authz, "scopes", scopes ? cJSON_Duplicate(scopes, true) : cJSON_CreateNull());
+		json_set(identity->user, "authz", authz);
+	}
 	arena_free(a);
 	return permitted;
 }

@@ -64,25 +64,20 @@ static cJSON *own_scopes(const cJSON *user, struct arena *a)
 	return scopes;
 }
 
-static cJSON *plugin_scopes(const struct authorization *z, const cJSON *user, struct arena *a)
-{
-	const struct ag_authorization *table = authorization_custom(z);
-	cJSON *given = table->scopes_for ? table->scopes_for(user, z->data) : NULL;
-	if (!given)
-		return own_scopes(user, a);
-	/* What is no array grants nothing. */
-	cJSON *scopes = arena_json(a, cJSON_CreateArray());
-	add_strings(scopes, arena_json(a, given));
-	return scopes;
-}
-
 cJSON *authorization_scopes(const struct authorization *z, const cJSON *user, struct arena *a)
 {
+	const struct ag_authorization *table = authorization_custom(z);
+	cJSON *given = table && table->scopes_for ? table->scopes_for(user, z->data) : NULL;
 	switch (z->kind) {
 	case AUTHZ_RBAC:
 		return role_scopes(z, user, a);
 	case AUTHZ_CUSTOM:
-		return plugin_scopes(z, user, a);
+		if (given) { /* what is no array grants nothing */
+			cJSON *scopes = arena_json(a, cJSON_CreateArray());
+			add_strings(scopes, arena_json(a, given));
+			return scopes;
+		}
+		break;
 	case AUTHZ_OWNERSHIP:
 	case AUTHZ_ALLOW_ALL:
 		break;

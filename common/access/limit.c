@@ -93,30 +93,26 @@ static bool ask_container(struct limiter *limiter, const char *key, struct limit
 	return true;
 }
 
-static bool limit_ask(struct limiter *limiter, const char *key, struct limit_verdict *verdict)
-{
-	const struct limit_rule rule = {
-	    limiter->rules->requests, limiter->rules->window, clock_uptime_us};
-	switch (limiter->rules->backend) {
-	case RATE_MEMORY:
-		if (limiter->table)
-			limit_table_check(limiter->table, &rule, key, verdict);
-		return limiter->table != NULL;
-	case RATE_CACHE:
-		return ask_cache(limiter, key, verdict);
-	case RATE_CUSTOM:
-		return ask_container(limiter, key, verdict);
-	}
-	return false;
-}
-
 /* ---- the verdict ---- */
 
 void limit_check(struct limiter *limiter, const char *key, struct limit_verdict *verdict)
 {
 	const struct rate_limit_config *rules = limiter->rules;
+	const struct limit_rule rule = {rules->requests, rules->window, clock_uptime_us};
 	*verdict = (struct limit_verdict){.limit = rules->requests, .window = rules->window};
-	verdict->counted = limit_ask(limiter, key, verdict);
+	switch (rules->backend) {
+	case RATE_MEMORY:
+		verdict->counted = limiter->table != NULL;
+		if (limiter->table)
+			limit_table_check(limiter->table, &rule, key, verdict);
+		break;
+	case RATE_CACHE:
+		verdict->counted = ask_cache(limiter, key, verdict);
+		break;
+	case RATE_CUSTOM:
+		verdict->counted = ask_container(limiter, key, verdict);
+		break;
+	}
 	if (!verdict->counted) {
 		/* One line a minute says what happens meanwhile. */
 		int64_t now = clock_monotonic_ms(), told = atomic_load(&limiter->told_at);

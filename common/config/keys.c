@@ -255,20 +255,6 @@ static void read_auth(const struct section *root, struct config *config)
 	}
 }
 
-/* Brings the addresses that webhooks may go to into their normal form, and checks that there is a
- * secret to sign them with. */
-static void runs_prepare_webhooks(const struct section *root, struct config *config)
-{
-	struct string_list *list = &config->runs_webhooks;
-	for (size_t i = 0; i < list->count; i++) {
-		char *normal = url_normal(list->items[i]);
-		free(list->items[i]);
-		list->items[i] = normal;
-	}
-	if (list->count)
-		environment_check_webhooks(&config->env, root->problems);
-}
-
 void keys_read(const struct section *root, struct config *config)
 {
 	keys_set_defaults(config);
@@ -288,7 +274,15 @@ void keys_read(const struct section *root, struct config *config)
 	rate_limit_read(root, config);
 	observability_read(root, config);
 	embeddings_read(root, config);
-	runs_prepare_webhooks(root, config);
+	/* the addresses that webhooks may go to are compared in their normal form */
+	struct string_list *webhooks = &config->runs_webhooks;
+	for (size_t i = 0; i < webhooks->count; i++) {
+		char *normal = url_normal(webhooks->items[i]);
+		free(webhooks->items[i]);
+		webhooks->items[i] = normal;
+	}
+	if (webhooks->count)
+		environment_check_webhooks(&config->env, root->problems);
 	if (config->langgraph_enabled)
 		environment_check_langgraph(&config->env, root->problems);
 	/* Any page could use the agent in the name of whoever looks at it. */

@@ -98,23 +98,6 @@ static void outlet_take_first(struct outlet *outlet)
 	outlet->spare = batch;
 }
 
-/* The batch that the next item goes to: the last one, or a new one. */
-static struct batch *open_batch(struct outlet *outlet, unsigned kind, size_t len, int64_t now)
-{
-	struct batch *last = TAILQ_LAST(&outlet->queue, batches);
-	bool sent = last && outlet->busy && last == TAILQ_FIRST(&outlet->queue);
-	if (last && !sent && last->kind == kind && last->count < outlet->setup.batch &&
-	    last->body.len + len <= REQUEST_BYTES)
-		return last;
-	struct batch *batch = outlet->spare ? outlet->spare : xcalloc(1, sizeof(*batch));
-	outlet->spare = NULL;
-	batch->count = 0;
-	batch->kind = kind;
-	batch->since = now;
-	TAILQ_INSERT_TAIL(&outlet->queue, batch, link);
-	return batch;
-}
-
 static void outlet_add(struct outlet *outlet, const char *text, size_t len, unsigned kind)
 {
 	int64_t now = clock_monotonic_ms();
@@ -123,7 +106,18 @@ static void outlet_add(struct outlet *outlet, const char *text, size_t len, unsi
 		outlet_drop(outlet, 1);
 		return;
 	}
-	struct batch *batch = open_batch(outlet, kind, len, now);
+	/* the item goes to the last batch, or to a new one */
+	struct batch *batch = TAILQ_LAST(&outlet->queue, batches);
+	bool sent = batch && outlet->busy && batch == TAILQ_FIRST(&outlet->queue);
+	if (!batch || sent || batch->kind != kind || batch->count >= outlet->setup.batch ||
+	    batch->body.len + len > REQUEST_BYTES) {
+		batch = outlet->spare ? outlet->spare : xcalloc(1, sizeof(*batch));
+		outlet->spare = NULL;
+		batch->count = 0;
+		batch->kind = kind;
+		batch->since = now;
+		TAILQ_INSERT_TAIL(&outlet->queue, batch, link);
+	}
 	size_t before = batch->body.len;
 	if (!batch->count++)
 		buf_puts(&batch->body, outlet->setup.prefix ? outlet->setup.prefix : "");
