@@ -40,25 +40,6 @@ static void add_param(struct buf *out, const char *name, const char *value)
 	buf_puts(out, value);
 }
 
-static void fcgi_ask_question(struct buf *out, const char *path, const char *internal)
-{
-	static const char begin[8] = {0, FCGI_RESPONDER};
-	struct buf params = {0};
-
-	add_param(&params, "REQUEST_METHOD", "GET");
-	add_param(&params, "REQUEST_URI", path);
-	add_param(&params, "QUERY_STRING", "");
-	add_param(&params, "SERVER_PROTOCOL", "HTTP/1.1");
-	add_param(&params, "REMOTE_ADDR", "127.0.0.1");
-	if (internal)
-		add_param(&params, "AGENTGRAPH_INTERNAL", internal);
-	fcgi_ask_add_record(out, FCGI_BEGIN_REQUEST, begin, sizeof(begin));
-	fcgi_ask_add_record(out, FCGI_PARAMS, params.data, params.len);
-	fcgi_ask_add_record(out, FCGI_PARAMS, "", 0);
-	fcgi_ask_add_record(out, FCGI_STDIN, "", 0);
-	buf_release(&params);
-}
-
 /* Appends what the records of standard output hold; true when the last record is there. */
 static bool fcgi_ask_unpack(const struct buf *records, struct buf *answer)
 {
@@ -82,8 +63,9 @@ static bool fcgi_ask_unpack(const struct buf *records, struct buf *answer)
 
 bool fcgi_ask(const char *socket_path, const char *path, const char *internal, struct buf *answer)
 {
+	static const char begin[8] = {0, FCGI_RESPONDER};
 	const struct timeval patience = {.tv_sec = ANSWER_SECONDS};
-	struct buf asked = {0}, records = {0};
+	struct buf params = {0}, asked = {0}, records = {0};
 	int fd = socket_path ? unix_connect(socket_path) : -1;
 	ssize_t n;
 	bool whole;
@@ -92,12 +74,25 @@ bool fcgi_ask(const char *socket_path, const char *path, const char *internal, s
 		return false;
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-	fcgi_ask_question(&asked, path, internal);
+
+	add_param(&params, "REQUEST_METHOD", "GET");
+	add_param(&params, "REQUEST_URI", path);
+	add_param(&params, "QUERY_STRING", "");
+	add_param(&params, "SERVER_PROTOCOL", "HTTP/1.1");
+	add_param(&params, "REMOTE_ADDR", "127.0.0.1");
+	if (internal)
+		add_param(&params, "AGENTGRAPH_INTERNAL", internal);
+	fcgi_ask_add_record(&asked, FCGI_BEGIN_REQUEST, begin, sizeof(begin));
+	fcgi_ask_add_record(&asked, FCGI_PARAMS, params.data, params.len);
+	fcgi_ask_add_record(&asked, FCGI_PARAMS, "", 0);
+	fcgi_ask_add_record(&asked, FCGI_STDIN, "", 0);
+
 	if (send(fd, asked.data, asked.len, MSG_NOSIGNAL) == (ssize_t)asked.len)
 		while ((n = recv(fd, buf_reserve(&records, 4096), 4096, 0)) > 0)
 			records.len += (size_t)n;
 	close(fd);
 	whole = fcgi_ask_unpack(&records, answer);
+	buf_release(&params);
 	buf_release(&asked);
 	buf_release(&records);
 

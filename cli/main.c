@@ -15,24 +15,18 @@ static bool is_help(const char *arg)
 	return strcmp(arg, "--help") == 0 || strcmp(arg, "-h") == 0;
 }
 
-/* Without standard streams, sockets would get their numbers, and children would lose them. */
-static void open_standard_streams(void)
+int main(int argc, char **argv)
 {
+	const struct command *command;
+	const char *name = argc > 1 ? argv[1] : "";
 	int fd;
 
+	/* a socket with the number of a missing standard stream would be lost to children */
 	do
 		fd = open("/dev/null", O_RDWR);
 	while (fd >= 0 && fd <= STDERR_FILENO);
 	if (fd > STDERR_FILENO)
 		close(fd);
-}
-
-int main(int argc, char **argv)
-{
-	const struct command *command;
-	const char *name = argc > 1 ? argv[1] : "";
-
-	open_standard_streams();
 	signal(SIGCHLD, SIG_DFL); /* ignored by who started it, no child's end could be told */
 	memory_init();
 	if (!*name)

@@ -271,19 +271,6 @@ static void chat_take(struct chat *c, const char *line)
 	chat_run(c, body);
 }
 
-static void chat_prompt(struct chat *c)
-{
-	const char *name = json_str(cJSON_GetArrayItem(c->calls, 0), "name");
-
-	if (c->paused)
-		chat_show(c, "answer");
-	else if (name)
-		chat_show(c, name);
-	fputs("> ", stdout);
-	fflush(stdout);
-	c->mid_line = false;
-}
-
 static int chat_talk(struct chat *c)
 {
 	bool terminal = c->interrupts >= 0, failed = false;
@@ -292,9 +279,16 @@ static int chat_talk(struct chat *c)
 
 	for (;;) {
 		if (terminal) {
+			const char *call = json_str(cJSON_GetArrayItem(c->calls, 0), "name");
 			struct pollfd wake[] = {
 			    {STDIN_FILENO, POLLIN, 0}, {c->interrupts, POLLIN, 0}};
-			chat_prompt(c);
+			if (c->paused)
+				chat_show(c, "answer");
+			else if (call)
+				chat_show(c, call);
+			fputs("> ", stdout);
+			fflush(stdout);
+			c->mid_line = false;
 			while (poll(wake, 2, -1) < 0 && errno == EINTR)
 				;
 			if (wake[1].revents)

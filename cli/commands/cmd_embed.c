@@ -46,15 +46,6 @@ static bool embed_count(struct memories *memories, struct error *err)
 	return ok;
 }
 
-static bool embed_anew(struct memories *memories, struct error *err)
-{
-	int64_t done = 0;
-	bool ok = memories_embed_all(memories, show_progress, &done, err);
-
-	printf("%s%10" PRId64 "  made anew\n", isatty(STDOUT_FILENO) ? "\r" : "", done);
-	return ok;
-}
-
 static int embed(const struct config *config, bool count_only)
 {
 	struct problems problems = {0};
@@ -76,7 +67,13 @@ static int embed(const struct config *config, bool count_only)
 	storage = shared ? storage_open(config, shared, &err) : NULL;
 	if (storage)
 		memories_attach(memories, storage);
-	ok = storage && embed_count(memories, &err) && (count_only || embed_anew(memories, &err));
+	ok = storage && embed_count(memories, &err);
+	if (ok && !count_only) {
+		int64_t done = 0;
+
+		ok = memories_embed_all(memories, show_progress, &done, &err);
+		printf("%s%10" PRId64 "  made anew\n", isatty(STDOUT_FILENO) ? "\r" : "", done);
+	}
 	if (!ok)
 		complain_error(&err);
 	memories_free(memories);

@@ -111,18 +111,6 @@ static void draw_text(const ag_graph *graph, struct buf *out)
 
 /* ---- DOT */
 
-/* Names of nodes need no escapes; that of a graph, its import path, may. */
-static void dot_quote(const char *text, struct buf *out)
-{
-	buf_putc(out, '"');
-	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
-			buf_putc(out, '\\');
-		buf_putc(out, *text);
-	}
-	buf_putc(out, '"');
-}
-
 /* The whole name of a place in a graph.  If the graph is the node sub of another one, that node
  * stands for its START and END; sub is NULL for the outermost graph. */
 static const char *draw_place(const ag_graph *graph, int place, const struct node *sub)
@@ -162,10 +150,15 @@ static void dot_edges(const ag_graph *graph, const struct node *sub, struct buf 
 
 static void draw_dot(const ag_graph *graph, struct buf *out)
 {
-	buf_puts(out, "digraph ");
-	dot_quote(graph->name, out);
+	buf_puts(out, "digraph \"");
+	/* names of nodes need no escapes; that of a graph, its import path, may */
+	for (const char *c = graph->name; *c; c++) {
+		if (*c == '"' || *c == '\\')
+			buf_putc(out, '\\');
+		buf_putc(out, *c);
+	}
 	buf_puts(out,
-	    " {\n\tnode [shape=box, style=rounded];\n\t\"START\" [shape=circle, style=\"\"];\n");
+	    "\" {\n\tnode [shape=box, style=rounded];\n\t\"START\" [shape=circle, style=\"\"];\n");
 	for (size_t i = 0; i < graph->all_count; i++) {
 		const char *kind = draw_kind(graph->all[i]), *name = graph->all[i]->name;
 		buf_printf(out, "\t\"%s\"", name);

@@ -10,20 +10,13 @@
 
 #define FULL_LISTEN "127.0.0.1:8080"
 
-struct wish {
-	const char *socket, *prefix;
-	bool full;
-};
-
-/* The prefix in the snippet; NULL for a private nginx, which has the root for itself. */
+/* The prefix in the snippet, with a warning if the environment says another one. */
 static const char *prefix_of(
-    const struct config *config, const struct wish *wish, struct problems *problems)
+    const struct config *config, const char *chosen, struct problems *problems)
 {
-	const char *prefix = wish->prefix ? wish->prefix : config->env.root_path;
+	const char *prefix = chosen ? chosen : config->env.root_path;
 	size_t len = strlen(prefix);
 
-	if (wish->full)
-		return NULL;
 	len -= len && prefix[len - 1] == '/';
 	if (len &&
 	    (strlen(config->env.root_path) != len ||
@@ -38,12 +31,13 @@ static const char *prefix_of(
 int cmd_nginx_conf(int argc, char **argv)
 {
 	struct config_source source = {0};
-	struct wish wish = {0};
+	const char *socket = NULL, *prefix = NULL;
+	bool full = false;
 	const struct option_spec specs[] = {
 	    COMMAND_SOURCE(source),
-	    {"--socket", OPTION_TEXT, &wish.socket, 0, 0},
-	    {"--prefix", OPTION_TEXT, &wish.prefix, 0, 0},
-	    {"--full", OPTION_FLAG, &wish.full, 0, 0},
+	    {"--socket", OPTION_TEXT, &socket, 0, 0},
+	    {"--prefix", OPTION_TEXT, &prefix, 0, 0},
+	    {"--full", OPTION_FLAG, &full, 0, 0},
 	    OPTION_END,
 	};
 	struct problems problems = {0};
@@ -52,15 +46,16 @@ int cmd_nginx_conf(int argc, char **argv)
 
 	if (!command_options(specs, argc, argv, 0))
 		return EXIT_USAGE;
-	if (wish.prefix && !nginx_prefix_option(wish.prefix))
+	if (prefix && !nginx_prefix_option(prefix))
 		return EXIT_USAGE;
-	if (wish.full && wish.prefix)
+	if (full && prefix)
 		return complain(EXIT_USAGE, "--full and --prefix exclude each other");
 	config = config_load(&source, &problems);
 	if (config) {
-		const struct nginx_place place = {.socket = wish.socket,
-		    .listen = wish.full ? FULL_LISTEN : NULL,
-		    .prefix = prefix_of(config, &wish, &problems),
+		/* a private nginx has the root for itself */
+		const struct nginx_place place = {.socket = socket,
+		    .listen = full ? FULL_LISTEN : NULL,
+		    .prefix = full ? NULL : prefix_of(config, prefix, &problems),
 		    .drain = (long)config->env.drain};
 
 		text = nginx_conf(config, &place, &problems);

@@ -30,11 +30,6 @@ static bool restore_failed(const char *what, const char *path)
 	return false;
 }
 
-static bool restore_directory(const char *path)
-{
-	return owned_directory(path) || restore_failed("make the directory", path);
-}
-
 /* ---- uploaded files ---- */
 
 static bool copy_bytes(const char *from, const char *to)
@@ -81,7 +76,8 @@ static bool restore_files(struct restoring *r, const char *from, const char *to)
 {
 	DIR *dir = opendir(from);
 	struct dirent *entry;
-	bool ok = dir ? restore_directory(to) : restore_failed("read", from);
+	bool ok = dir ? owned_directory(to) || restore_failed("make the directory", to)
+		      : restore_failed("read", from);
 
 	while (ok && (entry = readdir(dir))) {
 		const char *name = entry->d_name;

@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/fcgi_ask.h"
 #include "cli/source/ask_state.h"
+#include "cli/terminal.h"
 #include "config/config.h"
 #include "config/text_file.h"
 
@@ -141,14 +142,10 @@ static int status_show(const char *state_dir, bool as_json)
 	buf_release(&answer);
 	add_sizes(status, state_dir);
 	good = answers && strcmp(cmd_status_text_of(status, "phase"), "serving") == 0;
-	if (as_json) {
-		char *text = json_print(status);
-
-		puts(text);
-		free(text);
-	} else {
+	if (as_json)
+		terminal_json(status);
+	else
 		print_status(status);
-	}
 	cJSON_Delete(status);
 	return good ? 0 : 1;
 }

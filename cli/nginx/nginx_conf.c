@@ -117,18 +117,6 @@ static void add_cors_variables(struct buf *out, const struct answer_header *head
 		    cors_variables[i]);
 }
 
-/* Appends the values of the headers for pages whose origin matches. */
-static void add_cors_values(
-    struct arena *a, struct buf *out, const char *origins, const struct answer_header *headers)
-{
-	buf_printf(out, "if ($http_origin ~ \"%s\") {\n", nginx_conf_quoted(a, origins));
-	for (size_t i = 0; i < CORS_HEADERS; i++)
-		if (headers[i].value)
-			buf_printf(out, "    set $agentgraph_%s \"%s\";\n", cors_variables[i],
-			    headers[i].value);
-	buf_puts(out, "}\n");
-}
-
 /* doc/protocol.md#cors: browsers show an error only to pages that may see it. */
 static const char *cors_headers(struct arena *a, const struct environment *env)
 {
@@ -152,7 +140,13 @@ static const char *cors_headers(struct arena *a, const struct environment *env)
 		buf_puts(&origins, any ? "" : "$");
 		if (i + 1 < count && origins.len < LONGEST / 4) /* it is longer when quoted */
 			continue;
-		add_cors_values(a, &out, buf_str(&origins), headers);
+		buf_printf(&out, "if ($http_origin ~ \"%s\") {\n",
+		    nginx_conf_quoted(a, buf_str(&origins)));
+		for (size_t k = 0; k < CORS_HEADERS; k++)
+			if (headers[k].value)
+				buf_printf(&out, "    set $agentgraph_%s \"%s\";\n",
+				    cors_variables[k], headers[k].value);
+		buf_puts(&out, "}\n");
 		origins.len = 0;
 	}
 	if (count)

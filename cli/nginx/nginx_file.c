@@ -71,14 +71,6 @@ static char *take_word(const char **p)
 	return buf_detach(&word);
 }
 
-static void free_words(char *words[MAX_WORDS])
-{
-	for (size_t i = 0; i < MAX_WORDS; i++) {
-		free(words[i]);
-		words[i] = NULL;
-	}
-}
-
 /* The first words of the next directive, or of what stands before a brace; false at the end. */
 static bool next_directive(const char **p, char *words[MAX_WORDS])
 {
@@ -102,12 +94,6 @@ static bool next_directive(const char **p, char *words[MAX_WORDS])
 
 static void nginx_file_slurp(struct reader *r, const char *path, int depth);
 
-static void set_text(char **member, const char *text)
-{
-	free(*member);
-	*member = xstrdup(text);
-}
-
 static void nginx_file_apply(struct reader *r, char *const words[MAX_WORDS], int depth)
 {
 	if (!words[0] || !words[1])
@@ -127,8 +113,8 @@ static void nginx_file_apply(struct reader *r, char *const words[MAX_WORDS], int
 			free(path);
 		}
 	} else if (strcmp(words[0], "user") == 0) {
-		set_text(&r->file->user, words[1]);
-		set_text(&r->file->group, words[2]);
+		string_replace(&r->file->user, words[1]);
+		string_replace(&r->file->group, words[2]);
 	} else if (strcmp(words[0], "worker_connections") == 0) {
 		r->file->connections = strtol(words[1], NULL, 10);
 	} else if (strcmp(words[0], "worker_processes") == 0) {
@@ -143,8 +129,13 @@ static void nginx_file_read_text(struct reader *r, const char *text, int depth)
 {
 	char *words[MAX_WORDS] = {NULL};
 
-	for (; next_directive(&text, words); free_words(words))
+	while (next_directive(&text, words)) {
 		nginx_file_apply(r, words, depth);
+		for (size_t i = 0; i < MAX_WORDS; i++) {
+			free(words[i]);
+			words[i] = NULL;
+		}
+	}
 }
 
 static void nginx_file_slurp(struct reader *r, const char *path, int depth)

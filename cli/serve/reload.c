@@ -256,27 +256,23 @@ static const char *reload_hopeless(const struct supervisor *s, int64_t now)
 						   : NULL;
 }
 
-/* Stops waiting for the examiner, which is killed by then, and for whoever else could still
- * write. */
-static void reload_overdue(struct reload *reload)
-{
-	reload->until = 0;
-	if (!reload->ended)
-		log_error("the configuration was not examined in time: the graph or a plug-in "
-			  "hangs while it is loaded");
-	if (reload->fd >= 0)
-		close(reload->fd);
-	reload->fd = -1;
-}
-
 void reload_step(struct supervisor *s, int64_t now)
 {
 	struct reload *reload = &s->reload;
 
 	if (s->phase != PHASE_SERVING)
 		return;
-	if (reload->until && now >= reload->until)
-		reload_overdue(reload);
+	/* the examiner is killed by then, and whoever else could still write is not waited for */
+	if (reload->until && now >= reload->until) {
+		reload->until = 0;
+		if (!reload->ended)
+			log_error(
+			    "the configuration was not examined in time: the graph or a plug-in "
+			    "hangs while it is loaded");
+		if (reload->fd >= 0)
+			close(reload->fd);
+		reload->fd = -1;
+	}
 	if (reload->ended && reload->fd < 0)
 		finish_examination(s, now);
 	if (reload->retire_at && now >= reload->retire_at) {

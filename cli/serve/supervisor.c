@@ -75,12 +75,11 @@ static void supervisor_stop(struct supervisor *s, int status)
 	}
 }
 
-static int supervisor_fail_start(struct supervisor *s, const char *sentence)
+static void supervisor_fail_start(struct supervisor *s, const char *sentence)
 {
 	complain(1, "%s; not started", sentence);
 	supervisor_stop(s, 1);
 	s->stop_at = 0;
-	return 1;
 }
 
 /* Milliseconds that are left of the time for open requests, and a moment more. */

@@ -174,26 +174,6 @@ void upgrade_execute(struct supervisor *s)
 
 /* ---- the successor ---- */
 
-static void take_child(struct supervisor *s, const cJSON *item)
-{
-	const char *name = json_str(item, "role");
-	struct child *child;
-	int role = 0;
-
-	while (role <= ROLE_ORPHAN && (!name || strcmp(role_name((enum role)role), name) != 0))
-		role++;
-	/* A role of the old program that this one does not know has to go. */
-	child = children_add(&s->children, role <= ROLE_ORPHAN ? (enum role)role : ROLE_ORPHAN,
-	    (unsigned)json_int(item, "generation", 0));
-	child->pid = (pid_t)json_int(item, "pid", 0);
-	child->started = json_int(item, "started", 0);
-	child->start_at = json_int(item, "start_at", 0);
-	child->kill_at = json_int(item, "kill_at", 0);
-	/* An older program does not say whether its workers serve: they do. */
-	child->ready =
-	    child->role == ROLE_WORKER && child->pid && !cJSON_IsFalse(json_get(item, "ready"));
-}
-
 static cJSON *read_handover(void)
 {
 	const char *text = getenv(VARIABLE);
@@ -223,8 +203,24 @@ bool upgrade_take(struct supervisor *s)
 	for (size_t i = 0; i < DESCRIPTORS; i++)
 		*cli_upgrade_descriptor(s, i) = (int)json_int(document, descriptors[i].name, -1);
 	keep_descriptors(s, false);
-	cJSON_ArrayForEach(item, json_get(document, "children"))
-		take_child(s, item);
+	cJSON_ArrayForEach(item, json_get(document, "children")) {
+		const char *name = json_str(item, "role");
+		unsigned generation = (unsigned)json_int(item, "generation", 0);
+		struct child *child;
+		enum role role = 0;
+
+		/* a role of the old program that this one does not know has to go */
+		while (role < ROLE_ORPHAN && (!name || strcmp(role_name(role), name) != 0))
+			role++;
+		child = children_add(&s->children, role, generation);
+		child->pid = (pid_t)json_int(item, "pid", 0);
+		child->started = json_int(item, "started", 0);
+		child->start_at = json_int(item, "start_at", 0);
+		child->kill_at = json_int(item, "kill_at", 0);
+		/* an older program does not say whether its workers serve: they do */
+		child->ready =
+		    role == ROLE_WORKER && child->pid && !cJSON_IsFalse(json_get(item, "ready"));
+	}
 	status_take_counts(s, document);
 	s->port = (unsigned)json_int(document, "port", 0);
 	s->generation = (unsigned)json_int(document, "generation", 0);

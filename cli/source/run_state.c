@@ -80,32 +80,15 @@ static void hand_line_on(void *arg, char *line, size_t len)
 	follow->chunk(follow->arg, line, len);
 }
 
-/* Hands on the chunks that are there now, at most up to the terminator. */
-static bool run_state_read_on(
-    struct call *call, struct run_state_reader *r, const struct run_follow *follow, bool *ends)
-{
-	while (!*ends) {
-		size_t held = r->out.len;
-		if (!replay_read(&r->replay, &r->place, &r->out, ends, &call->error))
-			return false;
-		if (r->out.len == held)
-			break;
-		size_t scanned = 0;
-		buf_take_lines(&r->out, &scanned, hand_line_on, &follow);
-	}
-	return true;
-}
-
 /*
- * Looks once at the run, and then waits for a while if it goes on; *ends is set when the terminator
- * was there.  The terminator follows the end of the record at once, unless the process died in
- * between: it is written here if it has not come for a while, or if the run never began, as then
- * nobody else would write it.
+ * Hands on the chunks that are there now, at most up to the terminator, which sets *ends, and then
+ * waits for a while if the run goes on.  The terminator follows the end of the record at once,
+ * unless the process died in between: it is written here if it has not come for a while, or if the
+ * run never began, as then nobody else would write it.
  */
 static bool run_state_look(struct call *call, const struct run_name *run,
     const struct run_follow *follow, struct run_state_reader *r, bool *ends)
 {
-	struct storage *storage = call->service->storage;
 	struct shared *shared = call->service->shared;
 	struct thread thread;
 	struct run_record record;
@@ -118,10 +101,16 @@ static bool run_state_look(struct call *call, const struct run_name *run,
 	if (record.kept_until == RUN_NOT_KEPT)
 		return error_set(&call->error, ERR_RESOURCE_NOT_FOUND,
 		    "The chunks of run %s were not kept", run->id);
-	r->replay.reader.storage = storage;
+	r->replay.reader.storage = call->service->storage;
 	r->replay.reader.run = record_key(&record);
-	if (!run_state_read_on(call, r, follow, ends))
-		return false;
+	while (!*ends) {
+		size_t held = r->out.len, scanned = 0;
+		if (!replay_read(&r->replay, &r->place, &r->out, ends, &call->error))
+			return false;
+		if (r->out.len == held)
+			break;
+		buf_take_lines(&r->out, &scanned, hand_line_on, &follow);
+	}
 	r->over = !run_status_goes_on(record.status);
 	if (*ends || (r->over && (!record.started_at || r->late++ >= LATE_LOOKS)))
 		return *ends || replay_end(call, &record, &thread);
