@@ -2,6 +2,7 @@
 /* One connection from the web server: its request, the stream or the wait, and its end. */
 #include "runner/follow.h"
 
+#include "base/http/http_head.h"
 #include "base/log/log.h"
 #include "base/memory.h"
 #include "base/os/clock.h"
@@ -404,7 +405,7 @@ static void follow_client_read_head(struct follow_client *client)
 	}
 	head->len += (size_t)got;
 	head->data[head->len] = '\0';
-	size_t len = follow_head_length(head->data, head->len);
+	size_t len = http_head_length(head->data, head->len);
 	if (!len) {
 		if (head->len == FOLLOW_HEAD_LONGEST)
 			follow_client_drop(client);

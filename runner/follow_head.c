@@ -3,6 +3,7 @@
 #include "runner/follow_head.h"
 
 #include "access/ticket/ticket.h"
+#include "base/http/http_head.h"
 #include "base/id.h"
 #include "base/json/json.h"
 #include "base/os/clock.h"
@@ -11,33 +12,6 @@
 #include <string.h>
 #include <strings.h>
 
-size_t follow_head_length(const char *data, size_t len)
-{
-	const char *end = memmem(data, len, "\r\n\r\n", 4);
-	return end ? (size_t)(end - data) + 4 : 0;
-}
-
-/* Cuts the next line off; NULL at the blank line. */
-static char *follow_head_line(char **rest)
-{
-	char *line = *rest;
-	char *end = strstr(line, "\r\n");
-	if (!end || end == line)
-		return NULL;
-	*end = '\0';
-	*rest = end + 2;
-	return line;
-}
-
-/* The web server sends each of these headers once; one that comes twice is not its own. */
-static bool follow_head_take(const char **field, const char *value)
-{
-	if (*field)
-		return false;
-	*field = value;
-	return true;
-}
-
 static bool follow_head_field(struct follow_head *head, char *line)
 {
 	char *colon = strchr(line, ':');
@@ -45,10 +19,11 @@ static bool follow_head_field(struct follow_head *head, char *line)
 		return false;
 	*colon = '\0';
 	const char *value = colon + 1 + strspn(colon + 1, " \t");
+	/* the web server sends each of these once; one that comes twice is not its own */
 	if (strcasecmp(line, TICKET_HEADER) == 0)
-		return follow_head_take(&head->ticket, value);
+		return http_head_once(&head->ticket, value);
 	if (strcasecmp(line, "X-Agentgraph-Waited") == 0)
-		return follow_head_take(&head->waited, value);
+		return http_head_once(&head->waited, value);
 	return true;
 }
 
@@ -59,10 +34,10 @@ bool follow_head_parse(char *data, size_t len, struct follow_head *head)
 	if (len < 4 || memchr(data, '\0', len))
 		return false;
 	data[len - 2] = '\0'; /* in the blank line, so that the head is a string */
-	line = follow_head_line(&rest);
+	line = http_head_line(&rest);
 	if (!line || strncmp(line, "GET /", 5) != 0 || !strstr(line, " HTTP/1."))
 		return false;
-	while ((line = follow_head_line(&rest)))
+	while ((line = http_head_line(&rest)))
 		if (!follow_head_field(head, line))
 			return false;
 	return *rest == '\0';

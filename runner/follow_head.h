@@ -17,10 +17,6 @@ struct follow_head {
 	const char *waited; /* where the web server is to go after a wait, or NULL */
 };
 
-/* The length of the head that data begins with, its blank line included; 0 while that is
- * missing. */
-size_t follow_head_length(const char *data, size_t len);
-
 /* Takes a head of exactly len bytes apart in place.  False when it is no request. */
 bool follow_head_parse(char *data, size_t len, struct follow_head *head);
 

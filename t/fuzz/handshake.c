@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Heads of HTTP: whatever the bytes, they are refused, or the parts taken from them are text
  * without line ends. */
+#include "base/http/http_head.h"
 #include "replay.h"
 #include "ws-bridge/relay/relay_handshake.h"
 
@@ -35,7 +36,7 @@ static char *copy(const uint8_t *data, size_t len)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	size_t end = handshake_length((const char *)data, size);
+	size_t end = http_head_length((const char *)data, size);
 	size_t len = end ? end : size;
 	bool good;
 	char *head = copy(data, len);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* The relay's handshake: which requests are good. */
 #include "ws-bridge/relay/relay_handshake.h"
+#include "base/http/http_head.h"
 #include "unit.h"
 
 #include <stdlib.h>
@@ -65,9 +66,9 @@ static void malformed_requests_are_refused(void)
 
 static void a_head_ends_at_its_blank_line(void)
 {
-	CU_ASSERT_EQUAL(handshake_length("a\r\n\r\nb", 6), 5);
-	CU_ASSERT_EQUAL(handshake_length("a\r\n\r", 4), 0);
-	CU_ASSERT_EQUAL(handshake_length("", 0), 0);
+	CU_ASSERT_EQUAL(http_head_length("a\r\n\r\nb", 6), 5);
+	CU_ASSERT_EQUAL(http_head_length("a\r\n\r", 4), 0);
+	CU_ASSERT_EQUAL(http_head_length("", 0), 0);
 }
 
 static int answer(const char *text, bool *good)

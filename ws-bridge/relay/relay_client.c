@@ -2,6 +2,7 @@
 /* The client's side of a connection: handshake, ticket, frames, pings, and the way out. */
 #include "ws-bridge/relay/relay_connection.h"
 
+#include "base/http/http_head.h"
 #include "base/log/log.h"
 #include "base/memory.h"
 #include "base/metrics/metrics.h"
@@ -121,26 +122,20 @@ static void relay_client_lost(struct connection *c)
 
 /* ---- The handshake */
 
-static bool relay_client_verify(struct connection *c, const struct handshake *handshake,
-    struct arena *a, struct ticket *ticket, struct error *err)
-{
-	struct relay_settings *settings = c->relay->settings;
-	if (ticket_verify(&settings->key, handshake->ticket, handshake->path, a, ticket, err))
-		return true;
-	if (!settings->rekey || !settings->rekey(settings))
-		return false;
-	error_release(err);
-	return ticket_verify(&settings->key, handshake->ticket, handshake->path, a, ticket, err);
-}
-
 static void relay_client_admit(struct connection *c, const struct handshake *handshake)
 {
+	struct relay_settings *settings = c->relay->settings;
+	const char *text = handshake->ticket, *path = handshake->path;
 	struct arena *a = arena_new();
 	struct ticket ticket;
 	struct error err = {0};
-	if (!relay_client_verify(c, handshake, a, &ticket, &err) ||
-	    !relay_client_use_ticket(c->relay, &ticket, &err)) {
-		log_warning("a handshake on %s was refused: %s", handshake->path, err.cause);
+	bool good = ticket_verify(&settings->key, text, path, a, &ticket, &err);
+	if (!good && settings->rekey && settings->rekey(settings)) {
+		error_release(&err);
+		good = ticket_verify(&settings->key, text, path, a, &ticket, &err);
+	}
+	if (!good || !relay_client_use_ticket(c->relay, &ticket, &err)) {
+		log_warning("a handshake on %s was refused: %s", path, err.cause);
 		relay_client_refuse(c, &err);
 	} else {
 		c->request_id = xstrdup(ticket.request_id);
@@ -150,7 +145,7 @@ static void relay_client_admit(struct connection *c, const struct handshake *han
 			handshake_accept(handshake->key, c->accept);
 			c->client_stage = CLIENT_HELD;
 			c->client.deadline = 0;
-			if (!helper_start(c, ticket.route, handshake->ticket))
+			if (!helper_start(c, ticket.route, text))
 				client_unavailable(c);
 		} else {
 			relay_client_refuse(c, &err);
@@ -194,7 +189,7 @@ static void relay_client_read_head(struct connection *c)
 	}
 	head->len += (size_t)got;
 	head->data[head->len] = '\0';
-	size_t len = handshake_length(head->data, head->len);
+	size_t len = http_head_length(head->data, head->len);
 	if (len > 0)
 		relay_client_take_head(c, len);
 	else if (head->len == HANDSHAKE_LONGEST)

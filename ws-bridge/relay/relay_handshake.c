@@ -4,6 +4,7 @@
 
 #include "access/ticket/ticket.h"
 #include "base/http/header_list.h"
+#include "base/http/http_head.h"
 #include "base/id.h"
 
 #include <openssl/evp.h>
@@ -24,32 +25,6 @@ struct fields {
 	bool coded;               /* there is a Transfer-Encoding */
 };
 
-size_t handshake_length(const char *data, size_t len)
-{
-	const char *end = memmem(data, len, "\r\n\r\n", 4);
-	return end ? (size_t)(end - data) + 4 : 0;
-}
-
-/* Cuts the next line off; NULL at the blank line. */
-static char *relay_handshake_next_line(char **rest)
-{
-	char *line = *rest;
-	char *end = strstr(line, "\r\n");
-	if (!end || end == line)
-		return NULL;
-	*end = '\0';
-	*rest = end + 2;
-	return line;
-}
-
-static bool take_once(const char **field, const char *value)
-{
-	if (*field)
-		return false;
-	*field = value;
-	return true;
-}
-
 static bool relay_handshake_take_field(struct fields *fields, const char *name, const char *value)
 {
 	if (strcasecmp(name, "Upgrade") == 0)
@@ -59,17 +34,17 @@ static bool relay_handshake_take_field(struct fields *fields, const char *name, 
 	else if (strcasecmp(name, "Transfer-Encoding") == 0)
 		fields->coded = true;
 	else if (strcasecmp(name, "Host") == 0)
-		return take_once(&fields->host, value);
+		return http_head_once(&fields->host, value);
 	else if (strcasecmp(name, "Content-Length") == 0)
-		return take_once(&fields->length, value);
+		return http_head_once(&fields->length, value);
 	else if (strcasecmp(name, "Sec-WebSocket-Key") == 0)
-		return take_once(&fields->key, value);
+		return http_head_once(&fields->key, value);
 	else if (strcasecmp(name, "Sec-WebSocket-Version") == 0)
-		return take_once(&fields->version, value);
+		return http_head_once(&fields->version, value);
 	else if (strcasecmp(name, "Sec-WebSocket-Accept") == 0)
-		return take_once(&fields->accept, value);
+		return http_head_once(&fields->accept, value);
 	else if (strcasecmp(name, TICKET_HEADER) == 0)
-		return take_once(&fields->ticket, value);
+		return http_head_once(&fields->ticket, value);
 	return true;
 }
 
@@ -78,7 +53,7 @@ static bool take_fields(struct fields *fields, char *rest)
 {
 	char *line;
 	*fields = (struct fields){0};
-	while ((line = relay_handshake_next_line(&rest))) {
+	while ((line = http_head_line(&rest))) {
 		/* "Name: value", without blanks around the value */
 		size_t name = strspn(line, TOKEN_CHARACTERS);
 		if (name == 0 || line[name] != ':')
@@ -116,7 +91,7 @@ static const char *take_path(char *line)
  * head has bytes that it may not have. */
 static char *first_line(char *head, size_t len, char **rest)
 {
-	if (len == 0 || handshake_length(head, len) != len)
+	if (len == 0 || http_head_length(head, len) != len)
 		return NULL;
 	/* CR and LF end lines together, and stand nowhere else; no other control character than the
 	 * tab may come */
@@ -129,7 +104,7 @@ static char *first_line(char *head, size_t len, char **rest)
 	}
 	head[len - 1] = '\0';
 	*rest = head;
-	return relay_handshake_next_line(rest);
+	return http_head_line(rest);
 }
 
 enum handshake_fault handshake_parse(char *head, size_t len, struct handshake *handshake)

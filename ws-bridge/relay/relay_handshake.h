@@ -30,9 +30,6 @@ struct handshake {
 	const char *ticket; /* NULL when there is none */
 };
 
-/* Length of the head that data begins with, its blank line included; 0 while that is missing. */
-size_t handshake_length(const char *data, size_t len);
-
 /* Takes a whole head apart in place; the members of handshake then point into it. */
 enum handshake_fault handshake_parse(char *head, size_t len, struct handshake *handshake);
 

@@ -2,6 +2,7 @@
 /* What comes from the helper: websocketd's answer, records, the end. */
 #include "ws-bridge/relay/relay_connection.h"
 
+#include "base/http/http_head.h"
 #include "base/log/log.h"
 
 #include <errno.h>
@@ -156,7 +157,7 @@ static void relay_helper_read_more(struct connection *c)
 		relay_helper_feed(c, chunk, (size_t)got);
 	} else {
 		buf_add(head, chunk, (size_t)got);
-		size_t len = handshake_length(head->data, head->len);
+		size_t len = http_head_length(head->data, head->len);
 		if (len > 0)
 			relay_helper_answered(c, len);
 		else if (head->len > HANDSHAKE_LONGEST)
