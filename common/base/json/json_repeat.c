@@ -9,23 +9,6 @@ struct search {
 	char separator;
 };
 
-static bool find_repeated(struct search *s, const cJSON *item);
-
-static bool find_below(struct search *s, const cJSON *child, size_t index)
-{
-	size_t len = s->path.len;
-	if (len)
-		buf_putc(&s->path, s->separator);
-	if (child->string)
-		buf_puts(&s->path, child->string);
-	else
-		buf_printf(&s->path, "%zu", index);
-	if (find_repeated(s, child))
-		return true;
-	s->path.len = len;
-	return false;
-}
-
 static const cJSON *repeated_member(const cJSON *object)
 {
 	struct json_members members;
@@ -41,16 +24,24 @@ static const cJSON *repeated_member(const cJSON *object)
 static bool find_repeated(struct search *s, const cJSON *item)
 {
 	const cJSON *repeated = cJSON_IsObject(item) ? repeated_member(item) : NULL;
-	size_t index = 0;
+	size_t len = s->path.len, index = 0;
 	if (repeated) {
-		if (s->path.len)
+		if (len)
 			buf_putc(&s->path, s->separator);
 		buf_puts(&s->path, repeated->string);
 		return true;
 	}
-	for (const cJSON *child = item->child; child; child = child->next)
-		if (find_below(s, child, index++))
+	for (const cJSON *child = item->child; child; child = child->next, index++) {
+		if (len)
+			buf_putc(&s->path, s->separator);
+		if (child->string)
+			buf_puts(&s->path, child->string);
+		else
+			buf_printf(&s->path, "%zu", index);
+		if (find_repeated(s, child))
 			return true;
+		s->path.len = len;
+	}
 	return false;
 }
 

@@ -35,15 +35,6 @@ void rest_leave(struct rest *rest)
 	pthread_mutex_unlock(&rest_lock);
 }
 
-static void rest_give_back(void)
-{
-	pthread_mutex_lock(&rest_lock);
-	for (struct rest *rest = rest_first; rest; rest = rest->next)
-		rest->give_back(rest->arg);
-	pthread_mutex_unlock(&rest_lock);
-	malloc_trim(0);
-}
-
 void rest_look(void)
 {
 	static int64_t looked_ms, used_ms;
@@ -58,6 +49,11 @@ void rest_look(void)
 	bool was_busy = busy;
 	busy = now_ms - used_ms > BUSY_MS;
 	used_ms = now_ms;
-	if (was_busy && !busy)
-		rest_give_back();
+	if (!was_busy || busy)
+		return;
+	pthread_mutex_lock(&rest_lock);
+	for (struct rest *rest = rest_first; rest; rest = rest->next)
+		rest->give_back(rest->arg);
+	pthread_mutex_unlock(&rest_lock);
+	malloc_trim(0);
 }

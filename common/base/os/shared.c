@@ -3,6 +3,7 @@
 #include "base/os/shared.h"
 
 #include "base/memory.h"
+#include "base/os/descriptor.h"
 #include "base/os/directory.h"
 #include "base/os/owned.h"
 #include "base/os/rest.h"
@@ -270,12 +271,6 @@ struct shared *shared_make(const char *state_dir, struct error *err)
 	return NULL;
 }
 
-static void close_file(int fd)
-{
-	if (fd >= 0)
-		close(fd);
-}
-
 void shared_close(struct shared *sh)
 {
 	if (!sh)
@@ -283,9 +278,9 @@ void shared_close(struct shared *sh)
 	rest_leave(&sh->rest);
 	if (sh->base)
 		munmap(sh->base, TOTAL_SIZE);
-	close_file(sh->inquiry);
-	close_file(sh->slots);
-	close_file(sh->file);
+	descriptor_close(&sh->inquiry);
+	descriptor_close(&sh->slots);
+	descriptor_close(&sh->file);
 	free(sh);
 }
 
