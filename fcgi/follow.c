@@ -37,15 +37,9 @@ struct run_ticket follow_ticket(
 
 /* ---- streams ---- */
 
-/* A client gets events if it accepts them and names no lines of JSON before them. */
-static bool follow_wants_events(const char *accept)
-{
-	static const char *const types[] = {"text/event-stream", "application/x-ndjson"};
-	return accept_first(accept, types, 2) == 0;
-}
-
 void get_run_stream(struct request *rq)
 {
+	static const char *const types[] = {"text/event-stream", "application/x-ndjson"};
 	char *const *params = rq->client->params;
 	struct query_field fields[] = {{.name = "after"}, {.name = "response_granularity"}};
 	const char *last = param_find(params, "HTTP_LAST_EVENT_ID");
@@ -64,7 +58,8 @@ void get_run_stream(struct request *rq)
 	struct run_ticket ticket = follow_ticket(rq, RUN_TICKET_STREAM, &place.record);
 	ticket.after = place.after;
 	ticket.granularity = (int)place.granularity;
-	ticket.events = follow_wants_events(param_find(params, "HTTP_ACCEPT"));
+	/* a client gets events if it accepts them and names no lines of JSON before them */
+	ticket.events = accept_first(param_find(params, "HTTP_ACCEPT"), types, 2) == 0;
 	if (rq->method == METHOD_HEAD)
 		reply_stream_head(rq);
 	else if (ticket.events && place.at_end)

@@ -61,25 +61,10 @@ static void put_supervision(struct buf *out, const char *state_dir)
 	cJSON_Delete(status);
 }
 
-static void put_place(struct buf *out, const char *state_dir)
-{
-	struct statvfs disk;
-	buf_puts(out,
-	    "# HELP agentgraph_info The version that answers.\n# TYPE agentgraph_info gauge\n"
-	    "agentgraph_info{version=\"" AGENTGRAPH_VERSION "\"} 1\n");
-	if (statvfs(state_dir, &disk) != 0)
-		return;
-	internal_put_number(out, "state_free_bytes", "gauge",
-	    "Free on the state directory's file system.",
-	    (int64_t)disk.f_bavail * (int64_t)disk.f_frsize);
-	internal_put_number(out, "state_size_bytes", "gauge",
-	    "Size of the state directory's file system.",
-	    (int64_t)disk.f_blocks * (int64_t)disk.f_frsize);
-}
-
 void internal_answer(struct request *rq)
 {
 	struct buf text = {0};
+	struct statvfs disk;
 	if (strcmp(rq->head.internal, "metrics") != 0) {
 		error_set(&rq->call.error, ERR_NOT_FOUND, NULL);
 		reply_error(rq);
@@ -91,7 +76,17 @@ void internal_answer(struct request *rq)
 	    "Runs that wait in the queue, delayed ones too.",
 	    queue_waiting(rq->server->service->shared));
 	put_supervision(&text, state_dir);
-	put_place(&text, state_dir);
+	buf_puts(&text,
+	    "# HELP agentgraph_info The version that answers.\n# TYPE agentgraph_info gauge\n"
+	    "agentgraph_info{version=\"" AGENTGRAPH_VERSION "\"} 1\n");
+	if (statvfs(state_dir, &disk) == 0) {
+		internal_put_number(&text, "state_free_bytes", "gauge",
+		    "Free on the state directory's file system.",
+		    (int64_t)disk.f_bavail * (int64_t)disk.f_frsize);
+		internal_put_number(&text, "state_size_bytes", "gauge",
+		    "Size of the state directory's file system.",
+		    (int64_t)disk.f_blocks * (int64_t)disk.f_frsize);
+	}
 	reply_bytes(rq, TEXT_FORMAT, buf_str(&text), text.len);
 	buf_release(&text);
 }

@@ -220,25 +220,13 @@ struct watch {
 	struct workers *workers;
 };
 
-/* Waits for SIGTERM. */
-static void watch_run(const struct watch *watch)
-{
-	struct signalfd_siginfo info;
-	while (getppid() == watch->parent) {
-		if (!fcgi_main_readable(watch->signals, LOOK_MS)) {
-			rest_look();
-			workers_tend(watch->workers);
-		} else if (read(watch->signals, &info, sizeof(info)) == sizeof(info))
-			break;
-	}
-}
-
-/* Waits for the database, if need be, and then for the end.  If that is the death of the parent,
- * nobody but this process removes the socket. */
+/* Waits for the database, if need be, and then for the end: SIGTERM, or the death of the parent,
+ * after which nobody but this process removes the socket. */
 static void wait_for_end(struct server *server, const struct options *options,
     struct chores *chores, const struct watch *watch)
 {
 	struct bound bound = options->unlink ? bound_at(options->unlink) : (struct bound){0};
+	struct signalfd_siginfo info;
 	struct error err = {0};
 	while (!server->open && getppid() == watch->parent &&
 	    !fcgi_main_readable(watch->signals, LATE_MS)) {
@@ -247,7 +235,13 @@ static void wait_for_end(struct server *server, const struct options *options,
 		error_release(&err);
 		workers_tend(watch->workers);
 	}
-	watch_run(watch);
+	while (getppid() == watch->parent) {
+		if (!fcgi_main_readable(watch->signals, LOOK_MS)) {
+			rest_look();
+			workers_tend(watch->workers);
+		} else if (read(watch->signals, &info, sizeof(info)) == sizeof(info))
+			break;
+	}
 	if (getppid() != watch->parent && options->unlink)
 		bound_remove(bound, options->unlink);
 }

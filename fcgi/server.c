@@ -120,9 +120,28 @@ static bool admit_body(struct request *rq, const struct buf *text)
 	return admitted && parsed;
 }
 
-/* Steps 5 to 10. */
-static void answer_route(struct request *rq)
+static void fcgi_server_answer(struct request *rq)
 {
+	/* steps 1 to 4 */
+	bool preflight = is_preflight(rq);
+	if (preflight && !hygiene_allows_origin(rq->server->hygiene, rq->head.origin)) {
+		reply_text(rq, 400, "Disallowed CORS origin");
+		return;
+	}
+	if (preflight) {
+		hygiene_add_preflight(rq->head.cors_headers, &rq->response->extra);
+		reply_text(rq, 200, "OK");
+		return;
+	}
+	if (!find_route(rq)) {
+		reply_error(rq);
+		return;
+	}
+	if (!rq->match.route) {
+		reply_empty(rq, 204);
+		return;
+	}
+	/* steps 5 to 10 */
 	struct buf text = {0};
 	bool ok = server_read_body(rq, &text) && admit_user(rq) && admit_body(rq, &text);
 	rq->large = text.len > LARGE;
@@ -135,24 +154,6 @@ static void answer_route(struct request *rq)
 	else
 		reply_error(rq);
 	buf_release(&text);
-}
-
-/* Steps 1 to 4. */
-static void fcgi_server_answer(struct request *rq)
-{
-	bool preflight = is_preflight(rq);
-	if (preflight && !hygiene_allows_origin(rq->server->hygiene, rq->head.origin)) {
-		reply_text(rq, 400, "Disallowed CORS origin");
-	} else if (preflight) {
-		hygiene_add_preflight(rq->head.cors_headers, &rq->response->extra);
-		reply_text(rq, 200, "OK");
-	} else if (!find_route(rq)) {
-		reply_error(rq);
-	} else if (!rq->match.route) {
-		reply_empty(rq, 204);
-	} else {
-		answer_route(rq);
-	}
 }
 
 static bool client_gone(void *arg)

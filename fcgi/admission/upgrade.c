@@ -53,32 +53,23 @@ static void read_protocols(struct protocols *offered, char *const *params, struc
 }
 
 /*
- * Browsers can set no header but this one, so a token comes as if it were a protocol.  They, and
- * most libraries, give a connection up when none of what they offered is taken: of any other offer
- * a name is echoed too.
+ * Browsers can set no header but that of the protocols, so a token comes as if it were one.  They,
+ * and most libraries, give a connection up when none of what they offered is taken: of any other
+ * offer a name is echoed too.
  */
-static void from_protocols(struct upgrade_offer *offer, char *const *params,
+void upgrade_offer(struct upgrade_offer *offer, char *const *params, const char *query,
     const struct string_list *bearer_protocols, struct arena *arena)
 {
 	struct protocols offered;
 	read_protocols(&offered, params, arena);
-	offer->subprotocol = offered.name;
-	if (offered.count != 2)
-		return;
-	const char *first = arena_strndup(arena, offered.entry[0], offered.len[0]);
-	if (!string_list_has(bearer_protocols, first))
-		return;
-	offer->subprotocol = first;
-	if (!offer->credential)
-		offer->credential = arena_strndup(arena, offered.entry[1], offered.len[1]);
-}
-
-void upgrade_offer(struct upgrade_offer *offer, char *const *params, const char *query,
-    const struct string_list *bearer_protocols, struct arena *arena)
-{
+	const char *first =
+	    offered.count == 2 ? arena_strndup(arena, offered.entry[0], offered.len[0]) : NULL;
+	bool bearer = first && string_list_has(bearer_protocols, first);
 	*offer = (struct upgrade_offer){
-	    .credential = credential_bearer(param_find(params, "HTTP_AUTHORIZATION"), arena)};
-	from_protocols(offer, params, bearer_protocols, arena);
+	    .credential = credential_bearer(param_find(params, "HTTP_AUTHORIZATION"), arena),
+	    .subprotocol = bearer ? first : offered.name};
+	if (bearer && !offer->credential)
+		offer->credential = arena_strndup(arena, offered.entry[1], offered.len[1]);
 	if (offer->credential)
 		return;
 	struct query_field field = {.name = "token", .empty_is_absent = true};

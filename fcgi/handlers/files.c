@@ -36,10 +36,8 @@ void get_multimodal(struct request *rq)
 struct download {
 	struct request *rq;
 	struct file_record record;
-	bool shown; /* a browser may display it in place */
 	char etag[80];
 	char modified[HTTP_DATE_SIZE];
-	int64_t modified_at; /* Unix seconds */
 	struct range range;
 };
 
@@ -184,15 +182,15 @@ void get_file(struct request *rq)
 		return;
 	}
 	const char *essence = media_type_essence(rq->call.arena, d.record.mime_type);
-	d.shown = media_type_is_shown(essence);
-	d.modified_at = d.record.created_at / 1000000;
-	http_date(d.modified_at, d.modified);
+	int64_t modified_at = d.record.created_at / 1000000;
+	http_date(modified_at, d.modified);
 	snprintf(d.etag, sizeof(d.etag), "\"%s\"", d.record.sha256);
-	rq->response->security = d.shown ? SECURITY_FILE : SECURITY_SANDBOX;
+	/* what a browser may display in place needs no sandbox */
+	rq->response->security = media_type_is_shown(essence) ? SECURITY_FILE : SECURITY_SANDBOX;
 	/* If-None-Match, and where that is not there If-Modified-Since */
 	const char *tags = files_asked(&d, "HTTP_IF_NONE_MATCH");
 	const char *since = files_asked(&d, "HTTP_IF_MODIFIED_SINCE");
-	if (*tags ? etag_listed(tags, d.etag) : *since && http_date_parse(since) >= d.modified_at) {
+	if (*tags ? etag_listed(tags, d.etag) : *since && http_date_parse(since) >= modified_at) {
 		add_validators(&d);
 		reply_empty(rq, 304);
 	} else {

@@ -19,21 +19,17 @@
 
 #define SCRIPT PAGES_SCRIPT
 #define STYLE PAGES_STYLE
-#define ASSETS_MAX 4
 
-struct reference {
-	struct asset assets[ASSETS_MAX]; /* in the order in which they are needed */
-};
+/* The assets of each reference, in the order in which they are needed. */
+static const struct asset docs[] = {{"swagger-ui.css", STYLE, NULL},
+    {"swagger-ui-bundle.js", SCRIPT, NULL}, {"docs.js", SCRIPT, text_docs_js}, {NULL, NULL, NULL}};
 
-static const struct reference docs = {{{"swagger-ui.css", STYLE, NULL},
-    {"swagger-ui-bundle.js", SCRIPT, NULL}, {"docs.js", SCRIPT, text_docs_js}}};
-
-static const struct reference redocs = {
-    {{"redoc.standalone.js", SCRIPT, NULL}, {"redocs.js", SCRIPT, text_redocs_js}}};
+static const struct asset redocs[] = {{"redoc.standalone.js", SCRIPT, NULL},
+    {"redocs.js", SCRIPT, text_redocs_js}, {NULL, NULL, NULL}};
 
 /* Stands for either of them where its files are not there. */
-static const struct reference own = {
-    {{"reference.css", STYLE, text_reference_css}, {"reference.js", SCRIPT, text_reference_js}}};
+static const struct asset own[] = {{"reference.css", STYLE, text_reference_css},
+    {"reference.js", SCRIPT, text_reference_js}, {NULL, NULL, NULL}};
 
 /* ---- The directory ---- */
 
@@ -54,13 +50,13 @@ int pages_open(const char *dir, const char *name, size_t *size)
 
 /* ---- Pages ---- */
 
-static bool pages_is_complete(const struct reference *page, const char *dir)
+static bool pages_is_complete(const struct asset *asset, const char *dir)
 {
-	for (size_t i = 0; i < ASSETS_MAX && page->assets[i].name; i++) {
+	for (; asset->name; asset++) {
 		size_t size;
-		if (page->assets[i].text)
+		if (asset->text)
 			continue;
-		int fd = pages_open(dir, page->assets[i].name, &size);
+		int fd = pages_open(dir, asset->name, &size);
 		if (fd < 0)
 			return false;
 		close(fd);
@@ -116,21 +112,21 @@ void pages_reply_html(struct request *rq, struct buf *html)
 }
 
 /* Links have ROOT_PATH before them: what the paths are outside. */
-static void reply_page(struct request *rq, const struct reference *page, const char *path)
+static void reply_page(struct request *rq, const struct asset *assets, const char *path)
 {
 	const struct environment *env = &rq->server->service->config->env;
 	const char *base = arena_printf(rq->call.arena, "%s%s", env->root_path, path);
 	struct buf html = {0};
-	if (!pages_is_complete(page, rq->server->pages))
-		page = &own;
+	if (!pages_is_complete(assets, rq->server->pages))
+		assets = own;
 	pages_put_head(&html, env->app_name, ": API reference");
 	buf_puts(&html, "<div id=\"page\" data-document=\"");
 	pages_put_text(&html, env->root_path);
 	buf_puts(&html, "/openapi.json\">\n<p>The description of the API is ");
 	put_link(&html, env->root_path, "/openapi.json", "openapi.json");
 	buf_puts(&html, ".</p>\n</div>\n");
-	for (size_t i = 0; i < ASSETS_MAX && page->assets[i].name; i++)
-		put_asset(&html, &page->assets[i], base);
+	for (; assets->name; assets++)
+		put_asset(&html, assets, base);
 	pages_reply_html(rq, &html);
 }
 
@@ -156,8 +152,8 @@ void get_home(struct request *rq)
 	}
 	pages_put_head(&html, env->app_name, "");
 	if (style)
-		put_asset(&html, &own.assets[0],
-		    arena_printf(rq->call.arena, "%s%s", env->root_path, style));
+		put_asset(
+		    &html, &own[0], arena_printf(rq->call.arena, "%s%s", env->root_path, style));
 	buf_puts(&html, "<h1>");
 	pages_put_text(&html, env->app_name);
 	buf_puts(&html, "</h1>\n<p>");
@@ -177,12 +173,12 @@ void get_home(struct request *rq)
 
 void get_docs(struct request *rq)
 {
-	reply_page(rq, &docs, rq->server->service->config->env.docs_path);
+	reply_page(rq, docs, rq->server->service->config->env.docs_path);
 }
 
 void get_redocs(struct request *rq)
 {
-	reply_page(rq, &redocs, rq->server->service->config->env.redocs_path);
+	reply_page(rq, redocs, rq->server->service->config->env.redocs_path);
 }
 
 /* ---- Assets ---- */
@@ -222,29 +218,28 @@ void pages_reply_asset(struct request *rq, const struct asset *asset)
 	}
 }
 
-static const struct asset *find_asset(const struct reference *page, const char *name)
+static const struct asset *find_asset(const struct asset *assets, const char *name)
 {
-	for (size_t i = 0; i < ASSETS_MAX && page->assets[i].name; i++)
-		if (!strcmp(page->assets[i].name, name))
-			return &page->assets[i];
-	return NULL;
+	while (assets->name && strcmp(assets->name, name) != 0)
+		assets++;
+	return assets->name ? assets : NULL;
 }
 
-static void reply_asset(struct request *rq, const struct reference *page)
+static void reply_asset(struct request *rq, const struct asset *assets)
 {
 	const char *name = rq->match.ids[0];
-	const struct asset *asset = find_asset(page, name);
-	pages_reply_asset(rq, asset ? asset : find_asset(&own, name));
+	const struct asset *asset = find_asset(assets, name);
+	pages_reply_asset(rq, asset ? asset : find_asset(own, name));
 }
 
 void get_docs_asset(struct request *rq)
 {
-	reply_asset(rq, &docs);
+	reply_asset(rq, docs);
 }
 
 void get_redocs_asset(struct request *rq)
 {
-	reply_asset(rq, &redocs);
+	reply_asset(rq, redocs);
 }
 
 /* ---- The document ---- */

@@ -35,14 +35,15 @@ static void slow_end(struct slow *slow, bool gone)
 
 /* Takes what is there of a request, waiting for its whole head; NULL after closing the
  * connection. */
-static struct slow *slow_begin(const struct environment *env, const char *directory, int fd)
+static struct slow *slow_begin(const struct config *config, int fd)
 {
+	const struct environment *env = &config->env;
 	struct slow *slow = xcalloc(1, sizeof(*slow));
 	struct arrival *arrival = &slow->arrival;
 	enum arrival_state state = ARRIVAL_MORE;
 	*arrival = (struct arrival){.socket = fd,
 	    .file = arrival_file(),
-	    .directory = directory,
+	    .directory = env->body_path ? env->body_path : config->state_dir,
 	    .most = -1,
 	    .most_files = env->max_body_files,
 	    .deadline = clock_monotonic_ms() + env->max_body_seconds * 1000};
@@ -172,9 +173,7 @@ static bool slow_wait(struct slows *slows, struct slow *slow)
 
 void slows_serve(struct slows *slows, int fd, struct response *buffers)
 {
-	const struct config *config = slows->server->service->config;
-	const char *directory = config->env.body_path ? config->env.body_path : config->state_dir;
-	struct slow *slow = slow_begin(&config->env, directory, fd);
+	struct slow *slow = slow_begin(slows->server->service->config, fd);
 	if (!slow)
 		return;
 	struct connection connection =

@@ -164,17 +164,10 @@ static bool workers_take_turn(struct workers *workers, struct worker *self)
 	return !self->surplus;
 }
 
-/* Whether another thread could have something to do, at the listening socket or, once the workers
- * have been stopped, for requests that still arrive. */
-static bool workers_want_more(struct workers *workers)
-{
-	return !atomic_load(&workers->stopping) ||
-	    slows_count(&workers->slows) >= atomic_load(&workers->running);
-}
-
-/* Gives the turn to the next thread that waits for it, or to a new one while there may be more.  If
- * none can be started, the first thread that has answered its request takes the turn, or one that
- * workers_tend starts. */
+/* Gives the turn to the next thread that waits for it, or to a new one while it could have
+ * something to do: at the listening socket or, once the workers have been stopped, for requests
+ * that still arrive.  If none can be started, the first thread that has answered its request takes
+ * the turn, or one that workers_tend starts. */
 static void workers_pass_turn(struct workers *workers)
 {
 	pthread_mutex_lock(&workers->lock);
@@ -188,7 +181,8 @@ static void workers_pass_turn(struct workers *workers)
 	pthread_mutex_unlock(&workers->lock);
 	if (next)
 		sem_post(&next->turn);
-	else if (workers_want_more(workers))
+	else if (!atomic_load(&workers->stopping) ||
+	    slows_count(&workers->slows) >= atomic_load(&workers->running))
 		workers_grow(workers);
 }
 

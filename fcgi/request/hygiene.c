@@ -32,29 +32,22 @@ static void hygiene_add_header(struct buf *out, const char *name, const char *va
 		buf_printf(out, "%s: %s\r\n", name, value);
 }
 
-/* The policy, malloc'd; if it denies the microphone to everybody the page itself may have it. */
-static char *hygiene_allow_microphone(const char *policy)
-{
-	static const char denied[] = "microphone=()";
-	const char *at = strstr(policy, denied);
-	if (!at)
-		return xstrdup(policy);
-	return xasprintf(
-	    "%.*smicrophone=(self)%s", (int)(at - policy), policy, at + strlen(denied));
-}
-
 static void hygiene_add_security(
     struct buf *out, const struct environment *env, enum security security)
 {
+	static const char denied[] = "microphone=()";
 	struct answer_header headers[SECURITY_HEADERS];
 	answer_security_headers(env, headers);
+	const char *policy = headers[HEADER_PERMISSIONS].value;
+	const char *at = security == SECURITY_CONSOLE && policy ? strstr(policy, denied) : NULL;
 	char *listening = NULL;
 	if (security == SECURITY_FILE || security == SECURITY_SANDBOX)
 		headers[HEADER_SNIFFING].value = "nosniff";
 	if (security == SECURITY_SANDBOX)
 		headers[HEADER_POLICY].value = "default-src 'none'; sandbox";
-	if (security == SECURITY_CONSOLE && headers[HEADER_PERMISSIONS].value) {
-		listening = hygiene_allow_microphone(headers[HEADER_PERMISSIONS].value);
+	if (at) { /* what is denied to everybody the page itself may have */
+		listening = xasprintf(
+		    "%.*smicrophone=(self)%s", (int)(at - policy), policy, at + strlen(denied));
 		headers[HEADER_PERMISSIONS].value = listening;
 	}
 	for (size_t i = 0; i < SECURITY_HEADERS; i++)

@@ -26,17 +26,6 @@ static int64_t range_take_number(const char **text)
 	return value;
 }
 
-/* Takes "first-last", "first-" or "-length"; a number that is not there is -1.  False for anything
- * else. */
-static bool take_range(const char **text, int64_t *first, int64_t *last)
-{
-	*first = range_take_number(text);
-	if (*(*text)++ != '-')
-		return false;
-	*last = range_take_number(text);
-	return *first >= 0 ? *last < 0 || *last >= *first : *last >= 0;
-}
-
 static enum range_kind range_fit(int64_t first, int64_t last, int64_t size, struct range *range)
 {
 	if (first < 0) { /* the last bytes */
@@ -62,9 +51,14 @@ enum range_kind range_parse(const char *header, int64_t size, struct range *rang
 		return RANGE_WHOLE;
 	header += 6 + strspn(header + 6, BLANKS ",");
 	for (; *header; count++) {
-		if (!take_range(&header, &first, &last))
+		/* "first-last", "first-" or "-length"; a number that is not there is -1 */
+		first = range_take_number(&header);
+		if (*header++ != '-')
 			return RANGE_WHOLE;
+		last = range_take_number(&header);
 		header += strspn(header, BLANKS);
+		if (first < 0 ? last < 0 : last >= 0 && last < first)
+			return RANGE_WHOLE;
 		if (*header && *header != ',')
 			return RANGE_WHOLE;
 		header += strspn(header, BLANKS ",");
