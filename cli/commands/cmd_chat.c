@@ -20,16 +20,14 @@
 #include <unistd.h>
 
 #define STOP_MS 10000 /* for the answer to a stop */
-#define REFUSAL_MOST (1 << 20)
 
 struct chat {
-	int interrupts; /* at a terminal a signalfd for Ctrl-C, else -1 */
+	struct url_answer answer; /* first: an answer is its chat */
+	int interrupts;           /* at a terminal a signalfd for Ctrl-C, else -1 */
 	struct url_service service;
 	char *thread; /* NULL until the first run has told its id */
 
 	struct url_lines lines; /* of the stream that arrives */
-	struct buf refusal;     /* the answer that came in place of a stream */
-	int status;             /* of the answer that arrives */
 	char *streamed;         /* id of the message whose pieces were shown, or NULL */
 	bool mid_line;          /* the cursor is behind text that ended no line */
 	bool failed;            /* the last turn did */
@@ -138,22 +136,6 @@ static void chat_on_chunk(void *arg, const char *text, size_t len)
 	cJSON_Delete(chunk);
 }
 
-static bool chat_on_head(int status, void *arg)
-{
-	((struct chat *)arg)->status = status;
-	return true;
-}
-
-static bool chat_on_data(const char *data, size_t len, void *arg)
-{
-	struct chat *c = arg;
-
-	if (c->status == 200)
-		return url_lines(&c->lines, data, len);
-	buf_add(&c->refusal, data, len);
-	return c->refusal.len <= REFUSAL_MOST;
-}
-
 /* Whether Ctrl-C was pressed since the last look.  The signal is blocked in all threads and read
  * from a descriptor, so that no other thread takes it. */
 static bool chat_is_interrupted(void *arg)
@@ -164,23 +146,22 @@ static bool chat_is_interrupted(void *arg)
 	return read(c->interrupts, &info, sizeof(info)) == sizeof(info);
 }
 
-/* POSTs body, which it takes, to path; the answer goes through the functions above. */
+/* POSTs body, which it takes, to path.  Without a limit the answer is a stream. */
 static enum http_end chat_post(
     struct chat *c, const char *path, cJSON *body, struct http_response *response, int64_t limit_ms)
 {
+	enum http_end end;
 	char *text = json_print(body), *url = xasprintf("%s%s", c->service.url, path);
 	struct http_header headers[2];
 	struct http_request request = url_request(&c->service, url, text, headers);
 
 	if (limit_ms) {
 		request.deadline_ms = clock_monotonic_ms() + limit_ms;
+		end = http_call(&request, response);
 	} else {
-		request.on_head = chat_on_head;
-		request.on_data = chat_on_data;
 		request.stop = chat_is_interrupted;
-		request.arg = c;
+		end = url_answer_take(&c->answer, &request, response);
 	}
-	enum http_end end = http_call(&request, response);
 	cJSON_Delete(body);
 	free(text);
 	free(url);
@@ -197,9 +178,7 @@ static void chat_run(struct chat *c, cJSON *body)
 		json_add_str(config, "thread_id", c->thread);
 	json_add_str(body, "response_granularity", "low");
 	c->failed = c->paused = false;
-	c->status = 0;
 	buf_reset(&c->lines.rest);
-	buf_reset(&c->refusal);
 	enum http_end end = chat_post(c, "/v1/graph/stream", body, &response, 0);
 	if (end == HTTP_STOPPED && c->thread) {
 		/* a run goes on when its client leaves, so Ctrl-C tells the service */
@@ -210,15 +189,12 @@ static void chat_run(struct chat *c, cJSON *body)
 		chat_post(c, "/v1/graph/stop", order, &stopped, STOP_MS);
 		chat_note(c, stopped.status == 200 ? "stopped" : "could not be stopped", NULL);
 		http_response_release(&stopped);
-	} else if (end != HTTP_DONE || c->status != 200) {
-		cJSON *answer =
-		    json_parse(buf_str(&c->refusal), c->refusal.len, JSON_TRUSTED_DEPTH, NULL);
+	} else if (end != HTTP_DONE || c->answer.status != 200) {
 		struct error err = {0};
 
-		url_refused(&c->service, &response, answer, &err);
+		url_answer_refused(&c->service, &c->answer, &response, &err);
 		chat_fail(c, err.detail);
 		error_release(&err);
-		cJSON_Delete(answer);
 	}
 	chat_end_line(c);
 	http_response_release(&response);
@@ -330,6 +306,7 @@ int cmd_chat(int argc, char **argv)
 	    .calls = cJSON_CreateArray(),
 	    .results = cJSON_CreateArray()};
 	c.lines = (struct url_lines){.take = chat_on_chunk, .arg = &c};
+	c.answer = (struct url_answer){.take = url_lines, .arg = &c.lines};
 	url_service_open(&c.service, url, token);
 	if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)) {
 		sigset_t interrupt;
@@ -348,6 +325,6 @@ int cmd_chat(int argc, char **argv)
 	cJSON_Delete(c.calls);
 	cJSON_Delete(c.results);
 	buf_release(&c.lines.rest);
-	buf_release(&c.refusal);
+	buf_release(&c.answer.refusal);
 	return status;
 }

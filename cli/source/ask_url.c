@@ -54,16 +54,18 @@ struct http_request url_request(
 	    .connect_ms = CONNECT_MS};
 }
 
-bool url_refused(const struct url_service *at, const struct http_response *response,
+/* Sets err to the error in an answer, or to the reason why there was no answer. */
+static void url_refused(const struct url_service *at, const struct http_response *response,
     const cJSON *answer, struct error *err)
 {
 	const char *detail = json_str(answer, "detail");
 	if (response->end != HTTP_DONE)
-		return error_set(err, ERR_SERVICE_UNAVAILABLE, "%s: %s", at->url, response->reason);
-	if (detail)
-		return error_set(err, error_kind_of(json_str(answer, "error_code")), "%s", detail);
-	return error_set(
-	    err, ERR_SERVICE_UNAVAILABLE, "%s answered with status %d", at->url, response->status);
+		error_set(err, ERR_SERVICE_UNAVAILABLE, "%s: %s", at->url, response->reason);
+	else if (detail)
+		error_set(err, error_kind_of(json_str(answer, "error_code")), "%s", detail);
+	else
+		error_set(err, ERR_SERVICE_UNAVAILABLE, "%s answered with status %d", at->url,
+		    response->status);
 }
 
 /* Makes the request and takes the data out of the answer, as url_ask does. */
@@ -106,8 +108,9 @@ cJSON *url_send(struct url_service *at, const char *url, const char *type, const
 	return url_call(at, &request, &status, err);
 }
 
-bool url_lines(struct url_lines *lines, const char *data, size_t len)
+bool url_lines(void *arg, const char *data, size_t len)
 {
+	struct url_lines *lines = arg;
 	const char *end;
 	while ((end = memchr(data, '\n', len))) {
 		buf_add(&lines->rest, data, (size_t)(end - data));
@@ -120,52 +123,73 @@ bool url_lines(struct url_lines *lines, const char *data, size_t len)
 	return lines->rest.len <= MAX_LINE;
 }
 
-/* An answer on its way into a file; a refusal is kept apart. */
-struct url_saving {
-	FILE *out;
-	int status;
-	bool failed; /* to write */
-	struct buf refusal;
-};
+/* ---- answers as they come ---- */
 
-static bool url_save_head(int status, void *arg)
+static bool url_answer_head(int status, void *arg)
 {
-	((struct url_saving *)arg)->status = status;
+	((struct url_answer *)arg)->status = status;
 	return true;
 }
 
-static bool url_save_data(const char *data, size_t len, void *arg)
+static bool url_answer_data(const char *data, size_t len, void *arg)
+{
+	struct url_answer *answer = arg;
+	if (answer->status == 200)
+		return answer->take(answer->arg, data, len);
+	buf_add(&answer->refusal, data, len);
+	return answer->refusal.len <= REFUSAL_MOST;
+}
+
+enum http_end url_answer_take(
+    struct url_answer *answer, struct http_request *request, struct http_response *response)
+{
+	answer->status = 0;
+	buf_reset(&answer->refusal);
+	request->on_head = url_answer_head;
+	request->on_data = url_answer_data;
+	request->arg = answer;
+	return http_call(request, response);
+}
+
+void url_answer_refused(const struct url_service *at, const struct url_answer *answer,
+    const struct http_response *response, struct error *err)
+{
+	const struct buf *refusal = &answer->refusal;
+	cJSON *body = json_parse(buf_str(refusal), refusal->len, JSON_TRUSTED_DEPTH, NULL);
+	url_refused(at, response, body, err);
+	cJSON_Delete(body);
+}
+
+/* An answer on its way into a file. */
+struct url_saving {
+	FILE *out;
+	bool failed; /* to write */
+};
+
+static bool url_save_data(void *arg, const char *data, size_t len)
 {
 	struct url_saving *saving = arg;
-	if (saving->status == 200)
-		saving->failed = fwrite(data, 1, len, saving->out) != len;
-	else
-		buf_add(&saving->refusal, data, len);
-	return !saving->failed && saving->refusal.len <= REFUSAL_MOST;
+	saving->failed = fwrite(data, 1, len, saving->out) != len;
+	return !saving->failed;
 }
 
 bool url_save(struct url_service *at, const char *url, FILE *out, struct error *err)
 {
 	struct url_saving saving = {.out = out};
+	struct url_answer answer = {.take = url_save_data, .arg = &saving};
 	struct http_header headers[2];
 	struct http_response response = {0};
 	struct http_request request = url_request(at, url, NULL, headers);
 	request.first_byte_ms = request.idle_ms = ANSWER_MS;
-	request.on_head = url_save_head;
-	request.on_data = url_save_data;
-	request.arg = &saving;
-	bool done = http_call(&request, &response) == HTTP_DONE && saving.status == 200;
+	bool done =
+	    url_answer_take(&answer, &request, &response) == HTTP_DONE && answer.status == 200;
 	if (done && fflush(out) != 0)
 		saving.failed = true;
-	if (saving.failed) {
+	if (saving.failed)
 		error_set(err, ERR_INTERNAL, "cannot write: %s", strerror(errno));
-	} else if (!done) {
-		cJSON *answer = json_parse(
-		    buf_str(&saving.refusal), saving.refusal.len, JSON_TRUSTED_DEPTH, NULL);
-		url_refused(at, &response, answer, err);
-		cJSON_Delete(answer);
-	}
-	buf_release(&saving.refusal);
+	else if (!done)
+		url_answer_refused(at, &answer, &response, err);
+	buf_release(&answer.refusal);
 	http_response_release(&response);
 	return done && !saving.failed;
 }

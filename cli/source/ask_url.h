@@ -31,10 +31,6 @@ void url_add_query(struct buf *out, const char *name, const char *value, char *b
 struct http_request url_request(
     const struct url_service *at, const char *url, const char *body, struct http_header headers[2]);
 
-/* Sets err to the error in an answer, or to the reason why there was no answer.  Returns false. */
-bool url_refused(const struct url_service *at, const struct http_response *response,
-    const cJSON *answer, struct error *err);
-
 /* Asks a route for its data, a new tree, or NULL with err set; *status is that of the answer.  The
  * service may take `wait` seconds longer than usual. */
 cJSON *url_ask(struct url_service *at, const char *url, const char *body, int64_t wait, int *status,
@@ -51,8 +47,25 @@ struct url_lines {
 	struct buf rest; /* of the line that is not whole yet */
 };
 
-/* Takes bytes as they come; false when a line is longer than any service sends. */
-bool url_lines(struct url_lines *lines, const char *data, size_t len);
+/* Takes bytes as they come, for a struct url_lines; false when a line is longer than any service
+ * sends. */
+bool url_lines(void *lines, const char *data, size_t len);
+
+/* An answer that is taken as it comes, if its status is 200; any other is kept as a refusal. */
+struct url_answer {
+	bool (*take)(void *arg, const char *data, size_t len); /* false: nothing more is wanted */
+	void *arg;
+	int status; /* 0 until it is known */
+	struct buf refusal;
+};
+
+/* Makes the request, whose functions get the answer as their argument. */
+enum http_end url_answer_take(
+    struct url_answer *answer, struct http_request *request, struct http_response *response);
+
+/* Sets err to what the refusal says, or to the reason why there was no answer. */
+void url_answer_refused(const struct url_service *at, const struct url_answer *answer,
+    const struct http_response *response, struct error *err);
 
 /* Writes an answer to out as it comes.  False with err set; part of it may have been written
  * then. */

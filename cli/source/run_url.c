@@ -14,7 +14,6 @@
 #define WAIT_S 300    /* the longest wait for a result that a service allows */
 #define AGAIN_MS 1000 /* between two requests for the same */
 #define TRIES 60      /* requests without a chunk before the run is given up */
-#define REFUSAL_MOST (1 << 20)
 
 struct run_url {
 	struct run_source source;
@@ -103,18 +102,11 @@ static cJSON *url_result(struct run_source *source, const struct run_name *run, 
 struct url_stream {
 	const struct run_follow *follow;
 	struct url_lines lines;
-	struct buf refusal;
-	int status;
+	struct url_answer answer;
 	int64_t seq; /* metadata.seq of the latest chunk */
 	bool moved;  /* a chunk came with this request */
 	bool over;   /* the terminator has come */
 };
-
-static bool stream_on_head(int status, void *arg)
-{
-	((struct url_stream *)arg)->status = status;
-	return true;
-}
 
 static void stream_on_line(void *arg, const char *line, size_t len)
 {
@@ -129,15 +121,6 @@ static void stream_on_line(void *arg, const char *line, size_t len)
 	cJSON_Delete(chunk);
 }
 
-static bool stream_on_data(const char *data, size_t len, void *arg)
-{
-	struct url_stream *s = arg;
-	if (s->status == 200)
-		return url_lines(&s->lines, data, len);
-	buf_add(&s->refusal, data, len);
-	return s->refusal.len <= REFUSAL_MOST;
-}
-
 /* Makes one request for the chunks behind the latest one.  False with err set when it is no use to
  * ask again. */
 static bool stream_take_up(
@@ -150,22 +133,13 @@ static bool stream_take_up(
 	buf_printf(
 	    &url, "/stream?response_granularity=%s&after=%" PRId64, s->follow->granularity, s->seq);
 	struct http_request request = url_request(&at->service, buf_str(&url), NULL, headers);
-	request.on_head = stream_on_head;
-	request.on_data = stream_on_data;
-	request.arg = s;
-	s->status = 0;
 	s->moved = false;
 	buf_reset(&s->lines.rest);
-	buf_reset(&s->refusal);
-	enum http_end end = http_call(&request, &response);
-	bool comes_back = end == HTTP_DONE ? s->status == 200 || s->status >= 502
+	enum http_end end = url_answer_take(&s->answer, &request, &response);
+	bool comes_back = end == HTTP_DONE ? s->answer.status == 200 || s->answer.status >= 502
 					   : end == HTTP_CLOSED || end == HTTP_NO_CONNECT;
-	if (!comes_back) {
-		cJSON *answer =
-		    json_parse(buf_str(&s->refusal), s->refusal.len, JSON_TRUSTED_DEPTH, NULL);
-		url_refused(&at->service, &response, answer, err);
-		cJSON_Delete(answer);
-	}
+	if (!comes_back)
+		url_answer_refused(&at->service, &s->answer, &response, err);
 	buf_release(&url);
 	http_response_release(&response);
 	return comes_back;
@@ -178,6 +152,7 @@ static bool url_follow(struct run_source *source, const struct run_name *run,
 	struct run_url *at = (struct run_url *)source;
 	struct url_stream s = {.follow = follow, .seq = follow->after};
 	s.lines = (struct url_lines){.take = stream_on_line, .arg = &s};
+	s.answer = (struct url_answer){.take = url_lines, .arg = &s.lines};
 	int tries = 0;
 	while (!s.over && stream_take_up(at, run, &s, err) && !s.over) {
 		tries = s.moved ? 0 : tries + 1;
@@ -189,7 +164,7 @@ static bool url_follow(struct run_source *source, const struct run_name *run,
 		clock_sleep_ms(AGAIN_MS);
 	}
 	buf_release(&s.lines.rest);
-	buf_release(&s.refusal);
+	buf_release(&s.answer.refusal);
 	return s.over;
 }
 
