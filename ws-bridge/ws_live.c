@@ -79,28 +79,6 @@ static void ws_live_fail_record(struct live_socket *s, char kind)
 	live_gone(s->live);
 }
 
-/* Only the kind is known of a line that was cut, and that is enough. */
-static void ws_live_take_line(struct live_socket *s, char *line, size_t len, bool cut)
-{
-	struct record record;
-	s->dirty = true;
-	if (cut && (*line == RECORD_TEXT || *line == RECORD_BINARY)) {
-		live_large(s->live, *line == RECORD_BINARY);
-	} else if (cut || !record_parse(line, len, &record)) {
-		ws_live_fail_record(s, *line);
-	} else if (record.kind == RECORD_TEXT) {
-		live_text(s->live, record.data, record.len);
-	} else if (record.kind == RECORD_BINARY) {
-		live_audio(s->live, record.data, record.len);
-	} else if (record.kind == RECORD_GONE) {
-		s->gone = true;
-		output_mute(&s->out);
-		live_gone(s->live);
-	} else {
-		ws_live_fail_record(s, (char)record.kind);
-	}
-}
-
 /* Takes the lines that have come, and lets the session react to each before the next one. */
 static void ws_live_take_lines(struct live_socket *s)
 {
@@ -109,7 +87,24 @@ static void ws_live_take_lines(struct live_socket *s)
 	char *line;
 	input_read(&s->in);
 	while ((line = input_line(&s->in, &len, &cut))) {
-		ws_live_take_line(s, line, len, cut);
+		/* of a line that was cut only the kind is known, and that is enough */
+		struct record record;
+		s->dirty = true;
+		if (cut && (*line == RECORD_TEXT || *line == RECORD_BINARY)) {
+			live_large(s->live, *line == RECORD_BINARY);
+		} else if (cut || !record_parse(line, len, &record)) {
+			ws_live_fail_record(s, *line);
+		} else if (record.kind == RECORD_TEXT) {
+			live_text(s->live, record.data, record.len);
+		} else if (record.kind == RECORD_BINARY) {
+			live_audio(s->live, record.data, record.len);
+		} else if (record.kind == RECORD_GONE) {
+			s->gone = true;
+			output_mute(&s->out);
+			live_gone(s->live);
+		} else {
+			ws_live_fail_record(s, (char)record.kind);
+		}
 		live_step(s->live);
 	}
 	if (s->in.ended)

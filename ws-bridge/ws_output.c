@@ -52,22 +52,6 @@ static void ws_output_empty(struct output *out)
 	out->sent = 0;
 }
 
-/* Moves what was not sent to the front, with the last byte that was: it tells whether a line has
- * begun. */
-static void ws_output_compact(struct output *out)
-{
-	if (!ws_output_left(out)) {
-		ws_output_empty(out);
-		return;
-	}
-	if (out->sent < KEEP_SIZE)
-		return;
-	size_t surplus = out->sent - 1;
-	memmove(out->waiting.data, out->waiting.data + surplus, out->waiting.len - surplus + 1);
-	out->waiting.len -= surplus;
-	out->sent = 1;
-}
-
 void output_wake(struct output *out)
 {
 	uint64_t one = 1;
@@ -90,7 +74,16 @@ static void ws_output_flush(struct output *out)
 	}
 	if (n > 0)
 		out->sent += (size_t)n;
-	ws_output_compact(out);
+	if (!ws_output_left(out)) {
+		ws_output_empty(out);
+	} else if (out->sent >= KEEP_SIZE) {
+		/* the last byte that was sent is kept: it tells whether a line has begun */
+		size_t surplus = out->sent - 1;
+		memmove(
+		    out->waiting.data, out->waiting.data + surplus, out->waiting.len - surplus + 1);
+		out->waiting.len -= surplus;
+		out->sent = 1;
+	}
 	out->flushed = clock_monotonic_ms();
 	if (ws_output_left(out) || out->broken)
 		output_wake(out);

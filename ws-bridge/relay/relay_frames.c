@@ -256,19 +256,6 @@ static void relay_frames_send_close(struct frames *frames, int code, const char 
 	wslay_event_send(frames->wslay);
 }
 
-/* Sends the answers that are due.  Not each ping has to be answered (RFC 6455, 5.5.3): a peer that
- * sends pings and reads nothing must not fill the memory. */
-static void relay_frames_answer(struct frames *frames)
-{
-	size_t before = frames->setup.out->len;
-	if (before == 0)
-		frames->pongs = 0;
-	frames->silent = !frames->stopped && frames->pongs > PONGS_MOST;
-	wslay_event_send(frames->wslay);
-	frames->silent = false;
-	frames->pongs += frames->setup.out->len - before;
-}
-
 bool frames_feed(struct frames *frames, const char *data, size_t len)
 {
 	struct buf rest = frames->rest;
@@ -299,7 +286,15 @@ bool frames_feed(struct frames *frames, const char *data, size_t len)
 		relay_frames_send_close(frames, frames->answer, NULL, 0);
 		frames->answer = 0;
 	} else {
-		relay_frames_answer(frames);
+		/* Not each ping has to be answered (RFC 6455, 5.5.3): a peer that sends pings and
+		 * reads nothing must not fill the memory. */
+		size_t before = frames->setup.out->len;
+		if (before == 0)
+			frames->pongs = 0;
+		frames->silent = !frames->stopped && frames->pongs > PONGS_MOST;
+		wslay_event_send(frames->wslay);
+		frames->silent = false;
+		frames->pongs += frames->setup.out->len - before;
 	}
 	return !frames->stopped;
 }

@@ -17,14 +17,19 @@ static void put_header(struct buf *out, const char *name, const char *value)
 		buf_printf(out, "%s: %s\r\n", name, value);
 }
 
-/* Appends the whole answer, whose head repeats some of what the body says. */
-static void put_answer(struct buf *out, int status, const cJSON *body)
+/* The head repeats some of what the body says. */
+bool refusal_given(struct buf *out, int status, const char *json, size_t len)
 {
 	static const struct {
 		int status;
 		const char *phrase; /* clients go by the number */
 	} phrases[] = {{400, "Bad Request"}, {403, "Forbidden"}, {426, "Upgrade Required"},
 	    {429, "Too Many Requests"}, {503, "Service Unavailable"}};
+	cJSON *body = json_parse(json, len, JSON_TRUSTED_DEPTH, NULL);
+	if (!cJSON_IsObject(body)) {
+		cJSON_Delete(body);
+		return false;
+	}
 	const char *phrase = "Refused";
 	for (size_t i = 0; i < sizeof(phrases) / sizeof(phrases[0]); i++)
 		if (phrases[i].status == status)
@@ -44,16 +49,8 @@ static void put_answer(struct buf *out, int status, const cJSON *body)
 	    status == 426 ? "Connection: Upgrade, close\r\n\r\n" : "Connection: close\r\n\r\n");
 	buf_puts(out, text);
 	free(text);
-}
-
-bool refusal_given(struct buf *out, int status, const char *json, size_t len)
-{
-	cJSON *body = json_parse(json, len, JSON_TRUSTED_DEPTH, NULL);
-	bool good = cJSON_IsObject(body);
-	if (good)
-		put_answer(out, status, body);
 	cJSON_Delete(body);
-	return good;
+	return true;
 }
 
 void refusal_error(struct buf *out, const struct error *err, const char *request_id)
