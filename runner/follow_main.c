@@ -76,16 +76,6 @@ static void follow_main_parse(struct follow_options *options, int argc, char **a
 	options_take(PROGRAM, specs, argc, argv);
 }
 
-/* Every client takes a descriptor; and large pieces of memory go back to the system when they are
- * freed. */
-static void follow_main_tune(void)
-{
-	descriptor_raise_limit();
-	mallopt(M_ARENA_MAX, 2);
-	mallopt(M_MMAP_THRESHOLD, 256 << 10);
-	mallopt(M_TRIM_THRESHOLD, 512 << 10);
-}
-
 static struct config *follow_main_load(const struct config_source *source)
 {
 	struct problems problems = {0};
@@ -141,17 +131,18 @@ static bool follow_main_open_storage(
 }
 
 /* Opens as much of the service as a reader needs. */
-static bool follow_main_open(struct service *service, const struct config_source *source,
-    int signals, pid_t parent, struct ticket_key *key)
+static bool follow_main_open(struct follow_settings *settings, int signals, pid_t parent)
 {
+	struct service *service = settings->service;
 	struct error err = {0};
-	service->config = follow_main_load(source);
+	service->config = follow_main_load(settings->origin);
 	if (!service->config)
 		return false;
 	follow_main_set_log(service->config);
 	service->shared = shared_make(service->config->state_dir, &err);
 	bool open = service->shared && follow_main_open_storage(service, signals, parent, &err) &&
-	    service_join(service, &err) && ticket_key_load(key, service->config->state_dir, &err);
+	    service_join(service, &err) &&
+	    ticket_key_load(&settings->key, service->config->state_dir, &err);
 	if (error_is_set(&err))
 		follow_main_complain("cannot start", error_why(&err));
 	error_release(&err);
@@ -173,8 +164,13 @@ int main(int argc, char **argv)
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (signals < 0 || getppid() != parent)
 		return EXIT_FAILURE;
-	follow_main_tune();
-	if (follow_main_open(&service, &options.source, signals, parent, &settings.key) &&
+	/* Every client takes a descriptor; and large pieces of memory go back to the system when
+	 * they are freed. */
+	descriptor_raise_limit();
+	mallopt(M_ARENA_MAX, 2);
+	mallopt(M_MMAP_THRESHOLD, 256 << 10);
+	mallopt(M_TRIM_THRESHOLD, 512 << 10);
+	if (follow_main_open(&settings, signals, parent) &&
 	    (descriptor_listens(LISTENER) ||
 		follow_main_complain("descriptor 0", "not a listening socket"))) {
 		struct bound bound = options.unlink ? bound_at(options.unlink) : (struct bound){0};

@@ -26,6 +26,11 @@ static struct followed_run **followed_slot(struct followed_runs *runs, int64_t r
 	return &runs->slots[mixed >> 32 & (FOLLOWED_SLOTS - 1)];
 }
 
+static uint32_t followed_run_count(const struct followed_runs *runs, const struct followed_run *run)
+{
+	return chunks_count(runs->service->shared, run->thread_row, run->number);
+}
+
 struct followed_run *followed_run_get(struct followed_runs *runs, int64_t thread_row,
     int64_t number, const char *thread_id, const char *run_id)
 {
@@ -39,7 +44,7 @@ struct followed_run *followed_run_get(struct followed_runs *runs, int64_t thread
 	run->thread_id = xstrdup(thread_id);
 	run->run_id = xstrdup(run_id);
 	run->look_at = INT64_MAX;
-	run->seen = chunks_count(runs->service->shared, thread_row, number);
+	run->seen = followed_run_count(runs, run);
 	run->next = *slot;
 	*slot = run;
 	run->list_next = runs->first;
@@ -73,11 +78,6 @@ void followed_run_leave(struct followed_runs *runs, struct followed_run *run)
 	free(run);
 }
 
-static uint32_t followed_run_count(const struct followed_runs *runs, const struct followed_run *run)
-{
-	return chunks_count(runs->service->shared, run->thread_row, run->number);
-}
-
 bool followed_run_moved(struct followed_runs *runs, struct followed_run *run)
 {
 	uint32_t count = followed_run_count(runs, run);
@@ -100,13 +100,6 @@ static bool follow_form_same(const struct follow_form *a, const struct follow_fo
 {
 	return a->events == b->events && a->granularity == b->granularity && a->words == b->words &&
 	    a->modes == b->modes;
-}
-
-/* Streams in other words, which have many forms, share the last place. */
-static struct followed_dry *followed_dry_of(
-    struct followed_run *run, const struct follow_form *form)
-{
-	return &run->dry[form->words ? FOLLOWED_DRY - 1 : form->granularity * 2 + form->events];
 }
 
 /* The block that was read at that place already, after the latest chunk was written. */
@@ -167,7 +160,9 @@ struct follow_block *followed_run_next(struct followed_runs *runs, struct follow
 	    .events = form->events};
 	uint32_t count = followed_run_count(runs, run);
 	struct follow_block *block = followed_find(run, count, form, place);
-	struct followed_dry *dry = followed_dry_of(run, form);
+	/* streams in other words, which have many forms, share the last place */
+	struct followed_dry *dry =
+	    &run->dry[form->words ? FOLLOWED_DRY - 1 : form->granularity * 2 + form->events];
 	struct replay_place to = *place;
 	struct buf text = {0};
 	bool ends;
@@ -231,12 +226,6 @@ static bool followed_run_has_successor(struct call *call, const struct run_recor
 	return latest.number > record->number && begun_at >= record->finished_at;
 }
 
-/* Whether it was stopped in the queue: no process has written chunks of it, or will. */
-static bool followed_run_never_began(const struct run_record *record)
-{
-	return record->status == RUN_STOPPED && record->job && !record->started_at;
-}
-
 /* Notes that the run is over.  Whoever writes its last chunk holds the thread until that is on disk
  * (keeper.h), so the lease says whether it can still be expected. */
 static void followed_run_over(
@@ -245,8 +234,9 @@ static void followed_run_over(
 	if (record->kept_until != RUN_NOT_KEPT && !replay_find_tail(call, record, &run->tail))
 		return;
 	run->unkept = record->kept_until == RUN_NOT_KEPT;
-	bool lives = held && !run->tail.done && !followed_run_never_began(record) &&
-	    !followed_run_has_successor(call, record);
+	/* of one that was stopped in the queue no process has written chunks, or will */
+	bool began = record->status != RUN_STOPPED || !record->job || record->started_at;
+	bool lives = held && !run->tail.done && began && !followed_run_has_successor(call, record);
 	if (error_is_set(&call->error))
 		return;
 	if (!lives)

@@ -122,13 +122,6 @@ static void retries_drop_pauses(struct retries *t, size_t lost_count)
 	}
 }
 
-static bool retries_may_start(struct retries *t, int64_t row, int64_t now)
-{
-	const struct pause *pause = retries_find_pause(t, row);
-
-	return !retries_has(t, row) && (!pause || now >= pause->until);
-}
-
 unsigned retries_look(struct retries *t)
 {
 	struct storage *storage = t->service->storage;
@@ -146,9 +139,12 @@ unsigned retries_look(struct retries *t)
 	} else {
 		retries_drop_pauses(t, count);
 	}
-	for (size_t i = 0; i < count; i++)
-		if (retries_may_start(t, t->lost[i], now))
+	for (size_t i = 0; i < count; i++) {
+		const struct pause *pause = retries_find_pause(t, t->lost[i]);
+
+		if (!retries_has(t, t->lost[i]) && (!pause || now >= pause->until))
 			t->lost[t->lost_count++] = t->lost[i];
+	}
 	return t->count + t->lost_count < t->most ? t->count + (unsigned)t->lost_count : t->most;
 }
 
