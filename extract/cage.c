@@ -100,9 +100,9 @@ static bool allow_program(scmp_filter_ctx filter)
 	return code == 0 && cage_allow(filter, program_calls, COUNT(program_calls));
 }
 
-/* Allows the plain calls, and those that allow_more adds to them, unless it is NULL.  All others
- * fail as if they were forbidden, which libraries take better than being killed. */
-static bool filter_calls(bool (*allow_more)(scmp_filter_ctx filter))
+/* Allows the plain calls, and those of a program that is to start.  All others fail as if they were
+ * forbidden, which libraries take better than being killed. */
+static bool filter_calls(bool program)
 {
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
 	if (!filter) {
@@ -116,8 +116,8 @@ static bool filter_calls(bool (*allow_more)(scmp_filter_ctx filter))
 		errno = -code;
 		ok = code == 0;
 	}
-	if (ok && allow_more)
-		ok = allow_more(filter);
+	if (ok && program)
+		ok = allow_program(filter);
 	if (ok) {
 		int code = seccomp_load(filter);
 		errno = -code;
@@ -182,10 +182,10 @@ static bool hide_files(const char *program)
 
 bool cage_close(void)
 {
-	return limit_resources() && filter_calls(NULL);
+	return limit_resources() && filter_calls(false);
 }
 
 bool cage_close_for(const char *path)
 {
-	return limit_resources() && hide_files(path) && filter_calls(allow_program);
+	return limit_resources() && hide_files(path) && filter_calls(true);
 }

@@ -124,16 +124,6 @@ static bool package_has_room(const struct reading *r, unsigned long order)
 	return before < PROSE_CHARACTERS;
 }
 
-static void package_add_part(struct reading *r, unsigned long order)
-{
-	if (!package_has_room(r, order))
-		return;
-	package_read_part(r, order);
-	r->characters += r->pieces[r->count - 1].out.characters;
-	if (r->characters > PROSE_CHARACTERS)
-		package_drop_surplus(r);
-}
-
 /* Goes through the whole archive: an entry that nobody reads may make it a bomb. */
 static void package_walk(struct reading *r)
 {
@@ -148,8 +138,13 @@ static void package_walk(struct reading *r)
 		const char *name = archive_entry_pathname_utf8(entry);
 		if (!name)
 			name = archive_entry_pathname(entry);
-		if (package_admit(r, entry) && r->package->wanted(name ? name : "", &order))
-			package_add_part(r, order);
+		if (!package_admit(r, entry) || !r->package->wanted(name ? name : "", &order) ||
+		    !package_has_room(r, order))
+			continue;
+		package_read_part(r, order);
+		r->characters += r->pieces[r->count - 1].out.characters;
+		if (r->characters > PROSE_CHARACTERS)
+			package_drop_surplus(r);
 	}
 }
 
