@@ -155,15 +155,6 @@ int snowflake_sequence_bits(const struct snowflake *s)
 	return s->total_bits - 1 - s->time_bits - s->node_bits - s->worker_bits;
 }
 
-static int64_t id_assemble(const struct snowflake *s, uint64_t ms, uint64_t sequence)
-{
-	int sequence_bits = snowflake_sequence_bits(s);
-	uint64_t id = ms & ((UINT64_C(1) << s->time_bits) - 1);
-	id = id << s->node_bits | (uint64_t)s->node_id;
-	id = id << s->worker_bits | (uint64_t)s->worker_id;
-	return (int64_t)(id << sequence_bits | sequence);
-}
-
 /* The value after previous at the time ms, or previous itself when there is none yet. */
 static uint64_t id_advance(uint64_t previous, uint64_t ms, int sequence_bits)
 {
@@ -184,7 +175,10 @@ int64_t snowflake_next(const struct snowflake *s, _Atomic uint64_t *last)
 			clock_sleep_ms(1);
 			previous = atomic_load(last);
 		} else if (atomic_compare_exchange_weak(last, &previous, next)) {
-			return id_assemble(s, next >> bits, next & ((UINT64_C(1) << bits) - 1));
+			uint64_t id = next >> bits & ((UINT64_C(1) << s->time_bits) - 1);
+			id = id << s->node_bits | (uint64_t)s->node_id;
+			id = id << s->worker_bits | (uint64_t)s->worker_id;
+			return (int64_t)(id << bits | (next & ((UINT64_C(1) << bits) - 1)));
 		}
 	}
 }

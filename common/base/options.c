@@ -25,24 +25,12 @@ static bool takes_value(const struct option_spec *spec)
 	return spec->kind == OPTION_TEXT || spec->kind == OPTION_NUMBER;
 }
 
-static bool set_number(const struct option_spec *spec, const char *text, struct error *err)
+/* Sets an option; value is NULL where there is none. */
+static bool options_set(const struct option_spec *spec, const char *value, struct error *err)
 {
 	char *end;
 	long n;
 
-	errno = 0;
-	n = strtol(text, &end, 10);
-	if (errno || end == text || *end || n < spec->min || n > spec->max)
-		return error_set(err, ERR_INVALID_INPUT,
-		    "%s must be a whole number from %ld to %ld, not \"%s\"", spec->name, spec->min,
-		    spec->max, text);
-	*(long *)spec->value = n;
-	return true;
-}
-
-/* Sets an option; value is NULL where there is none. */
-static bool options_set(const struct option_spec *spec, const char *value, struct error *err)
-{
 	if (!takes_value(spec) && value)
 		return error_set(err, ERR_INVALID_INPUT, "%s takes no value", spec->name);
 	if (takes_value(spec) && (!value || !*value))
@@ -52,7 +40,14 @@ static bool options_set(const struct option_spec *spec, const char *value, struc
 		*(const char **)spec->value = value;
 		return true;
 	case OPTION_NUMBER:
-		return set_number(spec, value, err);
+		errno = 0;
+		n = strtol(value, &end, 10);
+		if (errno || end == value || *end || n < spec->min || n > spec->max)
+			return error_set(err, ERR_INVALID_INPUT,
+			    "%s must be a whole number from %ld to %ld, not \"%s\"", spec->name,
+			    spec->min, spec->max, value);
+		*(long *)spec->value = n;
+		return true;
 	case OPTION_FLAG:
 		*(bool *)spec->value = true;
 		return true;
@@ -63,34 +58,33 @@ static bool options_set(const struct option_spec *spec, const char *value, struc
 	return true;
 }
 
-/* Takes one option, whose value may be the next argument; returns the number of arguments read, or
- * 0. */
-static int options_take_one(const struct option_spec *specs, char **args, struct error *err)
-{
-	const char *value;
-	const struct option_spec *spec = options_find(specs, args[0], &value);
-
-	if (!spec) {
-		error_set(err, ERR_INVALID_INPUT, "there is no option %s", args[0]);
-		return 0;
-	}
-	if (value || !takes_value(spec))
-		return options_set(spec, value, err) ? 1 : 0;
-	return options_set(spec, args[1], err) ? 2 : 0;
-}
-
 int options_parse(const struct option_spec *specs, int argc, char **argv, struct error *err)
 {
 	bool only_operands = false;
 	int operands = 0;
 
-	for (int i = 1, read = 1; i < argc; i += read, read = 1)
-		if (only_operands || argv[i][0] != '-' || !argv[i][1])
+	for (int i = 1; i < argc; i++) {
+		const struct option_spec *spec;
+		const char *value;
+
+		if (only_operands || argv[i][0] != '-' || !argv[i][1]) {
 			argv[operands++] = argv[i];
-		else if (strcmp(argv[i], "--") == 0)
+			continue;
+		}
+		if (strcmp(argv[i], "--") == 0) {
 			only_operands = true;
-		else if (!(read = options_take_one(specs, argv + i, err)))
+			continue;
+		}
+		spec = options_find(specs, argv[i], &value);
+		if (!spec) {
+			error_set(err, ERR_INVALID_INPUT, "there is no option %s", argv[i]);
 			return -1;
+		}
+		if (!value && takes_value(spec))
+			value = argv[++i]; /* NULL behind the last */
+		if (!options_set(spec, value, err))
+			return -1;
+	}
 	return operands;
 }
 

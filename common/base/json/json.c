@@ -91,16 +91,13 @@ static bool scale_up(uint64_t *value, long power)
 	return true;
 }
 
-/*
- * The number before its exponent, as digits × 10^*scale where digits does not end in a zero.
- * Returns where the exponent or the text ends, NULL when there are too many digits.
- */
-static const char *decimal_digits(const char *s, uint64_t *digits, long *scale)
+/* The exact integer that a number's text means; false when it has a fraction or does not fit. */
+static bool integer_from_text(const char *s, int64_t *value)
 {
+	bool negative = *s == '-', in_fraction = false;
+	uint64_t digits = 0;
 	long zeros = 0, fraction = 0;
-	bool in_fraction = false;
-	*digits = 0;
-	for (; *s && *s != 'e' && *s != 'E'; s++) {
+	for (s += negative; *s && *s != 'e' && *s != 'E'; s++) {
 		if (*s == '.') {
 			in_fraction = true;
 			continue;
@@ -109,24 +106,13 @@ static const char *decimal_digits(const char *s, uint64_t *digits, long *scale)
 		zeros++;
 		if (*s == '0')
 			continue;
-		if (!scale_up(digits, zeros) ||
-		    __builtin_add_overflow(*digits, (uint64_t)(*s - '0'), digits))
-			return NULL;
+		if (!scale_up(&digits, zeros) ||
+		    __builtin_add_overflow(digits, (uint64_t)(*s - '0'), &digits))
+			return false;
 		zeros = 0;
 	}
-	*scale = zeros - fraction;
-	return s;
-}
-
-/* The exact integer that a number's text means; false when it has a fraction or does not fit. */
-static bool integer_from_text(const char *s, int64_t *value)
-{
-	bool negative = *s == '-';
-	uint64_t digits;
-	long scale;
-	s = decimal_digits(s + negative, &digits, &scale);
-	if (!s)
-		return false;
+	/* so far digits × 10^scale, where digits does not end in a zero */
+	long scale = zeros - fraction;
 	long exponent = *s ? strtol(s + 1, NULL, 10) : 0; /* saturates */
 	if (digits == 0)
 		scale = 0;
