@@ -109,23 +109,6 @@ static bool relay_turn(struct relay *relay, int64_t *next_tick)
 	return !signalled;
 }
 
-/* Drops the connections that are left after the drain. */
-static void relay_release(struct relay *relay)
-{
-	while (relay->connections) {
-		struct connection *c = relay->connections;
-		client_drop(c);
-		helper_drop(c);
-		connection_tick(c);
-	}
-	connection_sweep(relay);
-	tally_clear(&relay->users);
-	tally_clear(&relay->users_leaving);
-	tally_clear(&relay->used);
-	tally_clear(&relay->used_before);
-	close(relay->epoll);
-}
-
 bool relay_run(struct relay_settings *settings, int listener, int signals)
 {
 	static struct relay relay;
@@ -152,6 +135,17 @@ bool relay_run(struct relay_settings *settings, int listener, int signals)
 	next_tick = 0;
 	while (quiet && relay.connections && relay.now < end)
 		quiet = relay_turn(&relay, &next_tick);
-	relay_release(&relay);
+	while (relay.connections) { /* left after the drain */
+		struct connection *c = relay.connections;
+		client_drop(c);
+		helper_drop(c);
+		connection_tick(c);
+	}
+	connection_sweep(&relay);
+	tally_clear(&relay.users);
+	tally_clear(&relay.users_leaving);
+	tally_clear(&relay.used);
+	tally_clear(&relay.used_before);
+	close(relay.epoll);
 	return quiet;
 }

@@ -155,10 +155,27 @@ static void relay_client_admit(struct connection *c, const struct handshake *han
 	arena_free(a);
 }
 
-static void relay_client_take_head(struct connection *c, size_t len)
+static void relay_client_read_head(struct connection *c)
 {
 	struct buf *head = &c->client.head;
 	struct handshake handshake;
+	char *to = buf_reserve(head, HANDSHAKE_LONGEST - head->len);
+	ssize_t got = link_read(&c->client.link, to, HANDSHAKE_LONGEST - head->len, c->relay->now);
+	if (got < 0 && errno == EAGAIN)
+		return;
+	if (got <= 0) {
+		client_drop(c);
+		return;
+	}
+	head->len += (size_t)got;
+	head->data[head->len] = '\0';
+	size_t len = http_head_length(head->data, head->len);
+	if (len == 0) {
+		if (head->len == HANDSHAKE_LONGEST)
+			relay_client_refuse_with(
+			    c, ERR_BAD_REQUEST, "The WebSocket handshake is too long");
+		return;
+	}
 	switch (handshake_parse(head->data, len, &handshake)) {
 	case HANDSHAKE_OK:
 		relay_client_admit(c, &handshake);
@@ -174,26 +191,6 @@ static void relay_client_take_head(struct connection *c, size_t len)
 	}
 	memmove(head->data, head->data + len, head->len - len + 1);
 	head->len -= len;
-}
-
-static void relay_client_read_head(struct connection *c)
-{
-	struct buf *head = &c->client.head;
-	char *to = buf_reserve(head, HANDSHAKE_LONGEST - head->len);
-	ssize_t got = link_read(&c->client.link, to, HANDSHAKE_LONGEST - head->len, c->relay->now);
-	if (got < 0 && errno == EAGAIN)
-		return;
-	if (got <= 0) {
-		client_drop(c);
-		return;
-	}
-	head->len += (size_t)got;
-	head->data[head->len] = '\0';
-	size_t len = http_head_length(head->data, head->len);
-	if (len > 0)
-		relay_client_take_head(c, len);
-	else if (head->len == HANDSHAKE_LONGEST)
-		relay_client_refuse_with(c, ERR_BAD_REQUEST, "The WebSocket handshake is too long");
 	if (c->client_stage != CLIENT_HEAD && head->len == 0)
 		buf_release(head);
 }

@@ -3,13 +3,13 @@
 #include "ws-bridge/relay/relay_connection.h"
 
 #include "base/log/log.h"
+#include "base/os/descriptor.h"
 
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 static void relay_helper_count_leaving(struct connection *c, int change)
 {
@@ -34,29 +34,19 @@ void helper_drop(struct connection *c)
 	helper_enter(c, HELPER_GONE, 0);
 }
 
-static int relay_helper_connect(const struct relay_settings *settings)
-{
-	const struct sockaddr *address = (const struct sockaddr *)&settings->websocketd;
-	int on = 1;
-	int fd = socket(address->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return -1;
-	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-	if (connect(fd, address, settings->websocketd_size) == 0 || errno == EINPROGRESS)
-		return fd;
-	int error = errno;
-	close(fd);
-	errno = error;
-	return -1;
-}
-
 bool helper_start(struct connection *c, const char *route, const char *ticket)
 {
 	const struct relay_settings *settings = c->relay->settings;
+	const struct sockaddr *address = (const struct sockaddr *)&settings->websocketd;
 	char key[HANDSHAKE_KEY_SIZE];
-	int fd = relay_helper_connect(settings);
-	if (fd < 0) {
+	int on = 1;
+	int fd = socket(address->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (fd >= 0)
+		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	if (fd < 0 ||
+	    (connect(fd, address, settings->websocketd_size) != 0 && errno != EINPROGRESS)) {
 		log_error("cannot connect to websocketd: %s", strerror(errno));
+		descriptor_close(&fd);
 		return false;
 	}
 	link_open(&c->helper.link, c->relay->epoll, fd, c->relay->now);
