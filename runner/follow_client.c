@@ -93,29 +93,6 @@ void follow_client_new(struct follow *follow, int fd)
 	follow_client_watch(client, EPOLLIN);
 }
 
-static void follow_client_join(struct follow_client *client, struct followed_run *run)
-{
-	client->run = run;
-	client->run_next = run->clients;
-	if (client->run_next)
-		client->run_next->run_previous = client;
-	run->clients = client;
-}
-
-static void follow_client_leave(struct follow_client *client)
-{
-	struct followed_run *run = client->run;
-	if (!run)
-		return;
-	if (client->run_next)
-		client->run_next->run_previous = client->run_previous;
-	if (client->run_previous)
-		client->run_previous->run_next = client->run_next;
-	else
-		run->clients = client->run_next;
-	client->run = NULL;
-}
-
 /* The client stays in the list of its run until the end of the turn: somebody may be walking
  * through that list. */
 void follow_client_drop(struct follow_client *client)
@@ -142,9 +119,15 @@ void follow_client_sweep(struct follow *follow)
 		struct follow_client *client = follow->dead;
 		struct followed_run *run = client->run;
 		follow->dead = client->next;
-		follow_client_leave(client);
-		if (run)
+		if (run) {
+			if (client->run_next)
+				client->run_next->run_previous = client->run_previous;
+			if (client->run_previous)
+				client->run_previous->run_next = client->run_next;
+			else
+				run->clients = client->run_next;
 			followed_run_leave(&follow->runs, run);
+		}
 		follow_block_leave(client->block);
 		a2a_follower_free(client->told);
 		buf_release(&client->head);
@@ -223,18 +206,6 @@ static void follow_client_tell(void *arg, const char *json, size_t len)
 	buf_printf(&client->out, "%s\r\n", after);
 }
 
-/* Puts what the block means to this client in the place of the block itself. */
-static void follow_client_translate(struct follow_client *client)
-{
-	const struct follow_block *block = client->block;
-	a2a_follower_read(client->told, block->data + block->text, block->text_len);
-	if (block->ends) {
-		a2a_follower_end(client->told, true);
-		buf_puts(&client->out, LAST_CHUNK);
-	}
-	client->block_sent = block->len;
-}
-
 /* Takes the next block of the run; false when there is none yet. */
 static bool follow_client_take_block(struct follow_client *client)
 {
@@ -245,17 +216,25 @@ static bool follow_client_take_block(struct follow_client *client)
 	    .words = ticket->langgraph ? &lg_words : NULL,
 	    .modes = (unsigned)ticket->modes};
 	struct error err = {0};
-	client->block = followed_run_next(&follow->runs, client->run, &form, &client->place, &err);
+	struct follow_block *block =
+	    followed_run_next(&follow->runs, client->run, &form, &client->place, &err);
+	client->block = block;
 	if (error_is_set(&err)) {
 		log_warning("a stream was broken off: %s", error_why(&err));
 		follow_client_drop(client);
 	}
 	error_release(&err);
-	if (client->block && client->told)
-		follow_client_translate(client);
-	if (client->block)
+	if (block && client->told) { /* what it means takes its place */
+		a2a_follower_read(client->told, block->data + block->text, block->text_len);
+		if (block->ends) {
+			a2a_follower_end(client->told, true);
+			buf_puts(&client->out, LAST_CHUNK);
+		}
+		client->block_sent = block->len;
+	}
+	if (block)
 		client->spoke = follow->now;
-	return client->block;
+	return block;
 }
 
 /* Has the end written of a run that is over and lacks one; false when that was tried often
@@ -372,16 +351,20 @@ static void follow_client_admit(struct follow_client *client)
 {
 	struct follow *follow = client->follow;
 	const struct run_ticket *ticket = &client->ticket;
-	follow_client_join(client,
-	    followed_run_get(&follow->runs, ticket->thread_row, ticket->number, ticket->thread_id,
-		ticket->run_id));
+	struct followed_run *run = followed_run_get(
+	    &follow->runs, ticket->thread_row, ticket->number, ticket->thread_id, ticket->run_id);
+	client->run = run;
+	client->run_next = run->clients;
+	if (client->run_next)
+		client->run_next->run_previous = client;
+	run->clients = client;
 	client->began = follow->now;
 	client->place.after = ticket->after;
 	client->place.in.skip = ticket->skip;
 	if (ticket->kind == RUN_TICKET_WAIT) {
 		client->stage = CLIENT_WAIT;
 		client->deadline = follow->now + (ticket->until - clock_now()) / 1000;
-		followed_run_doubt(&follow->runs, client->run, follow->now);
+		followed_run_doubt(&follow->runs, run, follow->now);
 		follow_client_watch(client, 0);
 		return;
 	}
