@@ -27,22 +27,16 @@ static FCGX_Request *request_of(struct client *client)
  * socket with a time-out interrupted, which libfcgi takes for the end.  Nothing of the stream is
  * lost then.
  */
-static bool connection_go_on(FCGX_Stream *in)
-{
-	if (FCGX_GetError(in) != EINTR)
-		return false;
-	FCGX_ClearError(in);
-	in->isClosed = 0;
-	return true;
-}
-
 static ssize_t request_read(FCGX_Request *request, char *out, size_t size)
 {
-	int got;
-	do
-		got = FCGX_GetStr(out, (int)size, request->in);
-	while (got == 0 && connection_go_on(request->in));
-	return got == 0 && FCGX_GetError(request->in) ? -1 : got;
+	FCGX_Stream *in = request->in;
+	int got = FCGX_GetStr(out, (int)size, in);
+	while (got == 0 && FCGX_GetError(in) == EINTR) {
+		FCGX_ClearError(in);
+		in->isClosed = 0;
+		got = FCGX_GetStr(out, (int)size, in);
+	}
+	return got == 0 && FCGX_GetError(in) ? -1 : got;
 }
 
 /* A request that came slowly is read from its file, which is dropped once it has been read. */

@@ -178,20 +178,15 @@ static void intake_remove(struct intake *intake, struct arrival *arrival)
 	arrival->next = arrival->previous = NULL;
 }
 
-/* The arrival with the earliest deadline.  Only the intake's thread takes any away. */
-static struct arrival *intake_first(struct intake *intake)
-{
-	pthread_mutex_lock(&intake->lock);
-	struct arrival *first = intake->first;
-	pthread_mutex_unlock(&intake->lock);
-	return first;
-}
-
 /* Hands arrivals back whose time is over.  Returns the milliseconds to the next deadline, or -1. */
 static int intake_expire(struct intake *intake)
 {
-	struct arrival *first;
-	while ((first = intake_first(intake))) {
+	for (;;) {
+		pthread_mutex_lock(&intake->lock);
+		struct arrival *first = intake->first; /* only this thread takes any away */
+		pthread_mutex_unlock(&intake->lock);
+		if (!first)
+			return -1;
 		int64_t left = first->deadline - clock_monotonic_ms();
 		if (left > 0)
 			return (int)left;
@@ -199,7 +194,6 @@ static int intake_expire(struct intake *intake)
 		intake_remove(intake, first);
 		intake->over(intake->arg, first, false);
 	}
-	return -1;
 }
 
 static void *intake_work(void *arg)
