@@ -46,30 +46,6 @@ static bool find_metric(const char *text, const char *name, long *value)
 	return false;
 }
 
-/* ---- sizes ---- */
-
-static const char *const databases[] = {"threads.db", "files.db", "store.db", "telemetry.db"};
-#define DATABASES (sizeof(databases) / sizeof(databases[0]))
-
-static void add_sizes(cJSON *status, const char *state_dir)
-{
-	cJSON *sizes = cJSON_AddObjectToObject(status, "bytes");
-
-	for (size_t i = 0; i < DATABASES; i++) {
-		char *path = xasprintf("%s/%s", state_dir, databases[i]);
-		char *log = xasprintf("%s-wal", path);
-		struct stat st;
-		int64_t bytes = stat(path, &st) == 0 ? st.st_size : -1;
-
-		if (bytes >= 0 && stat(log, &st) == 0)
-			bytes += st.st_size;
-		if (bytes >= 0)
-			json_add_int(sizes, databases[i], bytes);
-		free(path);
-		free(log);
-	}
-}
-
 /* ---- for people ---- */
 
 static const char *cmd_status_text_of(const cJSON *object, const char *key)
@@ -121,6 +97,8 @@ static void print_status(const cJSON *status)
 
 static int status_show(const char *state_dir, bool as_json)
 {
+	static const char *const databases[] = {
+	    "threads.db", "files.db", "store.db", "telemetry.db"};
 	char *path = xasprintf("%s/run/status.json", state_dir);
 	bool up = state_is_served(state_dir), good;
 	cJSON *status = up ? text_file_json(path) : NULL;
@@ -140,7 +118,20 @@ static int status_show(const char *state_dir, bool as_json)
 		if (find_metric(buf_str(&answer), numbers[i].metric, &value))
 			json_add_int(status, numbers[i].key, value);
 	buf_release(&answer);
-	add_sizes(status, state_dir);
+	cJSON *sizes = cJSON_AddObjectToObject(status, "bytes");
+	for (size_t i = 0; i < sizeof(databases) / sizeof(databases[0]); i++) {
+		char *database = xasprintf("%s/%s", state_dir, databases[i]);
+		char *log = xasprintf("%s-wal", database);
+		struct stat st;
+		int64_t bytes = stat(database, &st) == 0 ? st.st_size : -1;
+
+		if (bytes >= 0 && stat(log, &st) == 0)
+			bytes += st.st_size;
+		if (bytes >= 0)
+			json_add_int(sizes, databases[i], bytes);
+		free(database);
+		free(log);
+	}
 	good = answers && strcmp(cmd_status_text_of(status, "phase"), "serving") == 0;
 	if (as_json)
 		terminal_json(status);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* agentgraph threads: lists and shows threads and what they were, copies them, and takes them
  * elsewhere. */
+#include "base/arena.h"
 #include "base/json/json.h"
 #include "cli/command.h"
 #include "cli/source/ask_url.h"
@@ -36,31 +37,6 @@ struct threads_verb {
 
 /* ---- list ---- */
 
-/* Reads the members that listed threads must have in their metadata.  Their texts lie in *made,
- * which the caller deletes.  False with err set. */
-static bool threads_labels(const char *metadata, cJSON **made, struct label labels[LABELS_MAX],
-    size_t *count, struct error *err)
-{
-	cJSON *object = json_parse(metadata, strlen(metadata), JSON_REQUEST_DEPTH, NULL);
-	const cJSON *member;
-	*made = cJSON_CreateArray();
-	*count = 0;
-	if (!cJSON_IsObject(object) || cJSON_GetArraySize(object) > LABELS_MAX) {
-		cJSON_Delete(object);
-		return error_set(err, ERR_INVALID_INPUT,
-		    "--metadata must be a JSON object of at most %d members", LABELS_MAX);
-	}
-	cJSON_ArrayForEach(member, object) {
-		char *text = cJSON_IsString(member) ? NULL : json_print(member);
-		cJSON *value = cJSON_CreateString(text ? text : member->valuestring);
-		cJSON_AddItemToObject(*made, member->string, value);
-		labels[(*count)++] = (struct label){value->string, value->valuestring};
-		free(text);
-	}
-	cJSON_Delete(object);
-	return true;
-}
-
 static int threads_list_all(
     struct thread_source *source, const struct threads_options *o, const char *unused)
 {
@@ -70,12 +46,22 @@ static int threads_list_all(
 	char limit[24];
 	struct thread_query query = {
 	    .page = {.search = o->search, .limit = limit}, .status = o->status, .labels = labels};
-	cJSON *made = NULL, *data = NULL;
-	const cJSON *thread;
+	const char *metadata = o->metadata ? o->metadata : "{}";
+	const cJSON *wanted, *member, *thread;
+	struct arena *a = arena_new(); /* of the labels' texts */
+	cJSON *data = NULL;
 	snprintf(limit, sizeof(limit), "%ld", o->limit);
-	if (!o->metadata || threads_labels(o->metadata, &made, labels, &query.label_count, &err))
+	wanted = arena_json(a, json_parse(metadata, strlen(metadata), JSON_REQUEST_DEPTH, NULL));
+	if (cJSON_IsObject(wanted) && cJSON_GetArraySize(wanted) <= LABELS_MAX) {
+		cJSON_ArrayForEach(member, wanted)
+			labels[query.label_count++] = (struct label){member->string,
+			    cJSON_IsString(member) ? member->valuestring : arena_print(a, member)};
 		data = source->list(source, &query, &err);
-	cJSON_Delete(made);
+	} else {
+		error_set(&err, ERR_INVALID_INPUT,
+		    "--metadata must be a JSON object of at most %d members", LABELS_MAX);
+	}
+	arena_free(a);
 	if (!data)
 		return complain_error(&err);
 	cJSON_ArrayForEach(thread, json_get(data, "threads")) {
