@@ -24,23 +24,18 @@ int percent_byte(const char *s)
 	return low < 0 ? -1 : high << 4 | low;
 }
 
-static size_t percent_plain(const char *text, const char *also)
-{
-	const char *end = text;
-	while ((*end >= 'a' && *end <= 'z') || (*end >= 'A' && *end <= 'Z') ||
-	    (*end >= '0' && *end <= '9') || (*end && (strchr("-._~", *end) || strchr(also, *end))))
-		end++;
-	return (size_t)(end - text);
-}
-
 void percent_add(struct buf *out, const char *text, const char *also)
 {
 	for (;;) {
-		size_t len = percent_plain(text, also);
-		buf_add(out, text, len);
-		text += len;
-		if (!*text)
+		const char *end = text; /* of what needs no escapes */
+		while ((*end >= 'a' && *end <= 'z') || (*end >= 'A' && *end <= 'Z') ||
+		    (*end >= '0' && *end <= '9') ||
+		    (*end && (strchr("-._~", *end) || strchr(also, *end))))
+			end++;
+		buf_add(out, text, (size_t)(end - text));
+		if (!*end)
 			return;
-		buf_printf(out, "%%%02X", (unsigned char)*text++);
+		buf_printf(out, "%%%02X", (unsigned char)*end);
+		text = end + 1;
 	}
 }

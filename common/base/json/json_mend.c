@@ -24,27 +24,21 @@ static long json_mend_unit(const char *p)
 	return strtol(digits, NULL, 16);
 }
 
-/* Overwrites escapes of U+0000 and of halves of a pair, which are as long as what they become. */
-static void json_mend_escapes(char *text)
-{
-	for (char *p = text; (p = strchr(p, '\\')) && p[1];) {
-		long unit = json_mend_unit(p);
-		long next = unit >= 0 ? json_mend_unit(p + ESCAPE_LEN) : -1;
-		if (unit >= 0xD800 && unit < 0xDC00 && next >= 0xDC00 && next <= 0xDFFF)
-			p += ESCAPE_LEN;
-		else if (unit == 0 || (unit >= 0xD800 && unit <= 0xDFFF))
-			memcpy(p + 2, "fffd", 4);
-		p += 2;
-	}
-}
-
 cJSON *json_parse_mended(const char *text, size_t len, unsigned max_depth)
 {
 	cJSON *json = json_parse(text, len, max_depth, NULL);
 	if (json)
 		return json;
 	char *copy = xstrndup(text, len), *mended = utf8_mend(copy);
-	json_mend_escapes(mended);
+	/* escapes of U+0000 and of halves of a pair are as long as what they become */
+	for (char *p = mended; (p = strchr(p, '\\')) && p[1]; p += 2) {
+		long unit = json_mend_unit(p);
+		long next = unit >= 0 ? json_mend_unit(p + ESCAPE_LEN) : -1;
+		if (unit >= 0xD800 && unit < 0xDC00 && next >= 0xDC00 && next <= 0xDFFF)
+			p += ESCAPE_LEN;
+		else if (unit == 0 || (unit >= 0xD800 && unit <= 0xDFFF))
+			memcpy(p + 2, "fffd", 4);
+	}
 	json = json_parse(mended, strlen(mended), max_depth, NULL);
 	free(copy);
 	free(mended);

@@ -6,21 +6,11 @@
 
 #include <string.h>
 
-static void json_quote_put_escaped(struct buf *out, unsigned char c)
-{
-	static const char short_forms[] = "\"\"\\\\\bb\ff\nn\rr\tt";
-	static const char digits[] = "0123456789abcdef";
-	const char *form = strchr(short_forms, c);
-	if (form && (form - short_forms) % 2 == 0)
-		buf_add(out, (const char[]){'\\', form[1]}, 2);
-	else
-		buf_add(
-		    out, (const char[]){'\\', 'u', '0', '0', digits[c >> 4], digits[c & 15]}, 6);
-}
-
 /* Appends the bytes from text to end, of which the first plain ones need no escapes. */
 static void json_quote_mixed(struct buf *out, const char *text, const char *end, size_t plain)
 {
+	static const char short_forms[] = "\"\"\\\\\bb\ff\nn\rr\tt";
+	static const char digits[] = "0123456789abcdef";
 	buf_putc(out, '"');
 	for (size_t len = plain;; len = utf8_plain(text, (size_t)(end - text))) {
 		while ((unsigned char)text[len] >= ' ' && text[len] != '"' && text[len] != '\\')
@@ -29,7 +19,13 @@ static void json_quote_mixed(struct buf *out, const char *text, const char *end,
 		text += len;
 		if (text == end)
 			break;
-		json_quote_put_escaped(out, (unsigned char)*text++);
+		unsigned char c = (unsigned char)*text++;
+		const char *form = strchr(short_forms, c);
+		if (form && (form - short_forms) % 2 == 0)
+			buf_add(out, (const char[]){'\\', form[1]}, 2);
+		else
+			buf_add(out,
+			    (const char[]){'\\', 'u', '0', '0', digits[c >> 4], digits[c & 15]}, 6);
 	}
 	buf_putc(out, '"');
 }

@@ -19,18 +19,6 @@ static void metrics_text_put_head(
 	buf_printf(out, "# HELP " PREFIX "%s %s\n# TYPE " PREFIX "%s %s\n", name, help, name, type);
 }
 
-static void put_label(struct buf *out, const char *text)
-{
-	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
-			buf_putc(out, '\\');
-		if (*text == '\n')
-			buf_puts(out, "\\n");
-		else
-			buf_putc(out, *text);
-	}
-}
-
 static void put_seconds(struct buf *out, uint64_t us)
 {
 	buf_printf(out, "%" PRIu64 ".%06" PRIu64, us / 1000000, us % 1000000);
@@ -58,20 +46,15 @@ static void put_histogram(struct buf *out, const char *name, const char *labels,
 
 typedef bool route_name_fn(size_t row, struct metric_route *route);
 
-static bool was_asked(struct metrics_table *table, size_t row)
-{
-	for (int k = 0; k < METRIC_CLASSES; k++)
-		if (metrics_text_value(&table->requests[row][k]))
-			return true;
-	return false;
-}
-
 /* The labels of a row that was asked for; false for others. */
 static bool row_labels(
     struct metrics_table *table, size_t row, route_name_fn *route_name, char *out, size_t size)
 {
 	struct metric_route route = {"", "other"};
-	if (!was_asked(table, row))
+	uint64_t asked = 0;
+	for (int k = 0; k < METRIC_CLASSES; k++)
+		asked |= metrics_text_value(&table->requests[row][k]);
+	if (!asked)
 		return false;
 	if (row < METRIC_ROUTES - 1 && !route_name(row, &route))
 		return false;
@@ -120,7 +103,14 @@ static void put_runs(struct buf *out, struct metrics_table *table)
 static void put_model(struct buf *out, struct metric_model *model, const char *kind, uint64_t n)
 {
 	buf_puts(out, PREFIX "tokens_total{model=\"");
-	put_label(out, model->name);
+	for (const char *c = model->name; *c; c++) {
+		if (*c == '"' || *c == '\\')
+			buf_putc(out, '\\');
+		if (*c == '\n')
+			buf_puts(out, "\\n");
+		else
+			buf_putc(out, *c);
+	}
 	buf_printf(out, "\",kind=\"%s\"} %" PRIu64 "\n", kind, n);
 }
 

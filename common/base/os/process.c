@@ -105,26 +105,10 @@ static bool process_read_output(struct child *c)
 	return true;
 }
 
-static void keep_tail(struct child *c, const char *data, size_t len)
-{
-	char *tail = c->result->tail;
-	if (len > PROCESS_TAIL) {
-		data += len - PROCESS_TAIL;
-		len = PROCESS_TAIL;
-	}
-	if (c->tail_len + len > PROCESS_TAIL) {
-		size_t surplus = c->tail_len + len - PROCESS_TAIL;
-		c->tail_len -= surplus;
-		memmove(tail, tail + surplus, c->tail_len);
-	}
-	memcpy(tail + c->tail_len, data, len);
-	c->tail_len += len;
-	tail[c->tail_len] = '\0';
-}
-
+/* Reads once, and keeps the end of all that has come. */
 static bool process_read_errors(struct child *c)
 {
-	char data[PROCESS_TAIL];
+	char data[PROCESS_TAIL], *tail = c->result->tail;
 	ssize_t n = read(c->io.err, data, sizeof(data));
 	if (n < 0 && errno == EINTR)
 		return true;
@@ -134,7 +118,15 @@ static bool process_read_errors(struct child *c)
 		descriptor_close(&c->io.err);
 		return false;
 	}
-	keep_tail(c, data, (size_t)n);
+	size_t len = (size_t)n;
+	if (c->tail_len + len > PROCESS_TAIL) {
+		size_t surplus = c->tail_len + len - PROCESS_TAIL;
+		c->tail_len -= surplus;
+		memmove(tail, tail + surplus, c->tail_len);
+	}
+	memcpy(tail + c->tail_len, data, len);
+	c->tail_len += len;
+	tail[c->tail_len] = '\0';
 	return true;
 }
 
