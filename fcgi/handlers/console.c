@@ -89,19 +89,6 @@ static bool has_library(const struct request *rq, const char *name)
 	return fd >= 0;
 }
 
-/* The library for Markdown comes after the page's own modules, as the first view does not need
- * it. */
-static void console_put_head(struct buf *html, const struct request *rq, const char *base)
-{
-	const char *const *module = rq->server->service->graph->live ? live_modules : chat_modules;
-	buf_printf(html, "<link rel=\"stylesheet\" href=\"%s/console.css\">\n", base);
-	for (; *module; module++)
-		buf_printf(html, "<link rel=\"modulepreload\" href=\"%s/%s.js\">\n", base, *module);
-	buf_printf(html, "<script type=\"module\" src=\"%s/app.js\"></script>\n", base);
-	if (has_library(rq, "marked.js"))
-		buf_printf(html, "<script defer src=\"%s/marked.js\"></script>\n", base);
-}
-
 /* What the page is told of the service, so that it need not ask. */
 static void console_put_facts(struct buf *html, const struct request *rq)
 {
@@ -125,13 +112,22 @@ static void console_put_facts(struct buf *html, const struct request *rq)
 void get_console(struct request *rq)
 {
 	const struct config *config = rq->server->service->config;
-	const char *path = config->env.console_path;
-	struct buf base = {0}, html = {0};
-	pages_put_text(&base, strrchr(path, '/') + 1);
-	buf_printf(&base, "/%s", rq->server->console);
+	const char *const *module = rq->server->service->graph->live ? live_modules : chat_modules;
+	const char *path = config->env.console_path, *base;
+	struct buf at = {0}, html = {0};
+	pages_put_text(&at, strrchr(path, '/') + 1);
+	buf_printf(&at, "/%s", rq->server->console);
+	base = buf_str(&at);
 	pages_put_head(&html, config->env.app_name, ": console");
-	console_put_head(&html, rq, buf_str(&base));
-	buf_release(&base);
+	buf_printf(&html, "<link rel=\"stylesheet\" href=\"%s/console.css\">\n", base);
+	for (; *module; module++)
+		buf_printf(
+		    &html, "<link rel=\"modulepreload\" href=\"%s/%s.js\">\n", base, *module);
+	buf_printf(&html, "<script type=\"module\" src=\"%s/app.js\"></script>\n", base);
+	/* after the page's own modules, as the first view does not need it */
+	if (has_library(rq, "marked.js"))
+		buf_printf(&html, "<script defer src=\"%s/marked.js\"></script>\n", base);
+	buf_release(&at);
 	buf_puts(&html, "<body data-root=\"./");
 	for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/'))
 		buf_puts(&html, "../");

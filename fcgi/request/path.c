@@ -48,25 +48,18 @@ static bool path_add(struct path *path, const char *segment, bool last)
 	return true;
 }
 
-/* Cuts "http://host" off; NULL when what is left is no path. */
-static char *skip_authority(char *uri)
-{
-	if (*uri == '/')
-		return uri;
-	char *scheme_end = strstr(uri, "://");
-	if (!scheme_end || strcspn(uri, "/?") < (size_t)(scheme_end - uri))
-		return NULL;
-	char *host = scheme_end + 3;
-	return host + strcspn(host, "/?");
-}
-
 bool path_parse(struct path *path, char *uri)
 {
 	path->count = 0;
 	path->query = "";
-	char *rest = skip_authority(uri);
-	if (!rest)
-		return false;
+	char *rest = uri;
+	if (*uri != '/') { /* "http://host" is cut off */
+		char *scheme_end = strstr(uri, "://");
+		if (!scheme_end || strcspn(uri, "/?") < (size_t)(scheme_end - uri))
+			return false;
+		rest = scheme_end + 3;
+		rest += strcspn(rest, "/?");
+	}
 	char *query = strchr(rest, '?');
 	if (query) {
 		*query = '\0';
