@@ -12,21 +12,6 @@
 #include <string.h>
 #include <strings.h>
 
-static bool follow_head_field(struct follow_head *head, char *line)
-{
-	char *colon = strchr(line, ':');
-	if (!colon || strpbrk(line, "\r\n")) /* CR and LF only end lines, together */
-		return false;
-	*colon = '\0';
-	const char *value = colon + 1 + strspn(colon + 1, " \t");
-	/* the web server sends each of these once; one that comes twice is not its own */
-	if (strcasecmp(line, TICKET_HEADER) == 0)
-		return http_head_once(&head->ticket, value);
-	if (strcasecmp(line, "X-Agentgraph-Waited") == 0)
-		return http_head_once(&head->waited, value);
-	return true;
-}
-
 bool follow_head_parse(char *data, size_t len, struct follow_head *head)
 {
 	char *rest = data, *line;
@@ -37,9 +22,19 @@ bool follow_head_parse(char *data, size_t len, struct follow_head *head)
 	line = http_head_line(&rest);
 	if (!line || strncmp(line, "GET /", 5) != 0 || !strstr(line, " HTTP/1."))
 		return false;
-	while ((line = http_head_line(&rest)))
-		if (!follow_head_field(head, line))
+	while ((line = http_head_line(&rest))) {
+		char *colon = strchr(line, ':');
+		if (!colon || strpbrk(line, "\r\n")) /* CR and LF only end lines, together */
 			return false;
+		*colon = '\0';
+		const char *value = colon + 1 + strspn(colon + 1, " \t");
+		/* the web server sends each of these once; one that comes twice is not its own */
+		if (strcasecmp(line, TICKET_HEADER) == 0 && !http_head_once(&head->ticket, value))
+			return false;
+		if (strcasecmp(line, "X-Agentgraph-Waited") == 0 &&
+		    !http_head_once(&head->waited, value))
+			return false;
+	}
 	return *rest == '\0';
 }
 
