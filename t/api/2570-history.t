@@ -319,11 +319,14 @@ facts <<'TABLE'
 its state is that of a run that goes on :: .data.state.execution_meta | [.status, .is_running, .current_node] == ["running", true, "tools"]
 with what there was :: (.data.messages | length) == 2
 TABLE
+result=$(checkpoint t 2)
 rewind t "$(checkpoint t -1)"
 facts <<'TABLE'
 a thread that is brought back there is stopped :: .data.state.execution_meta | [.status, .is_running] == ["stopped", false]
 and can go on :: .data.checkpoint | [.source, .next, .status] == ["rewind", "tools", "stopped"]
 TABLE
+api POST /v1/graph/invoke "{$(thread t "\"checkpoint_id\":\"$result\"")}"
+is "$(texts t)" '/add 2 3|||sum: 5' 'a run that goes on behind the tools has their results'
 invoke '/ask Who?' "$(thread q)"
 is "$(kept q '"\(.source):\(.status)"')" 'run:interrupted' 'a node that pauses has not ended'
 invoke '/error' "$(thread f)"

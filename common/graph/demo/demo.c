@@ -69,12 +69,15 @@ static ag_result answer_results(struct demo *d)
 /*
  * Whether a tool message came after the last assistant message of this run: then its result is what
  * to act on, whatever user message came with it.  In a new turn, tool messages before the user's
- * only close calls that were never answered.
+ * only close calls that were never answered.  A run that goes on at a checkpoint and has no message
+ * yet acts on those of the run before.
  */
-static bool has_results(ag_run *run)
+static bool has_results(ag_run *run, const ag_state *state)
 {
 	const cJSON *message;
 	bool found = false, new_turn = run_is_new_turn(run);
+	if (!new_turn && !run_messages(run)->child)
+		return message_is(ag_last_message(state), "tool");
 	cJSON_ArrayForEach(message, run_messages(run)) {
 		bool ends = new_turn || message_is(message, "assistant");
 		found = message_is(message, "tool") || (found && !ends);
@@ -91,7 +94,7 @@ static ag_result agent_node(ag_run *run, const ag_state *state, void *data)
 	bool again = ag_answers(run) != NULL;
 	struct demo d = {run, state, again ? PAUSING_COMMAND : ag_user_text(state), ""};
 	(void)data;
-	if (!again && has_results(run))
+	if (!again && has_results(run, state))
 		return answer_results(&d);
 	return demo_answer(&d);
 }
