@@ -70,6 +70,9 @@ TABLE
 unlike "$BODY" 'disk' 'the message is nowhere in it'
 request=$(json .metadata.request_id "$BODY")
 like "$(grep -F "$request" "$SERVE_ERR")" 'disk is full' 'but in the log'
+api GET /v1/threads/t/export
+is "$(printf '%s' "$BODY" | jq -r 'select(.type == "run").error | "\(.code) \(.message) \(.status) \(.details // [] | length)"' | tail -n 1)" \
+	'NODE_ERROR An error occurred in a graph node. 500 0' 'nor in the lines of its thread'
 stream '/error the disk is full'
 unlike "$BODY" 'disk is' 'nor is it in a stream'
 chunks <<'TABLE'

@@ -8,10 +8,12 @@
  * came later.
  */
 #include "base/memory.h"
+#include "graph/run.h"
 #include "graph/state.h"
 #include "service/history/earlier.h"
 #include "service/history/history.h"
 #include "service/history/lines.h"
+#include "service/run/records.h"
 #include "service/thread/change.h"
 
 #include <stdlib.h>
@@ -117,6 +119,28 @@ static bool export_checkpoints(struct export *e)
 
 /* ---- runs ---- */
 
+/* The record's error_json, in production without what its nodes said; with the other texts. */
+static const char *export_failure(struct export *e, const struct run_record *record)
+{
+	struct error failure = {0}, shown = {0};
+	struct error_view view;
+	const char *text;
+	if (!record->error_json)
+		return NULL;
+	record_failure(record, &failure);
+	call_view_of(e->call, &failure, &view);
+	if (view.detail == failure.detail) {
+		text = arena_strdup(e->texts, record->error_json);
+	} else {
+		error_set(&shown, failure.kind, "%s", view.detail);
+		shown.status = failure.status;
+		text = run_failure_json(e->texts, &shown);
+	}
+	error_release(&failure);
+	error_release(&shown);
+	return text;
+}
+
 /* Notes a record.  A run that goes on is exported as if it ended where the thread stands. */
 static bool export_note_run(void *arg, const struct run_record *record)
 {
@@ -130,7 +154,7 @@ static bool export_note_run(void *arg, const struct run_record *record)
 	*r = *record;
 	r->run_id = arena_strdup(e->texts, r->run_id);
 	r->node = arena_strdup(e->texts, r->node);
-	r->error_json = arena_strdup(e->texts, r->error_json);
+	r->error_json = export_failure(e, record);
 	if (r->status == RUN_RUNNING)
 		r->status = e->running ? RUN_STOPPED : RUN_ERROR;
 	if (r->until > last)
