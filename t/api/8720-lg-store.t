@@ -86,6 +86,8 @@ refused_item PUT items '{"namespace":["a",1],"key":"k","value":{}}' "namespace $
 refused_item PUT items '{"namespace":["a"],"key":"k","value":1}' 'value must be an object'
 refused_item PUT items '{"namespace":["a"],"key":"","value":{}}' 'key must not be empty'
 refused_item PUT items '{"namespace":["a"],"key":"k","value":{},"ttl":5}' 'ttl is not supported'
+refused_item POST items/search '{"namespace_prefix":[1]}' "namespace_prefix $labels"
+refused_item POST namespaces '{"suffix":[null]}' "suffix $labels"
 refused_item POST items/search '{"filter":{"a":{"$in":[1]}}}' 'filter must have values, or objects of $eq, $ne, $gt, $gte, $lt, $lte'
 refused_item POST items/search '{"limit":1000,"offset":1}' 'offset and limit must be at most 1000 together'
 refused_item POST items/search '{"limit":101,"query":"x"}' 'offset and limit must be at most 100 together where words are searched for'

@@ -128,8 +128,10 @@ cJSON *lg_items_search(struct call *call, const cJSON *body)
 		lg_item_wrong(call, "offset",
 		    scored ? "and limit must be at most 100 together where words are searched for"
 			   : "and limit must be at most 1000 together");
+	if (error_is_set(&call->error))
+		return NULL;
 	cJSON *filters = lg_items_filters(call, &b, cJSON_GetArraySize(b.prefix));
-	if (error_is_set(&call->error)) {
+	if (error_is_set(&call->error)) { /* of the filter */
 		cJSON_Delete(filters);
 		return NULL;
 	}
