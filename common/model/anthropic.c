@@ -105,21 +105,6 @@ static void anthropic_add_id(cJSON *part, const char *name, const char *id)
 	free(mended);
 }
 
-static void anthropic_add_result(cJSON *content, const cJSON *block)
-{
-	cJSON *part = json_append(content, json_typed("tool_result"));
-	char *text = chat_output_text(block);
-	anthropic_add_id(part, "tool_use_id", json_str(block, "call_id"));
-	bool is_error = cJSON_IsTrue(json_get(block, "is_error"));
-	if (!anthropic_is_blank(text))
-		json_add_str(part, "content", text);
-	else if (is_error) /* without a reason it is refused */
-		json_add_str(part, "content", "(It failed without a word.)");
-	if (is_error)
-		cJSON_AddTrueToObject(part, "is_error");
-	free(text);
-}
-
 static void anthropic_add_block(const struct chat_build *b, cJSON *content, const cJSON *block)
 {
 	if (chat_block_is(block, "text")) {
@@ -132,7 +117,17 @@ static void anthropic_add_block(const struct chat_build *b, cJSON *content, cons
 		json_add_str(part, "name", json_str(block, "name"));
 		json_add(part, "input", cJSON_Duplicate(json_get(block, "args"), true));
 	} else if (chat_block_is(block, "tool_result")) {
-		anthropic_add_result(content, block);
+		cJSON *part = json_append(content, json_typed("tool_result"));
+		char *text = chat_output_text(block);
+		anthropic_add_id(part, "tool_use_id", json_str(block, "call_id"));
+		bool is_error = cJSON_IsTrue(json_get(block, "is_error"));
+		if (!anthropic_is_blank(text))
+			json_add_str(part, "content", text);
+		else if (is_error) /* without a reason it is refused */
+			json_add_str(part, "content", "(It failed without a word.)");
+		if (is_error)
+			cJSON_AddTrueToObject(part, "is_error");
+		free(text);
 	} else {
 		anthropic_add_media(b, content, block);
 	}
@@ -159,24 +154,6 @@ static void anthropic_add_messages(const struct chat_build *b, cJSON *body)
 	}
 	if (!messages->child || json_str_is(json_last(messages), "role", "assistant"))
 		anthropic_add_text(chat_parts_for(messages, "user", "content"), "(Continue.)");
-}
-
-static void anthropic_add_choice(const struct chat_build *b, cJSON *body)
-{
-	static const char *const types[] = {[CHAT_TOOLS_AUTO] = "auto",
-	    [CHAT_TOOLS_NONE] = "none",
-	    [CHAT_TOOLS_REQUIRED] = "any",
-	    [CHAT_TOOLS_NAMED] = "tool"};
-	const struct chat_request *request = b->request;
-	bool single = cJSON_IsFalse(json_opt(b->target->settings, "parallel_tool_calls"));
-	if (request->choice == CHAT_TOOLS_AUTO && !single)
-		return;
-	cJSON *choice = cJSON_AddObjectToObject(body, "tool_choice");
-	json_add_str(choice, "type", types[request->choice]);
-	if (request->choice == CHAT_TOOLS_NAMED)
-		json_add_str(choice, "name", request->tool_name);
-	if (single && request->choice != CHAT_TOOLS_NONE)
-		cJSON_AddTrueToObject(choice, "disable_parallel_tool_use");
 }
 
 /* A conversation with calls in it is refused without tools.  So a model that has none is told which
@@ -210,6 +187,10 @@ static void anthropic_add_past_tools(const struct chat_build *b, cJSON *body)
 
 static void anthropic_add_tools(const struct chat_build *b, cJSON *body)
 {
+	static const char *const types[] = {[CHAT_TOOLS_AUTO] = "auto",
+	    [CHAT_TOOLS_NONE] = "none",
+	    [CHAT_TOOLS_REQUIRED] = "any",
+	    [CHAT_TOOLS_NAMED] = "tool"};
 	const struct chat_request *request = b->request;
 	if (request->tool_count == 0) {
 		anthropic_add_past_tools(b, body);
@@ -228,7 +209,15 @@ static void anthropic_add_tools(const struct chat_build *b, cJSON *body)
 			json_add_str(schema, "type", "object");
 		cJSON_AddItemToObject(item, "input_schema", schema);
 	}
-	anthropic_add_choice(b, body);
+	bool single = cJSON_IsFalse(json_opt(b->target->settings, "parallel_tool_calls"));
+	if (request->choice == CHAT_TOOLS_AUTO && !single)
+		return;
+	cJSON *choice = cJSON_AddObjectToObject(body, "tool_choice");
+	json_add_str(choice, "type", types[request->choice]);
+	if (request->choice == CHAT_TOOLS_NAMED)
+		json_add_str(choice, "name", request->tool_name);
+	if (single && request->choice != CHAT_TOOLS_NONE)
+		cJSON_AddTrueToObject(choice, "disable_parallel_tool_use");
 }
 
 /* Whether the model may think: only with a free choice of tools, and not from the middle of a turn

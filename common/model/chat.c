@@ -204,25 +204,6 @@ static bool attempt_complete(struct attempt *t)
 	return answer->ended && attempt_is_good(t);
 }
 
-/* Appends what an error answer says for itself. */
-static void attempt_describe_status(struct attempt *t, struct buf *out)
-{
-	cJSON *body = chat_parse(t->whole.data, t->whole.len);
-	char *message = chat_error_message(body);
-	char *type = http_response_header(&t->response, "Content-Type");
-	if (!message && !body && t->whole.len > 0)
-		message = xasprintf(
-		    "no JSON%s%s", type && *type ? ", but " : "", type && *type ? type : "");
-	buf_printf(out, "answered %d", t->response.status);
-	if (message) {
-		buf_puts(out, ": ");
-		clean_text(out, message, t->target->key, MAX_SAID);
-	}
-	free(message);
-	free(type);
-	cJSON_Delete(body);
-}
-
 static const char *attempt_end_text(const struct attempt *t)
 {
 	switch (t->response.end) {
@@ -254,7 +235,20 @@ static void attempt_describe(struct attempt *t, struct buf *out)
 	if (t->answer.fault) {
 		clean_text(out, t->answer.fault, t->target->key, MAX_SAID);
 	} else if (t->response.status && t->response.status / 100 != 2) {
-		attempt_describe_status(t, out);
+		cJSON *body = chat_parse(t->whole.data, t->whole.len);
+		char *message = chat_error_message(body);
+		char *type = http_response_header(&t->response, "Content-Type");
+		if (!message && !body && t->whole.len > 0)
+			message = xasprintf("no JSON%s%s", type && *type ? ", but " : "",
+			    type && *type ? type : "");
+		buf_printf(out, "answered %d", t->response.status);
+		if (message) {
+			buf_puts(out, ": ");
+			clean_text(out, message, t->target->key, MAX_SAID);
+		}
+		free(message);
+		free(type);
+		cJSON_Delete(body);
 	} else {
 		buf_printf(out, "%s: ", attempt_end_text(t));
 		clean_text(out, t->response.reason, t->target->key, MAX_SAID);

@@ -104,26 +104,11 @@ static bool gemini_is_of(const struct chat_target *target, const char *generatio
 	return strncmp(name, generation, strlen(generation)) == 0;
 }
 
-/* The first of the calls that were made at once carries the signature. */
-static void gemini_add_call(
-    const struct chat_build *b, cJSON *parts, const struct signatures *s, const cJSON *block)
-{
-	const char *id = json_str(block, "id");
-	const cJSON *own = id ? json_members_get(&s->by_call, id) : NULL;
-	bool first = !json_get(json_last(parts), "functionCall");
-	bool strict = gemini_is_of(b->target, "gemini-3");
-	cJSON *part = json_append(parts, cJSON_CreateObject());
-	cJSON *call = cJSON_AddObjectToObject(part, "functionCall");
-	json_add_str(call, "name", json_str(block, "name"));
-	cJSON_AddItemToObject(call, "args", cJSON_Duplicate(json_get(block, "args"), true));
-	gemini_add_signature(part, own ? own->valuestring : first && strict ? NO_SIGNATURE : NULL);
-}
-
 static void gemini_add_assistant(
     const struct chat_build *b, cJSON *contents, const struct chat_turn *turn)
 {
 	cJSON *parts = chat_parts_for(contents, "model", "parts");
-	bool signed_text = false;
+	bool signed_text = false, strict = gemini_is_of(b->target, "gemini-3");
 	struct signatures s;
 	signatures_init(&s, turn);
 	for (size_t i = 0; i < turn->count; i++) {
@@ -134,24 +119,23 @@ static void gemini_add_assistant(
 				gemini_add_signature(json_last(parts), s.text);
 			signed_text = true;
 		} else if (chat_block_is_call(block)) {
-			gemini_add_call(b, parts, &s, block);
+			/* the first of the calls that were made at once carries the signature */
+			const char *id = json_str(block, "id");
+			const cJSON *own = id ? json_members_get(&s.by_call, id) : NULL;
+			bool first = !json_get(json_last(parts), "functionCall");
+			cJSON *part = json_append(parts, cJSON_CreateObject());
+			cJSON *call = cJSON_AddObjectToObject(part, "functionCall");
+			json_add_str(call, "name", json_str(block, "name"));
+			json_add(call, "args", cJSON_Duplicate(json_get(block, "args"), true));
+			gemini_add_signature(part,
+			    own                   ? own->valuestring
+				: first && strict ? NO_SIGNATURE
+						  : NULL);
 		} else if (chat_block_is_media(block)) {
 			gemini_add_media(b, parts, block);
 		}
 	}
 	signatures_release(&s);
-}
-
-static void gemini_add_user(
-    const struct chat_build *b, cJSON *contents, const struct chat_turn *turn)
-{
-	cJSON *parts = chat_parts_for(contents, "user", "parts");
-	for (size_t i = 0; i < turn->count; i++) {
-		if (chat_block_is(turn->blocks[i], "text"))
-			gemini_add_text(parts, json_str(turn->blocks[i], "text"));
-		else
-			gemini_add_media(b, parts, turn->blocks[i]);
-	}
 }
 
 /* The name of the call that a result belongs to, out of the turn of calls before it.  Results have
@@ -191,11 +175,18 @@ static void gemini_add_results(
 static void gemini_add_turn(const struct chat_build *b, cJSON *contents, size_t i)
 {
 	const struct chat_turn *turn = &b->turns->items[i];
+	cJSON *parts;
 	switch (turn->role) {
 	case ROLE_SYSTEM:
 		return;
 	case ROLE_USER:
-		gemini_add_user(b, contents, turn);
+		parts = chat_parts_for(contents, "user", "parts");
+		for (size_t k = 0; k < turn->count; k++) {
+			if (chat_block_is(turn->blocks[k], "text"))
+				gemini_add_text(parts, json_str(turn->blocks[k], "text"));
+			else
+				gemini_add_media(b, parts, turn->blocks[k]);
+		}
 		break;
 	case ROLE_ASSISTANT:
 		if (!contents->child)
@@ -213,24 +204,12 @@ static void gemini_add_turn(const struct chat_build *b, cJSON *contents, size_t 
 		cJSON_Delete(cJSON_DetachItemViaPointer(contents, last));
 }
 
-static void gemini_add_choice(const struct chat_request *request, cJSON *body)
+static void gemini_add_tools(const struct chat_build *b, cJSON *body)
 {
 	static const char *const modes[] = {[CHAT_TOOLS_AUTO] = "AUTO",
 	    [CHAT_TOOLS_NONE] = "NONE",
 	    [CHAT_TOOLS_REQUIRED] = "ANY",
 	    [CHAT_TOOLS_NAMED] = "ANY"};
-	if (request->choice == CHAT_TOOLS_AUTO)
-		return;
-	cJSON *config = cJSON_AddObjectToObject(
-	    cJSON_AddObjectToObject(body, "toolConfig"), "functionCallingConfig");
-	json_add_str(config, "mode", modes[request->choice]);
-	if (request->choice == CHAT_TOOLS_NAMED)
-		cJSON_AddItemToArray(cJSON_AddArrayToObject(config, "allowedFunctionNames"),
-		    cJSON_CreateString(request->tool_name));
-}
-
-static void gemini_add_tools(const struct chat_build *b, cJSON *body)
-{
 	const struct chat_request *request = b->request;
 	if (request->tool_count == 0)
 		return;
@@ -245,7 +224,14 @@ static void gemini_add_tools(const struct chat_build *b, cJSON *body)
 		if (tool->parameters)
 			gemini_add_parameters(function, tool->parameters);
 	}
-	gemini_add_choice(request, body);
+	if (request->choice == CHAT_TOOLS_AUTO)
+		return;
+	cJSON *config = cJSON_AddObjectToObject(
+	    cJSON_AddObjectToObject(body, "toolConfig"), "functionCallingConfig");
+	json_add_str(config, "mode", modes[request->choice]);
+	if (request->choice == CHAT_TOOLS_NAMED)
+		cJSON_AddItemToArray(cJSON_AddArrayToObject(config, "allowedFunctionNames"),
+		    cJSON_CreateString(request->tool_name));
 }
 
 static void gemini_add_thinking(const struct chat_build *b, cJSON *config)
@@ -352,32 +338,28 @@ static void gemini_keep_signature(struct chat_answer *a, const char *signature, 
 	chat_answer_detail(a, 0, detail);
 }
 
-static void gemini_take_call(struct chat_answer *a, const cJSON *call, const char *signature)
-{
-	const cJSON *args = json_opt(call, "args");
-	char *text = args ? json_print(args) : xstrdup("{}");
-	char id[CHAT_CALL_ID];
-	const char *own = json_str(call, "id");
-	int64_t index = (int64_t)a->count;
-	struct chat_part *part = chat_answer_part(a, PART_CALL, index);
-	chat_part_name(part, own && *own ? own : chat_call_id(id), json_str(call, "name"));
-	chat_answer_add(a, PART_CALL, index, text);
-	free(text);
-	char *kept = xstrdup(part->id);
-	gemini_keep_signature(a, signature, kept);
-	free(kept);
-}
-
 static void gemini_take_part(struct chat_answer *a, const cJSON *part)
 {
 	const char *signature = json_str(part, "thoughtSignature"), *text = json_str(part, "text");
 	bool thought = cJSON_IsTrue(json_opt(part, "thought"));
-	if (json_opt(part, "functionCall")) {
-		gemini_take_call(a, json_opt(part, "functionCall"), signature);
+	const cJSON *call = json_opt(part, "functionCall");
+	if (!call) {
+		chat_answer_add(a, thought ? PART_REASONING : PART_TEXT, 0, text);
+		gemini_keep_signature(a, signature, NULL);
 		return;
 	}
-	chat_answer_add(a, thought ? PART_REASONING : PART_TEXT, 0, text);
-	gemini_keep_signature(a, signature, NULL);
+	const cJSON *args = json_opt(call, "args");
+	char *arguments = args ? json_print(args) : xstrdup("{}");
+	char made[CHAT_CALL_ID];
+	const char *own = json_str(call, "id");
+	int64_t index = (int64_t)a->count;
+	struct chat_part *made_part = chat_answer_part(a, PART_CALL, index);
+	chat_part_name(made_part, own && *own ? own : chat_call_id(made), json_str(call, "name"));
+	chat_answer_add(a, PART_CALL, index, arguments);
+	free(arguments);
+	char *id = xstrdup(made_part->id); /* the parts may move */
+	gemini_keep_signature(a, signature, id);
+	free(id);
 }
 
 /* Only the first candidate is looked at: no more than one is asked for. */

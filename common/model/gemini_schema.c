@@ -58,10 +58,21 @@ static const cJSON *gemini_schema_resolve(const cJSON *root, const char *ref)
 }
 
 /* Adds a type; null beside it makes it nullable, and several others become anyOf. */
-static void gemini_schema_add_types(cJSON *out, const cJSON *types)
+static void gemini_schema_add_type(cJSON *out, const cJSON *schema, struct walk *w)
 {
-	const cJSON *type;
+	const cJSON *types = json_opt(schema, "type"), *type;
 	int others = 0;
+	if (types && !gemini_schema_affords_value(w, types))
+		return;
+	if (cJSON_IsString(types)) {
+		json_set(out, "type", cJSON_CreateString(types->valuestring));
+		return;
+	}
+	if (!cJSON_IsArray(types)) {
+		if (!json_get(out, "type") && json_opt(schema, "properties"))
+			json_set(out, "type", cJSON_CreateString("object"));
+		return;
+	}
 	cJSON_ArrayForEach(type, types) {
 		const char *name = cJSON_IsString(type) ? type->valuestring : "null";
 		if (strcmp(name, "null") == 0)
@@ -76,24 +87,8 @@ static void gemini_schema_add_types(cJSON *out, const cJSON *types)
 	cJSON_ArrayForEach(type, types) {
 		if (!cJSON_IsString(type) || strcmp(type->valuestring, "null") == 0)
 			continue;
-		cJSON *item = cJSON_CreateObject();
-		cJSON_AddItemToArray(any, item);
-		json_add_str(item, "type", type->valuestring);
+		json_add_str(json_append(any, cJSON_CreateObject()), "type", type->valuestring);
 	}
-}
-
-static void gemini_schema_add_type(cJSON *out, const cJSON *schema, struct walk *w)
-{
-	const cJSON *type = json_opt(schema, "type");
-	const char *name = json_str(schema, "type");
-	if (type && !gemini_schema_affords_value(w, type))
-		return;
-	if (name)
-		json_set(out, "type", cJSON_CreateString(name));
-	else if (cJSON_IsArray(type))
-		gemini_schema_add_types(out, type);
-	else if (!json_get(out, "type") && json_opt(schema, "properties"))
-		json_set(out, "type", cJSON_CreateString("object"));
 }
 
 /* Adds enum, in which only strings may stand. */

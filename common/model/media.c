@@ -56,24 +56,6 @@ static int media_by_id(const void *a, const void *b)
 	return strcmp(((const struct media_file *)a)->id, ((const struct media_file *)b)->id);
 }
 
-/* Makes a place for each file that blocks name. */
-static void media_list_files(struct chat_media_list *list)
-{
-	size_t count = 0;
-	list->files = xcalloc(list->count + 1, sizeof(*list->files));
-	for (size_t i = 0; i < list->count; i++) {
-		const char *id = json_str(json_opt(list->items[i].block, "media"), "file_id");
-		if (id)
-			list->files[count++].id = id;
-	}
-	qsort(list->files, count, sizeof(*list->files), media_by_id);
-	for (size_t i = 0; i < count; i++) {
-		struct media_file *last = list->files + list->file_count;
-		if (i == 0 || strcmp(list->files[i].id, last[-1].id) != 0)
-			list->files[list->file_count++].id = list->files[i].id;
-	}
-}
-
 /* Asks the caller what the file is (max 0), or for its bytes; false when it cannot be had. */
 static bool media_ask(
     const struct chat_build *b, struct media_file *file, const cJSON *media, size_t max)
@@ -155,9 +137,10 @@ static void media_take(
 	}
 }
 
-/* Lists the media of the turns in their order. */
-static void media_list_blocks(struct chat_media_list *list, const struct chat_build *b)
+struct chat_media_list *chat_media_list_new(const struct chat_build *b)
 {
+	struct chat_media_list *list = xcalloc(1, sizeof(*list));
+	list->room = MAX_MEDIA;
 	for (size_t i = 0; i < b->turns->count; i++) {
 		const struct chat_turn *turn = &b->turns->items[i];
 		bool sent = turn->role == ROLE_USER ||
@@ -169,14 +152,20 @@ static void media_list_blocks(struct chat_media_list *list, const struct chat_bu
 			list->items[list->count++] = (struct media_item){.block = turn->blocks[j]};
 		}
 	}
-}
-
-struct chat_media_list *chat_media_list_new(const struct chat_build *b)
-{
-	struct chat_media_list *list = xcalloc(1, sizeof(*list));
-	list->room = MAX_MEDIA;
-	media_list_blocks(list, b);
-	media_list_files(list);
+	/* a place for each file that blocks name */
+	size_t named = 0;
+	list->files = xcalloc(list->count + 1, sizeof(*list->files));
+	for (size_t i = 0; i < list->count; i++) {
+		const char *id = json_str(json_opt(list->items[i].block, "media"), "file_id");
+		if (id)
+			list->files[named++].id = id;
+	}
+	qsort(list->files, named, sizeof(*list->files), media_by_id);
+	for (size_t i = 0; i < named; i++) {
+		struct media_file *last = list->files + list->file_count;
+		if (i == 0 || strcmp(list->files[i].id, last[-1].id) != 0)
+			list->files[list->file_count++].id = list->files[i].id;
+	}
 	for (size_t i = list->count; i-- > 0 && !*b->problem;)
 		media_take(b, list, &list->items[i]);
 	return list;

@@ -22,15 +22,6 @@ static bool names_mend(const char *own, char out[CHAT_NAME_SIZE])
 	return strcmp(out, own) == 0;
 }
 
-/* Adds a tool under the name that is sent for it, with a number behind that if it is in use. */
-static void names_add(cJSON *names, const char *own, char sent[CHAT_NAME_SIZE])
-{
-	size_t len = strnlen(sent, CHAT_NAME_SIZE - SUFFIX_SIZE);
-	for (unsigned number = 2; json_get(names, sent); number++)
-		snprintf(sent + len, SUFFIX_SIZE, "_%u", number);
-	cJSON_AddStringToObject(names, sent, own);
-}
-
 cJSON *chat_names_new(const cJSON *tools)
 {
 	cJSON *names = cJSON_CreateObject();
@@ -39,9 +30,15 @@ cJSON *chat_names_new(const cJSON *tools)
 	cJSON_ArrayForEach(tool, tools)
 		if (names_mend(json_str(tool, "name"), sent))
 			cJSON_AddStringToObject(names, sent, sent);
-	cJSON_ArrayForEach(tool, tools)
-		if (!names_mend(json_str(tool, "name"), sent))
-			names_add(names, json_str(tool, "name"), sent);
+	cJSON_ArrayForEach(tool, tools) {
+		if (names_mend(json_str(tool, "name"), sent))
+			continue;
+		/* a number stands behind a name that is in use */
+		size_t len = strnlen(sent, CHAT_NAME_SIZE - SUFFIX_SIZE);
+		for (unsigned number = 2; json_get(names, sent); number++)
+			snprintf(sent + len, SUFFIX_SIZE, "_%u", number);
+		cJSON_AddStringToObject(names, sent, json_str(tool, "name"));
+	}
 	return names;
 }
 

@@ -72,20 +72,6 @@ static cJSON *openai_add_message(cJSON *messages, const char *role)
 	return message;
 }
 
-static void openai_add_call(cJSON *message, const cJSON *block)
-{
-	cJSON *calls = json_get(message, "tool_calls");
-	cJSON *call = json_append(
-	    calls ? calls : cJSON_AddArrayToObject(message, "tool_calls"), cJSON_CreateObject());
-	char *args = json_print(json_get(block, "args"));
-	json_add_str(call, "id", json_str(block, "id"));
-	json_add_str(call, "type", "function");
-	cJSON *function = cJSON_AddObjectToObject(call, "function");
-	json_add_str(function, "name", json_str(block, "name"));
-	json_add_str(function, "arguments", args);
-	free(args);
-}
-
 /* Servers that send reasoning_content want it back with the calls that it led to, while these are
  * being worked on, and no later. */
 static void openai_add_reasoning(cJSON *message, const cJSON *block)
@@ -110,8 +96,19 @@ static void openai_add_assistant(
 			message = openai_add_message(messages, "assistant");
 			openai_add_text(message, turn);
 		}
-		if (chat_block_is_call(block))
-			openai_add_call(message, block);
+		if (chat_block_is(block, "text"))
+			continue;
+		cJSON *calls = json_get(message, "tool_calls");
+		cJSON *call =
+		    json_append(calls ? calls : cJSON_AddArrayToObject(message, "tool_calls"),
+			cJSON_CreateObject());
+		char *args = json_print(json_get(block, "args"));
+		json_add_str(call, "id", json_str(block, "id"));
+		json_add_str(call, "type", "function");
+		cJSON *function = cJSON_AddObjectToObject(call, "function");
+		json_add_str(function, "name", json_str(block, "name"));
+		json_add_str(function, "arguments", args);
+		free(args);
 	}
 	if (message)
 		openai_return(t, turn, message);

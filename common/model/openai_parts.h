@@ -47,12 +47,17 @@ void openai_add_tools(const struct chat_build *b, cJSON *body, const struct open
 void openai_add_schema(const struct chat_build *b, cJSON *to);
 
 /*
- * ---- openai_returns.c: what some services that speak chat completions want back as they gave it,
- * with the message it came with: Gemini's signatures (extra_content of a call), OpenRouter's
- * reasoning_details.  A request without them is refused there, and one with them elsewhere; so they
- * are kept in the details of the message's reasoning, with the name of the model, and go back to
- * that one only.
+ * ---- openai_returns.c: what services want back as they gave it, with the message it came with:
+ * what a model thought, sealed (responses), and of some that speak chat completions Gemini's
+ * signatures (extra_content of a call) and OpenRouter's reasoning_details.  A request without them
+ * is refused there, and one with them elsewhere; so they are kept in the details of the message's
+ * reasoning, with the name of the model, and go back to that one only.
  */
+
+/* Keeps a value under that name with the reasoning of that number, and with the call of that id, or
+ * NULL.  value is taken over. */
+void openai_keep(
+    struct chat_answer *a, int64_t index, const char *name, const char *call_id, cJSON *value);
 
 /* Keeps the extra_content, an object or NULL, of the call with that id. */
 void openai_keep_extra(struct chat_answer *a, const char *call_id, const cJSON *extra);

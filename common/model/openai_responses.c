@@ -153,20 +153,6 @@ static bool responses_reasons(const char *model)
 	    !strstr(name, "-chat");
 }
 
-static void responses_add_reasoning(const struct chat_build *b, cJSON *body)
-{
-	const char *effort = json_str(b->target->settings, "reasoning_effort");
-	if (effort) {
-		cJSON *reasoning = cJSON_AddObjectToObject(body, "reasoning");
-		json_add_str(reasoning, "effort", effort);
-		if (strcmp(effort, "none") != 0)
-			json_add_str(reasoning, "summary", "auto");
-	}
-	if (effort || responses_reasons(b->target->model))
-		json_append(cJSON_AddArrayToObject(body, "include"),
-		    cJSON_CreateString("reasoning.encrypted_content"));
-}
-
 static void responses_build(const struct chat_build *b, cJSON *body)
 {
 	static const struct openai_form form = {.message = responses_add_message,
@@ -175,6 +161,7 @@ static void responses_build(const struct chat_build *b, cJSON *body)
 	    .assistant = responses_add_assistant,
 	    .result = responses_add_result};
 	const cJSON *format = json_opt(b->target->settings, "response_format");
+	const char *effort = json_str(b->target->settings, "reasoning_effort");
 	json_add_str(body, "model", b->target->model);
 	cJSON *input = cJSON_AddArrayToObject(body, "input");
 	if (*b->system)
@@ -184,7 +171,15 @@ static void responses_build(const struct chat_build *b, cJSON *body)
 	chat_copy_setting(b, "temperature", body, "temperature");
 	chat_copy_setting(b, "top_p", body, "top_p");
 	chat_copy_setting(b, "max_tokens", body, "max_output_tokens");
-	responses_add_reasoning(b, body);
+	if (effort) {
+		cJSON *reasoning = cJSON_AddObjectToObject(body, "reasoning");
+		json_add_str(reasoning, "effort", effort);
+		if (strcmp(effort, "none") != 0)
+			json_add_str(reasoning, "summary", "auto");
+	}
+	if (effort || responses_reasons(b->target->model))
+		json_append(cJSON_AddArrayToObject(body, "include"),
+		    cJSON_CreateString("reasoning.encrypted_content"));
 	if (b->target->format != CHAT_FORMAT_TEXT) {
 		cJSON *out =
 		    cJSON_AddObjectToObject(cJSON_AddObjectToObject(body, "text"), "format");
@@ -205,17 +200,6 @@ static bool responses_has(const struct chat_answer *a, enum chat_part_kind kind,
 		if (a->parts[i].kind == kind && a->parts[i].index == index)
 			return a->parts[i].text.len > 0;
 	return false;
-}
-
-/* Keeps a value with the reasoning of that number, for the model's next turn. */
-static void responses_keep(struct chat_answer *a, int64_t index, const char *name, cJSON *value)
-{
-	cJSON *detail = cJSON_CreateObject();
-	json_add_str(detail, "provider", "openai");
-	json_add_str(detail, "model", a->target->model);
-	json_add_str(detail, "returns", name);
-	cJSON_AddItemToObject(detail, "value", value);
-	chat_answer_detail(a, index, detail);
 }
 
 /* A part of reasoning begins: a summary has several. */
@@ -243,7 +227,7 @@ static void responses_take_reasoning(struct chat_answer *a, const cJSON *item, i
 		return;
 	cJSON *value = cJSON_Duplicate(item, true);
 	cJSON_DeleteItemFromObjectCaseSensitive(value, "status");
-	responses_keep(a, index, "reasoning", value);
+	openai_keep(a, index, "reasoning", NULL, value);
 }
 
 /* Keeps the phase of a text: some models want it back as the remark, or the answer, that it was. */
@@ -257,7 +241,7 @@ static void responses_keep_phase(struct chat_answer *a, const char *phase)
 	cJSON *value = cJSON_CreateObject();
 	json_add_int(value, "text", texts - 1);
 	json_add_str(value, "phase", phase);
-	responses_keep(a, index, "phase", value);
+	openai_keep(a, index, "phase", NULL, value);
 }
 
 /* An item that is complete; its text has come before, where it was streamed. */

@@ -4,25 +4,25 @@
 
 #include "base/json/json.h"
 
-/* ---- Keeping; value is taken over */
+/* ---- Keeping */
 
-static void openai_returns_keep(
-    struct chat_answer *a, const char *field, const char *call_id, cJSON *value)
+void openai_keep(
+    struct chat_answer *a, int64_t index, const char *name, const char *call_id, cJSON *value)
 {
 	cJSON *detail = cJSON_CreateObject();
 	json_add_str(detail, "provider", "openai");
 	json_add_str(detail, "model", a->target->model);
 	if (call_id)
 		json_add_str(detail, "call", call_id);
-	json_add_str(detail, "returns", field);
+	json_add_str(detail, "returns", name);
 	cJSON_AddItemToObject(detail, "value", value);
-	chat_answer_detail(a, 0, detail);
+	chat_answer_detail(a, index, detail);
 }
 
 void openai_keep_extra(struct chat_answer *a, const char *call_id, const cJSON *extra)
 {
 	if (cJSON_IsObject(extra) && extra->child)
-		openai_returns_keep(a, "extra_content", call_id, cJSON_Duplicate(extra, true));
+		openai_keep(a, 0, "extra_content", call_id, cJSON_Duplicate(extra, true));
 }
 
 void openai_keep_details(struct chat_answer *a, const cJSON *details)
@@ -84,7 +84,7 @@ void openai_keep_end(struct chat_answer *a)
 			}
 		}
 	}
-	openai_returns_keep(a, "reasoning_details", NULL, whole);
+	openai_keep(a, 0, "reasoning_details", NULL, whole);
 	cJSON_Delete(a->kept);
 	a->kept = NULL;
 }

@@ -249,31 +249,6 @@ const char *provider_key(const char *named, const char *const *names)
 	return value;
 }
 
-static void settings_find_url(struct spot *s, struct chat_target *t)
-{
-	const char *own = json_str(t->settings, "base_url");
-	const char *variable = own ? NULL : environment_text(t->provider->url_env);
-	if (variable && !settings_is_web_url(variable)) {
-		settings_problem(s, "base_url",
-		    "expected the environment variable %s to hold an http or https URL",
-		    t->provider->url_env);
-		variable = NULL;
-	}
-	t->base_url = url_base(own ? own : variable ? variable : t->provider->home);
-	t->at_home = strcmp(t->base_url, t->provider->home) == 0;
-}
-
-static void settings_find_key(struct spot *s, struct chat_target *t)
-{
-	const char *named = json_str(t->settings, "api_key_env");
-	const char *value = provider_key(named, t->provider->key_envs);
-	t->key = xstrdup(value);
-	if (!value && (named || t->at_home))
-		settings_problem(s, "api_key_env",
-		    "expected the environment variable %s, for the key, to be set",
-		    named ? named : t->provider->key_envs[0]);
-}
-
 /* Fills the target from settings, which are taken over and whose mistakes were reported. */
 static void target_init(struct spot *s, struct chat_target *t, cJSON *settings)
 {
@@ -286,8 +261,23 @@ static void target_init(struct spot *s, struct chat_target *t, cJSON *settings)
 	fields_read(&quiet, settings, chat_model_rows, t);
 	if (t->api == CHAT_API_RESPONSES && t->provider == &chat_openai)
 		t->provider = &chat_openai_responses;
-	settings_find_url(s, t);
-	settings_find_key(s, t);
+	const char *own = json_str(settings, "base_url");
+	const char *variable = own ? NULL : environment_text(t->provider->url_env);
+	if (variable && !settings_is_web_url(variable)) {
+		settings_problem(s, "base_url",
+		    "expected the environment variable %s to hold an http or https URL",
+		    t->provider->url_env);
+		variable = NULL;
+	}
+	t->base_url = url_base(own ? own : variable ? variable : t->provider->home);
+	t->at_home = strcmp(t->base_url, t->provider->home) == 0;
+	const char *named = json_str(settings, "api_key_env");
+	const char *key = provider_key(named, t->provider->key_envs);
+	t->key = xstrdup(key);
+	if (!key && (named || t->at_home))
+		settings_problem(s, "api_key_env",
+		    "expected the environment variable %s, for the key, to be set",
+		    named ? named : t->provider->key_envs[0]);
 }
 
 /* ---- Fallbacks */

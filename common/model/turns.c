@@ -108,16 +108,6 @@ static const cJSON *turns_take_result(
 	return results->items[next].block;
 }
 
-/* What a model is told of a call whose run was stopped, or that nobody has answered. */
-static const cJSON *turns_make_result(struct chat_turns *turns, const char *call_id)
-{
-	cJSON *block = json_append(turns->made_up, json_typed("tool_result"));
-	json_add_str(block, "call_id", call_id);
-	json_add_str(block, "output", "There is no result: the call was not run.");
-	cJSON_AddTrueToObject(block, "is_error");
-	return block;
-}
-
 /* ---- Images in results */
 
 /* Bytes of base64; some providers refuse more in one image, and then all of the request. */
@@ -173,22 +163,6 @@ static const cJSON *turns_take_images(
 	return block;
 }
 
-/* Adds the images behind the results as what a user shows: every provider takes images there. */
-static void turns_add_images(struct chat_turns *turns, cJSON *images)
-{
-	if (!images->child)
-		return;
-	cJSON *text = json_append(turns->made_up, json_typed("text"));
-	json_add_str(text, "text", "The images of the results, by their numbers:");
-	struct chat_turn *turn = turns_add_turn(turns, ROLE_USER);
-	turn->of_results = true;
-	turns_add_block(turn, text);
-	while (images->child) {
-		cJSON *image = cJSON_DetachItemViaPointer(images, images->child);
-		turns_add_block(turn, json_append(turns->made_up, image));
-	}
-}
-
 static void turns_add_results(struct chat_turns *turns, const struct chat_turn *calls,
     const struct results *results, size_t at)
 {
@@ -204,11 +178,29 @@ static void turns_add_results(struct chat_turns *turns, const struct chat_turn *
 		if (!turn)
 			turn = turns_add_turn(turns, ROLE_TOOL);
 		const cJSON *result = turns_take_result(results, at, id);
-		turns_add_block(turn,
-		    result ? turns_take_images(turns, result, images, &shown)
-			   : turns_make_result(turns, id));
+		if (result) {
+			turns_add_block(turn, turns_take_images(turns, result, images, &shown));
+			continue;
+		}
+		/* its run was stopped, or nobody has answered it */
+		cJSON *none = json_append(turns->made_up, json_typed("tool_result"));
+		json_add_str(none, "call_id", id);
+		json_add_str(none, "output", "There is no result: the call was not run.");
+		cJSON_AddTrueToObject(none, "is_error");
+		turns_add_block(turn, none);
 	}
-	turns_add_images(turns, images);
+	/* the images follow as what a user shows: every provider takes them there */
+	if (images->child) {
+		cJSON *text = json_append(turns->made_up, json_typed("text"));
+		json_add_str(text, "text", "The images of the results, by their numbers:");
+		turn = turns_add_turn(turns, ROLE_USER);
+		turn->of_results = true;
+		turns_add_block(turn, text);
+	}
+	while (images->child) {
+		cJSON *image = cJSON_DetachItemViaPointer(images, images->child);
+		turns_add_block(turn, json_append(turns->made_up, image));
+	}
 	cJSON_Delete(images);
 }
 

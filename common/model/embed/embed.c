@@ -117,21 +117,6 @@ static bool embed_on_data(const char *data, size_t len, void *arg)
 	return true;
 }
 
-static char *embed_make_body(const struct embedder *e, const char *const *texts, size_t count)
-{
-	cJSON *body = cJSON_CreateObject();
-	json_add_str(body, "model", e->model);
-	cJSON *input = cJSON_AddArrayToObject(body, "input");
-	for (size_t i = 0; i < count; i++)
-		cJSON_AddItemToArray(input, cJSON_CreateString(texts[i]));
-	json_add_str(body, "encoding_format", "float");
-	if (e->ask_dimensions)
-		json_add_int(body, "dimensions", (int64_t)e->dimensions);
-	char *text = json_print(body);
-	cJSON_Delete(body);
-	return text;
-}
-
 static bool embed_fail(struct error *err, const struct embedder *e, const char *why)
 {
 	error_set(err, ERR_STORE_UNAVAILABLE, "Store is unavailable");
@@ -170,7 +155,16 @@ static bool embed_take_answer(const struct embedder *e, struct embed_answer *ans
 static bool embed_batch(const struct embedder *e, const char *const *texts, size_t count,
     float *vectors, int64_t deadline_ms, struct error *err)
 {
-	char *body = embed_make_body(e, texts, count);
+	cJSON *asked = cJSON_CreateObject();
+	json_add_str(asked, "model", e->model);
+	cJSON *input = cJSON_AddArrayToObject(asked, "input");
+	for (size_t i = 0; i < count; i++)
+		cJSON_AddItemToArray(input, cJSON_CreateString(texts[i]));
+	json_add_str(asked, "encoding_format", "float");
+	if (e->ask_dimensions)
+		json_add_int(asked, "dimensions", (int64_t)e->dimensions);
+	char *body = json_print(asked);
+	cJSON_Delete(asked);
 	const struct http_header headers[] = {{"Content-Type", "application/json"},
 	    {"Accept", "application/json"}, {"Authorization", e->bearer}};
 	struct embed_answer answer = {0};

@@ -188,16 +188,6 @@ static int64_t realtime_end_when_over(struct realtime *r)
 	return -1;
 }
 
-/* Milliseconds until what could not be done is tried again, -1 when there is nothing. */
-static int64_t realtime_try_again(struct realtime *r)
-{
-	if (r->again && r->now >= r->again) {
-		r->again = 0;
-		r->dialect->again(r);
-	}
-	return r->again ? r->again - r->now : -1;
-}
-
 static int64_t realtime_step(void *connection, int64_t now)
 {
 	struct realtime *r = connection;
@@ -216,7 +206,11 @@ static int64_t realtime_step(void *connection, int64_t now)
 		more = realtime_take_news(r);
 	if (r->over || more)
 		return r->over ? -1 : 0;
-	int64_t again = realtime_try_again(r), end = realtime_end_when_over(r);
+	if (r->again && now >= r->again) { /* tries what could not be done */
+		r->again = 0;
+		r->dialect->again(r);
+	}
+	int64_t again = r->again ? r->again - now : -1, end = realtime_end_when_over(r);
 	return again < 0 || (end >= 0 && end < again) ? end : again;
 }
 
@@ -316,23 +310,6 @@ static void realtime_merge(cJSON *into, const cJSON *extra)
 	}
 }
 
-/* The first event, in which tools have the names that are sent. */
-static cJSON *realtime_opening(struct realtime *r, const struct ag_live_setup *setup)
-{
-	struct ag_live_setup sent = *setup;
-	cJSON *tools = cJSON_Duplicate(setup->tools, true), *tool;
-	char room[CHAT_NAME_SIZE];
-	r->names = chat_names_new(tools);
-	cJSON_ArrayForEach(tool, tools) {
-		const char *name = chat_name_sent(r->names, json_str(tool, "name"), room);
-		json_set(tool, "name", cJSON_CreateString(name));
-	}
-	sent.tools = tools;
-	cJSON *event = r->dialect->opening(&sent);
-	cJSON_Delete(tools);
-	return event;
-}
-
 struct realtime *realtime_new(ag_live_session *session, const struct ag_live_setup *setup,
     const struct realtime_settings *settings)
 {
@@ -348,7 +325,18 @@ struct realtime *realtime_new(ag_live_session *session, const struct ag_live_set
 	r->silence_ms =
 	    json_integer(json_opt(setup->vad, "silence_duration_ms"), &ms) ? (int)ms : SILENCE_MS;
 	r->now = r->last = clock_monotonic_ms();
-	cJSON *event = realtime_opening(r, setup);
+	/* the first event, in which tools have the names that are sent */
+	struct ag_live_setup sent = *setup;
+	cJSON *tools = cJSON_Duplicate(setup->tools, true), *tool;
+	char room[CHAT_NAME_SIZE];
+	r->names = chat_names_new(tools);
+	cJSON_ArrayForEach(tool, tools) {
+		const char *name = chat_name_sent(r->names, json_str(tool, "name"), room);
+		json_set(tool, "name", cJSON_CreateString(name));
+	}
+	sent.tools = tools;
+	cJSON *event = r->dialect->opening(&sent);
+	cJSON_Delete(tools);
 	realtime_merge(json_get(event, r->dialect->session), settings->extra);
 	r->opening = json_print(event);
 	cJSON_Delete(event);
@@ -375,27 +363,6 @@ void realtime_free(struct realtime *r)
 	free(r);
 }
 
-static void realtime_connect(struct realtime *r, const char *model)
-{
-	const struct realtime_settings *settings = r->settings;
-	struct realtime_address address;
-	const char *why = NULL;
-	char *url = r->dialect->url(r, model);
-	char *value = settings->key && r->dialect->header
-	    ? xasprintf("%s%s", r->dialect->prefix, settings->key)
-	    : NULL;
-	if (!realtime_address_read(&address, url)) {
-		r->problem = xstrdup("the URL of the provider is none");
-		r->fatal = true;
-	} else {
-		r->socket = realtime_socket_open(&address, r->dialect->header, value, &why);
-		r->problem = xstrdup(r->socket ? NULL : why);
-		realtime_address_release(&address);
-	}
-	free(url);
-	secret_free(value);
-}
-
 static void *realtime_open(ag_live_session *session, const struct ag_live_setup *setup, void *data)
 {
 	if (!data)
@@ -408,8 +375,22 @@ static void *realtime_open(ag_live_session *session, const struct ag_live_setup 
 			r->settings->lack);
 		r->fatal = true;
 	}
-	if (!r->problem)
-		realtime_connect(r, setup->model);
+	if (r->problem)
+		return r;
+	struct realtime_address address;
+	const char *why = NULL, *key = r->settings->key;
+	char *url = r->dialect->url(r, setup->model);
+	char *value = key && r->dialect->header ? xasprintf("%s%s", r->dialect->prefix, key) : NULL;
+	if (!realtime_address_read(&address, url)) {
+		r->problem = xstrdup("the URL of the provider is none");
+		r->fatal = true;
+	} else {
+		r->socket = realtime_socket_open(&address, r->dialect->header, value, &why);
+		r->problem = xstrdup(r->socket ? NULL : why);
+		realtime_address_release(&address);
+	}
+	free(url);
+	secret_free(value);
 	return r;
 }
 

@@ -317,25 +317,20 @@ static void gemini_live_send_activity(struct realtime *r, bool starts)
 	realtime_send(r, event);
 }
 
-/* Sends words as if they were spoken: where the bounds of speech are told, they need some. */
-static void gemini_live_send_words(struct realtime *r, const char *said)
-{
-	bool bounds = r->manual && !r->speaking;
-	if (bounds)
-		gemini_live_send_activity(r, true);
-	cJSON *event, *input = gemini_live_input(&event);
-	json_add_str(input, "text", said);
-	realtime_send(r, event);
-	if (bounds)
-		gemini_live_send_activity(r, false);
-}
-
 static void gemini_live_text(struct realtime *r, const char *said)
 {
 	r->owed++;
-	/* these models end a session that is sent a turn (1007) */
+	/* these models end a session that is sent a turn (1007): words are sent as if they were
+	 * spoken, and where the bounds of speech are told, they need some */
 	if (r->model && strstr(r->model, "gemini-3.1")) {
-		gemini_live_send_words(r, said);
+		bool bounds = r->manual && !r->speaking;
+		if (bounds)
+			gemini_live_send_activity(r, true);
+		cJSON *spoken, *input = gemini_live_input(&spoken);
+		json_add_str(input, "text", said);
+		realtime_send(r, spoken);
+		if (bounds)
+			gemini_live_send_activity(r, false);
 		return;
 	}
 	cJSON *event = cJSON_CreateObject();
