@@ -359,7 +359,6 @@ static void pattern_take_group(struct reader *r)
 
 static void pattern_take_part(struct reader *r)
 {
-
 	if (++r->parts > MOST_PARTS) {
 		pattern_refuse(r, PATTERN_UNKNOWN, "repeats too often");
 		return;

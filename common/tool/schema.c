@@ -331,31 +331,12 @@ static const cJSON *object_member(
 	return member;
 }
 
-/* Compiles patternProperties.  False when one of the patterns is not checked: then nothing can be
- * said about other members. */
-static bool compile_patterns(
-    struct compiler *c, const struct spot *at, const cJSON *patterns, struct object_rule *rule)
-{
-	const cJSON *item;
-	bool all = true;
-	rule->patterns = xcalloc((size_t)cJSON_GetArraySize(patterns) + 1, sizeof(*rule->patterns));
-	cJSON_ArrayForEach(item, patterns) {
-		const struct spot *here = SPOT(at, item->string);
-		struct subschema *sub = subschema_compile(c, here, item);
-		struct pattern *pattern = schema_read_pattern(c, here, item->string);
-		if (pattern)
-			rule->patterns[rule->pattern_count++] = (struct pattern_rule){pattern, sub};
-		else
-			all = false;
-	}
-	return all;
-}
-
 static void compile_object(struct compiler *c, struct subschema *s, const struct spot *at)
 {
 	const cJSON *properties = object_member(c, at, s->json, "properties");
 	const cJSON *patterns = object_member(c, at, s->json, "patternProperties");
 	const cJSON *others = json_get(s->json, "additionalProperties"), *item;
+	bool all = true;
 	if (!properties && !patterns && !others)
 		return;
 	struct object_rule *rule = xcalloc(1, sizeof(*rule));
@@ -367,9 +348,19 @@ static void compile_object(struct compiler *c, struct subschema *s, const struct
 		rule->names[rule->name_count++] = (struct member_rule){item->string, sub};
 	}
 	qsort(rule->names, rule->name_count, sizeof(*rule->names), member_rule_order);
-	bool all = compile_patterns(c, SPOT(at, "patternProperties"), patterns, rule);
+	rule->patterns = xcalloc((size_t)cJSON_GetArraySize(patterns) + 1, sizeof(*rule->patterns));
+	cJSON_ArrayForEach(item, patterns) {
+		const struct spot *here = SPOT(SPOT(at, "patternProperties"), item->string);
+		struct subschema *sub = subschema_compile(c, here, item);
+		struct pattern *pattern = schema_read_pattern(c, here, item->string);
+		if (pattern)
+			rule->patterns[rule->pattern_count++] = (struct pattern_rule){pattern, sub};
+		else
+			all = false;
+	}
 	struct subschema *sub =
 	    others ? subschema_compile(c, SPOT(at, "additionalProperties"), others) : NULL;
+	/* where a pattern is not checked, nothing can be said about other members */
 	rule->others = all ? sub : NULL;
 }
 
@@ -411,7 +402,9 @@ static void compile_keywords(struct compiler *c, struct subschema *s, const stru
 	compile_object(c, s, at);
 }
 
-static struct subschema *subschema_new(struct compiler *c, const cJSON *json)
+/* The schema of json; never NULL: one with mistakes allows everything. */
+static struct subschema *subschema_compile(
+    struct compiler *c, const struct spot *at, const cJSON *json)
 {
 	struct schema *schema = c->schema;
 	struct subschema *s = xcalloc(1, sizeof(*s));
@@ -419,21 +412,13 @@ static struct subschema *subschema_new(struct compiler *c, const cJSON *json)
 	s->never = cJSON_IsFalse(json);
 	schema->all = xgrow(schema->all, schema->count, sizeof(*schema->all));
 	schema->all[schema->count++] = s;
-	return s;
-}
-
-/* The schema of json; never NULL: one with mistakes allows everything. */
-static struct subschema *subschema_compile(
-    struct compiler *c, const struct spot *at, const cJSON *json)
-{
-	struct subschema *s = subschema_new(c, json);
 	if (cJSON_IsBool(json))
 		return s;
 	if (!cJSON_IsObject(json)) {
 		schema_report(c, at, MISTAKE, "expected a schema, found %s", json_type_name(json));
 		return s;
 	}
-	if (c->schema->count > MOST_SCHEMAS || c->depth >= MOST_DEPTH) {
+	if (schema->count > MOST_SCHEMAS || c->depth >= MOST_DEPTH) {
 		if (c->problems->errors == c->errors)
 			schema_report(c, at, MISTAKE, "expected a smaller schema");
 		return s;

@@ -54,17 +54,6 @@ static const cJSON *at_key(const cJSON *json, const char *key, size_t *looks)
 	return NULL;
 }
 
-static const cJSON *at_pointer(const cJSON *json, const char *pointer, size_t *looks)
-{
-	while (json && *pointer == '/') {
-		pointer++;
-		char *key = pointer_key(&pointer);
-		json = at_key(json, key, looks);
-		free(key);
-	}
-	return *pointer ? NULL : json;
-}
-
 static const cJSON *find_anchor(const cJSON *json, const char *name, size_t *looks)
 {
 	const char *anchor = json_str(json, "$anchor"), *id = json_str(json, "$id");
@@ -92,5 +81,14 @@ const cJSON *schema_reference(const cJSON *root, const char *ref, size_t *looks)
 		return root;
 	if (*ref != '#')
 		return NULL;
-	return ref[1] == '/' ? at_pointer(root, ref + 1, looks) : find_anchor(root, ref + 1, looks);
+	if (ref[1] != '/')
+		return find_anchor(root, ref + 1, looks);
+	const char *pointer = ref + 1;
+	while (root && *pointer == '/') {
+		pointer++;
+		char *key = pointer_key(&pointer);
+		root = at_key(root, key, looks);
+		free(key);
+	}
+	return *pointer ? NULL : root;
 }

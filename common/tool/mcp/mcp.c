@@ -144,25 +144,6 @@ static void mcp_set_version(struct mcp_server *server, const char *version)
 	pthread_mutex_unlock(&server->lock);
 }
 
-/* Takes over what initialize agreed on; false with why. */
-static bool mcp_agree(struct mcp_server *server, const cJSON *reply, char why[MCP_WHY_SIZE])
-{
-	const cJSON *result = json_get(reply, "result");
-	const char *version = json_str(result, "protocolVersion");
-	if (!result) {
-		mcp_error_text(json_get(reply, "error"), why);
-		return false;
-	}
-	if (!mcp_version_known(version)) {
-		snprintf(why, MCP_WHY_SIZE,
-		    "speaks version %.40s of the protocol, which is unknown",
-		    version ? version : "(none)");
-		return false;
-	}
-	mcp_set_version(server, version);
-	return true;
-}
-
 /* Whether an answer without a reply, of that HTTP status, may come from a server that does not know
  * what it was asked: not when it wants to know who asks, has moved, or is not available now. */
 static bool mcp_is_refusal(int status)
@@ -205,10 +186,19 @@ static cJSON *mcp_initialize(
 	cJSON *reply = mcp_exchange(server, &asked, why);
 	if (!reply)
 		return NULL;
-	if (mcp_agree(server, reply, why)) {
+	const cJSON *result = json_get(reply, "result");
+	const char *version = json_str(result, "protocolVersion");
+	if (result && mcp_version_known(version)) {
+		mcp_set_version(server, version);
 		mcp_notify(server, "notifications/initialized", NULL);
 		return reply;
 	}
+	if (result)
+		snprintf(why, MCP_WHY_SIZE,
+		    "speaks version %.40s of the protocol, which is unknown",
+		    version ? version : "(none)");
+	else
+		mcp_error_text(json_get(reply, "error"), why);
 	cJSON_Delete(reply);
 	return NULL;
 }

@@ -223,15 +223,6 @@ static enum http_end mcp_http_perform_as(struct exchange *x, const char *text)
 	return end;
 }
 
-/* Whether the server wants a token, or another one, be it for another scope. */
-static bool mcp_http_wants_token(const struct exchange *x, const char *challenge)
-{
-	char *error = mcp_challenge_get(challenge, "error");
-	bool scope = x->response.status == 403 && error && strcmp(error, "insufficient_scope") == 0;
-	free(error);
-	return x->response.status == 401 || scope;
-}
-
 /* Sends with a token, where the server is one that wants them, and once more with another when it
  * refuses that. */
 static enum http_end mcp_http_perform(struct exchange *x, const char *text)
@@ -244,8 +235,13 @@ static enum http_end mcp_http_perform(struct exchange *x, const char *text)
 	enum http_end end = mcp_http_perform_as(x, text);
 	if (oauth && end == HTTP_DONE) {
 		char *challenge = http_response_header(&x->response, "WWW-Authenticate");
-		if (mcp_http_wants_token(x, challenge) &&
-		    mcp_oauth_refused(oauth, x->authorization, challenge, wait, x->why)) {
+		char *error = mcp_challenge_get(challenge, "error");
+		int status = x->response.status;
+		/* it wants a token, or another one, be it for another scope */
+		bool wants = status == 401 ||
+		    (status == 403 && error && strcmp(error, "insufficient_scope") == 0);
+		free(error);
+		if (wants && mcp_oauth_refused(oauth, x->authorization, challenge, wait, x->why)) {
 			secret_free(x->authorization);
 			x->authorization = mcp_oauth_header(oauth, wait, x->why);
 			end = mcp_http_perform_as(x, text);

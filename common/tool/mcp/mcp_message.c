@@ -26,7 +26,7 @@ static char *mcp_message_text(cJSON *message)
 	return text;
 }
 
-static cJSON *mcp_message_message_new(void)
+static cJSON *mcp_message_new(void)
 {
 	cJSON *message = cJSON_CreateObject();
 	json_add_str(message, "jsonrpc", "2.0");
@@ -42,7 +42,7 @@ static void add_params(cJSON *message, const char *method, cJSON *params)
 
 char *mcp_request_text(int64_t id, const char *method, cJSON *params)
 {
-	cJSON *message = mcp_message_message_new();
+	cJSON *message = mcp_message_new();
 	json_add_int(message, "id", id);
 	add_params(message, method, params);
 	return mcp_message_text(message);
@@ -50,7 +50,7 @@ char *mcp_request_text(int64_t id, const char *method, cJSON *params)
 
 char *mcp_notification_text(const char *method, cJSON *params)
 {
-	cJSON *message = mcp_message_message_new();
+	cJSON *message = mcp_message_new();
 	add_params(message, method, params);
 	return mcp_message_text(message);
 }
@@ -77,7 +77,7 @@ cJSON *mcp_own_answer(const char *method)
 char *mcp_answer_text(const cJSON *request, cJSON *result)
 {
 	const char *method = json_str(request, "method");
-	cJSON *answer = mcp_message_message_new();
+	cJSON *answer = mcp_message_new();
 	cJSON_AddItemToObject(answer, "id", cJSON_Duplicate(json_get(request, "id"), true));
 	if (result) {
 		cJSON_AddItemToObject(answer, "result", result);
@@ -191,21 +191,6 @@ static void add_resource(cJSON *out, const cJSON *resource)
 	copy_str(out, "data_base64", resource, "blob");
 }
 
-/* A content block in the terms of this service's own blocks. */
-static cJSON *content_block(const cJSON *block)
-{
-	const char *type = json_str(block, "type");
-	cJSON *out = json_typed(type ? type : "unknown");
-	copy_str(out, "text", block, "text");
-	copy_str(out, "mime_type", block, "mimeType");
-	copy_str(out, "data_base64", block, "data");
-	if (type && strcmp(type, "resource") == 0)
-		add_resource(out, json_get(block, "resource"));
-	if (type && strcmp(type, "resource_link") == 0)
-		add_resource(out, block);
-	return out;
-}
-
 /* The text of a content that has nothing else, or NULL.  Some servers give a plain string. */
 static cJSON *text_output(const cJSON *content)
 {
@@ -238,9 +223,19 @@ cJSON *mcp_output(const cJSON *result, bool *is_error)
 	cJSON *output = text_output(content);
 	if (output)
 		return output;
+	/* the blocks in the terms of this service's own */
 	output = cJSON_CreateArray();
-	cJSON_ArrayForEach(block, content)
-		cJSON_AddItemToArray(output, content_block(block));
+	cJSON_ArrayForEach(block, content) {
+		const char *type = json_str(block, "type");
+		cJSON *own = json_append(output, json_typed(type ? type : "unknown"));
+		copy_str(own, "text", block, "text");
+		copy_str(own, "mime_type", block, "mimeType");
+		copy_str(own, "data_base64", block, "data");
+		if (type && strcmp(type, "resource") == 0)
+			add_resource(own, json_get(block, "resource"));
+		if (type && strcmp(type, "resource_link") == 0)
+			add_resource(own, block);
+	}
 	return output;
 }
 
@@ -277,22 +272,6 @@ const struct mcp_tool *mcp_tools_get(const struct mcp_tools *tools, const char *
 	return NULL;
 }
 
-/* The parameters of a tool, with what models and this service need of a schema, whatever the server
- * left out. */
-static cJSON *mcp_message_parameters_of(const cJSON *tool)
-{
-	const cJSON *schema = json_get(tool, "inputSchema");
-	cJSON *parameters =
-	    cJSON_IsObject(schema) ? cJSON_Duplicate(schema, true) : cJSON_CreateObject();
-	if (!json_str(parameters, "type"))
-		json_set(parameters, "type", cJSON_CreateString("object"));
-	if (!cJSON_IsObject(json_get(parameters, "properties")))
-		json_set(parameters, "properties", cJSON_CreateObject());
-	if (!cJSON_IsArray(json_get(parameters, "required")))
-		json_set(parameters, "required", cJSON_CreateArray());
-	return parameters;
-}
-
 /* Adds a tool.  A bad schema does not keep it away: the server checks its arguments itself. */
 static void mcp_message_add_tool(struct mcp_tools *tools, const cJSON *item, const char *server)
 {
@@ -301,11 +280,22 @@ static void mcp_message_add_tool(struct mcp_tools *tools, const cJSON *item, con
 		log_warning("mcp %s: a tool without a name of its own is left out", server);
 		return;
 	}
+	/* its parameters, with what models and this service need of a schema, whatever the server
+	 * left out */
+	const cJSON *given = json_get(item, "inputSchema");
+	cJSON *parameters =
+	    cJSON_IsObject(given) ? cJSON_Duplicate(given, true) : cJSON_CreateObject();
+	if (!json_str(parameters, "type"))
+		json_set(parameters, "type", cJSON_CreateString("object"));
+	if (!cJSON_IsObject(json_get(parameters, "properties")))
+		json_set(parameters, "properties", cJSON_CreateObject());
+	if (!cJSON_IsArray(json_get(parameters, "required")))
+		json_set(parameters, "required", cJSON_CreateArray());
 	tools->items = xrealloc(tools->items, (tools->count + 1) * sizeof(*tools->items));
 	struct mcp_tool *tool = &tools->items[tools->count++];
 	*tool = (struct mcp_tool){.name = xstrdup(name),
 	    .description = xstrdup(description ? description : ""),
-	    .parameters = mcp_message_parameters_of(item)};
+	    .parameters = parameters};
 	struct problems problems = {0};
 	char *where = xasprintf("mcp %s: tool '%.100s': inputSchema", server, tool->name);
 	tool->schema = schema_compile(tool->parameters, where, &problems);

@@ -146,20 +146,14 @@ static cJSON *oauth_get(const struct mcp_oauth *oauth, const char *url, const st
 
 /* ---- Where tokens are given */
 
-/* The path of an address that url_site can read, "" for none. */
-static const char *oauth_path(const char *url)
-{
-	const char *host = strstr(url, "://"), *path = host ? strchr(host + 3, '/') : NULL;
-	return path && path[1] ? path : "";
-}
-
 /* https://host/.well-known/NAME/path; malloc'd, NULL for no address. */
 static char *oauth_well_known(const char *url, const char *name, bool with_path)
 {
 	char *site = url_site(url), *base = url_base(url);
-	char *out = !site
-	    ? NULL
-	    : xasprintf("%s/.well-known/%s%s", site, name, with_path ? oauth_path(base) : "");
+	const char *host = with_path ? strstr(base, "://") : NULL;
+	const char *path = host ? strchr(host + 3, '/') : NULL;
+	char *out =
+	    site ? xasprintf("%s/.well-known/%s%s", site, name, path && path[1] ? path : "") : NULL;
 	free(base);
 	free(site);
 	return out;

@@ -265,23 +265,6 @@ static void mcp_session_cancel(struct mcp_server *server, const struct mcp_pendi
 		mcp_lose(server, session, "does not answer any more");
 }
 
-static void mcp_session_explain(struct mcp_server *server, const struct mcp_pending *pending,
-    const struct mcp_wait *wait, enum mcp_sent sent, char why[MCP_WHY_SIZE])
-{
-	if (pending->lost) {
-		pthread_mutex_lock(&server->lock);
-		snprintf(
-		    why, MCP_WHY_SIZE, "mcp %.60s: %.400s", server->settings.name, server->why);
-		pthread_mutex_unlock(&server->lock);
-	} else {
-		snprintf(why, MCP_WHY_SIZE,
-		    pending->given_up        ? "nobody answered what the server asks"
-			: sent == MCP_UNSENT ? "the server has ended, or does not read"
-			: clock_monotonic_ms() >= wait->deadline_ms ? "timed out"
-								    : "stopped");
-	}
-}
-
 bool mcp_is_stateless(const struct mcp_server *server)
 {
 	return mcp_version_is_stateless(server->version);
@@ -323,7 +306,18 @@ cJSON *mcp_exchange(struct mcp_server *server, struct mcp_asked *asked, char why
 		return pending.reply;
 	if (*why)
 		return NULL;
-	mcp_session_explain(server, &pending, asked->wait, sent, why);
+	if (pending.lost) {
+		pthread_mutex_lock(&server->lock);
+		snprintf(
+		    why, MCP_WHY_SIZE, "mcp %.60s: %.400s", server->settings.name, server->why);
+		pthread_mutex_unlock(&server->lock);
+	} else {
+		snprintf(why, MCP_WHY_SIZE,
+		    pending.given_up         ? "nobody answered what the server asks"
+			: sent == MCP_UNSENT ? "the server has ended, or does not read"
+			: clock_monotonic_ms() >= asked->wait->deadline_ms ? "timed out"
+									   : "stopped");
+	}
 	if (sent == MCP_SENT && !pending.lost && strcmp(asked->method, "initialize") != 0)
 		mcp_session_cancel(server, &pending, asked->wait, why);
 	return NULL;

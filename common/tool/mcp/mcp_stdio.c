@@ -130,24 +130,18 @@ bool mcp_stdio_is_over(const struct mcp_server *server)
 
 /* ---- The program's life */
 
-/* Finds out whether there is output to write; true when the session is to be closed. */
-static bool mcp_stdio_look(struct mcp_stdio *s, bool *has_output)
-{
-	eventfd_t ignored;
-	eventfd_read(s->wake, &ignored);
-	pthread_mutex_lock(&s->server->lock);
-	*has_output = s->out.len > 0;
-	bool closing = s->closing;
-	pthread_mutex_unlock(&s->server->lock);
-	return closing;
-}
-
 /* Moves bytes until the program is gone, says nothing more, or the session is closed; why is what
  * ended it. */
 static const char *mcp_stdio_pump(struct mcp_stdio *s)
 {
-	bool has_output = false;
-	while (!mcp_stdio_look(s, &has_output)) {
+	for (;;) {
+		eventfd_t ignored;
+		eventfd_read(s->wake, &ignored);
+		pthread_mutex_lock(&s->server->lock);
+		bool has_output = s->out.len > 0, closing = s->closing;
+		pthread_mutex_unlock(&s->server->lock);
+		if (closing)
+			return "is closed";
 		struct pollfd fds[] = {{s->io.pidfd, POLLIN, 0}, {s->io.out, POLLIN, 0},
 		    {s->io.err, POLLIN, 0}, {has_output ? s->io.in : -1, POLLOUT, 0},
 		    {s->wake, POLLIN, 0}};
@@ -167,7 +161,6 @@ static const char *mcp_stdio_pump(struct mcp_stdio *s)
 			return "ended";
 		}
 	}
-	return "is closed";
 }
 
 /* Whether the program is gone within the time; what it still writes is thrown away. */
@@ -188,20 +181,6 @@ static bool mcp_stdio_gone_within(struct mcp_stdio *s, int64_t ms)
 			return true;
 	}
 	return false;
-}
-
-/* Ends the program: the end of its input asks it to go; if it stays, it is killed with all of its
- * group. */
-static int mcp_stdio_end_program(struct mcp_stdio *s)
-{
-	descriptor_close(&s->io.in);
-	if (!mcp_stdio_gone_within(s, CLOSE_MS)) {
-		kill(-s->io.pid, SIGTERM);
-		mcp_stdio_gone_within(s, CLOSE_MS);
-	}
-	kill(-s->io.pid, SIGKILL);
-	kill(s->io.pid, SIGKILL); /* it may have joined another group */
-	return process_reap(s->io.pid);
 }
 
 static bool mcp_stdio_spawn(struct mcp_stdio *s)
@@ -240,7 +219,15 @@ static void *mcp_stdio_live(void *arg)
 	pthread_mutex_lock(&s->server->lock);
 	s->over = true;
 	pthread_mutex_unlock(&s->server->lock);
-	int status = mcp_stdio_end_program(s);
+	/* the end of its input asks the program to go; if it stays, it is killed with its group */
+	descriptor_close(&s->io.in);
+	if (!mcp_stdio_gone_within(s, CLOSE_MS)) {
+		kill(-s->io.pid, SIGTERM);
+		mcp_stdio_gone_within(s, CLOSE_MS);
+	}
+	kill(-s->io.pid, SIGKILL);
+	kill(s->io.pid, SIGKILL); /* it may have joined another group */
+	int status = process_reap(s->io.pid);
 	if (strcmp(why, "is closed") == 0)
 		return NULL;
 	if (WIFSIGNALED(status))
