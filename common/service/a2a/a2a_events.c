@@ -153,16 +153,6 @@ static void a2a_on_error(struct a2a_events *events, const cJSON *chunk)
 	arena_free(a);
 }
 
-static void a2a_on_update(struct a2a_events *events, const cJSON *data)
-{
-	if (json_str_is(data, "status", "interrupted"))
-		a2a_on_pause(events, data);
-	else if (json_str_is(data, "status", "stopped"))
-		a2a_send_status(events, A2A_CANCELED, clock_now(), NULL, true);
-	else if (json_str_is(data, "status", "restarted"))
-		a2a_send_status(events, A2A_WORKING, clock_now(), NULL, false);
-}
-
 bool a2a_events_chunk(struct a2a_events *events, const char *json, size_t len)
 {
 	cJSON *chunk = json_parse(json, len, JSON_TRUSTED_DEPTH, NULL);
@@ -177,7 +167,12 @@ bool a2a_events_chunk(struct a2a_events *events, const char *json, size_t len)
 		else
 			a2a_on_message(events, message);
 	} else if (json_str_is(chunk, "event", "updates")) {
-		a2a_on_update(events, data);
+		if (json_str_is(data, "status", "interrupted"))
+			a2a_on_pause(events, data);
+		else if (json_str_is(data, "status", "stopped"))
+			a2a_send_status(events, A2A_CANCELED, clock_now(), NULL, true);
+		else if (json_str_is(data, "status", "restarted"))
+			a2a_send_status(events, A2A_WORKING, clock_now(), NULL, false);
 	} else if (json_str_is(chunk, "event", "error")) {
 		a2a_on_error(events, chunk);
 	}

@@ -122,23 +122,17 @@ static bool a2a_read_time(const char *text, int64_t *us)
 	return ok;
 }
 
-/* Reads a token, which names the last task of a page, so that new tasks shift nothing. */
-static void a2a_list_read_token(struct a2a_list *list)
-{
-	char *end = NULL;
-	if (!list->token)
-		return;
-	list->begin.at = strtoll(list->token, &end, 10);
-	list->begin.task_id = end + (*end == ' ');
-	if (end == list->token || *end != ' ' || !id_valid(end + 1))
-		a2a_wrong(list->call, "pageToken", "one that was given");
-}
-
 static bool a2a_list_read(struct call *call, const struct a2a_request *rq, struct a2a_list *list)
 {
 	*list = (struct a2a_list){.call = call, .old = rq->old, .page = PAGE};
 	fields_read_body(&call->error, "body.params", rq->params, list_rows, list);
-	a2a_list_read_token(list);
+	if (list->token) { /* it names the last task of a page, so that new tasks shift nothing */
+		char *end;
+		list->begin.at = strtoll(list->token, &end, 10);
+		list->begin.task_id = end + (*end == ' ');
+		if (end == list->token || *end != ' ' || !id_valid(end + 1))
+			a2a_wrong(call, "pageToken", "one that was given");
+	}
 	if (list->status && strcmp(list->status, "TASK_STATE_UNSPECIFIED") == 0)
 		list->status = NULL;
 	if (list->status && !a2a_state_find(rq->old, list->status, &list->state))
@@ -159,33 +153,29 @@ static int a2a_item_compare(const void *a, const void *b)
 	return strcmp(first->task_id, second->task_id);
 }
 
-static void a2a_list_add(struct a2a_list *list, const struct a2a_item *item)
-{
-	if (list->count == list->room) {
-		list->room = 2 * list->room + THREADS;
-		struct a2a_item *items =
-		    arena_alloc(list->call->arena, list->room * sizeof(*items));
-		if (list->count)
-			memcpy(items, list->items, list->count * sizeof(*items));
-		list->items = items;
-	}
-	list->items[list->count++] = *item;
-}
-
 /* Notes a run of a task.  The latest comes first, and says what the task is. */
 static bool a2a_list_note(void *arg, const struct run_record *record)
 {
 	struct a2a_list *list = arg;
 	size_t len = a2a_task_length(record->thread_id, record->run_id);
 	enum a2a_state state = a2a_state_of(record->status);
-	if (len)
-		a2a_list_add(list,
-		    &(struct a2a_item){
-			.task_id = arena_strndup(list->call->arena, record->run_id, len),
-			.state = state,
-			.since = a2a_run_since(record),
-			.at = -(int64_t)list->count, /* keeps the order in which they come */
-			.settled = a2a_state_is_over(state) || state == A2A_SUBMITTED});
+	struct arena *a = list->call->arena;
+	if (!len)
+		return true;
+	if (list->count == list->room) {
+		list->room = 2 * list->room + THREADS;
+		struct a2a_item *items = arena_alloc(a, list->room * sizeof(*items));
+		if (list->count)
+			memcpy(items, list->items, list->count * sizeof(*items));
+		list->items = items;
+	}
+	list->items[list->count] =
+	    (struct a2a_item){.task_id = arena_strndup(a, record->run_id, len),
+		.state = state,
+		.since = a2a_run_since(record),
+		.at = -(int64_t)list->count, /* keeps the order in which they come */
+		.settled = a2a_state_is_over(state) || state == A2A_SUBMITTED};
+	list->count++;
 	return true;
 }
 
@@ -299,30 +289,22 @@ static bool a2a_list_is_full(const struct a2a_list *list, int64_t updated_at)
 	return (list->more && list->total >= COUNTED) || (list->after && updated_at < list->since);
 }
 
-/* The next threads; false with the error set. */
-static bool a2a_list_step(
-    struct a2a_list *list, const struct page *page, const struct thread_filter *filter)
-{
-	struct call *call = list->call;
-	struct storage *storage = call->service->storage;
-	list->context_count = 0;
-	bool ok = storage->threads->list(storage, &call->ctx, call->owner, page, filter,
-	    a2a_list_note_context, list, &call->error);
-	for (size_t i = 0; ok && i < list->context_count; i++)
-		ok = a2a_list_read_context(list, &list->contexts[i]);
-	return ok;
-}
-
 static bool a2a_list_walk(struct a2a_list *list)
 {
 	const struct thread_filter asking = {.statuses = 1U << RUN_INTERRUPTED};
+	struct call *call = list->call;
+	struct storage *storage = call->service->storage;
 	bool asks = list->status && list->state == A2A_INPUT_REQUIRED;
 	struct page page = {.limit = THREADS};
 	int64_t updated_at;
 	bool more;
 	do {
 		list->scratch = arena_new();
-		bool ok = a2a_list_step(list, &page, asks ? &asking : NULL);
+		list->context_count = 0;
+		bool ok = storage->threads->list(storage, &call->ctx, call->owner, &page,
+		    asks ? &asking : NULL, a2a_list_note_context, list, &call->error);
+		for (size_t i = 0; ok && i < list->context_count; i++)
+			ok = a2a_list_read_context(list, &list->contexts[i]);
 		arena_free(list->scratch);
 		if (!ok)
 			return false;

@@ -124,12 +124,6 @@ static enum run_status a2a_push_status(const struct a2a_task *task)
 						: RUN_RUNNING;
 }
 
-static bool a2a_task_moved(const struct a2a_task *before, const struct a2a_task *now)
-{
-	return a2a_push_status(now) != RUN_RUNNING &&
-	    (a2a_push_status(now) != a2a_push_status(before) || now->count != before->count);
-}
-
 void a2a_push_of_new(struct push *push, const char *task_id)
 {
 	push->task = task_id;
@@ -155,13 +149,14 @@ bool a2a_push_add(struct call *call, struct push *push, const struct a2a_task *t
 	/* what the task became after it was read is told, too */
 	if (a2a_state_is_over(task->state) || !a2a_task_read(call, task->id, &now))
 		return !error_is_set(&call->error);
+	enum run_status status = a2a_push_status(&now);
+	if (status == RUN_RUNNING || (status == a2a_push_status(task) && now.count == task->count))
+		return true;
 	const struct run_record *latest = &now.runs[now.count - 1];
-	return !a2a_task_moved(task, &now) ||
-	    storage->runs->pushes_tell(storage, &call->ctx,
-		(struct run_key){now.thread.row, latest->number},
-		now.state == A2A_CANCELED && latest->status == RUN_INTERRUPTED ? RUN_STOPPED
-									       : RUN_IDLE,
-		&call->error);
+	return storage->runs->pushes_tell(storage, &call->ctx,
+	    (struct run_key){now.thread.row, latest->number},
+	    now.state == A2A_CANCELED && latest->status == RUN_INTERRUPTED ? RUN_STOPPED : RUN_IDLE,
+	    &call->error);
 }
 
 /* ---- the methods ---- */

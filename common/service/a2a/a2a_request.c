@@ -98,20 +98,6 @@ static char *a2a_field(struct arena *a, const cJSON *loc)
 	return arena_take(a, &path);
 }
 
-static cJSON *a2a_violations(struct call *call, const cJSON *details)
-{
-	cJSON *any = cJSON_CreateObject();
-	const cJSON *detail;
-	json_add_str(any, "@type", ANY "BadRequest");
-	cJSON *list = json_add(any, "fieldViolations", cJSON_CreateArray());
-	cJSON_ArrayForEach(detail, details) {
-		cJSON *one = json_append(list, cJSON_CreateObject());
-		json_add_str(one, "field", a2a_field(call->arena, json_get(detail, "loc")));
-		json_add_str(one, "description", json_str(detail, "msg"));
-	}
-	return any;
-}
-
 cJSON *a2a_error(struct call *call, const struct a2a_post *post, const struct error_view *view)
 {
 	int code = a2a_code_of(post, view);
@@ -130,8 +116,17 @@ cJSON *a2a_error(struct call *call, const struct a2a_post *post, const struct er
 	cJSON *metadata = json_add(info, "metadata", cJSON_CreateObject());
 	json_add_str(metadata, "code", view->code);
 	json_add_str(metadata, "requestId", call->ctx.request_id);
-	if (view->details && view->details->child)
-		json_append(data, a2a_violations(call, view->details));
+	if (!view->details || !view->details->child)
+		return message;
+	cJSON *bad = json_append(data, cJSON_CreateObject());
+	json_add_str(bad, "@type", ANY "BadRequest");
+	cJSON *violations = json_add(bad, "fieldViolations", cJSON_CreateArray());
+	const cJSON *detail;
+	cJSON_ArrayForEach(detail, view->details) {
+		cJSON *one = json_append(violations, cJSON_CreateObject());
+		json_add_str(one, "field", a2a_field(call->arena, json_get(detail, "loc")));
+		json_add_str(one, "description", json_str(detail, "msg"));
+	}
 	return message;
 }
 

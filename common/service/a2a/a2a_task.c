@@ -119,14 +119,6 @@ static bool a2a_note_later(void *arg, const struct run_record *record)
 	return true;
 }
 
-/* Whether a run belongs to the task: a pause is answered by the next run that has its thread, of
- * whichever protocol, unless that begins a task of its own. */
-static bool a2a_belongs(struct call *call, const struct a2a_task *task, const char *run_id)
-{
-	const char *other = a2a_task_of(call, task->thread.thread_id, run_id);
-	return !other || strcmp(other, task->id) == 0;
-}
-
 static bool a2a_task_follow(struct call *call, struct a2a_task *task)
 {
 	struct storage *storage = call->service->storage;
@@ -141,7 +133,10 @@ static bool a2a_task_follow(struct call *call, struct a2a_task *task)
 	task->runs = runs;
 	for (size_t i = later.count; i > 0 && runs[task->count - 1].status == RUN_INTERRUPTED;
 	     i--) {
-		if (!a2a_belongs(call, task, later.runs[i - 1].run_id))
+		/* a pause is answered by the next run that has its thread, of whichever protocol,
+		 * unless that begins a task of its own */
+		const char *other = a2a_task_of(call, thread_id, later.runs[i - 1].run_id);
+		if (other && strcmp(other, task->id) != 0)
 			break;
 		if (!record_now(call, thread_id, later.runs[i - 1].run_id, &runs[task->count]))
 			return false;
@@ -169,19 +164,6 @@ int64_t a2a_run_since(const struct run_record *run)
 				: run->created_at;
 }
 
-static void a2a_task_settle(struct a2a_task *task)
-{
-	const struct thread *thread = &task->thread;
-	const struct run_record *latest = &task->runs[task->count - 1];
-	task->state = a2a_state_of(latest->status);
-	task->since = a2a_run_since(latest);
-	/* its question is not open any more, so nobody can answer it */
-	if (task->state == A2A_INPUT_REQUIRED &&
-	    (!record_is_latest(latest, thread) || thread->status != RUN_INTERRUPTED ||
-		!thread->pause_json))
-		task->state = A2A_CANCELED;
-}
-
 /* The thread that a task of that id is in, in the arena; NULL: there can be none. */
 static const char *a2a_task_thread(struct call *call, const char *task_id)
 {
@@ -204,11 +186,18 @@ bool a2a_task_read(struct call *call, const char *task_id, struct a2a_task *task
 	/* the run that answers it may still wait for its turn */
 	if (task->runs->status == RUN_INTERRUPTED && !a2a_task_follow(call, task))
 		return false;
+	const struct thread *thread = &task->thread;
+	const struct run_record *latest = &task->runs[task->count - 1];
 	/* the task may have gone on after its thread was read */
-	if (task->runs[task->count - 1].status == RUN_INTERRUPTED &&
-	    !thread_find(call, thread_id, &task->thread))
+	if (latest->status == RUN_INTERRUPTED && !thread_find(call, thread_id, &task->thread))
 		return false;
-	a2a_task_settle(task);
+	task->state = a2a_state_of(latest->status);
+	task->since = a2a_run_since(latest);
+	/* its question is not open any more, so nobody can answer it */
+	if (task->state == A2A_INPUT_REQUIRED &&
+	    (!record_is_latest(latest, thread) || thread->status != RUN_INTERRUPTED ||
+		!thread->pause_json))
+		task->state = A2A_CANCELED;
 	return true;
 }
 

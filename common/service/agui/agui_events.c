@@ -162,16 +162,6 @@ static void write_reasoning(struct agui_writer *writer, const char *delta)
 
 /* ---- tool calls ---- */
 
-/* Whether the call is new.  Existing clients append what arrives under a known id, so a call is
- * sent once (doc/protocol-ag-ui.md#events). */
-static bool note_call(struct agui_writer *writer, const char *call_id)
-{
-	if (json_has_str(writer->calls, call_id))
-		return false;
-	cJSON_AddItemToArray(writer->calls, cJSON_CreateString(call_id));
-	return true;
-}
-
 static void send_call(struct agui_writer *writer, const cJSON *call)
 {
 	const char *id = json_str(call, "id");
@@ -205,8 +195,12 @@ static void on_assistant(struct agui_writer *writer, const cJSON *message)
 	close_open(writer);
 	buf_release(&text);
 	cJSON_ArrayForEach(block, json_get(message, "content")) {
-		if (!block_is_call(block) || !note_call(writer, json_str(block, "id")))
+		const char *id = json_str(block, "id");
+		/* existing clients append what arrives under a known id, so a call is sent once
+		 * (doc/protocol-ag-ui.md#events) */
+		if (!block_is_call(block) || json_has_str(writer->calls, id))
 			continue;
+		cJSON_AddItemToArray(writer->calls, cJSON_CreateString(id));
 		/* a call needs a message that it belongs to, an empty one where there is no text */
 		if (!writer->lane->text) {
 			agui_events_write_text(writer, "");

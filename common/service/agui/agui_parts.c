@@ -60,12 +60,13 @@ static cJSON *shown_source(const cJSON *media)
 	return source;
 }
 
-/* The text and media of a message as parts, with whether there is any media. */
-static cJSON *shown_parts(const cJSON *message, bool *has_media)
+/* The content of a message: only a user's has parts, and only when it is more than text. */
+static cJSON *shown_content(const cJSON *message)
 {
+	struct buf text = {0};
+	bool has_media = false;
 	cJSON *parts = cJSON_CreateArray();
 	const cJSON *block;
-	*has_media = false;
 	cJSON_ArrayForEach(block, json_get(message, "content")) {
 		const cJSON *media = json_opt(block, "media");
 		if (!media && !block_is(block, "text"))
@@ -77,17 +78,8 @@ static cJSON *shown_parts(const cJSON *message, bool *has_media)
 			cJSON_AddItemToObject(part, "source", shown_source(media));
 		else
 			cJSON_AddStringToObject(part, "text", json_str(block, "text"));
-		*has_media = *has_media || media;
+		has_media = has_media || media;
 	}
-	return parts;
-}
-
-/* The content of a message: only a user's has parts, and only when it is more than text. */
-static cJSON *shown_content(const cJSON *message)
-{
-	struct buf text = {0};
-	bool has_media;
-	cJSON *parts = shown_parts(message, &has_media);
 	if (has_media && message_is(message, "user"))
 		return parts;
 	cJSON_Delete(parts);
