@@ -98,22 +98,6 @@ static void eval_regression_add_line(
 	free(value);
 }
 
-static cJSON *summary_of(
-    const struct eval_run *current, const struct eval_run *previous, size_t failing, size_t passing)
-{
-	cJSON *summary = cJSON_CreateArray();
-	double rate = 100 * (current->pass_rate - previous->pass_rate);
-	double score = eval_cases_score(&current->cases) - eval_cases_score(&previous->cases);
-	eval_regression_add_line(
-	    summary, "pass-rate drift", xasprintf("%+.1fpp", rate), rate < 0 ? "bad" : "ok");
-	eval_regression_add_line(
-	    summary, "newly failing", xasprintf("%zu", failing), failing ? "bad" : "ok");
-	eval_regression_add_line(summary, "newly passing", xasprintf("%zu", passing), "ok");
-	eval_regression_add_line(
-	    summary, "avg score drift", xasprintf("%+.2f", score), score < 0 ? "warn" : "ok");
-	return summary;
-}
-
 cJSON *eval_regression(const struct eval_run *current, const struct eval_run *previous)
 {
 	struct index now = eval_regression_index_of(&current->cases),
@@ -136,7 +120,16 @@ cJSON *eval_regression(const struct eval_run *current, const struct eval_run *pr
 	eval_regression_add_run(note, "current", current);
 	eval_regression_add_run(note, "prev", previous);
 	json_add_str(note, "suite", "same suite");
-	cJSON_AddItemToObject(view, "summary", summary_of(current, previous, failing, passing));
+	cJSON *summary = cJSON_AddArrayToObject(view, "summary");
+	double rate = 100 * (current->pass_rate - previous->pass_rate);
+	double score = eval_cases_score(&current->cases) - eval_cases_score(&previous->cases);
+	eval_regression_add_line(
+	    summary, "pass-rate drift", xasprintf("%+.1fpp", rate), rate < 0 ? "bad" : "ok");
+	eval_regression_add_line(
+	    summary, "newly failing", xasprintf("%zu", failing), failing ? "bad" : "ok");
+	eval_regression_add_line(summary, "newly passing", xasprintf("%zu", passing), "ok");
+	eval_regression_add_line(
+	    summary, "avg score drift", xasprintf("%+.2f", score), score < 0 ? "warn" : "ok");
 	cJSON_AddItemToObject(view, "rows", rows);
 	return view;
 }

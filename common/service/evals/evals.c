@@ -221,31 +221,13 @@ static cJSON *evals_compare(const struct view *view)
 	return regression;
 }
 
-static cJSON *evals_detail(struct view *view, struct json_span root)
-{
-	const struct eval_report *report = view->run.report;
-	cJSON *data = arena_json(view->arena, cJSON_CreateObject());
-	cJSON *summary =
-	    arena_json(view->arena, json_skim_parse(json_skim_member(root, "summary")));
-	view->cases = cJSON_CreateArray();
-	evals_take_file(view, root, summary);
-	json_add_str(data, "title",
-	    arena_printf(view->arena, "%s" DOT "run #%zu", label_of(report), report->run));
-	json_add_str(data, "sub", evals_subtitle(view, root, summary));
-	add_rate(data, view->run.pass_rate);
-	json_add_int(data, "threshold", (int64_t)mean_threshold(&view->thresholds));
-	cJSON_AddItemToObject(data, "stats", stats_of(view, summary));
-	cJSON_AddItemToObject(data, "cases", view->cases);
-	cJSON_AddItemToObject(data, "regression", evals_compare(view));
-	return data;
-}
-
 cJSON *evals_read(struct call *call, const char *run_id)
 {
 	struct eval_reports reports;
 	struct eval_file file;
 	eval_reports_load(&reports, call->service->evals, call->arena);
-	struct view view = {.arena = call->arena};
+	struct arena *a = call->arena;
+	struct view view = {.arena = a};
 	for (size_t i = 0; i < reports.count && !view.run.report; i++) {
 		size_t len = id_length(&reports.items[i]);
 		if (strlen(run_id) == len && !memcmp(reports.items[i].file, run_id, len))
@@ -255,7 +237,19 @@ cJSON *evals_read(struct call *call, const char *run_id)
 		error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Eval run '%s' not found", run_id);
 		return NULL;
 	}
-	cJSON *data = evals_detail(&view, file.root);
+	const struct eval_report *report = view.run.report;
+	cJSON *data = arena_json(a, cJSON_CreateObject());
+	cJSON *summary = arena_json(a, json_skim_parse(json_skim_member(file.root, "summary")));
+	view.cases = cJSON_CreateArray();
+	evals_take_file(&view, file.root, summary);
+	json_add_str(
+	    data, "title", arena_printf(a, "%s" DOT "run #%zu", label_of(report), report->run));
+	json_add_str(data, "sub", evals_subtitle(&view, file.root, summary));
+	add_rate(data, view.run.pass_rate);
+	json_add_int(data, "threshold", (int64_t)mean_threshold(&view.thresholds));
+	cJSON_AddItemToObject(data, "stats", stats_of(&view, summary));
+	cJSON_AddItemToObject(data, "cases", view.cases);
+	cJSON_AddItemToObject(data, "regression", evals_compare(&view));
 	eval_cases_release(&view.run.cases);
 	free(view.thresholds.items);
 	eval_file_release(&file);

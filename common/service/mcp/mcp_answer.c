@@ -77,10 +77,14 @@ cJSON *mcp_result_failed(struct call *call, const struct turn *turn, const struc
 
 /* ---- notifications ---- */
 
-static void mcp_notify_progress(struct mcp_writer *writer, const char *node)
+static void mcp_on_event(struct run_observer *observer, ag_run *run, const struct run_event *event)
 {
+	struct mcp_writer *writer = (struct mcp_writer *)observer;
 	struct chunk_sink *sink = &writer->gate.sink;
 	struct buf *line = &writer->line;
+	(void)run;
+	if (event->kind != RUN_NODE_STARTS || !writer->token)
+		return;
 	buf_reset(line);
 	buf_puts(line,
 	    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\","
@@ -89,17 +93,9 @@ static void mcp_notify_progress(struct mcp_writer *writer, const char *node)
 	buf_puts(line, ",\"progress\":");
 	buf_int(line, ++writer->progress);
 	buf_puts(line, ",\"message\":");
-	json_quote(line, node);
+	json_quote(line, event->node);
 	buf_puts(line, "}}");
 	sink->chunk(sink, line->data, line->len);
-}
-
-static void mcp_on_event(struct run_observer *observer, ag_run *run, const struct run_event *event)
-{
-	struct mcp_writer *writer = (struct mcp_writer *)observer;
-	(void)run;
-	if (event->kind == RUN_NODE_STARTS && writer->token)
-		mcp_notify_progress(writer, event->node);
 }
 
 static void mcp_on_settled(struct run_observer *observer, bool ok)

@@ -72,20 +72,6 @@ bool mcp_schema_is_flat(const cJSON *schema)
 
 /* ---- asking ---- */
 
-static cJSON *mcp_form(struct arena *a, const cJSON *interrupt)
-{
-	const cJSON *schema = json_opt(interrupt, "response_schema");
-	cJSON *request = cJSON_CreateObject();
-	json_add_str(request, "method", "elicitation/create");
-	cJSON *params = json_add(request, "params", cJSON_CreateObject());
-	json_add_str(params, "mode", "form");
-	json_add_str(params, "message", interrupt_question(a, interrupt));
-	json_add(params, "requestedSchema",
-	    mcp_schema_is_flat(schema) ? cJSON_Duplicate(schema, true)
-				       : json_parse_own(mcp_answer_schema));
-	return request;
-}
-
 cJSON *mcp_question(struct turn *turn, const struct mcp_request *rq)
 {
 	struct call *call = turn->call;
@@ -102,8 +88,18 @@ cJSON *mcp_question(struct turn *turn, const struct mcp_request *rq)
 	cJSON *result = mcp_result(call, rq);
 	json_set(result, "resultType", cJSON_CreateString("input_required"));
 	cJSON *requests = json_add(result, "inputRequests", cJSON_CreateObject());
-	cJSON_ArrayForEach(interrupt, interrupts)
-		json_add(requests, json_str(interrupt, "id"), mcp_form(call->arena, interrupt));
+	cJSON_ArrayForEach(interrupt, interrupts) {
+		const cJSON *schema = json_opt(interrupt, "response_schema");
+		cJSON *request =
+		    json_add(requests, json_str(interrupt, "id"), cJSON_CreateObject());
+		json_add_str(request, "method", "elicitation/create");
+		cJSON *params = json_add(request, "params", cJSON_CreateObject());
+		json_add_str(params, "mode", "form");
+		json_add_str(params, "message", interrupt_question(call->arena, interrupt));
+		json_add(params, "requestedSchema",
+		    mcp_schema_is_flat(schema) ? cJSON_Duplicate(schema, true)
+					       : json_parse_own(mcp_answer_schema));
+	}
 	json_add_str(result, "requestState",
 	    ticket_sign_claims(&key, claims, clock_now(), STATE_SECONDS, call->arena));
 	return result;

@@ -35,16 +35,6 @@ static const char mcp_output_schema[] =
     "{\"anyOf\":[{\"type\":\"object\"},{\"type\":\"null\"}]}},"
     "\"required\":[\"thread_id\",\"run_id\",\"status\",\"answer\",\"interrupt\"]}";
 
-static void mcp_add_description(cJSON *tool, const struct config *config)
-{
-	const char *given = config->mcp.tool_description;
-	char *made = xasprintf("Asks the agent %s. The result names the conversation as thread_id; "
-			       "give that to go on with it.",
-	    config_agent_name(config));
-	json_add_str(tool, "description", given ? given : made);
-	free(made);
-}
-
 struct mcp_offer *mcp_offer_new(const struct config *config, struct problems *problems)
 {
 	struct mcp_offer *offer = xcalloc(1, sizeof(*offer));
@@ -61,7 +51,12 @@ struct mcp_offer *mcp_offer_new(const struct config *config, struct problems *pr
 			*c = '_';
 	json_add_str(tool, "name", name);
 	free(name);
-	mcp_add_description(tool, config);
+	char *made = xasprintf("Asks the agent %s. The result names the conversation as thread_id; "
+			       "give that to go on with it.",
+	    config_agent_name(config));
+	const char *told = config->mcp.tool_description;
+	json_add_str(tool, "description", told ? told : made);
+	free(made);
 	cJSON *input = json_add(tool, "inputSchema",
 	    own ? cJSON_Duplicate(own, true) : json_parse_own(mcp_input_schema));
 	json_add(tool, "outputSchema", json_parse_own(mcp_output_schema));
@@ -92,18 +87,6 @@ const cJSON *mcp_offer_tool(const struct mcp_offer *offer)
 	return offer->tool;
 }
 
-/* What is said to the agent: the message, or, where the tool has arguments of its own, all of them
- * but the thread. */
-static const char *mcp_message_of(struct call *call, const cJSON *arguments)
-{
-	const char *message = json_str(arguments, "message");
-	if (message)
-		return message;
-	cJSON *said = arena_json(call->arena, cJSON_Duplicate(arguments, true));
-	cJSON_DeleteItemFromObjectCaseSensitive(said, "thread_id");
-	return arena_print(call->arena, said);
-}
-
 bool mcp_offer_read(struct call *call, const cJSON *arguments, struct run_input *in)
 {
 	char why[SCHEMA_WHY_SIZE], id[UUID_SIZE];
@@ -113,10 +96,16 @@ bool mcp_offer_read(struct call *call, const cJSON *arguments, struct run_input 
 	if (!thread_id_read_new(
 		call, ARGUMENTS ".thread_id", json_opt(arguments, "thread_id"), &in->thread_id))
 		return false;
+	/* where the tool has arguments of its own, all of them but the thread are said */
+	const char *message = json_str(arguments, "message");
+	if (!message) {
+		cJSON *said = arena_json(call->arena, cJSON_Duplicate(arguments, true));
+		cJSON_DeleteItemFromObjectCaseSensitive(said, "thread_id");
+		message = arena_print(call->arena, said);
+	}
 	in->messages = arena_json(call->arena, cJSON_CreateArray());
 	in->given_id = arena_alloc(call->arena, 1);
 	json_append(in->messages,
-	    message_new("user", id_make(&call->service->ids, id),
-		content_text(mcp_message_of(call, arguments))));
+	    message_new("user", id_make(&call->service->ids, id), content_text(message)));
 	return true;
 }

@@ -211,8 +211,14 @@ float *embed_query(struct embedding *e, const char *query, struct error *err)
 
 /* ---- many ---- */
 
-static bool embed_remotely(struct embedding *e, struct memory_batch *batch, struct error *err)
+bool embed_batch(struct embedding *e, struct memory_batch *batch, struct error *err)
 {
+	batch->vectors = xcalloc(batch->count, e->dimension * sizeof(*batch->vectors));
+	if (!e->remote) {
+		for (size_t i = 0; i < batch->count; i++)
+			local_embed(batch->texts[i].content, batch->vectors + i * e->dimension);
+		return true;
+	}
 	char **copies = xcalloc(batch->count, sizeof(*copies));
 	batch->hashes = xcalloc(batch->count, EMBED_HASH_SIZE);
 	for (size_t i = 0; i < batch->count; i++) {
@@ -226,14 +232,4 @@ static bool embed_remotely(struct embedding *e, struct memory_batch *batch, stru
 	free(copies);
 	atomic_store(&e->rests_until, ok ? 0 : clock_monotonic_ms() + REST_MS);
 	return ok;
-}
-
-bool embed_batch(struct embedding *e, struct memory_batch *batch, struct error *err)
-{
-	batch->vectors = xcalloc(batch->count, e->dimension * sizeof(*batch->vectors));
-	if (e->remote)
-		return embed_remotely(e, batch, err);
-	for (size_t i = 0; i < batch->count; i++)
-		local_embed(batch->texts[i].content, batch->vectors + i * e->dimension);
-	return true;
 }

@@ -9,14 +9,6 @@
 
 #include <string.h>
 
-static bool openai_open(struct turn *turn)
-{
-	if (turn->in.thread_id)
-		return turn_open(turn) && answers_drop_known(turn->call, &turn->thread, &turn->in);
-	turn_open_apart(turn);
-	return true;
-}
-
 static bool openai_whole(struct turn *turn, struct openai_chat *chat)
 {
 	struct run_observer observer = {.event = run_ignore_event};
@@ -58,7 +50,11 @@ bool openai_chat(struct call *call, struct openai_chat *chat)
 	if (!call_permit(call, &permission))
 		return false;
 	turn_init(&turn, call, &in.run);
-	bool ok = openai_open(&turn);
+	bool ok = true;
+	if (turn.in.thread_id)
+		ok = turn_open(&turn) && answers_drop_known(call, &turn.thread, &turn.in);
+	else
+		turn_open_apart(&turn);
 	if (ok)
 		ok = in.stream ? openai_stream(&turn, in.usage, chat->sink)
 			       : openai_whole(&turn, chat);

@@ -99,34 +99,31 @@ static const char *node_of(struct span_list *list, const cJSON *record)
 	return json_str(node->span, "id");
 }
 
-static void trace_view_add_record(struct span_list *list, const cJSON *record)
-{
-	const char *parent = node_of(list, record);
-	const cJSON *usage = json_get(record, "usage"), *call;
-	if (usage) {
-		cJSON *span = add_span(list, "llm", "llm.generate", parent, trace_view_at(record));
-		const char *model = json_str(record, "model");
-		if (model)
-			json_set(span, "model", cJSON_CreateString(model));
-		json_set(span, "input_tokens", json_new_int(trace_view_nth(usage, 0)));
-		json_set(span, "output_tokens", json_new_int(trace_view_nth(usage, 1)));
-	}
-	cJSON_ArrayForEach(call, json_get(record, "calls")) {
-		char *title = xasprintf("tool: %s", call->valuestring);
-		add_span(list, "tool", title, parent, trace_view_at(record));
-		free(title);
-	}
-}
-
 static cJSON *spans_of(const cJSON *records, int64_t total)
 {
-	const cJSON *record;
+	const cJSON *record, *call;
 	struct span_list list = {.spans = cJSON_CreateArray()};
 	size_t nodes = (size_t)cJSON_GetArraySize(records) + 1;
 	list.nodes = cJSON_malloc(nodes * sizeof(*list.nodes));
 	set_duration(add_span(&list, "root", "graph", NULL, 0), total);
-	cJSON_ArrayForEach(record, records)
-		trace_view_add_record(&list, record);
+	cJSON_ArrayForEach(record, records) {
+		const char *parent = node_of(&list, record);
+		const char *model = json_str(record, "model");
+		const cJSON *usage = json_get(record, "usage");
+		int64_t at = trace_view_at(record);
+		if (usage) {
+			cJSON *span = add_span(&list, "llm", "llm.generate", parent, at);
+			if (model)
+				json_set(span, "model", cJSON_CreateString(model));
+			json_set(span, "input_tokens", json_new_int(trace_view_nth(usage, 0)));
+			json_set(span, "output_tokens", json_new_int(trace_view_nth(usage, 1)));
+		}
+		cJSON_ArrayForEach(call, json_get(record, "calls")) {
+			char *title = xasprintf("tool: %s", call->valuestring);
+			add_span(&list, "tool", title, parent, at);
+			free(title);
+		}
+	}
 	cJSON_free(list.nodes);
 	return list.spans;
 }

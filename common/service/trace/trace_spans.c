@@ -84,29 +84,24 @@ static void trace_spans_add_llm(struct trace_spans *spans, const cJSON *message,
 	span->message = message;
 }
 
-static void trace_spans_add_tool(
-    struct trace_spans *spans, const cJSON *block, const struct call_names *names, int64_t now)
-{
-	const char *call_id = json_str(block, "call_id");
-	const cJSON *call = call_names_find(names, call_id);
-	struct span *span = trace_spans_add(
-	    spans, SPAN_TOOL, call ? json_str(call, "name") : NULL, spans->lane->latest, now);
-	if (!span)
-		return;
-	span->call_id = call_id;
-	span->args = json_opt(call, "args");
-	span->output = json_opt(block, "output");
-	span->error = cJSON_IsTrue(json_get(block, "is_error")) ? "the tool failed" : NULL;
-}
-
 void spans_message(
     struct trace_spans *spans, const cJSON *message, const struct call_names *names, int64_t now)
 {
 	const cJSON *block;
 	trace_spans_add_llm(spans, message, now);
 	cJSON_ArrayForEach(block, json_get(message, "content")) {
-		if (block_is(block, "tool_result"))
-			trace_spans_add_tool(spans, block, names, now);
+		if (!block_is(block, "tool_result"))
+			continue;
+		const char *call_id = json_str(block, "call_id");
+		const cJSON *call = call_names_find(names, call_id);
+		struct span *span = trace_spans_add(spans, SPAN_TOOL,
+		    call ? json_str(call, "name") : NULL, spans->lane->latest, now);
+		if (!span)
+			continue;
+		span->call_id = call_id;
+		span->args = json_opt(call, "args");
+		span->output = json_opt(block, "output");
+		span->error = cJSON_IsTrue(json_get(block, "is_error")) ? "the tool failed" : NULL;
 	}
 	spans->lane->latest = now;
 }
