@@ -258,34 +258,30 @@ char *chat_call_id(char out[CHAT_CALL_ID])
 	return out;
 }
 
-/* Renews the id in those details that a provider wants back with the call. */
-static void answer_renew_details(cJSON *details, const char *old, const char *id)
-{
-	cJSON *item;
-	cJSON_ArrayForEach(item, details) {
-		const char *text = cJSON_GetStringValue(item);
-		cJSON *detail =
-		    text ? json_parse(text, strlen(text), JSON_REQUEST_DEPTH, NULL) : NULL;
-		if (json_str_is(detail, "call", old)) {
-			json_set(detail, "call", cJSON_CreateString(id));
-			char *renewed = json_print(detail);
-			cJSON_SetValuestring(item, renewed);
-			cJSON_free(renewed);
-		}
-		cJSON_Delete(detail);
-	}
-}
-
 void chat_call_renew(cJSON *message, cJSON *call)
 {
-	cJSON *invalid = json_get(json_get(message, "metadata"), "invalid_arguments"), *block;
+	cJSON *invalid = json_get(json_get(message, "metadata"), "invalid_arguments");
+	cJSON *block, *item;
 	char id[CHAT_CALL_ID], *old = xstrdup(json_str(call, "id"));
 	cJSON *shown = cJSON_DetachItemFromObjectCaseSensitive(invalid, old);
 	json_set(call, "id", cJSON_CreateString(chat_call_id(id)));
 	if (shown)
 		cJSON_AddItemToObject(invalid, id, shown);
-	cJSON_ArrayForEach(block, json_get(message, "content"))
-		answer_renew_details(json_get(block, "details"), old, id);
+	/* the id stands in those details, too, that a provider wants back with the call */
+	cJSON_ArrayForEach(block, json_get(message, "content")) {
+		cJSON_ArrayForEach(item, json_get(block, "details")) {
+			const char *text = cJSON_GetStringValue(item);
+			cJSON *detail =
+			    text ? json_parse(text, strlen(text), JSON_REQUEST_DEPTH, NULL) : NULL;
+			if (json_str_is(detail, "call", old)) {
+				json_set(detail, "call", cJSON_CreateString(id));
+				char *renewed = json_print(detail);
+				cJSON_SetValuestring(item, renewed);
+				cJSON_free(renewed);
+			}
+			cJSON_Delete(detail);
+		}
+	}
 	free(old);
 }
 

@@ -301,34 +301,29 @@ static cJSON *settings_merged(const cJSON *own, const cJSON *above)
 	return out;
 }
 
-/* Reports keys that the interface does not have, if they stand in the settings themselves (own).
- * What a fallback takes over is left out without a word. */
-static void settings_check_api(struct spot *s, const struct chat_target *t, const cJSON *own)
-{
-	static const char *const without[] = {
-	    "top_k", "presence_penalty", "frequency_penalty", "seed", "stop"};
-	const char *provider = json_str(t->settings, "provider");
-	if (json_opt(own, "api") && provider && strcmp(provider, chat_openai.name) != 0)
-		settings_problem(s, "api", "expected no such key for provider %s", provider);
-	for (size_t i = 0; t->api == CHAT_API_RESPONSES && i < sizeof(without) / sizeof(*without);
-	     i++)
-		if (json_opt(own, without[i]))
-			settings_problem(s, without[i],
-			    "expected no such key beside \"api\": \"responses\", which has none; "
-			    "what another server has goes into extra");
-}
-
 /* Reads the settings of the first model, or of a fallback of above. */
 static void settings_read(
     struct spot *s, const cJSON *settings, const cJSON *above, struct chat_target *t)
 {
+	static const char *const without[] = {
+	    "top_k", "presence_penalty", "frequency_penalty", "seed", "stop"};
 	const struct field_reader reader = {
 	    .report = settings_report, .where = s, .joint = '/', .strict = true};
 	if (above && json_get(settings, "fallbacks"))
 		settings_problem(s, "fallbacks", "a fallback has no fallbacks");
 	fields_read(&reader, settings, chat_model_rows, NULL);
 	target_init(s, t, settings_merged(settings, above));
-	settings_check_api(s, t, settings);
+	/* keys that the interface does not have; what a fallback takes over of them is left out
+	 * without a word */
+	const char *provider = json_str(t->settings, "provider");
+	if (json_opt(settings, "api") && provider && strcmp(provider, chat_openai.name) != 0)
+		settings_problem(s, "api", "expected no such key for provider %s", provider);
+	for (size_t i = 0; t->api == CHAT_API_RESPONSES && i < sizeof(without) / sizeof(*without);
+	     i++)
+		if (json_opt(settings, without[i]))
+			settings_problem(s, without[i],
+			    "expected no such key beside \"api\": \"responses\", which has none; "
+			    "what another server has goes into extra");
 }
 
 struct chat_model *chat_model_new(const cJSON *settings, const struct chat_reporter *reporter)

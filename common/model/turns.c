@@ -218,35 +218,30 @@ static bool turns_has_place(enum chat_role role, const cJSON *block)
 	return role == ROLE_USER && chat_block_is_media(block);
 }
 
-static void turns_add_message(
-    struct chat_turns *turns, const cJSON *message, const struct results *results, size_t at)
-{
-	enum chat_role role = json_str_is(message, "role", "assistant") ? ROLE_ASSISTANT
-	    : json_str_is(message, "role", "system")                    ? ROLE_SYSTEM
-	    : json_str_is(message, "role", "tool")                      ? ROLE_TOOL
-									: ROLE_USER;
-	struct chat_turn *turn = NULL;
-	const cJSON *block;
-	cJSON_ArrayForEach(block, json_get(message, "content")) {
-		if (role == ROLE_TOOL || !turns_has_place(role, block))
-			continue;
-		if (!turn)
-			turn = turns_add_turn(turns, role);
-		turns_add_block(turn, block);
-	}
-	if (turn && role == ROLE_ASSISTANT)
-		turns_add_results(turns, turn, results, at);
-}
-
 void chat_turns_init(struct chat_turns *turns, const cJSON *messages, bool images)
 {
-	const cJSON *message;
+	const cJSON *message, *block;
 	struct results results;
 	size_t at = 0;
 	*turns = (struct chat_turns){.images = images, .made_up = cJSON_CreateArray()};
 	results_init(&results, messages);
-	cJSON_ArrayForEach(message, messages)
-		turns_add_message(turns, message, &results, at++);
+	cJSON_ArrayForEach(message, messages) {
+		enum chat_role role = json_str_is(message, "role", "assistant") ? ROLE_ASSISTANT
+		    : json_str_is(message, "role", "system")                    ? ROLE_SYSTEM
+		    : json_str_is(message, "role", "tool")                      ? ROLE_TOOL
+										: ROLE_USER;
+		struct chat_turn *turn = NULL;
+		cJSON_ArrayForEach(block, json_get(message, "content")) {
+			if (role == ROLE_TOOL || !turns_has_place(role, block))
+				continue;
+			if (!turn)
+				turn = turns_add_turn(turns, role);
+			turns_add_block(turn, block);
+		}
+		if (turn && role == ROLE_ASSISTANT)
+			turns_add_results(turns, turn, &results, at);
+		at++;
+	}
 	free(results.items);
 }
 

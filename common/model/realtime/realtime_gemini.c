@@ -214,21 +214,6 @@ static void gemini_live_take_content(struct realtime *r, const cJSON *content)
 
 /* ---- Tools */
 
-static void gemini_live_take_calls(struct realtime *r, const cJSON *calls)
-{
-	const cJSON *call;
-	cJSON_ArrayForEach(call, json_opt(calls, "functionCalls")) {
-		const char *id = json_str(call, "id");
-		const cJSON *args = json_opt(call, "args");
-		if (!id)
-			continue;
-		r->called = true;
-		r->resulted = r->expected = false;
-		realtime_call_add(
-		    r, id, json_str(call, "name"), args ? cJSON_Duplicate(args, true) : NULL);
-	}
-}
-
 static void gemini_live_tool_result(
     struct realtime *r, const char *id, const char *name, const cJSON *result, bool is_error)
 {
@@ -259,7 +244,7 @@ static double gemini_live_seconds_of(const cJSON *duration)
 
 static void gemini_live_take(struct realtime *r, const cJSON *event)
 {
-	const cJSON *go_away = json_opt(event, "goAway"), *id;
+	const cJSON *go_away = json_opt(event, "goAway"), *call, *id;
 	const cJSON *resumption = json_opt(event, "sessionResumptionUpdate");
 	const cJSON *cancelled = json_opt(event, "toolCallCancellation");
 	const char *handle = json_str(resumption, "newHandle");
@@ -282,7 +267,15 @@ static void gemini_live_take(struct realtime *r, const cJSON *event)
 	gemini_live_take_content(r, json_opt(event, "serverContent"));
 	if (r->over)
 		return;
-	gemini_live_take_calls(r, json_opt(event, "toolCall"));
+	cJSON_ArrayForEach(call, json_opt(json_opt(event, "toolCall"), "functionCalls")) {
+		const cJSON *args = json_opt(call, "args");
+		if (!json_str(call, "id"))
+			continue;
+		r->called = true;
+		r->resulted = r->expected = false;
+		realtime_call_add(r, json_str(call, "id"), json_str(call, "name"),
+		    args ? cJSON_Duplicate(args, true) : NULL);
+	}
 	cJSON_ArrayForEach(id, json_opt(cancelled, "ids")) {
 		if (cJSON_IsString(id))
 			realtime_call_end(r, id->valuestring);

@@ -70,22 +70,6 @@ static void openai_live_add_format(cJSON *direction)
 	json_add_int(format, "rate", REALTIME_OUT_HZ);
 }
 
-static void openai_live_add_tools(cJSON *session, const cJSON *tools)
-{
-	const cJSON *tool;
-	if (cJSON_GetArraySize(tools) == 0)
-		return;
-	cJSON *list = cJSON_AddArrayToObject(session, "tools");
-	cJSON_ArrayForEach(tool, tools) {
-		cJSON *function = json_typed("function");
-		openai_live_copy(function, "name", tool, "name");
-		openai_live_copy(function, "description", tool, "description");
-		openai_live_copy(function, "parameters", tool, "parameters");
-		cJSON_AddItemToArray(list, function);
-	}
-	json_add_str(session, "tool_choice", "auto");
-}
-
 static cJSON *openai_live_opening(const struct ag_live_setup *setup)
 {
 	cJSON *event = json_typed("session.update");
@@ -104,7 +88,17 @@ static cJSON *openai_live_opening(const struct ag_live_setup *setup)
 	openai_live_add_format(output);
 	if (setup->voice)
 		json_add_str(output, "voice", setup->voice);
-	openai_live_add_tools(session, setup->tools);
+	if (cJSON_GetArraySize(setup->tools) == 0)
+		return event;
+	const cJSON *tool;
+	cJSON *list = cJSON_AddArrayToObject(session, "tools");
+	cJSON_ArrayForEach(tool, setup->tools) {
+		cJSON *function = json_append(list, json_typed("function"));
+		openai_live_copy(function, "name", tool, "name");
+		openai_live_copy(function, "description", tool, "description");
+		openai_live_copy(function, "parameters", tool, "parameters");
+	}
+	json_add_str(session, "tool_choice", "auto");
 	return event;
 }
 
