@@ -208,31 +208,26 @@ static int span_order(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Sorts the spans and joins those that meet. */
-static void draft_join(struct draft *draft)
-{
-	size_t kept = 0;
-	qsort(draft->spans, draft->count, sizeof(*draft->spans), span_order);
-	for (size_t i = 0; i < draft->count; i++) {
-		struct span *last = kept ? &draft->spans[kept - 1] : NULL, next = draft->spans[i];
-		if (!last || next.first > last->last + 1)
-			draft->spans[kept++] = next;
-		else if (next.last > last->last)
-			last->last = next.last;
-	}
-	draft->count = kept;
-}
-
 /* Adds a class with a step for it: the draft's spans, or the gaps between them,
  * one more at most. */
 static void class_finish(struct reader *r, struct draft *draft)
 {
 	struct pattern *p = r->pattern;
 	uint32_t next = 0;
+	size_t kept = 0;
+	/* sorted, and joined where they meet */
+	qsort(draft->spans, draft->count, sizeof(*draft->spans), span_order);
+	for (size_t i = 0; i < draft->count; i++) {
+		struct span *last = kept ? &draft->spans[kept - 1] : NULL, span = draft->spans[i];
+		if (!last || span.first > last->last + 1)
+			draft->spans[kept++] = span;
+		else if (span.last > last->last)
+			last->last = span.last;
+	}
+	draft->count = kept;
 	p->classes = xgrow(p->classes, p->class_count, sizeof(*p->classes));
 	step_add(r, STEP_CLASS)->class = p->class_count;
 	struct class *class = &p->classes[p->class_count++];
-	draft_join(draft);
 	*class = (struct class){.spans = xcalloc(draft->count + 1, sizeof(*class->spans))};
 	for (size_t i = 0; i < draft->count; i++) {
 		struct span span = draft->spans[i];
@@ -264,31 +259,29 @@ static bool take_member(struct reader *r, uint32_t *c)
 	return take_escape(r, c);
 }
 
-static bool take_span(struct reader *r, struct draft *draft)
-{
-	uint32_t first, last;
-	if (*r->p == '\\' && r->p[1] && draft_add_named(r, draft, r->p[1])) {
-		r->p += 2;
-		return r->fault == PATTERN_OK;
-	}
-	if (!take_member(r, &first))
-		return false;
-	last = first;
-	bool named = r->p[0] == '-' && r->p[1] == '\\' && r->p[2] && strchr("dDwWsS", r->p[2]);
-	if (r->p[0] == '-' && r->p[1] && r->p[1] != ']' && !named) {
-		r->p++;
-		if (!take_member(r, &last))
-			return false;
-	}
-	return draft_add(r, draft, first, last);
-}
-
 static void take_class(struct reader *r)
 {
 	struct draft draft = {.negated = *r->p == '^'};
 	r->p += draft.negated;
 	while (*r->p != ']') {
-		if (!take_span(r, &draft))
+		uint32_t first, last;
+		if (*r->p == '\\' && r->p[1] && draft_add_named(r, &draft, r->p[1])) {
+			r->p += 2;
+			if (r->fault != PATTERN_OK)
+				return;
+			continue;
+		}
+		if (!take_member(r, &first))
+			return;
+		last = first;
+		bool named =
+		    r->p[0] == '-' && r->p[1] == '\\' && r->p[2] && strchr("dDwWsS", r->p[2]);
+		if (r->p[0] == '-' && r->p[1] && r->p[1] != ']' && !named) {
+			r->p++;
+			if (!take_member(r, &last))
+				return;
+		}
+		if (!draft_add(r, &draft, first, last))
 			return;
 	}
 	r->p++;

@@ -163,10 +163,10 @@ static const char *mcp_stdio_pump(struct mcp_stdio *s)
 	}
 }
 
-/* Whether the program is gone within the time; what it still writes is thrown away. */
-static bool mcp_stdio_gone_within(struct mcp_stdio *s, int64_t ms)
+/* Whether the program is gone within CLOSE_MS; what it still writes is thrown away. */
+static bool mcp_stdio_gone(struct mcp_stdio *s)
 {
-	int64_t end = clock_monotonic_ms() + ms, left;
+	int64_t end = clock_monotonic_ms() + CLOSE_MS, left;
 	while ((left = end - clock_monotonic_ms()) > 0) {
 		struct pollfd fds[] = {
 		    {s->io.pidfd, POLLIN, 0}, {s->io.out, POLLIN, 0}, {s->io.err, POLLIN, 0}};
@@ -221,9 +221,9 @@ static void *mcp_stdio_live(void *arg)
 	pthread_mutex_unlock(&s->server->lock);
 	/* the end of its input asks the program to go; if it stays, it is killed with its group */
 	descriptor_close(&s->io.in);
-	if (!mcp_stdio_gone_within(s, CLOSE_MS)) {
+	if (!mcp_stdio_gone(s)) {
 		kill(-s->io.pid, SIGTERM);
-		mcp_stdio_gone_within(s, CLOSE_MS);
+		mcp_stdio_gone(s);
 	}
 	kill(-s->io.pid, SIGKILL);
 	kill(s->io.pid, SIGKILL); /* it may have joined another group */
