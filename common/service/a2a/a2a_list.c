@@ -254,22 +254,6 @@ static bool a2a_list_note_context(void *arg, const struct thread *thread)
 	return true;
 }
 
-static void a2a_list_place(struct a2a_list *list, const struct a2a_item *item)
-{
-	/* it has its place already: its thread moved in the list, and came twice */
-	if (list->placed && a2a_item_compare(item, &list->last) <= 0)
-		return;
-	list->last = *item;
-	list->placed = true;
-	list->total++;
-	if (list->token && a2a_item_compare(item, &list->begin) <= 0)
-		return;
-	if (list->shown_count < (size_t)list->page)
-		list->shown[list->shown_count++] = *item;
-	else
-		list->more = true;
-}
-
 /* Gives the tasks that are later than later_than their places: no other can come before them. */
 static void a2a_list_settle(struct a2a_list *list, int64_t later_than)
 {
@@ -277,8 +261,21 @@ static void a2a_list_settle(struct a2a_list *list, int64_t later_than)
 	if (!list->count)
 		return;
 	qsort(list->items, list->count, sizeof(*list->items), a2a_item_compare);
-	while (placed < list->count && list->items[placed].at > later_than)
-		a2a_list_place(list, &list->items[placed++]);
+	while (placed < list->count && list->items[placed].at > later_than) {
+		const struct a2a_item *item = &list->items[placed++];
+		/* it has its place already: its thread moved in the list, and came twice */
+		if (list->placed && a2a_item_compare(item, &list->last) <= 0)
+			continue;
+		list->last = *item;
+		list->placed = true;
+		list->total++;
+		if (list->token && a2a_item_compare(item, &list->begin) <= 0)
+			continue;
+		if (list->shown_count < (size_t)list->page)
+			list->shown[list->shown_count++] = *item;
+		else
+			list->more = true;
+	}
 	list->count -= placed;
 	memmove(list->items, list->items + placed, list->count * sizeof(*list->items));
 }

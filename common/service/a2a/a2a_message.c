@@ -132,14 +132,14 @@ static void a2a_read_parts(
 /* ---- a client's message ---- */
 
 struct a2a_given {
-	const char *message_id, *context_id, *task_id, *role, *kind;
+	const char *message_id, *task_id, *role;
 	const cJSON *metadata;
 };
 
 static const struct field_row message_rows[] = {
     FIELD_AT("messageId", a2a_given, message_id, .kind = &field_text, .required = true,
 	.valid = id_valid, .expected = "1 to 255 characters without control characters"),
-    FIELD_AT("contextId", a2a_given, context_id, .kind = &field_filled),
+    FIELD_ONLY("contextId", .kind = &field_filled),
     FIELD_AT("taskId", a2a_given, task_id, .kind = &field_filled),
     FIELD(a2a_given, role, .kind = &field_text, .required = true),
     FIELD(a2a_given, metadata, FIELD_OBJECT), FIELDS_END};
@@ -161,7 +161,6 @@ bool a2a_message_read(struct call *call, bool old, const cJSON *message, struct 
 	    json_add(out, "content", cJSON_CreateArray()), said);
 	json_refer(out, "metadata", given.metadata);
 	said->message_id = given.message_id;
-	said->context_id = given.context_id;
 	said->task_id = given.task_id;
 	return !error_is_set(&call->error);
 }

@@ -9,9 +9,9 @@
 /* A message of a client. */
 struct a2a_said {
 	const char *message_id;
-	const char *context_id, *task_id; /* NULL: none */
-	cJSON *message;                   /* in the form that a run takes, in the arena */
-	const cJSON *data;                /* the only part, if that is data; else NULL */
+	const char *task_id; /* NULL: none */
+	cJSON *message;      /* in the form that a run takes, in the arena */
+	const cJSON *data;   /* the only part, if that is data; else NULL */
 };
 
 /* Reads params.message; false with every mistake in call->error. */

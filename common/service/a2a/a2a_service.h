@@ -15,7 +15,6 @@ struct a2a_followed;
 struct a2a_post {
 	const cJSON *body;
 	const char *version;     /* the header's value; "" where it is absent */
-	const char *base;        /* the address under which the client knows the service */
 	struct chunk_sink *sink; /* the sink for an event stream */
 
 	/* Set by a2a_answer: */
@@ -31,8 +30,8 @@ bool a2a_answer(struct call *call, struct a2a_post *post);
 /* The body of an answer with an error, a response of JSON-RPC, in the call's arena. */
 cJSON *a2a_error(struct call *call, const struct a2a_post *post, const struct error_view *view);
 
-/* The card of the agent in the version that a header names, in the arena;
- * NULL with the error set. */
+/* The card of the agent in the version that a header names, or else in the latest, in the arena;
+ * base is the address under which the client knows the service. */
 cJSON *a2a_card(struct call *call, const char *version, const char *base);
 
 #endif

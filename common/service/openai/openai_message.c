@@ -17,7 +17,6 @@ struct openai_part {
 	const char *type;
 	const cJSON *text, *url, *data, *file_data, *file_id;
 	const char *format, *filename;
-	const cJSON *of; /* the object that has the kind's own members */
 };
 
 #define PART_TEXT .kind = &field_json, .types = TYPE_STRING
