@@ -72,18 +72,6 @@ static cJSON *openai_add_message(cJSON *messages, const char *role)
 	return message;
 }
 
-/* Servers that send reasoning_content want it back with the calls that it led to, while these are
- * being worked on, and no later. */
-static void openai_add_reasoning(cJSON *message, const cJSON *block)
-{
-	const cJSON *at = chat_details(block);
-	for (cJSON *detail; (detail = chat_details_next(&at, "openai"));) {
-		if (json_str_is(detail, "field", REASONING) && !json_get(message, REASONING))
-			cJSON_AddStringToObject(message, REASONING, json_str(block, "summary"));
-		cJSON_Delete(detail);
-	}
-}
-
 static void openai_add_assistant(
     const struct chat_target *t, cJSON *messages, const struct chat_turn *turn, bool at_work)
 {
@@ -112,9 +100,19 @@ static void openai_add_assistant(
 	}
 	if (message)
 		openai_return(t, turn, message);
-	for (size_t i = 0; at_work && json_get(message, "tool_calls") && i < turn->count; i++)
-		if (chat_block_is(turn->blocks[i], "reasoning"))
-			openai_add_reasoning(message, turn->blocks[i]);
+	/* Servers that send reasoning_content want it back with the calls that it led to, while
+	 * these are being worked on, and no later. */
+	for (size_t i = 0; at_work && json_get(message, "tool_calls") && i < turn->count; i++) {
+		const cJSON *block = turn->blocks[i];
+		const cJSON *at = chat_block_is(block, "reasoning") ? chat_details(block) : NULL;
+		for (cJSON *detail; (detail = chat_details_next(&at, "openai"));) {
+			if (json_str_is(detail, "field", REASONING) &&
+			    !json_get(message, REASONING))
+				cJSON_AddStringToObject(
+				    message, REASONING, json_str(block, "summary"));
+			cJSON_Delete(detail);
+		}
+	}
 }
 
 static void openai_add_result(cJSON *messages, const char *call_id, const char *text)

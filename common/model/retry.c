@@ -54,30 +54,24 @@ bool retry_helps(const struct http_response *response)
 	return false;
 }
 
-static int64_t retry_back_off(unsigned tries)
-{
-	int64_t ms = FIRST_WAIT_MS << (tries > 6 ? 6 : tries ? tries - 1 : 0);
-	uint32_t chance;
-	random_bytes(&chance, sizeof(chance));
-	ms = ms < MAX_BACK_OFF_MS ? ms : MAX_BACK_OFF_MS;
-	return ms - (int64_t)(chance % (uint64_t)(ms / 2 + 1));
-}
-
-/* The wait that the answer asks for, or -1; OpenAI and Azure say it in milliseconds, too. */
-static int64_t retry_asked_for(const struct http_response *response)
-{
-	char *text = http_response_header(response, "retry-after-ms");
-	bool digits = text && *text && text[strspn(text, "0123456789")] == '\0';
-	int64_t ms =
-	    digits && strlen(text) < 12 ? strtoll(text, NULL, 10) : http_retry_after_ms(response);
-	free(text);
-	return ms;
-}
-
 int64_t retry_wait_ms(const struct http_response *response, unsigned tries, int64_t deadline_ms)
 {
-	int64_t asked = response->end == HTTP_DONE ? retry_asked_for(response) : -1;
-	int64_t wait = asked >= 0 ? asked : retry_back_off(tries);
+	int64_t wait = -1;
+	if (response->end == HTTP_DONE) {
+		/* what the answer asks for; OpenAI and Azure say it in milliseconds, too */
+		char *text = http_response_header(response, "retry-after-ms");
+		bool digits = text && *text && text[strspn(text, "0123456789")] == '\0';
+		wait = digits && strlen(text) < 12 ? strtoll(text, NULL, 10)
+						   : http_retry_after_ms(response);
+		free(text);
+	}
+	if (wait < 0) {
+		int64_t ms = FIRST_WAIT_MS << (tries > 6 ? 6 : tries ? tries - 1 : 0);
+		uint32_t chance;
+		random_bytes(&chance, sizeof(chance));
+		ms = ms < MAX_BACK_OFF_MS ? ms : MAX_BACK_OFF_MS;
+		wait = ms - (int64_t)(chance % (uint64_t)(ms / 2 + 1));
+	}
 	if (wait > MAX_ASKED_MS)
 		return -1;
 	return deadline_ms > 0 && clock_monotonic_ms() + wait >= deadline_ms ? -1 : wait;

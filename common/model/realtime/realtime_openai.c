@@ -46,23 +46,6 @@ static void openai_live_copy(cJSON *to, const char *name, const cJSON *from, con
 		cJSON_AddItemToObject(to, name, cJSON_Duplicate(value, true));
 }
 
-/* Adds how turns are told apart.  A high sensitivity is a low threshold; there is none for the end
- * of speech. */
-static void openai_live_add_turn_detection(cJSON *input, const cJSON *vad)
-{
-	double sensitivity = realtime_sensitivity(vad, "start_sensitivity");
-	if (cJSON_IsFalse(json_opt(vad, "enabled"))) {
-		cJSON_AddNullToObject(input, "turn_detection");
-		return;
-	}
-	cJSON *detection = cJSON_AddObjectToObject(input, "turn_detection");
-	json_add_str(detection, "type", "server_vad");
-	if (sensitivity >= 0)
-		cJSON_AddItemToObject(detection, "threshold", json_new_double(1 - sensitivity));
-	openai_live_copy(detection, "prefix_padding_ms", vad, "prefix_padding_ms");
-	openai_live_copy(detection, "silence_duration_ms", vad, "silence_duration_ms");
-}
-
 static void openai_live_add_format(cJSON *direction)
 {
 	cJSON *format = cJSON_AddObjectToObject(direction, "format");
@@ -83,7 +66,20 @@ static cJSON *openai_live_opening(const struct ag_live_setup *setup)
 	cJSON *input = cJSON_AddObjectToObject(audio, "input");
 	openai_live_add_format(input);
 	json_add_str(cJSON_AddObjectToObject(input, "transcription"), "model", TRANSCRIBER);
-	openai_live_add_turn_detection(input, setup->vad);
+	if (cJSON_IsFalse(json_opt(setup->vad, "enabled"))) {
+		cJSON_AddNullToObject(input, "turn_detection");
+	} else {
+		/* a high sensitivity is a low threshold; there is none for the end of speech */
+		double sensitivity = realtime_sensitivity(setup->vad, "start_sensitivity");
+		cJSON *detection = cJSON_AddObjectToObject(input, "turn_detection");
+		json_add_str(detection, "type", "server_vad");
+		if (sensitivity >= 0)
+			cJSON_AddItemToObject(
+			    detection, "threshold", json_new_double(1 - sensitivity));
+		openai_live_copy(detection, "prefix_padding_ms", setup->vad, "prefix_padding_ms");
+		openai_live_copy(
+		    detection, "silence_duration_ms", setup->vad, "silence_duration_ms");
+	}
 	cJSON *output = cJSON_AddObjectToObject(audio, "output");
 	openai_live_add_format(output);
 	if (setup->voice)

@@ -41,25 +41,13 @@ static void add_rate(cJSON *view, double pass_rate)
 
 /* ---- The list ---- */
 
-static cJSON *list_row(struct arena *arena, const struct eval_report *report)
-{
-	char ago[EVAL_TEXT_SIZE];
-	double age = report->timestamp == 0 ? 0 : clock_seconds(clock_now()) - report->timestamp;
-	cJSON *row = cJSON_CreateObject();
-	json_add_str(row, "id", arena_strndup(arena, report->file, id_length(report)));
-	json_add_str(row, "name", label_of(report));
-	json_add_str(row, "run", arena_printf(arena, "#%zu", report->run));
-	add_rate(row, report->pass_rate);
-	json_add_int(row, "cases", report->cases);
-	json_add_str(row, "ago", eval_ago(age, ago));
-	return row;
-}
-
 cJSON *evals_list(struct call *call)
 {
+	struct arena *a = call->arena;
 	struct eval_reports reports;
-	eval_reports_load(&reports, call->service->evals, call->arena);
-	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
+	char ago[EVAL_TEXT_SIZE];
+	eval_reports_load(&reports, call->service->evals, a);
+	cJSON *data = arena_json(a, cJSON_CreateObject());
 	cJSON *runs = cJSON_AddArrayToObject(data, "runs");
 	/* the latest time first, but reports of the same time in file order */
 	for (size_t end = reports.count; end > 0;) {
@@ -67,8 +55,19 @@ cJSON *evals_list(struct call *call)
 		while (
 		    from > 0 && reports.items[from - 1].timestamp == reports.items[from].timestamp)
 			from--;
-		for (size_t i = from; i < end; i++)
-			cJSON_AddItemToArray(runs, list_row(call->arena, &reports.items[i]));
+		for (size_t i = from; i < end; i++) {
+			const struct eval_report *report = &reports.items[i];
+			double age = report->timestamp == 0
+			    ? 0
+			    : clock_seconds(clock_now()) - report->timestamp;
+			cJSON *row = json_append(runs, cJSON_CreateObject());
+			json_add_str(row, "id", arena_strndup(a, report->file, id_length(report)));
+			json_add_str(row, "name", label_of(report));
+			json_add_str(row, "run", arena_printf(a, "#%zu", report->run));
+			add_rate(row, report->pass_rate);
+			json_add_int(row, "cases", report->cases);
+			json_add_str(row, "ago", eval_ago(age, ago));
+		}
 		end = from;
 	}
 	return data;

@@ -68,27 +68,23 @@ void spans_node_starts(struct trace_spans *spans, const char *node, int step, in
 	spans->lane->latest = now;
 }
 
-static void trace_spans_add_llm(struct trace_spans *spans, const cJSON *message, int64_t now)
-{
-	int64_t in, out;
-	if (!message_tokens(message, &in, &out))
-		return;
-	spans->input_tokens += in;
-	spans->output_tokens += out;
-	struct span *span = trace_spans_add(spans, SPAN_LLM,
-	    json_str(json_opt(message, "metadata"), "model"), spans->lane->latest, now);
-	if (!span)
-		return;
-	span->input_tokens = in;
-	span->output_tokens = out;
-	span->message = message;
-}
-
 void spans_message(
     struct trace_spans *spans, const cJSON *message, const struct call_names *names, int64_t now)
 {
 	const cJSON *block;
-	trace_spans_add_llm(spans, message, now);
+	int64_t in, out;
+	if (message_tokens(message, &in, &out)) {
+		const char *model = json_str(json_opt(message, "metadata"), "model");
+		spans->input_tokens += in;
+		spans->output_tokens += out;
+		struct span *span =
+		    trace_spans_add(spans, SPAN_LLM, model, spans->lane->latest, now);
+		if (span) {
+			span->input_tokens = in;
+			span->output_tokens = out;
+			span->message = message;
+		}
+	}
 	cJSON_ArrayForEach(block, json_get(message, "content")) {
 		if (!block_is(block, "tool_result"))
 			continue;
