@@ -159,25 +159,6 @@ static void openai_build(const struct chat_build *b, cJSON *body)
 
 /* ---- The answer */
 
-static void openai_take_usage(struct chat_answer *a, const cJSON *usage)
-{
-	struct chat_usage *u = &a->usage;
-	const cJSON *in = json_opt(usage, "prompt_tokens_details");
-	const cJSON *out = json_opt(usage, "completion_tokens_details");
-	int64_t audio_in = 0, audio_out = 0;
-	chat_usage_take(&u->prompt, usage, "prompt_tokens");
-	chat_usage_take(&u->completion, usage, "completion_tokens");
-	chat_usage_take(&u->total, usage, "total_tokens");
-	chat_usage_take(&u->cache_read, usage, "prompt_cache_hit_tokens");
-	chat_usage_take(&u->cache_read, in, "cached_tokens");
-	chat_usage_take(&u->image, in, "image_tokens");
-	chat_usage_take(&u->reasoning, out, "reasoning_tokens");
-	chat_usage_take(&audio_in, in, "audio_tokens");
-	chat_usage_take(&audio_out, out, "audio_tokens");
-	if (audio_in + audio_out > 0)
-		u->audio = audio_in + audio_out;
-}
-
 /* A call's pieces go by their index.  Where a server sends none, an id that is new starts a call,
  * and pieces without an id go to the latest one. */
 static int64_t openai_index_of(const struct chat_answer *a, const cJSON *call)
@@ -287,8 +268,23 @@ static void openai_take_rest(struct chat_answer *a, const cJSON *data, const cJS
 {
 	static const char *const reasons[][2] = {{"function_call", "tool_calls"}, {NULL, NULL}};
 	const char *finish = json_str(choice, "finish_reason");
+	struct chat_usage *u = &a->usage;
+	const cJSON *usage = json_opt(data, "usage");
+	const cJSON *in = json_opt(usage, "prompt_tokens_details");
+	const cJSON *out = json_opt(usage, "completion_tokens_details");
+	int64_t audio_in = 0, audio_out = 0;
 	chat_answer_model(a, json_str(data, "model"));
-	openai_take_usage(a, json_opt(data, "usage"));
+	chat_usage_take(&u->prompt, usage, "prompt_tokens");
+	chat_usage_take(&u->completion, usage, "completion_tokens");
+	chat_usage_take(&u->total, usage, "total_tokens");
+	chat_usage_take(&u->cache_read, usage, "prompt_cache_hit_tokens");
+	chat_usage_take(&u->cache_read, in, "cached_tokens");
+	chat_usage_take(&u->image, in, "image_tokens");
+	chat_usage_take(&u->reasoning, out, "reasoning_tokens");
+	chat_usage_take(&audio_in, in, "audio_tokens");
+	chat_usage_take(&audio_out, out, "audio_tokens");
+	if (audio_in + audio_out > 0)
+		u->audio = audio_in + audio_out;
 	if (!finish || !*finish) /* "" is null, to some servers */
 		return;
 	openai_keep_end(a);

@@ -81,32 +81,25 @@ static void responses_kept(
 	}
 }
 
-/* The phases that the turn's texts have, by their numbers: a malloc'd array of texts that are
- * borrowed from kept. */
-static const char **responses_phases(const struct chat_turn *turn, cJSON *kept)
-{
-	const char **phases = xcalloc(turn->count, sizeof(*phases));
-	const cJSON *phase;
-	int64_t text;
-	cJSON_ArrayForEach(phase, kept) {
-		if (json_integer(json_opt(phase, "text"), &text) && text >= 0 &&
-		    text < (int64_t)turn->count && !phases[text])
-			phases[text] = json_str(phase, "phase");
-	}
-	return phases;
-}
-
 /* Adds what the assistant said.  Reasoning is refused without what it led to, so it waits for
  * that. */
 static void responses_add_assistant(
     const struct chat_target *t, cJSON *input, const struct chat_turn *turn, bool at_work)
 {
 	cJSON *kept = cJSON_CreateArray(), *waiting = cJSON_CreateArray();
+	/* by the numbers of the turn's texts; borrowed from kept */
+	const char **phases = xcalloc(turn->count, sizeof(*phases));
+	const cJSON *item;
 	size_t texts = 0;
+	int64_t text;
 	for (size_t i = 0; i < turn->count; i++)
 		if (chat_block_is(turn->blocks[i], "reasoning"))
 			responses_kept(t, turn->blocks[i], "phase", kept);
-	const char **phases = responses_phases(turn, kept);
+	cJSON_ArrayForEach(item, kept) {
+		if (json_integer(json_opt(item, "text"), &text) && text >= 0 &&
+		    text < (int64_t)turn->count && !phases[text])
+			phases[text] = json_str(item, "phase");
+	}
 	for (size_t i = 0; i < turn->count; i++) {
 		const cJSON *block = turn->blocks[i];
 		bool is_text = chat_block_is(block, "text");

@@ -204,10 +204,8 @@ struct spot {
 	bool wrong;
 };
 
-static void settings_problem(struct spot *s, const char *key, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static void settings_problem(struct spot *s, const char *key, const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static void settings_problem(
+    struct spot *s, const char *key, const char *fmt, ...)
 {
 	va_list args;
 	s->wrong = true;
