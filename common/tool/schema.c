@@ -389,19 +389,6 @@ static const struct {
     {"unevaluatedProperties", compile_unserved, NULL}, {"unevaluatedItems", compile_unserved, NULL},
     {"$dynamicRef", compile_unserved, NULL}};
 
-static void compile_keywords(struct compiler *c, struct subschema *s, const struct spot *at)
-{
-	for (size_t i = 0; i < sizeof(keywords) / sizeof(keywords[0]); i++) {
-		const cJSON *json = json_get(s->json, keywords[i].name);
-		const struct keyword_call call = {
-		    c, s, SPOT(at, keywords[i].name), json, keywords[i].fits};
-		if (json)
-			keywords[i].compile(&call);
-	}
-	compile_array(c, s, at);
-	compile_object(c, s, at);
-}
-
 /* The schema of json; never NULL: one with mistakes allows everything. */
 static struct subschema *subschema_compile(
     struct compiler *c, const struct spot *at, const cJSON *json)
@@ -423,9 +410,18 @@ static struct subschema *subschema_compile(
 			schema_report(c, at, MISTAKE, "expected a smaller schema");
 		return s;
 	}
+	if (cJSON_IsString(json_get(json, "$ref")) && c->ref_stands_alone)
+		return s;
 	c->depth++;
-	if (!cJSON_IsString(json_get(json, "$ref")) || !c->ref_stands_alone)
-		compile_keywords(c, s, at);
+	for (size_t i = 0; i < sizeof(keywords) / sizeof(keywords[0]); i++) {
+		const cJSON *value = json_get(json, keywords[i].name);
+		const struct keyword_call call = {
+		    c, s, SPOT(at, keywords[i].name), value, keywords[i].fits};
+		if (value)
+			keywords[i].compile(&call);
+	}
+	compile_array(c, s, at);
+	compile_object(c, s, at);
 	c->depth--;
 	return s;
 }
