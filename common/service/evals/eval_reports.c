@@ -185,25 +185,6 @@ static int compare_times(const void *a, const void *b)
 	return strcmp(x->file, y->file);
 }
 
-static void copy_reports(
-    struct eval_reports *reports, const struct entries *found, struct arena *arena)
-{
-	reports->items = arena_alloc(arena, found->count * sizeof(*reports->items) + 1);
-	for (size_t i = 0; i < found->count; i++) {
-		const struct entry *entry = &found->items[i];
-		if (!entry->is_report)
-			continue;
-		reports->items[reports->count++] = (struct eval_report){
-		    .file = arena_strdup(arena, entry->file),
-		    .set_id = arena_strdup(arena, entry->set_id),
-		    .set_name = arena_strdup(arena, entry->set_name),
-		    .timestamp = entry->timestamp,
-		    .pass_rate = entry->pass_rate,
-		    .cases = entry->cases,
-		};
-	}
-}
-
 static int compare_sets(const void *a, const void *b)
 {
 	const struct eval_report *x = *(struct eval_report *const *)a;
@@ -244,7 +225,20 @@ void eval_reports_load(struct eval_reports *reports, struct eval_cache *cache, s
 	for (size_t i = 0; i < found.count; i++)
 		if (!eval_reports_recall(&found.items[i], &cache->entries, &at))
 			read_entry(&found.items[i], dirfd(dir));
-	copy_reports(reports, &found, arena);
+	reports->items = arena_alloc(arena, found.count * sizeof(*reports->items) + 1);
+	for (size_t i = 0; i < found.count; i++) {
+		const struct entry *entry = &found.items[i];
+		if (!entry->is_report)
+			continue;
+		reports->items[reports->count++] = (struct eval_report){
+		    .file = arena_strdup(arena, entry->file),
+		    .set_id = arena_strdup(arena, entry->set_id),
+		    .set_name = arena_strdup(arena, entry->set_name),
+		    .timestamp = entry->timestamp,
+		    .pass_rate = entry->pass_rate,
+		    .cases = entry->cases,
+		};
+	}
 	eval_reports_remember(cache, &found, read_us);
 	pthread_mutex_unlock(&cache->lock);
 	closedir(dir);
