@@ -353,11 +353,11 @@ static void gemini_take_part(struct chat_answer *a, const cJSON *part)
 	char made[CHAT_CALL_ID];
 	const char *own = json_str(call, "id");
 	int64_t index = (int64_t)a->count;
-	struct chat_part *made_part = chat_answer_part(a, PART_CALL, index);
-	chat_part_name(made_part, own && *own ? own : chat_call_id(made), json_str(call, "name"));
+	struct chat_part *block = chat_answer_part(a, PART_CALL, index);
+	chat_part_name(block, own && *own ? own : chat_call_id(made), json_str(call, "name"));
 	chat_answer_add(a, PART_CALL, index, arguments);
 	free(arguments);
-	char *id = xstrdup(made_part->id); /* the parts may move */
+	char *id = xstrdup(block->id); /* the parts may move */
 	gemini_keep_signature(a, signature, id);
 	free(id);
 }
