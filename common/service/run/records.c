@@ -90,42 +90,10 @@ void record_failure(const struct run_record *record, struct error *err)
 	cJSON_Delete(stored);
 }
 
-static void record_add_error(cJSON *out, struct call *call, const struct run_record *record)
-{
-	struct error err = {0};
-	struct error_view view;
-	if (record->status != RUN_ERROR) {
-		cJSON_AddNullToObject(out, "error");
-		return;
-	}
-	record_failure(record, &err);
-	call_view_of(call, &err, &view);
-	cJSON *error = cJSON_AddObjectToObject(out, "error");
-	cJSON_AddStringToObject(error, "code", view.code);
-	cJSON_AddStringToObject(error, "message", view.detail);
-	error_release(&err);
-}
-
 static void record_add_time(cJSON *out, const char *name, int64_t time)
 {
 	char text[ISO_TIME_SIZE];
 	json_add_str(out, name, time ? clock_iso(time, text) : NULL);
-}
-
-static void record_add_webhook(cJSON *out, const struct run_record *record)
-{
-	if (!record->webhook.url) {
-		cJSON_AddNullToObject(out, "webhook");
-		return;
-	}
-	cJSON *webhook = cJSON_AddObjectToObject(out, "webhook");
-	cJSON_AddStringToObject(webhook, "url", record->webhook.url);
-	json_add_int(webhook, "attempts", record->webhook.attempts);
-	if (record->webhook.last_status)
-		json_add_int(webhook, "last_status", record->webhook.last_status);
-	else
-		cJSON_AddNullToObject(webhook, "last_status");
-	record_add_time(webhook, "delivered_at", record->webhook.delivered_at);
 }
 
 cJSON *record_view(struct call *call, const struct run_record *record)
@@ -143,7 +111,18 @@ cJSON *record_view(struct call *call, const struct run_record *record)
 	record_add_time(out, "created_at", record->created_at);
 	record_add_time(out, "started_at", record->job ? record->started_at : record->created_at);
 	record_add_time(out, "finished_at", record->finished_at);
-	record_add_error(out, call, record);
+	if (record->status == RUN_ERROR) {
+		struct error err = {0};
+		struct error_view view;
+		record_failure(record, &err);
+		call_view_of(call, &err, &view);
+		cJSON *error = cJSON_AddObjectToObject(out, "error");
+		cJSON_AddStringToObject(error, "code", view.code);
+		cJSON_AddStringToObject(error, "message", view.detail);
+		error_release(&err);
+	} else {
+		cJSON_AddNullToObject(out, "error");
+	}
 	cJSON_AddItemToObject(
 	    out, "metadata", metadata ? cJSON_CreateRaw(metadata) : cJSON_CreateObject());
 	cJSON *usage = cJSON_AddObjectToObject(out, "usage");
@@ -151,7 +130,18 @@ cJSON *record_view(struct call *call, const struct run_record *record)
 	json_add_int(usage, "completion_tokens", sum->completion);
 	json_add_int(usage, "reasoning_tokens", sum->reasoning);
 	json_add_int(usage, "total_tokens", sum->total);
-	record_add_webhook(out, record);
+	if (record->webhook.url) {
+		cJSON *webhook = cJSON_AddObjectToObject(out, "webhook");
+		cJSON_AddStringToObject(webhook, "url", record->webhook.url);
+		json_add_int(webhook, "attempts", record->webhook.attempts);
+		if (record->webhook.last_status)
+			json_add_int(webhook, "last_status", record->webhook.last_status);
+		else
+			cJSON_AddNullToObject(webhook, "last_status");
+		record_add_time(webhook, "delivered_at", record->webhook.delivered_at);
+	} else {
+		cJSON_AddNullToObject(out, "webhook");
+	}
 	return out;
 }
 

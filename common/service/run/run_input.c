@@ -62,26 +62,9 @@ bool granularity_read(struct call *call, const char *where, const char *text, en
 		"response_granularity must be one of full, partial, low");
 }
 
-/* Reads a message.  It must not have tool calls, since only the model may make them
+/* Reads the messages.  They must not have tool calls, since only the model may make them
  * (doc/protocol-runs.md#client-side-tools); but in a whole conversation there are those that it
  * has made. */
-static void read_message(
-    struct call *call, struct run_input *in, const cJSON *item, const char *key, int i)
-{
-	char at[40];
-	const cJSON *id = json_opt(item, "message_id");
-	snprintf(at, sizeof(at), "body.%s[%d]", key, i);
-	cJSON *message =
-	    message_normalise(item, at, MESSAGE_FROM_CLIENT, &call->service->ids, &call->error);
-	if (!message)
-		return;
-	cJSON_AddItemToArray(in->messages, message);
-	in->given_id[i] = cJSON_IsString(id) ? strcmp(id->valuestring, message_id(message)) == 0
-					     : json_is_number(id);
-	if (message_has_calls(message) && !in->whole)
-		error_wrong(&call->error, at, "value_error", RUN_INPUT_NO_CALLS);
-}
-
 static void run_input_read_messages(
     struct call *call, const cJSON *body, const char *key, struct run_input *in)
 {
@@ -100,7 +83,20 @@ static void run_input_read_messages(
 	cJSON_ArrayForEach(item, messages) {
 		if (call->error.mistakes >= ERROR_DETAILS_MAX)
 			break; /* more would not be reported */
-		read_message(call, in, item, key, i++);
+		char at[40];
+		snprintf(at, sizeof(at), "body.%s[%d]", key, i);
+		const cJSON *id = json_opt(item, "message_id");
+		cJSON *message = message_normalise(
+		    item, at, MESSAGE_FROM_CLIENT, &call->service->ids, &call->error);
+		if (message) {
+			cJSON_AddItemToArray(in->messages, message);
+			in->given_id[i] = cJSON_IsString(id)
+			    ? strcmp(id->valuestring, message_id(message)) == 0
+			    : json_is_number(id);
+		}
+		if (message && message_has_calls(message) && !in->whole)
+			error_wrong(&call->error, at, "value_error", RUN_INPUT_NO_CALLS);
+		i++;
 	}
 }
 
@@ -137,18 +133,6 @@ static cJSON *clean_config(struct call *call, const cJSON *config)
 	}
 	cJSON_AddItemToObject(clean, "user", cJSON_Duplicate(call->user, true));
 	return clean;
-}
-
-static void run_input_read_run_id(struct call *call, const cJSON *config, struct run_input *in)
-{
-	const char *id = json_str(config, "run_id");
-	if (!id || id_blank(id))
-		return;
-	if (id_valid(id))
-		in->run_id = arena_strdup(call->arena, id);
-	else
-		run_input_refuse(call, "body.config.run_id", "value_error",
-		    "config.run_id must be 1 to 255 characters without control characters");
 }
 
 static void run_input_read_thread_id(
@@ -190,7 +174,12 @@ bool run_input_read(
 	run_input_read_messages(call, body, key, in);
 	fields_read_body(&call->error, "body", body, run_rows, in);
 	check_initial_state(call, in);
-	run_input_read_run_id(call, config, in);
+	const char *run_id = json_str(config, "run_id");
+	if (run_id && id_valid(run_id) && !id_blank(run_id))
+		in->run_id = arena_strdup(call->arena, run_id);
+	else if (run_id && !id_blank(run_id))
+		run_input_refuse(call, "body.config.run_id", "value_error",
+		    "config.run_id must be 1 to 255 characters without control characters");
 	fields_read_body(&call->error, "body.config", config, config_rows, in);
 	if (in->checkpoint_id && !in->thread_id && !error_is_set(&call->error))
 		run_input_refuse(call, "body.config.checkpoint_id", "value_error",

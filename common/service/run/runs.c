@@ -42,8 +42,11 @@ static cJSON *runs_made(const struct turn *turn)
 	return out;
 }
 
-static void runs_add_meta(cJSON *data, const struct turn *turn)
+/* The answer, in the call's arena; NULL with call->error set. */
+static cJSON *runs_answer(struct turn *turn)
 {
+	cJSON *data = arena_json(turn->call->arena, cJSON_CreateObject());
+	json_add(data, "messages", runs_made(turn));
 	cJSON *meta = json_add(data, "meta", cJSON_CreateObject());
 	cJSON *interrupt = turn_interrupt(turn);
 	json_add(meta, "is_new_thread", cJSON_CreateBool(turn->is_new));
@@ -55,36 +58,25 @@ static void runs_add_meta(cJSON *data, const struct turn *turn)
 		json_add_str(meta, "thread_name", turn_thread_name(turn));
 	if (turn->action == TURN_REPORT_PAUSE && turn->bring->child && !turn->again)
 		json_add_str(meta, "note", MESSAGES_NOT_KEPT);
-}
-
-/* Adds what the granularity shows beside messages and meta. */
-static bool runs_add_state(cJSON *data, struct turn *turn)
-{
 	if (turn->in.granularity == GRANULARITY_LOW)
-		return true;
+		return data;
 	cJSON *state = turn_state(turn, NULL, false);
 	if (!state)
-		return false;
+		return NULL;
 	json_add(data, "state", state);
 	json_refer(data, "context", json_get(state, "context"));
 	if (turn->in.granularity == GRANULARITY_FULL)
 		json_refer(data, "summary", json_get(state, "context_summary"));
-	return true;
+	return data;
 }
 
 cJSON *run_invoke(struct call *call, const cJSON *body)
 {
 	struct run_observer observer = {.event = run_ignore_event};
 	struct turn turn;
-	cJSON *data = NULL;
-	if (turn_read(&turn, call, body, "messages") && turn_open(&turn) &&
-	    turn_run(&turn, &observer)) {
-		data = arena_json(call->arena, cJSON_CreateObject());
-		json_add(data, "messages", runs_made(&turn));
-		runs_add_meta(data, &turn);
-		if (!runs_add_state(data, &turn))
-			data = NULL;
-	}
+	bool ok = turn_read(&turn, call, body, "messages") && turn_open(&turn) &&
+	    turn_run(&turn, &observer);
+	cJSON *data = ok ? runs_answer(&turn) : NULL;
 	turn_end(&turn);
 	return data;
 }

@@ -95,16 +95,6 @@ enum lease_order turn_orders(const struct turn *turn)
 	return orders[turn->in.claim];
 }
 
-/* Runs in the queue have their place before this one, or are stopped with the one in flight. */
-static bool turn_stop_queued(struct turn *turn)
-{
-	struct call *call = turn->call;
-	struct storage *storage = call->service->storage;
-	int64_t count;
-	return storage->runs->stop_queued(
-	    storage, &call->ctx, turn->in.thread_id, NULL, turn_orders(turn), &count, &call->error);
-}
-
 static bool turn_is_first(struct turn *turn)
 {
 	struct call *call = turn->call;
@@ -170,6 +160,8 @@ static bool turn_go_back(struct turn *turn)
 bool turn_open(struct turn *turn)
 {
 	struct call *call = turn->call;
+	struct storage *storage = call->service->storage;
+	int64_t count;
 	if (!turn_find_thread(turn))
 		return false;
 	if (!turn->in.thread_id)
@@ -177,7 +169,11 @@ bool turn_open(struct turn *turn)
 			   thread_take_new(call, NULL, turn->in.claim, &turn->lease, &turn->thread);
 	if (!turn_checkpoint_exists(turn) ||
 	    !record_may_begin(call, turn->in.thread_id, turn->in.run_id) ||
-	    !turn_may_interrupt(turn) || !turn_stop_queued(turn) ||
+	    !turn_may_interrupt(turn))
+		return false;
+	/* queued runs have their place before this one, or are stopped with the one in flight */
+	if (!storage->runs->stop_queued(storage, &call->ctx, turn->in.thread_id, NULL,
+		turn_orders(turn), &count, &call->error) ||
 	    !thread_take(call, turn->in.thread_id, turn->in.claim, &turn->lease, &turn->thread))
 		return false;
 	turn->is_new = turn->thread.row == 0;

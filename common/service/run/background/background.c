@@ -121,35 +121,27 @@ static bool background_may_lose(const struct attempt *a)
 	    a->job->attempt < a->call.service->config->runs_max_attempts;
 }
 
-/* Waits, so that the attempts outlast a disk that is full for some seconds and takes only what is
- * small.  Ends early on an order.  lease may be NULL. */
-static void background_pause(const struct attempt *a, const struct lease *lease)
-{
-	const struct call *call = &a->call;
-	struct storage *storage = call->service->storage;
-	int64_t end = clock_monotonic_ms() + (a->job->attempt > 1 ? LONG_MS : AGAIN_MS);
-	enum lease_order order = ORDER_NONE;
-	struct error err = {0};
-	while (clock_monotonic_ms() < end && !*a->host->yield && order == ORDER_NONE) {
-		clock_sleep_ms(LOOK_MS);
-		if (lease)
-			storage->threads->lease_ordered(storage, &call->ctx, lease, &order, &err);
-		error_release(&err);
-	}
-}
-
 /* Leaves the run as if this process had died.  Until that is stored nobody else can have the run.
- * False when the run's end is stored already. */
+ * lease may be NULL.  False when the run's end is stored already. */
 static bool background_lose(struct attempt *a, const struct lease *lease)
 {
 	struct call *call = &a->call;
 	struct storage *storage = call->service->storage;
 	const struct run_job *job = a->job;
 	struct error err = {0};
+	enum lease_order order = ORDER_NONE;
 	bool told = false, lost = true;
 	log_warning("run %s of thread %s is to be taken up again: %s", job->run_id, job->thread_id,
 	    error_why(&call->error));
-	background_pause(a, lease);
+	/* waits, so that the attempts outlast a disk that is full for some seconds and takes only
+	 * what is small; ends early on an order */
+	int64_t end = clock_monotonic_ms() + (job->attempt > 1 ? LONG_MS : AGAIN_MS);
+	while (clock_monotonic_ms() < end && !*a->host->yield && order == ORDER_NONE) {
+		clock_sleep_ms(LOOK_MS);
+		if (lease)
+			storage->threads->lease_ordered(storage, &call->ctx, lease, &order, &err);
+		error_release(&err);
+	}
 	while (!storage->runs->lose(storage, &call->ctx, job, &lost, &err)) {
 		if (!told)
 			log_error("run %s of thread %s cannot go back into the queue: %s",

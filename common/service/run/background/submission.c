@@ -148,12 +148,6 @@ static bool submission_reserve(struct submission *s, struct lease **lease)
 	    (!queued || thread_refuse_busy(call, s->job.thread_id));
 }
 
-static void submission_release(struct submission *s, struct lease *lease)
-{
-	if (lease)
-		lease_drop(s->call->service->storage, &s->call->ctx, lease);
-}
-
 /* Checks the checkpoint that the run is to begin at, which is done again when it begins. */
 static bool submission_may_go_back(struct submission *s, const struct thread *thread)
 {
@@ -182,7 +176,8 @@ static bool submission_add(struct submission *s, struct thread *thread, enum sub
 	bool ok = submission_may_go_back(s, thread) && submission_has_room(s) &&
 	    submission_reserve(s, &lease) &&
 	    storage->runs->submit(storage, &call->ctx, NULL, thread, &s->job, result, &call->error);
-	submission_release(s, lease);
+	if (lease)
+		lease_drop(storage, &call->ctx, lease);
 	if (!ok || *result != SUBMIT_DONE || !s->job.orders)
 		return ok;
 	/* other queued runs are stopped already; now stop the one that has the thread */
@@ -218,7 +213,7 @@ static bool submission_add_new(
 	    (!is_new ||
 		storage->runs->submit(
 		    storage, &call->ctx, lease, thread, &s->job, result, &call->error));
-	submission_release(s, lease);
+	lease_drop(storage, &call->ctx, lease);
 	return ok;
 }
 

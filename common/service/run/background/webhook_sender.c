@@ -233,8 +233,8 @@ static void *flight_run(void *arg)
 	return NULL;
 }
 
-/* Gives an item to a flight; false when its thread cannot be started. */
-static bool flight_begin(struct flight *flight, const struct webhook *item, char *address)
+/* Gives an item to a flight, unless its thread cannot be started. */
+static void flight_begin(struct flight *flight, const struct webhook *item, char *address)
 {
 	struct error err = {0};
 	if (!flight->started)
@@ -243,7 +243,7 @@ static bool flight_begin(struct flight *flight, const struct webhook *item, char
 		log_warning("webhook %s: %s", item->id, err.detail);
 		error_release(&err);
 		free(address);
-		return false;
+		return;
 	}
 	pthread_mutex_lock(&flight->thread.lock);
 	flight->item = *item;
@@ -255,27 +255,12 @@ static bool flight_begin(struct flight *flight, const struct webhook *item, char
 	atomic_store(&flight->busy, true);
 	pthread_cond_signal(&flight->thread.wake);
 	pthread_mutex_unlock(&flight->thread.lock);
-	return true;
 }
 
 /* ---- what is due ---- */
 
-/* Finds a free flight; *room is false where the site has enough requests under way. */
-static struct flight *flight_find(struct webhook_sender *sender, const char *site, bool *room)
-{
-	struct flight *found = NULL;
-	int same = 0;
-	for (size_t i = 0; i < FLIGHTS; i++) {
-		struct flight *flight = &sender->flights[i];
-		if (!atomic_load(&flight->busy))
-			found = found ? found : flight;
-		else if (site && flight->site && strcmp(flight->site, site) == 0)
-			same++;
-	}
-	*room = same < PER_SITE;
-	return found;
-}
-
+/* Gives an item to a free flight, if there is one and the site has not enough requests under
+ * way. */
 static void webhook_dispatch(struct webhook_sender *sender, const struct webhook *item)
 {
 	const struct service *service = sender->service;
@@ -283,9 +268,16 @@ static void webhook_dispatch(struct webhook_sender *sender, const struct webhook
 	char *address =
 	    sayable ? webhook_address(&service->config->runs_webhooks, item->url) : NULL;
 	char *site = url_site(item->url);
-	bool room;
-	struct flight *flight = flight_find(sender, site, &room);
-	if (!flight || !room) {
+	struct flight *flight = NULL;
+	int same = 0;
+	for (size_t i = 0; i < FLIGHTS; i++) {
+		struct flight *f = &sender->flights[i];
+		if (!atomic_load(&f->busy))
+			flight = flight ? flight : f;
+		else if (site && f->site && strcmp(f->site, site) == 0)
+			same++;
+	}
+	if (!flight || same >= PER_SITE) {
 		free(site);
 		free(address);
 		return;

@@ -21,9 +21,12 @@ static bool follow_read_number(
 		"%s must be a whole number from 0 on", name);
 }
 
-static bool follow_read(
-    struct call *call, const struct follow_query *query, struct follow_place *place)
+bool run_follow(struct call *call, const char *thread_id, const char *run_id,
+    const struct follow_query *query, struct follow_place *place)
 {
+	struct run_record *record = &place->record;
+	struct thread thread;
+	struct replay_tail tail;
 	bool ok = true;
 	*place = (struct follow_place){0};
 	if (query->after)
@@ -31,19 +34,9 @@ static bool follow_read(
 	else if (query->last_event_id)
 		ok = follow_read_number(call, "header.Last-Event-ID", "Last-Event-ID",
 		    query->last_event_id, &place->after);
-	return granularity_read(call, "query.response_granularity",
-		   query->granularity ? query->granularity : "full", &place->granularity) &&
-	    ok;
-}
-
-bool run_follow(struct call *call, const char *thread_id, const char *run_id,
-    const struct follow_query *query, struct follow_place *place)
-{
-	struct run_record *record = &place->record;
-	struct thread thread;
-	struct replay_tail tail;
-	if (!follow_read(call, query, place) ||
-	    !record_find(call, thread_id, run_id, &thread, record))
+	if (!granularity_read(call, "query.response_granularity",
+		query->granularity ? query->granularity : "full", &place->granularity) ||
+	    !ok || !record_find(call, thread_id, run_id, &thread, record))
 		return false;
 	bool over = !run_status_goes_on(record->status);
 	if (record->kept_until == RUN_NOT_KEPT ||

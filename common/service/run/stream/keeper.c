@@ -391,23 +391,17 @@ static void *keeper_run(void *arg)
 
 /* ---- from the run ---- */
 
-/* The batch that the next chunk goes into.  The lock is held. */
-static struct batch *keeper_open_batch(struct batches *batches, int64_t seq)
-{
-	struct batch *last = batches->first ? batches->last : NULL;
-	if (last && last->lines.len < BATCH_SIZE)
-		return last;
-	struct batch *batch = xcalloc(1, sizeof(*batch));
-	batch->seq = seq;
-	batches_add(batches, batch);
-	return batch;
-}
-
+/* The lock is held. */
 static void keeper_add(struct chunk_keeper *keeper, const char *json, size_t len)
 {
 	bool kept = keeper_keeps(keeper);
 	struct batches *batches = kept ? &keeper->pending : &keeper->fresh;
-	struct batch *batch = keeper_open_batch(batches, kept ? keeper->seq + 1 : 0);
+	struct batch *batch = batches->first ? batches->last : NULL;
+	if (!batch || batch->lines.len >= BATCH_SIZE) {
+		batch = xcalloc(1, sizeof(*batch));
+		batch->seq = kept ? keeper->seq + 1 : 0;
+		batches_add(batches, batch);
+	}
 	size_t before = batch->lines.len;
 	kept_line_add(&batch->lines, json, len, kept ? ++keeper->seq : 0);
 	batch->count++;
@@ -488,20 +482,15 @@ void chunk_keepers_hurry(struct chunk_keepers *all)
 	pthread_mutex_unlock(&all->lock);
 }
 
-static bool keepers_start(struct chunk_keepers *all, struct error *err)
+struct chunk_keeper *chunk_keeper_new(
+    struct chunk_keepers *all, const struct chunk_keeper_setup *setup, struct error *err)
 {
 	pthread_mutex_lock(&all->lock);
 	if (!all->started)
 		all->started = background_start(&all->thread, keepers_run, all, err);
 	bool started = all->started;
 	pthread_mutex_unlock(&all->lock);
-	return started;
-}
-
-struct chunk_keeper *chunk_keeper_new(
-    struct chunk_keepers *all, const struct chunk_keeper_setup *setup, struct error *err)
-{
-	if (!keepers_start(all, err))
+	if (!started)
 		return NULL;
 	struct chunk_keeper *keeper = xcalloc(1, sizeof(*keeper));
 	keeper->sink.chunk = keeper_pass;

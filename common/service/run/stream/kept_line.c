@@ -139,27 +139,14 @@ static bool kept_line_fill(void *arg, const char *id, const char *body_json)
 	return !f->full;
 }
 
-/* Reads what is left of a span: from the thread's list for other words, else from the context. */
-static bool kept_line_read_span(const struct kept_reader *reader, struct thread_view *view,
-    struct kept_filling *filling, struct error *err)
-{
-	const struct thread_ops *threads = reader->storage->threads;
-	struct page page = {.limit = INT64_MAX, .after = view->after};
-	if (!reader->words)
-		return threads->context_part(
-		    reader->storage, NULL, reader->run.thread, view, kept_line_fill, filling, err);
-	bool ok = threads->message_part(
-	    reader->storage, NULL, reader->run.thread, view, &page, kept_line_fill, filling, err);
-	view->after = page.after;
-	return ok;
-}
-
 /* Prints the messages of the span at place, as many as belong into this part.  Where there are
  * none, the comma behind them is left out as well. */
 static bool kept_line_print_span(const struct kept_reader *reader, const char *text,
     struct kept_place *place, size_t most, struct buf *out, struct error *err)
 {
+	const struct thread_ops *threads = reader->storage->threads;
 	char *rest;
+	bool ok;
 	struct kept_filling filling = {.out = out,
 	    .put = reader->words ? reader->words->put : buf_puts,
 	    .most = most,
@@ -168,7 +155,16 @@ static bool kept_line_print_span(const struct kept_reader *reader, const char *t
 	view.until = view.last = strtoll(rest + 1, &rest, 10);
 	if (place->in_span)
 		view.after = place->after;
-	if (!kept_line_read_span(reader, &view, &filling, err))
+	if (reader->words) { /* from the thread's list, else from the context */
+		struct page page = {.limit = INT64_MAX, .after = view.after};
+		ok = threads->message_part(reader->storage, NULL, reader->run.thread, &view, &page,
+		    kept_line_fill, &filling, err);
+		view.after = page.after;
+	} else {
+		ok = threads->context_part(reader->storage, NULL, reader->run.thread, &view,
+		    kept_line_fill, &filling, err);
+	}
+	if (!ok)
 		return false;
 	place->in_span = filling.full;
 	place->behind = filling.full;
