@@ -11,22 +11,6 @@
 
 #define DEFAULT_LIMIT "20"
 
-/* Reads the query and the thread.  Mistakes in the query's form are in the error already. */
-static bool history_read_query(struct call *call, const char *thread_id,
-    const struct history_query *query, struct thread *thread, struct checkpoint_filter *filter)
-{
-	const struct list_query numbers = {.limit = query->limit ? query->limit : DEFAULT_LIMIT};
-	struct checkpoint before = {0};
-	struct page page;
-	thread_id_check(call, "path.thread_id", thread_id);
-	if (!page_read(call, &numbers, &page) || !thread_find(call, thread_id, thread) ||
-	    (query->before && !earlier_find(call, thread, query->before, &before)))
-		return false;
-	*filter = (struct checkpoint_filter){
-	    .before = before.number, .run_id = query->run_id, .limit = page.limit};
-	return true;
-}
-
 static bool history_add(void *arg, const struct checkpoint *checkpoint)
 {
 	cJSON_AddItemToArray(arg, earlier_record(checkpoint));
@@ -36,10 +20,16 @@ static bool history_add(void *arg, const struct checkpoint *checkpoint)
 cJSON *history_list(struct call *call, const char *thread_id, const struct history_query *query)
 {
 	struct storage *storage = call->service->storage;
+	const struct list_query numbers = {.limit = query->limit ? query->limit : DEFAULT_LIMIT};
 	struct thread thread;
-	struct checkpoint_filter filter;
-	if (!history_read_query(call, thread_id, query, &thread, &filter))
+	struct checkpoint before = {0};
+	struct page page;
+	thread_id_check(call, "path.thread_id", thread_id);
+	if (!page_read(call, &numbers, &page) || !thread_find(call, thread_id, &thread) ||
+	    (query->before && !earlier_find(call, &thread, query->before, &before)))
 		return NULL;
+	const struct checkpoint_filter filter = {
+	    .before = before.number, .run_id = query->run_id, .limit = page.limit};
 	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
 	cJSON *history = cJSON_AddArrayToObject(data, "history");
 	bool ok = storage->history->list(

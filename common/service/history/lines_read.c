@@ -304,8 +304,8 @@ static bool lines_take_end(struct lines *l, const cJSON *object, struct error *e
 	return lines_wrong(l, "", "must not be there, behind the end", err);
 }
 
-/* Reads the kind of a part, and checks that it may come here. */
-static bool lines_take_kind(
+/* Reads a part, and checks that its kind may come here. */
+static bool lines_take_part(
     struct lines *l, const cJSON *object, struct history_part *part, struct error *err)
 {
 	const char *type = json_str(object, "type");
@@ -314,23 +314,15 @@ static bool lines_take_kind(
 		return lines_wrong(
 		    l, "type", "must be one of branch, again, message, checkpoint, run, end", err);
 	part->kind = (enum history_part_kind)kind;
-	enum history_part_kind stage = part->kind < HISTORY_MESSAGE ? HISTORY_MESSAGE : part->kind;
 	if (part->kind == HISTORY_END)
-		return true;
+		return lines_take_end(l, object, err);
+	enum history_part_kind stage = part->kind < HISTORY_MESSAGE ? HISTORY_MESSAGE : part->kind;
 	if (stage < l->stage)
 		return lines_wrong(
 		    l, "type", "must not come behind checkpoints, or behind runs", err);
 	if (stage > l->stage)
 		l->latest = 0;
 	l->stage = stage;
-	return true;
-}
-
-static bool lines_take_part(
-    struct lines *l, const cJSON *object, struct history_part *part, struct error *err)
-{
-	if (!lines_take_kind(l, object, part, err))
-		return false;
 	switch (part->kind) {
 	case HISTORY_BRANCH:
 		return lines_take_place(l, object, part, line_branch_rows, err);
@@ -343,7 +335,7 @@ static bool lines_take_part(
 	case HISTORY_RUN:
 		return lines_take_run(l, object, part, err);
 	case HISTORY_END:
-		return lines_take_end(l, object, err);
+		break;
 	}
 	return false;
 }

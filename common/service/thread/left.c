@@ -17,7 +17,6 @@ static void left_let_go(struct call *call, const struct run_job *job)
 	struct storage *storage = call->service->storage;
 	struct error err = {0};
 	bool lost;
-
 	for (int tries = 1; !storage->runs->lose(storage, &call->ctx, job, &lost, &err); tries++) {
 		if (tries == LET_GO_TRIES)
 			log_error("run %s of thread %s is not free before this process ends: %s",

@@ -53,35 +53,30 @@ cJSON *message_read(struct call *call, const char *thread_id, const char *messag
 
 /* ---- remove ---- */
 
-static bool remove_message(struct change *change, const char *id)
-{
-	struct call *call = change->call;
-	struct storage *storage = call->service->storage;
-	struct message_known message = {.message_id = id};
-	if (!storage->threads->messages_known(storage, &call->ctx, change->thread.row,
-		&change->thread.view, &message, 1, &call->error))
-		return false;
-	if (!message.known)
-		return error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Message not found");
-	cJSON *ids = arena_json(call->arena, cJSON_CreateArray());
-	cJSON_AddItemToArray(ids, cJSON_CreateString(id));
-	return change_remove(change, ids);
-}
-
 cJSON *message_remove(
     struct call *call, const char *thread_id, const char *message_id, const cJSON *body)
 {
+	struct storage *storage = call->service->storage;
 	struct change change;
-	cJSON *data = NULL;
+	struct message_known message = {.message_id = message_id};
 	bool ok = ids_check(call, thread_id, message_id);
 	if (!config_check(call, body) || !ok || !change_begin(&change, call, thread_id))
 		return NULL;
-	if (change_exists(&change) && remove_message(&change, message_id)) {
-		data = arena_json(call->arena, cJSON_CreateObject());
-		cJSON_AddTrueToObject(data, "success");
-		cJSON_AddStringToObject(data, "message", "Message deleted successfully");
+	ok = change_exists(&change) &&
+	    storage->threads->messages_known(storage, &call->ctx, change.thread.row,
+		&change.thread.view, &message, 1, &call->error) &&
+	    (message.known || error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Message not found"));
+	if (ok) {
+		cJSON *ids = arena_json(call->arena, cJSON_CreateArray());
+		cJSON_AddItemToArray(ids, cJSON_CreateString(message_id));
+		ok = change_remove(&change, ids);
 	}
 	change_end(&change);
+	if (!ok)
+		return NULL;
+	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
+	cJSON_AddTrueToObject(data, "success");
+	cJSON_AddStringToObject(data, "message", "Message deleted successfully");
 	return data;
 }
 

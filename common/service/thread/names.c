@@ -28,12 +28,15 @@ _Static_assert(WORDS == sizeof(second_words) / sizeof(second_words[0]), "lists o
 
 /* ---- the generator ---- */
 
-static bool names_open_plugin(
-    struct names *names, const struct config *config, struct problems *problems)
+bool names_open(struct names *names, const struct config *config, struct problems *problems)
 {
+	const char *generator = config->thread_name_generator;
+	*names = (struct names){.builtin = generator && strcmp(generator, "builtin:names") == 0};
+	if (!generator || names->builtin)
+		return true;
 	const struct plugin_want want = {
 	    .key = "thread_name_generator",
-	    .import_path = config->thread_name_generator,
+	    .import_path = generator,
 	    .kind = AG_THREAD_NAMES,
 	    .what = "struct ag_thread_names",
 	};
@@ -43,18 +46,11 @@ static bool names_open_plugin(
 	if (names->table->name && (!names->table->open || names->table->open(&names->data) == 0))
 		return true;
 	problems_add(problems, "%s: thread_name_generator: '%s' %s",
-	    config->path ? config->path : "agentgraph.json", config->thread_name_generator,
+	    config->path ? config->path : "agentgraph.json", generator,
 	    names->table->name ? "refused to open" : "has no function name");
 	plugin_close(names->plugin.library);
 	*names = (struct names){0};
 	return false;
-}
-
-bool names_open(struct names *names, const struct config *config, struct problems *problems)
-{
-	const char *generator = config->thread_name_generator;
-	*names = (struct names){.builtin = generator && strcmp(generator, "builtin:names") == 0};
-	return !generator || names->builtin || names_open_plugin(names, config, problems);
 }
 
 void names_close(struct names *names)
@@ -79,11 +75,18 @@ static const char *names_clean(const char *text, struct arena *arena)
 	return name;
 }
 
-static const char *names_by_plugin(
-    const struct names *names, const cJSON *messages, struct arena *arena)
+const char *names_make(const struct names *names, const cJSON *messages, struct arena *arena)
 {
+	uint8_t pick[2];
 	struct buf texts = {0};
 	const cJSON *message;
+	if (names->builtin) {
+		random_bytes(pick, sizeof(pick));
+		return arena_printf(
+		    arena, "%s-%s", first_words[pick[0] % WORDS], second_words[pick[1] % WORDS]);
+	}
+	if (!names->table)
+		return "";
 	cJSON_ArrayForEach(message, messages) {
 		if (!message_is(message, "user"))
 			continue;
@@ -96,14 +99,4 @@ static const char *names_by_plugin(
 	free(made);
 	buf_release(&texts);
 	return name;
-}
-
-const char *names_make(const struct names *names, const cJSON *messages, struct arena *arena)
-{
-	uint8_t pick[2];
-	if (!names->builtin)
-		return names->table ? names_by_plugin(names, messages, arena) : "";
-	random_bytes(pick, sizeof(pick));
-	return arena_printf(
-	    arena, "%s-%s", first_words[pick[0] % WORDS], second_words[pick[1] % WORDS]);
 }

@@ -77,17 +77,6 @@ static void orphans_add_entry(struct repair *r, int i, const cJSON *message)
 	entry->count = r->use_count - entry->first;
 }
 
-/* The most uses there can be; a block may have an id of both kinds. */
-static size_t orphans_most_uses(const cJSON *messages)
-{
-	const cJSON *message;
-	size_t count = 1;
-	cJSON_ArrayForEach(message, messages)
-		count += 2 * (size_t)cJSON_GetArraySize(json_get(message, "content")) +
-		    (size_t)cJSON_GetArraySize(json_get(message, "tools_calls"));
-	return count;
-}
-
 static void orphans_sort_uses(struct repair *r, struct arena *arena)
 {
 	struct group *groups = arena_alloc(arena, ((size_t)r->use_count + 1) * sizeof(*groups));
@@ -153,10 +142,13 @@ static void orphans_take(struct repair *r, struct entry *entry)
 
 cJSON *orphans_find(struct arena *arena, const cJSON *messages)
 {
-	size_t size = orphans_most_uses(messages);
+	size_t size = 1; /* the most uses there can be; a block may have an id of both kinds */
 	struct repair r = {.removed = arena_json(arena, cJSON_CreateArray())};
 	const cJSON *message;
 	int count = 0;
+	cJSON_ArrayForEach(message, messages)
+		size += 2 * (size_t)cJSON_GetArraySize(json_get(message, "content")) +
+		    (size_t)cJSON_GetArraySize(json_get(message, "tools_calls"));
 	r.entries =
 	    arena_alloc(arena, ((size_t)cJSON_GetArraySize(messages) + 1) * sizeof(*r.entries));
 	r.uses = arena_alloc(arena, size * sizeof(*r.uses));

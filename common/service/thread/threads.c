@@ -191,7 +191,6 @@ bool thread_retire(struct call *call, const char *thread_id, int64_t before)
 	struct storage *storage = call->service->storage;
 	struct change change = {.call = call};
 	bool gone = false;
-
 	change.lease = storage->threads->lease_acquire(
 	    storage, &call->ctx, thread_id, CLAIM_REJECT, 0, &call->error);
 	if (!change.lease)
