@@ -236,15 +236,6 @@ static cJSON *lg_input_config(const struct lg_body *b, const char *thread_id)
 	return config;
 }
 
-/* Adds the members that only background runs have. */
-static void lg_input_background(cJSON *out, const struct lg_body *b)
-{
-	json_refer(out, "webhook", b->webhook);
-	if (b->after_seconds > 0)
-		json_add(out, "delay", json_new_double(b->after_seconds));
-	json_refer(out, "metadata", b->metadata);
-}
-
 /* Reads the thread, unless the run may make it and names no place in it. */
 static bool lg_input_thread(struct call *call, const char *thread_id, const cJSON *body,
     const struct lg_body *b, struct thread *thread)
@@ -302,7 +293,11 @@ bool lg_input_read(struct call *call, const char *thread_id, const cJSON *body, 
 		    b.recursion_limit < RECURSION_MAX ? b.recursion_limit : RECURSION_MAX);
 	if (b.multitask_strategy)
 		json_add_str(in->body, "multitask_strategy", b.multitask_strategy);
-	if (background)
-		lg_input_background(in->body, &b);
+	if (background) {
+		json_refer(in->body, "webhook", b.webhook);
+		if (b.after_seconds > 0)
+			json_add(in->body, "delay", json_new_double(b.after_seconds));
+		json_refer(in->body, "metadata", b.metadata);
+	}
 	return !error_is_set(&call->error);
 }

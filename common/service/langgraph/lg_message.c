@@ -93,6 +93,17 @@ void lg_put_number(struct buf *out, const char *before, int64_t number)
 	buf_int(out, number);
 }
 
+void lg_put_members(struct buf *out, const cJSON *object)
+{
+	const cJSON *member;
+	cJSON_ArrayForEach(member, object) {
+		buf_putc(out, ',');
+		json_quote(out, member->string);
+		buf_putc(out, ':');
+		json_write(out, member);
+	}
+}
+
 /* ---- what types have of their own ---- */
 
 static void lg_put_calls(struct buf *out, const cJSON *message)
@@ -114,17 +125,6 @@ static void lg_put_calls(struct buf *out, const cJSON *message)
 	buf_puts(out, "],\"invalid_tool_calls\":[]");
 }
 
-static void lg_put_usage(struct buf *out, const cJSON *message)
-{
-	int64_t given = 0, made = 0;
-	if (!message_tokens(message, &given, &made))
-		return;
-	lg_put_number(out, ",\"usage_metadata\":{\"input_tokens\":", given);
-	lg_put_number(out, ",\"output_tokens\":", made);
-	lg_put_number(out, ",\"total_tokens\":", given + made);
-	buf_putc(out, '}');
-}
-
 /* The result in a tool message, or NULL: then it is told like any message. */
 static const cJSON *lg_result(const cJSON *message)
 {
@@ -136,13 +136,6 @@ static const cJSON *lg_result(const cJSON *message)
 			return block;
 	}
 	return NULL;
-}
-
-static void lg_put_output(struct buf *out, const cJSON *output)
-{
-	char *text = cJSON_IsString(output) ? NULL : json_print(output);
-	json_quote(out, text ? text : output->valuestring);
-	cJSON_free(text);
 }
 
 /* ---- the message ---- */
@@ -167,14 +160,20 @@ void lg_message_write(struct buf *out, const cJSON *message)
 {
 	const char *reasoning = lg_reasoning(message);
 	const char *model = json_str(json_get(message, "metadata"), "model");
-	const cJSON *result = lg_result(message);
+	const cJSON *result = lg_result(message), *output = json_get(result, "output");
+	int64_t given = 0, made = 0;
 	lg_put_text(out, "{\"type\":", lg_type(message));
 	lg_put_text(out, ",\"id\":", message_id(message));
 	buf_puts(out, ",\"content\":");
-	if (result)
-		lg_put_output(out, json_get(result, "output"));
-	else
+	if (!result) {
 		lg_put_content(out, message);
+	} else if (cJSON_IsString(output)) {
+		json_quote(out, output->valuestring);
+	} else {
+		char *text = json_print(output);
+		json_quote(out, text);
+		cJSON_free(text);
+	}
 	buf_puts(out, ",\"additional_kwargs\":{");
 	if (reasoning)
 		lg_put_text(out, "\"reasoning_content\":", reasoning);
@@ -184,7 +183,12 @@ void lg_message_write(struct buf *out, const cJSON *message)
 	buf_putc(out, '}');
 	if (message_is(message, "assistant")) {
 		lg_put_calls(out, message);
-		lg_put_usage(out, message);
+		if (message_tokens(message, &given, &made)) {
+			lg_put_number(out, ",\"usage_metadata\":{\"input_tokens\":", given);
+			lg_put_number(out, ",\"output_tokens\":", made);
+			lg_put_number(out, ",\"total_tokens\":", given + made);
+			buf_putc(out, '}');
+		}
 	} else if (message_is(message, "tool")) {
 		lg_put_text(out, ",\"tool_call_id\":", json_str(result, "call_id"));
 		lg_put_text(out, ",\"status\":",

@@ -10,6 +10,9 @@
 void lg_put_text(struct buf *out, const char *before, const char *text);
 void lg_put_number(struct buf *out, const char *before, int64_t number);
 
+/* Appends the members of an object, each behind a comma. */
+void lg_put_members(struct buf *out, const cJSON *object);
+
 /* Appends a message in output form, or a piece of one, in the form that such a client reads. */
 void lg_message_write(struct buf *out, const cJSON *message);
 

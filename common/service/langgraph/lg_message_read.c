@@ -184,18 +184,6 @@ static const char *lg_role_of(const char *name)
 	return NULL;
 }
 
-/* What a class of LangChain prints has the message inside: {"lc", "type", "id", "kwargs"}. */
-static const cJSON *lg_unwrap(const cJSON *item, const char **name)
-{
-	const cJSON *inner = json_opt(item, "kwargs");
-	const char *type = json_str(item, "type");
-	*name = type ? type : json_str(item, "role");
-	if (!json_opt(item, "lc") || !cJSON_IsObject(inner))
-		return item;
-	*name = cJSON_GetStringValue(json_last(json_opt(item, "id")));
-	return inner;
-}
-
 /* A pair of a role and a text, or a text of the user. */
 static cJSON *lg_read_short(const cJSON *item)
 {
@@ -213,7 +201,6 @@ static cJSON *lg_read_short(const cJSON *item)
 /* Appends the message that an item stands for; it is of no use once mistakes are set. */
 static void lg_read_message(struct call *call, const cJSON *item, const char *at, cJSON *out)
 {
-	const char *name;
 	if (!cJSON_IsObject(item)) {
 		cJSON *message = lg_read_short(item);
 		if (message)
@@ -222,7 +209,13 @@ static void lg_read_message(struct call *call, const cJSON *item, const char *at
 			error_wrong(&call->error, at, "type_error", "must be an object");
 		return;
 	}
-	const cJSON *inner = lg_unwrap(item, &name);
+	const cJSON *inner = json_opt(item, "kwargs");
+	const char *type = json_str(item, "type"), *name = type ? type : json_str(item, "role");
+	/* a class of LangChain prints the message inside: {"lc", "type", "id", "kwargs"} */
+	if (json_opt(item, "lc") && cJSON_IsObject(inner))
+		name = cJSON_GetStringValue(json_last(json_opt(item, "id")));
+	else
+		inner = item;
 	const char *role = lg_role_of(name);
 	if (!role) {
 		error_wrong(&call->error, arena_printf(call->arena, "%s.type", at),

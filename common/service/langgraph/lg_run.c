@@ -5,7 +5,6 @@
 #include "base/fields.h"
 #include "base/http/percent.h"
 #include "base/json/json.h"
-#include "base/json/json_quote.h"
 #include "graph/message/message.h"
 #include "service/langgraph/lg_assistant.h"
 #include "service/langgraph/lg_item.h"
@@ -111,17 +110,11 @@ cJSON *lg_failure(struct call *call, const struct error_view *view)
 	return failure;
 }
 
-static void lg_ignore_event(
-    struct run_observer *observer, ag_run *run, const struct run_event *event)
-{
-	(void)observer, (void)run, (void)event;
-}
-
 /* The values of a run without a thread, or the first on its thread: all messages are its own. */
 static cJSON *lg_values_own(struct turn *turn, const cJSON *asked)
 {
 	struct arena *a = turn->call->arena;
-	const cJSON *message, *field;
+	const cJSON *message;
 	const char *between = "";
 	struct buf out = {0};
 	buf_puts(&out, "{\"messages\":[");
@@ -131,12 +124,7 @@ static cJSON *lg_values_own(struct turn *turn, const cJSON *asked)
 		between = ",";
 	}
 	buf_putc(&out, ']');
-	cJSON_ArrayForEach(field, run_fields(turn->run)) {
-		buf_putc(&out, ',');
-		json_quote(&out, field->string);
-		buf_putc(&out, ':');
-		json_write(&out, field);
-	}
+	lg_put_members(&out, run_fields(turn->run));
 	if (asked->child) {
 		buf_puts(&out, ",\"__interrupt__\":");
 		json_write(&out, asked);
@@ -147,7 +135,7 @@ static cJSON *lg_values_own(struct turn *turn, const cJSON *asked)
 
 bool lg_run_wait(struct lg_run *run, struct lg_reply *reply)
 {
-	struct run_observer observer = {.event = lg_ignore_event};
+	struct run_observer observer = {.event = run_ignore_event};
 	struct turn *turn = &run->turn;
 	struct call *call = turn->call;
 	if (!turn_run(turn, &observer)) {

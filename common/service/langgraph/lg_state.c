@@ -261,21 +261,6 @@ static const char *lg_next(struct call *call, const struct thread *thread)
 	return interrupt ? json_str(interrupt, "node") : NULL;
 }
 
-static void lg_add_metadata(
-    struct call *call, cJSON *head, const struct thread *thread, const char *source)
-{
-	cJSON *metadata = json_add(head, "metadata", cJSON_CreateObject());
-	json_add_str(metadata, "source", source);
-	json_add_int(metadata, "step", thread->step);
-	json_add_str(metadata, "writes", NULL);
-	json_add(metadata, "parents", cJSON_CreateObject());
-	cJSON_AddStringToObject(metadata, "thread_id", thread->thread_id);
-	cJSON_AddStringToObject(metadata, "graph_id", lg_graph_id(call));
-	cJSON_AddStringToObject(metadata, "assistant_id", lg_assistant_id(call));
-	if (thread->run_id)
-		cJSON_AddStringToObject(metadata, "run_id", thread->run_id);
-}
-
 static const char *lg_source(enum checkpoint_source source)
 {
 	switch (source) {
@@ -309,7 +294,16 @@ static void lg_state_item(struct call *call, const struct thread *thread, const 
 		    head, "parent_checkpoint", lg_checkpoint_view(thread->thread_id, ids->parent));
 	else
 		json_add_str(head, "parent_checkpoint", NULL);
-	lg_add_metadata(call, head, thread, source);
+	cJSON *metadata = json_add(head, "metadata", cJSON_CreateObject());
+	json_add_str(metadata, "source", source);
+	json_add_int(metadata, "step", thread->step);
+	json_add_str(metadata, "writes", NULL);
+	json_add(metadata, "parents", cJSON_CreateObject());
+	cJSON_AddStringToObject(metadata, "thread_id", thread->thread_id);
+	cJSON_AddStringToObject(metadata, "graph_id", lg_graph_id(call));
+	cJSON_AddStringToObject(metadata, "assistant_id", lg_assistant_id(call));
+	if (thread->run_id)
+		cJSON_AddStringToObject(metadata, "run_id", thread->run_id);
 	json_add_str(head, "created_at", clock_iso(time, text));
 	lg_add_tasks(head, next, lg_interrupts(thread), ids->id);
 }
@@ -478,22 +472,6 @@ static int lg_list_place(
 	return count;
 }
 
-/* The list begins behind before, which may be a checkpoint, whose input comes then, or an input. */
-static bool lg_list_from(
-    struct call *call, struct lg_listing *list, const char *before, int64_t *number)
-{
-	struct lg_place place;
-	*number = 0;
-	if (!before)
-		return true;
-	if (!lg_place_find(call, &list->thread, before, &place))
-		return false;
-	*number = place.checkpoint.number;
-	if (!place.is_input)
-		list->before = *number;
-	return true;
-}
-
 static bool lg_list_history(struct call *call, const char *thread_id, int64_t limit,
     const char *before, struct lg_reply *reply)
 {
@@ -505,9 +483,18 @@ static bool lg_list_history(struct call *call, const char *thread_id, int64_t li
 	    .numbers = arena_alloc(call->arena, most * sizeof(*list->numbers)),
 	    .given = {.arena = call->arena}};
 	struct checkpoint_filter filter = {.limit = (int64_t)most};
-	if (!thread_look(call, thread_id, &list->thread, &flags) ||
-	    !lg_list_from(call, list, before, &filter.before) ||
-	    !storage->history->list(storage, &call->ctx, &list->thread, &filter, lg_note_checkpoint,
+	if (!thread_look(call, thread_id, &list->thread, &flags))
+		return false;
+	/* the list begins behind before: a checkpoint, whose input comes then, or an input */
+	if (before) {
+		struct lg_place place;
+		if (!lg_place_find(call, &list->thread, before, &place))
+			return false;
+		filter.before = place.checkpoint.number;
+		if (!place.is_input)
+			list->before = place.checkpoint.number;
+	}
+	if (!storage->history->list(storage, &call->ctx, &list->thread, &filter, lg_note_checkpoint,
 		list, &call->error))
 		return false;
 	*reply = (struct lg_reply){.make = lg_list_place, .list = list, .places = list->count + 1};

@@ -128,37 +128,23 @@ static void lg_item_named_texts(struct buf *out, const cJSON *value, const cJSON
 	json_members_release(&members);
 }
 
-/* The text that searches find an item by: all texts of its value, or those of the members that
- * index names; with index false, only its key. */
-static const char *lg_item_content(struct call *call, const struct lg_item_body *b)
-{
-	struct buf out = {0};
-	buf_puts(&out, b->key);
-	buf_putc(&out, '\n');
-	if (!b->index || cJSON_IsTrue(b->index))
-		lg_item_texts(&out, b->value);
-	else
-		lg_item_named_texts(&out, b->value, b->index);
-	return arena_take(call->arena, &out);
-}
-
-/* Adds the members of the value that a filter can ask for, under a prefix of their own. */
-static void lg_item_add_filters(struct call *call, cJSON *metadata, const cJSON *value)
-{
-	const cJSON *item;
-	cJSON_ArrayForEach(item, value) {
-		if (!cJSON_IsObject(item) && !cJSON_IsArray(item))
-			cJSON_AddItemToObject(metadata,
-			    arena_printf(call->arena, LG_VALUE_KEY, item->string),
-			    cJSON_Duplicate(item, true));
-	}
-}
-
+/* Searches find an item by all texts of its value, or by those of the members that index names;
+ * with index false, only by its key.  Members of the value that a filter can ask for are in the
+ * metadata once more, under a prefix of their own. */
 static cJSON *lg_item_memory(struct call *call, const struct lg_item_body *b)
 {
 	char now[ISO_TIME_SIZE];
+	struct buf content = {0};
+	const cJSON *member;
 	cJSON *body = arena_json(call->arena, cJSON_CreateObject());
-	json_add_str(body, "content", lg_item_content(call, b));
+	buf_puts(&content, b->key);
+	buf_putc(&content, '\n');
+	if (!b->index || cJSON_IsTrue(b->index))
+		lg_item_texts(&content, b->value);
+	else
+		lg_item_named_texts(&content, b->value, b->index);
+	json_add_str(body, "content", buf_str(&content));
+	buf_release(&content);
 	json_add_str(body, "memory_type", "custom");
 	json_add_str(body, "category", LG_CATEGORY);
 	cJSON *metadata = cJSON_AddObjectToObject(body, "metadata");
@@ -170,7 +156,12 @@ static cJSON *lg_item_memory(struct call *call, const struct lg_item_body *b)
 	for (int depth = 1; depth <= cJSON_GetArraySize(b->name_space); depth++)
 		json_add_str(metadata, arena_printf(call->arena, LG_DEPTH_KEY, depth),
 		    lg_labels_text(call, b->name_space, depth));
-	lg_item_add_filters(call, metadata, b->value);
+	cJSON_ArrayForEach(member, b->value) {
+		if (!cJSON_IsObject(member) && !cJSON_IsArray(member))
+			cJSON_AddItemToObject(metadata,
+			    arena_printf(call->arena, LG_VALUE_KEY, member->string),
+			    cJSON_Duplicate(member, true));
+	}
 	return body;
 }
 

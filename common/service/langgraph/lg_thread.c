@@ -35,15 +35,6 @@ static const char *lg_thread_status(enum run_status status)
 	return "idle";
 }
 
-/* The metadata with the graph's name and id added, by which pages look for threads. */
-static cJSON *lg_thread_metadata(struct call *call, const struct thread *thread)
-{
-	cJSON *metadata = json_parse_own(thread->metadata_json);
-	json_set(metadata, "graph_id", cJSON_CreateString(lg_graph_id(call)));
-	json_set(metadata, "assistant_id", cJSON_CreateString(lg_assistant_id(call)));
-	return metadata;
-}
-
 /* The interrupts of a thread, by the id of the task that asks. */
 static cJSON *lg_thread_interrupts(const struct thread *thread)
 {
@@ -67,7 +58,10 @@ static void lg_thread_item(struct call *call, const struct thread *thread,
 	json_add_str(head, "created_at", clock_iso(thread->created_at, time));
 	json_add_str(head, "updated_at", clock_iso(thread->updated_at, time));
 	json_add_str(head, "state_updated_at", clock_iso(thread->updated_at, time));
-	json_add(head, "metadata", lg_thread_metadata(call, thread));
+	/* by the graph's name and id pages look for threads */
+	cJSON *metadata = json_add(head, "metadata", json_parse_own(thread->metadata_json));
+	json_set(metadata, "graph_id", cJSON_CreateString(lg_graph_id(call)));
+	json_set(metadata, "assistant_id", cJSON_CreateString(lg_assistant_id(call)));
 	json_add_str(head, "status", lg_thread_status(thread_status(thread, flags)));
 	json_add(head, "config", cJSON_CreateObject());
 	json_add(head, "interrupts",

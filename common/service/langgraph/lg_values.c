@@ -3,7 +3,6 @@
 #include "service/langgraph/lg_values.h"
 
 #include "base/json/json.h"
-#include "base/json/json_quote.h"
 #include "graph/state.h"
 #include "service/langgraph/lg_message.h"
 
@@ -54,24 +53,7 @@ bool lg_messages_put(
 	return true;
 }
 
-/* ---- fields and interrupts ---- */
-
-/* The graph's fields of a thread as members behind a comma each, "" where it has none; in the
- * arena. */
-static const char *lg_fields(struct call *call, const char *fields_json)
-{
-	struct buf text = {0};
-	cJSON *fields = state_fields(call->service->graph, fields_json);
-	const cJSON *field;
-	cJSON_ArrayForEach(field, fields) {
-		buf_putc(&text, ',');
-		json_quote(&text, field->string);
-		buf_putc(&text, ':');
-		json_write(&text, field);
-	}
-	cJSON_Delete(fields);
-	return text.len ? arena_take(call->arena, &text) : "";
-}
+/* ---- interrupts ---- */
 
 static cJSON *lg_interrupt(const cJSON *interrupt)
 {
@@ -125,14 +107,11 @@ static bool lg_put_values(struct lg_out *out, const struct lg_item *item)
 	if (thread->row && !lg_messages_put(out, thread->row, &thread->view, item->last))
 		return false;
 	buf_putc(out->part, ']');
-	buf_puts(out->part, lg_fields(out->call, thread->fields_json ? thread->fields_json : "{}"));
-	const cJSON *member;
-	cJSON_ArrayForEach(member, item->more) {
-		buf_putc(out->part, ',');
-		json_quote(out->part, member->string);
-		buf_putc(out->part, ':');
-		json_write(out->part, member);
-	}
+	cJSON *fields = state_fields(
+	    out->call->service->graph, thread->fields_json ? thread->fields_json : "{}");
+	lg_put_members(out->part, fields);
+	cJSON_Delete(fields);
+	lg_put_members(out->part, item->more);
 	buf_putc(out->part, '}');
 	return true;
 }

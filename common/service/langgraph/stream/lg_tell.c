@@ -3,7 +3,6 @@
 #include "service/langgraph/stream/lg_tell.h"
 
 #include "base/json/json.h"
-#include "base/json/json_quote.h"
 #include "graph/message/message.h"
 #include "service/langgraph/lg_input.h"
 #include "service/langgraph/lg_message.h"
@@ -60,19 +59,13 @@ static void lg_tell_values(
     const struct lg_teller *teller, const struct lg_step *step, enum lg_place place)
 {
 	struct buf *out = teller->out;
-	const cJSON *field;
 	if (!(teller->modes & LG_VALUES) || !step->messages ||
 	    !lg_open_event(teller, step, place, "values"))
 		return;
 	buf_puts(out, "{\"messages\":[");
 	buf_puts(out, step->messages);
 	buf_putc(out, ']');
-	cJSON_ArrayForEach(field, step->fields) {
-		buf_putc(out, ',');
-		json_quote(out, field->string);
-		buf_putc(out, ':');
-		json_write(out, field);
-	}
+	lg_put_members(out, step->fields);
 	if (step->asked) {
 		buf_puts(out, ",\"__interrupt__\":");
 		json_write(out, step->asked);

@@ -184,17 +184,6 @@ static bool lg_line_status(const struct lg_line *l, const char *status)
 	return has && strcmp(has, status) == 0;
 }
 
-/* A pause before or behind a node asks nothing. */
-static void lg_line_pause(struct lg_line *l, struct lg_step *step)
-{
-	const cJSON *data = json_get(l->chunk, "data");
-	const char *reason = json_str(data, "reason");
-	bool asks = reason && strcmp(reason, CHUNK_ASKED_REASON) == 0;
-	step->kind = LG_PAUSE;
-	step->asked = arena_json(l->arena, asks ? lg_interrupts_of(data) : cJSON_CreateArray());
-	lg_line_values(l, step, lg_line_fields(l));
-}
-
 /* Fills in the step that a chunk stands for; false where it stands for none. */
 static bool lg_line_step(struct lg_line *l, const struct kept_line *line, struct lg_step *step)
 {
@@ -214,7 +203,14 @@ static bool lg_line_step(struct lg_line *l, const struct kept_line *line, struct
 		if (!step->branch)
 			lg_line_values(l, step, lg_line_fields(l));
 	} else if (lg_line_status(l, "interrupted")) {
-		lg_line_pause(l, step);
+		/* a pause before or behind a node asks nothing */
+		const cJSON *data = json_get(l->chunk, "data");
+		const char *reason = json_str(data, "reason");
+		bool asks = reason && strcmp(reason, CHUNK_ASKED_REASON) == 0;
+		step->kind = LG_PAUSE;
+		step->asked =
+		    arena_json(l->arena, asks ? lg_interrupts_of(data) : cJSON_CreateArray());
+		lg_line_values(l, step, lg_line_fields(l));
 	} else if (line->ends && !line->told) {
 		step->kind = LG_END;
 		lg_line_values(l, step, json_get(l->aside, "fields"));

@@ -133,16 +133,6 @@ static cJSON *lg_said(struct lg_writer *writer, const struct run_event *event)
 	return said ? said : cJSON_AddArrayToObject(writer->said, branch);
 }
 
-static void lg_on_starts(
-    struct lg_writer *writer, struct lg_step *step, ag_run *run, struct buf *messages)
-{
-	step->kind = LG_NODE_STARTS;
-	if (!writer->steps)
-		lg_put_beginning(writer, step, run, messages);
-	if (!writer->fields && writer->modes & LG_UPDATES)
-		writer->fields = cJSON_Duplicate(run_fields(run), true);
-}
-
 static bool lg_on_told(struct lg_writer *writer, const struct run_event *event)
 {
 	const char *id = message_id(event->message);
@@ -193,7 +183,11 @@ static void lg_on_event(struct run_observer *observer, ag_run *run, const struct
 	cJSON *update = NULL;
 	switch (event->kind) {
 	case RUN_NODE_STARTS:
-		lg_on_starts(writer, &step, run, &messages);
+		step.kind = LG_NODE_STARTS;
+		if (!writer->steps)
+			lg_put_beginning(writer, &step, run, &messages);
+		if (!writer->fields && writer->modes & LG_UPDATES)
+			writer->fields = cJSON_Duplicate(run_fields(run), true);
 		break;
 	case RUN_PIECE:
 		step.kind = LG_PIECE;
