@@ -221,9 +221,9 @@ static int64_t live_session_earlier(int64_t a, int64_t b)
 	return a && (!b || a < b) ? a : b;
 }
 
-static bool live_session_listens(struct live *live)
+static bool live_session_listens(const struct live *live)
 {
-	return live->connection && (live->gone || !live->setup.sink->full(live->setup.sink));
+	return live->connection && live_may_speak(live);
 }
 
 /* When something is due at the latest; 0: never. */

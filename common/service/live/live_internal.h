@@ -90,6 +90,9 @@ void live_shut(struct live *live);
 /* Whether no tool runs and everything is stored. */
 bool live_rests(struct live *live);
 
+/* Whether the client takes what the provider says; one that is gone does. */
+bool live_may_speak(const struct live *live);
+
 /* Hands over input that waits, steps the provider, and acts on what it said. */
 void live_work(struct live *live);
 

@@ -236,7 +236,7 @@ static void live_link_feed(struct live *live)
 	}
 }
 
-static bool may_speak(const struct live *live)
+bool live_may_speak(const struct live *live)
 {
 	return live->gone || !live->setup.sink->full(live->setup.sink);
 }
@@ -249,7 +249,7 @@ void live_work(struct live *live)
 			return;
 		epoch = live->epoch;
 		live_link_feed(live);
-		if (live->connection && !live->lost && may_speak(live)) {
+		if (live->connection && !live->lost && live_may_speak(live)) {
 			int64_t now = live_now(live);
 			int64_t wait = live->agent->provider->step(live->connection, now);
 			live->due = wait < 0 ? -1 : now + wait;
@@ -262,7 +262,7 @@ void live_work(struct live *live)
 		else if (live->state == LIVE_TALKS || live->state == LIVE_CONNECTS)
 			live_link_rotate(live);
 	} while (live->epoch != epoch ||
-	    (is_talking(live) && live->queue.first && !live->rotate && may_speak(live) &&
+	    (is_talking(live) && live->queue.first && !live->rotate && live_may_speak(live) &&
 		live->agent->provider->takes(live->connection)));
 }
 
