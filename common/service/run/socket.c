@@ -105,35 +105,6 @@ static bool names_thread(const cJSON *frame)
 	return !id_blank(id->valuestring) && strcmp(id->valuestring, "new") != 0;
 }
 
-/* Sets the member that the messages of the run are in. */
-static bool frame_body(struct call *call, cJSON *frame, const char **key)
-{
-	const cJSON *type = json_opt(frame, "invoke_type");
-	const char *name = type ? cJSON_GetStringValue(type) : "fresh";
-	bool resumes = name && strcmp(name, "resume") == 0;
-	*key = resumes ? RESULTS : "messages";
-	if (resumes) {
-		/* the results are the messages of its run; what else it may carry is ignored */
-		if (!has_items(frame, RESULTS))
-			return socket_invalid(
-			    call, "tool_result must not be empty for invoke_type='resume'");
-		if (!names_thread(frame))
-			return socket_invalid(
-			    call, "config.thread_id is required for invoke_type='resume'");
-		cJSON_DeleteItemFromObjectCaseSensitive(frame, "resume");
-		return true;
-	}
-	if (!name || strcmp(name, "fresh") != 0)
-		return socket_invalid(call, "invoke_type must be fresh or resume");
-	bool answers = json_get(frame, "resume") != NULL;
-	bool goes_on = json_str(json_opt(frame, "config"), "checkpoint_id") != NULL;
-	if (!answers && !goes_on && !has_items(frame, "messages"))
-		return socket_invalid(call, "messages must not be empty for invoke_type='fresh'");
-	if (answers && !names_thread(frame))
-		return socket_invalid(call, "config.thread_id is required with resume");
-	return true;
-}
-
 /* The frame as a tree in the arena; NULL with the error set. */
 static cJSON *socket_parse(struct call *call, const char *text, size_t len)
 {
@@ -182,11 +153,33 @@ static bool within_limit(struct call *call, const struct socket_session *session
 static bool frame_read(struct call *call, cJSON *frame, struct turn *turn)
 {
 	struct error *err = &call->error;
-	const char *key;
-	if (error_is_set(err) || !frame_body(call, frame, &key))
+	if (error_is_set(err))
 		return false;
-	if (turn_read(turn, call, frame, key) &&
-	    (strcmp(key, RESULTS) != 0 || are_results(call, turn->in.messages)))
+	const cJSON *type = json_opt(frame, "invoke_type");
+	const char *name = type ? cJSON_GetStringValue(type) : "fresh";
+	bool resumes = name && strcmp(name, "resume") == 0;
+	if (resumes) {
+		/* the results are the messages of its run; what else it may carry is ignored */
+		if (!has_items(frame, RESULTS))
+			return socket_invalid(
+			    call, "tool_result must not be empty for invoke_type='resume'");
+		if (!names_thread(frame))
+			return socket_invalid(
+			    call, "config.thread_id is required for invoke_type='resume'");
+		cJSON_DeleteItemFromObjectCaseSensitive(frame, "resume");
+	} else {
+		if (!name || strcmp(name, "fresh") != 0)
+			return socket_invalid(call, "invoke_type must be fresh or resume");
+		bool answers = json_get(frame, "resume") != NULL;
+		bool goes_on = json_str(json_opt(frame, "config"), "checkpoint_id") != NULL;
+		if (!answers && !goes_on && !has_items(frame, "messages"))
+			return socket_invalid(
+			    call, "messages must not be empty for invoke_type='fresh'");
+		if (answers && !names_thread(frame))
+			return socket_invalid(call, "config.thread_id is required with resume");
+	}
+	if (turn_read(turn, call, frame, resumes ? RESULTS : "messages") &&
+	    (!resumes || are_results(call, turn->in.messages)))
 		return true;
 	/* a frame is refused for what a run would be, with the same detail behind the prefix */
 	if (err->kind == ERR_VALIDATION || err->kind == ERR_BAD_REQUEST) {
