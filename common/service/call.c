@@ -59,20 +59,16 @@ bool call_owns(struct call *call, const struct thread *thread)
 		&call->error);
 }
 
-/* What production shows of a failure inside the graph
- * (doc/protocol-errors.md#errors-in-production); NULL: the error's own text. */
-static const char *hidden_text(enum error_kind kind)
-{
-	if (kind == ERR_GRAPH)
-		return "An error occurred executing the graph.";
-	if (kind == ERR_NODE || kind == ERR_NODE_TIMEOUT)
-		return "An error occurred in a graph node.";
-	return NULL;
-}
-
 void call_view_of(const struct call *call, const struct error *err, struct error_view *view)
 {
-	const char *hidden = call->service->config->env.production ? hidden_text(err->kind) : NULL;
+	/* what production shows of a failure inside the graph
+	 * (doc/protocol-errors.md#errors-in-production); NULL: the error's own text */
+	const char *hidden = NULL;
+	bool hides = call->service->config->env.production;
+	if (hides && err->kind == ERR_GRAPH)
+		hidden = "An error occurred executing the graph.";
+	else if (hides && (err->kind == ERR_NODE || err->kind == ERR_NODE_TIMEOUT))
+		hidden = "An error occurred in a graph node.";
 	*view = (struct error_view){
 	    .status = error_status_of(err),
 	    .code = error_code_of(err),

@@ -43,7 +43,6 @@ struct retention_kind {
 static bool retention_list_threads(struct call *call, struct untouched *old)
 {
 	struct storage *st = call->service->storage;
-
 	return st->threads->untouched(st, &call->ctx, call->arena, old, &call->error);
 }
 
@@ -56,7 +55,6 @@ static bool retention_remove_file(struct call *call, const char *id, int64_t bef
 {
 	struct files *files = call->service->files;
 	struct file_record record;
-
 	if (!files_get(files, &call->ctx, call->arena, id, &record, &call->error) ||
 	    record.touched_at >= before)
 		return false;
@@ -84,12 +82,10 @@ static void retention_apply(struct retention *r, const struct retention_kind *ki
 {
 	int64_t before = clock_now() - kind->days * DAY_US, gone = 0, kept = 0;
 	bool go_on = kind->days > 0;
-
 	while (go_on) {
 		struct call call;
 		const char *ids[STEP];
 		struct untouched old = {before, kept, ids, STEP};
-
 		call_init(&call, r->service, NULL);
 		if (!kind->list(&call, &old))
 			old.count = 0;
@@ -123,7 +119,6 @@ static void retention_expire_chunks(struct retention *r)
 	struct storage *st = r->service->storage;
 	struct error err = {0};
 	int64_t count;
-
 	do {
 		if (st->runs->chunks_expire(st, NULL, clock_now(), CHUNKS_STEP, &count, &err))
 			continue;
@@ -141,7 +136,6 @@ static void *retention_run(void *arg)
 	    METRIC_THREADS_RETIRED, retention_list_threads, thread_retire};
 	const struct retention_kind files = {"files", config->retention_files_days,
 	    METRIC_FILES_RETIRED, retention_list_files, retention_remove_file};
-
 	for (int64_t ms = FIRST_MS; retention_pause(r, ms);) {
 		ms = OFFICE_MS;
 		if (!background_in_office(r->office))
@@ -157,7 +151,6 @@ static void *retention_run(void *arg)
 struct retention *retention_new(struct service *service, struct error *err)
 {
 	const struct config *config = service->config;
-
 	struct retention *r = xcalloc(1, sizeof(*r));
 	r->service = service;
 	r->office = background_office(config->state_dir, "retention.lock", err);

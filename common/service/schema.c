@@ -65,30 +65,27 @@ static cJSON *title_of(const char *name)
 	return text;
 }
 
-static void service_schema_add_field(cJSON *properties, const struct field *field)
-{
-	static const char *const all[] = {"string", "number", "boolean", "array", "object", "null"};
-	cJSON *out = cJSON_CreateObject();
-	cJSON_AddItemToObject(out, "title", title_of(field->name));
-	cJSON_AddItemToObject(out, "type",
-	    strcmp(field->type, "any") == 0
-		? cJSON_CreateStringArray(all, sizeof(all) / sizeof(all[0]))
-		: cJSON_CreateString(field->type));
-	if (field->description)
-		cJSON_AddStringToObject(out, "description", field->description);
-	cJSON_AddItemToObject(out, "default", cJSON_Duplicate(field->initial, true));
-	cJSON_AddItemToObject(properties, field->name, out);
-}
-
 cJSON *schema_of(const ag_graph *graph)
 {
+	static const char *const all[] = {"string", "number", "boolean", "array", "object", "null"};
 	cJSON *schema = cJSON_CreateObject();
 	cJSON_AddStringToObject(schema, "$schema", "https://json-schema.org/draft/2020-12/schema");
 	cJSON_AddStringToObject(schema, "title", graph->state_type);
 	cJSON_AddStringToObject(schema, "type", "object");
 	cJSON *properties = cJSON_Parse(fixed_properties);
-	for (size_t i = 0; i < graph->field_count; i++)
-		service_schema_add_field(properties, &graph->fields[i]);
+	for (size_t i = 0; i < graph->field_count; i++) {
+		const struct field *field = &graph->fields[i];
+		cJSON *out = cJSON_CreateObject();
+		cJSON_AddItemToObject(out, "title", title_of(field->name));
+		cJSON_AddItemToObject(out, "type",
+		    strcmp(field->type, "any") == 0
+			? cJSON_CreateStringArray(all, sizeof(all) / sizeof(all[0]))
+			: cJSON_CreateString(field->type));
+		if (field->description)
+			cJSON_AddStringToObject(out, "description", field->description);
+		cJSON_AddItemToObject(out, "default", cJSON_Duplicate(field->initial, true));
+		cJSON_AddItemToObject(properties, field->name, out);
+	}
 	cJSON_AddItemToObject(schema, "properties", properties);
 	cJSON_AddArrayToObject(schema, "required");
 	cJSON_AddItemToObject(schema, "$defs", cJSON_Parse(definitions));

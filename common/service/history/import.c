@@ -11,15 +11,6 @@
 
 #include <inttypes.h>
 
-/* Finds the id for the thread; NULL: a new one. */
-static bool import_name(
-    struct call *call, const struct lines *lines, const char *wanted, const char **thread_id)
-{
-	const char *named = wanted ? wanted : lines->thread.thread_id;
-	const cJSON *item = named ? arena_json(call->arena, cJSON_CreateString(named)) : NULL;
-	return thread_id_read_new(call, "body.thread_id", item, thread_id);
-}
-
 static bool import_write(
     struct call *call, const struct lease *lease, struct lines *lines, struct thread *to)
 {
@@ -56,10 +47,12 @@ cJSON *history_import(struct call *call, FILE *in, const char *wanted, bool trus
 	struct thread to;
 	struct lease *lease;
 	cJSON *data = NULL;
-	if (lines_open(&lines, call, in, trusted) &&
-	    import_name(call, &lines, wanted, &thread_id) &&
+	bool ok = lines_open(&lines, call, in, trusted);
+	const char *named = wanted ? wanted : lines.thread.thread_id;
+	const cJSON *item = ok && named ? arena_json(call->arena, cJSON_CreateString(named)) : NULL;
+	if (ok && thread_id_read_new(call, "body.thread_id", item, &thread_id) &&
 	    thread_take_new(call, thread_id, CLAIM_ENQUEUE, &lease, &to)) {
-		bool ok = import_write(call, lease, &lines, &to);
+		ok = import_write(call, lease, &lines, &to);
 		lease_drop(call->service->storage, &call->ctx, lease);
 		data = ok ? thread_read(call, to.thread_id) : NULL;
 	}
