@@ -184,16 +184,31 @@ static bool lg_line_status(const struct lg_line *l, const char *status)
 	return has && strcmp(has, status) == 0;
 }
 
+static bool lg_line_is(const struct kept_line *line, const char *event)
+{
+	return line->event_len == strlen(event) && memcmp(line->event, event, line->event_len) == 0;
+}
+
 /* Fills in the step that a chunk stands for; false where it stands for none. */
 static bool lg_line_step(struct lg_line *l, const struct kept_line *line, struct lg_step *step)
 {
-	const cJSON *metadata = json_get(l->chunk, "metadata");
+	const cJSON *metadata = json_get(l->chunk, "metadata"), *data = json_get(l->chunk, "data");
 	*step = (struct lg_step){.number = line->seq,
 	    .node = json_str(metadata, "node"),
 	    .branch = json_str(metadata, "branch"),
 	    .step = (int)json_int(metadata, "step", 0),
 	    .told = line->told};
-	if (lg_line_status(l, "invoking_node")) {
+	if (lg_line_is(line, "message")) {
+		step->message = json_get(l->chunk, "message");
+		step->kind = cJSON_IsTrue(json_get(step->message, "delta")) ? LG_PIECE : LG_MESSAGE;
+	} else if (lg_line_is(line, "custom")) {
+		step->kind = LG_CUSTOM_EVENT;
+		step->data = data;
+	} else if (lg_line_is(line, "error")) {
+		step->kind = LG_FAILURE;
+		step->code = json_str(data, "error_code");
+		step->reason = json_str(data, "reason");
+	} else if (lg_line_status(l, "invoking_node")) {
 		step->kind = LG_NODE_STARTS;
 		lg_line_values(l, step, json_get(l->aside, "fields"));
 	} else if (lg_line_status(l, "node_invoked")) {
@@ -204,7 +219,6 @@ static bool lg_line_step(struct lg_line *l, const struct kept_line *line, struct
 			lg_line_values(l, step, lg_line_fields(l));
 	} else if (lg_line_status(l, "interrupted")) {
 		/* a pause before or behind a node asks nothing */
-		const cJSON *data = json_get(l->chunk, "data");
 		const char *reason = json_str(data, "reason");
 		bool asks = reason && strcmp(reason, CHUNK_ASKED_REASON) == 0;
 		step->kind = LG_PAUSE;
@@ -216,32 +230,6 @@ static bool lg_line_step(struct lg_line *l, const struct kept_line *line, struct
 		lg_line_values(l, step, json_get(l->aside, "fields"));
 	} else {
 		return false;
-	}
-	return true;
-}
-
-static bool lg_line_is(const struct kept_line *line, const char *event)
-{
-	return line->event_len == strlen(event) && memcmp(line->event, event, line->event_len) == 0;
-}
-
-/* The same of every chunk. */
-static bool lg_line_any(struct lg_line *l, const struct kept_line *line, struct lg_step *step)
-{
-	bool told = lg_line_step(l, line, step);
-	const cJSON *data = json_get(l->chunk, "data");
-	if (lg_line_is(line, "message")) {
-		step->message = json_get(l->chunk, "message");
-		step->kind = cJSON_IsTrue(json_get(step->message, "delta")) ? LG_PIECE : LG_MESSAGE;
-	} else if (lg_line_is(line, "custom")) {
-		step->kind = LG_CUSTOM_EVENT;
-		step->data = data;
-	} else if (lg_line_is(line, "error")) {
-		step->kind = LG_FAILURE;
-		step->code = json_str(data, "error_code");
-		step->reason = json_str(data, "reason");
-	} else {
-		return told;
 	}
 	return true;
 }
@@ -270,7 +258,7 @@ static void lg_words_tell(
 		return;
 	struct lg_line l = {.reader = reader, .arena = arena_new()};
 	lg_line_read(&l, line);
-	if (lg_line_any(&l, line, &step))
+	if (lg_line_step(&l, line, &step))
 		lg_tell(&teller, &step);
 	else if (step.number == 1)
 		lg_tell_beginning(&teller);
