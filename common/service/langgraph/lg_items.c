@@ -178,21 +178,6 @@ static bool lg_labels_match(const cJSON *labels, const cJSON *part, bool at_end)
 	return size <= most;
 }
 
-static void lg_namespace_add(
-    struct call *call, cJSON *seen, const struct lg_items_body *b, const cJSON *memory)
-{
-	const cJSON *labels = json_get(lg_item_of(call, memory), "namespace");
-	int depth = b->max_depth ? (int)b->max_depth : LG_LABELS_MOST;
-	const char *text = lg_labels_text(call, labels, depth);
-	if (!labels || !lg_labels_match(labels, b->prefix, false) ||
-	    !lg_labels_match(labels, b->suffix, true) || json_get(seen, text))
-		return;
-	cJSON *cut = cJSON_Duplicate(labels, true);
-	while (cJSON_GetArraySize(cut) > depth)
-		cJSON_DeleteItemFromArray(cut, depth);
-	cJSON_AddItemToObject(seen, text, cut);
-}
-
 cJSON *lg_namespaces(struct call *call, const cJSON *body)
 {
 	struct lg_items_body b;
@@ -211,8 +196,18 @@ cJSON *lg_namespaces(struct call *call, const cJSON *body)
 	if (!found)
 		return NULL;
 	cJSON *seen = arena_json(call->arena, cJSON_CreateObject());
-	cJSON_ArrayForEach(memory, found)
-		lg_namespace_add(call, seen, &b, memory);
+	int depth = b.max_depth ? (int)b.max_depth : LG_LABELS_MOST;
+	cJSON_ArrayForEach(memory, found) {
+		const cJSON *all = json_get(lg_item_of(call, memory), "namespace");
+		const char *text = lg_labels_text(call, all, depth);
+		if (!all || !lg_labels_match(all, b.prefix, false) ||
+		    !lg_labels_match(all, b.suffix, true) || json_get(seen, text))
+			continue;
+		cJSON *cut = cJSON_Duplicate(all, true);
+		while (cJSON_GetArraySize(cut) > depth)
+			cJSON_DeleteItemFromArray(cut, depth);
+		cJSON_AddItemToObject(seen, text, cut);
+	}
 	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
 	cJSON *out = cJSON_AddArrayToObject(data, "namespaces");
 	cJSON *labels;

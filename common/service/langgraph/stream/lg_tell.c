@@ -55,12 +55,11 @@ static void lg_metadata_event(const struct lg_teller *teller, const struct lg_st
 
 /* ---- values ---- */
 
-static void lg_tell_values(
-    const struct lg_teller *teller, const struct lg_step *step, enum lg_place place)
+static void lg_tell_values(const struct lg_teller *teller, const struct lg_step *step)
 {
 	struct buf *out = teller->out;
 	if (!(teller->modes & LG_VALUES) || !step->messages ||
-	    !lg_open_event(teller, step, place, "values"))
+	    !lg_open_event(teller, step, LG_AT_SECOND, "values"))
 		return;
 	buf_puts(out, "{\"messages\":[");
 	buf_puts(out, step->messages);
@@ -185,7 +184,7 @@ void lg_tell(const struct lg_teller *teller, const struct lg_step *step)
 		lg_metadata_event(teller, step);
 	switch (step->kind) {
 	case LG_NODE_STARTS:
-		lg_tell_values(teller, step, LG_AT_SECOND);
+		lg_tell_values(teller, step);
 		lg_trace(teller, step, "on_chain_start", step->node, NULL);
 		return;
 	case LG_PIECE:
@@ -200,18 +199,18 @@ void lg_tell(const struct lg_teller *teller, const struct lg_step *step)
 		return;
 	case LG_NODE_ENDS:
 		lg_tell_update(teller, step, step->node, step->update);
-		lg_tell_values(teller, step, LG_AT_SECOND);
+		lg_tell_values(teller, step);
 		lg_trace(teller, step, "on_chain_end", step->node, NULL);
 		return;
 	case LG_PAUSE:
 		lg_tell_update(teller, step, "__interrupt__", step->asked);
-		lg_tell_values(teller, step, LG_AT_SECOND);
+		lg_tell_values(teller, step);
 		return;
 	case LG_FAILURE:
 		lg_tell_failure(teller, step);
 		return;
 	case LG_END:
-		lg_tell_values(teller, step, LG_AT_SECOND);
+		lg_tell_values(teller, step);
 		lg_event(teller, step, LG_AT_THIRD, "end", cJSON_CreateNull());
 		return;
 	}
@@ -221,28 +220,6 @@ void lg_tell_beginning(const struct lg_teller *teller)
 {
 	const struct lg_step first = {.number = 1};
 	lg_metadata_event(teller, &first);
-}
-
-bool lg_tells(unsigned modes, enum lg_step_kind kind)
-{
-	switch (kind) {
-	case LG_NODE_STARTS:
-		return modes & (LG_VALUES | LG_EVENTS);
-	case LG_PIECE:
-		return modes & (LG_TUPLES | LG_MESSAGES | LG_EVENTS);
-	case LG_MESSAGE:
-		return modes & (LG_TUPLES | LG_MESSAGES);
-	case LG_CUSTOM_EVENT:
-		return modes & (LG_CUSTOM | LG_EVENTS);
-	case LG_NODE_ENDS:
-		return modes & (LG_UPDATES | LG_VALUES | LG_EVENTS);
-	case LG_PAUSE:
-		return modes & (LG_UPDATES | LG_VALUES);
-	case LG_FAILURE:
-	case LG_END:
-		break;
-	}
-	return true;
 }
 
 cJSON *lg_update(

@@ -64,9 +64,6 @@ void lg_tell(const struct lg_teller *teller, const struct lg_step *step);
 /* Appends the event with which a stream begins, for a first step that tells nothing else. */
 void lg_tell_beginning(const struct lg_teller *teller);
 
-/* Whether any of these modes tells of such a step. */
-bool lg_tells(unsigned modes, enum lg_step_kind kind);
-
 /* The update of a node, a new tree: what it said (an array, taken over, or NULL), and those of the
  * graph's fields that it set; null where it did neither. */
 cJSON *lg_update(

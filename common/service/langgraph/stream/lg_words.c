@@ -31,31 +31,27 @@ static cJSON *lg_parse(struct arena *arena, const char *text, size_t len)
 	return arena_json(arena, json_parse(text, len, JSON_TRUSTED_DEPTH, NULL));
 }
 
-/* The state, in which a span stands in the place of the context's messages. */
-static void lg_line_read_state(struct lg_line *l, const char *state, size_t len)
-{
-	struct buf text = {0};
-	const char *span = memchr(state, KEPT_SPAN, len);
-	const char *end =
-	    span ? memchr(span + 1, KEPT_SPAN, len - (size_t)(span + 1 - state)) : NULL;
-	if (end) {
-		sscanf(span + 1, "%*d,%" SCNd64, &l->until);
-		buf_add(&text, state, (size_t)(span - state));
-		buf_add(&text, end + 1, len - (size_t)(end + 1 - state));
-	} else {
-		buf_add(&text, state, len);
-	}
-	l->state = lg_parse(l->arena, text.data, text.len);
-	buf_release(&text);
-}
-
 static void lg_line_read(struct lg_line *l, const struct kept_line *line)
 {
 	const char *state;
 	size_t len;
 	l->chunk = arena_json(l->arena, kept_line_json(line, &state, &len));
-	if (state)
-		lg_line_read_state(l, state, len);
+	if (state) {
+		/* a span stands in it in the place of the context's messages */
+		struct buf text = {0};
+		const char *span = memchr(state, KEPT_SPAN, len);
+		const char *end =
+		    span ? memchr(span + 1, KEPT_SPAN, len - (size_t)(span + 1 - state)) : NULL;
+		if (end) {
+			sscanf(span + 1, "%*d,%" SCNd64, &l->until);
+			buf_add(&text, state, (size_t)(span - state));
+			buf_add(&text, end + 1, len - (size_t)(end + 1 - state));
+		} else {
+			buf_add(&text, state, len);
+		}
+		l->state = lg_parse(l->arena, text.data, text.len);
+		buf_release(&text);
+	}
 	if (line->shown < line->len)
 		l->aside =
 		    lg_parse(l->arena, line->text + line->shown + 1, line->len - line->shown - 1);
@@ -241,7 +237,7 @@ static bool lg_line_may_tell(unsigned modes, const struct kept_line *line)
 	if (line->seq == 1)
 		return true;
 	if (lg_line_is(line, "message"))
-		return lg_tells(modes, LG_PIECE);
+		return modes & (LG_TUPLES | LG_MESSAGES | LG_EVENTS);
 	return !lg_line_is(line, "state");
 }
 
