@@ -259,21 +259,6 @@ static bool record_note_user(void *arg, const char *id, const char *body_json)
 	return true;
 }
 
-/* Adds messages as invoke does: the latest user message that the run was given, then those that it
- * made. */
-static bool record_add_messages(struct call *call, const struct run_record *record, cJSON *data)
-{
-	struct storage *storage = call->service->storage;
-	cJSON *messages = cJSON_AddArrayToObject(data, "messages"), *user = NULL;
-	bool ok = storage->runs->messages(
-	    storage, &call->ctx, record, false, record_note_user, &user, &call->error);
-	if (user)
-		cJSON_AddItemToArray(messages, user);
-	return ok &&
-	    storage->runs->messages(
-		storage, &call->ctx, record, true, record_add_message, messages, &call->error);
-}
-
 static void record_add_part(cJSON *data, const char *name, cJSON *item)
 {
 	if (item)
@@ -282,36 +267,29 @@ static void record_add_part(cJSON *data, const char *name, cJSON *item)
 		cJSON_AddNullToObject(data, name);
 }
 
-/* Adds the state.  after is the thread as the run left it; NULL: that is not known any more. */
-static bool record_add_state(
-    struct call *call, const struct thread *after, enum granularity g, cJSON *data)
-{
-	const struct run_flags flags = {0};
-	cJSON *state = NULL;
-	if (g == GRANULARITY_LOW)
-		return true;
-	if (after) {
-		cJSON *context = feed_context(call, after->row, &after->view);
-		if (!context)
-			return false;
-		state = state_json(call->service->graph, after, &flags, context);
-	}
-	cJSON_AddItemToObject(data, "state", state ? state : cJSON_CreateNull());
-	record_add_part(data, "context", json_get(state, "context"));
-	if (g == GRANULARITY_FULL)
-		record_add_part(data, "summary", json_get(state, "context_summary"));
-	return true;
-}
-
 /* Whether a background run only reported a pause that it met (TURN_REPORT_PAUSE). */
 static bool record_met_pause(const struct run_record *record)
 {
 	return record->status == RUN_INTERRUPTED && !record->started_at;
 }
 
-static void record_add_meta(cJSON *data, const struct run_record *record,
-    const struct thread *thread, const struct thread *after)
+/* What invoke would have answered; NULL with the error set.  after is the thread as the run left
+ * it; NULL: that is not known any more. */
+static cJSON *record_answer(struct call *call, const struct run_record *record,
+    const struct thread *thread, const struct thread *after, enum granularity g)
 {
+	struct storage *storage = call->service->storage;
+	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
+	/* the latest user message that the run was given, then those that it made */
+	cJSON *messages = cJSON_AddArrayToObject(data, "messages"), *user = NULL, *state = NULL;
+	bool ok = storage->runs->messages(
+	    storage, &call->ctx, record, false, record_note_user, &user, &call->error);
+	if (user)
+		cJSON_AddItemToArray(messages, user);
+	if (!ok ||
+	    !storage->runs->messages(
+		storage, &call->ctx, record, true, record_add_message, messages, &call->error))
+		return NULL;
 	cJSON *meta = cJSON_AddObjectToObject(data, "meta");
 	cJSON *interrupt = after ? thread_interrupt(after) : NULL;
 	cJSON_AddBoolToObject(meta, "is_new_thread", record->new_thread);
@@ -324,6 +302,20 @@ static void record_add_meta(cJSON *data, const struct run_record *record,
 		cJSON_AddStringToObject(meta, "thread_name", thread->thread_name);
 	if (record_met_pause(record))
 		cJSON_AddStringToObject(meta, "note", MESSAGES_NOT_KEPT);
+	if (g == GRANULARITY_LOW)
+		return data;
+	if (after) {
+		const struct run_flags flags = {0};
+		cJSON *context = feed_context(call, after->row, &after->view);
+		if (!context)
+			return NULL;
+		state = state_json(call->service->graph, after, &flags, context);
+	}
+	cJSON_AddItemToObject(data, "state", state ? state : cJSON_CreateNull());
+	record_add_part(data, "context", json_get(state, "context"));
+	if (g == GRANULARITY_FULL)
+		record_add_part(data, "summary", json_get(state, "context_summary"));
+	return data;
 }
 
 cJSON *record_result(struct call *call, const char *thread_id, const char *run_id,
@@ -348,16 +340,12 @@ cJSON *record_result(struct call *call, const char *thread_id, const char *run_i
 	/* the run may have ended between reading its thread and its record */
 	if (!thread_find(call, thread_id, &thread))
 		return NULL;
-	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
 	const struct thread *after = record_is_latest(&record, &thread) ? &thread : NULL;
 	if (!after && earlier_after_run(call, &thread, run_id, &checkpoint))
 		after = &checkpoint.thread;
 	if (!after && record_met_pause(&record) && thread.status == RUN_INTERRUPTED)
 		after = &thread;
-	if (error_is_set(&call->error) || !record_add_messages(call, &record, data))
-		return NULL;
-	record_add_meta(data, &record, &thread, after);
-	return record_add_state(call, after, g, data) ? data : NULL;
+	return error_is_set(&call->error) ? NULL : record_answer(call, &record, &thread, after, g);
 }
 
 /* ---- lists ---- */

@@ -45,17 +45,6 @@ bool turn_read_whole(struct turn *turn, struct call *call, const cJSON *body, co
 	return turn_read_input(turn, call, body, key, true);
 }
 
-/* The call that the first message answers, if all messages are answers to calls; else NULL. */
-static const char *turn_first_answer(const cJSON *messages)
-{
-	const cJSON *message;
-	cJSON_ArrayForEach(message, messages) {
-		if (!message_is(message, "tool") || !answers_call(message))
-			return NULL;
-	}
-	return answers_call(messages->child);
-}
-
 /* Existing clients forget the id of a thread that their first request made, so answers without an
  * id go to the caller's thread in which the call waits.  The route's permission was asked without a
  * thread, so it is asked again. */
@@ -63,9 +52,14 @@ bool turn_find_thread(struct turn *turn)
 {
 	struct call *call = turn->call;
 	struct storage *storage = call->service->storage;
-	const char *call_id = turn_first_answer(turn->in.messages);
-	if (turn->in.thread_id || !call_id)
+	const cJSON *message;
+	if (turn->in.thread_id || !turn->in.messages->child)
 		return true;
+	cJSON_ArrayForEach(message, turn->in.messages) {
+		if (!message_is(message, "tool") || !answers_call(message))
+			return true;
+	}
+	const char *call_id = answers_call(turn->in.messages->child);
 	if (!storage->threads->waiting(storage, &call->ctx, call->arena, call->user_id, call_id,
 		&turn->in.thread_id, &call->error))
 		return false;
