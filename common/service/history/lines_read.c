@@ -115,10 +115,15 @@ static bool lines_check_view(const struct lines *l, const struct line *line, str
 	    lines_wrong(l, "until", "must not be above the thread's last place", err);
 }
 
-/* Checks that the graph can work with the fields. */
-static bool lines_check_fields(const struct lines *l, const cJSON *fields, struct error *err)
+/* Lets a thread of lines that are not trusted wait for nothing, and have no next node; and checks
+ * that the graph can work with its fields. */
+static bool lines_distrust(
+    const struct lines *l, const cJSON *fields, struct thread *t, struct error *err)
 {
 	const cJSON *item;
+	t->pause_json = t->waiting_json = t->next = NULL;
+	if (t->status == RUN_INTERRUPTED)
+		t->status = RUN_COMPLETED;
 	cJSON_ArrayForEach(item, fields) {
 		const struct field *field = graph_field_get(l->graph, item->string);
 		if (!field || graph_field_accepts(field, item))
@@ -129,16 +134,6 @@ static bool lines_check_fields(const struct lines *l, const cJSON *fields, struc
 		return lines_wrong(l, "fields", says, err);
 	}
 	return true;
-}
-
-/* Lets a thread of lines that are not trusted wait for nothing, and have no next node. */
-static bool lines_distrust(
-    const struct lines *l, const cJSON *fields, struct thread *t, struct error *err)
-{
-	t->pause_json = t->waiting_json = t->next = NULL;
-	if (t->status == RUN_INTERRUPTED)
-		t->status = RUN_COMPLETED;
-	return lines_check_fields(l, fields, err);
 }
 
 /* Reads what lines_add_standing has put. */

@@ -138,13 +138,22 @@ static void live_ignore(struct live *live, const char *why)
 		log_info("a frame of the live socket is ignored: %s", why);
 }
 
-static void take_type(struct live *live, const cJSON *frame)
+void live_text(struct live *live, const char *text, size_t len)
 {
-	const char *type = json_str(frame, "type"), *text = json_str(frame, "text");
-	if (!type)
+	if (!takes_frames(live))
+		return;
+	if (live->state == LIVE_AWAITS_INIT) {
+		live_session_begin(live, text, len);
+		return;
+	}
+	cJSON *frame = json_parse(text, len, JSON_REQUEST_DEPTH, NULL);
+	const char *type = json_str(frame, "type"), *said = json_str(frame, "text");
+	if (!cJSON_IsObject(frame))
+		live_ignore(live, "it is no JSON object");
+	else if (!type)
 		live_ignore(live, "it has no type");
-	else if (strcmp(type, "text") == 0 && text)
-		live_queue_push(&live->queue, LIVE_INPUT_TEXT, text, strlen(text));
+	else if (strcmp(type, "text") == 0 && said)
+		live_queue_push(&live->queue, LIVE_INPUT_TEXT, said, strlen(said));
 	else if (strcmp(type, "text") == 0)
 		live_ignore(live, "its text is no string");
 	else if (strcmp(type, "activity_start") == 0)
@@ -155,21 +164,6 @@ static void take_type(struct live *live, const cJSON *frame)
 		end_input(live);
 	else
 		live_ignore(live, "its type is unknown");
-}
-
-void live_text(struct live *live, const char *text, size_t len)
-{
-	if (!takes_frames(live))
-		return;
-	if (live->state == LIVE_AWAITS_INIT) {
-		live_session_begin(live, text, len);
-		return;
-	}
-	cJSON *frame = json_parse(text, len, JSON_REQUEST_DEPTH, NULL);
-	if (cJSON_IsObject(frame))
-		take_type(live, frame);
-	else
-		live_ignore(live, "it is no JSON object");
 	cJSON_Delete(frame);
 }
 
