@@ -107,23 +107,6 @@ static bool live_keeper_may_have(struct live_keeper *k, struct call *call)
 	return false;
 }
 
-static bool live_keeper_open_named(struct live_keeper *k, struct call *call, const char *thread_id)
-{
-	/* the owner is checked first: a stranger must not learn that the thread is busy */
-	if (!live_keeper_read(k, call, thread_id) || !live_keeper_may_have(k, call) ||
-	    !live_keeper_take_lease(k, call, thread_id))
-		return false;
-	return live_keeper_read(k, call, thread_id) &&
-	    (!k->thread.row || call_owns(call, &k->thread));
-}
-
-static bool live_keeper_open_new(struct live_keeper *k, struct call *call)
-{
-	struct thread blank; /* it belongs to the call, which ends before the session */
-	return thread_take_new(call, NULL, CLAIM_ENQUEUE, &k->lease, &blank) &&
-	    live_keeper_read(k, call, blank.thread_id) && live_keeper_may_have(k, call);
-}
-
 /* Whether to wait for a storage that is away: only once, not for each job, so that a session that
  * is over ends. */
 static bool live_keeper_may_wait(struct live_keeper *k)
@@ -160,10 +143,18 @@ static bool live_keeper_store(struct live_keeper *k, struct call *call, const cJ
 static enum live_keeper_state live_keeper_begin(
     struct live_keeper *k, struct call *call, const char *thread_id)
 {
-	bool ready = k->service->storage || service_open_storage(k->service, &call->error);
-	bool opened = ready &&
-	    (thread_id ? live_keeper_open_named(k, call, thread_id)
-		       : live_keeper_open_new(k, call));
+	struct thread blank; /* it belongs to the call, which ends before the session */
+	bool opened = k->service->storage || service_open_storage(k->service, &call->error);
+	if (thread_id) {
+		/* the owner is checked first: a stranger must not learn that the thread is busy */
+		opened = opened && live_keeper_read(k, call, thread_id) &&
+		    live_keeper_may_have(k, call) && live_keeper_take_lease(k, call, thread_id) &&
+		    live_keeper_read(k, call, thread_id) &&
+		    (!k->thread.row || call_owns(call, &k->thread));
+	} else {
+		opened = opened && thread_take_new(call, NULL, CLAIM_ENQUEUE, &k->lease, &blank) &&
+		    live_keeper_read(k, call, blank.thread_id) && live_keeper_may_have(k, call);
+	}
 	if (opened && !k->thread.row) {
 		k->thread.thread_name = names_make(&call->service->names, NULL, k->arena);
 		opened = live_keeper_store(k, call, NULL);

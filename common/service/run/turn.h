@@ -20,7 +20,7 @@
 
 enum turn_action {
 	TURN_RUN,            /* the graph runs */
-	TURN_REPORT_PAUSE,   /* nothing is stored; the open pause is reported again */
+	TURN_REPORT_PAUSE,   /* no message is stored; the open pause is reported again */
 	TURN_REPORT_WAITING, /* answers were stored, others are missing; the graph does not run */
 	TURN_NOTHING_NEW     /* nothing is stored, and nothing runs (run_input.only_new) */
 };
