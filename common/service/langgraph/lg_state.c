@@ -417,19 +417,6 @@ static const struct field_row lg_history_rows[] = {
     FIELDS_END,
 };
 
-/* before: a text, a checkpoint, or a configuration or a state that has one; NULL without any, or
- * with the error set. */
-static const char *lg_before(struct call *call, const cJSON *before)
-{
-	const cJSON *inner = json_opt(before, "configurable");
-	if (!inner)
-		inner = json_opt(before, "checkpoint");
-	const char *id = json_str(inner ? inner : before, "checkpoint_id");
-	if (cJSON_IsObject(before) && before->child && !id)
-		error_wrong(&call->error, "body.before", "value_error", "must be " BEFORE_EXPECTED);
-	return cJSON_IsString(before) ? before->valuestring : id;
-}
-
 struct lg_listing {
 	struct thread thread;
 	int64_t before;   /* the checkpoint whose input is the first item, if it has one; or 0 */
@@ -505,9 +492,16 @@ bool lg_history(struct call *call, const char *thread_id, const cJSON *body, str
 {
 	struct lg_history_body b = {.limit = DEFAULT_LIMIT};
 	fields_read_body(&call->error, "body", body, lg_history_rows, &b);
-	const char *before = lg_before(call, b.before);
-	return !error_is_set(&call->error) &&
-	    lg_list_history(call, thread_id, b.limit, before, reply);
+	/* before: a text, a checkpoint, or a configuration or a state that has one */
+	const cJSON *inner = json_opt(b.before, "configurable");
+	if (!inner)
+		inner = json_opt(b.before, "checkpoint");
+	const char *id = json_str(inner ? inner : b.before, "checkpoint_id");
+	if (cJSON_IsObject(b.before) && b.before->child && !id)
+		error_wrong(&call->error, "body.before", "value_error", "must be " BEFORE_EXPECTED);
+	if (cJSON_IsString(b.before))
+		id = b.before->valuestring;
+	return !error_is_set(&call->error) && lg_list_history(call, thread_id, b.limit, id, reply);
 }
 
 bool lg_history_by_query(struct call *call, const char *thread_id,

@@ -131,33 +131,26 @@ static bool lg_put_item(struct lg_out *out, const struct lg_item *item)
 	return true;
 }
 
-static bool lg_put_place(
-    struct lg_out *out, const struct lg_reply *reply, size_t place, bool *begun)
-{
-	struct lg_item items[LG_PLACE_ITEMS];
-	int count = reply->make(out->call, reply->list, place, items);
-	bool ok = count >= 0;
-	for (int i = 0; ok && i < count; i++) {
-		if (*begun)
-			buf_putc(out->part, ',');
-		*begun = true;
-		ok = lg_put_item(out, &items[i]);
-	}
-	if (!ok || out->part->len < PART_SIZE)
-		return ok;
-	ok = out->send(out->arg, out->part);
-	buf_release(out->part);
-	return ok;
-}
-
 static bool lg_put_list(struct lg_out *out, const struct lg_reply *reply)
 {
 	struct arena *kept = out->call->arena;
 	bool ok = true, begun = false;
 	buf_putc(out->part, '[');
 	for (size_t i = 0; ok && i < reply->places; i++) {
+		struct lg_item items[LG_PLACE_ITEMS];
 		out->call->arena = arena_new();
-		ok = lg_put_place(out, reply, i, &begun);
+		int count = reply->make(out->call, reply->list, i, items);
+		ok = count >= 0;
+		for (int n = 0; ok && n < count; n++) {
+			if (begun)
+				buf_putc(out->part, ',');
+			begun = true;
+			ok = lg_put_item(out, &items[n]);
+		}
+		if (ok && out->part->len >= PART_SIZE) {
+			ok = out->send(out->arg, out->part);
+			buf_release(out->part);
+		}
 		arena_free(out->call->arena);
 	}
 	out->call->arena = kept;
