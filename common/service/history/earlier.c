@@ -39,6 +39,11 @@ enum checkpoint_source earlier_of_update(const struct call *call)
 
 /* ---- what a checkpoint says ---- */
 
+const char *earlier_id(struct arena *a, int64_t number)
+{
+	return arena_printf(a, "%0*" PRIx64, ID_DIGITS, (uint64_t)number);
+}
+
 void earlier_add_id(cJSON *out, const char *name, int64_t number)
 {
 	char id[ID_DIGITS + 1];

@@ -15,6 +15,9 @@ enum checkpoint_source earlier_of_update(const struct call *call);
 extern const struct choice earlier_sources[];
 const char *earlier_source_name(enum checkpoint_source source);
 
+/* The id of the checkpoint with this number, in the arena. */
+const char *earlier_id(struct arena *a, int64_t number);
+
 /* Adds the id of the checkpoint with this number, null for 0; and the number of an id, 0 for what
  * is no id. */
 void earlier_add_id(cJSON *out, const char *name, int64_t number);

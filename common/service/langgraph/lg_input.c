@@ -5,13 +5,13 @@
 #include "base/fields.h"
 #include "base/json/json.h"
 #include "graph/graph.h"
+#include "service/history/earlier.h"
 #include "service/langgraph/lg_assistant.h"
 #include "service/langgraph/lg_message.h"
 #include "service/langgraph/lg_state.h"
 #include "service/run/background/background.h"
 #include "service/thread/change.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #define RECURSION_MAX 100 /* doc/protocol-runs.md#invoke */
@@ -184,8 +184,7 @@ static bool lg_input_place(struct call *call, const struct thread *thread, const
 	if (!place.parent)
 		return lg_input_wrong(
 		    call, "checkpoint", "must be one that has a checkpoint before it");
-	json_add_str(config, "checkpoint_id",
-	    arena_printf(call->arena, "%016" PRIx64, (uint64_t)place.parent));
+	json_add_str(config, "checkpoint_id", earlier_id(call->arena, place.parent));
 	cJSON *given = arena_json(call->arena, cJSON_CreateArray()), *one;
 	if (!storage->runs->messages(
 		storage, &call->ctx, &place.run, false, lg_add_given, given, &call->error))

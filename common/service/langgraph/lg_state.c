@@ -14,25 +14,18 @@
 #include "service/thread/threads.h"
 #include "storage/runs.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #define DEFAULT_LIMIT 10
 #define MOST 1000
-#define ID_DIGITS 16
 #define SIBLINGS_MOST 64 /* most runs from one checkpoint whose inputs are compared */
 
 /* ---- ids ---- */
 
-static const char *lg_id(struct call *call, int64_t number)
-{
-	return arena_printf(call->arena, "%0*" PRIx64, ID_DIGITS, (uint64_t)number);
-}
-
 static const char *lg_input_id(struct call *call, const struct lg_place *place)
 {
-	return arena_printf(
-	    call->arena, "%s-%s", lg_id(call, place->parent), lg_id(call, place->number));
+	return arena_printf(call->arena, "%s-%s", earlier_id(call->arena, place->parent),
+	    earlier_id(call->arena, place->number));
 }
 
 cJSON *lg_checkpoint_view(const char *thread_id, const char *id)
@@ -213,7 +206,7 @@ const char *lg_latest_id(struct call *call, const struct thread *thread)
 	struct storage *storage = call->service->storage;
 	struct history_origin origin = {0};
 	storage->history->origin(storage, &call->ctx, thread->row, &origin, &call->error);
-	return origin.number ? lg_id(call, origin.number) : NULL;
+	return origin.number ? earlier_id(call->arena, origin.number) : NULL;
 }
 
 /* ---- a state ---- */
@@ -321,8 +314,8 @@ static const char *lg_first_node(const ag_graph *graph)
 static void lg_input_item(struct call *call, const struct lg_place *place, struct lg_item *item)
 {
 	struct thread thread = place->checkpoint.thread;
-	const struct lg_ids ids = {
-	    lg_input_id(call, place), place->parent ? lg_id(call, place->parent) : NULL};
+	const struct lg_ids ids = {lg_input_id(call, place),
+	    place->parent ? earlier_id(call->arena, place->parent) : NULL};
 	thread.status = RUN_IDLE;
 	thread.step = 0;
 	thread.pause_json = NULL;
@@ -335,9 +328,9 @@ static void lg_input_item(struct call *call, const struct lg_place *place, struc
 static void lg_checkpoint_item(struct call *call, const struct checkpoint *checkpoint,
     const struct lg_place *input, struct lg_item *item)
 {
-	const struct lg_ids ids = {lg_id(call, checkpoint->number),
+	const struct lg_ids ids = {earlier_id(call->arena, checkpoint->number),
 	    input                    ? lg_input_id(call, input)
-		: checkpoint->parent ? lg_id(call, checkpoint->parent)
+		: checkpoint->parent ? earlier_id(call->arena, checkpoint->parent)
 				     : NULL};
 	lg_state_item(call, &checkpoint->thread, lg_next(call, &checkpoint->thread), &ids,
 	    lg_source(checkpoint->source), checkpoint->number, item);

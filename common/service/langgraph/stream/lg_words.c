@@ -117,28 +117,23 @@ struct lg_said {
 	cJSON *messages;
 };
 
-static void lg_said_line(struct lg_said *said, const struct kept_line *line)
-{
-	struct lg_line l = {.reader = said->reader, .arena = arena_new()};
-	lg_line_read(&l, line);
-	const cJSON *message = json_get(l.chunk, "message");
-	const char *branch = json_str(json_get(l.chunk, "metadata"), "branch");
-	if (!cJSON_IsTrue(json_get(message, "delta")) &&
-	    strcmp(branch ? branch : "", said->branch) == 0)
-		json_append(said->messages, lg_message_view(message));
-	arena_free(l.arena);
-}
-
 static bool lg_said_batch(void *arg, const struct chunk_batch *batch)
 {
 	struct lg_said *said = arg;
 	const char *text = batch->lines, *end = text + batch->len;
 	struct kept_line line;
 	for (; text < end; text += line.len + 1) {
-		if (kept_line_read(&line, text, (size_t)(end - text)) && line.seq > said->from &&
-		    line.seq < said->to && line.event_len == strlen("message") &&
-		    memcmp(line.event, "message", line.event_len) == 0)
-			lg_said_line(said, &line);
+		if (!kept_line_read(&line, text, (size_t)(end - text)) || line.seq <= said->from ||
+		    line.seq >= said->to || !kept_line_is(&line, "message"))
+			continue;
+		struct lg_line l = {.reader = said->reader, .arena = arena_new()};
+		lg_line_read(&l, &line);
+		const cJSON *message = json_get(l.chunk, "message");
+		const char *branch = json_str(json_get(l.chunk, "metadata"), "branch");
+		if (!cJSON_IsTrue(json_get(message, "delta")) &&
+		    strcmp(branch ? branch : "", said->branch) == 0)
+			json_append(said->messages, lg_message_view(message));
+		arena_free(l.arena);
 	}
 	return batch->seq + batch->count < said->to;
 }
@@ -180,11 +175,6 @@ static bool lg_line_status(const struct lg_line *l, const char *status)
 	return has && strcmp(has, status) == 0;
 }
 
-static bool lg_line_is(const struct kept_line *line, const char *event)
-{
-	return line->event_len == strlen(event) && memcmp(line->event, event, line->event_len) == 0;
-}
-
 /* Fills in the step that a chunk stands for; false where it stands for none. */
 static bool lg_line_step(struct lg_line *l, const struct kept_line *line, struct lg_step *step)
 {
@@ -194,13 +184,13 @@ static bool lg_line_step(struct lg_line *l, const struct kept_line *line, struct
 	    .branch = json_str(metadata, "branch"),
 	    .step = (int)json_int(metadata, "step", 0),
 	    .told = line->told};
-	if (lg_line_is(line, "message")) {
+	if (kept_line_is(line, "message")) {
 		step->message = json_get(l->chunk, "message");
 		step->kind = cJSON_IsTrue(json_get(step->message, "delta")) ? LG_PIECE : LG_MESSAGE;
-	} else if (lg_line_is(line, "custom")) {
+	} else if (kept_line_is(line, "custom")) {
 		step->kind = LG_CUSTOM_EVENT;
 		step->data = data;
-	} else if (lg_line_is(line, "error")) {
+	} else if (kept_line_is(line, "error")) {
 		step->kind = LG_FAILURE;
 		step->code = json_str(data, "error_code");
 		step->reason = json_str(data, "reason");
@@ -236,9 +226,9 @@ static bool lg_line_may_tell(unsigned modes, const struct kept_line *line)
 {
 	if (line->seq == 1)
 		return true;
-	if (lg_line_is(line, "message"))
+	if (kept_line_is(line, "message"))
 		return modes & (LG_TUPLES | LG_MESSAGES | LG_EVENTS);
-	return !lg_line_is(line, "state");
+	return !kept_line_is(line, "state");
 }
 
 static void lg_words_tell(

@@ -73,6 +73,11 @@ bool kept_line_read(struct kept_line *line, const char *text, size_t len)
 	return true;
 }
 
+bool kept_line_is(const struct kept_line *line, const char *event)
+{
+	return line->event_len == strlen(event) && memcmp(line->event, event, line->event_len) == 0;
+}
+
 /* Where a state that begins at from ends. */
 static size_t kept_line_state_end(const struct kept_line *line, size_t from)
 {

@@ -91,6 +91,9 @@ bool kept_line_read(struct kept_line *line, const char *text, size_t len);
  * there is none. */
 cJSON *kept_line_json(const struct kept_line *line, const char **state, size_t *len);
 
+/* Whether the line is a chunk of this event. */
+bool kept_line_is(const struct kept_line *line, const char *event);
+
 /* Whether the chunk is an update with this status in its data. */
 bool kept_line_has_status(const struct kept_line *line, const char *status);
 

@@ -114,8 +114,7 @@ bool replay_find_tail(struct call *call, const struct run_record *record, struct
 		if (!kept_line_read(&line, text, (size_t)(behind - text)))
 			continue;
 		tail->done = line.ends;
-		tail->outcome = (line.event_len == strlen("error") &&
-				    memcmp(line.event, "error", line.event_len) == 0) ||
+		tail->outcome = kept_line_is(&line, "error") ||
 		    kept_line_has_status(&line, "interrupted") ||
 		    kept_line_has_status(&line, "stopped");
 	}
