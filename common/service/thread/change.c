@@ -57,11 +57,6 @@ bool change_exists(struct change *change)
 	return change->thread.row || thread_not_found(change->call);
 }
 
-const char *message_stored(struct call *call, const cJSON *message)
-{
-	return arena_print(call->arena, message);
-}
-
 void change_touch(struct change *change)
 {
 	struct thread *thread = &change->thread;
@@ -84,7 +79,7 @@ bool change_append(struct change *change, const cJSON *messages)
 	const cJSON *message;
 	cJSON_ArrayForEach(message, messages)
 		stored[write.message_count++] =
-		    (struct new_message){message_id(message), message_stored(call, message)};
+		    (struct new_message){message_id(message), arena_print(call->arena, message)};
 	change_touch(change);
 	return thread_write(storage, &call->ctx, change->lease, &write, &call->error);
 }

@@ -113,9 +113,6 @@ bool change_remove(struct change *change, const cJSON *ids);
 /* The AgentState as it is now, a new tree; NULL with the error set. */
 cJSON *change_state(struct change *change);
 
-/* The text of a message (output form) as it is stored, in the arena. */
-const char *message_stored(struct call *call, const cJSON *message);
-
 /* ---- left.c: background runs whose process has died, on a service where nothing runs in the
  * background any more: nobody will take them up, so whoever wants their thread ends them */
 

@@ -168,8 +168,8 @@ bool messages_store(struct change *change, const cJSON *messages, cJSON *ids)
 		return false;
 	cJSON_ArrayForEach(message, messages) {
 		if (!*repeated && !known->in_context)
-			stored[write.message_count++] = (struct new_message){
-			    known->message_id, known->known ? NULL : message_stored(call, message)};
+			stored[write.message_count++] = (struct new_message){known->message_id,
+			    known->known ? NULL : arena_print(call->arena, message)};
 		repeated++;
 		known++;
 	}
