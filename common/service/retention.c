@@ -66,16 +66,6 @@ static bool retention_remove_file(struct call *call, const char *id, int64_t bef
 	return files_remove(files, &call->ctx, &record, &call->error);
 }
 
-static bool retention_pause(struct retention *r, int64_t ms)
-{
-	pthread_mutex_lock(&r->thread.lock);
-	if (!r->thread.stopping)
-		background_sleep(&r->thread, clock_monotonic_ms() + ms);
-	bool go_on = !r->thread.stopping;
-	pthread_mutex_unlock(&r->thread.lock);
-	return go_on;
-}
-
 /* Deletes what is old enough of one kind.  What is in use, or cannot be deleted now, is left for
  * the next time. */
 static void retention_apply(struct retention *r, const struct retention_kind *kind)
@@ -103,7 +93,7 @@ static void retention_apply(struct retention *r, const struct retention_kind *ki
 				log_warning("retention: %s %s: %s", kind->name, ids[i],
 				    error_why(&call.error));
 			error_release(&call.error);
-			go_on = retention_pause(r, BETWEEN_MS);
+			go_on = background_pause(&r->thread, BETWEEN_MS);
 		}
 		go_on = go_on && old.count == STEP;
 		call_release(&call);
@@ -125,7 +115,7 @@ static void retention_expire_chunks(struct retention *r)
 		log_warning("retention: kept chunks: %s", error_why(&err));
 		error_release(&err);
 		return;
-	} while (count > 0 && retention_pause(r, BETWEEN_MS));
+	} while (count > 0 && background_pause(&r->thread, BETWEEN_MS));
 }
 
 static void *retention_run(void *arg)
@@ -136,7 +126,7 @@ static void *retention_run(void *arg)
 	    METRIC_THREADS_RETIRED, retention_list_threads, thread_retire};
 	const struct retention_kind files = {"files", config->retention_files_days,
 	    METRIC_FILES_RETIRED, retention_list_files, retention_remove_file};
-	for (int64_t ms = FIRST_MS; retention_pause(r, ms);) {
+	for (int64_t ms = FIRST_MS; background_pause(&r->thread, ms);) {
 		ms = OFFICE_MS;
 		if (!background_in_office(r->office))
 			continue;

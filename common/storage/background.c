@@ -60,6 +60,16 @@ void background_sleep(struct background *b, int64_t due)
 		clock_cond_wait(&b->wake, &b->lock, due);
 }
 
+bool background_pause(struct background *b, int64_t ms)
+{
+	pthread_mutex_lock(&b->lock);
+	if (!b->stopping)
+		background_sleep(b, clock_monotonic_ms() + ms);
+	bool go_on = !b->stopping;
+	pthread_mutex_unlock(&b->lock);
+	return go_on;
+}
+
 int background_office(const char *state_dir, const char *name, struct error *err)
 {
 	char *path = xasprintf("%s/%s", state_dir, name);

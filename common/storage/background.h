@@ -30,6 +30,9 @@ void background_stop(struct background *b);
  * woken. */
 void background_sleep(struct background *b, int64_t due);
 
+/* Sleeps for so long, or until woken; false when the thread is to end. */
+bool background_pause(struct background *b, int64_t ms);
+
 /* Opens <state_dir>/<name>, a file for work that only one process of an instance does: the one that
  * has the file's lock is in office.  -1 with err set. */
 int background_office(const char *state_dir, const char *name, struct error *err);

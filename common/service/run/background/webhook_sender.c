@@ -170,17 +170,6 @@ static bool webhook_attempt(struct flight *flight)
 	return !ended;
 }
 
-/* Waits for a second; false when the thread is to end. */
-static bool flight_pause(struct flight *flight)
-{
-	pthread_mutex_lock(&flight->thread.lock);
-	if (!flight->thread.stopping)
-		background_sleep(&flight->thread, clock_monotonic_ms() + SECOND_MS);
-	bool go_on = !flight->thread.stopping;
-	pthread_mutex_unlock(&flight->thread.lock);
-	return go_on;
-}
-
 /* Stores what became of an item.  An item that cannot be stored would be sent again at once, so its
  * flight waits until it can. */
 static void webhook_settle(struct flight *flight)
@@ -194,7 +183,7 @@ static void webhook_settle(struct flight *flight)
 			log_warning("webhook %s: %s", flight->item.id, error_why(&err));
 		told = true;
 		error_release(&err);
-	} while (!stored && flight_pause(flight));
+	} while (!stored && background_pause(&flight->thread, SECOND_MS));
 }
 
 /* ---- flights ---- */
