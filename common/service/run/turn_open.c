@@ -68,6 +68,15 @@ bool turn_find_thread(struct turn *turn)
 	return !permission.resource || !permission.resource_id || call_permit(call, &permission);
 }
 
+bool turn_none_queued(struct call *call, const char *thread_id)
+{
+	struct storage *storage = call->service->storage;
+	bool queued = false;
+	return storage->runs->queued_due(
+		   storage, &call->ctx, thread_id, clock_now(), 1, &queued, &call->error) &&
+	    (!queued || thread_refuse_busy(call, thread_id));
+}
+
 /* Finds the record of an earlier run with the id that the client chose; it will be replaced. */
 static bool turn_find_replaced(struct turn *turn)
 {
@@ -87,18 +96,6 @@ enum lease_order turn_orders(const struct turn *turn)
 	static const enum lease_order orders[] = {
 	    [CLAIM_INTERRUPT] = ORDER_STOP, [CLAIM_ROLLBACK] = ORDER_ROLLBACK};
 	return orders[turn->in.claim];
-}
-
-static bool turn_is_first(struct turn *turn)
-{
-	struct call *call = turn->call;
-	struct storage *storage = call->service->storage;
-	bool queued = false;
-	if (turn->in.claim != CLAIM_REJECT || turn->is_new)
-		return true;
-	return storage->runs->queued_due(storage, &call->ctx, turn->thread.thread_id, clock_now(),
-		   1, &queued, &call->error) &&
-	    (!queued || thread_refuse_busy(call, turn->thread.thread_id));
 }
 
 /* The other run is stopped before its thread is open, so this checks first that the caller owns the
@@ -172,7 +169,9 @@ bool turn_open(struct turn *turn)
 		return false;
 	turn->is_new = turn->thread.row == 0;
 	return (turn->is_new || call_owns(call, &turn->thread)) && turn_find_replaced(turn) &&
-	    turn_is_first(turn) && turn_go_back(turn);
+	    (turn->is_new || turn->in.claim != CLAIM_REJECT ||
+		turn_none_queued(call, turn->thread.thread_id)) &&
+	    turn_go_back(turn);
 }
 
 void turn_open_apart(struct turn *turn)

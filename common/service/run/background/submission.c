@@ -137,15 +137,10 @@ static bool submission_has_room(struct submission *s)
 static bool submission_reserve(struct submission *s, struct lease **lease)
 {
 	struct call *call = s->call;
-	struct storage *storage = call->service->storage;
-	bool queued = false;
 	if (s->turn.in.claim != CLAIM_REJECT)
 		return true;
 	*lease = lease_take(call, s->job.thread_id, CLAIM_REJECT);
-	return *lease &&
-	    storage->runs->queued_due(
-		storage, &call->ctx, s->job.thread_id, clock_now(), 1, &queued, &call->error) &&
-	    (!queued || thread_refuse_busy(call, s->job.thread_id));
+	return *lease && turn_none_queued(call, s->job.thread_id);
 }
 
 /* Checks the checkpoint that the run is to begin at, which is done again when it begins. */
