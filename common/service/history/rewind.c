@@ -27,20 +27,6 @@ static const struct field_row copy_rows[] = {
 
 /* ---- rewind ---- */
 
-static bool rewind_write(struct change *change, const char *checkpoint_id)
-{
-	struct call *call = change->call;
-	struct checkpoint to;
-	if (!change_exists(change) || !earlier_take(call, &change->thread, checkpoint_id, &to))
-		return false;
-	change->thread = to.thread;
-	change->rewind = &to;
-	change->checkpoint = CHECKPOINT_REWIND;
-	bool ok = change_append(change, NULL);
-	change->rewind = NULL;
-	return ok;
-}
-
 static bool rewind_add_checkpoint(void *arg, const struct checkpoint *checkpoint)
 {
 	cJSON_AddItemToObject(arg, "checkpoint", earlier_record(checkpoint));
@@ -67,11 +53,20 @@ cJSON *history_rewind(struct call *call, const char *thread_id, const cJSON *bod
 {
 	struct history_body given = {0};
 	struct change change;
+	struct checkpoint to;
+	cJSON *data = NULL;
 	bool ok = change_check(call, thread_id, body);
 	ok = fields_read_body(&call->error, "body", body, rewind_rows, &given) && ok;
 	if (!ok || !change_begin(&change, call, thread_id))
 		return NULL;
-	cJSON *data = rewind_write(&change, given.checkpoint_id) ? rewind_data(&change) : NULL;
+	if (change_exists(&change) &&
+	    earlier_take(call, &change.thread, given.checkpoint_id, &to)) {
+		change.thread = to.thread;
+		change.rewind = &to;
+		change.checkpoint = CHECKPOINT_REWIND;
+		if (change_append(&change, NULL))
+			data = rewind_data(&change);
+	}
 	change_end(&change);
 	return data;
 }

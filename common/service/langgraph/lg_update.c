@@ -32,26 +32,6 @@ static cJSON *lg_update_body(struct call *call, const cJSON *values)
 	return error_is_set(&call->error) ? NULL : body;
 }
 
-/* The checkpoint that the thread goes on from, if it is another than its latest; false with the
- * error set. */
-static bool lg_update_place(
-    struct call *call, const struct thread *thread, const char **checkpoint_id)
-{
-	struct lg_place place;
-	if (!*checkpoint_id)
-		return true;
-	const char *latest = lg_latest_id(call, thread);
-	if (latest && strcmp(latest, *checkpoint_id) == 0)
-		*checkpoint_id = NULL;
-	if (error_is_set(&call->error) || !*checkpoint_id)
-		return !error_is_set(&call->error);
-	if (!lg_place_find(call, thread, *checkpoint_id, &place))
-		return false;
-	return !place.is_input ||
-	    error_wrong(&call->error, "body.checkpoint_id", "value_error",
-		"must be one that stands behind a node");
-}
-
 cJSON *lg_state_update(struct call *call, const char *thread_id, const cJSON *body)
 {
 	const char *as_node = json_str(body, "as_node");
@@ -59,9 +39,22 @@ cJSON *lg_state_update(struct call *call, const char *thread_id, const cJSON *bo
 	    .at_end = as_node && strcmp(as_node, LG_END_NODE) == 0};
 	const cJSON *update = lg_update_body(call, json_opt(body, "values"));
 	struct thread thread;
-	if (error_is_set(&call->error) || !update || !thread_find(call, thread_id, &thread) ||
-	    !lg_update_place(call, &thread, &place.checkpoint_id) ||
-	    !state_update(call, thread_id, &place, update) ||
+	struct lg_place at = {0};
+	if (error_is_set(&call->error) || !update || !thread_find(call, thread_id, &thread))
+		return NULL;
+	/* the latest checkpoint is the thread as it is */
+	const char *latest = place.checkpoint_id ? lg_latest_id(call, &thread) : NULL;
+	if (latest && strcmp(latest, place.checkpoint_id) == 0)
+		place.checkpoint_id = NULL;
+	if (error_is_set(&call->error) ||
+	    (place.checkpoint_id && !lg_place_find(call, &thread, place.checkpoint_id, &at)))
+		return NULL;
+	if (at.is_input) {
+		error_wrong(&call->error, "body.checkpoint_id", "value_error",
+		    "must be one that stands behind a node");
+		return NULL;
+	}
+	if (!state_update(call, thread_id, &place, update) ||
 	    !thread_find(call, thread_id, &thread))
 		return NULL;
 	const char *id = lg_latest_id(call, &thread);

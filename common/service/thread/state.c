@@ -128,26 +128,23 @@ static cJSON *update_store(struct update *u)
 	return state ? data : NULL;
 }
 
-/* Goes back to the checkpoint, so that the update is applied to the thread as it was then. */
-static bool update_go_back(struct update *u, const char *checkpoint_id)
-{
-	struct change *change = &u->change;
-	struct checkpoint *to = arena_alloc(u->call->arena, sizeof(*to));
-	if (!change_exists(change) || !earlier_take(u->call, &change->thread, checkpoint_id, to))
-		return false;
-	change->thread = to->thread;
-	change->rewind = to;
-	return true;
-}
-
 cJSON *state_update(
     struct call *call, const char *thread_id, const struct state_place *place, const cJSON *body)
 {
 	struct update u = {.call = call};
+	struct checkpoint to;
 	cJSON *data = NULL;
+	bool ok = true;
 	if (!update_read(&u, thread_id, body) || !change_begin(&u.change, call, thread_id))
 		return NULL;
-	bool ok = !place || !place->checkpoint_id || update_go_back(&u, place->checkpoint_id);
+	if (place && place->checkpoint_id) {
+		/* the update is applied to the thread as it was then */
+		ok = change_exists(&u.change) &&
+		    earlier_take(call, &u.change.thread, place->checkpoint_id, &to);
+		if (ok)
+			u.change.thread = to.thread;
+		u.change.rewind = ok ? &to : NULL;
+	}
 	if (ok && place && place->at_end)
 		thread_close_pause(&u.change.thread);
 	if (ok && files_resolve(call, u.context))
