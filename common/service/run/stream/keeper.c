@@ -287,18 +287,6 @@ static size_t keepers_take(struct chunk_keepers *all, struct chunk_keeper **keep
 	return count;
 }
 
-/* Sleeps until something waits, or the pause is over.  The lock is held. */
-static void keepers_sleep(struct chunk_keepers *all)
-{
-	int64_t at = all->again_at > all->next_at ? all->again_at : all->next_at;
-	all->idle = !all->first;
-	if (all->idle)
-		pthread_cond_wait(&all->wake, &all->lock);
-	else
-		clock_cond_wait(&all->wake, &all->lock, at);
-	all->idle = false;
-}
-
 /* The thread that stores.  A chunk that comes after a pause is stored at once; chunks that come
  * quickly one after the other share a transaction, which delays them a moment and costs much
  * less. */
@@ -311,7 +299,14 @@ static void *keepers_run(void *arg)
 		int64_t now = clock_monotonic_ms();
 		bool at_once = all->held_up || all->stopping || now >= all->next_at;
 		if (!all->first || !at_once || now < all->again_at) {
-			keepers_sleep(all);
+			/* sleeps until something waits, or the pause is over */
+			int64_t at = all->again_at > all->next_at ? all->again_at : all->next_at;
+			all->idle = !all->first;
+			if (all->idle)
+				pthread_cond_wait(&all->wake, &all->lock);
+			else
+				clock_cond_wait(&all->wake, &all->lock, at);
+			all->idle = false;
 			continue;
 		}
 		size_t count = keepers_take(all, keepers);
