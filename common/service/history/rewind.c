@@ -73,22 +73,6 @@ cJSON *history_rewind(struct call *call, const char *thread_id, const cJSON *bod
 
 /* ---- copy ---- */
 
-/* Finds the thread to copy, as it was at the checkpoint or as it is now. */
-static bool copy_find(
-    struct call *call, const char *thread_id, const char *checkpoint_id, struct thread *from)
-{
-	struct run_flags flags;
-	struct checkpoint checkpoint;
-	if (!thread_look(call, thread_id, from, &flags))
-		return false;
-	if (!checkpoint_id)
-		return earlier_ready(call, from, flags.running);
-	if (!earlier_take(call, from, checkpoint_id, &checkpoint))
-		return false;
-	*from = checkpoint.thread;
-	return true;
-}
-
 static bool copy_write(
     struct call *call, const struct lease *lease, const struct thread *from, struct thread *to)
 {
@@ -123,12 +107,23 @@ cJSON *history_copy(struct call *call, const char *thread_id, const cJSON *body)
 	struct history_body given = {0};
 	const char *wanted = NULL;
 	struct thread from, to;
+	struct run_flags flags;
+	struct checkpoint checkpoint;
 	struct lease *lease;
 	bool ok = change_check(call, thread_id, body);
 	ok = fields_read_body(&call->error, "body", body, copy_rows, &given) && ok;
 	ok = thread_id_read_new(call, "body.thread_id", json_opt(body, "thread_id"), &wanted) && ok;
-	if (!ok || !copy_find(call, thread_id, given.checkpoint_id, &from) ||
-	    !thread_take_new(call, wanted, CLAIM_ENQUEUE, &lease, &to))
+	if (!ok || !thread_look(call, thread_id, &from, &flags))
+		return NULL;
+	/* the thread as it was at the checkpoint, or as it is now */
+	if (given.checkpoint_id) {
+		if (!earlier_take(call, &from, given.checkpoint_id, &checkpoint))
+			return NULL;
+		from = checkpoint.thread;
+	} else if (!earlier_ready(call, &from, flags.running)) {
+		return NULL;
+	}
+	if (!thread_take_new(call, wanted, CLAIM_ENQUEUE, &lease, &to))
 		return NULL;
 	ok = copy_write(call, lease, &from, &to);
 	lease_drop(call->service->storage, &call->ctx, lease);
