@@ -34,36 +34,28 @@ struct deferrals {
 	bool asleep; /* the flusher has to be woken for new work */
 };
 
-/* Takes the writes that are due out of the list. */
-static struct deferred *take_due(struct deferrals *d, int64_t now)
-{
-	struct deferred *first = d->first, *p;
-
-	for (p = first; p && p->due <= now; p = p->next)
-		p->state = BEING_WRITTEN;
-	if (p == first)
-		return NULL;
-	if (p) {
-		p->prev->next = NULL;
-		p->prev = NULL;
-	} else {
-		d->last = NULL;
-	}
-	d->first = p;
-	return first;
-}
-
+/* Takes the writes that are due by now out of the list, of which there is one at least, and writes
+ * them. */
 static void write_due(struct deferrals *d, int64_t now)
 {
-	struct deferred *due = take_due(d, now);
-
-	pthread_mutex_unlock(&d->flusher.lock);
+	struct deferred *due = d->first, *rest;
 	struct thread_change *changes;
 	size_t count = 0;
 
-	for (struct deferred *p = due; p; p = p->next)
+	for (rest = due; rest && rest->due <= now; rest = rest->next) {
+		rest->state = BEING_WRITTEN;
 		count++;
-	changes = xcalloc(count + 1, sizeof(*changes));
+	}
+	assert(count);
+	if (rest) {
+		rest->prev->next = NULL;
+		rest->prev = NULL;
+	} else {
+		d->last = NULL;
+	}
+	d->first = rest;
+	pthread_mutex_unlock(&d->flusher.lock);
+	changes = xcalloc(count, sizeof(*changes));
 	count = 0;
 	for (struct deferred *p = due; p; p = p->next)
 		changes[count++] = p->change;

@@ -246,28 +246,12 @@ bool files_remove(struct files *f, const struct storage_context *ctx,
 
 /* ---- bytes ---- */
 
-static bool files_read_all(struct blob *blob, char *out, int64_t size, struct error *err)
-{
-	const struct blob_ops *ops = blob->blobs->ops;
-	int64_t have = 0;
-
-	while (have < size) {
-		ssize_t n = ops->read(blob, out + have, (size_t)(size - have), have, err);
-		if (n <= 0)
-			break;
-		have += n;
-	}
-	if (have == size)
-		return true;
-	error_set(err, ERR_STORAGE, NULL);
-	return error_cause(
-	    err, "a file has %lld bytes instead of %lld", (long long)have, (long long)size);
-}
-
 char *files_read(struct files *f, const struct file_record *record, int64_t max, struct error *err)
 {
 	struct blobs *blobs = files_store_of(f, record, err);
 	struct blob *blob;
+	int64_t have = 0;
+	ssize_t n;
 	char *data;
 
 	if (!blobs)
@@ -282,7 +266,13 @@ char *files_read(struct files *f, const struct file_record *record, int64_t max,
 		return NULL;
 	data = xmalloc((size_t)record->size + 1);
 	data[record->size] = '\0';
-	if (!files_read_all(blob, data, record->size, err)) {
+	while (have < record->size &&
+	    (n = blobs->ops->read(blob, data + have, (size_t)(record->size - have), have, err)) > 0)
+		have += n;
+	if (have != record->size) {
+		error_set(err, ERR_STORAGE, NULL);
+		error_cause(err, "a file has %lld bytes instead of %lld", (long long)have,
+		    (long long)record->size);
 		free(data);
 		data = NULL;
 	}

@@ -22,18 +22,16 @@ static bool is_ordered(const cJSON *value)
 	return cJSON_IsString(value) || json_is_number(value);
 }
 
-struct operator_row {
-	const char *name;
-	bool (*accepts)(const cJSON *operand);
-	const char *expected;
-};
-
 static bool is_boolean(const cJSON *value)
 {
 	return cJSON_IsBool(value);
 }
 
-static const struct operator_row operators[] = {
+static const struct operator_row {
+	const char *name;
+	bool (*accepts)(const cJSON *operand);
+	const char *expected;
+} operators[] = {
     {"gt", is_ordered, "a number or a string"},
     {"gte", is_ordered, "a number or a string"},
     {"lt", is_ordered, "a number or a string"},
