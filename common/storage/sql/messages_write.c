@@ -56,32 +56,29 @@ static bool list_leave_context(struct list *l, const char *message_id)
 	return ok && (place <= l->now->view.after || list_move_context(l, place));
 }
 
-/* Deletes a message, if it is there, and adds its size to *bytes and 1 to *count. */
-static bool list_delete(struct list *l, const char *message_id, int64_t *bytes, int64_t *count)
-{
-	int64_t body = 0, seq;
-	struct query q;
-
-	if (!list_find(l, message_id, &seq) || !seq)
-		return !error_is_set(l->err);
-	query_start(&q, l->db, SQL_MESSAGE_DELETE, l->err);
-	query_int(&q, ":thread", l->thread_row);
-	query_int(&q, ":seq", seq);
-	if (query_row(&q)) {
-		body = query_column_int(&q, MESSAGE_DELETE_BODY);
-		*bytes += query_column_int(&q, MESSAGE_DELETE_BYTES);
-		++*count;
-	}
-	return query_end(&q) && db_run_on_row(l->db, SQL_BODY_DELETE, body, l->err);
-}
-
-static bool list_delete_all(struct list *l, const char *const *message_ids, size_t id_count)
+/* Deletes those of the messages that are there. */
+static bool list_delete(struct list *l, const char *const *message_ids, size_t id_count)
 {
 	struct query q;
 	int64_t bytes = 0, count = 0;
 
 	for (size_t i = 0; i < id_count; i++) {
-		if (!list_delete(l, message_ids[i], &bytes, &count))
+		int64_t body = 0, seq;
+
+		if (!list_find(l, message_ids[i], &seq) || !seq) {
+			if (error_is_set(l->err))
+				return false;
+			continue;
+		}
+		query_start(&q, l->db, SQL_MESSAGE_DELETE, l->err);
+		query_int(&q, ":thread", l->thread_row);
+		query_int(&q, ":seq", seq);
+		if (query_row(&q)) {
+			body = query_column_int(&q, MESSAGE_DELETE_BODY);
+			bytes += query_column_int(&q, MESSAGE_DELETE_BYTES);
+			count++;
+		}
+		if (!query_end(&q) || !db_run_on_row(l->db, SQL_BODY_DELETE, body, l->err))
 			return false;
 	}
 	l->now->messages -= count;
@@ -220,7 +217,7 @@ static bool list_write(struct list *l, const struct thread_write *w)
 	/* all messages that have a place so far leave the context */
 	if (w->clear_context && !list_move_context(l, l->now->view.last))
 		return false;
-	if (w->remove_count && !list_delete_all(l, w->remove, w->remove_count))
+	if (w->remove_count && !list_delete(l, w->remove, w->remove_count))
 		return false;
 	for (size_t i = 0; i < w->message_count; i++) {
 		const struct new_message *m = &w->messages[i];

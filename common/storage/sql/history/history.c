@@ -77,31 +77,6 @@ struct history_search {
 	bool over;
 };
 
-static bool history_get_stored(struct storage *st, const struct storage_context *ctx,
-    const struct thread *thread, const struct history_search *s, struct error *err)
-{
-	struct checkpoint *checkpoint = s->found;
-	struct thread *t = &checkpoint->thread;
-	struct query q;
-	bool found;
-
-	engine_query(st, ctx, &q, SQL_CHECKPOINT_GET, err);
-	query_int(&q, ":thread", thread->row);
-	query_int(&q, ":number", s->number);
-	history_bind_kept(&q, &s->passed);
-	found = query_row(&q);
-	if (found) {
-		checkpoint_read_row(&q, thread, checkpoint);
-		t->pause_json = query_column_text(&q, CHECKPOINT_GET_PAUSE);
-		t->waiting_json = query_column_text(&q, CHECKPOINT_GET_WAITING);
-		t->summary = query_column_text(&q, CHECKPOINT_GET_SUMMARY);
-		if (query_column_text(&q, CHECKPOINT_GET_FIELDS))
-			t->fields_json = query_column_text(&q, CHECKPOINT_GET_FIELDS);
-		engine_thread_hold(s->arena, &checkpoint->thread);
-	}
-	return pool_query_end(engine_of(st)->pool, &q) && found;
-}
-
 static bool history_search_one(void *arg, const struct checkpoint *checkpoint)
 {
 	struct history_search *s = arg;
@@ -124,10 +99,29 @@ static bool history_get(struct storage *st, const struct storage_context *ctx, s
 	    .number = number,
 	    .arena = a,
 	    .found = checkpoint};
+	struct thread *t = &checkpoint->thread;
+	struct query q;
+	bool found;
 
-	return recent_walk(st, ctx, thread, history_search_one, &s, err) &&
-	    (s.over ||
-		(history_goes_on(&s.passed) && history_get_stored(st, ctx, thread, &s, err)));
+	if (!recent_walk(st, ctx, thread, history_search_one, &s, err))
+		return false;
+	if (s.over || !history_goes_on(&s.passed))
+		return s.over;
+	engine_query(st, ctx, &q, SQL_CHECKPOINT_GET, err);
+	query_int(&q, ":thread", thread->row);
+	query_int(&q, ":number", number);
+	history_bind_kept(&q, &s.passed);
+	found = query_row(&q);
+	if (found) {
+		checkpoint_read_row(&q, thread, checkpoint);
+		t->pause_json = query_column_text(&q, CHECKPOINT_GET_PAUSE);
+		t->waiting_json = query_column_text(&q, CHECKPOINT_GET_WAITING);
+		t->summary = query_column_text(&q, CHECKPOINT_GET_SUMMARY);
+		if (query_column_text(&q, CHECKPOINT_GET_FIELDS))
+			t->fields_json = query_column_text(&q, CHECKPOINT_GET_FIELDS);
+		engine_thread_hold(a, t);
+	}
+	return pool_query_end(engine_of(st)->pool, &q) && found;
 }
 
 struct history_listing {
@@ -137,26 +131,6 @@ struct history_listing {
 	void *arg;
 	bool over;
 };
-
-static bool history_list_stored(struct storage *st, const struct storage_context *ctx,
-    const struct thread *thread, const struct history_listing *l, struct error *err)
-{
-	struct checkpoint checkpoint;
-	struct query q;
-	bool more = true;
-
-	engine_query(st, ctx, &q, SQL_CHECKPOINT_LIST, err);
-	query_int(&q, ":thread", thread->row);
-	query_int(&q, ":before", l->rest.before ? l->rest.before : INT64_MAX);
-	query_text(&q, ":run_id", l->rest.run_id);
-	history_bind_kept(&q, &l->passed);
-	query_int(&q, ":limit", l->rest.limit);
-	while (more && query_row(&q)) {
-		checkpoint_read_row(&q, thread, &checkpoint);
-		more = l->fn(l->arg, &checkpoint);
-	}
-	return pool_query_end(engine_of(st)->pool, &q);
-}
 
 static bool history_list_one(void *arg, const struct checkpoint *checkpoint)
 {
@@ -182,10 +156,25 @@ static bool sql_history_list(struct storage *st, const struct storage_context *c
 {
 	struct history_listing l = {
 	    .passed = {.keep = st->history_keep}, .rest = *filter, .fn = fn, .arg = arg};
+	struct checkpoint checkpoint;
+	struct query q;
+	bool more = true;
 
-	return recent_walk(st, ctx, thread, history_list_one, &l, err) &&
-	    (l.over || l.rest.limit <= 0 || !history_goes_on(&l.passed) ||
-		history_list_stored(st, ctx, thread, &l, err));
+	if (!recent_walk(st, ctx, thread, history_list_one, &l, err))
+		return false;
+	if (l.over || l.rest.limit <= 0 || !history_goes_on(&l.passed))
+		return true;
+	engine_query(st, ctx, &q, SQL_CHECKPOINT_LIST, err);
+	query_int(&q, ":thread", thread->row);
+	query_int(&q, ":before", l.rest.before ? l.rest.before : INT64_MAX);
+	query_text(&q, ":run_id", l.rest.run_id);
+	history_bind_kept(&q, &l.passed);
+	query_int(&q, ":limit", l.rest.limit);
+	while (more && query_row(&q)) {
+		checkpoint_read_row(&q, thread, &checkpoint);
+		more = fn(arg, &checkpoint);
+	}
+	return pool_query_end(engine_of(st)->pool, &q);
 }
 
 /* ---- copied ---- */

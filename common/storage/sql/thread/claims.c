@@ -39,18 +39,6 @@ static void claim_free(struct claim *c)
 	free(c);
 }
 
-/* Notes the claim, and the thread as it was then, from the row of the query. */
-static void claim_note(struct claim *c, int64_t process, struct query *q)
-{
-	claim_forget_taken(c);
-	*c = (struct claim){.holder = process,
-	    .row = query_column_int(q, THREAD_GET_ROW),
-	    .fence = query_column_int(q, THREAD_GET_FENCE),
-	    .arena = arena_new()};
-	c->taken = arena_alloc(c->arena, sizeof(*c->taken));
-	thread_row_copy(q, c->arena, c->taken);
-}
-
 /* ---- taken ---- */
 
 enum claim_result { CLAIM_FAILED, CLAIM_TAKEN, CLAIM_BUSY };
@@ -71,19 +59,28 @@ static void claim_doubt(struct claim *c, int64_t process, const struct query *q)
 		c->holder = process;
 }
 
-/* Tries to claim an existing thread; *there says whether there is one. */
+/* Tries to claim an existing thread, and notes what it was then; *there says whether there is
+ * one. */
 static enum claim_result claim_try_thread(
     struct engine *e, const struct lease *lease, int64_t process, bool *there, struct error *err)
 {
+	struct claim *c = lease->claim;
 	bool taken;
 	struct query q;
 
 	claim_query(e, &q, SQL_CLAIM_TAKE, lease->thread_id, process, err);
 	*there = query_row(&q);
 	taken = *there && query_column_int(&q, THREAD_GET_FENCE);
-	if (taken)
-		claim_note(lease->claim, process, &q);
-	claim_doubt(lease->claim, process, &q);
+	if (taken) {
+		claim_forget_taken(c);
+		*c = (struct claim){.holder = process,
+		    .row = query_column_int(&q, THREAD_GET_ROW),
+		    .fence = query_column_int(&q, THREAD_GET_FENCE),
+		    .arena = arena_new()};
+		c->taken = arena_alloc(c->arena, sizeof(*c->taken));
+		thread_row_copy(&q, c->arena, c->taken);
+	}
+	claim_doubt(c, process, &q);
 	if (!pool_query_end(e->pool, &q))
 		return CLAIM_FAILED;
 	return taken ? CLAIM_TAKEN : CLAIM_BUSY;
@@ -172,25 +169,18 @@ static bool claim_order(struct engine *e, const struct storage_context *ctx, con
 	return pool_query_end(e->pool, &q);
 }
 
-static bool claim_interrupt(
-    struct engine *e, const char *thread_id, enum lease_claim claim, struct error *err)
-{
-	const struct lease_aim aim = {
-	    .order = claim == CLAIM_ROLLBACK ? ORDER_ROLLBACK : ORDER_STOP};
-	bool ordered;
-
-	return (claim != CLAIM_INTERRUPT && claim != CLAIM_ROLLBACK) ||
-	    claim_order(e, NULL, thread_id, &aim, false, &ordered, err);
-}
-
 /* Waits while another instance has the thread. */
 static bool claim_wait(struct engine *e, const struct lease *lease, enum lease_claim claim,
     int64_t until, struct error *err)
 {
+	const struct lease_aim aim = {
+	    .order = claim == CLAIM_ROLLBACK ? ORDER_ROLLBACK : ORDER_STOP};
 	enum claim_result result = CLAIM_BUSY;
 	int64_t left, wanted = 0;
+	bool ordered;
 
-	if (!claim_interrupt(e, lease->thread_id, claim, err))
+	if ((claim == CLAIM_INTERRUPT || claim == CLAIM_ROLLBACK) &&
+	    !claim_order(e, NULL, lease->thread_id, &aim, false, &ordered, err))
 		return false;
 	for (int64_t look = FIRST_LOOK_MS; result == CLAIM_BUSY;
 	     look = look < LAST_LOOK_MS ? 2 * look : LAST_LOOK_MS) {
@@ -210,29 +200,22 @@ static bool claim_wait(struct engine *e, const struct lease *lease, enum lease_c
 	return result == CLAIM_TAKEN;
 }
 
-static bool claim_take(struct engine *e, const struct lease *lease, enum lease_claim claim,
-    int64_t until, struct error *err)
-{
-	enum claim_result result = CLAIM_TAKEN;
-
-	if (claim != CLAIM_UNHEARD)
-		result = claim_try(e, lease, err);
-	if (result == CLAIM_BUSY && claim != CLAIM_REJECT)
-		return claim_wait(e, lease, claim, until, err);
-	return result == CLAIM_TAKEN;
-}
-
 struct lease *claims_acquire(struct storage *st, const char *thread_id, enum lease_claim claim,
     int64_t wait_ms, struct error *err)
 {
 	struct engine *e = engine_of(st);
 	int64_t until = clock_monotonic_ms() + wait_ms;
 	struct lease *lease = lease_acquire(e->leases, thread_id, claim, wait_ms, err);
+	enum claim_result result = CLAIM_TAKEN;
 
 	if (!lease || !e->instances)
 		return lease;
 	lease->claim = xcalloc(1, sizeof(*lease->claim));
-	if (claim_take(e, lease, claim, until, err))
+	if (claim != CLAIM_UNHEARD)
+		result = claim_try(e, lease, err);
+	if (result == CLAIM_TAKEN ||
+	    (result == CLAIM_BUSY && claim != CLAIM_REJECT &&
+		claim_wait(e, lease, claim, until, err)))
 		return lease;
 	int64_t holder = lease->claim->holder;
 	claim_free(lease->claim);

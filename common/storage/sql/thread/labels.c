@@ -62,17 +62,6 @@ static bool few_read(struct few *few, struct storage *st, struct query *q, const
 	return pool_query_end(engine_of(st)->pool, q);
 }
 
-static bool few_labelled(struct few *few, struct storage *st, const struct storage_context *ctx,
-    const char *owner, const struct label *label, struct error *err)
-{
-	struct query q;
-
-	engine_query(st, ctx, &q, owner ? SQL_LABELLED_OWNED : SQL_LABELLED, err);
-	query_text(&q, ":key", label->key);
-	query_text(&q, ":value", label->value);
-	return few_read(few, st, &q, owner);
-}
-
 static bool few_in_status(struct few *few, struct storage *st, const struct storage_context *ctx,
     const char *owner, unsigned statuses, struct error *err)
 {
@@ -106,13 +95,17 @@ bool engine_labels_narrow(struct storage *st, const struct storage_context *ctx,
     const struct thread_filter *filter, char **rows, struct error *err)
 {
 	struct few best = {.count = LABELS_FEW + 1};
+	struct query q;
 	bool ok = true;
 
 	*rows = NULL;
 	for (size_t i = 0; ok && filter && i < filter->count; i++) {
 		struct few few = {0};
 
-		ok = few_labelled(&few, st, ctx, owner, &filter->labels[i], err);
+		engine_query(st, ctx, &q, owner ? SQL_LABELLED_OWNED : SQL_LABELLED, err);
+		query_text(&q, ":key", filter->labels[i].key);
+		query_text(&q, ":value", filter->labels[i].value);
+		ok = few_read(&few, st, &q, owner);
 		few_choose(&best, &few);
 	}
 	if (ok && filter && filter->statuses && !(filter->statuses & LABELS_NOT_INDEXED)) {

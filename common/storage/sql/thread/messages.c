@@ -214,33 +214,28 @@ bool engine_view(struct storage *st, const struct storage_context *ctx, int64_t 
 	return ok;
 }
 
-/* Hands out the messages of a range; *after becomes the place of the last one.  False when fn
- * wanted no more, or with err set. */
-static bool messages_walk_range(
-    struct messages_walk *w, const struct view_range *range, int64_t *after, struct error *err)
-{
-	bool more = true;
-	struct query q;
-
-	engine_query(w->st, w->ctx, &q, SQL_CONTEXT, err);
-	query_int(&q, ":thread", w->view.thread);
-	query_int(&q, ":after", range->after);
-	query_int(&q, ":until", range->until);
-	while (more && query_row(&q)) {
-		*after = range->second ? range->second : query_column_int(&q, CONTEXT_PLACE);
-		more = messages_hand_out(w, &q);
-	}
-	return pool_query_end(engine_of(w->st)->pool, &q) && more;
-}
-
+/* Hands out the messages of the context, until fn wants no more; *after becomes the place of the
+ * last one. */
 static bool messages_walk_context(struct messages_walk *w, int64_t *after, struct error *err)
 {
 	size_t count;
 	struct view_range *ranges = view_context(&w->view, &count);
+	bool more = true;
 
-	for (size_t i = 0; i < count; i++) {
-		if (!messages_walk_range(w, &ranges[i], after, err))
-			break;
+	for (size_t i = 0; more && i < count; i++) {
+		const struct view_range *range = &ranges[i];
+		struct query q;
+
+		engine_query(w->st, w->ctx, &q, SQL_CONTEXT, err);
+		query_int(&q, ":thread", w->view.thread);
+		query_int(&q, ":after", range->after);
+		query_int(&q, ":until", range->until);
+		while (more && query_row(&q)) {
+			*after =
+			    range->second ? range->second : query_column_int(&q, CONTEXT_PLACE);
+			more = messages_hand_out(w, &q);
+		}
+		more = pool_query_end(engine_of(w->st)->pool, &q) && more;
 	}
 	free(ranges);
 	return !error_is_set(err);

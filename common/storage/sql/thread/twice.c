@@ -81,15 +81,6 @@ static int stop_by_place(const void *left, const void *right)
 	return (a->message_id == NULL) - (b->message_id == NULL);
 }
 
-static void stops_sort(struct stops *s)
-{
-	qsort(s->all, s->count, sizeof(*s->all), stop_by_id);
-	for (size_t i = 1; i < s->count; i++)
-		s->all[i].number =
-		    s->all[i - 1].number + (stop_by_id(&s->all[i - 1], &s->all[i]) != 0);
-	qsort(s->all, s->count, sizeof(*s->all), stop_by_place);
-}
-
 /* The first stop at this place or behind it. */
 static struct stop *stops_at(const struct stops *s, int64_t place)
 {
@@ -141,7 +132,11 @@ bool view_find_twice(struct db *db, int64_t thread_row, int64_t *place, struct e
 
 	*place = 0;
 	if (ok && s.count) {
-		stops_sort(&s);
+		qsort(s.all, s.count, sizeof(*s.all), stop_by_id);
+		for (size_t i = 1; i < s.count; i++)
+			s.all[i].number =
+			    s.all[i - 1].number + (stop_by_id(&s.all[i - 1], &s.all[i]) != 0);
+		qsort(s.all, s.count, sizeof(*s.all), stop_by_place);
 		shown = xcalloc(s.count, sizeof(*shown));
 		*place = stops_walk(&s, &trunk, shown);
 		free(shown);

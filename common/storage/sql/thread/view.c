@@ -36,19 +36,6 @@ static void view_add(
 	(*ranges)[(*count)++] = (struct view_range){after, until, second};
 }
 
-static bool view_read_shown(struct view *v, const struct view_source *s, struct error *err)
-{
-	struct query q;
-
-	view_query(s, &q, SQL_VIEW, err);
-	query_int(&q, ":thread", v->thread);
-	if (query_row(&q))
-		v->shown = (struct thread_view){query_column_int(&q, VIEW_CONTEXT_AFTER),
-		    query_column_int(&q, VIEW_UNTIL), query_column_int(&q, VIEW_LAST_NUMBER),
-		    query_column_int(&q, VIEW_PLAIN) != 0};
-	return view_query_end(s, &q);
-}
-
 /* Reads the ranges of the list from its end to its beginning, then reverses them. */
 static bool view_read_list(struct view *v, const struct view_source *s, struct error *err)
 {
@@ -117,11 +104,22 @@ static bool view_read_again(struct view *v, const struct view_source *s, struct 
 static bool view_fill(struct view *v, const struct view_source *s, int64_t thread_row,
     const struct thread_view *shown, struct error *err)
 {
+	struct query q;
+
 	*v = (struct view){.thread = thread_row};
-	if (shown)
+	if (shown) {
 		v->shown = *shown;
-	else if (!view_read_shown(v, s, err))
-		return false;
+	} else {
+		view_query(s, &q, SQL_VIEW, err);
+		query_int(&q, ":thread", thread_row);
+		if (query_row(&q))
+			v->shown = (struct thread_view){query_column_int(&q, VIEW_CONTEXT_AFTER),
+			    query_column_int(&q, VIEW_UNTIL),
+			    query_column_int(&q, VIEW_LAST_NUMBER),
+			    query_column_int(&q, VIEW_PLAIN) != 0};
+		if (!view_query_end(s, &q))
+			return false;
+	}
 	if (!v->shown.plain)
 		return view_read_list(v, s, err) && view_read_again(v, s, err);
 	v->one = (struct view_range){.until = v->shown.until};
@@ -236,30 +234,24 @@ static int view_by_place(const void *left, const void *right)
 	return (a->place > b->place) - (a->place < b->place);
 }
 
-static struct view_cut *view_cuts(const struct view *v)
+struct view_range *view_context(const struct view *v, size_t *count)
 {
-	struct view_cut *cuts = xcalloc(2 * v->again_count + 1, sizeof(*cuts));
+	size_t cut_count = 2 * v->again_count;
+	struct view_cut *cuts = xcalloc(cut_count + 1, sizeof(*cuts)), *cut = cuts;
+	struct view_range *ranges = NULL;
 
 	for (size_t i = 0; i < v->again_count; i++) {
 		cuts[2 * i] = (struct view_cut){v->again[i].until, NULL};
 		cuts[2 * i + 1] = (struct view_cut){v->again[i].second, &v->again[i]};
 	}
-	qsort(cuts, 2 * v->again_count, sizeof(*cuts), view_by_place);
-	return cuts;
-}
-
-struct view_range *view_context(const struct view *v, size_t *count)
-{
-	struct view_cut *cuts = view_cuts(v), *cut = cuts, *end = cuts + 2 * v->again_count;
-	struct view_range *ranges = NULL;
-
+	qsort(cuts, cut_count, sizeof(*cuts), view_by_place);
 	*count = 0;
 	for (size_t i = 0; i < v->list_count; i++) {
 		int64_t from = v->list[i].after, until = v->list[i].until;
 
 		if (from < v->shown.after)
 			from = v->shown.after;
-		for (; cut < end && cut->place <= until; cut++) {
+		for (; cut < cuts + cut_count && cut->place <= until; cut++) {
 			if (cut->place <= from)
 				continue;
 			view_add(&ranges, count, from, cut->place - 1, 0);
