@@ -24,23 +24,6 @@ static const struct run_record *record_last(const struct thread_change *change)
 	return second && second->run ? second->run : change->writes[0]->run;
 }
 
-static bool run_bury(const struct run_writing *w, struct db *db, struct error *err)
-{
-	int64_t thread_row = w->change->writes[0]->thread->row;
-	struct query q;
-
-	query_start(&q, db, SQL_RUN_BURY, err);
-	query_int(&q, ":status", RUN_ERROR);
-	query_int(&q, ":thread", thread_row);
-	query_int(&q, ":running", RUN_RUNNING);
-	if (!query_run(&q))
-		return false;
-	query_start(&q, db, SQL_KEPT_BURY, err);
-	query_int(&q, ":thread", thread_row);
-	query_int(&q, ":keep", w->st->chunks_keep);
-	return query_run(&q);
-}
-
 static void job_claimed_ask(struct run_writing *w, struct db *db, struct error *err)
 {
 	struct query *q = &w->asked.job;
@@ -146,13 +129,26 @@ bool run_prepare(struct run_writing *w, struct db *db, struct error *err)
 {
 	const struct run_record *begun = record_first(w->change);
 	struct run_asked *asked = &w->asked;
+	int64_t thread_row = w->change->writes[0]->thread->row;
+	struct query q;
 	bool buries = w->change->writes[0]->rewind || (begun && !begun->number && begun->buries);
 
 	if (begun && begun->job && !run_has_job(w, db, err))
 		return false;
 	if (asked->next.db && !job_take_answer(&asked->claim, &asked->next, &w->written.moves))
 		return false;
-	return !buries || run_bury(w, db, err);
+	if (!buries)
+		return true;
+	query_start(&q, db, SQL_RUN_BURY, err);
+	query_int(&q, ":status", RUN_ERROR);
+	query_int(&q, ":thread", thread_row);
+	query_int(&q, ":running", RUN_RUNNING);
+	if (!query_run(&q))
+		return false;
+	query_start(&q, db, SQL_KEPT_BURY, err);
+	query_int(&q, ":thread", thread_row);
+	query_int(&q, ":keep", w->st->chunks_keep);
+	return query_run(&q);
 }
 
 /* Binds the columns that the end of a run replaces; fastest in the order of the statements. */
@@ -245,18 +241,6 @@ static bool record_end(
 
 /* ---- of a job ---- */
 
-static bool job_begin(struct db *db, const struct run_record *begun, struct error *err)
-{
-	struct query q;
-
-	query_start(&q, db, SQL_JOB_BEGIN, err);
-	if (begun->started_at)
-		query_int(&q, ":started_at", begun->started_at);
-	query_text(&q, ":answers", begun->answers_json);
-	query_int(&q, ":row", begun->job);
-	return query_run(&q);
-}
-
 /* Ends the job.  If no job was claimed along yet, the one that is ready now may be, such as the
  * next of this thread. */
 static bool job_finish(struct run_writing *w, struct db *db, struct error *err)
@@ -290,7 +274,14 @@ static bool job_go_on(
 	if (!query_run(&q))
 		return false;
 	w->asked.leaves.job.thread_row = place->thread_row;
-	return latest->status == RUN_RUNNING ? job_begin(db, begun, err) : job_finish(w, db, err);
+	if (latest->status != RUN_RUNNING)
+		return job_finish(w, db, err);
+	query_start(&q, db, SQL_JOB_BEGIN, err);
+	if (begun->started_at)
+		query_int(&q, ":started_at", begun->started_at);
+	query_text(&q, ":answers", begun->answers_json);
+	query_int(&q, ":row", begun->job);
+	return query_run(&q);
 }
 
 bool run_write(
