@@ -103,14 +103,6 @@ static void bind_columns(struct query *q, const struct change *c, const struct g
 		query_int(q, ":kept_from", c->kept_from);
 }
 
-/* Whether a write only adds messages, and keeps no checkpoint but one that can lie in a row
- * (recent.h). */
-static bool write_fits_row(const struct thread_write *w)
-{
-	return !w->rewind && !w->back_to && !w->clear_context && !w->remove_count && !w->leave &&
-	    (!w->checkpoint || recent_takes(w));
-}
-
 /* Whether the record of this number may have checkpoints, besides those that have some. */
 static bool change_has_record(const struct change *c, int64_t number)
 {
@@ -137,7 +129,9 @@ static bool change_print(struct change *c, struct recent_row *row)
 		then.view.last += (int64_t)w->message_count;
 		if (w->message_count)
 			then.view.until = then.view.last;
-		if (!write_fits_row(w) || (w->checkpoint && row->count == RECENT_MOST))
+		/* a row only takes checkpoints of writes that add messages and do nothing else */
+		if (w->rewind || w->back_to || w->clear_context || w->remove_count || w->leave ||
+		    (w->checkpoint && (!recent_takes(w) || row->count == RECENT_MOST)))
 			return false;
 		if (!w->checkpoint)
 			continue;
@@ -296,27 +290,22 @@ static bool read_before(struct change *c, const struct growth *growth, int64_t n
 	return error_cause(err, "thread row %lld is gone", (long long)c->row);
 }
 
-/* Whether the thread stays within its limit; what does not make it larger is always fine. */
-static bool update_fits(
-    int64_t max, const struct before *before, const struct growth *growth, int64_t state)
-{
-	return max == 0 || before->message_bytes + growth->bytes + state <= max ||
-	    (growth->bytes == 0 && state <= before->state_bytes);
-}
-
 static bool update_thread(
     struct db *db, struct change *c, const struct growth *growth, int64_t number, struct error *err)
 {
 	const struct thread_write *first = c->change->writes[0];
 	const struct thread_write *last = c->change->writes[c->count - 1];
 	const struct thread *t = last->thread;
-	int64_t max_bytes = c->st->thread_max_bytes;
+	int64_t max_bytes = c->st->thread_max_bytes, state_bytes = thread_state_size(t);
 	struct before before = {0}; /* for compilers that do not see that it is always read */
 	struct query q;
 
 	if (!read_before(c, growth, number, &before, err))
 		return false;
-	if (!last->back_to && !update_fits(max_bytes, &before, growth, thread_state_size(t)))
+	/* what does not make the thread larger is always fine */
+	if (!last->back_to && max_bytes &&
+	    before.message_bytes + growth->bytes + state_bytes > max_bytes &&
+	    (growth->bytes || state_bytes > before.state_bytes))
 		return thread_too_large(t, max_bytes, err);
 	if (first->rewind) {
 		if (!checkpoint_rewind(
@@ -366,32 +355,23 @@ static bool sql_change_ask(struct db *db, struct unit *unit, struct error *err)
 	return !c->number.failed;
 }
 
-/* Takes the answers that come before that of the thread; *number is that of the record that the
- * change makes, if it makes one. */
-static bool change_answers(struct change *c, int64_t *number, struct error *err)
-{
-	*number = 1;
-	if (claim_answer(c->change->lease, &c->hold, err) &&
-	    (!c->number.db || record_number_answer(&c->number, number)))
-		return true;
-	query_end(&c->thread);
-	return false;
-}
-
 static bool sql_change_apply(struct db *db, struct unit *unit, struct error *err)
 {
 	struct change *c = (struct change *)unit;
 	struct thread_write **writes = c->change->writes;
 	struct growth growth = growth_of(c);
 	bool is_new = writes[0]->thread->row == 0;
-	int64_t number;
+	int64_t number = 1; /* of the record that the change makes, if it makes one */
 	bool ok;
 
 	c->run.written = (struct run_written){0};
 	if (!db->driver->send && !sql_change_ask(db, unit, err))
 		return false;
-	if (!change_answers(c, &number, err))
+	if (!claim_answer(c->change->lease, &c->hold, err) ||
+	    (c->number.db && !record_number_answer(&c->number, &number))) {
+		query_end(&c->thread);
 		return false;
+	}
 	ok = is_new ? engine_thread_insert_answer(
 			  db, writes[c->count - 1]->thread, &c->thread, &c->row, err)
 		    : run_prepare(&c->run, db, err) && update_thread(db, c, &growth, number, err);
@@ -439,22 +419,16 @@ static void change_tell(struct storage *st, const struct change *c)
 	moves_tell(st, &c->run.written.moves);
 }
 
-/* Whether the change gives the thread back.  Where the run's chunks are kept, the last of them does
- * that. */
-static bool change_frees(const struct thread_change *change)
-{
-	const struct run_record *r = change->writes[change->writes[1] ? 1 : 0]->run;
-
-	return change->lease->claim && r && r->status != RUN_RUNNING && !r->keeps && !r->job;
-}
-
 /* Finds out before the transaction what may take long; the lease keeps it true. */
 static bool change_prepare(struct storage *st, const struct storage_context *ctx, struct change *c)
 {
 	const struct thread_write *first = c->change->writes[0];
+	const struct run_record *last = c->change->writes[c->count - 1]->run;
 	struct thread_view list;
 
-	c->frees = change_frees(c->change);
+	/* where the run's chunks are kept, the last of them gives the thread back */
+	c->frees = c->change->lease->claim && last && last->status != RUN_RUNNING && !last->keeps &&
+	    !last->job;
 	if (!first->thread->row && !claim_holder(st, c->change->lease, &c->holder, c->change->err))
 		return false;
 	if (!first->rewind)

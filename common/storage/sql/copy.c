@@ -147,6 +147,7 @@ static bool copy_execute(struct db *db, enum sql_id sql, struct error *err)
 	return query_run(&q);
 }
 
+/* Copies all rows, and commits them. */
 static bool copy_all(struct copying *c)
 {
 	if (!copy_is_empty(c) || !copy_count(c))
@@ -155,11 +156,8 @@ static bool copy_all(struct copying *c)
 		for (const struct copy_table *t = tables[d]; c->from.dbs[d] && t->name; t++)
 			if (!copy_table(c, t, c->from.dbs[d], c->to.dbs[d]))
 				return false;
-	return copy_execute(c->to.dbs[COPY_THREADS], SQL_COPYING_SETTLE, c->err);
-}
-
-static bool copy_commit(struct copying *c)
-{
+	if (!copy_execute(c->to.dbs[COPY_THREADS], SQL_COPYING_SETTLE, c->err))
+		return false;
 	for (int d = 0; d < COPY_DATABASES; d++)
 		if ((d == 0 || c->to.dbs[d] != c->to.dbs[0]) && !db_commit(c->to.dbs[d], c->err))
 			return false;
@@ -191,7 +189,7 @@ bool sql_copy(const struct copy_ops *from_ops, const char *from, const struct co
 	    .tell_at = clock_monotonic_ms() + TELL_MS,
 	    .err = err};
 	bool done = from_ops->open(&c.from, from, false, err) &&
-	    to_ops->open(&c.to, to, true, err) && copy_all(&c) && copy_commit(&c);
+	    to_ops->open(&c.to, to, true, err) && copy_all(&c);
 
 	for (int d = 0; !done && d < COPY_DATABASES; d++)
 		if (c.to.dbs[d] && (d == 0 || c.to.dbs[d] != c.to.dbs[0]))

@@ -12,19 +12,6 @@
 
 #define PIECE (256 << 10)
 
-static bool bytes_put_piece(struct storage *st, const char *key, int64_t number, const char *piece,
-    size_t len, struct error *err)
-{
-	struct query q;
-
-	engine_query(st, NULL, &q, SQL_BYTES_PIECE, err);
-	query_text(&q, ":key", key);
-	query_int(&q, ":number", number);
-	query_blob(&q, ":bytes", piece, len);
-	query_row(&q);
-	return pool_query_end(engine_of(st)->pool, &q);
-}
-
 static bool bytes_failed(const char *key, const char *why, struct error *err)
 {
 	error_set(err, ERR_STORAGE, NULL);
@@ -45,9 +32,16 @@ static bool bytes_put(void *place, const char *key, int fd, int64_t size, struct
 		size_t len = size - at < PIECE ? (size_t)(size - at) : PIECE;
 		ssize_t got = pread(fd, piece, len, at);
 
-		ok = got == (ssize_t)len
-		    ? bytes_put_piece(place, key, at / PIECE, piece, len, err)
-		    : bytes_failed(key, got < 0 ? strerror(errno) : "cut short", err);
+		if (got != (ssize_t)len) {
+			ok = bytes_failed(key, got < 0 ? strerror(errno) : "cut short", err);
+			break;
+		}
+		engine_query(place, NULL, &q, SQL_BYTES_PIECE, err);
+		query_text(&q, ":key", key);
+		query_int(&q, ":number", at / PIECE);
+		query_blob(&q, ":bytes", piece, len);
+		query_row(&q);
+		ok = pool_query_end(engine_of(place)->pool, &q);
 	}
 	free(piece);
 	return ok;

@@ -76,23 +76,6 @@ static void records_query(struct records *r, const struct storage_context *ctx, 
 		query_watch(q, ctx->waiter);
 }
 
-static void records_copy(struct query *q, struct arena *a, struct file_record *r)
-{
-	*r = (struct file_record){
-	    .file_id = arena_strdup(a, query_column_text(q, FILE_GET_FILE_ID)),
-	    .owner = arena_strdup(a, query_column_text(q, FILE_GET_OWNER)),
-	    .filename = arena_strdup(a, query_column_text(q, FILE_GET_FILENAME)),
-	    .mime_type = arena_strdup(a, query_column_text(q, FILE_GET_MIME_TYPE)),
-	    .size = query_column_int(q, FILE_GET_SIZE),
-	    .sha256 = arena_strdup(a, query_column_text(q, FILE_GET_SHA256)),
-	    .created_at = query_column_int(q, FILE_GET_CREATED_AT),
-	    .backend = arena_strdup(a, query_column_text(q, FILE_GET_BACKEND)),
-	    .key = arena_strdup(a, query_column_text(q, FILE_GET_KEY)),
-	    .text_state = (enum text_state)query_column_int(q, FILE_GET_TEXT_STATE),
-	    .touched_at = query_column_int(q, FILE_GET_TOUCHED_AT),
-	};
-}
-
 static bool records_get(struct file_records *records, const struct storage_context *ctx,
     struct arena *a, const char *file_id, struct file_record *record, struct error *err)
 {
@@ -104,7 +87,19 @@ static bool records_get(struct file_records *records, const struct storage_conte
 	query_text(&q, ":file_id", file_id);
 	found = query_row(&q);
 	if (found)
-		records_copy(&q, a, record);
+		*record = (struct file_record){
+		    .file_id = arena_strdup(a, query_column_text(&q, FILE_GET_FILE_ID)),
+		    .owner = arena_strdup(a, query_column_text(&q, FILE_GET_OWNER)),
+		    .filename = arena_strdup(a, query_column_text(&q, FILE_GET_FILENAME)),
+		    .mime_type = arena_strdup(a, query_column_text(&q, FILE_GET_MIME_TYPE)),
+		    .size = query_column_int(&q, FILE_GET_SIZE),
+		    .sha256 = arena_strdup(a, query_column_text(&q, FILE_GET_SHA256)),
+		    .created_at = query_column_int(&q, FILE_GET_CREATED_AT),
+		    .backend = arena_strdup(a, query_column_text(&q, FILE_GET_BACKEND)),
+		    .key = arena_strdup(a, query_column_text(&q, FILE_GET_KEY)),
+		    .text_state = (enum text_state)query_column_int(&q, FILE_GET_TEXT_STATE),
+		    .touched_at = query_column_int(&q, FILE_GET_TOUCHED_AT),
+		};
 	return pool_query_end(r->pool, &q) && found;
 }
 

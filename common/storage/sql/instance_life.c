@@ -201,23 +201,6 @@ static bool instance_register(struct instance_life *life, struct engine *e, int6
 	return ok;
 }
 
-/* The number of the life that was over this state directory last; 0: there was none. */
-static int64_t instance_previous(int file)
-{
-	char text[32] = "";
-
-	if (pread(file, text, sizeof(text) - 1, 0) < 0)
-		text[0] = '\0';
-	return strtoll(text, NULL, 10);
-}
-
-/* If this is lost or half written, the next life only has to wait until this one is given up. */
-static void instance_remember(int file, int64_t number)
-{
-	if (ftruncate(file, 0) == 0)
-		dprintf(file, "%" PRId64 "\n", number);
-}
-
 /* Each process holds a shared lock on the file, which the kernel drops when it dies.  A process
  * that gets an exclusive lock is the last one. */
 static bool instance_lock(int file, short type)
@@ -230,7 +213,8 @@ static bool instance_lock(int file, short type)
 int instance_begin(struct instance_life *life, struct engine *e, struct error *err)
 {
 	int file = background_office(e->state_dir, "instance", err);
-	int64_t number, previous = 0;
+	int64_t number, previous = 0; /* the life that was over this directory last; 0: none */
+	char text[32] = "";
 	uint64_t bits;
 	bool ok;
 
@@ -239,7 +223,8 @@ int instance_begin(struct instance_life *life, struct engine *e, struct error *e
 	shared_lock(&life->head.mutex[0]);
 	number = atomic_load(&life->number);
 	if (!number) {
-		previous = instance_previous(file);
+		if (pread(file, text, sizeof(text) - 1, 0) >= 0)
+			previous = strtoll(text, NULL, 10);
 		random_bytes(&bits, sizeof(bits));
 		number = (int64_t)(bits >> 2) + 1;
 	}
@@ -248,8 +233,11 @@ int instance_begin(struct instance_life *life, struct engine *e, struct error *e
 		strerror(errno));
 	ok = ok && instance_register(life, e, number, previous, err);
 	if (ok && !atomic_load(&life->number)) {
-		instance_remember(file, number); /* not before: the last one was not ended then */
-		instance_be_patient(life);       /* the database may have been away until now */
+		/* not before, as the last life was not ended then; if this is lost or half written,
+		 * the next one only has to wait until this one is given up */
+		if (ftruncate(file, 0) == 0)
+			dprintf(file, "%" PRId64 "\n", number);
+		instance_be_patient(life); /* the database may have been away until now */
 		atomic_store(&life->heard, clock_uptime_us());
 		atomic_store(&life->number, number);
 	}

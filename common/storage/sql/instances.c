@@ -361,18 +361,6 @@ static bool instances_look_after(struct instances *i, struct error *err)
 	return true;
 }
 
-static void instances_tell(struct instances *i, struct error *err)
-{
-	bool failed = error_is_set(err);
-
-	if (failed && !i->told)
-		log_warning("the database cannot be reached: %s", err->cause);
-	else if (!failed && i->told)
-		log_info("the database can be reached again");
-	i->told = failed;
-	error_release(err);
-}
-
 static void *instances_work(void *arg)
 {
 	struct instances *i = arg;
@@ -388,7 +376,13 @@ static void *instances_work(void *arg)
 			instances_look_after(i, &err);
 		if (in_office && !error_is_set(&err))
 			instances_look(i, &err);
-		instances_tell(i, &err);
+		bool failed = error_is_set(&err);
+		if (failed && !i->told)
+			log_warning("the database cannot be reached: %s", err.cause);
+		else if (!failed && i->told)
+			log_info("the database can be reached again");
+		i->told = failed;
+		error_release(&err);
 		pthread_mutex_lock(&i->thread.lock);
 		if (!i->thread.stopping)
 			instances_sleep(i, in_office);

@@ -47,36 +47,34 @@ struct piece {
 	bool last;      /* set when there was nothing left to trim */
 };
 
-/* Finds the last message that belongs to the piece, and whether the thread has no more. */
-static bool piece_end(
-    struct db *db, const struct piece *p, int64_t *seq, bool *last, struct error *err)
+/* Deletes the messages that belong to the piece; *last says that none are left. */
+static bool piece_delete_messages(
+    struct db *db, const struct piece *p, bool *last, struct error *err)
 {
+	static const enum sql_id steps[] = {SQL_REMOVED_BODIES_DELETE, SQL_REMOVED_MESSAGES_DELETE};
+	int64_t bytes = 0, seq = 0;
 	struct query q;
-	int64_t bytes = 0;
 	int count = 0;
 
-	*seq = 0;
 	query_start(&q, db, SQL_REMOVED_MESSAGES, err);
 	query_int(&q, ":thread", p->thread);
 	query_int(&q, ":limit", p->messages);
 	while (bytes < PIECE_BYTES && query_row(&q)) {
-		*seq = query_column_int(&q, REMOVED_MESSAGES_SEQ);
+		seq = query_column_int(&q, REMOVED_MESSAGES_SEQ);
 		bytes += query_column_int(&q, REMOVED_MESSAGES_BYTES);
 		count++;
 	}
 	*last = bytes < PIECE_BYTES && count < p->messages;
-	return query_end(&q);
-}
-
-static bool piece_delete(
-    struct db *db, enum sql_id id, int64_t thread, int64_t seq, struct error *err)
-{
-	struct query q;
-
-	query_start(&q, db, id, err);
-	query_int(&q, ":thread", thread);
-	query_int(&q, ":seq", seq);
-	return query_run(&q);
+	if (!query_end(&q))
+		return false;
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		query_start(&q, db, steps[i], err);
+		query_int(&q, ":thread", p->thread);
+		query_int(&q, ":seq", seq);
+		if (!query_run(&q))
+			return false;
+	}
+	return true;
 }
 
 /* Deletes as many records, with their jobs; *last says that none are left. */
@@ -131,33 +129,23 @@ static bool piece_delete_rest(struct db *db, const struct piece *p, struct error
 	return true;
 }
 
-/* Whether the removed thread still waits to be swept: else another process has done it, and the row
- * may be that of a new thread. */
-static bool piece_is_wanted(struct db *db, const struct piece *p, bool *wanted, struct error *err)
-{
-	struct query q;
-
-	query_start(&q, db, SQL_REMOVED_HOLDS, err);
-	query_int(&q, ":thread", p->thread);
-	*wanted = query_row(&q);
-	return query_end(&q);
-}
-
-/* Deletes a piece of a removed thread.  Chunks go after the records, without which nobody can add
- * more. */
+/* Deletes a piece of a removed thread, if it still waits for that.  Chunks go after the records,
+ * without which nobody can add more. */
 static bool piece_run(struct db *db, struct unit *unit, struct error *err)
 {
 	const struct piece *p = (struct piece *)unit;
-	int64_t seq;
+	struct query q;
 	bool wanted, last;
 
-	if (!piece_is_wanted(db, p, &wanted, err) || !wanted)
+	/* where it does not wait any more, another process has swept it, and the row may be that of
+	 * a new thread */
+	query_start(&q, db, SQL_REMOVED_HOLDS, err);
+	query_int(&q, ":thread", p->thread);
+	wanted = query_row(&q);
+	if (!query_end(&q) || !wanted)
 		return !error_is_set(err);
-	if (!piece_end(db, p, &seq, &last, err) ||
-	    !piece_delete(db, SQL_REMOVED_BODIES_DELETE, p->thread, seq, err) ||
-	    !piece_delete(db, SQL_REMOVED_MESSAGES_DELETE, p->thread, seq, err))
-		return false;
-	if (!last || !piece_delete_runs(db, p, &last, err) || !last ||
+	if (!piece_delete_messages(db, p, &last, err) || !last ||
+	    !piece_delete_runs(db, p, &last, err) || !last ||
 	    !piece_delete_chunks(db, p, &last, err) || !last ||
 	    !trim_removed(db, p->thread, p->messages, &last, err) || !last)
 		return !error_is_set(err);

@@ -102,16 +102,6 @@ static int64_t trim_reach(const struct trim_marks *m, int64_t first, int64_t las
 	return reach;
 }
 
-static bool trim_read_tips(const struct trim *t, struct trim_marks *marks, struct error *err)
-{
-	struct query q;
-
-	trim_start(t, &q, SQL_TRIM_TIPS, err);
-	while (query_row(&q))
-		trim_mark(marks, query_column_int(&q, TRIM_TIPS_UNTIL));
-	return query_end(&q);
-}
-
 static bool trim_delete_range(
     const struct trim *t, enum sql_id id, int64_t after, int64_t until, struct error *err)
 {
@@ -166,9 +156,13 @@ static bool trim_hidden(const struct trim *t, int64_t *count, struct error *err)
 	struct trim_marks marks = {0};
 	int64_t last = INT64_MAX;
 	struct query q;
-	bool ok = trim_read_tips(t, &marks, err);
+	bool ok;
 
 	*count = 0;
+	trim_start(t, &q, SQL_TRIM_TIPS, err);
+	while (query_row(&q))
+		trim_mark(&marks, query_column_int(&q, TRIM_TIPS_UNTIL));
+	ok = query_end(&q);
 	trim_start(t, &q, SQL_TRIM_BRANCHES, err);
 	while (ok && !*count && last) {
 		bool branch = query_row(&q);
@@ -264,24 +258,23 @@ static bool trim_records(struct trim *t, struct error *err)
 	return query_run(&q);
 }
 
-/* Deals with checkpoints outside of the table.  Where branches may be deleted all are moved there
- * first, so that they are all looked at. */
-static bool trim_apart(struct trim *t, struct error *err)
-{
-	if (t->plain)
-		return !t->kept_from || trim_records(t, err);
-	t->apart = 0;
-	return recent_spill(t->db, t->thread_row, err);
-}
-
 bool trim_piece(
     struct db *db, int64_t thread_row, int64_t keep, int64_t most, bool *last, struct error *err)
 {
 	struct trim t = {.db = db, .thread_row = thread_row, .keep = keep, .most = most};
 	int64_t count = 0;
-	bool ok = trim_stand(&t, err) && trim_apart(&t, err) && trim_oldest(&t, &count, err) &&
-	    (count || t.plain || trim_hidden(&t, &count, err));
+	bool ok = trim_stand(&t, err);
 
+	if (ok && t.plain) {
+		ok = !t.kept_from || trim_records(&t, err);
+	} else if (ok) {
+		/* where branches may be deleted all checkpoints are moved to the table first, so
+		 * that they are all looked at */
+		t.apart = 0;
+		ok = recent_spill(db, thread_row, err);
+	}
+	ok = ok && trim_oldest(&t, &count, err) &&
+	    (count || t.plain || trim_hidden(&t, &count, err));
 	*last = t.plain ? count < most : count == 0;
 	return ok;
 }
