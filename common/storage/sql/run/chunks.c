@@ -55,33 +55,29 @@ static bool chunks_append_ask(struct db *db, struct unit *unit, struct error *er
 	return true;
 }
 
-/* A batch that was not stored must not be shown as kept, so it is an error. */
-static bool chunks_append_one(struct db *db, const struct addition *a, size_t i, struct error *err)
-{
-	struct query q;
-	bool taken;
-
-	if (a->asked[i].db) {
-		taken = query_row(&a->asked[i]);
-		if (!query_end(&a->asked[i]))
-			return false;
-	} else {
-		chunks_add(db, a, &a->batches[i], &q, err);
-		if (!query_run(&q))
-			return false;
-		taken = a->batches[i].mends || db_changes(db) > 0;
-	}
-	return taken ||
-	    error_set(err, ERR_THREAD_BUSY, "the run has lost its thread, or its record");
-}
-
 static bool chunks_append_unit(struct db *db, struct unit *unit, struct error *err)
 {
 	const struct addition *a = (struct addition *)unit;
+	struct query q;
+	bool taken;
 
 	for (size_t i = 0; i < a->count; i++) {
-		if (!chunks_append_one(db, a, i, err) ||
-		    (a->batches[i].lease && !claim_drop(db, a->batches[i].lease, err)))
+		const struct chunk_batch *b = &a->batches[i];
+
+		if (a->asked[i].db) {
+			taken = query_row(&a->asked[i]);
+			if (!query_end(&a->asked[i]))
+				return false;
+		} else {
+			chunks_add(db, a, b, &q, err);
+			if (!query_run(&q))
+				return false;
+			taken = b->mends || db_changes(db) > 0;
+		}
+		if (!taken) /* what was not stored must not be shown as kept */
+			return error_set(
+			    err, ERR_THREAD_BUSY, "the run has lost its thread, or its record");
+		if (b->lease && !claim_drop(db, b->lease, err))
 			return false;
 	}
 	return true;
@@ -239,40 +235,30 @@ static bool forget_unit(struct db *db, struct unit *unit, struct error *err)
 	return ok;
 }
 
-/* Finds the batches of a thread that have such lines; *rows is malloc'd. */
-static bool forget_find(struct storage *st, const struct storage_context *ctx, int64_t thread,
-    const struct forgetting *f, int64_t **rows, size_t *count, struct error *err)
-{
-	struct buf plain = {0}, left = {0};
-	struct query q;
-	size_t len;
-
-	*rows = NULL;
-	*count = 0;
-	engine_query(st, ctx, &q, SQL_CHUNKS_OF_THREAD, err);
-	query_int(&q, ":thread", thread);
-	while (query_row(&q)) {
-		const char *lines = chunks_column(&q, CHUNKS_OF_THREAD_LINES, &plain, &len);
-
-		buf_reset(&left);
-		if (!forget_lines(f, lines, len, &left))
-			continue;
-		*rows = xrealloc(*rows, (*count + 1) * sizeof(**rows));
-		(*rows)[(*count)++] = query_column_int(&q, CHUNKS_OF_THREAD_ROW);
-	}
-	buf_release(&plain);
-	buf_release(&left);
-	return pool_query_end(engine_of(st)->pool, &q);
-}
-
 bool engine_chunks_forget(struct storage *st, const struct storage_context *ctx, int64_t thread_row,
     chunk_line_fn forgets, void *arg, struct error *err)
 {
 	struct forgetting f = {.unit = {.run = forget_unit}, .forgets = forgets, .arg = arg};
-	int64_t *rows;
-	size_t count;
-	bool ok = forget_find(st, ctx, thread_row, &f, &rows, &count, err);
+	struct buf plain = {0}, left = {0};
+	int64_t *rows = NULL;
+	size_t count = 0, len;
+	struct query q;
+	bool ok;
 
+	engine_query(st, ctx, &q, SQL_CHUNKS_OF_THREAD, err);
+	query_int(&q, ":thread", thread_row);
+	while (query_row(&q)) {
+		const char *lines = chunks_column(&q, CHUNKS_OF_THREAD_LINES, &plain, &len);
+
+		buf_reset(&left);
+		if (!forget_lines(&f, lines, len, &left))
+			continue;
+		rows = xrealloc(rows, (count + 1) * sizeof(*rows));
+		rows[count++] = query_column_int(&q, CHUNKS_OF_THREAD_ROW);
+	}
+	buf_release(&plain);
+	buf_release(&left);
+	ok = pool_query_end(engine_of(st)->pool, &q);
 	for (size_t at = 0; ok && at < count; at += f.count) {
 		f.rows = rows + at;
 		f.count = count - at < FORGET_AT_ONCE ? count - at : FORGET_AT_ONCE;
@@ -321,72 +307,57 @@ static bool lost_unit(struct db *db, struct unit *unit, struct error *err)
 }
 
 /*
- * Looks at the next run whose chunks say that it goes on; *found is false when there is none left,
- * and *lost says whether its process has died.  A run that has the thread is either this one, or
- * buries this one when it begins.  So a run that says it goes on, on a thread that no run has, has
- * died or has just ended, and then its record says so.
+ * Looks for runs whose process has died among those whose chunks say that they go on.  A run that
+ * has the thread is either such a run, or buries it when it begins.  So a run that says it goes on,
+ * on a thread that no run has, has died or has just ended, and then its record says so.  The chunks
+ * of the dead are kept as if they had ended now: somebody looks soon after they died.
  */
-static bool expire_look(struct storage *st, const struct storage_context *ctx, struct expiry *e,
-    bool *found, bool *lost, struct error *err)
-{
-	bool running, stop;
-	struct query q;
-
-	engine_query(st, ctx, &q, SQL_KEPT_UNENDED, err);
-	run_key_bind(&q, e->run);
-	*found = query_row(&q);
-	if (*found) {
-		e->run.thread = query_column_int(&q, KEPT_UNENDED_THREAD);
-		e->run.number = query_column_int(&q, KEPT_UNENDED_NUMBER);
-		if (claims_running(st, ctx, query_column_text(&q, KEPT_UNENDED_THREAD_ID), &running,
-			&stop, err))
-			*lost = !running;
-	}
-	return pool_query_end(engine_of(st)->pool, &q) && !error_is_set(err);
-}
-
-/* Their chunks are kept as if they had ended now: somebody looks soon after they died. */
 static bool expire_what_is_lost(
     struct storage *st, const struct storage_context *ctx, int64_t now, struct error *err)
 {
 	struct expiry e = {.unit = {.run = lost_unit}, .kept_until = now + st->chunks_keep};
-	bool found = true, lost = false;
 
-	while (found) {
-		if (!expire_look(st, ctx, &e, &found, &lost, err))
+	for (;;) {
+		bool found, running = true, stop;
+		struct query q;
+
+		engine_query(st, ctx, &q, SQL_KEPT_UNENDED, err);
+		run_key_bind(&q, e.run);
+		found = query_row(&q);
+		if (found) {
+			e.run.thread = query_column_int(&q, KEPT_UNENDED_THREAD);
+			e.run.number = query_column_int(&q, KEPT_UNENDED_NUMBER);
+			claims_running(st, ctx, query_column_text(&q, KEPT_UNENDED_THREAD_ID),
+			    &running, &stop, err);
+		}
+		if (!pool_query_end(engine_of(st)->pool, &q) || error_is_set(err))
 			return false;
-		if (found && lost && !writer_run(engine_of(st)->writer, &e.unit, err))
+		if (!found)
+			return true;
+		if (!running && !writer_run(engine_of(st)->writer, &e.unit, err))
 			return false;
 	}
-	return true;
-}
-
-static bool expire_find(struct storage *st, const struct storage_context *ctx, int64_t now,
-    struct expiry *e, bool *found, struct error *err)
-{
-	struct query q;
-
-	engine_query(st, ctx, &q, SQL_KEPT_DUE, err);
-	query_int(&q, ":now", now);
-	*found = query_row(&q);
-	if (*found) {
-		e->run.thread = query_column_int(&q, KEPT_DUE_THREAD);
-		e->run.number = query_column_int(&q, KEPT_DUE_NUMBER);
-	}
-	return pool_query_end(engine_of(st)->pool, &q);
 }
 
 bool engine_chunks_expire(struct storage *st, const struct storage_context *ctx, int64_t now,
     int64_t most, int64_t *count, struct error *err)
 {
 	struct expiry e = {.unit = {.run = expire_unit}};
-	bool found = true;
+	struct query q;
+	bool found;
 
 	*count = 0;
 	if (!expire_what_is_lost(st, ctx, now, err))
 		return false;
 	while (*count < most) {
-		if (!expire_find(st, ctx, now, &e, &found, err))
+		engine_query(st, ctx, &q, SQL_KEPT_DUE, err);
+		query_int(&q, ":now", now);
+		found = query_row(&q);
+		if (found) {
+			e.run.thread = query_column_int(&q, KEPT_DUE_THREAD);
+			e.run.number = query_column_int(&q, KEPT_DUE_NUMBER);
+		}
+		if (!pool_query_end(engine_of(st)->pool, &q))
 			return false;
 		if (!found)
 			break;

@@ -18,15 +18,6 @@ struct claiming {
 	struct moves moves;
 };
 
-/* Claims the job of this row, if its latest attempt was lost. */
-static bool claim_take_lost(struct db *db, struct claiming *c, struct error *err)
-{
-	struct job_row job;
-
-	return job_read(db, c->row, &job, err) &&
-	    (job.state != JOB_LOST || job_take(db, &c->what, c->row, &c->moves, err));
-}
-
 static bool claim_unit_ask(struct db *db, struct unit *unit, struct error *err)
 {
 	struct claiming *c = (struct claiming *)unit;
@@ -37,11 +28,13 @@ static bool claim_unit_ask(struct db *db, struct unit *unit, struct error *err)
 static bool claim_unit(struct db *db, struct unit *unit, struct error *err)
 {
 	struct claiming *c = (struct claiming *)unit;
+	struct job_row job;
 
 	c->what.job = (struct run_job){0};
 	c->moves = (struct moves){0};
-	if (c->row)
-		return claim_take_lost(db, c, err);
+	if (c->row) /* only if its latest attempt was lost */
+		return job_read(db, c->row, &job, err) &&
+		    (job.state != JOB_LOST || job_take(db, &c->what, c->row, &c->moves, err));
 	return db->driver->send ? job_take_answer(&c->what, &c->asked, &c->moves)
 				: job_take_next(db, &c->what, &c->moves, err);
 }

@@ -59,20 +59,6 @@ static void job_hold(struct query *q, struct arena *a, struct run_job *job)
 	job->webhook_url = arena_strdup(a, query_column_text(q, JOB_WHOLE_WEBHOOK));
 }
 
-/* Reads a job with its texts, in the arena; thread_id is NULL where it is gone. */
-static bool job_read_whole(
-    struct db *db, struct arena *a, int64_t row, struct run_job *job, struct error *err)
-{
-	struct query q;
-
-	*job = (struct run_job){.row = row};
-	query_start(&q, db, SQL_JOB_WHOLE, err);
-	query_int(&q, ":row", row);
-	if (query_row(&q))
-		job_hold(&q, a, job);
-	return query_end(&q);
-}
-
 /* ---- claimed ---- */
 
 /* Reads the thread for later use.  Nobody writes during this transaction; if anybody who holds the
@@ -119,8 +105,12 @@ bool job_take(
 		return false;
 	moves->waiting--;
 	queue_claimed(c->shared, row, c->claimer);
-	return job_read_whole(db, c->arena, row, &c->job, err) &&
-	    (!c->leases || job_read_thread(db, c, err));
+	c->job = (struct run_job){.row = row}; /* its thread_id stays NULL where it is gone */
+	query_start(&q, db, SQL_JOB_WHOLE, err);
+	query_int(&q, ":row", row);
+	if (query_row(&q))
+		job_hold(&q, c->arena, &c->job);
+	return query_end(&q) && (!c->leases || job_read_thread(db, c, err));
 }
 
 bool job_take_ask(struct db *db, const struct job_claim *c, struct query *q, struct error *err)
@@ -385,12 +375,13 @@ bool job_give_up(struct storage *st, struct db *db, const struct job_row *job,
 	return query_run(&q) && job_end(st, db, job, now, moves, err);
 }
 
-/* *count is the room in rows, then how many there are. */
-static bool jobs_find_stoppable(
-    struct db *db, const struct jobs_stop *stop, int64_t *rows, int64_t *count, struct error *err)
+bool jobs_stop(struct storage *st, struct db *db, const struct jobs_stop *stop, int64_t *count,
+    struct moves *moves, struct error *err)
 {
-	int64_t room = *count;
+	int64_t rows[JOBS_STOPPED_AT_ONCE];
+	struct job_row job;
 	struct query q;
+	bool ok;
 
 	*count = 0;
 	query_start(&q, db, stop->run_id ? SQL_JOB_STOPPABLE : SQL_JOBS_STOPPABLE, err);
@@ -399,32 +390,16 @@ static bool jobs_find_stoppable(
 	if (stop->run_id)
 		query_text(&q, ":run_id", stop->run_id);
 	else
-		query_int(&q, ":limit", room);
-	while (*count < room && query_row(&q))
+		query_int(&q, ":limit", JOBS_STOPPED_AT_ONCE);
+	while (*count < JOBS_STOPPED_AT_ONCE && query_row(&q))
 		rows[(*count)++] = query_column_int(&q, JOBS_STOPPABLE_ROW);
-	return query_end(&q);
-}
-
-static bool job_order(struct db *db, const struct jobs_stop *stop, struct error *err)
-{
-	struct query q;
-
+	if (!query_end(&q))
+		return false;
 	query_start(&q, db, SQL_JOB_ORDER, err);
 	query_int(&q, ":order", stop->order);
 	query_int(&q, ":thread", stop->thread);
 	query_text(&q, ":run_id", stop->run_id);
-	return query_run(&q);
-}
-
-bool jobs_stop(struct storage *st, struct db *db, const struct jobs_stop *stop, int64_t *count,
-    struct moves *moves, struct error *err)
-{
-	int64_t rows[JOBS_STOPPED_AT_ONCE];
-	struct job_row job;
-	bool ok;
-
-	*count = JOBS_STOPPED_AT_ONCE;
-	ok = jobs_find_stoppable(db, stop, rows, count, err) && job_order(db, stop, err);
+	ok = query_run(&q);
 	for (int64_t i = 0; ok && i < *count; i++)
 		ok = job_read(db, rows[i], &job, err) &&
 		    job_give_up(st, db, &job, RUN_STOPPED, NULL, moves, err);

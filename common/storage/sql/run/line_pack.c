@@ -46,14 +46,6 @@ static size_t line_common(struct line a, struct line b)
 	return n;
 }
 
-/* No edit begins within a character, or behind a backslash. */
-static size_t line_back_up(struct line line, size_t at)
-{
-	while (at && at < line.len && ((line.text[at] & 0xc0) == 0x80 || line.text[at - 1] == '\\'))
-		at--;
-	return at;
-}
-
 static bool line_has_digit(struct line line)
 {
 	return line.len && *line.text >= '0' && *line.text <= '9';
@@ -171,7 +163,10 @@ static bool line_pack(struct buf *out, struct line old, struct line line)
 			*to = '\0';
 			return to > begun;
 		}
-		same = line_back_up(line, same);
+		/* no edit begins within a character, or behind a backslash */
+		while (same && same < line.len &&
+		    ((line.text[same] & 0xc0) == 0x80 || line.text[same - 1] == '\\'))
+			same--;
 		line_skip(&old, same);
 		line_skip(&line, same);
 

@@ -190,36 +190,29 @@ struct record_walk {
 	bool more; /* more records are wanted */
 };
 
-static bool runs_list_page(struct storage *st, const struct storage_context *ctx,
-    struct record_walk *w, int *rows, struct error *err)
-{
-	struct query q;
-
-	engine_query(st, ctx, &q, SQL_RUN_LIST, err);
-	query_int(&q, ":statuses", w->filter->statuses);
-	query_int(&q, ":from", w->from);
-	query_int(&q, ":created_at", w->last.created_at);
-	query_int(&q, ":thread", w->last.thread_row);
-	query_int(&q, ":number", w->last.number);
-	query_text(&q, ":owner", w->filter->owner);
-	query_int(&q, ":limit", PAGE_ROWS);
-	for (*rows = 0; w->more && query_row(&q); ++*rows) {
-		record_read_row(&q, &w->last);
-		w->more = w->fn(w->arg, &w->last);
-	}
-	return pool_query_end(engine_of(st)->pool, &q);
-}
-
 /* Lists everybody's runs by the indexes of statuses, however many there are.  In pages, because
  * PostgreSQL would otherwise plan to read all. */
 static bool runs_list_indexed(
     struct storage *st, const struct storage_context *ctx, struct record_walk *w, struct error *err)
 {
+	struct query q;
 	int rows;
 
 	w->last = (struct run_record){.created_at = INT64_MAX};
 	do {
-		if (!runs_list_page(st, ctx, w, &rows, err))
+		engine_query(st, ctx, &q, SQL_RUN_LIST, err);
+		query_int(&q, ":statuses", w->filter->statuses);
+		query_int(&q, ":from", w->from);
+		query_int(&q, ":created_at", w->last.created_at);
+		query_int(&q, ":thread", w->last.thread_row);
+		query_int(&q, ":number", w->last.number);
+		query_text(&q, ":owner", w->filter->owner);
+		query_int(&q, ":limit", PAGE_ROWS);
+		for (rows = 0; w->more && query_row(&q); rows++) {
+			record_read_row(&q, &w->last);
+			w->more = w->fn(w->arg, &w->last);
+		}
+		if (!pool_query_end(engine_of(st)->pool, &q))
 			return false;
 	} while (w->more && rows == PAGE_ROWS);
 	return true;

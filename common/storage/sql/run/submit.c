@@ -70,16 +70,6 @@ static bool submit_stop(struct db *db, struct submission *s, struct error *err)
 	return true;
 }
 
-static bool submit_touch(struct db *db, const struct submission *s, struct error *err)
-{
-	struct query q;
-
-	query_start(&q, db, SQL_JOB_THREAD_MOVES, err);
-	query_int(&q, ":now", s->job->created_at);
-	query_int(&q, ":row", s->thread->row);
-	return query_run(&q);
-}
-
 /* Makes a new thread and its job in one trip to the server. */
 static bool submit_ask(struct db *db, struct unit *unit, struct error *err)
 {
@@ -96,6 +86,7 @@ static bool submit_unit(struct db *db, struct unit *unit, struct error *err)
 {
 	struct submission *s = (struct submission *)unit;
 	bool is_new = s->thread->row == 0;
+	struct query q;
 
 	s->stored = *s->job;
 	s->stored.thread_row = s->thread->row;
@@ -111,12 +102,18 @@ static bool submit_unit(struct db *db, struct unit *unit, struct error *err)
 		if (!claim_holds(db, s->lease, err) ||
 		    !engine_thread_insert(s->st, db, s->thread, &s->stored.thread_row, err))
 			return false;
-	} else if (!submit_look(db, s, err)) {
-		return false;
-	} else if (s->result != SUBMIT_DONE) {
-		return true;
-	} else if (!submit_stop(db, s, err) || !submit_touch(db, s, err)) {
-		return false;
+	} else {
+		if (!submit_look(db, s, err))
+			return false;
+		if (s->result != SUBMIT_DONE)
+			return true;
+		if (!submit_stop(db, s, err))
+			return false;
+		query_start(&q, db, SQL_JOB_THREAD_MOVES, err);
+		query_int(&q, ":now", s->job->created_at);
+		query_int(&q, ":row", s->thread->row);
+		if (!query_run(&q))
+			return false;
 	}
 	return s->more || job_put(db, &s->stored, is_new, &s->moves, err);
 }

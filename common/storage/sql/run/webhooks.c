@@ -10,10 +10,12 @@ struct outbox {
 	struct webhooks_due *due;
 };
 
-/* Adds the items of one site that are due. */
+/* Adds the items of one site that are due, and lowers next_due to when its next one will be. */
 static bool webhooks_add(struct outbox *o, const char *site, struct error *err)
 {
+	struct pool *pool = engine_of(o->st)->pool;
 	struct webhooks_due *due = o->due;
+	int64_t due_at = 0;
 	struct query q;
 
 	engine_query(o->st, o->ctx, &q, SQL_WEBHOOKS_OF_SITE, err);
@@ -31,23 +33,16 @@ static bool webhooks_add(struct outbox *o, const char *site, struct error *err)
 		    .attempts = query_column_int(&q, WEBHOOKS_OF_SITE_ATTEMPTS),
 		    .last_status = query_column_int(&q, WEBHOOKS_OF_SITE_LAST_STATUS),
 		};
-	return pool_query_end(engine_of(o->st)->pool, &q);
-}
-
-/* Lowers next_due to when the next item of the site will be due. */
-static bool webhooks_later(struct outbox *o, const char *site, struct error *err)
-{
-	struct query q;
-	int64_t due_at = 0;
-
+	if (!pool_query_end(pool, &q))
+		return false;
 	engine_query(o->st, o->ctx, &q, SQL_WEBHOOK_LATER, err);
 	query_text(&q, ":site", site);
-	query_int(&q, ":now", o->due->now);
+	query_int(&q, ":now", due->now);
 	if (query_row(&q))
 		due_at = query_column_int(&q, WEBHOOK_LATER_DUE_AT);
-	if (due_at && due_at < o->due->next_due)
-		o->due->next_due = due_at;
-	return pool_query_end(engine_of(o->st)->pool, &q);
+	if (due_at && due_at < due->next_due)
+		due->next_due = due_at;
+	return pool_query_end(pool, &q);
 }
 
 /* The next site in order, or NULL.  The caller is a sender, so it must have a row that says so: by
@@ -82,7 +77,7 @@ bool engine_webhooks_due(struct storage *st, const struct storage_context *ctx, 
 	due->count = 0;
 	due->next_due = INT64_MAX;
 	while (ok && (site = webhooks_site(&o, site, err)) != NULL)
-		ok = webhooks_add(&o, site, err) && webhooks_later(&o, site, err);
+		ok = webhooks_add(&o, site, err);
 	return ok && !error_is_set(err);
 }
 
