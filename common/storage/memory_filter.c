@@ -152,24 +152,22 @@ static bool operators_hold(const cJSON *value, const cJSON *condition)
 	return true;
 }
 
-/* A number with very many digits as one that is quick to compare; it is too long to be a whole
- * number that a double cannot hold.  NULL for every other value. */
-static cJSON *memory_filter_shortened(const cJSON *value)
-{
-	int64_t whole;
-	double number;
-	if (!cJSON_IsRaw(value) || strlen(value->valuestring) < LONG_NUMBER)
-		return NULL;
-	if (json_integer(value, &whole))
-		return json_new_int(whole);
-	return json_number(value, &number) ? cJSON_CreateNumber(number) : NULL;
-}
-
 static bool memory_filter_is_one_of(const cJSON *value, const cJSON *list)
 {
-	cJSON *quick = memory_filter_shortened(value);
-	const cJSON *item, *left = quick ? quick : value;
+	const cJSON *item, *left;
+	cJSON *quick = NULL;
 	bool found = false;
+	int64_t whole;
+	double number;
+	/* a number with very many digits becomes one that is quick to compare; it is too long to be
+	 * a whole number that a double cannot hold */
+	if (cJSON_IsRaw(value) && strlen(value->valuestring) >= LONG_NUMBER) {
+		if (json_integer(value, &whole))
+			quick = json_new_int(whole);
+		else if (json_number(value, &number))
+			quick = cJSON_CreateNumber(number);
+	}
+	left = quick ? quick : value;
 	cJSON_ArrayForEach(item, list) {
 		found = json_equal(left, item);
 		if (found)

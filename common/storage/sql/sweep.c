@@ -113,26 +113,13 @@ static bool piece_delete_chunks(struct db *db, const struct piece *p, bool *last
 	return ok;
 }
 
-/* Deletes what a thread has only once, or little of. */
-static bool piece_delete_rest(struct db *db, const struct piece *p, struct error *err)
-{
-	static const enum sql_id steps[] = {SQL_REMOVED_WEBHOOKS_DELETE, SQL_REMOVED_PUSHES_DELETE,
-	    SQL_REMOVED_KEPT_DELETE, SQL_REMOVED_DELETE};
-	struct query q;
-
-	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-		query_start(&q, db, steps[i], err);
-		query_int(&q, ":thread", p->thread);
-		if (!query_run(&q))
-			return false;
-	}
-	return true;
-}
-
 /* Deletes a piece of a removed thread, if it still waits for that.  Chunks go after the records,
  * without which nobody can add more. */
 static bool piece_run(struct db *db, struct unit *unit, struct error *err)
 {
+	/* what a thread has only once, or little of */
+	static const enum sql_id rest[] = {SQL_REMOVED_WEBHOOKS_DELETE, SQL_REMOVED_PUSHES_DELETE,
+	    SQL_REMOVED_KEPT_DELETE, SQL_REMOVED_DELETE};
 	const struct piece *p = (struct piece *)unit;
 	struct query q;
 	bool wanted, last;
@@ -149,7 +136,13 @@ static bool piece_run(struct db *db, struct unit *unit, struct error *err)
 	    !piece_delete_chunks(db, p, &last, err) || !last ||
 	    !trim_removed(db, p->thread, p->messages, &last, err) || !last)
 		return !error_is_set(err);
-	return piece_delete_rest(db, p, err);
+	for (size_t i = 0; i < sizeof(rest) / sizeof(rest[0]); i++) {
+		query_start(&q, db, rest[i], err);
+		query_int(&q, ":thread", p->thread);
+		if (!query_run(&q))
+			return false;
+	}
+	return true;
 }
 
 /* Deletes a piece of the chunks of a run whose record is gone. */

@@ -238,46 +238,13 @@ static bool copy_range(struct db *db, const struct view *v, const struct view_ra
 	return ok;
 }
 
-static bool copy_entered(struct db *db, const struct view *v, int64_t to, struct error *err)
-{
-	bool ok = true;
-
-	for (size_t i = 0; ok && i < v->again_count; i++) {
-		struct query q;
-
-		query_start(&q, db, SQL_CONTEXT_ENTER, err);
-		query_int(&q, ":thread", to);
-		query_int(&q, ":number", v->again[i].second);
-		query_int(&q, ":seq", v->again[i].until);
-		ok = query_run(&q);
-	}
-	return ok;
-}
-
-static bool copy_stand(struct db *db, const struct view *v, int64_t to, int64_t bytes,
-    const struct standing *now, struct error *err)
-{
-	struct query q;
-
-	query_start(&q, db, SQL_COPY_STAND, err);
-	query_int(&q, ":last", v->shown.until);
-	query_int(&q, ":after", v->shown.after);
-	query_int(&q, ":plain", v->again_count == 0);
-	query_int(&q, ":changed", 0);
-	query_int(&q, ":bytes", bytes);
-	query_int(&q, ":messages", now->messages);
-	query_int(&q, ":checkpoint", now->checkpoint);
-	query_int(&q, ":checkpoints", now->checkpoints);
-	query_int(&q, ":row", to);
-	return query_run(&q);
-}
-
 static bool history_copy_all(
     struct db *db, struct copying *c, const struct view *v, struct error *err)
 {
 	const struct thread_write first = {.thread = c->to, .checkpoint = CHECKPOINT_COPY};
 	struct standing now = {.view = v->shown, .next = clock_now()};
 	int64_t bytes, max = c->st->thread_max_bytes;
+	struct query q;
 
 	if (!history_copy_count(db, v, &bytes, &now.messages, err))
 		return false;
@@ -289,8 +256,27 @@ static bool history_copy_all(
 		if (!copy_range(db, v, &v->list[i], c->row, err))
 			return false;
 	}
-	return copy_entered(db, v, c->row, err) && checkpoint_keep(db, c->row, &first, &now, err) &&
-	    copy_stand(db, v, c->row, bytes, &now, err);
+	for (size_t i = 0; i < v->again_count; i++) {
+		query_start(&q, db, SQL_CONTEXT_ENTER, err);
+		query_int(&q, ":thread", c->row);
+		query_int(&q, ":number", v->again[i].second);
+		query_int(&q, ":seq", v->again[i].until);
+		if (!query_run(&q))
+			return false;
+	}
+	if (!checkpoint_keep(db, c->row, &first, &now, err))
+		return false;
+	query_start(&q, db, SQL_COPY_STAND, err);
+	query_int(&q, ":last", v->shown.until);
+	query_int(&q, ":after", v->shown.after);
+	query_int(&q, ":plain", v->again_count == 0);
+	query_int(&q, ":changed", 0);
+	query_int(&q, ":bytes", bytes);
+	query_int(&q, ":messages", now.messages);
+	query_int(&q, ":checkpoint", now.checkpoint);
+	query_int(&q, ":checkpoints", now.checkpoints);
+	query_int(&q, ":row", c->row);
+	return query_run(&q);
 }
 
 /* Nobody holds the lease of the thread that is copied: its messages may have been removed since,

@@ -55,16 +55,6 @@ static bool insert_model(struct db *db, struct unit *unit, struct error *err)
 	return query_run(&q);
 }
 
-static bool settle_model(struct memories_engine *e, const char *name, struct error *err)
-{
-	struct new_model m = {{.run = insert_model}, name, (int64_t)e->dimension};
-	bool found;
-
-	if (!find_model(e, name, &found, err))
-		return false;
-	return found || (writer_run(e->writer, &m.unit, err) && find_model(e, name, &found, err));
-}
-
 /* ---- opening ---- */
 
 static bool memory_set_open_database(
@@ -87,6 +77,8 @@ static struct memory_set *memory_set_open(struct storage *st, const struct stora
 {
 	const struct engine *engine = engine_of(st);
 	struct memories_engine *e = xcalloc(1, sizeof(*e));
+	struct new_model m = {{.run = insert_model}, model, (int64_t)dimension};
+	bool found;
 
 	(void)ctx;
 	pthread_mutex_init(&e->opening, NULL);
@@ -94,7 +86,8 @@ static struct memory_set *memory_set_open(struct storage *st, const struct stora
 	engine_source(engine, "store", &e->source);
 	e->state_dir = xstrdup(engine->state_dir);
 	e->dimension = dimension;
-	if (memory_set_open_database(e, engine, err) && settle_model(e, model, err))
+	if (memory_set_open_database(e, engine, err) && find_model(e, model, &found, err) &&
+	    (found || (writer_run(e->writer, &m.unit, err) && find_model(e, model, &found, err))))
 		return &e->set;
 	memory_set_close(&e->set);
 	return NULL;

@@ -47,26 +47,11 @@ struct changes {
 	char *vectors; /* copies */
 };
 
-static void memories_take_change(struct memories_engine *e, struct query *q, struct changes *c)
-{
-	const char *user = query_column_text(q, VECTOR_CHANGES_USER_ID),
-		   *thread = query_column_text(q, VECTOR_CHANGES_THREAD_ID);
-	size_t size, want = e->dimension * sizeof(float);
-	const void *vector = query_column_blob(q, VECTOR_CHANGES_VECTOR, &size);
-	char *copy = c->vectors + c->count * want;
-
-	c->last = query_column_int(q, VECTOR_CHANGES_CHANGE);
-	if (size != want)
-		return; /* not ours: no vector of this model has another size */
-	memcpy(copy, vector, want);
-	c->entries[c->count++] = (struct vector_entry){query_column_int(q, VECTOR_CHANGES_MEMORY),
-	    vector_word(user), thread ? vector_word(thread) : 0, copy};
-}
-
 /* Reads up to limit changes after the number last; *more says whether there were any. */
 static bool memories_read_changes(
     struct memories_engine *e, struct changes *c, size_t limit, bool *more, struct error *err)
 {
+	size_t size, want = e->dimension * sizeof(float);
 	struct query q;
 
 	c->count = 0;
@@ -76,26 +61,21 @@ static bool memories_read_changes(
 	query_int(&q, ":after", c->last);
 	query_int(&q, ":limit", (int64_t)limit);
 	while (query_row(&q)) {
-		memories_take_change(e, &q, c);
+		const char *user = query_column_text(&q, VECTOR_CHANGES_USER_ID),
+			   *thread = query_column_text(&q, VECTOR_CHANGES_THREAD_ID);
+		const void *vector = query_column_blob(&q, VECTOR_CHANGES_VECTOR, &size);
+		char *copy = c->vectors + c->count * want;
+
 		*more = true;
+		c->last = query_column_int(&q, VECTOR_CHANGES_CHANGE);
+		if (size != want)
+			continue; /* not ours: no vector of this model has another size */
+		memcpy(copy, vector, want);
+		c->entries[c->count++] =
+		    (struct vector_entry){query_column_int(&q, VECTOR_CHANGES_MEMORY),
+			vector_word(user), thread ? vector_word(thread) : 0, copy};
 	}
 	return pool_query_end(e->pool, &q);
-}
-
-/* Applies the changes to the file.  Call with the file's lock held. */
-static bool memories_apply_changes(
-    struct memories_engine *e, struct vector_file *f, struct changes *c, struct error *err)
-{
-	bool more = true;
-
-	c->last = vector_file_applied(f);
-	while (more) {
-		if (!memories_read_changes(e, c, CHANGES_AT_ONCE, &more, err))
-			return false;
-		if (more && !vector_file_add(f, c->entries, c->count, c->last, err))
-			return false;
-	}
-	return true;
 }
 
 static bool memories_bring_up_to_date(
@@ -109,7 +89,10 @@ static bool memories_bring_up_to_date(
 	ok = memories_read_changes(e, c, 1, &more, err);
 	if (ok && more) {
 		vector_file_lock(f);
-		ok = memories_apply_changes(e, f, c, err);
+		c->last = vector_file_applied(f);
+		while (ok && more)
+			ok = memories_read_changes(e, c, CHANGES_AT_ONCE, &more, err) &&
+			    (!more || vector_file_add(f, c->entries, c->count, c->last, err));
 		vector_file_unlock(f);
 	}
 	free(c->vectors);
@@ -221,20 +204,6 @@ static bool memories_find_near(struct nearness *n, struct error *err)
 
 /* ---- few of many ---- */
 
-static bool memories_has_few(
-    struct memories_engine *e, const char *user_id, bool *few, struct error *err)
-{
-	struct query q;
-
-	*few = false;
-	if (!user_id)
-		return true;
-	pool_query(e->pool, &q, SQL_MEMORY_FEW, err);
-	query_text(&q, ":user_id", user_id);
-	*few = query_row(&q) && query_column_int(&q, MEMORY_FEW_FEW);
-	return pool_query_end(e->pool, &q);
-}
-
 static int memories_nearer_first(const void *a, const void *b)
 {
 	const struct vector_hit *x = a, *y = b;
@@ -279,7 +248,8 @@ bool memories_similar(struct memory_set *set, const struct storage_context *ctx,
 	struct memories_engine *e = memories_engine_of(set);
 	struct nearness n = {.e = e, .ctx = ctx, .filter = filter, .hits = hits};
 	float *padded = xcalloc(vector_padded(e->dimension), sizeof(*padded));
-	bool few, ok;
+	bool few = false, ok = true;
+	struct query q;
 
 	hits->count = 0;
 	memcpy(padded, vector, e->dimension * sizeof(*padded));
@@ -289,7 +259,12 @@ bool memories_similar(struct memory_set *set, const struct storage_context *ctx,
 	    .owner = filter->user_id ? vector_word(filter->user_id) : 0,
 	    .thread = filter->thread_id ? vector_word(filter->thread_id) : 0,
 	};
-	ok = memories_has_few(e, filter->user_id, &few, err);
+	if (filter->user_id) {
+		pool_query(e->pool, &q, SQL_MEMORY_FEW, err);
+		query_text(&q, ":user_id", filter->user_id);
+		few = query_row(&q) && query_column_int(&q, MEMORY_FEW_FEW);
+		ok = pool_query_end(e->pool, &q);
+	}
 	if (ok && few)
 		ok = memories_compare_few(&n, err);
 	else if (ok)

@@ -72,12 +72,16 @@ struct putting {
 	const struct memory_vector *vector;
 };
 
-static bool insert_memory(struct db *db, const struct putting *p, int64_t *row, struct error *err)
+static bool run_put(struct db *db, struct unit *unit, struct error *err)
 {
+	const struct putting *p = (struct putting *)unit;
 	const struct memory *m = p->m;
 	char owner[OWNER_WORD_SIZE];
+	int64_t row = 0;
 	struct query q;
 
+	if (!memories_turn(db, err))
+		return false;
 	memories_owner_word(m->user_id, owner);
 	query_start(&q, db, SQL_MEMORY_INSERT, err);
 	query_text(&q, ":memory_id", m->memory_id);
@@ -91,17 +95,8 @@ static bool insert_memory(struct db *db, const struct putting *p, int64_t *row, 
 	query_text(&q, ":metadata", m->metadata_json);
 	query_text(&q, ":content", m->content);
 	if (query_row(&q))
-		*row = query_column_int(&q, MEMORY_INSERT_ROW);
-	return query_end(&q);
-}
-
-static bool run_put(struct db *db, struct unit *unit, struct error *err)
-{
-	struct putting *p = (struct putting *)unit;
-	int64_t row = 0;
-
-	return memories_turn(db, err) && insert_memory(db, p, &row, err) &&
-	    run_on_row(db, SQL_WORD_INSERT, ":row", row, err) &&
+		row = query_column_int(&q, MEMORY_INSERT_ROW);
+	return query_end(&q) && run_on_row(db, SQL_WORD_INSERT, ":row", row, err) &&
 	    write_relations(db, row, p->links, err) &&
 	    write_vector(db, p->engine, row, p->vector, err);
 }
