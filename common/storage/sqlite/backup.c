@@ -57,22 +57,16 @@ struct copy {
 	char *part, *final;
 };
 
-/* Makes the file, unless it is one that database_create has made. */
-static bool backup_create(const char *path, struct error *err)
-{
-	int fd = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
-
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0 || errno == EEXIST || backup_failed(err, path);
-}
-
 static bool backup_copy_begin(
     struct copy *c, const char *from, const char *dir, const char *name, struct error *err)
 {
 	*c = (struct copy){dir, xasprintf("%s/%s.part", dir, name), xasprintf("%s/%s", dir, name)};
-	if (!backup_create(c->part, err))
-		return false;
+	/* it may be one that database_create has made */
+	int fd = open(c->part, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+	if (fd < 0 && errno != EEXIST)
+		return backup_failed(err, c->part);
+	if (fd >= 0)
+		close(fd);
 	/* a snapshot, taken by a reader: writers go on meanwhile */
 	struct db *db = sqlite_open(from, DB_WRITE, err);
 	struct query q;
@@ -234,16 +228,6 @@ static bool switch_over(
 	return ok && backup_put_on_disk(state_dir, err);
 }
 
-static bool move_database(const char *from, const char *to, const char *name, struct error *err)
-{
-	char *old = xasprintf("%s/%s", from, name), *new = xasprintf("%s/%s", to, name);
-	bool ok = rename(old, new) == 0 || backup_failed(err, old);
-
-	free(old);
-	free(new);
-	return ok;
-}
-
 bool restore_take_copy(const char *state_dir, const char *copied, struct error *err)
 {
 	char *marker = xasprintf("%s/" RESTORING, state_dir);
@@ -258,8 +242,14 @@ bool restore_take_copy(const char *state_dir, const char *copied, struct error *
 	ok = ok && backup_put_on_disk(copied, err) &&
 	    (rename(copied, marker) == 0 || backup_failed(err, marker)) &&
 	    backup_put_on_disk(state_dir, err);
-	for (size_t i = 0; ok && i < RESTORED_COUNT; i++)
-		ok = move_database(marker, state_dir, restored[i], err);
+	for (size_t i = 0; ok && i < RESTORED_COUNT; i++) {
+		char *old = xasprintf("%s/%s", marker, restored[i]);
+		char *new = xasprintf("%s/%s", state_dir, restored[i]);
+
+		ok = rename(old, new) == 0 || backup_failed(err, old);
+		free(old);
+		free(new);
+	}
 	ok = ok && backup_put_on_disk(state_dir, err) &&
 	    (rmdir(marker) == 0 || backup_failed(err, marker)) &&
 	    backup_put_on_disk(state_dir, err);

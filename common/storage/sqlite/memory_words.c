@@ -121,23 +121,17 @@ static void memory_weight(sqlite3_context *context, int count, sqlite3_value **v
 	sqlite3_result_double(context, weight);
 }
 
-/* FTS5 hands out its interface through a bound pointer. */
-static fts5_api *memory_words_interface(struct db *db, struct error *err)
-{
-	fts5_api *api = NULL;
-	struct query q;
-	query_start(&q, db, SQL_WORDS_INTERFACE, err);
-	if (q.stmt)
-		sqlite3_bind_pointer(q.stmt, 1, &api, "fts5_api_ptr", NULL);
-	query_row(&q);
-	return query_end(&q) ? api : NULL;
-}
-
 bool sqlite_memory_words_add(struct sqlite_db *db, struct error *err)
 {
 	const int how = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY;
-	fts5_api *api = memory_words_interface(&db->db, err);
-	if (!api)
+	fts5_api *api = NULL;
+	struct query q;
+	/* FTS5 hands out its interface through a bound pointer */
+	query_start(&q, &db->db, SQL_WORDS_INTERFACE, err);
+	if (q.stmt)
+		sqlite3_bind_pointer(q.stmt, 1, &api, "fts5_api_ptr", NULL);
+	query_row(&q);
+	if (!query_end(&q) || !api)
 		return error_set(err, ERR_STORAGE, "SQLite: there is no FTS5");
 	api->xCreateFunction(api, "memory_words", NULL, memory_words, NULL);
 	sqlite3_create_function(

@@ -35,20 +35,6 @@ static bool sqlite_is_free(const struct copy_place *place, struct error *err)
 	return is_free;
 }
 
-static bool sqlite_open_one(
-    struct copy_place *place, const char *dir, int d, bool is_target, struct error *err)
-{
-	struct db_source source = sqlite_source(xasprintf("%s/%s.db", dir, names[d]));
-	bool wanted = is_target || database_is_there(&source);
-
-	if (is_target)
-		database_throw_away(&source); /* left by a copy that was not completed */
-	if (wanted)
-		place->dbs[d] = database_open(&source, names[d], DB_DURABLE, NULL, err);
-	free(source.path);
-	return !wanted || (place->dbs[d] && (!is_target || copy_begin(place->dbs[d], err)));
-}
-
 static bool sqlite_copy_open(
     struct copy_place *place, const char *url, bool is_target, struct error *err)
 {
@@ -63,8 +49,17 @@ static bool sqlite_copy_open(
 			error_set(err, ERR_STORAGE, "%s: %s", dir, strerror(errno)));
 	else
 		ok = restore_check(dir, err);
-	for (int d = 0; ok && d < COPY_DATABASES; d++)
-		ok = sqlite_open_one(place, dir, d, is_target, err);
+	for (int d = 0; ok && d < COPY_DATABASES; d++) {
+		struct db_source source = sqlite_source(xasprintf("%s/%s.db", dir, names[d]));
+		bool wanted = is_target || database_is_there(&source);
+
+		if (is_target)
+			database_throw_away(&source); /* left by a copy that was not completed */
+		if (wanted)
+			place->dbs[d] = database_open(&source, names[d], DB_DURABLE, NULL, err);
+		free(source.path);
+		ok = !wanted || (place->dbs[d] && (!is_target || copy_begin(place->dbs[d], err)));
+	}
 	if (ok && !place->dbs[COPY_THREADS])
 		ok = error_set(
 		    err, ERR_STORAGE, "%s is no state directory: it has no threads.db", dir);

@@ -64,27 +64,23 @@ static bool wal_restart(struct wal_keeper *c, int mode)
 }
 
 /*
- * Syncs the database and checkpoints again.  A checkpoint that does not reach the end of the log,
- * since writers go on, leaves the database unsynced; the last one would have to sync all of it
- * while they wait.
+ * Moves most of the log into the database while writers go on, and only the rest while they wait.
+ * A checkpoint that does not reach the end of the log, since writers go on, leaves the database
+ * unsynced, and the last one would have to sync all of it while they wait; so each of the others
+ * comes after a sync.
  */
-static bool wal_catch_up(struct wal_keeper *c)
-{
-	sqlite3_file *file = NULL;
-
-	return sqlite3_file_control(sqlite_db_of(c->db)->handle, "main", SQLITE_FCNTL_FILE_POINTER,
-		   &file) == SQLITE_OK &&
-	    file->pMethods->xSync(file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY) == SQLITE_OK &&
-	    wal_checkpoint(c->db, SQLITE_CHECKPOINT_PASSIVE);
-}
-
-/* Moves most of the log into the database while writers go on, and only the rest while they
- * wait. */
 static bool wal_begin_anew(struct wal_keeper *c)
 {
-	for (int i = 0; i < CATCH_UPS; i++)
-		if (!wal_catch_up(c))
+	for (int i = 0; i < CATCH_UPS; i++) {
+		sqlite3_file *file = NULL;
+
+		if (sqlite3_file_control(sqlite_db_of(c->db)->handle, "main",
+			SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK ||
+		    file->pMethods->xSync(file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY) !=
+			SQLITE_OK ||
+		    !wal_checkpoint(c->db, SQLITE_CHECKPOINT_PASSIVE))
 			return false;
+	}
 	return wal_restart(c, SQLITE_CHECKPOINT_RESTART);
 }
 

@@ -31,22 +31,6 @@ static _Atomic uint32_t *superseded_at(struct trace_ring *ring, uint64_t place)
 	return (_Atomic uint32_t *)(void *)(ring->bytes + at);
 }
 
-/* Adds an entry.  Call with the first mutex held. */
-static bool trace_ring_add(struct trace_ring *ring, struct ring_entry *entry,
-    const struct trace_run *run, const char *records)
-{
-	uint64_t start = atomic_load(&ring->added), at = start;
-	if (start - atomic_load(&ring->taken) + entry->size > RING_SIZE)
-		return false;
-	trace_ring_put(ring, at, entry, sizeof(*entry));
-	at += sizeof(*entry);
-	trace_ring_put_text(ring, &at, run->thread_id, entry->thread_len);
-	trace_ring_put_text(ring, &at, run->run_id, entry->run_len);
-	trace_ring_put_text(ring, &at, records, entry->records_len);
-	atomic_store_explicit(&ring->added, start + entry->size, memory_order_release);
-	return true;
-}
-
 bool ring_add(struct trace_ring *ring, const struct trace_run *run, const struct trace_piece *piece,
     uint64_t *place)
 {
@@ -61,9 +45,14 @@ bool ring_add(struct trace_ring *ring, const struct trace_run *run, const struct
 	size_t size = sizeof(entry) + entry.thread_len + entry.run_len + entry.records_len + 3;
 	entry.size = (uint32_t)((size + 7) & ~(size_t)7); /* the next one is aligned */
 	shared_lock(&ring->head.mutex[0]);
-	uint64_t start = atomic_load(&ring->added);
-	bool added = trace_ring_add(ring, &entry, run, piece->len ? piece->records : "");
+	uint64_t start = atomic_load(&ring->added), at = start + sizeof(entry);
+	bool added = start - atomic_load(&ring->taken) + entry.size <= RING_SIZE;
 	if (added) {
+		trace_ring_put(ring, start, &entry, sizeof(entry));
+		trace_ring_put_text(ring, &at, run->thread_id, entry.thread_len);
+		trace_ring_put_text(ring, &at, run->run_id, entry.run_len);
+		trace_ring_put_text(ring, &at, piece->len ? piece->records : "", entry.records_len);
+		atomic_store_explicit(&ring->added, start + entry.size, memory_order_release);
 		/* place is that of the entry plus 1, so that 0 is none */
 		if (*place && *place - 1 >= atomic_load(&ring->taken))
 			atomic_store(superseded_at(ring, *place - 1), 1);

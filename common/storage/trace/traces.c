@@ -111,20 +111,6 @@ static int latest_first(const void *a, const void *b)
 	return (x->run.number < y->run.number) - (x->run.number > y->run.number);
 }
 
-static void batch_find_threads(struct batch *batch)
-{
-	struct batch_thread *threads = batch->threads;
-	for (size_t i = 0; i < batch->count && batch->thread_count < TRACES_THREADS; i++) {
-		const char *name = ring_thread(batch->entries[i]);
-		bool known = !batch->entries[i]->run.number;
-		for (size_t k = 0; !known && k < batch->thread_count; k++)
-			known = strcmp(threads[k].name, name) == 0;
-		if (!known)
-			threads[batch->thread_count++].name = name;
-	}
-	qsort(threads, batch->thread_count, sizeof(*threads), traces_by_name);
-}
-
 /* Whether the entry is of a run that is kept: not older than the latest runs of its thread, nor
  * with the id of a later one.  Entries come latest first. */
 static bool batch_keeps(struct batch_thread *thread, const struct ring_entry *entry)
@@ -141,18 +127,27 @@ static bool batch_keeps(struct batch_thread *thread, const struct ring_entry *en
 	return true;
 }
 
-/* Marks entries as superseded that would be deleted at once. */
+/* Finds the threads of the batch, and marks entries as superseded that would be deleted at once. */
 static void batch_select(struct batch *batch)
 {
+	struct batch_thread *threads = batch->threads;
 	qsort(batch->entries, batch->count, sizeof(struct ring_entry *), latest_first);
-	batch_find_threads(batch);
+	for (size_t i = 0; i < batch->count && batch->thread_count < TRACES_THREADS; i++) {
+		const char *name = ring_thread(batch->entries[i]);
+		bool known = !batch->entries[i]->run.number;
+		for (size_t k = 0; !known && k < batch->thread_count; k++)
+			known = strcmp(threads[k].name, name) == 0;
+		if (!known)
+			threads[batch->thread_count++].name = name;
+	}
+	qsort(threads, batch->thread_count, sizeof(*threads), traces_by_name);
 	for (size_t i = 0; i < batch->count; i++) {
 		struct ring_entry *entry = batch->entries[i];
 		const struct batch_thread key = {.name = ring_thread(entry)};
 		if (!entry->run.number)
 			continue;
 		struct batch_thread *thread =
-		    bsearch(&key, batch->threads, batch->thread_count, sizeof(key), traces_by_name);
+		    bsearch(&key, threads, batch->thread_count, sizeof(key), traces_by_name);
 		if (!thread || !batch_keeps(thread, entry))
 			atomic_store(&entry->superseded, 1);
 	}
@@ -243,14 +238,6 @@ static void drain_if_filled(struct traces *traces)
 	traces->told = dropped;
 }
 
-/* Rests after a transaction, so that writing takes no more than a fiftieth of the time while there
- * is room. */
-static void traces_rest(struct traces *traces, int64_t took)
-{
-	int64_t rest = (took + 1) * OTHERS_REST;
-	traces->rests_until = clock_monotonic_ms() + (rest < OTHERS_MS ? rest : OTHERS_MS);
-}
-
 static void *traces_work(void *arg)
 {
 	struct traces *traces = arg;
@@ -268,8 +255,12 @@ static void *traces_work(void *arg)
 		atomic_store(&traces->awake, false);
 		int64_t begun = clock_monotonic_ms();
 		drain_if_filled(traces);
-		if (traces->others)
-			traces_rest(traces, clock_monotonic_ms() - begun);
+		if (traces->others) {
+			/* after a transaction it rests, so that writing takes no more than a
+			 * fiftieth of the time while there is room */
+			int64_t now = clock_monotonic_ms(), rest = (now - begun + 1) * OTHERS_REST;
+			traces->rests_until = now + (rest < OTHERS_MS ? rest : OTHERS_MS);
+		}
 		pthread_mutex_lock(&thread->lock);
 	}
 	pthread_mutex_unlock(&thread->lock);
