@@ -90,17 +90,6 @@ static void postgresql_rollback(struct db *base)
 	db_let_go(db);
 }
 
-/* Notes the transaction in the database: where the answer to its commit is lost, that note can be
- * asked for. */
-static bool db_note_commit(struct postgresql_db *db, struct error *err)
-{
-	query_start(&db->note, &db->db, SQL_COMMIT_NOTE, err);
-	query_int(&db->note, ":writer", db->writer);
-	query_int(&db->note, ":number", ++db->number);
-	query_send(&db->note);
-	return !db->note.failed;
-}
-
 /* BEGIN goes out with the first statements, and its result is seen with theirs. */
 static bool postgresql_begin(struct db *base, struct error *err)
 {
@@ -112,10 +101,18 @@ static bool postgresql_begin(struct db *base, struct error *err)
 	if (!db->connection)
 		return false;
 	db->pipelined = postgresql_pq_of(base)->enter_pipeline_mode(db->connection->conn) != 0;
-	if (!db->pipelined || !pipeline_send(db, "BEGIN"))
+	if (!db->pipelined || !pipeline_send(db, "BEGIN")) {
 		pipeline_note(db, postgresql_unsent(db->server, db->connection, err));
-	else if (db_note_commit(db, err))
-		return true;
+	} else {
+		/* notes the transaction in the database: where the answer to its commit is lost,
+		 * that note can be asked for */
+		query_start(&db->note, base, SQL_COMMIT_NOTE, err);
+		query_int(&db->note, ":writer", db->writer);
+		query_int(&db->note, ":number", ++db->number);
+		query_send(&db->note);
+		if (!db->note.failed)
+			return true;
+	}
 	postgresql_rollback(base);
 	return false;
 }

@@ -88,22 +88,6 @@ static int query_post(struct query *q, struct postgresql_connection *c)
 	    c->conn, name, p->text->count, p->values, p->lengths, p->formats, 1);
 }
 
-/* Sends a query outside of a transaction.  Its rows come one by one, so that a reader can end
- * early. */
-static enum postgresql_failure query_send_alone(struct query *q)
-{
-	struct postgresql_connection *c = query_connection(q);
-	enum postgresql_failure failure;
-
-	failure = query_prepare(q);
-	if (failure != POSTGRESQL_FINE)
-		return failure;
-	if (!query_post(q, c))
-		return postgresql_unsent(postgresql_db_of(q->db)->server, c, q->err);
-	postgresql_pq_of(q->db)->set_single_row_mode(c->conn);
-	return POSTGRESQL_FINE;
-}
-
 /* Takes the next result, or the end of them. */
 static enum postgresql_failure query_next(struct query *q)
 {
@@ -207,36 +191,32 @@ void postgresql_query_send(struct query *q)
 	db->asked = p;
 }
 
-/* The same, but waits for the rows, which come all at once. */
-static enum postgresql_failure query_execute_in(struct query *q)
-{
-	struct postgresql_query *p = q->stmt;
-	enum postgresql_failure failure = query_queue(q);
-
-	p->over = p->sent = true;
-	if (failure == POSTGRESQL_FINE)
-		failure = pipeline_collect(postgresql_db_of(q->db), &p->result, q->err);
-	if (failure == POSTGRESQL_FINE && p->result)
-		p->rows = postgresql_pq_of(q->db)->ntuples(p->result);
-	return failure;
-}
-
 static bool query_execute_once(
     struct query *q, enum postgresql_age age, enum postgresql_failure *failure)
 {
 	struct postgresql_query *p = q->stmt;
 	struct postgresql_db *db = postgresql_db_of(q->db);
+	const struct libpq *pq = postgresql_pq_of(q->db);
 
 	*failure = POSTGRESQL_REFUSED;
-	if (db->connection) {
-		*failure = query_execute_in(q);
+	if (db->connection) { /* in a transaction, its rows come all at once */
+		*failure = query_queue(q);
+		p->over = p->sent = true;
+		if (*failure == POSTGRESQL_FINE)
+			*failure = pipeline_collect(db, &p->result, q->err);
+		if (*failure == POSTGRESQL_FINE && p->result)
+			p->rows = pq->ntuples(p->result);
 		return *failure == POSTGRESQL_FINE;
 	}
 	if (!(p->connection = postgresql_take(db->server, age, q->err)))
 		return false;
-	*failure = query_send_alone(q);
+	*failure = query_prepare(q);
+	if (*failure == POSTGRESQL_FINE && !query_post(q, p->connection))
+		*failure = postgresql_unsent(db->server, p->connection, q->err);
 	if (*failure != POSTGRESQL_FINE)
 		return false;
+	/* outside of one they come one by one, so that a reader can end early */
+	pq->set_single_row_mode(p->connection->conn);
 	p->sent = true;
 	p->over = false;
 	*failure = query_next(q);

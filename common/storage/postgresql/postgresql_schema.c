@@ -32,24 +32,6 @@ static bool schema_run(struct postgresql_server *s, struct postgresql_connection
 	return postgresql_execute(s, c, sql, NULL, 0, err) == POSTGRESQL_FINE;
 }
 
-static bool schema_apply(
-    struct postgresql_server *s, struct postgresql_connection *c, int version, struct error *err)
-{
-	char note[96];
-
-	for (size_t i = 0; i < sql_migration_count; i++) {
-		const struct sql_migration *m = &sql_migrations[i];
-
-		if (strcmp(m->database, "postgresql") != 0 || m->version <= version)
-			continue;
-		snprintf(note, sizeof(note),
-		    "DELETE FROM version; INSERT INTO version (number) VALUES (%d)", m->version);
-		if (!schema_run(s, c, m->text, err) || !schema_run(s, c, note, err))
-			return false;
-	}
-	return true;
-}
-
 /* A version of the schema only adds to the one before, so that instances of two neighbouring
  * versions can work side by side while they are replaced one by one. */
 static bool schema_is_known(int version, struct error *err)
@@ -76,15 +58,27 @@ static bool schema_version(
 static bool schema_migrate(
     struct postgresql_server *s, struct postgresql_connection *c, struct error *err)
 {
+	char note[96];
 	int version;
 
 	if (!schema_run(s, c,
 		"SELECT pg_advisory_xact_lock("
 		"hashtextextended('agentgraph schema ' || current_setting('search_path'), 0))",
 		err) ||
-	    !schema_run(s, c, prepare, err) || !schema_version(s, c, &version, err))
+	    !schema_run(s, c, prepare, err) || !schema_version(s, c, &version, err) ||
+	    !schema_is_known(version, err))
 		return false;
-	return schema_is_known(version, err) && schema_apply(s, c, version, err);
+	for (size_t i = 0; i < sql_migration_count; i++) {
+		const struct sql_migration *m = &sql_migrations[i];
+
+		if (strcmp(m->database, "postgresql") != 0 || m->version <= version)
+			continue;
+		snprintf(note, sizeof(note),
+		    "DELETE FROM version; INSERT INTO version (number) VALUES (%d)", m->version);
+		if (!schema_run(s, c, m->text, err) || !schema_run(s, c, note, err))
+			return false;
+	}
+	return true;
 }
 
 /* Gives an error a sentence, as a failure at the start needs.  A transient error may happen in a

@@ -53,22 +53,16 @@ void postgresql_module_directory(const char *path)
 
 /* ---- the module ---- */
 
-static void *module_load(void)
-{
-	char *path =
-	    module_directory ? xasprintf("%s/%s", module_directory, MODULE) : process_part(MODULE);
-	void *library = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
-
-	free(path);
-	return library;
-}
-
 static bool module_open(struct postgresql_server *s, struct error *err)
 {
 	const char *why;
+	char *path;
 
 	dlerror();
-	s->library = module_load();
+	path =
+	    module_directory ? xasprintf("%s/%s", module_directory, MODULE) : process_part(MODULE);
+	s->library = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+	free(path);
 	s->pq = s->library ? dlsym(s->library, LIBPQ_TABLE) : NULL;
 	if (s->pq && s->pq->version == LIBPQ_VERSION)
 		return true;
