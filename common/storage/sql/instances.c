@@ -87,19 +87,6 @@ bool instances_know_records(const struct instances *i)
 	return !i || !instance_is_older_there(i->life);
 }
 
-/* ---- one statement each ---- */
-
-static bool instances_run(
-    struct instances *i, enum sql_id id, const char *name, int64_t value, struct error *err)
-{
-	struct query q;
-
-	pool_query(i->engine->pool, &q, id, err);
-	query_int(&q, name, value);
-	query_row(&q);
-	return pool_query_end(i->engine->pool, &q);
-}
-
 /* ---- processes ---- */
 
 /* Gives the process a number and its row.  Call with the lock held. */
@@ -138,6 +125,16 @@ bool instances_process(struct instances *i, int64_t *process, struct error *err)
 	return ok;
 }
 
+static bool process_end(struct instances *i, int64_t number, struct error *err)
+{
+	struct query q;
+
+	pool_query(i->engine->pool, &q, SQL_PROCESS_END, err);
+	query_int(&q, ":process", number);
+	query_row(&q);
+	return pool_query_end(i->engine->pool, &q);
+}
+
 bool instances_bury(struct instances *i, struct error *err)
 {
 	int64_t *dead = NULL;
@@ -157,7 +154,7 @@ bool instances_bury(struct instances *i, struct error *err)
 	}
 	ok = pool_query_end(i->engine->pool, &q);
 	for (size_t n = 0; ok && n < count; n++)
-		ok = instances_run(i, SQL_PROCESS_END, ":process", dead[n], err);
+		ok = process_end(i, dead[n], err);
 	free(dead);
 	return ok;
 }
@@ -468,7 +465,7 @@ void instances_end(struct instances *i)
 	background_stop(&i->counter);
 	clock_agree(0);
 	if (i->process)
-		instances_run(i, SQL_PROCESS_END, ":process", i->process, &ignored);
+		process_end(i, i->process, &ignored);
 	error_release(&ignored);
 	instance_leave(i->life, i->engine, i->presence);
 	for (struct unreleased *u = i->unreleased; u; u = next) {

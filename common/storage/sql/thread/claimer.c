@@ -45,11 +45,6 @@ void claimer_free(struct claimer *c)
 	free(c);
 }
 
-static int claimer_open(const struct claimer *c)
-{
-	return owned_open(c->path);
-}
-
 static struct flock claimer_byte(int64_t number)
 {
 	return (struct flock){
@@ -65,7 +60,7 @@ static bool claimer_take(struct claimer *c)
 	int64_t number = (int64_t)(bits >> 2) + 1;
 	struct flock lock = claimer_byte(number);
 
-	if (c->file < 0 && (c->file = claimer_open(c)) < 0)
+	if (c->file < 0 && (c->file = owned_open(c->path)) < 0)
 		return false;
 	if (fcntl(c->file, F_OFD_SETLK, &lock) != 0)
 		return false;
@@ -115,7 +110,7 @@ bool claimer_lives(struct claimer *c, int64_t number)
 
 	pthread_mutex_lock(&c->lock);
 	if (c->inquiry < 0)
-		c->inquiry = claimer_open(c);
+		c->inquiry = owned_open(c->path);
 	lives = number == c->number || c->inquiry < 0 ||
 	    fcntl(c->inquiry, F_OFD_GETLK, &lock) < 0 || lock.l_type != F_UNLCK;
 	pthread_mutex_unlock(&c->lock);
