@@ -88,26 +88,12 @@ const struct thread_ops sql_threads = {
     .lease_stop = claims_stop,
 };
 
-/* Counts the jobs that an earlier life of the instance has left in the queue.  A failure is
- * ignored: the next user of the database will see it. */
-static void engine_count_queue(struct engine *e)
-{
-	struct error ignored = {0};
-	struct query q;
-
-	if (!queue_waiting_unknown(e->shared))
-		return;
-	pool_query(e->pool, &q, SQL_JOBS_COUNT, &ignored);
-	if (query_row(&q))
-		queue_waiting_add(e->shared, query_column_int(&q, JOBS_COUNT_COUNT));
-	pool_query_end(e->pool, &q);
-	error_release(&ignored);
-}
-
 bool engine_start(struct engine *e, struct error *err)
 {
 	const struct db_driver *driver = e->source.driver;
 	struct turnstile *t = engine_turnstile(e, SHARED_WRITER);
+	struct error ignored = {0};
+	struct query q;
 	struct db *db;
 
 	e->leases = leases_new(e->shared);
@@ -117,7 +103,15 @@ bool engine_start(struct engine *e, struct error *err)
 		return false;
 	e->writer = writer_new(db, t);
 	e->pool = pool_new(&e->source);
-	engine_count_queue(e);
+	if (queue_waiting_unknown(e->shared)) {
+		/* counts the jobs that an earlier life of the instance has left in the queue; a
+		 * failure is ignored, as the next user of the database will see it */
+		pool_query(e->pool, &q, SQL_JOBS_COUNT, &ignored);
+		if (query_row(&q))
+			queue_waiting_add(e->shared, query_column_int(&q, JOBS_COUNT_COUNT));
+		pool_query_end(e->pool, &q);
+		error_release(&ignored);
+	}
 	if (e->storage.engine->can.instances && !(e->instances = instances_begin(e, err)))
 		return false;
 	if (driver->keeper_new && !driver->keeper_new(&e->source, e->shared, t, &e->keeper, err))

@@ -141,19 +141,6 @@ static bool traced_write(struct trace_records *records, const struct storage_con
 
 /* ---- reading ---- */
 
-static bool trace_read_ids(struct db *db, struct arena *a, const char *thread_id,
-    struct trace_view *view, struct error *err)
-{
-	struct query q;
-	view->run_ids = arena_alloc(a, (TRACES_RUNS + 1) * sizeof(*view->run_ids));
-	query_start(&q, db, SQL_TRACE_IDS, err);
-	query_text(&q, ":thread_id", thread_id);
-	while (view->run_count < TRACES_RUNS && query_row(&q))
-		view->run_ids[view->run_count++] =
-		    arena_strdup(a, query_column_text(&q, TRACE_IDS_RUN_ID));
-	return query_end(&q);
-}
-
 static bool trace_read_run(
     struct db *db, struct arena *a, const char *run_id, struct trace_view *view, struct error *err)
 {
@@ -205,10 +192,16 @@ static bool traced_read(struct trace_records *records, const struct storage_cont
     struct error *err)
 {
 	struct db *db = traced_of(records)->db;
+	struct query q;
 	(void)ctx;
 	*view = (struct trace_view){.run.thread_id = arena_strdup(a, thread_id)};
-	return trace_read_ids(db, a, thread_id, view, err) &&
-	    trace_read_run(db, a, run_id, view, err) &&
+	view->run_ids = arena_alloc(a, (TRACES_RUNS + 1) * sizeof(*view->run_ids));
+	query_start(&q, db, SQL_TRACE_IDS, err);
+	query_text(&q, ":thread_id", thread_id);
+	while (view->run_count < TRACES_RUNS && query_row(&q))
+		view->run_ids[view->run_count++] =
+		    arena_strdup(a, query_column_text(&q, TRACE_IDS_RUN_ID));
+	return query_end(&q) && trace_read_run(db, a, run_id, view, err) &&
 	    (!view->found || trace_read_records(db, a, view, err));
 }
 

@@ -14,7 +14,7 @@ struct trim {
 	int64_t keep; /* how many checkpoints stay, unless the thread was removed */
 	int64_t most; /* most rows that are deleted at once */
 
-	/* where its checkpoints lie, as trim_stand finds it */
+	/* where its checkpoints lie, as trim_piece finds it */
 	bool plain;   /* the thread has no branches, so it shows all that it has */
 	int64_t kept; /* how many checkpoints it has kept in all, those trimmed since included */
 	int64_t kept_from; /* the first record with checkpoints; 0: none has any */
@@ -196,23 +196,6 @@ bool trim_removed(struct db *db, int64_t thread_row, int64_t most, bool *last, s
 
 /* ---- elsewhere ---- */
 
-static bool trim_stand(struct trim *t, struct error *err)
-{
-	struct recent_row row;
-	struct query q;
-
-	query_start(&q, t->db, SQL_TRIM_STANDING, err);
-	query_int(&q, ":row", t->thread_row);
-	if (query_row(&q)) {
-		recent_look(query_column_text(&q, TRIM_STANDING_RECENT), &row);
-		t->plain = query_column_int(&q, TRIM_STANDING_PLAIN) != 0;
-		t->kept = query_column_int(&q, TRIM_STANDING_CHECKPOINTS);
-		t->kept_from = query_column_int(&q, TRIM_STANDING_KEPT_FROM);
-		t->apart = row.count;
-	}
-	return query_end(&q);
-}
-
 /* Finds the first record with checkpoints; *count is how many the thread had kept with its last
  * one. */
 static bool trim_first_record(struct trim *t, int64_t *count, struct error *err)
@@ -262,9 +245,21 @@ bool trim_piece(
     struct db *db, int64_t thread_row, int64_t keep, int64_t most, bool *last, struct error *err)
 {
 	struct trim t = {.db = db, .thread_row = thread_row, .keep = keep, .most = most};
+	struct recent_row row;
 	int64_t count = 0;
-	bool ok = trim_stand(&t, err);
+	struct query q;
+	bool ok;
 
+	query_start(&q, db, SQL_TRIM_STANDING, err);
+	query_int(&q, ":row", thread_row);
+	if (query_row(&q)) {
+		recent_look(query_column_text(&q, TRIM_STANDING_RECENT), &row);
+		t.plain = query_column_int(&q, TRIM_STANDING_PLAIN) != 0;
+		t.kept = query_column_int(&q, TRIM_STANDING_CHECKPOINTS);
+		t.kept_from = query_column_int(&q, TRIM_STANDING_KEPT_FROM);
+		t.apart = row.count;
+	}
+	ok = query_end(&q);
 	if (ok && t.plain) {
 		ok = !t.kept_from || trim_records(&t, err);
 	} else if (ok) {

@@ -61,25 +61,6 @@ static void job_hold(struct query *q, struct arena *a, struct run_job *job)
 
 /* ---- claimed ---- */
 
-/* Reads the thread for later use.  Nobody writes during this transaction; if anybody who holds the
- * thread now changes it, the number of ended leases will have changed as well. */
-static bool job_read_thread(struct db *db, struct job_claim *c, struct error *err)
-{
-	struct thread *thread;
-	struct query q;
-
-	if (!c->job.thread_id)
-		return true;
-	c->job.ended = lease_ended(c->leases, c->job.thread_id);
-	query_start(&q, db, SQL_THREAD_OF_JOB, err);
-	query_int(&q, ":row", c->job.thread_row);
-	if (query_row(&q)) {
-		c->job.thread = thread = arena_alloc(c->arena, sizeof(*thread));
-		thread_row_copy(&q, c->arena, thread);
-	}
-	return query_end(&q);
-}
-
 bool job_next_row(struct query *q, int64_t now, int64_t *row, int64_t *next_due)
 {
 	*row = 0;
@@ -96,6 +77,7 @@ bool job_next_row(struct query *q, int64_t now, int64_t *row, int64_t *next_due)
 bool job_take(
     struct db *db, struct job_claim *c, int64_t row, struct moves *moves, struct error *err)
 {
+	struct thread *thread;
 	struct query q;
 
 	query_start(&q, db, SQL_JOB_CLAIM, err);
@@ -110,7 +92,20 @@ bool job_take(
 	query_int(&q, ":row", row);
 	if (query_row(&q))
 		job_hold(&q, c->arena, &c->job);
-	return query_end(&q) && (!c->leases || job_read_thread(db, c, err));
+	if (!query_end(&q))
+		return false;
+	if (!c->leases || !c->job.thread_id)
+		return true;
+	/* Reads the thread for later use.  Nobody writes during this transaction; if anybody who
+	 * holds the thread now changes it, the number of ended leases will have changed as well. */
+	c->job.ended = lease_ended(c->leases, c->job.thread_id);
+	query_start(&q, db, SQL_THREAD_OF_JOB, err);
+	query_int(&q, ":row", c->job.thread_row);
+	if (query_row(&q)) {
+		c->job.thread = thread = arena_alloc(c->arena, sizeof(*thread));
+		thread_row_copy(&q, c->arena, thread);
+	}
+	return query_end(&q);
 }
 
 bool job_take_ask(struct db *db, const struct job_claim *c, struct query *q, struct error *err)

@@ -33,21 +33,10 @@ static void job_claimed_ask(struct run_writing *w, struct db *db, struct error *
 	query_send(q);
 }
 
-static bool job_claimed_answer(struct run_writing *w, bool *own)
-{
-	struct query *q = &w->asked.job;
-	struct job_row *job = &w->asked.leaves;
-
-	*own = query_row(q) &&
-	    query_column_int(q, JOB_CLAIMED_CLAIMER) == claimer_number(engine_of(w->st)->claimer);
-	job->tells = *own && query_column_int(q, JOB_CLAIMED_TELLS) != 0;
-	job->alone = *own && query_column_int(q, JOB_CLAIMED_OTHERS) == 0;
-	return query_end(q);
-}
-
 static bool run_has_job(struct run_writing *w, struct db *db, struct error *err)
 {
 	struct run_asked *asked = &w->asked;
+	struct query *q = &asked->job;
 	bool own, ok;
 
 	if (asked->job.db && record_last(w->change)->status != RUN_RUNNING) {
@@ -55,7 +44,12 @@ static bool run_has_job(struct run_writing *w, struct db *db, struct error *err)
 	} else {
 		if (!asked->job.db)
 			job_claimed_ask(w, db, err);
-		ok = job_claimed_answer(w, &own);
+		own = query_row(q) &&
+		    query_column_int(q, JOB_CLAIMED_CLAIMER) ==
+			claimer_number(engine_of(w->st)->claimer);
+		asked->leaves.tells = own && query_column_int(q, JOB_CLAIMED_TELLS) != 0;
+		asked->leaves.alone = own && query_column_int(q, JOB_CLAIMED_OTHERS) == 0;
+		ok = query_end(q);
 	}
 	return ok && (own || thread_lost(w->change->lease->thread_id, err));
 }

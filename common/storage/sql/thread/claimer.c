@@ -51,32 +51,27 @@ static struct flock claimer_byte(int64_t number)
 	    .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)number, .l_len = 1};
 }
 
-static bool claimer_take(struct claimer *c)
-{
-	/* the number must be below the largest offset that a lock can end at */
-	uint64_t bits;
-
-	random_bytes(&bits, sizeof(bits));
-	int64_t number = (int64_t)(bits >> 2) + 1;
-	struct flock lock = claimer_byte(number);
-
-	if (c->file < 0 && (c->file = owned_open(c->path)) < 0)
-		return false;
-	if (fcntl(c->file, F_OFD_SETLK, &lock) != 0)
-		return false;
-	c->number = number;
-	return true;
-}
-
 static int64_t claimer_get(struct claimer *c, bool another, struct error *err)
 {
 	int64_t number;
+	uint64_t bits;
 
 	pthread_mutex_lock(&c->lock);
-	if ((another || !c->number) && !claimer_take(c)) {
-		c->number = 0;
-		error_set(err, ERR_STORAGE, NULL);
-		error_cause(err, "%s cannot be locked: %s", c->path, strerror(errno));
+	if (another || !c->number) {
+		/* the number must be below the largest offset that a lock can end at */
+		random_bytes(&bits, sizeof(bits));
+		number = (int64_t)(bits >> 2) + 1;
+		struct flock lock = claimer_byte(number);
+
+		if (c->file < 0)
+			c->file = owned_open(c->path);
+		if (c->file >= 0 && fcntl(c->file, F_OFD_SETLK, &lock) == 0) {
+			c->number = number;
+		} else {
+			c->number = 0;
+			error_set(err, ERR_STORAGE, NULL);
+			error_cause(err, "%s cannot be locked: %s", c->path, strerror(errno));
+		}
 	}
 	number = c->number;
 	pthread_mutex_unlock(&c->lock);

@@ -123,19 +123,6 @@ static void message_is_at(struct message_known *m, const struct view *v, int64_t
 	m->in_context = m->known && view_place(v, seq) > v->shown.after;
 }
 
-static bool message_look_for(struct storage *st, const struct storage_context *ctx,
-    const struct view *v, struct message_known *m, struct error *err)
-{
-	struct query q;
-
-	engine_query(st, ctx, &q, SQL_MESSAGE_PLACES, err);
-	query_int(&q, ":thread", v->thread);
-	query_text(&q, ":message_id", m->message_id);
-	while (!m->known && query_row(&q))
-		message_is_at(m, v, query_column_int(&q, MESSAGE_PLACES_SEQ));
-	return pool_query_end(engine_of(st)->pool, &q);
-}
-
 static int known_by_id(const void *a, const void *b)
 {
 	const struct message_known *x = *(struct message_known *const *)a;
@@ -184,6 +171,7 @@ bool engine_messages_known(struct storage *st, const struct storage_context *ctx
 	struct message_known **asked = xcalloc(count + 1, sizeof(struct message_known *));
 	size_t asked_count = 0;
 	struct view v;
+	struct query q;
 	bool ok = view_read(&v, st, ctx, thread_row, view, err);
 
 	for (size_t i = 0; i < count; i++) {
@@ -191,11 +179,21 @@ bool engine_messages_known(struct storage *st, const struct storage_context *ctx
 		if (messages[i].message_id)
 			asked[asked_count++] = &messages[i];
 	}
-	if (ok && asked_count >= KNOWN_MANY && v.shown.until / KNOWN_PLACES <= (int64_t)asked_count)
+	if (ok && asked_count >= KNOWN_MANY &&
+	    v.shown.until / KNOWN_PLACES <= (int64_t)asked_count) {
 		ok = messages_look_through(st, ctx, &v, asked, asked_count, err);
-	else
-		for (size_t i = 0; ok && i < asked_count; i++)
-			ok = message_look_for(st, ctx, &v, asked[i], err);
+	} else {
+		for (size_t i = 0; ok && i < asked_count; i++) {
+			struct message_known *m = asked[i];
+
+			engine_query(st, ctx, &q, SQL_MESSAGE_PLACES, err);
+			query_int(&q, ":thread", thread_row);
+			query_text(&q, ":message_id", m->message_id);
+			while (!m->known && query_row(&q))
+				message_is_at(m, &v, query_column_int(&q, MESSAGE_PLACES_SEQ));
+			ok = pool_query_end(engine_of(st)->pool, &q);
+		}
+	}
 	view_release(&v);
 	free(asked);
 	return ok;
