@@ -92,20 +92,6 @@ static bool move_piece(struct move *m)
 	return query_run(&q);
 }
 
-/* Moves a piece in a transaction, after which the log begins anew. */
-static bool move_commit(struct move *m)
-{
-	if (!db_begin(m->db, m->err))
-		return false;
-	if (move_piece(m) && db_commit(m->db, m->err)) {
-		sqlite3_wal_checkpoint_v2(
-		    sqlite_db_of(m->db)->handle, "main", SQLITE_CHECKPOINT_RESTART, NULL, NULL);
-		return true;
-	}
-	db_rollback(m->db);
-	return false;
-}
-
 bool messages_move(struct db *db, struct error *err)
 {
 	struct move m = {.db = db, .err = err, .found = true};
@@ -118,8 +104,17 @@ bool messages_move(struct db *db, struct error *err)
 		m.seq = query_column_int(&q, MOVE_LAST_SEQ);
 	}
 	bool ok = query_end(&q);
-	while (ok && m.found)
-		ok = move_commit(&m);
+	while (ok && m.found) {
+		ok = db_begin(db, err);
+		if (!ok)
+			break;
+		ok = move_piece(&m) && db_commit(db, err);
+		if (ok) /* the log begins anew */
+			sqlite3_wal_checkpoint_v2(sqlite_db_of(db)->handle, "main",
+			    SQLITE_CHECKPOINT_RESTART, NULL, NULL);
+		else
+			db_rollback(db);
+	}
 	if (ok && m.messages)
 		log_info("threads.db: %" PRId64 " messages moved in %.1f s", m.messages,
 		    (double)(clock_monotonic_ms() - start) / 1000);

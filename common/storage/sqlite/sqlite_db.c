@@ -47,21 +47,6 @@ static int wait_for_lock(void *arg, int count)
 	return 1;
 }
 
-static bool sqlite_set_up(struct sqlite_db *db, enum db_mode mode, struct error *err)
-{
-	static const enum sql_id mode_setup[] = {
-	    [DB_READ] = SQL_CONNECTION_READ_ONLY,
-	    [DB_WRITE] = SQL_SYNCHRONOUS_NORMAL,
-	    [DB_DURABLE] = SQL_SYNCHRONOUS_FULL,
-	};
-
-	sqlite3_extended_result_codes(db->handle, 1);
-	sqlite3_busy_handler(db->handle, wait_for_lock, db);
-	sqlite_memory_fits_add(db->handle);
-	return db_exec(&db->db, SQL_CONNECTION_SETUP, err) && sqlite_memory_words_add(db, err) &&
-	    db_exec(&db->db, mode_setup[mode], err);
-}
-
 /* SQLite makes ENOSPC SQLITE_FULL, but its relatives a mere input/output error; and the cause of a
  * failed commit is only in errno. */
 static bool no_room(struct sqlite_db *db)
@@ -105,8 +90,14 @@ static bool fail_with(struct sqlite_db *db, int rc, struct error *err)
 
 struct db *sqlite_open(const char *path, enum db_mode mode, struct error *err)
 {
+	static const enum sql_id mode_setup[] = {
+	    [DB_READ] = SQL_CONNECTION_READ_ONLY,
+	    [DB_WRITE] = SQL_SYNCHRONOUS_NORMAL,
+	    [DB_DURABLE] = SQL_SYNCHRONOUS_FULL,
+	};
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct sqlite_db *db = xcalloc(1, sizeof(*db));
+	bool ok;
 	int rc;
 
 	pthread_once(&once, configure_library);
@@ -114,7 +105,15 @@ struct db *sqlite_open(const char *path, enum db_mode mode, struct error *err)
 	db->patience_ms = PATIENCE_MS;
 	rc = sqlite3_open_v2(
 	    path, &db->handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, sqlite_vfs);
-	if (rc == SQLITE_OK ? sqlite_set_up(db, mode, err) : fail_with(db, rc, err))
+	ok = rc == SQLITE_OK || fail_with(db, rc, err);
+	if (ok) {
+		sqlite3_extended_result_codes(db->handle, 1);
+		sqlite3_busy_handler(db->handle, wait_for_lock, db);
+		sqlite_memory_fits_add(db->handle);
+		ok = db_exec(&db->db, SQL_CONNECTION_SETUP, err) &&
+		    sqlite_memory_words_add(db, err) && db_exec(&db->db, mode_setup[mode], err);
+	}
+	if (ok)
 		return &db->db;
 	db_close(&db->db);
 	return NULL;

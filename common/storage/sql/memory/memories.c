@@ -57,28 +57,16 @@ static bool insert_model(struct db *db, struct unit *unit, struct error *err)
 
 /* ---- opening ---- */
 
-static bool memory_set_open_database(
-    struct memories_engine *e, const struct engine *engine, struct error *err)
-{
-	struct turnstile *t = engine_turnstile(engine, SHARED_STORE);
-	const struct db_driver *driver = e->source.driver;
-	struct db *db = database_open(&e->source, "store", engine->mode, t, err);
-
-	if (!db)
-		return false;
-	e->writer = writer_new(db, t);
-	e->pool = pool_new(&e->source);
-	return !driver->keeper_new ||
-	    driver->keeper_new(&e->source, engine->shared, t, &e->keeper, err);
-}
-
 static struct memory_set *memory_set_open(struct storage *st, const struct storage_context *ctx,
     const char *model, size_t dimension, struct error *err)
 {
 	const struct engine *engine = engine_of(st);
+	struct turnstile *t = engine_turnstile(engine, SHARED_STORE);
 	struct memories_engine *e = xcalloc(1, sizeof(*e));
 	struct new_model m = {{.run = insert_model}, model, (int64_t)dimension};
-	bool found;
+	const struct db_driver *driver;
+	struct db *db;
+	bool found, ok;
 
 	(void)ctx;
 	pthread_mutex_init(&e->opening, NULL);
@@ -86,8 +74,19 @@ static struct memory_set *memory_set_open(struct storage *st, const struct stora
 	engine_source(engine, "store", &e->source);
 	e->state_dir = xstrdup(engine->state_dir);
 	e->dimension = dimension;
-	if (memory_set_open_database(e, engine, err) && find_model(e, model, &found, err) &&
-	    (found || (writer_run(e->writer, &m.unit, err) && find_model(e, model, &found, err))))
+	db = database_open(&e->source, "store", engine->mode, t, err);
+	if (db) {
+		e->writer = writer_new(db, t);
+		e->pool = pool_new(&e->source);
+	}
+	driver = e->source.driver;
+	ok = db &&
+	    (!driver->keeper_new ||
+		driver->keeper_new(&e->source, engine->shared, t, &e->keeper, err)) &&
+	    find_model(e, model, &found, err);
+	if (ok && !found)
+		ok = writer_run(e->writer, &m.unit, err) && find_model(e, model, &found, err);
+	if (ok)
 		return &e->set;
 	memory_set_close(&e->set);
 	return NULL;
