@@ -62,6 +62,7 @@ sends t "$(with '"m1"' 'something else')"
 is "$(texts t | grep -c 'm1=one')|$(texts t | grep -c 'm1=some')" '1|0' 'a known message is never changed'
 sends d "$(with '"x"' first),$(with '"x"' second)"
 is "$STATUS" 200 'an id that is there twice is no error'
+is "$(json "$facts_words"'said | join(" ")' "$BODY")" 'first echo: first' 'the first one counts, and is shown'
 is "$(texts d | grep -o 'x=[a-z]*')" 'x=first' 'the first message has it'
 sends e "$(with 7 seven)"
 sends e "$(with '"7"' again)"

@@ -32,16 +32,20 @@ static bool turn_collect_new(struct turn *turn)
 	    messages_known(turn->call, &turn->thread, turn->in.messages, turn->in.given_id);
 	cJSON *message, *next;
 	char id[UUID_SIZE];
+	bool user_repeated = false;
 	int i = 0;
 	if (!known)
 		return false;
 	turn->bring = arena_json(turn->call->arena, cJSON_CreateArray());
 	for (message = turn->in.messages->child; message; message = next, i++) {
 		next = message->next;
+		user_repeated |= repeated[i] && message == turn->user;
 		if (!repeated[i] && !known[i].known)
 			cJSON_AddItemToArray(
 			    turn->bring, cJSON_DetachItemViaPointer(turn->in.messages, message));
 	}
+	if (user_repeated && turn->bring->child) /* of two with one id the first counts */
+		turn->user = message_last(turn->bring, "user");
 	if (!turn->bring->child && turn->user && !turn->in.has_resume && !turn->in.only_new) {
 		cJSON *again = cJSON_Duplicate(turn->user, true);
 		json_set(again, "message_id",
