@@ -17,7 +17,7 @@
 
 /* ---- GET /v1/graph ---- */
 
-static cJSON *add_node(cJSON *nodes, const char *name)
+static cJSON *about_add_node(cJSON *nodes, const char *name)
 {
 	cJSON *node = cJSON_CreateObject();
 	cJSON_AddStringToObject(node, "id", name);
@@ -27,7 +27,7 @@ static cJSON *add_node(cJSON *nodes, const char *name)
 }
 
 /* Adds the node's kind, as its document has it, and its policies, as far as it has any. */
-static void add_policy(cJSON *out, const struct node *node)
+static void about_add_policy(cJSON *out, const struct node *node)
 {
 	const struct node_policy *policy = &node->policy;
 	if (node->kind)
@@ -54,7 +54,7 @@ static void add_policy(cJSON *out, const struct node *node)
 
 /* Adds one end of an edge.  START and END of a subgraph are shown as the node that the subgraph
  * is. */
-static void add_end(
+static void about_add_end(
     cJSON *edge, const char *key, const ag_graph *graph, const char *name, const char *sub)
 {
 	bool outside = strcmp(name, AG_START) == 0 || strcmp(name, AG_END) == 0;
@@ -69,7 +69,7 @@ static void add_end(
 
 /* Adds the edges of the graph and then of its subgraphs; sub is the node that the graph is, or
  * NULL. */
-static void add_edges(cJSON *edges, const ag_graph *graph, const char *sub)
+static void about_add_edges(cJSON *edges, const ag_graph *graph, const char *sub)
 {
 	for (size_t i = 0; i < graph->edge_count; i++) {
 		const struct edge *edge = &graph->edges[i];
@@ -83,10 +83,10 @@ static void add_edges(cJSON *edges, const ag_graph *graph, const char *sub)
 			cJSON *item = cJSON_CreateObject();
 			snprintf(id, sizeof(id), "e%d", cJSON_GetArraySize(edges));
 			cJSON_AddStringToObject(item, "id", id);
-			add_end(item, "source", graph, edge->from, sub);
-			add_end(item, "target", graph, edge->names[t], sub);
+			about_add_end(item, "source", graph, edge->from, sub);
+			about_add_end(item, "target", graph, edge->names[t], sub);
 			if (edge->join)
-				add_end(item, "join", graph, edge->join, sub);
+				about_add_end(item, "join", graph, edge->join, sub);
 			if (edge->map)
 				cJSON_AddStringToObject(item, "map", edge->map);
 			if (edge->limit)
@@ -97,12 +97,12 @@ static void add_edges(cJSON *edges, const ag_graph *graph, const char *sub)
 	for (size_t i = 0; i < graph->node_count; i++) {
 		const struct node *node = &graph->nodes[i];
 		if (node->sub)
-			add_edges(edges, node->sub->graph, node->name);
+			about_add_edges(edges, node->sub->graph, node->name);
 	}
 }
 
 /* Names of the nodes with an interrupt, or null when the graph declares none. */
-static cJSON *interrupts_json(const ag_graph *graph, bool before)
+static cJSON *about_interrupts(const ag_graph *graph, bool before)
 {
 	cJSON *names = cJSON_CreateArray();
 	for (size_t i = 0; i < graph->all_count; i++) {
@@ -116,7 +116,7 @@ static cJSON *interrupts_json(const ag_graph *graph, bool before)
 	return cJSON_CreateNull();
 }
 
-static cJSON *info_json(const struct service *service, int nodes, int edges)
+static cJSON *about_info(const struct service *service, int nodes, int edges)
 {
 	const ag_graph *graph = service->graph;
 	bool snowflake = service->ids.layout != NULL;
@@ -129,8 +129,8 @@ static cJSON *info_json(const struct service *service, int nodes, int edges)
 	cJSON_AddBoolToObject(
 	    info, "publisher", service->telemetry && telemetry_exports(service->telemetry));
 	cJSON_AddBoolToObject(info, "store", service->memories != NULL);
-	cJSON_AddItemToObject(info, "interrupt_before", interrupts_json(graph, true));
-	cJSON_AddItemToObject(info, "interrupt_after", interrupts_json(graph, false));
+	cJSON_AddItemToObject(info, "interrupt_before", about_interrupts(graph, true));
+	cJSON_AddItemToObject(info, "interrupt_after", about_interrupts(graph, false));
 	cJSON_AddNullToObject(info, "context_type");
 	cJSON_AddStringToObject(info, "id_generator", snowflake ? "snowflake" : "uuid7");
 	cJSON_AddStringToObject(info, "id_type", snowflake ? "BIGINT" : "string");
@@ -148,13 +148,13 @@ cJSON *graph_info(struct call *call)
 	const ag_graph *graph = call->service->graph;
 	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
 	cJSON *nodes = cJSON_CreateArray(), *edges = cJSON_CreateArray();
-	add_node(nodes, AG_START);
+	about_add_node(nodes, AG_START);
 	for (size_t i = 0; i < graph->all_count; i++)
-		add_policy(add_node(nodes, graph->all[i]->name), graph->all[i]);
-	add_node(nodes, AG_END);
-	add_edges(edges, graph, NULL);
+		about_add_policy(about_add_node(nodes, graph->all[i]->name), graph->all[i]);
+	about_add_node(nodes, AG_END);
+	about_add_edges(edges, graph, NULL);
 	cJSON_AddItemToObject(data, "info",
-	    info_json(call->service, cJSON_GetArraySize(nodes), cJSON_GetArraySize(edges)));
+	    about_info(call->service, cJSON_GetArraySize(nodes), cJSON_GetArraySize(edges)));
 	cJSON_AddItemToObject(data, "nodes", nodes);
 	cJSON_AddItemToObject(data, "edges", edges);
 	return data;
@@ -164,7 +164,7 @@ cJSON *graph_info(struct call *call)
 
 #define SERVERS_WAIT_MS 9000 /* of the ten seconds that an answer may take */
 
-static const char *source_name(enum tool_source source)
+static const char *about_source_name(enum tool_source source)
 {
 	switch (source) {
 	case TOOL_LOCAL:
@@ -179,7 +179,7 @@ static const char *source_name(enum tool_source source)
 
 /* Adds the node's tools and returns their number; none when one of its servers fails
  * (doc/protocol-runs.md#tools). */
-static size_t add_tools_node(cJSON *nodes, const struct node *node, int64_t deadline_ms)
+static size_t about_add_tools_node(cJSON *nodes, const struct node *node, int64_t deadline_ms)
 {
 	struct node_tools tools;
 	node_tools_get(node, NULL, deadline_ms, &tools);
@@ -196,7 +196,7 @@ static size_t add_tools_node(cJSON *nodes, const struct node *node, int64_t dead
 		cJSON *item = cJSON_CreateObject();
 		cJSON_AddStringToObject(item, "name", tool->name);
 		cJSON_AddStringToObject(item, "description", tool->description);
-		cJSON_AddStringToObject(item, "source", source_name(tool->source));
+		cJSON_AddStringToObject(item, "source", about_source_name(tool->source));
 		cJSON_AddItemToObject(item, "parameters", cJSON_Duplicate(tool->parameters, true));
 		cJSON_AddItemToArray(list, item);
 	}
@@ -216,7 +216,7 @@ cJSON *graph_tools(struct call *call)
 		node_tools_wake(graph->all[i]); /* so that their servers start side by side */
 	for (size_t i = 0; i < graph->all_count; i++) {
 		if (graph->all[i]->is_tools)
-			tools += add_tools_node(nodes, graph->all[i], deadline);
+			tools += about_add_tools_node(nodes, graph->all[i], deadline);
 	}
 	json_add_int(data, "node_count", cJSON_GetArraySize(nodes));
 	json_add_int(data, "tool_count", (int64_t)tools);

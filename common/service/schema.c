@@ -50,7 +50,7 @@ static const char definitions[] =
     "\"internal_data\":{\"type\":\"object\"}}}}";
 
 /* "open_tickets" becomes "Open Tickets". */
-static cJSON *title_of(const char *name)
+static cJSON *schema_title_of(const char *name)
 {
 	struct buf title = {0};
 	for (const char *p = name; *p; p++) {
@@ -76,7 +76,7 @@ cJSON *schema_of(const ag_graph *graph)
 	for (size_t i = 0; i < graph->field_count; i++) {
 		const struct field *field = &graph->fields[i];
 		cJSON *out = cJSON_CreateObject();
-		cJSON_AddItemToObject(out, "title", title_of(field->name));
+		cJSON_AddItemToObject(out, "title", schema_title_of(field->name));
 		cJSON_AddItemToObject(out, "type",
 		    strcmp(field->type, "any") == 0
 			? cJSON_CreateStringArray(all, sizeof(all) / sizeof(all[0]))

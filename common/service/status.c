@@ -13,14 +13,14 @@
 #include <string.h>
 #include <unistd.h>
 
-static void add_time(cJSON *object, const char *key, int64_t us)
+static void status_add_time(cJSON *object, const char *key, int64_t us)
 {
 	char text[ISO_TIME_SIZE];
 	cJSON_AddStringToObject(object, key, clock_iso(us, text));
 }
 
 /* null: nothing was answered lately. */
-static void add_ms(cJSON *object, const char *key, int64_t us)
+static void status_add_ms(cJSON *object, const char *key, int64_t us)
 {
 	json_add(object, key, us < 0 ? cJSON_CreateNull() : json_new_double((double)us / 1e3));
 }
@@ -30,8 +30,8 @@ static void status_add_instance(void *instances, const struct storage_instance *
 	cJSON *item = json_append(instances, cJSON_CreateObject());
 	cJSON_AddStringToObject(item, "id", instance->id);
 	cJSON_AddStringToObject(item, "version", instance->version);
-	add_time(item, "started_at", instance->started_at);
-	add_time(item, "seen_at", instance->seen_at);
+	status_add_time(item, "started_at", instance->started_at);
+	status_add_time(item, "seen_at", instance->seen_at);
 }
 
 /* Where the storage has only one instance, that is the service that has run over the state
@@ -66,7 +66,7 @@ cJSON *service_status(struct call *call, cJSON *rights)
 	cJSON_AddStringToObject(data, "name", config->env.app_name);
 	cJSON_AddStringToObject(data, "version", AGENTGRAPH_VERSION);
 	cJSON_AddStringToObject(data, "mode", config->env.mode);
-	add_time(data, "started_at", now.started_at);
+	status_add_time(data, "started_at", now.started_at);
 	cJSON_AddStringToObject(data, "engine", service->storage->engine->name);
 
 	cJSON *workers = cJSON_AddObjectToObject(data, "workers");
@@ -78,8 +78,8 @@ cJSON *service_status(struct call *call, cJSON *rights)
 	json_add_int(requests, "errors", (int64_t)now.errors);
 	json_add_int(requests, "in_flight", now.gauges[GAUGE_BUSY] + now.gauges[GAUGE_ARRIVING]);
 	cJSON *latency = cJSON_AddObjectToObject(data, "latency_ms");
-	add_ms(latency, "p50", now.p50_us);
-	add_ms(latency, "p99", now.p99_us);
+	status_add_ms(latency, "p50", now.p50_us);
+	status_add_ms(latency, "p99", now.p99_us);
 	cJSON *runs = cJSON_AddObjectToObject(data, "runs");
 	json_add_int(runs, "queued", queue_waiting(service->shared));
 	json_add_int(runs, "running", now.gauges[GAUGE_RUNS]);

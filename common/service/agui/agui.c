@@ -14,7 +14,7 @@
 
 /* The answer that the entries give to the open interrupt; NULL with the error set when one of them
  * answers another. */
-static const cJSON *find_answer(struct call *call, const cJSON *resume, const char *open)
+static const cJSON *agui_find_answer(struct call *call, const cJSON *resume, const char *open)
 {
 	const cJSON *entry, *found = NULL;
 	cJSON_ArrayForEach(entry, resume) {
@@ -31,7 +31,8 @@ static const cJSON *find_answer(struct call *call, const cJSON *resume, const ch
 }
 
 /* The answers to several open interrupts, by their ids; NULL as above. */
-static const cJSON *find_answers(struct call *call, const cJSON *resume, const cJSON *interrupts)
+static const cJSON *agui_find_answers(
+    struct call *call, const cJSON *resume, const cJSON *interrupts)
 {
 	cJSON *out = arena_json(call->arena, cJSON_CreateObject());
 	const cJSON *entry, *open;
@@ -53,7 +54,7 @@ static const cJSON *find_answers(struct call *call, const cJSON *resume, const c
 	return out;
 }
 
-static bool take_resume(struct turn *turn, const cJSON *resume, const cJSON *interrupt)
+static bool agui_take_resume(struct turn *turn, const cJSON *resume, const cJSON *interrupt)
 {
 	struct call *call = turn->call;
 	cJSON *all = arena_json(call->arena, cJSON_CreateObject());
@@ -63,8 +64,8 @@ static bool take_resume(struct turn *turn, const cJSON *resume, const cJSON *int
 		return error_set(&call->error, ERR_INVALID_INPUT,
 		    "Nothing to resume: this thread is not paused at an interrupt");
 	turn_add_interrupts(turn, all);
-	turn->in.resume = all->child ? find_answers(call, resume, all->child)
-				     : find_answer(call, resume, json_str(interrupt, "id"));
+	turn->in.resume = all->child ? agui_find_answers(call, resume, all->child)
+				     : agui_find_answer(call, resume, json_str(interrupt, "id"));
 	turn->in.has_resume = turn->in.resume != NULL;
 	return turn->in.has_resume;
 }
@@ -73,7 +74,7 @@ static bool take_resume(struct turn *turn, const cJSON *resume, const cJSON *int
 
 /* Tells a failure: its detail where the graph or the thread is the cause, else no more than that
  * the run failed (doc/protocol-ag-ui.md#events). */
-static void send_failure(struct agui_writer *writer, bool refused_resume)
+static void agui_send_failure(struct agui_writer *writer, bool refused_resume)
 {
 	struct turn *turn = writer->turn;
 	struct error_view view;
@@ -95,7 +96,7 @@ static void agui_turn(struct turn *turn, const struct agui_input *in, struct chu
 	cJSON *interrupt = turn_interrupt(turn);
 	agui_writer_init(&writer, turn, in->state, sink);
 	agui_run_started(&writer);
-	bool admitted = take_resume(turn, in->resume, interrupt);
+	bool admitted = agui_take_resume(turn, in->resume, interrupt);
 	bool waits = interrupt && !in->resume;
 	bool ok = admitted && (!in->reads || agui_messages(&writer)) &&
 	    (waits ||
@@ -117,7 +118,7 @@ static void agui_turn(struct turn *turn, const struct agui_input *in, struct chu
 		cJSON_Delete(outcome);
 	} else {
 		turn_end(turn);
-		send_failure(&writer, !admitted);
+		agui_send_failure(&writer, !admitted);
 	}
 	agui_writer_release(&writer);
 	cJSON_Delete(interrupt);

@@ -28,7 +28,7 @@ static void agui_turn_to(struct agui_writer *writer, const char *branch)
 
 /* ---- one event ---- */
 
-static void event_begin(struct agui_writer *writer, const char *type)
+static void agui_events_begin(struct agui_writer *writer, const char *type)
 {
 	buf_reset(&writer->line);
 	buf_puts(&writer->line, "{\"type\":\"");
@@ -36,7 +36,7 @@ static void event_begin(struct agui_writer *writer, const char *type)
 	buf_putc(&writer->line, '"');
 }
 
-static void add_key(struct agui_writer *writer, const char *key)
+static void agui_events_add_key(struct agui_writer *writer, const char *key)
 {
 	buf_puts(&writer->line, ",\"");
 	buf_puts(&writer->line, key);
@@ -45,19 +45,19 @@ static void add_key(struct agui_writer *writer, const char *key)
 
 static void agui_events_add_text(struct agui_writer *writer, const char *key, const char *text)
 {
-	add_key(writer, key);
+	agui_events_add_key(writer, key);
 	json_quote(&writer->line, text);
 }
 
 static void agui_events_add_json(struct agui_writer *writer, const char *key, const cJSON *value)
 {
 	char *text = json_print(value);
-	add_key(writer, key);
+	agui_events_add_key(writer, key);
 	buf_puts(&writer->line, text);
 	cJSON_free(text);
 }
 
-static void event_send(struct agui_writer *writer)
+static void agui_events_send(struct agui_writer *writer)
 {
 	struct chunk_sink *sink = &writer->gate.sink;
 	buf_putc(&writer->line, '}');
@@ -65,18 +65,18 @@ static void event_send(struct agui_writer *writer)
 }
 
 /* The events that say no more than what they are about. */
-static void send_about(
+static void agui_events_send_about(
     struct agui_writer *writer, const char *type, const char *key, const char *value)
 {
-	event_begin(writer, type);
+	agui_events_begin(writer, type);
 	agui_events_add_text(writer, key, value);
-	event_send(writer);
+	agui_events_send(writer);
 }
 
 /* ---- text and reasoning ---- */
 
 /* The id of the message at hand, or that of its reasoning. */
-static void add_message_id(struct agui_writer *writer, bool of_reasoning)
+static void agui_events_add_message_id(struct agui_writer *writer, bool of_reasoning)
 {
 	size_t len = writer->lane->message.len;
 	if (of_reasoning)
@@ -86,51 +86,52 @@ static void add_message_id(struct agui_writer *writer, bool of_reasoning)
 	writer->lane->message.data[len] = '\0';
 }
 
-static void send_bare(struct agui_writer *writer, const char *type)
+static void agui_events_send_bare(struct agui_writer *writer, const char *type)
 {
-	event_begin(writer, type);
-	add_message_id(writer, strncmp(type, "REASONING", 9) == 0);
-	event_send(writer);
+	agui_events_begin(writer, type);
+	agui_events_add_message_id(writer, strncmp(type, "REASONING", 9) == 0);
+	agui_events_send(writer);
 }
 
-static void send_start(struct agui_writer *writer, const char *type, const char *role)
+static void agui_events_send_start(struct agui_writer *writer, const char *type, const char *role)
 {
-	event_begin(writer, type);
-	add_message_id(writer, strncmp(type, "REASONING", 9) == 0);
+	agui_events_begin(writer, type);
+	agui_events_add_message_id(writer, strncmp(type, "REASONING", 9) == 0);
 	agui_events_add_text(writer, "role", role);
-	event_send(writer);
+	agui_events_send(writer);
 }
 
-static void send_content(struct agui_writer *writer, const char *type, const char *delta)
+static void agui_events_send_content(
+    struct agui_writer *writer, const char *type, const char *delta)
 {
-	event_begin(writer, type);
-	add_message_id(writer, writer->lane->open == AGUI_REASONING);
+	agui_events_begin(writer, type);
+	agui_events_add_message_id(writer, writer->lane->open == AGUI_REASONING);
 	agui_events_add_text(writer, "delta", delta);
-	event_send(writer);
+	agui_events_send(writer);
 }
 
-static void close_open(struct agui_writer *writer)
+static void agui_events_close_open(struct agui_writer *writer)
 {
 	switch (writer->lane->open) {
 	case AGUI_NONE:
 		return;
 	case AGUI_TEXT:
-		send_bare(writer, "TEXT_MESSAGE_END");
+		agui_events_send_bare(writer, "TEXT_MESSAGE_END");
 		break;
 	case AGUI_REASONING:
-		send_bare(writer, "REASONING_MESSAGE_END");
-		send_bare(writer, "REASONING_END");
+		agui_events_send_bare(writer, "REASONING_MESSAGE_END");
+		agui_events_send_bare(writer, "REASONING_END");
 		break;
 	}
 	writer->lane->open = AGUI_NONE;
 }
 
 /* Makes id the message at hand. */
-static void turn_to(struct agui_writer *writer, const char *id)
+static void agui_events_turn_to_message(struct agui_writer *writer, const char *id)
 {
 	if (strcmp(buf_str(&writer->lane->message), id) == 0)
 		return;
-	close_open(writer);
+	agui_events_close_open(writer);
 	buf_reset(&writer->lane->message);
 	buf_puts(&writer->lane->message, id);
 	writer->lane->text = writer->lane->reasoning = false;
@@ -139,60 +140,60 @@ static void turn_to(struct agui_writer *writer, const char *id)
 static void agui_events_write_text(struct agui_writer *writer, const char *delta)
 {
 	if (writer->lane->open != AGUI_TEXT) {
-		close_open(writer);
-		send_start(writer, "TEXT_MESSAGE_START", "assistant");
+		agui_events_close_open(writer);
+		agui_events_send_start(writer, "TEXT_MESSAGE_START", "assistant");
 		writer->lane->open = AGUI_TEXT;
 	}
 	writer->lane->text = true;
 	if (*delta)
-		send_content(writer, "TEXT_MESSAGE_CONTENT", delta);
+		agui_events_send_content(writer, "TEXT_MESSAGE_CONTENT", delta);
 }
 
-static void write_reasoning(struct agui_writer *writer, const char *delta)
+static void agui_events_write_reasoning(struct agui_writer *writer, const char *delta)
 {
 	if (writer->lane->open != AGUI_REASONING) {
-		close_open(writer);
-		send_bare(writer, "REASONING_START");
-		send_start(writer, "REASONING_MESSAGE_START", "reasoning");
+		agui_events_close_open(writer);
+		agui_events_send_bare(writer, "REASONING_START");
+		agui_events_send_start(writer, "REASONING_MESSAGE_START", "reasoning");
 		writer->lane->open = AGUI_REASONING;
 	}
 	writer->lane->reasoning = true;
-	send_content(writer, "REASONING_MESSAGE_CONTENT", delta);
+	agui_events_send_content(writer, "REASONING_MESSAGE_CONTENT", delta);
 }
 
 /* ---- tool calls ---- */
 
-static void send_call(struct agui_writer *writer, const cJSON *call)
+static void agui_events_send_call(struct agui_writer *writer, const cJSON *call)
 {
 	const char *id = json_str(call, "id");
 	char *arguments = json_print(json_get(call, "args"));
-	event_begin(writer, "TOOL_CALL_START");
+	agui_events_begin(writer, "TOOL_CALL_START");
 	agui_events_add_text(writer, "toolCallId", id);
 	agui_events_add_text(writer, "toolCallName", json_str(call, "name"));
 	agui_events_add_text(writer, "parentMessageId", buf_str(&writer->lane->message));
-	event_send(writer);
-	event_begin(writer, "TOOL_CALL_ARGS");
+	agui_events_send(writer);
+	agui_events_begin(writer, "TOOL_CALL_ARGS");
 	agui_events_add_text(writer, "toolCallId", id);
 	agui_events_add_text(writer, "delta", arguments);
-	event_send(writer);
-	send_about(writer, "TOOL_CALL_END", "toolCallId", id);
+	agui_events_send(writer);
+	agui_events_send_about(writer, "TOOL_CALL_END", "toolCallId", id);
 	cJSON_free(arguments);
 }
 
 /* ---- whole messages ---- */
 
-static void on_assistant(struct agui_writer *writer, const cJSON *message)
+static void agui_events_on_assistant(struct agui_writer *writer, const cJSON *message)
 {
 	struct buf text = {0};
 	const char *reasoning = json_str(message, "reasoning");
 	const cJSON *block;
-	turn_to(writer, message_id(message));
+	agui_events_turn_to_message(writer, message_id(message));
 	message_text(message, &text);
 	if (!writer->lane->text && !writer->lane->reasoning && reasoning && *reasoning)
-		write_reasoning(writer, reasoning);
+		agui_events_write_reasoning(writer, reasoning);
 	if (!writer->lane->text && text.len)
 		agui_events_write_text(writer, buf_str(&text));
-	close_open(writer);
+	agui_events_close_open(writer);
 	buf_release(&text);
 	cJSON_ArrayForEach(block, json_get(message, "content")) {
 		const char *id = json_str(block, "id");
@@ -204,18 +205,18 @@ static void on_assistant(struct agui_writer *writer, const cJSON *message)
 		/* a call needs a message that it belongs to, an empty one where there is no text */
 		if (!writer->lane->text) {
 			agui_events_write_text(writer, "");
-			close_open(writer);
+			agui_events_close_open(writer);
 		}
-		send_call(writer, block);
+		agui_events_send_call(writer, block);
 	}
 }
 
 /* Each result is a message of its own in AG-UI. */
-static void on_tool(struct agui_writer *writer, const cJSON *message)
+static void agui_events_on_tool(struct agui_writer *writer, const cJSON *message)
 {
 	const cJSON *block;
 	struct buf id = {0}, content = {0};
-	close_open(writer);
+	agui_events_close_open(writer);
 	cJSON_ArrayForEach(block, json_get(message, "content")) {
 		if (!block_is(block, "tool_result"))
 			continue;
@@ -223,12 +224,12 @@ static void on_tool(struct agui_writer *writer, const cJSON *message)
 		buf_reset(&content);
 		agui_put_result_id(&id, message, block);
 		agui_put_output(&content, block);
-		event_begin(writer, "TOOL_CALL_RESULT");
+		agui_events_begin(writer, "TOOL_CALL_RESULT");
 		agui_events_add_text(writer, "messageId", buf_str(&id));
 		agui_events_add_text(writer, "toolCallId", json_str(block, "call_id"));
 		agui_events_add_text(writer, "content", buf_str(&content));
 		agui_events_add_text(writer, "role", "tool");
-		event_send(writer);
+		agui_events_send(writer);
 	}
 	buf_release(&id);
 	buf_release(&content);
@@ -236,11 +237,11 @@ static void on_tool(struct agui_writer *writer, const cJSON *message)
 
 /* ---- nodes ---- */
 
-static void close_step(struct agui_writer *writer)
+static void agui_events_close_step(struct agui_writer *writer)
 {
-	close_open(writer);
+	agui_events_close_open(writer);
 	if (writer->lane->step)
-		send_about(writer, "STEP_FINISHED", "stepName", writer->lane->step);
+		agui_events_send_about(writer, "STEP_FINISHED", "stepName", writer->lane->step);
 	writer->lane->step = NULL;
 }
 
@@ -261,16 +262,16 @@ static void agui_events_on_event(
 	agui_turn_to(writer, event->branch);
 	switch (event->kind) {
 	case RUN_NODE_STARTS:
-		send_about(writer, "STEP_STARTED", "stepName", event->node);
+		agui_events_send_about(writer, "STEP_STARTED", "stepName", event->node);
 		writer->lane->step = event->node;
 		agui_events_cork(writer, false);
 		return;
 	case RUN_PIECE:
 		agui_events_cork(writer, true);
 		block = json_get(event->message, "content")->child;
-		turn_to(writer, message_id(event->message));
+		agui_events_turn_to_message(writer, message_id(event->message));
 		if (block_is(block, "reasoning"))
-			write_reasoning(writer, json_str(block, "summary"));
+			agui_events_write_reasoning(writer, json_str(block, "summary"));
 		else
 			agui_events_write_text(writer, json_str(block, "text"));
 		agui_events_cork(writer, false);
@@ -278,24 +279,24 @@ static void agui_events_on_event(
 	case RUN_MESSAGE:
 		agui_events_cork(writer, true);
 		if (message_is(event->message, "assistant"))
-			on_assistant(writer, event->message);
+			agui_events_on_assistant(writer, event->message);
 		else if (message_is(event->message, "tool"))
-			on_tool(writer, event->message);
+			agui_events_on_tool(writer, event->message);
 		agui_events_cork(writer, event->json != NULL);
 		return;
 	case RUN_ATTEMPT_FAILS:
 		return;
 	case RUN_CUSTOM:
 		agui_events_cork(writer, true);
-		event_begin(writer, "CUSTOM");
+		agui_events_begin(writer, "CUSTOM");
 		agui_events_add_text(writer, "name", json_str(event->data, "name"));
 		agui_events_add_json(writer, "value", json_get(event->data, "data"));
-		event_send(writer);
+		agui_events_send(writer);
 		agui_events_cork(writer, false);
 		return;
 	case RUN_NODE_ENDS:
 		agui_events_cork(writer, true);
-		close_step(writer);
+		agui_events_close_step(writer);
 		if (!event->branch)
 			agui_state(writer, run_fields(run));
 		return;
@@ -326,9 +327,9 @@ void agui_state(struct agui_writer *writer, const cJSON *fields)
 	if (defaults || known)
 		return;
 	writer->state = arena_json(writer->turn->call->arena, cJSON_Duplicate(fields, true));
-	event_begin(writer, "STATE_SNAPSHOT");
+	agui_events_begin(writer, "STATE_SNAPSHOT");
 	agui_events_add_json(writer, "snapshot", fields);
-	event_send(writer);
+	agui_events_send(writer);
 }
 
 /* ---- the messages ---- */
@@ -363,7 +364,7 @@ bool agui_messages(struct agui_writer *writer)
 	if (!messages)
 		return false;
 	call->feed.put = agui_events_put_stored;
-	event_begin(writer, "MESSAGES_SNAPSHOT");
+	agui_events_begin(writer, "MESSAGES_SNAPSHOT");
 	agui_events_add_json(writer, "messages", messages);
 	cJSON_Delete(messages);
 	buf_putc(&writer->line, '}');
@@ -405,9 +406,9 @@ static void agui_events_add_run(struct agui_writer *writer)
 
 void agui_run_started(struct agui_writer *writer)
 {
-	event_begin(writer, "RUN_STARTED");
+	agui_events_begin(writer, "RUN_STARTED");
 	agui_events_add_run(writer);
-	event_send(writer);
+	agui_events_send(writer);
 }
 
 /* Lets out what is held back and closes what is open.  When the run's start could not be written,
@@ -423,30 +424,30 @@ static void agui_events_end(struct agui_writer *writer)
 	}
 	agui_events_cork(writer, true);
 	for (writer->lane = writer->lanes; writer->lane; writer->lane = writer->lane->next)
-		close_step(writer);
+		agui_events_close_step(writer);
 	writer->lane = writer->lanes;
 }
 
 void agui_run_finished(struct agui_writer *writer, const cJSON *interrupt, const cJSON *interrupts)
 {
 	agui_events_end(writer);
-	event_begin(writer, "RUN_FINISHED");
+	agui_events_begin(writer, "RUN_FINISHED");
 	agui_events_add_run(writer);
 	if (interrupt) {
 		cJSON *tree = agui_outcome(interrupt, interrupts);
 		agui_events_add_json(writer, "outcome", tree);
 		cJSON_Delete(tree);
 	}
-	event_send(writer);
+	agui_events_send(writer);
 	agui_events_cork(writer, false);
 }
 
 void agui_run_error(struct agui_writer *writer, const char *message, const char *code)
 {
 	agui_events_end(writer);
-	event_begin(writer, "RUN_ERROR");
+	agui_events_begin(writer, "RUN_ERROR");
 	agui_events_add_text(writer, "message", message);
 	agui_events_add_text(writer, "code", code);
-	event_send(writer);
+	agui_events_send(writer);
 	agui_events_cork(writer, false);
 }

@@ -77,7 +77,7 @@ static bool agui_input_check(
 }
 
 /* The same for each entry of an array, whose first mistakes are enough. */
-static void check_entries(
+static void agui_input_check_entries(
     struct call *call, const cJSON *body, const char *name, const struct field_row *rows)
 {
 	const cJSON *array = json_opt(body, name), *item;
@@ -140,7 +140,7 @@ static void agui_input_read_state(struct call *call, const cJSON *body, struct a
 
 /* ---- answers to interrupts ---- */
 
-static void read_resume(struct call *call, const cJSON *body, struct agui_input *in)
+static void agui_input_read_resume(struct call *call, const cJSON *body, struct agui_input *in)
 {
 	const cJSON *resume = json_opt(body, "resume"), *entry;
 	int i = 0;
@@ -168,8 +168,8 @@ bool agui_input_read(struct call *call, const cJSON *body, struct agui_input *in
 	*in = (struct agui_input){0};
 	/* the shape of the body, without which the rest cannot be read */
 	agui_input_check(call, "", body, top_rows);
-	check_entries(call, body, "tools", tool_rows);
-	check_entries(call, body, "context", context_rows);
+	agui_input_check_entries(call, body, "tools", tool_rows);
+	agui_input_check_entries(call, body, "context", context_rows);
 	if (error_is_set(err))
 		return false;
 	run_input_default(call, &in->run);
@@ -188,7 +188,7 @@ bool agui_input_read(struct call *call, const cJSON *body, struct agui_input *in
 		in->run.run_id = run;
 	agui_input_read_messages(call, body, &in->run);
 	agui_input_read_state(call, body, in);
-	read_resume(call, body, in);
+	agui_input_read_resume(call, body, in);
 	in->reads = !in->resume && !json_opt(body, "messages")->child;
 	/* what nodes read of the page: config.ag_ui */
 	const cJSON *context = json_opt(body, "context"), *props = json_opt(body, "forwardedProps");

@@ -17,7 +17,7 @@ bool agui_invalid(struct call *call, const char *field, const char *type, const 
 }
 
 /* A member that has to be a string; NULL with the mistake set. */
-static const char *need_string(
+static const char *agui_message_need_string(
     struct call *call, const cJSON *object, const char *at, const char *name)
 {
 	const cJSON *item = json_opt(object, name);
@@ -28,7 +28,8 @@ static const char *need_string(
 }
 
 /* A member that may be absent; false with the mistake set when it is there and no string. */
-static bool may_be_string(struct call *call, const cJSON *object, const char *at, const char *name)
+static bool agui_message_may_be_string(
+    struct call *call, const cJSON *object, const char *at, const char *name)
 {
 	const cJSON *item = json_opt(object, name);
 	return !item || cJSON_IsString(item) ||
@@ -38,7 +39,7 @@ static bool may_be_string(struct call *call, const cJSON *object, const char *at
 
 /* ---- parts of a user message ---- */
 
-static cJSON *media_block(
+static cJSON *agui_message_media_block(
     const char *type, const char *source, const cJSON *value, const cJSON *mime_type)
 {
 	cJSON *block = json_typed(type);
@@ -59,17 +60,17 @@ static const struct source_kind {
 #define SOURCES (sizeof(sources) / sizeof(sources[0]))
 
 /* Whether the member of object has a value of that kind, which is told by its name there. */
-static bool source_fits(struct call *call, const cJSON *object, const char *at, const char *name,
-    const struct source_kind *kind)
+static bool agui_message_source_fits(struct call *call, const cJSON *object, const char *at,
+    const char *name, const struct source_kind *kind)
 {
-	const char *value = need_string(call, object, at, name);
+	const char *value = agui_message_need_string(call, object, at, name);
 	if (!value || !kind->valid || kind->valid(value))
 		return value;
 	return agui_invalid(
 	    call, arena_printf(call->arena, "%s.%s", at, name), "value_error", kind->must);
 }
 
-static cJSON *media_part(struct call *call, const cJSON *part, const char *at)
+static cJSON *agui_message_media_part(struct call *call, const cJSON *part, const char *at)
 {
 	const cJSON *source = json_opt(part, "source");
 	at = arena_printf(call->arena, "%s.source", at);
@@ -77,18 +78,18 @@ static cJSON *media_part(struct call *call, const cJSON *part, const char *at)
 		agui_invalid(call, at, source ? "type_error" : "missing", "must be an object");
 		return NULL;
 	}
-	const char *type = need_string(call, source, at, "type");
+	const char *type = agui_message_need_string(call, source, at, "type");
 	if (!type)
 		return NULL;
-	if (!may_be_string(call, source, at, "mimeType") ||
-	    (strcmp(type, "data") == 0 && !need_string(call, source, at, "mimeType")))
+	if (!agui_message_may_be_string(call, source, at, "mimeType") ||
+	    (strcmp(type, "data") == 0 && !agui_message_need_string(call, source, at, "mimeType")))
 		return NULL;
 	for (size_t i = 0; i < SOURCES; i++) {
 		if (strcmp(type, sources[i].type) != 0)
 			continue;
-		if (!source_fits(call, source, at, "value", &sources[i]))
+		if (!agui_message_source_fits(call, source, at, "value", &sources[i]))
 			return NULL;
-		return media_block(json_str(part, "type"), sources[i].member,
+		return agui_message_media_block(json_str(part, "type"), sources[i].member,
 		    json_get(source, "value"), json_opt(source, "mimeType"));
 	}
 	agui_invalid(call, arena_printf(call->arena, "%s.type", at), "value_error",
@@ -97,19 +98,19 @@ static cJSON *media_part(struct call *call, const cJSON *part, const char *at)
 }
 
 /* The part that older clients send for every kind of media. */
-static cJSON *binary_part(struct call *call, const cJSON *part, const char *at)
+static cJSON *agui_message_binary_part(struct call *call, const cJSON *part, const char *at)
 {
-	const char *mime_type = need_string(call, part, at, "mimeType");
-	if (!mime_type || !may_be_string(call, part, at, "filename"))
+	const char *mime_type = agui_message_need_string(call, part, at, "mimeType");
+	if (!mime_type || !agui_message_may_be_string(call, part, at, "filename"))
 		return NULL;
 	for (size_t i = 0; i < SOURCES; i++) {
 		const cJSON *value = json_opt(part, sources[i].legacy);
 		if (!value)
 			continue;
-		if (!source_fits(call, part, at, sources[i].legacy, &sources[i]))
+		if (!agui_message_source_fits(call, part, at, sources[i].legacy, &sources[i]))
 			return NULL;
-		cJSON *block = media_block(media_type_block(mime_type), sources[i].member, value,
-		    json_get(part, "mimeType"));
+		cJSON *block = agui_message_media_block(media_type_block(mime_type),
+		    sources[i].member, value, json_get(part, "mimeType"));
 		json_refer(cJSON_AddObjectToObject(block, "media"), "filename",
 		    json_opt(part, "filename"));
 		return block;
@@ -126,18 +127,18 @@ static cJSON *agui_message_read_part(struct call *call, const cJSON *part, const
 		agui_invalid(call, at, "type_error", "must be an object");
 		return NULL;
 	}
-	const char *type = need_string(call, part, at, "type");
+	const char *type = agui_message_need_string(call, part, at, "type");
 	if (!type)
 		return NULL;
 	if (strcmp(type, "text") == 0) {
-		const char *text = need_string(call, part, at, "text");
+		const char *text = agui_message_need_string(call, part, at, "text");
 		return text && *text ? block_text(text) : NULL;
 	}
 	if (strcmp(type, "binary") == 0)
-		return binary_part(call, part, at);
+		return agui_message_binary_part(call, part, at);
 	for (size_t i = 0; i < 4; i++) {
 		if (strcmp(type, media[i]) == 0)
-			return media_part(call, part, at);
+			return agui_message_media_part(call, part, at);
 	}
 	agui_invalid(call, arena_printf(call->arena, "%s.type", at), "value_error",
 	    "must be one of text, image, audio, video, document, binary");
@@ -146,7 +147,8 @@ static cJSON *agui_message_read_part(struct call *call, const cJSON *part, const
 
 /* ---- messages ---- */
 
-static void user_content(struct call *call, const cJSON *item, const char *at, cJSON *blocks)
+static void agui_message_user_content(
+    struct call *call, const cJSON *item, const char *at, cJSON *blocks)
 {
 	const cJSON *content = json_opt(item, "content"), *part;
 	int i = 0;
@@ -166,11 +168,12 @@ static void user_content(struct call *call, const cJSON *item, const char *at, c
 	}
 }
 
-static void tool_content(struct call *call, const cJSON *item, const char *at, cJSON *blocks)
+static void agui_message_tool_content(
+    struct call *call, const cJSON *item, const char *at, cJSON *blocks)
 {
 	const cJSON *content = json_opt(item, "content"), *error = json_opt(item, "error");
-	const char *call_id = need_string(call, item, at, "toolCallId");
-	if (!may_be_string(call, item, at, "error") || !call_id)
+	const char *call_id = agui_message_need_string(call, item, at, "toolCallId");
+	if (!agui_message_may_be_string(call, item, at, "error") || !call_id)
 		return;
 	if (!error && !cJSON_IsString(content) && !cJSON_IsArray(content)) {
 		agui_invalid(call, arena_printf(call->arena, "%s.content", at),
@@ -193,9 +196,9 @@ cJSON *agui_message_read(struct call *call, const cJSON *item, const char *at)
 	json_refer(plain, "role", json_get(item, "role"));
 	cJSON *blocks = cJSON_AddArrayToObject(plain, "content");
 	if (message_is(item, "user"))
-		user_content(call, item, at, blocks);
+		agui_message_user_content(call, item, at, blocks);
 	else
-		tool_content(call, item, at, blocks);
+		agui_message_tool_content(call, item, at, blocks);
 	if (call->error.mistakes == mistakes)
 		message = message_normalise(plain, arena_printf(call->arena, "body.%s", at),
 		    MESSAGE_FROM_CLIENT, &call->service->ids, &err);

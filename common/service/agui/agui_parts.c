@@ -42,7 +42,7 @@ void agui_put_result_id(struct buf *out, const cJSON *message, const cJSON *bloc
 }
 
 /* The source of a media block; values can be large and are borrowed. */
-static cJSON *shown_source(const cJSON *media)
+static cJSON *agui_parts_shown_source(const cJSON *media)
 {
 	static const char *const sources[][2] = {
 	    {"file", "file_id"}, {"url", "url"}, {"data", "data_base64"}};
@@ -61,7 +61,7 @@ static cJSON *shown_source(const cJSON *media)
 }
 
 /* The content of a message: only a user's has parts, and only when it is more than text. */
-static cJSON *shown_content(const cJSON *message)
+static cJSON *agui_parts_shown_content(const cJSON *message)
 {
 	struct buf text = {0};
 	bool has_media = false;
@@ -75,7 +75,7 @@ static cJSON *shown_content(const cJSON *message)
 		cJSON_AddStringToObject(
 		    part, "type", block_is(block, "data") ? "document" : json_str(block, "type"));
 		if (media)
-			cJSON_AddItemToObject(part, "source", shown_source(media));
+			cJSON_AddItemToObject(part, "source", agui_parts_shown_source(media));
 		else
 			cJSON_AddStringToObject(part, "text", json_str(block, "text"));
 		has_media = has_media || media;
@@ -90,7 +90,7 @@ static cJSON *shown_content(const cJSON *message)
 }
 
 /* shown is taken over. */
-static void put_shown(struct buf *out, cJSON *shown)
+static void agui_parts_put_shown(struct buf *out, cJSON *shown)
 {
 	char *text = json_print(shown);
 	if (out->len && out->data[out->len - 1] == '}')
@@ -100,7 +100,7 @@ static void put_shown(struct buf *out, cJSON *shown)
 	cJSON_Delete(shown);
 }
 
-static cJSON *shown_begin(const char *id, const char *role)
+static cJSON *agui_parts_begin_shown(const char *id, const char *role)
 {
 	cJSON *shown = cJSON_CreateObject();
 	cJSON_AddStringToObject(shown, "id", id);
@@ -108,7 +108,7 @@ static cJSON *shown_begin(const char *id, const char *role)
 	return shown;
 }
 
-static void put_results(struct buf *out, const cJSON *message)
+static void agui_parts_put_results(struct buf *out, const cJSON *message)
 {
 	const cJSON *block;
 	cJSON_ArrayForEach(block, json_get(message, "content")) {
@@ -116,12 +116,12 @@ static void put_results(struct buf *out, const cJSON *message)
 		if (!block_is(block, "tool_result"))
 			continue;
 		agui_put_result_id(&text, message, block);
-		cJSON *shown = shown_begin(buf_str(&text), "tool");
+		cJSON *shown = agui_parts_begin_shown(buf_str(&text), "tool");
 		buf_reset(&text);
 		agui_put_output(&text, block);
 		cJSON_AddStringToObject(shown, "content", buf_str(&text));
 		cJSON_AddStringToObject(shown, "toolCallId", json_str(block, "call_id"));
-		put_shown(out, shown);
+		agui_parts_put_shown(out, shown);
 		buf_release(&text);
 	}
 }
@@ -130,14 +130,14 @@ void agui_put_message(struct buf *out, const cJSON *message)
 {
 	const cJSON *calls = json_opt(message, "tools_calls");
 	if (message_is(message, "tool")) {
-		put_results(out, message);
+		agui_parts_put_results(out, message);
 		return;
 	}
-	cJSON *shown = shown_begin(message_id(message), message_role(message));
-	cJSON_AddItemToObject(shown, "content", shown_content(message));
+	cJSON *shown = agui_parts_begin_shown(message_id(message), message_role(message));
+	cJSON_AddItemToObject(shown, "content", agui_parts_shown_content(message));
 	if (message_is(message, "assistant") && calls)
 		json_refer(shown, "toolCalls", calls);
-	put_shown(out, shown);
+	agui_parts_put_shown(out, shown);
 }
 
 /* ---- interrupts ---- */

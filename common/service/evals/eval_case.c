@@ -51,13 +51,13 @@ double eval_cases_score(const struct eval_cases *cases)
 
 /* ---- What is shown ---- */
 
-static void add_number(cJSON *object, const char *key, double value)
+static void eval_case_add_number(cJSON *object, const char *key, double value)
 {
 	cJSON_AddItemToObject(object, key, json_new_double(value));
 }
 
 /* Appends the texts of the blocks, joined by a blank; false when there is no text block. */
-static bool add_blocks(struct buf *out, const cJSON *message)
+static bool eval_case_add_blocks(struct buf *out, const cJSON *message)
 {
 	bool found = false;
 	for (const cJSON *b = eval_first(message, "content"); b; b = b->next) {
@@ -72,7 +72,7 @@ static bool add_blocks(struct buf *out, const cJSON *message)
 }
 
 /* The first user message that has a text. */
-static void add_input(cJSON *view, const cJSON *result)
+static void eval_case_add_input(cJSON *view, const cJSON *result)
 {
 	struct buf text = {0};
 	bool found = false;
@@ -80,22 +80,22 @@ static void add_input(cJSON *view, const cJSON *result)
 		if (strcmp(eval_text(m, "role"), "user") != 0)
 			continue;
 		buf_puts(&text, eval_text(m, "content"));
-		found = text.len || add_blocks(&text, m);
+		found = text.len || eval_case_add_blocks(&text, m);
 	}
 	json_add_str(view, "input", found ? buf_str(&text) : EVAL_NOTHING);
 	buf_release(&text);
 }
 
-static void add_row(cJSON *rubric, const char *key, double value, bool passed)
+static void eval_case_add_row(cJSON *rubric, const char *key, double value, bool passed)
 {
 	cJSON *row = cJSON_CreateObject();
 	json_add_str(row, "key", key);
-	add_number(row, "value", value);
+	eval_case_add_number(row, "value", value);
 	json_add_str(row, "tone", passed ? "accent" : "danger");
 	cJSON_AddItemToArray(rubric, row);
 }
 
-static void add_rubric(cJSON *view, const struct eval_case *c, const cJSON *result)
+static void eval_case_add_rubric(cJSON *view, const struct eval_case *c, const cJSON *result)
 {
 	const cJSON *criterion = eval_first(result, "criterion_results");
 	if (!criterion) {
@@ -104,9 +104,9 @@ static void add_rubric(cJSON *view, const struct eval_case *c, const cJSON *resu
 	}
 	cJSON *rubric = cJSON_AddArrayToObject(view, "rubric");
 	for (; criterion; criterion = criterion->next)
-		add_row(rubric, eval_text(criterion, "criterion"), eval_number(criterion, "score"),
-		    eval_flag(criterion, "passed"));
-	add_row(rubric, "weighted score", eval_round(c->score, 2), c->passed);
+		eval_case_add_row(rubric, eval_text(criterion, "criterion"),
+		    eval_number(criterion, "score"), eval_flag(criterion, "passed"));
+	eval_case_add_row(rubric, "weighted score", eval_round(c->score, 2), c->passed);
 }
 
 /* White space at both ends, taken off in place. */
@@ -159,15 +159,15 @@ cJSON *eval_case_view(const struct eval_case *c, const cJSON *result)
 	json_add_str(view, "id", c->id);
 	json_add_str(view, "name", c->name);
 	json_add_str(view, "type", simulated ? "sim" : "eval");
-	add_number(view, "score", eval_round(c->score, 2));
+	eval_case_add_number(view, "score", eval_round(c->score, 2));
 	json_add_str(view, "status", eval_status(c->passed));
 	json_add_str(view, "lat", eval_seconds(eval_number(result, "duration_seconds"), text));
 	int64_t tokens = eval_count(json_get(result, "token_usage"), "total_tokens");
 	json_add_str(view, "cost", eval_tokens(tokens, text));
-	add_input(view, result);
+	eval_case_add_input(view, result);
 	json_add_str(view, "expected", EVAL_NOTHING);
 	json_add_str(view, "actual", *response ? response : EVAL_NOTHING);
-	add_rubric(view, c, result);
+	eval_case_add_rubric(view, c, result);
 	cJSON_AddItemToObject(view, "conversation",
 	    simulated ? eval_case_conversation(response) : cJSON_CreateNull());
 	return view;

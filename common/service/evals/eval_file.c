@@ -17,7 +17,7 @@
 
 /* ---- Beyond JSON ---- */
 
-static bool ends_token(char c)
+static bool eval_file_ends_token(char c)
 {
 	return c == '\0' || strchr(" \t\r\n,]}", c);
 }
@@ -32,17 +32,17 @@ static bool eval_file_is_word(const char *token, size_t len)
 }
 
 /* Returns where the token ends. */
-static char *mend_token(const char *text, char *p)
+static char *eval_file_mend_token(const char *text, char *p)
 {
 	char *end = p + 1;
-	while (!ends_token(*end) && *end != '"')
+	while (!eval_file_ends_token(*end) && *end != '"')
 		end++;
 	size_t len = (size_t)(end - p);
 	bool starts = p == text || strchr(" \t\r\n,:[", p[-1]);
 	/* a number that may be too large for a double */
 	bool suspect = strspn(p, "+-.0123456789eE") == len &&
 	    (len > HUGE_DIGITS || memchr(p, 'e', len) || memchr(p, 'E', len));
-	if (starts && ends_token(*end) &&
+	if (starts && eval_file_ends_token(*end) &&
 	    (eval_file_is_word(p, len) || (suspect && isinf(strtod(p, NULL))))) {
 		memset(p, ' ', len);
 		*p = '0';
@@ -51,7 +51,7 @@ static char *mend_token(const char *text, char *p)
 }
 
 /* The UTF-16 unit of the escape at p, or -1 when there is none. */
-static long escaped_unit(const char *p)
+static long eval_file_escaped_unit(const char *p)
 {
 	char digits[5] = "";
 	if (p[0] != '\\' || p[1] != 'u' || strspn(p + 2, "0123456789abcdefABCDEF") < 4)
@@ -61,12 +61,12 @@ static long escaped_unit(const char *p)
 }
 
 /* p is at a backslash; returns where the escape ends. */
-static char *mend_escape(char *p)
+static char *eval_file_mend_escape(char *p)
 {
-	long unit = escaped_unit(p);
+	long unit = eval_file_escaped_unit(p);
 	if (unit < 0)
 		return p + (p[1] ? 2 : 1);
-	long next = unit >= 0xD800 && unit <= 0xDBFF ? escaped_unit(p + 6) : -1;
+	long next = unit >= 0xD800 && unit <= 0xDBFF ? eval_file_escaped_unit(p + 6) : -1;
 	if (next >= 0xDC00 && next <= 0xDFFF)
 		return p + 12;
 	if (!unit || (unit >= 0xD800 && unit <= 0xDFFF))
@@ -74,12 +74,12 @@ static char *mend_escape(char *p)
 	return p + 6;
 }
 
-static char *mend_string(char *p, const char *end)
+static char *eval_file_mend_string(char *p, const char *end)
 {
 	for (p++; p < end && *p != '"';) {
 		p += utf8_plain(p, (size_t)(end - p));
 		if (p < end && *p == '\\')
-			p = mend_escape(p);
+			p = eval_file_mend_escape(p);
 		else if (p < end && *p != '"')
 			p++;
 	}
@@ -91,9 +91,9 @@ void eval_text_mend(char *text, size_t len)
 	const char *end = text + len;
 	for (char *p = text; p < end;) {
 		if (*p == '"')
-			p = mend_string(p, end);
+			p = eval_file_mend_string(p, end);
 		else if (*p == '-' || (*p >= '0' && *p <= '9') || *p == 'N' || *p == 'I')
-			p = mend_token(text, p);
+			p = eval_file_mend_token(text, p);
 		else
 			p++;
 	}
@@ -131,7 +131,7 @@ static char *eval_file_read_text(int fd, size_t size, size_t *len)
 	return buf_detach(&text);
 }
 
-static bool is_json(const char *text, size_t len)
+static bool eval_file_is_json(const char *text, size_t len)
 {
 	struct json_scan scan;
 	bool valid = json_scan(&scan, text, len, JSON_DEPTH_LIMIT) == JSON_OK;
@@ -150,11 +150,11 @@ bool eval_file_read(struct eval_file *file, int dir, const char *name, struct st
 	close(fd);
 	if (!file->text)
 		return false;
-	bool valid = is_json(file->text, len);
+	bool valid = eval_file_is_json(file->text, len);
 	/* NUL would end the mending early, and is in no JSON */
 	if (!valid && !memchr(file->text, '\0', len)) {
 		eval_text_mend(file->text, len);
-		valid = is_json(file->text, len);
+		valid = eval_file_is_json(file->text, len);
 	}
 	if (valid)
 		file->root = json_skim_text(file->text, len);

@@ -19,7 +19,7 @@ struct index {
 	size_t count;
 };
 
-static int compare_cases(const void *a, const void *b)
+static int eval_regression_compare_cases(const void *a, const void *b)
 {
 	const struct eval_case *x = *(const struct eval_case *const *)a;
 	const struct eval_case *y = *(const struct eval_case *const *)b;
@@ -32,7 +32,7 @@ static struct index eval_regression_index_of(const struct eval_cases *cases)
 	struct index index = {xcalloc(cases->count + 1, sizeof(*index.items)), 0};
 	for (size_t i = 0; i < cases->count; i++)
 		index.items[i] = &cases->items[i];
-	qsort(index.items, cases->count, sizeof(*index.items), compare_cases);
+	qsort(index.items, cases->count, sizeof(*index.items), eval_regression_compare_cases);
 	for (size_t i = 0; i < cases->count; i++)
 		if (i + 1 == cases->count ||
 		    strcmp(index.items[i]->id, index.items[i + 1]->id) != 0)
@@ -40,21 +40,21 @@ static struct index eval_regression_index_of(const struct eval_cases *cases)
 	return index;
 }
 
-static int compare_id(const void *id, const void *item)
+static int eval_regression_compare_id(const void *id, const void *item)
 {
 	return strcmp(id, (*(const struct eval_case *const *)item)->id);
 }
 
 static const struct eval_case *eval_regression_find(const struct index *index, const char *id)
 {
-	const struct eval_case **found =
-	    bsearch(id, index->items, index->count, sizeof(*index->items), compare_id);
+	const struct eval_case **found = bsearch(
+	    id, index->items, index->count, sizeof(*index->items), eval_regression_compare_id);
 	return found ? *found : NULL;
 }
 
 /* ---- Rows ---- */
 
-static cJSON *row_of(const struct eval_case *now, const struct eval_case *before)
+static cJSON *eval_regression_row_of(const struct eval_case *now, const struct eval_case *before)
 {
 	static const char *const flips[2][2] = {
 	    {"fail (same)", "fail \xE2\x86\x92 pass"}, {"pass \xE2\x86\x92 fail", "pass (same)"}};
@@ -109,7 +109,7 @@ cJSON *eval_regression(const struct eval_run *current, const struct eval_run *pr
 		const struct eval_case *old = eval_regression_find(&before, c->id);
 		if (!old || eval_regression_find(&now, c->id) != c)
 			continue;
-		cJSON_AddItemToArray(rows, row_of(c, old));
+		cJSON_AddItemToArray(rows, eval_regression_row_of(c, old));
 		failing += old->passed && !c->passed;
 		passing += !old->passed && c->passed;
 	}

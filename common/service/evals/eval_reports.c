@@ -58,7 +58,7 @@ static void entries_release(struct entries *entries)
 	free(entries->items);
 }
 
-static int compare_files(const void *a, const void *b)
+static int entry_compare_files(const void *a, const void *b)
 {
 	return strcmp(((const struct entry *)a)->file, ((const struct entry *)b)->file);
 }
@@ -89,7 +89,7 @@ static char *eval_reports_take_text(struct json_span root, const char *key)
 	return text;
 }
 
-static void read_entry(struct entry *entry, int dir)
+static void entry_read(struct entry *entry, int dir)
 {
 	struct eval_file file;
 	if (!eval_file_read(&file, dir, entry->file, &entry->stat))
@@ -113,7 +113,7 @@ static void read_entry(struct entry *entry, int dir)
 	eval_file_release(&file);
 }
 
-static bool same_time(const struct timespec *a, const struct timespec *b)
+static bool eval_reports_same_time(const struct timespec *a, const struct timespec *b)
 {
 	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
 }
@@ -132,7 +132,7 @@ static void eval_reports_look(struct entries *found, DIR *dir)
 		    (struct entry){.file = xstrdup(d->d_name), .stat = st};
 	}
 	if (found->count)
-		qsort(found->items, found->count, sizeof(*found->items), compare_files);
+		qsort(found->items, found->count, sizeof(*found->items), entry_compare_files);
 }
 
 /* Takes over from known, which is sorted as well, what has not changed. */
@@ -143,8 +143,8 @@ static bool eval_reports_recall(struct entry *entry, struct entries *known, size
 	struct entry *old = *at < known->count ? &known->items[*at] : NULL;
 	if (!old || strcmp(old->file, entry->file) != 0 || old->stat.st_dev != entry->stat.st_dev ||
 	    old->stat.st_ino != entry->stat.st_ino || old->stat.st_size != entry->stat.st_size ||
-	    !same_time(&old->stat.st_mtim, &entry->stat.st_mtim) ||
-	    !same_time(&old->stat.st_ctim, &entry->stat.st_ctim))
+	    !eval_reports_same_time(&old->stat.st_mtim, &entry->stat.st_mtim) ||
+	    !eval_reports_same_time(&old->stat.st_ctim, &entry->stat.st_ctim))
 		return false;
 	char *file = old->file;
 	struct entry taken = *old;
@@ -177,7 +177,7 @@ static void eval_reports_remember(struct eval_cache *cache, struct entries *foun
 
 /* ---- The reports ---- */
 
-static int compare_times(const void *a, const void *b)
+static int eval_reports_compare_times(const void *a, const void *b)
 {
 	const struct eval_report *x = a, *y = b;
 	if (x->timestamp != y->timestamp)
@@ -185,7 +185,7 @@ static int compare_times(const void *a, const void *b)
 	return strcmp(x->file, y->file);
 }
 
-static int compare_sets(const void *a, const void *b)
+static int eval_reports_compare_sets(const void *a, const void *b)
 {
 	const struct eval_report *x = *(struct eval_report *const *)a;
 	const struct eval_report *y = *(struct eval_report *const *)b;
@@ -194,12 +194,12 @@ static int compare_sets(const void *a, const void *b)
 }
 
 /* Numbers the runs of each set, which come in order. */
-static void number_runs(struct eval_reports *reports)
+static void eval_reports_number_runs(struct eval_reports *reports)
 {
 	struct eval_report **sets = xcalloc(reports->count + 1, sizeof(*sets));
 	for (size_t i = 0; i < reports->count; i++)
 		sets[i] = &reports->items[i];
-	qsort(sets, reports->count, sizeof(*sets), compare_sets);
+	qsort(sets, reports->count, sizeof(*sets), eval_reports_compare_sets);
 	for (size_t i = 0; i < reports->count; i++) {
 		bool follows = i && !strcmp(sets[i]->set_id, sets[i - 1]->set_id);
 		sets[i]->previous = follows ? sets[i - 1] : NULL;
@@ -224,7 +224,7 @@ void eval_reports_load(struct eval_reports *reports, struct eval_cache *cache, s
 	eval_reports_look(&found, dir);
 	for (size_t i = 0; i < found.count; i++)
 		if (!eval_reports_recall(&found.items[i], &cache->entries, &at))
-			read_entry(&found.items[i], dirfd(dir));
+			entry_read(&found.items[i], dirfd(dir));
 	reports->items = arena_alloc(arena, found.count * sizeof(*reports->items) + 1);
 	for (size_t i = 0; i < found.count; i++) {
 		const struct entry *entry = &found.items[i];
@@ -242,6 +242,6 @@ void eval_reports_load(struct eval_reports *reports, struct eval_cache *cache, s
 	eval_reports_remember(cache, &found, read_us);
 	pthread_mutex_unlock(&cache->lock);
 	closedir(dir);
-	qsort(reports->items, reports->count, sizeof(*reports->items), compare_times);
-	number_runs(reports);
+	qsort(reports->items, reports->count, sizeof(*reports->items), eval_reports_compare_times);
+	eval_reports_number_runs(reports);
 }

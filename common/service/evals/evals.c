@@ -21,18 +21,18 @@
 #define DOT " \xC2\xB7 " /* joins the parts of a title */
 #define DEFAULT_THRESHOLD 80
 
-static const char *label_of(const struct eval_report *report)
+static const char *evals_label_of(const struct eval_report *report)
 {
 	return *report->set_name ? report->set_name : report->set_id;
 }
 
-static size_t id_length(const struct eval_report *report)
+static size_t evals_id_length(const struct eval_report *report)
 {
 	return strlen(report->file) - strlen(EVAL_SUFFIX);
 }
 
 /* Overflow is no number; 0 is better than null. */
-static void add_rate(cJSON *view, double pass_rate)
+static void evals_add_rate(cJSON *view, double pass_rate)
 {
 	double percent = eval_round(100 * pass_rate, 1);
 	cJSON_AddItemToObject(view, "rate", json_new_double(isfinite(percent) ? percent : 0));
@@ -61,10 +61,11 @@ cJSON *evals_list(struct call *call)
 			    ? 0
 			    : clock_seconds(clock_now()) - report->timestamp;
 			cJSON *row = json_append(runs, cJSON_CreateObject());
-			json_add_str(row, "id", arena_strndup(a, report->file, id_length(report)));
-			json_add_str(row, "name", label_of(report));
+			json_add_str(
+			    row, "id", arena_strndup(a, report->file, evals_id_length(report)));
+			json_add_str(row, "name", evals_label_of(report));
 			json_add_str(row, "run", arena_printf(a, "#%zu", report->run));
-			add_rate(row, report->pass_rate);
+			evals_add_rate(row, report->pass_rate);
 			json_add_int(row, "cases", report->cases);
 			json_add_str(row, "ago", eval_ago(age, ago));
 		}
@@ -80,14 +81,14 @@ struct numbers {
 	size_t count;
 };
 
-static int compare_numbers(const void *a, const void *b)
+static int numbers_compare(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 	return (x > y) - (x < y);
 }
 
 /* The thresholds that the criteria of a case give. */
-static void take_thresholds(struct numbers *thresholds, const cJSON *result)
+static void numbers_take_thresholds(struct numbers *thresholds, const cJSON *result)
 {
 	for (const cJSON *c = eval_first(result, "criterion_results"); c; c = c->next) {
 		if (!json_is_number(json_get(c, "threshold")))
@@ -98,13 +99,13 @@ static void take_thresholds(struct numbers *thresholds, const cJSON *result)
 }
 
 /* Each value counts once, however many criteria have it. */
-static double mean_threshold(struct numbers *thresholds)
+static double numbers_mean(struct numbers *thresholds)
 {
 	double sum = 0;
 	size_t different = 0;
 	if (!thresholds->count)
 		return DEFAULT_THRESHOLD;
-	qsort(thresholds->items, thresholds->count, sizeof(double), compare_numbers);
+	qsort(thresholds->items, thresholds->count, sizeof(double), numbers_compare);
 	for (size_t i = 0; i < thresholds->count; i++) {
 		if (i && thresholds->items[i] == thresholds->items[i - 1])
 			continue;
@@ -131,14 +132,14 @@ static void evals_take_file(struct view *view, struct json_span root, const cJSO
 		const struct eval_case *c = eval_cases_add(&view->run.cases, result, view->arena);
 		if (view->cases) {
 			cJSON_AddItemToArray(view->cases, eval_case_view(c, result));
-			take_thresholds(&view->thresholds, result);
+			numbers_take_thresholds(&view->thresholds, result);
 		}
 		cJSON_Delete(result);
 	}
 	view->run.pass_rate = eval_number(summary, "pass_rate");
 }
 
-static void add_tile(cJSON *stats, const char *label, const char *value, const char *tone)
+static void evals_add_tile(cJSON *stats, const char *label, const char *value, const char *tone)
 {
 	cJSON *tile = cJSON_CreateObject();
 	json_add_str(tile, "label", label);
@@ -148,13 +149,13 @@ static void add_tile(cJSON *stats, const char *label, const char *value, const c
 	cJSON_AddItemToArray(stats, tile);
 }
 
-static void add_count(
+static void evals_add_count(
     struct arena *arena, cJSON *stats, const char *label, int64_t count, const char *tone)
 {
-	add_tile(stats, label, arena_printf(arena, "%" PRId64, count), tone);
+	evals_add_tile(stats, label, arena_printf(arena, "%" PRId64, count), tone);
 }
 
-static cJSON *stats_of(const struct view *view, const cJSON *summary)
+static cJSON *evals_stats_of(const struct view *view, const cJSON *summary)
 {
 	char text[EVAL_TEXT_SIZE];
 	struct arena *a = view->arena;
@@ -164,15 +165,15 @@ static cJSON *stats_of(const struct view *view, const cJSON *summary)
 	if (__builtin_add_overflow(
 		eval_count(summary, "failed_cases"), eval_count(summary, "error_cases"), &failed))
 		failed = INT64_MAX;
-	add_count(a, stats, "cases", eval_count(summary, "total_cases"), NULL);
-	add_count(a, stats, "passed", eval_count(summary, "passed_cases"), "ok");
-	add_count(a, stats, "failed", failed, "bad");
-	add_tile(
+	evals_add_count(a, stats, "cases", eval_count(summary, "total_cases"), NULL);
+	evals_add_count(a, stats, "passed", eval_count(summary, "passed_cases"), "ok");
+	evals_add_count(a, stats, "failed", failed, "bad");
+	evals_add_tile(
 	    stats, "avg score", arena_printf(a, "%.2f", eval_cases_score(&view->run.cases)), NULL);
 	double latency = eval_number(summary, "avg_duration_seconds");
-	add_tile(stats, "avg latency", eval_seconds(latency, text), NULL);
+	evals_add_tile(stats, "avg latency", eval_seconds(latency, text), NULL);
 	int64_t tokens = eval_count(usage, "total_tokens");
-	add_tile(stats, "total tokens", eval_tokens(tokens, text), NULL);
+	evals_add_tile(stats, "total tokens", eval_tokens(tokens, text), NULL);
 	return stats;
 }
 
@@ -195,7 +196,7 @@ static const char *evals_subtitle(
 }
 
 /* Reads one file; false when it has gone meanwhile. */
-static bool open_report(struct eval_file *file, const struct eval_report *report)
+static bool evals_open_report(struct eval_file *file, const struct eval_report *report)
 {
 	struct stat st;
 	int dir = open(EVAL_DIRECTORY, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -209,7 +210,7 @@ static cJSON *evals_compare(const struct view *view)
 {
 	struct view before = {.arena = view->arena, .run.report = view->run.report->previous};
 	struct eval_file file;
-	if (!before.run.report || !open_report(&file, before.run.report))
+	if (!before.run.report || !evals_open_report(&file, before.run.report))
 		return cJSON_CreateNull();
 	cJSON *summary = json_skim_parse(json_skim_member(file.root, "summary"));
 	evals_take_file(&before, file.root, summary);
@@ -228,11 +229,11 @@ cJSON *evals_read(struct call *call, const char *run_id)
 	struct arena *a = call->arena;
 	struct view view = {.arena = a};
 	for (size_t i = 0; i < reports.count && !view.run.report; i++) {
-		size_t len = id_length(&reports.items[i]);
+		size_t len = evals_id_length(&reports.items[i]);
 		if (strlen(run_id) == len && !memcmp(reports.items[i].file, run_id, len))
 			view.run.report = &reports.items[i];
 	}
-	if (!view.run.report || !open_report(&file, view.run.report)) {
+	if (!view.run.report || !evals_open_report(&file, view.run.report)) {
 		error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Eval run '%s' not found", run_id);
 		return NULL;
 	}
@@ -241,12 +242,12 @@ cJSON *evals_read(struct call *call, const char *run_id)
 	cJSON *summary = arena_json(a, json_skim_parse(json_skim_member(file.root, "summary")));
 	view.cases = cJSON_CreateArray();
 	evals_take_file(&view, file.root, summary);
-	json_add_str(
-	    data, "title", arena_printf(a, "%s" DOT "run #%zu", label_of(report), report->run));
+	json_add_str(data, "title",
+	    arena_printf(a, "%s" DOT "run #%zu", evals_label_of(report), report->run));
 	json_add_str(data, "sub", evals_subtitle(&view, file.root, summary));
-	add_rate(data, view.run.pass_rate);
-	json_add_int(data, "threshold", (int64_t)mean_threshold(&view.thresholds));
-	cJSON_AddItemToObject(data, "stats", stats_of(&view, summary));
+	evals_add_rate(data, view.run.pass_rate);
+	json_add_int(data, "threshold", (int64_t)numbers_mean(&view.thresholds));
+	cJSON_AddItemToObject(data, "stats", evals_stats_of(&view, summary));
 	cJSON_AddItemToObject(data, "cases", view.cases);
 	cJSON_AddItemToObject(data, "regression", evals_compare(&view));
 	eval_cases_release(&view.run.cases);

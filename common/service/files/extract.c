@@ -38,7 +38,7 @@ void extract_places(unsigned count)
 
 /* Takes a place, or waits for one.  Only some threads may wait, since those that extract or wait
  * answer nobody else. */
-static bool place_take(void)
+static bool extract_take_place(void)
 {
 	int64_t end = clock_monotonic_ms() + EXTRACT_PATIENCE_MS;
 	bool free, in_time = true;
@@ -55,7 +55,7 @@ static bool place_take(void)
 	return free;
 }
 
-static void place_leave(void)
+static void extract_leave_place(void)
 {
 	pthread_mutex_lock(&places.lock);
 	places.taken--;
@@ -133,11 +133,11 @@ char *extract_text(int fd, const char *essence)
 		    "no text was extracted from a file: the program " PROGRAM " is not installed");
 	else if (again < 0)
 		log_warning("no text was extracted from a file: %s", strerror(errno));
-	else if (!place_take())
+	else if (!extract_take_place())
 		log_warning("no text was extracted from a file: too many others are read");
 	else {
 		text = extract_run(path, again, essence);
-		place_leave();
+		extract_leave_place();
 	}
 	if (again >= 0)
 		close(again);

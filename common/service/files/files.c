@@ -16,7 +16,7 @@
 
 /* Whether the caller may read a file (the table of doc/protocol-access.md#ownership).  A
  * file without an owner is everybody's, unless that is forbidden. */
-static bool may_read(const struct call *call, const struct file_record *record)
+static bool files_may_read(const struct call *call, const struct file_record *record)
 {
 	const struct config *config = call->service->config;
 	if (!record->owner)
@@ -26,7 +26,7 @@ static bool may_read(const struct call *call, const struct file_record *record)
 
 /* Whether the bytes are lost: those in memory go with the service that had them.  Bytes that are
  * missing in a directory are a fault instead, which is reported. */
-static bool is_lost(const struct call *call, const struct file_record *record)
+static bool files_is_lost(const struct call *call, const struct file_record *record)
 {
 	return strcmp(record->backend, BLOBS_MEMORY) == 0 &&
 	    !files_here(call->service->files, record);
@@ -37,7 +37,7 @@ bool file_find(struct call *call, const char *file_id, struct file_record *recor
 	bool found = blob_id_valid(file_id) &&
 	    files_get(
 		call->service->files, &call->ctx, call->arena, file_id, record, &call->error) &&
-	    may_read(call, record) && !is_lost(call, record);
+	    files_may_read(call, record) && !files_is_lost(call, record);
 	if (found)
 		files_touch(call->service->files, &call->ctx, record);
 	else if (!error_is_set(&call->error))
@@ -52,7 +52,7 @@ bool file_allowed(struct call *call, const char *file_id)
 	    !files_get(
 		call->service->files, &call->ctx, call->arena, file_id, &record, &call->error))
 		return !error_is_set(&call->error);
-	return may_read(call, &record);
+	return files_may_read(call, &record);
 }
 
 struct blob *file_open(struct call *call, const struct file_record *record)
@@ -63,7 +63,7 @@ struct blob *file_open(struct call *call, const struct file_record *record)
 
 /* ---- what is shown ---- */
 
-static const char *api_path(struct call *call, const struct file_record *record)
+static const char *files_api_path(struct call *call, const struct file_record *record)
 {
 	return arena_printf(call->arena, "/v1/files/%s", record->file_id);
 }
@@ -86,7 +86,8 @@ const char *file_disposition(struct arena *arena, const struct file_record *reco
 }
 
 /* A URL that goes to the store itself, until *expires; NULL where there is none. */
-static const char *direct_url(struct call *call, const struct file_record *record, int64_t *expires)
+static const char *files_direct_url(
+    struct call *call, const struct file_record *record, int64_t *expires)
 {
 	struct error ignored = {0};
 	struct blobs *blobs = files_store_of(call->service->files, record, &ignored);
@@ -97,10 +98,10 @@ static const char *direct_url(struct call *call, const struct file_record *recor
 	return blobs->ops->sign(blobs, record->key, &as, call->arena, expires);
 }
 
-static void add_direct_url(cJSON *data, struct call *call, const struct file_record *record)
+static void files_add_direct_url(cJSON *data, struct call *call, const struct file_record *record)
 {
 	int64_t expires = 0;
-	const char *url = direct_url(call, record, &expires);
+	const char *url = files_direct_url(call, record, &expires);
 	json_add_str(data, "direct_url", url);
 	if (url)
 		json_add_int(data, "direct_url_expires_at", expires);
@@ -116,8 +117,8 @@ cJSON *file_upload_data(struct call *call, const struct file_record *record)
 	json_add_int(data, "size_bytes", record->size);
 	json_add_str(data, "filename", record->filename);
 	json_add_str(data, "extracted_text", record->text);
-	json_add_str(data, "url", api_path(call, record));
-	add_direct_url(data, call, record);
+	json_add_str(data, "url", files_api_path(call, record));
+	files_add_direct_url(data, call, record);
 	return data;
 }
 
@@ -140,7 +141,7 @@ cJSON *file_info(struct call *call, const char *file_id)
 	json_add_int(data, "size_bytes", record.size);
 	json_add_str(data, "created_at", clock_iso(record.created_at, created));
 	json_add_str(data, "extracted_text", text);
-	add_direct_url(data, call, &record);
+	files_add_direct_url(data, call, &record);
 	free(text);
 	return data;
 }
@@ -151,10 +152,10 @@ cJSON *file_url(struct call *call, const char *file_id)
 	int64_t expires = 0;
 	if (!file_find(call, file_id, &record))
 		return NULL;
-	const char *direct = direct_url(call, &record, &expires);
+	const char *direct = files_direct_url(call, &record, &expires);
 	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
 	json_add_str(data, "file_id", record.file_id);
-	json_add_str(data, "url", direct ? direct : api_path(call, &record));
+	json_add_str(data, "url", direct ? direct : files_api_path(call, &record));
 	if (direct)
 		json_add_int(data, "expires_at", expires * 1000);
 	else

@@ -86,7 +86,7 @@ static const char *const with_text[] = {"application/pdf",
     "application/vnd.openxmlformats-officedocument.presentationml.presentation",
     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"};
 
-static size_t token_length(const char *text)
+static size_t media_type_token_length(const char *text)
 {
 	static const char others[] = "!#$%&'*+-.^_`|~";
 	size_t len = 0;
@@ -112,31 +112,32 @@ static size_t media_type_quoted_length(const char *text)
 }
 
 /* Skips ";name=value" with blanks around the semicolon; NULL when it is not that. */
-static const char *skip_parameter(const char *text)
+static const char *media_type_skip_parameter(const char *text)
 {
 	text += strspn(text, " \t");
 	if (*text != ';')
 		return NULL;
 	text++;
 	text += strspn(text, " \t");
-	size_t name = token_length(text);
+	size_t name = media_type_token_length(text);
 	if (name == 0 || text[name] != '=')
 		return NULL;
 	text += name + 1;
-	size_t value = *text == '"' ? media_type_quoted_length(text) : token_length(text);
+	size_t value =
+	    *text == '"' ? media_type_quoted_length(text) : media_type_token_length(text);
 	return value ? text + value : NULL;
 }
 
 bool media_type_valid(const char *text)
 {
-	size_t top = token_length(text);
+	size_t top = media_type_token_length(text);
 	if (strlen(text) > MEDIA_TYPE_MAX || top == 0 || text[top] != '/')
 		return false;
-	size_t sub = token_length(text + top + 1);
+	size_t sub = media_type_token_length(text + top + 1);
 	if (sub == 0)
 		return false;
 	for (text += top + 1 + sub; text && *text;)
-		text = skip_parameter(text);
+		text = media_type_skip_parameter(text);
 	return text != NULL;
 }
 

@@ -73,7 +73,7 @@ cJSON *history_rewind(struct call *call, const char *thread_id, const cJSON *bod
 
 /* ---- copy ---- */
 
-static bool copy_write(
+static bool rewind_write_copy(
     struct call *call, const struct lease *lease, const struct thread *from, struct thread *to)
 {
 	struct storage *storage = call->service->storage;
@@ -125,7 +125,7 @@ cJSON *history_copy(struct call *call, const char *thread_id, const cJSON *body)
 	}
 	if (!thread_take_new(call, wanted, CLAIM_ENQUEUE, &lease, &to))
 		return NULL;
-	ok = copy_write(call, lease, &from, &to);
+	ok = rewind_write_copy(call, lease, &from, &to);
 	lease_drop(call->service->storage, &call->ctx, lease);
 	return ok ? thread_read(call, to.thread_id) : NULL;
 }

@@ -23,7 +23,7 @@ static void live_session_refuse(
 	live_close(live, close_code, reason);
 }
 
-static void refuse_init(struct live *live)
+static void live_session_refuse_init(struct live *live)
 {
 	live_close(live, 1003, "Invalid init frame");
 }
@@ -63,7 +63,7 @@ static void live_session_begin(struct live *live, const char *text, size_t len)
 		live_keeper_open(live->keeper, live->config.thread_id);
 		break;
 	case LIVE_INIT_NO_OBJECT:
-		refuse_init(live);
+		live_session_refuse_init(live);
 		break;
 	case LIVE_INIT_INVALID:
 		live_session_refuse(live, "invalid_config", call->error.detail, 1000, NULL);
@@ -71,7 +71,7 @@ static void live_session_begin(struct live *live, const char *text, size_t len)
 	}
 }
 
-static void open_tools(struct live *live)
+static void live_session_open_tools(struct live *live)
 {
 	/* the config, as nodes see it */
 	cJSON *config = arena_json(live->call.arena, cJSON_CreateObject());
@@ -107,21 +107,21 @@ static void live_session_prepare(struct live *live)
 	} else if (state == KEEPER_OPEN) {
 		live->thread = *live_keeper_thread(live->keeper);
 		live->handle = xstrdup(live_keeper_handle(live->keeper));
-		open_tools(live);
+		live_session_open_tools(live);
 		live_connect(live);
 	}
 }
 
 /* ---- frames ---- */
 
-static bool takes_frames(const struct live *live)
+static bool live_session_takes_frames(const struct live *live)
 {
 	return live->state < LIVE_CLOSES && !live->ending;
 }
 
-static void end_input(struct live *live)
+static void live_session_end_input(struct live *live)
 {
-	if (!takes_frames(live))
+	if (!live_session_takes_frames(live))
 		return;
 	live->ending = true;
 	live->end = live_now(live) + live->call.service->config->env.realtime_drain_timeout * 1000;
@@ -140,7 +140,7 @@ static void live_ignore(struct live *live, const char *why)
 
 void live_text(struct live *live, const char *text, size_t len)
 {
-	if (!takes_frames(live))
+	if (!live_session_takes_frames(live))
 		return;
 	if (live->state == LIVE_AWAITS_INIT) {
 		live_session_begin(live, text, len);
@@ -161,7 +161,7 @@ void live_text(struct live *live, const char *text, size_t len)
 	else if (strcmp(type, "activity_end") == 0)
 		live_queue_push(&live->queue, LIVE_INPUT_END, NULL, 0);
 	else if (strcmp(type, "close") == 0)
-		end_input(live);
+		live_session_end_input(live);
 	else
 		live_ignore(live, "its type is unknown");
 	cJSON_Delete(frame);
@@ -170,10 +170,10 @@ void live_text(struct live *live, const char *text, size_t len)
 /* Drops half a sample at the end of a frame. */
 void live_audio(struct live *live, const void *pcm, size_t bytes)
 {
-	if (!takes_frames(live))
+	if (!live_session_takes_frames(live))
 		return;
 	if (live->state == LIVE_AWAITS_INIT)
-		refuse_init(live);
+		live_session_refuse_init(live);
 	else if (bytes > (size_t)live->call.service->config->env.realtime_max_frame_bytes)
 		live_large(live, true);
 	else if (bytes > 1)
@@ -182,10 +182,10 @@ void live_audio(struct live *live, const void *pcm, size_t bytes)
 
 void live_large(struct live *live, bool binary)
 {
-	if (!takes_frames(live))
+	if (!live_session_takes_frames(live))
 		return;
 	if (live->state == LIVE_AWAITS_INIT)
-		refuse_init(live);
+		live_session_refuse_init(live);
 	else if (live->ignored++ < IGNORED_LOGGED)
 		log_warning("a %s frame of the live socket is too large: dropped",
 		    binary ? "binary" : "text");
@@ -193,7 +193,7 @@ void live_large(struct live *live, bool binary)
 
 void live_gone(struct live *live)
 {
-	end_input(live);
+	live_session_end_input(live);
 	if (live->gone)
 		return;
 	live->gone = true;
@@ -221,7 +221,7 @@ static bool live_session_listens(const struct live *live)
 }
 
 /* When something is due at the latest; 0: never. */
-static int64_t next_time(struct live *live)
+static int64_t live_session_next_time(struct live *live)
 {
 	int64_t time = live->deadline, now = live_now(live);
 	if (live->state == LIVE_CLOSED)
@@ -252,7 +252,7 @@ int live_poll(struct live *live, struct pollfd fds[LIVE_FDS])
 	    : -1;
 	fds[0] = (struct pollfd){.fd = live->wake, .events = POLLIN};
 	fds[1] = (struct pollfd){.fd = fd, .events = events};
-	int64_t time = next_time(live);
+	int64_t time = live_session_next_time(live);
 	if (!time)
 		return -1;
 	int64_t wait = time - live_now(live);
@@ -283,7 +283,7 @@ void live_step(struct live *live)
 	} else if (live->deadline && now >= live->deadline) {
 		live->deadline = 0;
 		if (live->state == LIVE_AWAITS_INIT)
-			refuse_init(live);
+			live_session_refuse_init(live);
 		else
 			live_late(live);
 	}

@@ -74,7 +74,7 @@ static bool live_config_read_vad(struct call *call, const cJSON *frame,
 /* ---- tools */
 
 /* The agent's own tags: what it says, or else whatever its tools have. */
-static bool agent_has_tag(const struct live_agent *agent, const char *tag)
+static bool live_config_has_tag(const struct live_agent *agent, const char *tag)
 {
 	if (agent->tags)
 		return texts_has(agent->tags, tag);
@@ -100,7 +100,7 @@ static bool live_config_read_tags(
 		if (!cJSON_IsString(item))
 			return live_config_invalid(
 			    call, "tools_tags", "a string or an array of strings");
-		if (agent_has_tag(agent, item->valuestring))
+		if (live_config_has_tag(agent, item->valuestring))
 			kept[count++] = item->valuestring;
 		if (!cJSON_IsArray(asked))
 			break; /* the items that follow are other members of the frame */
@@ -109,7 +109,7 @@ static bool live_config_read_tags(
 	return true;
 }
 
-static bool is_offered(const struct tool *tool, char *const *tags)
+static bool live_config_is_offered(const struct tool *tool, char *const *tags)
 {
 	if (!tool->fn)
 		return false; /* a client's tool: this socket has no frame for its result */
@@ -130,7 +130,7 @@ static bool live_config_read_tools(struct call *call, const cJSON *frame,
 		return false;
 	for (size_t i = 0; agent->tools && i < agent->tools->tool_count; i++) {
 		const struct tool *tool = &agent->tools->tools[i];
-		if (!is_offered(tool, tags))
+		if (!live_config_is_offered(tool, tags))
 			continue;
 		cJSON *item = cJSON_CreateObject();
 		cJSON_AddStringToObject(item, "name", tool->name);

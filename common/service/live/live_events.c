@@ -73,14 +73,15 @@ void live_ask(struct live *live)
 	live->patience = now + LIVE_ASKED_MS;
 }
 
-static void begin_answer(struct live *live)
+static void live_events_begin_answer(struct live *live)
 {
 	if (!live->answering && live->asked)
 		live->asked--;
 	live->answering = true;
 }
 
-static void send_transcript(struct live *live, int from, const char *text, bool finished)
+static void live_events_send_transcript(
+    struct live *live, int from, const char *text, bool finished)
 {
 	cJSON *event = json_typed(from == FROM_USER ? "input_transcript" : "output_transcript");
 	cJSON_AddStringToObject(event, "text", text);
@@ -90,27 +91,28 @@ static void send_transcript(struct live *live, int from, const char *text, bool 
 
 /* Clients join the pieces, so the last piece has what they lack of the whole (NULL where the
  * provider gave none).  Where the whole is another text than the pieces, only the thread has it. */
-static void finish_transcript(struct live *live, int from, const char *whole)
+static void live_events_finish_transcript(struct live *live, int from, const char *whole)
 {
 	char *told = buf_detach(&live->said[from]);
 	size_t len = strlen(told);
 	if (!whole)
 		whole = told;
-	send_transcript(live, from, strncmp(whole, told, len) == 0 ? whole + len : "", true);
+	live_events_send_transcript(
+	    live, from, strncmp(whole, told, len) == 0 ? whole + len : "", true);
 	live_events_keep_text(live, from == FROM_USER ? "user" : "assistant", whole);
 	free(told);
 }
 
-static void finish_open(struct live *live, int from)
+static void live_events_finish_open(struct live *live, int from)
 {
 	if (live->said[from].len)
-		finish_transcript(live, from, NULL);
+		live_events_finish_transcript(live, from, NULL);
 }
 
 void live_finish_transcripts(struct live *live)
 {
-	finish_open(live, FROM_USER);
-	finish_open(live, FROM_MODEL);
+	live_events_finish_open(live, FROM_USER);
+	live_events_finish_open(live, FROM_MODEL);
 }
 
 static void live_events_take_transcript(struct live *live, int from, const struct live_event *event)
@@ -122,24 +124,24 @@ static void live_events_take_transcript(struct live *live, int from, const struc
 		if (event->text && *event->text && !live->answering && !live->asked)
 			live_ask(live);
 	} else if (event->text || said->len) {
-		begin_answer(live);
+		live_events_begin_answer(live);
 	}
 	if (!event->flag && event->text && *event->text) {
 		buf_puts(said, event->text);
-		send_transcript(live, from, event->text, false);
+		live_events_send_transcript(live, from, event->text, false);
 		if (said->len > TRANSCRIPT_MOST)
-			finish_transcript(live, from, NULL);
+			live_events_finish_transcript(live, from, NULL);
 	} else if (event->flag && (event->text || said->len)) {
-		finish_transcript(live, from, event->text);
+		live_events_finish_transcript(live, from, event->text);
 	}
 }
 
 /* ---- tools ---- */
 
-static void take_tool_call(struct live *live, const struct live_event *event)
+static void live_events_take_tool_call(struct live *live, const struct live_event *event)
 {
 	cJSON *told = json_typed("tool_call");
-	begin_answer(live);
+	live_events_begin_answer(live);
 	cJSON_AddStringToObject(told, "id", event->id);
 	cJSON_AddStringToObject(told, "name", event->text);
 	cJSON_AddItemToObject(told, "args", cJSON_Duplicate(event->args, true));
@@ -170,7 +172,7 @@ void live_tool_done(struct live *live, struct tool_done *done)
 
 /* ---- the session ---- */
 
-static void take_handle(struct live *live, const char *handle)
+static void live_events_take_handle(struct live *live, const char *handle)
 {
 	cJSON *event = json_typed("session_update");
 	bool same = handle && live->handle && strcmp(handle, live->handle) == 0;
@@ -187,7 +189,7 @@ static void take_handle(struct live *live, const char *handle)
 #define ROTATE_MOST_MS 10000 /* used where the provider does not say how long it waits */
 #define ROTATE_SPARE_MS 500
 
-static void take_go_away(struct live *live, double seconds)
+static void live_events_take_go_away(struct live *live, double seconds)
 {
 	char left[32];
 	cJSON *event = json_typed("go_away");
@@ -202,11 +204,11 @@ static void take_go_away(struct live *live, double seconds)
 #define HANDLE_MS 2000 /* how long a handle may come after a turn */
 
 /* Ends a turn of the model; input that cut its answer is to be answered itself. */
-static void take_end_of_turn(struct live *live, const char *type, bool cut)
+static void live_events_take_end_of_turn(struct live *live, const char *type, bool cut)
 {
 	if (!live->user_ends)
-		finish_open(live, FROM_USER);
-	finish_open(live, FROM_MODEL);
+		live_events_finish_open(live, FROM_USER);
+	live_events_finish_open(live, FROM_MODEL);
 	live->answering = false;
 	live->settles = live->handle ? live_now(live) + HANDLE_MS : 0;
 	if (cut && !live->asked)
@@ -227,7 +229,7 @@ static void live_events_take(struct live *live, const struct live_event *event)
 		live->since = live_now(live);
 		break;
 	case LIVE_AUDIO:
-		begin_answer(live);
+		live_events_begin_answer(live);
 		if (!live->gone && !live->config.text)
 			live->setup.sink->audio(live->setup.sink, event->pcm, event->bytes);
 		break;
@@ -238,19 +240,19 @@ static void live_events_take(struct live *live, const struct live_event *event)
 		live_events_take_transcript(live, FROM_MODEL, event);
 		break;
 	case LIVE_TOOL_CALL:
-		take_tool_call(live, event);
+		live_events_take_tool_call(live, event);
 		break;
 	case LIVE_TURN_COMPLETE:
-		take_end_of_turn(live, "turn_complete", false);
+		live_events_take_end_of_turn(live, "turn_complete", false);
 		break;
 	case LIVE_INTERRUPTED:
-		take_end_of_turn(live, "interrupted", true);
+		live_events_take_end_of_turn(live, "interrupted", true);
 		break;
 	case LIVE_SESSION_UPDATE:
-		take_handle(live, event->text);
+		live_events_take_handle(live, event->text);
 		break;
 	case LIVE_GO_AWAY:
-		take_go_away(live, event->seconds);
+		live_events_take_go_away(live, event->seconds);
 		break;
 	case LIVE_AGENT_CHANGED:
 		told = json_typed("agent_changed");

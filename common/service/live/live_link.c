@@ -15,7 +15,7 @@
 
 /* ---- making it ---- */
 
-static void note_loss(struct live *live, const char *why)
+static void live_link_note_loss(struct live *live, const char *why)
 {
 	live->lost = true;
 	free(live->why);
@@ -47,7 +47,7 @@ void live_connect(struct live *live)
 	live->resumed = live->handle != NULL;
 	live->connection = live->agent->provider->open(&live->session, &setup, live->agent->data);
 	if (!live->connection)
-		note_loss(live, "the provider cannot be used");
+		live_link_note_loss(live, "the provider cannot be used");
 }
 
 static void live_disconnect(struct live *live)
@@ -96,7 +96,7 @@ bool live_rests(struct live *live)
 	    (!live->keeper || live_keeper_rests(live->keeper));
 }
 
-static void try_later(struct live *live)
+static void live_link_try_later(struct live *live)
 {
 	if (++live->attempts > ATTEMPTS) {
 		live_send_error(live, "reconnect_failed",
@@ -110,14 +110,14 @@ static void try_later(struct live *live)
 	live->deadline = live_now(live) + (ms < BACKOFF_MOST_MS ? ms : BACKOFF_MOST_MS);
 }
 
-static bool is_stable(const struct live *live)
+static bool live_link_is_stable(const struct live *live)
 {
 	return live->state == LIVE_TALKS && live_now(live) - live->since >= STABLE_MS;
 }
 
-static void handle_loss(struct live *live)
+static void live_link_handle_loss(struct live *live)
 {
-	bool stable = is_stable(live);
+	bool stable = live_link_is_stable(live);
 	log_warning("the connection to the model is lost: %s", live->why ? live->why : "");
 	live_finish_transcripts(live);
 	if (!live->was_ready && !live->resumed) {
@@ -140,12 +140,12 @@ static void handle_loss(struct live *live)
 		live->handle = NULL;
 		live_connect(live);
 	} else {
-		try_later(live);
+		live_link_try_later(live);
 	}
 }
 
 /* Whether the connection is in the middle of something. */
-static bool is_engaged(const struct live *live)
+static bool live_link_is_engaged(const struct live *live)
 {
 	return live->answering || live->speaking || live_tools_open(live->tools) > 0 ||
 	    (live->asked && live_now(live) < live->patience);
@@ -154,20 +154,20 @@ static bool is_engaged(const struct live *live)
 /* Changes to a new connection, between two turns if there is time for that. */
 static void live_link_rotate(struct live *live)
 {
-	bool busy = is_engaged(live) || live_now(live) < live->settles;
+	bool busy = live_link_is_engaged(live) || live_now(live) < live->settles;
 	if (!live->rotate || live->ending || (busy && live_now(live) < live->rotate))
 		return;
-	bool useful = live->fed || is_stable(live);
+	bool useful = live->fed || live_link_is_stable(live);
 	live_finish_transcripts(live);
 	live_disconnect(live);
 	if (useful)
 		live->attempts = 0;
-	try_later(live);
+	live_link_try_later(live);
 }
 
 /* ---- using it ---- */
 
-static bool is_talking(const struct live *live)
+static bool live_link_is_talking(const struct live *live)
 {
 	return live->state == LIVE_TALKS && !live->lost && !live->ended && !live->fatal;
 }
@@ -208,29 +208,30 @@ static void live_link_hand_over(struct live *live, const struct live_input *inpu
 
 /* Input that came after a go_away is for the next connection, but for what belongs to the turn that
  * is waited for, and for texts that this one has the time to answer. */
-static bool may_hand_over(const struct live *live)
+static bool live_link_may_hand_over(const struct live *live)
 {
 	const struct live_input *input = live->queue.first;
 	if (!input || !live->rotate || live->ending)
 		return input;
-	return is_engaged(live) &&
+	return live_link_is_engaged(live) &&
 	    (input->kind != LIVE_INPUT_TEXT || live->rotate - live_now(live) >= LIVE_ASKED_MS);
 }
 
 static void live_link_feed(struct live *live)
 {
 	const struct ag_live_provider *provider = live->agent->provider;
-	if (live->unsaid && is_talking(live)) {
+	if (live->unsaid && live_link_is_talking(live)) {
 		/* speech that started on another connection goes on in this one */
 		live->unsaid = false;
 		provider->activity(live->connection, true);
 	}
-	while (is_talking(live) && may_hand_over(live) && provider->takes(live->connection)) {
+	while (live_link_is_talking(live) && live_link_may_hand_over(live) &&
+	    provider->takes(live->connection)) {
 		struct live_input *input = live_queue_take(&live->queue);
 		live_link_hand_over(live, input);
 		free(input);
 	}
-	if (is_talking(live) && live->ending && !live->queue.first && !live->finished) {
+	if (live_link_is_talking(live) && live->ending && !live->queue.first && !live->finished) {
 		live->finished = true;
 		provider->finish(live->connection);
 	}
@@ -258,12 +259,12 @@ void live_work(struct live *live)
 		if (live->fatal || live->ended)
 			live_close(live, 1000, NULL);
 		else if (live->lost)
-			handle_loss(live);
+			live_link_handle_loss(live);
 		else if (live->state == LIVE_TALKS || live->state == LIVE_CONNECTS)
 			live_link_rotate(live);
 	} while (live->epoch != epoch ||
-	    (is_talking(live) && live->queue.first && !live->rotate && live_may_speak(live) &&
-		live->agent->provider->takes(live->connection)));
+	    (live_link_is_talking(live) && live->queue.first && !live->rotate &&
+		live_may_speak(live) && live->agent->provider->takes(live->connection)));
 }
 
 void live_late(struct live *live)
@@ -271,7 +272,7 @@ void live_late(struct live *live)
 	if (live->state == LIVE_WAITS) {
 		live_connect(live);
 	} else if (live->state == LIVE_CONNECTS) {
-		note_loss(live, "it does not answer");
-		handle_loss(live);
+		live_link_note_loss(live, "it does not answer");
+		live_link_handle_loss(live);
 	}
 }

@@ -78,7 +78,7 @@ bool live_tools_free(struct live_tools *tools, int64_t wait_ms)
 /* ---- the thread of a call ---- */
 
 /* Adds a call that has ended.  Call with the lock held. */
-static void add_done(struct live_tools *tools, struct tool_done *done)
+static void live_tools_add_done(struct live_tools *tools, struct tool_done *done)
 {
 	uint64_t one = 1;
 	*tools->last = done;
@@ -112,7 +112,7 @@ static void *live_tools_work(void *arg)
 	log_request(NULL);
 	cJSON_Delete(call->args);
 	pthread_mutex_lock(&tools->lock);
-	add_done(tools, done);
+	live_tools_add_done(tools, done);
 	free(call);
 	tools->running--;
 	pthread_cond_signal(&tools->ended);
@@ -122,7 +122,7 @@ static void *live_tools_work(void *arg)
 
 /* ---- the session's side ---- */
 
-static struct tool_done *call_new(
+static struct tool_done *live_tools_new_call(
     struct live_tools *tools, const char *id, const char *name, unsigned epoch)
 {
 	struct tool_done *done = xcalloc(1, sizeof(*done));
@@ -136,14 +136,14 @@ static void live_tools_drop(struct live_tools *tools, struct tool_done *done, co
 	done->output = cJSON_CreateString(why);
 	done->is_error = true;
 	pthread_mutex_lock(&tools->lock);
-	add_done(tools, done);
+	live_tools_add_done(tools, done);
 	pthread_mutex_unlock(&tools->lock);
 }
 
 void live_tools_start(
     struct live_tools *tools, const char *id, const char *name, cJSON *args, unsigned epoch)
 {
-	struct tool_done *done = call_new(tools, id, name, epoch);
+	struct tool_done *done = live_tools_new_call(tools, id, name, epoch);
 	struct call_of_tool *call;
 	pthread_attr_t attributes;
 	pthread_t thread;
@@ -176,7 +176,7 @@ void live_tools_start(
 void live_tools_refuse(struct live_tools *tools, const char *id, const char *name, unsigned epoch)
 {
 	char *why = xasprintf("unknown tool: %s", name);
-	live_tools_drop(tools, call_new(tools, id, name, epoch), why);
+	live_tools_drop(tools, live_tools_new_call(tools, id, name, epoch), why);
 	free(why);
 }
 

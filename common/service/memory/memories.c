@@ -88,7 +88,7 @@ struct memory_set *memories_store(struct memories *m, struct error *err)
 	"searches by similarity pass them over until `agentgraph embed` has made them anew"
 
 /* Whether there are any; false with err set when that cannot be told. */
-static bool look_for_foreign(struct memories *m, bool *foreign, struct error *err)
+static bool memories_look_for_foreign(struct memories *m, bool *foreign, struct error *err)
 {
 	struct memory_set *st = memories_store(m, err);
 	*foreign = false;
@@ -100,7 +100,7 @@ bool memories_check(struct memories *m, struct problems *problems, struct error 
 	bool foreign;
 	if (m->is_plugin)
 		return true;
-	if (!look_for_foreign(m, &foreign, err))
+	if (!memories_look_for_foreign(m, &foreign, err))
 		return false;
 	if (foreign)
 		problems_warn(problems, FOREIGN, embedding_model(m->embedding),
@@ -113,7 +113,7 @@ bool memories_open(struct memories *m, struct error *err)
 	bool foreign;
 	if (!m || m->is_plugin)
 		return true;
-	if (!look_for_foreign(m, &foreign, err))
+	if (!memories_look_for_foreign(m, &foreign, err))
 		return false;
 	if (foreign)
 		log_warning(

@@ -40,7 +40,8 @@ struct embedding {
 
 /* ---- its life ---- */
 
-static struct embedder *open_remote(const struct config *config, struct problems *problems)
+static struct embedder *memory_embed_open_remote(
+    const struct config *config, struct problems *problems)
 {
 	const struct embeddings_config *c = &config->embeddings;
 	const struct embed_target target = {
@@ -64,7 +65,7 @@ static struct embedder *open_remote(const struct config *config, struct problems
 struct embedding *embedding_new(const struct config *config, struct problems *problems)
 {
 	bool local = config->embeddings.provider == EMBEDDINGS_LOCAL;
-	struct embedder *remote = local ? NULL : open_remote(config, problems);
+	struct embedder *remote = local ? NULL : memory_embed_open_remote(config, problems);
 	if (!local && !remote)
 		return NULL;
 	struct embedding *e = xcalloc(1, sizeof(*e));
@@ -120,7 +121,7 @@ void embedded_release(struct embedded *v)
 
 /* ---- one text ---- */
 
-static void hash_text(const char *text, unsigned char hash[EMBED_HASH_SIZE])
+static void memory_embed_hash(const char *text, unsigned char hash[EMBED_HASH_SIZE])
 {
 	if (EVP_Digest(text, strlen(text), hash, NULL, EVP_sha256(), NULL) != 1)
 		abort();
@@ -161,7 +162,7 @@ void embed_content(
 		return;
 	}
 	out->hash = xmalloc(EMBED_HASH_SIZE);
-	hash_text(content, out->hash);
+	memory_embed_hash(content, out->hash);
 	st->ops->known_vector(st, NULL, out->hash, out->numbers, &found, &ignored);
 	error_release(&ignored);
 	if (!found && !memory_embed_ask(e, content, out->numbers, &err)) {
@@ -183,7 +184,7 @@ float *embed_query(struct embedding *e, const char *query, struct error *err)
 		local_embed(query, numbers);
 		return numbers;
 	}
-	hash_text(query, hash);
+	memory_embed_hash(query, hash);
 	bool found = false;
 	pthread_mutex_lock(&e->lock);
 	for (size_t i = 0; !found && i < QUERIES; i++) {
@@ -223,7 +224,7 @@ bool embed_batch(struct embedding *e, struct memory_batch *batch, struct error *
 	batch->hashes = xcalloc(batch->count, EMBED_HASH_SIZE);
 	for (size_t i = 0; i < batch->count; i++) {
 		copies[i] = memory_embed_shortened(batch->texts[i].content);
-		hash_text(batch->texts[i].content, batch->hashes + i * EMBED_HASH_SIZE);
+		memory_embed_hash(batch->texts[i].content, batch->hashes + i * EMBED_HASH_SIZE);
 	}
 	bool ok = embed_texts(e->remote, (const char *const *)copies, batch->count, batch->vectors,
 	    clock_monotonic_ms() + BATCH_MS, err);

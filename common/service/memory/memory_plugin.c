@@ -47,7 +47,7 @@ static void memory_plugin_add_copy(cJSON *object, const char *key, const cJSON *
 	    object, key, value ? cJSON_Duplicate(value, true) : cJSON_CreateNull());
 }
 
-static cJSON *request_new(struct call *call, const struct memory_request *rq)
+static cJSON *memory_plugin_new_request(struct call *call, const struct memory_request *rq)
 {
 	cJSON *request = arena_json(call->arena, cJSON_CreateObject());
 	cJSON *scope = cJSON_AddObjectToObject(request, "scope");
@@ -58,7 +58,7 @@ static cJSON *request_new(struct call *call, const struct memory_request *rq)
 	return request;
 }
 
-static void add_filter(cJSON *request, const struct memory_request *rq)
+static void memory_plugin_add_filter(cJSON *request, const struct memory_request *rq)
 {
 	json_add_str(request, "memory_type", rq->filter.memory_type);
 	json_add_str(request, "category", rq->filter.category);
@@ -85,7 +85,7 @@ static bool memory_plugin_ask(struct memory_plugin *p, struct call *call, ag_sto
 
 /* ---- answers ---- */
 
-static cJSON *text_or(const cJSON *given, const char *key, const char *otherwise)
+static cJSON *memory_plugin_text_or(const cJSON *given, const char *key, const char *otherwise)
 {
 	const char *text = json_str(given, key);
 	text = text ? text : otherwise;
@@ -93,7 +93,7 @@ static cJSON *text_or(const cJSON *given, const char *key, const char *otherwise
 }
 
 /* The form of doc/protocol-store.md#memories, whatever the plug-in left out. */
-static cJSON *memory_of(const cJSON *given)
+static cJSON *memory_plugin_view(const cJSON *given)
 {
 	char now[ISO_TIME_SIZE];
 	cJSON *out = cJSON_CreateObject();
@@ -102,24 +102,25 @@ static cJSON *memory_of(const cJSON *given)
 	double score = 0;
 	json_number(json_get(given, "score"), &score);
 	score = score < 0 ? 0 : score > 1 ? 1 : score;
-	cJSON_AddItemToObject(out, "memory_id", text_or(given, "memory_id", ""));
-	cJSON_AddItemToObject(out, "id", text_or(given, "memory_id", ""));
-	cJSON_AddItemToObject(out, "content", text_or(given, "content", ""));
+	cJSON_AddItemToObject(out, "memory_id", memory_plugin_text_or(given, "memory_id", ""));
+	cJSON_AddItemToObject(out, "id", memory_plugin_text_or(given, "memory_id", ""));
+	cJSON_AddItemToObject(out, "content", memory_plugin_text_or(given, "content", ""));
 	cJSON_AddItemToObject(out, "score", json_new_double(score));
-	cJSON_AddItemToObject(out, "memory_type", text_or(given, "memory_type", "episodic"));
-	cJSON_AddItemToObject(out, "category", text_or(given, "category", "general"));
+	cJSON_AddItemToObject(
+	    out, "memory_type", memory_plugin_text_or(given, "memory_type", "episodic"));
+	cJSON_AddItemToObject(out, "category", memory_plugin_text_or(given, "category", "general"));
 	cJSON_AddItemToObject(out, "metadata",
 	    memory_metadata(
 		cJSON_IsObject(metadata) ? metadata : NULL, category ? category : "general"));
 	cJSON_AddArrayToObject(out, "vector");
-	cJSON_AddItemToObject(out, "user_id", text_or(given, "user_id", NULL));
-	cJSON_AddItemToObject(out, "thread_id", text_or(given, "thread_id", NULL));
-	cJSON_AddItemToObject(
-	    out, "timestamp", text_or(given, "timestamp", clock_iso(clock_now(), now)));
+	cJSON_AddItemToObject(out, "user_id", memory_plugin_text_or(given, "user_id", NULL));
+	cJSON_AddItemToObject(out, "thread_id", memory_plugin_text_or(given, "thread_id", NULL));
+	cJSON_AddItemToObject(out, "timestamp",
+	    memory_plugin_text_or(given, "timestamp", clock_iso(clock_now(), now)));
 	return out;
 }
 
-static cJSON *memories_of(struct call *call, const cJSON *answer, int64_t limit)
+static cJSON *memory_plugin_views(struct call *call, const cJSON *answer, int64_t limit)
 {
 	cJSON *out = arena_json(call->arena, cJSON_CreateArray());
 	const cJSON *given;
@@ -129,7 +130,7 @@ static cJSON *memories_of(struct call *call, const cJSON *answer, int64_t limit)
 	}
 	cJSON_ArrayForEach(given, answer) {
 		if (limit-- > 0)
-			cJSON_AddItemToArray(out, memory_of(given));
+			cJSON_AddItemToArray(out, memory_plugin_view(given));
 	}
 	return out;
 }
@@ -141,7 +142,7 @@ static bool memory_plugin_not_found(struct call *call)
 
 /* ---- the operations ---- */
 
-static const struct ag_store *table_of(const struct memory_plugin *p)
+static const struct ag_store *memory_plugin_table_of(const struct memory_plugin *p)
 {
 	return p->plugin.table;
 }
@@ -149,7 +150,7 @@ static const struct ag_store *table_of(const struct memory_plugin *p)
 bool memory_plugin_put(struct memory_plugin *p, struct call *call, const struct memory_request *rq)
 {
 	char now[ISO_TIME_SIZE];
-	cJSON *request = request_new(call, rq), *answer;
+	cJSON *request = memory_plugin_new_request(call, rq), *answer;
 	cJSON *memory = cJSON_AddObjectToObject(request, "memory");
 	json_add_str(memory, "memory_id", rq->memory_id);
 	json_add_str(memory, "content", rq->content);
@@ -159,12 +160,12 @@ bool memory_plugin_put(struct memory_plugin *p, struct call *call, const struct 
 	json_add_str(memory, "user_id", rq->owner);
 	json_add_str(memory, "thread_id", rq->filter.thread_id);
 	json_add_str(memory, "timestamp", clock_iso(clock_now(), now));
-	return memory_plugin_ask(p, call, table_of(p)->put, request, &answer);
+	return memory_plugin_ask(p, call, memory_plugin_table_of(p)->put, request, &answer);
 }
 
-static cJSON *about_one(struct call *call, const struct memory_request *rq)
+static cJSON *memory_plugin_about_one(struct call *call, const struct memory_request *rq)
 {
-	cJSON *request = request_new(call, rq);
+	cJSON *request = memory_plugin_new_request(call, rq);
 	json_add_str(request, "memory_id", rq->memory_id);
 	return request;
 }
@@ -173,10 +174,11 @@ cJSON *memory_plugin_get(
     struct memory_plugin *p, struct call *call, const struct memory_request *rq)
 {
 	cJSON *answer;
-	if (!memory_plugin_ask(p, call, table_of(p)->get, about_one(call, rq), &answer))
+	if (!memory_plugin_ask(p, call, memory_plugin_table_of(p)->get,
+		memory_plugin_about_one(call, rq), &answer))
 		return NULL;
 	if (cJSON_IsObject(answer))
-		return arena_json(call->arena, memory_of(answer));
+		return arena_json(call->arena, memory_plugin_view(answer));
 	memory_plugin_not_found(call);
 	return NULL;
 }
@@ -184,11 +186,11 @@ cJSON *memory_plugin_get(
 bool memory_plugin_update(
     struct memory_plugin *p, struct call *call, const struct memory_request *rq)
 {
-	cJSON *request = about_one(call, rq), *answer;
+	cJSON *request = memory_plugin_about_one(call, rq), *answer;
 	json_add_str(request, "content", rq->content);
 	cJSON_AddItemToObject(request, "metadata",
 	    rq->metadata ? memory_metadata(rq->metadata, NULL) : cJSON_CreateNull());
-	return memory_plugin_ask(p, call, table_of(p)->update, request, &answer) &&
+	return memory_plugin_ask(p, call, memory_plugin_table_of(p)->update, request, &answer) &&
 	    (cJSON_IsTrue(answer) || memory_plugin_not_found(call));
 }
 
@@ -196,44 +198,45 @@ bool memory_plugin_remove(
     struct memory_plugin *p, struct call *call, const struct memory_request *rq)
 {
 	cJSON *answer;
-	return memory_plugin_ask(p, call, table_of(p)->remove, about_one(call, rq), &answer) &&
+	return memory_plugin_ask(p, call, memory_plugin_table_of(p)->remove,
+		   memory_plugin_about_one(call, rq), &answer) &&
 	    (cJSON_IsTrue(answer) || memory_plugin_not_found(call));
 }
 
 cJSON *memory_plugin_list(
     struct memory_plugin *p, struct call *call, const struct memory_request *rq)
 {
-	cJSON *request = request_new(call, rq), *answer;
+	cJSON *request = memory_plugin_new_request(call, rq), *answer;
 	json_add_int(request, "limit", rq->limit);
-	if (!memory_plugin_ask(p, call, table_of(p)->list, request, &answer))
+	if (!memory_plugin_ask(p, call, memory_plugin_table_of(p)->list, request, &answer))
 		return NULL;
-	return memories_of(call, answer, rq->limit);
+	return memory_plugin_views(call, answer, rq->limit);
 }
 
 cJSON *memory_plugin_search(
     struct memory_plugin *p, struct call *call, const struct memory_request *rq)
 {
-	cJSON *request = request_new(call, rq), *answer;
+	cJSON *request = memory_plugin_new_request(call, rq), *answer;
 	json_add_str(request, "query", rq->query);
-	add_filter(request, rq);
+	memory_plugin_add_filter(request, rq);
 	json_add_int(request, "limit", rq->limit);
 	cJSON_AddItemToObject(request, "score_threshold",
 	    rq->threshold < 0 ? cJSON_CreateNull() : json_new_double(rq->threshold));
 	json_add_str(request, "retrieval_strategy", strategy_name(rq->strategy));
 	json_add_str(request, "distance_metric", metric_name(rq->metric));
 	json_add_int(request, "max_tokens", rq->max_tokens);
-	if (!memory_plugin_ask(p, call, table_of(p)->search, request, &answer))
+	if (!memory_plugin_ask(p, call, memory_plugin_table_of(p)->search, request, &answer))
 		return NULL;
-	return memories_of(call, answer, rq->limit);
+	return memory_plugin_views(call, answer, rq->limit);
 }
 
 bool memory_plugin_forget(
     struct memory_plugin *p, struct call *call, const struct memory_request *rq, int64_t *count)
 {
-	cJSON *request = request_new(call, rq), *answer;
-	add_filter(request, rq);
+	cJSON *request = memory_plugin_new_request(call, rq), *answer;
+	memory_plugin_add_filter(request, rq);
 	*count = 0;
-	if (!memory_plugin_ask(p, call, table_of(p)->forget, request, &answer))
+	if (!memory_plugin_ask(p, call, memory_plugin_table_of(p)->forget, request, &answer))
 		return false;
 	return json_integer(answer, count) ||
 	    memory_plugin_failed(call, "did not say how many it forgot");

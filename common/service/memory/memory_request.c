@@ -91,7 +91,7 @@ static bool memory_request_wrong(
 
 /* ---- the parts ---- */
 
-static const char *message_content(struct call *call, const cJSON *message)
+static const char *memory_request_content_of(struct call *call, const cJSON *message)
 {
 	struct buf text = {0};
 	cJSON *full = arena_json(call->arena,
@@ -108,7 +108,7 @@ static bool memory_request_read_content(struct call *call, const cJSON *body, co
 	const cJSON *item = json_opt(body, "content");
 	if (cJSON_IsString(item))
 		*content = item->valuestring;
-	else if (cJSON_IsObject(item) && !(*content = message_content(call, item)))
+	else if (cJSON_IsObject(item) && !(*content = memory_request_content_of(call, item)))
 		return false;
 	else if (item && !cJSON_IsObject(item))
 		return memory_request_wrong(
@@ -119,7 +119,8 @@ static bool memory_request_read_content(struct call *call, const cJSON *body, co
 	    call, "content", item ? "value_error" : "missing", "is required and cannot be empty");
 }
 
-static bool read_conditions(struct call *call, const cJSON *body, struct memory_request *rq)
+static bool memory_request_read_conditions(
+    struct call *call, const cJSON *body, struct memory_request *rq)
 {
 	if (!fields_read_body(&call->error, "body", body, filter_rows, rq))
 		return false;
@@ -148,7 +149,7 @@ static bool memory_request_relations_fit(struct call *call, const cJSON *metadat
 
 /* Reads whose memories the caller reaches: his own where there is authentication, or everybody's
  * (NULL).  A caller who may do anything with threads (allow_all) still reaches only his own. */
-static bool read_scope(struct call *call, unsigned parts, struct memory_request *rq)
+static bool memory_request_read_scope(struct call *call, unsigned parts, struct memory_request *rq)
 {
 	const struct config *config = call->service->config;
 	bool known = config->auth != AUTH_NONE;
@@ -199,13 +200,13 @@ bool memory_request_read(
 	if (parts & MEMORY_KIND)
 		ok = fields_read_body(err, "body", body, kind_rows, rq) && ok;
 	if (parts & MEMORY_FILTER)
-		ok = read_conditions(call, body, rq) && ok;
+		ok = memory_request_read_conditions(call, body, rq) && ok;
 	if (parts & MEMORY_LIMIT)
 		ok = fields_read_body(
 			 err, "body", body, parts & MEMORY_QUERY ? found_rows : listed_rows, rq) &&
 		    ok;
 	return fields_read_body(err, "body", body, common_rows, rq) &&
-	    read_scope(call, parts, rq) && ok;
+	    memory_request_read_scope(call, parts, rq) && ok;
 }
 
 bool memory_id_check(struct call *call, const char *memory_id)

@@ -169,15 +169,15 @@ static void openai_line(struct openai_writer *writer, const char *text)
 	openai_send_line(writer);
 }
 
-/* A chunk of one choice: between open_delta and close_delta its delta is written. */
-static void open_delta(struct openai_writer *writer)
+/* A chunk of one choice: between openai_open_delta and openai_close_delta its delta is written. */
+static void openai_open_delta(struct openai_writer *writer)
 {
 	buf_reset(&writer->line);
 	buf_add(&writer->line, writer->head.data, writer->head.len);
 	buf_puts(&writer->line, ",\"choices\":[{\"index\":0,\"delta\":{");
 }
 
-static void close_delta(struct openai_writer *writer, const char *reason)
+static void openai_close_delta(struct openai_writer *writer, const char *reason)
 {
 	buf_puts(&writer->line, "},\"logprobs\":null,\"finish_reason\":");
 	json_quote(&writer->line, reason);
@@ -190,17 +190,17 @@ static void openai_begin(struct openai_writer *writer)
 	if (writer->begun)
 		return;
 	writer->begun = true;
-	open_delta(writer);
+	openai_open_delta(writer);
 	buf_puts(&writer->line, "\"role\":\"assistant\",\"content\":\"\",\"refusal\":null");
-	close_delta(writer, NULL);
+	openai_close_delta(writer, NULL);
 }
 
 static void openai_write_text(struct openai_writer *writer, const char *text)
 {
-	open_delta(writer);
+	openai_open_delta(writer);
 	buf_puts(&writer->line, "\"content\":");
 	json_quote(&writer->line, text);
-	close_delta(writer, NULL);
+	openai_close_delta(writer, NULL);
 }
 
 /* Writes a piece of the message with this id. */
@@ -230,7 +230,7 @@ static void openai_cork(struct openai_writer *writer, bool on)
 }
 
 /* A message that was not streamed is one piece. */
-static void on_whole(struct openai_writer *writer, const cJSON *message)
+static void openai_on_whole(struct openai_writer *writer, const cJSON *message)
 {
 	struct buf text = {0};
 	if (!message_is(message, "assistant") ||
@@ -262,7 +262,7 @@ static void openai_on_event(
 			    writer, message_id(event->message), json_str(block, "text"));
 		return;
 	case RUN_MESSAGE:
-		on_whole(writer, event->message);
+		openai_on_whole(writer, event->message);
 		openai_cork(writer, event->json != NULL);
 		return;
 	case RUN_CUSTOM: /* chats have no place for it */
@@ -330,16 +330,16 @@ void openai_writer_finish(struct openai_writer *writer)
 		int index = 0;
 		cJSON_ArrayForEach(block, calls) {
 			cJSON *view = openai_call_view(block, index++);
-			open_delta(writer);
+			openai_open_delta(writer);
 			buf_puts(&writer->line, "\"tool_calls\":[");
 			json_write(&writer->line, view);
 			buf_putc(&writer->line, ']');
-			close_delta(writer, NULL);
+			openai_close_delta(writer, NULL);
 			cJSON_Delete(view);
 		}
 	}
-	open_delta(writer);
-	close_delta(writer, calls ? "tool_calls" : "stop");
+	openai_open_delta(writer);
+	openai_close_delta(writer, calls ? "tool_calls" : "stop");
 	if (writer->usage) {
 		cJSON *usage = openai_usage(writer->turn);
 		buf_reset(&writer->line);

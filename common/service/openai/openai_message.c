@@ -21,14 +21,14 @@ struct openai_part {
 
 #define PART_TEXT .kind = &field_json, .types = TYPE_STRING
 
-static bool file_data_is_url(const char *data)
+static bool openai_file_data_is_url(const char *data)
 {
 	return strncasecmp(data, "data:", 5) == 0;
 }
 
-static bool file_data_valid(const char *data)
+static bool openai_file_data_valid(const char *data)
 {
-	return file_data_is_url(data) ? media_url_valid(data) : media_base64_valid(data);
+	return openai_file_data_is_url(data) ? media_url_valid(data) : media_base64_valid(data);
 }
 
 static const struct field_row type_rows[] = {
@@ -46,12 +46,12 @@ static const struct field_row audio_rows[] = {
 	.expected = "valid base64"),
     FIELD(openai_part, format, .kind = &field_text, .required = true), FIELDS_END};
 static const struct field_row file_rows[] = {
-    FIELD(openai_part, file_data, PART_TEXT, .valid = file_data_valid,
+    FIELD(openai_part, file_data, PART_TEXT, .valid = openai_file_data_valid,
 	.expected = "valid base64, or a data URL with it"),
     FIELD(openai_part, file_id, PART_TEXT), FIELD(openai_part, filename, .kind = &field_text),
     FIELDS_END};
 
-static cJSON *text_part(struct call *call, const struct openai_part *part, const char *at)
+static cJSON *openai_text_part(struct call *call, const struct openai_part *part, const char *at)
 {
 	(void)call, (void)at;
 	cJSON *block = json_typed("text");
@@ -59,7 +59,7 @@ static cJSON *text_part(struct call *call, const struct openai_part *part, const
 	return block;
 }
 
-static cJSON *image_part(struct call *call, const struct openai_part *part, const char *at)
+static cJSON *openai_image_part(struct call *call, const struct openai_part *part, const char *at)
 {
 	(void)call, (void)at;
 	cJSON *block = json_typed("image");
@@ -67,7 +67,7 @@ static cJSON *image_part(struct call *call, const struct openai_part *part, cons
 	return block;
 }
 
-static cJSON *audio_part(struct call *call, const struct openai_part *part, const char *at)
+static cJSON *openai_audio_part(struct call *call, const struct openai_part *part, const char *at)
 {
 	bool mp3 = strcmp(part->format, "mp3") == 0;
 	if (!mp3 && strcmp(part->format, "wav") != 0) {
@@ -82,11 +82,11 @@ static cJSON *audio_part(struct call *call, const struct openai_part *part, cons
 }
 
 /* The bytes come as a data URL, or as their base64 alone, whose type the name tells. */
-static cJSON *file_part(struct call *call, const struct openai_part *part, const char *at)
+static cJSON *openai_file_part(struct call *call, const struct openai_part *part, const char *at)
 {
 	const char *data = cJSON_GetStringValue(part->file_data);
 	const char *mime_type = part->filename ? media_type_of_name(part->filename) : NULL;
-	bool is_url = data && file_data_is_url(data);
+	bool is_url = data && openai_file_data_is_url(data);
 	if (!data && !part->file_id) {
 		error_wrong(
 		    &call->error, at, "missing", "must be an object with file_data or file_id");
@@ -115,11 +115,11 @@ static const struct part_kind {
 	const struct field_row *rows;
 	cJSON *(*read)(struct call *call, const struct openai_part *part, const char *at);
 } part_kinds[] = {
-    {"text", false, true, text_rows, text_part},
-    {"refusal", false, true, refusal_rows, text_part},
-    {"image_url", true, false, image_rows, image_part},
-    {"input_audio", true, false, audio_rows, audio_part},
-    {"file", true, false, file_rows, file_part},
+    {"text", false, true, text_rows, openai_text_part},
+    {"refusal", false, true, refusal_rows, openai_text_part},
+    {"image_url", true, false, image_rows, openai_image_part},
+    {"input_audio", true, false, audio_rows, openai_audio_part},
+    {"file", true, false, file_rows, openai_file_part},
 };
 
 static const struct part_kind *part_kind_of(const char *type, bool user)

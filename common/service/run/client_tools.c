@@ -58,7 +58,7 @@ static bool client_tools_check(struct call *call, const cJSON *tools, int most)
 }
 
 /* Sets taken[i] where the i-th of tools has the name of a tool of the node. */
-static void find_taken(const struct node *node, const cJSON *tools, bool *taken)
+static void client_tools_find_taken(const struct node *node, const cJSON *tools, bool *taken)
 {
 	struct node_tools own;
 	const cJSON *item;
@@ -88,7 +88,7 @@ bool client_tools_read(
 		if (!graph->all[n]->is_tools)
 			continue;
 		waits = true;
-		find_taken(graph->all[n], tools, taken);
+		client_tools_find_taken(graph->all[n], tools, taken);
 	}
 	if (!waits)
 		return true; /* without a tools node nothing can wait for the results */

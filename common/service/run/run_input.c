@@ -101,7 +101,7 @@ static void run_input_read_messages(
 }
 
 /* Checks the members that the graph has fields for; the others are up to the nodes. */
-static void check_initial_state(struct call *call, const struct run_input *in)
+static void run_input_check_state(struct call *call, const struct run_input *in)
 {
 	const cJSON *item;
 	cJSON_ArrayForEach(item, in->initial_state) {
@@ -113,7 +113,7 @@ static void check_initial_state(struct call *call, const struct run_input *in)
 	}
 }
 
-static bool is_server_owned(const char *key)
+static bool run_input_is_server_owned(const char *key)
 {
 	static const char *const owned[] = {"remote_tools", "user", "user_id", "authz", "ag_ui"};
 	for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++) {
@@ -123,12 +123,12 @@ static bool is_server_owned(const char *key)
 	return key[0] == '_';
 }
 
-static cJSON *clean_config(struct call *call, const cJSON *config)
+static cJSON *run_input_clean_config(struct call *call, const cJSON *config)
 {
 	cJSON *clean = arena_json(call->arena, cJSON_CreateObject());
 	const cJSON *item;
 	cJSON_ArrayForEach(item, config) {
-		if (!is_server_owned(item->string))
+		if (!run_input_is_server_owned(item->string))
 			cJSON_AddItemToObject(clean, item->string, cJSON_Duplicate(item, true));
 	}
 	cJSON_AddItemToObject(clean, "user", cJSON_Duplicate(call->user, true));
@@ -155,7 +155,7 @@ static const struct run_input run_input_limits = {
 void run_input_default(struct call *call, struct run_input *in)
 {
 	*in = run_input_limits;
-	in->config = clean_config(call, NULL);
+	in->config = run_input_clean_config(call, NULL);
 }
 
 bool run_input_read(
@@ -173,7 +173,7 @@ bool run_input_read(
 	run_input_read_thread_id(call, body, config, in);
 	run_input_read_messages(call, body, key, in);
 	fields_read_body(&call->error, "body", body, run_rows, in);
-	check_initial_state(call, in);
+	run_input_check_state(call, in);
 	const char *run_id = json_str(config, "run_id");
 	if (run_id && id_valid(run_id) && !id_blank(run_id))
 		in->run_id = arena_strdup(call->arena, run_id);
@@ -186,6 +186,6 @@ bool run_input_read(
 		    "config.checkpoint_id needs a thread_id");
 	in->node_timeout = fmin(in->node_timeout, NODE_TIMEOUT);
 	in->tool_timeout = fmin(in->tool_timeout, TOOL_TIMEOUT);
-	in->config = clean_config(call, config);
+	in->config = run_input_clean_config(call, config);
 	return !error_is_set(&call->error);
 }

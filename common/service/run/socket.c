@@ -15,7 +15,7 @@
 #define RESULTS "tool_result"
 
 /* The thread that a frame asks for, as it stands there, or NULL. */
-static const cJSON *asked_thread(const cJSON *frame)
+static const cJSON *socket_asked_thread(const cJSON *frame)
 {
 	const cJSON *config = json_opt(frame, "config");
 	const cJSON *id = json_opt(config, "thread_id");
@@ -27,7 +27,7 @@ static const cJSON *asked_thread(const cJSON *frame)
 void socket_refuse(struct call *call, const cJSON *frame, struct chunk_sink *sink)
 {
 	struct error_view view;
-	const cJSON *thread_id = asked_thread(frame);
+	const cJSON *thread_id = socket_asked_thread(frame);
 	call_error_view(call, &view);
 	cJSON *chunk = cJSON_CreateObject();
 	cJSON_AddStringToObject(chunk, "event", "error");
@@ -56,7 +56,7 @@ void socket_refuse(struct call *call, const cJSON *frame, struct chunk_sink *sin
 	cJSON_Delete(chunk);
 }
 
-static void refuse_as(
+static void socket_refuse_as(
     struct call *call, enum error_kind kind, const char *text, struct chunk_sink *sink)
 {
 	error_set(&call->error, kind, "%s", text);
@@ -65,19 +65,19 @@ static void refuse_as(
 
 void socket_refuse_binary(struct call *call, struct chunk_sink *sink)
 {
-	refuse_as(call, ERR_VALIDATION, PREFIX "binary frames are not accepted", sink);
+	socket_refuse_as(call, ERR_VALIDATION, PREFIX "binary frames are not accepted", sink);
 }
 
 void socket_refuse_large(struct call *call, struct chunk_sink *sink)
 {
 	const char *text = arena_printf(call->arena, PREFIX "frame exceeds %" PRId64 " bytes",
 	    call->service->config->env.max_request_size);
-	refuse_as(call, ERR_REQUEST_TOO_LARGE, text, sink);
+	socket_refuse_as(call, ERR_REQUEST_TOO_LARGE, text, sink);
 }
 
 void socket_refuse_live(struct call *call, struct chunk_sink *sink)
 {
-	refuse_as(call, ERR_GRAPH_IS_LIVE,
+	socket_refuse_as(call, ERR_GRAPH_IS_LIVE,
 	    "This graph is a live (realtime) agent; connect to /v1/graph/live instead of "
 	    "/v1/graph/ws.",
 	    sink);
@@ -90,16 +90,16 @@ static bool socket_invalid(struct call *call, const char *text)
 	return error_set(&call->error, ERR_VALIDATION, PREFIX "%s", text);
 }
 
-static bool has_items(const cJSON *frame, const char *key)
+static bool socket_has_items(const cJSON *frame, const char *key)
 {
 	const cJSON *array = json_opt(frame, key);
 	return array && !(cJSON_IsArray(array) && !array->child);
 }
 
 /* Whether the frame names a thread that can exist already: blank and "new" name none. */
-static bool names_thread(const cJSON *frame)
+static bool socket_names_thread(const cJSON *frame)
 {
-	const cJSON *id = asked_thread(frame);
+	const cJSON *id = socket_asked_thread(frame);
 	if (!cJSON_IsString(id))
 		return id != NULL;
 	return !id_blank(id->valuestring) && strcmp(id->valuestring, "new") != 0;
@@ -120,7 +120,7 @@ static cJSON *socket_parse(struct call *call, const char *text, size_t len)
 }
 
 /* A resume frame brings answers, and nothing to answer. */
-static bool are_results(struct call *call, const cJSON *messages)
+static bool socket_are_results(struct call *call, const cJSON *messages)
 {
 	const cJSON *message;
 	int i = 0;
@@ -134,7 +134,7 @@ static bool are_results(struct call *call, const cJSON *messages)
 }
 
 /* Each run counts as a request, where the handshake did. */
-static bool within_limit(struct call *call, const struct socket_session *session)
+static bool socket_within_limit(struct call *call, const struct socket_session *session)
 {
 	struct limiter *limiter = call->service->limiter;
 	struct limit_verdict *verdict = &call->limit;
@@ -150,7 +150,7 @@ static bool within_limit(struct call *call, const struct socket_session *session
 
 /* Makes a turn that can be opened from a frame; false with the error set as the client is told
  * it. */
-static bool frame_read(struct call *call, cJSON *frame, struct turn *turn)
+static bool socket_read_frame(struct call *call, cJSON *frame, struct turn *turn)
 {
 	struct error *err = &call->error;
 	if (error_is_set(err))
@@ -160,10 +160,10 @@ static bool frame_read(struct call *call, cJSON *frame, struct turn *turn)
 	bool resumes = name && strcmp(name, "resume") == 0;
 	if (resumes) {
 		/* the results are the messages of its run; what else it may carry is ignored */
-		if (!has_items(frame, RESULTS))
+		if (!socket_has_items(frame, RESULTS))
 			return socket_invalid(
 			    call, "tool_result must not be empty for invoke_type='resume'");
-		if (!names_thread(frame))
+		if (!socket_names_thread(frame))
 			return socket_invalid(
 			    call, "config.thread_id is required for invoke_type='resume'");
 		cJSON_DeleteItemFromObjectCaseSensitive(frame, "resume");
@@ -172,14 +172,14 @@ static bool frame_read(struct call *call, cJSON *frame, struct turn *turn)
 			return socket_invalid(call, "invoke_type must be fresh or resume");
 		bool answers = json_get(frame, "resume") != NULL;
 		bool goes_on = json_str(json_opt(frame, "config"), "checkpoint_id") != NULL;
-		if (!answers && !goes_on && !has_items(frame, "messages"))
+		if (!answers && !goes_on && !socket_has_items(frame, "messages"))
 			return socket_invalid(
 			    call, "messages must not be empty for invoke_type='fresh'");
-		if (answers && !names_thread(frame))
+		if (answers && !socket_names_thread(frame))
 			return socket_invalid(call, "config.thread_id is required with resume");
 	}
 	if (turn_read(turn, call, frame, resumes ? RESULTS : "messages") &&
-	    (!resumes || are_results(call, turn->in.messages)))
+	    (!resumes || socket_are_results(call, turn->in.messages)))
 		return true;
 	/* a frame is refused for what a run would be, with the same detail behind the prefix */
 	if (err->kind == ERR_VALIDATION || err->kind == ERR_BAD_REQUEST) {
@@ -197,14 +197,14 @@ enum socket_next socket_frame(struct call *call, const struct socket_session *se
 {
 	struct turn turn;
 	cJSON *frame = socket_parse(call, text, len);
-	bool read = frame_read(call, frame, &turn);
+	bool read = socket_read_frame(call, frame, &turn);
 	if (read && session->credential_exp && clock_now() / 1000000 >= session->credential_exp) {
 		error_set(&call->error, ERR_EXPIRED_TOKEN,
 		    "Session expired. Reconnect with a valid token.");
 		socket_refuse(call, frame, sink);
 		return SOCKET_EXPIRED;
 	}
-	if (!read || !within_limit(call, session)) {
+	if (!read || !socket_within_limit(call, session)) {
 		socket_refuse(call, frame, sink);
 		return SOCKET_GOES_ON;
 	}

@@ -30,7 +30,7 @@ cJSON *messages_list(struct call *call, const char *thread_id, const struct list
 }
 
 /* Checks both ids of the path; reports all mistakes. */
-static bool ids_check(struct call *call, const char *thread_id, const char *message_id)
+static bool messages_check_ids(struct call *call, const char *thread_id, const char *message_id)
 {
 	bool ok = thread_id_check(call, "path.thread_id", thread_id);
 	return message_id_check(call, message_id) && ok;
@@ -41,7 +41,8 @@ cJSON *message_read(struct call *call, const char *thread_id, const char *messag
 	struct storage *storage = call->service->storage;
 	struct thread thread;
 	const char *body;
-	if (!ids_check(call, thread_id, message_id) || !thread_find(call, thread_id, &thread) ||
+	if (!messages_check_ids(call, thread_id, message_id) ||
+	    !thread_find(call, thread_id, &thread) ||
 	    !storage->threads->message_get(storage, &call->ctx, call->arena, thread.row,
 		&thread.view, message_id, &body, &call->error))
 		return NULL;
@@ -59,7 +60,7 @@ cJSON *message_remove(
 	struct storage *storage = call->service->storage;
 	struct change change;
 	struct message_known message = {.message_id = message_id};
-	bool ok = ids_check(call, thread_id, message_id);
+	bool ok = messages_check_ids(call, thread_id, message_id);
 	if (!config_check(call, body) || !ok || !change_begin(&change, call, thread_id))
 		return NULL;
 	ok = change_exists(&change) &&
@@ -182,7 +183,7 @@ bool messages_store(struct change *change, const cJSON *messages, cJSON *ids)
 }
 
 /* metadata of the request joins that of a message; keys the message has stay. */
-static void join_metadata(cJSON *message, const cJSON *metadata)
+static void messages_join_metadata(cJSON *message, const cJSON *metadata)
 {
 	struct json_members known;
 	cJSON *own = json_get(message, "metadata");
@@ -197,7 +198,7 @@ static void join_metadata(cJSON *message, const cJSON *metadata)
 
 /* Checks that metadata, repeated in all messages, takes no more than a client could have sent with
  * each of them. */
-static bool metadata_fits(struct call *call, const cJSON *messages, const cJSON *metadata)
+static bool messages_metadata_fits(struct call *call, const cJSON *messages, const cJSON *metadata)
 {
 	int64_t most = call->service->config->env.max_request_size;
 	int64_t count = cJSON_GetArraySize(messages);
@@ -229,10 +230,10 @@ static cJSON *messages_read_body(struct call *call, const char *thread_id, const
 	cJSON *read = messages_read(call, given.messages, "body.messages"), *message;
 	if (!read || !given.metadata)
 		return read;
-	if (!metadata_fits(call, read, given.metadata))
+	if (!messages_metadata_fits(call, read, given.metadata))
 		return NULL;
 	cJSON_ArrayForEach(message, read)
-		join_metadata(message, given.metadata);
+		messages_join_metadata(message, given.metadata);
 	return read;
 }
 

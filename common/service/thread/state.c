@@ -41,7 +41,7 @@ struct update {
 	cJSON *ignored;
 };
 
-static bool wrong_type(struct call *call, const char *name, const char *expected)
+static bool thread_state_wrong_type(struct call *call, const char *name, const char *expected)
 {
 	const char *where = arena_printf(call->arena, "body.state.%s", name);
 	return error_wrong(&call->error, where, "type_error", "must be %s", expected);
@@ -60,16 +60,16 @@ static bool thread_state_read_member(struct update *u, const cJSON *item)
 	if (cJSON_IsNull(item) || (field && graph_field_accepts(field, item)))
 		return true;
 	if (field)
-		return wrong_type(
+		return thread_state_wrong_type(
 		    u->call, field->name, arena_printf(u->call->arena, "of type %s", field->type));
 	if (is_context) {
 		if (!cJSON_IsArray(item))
-			return wrong_type(u->call, "context", "an array of messages");
+			return thread_state_wrong_type(u->call, "context", "an array of messages");
 		u->context = messages_read(u->call, item, "body.state.context");
 		return u->context != NULL;
 	}
 	if (!cJSON_IsString(item))
-		return wrong_type(u->call, "context_summary", "a string or null");
+		return thread_state_wrong_type(u->call, "context_summary", "a string or null");
 	u->has_summary = true;
 	u->summary = item->valuestring;
 	return true;
@@ -91,7 +91,7 @@ static bool update_read(struct update *u, const char *thread_id, const cJSON *bo
 
 /* The graph's own fields after the update, as they are stored: objects are merged deeply, other
  * values replaced.  Reducers are only for nodes. */
-static const char *merged_fields(struct update *u)
+static const char *update_merged_fields(struct update *u)
 {
 	const ag_graph *graph = u->call->service->graph;
 	cJSON *fields = state_fields(graph, u->change.thread.fields_json);
@@ -114,7 +114,7 @@ static const char *merged_fields(struct update *u)
 
 static cJSON *update_store(struct update *u)
 {
-	u->change.thread.fields_json = merged_fields(u);
+	u->change.thread.fields_json = update_merged_fields(u);
 	if (u->has_summary)
 		u->change.thread.summary = u->summary;
 	u->change.checkpoint = earlier_of_update(u->call);

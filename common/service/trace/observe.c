@@ -52,7 +52,7 @@ struct span_list {
 };
 
 /* What all spans have; the keys of a model's are filled in by its own. */
-static cJSON *add_span(
+static cJSON *span_list_add(
     struct span_list *list, const char *kind, const char *name, const char *parent, int64_t start)
 {
 	char id[16] = "root";
@@ -72,13 +72,13 @@ static cJSON *add_span(
 	return span;
 }
 
-static void set_duration(cJSON *span, int64_t us)
+static void observe_set_duration(cJSON *span, int64_t us)
 {
 	json_set(span, "duration_ms", json_new_double(trace_view_ms(us)));
 }
 
 /* The id of the span that a record hangs off, which it opens or extends. */
-static const char *node_of(struct span_list *list, const cJSON *record)
+static const char *span_list_node_of(struct span_list *list, const cJSON *record)
 {
 	const char *name = json_str(record, "node");
 	if (!name)
@@ -91,28 +91,28 @@ static const char *node_of(struct span_list *list, const cJSON *record)
 		node = &list->nodes[list->node_count++];
 		char *title = xasprintf("node: %s", name);
 		*node = (struct node_span){name,
-		    add_span(list, "node", title, "root", trace_view_at(record)),
+		    span_list_add(list, "node", title, "root", trace_view_at(record)),
 		    trace_view_at(record)};
 		free(title);
 	}
-	set_duration(node->span, trace_view_at(record) - node->first);
+	observe_set_duration(node->span, trace_view_at(record) - node->first);
 	return json_str(node->span, "id");
 }
 
-static cJSON *spans_of(const cJSON *records, int64_t total)
+static cJSON *observe_spans_of(const cJSON *records, int64_t total)
 {
 	const cJSON *record, *call;
 	struct span_list list = {.spans = cJSON_CreateArray()};
 	size_t nodes = (size_t)cJSON_GetArraySize(records) + 1;
 	list.nodes = cJSON_malloc(nodes * sizeof(*list.nodes));
-	set_duration(add_span(&list, "root", "graph", NULL, 0), total);
+	observe_set_duration(span_list_add(&list, "root", "graph", NULL, 0), total);
 	cJSON_ArrayForEach(record, records) {
-		const char *parent = node_of(&list, record);
+		const char *parent = span_list_node_of(&list, record);
 		const char *model = json_str(record, "model");
 		const cJSON *usage = json_get(record, "usage");
 		int64_t at = trace_view_at(record);
 		if (usage) {
-			cJSON *span = add_span(&list, "llm", "llm.generate", parent, at);
+			cJSON *span = span_list_add(&list, "llm", "llm.generate", parent, at);
 			if (model)
 				json_set(span, "model", cJSON_CreateString(model));
 			json_set(span, "input_tokens", json_new_int(trace_view_nth(usage, 0)));
@@ -120,7 +120,7 @@ static cJSON *spans_of(const cJSON *records, int64_t total)
 		}
 		cJSON_ArrayForEach(call, json_get(record, "calls")) {
 			char *title = xasprintf("tool: %s", call->valuestring);
-			add_span(&list, "tool", title, parent, at);
+			span_list_add(&list, "tool", title, parent, at);
 			free(title);
 		}
 	}
@@ -140,7 +140,7 @@ static void trace_view_put_words(struct buf *out, const cJSON *words)
 }
 
 /* The first line of the table that applies. */
-static void put_summary(struct buf *out, const cJSON *record)
+static void observe_put_summary(struct buf *out, const cJSON *record)
 {
 	const cJSON *calls = json_get(record, "calls"), *results = json_get(record, "results");
 	const cJSON *usage = json_get(record, "usage"), *blocks = json_get(record, "blocks");
@@ -160,14 +160,14 @@ static void put_summary(struct buf *out, const cJSON *record)
 	}
 }
 
-static cJSON *event_of(const cJSON *record, int number)
+static cJSON *observe_event_of(const cJSON *record, int number)
 {
 	char id[16];
 	struct buf summary = {0};
 	const char *node = json_str(record, "node");
 	cJSON *event = cJSON_CreateObject();
 	snprintf(id, sizeof(id), "e%d", number);
-	put_summary(&summary, record);
+	observe_put_summary(&summary, record);
 	cJSON_AddStringToObject(event, "id", id);
 	cJSON_AddStringToObject(event, "type", json_str(record, "type"));
 	cJSON_AddStringToObject(event, "node", node ? node : "");
@@ -205,10 +205,10 @@ cJSON *trace_view(const struct trace_run *run, const cJSON *records)
 	trace_view_add_time(
 	    view, "finished_at", run->status == TRACE_RUNNING ? 0 : run->finished_at);
 	cJSON_AddItemToObject(view, "duration_ms", json_new_double(trace_view_ms(total)));
-	cJSON_AddItemToObject(view, "spans", spans_of(records, total));
+	cJSON_AddItemToObject(view, "spans", observe_spans_of(records, total));
 	cJSON *events = cJSON_AddArrayToObject(view, "events");
 	cJSON_ArrayForEach(record, records) /* newest first */
-		cJSON_InsertItemInArray(events, 0, event_of(record, number++));
+		cJSON_InsertItemInArray(events, 0, observe_event_of(record, number++));
 	cJSON *usage = cJSON_AddObjectToObject(view, "usage");
 	json_add_int(usage, "prompt_tokens", run->totals.prompt);
 	json_add_int(usage, "completion_tokens", run->totals.completion);

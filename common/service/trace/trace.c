@@ -40,14 +40,14 @@ struct trace {
 	char parent[TRACEPARENT_SIZE];
 };
 
-static struct service *service_of(const struct trace *trace)
+static struct service *trace_service_of(const struct trace *trace)
 {
 	return trace->turn->call->service;
 }
 
 /* ---- the trace that the request belongs to ---- */
 
-static void write_parent(struct trace *trace, const char *span_id)
+static void trace_write_parent(struct trace *trace, const char *span_id)
 {
 	memcpy(trace->context.span_id, span_id, SPAN_ID_SIZE);
 	traceparent_format(&trace->context, trace->parent);
@@ -55,9 +55,9 @@ static void write_parent(struct trace *trace, const char *span_id)
 
 /* Joins the trace that the request belongs to.  It is handed on even where nothing is recorded
  * here; one that was not sampled is recorded by nobody. */
-static void join_trace(struct trace *trace)
+static void trace_join(struct trace *trace)
 {
-	struct telemetry *telemetry = service_of(trace)->telemetry;
+	struct telemetry *telemetry = trace_service_of(trace)->telemetry;
 	bool given = traceparent_parse(trace->turn->call->traceparent, &trace->context);
 	trace->wanted =
 	    telemetry && telemetry_wants_runs(telemetry) && (!given || trace->context.sampled);
@@ -68,13 +68,13 @@ static void join_trace(struct trace *trace)
 		trace_id_new(trace->context.trace_id);
 	if (!trace->wanted) {
 		if (given)
-			write_parent(trace, trace->caller_span);
+			trace_write_parent(trace, trace->caller_span);
 		return;
 	}
 	trace->context.sampled = true;
 	spans_begin(&trace->spans, trace->turn->call->arena, trace->run.started_at);
 	memcpy(trace->run_span, trace->spans.items[0]->id, SPAN_ID_SIZE);
-	write_parent(trace, trace->run_span);
+	trace_write_parent(trace, trace->run_span);
 }
 
 const char *trace_parent(const struct trace *trace)
@@ -114,7 +114,7 @@ static void trace_put_record(struct trace *trace, int64_t now, struct trace_even
 	buf_release(&ignored);
 }
 
-static void record_plain(
+static void trace_put_plain(
     struct trace *trace, int64_t now, const char *type, const char *node, const char *status)
 {
 	struct trace_event event = {.type = type, .node = node, .status = status};
@@ -125,7 +125,7 @@ static void record_plain(
 
 static void trace_on_node_starts(struct trace *trace, const struct run_event *event, int64_t now)
 {
-	const ag_graph *graph = service_of(trace)->graph;
+	const ag_graph *graph = trace_service_of(trace)->graph;
 	size_t i = 0;
 	while (i < graph->all_count && strcmp(graph->all[i]->name, event->node) != 0)
 		i++;
@@ -134,7 +134,7 @@ static void trace_on_node_starts(struct trace *trace, const struct run_event *ev
 		trace->visited[i] = true;
 		trace->run.totals.iterations++;
 	}
-	record_plain(trace, now, "updates", event->node, "invoking_node");
+	trace_put_plain(trace, now, "updates", event->node, "invoking_node");
 	if (!trace->wanted)
 		return;
 	spans_node_starts(&trace->spans, event->node, event->step, now);
@@ -145,7 +145,7 @@ static void trace_on_node_starts(struct trace *trace, const struct run_event *ev
 		memcpy(context.span_id, span->id, SPAN_ID_SIZE);
 		traceparent_format(&context, event->traceparent);
 	} else if (span) {
-		write_parent(trace, span->id);
+		trace_write_parent(trace, span->id);
 	}
 }
 
@@ -166,7 +166,7 @@ static void trace_on_attempt(struct trace *trace, const struct run_event *event,
 {
 	struct arena *a = trace->turn->call->arena;
 	const char *code = error_code_of(event->failure);
-	record_plain(trace, now, "error", event->node,
+	trace_put_plain(trace, now, "error", event->node,
 	    arena_printf(a, "attempt %d failed: %s", event->attempt, code));
 	if (trace->wanted)
 		spans_attempt(&trace->spans,
@@ -204,8 +204,8 @@ static void trace_on_event(
 		trace_on_attempt(trace, event, now);
 		break;
 	case RUN_NODE_ENDS:
-		record_plain(trace, now, "state", event->node, NULL);
-		record_plain(trace, now, "updates", event->node, "node_invoked");
+		trace_put_plain(trace, now, "state", event->node, NULL);
+		trace_put_plain(trace, now, "updates", event->node, "node_invoked");
 		/* why the node failed, where the run went on; kept as long as the spans */
 		if (event->failure)
 			failure = arena_strdup(trace->turn->call->arena, event->failure->detail);
@@ -255,7 +255,7 @@ struct trace *trace_begin(struct turn *turn, struct run_observer *inner)
 	trace->names.arena = a;
 	trace->visited = arena_alloc(a, service->graph->all_count + 1);
 	arena_defer(a, trace_release, trace);
-	join_trace(trace);
+	trace_join(trace);
 	metrics_gauge(GAUGE_RUNS, 1);
 	return trace;
 }
@@ -266,31 +266,31 @@ struct run_observer *trace_observer(struct trace *trace)
 }
 
 /* The chunk that a stream would end with, where it says more than that the run is over. */
-static void record_outcome(struct trace *trace, bool ok, int64_t now)
+static void trace_put_outcome(struct trace *trace, bool ok, int64_t now)
 {
 	const ag_run *run = trace->turn->run;
 	const char *node = run_steps(run) > 0 ? run_node(run) : NULL;
 	if (!ok) {
-		record_plain(trace, now, "error", node, NULL);
+		trace_put_plain(trace, now, "error", node, NULL);
 		return;
 	}
 	if (run_thread(run)->status == RUN_INTERRUPTED) {
 		const cJSON *interrupt =
 		    arena_json(trace->turn->call->arena, thread_interrupt(run_thread(run)));
-		record_plain(trace, now, "updates", json_str(interrupt, "node"), "interrupted");
+		trace_put_plain(trace, now, "updates", json_str(interrupt, "node"), "interrupted");
 	} else if (run_thread(run)->status == RUN_STOPPED) {
-		record_plain(trace, now, "updates", run_node(run), "stopped");
+		trace_put_plain(trace, now, "updates", run_node(run), "stopped");
 	}
 	if (!trace->inner->live)
-		record_plain(trace, now, "result", NULL, NULL);
+		trace_put_plain(trace, now, "result", NULL, NULL);
 }
 
-static void report_run(struct trace *trace)
+static void trace_report_run(struct trace *trace)
 {
 	const struct error *err = &trace->turn->call->error;
 	struct run_report report = {
 	    .context = trace->context,
-	    .agent = service_of(trace)->config->agent,
+	    .agent = trace_service_of(trace)->config->agent,
 	    .thread_id = trace->run.thread_id,
 	    .run_id = trace->run.run_id,
 	    .spans = (const struct span *const *)trace->spans.items,
@@ -308,7 +308,7 @@ static void report_run(struct trace *trace)
 		report.error_code = error_code_of(err);
 		report.error = err->detail;
 	}
-	telemetry_run(service_of(trace)->telemetry, &report);
+	telemetry_run(trace_service_of(trace)->telemetry, &report);
 }
 
 /* What failed inside the run is ours, whichever transport tells the client. */
@@ -329,14 +329,14 @@ static void trace_report_failure(struct trace *trace)
 	if (error_status_of(&call->error) != 500 || call->reported)
 		return;
 	call->reported = true;
-	telemetry_failure(service_of(trace)->telemetry, &report);
+	telemetry_failure(trace_service_of(trace)->telemetry, &report);
 }
 
 void trace_end(struct trace *trace, bool ok)
 {
 	int64_t now = clock_now();
 	bool stopped = run_thread(trace->turn->run)->status == RUN_STOPPED;
-	record_outcome(trace, ok, now);
+	trace_put_outcome(trace, ok, now);
 	/* Says as the last record how many were left out. */
 	char status[48];
 	struct trace_event event = {
@@ -353,8 +353,8 @@ void trace_end(struct trace *trace, bool ok)
 	metrics_run((unsigned)(trace->run.status - TRACE_DONE), now - trace->run.started_at);
 	if (trace->wanted) {
 		spans_end(&trace->spans, ok ? NULL : trace->turn->call->error.detail, now);
-		report_run(trace);
+		trace_report_run(trace);
 	}
-	if (!ok && service_of(trace)->telemetry)
+	if (!ok && trace_service_of(trace)->telemetry)
 		trace_report_failure(trace);
 }

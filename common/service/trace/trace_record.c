@@ -80,7 +80,8 @@ static const char *trace_record_answered(const struct call_names *names, const c
 	return call ? json_str(call, "name") : NULL;
 }
 
-static void put_usage(struct buf *out, const cJSON *message, struct trace_totals *totals)
+static void trace_record_put_usage(
+    struct buf *out, const cJSON *message, struct trace_totals *totals)
 {
 	struct run_usage usage = {0};
 	if (!message_usage(message, &usage))
@@ -143,7 +144,7 @@ void trace_record(struct buf *out, const struct trace_event *event, struct call_
 		trace_record_put_words(out, "blocks", blocks, trace_record_type_of, names);
 		trace_record_put_words(out, "calls", blocks, trace_record_called, names);
 		trace_record_put_words(out, "results", blocks, trace_record_answered, names);
-		put_usage(out, event->message, totals);
+		trace_record_put_usage(out, event->message, totals);
 	}
 	buf_puts(out, "},");
 }

@@ -33,7 +33,7 @@ static void chunk_end_state(struct chunk_writer *writer, struct error *of_run)
 }
 
 /* Writes a chunk; without its state, where that cannot be read. */
-static void write_chunk(struct chunk_writer *writer, const struct chunk *chunk)
+static void chunk_write(struct chunk_writer *writer, const struct chunk *chunk)
 {
 	struct chunk_sink *sink = &writer->gate.sink;
 	struct chunk stateless = *chunk;
@@ -55,7 +55,7 @@ static void write_chunk(struct chunk_writer *writer, const struct chunk *chunk)
 }
 
 /* The AgentState as text, malloc'd, or NULL; that of a branch, if run is a branch's. */
-static char *state_text(struct chunk_writer *writer, const ag_run *run, bool in_node)
+static char *chunk_state_text(struct chunk_writer *writer, const ag_run *run, bool in_node)
 {
 	if (writer->granularity == GRANULARITY_LOW)
 		return NULL;
@@ -69,13 +69,13 @@ static char *state_text(struct chunk_writer *writer, const ag_run *run, bool in_
 }
 
 /* Sends the chunk with data, which is taken over, and state, which may be NULL. */
-static void send_update(
+static void chunk_send_update(
     struct chunk_writer *writer, struct chunk *chunk, cJSON *data, const char *state)
 {
 	char *text = data ? json_print(data) : NULL;
 	chunk->data = text;
 	chunk->state = state;
-	write_chunk(writer, chunk);
+	chunk_write(writer, chunk);
 	cJSON_Delete(data);
 	cJSON_free(text);
 }
@@ -96,7 +96,7 @@ static void chunk_on_node_starts(struct chunk_writer *writer, const struct run_e
 	    .branch = event->branch,
 	    .aside = aside};
 	if (writer->granularity != GRANULARITY_LOW)
-		send_update(writer, &chunk,
+		chunk_send_update(writer, &chunk,
 		    chunk_node_data(
 			"invoking_node", event->node, event->step, chunk_max_steps(writer)),
 		    NULL);
@@ -115,7 +115,7 @@ static void chunk_on_message(struct chunk_writer *writer, const struct run_event
 	    .step = event->step,
 	    .branch = event->branch,
 	    .told = writer->asides_kept && chunk_asides_told(&writer->asides, event)};
-	write_chunk(writer, &chunk);
+	chunk_write(writer, &chunk);
 	cJSON_free(text);
 }
 
@@ -129,9 +129,9 @@ static void chunk_on_node_ends(
 	    .branch = event->branch};
 	if (writer->granularity == GRANULARITY_LOW)
 		return;
-	char *state = state_text(writer, run, true);
+	char *state = chunk_state_text(writer, run, true);
 	if (writer->granularity == GRANULARITY_FULL)
-		send_update(writer, &chunk, NULL, state);
+		chunk_send_update(writer, &chunk, NULL, state);
 	chunk.event = "updates";
 	chunk.least = GRANULARITY_PARTIAL;
 	char *aside = writer->asides_kept ? chunk_aside_end(&writer->asides, run, event) : NULL;
@@ -146,7 +146,7 @@ static void chunk_on_node_ends(
 	} else if (event->reason) {
 		cJSON_AddStringToObject(data, "reason", event->reason);
 	}
-	send_update(writer, &chunk, data, state);
+	chunk_send_update(writer, &chunk, data, state);
 	cJSON_free(aside);
 	cJSON_free(state);
 }
@@ -159,7 +159,7 @@ static void chunk_on_custom(struct chunk_writer *writer, const struct run_event 
 	    .node = event->node,
 	    .step = event->step,
 	    .branch = event->branch};
-	write_chunk(writer, &chunk);
+	chunk_write(writer, &chunk);
 	cJSON_free(text);
 }
 
@@ -229,21 +229,21 @@ void chunk_restarted(struct chunk_writer *writer, int64_t attempt)
 	struct chunk chunk = {.event = "updates"};
 	cJSON *data = chunk_node_data("restarted", NULL, 0, 0);
 	json_add_int(data, "attempt", attempt);
-	send_update(writer, &chunk, data, NULL);
+	chunk_send_update(writer, &chunk, data, NULL);
 }
 
 /* Tells the calls that still wait, of a turn that did not run the graph. */
-static void end_waiting(struct chunk_writer *writer)
+static void chunk_end_waiting(struct chunk_writer *writer)
 {
 	cJSON *message = turn_waiting_message(writer->turn);
 	char *text = json_print(message);
 	const struct chunk chunk = {.event = "message", .message = text};
-	write_chunk(writer, &chunk);
+	chunk_write(writer, &chunk);
 	cJSON_free(text);
 	cJSON_Delete(message);
 }
 
-static void end_paused(struct chunk_writer *writer, cJSON *interrupt)
+static void chunk_end_paused(struct chunk_writer *writer, cJSON *interrupt)
 {
 	struct turn *turn = writer->turn;
 	const char *node = json_str(interrupt, "node");
@@ -252,14 +252,14 @@ static void end_paused(struct chunk_writer *writer, cJSON *interrupt)
 	cJSON *data = chunk_node_data("interrupted", node, step, chunk_max_steps(writer));
 	cJSON_AddStringToObject(
 	    data, "reason", chunk_pause_reason(turn->run ? run_thread(turn->run) : &turn->thread));
-	char *state = state_text(writer, NULL, false);
+	char *state = chunk_state_text(writer, NULL, false);
 	cJSON_AddItemToObject(data, "interrupt", interrupt);
 	turn_add_interrupts(turn, data);
-	send_update(writer, &chunk, data, state);
+	chunk_send_update(writer, &chunk, data, state);
 	cJSON_free(state);
 }
 
-static void end_stopped(struct chunk_writer *writer)
+static void chunk_end_stopped(struct chunk_writer *writer)
 {
 	ag_run *run = writer->turn->run;
 	struct chunk chunk = {.event = "updates",
@@ -270,12 +270,12 @@ static void end_stopped(struct chunk_writer *writer)
 		return;
 	cJSON *data = chunk_node_data("stopped", chunk.node, chunk.step, chunk_max_steps(writer));
 	cJSON_AddStringToObject(data, "reason", CHUNK_STOPPED_REASON);
-	char *state = state_text(writer, NULL, false);
-	send_update(writer, &chunk, data, state);
+	char *state = chunk_state_text(writer, NULL, false);
+	chunk_send_update(writer, &chunk, data, state);
 	cJSON_free(state);
 }
 
-static void end_failed(struct chunk_writer *writer)
+static void chunk_end_failed(struct chunk_writer *writer)
 {
 	struct turn *turn = writer->turn;
 	struct error_view view;
@@ -289,7 +289,7 @@ static void end_failed(struct chunk_writer *writer)
 	cJSON *data = chunk_node_data("error", chunk.node, chunk.step, chunk_max_steps(writer));
 	cJSON_AddStringToObject(data, "reason", view.detail);
 	cJSON_AddStringToObject(data, "error_code", view.code);
-	send_update(writer, &chunk, data, NULL);
+	chunk_send_update(writer, &chunk, data, NULL);
 }
 
 void chunk_outcome(struct chunk_writer *writer, bool ok)
@@ -298,16 +298,16 @@ void chunk_outcome(struct chunk_writer *writer, bool ok)
 	cJSON *interrupt = ok ? turn_interrupt(turn) : NULL;
 	gate_open(&writer->gate); /* nothing has to wait for the start of a run any more */
 	if (ok && turn->action == TURN_REPORT_WAITING)
-		end_waiting(writer);
+		chunk_end_waiting(writer);
 	chunk_cork(writer, true);
 	if (ok && !interrupt && writer->asides_kept)
 		writer->asides.done = chunk_aside_done(&writer->asides, turn);
 	if (!ok)
-		end_failed(writer);
+		chunk_end_failed(writer);
 	else if (interrupt)
-		end_paused(writer, interrupt);
+		chunk_end_paused(writer, interrupt);
 	else if (turn->run && run_thread(turn->run)->status == RUN_STOPPED)
-		end_stopped(writer);
+		chunk_end_stopped(writer);
 }
 
 void chunk_done(struct chunk_writer *writer)
@@ -317,6 +317,6 @@ void chunk_done(struct chunk_writer *writer)
 	    .thread_name = turn_thread_name(writer->turn),
 	    .told = writer->asides.failed,
 	    .aside = writer->asides.done};
-	write_chunk(writer, &done);
+	chunk_write(writer, &done);
 	chunk_cork(writer, false);
 }
