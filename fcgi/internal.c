@@ -18,7 +18,7 @@
 	"Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n" \
 	"Cache-Control: no-store\r\n"
 
-static bool name_route(size_t row, struct metric_route *name)
+static bool internal_name_route(size_t row, struct metric_route *name)
 {
 	if (row >= routes.count)
 		return false;
@@ -37,7 +37,7 @@ static void internal_put_number(
 }
 
 /* What the supervisor counts, which it keeps in a file; another supervisor has no such file. */
-static void put_supervision(struct buf *out, const char *state_dir)
+static void internal_put_supervision(struct buf *out, const char *state_dir)
 {
 	char *path = xasprintf("%s/run/status.json", state_dir);
 	cJSON *status = text_file_json(path);
@@ -71,11 +71,11 @@ void internal_answer(struct request *rq)
 		return;
 	}
 	const char *state_dir = rq->server->service->config->state_dir;
-	metrics_write(&text, name_route);
+	metrics_write(&text, internal_name_route);
 	internal_put_number(&text, "background_runs_queued", "gauge",
 	    "Runs that wait in the queue, delayed ones too.",
 	    queue_waiting(rq->server->service->shared));
-	put_supervision(&text, state_dir);
+	internal_put_supervision(&text, state_dir);
 	buf_puts(&text,
 	    "# HELP agentgraph_info The version that answers.\n# TYPE agentgraph_info gauge\n"
 	    "agentgraph_info{version=\"" AGENTGRAPH_VERSION "\"} 1\n");

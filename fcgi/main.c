@@ -114,7 +114,7 @@ static void fcgi_main_report(const struct problems *problems, bool quiet)
 }
 
 /* Prints the routes that the configuration has switched on. */
-static int print_routes(const struct options *options)
+static int fcgi_main_print_routes(const struct options *options)
 {
 	struct problems problems = {0};
 	struct arena *arena = arena_new();
@@ -143,7 +143,8 @@ static int print_routes(const struct options *options)
 
 /* Opens the service and all that the server borrows, which lives in the arena; false after saying
  * why not. */
-static bool open_server(struct server *server, const struct options *options, struct arena *arena)
+static bool fcgi_main_open_server(
+    struct server *server, const struct options *options, struct arena *arena)
 {
 	struct problems problems = {0};
 	if (guard_check(&routes, &problems))
@@ -222,7 +223,7 @@ struct watch {
 
 /* Waits for the database, if need be, and then for the end: SIGTERM, or the death of the parent,
  * after which nobody but this process removes the socket. */
-static void wait_for_end(struct server *server, const struct options *options,
+static void fcgi_main_wait_for_end(struct server *server, const struct options *options,
     struct chores *chores, const struct watch *watch)
 {
 	struct bound bound = options->unlink ? bound_at(options->unlink) : (struct bound){0};
@@ -290,7 +291,7 @@ static int fcgi_main_serve(
 		close((int)options->ready);
 	}
 	const struct watch watch = {.signals = signals, .parent = parent, .workers = workers};
-	wait_for_end(server, options, &chores, &watch);
+	fcgi_main_wait_for_end(server, options, &chores, &watch);
 	workers_stop(workers);
 	retention_free(chores.retention);
 	webhook_sender_stop(chores.sender, clock_monotonic_ms() + DELIVERY_MS);
@@ -314,7 +315,7 @@ int main(int argc, char **argv)
 	memory_init();
 	fcgi_main_parse_options(&options, argc, argv);
 	if (options.routes)
-		return exit_status(print_routes(&options));
+		return exit_status(fcgi_main_print_routes(&options));
 	static const int told[] = {
 	    SIGTERM, 0}; /* a terminal's go to the parent, which tells this one */
 	int signals = process_signals(told);
@@ -332,7 +333,7 @@ int main(int argc, char **argv)
 	mallopt(M_TRIM_THRESHOLD, 512 << 10);
 	struct arena *arena = arena_new();
 	int status = EXIT_FAILURE;
-	if (open_server(&server, &options, arena))
+	if (fcgi_main_open_server(&server, &options, arena))
 		status = fcgi_main_serve(&server, &options, signals, parent);
 	arena_free(arena);
 	return status;

@@ -18,13 +18,13 @@
 /* After a body or an answer of more bytes, free memory goes back to the system. */
 #define LARGE (1 << 20)
 
-static bool is_preflight(const struct request *rq)
+static bool server_is_preflight(const struct request *rq)
 {
 	return rq->method == METHOD_OPTIONS && *rq->head.origin && *rq->head.cors_method;
 }
 
 /* Whether the path has a row for the method.  OPTIONS needs none. */
-static bool check_route(struct request *rq)
+static bool server_check_route(struct request *rq)
 {
 	char allow[METHOD_LIST_SIZE];
 	if (!rq->match.allowed)
@@ -38,7 +38,7 @@ static bool check_route(struct request *rq)
 
 /* Pages of unknown origins may not use protocols that are meant for programs: if somebody's domain
  * name is made to point at this machine (DNS rebinding), their page looks like one of our own. */
-static bool check_origin(struct request *rq)
+static bool server_check_origin(struct request *rq)
 {
 	const struct dialect *dialect = rq->match.dialect;
 	if (!dialect || !dialect->own_origins || !*rq->head.origin ||
@@ -47,7 +47,7 @@ static bool check_origin(struct request *rq)
 	return error_set(&rq->call.error, ERR_PERMISSION, "This origin is not allowed");
 }
 
-static bool find_route(struct request *rq)
+static bool server_find_route(struct request *rq)
 {
 	bool valid = path_parse(&rq->path, arena_strdup(rq->call.arena, rq->head.uri));
 	if (valid)
@@ -66,11 +66,11 @@ static bool find_route(struct request *rq)
 	/* rights are read from the database as well, so no route that needs one is served yet */
 	if (!open && rq->match.route && rq->match.route->resource)
 		return error_set(&rq->call.error, ERR_TRANSIENT_STORAGE, NULL);
-	return check_origin(rq) && check_route(rq);
+	return server_check_origin(rq) && server_check_route(rq);
 }
 
 /* Checks the announced length of a body that its handler reads, which has a limit of its own. */
-static bool check_stream(struct request *rq)
+static bool server_check_stream(struct request *rq)
 {
 	return body_length(rq->head.content_length, INT64_MAX, &rq->length, &rq->call.error) &&
 	    (rq->length <= upload_max_body(rq->server->service->config) ||
@@ -84,7 +84,7 @@ static bool server_read_body(struct request *rq, struct buf *text)
 	enum body_rule rule = rq->match.route->body;
 	struct error *err = &rq->call.error;
 	bool fits = rule == BODY_STREAM
-	    ? check_stream(rq)
+	    ? server_check_stream(rq)
 	    : body_length(rq->head.content_length, max, &rq->length, err);
 	if (!fits || rule == BODY_NONE)
 		return fits;
@@ -101,7 +101,7 @@ static bool server_read_body(struct request *rq, struct buf *text)
 
 /* Steps 7 to 9.  Step 7 needs the body, but complains of the permission before it complains of
  * that. */
-static bool admit_body(struct request *rq, const struct buf *text)
+static bool server_admit_body(struct request *rq, const struct buf *text)
 {
 	struct error mistake = {0};
 	enum body_rule rule = rq->match.route->body;
@@ -123,7 +123,7 @@ static bool admit_body(struct request *rq, const struct buf *text)
 static void fcgi_server_answer(struct request *rq)
 {
 	/* steps 1 to 4 */
-	bool preflight = is_preflight(rq);
+	bool preflight = server_is_preflight(rq);
 	if (preflight && !hygiene_allows_origin(rq->server->hygiene, rq->head.origin)) {
 		reply_text(rq, 400, "Disallowed CORS origin");
 		return;
@@ -133,7 +133,7 @@ static void fcgi_server_answer(struct request *rq)
 		reply_text(rq, 200, "OK");
 		return;
 	}
-	if (!find_route(rq)) {
+	if (!server_find_route(rq)) {
 		reply_error(rq);
 		return;
 	}
@@ -143,7 +143,7 @@ static void fcgi_server_answer(struct request *rq)
 	}
 	/* steps 5 to 10 */
 	struct buf text = {0};
-	bool ok = server_read_body(rq, &text) && admit_user(rq) && admit_body(rq, &text);
+	bool ok = server_read_body(rq, &text) && admit_user(rq) && server_admit_body(rq, &text);
 	rq->large = text.len > LARGE;
 	if (ok && rq->match.route->body == BODY_LINES)
 		rq->lines = &text;
@@ -163,18 +163,18 @@ static bool client_gone(void *arg)
 }
 
 /* Steps 2 to 8, as far as they need no body; nothing is answered yet. */
-static bool admit_head(struct request *rq)
+static bool server_admit_head(struct request *rq)
 {
-	if (is_preflight(rq))
+	if (server_is_preflight(rq))
 		return true;
-	if (!find_route(rq))
+	if (!server_find_route(rq))
 		return false;
 	if (!rq->match.route)
 		return true;
 	enum body_rule rule = rq->match.route->body;
 	struct buf none = {0};
 	if (rule == BODY_STREAM)
-		return check_stream(rq) && admit_user(rq) && admit_body(rq, &none);
+		return server_check_stream(rq) && admit_user(rq) && server_admit_body(rq, &none);
 	return body_length(rq->head.content_length,
 		   rq->server->service->config->env.max_request_size, &rq->length,
 		   &rq->call.error) &&
@@ -232,7 +232,7 @@ bool server_admit(const struct server *server, struct client *client, struct res
 	struct request rq;
 	int64_t start = clock_uptime_us();
 	request_init(&rq, server, client, buffers);
-	bool admitted = *rq.head.internal || admit_head(&rq);
+	bool admitted = *rq.head.internal || server_admit_head(&rq);
 	const struct route *route = rq.match.route;
 	if (!admitted) {
 		reply_error(&rq);

@@ -17,7 +17,7 @@
 /* ---- who ---- */
 
 /* A header as CGI has it; the length and type of the body have names without HTTP_. */
-static const char *find_header(void *arg, const char *name)
+static const char *admit_find_header(void *arg, const char *name)
 {
 	const struct request *rq = arg;
 	bool plain = !strcmp(name, "content-type") || !strcmp(name, "content-length");
@@ -46,7 +46,7 @@ static bool admit_authenticate(struct request *rq)
 	    /* without its query, which can hold a token that a custom backend may log */
 	    .path = arena_strndup(a, rq->head.uri, strcspn(rq->head.uri, "?")),
 	    .address = caller_address(rq),
-	    .header = find_header,
+	    .header = admit_find_header,
 	    .arg = rq,
 	};
 	presented.credential = presented.websocket
@@ -90,7 +90,7 @@ static bool admit_is(const char *a, const char *b)
 	return !strcmp(a, b);
 }
 
-static const char *resource_id(struct request *rq)
+static const char *admit_resource_id(struct request *rq)
 {
 	const struct route *route = rq->match.route;
 	bool of_thread =
@@ -112,7 +112,8 @@ bool admit_action(struct request *rq)
 	const struct route *route = rq->match.route;
 	if (!route->resource)
 		return true;
-	const struct permission permission = {route->resource, route->action, resource_id(rq)};
+	const struct permission permission = {
+	    route->resource, route->action, admit_resource_id(rq)};
 	return call_permit(&rq->call, &permission);
 }
 

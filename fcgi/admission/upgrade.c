@@ -29,7 +29,7 @@ struct protocols {
 };
 
 /* A header that came in several lines is one list; the web server may hand over each line. */
-static void read_protocols(struct protocols *offered, char *const *params, struct arena *arena)
+static void protocols_read(struct protocols *offered, char *const *params, struct arena *arena)
 {
 	*offered = (struct protocols){0};
 	for (; *params; params++) {
@@ -61,7 +61,7 @@ void upgrade_offer(struct upgrade_offer *offer, char *const *params, const char 
     const struct string_list *bearer_protocols, struct arena *arena)
 {
 	struct protocols offered;
-	read_protocols(&offered, params, arena);
+	protocols_read(&offered, params, arena);
 	const char *first =
 	    offered.count == 2 ? arena_strndup(arena, offered.entry[0], offered.len[0]) : NULL;
 	bool bearer = first && string_list_has(bearer_protocols, first);
@@ -79,7 +79,7 @@ void upgrade_offer(struct upgrade_offer *offer, char *const *params, const char 
 	offer->credential = field.value;
 }
 
-static void read_offer(struct request *rq, struct upgrade_offer *offer)
+static void upgrade_read_offer(struct request *rq, struct upgrade_offer *offer)
 {
 	upgrade_offer(offer, rq->client->params, rq->path.query,
 	    &rq->server->service->config->websocket.bearer_protocols, rq->call.arena);
@@ -88,7 +88,7 @@ static void read_offer(struct request *rq, struct upgrade_offer *offer)
 const char *upgrade_credential(struct request *rq)
 {
 	struct upgrade_offer offer;
-	read_offer(rq, &offer);
+	upgrade_read_offer(rq, &offer);
 	return offer.credential;
 }
 
@@ -124,7 +124,7 @@ void get_socket(struct request *rq)
 {
 	const char *redirect = param_find(rq->client->params, UPGRADE_PARAM);
 	struct upgrade_offer offer;
-	read_offer(rq, &offer);
+	upgrade_read_offer(rq, &offer);
 	const struct ticket ticket = {
 	    .route = rq->match.route->path,
 	    .request_id = rq->id,

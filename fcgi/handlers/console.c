@@ -80,7 +80,7 @@ static const char *const chat_modules[] = {
     "api", "dom", "chat", "branches", "drawing", "list", "message", "text", "turn", NULL};
 static const char *const live_modules[] = {"api", "dom", "live", NULL};
 
-static bool has_library(const struct request *rq, const char *name)
+static bool console_has_library(const struct request *rq, const char *name)
 {
 	size_t size;
 	int fd = pages_open(rq->server->pages, name, &size);
@@ -102,7 +102,7 @@ static void console_put_facts(struct buf *html, const struct request *rq)
 	    {"live", service->graph->live},
 	    {"store", service->memories},
 	    {"evaluations", config->evals_served},
-	    {"differences", has_library(rq, "diff.js")},
+	    {"differences", console_has_library(rq, "diff.js")},
 	};
 	for (size_t i = 0; i < COUNT(facts); i++)
 		buf_printf(html, " data-%s=\"%s\"", facts[i].name, facts[i].yes ? "yes" : "");
@@ -125,7 +125,7 @@ void get_console(struct request *rq)
 		    &html, "<link rel=\"modulepreload\" href=\"%s/%s.js\">\n", base, *module);
 	buf_printf(&html, "<script type=\"module\" src=\"%s/app.js\"></script>\n", base);
 	/* after the page's own modules, as the first view does not need it */
-	if (has_library(rq, "marked.js"))
+	if (console_has_library(rq, "marked.js"))
 		buf_printf(&html, "<script defer src=\"%s/marked.js\"></script>\n", base);
 	buf_release(&at);
 	buf_puts(&html, "<body data-root=\"./");

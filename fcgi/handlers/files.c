@@ -47,14 +47,14 @@ static const char *files_asked(const struct download *d, const char *name)
 }
 
 /* What every answer about the bytes has, 304 included. */
-static void add_validators(struct download *d)
+static void download_add_validators(struct download *d)
 {
 	response_header(d->rq, "ETag", d->etag);
 	response_header(d->rq, "Last-Modified", d->modified);
 	response_header(d->rq, "Cache-Control", "private, no-cache");
 }
 
-static void add_description(struct download *d)
+static void download_add_description(struct download *d)
 {
 	response_header(d->rq, "Content-Type", d->record.mime_type);
 	response_header(
@@ -65,7 +65,7 @@ static void add_description(struct download *d)
 
 /* When the bytes cannot be read to their end the answer is cut short, which the client sees by its
  * length.  Nothing more is fetched once the client has left. */
-static void send_bytes(struct download *d, struct blob *blob)
+static void download_send_bytes(struct download *d, struct blob *blob)
 {
 	struct request *rq = d->rq;
 	int64_t at = d->range.first, left = d->range.last - d->range.first + 1;
@@ -92,7 +92,7 @@ static void send_bytes(struct download *d, struct blob *blob)
 	free(buffer);
 }
 
-static void send_here(struct download *d, enum range_kind kind)
+static void download_send_here(struct download *d, enum range_kind kind)
 {
 	struct request *rq = d->rq;
 	const struct range *r = &d->range;
@@ -102,8 +102,8 @@ static void send_here(struct download *d, enum range_kind kind)
 		reply_error(rq);
 		return;
 	}
-	add_description(d);
-	add_validators(d);
+	download_add_description(d);
+	download_add_validators(d);
 	response_header(rq, "Accept-Ranges", "bytes");
 	response_header(rq, "Content-Length", arena_printf(a, "%" PRId64, r->last - r->first + 1));
 	if (kind == RANGE_PART)
@@ -112,7 +112,7 @@ static void send_here(struct download *d, enum range_kind kind)
 			d->record.size));
 	reply_empty(rq, kind == RANGE_PART ? 206 : 200);
 	if (rq->method != METHOD_HEAD)
-		send_bytes(d, blob);
+		download_send_bytes(d, blob);
 	blob->blobs->ops->shut(blob);
 }
 
@@ -123,7 +123,7 @@ static void send_here(struct download *d, enum range_kind kind)
  * AGENTGRAPH_FILES, which no client can set).  It looks at ranges by itself, and sees the tag
  * only after it has looked at other conditions; those are answered here.
  */
-static const char *redirect_of(const struct download *d)
+static const char *download_redirect_of(const struct download *d)
 {
 	const char *prefix = files_asked(d, "AGENTGRAPH_FILES");
 	const char *if_range = files_asked(d, "HTTP_IF_RANGE");
@@ -140,7 +140,7 @@ static const char *redirect_of(const struct download *d)
 
 /* Whether the header asks for no part, or for one in a form that nginx understands just as we do.
  * Numbers of 19 digits may be more than one of the two can hold. */
-static bool is_plain_range(const struct download *d, enum range_kind kind)
+static bool download_is_plain_range(const struct download *d, enum range_kind kind)
 {
 	const char *header = files_asked(d, "HTTP_RANGE");
 	return !*header ||
@@ -156,21 +156,21 @@ static void fcgi_files_send_file(struct download *d)
 	bool applies = !*wanted || strcmp(wanted, d->etag) == 0 || strcmp(wanted, d->modified) == 0;
 	enum range_kind kind =
 	    range_parse(applies ? files_asked(d, "HTTP_RANGE") : "", d->record.size, &d->range);
-	const char *redirect = is_plain_range(d, kind) ? redirect_of(d) : NULL;
+	const char *redirect = download_is_plain_range(d, kind) ? download_redirect_of(d) : NULL;
 	if (kind == RANGE_OUTSIDE) {
 		response_header(rq, "Content-Range",
 		    arena_printf(rq->call.arena, "bytes */%" PRId64, d->record.size));
 		error_set(&rq->call.error, ERR_RANGE_NOT_SATISFIABLE, NULL);
 		reply_error(rq);
 	} else if (redirect) {
-		add_description(d);
-		add_validators(d);
+		download_add_description(d);
+		download_add_validators(d);
 		if (kind == RANGE_PART) /* nginx says so by itself, but not of a part */
 			response_header(rq, "Accept-Ranges", "bytes");
 		response_header(rq, "X-Accel-Redirect", redirect);
 		reply_empty(rq, 200);
 	} else {
-		send_here(d, kind);
+		download_send_here(d, kind);
 	}
 }
 
@@ -191,7 +191,7 @@ void get_file(struct request *rq)
 	const char *tags = files_asked(&d, "HTTP_IF_NONE_MATCH");
 	const char *since = files_asked(&d, "HTTP_IF_MODIFIED_SINCE");
 	if (*tags ? etag_listed(tags, d.etag) : *since && http_date_parse(since) >= modified_at) {
-		add_validators(&d);
+		download_add_validators(&d);
 		reply_empty(rq, 304);
 	} else {
 		fcgi_files_send_file(&d);

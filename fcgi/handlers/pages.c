@@ -74,7 +74,7 @@ void pages_put_text(struct buf *out, const char *text)
 	}
 }
 
-static void put_asset(struct buf *out, const struct asset *asset, const char *base)
+static void pages_put_asset(struct buf *out, const struct asset *asset, const char *base)
 {
 	bool script = !strcmp(asset->type, SCRIPT);
 	buf_puts(out, script ? "<script src=\"" : "<link rel=\"stylesheet\" href=\"");
@@ -94,7 +94,7 @@ void pages_put_head(struct buf *out, const char *app_name, const char *title)
 	buf_printf(out, "%s</title>\n", title);
 }
 
-static void put_link(struct buf *out, const char *root, const char *path, const char *words)
+static void pages_put_link(struct buf *out, const char *root, const char *path, const char *words)
 {
 	buf_puts(out, "<a href=\"");
 	pages_put_text(out, root);
@@ -112,7 +112,7 @@ void pages_reply_html(struct request *rq, struct buf *html)
 }
 
 /* Links have ROOT_PATH before them: what the paths are outside. */
-static void reply_page(struct request *rq, const struct asset *assets, const char *path)
+static void pages_reply_reference(struct request *rq, const struct asset *assets, const char *path)
 {
 	const struct environment *env = &rq->server->service->config->env;
 	const char *base = arena_printf(rq->call.arena, "%s%s", env->root_path, path);
@@ -123,10 +123,10 @@ static void reply_page(struct request *rq, const struct asset *assets, const cha
 	buf_puts(&html, "<div id=\"page\" data-document=\"");
 	pages_put_text(&html, env->root_path);
 	buf_puts(&html, "/openapi.json\">\n<p>The description of the API is ");
-	put_link(&html, env->root_path, "/openapi.json", "openapi.json");
+	pages_put_link(&html, env->root_path, "/openapi.json", "openapi.json");
 	buf_puts(&html, ".</p>\n</div>\n");
 	for (; assets->name; assets++)
-		put_asset(&html, assets, base);
+		pages_put_asset(&html, assets, base);
 	pages_reply_html(rq, &html);
 }
 
@@ -146,13 +146,13 @@ void get_home(struct request *rq)
 		if (!*pages[i])
 			continue;
 		buf_puts(&links, "<li>");
-		put_link(&links, env->root_path, pages[i], words[i]);
+		pages_put_link(&links, env->root_path, pages[i], words[i]);
 		buf_puts(&links, "</li>\n");
 		style = style || i == 0 ? style : pages[i];
 	}
 	pages_put_head(&html, env->app_name, "");
 	if (style)
-		put_asset(
+		pages_put_asset(
 		    &html, &own[0], arena_printf(rq->call.arena, "%s%s", env->root_path, style));
 	buf_puts(&html, "<h1>");
 	pages_put_text(&html, env->app_name);
@@ -163,9 +163,9 @@ void get_home(struct request *rq)
 	buf_puts(&html, "</code> is served by agentgraph " AGENTGRAPH_VERSION ".</p>\n<ul>\n");
 	buf_puts(&html, buf_str(&links));
 	buf_puts(&html, "<li>");
-	put_link(&html, env->root_path, "/openapi.json", "Description of the API");
+	pages_put_link(&html, env->root_path, "/openapi.json", "Description of the API");
 	buf_puts(&html, "</li>\n<li>");
-	put_link(&html, env->root_path, "/ping", "Is it up?");
+	pages_put_link(&html, env->root_path, "/ping", "Is it up?");
 	buf_puts(&html, "</li>\n</ul>\n");
 	buf_release(&links);
 	pages_reply_html(rq, &html);
@@ -173,17 +173,18 @@ void get_home(struct request *rq)
 
 void get_docs(struct request *rq)
 {
-	reply_page(rq, docs, rq->server->service->config->env.docs_path);
+	pages_reply_reference(rq, docs, rq->server->service->config->env.docs_path);
 }
 
 void get_redocs(struct request *rq)
 {
-	reply_page(rq, redocs, rq->server->service->config->env.redocs_path);
+	pages_reply_reference(rq, redocs, rq->server->service->config->env.redocs_path);
 }
 
 /* ---- Assets ---- */
 
-static void send_asset(struct request *rq, const struct asset *asset, const char *data, size_t len)
+static void pages_send_asset(
+    struct request *rq, const struct asset *asset, const char *data, size_t len)
 {
 	reply_bytes(rq,
 	    arena_printf(rq->call.arena,
@@ -203,7 +204,7 @@ static bool pages_send_file(struct request *rq, const struct asset *asset)
 	close(fd);
 	if (data == MAP_FAILED)
 		return false;
-	send_asset(rq, asset, data, size);
+	pages_send_asset(rq, asset, data, size);
 	munmap(data, size);
 	return true;
 }
@@ -211,35 +212,35 @@ static bool pages_send_file(struct request *rq, const struct asset *asset)
 void pages_reply_asset(struct request *rq, const struct asset *asset)
 {
 	if (asset && asset->text)
-		send_asset(rq, asset, asset->text, strlen(asset->text));
+		pages_send_asset(rq, asset, asset->text, strlen(asset->text));
 	else if (!asset || !pages_send_file(rq, asset)) {
 		error_set(&rq->call.error, ERR_NOT_FOUND, NULL);
 		reply_error(rq);
 	}
 }
 
-static const struct asset *find_asset(const struct asset *assets, const char *name)
+static const struct asset *pages_find_asset(const struct asset *assets, const char *name)
 {
 	while (assets->name && strcmp(assets->name, name) != 0)
 		assets++;
 	return assets->name ? assets : NULL;
 }
 
-static void reply_asset(struct request *rq, const struct asset *assets)
+static void pages_reply_named(struct request *rq, const struct asset *assets)
 {
 	const char *name = rq->match.ids[0];
-	const struct asset *asset = find_asset(assets, name);
-	pages_reply_asset(rq, asset ? asset : find_asset(own, name));
+	const struct asset *asset = pages_find_asset(assets, name);
+	pages_reply_asset(rq, asset ? asset : pages_find_asset(own, name));
 }
 
 void get_docs_asset(struct request *rq)
 {
-	reply_asset(rq, docs);
+	pages_reply_named(rq, docs);
 }
 
 void get_redocs_asset(struct request *rq)
 {
-	reply_asset(rq, redocs);
+	pages_reply_named(rq, redocs);
 }
 
 /* ---- The document ---- */

@@ -31,7 +31,7 @@ static bool fcgi_upload_take_part(struct multipart_sink *sink, const struct mult
 	return r->upload != NULL;
 }
 
-static bool take_bytes(struct multipart_sink *sink, const char *data, size_t len)
+static bool upload_take_bytes(struct multipart_sink *sink, const char *data, size_t len)
 {
 	struct reception *r = (struct reception *)sink;
 	return !r->in_file || upload_write(r->upload, data, len);
@@ -74,7 +74,7 @@ static bool fcgi_upload_check(const struct multipart *mp, struct reception *r)
 void post_upload(struct request *rq)
 {
 	struct reception r = {
-	    .sink = {.part = fcgi_upload_take_part, .data = take_bytes}, .call = &rq->call};
+	    .sink = {.part = fcgi_upload_take_part, .data = upload_take_bytes}, .call = &rq->call};
 	struct multipart mp;
 	if (!multipart_init(&mp, rq->head.content_type, &r.sink)) {
 		upload_bad(&rq->call, "file is required");

@@ -17,7 +17,7 @@
 #define SLICE_SIZE (16 << 10) /* and so much more whenever the socket is said to have room */
 #define PATIENCE_MS 500       /* a client that makes no room for so long holds up its thread */
 
-static FCGX_Request *request_of(struct client *client)
+static FCGX_Request *connection_request_of(struct client *client)
 {
 	return ((struct connection *)client)->request;
 }
@@ -27,7 +27,7 @@ static FCGX_Request *request_of(struct client *client)
  * socket with a time-out interrupted, which libfcgi takes for the end.  Nothing of the stream is
  * lost then.
  */
-static ssize_t request_read(FCGX_Request *request, char *out, size_t size)
+static ssize_t connection_read_request(FCGX_Request *request, char *out, size_t size)
 {
 	FCGX_Stream *in = request->in;
 	int got = FCGX_GetStr(out, (int)size, in);
@@ -42,14 +42,14 @@ static ssize_t request_read(FCGX_Request *request, char *out, size_t size)
 /* A request that came slowly is read from its file, which is dropped once it has been read. */
 static ssize_t connection_read(struct client *client, char *out, size_t size)
 {
-	FCGX_Request *request = request_of(client);
+	FCGX_Request *request = connection_request_of(client);
 	struct arrival *slow = ((struct connection *)client)->slow;
 	if (!slow)
-		return request_read(request, out, size);
+		return connection_read_request(request, out, size);
 	if (client->lacking || slow->file < 0)
 		return client->lacking ? -1 : 0;
 	request->ipcFd = slow->file;
-	ssize_t got = request_read(request, out, size);
+	ssize_t got = connection_read_request(request, out, size);
 	request->ipcFd = slow->socket;
 	if (got == 0)
 		arrival_forget(slow);
@@ -134,18 +134,18 @@ static void connection_write(struct client *client, const char *data, size_t len
 
 static void connection_flush(struct client *client)
 {
-	FCGX_FFlush(request_of(client)->out);
+	FCGX_FFlush(connection_request_of(client)->out);
 }
 
 /* The web server closes the connection when its own client leaves. */
 static bool connection_gone(struct client *client)
 {
-	return descriptor_hung_up(request_of(client)->ipcFd);
+	return descriptor_hung_up(connection_request_of(client)->ipcFd);
 }
 
 static void connection_abort(struct client *client)
 {
-	shutdown(request_of(client)->ipcFd, SHUT_RDWR);
+	shutdown(connection_request_of(client)->ipcFd, SHUT_RDWR);
 }
 
 struct connection connection_of(

@@ -16,7 +16,7 @@ static bool body_too_large(int64_t max, struct error *err)
 	    "Request body too large. Maximum size is %.1fMB", (double)max / (1 << 20));
 }
 
-static bool wrong_length(struct error *err)
+static bool body_wrong_length(struct error *err)
 {
 	return error_set(err, ERR_INVALID_CONTENT_LENGTH, NULL);
 }
@@ -28,7 +28,7 @@ bool body_length(const char *content_length, int64_t max, int64_t *length, struc
 		return true;
 	size_t digits = strspn(content_length, "0123456789");
 	if (content_length[digits] || digits > LENGTH_DIGITS)
-		return wrong_length(err);
+		return body_wrong_length(err);
 	*length = 0;
 	for (const char *c = content_length; *c; c++)
 		*length = *length * 10 + (*c - '0');
@@ -50,7 +50,7 @@ bool body_read(
 		out->data[out->len] = '\0';
 	}
 	if ((int64_t)out->len > expected)
-		return length < 0 ? body_too_large(max, err) : wrong_length(err);
+		return length < 0 ? body_too_large(max, err) : body_wrong_length(err);
 	if (got < 0 || (int64_t)out->len < length)
 		return error_set(err, ERR_BAD_REQUEST, "Request body is incomplete");
 	return true;

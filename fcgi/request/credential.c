@@ -9,7 +9,7 @@
 #define BLANKS " \t"
 
 /* A token holds no control characters; tabs are taken for blanks here. */
-static bool has_control(const char *value)
+static bool credential_has_control(const char *value)
 {
 	for (const char *c = value; *c; c++)
 		if (((unsigned char)*c < 0x20 && *c != '\t') || *c == 0x7f)
@@ -31,7 +31,7 @@ const char *credential_bearer(const char *authorization, struct arena *arena)
 {
 	static const char scheme[] = "Bearer";
 	const char *value = authorization + strspn(authorization, BLANKS);
-	if (strncasecmp(value, scheme, strlen(scheme)) != 0 || has_control(value))
+	if (strncasecmp(value, scheme, strlen(scheme)) != 0 || credential_has_control(value))
 		return NULL;
 	value += strlen(scheme);
 	if (!*value || !strchr(BLANKS, *value))
@@ -41,5 +41,5 @@ const char *credential_bearer(const char *authorization, struct arena *arena)
 
 const char *credential_key(const char *value, struct arena *arena)
 {
-	return has_control(value) ? NULL : credential_trimmed(value, arena);
+	return credential_has_control(value) ? NULL : credential_trimmed(value, arena);
 }

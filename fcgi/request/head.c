@@ -77,7 +77,7 @@ const char *head_base(const struct head *head, struct arena *a)
 }
 
 /* Whether the parameters of an entry, which end at a comma, give it a weight of 0. */
-static bool accept_weighs_none(const char *p)
+static bool head_accept_weighs_none(const char *p)
 {
 	while (*p && *p != ',') {
 		p += strspn(p, "; \t");
@@ -95,7 +95,7 @@ int accept_first(const char *accept, const char *const *types, int count)
 	while (*accept) {
 		accept += strspn(accept, " \t,");
 		size_t size = strcspn(accept, "; \t,");
-		bool none = accept_weighs_none(accept + size);
+		bool none = head_accept_weighs_none(accept + size);
 		for (int i = 0; i < count && !none; i++)
 			if (size == strlen(types[i]) && strncasecmp(accept, types[i], size) == 0)
 				return i;

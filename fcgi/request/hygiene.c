@@ -18,7 +18,7 @@ struct hygiene {
 };
 
 /* A value from outside may not start a line of its own. */
-static bool header_safe(const char *value)
+static bool hygiene_header_safe(const char *value)
 {
 	for (; *value; value++)
 		if ((unsigned char)*value < ' ' || *value == 0x7f)
@@ -28,7 +28,7 @@ static bool header_safe(const char *value)
 
 static void hygiene_add_header(struct buf *out, const char *name, const char *value)
 {
-	if (value && *value && header_safe(value))
+	if (value && *value && hygiene_header_safe(value))
 		buf_printf(out, "%s: %s\r\n", name, value);
 }
 
@@ -95,7 +95,7 @@ const struct buf *hygiene_headers(
 
 bool hygiene_allows_origin(const struct hygiene *hygiene, const char *origin)
 {
-	if (!*origin || !header_safe(origin))
+	if (!*origin || !hygiene_header_safe(origin))
 		return false;
 	return hygiene->any_origin || string_list_has(&hygiene->env->origins, origin);
 }
@@ -117,7 +117,7 @@ void hygiene_add_preflight(const char *headers, struct buf *out)
 }
 
 /* "*.example.com" stands for every subdomain, not for example.com itself. */
-static bool host_fits(const char *pattern, const char *host, size_t len)
+static bool hygiene_host_fits(const char *pattern, const char *host, size_t len)
 {
 	size_t want = strlen(pattern);
 	if (strncmp(pattern, "*.", 2) != 0)
@@ -135,7 +135,7 @@ bool hygiene_allows_host(const struct hygiene *hygiene, const char *host)
 	size_t len = bracket ? (size_t)(bracket - host) + 1 : strcspn(host, ":");
 	const struct string_list *allowed = &hygiene->env->allowed_hosts;
 	for (size_t i = 0; i < allowed->count; i++)
-		if (host_fits(allowed->items[i], host, len))
+		if (hygiene_host_fits(allowed->items[i], host, len))
 			return true;
 	return false;
 }

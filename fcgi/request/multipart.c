@@ -21,7 +21,7 @@ static bool multipart_stopped(struct multipart *mp)
 
 /* The body, and the data of each part, begin as if behind a newline, which is none of their
  * bytes. */
-static void begin_line(struct multipart *mp)
+static void multipart_begin_line(struct multipart *mp)
 {
 	mp->matched = mp->before = 2;
 }
@@ -35,7 +35,7 @@ bool multipart_init(struct multipart *mp, const char *content_type, struct multi
 	memcpy(mp->delimiter, "\r\n--", 4);
 	strcpy(mp->delimiter + 4, boundary);
 	mp->length = strlen(mp->delimiter);
-	begin_line(mp);
+	multipart_begin_line(mp);
 	return true;
 }
 
@@ -44,7 +44,7 @@ void multipart_release(struct multipart *mp)
 	buf_release(&mp->head);
 }
 
-static bool tell_data(struct multipart *mp, const char *data, size_t len)
+static bool multipart_tell_data(struct multipart *mp, const char *data, size_t len)
 {
 	if (len == 0 || !mp->in_part || mp->sink->data(mp->sink, data, len))
 		return true;
@@ -52,7 +52,8 @@ static bool tell_data(struct multipart *mp, const char *data, size_t len)
 }
 
 /* Where the delimiter, or as much of it as has come, begins; end when there is none. */
-static const char *find_delimiter(const struct multipart *mp, const char *data, const char *end)
+static const char *multipart_find_delimiter(
+    const struct multipart *mp, const char *data, const char *end)
 {
 	for (; (data = memchr(data, '\r', (size_t)(end - data))); data++) {
 		size_t len = (size_t)(end - data);
@@ -66,7 +67,7 @@ static const char *find_delimiter(const struct multipart *mp, const char *data, 
  * Takes data up to the next delimiter.  A delimiter has one carriage return, at its start.  So
  * bytes that began like one and turn out to be none are all data: no delimiter begins among them.
  */
-static bool take_data(struct multipart *mp, const char **data, const char *end)
+static bool multipart_take_data(struct multipart *mp, const char **data, const char *end)
 {
 	while (*data < end && mp->matched < mp->length && **data == mp->delimiter[mp->matched]) {
 		mp->matched++;
@@ -79,12 +80,12 @@ static bool take_data(struct multipart *mp, const char **data, const char *end)
 	}
 	if (*data == end)
 		return true;
-	if (!tell_data(mp, mp->delimiter + mp->before, mp->matched - mp->before))
+	if (!multipart_tell_data(mp, mp->delimiter + mp->before, mp->matched - mp->before))
 		return false;
 	mp->matched = mp->before = 0;
 	const char *start = *data;
-	*data = find_delimiter(mp, start, end);
-	return tell_data(mp, start, (size_t)(*data - start));
+	*data = multipart_find_delimiter(mp, start, end);
+	return multipart_tell_data(mp, start, (size_t)(*data - start));
 }
 
 static bool multipart_take_head(struct multipart *mp, char c)
@@ -101,7 +102,7 @@ static bool multipart_take_head(struct multipart *mp, char c)
 		return multipart_malformed(mp, "a part's header lines must be \"Name: value\"");
 	mp->state = MULTIPART_DATA;
 	mp->in_part = true;
-	begin_line(mp);
+	multipart_begin_line(mp);
 	return mp->sink->part(mp->sink, &part) || multipart_stopped(mp);
 }
 
@@ -112,7 +113,7 @@ bool multipart_feed(struct multipart *mp, const char *data, size_t len)
 	while (ok && data < end) {
 		switch (mp->state) {
 		case MULTIPART_DATA:
-			ok = take_data(mp, &data, end);
+			ok = multipart_take_data(mp, &data, end);
 			break;
 		case MULTIPART_DELIMITER:
 			if (*data == '\r')

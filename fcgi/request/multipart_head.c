@@ -35,7 +35,7 @@ static size_t multipart_head_quoted_length(const char *text)
 }
 
 /* Reads ";name=value" at *at and moves behind it; false at the end, or before anything else. */
-static bool next_parameter(const char **at, struct parameter *p)
+static bool parameter_next(const char **at, struct parameter *p)
 {
 	const char *text = *at + strspn(*at, BLANKS);
 	if (*text != ';')
@@ -55,7 +55,7 @@ static bool next_parameter(const char **at, struct parameter *p)
 	return true;
 }
 
-static bool is_named(const struct parameter *p, const char *name)
+static bool parameter_is_named(const struct parameter *p, const char *name)
 {
 	return strlen(name) == p->name.len && strncasecmp(p->name.at, name, p->name.len) == 0;
 }
@@ -64,7 +64,7 @@ static bool is_named(const struct parameter *p, const char *name)
  * The value as text of its own, made where it lies.  A backslash protects a quote or another
  * backslash; one before anything else stays, because some clients send paths as they are.
  */
-static char *value_text(const struct span *value)
+static char *multipart_head_value_text(const struct span *value)
 {
 	char *text = (char *)value->at, *to = text;
 	size_t from = 0, end = value->len;
@@ -91,8 +91,8 @@ bool multipart_boundary(const char *content_type, char out[MULTIPART_BOUNDARY_MA
 	struct parameter p;
 	if (strncasecmp(content_type, type, strlen(type)) != 0)
 		return false;
-	while (next_parameter(&at, &p)) {
-		if (!is_named(&p, "boundary"))
+	while (parameter_next(&at, &p)) {
+		if (!parameter_is_named(&p, "boundary"))
 			continue;
 		bool quoted = p.value.len > 1 && *p.value.at == '"';
 		const char *text = p.value.at + quoted;
@@ -132,7 +132,7 @@ static bool multipart_head_split_lines(char *text, size_t len)
 }
 
 /* Points *value to what follows "name:", if the line is that header and *value is not set yet. */
-static bool take_header(const char *line, const char *name, const char **value)
+static bool multipart_head_take_header(const char *line, const char *name, const char **value)
 {
 	size_t len = strlen(name);
 	if (*value || strncasecmp(line, name, len) != 0 || line[len] != ':')
@@ -142,7 +142,7 @@ static bool take_header(const char *line, const char *name, const char **value)
 }
 
 /* Decodes a name in UTF-8 with escapes (RFC 8187) in place; NULL when it is no such name. */
-static char *extended_text(char *text)
+static char *multipart_head_extended_text(char *text)
 {
 	static const char charset[] = "utf-8'";
 	char *quote = text && strncasecmp(text, charset, strlen(charset)) == 0
@@ -160,7 +160,7 @@ static char *extended_text(char *text)
 	return text;
 }
 
-static void read_disposition(const char *value, struct multipart_part *part)
+static void multipart_head_read_disposition(const char *value, struct multipart_part *part)
 {
 	static const char kind[] = "form-data";
 	struct span name = {0}, filename = {0}, extended = {0};
@@ -168,18 +168,18 @@ static void read_disposition(const char *value, struct multipart_part *part)
 	if (!value || strncasecmp(value, kind, strlen(kind)) != 0)
 		return;
 	value += strlen(kind);
-	while (next_parameter(&value, &p)) {
-		if (!name.at && is_named(&p, "name"))
+	while (parameter_next(&value, &p)) {
+		if (!name.at && parameter_is_named(&p, "name"))
 			name = p.value;
-		else if (!filename.at && is_named(&p, "filename"))
+		else if (!filename.at && parameter_is_named(&p, "filename"))
 			filename = p.value;
-		else if (!extended.at && is_named(&p, "filename*"))
+		else if (!extended.at && parameter_is_named(&p, "filename*"))
 			extended = p.value;
 	}
-	part->name = value_text(&name);
-	part->filename = extended_text(value_text(&extended));
+	part->name = multipart_head_value_text(&name);
+	part->filename = multipart_head_extended_text(multipart_head_value_text(&extended));
 	if (!part->filename)
-		part->filename = value_text(&filename);
+		part->filename = multipart_head_value_text(&filename);
 }
 
 bool multipart_head(struct buf *head, struct multipart_part *part)
@@ -192,10 +192,10 @@ bool multipart_head(struct buf *head, struct multipart_part *part)
 		size_t name = strcspn(line, ": \t");
 		if (name == 0 || line[name] != ':')
 			return false;
-		if (!take_header(line, "Content-Disposition", &disposition))
-			take_header(line, "Content-Type", &part->content_type);
+		if (!multipart_head_take_header(line, "Content-Disposition", &disposition))
+			multipart_head_take_header(line, "Content-Type", &part->content_type);
 	}
-	read_disposition(disposition, part);
+	multipart_head_read_disposition(disposition, part);
 	size_t len = part->content_type ? strlen(part->content_type) : 0;
 	while (len > 0 && strchr(BLANKS, part->content_type[len - 1]))
 		((char *)part->content_type)[--len] = '\0';

@@ -91,7 +91,7 @@ static void response_put_length(struct buf *out, size_t length)
 }
 
 /* Builds the head without its blank line; type has the lines that the kind of body brings. */
-static void build_head(struct request *rq, int status, const char *type)
+static void response_build_head(struct request *rq, int status, const char *type)
 {
 	const struct hygiene *hygiene = rq->server->hygiene;
 	struct buf *head = &rq->response->head;
@@ -122,51 +122,51 @@ static void response_send_head(struct request *rq)
 }
 
 /* Head and body in one write: the connection's buffer mostly holds both. */
-static void send_all(struct request *rq, int status, const char *type)
+static void response_send_all(struct request *rq, int status, const char *type)
 {
 	struct response *response = rq->response;
-	build_head(rq, status, type);
+	response_build_head(rq, status, type);
 	response_put_length(&response->head, response->body.len);
 	response_send_head(rq);
 	if (rq->method != METHOD_HEAD)
 		rq->client->write(rq->client, buf_str(&response->body), response->body.len);
 }
 
-static void send_json(struct request *rq, int status)
+static void response_send_json(struct request *rq, int status)
 {
 	rq->response->security = SECURITY_PLAIN;
-	send_all(rq, status, JSON_TYPE);
+	response_send_all(rq, status, JSON_TYPE);
 }
 
 void reply_empty(struct request *rq, int status)
 {
-	build_head(rq, status, "");
+	response_build_head(rq, status, "");
 	response_send_head(rq);
 }
 
 void reply_text(struct request *rq, int status, const char *text)
 {
 	buf_puts(&rq->response->body, text);
-	send_all(rq, status, "Content-Type: text/plain; charset=utf-8\r\n");
+	response_send_all(rq, status, "Content-Type: text/plain; charset=utf-8\r\n");
 }
 
 void reply_bytes(struct request *rq, const char *type, const char *data, size_t len)
 {
-	build_head(rq, 200, type);
+	response_build_head(rq, 200, type);
 	response_put_length(&rq->response->head, len);
 	response_send_head(rq);
 	if (rq->method != METHOD_HEAD)
 		rq->client->write(rq->client, data, len);
 }
 
-static void envelope_open(struct request *rq)
+static void response_open_envelope(struct request *rq)
 {
 	buf_puts(&rq->response->body, "{\"success\":true,\"data\":");
 }
 
 /* message has nothing that JSON escapes; extra is "", or further members of metadata as JSON text
  * with a leading comma. */
-static void envelope_close(struct request *rq, const char *message, const char *extra)
+static void response_close_envelope(struct request *rq, const char *message, const char *extra)
 {
 	struct buf *body = &rq->response->body;
 	buf_puts(body, ",\"message\":\"");
@@ -186,10 +186,10 @@ static void envelope_close(struct request *rq, const char *message, const char *
 
 void reply_json(struct request *rq, const char *data)
 {
-	envelope_open(rq);
+	response_open_envelope(rq);
 	buf_puts(&rq->response->body, data);
-	envelope_close(rq, MESSAGE, "");
-	send_json(rq, 200);
+	response_close_envelope(rq, MESSAGE, "");
+	response_send_json(rq, 200);
 }
 
 void reply_accepted(struct request *rq, const cJSON *data)
@@ -198,14 +198,14 @@ void reply_accepted(struct request *rq, const cJSON *data)
 		reply_error(rq);
 		return;
 	}
-	envelope_open(rq);
+	response_open_envelope(rq);
 	json_write(&rq->response->body, data);
-	envelope_close(rq, MESSAGE, "");
-	send_json(rq, 202);
+	response_close_envelope(rq, MESSAGE, "");
+	response_send_json(rq, 202);
 }
 
 /* An answer that has begun cannot become an error any more. */
-static void break_off(struct request *rq, const char *why)
+static void response_break_off(struct request *rq, const char *why)
 {
 	log_warning("an answer was broken off: %s", why);
 	if (rq->client->abort)
@@ -226,7 +226,7 @@ static bool response_send_part(void *arg, struct buf *part)
 	struct request *rq = feed->rq;
 	if (!rq->response->status) {
 		rq->response->security = SECURITY_PLAIN;
-		build_head(rq, 200, feed->type);
+		response_build_head(rq, 200, feed->type);
 		response_send_head(rq);
 	}
 	if (rq->method == METHOD_HEAD)
@@ -236,7 +236,7 @@ static bool response_send_part(void *arg, struct buf *part)
 		return false;
 	if (clock_monotonic_ms() <= feed->deadline)
 		return true;
-	break_off(rq, "the client reads too slowly");
+	response_break_off(rq, "the client reads too slowly");
 	return false;
 }
 
@@ -249,10 +249,10 @@ static void response_end_feed(struct response_feed *feed, bool whole)
 		response_send_part(feed, &rq->response->body);
 	} else if (whole) {
 		rq->response->security = SECURITY_PLAIN;
-		send_all(rq, 200, feed->type);
+		response_send_all(rq, 200, feed->type);
 	} else if (error_is_set(&rq->call.error)) {
 		if (rq->response->status)
-			break_off(rq, rq->call.error.cause);
+			response_break_off(rq, rq->call.error.cause);
 		else
 			reply_error(rq);
 	}
@@ -272,7 +272,7 @@ void reply_parts(struct request *rq, parts_fn put, const void *of)
 	    &feed, put(&rq->call, of, &rq->response->body, response_send_part, &feed));
 }
 
-static void reply_tree(
+static void response_send_tree(
     struct request *rq, const cJSON *data, const char *message, const char *extra)
 {
 	if (!data) {
@@ -280,32 +280,32 @@ static void reply_tree(
 		return;
 	}
 	if (rq->call.feed.kind == FEED_NONE) {
-		envelope_open(rq);
+		response_open_envelope(rq);
 		json_write(&rq->response->body, data);
-		envelope_close(rq, message, extra);
-		send_json(rq, 200);
+		response_close_envelope(rq, message, extra);
+		response_send_json(rq, 200);
 		return;
 	}
 	/* The messages of the call's feed replace the marks in data.  A small answer is sent as a
 	 * whole; of a larger one no more than a part is in memory. */
 	char *text = json_print(data);
 	struct response_feed feed = {rq, JSON_TYPE, clock_monotonic_ms() + SEND_MS};
-	envelope_open(rq);
+	response_open_envelope(rq);
 	bool whole = feed_put(&rq->call, text, &rq->response->body, response_send_part, &feed);
 	if (whole)
-		envelope_close(rq, message, extra);
+		response_close_envelope(rq, message, extra);
 	response_end_feed(&feed, whole);
 	free(text);
 }
 
 void reply_data(struct request *rq, const cJSON *data)
 {
-	reply_tree(rq, data, MESSAGE, "");
+	response_send_tree(rq, data, MESSAGE, "");
 }
 
 void reply_done(struct request *rq, const cJSON *data, const char *message)
 {
-	reply_tree(rq, data, message, "");
+	response_send_tree(rq, data, message, "");
 }
 
 void reply_run(struct request *rq, const cJSON *data)
@@ -316,7 +316,7 @@ void reply_run(struct request *rq, const cJSON *data)
 	json_write(&extra, json_get(meta, "thread_id"));
 	buf_puts(&extra, ",\"is_new_thread\":");
 	json_write(&extra, json_get(meta, "is_new_thread"));
-	reply_tree(rq, data, MESSAGE, buf_str(&extra));
+	response_send_tree(rq, data, MESSAGE, buf_str(&extra));
 	buf_release(&extra);
 }
 
@@ -327,11 +327,11 @@ void reply_bare(struct request *rq, const cJSON *body)
 		return;
 	}
 	json_write(&rq->response->body, body);
-	send_json(rq, 200);
+	response_send_json(rq, 200);
 }
 
 /* Adds the limit that was exceeded, for the kinds of errors that have one. */
-static void add_bounds(struct request *rq, cJSON *error)
+static void response_add_bounds(struct request *rq, cJSON *error)
 {
 	const struct config *config = rq->server->service->config;
 	enum error_kind kind = rq->call.error.kind;
@@ -396,7 +396,7 @@ void reply_error(struct request *rq)
 		body = dialect->error_body(rq, &view);
 	} else {
 		body = arena_json(rq->call.arena, error_body(&view, rq->id, rq->time));
-		add_bounds(rq, json_get(body, "error"));
+		response_add_bounds(rq, json_get(body, "error"));
 		/* what a WebSocket would have been closed with
 		 * (doc/protocol-sockets.md#the-handshake) */
 		int code = rq->handshake ? error_close_code(err->kind) : 0;
@@ -408,12 +408,12 @@ void reply_error(struct request *rq)
 	}
 	buf_reset(&rq->response->body);
 	json_write(&rq->response->body, body);
-	send_json(rq, view.status);
+	response_send_json(rq, view.status);
 }
 
 void reply_stream_head(struct request *rq)
 {
-	build_head(rq, 200, STREAM_TYPE);
+	response_build_head(rq, 200, STREAM_TYPE);
 	response_send_head(rq);
 }
 
@@ -453,10 +453,10 @@ static bool response_begin_chunk(struct chunk_sink *sink, const char *json, size
 
 static void response_cut_chunk(struct chunk_sink *sink, const char *why)
 {
-	break_off(((struct reply_stream *)sink)->rq, why);
+	response_break_off(((struct reply_stream *)sink)->rq, why);
 }
 
-static void cork_stream(struct chunk_sink *sink, bool on)
+static void response_cork_stream(struct chunk_sink *sink, bool on)
 {
 	struct reply_stream *stream = (struct reply_stream *)sink;
 	if (stream->corked && !on)
@@ -467,7 +467,7 @@ static void cork_stream(struct chunk_sink *sink, bool on)
 void reply_stream_init(struct reply_stream *stream, struct request *rq)
 {
 	*stream = (struct reply_stream){.sink = {.chunk = response_send_chunk,
-					    .cork = cork_stream,
+					    .cork = response_cork_stream,
 					    .part = response_begin_chunk,
 					    .cut = response_cut_chunk},
 	    .rq = rq,

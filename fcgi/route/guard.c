@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static bool on_allowlist(const char *path)
+static bool guard_on_allowlist(const char *path)
 {
 	static const char *const public_paths[] = {"/ping", "/.well-known/oauth-protected-resource",
 	    "/.well-known/agent-card.json", "/lg/ok", "/lg/info", "/v1/evals/runs",
@@ -22,7 +22,7 @@ bool guard_check(const struct route_table *table, struct problems *problems)
 	struct buf open = {0};
 	for (size_t i = 0; i < table->count; i++) {
 		const struct route *row = &table->rows[i];
-		if ((row->resource && row->action) || on_allowlist(row->path) ||
+		if ((row->resource && row->action) || guard_on_allowlist(row->path) ||
 		    (row->flags & ROUTE_INFRASTRUCTURE))
 			continue;
 		buf_printf(

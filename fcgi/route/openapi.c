@@ -32,7 +32,7 @@ static cJSON *openapi_reference(const char *where, const char *name)
 	return ref;
 }
 
-static cJSON *json_content(cJSON *schema)
+static cJSON *openapi_json_content(cJSON *schema)
 {
 	cJSON *content = cJSON_CreateObject();
 	cJSON *json = cJSON_AddObjectToObject(content, "application/json");
@@ -47,7 +47,7 @@ static void openapi_add_header(cJSON *headers, const char *name, const char *com
 	cJSON_AddItemToObject(headers, name, openapi_reference("#/components/headers/", component));
 }
 
-static cJSON *headers_of(const struct route *row)
+static cJSON *openapi_headers_of(const struct route *row)
 {
 	cJSON *headers = cJSON_CreateObject();
 	openapi_add_header(headers, "X-Request-ID", "RequestId");
@@ -62,7 +62,7 @@ static cJSON *headers_of(const struct route *row)
 }
 
 /* Adds an answer: the envelope of doc/protocol.md#answers around the schema of data. */
-static void add_answer(cJSON *responses, const char *status, const char *description,
+static void openapi_add_answer(cJSON *responses, const char *status, const char *description,
     const char *data, const char *metadata)
 {
 	static const char *const members[] = {
@@ -78,11 +78,11 @@ static void add_answer(cJSON *responses, const char *status, const char *descrip
 	json_add(properties, "metadata", openapi_reference(SCHEMAS, metadata));
 	cJSON *response = cJSON_AddObjectToObject(responses, status);
 	json_add_str(response, "description", description);
-	json_add(response, "content", json_content(schema));
+	json_add(response, "content", openapi_json_content(schema));
 }
 
 /* Adds an error in the shape of the row's protocol, which may have another status for mistakes. */
-static void add_error(cJSON *responses, const struct route *row, int status)
+static void openapi_add_error(cJSON *responses, const struct route *row, int status)
 {
 	const struct dialect *dialect = row->dialect;
 	char key[16], name[32];
@@ -94,39 +94,39 @@ static void add_error(cJSON *responses, const struct route *row, int status)
 	if (dialect && dialect->error_shape) {
 		cJSON *response = cJSON_AddObjectToObject(responses, key);
 		json_add_str(response, "description", "An error.");
-		json_add(response, "headers", headers_of(row));
+		json_add(response, "headers", openapi_headers_of(row));
 		json_add(response, "content",
-		    json_content(openapi_reference(SCHEMAS, dialect->error_shape)));
+		    openapi_json_content(openapi_reference(SCHEMAS, dialect->error_shape)));
 		return;
 	}
 	snprintf(name, sizeof(name), "Error%d", status);
 	cJSON_AddItemToObject(responses, key, openapi_reference("#/components/responses/", name));
 }
 
-static void add_errors(cJSON *responses, const struct route *row, const cJSON *spec)
+static void openapi_add_errors(cJSON *responses, const struct route *row, const cJSON *spec)
 {
 	const cJSON *more;
-	add_error(responses, row, 400);
+	openapi_add_error(responses, row, 400);
 	if (row->resource && (row->flags & ROUTE_UNAUTHORIZED))
-		add_error(responses, row, 401);
+		openapi_add_error(responses, row, 401);
 	if (row->resource)
-		add_error(responses, row, 403);
+		openapi_add_error(responses, row, 403);
 	if (row->body != BODY_NONE)
-		add_error(responses, row, 408);
-	add_error(responses, row, 413);
+		openapi_add_error(responses, row, 408);
+	openapi_add_error(responses, row, 413);
 	/* something of the request besides its path is looked at */
 	if (row->body != BODY_NONE || json_get(spec, "query") ||
 	    (row->resource && strchr(row->path, '{')))
-		add_error(responses, row, 422);
+		openapi_add_error(responses, row, 422);
 	if (!(row->flags & ROUTE_UNCOUNTED))
-		add_error(responses, row, 429);
-	add_error(responses, row, 500);
-	add_error(responses, row, 503);
+		openapi_add_error(responses, row, 429);
+	openapi_add_error(responses, row, 500);
+	openapi_add_error(responses, row, 503);
 	cJSON_ArrayForEach(more, json_get(spec, "errors"))
-		add_error(responses, row, more->valueint);
+		openapi_add_error(responses, row, more->valueint);
 }
 
-static cJSON *responses_of(const struct route *row, const cJSON *spec)
+static cJSON *openapi_responses_of(const struct route *row, const cJSON *spec)
 {
 	cJSON *responses = cJSON_Duplicate(json_get(spec, "responses"), true), *response;
 	if (!responses)
@@ -134,12 +134,13 @@ static cJSON *responses_of(const struct route *row, const cJSON *spec)
 	const char *data = json_str(spec, "data"), *metadata = json_str(spec, "metadata");
 	const char *accepted = json_str(spec, "accepted");
 	if (data)
-		add_answer(responses, "200", "Success.", data, metadata ? metadata : "Metadata");
+		openapi_add_answer(
+		    responses, "200", "Success.", data, metadata ? metadata : "Metadata");
 	if (accepted)
-		add_answer(responses, "202", "Not over yet.", accepted, "Metadata");
+		openapi_add_answer(responses, "202", "Not over yet.", accepted, "Metadata");
 	cJSON_ArrayForEach(response, responses)
-		cJSON_AddItemToObject(response, "headers", headers_of(row));
-	add_errors(responses, row, spec);
+		cJSON_AddItemToObject(response, "headers", openapi_headers_of(row));
+	openapi_add_errors(responses, row, spec);
 	return responses;
 }
 
@@ -178,9 +179,9 @@ static cJSON *openapi_operation_of(const struct route *row, const cJSON *spec)
 		cJSON *request = cJSON_AddObjectToObject(operation, "requestBody");
 		cJSON_AddBoolToObject(request, "required", row->body == BODY_REQUIRED);
 		cJSON_AddItemToObject(
-		    request, "content", json_content(openapi_reference(SCHEMAS, body)));
+		    request, "content", openapi_json_content(openapi_reference(SCHEMAS, body)));
 	}
-	cJSON_AddItemToObject(operation, "responses", responses_of(row, spec));
+	cJSON_AddItemToObject(operation, "responses", openapi_responses_of(row, spec));
 	if (row->flags & ROUTE_WEBSOCKET)
 		cJSON_AddTrueToObject(operation, "x-websocket");
 	if (row->resource) {
@@ -194,7 +195,7 @@ static cJSON *openapi_operation_of(const struct route *row, const cJSON *spec)
 }
 
 /* What operations.json says under "GET /ping"; NULL when it has no such key. */
-static const cJSON *spec_of(const cJSON *operations, enum method method, const char *path)
+static const cJSON *openapi_spec_of(const cJSON *operations, enum method method, const char *path)
 {
 	char *key = xasprintf("%s %s", method_name(method), path);
 	const cJSON *spec = json_get(operations, key);
@@ -206,7 +207,7 @@ static const cJSON *spec_of(const cJSON *operations, enum method method, const c
 
 /* Adds the codes that each status comes with.  A rejected token gives 403 on most routes, and 401
  * on those that have an Error401. */
-static void add_codes(cJSON *responses)
+static void openapi_add_codes(cJSON *responses)
 {
 	cJSON *response;
 	cJSON_ArrayForEach(response, responses) {
@@ -236,7 +237,7 @@ cJSON *openapi_document(const struct route_table *table, const struct config *co
 	for (size_t i = 0; i < table->count; i++) {
 		const struct route *row = &table->rows[i];
 		const cJSON *spec =
-		    spec_of(operations, row->method, route_written(&routes, row)->path);
+		    openapi_spec_of(operations, row->method, route_written(&routes, row)->path);
 		if (!spec)
 			continue;
 		char method[METHOD_LIST_SIZE];
@@ -250,7 +251,7 @@ cJSON *openapi_document(const struct route_table *table, const struct config *co
 	}
 	cJSON_Delete(operations);
 	cJSON *components = json_parse_own(text_components_json);
-	add_codes(json_get(components, "responses"));
+	openapi_add_codes(json_get(components, "responses"));
 	cJSON_AddItemToObject(document, "components", components);
 	/* with authentication a token is asked for wherever nothing else is said */
 	cJSON *security = cJSON_AddArrayToObject(document, "security");
@@ -268,7 +269,7 @@ cJSON *openapi_document(const struct route_table *table, const struct config *co
 bool openapi_describes(const struct route *row)
 {
 	cJSON *operations = json_parse_own(text_operations_json);
-	bool found = spec_of(operations, row->method, row->path) != NULL;
+	bool found = openapi_spec_of(operations, row->method, row->path) != NULL;
 	cJSON_Delete(operations);
 	return found;
 }
