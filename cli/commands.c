@@ -141,7 +141,7 @@ static const struct explained options[] = {
 
 /* Whether synopsis has the option with that value, and not just a longer one that begins like
  * it. */
-static bool has_option(const char *synopsis, const struct explained *o)
+static bool commands_has_option(const char *synopsis, const struct explained *o)
 {
 	char option[64];
 	size_t len = (size_t)snprintf(
@@ -179,7 +179,7 @@ int cmd_help(int argc, char **argv)
 		const char *words = o->words;
 		int width = 22 - (int)strlen(o->option);
 
-		if (!has_option(c->arguments, o))
+		if (!commands_has_option(c->arguments, o))
 			continue;
 		printf("  %s %-*s ", o->option, width, o->value);
 		for (size_t len; len = strcspn(words, "\n"), words[len]; words += len + 1)

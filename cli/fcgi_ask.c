@@ -32,7 +32,7 @@ static void fcgi_ask_add_record(struct buf *out, int type, const char *content, 
 	buf_add(out, content, len);
 }
 
-static void add_param(struct buf *out, const char *name, const char *value)
+static void fcgi_ask_add_param(struct buf *out, const char *name, const char *value)
 {
 	buf_putc(out, (char)strlen(name));
 	buf_putc(out, (char)strlen(value));
@@ -75,13 +75,13 @@ bool fcgi_ask(const char *socket_path, const char *path, const char *internal, s
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 
-	add_param(&params, "REQUEST_METHOD", "GET");
-	add_param(&params, "REQUEST_URI", path);
-	add_param(&params, "QUERY_STRING", "");
-	add_param(&params, "SERVER_PROTOCOL", "HTTP/1.1");
-	add_param(&params, "REMOTE_ADDR", "127.0.0.1");
+	fcgi_ask_add_param(&params, "REQUEST_METHOD", "GET");
+	fcgi_ask_add_param(&params, "REQUEST_URI", path);
+	fcgi_ask_add_param(&params, "QUERY_STRING", "");
+	fcgi_ask_add_param(&params, "SERVER_PROTOCOL", "HTTP/1.1");
+	fcgi_ask_add_param(&params, "REMOTE_ADDR", "127.0.0.1");
 	if (internal)
-		add_param(&params, "AGENTGRAPH_INTERNAL", internal);
+		fcgi_ask_add_param(&params, "AGENTGRAPH_INTERNAL", internal);
 	fcgi_ask_add_record(&asked, FCGI_BEGIN_REQUEST, begin, sizeof(begin));
 	fcgi_ask_add_record(&asked, FCGI_PARAMS, params.data, params.len);
 	fcgi_ask_add_record(&asked, FCGI_PARAMS, "", 0);

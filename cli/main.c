@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool is_help(const char *arg)
+static bool cli_main_is_help(const char *arg)
 {
 	return strcmp(arg, "--help") == 0 || strcmp(arg, "-h") == 0;
 }
@@ -31,7 +31,7 @@ int main(int argc, char **argv)
 	memory_init();
 	if (!*name)
 		return complain(EXIT_USAGE, "a command is needed; agentgraph --help lists them");
-	if (is_help(name))
+	if (cli_main_is_help(name))
 		name = "help";
 	if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
 		name = "version";
@@ -40,7 +40,7 @@ int main(int argc, char **argv)
 		return complain(
 		    EXIT_USAGE, "there is no command \"%s\"; agentgraph --help lists them", name);
 	for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++)
-		if (is_help(argv[i])) {
+		if (cli_main_is_help(argv[i])) {
 			char *help[] = {"help", (char *)command->name, NULL};
 
 			return exit_status(cmd_help(2, help));

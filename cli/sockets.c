@@ -54,7 +54,7 @@ static bool sockets_split(const char *text, char *host, size_t size, const char 
 
 /* Binds a socket that does not block, as nginx expects of one that it inherits: a worker of nginx
  * that another one beat to a connection would else be stuck in accept, with all its clients. */
-static int bind_tcp(const struct addrinfo *info)
+static int sockets_bind_tcp(const struct addrinfo *info)
 {
 	int type = info->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK;
 	int fd = socket(info->ai_family, type, info->ai_protocol);
@@ -100,7 +100,7 @@ int tcp_listen(const char *text, char address[TCP_ADDRESS_SIZE])
 	failure = getaddrinfo(host, port, &hints, &info);
 	if (failure)
 		return complain(-1, "cannot listen on %s: %s", text, gai_strerror(failure));
-	fd = bind_tcp(info);
+	fd = sockets_bind_tcp(info);
 	freeaddrinfo(info);
 	if (fd < 0)
 		return complain(-1, "cannot listen on %s: %s; choose another address with --listen",
@@ -150,7 +150,7 @@ int tcp_connect(int listener)
 	return -1;
 }
 
-static bool unix_address(const char *path, struct sockaddr_un *address)
+static bool sockets_unix_address(const char *path, struct sockaddr_un *address)
 {
 	*address = (struct sockaddr_un){.sun_family = AF_UNIX};
 	if (strlen(path) >= sizeof(address->sun_path)) {
@@ -167,7 +167,7 @@ int unix_connect(const char *path)
 	struct sockaddr_un address;
 	int fd;
 
-	if (!unix_address(path, &address))
+	if (!sockets_unix_address(path, &address))
 		return -1;
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd >= 0)
@@ -183,7 +183,7 @@ int unix_connect(const char *path)
 
 /* Removes a socket that a dead process has left; false after a complaint if path is not free
  * then. */
-static bool make_free(const char *path)
+static bool sockets_make_free(const char *path)
 {
 	struct stat st;
 	int fd;
@@ -211,12 +211,12 @@ int unix_listen(const char *path, unsigned mode)
 	mode_t mask;
 	int fd;
 
-	if (!unix_address(path, &address))
+	if (!sockets_unix_address(path, &address))
 		return complain(-1,
 		    "the socket path %s is longer than %zu bytes; choose a shorter one with "
 		    "--socket",
 		    path, sizeof(address.sun_path) - 1);
-	if (!make_free(path))
+	if (!sockets_make_free(path))
 		return -1;
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 /* Puts fd, or /dev/null for -1, in the place of standard input. */
-static void set_input(int fd)
+static void spawn_set_input(int fd)
 {
 	int from = fd >= 0 ? fd : open("/dev/null", O_RDWR | O_CLOEXEC);
 
@@ -42,7 +42,7 @@ pid_t spawn_fork(void)
 		signal(changed[i], SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	set_input(-1);
+	spawn_set_input(-1);
 	dup2(STDERR_FILENO, STDOUT_FILENO);
 	return 0;
 }
@@ -54,7 +54,7 @@ pid_t spawn_program(const struct spawn *spawn)
 	if (pid != 0)
 		return pid;
 	if (spawn->input >= 0)
-		set_input(spawn->input);
+		spawn_set_input(spawn->input);
 	if (spawn->inherit >= 0)
 		fcntl(spawn->inherit, F_SETFD, 0);
 	if (spawn->variable)
@@ -65,7 +65,7 @@ pid_t spawn_program(const struct spawn *spawn)
 }
 
 /* The parent of a process, or 0. */
-static pid_t parent_of(const char *pid)
+static pid_t spawn_parent_of(const char *pid)
 {
 	char *path = xasprintf("/proc/%s/stat", pid);
 	FILE *f = fopen(path, "re");
@@ -91,7 +91,7 @@ size_t spawn_children(pid_t **pids)
 	*pids = NULL;
 	while (proc && (entry = readdir(proc))) {
 		if (!isdigit((unsigned char)entry->d_name[0]) ||
-		    parent_of(entry->d_name) != getpid())
+		    spawn_parent_of(entry->d_name) != getpid())
 			continue;
 		*pids = xrealloc(*pids, (count + 1) * sizeof(**pids));
 		(*pids)[count++] = (pid_t)strtol(entry->d_name, NULL, 10);

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static void show_progress(int64_t done)
+static void embed_show_progress(int64_t done)
 {
 	if (isatty(STDOUT_FILENO)) {
 		printf("\r%10" PRId64, done);
@@ -71,7 +71,7 @@ static int embed(const struct config *config, bool count_only)
 	if (ok && !count_only) {
 		int64_t done = 0;
 
-		ok = memories_embed_all(memories, show_progress, &done, &err);
+		ok = memories_embed_all(memories, embed_show_progress, &done, &err);
 		printf("%s%10" PRId64 "  made anew\n", isatty(STDOUT_FILENO) ? "\r" : "", done);
 	}
 	if (!ok)

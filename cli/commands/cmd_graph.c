@@ -15,7 +15,7 @@ enum drawing { DRAW_TEXT, DRAW_DOT, DRAW_MERMAID };
 static const struct choice drawings[] = {
     {"text", DRAW_TEXT}, {"dot", DRAW_DOT}, {"mermaid", DRAW_MERMAID}, {NULL, 0}};
 
-static const char *draw_kind(const struct node *node)
+static const char *cmd_graph_kind(const struct node *node)
 {
 	return node->sub     ? "graph"
 	    : node->kind     ? node->kind
@@ -26,7 +26,7 @@ static const char *draw_kind(const struct node *node)
 
 /* Whether the i-th target of the edge is the first one with that place: several rules may lead
  * there. */
-static bool draw_is_first(const struct edge *edge, size_t i)
+static bool cmd_graph_is_first(const struct edge *edge, size_t i)
 {
 	size_t first = 0;
 	while (edge->targets[first] != edge->targets[i])
@@ -36,10 +36,10 @@ static bool draw_is_first(const struct edge *edge, size_t i)
 
 /* ---- text */
 
-static void text_targets(const struct edge *edge, struct buf *out)
+static void cmd_graph_text_targets(const struct edge *edge, struct buf *out)
 {
 	for (size_t i = 0; edge && i < edge->target_count; i++) {
-		if (draw_is_first(edge, i))
+		if (cmd_graph_is_first(edge, i))
 			buf_printf(out, "%s%s",
 			    i == 0           ? " -> "
 				: edge->join ? " & "
@@ -54,15 +54,15 @@ static void text_targets(const struct edge *edge, struct buf *out)
 		buf_printf(out, " => %s", edge->join);
 }
 
-static void text_node(const struct node *node, int width, struct buf *out)
+static void cmd_graph_text_node(const struct node *node, int width, struct buf *out)
 {
 	const struct node_policy *policy = &node->policy;
-	const char *kind = draw_kind(node);
+	const char *kind = cmd_graph_kind(node);
 	struct buf label = {0};
 	buf_printf(
 	    &label, "%s%s%s%s", node->name, kind ? " (" : "", kind ? kind : "", kind ? ")" : "");
 	buf_printf(out, "%-*s", node->edge ? width : 0, buf_str(&label));
-	text_targets(node->edge, out);
+	cmd_graph_text_targets(node->edge, out);
 	if (policy->attempts > 1)
 		buf_printf(out, "; %d attempts", policy->attempts);
 	if (policy->timeout > 0)
@@ -79,53 +79,53 @@ static void text_node(const struct node *node, int width, struct buf *out)
 	buf_release(&label);
 }
 
-static void text_graph(const ag_graph *graph, int width, struct buf *out)
+static void cmd_graph_text_nodes(const ag_graph *graph, int width, struct buf *out)
 {
 	struct buf start = {0};
 	buf_printf(&start, "%s%s", graph->prefix, AG_START);
 	buf_printf(out, "%-*s", width, buf_str(&start));
 	buf_release(&start);
-	text_targets(graph->start, out);
+	cmd_graph_text_targets(graph->start, out);
 	buf_putc(out, '\n');
 	for (size_t i = 0; i < graph->node_count; i++)
-		text_node(&graph->nodes[i], width, out);
+		cmd_graph_text_node(&graph->nodes[i], width, out);
 	for (size_t i = 0; i < graph->node_count; i++) {
 		if (graph->nodes[i].sub)
-			text_graph(graph->nodes[i].sub->graph, width, out);
+			cmd_graph_text_nodes(graph->nodes[i].sub->graph, width, out);
 	}
 }
 
-static void draw_text(const ag_graph *graph, struct buf *out)
+static void cmd_graph_draw_text(const ag_graph *graph, struct buf *out)
 {
 	size_t width = strlen(AG_START);
 	for (size_t i = 0; i < graph->all_count; i++) {
 		const struct node *node = graph->all[i];
-		const char *kind = draw_kind(node);
+		const char *kind = cmd_graph_kind(node);
 		size_t len = strlen(node->name) + (kind ? strlen(kind) + 3 : 0);
 		size_t start = node->sub ? strlen(node->name) + 1 + strlen(AG_START) : 0;
 		len = len > start ? len : start;
 		width = len > width ? len : width;
 	}
-	text_graph(graph, (int)width, out);
+	cmd_graph_text_nodes(graph, (int)width, out);
 }
 
 /* ---- DOT */
 
 /* The whole name of a place in a graph.  If the graph is the node sub of another one, that node
  * stands for its START and END; sub is NULL for the outermost graph. */
-static const char *draw_place(const ag_graph *graph, int place, const struct node *sub)
+static const char *cmd_graph_place(const ag_graph *graph, int place, const struct node *sub)
 {
 	return place < 0 && sub ? sub->name : graph_node_name(graph, place);
 }
 
-static void dot_edge(const ag_graph *graph, const struct node *sub, const char *from,
+static void cmd_graph_dot_edge(const ag_graph *graph, const struct node *sub, const char *from,
     const struct edge *edge, struct buf *out)
 {
 	for (size_t i = 0; edge && i < edge->target_count; i++) {
-		if (!draw_is_first(edge, i))
+		if (!cmd_graph_is_first(edge, i))
 			continue;
 		buf_printf(
-		    out, "\t\"%s\" -> \"%s\"", from, draw_place(graph, edge->targets[i], sub));
+		    out, "\t\"%s\" -> \"%s\"", from, cmd_graph_place(graph, edge->targets[i], sub));
 		if (edge->fn)
 			buf_puts(out, " [style=dashed]");
 		if (edge->map)
@@ -134,21 +134,21 @@ static void dot_edge(const ag_graph *graph, const struct node *sub, const char *
 	}
 }
 
-static void dot_edges(const ag_graph *graph, const struct node *sub, struct buf *out)
+static void cmd_graph_dot_edges(const ag_graph *graph, const struct node *sub, struct buf *out)
 {
-	dot_edge(graph, sub, sub ? sub->name : AG_START, graph->start, out);
+	cmd_graph_dot_edge(graph, sub, sub ? sub->name : AG_START, graph->start, out);
 	for (size_t i = 0; i < graph->node_count; i++) {
 		const struct node *node = &graph->nodes[i];
-		dot_edge(graph, sub, node->name, node->edge, out);
+		cmd_graph_dot_edge(graph, sub, node->name, node->edge, out);
 		if (node->policy.on_error)
 			buf_printf(out, "\t\"%s\" -> \"%s\" [style=dotted, label=\"error\"];\n",
-			    node->name, draw_place(graph, node->on_error, sub));
+			    node->name, cmd_graph_place(graph, node->on_error, sub));
 		if (node->sub)
-			dot_edges(node->sub->graph, node, out);
+			cmd_graph_dot_edges(node->sub->graph, node, out);
 	}
 }
 
-static void draw_dot(const ag_graph *graph, struct buf *out)
+static void cmd_graph_draw_dot(const ag_graph *graph, struct buf *out)
 {
 	buf_puts(out, "digraph \"");
 	/* names of nodes need no escapes; that of a graph, its import path, may */
@@ -160,21 +160,21 @@ static void draw_dot(const ag_graph *graph, struct buf *out)
 	buf_puts(out,
 	    "\" {\n\tnode [shape=box, style=rounded];\n\t\"START\" [shape=circle, style=\"\"];\n");
 	for (size_t i = 0; i < graph->all_count; i++) {
-		const char *kind = draw_kind(graph->all[i]), *name = graph->all[i]->name;
+		const char *kind = cmd_graph_kind(graph->all[i]), *name = graph->all[i]->name;
 		buf_printf(out, "\t\"%s\"", name);
 		if (kind)
 			buf_printf(out, " [label=\"%s\\n%s\"]", name, kind);
 		buf_puts(out, ";\n");
 	}
 	buf_puts(out, "\t\"END\" [shape=doublecircle, style=\"\"];\n");
-	dot_edges(graph, NULL, out);
+	cmd_graph_dot_edges(graph, NULL, out);
 	buf_puts(out, "}\n");
 }
 
 /* ---- Mermaid */
 
 /* Nodes are numbered in Mermaid, because a name may be a word of its language. */
-static void mermaid_id(const ag_graph *whole, const struct node *node, struct buf *out)
+static void cmd_graph_mermaid_id(const ag_graph *whole, const struct node *node, struct buf *out)
 {
 	size_t i = 0;
 	while (i < whole->all_count && whole->all[i] != node)
@@ -185,57 +185,57 @@ static void mermaid_id(const ag_graph *whole, const struct node *node, struct bu
 		buf_puts(out, "last");
 }
 
-static void mermaid_edge(const ag_graph *whole, const ag_graph *graph, const struct node *sub,
-    const struct edge *edge, const struct node *from, struct buf *out)
+static void cmd_graph_mermaid_edge(const ag_graph *whole, const ag_graph *graph,
+    const struct node *sub, const struct edge *edge, const struct node *from, struct buf *out)
 {
 	for (size_t i = 0; edge && i < edge->target_count; i++) {
 		int place = edge->targets[i];
-		if (!draw_is_first(edge, i))
+		if (!cmd_graph_is_first(edge, i))
 			continue;
 		buf_putc(out, '\t');
 		if (from)
-			mermaid_id(whole, from, out);
+			cmd_graph_mermaid_id(whole, from, out);
 		else
 			buf_puts(out, "first");
 		if (edge->map)
 			buf_printf(out, " -- %s --> ", edge->map);
 		else
 			buf_puts(out, edge->fn ? " -.-> " : " --> ");
-		mermaid_id(whole, place < 0 ? sub : &graph->nodes[place], out);
+		cmd_graph_mermaid_id(whole, place < 0 ? sub : &graph->nodes[place], out);
 		buf_putc(out, '\n');
 	}
 }
 
-static void mermaid_edges(
+static void cmd_graph_mermaid_edges(
     const ag_graph *whole, const ag_graph *graph, const struct node *sub, struct buf *out)
 {
-	mermaid_edge(whole, graph, sub, graph->start, sub, out);
+	cmd_graph_mermaid_edge(whole, graph, sub, graph->start, sub, out);
 	for (size_t i = 0; i < graph->node_count; i++) {
 		const struct node *node = &graph->nodes[i];
-		mermaid_edge(whole, graph, sub, node->edge, node, out);
+		cmd_graph_mermaid_edge(whole, graph, sub, node->edge, node, out);
 		if (node->policy.on_error) {
 			buf_putc(out, '\t');
-			mermaid_id(whole, node, out);
+			cmd_graph_mermaid_id(whole, node, out);
 			buf_puts(out, " -. error .-> ");
-			mermaid_id(
+			cmd_graph_mermaid_id(
 			    whole, node->on_error < 0 ? sub : &graph->nodes[node->on_error], out);
 			buf_putc(out, '\n');
 		}
 		if (node->sub)
-			mermaid_edges(whole, node->sub->graph, node, out);
+			cmd_graph_mermaid_edges(whole, node->sub->graph, node, out);
 	}
 }
 
-static void draw_mermaid(const ag_graph *graph, struct buf *out)
+static void cmd_graph_draw_mermaid(const ag_graph *graph, struct buf *out)
 {
 	buf_puts(out, "flowchart TD\n\tfirst([\"START\"])\n");
 	for (size_t i = 0; i < graph->all_count; i++) {
-		const char *kind = draw_kind(graph->all[i]);
+		const char *kind = cmd_graph_kind(graph->all[i]);
 		buf_printf(out, "\tn%zu[\"%s%s%s\"]\n", i, graph->all[i]->name, kind ? "<br>" : "",
 		    kind ? kind : "");
 	}
 	buf_puts(out, "\tlast([\"END\"])\n");
-	mermaid_edges(graph, graph, NULL, out);
+	cmd_graph_mermaid_edges(graph, graph, NULL, out);
 }
 
 /* ---- the command */
@@ -251,7 +251,9 @@ int cmd_graph(int argc, char **argv)
 	    OPTION_END,
 	};
 	static void (*const draw[])(const ag_graph *graph, struct buf *out) = {
-	    [DRAW_TEXT] = draw_text, [DRAW_DOT] = draw_dot, [DRAW_MERMAID] = draw_mermaid};
+	    [DRAW_TEXT] = cmd_graph_draw_text,
+	    [DRAW_DOT] = cmd_graph_draw_dot,
+	    [DRAW_MERMAID] = cmd_graph_draw_mermaid};
 	struct problems problems = {0};
 	struct buf text = {0};
 	struct config *config;

@@ -79,7 +79,7 @@ static const struct template *template_find(const char *name)
 }
 
 /* Whether dir has none of the files yet. */
-static bool is_free(const char *dir, const struct project_file *files)
+static bool cmd_init_is_free(const char *dir, const struct project_file *files)
 {
 	bool free_of_all = true;
 
@@ -96,7 +96,7 @@ static bool is_free(const char *dir, const struct project_file *files)
 	return free_of_all;
 }
 
-static bool write_new(const char *dir, const struct project_file *file)
+static bool cmd_init_write_new(const char *dir, const struct project_file *file)
 {
 	char *path = xasprintf("%s/%s", dir, file->name);
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, file->mode);
@@ -112,7 +112,7 @@ static bool write_new(const char *dir, const struct project_file *file)
 }
 
 /* Tells what to type next; this program by its name if PATH leads to it, else by its path. */
-static void tell_next(const char *dir)
+static void cmd_init_tell_next(const char *dir)
 {
 	char *found = process_find("agentgraph", NULL), *self = realpath("/proc/self/exe", NULL);
 	struct stat named, own;
@@ -125,17 +125,17 @@ static void tell_next(const char *dir)
 	free(self);
 }
 
-static int make_project(const char *dir, const struct template *template)
+static int cmd_init_make_project(const char *dir, const struct template *template)
 {
 	if (mkdir(dir, 0777) != 0 && errno != EEXIST)
 		return complain(1, "cannot make the directory %s: %s", dir, strerror(errno));
-	if (!is_free(dir, template->files))
+	if (!cmd_init_is_free(dir, template->files))
 		return 1;
 	for (const struct project_file *file = template->files; file->name; file++)
-		if (!write_new(dir, file))
+		if (!cmd_init_write_new(dir, file))
 			return 1;
 	printf("A new agent lies in %s.  Next:\n", dir);
-	tell_next(dir);
+	cmd_init_tell_next(dir);
 	printf("\nREADME.md there goes on from here.\n");
 	return 0;
 }
@@ -151,7 +151,7 @@ static void cmd_init_tell(const char *key, const char *text)
 }
 
 /* Whether the key has an import path that leads to no plug-in, no document and nothing built in. */
-static bool is_foreign(const cJSON *object, const char *key)
+static bool cmd_init_is_foreign(const cJSON *object, const char *key)
 {
 	static const char *const ours[] = {".so", ".json"};
 	const char *path = json_str(object, key);
@@ -174,7 +174,7 @@ static bool is_foreign(const cJSON *object, const char *key)
 
 /* Replaces keys that name Python modules.  What decides who gets in is never left out: it stays,
  * and the service does not start until it is replaced. */
-static void replace_imports(cJSON *root)
+static void cmd_init_replace_imports(cJSON *root)
 {
 	static const struct {
 		const char *key, *ours, *told;
@@ -186,24 +186,24 @@ static void replace_imports(cJSON *root)
 	};
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		if (!is_foreign(root, keys[i].key))
+		if (!cmd_init_is_foreign(root, keys[i].key))
 			continue;
 		json_set(root, keys[i].key,
 		    keys[i].ours ? cJSON_CreateString(keys[i].ours) : cJSON_CreateNull());
 		cmd_init_tell(keys[i].key, keys[i].told);
 	}
-	if (is_foreign(json_get(root, "auth"), "path"))
+	if (cmd_init_is_foreign(json_get(root, "auth"), "path"))
 		cmd_init_tell("auth",
 		    "still names a Python module, which cannot be loaded: use \"jwt\" or a plug-in; until "
 		    "then the service does not start");
-	if (is_foreign(root, "authorization"))
+	if (cmd_init_is_foreign(root, "authorization"))
 		cmd_init_tell("authorization",
 		    "still names a Python module, which cannot be loaded: use a name, an object of "
 		    "roles or a plug-in; until then the service does not start");
 }
 
 /* Has `env` lead to the same file from the new directory, or drops it if there is no such file. */
-static void replace_env(cJSON *root, const char *file, const char *dir)
+static void cmd_init_replace_env(cJSON *root, const char *file, const char *dir)
 {
 	const char *name = json_str(root, "env");
 	char *from = path_directory(file), *to, *path, *project = xasprintf("%s/", dir);
@@ -223,7 +223,7 @@ static void replace_env(cJSON *root, const char *file, const char *dir)
 }
 
 /* The object in file, which has the keys of ours; NULL after a complaint. */
-static cJSON *read_other(const char *file)
+static cJSON *cmd_init_read_other(const char *file)
 {
 	size_t len = 0;
 	char *text = text_file_read(file, &len);
@@ -250,22 +250,22 @@ static cJSON *read_other(const char *file)
 	return root;
 }
 
-static int make_from(const char *file, const char *dir)
+static int cmd_init_make_from(const char *file, const char *dir)
 {
 	struct project_file files[] = {
 	    {"agentgraph.json", NULL, 0666}, {NULL, NULL, 0}, {NULL, NULL, 0}};
-	cJSON *root = read_other(file);
+	cJSON *root = cmd_init_read_other(file);
 	char *text = NULL, *printed;
 	bool made;
 
 	if (!root)
 		return 1;
-	if (is_foreign(root, "agent"))
+	if (cmd_init_is_foreign(root, "agent"))
 		files[1] = (struct project_file){"graph.json", text_graph_json, 0666};
 	made = mkdir(dir, 0777) == 0 || errno == EEXIST;
 	if (!made)
 		complain(1, "cannot make the directory %s: %s", dir, strerror(errno));
-	if (made && (made = is_free(dir, files))) {
+	if (made && (made = cmd_init_is_free(dir, files))) {
 		printf("%s becomes %s/agentgraph.json, with its keys.\n", file, dir);
 		if (files[1].name) {
 			json_set(root, "agent", cJSON_CreateString(FROM_AGENT));
@@ -278,17 +278,17 @@ static int make_from(const char *file, const char *dir)
 				    "left out, because that graph has not their nodes; declare them again");
 			}
 		}
-		replace_imports(root);
-		replace_env(root, file, dir);
+		cmd_init_replace_imports(root);
+		cmd_init_replace_env(root, file, dir);
 		printed = cJSON_Print(root);
 		files[0].text = text = xasprintf("%s\n", printed);
 		cJSON_free(printed);
 	}
 	for (const struct project_file *f = files; made && f->name; f++)
-		made = write_new(dir, f);
+		made = cmd_init_write_new(dir, f);
 	if (made) {
 		printf("\nNext:\n");
-		tell_next(dir);
+		cmd_init_tell_next(dir);
 	}
 	cJSON_Delete(root);
 	free(text);
@@ -319,11 +319,11 @@ int cmd_init(int argc, char **argv)
 		return complain(EXIT_USAGE,
 		    "init --from takes one directory, got %d; see agentgraph help init", count);
 	if (from)
-		return make_from(from, count ? argv[0] : ".");
+		return cmd_init_make_from(from, count ? argv[0] : ".");
 	if (count == 2)
 		template = template_find(argv[1]);
 	else if (count != 1)
 		return complain(
 		    EXIT_USAGE, "init takes one argument, got %d; see agentgraph help init", count);
-	return template ? make_project(argv[0], template) : EXIT_USAGE;
+	return template ? cmd_init_make_project(argv[0], template) : EXIT_USAGE;
 }

@@ -11,7 +11,7 @@
 #define FULL_LISTEN "127.0.0.1:8080"
 
 /* The prefix in the snippet, with a warning if the environment says another one. */
-static const char *prefix_of(
+static const char *cmd_nginx_conf_prefix_of(
     const struct config *config, const char *chosen, struct problems *problems)
 {
 	const char *prefix = chosen ? chosen : config->env.root_path;
@@ -55,7 +55,7 @@ int cmd_nginx_conf(int argc, char **argv)
 		/* a private nginx has the root for itself */
 		const struct nginx_place place = {.socket = socket,
 		    .listen = full ? FULL_LISTEN : NULL,
-		    .prefix = full ? NULL : prefix_of(config, prefix, &problems),
+		    .prefix = full ? NULL : cmd_nginx_conf_prefix_of(config, prefix, &problems),
 		    .drain = (long)config->env.drain};
 
 		text = nginx_conf(config, &place, &problems);

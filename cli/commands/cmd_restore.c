@@ -32,7 +32,7 @@ static bool restore_failed(const char *what, const char *path)
 
 /* ---- uploaded files ---- */
 
-static bool copy_bytes(const char *from, const char *to)
+static bool restore_copy_bytes(const char *from, const char *to)
 {
 	int in = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), out = -1;
 	ssize_t n = 0;
@@ -64,7 +64,8 @@ static bool restore_file(struct restoring *r, const char *from, const char *to)
 		return true;
 	}
 	part = xasprintf("%s.part", to);
-	ok = copy_bytes(from, part) && (rename(part, to) == 0 || restore_failed("write", to));
+	ok = restore_copy_bytes(from, part) &&
+	    (rename(part, to) == 0 || restore_failed("write", to));
 	if (!ok)
 		unlink(part);
 	free(part);

@@ -32,7 +32,7 @@ static const struct {
 };
 #define NUMBERS (sizeof(numbers) / sizeof(numbers[0]))
 
-static bool find_metric(const char *text, const char *name, long *value)
+static bool cmd_status_find_metric(const char *text, const char *name, long *value)
 {
 	size_t len = strlen(name);
 
@@ -55,21 +55,21 @@ static const char *cmd_status_text_of(const cJSON *object, const char *key)
 	return text ? text : "?";
 }
 
-static void print_time(const char *words, int64_t us)
+static void cmd_status_print_time(const char *words, int64_t us)
 {
 	char text[ISO_TIME_SIZE];
 
 	printf("%s %s", words, us ? clock_iso(us, text) : "never");
 }
 
-static void print_status(const cJSON *status)
+static void cmd_status_print(const cJSON *status)
 {
 	const cJSON *reloads = json_get(status, "reloads"), *item;
 	const char *address = json_str(status, "address");
 
 	printf("agentgraph %s, process %lld, %s", cmd_status_text_of(status, "version"),
 	    (long long)json_int(status, "pid", 0), cmd_status_text_of(status, "phase"));
-	print_time(" since", json_int(status, "since", 0));
+	cmd_status_print_time(" since", json_int(status, "since", 0));
 	printf("\nserving %s on %s%s\n", cmd_status_text_of(status, "agent"),
 	    address ? "http://" : "unix:",
 	    address ? address : cmd_status_text_of(status, "socket"));
@@ -83,7 +83,7 @@ static void print_status(const cJSON *status)
 		if (json_get(status, numbers[i].key))
 			printf("%lld %s\n", (long long)json_int(status, numbers[i].key, 0),
 			    numbers[i].words);
-	print_time("last reload", json_int(reloads, "last", 0));
+	cmd_status_print_time("last reload", json_int(reloads, "last", 0));
 	printf("%s; %lld done, %lld failed\n",
 	    cJSON_IsTrue(json_get(reloads, "last_failed")) ? ", which failed" : "",
 	    (long long)json_int(reloads, "done", 0), (long long)json_int(reloads, "failed", 0));
@@ -115,7 +115,7 @@ static int status_show(const char *state_dir, bool as_json)
 
 	cJSON_AddBoolToObject(status, "answers", answers);
 	for (size_t i = 0; answers && i < NUMBERS; i++)
-		if (find_metric(buf_str(&answer), numbers[i].metric, &value))
+		if (cmd_status_find_metric(buf_str(&answer), numbers[i].metric, &value))
 			json_add_int(status, numbers[i].key, value);
 	buf_release(&answer);
 	cJSON *sizes = cJSON_AddObjectToObject(status, "bytes");
@@ -136,7 +136,7 @@ static int status_show(const char *state_dir, bool as_json)
 	if (as_json)
 		terminal_json(status);
 	else
-		print_status(status);
+		cmd_status_print(status);
 	cJSON_Delete(status);
 	return good ? 0 : 1;
 }

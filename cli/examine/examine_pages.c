@@ -14,12 +14,12 @@
 
 /* Whether a route may have that path: those that the rules of the environment do not know all have
  * several parts.  The administrator chooses the paths (doc/protocol.md#the-openapi-document). */
-static bool is_among_routes(const char *path)
+static bool examine_pages_is_route(const char *path)
 {
 	return *path && strchr(path + 1, '/');
 }
 
-static bool ignore_line(const char *line, size_t len, void *arg)
+static bool examine_pages_ignore_line(const char *line, size_t len, void *arg)
 {
 	(void)line;
 	(void)len;
@@ -56,10 +56,11 @@ void pages_examine(
 	struct process_result result = {0};
 	char *text = result.tail;
 
-	if (!is_among_routes(config->env.docs_path) && !is_among_routes(config->env.redocs_path) &&
-	    !is_among_routes(config->env.console_path))
+	if (!examine_pages_is_route(config->env.docs_path) &&
+	    !examine_pages_is_route(config->env.redocs_path) &&
+	    !examine_pages_is_route(config->env.console_path))
 		return;
-	if (!routes_read(source, ignore_line, NULL, &result) ||
+	if (!routes_read(source, examine_pages_ignore_line, NULL, &result) ||
 	    (result.end == PROCESS_EXITED && result.code == 0))
 		return;
 	/* what the worker wrote, without its name */

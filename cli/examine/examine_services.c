@@ -20,7 +20,7 @@
 /* ---- MCP servers */
 
 /* Looks at a server, and warns if it is down.  True when it is known by now whether it answers. */
-static bool judge_server(
+static bool examine_judge_server(
     const struct tool_server *server, int64_t deadline_ms, struct problems *problems)
 {
 	const int64_t soon = clock_monotonic_ms() + GLANCE_MS;
@@ -64,7 +64,7 @@ static void examine_servers(const ag_graph *graph, struct problems *problems)
 		size_t left = 0;
 
 		for (size_t i = 0; i < count; i++)
-			if (!judge_server(waiting[i], deadline_ms, problems))
+			if (!examine_judge_server(waiting[i], deadline_ms, problems))
 				waiting[left++] = waiting[i];
 		count = left;
 	}

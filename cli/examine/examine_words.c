@@ -45,7 +45,7 @@ static size_t examine_words_distance(const char *a, size_t a_len, const char *b,
 	return row[b_len];
 }
 
-static void judge_variable(const char *name, size_t len, struct problems *problems)
+static void examine_words_judge_variable(const char *name, size_t len, struct problems *problems)
 {
 	const char *known, *near = NULL;
 	size_t best = 3;
@@ -75,13 +75,13 @@ static void judge_variable(const char *name, size_t len, struct problems *proble
 void variables_examine(struct problems *problems)
 {
 	for (char **variable = environ; *variable; variable++)
-		judge_variable(*variable, strcspn(*variable, "="), problems);
+		examine_words_judge_variable(*variable, strcspn(*variable, "="), problems);
 }
 
 /* ---- scopes ---- */
 
 /* Takes the scope at the end of a line of the table of routes. */
-static bool take_scope(const char *line, size_t len, void *arg)
+static bool examine_words_take_scope(const char *line, size_t len, void *arg)
 {
 	const char *blank = strrchr(line, ' ');
 
@@ -91,7 +91,7 @@ static bool take_scope(const char *line, size_t len, void *arg)
 	return true;
 }
 
-static void judge_scopes(const cJSON *scopes, const cJSON *granted, const char *where,
+static void examine_words_judge_scopes(const cJSON *scopes, const cJSON *granted, const char *where,
     const char *file, struct problems *problems)
 {
 	const cJSON *scope;
@@ -114,16 +114,16 @@ void scopes_examine(
 	struct process_result result = {0};
 
 	if (config->rbac)
-		routes_read(source, take_scope, scopes, &result);
+		routes_read(source, examine_words_take_scope, scopes, &result);
 	if (cJSON_GetArraySize(scopes) > 0) {
 		cJSON_ArrayForEach(role, roles) {
 			char *where = xasprintf("roles.%s", role->string);
 
-			judge_scopes(scopes, role, where, config->path, problems);
+			examine_words_judge_scopes(scopes, role, where, config->path, problems);
 			free(where);
 		}
-		judge_scopes(scopes, json_get(config->rbac, "default_scopes"), "default_scopes",
-		    config->path, problems);
+		examine_words_judge_scopes(scopes, json_get(config->rbac, "default_scopes"),
+		    "default_scopes", config->path, problems);
 	}
 	cJSON_Delete(scopes);
 }

@@ -29,7 +29,7 @@
 /* ---- the ticket's key ---- */
 
 /* When the process started, by the wall clock; 0 when it is gone. */
-static time_t started_at(long pid)
+static time_t host_started_at(long pid)
 {
 	char *path = xasprintf("/proc/%ld/stat", pid), text[1024] = "", *p;
 	FILE *f = fopen(path, "re");
@@ -50,7 +50,7 @@ static time_t started_at(long pid)
 	    (time_t)(ticks / (unsigned long long)sysconf(_SC_CLK_TCK));
 }
 
-static bool is_worker(long pid)
+static bool host_is_worker(long pid)
 {
 	char *path = xasprintf("/proc/%ld/comm", pid), name[32] = "";
 	FILE *f = fopen(path, "re");
@@ -64,7 +64,7 @@ static bool is_worker(long pid)
 }
 
 /* The process that serves from the state directory, by its lock; 0 for none. */
-static long server_of(const char *dir)
+static long host_server_of(const char *dir)
 {
 	char *path = xasprintf("%s/run/serve.lock", dir);
 	FILE *f = fopen(path, "re");
@@ -79,15 +79,15 @@ static long server_of(const char *dir)
 }
 
 /* When the first of the workers that run there was started; 0 when none runs. */
-static time_t oldest_worker(const char *dir)
+static time_t host_oldest_worker(const char *dir)
 {
-	long server = server_of(dir), pid;
+	long server = host_server_of(dir), pid;
 	char *path = xasprintf("/proc/%ld/task/%ld/children", server, server);
 	FILE *f = server > 0 ? fopen(path, "re") : NULL;
 	time_t oldest = 0;
 
 	while (f && fscanf(f, "%ld", &pid) == 1) {
-		time_t start = is_worker(pid) ? started_at(pid) : 0;
+		time_t start = host_is_worker(pid) ? host_started_at(pid) : 0;
 
 		if (start && (!oldest || start < oldest))
 			oldest = start;
@@ -100,14 +100,14 @@ static time_t oldest_worker(const char *dir)
 
 /* Checks the key of the tickets.  Workers keep the one that they began with, unless their database
  * has it, while whoever checks a ticket reads the file. */
-static void examine_key(const struct config *config, struct problems *problems)
+static void host_examine_key(const struct config *config, struct problems *problems)
 {
 	const char *dir = config->state_dir;
 	char *path = xasprintf("%s/ticket.key", dir);
 	struct error err = {0};
 	const struct storage_engine *engine = storage_engine_of(config, &err);
 	bool shared = engine && engine->can.instances;
-	time_t oldest = oldest_worker(dir);
+	time_t oldest = host_oldest_worker(dir);
 	struct stat st;
 
 	if (stat(path, &st) == 0 && (st.st_mode & 077))
@@ -119,7 +119,7 @@ static void examine_key(const struct config *config, struct problems *problems)
 		problems_warn(problems,
 		    "%s is newer than the workers, whose tickets for WebSockets nobody takes any "
 		    "more: reload the service (kill -HUP %ld)",
-		    path, server_of(dir));
+		    path, host_server_of(dir));
 	error_release(&err);
 	free(path);
 }
@@ -142,7 +142,7 @@ void host_judge_disk(
 }
 
 /* Checks the disk of the directory, or of the nearest one above it that is there. */
-static void examine_disk(const char *path, struct problems *problems)
+static void host_examine_disk(const char *path, struct problems *problems)
 {
 	char *copy = xstrdup(path), *slash;
 	struct statvfs disk;
@@ -170,7 +170,7 @@ void host_judge_clock(time_t now, time_t newest, const char *file, struct proble
 		    clock_iso((int64_t)newest * 1000000, written));
 }
 
-static void examine_clock(const char *dir, struct problems *problems)
+static void host_examine_clock(const char *dir, struct problems *problems)
 {
 	char *database = xasprintf("%s/threads.db", dir);
 	const char *const files[] = {"/proc/self/exe", database};
@@ -199,7 +199,7 @@ void host_judge_files(int64_t limit, int64_t sockets, struct problems *problems)
 }
 
 /* Notes which of the options that the service uses a line of websocketd's help names. */
-static bool note_options(const char *line, size_t len, void *arg)
+static bool host_note_options(const char *line, size_t len, void *arg)
 {
 	unsigned *found = arg;
 
@@ -208,7 +208,7 @@ static bool note_options(const char *line, size_t len, void *arg)
 	return true;
 }
 
-static void examine_websocketd(struct problems *problems)
+static void host_examine_websocketd(struct problems *problems)
 {
 	struct error err = {0};
 	char *path = program_websocketd(&err);
@@ -219,7 +219,7 @@ static void examine_websocketd(struct problems *problems)
 	    .deadline_ms = clock_monotonic_ms() + WEBSOCKETD_MS,
 	    .max_line = 65536,
 	    .max_output = MEBIBYTE,
-	    .on_line = note_options,
+	    .on_line = host_note_options,
 	    .arg = &found};
 	struct process_result result;
 
@@ -268,12 +268,12 @@ void host_examine(const struct config *config, struct problems *problems)
 				    strerror(errno));
 			free(path);
 		}
-		examine_key(config, problems);
+		host_examine_key(config, problems);
 	}
-	examine_disk(dir, problems);
-	examine_clock(dir, problems);
+	host_examine_disk(dir, problems);
+	host_examine_clock(dir, problems);
 	if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_max < INT64_MAX)
 		host_judge_files(
 		    (int64_t)files.rlim_max, config->websocket.max_connections, problems);
-	examine_websocketd(problems);
+	host_examine_websocketd(problems);
 }

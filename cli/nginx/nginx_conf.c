@@ -37,7 +37,7 @@
 #define LONGEST 4000 /* of what stands between quotes; nginx takes a little more */
 
 /* nginx takes everything between quotes but variables, control characters and what is very long. */
-static bool can_quote(const char *text)
+static bool nginx_conf_can_quote(const char *text)
 {
 	if (strlen(text) > LONGEST)
 		return false;
@@ -60,10 +60,10 @@ static const char *nginx_conf_quoted(struct arena *a, const char *text)
 	return arena_take(a, &out);
 }
 
-static const char *quoted_path(
+static const char *nginx_conf_quoted_path(
     struct arena *a, const char *what, const char *path, struct problems *problems)
 {
-	if (!can_quote(path))
+	if (!nginx_conf_can_quote(path))
 		problems_add(problems,
 		    "the path of the %s, \"%s\", holds a $ or a control character, or is too long, "
 		    "which nginx cannot be told",
@@ -72,7 +72,7 @@ static const char *quoted_path(
 }
 
 /* The lines for the headers of doc/protocol.md#headers. */
-static const char *security_headers(
+static const char *nginx_conf_security_headers(
     struct arena *a, const struct environment *env, const char *prefix, struct problems *problems)
 {
 	struct answer_header headers[SECURITY_HEADERS];
@@ -84,7 +84,7 @@ static const char *security_headers(
 
 		if (!value || !*value)
 			continue;
-		if (can_quote(value))
+		if (nginx_conf_can_quote(value))
 			buf_printf(&out, "add_header %s \"%s\" always;\n", name,
 			    nginx_conf_quoted(a, value));
 		else
@@ -110,7 +110,7 @@ static const char *security_headers(
 /* Variables for the headers of CORS, in the order of the list. */
 static const char *const cors_variables[CORS_HEADERS] = {"origin", "vary", "credentials", "expose"};
 
-static void add_cors_variables(struct buf *out, const struct answer_header *headers)
+static void nginx_conf_add_cors_variables(struct buf *out, const struct answer_header *headers)
 {
 	for (size_t i = 0; i < CORS_HEADERS; i++)
 		buf_printf(out, "add_header %s $agentgraph_%s always;\n", headers[i].name,
@@ -118,7 +118,7 @@ static void add_cors_variables(struct buf *out, const struct answer_header *head
 }
 
 /* doc/protocol.md#cors: browsers show an error only to pages that may see it. */
-static const char *cors_headers(struct arena *a, const struct environment *env)
+static const char *nginx_conf_cors_headers(struct arena *a, const struct environment *env)
 {
 	struct answer_header headers[CORS_HEADERS];
 	struct buf origins = {0}, out = {0};
@@ -150,7 +150,7 @@ static const char *cors_headers(struct arena *a, const struct environment *env)
 		origins.len = 0;
 	}
 	if (count)
-		add_cors_variables(&out, headers);
+		nginx_conf_add_cors_variables(&out, headers);
 	buf_release(&origins);
 	return arena_take(a, &out);
 }
@@ -166,7 +166,7 @@ static const char *nginx_conf_upstream(struct arena *a, const char *name)
 }
 
 /* For a file, which nginx sends after the service has answered: the headers of that answer. */
-static const char *passed_headers(struct arena *a, const struct environment *env)
+static const char *nginx_conf_passed_headers(struct arena *a, const struct environment *env)
 {
 	struct answer_header headers[SECURITY_HEADERS + 1 + CORS_HEADERS];
 	struct buf out = {0};
@@ -182,7 +182,7 @@ static const char *passed_headers(struct arena *a, const struct environment *env
 
 /* For answers of the relay and the follower, which are upstreams themselves: the worker's headers
  * of CORS, kept in variables before their answer takes its place. */
-static const char *passed_cors(struct arena *a, const struct environment *env)
+static const char *nginx_conf_passed_cors(struct arena *a, const struct environment *env)
 {
 	struct answer_header headers[CORS_HEADERS];
 	struct buf out = {0};
@@ -191,7 +191,7 @@ static const char *passed_cors(struct arena *a, const struct environment *env)
 	for (size_t i = 0; i < CORS_HEADERS; i++)
 		buf_printf(&out, "set $agentgraph_%s %s;\n", cors_variables[i],
 		    nginx_conf_upstream(a, headers[i].name));
-	add_cors_variables(&out, headers);
+	nginx_conf_add_cors_variables(&out, headers);
 	return arena_take(a, &out);
 }
 
@@ -203,7 +203,7 @@ static const char *nginx_conf_pages(
 	struct buf out = {0};
 
 	for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++) {
-		const char *path = quoted_path(a, "pages", pages[i], problems);
+		const char *path = nginx_conf_quoted_path(a, "pages", pages[i], problems);
 		if (!*path)
 			continue;
 		buf_printf(
@@ -258,7 +258,7 @@ static const char *nginx_conf_timeout(
 	return arena_printf(a, "%ld", seconds);
 }
 
-static const char *access_log(
+static const char *nginx_conf_access_log(
     struct arena *a, const struct environment *env, struct problems *problems)
 {
 	if (!env->access_log)
@@ -270,12 +270,12 @@ static const char *access_log(
 	if (access(there ? path : parent, there ? W_OK : W_OK | X_OK) != 0)
 		problems_add(problems, "AGENTGRAPH_ACCESS_LOG: %s cannot be written: %s", path,
 		    strerror(errno));
-	return arena_printf(a, "\"%s\" %s", quoted_path(a, "access log", path, problems),
+	return arena_printf(a, "\"%s\" %s", nginx_conf_quoted_path(a, "access log", path, problems),
 	    env->log_format == LOG_JSON ? "agentgraph_json" : "agentgraph_plain");
 }
 
 /* Everything around the snippet. */
-static char *full_conf(struct arena *a, const struct config *config,
+static char *nginx_conf_full(struct arena *a, const struct config *config,
     const struct nginx_place *place, const char *snippet, const char *max_size,
     struct problems *problems)
 {
@@ -290,7 +290,7 @@ static char *full_conf(struct arena *a, const struct config *config,
 	const struct marker values[] = {
 	    {"USER",
 		group ? arena_printf(a, "user \"%s\" \"%s\";", user->pw_name, group->gr_name) : ""},
-	    {"RUN", quoted_path(a, "state directory", run, problems)},
+	    {"RUN", nginx_conf_quoted_path(a, "state directory", run, problems)},
 	    {"LISTEN", place->listen},
 	    {"DRAIN", arena_printf(a, "%ld", place->drain)},
 	    {"NOFILE", arena_printf(a, "%ld", files)},
@@ -298,7 +298,7 @@ static char *full_conf(struct arena *a, const struct config *config,
 		arena_printf(a, "%ld", files / 2 < CONNECTIONS ? files / 2 : CONNECTIONS)},
 	    {"MAX_REQUEST_SIZE", max_size},
 	    {"SNIPPET", snippet},
-	    {"ACCESS_LOG", access_log(a, &config->env, problems)},
+	    {"ACCESS_LOG", nginx_conf_access_log(a, &config->env, problems)},
 	    {NULL, NULL},
 	};
 
@@ -307,8 +307,8 @@ static char *full_conf(struct arena *a, const struct config *config,
 }
 
 /* The path of a socket beside the FastCGI socket; in a URL, nginx takes it to end at a colon. */
-static const char *side_socket(struct arena *a, const struct config *config, const char *chosen,
-    const char *name, const char *what, struct problems *problems)
+static const char *nginx_conf_socket(struct arena *a, const struct config *config,
+    const char *chosen, const char *name, const char *what, struct problems *problems)
 {
 	char *path = side_socket_path(config->state_dir, chosen, name);
 
@@ -317,11 +317,11 @@ static const char *side_socket(struct arena *a, const struct config *config, con
 		problems_add(problems,
 		    "the path of the socket \"%s\" holds a colon, which nginx cannot be told",
 		    path);
-	return quoted_path(a, what, path, problems);
+	return nginx_conf_quoted_path(a, what, path, problems);
 }
 
 /* The lines of every location that passes requests on. */
-static const char *passing_lines(
+static const char *nginx_conf_passing_lines(
     struct arena *a, const char *socket, const struct nginx_prefix *prefix)
 {
 	const struct marker values[] = {
@@ -332,13 +332,13 @@ static const char *passing_lines(
 	return arena_take(a, &out);
 }
 
-static char *snippet_conf(struct arena *a, const struct config *config,
+static char *nginx_conf_snippet(struct arena *a, const struct config *config,
     const struct nginx_place *place, const struct nginx_prefix *prefix, const char *max_size,
     struct problems *problems)
 {
 	const struct environment *env = &config->env;
 	char *path = fastcgi_socket_path(config->state_dir, place->socket);
-	const char *socket = quoted_path(a, "FastCGI socket", path, problems);
+	const char *socket = nginx_conf_quoted_path(a, "FastCGI socket", path, problems);
 	double mb = (double)env->max_request_size / MEGABYTE;
 	const char *file_mb = nginx_conf_number(a, env->media_max_size_mb);
 	double file_size = floor(env->media_max_size_mb * MEGABYTE);
@@ -355,10 +355,11 @@ static char *snippet_conf(struct arena *a, const struct config *config,
 
 	const struct marker values[] = {
 	    {"SOCKET", socket},
-	    {"RELAY", side_socket(a, config, place->socket, "relay", "relay's socket", problems)},
+	    {"RELAY",
+		nginx_conf_socket(a, config, place->socket, "relay", "relay's socket", problems)},
 	    {"FOLLOW",
-		side_socket(a, config, place->socket, "follow", "socket for runs", problems)},
-	    {"FASTCGI", passing_lines(a, socket, prefix)},
+		nginx_conf_socket(a, config, place->socket, "follow", "socket for runs", problems)},
+	    {"FASTCGI", nginx_conf_passing_lines(a, socket, prefix)},
 	    {"PREFIX", prefix->path},
 	    {"PREFIX_REGEX", prefix->regex},
 	    {"STRIP", prefix->strip},
@@ -368,8 +369,9 @@ static char *snippet_conf(struct arena *a, const struct config *config,
 	    {"LANGGRAPH",
 		config->langgraph_enabled ? nginx_conf_langgraph(a, prefix, max_size) : ""},
 	    {"PAGES", nginx_conf_pages(a, env, prefix->path, problems)},
-	    {"FILES_LOCAL", quoted_path(a, "uploaded files", env->media_storage_path, problems)},
-	    {"FILES_MEMORY", quoted_path(a, "files in memory", memory, problems)},
+	    {"FILES_LOCAL",
+		nginx_conf_quoted_path(a, "uploaded files", env->media_storage_path, problems)},
+	    {"FILES_MEMORY", nginx_conf_quoted_path(a, "files in memory", memory, problems)},
 	    {"READ_TIMEOUT",
 		nginx_conf_timeout(a, "AGENTGRAPH_READ_TIMEOUT", DEFAULT_READ_TIMEOUT, problems)},
 	    {"SEND_TIMEOUT",
@@ -385,10 +387,10 @@ static char *snippet_conf(struct arena *a, const struct config *config,
 	    {"FILE_TOO_LARGE", /* messages have at least one decimal */
 		arena_printf(a, "File exceeds maximum %s%sMB", file_mb,
 		    strpbrk(file_mb, ".eE") ? "" : ".0")},
-	    {"SECURITY_HEADERS", security_headers(a, env, prefix->path, problems)},
-	    {"CORS_HEADERS", cors_headers(a, env)},
-	    {"PASSED_HEADERS", passed_headers(a, env)},
-	    {"PASSED_CORS", passed_cors(a, env)},
+	    {"SECURITY_HEADERS", nginx_conf_security_headers(a, env, prefix->path, problems)},
+	    {"CORS_HEADERS", nginx_conf_cors_headers(a, env)},
+	    {"PASSED_HEADERS", nginx_conf_passed_headers(a, env)},
+	    {"PASSED_CORS", nginx_conf_passed_cors(a, env)},
 	    {NULL, NULL},
 	};
 
@@ -408,9 +410,9 @@ char *nginx_conf(
 	char *text = NULL;
 
 	if (nginx_prefix_read(&prefix, a, place->prefix ? place->prefix : "", problems))
-		text = snippet_conf(a, config, place, &prefix, max_size, problems);
+		text = nginx_conf_snippet(a, config, place, &prefix, max_size, problems);
 	if (text && place->listen) {
-		char *full = full_conf(a, config, place, text, max_size, problems);
+		char *full = nginx_conf_full(a, config, place, text, max_size, problems);
 
 		free(text);
 		text = full;

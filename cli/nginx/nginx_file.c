@@ -55,7 +55,7 @@ static void nginx_file_skip_blanks(const char **p)
 }
 
 /* The word at *p without its quotes, malloc'd. */
-static char *take_word(const char **p)
+static char *nginx_file_take_word(const char **p)
 {
 	struct buf word = {0};
 	char quote = **p == '"' || **p == '\'' ? *(*p)++ : '\0';
@@ -72,12 +72,12 @@ static char *take_word(const char **p)
 }
 
 /* The first words of the next directive, or of what stands before a brace; false at the end. */
-static bool next_directive(const char **p, char *words[MAX_WORDS])
+static bool nginx_file_next_directive(const char **p, char *words[MAX_WORDS])
 {
 	size_t count = 0;
 
 	for (nginx_file_skip_blanks(p); **p && !strchr(";{}", **p); nginx_file_skip_blanks(p)) {
-		char *word = take_word(p);
+		char *word = nginx_file_take_word(p);
 
 		if (count < MAX_WORDS)
 			words[count++] = word;
@@ -129,7 +129,7 @@ static void nginx_file_read_text(struct reader *r, const char *text, int depth)
 {
 	char *words[MAX_WORDS] = {NULL};
 
-	while (next_directive(&text, words)) {
+	while (nginx_file_next_directive(&text, words)) {
 		nginx_file_apply(r, words, depth);
 		for (size_t i = 0; i < MAX_WORDS; i++) {
 			free(words[i]);

@@ -27,7 +27,7 @@ static const char *nginx_prefix_escaped(struct arena *a, const char *path)
 }
 
 /* "/a-b" becomes "_a_2db", and no two prefixes become the same. */
-static const char *id_of(struct arena *a, const char *path)
+static const char *nginx_prefix_id_of(struct arena *a, const char *path)
 {
 	struct buf out = {0};
 
@@ -43,7 +43,7 @@ static const char *id_of(struct arena *a, const char *path)
 
 /* Whether path is empty, a slash, or a path without empty segments, "." and "..", which may end
  * with a slash. */
-static bool is_prefix(const char *path)
+static bool nginx_prefix_is_valid(const char *path)
 {
 	if (!*path || strcmp(path, "/") == 0)
 		return true;
@@ -62,7 +62,7 @@ static bool is_prefix(const char *path)
 
 bool nginx_prefix_option(const char *path)
 {
-	if (is_prefix(path))
+	if (nginx_prefix_is_valid(path))
 		return true;
 	complain(EXIT_USAGE, "--prefix must be " LIKE ", not \"%s\"", path);
 	return false;
@@ -74,7 +74,7 @@ bool nginx_prefix_read(
 	size_t len = strlen(path);
 
 	*prefix = (struct nginx_prefix){"", "", "$request_uri", "", "", ""};
-	if (!is_prefix(path)) {
+	if (!nginx_prefix_is_valid(path)) {
 		problems_add(problems, "prefix: expected " LIKE ", found \"%s\"", path);
 		return false;
 	}
@@ -83,7 +83,7 @@ bool nginx_prefix_read(
 		return true;
 	prefix->path = arena_strndup(a, path, len);
 	prefix->regex = nginx_prefix_escaped(a, prefix->path);
-	prefix->id = id_of(a, prefix->path);
+	prefix->id = nginx_prefix_id_of(a, prefix->path);
 	prefix->uri = arena_printf(a, "$agentgraph_uri%s", prefix->id);
 	/* The service must see the URI as the client sent it, encoded bytes included, so the prefix
 	 * is cut off that text.  A URI that has the prefix only after decoding is left alone, and

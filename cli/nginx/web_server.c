@@ -43,7 +43,7 @@ static const char *web_server_next_line(const char **text, size_t *len)
 
 /* The first line of wanted that found lacks, in their order; NULL when it has all.  Further lines
  * in found were added by hand. */
-static const char *first_missing(const char *wanted, const char *found, size_t *len)
+static const char *web_server_first_missing(const char *wanted, const char *found, size_t *len)
 {
 	const char *line, *other;
 	size_t other_len;
@@ -58,7 +58,7 @@ static const char *first_missing(const char *wanted, const char *found, size_t *
 	return NULL;
 }
 
-static void examine_snippet(
+static void web_server_examine_snippet(
     const struct web_place *place, const struct config *config, struct problems *problems)
 {
 	const struct nginx_place where = {.socket = place->socket,
@@ -72,7 +72,7 @@ static void examine_snippet(
 		problems_add(problems,
 		    "the snippet %s cannot be read (%s): make it with agentgraph nginx-conf",
 		    place->snippet, strerror(errno));
-	else if (wanted && (line = first_missing(wanted, buf_str(&found), &len)))
+	else if (wanted && (line = web_server_first_missing(wanted, buf_str(&found), &len)))
 		problems_add(problems,
 		    "the snippet %s is not of these settings, which give \"%.*s\": make it again with "
 		    "agentgraph nginx-conf, and reload nginx",
@@ -126,7 +126,7 @@ static bool web_server_identify(struct identity *who, const struct web_place *pl
 
 /* The first directory on the way to path that the user cannot pass, malloc'd; NULL when there is
  * none. */
-static char *closed_directory(const struct identity *who, const char *path)
+static char *web_server_closed_directory(const struct identity *who, const char *path)
 {
 	char *copy = xstrdup(path);
 	struct stat st;
@@ -141,7 +141,7 @@ static char *closed_directory(const struct identity *who, const char *path)
 	return NULL;
 }
 
-static void advise_group(
+static void web_server_advise_group(
     const struct identity *who, const char *what, gid_t gid, struct problems *problems)
 {
 	const struct group *group = gid ? getgrgid(gid) : NULL;
@@ -159,18 +159,19 @@ static void advise_group(
 		    who->name, what);
 }
 
-static void examine_way(const struct identity *who, const char *socket, struct problems *problems)
+static void web_server_examine_way(
+    const struct identity *who, const char *socket, struct problems *problems)
 {
-	char *closed = closed_directory(who, socket);
+	char *closed = web_server_closed_directory(who, socket);
 	struct arena *a = arena_new();
 	struct stat st;
 
 	if (closed && stat(closed, &st) == 0)
-		advise_group(who,
+		web_server_advise_group(who,
 		    arena_printf(a, "pass the directory %s (mode %03o)", closed, st.st_mode & 0777),
 		    st.st_mode & 010 ? st.st_gid : 0, problems);
 	else if (stat(socket, &st) == 0 && !web_server_may(who, socket, &st, 6))
-		advise_group(who,
+		web_server_advise_group(who,
 		    arena_printf(a, "connect to %s (mode %03o)", socket, st.st_mode & 0777),
 		    (st.st_mode & 060) == 060 ? st.st_gid : 0, problems);
 	free(closed);
@@ -179,7 +180,7 @@ static void examine_way(const struct identity *who, const char *socket, struct p
 
 /* Asks the service at the socket, if there is one.  A service that was killed leaves its socket to
  * the next one, so nobody there is only a warning. */
-static void examine_socket(const char *socket, struct problems *problems)
+static void web_server_examine_socket(const char *socket, struct problems *problems)
 {
 	struct buf answer = {0};
 	struct stat st;
@@ -211,9 +212,9 @@ void web_examine(
 	struct nginx_file file = {0};
 	struct identity who;
 
-	examine_socket(socket, problems);
+	web_server_examine_socket(socket, problems);
 	if (place->snippet)
-		examine_snippet(place, config, problems);
+		web_server_examine_snippet(place, config, problems);
 	if (place->nginx_text)
 		nginx_file_parse(&file, place->nginx_text, problems);
 	if (place->nginx_text ||
@@ -232,7 +233,7 @@ void web_examine(
 			    file.connections, (long long)workers, (long long)sockets);
 	}
 	if (web_server_identify(&who, place, &file, problems))
-		examine_way(&who, socket, problems);
+		web_server_examine_way(&who, socket, problems);
 	nginx_file_release(&file);
 	free(socket);
 }

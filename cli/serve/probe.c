@@ -26,7 +26,7 @@ static bool probe_listens(int port)
 	return fd >= 0;
 }
 
-static bool ping_http(int tcp)
+static bool probe_ping_http(int tcp)
 {
 	static const char question[] =
 	    "GET /ping HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
@@ -58,7 +58,7 @@ pid_t probe_start(const struct probe *probe)
 		struct buf answer = {0};
 
 		while (!probe_listens(probe->websocketd) ||
-		    !(probe->tcp >= 0 ? ping_http(probe->tcp)
+		    !(probe->tcp >= 0 ? probe_ping_http(probe->tcp)
 				      : fcgi_ask(probe->socket_path, "/ping", NULL, &answer))) {
 			buf_reset(&answer);
 			if (clock_monotonic_ms() > limit)

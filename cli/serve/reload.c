@@ -106,7 +106,7 @@ void reload_apply(struct supervisor *s, struct examination *next, int64_t now)
 	    now);
 }
 
-static void finish_examination(struct supervisor *s, int64_t now)
+static void reload_finish_examination(struct supervisor *s, int64_t now)
 {
 	struct examination next;
 
@@ -153,7 +153,7 @@ static bool reload_is_there(
 	return false;
 }
 
-static bool new_generation_serves(const struct supervisor *s, int64_t now)
+static bool reload_new_generation_serves(const struct supervisor *s, int64_t now)
 {
 	for (size_t i = 0; i < LASTING; i++)
 		if (reload_is_there(s, lasting[i], s->generation, INT64_MAX) &&
@@ -274,11 +274,11 @@ void reload_step(struct supervisor *s, int64_t now)
 		reload->fd = -1;
 	}
 	if (reload->ended && reload->fd < 0)
-		finish_examination(s, now);
+		reload_finish_examination(s, now);
 	if (reload->retire_at && now >= reload->retire_at) {
 		const char *reason = reload_hopeless(s, now);
 
-		if (new_generation_serves(s, now))
+		if (reload_new_generation_serves(s, now))
 			reload_retire(s, now);
 		else if (reason)
 			reload_back(s, reason, now);

@@ -9,7 +9,7 @@
 #define LATER_MS 30000 /* the next look after a try that failed */
 
 /* Replaces *fd by a new listener at path; false after a complaint, and then nothing has changed. */
-static bool bind_again(const struct supervisor *s, const char *path, int *fd)
+static bool repair_bind_again(const struct supervisor *s, const char *path, int *fd)
 {
 	int new = unix_listen(path, s->options->socket ? 0660 : 0600);
 
@@ -57,7 +57,7 @@ void repair_step(struct supervisor *s, int64_t now)
 			continue;
 		log_warning("the socket %s was removed; binding it again, with new workers",
 		    sockets[i].path);
-		if (!bind_again(s, sockets[i].path, sockets[i].fd)) {
+		if (!repair_bind_again(s, sockets[i].path, sockets[i].fd)) {
 			s->look_at = now + LATER_MS;
 			log_error("the service cannot be reached there until that is mended");
 			continue;

@@ -21,7 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool find_programs(struct supervisor *s)
+static bool setup_find_programs(struct supervisor *s)
 {
 	struct error err = {0};
 
@@ -44,7 +44,7 @@ static bool find_programs(struct supervisor *s)
 	return s->websocketd;
 }
 
-static char *accepted_path(const struct supervisor *s)
+static char *setup_accepted_path(const struct supervisor *s)
 {
 	return xasprintf("%s/accepted.json", s->run);
 }
@@ -61,7 +61,7 @@ static bool setup_ready(struct supervisor *s)
 	return true;
 }
 
-static void name_sockets(struct supervisor *s)
+static void setup_name_sockets(struct supervisor *s)
 {
 	const char *state_dir = s->current.state_dir, *chosen = s->options->socket;
 
@@ -77,7 +77,7 @@ static bool setup_open_socket(const struct supervisor *s, const char *path, int 
 	return *fd >= 0 && unix_give(path, &s->options->access);
 }
 
-static bool watch_signals(struct supervisor *s)
+static bool setup_watch_signals(struct supervisor *s)
 {
 	static const int others[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT,
 	    SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGWINCH, SIGURG, SIGPIPE, SIGXFSZ};
@@ -121,17 +121,17 @@ static bool setup_resume(struct supervisor *s)
 	cJSON *files;
 
 	s->run = xasprintf("%s/run", s->current.state_dir);
-	s->accepted = accepted_path(s);
+	s->accepted = setup_accepted_path(s);
 	files = text_file_json(s->accepted);
 	s->current.files = files ? json_print(files) : NULL;
 	cJSON_Delete(files);
-	name_sockets(s);
+	setup_name_sockets(s);
 	if (s->follow_socket < 0 && !setup_open_socket(s, s->follow_path, &s->follow_socket))
 		return false; /* an older program had none */
 	s->request = setup_request(s);
 	s->request.state_dir = s->current.state_dir;
 	served_pool(s);
-	if (!watch_signals(s) || (s->ready_in < 0 && !setup_ready(s)))
+	if (!setup_watch_signals(s) || (s->ready_in < 0 && !setup_ready(s)))
 		return false;
 	repair_remember(s);
 	if (examine(&s->request, &next)) {
@@ -179,7 +179,7 @@ static bool setup_anew(struct supervisor *s)
 		    s->current.file ? s->current.file : "?", s->current.errors,
 		    s->current.errors == 1 ? "" : "s");
 	served_pool(s);
-	if (!watch_signals(s))
+	if (!setup_watch_signals(s))
 		return false;
 
 	/* the directory for sockets and nginx, locked against a second service */
@@ -190,11 +190,11 @@ static bool setup_anew(struct supervisor *s)
 	path = xasprintf("%s/serve.lock", s->run);
 	s->lock = lock_take(path);
 	free(path);
-	s->accepted = accepted_path(s);
+	s->accepted = setup_accepted_path(s);
 	if (s->lock < 0 || !served_accepted(s, s->current.files))
 		return false;
 
-	name_sockets(s);
+	setup_name_sockets(s);
 	open = setup_open_socket(s, s->socket_path, &s->fastcgi) &&
 	    setup_open_socket(s, s->relay_path, &s->relay_socket) &&
 	    setup_open_socket(s, s->follow_path, &s->follow_socket);
@@ -218,7 +218,7 @@ bool setup(struct supervisor *s)
 	s->relay_socket = s->follow_socket = s->port_holder = s->log = -1;
 	s->ready_in = s->ready_out = -1;
 	s->self = upgrade_self();
-	if (!find_programs(s))
+	if (!setup_find_programs(s))
 		return false;
 	s->history = (struct history){.since = clock_now(), .changed = true};
 	return upgrade_take(s) ? setup_resume(s) : setup_anew(s);

@@ -27,7 +27,7 @@
  * fifth.  So 127 pieces are kept of each size up to 128 bytes, at most 72 KiB a thread.  If the
  * variable is set, whoever set it decides.
  */
-static const char *malloc_tuning(void)
+static const char *start_malloc_tuning(void)
 {
 	return getenv("GLIBC_TUNABLES")
 	    ? NULL
@@ -43,7 +43,7 @@ static pid_t start_worker(const struct supervisor *s)
 	    "--drain", drain, "--unlink", s->socket_path, "--ready", ready, "--accepted",
 	    s->accepted, CONFIG_OPTION(s), NULL};
 	const struct spawn spawn = {.argv = argv,
-	    .variable = malloc_tuning(),
+	    .variable = start_malloc_tuning(),
 	    .input = s->fastcgi,
 	    .inherit = s->ready_out};
 	pid_t pid = spawn_program(&spawn);
@@ -134,7 +134,7 @@ static pid_t start_runner(const struct supervisor *s)
 	char *argv[] = {s->runner, "--state", s->current.state_dir, "--drain", drain, "--accepted",
 	    s->accepted, CONFIG_OPTION(s), NULL};
 	const struct spawn spawn = {
-	    .argv = argv, .variable = malloc_tuning(), .input = -1, .inherit = -1};
+	    .argv = argv, .variable = start_malloc_tuning(), .input = -1, .inherit = -1};
 	pid_t pid = spawn_program(&spawn);
 
 	free(drain);

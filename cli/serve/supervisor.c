@@ -83,19 +83,19 @@ static void supervisor_fail_start(struct supervisor *s, const char *sentence)
 }
 
 /* Milliseconds that are left of the time for open requests, and a moment more. */
-static int64_t time_to_finish(const struct supervisor *s, int64_t now)
+static int64_t supervisor_grace(const struct supervisor *s, int64_t now)
 {
 	return (s->stop_at > now ? s->stop_at - now : 0) + HURRY_MS;
 }
 
-static void stop_role(struct supervisor *s, enum role role, int64_t now)
+static void supervisor_stop_role(struct supervisor *s, enum role role, int64_t now)
 {
 	for (size_t i = 0; i < s->children.count; i++)
 		if (s->children.items[i].role == role && !s->children.items[i].kill_at)
-			child_leave(&s->children.items[i], SIGTERM, time_to_finish(s, now), now);
+			child_leave(&s->children.items[i], SIGTERM, supervisor_grace(s, now), now);
 }
 
-static void stop_step(struct supervisor *s, int64_t now)
+static void supervisor_stop_step(struct supervisor *s, int64_t now)
 {
 	if (s->phase != PHASE_STOPPING)
 		return;
@@ -110,10 +110,10 @@ static void stop_step(struct supervisor *s, int64_t now)
 		}
 	}
 	if (!children_running(&s->children, ROLE_RELAY))
-		stop_role(s, ROLE_WEBSOCKETD, now);
+		supervisor_stop_role(s, ROLE_WEBSOCKETD, now);
 	if (!children_running(&s->children, ROLE_NGINX) &&
 	    !children_running(&s->children, ROLE_ORPHAN))
-		stop_role(s, ROLE_WORKER, now);
+		supervisor_stop_role(s, ROLE_WORKER, now);
 }
 
 /* ---- deaths ---- */
@@ -123,7 +123,7 @@ static void stop_step(struct supervisor *s, int64_t now)
  * as a subreaper: nginx's workers, which would go on holding the port, and programs that a worker
  * ran.
  */
-static void sweep_orphans(struct supervisor *s, int signal, int64_t grace)
+static void supervisor_sweep_orphans(struct supervisor *s, int signal, int64_t grace)
 {
 	int64_t now = clock_monotonic_ms();
 	pid_t *pids;
@@ -141,7 +141,7 @@ static void sweep_orphans(struct supervisor *s, int signal, int64_t grace)
 	free(pids);
 }
 
-static void probe_ended(struct supervisor *s, int status)
+static void supervisor_probe_ended(struct supervisor *s, int status)
 {
 	if (s->phase != PHASE_STARTING)
 		return;
@@ -193,7 +193,7 @@ static void supervisor_died(struct supervisor *s, struct child *child, int statu
 	/* nginx's workers have requests, and websocketd's helpers and the runner's processes runs,
 	 * that may come to their end */
 	bool finishes = role == ROLE_NGINX || role == ROLE_WEBSOCKETD || role == ROLE_RUNNER;
-	sweep_orphans(s, role == ROLE_NGINX ? SIGQUIT : SIGTERM,
+	supervisor_sweep_orphans(s, role == ROLE_NGINX ? SIGQUIT : SIGTERM,
 	    finishes ? s->pool.drain * 1000 : KILL_AFTER_MS);
 	if (s->phase != PHASE_STARTING)
 		return;
@@ -209,7 +209,7 @@ static void supervisor_reaped(struct supervisor *s, pid_t pid, int status)
 	bool kept;
 
 	if (!child) { /* an orphan that was not swept yet; its own children are orphans now */
-		sweep_orphans(s, SIGTERM, KILL_AFTER_MS);
+		supervisor_sweep_orphans(s, SIGTERM, KILL_AFTER_MS);
 		return;
 	}
 	role = child->role;
@@ -221,11 +221,11 @@ static void supervisor_reaped(struct supervisor *s, pid_t pid, int status)
 	}
 	children_remove(&s->children, child);
 	if (role == ROLE_WEBSOCKETD)
-		sweep_orphans(s, SIGTERM, time_to_finish(s, clock_monotonic_ms()));
+		supervisor_sweep_orphans(s, SIGTERM, supervisor_grace(s, clock_monotonic_ms()));
 	if (role == ROLE_ORPHAN)
-		sweep_orphans(s, SIGTERM, KILL_AFTER_MS);
+		supervisor_sweep_orphans(s, SIGTERM, KILL_AFTER_MS);
 	if (role == ROLE_PROBE)
-		probe_ended(s, status);
+		supervisor_probe_ended(s, status);
 	if (role == ROLE_EXAMINER) {
 		s->reload.ended = true;
 		s->reload.wait_status = status;
@@ -234,19 +234,19 @@ static void supervisor_reaped(struct supervisor *s, pid_t pid, int status)
 
 /* ---- whether anybody serves ---- */
 
-static int64_t patience(const struct supervisor *s)
+static int64_t supervisor_patience(const struct supervisor *s)
 {
 	return children_start_well(&s->children) ? START_MS : PATIENCE_MS;
 }
 
-static bool turns_away(const struct supervisor *s, int64_t now)
+static bool supervisor_turns_away(const struct supervisor *s, int64_t now)
 {
-	return s->unserved && now - s->unserved >= patience(s);
+	return s->unserved && now - s->unserved >= supervisor_patience(s);
 }
 
 /* Notes since when no worker serves.  Requests wait for a while then, but not for ever: after that
  * their connections are closed, and the web server says that the service is unavailable. */
-static void note_service(struct supervisor *s, int64_t now)
+static void supervisor_note_service(struct supervisor *s, int64_t now)
 {
 	bool nobody = s->phase == PHASE_SERVING && children_serving(&s->children) == 0;
 
@@ -262,7 +262,7 @@ static void note_service(struct supervisor *s, int64_t now)
 
 /* ---- the loop ---- */
 
-static void on_signal(struct supervisor *s, const struct signalfd_siginfo *info)
+static void supervisor_on_signal(struct supervisor *s, const struct signalfd_siginfo *info)
 {
 	int number = (int)info->ssi_signo;
 	const char *name = sigabbrev_np(number);
@@ -300,7 +300,7 @@ static void on_signal(struct supervisor *s, const struct signalfd_siginfo *info)
 }
 
 /* Milliseconds until something is due; -1: nothing is. */
-static int time_left(const struct supervisor *s, int64_t now)
+static int supervisor_time_left(const struct supervisor *s, int64_t now)
 {
 	int64_t next = children_next(&s->children);
 
@@ -312,8 +312,9 @@ static int time_left(const struct supervisor *s, int64_t now)
 		next = s->reload.until;
 	if (s->phase == PHASE_SERVING && !s->reload.retire_at && s->look_at < next)
 		next = s->look_at;
-	if (s->unserved && !turns_away(s, now) && s->unserved + patience(s) < next)
-		next = s->unserved + patience(s);
+	if (s->unserved && !supervisor_turns_away(s, now) &&
+	    s->unserved + supervisor_patience(s) < next)
+		next = s->unserved + supervisor_patience(s);
 	if (next == INT64_MAX)
 		return -1;
 	return next <= now ? 0 : next - now > INT_MAX ? INT_MAX : (int)(next - now);
@@ -323,13 +324,13 @@ static void supervisor_wait_for_something(struct supervisor *s)
 {
 	int64_t now = clock_monotonic_ms();
 	struct pollfd fds[] = {{s->signals, POLLIN, 0}, {s->reload.fd, POLLIN, 0},
-	    {s->ready_in, POLLIN, 0}, {turns_away(s, now) ? s->fastcgi : -1, POLLIN, 0}};
+	    {s->ready_in, POLLIN, 0}, {supervisor_turns_away(s, now) ? s->fastcgi : -1, POLLIN, 0}};
 	struct signalfd_siginfo info;
 	int32_t ready;
 	int fd, status;
 	pid_t pid;
 
-	if (poll(fds, 4, time_left(s, now)) < 0 && errno != EINTR)
+	if (poll(fds, 4, supervisor_time_left(s, now)) < 0 && errno != EINTR)
 		clock_sleep_ms(10);
 	if (fds[1].revents)
 		reload_read(&s->reload);
@@ -350,17 +351,17 @@ static void supervisor_wait_for_something(struct supervisor *s)
 			s->turned_away = true;
 		}
 	while (read(s->signals, &info, sizeof(info)) == (ssize_t)sizeof(info))
-		on_signal(s, &info);
+		supervisor_on_signal(s, &info);
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
 		supervisor_reaped(s, pid, status);
 }
 
 /* Whether all processes are gone, including those that are not in the table. */
-static bool all_gone(struct supervisor *s)
+static bool supervisor_all_gone(struct supervisor *s)
 {
 	if (s->phase != PHASE_STOPPING || s->children.count)
 		return false;
-	sweep_orphans(s, SIGTERM, HURRY_MS);
+	supervisor_sweep_orphans(s, SIGTERM, HURRY_MS);
 	return s->children.count == 0;
 }
 
@@ -378,7 +379,7 @@ static void supervisor_run(struct supervisor *s)
 			children_add(&s->children, ROLE_RUNNER, 0);
 		children_add(&s->children, ROLE_PROBE, 0);
 	}
-	while (!all_gone(s)) {
+	while (!supervisor_all_gone(s)) {
 		int64_t now = clock_monotonic_ms();
 
 		for (size_t i = 0; i < s->children.count; i++)
@@ -387,8 +388,8 @@ static void supervisor_run(struct supervisor *s)
 		children_kill_overdue(&s->children, now);
 		repair_step(s, now);
 		reload_step(s, now);
-		stop_step(s, now);
-		note_service(s, now);
+		supervisor_stop_step(s, now);
+		supervisor_note_service(s, now);
 		status_step(s);
 		supervisor_wait_for_something(s);
 	}

@@ -99,7 +99,7 @@ static int *cli_upgrade_descriptor(struct supervisor *s, size_t i)
 	return (int *)((char *)s + descriptors[i].at);
 }
 
-static void keep_descriptors(struct supervisor *s, bool keep)
+static void cli_upgrade_keep_descriptors(struct supervisor *s, bool keep)
 {
 	for (size_t i = 0; i < DESCRIPTORS; i++)
 		if (*cli_upgrade_descriptor(s, i) >= 0)
@@ -158,13 +158,13 @@ void upgrade_execute(struct supervisor *s)
 	cJSON_Delete(document);
 	snprintf(number, sizeof(number), "%d", fd);
 	if (fd >= 0 && setenv(VARIABLE, number, 1) == 0) {
-		keep_descriptors(s, true);
+		cli_upgrade_keep_descriptors(s, true);
 		for (size_t i = 0; i < MAX_OPTIONS && s->options->argv[i]; i++)
 			argv[i + 1] = s->options->argv[i];
 		execv(s->self, argv);
 	}
 	code = errno;
-	keep_descriptors(s, false);
+	cli_upgrade_keep_descriptors(s, false);
 	unsetenv(VARIABLE);
 	if (fd >= 0)
 		close(fd);
@@ -174,7 +174,7 @@ void upgrade_execute(struct supervisor *s)
 
 /* ---- the successor ---- */
 
-static cJSON *read_handover(void)
+static cJSON *cli_upgrade_read_handover(void)
 {
 	const char *text = getenv(VARIABLE);
 	int fd = text ? atoi(text) : -1;
@@ -195,14 +195,14 @@ static cJSON *read_handover(void)
 
 bool upgrade_take(struct supervisor *s)
 {
-	cJSON *document = read_handover();
+	cJSON *document = cli_upgrade_read_handover();
 	const cJSON *item;
 
 	if (!document)
 		return false;
 	for (size_t i = 0; i < DESCRIPTORS; i++)
 		*cli_upgrade_descriptor(s, i) = (int)json_int(document, descriptors[i].name, -1);
-	keep_descriptors(s, false);
+	cli_upgrade_keep_descriptors(s, false);
 	cJSON_ArrayForEach(item, json_get(document, "children")) {
 		const char *name = json_str(item, "role");
 		unsigned generation = (unsigned)json_int(item, "generation", 0);

@@ -74,7 +74,7 @@ struct run_state_reader {
 	bool over;      /* the run is over */
 };
 
-static void hand_line_on(void *arg, char *line, size_t len)
+static void run_state_hand_line_on(void *arg, char *line, size_t len)
 {
 	const struct run_follow *follow = *(const struct run_follow **)arg;
 	follow->chunk(follow->arg, line, len);
@@ -109,7 +109,7 @@ static bool run_state_look(struct call *call, const struct run_name *run,
 			return false;
 		if (r->out.len == held)
 			break;
-		buf_take_lines(&r->out, &scanned, hand_line_on, &follow);
+		buf_take_lines(&r->out, &scanned, run_state_hand_line_on, &follow);
 	}
 	r->over = !run_status_goes_on(record.status);
 	if (*ends || (r->over && (!record.started_at || r->late++ >= LATE_LOOKS)))
