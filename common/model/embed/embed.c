@@ -152,7 +152,7 @@ static bool embed_take_answer(const struct embedder *e, struct embed_answer *ans
 }
 
 /* One batch, with its tries. */
-static bool embed_batch(const struct embedder *e, const char *const *texts, size_t count,
+static bool embedder_ask_batch(const struct embedder *e, const char *const *texts, size_t count,
     float *vectors, int64_t deadline_ms, struct error *err)
 {
 	cJSON *asked = cJSON_CreateObject();
@@ -206,7 +206,7 @@ bool embed_texts(const struct embedder *e, const char *const *texts, size_t coun
 		size_t n = 1, bytes = strlen(texts[0]); /* texts and bytes of one request */
 		while (n < count && n < BATCH_TEXTS && (bytes += strlen(texts[n])) <= BATCH_BYTES)
 			n++;
-		if (!embed_batch(e, texts, n, vectors, deadline_ms, err))
+		if (!embedder_ask_batch(e, texts, n, vectors, deadline_ms, err))
 			return false;
 		texts += n;
 		count -= n;

@@ -38,7 +38,7 @@ static uint32_t local_embed_fold(uint32_t c)
 	return c;
 }
 
-static bool is_letter(uint32_t c)
+static bool local_embed_is_letter(uint32_t c)
 {
 	if (c < 0x80)
 		return isalnum((int)c);
@@ -60,7 +60,7 @@ static uint64_t local_embed_hash_of(const uint32_t *chars, size_t count, uint64_
 }
 
 /* The sign makes collisions cancel out on average instead of adding up. */
-static void add_feature(float *vector, uint64_t hash, float weight)
+static void local_embed_add(float *vector, uint64_t hash, float weight)
 {
 	float *number = &vector[(hash >> 1) % LOCAL_EMBED_DIMENSIONS];
 	*number += hash & 1 ? weight : -weight;
@@ -72,62 +72,62 @@ struct word {
 	bool unspaced;
 };
 
-static void add_groups(float *vector, const struct word *w, size_t size, float weight)
+static void word_add_groups(float *vector, const struct word *w, size_t size, float weight)
 {
 	for (size_t i = 0; i + size <= w->count; i++)
-		add_feature(vector, local_embed_hash_of(w->chars + i, size, size), weight);
+		local_embed_add(vector, local_embed_hash_of(w->chars + i, size, size), weight);
 }
 
-static size_t groups_in(const struct word *w, size_t size)
+static size_t word_count_groups(const struct word *w, size_t size)
 {
 	return w->count >= size ? w->count - size + 1 : 0;
 }
 
-static void add_word(float *vector, struct word *w)
+static void word_add(float *vector, struct word *w)
 {
 	size_t small = w->unspaced ? 2 : 3, letters = w->count - 1;
 	if (letters == 0)
 		return;
 	w->chars[w->count++] = EDGE;
 	float weight = letters <= SHORT && !w->unspaced ? SHORT_WEIGHT : 1;
-	size_t groups = groups_in(w, small) + groups_in(w, small + 1);
-	add_feature(vector, local_embed_hash_of(w->chars, w->count, 0), weight * WHOLE_WEIGHT);
+	size_t groups = word_count_groups(w, small) + word_count_groups(w, small + 1);
+	local_embed_add(vector, local_embed_hash_of(w->chars, w->count, 0), weight * WHOLE_WEIGHT);
 	if (groups) {
 		float each = weight * GROUPS_WEIGHT / sqrtf((float)groups);
-		add_groups(vector, w, small, each);
-		add_groups(vector, w, small + 1, each);
+		word_add_groups(vector, w, small, each);
+		word_add_groups(vector, w, small + 1, each);
 	}
 }
 
-static void begin_word(struct word *w)
+static void word_begin(struct word *w)
 {
 	w->chars[0] = EDGE;
 	w->count = 1;
 	w->unspaced = false;
 }
 
-static void add_words(float *vector, const char *text)
+static void local_embed_add_words(float *vector, const char *text)
 {
 	struct word w;
 	size_t len;
-	begin_word(&w);
+	word_begin(&w);
 	for (; *text; text += len) {
 		uint32_t c = utf8_decode(text, &len);
-		if (!is_letter(c) || w.count > WORD_MAX) {
-			add_word(vector, &w);
-			begin_word(&w);
+		if (!local_embed_is_letter(c) || w.count > WORD_MAX) {
+			word_add(vector, &w);
+			word_begin(&w);
 		}
-		if (is_letter(c)) {
+		if (local_embed_is_letter(c)) {
 			w.chars[w.count++] = local_embed_fold(c);
 			/* scripts that have no blanks between words */
 			w.unspaced = w.unspaced || (c >= 0x2e80 && c < 0xac00);
 		}
 	}
-	add_word(vector, &w);
+	word_add(vector, &w);
 }
 
 /* A text without a word is one feature: nothing is near it but itself. */
-static void add_signs(float *vector, const char *text)
+static void local_embed_add_signs(float *vector, const char *text)
 {
 	uint64_t hash = 1;
 	size_t len;
@@ -137,10 +137,10 @@ static void add_signs(float *vector, const char *text)
 			hash = local_embed_hash_of(&c, 1, hash);
 	}
 	if (hash != 1)
-		add_feature(vector, hash, 1);
+		local_embed_add(vector, hash, 1);
 }
 
-static float length_of(const float *vector)
+static float local_embed_length_of(const float *vector)
 {
 	float squares = 0;
 	for (size_t i = 0; i < LOCAL_EMBED_DIMENSIONS; i++)
@@ -151,11 +151,11 @@ static float length_of(const float *vector)
 void local_embed(const char *text, float vector[LOCAL_EMBED_DIMENSIONS])
 {
 	memset(vector, 0, LOCAL_EMBED_DIMENSIONS * sizeof(*vector));
-	add_words(vector, text);
-	float length = length_of(vector);
+	local_embed_add_words(vector, text);
+	float length = local_embed_length_of(vector);
 	if (length <= 0) {
-		add_signs(vector, text);
-		length = length_of(vector);
+		local_embed_add_signs(vector, text);
+		length = local_embed_length_of(vector);
 	}
 	for (size_t i = 0; length > 0 && i < LOCAL_EMBED_DIMENSIONS; i++)
 		vector[i] /= length;

@@ -296,7 +296,7 @@ static struct {
 	int count;
 } threads = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0};
 
-static void count_thread(int by)
+static void realtime_socket_count_thread(int by)
 {
 	pthread_mutex_lock(&threads.lock);
 	threads.count += by;
@@ -304,7 +304,7 @@ static void count_thread(int by)
 	pthread_mutex_unlock(&threads.lock);
 }
 
-static void wait_for_threads(void)
+static void realtime_socket_wait_for_threads(void)
 {
 	int64_t end = clock_monotonic_ms() + EXIT_WAIT_MS;
 	pthread_mutex_lock(&threads.lock);
@@ -313,9 +313,9 @@ static void wait_for_threads(void)
 	pthread_mutex_unlock(&threads.lock);
 }
 
-static void wait_at_exit(void)
+static void realtime_socket_wait_at_exit(void)
 {
-	atexit(wait_for_threads);
+	atexit(realtime_socket_wait_for_threads);
 }
 
 /* Whether the connection may go on. */
@@ -355,7 +355,7 @@ static void *realtime_socket_serve(void *arg)
 	if (context)
 		s->lws->context_destroy(context);
 	realtime_socket_release(s);
-	count_thread(-1);
+	realtime_socket_count_thread(-1);
 	return NULL;
 }
 
@@ -366,12 +366,12 @@ static bool realtime_socket_start(struct realtime_socket *s)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	pthread_t thread;
-	pthread_once(&once, wait_at_exit);
+	pthread_once(&once, realtime_socket_wait_at_exit);
 	s->owners = 2;
-	count_thread(1);
+	realtime_socket_count_thread(1);
 	if (pthread_create(&thread, NULL, realtime_socket_serve, s) == 0)
 		return pthread_detach(thread) == 0;
-	count_thread(-1);
+	realtime_socket_count_thread(-1);
 	s->owners = 1;
 	return false;
 }
