@@ -63,7 +63,7 @@ static struct decimal decimal_of(const cJSON *number)
 	return decimal_read(text);
 }
 
-static int compare_magnitude(const struct decimal *a, const struct decimal *b)
+static int decimal_compare_magnitude(const struct decimal *a, const struct decimal *b)
 {
 	long a_top = (long)a->len + a->exponent, b_top = (long)b->len + b->exponent;
 	if (!a->len || !b->len)
@@ -79,7 +79,7 @@ int decimal_compare(const cJSON *a, const cJSON *b)
 	if (cJSON_IsNumber(a) && cJSON_IsNumber(b))
 		return (a->valuedouble > b->valuedouble) - (a->valuedouble < b->valuedouble);
 	struct decimal x = decimal_of(a), y = decimal_of(b);
-	int order = compare_magnitude(&x, &y);
+	int order = decimal_compare_magnitude(&x, &y);
 	if (x.negative != y.negative)
 		order = x.negative ? -1 : 1;
 	else if (x.negative)
@@ -106,7 +106,7 @@ static uint64_t decimal_times(uint64_t a, uint64_t b, uint64_t modulus)
 	return (uint64_t)((wide)a * b % modulus);
 }
 
-static uint64_t power_of_ten(long exponent, uint64_t modulus)
+static uint64_t decimal_power(long exponent, uint64_t modulus)
 {
 	uint64_t result = 1 % modulus, square = 10 % modulus;
 	for (; exponent > 0; exponent /= 2) {
@@ -126,7 +126,7 @@ static bool decimal_divides(const struct decimal *divisor, const struct decimal 
 	if (value->exponent < divisor->exponent)
 		return false; /* its last digit, not 0, lies below those of any multiple */
 	uint64_t modulus = strtoull(divisor->digits, NULL, 10);
-	uint64_t scale = power_of_ten(value->exponent - divisor->exponent, modulus), rest = 0;
+	uint64_t scale = decimal_power(value->exponent - divisor->exponent, modulus), rest = 0;
 	for (size_t i = 0; i < value->len; i++)
 		rest = (uint64_t)(((wide)rest * 10 + (unsigned)(value->digits[i] - '0')) % modulus);
 	return decimal_times(rest, scale, modulus) == 0;

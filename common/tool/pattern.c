@@ -54,7 +54,7 @@ bool is_word(uint32_t c)
 	return c < 0x80 && (isalnum((int)c) || c == '_');
 }
 
-static bool take_hex(struct reader *r, size_t digits, uint32_t *c)
+static bool pattern_take_hex(struct reader *r, size_t digits, uint32_t *c)
 {
 	char text[9] = "", *end;
 	if (strnlen(r->p, digits) < digits)
@@ -69,30 +69,30 @@ static bool take_hex(struct reader *r, size_t digits, uint32_t *c)
 
 /* Takes what stands behind "\u": digits in braces, or four of them, twice where they are
  * surrogates. */
-static bool take_unicode(struct reader *r, uint32_t *c)
+static bool pattern_take_unicode(struct reader *r, uint32_t *c)
 {
 	uint32_t low;
 	if (*r->p == '{') {
 		size_t digits = strcspn(++r->p, "}");
-		if (digits > 6 || !take_hex(r, digits, c) || *r->p != '}')
+		if (digits > 6 || !pattern_take_hex(r, digits, c) || *r->p != '}')
 			return pattern_refuse(r, PATTERN_INVALID, "has an unfinished escape");
 		r->p++;
 		return *c <= LAST_CHARACTER ||
 		    pattern_refuse(r, PATTERN_INVALID, "names a character beyond Unicode");
 	}
-	if (!take_hex(r, 4, c))
+	if (!pattern_take_hex(r, 4, c))
 		return false;
 	if (*c < 0xD800 || *c > 0xDBFF || r->p[0] != '\\' || r->p[1] != 'u')
 		return true;
 	r->p += 2;
-	if (!take_hex(r, 4, &low))
+	if (!pattern_take_hex(r, 4, &low))
 		return false;
 	*c = 0x10000 + ((*c - 0xD800) << 10) + (low & 0x3FF);
 	return true;
 }
 
 /* Takes the character that an escape stands for; p is behind the backslash. */
-static bool take_escape(struct reader *r, uint32_t *c)
+static bool pattern_take_escape(struct reader *r, uint32_t *c)
 {
 	static const char names[] = "tnvfr", values[] = "\t\n\v\f\r";
 	const char *name = *r->p ? strchr(names, *r->p) : NULL;
@@ -105,7 +105,7 @@ static bool take_escape(struct reader *r, uint32_t *c)
 	}
 	if (*r->p == 'x' || *r->p == 'u') {
 		bool unicode = *r->p++ == 'u';
-		return unicode ? take_unicode(r, c) : take_hex(r, 2, c);
+		return unicode ? pattern_take_unicode(r, c) : pattern_take_hex(r, 2, c);
 	}
 	if (*r->p == 'c' && isalpha((unsigned char)r->p[1])) {
 		*c = r->p[1] & 0x1F;
@@ -242,7 +242,7 @@ static void class_finish(struct reader *r, struct draft *draft)
 }
 
 /* Takes one character of a class, plain or escaped. */
-static bool take_member(struct reader *r, uint32_t *c)
+static bool pattern_take_member(struct reader *r, uint32_t *c)
 {
 	if (!*r->p)
 		return pattern_refuse(r, PATTERN_INVALID, "has a class without its end");
@@ -256,10 +256,10 @@ static bool take_member(struct reader *r, uint32_t *c)
 		*c = '\b';
 		return true;
 	}
-	return take_escape(r, c);
+	return pattern_take_escape(r, c);
 }
 
-static void take_class(struct reader *r)
+static void pattern_take_class(struct reader *r)
 {
 	struct draft draft = {.negated = *r->p == '^'};
 	r->p += draft.negated;
@@ -271,14 +271,14 @@ static void take_class(struct reader *r)
 				return;
 			continue;
 		}
-		if (!take_member(r, &first))
+		if (!pattern_take_member(r, &first))
 			return;
 		last = first;
 		bool named =
 		    r->p[0] == '-' && r->p[1] == '\\' && r->p[2] && strchr("dDwWsS", r->p[2]);
 		if (r->p[0] == '-' && r->p[1] && r->p[1] != ']' && !named) {
 			r->p++;
-			if (!take_member(r, &last))
+			if (!pattern_take_member(r, &last))
 				return;
 		}
 		if (!draft_add(r, &draft, first, last))
@@ -288,7 +288,7 @@ static void take_class(struct reader *r)
 	class_finish(r, &draft);
 }
 
-static void add_character(struct reader *r, uint32_t c)
+static void pattern_add_character(struct reader *r, uint32_t c)
 {
 	struct draft draft = {.spans = {{c, c}}, .count = 1};
 	class_finish(r, &draft);
@@ -296,9 +296,9 @@ static void add_character(struct reader *r, uint32_t c)
 
 /* ---- Parts and how often they come */
 
-static void take_alternatives(struct reader *r);
+static void pattern_take_alternatives(struct reader *r);
 
-static void take_outer_escape(struct reader *r)
+static void pattern_take_outer_escape(struct reader *r)
 {
 	struct draft draft = {0};
 	uint32_t c;
@@ -307,13 +307,13 @@ static void take_outer_escape(struct reader *r)
 	} else if (*r->p && draft_add_named(r, &draft, *r->p)) {
 		r->p++;
 		class_finish(r, &draft);
-	} else if (take_escape(r, &c)) {
-		add_character(r, c);
+	} else if (pattern_take_escape(r, &c)) {
+		pattern_add_character(r, c);
 	}
 }
 
 /* Skips what may stand behind "(?"; a fault for what is not understood. */
-static bool skip_group_kind(struct reader *r)
+static bool pattern_skip_group_kind(struct reader *r)
 {
 	if (r->p[1] == ':') {
 		r->p += 2;
@@ -338,9 +338,9 @@ static void pattern_take_group(struct reader *r)
 		pattern_refuse(r, PATTERN_UNKNOWN, "has too many groups in each other");
 		return;
 	}
-	if (*r->p == '?' && !skip_group_kind(r))
+	if (*r->p == '?' && !pattern_skip_group_kind(r))
 		return;
-	take_alternatives(r);
+	pattern_take_alternatives(r);
 	r->groups--;
 	if (r->fault != PATTERN_OK)
 		return;
@@ -359,10 +359,10 @@ static void pattern_take_part(struct reader *r)
 	const char *start = r->p++;
 	switch (*start) {
 	case '\\':
-		take_outer_escape(r);
+		pattern_take_outer_escape(r);
 		break;
 	case '[':
-		take_class(r);
+		pattern_take_class(r);
 		break;
 	case '(':
 		pattern_take_group(r);
@@ -386,12 +386,12 @@ static void pattern_take_part(struct reader *r)
 		break;
 	default:
 		r->p = start;
-		add_character(r, utf8_take(&r->p));
+		pattern_add_character(r, utf8_take(&r->p));
 	}
 }
 
 /* Bytes of "{n}", "{n,}" or "{n,m}" at p; 0 when it is no count. */
-static size_t count_length(const char *p)
+static size_t pattern_count_length(const char *p)
 {
 	size_t len = *p == '{' ? strspn(p + 1, "0123456789") : 0;
 	if (len == 0)
@@ -404,21 +404,21 @@ static size_t count_length(const char *p)
 
 #define NO_LIMIT UINT32_MAX
 
-static uint32_t count_number(const char *p)
+static uint32_t pattern_count_number(const char *p)
 {
 	unsigned long number = strtoul(p, NULL, 10);
 	return number > MOST_PARTS ? MOST_PARTS + 1 : (uint32_t)number;
 }
 
 /* Reads a quantifier; false when there is none. */
-static bool take_quantifier(struct reader *r, uint32_t *least, uint32_t *most)
+static bool pattern_take_quantifier(struct reader *r, uint32_t *least, uint32_t *most)
 {
-	size_t len = count_length(r->p);
+	size_t len = pattern_count_length(r->p);
 	if (len > 0) {
 		const char *comma = memchr(r->p, ',', len);
-		*least = *most = count_number(r->p + 1);
+		*least = *most = pattern_count_number(r->p + 1);
 		if (comma)
-			*most = comma[1] == '}' ? NO_LIMIT : count_number(comma + 1);
+			*most = comma[1] == '}' ? NO_LIMIT : pattern_count_number(comma + 1);
 		if (*most < *least)
 			pattern_refuse(r, PATTERN_INVALID, "has a count that runs backwards");
 	} else if (*r->p && strchr("*+?", *r->p)) {
@@ -439,7 +439,7 @@ static void pattern_again(struct reader *r, const char *part)
 }
 
 /* Adds the part at most that many times, or any number of times; each time it may be left out. */
-static void add_optional(struct reader *r, const char *part, uint32_t times)
+static void pattern_add_optional(struct reader *r, const char *part, uint32_t times)
 {
 	struct pattern *p = r->pattern;
 	size_t first = p->count;
@@ -461,30 +461,30 @@ static void add_optional(struct reader *r, const char *part, uint32_t times)
 
 /* Takes a part with its quantifier.  Steps that are taken back leave classes behind that nothing
  * names. */
-static void take_quantified(struct reader *r)
+static void pattern_take_quantified(struct reader *r)
 {
 	const char *part = r->p;
 	size_t start = r->pattern->count;
 	uint32_t least, most;
 	pattern_take_part(r);
-	if (r->fault != PATTERN_OK || !take_quantifier(r, &least, &most))
+	if (r->fault != PATTERN_OK || !pattern_take_quantifier(r, &least, &most))
 		return;
 	const char *end = r->p;
 	r->pattern->count = start;
 	for (uint32_t i = 0; i < least && r->fault == PATTERN_OK; i++)
 		pattern_again(r, part);
 	if (most > least && r->fault == PATTERN_OK)
-		add_optional(r, part, most == NO_LIMIT ? most : most - least);
+		pattern_add_optional(r, part, most == NO_LIMIT ? most : most - least);
 	if (r->fault == PATTERN_OK)
 		r->p = end;
 }
 
-static void take_alternatives(struct reader *r)
+static void pattern_take_alternatives(struct reader *r)
 {
 	struct pattern *p = r->pattern;
 	size_t start = p->count;
 	while (r->fault == PATTERN_OK && *r->p && *r->p != '|' && *r->p != ')')
-		take_quantified(r);
+		pattern_take_quantified(r);
 	if (r->fault != PATTERN_OK || *r->p != '|')
 		return;
 	r->p++;
@@ -493,7 +493,7 @@ static void take_alternatives(struct reader *r)
 	split->or_to = (int32_t)(p->count - start) + 1;
 	size_t jump = p->count;
 	step_add(r, STEP_JUMP);
-	take_alternatives(r);
+	pattern_take_alternatives(r);
 	p->steps[jump].to = (int32_t)(p->count - jump);
 }
 
@@ -502,7 +502,7 @@ struct pattern *pattern_compile(const char *text, enum pattern_fault *fault, con
 	struct reader r = {.p = text, .pattern = xcalloc(1, sizeof(*r.pattern))};
 	if (strlen(text) > MOST_BYTES)
 		pattern_refuse(&r, PATTERN_UNKNOWN, "is too long");
-	take_alternatives(&r);
+	pattern_take_alternatives(&r);
 	if (*r.p == ')')
 		pattern_refuse(&r, PATTERN_INVALID, "closes a group that is not open");
 	step_add(&r, STEP_DONE);

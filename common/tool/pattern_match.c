@@ -49,7 +49,7 @@ static bool pattern_match_passes(const struct machine *m, enum step_kind kind)
 	return false;
 }
 
-static void open_step(struct machine *m, size_t *open, size_t at)
+static void machine_open_step(struct machine *m, size_t *open, size_t at)
 {
 	if (m->marked[at] == m->round)
 		return;
@@ -61,7 +61,7 @@ static void open_step(struct machine *m, size_t *open, size_t at)
 static void pattern_match_reach(struct machine *m, struct reached *set, size_t at)
 {
 	size_t open = 0;
-	open_step(m, &open, at);
+	machine_open_step(m, &open, at);
 	while (open > 0) {
 		size_t i = m->open[--open];
 		const struct step *step = &m->pattern->steps[i];
@@ -71,12 +71,12 @@ static void pattern_match_reach(struct machine *m, struct reached *set, size_t a
 		} else if (step->kind == STEP_DONE) {
 			m->done = true;
 		} else if (step->kind == STEP_SPLIT) {
-			open_step(m, &open, i + (size_t)step->to);
-			open_step(m, &open, i + (size_t)step->or_to);
+			machine_open_step(m, &open, i + (size_t)step->to);
+			machine_open_step(m, &open, i + (size_t)step->or_to);
 		} else if (step->kind == STEP_JUMP) {
-			open_step(m, &open, i + (size_t)step->to);
+			machine_open_step(m, &open, i + (size_t)step->to);
 		} else if (pattern_match_passes(m, step->kind)) {
-			open_step(m, &open, i + 1);
+			machine_open_step(m, &open, i + 1);
 		}
 	}
 }

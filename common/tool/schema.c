@@ -83,7 +83,7 @@ static struct check *check_add(struct subschema *s, check_fn *fits, const cJSON 
 static struct subschema *subschema_compile(
     struct compiler *c, const struct spot *at, const cJSON *json);
 
-static struct subschema **subs_new(struct check *check, size_t count)
+static struct subschema **check_subs_new(struct check *check, size_t count)
 {
 	check->subs = xcalloc(count + 1, sizeof(struct subschema *));
 	check->sub_count = count;
@@ -113,7 +113,7 @@ struct keyword_call {
 	check_fn *fits; /* from the table */
 };
 
-static bool is_strings(const cJSON *json)
+static bool schema_is_strings(const cJSON *json)
 {
 	const cJSON *item;
 	if (!cJSON_IsArray(json))
@@ -125,7 +125,7 @@ static bool is_strings(const cJSON *json)
 	return true;
 }
 
-static bool is_type_name(const cJSON *json)
+static bool schema_is_type_name(const cJSON *json)
 {
 	static const char *const names[] = {
 	    "null", "boolean", "object", "array", "number", "integer", "string"};
@@ -136,12 +136,12 @@ static bool is_type_name(const cJSON *json)
 	return false;
 }
 
-static void compile_type(const struct keyword_call *k)
+static void keyword_compile_type(const struct keyword_call *k)
 {
 	const cJSON *item = cJSON_IsArray(k->json) ? k->json->child : k->json;
 	bool known = item != NULL;
 	for (; item && known; item = item == k->json ? NULL : item->next)
-		known = is_type_name(item);
+		known = schema_is_type_name(item);
 	if (known)
 		check_add(k->s, k->fits, k->json);
 	else
@@ -150,12 +150,12 @@ static void compile_type(const struct keyword_call *k)
 		    "an array of them");
 }
 
-static void compile_value(const struct keyword_call *k)
+static void keyword_compile_value(const struct keyword_call *k)
 {
 	check_add(k->s, k->fits, k->json);
 }
 
-static void compile_values(const struct keyword_call *k)
+static void keyword_compile_values(const struct keyword_call *k)
 {
 	if (cJSON_IsArray(k->json))
 		check_add(k->s, k->fits, k->json);
@@ -164,7 +164,7 @@ static void compile_values(const struct keyword_call *k)
 }
 
 /* Draft-04 has booleans beside maximum and minimum. */
-static void compile_number(const struct keyword_call *k)
+static void keyword_compile_number(const struct keyword_call *k)
 {
 	if (json_is_number(k->json))
 		check_add(k->s, k->fits, k->json);
@@ -175,7 +175,7 @@ static void compile_number(const struct keyword_call *k)
 		    "expected a number; true, as in draft-04, is not checked");
 }
 
-static void compile_multiple(const struct keyword_call *k)
+static void keyword_compile_multiple(const struct keyword_call *k)
 {
 	double number;
 	if (json_number(k->json, &number) && number > 0)
@@ -184,7 +184,7 @@ static void compile_multiple(const struct keyword_call *k)
 		schema_report(k->c, k->at, MISTAKE, "expected a number greater than 0");
 }
 
-static void compile_count(const struct keyword_call *k)
+static void keyword_compile_count(const struct keyword_call *k)
 {
 	double number;
 	if (!json_number(k->json, &number) || number < 0 || !decimal_is_integer(k->json))
@@ -194,7 +194,7 @@ static void compile_count(const struct keyword_call *k)
 		    number >= (double)SIZE_MAX ? SIZE_MAX : (size_t)number;
 }
 
-static void compile_pattern(const struct keyword_call *k)
+static void keyword_compile_pattern(const struct keyword_call *k)
 {
 	if (!cJSON_IsString(k->json)) {
 		schema_report(k->c, k->at, MISTAKE, "expected a string");
@@ -205,7 +205,7 @@ static void compile_pattern(const struct keyword_call *k)
 		check_add(k->s, k->fits, k->json)->pattern = pattern;
 }
 
-static void compile_flag(const struct keyword_call *k)
+static void keyword_compile_flag(const struct keyword_call *k)
 {
 	if (!cJSON_IsBool(k->json))
 		schema_report(k->c, k->at, MISTAKE, "expected true or false");
@@ -213,21 +213,21 @@ static void compile_flag(const struct keyword_call *k)
 		check_add(k->s, k->fits, k->json);
 }
 
-static void compile_names(const struct keyword_call *k)
+static void keyword_compile_names(const struct keyword_call *k)
 {
-	if (is_strings(k->json))
+	if (schema_is_strings(k->json))
 		check_add(k->s, k->fits, k->json);
 	else if (!cJSON_IsBool(k->json)) /* draft-03 has a boolean at each property */
 		schema_report(k->c, k->at, MISTAKE, "expected an array of strings");
 }
 
-static void compile_schema(const struct keyword_call *k)
+static void keyword_compile_schema(const struct keyword_call *k)
 {
 	struct subschema *sub = subschema_compile(k->c, k->at, k->json);
-	subs_new(check_add(k->s, k->fits, k->json), 1)[0] = sub;
+	check_subs_new(check_add(k->s, k->fits, k->json), 1)[0] = sub;
 }
 
-static void compile_schemas(const struct keyword_call *k)
+static void keyword_compile_schemas(const struct keyword_call *k)
 {
 	const cJSON *item;
 	size_t i = 0;
@@ -236,21 +236,21 @@ static void compile_schemas(const struct keyword_call *k)
 		return;
 	}
 	size_t count = (size_t)cJSON_GetArraySize(k->json);
-	struct subschema **subs = subs_new(check_add(k->s, k->fits, k->json), count);
+	struct subschema **subs = check_subs_new(check_add(k->s, k->fits, k->json), count);
 	cJSON_ArrayForEach(item, k->json) {
 		subs[i] = subschema_compile(k->c, SPOT_INDEX(k->at, i), item);
 		i++;
 	}
 }
 
-static void compile_contains(const struct keyword_call *k)
+static void keyword_compile_contains(const struct keyword_call *k)
 {
 	struct subschema *sub = subschema_compile(k->c, k->at, k->json);
-	subs_new(check_add(k->s, k->fits, k->s->json), 1)[0] = sub;
+	check_subs_new(check_add(k->s, k->fits, k->s->json), 1)[0] = sub;
 }
 
 /* dependencies of draft-07 are names or schemas; the later keywords are one of them each. */
-static void compile_dependent(const struct keyword_call *k)
+static void keyword_compile_dependent(const struct keyword_call *k)
 {
 	const cJSON *item;
 	size_t i = 0;
@@ -258,20 +258,20 @@ static void compile_dependent(const struct keyword_call *k)
 		schema_report(k->c, k->at, MISTAKE, "expected an object");
 		return;
 	}
-	struct subschema **subs = subs_new(
+	struct subschema **subs = check_subs_new(
 	    check_add(k->s, check_dependent_schemas, k->json), (size_t)cJSON_GetArraySize(k->json));
 	check_add(k->s, check_dependent_names, k->json);
 	cJSON_ArrayForEach(item, k->json) {
 		const struct spot *at = SPOT(k->at, item->string);
 		if (!cJSON_IsArray(item))
 			subs[i] = subschema_compile(k->c, at, item);
-		else if (!is_strings(item))
+		else if (!schema_is_strings(item))
 			schema_report(k->c, at, MISTAKE, "expected an array of strings");
 		i++;
 	}
 }
 
-static void compile_condition(const struct keyword_call *k)
+static void keyword_compile_condition(const struct keyword_call *k)
 {
 	static const char *const names[] = {"if", "then", "else"};
 	struct subschema *subs[3] = {NULL, NULL, NULL};
@@ -280,17 +280,17 @@ static void compile_condition(const struct keyword_call *k)
 		if (json)
 			subs[i] = subschema_compile(k->c, SPOT(k->at->up, names[i]), json);
 	}
-	memcpy(subs_new(check_add(k->s, k->fits, k->json), 3), subs, sizeof(subs));
+	memcpy(check_subs_new(check_add(k->s, k->fits, k->json), 3), subs, sizeof(subs));
 }
 
-static void compile_unserved(const struct keyword_call *k)
+static void keyword_compile_unserved(const struct keyword_call *k)
 {
 	schema_report(k->c, k->at, WARNING, "this keyword is not checked");
 }
 
 /* ---- Arrays: items and what came before it */
 
-static void compile_array(struct compiler *c, struct subschema *s, const struct spot *at)
+static void subschema_compile_array(struct compiler *c, struct subschema *s, const struct spot *at)
 {
 	const cJSON *prefix = json_get(s->json, "prefixItems"), *items = json_get(s->json, "items");
 	const cJSON *item;
@@ -309,7 +309,7 @@ static void compile_array(struct compiler *c, struct subschema *s, const struct 
 		return;
 	}
 	size_t count = prefix ? (size_t)cJSON_GetArraySize(prefix) : 0;
-	struct subschema **subs = subs_new(check_add(s, check_array, s->json), count + 1);
+	struct subschema **subs = check_subs_new(check_add(s, check_array, s->json), count + 1);
 	cJSON_ArrayForEach(item, prefix) {
 		subs[i] = subschema_compile(c, SPOT_INDEX(SPOT(at, first_name), i), item);
 		i++;
@@ -331,7 +331,7 @@ static const cJSON *object_member(
 	return member;
 }
 
-static void compile_object(struct compiler *c, struct subschema *s, const struct spot *at)
+static void subschema_compile_object(struct compiler *c, struct subschema *s, const struct spot *at)
 {
 	const cJSON *properties = object_member(c, at, s->json, "properties");
 	const cJSON *patterns = object_member(c, at, s->json, "patternProperties");
@@ -370,24 +370,33 @@ static const struct {
 	const char *name;
 	void (*compile)(const struct keyword_call *k);
 	check_fn *fits;
-} keywords[] = {{"type", compile_type, check_type}, {"enum", compile_values, check_enum},
-    {"const", compile_value, check_const}, {"maximum", compile_number, check_maximum},
-    {"minimum", compile_number, check_minimum}, {"exclusiveMaximum", compile_number, check_below},
-    {"exclusiveMinimum", compile_number, check_above},
-    {"multipleOf", compile_multiple, check_multiple},
-    {"maxLength", compile_count, check_max_length}, {"minLength", compile_count, check_min_length},
-    {"pattern", compile_pattern, check_pattern}, {"maxItems", compile_count, check_max_items},
-    {"minItems", compile_count, check_min_items}, {"uniqueItems", compile_flag, check_unique},
-    {"contains", compile_contains, check_contains},
-    {"maxProperties", compile_count, check_max_properties},
-    {"minProperties", compile_count, check_min_properties},
-    {"required", compile_names, check_required}, {"propertyNames", compile_schema, check_names},
-    {"dependencies", compile_dependent, NULL}, {"dependentRequired", compile_dependent, NULL},
-    {"dependentSchemas", compile_dependent, NULL}, {"allOf", compile_schemas, check_all},
-    {"anyOf", compile_schemas, check_any}, {"oneOf", compile_schemas, check_one},
-    {"not", compile_schema, check_not}, {"if", compile_condition, check_condition},
-    {"unevaluatedProperties", compile_unserved, NULL}, {"unevaluatedItems", compile_unserved, NULL},
-    {"$dynamicRef", compile_unserved, NULL}};
+} keywords[] = {{"type", keyword_compile_type, check_type},
+    {"enum", keyword_compile_values, check_enum}, {"const", keyword_compile_value, check_const},
+    {"maximum", keyword_compile_number, check_maximum},
+    {"minimum", keyword_compile_number, check_minimum},
+    {"exclusiveMaximum", keyword_compile_number, check_below},
+    {"exclusiveMinimum", keyword_compile_number, check_above},
+    {"multipleOf", keyword_compile_multiple, check_multiple},
+    {"maxLength", keyword_compile_count, check_max_length},
+    {"minLength", keyword_compile_count, check_min_length},
+    {"pattern", keyword_compile_pattern, check_pattern},
+    {"maxItems", keyword_compile_count, check_max_items},
+    {"minItems", keyword_compile_count, check_min_items},
+    {"uniqueItems", keyword_compile_flag, check_unique},
+    {"contains", keyword_compile_contains, check_contains},
+    {"maxProperties", keyword_compile_count, check_max_properties},
+    {"minProperties", keyword_compile_count, check_min_properties},
+    {"required", keyword_compile_names, check_required},
+    {"propertyNames", keyword_compile_schema, check_names},
+    {"dependencies", keyword_compile_dependent, NULL},
+    {"dependentRequired", keyword_compile_dependent, NULL},
+    {"dependentSchemas", keyword_compile_dependent, NULL},
+    {"allOf", keyword_compile_schemas, check_all}, {"anyOf", keyword_compile_schemas, check_any},
+    {"oneOf", keyword_compile_schemas, check_one}, {"not", keyword_compile_schema, check_not},
+    {"if", keyword_compile_condition, check_condition},
+    {"unevaluatedProperties", keyword_compile_unserved, NULL},
+    {"unevaluatedItems", keyword_compile_unserved, NULL},
+    {"$dynamicRef", keyword_compile_unserved, NULL}};
 
 /* The schema of json; never NULL: one with mistakes allows everything. */
 static struct subschema *subschema_compile(
@@ -420,8 +429,8 @@ static struct subschema *subschema_compile(
 		if (value)
 			keywords[i].compile(&call);
 	}
-	compile_array(c, s, at);
-	compile_object(c, s, at);
+	subschema_compile_array(c, s, at);
+	subschema_compile_object(c, s, at);
 	c->depth--;
 	return s;
 }
@@ -462,7 +471,7 @@ static void schema_resolve(struct compiler *c, struct subschema *s, const cJSON 
 	struct subschema *sub = schema_at(c, target);
 	if (!sub)
 		sub = subschema_compile(c, SPOT(NULL, "$ref"), target);
-	subs_new(check_add(s, check_all, ref), 1)[0] = sub;
+	check_subs_new(check_add(s, check_all, ref), 1)[0] = sub;
 }
 
 struct schema *schema_compile(const cJSON *json, const char *where, struct problems *problems)

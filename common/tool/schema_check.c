@@ -51,7 +51,7 @@ static void schema_check_add_spot(struct buf *out, const struct spot *at)
 	}
 }
 
-static void copy_cut(char *to, const char *text, size_t size)
+static void schema_check_copy_cut(char *to, const char *text, size_t size)
 {
 	struct buf cut = {0};
 	schema_check_add_cut(&cut, text, size - 4);
@@ -73,12 +73,12 @@ bool walk_mismatch(struct walk *w, const char *fmt, ...)
 	if (text.len >
 	    SCHEMA_WHY_SIZE / 2) { /* the whole of a long path says less than its last part */
 		char cut[SCHEMA_WHY_SIZE / 2];
-		copy_cut(cut, buf_str(&text), sizeof(cut));
+		schema_check_copy_cut(cut, buf_str(&text), sizeof(cut));
 		buf_reset(&text);
 		buf_puts(&text, cut);
 	}
 	buf_printf(&text, ": %s", what);
-	copy_cut(w->why, buf_str(&text), SCHEMA_WHY_SIZE);
+	schema_check_copy_cut(w->why, buf_str(&text), SCHEMA_WHY_SIZE);
 	buf_release(&text);
 	free(what);
 	return false;
@@ -130,7 +130,7 @@ bool walk_would_fit(struct walk *w, const struct subschema *s, const cJSON *valu
 
 /* ---- Any type */
 
-static const char *with_article(const char *type)
+static const char *schema_with_article(const char *type)
 {
 	static const struct {
 		const char *type, *phrase;
@@ -154,7 +154,7 @@ bool check_type(struct walk *w, const struct check *check, const cJSON *value)
 			return true;
 		size_t len = strlen(expected);
 		snprintf(expected + len, sizeof(expected) - len, "%s%s", len ? " or " : "",
-		    with_article(type->valuestring));
+		    schema_with_article(type->valuestring));
 		if (type == check->json)
 			break;
 	}
@@ -187,7 +187,7 @@ bool check_enum(struct walk *w, const struct check *check, const cJSON *value)
 }
 
 /* Notes a mismatch with what was expected and a value of the schema. */
-static bool mismatch_json(struct walk *w, const char *expected, const cJSON *json)
+static bool walk_mismatch_json(struct walk *w, const char *expected, const cJSON *json)
 {
 	if (w->quiet || *w->why)
 		return false;
@@ -202,7 +202,7 @@ static bool mismatch_json(struct walk *w, const char *expected, const cJSON *jso
 
 bool check_const(struct walk *w, const struct check *check, const cJSON *value)
 {
-	return json_equal(check->json, value) || mismatch_json(w, "", check->json);
+	return json_equal(check->json, value) || walk_mismatch_json(w, "", check->json);
 }
 
 /* ---- Numbers */
@@ -210,31 +210,31 @@ bool check_const(struct walk *w, const struct check *check, const cJSON *value)
 bool check_maximum(struct walk *w, const struct check *check, const cJSON *value)
 {
 	return !json_is_number(value) || decimal_compare(value, check->json) <= 0 ||
-	    mismatch_json(w, "at most ", check->json);
+	    walk_mismatch_json(w, "at most ", check->json);
 }
 
 bool check_minimum(struct walk *w, const struct check *check, const cJSON *value)
 {
 	return !json_is_number(value) || decimal_compare(value, check->json) >= 0 ||
-	    mismatch_json(w, "at least ", check->json);
+	    walk_mismatch_json(w, "at least ", check->json);
 }
 
 bool check_below(struct walk *w, const struct check *check, const cJSON *value)
 {
 	return !json_is_number(value) || decimal_compare(value, check->json) < 0 ||
-	    mismatch_json(w, "less than ", check->json);
+	    walk_mismatch_json(w, "less than ", check->json);
 }
 
 bool check_above(struct walk *w, const struct check *check, const cJSON *value)
 {
 	return !json_is_number(value) || decimal_compare(value, check->json) > 0 ||
-	    mismatch_json(w, "more than ", check->json);
+	    walk_mismatch_json(w, "more than ", check->json);
 }
 
 bool check_multiple(struct walk *w, const struct check *check, const cJSON *value)
 {
 	return !json_is_number(value) || decimal_is_multiple(value, check->json) ||
-	    mismatch_json(w, "a multiple of ", check->json);
+	    walk_mismatch_json(w, "a multiple of ", check->json);
 }
 
 /* ---- Strings */
@@ -262,7 +262,7 @@ bool walk_text_matches(struct walk *w, const struct pattern *pattern, const char
 bool check_pattern(struct walk *w, const struct check *check, const cJSON *value)
 {
 	return !cJSON_IsString(value) || walk_text_matches(w, check->pattern, value->valuestring) ||
-	    mismatch_json(w, "a match of ", check->json);
+	    walk_mismatch_json(w, "a match of ", check->json);
 }
 
 /* ---- Several schemas */
@@ -285,7 +285,7 @@ bool check_any(struct walk *w, const struct check *check, const cJSON *value)
 			return true;
 	}
 	return walk_mismatch(w, "expected one of %zu kinds of value, found %s that is none of them",
-	    check->sub_count, with_article(json_type_name(value)));
+	    check->sub_count, schema_with_article(json_type_name(value)));
 }
 
 bool check_one(struct walk *w, const struct check *check, const cJSON *value)
@@ -298,7 +298,8 @@ bool check_one(struct walk *w, const struct check *check, const cJSON *value)
 	return count == 1 ||
 	    walk_mismatch(w,
 		"expected exactly one of %zu kinds of value, found %s that is %s of them",
-		check->sub_count, with_article(json_type_name(value)), count ? "several" : "none");
+		check->sub_count, schema_with_article(json_type_name(value)),
+		count ? "several" : "none");
 }
 
 bool check_not(struct walk *w, const struct check *check, const cJSON *value)

@@ -72,7 +72,7 @@ static int hashed_order(const void *a, const void *b)
 }
 
 /* Whether two of the sorted elements are equal; only equal hashes make that worth looking. */
-static bool has_twins(struct walk *w, const struct hashed *items, size_t count)
+static bool hashed_has_twins(struct walk *w, const struct hashed *items, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		for (size_t j = i + 1; j < count && items[j].hash == items[i].hash; j++) {
@@ -96,7 +96,7 @@ bool check_unique(struct walk *w, const struct check *check, const cJSON *value)
 	cJSON_ArrayForEach(item, value)
 		items[count++] = (struct hashed){schema_parts_hash_of(w, item), item};
 	qsort(items, count, sizeof(*items), hashed_order);
-	bool twins = has_twins(w, items, count);
+	bool twins = hashed_has_twins(w, items, count);
 	free(items);
 	return !twins || walk_mismatch(w, "expected elements that all differ");
 }
@@ -153,12 +153,12 @@ bool check_min_properties(struct walk *w, const struct check *check, const cJSON
 }
 
 /* How many bytes of a name a sentence shows: whole characters. */
-static int check_shown(const char *name)
+static int schema_parts_shown(const char *name)
 {
 	return (int)utf8_cut(name, strnlen(name, WALK_KEY_SHOWN));
 }
 
-static bool has_all(struct walk *w, const struct json_members *members, const cJSON *names)
+static bool walk_has_all(struct walk *w, const struct json_members *members, const cJSON *names)
 {
 	const cJSON *name;
 	cJSON_ArrayForEach(name, names) {
@@ -166,7 +166,7 @@ static bool has_all(struct walk *w, const struct json_members *members, const cJ
 			return false;
 		if (!json_members_get(members, name->valuestring))
 			return walk_mismatch(w, "expected the member '%.*s'",
-			    check_shown(name->valuestring), name->valuestring);
+			    schema_parts_shown(name->valuestring), name->valuestring);
 	}
 	return true;
 }
@@ -177,7 +177,7 @@ bool check_required(struct walk *w, const struct check *check, const cJSON *valu
 	if (!cJSON_IsObject(value))
 		return true;
 	json_members_init(&members, value);
-	bool fits = has_all(w, &members, check->json);
+	bool fits = walk_has_all(w, &members, check->json);
 	json_members_release(&members);
 	return fits;
 }
@@ -230,7 +230,7 @@ bool check_names(struct walk *w, const struct check *check, const cJSON *value)
 		const cJSON name = {.type = cJSON_String, .valuestring = member->string};
 		if (!walk_would_fit(w, check->subs[0], &name))
 			return walk_mismatch(w, "expected another name than '%.*s'",
-			    check_shown(member->string), member->string);
+			    schema_parts_shown(member->string), member->string);
 	}
 	return true;
 }
@@ -245,7 +245,7 @@ bool check_dependent_names(struct walk *w, const struct check *check, const cJSO
 	json_members_init(&members, value);
 	cJSON_ArrayForEach(names, check->json) {
 		if (fits && cJSON_IsArray(names) && json_members_get(&members, names->string))
-			fits = has_all(w, &members, names);
+			fits = walk_has_all(w, &members, names);
 	}
 	json_members_release(&members);
 	return fits;

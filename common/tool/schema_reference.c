@@ -11,7 +11,7 @@
 #define ANCHOR_LOOKS 4 /* what it takes to look at a place that may have an anchor */
 
 /* The key of a JSON Pointer up to its next "/", with escapes of URIs and pointers undone. */
-static char *pointer_key(const char **p)
+static char *reference_pointer_key(const char **p)
 {
 	struct buf key = {0};
 	const char *s = *p;
@@ -39,7 +39,7 @@ static bool reference_look(size_t *looks, size_t cost)
 }
 
 /* The member of an object, or the element of an array. */
-static const cJSON *at_key(const cJSON *json, const char *key, size_t *looks)
+static const cJSON *reference_at_key(const cJSON *json, const char *key, size_t *looks)
 {
 	char *end;
 	unsigned long index = strtoul(key, &end, 10);
@@ -54,7 +54,7 @@ static const cJSON *at_key(const cJSON *json, const char *key, size_t *looks)
 	return NULL;
 }
 
-static const cJSON *find_anchor(const cJSON *json, const char *name, size_t *looks)
+static const cJSON *reference_find_anchor(const cJSON *json, const char *name, size_t *looks)
 {
 	const char *anchor = json_str(json, "$anchor"), *id = json_str(json, "$id");
 	const cJSON *child, *hit = NULL;
@@ -64,7 +64,7 @@ static const cJSON *find_anchor(const cJSON *json, const char *name, size_t *loo
 	    (id && id[0] == '#' && strcmp(id + 1, name) == 0))
 		return json;
 	cJSON_ArrayForEach(child, json) {
-		hit = find_anchor(child, name, looks);
+		hit = reference_find_anchor(child, name, looks);
 		if (hit || *looks == 0)
 			break;
 	}
@@ -82,12 +82,12 @@ const cJSON *schema_reference(const cJSON *root, const char *ref, size_t *looks)
 	if (*ref != '#')
 		return NULL;
 	if (ref[1] != '/')
-		return find_anchor(root, ref + 1, looks);
+		return reference_find_anchor(root, ref + 1, looks);
 	const char *pointer = ref + 1;
 	while (root && *pointer == '/') {
 		pointer++;
-		char *key = pointer_key(&pointer);
-		root = at_key(root, key, looks);
+		char *key = reference_pointer_key(&pointer);
+		root = reference_at_key(root, key, looks);
 		free(key);
 	}
 	return *pointer ? NULL : root;

@@ -24,7 +24,7 @@ enum a2a_outcome a2a_exchange_fail(struct a2a_exchange *x, const char *what, con
 	return A2A_PEER_FAILED;
 }
 
-static enum a2a_hearing_state a2a_state_of(const char *name)
+static enum a2a_hearing_state a2a_hearing_state_of(const char *name)
 {
 	static const struct {
 		const char *name, *old;
@@ -135,7 +135,7 @@ static bool a2a_hear_artifact(struct a2a_hearing *h, const cJSON *artifact, bool
 static void a2a_hear_status(struct a2a_hearing *h, const cJSON *status)
 {
 	const char *name = json_str(status, "state");
-	h->state = a2a_state_of(name);
+	h->state = a2a_hearing_state_of(name);
 	buf_reset(&h->status);
 	a2a_add_parts(&h->status, json_get(json_get(status, "message"), "parts"));
 	if (h->state == A2A_ELSEWHERE || (h->state == A2A_FAILED && !h->status.len)) {

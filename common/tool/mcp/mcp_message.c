@@ -33,7 +33,7 @@ static cJSON *mcp_message_new(void)
 	return message;
 }
 
-static void add_params(cJSON *message, const char *method, cJSON *params)
+static void mcp_message_add_params(cJSON *message, const char *method, cJSON *params)
 {
 	json_add_str(message, "method", method);
 	if (params)
@@ -44,14 +44,14 @@ char *mcp_request_text(int64_t id, const char *method, cJSON *params)
 {
 	cJSON *message = mcp_message_new();
 	json_add_int(message, "id", id);
-	add_params(message, method, params);
+	mcp_message_add_params(message, method, params);
 	return mcp_message_text(message);
 }
 
 char *mcp_notification_text(const char *method, cJSON *params)
 {
 	cJSON *message = mcp_message_new();
-	add_params(message, method, params);
+	mcp_message_add_params(message, method, params);
 	return mcp_message_text(message);
 }
 
@@ -92,13 +92,13 @@ char *mcp_answer_text(const cJSON *request, cJSON *result)
 	return mcp_message_text(answer);
 }
 
-static void add_capabilities(cJSON *to, const char *key)
+static void mcp_message_add_capabilities(cJSON *to, const char *key)
 {
 	cJSON *capabilities = cJSON_AddObjectToObject(to, key);
 	cJSON_AddObjectToObject(cJSON_AddObjectToObject(capabilities, "elicitation"), "form");
 }
 
-static void add_client(cJSON *to, const char *key)
+static void mcp_message_add_client(cJSON *to, const char *key)
 {
 	cJSON *info = cJSON_AddObjectToObject(to, key);
 	json_add_str(info, "name", "agentgraph");
@@ -109,8 +109,8 @@ cJSON *mcp_hello(void)
 {
 	cJSON *params = cJSON_CreateObject();
 	json_add_str(params, "protocolVersion", MCP_LATEST_SESSION);
-	add_capabilities(params, "capabilities");
-	add_client(params, "clientInfo");
+	mcp_message_add_capabilities(params, "capabilities");
+	mcp_message_add_client(params, "clientInfo");
 	return params;
 }
 
@@ -118,8 +118,8 @@ void mcp_add_meta(cJSON *params, const char *version)
 {
 	cJSON *meta = cJSON_AddObjectToObject(params, "_meta");
 	cJSON_AddStringToObject(meta, MCP_META_VERSION, version);
-	add_capabilities(meta, MCP_META_CAPABILITIES);
-	add_client(meta, MCP_META "clientInfo");
+	mcp_message_add_capabilities(meta, MCP_META_CAPABILITIES);
+	mcp_message_add_client(meta, MCP_META "clientInfo");
 }
 
 /* ---- What comes */
@@ -174,25 +174,26 @@ void mcp_error_text(const cJSON *error, char out[MCP_WHY_SIZE])
 
 /* ---- Results */
 
-static void copy_str(cJSON *to, const char *key, const cJSON *from, const char *from_key)
+static void mcp_message_copy_str(
+    cJSON *to, const char *key, const cJSON *from, const char *from_key)
 {
 	const char *value = json_str(from, from_key);
 	if (value)
 		json_add_str(to, key, value);
 }
 
-static void add_resource(cJSON *out, const cJSON *resource)
+static void mcp_message_add_resource(cJSON *out, const cJSON *resource)
 {
-	copy_str(out, "uri", resource, "uri");
-	copy_str(out, "name", resource, "name");
-	copy_str(out, "description", resource, "description");
-	copy_str(out, "mime_type", resource, "mimeType");
-	copy_str(out, "text", resource, "text");
-	copy_str(out, "data_base64", resource, "blob");
+	mcp_message_copy_str(out, "uri", resource, "uri");
+	mcp_message_copy_str(out, "name", resource, "name");
+	mcp_message_copy_str(out, "description", resource, "description");
+	mcp_message_copy_str(out, "mime_type", resource, "mimeType");
+	mcp_message_copy_str(out, "text", resource, "text");
+	mcp_message_copy_str(out, "data_base64", resource, "blob");
 }
 
 /* The text of a content that has nothing else, or NULL.  Some servers give a plain string. */
-static cJSON *text_output(const cJSON *content)
+static cJSON *mcp_message_text_output(const cJSON *content)
 {
 	struct buf text = {0};
 	const cJSON *block;
@@ -220,7 +221,7 @@ cJSON *mcp_output(const cJSON *result, bool *is_error)
 	*is_error = cJSON_IsTrue(json_get(result, "isError"));
 	if (structured && (!*is_error || cJSON_GetArraySize(content) == 0))
 		return cJSON_Duplicate(structured, true);
-	cJSON *output = text_output(content);
+	cJSON *output = mcp_message_text_output(content);
 	if (output)
 		return output;
 	/* the blocks in the terms of this service's own */
@@ -228,13 +229,13 @@ cJSON *mcp_output(const cJSON *result, bool *is_error)
 	cJSON_ArrayForEach(block, content) {
 		const char *type = json_str(block, "type");
 		cJSON *own = json_append(output, json_typed(type ? type : "unknown"));
-		copy_str(own, "text", block, "text");
-		copy_str(own, "mime_type", block, "mimeType");
-		copy_str(own, "data_base64", block, "data");
+		mcp_message_copy_str(own, "text", block, "text");
+		mcp_message_copy_str(own, "mime_type", block, "mimeType");
+		mcp_message_copy_str(own, "data_base64", block, "data");
 		if (type && strcmp(type, "resource") == 0)
-			add_resource(own, json_get(block, "resource"));
+			mcp_message_add_resource(own, json_get(block, "resource"));
 		if (type && strcmp(type, "resource_link") == 0)
-			add_resource(own, block);
+			mcp_message_add_resource(own, block);
 	}
 	return output;
 }
