@@ -93,7 +93,7 @@ void graph_free(ag_graph *graph)
 }
 
 /* Names are written into messages, edges and URLs: letters, digits, blank, and _ - . : only. */
-static bool name_check(ag_graph *graph, const char *what, const char *name)
+static bool build_check_name(ag_graph *graph, const char *what, const char *name)
 {
 	if (graph_name_valid(name))
 		return true;
@@ -104,7 +104,7 @@ static bool name_check(ag_graph *graph, const char *what, const char *name)
 
 static struct node *node_add(ag_graph *graph, const char *name)
 {
-	if (!name_check(graph, "node", name))
+	if (!build_check_name(graph, "node", name))
 		return NULL;
 	if (graph_node_index(graph, name) != GRAPH_UNSET || strcmp(name, AG_START) == 0) {
 		problems_add(
@@ -195,7 +195,7 @@ void ag_graph_tool(ag_graph *graph, const char *node_name, const char *name,
     const char *description, const char *parameters, ag_tool_fn fn, void *data)
 {
 	cJSON *schema = NULL;
-	if (!name_check(graph, "tool", name))
+	if (!build_check_name(graph, "tool", name))
 		return;
 	struct node *node = build_tools_node(graph, node_name, name);
 	if (!node)
@@ -294,7 +294,7 @@ void ag_graph_map(ag_graph *graph, const char *from, const char *field, const ch
 void ag_graph_field(ag_graph *graph, const char *name, const char *type, ag_reducer reducer,
     const char *initial, const char *description)
 {
-	if (!name_check(graph, "state field", name))
+	if (!build_check_name(graph, "state field", name))
 		return;
 	graph->fields = xrealloc(graph->fields, (graph->field_count + 1) * sizeof(*graph->fields));
 	struct field *field = &graph->fields[graph->field_count++];
@@ -312,13 +312,13 @@ void ag_graph_field(ag_graph *graph, const char *name, const char *type, ag_redu
 
 void ag_graph_state_type(ag_graph *graph, const char *name)
 {
-	if (!name_check(graph, "state type", name))
+	if (!build_check_name(graph, "state type", name))
 		return;
 	free(graph->state_type);
 	graph->state_type = utf8_mend(name);
 }
 
-static struct node *interrupt_node(ag_graph *graph, const char *name, const char *what)
+static struct node *build_interrupt_node(ag_graph *graph, const char *name, const char *what)
 {
 	int i = name ? graph_node_index(graph, name) : GRAPH_UNSET;
 	if (i >= 0)
@@ -330,14 +330,14 @@ static struct node *interrupt_node(ag_graph *graph, const char *name, const char
 
 void ag_graph_interrupt_before(ag_graph *graph, const char *name)
 {
-	struct node *node = interrupt_node(graph, name, "interrupt_before");
+	struct node *node = build_interrupt_node(graph, name, "interrupt_before");
 	if (node)
 		node->interrupt_before = true;
 }
 
 void ag_graph_interrupt_after(ag_graph *graph, const char *name)
 {
-	struct node *node = interrupt_node(graph, name, "interrupt_after");
+	struct node *node = build_interrupt_node(graph, name, "interrupt_after");
 	if (node)
 		node->interrupt_after = true;
 }

@@ -114,29 +114,29 @@ static void compile_inside(ag_graph *graph)
 	}
 }
 
-static void mark_reached(const ag_graph *graph, const struct edge *edge, bool *reached);
+static void compile_mark_reached(const ag_graph *graph, const struct edge *edge, bool *reached);
 
-static void mark_node(const ag_graph *graph, int target, bool *reached)
+static void compile_mark_node(const ag_graph *graph, int target, bool *reached)
 {
 	if (target < 0 || reached[target])
 		return;
 	reached[target] = true;
-	mark_reached(graph, graph->nodes[target].edge, reached);
-	mark_node(graph, graph->nodes[target].on_error, reached);
+	compile_mark_reached(graph, graph->nodes[target].edge, reached);
+	compile_mark_node(graph, graph->nodes[target].on_error, reached);
 }
 
-static void mark_reached(const ag_graph *graph, const struct edge *edge, bool *reached)
+static void compile_mark_reached(const ag_graph *graph, const struct edge *edge, bool *reached)
 {
 	for (size_t i = 0; edge && i < edge->target_count; i++)
-		mark_node(graph, edge->targets[i], reached);
+		compile_mark_node(graph, edge->targets[i], reached);
 	if (edge && edge->join)
-		mark_node(graph, edge->joins, reached);
+		compile_mark_node(graph, edge->joins, reached);
 }
 
-static void check_reach(ag_graph *graph)
+static void compile_check_reach(ag_graph *graph)
 {
 	bool *reached = xcalloc(graph->node_count + 1, sizeof(*reached));
-	mark_reached(graph, graph->start, reached);
+	compile_mark_reached(graph, graph->start, reached);
 	for (size_t i = 0; i < graph->node_count; i++) {
 		/* a live agent calls its tools itself: no edge need lead to them, or leave them */
 		if (graph->live && &graph->nodes[i] == graph->live->live->tools)
@@ -150,19 +150,19 @@ static void check_reach(ag_graph *graph)
 	free(reached);
 }
 
-static bool can_end(const ag_graph *graph, const struct edge *edge, bool *seen);
+static bool edge_can_end(const ag_graph *graph, const struct edge *edge, bool *seen);
 
 static bool node_can_end(const ag_graph *graph, int target, bool *seen)
 {
 	if (target < 0 || seen[target])
 		return target == GRAPH_END;
 	seen[target] = true;
-	return can_end(graph, graph->nodes[target].edge, seen) ||
+	return edge_can_end(graph, graph->nodes[target].edge, seen) ||
 	    node_can_end(graph, graph->nodes[target].on_error, seen);
 }
 
 /* Whether a run that is where the edge begins can get to END. */
-static bool can_end(const ag_graph *graph, const struct edge *edge, bool *seen)
+static bool edge_can_end(const ag_graph *graph, const struct edge *edge, bool *seen)
 {
 	for (size_t i = 0; edge && i < edge->target_count; i++) {
 		if (node_can_end(graph, edge->targets[i], seen))
@@ -195,11 +195,11 @@ bool graph_compile(ag_graph *graph)
 	if (graph->problems.errors == 0)
 		graph_compile_regions(graph);
 	compile_inside(graph);
-	check_reach(graph);
+	compile_check_reach(graph);
 	if (graph->problems.errors == 0 && graph->start && !graph->live) {
 		bool *seen = xcalloc(graph->node_count + 1, sizeof(*seen));
 		/* a pause ends runs too, so this is not always a mistake */
-		if (!can_end(graph, graph->start, seen))
+		if (!edge_can_end(graph, graph->start, seen))
 			problems_warn(&graph->problems,
 			    "%s: no way leads to END, so every run goes on until it exceeds its "
 			    "recursion limit or pauses",
@@ -212,7 +212,7 @@ bool graph_compile(ag_graph *graph)
 }
 
 /* One declared remote tool joins its node (doc/protocol-runs.md#client-side-tools). */
-static void add_remote_tool(
+static void compile_add_remote_tool(
     ag_graph *graph, const struct remote_tool *remote, const char *file, struct problems *problems)
 {
 	const struct node *node = graph_node_find(graph, remote->node);
@@ -240,5 +240,5 @@ void graph_add_remote_tools(ag_graph *graph, const struct config *config, struct
 {
 	const char *file = config->path ? config->path : "agentgraph.json";
 	for (size_t i = 0; i < config->remote_tool_count; i++)
-		add_remote_tool(graph, &config->remote_tools[i], file, problems);
+		compile_add_remote_tool(graph, &config->remote_tools[i], file, problems);
 }

@@ -20,7 +20,7 @@
 /* ---- the state ---- */
 
 /* The last message of a role (any when NULL); the history is loaded only when the run has none. */
-static const cJSON *last_message(const ag_state *state, const char *role)
+static const cJSON *node_api_last_message(const ag_state *state, const char *role)
 {
 	ag_run *run = state->run;
 	const cJSON *message = message_last(run->messages.array, role);
@@ -29,12 +29,12 @@ static const cJSON *last_message(const ag_state *state, const char *role)
 
 const cJSON *ag_last_message(const ag_state *state)
 {
-	return last_message(state, NULL);
+	return node_api_last_message(state, NULL);
 }
 
 const char *ag_user_text(const ag_state *state)
 {
-	const cJSON *message = last_message(state, "user");
+	const cJSON *message = node_api_last_message(state, "user");
 	if (!message)
 		return "";
 	char *text = ag_message_text(message);
@@ -234,7 +234,7 @@ static void run_note_piece(ag_run *run)
 
 /* All pieces of one answer and its final message share one id
  * (doc/protocol-messages.md#messages). */
-static ag_result show_piece(ag_run *run, struct piece **piece, const char *text)
+static ag_result node_api_show_piece(ag_run *run, struct piece **piece, const char *text)
 {
 	char *id = run->frame.open_id;
 	const char *json;
@@ -262,12 +262,12 @@ static ag_result show_piece(ag_run *run, struct piece **piece, const char *text)
 
 ag_result ag_delta(ag_run *run, const char *text)
 {
-	return show_piece(run, &run->frame.text, run_text(run, text));
+	return node_api_show_piece(run, &run->frame.text, run_text(run, text));
 }
 
 ag_result ag_reasoning_delta(ag_run *run, const char *text)
 {
-	return show_piece(run, &run->frame.reasoning, run_text(run, text));
+	return node_api_show_piece(run, &run->frame.reasoning, run_text(run, text));
 }
 
 ag_result ag_emit(ag_run *run, const char *name, cJSON *data)
@@ -310,7 +310,7 @@ static bool messages_have_call(const cJSON *messages, const char *id)
 
 /* Gives the call another id where its own is taken: some model servers count their calls anew with
  * every answer.  A result that the node itself adds follows its call. */
-static void call_make_unique(ag_run *run, cJSON *message, cJSON *call)
+static void node_api_make_call_unique(ag_run *run, cJSON *message, cJSON *call)
 {
 	const char *id = json_str(call, "id");
 	/* the run does not see what has left the context, nor what is said beside it */
@@ -328,7 +328,7 @@ static void call_make_unique(ag_run *run, cJSON *message, cJSON *call)
 	json_set(run->frame.renewed, old, cJSON_CreateString(json_str(call, "id")));
 }
 
-static void result_follow_call(const ag_run *run, cJSON *result)
+static void node_api_result_follow_call(const ag_run *run, cJSON *result)
 {
 	const char *call_id = json_str(result, "call_id");
 	const char *renewed = call_id ? json_str(run->frame.renewed, call_id) : NULL;
@@ -358,10 +358,10 @@ ag_result ag_message(ag_run *run, cJSON *message)
 	}
 	cJSON_ArrayForEach(block, json_get(made, "content")) {
 		if (block_is(block, "tool_result"))
-			result_follow_call(run, block);
+			node_api_result_follow_call(run, block);
 		if (!block_is_call(block))
 			continue;
-		call_make_unique(run, made, block);
+		node_api_make_call_unique(run, made, block);
 		/* calls of tools that the client runs stand in blocks of their own type
 		 * (doc/protocol-runs.md#client-side-tools) */
 		if (!block_is(block, "tool_call") || !ag_remote_tool(run, json_str(block, "name")))

@@ -13,7 +13,7 @@
 /* ---- after a tool message ---- */
 
 /* The latest message of an array that asks for tools, or NULL. */
-static const cJSON *asking_message(const cJSON *messages)
+static const cJSON *demo_asking_message(const cJSON *messages)
 {
 	const cJSON *message, *found = NULL;
 	cJSON_ArrayForEach(message, messages) {
@@ -38,13 +38,13 @@ static const cJSON *demo_find_result(const cJSON *asking, const char *call_id)
 }
 
 /* The results in the order of the calls.  The history is read only when an earlier run asked. */
-static ag_result answer_results(struct demo *d)
+static ag_result demo_answer_results(struct demo *d)
 {
-	const cJSON *asking = asking_message(run_messages(d->run)), *call;
+	const cJSON *asking = demo_asking_message(run_messages(d->run)), *call;
 	const char *prefix = NULL;
 	struct buf outputs = {0};
 	if (!asking)
-		asking = asking_message(ag_context(d->state));
+		asking = demo_asking_message(ag_context(d->state));
 	cJSON_ArrayForEach(call, json_get(asking, "content")) {
 		const cJSON *result =
 		    block_is_call(call) ? demo_find_result(asking, json_str(call, "id")) : NULL;
@@ -72,7 +72,7 @@ static ag_result answer_results(struct demo *d)
  * only close calls that were never answered.  A run that goes on at a checkpoint and has no message
  * yet acts on those of the run before.
  */
-static bool has_results(ag_run *run, const ag_state *state)
+static bool demo_has_results(ag_run *run, const ag_state *state)
 {
 	const cJSON *message;
 	bool found = false, new_turn = run_is_new_turn(run);
@@ -89,19 +89,19 @@ static bool has_results(ag_run *run, const ag_state *state)
  * meanwhile or came with the answer.  Only this one pauses; its answer needs no question. */
 #define PAUSING_COMMAND "/ask"
 
-static ag_result agent_node(ag_run *run, const ag_state *state, void *data)
+static ag_result demo_agent_node(ag_run *run, const ag_state *state, void *data)
 {
 	bool again = ag_answers(run) != NULL;
 	struct demo d = {run, state, again ? PAUSING_COMMAND : ag_user_text(state), ""};
 	(void)data;
-	if (!again && has_results(run, state))
-		return answer_results(&d);
+	if (!again && demo_has_results(run, state))
+		return demo_answer_results(&d);
 	return demo_answer(&d);
 }
 
 /* To the tools after a call, back to the agent while a slow or endless command goes on, else to the
  * end. */
-static const char *agent_route(const ag_state *state, void *data)
+static const char *demo_agent_route(const ag_state *state, void *data)
 {
 	const cJSON *last = ag_last_message(state);
 	(void)data;
@@ -115,7 +115,7 @@ static const char *agent_route(const ag_state *state, void *data)
 	return again ? "agent" : AG_END;
 }
 
-static ag_result tool_add(ag_run *run, const cJSON *args, cJSON **output, void *data)
+static ag_result demo_tool_add(ag_run *run, const cJSON *args, cJSON **output, void *data)
 {
 	const cJSON *a = json_get(args, "a"), *b = json_get(args, "b");
 	int64_t x, y, sum;
@@ -131,7 +131,7 @@ static ag_result tool_add(ag_run *run, const cJSON *args, cJSON **output, void *
 	return AG_OK;
 }
 
-static ag_result tool_fail(ag_run *run, const cJSON *args, cJSON **output, void *data)
+static ag_result demo_tool_fail(ag_run *run, const cJSON *args, cJSON **output, void *data)
 {
 	(void)args, (void)output, (void)data;
 	return ag_fail(run, "demo failure");
@@ -142,7 +142,7 @@ void graph_demo_add(ag_graph *graph, const char *node)
 	ag_graph_tool(graph, node, "add", "Adds two numbers",
 	    "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"number\"},\"b\":{\"type\":"
 	    "\"number\"}},\"required\":[\"a\",\"b\"]}",
-	    tool_add, NULL);
+	    demo_tool_add, NULL);
 }
 
 int graph_demo(ag_graph *graph)
@@ -150,12 +150,12 @@ int graph_demo(ag_graph *graph)
 	static const char *const targets[] = {"tools", "agent", AG_END, NULL};
 	ag_graph_state_type(graph, "DemoState");
 	ag_graph_field(graph, "notes", "array", AG_APPEND, NULL, "What /note was told");
-	ag_graph_node(graph, "agent", agent_node, NULL);
+	ag_graph_node(graph, "agent", demo_agent_node, NULL);
 	ag_graph_tools(graph, "tools");
 	graph_demo_add(graph, "tools");
-	ag_graph_tool(graph, "tools", "fail", "Always fails", NULL, tool_fail, NULL);
+	ag_graph_tool(graph, "tools", "fail", "Always fails", NULL, demo_tool_fail, NULL);
 	ag_graph_edge(graph, AG_START, "agent");
-	ag_graph_branch(graph, "agent", agent_route, NULL, targets);
+	ag_graph_branch(graph, "agent", demo_agent_route, NULL, targets);
 	ag_graph_edge(graph, "tools", "agent");
 	return 0;
 }

@@ -16,7 +16,7 @@
 #define WHITE " \t\r\n"
 #define FILE_TEXT 80 /* characters of a file's text that are shown */
 
-static int count_words(const char *text)
+static int demo_command_count_words(const char *text)
 {
 	int words = 0;
 	for (;;) {
@@ -32,7 +32,7 @@ static int count_words(const char *text)
 static ag_result demo_command_answer(struct demo *d, cJSON *content, const char *said)
 {
 	cJSON *message = cJSON_CreateObject();
-	int in = count_words(d->text), out = count_words(said);
+	int in = demo_command_count_words(d->text), out = demo_command_count_words(said);
 	json_add_str(message, "role", "assistant");
 	json_add(message, "content", content);
 	cJSON *usages = json_add(message, "usages", cJSON_CreateObject());
@@ -70,7 +70,7 @@ ag_result demo_say(struct demo *d, const char *prefix, const char *text)
 
 /* ---- commands that ask for tools ---- */
 
-static cJSON *call_block(const char *name, cJSON *args)
+static cJSON *demo_command_call_block(const char *name, cJSON *args)
 {
 	char id[HEX_ID_SIZE], call_id[HEX_ID_SIZE + 8];
 	snprintf(call_id, sizeof(call_id), "call_%s", hex_id(id));
@@ -81,7 +81,7 @@ static cJSON *call_block(const char *name, cJSON *args)
 	return block;
 }
 
-static ag_result ask_for(struct demo *d, cJSON *block)
+static ag_result demo_command_ask_for(struct demo *d, cJSON *block)
 {
 	cJSON *content = cJSON_CreateArray();
 	cJSON_AddItemToArray(content, block);
@@ -104,16 +104,16 @@ static ag_result demo_command_do_add(struct demo *d)
 	cJSON *args = cJSON_CreateObject();
 	json_add(args, "a", a);
 	json_add(args, "b", b);
-	return ask_for(d, call_block("add", args));
+	return demo_command_ask_for(d, demo_command_call_block("add", args));
 }
 
-static ag_result do_fail_tool(struct demo *d)
+static ag_result demo_command_do_fail_tool(struct demo *d)
 {
-	return ask_for(d, call_block("fail", cJSON_CreateObject()));
+	return demo_command_ask_for(d, demo_command_call_block("fail", cJSON_CreateObject()));
 }
 
 /* One NAME JSON pair as a call block; NULL when it is not one.  *name is malloc'd. */
-static cJSON *remote_call(const char *pair, size_t len, char **name)
+static cJSON *demo_command_remote_call(const char *pair, size_t len, char **name)
 {
 	size_t blank = strspn(pair, WHITE);
 	blank = blank < len ? blank : len;
@@ -125,12 +125,12 @@ static cJSON *remote_call(const char *pair, size_t len, char **name)
 	if (!args && strspn(json, WHITE) >= len - blank - n)
 		args = cJSON_CreateObject();
 	if (cJSON_IsObject(args))
-		return call_block(*name, args);
+		return demo_command_call_block(*name, args);
 	cJSON_Delete(args);
 	return NULL;
 }
 
-static ag_result do_remote(struct demo *d)
+static ag_result demo_command_do_remote(struct demo *d)
 {
 	cJSON *content = cJSON_CreateArray();
 	ag_result result = AG_OK;
@@ -138,7 +138,8 @@ static ag_result do_remote(struct demo *d)
 	for (bool more = true; more;) {
 		const char *next = strstr(pair, " && ");
 		char *name;
-		cJSON *call = remote_call(pair, next ? (size_t)(next - pair) : strlen(pair), &name);
+		cJSON *call = demo_command_remote_call(
+		    pair, next ? (size_t)(next - pair) : strlen(pair), &name);
 		bool known = ag_remote_tool(d->run, name);
 		if (!known || !call) {
 			cJSON_Delete(content);
@@ -158,7 +159,7 @@ static ag_result do_remote(struct demo *d)
 
 /* ---- the other commands ---- */
 
-static ag_result do_ask(struct demo *d)
+static ag_result demo_command_do_ask(struct demo *d)
 {
 	const cJSON *given;
 	cJSON *value = cJSON_CreateObject();
@@ -188,7 +189,7 @@ static bool demo_take_int(const char **text, int *value)
 	return true;
 }
 
-static ag_result do_slow(struct demo *d)
+static ag_result demo_command_do_slow(struct demo *d)
 {
 	const char *at = d->rest;
 	int steps, ms;
@@ -204,17 +205,17 @@ static ag_result do_slow(struct demo *d)
 	return ag_step(d->run) >= steps ? demo_say(d, "", "done") : AG_OK;
 }
 
-static ag_result do_loop(struct demo *d)
+static ag_result demo_command_do_loop(struct demo *d)
 {
 	return demo_say(d, "", "again");
 }
 
-static ag_result do_error(struct demo *d)
+static ag_result demo_command_do_error(struct demo *d)
 {
 	return ag_fail(d->run, "%s", d->rest);
 }
 
-static ag_result do_think(struct demo *d)
+static ag_result demo_command_do_think(struct demo *d)
 {
 	cJSON *content = cJSON_CreateArray(), *block = cJSON_CreateObject();
 	char *said = xasprintf("thought: %s", d->rest);
@@ -229,20 +230,20 @@ static ag_result do_think(struct demo *d)
 	return result;
 }
 
-static ag_result do_note(struct demo *d)
+static ag_result demo_command_do_note(struct demo *d)
 {
 	ag_update(d->run, "notes", cJSON_CreateString(d->rest));
 	return demo_say(d, "", "noted");
 }
 
-static ag_result do_context(struct demo *d)
+static ag_result demo_command_do_context(struct demo *d)
 {
 	char number[24];
 	snprintf(number, sizeof(number), "%zu", ag_context_length(d->state));
 	return demo_say(d, "context: ", number);
 }
 
-static ag_result do_files(struct demo *d)
+static ag_result demo_command_do_files(struct demo *d)
 {
 	struct buf lines = {0};
 	const cJSON *block;
@@ -274,7 +275,7 @@ static ag_result do_files(struct demo *d)
 	return result;
 }
 
-static ag_result do_whoami(struct demo *d)
+static ag_result demo_command_do_whoami(struct demo *d)
 {
 	const char *id = json_str(json_get(ag_config(d->run), "user"), "user_id");
 	return demo_say(d, "", id ? id : "anonymous");
@@ -285,17 +286,17 @@ static const struct {
 	ag_result (*run)(struct demo *d);
 } commands[] = {
     {"/add", demo_command_do_add},
-    {"/fail-tool", do_fail_tool},
-    {"/remote", do_remote},
-    {"/ask", do_ask},
-    {"/slow", do_slow},
-    {"/loop", do_loop},
-    {"/error", do_error},
-    {"/think", do_think},
-    {"/note", do_note},
-    {"/context", do_context},
-    {"/files", do_files},
-    {"/whoami", do_whoami},
+    {"/fail-tool", demo_command_do_fail_tool},
+    {"/remote", demo_command_do_remote},
+    {"/ask", demo_command_do_ask},
+    {"/slow", demo_command_do_slow},
+    {"/loop", demo_command_do_loop},
+    {"/error", demo_command_do_error},
+    {"/think", demo_command_do_think},
+    {"/note", demo_command_do_note},
+    {"/context", demo_command_do_context},
+    {"/files", demo_command_do_files},
+    {"/whoami", demo_command_do_whoami},
 };
 
 bool demo_is_command(const char *text, const char *name)

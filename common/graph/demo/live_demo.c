@@ -93,7 +93,7 @@ static struct turn *turn_take(struct demo *d)
 	return turn;
 }
 
-static void answer_end(struct demo *d)
+static void live_demo_end_answer(struct demo *d)
 {
 	d->busy = false;
 	*d->call_id = '\0';
@@ -103,7 +103,7 @@ static void answer_end(struct demo *d)
 	d->after = NULL;
 }
 
-static void add_tone(struct demo *d, int ms)
+static void live_demo_add_tone(struct demo *d, int ms)
 {
 	size_t count = (size_t)OUT_HZ / 1000 * (size_t)ms;
 	size_t ramp = (size_t)OUT_HZ / 1000 * RAMP_MS;
@@ -134,10 +134,10 @@ static void live_demo_say(struct demo *d, const char *text)
 		p += len;
 	}
 	ag_live_output_transcript(d->session, text, true);
-	add_tone(d, TONE_MS);
+	live_demo_add_tone(d, TONE_MS);
 }
 
-static void say_back(struct demo *d, const char *text)
+static void live_demo_say_back(struct demo *d, const char *text)
 {
 	char *said = xasprintf("you said: %s", text);
 	live_demo_say(d, said);
@@ -169,7 +169,7 @@ static void live_demo_do_add(struct demo *d, const char *rest, const char *text)
 	if (!json_is_number(a) || !json_is_number(b)) {
 		cJSON_Delete(a);
 		cJSON_Delete(b);
-		say_back(d, text);
+		live_demo_say_back(d, text);
 		return;
 	}
 	cJSON *args = cJSON_CreateObject();
@@ -179,7 +179,7 @@ static void live_demo_do_add(struct demo *d, const char *rest, const char *text)
 	ag_live_tool_call(d->session, d->call_id, "add", args);
 }
 
-static void do_echo(struct demo *d, const char *rest)
+static void live_demo_do_echo(struct demo *d, const char *rest)
 {
 	bool on = strcmp(rest, "on") == 0;
 	if (!on && strcmp(rest, "off") != 0)
@@ -189,29 +189,29 @@ static void do_echo(struct demo *d, const char *rest)
 	resampler_reset(d->resampler);
 }
 
-static void do_session(struct demo *d, const char *rest)
+static void live_demo_do_session(struct demo *d, const char *rest)
 {
 	(void)rest;
 	ag_live_session_update(d->session, d->handle);
 }
 
-static void do_go_away(struct demo *d, const char *rest)
+static void live_demo_do_go_away(struct demo *d, const char *rest)
 {
 	(void)rest;
 	ag_live_go_away(d->session, 5);
 }
 
-static void do_agent(struct demo *d, const char *rest)
+static void live_demo_do_agent(struct demo *d, const char *rest)
 {
 	ag_live_agent_changed(d->session, rest);
 }
 
-static void do_warn(struct demo *d, const char *rest)
+static void live_demo_do_warn(struct demo *d, const char *rest)
 {
 	ag_live_error(d->session, "demo", false, "%s", rest);
 }
 
-static void do_fatal(struct demo *d, const char *rest)
+static void live_demo_do_fatal(struct demo *d, const char *rest)
 {
 	ag_live_error(d->session, "demo", true, "%s", rest);
 }
@@ -220,11 +220,12 @@ static void do_fatal(struct demo *d, const char *rest)
 static const struct {
 	const char *name;
 	void (*run)(struct demo *d, const char *rest);
-} commands[] = {{"/echo", do_echo}, {"/session", do_session}, {"/go-away", do_go_away},
-    {"/agent", do_agent}, {"/warn", do_warn}, {"/fatal", do_fatal}};
+} commands[] = {{"/echo", live_demo_do_echo}, {"/session", live_demo_do_session},
+    {"/go-away", live_demo_do_go_away}, {"/agent", live_demo_do_agent},
+    {"/warn", live_demo_do_warn}, {"/fatal", live_demo_do_fatal}};
 
 /* What follows the command of that name; NULL when text is another. */
-static const char *rest_of(const char *text, const char *name)
+static const char *live_demo_rest_of(const char *text, const char *name)
 {
 	size_t len = strlen(name);
 	if (strncmp(text, name, len) != 0 || (text[len] && !strchr(WHITE, text[len])))
@@ -239,12 +240,12 @@ static void turn_start(struct demo *d, const struct turn *turn)
 	const char *rest;
 	if (!turn->text)
 		live_demo_repeat(d, turn);
-	else if (rest_of(turn->text, "/long"))
-		add_tone(d, LONG_MS);
-	else if ((rest = rest_of(turn->text, "/add")))
+	else if (live_demo_rest_of(turn->text, "/long"))
+		live_demo_add_tone(d, LONG_MS);
+	else if ((rest = live_demo_rest_of(turn->text, "/add")))
 		live_demo_do_add(d, rest, turn->text);
 	else
-		say_back(d, turn->text);
+		live_demo_say_back(d, turn->text);
 }
 
 /* Sends what may leave by now; the milliseconds until more may, 0 when all of it has left. */
@@ -280,24 +281,24 @@ static int64_t live_demo_answer(struct demo *d, int64_t now)
 			return wait;
 		if (d->after)
 			ag_live_output_transcript(d->session, d->after, true);
-		answer_end(d);
+		live_demo_end_answer(d);
 		ag_live_turn_complete(d->session);
 	}
 	return -1;
 }
 
 /* Speech starts: what is being said stops. */
-static void speech_started(void *owner)
+static void live_demo_speech_started(void *owner)
 {
 	struct demo *d = owner;
 	if (!d->busy || *d->call_id)
 		return;
-	answer_end(d);
+	live_demo_end_answer(d);
 	d->ahead = 0;
 	ag_live_interrupted(d->session);
 }
 
-static void speech_ended(void *owner, struct buf speech)
+static void live_demo_speech_ended(void *owner, struct buf speech)
 {
 	turn_add(owner)->speech = speech;
 }
@@ -329,7 +330,7 @@ static void demo_text(void *connection, const char *text)
 {
 	struct demo *d = connection;
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
-		const char *rest = rest_of(text, commands[i].name);
+		const char *rest = live_demo_rest_of(text, commands[i].name);
 		if (rest) {
 			commands[i].run(d, rest);
 			return;
@@ -368,8 +369,8 @@ static void *demo_open(ag_live_session *session, const struct ag_live_setup *set
 	d->voice = (struct voice){
 	    .told = cJSON_IsFalse(json_opt(setup->vad, "enabled")),
 	    .silence_ms = (int)silence_ms,
-	    .started = speech_started,
-	    .ended = speech_ended,
+	    .started = live_demo_speech_started,
+	    .ended = live_demo_speech_ended,
 	    .owner = d,
 	};
 	d->resampler = resampler_new(VOICE_HZ, OUT_HZ);
@@ -388,7 +389,7 @@ static void demo_close(void *connection)
 	struct demo *d = connection;
 	while (d->first)
 		turn_free(turn_take(d));
-	answer_end(d);
+	live_demo_end_answer(d);
 	voice_clear(&d->voice);
 	resampler_free(d->resampler);
 	free(d);

@@ -97,7 +97,7 @@ static void document_read_field(struct document *d, const struct place *at, cons
 
 /* ---- The graph */
 
-static void read_interrupts(struct document *d, const struct place *at, const cJSON *names,
+static void document_read_interrupts(struct document *d, const struct place *at, const cJSON *names,
     void (*add)(ag_graph *graph, const char *node))
 {
 	const cJSON *name;
@@ -125,7 +125,7 @@ DOCUMENT_SHAPE(whole, FIELD_ONLY("description", .types = TYPE_STRING),
     FIELD(graph_object, interrupt_before, FIELD_ARRAY),
     FIELD(graph_object, interrupt_after, FIELD_ARRAY));
 
-static void read_graph(struct document *d, const struct place *at, const cJSON *graph)
+static void document_read_graph(struct document *d, const struct place *at, const cJSON *graph)
 {
 	struct graph_object given = {0};
 	struct state_object state = {0};
@@ -146,9 +146,9 @@ static void read_graph(struct document *d, const struct place *at, const cJSON *
 		document_node(d, PLACE_KEY(nodes, node->string), node->string, node);
 	if (given.edges)
 		document_edges(d, PLACE_KEY(at, "edges"), given.edges);
-	read_interrupts(d, PLACE_KEY(at, "interrupt_before"), given.interrupt_before,
+	document_read_interrupts(d, PLACE_KEY(at, "interrupt_before"), given.interrupt_before,
 	    ag_graph_interrupt_before);
-	read_interrupts(
+	document_read_interrupts(
 	    d, PLACE_KEY(at, "interrupt_after"), given.interrupt_after, ag_graph_interrupt_after);
 }
 
@@ -178,7 +178,7 @@ static void document_open(ag_graph *graph, const char *path, const char *attribu
 		char *text = json_print(item);
 		graph->described = hash_text(HASH_START, text);
 		cJSON_free(text);
-		read_graph(&d, &at, item);
+		document_read_graph(&d, &at, item);
 	} else if (document_is(&d, NULL, root, TYPE_OBJECT)) {
 		struct buf names = {0};
 		const cJSON *member;

@@ -12,11 +12,11 @@
 /* ---- Reporting */
 
 /* A JSON Pointer (RFC 6901) to the place. */
-static void add_path(struct buf *out, const struct place *at)
+static void place_add_path(struct buf *out, const struct place *at)
 {
 	if (!at)
 		return;
-	add_path(out, at->up);
+	place_add_path(out, at->up);
 	buf_putc(out, '/');
 	if (!at->key) {
 		buf_printf(out, "%zu", at->index);
@@ -33,7 +33,7 @@ static void add_path(struct buf *out, const struct place *at)
 char *document_place(const struct document *d, const struct place *at)
 {
 	struct buf path = {0};
-	add_path(&path, at);
+	place_add_path(&path, at);
 	char *place = xasprintf("%s%s%s", d->file, at ? ": " : "", buf_str(&path));
 	buf_release(&path);
 	return place;

@@ -57,7 +57,7 @@ static const char *branch_route(const ag_state *state, void *data)
 }
 
 /* Whether name, when given, is a node or the terminal that is allowed in this place. */
-static bool check_end(
+static bool edge_check_end(
     struct document *d, const struct place *at, const char *name, const char *terminal)
 {
 	if (!name || strcmp(name, terminal) == 0 || json_get(d->nodes, name))
@@ -66,7 +66,7 @@ static bool check_end(
 	return false;
 }
 
-static void read_branch(
+static void branch_read(
     struct document *d, const struct place *at, const char *from, const struct edge_object *edge)
 {
 	const struct place *in = PLACE_KEY(at, "if");
@@ -77,7 +77,7 @@ static void read_branch(
 	ag_graph_on_free(d->graph, branch_free, branch);
 	branch->choices = xcalloc(size + 1, sizeof(*branch->choices));
 	branch->otherwise = edge->otherwise;
-	check_end(d, PLACE_KEY(at, "else"), branch->otherwise, AG_END);
+	edge_check_end(d, PLACE_KEY(at, "else"), branch->otherwise, AG_END);
 	if (size == 0)
 		document_problem(d, in, "expected at least one choice");
 	cJSON_ArrayForEach(item, edge->choices) {
@@ -86,7 +86,7 @@ static void read_branch(
 		document_read(d, place, item, &shape_choice, choice);
 		if (choice->when)
 			choice->rule = document_rule(d, PLACE_KEY(place, "when"), choice->when);
-		check_end(d, PLACE_KEY(place, "to"), choice->to, AG_END);
+		edge_check_end(d, PLACE_KEY(place, "to"), choice->to, AG_END);
 	}
 	if (d->graph->problems.errors != errors || !branch->otherwise)
 		return;
@@ -99,21 +99,21 @@ static void read_branch(
 }
 
 /* Adds the branches of a fork, one for each element of the array `to`, or those of a map. */
-static void read_branches(
+static void edge_read_branches(
     struct document *d, const struct place *at, const char *from, const struct edge_object *edge)
 {
 	const struct place *in = PLACE_KEY(at, "to");
 	size_t errors = d->graph->problems.errors, i = 0;
 	char **names = edge->map ? NULL : document_names(d, in, edge->to);
 	for (; names && names[i]; i++)
-		check_end(d, PLACE_INDEX(in, i), names[i], AG_END);
+		edge_check_end(d, PLACE_INDEX(in, i), names[i], AG_END);
 	if (edge->map)
-		check_end(d, in, cJSON_GetStringValue(edge->to), AG_END);
+		edge_check_end(d, in, cJSON_GetStringValue(edge->to), AG_END);
 	if (!edge->join)
 		document_problem(d, at, "expected the key 'join' beside %s",
 		    edge->map ? "'map'" : "an array 'to'");
 	else
-		check_end(d, PLACE_KEY(at, "join"), edge->join, AG_END);
+		edge_check_end(d, PLACE_KEY(at, "join"), edge->join, AG_END);
 	if (d->graph->problems.errors == errors) {
 		if (edge->map)
 			ag_graph_map(d->graph, from, edge->map, edge->to->valuestring, edge->join,
@@ -126,7 +126,7 @@ static void read_branches(
 }
 
 /* Goes by which members are there; those of a wrong type were reported. */
-static void read_edge(struct document *d, const struct place *at, const cJSON *item)
+static void edge_read(struct document *d, const struct place *at, const cJSON *item)
 {
 	struct edge_object edge = {0};
 	if (!document_read(d, at, item, &shape_edge, &edge))
@@ -135,7 +135,7 @@ static void read_edge(struct document *d, const struct place *at, const cJSON *i
 	bool fixed = json_get(item, "to"), conditional = json_get(item, "if");
 	bool otherwise = json_get(item, "else"), several = cJSON_IsArray(edge.to);
 	bool maps = json_get(item, "map");
-	check_end(d, PLACE_KEY(at, "from"), edge.from, AG_START);
+	edge_check_end(d, PLACE_KEY(at, "from"), edge.from, AG_START);
 	if (fixed == conditional)
 		document_problem(d, at, "expected either 'to', or 'if' with 'else'");
 	else if (conditional && !otherwise)
@@ -152,14 +152,14 @@ static void read_edge(struct document *d, const struct place *at, const cJSON *i
 		document_problem(d, PLACE_KEY(at, "limit"), "expected only beside 'map'");
 	const char *to = cJSON_GetStringValue(edge.to);
 	if (conditional && !fixed && edge.choices)
-		read_branch(d, at, from, &edge);
+		branch_read(d, at, from, &edge);
 	else if (fixed && !conditional && (several ? !maps : edge.map != NULL))
-		read_branches(d, at, from, &edge);
-	else if (fixed && !conditional && check_end(d, PLACE_KEY(at, "to"), to, AG_END))
+		edge_read_branches(d, at, from, &edge);
+	else if (fixed && !conditional && edge_check_end(d, PLACE_KEY(at, "to"), to, AG_END))
 		ag_graph_edge(d->graph, from, to);
 }
 
-static void check_leaves(
+static void edge_check_leaves(
     struct document *d, const struct place *at, const cJSON *edges, const char *name)
 {
 	size_t count = 0;
@@ -177,12 +177,12 @@ void document_edges(struct document *d, const struct place *at, const cJSON *edg
 	const cJSON *item;
 	size_t i = 0;
 	cJSON_ArrayForEach(item, edges) {
-		read_edge(d, PLACE_INDEX(at, i), item);
+		edge_read(d, PLACE_INDEX(at, i), item);
 		i++;
 	}
-	check_leaves(d, at, edges, AG_START);
+	edge_check_leaves(d, at, edges, AG_START);
 	cJSON_ArrayForEach(item, d->nodes) {
 		if (!document_is_live_tools(d, item->string))
-			check_leaves(d, at, edges, item->string);
+			edge_check_leaves(d, at, edges, item->string);
 	}
 }

@@ -11,7 +11,7 @@
 #define RECALL_LIMIT 5
 
 /* Notes a node that needs the store, to be named when there is none; the first is enough. */
-static void note_user(struct document *d, const char *node)
+static void document_memory_note_user(struct document *d, const char *node)
 {
 	if (!d->graph->store_user)
 		d->graph->store_user = xstrdup(node);
@@ -46,7 +46,7 @@ cJSON *document_recall(struct document *d, const struct place *at, const cJSON *
 		return NULL;
 	document_read(d, at, item, &shape_recall, &given);
 	document_check_json(d, PLACE_KEY(at, "filters"), given.filters);
-	note_user(d, at->up->key);
+	document_memory_note_user(d, at->up->key);
 	cJSON *body = cJSON_CreateObject();
 	json_add(body, "limit", json_new_double(given.limit));
 	if (given.score_threshold >= 0)
@@ -66,7 +66,7 @@ cJSON *document_recall(struct document *d, const struct place *at, const cJSON *
 /* ---- the tool */
 
 /* All of them where the document does not say. */
-static void read_actions(
+static void document_memory_read_actions(
     struct document *d, const struct place *at, const cJSON *array, struct memory_tool *tool)
 {
 	const cJSON *item;
@@ -112,9 +112,9 @@ void document_memory_tool(
 	ag_graph_on_free(d->graph, free, tool);
 	document_read(d, at, item, &shape_memory_tool, &given);
 	document_tool_name(d, PLACE_KEY(at, "name"), node, given.name);
-	read_actions(d, PLACE_KEY(at, "actions"), given.actions, tool);
+	document_memory_read_actions(d, PLACE_KEY(at, "actions"), given.actions, tool);
 	tool->limit = (int)given.limit;
-	note_user(d, node);
+	document_memory_note_user(d, node);
 	if (d->graph->problems.errors != errors)
 		return;
 	char *about =

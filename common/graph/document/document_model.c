@@ -54,7 +54,8 @@ struct chat_model *document_chat(struct document *d, const struct place *at, con
 
 /* The model that item describes.  A missing name, and values of wrong types, were reported already;
  * other mistakes are reported here all the same. */
-static struct chat_model *read_chat(struct document *d, const struct place *at, const cJSON *item)
+static struct chat_model *document_model_read_chat(
+    struct document *d, const struct place *at, const cJSON *item)
 {
 	/* values with mistakes are left out, and not reported again */
 	static const struct field_reader quiet = {.report = NULL, .strict = true};
@@ -83,7 +84,7 @@ struct prompt_file {
 
 DOCUMENT_SHAPE(prompt_file, FIELD(prompt_file, file, .kind = &field_text, .required = true));
 
-static char *file_text(struct document *d, const struct place *at, const cJSON *item)
+static char *prompt_file_text(struct document *d, const struct place *at, const cJSON *item)
 {
 	size_t len;
 	struct prompt_file given = {0};
@@ -101,7 +102,8 @@ static char *file_text(struct document *d, const struct place *at, const cJSON *
 	return text;
 }
 
-static struct template *read_prompt(struct document *d, const struct place *at, const cJSON *prompt)
+static struct template *document_model_read_prompt(
+    struct document *d, const struct place *at, const cJSON *prompt)
 {
 	char *text = NULL;
 	if (!prompt)
@@ -117,7 +119,7 @@ static struct template *read_prompt(struct document *d, const struct place *at, 
 		}
 		text = buf_detach(&lines);
 	} else if (cJSON_IsObject(prompt)) {
-		text = file_text(d, at, prompt);
+		text = prompt_file_text(d, at, prompt);
 	} else if (cJSON_IsString(prompt)) {
 		text = xstrdup(prompt->valuestring);
 	}
@@ -190,7 +192,7 @@ DOCUMENT_SHAPE(context, LIMIT(max_messages, 2), LIMIT(max_tokens, 100),
 
 /* Reports a field that cannot take what the model answers; what a schema gives is known at the
  * first run. */
-static void check_output(
+static void document_model_check_output(
     struct document *d, const struct place *at, const char *name, const cJSON *item)
 {
 	const struct field *field = graph_field_get(d->graph, name);
@@ -212,8 +214,9 @@ void document_model(struct document *d, const struct place *at, const char *name
 	struct model_object given = {0};
 	ag_graph_on_free(d->graph, model_node_free, node);
 	document_read(d, at, item, &shape_model, &given);
-	node->chat = read_chat(d, at, item);
-	node->system = read_prompt(d, PLACE_KEY(at, "system_prompt"), given.system_prompt);
+	node->chat = document_model_read_chat(d, at, item);
+	node->system =
+	    document_model_read_prompt(d, PLACE_KEY(at, "system_prompt"), given.system_prompt);
 	document_model_read_tools(d, at, &given, node);
 	if (given.context) {
 		struct context_object c = {.window = {.keep = 0.5}, .summary = true};
@@ -227,7 +230,7 @@ void document_model(struct document *d, const struct place *at, const char *name
 	}
 	node->recall = document_recall(d, PLACE_KEY(at, "recall"), given.recall);
 	if (given.output)
-		check_output(d, PLACE_KEY(at, "output"), given.output, item);
+		document_model_check_output(d, PLACE_KEY(at, "output"), given.output, item);
 	if (given.silent && !given.output)
 		document_problem(d, PLACE_KEY(at, "silent"),
 		    "expected the key 'output' as well: the answer would be lost");

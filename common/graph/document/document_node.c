@@ -107,7 +107,7 @@ static ag_result ask_run(ag_run *run, const ag_state *state, void *data)
 	return result;
 }
 
-static void read_interrupt(
+static void document_node_read_interrupt(
     struct document *d, const struct place *at, const char *name, const cJSON *item)
 {
 	struct ask *ask = xcalloc(1, sizeof(*ask));
@@ -139,7 +139,7 @@ static void exec_node_free(void *data)
 	free(node);
 }
 
-static void read_exec(
+static void document_node_read_exec(
     struct document *d, const struct place *at, const char *name, const cJSON *item)
 {
 	struct exec_node *node = xcalloc(1, sizeof(*node));
@@ -159,8 +159,8 @@ static const struct {
 	const struct document_shape *shape;
 	void (*read)(
 	    struct document *d, const struct place *at, const char *name, const cJSON *item);
-} kinds[] = {{&shape_reply, document_node_read_reply}, {&shape_exec, read_exec},
-    {&shape_interrupt, read_interrupt}, {&shape_tools, document_tools},
+} kinds[] = {{&shape_reply, document_node_read_reply}, {&shape_exec, document_node_read_exec},
+    {&shape_interrupt, document_node_read_interrupt}, {&shape_tools, document_tools},
     {&shape_live, document_live}, {&shape_model, document_model}, {&shape_graph, document_subgraph},
     {&shape_a2a, document_a2a}};
 

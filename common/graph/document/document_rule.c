@@ -61,7 +61,7 @@ static const struct choice field_tests[] = {{"equals", TEST_EQUALS}, {"contains"
 /* ---- Reading */
 
 /* The only word that is a key of item; NULL after a report when there is none, or more than one. */
-static const struct choice *only_word(
+static const struct choice *rule_only_word(
     struct document *d, const struct place *at, const cJSON *item, const struct choice *words)
 {
 	const struct choice *found = NULL;
@@ -93,7 +93,7 @@ static enum field_fault rule_take_text(
 	const struct place *at = PLACE_KEY(spot->at, f->key);
 	struct rule *rule = slot;
 	document_read(spot->document, at, value, &shape_text_rule, rule);
-	const struct choice *test = only_word(spot->document, at, value, text_tests);
+	const struct choice *test = rule_only_word(spot->document, at, value, text_tests);
 	if (!test || !rule->operand)
 		return FIELD_TOLD;
 	rule->test = (enum rule_test)test->value;
@@ -111,7 +111,7 @@ static enum field_fault rule_take_text(
 	return FIELD_TOLD;
 }
 
-static void add_rule_part(struct rule *rule, struct rule *part)
+static void rule_add_part(struct rule *rule, struct rule *part)
 {
 	rule->parts = xrealloc(rule->parts, (rule->part_count + 1) * sizeof(struct rule *));
 	rule->parts[rule->part_count++] = part;
@@ -126,13 +126,13 @@ static enum field_fault rule_take_parts(
 	const cJSON *item;
 	size_t i = 0;
 	if (cJSON_IsObject(value)) {
-		add_rule_part(slot, document_rule(spot->document, at, value));
+		rule_add_part(slot, document_rule(spot->document, at, value));
 		return FIELD_FITS;
 	}
 	if (!value->child)
 		document_problem(spot->document, at, "expected at least one rule");
 	cJSON_ArrayForEach(item, value) {
-		add_rule_part(slot, document_rule(spot->document, PLACE_INDEX(at, i), item));
+		rule_add_part(slot, document_rule(spot->document, PLACE_INDEX(at, i), item));
 		i++;
 	}
 	return FIELD_FITS;
@@ -160,7 +160,7 @@ struct rule *document_rule(struct document *d, const struct place *at, const cJS
 	struct rule *rule = xcalloc(1, sizeof(*rule));
 	if (!document_read(d, at, item, &shape_rule, rule))
 		return rule;
-	const struct choice *kind = only_word(d, at, item, kinds), *test = NULL;
+	const struct choice *kind = rule_only_word(d, at, item, kinds), *test = NULL;
 	if (!kind)
 		return rule;
 	rule->kind = (enum rule_kind)kind->value;
@@ -168,7 +168,7 @@ struct rule *document_rule(struct document *d, const struct place *at, const cJS
 		if (rule->field && !document_field_known(d, rule->field))
 			document_problem(
 			    d, PLACE_KEY(at, "field"), "there is no state field '%s'", rule->field);
-		test = only_word(d, at, item, field_tests);
+		test = rule_only_word(d, at, item, field_tests);
 		rule->test = test ? (enum rule_test)test->value : rule->test;
 		return rule;
 	}
@@ -194,7 +194,7 @@ void rule_free(struct rule *rule)
 
 /* ---- Deciding */
 
-static bool text_passes(const struct rule *rule, const char *text)
+static bool rule_text_passes(const struct rule *rule, const char *text)
 {
 	const char *operand = rule->operand->valuestring;
 	size_t len = strlen(operand);
@@ -219,7 +219,7 @@ static bool text_passes(const struct rule *rule, const char *text)
 }
 
 /* An array has it as an element, an object as a key, a string as a part. */
-static bool value_contains(const cJSON *value, const cJSON *wanted)
+static bool rule_value_contains(const cJSON *value, const cJSON *wanted)
 {
 	const cJSON *element;
 	const char *text = cJSON_GetStringValue(wanted);
@@ -234,7 +234,7 @@ static bool value_contains(const cJSON *value, const cJSON *wanted)
 	return false;
 }
 
-static bool field_passes(const struct rule *rule, const ag_state *state)
+static bool rule_field_passes(const struct rule *rule, const ag_state *state)
 {
 	const cJSON *value = document_field(state, rule->field);
 	bool exists = value && !cJSON_IsNull(value);
@@ -246,7 +246,7 @@ static bool field_passes(const struct rule *rule, const ag_state *state)
 	case TEST_EQUALS:
 		return exists ? json_equal(value, rule->operand) : cJSON_IsNull(rule->operand);
 	case TEST_CONTAINS:
-		return exists && value_contains(value, rule->operand);
+		return exists && rule_value_contains(value, rule->operand);
 	case TEST_GT:
 		return numbers && a > b;
 	case TEST_GTE:
@@ -263,7 +263,7 @@ static bool field_passes(const struct rule *rule, const ag_state *state)
 }
 
 /* Whether as many parts hold as all (or any) need. */
-static bool parts_pass(const struct rule *rule, const ag_state *state, bool all)
+static bool rule_parts_pass(const struct rule *rule, const ag_state *state, bool all)
 {
 	for (size_t i = 0; i < rule->part_count; i++) {
 		if (rule_holds(rule->parts[i], state) != all)
@@ -284,18 +284,18 @@ bool rule_holds(const struct rule *rule, const ag_state *state)
 		last = ag_last_message(state);
 		return (last && message_has_calls(last)) == (bool)cJSON_IsTrue(rule->operand);
 	case RULE_USER_TEXT:
-		return text_passes(rule, ag_user_text(state));
+		return rule_text_passes(rule, ag_user_text(state));
 	case RULE_LAST_TEXT:
 		text = ag_message_text(ag_last_message(state)); /* "" where there is none */
-		passes = text_passes(rule, text);
+		passes = rule_text_passes(rule, text);
 		free(text);
 		return passes;
 	case RULE_FIELD:
-		return field_passes(rule, state);
+		return rule_field_passes(rule, state);
 	case RULE_ALL:
-		return parts_pass(rule, state, true);
+		return rule_parts_pass(rule, state, true);
 	case RULE_ANY:
-		return parts_pass(rule, state, false);
+		return rule_parts_pass(rule, state, false);
 	case RULE_NOT:
 		return !rule_holds(rule->parts[0], state);
 	}

@@ -80,7 +80,7 @@ static void command_free(void *data)
 	free(data);
 }
 
-static void read_exec_tool(
+static void document_tools_read_exec(
     struct document *d, const struct place *at, const char *node, const cJSON *item)
 {
 	size_t errors = d->graph->problems.errors;
@@ -99,7 +99,7 @@ static void read_exec_tool(
 
 /* ---- http */
 
-static bool is_printable(const char *text)
+static bool document_tools_is_printable(const char *text)
 {
 	while (*text && (unsigned char)*text >= 0x20 && *text != 0x7F)
 		text++;
@@ -108,7 +108,7 @@ static bool is_printable(const char *text)
 
 static bool document_tools_is_url(const char *url)
 {
-	return http_tool_url_fits(url) && is_printable(url);
+	return http_tool_url_fits(url) && document_tools_is_printable(url);
 }
 
 #define MOST_HEADERS 30
@@ -136,7 +136,7 @@ struct http_header *document_headers(
 			free(unset);
 			continue;
 		}
-		if (!is_printable(value))
+		if (!document_tools_is_printable(value))
 			document_problem(d, key, "expected a value without control characters");
 		headers[*count].name = xstrdup(item->string);
 		headers[(*count)++].value = value;
@@ -146,7 +146,7 @@ struct http_header *document_headers(
 
 /* Whether a model may give the argument that name begins with: any, where the schema allows more
  * than it lists. */
-static bool arguments_may_have(const cJSON *parameters, const char *name)
+static bool document_tools_may_have(const cJSON *parameters, const char *name)
 {
 	static const char *const more[] = {
 	    "$ref", "allOf", "anyOf", "oneOf", "patternProperties", "additionalProperties"};
@@ -168,7 +168,7 @@ static bool arguments_may_have(const cJSON *parameters, const char *name)
 }
 
 /* A template over the arguments; NULL with a mistake reported. */
-static struct template *arguments_template(
+static struct template *document_tools_template(
     struct document *d, const struct place *at, const cJSON *parameters, const char *text)
 {
 	char *error = NULL;
@@ -177,7 +177,7 @@ static struct template *arguments_template(
 		document_problem(d, at, "%s", error);
 	free(error);
 	for (size_t i = 0; t && i < template_name_count(t); i++) {
-		if (!arguments_may_have(parameters, template_name(t, i)))
+		if (!document_tools_may_have(parameters, template_name(t, i)))
 			document_warning(d, at,
 			    "{{%s}}: the parameters of the tool have no such property",
 			    template_name(t, i));
@@ -185,16 +185,16 @@ static struct template *arguments_template(
 	return t;
 }
 
-static void check_templates(
+static void document_tools_check_templates(
     struct document *d, const struct place *at, const cJSON *parameters, const cJSON *json)
 {
 	const cJSON *child;
 	size_t i = 0;
 	if (cJSON_IsString(json))
-		template_free(arguments_template(d, at, parameters, json->valuestring));
+		template_free(document_tools_template(d, at, parameters, json->valuestring));
 	cJSON_ArrayForEach(child, json) {
 		const struct place place = {at, child->string, i++};
-		check_templates(d, &place, parameters, child);
+		document_tools_check_templates(d, &place, parameters, child);
 	}
 }
 
@@ -225,7 +225,7 @@ DOCUMENT_SHAPE(http,
     FIELD_AT("timeout", request_object, tool.timeout_ms, TIMEOUT(HTTP_TOOL_TIMEOUT_MS)),
     FIELD_AT("max_output", request_object, tool.max_output, COMMAND_BYTES));
 
-static void read_http_tool(
+static void document_tools_read_http(
     struct document *d, const struct place *at, const char *node, const cJSON *item)
 {
 	const struct place *in = PLACE_KEY(at, "http");
@@ -241,11 +241,12 @@ static void read_http_tool(
 	*tool = request.tool;
 	const cJSON *parameters = given.about.parameters;
 	if (request.url)
-		tool->url = arguments_template(d, PLACE_KEY(in, "url"), parameters, request.url);
+		tool->url =
+		    document_tools_template(d, PLACE_KEY(in, "url"), parameters, request.url);
 	tool->headers =
 	    document_headers(d, PLACE_KEY(in, "headers"), request.headers, &tool->header_count);
-	check_templates(d, PLACE_KEY(in, "query"), parameters, tool->query);
-	check_templates(d, PLACE_KEY(in, "body"), parameters, tool->body);
+	document_tools_check_templates(d, PLACE_KEY(in, "query"), parameters, tool->query);
+	document_tools_check_templates(d, PLACE_KEY(in, "body"), parameters, tool->body);
 	described_add(d, at, node, &given.about, errors, http_tool, tool);
 }
 
@@ -300,7 +301,7 @@ DOCUMENT_SHAPE(mcp, FIELD_AT("command", reach_object, settings.command, .kind = 
 	.valid = document_tools_is_url, .expected = "an http or https URL with a host"),
     FIELD(reach_object, headers, FIELD_OBJECT), FIELD(reach_object, oauth, FIELD_OBJECT));
 
-static void read_oauth(
+static void document_tools_read_oauth(
     struct document *d, const struct place *at, const cJSON *object, struct mcp_settings *settings)
 {
 	struct oauth_object given = {0};
@@ -349,7 +350,7 @@ static char *document_tools_server_name(
 }
 
 /* A server is made even of a document with mistakes: it owns what was read. */
-static void read_mcp_tools(
+static void document_tools_read_mcp(
     struct document *d, const struct place *at, const char *node, const cJSON *item)
 {
 	const struct place *in = PLACE_KEY(at, "mcp");
@@ -364,7 +365,7 @@ static void read_mcp_tools(
 		document_problem(d, in, "expected either 'command' or 'url'");
 	settings->headers =
 	    document_headers(d, PLACE_KEY(in, "headers"), reach.headers, &settings->header_count);
-	read_oauth(d, PLACE_KEY(in, "oauth"), reach.oauth, settings);
+	document_tools_read_oauth(d, PLACE_KEY(in, "oauth"), reach.oauth, settings);
 	settings->timeout_ms = given.timeout_ms;
 	settings->name = document_tools_server_name(d->graph, given.name, settings);
 	struct tool_server server = {.server = mcp_server_new(settings),
@@ -381,8 +382,9 @@ static const struct {
 	const char *name, *key; /* the name of the kind, and the member that tells it */
 	void (*read)(
 	    struct document *d, const struct place *at, const char *node, const cJSON *item);
-} kinds[] = {{"exec", "command", read_exec_tool}, {"http", "http", read_http_tool},
-    {"mcp", "mcp", read_mcp_tools}, {"memory", "actions", document_memory_tool}};
+} kinds[] = {{"exec", "command", document_tools_read_exec},
+    {"http", "http", document_tools_read_http}, {"mcp", "mcp", document_tools_read_mcp},
+    {"memory", "actions", document_memory_tool}};
 
 #define KIND_COUNT (sizeof(kinds) / sizeof(kinds[0]))
 

@@ -128,7 +128,7 @@ struct live_agent *live_agent_new(ag_graph *graph, const char *name, const struc
 /* ---- Compiling */
 
 /* Reports all that the engine would have to run: it has no place beside a live agent. */
-static void check_others(ag_graph *graph, const struct node *live)
+static void graph_live_check_others(ag_graph *graph, const struct node *live)
 {
 	for (size_t i = 0; i < graph->node_count; i++) {
 		const struct node *node = &graph->nodes[i];
@@ -167,7 +167,7 @@ void live_compile(ag_graph *graph)
 		problems_add(&graph->problems,
 		    "%s: live agent '%s': expected tools to be a tools node, '%s' is none",
 		    graph->name, live->name, agent->tools_name);
-	check_others(graph, live);
+	graph_live_check_others(graph, live);
 	if (start && (start->fn || strcmp(start->names[0], live->name) != 0))
 		graph_live_problem(
 		    graph, live->name, "the edge from START to lead to it, and nowhere else");
@@ -193,7 +193,7 @@ static char *graph_live_clean(const char *text)
 	return copy;
 }
 
-static void tell_text(
+static void graph_live_tell_text(
     ag_live_session *session, enum live_event_kind kind, const char *text, bool flag)
 {
 	char *copy = graph_live_clean(text);
@@ -217,12 +217,12 @@ void ag_live_audio(ag_live_session *session, const void *pcm, size_t bytes)
 
 void ag_live_input_transcript(ag_live_session *session, const char *text, bool finished)
 {
-	tell_text(session, LIVE_INPUT_TRANSCRIPT, text, finished);
+	graph_live_tell_text(session, LIVE_INPUT_TRANSCRIPT, text, finished);
 }
 
 void ag_live_output_transcript(ag_live_session *session, const char *text, bool finished)
 {
-	tell_text(session, LIVE_OUTPUT_TRANSCRIPT, text, finished);
+	graph_live_tell_text(session, LIVE_OUTPUT_TRANSCRIPT, text, finished);
 }
 
 void ag_live_tool_call(ag_live_session *session, const char *id, const char *name, cJSON *args)
@@ -252,7 +252,7 @@ void ag_live_interrupted(ag_live_session *session)
 
 void ag_live_session_update(ag_live_session *session, const char *handle)
 {
-	tell_text(session, LIVE_SESSION_UPDATE, handle, false);
+	graph_live_tell_text(session, LIVE_SESSION_UPDATE, handle, false);
 }
 
 void ag_live_go_away(ag_live_session *session, double seconds)
@@ -263,7 +263,7 @@ void ag_live_go_away(ag_live_session *session, double seconds)
 
 void ag_live_agent_changed(ag_live_session *session, const char *author)
 {
-	tell_text(session, LIVE_AGENT_CHANGED, author ? author : "", false);
+	graph_live_tell_text(session, LIVE_AGENT_CHANGED, author ? author : "", false);
 }
 
 void ag_live_error(ag_live_session *session, const char *code, bool fatal, const char *fmt, ...)
@@ -285,7 +285,7 @@ void ag_live_lost(ag_live_session *session, const char *fmt, ...)
 	va_start(args, fmt);
 	char *text = xvasprintf(fmt, args);
 	va_end(args);
-	tell_text(session, LIVE_LOST, text, false);
+	graph_live_tell_text(session, LIVE_LOST, text, false);
 	free(text);
 }
 

@@ -8,7 +8,7 @@
 #define LONGEST_MS 60000
 #define LOUD (32768.0 * 32768.0 * 3.1622776601683795e-5) /* -45 dB, squared */
 
-static void end_after(struct voice *v, size_t samples)
+static void voice_end_after(struct voice *v, size_t samples)
 {
 	struct buf speech = v->utterance;
 	speech.len = samples * sizeof(int16_t);
@@ -20,22 +20,22 @@ static void end_after(struct voice *v, size_t samples)
 
 static void voice_end(struct voice *v)
 {
-	end_after(v, v->utterance.len / sizeof(int16_t));
+	voice_end_after(v, v->utterance.len / sizeof(int16_t));
 }
 
 /* Ends the utterance, without the silence at its end. */
-static void end_loud(struct voice *v)
+static void voice_end_loud(struct voice *v)
 {
 	size_t quiet = (size_t)(v->quiet_ms / VOICE_WINDOW_MS) * VOICE_WINDOW;
-	end_after(v, v->utterance.len / sizeof(int16_t) - quiet);
+	voice_end_after(v, v->utterance.len / sizeof(int16_t) - quiet);
 }
 
-static bool is_longest(const struct voice *v)
+static bool voice_is_longest(const struct voice *v)
 {
 	return v->utterance.len >= (size_t)VOICE_HZ / 1000 * LONGEST_MS * sizeof(int16_t);
 }
 
-static void hear_window(struct voice *v)
+static void voice_hear_window(struct voice *v)
 {
 	double sum = 0;
 	for (size_t i = 0; i < VOICE_WINDOW; i++)
@@ -52,16 +52,16 @@ static void hear_window(struct voice *v)
 		v->speaking = true;
 		v->started(v->owner);
 	}
-	if (v->speaking && (v->quiet_ms >= v->silence_ms || is_longest(v)) && !loud)
-		end_loud(v);
-	else if (v->speaking && is_longest(v))
+	if (v->speaking && (v->quiet_ms >= v->silence_ms || voice_is_longest(v)) && !loud)
+		voice_end_loud(v);
+	else if (v->speaking && voice_is_longest(v))
 		voice_end(v);
 }
 
 void voice_hear(struct voice *v, const int16_t *samples, size_t count)
 {
 	if (v->told) {
-		if (v->speaking && !is_longest(v))
+		if (v->speaking && !voice_is_longest(v))
 			buf_add(&v->utterance, samples, count * sizeof(*samples));
 		return;
 	}
@@ -74,7 +74,7 @@ void voice_hear(struct voice *v, const int16_t *samples, size_t count)
 		if (v->filled < VOICE_WINDOW)
 			return;
 		v->filled = 0;
-		hear_window(v);
+		voice_hear_window(v);
 	}
 }
 
@@ -92,7 +92,7 @@ void voice_activity(struct voice *v, bool starts)
 void voice_finish(struct voice *v)
 {
 	if (v->speaking)
-		end_loud(v);
+		voice_end_loud(v);
 }
 
 void voice_clear(struct voice *v)

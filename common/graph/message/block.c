@@ -21,7 +21,7 @@ struct block_kind {
 	const char *absent;            /* JSON where the member is not given */
 };
 
-static bool all_of(const cJSON *array, bool (*test)(const cJSON *item))
+static bool block_all_of(const cJSON *array, bool (*test)(const cJSON *item))
 {
 	const cJSON *item;
 	if (!cJSON_IsArray(array))
@@ -33,25 +33,25 @@ static bool all_of(const cJSON *array, bool (*test)(const cJSON *item))
 	return true;
 }
 
-static bool is_integer(const cJSON *item)
+static bool block_item_is_integer(const cJSON *item)
 {
 	int64_t value;
 	return json_integer(item, &value);
 }
 
-static bool is_string(const cJSON *item)
+static bool block_item_is_string(const cJSON *item)
 {
 	return cJSON_IsString(item);
 }
 
-static bool is_object(const cJSON *item)
+static bool block_item_is_object(const cJSON *item)
 {
 	return cJSON_IsObject(item);
 }
 
-static bool is_pair(const cJSON *item)
+static bool block_item_is_pair(const cJSON *item)
 {
-	return cJSON_GetArraySize(item) == 2 && all_of(item, is_integer);
+	return cJSON_GetArraySize(item) == 2 && block_all_of(item, block_item_is_integer);
 }
 
 static enum field_fault block_take(
@@ -60,7 +60,7 @@ static enum field_fault block_take(
 	const struct block_kind *kind = (const struct block_kind *)f->kind;
 	int unused;
 	(void)reader;
-	if (kind->of && !all_of(value, kind->of))
+	if (kind->of && !block_all_of(value, kind->of))
 		return FIELD_TYPE;
 	if (kind->count && cJSON_GetArraySize(value) != kind->count)
 		return FIELD_TYPE;
@@ -88,9 +88,9 @@ KIND(object, TYPE_OBJECT, "an object", "{}");
 KIND(array, TYPE_ARRAY, "an array", "[]");
 KIND(any, TYPE_ANY, "any value", "null");
 KIND(box, TYPE_ARRAY, "an array of four numbers", "null", .of = json_is_number, .count = 4);
-KIND(integers, TYPE_ARRAY, "an array of integers", "null", .of = is_integer);
-KIND(strings, TYPE_ARRAY, "an array of strings", "[]", .of = is_string);
-KIND(spans, TYPE_ARRAY, "an array of pairs of integers", "[]", .of = is_pair);
+KIND(integers, TYPE_ARRAY, "an array of integers", "null", .of = block_item_is_integer);
+KIND(strings, TYPE_ARRAY, "an array of strings", "[]", .of = block_item_is_string);
+KIND(spans, TYPE_ARRAY, "an array of pairs of integers", "[]", .of = block_item_is_pair);
 static const struct block_kind kind_refs = {
     {.expected = "an array of objects", .take = block_take_refs}, .absent = "[]"};
 static const struct block_kind kind_thumbnail = {
@@ -208,7 +208,7 @@ static enum field_fault block_take_refs(
 	const cJSON *ref;
 	int i = 0;
 	bool ok = true;
-	if (!all_of(value, is_object))
+	if (!block_all_of(value, block_item_is_object))
 		return FIELD_TYPE;
 	cJSON *array = json_add(slot, f->key, cJSON_CreateArray());
 	cJSON_ArrayForEach(ref, value) {
@@ -263,7 +263,7 @@ static bool source_types(const struct media_source *s)
 	return ok;
 }
 
-static void add_or_null(cJSON *out, const char *name, const cJSON *value)
+static void block_add_or_null(cJSON *out, const char *name, const cJSON *value)
 {
 	json_add(out, name, value ? cJSON_Duplicate(value, true) : cJSON_CreateNull());
 }
@@ -300,10 +300,10 @@ static cJSON *media_object(
 	}
 	cJSON *out = cJSON_CreateObject();
 	json_add_str(out, "kind", s.file_id ? "file_id" : s.url ? "url" : "data");
-	add_or_null(out, "url", s.url);
-	add_or_null(out, "file_id", s.file_id);
-	add_or_null(out, "data_base64", s.data);
-	add_or_null(out, "mime_type", s.mime_type);
+	block_add_or_null(out, "url", s.url);
+	block_add_or_null(out, "file_id", s.file_id);
+	block_add_or_null(out, "data_base64", s.data);
+	block_add_or_null(out, "mime_type", s.mime_type);
 	ok = block_read(&inside, media, media_rows, out) && ok;
 	cJSON_Delete(meant);
 	if (ok)
@@ -333,9 +333,9 @@ static bool block_add_media(const struct field_reader *reader, const cJSON *in, 
 	if (!media)
 		return false;
 	json_add(out, "media", media);
-	add_or_null(out, "file_id", json_get(media, "file_id"));
-	add_or_null(out, "url", json_get(media, "url"));
-	add_or_null(out, "mime_type", json_get(media, "mime_type"));
+	block_add_or_null(out, "file_id", json_get(media, "file_id"));
+	block_add_or_null(out, "url", json_get(media, "url"));
+	block_add_or_null(out, "mime_type", json_get(media, "mime_type"));
 	return true;
 }
 

@@ -48,7 +48,7 @@ char *ag_media_text(ag_run *run, const cJSON *media)
 	return text;
 }
 
-static void *stored_bytes(ag_run *run, const char *file_id, size_t max, size_t *len)
+static void *graph_media_stored_bytes(ag_run *run, const char *file_id, size_t max, size_t *len)
 {
 	struct files *files = run->setup.files;
 	struct arena *arena = arena_new();
@@ -66,7 +66,7 @@ static void *stored_bytes(ag_run *run, const char *file_id, size_t max, size_t *
 	return data;
 }
 
-static void *inline_bytes(const char *base64, size_t max, size_t *len)
+static void *graph_media_inline_bytes(const char *base64, size_t max, size_t *len)
 {
 	if (strlen(base64) / 4 * 3 > max + 2)
 		return NULL;
@@ -85,8 +85,8 @@ void *run_media_data(ag_run *run, const cJSON *media, size_t max, size_t *len)
 	const char *base64 = json_str(object, "data_base64");
 	*len = 0;
 	if (file_id)
-		return stored_bytes(run, file_id, max, len);
-	return base64 ? inline_bytes(base64, max, len) : NULL;
+		return graph_media_stored_bytes(run, file_id, max, len);
+	return base64 ? graph_media_inline_bytes(base64, max, len) : NULL;
 }
 
 void *ag_media_data(ag_run *run, const cJSON *media, size_t max, size_t *len)

@@ -26,7 +26,7 @@ static const char *media_url_behind(const char *url, const char *prefix)
 }
 
 /* The id that the URL of a file of this service ends with, or NULL. */
-static const char *file_of(const char *url)
+static const char *media_url_file_of(const char *url)
 {
 	static const char *const forms[] = {"agentflow://media/", "graph://media/", "/v1/files/"};
 	size_t root = strlen(media_root);
@@ -41,7 +41,7 @@ static const char *file_of(const char *url)
 }
 
 /* The bytes as base64; they can be large, and mostly are that already. */
-static cJSON *data_base64(const char *data, bool is_base64)
+static cJSON *media_url_data_base64(const char *data, bool is_base64)
 {
 	struct buf plain = {0};
 	if (is_base64 && !strchr(data, '%'))
@@ -59,7 +59,7 @@ static cJSON *data_base64(const char *data, bool is_base64)
 }
 
 /* RFC 2397: data:[type][;parameter=value]…[;base64],data.  What follows the comma, or NULL. */
-static const char *data_split(const char *head, bool *is_base64)
+static const char *media_url_data_split(const char *head, bool *is_base64)
 {
 	const char *comma = strchr(head, ',');
 	*is_base64 = comma && comma - head >= 7 && strncasecmp(comma - 7, ";base64", 7) == 0;
@@ -67,17 +67,17 @@ static const char *data_split(const char *head, bool *is_base64)
 }
 
 /* Parameters are left out: who looks at media goes by the type. */
-static cJSON *data_of(const char *head)
+static cJSON *media_url_data_of(const char *head)
 {
 	bool is_base64;
-	const char *data = data_split(head, &is_base64);
+	const char *data = media_url_data_split(head, &is_base64);
 	struct buf type = {0};
 	if (!data)
 		return NULL;
 	size_t bare = strcspn(head, ";,");
 	buf_add(&type, head, bare);
 	cJSON *out = cJSON_CreateObject();
-	cJSON_AddItemToObject(out, "data_base64", data_base64(data, is_base64));
+	cJSON_AddItemToObject(out, "data_base64", media_url_data_base64(data, is_base64));
 	cJSON_AddStringToObject(out, "mime_type", bare ? buf_str(&type) : "text/plain");
 	buf_release(&type);
 	return out;
@@ -85,9 +85,9 @@ static cJSON *data_of(const char *head)
 
 cJSON *media_url_read(const char *url)
 {
-	const char *data = media_url_behind(url, "data:"), *id = file_of(url);
+	const char *data = media_url_behind(url, "data:"), *id = media_url_file_of(url);
 	if (data)
-		return data_of(data);
+		return media_url_data_of(data);
 	if (!id)
 		return NULL;
 	cJSON *out = cJSON_CreateObject();
@@ -113,13 +113,13 @@ bool media_url_valid(const char *url)
 	const char *head = media_url_behind(url, "data:");
 	bool is_base64;
 	if (!head)
-		return file_of(url) || media_url_is_http(url);
-	const char *data = data_split(head, &is_base64);
+		return media_url_file_of(url) || media_url_is_http(url);
+	const char *data = media_url_data_split(head, &is_base64);
 	if (!data || !is_base64)
 		return data;
 	if (!strchr(data, '%'))
 		return media_base64_valid(data);
-	cJSON *plain = data_base64(data, true);
+	cJSON *plain = media_url_data_base64(data, true);
 	bool ok = media_base64_valid(plain->valuestring);
 	cJSON_Delete(plain);
 	return ok;

@@ -218,7 +218,7 @@ void message_fill_calls(cJSON *message)
 }
 
 /* The reasoning member: the summaries of the reasoning blocks, a blank line between them. */
-static void fill_reasoning(cJSON *message)
+static void message_fill_reasoning(cJSON *message)
 {
 	struct buf text = {0};
 	const cJSON *block;
@@ -267,7 +267,7 @@ static const char *message_read_role(struct reading *r)
 }
 
 /* The client's id as text; "" when one is to be assigned. */
-static bool read_id(struct reading *r, char *out, size_t size)
+static bool message_read_id(struct reading *r, char *out, size_t size)
 {
 	const cJSON *item = json_opt(r->input, "message_id");
 	int64_t number;
@@ -328,7 +328,7 @@ static const struct field_row plain_rows[] = {
     FIELDS_END,
 };
 
-static bool read_calls(struct reading *r, const cJSON *calls, cJSON *message)
+static bool message_read_calls(struct reading *r, const cJSON *calls, cJSON *message)
 {
 	const cJSON *call;
 	if (!calls || !calls->child) {
@@ -352,7 +352,7 @@ static bool read_calls(struct reading *r, const cJSON *calls, cJSON *message)
 	return true;
 }
 
-static void read_node_members(struct reading *r, cJSON *message)
+static void message_read_node_members(struct reading *r, cJSON *message)
 {
 	const cJSON *parsed = json_opt(r->input, "parsed_content");
 	const cJSON *usages = json_opt(r->input, "usages");
@@ -367,7 +367,7 @@ static void read_node_members(struct reading *r, cJSON *message)
 }
 
 /* A tool message of plain text that names its call becomes a tool_result. */
-static cJSON *text_result(struct reading *r, cJSON *content)
+static cJSON *message_text_result(struct reading *r, cJSON *content)
 {
 	const cJSON *call_id = json_opt(r->input, "tool_call_id"), *first = content->child;
 	if (!call_id)
@@ -397,12 +397,12 @@ cJSON *message_normalise(const cJSON *input, const char *path, enum message_orig
 	}
 	char id[1024];
 	const char *role = message_read_role(&r);
-	bool ok = read_id(&r, id, sizeof(id));
+	bool ok = message_read_id(&r, id, sizeof(id));
 	if (ok && !*id)
 		id_make(ids, id);
 	cJSON *content = message_read_content(&r);
 	if (role && strcmp(role, "tool") == 0)
-		content = text_result(&r, content);
+		content = message_text_result(&r, content);
 	cJSON *message = message_new(role ? role : "", id, content);
 	struct plain given = {0};
 	double seconds;
@@ -412,10 +412,10 @@ cJSON *message_normalise(const cJSON *input, const char *path, enum message_orig
 		    json_new_double(seconds > 1e12 ? seconds / 1000 : seconds));
 	if (given.metadata)
 		json_set(message, "metadata", cJSON_Duplicate(given.metadata, true));
-	ok = read_calls(&r, given.tools_calls, message) && ok;
+	ok = message_read_calls(&r, given.tools_calls, message) && ok;
 	if (origin == MESSAGE_FROM_NODE)
-		read_node_members(&r, message);
-	fill_reasoning(message);
+		message_read_node_members(&r, message);
+	message_fill_reasoning(message);
 	if (!role || !ok || err->mistakes != mistakes) {
 		cJSON_Delete(message);
 		return NULL;

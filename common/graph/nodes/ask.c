@@ -20,7 +20,7 @@ struct asking {
 	bool text, reasoning;
 };
 
-static bool show_text(const char *piece, void *arg)
+static bool ask_show_text(const char *piece, void *arg)
 {
 	const struct asking *asking = arg;
 	if (asking->text)
@@ -28,7 +28,7 @@ static bool show_text(const char *piece, void *arg)
 	return true;
 }
 
-static bool show_reasoning(const char *piece, void *arg)
+static bool ask_show_reasoning(const char *piece, void *arg)
 {
 	const struct asking *asking = arg;
 	if (asking->reasoning)
@@ -36,7 +36,7 @@ static bool show_reasoning(const char *piece, void *arg)
 	return true;
 }
 
-static bool out_of_time(void *arg)
+static bool ask_out_of_time(void *arg)
 {
 	return ag_time_left_ms(((struct asking *)arg)->run) == 0;
 }
@@ -57,10 +57,10 @@ static ag_result ask_once(
 	    .plain = q->plain,
 	    .traceparent = run_traceparent(run),
 	    .deadline_ms = clock_monotonic_ms() + ag_time_left_ms(run),
-	    .on_text = asking->text ? show_text : NULL,
-	    .on_reasoning = asking->reasoning ? show_reasoning : NULL,
+	    .on_text = asking->text ? ask_show_text : NULL,
+	    .on_reasoning = asking->reasoning ? ask_show_reasoning : NULL,
 	    .media = offer_media,
-	    .stop = out_of_time,
+	    .stop = ask_out_of_time,
 	    .arg = asking,
 	};
 	*answer = NULL;
@@ -99,7 +99,7 @@ static bool ask_fits(const cJSON *format, const cJSON *answer, char why[SCHEMA_W
 }
 
 /* The conversation with the answer in it, as references, and what is wrong with that. */
-static cJSON *with_complaint(const cJSON *messages, const cJSON *answer, const char *why)
+static cJSON *ask_with_complaint(const cJSON *messages, const cJSON *answer, const char *why)
 {
 	cJSON *all = cJSON_CreateArray();
 	const cJSON *message;
@@ -138,7 +138,7 @@ static ag_result ask_again(
     struct asking *asking, const struct model_question *question, cJSON **answer, const char *first)
 {
 	char why[SCHEMA_WHY_SIZE];
-	cJSON *refused = *answer, *all = with_complaint(question->messages, refused, first);
+	cJSON *refused = *answer, *all = ask_with_complaint(question->messages, refused, first);
 	struct model_question again = *question;
 	const cJSON *format = NULL;
 	again.messages = all;

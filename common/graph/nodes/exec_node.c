@@ -33,7 +33,7 @@ static void exec_node_refer(cJSON *input, const char *key, const cJSON *item)
 		cJSON_AddNullToObject(input, key);
 }
 
-static char *input_text(const struct exec_node *node, ag_run *run, const ag_state *state)
+static char *exec_node_input_text(const struct exec_node *node, ag_run *run, const ag_state *state)
 {
 	cJSON *input = cJSON_CreateObject();
 	const cJSON *field;
@@ -69,7 +69,7 @@ static char *input_text(const struct exec_node *node, ag_run *run, const ag_stat
 /* ---- What it says */
 
 /* The pieces are one message; the program need not repeat them to close it. */
-static ag_result close_message(struct session *s)
+static ag_result exec_node_close_message(struct session *s)
 {
 	if (s->said.len == 0)
 		return AG_OK;
@@ -109,7 +109,7 @@ static ag_result exec_node_take_message(struct session *s, cJSON *value)
 	return ag_message(s->run, message);
 }
 
-static ag_result take_update(struct session *s, cJSON *value)
+static ag_result exec_node_take_update(struct session *s, cJSON *value)
 {
 	const cJSON *field;
 	cJSON_ArrayForEach(field, value) {
@@ -121,7 +121,7 @@ static ag_result take_update(struct session *s, cJSON *value)
 }
 
 /* Calls with an answer return at once: the program has it in "answers" already. */
-static ag_result take_interrupt(struct session *s, cJSON *value)
+static ag_result exec_node_take_interrupt(struct session *s, cJSON *value)
 {
 	const cJSON *item, *answer, *reason = json_opt(value, "reason");
 	cJSON_ArrayForEach(item, value) {
@@ -140,13 +140,13 @@ static ag_result exec_node_take_error(struct session *s, cJSON *value)
 	return ag_fail(s->run, "%s", value->valuestring);
 }
 
-static ag_result take_log(struct session *s, cJSON *value)
+static ag_result exec_node_take_log(struct session *s, cJSON *value)
 {
 	ag_log(s->run, "%s", value->valuestring);
 	return AG_OK;
 }
 
-static ag_result take_event(struct session *s, cJSON *value)
+static ag_result exec_node_take_event(struct session *s, cJSON *value)
 {
 	const cJSON *item;
 	const char *name = json_str(value, "name");
@@ -166,11 +166,12 @@ static const struct {
 } kinds[] = {{"delta", TYPE_STRING, exec_node_take_delta},
     {"reasoning", TYPE_STRING, exec_node_take_reasoning},
     {"message", TYPE_STRING | TYPE_OBJECT, exec_node_take_message},
-    {"update", TYPE_OBJECT, take_update}, {"interrupt", TYPE_OBJECT, take_interrupt},
-    {"error", TYPE_STRING, exec_node_take_error}, {"log", TYPE_STRING, take_log},
-    {"event", TYPE_OBJECT, take_event}};
+    {"update", TYPE_OBJECT, exec_node_take_update},
+    {"interrupt", TYPE_OBJECT, exec_node_take_interrupt},
+    {"error", TYPE_STRING, exec_node_take_error}, {"log", TYPE_STRING, exec_node_take_log},
+    {"event", TYPE_OBJECT, exec_node_take_event}};
 
-static ag_result take_object(struct session *s, const cJSON *object, const char *excerpt)
+static ag_result exec_node_take_object(struct session *s, const cJSON *object, const char *excerpt)
 {
 	cJSON *member = object->child;
 	if (!member || member->next)
@@ -193,7 +194,7 @@ static ag_result take_object(struct session *s, const cJSON *object, const char 
 	    s->line, excerpt);
 }
 
-static bool on_line(const char *line, size_t len, void *arg)
+static bool exec_node_on_line(const char *line, size_t len, void *arg)
 {
 	struct session *s = arg;
 	char excerpt[EXCERPT + 1];
@@ -206,7 +207,7 @@ static bool on_line(const char *line, size_t len, void *arg)
 	process_clean(excerpt);
 	cJSON *object = json_parse(line, len, JSON_REQUEST_DEPTH, NULL);
 	s->outcome = cJSON_IsObject(object)
-	    ? take_object(s, object, excerpt)
+	    ? exec_node_take_object(s, object, excerpt)
 	    : ag_fail(
 		  s->run, "line %zu of its output: expected a JSON object: %s", s->line, excerpt);
 	cJSON_Delete(object);
@@ -222,7 +223,7 @@ static ag_result exec_node_finish(
 	switch (result->end) {
 	case PROCESS_EXITED:
 		if (result->code == 0)
-			return close_message(s);
+			return exec_node_close_message(s);
 		break;
 	case PROCESS_REFUSED:
 		return s->outcome;
@@ -249,9 +250,12 @@ ag_result exec_node_run(ag_run *run, const ag_state *state, void *data)
 	struct session s = {.run = run};
 	struct process_result result;
 	run_limit_node(run, (double)node->command.timeout_ms / 1000);
-	char *input = input_text(node, run, state);
-	struct command_call call = {
-	    .run = run, .input = input, .input_len = strlen(input), .on_line = on_line, .arg = &s};
+	char *input = exec_node_input_text(node, run, state);
+	struct command_call call = {.run = run,
+	    .input = input,
+	    .input_len = strlen(input),
+	    .on_line = exec_node_on_line,
+	    .arg = &s};
 	ag_result outcome = AG_ERROR;
 	if (run_has_read(run)) {
 		command_run(&node->command, &call, &result);

@@ -36,7 +36,7 @@ static void model_node_add_part(struct buf *prompt, const char *heading, const c
 }
 
 /* The system prompt, malloc'd; "" when there is nothing to say. */
-static char *system_prompt(
+static char *model_node_system_prompt(
     const struct model_node *node, ag_run *run, const ag_state *state, const char *notes)
 {
 	const struct values values = {run, state, NULL};
@@ -54,7 +54,7 @@ static char *system_prompt(
 
 /* The messages from first on, as references.  Where a turn is so long that the question of this run
  * has left, that still stands before them: nobody can answer without it. */
-static cJSON *messages_from(const ag_run *run, const cJSON *first)
+static cJSON *model_node_messages_from(const ag_run *run, const cJSON *first)
 {
 	cJSON *messages = cJSON_CreateArray();
 	const cJSON *asked = first;
@@ -100,8 +100,8 @@ ag_result model_node_run(ag_run *run, const ag_state *state, void *data)
 	if (!context)
 		return AG_ERROR;
 	const cJSON *first = shorten(&node->shortening, node->chat, run, context, &notes);
-	char *system = system_prompt(node, run, state, notes);
-	cJSON *messages = messages_from(run, first);
+	char *system = model_node_system_prompt(node, run, state, notes);
+	cJSON *messages = model_node_messages_from(run, first);
 	const cJSON *last = ag_last_message(state);
 	bool forced = node->choice == CHAT_TOOLS_REQUIRED || node->choice == CHAT_TOOLS_NAMED;
 	/* a model that was forced to call is not forced again once the result is there */

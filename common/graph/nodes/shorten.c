@@ -68,7 +68,7 @@ struct leaving {
 };
 
 /* The notes so far and the next part, as the one message of a request of its own. */
-static cJSON *next_part(struct leaving *leaving, const char *notes)
+static cJSON *leaving_next_part(struct leaving *leaving, const char *notes)
 {
 	struct buf text = {0};
 	if (notes)
@@ -89,7 +89,7 @@ static cJSON *next_part(struct leaving *leaving, const char *notes)
 /* ---- The notes */
 
 /* The new notes, malloc'd; NULL when the model gave none. */
-static char *sum_up(const struct leaving *leaving, const cJSON *messages)
+static char *leaving_sum_up(const struct leaving *leaving, const cJSON *messages)
 {
 	ag_run *run = leaving->run;
 	const struct model_question question = {
@@ -113,7 +113,7 @@ static char *sum_up(const struct leaving *leaving, const cJSON *messages)
 	return NULL;
 }
 
-static size_t part_bytes(const struct window *window)
+static size_t shorten_part_bytes(const struct window *window)
 {
 	size_t bytes = window->max_tokens * WINDOW_BYTES_PER_TOKEN;
 	if (!bytes || bytes > PART_BYTES)
@@ -125,7 +125,8 @@ const cJSON *shorten(const struct shortening *how, const struct chat_model *chat
     const cJSON *context, char **notes)
 {
 	size_t count = window_cut(&how->window, context);
-	struct leaving leaving = {how, chat, run, context->child, count, part_bytes(&how->window)};
+	struct leaving leaving = {
+	    how, chat, run, context->child, count, shorten_part_bytes(&how->window)};
 	const cJSON *first = cJSON_GetArrayItem(context, (int)count);
 	const cJSON *last = NULL; /* the context may lose all up to this one */
 	*notes = xstrdup(run->thread.summary);
@@ -134,8 +135,8 @@ const cJSON *shorten(const struct shortening *how, const struct chat_model *chat
 	if (!how->summary)
 		last = first->prev;
 	for (int i = 0; how->summary && i < MOST_PARTS && leaving.count > 0; i++) {
-		cJSON *messages = next_part(&leaving, *notes);
-		char *made = sum_up(&leaving, messages);
+		cJSON *messages = leaving_next_part(&leaving, *notes);
+		char *made = leaving_sum_up(&leaving, messages);
 		cJSON_Delete(messages);
 		if (!made)
 			break;

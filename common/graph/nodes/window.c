@@ -13,7 +13,7 @@
 #define MESSAGE_BYTES 16 /* role and framing */
 #define MEDIA_BYTES 4096 /* an image or a page, roughly; never its base64 */
 
-static size_t json_bytes(const cJSON *item)
+static size_t window_json_bytes(const cJSON *item)
 {
 	if (!item)
 		return 0;
@@ -23,21 +23,22 @@ static size_t json_bytes(const cJSON *item)
 	return len;
 }
 
-static size_t text_bytes(const cJSON *block, const char *key)
+static size_t window_text_bytes(const cJSON *block, const char *key)
 {
 	const char *text = json_str(block, key);
 	return text ? strlen(text) : 0;
 }
 
-static size_t block_bytes(const cJSON *block)
+static size_t window_block_bytes(const cJSON *block)
 {
 	if (block_is_call(block))
-		return text_bytes(block, "name") + json_bytes(json_get(block, "args"));
+		return window_text_bytes(block, "name") +
+		    window_json_bytes(json_get(block, "args"));
 	if (block_is(block, "tool_result"))
-		return json_bytes(json_get(block, "output"));
+		return window_json_bytes(json_get(block, "output"));
 	if (json_get(block, "media"))
 		return MEDIA_BYTES;
-	return text_bytes(block, "text") + text_bytes(block, "summary");
+	return window_text_bytes(block, "text") + window_text_bytes(block, "summary");
 }
 
 size_t window_tokens(const cJSON *message)
@@ -45,7 +46,7 @@ size_t window_tokens(const cJSON *message)
 	size_t bytes = MESSAGE_BYTES;
 	const cJSON *block;
 	cJSON_ArrayForEach(block, json_get(message, "content"))
-		bytes += block_bytes(block);
+		bytes += window_block_bytes(block);
 	return bytes / WINDOW_BYTES_PER_TOKEN + 1;
 }
 
@@ -67,7 +68,7 @@ struct calls {
 	size_t count;
 };
 
-static int by_id_and_place(const void *a, const void *b)
+static int call_by_id_and_place(const void *a, const void *b)
 {
 	const struct call *x = a, *y = b;
 	int order = strcmp(x->id, y->id);
@@ -75,13 +76,13 @@ static int by_id_and_place(const void *a, const void *b)
 }
 
 /* The latest message before i that made the call; i when there is none. */
-static size_t asked_at(const struct calls *calls, size_t i, const char *call_id)
+static size_t calls_asked_at(const struct calls *calls, size_t i, const char *call_id)
 {
 	const struct call wanted = {call_id, i};
 	size_t low = 0, high = calls->count;
 	while (call_id && low < high) {
 		size_t middle = low + (high - low) / 2;
-		if (by_id_and_place(&calls->items[middle], &wanted) < 0)
+		if (call_by_id_and_place(&calls->items[middle], &wanted) < 0)
 			low = middle + 1;
 		else
 			high = middle;
@@ -109,14 +110,14 @@ static void view_init(struct view *v, const cJSON *context)
 		v->messages[i++] = message;
 	}
 	if (calls.count)
-		qsort(calls.items, calls.count, sizeof(*calls.items), by_id_and_place);
+		qsort(calls.items, calls.count, sizeof(*calls.items), call_by_id_and_place);
 	v->oldest[v->count] = v->count;
 	for (i = v->count; i-- > 0;) {
 		v->oldest[i] = i < v->oldest[i + 1] ? i : v->oldest[i + 1];
 		cJSON_ArrayForEach(block, json_get(v->messages[i], "content")) {
 			if (!block_is(block, "tool_result"))
 				continue;
-			size_t at = asked_at(&calls, i, json_str(block, "call_id"));
+			size_t at = calls_asked_at(&calls, i, json_str(block, "call_id"));
 			if (at < v->oldest[i])
 				v->oldest[i] = at;
 		}
@@ -125,13 +126,13 @@ static void view_init(struct view *v, const cJSON *context)
 }
 
 /* Whether everything before i can go. */
-static bool can_cut(const struct view *v, size_t i)
+static bool view_can_cut(const struct view *v, size_t i)
 {
 	return v->oldest[i] >= i;
 }
 
 /* The first message that fits when as much as possible of the end stays. */
-static size_t first_fitting(const struct view *v, const struct window *limits)
+static size_t view_first_fitting(const struct view *v, const struct window *limits)
 {
 	size_t tokens = 0, i = v->count;
 	while (i > 0) {
@@ -146,16 +147,16 @@ static size_t first_fitting(const struct view *v, const struct window *limits)
 
 /* Where to cut: at the next user message from `from` on, else at the next message there, else at
  * the one before.  Everything before it must be able to go. */
-static size_t cut_near(const struct view *v, size_t from)
+static size_t view_cut_near(const struct view *v, size_t from)
 {
 	for (size_t i = from; i < v->count; i++)
-		if (can_cut(v, i) && message_is(v->messages[i], "user"))
+		if (view_can_cut(v, i) && message_is(v->messages[i], "user"))
 			return i;
 	for (size_t i = from; i < v->count; i++)
-		if (can_cut(v, i))
+		if (view_can_cut(v, i))
 			return i;
 	for (size_t i = from; i-- > 0;)
-		if (i < v->count && can_cut(v, i))
+		if (i < v->count && view_can_cut(v, i))
 			return i;
 	return 0;
 }
@@ -175,8 +176,8 @@ size_t window_cut(const struct window *window, const cJSON *context)
 	if (!window->max_messages && !window->max_tokens)
 		return 0;
 	view_init(&v, context);
-	if (v.count && first_fitting(&v, window) > 0)
-		cut = cut_near(&v, first_fitting(&v, &kept));
+	if (v.count && view_first_fitting(&v, window) > 0)
+		cut = view_cut_near(&v, view_first_fitting(&v, &kept));
 	free(v.messages);
 	free(v.oldest);
 	return cut;

@@ -82,7 +82,7 @@ cJSON *region_json(const struct region *region)
 
 /* ---- read */
 
-static enum branch_entry entry_of(const char *name)
+static enum branch_entry branch_entry_of(const char *name)
 {
 	for (size_t i = 0; i < sizeof(entry_names) / sizeof(*entry_names); i++) {
 		if (strcmp(entry_names[i], name) == 0)
@@ -99,7 +99,7 @@ void branch_restore(struct branch *b)
 	if (!kept)
 		return;
 	if (json_str(kept, "how")) { /* else it had not begun */
-		b->how = entry_of(json_str(kept, "how"));
+		b->how = branch_entry_of(json_str(kept, "how"));
 		b->name_at = json_str(kept, "at");
 		b->at = graph_node_index(b->run.setup.graph, b->name_at ? b->name_at : "");
 	}
@@ -167,23 +167,24 @@ void region_renew(cJSON *kept)
 	cJSON_DeleteItemFromObjectCaseSensitive(kept, "arrivals");
 }
 
-static bool text_sound(const cJSON *item)
+static bool region_text_sound(const cJSON *item)
 {
 	return cJSON_IsString(item);
 }
 
-static bool update_sound(const cJSON *item)
+static bool region_update_sound(const cJSON *item)
 {
 	return cJSON_IsObject(item) && item->child;
 }
 
-static bool message_sound(const cJSON *item)
+static bool region_message_sound(const cJSON *item)
 {
 	return json_str(item, "message_id") && json_str(item, "role");
 }
 
 /* Whether the member is an array of such items, if it is there. */
-static bool items_sound(const cJSON *branch, const char *key, bool (*sound)(const cJSON *item))
+static bool region_items_sound(
+    const cJSON *branch, const char *key, bool (*sound)(const cJSON *item))
 {
 	const cJSON *array = json_get(branch, key), *item;
 	cJSON_ArrayForEach(item, array) {
@@ -201,10 +202,11 @@ static bool region_sound(const cJSON *kept)
 	cJSON_ArrayForEach(branch, json_get(kept, "branches")) {
 		const cJSON *interrupt = json_get(branch, "interrupt");
 		answers = json_get(branch, "answers");
-		if (!cJSON_IsObject(branch) || !items_sound(branch, "ids", text_sound) ||
-		    !items_sound(branch, "called", text_sound) ||
-		    !items_sound(branch, "updates", update_sound) ||
-		    !items_sound(branch, "said", message_sound) ||
+		if (!cJSON_IsObject(branch) ||
+		    !region_items_sound(branch, "ids", region_text_sound) ||
+		    !region_items_sound(branch, "called", region_text_sound) ||
+		    !region_items_sound(branch, "updates", region_update_sound) ||
+		    !region_items_sound(branch, "said", region_message_sound) ||
 		    (answers && !cJSON_IsArray(answers)) ||
 		    (interrupt && (!json_str(interrupt, "node") || !json_str(branch, "kind"))))
 			return false;
@@ -372,7 +374,7 @@ void region_answer(cJSON *kept, const cJSON *answer)
 
 /* Whether the branch sets the field: where that takes a single value, the first branch that has set
  * it does.  writers has that one by the field's name. */
-static bool abandon_may_set(cJSON *writers, const struct field *field, const cJSON *branch)
+static bool region_abandon_may_set(cJSON *writers, const struct field *field, const cJSON *branch)
 {
 	const cJSON *writer = json_get(writers, field->name);
 	if (!writer)
@@ -380,7 +382,7 @@ static bool abandon_may_set(cJSON *writers, const struct field *field, const cJS
 	return field->reducer != AG_REPLACE || !writer || writer->child == branch->child;
 }
 
-static void abandon_updates(ag_run *run, const cJSON *kept, cJSON *writers)
+static void region_abandon_updates(ag_run *run, const cJSON *kept, cJSON *writers)
 {
 	const cJSON *branch, *update;
 	if (json_get(kept, "graph"))
@@ -390,11 +392,11 @@ static void abandon_updates(ag_run *run, const cJSON *kept, cJSON *writers)
 			const char *name = update->child->string;
 			const struct field *field = graph_field_get(run->setup.graph, name);
 			if (field && !json_opt(run->initial, name) &&
-			    abandon_may_set(writers, field, branch) &&
+			    region_abandon_may_set(writers, field, branch) &&
 			    state_reduce(run->fields, field, cJSON_Duplicate(update->child, true)))
 				run->fields_changed = true;
 		}
-		abandon_updates(run, json_get(branch, "region"), writers);
+		region_abandon_updates(run, json_get(branch, "region"), writers);
 	}
 }
 
@@ -402,6 +404,6 @@ void region_abandon(ag_run *run, const cJSON *kept)
 {
 	cJSON *writers = cJSON_CreateObject();
 	if (kept && region_sound(kept))
-		abandon_updates(run, kept, writers);
+		region_abandon_updates(run, kept, writers);
 	cJSON_Delete(writers);
 }

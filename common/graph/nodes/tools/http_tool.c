@@ -42,7 +42,7 @@ struct url_values {
 	bool climbs; /* a value is a path that leads upwards */
 };
 
-static void add_url_value(const char *name, struct buf *out, void *arg)
+static void http_tool_add_url_value(const char *name, struct buf *out, void *arg)
 {
 	struct url_values *values = arg;
 	struct buf text = {0};
@@ -59,10 +59,10 @@ static cJSON *http_tool_item(const char *name, const void *args)
 }
 
 /* False when an argument would lead out of its place. */
-static bool make_url(const struct http_tool *tool, const cJSON *args, struct buf *url)
+static bool http_tool_make_url(const struct http_tool *tool, const cJSON *args, struct buf *url)
 {
 	struct url_values values = {args, false};
-	template_render(tool->url, add_url_value, &values, url);
+	template_render(tool->url, http_tool_add_url_value, &values, url);
 	char *fragment = url->data ? strchr(url->data, '#') : NULL;
 	if (fragment) { /* is not sent */
 		*fragment = '\0';
@@ -155,7 +155,7 @@ ag_result http_tool(ag_run *run, const cJSON *args, cJSON **output, void *data)
 		body = filled ? json_print(filled) : NULL;
 		cJSON_Delete(filled);
 	}
-	if (!make_url(tool, args, &url)) {
+	if (!http_tool_make_url(tool, args, &url)) {
 		result = ag_fail(run, "arguments: expected no '.' or '..' in a URL");
 	} else if (http_tool_request(tool, run, buf_str(&url), body, &response) == HTTP_DONE) {
 		result = http_tool_read_answer(tool, run, &response, output);

@@ -72,7 +72,7 @@ char *memory_tool_parameters(const struct memory_tool *tool)
 /* ---- Its work */
 
 /* What a model needs of memories. */
-static cJSON *brief_list(const cJSON *memories)
+static cJSON *memory_tool_brief(const cJSON *memories)
 {
 	static const char *const kept[] = {"memory_id", "timestamp", "score"};
 	cJSON *out = cJSON_CreateObject();
@@ -94,7 +94,7 @@ static cJSON *brief_list(const cJSON *memories)
 }
 
 /* The members of args that the route wants, and limit where it has one. */
-static cJSON *body_of(const cJSON *args, const char *member, int limit)
+static cJSON *memory_tool_body(const cJSON *args, const char *member, int limit)
 {
 	cJSON *body = cJSON_CreateObject();
 	if (member)
@@ -112,19 +112,20 @@ static ag_result memory_tool_act(ag_run *run, const struct memory_tool *tool,
 	ag_result result = AG_ERROR;
 	switch (action) {
 	case MEMORY_SEARCH:
-		result = ag_store_search(run, body_of(args, "query", tool->limit), &answer);
-		*output = result == AG_OK ? brief_list(json_get(answer, "results")) : NULL;
+		result =
+		    ag_store_search(run, memory_tool_body(args, "query", tool->limit), &answer);
+		*output = result == AG_OK ? memory_tool_brief(json_get(answer, "results")) : NULL;
 		return result;
 	case MEMORY_LIST:
-		result = ag_store_list(run, body_of(args, NULL, tool->limit), &answer);
-		*output = result == AG_OK ? brief_list(json_get(answer, "memories")) : NULL;
+		result = ag_store_list(run, memory_tool_body(args, NULL, tool->limit), &answer);
+		*output = result == AG_OK ? memory_tool_brief(json_get(answer, "memories")) : NULL;
 		return result;
 	case MEMORY_REMEMBER:
-		result = ag_store_put(run, body_of(args, "content", 0), &answer);
+		result = ag_store_put(run, memory_tool_body(args, "content", 0), &answer);
 		id = json_str(answer, "memory_id");
 		break;
 	case MEMORY_UPDATE:
-		result = ag_store_update(run, id, body_of(args, "content", 0), &answer);
+		result = ag_store_update(run, id, memory_tool_body(args, "content", 0), &answer);
 		break;
 	case MEMORY_FORGET:
 		result = ag_store_delete(run, id, NULL, &answer);

@@ -141,7 +141,7 @@ static bool elicit_ask(const cJSON *question, cJSON **answer, void *arg)
 
 /* ---- Calling */
 
-static ag_result call_bound(ag_run *run, const cJSON *args, cJSON **output, void *data)
+static ag_result bound_tool_call(ag_run *run, const cJSON *args, cJSON **output, void *data)
 {
 	const struct bound_tool *bound = data;
 	char why[MCP_WHY_SIZE];
@@ -184,7 +184,8 @@ static void node_tools_add(struct node_tools *tools, const struct tool *tool)
 	tools->items[tools->count++] = *tool;
 }
 
-static void add_own(struct node_tools *tools, const struct node *node, enum tool_source source)
+static void node_tools_add_own(
+    struct node_tools *tools, const struct node *node, enum tool_source source)
 {
 	for (size_t i = 0; i < node->tool_count; i++) {
 		if (node->tools[i].source == source)
@@ -193,7 +194,8 @@ static void add_own(struct node_tools *tools, const struct node *node, enum tool
 }
 
 /* Of tools with one name the first counts: a server cannot put its own in the place of another. */
-static void add_bound(const struct node *node, struct node_tools *tools, struct bound_tool *bound)
+static void node_tools_add_bound(
+    const struct node *node, struct node_tools *tools, struct bound_tool *bound)
 {
 	if (!graph_name_valid(bound->name) || node_tools_find(tools, bound->name) ||
 	    graph_tool_get(node, bound->name)) {
@@ -211,7 +213,7 @@ static void add_bound(const struct node *node, struct node_tools *tools, struct 
 	    .parameters = bound->tool->parameters,
 	    .schema = bound->tool->schema,
 	    .source = TOOL_MCP,
-	    .fn = call_bound,
+	    .fn = bound_tool_call,
 	    .data = bound};
 	node_tools_add(tools, &tool);
 }
@@ -229,7 +231,7 @@ static void node_tools_hold(const struct node *node, const struct tool_server *s
 		bound->server = server->server;
 		bound->tool = &offered->items[i];
 		bound->name = xasprintf("%s%s", server->prefix, offered->items[i].name);
-		add_bound(node, tools, bound);
+		node_tools_add_bound(node, tools, bound);
 	}
 }
 
@@ -247,7 +249,7 @@ void node_tools_get(const struct node *node, const struct client_tools *client, 
 	const struct mcp_wait wait = {.deadline_ms = deadline_ms};
 	char why[MCP_WHY_SIZE];
 	*tools = (struct node_tools){0};
-	add_own(tools, node, TOOL_LOCAL);
+	node_tools_add_own(tools, node, TOOL_LOCAL);
 	if (node->server_count) {
 		node_tools_wake(node); /* they get ready side by side */
 		tools->held = xcalloc(node->server_count + 1, sizeof(*tools->held));
@@ -261,7 +263,7 @@ void node_tools_get(const struct node *node, const struct client_tools *client, 
 		if (!offered && !mcp_server_is_down(node->servers[i].server))
 			tools->starting++;
 	}
-	add_own(tools, node, TOOL_REMOTE);
+	node_tools_add_own(tools, node, TOOL_REMOTE);
 	for (size_t i = 0; client && i < client->count; i++) {
 		if (!node_tools_find(tools, client->items[i].name))
 			node_tools_add(tools, &client->items[i]);
