@@ -74,7 +74,7 @@ void arena_free(struct arena *a)
 	}
 }
 
-static void *alloc_uncleared(struct arena *a, size_t size)
+static void *arena_alloc_uncleared(struct arena *a, size_t size)
 {
 	struct block *b = a->block;
 	size_t rounded = arena_aligned(size);
@@ -97,7 +97,7 @@ static void *alloc_uncleared(struct arena *a, size_t size)
 
 void *arena_alloc(struct arena *a, size_t size)
 {
-	return memset(alloc_uncleared(a, size), 0, size);
+	return memset(arena_alloc_uncleared(a, size), 0, size);
 }
 
 char *arena_strdup(struct arena *a, const char *s)
@@ -110,7 +110,7 @@ char *arena_strndup(struct arena *a, const char *s, size_t n)
 	if (!s)
 		return NULL;
 	size_t len = strnlen(s, n);
-	char *copy = alloc_uncleared(a, len + 1);
+	char *copy = arena_alloc_uncleared(a, len + 1);
 	memcpy(copy, s, len);
 	copy[len] = '\0';
 	return copy;
@@ -130,7 +130,7 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
 	va_copy(again, args);
 	int len = vsnprintf(NULL, 0, fmt, args);
 	size_t size = len < 0 ? 1 : (size_t)len + 1;
-	char *text = alloc_uncleared(a, size);
+	char *text = arena_alloc_uncleared(a, size);
 	text[0] = '\0';
 	vsnprintf(text, size, fmt, again);
 	va_end(again);
@@ -138,7 +138,7 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
 	return text;
 }
 
-static void delete_json(void *root)
+static void arena_delete_json(void *root)
 {
 	cJSON_Delete(root);
 }
@@ -146,7 +146,7 @@ static void delete_json(void *root)
 cJSON *arena_json(struct arena *a, cJSON *root)
 {
 	if (root)
-		arena_defer(a, delete_json, root);
+		arena_defer(a, arena_delete_json, root);
 	return root;
 }
 
@@ -159,7 +159,7 @@ char *arena_print(struct arena *a, const cJSON *tree)
 
 void arena_defer(struct arena *a, void (*fn)(void *arg), void *arg)
 {
-	struct deferred *d = alloc_uncleared(a, sizeof(*d));
+	struct deferred *d = arena_alloc_uncleared(a, sizeof(*d));
 	d->older = a->deferred;
 	d->fn = fn;
 	d->arg = arg;

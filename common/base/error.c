@@ -146,7 +146,7 @@ bool error_set(struct error *err, enum error_kind kind, const char *fmt, ...)
 }
 
 /* Length of "[digits]" at s, with the number in *index; 0 when something else stands there. */
-static size_t index_part(const char *s, double *index)
+static size_t error_index(const char *s, double *index)
 {
 	size_t digits = s[0] == '[' ? strspn(s + 1, "0123456789") : 0;
 	if (!digits || s[1 + digits] != ']')
@@ -157,16 +157,16 @@ static size_t index_part(const char *s, double *index)
 
 /* "body.messages[0].role" → ["body","messages",0,"role"].  A name is whatever stands between, up to
  * the next dot or index. */
-static cJSON *loc_from_path(const char *path)
+static cJSON *error_loc_from_path(const char *path)
 {
 	cJSON *loc = cJSON_CreateArray();
 	double index, next;
 	for (size_t len; *path; path += len) {
-		len = index_part(path, &index);
+		len = error_index(path, &index);
 		if (len) {
 			cJSON_AddItemToArray(loc, cJSON_CreateNumber(index));
 		} else {
-			while (path[len] && path[len] != '.' && !index_part(path + len, &next))
+			while (path[len] && path[len] != '.' && !error_index(path + len, &next))
 				len++;
 			char *name = xstrndup(path, len);
 			utf8_repair(name);
@@ -191,7 +191,7 @@ bool error_field(struct error *err, enum error_kind kind, const char *path, cons
 		if (!err->details)
 			err->details = cJSON_CreateArray();
 		cJSON *entry = cJSON_CreateObject();
-		cJSON_AddItemToObject(entry, "loc", loc_from_path(path));
+		cJSON_AddItemToObject(entry, "loc", error_loc_from_path(path));
 		cJSON_AddStringToObject(entry, "msg", this.detail);
 		cJSON_AddStringToObject(entry, "type", type);
 		cJSON_AddItemToArray(err->details, entry);

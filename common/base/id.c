@@ -76,7 +76,7 @@ void random_bytes(void *out, size_t len)
 
 /* ---- UUIDs and hexadecimal ids ---- */
 
-static char *put_hex(char *out, const unsigned char *bytes, size_t count)
+static char *id_put_hex(char *out, const unsigned char *bytes, size_t count)
 {
 	static const char digits[] = "0123456789abcdef";
 	for (size_t i = 0; i < count; i++) {
@@ -86,7 +86,7 @@ static char *put_hex(char *out, const unsigned char *bytes, size_t count)
 	return out;
 }
 
-static char *put_uuid(char out[UUID_SIZE], unsigned char bytes[16], int version)
+static char *id_put_uuid(char out[UUID_SIZE], unsigned char bytes[16], int version)
 {
 	static const unsigned char parts[] = {4, 2, 2, 2, 6};
 	bytes[6] = (unsigned char)((bytes[6] & 0x0F) | version << 4);
@@ -95,7 +95,7 @@ static char *put_uuid(char out[UUID_SIZE], unsigned char bytes[16], int version)
 	for (size_t i = 0; i < sizeof(parts); i++) {
 		if (i)
 			*to++ = '-';
-		to = put_hex(to, bytes, parts[i]);
+		to = id_put_hex(to, bytes, parts[i]);
 		bytes += parts[i];
 	}
 	*to = '\0';
@@ -106,7 +106,7 @@ char *uuid4(char out[UUID_SIZE])
 {
 	unsigned char bytes[16];
 	random_bytes(bytes, sizeof(bytes));
-	return put_uuid(out, bytes, 4);
+	return id_put_uuid(out, bytes, 4);
 }
 
 char *uuid7(char out[UUID_SIZE])
@@ -129,7 +129,7 @@ char *uuid7(char out[UUID_SIZE])
 		bytes[i] = (unsigned char)(ms >> (40 - 8 * i));
 	bytes[6] = (unsigned char)(tick >> 8);
 	bytes[7] = (unsigned char)tick;
-	return put_uuid(out, bytes, 7);
+	return id_put_uuid(out, bytes, 7);
 }
 
 char *uuid8(const char *text, char out[UUID_SIZE])
@@ -137,14 +137,14 @@ char *uuid8(const char *text, char out[UUID_SIZE])
 	unsigned char digest[EVP_MAX_MD_SIZE];
 	if (EVP_Digest(text, strlen(text), digest, NULL, EVP_sha256(), NULL) != 1)
 		abort();
-	return put_uuid(out, digest, 8);
+	return id_put_uuid(out, digest, 8);
 }
 
 char *hex_id(char out[HEX_ID_SIZE])
 {
 	unsigned char bytes[16];
 	random_bytes(bytes, sizeof(bytes));
-	*put_hex(out, bytes, sizeof(bytes)) = '\0';
+	*id_put_hex(out, bytes, sizeof(bytes)) = '\0';
 	return out;
 }
 

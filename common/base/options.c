@@ -20,7 +20,7 @@ static const struct option_spec *options_find(
 	return NULL;
 }
 
-static bool takes_value(const struct option_spec *spec)
+static bool option_takes_value(const struct option_spec *spec)
 {
 	return spec->kind == OPTION_TEXT || spec->kind == OPTION_NUMBER;
 }
@@ -31,9 +31,9 @@ static bool options_set(const struct option_spec *spec, const char *value, struc
 	char *end;
 	long n;
 
-	if (!takes_value(spec) && value)
+	if (!option_takes_value(spec) && value)
 		return error_set(err, ERR_INVALID_INPUT, "%s takes no value", spec->name);
-	if (takes_value(spec) && (!value || !*value))
+	if (option_takes_value(spec) && (!value || !*value))
 		return error_set(err, ERR_INVALID_INPUT, "%s needs a value", spec->name);
 	switch (spec->kind) {
 	case OPTION_TEXT:
@@ -80,7 +80,7 @@ int options_parse(const struct option_spec *specs, int argc, char **argv, struct
 			error_set(err, ERR_INVALID_INPUT, "there is no option %s", argv[i]);
 			return -1;
 		}
-		if (!value && takes_value(spec))
+		if (!value && option_takes_value(spec))
 			value = argv[++i]; /* NULL behind the last */
 		if (!options_set(spec, value, err))
 			return -1;

@@ -11,33 +11,33 @@
 
 /* Non-zero when one of the eight bytes is zero; the lowest bit that is set is exact, which is all
  * that matters here. */
-static inline uint64_t has_zero(uint64_t word)
+static inline uint64_t utf8_has_zero(uint64_t word)
 {
 	return (word - EVERY(0x01)) & ~word & EVERY(0x80);
 }
 
-static inline uint64_t has_special(uint64_t word)
+static inline uint64_t utf8_has_special(uint64_t word)
 {
 	uint64_t control = (word - EVERY(0x20)) & ~word & EVERY(0x80);
-	return control | (word & EVERY(0x80)) | has_zero(word ^ EVERY('"')) |
-	    has_zero(word ^ EVERY('\\'));
+	return control | (word & EVERY(0x80)) | utf8_has_zero(word ^ EVERY('"')) |
+	    utf8_has_zero(word ^ EVERY('\\'));
 }
 
 /* Whether what is left behind whole words is plain, by words that have bytes of it twice, or some
  * of those before it; false where there are too few. */
-static inline bool rest_is_plain(const char *s, size_t len)
+static inline bool utf8_rest_is_plain(const char *s, size_t len)
 {
 	uint64_t word;
 	uint32_t halves[2];
 	if (len >= sizeof(word)) {
 		memcpy(&word, s + len - sizeof(word), sizeof(word));
-		return !has_special(word);
+		return !utf8_has_special(word);
 	}
 	if (len < sizeof(halves[0]))
 		return false;
 	memcpy(&halves[0], s, sizeof(halves[0]));
 	memcpy(&halves[1], s + len - sizeof(halves[1]), sizeof(halves[1]));
-	return !has_special((uint64_t)halves[0] << 32 | halves[1]);
+	return !utf8_has_special((uint64_t)halves[0] << 32 | halves[1]);
 }
 
 size_t utf8_plain(const char *s, size_t len)
@@ -45,10 +45,10 @@ size_t utf8_plain(const char *s, size_t len)
 	size_t i = 0;
 	for (uint64_t word; i + sizeof(word) <= len; i += sizeof(word)) {
 		memcpy(&word, s + i, sizeof(word));
-		if (has_special(word))
+		if (utf8_has_special(word))
 			break;
 	}
-	if (len - i < sizeof(uint64_t) && rest_is_plain(s, len))
+	if (len - i < sizeof(uint64_t) && utf8_rest_is_plain(s, len))
 		return len;
 	for (; i < len; i++) {
 		unsigned char c = (unsigned char)s[i];
@@ -64,7 +64,7 @@ static inline bool utf8_continues(unsigned char c)
 }
 
 /* The second byte decides about overlong forms, surrogates and the upper end (RFC 3629, 4). */
-static inline bool second_fits(unsigned char lead, unsigned char second)
+static inline bool utf8_second_fits(unsigned char lead, unsigned char second)
 {
 	switch (lead) {
 	case 0xE0:
@@ -100,7 +100,7 @@ size_t utf8_sequence(const char *s, size_t len)
 	size_t n = utf8_promised(p[0]);
 	if (n < 2)
 		return n;
-	if (n > len || !second_fits(p[0], p[1]))
+	if (n > len || !utf8_second_fits(p[0], p[1]))
 		return 0;
 	for (size_t i = 2; i < n; i++)
 		if (!utf8_continues(p[i]))

@@ -14,7 +14,7 @@
 #define MAX_WAIT_MS 60000
 
 /* Ends the call from our side, unless it has ended already. */
-static void end_call(struct http_call *c, enum http_end end, const char *reason)
+static void http_end_call(struct http_call *c, enum http_end end, const char *reason)
 {
 	if (c->end != HTTP_DONE)
 		return;
@@ -24,7 +24,7 @@ static void end_call(struct http_call *c, enum http_end end, const char *reason)
 
 /* ---- what libcurl calls ---- */
 
-static int on_connected(void *arg, char *ip, char *local_ip, int port, int local_port)
+static int http_on_connected(void *arg, char *ip, char *local_ip, int port, int local_port)
 {
 	(void)ip, (void)local_ip, (void)port, (void)local_port;
 	struct http_call *c = arg;
@@ -32,14 +32,14 @@ static int on_connected(void *arg, char *ip, char *local_ip, int port, int local
 	return CURL_PREREQFUNC_OK;
 }
 
-static size_t on_read(char *into, size_t size, size_t count, void *arg)
+static size_t http_on_read(char *into, size_t size, size_t count, void *arg)
 {
 	struct http_call *c = arg;
 	size_t left = c->request->body_len - c->given;
 	size_t room = size * count < left ? size * count : left;
 	size_t got = room > 0 ? c->request->read(into, room, c->request->arg) : 0;
 	if (got == 0 ? room > 0 : got > room) {
-		end_call(c, HTTP_REFUSED, "the body could not be read");
+		http_end_call(c, HTTP_REFUSED, "the body could not be read");
 		return CURL_READFUNC_ABORT;
 	}
 	c->given += got;
@@ -61,7 +61,7 @@ static int http_status_of(const char *line, size_t len)
 }
 
 /* The line is whole.  An interim answer (1xx) is followed by another head, which replaces it. */
-static size_t on_header(char *line, size_t size, size_t count, void *arg)
+static size_t http_on_header(char *line, size_t size, size_t count, void *arg)
 {
 	struct http_call *c = arg;
 	size_t len = size * count;
@@ -71,7 +71,7 @@ static size_t on_header(char *line, size_t size, size_t count, void *arg)
 		buf_reset(&c->response->head);
 	}
 	if (c->response->head.len + len > MAX_HEAD) {
-		end_call(c, HTTP_TOO_LARGE, "the answer's head is too large");
+		http_end_call(c, HTTP_TOO_LARGE, "the answer's head is too large");
 		return 0;
 	}
 	buf_add(&c->response->head, line, len);
@@ -80,35 +80,35 @@ static size_t on_header(char *line, size_t size, size_t count, void *arg)
 }
 
 /* False when on_head wants no more. */
-static bool tell_head(struct http_call *c)
+static bool http_tell_head(struct http_call *c)
 {
 	if (c->head_told || c->response->status < 200)
 		return true;
 	c->head_told = true;
 	if (!c->request->on_head || c->request->on_head(c->response->status, c->request->arg))
 		return true;
-	end_call(c, HTTP_REFUSED, "the answer was not wanted");
+	http_end_call(c, HTTP_REFUSED, "the answer was not wanted");
 	return false;
 }
 
 /* The clock is read last: what the caller does with the data is not the server's silence. */
-static size_t on_body(char *data, size_t size, size_t count, void *arg)
+static size_t http_on_body(char *data, size_t size, size_t count, void *arg)
 {
 	struct http_call *c = arg;
 	const struct http_request *r = c->request;
 	struct buf *body = &c->response->body;
 	size_t len = size * count, most = r->max_body ? r->max_body : DEFAULT_MAX_BODY;
-	bool wanted = tell_head(c);
+	bool wanted = http_tell_head(c);
 	if (wanted && r->on_data) {
 		wanted = r->on_data(data, len, r->arg);
 		if (!wanted)
-			end_call(c, HTTP_REFUSED, "the answer was not wanted");
+			http_end_call(c, HTTP_REFUSED, "the answer was not wanted");
 	} else if (wanted) {
 		wanted = len <= most && body->len <= most - len;
 		if (wanted)
 			buf_add(body, data, len);
 		else
-			end_call(c, HTTP_TOO_LARGE, "the answer is too large");
+			http_end_call(c, HTTP_TOO_LARGE, "the answer is too large");
 	}
 	c->heard_at = clock_monotonic_ms();
 	return wanted ? len : 0;
@@ -128,7 +128,7 @@ static bool http_passed(int64_t from, int64_t span, int64_t now, int64_t *next)
 }
 
 /* The four times.  Sets *next to when the earliest one is over. */
-static void check_clocks(struct http_call *c, int64_t now, int64_t *next)
+static void http_check_clocks(struct http_call *c, int64_t now, int64_t *next)
 {
 	const struct http_request *r = c->request;
 	const char *late = NULL;
@@ -143,17 +143,17 @@ static void check_clocks(struct http_call *c, int64_t now, int64_t *next)
 	if (r->deadline_ms > 0 && r->deadline_ms <= now)
 		late = c->heard_at ? "the answer took too long" : "no answer in time";
 	if (late)
-		end_call(c, HTTP_TIMED_OUT, late);
+		http_end_call(c, HTTP_TIMED_OUT, late);
 }
 
-static void ask_stop(struct http_call *c, int64_t now, int64_t *next)
+static void http_ask_stop(struct http_call *c, int64_t now, int64_t *next)
 {
 	if (!c->request->stop)
 		return;
 	if (now - c->asked_at >= STOP_MS) {
 		c->asked_at = now;
 		if (c->request->stop(c->request->arg))
-			end_call(c, HTTP_STOPPED, "stopped");
+			http_end_call(c, HTTP_STOPPED, "stopped");
 	}
 	if (c->asked_at + STOP_MS < *next)
 		*next = c->asked_at + STOP_MS;
@@ -161,7 +161,7 @@ static void ask_stop(struct http_call *c, int64_t now, int64_t *next)
 
 /* ---- the call ---- */
 
-static bool never_connected(CURLcode code)
+static bool http_never_connected(CURLcode code)
 {
 	switch ((int)code) {
 	case CURLE_COULDNT_RESOLVE_PROXY:
@@ -178,10 +178,10 @@ static bool never_connected(CURLcode code)
 }
 
 /* Ends the call as libcurl says, unless it has ended already. */
-static void take_code(struct http_call *c, CURLcode code)
+static void http_take_code(struct http_call *c, CURLcode code)
 {
 	enum http_end end = HTTP_CLOSED;
-	if (code == CURLE_OK && tell_head(c))
+	if (code == CURLE_OK && http_tell_head(c))
 		return;
 	if (code == CURLE_OK)
 		end = HTTP_DONE;
@@ -190,29 +190,29 @@ static void take_code(struct http_call *c, CURLcode code)
 	else if (!c->connected &&
 	    (code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_URL_MALFORMAT))
 		end = HTTP_BAD_REQUEST;
-	else if (!c->connected || never_connected(code))
+	else if (!c->connected || http_never_connected(code))
 		end = HTTP_NO_CONNECT;
 	const char *text =
 	    c->handle->message[0] ? c->handle->message : c->curl->easy_strerror(code);
-	end_call(c, end, text);
+	http_end_call(c, end, text);
 	process_clean(c->response->reason);
 }
 
 /* True when libcurl has ended the transfer, and so the call has ended. */
-static bool take_end(struct http_call *c)
+static bool http_take_end(struct http_call *c)
 {
 	int left;
 	for (CURLMsg *m; (m = c->curl->multi_info_read(c->handle->multi, &left));) {
 		if (m->msg != CURLMSG_DONE)
 			continue;
-		take_code(c, m->data.result);
+		http_take_code(c, m->data.result);
 		return true;
 	}
 	return false;
 }
 
 /* Whether there is nothing to do at once; who wants to hear of that has heard of it then. */
-static bool would_wait(struct http_call *c)
+static bool http_would_wait(struct http_call *c)
 {
 	int ready = 0;
 	if (!c->request->on_idle)
@@ -228,8 +228,8 @@ static void http_drive(struct http_call *c)
 	int running;
 	while (c->end == HTTP_DONE) {
 		if (c->curl->multi_perform(c->handle->multi, &running) != CURLM_OK)
-			end_call(c, HTTP_UNAVAILABLE, "libcurl failed");
-		if (take_end(c))
+			http_end_call(c, HTTP_UNAVAILABLE, "libcurl failed");
+		if (http_take_end(c))
 			return;
 		int64_t now = clock_monotonic_ms(), next = INT64_MAX;
 		/* while a body goes out, the first byte of the answer is not due yet */
@@ -238,10 +238,10 @@ static void http_drive(struct http_call *c)
 		if (sent != c->sent)
 			c->sent_at = now;
 		c->sent = sent;
-		check_clocks(c, now, &next);
-		ask_stop(c, now, &next);
+		http_check_clocks(c, now, &next);
+		http_ask_stop(c, now, &next);
 		int64_t wait = next < now ? 0 : next - now;
-		if (c->end == HTTP_DONE && would_wait(c))
+		if (c->end == HTTP_DONE && http_would_wait(c))
 			c->curl->multi_poll(c->handle->multi, NULL, 0,
 			    wait > MAX_WAIT_MS ? MAX_WAIT_MS : (int)wait, NULL);
 	}
@@ -252,22 +252,22 @@ static void http_transfer(struct http_call *c)
 	const char *why;
 	enum http_end end = http_call_set_up(c, &why);
 	if (end != HTTP_DONE) {
-		end_call(c, end, why);
+		http_end_call(c, end, why);
 		return;
 	}
 	CURL *easy = c->handle->easy;
-	c->curl->easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_connected);
+	c->curl->easy_setopt(easy, CURLOPT_PREREQFUNCTION, http_on_connected);
 	c->curl->easy_setopt(easy, CURLOPT_PREREQDATA, c);
-	c->curl->easy_setopt(easy, CURLOPT_READFUNCTION, on_read);
+	c->curl->easy_setopt(easy, CURLOPT_READFUNCTION, http_on_read);
 	c->curl->easy_setopt(easy, CURLOPT_READDATA, c);
-	c->curl->easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
+	c->curl->easy_setopt(easy, CURLOPT_HEADERFUNCTION, http_on_header);
 	c->curl->easy_setopt(easy, CURLOPT_HEADERDATA, c);
-	c->curl->easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
+	c->curl->easy_setopt(easy, CURLOPT_WRITEFUNCTION, http_on_body);
 	c->curl->easy_setopt(easy, CURLOPT_WRITEDATA, c);
 	c->curl->easy_setopt(easy, CURLOPT_ERRORBUFFER, c->handle->message);
 	c->started = clock_monotonic_ms();
 	if (c->curl->multi_add_handle(c->handle->multi, easy) != CURLM_OK) {
-		end_call(c, HTTP_UNAVAILABLE, "libcurl failed");
+		http_end_call(c, HTTP_UNAVAILABLE, "libcurl failed");
 		return;
 	}
 	http_drive(c);
@@ -282,7 +282,7 @@ enum http_end http_call(const struct http_request *request, struct http_response
 	c.curl = http_curl(&why);
 	c.handle = c.curl ? http_handle_take(c.curl, request->url) : NULL;
 	if (!c.handle) {
-		end_call(&c, HTTP_UNAVAILABLE, c.curl ? "libcurl failed" : why);
+		http_end_call(&c, HTTP_UNAVAILABLE, c.curl ? "libcurl failed" : why);
 		return response->end = c.end;
 	}
 	/* OpenSSL writes to sockets whose other end may be closed */

@@ -30,7 +30,7 @@ static bool http_curl_find_all(void *library)
 }
 
 /* Whether certificates lie in directory under the hashes of their names. */
-static bool has_hashed(const char *directory)
+static bool http_curl_has_hashed(const char *directory)
 {
 	DIR *dir = directory ? opendir(directory) : NULL;
 	bool found = false;
@@ -72,7 +72,7 @@ static void http_curl_load(void)
 		functions.ca_directory = http_curl_variable("SSL_CERT_DIR");
 		if (functions.ca_file || functions.ca_directory)
 			return;
-		if (has_hashed(about->capath))
+		if (http_curl_has_hashed(about->capath))
 			functions.ca_directory = about->capath;
 		else
 			functions.ca_file = about->cainfo;

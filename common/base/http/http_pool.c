@@ -18,19 +18,19 @@ static struct {
 	struct http_handle *first;
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static void before_fork(void)
+static void http_pool_before_fork(void)
 {
 	pthread_mutex_lock(&pool.lock);
 }
 
-static void after_fork(void)
+static void http_pool_after_fork(void)
 {
 	pthread_mutex_unlock(&pool.lock);
 }
 
 /* Forgets the parent's handles without freeing them: to close them would end TLS on the parent's
  * connections. */
-static void in_child(void)
+static void http_pool_in_child(void)
 {
 	pool.first = NULL;
 	pthread_mutex_init(&pool.lock, NULL);
@@ -38,10 +38,10 @@ static void in_child(void)
 
 static void http_pool_watch_forks(void)
 {
-	pthread_atfork(before_fork, after_fork, in_child);
+	pthread_atfork(http_pool_before_fork, http_pool_after_fork, http_pool_in_child);
 }
 
-static void free_all(const struct http_curl *curl, struct http_handle *h)
+static void http_pool_free_all(const struct http_curl *curl, struct http_handle *h)
 {
 	while (h) {
 		struct http_handle *next = h->next;
@@ -54,7 +54,7 @@ static void free_all(const struct http_curl *curl, struct http_handle *h)
 }
 
 /* Takes the first that went to origin last, or NULL. */
-static struct http_handle *take_kept(const char *origin)
+static struct http_handle *http_pool_take_kept(const char *origin)
 {
 	pthread_mutex_lock(&pool.lock);
 	struct http_handle **at = &pool.first;
@@ -78,7 +78,7 @@ static struct http_handle *http_pool_make(const struct http_curl *curl)
 		curl->multi_setopt(h->multi, CURLMOPT_MAXCONNECTS, CONNECTIONS);
 		return h;
 	}
-	free_all(curl, h);
+	http_pool_free_all(curl, h);
 	return NULL;
 }
 
@@ -90,7 +90,7 @@ struct http_handle *http_handle_take(const struct http_curl *curl, const char *u
 	size_t scheme = host ? (size_t)(host - url) + 3 : 0;
 	/* "https://host:port" of "https://host:port/path?query" */
 	char *origin = xstrndup(url, scheme + strcspn(url + scheme, "/?#"));
-	struct http_handle *h = take_kept(origin);
+	struct http_handle *h = http_pool_take_kept(origin);
 	if (!h)
 		h = http_pool_make(curl);
 	if (!h) {
@@ -117,7 +117,7 @@ void http_handle_give(const struct http_curl *curl, struct http_handle *h)
 	struct http_handle *stale = *at;
 	*at = NULL;
 	pthread_mutex_unlock(&pool.lock);
-	free_all(curl, stale);
+	http_pool_free_all(curl, stale);
 }
 
 void http_close_kept(void)
@@ -128,5 +128,5 @@ void http_close_kept(void)
 	pthread_mutex_unlock(&pool.lock);
 	const char *why;
 	if (all)
-		free_all(http_curl(&why), all);
+		http_pool_free_all(http_curl(&why), all);
 }

@@ -62,7 +62,7 @@ char *http_response_header(const struct http_response *response, const char *nam
 	return xstrndup(value, (size_t)(end - value));
 }
 
-static int64_t until_date(const char *text)
+static int64_t http_response_until_date(const char *text)
 {
 	const char *why;
 	const struct http_curl *curl = http_curl(&why);
@@ -84,7 +84,7 @@ int64_t http_retry_after_ms(const struct http_response *response)
 		long long seconds = strtoll(text, NULL, 10);
 		ms = (seconds < MAX_SECONDS ? seconds : MAX_SECONDS) * 1000;
 	} else if (text && *text) {
-		ms = until_date(text);
+		ms = http_response_until_date(text);
 	}
 	free(text);
 	return ms;

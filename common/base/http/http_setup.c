@@ -15,12 +15,12 @@ static curl_socket_t http_open_socket(
 	return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
-static void set_long(struct http_call *c, CURLoption option, long value)
+static void http_setup_long(struct http_call *c, CURLoption option, long value)
 {
 	c->curl->easy_setopt(c->handle->easy, option, value);
 }
 
-static bool set_pointer(struct http_call *c, CURLoption option, const void *value)
+static bool http_setup_pointer(struct http_call *c, CURLoption option, const void *value)
 {
 	return c->curl->easy_setopt(c->handle->easy, option, value) == CURLE_OK;
 }
@@ -34,7 +34,7 @@ static bool http_setup_is_token(const char *s)
 }
 
 /* Whether a value is printable, so that it cannot add a header or a request. */
-static bool is_line(const char *s)
+static bool http_setup_is_line(const char *s)
 {
 	for (; *s; s++)
 		if (((unsigned char)*s < ' ' && *s != '\t') || *s == 0x7f)
@@ -53,7 +53,7 @@ static bool http_setup_add_line(struct http_call *c, const char *line)
 /* libcurl takes "Name:" as the wish to send no such header, and "Name;" for an empty value. */
 static bool http_setup_add_header(struct http_call *c, const struct http_header *h)
 {
-	if (!http_setup_is_token(h->name) || !is_line(h->value))
+	if (!http_setup_is_token(h->name) || !http_setup_is_line(h->value))
 		return false;
 	bool blank = h->value[strspn(h->value, " \t")] == '\0';
 	char *line = blank ? xasprintf("%s;", h->name) : xasprintf("%s: %s", h->name, h->value);
@@ -63,7 +63,7 @@ static bool http_setup_add_header(struct http_call *c, const struct http_header 
 }
 
 /* Sets the request's headers, and none that libcurl would add by itself. */
-static bool set_headers(struct http_call *c)
+static bool http_setup_headers(struct http_call *c)
 {
 	const struct http_request *request = c->request;
 	bool added = http_setup_add_line(c, "Expect:"), has_type = false;
@@ -73,10 +73,10 @@ static bool set_headers(struct http_call *c)
 	}
 	if (added && !has_type)
 		added = http_setup_add_line(c, "Content-Type:");
-	return added && set_pointer(c, CURLOPT_HTTPHEADER, c->headers);
+	return added && http_setup_pointer(c, CURLOPT_HTTPHEADER, c->headers);
 }
 
-static bool set_method(struct http_call *c)
+static bool http_setup_method(struct http_call *c)
 {
 	const struct http_request *request = c->request;
 	CURL *easy = c->handle->easy;
@@ -84,47 +84,48 @@ static bool set_method(struct http_call *c)
 	bool body = request->body || request->read;
 	const char *method = request->method ? request->method : body ? "POST" : "GET";
 	if (strcmp(method, "HEAD") == 0) {
-		set_long(c, CURLOPT_NOBODY, 1);
+		http_setup_long(c, CURLOPT_NOBODY, 1);
 	} else if (!request->body && request->read) {
-		set_long(c, CURLOPT_UPLOAD, 1);
+		http_setup_long(c, CURLOPT_UPLOAD, 1);
 		c->curl->easy_setopt(easy, CURLOPT_INFILESIZE_LARGE, len);
 	} else if (body || strcmp(method, "POST") == 0 || strcmp(method, "PUT") == 0) {
 		c->curl->easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, body ? len : 0);
-		set_pointer(c, CURLOPT_POSTFIELDS, body ? request->body : "");
+		http_setup_pointer(c, CURLOPT_POSTFIELDS, body ? request->body : "");
 	}
-	return http_setup_is_token(method) && set_pointer(c, CURLOPT_CUSTOMREQUEST, method);
+	return http_setup_is_token(method) && http_setup_pointer(c, CURLOPT_CUSTOMREQUEST, method);
 }
 
 /* Sets the options of every call.  QUICK_EXIT: a call that ends does not wait for a resolver that
  * is still at work; that thread ends by itself. */
-static bool set_manners(struct http_call *c)
+static bool http_setup_manners(struct http_call *c)
 {
-	set_long(c, CURLOPT_NOSIGNAL, 1);
+	http_setup_long(c, CURLOPT_NOSIGNAL, 1);
 	c->curl->easy_setopt(c->handle->easy, CURLOPT_OPENSOCKETFUNCTION, http_open_socket);
-	set_long(c, CURLOPT_QUICK_EXIT, 1);
-	set_long(c, CURLOPT_TCP_KEEPALIVE, 1);
-	set_long(c, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1);
-	set_long(c, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS);
+	http_setup_long(c, CURLOPT_QUICK_EXIT, 1);
+	http_setup_long(c, CURLOPT_TCP_KEEPALIVE, 1);
+	http_setup_long(c, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1);
+	http_setup_long(c, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS);
 	int64_t connect_ms = c->request->connect_ms;
-	set_long(c, CURLOPT_CONNECTTIMEOUT_MS,
+	http_setup_long(c, CURLOPT_CONNECTTIMEOUT_MS,
 	    connect_ms > 0 && connect_ms < INT_MAX ? (long)connect_ms : INT_MAX);
-	return set_pointer(c, CURLOPT_PROTOCOLS_STR, "http,https") &&
-	    set_pointer(c, CURLOPT_CAINFO, c->curl->ca_file) &&
-	    set_pointer(c, CURLOPT_CAPATH, c->curl->ca_directory) &&
-	    set_pointer(c, CURLOPT_USERAGENT, "agentgraph/" AGENTGRAPH_VERSION);
+	return http_setup_pointer(c, CURLOPT_PROTOCOLS_STR, "http,https") &&
+	    http_setup_pointer(c, CURLOPT_CAINFO, c->curl->ca_file) &&
+	    http_setup_pointer(c, CURLOPT_CAPATH, c->curl->ca_directory) &&
+	    http_setup_pointer(c, CURLOPT_USERAGENT, "agentgraph/" AGENTGRAPH_VERSION);
 }
 
 enum http_end http_call_set_up(struct http_call *c, const char **why)
 {
-	if (!is_line(c->request->url) || !set_pointer(c, CURLOPT_URL, c->request->url)) {
+	if (!http_setup_is_line(c->request->url) ||
+	    !http_setup_pointer(c, CURLOPT_URL, c->request->url)) {
 		*why = "the URL is not valid";
 		return HTTP_BAD_REQUEST;
 	}
-	if (!set_headers(c) || !set_method(c)) {
+	if (!http_setup_headers(c) || !http_setup_method(c)) {
 		*why = "the method or a header is not valid";
 		return HTTP_BAD_REQUEST;
 	}
-	if (!set_manners(c)) {
+	if (!http_setup_manners(c)) {
 		*why = "libcurl lacks a setting";
 		return HTTP_UNAVAILABLE;
 	}

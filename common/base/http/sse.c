@@ -85,7 +85,7 @@ static bool sse_take_line(struct sse *s)
 	return more;
 }
 
-static bool add_to_line(struct sse *s, const char *bytes, size_t len)
+static bool sse_add_to_line(struct sse *s, const char *bytes, size_t len)
 {
 	if (len > sse_most(s) || s->line.len > sse_most(s) - len)
 		return sse_too_large(s);
@@ -128,7 +128,7 @@ bool sse_feed(struct sse *s, const char *bytes, size_t len)
 		bytes = cr ? cr : lf;
 		size_t n = (size_t)(bytes - line);
 		bool whole = bytes < end && sse_is_whole_data(s, line, n);
-		if (!whole && !add_to_line(s, line, n))
+		if (!whole && !sse_add_to_line(s, line, n))
 			return false;
 		if (bytes == end)
 			break;

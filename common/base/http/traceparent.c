@@ -10,7 +10,7 @@
 #define DIGITS "0123456789abcdef"
 
 /* Whether text begins with n lower-case hexadecimal digits. */
-static bool is_hex(const char *text, size_t n)
+static bool traceparent_is_hex(const char *text, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (!text[i] || !strchr(DIGITS, text[i]))
@@ -18,7 +18,7 @@ static bool is_hex(const char *text, size_t n)
 	return true;
 }
 
-static bool is_zero(const char *text, size_t n)
+static bool traceparent_is_zero(const char *text, size_t n)
 {
 	return strspn(text, "0") >= n;
 }
@@ -27,14 +27,15 @@ bool traceparent_parse(const char *text, struct trace_context *context)
 {
 	*context = (struct trace_context){0};
 	/* where the parts begin: version, trace id, span id, flags */
-	if (!text || !is_hex(text, 2) || text[2] != '-' || !is_hex(text + 3, 32) ||
-	    text[35] != '-' || !is_hex(text + 36, 16) || text[52] != '-' || !is_hex(text + 53, 2) ||
-	    strncmp(text, "ff", 2) == 0)
+	if (!text || !traceparent_is_hex(text, 2) || text[2] != '-' ||
+	    !traceparent_is_hex(text + 3, 32) || text[35] != '-' ||
+	    !traceparent_is_hex(text + 36, 16) || text[52] != '-' ||
+	    !traceparent_is_hex(text + 53, 2) || strncmp(text, "ff", 2) == 0)
 		return false;
 	bool known = strncmp(text, "00", 2) == 0;
 	if (text[55] && (known || text[55] != '-'))
 		return false;
-	if (is_zero(text + 3, 32) || is_zero(text + 36, 16))
+	if (traceparent_is_zero(text + 3, 32) || traceparent_is_zero(text + 36, 16))
 		return false;
 	memcpy(context->trace_id, text + 3, TRACE_ID_SIZE - 1);
 	memcpy(context->span_id, text + 36, SPAN_ID_SIZE - 1);
@@ -50,7 +51,7 @@ char *traceparent_format(const struct trace_context *context, char out[TRACEPARE
 }
 
 /* Makes a random id; an id of zeroes only is not valid, so another one is made. */
-static void new_id(char *out, size_t bytes)
+static void traceparent_new_id(char *out, size_t bytes)
 {
 	unsigned char random[16];
 	do {
@@ -60,15 +61,15 @@ static void new_id(char *out, size_t bytes)
 			out[2 * i + 1] = DIGITS[random[i] & 15];
 		}
 		out[2 * bytes] = '\0';
-	} while (is_zero(out, 2 * bytes));
+	} while (traceparent_is_zero(out, 2 * bytes));
 }
 
 void trace_id_new(char out[TRACE_ID_SIZE])
 {
-	new_id(out, 16);
+	traceparent_new_id(out, 16);
 }
 
 void span_id_new(char out[SPAN_ID_SIZE])
 {
-	new_id(out, 8);
+	traceparent_new_id(out, 8);
 }

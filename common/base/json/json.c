@@ -50,20 +50,20 @@ bool json_has_str(const cJSON *array, const char *text)
 }
 
 /* The first character of a value that is kept as text; NUL for all others. */
-static char raw_start(const cJSON *item)
+static char json_raw_start(const cJSON *item)
 {
 	return cJSON_IsRaw(item) && item->valuestring ? item->valuestring[0] : '\0';
 }
 
-static bool is_number_text(const cJSON *item)
+static bool json_is_number_text(const cJSON *item)
 {
-	char c = raw_start(item);
+	char c = json_raw_start(item);
 	return c == '-' || (c >= '0' && c <= '9');
 }
 
 bool json_is_number(const cJSON *item)
 {
-	return cJSON_IsNumber(item) || is_number_text(item);
+	return cJSON_IsNumber(item) || json_is_number_text(item);
 }
 
 bool json_number(const cJSON *item, double *value)
@@ -81,7 +81,7 @@ int64_t json_int(const cJSON *object, const char *key, int64_t otherwise)
 }
 
 /* *value × 10^power; false when it overflows. */
-static bool scale_up(uint64_t *value, long power)
+static bool json_scale_up(uint64_t *value, long power)
 {
 	if (*value == 0)
 		return true;
@@ -92,7 +92,7 @@ static bool scale_up(uint64_t *value, long power)
 }
 
 /* The exact integer that a number's text means; false when it has a fraction or does not fit. */
-static bool integer_from_text(const char *s, int64_t *value)
+static bool json_integer_from_text(const char *s, int64_t *value)
 {
 	bool negative = *s == '-', in_fraction = false;
 	uint64_t digits = 0;
@@ -106,7 +106,7 @@ static bool integer_from_text(const char *s, int64_t *value)
 		zeros++;
 		if (*s == '0')
 			continue;
-		if (!scale_up(&digits, zeros) ||
+		if (!json_scale_up(&digits, zeros) ||
 		    __builtin_add_overflow(digits, (uint64_t)(*s - '0'), &digits))
 			return false;
 		zeros = 0;
@@ -118,7 +118,7 @@ static bool integer_from_text(const char *s, int64_t *value)
 		scale = 0;
 	else if (__builtin_add_overflow(scale, exponent, &scale) || scale < 0)
 		return false;
-	if (!scale_up(&digits, scale) || digits > (uint64_t)INT64_MAX + negative)
+	if (!json_scale_up(&digits, scale) || digits > (uint64_t)INT64_MAX + negative)
 		return false;
 	*value = negative ? (int64_t)-digits : (int64_t)digits;
 	return true;
@@ -128,7 +128,8 @@ bool json_integer(const cJSON *item, int64_t *value)
 {
 	const double limit = 9223372036854775808.0; /* 2^63, the first that does not fit */
 	if (!cJSON_IsNumber(item))
-		return is_number_text(item) && integer_from_text(item->valuestring, value);
+		return json_is_number_text(item) &&
+		    json_integer_from_text(item->valuestring, value);
 	double number = item->valuedouble;
 	if (!(number >= -limit && number < limit) || trunc(number) != number)
 		return false;
@@ -138,7 +139,7 @@ bool json_integer(const cJSON *item, int64_t *value)
 
 const char *json_type_name(const cJSON *item)
 {
-	char raw = raw_start(item);
+	char raw = json_raw_start(item);
 	if (json_is_number(item))
 		return "number";
 	if (cJSON_IsString(item) || raw == '"')

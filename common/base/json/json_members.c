@@ -12,29 +12,29 @@
 /* Objects up to this size are searched along the list. */
 #define FEW 32
 
-static int by_key(const void *left, const void *right)
+static int json_member_by_key(const void *left, const void *right)
 {
 	const struct json_member *a = left, *b = right;
 	int order = strcmp(a->item->string, b->item->string);
 	return order ? order : (a->position > b->position) - (a->position < b->position);
 }
 
-static int key_against(const void *key, const void *member)
+static int json_member_key_against(const void *key, const void *member)
 {
 	return strcmp(key, ((const struct json_member *)member)->item->string);
 }
 
-static struct json_member *sort_members(const cJSON *object, size_t count)
+static struct json_member *json_members_sort(const cJSON *object, size_t count)
 {
 	struct json_member *sorted = xcalloc(count, sizeof(*sorted));
 	size_t i = 0;
 	for (cJSON *item = object->child; item; item = item->next, i++)
 		sorted[i] = (struct json_member){.item = item, .position = i};
-	qsort(sorted, count, sizeof(*sorted), by_key);
+	qsort(sorted, count, sizeof(*sorted), json_member_by_key);
 	return sorted;
 }
 
-static size_t count_members(const cJSON *object)
+static size_t json_members_count(const cJSON *object)
 {
 	size_t count = 0;
 	for (const cJSON *item = object->child; item; item = item->next)
@@ -45,8 +45,8 @@ static size_t count_members(const cJSON *object)
 void json_members_init(struct json_members *m, const cJSON *object)
 {
 	m->object = object;
-	m->count = count_members(object);
-	m->sorted = m->count > FEW ? sort_members(object, m->count) : NULL;
+	m->count = json_members_count(object);
+	m->sorted = m->count > FEW ? json_members_sort(object, m->count) : NULL;
 }
 
 void json_members_release(struct json_members *m)
@@ -60,7 +60,7 @@ cJSON *json_members_get(const struct json_members *m, const char *key)
 	cJSON *item = m->object->child;
 	if (m->sorted) {
 		const struct json_member *found =
-		    bsearch(key, m->sorted, m->count, sizeof(*m->sorted), key_against);
+		    bsearch(key, m->sorted, m->count, sizeof(*m->sorted), json_member_key_against);
 		return found ? found->item : NULL;
 	}
 	/* appended members are left out: they would make the walk ever longer */
@@ -76,7 +76,7 @@ static void json_members_drop(cJSON *object, cJSON *item)
 }
 
 /* Returns at the first member beyond the few, or at the end with NULL. */
-static cJSON *unique_among_few(cJSON *object)
+static cJSON *json_members_unique_among_few(cJSON *object)
 {
 	uint64_t seen = 0;
 	size_t count = 0;
@@ -96,10 +96,10 @@ static cJSON *unique_among_few(cJSON *object)
 
 void json_members_unique(cJSON *object)
 {
-	if (!unique_among_few(object))
+	if (!json_members_unique_among_few(object))
 		return;
-	size_t count = count_members(object);
-	struct json_member *sorted = sort_members(object, count);
+	size_t count = json_members_count(object);
+	struct json_member *sorted = json_members_sort(object, count);
 	for (size_t i = 0; i + 1 < count; i++)
 		if (strcmp(sorted[i].item->string, sorted[i + 1].item->string) == 0)
 			json_members_drop(object, sorted[i].item);

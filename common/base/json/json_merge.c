@@ -7,26 +7,26 @@
 
 /* ---- Comparing ---- */
 
-static bool is_integer_text(const char *s)
+static bool json_is_integer_text(const char *s)
 {
 	return s[strspn(s, "-0123456789")] == '\0';
 }
 
 /* Compares numbers by value; integers of any length exactly. */
-static bool numbers_equal(const cJSON *a, const cJSON *b)
+static bool json_numbers_equal(const cJSON *a, const cJSON *b)
 {
 	int64_t left, right;
 	bool left_fits = json_integer(a, &left), right_fits = json_integer(b, &right);
 	if (left_fits || right_fits)
 		return left_fits && right_fits && left == right;
-	if (cJSON_IsRaw(a) && cJSON_IsRaw(b) && is_integer_text(a->valuestring) &&
-	    is_integer_text(b->valuestring))
+	if (cJSON_IsRaw(a) && cJSON_IsRaw(b) && json_is_integer_text(a->valuestring) &&
+	    json_is_integer_text(b->valuestring))
 		return strcmp(a->valuestring, b->valuestring) == 0;
 	double x, y;
 	return json_number(a, &x) && json_number(b, &y) && x == y;
 }
 
-static bool arrays_equal(const cJSON *a, const cJSON *b)
+static bool json_arrays_equal(const cJSON *a, const cJSON *b)
 {
 	const cJSON *x = a->child, *y = b->child;
 	for (; x && y; x = x->next, y = y->next)
@@ -35,7 +35,7 @@ static bool arrays_equal(const cJSON *a, const cJSON *b)
 	return !x && !y;
 }
 
-static bool objects_equal(const cJSON *a, const cJSON *b)
+static bool json_objects_equal(const cJSON *a, const cJSON *b)
 {
 	struct json_members index;
 	json_members_init(&index, b);
@@ -55,13 +55,13 @@ bool json_equal(const cJSON *a, const cJSON *b)
 	if (!a || !b)
 		return a == b;
 	if (json_is_number(a) || json_is_number(b))
-		return json_is_number(a) && json_is_number(b) && numbers_equal(a, b);
+		return json_is_number(a) && json_is_number(b) && json_numbers_equal(a, b);
 	if ((a->type & 0xFF) != (b->type & 0xFF))
 		return false;
 	if (cJSON_IsObject(a))
-		return objects_equal(a, b);
+		return json_objects_equal(a, b);
 	if (cJSON_IsArray(a))
-		return arrays_equal(a, b);
+		return json_arrays_equal(a, b);
 	if (cJSON_IsString(a) || cJSON_IsRaw(a))
 		return strcmp(a->valuestring, b->valuestring) == 0;
 	return true;

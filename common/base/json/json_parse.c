@@ -52,7 +52,7 @@ static void json_parse_visit(struct walk *w, cJSON *item)
 
 /* cJSON cannot read numbers of more than 63 characters: it gets the text with a zero in the place
  * of each noted number. */
-static char *without_noted(const struct json_scan *s, size_t len)
+static char *json_parse_without_noted(const struct json_scan *s, size_t len)
 {
 	char *copy = xmalloc(len);
 	memcpy(copy, s->text, len);
@@ -69,7 +69,7 @@ cJSON *json_parse(const char *text, size_t len, unsigned max_depth, enum json_fa
 	cJSON *root = NULL;
 	enum json_fault found = json_scan(&scan, text, len, max_depth);
 	if (found == JSON_OK) {
-		char *copy = scan.oversized ? without_noted(&scan, len) : NULL;
+		char *copy = scan.oversized ? json_parse_without_noted(&scan, len) : NULL;
 		root = cJSON_ParseWithLengthOpts(copy ? copy : text, len, NULL, false);
 		free(copy);
 		found = root ? JSON_OK : JSON_INVALID;

@@ -13,7 +13,7 @@
 
 /* The shortest text that reads back as the same double; of a whole number, which may be an id, all
  * its digits. */
-static void put_number(struct buf *out, double value)
+static void json_print_put_number(struct buf *out, double value)
 {
 	char text[32];
 	if (!isfinite(value)) {
@@ -45,7 +45,7 @@ void json_write(struct buf *out, const cJSON *item)
 		return;
 	}
 	if (cJSON_IsNumber(item)) {
-		put_number(out, item->valuedouble);
+		json_print_put_number(out, item->valuedouble);
 		return;
 	}
 	if (!object && !cJSON_IsArray(item)) {

@@ -9,7 +9,7 @@ struct search {
 	char separator;
 };
 
-static const cJSON *repeated_member(const cJSON *object)
+static const cJSON *json_repeat_member(const cJSON *object)
 {
 	struct json_members members;
 	const cJSON *item = object->child;
@@ -21,9 +21,9 @@ static const cJSON *repeated_member(const cJSON *object)
 }
 
 /* Leaves in s->path the path of the first repeated key.  Recurses as deep as the parser allows. */
-static bool find_repeated(struct search *s, const cJSON *item)
+static bool json_repeat_find(struct search *s, const cJSON *item)
 {
-	const cJSON *repeated = cJSON_IsObject(item) ? repeated_member(item) : NULL;
+	const cJSON *repeated = cJSON_IsObject(item) ? json_repeat_member(item) : NULL;
 	size_t len = s->path.len, index = 0;
 	if (repeated) {
 		if (len)
@@ -38,7 +38,7 @@ static bool find_repeated(struct search *s, const cJSON *item)
 			buf_puts(&s->path, child->string);
 		else
 			buf_printf(&s->path, "%zu", index);
-		if (find_repeated(s, child))
+		if (json_repeat_find(s, child))
 			return true;
 		s->path.len = len;
 	}
@@ -49,7 +49,7 @@ char *json_repeated_key(const char *text, size_t len, char separator)
 {
 	struct search search = {.separator = separator};
 	cJSON *root = cJSON_ParseWithLengthOpts(text, len, NULL, false);
-	bool found = root && find_repeated(&search, root);
+	bool found = root && json_repeat_find(&search, root);
 	cJSON_Delete(root);
 	if (found)
 		return buf_detach(&search.path);

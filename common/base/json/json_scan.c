@@ -125,7 +125,7 @@ static size_t scan_digits(struct json_scan *s)
 	return (size_t)(s->p - from);
 }
 
-static bool note_number(struct json_scan *s, const char *from)
+static bool scan_note_number(struct json_scan *s, const char *from)
 {
 	size_t len = (size_t)(s->p - from);
 	char *text = xstrndup(from, len);
@@ -142,7 +142,7 @@ static bool note_number(struct json_scan *s, const char *from)
 
 /* A fraction comes back as it was when it has few digits, no zero at the end, and is not so small
  * that it would be printed with an exponent. */
-static bool fraction_survives(const char *number, const char *point, const char *end)
+static bool scan_fraction_survives(const char *number, const char *point, const char *end)
 {
 	bool below_one = point - number == 1 && number[0] == '0';
 	if (below_one && end - point > 4 && memcmp(point, ".0000", 5) == 0)
@@ -165,7 +165,7 @@ static bool scan_number(struct json_scan *s)
 		const char *point = s->p++;
 		if (!scan_digits(s))
 			return json_scan_fail(s, JSON_INVALID);
-		exact = fraction_survives(digits, point, s->p);
+		exact = scan_fraction_survives(digits, point, s->p);
 	}
 	if (json_scan_peek(s) == 'e' || json_scan_peek(s) == 'E') {
 		s->p++;
@@ -175,7 +175,7 @@ static bool scan_number(struct json_scan *s)
 			return json_scan_fail(s, JSON_INVALID);
 		exact = false;
 	}
-	if (!exact && !note_number(s, from))
+	if (!exact && !scan_note_number(s, from))
 		return false;
 	s->numbers++;
 	return true;
@@ -275,7 +275,7 @@ void json_scan_release(struct json_scan *s)
 
 /* ---- Telling people ---- */
 
-static const char *expected_at(const struct json_scan *s)
+static const char *json_scan_expected_at(const struct json_scan *s)
 {
 	const char *before = s->p;
 	char open = s->depth ? s->open[s->depth - 1] : '\0';
@@ -320,8 +320,8 @@ size_t json_scan_explain(const char *text, size_t len, unsigned max_depth, char 
 		}
 	}
 	if (fault == JSON_INVALID)
-		buf_printf(
-		    &out, ": column %zu: expected %s", (size_t)(s.p - start) + 1, expected_at(&s));
+		buf_printf(&out, ": column %zu: expected %s", (size_t)(s.p - start) + 1,
+		    json_scan_expected_at(&s));
 	*more = buf_detach(&out);
 	json_scan_release(&s);
 	return line;

@@ -27,7 +27,7 @@ static const char *json_skim_skip_string(const char *p, const char *end)
 	return p < end ? p + 1 : end;
 }
 
-static const char *skip_container(const char *p, const char *end)
+static const char *json_skim_skip_container(const char *p, const char *end)
 {
 	size_t depth = 0;
 	do {
@@ -42,7 +42,7 @@ static const char *skip_container(const char *p, const char *end)
 	return p;
 }
 
-static struct json_span value_at(const char *p, const char *end)
+static struct json_span json_skim_value_at(const char *p, const char *end)
 {
 	const char *start = p = json_skim_skip_space(p, end);
 	if (p == end)
@@ -50,7 +50,7 @@ static struct json_span value_at(const char *p, const char *end)
 	if (*p == '"')
 		p = json_skim_skip_string(p, end);
 	else if (*p == '{' || *p == '[')
-		p = skip_container(p, end);
+		p = json_skim_skip_container(p, end);
 	else
 		while (p < end && !strchr(",]} \t\r\n", *p))
 			p++;
@@ -59,7 +59,7 @@ static struct json_span value_at(const char *p, const char *end)
 
 struct json_span json_skim_text(const char *text, size_t len)
 {
-	return value_at(text, text + len);
+	return json_skim_value_at(text, text + len);
 }
 
 bool json_skim_is_object(struct json_span value)
@@ -92,9 +92,9 @@ struct json_span json_skim_member(struct json_span value, const char *key)
 	const char *end = value.start + value.len - 1;
 	const char *p = json_skim_skip_space(value.start + 1, end);
 	while (p < end) {
-		struct json_span name = value_at(p, end);
+		struct json_span name = json_skim_value_at(p, end);
 		p = json_skim_skip_space(name.start + name.len, end);
-		struct json_span member = value_at(p + 1, end); /* behind the colon */
+		struct json_span member = json_skim_value_at(p + 1, end); /* behind the colon */
 		if (json_skim_names(name, key))
 			found = member;
 		p = json_skim_skip_space(member.start + member.len, end);
@@ -114,7 +114,7 @@ bool json_skim_next(struct json_span array, struct json_span *at)
 		p = json_skim_skip_space(at->start + at->len, end);
 		p += p < end; /* the comma */
 	}
-	*at = value_at(p, end);
+	*at = json_skim_value_at(p, end);
 	return at->start != NULL;
 }
 

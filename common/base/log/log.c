@@ -89,7 +89,7 @@ static void log_put_escaped(struct buf *out, const char *s)
 	}
 }
 
-static void put_plain(struct buf *line, enum log_level level, const char *text)
+static void log_put_plain(struct buf *line, enum log_level level, const char *text)
 {
 	char time[ISO_TIME_SIZE];
 	buf_printf(line, "%s %s %s[%ld] ", clock_iso(clock_now(), time), level_names[level], logger,
@@ -111,7 +111,7 @@ static void log_put_member(struct buf *line, const char *key, const char *text)
 }
 
 /* A line that is cut would be no JSON, so the message is. */
-static void put_json(struct buf *line, enum log_level level, const char *text)
+static void log_put_json(struct buf *line, enum log_level level, const char *text)
 {
 	char time[ISO_TIME_SIZE];
 	size_t len = strlen(text);
@@ -143,7 +143,7 @@ void log_at(enum log_level level, const char *fmt, ...)
 	utf8_repair(text);
 	redact(&clean, text); /* fit to be seen: valid, and without secrets */
 	free(text);
-	(form == LOG_JSON ? put_json : put_plain)(&line, level, buf_str(&clean));
+	(form == LOG_JSON ? log_put_json : log_put_plain)(&line, level, buf_str(&clean));
 	if (line.len >= LONGEST_LINE)
 		line.len = utf8_cut(line.data, LONGEST_LINE - 1);
 	line.data[line.len++] = '\n'; /* in the place of the NUL */

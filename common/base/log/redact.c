@@ -20,7 +20,7 @@ static bool redact_is_word(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '-' || (unsigned char)c >= 0x80;
 }
 
-static size_t word_length(const char *s)
+static size_t redact_word_length(const char *s)
 {
 	size_t len = 0;
 	while (redact_is_word(s[len]))
@@ -30,7 +30,7 @@ static size_t word_length(const char *s)
 
 /* Whether a name has a telling word in it.  Only case is ignored, so "creditCard" does not match
  * "credit_card". */
-static bool is_telling(const char *name, size_t len)
+static bool redact_is_telling(const char *name, size_t len)
 {
 	for (size_t i = 0; i < sizeof(telling) / sizeof(telling[0]); i++) {
 		size_t part = strlen(telling[i]);
@@ -48,7 +48,7 @@ static const char *redact_skip_blanks(const char *s)
 
 /* The length of a quote at s, with the backslashes it has in JSON within JSON; 0 when there is
  * none. */
-static size_t quote_length(const char *s)
+static size_t redact_quote_length(const char *s)
 {
 	size_t slashes = strspn(s, "\\");
 	return s[slashes] == '"' || s[slashes] == '\'' ? slashes + 1 : 0;
@@ -70,11 +70,11 @@ static const char *redact_skip_string(const char *s, size_t open)
 }
 
 /* Returns what follows the bracket or brace that closes the one at s. */
-static const char *skip_nested(const char *s)
+static const char *redact_skip_nested(const char *s)
 {
 	int depth = 0;
 	while (*s) {
-		size_t quote = quote_length(s);
+		size_t quote = redact_quote_length(s);
 		if (quote) {
 			s = redact_skip_string(s, quote);
 			continue;
@@ -93,49 +93,50 @@ static const char *skip_nested(const char *s)
 	return s;
 }
 
-static bool is_bearer(const char *s, size_t word)
+static bool redact_is_bearer(const char *s, size_t word)
 {
 	return word == 6 && strncasecmp(s, "bearer", 6) == 0;
 }
 
 /* The last of the words Bearer that begin at s with one. */
-static const char *bearer_last(const char *s, size_t word)
+static const char *redact_bearer_last(const char *s, size_t word)
 {
 	for (;;) {
 		const char *next = redact_skip_blanks(s + word);
-		if (next == s + word || !is_bearer(next, word_length(next)))
+		if (next == s + word || !redact_is_bearer(next, redact_word_length(next)))
 			return s;
 		s = next;
 	}
 }
 
 /* The length of "Bearer x"; where Bearer comes twice, the second is no credential. */
-static size_t bearer_length(const char *s, size_t word)
+static size_t redact_bearer_length(const char *s, size_t word)
 {
-	if (!is_bearer(s, word))
+	if (!redact_is_bearer(s, word))
 		return 0;
-	const char *end = bearer_last(s, word) + word, *credential = redact_skip_blanks(end);
+	const char *end = redact_bearer_last(s, word) + word, *credential = redact_skip_blanks(end);
 	size_t len = strcspn(credential, " \t,;\"'\\");
 	return credential > end && len ? (size_t)(credential - s) + len : 0;
 }
 
-static const char *skip_value(const char *s)
+static const char *redact_skip_value(const char *s)
 {
-	size_t quote = quote_length(s), bearer = bearer_length(s, word_length(s));
+	size_t quote = redact_quote_length(s);
+	size_t bearer = redact_bearer_length(s, redact_word_length(s));
 	if (bearer)
 		return s + bearer;
 	if (quote)
 		return redact_skip_string(s, quote);
 	if (*s == '{' || *s == '[')
-		return skip_nested(s);
+		return redact_skip_nested(s);
 	return s + strcspn(s, " \t\r\n,;&)}]\"'");
 }
 
 /* Where the value begins after a name that ends at s; NULL when it is no field's name.  A colon
  * counts only after a quoted name: in running text it is punctuation. */
-static const char *field_value(const char *s)
+static const char *redact_field_value(const char *s)
 {
-	size_t quote = quote_length(s);
+	size_t quote = redact_quote_length(s);
 	s = redact_skip_blanks(s + quote);
 	if (*s != '=' && !(quote && *s == ':'))
 		return NULL;
@@ -143,17 +144,17 @@ static const char *field_value(const char *s)
 }
 
 /* "eyJ" is how the base64 of a JSON object begins. */
-static size_t jwt_length(const char *s)
+static size_t redact_jwt_length(const char *s)
 {
 	if (strncmp(s, "eyJ", 3) != 0)
 		return 0;
-	size_t head = word_length(s);
+	size_t head = redact_word_length(s);
 	if (s[head] != '.')
 		return 0;
-	size_t body = word_length(s + head + 1);
+	size_t body = redact_word_length(s + head + 1);
 	if (!body || s[head + 1 + body] != '.')
 		return 0;
-	return head + 1 + body + 1 + word_length(s + head + 1 + body + 1);
+	return head + 1 + body + 1 + redact_word_length(s + head + 1 + body + 1);
 }
 
 static void redact_put_word(struct buf *out, const char *s, size_t len)
@@ -177,27 +178,27 @@ static void redact_put_word(struct buf *out, const char *s, size_t len)
 /* Appends what begins at the word s, redacted; returns what comes after it. */
 static const char *redact_word(struct buf *out, const char *s)
 {
-	size_t word = word_length(s), len;
-	if ((len = jwt_length(s)) > 0) {
+	size_t word = redact_word_length(s), len;
+	if ((len = redact_jwt_length(s)) > 0) {
 		buf_puts(out, "***JWT_TOKEN***");
 		return s + len;
 	}
-	if ((len = bearer_length(s, word)) > 0) {
+	if ((len = redact_bearer_length(s, word)) > 0) {
 		buf_puts(out, "***BEARER_TOKEN***");
 		return s + len;
 	}
-	if (is_bearer(s, word)) { /* no credential follows: each word is looked at once */
-		const char *last = bearer_last(s, word);
+	if (redact_is_bearer(s, word)) { /* no credential follows: each word is looked at once */
+		const char *last = redact_bearer_last(s, word);
 		buf_add(out, s, (size_t)(last - s));
 		s = last;
 	}
-	const char *value = is_telling(s, word) ? field_value(s + word) : NULL;
+	const char *value = redact_is_telling(s, word) ? redact_field_value(s + word) : NULL;
 	redact_put_word(out, s, word);
 	if (!value)
 		return s + word;
 	buf_add(out, s + word, (size_t)(value - s) - word);
 	buf_puts(out, "***REDACTED***");
-	return skip_value(value);
+	return redact_skip_value(value);
 }
 
 void redact(struct buf *out, const char *text)
@@ -209,7 +210,7 @@ void redact(struct buf *out, const char *text)
 			s = redact_word(out, s);
 		} else if (opens && depth == MAX_DEPTH) {
 			buf_puts(out, "***MAX_DEPTH_REACHED***");
-			s = skip_nested(s);
+			s = redact_skip_nested(s);
 		} else {
 			depth += opens;
 			depth -= (*s == '}' || *s == ']') && depth > 0;

@@ -105,7 +105,7 @@ void metrics_run(unsigned end, int64_t us)
 
 /* ---- models ---- */
 
-static struct metric_model *known_model(const char *name)
+static struct metric_model *metrics_known_model(const char *name)
 {
 	for (int i = 0; i < METRIC_MODELS; i++) {
 		struct metric_model *model = &table->models[i];
@@ -120,7 +120,7 @@ static struct metric_model *known_model(const char *name)
 /* Takes a place for a model; the last one is for all others.  Call with the lock held. */
 static struct metric_model *metrics_take_model(const char *name)
 {
-	struct metric_model *model = known_model(name);
+	struct metric_model *model = metrics_known_model(name);
 	for (int i = 0; !model && i < METRIC_MODELS; i++) {
 		struct metric_model *free = &table->models[i];
 		bool last = i == METRIC_MODELS - 1;
@@ -141,7 +141,7 @@ void metrics_tokens(const char *model, int64_t in, int64_t out)
 		return;
 	if (!model || !*model || strlen(model) >= METRIC_MODEL_SIZE)
 		model = "other";
-	struct metric_model *found = known_model(model);
+	struct metric_model *found = metrics_known_model(model);
 	if (!found) {
 		shared_lock(&table->head.mutex[0]);
 		found = metrics_take_model(model);
@@ -153,7 +153,7 @@ void metrics_tokens(const char *model, int64_t in, int64_t out)
 
 /* ---- gauges ---- */
 
-static struct metric_cell *take_cell(void)
+static struct metric_cell *metrics_take_cell(void)
 {
 	for (int i = 0; i < METRIC_CELLS; i++) {
 		struct metric_cell *cell = &table->cells[i];
@@ -175,7 +175,7 @@ void metrics_gauge(enum gauge gauge, int64_t change)
 	if (!atomic_load_explicit(&own, memory_order_acquire)) {
 		shared_lock(&table->head.mutex[0]);
 		if (!atomic_load(&own))
-			atomic_store(&own, take_cell());
+			atomic_store(&own, metrics_take_cell());
 		shared_unlock(&table->head.mutex[0]);
 	}
 	struct metric_cell *cell = atomic_load_explicit(&own, memory_order_acquire);

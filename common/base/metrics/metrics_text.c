@@ -19,13 +19,13 @@ static void metrics_text_put_head(
 	buf_printf(out, "# HELP " PREFIX "%s %s\n# TYPE " PREFIX "%s %s\n", name, help, name, type);
 }
 
-static void put_seconds(struct buf *out, uint64_t us)
+static void metrics_text_put_seconds(struct buf *out, uint64_t us)
 {
 	buf_printf(out, "%" PRIu64 ".%06" PRIu64, us / 1000000, us % 1000000);
 }
 
 /* labels: without braces, "" or ended by a comma. */
-static void put_histogram(struct buf *out, const char *name, const char *labels,
+static void metrics_text_put_histogram(struct buf *out, const char *name, const char *labels,
     struct histogram *histogram, const int64_t *bounds)
 {
 	uint64_t count = 0;
@@ -38,7 +38,7 @@ static void put_histogram(struct buf *out, const char *name, const char *labels,
 	count += metrics_text_value(&histogram->buckets[METRIC_BUCKETS]);
 	buf_printf(out, PREFIX "%s_bucket{%sle=\"+Inf\"} %" PRIu64 "\n", name, labels, count);
 	buf_printf(out, PREFIX "%s_sum{%.*s} ", name, plain, labels);
-	put_seconds(out, metrics_text_value(&histogram->sum_us));
+	metrics_text_put_seconds(out, metrics_text_value(&histogram->sum_us));
 	buf_printf(out, "\n" PREFIX "%s_count{%.*s} %" PRIu64 "\n", name, plain, labels, count);
 }
 
@@ -47,7 +47,7 @@ static void put_histogram(struct buf *out, const char *name, const char *labels,
 typedef bool route_name_fn(size_t row, struct metric_route *route);
 
 /* The labels of a row that was asked for; false for others. */
-static bool row_labels(
+static bool metrics_text_row_labels(
     struct metrics_table *table, size_t row, route_name_fn *route_name, char *out, size_t size)
 {
 	struct metric_route route = {"", "other"};
@@ -62,13 +62,14 @@ static bool row_labels(
 	return true;
 }
 
-static void put_requests(struct buf *out, struct metrics_table *table, route_name_fn *route_name)
+static void metrics_text_put_requests(
+    struct buf *out, struct metrics_table *table, route_name_fn *route_name)
 {
 	char labels[256];
 	metrics_text_put_head(
 	    out, "requests_total", "counter", "Answers by route and class of status.");
 	for (size_t row = 0; row < METRIC_ROUTES; row++) {
-		if (!row_labels(table, row, route_name, labels, sizeof(labels)))
+		if (!metrics_text_row_labels(table, row, route_name, labels, sizeof(labels)))
 			continue;
 		for (int k = 0; k < METRIC_CLASSES; k++) {
 			uint64_t n = metrics_text_value(&table->requests[row][k]);
@@ -81,14 +82,14 @@ static void put_requests(struct buf *out, struct metrics_table *table, route_nam
 	metrics_text_put_head(
 	    out, "request_seconds", "histogram", "Time from a request's head to its end.");
 	for (size_t row = 0; row < METRIC_ROUTES; row++)
-		if (row_labels(table, row, route_name, labels, sizeof(labels)))
-			put_histogram(out, "request_seconds", labels, &table->request_times[row],
-			    metric_request_bounds);
+		if (metrics_text_row_labels(table, row, route_name, labels, sizeof(labels)))
+			metrics_text_put_histogram(out, "request_seconds", labels,
+			    &table->request_times[row], metric_request_bounds);
 }
 
 /* ---- runs ---- */
 
-static void put_runs(struct buf *out, struct metrics_table *table)
+static void metrics_text_put_runs(struct buf *out, struct metrics_table *table)
 {
 	static const char *const ends[METRIC_RUN_ENDS] = {"done", "error", "stopped"};
 	metrics_text_put_head(
@@ -97,10 +98,11 @@ static void put_runs(struct buf *out, struct metrics_table *table)
 		buf_printf(out, PREFIX "runs_total{status=\"%s\"} %" PRIu64 "\n", ends[end],
 		    metrics_text_value(&table->runs[end]));
 	metrics_text_put_head(out, "run_seconds", "histogram", "How long runs took.");
-	put_histogram(out, "run_seconds", "", &table->run_times, metric_run_bounds);
+	metrics_text_put_histogram(out, "run_seconds", "", &table->run_times, metric_run_bounds);
 }
 
-static void put_model(struct buf *out, struct metric_model *model, const char *kind, uint64_t n)
+static void metrics_text_put_model(
+    struct buf *out, struct metric_model *model, const char *kind, uint64_t n)
 {
 	buf_puts(out, PREFIX "tokens_total{model=\"");
 	for (const char *c = model->name; *c; c++) {
@@ -114,7 +116,7 @@ static void put_model(struct buf *out, struct metric_model *model, const char *k
 	buf_printf(out, "\",kind=\"%s\"} %" PRIu64 "\n", kind, n);
 }
 
-static void put_tokens(struct buf *out, struct metrics_table *table)
+static void metrics_text_put_tokens(struct buf *out, struct metrics_table *table)
 {
 	metrics_text_put_head(
 	    out, "tokens_total", "counter", "Tokens that models took (input) and gave (output).");
@@ -122,14 +124,14 @@ static void put_tokens(struct buf *out, struct metrics_table *table)
 		struct metric_model *model = &table->models[i];
 		if (!atomic_load_explicit(&model->ready, memory_order_acquire))
 			break;
-		put_model(out, model, "input", metrics_text_value(&model->in));
-		put_model(out, model, "output", metrics_text_value(&model->out));
+		metrics_text_put_model(out, model, "input", metrics_text_value(&model->in));
+		metrics_text_put_model(out, model, "output", metrics_text_value(&model->out));
 	}
 }
 
 /* ---- plain numbers ---- */
 
-static void put_counters(struct buf *out, struct metrics_table *table)
+static void metrics_text_put_counters(struct buf *out, struct metrics_table *table)
 {
 	static const struct {
 		enum metric metric;
@@ -180,11 +182,11 @@ static void put_counters(struct buf *out, struct metrics_table *table)
 	metrics_text_put_head(
 	    out, "database_wait_seconds_total", "counter", "How long writes waited for others.");
 	buf_puts(out, PREFIX "database_wait_seconds_total ");
-	put_seconds(out, metrics_text_value(&table->counters[METRIC_WRITE_WAIT_US]));
+	metrics_text_put_seconds(out, metrics_text_value(&table->counters[METRIC_WRITE_WAIT_US]));
 	buf_putc(out, '\n');
 }
 
-static void put_gauges(struct buf *out)
+static void metrics_text_put_gauges(struct buf *out)
 {
 	static const struct {
 		const char *name, *help;
@@ -217,9 +219,9 @@ void metrics_write(struct buf *out, route_name_fn *route_name)
 	struct metrics_table *table = metrics_table(&shared);
 	if (!table)
 		return;
-	put_requests(out, table, route_name);
-	put_runs(out, table);
-	put_tokens(out, table);
-	put_counters(out, table);
-	put_gauges(out);
+	metrics_text_put_requests(out, table, route_name);
+	metrics_text_put_runs(out, table);
+	metrics_text_put_tokens(out, table);
+	metrics_text_put_counters(out, table);
+	metrics_text_put_gauges(out);
 }

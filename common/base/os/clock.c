@@ -44,7 +44,7 @@ int64_t clock_uptime_us(void)
 }
 
 /* Writes value with leading zeroes into the width characters at out. */
-static void put_digits(char *out, int width, int64_t value)
+static void clock_put_digits(char *out, int width, int64_t value)
 {
 	while (width--) {
 		out[width] = (char)('0' + value % 10);
@@ -80,13 +80,13 @@ char *clock_iso(int64_t us, char out[ISO_TIME_SIZE])
 	time_t t = (time_t)seconds;
 	gmtime_r(&t, &tm);
 	memcpy(out, "0000-00-00T00:00:00.000000Z", ISO_TIME_SIZE);
-	put_digits(out, 4, tm.tm_year + 1900);
-	put_digits(out + 5, 2, tm.tm_mon + 1);
-	put_digits(out + 8, 2, tm.tm_mday);
-	put_digits(out + 11, 2, tm.tm_hour);
-	put_digits(out + 14, 2, tm.tm_min);
-	put_digits(out + 17, 2, tm.tm_sec);
-	put_digits(out + 20, 6, fraction);
+	clock_put_digits(out, 4, tm.tm_year + 1900);
+	clock_put_digits(out + 5, 2, tm.tm_mon + 1);
+	clock_put_digits(out + 8, 2, tm.tm_mday);
+	clock_put_digits(out + 11, 2, tm.tm_hour);
+	clock_put_digits(out + 14, 2, tm.tm_min);
+	clock_put_digits(out + 17, 2, tm.tm_sec);
+	clock_put_digits(out + 20, 6, fraction);
 	return out;
 }
 

@@ -33,7 +33,7 @@ struct child {
 };
 
 /* Decides the result and asks the child to go. */
-static void end_child(struct child *c, enum process_end end)
+static void process_end_child(struct child *c, enum process_end end)
 {
 	if (c->ending)
 		return;
@@ -45,7 +45,7 @@ static void end_child(struct child *c, enum process_end end)
 }
 
 /* Input that the child does not want is no failure: it closed its end, or is gone. */
-static void write_input(struct child *c)
+static void process_write_input(struct child *c)
 {
 	const struct process *p = c->p;
 	ssize_t n = 0;
@@ -66,9 +66,9 @@ static void process_deliver(void *arg, char *line, size_t len)
 		return;
 	line[len] = '\0';
 	if (len > c->p->max_line)
-		end_child(c, PROCESS_LINE_TOO_LONG);
+		process_end_child(c, PROCESS_LINE_TOO_LONG);
 	else if (!c->p->on_line(line, len, c->p->arg))
-		end_child(c, PROCESS_REFUSED);
+		process_end_child(c, PROCESS_REFUSED);
 }
 
 /* Reads once; false when there is nothing left to read now. */
@@ -90,18 +90,18 @@ static bool process_read_output(struct child *c)
 	c->pending.data[c->pending.len] = '\0';
 	c->total += (size_t)n;
 	if (c->total > c->p->max_output)
-		end_child(c, PROCESS_TOO_MUCH_OUTPUT);
+		process_end_child(c, PROCESS_TOO_MUCH_OUTPUT);
 	if (c->ending)
 		return true;
 	if (c->p->raw) {
 		if (!c->p->on_line(c->pending.data, c->pending.len, c->p->arg))
-			end_child(c, PROCESS_REFUSED);
+			process_end_child(c, PROCESS_REFUSED);
 		buf_reset(&c->pending);
 		return true;
 	}
 	buf_take_lines(&c->pending, &c->scanned, process_deliver, c);
 	if (c->pending.len > c->p->max_line)
-		end_child(c, PROCESS_LINE_TOO_LONG);
+		process_end_child(c, PROCESS_LINE_TOO_LONG);
 	return true;
 }
 
@@ -143,7 +143,7 @@ static void process_pump(struct child *c)
 			if (fds[1].revents)
 				process_read_errors(c);
 			if (fds[3].revents)
-				write_input(c);
+				process_write_input(c);
 			if (fds[2].revents)
 				process_read_output(c);
 		}
@@ -153,7 +153,7 @@ static void process_pump(struct child *c)
 			kill(c->io.pid, SIGKILL); /* it may have joined another group */
 			c->kill_at = INT64_MAX;
 		} else if (!exited && !c->ending && now >= c->p->deadline_ms) {
-			end_child(c, PROCESS_TIMED_OUT);
+			process_end_child(c, PROCESS_TIMED_OUT);
 		}
 	}
 }

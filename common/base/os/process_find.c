@@ -34,7 +34,7 @@ static char *process_find_executable(char *path)
 	return NULL;
 }
 
-static char *find_in_path(const char *name)
+static char *process_find_in_path(const char *name)
 {
 	const char *dirs = getenv("PATH");
 	if (!dirs)
@@ -59,7 +59,7 @@ static char *find_in_path(const char *name)
 char *process_find(const char *name, const char *dir)
 {
 	if (!strchr(name, '/'))
-		return find_in_path(name);
+		return process_find_in_path(name);
 	return process_find_executable(
 	    *name == '/' ? xstrdup(name) : process_find_joined(dir, strlen(dir), name));
 }

@@ -6,7 +6,7 @@
 #include <sys/signalfd.h>
 #include <time.h>
 
-static void sigpipe_alone(sigset_t *set)
+static void process_signals_sigpipe_alone(sigset_t *set)
 {
 	sigemptyset(set);
 	sigaddset(set, SIGPIPE);
@@ -15,14 +15,14 @@ static void sigpipe_alone(sigset_t *set)
 void sigpipe_block(sigset_t *before)
 {
 	sigset_t set;
-	sigpipe_alone(&set);
+	process_signals_sigpipe_alone(&set);
 	pthread_sigmask(SIG_BLOCK, &set, before);
 }
 
 void sigpipe_restore(const sigset_t *before)
 {
 	sigset_t set;
-	sigpipe_alone(&set);
+	process_signals_sigpipe_alone(&set);
 	if (!sigismember(before, SIGPIPE))
 		while (sigtimedwait(&set, NULL, &(struct timespec){0}) > 0)
 			continue;

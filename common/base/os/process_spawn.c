@@ -29,7 +29,7 @@ static struct {
 	size_t count, room;
 } running = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static void running_add(pid_t pid)
+static void process_running_add(pid_t pid)
 {
 	pthread_mutex_lock(&running.lock);
 	if (running.count == running.room) {
@@ -40,7 +40,7 @@ static void running_add(pid_t pid)
 	pthread_mutex_unlock(&running.lock);
 }
 
-static void running_remove(pid_t pid)
+static void process_running_remove(pid_t pid)
 {
 	size_t i = 0;
 	pthread_mutex_lock(&running.lock);
@@ -69,7 +69,7 @@ struct start_failure {
 	int code;
 };
 
-static void close_pair(int fds[2])
+static void process_spawn_close_pair(int fds[2])
 {
 	descriptor_close(&fds[0]);
 	descriptor_close(&fds[1]);
@@ -77,7 +77,7 @@ static void close_pair(int fds[2])
 
 /* A service may run with its standard streams closed; the child's dup2 calls must not meet a pipe
  * that has one of those numbers. */
-static bool move_above_standard(int *fd)
+static bool process_spawn_move_up(int *fd)
 {
 	if (*fd > STDERR_FILENO)
 		return true;
@@ -89,19 +89,19 @@ static bool move_above_standard(int *fd)
 	return true;
 }
 
-static bool open_pair(int fds[2])
+static bool process_spawn_open_pair(int fds[2])
 {
 	if (pipe2(fds, O_CLOEXEC) != 0) {
 		fds[0] = fds[1] = -1;
 		return false;
 	}
-	return move_above_standard(&fds[0]) && move_above_standard(&fds[1]);
+	return process_spawn_move_up(&fds[0]) && process_spawn_move_up(&fds[1]);
 }
 
 /* Runs in the memory of the parent, whose thread waits.  So it calls only what is
  * async-signal-safe, and writes nothing that the parent reads afterwards, for which it has a frame
  * of its own. */
-static _Noreturn __attribute__((noinline)) void child_exec(
+static _Noreturn __attribute__((noinline)) void process_spawn_exec(
     const struct process *p, const struct pipes *pipes, pid_t parent)
 {
 	setpgid(0, 0);
@@ -132,7 +132,7 @@ static _Noreturn __attribute__((noinline)) void child_exec(
 /* Signals are blocked around it, so that no handler of the service runs in the child.  A child with
  * memory of its own would cost as much as the service has: its tables, and a fault for every page
  * that is written until the child is gone. */
-static pid_t fork_child(const struct process *p, const struct pipes *pipes)
+static pid_t process_spawn_fork(const struct process *p, const struct pipes *pipes)
 {
 	sigset_t all, before;
 	sigfillset(&all);
@@ -140,7 +140,7 @@ static pid_t fork_child(const struct process *p, const struct pipes *pipes)
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	pid_t pid = vfork();
 	if (pid == 0)
-		child_exec(p, pipes, parent);
+		process_spawn_exec(p, pipes, parent);
 	int code = errno;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	errno = code;
@@ -151,13 +151,13 @@ static pid_t fork_child(const struct process *p, const struct pipes *pipes)
 int process_reap(pid_t pid)
 {
 	int status = 0;
-	running_remove(pid);
+	process_running_remove(pid);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		continue;
 	return status;
 }
 
-static bool not_started(struct process_result *result, const char *what, int code)
+static bool process_spawn_not_started(struct process_result *result, const char *what, int code)
 {
 	result->end = PROCESS_NOT_STARTED;
 	result->code = code;
@@ -166,7 +166,7 @@ static bool not_started(struct process_result *result, const char *what, int cod
 }
 
 /* Waits until the child runs its executable.  After that it leads its group. */
-static bool await_exec(
+static bool process_spawn_await_exec(
     const struct process *p, pid_t pid, int report, struct process_result *result)
 {
 	struct start_failure failure;
@@ -177,7 +177,7 @@ static bool await_exec(
 	if (n != sizeof(failure))
 		return true;
 	process_reap(pid);
-	not_started(result, failure.in_chdir ? p->cwd : p->path, failure.code);
+	process_spawn_not_started(result, failure.in_chdir ? p->cwd : p->path, failure.code);
 	if (!failure.in_chdir && failure.code == ENOENT && access(p->path, F_OK) == 0)
 		snprintf(result->tail, sizeof(result->tail),
 		    "%s: the interpreter that it names does not exist", p->path);
@@ -196,22 +196,22 @@ static bool process_spawn_start(const struct process *p, struct pipes *pipes,
     struct spawned *spawned, struct process_result *result)
 {
 	*pipes = (struct pipes){{-1, -1}, {-1, -1}, {-1, -1}, {-1, -1}};
-	if (!open_pair(pipes->in) || !open_pair(pipes->out) || !open_pair(pipes->err) ||
-	    !open_pair(pipes->report))
-		return not_started(result, "pipe", errno);
-	spawned->pid = fork_child(p, pipes);
+	if (!process_spawn_open_pair(pipes->in) || !process_spawn_open_pair(pipes->out) ||
+	    !process_spawn_open_pair(pipes->err) || !process_spawn_open_pair(pipes->report))
+		return process_spawn_not_started(result, "pipe", errno);
+	spawned->pid = process_spawn_fork(p, pipes);
 	if (spawned->pid < 0)
-		return not_started(result, "vfork", errno);
-	running_add(spawned->pid);
+		return process_spawn_not_started(result, "vfork", errno);
+	process_running_add(spawned->pid);
 	descriptor_close(&pipes->report[1]);
-	if (!await_exec(p, spawned->pid, pipes->report[0], result))
+	if (!process_spawn_await_exec(p, spawned->pid, pipes->report[0], result))
 		return false;
 	spawned->pidfd = pidfd_open(spawned->pid, 0); /* close-on-exec by itself */
 	if (spawned->pidfd < 0) {
 		int code = errno;
 		kill(-spawned->pid, SIGKILL);
 		process_reap(spawned->pid);
-		return not_started(result, "pidfd_open", code);
+		return process_spawn_not_started(result, "pidfd_open", code);
 	}
 	spawned->in = process_spawn_keep(&pipes->in[1]);
 	spawned->out = process_spawn_keep(&pipes->out[0]);
@@ -223,9 +223,9 @@ bool process_spawn(const struct process *p, struct spawned *spawned, struct proc
 {
 	struct pipes pipes;
 	bool started = process_spawn_start(p, &pipes, spawned, result);
-	close_pair(pipes.in);
-	close_pair(pipes.out);
-	close_pair(pipes.err);
-	close_pair(pipes.report);
+	process_spawn_close_pair(pipes.in);
+	process_spawn_close_pair(pipes.out);
+	process_spawn_close_pair(pipes.err);
+	process_spawn_close_pair(pipes.report);
 	return started;
 }

@@ -40,7 +40,7 @@ char *process_describe(const struct process_result *result, char *out, size_t si
 }
 
 /* The last line of text that is not empty; false when there is none. */
-static bool last_line(const char *text, char *out, size_t size)
+static bool process_text_last_line(const char *text, char *out, size_t size)
 {
 	size_t end = strlen(text);
 	while (end > 0 && strchr(" \t\r\n", text[end - 1]))
@@ -56,7 +56,7 @@ static bool last_line(const char *text, char *out, size_t size)
 
 char *process_complaint(const struct process_result *result, char *out, size_t size)
 {
-	if (result->end == PROCESS_EXITED && last_line(result->tail, out, size))
+	if (result->end == PROCESS_EXITED && process_text_last_line(result->tail, out, size))
 		return process_clean(out);
 	if (result->end == PROCESS_NOT_STARTED) {
 		snprintf(out, size, "could not be started");

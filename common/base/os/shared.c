@@ -75,7 +75,7 @@ static bool shared_fail(struct error *err, const char *what, const char *path)
 	return error_set(err, ERR_STORAGE, "cannot %s %s: %s", what, path, strerror(errno));
 }
 
-static int open_file(const char *dir, const char *name, struct error *err)
+static int shared_open_file(const char *dir, const char *name, struct error *err)
 {
 	char *path = xasprintf("%s/%s", dir, name);
 	int fd = owned_open(path);
@@ -96,7 +96,7 @@ static int shared_lock_file(int fd, int operation)
 
 /* ---- The file ---- */
 
-static struct identity our_identity(void)
+static struct identity shared_our_identity(void)
 {
 	struct identity id = {.layout = LAYOUT, .mutex_size = sizeof(pthread_mutex_t)};
 	memcpy(id.magic, MAGIC, sizeof(id.magic));
@@ -115,7 +115,7 @@ void shared_mutex_init(pthread_mutex_t *m)
 	pthread_mutexattr_destroy(&attr);
 }
 
-static bool map(struct shared *sh, const char *dir, struct error *err)
+static bool shared_map(struct shared *sh, const char *dir, struct error *err)
 {
 	void *base = mmap(NULL, TOTAL_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, sh->file, 0);
 	if (base == MAP_FAILED)
@@ -125,7 +125,7 @@ static bool map(struct shared *sh, const char *dir, struct error *err)
 }
 
 /* Starts the file from zeroes, while nobody else has it open. */
-static bool start_afresh(struct shared *sh, const char *dir, struct error *err)
+static bool shared_start_afresh(struct shared *sh, const char *dir, struct error *err)
 {
 	/* A file that has all its space from an earlier life is kept: what is given back on a full
 	 * disk may not be had again. */
@@ -140,7 +140,7 @@ static bool start_afresh(struct shared *sh, const char *dir, struct error *err)
 		    errno == ENOSYS));
 	if (!claimed)
 		return shared_fail(err, "make room for the shared memory of", dir);
-	if (!map(sh, dir, err))
+	if (!shared_map(sh, dir, err))
 		return false;
 	if (kept && fallocate(sh->file, FALLOC_FL_ZERO_RANGE, 0, TOTAL_SIZE) != 0) {
 		memset(sh->base, 0, TOTAL_SIZE);
@@ -153,7 +153,7 @@ static bool start_afresh(struct shared *sh, const char *dir, struct error *err)
 		for (size_t m = 0; m < sizeof(head->mutex) / sizeof(head->mutex[0]); m++)
 			shared_mutex_init(&head->mutex[m]);
 	}
-	((struct header *)sh->base)->identity = our_identity();
+	((struct header *)sh->base)->identity = shared_our_identity();
 	return true;
 }
 
@@ -162,8 +162,8 @@ static bool shared_join(struct shared *sh, const char *dir, struct error *err)
 	struct stat st;
 	if (fstat(sh->file, &st) < 0)
 		return shared_fail(err, "look at the shared memory of", dir);
-	struct identity ours = our_identity();
-	if (st.st_size == TOTAL_SIZE && !map(sh, dir, err))
+	struct identity ours = shared_our_identity();
+	if (st.st_size == TOTAL_SIZE && !shared_map(sh, dir, err))
 		return false;
 	if (sh->base && memcmp(sh->base, &ours, sizeof(ours)) == 0)
 		return true;
@@ -172,15 +172,15 @@ static bool shared_join(struct shared *sh, const char *dir, struct error *err)
 }
 
 /* Called with the start-up lock, so that nobody else is between the two flocks. */
-static bool open_memory(struct shared *sh, const char *dir, struct error *err)
+static bool shared_open_memory(struct shared *sh, const char *dir, struct error *err)
 {
-	sh->file = open_file(dir, "shared", err);
+	sh->file = shared_open_file(dir, "shared", err);
 	if (sh->file < 0)
 		return false;
 	bool alone = shared_lock_file(sh->file, LOCK_EX | LOCK_NB) == 0;
 	if (!alone && errno != EWOULDBLOCK)
 		return shared_fail(err, "lock the shared memory of", dir);
-	if (alone ? !start_afresh(sh, dir, err) : !shared_join(sh, dir, err))
+	if (alone ? !shared_start_afresh(sh, dir, err) : !shared_join(sh, dir, err))
 		return false;
 	return shared_lock_file(sh->file, LOCK_SH) == 0 ||
 	    shared_fail(err, "lock the shared memory of", dir);
@@ -188,7 +188,7 @@ static bool open_memory(struct shared *sh, const char *dir, struct error *err)
 
 /* ---- Process slots ---- */
 
-static struct flock slot_lock(uint32_t slot)
+static struct flock shared_slot_lock(uint32_t slot)
 {
 	return (struct flock){
 	    .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)slot, .l_len = 1};
@@ -200,13 +200,13 @@ static bool shared_take_slot(struct shared *sh, const char *dir, struct error *e
 {
 	const uint32_t count = SHARED_PROCESSES - 1;
 	struct header *header = (struct header *)sh->base;
-	sh->slots = open_file(dir, "processes", err);
-	sh->inquiry = sh->slots < 0 ? -1 : open_file(dir, "processes", err);
+	sh->slots = shared_open_file(dir, "processes", err);
+	sh->inquiry = sh->slots < 0 ? -1 : shared_open_file(dir, "processes", err);
 	if (sh->inquiry < 0)
 		return false;
 	for (uint32_t tries = 0; tries < count; tries++) {
 		uint32_t slot = atomic_fetch_add(&header->next_slot, 1) % count + 1;
-		struct flock lock = slot_lock(slot);
+		struct flock lock = shared_slot_lock(slot);
 		if (fcntl(sh->slots, F_OFD_SETLK, &lock) == 0) {
 			sh->slot = slot;
 			return true;
@@ -228,7 +228,7 @@ bool shared_alive(const struct shared *sh, uint32_t slot)
 {
 	if (slot == 0 || slot >= SHARED_PROCESSES)
 		return false;
-	struct flock lock = slot_lock(slot);
+	struct flock lock = shared_slot_lock(slot);
 	return slot == sh->slot || fcntl(sh->inquiry, F_OFD_GETLK, &lock) < 0 ||
 	    lock.l_type != F_UNLCK;
 }
@@ -244,13 +244,13 @@ static void shared_give_back(void *arg)
 
 struct shared *shared_open(const char *state_dir, struct error *err)
 {
-	int start = open_file(state_dir, "shared.lock", err);
+	int start = shared_open_file(state_dir, "shared.lock", err);
 	if (start < 0)
 		return NULL;
 	struct shared *sh = xcalloc(1, sizeof(*sh));
 	sh->file = sh->slots = sh->inquiry = -1;
 	bool opened = shared_lock_file(start, LOCK_EX) == 0
-	    ? open_memory(sh, state_dir, err) && shared_take_slot(sh, state_dir, err)
+	    ? shared_open_memory(sh, state_dir, err) && shared_take_slot(sh, state_dir, err)
 	    : shared_fail(err, "lock the start-up of", state_dir);
 	if (opened) {
 		rest_join(&sh->rest, shared_give_back, sh);
