@@ -28,7 +28,7 @@ struct access {
 
 /* Asks the plug-in.  A WebSocket gets 403 for everything, whatever the plug-in chose or failed at
  * (doc/protocol-sockets.md#the-handshake). */
-static bool check_custom(const struct access *access, const struct presented *presented,
+static bool access_check_custom(const struct access *access, const struct presented *presented,
     struct arena *a, struct identity *identity, struct error *err)
 {
 	struct error why = {0};
@@ -67,7 +67,7 @@ bool access_authenticate(struct access *access, const struct presented *presente
 			    (struct identity){claims.user, claims.user_id, true, claims.expires};
 		break;
 	case AUTH_CUSTOM:
-		known = check_custom(access, presented, a, identity, err);
+		known = access_check_custom(access, presented, a, identity, err);
 		break;
 	}
 	/* Only access_permit says what somebody is allowed. */
@@ -86,15 +86,15 @@ static bool access_deny(const struct permission *permission, struct error *err)
 
 /* Whether owners are looked up at all: only the decision table of
  * doc/protocol-access.md#ownership asks for them. */
-static bool needs_owners(const struct access *access)
+static bool access_needs_owners(const struct access *access)
 {
 	return access->auth != AUTH_NONE && authorization_guards_threads(&access->authorization);
 }
 
 /* Whether that table has a say in this permission. */
-static bool is_guarded(const struct access *access, const struct permission *permission)
+static bool access_is_guarded(const struct access *access, const struct permission *permission)
 {
-	return needs_owners(access) &&
+	return access_needs_owners(access) &&
 	    (strcmp(permission->resource, "graph") == 0 ||
 		strcmp(permission->resource, "checkpointer") == 0);
 }
@@ -102,18 +102,18 @@ static bool is_guarded(const struct access *access, const struct permission *per
 bool access_owns(const struct access *access, const struct identity *identity,
     const struct permission *permission, const char *owner, struct error *err)
 {
-	if (!is_guarded(access, permission) ||
+	if (!access_is_guarded(access, permission) ||
 	    (identity->user_id && strcmp(identity->user_id, owner) == 0))
 		return true;
 	return access_deny(permission, err);
 }
 
-static bool check_owner(struct access *access, const struct identity *identity,
+static bool access_check_owner(struct access *access, const struct identity *identity,
     const struct permission *permission, struct arena *a, struct error *err)
 {
 	struct error failure = {0};
 	const char *owner = NULL, *now = NULL;
-	if (!is_guarded(access, permission))
+	if (!access_is_guarded(access, permission))
 		return true;
 	if (!identity->user_id)
 		return access_deny(permission, err);
@@ -144,7 +144,7 @@ bool access_permit(struct access *access, struct identity *identity,
 	if (!scopes_hold(scopes, permission, a))
 		error_set(err, ERR_PERMISSION, "Missing required scope: %s:%s",
 		    permission->resource, permission->action);
-	else if (check_owner(access, identity, permission, a, err))
+	else if (access_check_owner(access, identity, permission, a, err))
 		permitted = authorization_allows(z, identity->user, permission) ||
 		    access_deny(permission, err);
 	if (permitted) {
@@ -194,7 +194,7 @@ struct access *access_open(const struct config *config, struct storage *storage,
 		break;
 	}
 	authorization_open(&access->authorization, config, problems);
-	if (config->cache && needs_owners(access))
+	if (config->cache && access_needs_owners(access))
 		access->cache = cache_new(config->cache, "cache", problems);
 	if (problems->errors > before) {
 		access_close(access);
@@ -218,7 +218,7 @@ void access_probe(struct access *access, struct problems *problems)
 
 void access_attach(struct access *access, struct storage *storage, struct shared *shared)
 {
-	if (!needs_owners(access))
+	if (!access_needs_owners(access))
 		return;
 	if (storage->threads->owner)
 		access->owners = owner_cache_new(storage, shared, access->cache);

@@ -24,21 +24,21 @@ struct network {
 
 static const unsigned char mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 
-static bool is_v4(const struct ip *ip)
+static bool ip_is_v4(const struct ip *ip)
 {
 	return memcmp(ip->bytes, mapped, sizeof(mapped)) == 0;
 }
 
-static bool parse_ip(const char *text, struct ip *ip)
+static bool ip_parse(const char *text, struct ip *ip)
 {
 	memcpy(ip->bytes, mapped, sizeof(mapped));
 	return inet_pton(AF_INET, text, ip->bytes + sizeof(mapped)) == 1 ||
 	    inet_pton(AF_INET6, text, ip->bytes) == 1;
 }
 
-static void print_ip(const struct ip *ip, char out[ADDRESS_SIZE])
+static void ip_print(const struct ip *ip, char out[ADDRESS_SIZE])
 {
-	if (is_v4(ip))
+	if (ip_is_v4(ip))
 		inet_ntop(AF_INET, ip->bytes + sizeof(mapped), out, ADDRESS_SIZE);
 	else
 		inet_ntop(AF_INET6, ip->bytes, out, ADDRESS_SIZE);
@@ -62,7 +62,7 @@ static struct span address_trimmed(struct span s)
 	return s;
 }
 
-static bool is_port(const char *text, size_t len)
+static bool address_is_port(const char *text, size_t len)
 {
 	size_t digits = 0;
 	while (digits < len && text[digits] >= '0' && text[digits] <= '9')
@@ -71,13 +71,13 @@ static bool is_port(const char *text, size_t len)
 }
 
 /* Takes brackets, and a port behind them, off [address] or [address]:port. */
-static bool strip_brackets(struct span *s)
+static bool span_strip_brackets(struct span *s)
 {
 	const char *close = memchr(s->start, ']', s->len);
 	if (!close)
 		return false;
 	size_t rest = s->len - (size_t)(close + 1 - s->start);
-	if (rest && (close[1] != ':' || !is_port(close + 2, rest - 1)))
+	if (rest && (close[1] != ':' || !address_is_port(close + 2, rest - 1)))
 		return false;
 	s->start++;
 	s->len = (size_t)(close - s->start);
@@ -85,7 +85,7 @@ static bool strip_brackets(struct span *s)
 }
 
 /* Takes a port off.  A single colon is that of a port: IPv6 has at least two. */
-static bool strip_port(struct span *s)
+static bool span_strip_port(struct span *s)
 {
 	const char *colon = memchr(s->start, ':', s->len);
 	if (!colon)
@@ -94,27 +94,27 @@ static bool strip_port(struct span *s)
 	if (memchr(colon + 1, ':', behind))
 		return true;
 	s->len = before;
-	return is_port(colon + 1, behind);
+	return address_is_port(colon + 1, behind);
 }
 
-static bool parse_entry(struct span s, struct ip *ip)
+static bool address_parse_entry(struct span s, struct ip *ip)
 {
 	char text[ADDRESS_SIZE];
 	s = address_trimmed(s);
-	if (!s.len || !(s.start[0] == '[' ? strip_brackets(&s) : strip_port(&s)))
+	if (!s.len || !(s.start[0] == '[' ? span_strip_brackets(&s) : span_strip_port(&s)))
 		return false;
 	if (s.len >= sizeof(text) || memchr(s.start, '\0', s.len))
 		return false;
 	memcpy(text, s.start, s.len);
 	text[s.len] = '\0';
-	return parse_ip(text, ip);
+	return ip_parse(text, ip);
 }
 
 /* ---- trust ---- */
 
 /* The network that text describes.  The configuration was checked, so all of it parses; else
  * nothing would match. */
-static struct network parse_network(const char *text)
+static struct network network_parse(const char *text)
 {
 	struct network network = {.bits = UINT32_MAX};
 	char address[ADDRESS_SIZE];
@@ -123,7 +123,7 @@ static struct network parse_network(const char *text)
 		return network;
 	memcpy(address, text, len);
 	address[len] = '\0';
-	if (!parse_ip(address, &network.ip))
+	if (!ip_parse(address, &network.ip))
 		return network;
 	unsigned whole = strchr(address, ':') ? 128 : V4_BITS;
 	unsigned bits = text[len] ? (unsigned)strtoul(text + len + 1, NULL, 10) : whole;
@@ -141,7 +141,7 @@ void address_trust_init(struct address_trust *trust, const struct rate_limit_con
 	    .count = proxies->count,
 	};
 	for (size_t i = 0; i < proxies->count; i++)
-		trust->networks[i] = parse_network(proxies->items[i]);
+		trust->networks[i] = network_parse(proxies->items[i]);
 }
 
 void address_trust_release(struct address_trust *trust)
@@ -152,12 +152,12 @@ void address_trust_release(struct address_trust *trust)
 
 /* Whether a peer is believed.  A short IPv6 prefix like ::/0 does not mean IPv4, although that is
  * mapped into it. */
-static bool is_trusted(const struct address_trust *trust, const struct ip *peer)
+static bool address_is_trusted(const struct address_trust *trust, const struct ip *peer)
 {
 	for (size_t i = 0; peer && i < trust->count; i++) {
 		const struct network *n = &trust->networks[i];
 		unsigned bytes = n->bits / 8, rest = n->bits % 8;
-		if (n->bits <= 128 && is_v4(peer) == is_v4(&n->ip) &&
+		if (n->bits <= 128 && ip_is_v4(peer) == ip_is_v4(&n->ip) &&
 		    memcmp(n->ip.bytes, peer->bytes, bytes) == 0 &&
 		    (!rest || (n->ip.bytes[bytes] ^ peer->bytes[bytes]) >> (8 - rest) == 0))
 			return true;
@@ -178,7 +178,7 @@ static bool address_forwarded(int64_t hops, const char *const *lines, size_t cou
 			struct span entry =
 			    address_trimmed((struct span){line + start, end - start});
 			if (entry.len && --hops == 0)
-				return parse_entry(entry, ip);
+				return address_parse_entry(entry, ip);
 		}
 	}
 	return false;
@@ -188,12 +188,12 @@ void address_client(const struct address_trust *trust, const char *peer, const c
     size_t count, char out[ADDRESS_SIZE])
 {
 	struct ip ip, client;
-	bool known = parse_entry((struct span){peer, strlen(peer)}, &ip);
-	if (trust->headers && is_trusted(trust, known ? &ip : NULL) &&
+	bool known = address_parse_entry((struct span){peer, strlen(peer)}, &ip);
+	if (trust->headers && address_is_trusted(trust, known ? &ip : NULL) &&
 	    address_forwarded(trust->hops, lines, count, &client))
-		print_ip(&client, out);
+		ip_print(&client, out);
 	else if (known)
-		print_ip(&ip, out);
+		ip_print(&ip, out);
 	else
 		snprintf(out, ADDRESS_SIZE, "%s", *peer ? peer : "unknown");
 }
@@ -201,9 +201,9 @@ void address_client(const struct address_trust *trust, const char *peer, const c
 void address_network(char address[ADDRESS_SIZE], int64_t prefix)
 {
 	struct ip ip;
-	if (!parse_ip(address, &ip) || is_v4(&ip))
+	if (!ip_parse(address, &ip) || ip_is_v4(&ip))
 		return;
 	for (int64_t bit = prefix; bit < 128; bit++)
 		ip.bytes[bit / 8] &= (unsigned char)~(0x80 >> bit % 8);
-	print_ip(&ip, address);
+	ip_print(&ip, address);
 }

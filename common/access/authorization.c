@@ -14,7 +14,7 @@ static const struct ag_authorization *authorization_custom(const struct authoriz
 
 /* ---- roles ---- */
 
-static void add_strings(cJSON *scopes, const cJSON *array)
+static void authorization_add_strings(cJSON *scopes, const cJSON *array)
 {
 	const cJSON *item;
 	if (!cJSON_IsArray(array))
@@ -26,27 +26,28 @@ static void add_strings(cJSON *scopes, const cJSON *array)
 }
 
 /* Adds what one role grants; true when that is everything. */
-static bool add_role(cJSON *scopes, const cJSON *roles, const cJSON *role)
+static bool authorization_add_role(cJSON *scopes, const cJSON *roles, const cJSON *role)
 {
 	const cJSON *granted = cJSON_IsString(role) ? json_get(roles, role->valuestring) : NULL;
-	add_strings(scopes, granted);
+	authorization_add_strings(scopes, granted);
 	return json_has_str(granted, "*");
 }
 
 /* The scopes of the user's roles, which are "roles", an array or a string, or else "role". */
-static cJSON *role_scopes(const struct authorization *z, const cJSON *user, struct arena *a)
+static cJSON *authorization_role_scopes(
+    const struct authorization *z, const cJSON *user, struct arena *a)
 {
 	const cJSON *roles = json_get(z->rbac, "roles"), *own = json_opt(user, "roles"), *role;
 	cJSON *scopes = arena_json(a, cJSON_CreateArray());
 	bool everything = false;
-	add_strings(scopes, json_get(z->rbac, "default_scopes"));
+	authorization_add_strings(scopes, json_get(z->rbac, "default_scopes"));
 	if (!own)
 		own = json_opt(user, "role");
 	if (!cJSON_IsArray(own))
-		everything = add_role(scopes, roles, own);
+		everything = authorization_add_role(scopes, roles, own);
 	else
 		cJSON_ArrayForEach(role, own)
-			everything = add_role(scopes, roles, role) || everything;
+			everything = authorization_add_role(scopes, roles, role) || everything;
 	return everything ? NULL : scopes;
 }
 
@@ -54,13 +55,13 @@ static cJSON *role_scopes(const struct authorization *z, const cJSON *user, stru
 
 /* The scopes of the identity's own claim, which counts when it is an array
  * (doc/protocol-access.md#scopes). */
-static cJSON *own_scopes(const cJSON *user, struct arena *a)
+static cJSON *authorization_own_scopes(const cJSON *user, struct arena *a)
 {
 	const cJSON *claim = json_get(user, "scopes");
 	if (!cJSON_IsArray(claim))
 		return NULL;
 	cJSON *scopes = arena_json(a, cJSON_CreateArray());
-	add_strings(scopes, claim);
+	authorization_add_strings(scopes, claim);
 	return scopes;
 }
 
@@ -70,11 +71,11 @@ cJSON *authorization_scopes(const struct authorization *z, const cJSON *user, st
 	cJSON *given = table && table->scopes_for ? table->scopes_for(user, z->data) : NULL;
 	switch (z->kind) {
 	case AUTHZ_RBAC:
-		return role_scopes(z, user, a);
+		return authorization_role_scopes(z, user, a);
 	case AUTHZ_CUSTOM:
 		if (given) { /* what is no array grants nothing */
 			cJSON *scopes = arena_json(a, cJSON_CreateArray());
-			add_strings(scopes, arena_json(a, given));
+			authorization_add_strings(scopes, arena_json(a, given));
 			return scopes;
 		}
 		break;
@@ -82,7 +83,7 @@ cJSON *authorization_scopes(const struct authorization *z, const cJSON *user, st
 	case AUTHZ_ALLOW_ALL:
 		break;
 	}
-	return own_scopes(user, a);
+	return authorization_own_scopes(user, a);
 }
 
 bool scopes_hold(const cJSON *scopes, const struct permission *permission, struct arena *a)

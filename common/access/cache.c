@@ -50,7 +50,7 @@ static bool cache_fail(struct attempt *at, const char *why)
 
 /* ---- one connection ---- */
 
-static bool wait_for(struct attempt *at, redisContext *c, short events)
+static bool cache_wait_for(struct attempt *at, redisContext *c, short events)
 {
 	struct pollfd waiting = {.fd = c->fd, .events = events};
 	int64_t left = at->end - clock_monotonic_ms();
@@ -72,7 +72,7 @@ static redisReply *cache_read_reply(struct attempt *at, redisContext *c)
 		}
 		if (reply)
 			return reply;
-		if (!wait_for(at, c, POLLIN))
+		if (!cache_wait_for(at, c, POLLIN))
 			return NULL;
 		if (redisBufferRead(c) != REDIS_OK) {
 			cache_fail(at, c->errstr);
@@ -96,7 +96,7 @@ static redisReply *cache_ask(struct attempt *at, redisContext *c, const char *co
 	}
 	redisAppendCommandArgv(c, argc, argv, sizes);
 	for (int done = 0; !done;) {
-		if (!wait_for(at, c, POLLOUT))
+		if (!cache_wait_for(at, c, POLLOUT))
 			return NULL;
 		if (redisBufferWrite(c, &done) != REDIS_OK) {
 			cache_fail(at, c->errstr);
@@ -135,19 +135,19 @@ static bool cache_log_in(struct attempt *at, redisContext *c)
 static redisReplyObjectFunctions bounded; /* libhiredis' own, but for one */
 static void *(*make_array)(const redisReadTask *task, int elements);
 
-static void *make_small_array(const redisReadTask *task, int elements)
+static void *cache_make_small_array(const redisReadTask *task, int elements)
 {
 	return elements > MOST_ELEMENTS ? NULL : make_array(task, elements);
 }
 
-static void make_bounded(void)
+static void cache_make_bounded(void)
 {
 	redisReader *reader = redisReaderCreate();
 	if (!reader)
 		abort(); /* out of memory */
 	bounded = *reader->fn;
 	make_array = bounded.createArray;
-	bounded.createArray = make_small_array;
+	bounded.createArray = cache_make_small_array;
 	redisReaderFree(reader);
 }
 #endif
@@ -155,18 +155,18 @@ static void make_bounded(void)
 /* Bounds what a reply may hold.  What is asked here is answered with a value or two; for a server
  * that announces millions no memory is taken: libhiredis says so, and the connection is given
  * up. */
-static void bound_replies(redisContext *c)
+static void cache_bound_replies(redisContext *c)
 {
 #if HIREDIS_MAJOR > 0
 	c->reader->maxelements = MOST_ELEMENTS;
 #else
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	pthread_once(&once, make_bounded);
+	pthread_once(&once, cache_make_bounded);
 	c->reader->fn = &bounded;
 #endif
 }
 
-static redisContext *connect_new(struct attempt *at)
+static redisContext *cache_connect_new(struct attempt *at)
 {
 	const struct cache_url *url = &at->cache->url;
 	char address[RESOLVE_SIZE];
@@ -181,10 +181,10 @@ static redisContext *connect_new(struct attempt *at)
 				    : redisConnectUnixNonBlock(url->path);
 	if (!c)
 		abort(); /* out of memory */
-	bound_replies(c);
+	cache_bound_replies(c);
 	if (c->err) {
 		cache_fail(at, c->errstr);
-	} else if (wait_for(at, c, POLLOUT)) {
+	} else if (cache_wait_for(at, c, POLLOUT)) {
 		getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &status, &size);
 		if (status != 0)
 			cache_fail(at, strerror(status));
@@ -226,7 +226,7 @@ static redisReply *cache_exchange(struct attempt *at, const char *const command[
 		redisContext *c = cache->idle_count ? cache->idle[--cache->idle_count] : NULL;
 		pthread_mutex_unlock(&cache->lock);
 		idle = c != NULL;
-		if (!idle && !(c = connect_new(at)))
+		if (!idle && !(c = cache_connect_new(at)))
 			break;
 		reply = cache_ask(at, c, command);
 		pthread_mutex_lock(&cache->lock);

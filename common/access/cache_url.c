@@ -49,7 +49,7 @@ static int cache_url_number(const char *text, size_t len, int max)
 }
 
 /* Takes host, host:port or [address]:port. */
-static bool take_host(struct cache_url *url, const char *text, size_t len)
+static bool cache_url_take_host(struct cache_url *url, const char *text, size_t len)
 {
 	const char *close = *text == '[' ? memchr(text, ']', len) : NULL;
 	const char *host = close ? text + 1 : text;
@@ -64,7 +64,7 @@ static bool take_host(struct cache_url *url, const char *text, size_t len)
 }
 
 /* Takes what stands behind redis://. */
-static bool take_server(struct cache_url *url, const char *text)
+static bool cache_url_take_server(struct cache_url *url, const char *text)
 {
 	size_t authority = strcspn(text, "/?#");
 	const char *slash = text + authority;
@@ -81,7 +81,7 @@ static bool take_server(struct cache_url *url, const char *text)
 			url->password = cache_url_decode(colon + 1, len - name - 1);
 	}
 	url->port = DEFAULT_PORT;
-	if (!take_host(url, text + user, authority - user))
+	if (!cache_url_take_host(url, text + user, authority - user))
 		return false;
 	if (slash[0] == '/' && slash[1])
 		url->database = cache_url_number(slash + 1, strlen(slash + 1), 1000000);
@@ -96,7 +96,8 @@ const char *cache_url_parse(struct cache_url *url, const char *text)
 	*url = (struct cache_url){0};
 	if (strncasecmp(text, tls, strlen(tls)) == 0)
 		return NO_TLS;
-	if (strncasecmp(text, tcp, strlen(tcp)) == 0 && take_server(url, text + strlen(tcp)))
+	if (strncasecmp(text, tcp, strlen(tcp)) == 0 &&
+	    cache_url_take_server(url, text + strlen(tcp)))
 		return NULL;
 	if (strncasecmp(text, local, strlen(local)) == 0 && text[strlen(local)] == '/') {
 		url->path = xstrdup(text + strlen(local));

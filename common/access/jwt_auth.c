@@ -73,7 +73,7 @@ static char *jwt_auth_decode(const char *text, size_t len, struct arena *a, size
 }
 
 /* A part that holds a JSON object, or NULL. */
-static cJSON *decode_object(const char *text, size_t len, struct arena *a)
+static cJSON *jwt_auth_decode_object(const char *text, size_t len, struct arena *a)
 {
 	size_t size;
 	char *json = jwt_auth_decode(text, len, a, &size);
@@ -91,7 +91,7 @@ struct parts {
 };
 
 /* Takes header.payload.signature apart, none of which is empty. */
-static bool take_apart(const char *token, struct arena *a, struct parts *parts)
+static bool jwt_auth_take_apart(const char *token, struct arena *a, struct parts *parts)
 {
 	size_t header = strcspn(token, ".");
 	const char *second = token + header + (token[header] == '.');
@@ -103,8 +103,8 @@ static bool take_apart(const char *token, struct arena *a, struct parts *parts)
 	parts->signature = jwt_auth_decode(third, strlen(third), a, &parts->signature_size);
 	if (!parts->signature)
 		return false;
-	parts->header = decode_object(token, header, a);
-	parts->payload = parts->header ? decode_object(second, payload, a) : NULL;
+	parts->header = jwt_auth_decode_object(token, header, a);
+	parts->payload = parts->header ? jwt_auth_decode_object(second, payload, a) : NULL;
 	return parts->payload != NULL;
 }
 
@@ -132,7 +132,8 @@ static bool jwt_auth_is_text(const cJSON *item, const char *text)
 	return cJSON_IsString(item) && strcmp(item->valuestring, text) == 0;
 }
 
-static bool check_audience(const struct jwt_auth *auth, const cJSON *audience, struct error *err)
+static bool jwt_auth_check_audience(
+    const struct jwt_auth *auth, const cJSON *audience, struct error *err)
 {
 	const cJSON *item;
 	if (!auth->audience || jwt_auth_is_text(audience, auth->audience))
@@ -159,7 +160,7 @@ bool jwt_auth_check(const struct jwt_auth *auth, const char *token, double now, 
 	*claims = (struct jwt_claims){0};
 	if (!auth->algorithm)
 		return error_set(err, ERR_JWT_SETTINGS, NULL);
-	if (!take_apart(token, a, &parts))
+	if (!jwt_auth_take_apart(token, a, &parts))
 		return jwt_auth_refuse(err, "malformed");
 	if (!json_str_is(parts.header, "alg", auth->algorithm))
 		return jwt_auth_refuse(err, "signed with another algorithm than is configured");
@@ -176,7 +177,7 @@ bool jwt_auth_check(const struct jwt_auth *auth, const char *token, double now, 
 		return false;
 	if (auth->issuer && !jwt_auth_is_text(json_get(parts.payload, "iss"), auth->issuer))
 		return jwt_auth_refuse(err, "of another issuer");
-	if (!check_audience(auth, json_get(parts.payload, "aud"), err))
+	if (!jwt_auth_check_audience(auth, json_get(parts.payload, "aud"), err))
 		return false;
 	const char *id = id_user_text(json_get(parts.payload, "user_id"), a);
 	if (!id)

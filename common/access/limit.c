@@ -59,7 +59,8 @@ static const char window_script[] =
     "redis.call('PEXPIRE', KEYS[1], math.ceil(window / 1000))\n"
     "return {1, requests - count - 1, window}\n";
 
-static bool ask_cache(struct limiter *limiter, const char *key, struct limit_verdict *verdict)
+static bool limiter_ask_cache(
+    struct limiter *limiter, const char *key, struct limit_verdict *verdict)
 {
 	/* the longest window that the server's numbers hold exactly: thirty years */
 	const int64_t longest = 1000000000;
@@ -80,7 +81,8 @@ static bool ask_cache(struct limiter *limiter, const char *key, struct limit_ver
 	return true;
 }
 
-static bool ask_container(struct limiter *limiter, const char *key, struct limit_verdict *verdict)
+static bool limiter_ask_container(
+    struct limiter *limiter, const char *key, struct limit_verdict *verdict)
 {
 	const struct rate_limit_config *rules = limiter->rules;
 	struct ag_rate_verdict found = {0};
@@ -107,10 +109,10 @@ void limit_check(struct limiter *limiter, const char *key, struct limit_verdict 
 			limit_table_check(limiter->table, &rule, key, verdict);
 		break;
 	case RATE_CACHE:
-		verdict->counted = ask_cache(limiter, key, verdict);
+		verdict->counted = limiter_ask_cache(limiter, key, verdict);
 		break;
 	case RATE_CUSTOM:
-		verdict->counted = ask_container(limiter, key, verdict);
+		verdict->counted = limiter_ask_container(limiter, key, verdict);
 		break;
 	}
 	if (!verdict->counted) {

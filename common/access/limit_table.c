@@ -77,7 +77,7 @@ _Static_assert((LIMIT_EXACT + 1) / BLOCK_MARKS + 2 < BLOCKS / 2, "a shard has ro
 
 /* All that stands before this is stored before what follows, should the process be killed in
  * between. */
-static void in_order(void)
+static void limit_table_in_order(void)
 {
 	atomic_signal_fence(memory_order_seq_cst);
 }
@@ -92,7 +92,7 @@ static struct block *block_at(struct shard *s, uint32_t link)
 	return link ? &s->blocks[link - 1] : NULL;
 }
 
-static uint32_t link_of(const struct shard *s, const struct entry *e)
+static uint32_t entry_link_of(const struct shard *s, const struct entry *e)
 {
 	return (uint32_t)(e - s->entries) + 1;
 }
@@ -137,25 +137,25 @@ static uint32_t *limit_table_bucket_of(struct shard *s, uint64_t hash)
 
 /* ---- the order of asking ---- */
 
-static void leave_order(struct shard *s, struct entry *e)
+static void entry_leave_order(struct shard *s, struct entry *e)
 {
 	struct entry *newer = entry_at(s, e->newer), *older = entry_at(s, e->older);
 	*(newer ? &newer->older : &s->newest) = e->older;
 	*(older ? &older->newer : &s->oldest) = e->newer;
 }
 
-static void enter_order(struct shard *s, struct entry *e)
+static void entry_enter_order(struct shard *s, struct entry *e)
 {
 	struct entry *newest = entry_at(s, s->newest);
 	e->newer = 0;
 	e->older = s->newest;
-	s->newest = link_of(s, e);
+	s->newest = entry_link_of(s, e);
 	*(newest ? &newest->newer : &s->oldest) = s->newest;
 }
 
 /* ---- marks ---- */
 
-static int64_t time_of(uint64_t mark)
+static int64_t limit_table_time_of(uint64_t mark)
 {
 	return (int64_t)(mark >> COUNT_BITS);
 }
@@ -165,26 +165,26 @@ static int64_t limit_table_count_of(uint64_t mark)
 	return (int64_t)(mark & COUNT_MAX);
 }
 
-static uint64_t make_mark(int64_t when, int64_t count)
+static uint64_t limit_table_make_mark(int64_t when, int64_t count)
 {
 	return (uint64_t)when << COUNT_BITS | (uint64_t)count;
 }
 
-static void free_block(struct shard *s, uint32_t link)
+static void limit_table_free_block(struct shard *s, uint32_t link)
 {
 	block_at(s, link)->next = s->free_block;
 	s->free_block = link;
 }
 
 /* The oldest mark, or NULL. */
-static const uint64_t *oldest_mark(struct shard *s, const struct entry *e)
+static const uint64_t *entry_oldest_mark(struct shard *s, const struct entry *e)
 {
 	const struct block *b = block_at(s, e->first);
 	return b->begin < b->end ? &b->marks[b->begin] : NULL;
 }
 
 /* Takes the oldest mark away, and its block when that was the last one in it. */
-static void drop_mark(struct shard *s, struct entry *e)
+static void entry_drop_mark(struct shard *s, struct entry *e)
 {
 	uint32_t link = e->first;
 	struct block *b = block_at(s, link);
@@ -193,26 +193,26 @@ static void drop_mark(struct shard *s, struct entry *e)
 	if (b->begin < b->end || !b->next)
 		return;
 	e->first = b->next;
-	in_order();
-	free_block(s, link);
+	limit_table_in_order();
+	limit_table_free_block(s, link);
 }
 
 /* ---- entries and blocks come and go ---- */
 
-static void forget_oldest(struct shard *s, uint64_t seed)
+static void shard_forget_oldest(struct shard *s, uint64_t seed)
 {
 	uint32_t self = s->oldest;
 	struct entry *e = entry_at(s, self);
 	e->used = 0;
-	in_order();
+	limit_table_in_order();
 	uint32_t *link = limit_table_bucket_of(s, key_hash(&e->key, seed));
 	while (*link != self)
 		link = &entry_at(s, *link)->chain;
 	*link = e->chain;
-	leave_order(s, e);
+	entry_leave_order(s, e);
 	for (uint32_t block = e->first, next; block; block = next) {
 		next = block_at(s, block)->next;
-		free_block(s, block);
+		limit_table_free_block(s, block);
 	}
 	e->chain = s->free_entry;
 	s->free_entry = self;
@@ -224,9 +224,9 @@ static uint32_t limit_table_take_block(struct shard *s, uint64_t seed)
 {
 	while (!s->free_block && s->blocks_used == BLOCKS) {
 		if (s->newest == s->oldest)
-			drop_mark(s, entry_at(s, s->newest));
+			entry_drop_mark(s, entry_at(s, s->newest));
 		else
-			forget_oldest(s, seed);
+			shard_forget_oldest(s, seed);
 	}
 	uint32_t link = s->free_block;
 	if (link)
@@ -244,17 +244,17 @@ static struct entry *limit_table_add(
 {
 	uint32_t block = limit_table_take_block(s, seed), *bucket = limit_table_bucket_of(s, hash);
 	if (!s->free_entry && s->entries_used == ENTRIES)
-		forget_oldest(s, seed);
+		shard_forget_oldest(s, seed);
 	struct entry *e = entry_at(s, s->free_entry);
 	if (e)
 		s->free_entry = e->chain;
 	else
 		e = &s->entries[s->entries_used++];
 	*e = (struct entry){.key = *key, .first = block, .last = block, .chain = *bucket};
-	*bucket = link_of(s, e);
-	enter_order(s, e);
+	*bucket = entry_link_of(s, e);
+	entry_enter_order(s, e);
 	s->count++;
-	in_order();
+	limit_table_in_order();
 	e->used = 1;
 	return e;
 }
@@ -262,18 +262,18 @@ static struct entry *limit_table_add(
 /* ---- the window ---- */
 
 /* The window in microseconds; thirty years are for ever. */
-static int64_t window_of(const struct limit_rule *rule)
+static int64_t limit_table_window_of(const struct limit_rule *rule)
 {
 	const int64_t longest = 1000000000;
 	return (rule->window < longest ? rule->window : longest) * US_PER_SECOND;
 }
 
-static void append_mark(struct shard *s, struct entry *e, uint64_t seed, uint64_t mark)
+static void entry_append_mark(struct shard *s, struct entry *e, uint64_t seed, uint64_t mark)
 {
 	struct block *b = block_at(s, e->last);
 	if (b->end == BLOCK_MARKS && b->begin == BLOCK_MARKS) { /* all its marks have left */
 		b->begin = 0;
-		in_order();
+		limit_table_in_order();
 		b->end = 0;
 	} else if (b->end == BLOCK_MARKS) {
 		uint32_t link = limit_table_take_block(s, seed);
@@ -282,22 +282,22 @@ static void append_mark(struct shard *s, struct entry *e, uint64_t seed, uint64_
 		b = block_at(s, link);
 	}
 	b->marks[b->end] = mark;
-	in_order();
+	limit_table_in_order();
 	b->end++;
 }
 
 /* Counts a request.  While a window has few of them, each has a mark of its own. */
-static void count_request(
+static void entry_count_request(
     struct shard *s, struct entry *e, uint64_t seed, const struct limit_rule *rule, int64_t now)
 {
-	int64_t slot = window_of(rule) / LIMIT_EXACT;
+	int64_t slot = limit_table_window_of(rule) / LIMIT_EXACT;
 	struct block *b = block_at(s, e->last);
 	uint64_t *last = b->begin < b->end ? &b->marks[b->end - 1] : NULL;
 	if (last && rule->requests > LIMIT_EXACT && limit_table_count_of(*last) < COUNT_MAX &&
-	    time_of(*last) / slot == now / slot)
-		*last = make_mark(now, limit_table_count_of(*last) + 1);
+	    limit_table_time_of(*last) / slot == now / slot)
+		*last = limit_table_make_mark(now, limit_table_count_of(*last) + 1);
 	else
-		append_mark(s, e, seed, make_mark(now, 1));
+		entry_append_mark(s, e, seed, limit_table_make_mark(now, 1));
 	e->sum++;
 }
 
@@ -307,7 +307,7 @@ static void count_request(
  * Follows an entry's blocks and renews what depends on them.  claimed says which blocks have an
  * owner already: a process that died while it moved a block may have left it with two.
  */
-static void mend_entry(struct shard *s, struct entry *e, unsigned char *claimed)
+static void entry_mend(struct shard *s, struct entry *e, unsigned char *claimed)
 {
 	uint32_t *link = &e->first;
 	e->sum = 0;
@@ -334,7 +334,7 @@ static void mend_entry(struct shard *s, struct entry *e, unsigned char *claimed)
 	}
 }
 
-static int by_seen(const void *left, const void *right)
+static int entry_by_seen(const void *left, const void *right)
 {
 	const struct entry *a = *(struct entry *const *)left, *b = *(struct entry *const *)right;
 	return (a->seen > b->seen) - (a->seen < b->seen);
@@ -349,7 +349,7 @@ static void limit_table_mend(struct shard *s, uint64_t seed)
 	for (uint32_t i = 0; i < s->entries_used; i++) {
 		struct entry *e = &s->entries[i];
 		if (e->used)
-			mend_entry(s, e, claimed);
+			entry_mend(s, e, claimed);
 		if (e->used) {
 			live[s->count++] = e;
 		} else {
@@ -357,16 +357,16 @@ static void limit_table_mend(struct shard *s, uint64_t seed)
 			s->free_entry = i + 1;
 		}
 	}
-	qsort(live, s->count, sizeof(*live), by_seen);
+	qsort(live, s->count, sizeof(*live), entry_by_seen);
 	for (uint32_t i = 0; i < s->count; i++) {
 		uint32_t *bucket = limit_table_bucket_of(s, key_hash(&live[i]->key, seed));
 		live[i]->chain = *bucket;
-		*bucket = link_of(s, live[i]);
-		enter_order(s, live[i]);
+		*bucket = entry_link_of(s, live[i]);
+		entry_enter_order(s, live[i]);
 	}
 	for (uint32_t i = 0; i < s->blocks_used; i++)
 		if (!claimed[i])
-			free_block(s, i + 1);
+			limit_table_free_block(s, i + 1);
 	free(live);
 	free(claimed);
 }
@@ -387,7 +387,7 @@ struct limit_table *limit_table_of(struct shared *sh)
 		random_bytes(&t->seed, sizeof(t->seed));
 		for (size_t i = 0; i < SHARDS; i++)
 			shared_mutex_init(&t->shards[i].lock);
-		in_order();
+		limit_table_in_order();
 		t->ready = 1;
 	}
 	shared_unlock(&t->head.mutex[0]);
@@ -407,23 +407,24 @@ void limit_table_check(struct limit_table *table, const struct limit_rule *rule,
 	while (e && memcmp(&e->key, &key, sizeof(key)) != 0)
 		e = entry_at(s, e->chain);
 	if (e) {
-		leave_order(s, e);
-		enter_order(s, e);
+		entry_leave_order(s, e);
+		entry_enter_order(s, e);
 	} else {
 		e = limit_table_add(s, &key, hash, table->seed);
 	}
-	int64_t now = rule->now(), window = window_of(rule);
+	int64_t now = rule->now(), window = limit_table_window_of(rule);
 	e->seen = now;
-	while ((mark = oldest_mark(s, e)) && time_of(*mark) <= now - window)
-		drop_mark(s, e);
+	while ((mark = entry_oldest_mark(s, e)) && limit_table_time_of(*mark) <= now - window)
+		entry_drop_mark(s, e);
 	verdict->allowed = e->sum < rule->requests;
 	if (verdict->allowed) {
-		count_request(s, e, table->seed, rule, now);
+		entry_count_request(s, e, table->seed, rule, now);
 		verdict->remaining = rule->requests - e->sum;
 		verdict->reset_after = rule->window;
 	} else {
 		/* rounded up, so that whoever waits that long is let in */
-		int64_t wait = (time_of(*mark) + window - now + US_PER_SECOND - 1) / US_PER_SECOND;
+		int64_t wait =
+		    (limit_table_time_of(*mark) + window - now + US_PER_SECOND - 1) / US_PER_SECOND;
 		verdict->remaining = 0;
 		verdict->reset_after = wait < 1 ? 1 : wait;
 	}

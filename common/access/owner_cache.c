@@ -48,7 +48,8 @@ struct owner_cache {
 	size_t count;
 };
 
-static _Atomic uint32_t *generation_of(struct owner_cache *owners, const char *thread_id)
+static _Atomic uint32_t *owner_cache_generation_of(
+    struct owner_cache *owners, const char *thread_id)
 {
 	uint32_t hash = hash_text_32(thread_id);
 	return &owners->generations->of[(hash ^ hash >> 16) % GENERATIONS];
@@ -122,7 +123,7 @@ static const char *owner_cache_key_of(struct arena *a, const char *thread_id)
 	return arena_printf(a, OWNER_KEY_PREFIX "%s", thread_id);
 }
 
-static const char *shared_recall(
+static const char *owner_cache_recall_shared(
     struct owner_cache *owners, const char *thread_id, uint32_t generation, struct arena *a)
 {
 	char *value;
@@ -136,10 +137,10 @@ static const char *shared_recall(
 
 /* A thread that was deleted meanwhile must not stay there: whoever deleted it may have looked
  * before. */
-static void shared_keep(struct owner_cache *owners, const char *thread_id, const char *owner,
-    uint32_t generation, struct arena *a)
+static void owner_cache_keep_shared(struct owner_cache *owners, const char *thread_id,
+    const char *owner, uint32_t generation, struct arena *a)
 {
-	_Atomic uint32_t *now = generation_of(owners, thread_id);
+	_Atomic uint32_t *now = owner_cache_generation_of(owners, thread_id);
 	if (!owners->cache || atomic_load(now) != generation)
 		return;
 	const char *key = owner_cache_key_of(a, thread_id);
@@ -153,20 +154,20 @@ static void shared_keep(struct owner_cache *owners, const char *thread_id, const
 bool owner_cache_get(struct owner_cache *owners, const char *thread_id, struct arena *a,
     const char **owner, struct error *err)
 {
-	uint32_t generation = atomic_load(generation_of(owners, thread_id));
+	uint32_t generation = atomic_load(owner_cache_generation_of(owners, thread_id));
 	*owner = owner_cache_recall(owners, thread_id, generation, a);
 	if (*owner) {
 		metrics_count(METRIC_OWNER_HITS, 1);
 		return true;
 	}
-	*owner = shared_recall(owners, thread_id, generation, a);
+	*owner = owner_cache_recall_shared(owners, thread_id, generation, a);
 	bool shared = *owner;
 	metrics_count(shared ? METRIC_OWNER_SHARED_HITS : METRIC_OWNER_MISSES, 1);
 	if (!shared &&
 	    !owners->storage->threads->owner(owners->storage, NULL, a, thread_id, owner, err))
 		return false;
 	if (*owner && !shared)
-		shared_keep(owners, thread_id, *owner, generation, a);
+		owner_cache_keep_shared(owners, thread_id, *owner, generation, a);
 	if (*owner)
 		owner_cache_keep(owners, thread_id, *owner, generation);
 	return true;
@@ -184,7 +185,7 @@ bool owner_cache_ask(struct owner_cache *owners, const char *thread_id, const ch
 
 void owner_cache_evict(struct owner_cache *owners, const char *thread_id)
 {
-	atomic_fetch_add(generation_of(owners, thread_id), 1);
+	atomic_fetch_add(owner_cache_generation_of(owners, thread_id), 1);
 	pthread_mutex_lock(&owners->lock);
 	struct owned *entry = owner_cache_find(owners, thread_id);
 	if (entry)

@@ -43,7 +43,7 @@ static struct lookup *lookup_new(const char *host)
 }
 
 /* Gives up a hold on the lookup; called with its lock held, which it gives up too. */
-static void let_go(struct lookup *l)
+static void lookup_let_go(struct lookup *l)
 {
 	bool last = --l->holders == 0;
 	pthread_mutex_unlock(&l->lock);
@@ -72,7 +72,7 @@ static void *resolve_ask(void *arg)
 	l->code = code;
 	l->done = true;
 	pthread_cond_signal(&l->answered);
-	let_go(l);
+	lookup_let_go(l);
 	return NULL;
 }
 
@@ -103,7 +103,7 @@ static const char *resolve_await(struct lookup *l, int64_t deadline_ms, char add
 	else if (l->code != 0)
 		why = gai_strerror(l->code);
 	memcpy(address, l->address, RESOLVE_SIZE);
-	let_go(l);
+	lookup_let_go(l);
 	return why;
 }
 
@@ -124,6 +124,6 @@ const char *resolve(const char *host, int64_t deadline_ms, char address[RESOLVE_
 	atomic_fetch_sub(&lookups, 1);
 	l->holders = 1;
 	pthread_mutex_lock(&l->lock);
-	let_go(l);
+	lookup_let_go(l);
 	return "a thread cannot be started";
 }

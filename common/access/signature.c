@@ -43,7 +43,7 @@ static const EVP_MD *signature_digest(const char *algorithm)
 }
 
 /* The public key, or NULL when the secret is none that goes with the algorithm. */
-static EVP_PKEY *public_key(const struct signature_key *key)
+static EVP_PKEY *signature_public_key(const struct signature_key *key)
 {
 	int bits = signature_curve(key->algorithm);
 	BIO *bio = BIO_new_mem_buf(key->secret, -1);
@@ -58,7 +58,7 @@ static EVP_PKEY *public_key(const struct signature_key *key)
 
 bool signature_key_fits(const struct signature_key *key)
 {
-	EVP_PKEY *pkey = public_key(key);
+	EVP_PKEY *pkey = signature_public_key(key);
 	EVP_PKEY_free(pkey);
 	ERR_clear_error();
 	return pkey != NULL;
@@ -66,7 +66,8 @@ bool signature_key_fits(const struct signature_key *key)
 
 /* The two halves of an ECDSA signature, in the form that OpenSSL takes, malloc'd by it; NULL when
  * their size is not that of the curve. */
-static unsigned char *join_halves(const unsigned char *halves, size_t size, int bits, int *len)
+static unsigned char *signature_join_halves(
+    const unsigned char *halves, size_t size, int bits, int *len)
 {
 	int half = (bits + 7) / 8;
 	unsigned char *der = NULL;
@@ -80,12 +81,12 @@ static unsigned char *join_halves(const unsigned char *halves, size_t size, int 
 	return der;
 }
 
-static bool verify_public(const struct signature_key *key, const char *text, size_t len,
+static bool signature_verify_public(const struct signature_key *key, const char *text, size_t len,
     const void *signature, size_t size)
 {
 	int bits = signature_curve(key->algorithm), der_len = 0;
-	unsigned char *der = bits ? join_halves(signature, size, bits, &der_len) : NULL;
-	EVP_PKEY *pkey = public_key(key);
+	unsigned char *der = bits ? signature_join_halves(signature, size, bits, &der_len) : NULL;
+	EVP_PKEY *pkey = signature_public_key(key);
 	EVP_MD_CTX *md = EVP_MD_CTX_new();
 	bool good = pkey && md && (!bits || (der && der_len > 0)) &&
 	    EVP_DigestVerifyInit(md, NULL, signature_digest(key->algorithm), NULL, pkey) == 1 &&
@@ -104,7 +105,7 @@ bool signature_verify(const struct signature_key *key, const char *text, size_t 
 	unsigned char mac[EVP_MAX_MD_SIZE];
 	unsigned written = 0;
 	if (!signature_is_hmac(key->algorithm))
-		return verify_public(key, text, len, signature, size);
+		return signature_verify_public(key, text, len, signature, size);
 	return HMAC(signature_digest(key->algorithm), key->secret, (int)strlen(key->secret),
 		   (const unsigned char *)text, len, mac, &written) &&
 	    written == size && CRYPTO_memcmp(mac, signature, size) == 0;

@@ -77,7 +77,8 @@ bool ticket_place_check(const char *state_dir, struct error *err)
  * first one wins: others that came at the same moment read that one.  With replaces the last one
  * wins.
  */
-static bool make_key(const char *path, const unsigned char *bytes, bool replaces, struct error *err)
+static bool ticket_make_key(
+    const char *path, const unsigned char *bytes, bool replaces, struct error *err)
 {
 	const ssize_t size = sizeof(((struct ticket_key *)0)->bytes);
 	char *draft = xasprintf("%s.XXXXXX", path);
@@ -109,7 +110,7 @@ bool ticket_key_load(struct ticket_key *key, const char *state_dir, struct error
 	if (fd < 0 && errno == ENOENT) {
 		struct ticket_key made;
 		random_bytes(made.bytes, sizeof(made.bytes));
-		if (make_key(path, made.bytes, false, err))
+		if (ticket_make_key(path, made.bytes, false, err))
 			fd = open(path, flags);
 		explicit_bzero(&made, sizeof(made));
 	}
@@ -117,7 +118,7 @@ bool ticket_key_load(struct ticket_key *key, const char *state_dir, struct error
 		loaded = ticket_read_key(fd, key, path, err);
 		close(fd);
 	} else {
-		ticket_cannot(err, "read the key", path); /* if make_key has not said why */
+		ticket_cannot(err, "read the key", path); /* if ticket_make_key has not said why */
 	}
 	free(path);
 	return loaded;
@@ -133,7 +134,7 @@ bool ticket_key_share(const char *state_dir, const unsigned char *secret, struct
 	if (same)
 		return true;
 	char *path = xasprintf("%s/" KEY_NAME, state_dir);
-	bool made = make_key(path, secret, true, err);
+	bool made = ticket_make_key(path, secret, true, err);
 	free(path);
 	return made;
 }
