@@ -33,7 +33,8 @@ const struct field_row authorization_rows[] = {
 
 /* A copy of the array of scopes; an empty one for NULL, or after reporting that it is no such
  * array. */
-static cJSON *read_scopes(const struct section *s, const char *key, const cJSON *scopes)
+static cJSON *authorization_read_scopes(
+    const struct section *s, const char *key, const cJSON *scopes)
 {
 	const cJSON *wrong = not_strings(scopes);
 	if (wrong)
@@ -42,10 +43,10 @@ static cJSON *read_scopes(const struct section *s, const char *key, const cJSON 
 }
 
 /* doc/protocol-access.md#ownership: every isolation but `none` is by owner. */
-static void read_rbac(const struct section *rbac, struct config *config)
+static void authorization_read_rbac(const struct section *rbac, struct config *config)
 {
-	cJSON *scopes =
-	    read_scopes(rbac, "default_scopes", json_opt(rbac->object, "default_scopes"));
+	cJSON *scopes = authorization_read_scopes(
+	    rbac, "default_scopes", json_opt(rbac->object, "default_scopes"));
 	const cJSON *isolation = json_opt(rbac->object, "isolation");
 	const char *text = cJSON_GetStringValue(isolation);
 	bool none = text && strcmp(text, "none") == 0;
@@ -60,7 +61,8 @@ static void read_rbac(const struct section *rbac, struct config *config)
 	const cJSON *role;
 	if (section_open(&roles, rbac, json_opt(rbac->object, "roles") ? "roles" : "role_scopes")) {
 		cJSON_ArrayForEach(role, roles.object)
-			json_set(granted, role->string, read_scopes(&roles, role->string, role));
+			json_set(granted, role->string,
+			    authorization_read_scopes(&roles, role->string, role));
 	}
 	json_set(config->rbac, "default_scopes", scopes);
 	json_add_str(config->rbac, "isolation", none ? "none" : "owner");
@@ -90,7 +92,7 @@ void authorization_read(const struct section *root, struct config *config)
 		    value->valuestring);
 	} else if (name && choice_find(rbac_names, name, &kind) &&
 	    section_open(&rbac, root, "authorization")) {
-		read_rbac(&rbac, config);
+		authorization_read_rbac(&rbac, config);
 	} else {
 		char *json = json_print(value);
 		section_problem(

@@ -54,7 +54,7 @@ static cJSON *config_read_file(const char *file, struct problems *problems)
  * Refuses to serve the demo beside a project of another service: whoever has one here hardly means
  * the demo, and would take its answers for those of a broken agent.
  */
-static void refuse_others(struct problems *problems)
+static void config_refuse_others(struct problems *problems)
 {
 	static const char *const like_ours[] = {"agentflow.json", "10xgraph.json"};
 	for (size_t i = 0; i < sizeof(like_ours) / sizeof(like_ours[0]); i++)
@@ -72,7 +72,7 @@ static void refuse_others(struct problems *problems)
 }
 
 /* `env` comes before all other keys, because it decides what they see of the environment. */
-static void load_dotenv(const struct section *root, const char *dir)
+static void config_load_dotenv(const struct section *root, const char *dir)
 {
 	const cJSON *value = json_opt(root->object, "env");
 	if (!value)
@@ -101,7 +101,7 @@ struct config *config_load(const struct config_source *source, struct problems *
 	if (!file && text_file_exists(DEFAULT_FILE))
 		file = DEFAULT_FILE;
 	if (!file && !source->storage_only)
-		refuse_others(problems);
+		config_refuse_others(problems);
 	cJSON *object = file ? config_read_file(file, problems) : cJSON_CreateObject();
 	if (!file) /* nobody has configured anything */
 		json_add_str(object, "agent", "builtin:demo");
@@ -112,7 +112,7 @@ struct config *config_load(const struct config_source *source, struct problems *
 	if (config->dir[0] != '/')
 		problems_add(problems, "%s: cannot tell its directory", root.file);
 	if (object)
-		load_dotenv(&root, config->dir);
+		config_load_dotenv(&root, config->dir);
 	environment_read(&config->env, problems);
 	if (object)
 		database_read(&root, config);

@@ -216,7 +216,7 @@ static void keys_set_defaults(struct config *config)
 }
 
 /* `redis` is another name of `cache`, as REDIS_URL is of CACHE_URL, and weaker than both names. */
-static void read_cache(const struct section *root, struct config *config)
+static void keys_read_cache(const struct section *root, struct config *config)
 {
 	const char *key = "cache";
 	if (!json_opt(root->object, key) && !environment_text("CACHE_URL"))
@@ -237,7 +237,7 @@ void database_read(const struct section *root, struct config *config)
 		    section_expand(root, "database", json_opt(root->object, "database"), "a URL");
 }
 
-static void read_auth(const struct section *root, struct config *config)
+static void keys_read_auth(const struct section *root, struct config *config)
 {
 	const cJSON *value = json_opt(root->object, "auth");
 	struct section auth;
@@ -259,9 +259,9 @@ void keys_read(const struct section *root, struct config *config)
 {
 	keys_set_defaults(config);
 	section_read(root, top_rows, config);
-	read_auth(root, config);
+	keys_read_auth(root, config);
 	authorization_read(root, config);
-	read_cache(root, config);
+	keys_read_cache(root, config);
 	/* doc/protocol-access.md#ownership: who owns which thread is looked up often, and
 	 * the lookups are worth sharing */
 	bool caches_owners =

@@ -29,7 +29,7 @@ static const struct field_row langsmith_rows[] = {
     FIELDS_END,
 };
 
-/* The two backends depend on tokens, and are read by read_backend. */
+/* The two backends depend on tokens, and are read by observability_read_backend. */
 const struct field_row observability_rows[] = {
     FIELD(observability_config, level, .kind = &field_choice, .choices = levels,
 	.expected = "\"spans\", \"standard\" or \"full\""),
@@ -50,7 +50,7 @@ static const struct backend langsmith = {
     "langsmith", "https://api.smith.langchain.com/otel", "LANGSMITH_API_KEY", langsmith_rows};
 
 /* agentgraph.json(5): a backend without its token is reported and sends nothing. */
-static void read_backend(
+static void observability_read_backend(
     const struct section *parent, const struct backend *backend, struct exporter_config *e)
 {
 	const char *token = getenv(backend->variable);
@@ -77,8 +77,8 @@ void observability_read(const struct section *root, struct config *config)
 		return;
 	section_read(&s, observability_rows, &config->observability);
 	string_replace(&config->observability.logfire.service_name, config->env.otel_service_name);
-	read_backend(&s, &logfire, &config->observability.logfire);
-	read_backend(&s, &langsmith, &config->observability.langsmith);
+	observability_read_backend(&s, &logfire, &config->observability.logfire);
+	observability_read_backend(&s, &langsmith, &config->observability.langsmith);
 }
 
 void observability_release(struct observability_config *observability)

@@ -24,7 +24,7 @@ static const struct choice subjects[] = {
     {"ip", RATE_BY_IP}, {"user", RATE_BY_USER}, {"global", RATE_BY_GLOBAL}, {NULL, 0}};
 
 /* True for an IPv4 or IPv6 address, alone or with the length of a prefix behind a slash. */
-static bool is_network(const char *text)
+static bool rate_limit_is_network(const char *text)
 {
 	char address[INET6_ADDRSTRLEN];
 	unsigned char bytes[sizeof(struct in6_addr)];
@@ -59,7 +59,7 @@ const struct field_row rate_limit_rows[] = {
     ROW(fail_open, .kind = &field_loose_bool),
     ROW(trusted_proxy_headers, .kind = &field_loose_bool),
     ROW(trusted_proxy_hops, .kind = &field_integer, .min = 1, .expected = EXPECTED_POSITIVE),
-    ROW(trusted_proxies, .kind = &field_strings, .valid = is_network,
+    ROW(trusted_proxies, .kind = &field_strings, .valid = rate_limit_is_network,
 	.expected = "an IP address or a CIDR range"),
     FIELD_KNOWN("cache"),
     FIELD_KNOWN("redis"),
@@ -67,7 +67,8 @@ const struct field_row rate_limit_rows[] = {
 };
 
 /* Reads the object or string under key, which is `cache` or its alias `redis`. */
-static void read_cache_block(const struct section *s, const char *key, struct rate_limit_config *r)
+static void rate_limit_read_cache(
+    const struct section *s, const char *key, struct rate_limit_config *r)
 {
 	const cJSON *value = json_opt(s->object, key);
 	struct section cache;
@@ -100,7 +101,7 @@ void rate_limit_read(const struct section *root, struct config *config)
 	r->present = true;
 	section_read(&s, rate_limit_rows, r);
 	bool alias = r->backend == RATE_CACHE && !json_opt(s.object, "cache");
-	read_cache_block(&s, alias ? "redis" : "cache", r);
+	rate_limit_read_cache(&s, alias ? "redis" : "cache", r);
 	if (!r->present)
 		return;
 	/* what the backend needs beside this block */

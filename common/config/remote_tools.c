@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_not_blank(const char *text)
+static bool remote_tools_is_not_blank(const char *text)
 {
 	return !id_blank(text);
 }
 
-#define TEXT                                                            \
-	.kind = &field_string, .required = true, .valid = is_not_blank, \
+#define TEXT                                                                         \
+	.kind = &field_string, .required = true, .valid = remote_tools_is_not_blank, \
 	.expected = "a string that is not blank"
 static const struct field_row tool_rows[] = {
     FIELD(remote_tool, node, TEXT),

@@ -38,7 +38,7 @@ static void dotenv_skip_blanks(struct parser *p)
 }
 
 /* Skips blanks and a comment; false when something else stands before the end of the line. */
-static bool finish_line(struct parser *p)
+static bool dotenv_finish_line(struct parser *p)
 {
 	dotenv_skip_blanks(p);
 	if (*p->at == '#')
@@ -73,7 +73,7 @@ static char *dotenv_read_name(struct parser *p)
 }
 
 /* Reads the rest of the line up to " #", without the blanks around it. */
-static void read_plain(struct parser *p, struct buf *value)
+static void dotenv_read_plain(struct parser *p, struct buf *value)
 {
 	const char *start = p->at;
 	const char *end = start + strcspn(start, "\n");
@@ -90,7 +90,7 @@ static void read_plain(struct parser *p, struct buf *value)
 }
 
 /* Reads a quoted value, which may span lines; the end of a line becomes \n alone. */
-static bool read_quoted(struct parser *p, struct buf *value)
+static bool dotenv_read_quoted(struct parser *p, struct buf *value)
 {
 	static const char escapes[] = "nt\"\\", meant[] = "\n\t\"\\";
 	const char *open = p->at;
@@ -111,9 +111,9 @@ static bool read_quoted(struct parser *p, struct buf *value)
 }
 
 /* Reads one line, or one assignment over several, into variables. */
-static bool read_line(struct parser *p, cJSON *variables)
+static bool dotenv_read_line(struct parser *p, cJSON *variables)
 {
-	if (finish_line(p))
+	if (dotenv_finish_line(p))
 		return true;
 	const char *line = p->at;
 	char *name = dotenv_read_name(p);
@@ -124,13 +124,13 @@ static bool read_line(struct parser *p, cJSON *variables)
 	bool ok = true;
 	dotenv_skip_blanks(p);
 	if (*p->at == '"' || *p->at == '\'') {
-		ok = read_quoted(p, &value);
+		ok = dotenv_read_quoted(p, &value);
 	} else {
 		p->at = behind_equals; /* a blank before # matters */
-		read_plain(p, &value);
+		dotenv_read_plain(p, &value);
 	}
 	const char *behind = p->at;
-	if (ok && !finish_line(p))
+	if (ok && !dotenv_finish_line(p))
 		ok = dotenv_refuse(p, behind, "nothing behind the closing quote");
 	if (ok)
 		json_set(variables, name, cJSON_CreateString(buf_str(&value)));
@@ -151,7 +151,7 @@ cJSON *dotenv_parse(const char *text, size_t len, struct dotenv_fault *fault)
 	cJSON *variables = cJSON_CreateObject();
 	bool ok = true;
 	while (ok && *p.at)
-		ok = read_line(&p, variables);
+		ok = dotenv_read_line(&p, variables);
 	free(copy);
 	if (ok)
 		return variables;

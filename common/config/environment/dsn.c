@@ -13,7 +13,7 @@
 
 /* Skips a name, an IPv4 address, or an IPv6 address in brackets, and a port if there is one; NULL
  * when there is none of these. */
-static const char *skip_host(const char *at)
+static const char *dsn_skip_host(const char *at)
 {
 	size_t len = strspn(at, LETTERS DIGITS "-._");
 	if (*at == '[') {
@@ -47,7 +47,7 @@ bool dsn_parse(const char *text, struct dsn *dsn)
 	if (!key_len || *at != '@')
 		return false;
 	/* behind the host folders, and the project behind the last slash */
-	const char *host = at + 1, *path = skip_host(host);
+	const char *host = at + 1, *path = dsn_skip_host(host);
 	if (!path || *path != '/' || path[strspn(path, LETTERS DIGITS "-._~/")])
 		return false;
 	const char *project = strrchr(path, '/') + 1;

@@ -178,56 +178,56 @@ static const struct variable variables[] = {
 /* Puts a text into the variable's member; false when it is not what the variable expects. */
 typedef bool parse_fn(const struct variable *v, const char *text, void *slot);
 
-static bool parse_text(const struct variable *v, const char *text, void *slot)
+static bool variable_parse_text(const struct variable *v, const char *text, void *slot)
 {
 	(void)v;
 	string_replace(slot, text);
 	return true;
 }
 
-static bool parse_lower(const struct variable *v, const char *text, void *slot)
+static bool variable_parse_lower(const struct variable *v, const char *text, void *slot)
 {
-	parse_text(v, text, slot);
+	variable_parse_text(v, text, slot);
 	for (char *c = *(char **)slot; *c; c++)
 		*c = (char)tolower((unsigned char)*c);
 	return true;
 }
 
-static bool parse_word(const struct variable *v, const char *text, void *slot)
+static bool variable_parse_word(const struct variable *v, const char *text, void *slot)
 {
 	int unused;
-	return choice_find(v->choices, text, &unused) && parse_text(v, text, slot);
+	return choice_find(v->choices, text, &unused) && variable_parse_text(v, text, slot);
 }
 
-static bool parse_url(const struct variable *v, const char *text, void *slot)
+static bool variable_parse_url(const struct variable *v, const char *text, void *slot)
 {
-	parse_text(v, text, slot);
+	variable_parse_text(v, text, slot);
 	drop_slashes(*(char **)slot);
 	return true;
 }
 
 /* A line break would let the value add headers of its own. */
-static bool parse_header(const struct variable *v, const char *text, void *slot)
+static bool variable_parse_header(const struct variable *v, const char *text, void *slot)
 {
 	for (const char *c = text; *c; c++)
 		if ((unsigned char)*c < ' ' || *c == 0x7f)
 			return false;
-	return parse_text(v, text, slot);
+	return variable_parse_text(v, text, slot);
 }
 
-static bool parse_prefix(const struct variable *v, const char *text, void *slot)
+static bool variable_parse_prefix(const struct variable *v, const char *text, void *slot)
 {
-	return word_path(text) && parse_url(v, text, slot);
+	return word_path(text) && variable_parse_url(v, text, slot);
 }
 
-static bool parse_page(const struct variable *v, const char *text, void *slot)
+static bool variable_parse_page(const struct variable *v, const char *text, void *slot)
 {
 	if (!*text)
-		return parse_text(v, text, slot);
-	return parse_prefix(v, text, slot) && **(char **)slot;
+		return variable_parse_text(v, text, slot);
+	return variable_parse_prefix(v, text, slot) && **(char **)slot;
 }
 
-static bool parse_directory(const struct variable *v, const char *text, void *slot)
+static bool variable_parse_directory(const struct variable *v, const char *text, void *slot)
 {
 	(void)v;
 	char **path = slot;
@@ -236,14 +236,14 @@ static bool parse_directory(const struct variable *v, const char *text, void *sl
 	return true;
 }
 
-static bool parse_list(const struct variable *v, const char *text, void *slot)
+static bool variable_parse_list(const struct variable *v, const char *text, void *slot)
 {
 	(void)v;
 	string_list_split(slot, text);
 	return true;
 }
 
-static bool parse_bool(const struct variable *v, const char *text, void *slot)
+static bool variable_parse_bool(const struct variable *v, const char *text, void *slot)
 {
 	(void)v;
 	return word_bool(text, slot);
@@ -254,7 +254,7 @@ static bool environment_in_range(const struct variable *v, double n)
 	return n >= v->min && n <= (v->max > 0 ? v->max : (double)FIELD_INTEGER_MAX);
 }
 
-static bool parse_integer(const struct variable *v, const char *text, void *slot)
+static bool variable_parse_integer(const struct variable *v, const char *text, void *slot)
 {
 	int64_t n;
 	if (!word_integer(text, &n) || !environment_in_range(v, (double)n))
@@ -263,16 +263,16 @@ static bool parse_integer(const struct variable *v, const char *text, void *slot
 	return true;
 }
 
-static bool parse_int(const struct variable *v, const char *text, void *slot)
+static bool variable_parse_int(const struct variable *v, const char *text, void *slot)
 {
 	int64_t n;
-	if (!parse_integer(v, text, &n))
+	if (!variable_parse_integer(v, text, &n))
 		return false;
 	*(int *)slot = (int)n;
 	return true;
 }
 
-static bool parse_number(const struct variable *v, const char *text, void *slot)
+static bool variable_parse_number(const struct variable *v, const char *text, void *slot)
 {
 	double n;
 	if (!word_number(text, &n) || !environment_in_range(v, n))
@@ -281,7 +281,7 @@ static bool parse_number(const struct variable *v, const char *text, void *slot)
 	return true;
 }
 
-static bool parse_choice(const struct variable *v, const char *text, void *slot)
+static bool variable_parse_choice(const struct variable *v, const char *text, void *slot)
 {
 	int n;
 	if (!choice_find(v->choices, text, &n))
@@ -290,20 +290,20 @@ static bool parse_choice(const struct variable *v, const char *text, void *slot)
 	return true;
 }
 
-static bool parse_full(const struct variable *v, const char *text, void *slot)
+static bool variable_parse_full(const struct variable *v, const char *text, void *slot)
 {
 	(void)v;
 	*(bool *)slot = strcasecmp(text, "FULL") == 0;
 	return *(bool *)slot || strcasecmp(text, "NORMAL") == 0;
 }
 
-static bool parse_log_level(const struct variable *v, const char *text, void *slot)
+static bool variable_parse_log_level(const struct variable *v, const char *text, void *slot)
 {
 	(void)v;
 	return log_level_parse(text, slot);
 }
 
-static void release_list(void *slot)
+static void variable_release_list(void *slot)
 {
 	string_list_release(slot);
 }
@@ -313,23 +313,23 @@ static const struct {
 	void (*release)(void *slot);
 	const char *expected; /* for kinds whose rows have none */
 } kinds[] = {
-    [VAR_TEXT] = {parse_text, field_release_string, NULL},
-    [VAR_LOWER] = {parse_lower, field_release_string, NULL},
-    [VAR_WORD] = {parse_word, field_release_string, NULL},
-    [VAR_URL] = {parse_url, field_release_string, NULL},
-    [VAR_HEADER] = {parse_header, field_release_string, "text without control characters"},
-    [VAR_PREFIX] = {parse_prefix, field_release_string,
+    [VAR_TEXT] = {variable_parse_text, field_release_string, NULL},
+    [VAR_LOWER] = {variable_parse_lower, field_release_string, NULL},
+    [VAR_WORD] = {variable_parse_word, field_release_string, NULL},
+    [VAR_URL] = {variable_parse_url, field_release_string, NULL},
+    [VAR_HEADER] = {variable_parse_header, field_release_string, "text without control characters"},
+    [VAR_PREFIX] = {variable_parse_prefix, field_release_string,
 	"a path that starts with / and has nothing that a URL escapes"},
-    [VAR_PAGE] = {parse_page, field_release_string, "a path like /docs"},
-    [VAR_DIRECTORY] = {parse_directory, field_release_string, NULL},
-    [VAR_LIST] = {parse_list, release_list, NULL},
-    [VAR_BOOL] = {parse_bool, NULL, "true, 1, yes, on, false, 0, no or off"},
-    [VAR_INTEGER] = {parse_integer, NULL, NULL},
-    [VAR_INT] = {parse_int, NULL, NULL},
-    [VAR_NUMBER] = {parse_number, NULL, NULL},
-    [VAR_CHOICE] = {parse_choice, NULL, NULL},
-    [VAR_FULL] = {parse_full, NULL, "NORMAL or FULL"},
-    [VAR_LOG_LEVEL] = {parse_log_level, NULL, "DEBUG, INFO, WARNING, ERROR or CRITICAL"},
+    [VAR_PAGE] = {variable_parse_page, field_release_string, "a path like /docs"},
+    [VAR_DIRECTORY] = {variable_parse_directory, field_release_string, NULL},
+    [VAR_LIST] = {variable_parse_list, variable_release_list, NULL},
+    [VAR_BOOL] = {variable_parse_bool, NULL, "true, 1, yes, on, false, 0, no or off"},
+    [VAR_INTEGER] = {variable_parse_integer, NULL, NULL},
+    [VAR_INT] = {variable_parse_int, NULL, NULL},
+    [VAR_NUMBER] = {variable_parse_number, NULL, NULL},
+    [VAR_CHOICE] = {variable_parse_choice, NULL, NULL},
+    [VAR_FULL] = {variable_parse_full, NULL, "NORMAL or FULL"},
+    [VAR_LOG_LEVEL] = {variable_parse_log_level, NULL, "DEBUG, INFO, WARNING, ERROR or CRITICAL"},
 };
 
 const char *environment_text(const char *name)

@@ -21,14 +21,14 @@
 
 static const char *const page_names[] = {"DOCS_PATH", "REDOCS_PATH", "CONSOLE_PATH"};
 
-static void page_refuse(size_t i, const char *path, struct problems *problems)
+static void environment_rules_refuse_page(size_t i, const char *path, struct problems *problems)
 {
 	problems_add(
 	    problems, "%s: expected a path that no route has, found \"%s\"", page_names[i], path);
 }
 
 /* Whether nginx has a location at that path.  The worker knows the paths of all other routes. */
-static bool page_is_taken(const char *path)
+static bool environment_rules_page_is_taken(const char *path)
 {
 	static const char *const taken[] = {"/ping", "/openapi.json", "/v1", "/v1/_large",
 	    "/.well-known/oauth-protected-resource", "/.well-known/agent-card.json"};
@@ -44,14 +44,14 @@ static bool page_is_taken(const char *path)
 
 /* doc/protocol.md#the-openapi-document: in production a page is off unless its variable turns it
  * on. */
-static void apply_pages(struct environment *env, struct problems *problems)
+static void environment_rules_apply_pages(struct environment *env, struct problems *problems)
 {
 	char **paths[] = {&env->docs_path, &env->redocs_path, &env->console_path};
 	for (size_t i = 0; i < sizeof(page_names) / sizeof(page_names[0]); i++) {
 		if (env->production && !getenv(page_names[i]))
 			string_replace(paths[i], "");
-		if (page_is_taken(*paths[i]))
-			page_refuse(i, *paths[i], problems);
+		if (environment_rules_page_is_taken(*paths[i]))
+			environment_rules_refuse_page(i, *paths[i], problems);
 		for (size_t other = 0; other < i; other++)
 			if (**paths[i] && strcmp(*paths[i], *paths[other]) == 0)
 				problems_add(problems,
@@ -65,12 +65,12 @@ void environment_check_langgraph(const struct environment *env, struct problems 
 	const char *paths[] = {env->docs_path, env->redocs_path, env->console_path};
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
 		if (strcmp(paths[i], "/lg") == 0)
-			page_refuse(i, paths[i], problems);
+			environment_rules_refuse_page(i, paths[i], problems);
 }
 
 /* doc/protocol-errors.md#startup-errors: everybody's pages with everybody's cookies is
  * never what production wants. */
-static void apply_cors(struct environment *env, struct problems *problems)
+static void environment_rules_apply_cors(struct environment *env, struct problems *problems)
 {
 	bool wildcard = string_list_has(&env->origins, "*");
 	if (!env->production || !wildcard || !env->cors_allow_credentials)
@@ -89,8 +89,8 @@ static void apply_cors(struct environment *env, struct problems *problems)
 }
 
 /* Warns of a word that is not known: it has a meaning, but hardly the one that was intended. */
-static void warn_unless_known(const char *name, const char *text, const struct choice *known,
-    const char *sentence, struct problems *problems)
+static void environment_rules_warn_unknown(const char *name, const char *text,
+    const struct choice *known, const char *sentence, struct problems *problems)
 {
 	char shown[FOUND_SIZE];
 	int unused;
@@ -99,21 +99,22 @@ static void warn_unless_known(const char *name, const char *text, const struct c
 		    problems, "%s: found %s, %s", name, found_text(shown, text), sentence);
 }
 
-static void check_words(const struct environment *env, struct problems *problems)
+static void environment_rules_check_words(const struct environment *env, struct problems *problems)
 {
 	static const struct choice modes[] = {
 	    {"production", 0}, {"staging", 0}, {"development", 0}, {"test", 0}, {NULL, 0}};
 	static const struct choice handlings[] = {
 	    {"extract_text", 0}, {"pass_raw", 0}, {"skip", 0}, {NULL, 0}};
-	warn_unless_known("MODE", env->mode, modes,
+	environment_rules_warn_unknown("MODE", env->mode, modes,
 	    "expected production, staging, development or test; all but production is development",
 	    problems);
-	warn_unless_known("DOCUMENT_HANDLING", env->document_handling, handlings,
+	environment_rules_warn_unknown("DOCUMENT_HANDLING", env->document_handling, handlings,
 	    "expected extract_text, pass_raw or skip; no text is extracted", problems);
 }
 
 /* Warns of origins that no browser sends: an origin has a scheme and no path, not even a slash. */
-static void check_origins(const struct environment *env, struct problems *problems)
+static void environment_rules_check_origins(
+    const struct environment *env, struct problems *problems)
 {
 	char shown[FOUND_SIZE];
 	for (size_t i = 0; i < env->origins.count; i++) {
@@ -129,7 +130,7 @@ static void check_origins(const struct environment *env, struct problems *proble
 
 /* Warns of hosts that cannot be in the header Host, whose port does not count; an IPv6 address
  * stands in brackets there. */
-static void check_hosts(const struct environment *env, struct problems *problems)
+static void environment_rules_check_hosts(const struct environment *env, struct problems *problems)
 {
 	char shown[FOUND_SIZE];
 	for (size_t i = 0; i < env->allowed_hosts.count; i++) {
@@ -146,7 +147,7 @@ static void check_hosts(const struct environment *env, struct problems *problems
 
 /* Warns of media types that are none, and so let nothing in; and checks the storage in the
  * cloud. */
-static void check_media(const struct environment *env, struct problems *problems)
+static void environment_rules_check_media(const struct environment *env, struct problems *problems)
 {
 	char shown[FOUND_SIZE];
 	for (size_t i = 0; i < env->media_allowed_types.count; i++) {
@@ -164,7 +165,8 @@ static void check_media(const struct environment *env, struct problems *problems
 }
 
 /* The directory must be there: nobody makes it later. */
-static void check_body_path(const struct environment *env, struct problems *problems)
+static void environment_rules_check_body_path(
+    const struct environment *env, struct problems *problems)
 {
 	struct stat st;
 	char shown[FOUND_SIZE];
@@ -177,7 +179,8 @@ static void check_body_path(const struct environment *env, struct problems *prob
 }
 
 /* Checks that traces and failures have somewhere to go, if they are to leave the service. */
-static void check_telemetry(const struct environment *env, struct problems *problems)
+static void environment_rules_check_telemetry(
+    const struct environment *env, struct problems *problems)
 {
 	struct dsn dsn;
 	if (env->otel_enabled && !env->otel_endpoint)
@@ -195,7 +198,7 @@ static void check_telemetry(const struct environment *env, struct problems *prob
 }
 
 /* Whether any of these variables, which NULL ends, has a value. */
-static bool is_any_set(const char *const *names)
+static bool environment_rules_is_any_set(const char *const *names)
 {
 	for (; *names; names++)
 		if (environment_text(*names))
@@ -210,14 +213,14 @@ static bool environment_rules_fits(int64_t value, int bits)
 
 /* Checks that the layout has room for a sequence, for this machine's numbers and for the present
  * time (doc/protocol.md#snowflakes). */
-static void check_snowflake(struct environment *env, struct problems *problems)
+static void environment_rules_check_snowflake(struct environment *env, struct problems *problems)
 {
 	static const char *const names[] = {"SNOWFLAKE_EPOCH", "SNOWFLAKE_TOTAL_BITS",
 	    "SNOWFLAKE_TIME_BITS", "SNOWFLAKE_NODE_BITS", "SNOWFLAKE_NODE_ID",
 	    "SNOWFLAKE_WORKER_ID", "SNOWFLAKE_WORKER_BITS", NULL};
 	const struct snowflake *s = &env->snowflake;
 	int64_t age = clock_now() / 1000 - s->epoch_ms;
-	env->use_snowflake = is_any_set(names);
+	env->use_snowflake = environment_rules_is_any_set(names);
 	env->has_node = environment_text("SNOWFLAKE_NODE_ID");
 	if (!env->use_snowflake)
 		return;
@@ -262,17 +265,17 @@ void environment_read(struct environment *env, struct problems *problems)
 	static const char *const hsts[] = {"HSTS_ENABLED", "HSTS_MAX_AGE", "HSTS_PRELOAD", NULL};
 	environment_fill(env, problems);
 	env->production = strcmp(env->mode, "production") == 0;
-	apply_pages(env, problems);
-	apply_cors(env, problems);
-	check_words(env, problems);
-	check_origins(env, problems);
-	check_hosts(env, problems);
-	check_media(env, problems);
-	check_body_path(env, problems);
-	check_telemetry(env, problems);
-	check_snowflake(env, problems);
+	environment_rules_apply_pages(env, problems);
+	environment_rules_apply_cors(env, problems);
+	environment_rules_check_words(env, problems);
+	environment_rules_check_origins(env, problems);
+	environment_rules_check_hosts(env, problems);
+	environment_rules_check_media(env, problems);
+	environment_rules_check_body_path(env, problems);
+	environment_rules_check_telemetry(env, problems);
+	environment_rules_check_snowflake(env, problems);
 	env->hsts_subdomains_asked = environment_text("HSTS_INCLUDE_SUBDOMAINS");
-	env->hsts_asked = env->hsts_subdomains_asked || is_any_set(hsts);
+	env->hsts_asked = env->hsts_subdomains_asked || environment_rules_is_any_set(hsts);
 }
 
 void environment_check_jwt(const struct environment *env, struct problems *problems)
