@@ -47,7 +47,7 @@ static void otlp_add_text(struct attributes *list, const char *key, const char *
 }
 
 /* OTLP writes 64-bit integers as strings. */
-static void add_int(struct attributes *list, const char *key, int64_t value)
+static void otlp_add_int(struct attributes *list, const char *key, int64_t value)
 {
 	otlp_begin(list, key);
 	buf_printf(list->out, "\"intValue\":\"%" PRId64 "\"}}", value);
@@ -64,7 +64,7 @@ static void otlp_add_json(struct attributes *list, const char *key, const cJSON 
 
 /* ---- messages, in the form of the conventions ---- */
 
-static void put_part(struct buf *out, const cJSON *block, int *count)
+static void otlp_put_part(struct buf *out, const cJSON *block, int *count)
 {
 	const char *type = json_str(block, "type");
 	const char *text = json_str(block, "text");
@@ -102,7 +102,7 @@ static void otlp_add_messages(
 		json_quote(&text, json_str(first, "role"));
 		buf_puts(&text, ",\"parts\":[");
 		cJSON_ArrayForEach(block, json_get(first, "content"))
-			put_part(&text, block, &parts);
+			otlp_put_part(&text, block, &parts);
 		buf_puts(&text, "]}");
 	}
 	buf_putc(&text, ']');
@@ -140,7 +140,7 @@ void otlp_name(struct buf *out, const struct run_report *report, const struct sp
 	}
 }
 
-static void put_attributes(struct buf *out, const struct run_report *report,
+static void otlp_put_attributes(struct buf *out, const struct run_report *report,
     const struct span *span, enum trace_level level)
 {
 	static const char *const ends[] = {"done", "error", "stopped"};
@@ -156,10 +156,10 @@ static void put_attributes(struct buf *out, const struct run_report *report,
 		otlp_add_text(&list, "gen_ai.conversation.id", report->thread_id);
 		otlp_add_text(&list, "agentgraph.run.id", report->run_id);
 		otlp_add_text(&list, "agentgraph.run.status", ends[report->end]);
-		add_int(&list, "gen_ai.usage.input_tokens", report->input_tokens);
-		add_int(&list, "gen_ai.usage.output_tokens", report->output_tokens);
+		otlp_add_int(&list, "gen_ai.usage.input_tokens", report->input_tokens);
+		otlp_add_int(&list, "gen_ai.usage.output_tokens", report->output_tokens);
 		if (report->spans_left_out)
-			add_int(
+			otlp_add_int(
 			    &list, "agentgraph.spans.left_out", (int64_t)report->spans_left_out);
 		otlp_add_messages(&list, "gen_ai.input.messages",
 		    full && report->input ? report->input->child : NULL, report->input_count);
@@ -167,8 +167,8 @@ static void put_attributes(struct buf *out, const struct run_report *report,
 	case SPAN_LLM:
 		otlp_add_text(&list, "gen_ai.request.model", span->name);
 		otlp_add_text(&list, "gen_ai.response.model", span->name);
-		add_int(&list, "gen_ai.usage.input_tokens", span->input_tokens);
-		add_int(&list, "gen_ai.usage.output_tokens", span->output_tokens);
+		otlp_add_int(&list, "gen_ai.usage.input_tokens", span->input_tokens);
+		otlp_add_int(&list, "gen_ai.usage.output_tokens", span->output_tokens);
 		otlp_add_messages(&list, "gen_ai.output.messages", full ? span->message : NULL, 1);
 		break;
 	case SPAN_TOOL:
@@ -179,17 +179,17 @@ static void put_attributes(struct buf *out, const struct run_report *report,
 		break;
 	case SPAN_NODE:
 		otlp_add_text(&list, "agentgraph.node", span->name);
-		add_int(&list, "agentgraph.step", span->step);
+		otlp_add_int(&list, "agentgraph.step", span->step);
 		if (span->branch)
 			otlp_add_text(&list, "agentgraph.branch", span->branch);
 		if (span->cached)
-			add_int(&list, "agentgraph.cached", 1);
+			otlp_add_int(&list, "agentgraph.cached", 1);
 		break;
 	}
 }
 
 /* Appends attempts that failed, as events of their node. */
-static void put_attempts(struct buf *out, const struct span *span, enum trace_level level)
+static void otlp_put_attempts(struct buf *out, const struct span *span, enum trace_level level)
 {
 	const struct span_attempt *attempt = span->attempts;
 	buf_puts(out, "],\"events\":[");
@@ -200,7 +200,7 @@ static void put_attempts(struct buf *out, const struct span *span, enum trace_le
 		    attempt->at);
 		if (level != TRACE_SPANS) {
 			otlp_add_text(&list, "agentgraph.node", attempt->node);
-			add_int(&list, "agentgraph.attempt", attempt->number);
+			otlp_add_int(&list, "agentgraph.attempt", attempt->number);
 			otlp_add_text(&list, "exception.type", attempt->code);
 		}
 		if (level == TRACE_FULL)
@@ -210,7 +210,7 @@ static void put_attempts(struct buf *out, const struct span *span, enum trace_le
 }
 
 /* Appends a span.  The text of a failure may repeat what a user said, so only `full` has it. */
-static void put_span(struct buf *out, const struct run_report *report, const struct span *span,
+static void otlp_put_span(struct buf *out, const struct run_report *report, const struct span *span,
     enum trace_level level)
 {
 	const char *parent = span->parent ? span->parent->id : report->parent;
@@ -229,9 +229,9 @@ static void put_span(struct buf *out, const struct run_report *report, const str
 	    span->kind == SPAN_LLM ? KIND_CLIENT : KIND_INTERNAL, span->start, span->end);
 	buf_puts(out, ",\"attributes\":[");
 	if (level != TRACE_SPANS)
-		put_attributes(out, report, span, level);
+		otlp_put_attributes(out, report, span, level);
 	if (span->attempts)
-		put_attempts(out, span, level);
+		otlp_put_attempts(out, span, level);
 	buf_printf(out, "],\"status\":{\"code\":%d", span->error ? STATUS_ERROR : STATUS_OK);
 	if (span->error) {
 		buf_puts(out, ",\"message\":");
@@ -246,7 +246,7 @@ void otlp_spans(struct buf *out, const struct run_report *report, enum trace_lev
 	for (size_t i = 0; i < report->span_count; i++) {
 		if (i)
 			buf_putc(out, ',');
-		put_span(out, report, report->spans[i], level);
+		otlp_put_span(out, report, report->spans[i], level);
 	}
 }
 

@@ -133,14 +133,15 @@ static void outlet_add(struct outlet *outlet, const char *text, size_t len, unsi
 
 /* ---- sending ---- */
 
-static bool time_is_up(void *arg)
+static bool outlet_expired(void *arg)
 {
 	return clock_monotonic_ms() >= ((struct outlet *)arg)->deadline;
 }
 
 enum outcome { DELIVERED, MAY_PASS, REFUSED };
 
-static enum outcome outcome_of(const struct outlet *outlet, const struct http_response *response)
+static enum outcome outlet_outcome_of(
+    const struct outlet *outlet, const struct http_response *response)
 {
 	int status = response->status;
 	if (response->end == HTTP_BAD_REQUEST || response->end == HTTP_UNAVAILABLE)
@@ -157,7 +158,7 @@ static enum outcome outcome_of(const struct outlet *outlet, const struct http_re
 static void outlet_settle(struct outlet *outlet, const struct http_response *response)
 {
 	size_t n = TAILQ_FIRST(&outlet->queue)->count;
-	enum outcome outcome = outcome_of(outlet, response);
+	enum outcome outcome = outlet_outcome_of(outlet, response);
 	char *complaint = outcome == DELIVERED && outlet->setup.complaint
 	    ? outlet->setup.complaint(response)
 	    : NULL;
@@ -202,7 +203,7 @@ static void outlet_settle(struct outlet *outlet, const struct http_response *res
 
 /* Sends the first batch.  The lock is held, but not while the request is made: only this thread
  * takes batches out of the queue. */
-static void send_batch(struct outlet *outlet)
+static void outlet_send_batch(struct outlet *outlet)
 {
 	const char *suffix = outlet->setup.suffix ? outlet->setup.suffix : "";
 	struct http_response response = {0};
@@ -231,7 +232,7 @@ static void send_batch(struct outlet *outlet)
 	    .idle_ms = ANSWER_MS,
 	    .deadline_ms = now + (outlet->setup.patience_ms ? outlet->setup.patience_ms : WHOLE_MS),
 	    .max_body = 65536,
-	    .stop = time_is_up,
+	    .stop = outlet_expired,
 	    .arg = outlet,
 	};
 	http_call(&request, &response);
@@ -260,10 +261,10 @@ static void *outlet_work(void *arg)
 	pthread_mutex_lock(&outlet->thread.lock);
 	/* until it is asked to end; then until the queue is empty or the time is up */
 	while (!outlet->thread.stopping ||
-	    (outlet->count && outlet_due(outlet) < outlet->deadline && !time_is_up(outlet))) {
+	    (outlet->count && outlet_due(outlet) < outlet->deadline && !outlet_expired(outlet))) {
 		int64_t when = outlet_due(outlet);
 		if (when <= clock_monotonic_ms())
-			send_batch(outlet);
+			outlet_send_batch(outlet);
 		else
 			background_sleep(&outlet->thread, when == INT64_MAX ? -1 : when);
 	}

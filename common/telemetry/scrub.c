@@ -20,7 +20,7 @@ static bool scrub_in_word(char c)
 	return isalnum(u) || u >= 0x80 || (u && strchr("@.+-_%", u));
 }
 
-static size_t digits_of(const char *word, size_t len)
+static size_t scrub_digits_of(const char *word, size_t len)
 {
 	size_t count = 0;
 	for (size_t i = 0; i < len; i++)
@@ -28,7 +28,7 @@ static size_t digits_of(const char *word, size_t len)
 	return count;
 }
 
-static bool is_ipv4(const char *word, size_t len)
+static bool scrub_is_ipv4(const char *word, size_t len)
 {
 	int dots = 0, digits = 0;
 	for (size_t i = 0; i < len; i++) {
@@ -55,7 +55,7 @@ static size_t scrub_ipv6_length(const char *text)
 	while (len < sizeof(address) - 1 &&
 	    (isxdigit((unsigned char)text[len]) || text[len] == ':' || text[len] == '.'))
 		len++;
-	if (isalnum((unsigned char)text[len]) || text[len] == '_' || !digits_of(text, len))
+	if (isalnum((unsigned char)text[len]) || text[len] == '_' || !scrub_digits_of(text, len))
 		return 0;
 	while (len > 2 && /* a full stop or a colon at the end belongs to the sentence */
 	    (text[len - 1] == '.' ||
@@ -76,9 +76,9 @@ static void scrub_put_word(struct buf *out, const char *word, size_t len)
 	const char *at = memchr(word, '@', len);
 	if (at && at > word && at < word + len - 1)
 		buf_puts(out, "[mail]");
-	else if (is_ipv4(word, len))
+	else if (scrub_is_ipv4(word, len))
 		buf_puts(out, "[address]");
-	else if (digits_of(word, len) >= LONG_NUMBER && strspn(word, "0123456789+-._") >= len)
+	else if (scrub_digits_of(word, len) >= LONG_NUMBER && strspn(word, "0123456789+-._") >= len)
 		buf_puts(out, "[number]");
 	else
 		buf_add(out, word, len);
@@ -106,7 +106,7 @@ void scrub(struct buf *out, const char *text)
 		while (len && at[len - 1] == ' ')
 			len--;
 		none_before = len ? at + len : none_before;
-		if (digits_of(at, len) >= LONG_NUMBER && !scrub_in_word(at[len])) {
+		if (scrub_digits_of(at, len) >= LONG_NUMBER && !scrub_in_word(at[len])) {
 			buf_puts(out, "[number]");
 			at += len;
 			continue;

@@ -78,7 +78,7 @@ static void telemetry_add_headers(struct outlet_setup *setup, const char *list)
 	free(copy);
 }
 
-static struct outlet_setup target_setup(
+static struct outlet_setup telemetry_target_setup(
     const struct config *config, const char *name, const char *endpoint, const char *service_name)
 {
 	struct outlet_setup setup = {
@@ -106,19 +106,20 @@ struct telemetry *telemetry_new(const struct config *config)
 	struct outlet_setup setup;
 	telemetry->config = config;
 	if (env->otel_enabled && env->otel_endpoint) {
-		setup = target_setup(
+		setup = telemetry_target_setup(
 		    config, "OpenTelemetry", env->otel_endpoint, env->otel_service_name);
 		telemetry_add_headers(&setup, env->otel_headers);
 		telemetry->targets[TARGET_OTEL] = outlet_new(&setup);
 	}
 	if (logfire->enabled && logfire->send) {
-		setup = target_setup(config, "logfire", logfire->endpoint, logfire->service_name);
+		setup = telemetry_target_setup(
+		    config, "logfire", logfire->endpoint, logfire->service_name);
 		telemetry_add_header(&setup, "Authorization", logfire->token);
 		telemetry->targets[TARGET_LOGFIRE] = outlet_new(&setup);
 	}
 	if (langsmith->enabled && langsmith->send) {
-		setup =
-		    target_setup(config, "langsmith", langsmith->endpoint, env->otel_service_name);
+		setup = telemetry_target_setup(
+		    config, "langsmith", langsmith->endpoint, env->otel_service_name);
 		telemetry_add_header(&setup, "x-api-key", langsmith->token);
 		if (langsmith->project)
 			telemetry_add_header(&setup, "Langsmith-Project", langsmith->project);

@@ -121,7 +121,7 @@ bool tracker_samples(const struct tracker *tracker)
 
 /* ---- events ---- */
 
-static void add_scrubbed(cJSON *object, const char *key, const char *text)
+static void tracker_add_scrubbed(cJSON *object, const char *key, const char *text)
 {
 	struct buf clean = {0};
 	scrub(&clean, text);
@@ -129,13 +129,13 @@ static void add_scrubbed(cJSON *object, const char *key, const char *text)
 	buf_release(&clean);
 }
 
-static void add_seconds(cJSON *object, const char *key, int64_t us)
+static void tracker_add_seconds(cJSON *object, const char *key, int64_t us)
 {
 	cJSON_AddItemToObject(object, key, json_new_double(clock_seconds(us)));
 }
 
 /* A new event, with the members that both kinds have. */
-static cJSON *event_new(const struct tracker *tracker, char id[HEX_ID_SIZE])
+static cJSON *tracker_event_new(const struct tracker *tracker, char id[HEX_ID_SIZE])
 {
 	cJSON *event = cJSON_CreateObject();
 	cJSON_AddStringToObject(event, "event_id", hex_id(id));
@@ -166,13 +166,13 @@ static void tracker_send_event(struct tracker *tracker, cJSON *event, const char
 	cJSON_Delete(event);
 }
 
-static void add_tag(cJSON *tags, const char *key, const char *value)
+static void tracker_add_tag(cJSON *tags, const char *key, const char *value)
 {
 	if (value)
 		cJSON_AddStringToObject(tags, key, value);
 }
 
-static void add_trace(cJSON *event, const char *trace_id, const char *span_id)
+static void tracker_add_trace(cJSON *event, const char *trace_id, const char *span_id)
 {
 	cJSON *trace = cJSON_AddObjectToObject(cJSON_AddObjectToObject(event, "contexts"), "trace");
 	cJSON_AddStringToObject(trace, "trace_id", trace_id);
@@ -182,8 +182,8 @@ static void add_trace(cJSON *event, const char *trace_id, const char *span_id)
 void tracker_failure(struct tracker *tracker, const struct failure_report *report)
 {
 	char id[HEX_ID_SIZE];
-	cJSON *event = event_new(tracker, id);
-	add_seconds(event, "timestamp", clock_now());
+	cJSON *event = tracker_event_new(tracker, id);
+	tracker_add_seconds(event, "timestamp", clock_now());
 	cJSON_AddStringToObject(event, "level", "error");
 	cJSON_AddStringToObject(event, "logger", tracker->env->logger_name);
 	if (report->route || report->node)
@@ -192,17 +192,17 @@ void tracker_failure(struct tracker *tracker, const struct failure_report *repor
 	cJSON *exception = cJSON_AddObjectToObject(event, "exception");
 	cJSON *values = cJSON_AddArrayToObject(exception, "values"), *value = cJSON_CreateObject();
 	cJSON_AddStringToObject(value, "type", report->code);
-	add_scrubbed(
+	tracker_add_scrubbed(
 	    value, "value", report->cause && *report->cause ? report->cause : report->message);
 	cJSON_AddItemToArray(values, value);
 	cJSON *tags = cJSON_AddObjectToObject(event, "tags");
-	add_tag(tags, "error_code", report->code);
-	add_tag(tags, "node", report->node);
-	add_tag(tags, "request_id", report->request_id);
+	tracker_add_tag(tags, "error_code", report->code);
+	tracker_add_tag(tags, "node", report->node);
+	tracker_add_tag(tags, "request_id", report->request_id);
 	if (report->run_id)
-		add_scrubbed(tags, "run_id", report->run_id);
+		tracker_add_scrubbed(tags, "run_id", report->run_id);
 	if (report->trace_id)
-		add_trace(event, report->trace_id, report->span_id);
+		tracker_add_trace(event, report->trace_id, report->span_id);
 	tracker_send_event(tracker, event, id, KIND_ERROR);
 }
 
@@ -228,8 +228,8 @@ static cJSON *span_json(const struct run_report *report, const struct span *span
 	cJSON_AddStringToObject(out, "op", tracker_operation_of(span->kind));
 	cJSON_AddStringToObject(out, "description", buf_str(&name));
 	cJSON_AddStringToObject(out, "status", span->error ? "internal_error" : "ok");
-	add_seconds(out, "start_timestamp", span->start);
-	add_seconds(out, "timestamp", span->end);
+	tracker_add_seconds(out, "start_timestamp", span->start);
+	tracker_add_seconds(out, "timestamp", span->end);
 	buf_release(&name);
 	return out;
 }
@@ -242,12 +242,12 @@ void tracker_run(struct tracker *tracker, const struct run_report *report)
 	random_bytes(&random, sizeof(random));
 	if ((double)random / 4294967296.0 >= tracker->env->error_tracker_traces_rate)
 		return;
-	cJSON *event = event_new(tracker, id);
+	cJSON *event = tracker_event_new(tracker, id);
 	cJSON_AddStringToObject(event, "type", "transaction");
 	cJSON_AddStringToObject(event, "transaction", report->agent);
-	add_seconds(event, "start_timestamp", report->spans[0]->start);
-	add_seconds(event, "timestamp", report->spans[0]->end);
-	add_trace(event, report->context.trace_id, report->context.span_id);
+	tracker_add_seconds(event, "start_timestamp", report->spans[0]->start);
+	tracker_add_seconds(event, "timestamp", report->spans[0]->end);
+	tracker_add_trace(event, report->context.trace_id, report->context.span_id);
 	cJSON *trace = json_get(json_get(event, "contexts"), "trace");
 	cJSON_AddStringToObject(trace, "op", tracker_operation_of(SPAN_RUN));
 	cJSON_AddStringToObject(trace, "status", ends[report->end]);
