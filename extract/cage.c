@@ -28,7 +28,7 @@
 #define MEMORY_LIMIT CAGE_MEMORY
 #endif
 
-static bool limit_resources(void)
+static bool cage_limit_resources(void)
 {
 	static const struct {
 		int resource;
@@ -85,7 +85,7 @@ static bool cage_allow(scmp_filter_ctx filter, const int *calls, size_t count)
 
 /* Allows what a program needs to start: also to open files for reading, and to ask for limits
  * without setting any. */
-static bool allow_program(scmp_filter_ctx filter)
+static bool cage_allow_program(scmp_filter_ctx filter)
 {
 	const scmp_datum_t writing = O_ACCMODE | O_CREAT | O_TRUNC | O_APPEND;
 	int code = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(openat), 1,
@@ -102,7 +102,7 @@ static bool allow_program(scmp_filter_ctx filter)
 
 /* Allows the plain calls, and those of a program that is to start.  All others fail as if they were
  * forbidden, which libraries take better than being killed. */
-static bool filter_calls(bool program)
+static bool cage_filter_calls(bool program)
 {
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
 	if (!filter) {
@@ -117,7 +117,7 @@ static bool filter_calls(bool program)
 		ok = code == 0;
 	}
 	if (ok && program)
-		ok = allow_program(filter);
+		ok = cage_allow_program(filter);
 	if (ok) {
 		int code = seccomp_load(filter);
 		errno = -code;
@@ -146,7 +146,7 @@ static bool cage_permit(int rules, const char *path, uint64_t rights)
 }
 
 /* Permits the program loader, which the kernel executes beside the program. */
-static bool permit_loader(int rules)
+static bool cage_permit_loader(int rules)
 {
 	static const char *const patterns[] = {"/lib*/ld-*.so*", "/lib/*/ld-*.so*"};
 	glob_t found;
@@ -161,7 +161,7 @@ static bool permit_loader(int rules)
 	return ok;
 }
 
-static bool hide_files(const char *program)
+static bool cage_hide_files(const char *program)
 {
 	static const char *const directories[] = {"/lib", "/lib64", "/usr/lib", "/usr/lib64",
 	    "/usr/local/lib", "/usr/share/poppler", "/usr/share/catdoc"};
@@ -170,7 +170,7 @@ static bool hide_files(const char *program)
 	int rules = (int)syscall(SYS_landlock_create_ruleset, &all, sizeof(all), 0);
 	if (rules < 0)
 		return false;
-	bool ok = cage_permit(rules, program, EXECUTE_RIGHTS) && permit_loader(rules);
+	bool ok = cage_permit(rules, program, EXECUTE_RIGHTS) && cage_permit_loader(rules);
 	for (size_t i = 0; ok && i < COUNT(directories); i++)
 		ok = cage_permit(rules, directories[i], READ_RIGHTS);
 	for (size_t i = 0; ok && i < COUNT(files); i++)
@@ -182,10 +182,10 @@ static bool hide_files(const char *program)
 
 bool cage_close(void)
 {
-	return limit_resources() && filter_calls(false);
+	return cage_limit_resources() && cage_filter_calls(false);
 }
 
 bool cage_close_for(const char *path)
 {
-	return limit_resources() && hide_files(path) && filter_calls(true);
+	return cage_limit_resources() && cage_hide_files(path) && cage_filter_calls(true);
 }

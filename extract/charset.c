@@ -62,7 +62,8 @@ static bool charset_begins(const char *data, size_t len, const char *with)
 }
 
 /* Finds the name behind word, an equals sign and perhaps a quote; false when there is none. */
-static bool name_behind(const char *data, size_t len, const char *word, char name[NAME_SIZE])
+static bool charset_name_behind(
+    const char *data, size_t len, const char *word, char name[NAME_SIZE])
 {
 	const char *end = data + len, *at = NULL;
 	size_t n = 0, size = strlen(word);
@@ -83,8 +84,8 @@ static const char *charset_by_name(const char *data, size_t len)
 	bool xml = charset_begins(data, len, "<?xml");
 	const char *xml_end = xml ? memchr(data, '>', len) : NULL;
 	size_t head = xml_end ? (size_t)(xml_end - data) : len;
-	if (!(xml && name_behind(data, head, "encoding", name)) &&
-	    !name_behind(data, len, "charset", name))
+	if (!(xml && charset_name_behind(data, head, "encoding", name)) &&
+	    !charset_name_behind(data, len, "charset", name))
 		return NULL;
 	for (size_t i = 0; i < sizeof(charsets) / sizeof(charsets[0]); i++)
 		if (strcasecmp(name, charsets[i].name) == 0)
@@ -119,7 +120,7 @@ struct charset charset_open(const char *data, size_t len, bool named)
 
 /* Has the converter give out a letter that it holds back for a mark that may follow, as in
  * windows-1258. */
-static void give_held(const struct charset *charset, struct buf *out)
+static void charset_give_held(const struct charset *charset, struct buf *out)
 {
 	char *to = buf_reserve(out, HELD);
 	size_t left = HELD;
@@ -128,7 +129,8 @@ static void give_held(const struct charset *charset, struct buf *out)
 }
 
 /* Converts with iconv; each unit that is wrong becomes one replacement. */
-static void by_iconv(const struct charset *charset, const char *data, size_t len, struct buf *out)
+static void charset_by_iconv(
+    const struct charset *charset, const char *data, size_t len, struct buf *out)
 {
 	char *in = (char *)data;
 	while (len > 0) {
@@ -140,7 +142,7 @@ static void by_iconv(const struct charset *charset, const char *data, size_t len
 		if (done != (size_t)-1 || errno == E2BIG)
 			continue;
 		bool cut = errno == EINVAL; /* half a character at the end */
-		give_held(charset, out);
+		charset_give_held(charset, out);
 		buf_puts(out, REPLACEMENT);
 		if (cut)
 			break;
@@ -148,7 +150,7 @@ static void by_iconv(const struct charset *charset, const char *data, size_t len
 		in += wrong;
 		len -= wrong;
 	}
-	give_held(charset, out);
+	charset_give_held(charset, out);
 	buf_add(out, "", 0);
 }
 
@@ -157,7 +159,7 @@ static const uint16_t windows[32] = {0x20ac, 0x81, 0x201a, 0x192, 0x201e, 0x2026
     0x2c6, 0x2030, 0x160, 0x2039, 0x152, 0x8d, 0x17d, 0x8f, 0x90, 0x2018, 0x2019, 0x201c, 0x201d,
     0x2022, 0x2013, 0x2014, 0x2dc, 0x2122, 0x161, 0x203a, 0x153, 0x9d, 0x17e, 0x178};
 
-static void from_windows(const char *data, size_t len, struct buf *out)
+static void charset_from_windows(const char *data, size_t len, struct buf *out)
 {
 	for (size_t i = 0; i < len; i++) {
 		unsigned char byte = (unsigned char)data[i];
@@ -177,7 +179,7 @@ static void from_windows(const char *data, size_t len, struct buf *out)
 }
 
 /* Whether the bytes are UTF-8, of which the last character may be cut off. */
-static bool is_utf8(const char *data, size_t len)
+static bool charset_is_utf8(const char *data, size_t len)
 {
 	size_t at = 0;
 	while (at < len) {
@@ -194,11 +196,11 @@ void charset_convert(const struct charset *charset, const char *data, size_t len
 {
 	size_t before = out->len;
 	if (charset->converter != CHARSET_NONE)
-		by_iconv(charset, data, len, out);
-	else if (is_utf8(data, len))
+		charset_by_iconv(charset, data, len, out);
+	else if (charset_is_utf8(data, len))
 		buf_add(out, data, len);
 	else
-		from_windows(data, len, out);
+		charset_from_windows(data, len, out);
 	if (charset_begins(buf_str(out) + before, out->len - before, "\xef\xbb\xbf")) {
 		out->len -= 3;
 		memmove(out->data + before, out->data + before + 3, out->len - before + 1);

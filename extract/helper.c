@@ -60,7 +60,7 @@ static int helper_output_of(const char *path, const char *const argv[], char *ou
 }
 
 /* The number on the line "Pages: N", -1 when there is none. */
-static long pages_in(const char *info)
+static long helper_pages_in(const char *info)
 {
 	const char *line = strncmp(info, "Pages:", 6) == 0 ? info - 1 : strstr(info, "\nPages:");
 	return line ? strtol(line + strlen("\nPages:"), NULL, 10) : -1;
@@ -85,7 +85,7 @@ const char *helper_pdf(void)
 		return NO_CAGE;
 	if (status != 0)
 		return "it is no PDF, or a damaged, encrypted or too large one";
-	if (pages_in(info) < 0 || pages_in(info) >= HELPER_PAGES)
+	if (helper_pages_in(info) < 0 || helper_pages_in(info) >= HELPER_PAGES)
 		return "the PDF has 10000 pages or more";
 	helper_become(path, argv);
 	return NO_CAGE;

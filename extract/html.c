@@ -26,20 +26,20 @@ static bool html_among(const char *name, const char *const names[], size_t count
 #define AMONG(name, names) \
 	html_among((const char *)(name), names, sizeof(names) / sizeof((names)[0]))
 
-static bool is_hidden(const xmlChar *name)
+static bool html_is_hidden(const xmlChar *name)
 {
 	static const char *const names[] = {"script", "style", "template"};
 	return AMONG(name, names);
 }
 
-static bool is_pre(const xmlChar *name)
+static bool html_is_pre(const xmlChar *name)
 {
 	static const char *const names[] = {"pre", "textarea"};
 	return AMONG(name, names);
 }
 
 /* Whether an element begins and ends a line of its own. */
-static bool is_block(const xmlChar *name)
+static bool html_is_block(const xmlChar *name)
 {
 	static const char *const names[] = {"address", "article", "aside", "blockquote", "body",
 	    "br", "caption", "center", "dd", "details", "dialog", "div", "dl", "dt", "fieldset",
@@ -54,21 +54,21 @@ static void html_start(void *arg, const xmlChar *name, const xmlChar **attribute
 {
 	struct page *p = arg;
 	(void)attributes;
-	if (is_block(name))
+	if (html_is_block(name))
 		prose_break(p->out);
-	p->hidden += is_hidden(name);
-	p->pre += is_pre(name);
+	p->hidden += html_is_hidden(name);
+	p->pre += html_is_pre(name);
 }
 
 static void html_end(void *arg, const xmlChar *name)
 {
 	struct page *p = arg;
-	if (is_block(name))
+	if (html_is_block(name))
 		prose_break(p->out);
 	else if (strcmp((const char *)name, "td") == 0 || strcmp((const char *)name, "th") == 0)
 		prose_puts(p->out, "\t");
-	p->hidden -= is_hidden(name) && p->hidden > 0;
-	p->pre -= is_pre(name) && p->pre > 0;
+	p->hidden -= html_is_hidden(name) && p->hidden > 0;
+	p->pre -= html_is_pre(name) && p->pre > 0;
 }
 
 static void html_text(void *arg, const xmlChar *data, int len)

@@ -74,7 +74,7 @@ static int extract_main_fail(const char *why)
 
 /* ---- what comes in ---- */
 
-static const char *map_input(size_t *len)
+static const char *extract_main_map_input(size_t *len)
 {
 	struct stat st;
 	if (fstat(STDIN_FILENO, &st) != 0)
@@ -101,7 +101,7 @@ static const char *map_input(size_t *len)
 
 /* Reads the document in this process, in the cage.  Nothing is freed, because the process ends
  * then. */
-static int read_here(const struct kind *kind, const char *data, size_t len)
+static int extract_main_read_here(const struct kind *kind, const char *data, size_t len)
 {
 	struct prose out = {0};
 	struct buf text = {0};
@@ -148,14 +148,14 @@ static int extract_main_run(const char *type)
 			kind = &kinds[i];
 	if (!kind)
 		return extract_main_fail("no text can be extracted from that type");
-	const char *data = map_input(&len);
+	const char *data = extract_main_map_input(&len);
 	if (!data)
 		return extract_main_fail("standard input cannot be read, or is too large");
 	if (kind->form == PDF)
 		return extract_main_fail(helper_pdf());
 	if (kind->form == WORD)
 		return extract_main_fail(helper_word(data, len));
-	return read_here(kind, data, len);
+	return extract_main_read_here(kind, data, len);
 }
 
 static const char *extract_main_parse_options(int argc, char **argv)

@@ -15,7 +15,7 @@ struct reading {
 };
 
 /* Ends the line, unless the element is inside of text: then it is part of a line. */
-static void end_line(struct reading *r)
+static void markup_end_line(struct reading *r)
 {
 	if (!r->has_text[r->depth])
 		prose_break(r->out);
@@ -25,7 +25,7 @@ static void markup_start(void *arg, const char *name, const struct xml_attribute
 {
 	struct reading *r = arg;
 	(void)name, (void)attributes;
-	end_line(r);
+	markup_end_line(r);
 	if (r->depth < DEPTH)
 		r->depth++;
 	r->has_text[r->depth] = false;
@@ -37,7 +37,7 @@ static void markup_end(void *arg, const char *name)
 	(void)name;
 	if (r->depth > 0)
 		r->depth--;
-	end_line(r);
+	markup_end_line(r);
 }
 
 static void markup_text(void *arg, const char *data, size_t len)

@@ -114,7 +114,7 @@ struct odt {
 	int in_deleted; /* in text that was deleted while changes were tracked */
 };
 
-static bool is_paragraph(const char *name)
+static bool odt_is_paragraph(const char *name)
 {
 	return xml_is(name, "p") || xml_is(name, "h");
 }
@@ -125,7 +125,7 @@ static void odt_start(void *arg, const char *name, const struct xml_attributes *
 	struct odt *o = part->state;
 	if (xml_is(name, "tracked-changes"))
 		o->in_deleted++;
-	else if (is_paragraph(name))
+	else if (odt_is_paragraph(name))
 		o->in_paragraph++;
 	else if (o->in_paragraph == 0 || o->in_deleted > 0)
 		return;
@@ -148,7 +148,7 @@ static void odt_end(void *arg, const char *name)
 	struct odt *o = part->state;
 	if (xml_is(name, "tracked-changes"))
 		o->in_deleted--;
-	if (!is_paragraph(name))
+	if (!odt_is_paragraph(name))
 		return;
 	o->in_paragraph--;
 	prose_break(part->out);

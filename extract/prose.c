@@ -42,7 +42,7 @@ static bool prose_is_space(char c)
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f';
 }
 
-static bool at_line_start(const struct prose *p)
+static bool prose_at_line_start(const struct prose *p)
 {
 	return p->out.len == 0 || p->out.data[p->out.len - 1] == '\n';
 }
@@ -57,7 +57,7 @@ void prose_words(struct prose *p, const char *text, size_t len)
 		if (end > at)
 			prose_add(p, text + at, end - at);
 		for (at = end; at < len && prose_is_space(text[at]); at++)
-			p->space = !at_line_start(p);
+			p->space = !prose_at_line_start(p);
 	}
 }
 
@@ -68,7 +68,7 @@ void prose_break(struct prose *p)
 		p->out.data[--p->out.len] = '\0';
 		p->characters--;
 	}
-	if (!at_line_start(p))
+	if (!prose_at_line_start(p))
 		prose_put(p, "\n", 1);
 }
 

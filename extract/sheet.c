@@ -73,7 +73,7 @@ struct sheet_state {
 };
 
 /* "AB12" is in column 27. */
-static unsigned column_of(const char *reference, unsigned otherwise)
+static unsigned sheet_column_of(const char *reference, unsigned otherwise)
 {
 	unsigned column = 0;
 	for (; *reference >= 'A' && *reference <= 'Z'; reference++) {
@@ -94,7 +94,7 @@ static void sheet_start(void *arg, const char *name, const struct xml_attributes
 		xml_attribute(attributes, "t", type, sizeof(type));
 		xml_attribute(attributes, "r", reference, sizeof(reference));
 		s->shared = xml_is(type, "s");
-		s->column = column_of(reference, s->after);
+		s->column = sheet_column_of(reference, s->after);
 		s->after = s->column + 1;
 		s->number[0] = '\0';
 	} else if (xml_is(name, "v") || xml_is(name, "t")) {
@@ -115,7 +115,7 @@ static void sheet_add_value(struct part *part, const char *text, size_t len)
 }
 
 /* Adds the string whose number was read, if there is such a string. */
-static void add_shared(struct part *part)
+static void sheet_add_shared(struct part *part)
 {
 	const struct sheet_state *s = part->state;
 	const struct strings *strings = part->shared;
@@ -135,7 +135,7 @@ static void sheet_end(void *arg, const char *name)
 	if (xml_is(name, "row"))
 		prose_break(part->out);
 	else if (xml_is(name, "c") && s->shared)
-		add_shared(part);
+		sheet_add_shared(part);
 	else if (xml_is(name, "v") || xml_is(name, "t"))
 		s->in_value--;
 	else if (xml_is(name, "rPh"))

@@ -59,7 +59,7 @@ static void xml_text(void *ctx, const xmlChar *data, int len)
 }
 
 /* Entities are refused: no document that people write declares any, but those that do harm. */
-static void declare_entity(void *ctx, const xmlChar *name, int type, const xmlChar *public_id,
+static void xml_declare_entity(void *ctx, const xmlChar *name, int type, const xmlChar *public_id,
     const xmlChar *system_id, xmlChar *content)
 {
 	struct xml *x = ctx;
@@ -79,7 +79,7 @@ static const xmlSAXHandler handlers = {
     .characters = xml_text,
     .ignorableWhitespace = xml_text,
     .cdataBlock = xml_text,
-    .entityDecl = declare_entity,
+    .entityDecl = xml_declare_entity,
     .serror = xml_ignore_error,
 };
 
