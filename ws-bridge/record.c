@@ -23,7 +23,7 @@ void record_ready(struct buf *out)
 }
 
 /* Appends text with a blank for each byte that a line cannot hold. */
-static void put_line(struct buf *out, const char *text, size_t len)
+static void record_put_line(struct buf *out, const char *text, size_t len)
 {
 	size_t start = out->len;
 	buf_add(out, text, len);
@@ -35,7 +35,7 @@ static void put_line(struct buf *out, const char *text, size_t len)
 void record_refuse(struct buf *out, int status, const char *json)
 {
 	buf_printf(out, "%c%d ", RECORD_REFUSE, status);
-	put_line(out, json, strlen(json));
+	record_put_line(out, json, strlen(json));
 }
 
 static void record_stuff(struct buf *out, enum record_kind kind, const char *text, size_t len)
@@ -91,7 +91,7 @@ void record_close(struct buf *out, int code, const char *reason)
 	if (!len)
 		return;
 	buf_putc(out, ' ');
-	put_line(out, reason, len > LONGEST_REASON ? utf8_cut(reason, LONGEST_REASON) : len);
+	record_put_line(out, reason, len > LONGEST_REASON ? utf8_cut(reason, LONGEST_REASON) : len);
 }
 
 void record_gone(struct buf *out, int code)
@@ -150,7 +150,7 @@ static bool record_take_rest(struct record *record)
 }
 
 /* Whether a code may stand in a close frame (RFC 6455, 7.4). */
-static bool can_be_sent(int code)
+static bool record_can_send(int code)
 {
 	return (code >= 1000 && code <= 1003) || (code >= 1007 && code <= 1014) ||
 	    (code >= 3000 && code <= 4999);
@@ -232,11 +232,11 @@ bool record_parse(char *line, size_t len, struct record *record)
 	case RECORD_BINARY:
 		return record_decode64(line + 1, record);
 	case RECORD_CLOSE:
-		return record_take_number(record) && can_be_sent(record->code) &&
+		return record_take_number(record) && record_can_send(record->code) &&
 		    record_take_rest(record) && record->len <= LONGEST_REASON;
 	case RECORD_GONE: /* 1005 and 1006 are never sent, but they say how the client left */
 		return record_take_number(record) && record->len == 0 &&
-		    (can_be_sent(record->code) || record->code == 1005 || record->code == 1006);
+		    (record_can_send(record->code) || record->code == 1005 || record->code == 1006);
 	case RECORD_BYE:
 	case RECORD_HOLD:
 	case RECORD_ON:

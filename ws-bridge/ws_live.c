@@ -62,7 +62,7 @@ static void ws_live_send_close(struct live_sink *sink, int code, const char *rea
 	ws_live_send_record(s);
 }
 
-static bool is_full(struct live_sink *sink)
+static bool ws_live_is_full(struct live_sink *sink)
 {
 	struct live_socket *s = (struct live_socket *)sink;
 	return output_waiting(&s->out) > OUTPUT_AHEAD;
@@ -173,7 +173,7 @@ bool ws_live_run(struct service *service, const struct session_setup *setup)
 	struct live_socket s = {.sink = {.event = ws_live_send_event,
 				    .audio = ws_live_send_audio,
 				    .close = ws_live_send_close,
-				    .full = is_full},
+				    .full = ws_live_is_full},
 	    .signals = setup->signals,
 	    .in = {.fd = STDIN_FILENO, .limit = (text > audio ? text : audio) + RECORD_ROOM}};
 	output_init(&s.out, STDOUT_FILENO);

@@ -54,14 +54,14 @@ static void ws_session_send_record(struct session *s)
 	buf_reset(&s->record);
 }
 
-static void send_signal(struct session *s, enum record_kind kind)
+static void ws_session_send_signal(struct session *s, enum record_kind kind)
 {
 	record_signal(&s->record, kind);
 	ws_session_send_record(s);
 }
 
 /* Closes the client, once; frames that still come are not looked at. */
-static void close_client(struct session *s, int code, const char *reason)
+static void ws_session_close_client(struct session *s, int code, const char *reason)
 {
 	if (s->closing || s->gone)
 		return;
@@ -71,7 +71,7 @@ static void close_client(struct session *s, int code, const char *reason)
 }
 
 /* The one chunk that a live graph has for this socket (doc/protocol-sockets.md#frames). */
-static void send_refusal(struct chunk_sink *sink, const char *json, size_t len)
+static void ws_session_refuse(struct chunk_sink *sink, const char *json, size_t len)
 {
 	struct refusal *refusal = (struct refusal *)sink;
 	record_text(&refusal->session->record, json, len);
@@ -84,10 +84,11 @@ static void send_refusal(struct chunk_sink *sink, const char *json, size_t len)
 static void ws_session_fail_record(struct session *s, char kind)
 {
 	log_error("record of kind 0x%02x is not understood", (unsigned char)kind);
-	close_client(s, 1011, "Internal error");
+	ws_session_close_client(s, 1011, "Internal error");
 }
 
-static void take_frame(struct session *s, enum frame_kind kind, const char *text, size_t len)
+static void ws_session_take_frame(
+    struct session *s, enum frame_kind kind, const char *text, size_t len)
 {
 	if (s->closing || s->gone || s->interrupts)
 		return;
@@ -101,10 +102,10 @@ static void ws_session_take_record(struct session *s, const struct record *recor
 {
 	switch (record->kind) {
 	case RECORD_TEXT:
-		take_frame(s, FRAME_TEXT, record->data, record->len);
+		ws_session_take_frame(s, FRAME_TEXT, record->data, record->len);
 		return;
 	case RECORD_BINARY:
-		take_frame(s, FRAME_BINARY, NULL, 0);
+		ws_session_take_frame(s, FRAME_BINARY, NULL, 0);
 		return;
 	case RECORD_GONE:
 		s->gone = true;
@@ -133,9 +134,9 @@ static void ws_session_take_lines(struct session *s)
 		/* of a line that was cut only the kind is known, and that is enough */
 		struct record record;
 		if (cut && *line == RECORD_TEXT)
-			take_frame(s, FRAME_LARGE, NULL, 0);
+			ws_session_take_frame(s, FRAME_LARGE, NULL, 0);
 		else if (cut && *line == RECORD_BINARY)
-			take_frame(s, FRAME_BINARY, NULL, 0);
+			ws_session_take_frame(s, FRAME_BINARY, NULL, 0);
 		else if (!cut && record_parse(line, len, &record))
 			ws_session_take_record(s, &record);
 		else
@@ -147,14 +148,14 @@ static void ws_session_take_lines(struct session *s)
 
 /* Tells the relay to hold the client, or to go on: only so many frames, and bytes of them, wait
  * here. */
-static void hold_or_go_on(struct session *s, const struct turns_state *turns)
+static void ws_session_hold_or_go_on(struct session *s, const struct turns_state *turns)
 {
 	bool full = turns->waiting >= WAITING_MAX || turns->bytes > 2 * s->large;
 	bool low = turns->waiting <= WAITING_LOW && turns->bytes <= s->large;
 	if (s->held ? !low : !full)
 		return;
 	s->held = !s->held;
-	send_signal(s, s->held ? RECORD_HOLD : RECORD_ON);
+	ws_session_send_signal(s, s->held ? RECORD_HOLD : RECORD_ON);
 	output_wake(
 	    &s->out); /* to look once more: frames may have ended before they were watched */
 }
@@ -171,19 +172,19 @@ static bool ws_session_go_on(struct session *s)
 		turns_drop_waiting(s->turns);
 	struct turns_state turns = turns_look(s->turns, ending || s->held);
 	if (turns.end == TURNS_EXPIRED)
-		close_client(s, 1008, "Session expired");
+		ws_session_close_client(s, 1008, "Session expired");
 	if (turns.end == TURNS_FAILED)
-		close_client(s, 1011, "Internal error");
+		ws_session_close_client(s, 1011, "Internal error");
 	if (!s->gone && !s->closing && !s->in.ended)
-		hold_or_go_on(s, &turns);
+		ws_session_hold_or_go_on(s, &turns);
 	if (turns.busy)
 		return true;
 	if (s->gone && !s->bye) {
 		s->bye = true;
-		send_signal(s, RECORD_BYE);
+		ws_session_send_signal(s, RECORD_BYE);
 	}
 	if (s->interrupts && !s->in.ended)
-		close_client(s, 1001, "Shutting down");
+		ws_session_close_client(s, 1001, "Shutting down");
 	if (output_is_waiting(&s->out))
 		return true;
 	return !s->in.ended && s->interrupts < 2;
@@ -231,12 +232,12 @@ void session_run(struct service *service, const struct session_setup *setup)
 	record_ready(&s.record);
 	ws_session_send_record(&s);
 	if (service->graph->live) {
-		struct refusal refusal = {.sink = {.chunk = send_refusal}, .session = &s};
+		struct refusal refusal = {.sink = {.chunk = ws_session_refuse}, .session = &s};
 		struct call call;
 		call_init(&call, service, NULL);
 		socket_refuse_live(&call, &refusal.sink);
 		call_release(&call);
-		close_client(&s, 1008, "Graph is live");
+		ws_session_close_client(&s, 1008, "Graph is live");
 	}
 	while (ws_session_go_on(&s))
 		ws_session_wait_for_something(&s);

@@ -149,7 +149,7 @@ static int frames_mask(wslay_event_context_ptr wslay, uint8_t *to, size_t len, v
 
 /* Also refuses a close frame of one byte, which wslay takes for one without a code: there may be
  * none, or two and more (RFC 6455, 5.5.1). */
-static void begin_frame(wslay_event_context_ptr wslay,
+static void relay_frames_take_head(wslay_event_context_ptr wslay,
     const struct wslay_event_on_frame_recv_start_arg *frame, void *user_data)
 {
 	struct frames *frames = user_data;
@@ -165,7 +165,7 @@ static void begin_frame(wslay_event_context_ptr wslay,
 		relay_frames_fail(frames, WSLAY_CODE_MESSAGE_TOO_BIG);
 }
 
-static void add_chunk(wslay_event_context_ptr wslay,
+static void relay_frames_add_chunk(wslay_event_context_ptr wslay,
     const struct wslay_event_on_frame_recv_chunk_arg *chunk, void *user_data)
 {
 	struct frames *frames = user_data;
@@ -187,7 +187,7 @@ static void add_chunk(wslay_event_context_ptr wslay,
 
 /* In wslay's mode without buffers this gets whole control frames, but messages without their
  * content. */
-static void end_message(wslay_event_context_ptr wslay,
+static void relay_frames_end_message(wslay_event_context_ptr wslay,
     const struct wslay_event_on_msg_recv_arg *message, void *user_data)
 {
 	struct frames *frames = user_data;
@@ -212,15 +212,15 @@ static void end_message(wslay_event_context_ptr wslay,
 
 /* ---- Life */
 
-static void open_wslay(struct frames *frames)
+static void relay_frames_open_wslay(struct frames *frames)
 {
 	static const struct wslay_event_callbacks callbacks = {
 	    .recv_callback = relay_frames_give,
 	    .send_callback = relay_frames_take,
 	    .genmask_callback = frames_mask,
-	    .on_frame_recv_start_callback = begin_frame,
-	    .on_frame_recv_chunk_callback = add_chunk,
-	    .on_msg_recv_callback = end_message,
+	    .on_frame_recv_start_callback = relay_frames_take_head,
+	    .on_frame_recv_chunk_callback = relay_frames_add_chunk,
+	    .on_msg_recv_callback = relay_frames_end_message,
 	};
 	int failed = frames->setup.role == FRAMES_OF_CLIENT
 	    ? wslay_event_context_server_init(&frames->wslay, &callbacks, frames)
@@ -234,7 +234,7 @@ struct frames *frames_new(const struct frames_setup *setup)
 {
 	struct frames *frames = xcalloc(1, sizeof(*frames));
 	frames->setup = *setup;
-	open_wslay(frames);
+	relay_frames_open_wslay(frames);
 	return frames;
 }
 
@@ -282,7 +282,7 @@ bool frames_feed(struct frames *frames, const char *data, size_t len)
 		 * if the close frame had none.  Pongs that are dropped with it are no longer due.
 		 */
 		wslay_event_context_free(frames->wslay);
-		open_wslay(frames);
+		relay_frames_open_wslay(frames);
 		relay_frames_send_close(frames, frames->answer, NULL, 0);
 		frames->answer = 0;
 	} else {

@@ -49,7 +49,7 @@ static bool relay_handshake_take_field(struct fields *fields, const char *name, 
 }
 
 /* Reads the header lines up to the blank one, which ends the head; false when one is malformed. */
-static bool take_fields(struct fields *fields, char *rest)
+static bool relay_handshake_take_fields(struct fields *fields, char *rest)
 {
 	char *line;
 	*fields = (struct fields){0};
@@ -70,7 +70,7 @@ static bool take_fields(struct fields *fields, char *rest)
 }
 
 /* The path of a request line, without its query; NULL when it is no request that may come. */
-static const char *take_path(char *line)
+static const char *relay_handshake_take_path(char *line)
 {
 	static const char method[] = "GET ", version[] = " HTTP/1.1";
 	size_t len = strlen(line);
@@ -89,7 +89,7 @@ static const char *take_path(char *line)
 
 /* The first line of the head, whose last byte becomes a NUL so that it is a string; NULL when the
  * head has bytes that it may not have. */
-static char *first_line(char *head, size_t len, char **rest)
+static char *relay_handshake_first_line(char *head, size_t len, char **rest)
 {
 	if (len == 0 || http_head_length(head, len) != len)
 		return NULL;
@@ -113,10 +113,11 @@ enum handshake_fault handshake_parse(char *head, size_t len, struct handshake *h
 	    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 	struct fields fields;
 	char *rest;
-	char *line = first_line(head, len, &rest);
+	char *line = relay_handshake_first_line(head, len, &rest);
 	*handshake = (struct handshake){0};
-	if (!line || !(handshake->path = take_path(line)) || !take_fields(&fields, rest) ||
-	    !fields.host || fields.coded || (fields.length && strcmp(fields.length, "0") != 0))
+	if (!line || !(handshake->path = relay_handshake_take_path(line)) ||
+	    !relay_handshake_take_fields(&fields, rest) || !fields.host || fields.coded ||
+	    (fields.length && strcmp(fields.length, "0") != 0))
 		return HANDSHAKE_MALFORMED;
 	if (!fields.upgrade || !fields.connection)
 		return HANDSHAKE_NO_UPGRADE;
@@ -136,11 +137,11 @@ int handshake_answer(char *head, size_t len, const char *accept, bool *good)
 {
 	struct fields fields;
 	char *rest;
-	char *line = first_line(head, len, &rest);
+	char *line = relay_handshake_first_line(head, len, &rest);
 	int status = 0;
 	*good = false;
 	if (!line || strncmp(line, "HTTP/1.1 ", 9) != 0 || strspn(line + 9, "0123456789") != 3 ||
-	    !take_fields(&fields, rest))
+	    !relay_handshake_take_fields(&fields, rest))
 		return 0;
 	status = atoi(line + 9);
 	*good = status == 101 && fields.upgrade && fields.connection && fields.accept &&

@@ -39,7 +39,7 @@ static bool relay_main_complain(const char *what, const char *why)
 /* ---- The listening socket */
 
 /* Listens at path, for its owner alone; -1 after a complaint. */
-static int listen_at(const char *path)
+static int relay_main_listen_at(const char *path)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	if (strlen(path) >= sizeof(address.sun_path)) {
@@ -72,7 +72,7 @@ static int listen_at(const char *path)
 static int relay_main_take_listener(const struct relay_options *options)
 {
 	if (options->socket)
-		return listen_at(options->socket);
+		return relay_main_listen_at(options->socket);
 	if (descriptor_listens(STDIN_FILENO))
 		return STDIN_FILENO;
 	relay_main_complain("descriptor 0", "not a listening socket, and there is no --socket");
@@ -82,7 +82,7 @@ static int relay_main_take_listener(const struct relay_options *options)
 /* ---- Settings */
 
 /* Looks websocketd's address up; text is HOST:PORT, which relay_options_parse has checked. */
-static bool find_websocketd(struct relay_settings *settings, const char *text)
+static bool relay_main_find_websocketd(struct relay_settings *settings, const char *text)
 {
 	const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
 	struct addrinfo *found = NULL;
@@ -100,7 +100,7 @@ static bool find_websocketd(struct relay_settings *settings, const char *text)
 	return true;
 }
 
-static void take_config(struct relay_settings *settings, const struct config *config)
+static void relay_main_take_config(struct relay_settings *settings, const struct config *config)
 {
 	int64_t twice = config->env.max_request_size < INT64_MAX / 8
 	    ? config->env.max_request_size * 2
@@ -111,7 +111,8 @@ static void take_config(struct relay_settings *settings, const struct config *co
 	settings->bye_ms = (config->env.realtime_drain_timeout + BYE_SPARE) * 1000;
 }
 
-static void take_options(struct relay_settings *settings, const struct relay_options *options)
+static void relay_main_take_options(
+    struct relay_settings *settings, const struct relay_options *options)
 {
 	settings->slow_bytes = (size_t)options->slow_bytes;
 	settings->ping_ms = options->ping * 1000;
@@ -141,8 +142,8 @@ static void relay_reload(struct relay_settings *settings)
 	struct error err = {0};
 	if (config && ticket_key_load(&key, config->state_dir, &err)) {
 		settings->key = key;
-		take_config(settings, config);
-		take_options(settings, options);
+		relay_main_take_config(settings, config);
+		relay_main_take_options(settings, options);
 	}
 	if (error_is_set(&err))
 		log_error("cannot read the settings again: %s", err.detail);
@@ -165,13 +166,13 @@ static bool relay_main_prepare(struct relay_settings *settings, const struct rel
     const struct config *config)
 {
 	struct error err = {0};
-	take_config(settings, config);
-	take_options(settings, options);
+	relay_main_take_config(settings, config);
+	relay_main_take_options(settings, options);
 	settings->reload = relay_reload;
 	settings->rekey = relay_main_rekey;
 	settings->state_dir = xstrdup(config->state_dir);
 	settings->origin = options;
-	if (!find_websocketd(settings, options->websocketd))
+	if (!relay_main_find_websocketd(settings, options->websocketd))
 		return false;
 	if (ticket_key_load(&settings->key, config->state_dir, &err))
 		return true;

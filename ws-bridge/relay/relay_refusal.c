@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* Appends a header line, unless the value is absent or would end the line. */
-static void put_header(struct buf *out, const char *name, const char *value)
+static void relay_refusal_put_header(struct buf *out, const char *name, const char *value)
 {
 	if (value && !strpbrk(value, "\r\n"))
 		buf_printf(out, "%s: %s\r\n", name, value);
@@ -39,8 +39,8 @@ bool refusal_given(struct buf *out, int status, const char *json, size_t len)
 	char *text = json_print(body);
 	buf_printf(out, "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\n", status, phrase);
 	buf_printf(out, "Content-Length: %zu\r\nCache-Control: no-store\r\n", strlen(text));
-	put_header(out, "X-Request-ID", json_str(metadata, "request_id"));
-	put_header(out, "X-Timestamp", json_str(metadata, "timestamp"));
+	relay_refusal_put_header(out, "X-Request-ID", json_str(metadata, "request_id"));
+	relay_refusal_put_header(out, "X-Timestamp", json_str(metadata, "timestamp"));
 	if (json_integer(json_get(body, "close_code"), &close_code))
 		buf_printf(out, "X-WebSocket-Close-Code: %lld\r\n", (long long)close_code);
 	if (status == 426)
