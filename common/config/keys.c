@@ -2,6 +2,7 @@
 /* The tables of the smaller keys, and the order in which all keys are read. */
 #include "config/keys.h"
 
+#include "base/http/http_head.h"
 #include "base/http/url.h"
 #include "base/json/json.h"
 #include "base/memory.h"
@@ -33,7 +34,7 @@ static const struct field_row websocket_rows[] = {
     FIELD(websocket_config, max_connections, .kind = &field_cap),
     FIELD(websocket_config, max_connections_per_user, .kind = &field_cap),
     FIELD(websocket_config, realtime_models, .kind = &field_strings),
-    FIELD(websocket_config, bearer_protocols, .kind = &field_strings, .valid = word_token,
+    FIELD(websocket_config, bearer_protocols, .kind = &field_strings, .valid = http_is_token,
 	.expected = "a subprotocol name without blanks and separators"),
     FIELDS_END,
 };

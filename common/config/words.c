@@ -76,13 +76,6 @@ bool import_split(const char *import_path, char **module, char **attribute)
 	return true;
 }
 
-bool word_token(const char *text)
-{
-	static const char token[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-				    "!#$%&'*+-.^_`|~";
-	return *text && !text[strspn(text, token)];
-}
-
 bool word_tool(const char *text)
 {
 	static const char allowed[] =

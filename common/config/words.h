@@ -20,9 +20,6 @@ bool word_number(const char *text, double *value);
 /* Takes the slashes at the end away, in place; "/" becomes "". */
 void drop_slashes(char *text);
 
-/* Whether text is an HTTP token (RFC 9110, 5.6.2). */
-bool word_token(const char *text);
-
 /* Whether models and hosts of MCP take it for the name of a tool: 1 to 128 letters, digits, '_',
  * '-', '.'. */
 bool word_tool(const char *text);

@@ -4,8 +4,8 @@
 
 #include "access/ticket/ticket.h"
 #include "base/http/header_list.h"
+#include "base/http/http_head.h"
 #include "config/string_list.h"
-#include "config/words.h"
 #include "fcgi/admission/admit.h"
 #include "fcgi/handlers/handlers.h"
 #include "fcgi/request/credential.h"
@@ -46,7 +46,7 @@ static void protocols_read(struct protocols *offered, char *const *params, struc
 			offered->count++;
 			if (!offered->name && len <= LONGEST_ECHO) {
 				const char *name = arena_strndup(arena, entry, len);
-				offered->name = word_token(name) ? name : NULL;
+				offered->name = http_is_token(name) ? name : NULL;
 			}
 		}
 	}

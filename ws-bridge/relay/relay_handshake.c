@@ -14,9 +14,6 @@
 #include <strings.h>
 
 #define GUID "258EAFA5-E914-47DA-95CA-C5AB0DC85B11" /* RFC 6455, 1.3 */
-#define TOKEN_CHARACTERS                                      \
-	"!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz" \
-	"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 /* What the header lines of a handshake say. */
 struct fields {
@@ -55,7 +52,7 @@ static bool relay_handshake_take_fields(struct fields *fields, char *rest)
 	*fields = (struct fields){0};
 	while ((line = http_head_line(&rest))) {
 		/* "Name: value", without blanks around the value */
-		size_t name = strspn(line, TOKEN_CHARACTERS);
+		size_t name = http_token_length(line);
 		if (name == 0 || line[name] != ':')
 			return false;
 		line[name] = '\0';

@@ -21,6 +21,18 @@ char *http_head_line(char **rest)
 	return line;
 }
 
+size_t http_token_length(const char *text)
+{
+	return strspn(
+	    text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!#$%&'*+-.^_`|~");
+}
+
+bool http_is_token(const char *text)
+{
+	size_t len = http_token_length(text);
+	return len && !text[len];
+}
+
 bool http_head_once(const char **field, const char *value)
 {
 	if (*field)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* The settings of a call. */
 #include "base/http/http_curl.h"
+#include "base/http/http_head.h"
 #include "base/memory.h"
 
 #include <limits.h>
@@ -25,14 +26,6 @@ static bool http_setup_pointer(struct http_call *c, CURLoption option, const voi
 	return c->curl->easy_setopt(c->handle->easy, option, value) == CURLE_OK;
 }
 
-static bool http_setup_is_token(const char *s)
-{
-	return *s &&
-	    s[strspn(s,
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-		"!#$%&'*+-.^_`|~")] == '\0';
-}
-
 /* Whether a value is printable, so that it cannot add a header or a request. */
 static bool http_setup_is_line(const char *s)
 {
@@ -53,7 +46,7 @@ static bool http_setup_add_line(struct http_call *c, const char *line)
 /* libcurl takes "Name:" as the wish to send no such header, and "Name;" for an empty value. */
 static bool http_setup_add_header(struct http_call *c, const struct http_header *h)
 {
-	if (!http_setup_is_token(h->name) || !http_setup_is_line(h->value))
+	if (!http_is_token(h->name) || !http_setup_is_line(h->value))
 		return false;
 	bool blank = h->value[strspn(h->value, " \t")] == '\0';
 	char *line = blank ? xasprintf("%s;", h->name) : xasprintf("%s: %s", h->name, h->value);
@@ -92,7 +85,7 @@ static bool http_setup_method(struct http_call *c)
 		c->curl->easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, body ? len : 0);
 		http_setup_pointer(c, CURLOPT_POSTFIELDS, body ? request->body : "");
 	}
-	return http_setup_is_token(method) && http_setup_pointer(c, CURLOPT_CUSTOMREQUEST, method);
+	return http_is_token(method) && http_setup_pointer(c, CURLOPT_CUSTOMREQUEST, method);
 }
 
 /* Sets the options of every call.  QUICK_EXIT: a call that ends does not wait for a resolver that

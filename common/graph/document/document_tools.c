@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 /* The tools of documents: programs, requests over HTTP, and MCP servers. */
+#include "base/http/http_head.h"
 #include "base/http/url.h"
 #include "base/json/json.h"
 #include "base/memory.h"
 #include "base/texts.h"
 #include "config/environment/environment.h"
 #include "config/environment/expand.h"
-#include "config/words.h"
 #include "graph/document/document.h"
 #include "graph/message/template.h"
 #include "graph/nodes/nodes.h"
@@ -125,7 +125,7 @@ struct http_header *document_headers(
 	cJSON_ArrayForEach(item, object) {
 		const struct place *key = PLACE_KEY(at, item->string);
 		char *unset;
-		if (!word_token(item->string))
+		if (!http_is_token(item->string))
 			document_problem(d, key, "expected the name of a header");
 		if (!document_is(d, key, item, TYPE_STRING))
 			continue;
@@ -217,7 +217,7 @@ DOCUMENT_SHAPE(http,
 	.required = true,
 	.expected =
 	    "an http or https URL with a host, and names in {{ }} only behind the host and port"),
-    FIELD_AT("method", request_object, tool.method, .kind = &field_text, .valid = word_token,
+    FIELD_AT("method", request_object, tool.method, .kind = &field_text, .valid = http_is_token,
 	.expected = "a method such as GET or POST"),
     FIELD(request_object, headers, FIELD_OBJECT),
     FIELD_AT("query", request_object, tool.query, FIELD_OBJECT),

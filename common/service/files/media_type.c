@@ -2,6 +2,8 @@
 /* The syntax of media types, matching them, and the lists by which files are treated. */
 #include "service/files/media_type.h"
 
+#include "base/http/http_head.h"
+
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
@@ -86,15 +88,6 @@ static const char *const with_text[] = {"application/pdf",
     "application/vnd.openxmlformats-officedocument.presentationml.presentation",
     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"};
 
-static size_t media_type_token_length(const char *text)
-{
-	static const char others[] = "!#$%&'*+-.^_`|~";
-	size_t len = 0;
-	while (text[len] && (isalnum((unsigned char)text[len]) || strchr(others, text[len])))
-		len++;
-	return len;
-}
-
 /* A quoted string of printable ASCII with its quotes; 0 when it is none. */
 static size_t media_type_quoted_length(const char *text)
 {
@@ -119,21 +112,20 @@ static const char *media_type_skip_parameter(const char *text)
 		return NULL;
 	text++;
 	text += strspn(text, " \t");
-	size_t name = media_type_token_length(text);
+	size_t name = http_token_length(text);
 	if (name == 0 || text[name] != '=')
 		return NULL;
 	text += name + 1;
-	size_t value =
-	    *text == '"' ? media_type_quoted_length(text) : media_type_token_length(text);
+	size_t value = *text == '"' ? media_type_quoted_length(text) : http_token_length(text);
 	return value ? text + value : NULL;
 }
 
 bool media_type_valid(const char *text)
 {
-	size_t top = media_type_token_length(text);
+	size_t top = http_token_length(text);
 	if (strlen(text) > MEDIA_TYPE_MAX || top == 0 || text[top] != '/')
 		return false;
-	size_t sub = media_type_token_length(text + top + 1);
+	size_t sub = http_token_length(text + top + 1);
 	if (sub == 0)
 		return false;
 	for (text += top + 1 + sub; text && *text;)

@@ -3,6 +3,7 @@
 #include "tool/mcp/mcp_headers.h"
 
 #include "base/base64.h"
+#include "base/http/http_head.h"
 #include "base/json/json.h"
 #include "base/memory.h"
 
@@ -21,12 +22,7 @@ static const char *headers_mark_fault(const cJSON *schema, const cJSON *mark, bo
 	const char *type = json_str(schema, "type");
 	if (!is_property)
 		return "stands where no property is";
-	if (!cJSON_IsString(mark))
-		return "is no name of a header";
-	size_t len = strspn(mark->valuestring,
-	    "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz"
-	    "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
-	if (len == 0 || mark->valuestring[len] != '\0')
+	if (!cJSON_IsString(mark) || !http_is_token(mark->valuestring))
 		return "is no name of a header";
 	if (!type ||
 	    (strcmp(type, "string") != 0 && strcmp(type, "integer") != 0 &&
