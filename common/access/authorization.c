@@ -69,21 +69,14 @@ cJSON *authorization_scopes(const struct authorization *z, const cJSON *user, st
 {
 	const struct ag_authorization *table = authorization_custom(z);
 	cJSON *given = table && table->scopes_for ? table->scopes_for(user, z->data) : NULL;
-	switch (z->kind) {
-	case AUTHZ_RBAC:
+	if (z->kind == AUTHZ_RBAC)
 		return authorization_role_scopes(z, user, a);
-	case AUTHZ_CUSTOM:
-		if (given) { /* what is no array grants nothing */
-			cJSON *scopes = arena_json(a, cJSON_CreateArray());
-			authorization_add_strings(scopes, arena_json(a, given));
-			return scopes;
-		}
-		break;
-	case AUTHZ_OWNERSHIP:
-	case AUTHZ_ALLOW_ALL:
-		break;
-	}
-	return authorization_own_scopes(user, a);
+	if (!given)
+		return authorization_own_scopes(user, a);
+	/* what is no array grants nothing */
+	cJSON *scopes = arena_json(a, cJSON_CreateArray());
+	authorization_add_strings(scopes, arena_json(a, given));
+	return scopes;
 }
 
 bool scopes_hold(const cJSON *scopes, const struct permission *permission, struct arena *a)
