@@ -72,24 +72,25 @@ void authorization_read(const struct section *root, struct config *config)
 {
 	const cJSON *value = json_opt(root->object, "authorization");
 	const cJSON *backend = json_opt(value, "backend");
+	const char *text = cJSON_GetStringValue(value);
 	const char *name = cJSON_GetStringValue(backend ? backend : json_opt(value, "type"));
 	struct section rbac;
 	char *module, *attribute;
 	int kind;
 	if (!value) {
 		config->authorization = config->env.production ? AUTHZ_OWNERSHIP : AUTHZ_ALLOW_ALL;
-	} else if (cJSON_IsString(value) && choice_find(names, value->valuestring, &kind)) {
+	} else if (text && choice_find(names, text, &kind)) {
 		config->authorization = (enum authorization_kind)kind;
-	} else if (cJSON_IsString(value) && import_split(value->valuestring, &module, &attribute)) {
+	} else if (text && import_split(text, &module, &attribute)) {
 		free(module);
 		free(attribute);
 		config->authorization = AUTHZ_CUSTOM;
-		config->authorization_path = xstrdup(value->valuestring);
-	} else if (cJSON_IsString(value)) {
+		config->authorization_path = xstrdup(text);
+	} else if (text) {
 		section_problem(root, "authorization",
 		    "Unknown authorization backend '%s'. Use a 'module:attr' path or one of: "
 		    "allow_all, default, none, ownership.",
-		    value->valuestring);
+		    text);
 	} else if (name && choice_find(rbac_names, name, &kind) &&
 	    section_open(&rbac, root, "authorization")) {
 		authorization_read_rbac(&rbac, config);
