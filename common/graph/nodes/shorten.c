@@ -128,12 +128,11 @@ const cJSON *shorten(const struct shortening *how, const struct chat_model *chat
 	struct leaving leaving = {
 	    how, chat, run, context->child, count, shorten_part_bytes(&how->window)};
 	const cJSON *first = cJSON_GetArrayItem(context, (int)count);
-	const cJSON *last = NULL; /* the context may lose all up to this one */
 	*notes = xstrdup(run->thread.summary);
 	if (!count)
 		return first;
-	if (!how->summary)
-		last = first->prev;
+	/* the context loses all up to this one: with a summary only what is in the notes */
+	const cJSON *last = how->summary ? NULL : first->prev;
 	for (int i = 0; how->summary && i < MOST_PARTS && leaving.count > 0; i++) {
 		cJSON *messages = leaving_next_part(&leaving, *notes);
 		char *made = leaving_sum_up(&leaving, messages);
