@@ -34,8 +34,6 @@ const char *entered_text(ag_run *run)
 void entered_restore(ag_run *run)
 {
 	cJSON *kept = arena_json(run->setup.arena, json_parse_own(run->setup.background->entered));
-	const cJSON *before = json_get(kept, "before");
-	struct thread *t = arena_alloc(run->setup.arena, sizeof(*t));
 	run->entry = (enum run_entry)json_int(kept, "entry", 0);
 	run->asked = json_str(kept, "asked");
 	run->thread.step = run->setup.thread->step;
@@ -47,6 +45,8 @@ void entered_restore(ag_run *run)
 	run->record = *run->setup.background->record;
 	run->record.claims = run->setup.background->claims;
 	run->begun = true;
+	const cJSON *before = json_get(kept, "before");
+	struct thread *t = arena_alloc(run->setup.arena, sizeof(*t));
 	*t = *run->setup.thread;
 	t->run_id = json_str(before, "run_id");
 	t->status = (enum run_status)json_int(before, "status", 0);
