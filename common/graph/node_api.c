@@ -313,7 +313,8 @@ static bool messages_have_call(const cJSON *messages, const char *id)
 static void node_api_make_call_unique(ag_run *run, cJSON *message, cJSON *call)
 {
 	const char *id = json_str(call, "id");
-	/* the run does not see what has left the context, nor what is said beside it */
+	/* the id may be taken where the run does not see it: in what has left the context, or in
+	 * what is said beside it */
 	bool blind = run->thread.view.after || (run->apart && run->before->row) ||
 	    (run->hidden && run->hidden->child);
 	bool taken = message_has_call(message, call, id) || blind ||

@@ -132,7 +132,8 @@ void ag_graph_subgraph(ag_graph *graph, const char *name, ag_graph_fn *build, co
 	const struct place whole = {NULL, name ? name : "", 0};
 	struct subgraph_object given = {.messages = MESSAGES_SHARED};
 	size_t errors = graph->problems.errors;
-	const ag_graph *same = graph; /* or the one around it that build is at work on, or NULL */
+	/* the graph that build is at work on, if that is this one or one around it */
+	const ag_graph *same = graph;
 	while (same && same->build != build)
 		same = same->outer;
 	cJSON *tree =

@@ -81,7 +81,7 @@ cJSON *node_cache_find(const ag_run *run, const char *key)
 	char *text = node_cache_read(node_cache_path(run, key));
 	cJSON *kept = json_parse_own(text);
 	free(text);
-	/* another key may have the same slot, and its time may have run out */
+	/* the slot may have what is kept of another key, or what is kept no longer */
 	if (!json_str_is(kept, "key", key) || !json_integer(json_get(kept, "until"), &until) ||
 	    until <= clock_now()) {
 		cJSON_Delete(kept);

@@ -326,7 +326,8 @@ static struct region *region_walk(ag_run *run, const struct edge *fork, const cJ
 enum verdict region_run(ag_run *run, const struct edge *fork, const cJSON *kept, struct error *err)
 {
 	struct run_side *side = region_side(run);
-	/* a branch holds its memory to the end of the run, and the array may be a client's */
+	/* a branch holds its memory to the end of the run, and the array may be a client's: the
+	 * maps of a run may have only so many elements */
 	if (fork->map) {
 		pthread_mutex_lock(&side->lock);
 		side->elements += cJSON_GetArraySize(json_get(run->fields, fork->map));

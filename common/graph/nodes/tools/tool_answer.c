@@ -52,7 +52,7 @@ static ag_result tool_answer_of_server(
 	struct node_tools tools;
 	const struct tool *tool;
 	ag_result result;
-	/* as soon as its server is ready: others are not waited for */
+	/* the tool is there as soon as its server is ready: others are not waited for */
 	for (;;) {
 		node_tools_get(run->frame.node, NULL, clock_monotonic_ms(), &tools);
 		tool = node_tools_find(&tools, name);
