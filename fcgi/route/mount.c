@@ -47,14 +47,14 @@ const struct route_table *routes_mount(const struct route_table *table, const st
 	for (size_t i = 0; i < table->count; i++) {
 		const struct route *row = &table->rows[i];
 		const char *path = mount_place(row, config, arena);
-		struct path parsed;
-		struct route_match match;
 		if (!path)
 			continue;
 		/* pages come last, so one with a path that others have would never be reached */
 		if (row->path != path && !strchr(row->path, '/')) {
 			const char *name =
 			    arena_strndup(arena, row->path + 1, strlen(row->path) - 2);
+			struct path parsed;
+			struct route_match match;
 			if (!path_parse(&parsed, arena_strdup(arena, path)) ||
 			    parsed.count + 2 > PATH_SEGMENTS)
 				problems_add(problems,
