@@ -87,9 +87,9 @@ static void ws_live_take_lines(struct live_socket *s)
 	char *line;
 	input_read(&s->in);
 	while ((line = input_line(&s->in, &len, &cut))) {
-		/* of a line that was cut only the kind is known, and that is enough */
 		struct record record;
 		s->dirty = true;
+		/* of a line that was cut only the kind is known, and that is enough */
 		if (cut && (*line == RECORD_TEXT || *line == RECORD_BINARY)) {
 			live_large(s->live, *line == RECORD_BINARY);
 		} else if (cut || !record_parse(line, len, &record)) {
