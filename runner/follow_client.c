@@ -224,7 +224,7 @@ static bool follow_client_take_block(struct follow_client *client)
 		follow_client_drop(client);
 	}
 	error_release(&err);
-	if (block && client->told) { /* what it means takes its place */
+	if (block && client->told) { /* events of A2A are sent in its place */
 		a2a_follower_read(client->told, block->data + block->text, block->text_len);
 		if (block->ends) {
 			a2a_follower_end(client->told, true);
