@@ -22,7 +22,7 @@
 #define STOP_MS 10000 /* for the answer to a stop */
 
 struct chat {
-	struct url_answer answer; /* first: an answer is its chat */
+	struct url_answer answer; /* first: chat_is_interrupted gets its address */
 	int interrupts;           /* at a terminal a signalfd for Ctrl-C, else -1 */
 	struct url_service service;
 	char *thread; /* NULL until the first run has told its id */
