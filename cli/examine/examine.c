@@ -24,6 +24,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -328,7 +329,9 @@ void examine_result(const struct buf *written, int wait_status, struct examinati
 	int64_t errors = 1;
 
 	*result = (struct examination){.errors = 1};
-	if (WIFSIGNALED(wait_status))
+	if (WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGKILL)
+		complain(1, "error: what loaded the graph and its plug-ins was killed");
+	else if (WIFSIGNALED(wait_status))
 		complain(1, "error: the graph or a plug-in crashed while it was loaded (%s)",
 		    strsignal(WTERMSIG(wait_status)));
 	else if (!report)

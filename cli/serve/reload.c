@@ -132,7 +132,7 @@ static void reload_finish_examination(struct supervisor *s, int64_t now)
 	}
 	status_reload_failed(s);
 	log_error("configuration %s has %lld error%s; the service goes on with the one it has",
-	    next.file ? next.file : "?", next.errors, next.errors == 1 ? "" : "s");
+	    next.file ? next.file : s->current.file, next.errors, next.errors == 1 ? "" : "s");
 	examination_release(&next);
 }
 
