@@ -127,10 +127,10 @@ static void gemini_add_assistant(
 			cJSON *call = cJSON_AddObjectToObject(part, "functionCall");
 			json_add_str(call, "name", json_str(block, "name"));
 			json_add(call, "args", cJSON_Duplicate(json_get(block, "args"), true));
-			gemini_add_signature(part,
-			    own                   ? own->valuestring
-				: first && strict ? NO_SIGNATURE
-						  : NULL);
+			if (own)
+				gemini_add_signature(part, own->valuestring);
+			else if (first && strict)
+				gemini_add_signature(part, NO_SIGNATURE);
 		} else if (chat_block_is_media(block)) {
 			gemini_add_media(b, parts, block);
 		}

@@ -87,9 +87,9 @@ static void openai_add_assistant(
 		if (chat_block_is(block, "text"))
 			continue;
 		cJSON *calls = json_get(message, "tool_calls");
-		cJSON *call =
-		    json_append(calls ? calls : cJSON_AddArrayToObject(message, "tool_calls"),
-			cJSON_CreateObject());
+		if (!calls)
+			calls = cJSON_AddArrayToObject(message, "tool_calls");
+		cJSON *call = json_append(calls, cJSON_CreateObject());
 		char *args = json_print(json_get(block, "args"));
 		json_add_str(call, "id", json_str(block, "id"));
 		json_add_str(call, "type", "function");
