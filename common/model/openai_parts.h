@@ -47,11 +47,11 @@ void openai_add_tools(const struct chat_build *b, cJSON *body, const struct open
 void openai_add_schema(const struct chat_build *b, cJSON *to);
 
 /*
- * ---- openai_returns.c: what services want back as they gave it, with the message it came with:
- * what a model thought, sealed (responses), and of some that speak chat completions Gemini's
- * signatures (extra_content of a call) and OpenRouter's reasoning_details.  A request without them
- * is refused there, and one with them elsewhere; so they are kept in the details of the message's
- * reasoning, with the name of the model, and go back to that one only.
+ * ---- openai_returns.c: what services want back as they gave it, with the message it came with.
+ * With responses that is sealed reasoning, and the phase of a text; with chat completions, of some,
+ * Gemini's signatures (extra_content of a call) and OpenRouter's reasoning_details.  A request
+ * without them is refused there, and one with them elsewhere; so they are kept in the details of
+ * the message's reasoning, with the name of the model, and go back to that one only.
  */
 
 /* Keeps a value under that name with the reasoning of that number, and with the call of that id, or
