@@ -163,8 +163,8 @@ static cJSON *mcp_discover(
 			return reply;
 		const cJSON *error = json_get(reply, "error");
 		again = json_has_str(json_get(json_get(error, "data"), "supported"), latest);
-		/* It may not know what it was asked, unless it wants to know who asks, has moved,
-		 * or is not available now. */
+		/* without a reply the server may not know what it was asked, unless it wants to
+		 * know who asks, has moved, or is not available now */
 		int status = asked.status;
 		refused = status && status / 100 != 3 && status != 401 && status != 403 &&
 		    !(status >= 502 && status <= 504);
@@ -199,20 +199,28 @@ static cJSON *mcp_initialize(
 	return NULL;
 }
 
+/* Finds out how the server is spoken to; what it says of itself, or NULL with why. */
+static cJSON *mcp_meet(
+    struct mcp_server *server, const struct mcp_wait *wait, char why[MCP_WHY_SIZE])
+{
+	bool older = false;
+	char ignored[MCP_WHY_SIZE];
+	if (!server->settings.url) {
+		cJSON *reply = mcp_initialize(server, wait, why);
+		return reply || mcp_stdio_is_over(server)
+		    ? reply
+		    : mcp_discover(server, wait, &older, ignored);
+	}
+	cJSON *reply = mcp_discover(server, wait, &older, why);
+	return reply || !older ? reply : mcp_initialize(server, wait, why);
+}
+
 static bool mcp_greet(struct mcp_server *server, char why[MCP_WHY_SIZE])
 {
 	const struct mcp_wait wait = mcp_keeper_wait(server, START_MS);
 	struct mcp_tools *tools = NULL;
 	int64_t fresh_until = INT64_MAX;
-	bool older = false;
-	char ignored[MCP_WHY_SIZE];
-	/* finds out how the server is spoken to */
-	cJSON *reply = server->settings.url ? mcp_discover(server, &wait, &older, why)
-					    : mcp_initialize(server, &wait, why);
-	if (!reply && server->settings.url && older)
-		reply = mcp_initialize(server, &wait, why);
-	else if (!reply && !server->settings.url && !mcp_stdio_is_over(server))
-		reply = mcp_discover(server, &wait, &older, ignored);
+	cJSON *reply = mcp_meet(server, &wait, why);
 	const cJSON *capabilities = json_get(json_get(reply, "result"), "capabilities");
 	const cJSON *offer = json_opt(capabilities, "tools");
 	/* from some servers questions about calls come there, too */
