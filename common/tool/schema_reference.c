@@ -83,12 +83,13 @@ const cJSON *schema_reference(const cJSON *root, const char *ref, size_t *looks)
 		return NULL;
 	if (ref[1] != '/')
 		return reference_find_anchor(root, ref + 1, looks);
+	const cJSON *at = root;
 	const char *pointer = ref + 1;
-	while (root && *pointer == '/') {
+	while (at && *pointer == '/') {
 		pointer++;
 		char *key = reference_pointer_key(&pointer);
-		root = reference_at_key(root, key, looks);
+		at = reference_at_key(at, key, looks);
 		free(key);
 	}
-	return *pointer ? NULL : root;
+	return *pointer ? NULL : at;
 }
