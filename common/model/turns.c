@@ -196,10 +196,10 @@ static void turns_add_results(struct chat_turns *turns, const struct chat_turn *
 		turn = turns_add_turn(turns, ROLE_USER);
 		turn->of_results = true;
 		turns_add_block(turn, text);
-	}
-	while (images->child) {
-		cJSON *image = cJSON_DetachItemViaPointer(images, images->child);
-		turns_add_block(turn, json_append(turns->made_up, image));
+		while (images->child) {
+			cJSON *image = cJSON_DetachItemViaPointer(images, images->child);
+			turns_add_block(turn, json_append(turns->made_up, image));
+		}
 	}
 	cJSON_Delete(images);
 }
