@@ -9,6 +9,28 @@
 
 /* ---- parts ---- */
 
+/* A media block in the form of LangChain's data blocks. */
+static cJSON *lg_media_part(const cJSON *block, const char *type)
+{
+	const cJSON *media = json_get(block, "media");
+	const char *data = json_str(media, "data_base64"), *url = json_str(block, "url");
+	const char *file_id = json_str(block, "file_id"), *mime_type = json_str(block, "mime_type");
+	cJSON *part = json_typed(type);
+	json_add_str(part, "source_type", data ? "base64" : file_id ? "id" : "url");
+	if (data)
+		json_add_str(part, "data", data);
+	else if (file_id)
+		json_add_str(part, "id", file_id);
+	else
+		json_add_str(part, "url", url);
+	if (mime_type)
+		json_add_str(part, "mime_type", mime_type);
+	if (json_str(media, "filename"))
+		json_add_str(json_add(part, "metadata", cJSON_CreateObject()), "name",
+		    json_str(media, "filename"));
+	return part;
+}
+
 /* What kind of media a block has, in the words of such a client; NULL: none. */
 static const char *lg_media_type(const cJSON *block)
 {
@@ -24,29 +46,12 @@ static const char *lg_media_type(const cJSON *block)
 static cJSON *lg_part(const cJSON *block)
 {
 	const char *type = lg_media_type(block);
-	if (!type && !block_is(block, "text"))
+	if (type)
+		return lg_media_part(block, type);
+	if (!block_is(block, "text"))
 		return NULL;
-	cJSON *part = json_typed(type ? type : "text");
-	if (!type) {
-		json_add_str(part, "text", json_str(block, "text"));
-		return part;
-	}
-	/* the form of LangChain's data blocks */
-	const cJSON *media = json_get(block, "media");
-	const char *data = json_str(media, "data_base64"), *url = json_str(block, "url");
-	const char *file_id = json_str(block, "file_id"), *mime_type = json_str(block, "mime_type");
-	json_add_str(part, "source_type", data ? "base64" : file_id ? "id" : "url");
-	if (data)
-		json_add_str(part, "data", data);
-	else if (file_id)
-		json_add_str(part, "id", file_id);
-	else
-		json_add_str(part, "url", url);
-	if (mime_type)
-		json_add_str(part, "mime_type", mime_type);
-	if (json_str(media, "filename"))
-		json_add_str(json_add(part, "metadata", cJSON_CreateObject()), "name",
-		    json_str(media, "filename"));
+	cJSON *part = json_typed("text");
+	json_add_str(part, "text", json_str(block, "text"));
 	return part;
 }
 
