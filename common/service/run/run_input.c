@@ -93,9 +93,9 @@ static void run_input_read_messages(
 			in->given_id[i] = cJSON_IsString(id)
 			    ? strcmp(id->valuestring, message_id(message)) == 0
 			    : json_is_number(id);
+			if (message_has_calls(message) && !in->whole)
+				error_wrong(&call->error, at, "value_error", RUN_INPUT_NO_CALLS);
 		}
-		if (message && message_has_calls(message) && !in->whole)
-			error_wrong(&call->error, at, "value_error", RUN_INPUT_NO_CALLS);
 		i++;
 	}
 }
@@ -175,9 +175,10 @@ bool run_input_read(
 	fields_read_body(&call->error, "body", body, run_rows, in);
 	run_input_check_state(call, in);
 	const char *run_id = json_str(config, "run_id");
-	if (run_id && id_valid(run_id) && !id_blank(run_id))
+	bool named = run_id && !id_blank(run_id);
+	if (named && id_valid(run_id))
 		in->run_id = arena_strdup(call->arena, run_id);
-	else if (run_id && !id_blank(run_id))
+	else if (named)
 		run_input_refuse(call, "body.config.run_id", "value_error",
 		    "config.run_id must be 1 to 255 characters without control characters");
 	fields_read_body(&call->error, "body.config", config, config_rows, in);

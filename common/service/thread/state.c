@@ -141,9 +141,10 @@ cJSON *state_update(
 		/* the update is applied to the thread as it was then */
 		ok = change_exists(&u.change) &&
 		    earlier_take(call, &u.change.thread, place->checkpoint_id, &to);
-		if (ok)
+		if (ok) {
 			u.change.thread = to.thread;
-		u.change.rewind = ok ? &to : NULL;
+			u.change.rewind = &to;
+		}
 	}
 	if (ok && place && place->at_end)
 		thread_close_pause(&u.change.thread);
