@@ -119,7 +119,8 @@ static bool export_checkpoints(struct export *e)
 
 /* ---- runs ---- */
 
-/* The record's error_json, in production without what its nodes said; with the other texts. */
+/* The record's error_json, beside the other texts of runs; in production without what its nodes
+ * said. */
 static const char *export_failure(struct export *e, const struct run_record *record)
 {
 	struct error failure = {0}, shown = {0};

@@ -131,7 +131,7 @@ cJSON *lg_items_search(struct call *call, const cJSON *body)
 	if (error_is_set(&call->error))
 		return NULL;
 	cJSON *filters = lg_items_filters(call, &b, cJSON_GetArraySize(b.prefix));
-	if (error_is_set(&call->error)) { /* of the filter */
+	if (error_is_set(&call->error)) { /* a mistake in the filter */
 		cJSON_Delete(filters);
 		return NULL;
 	}

@@ -128,9 +128,9 @@ static void lg_item_named_texts(struct buf *out, const cJSON *value, const cJSON
 	json_members_release(&members);
 }
 
-/* Searches find an item by all texts of its value, or by those of the members that index names;
- * with index false, only by its key.  Members of the value that a filter can ask for are in the
- * metadata once more, under a prefix of their own. */
+/* The memory of an item.  Searches find it by all texts of its value, or by those of the members
+ * that index names; with index false, only by its key.  Members of the value that a filter can ask
+ * for are in the metadata once more, under a prefix of their own. */
 static cJSON *lg_item_memory(struct call *call, const struct lg_item_body *b)
 {
 	char now[ISO_TIME_SIZE];

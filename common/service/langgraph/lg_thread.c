@@ -58,7 +58,7 @@ static void lg_thread_item(struct call *call, const struct thread *thread,
 	json_add_str(head, "created_at", clock_iso(thread->created_at, time));
 	json_add_str(head, "updated_at", clock_iso(thread->updated_at, time));
 	json_add_str(head, "state_updated_at", clock_iso(thread->updated_at, time));
-	/* by the graph's name and id pages look for threads */
+	/* pages look for threads by the graph's name and id */
 	cJSON *metadata = json_add(head, "metadata", json_parse_own(thread->metadata_json));
 	json_set(metadata, "graph_id", cJSON_CreateString(lg_graph_id(call)));
 	json_set(metadata, "assistant_id", cJSON_CreateString(lg_assistant_id(call)));

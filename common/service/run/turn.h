@@ -77,7 +77,8 @@ bool turn_find_thread(struct turn *turn);
 /* What the request's multitask_strategy orders another run to do that has the thread. */
 enum lease_order turn_orders(const struct turn *turn);
 
-/* Whether no run that is due waits for the thread in the queue; if one does, THREAD_BUSY is set. */
+/* Whether no run that is due waits for the thread in the queue; else, or where the storage fails,
+ * false with call->error set. */
 bool turn_none_queued(struct call *call, const char *thread_id);
 
 /* Takes the lease as multitask_strategy says and reads the thread.  False with call->error set when

@@ -37,7 +37,7 @@ static void lg_line_read(struct lg_line *l, const struct kept_line *line)
 	size_t len;
 	l->chunk = arena_json(l->arena, kept_line_json(line, &state, &len));
 	if (state) {
-		/* a span stands in it in the place of the context's messages */
+		/* where the context's messages were, a span stands in it */
 		struct buf text = {0};
 		const char *span = memchr(state, KEPT_SPAN, len);
 		const char *end =

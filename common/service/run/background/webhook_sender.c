@@ -248,8 +248,8 @@ static void flight_begin(struct flight *flight, const struct webhook *item, char
 
 /* ---- what is due ---- */
 
-/* Gives an item to a free flight, if there is one and the site has not enough requests under
- * way. */
+/* Gives an item to a free flight; does nothing where none is free, or where the site has as many
+ * requests under way as it may have. */
 static void webhook_dispatch(struct webhook_sender *sender, const struct webhook *item)
 {
 	const struct service *service = sender->service;
