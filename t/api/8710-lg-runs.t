@@ -105,7 +105,7 @@ lg_wait s '{"assistant_id":"demo","input":null}'
 is "$(json '.__interrupt__[0].value.question' "$BODY")" 'May I?' 'it is told again to who says nothing'
 api POST /lg/threads/s/runs '{"assistant_id":"demo","input":null}'
 run=$(json .run_id "$BODY")
-over() { api GET "/lg/threads/s/runs/$run" && case $(json .status "$BODY") in pending | running) false ;; esac; }
+over() { api GET "/lg/threads/${1-s}/runs/$run" && case $(json .status "$BODY") in pending | running) false ;; esac; }
 ok 'wait_for 20 over' 'a run in the background that says nothing comes to its end'
 api GET /lg/threads/s/state
 is "$(json '[.tasks[].interrupts[].value.question] | join(" ")' "$BODY")" 'May I?' 'and has answered nothing'
@@ -206,7 +206,9 @@ lg_wait o "$invented"
 is "$STATUS $(json '.messages | map(.type) | join(" ")' "$BODY")" '200 human ai human ai' \
 	'what a page invents as the result of a call that was left open is passed over'
 api POST /lg/threads/o/runs "$invented"
-api GET "/lg/threads/o/runs/$(json .run_id "$BODY")/join"
+run=$(json .run_id "$BODY")
+wait_for 20 over o
+api GET "/lg/threads/o/runs/$run/join"
 is "$STATUS $(json '.messages | map(.type) | join(" ")' "$BODY")" '200 human ai human ai human ai' 'in the background, too'
 
 # ---- refused
