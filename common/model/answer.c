@@ -201,9 +201,7 @@ void chat_answer_model(struct chat_answer *a, const char *model)
 
 void chat_usage_take(int64_t *number, const cJSON *object, const char *key)
 {
-	int64_t value;
-	if (json_integer(json_opt(object, key), &value) && value >= 0)
-		*number = value;
+	json_count(json_opt(object, key), number);
 }
 
 /* ---- The message */

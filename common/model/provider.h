@@ -276,7 +276,7 @@ bool chat_answer_error(struct chat_answer *a, const cJSON *data);
 /* What an error body of any provider says, malloc'd; NULL when it says nothing. */
 char *chat_error_message(const cJSON *body);
 
-/* Sets a number of the usage, where object has it. */
+/* Sets a number of the usage, where object has it and it is a count. */
 void chat_usage_take(int64_t *number, const cJSON *object, const char *key);
 
 /* Sets what the model calls itself, unless that is known already. */

@@ -365,7 +365,8 @@ static void an_answer_in_one_piece_is_the_same(void)
 	    "\"Hello\",\"reasoning_content\":\"Well\",\"tool_calls\":[{\"id\":\"c1\",\"type\":"
 	    "\"function\",\"function\":{\"name\":\"add\",\"arguments\":\"{\\\"a\\\":2}\"}}]},"
 	    "\"finish_reason\":\"tool_calls\"}],\"usage\":{\"prompt_tokens\":1,"
-	    "\"completion_tokens\":2,\"total_tokens\":3}}"});
+	    "\"completion_tokens\":2,\"total_tokens\":3,\"prompt_tokens_details\":"
+	    "{\"cached_tokens\":9223372036854775807}}}"});
 	struct chat_result r;
 	struct heard h = {0};
 	CU_ASSERT_EQUAL(ask("{" QUICK ",'stream':false}", &h, &r), CHAT_DONE);
@@ -376,6 +377,7 @@ static void an_answer_in_one_piece_is_the_same(void)
 	CU_ASSERT_STRING_EQUAL(at(r.message, "content/1/text"), "Hello");
 	CU_ASSERT_STRING_EQUAL(at(r.message, "content/2/args/a"), "2");
 	CU_ASSERT_STRING_EQUAL(at(r.message, "usages/total_tokens"), "3");
+	CU_ASSERT_STRING_EQUAL(at(r.message, "usages/cache_read_input_tokens"), "0");
 	heard_release(&h);
 	chat_result_release(&r);
 	/* the same from a server that was asked to stream */

@@ -364,6 +364,20 @@ static void integers_are_read_exactly(void)
 	NO_INTEGER("[]");
 }
 
+static void counts_can_be_added(void)
+{
+	const char *const wrong[] = {"-1", "1.5", "1000000000001", "9223372036854775807", "\"7\""};
+	cJSON *item = parse("1000000000000");
+	int64_t count;
+	CU_ASSERT(json_count(item, &count) && count == INT64_C(1000000000000));
+	cJSON_Delete(item);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		item = parse(wrong[i]);
+		CU_ASSERT(!json_count(item, &count));
+		cJSON_Delete(item);
+	}
+}
+
 static void numbers_are_read_whatever_holds_them(void)
 {
 	double value = 0;
@@ -721,6 +735,7 @@ static const struct unit_test tests[] = {
     {"large objects take no quadratic time", large_objects_take_no_quadratic_time},
     {"keys are exact, and null is as if absent where asked", keys_are_exact},
     {"integers are read exactly", integers_are_read_exactly},
+    {"a count of others can be added to others", counts_can_be_added},
     {"numbers are read whatever holds them", numbers_are_read_whatever_holds_them},
     {"numbers made here are exact", numbers_made_here_are_exact},
     {"members are added and set", members_are_added_and_set},

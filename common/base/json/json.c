@@ -137,6 +137,16 @@ bool json_integer(const cJSON *item, int64_t *value)
 	return true;
 }
 
+bool json_count(const cJSON *item, int64_t *value)
+{
+	const int64_t most = 1000000000000;
+	int64_t count;
+	if (!json_integer(item, &count) || count < 0 || count > most)
+		return false;
+	*value = count;
+	return true;
+}
+
 const char *json_type_name(const cJSON *item)
 {
 	char raw = json_raw_start(item);

@@ -91,6 +91,10 @@ bool json_number(const cJSON *item, double *value);
 /* Value when item is a number without a fraction (25 and 25.0) that fits; else false. */
 bool json_integer(const cJSON *item, int64_t *value);
 
+/* The value of a count that somebody else gives, from 0 to 10^12, so that millions of them can be
+ * added; else false. */
+bool json_count(const cJSON *item, int64_t *value);
+
 /* The member's value if json_integer accepts it, else otherwise. */
 int64_t json_int(const cJSON *object, const char *key, int64_t otherwise);
 

@@ -358,8 +358,11 @@ static void message_read_node_members(struct reading *r, cJSON *message)
 	const cJSON *usages = json_opt(r->input, "usages");
 	if (cJSON_IsObject(usages)) {
 		cJSON *out = cJSON_CreateObject();
-		for (size_t i = 0; i < sizeof(usage_names) / sizeof(usage_names[0]); i++)
-			json_add_int(out, usage_names[i], json_int(usages, usage_names[i], 0));
+		for (size_t i = 0; i < sizeof(usage_names) / sizeof(usage_names[0]); i++) {
+			int64_t count = 0;
+			json_count(json_opt(usages, usage_names[i]), &count);
+			json_add_int(out, usage_names[i], count);
+		}
 		json_set(message, "usages", out);
 	}
 	if (parsed)
