@@ -77,14 +77,15 @@ bool turn_none_queued(struct call *call, const char *thread_id)
 	    (!queued || thread_refuse_busy(call, thread_id));
 }
 
-/* Finds the record of an earlier run with the id that the client chose; it will be replaced. */
-static bool turn_find_replaced(struct turn *turn)
+/* Finds the record of an earlier run with the id that the client chose; it will be replaced.  A run
+ * that was in the queue when the thread was asked for may have begun, and ended, meanwhile. */
+static bool turn_find_replaced(struct turn *turn, int64_t asked)
 {
 	struct call *call = turn->call;
 	struct run_record record;
 	if (turn->in.run_id && !turn->is_new &&
 	    call_record(call, turn->thread.thread_id, turn->run_id, &record)) {
-		if (record_is_active(&record))
+		if (record_is_active(&record) || (record.job && record.finished_at > asked))
 			return record_refuse_active(call, turn->run_id);
 		turn->replaces = record.number;
 	}
@@ -164,11 +165,14 @@ bool turn_open(struct turn *turn)
 		return false;
 	/* queued runs have their place before this one, or are stopped with the one in flight */
 	if (!storage->runs->stop_queued(storage, &call->ctx, turn->in.thread_id, NULL,
-		turn_orders(turn), &count, &call->error) ||
-	    !thread_take(call, turn->in.thread_id, turn->in.claim, &turn->lease, &turn->thread))
+		turn_orders(turn), &count, &call->error))
+		return false;
+	int64_t asked = clock_now();
+	if (!thread_take(call, turn->in.thread_id, turn->in.claim, &turn->lease, &turn->thread))
 		return false;
 	turn->is_new = turn->thread.row == 0;
-	return (turn->is_new || call_owns(call, &turn->thread)) && turn_find_replaced(turn) &&
+	return (turn->is_new || call_owns(call, &turn->thread)) &&
+	    turn_find_replaced(turn, asked) &&
 	    (turn->is_new || turn->in.claim != CLAIM_REJECT ||
 		turn_none_queued(call, turn->thread.thread_id)) &&
 	    turn_go_back(turn);
