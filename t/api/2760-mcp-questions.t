@@ -43,6 +43,10 @@ for kind in new old; do
 	resume '"3"' "$kind-e"
 	is "$(said)" '{"n": 3}' "$kind: a number that is written as text is one"
 
+	invoke 'odd {}' "$(thread "$kind-g")"
+	resume '"x"' "$kind-g"
+	is "$(said)" '{}' "$kind: where members are not named none is answered"
+
 	invoke 'order {} && plain {\"text\":\"b\"} && book {}' "$(thread "$kind-f")"
 	is "$(paused)" 'elicitation When? order day' "$kind: of several calls the first asks first"
 	resume '"Friday"' "$kind-f"
@@ -61,7 +65,7 @@ for kind in new old; do
 		is "$(seen 'map(.message.params._meta["io.modelcontextprotocol/clientCapabilities"].elicitation.form) | unique | tojson')" '[{}]' \
 			'new: each request says what the client can'
 		api GET /v1/graph/tools
-		is "$(json '[.data.nodes[].tools[]?.name] | join(" ")' "$BODY")" 'plain book order count' 'new: a tool with a wrong mark is left out'
+		is "$(json '[.data.nodes[].tools[]?.name] | join(" ")' "$BODY")" 'plain book order count odd' 'new: a tool with a wrong mark is left out'
 		: >changed
 		later() { api GET /v1/graph/tools; json '[.data.nodes[].tools[]?.name] | any(. == "later")' "$BODY" | grep -q true; }
 		ok "wait_for 60 later" 'new: tools are listed again when they are not fresh any more'

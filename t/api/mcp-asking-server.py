@@ -52,12 +52,15 @@ def steps(name, args):
     if name == "count":
         number = yield "How many?", schema(n={"type": "integer"})
         return json.dumps(number["content"])
+    if name == "odd":
+        answer = yield "What?", {"type": "object", "properties": ["n"]}
+        return json.dumps(answer["content"])
     raise KeyError(name)
 
 
 def tools():
     named = [{"name": name, "inputSchema": schema(text={"type": "string", "x-mcp-header": "Text"})}
-             for name in ["plain", "book", "order", "count"] + ["leak"] * LOCKED]
+             for name in ["plain", "book", "order", "count", "odd"] + ["leak"] * LOCKED]
     bad = {"name": "bad", "inputSchema": schema(a={"type": "object", "x-mcp-header": "A"})}
     marks = {f"m{i}": {"type": "string", "x-mcp-header": f"M{i}"} for i in range(1001)}
     many = [{"name": "many", "inputSchema": schema(**marks)}] if NEW else []

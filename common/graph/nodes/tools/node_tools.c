@@ -91,7 +91,8 @@ static cJSON *elicit_content(const cJSON *answer, const cJSON *properties)
  * content, or has an action itself; anything else is the only member that is asked for. */
 static cJSON *elicit_result(const cJSON *answer, const cJSON *schema)
 {
-	const cJSON *properties = json_opt(schema, "properties");
+	const cJSON *given = json_opt(schema, "properties");
+	const cJSON *properties = cJSON_IsObject(given) ? given : NULL; /* servers send anything */
 	const char *type = properties ? json_str(properties->child, "type") : NULL;
 	bool one = cJSON_GetArraySize(properties) <= 1;
 	bool wants_boolean = one && type && strcmp(type, "boolean") == 0;
