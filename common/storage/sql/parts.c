@@ -156,6 +156,17 @@ static bool parts_add(
 	return true;
 }
 
+static bool parts_add_all(struct db *db, struct making *m, struct error *err)
+{
+	struct history_part part;
+
+	do {
+		if (!m->source->next(m->source, &part, err) || !parts_add(db, m, &part, err))
+			return false;
+	} while (part.kind != HISTORY_END);
+	return true;
+}
+
 /* Refuses a list that has an id twice; the source then stands behind the message, so that the error
  * can name it. */
 static bool parts_check_ids(struct db *db, struct making *m, struct error *err)
@@ -206,7 +217,6 @@ static bool parts_stand(struct db *db, struct making *m, struct error *err)
 static bool parts_apply(struct db *db, struct unit *unit, struct error *err)
 {
 	struct making *m = (struct making *)unit;
-	struct history_part part;
 	bool ok;
 
 	if (!claim_holds(db, m->lease, err))
@@ -216,11 +226,8 @@ static bool parts_apply(struct db *db, struct unit *unit, struct error *err)
 	m->bytes = 0;
 	m->plain = true;
 	ok = m->source->rewind(m->source, err) &&
-	    engine_thread_insert(m->st, db, m->thread, &m->row, err);
-	do
-		ok = ok && m->source->next(m->source, &part, err) && parts_add(db, m, &part, err);
-	while (ok && part.kind != HISTORY_END);
-	ok = ok && parts_check_ids(db, m, err) && parts_stand(db, m, err);
+	    engine_thread_insert(m->st, db, m->thread, &m->row, err) && parts_add_all(db, m, err) &&
+	    parts_check_ids(db, m, err) && parts_stand(db, m, err);
 	if (checkpoints_are_many(m->st, 0, &m->now))
 		m->moves.trims = m->row;
 	return ok;

@@ -55,6 +55,17 @@ static bool insert_model(struct db *db, struct unit *unit, struct error *err)
 	return query_run(&q);
 }
 
+/* Finds the number of the model, which is new in a database that has not seen it. */
+static bool settle_model(struct memories_engine *e, const char *name, struct error *err)
+{
+	struct new_model m = {{.run = insert_model}, name, (int64_t)e->dimension};
+	bool found;
+
+	if (!find_model(e, name, &found, err))
+		return false;
+	return found || (writer_run(e->writer, &m.unit, err) && find_model(e, name, &found, err));
+}
+
 /* ---- opening ---- */
 
 static struct memory_set *memory_set_open(struct storage *st, const struct storage_context *ctx,
@@ -63,10 +74,8 @@ static struct memory_set *memory_set_open(struct storage *st, const struct stora
 	const struct engine *engine = engine_of(st);
 	struct turnstile *t = engine_turnstile(engine, SHARED_STORE);
 	struct memories_engine *e = xcalloc(1, sizeof(*e));
-	struct new_model m = {{.run = insert_model}, model, (int64_t)dimension};
 	const struct db_driver *driver;
 	struct db *db;
-	bool found, ok;
 
 	(void)ctx;
 	pthread_mutex_init(&e->opening, NULL);
@@ -80,13 +89,10 @@ static struct memory_set *memory_set_open(struct storage *st, const struct stora
 		e->pool = pool_new(&e->source);
 	}
 	driver = e->source.driver;
-	ok = db &&
+	if (db &&
 	    (!driver->keeper_new ||
 		driver->keeper_new(&e->source, engine->shared, t, &e->keeper, err)) &&
-	    find_model(e, model, &found, err);
-	if (ok && !found)
-		ok = writer_run(e->writer, &m.unit, err) && find_model(e, model, &found, err);
-	if (ok)
+	    settle_model(e, model, err))
 		return &e->set;
 	memory_set_close(&e->set);
 	return NULL;

@@ -24,6 +24,27 @@ struct submission {
 	struct moves moves;
 };
 
+/* Whether the thread has a job or a record of this id already. */
+static bool submit_knows(struct db *db, const struct submission *s, bool *known, struct error *err)
+{
+	struct query q;
+
+	query_start(&q, db, SQL_JOB_KNOWN, err);
+	query_int(&q, ":thread", s->thread->row);
+	query_text(&q, ":run_id", s->job->run_id);
+	*known = query_row(&q);
+	if (!query_end(&q))
+		return false;
+	if (*known)
+		return true;
+	query_start(&q, db, SQL_RUN_KNOWN, err);
+	query_int(&q, ":thread", s->thread->row);
+	query_text(&q, ":run_id", s->job->run_id);
+	query_int(&q, ":after", s->after);
+	*known = query_row(&q);
+	return query_end(&q);
+}
+
 /* Says in s->result whether the thread can take the job. */
 static bool submit_look(struct db *db, struct submission *s, struct error *err)
 {
@@ -33,25 +54,8 @@ static bool submit_look(struct db *db, struct submission *s, struct error *err)
 	query_start(&q, db, SQL_JOB_THREAD, err);
 	query_int(&q, ":row", s->thread->row);
 	there = query_row(&q);
-	if (!query_end(&q))
+	if (!query_end(&q) || (there && !s->job->fresh_id && !submit_knows(db, s, &known, err)))
 		return false;
-	if (there && !s->job->fresh_id) {
-		query_start(&q, db, SQL_JOB_KNOWN, err);
-		query_int(&q, ":thread", s->thread->row);
-		query_text(&q, ":run_id", s->job->run_id);
-		known = query_row(&q);
-		if (!query_end(&q))
-			return false;
-	}
-	if (there && !s->job->fresh_id && !known) {
-		query_start(&q, db, SQL_RUN_KNOWN, err);
-		query_int(&q, ":thread", s->thread->row);
-		query_text(&q, ":run_id", s->job->run_id);
-		query_int(&q, ":after", s->after);
-		known = query_row(&q);
-		if (!query_end(&q))
-			return false;
-	}
 	s->result = !there ? SUBMIT_THREAD_GONE : known ? SUBMIT_KNOWN : SUBMIT_DONE;
 	return true;
 }
