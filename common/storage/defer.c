@@ -36,7 +36,7 @@ struct deferrals {
 
 /* Takes the writes that are due by now out of the list, of which there is one at least, and writes
  * them. */
-static void write_due(struct deferrals *d, int64_t now)
+static void defer_write_due(struct deferrals *d, int64_t now)
 {
 	struct deferred *due = d->first, *rest;
 	struct thread_change *changes;
@@ -88,11 +88,11 @@ static void *defer_flush(void *arg)
 			background_sleep(&d->flusher, d->asleep ? -1 : now + NAP_MS);
 			d->asleep = false;
 		} else if (d->flusher.stopping)
-			write_due(d, INT64_MAX);
+			defer_write_due(d, INT64_MAX);
 		else if (d->first->due > now)
 			background_sleep(&d->flusher, d->first->due);
 		else
-			write_due(d, now);
+			defer_write_due(d, now);
 	}
 	pthread_mutex_unlock(&d->flusher.lock);
 	return NULL;

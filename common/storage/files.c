@@ -60,7 +60,7 @@ static bool files_begin(struct files *f, const struct storage_context *ctx, stru
 	return f->begun;
 }
 
-static enum blob_named is_recorded(const char *file_id, void *arg)
+static enum blob_named files_is_recorded(const char *file_id, void *arg)
 {
 	struct arena *arena = arena_new();
 	struct file_record record;
@@ -76,7 +76,7 @@ static enum blob_named is_recorded(const char *file_id, void *arg)
 }
 
 /* A bucket that is still configured is read from even where new bytes go elsewhere. */
-static bool make_stores(
+static bool files_make_stores(
     struct files *f, const struct config *config, struct storage *storage, struct error *err)
 {
 	const char *type = config->env.media_storage_type;
@@ -110,7 +110,7 @@ struct files *files_open(
 	pthread_mutex_init(&f->lock, NULL);
 	f->region = shared_region(shared, SHARED_FILES);
 	f->records = storage->engine->file_records->open(storage);
-	if (!make_stores(f, config, storage, err) ||
+	if (!files_make_stores(f, config, storage, err) ||
 	    (!files_begin(f, NULL, err) && err->kind != ERR_TRANSIENT_STORAGE)) {
 		files_close(f);
 		return NULL;
@@ -120,7 +120,7 @@ struct files *files_open(
 	error_release(err);
 	for (enum store i = 0; i < STORES; i++)
 		if (f->stores[i])
-			f->stores[i]->ops->sweep(f->stores[i], is_recorded, f);
+			f->stores[i]->ops->sweep(f->stores[i], files_is_recorded, f);
 	return f;
 }
 

@@ -12,17 +12,17 @@
 
 /* ---- checking ---- */
 
-static bool is_scalar(const cJSON *value)
+static bool memory_filter_is_scalar(const cJSON *value)
 {
 	return !cJSON_IsObject(value) && !cJSON_IsArray(value);
 }
 
-static bool is_ordered(const cJSON *value)
+static bool memory_filter_is_ordered(const cJSON *value)
 {
 	return cJSON_IsString(value) || json_is_number(value);
 }
 
-static bool is_boolean(const cJSON *value)
+static bool memory_filter_is_boolean(const cJSON *value)
 {
 	return cJSON_IsBool(value);
 }
@@ -32,12 +32,12 @@ static const struct operator_row {
 	bool (*accepts)(const cJSON *operand);
 	const char *expected;
 } operators[] = {
-    {"gt", is_ordered, "a number or a string"},
-    {"gte", is_ordered, "a number or a string"},
-    {"lt", is_ordered, "a number or a string"},
-    {"lte", is_ordered, "a number or a string"},
-    {"ne", is_scalar, "a string, number, boolean or null"},
-    {"exists", is_boolean, "true or false"},
+    {"gt", memory_filter_is_ordered, "a number or a string"},
+    {"gte", memory_filter_is_ordered, "a number or a string"},
+    {"lt", memory_filter_is_ordered, "a number or a string"},
+    {"lte", memory_filter_is_ordered, "a number or a string"},
+    {"ne", memory_filter_is_scalar, "a string, number, boolean or null"},
+    {"exists", memory_filter_is_boolean, "true or false"},
 };
 
 static bool memory_filter_refuse(
@@ -50,7 +50,7 @@ static bool memory_filter_refuse(
 	    name ? name + 1 : path, key, what);
 }
 
-static bool check_operators(
+static bool memory_filter_check_operators(
     const cJSON *condition, const char *path, const char *key, struct error *err)
 {
 	const cJSON *operand;
@@ -74,11 +74,12 @@ static bool check_operators(
 	return true;
 }
 
-static bool check_list(const cJSON *list, const char *path, const char *key, struct error *err)
+static bool memory_filter_check_list(
+    const cJSON *list, const char *path, const char *key, struct error *err)
 {
 	const cJSON *value;
 	cJSON_ArrayForEach(value, list) {
-		if (!is_scalar(value))
+		if (!memory_filter_is_scalar(value))
 			return memory_filter_refuse(
 			    err, path, key, "must be an array of strings, numbers or booleans");
 	}
@@ -86,7 +87,7 @@ static bool check_list(const cJSON *list, const char *path, const char *key, str
 }
 
 /* Whether there are few enough to be compared with every memory. */
-static bool check_number(const cJSON *filters, const char *path, struct error *err)
+static bool memory_filter_check_number(const cJSON *filters, const char *path, struct error *err)
 {
 	const cJSON *condition, *part;
 	const char *name = strrchr(path, '.');
@@ -108,14 +109,14 @@ bool memory_filter_check(const cJSON *filters, const char *path, struct error *e
 {
 	const cJSON *condition;
 	bool ok = true;
-	if (!check_number(filters, path, err))
+	if (!memory_filter_check_number(filters, path, err))
 		return false;
 	cJSON_ArrayForEach(condition, filters) {
 		const char *key = condition->string;
 		if (cJSON_IsObject(condition))
-			ok = check_operators(condition, path, key, err) && ok;
+			ok = memory_filter_check_operators(condition, path, key, err) && ok;
 		else if (cJSON_IsArray(condition))
-			ok = check_list(condition, path, key, err) && ok;
+			ok = memory_filter_check_list(condition, path, key, err) && ok;
 	}
 	return ok;
 }

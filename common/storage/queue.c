@@ -128,7 +128,7 @@ bool queue_is_unbegun(struct shared *shared, int64_t row, int64_t claimer)
 	return place && atomic_load(&place->claimer) == claimer;
 }
 
-static _Atomic uint32_t *chunks_counter(
+static _Atomic uint32_t *queue_chunks_counter(
     struct queue_region *region, int64_t thread_row, int64_t number)
 {
 	uint64_t mixed = ((uint64_t)thread_row * 31 + (uint64_t)number) * 0x9e3779b97f4a7c15u;
@@ -138,7 +138,7 @@ static _Atomic uint32_t *chunks_counter(
 
 void chunks_moved(struct shared *shared, int64_t thread_row, int64_t number)
 {
-	atomic_fetch_add(chunks_counter(queue_region(shared), thread_row, number), 1);
+	atomic_fetch_add(queue_chunks_counter(queue_region(shared), thread_row, number), 1);
 	bell_ring(shared, BELL_CHUNKS);
 }
 
@@ -153,7 +153,7 @@ uint32_t chunks_count(struct shared *shared, int64_t thread_row, int64_t number)
 	struct queue_region *region = queue_region(shared);
 
 	return atomic_load(&region->moved) +
-	    atomic_load(chunks_counter(region, thread_row, number));
+	    atomic_load(queue_chunks_counter(region, thread_row, number));
 }
 
 void chunks_wait(struct shared *shared, uint32_t seen, int64_t timeout_ms)

@@ -74,7 +74,7 @@ static bool directory_failed(
 
 enum root { ROOT_THERE, ROOT_MADE }; /* only where there is one; or it is made */
 
-static int open_root(struct directory *d, enum root root)
+static int directory_open_root(struct directory *d, enum root root)
 {
 	int fd = open(d->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
@@ -93,11 +93,11 @@ static int open_root(struct directory *d, enum root root)
 }
 
 /* The directory's descriptor, -1 with errno set. */
-static int root_of(struct directory *d, enum root root)
+static int directory_root_of(struct directory *d, enum root root)
 {
 	pthread_mutex_lock(&d->lock);
 	if (d->root < 0)
-		d->root = open_root(d, root);
+		d->root = directory_open_root(d, root);
 	int fd = d->root;
 	pthread_mutex_unlock(&d->lock);
 	return fd;
@@ -114,7 +114,7 @@ static bool blob_directory_put_on_disk(int root, const char *name)
 }
 
 /* Makes a directory below the root unless it is there. */
-static bool make_below(const struct directory *d, int root, const char *name)
+static bool directory_make_below(const struct directory *d, int root, const char *name)
 {
 	if (mkdirat(root, name, DIRECTORY_MODE) != 0)
 		return errno == EEXIST;
@@ -133,12 +133,12 @@ static struct blob_upload *directory_begin(
 {
 	struct directory *d = directory_of(blobs);
 	struct directory_upload *u = xcalloc(1, sizeof(*u));
-	int root = root_of(d, ROOT_MADE);
+	int root = directory_root_of(d, ROOT_MADE);
 
 	u->upload.blobs = blobs;
 	u->upload.fd = -1;
 	snprintf(u->name, sizeof(u->name), INCOMING "/%s", file_id);
-	if (root >= 0 && make_below(d, root, INCOMING))
+	if (root >= 0 && directory_make_below(d, root, INCOMING))
 		u->upload.fd = blob_file_create(root, u->name, FILE_MODE);
 	if (u->upload.fd >= 0)
 		return &u->upload;
@@ -176,7 +176,7 @@ static bool directory_publish(
 {
 	struct directory_upload *u = (struct directory_upload *)upload;
 	struct directory *d = directory_of(upload->blobs);
-	int root = root_of(d, ROOT_MADE);
+	int root = directory_root_of(d, ROOT_MADE);
 	char shard[3];
 	/* what a web server tells as the time of the last change */
 	const struct timespec time = {modified_at / 1000000, (long)(modified_at % 1000000) * 1000};
@@ -184,7 +184,7 @@ static bool directory_publish(
 
 	snprintf(shard, sizeof(shard), "%.2s", u->name + strlen(INCOMING "/"));
 	if (futimens(upload->fd, times) != 0 || (d->durable && fsync(upload->fd) != 0) ||
-	    !make_below(d, root, shard))
+	    !directory_make_below(d, root, shard))
 		return directory_failed(d, "store", u->name, err);
 	blob_directory_key_of(u->name + strlen(INCOMING "/"), u->key);
 	/* where a file system has no second names, the one name is changed */
@@ -200,7 +200,7 @@ static void directory_end(struct blob_upload *upload, bool keep)
 {
 	struct directory_upload *u = (struct directory_upload *)upload;
 	struct directory *d = directory_of(upload->blobs);
-	int root = root_of(d, ROOT_THERE);
+	int root = directory_root_of(d, ROOT_THERE);
 
 	if (!keep && u->key[0])
 		unlinkat(root, u->key, 0);
@@ -213,7 +213,7 @@ static void directory_end(struct blob_upload *upload, bool keep)
 
 /* ---- out ---- */
 
-static bool key_is_ours(const char *key)
+static bool directory_key_is_ours(const char *key)
 {
 	return strlen(key) == BLOB_ID_DIGITS + 3 && key[2] == '/' && blob_id_valid(key + 3) &&
 	    strncmp(key, key + 3, 2) == 0;
@@ -222,11 +222,11 @@ static bool key_is_ours(const char *key)
 static struct blob *directory_open(struct blobs *blobs, const char *key, struct error *err)
 {
 	struct directory *d = directory_of(blobs);
-	int root = root_of(d, ROOT_THERE), fd = -1;
+	int root = directory_root_of(d, ROOT_THERE), fd = -1;
 	struct directory_blob *blob;
 
 	errno = ENOENT;
-	if (root >= 0 && key_is_ours(key))
+	if (root >= 0 && directory_key_is_ours(key))
 		fd = openat(root, key, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0) {
 		directory_failed(d, "open", key, err);
@@ -260,13 +260,13 @@ static void directory_shut(struct blob *blob)
 static bool directory_remove(struct blobs *blobs, const char *key, struct error *err)
 {
 	struct directory *d = directory_of(blobs);
-	int root = root_of(d, ROOT_THERE);
+	int root = directory_root_of(d, ROOT_THERE);
 	struct stat st;
 
 	if (root >= 0)
 		errno = ENOENT;
-	if (root < 0 || !key_is_ours(key) || fstatat(root, key, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
-	    unlinkat(root, key, 0) != 0)
+	if (root < 0 || !directory_key_is_ours(key) ||
+	    fstatat(root, key, &st, AT_SYMLINK_NOFOLLOW) != 0 || unlinkat(root, key, 0) != 0)
 		return errno == ENOENT || directory_failed(d, "remove", key, err);
 	if (d->used)
 		atomic_fetch_sub(d->used, st.st_size);
@@ -275,12 +275,12 @@ static bool directory_remove(struct blobs *blobs, const char *key, struct error 
 
 static bool directory_here(struct blobs *blobs, const char *key)
 {
-	int root = root_of(directory_of(blobs), ROOT_THERE);
+	int root = directory_root_of(directory_of(blobs), ROOT_THERE);
 	struct stat st;
 
 	if (root >= 0)
 		errno = ENOENT;
-	return (root >= 0 && key_is_ours(key) &&
+	return (root >= 0 && directory_key_is_ours(key) &&
 		   fstatat(root, key, &st, AT_SYMLINK_NOFOLLOW) == 0) ||
 	    errno != ENOENT;
 }
@@ -294,7 +294,7 @@ static void blob_directory_sweep_one(
 {
 	char name[NAME_SIZE], key[NAME_SIZE];
 	struct stat st;
-	int root = root_of(d, ROOT_THERE);
+	int root = directory_root_of(d, ROOT_THERE);
 
 	snprintf(name, sizeof(name), INCOMING "/%s", id);
 	int fd = openat(root, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
@@ -328,7 +328,7 @@ static DIR *blob_directory_list(int root, const char *name)
 static void directory_sweep(struct blobs *blobs, blob_recorded *recorded, void *arg)
 {
 	struct directory *d = directory_of(blobs);
-	DIR *dir = blob_directory_list(root_of(d, ROOT_THERE), INCOMING);
+	DIR *dir = blob_directory_list(directory_root_of(d, ROOT_THERE), INCOMING);
 	const struct dirent *entry;
 
 	while (dir && (entry = readdir(dir)))
@@ -338,7 +338,7 @@ static void directory_sweep(struct blobs *blobs, blob_recorded *recorded, void *
 		closedir(dir);
 }
 
-static void clear_below(int root, const char *name)
+static void directory_clear_below(int root, const char *name)
 {
 	DIR *dir = blob_directory_list(root, name);
 	const struct dirent *entry;
@@ -353,15 +353,15 @@ static void clear_below(int root, const char *name)
 static void directory_clear(struct blobs *blobs)
 {
 	struct directory *d = directory_of(blobs);
-	int root = root_of(d, ROOT_THERE);
+	int root = directory_root_of(d, ROOT_THERE);
 	char name[3];
 
 	if (root < 0)
 		return;
-	clear_below(root, INCOMING);
+	directory_clear_below(root, INCOMING);
 	for (unsigned i = 0; i < 256; i++) {
 		snprintf(name, sizeof(name), "%02x", i);
-		clear_below(root, name);
+		directory_clear_below(root, name);
 	}
 }
 

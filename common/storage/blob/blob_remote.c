@@ -101,7 +101,7 @@ static bool remote_publish(
 }
 
 /* Removes the object; true when nothing of it is left. */
-static bool take_away(struct remote *c, const char *id)
+static bool remote_take_away(struct remote *c, const char *id)
 {
 	char key[BLOB_KEY_SIZE];
 	struct error err = {0};
@@ -116,7 +116,7 @@ static bool take_away(struct remote *c, const char *id)
 static void remote_end(struct blob_upload *upload, bool keep)
 {
 	struct remote_upload *u = (struct remote_upload *)upload;
-	if (keep || !u->sent || take_away(remote_of(upload->blobs), u->id))
+	if (keep || !u->sent || remote_take_away(remote_of(upload->blobs), u->id))
 		unlink(u->file);
 	else if (ftruncate(upload->fd, 0) != 0)
 		log_warning("%s: %s", u->file, strerror(errno));
@@ -180,7 +180,7 @@ static void remote_shut(struct blob *blob)
 	free(b);
 }
 
-static const char *cloud_sign(struct blobs *blobs, const char *key, const struct blob_answer *as,
+static const char *remote_sign(struct blobs *blobs, const char *key, const struct blob_answer *as,
     struct arena *arena, int64_t *expires)
 {
 	const struct remote *c = remote_of(blobs);
@@ -193,7 +193,7 @@ static const char *cloud_sign(struct blobs *blobs, const char *key, const struct
 
 /* Sweeps what a dead writer has left, whose lock we have; false when the store or the records are
  * out of reach. */
-static bool sweep_entry(struct remote *c, const char *id, blob_recorded *recorded, void *arg)
+static bool remote_sweep_entry(struct remote *c, const char *id, blob_recorded *recorded, void *arg)
 {
 	char *file = xasprintf("%s/%s", c->path, id);
 	struct stat there, ours;
@@ -203,7 +203,7 @@ static bool sweep_entry(struct remote *c, const char *id, blob_recorded *recorde
 	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &ours) == 0 &&
 	    stat(file, &there) == 0 && there.st_ino == ours.st_ino) {
 		enum blob_named named = recorded(id, arg);
-		ok = named == BLOB_NAMED || (named == BLOB_UNNAMED && take_away(c, id));
+		ok = named == BLOB_NAMED || (named == BLOB_UNNAMED && remote_take_away(c, id));
 		if (ok)
 			unlink(file);
 	}
@@ -221,8 +221,8 @@ static void remote_sweep(struct blobs *blobs, blob_recorded *recorded, void *arg
 	const struct dirent *entry;
 	bool more = true;
 	while (more && dir && (entry = readdir(dir)))
-		more =
-		    !blob_id_valid(entry->d_name) || sweep_entry(c, entry->d_name, recorded, arg);
+		more = !blob_id_valid(entry->d_name) ||
+		    remote_sweep_entry(c, entry->d_name, recorded, arg);
 	if (dir)
 		closedir(dir);
 	if (c->bytes->tidy)
@@ -287,7 +287,7 @@ static const struct blob_bytes bucket_bytes = {
 	.publish = remote_publish, .end = remote_end, .open = remote_open, .read = remote_read, \
 	.shut = remote_shut, .remove = remote_remove, .sweep = remote_sweep
 
-static const struct blob_ops cloud_ops = {.name = BLOBS_CLOUD, .sign = cloud_sign, REMOTE_OPS};
+static const struct blob_ops cloud_ops = {.name = BLOBS_CLOUD, .sign = remote_sign, REMOTE_OPS};
 static const struct blob_ops database_ops = {.name = BLOBS_DATABASE, REMOTE_OPS};
 
 struct blobs *blobs_cloud(const struct config *config)

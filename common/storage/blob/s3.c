@@ -31,19 +31,19 @@ enum provider {
 	UNKNOWN
 };
 
-static enum provider provider_of(const struct environment *env)
+static enum provider s3_provider_of(const struct environment *env)
 {
 	if (strcasecmp(env->media_cloud_provider, "aws") == 0)
 		return AMAZON;
 	return strcasecmp(env->media_cloud_provider, "gcp") == 0 ? GOOGLE : UNKNOWN;
 }
 
-static bool is_name(const char *s, const char *of)
+static bool s3_is_name(const char *s, const char *of)
 {
 	return *s && s[strspn(s, of)] == '\0';
 }
 
-static bool check_keys(const struct environment *env, struct error *err)
+static bool s3_check_keys(const struct environment *env, struct error *err)
 {
 	if (!env->media_cloud_key_id || !env->media_cloud_key_id[0])
 		return error_set(err, ERR_STORAGE,
@@ -59,7 +59,7 @@ static bool check_keys(const struct environment *env, struct error *err)
 	return true;
 }
 
-static bool check_endpoint(const char *endpoint, struct error *err)
+static bool s3_check_endpoint(const char *endpoint, struct error *err)
 {
 	const char *host = endpoint ? strstr(endpoint, "://") : NULL;
 	bool http = endpoint &&
@@ -75,7 +75,7 @@ static bool check_endpoint(const char *endpoint, struct error *err)
 }
 
 /* A path that a client or server could take for a shorter one is refused. */
-static bool check_prefix(const char *prefix, struct error *err)
+static bool s3_check_prefix(const char *prefix, struct error *err)
 {
 	if (strlen(prefix) <= 200 && !strstr(prefix, "//") &&
 	    prefix[strspn(prefix, LETTERS DIGITS "/-_.!*'()")] == '\0' && !strstr(prefix, "./"))
@@ -89,28 +89,28 @@ static bool check_prefix(const char *prefix, struct error *err)
 bool s3_check(const struct environment *env, struct error *err)
 {
 	const char *bucket = env->media_cloud_bucket;
-	if (provider_of(env) == UNKNOWN)
+	if (s3_provider_of(env) == UNKNOWN)
 		return error_set(err, ERR_STORAGE,
 		    "MEDIA_CLOUD_PROVIDER: expected aws or gcp (any other server of S3's protocol "
 		    "is aws with MEDIA_CLOUD_ENDPOINT), found %.100s",
 		    env->media_cloud_provider);
-	if (!is_name(bucket, LETTERS DIGITS ".-_") || strlen(bucket) > 255 || bucket[0] == '.')
+	if (!s3_is_name(bucket, LETTERS DIGITS ".-_") || strlen(bucket) > 255 || bucket[0] == '.')
 		return error_set(err, ERR_STORAGE,
 		    "MEDIA_CLOUD_BUCKET: expected a bucket's name, because MEDIA_STORAGE_TYPE is "
 		    "cloud, found %s",
 		    *bucket ? bucket : "nothing");
-	if (!is_name(env->media_cloud_region, LETTERS DIGITS "-"))
+	if (!s3_is_name(env->media_cloud_region, LETTERS DIGITS "-"))
 		return error_set(err, ERR_STORAGE,
 		    "MEDIA_CLOUD_REGION: expected a region's name like eu-central-1, found %s",
 		    *env->media_cloud_region ? env->media_cloud_region : "nothing");
-	return check_endpoint(env->media_cloud_endpoint, err) &&
-	    check_prefix(env->media_cloud_prefix, err) && check_keys(env, err);
+	return s3_check_endpoint(env->media_cloud_endpoint, err) &&
+	    s3_check_prefix(env->media_cloud_prefix, err) && s3_check_keys(env, err);
 }
 
 /* ---- the bucket ---- */
 
 /* Addresses the bucket in the path. */
-static void use_endpoint(struct s3 *s3, const char *url, const char *bucket)
+static void s3_use_endpoint(struct s3 *s3, const char *url, const char *bucket)
 {
 	const char *host = strstr(url, "://");
 	size_t len = strcspn(host + 3, "/");
@@ -126,12 +126,12 @@ static void use_endpoint(struct s3 *s3, const char *url, const char *bucket)
 }
 
 /* Addresses the bucket in the host's name, unless no certificate could be valid for that. */
-static void use_amazon(struct s3 *s3, const struct environment *env)
+static void s3_use_amazon(struct s3 *s3, const struct environment *env)
 {
 	const char *region = env->media_cloud_region, *bucket = env->media_cloud_bucket;
 	const char *domain = strncmp(region, "cn-", 3) == 0 ? "amazonaws.com.cn" : "amazonaws.com";
 	s3->scheme = xstrdup("https");
-	if (!is_name(bucket, LOWER DIGITS "-")) {
+	if (!s3_is_name(bucket, LOWER DIGITS "-")) {
 		s3->authority = xasprintf("s3.%s.%s", region, domain);
 		s3->base = xasprintf("/%s/", bucket);
 	} else {
@@ -149,11 +149,11 @@ struct s3 *s3_new(const struct environment *env)
 		s3->token = xstrdup(env->media_cloud_session_token);
 	s3->region = xstrdup(env->media_cloud_region);
 	if (env->media_cloud_endpoint)
-		use_endpoint(s3, env->media_cloud_endpoint, env->media_cloud_bucket);
-	else if (provider_of(env) == GOOGLE)
-		use_endpoint(s3, "https://storage.googleapis.com", env->media_cloud_bucket);
+		s3_use_endpoint(s3, env->media_cloud_endpoint, env->media_cloud_bucket);
+	else if (s3_provider_of(env) == GOOGLE)
+		s3_use_endpoint(s3, "https://storage.googleapis.com", env->media_cloud_bucket);
 	else
-		use_amazon(s3, env);
+		s3_use_amazon(s3, env);
 	return s3;
 }
 
@@ -184,7 +184,7 @@ int64_t s3_size(struct s3 *s3, const char *key, struct error *err)
 	};
 	bool answered = s3_run(s3, &call, &response, err);
 	char *text = answered ? http_response_header(&response, "Content-Length") : NULL;
-	int64_t size = text && is_name(text, DIGITS) ? strtoll(text, NULL, 10) : -1;
+	int64_t size = text && s3_is_name(text, DIGITS) ? strtoll(text, NULL, 10) : -1;
 	free(text);
 	http_response_release(&response);
 	if (size < 0 && !error_is_set(err)) {

@@ -57,7 +57,7 @@ static size_t s3_call_give(char *into, size_t size, void *arg)
 	return (size_t)n;
 }
 
-static bool note_head(int status, void *arg)
+static bool s3_call_note_head(int status, void *arg)
 {
 	((struct attempt *)arg)->status = status;
 	return true;
@@ -84,7 +84,7 @@ static bool s3_call_take(const char *data, size_t len, void *arg)
 }
 
 /* The hash of the part of a file; false when it cannot be read. */
-static bool hash_file(const struct s3_call *call, char out[SIGV4_HASH_SIZE])
+static bool s3_call_hash_file(const struct s3_call *call, char out[SIGV4_HASH_SIZE])
 {
 	unsigned char hash[32];
 	char *piece = xmalloc(COPY_SIZE);
@@ -121,7 +121,7 @@ static void s3_call_add(struct head *h, const char *name, const char *value)
 }
 
 /* Makes the headers, in the order that the signature needs. */
-static void make_head(struct s3 *s3, const struct s3_call *call, struct head *h)
+static void s3_call_make_head(struct s3 *s3, const struct s3_call *call, struct head *h)
 {
 	const struct sigv4_key key = s3_signer(s3);
 	const char *query = call->query ? call->query : "";
@@ -145,10 +145,10 @@ static void make_head(struct s3 *s3, const struct s3_call *call, struct head *h)
 		s3_call_add(h, "content-type", "application/octet-stream");
 }
 
-static void send_once(struct s3 *s3, const struct s3_call *call, struct head *h, struct attempt *a,
-    struct http_response *response)
+static void s3_call_send_once(struct s3 *s3, const struct s3_call *call, struct head *h,
+    struct attempt *a, struct http_response *response)
 {
-	make_head(s3, call, h);
+	s3_call_make_head(s3, call, h);
 	const struct http_request request = {
 	    .method = call->method,
 	    .url = buf_str(&h->url),
@@ -162,7 +162,7 @@ static void send_once(struct s3 *s3, const struct s3_call *call, struct head *h,
 	    .idle_ms = ANSWER_MS,
 	    .deadline_ms = call->deadline_ms,
 	    .max_body = ANSWER_SIZE,
-	    .on_head = note_head,
+	    .on_head = s3_call_note_head,
 	    .on_data = call->out ? s3_call_take : NULL,
 	    .arg = a,
 	};
@@ -186,7 +186,7 @@ static bool s3_call_helps(const struct s3_call *call, const struct http_response
 }
 
 /* How long to wait before the next attempt: growing, as the server asks, and with a random part. */
-static int64_t pause_ms(const struct http_response *response, int attempt)
+static int64_t s3_call_pause_ms(const struct http_response *response, int attempt)
 {
 	uint8_t dice;
 	int64_t wanted = http_retry_after_ms(response);
@@ -240,7 +240,7 @@ bool s3_run(
 	char hash[SIGV4_HASH_SIZE];
 	if (call->text || call->len == 0) {
 		sigv4_hash(text, strlen(text), hash);
-	} else if (!hash_file(call, hash)) {
+	} else if (!s3_call_hash_file(call, hash)) {
 		error_set(err, ERR_STORAGE, NULL);
 		return error_cause(err, "a file on its way to the bucket cannot be read");
 	}
@@ -248,9 +248,9 @@ bool s3_run(
 		struct head h = {.count = 0};
 		struct attempt a = {.call = call};
 		memcpy(h.hash, hash, sizeof(hash));
-		send_once(s3, call, &h, &a, response);
+		s3_call_send_once(s3, call, &h, &a, response);
 		bool good = response->end == HTTP_DONE && s3_call_is_good(response->status);
-		int64_t pause = pause_ms(response, number);
+		int64_t pause = s3_call_pause_ms(response, number);
 		over = good || !s3_call_helps(call, response) || number + 1 >= call->attempts ||
 		    clock_monotonic_ms() + pause >= call->deadline_ms;
 		if (over && !good)

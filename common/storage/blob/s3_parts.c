@@ -129,7 +129,7 @@ bool s3_put_parts(
 
 /* ---- taking away ---- */
 
-static bool abort_one(struct s3 *s3, const char *key, const char *id, struct error *err)
+static bool s3_parts_abort_one(struct s3 *s3, const char *key, const char *id, struct error *err)
 {
 	char *upload = s3_parts_encoded(id), *query = xasprintf("uploadId=%s", upload);
 	struct http_response response = {0};
@@ -167,7 +167,7 @@ bool s3_abort_parts(struct s3 *s3, const char *key, struct error *err)
 	const char *at = strstr(buf_str(&response.body), "<Upload>");
 	for (; ok && at; at = strstr(at + 1, "<Upload>")) {
 		char *id = s3_element(at, "UploadId");
-		ok = id && abort_one(s3, key, id, err);
+		ok = id && s3_parts_abort_one(s3, key, id, err);
 		free(id);
 	}
 	http_response_release(&response);

@@ -48,13 +48,13 @@ void sigv4_encode(struct buf *out, const char *text, bool keep_slash)
 
 /* ---- what is signed ---- */
 
-static void add_names(struct buf *out, const struct sigv4_request *r)
+static void sigv4_add_names(struct buf *out, const struct sigv4_request *r)
 {
 	for (size_t i = 0; i < r->header_count; i++)
 		buf_printf(out, "%s%s", i ? ";" : "", r->headers[i].name);
 }
 
-static void add_request(struct buf *out, const struct sigv4_request *r)
+static void sigv4_add_request(struct buf *out, const struct sigv4_request *r)
 {
 	buf_printf(out, "%s\n%s\n", r->method, r->path);
 	/* a parameter without a value has an equals sign all the same */
@@ -71,11 +71,11 @@ static void add_request(struct buf *out, const struct sigv4_request *r)
 	for (size_t i = 0; i < r->header_count; i++)
 		buf_printf(out, "%s:%s\n", r->headers[i].name, r->headers[i].value);
 	buf_putc(out, '\n');
-	add_names(out, r);
+	sigv4_add_names(out, r);
 	buf_printf(out, "\n%s", r->payload);
 }
 
-static void add_scope(
+static void sigv4_add_scope(
     struct buf *out, const struct sigv4_key *key, const struct sigv4_request *request)
 {
 	buf_printf(out, "%.*s/%s/" SERVICE "/aws4_request", DAY, request->date, key->region);
@@ -97,10 +97,10 @@ void sigv4_signature(
 	struct buf text = {0}, canonical = {0}, secret = {0};
 	char hash[SIGV4_HASH_SIZE];
 	unsigned char derived[HASH], signature[HASH];
-	add_request(&canonical, request);
+	sigv4_add_request(&canonical, request);
 	sigv4_hash(canonical.data, canonical.len, hash);
 	buf_printf(&text, ALGORITHM "\n%s\n", request->date);
-	add_scope(&text, key, request);
+	sigv4_add_scope(&text, key, request);
 	buf_printf(&text, "\n%s", hash);
 	buf_printf(&secret, "AWS4%s", key->secret);
 	sigv4_mac(secret.data, secret.len, request->date, DAY, derived);
@@ -120,7 +120,7 @@ void sigv4_credential(
     struct buf *out, const struct sigv4_key *key, const struct sigv4_request *request)
 {
 	buf_printf(out, "%s/", key->id);
-	add_scope(out, key, request);
+	sigv4_add_scope(out, key, request);
 }
 
 void sigv4_authorization(
@@ -131,6 +131,6 @@ void sigv4_authorization(
 	buf_puts(out, ALGORITHM " Credential=");
 	sigv4_credential(out, key, request);
 	buf_puts(out, ",SignedHeaders=");
-	add_names(out, request);
+	sigv4_add_names(out, request);
 	buf_printf(out, ",Signature=%s", signature);
 }

@@ -53,7 +53,7 @@ void postgresql_module_directory(const char *path)
 
 /* ---- the module ---- */
 
-static bool module_open(struct postgresql_server *s, struct error *err)
+static bool server_open_module(struct postgresql_server *s, struct error *err)
 {
 	const char *why;
 	char *path;
@@ -82,7 +82,7 @@ struct postgresql_server *postgresql_server_new(const char *url, struct error *e
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->given, NULL);
 	s->url = xstrdup(url);
-	if (module_open(s, err) &&
+	if (server_open_module(s, err) &&
 	    (s->pq->conninfo_is_valid(s->url) ||
 		error_set(err, ERR_STORAGE,
 		    "DATABASE_URL, or database: expected "
@@ -106,7 +106,7 @@ const struct libpq *postgresql_libpq(const struct postgresql_server *s)
 /* ---- what failures mean ---- */
 
 /* Classes and codes of PostgreSQL's appendix A that stand for what passes by itself. */
-static bool state_passes(const char *state)
+static bool server_state_passes(const char *state)
 {
 	static const char *const begins[] = {
 	    "08", "53", "57P01", "57P02", "57P03", "55P03", "57014", "25006", "25P03", "58"};
@@ -154,7 +154,7 @@ static enum postgresql_failure result_failed(struct postgresql_server *s,
 	}
 	if (strcmp(state, "40001") == 0 || strcmp(state, "40P01") == 0)
 		failure = POSTGRESQL_AGAIN;
-	else if (state_passes(state))
+	else if (server_state_passes(state))
 		failure = POSTGRESQL_PASSES;
 	error_set(err, failure == POSTGRESQL_REFUSED ? ERR_STORAGE : ERR_TRANSIENT_STORAGE, NULL);
 	snprintf(cause, sizeof(cause), "%s (%s)", text ? text : "", state);

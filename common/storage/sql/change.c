@@ -70,7 +70,7 @@ static struct growth growth_of(const struct change *c)
 
 /* Binds the columns that every write changes, of a thread that stood where c->now says and has
  * grown. */
-static void bind_columns(struct query *q, const struct change *c, const struct growth *g)
+static void change_bind_columns(struct query *q, const struct change *c, const struct growth *g)
 {
 	const struct thread_write *last = c->change->writes[c->count - 1];
 	const struct thread *t = last->thread;
@@ -166,7 +166,7 @@ static void change_place(struct change *c, const char *text, bool keeps, int64_t
 }
 
 /* Asks for a new row; the first write says whose the thread is, and when it was made. */
-static bool insert_thread_ask(struct db *db, struct change *c, struct query *q,
+static bool change_insert_ask(struct db *db, struct change *c, struct query *q,
     const struct growth *growth, struct error *err)
 {
 	const struct thread *identity = c->change->writes[0]->thread;
@@ -183,7 +183,7 @@ static bool insert_thread_ask(struct db *db, struct change *c, struct query *q,
 	query_text(q, ":thread_id", identity->thread_id);
 	query_text(q, ":user_id", identity->user_id);
 	query_int(q, ":created_at", identity->created_at);
-	bind_columns(q, c, growth);
+	change_bind_columns(q, c, growth);
 	query_int(q, ":plain", growth->places == growth->messages);
 	if (c->holder && !c->frees)
 		query_int(q, ":holder", c->holder);
@@ -199,7 +199,7 @@ bool engine_thread_insert_ask(
 	struct thread_change change = {.writes = {&w}};
 	struct change c = {.st = st, .change = &change, .count = 1};
 	const struct growth none = {0};
-	bool ok = insert_thread_ask(db, &c, q, &none, err);
+	bool ok = change_insert_ask(db, &c, q, &none, err);
 
 	buf_release(&c.recent);
 	return ok;
@@ -235,7 +235,7 @@ struct before {
 	int64_t message_bytes, state_bytes;
 };
 
-static bool read_before_ask(
+static bool change_read_before_ask(
     struct db *db, struct change *c, const struct growth *growth, struct error *err)
 {
 	const struct thread_write *first = c->change->writes[0];
@@ -253,7 +253,7 @@ static bool read_before_ask(
 }
 
 /* Reads that, and where the thread stands; number is that of the record that the change makes. */
-static bool read_before(struct change *c, const struct growth *growth, int64_t number,
+static bool change_read_before(struct change *c, const struct growth *growth, int64_t number,
     struct before *before, struct error *err)
 {
 	struct query *q = &c->thread;
@@ -290,7 +290,7 @@ static bool read_before(struct change *c, const struct growth *growth, int64_t n
 	return error_cause(err, "thread row %lld is gone", (long long)c->row);
 }
 
-static bool update_thread(
+static bool change_update(
     struct db *db, struct change *c, const struct growth *growth, int64_t number, struct error *err)
 {
 	const struct thread_write *first = c->change->writes[0];
@@ -300,7 +300,7 @@ static bool update_thread(
 	struct before before = {0}; /* for compilers that do not see that it is always read */
 	struct query q;
 
-	if (!read_before(c, growth, number, &before, err))
+	if (!change_read_before(c, growth, number, &before, err))
 		return false;
 	/* what does not make the thread larger is always fine */
 	if (!last->back_to && max_bytes &&
@@ -318,7 +318,7 @@ static bool update_thread(
 	bool on_end = growth->places || c->now.view.until == c->now.view.last;
 
 	query_start(&q, db, SQL_THREAD_UPDATE, err);
-	bind_columns(&q, c, growth);
+	change_bind_columns(&q, c, growth);
 	query_int(&q, ":context_after", c->now.view.after);
 	if (!on_end)
 		query_int(&q, ":tip", c->now.view.until);
@@ -348,8 +348,8 @@ static bool sql_change_ask(struct db *db, struct unit *unit, struct error *err)
 	if (!claim_ask(db, c->change->lease, &c->hold, err) || !run_ask(&c->run, db, err))
 		return false;
 	if (c->change->writes[0]->thread->row == 0)
-		return insert_thread_ask(db, c, &c->thread, &growth, err);
-	if (!read_before_ask(db, c, &growth, err))
+		return change_insert_ask(db, c, &c->thread, &growth, err);
+	if (!change_read_before_ask(db, c, &growth, err))
 		return false;
 	run_number_ask(db, c->change, &c->number, err);
 	return !c->number.failed;
@@ -374,7 +374,7 @@ static bool sql_change_apply(struct db *db, struct unit *unit, struct error *err
 	}
 	ok = is_new ? engine_thread_insert_answer(
 			  db, writes[c->count - 1]->thread, &c->thread, &c->row, err)
-		    : run_prepare(&c->run, db, err) && update_thread(db, c, &growth, number, err);
+		    : run_prepare(&c->run, db, err) && change_update(db, c, &growth, number, err);
 	struct run_place place = {
 	    .thread_row = c->row, .after = c->now.view.last, .number = number};
 	int64_t checkpoints = c->now.checkpoints;

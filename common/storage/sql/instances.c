@@ -90,7 +90,7 @@ bool instances_know_records(const struct instances *i)
 /* ---- processes ---- */
 
 /* Gives the process a number and its row.  Call with the lock held. */
-static bool process_renew(struct instances *i, uint32_t times, struct error *err)
+static bool instances_renew_process(struct instances *i, uint32_t times, struct error *err)
 {
 	struct claimer *claimer = i->engine->claimer;
 	int64_t number = i->process ? claimer_renew(claimer, err) : claimer_begin(claimer, err);
@@ -119,13 +119,13 @@ bool instances_process(struct instances *i, int64_t *process, struct error *err)
 		return true;
 	pthread_mutex_lock(&i->lock);
 	if (!i->process || i->times != times)
-		ok = process_renew(i, times, err);
+		ok = instances_renew_process(i, times, err);
 	*process = i->process;
 	pthread_mutex_unlock(&i->lock);
 	return ok;
 }
 
-static bool process_end(struct instances *i, int64_t number, struct error *err)
+static bool instances_end_process(struct instances *i, int64_t number, struct error *err)
 {
 	struct query q;
 
@@ -154,7 +154,7 @@ bool instances_bury(struct instances *i, struct error *err)
 	}
 	ok = pool_query_end(i->engine->pool, &q);
 	for (size_t n = 0; ok && n < count; n++)
-		ok = process_end(i, dead[n], err);
+		ok = instances_end_process(i, dead[n], err);
 	free(dead);
 	return ok;
 }
@@ -465,7 +465,7 @@ void instances_end(struct instances *i)
 	background_stop(&i->counter);
 	clock_agree(0);
 	if (i->process)
-		process_end(i, i->process, &ignored);
+		instances_end_process(i, i->process, &ignored);
 	error_release(&ignored);
 	instance_leave(i->life, i->engine, i->presence);
 	for (struct unreleased *u = i->unreleased; u; u = next) {

@@ -192,7 +192,7 @@ static void backup_remove_database(const char *path)
 }
 
 /* Makes the copy that is to replace a database; nothing where the backup has no such database. */
-static bool copy_back(
+static bool backup_copy_back(
     struct copy *c, const char *from, const char *state_dir, const char *name, struct error *err)
 {
 	char *source = xasprintf("%s/%s", from, name), *part;
@@ -210,7 +210,7 @@ static bool copy_back(
 }
 
 /* Puts the copies in place.  From here on there is no way back. */
-static bool switch_over(
+static bool backup_switch_over(
     struct copy *copies, const char *state_dir, const char *marker, struct error *err)
 {
 	bool ok = database_create(marker, err) && backup_put_on_disk(state_dir, err);
@@ -285,8 +285,8 @@ bool engine_restore(const char *state_dir, const char *backup, struct error *err
 	bool ok = restore_clear_copy(state_dir, err);
 
 	for (size_t i = 0; ok && i < RESTORED_COUNT; i++)
-		ok = copy_back(&copies[i], backup, state_dir, restored[i], err);
-	ok = ok && switch_over(copies, state_dir, marker, err);
+		ok = backup_copy_back(&copies[i], backup, state_dir, restored[i], err);
+	ok = ok && backup_switch_over(copies, state_dir, marker, err);
 	for (size_t i = 0; i < RESTORED_COUNT; i++) {
 		if (copies[i].part)
 			backup_remove_database(copies[i].part);

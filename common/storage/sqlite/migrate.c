@@ -26,7 +26,7 @@ bool database_create(const char *path, struct error *err)
 	return true;
 }
 
-static bool enter_wal(struct db *db, const char *path, struct error *err)
+static bool migrate_enter_wal(struct db *db, const char *path, struct error *err)
 {
 	struct query q;
 	bool wal;
@@ -82,7 +82,7 @@ static bool migrate(struct db *db, const char *path, const char *name, struct er
 		return error_set(err, ERR_STORAGE,
 		    "%s cannot be written: check the permissions of the file and its directory",
 		    path);
-	if (!enter_wal(db, path, err))
+	if (!migrate_enter_wal(db, path, err))
 		return false;
 	query_start(&q, db, SQL_USER_VERSION, err);
 	if (query_row(&q))
@@ -105,7 +105,7 @@ static bool migrate(struct db *db, const char *path, const char *name, struct er
 /* Gives an error that only has SQLite's words a sentence with the file's name, as a failure at the
  * start needs.  A transient error may happen in a request, whose client must not be told a path, so
  * there the name goes into the cause. */
-static void name_file(struct error *err, const char *path)
+static void migrate_name_file(struct error *err, const char *path)
 {
 	struct error named = {0};
 
@@ -135,6 +135,6 @@ struct db *sqlite_open_current(const struct db_source *source, const char *name,
 	if (ok)
 		return db;
 	db_close(db);
-	name_file(err, path);
+	migrate_name_file(err, path);
 	return NULL;
 }

@@ -23,7 +23,7 @@
 static const char *sqlite_vfs; /* the VFS that files are opened with; NULL: SQLite's own */
 
 /* The statistics of memory use cost a global mutex at every allocation. */
-static void configure_library(void)
+static void sqlite_configure_library(void)
 {
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 	sqlite3_initialize();
@@ -34,7 +34,7 @@ static void configure_library(void)
  * SQLite's busy handler.  Our own writers queue before they come here (turnstile.h); this waits for
  * outsiders, like a shell, and retries often, because a back-off as SQLite's own has long tails.
  */
-static int wait_for_lock(void *arg, int count)
+static int sqlite_wait_for_lock(void *arg, int count)
 {
 	struct sqlite_db *db = arg;
 	int64_t now = clock_monotonic_ms();
@@ -49,7 +49,7 @@ static int wait_for_lock(void *arg, int count)
 
 /* SQLite makes ENOSPC SQLITE_FULL, but its relatives a mere input/output error; and the cause of a
  * failed commit is only in errno. */
-static bool no_room(struct sqlite_db *db)
+static bool sqlite_has_no_room(struct sqlite_db *db)
 {
 	int code = sqlite3_system_errno(db->handle);
 
@@ -58,7 +58,7 @@ static bool no_room(struct sqlite_db *db)
 	return code == ENOSPC || code == EDQUOT || code == EFBIG;
 }
 
-static bool passes_by_itself(struct sqlite_db *db, int rc)
+static bool sqlite_passes_by_itself(struct sqlite_db *db, int rc)
 {
 	switch (rc & 0xff) {
 	case SQLITE_FULL:
@@ -68,16 +68,16 @@ static bool passes_by_itself(struct sqlite_db *db, int rc)
 	case SQLITE_INTERRUPT:
 		return true;
 	case SQLITE_IOERR:
-		return no_room(db);
+		return sqlite_has_no_room(db);
 	default:
 		return false;
 	}
 }
 
-static bool fail_with(struct sqlite_db *db, int rc, struct error *err)
+static bool sqlite_fail_with(struct sqlite_db *db, int rc, struct error *err)
 {
-	bool full = (rc & 0xff) == SQLITE_IOERR && no_room(db);
-	bool transient = passes_by_itself(db, rc);
+	bool full = (rc & 0xff) == SQLITE_IOERR && sqlite_has_no_room(db);
+	bool transient = sqlite_passes_by_itself(db, rc);
 
 	error_set(err, transient ? ERR_TRANSIENT_STORAGE : ERR_STORAGE, NULL);
 	if (rc == SQLITE_INTERRUPT) {
@@ -100,15 +100,15 @@ struct db *sqlite_open(const char *path, enum db_mode mode, struct error *err)
 	bool ok;
 	int rc;
 
-	pthread_once(&once, configure_library);
+	pthread_once(&once, sqlite_configure_library);
 	db->db.driver = &sqlite_driver;
 	db->patience_ms = PATIENCE_MS;
 	rc = sqlite3_open_v2(
 	    path, &db->handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, sqlite_vfs);
-	ok = rc == SQLITE_OK || fail_with(db, rc, err);
+	ok = rc == SQLITE_OK || sqlite_fail_with(db, rc, err);
 	if (ok) {
 		sqlite3_extended_result_codes(db->handle, 1);
-		sqlite3_busy_handler(db->handle, wait_for_lock, db);
+		sqlite3_busy_handler(db->handle, sqlite_wait_for_lock, db);
 		sqlite_memory_fits_add(db->handle);
 		ok = db_exec(&db->db, SQL_CONNECTION_SETUP, err) &&
 		    sqlite_memory_words_add(db, err) && db_exec(&db->db, mode_setup[mode], err);
@@ -147,7 +147,7 @@ static bool sqlite_script(struct db *base, const char *sql, struct error *err)
 	struct sqlite_db *db = sqlite_db_of(base);
 	int rc = sqlite3_exec(db->handle, sql, NULL, NULL, NULL);
 
-	return rc == SQLITE_OK || fail_with(db, rc, err);
+	return rc == SQLITE_OK || sqlite_fail_with(db, rc, err);
 }
 
 static const char *sqlite_statement(enum sql_id id)
@@ -155,7 +155,7 @@ static const char *sqlite_statement(enum sql_id id)
 	return sql_statements[id].text;
 }
 
-static bool run_plain(struct db *db, enum sql_id id, struct error *err)
+static bool sqlite_run_plain(struct db *db, enum sql_id id, struct error *err)
 {
 	struct query q;
 
@@ -172,7 +172,7 @@ static bool sqlite_begin(struct db *db, struct error *err)
 	 * lost */
 	sqlite3_file_control(handle, NULL, SQLITE_FCNTL_HAS_MOVED, &moved);
 	if (!moved)
-		return run_plain(db, SQL_BEGIN, err);
+		return sqlite_run_plain(db, SQL_BEGIN, err);
 	error_set(err, ERR_STORAGE, NULL);
 	return error_cause(err, "%s was removed or moved while the service ran: restart it",
 	    sqlite3_db_filename(handle, NULL));
@@ -180,7 +180,7 @@ static bool sqlite_begin(struct db *db, struct error *err)
 
 static bool sqlite_commit(struct db *db, struct error *err)
 {
-	return run_plain(db, SQL_COMMIT, err);
+	return sqlite_run_plain(db, SQL_COMMIT, err);
 }
 
 static void sqlite_rollback(struct db *db)
@@ -188,7 +188,7 @@ static void sqlite_rollback(struct db *db)
 	struct error ignored = {0};
 
 	if (!sqlite3_get_autocommit(sqlite_db_of(db)->handle))
-		run_plain(db, SQL_ROLLBACK, &ignored);
+		sqlite_run_plain(db, SQL_ROLLBACK, &ignored);
 	error_release(&ignored);
 }
 
@@ -207,7 +207,7 @@ static int64_t sqlite_last_row(struct db *db)
 static void sqlite_fail(struct query *q, int rc)
 {
 	q->failed = true;
-	fail_with(sqlite_db_of(q->db), rc, q->err);
+	sqlite_fail_with(sqlite_db_of(q->db), rc, q->err);
 }
 
 /* Copies the names, in one block, because a statement that is prepared again for a new schema has

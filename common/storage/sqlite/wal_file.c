@@ -42,88 +42,88 @@ static struct wal_file *wal_file_of(sqlite3_file *file)
 	return (struct wal_file *)file;
 }
 
-static sqlite3_file *own_of(sqlite3_file *file)
+static sqlite3_file *wal_own_of(sqlite3_file *file)
 {
 	return (sqlite3_file *)wal_file_of(file)->own;
 }
 
 /* ---- what is as SQLite has it ---- */
 
-static int own_read(sqlite3_file *file, void *bytes, int count, sqlite3_int64 at)
+static int wal_own_read(sqlite3_file *file, void *bytes, int count, sqlite3_int64 at)
 {
-	return own_of(file)->pMethods->xRead(own_of(file), bytes, count, at);
+	return wal_own_of(file)->pMethods->xRead(wal_own_of(file), bytes, count, at);
 }
 
-static int own_write(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 at)
+static int wal_own_write(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 at)
 {
-	return own_of(file)->pMethods->xWrite(own_of(file), bytes, count, at);
+	return wal_own_of(file)->pMethods->xWrite(wal_own_of(file), bytes, count, at);
 }
 
-static int own_truncate(sqlite3_file *file, sqlite3_int64 size)
+static int wal_own_truncate(sqlite3_file *file, sqlite3_int64 size)
 {
-	return own_of(file)->pMethods->xTruncate(own_of(file), size);
+	return wal_own_of(file)->pMethods->xTruncate(wal_own_of(file), size);
 }
 
-static int own_sync(sqlite3_file *file, int flags)
+static int wal_own_sync(sqlite3_file *file, int flags)
 {
-	return own_of(file)->pMethods->xSync(own_of(file), flags);
+	return wal_own_of(file)->pMethods->xSync(wal_own_of(file), flags);
 }
 
-static int own_size(sqlite3_file *file, sqlite3_int64 *size)
+static int wal_own_size(sqlite3_file *file, sqlite3_int64 *size)
 {
-	return own_of(file)->pMethods->xFileSize(own_of(file), size);
+	return wal_own_of(file)->pMethods->xFileSize(wal_own_of(file), size);
 }
 
-static int own_lock(sqlite3_file *file, int level)
+static int wal_own_lock(sqlite3_file *file, int level)
 {
-	return own_of(file)->pMethods->xLock(own_of(file), level);
+	return wal_own_of(file)->pMethods->xLock(wal_own_of(file), level);
 }
 
-static int own_unlock(sqlite3_file *file, int level)
+static int wal_own_unlock(sqlite3_file *file, int level)
 {
-	return own_of(file)->pMethods->xUnlock(own_of(file), level);
+	return wal_own_of(file)->pMethods->xUnlock(wal_own_of(file), level);
 }
 
-static int own_is_reserved(sqlite3_file *file, int *result)
+static int wal_own_is_reserved(sqlite3_file *file, int *result)
 {
-	return own_of(file)->pMethods->xCheckReservedLock(own_of(file), result);
+	return wal_own_of(file)->pMethods->xCheckReservedLock(wal_own_of(file), result);
 }
 
-static int own_control(sqlite3_file *file, int operation, void *arg)
+static int wal_own_control(sqlite3_file *file, int operation, void *arg)
 {
-	return own_of(file)->pMethods->xFileControl(own_of(file), operation, arg);
+	return wal_own_of(file)->pMethods->xFileControl(wal_own_of(file), operation, arg);
 }
 
-static int own_sector_size(sqlite3_file *file)
+static int wal_own_sector_size(sqlite3_file *file)
 {
-	return own_of(file)->pMethods->xSectorSize(own_of(file));
+	return wal_own_of(file)->pMethods->xSectorSize(wal_own_of(file));
 }
 
-static int own_characteristics(sqlite3_file *file)
+static int wal_own_characteristics(sqlite3_file *file)
 {
-	return own_of(file)->pMethods->xDeviceCharacteristics(own_of(file));
+	return wal_own_of(file)->pMethods->xDeviceCharacteristics(wal_own_of(file));
 }
 
-static int own_fetch(sqlite3_file *file, sqlite3_int64 at, int count, void **page)
+static int wal_own_fetch(sqlite3_file *file, sqlite3_int64 at, int count, void **page)
 {
-	return own_of(file)->pMethods->xFetch(own_of(file), at, count, page);
+	return wal_own_of(file)->pMethods->xFetch(wal_own_of(file), at, count, page);
 }
 
-static int own_unfetch(sqlite3_file *file, sqlite3_int64 at, void *page)
+static int wal_own_unfetch(sqlite3_file *file, sqlite3_int64 at, void *page)
 {
-	return own_of(file)->pMethods->xUnfetch(own_of(file), at, page);
+	return wal_own_of(file)->pMethods->xUnfetch(wal_own_of(file), at, page);
 }
 
 /* ---- what is held ---- */
 
-static bool held_has_room(struct wal_file *log, int count)
+static bool wal_held_has_room(struct wal_file *log, int count)
 {
 	if (!log->held)
 		log->held = sqlite3_malloc(HELD_MOST);
 	return log->held && count <= HELD_MOST - log->length;
 }
 
-static void held_add(struct wal_file *log, const void *bytes, int count, sqlite3_int64 at)
+static void wal_held_add(struct wal_file *log, const void *bytes, int count, sqlite3_int64 at)
 {
 	if (!log->length)
 		log->at = at;
@@ -131,7 +131,7 @@ static void held_add(struct wal_file *log, const void *bytes, int count, sqlite3
 	log->length += count;
 }
 
-static void held_drop(struct wal_file *log)
+static void wal_held_drop(struct wal_file *log)
 {
 	log->length = 0;
 	log->next = A_HEADER;
@@ -139,20 +139,20 @@ static void held_drop(struct wal_file *log)
 
 /* Writes what is held back.  If that fails it is kept for another try: SQLite may roll back only a
  * statement, and go on with its transaction. */
-static int held_write(struct wal_file *log)
+static int wal_held_write(struct wal_file *log)
 {
 	int rc = SQLITE_OK;
 
 	if (log->length)
-		rc = own_write(&log->file, log->held, log->length, log->at);
+		rc = wal_own_write(&log->file, log->held, log->length, log->at);
 	if (rc == SQLITE_OK)
-		held_drop(log);
+		wal_held_drop(log);
 	return rc;
 }
 
 /* ---- the log ---- */
 
-static bool header_commits(const unsigned char *header)
+static bool wal_frame_commits(const unsigned char *header)
 {
 	static const unsigned char nothing[FRAME_COMMITS_BYTES];
 
@@ -161,9 +161,9 @@ static bool header_commits(const unsigned char *header)
 
 /* Writes a commit.  If that fails, its frame is dropped, so that it cannot get into the file later
  * when there is room again. */
-static int held_commit(struct wal_file *log, int page_size)
+static int wal_held_commit(struct wal_file *log, int page_size)
 {
-	int rc = held_write(log);
+	int rc = wal_held_write(log);
 
 	if (rc != SQLITE_OK) {
 		log->length -= FRAME_HEADER + page_size;
@@ -177,83 +177,83 @@ static int held_commit(struct wal_file *log, int page_size)
  * header of the log, and what is rewritten under the same lock, which may be a header without a
  * page, as when checksums change behind a page that was replaced.
  */
-static int log_write_next(struct wal_file *log, const void *bytes, int count, sqlite3_int64 at)
+static int wal_write_next(struct wal_file *log, const void *bytes, int count, sqlite3_int64 at)
 {
 	bool follows = log->length && at == log->at + log->length;
 	int rc = SQLITE_OK;
 
-	if (!follows || !held_has_room(log, count))
-		rc = held_write(log);
+	if (!follows || !wal_held_has_room(log, count))
+		rc = wal_held_write(log);
 	if (rc != SQLITE_OK)
 		return rc;
 	if (log->next == A_HEADER) {
-		if (count != FRAME_HEADER || at < log->end || !held_has_room(log, count)) {
-			rc = held_write(log);
-			return rc == SQLITE_OK ? own_write(&log->file, bytes, count, at) : rc;
+		if (count != FRAME_HEADER || at < log->end || !wal_held_has_room(log, count)) {
+			rc = wal_held_write(log);
+			return rc == SQLITE_OK ? wal_own_write(&log->file, bytes, count, at) : rc;
 		}
-		held_add(log, bytes, count, at);
-		log->next = header_commits(bytes) ? THE_LAST_PAGE : A_PAGE;
+		wal_held_add(log, bytes, count, at);
+		log->next = wal_frame_commits(bytes) ? THE_LAST_PAGE : A_PAGE;
 		return SQLITE_OK;
 	}
-	held_add(log, bytes, count, at);
+	wal_held_add(log, bytes, count, at);
 	if (log->next == THE_LAST_PAGE)
-		return held_commit(log, count);
+		return wal_held_commit(log, count);
 	log->next = A_HEADER;
 	return SQLITE_OK;
 }
 
-static int log_write(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 at)
+static int wal_write(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 at)
 {
 	struct wal_file *log = wal_file_of(file);
-	int rc = log_write_next(log, bytes, count, at);
+	int rc = wal_write_next(log, bytes, count, at);
 
 	if (rc == SQLITE_OK && at + count > log->end)
 		log->end = at + count;
 	return rc;
 }
 
-static int log_read(sqlite3_file *file, void *bytes, int count, sqlite3_int64 at)
+static int wal_read(sqlite3_file *file, void *bytes, int count, sqlite3_int64 at)
 {
 	struct wal_file *log = wal_file_of(file);
 	int rc = SQLITE_OK;
 
 	if (at < log->at + log->length && at + count > log->at)
-		rc = held_write(log);
+		rc = wal_held_write(log);
 
-	return rc == SQLITE_OK ? own_read(file, bytes, count, at) : rc;
+	return rc == SQLITE_OK ? wal_own_read(file, bytes, count, at) : rc;
 }
 
-static int log_truncate(sqlite3_file *file, sqlite3_int64 size)
+static int wal_truncate(sqlite3_file *file, sqlite3_int64 size)
 {
-	int rc = held_write(wal_file_of(file));
+	int rc = wal_held_write(wal_file_of(file));
 
-	return rc == SQLITE_OK ? own_truncate(file, size) : rc;
+	return rc == SQLITE_OK ? wal_own_truncate(file, size) : rc;
 }
 
-static int log_sync(sqlite3_file *file, int flags)
+static int wal_sync(sqlite3_file *file, int flags)
 {
-	int rc = held_write(wal_file_of(file));
+	int rc = wal_held_write(wal_file_of(file));
 
-	return rc == SQLITE_OK ? own_sync(file, flags) : rc;
+	return rc == SQLITE_OK ? wal_own_sync(file, flags) : rc;
 }
 
-static int log_size(sqlite3_file *file, sqlite3_int64 *size)
+static int wal_size(sqlite3_file *file, sqlite3_int64 *size)
 {
-	int rc = held_write(wal_file_of(file));
+	int rc = wal_held_write(wal_file_of(file));
 
-	return rc == SQLITE_OK ? own_size(file, size) : rc;
+	return rc == SQLITE_OK ? wal_own_size(file, size) : rc;
 }
 
 /* ---- the index of the log, which belongs to the database ---- */
 
-static int index_lock(sqlite3_file *file, int first, int count, int flags)
+static int wal_index_lock(sqlite3_file *file, int first, int count, int flags)
 {
-	sqlite3_file *own = own_of(file);
+	sqlite3_file *own = wal_own_of(file);
 	struct wal_file *log = wal_file_of(file)->other;
 	bool writes = first == WRITE_LOCK && (flags & SQLITE_SHM_EXCLUSIVE);
 
 	if (log && writes && (flags & SQLITE_SHM_UNLOCK))
-		held_drop(log); /* the transaction was rolled back */
+		wal_held_drop(log); /* the transaction was rolled back */
 	int rc = own->pMethods->xShmLock(own, first, count, flags);
 	if (log && writes && (flags & SQLITE_SHM_LOCK) && rc == SQLITE_OK)
 		log->end = 0;
@@ -262,23 +262,24 @@ static int index_lock(sqlite3_file *file, int first, int count, int flags)
 
 /* SQLite calls this between the two steps of publishing a change of the index.  A commit must be in
  * the file by then: better to abort than to publish one that is not. */
-static void index_barrier(sqlite3_file *file)
+static void wal_index_barrier(sqlite3_file *file)
 {
-	sqlite3_file *own = own_of(file);
+	sqlite3_file *own = wal_own_of(file);
 	struct wal_file *log = wal_file_of(file)->other;
 
 	assert(!log || log->next != THE_LAST_PAGE);
 	own->pMethods->xShmBarrier(own);
 }
 
-static int index_map(sqlite3_file *file, int region, int size, int extend, void volatile **memory)
+static int wal_index_map(
+    sqlite3_file *file, int region, int size, int extend, void volatile **memory)
 {
-	return own_of(file)->pMethods->xShmMap(own_of(file), region, size, extend, memory);
+	return wal_own_of(file)->pMethods->xShmMap(wal_own_of(file), region, size, extend, memory);
 }
 
-static int index_unmap(sqlite3_file *file, int and_delete)
+static int wal_index_unmap(sqlite3_file *file, int and_delete)
 {
-	return own_of(file)->pMethods->xShmUnmap(own_of(file), and_delete);
+	return wal_own_of(file)->pMethods->xShmUnmap(wal_own_of(file), and_delete);
 }
 
 /* ---- opened and closed ---- */
@@ -290,45 +291,45 @@ static int wal_file_close(sqlite3_file *file)
 	if (f->other)
 		f->other->other = NULL;
 	sqlite3_free(f->held);
-	return own_of(file)->pMethods->xClose(own_of(file));
+	return wal_own_of(file)->pMethods->xClose(wal_own_of(file));
 }
 
 static const sqlite3_io_methods database_methods = {
     .iVersion = 3,
     .xClose = wal_file_close,
-    .xRead = own_read,
-    .xWrite = own_write,
-    .xTruncate = own_truncate,
-    .xSync = own_sync,
-    .xFileSize = own_size,
-    .xLock = own_lock,
-    .xUnlock = own_unlock,
-    .xCheckReservedLock = own_is_reserved,
-    .xFileControl = own_control,
-    .xSectorSize = own_sector_size,
-    .xDeviceCharacteristics = own_characteristics,
-    .xShmMap = index_map,
-    .xShmLock = index_lock,
-    .xShmBarrier = index_barrier,
-    .xShmUnmap = index_unmap,
-    .xFetch = own_fetch,
-    .xUnfetch = own_unfetch,
+    .xRead = wal_own_read,
+    .xWrite = wal_own_write,
+    .xTruncate = wal_own_truncate,
+    .xSync = wal_own_sync,
+    .xFileSize = wal_own_size,
+    .xLock = wal_own_lock,
+    .xUnlock = wal_own_unlock,
+    .xCheckReservedLock = wal_own_is_reserved,
+    .xFileControl = wal_own_control,
+    .xSectorSize = wal_own_sector_size,
+    .xDeviceCharacteristics = wal_own_characteristics,
+    .xShmMap = wal_index_map,
+    .xShmLock = wal_index_lock,
+    .xShmBarrier = wal_index_barrier,
+    .xShmUnmap = wal_index_unmap,
+    .xFetch = wal_own_fetch,
+    .xUnfetch = wal_own_unfetch,
 };
 
 static const sqlite3_io_methods log_methods = {
     .iVersion = 1,
     .xClose = wal_file_close,
-    .xRead = log_read,
-    .xWrite = log_write,
-    .xTruncate = log_truncate,
-    .xSync = log_sync,
-    .xFileSize = log_size,
-    .xLock = own_lock,
-    .xUnlock = own_unlock,
-    .xCheckReservedLock = own_is_reserved,
-    .xFileControl = own_control,
-    .xSectorSize = own_sector_size,
-    .xDeviceCharacteristics = own_characteristics,
+    .xRead = wal_read,
+    .xWrite = wal_write,
+    .xTruncate = wal_truncate,
+    .xSync = wal_sync,
+    .xFileSize = wal_size,
+    .xLock = wal_own_lock,
+    .xUnlock = wal_own_unlock,
+    .xCheckReservedLock = wal_own_is_reserved,
+    .xFileControl = wal_own_control,
+    .xSectorSize = wal_own_sector_size,
+    .xDeviceCharacteristics = wal_own_characteristics,
 };
 
 static int wal_file_open(
@@ -341,7 +342,7 @@ static int wal_file_open(
 	if (!is_log && !(flags & SQLITE_OPEN_MAIN_DB))
 		return own->xOpen(own, name, file, flags, flags_out);
 	*f = (struct wal_file){0};
-	int rc = own->xOpen(own, name, own_of(file), flags, flags_out);
+	int rc = own->xOpen(own, name, wal_own_of(file), flags, flags_out);
 	if (rc != SQLITE_OK)
 		return rc;
 	file->pMethods = is_log ? &log_methods : &database_methods;

@@ -25,7 +25,7 @@ static void trace_ring_put_text(struct trace_ring *ring, uint64_t *at, const cha
 }
 
 /* Entries are aligned, so this word never lies around the end. */
-static _Atomic uint32_t *superseded_at(struct trace_ring *ring, uint64_t place)
+static _Atomic uint32_t *ring_superseded_at(struct trace_ring *ring, uint64_t place)
 {
 	size_t at = (place + offsetof(struct ring_entry, superseded)) % RING_SIZE;
 	return (_Atomic uint32_t *)(void *)(ring->bytes + at);
@@ -55,7 +55,7 @@ bool ring_add(struct trace_ring *ring, const struct trace_run *run, const struct
 		atomic_store_explicit(&ring->added, start + entry.size, memory_order_release);
 		/* place is that of the entry plus 1, so that 0 is none */
 		if (*place && *place - 1 >= atomic_load(&ring->taken))
-			atomic_store(superseded_at(ring, *place - 1), 1);
+			atomic_store(ring_superseded_at(ring, *place - 1), 1);
 		*place = start + 1;
 	}
 	shared_unlock(&ring->head.mutex[0]);
@@ -93,7 +93,7 @@ char *ring_copy(struct trace_ring *ring, size_t *len)
 		const size_t behind = mark + sizeof(entry->superseded);
 		/* others may supersede it meanwhile, so that word is read by itself */
 		trace_ring_get(ring, taken + at, entry, mark);
-		atomic_init(&entry->superseded, atomic_load(superseded_at(ring, taken + at)));
+		atomic_init(&entry->superseded, atomic_load(ring_superseded_at(ring, taken + at)));
 		trace_ring_get(
 		    ring, taken + at + behind, (char *)entry + behind, entry->size - behind);
 		at += entry->size;

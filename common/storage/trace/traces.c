@@ -104,7 +104,7 @@ static int traces_by_name(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static int latest_first(const void *a, const void *b)
+static int batch_latest_first(const void *a, const void *b)
 {
 	const struct ring_entry *x = *(struct ring_entry *const *)a;
 	const struct ring_entry *y = *(struct ring_entry *const *)b;
@@ -131,7 +131,7 @@ static bool batch_keeps(struct batch_thread *thread, const struct ring_entry *en
 static void batch_select(struct batch *batch)
 {
 	struct batch_thread *threads = batch->threads;
-	qsort(batch->entries, batch->count, sizeof(struct ring_entry *), latest_first);
+	qsort(batch->entries, batch->count, sizeof(struct ring_entry *), batch_latest_first);
 	for (size_t i = 0; i < batch->count && batch->thread_count < TRACES_THREADS; i++) {
 		const char *name = ring_thread(batch->entries[i]);
 		bool known = !batch->entries[i]->run.number;
@@ -221,7 +221,7 @@ static void traces_unlock(struct traces *traces)
 
 /* ---- handing over ---- */
 
-static void drain_if_filled(struct traces *traces)
+static void traces_drain_if_filled(struct traces *traces)
 {
 	struct error err = {0};
 	traces_lock(traces);
@@ -254,7 +254,7 @@ static void *traces_work(void *arg)
 		pthread_mutex_unlock(&thread->lock);
 		atomic_store(&traces->awake, false);
 		int64_t begun = clock_monotonic_ms();
-		drain_if_filled(traces);
+		traces_drain_if_filled(traces);
 		if (traces->others) {
 			/* after a transaction it rests, so that writing takes no more than a
 			 * fiftieth of the time while there is room */

@@ -82,14 +82,14 @@ static int vector_file_take_lock(int fd, int operation)
 	return status;
 }
 
-static float *centre_of(const struct vector_file *f)
+static float *vector_header_centre(const struct vector_file *f)
 {
 	return (float *)(f->header + 1);
 }
 
-static struct vector_bounds *bounds_of(const struct vector_file *f, uint64_t slot)
+static struct vector_bounds *vector_bounds_of(const struct vector_file *f, uint64_t slot)
 {
-	return (struct vector_bounds *)(centre_of(f) + f->padded) + slot / CHUNK_SLOTS;
+	return (struct vector_bounds *)(vector_header_centre(f) + f->padded) + slot / CHUNK_SLOTS;
 }
 
 /* Allocates the space now, since a page that cannot be allocated later would be a SIGBUS. */
@@ -101,7 +101,7 @@ static bool vector_file_claim(int fd, size_t size)
 }
 
 /* Call with the start-up lock held, so that nobody is between the two locks of the file. */
-static bool open_header(struct vector_file *f, struct error *err)
+static bool vector_file_open_header(struct vector_file *f, struct error *err)
 {
 	const int both = PROT_READ | PROT_WRITE;
 	bool alone = vector_file_take_lock(f->fd, LOCK_EX | LOCK_NB) == 0;
@@ -148,7 +148,8 @@ struct vector_file *vector_file_open(
 	f->chunks = xcalloc(CHUNKS_MAX, sizeof(*f->chunks));
 	snprintf(name, sizeof(name), "vectors-%" PRId64, model);
 	f->fd = vector_file_open_named(state_dir, name, err);
-	bool ok = f->fd >= 0 && vector_file_take_lock(start, LOCK_EX) == 0 && open_header(f, err);
+	bool ok = f->fd >= 0 && vector_file_take_lock(start, LOCK_EX) == 0 &&
+	    vector_file_open_header(f, err);
 	close(start);
 	if (ok)
 		return f;
@@ -197,7 +198,7 @@ uint64_t vector_file_sketched(const struct vector_file *f)
 
 const float *vector_file_centre(const struct vector_file *f)
 {
-	return centre_of(f);
+	return vector_header_centre(f);
 }
 
 bool vector_file_chunk(
@@ -243,7 +244,7 @@ void vector_file_unlock(struct vector_file *f)
 	shared_unlock(&f->header->lock);
 }
 
-static int compare_rows(const void *a, const void *b)
+static int vector_file_compare_rows(const void *a, const void *b)
 {
 	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
 	return (x > y) - (x < y);
@@ -254,16 +255,17 @@ bool vector_file_drop(struct vector_file *f, int64_t *rows, size_t count, struct
 	uint64_t filled = count ? vector_file_count(f) : 0;
 	struct vector_chunk c;
 	if (filled)
-		qsort(rows, count, sizeof(*rows), compare_rows);
+		qsort(rows, count, sizeof(*rows), vector_file_compare_rows);
 	for (uint64_t slot = 0; slot < filled; slot += CHUNK_SLOTS) {
-		const struct vector_bounds *b = bounds_of(f, slot);
+		const struct vector_bounds *b = vector_bounds_of(f, slot);
 		if (b->high < rows[0] || b->low > rows[count - 1])
 			continue;
 		if (!vector_file_chunk(f, slot / CHUNK_SLOTS, &c, err))
 			return false;
 		for (size_t at = 0; at < CHUNK_SLOTS && slot + at < filled; at++) {
 			int64_t row = c.rows[at];
-			if (!row || !bsearch(&row, rows, count, sizeof(row), compare_rows))
+			if (!row ||
+			    !bsearch(&row, rows, count, sizeof(row), vector_file_compare_rows))
 				continue;
 			atomic_store(&c.rows[at], 0);
 			f->header->dead++;
@@ -273,7 +275,7 @@ bool vector_file_drop(struct vector_file *f, int64_t *rows, size_t count, struct
 }
 
 /* Finds an empty slot that was used before; false when there is none. */
-static bool find_dead(struct vector_file *f, uint64_t *slot, struct error *err)
+static bool vector_file_find_dead(struct vector_file *f, uint64_t *slot, struct error *err)
 {
 	struct vector_header *h = f->header;
 	uint64_t count = vector_file_count(f);
@@ -293,7 +295,7 @@ static bool find_dead(struct vector_file *f, uint64_t *slot, struct error *err)
 	return false;
 }
 
-static bool make_room(struct vector_file *f, uint64_t slot, struct error *err)
+static bool vector_file_make_room(struct vector_file *f, uint64_t slot, struct error *err)
 {
 	struct vector_header *h = f->header;
 	if (slot < h->capacity)
@@ -308,9 +310,10 @@ static bool make_room(struct vector_file *f, uint64_t slot, struct error *err)
 	return true;
 }
 
-static void sketch_slot(struct vector_file *f, const struct vector_chunk *c, size_t at, float *work)
+static void vector_file_sketch_slot(
+    struct vector_file *f, const struct vector_chunk *c, size_t at, float *work)
 {
-	const float *vector = c->vectors + at * f->padded, *centre = centre_of(f);
+	const float *vector = c->vectors + at * f->padded, *centre = vector_header_centre(f);
 	size_t signs = sketch_signs(f->padded), block = at / BLOCK_SLOTS;
 	float *rest = work + signs;
 	for (size_t i = 0; i < f->padded; i++)
@@ -321,12 +324,12 @@ static void sketch_slot(struct vector_file *f, const struct vector_chunk *c, siz
 	    work, signs, at % BLOCK_SLOTS, c->sketches + block * BLOCK_SLOTS * signs / 8);
 }
 
-static float *sketch_work(const struct vector_file *f)
+static float *vector_file_sketch_work(const struct vector_file *f)
 {
 	return xmalloc((sketch_signs(f->padded) + f->padded) * sizeof(float));
 }
 
-static bool fill_slot(
+static bool vector_file_fill_slot(
     struct vector_file *f, uint64_t slot, const struct vector_entry *e, struct error *err)
 {
 	size_t at = slot % CHUNK_SLOTS;
@@ -340,11 +343,11 @@ static bool fill_slot(
 	c.owners[at] = e->owner;
 	c.threads[at] = e->thread;
 	if (slot < vector_file_sketched(f)) {
-		float *work = sketch_work(f);
-		sketch_slot(f, &c, at, work);
+		float *work = vector_file_sketch_work(f);
+		vector_file_sketch_slot(f, &c, at, work);
 		free(work);
 	}
-	struct vector_bounds *b = bounds_of(f, slot);
+	struct vector_bounds *b = vector_bounds_of(f, slot);
 	if (!b->low || e->row < b->low)
 		b->low = e->row;
 	if (e->row > b->high)
@@ -358,10 +361,11 @@ static bool vector_file_add_one(
 {
 	struct vector_header *h = f->header;
 	uint64_t slot;
-	if (find_dead(f, &slot, err))
-		return fill_slot(f, slot, e, err);
+	if (vector_file_find_dead(f, &slot, err))
+		return vector_file_fill_slot(f, slot, e, err);
 	slot = vector_file_count(f);
-	if (error_is_set(err) || !make_room(f, slot, err) || !fill_slot(f, slot, e, err))
+	if (error_is_set(err) || !vector_file_make_room(f, slot, err) ||
+	    !vector_file_fill_slot(f, slot, e, err))
 		return false;
 	atomic_store_explicit(&h->count, slot + 1, memory_order_release);
 	return true;
@@ -393,9 +397,9 @@ bool vector_file_add(struct vector_file *f, const struct vector_entry *entries, 
 
 #define CENTRE_SAMPLE 65536
 
-static bool find_centre(struct vector_file *f, uint64_t count, struct error *err)
+static bool vector_file_find_centre(struct vector_file *f, uint64_t count, struct error *err)
 {
-	float *centre = centre_of(f);
+	float *centre = vector_header_centre(f);
 	uint64_t taken = 0;
 	struct vector_chunk c;
 	if (count > CENTRE_SAMPLE)
@@ -423,13 +427,13 @@ bool vector_file_sketch(struct vector_file *f, struct error *err)
 	float *work;
 	if (slot == count)
 		return true;
-	if (slot == 0 && !find_centre(f, count, err))
+	if (slot == 0 && !vector_file_find_centre(f, count, err))
 		return false;
-	work = sketch_work(f);
+	work = vector_file_sketch_work(f);
 	for (; slot < count; slot++) {
 		if (!vector_file_chunk(f, slot / CHUNK_SLOTS, &c, err))
 			break;
-		sketch_slot(f, &c, slot % CHUNK_SLOTS, work);
+		vector_file_sketch_slot(f, &c, slot % CHUNK_SLOTS, work);
 	}
 	atomic_store_explicit(&f->header->sketched, slot, memory_order_release);
 	free(work);

@@ -294,7 +294,7 @@ struct spare {
 static pthread_mutex_t spare_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct spare spare; /* guarded by spare_lock */
 
-static void bounds_take(struct estimate *e, size_t size)
+static void spare_take(struct estimate *e, size_t size)
 {
 	pthread_mutex_lock(&spare_lock);
 	struct spare had = spare;
@@ -308,7 +308,7 @@ static void bounds_take(struct estimate *e, size_t size)
 	e->size = had.size;
 }
 
-static void bounds_give(const struct estimate *e)
+static void spare_give(const struct estimate *e)
 {
 	pthread_mutex_lock(&spare_lock);
 	float *had = spare.bounds;
@@ -339,13 +339,13 @@ static bool vector_search_by_sketches(struct scan *s, struct error *err)
 		rest[i] = s->query->vector[i] - e.along * centre[i];
 	sketch_query_init(&e.query, rest, s->padded);
 	free(rest);
-	bounds_take(&e, vector_search_chunks(s) * CHUNK_SLOTS);
+	spare_take(&e, vector_search_chunks(s) * CHUNK_SLOTS);
 	e.first.limit = s->best.limit * FIRST_EACH + FIRST_LEAST;
 	e.first.hits = xmalloc(e.first.limit * sizeof(*e.first.hits));
 	ok = vector_search_estimate(s, &e, err) && vector_search_best(s, &e, err);
 	sketch_query_release(&e.query);
 	free(e.first.hits);
-	bounds_give(&e);
+	spare_give(&e);
 	return ok;
 }
 

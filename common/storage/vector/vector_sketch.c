@@ -79,7 +79,7 @@ float sketch_make(const float *rotated, size_t signs, size_t slot, uint8_t *bloc
 }
 
 /* The sum of four numbers under the signs that a code stands for. */
-static float signed_sum(const float *x, unsigned code)
+static float sketch_signed_sum(const float *x, unsigned code)
 {
 	float sum = 0;
 	for (unsigned k = 0; k < 4; k++)
@@ -87,7 +87,7 @@ static float signed_sum(const float *x, unsigned code)
 	return sum;
 }
 
-static float absolute_sum(const float *x)
+static float sketch_absolute_sum(const float *x)
 {
 	return fabsf(x[0]) + fabsf(x[1]) + fabsf(x[2]) + fabsf(x[3]);
 }
@@ -103,15 +103,15 @@ void sketch_query_init(struct sketch_query *q, const float *vector, size_t padde
 	for (size_t i = 0; i < signs; i++)
 		squares += x[i] * x[i];
 	for (size_t g = 0; g < groups; g++)
-		widest = fmaxf(widest, 2 * absolute_sum(x + 4 * g));
+		widest = fmaxf(widest, 2 * sketch_absolute_sum(x + 4 * g));
 	*q = (struct sketch_query){.tables = xmalloc(groups * 16)};
 	q->unit = widest > 0 ? widest / (float)levels : 1;
 	for (size_t g = 0; g < groups; g++) {
-		float least = -absolute_sum(x + 4 * g);
+		float least = -sketch_absolute_sum(x + 4 * g);
 		q->base += least;
 		for (unsigned code = 0; code < 16; code++)
 			q->tables[16 * g + code] =
-			    (uint8_t)lrintf((signed_sum(x + 4 * g, code) - least) / q->unit);
+			    (uint8_t)lrintf((sketch_signed_sum(x + 4 * g, code) - least) / q->unit);
 	}
 	q->error = sqrtf(SPREAD * SPREAD * squares + q->unit * q->unit * (float)groups / 12);
 	free(x);

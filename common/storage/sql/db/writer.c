@@ -112,7 +112,7 @@ static bool units_run(
 }
 
 /* Runs the units from first up to, but not including, end in one transaction. */
-static enum outcome transaction_try(
+static enum outcome writer_try_transaction(
     struct db *db, struct unit *first, const struct unit *end, struct error *err)
 {
 	bool ok = true;
@@ -133,14 +133,14 @@ static enum outcome transaction_try(
 }
 
 /* Runs the transaction again where another one, or a lost connection, has ended it. */
-static enum outcome transaction(
+static enum outcome writer_transaction(
     struct db *db, struct unit *first, const struct unit *end, struct error *err)
 {
-	enum outcome outcome = transaction_try(db, first, end, err);
+	enum outcome outcome = writer_try_transaction(db, first, end, err);
 
 	for (int tries = 1; outcome != COMMITTED && tries < TRIES && db_again(db); tries++) {
 		error_release(err);
-		outcome = transaction_try(db, first, end, err);
+		outcome = writer_try_transaction(db, first, end, err);
 	}
 	return outcome;
 }
@@ -150,7 +150,7 @@ static enum outcome transaction(
 static void writer_run_group(struct db *db, struct unit *group)
 {
 	struct error err = {0};
-	enum outcome outcome = transaction(db, group, NULL, &err);
+	enum outcome outcome = writer_transaction(db, group, NULL, &err);
 
 	if (outcome == COMMITTED)
 		return;
@@ -162,7 +162,7 @@ static void writer_run_group(struct db *db, struct unit *group)
 	}
 	error_release(&err);
 	for (struct unit *u = group; u; u = u->next)
-		transaction(db, u, u->next, &u->err);
+		writer_transaction(db, u, u->next, &u->err);
 }
 
 /*

@@ -9,7 +9,7 @@
 
 /* ---- states ---- */
 
-static void state_bind(struct query *q, const struct thread *t)
+static void checkpoint_bind_state(struct query *q, const struct thread *t)
 {
 	query_text(q, ":pause", t->pause_json);
 	query_text(q, ":waiting", t->waiting_json);
@@ -19,8 +19,8 @@ static void state_bind(struct query *q, const struct thread *t)
 
 /* Stores a state: *state is the row of its parent's where that is the same, else of a new one; 0:
  * the state is short and needs none. */
-static bool state_store(struct db *db, int64_t thread_row, int64_t parent, const struct thread *t,
-    int64_t *state, struct error *err)
+static bool checkpoint_store_state(struct db *db, int64_t thread_row, int64_t parent,
+    const struct thread *t, int64_t *state, struct error *err)
 {
 	struct query q;
 
@@ -31,14 +31,14 @@ static bool state_store(struct db *db, int64_t thread_row, int64_t parent, const
 		query_start(&q, db, SQL_STATE_SAME, err);
 		query_int(&q, ":thread", thread_row);
 		query_int(&q, ":parent", parent);
-		state_bind(&q, t);
+		checkpoint_bind_state(&q, t);
 		if (query_row(&q))
 			*state = query_column_int(&q, STATE_SAME_ROW);
 		if (!query_end(&q) || *state)
 			return !error_is_set(err);
 	}
 	query_start(&q, db, SQL_STATE_INSERT, err);
-	state_bind(&q, t);
+	checkpoint_bind_state(&q, t);
 	if (!query_run(&q))
 		return false;
 	*state = db_last_row(db);
@@ -83,7 +83,7 @@ bool checkpoint_keep(struct db *db, int64_t thread_row, const struct thread_writ
 	int64_t state;
 
 	return standing_spill(db, thread_row, now, err) &&
-	    state_store(db, thread_row, kept.parent, w->thread, &state, err) &&
+	    checkpoint_store_state(db, thread_row, kept.parent, w->thread, &state, err) &&
 	    checkpoint_insert(db, thread_row, &kept, state, err);
 }
 

@@ -213,7 +213,7 @@ static bool history_copy_count(
 
 /* Copies a range of messages.  They keep their places; their bodies get new rows in the same
  * order. */
-static bool copy_range(struct db *db, const struct view *v, const struct view_range *range,
+static bool history_copy_range(struct db *db, const struct view *v, const struct view_range *range,
     int64_t to, struct error *err)
 {
 	static const enum sql_id steps[] = {SQL_COPY_BODIES, SQL_COPY_MESSAGES};
@@ -253,7 +253,7 @@ static bool history_copy_all(
 	if (!engine_thread_insert(c->st, db, c->to, &c->row, err))
 		return false;
 	for (size_t i = 0; i < v->list_count; i++) {
-		if (!copy_range(db, v, &v->list[i], c->row, err))
+		if (!history_copy_range(db, v, &v->list[i], c->row, err))
 			return false;
 	}
 	for (size_t i = 0; i < v->again_count; i++) {
@@ -281,7 +281,7 @@ static bool history_copy_all(
 
 /* Nobody holds the lease of the thread that is copied: its messages may have been removed since,
  * but do not change. */
-static bool copy_apply(struct db *db, struct unit *unit, struct error *err)
+static bool history_copy_apply(struct db *db, struct unit *unit, struct error *err)
 {
 	struct copying *c = (struct copying *)unit;
 	struct thread_view now;
@@ -310,7 +310,7 @@ static bool sql_history_copy(struct storage *st, const struct storage_context *c
     const struct lease *lease, const struct thread *from, struct thread *to, struct error *err)
 {
 	struct copying c = {
-	    .unit = {.run = copy_apply}, .st = st, .lease = lease, .from = from, .to = to};
+	    .unit = {.run = history_copy_apply}, .st = st, .lease = lease, .from = from, .to = to};
 
 	(void)ctx;
 	if (!writer_run(engine_of(st)->writer, &c.unit, err))

@@ -25,7 +25,8 @@ static void memory_set_close(struct memory_set *set)
 	free(e);
 }
 
-static bool find_model(struct memories_engine *e, const char *name, bool *found, struct error *err)
+static bool memory_set_find_model(
+    struct memories_engine *e, const char *name, bool *found, struct error *err)
 {
 	struct query q;
 
@@ -44,7 +45,7 @@ struct new_model {
 	int64_t dimension;
 };
 
-static bool insert_model(struct db *db, struct unit *unit, struct error *err)
+static bool memory_set_insert_model(struct db *db, struct unit *unit, struct error *err)
 {
 	struct new_model *m = (struct new_model *)unit;
 	struct query q;
@@ -56,14 +57,15 @@ static bool insert_model(struct db *db, struct unit *unit, struct error *err)
 }
 
 /* Finds the number of the model, which is new in a database that has not seen it. */
-static bool settle_model(struct memories_engine *e, const char *name, struct error *err)
+static bool memory_set_settle_model(struct memories_engine *e, const char *name, struct error *err)
 {
-	struct new_model m = {{.run = insert_model}, name, (int64_t)e->dimension};
+	struct new_model m = {{.run = memory_set_insert_model}, name, (int64_t)e->dimension};
 	bool found;
 
-	if (!find_model(e, name, &found, err))
+	if (!memory_set_find_model(e, name, &found, err))
 		return false;
-	return found || (writer_run(e->writer, &m.unit, err) && find_model(e, name, &found, err));
+	return found ||
+	    (writer_run(e->writer, &m.unit, err) && memory_set_find_model(e, name, &found, err));
 }
 
 /* ---- opening ---- */
@@ -92,7 +94,7 @@ static struct memory_set *memory_set_open(struct storage *st, const struct stora
 	if (db &&
 	    (!driver->keeper_new ||
 		driver->keeper_new(&e->source, engine->shared, t, &e->keeper, err)) &&
-	    settle_model(e, model, err))
+	    memory_set_settle_model(e, model, err))
 		return &e->set;
 	memory_set_close(&e->set);
 	return NULL;

@@ -28,7 +28,7 @@ void memories_bind_filter(struct query *q, const struct memory_filter *filter)
 }
 
 /* A query with conditions may take long, so it ends without its waiter. */
-static void watch_filter(
+static void memories_watch_filter(
     struct query *q, const struct storage_context *ctx, const struct memory_filter *filter)
 {
 	if (ctx && filter->filters_json)
@@ -37,7 +37,7 @@ static void watch_filter(
 
 /* ---- one memory ---- */
 
-static void read_memory(struct query *q, struct arena *a, struct memory *m)
+static void memories_read_row(struct query *q, struct arena *a, struct memory *m)
 {
 	*m = (struct memory){
 	    .row = query_column_int(q, MEMORY_GET_ROW),
@@ -66,7 +66,7 @@ bool memories_get(struct memory_set *set, const struct storage_context *ctx, str
 	query_text(&q, ":thread_id", scope->thread_id);
 	found = query_row(&q);
 	if (found)
-		read_memory(&q, a, m);
+		memories_read_row(&q, a, m);
 	return pool_query_end(pool, &q) && found;
 }
 
@@ -83,7 +83,7 @@ bool memories_load(struct memory_set *set, const struct storage_context *ctx, st
 	memories_bind_filter(&q, filter);
 	found = query_row(&q);
 	if (found)
-		read_memory(&q, a, m);
+		memories_read_row(&q, a, m);
 	return pool_query_end(pool, &q) && found;
 }
 
@@ -113,7 +113,7 @@ void memories_rows_query(struct memories_engine *e, const struct storage_context
 	query_text(q, ":memory_type", filter->memory_type);
 	query_text(q, ":category", filter->category);
 	query_text(q, ":filters", filter->filters_json);
-	watch_filter(q, ctx, filter);
+	memories_watch_filter(q, ctx, filter);
 	query_int(q, ":newest", newest);
 	query_int(q, ":limit", limit > INT64_MAX ? INT64_MAX : (int64_t)limit);
 }
@@ -124,7 +124,7 @@ void memories_vectors_query(struct memories_engine *e, const struct storage_cont
 	pool_query(e->pool, q, SQL_MEMORY_VECTORS, err);
 	memories_bind_filter(q, filter);
 	query_int(q, ":model", e->model);
-	watch_filter(q, ctx, filter);
+	memories_watch_filter(q, ctx, filter);
 }
 
 bool memories_recent(struct memory_set *set, const struct storage_context *ctx,
@@ -146,7 +146,7 @@ bool memories_linked(struct memory_set *set, const struct storage_context *ctx,
 	pool_query(e->pool, &q, SQL_MEMORY_LINKED, err);
 	query_int(&q, ":row", row);
 	memories_bind_filter(&q, filter);
-	watch_filter(&q, ctx, filter);
+	memories_watch_filter(&q, ctx, filter);
 	query_int(&q, ":limit", (int64_t)hits->limit);
 	return memories_collect(e, &q, false, hits);
 }
@@ -162,7 +162,8 @@ static bool memories_in_word(char c)
  * The words of a text as a query of FTS5: each is quoted, so that nothing in it is syntax, and any
  * of them will do.  False when there is none.
  */
-static bool words_query(const struct memory_filter *filter, const char *text, struct buf *out)
+static bool memories_words_query(
+    const struct memory_filter *filter, const char *text, struct buf *out)
 {
 	char owner[OWNER_WORD_SIZE];
 	int words = 0;
@@ -199,11 +200,11 @@ bool memories_matching(struct memory_set *set, const struct storage_context *ctx
 	bool ok = true;
 
 	hits->count = 0;
-	if (words_query(filter, text, &words)) {
+	if (memories_words_query(filter, text, &words)) {
 		pool_query(e->pool, &q, SQL_MEMORY_MATCHING, err);
 		query_text(&q, ":words", buf_str(&words));
 		memories_bind_filter(&q, filter);
-		watch_filter(&q, ctx, filter);
+		memories_watch_filter(&q, ctx, filter);
 		query_int(&q, ":limit", (int64_t)hits->limit);
 		ok = memories_collect(e, &q, true, hits);
 	}

@@ -15,7 +15,7 @@ static bool memories_turn(struct db *db, struct error *err)
 	return db_take_turn(db, "memories", err);
 }
 
-static bool run_on_row(
+static bool memories_run_on_row(
     struct db *db, enum sql_id id, const char *name, int64_t row, struct error *err)
 {
 	struct query q;
@@ -25,7 +25,7 @@ static bool run_on_row(
 	return query_run(&q);
 }
 
-static void bind_vector(struct query *q, const struct memories_engine *e, int64_t row,
+static void memories_bind_vector(struct query *q, const struct memories_engine *e, int64_t row,
     const float *numbers, const unsigned char *hash)
 {
 	query_int(q, ":memory", row);
@@ -35,19 +35,19 @@ static void bind_vector(struct query *q, const struct memories_engine *e, int64_
 	query_blob(q, ":vector", numbers, e->dimension * sizeof(float));
 }
 
-static bool write_vector(struct db *db, const struct memories_engine *e, int64_t row,
+static bool memories_write_vector(struct db *db, const struct memories_engine *e, int64_t row,
     const struct memory_vector *vector, struct error *err)
 {
 	struct query q;
 
 	if (!vector->numbers)
-		return run_on_row(db, SQL_PENDING_INSERT, ":memory", row, err);
+		return memories_run_on_row(db, SQL_PENDING_INSERT, ":memory", row, err);
 	query_start(&q, db, SQL_VECTOR_INSERT, err);
-	bind_vector(&q, e, row, vector->numbers, vector->hash);
+	memories_bind_vector(&q, e, row, vector->numbers, vector->hash);
 	return query_run(&q);
 }
 
-static bool write_relations(
+static bool memories_write_relations(
     struct db *db, int64_t row, const struct memory_links *links, struct error *err)
 {
 	struct query q;
@@ -72,7 +72,7 @@ struct putting {
 	const struct memory_vector *vector;
 };
 
-static bool run_put(struct db *db, struct unit *unit, struct error *err)
+static bool memories_put_unit(struct db *db, struct unit *unit, struct error *err)
 {
 	const struct putting *p = (struct putting *)unit;
 	const struct memory *m = p->m;
@@ -96,16 +96,16 @@ static bool run_put(struct db *db, struct unit *unit, struct error *err)
 	query_text(&q, ":content", m->content);
 	if (query_row(&q))
 		row = query_column_int(&q, MEMORY_INSERT_ROW);
-	return query_end(&q) && run_on_row(db, SQL_WORD_INSERT, ":row", row, err) &&
-	    write_relations(db, row, p->links, err) &&
-	    write_vector(db, p->engine, row, p->vector, err);
+	return query_end(&q) && memories_run_on_row(db, SQL_WORD_INSERT, ":row", row, err) &&
+	    memories_write_relations(db, row, p->links, err) &&
+	    memories_write_vector(db, p->engine, row, p->vector, err);
 }
 
 bool memories_put(struct memory_set *set, const struct storage_context *ctx, const struct memory *m,
     const struct memory_links *links, const struct memory_vector *vector, struct error *err)
 {
 	struct memories_engine *e = memories_engine_of(set);
-	struct putting p = {{.run = run_put}, e, m, links, vector};
+	struct putting p = {{.run = memories_put_unit}, e, m, links, vector};
 
 	(void)ctx;
 	return writer_run(e->writer, &p.unit, err);
@@ -124,7 +124,7 @@ struct change_of_memory {
 	bool vector_goes;
 };
 
-static bool find_memory(struct db *db, struct change_of_memory *c, struct error *err)
+static bool change_of_memory_find(struct db *db, struct change_of_memory *c, struct error *err)
 {
 	struct query q;
 
@@ -138,34 +138,34 @@ static bool find_memory(struct db *db, struct change_of_memory *c, struct error 
 	return query_end(&q);
 }
 
-static bool run_update(struct db *db, struct unit *unit, struct error *err)
+static bool memories_update_unit(struct db *db, struct unit *unit, struct error *err)
 {
 	struct change_of_memory *c = (struct change_of_memory *)unit;
 	struct query q;
 
-	if (!memories_turn(db, err) || !find_memory(db, c, err))
+	if (!memories_turn(db, err) || !change_of_memory_find(db, c, err))
 		return false;
 	if (!c->row)
 		return true;
-	if (!run_on_row(db, SQL_WORD_DELETE, ":row", c->row, err))
+	if (!memories_run_on_row(db, SQL_WORD_DELETE, ":row", c->row, err))
 		return false;
 	query_start(&q, db, SQL_MEMORY_UPDATE, err);
 	query_int(&q, ":row", c->row);
 	query_text(&q, ":content", c->update->content);
 	query_text(&q, ":metadata", c->update->metadata_json);
 	query_text(&q, ":entity", c->update->links->entity);
-	if (!query_run(&q) || !run_on_row(db, SQL_WORD_INSERT, ":row", c->row, err))
+	if (!query_run(&q) || !memories_run_on_row(db, SQL_WORD_INSERT, ":row", c->row, err))
 		return false;
 	if (c->update->metadata_json && /* which names the relations */
-	    !(run_on_row(db, SQL_RELATION_CLEAR, ":memory", c->row, err) &&
-		write_relations(db, c->row, c->update->links, err)))
+	    !(memories_run_on_row(db, SQL_RELATION_CLEAR, ":memory", c->row, err) &&
+		memories_write_relations(db, c->row, c->update->links, err)))
 		return false;
-	return run_on_row(db, SQL_VECTOR_DROP, ":memory", c->row, err) &&
-	    run_on_row(db, SQL_PENDING_DROP, ":memory", c->row, err) &&
-	    write_vector(db, c->engine, c->row, c->update->vector, err);
+	return memories_run_on_row(db, SQL_VECTOR_DROP, ":memory", c->row, err) &&
+	    memories_run_on_row(db, SQL_PENDING_DROP, ":memory", c->row, err) &&
+	    memories_write_vector(db, c->engine, c->row, c->update->vector, err);
 }
 
-static bool run_change(
+static bool change_of_memory_run(
     struct memories_engine *e, struct change_of_memory *c, bool *found, struct error *err)
 {
 	if (!writer_run(e->writer, &c->unit, err))
@@ -182,7 +182,7 @@ bool memories_update(struct memory_set *set, const struct storage_context *ctx,
 {
 	struct memories_engine *e = memories_engine_of(set);
 	struct change_of_memory c = {
-	    .unit = {.run = run_update},
+	    .unit = {.run = memories_update_unit},
 	    .engine = e,
 	    .scope = scope,
 	    .memory_id = memory_id,
@@ -191,20 +191,20 @@ bool memories_update(struct memory_set *set, const struct storage_context *ctx,
 	};
 
 	(void)ctx;
-	return run_change(e, &c, found, err);
+	return change_of_memory_run(e, &c, found, err);
 }
 
 static bool memories_delete(struct db *db, int64_t row, struct error *err)
 {
-	return run_on_row(db, SQL_WORD_DELETE, ":row", row, err) &&
-	    run_on_row(db, SQL_MEMORY_DELETE, ":row", row, err);
+	return memories_run_on_row(db, SQL_WORD_DELETE, ":row", row, err) &&
+	    memories_run_on_row(db, SQL_MEMORY_DELETE, ":row", row, err);
 }
 
-static bool run_remove(struct db *db, struct unit *unit, struct error *err)
+static bool memories_remove_unit(struct db *db, struct unit *unit, struct error *err)
 {
 	struct change_of_memory *c = (struct change_of_memory *)unit;
 
-	if (!memories_turn(db, err) || !find_memory(db, c, err))
+	if (!memories_turn(db, err) || !change_of_memory_find(db, c, err))
 		return false;
 	return !c->row || memories_delete(db, c->row, err);
 }
@@ -213,13 +213,13 @@ bool memories_remove(struct memory_set *set, const struct storage_context *ctx,
     const struct memory_filter *scope, const char *memory_id, bool *found, struct error *err)
 {
 	struct memories_engine *e = memories_engine_of(set);
-	struct change_of_memory c = {.unit = {.run = run_remove},
+	struct change_of_memory c = {.unit = {.run = memories_remove_unit},
 	    .scope = scope,
 	    .memory_id = memory_id,
 	    .vector_goes = true};
 
 	(void)ctx;
-	return run_change(e, &c, found, err);
+	return change_of_memory_run(e, &c, found, err);
 }
 
 /* ---- forgetting ---- */
@@ -235,7 +235,7 @@ struct forgetting {
 
 /* Deletes rows that were found outside of the transaction, where a slow filter delays no other
  * writer; others may have removed or changed them since. */
-static bool run_forget(struct db *db, struct unit *unit, struct error *err)
+static bool memories_forget_unit(struct db *db, struct unit *unit, struct error *err)
 {
 	struct forgetting *f = (struct forgetting *)unit;
 
@@ -263,7 +263,8 @@ bool memories_forget(struct memory_set *set, const struct storage_context *ctx,
 {
 	struct memories_engine *e = memories_engine_of(set);
 	int64_t rows[FORGET_AT_ONCE], newest = INT64_MAX;
-	struct forgetting f = {.unit = {.run = run_forget}, .filter = filter, .rows = rows};
+	struct forgetting f = {
+	    .unit = {.run = memories_forget_unit}, .filter = filter, .rows = rows};
 
 	*count = 0;
 	for (;;) {
@@ -295,7 +296,7 @@ struct adoption {
 
 /* Stores each vector, and that the memory waits for none any more; unless the text has changed
  * since. */
-static bool run_adoption(struct db *db, struct unit *unit, struct error *err)
+static bool memories_adopt_unit(struct db *db, struct unit *unit, struct error *err)
 {
 	struct adoption *a = (struct adoption *)unit;
 	const struct memory_batch *batch = a->batch;
@@ -307,7 +308,8 @@ static bool run_adoption(struct db *db, struct unit *unit, struct error *err)
 		struct query q;
 
 		query_start(&q, db, SQL_VECTOR_ADOPT, err);
-		bind_vector(&q, a->engine, text->row, batch->vectors + i * a->engine->dimension,
+		memories_bind_vector(&q, a->engine, text->row,
+		    batch->vectors + i * a->engine->dimension,
 		    batch->hashes ? batch->hashes + i * HASH_SIZE : NULL);
 		query_text(&q, ":content", text->content);
 		if (!query_run(&q))
@@ -325,7 +327,7 @@ bool memories_adopt(struct memory_set *set, const struct storage_context *ctx,
     const struct memory_batch *batch, struct error *err)
 {
 	struct memories_engine *e = memories_engine_of(set);
-	struct adoption a = {{.run = run_adoption}, e, batch};
+	struct adoption a = {{.run = memories_adopt_unit}, e, batch};
 
 	(void)ctx;
 	return writer_run(e->writer, &a.unit, err);

@@ -10,7 +10,7 @@ struct arriving {
 	const struct arrival *arrival;
 };
 
-static bool arrive_unit(struct db *db, struct unit *unit, struct error *err)
+static bool arriving_unit(struct db *db, struct unit *unit, struct error *err)
 {
 	const struct arriving *arriving = (struct arriving *)unit;
 	const struct arrival *a = arriving->arrival;
@@ -40,7 +40,7 @@ static bool arrive_unit(struct db *db, struct unit *unit, struct error *err)
 bool engine_arrive(struct storage *st, const struct storage_context *ctx, const struct lease *lease,
     const struct arrival *arrival, struct error *err)
 {
-	struct arriving a = {{.run = arrive_unit}, lease, arrival};
+	struct arriving a = {{.run = arriving_unit}, lease, arrival};
 
 	(void)ctx;
 	return writer_run(engine_of(st)->writer, &a.unit, err);

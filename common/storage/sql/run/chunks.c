@@ -178,7 +178,7 @@ struct forgetting {
 };
 
 /* Appends the lines that stay to left; false when all do. */
-static bool forget_lines(
+static bool chunks_forget_lines(
     const struct forgetting *f, const char *lines, size_t len, struct buf *left)
 {
 	const char *end = lines + len, *next;
@@ -196,7 +196,7 @@ static bool forget_lines(
 	return some;
 }
 
-static bool forget_in_batch(
+static bool chunks_forget_in_batch(
     struct db *db, const struct forgetting *f, int64_t row, struct error *err)
 {
 	struct buf plain = {0}, left = {0}, packed = {0};
@@ -209,7 +209,7 @@ static bool forget_in_batch(
 	if (query_row(&q)) {
 		const char *lines = chunks_column(&q, CHUNKS_BATCH_LINES, &plain, &len);
 
-		some = forget_lines(f, lines, len, &left);
+		some = chunks_forget_lines(f, lines, len, &left);
 	}
 	ok = query_end(&q);
 	if (ok && some) {
@@ -225,20 +225,20 @@ static bool forget_in_batch(
 	return ok;
 }
 
-static bool forget_unit(struct db *db, struct unit *unit, struct error *err)
+static bool chunks_forget_unit(struct db *db, struct unit *unit, struct error *err)
 {
 	const struct forgetting *f = (struct forgetting *)unit;
 	bool ok = true;
 
 	for (size_t i = 0; ok && i < f->count; i++)
-		ok = forget_in_batch(db, f, f->rows[i], err);
+		ok = chunks_forget_in_batch(db, f, f->rows[i], err);
 	return ok;
 }
 
 bool engine_chunks_forget(struct storage *st, const struct storage_context *ctx, int64_t thread_row,
     chunk_line_fn forgets, void *arg, struct error *err)
 {
-	struct forgetting f = {.unit = {.run = forget_unit}, .forgets = forgets, .arg = arg};
+	struct forgetting f = {.unit = {.run = chunks_forget_unit}, .forgets = forgets, .arg = arg};
 	struct buf plain = {0}, left = {0};
 	int64_t *rows = NULL;
 	size_t count = 0, len;
@@ -251,7 +251,7 @@ bool engine_chunks_forget(struct storage *st, const struct storage_context *ctx,
 		const char *lines = chunks_column(&q, CHUNKS_OF_THREAD_LINES, &plain, &len);
 
 		buf_reset(&left);
-		if (!forget_lines(&f, lines, len, &left))
+		if (!chunks_forget_lines(&f, lines, len, &left))
 			continue;
 		rows = xrealloc(rows, (count + 1) * sizeof(*rows));
 		rows[count++] = query_column_int(&q, CHUNKS_OF_THREAD_ROW);
@@ -280,7 +280,7 @@ struct expiry {
 	int64_t count;
 };
 
-static bool expire_unit(struct db *db, struct unit *unit, struct error *err)
+static bool chunks_expire_unit(struct db *db, struct unit *unit, struct error *err)
 {
 	struct expiry *e = (struct expiry *)unit;
 	struct query q;
@@ -299,7 +299,7 @@ static bool expire_unit(struct db *db, struct unit *unit, struct error *err)
 	return query_run(&q);
 }
 
-static bool lost_unit(struct db *db, struct unit *unit, struct error *err)
+static bool chunks_expire_lost_unit(struct db *db, struct unit *unit, struct error *err)
 {
 	const struct expiry *e = (struct expiry *)unit;
 
@@ -312,10 +312,11 @@ static bool lost_unit(struct db *db, struct unit *unit, struct error *err)
  * on a thread that no run has, has died or has just ended, and then its record says so.  The chunks
  * of the dead are kept as if they had ended now: somebody looks soon after they died.
  */
-static bool expire_what_is_lost(
+static bool chunks_expire_lost(
     struct storage *st, const struct storage_context *ctx, int64_t now, struct error *err)
 {
-	struct expiry e = {.unit = {.run = lost_unit}, .kept_until = now + st->chunks_keep};
+	struct expiry e = {
+	    .unit = {.run = chunks_expire_lost_unit}, .kept_until = now + st->chunks_keep};
 
 	for (;;) {
 		bool found, running = true, stop;
@@ -342,12 +343,12 @@ static bool expire_what_is_lost(
 bool engine_chunks_expire(struct storage *st, const struct storage_context *ctx, int64_t now,
     int64_t most, int64_t *count, struct error *err)
 {
-	struct expiry e = {.unit = {.run = expire_unit}};
+	struct expiry e = {.unit = {.run = chunks_expire_unit}};
 	struct query q;
 	bool found;
 
 	*count = 0;
-	if (!expire_what_is_lost(st, ctx, now, err))
+	if (!chunks_expire_lost(st, ctx, now, err))
 		return false;
 	while (*count < most) {
 		engine_query(st, ctx, &q, SQL_KEPT_DUE, err);

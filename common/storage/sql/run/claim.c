@@ -89,7 +89,7 @@ struct job_change {
 	struct moves moves;
 };
 
-static bool give_back_unit(struct db *db, struct unit *unit, struct error *err)
+static bool job_give_back_unit(struct db *db, struct unit *unit, struct error *err)
 {
 	struct job_change *c = (struct job_change *)unit;
 
@@ -125,7 +125,7 @@ static bool job_let_go(struct job_change *c, struct error *err)
 bool engine_give_back(struct storage *st, const struct storage_context *ctx,
     const struct run_job *job, struct error *err)
 {
-	struct job_change c = {.unit = {.run = give_back_unit}, .st = st, .row = job->row};
+	struct job_change c = {.unit = {.run = job_give_back_unit}, .st = st, .row = job->row};
 
 	(void)ctx;
 	return job_let_go(&c, err);
@@ -135,7 +135,7 @@ bool engine_lose(struct storage *st, const struct storage_context *ctx, const st
     bool *lost, struct error *err)
 {
 	struct job_change c = {
-	    .unit = {.run = give_back_unit}, .st = st, .row = job->row, .loses = true};
+	    .unit = {.run = job_give_back_unit}, .st = st, .row = job->row, .loses = true};
 	bool ok;
 
 	(void)ctx;
@@ -144,7 +144,7 @@ bool engine_lose(struct storage *st, const struct storage_context *ctx, const st
 	return ok;
 }
 
-static bool finish_unit(struct db *db, struct unit *unit, struct error *err)
+static bool job_finish_unit(struct db *db, struct unit *unit, struct error *err)
 {
 	struct job_change *c = (struct job_change *)unit;
 
@@ -161,7 +161,7 @@ static bool finish_unit(struct db *db, struct unit *unit, struct error *err)
 bool engine_finish(struct storage *st, const struct storage_context *ctx, int64_t job_row,
     enum run_status status, const char *error_json, struct error *err)
 {
-	struct job_change c = {.unit = {.run = finish_unit},
+	struct job_change c = {.unit = {.run = job_finish_unit},
 	    .st = st,
 	    .row = job_row,
 	    .status = status,
@@ -235,7 +235,7 @@ static bool loss_unit(struct db *db, struct unit *unit, struct error *err)
 }
 
 /* Recovers all jobs that a dead process had claimed. */
-static bool recover_claimer(
+static bool loss_recover(
     struct storage *st, int64_t claimer, int64_t max_attempts, struct error *err)
 {
 	struct loss l = {
@@ -275,7 +275,7 @@ bool engine_recover(struct storage *st, const struct storage_context *ctx, int64
 	}
 	ok = pool_query_end(e->pool, &q);
 	for (size_t i = 0; ok && i < dead_count; i++)
-		ok = recover_claimer(st, dead[i], max_attempts, err);
+		ok = loss_recover(st, dead[i], max_attempts, err);
 	free(dead);
 	if (!ok)
 		return false;

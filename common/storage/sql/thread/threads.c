@@ -117,7 +117,7 @@ struct removal {
 
 /* Removes only the thread's row, which is quick and needs next to no room; the rest is left to the
  * sweeper.  None of its jobs can be claimed any more, since none becomes ready. */
-static bool remove_thread(struct db *db, struct unit *unit, struct error *err)
+static bool removal_unit(struct db *db, struct unit *unit, struct error *err)
 {
 	struct removal *r = (struct removal *)unit;
 	struct query q;
@@ -138,7 +138,7 @@ bool engine_thread_delete(struct storage *st, const struct storage_context *ctx,
     const struct lease *lease, int64_t thread_row, struct error *err)
 {
 	struct engine *e = engine_of(st);
-	struct removal r = {.unit = {.run = remove_thread}, .lease = lease, .row = thread_row};
+	struct removal r = {.unit = {.run = removal_unit}, .lease = lease, .row = thread_row};
 
 	(void)ctx;
 	if (!writer_run(e->writer, &r.unit, err))
