@@ -14,6 +14,7 @@
 
 #include <malloc.h>
 #include <string.h>
+#include <strings.h>
 
 /* After a body or an answer of more bytes, free memory goes back to the system. */
 #define LARGE (1 << 20)
@@ -114,6 +115,12 @@ static bool server_admit_body(struct request *rq, const struct buf *text)
 				: body_parse(rq->call.arena, text, rq->head.content_type, rule,
 				      not_json, &rq->body, &mistake));
 	bool admitted = admit_action(rq) && admit_feature(rq);
+	const char *coding = param_find(rq->client->params, "HTTP_CONTENT_ENCODING");
+	if (!parsed && text->len && coding && *coding && strcasecmp(coding, "identity") != 0) {
+		error_release(&mistake);
+		error_field(&mistake, ERR_VALIDATION, "header.content-encoding", "value_error",
+		    "Content-Encoding must be identity: compressed bodies are not read");
+	}
 	if (admitted && !parsed)
 		error_move(&rq->call.error, &mistake);
 	error_release(&mistake);

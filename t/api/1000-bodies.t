@@ -32,6 +32,11 @@ refused 'Request body must be a JSON object' '"t"'
 refused 'Content-Type must be application/json' '{"thread_id":"t"}' 'Content-Type: text/plain'
 is "$(place)" 'header.content-type|value_error' 'and the place'
 refused 'Content-Type must be application/json' '{"thread_id":"t"}' 'Content-Type: application/x-www-form-urlencoded'
+coded='Content-Encoding must be identity: compressed bodies are not read'
+refused "$coded" "$(printf '\037\213\b')" 'Content-Encoding: gzip'
+is "$(place)" 'header.content-encoding|value_error' 'and the place'
+api POST /v1/graph/stop '{"thread_id":"t"}' 'Content-Encoding: gzip'
+is "$STATUS" 200 'but one that is JSON all the same will do'
 
 for type in 'application/json; charset=utf-8' Application/JSON application/vnd.agent+json ''; do
 	api POST /v1/graph/stop '{"thread_id":"t"}' "Content-Type: $type"
