@@ -87,10 +87,37 @@ void writer_submit(struct writer *w, struct unit *unit)
 	pthread_mutex_unlock(&w->lock);
 }
 
+/* Takes up to GROUP_UNITS units from the head of the queue. */
+static struct unit *writer_take_group(struct writer *w)
+{
+	struct unit *group, *tail;
+
+	pthread_mutex_lock(&w->lock);
+	group = tail = w->first;
+	for (int n = 1; n < GROUP_UNITS && tail->next; n++)
+		tail = tail->next;
+	w->first = tail->next;
+	tail->next = NULL;
+	pthread_mutex_unlock(&w->lock);
+	return group;
+}
+
 static void writer_set_state(struct unit *unit, enum unit_state state)
 {
 	atomic_store_explicit(&unit->state, state, memory_order_release);
 	futex_wake(&unit->state, FUTEX_OF_PROCESS);
+}
+
+static void writer_pass_lead(struct writer *w)
+{
+	struct unit *leader;
+
+	pthread_mutex_lock(&w->lock);
+	leader = w->first;
+	w->led = leader != NULL;
+	pthread_mutex_unlock(&w->lock);
+	if (leader)
+		writer_set_state(leader, UNIT_LEADS);
 }
 
 enum outcome {
@@ -165,6 +192,20 @@ static void writer_run_group(struct db *db, struct unit *group)
 		writer_transaction(db, u, u->next, &u->err);
 }
 
+/* A unit belongs to its owner again as soon as it is done, so its successor is read before. */
+static void writer_finish_group(struct unit *group, struct unit *own)
+{
+	struct unit *next;
+
+	for (struct unit *u = group; u; u = next) {
+		next = u->next;
+		if (u == own)
+			atomic_store_explicit(&u->state, UNIT_DONE, memory_order_relaxed);
+		else
+			writer_set_state(u, UNIT_DONE);
+	}
+}
+
 /*
  * The group is taken only when the turn has come, so that it holds all that queued up meanwhile.
  * With several writers the leader lets the others run first: those that it has just woken bring
@@ -173,36 +214,19 @@ static void writer_run_group(struct db *db, struct unit *group)
  */
 static void writer_lead(struct writer *w, struct unit *own)
 {
-	struct unit *group, *tail, *leader, *next;
+	struct unit *group;
 
 	if (w->crowded)
 		sched_yield();
 	turnstile_enter(w->turnstile);
-	pthread_mutex_lock(&w->lock);
-	group = tail = w->first;
-	for (int n = 1; n < GROUP_UNITS && tail->next; n++)
-		tail = tail->next;
-	w->first = tail->next;
-	tail->next = NULL;
-	pthread_mutex_unlock(&w->lock);
+	group = writer_take_group(w);
 	w->crowded = group->next != NULL;
 	writer_run_group(w->db, group);
 	if (w->db->driver->wrote)
 		w->db->driver->wrote(w->db, w->turnstile);
 	turnstile_leave(w->turnstile);
-	pthread_mutex_lock(&w->lock);
-	leader = w->first;
-	w->led = leader != NULL;
-	pthread_mutex_unlock(&w->lock);
-	if (leader)
-		writer_set_state(leader, UNIT_LEADS);
-	for (struct unit *u = group; u; u = next) {
-		next = u->next; /* a unit belongs to its owner again as soon as it is done */
-		if (u == own)
-			atomic_store_explicit(&u->state, UNIT_DONE, memory_order_relaxed);
-		else
-			writer_set_state(u, UNIT_DONE);
-	}
+	writer_pass_lead(w);
+	writer_finish_group(group, own);
 }
 
 bool writer_wait(struct writer *w, struct unit *unit, struct error *err)
