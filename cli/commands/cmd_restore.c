@@ -77,8 +77,8 @@ static bool restore_files(struct restoring *r, const char *from, const char *to)
 {
 	DIR *dir = opendir(from);
 	struct dirent *entry;
-	bool ok = dir ? owned_directory(to) || restore_failed("make the directory", to)
-		      : restore_failed("read", from);
+	bool ok = (dir || restore_failed("read", from)) &&
+	    (owned_directory(to) || restore_failed("make the directory", to));
 
 	while (ok && (entry = readdir(dir))) {
 		const char *name = entry->d_name;

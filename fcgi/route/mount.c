@@ -38,6 +38,24 @@ static const char *mount_place(
 	return row->path;
 }
 
+/* Pages come last in the table, so a path that others have would never be reached. */
+static void mount_check_free(const struct route_table *table, const struct route *row,
+    const char *path, struct arena *arena, struct problems *problems)
+{
+	struct path parsed;
+	struct route_match match;
+	if (row->path == path || strchr(row->path, '/'))
+		return;
+	const char *name = arena_strndup(arena, row->path + 1, strlen(row->path) - 2);
+	if (!path_parse(&parsed, arena_strdup(arena, path)) || parsed.count + 2 > PATH_SEGMENTS)
+		problems_add(problems, "%s: expected a path of at most %d parts, found '%s'", name,
+		    PATH_SEGMENTS - 2, path);
+	route_find(table, &parsed, METHOD_GET, &match);
+	if (match.allowed)
+		problems_add(
+		    problems, "%s: expected a path that no route has, found '%s'", name, path);
+}
+
 const struct route_table *routes_mount(const struct route_table *table, const struct config *config,
     struct arena *arena, struct problems *problems)
 {
@@ -49,23 +67,7 @@ const struct route_table *routes_mount(const struct route_table *table, const st
 		const char *path = mount_place(row, config, arena);
 		if (!path)
 			continue;
-		/* pages come last, so one with a path that others have would never be reached */
-		if (row->path != path && !strchr(row->path, '/')) {
-			const char *name =
-			    arena_strndup(arena, row->path + 1, strlen(row->path) - 2);
-			struct path parsed;
-			struct route_match match;
-			if (!path_parse(&parsed, arena_strdup(arena, path)) ||
-			    parsed.count + 2 > PATH_SEGMENTS)
-				problems_add(problems,
-				    "%s: expected a path of at most %d parts, found '%s'", name,
-				    PATH_SEGMENTS - 2, path);
-			route_find(mounted, &parsed, METHOD_GET, &match);
-			if (match.allowed)
-				problems_add(problems,
-				    "%s: expected a path that no route has, found '%s'", name,
-				    path);
-		}
+		mount_check_free(mounted, row, path, arena, problems);
 		rows[mounted->count] = *row;
 		rows[mounted->count++].path = path;
 	}
