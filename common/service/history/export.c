@@ -7,8 +7,8 @@
  * within these.  So what is trimmed or removed meanwhile is missing, but nothing refers to what
  * came later.
  */
+#include "base/json/json.h"
 #include "base/memory.h"
-#include "graph/run.h"
 #include "graph/state.h"
 #include "service/history/earlier.h"
 #include "service/history/history.h"
@@ -119,26 +119,22 @@ static bool export_checkpoints(struct export *e)
 
 /* ---- runs ---- */
 
-/* The record's error_json, beside the other texts of runs; in production without what its nodes
- * said. */
+/* The record's error_json, beside the other texts of runs, with what the caller may know. */
 static const char *export_failure(struct export *e, const struct run_record *record)
 {
-	struct error failure = {0}, shown = {0};
+	struct error failure = {0};
 	struct error_view view;
-	const char *text;
 	if (!record->error_json)
 		return NULL;
+	cJSON *told = json_parse_own(record->error_json);
 	record_failure(record, &failure);
 	call_view_of(e->call, &failure, &view);
-	if (view.detail == failure.detail) {
-		text = arena_strdup(e->texts, record->error_json);
-	} else {
-		error_set(&shown, failure.kind, "%s", view.detail);
-		shown.status = failure.status;
-		text = run_failure_json(e->texts, &shown);
-	}
+	json_set(told, "message", cJSON_CreateString(view.detail));
+	if (!view.details)
+		cJSON_DeleteItemFromObjectCaseSensitive(told, "details");
+	const char *text = arena_print(e->texts, told);
+	cJSON_Delete(told);
 	error_release(&failure);
-	error_release(&shown);
 	return text;
 }
 
