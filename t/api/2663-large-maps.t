@@ -10,6 +10,7 @@ set -u
 cat >work <<'SH'
 #!/bin/sh
 state=$(sed 's/\[[0-9,]\{9,\}\]/[]/g') # long lists take the shell long
+case $state in *'}') ;; *) exit 1 ;; esac # whoever wrote it died meanwhile
 index=${state#*\"index\":} index=${index%%[!0-9]*}
 case $1:$state in
 asks:*'"answers":[]'*)
