@@ -487,8 +487,15 @@ if ! command -v nginx >/dev/null && ! [ -x /usr/sbin/nginx ]; then
 	done_testing
 	exit
 fi
-serve_start --processes 1 || tap_bail 'the service does not start'
+serve_start --processes 1 --threads 8 || tap_bail 'the service does not start'
 SOCKET=$STATE/run/fcgi.sock
+for new in $(seq 10); do
+	jq -nr --arg url "$BASE/v1/graph/runs" --arg body "$(run_body "[$(user x)]" "$(thread "new-$new" '"run_id":"once"')")" \
+		'range(8) | "next", "url = \($url)", "header = \"Content-Type: application/json\"", "data = \($body | tojson)",
+			"output = /dev/null", "write-out = \"%{http_code}\\n\""' >eight
+	curl -s --parallel --parallel-immediate --parallel-max 8 -K eight 2>/dev/null
+done >answers
+is "$(sort answers | uniq -c | tr -s ' ')" ' 80 202' 'one run that many submit to a new thread at once is taken from all of them'
 touch hold-b
 queue t1 watched hello
 wait_for 20 reaches watched b1

@@ -19,8 +19,8 @@
 #define METADATA_MAX 16384 /* bytes */
 #define EXPECTED_METADATA "an object of at most 16384 bytes"
 
-/* How often to try again when others delete or make the thread meanwhile. */
-#define THREAD_ATTEMPTS 8
+/* How often to try when others delete or make the thread meanwhile: for some four seconds. */
+#define THREAD_ATTEMPTS 12
 
 struct submission {
 	struct call *call;
@@ -179,8 +179,8 @@ static bool submission_add(struct submission *s, struct thread *thread, enum sub
 	return halt_run(call, s->job.thread_id, &others, &running);
 }
 
-/* Queues a run on a thread that does not exist; *result is SUBMIT_THREAD_GONE where it does by
- * now. */
+/* Queues a run on a thread that does not exist; *result is SUBMIT_THREAD_GONE where it does by now,
+ * or where somebody else has its lease to make it. */
 static bool submission_add_new(
     struct submission *s, struct thread *thread, enum submit_result *result)
 {
@@ -192,14 +192,16 @@ static bool submission_add_new(
 		return earlier_not_found(call);
 	if (!submission_has_room(s))
 		return false;
-	lease = lease_take(call, s->job.thread_id,
-	    is_new && id_is_unheard(&call->service->ids) ? CLAIM_UNHEARD
-		: s->turn.in.claim == CLAIM_REJECT       ? CLAIM_REJECT
-							 : CLAIM_ENQUEUE);
-	if (!lease)
-		return false;
-	is_new = is_new || !call_thread(call, s->job.thread_id, thread);
 	*result = SUBMIT_THREAD_GONE;
+	lease = lease_take(call, s->job.thread_id,
+	    is_new && id_is_unheard(&call->service->ids) ? CLAIM_UNHEARD : CLAIM_REJECT);
+	if (!lease) {
+		if (call->error.kind != ERR_THREAD_BUSY || s->turn.in.claim == CLAIM_REJECT)
+			return false;
+		error_release(&call->error);
+		return true;
+	}
+	is_new = is_new || !call_thread(call, s->job.thread_id, thread);
 	if (is_new) {
 		thread_blank(thread, s->job.thread_id, call->user_id);
 		thread->created_at = thread->updated_at = s->job.created_at;
@@ -219,6 +221,8 @@ static bool submission_queue(struct submission *s)
 	enum submit_result result = SUBMIT_THREAD_GONE;
 	struct thread thread;
 	for (int i = 0; i < THREAD_ATTEMPTS && result == SUBMIT_THREAD_GONE; i++) {
+		if (i)
+			clock_sleep_ms(1 << (i - 1));
 		bool found = s->turn.in.thread_id && call_thread(call, s->job.thread_id, &thread);
 		if (error_is_set(&call->error) ||
 		    !(found ? submission_add(s, &thread, &result)
