@@ -148,6 +148,15 @@ static bool download_is_plain_range(const struct download *d, enum range_kind ki
 		strspn(header + 6, "0123456789-") == strlen(header + 6));
 }
 
+/* Whether the bytes are there: where they are not, the web server would have nothing to say. */
+static bool download_is_there(struct download *d)
+{
+	struct blob *blob = file_open(&d->rq->call, &d->record);
+	if (blob)
+		blob->blobs->ops->shut(blob);
+	return blob;
+}
+
 static void fcgi_files_send_file(struct download *d)
 {
 	struct request *rq = d->rq;
@@ -161,6 +170,8 @@ static void fcgi_files_send_file(struct download *d)
 		response_header(rq, "Content-Range",
 		    arena_printf(rq->call.arena, "bytes */%" PRId64, d->record.size));
 		error_set(&rq->call.error, ERR_RANGE_NOT_SATISFIABLE, NULL);
+		reply_error(rq);
+	} else if (redirect && !download_is_there(d)) {
 		reply_error(rq);
 	} else if (redirect) {
 		download_add_description(d);

@@ -192,6 +192,10 @@ ok 'wait_for 10 left' 'nor in nginx'
 curl -s -o /dev/null --limit-rate 1000k --max-time 1 "$BASE/v1/files/$(json .data.file_id "$(cat many.1)")"
 http GET /ping
 is "$STATUS" 200 'a client that stops in the middle of a download hurts nobody'
+post digits.txt
+find uploads -name "$FILE_ID" -delete
+http GET "/v1/files/$FILE_ID"
+is "$STATUS $(json .error_code "$BODY")" '500 STORAGE_ERROR' 'a file that somebody removed from the disk is told by the service'
 unlike "$(cat "$SERVE_ERR")" ' ERROR .*(Traceback|crash|signal)' 'no process died'
 serve_stop
 
