@@ -192,6 +192,8 @@ static bool follow_serve(struct follow *follow, struct follow_ringer *ringer)
 	while (follow_turn(follow, ringer, &next_tick))
 		continue;
 	follow->stopping = true;
+	/* others have the socket, too, so that epoll would not forget it when it is closed */
+	epoll_ctl(follow->epoll, EPOLL_CTL_DEL, follow->listener, NULL);
 	close(follow->listener);
 	follow->listener = -1;
 	for (struct follow_client *c = follow->clients; c; c = next) {

@@ -144,6 +144,12 @@ def peak(pid):
         return next(int(line.split()[1]) * 1024 for line in f if line.startswith("VmHWM"))
 
 
+def ticks(pid):
+    """Of its processor time, a hundred a second."""
+    with open(f"/proc/{pid}/stat") as f:
+        return sum(map(int, f.read().rpartition(")")[2].split()[11:13]))
+
+
 def until(condition, seconds=120):
     end = time.monotonic() + seconds
     while not condition():
@@ -408,6 +414,28 @@ def sockets(pid):
 
 
 # ---- deaths
+
+@fact
+def ending_follower():
+    """one that is to end rests while its readers read on, whoever comes meanwhile"""
+    live = begin("/slow 100 500", "t", "ending")
+    reader = follow("t", "ending")
+    next(reader.chunks())
+    ending = member("agentgraph-follow")
+    os.kill(ending, signal.SIGTERM)
+    late = socket.socket(socket.AF_UNIX)
+    late.connect(f"{STATE}/run/follow.sock")
+    time.sleep(0.1)
+    before = ticks(ending)
+    time.sleep(0.5)
+    spent = ticks(ending) - before
+    assert spent < 10, f"{spent} ticks in half a second"
+    late.close()
+    reader.connection.sock and reader.connection.sock.close()
+    ask("POST", "/v1/threads/t/runs/ending/stop", {}).json()
+    list(live.chunks())
+    until(lambda: member("agentgraph-follow") not in (None, ending))
+
 
 @fact
 def dead_follower():

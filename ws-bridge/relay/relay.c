@@ -123,6 +123,8 @@ bool relay_run(struct relay_settings *settings, int listener, int signals)
 	while (relay_turn(&relay, &next_tick))
 		continue;
 	relay.stopping = true;
+	/* others may have the socket, too, so that epoll would not forget it when it is closed */
+	epoll_ctl(relay.epoll, EPOLL_CTL_DEL, relay.listener, NULL);
 	close(relay.listener);
 	relay.listener = -1;
 	for (struct connection *c = relay.connections, *next; c; c = next) {
