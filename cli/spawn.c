@@ -4,9 +4,8 @@
 
 #include "base/memory.h"
 #include "cli/command.h"
+#include "cli/proc.h"
 
-#include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -64,39 +63,21 @@ pid_t spawn_program(const struct spawn *spawn)
 	_exit(127);
 }
 
-/* The parent of a process, or 0. */
-static pid_t spawn_parent_of(const char *pid)
-{
-	char *path = xasprintf("/proc/%s/stat", pid);
-	FILE *f = fopen(path, "re");
-	char line[512] = "";
-	const char *end;
-	long parent = 0;
-
-	free(path);
-	if (!f)
-		return 0;
-	if (fgets(line, sizeof(line), f) && (end = strrchr(line, ')')) && strlen(end) > 4)
-		parent = strtol(end + 4, NULL, 10); /* behind ") S " */
-	fclose(f);
-	return (pid_t)parent;
-}
-
 size_t spawn_children(pid_t **pids)
 {
-	DIR *proc = opendir("/proc");
-	struct dirent *entry;
+	DIR *dir = opendir("/proc");
+	struct proc proc;
 	size_t count = 0;
+	pid_t pid;
 
 	*pids = NULL;
-	while (proc && (entry = readdir(proc))) {
-		if (!isdigit((unsigned char)entry->d_name[0]) ||
-		    spawn_parent_of(entry->d_name) != getpid())
+	while ((pid = proc_next(dir))) {
+		if (!proc_read(pid, &proc) || proc.parent != getpid())
 			continue;
 		*pids = xrealloc(*pids, (count + 1) * sizeof(**pids));
-		(*pids)[count++] = (pid_t)strtol(entry->d_name, NULL, 10);
+		(*pids)[count++] = pid;
 	}
-	if (proc)
-		closedir(proc);
+	if (dir)
+		closedir(dir);
 	return count;
 }

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/os/clock.h"
 #include "base/os/process.h"
+#include "cli/proc.h"
 #include "cli/programs.h"
 #include "storage/storage.h"
 
@@ -28,68 +29,22 @@
 
 /* ---- the ticket's key ---- */
 
-/* When the process started, by the wall clock; 0 when it is gone. */
-static time_t host_started_at(long pid)
-{
-	char *path = xasprintf("/proc/%ld/stat", pid), text[1024] = "", *p;
-	FILE *f = fopen(path, "re");
-	unsigned long long ticks = 0;
-
-	free(path);
-	if (!f)
-		return 0;
-	if (!fgets(text, sizeof(text), f))
-		text[0] = '\0';
-	fclose(f);
-	p = strrchr(text, ')');
-	for (int field = 2; p && field < 22; field++)
-		p = strchr(p + 1, ' ');
-	if (!p || sscanf(p, "%llu", &ticks) != 1)
-		return 0;
-	return (time_t)(clock_now() / 1000000 - clock_uptime_us() / 1000000) +
-	    (time_t)(ticks / (unsigned long long)sysconf(_SC_CLK_TCK));
-}
-
-static bool host_is_worker(long pid)
-{
-	char *path = xasprintf("/proc/%ld/comm", pid), name[32] = "";
-	FILE *f = fopen(path, "re");
-
-	free(path);
-	if (f && fgets(name, sizeof(name), f))
-		name[strcspn(name, "\n")] = '\0';
-	if (f)
-		fclose(f);
-	return strcmp(name, "agentgraph-fcgi") == 0;
-}
-
-/* The process that serves from the state directory, by its lock; 0 for none. */
-static long host_server_of(const char *dir)
-{
-	char *path = xasprintf("%s/run/serve.lock", dir);
-	FILE *f = fopen(path, "re");
-	long pid = 0;
-
-	free(path);
-	if (f && fscanf(f, "%ld", &pid) != 1)
-		pid = 0;
-	if (f)
-		fclose(f);
-	return pid;
-}
-
 /* When the first of the workers that run there was started; 0 when none runs. */
 static time_t host_oldest_worker(const char *dir)
 {
-	long server = host_server_of(dir), pid;
-	char *path = xasprintf("/proc/%ld/task/%ld/children", server, server);
+	int64_t booted = clock_now() / 1000000 - clock_uptime_us() / 1000000;
+	pid_t server = proc_noted(dir, "serve.lock"), pid; /* of who has the lock */
+	char *path = xasprintf("/proc/%d/task/%d/children", server, server);
 	FILE *f = server > 0 ? fopen(path, "re") : NULL;
+	struct proc proc;
 	time_t oldest = 0;
 
-	while (f && fscanf(f, "%ld", &pid) == 1) {
-		time_t start = host_is_worker(pid) ? host_started_at(pid) : 0;
+	while (f && fscanf(f, "%d", &pid) == 1) {
+		if (!proc_read(pid, &proc) || strcmp(proc.name, "agentgraph-fcgi") != 0)
+			continue;
+		time_t start = (time_t)(booted + (int64_t)proc.started / sysconf(_SC_CLK_TCK));
 
-		if (start && (!oldest || start < oldest))
+		if (!oldest || start < oldest)
 			oldest = start;
 	}
 	if (f)
@@ -118,8 +73,8 @@ static void host_examine_key(const struct config *config, struct problems *probl
 	else if (!shared && stat(path, &st) == 0 && oldest && st.st_mtime > oldest + KEY_SLACK)
 		problems_warn(problems,
 		    "%s is newer than the workers, whose tickets for WebSockets nobody takes any "
-		    "more: reload the service (kill -HUP %ld)",
-		    path, host_server_of(dir));
+		    "more: reload the service (kill -HUP %d)",
+		    path, proc_noted(dir, "serve.lock"));
 	error_release(&err);
 	free(path);
 }

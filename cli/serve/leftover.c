@@ -4,63 +4,39 @@
 #include "base/memory.h"
 #include "base/os/clock.h"
 #include "cli/command.h"
+#include "cli/proc.h"
 #include "cli/serve/supervisor.h"
 
-#include <ctype.h>
-#include <dirent.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define GONE_MS 100 /* until the port of a process that was killed is free */
 
-/* The process group of the nginx that last served there, which is its master's pid; 0: unknown. */
-static pid_t leftover_group(const char *state_dir)
+static bool leftover_is_nginx(pid_t pid, pid_t group)
 {
-	char *path = xasprintf("%s/run/nginx.pid", state_dir);
-	FILE *f = fopen(path, "re");
-	int pid = 0;
+	struct proc proc;
 
-	if (f && fscanf(f, "%d", &pid) != 1)
-		pid = 0;
-	if (f)
-		fclose(f);
-	free(path);
-	return pid;
-}
-
-static bool leftover_is_nginx(const char *pid, pid_t group)
-{
-	char *path = xasprintf("/proc/%s/stat", pid), name[16] = "";
-	FILE *f = fopen(path, "re");
-	int of = 0;
-	bool is = f && fscanf(f, "%*d (%15[^)]) %*c %*d %d", name, &of) == 2 && of == group &&
-	    strcmp(name, "nginx") == 0;
-
-	if (f)
-		fclose(f);
-	free(path);
-	return is;
+	return proc_read(pid, &proc) && proc.group == group && strcmp(proc.name, "nginx") == 0;
 }
 
 bool leftover_end(const char *state_dir)
 {
 	char *path = xasprintf("%s/run/serve.lock", state_dir);
-	pid_t group = leftover_group(state_dir);
+	/* the master leads the group of the nginx that last served there */
+	pid_t group = proc_noted(state_dir, "nginx.pid");
 	bool is_there = group > 1 && kill(-group, 0) == 0;
 	int lock = is_there ? lock_take(path) : -1; /* a service that lives ends them itself */
-	DIR *proc = lock >= 0 ? opendir("/proc") : NULL;
-	const struct dirent *entry;
+	DIR *dir = lock >= 0 ? opendir("/proc") : NULL;
 	bool ended = false;
+	pid_t pid;
 
-	while (proc && (entry = readdir(proc)))
-		if (isdigit((unsigned char)entry->d_name[0]) &&
-		    leftover_is_nginx(entry->d_name, group))
-			ended |= kill(atoi(entry->d_name), SIGKILL) == 0;
-	if (proc)
-		closedir(proc);
+	while ((pid = proc_next(dir)))
+		if (leftover_is_nginx(pid, group))
+			ended |= kill(pid, SIGKILL) == 0;
+	if (dir)
+		closedir(dir);
 	if (ended) {
 		complain(0, "ended an nginx that a killed service has left there");
 		clock_sleep_ms(GONE_MS);
