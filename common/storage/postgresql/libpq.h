@@ -15,7 +15,7 @@ struct pg_conn;
 struct pg_result;
 struct pg_cancel;
 
-#define LIBPQ_VERSION 4
+#define LIBPQ_VERSION 5
 #define LIBPQ_TABLE "agentgraph_libpq"
 
 /* Those values of libpq's enums that are used here; the module checks them when it is compiled. */
@@ -56,8 +56,6 @@ struct libpq {
 	int (*socket)(const struct pg_conn *conn);
 	int (*consume_input)(struct pg_conn *conn);
 	int (*is_busy)(struct pg_conn *conn);
-	int (*flush)(struct pg_conn *conn);
-	int (*set_nonblocking)(struct pg_conn *conn, int on);
 
 	int (*send_query)(struct pg_conn *conn, const char *query);
 	int (*send_prepare)(struct pg_conn *conn, const char *name, const char *query, int count,
