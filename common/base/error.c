@@ -2,6 +2,7 @@
 /* The table of kinds with their status and code, and filling in a struct error. */
 #include "base/error.h"
 
+#include "base/buf.h"
 #include "base/json/json.h"
 #include "base/memory.h"
 #include "base/utf8.h"
@@ -177,6 +178,16 @@ static cJSON *error_loc_from_path(const char *path)
 			len++;
 	}
 	return loc;
+}
+
+void error_put_path(struct buf *out, const cJSON *part)
+{
+	for (const char *dot = ""; part; part = part->next, dot = ".") {
+		if (cJSON_IsNumber(part))
+			buf_printf(out, "[%d]", part->valueint);
+		else
+			buf_printf(out, "%s%s", dot, part->valuestring);
+	}
 }
 
 bool error_field(struct error *err, enum error_kind kind, const char *path, const char *type,

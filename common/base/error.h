@@ -63,6 +63,8 @@ enum error_kind {
 	ERR_KINDS
 };
 
+struct buf; /* base/buf.h */
+
 /* A small body can hold millions of mistakes, and a detail is a hundred times its size. */
 #define ERROR_DETAILS_MAX 1000
 
@@ -112,6 +114,10 @@ bool error_field(struct error *err, enum error_kind kind, const char *path, cons
  * know it: "messages[0].role must be a string". */
 bool error_wrong(struct error *err, const char *path, const char *type, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
+
+/* Appends a loc as the path that it was made of, from this part on: "messages[0].role".  NULL, as
+ * behind the last part, adds nothing. */
+void error_put_path(struct buf *out, const cJSON *part);
 
 /* Sets the cause, unless there is one already.  Always false. */
 bool error_cause(struct error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

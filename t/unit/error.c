@@ -134,13 +134,18 @@ static void assert_loc(const char *path, const char *expected)
 {
 	struct error err = {0};
 	error_field(&err, ERR_VALIDATION, path, "missing", "x");
-	char *text = json_print(json_get(err.details->child, "loc"));
+	const cJSON *loc = json_get(err.details->child, "loc");
+	char *text = json_print(loc);
 	CU_ASSERT_STRING_EQUAL(text, expected);
 	free(text);
+	struct buf back = {0};
+	error_put_path(&back, loc->child);
+	CU_ASSERT_TRUE(strchr(path, '\xFF') || strcmp(buf_str(&back), path) == 0);
+	buf_release(&back);
 	error_release(&err);
 }
 
-static void paths_become_locations(void)
+static void paths_become_locations_and_locations_paths(void)
 {
 	assert_loc("body", "[\"body\"]");
 	assert_loc("body[0][12]", "[\"body\",0,12]");
@@ -190,7 +195,7 @@ static const struct unit_test tests[] = {
     {"a detail is always UTF-8", a_detail_is_always_utf8},
     {"the first cause stays", the_first_cause_stays},
     {"mistakes in fields are collected", mistakes_in_fields_are_collected},
-    {"paths become locations", paths_become_locations},
+    {"paths become locations, and locations paths", paths_become_locations_and_locations_paths},
     {"details end where they would be too many", details_end_where_they_would_be_too_many},
     {"errors can be moved", errors_can_be_moved},
 };

@@ -89,12 +89,7 @@ static char *a2a_field(struct arena *a, const cJSON *loc)
 	const cJSON *part = loc && loc->child ? loc->child->next : NULL;
 	if (part && cJSON_IsString(part) && strcmp(part->valuestring, "params") == 0)
 		part = part->next;
-	for (; part; part = part->next) {
-		if (cJSON_IsNumber(part))
-			buf_printf(&path, "[%d]", part->valueint);
-		else
-			buf_printf(&path, "%s%s", path.len ? "." : "", part->valuestring);
-	}
+	error_put_path(&path, part);
 	return arena_take(a, &path);
 }
 

@@ -129,17 +129,12 @@ static const char *openai_error_type(int status)
  * none. */
 static const char *openai_param(struct call *call, const cJSON *details)
 {
-	const cJSON *loc = details ? json_get(details->child, "loc") : NULL, *part;
+	const cJSON *loc = details ? json_get(details->child, "loc") : NULL;
 	struct buf path = {0};
 	const char *first = loc && loc->child ? cJSON_GetStringValue(loc->child) : NULL;
 	if (!first || strcmp(first, "node") == 0)
 		return NULL;
-	for (part = loc->child->next; part; part = part->next) {
-		if (cJSON_IsNumber(part))
-			buf_printf(&path, "[%d]", part->valueint);
-		else
-			buf_printf(&path, "%s%s", path.len ? "." : "", part->valuestring);
-	}
+	error_put_path(&path, loc->child->next);
 	return path.len ? arena_take(call->arena, &path) : NULL;
 }
 
