@@ -394,10 +394,7 @@ ag_result ag_say(ag_run *run, const char *fmt, ...)
 	if (*rest)
 		run_note_piece(run);
 	while (*rest && run->setup.observer->live) {
-		size_t space = strspn(rest, " \t\n");
-		size_t len = space + strcspn(rest + space, " \t\n");
-		if (!rest[len + strspn(rest + len, " \t\n")])
-			len = strlen(rest); /* white space at the end goes with the last word */
+		size_t len = message_word(rest);
 		buf_reset(&word);
 		buf_add(&word, rest, len);
 		ag_delta(run, buf_str(&word));

@@ -19,6 +19,7 @@
 #include "base/memory.h"
 #include "graph/live/live.h"
 #include "graph/live/voice.h"
+#include "graph/message/message.h"
 #include "model/realtime/resample.h"
 
 #include <math.h>
@@ -122,16 +123,11 @@ static void live_demo_add_tone(struct demo *d, int ms)
  * follows. */
 static void live_demo_say(struct demo *d, const char *text)
 {
-	const char *p = text;
-	for (;;) {
-		size_t space = strspn(p, WHITE);
-		size_t len = space + strcspn(p + space, WHITE);
-		if (!p[len])
-			break;
+	size_t len;
+	for (const char *p = text; p[len = message_word(p)]; p += len) {
 		char *word = xstrndup(p, len);
 		ag_live_output_transcript(d->session, word, false);
 		free(word);
-		p += len;
 	}
 	ag_live_output_transcript(d->session, text, true);
 	live_demo_add_tone(d, TONE_MS);

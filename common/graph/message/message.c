@@ -179,6 +179,15 @@ cJSON *message_reasoning_delta(const char *id, const char *text)
 	return message_begin("assistant", id, message_content_of(block), true);
 }
 
+size_t message_word(const char *text)
+{
+	static const char white[] = " \t\r\n";
+	size_t space = strspn(text, white);
+	size_t len = space + strcspn(text + space, white);
+	size_t trail = strspn(text + len, white);
+	return text[len + trail] ? len : len + trail;
+}
+
 cJSON *message_tool_result(const char *id, const char *call_id, cJSON *output, bool is_error)
 {
 	cJSON *block = json_typed("tool_result");

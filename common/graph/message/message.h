@@ -41,6 +41,10 @@ cJSON *content_text(const char *text);
 cJSON *message_delta(const char *id, const char *text);
 cJSON *message_reasoning_delta(const char *id, const char *text);
 
+/* Length of the piece that a text begins with when it is streamed by words: a word with the white
+ * space before it, and the last one with what trails. */
+size_t message_word(const char *text);
+
 /* A tool message with one result; output is taken over. */
 cJSON *message_tool_result(const char *id, const char *call_id, cJSON *output, bool is_error);
 
