@@ -1,21 +1,18 @@
 /* SPDX-License-Identifier: ISC */
-/* Listening at TCP and Unix addresses, connecting to them, and the lock of the run directory. */
+/* Listening at TCP and Unix addresses, and connecting to them. */
 #include "cli/sockets.h"
 
 #include "base/memory.h"
-#include "base/os/owned.h"
 #include "cli/command.h"
 
 #include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -231,47 +228,6 @@ int unix_listen(const char *path, unsigned mode)
 	umask(mask);
 	close(fd);
 	return -1;
-}
-
-int lock_take(const char *path)
-{
-	char holder[32] = "";
-	int fd = owned_open(path);
-	ssize_t len;
-
-	if (fd < 0)
-		return complain(-1, "cannot open %s: %s", path, strerror(errno));
-	if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
-		if (ftruncate(fd, 0) == 0)
-			dprintf(fd, "%ld\n", (long)getpid());
-		return fd;
-	}
-	len = read(fd, holder, sizeof(holder) - 1);
-	close(fd);
-	holder[len > 0 ? strcspn(holder, "\n") : 0] = '\0';
-	return complain(-1,
-	    "process %s serves from this state directory already (%s); stop it, or give this one "
-	    "another with --state",
-	    *holder ? holder : "?", path);
-}
-
-int state_lock(const char *state_dir)
-{
-	char *run = xasprintf("%s/run", state_dir), *path = xasprintf("%s/serve.lock", run);
-	int lock = owned_directory(run)
-	    ? lock_take(path)
-	    : complain(-1, "cannot make the directory %s: %s", run, strerror(errno));
-
-	free(path);
-	free(run);
-	return lock;
-}
-
-void state_unlock(int lock)
-{
-	if (ftruncate(lock, 0) != 0)
-		complain(1, "cannot empty the lock file: %s", strerror(errno));
-	close(lock);
 }
 
 char *fastcgi_socket_path(const char *state_dir, const char *chosen)

@@ -54,15 +54,6 @@ bool unix_give(const char *path, const struct socket_access *access);
  * accepted for seconds. */
 int unix_connect(const char *path);
 
-/* Takes the lock file path for this process until the descriptor is closed; -1 after a
- * complaint. */
-int lock_take(const char *path);
-
-/* Keeps every service out of a state directory that is there, until state_unlock; -1 after a
- * complaint. */
-int state_lock(const char *state_dir);
-void state_unlock(int lock);
-
 /* The path of the FastCGI socket, malloc'd: the one that was chosen, else in the state
  * directory. */
 char *fastcgi_socket_path(const char *state_dir, const char *chosen);

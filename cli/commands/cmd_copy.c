@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "base/os/directory.h"
 #include "cli/command.h"
-#include "cli/sockets.h"
+#include "cli/state_lock.h"
 #include "storage/storage.h"
 
 #include <errno.h>

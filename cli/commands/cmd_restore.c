@@ -5,7 +5,7 @@
 #include "base/os/directory.h"
 #include "base/os/owned.h"
 #include "cli/command.h"
-#include "cli/sockets.h"
+#include "cli/state_lock.h"
 #include "storage/blob/blob.h"
 #include "storage/storage.h"
 

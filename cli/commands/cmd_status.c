@@ -6,7 +6,7 @@
 #include "base/os/clock.h"
 #include "cli/command.h"
 #include "cli/fcgi_ask.h"
-#include "cli/source/ask_state.h"
+#include "cli/state_lock.h"
 #include "cli/terminal.h"
 #include "config/config.h"
 #include "config/text_file.h"

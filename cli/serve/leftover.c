@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 /* The nginx of a service that was killed, which may still hold the port.  nginx's master ends with
  * the service and its workers with the master, but not if both were killed at once. */
-#include "base/memory.h"
 #include "base/os/clock.h"
 #include "cli/command.h"
 #include "cli/proc.h"
 #include "cli/serve/supervisor.h"
+#include "cli/state_lock.h"
 
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define GONE_MS 100 /* until the port of a process that was killed is free */
 
@@ -23,11 +21,11 @@ static bool leftover_is_nginx(pid_t pid, pid_t group)
 
 bool leftover_end(const char *state_dir)
 {
-	char *path = xasprintf("%s/run/serve.lock", state_dir);
 	/* the master leads the group of the nginx that last served there */
 	pid_t group = proc_noted(state_dir, "nginx.pid");
 	bool is_there = group > 1 && kill(-group, 0) == 0;
-	int lock = is_there ? lock_take(path) : -1; /* a service that lives ends them itself */
+	/* a service that lives ends them itself */
+	int lock = is_there ? state_lock_take(state_dir) : -1;
 	DIR *dir = lock >= 0 ? opendir("/proc") : NULL;
 	bool ended = false;
 	pid_t pid;
@@ -42,7 +40,6 @@ bool leftover_end(const char *state_dir)
 		clock_sleep_ms(GONE_MS);
 	}
 	if (lock >= 0)
-		close(lock);
-	free(path);
+		state_unlock(lock);
 	return ended;
 }

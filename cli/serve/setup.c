@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/programs.h"
 #include "cli/serve/supervisor.h"
+#include "cli/state_lock.h"
 #include "config/text_file.h"
 
 #include <errno.h>
@@ -169,7 +170,6 @@ static bool setup_anew(struct supervisor *s)
 	const struct serve_options *o = s->options;
 	struct stat st;
 	bool open;
-	char *path;
 
 	if (!o->no_nginx && !setup_listen(s))
 		return false;
@@ -187,9 +187,7 @@ static bool setup_anew(struct supervisor *s)
 	if (!directory_make(s->run) &&
 	    (errno != EEXIST || stat(s->run, &st) != 0 || !S_ISDIR(st.st_mode)))
 		return complain(0, "cannot make the directory %s: %s", s->run, strerror(errno));
-	path = xasprintf("%s/serve.lock", s->run);
-	s->lock = lock_take(path);
-	free(path);
+	s->lock = state_lock_take(s->current.state_dir);
 	s->accepted = setup_accepted_path(s);
 	if (s->lock < 0 || !served_accepted(s, s->current.files))
 		return false;
@@ -236,8 +234,6 @@ void teardown(struct supervisor *s)
 		unlink(s->accepted);
 		status_remove(s);
 	}
-	if (s->lock >= 0 && ftruncate(s->lock, 0) != 0)
-		complain(1, "cannot empty the lock file in %s: %s", s->run, strerror(errno));
 	descriptor_close(&s->tcp);
 	descriptor_close(&s->fastcgi);
 	descriptor_close(&s->relay_socket);
@@ -247,7 +243,8 @@ void teardown(struct supervisor *s)
 	descriptor_close(&s->ready_in);
 	descriptor_close(&s->ready_out);
 	descriptor_close(&s->signals);
-	descriptor_close(&s->lock);
+	if (s->lock >= 0)
+		state_unlock(s->lock);
 	reload_release(&s->reload);
 	children_release(&s->children);
 	examination_release(&s->current);

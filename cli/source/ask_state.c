@@ -6,13 +6,11 @@
 #include "base/memory.h"
 #include "cli/command.h"
 #include "cli/examine/examine.h"
+#include "cli/state_lock.h"
 #include "service/thread/feed.h"
 #include "storage/storage.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 bool state_service_open(
     struct state_service *at, const struct config_source *where, const char *user_id)
@@ -30,18 +28,6 @@ bool state_service_open(
 void state_service_close(struct state_service *at)
 {
 	service_close(at->service);
-}
-
-/* A service holds the lock for as long as it lives, however it dies. */
-bool state_is_served(const char *state_dir)
-{
-	char *path = xasprintf("%s/run/serve.lock", state_dir);
-	int lock = open(path, O_RDONLY | O_CLOEXEC);
-	bool served = lock >= 0 && flock(lock, LOCK_SH | LOCK_NB) != 0;
-	if (lock >= 0)
-		close(lock);
-	free(path);
-	return served;
 }
 
 void state_say_unserved(const struct state_service *at)

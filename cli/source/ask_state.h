@@ -21,9 +21,6 @@ bool state_service_open(
     struct state_service *at, const struct config_source *where, const char *user_id);
 void state_service_close(struct state_service *at);
 
-/* Whether a service runs there. */
-bool state_is_served(const char *state_dir);
-
 /* Tells whoever waits for a run if no service is there to take it up.  Where machines share a
  * database another one may do so, and nothing is said. */
 void state_say_unserved(const struct state_service *at);

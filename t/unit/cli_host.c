@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: ISC */
-/* What is looked at on the host: disk, clock, open files, nginx's own files. */
+/* What is looked at on the host: disk, clock, open files, nginx's own files, processes, the lock.
+ */
 #include "cli/nginx/host.h"
 #include "cli/nginx/nginx_file.h"
 #include "cli/nginx/nginx_prefix.h"
+#include "cli/proc.h"
+#include "cli/state_lock.h"
 #include "unit.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static struct problems problems;
 
@@ -137,6 +145,43 @@ static void prefixes_have_names_of_their_own(void)
 		CU_ASSERT(refused(bad[i], id));
 }
 
+static void a_process_has_any_name(void)
+{
+	char before[16];
+	struct proc proc;
+
+	prctl(PR_GET_NAME, before);
+	prctl(PR_SET_NAME, ") S 1 (");
+	CU_ASSERT_FATAL(proc_read(getpid(), &proc));
+	prctl(PR_SET_NAME, before);
+	CU_ASSERT_STRING_EQUAL(proc.name, ") S 1 (");
+	CU_ASSERT_EQUAL(proc.parent, getppid());
+	CU_ASSERT_EQUAL(proc.group, getpgrp());
+	CU_ASSERT(proc.started > 0);
+	CU_ASSERT(!proc_read(1000000000, &proc));
+}
+
+static void who_only_looks_keeps_no_lock(void)
+{
+	int lock = state_lock(unit_dir());
+
+	CU_ASSERT(lock >= 0 && state_is_served(unit_dir()));
+	state_unlock(lock);
+	CU_ASSERT(!state_is_served(unit_dir()));
+	int looker = open(unit_path("run/serve.lock"), O_RDONLY);
+	flock(looker, LOCK_SH);
+	pid_t child = fork();
+	if (child == 0) { /* looks, and is slow */
+		usleep(5000);
+		_exit(0);
+	}
+	close(looker);
+	lock = state_lock(unit_dir());
+	waitpid(child, NULL, 0);
+	CU_ASSERT(lock >= 0);
+	state_unlock(lock);
+}
+
 static const struct unit_test tests[] = {
     {"a disk that is nearly full is told", a_full_disk},
     {"a clock before the last write is told", a_clock_in_the_past},
@@ -144,6 +189,8 @@ static const struct unit_test tests[] = {
     {"nginx's files are read with includes and quotes", reads_what_nginx_reads},
     {"broken files of nginx do no harm", endures_what_nginx_refuses},
     {"two prefixes never share a name", prefixes_have_names_of_their_own},
+    {"a process may have any name", a_process_has_any_name},
+    {"who looks for a service does not keep it from its lock", who_only_looks_keeps_no_lock},
 };
 
 int main(void)
