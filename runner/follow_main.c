@@ -26,13 +26,14 @@
 
 #define PROGRAM "agentgraph-follow"
 #define LISTENER 0
-#define LONGEST 86400 /* seconds */
-#define LATE_MS 500   /* how often to look for a database that is not there yet */
+#define LONGEST 86400L /* seconds */
+#define DEFAULT_STALL 60L
+#define LATE_MS 500 /* how often to look for a database that is not there yet */
 
 struct follow_options {
 	struct config_source source;
 	const char *unlink;
-	long stall, silence; /* seconds */
+	long stall, silence; /* seconds; stall 0: as the environment says */
 };
 
 static char usage[] =
@@ -59,8 +60,6 @@ static bool follow_main_complain(const char *what, const char *why)
 
 static void follow_main_parse(struct follow_options *options, int argc, char **argv)
 {
-	const char *timeout = getenv("AGENTGRAPH_SEND_TIMEOUT");
-	long stall = timeout ? strtol(timeout, NULL, 10) : 0;
 	const struct option_spec specs[] = {
 	    {"--config", OPTION_TEXT, &options->source.file, 0, 0},
 	    {"--state", OPTION_TEXT, &options->source.state_dir, 0, 0},
@@ -72,14 +71,14 @@ static void follow_main_parse(struct follow_options *options, int argc, char **a
 	    {"--version", OPTION_ANSWER, version_text, 0, 0},
 	    OPTION_END,
 	};
-	*options = (struct follow_options){.stall = stall > 0 ? stall : 60, .silence = 15};
+	*options = (struct follow_options){.silence = 15};
 	options_take(PROGRAM, specs, argc, argv);
 }
 
-static struct config *follow_main_load(const struct config_source *source)
+static struct config *follow_main_load(const struct follow_options *options)
 {
 	struct problems problems = {0};
-	struct config *config = config_load(source, &problems);
+	struct config *config = config_load(&options->source, &problems);
 	for (size_t i = 0; i < problems.count; i++)
 		if (!problems.items[i].warning)
 			follow_main_complain("configuration", problems.items[i].text);
@@ -87,14 +86,22 @@ static struct config *follow_main_load(const struct config_source *source)
 	return config;
 }
 
-static void follow_main_set_log(const struct config *config)
+/* Takes over the settings that may change while the process serves.  The configuration's dotenv
+ * file is in the environment by now. */
+static void follow_main_set(struct follow_settings *settings, const struct config *config)
 {
+	const struct follow_options *options = settings->origin;
+	const char *timeout = getenv("AGENTGRAPH_SEND_TIMEOUT");
+	long stall = options->stall;
+	if (!stall && timeout)
+		stall = strtol(timeout, NULL, 10);
+	settings->stall_ms = (stall < 1 ? DEFAULT_STALL : stall < LONGEST ? stall : LONGEST) * 1000;
 	log_init(config->env.logger_name, config->env.log_level);
 	log_set_format(config->env.log_format);
 }
 
-/* Takes over the key, which may be another one for the new workers, and the settings of the log;
- * streams go on.  Nothing changes when the new configuration has a mistake. */
+/* Takes over the key, which may be another one for the new workers, and the settings; streams go
+ * on.  Nothing changes when the new configuration has a mistake. */
 static void follow_main_reload(struct follow_settings *settings)
 {
 	struct config *config = follow_main_load(settings->origin);
@@ -102,7 +109,7 @@ static void follow_main_reload(struct follow_settings *settings)
 	struct error err = {0};
 	if (config && ticket_key_load(&key, config->state_dir, &err)) {
 		settings->key = key;
-		follow_main_set_log(config);
+		follow_main_set(settings, config);
 	}
 	if (error_is_set(&err))
 		log_error("cannot read the settings again: %s", err.detail);
@@ -138,7 +145,7 @@ static bool follow_main_open(struct follow_settings *settings, int signals, pid_
 	service->config = follow_main_load(settings->origin);
 	if (!service->config)
 		return false;
-	follow_main_set_log(service->config);
+	follow_main_set(settings, service->config);
 	service->shared = shared_make(service->config->state_dir, &err);
 	bool open = service->shared && follow_main_open_storage(service, signals, parent, &err) &&
 	    service_join(service, &err) &&
@@ -154,7 +161,7 @@ int main(int argc, char **argv)
 	struct follow_options options;
 	struct service service = {0};
 	struct follow_settings settings = {
-	    .service = &service, .reload = follow_main_reload, .origin = &options.source};
+	    .service = &service, .reload = follow_main_reload, .origin = &options};
 	bool complete = false;
 	pid_t parent = getppid();
 	memory_init();
@@ -174,7 +181,6 @@ int main(int argc, char **argv)
 	    (descriptor_listens(LISTENER) ||
 		follow_main_complain("descriptor 0", "not a listening socket"))) {
 		struct bound bound = options.unlink ? bound_at(options.unlink) : (struct bound){0};
-		settings.stall_ms = options.stall * 1000;
 		settings.silence_ms = options.silence * 1000;
 		complete = follow_run(&settings, LISTENER, signals);
 		if (getppid() != parent && options.unlink)
