@@ -96,7 +96,7 @@ static void follow_main_set(struct follow_settings *settings, const struct confi
 	if (!stall && timeout)
 		stall = strtol(timeout, NULL, 10);
 	settings->stall_ms = (stall < 1 ? DEFAULT_STALL : stall < LONGEST ? stall : LONGEST) * 1000;
-	log_init(config->env.logger_name, config->env.log_level);
+	log_set_level(config->env.log_level);
 	log_set_format(config->env.log_format);
 }
 
@@ -145,6 +145,7 @@ static bool follow_main_open(struct follow_settings *settings, int signals, pid_
 	service->config = follow_main_load(settings->origin);
 	if (!service->config)
 		return false;
+	log_init(service->config->env.logger_name, service->config->env.log_level);
 	follow_main_set(settings, service->config);
 	service->shared = shared_make(service->config->state_dir, &err);
 	bool open = service->shared && follow_main_open_storage(service, signals, parent, &err) &&

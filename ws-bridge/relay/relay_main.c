@@ -109,6 +109,8 @@ static void relay_main_take_config(struct relay_settings *settings, const struct
 	settings->max_connections_per_user = config->websocket.max_connections_per_user;
 	settings->message_limit = (size_t)(twice > SMALLEST_LIMIT ? twice : SMALLEST_LIMIT);
 	settings->bye_ms = (config->env.realtime_drain_timeout + BYE_SPARE) * 1000;
+	log_set_level(config->env.log_level);
+	log_set_format(config->env.log_format);
 }
 
 static void relay_main_take_options(
@@ -193,7 +195,6 @@ static int relay_main_serve(const struct relay_options *options, int signals, pi
 	bool complete = false;
 	if (listener >= 0) {
 		log_init(config->env.logger_name, config->env.log_level);
-		log_set_format(config->env.log_format);
 		/* open sockets are counted in the memory that the pool's numbers are in */
 		struct error err = {0};
 		struct shared *shared = shared_open(config->state_dir, &err);

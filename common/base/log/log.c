@@ -22,8 +22,8 @@
 #define JSON_MESSAGE 1024 /* bytes, each of which may become six */
 
 static char logger[LOG_NAME_SIZE] = "agentgraph-cli";
-static enum log_level threshold = LOG_INFO;
-static enum log_format form = LOG_PLAIN;
+static _Atomic enum log_level threshold = LOG_INFO;
+static _Atomic enum log_format form = LOG_PLAIN;
 static _Thread_local const char *request, *run;
 
 static const char *const level_names[] = {
@@ -32,6 +32,11 @@ static const char *const level_names[] = {
 void log_init(const char *name, enum log_level level)
 {
 	snprintf(logger, sizeof(logger), "%s", name);
+	threshold = level;
+}
+
+void log_set_level(enum log_level level)
+{
 	threshold = level;
 }
 

@@ -11,10 +11,13 @@
 
 enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARNING, LOG_ERROR };
 
-/* name is LOGGER_NAME, of which LOG_NAME_SIZE - 1 bytes are kept.  Both are for the start, before
- * there are threads: what they set is read without a lock. */
+/* name is LOGGER_NAME, of which LOG_NAME_SIZE - 1 bytes are kept.  This is for the start, before
+ * there are threads: the name is read without a lock. */
 #define LOG_NAME_SIZE 128
 void log_init(const char *name, enum log_level level);
+
+/* Records of lower levels are left out from now on. */
+void log_set_level(enum log_level level);
 
 /* DEBUG, INFO, WARNING (or WARN), ERROR, CRITICAL (as ERROR), case does not matter; false when
  * unknown. */
