@@ -240,17 +240,15 @@ bool writer_wait(struct writer *w, struct unit *unit, struct error *err)
 		if (state == UNIT_DONE)
 			break;
 		if (state != UNIT_LEADS) {
-			since = since ? since : clock_now();
+			since = since ? since : clock_uptime_us();
 			futex_wait(&unit->state, state, -1, FUTEX_OF_PROCESS);
 			continue;
 		}
 		writer_lead(w, unit);
 	}
 	if (since) {
-		int64_t us = clock_now() - since;
-
 		metrics_count(METRIC_WRITE_WAITS, 1);
-		metrics_count(METRIC_WRITE_WAIT_US, us > 0 ? (uint64_t)us : 0);
+		metrics_count(METRIC_WRITE_WAIT_US, (uint64_t)(clock_uptime_us() - since));
 	}
 	if (!error_is_set(&unit->err))
 		return true;
