@@ -142,7 +142,7 @@ static void converse(const struct chat_model *m, const cJSON *asked)
 }
 
 /* embed BASE_URL DIMENSIONS TEXT...: prints the first number of each vector. */
-static int embed(char **args)
+static int ask_for_vectors(char **args)
 {
 	char *problem = NULL;
 	struct error err = {0};
@@ -170,7 +170,7 @@ int main(int argc, char **argv)
 {
 	memory_init();
 	if (argc > 4 && strcmp(argv[1], "embed") == 0)
-		return embed(argv + 2);
+		return ask_for_vectors(argv + 2);
 	if (argc != 3) {
 		fprintf(
 		    stderr, "usage: chat_ask SETTINGS REQUEST | embed URL DIMENSIONS TEXT...\n");

@@ -26,7 +26,7 @@ static void check_request(char *head, size_t len)
 }
 
 /* Copies into a block without spare room, so that a read beyond the head is noticed. */
-static char *copy(const uint8_t *data, size_t len)
+static char *copied(const uint8_t *data, size_t len)
 {
 	char *head = malloc(len ? len : 1);
 	if (len)
@@ -39,10 +39,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t end = http_head_length((const char *)data, size);
 	size_t len = end ? end : size;
 	bool good;
-	char *head = copy(data, len);
+	char *head = copied(data, len);
 	check_request(head, len);
 	free(head);
-	head = copy(data, len);
+	head = copied(data, len);
 	require(handshake_answer(head, len, "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=", &good) == 101 || !good);
 	free(head);
 	return 0;

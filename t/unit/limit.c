@@ -364,7 +364,7 @@ static void die_everywhere(void (*prepare)(void), void (*act)(void), void (*chec
 	}
 }
 
-static void ask_once(void)
+static void ask_one_more(void)
 {
 	ask(30, 1000, subject);
 }
@@ -392,7 +392,7 @@ static void check_seven(void)
 static void a_death_while_counting_forgets_nothing(void)
 {
 	start();
-	die_everywhere(ask_seven_times, ask_once, check_seven);
+	die_everywhere(ask_seven_times, ask_one_more, check_seven);
 }
 
 /* Ten requests that are about to leave the window, and four that are not. */
@@ -412,7 +412,7 @@ static void check_four(void)
 static void a_death_while_requests_leave_the_window_does_no_harm(void)
 {
 	start();
-	die_everywhere(ask_early_and_late, ask_once, check_four);
+	die_everywhere(ask_early_and_late, ask_one_more, check_four);
 }
 
 static void nothing(void)
@@ -440,7 +440,7 @@ static void a_death_while_a_key_is_forgotten_does_no_harm(void)
 		ask(5, 1000, numbered(i));
 	now += 1000 * (int64_t)SECOND;
 	use_newest();
-	die_everywhere(nothing, ask_once, check_neighbours);
+	die_everywhere(nothing, ask_one_more, check_neighbours);
 	for (int i = 0; i < 2 * LIMIT_KEYS; i++)
 		ask(5, 1000, numbered(i));
 	CU_ASSERT(limit_table_count(table) <= LIMIT_KEYS);

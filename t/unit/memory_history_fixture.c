@@ -291,14 +291,14 @@ static bool memory_history_origin(struct storage *st, const struct storage_conte
 }
 
 /* Places in between were those of messages that are gone. */
-static void parts_fill(struct kept_thread *k, int64_t last)
+static void kept_fill(struct kept_thread *k, int64_t last)
 {
 	k->places = xrealloc(k->places, ((size_t)last + 1) * sizeof(*k->places));
 	while (k->last < last)
 		memory_place_add(k, (struct kept_place){0});
 }
 
-static bool parts_add_message(struct memory_storage *m, struct kept_thread *k,
+static bool kept_add_message(struct memory_storage *m, struct kept_thread *k,
     const struct history_part *part, struct error *err)
 {
 	size_t count;
@@ -317,7 +317,7 @@ static bool parts_add_message(struct memory_storage *m, struct kept_thread *k,
 	return true;
 }
 
-static void parts_add_checkpoint(
+static void kept_add_checkpoint(
     struct memory_storage *m, struct kept_thread *k, const struct checkpoint *c)
 {
 	size_t count = k->checkpoint_count++;
@@ -327,11 +327,11 @@ static void parts_add_checkpoint(
 	k->checkpoints[count].thread = memory_thread_copy(m->arena, &k->thread, &c->thread);
 }
 
-static bool parts_add(struct memory_storage *m, struct kept_thread *k,
+static bool kept_add(struct memory_storage *m, struct kept_thread *k,
     const struct history_part *part, struct error *err)
 {
 	if (part->place)
-		parts_fill(k, part->place - 1);
+		kept_fill(k, part->place - 1);
 	k->places = xrealloc(k->places, ((size_t)k->last + 2) * sizeof(*k->places));
 	switch (part->kind) {
 	case HISTORY_BRANCH:
@@ -341,9 +341,9 @@ static bool parts_add(struct memory_storage *m, struct kept_thread *k,
 		memory_place_add(k, (struct kept_place){.message = part->other});
 		break;
 	case HISTORY_MESSAGE:
-		return parts_add_message(m, k, part, err);
+		return kept_add_message(m, k, part, err);
 	case HISTORY_CHECKPOINT:
-		parts_add_checkpoint(m, k, part->checkpoint);
+		kept_add_checkpoint(m, k, part->checkpoint);
 		break;
 	case HISTORY_RUN:
 		memory_run_add(m, k->thread.row, part->run);
@@ -354,7 +354,7 @@ static bool parts_add(struct memory_storage *m, struct kept_thread *k,
 	return true;
 }
 
-static bool parts_add_all(struct memory_storage *m, struct kept_thread *k,
+static bool kept_add_all(struct memory_storage *m, struct kept_thread *k,
     struct history_source *source, struct error *err)
 {
 	struct history_part part;
@@ -362,7 +362,7 @@ static bool parts_add_all(struct memory_storage *m, struct kept_thread *k,
 	if (!source->rewind(source, err))
 		return false;
 	do {
-		if (!source->next(source, &part, err) || !parts_add(m, k, &part, err))
+		if (!source->next(source, &part, err) || !kept_add(m, k, &part, err))
 			return false;
 	} while (part.kind != HISTORY_END);
 	return true;
@@ -379,7 +379,7 @@ static bool memory_history_make(struct storage *st, const struct storage_context
 	if (!memory_holds(m, lease))
 		return memory_unlock(m, thread_lost(t->thread_id, err));
 	made.thread.row = m->rows + 1; /* which its runs are to have */
-	if (!parts_add_all(m, &made, source, err) ||
+	if (!kept_add_all(m, &made, source, err) ||
 	    (st->thread_max_bytes && made.bytes + thread_state_size(t) > st->thread_max_bytes &&
 		!thread_too_large(t, st->thread_max_bytes, err))) {
 		memory_runs_remove(m, made.thread.row);
@@ -387,7 +387,7 @@ static bool memory_history_make(struct storage *st, const struct storage_context
 		free(made.checkpoints);
 		return memory_unlock(m, false);
 	}
-	parts_fill(&made, t->view.last);
+	kept_fill(&made, t->view.last);
 	k = memory_thread_add(m);
 	t->row = made.thread.row;
 	made.next = k->next;

@@ -274,7 +274,8 @@ static void outbox_put(struct memory_storage *m, int64_t thread_row, const struc
 	free(site);
 }
 
-static void push_put(struct memory_storage *m, int64_t thread, const struct push *push, int state)
+static void kept_push_put(
+    struct memory_storage *m, int64_t thread, const struct push *push, int state)
 {
 	struct memory_push *p = arena_alloc(m->arena, sizeof(*p));
 
@@ -288,7 +289,7 @@ static void push_put(struct memory_storage *m, int64_t thread, const struct push
 	m->pushes = p;
 }
 
-static void push_put_first(
+static void kept_push_put_first(
     struct memory_storage *m, const struct memory_run *run, const struct push *push)
 {
 	struct push first;
@@ -297,10 +298,10 @@ static void push_put_first(
 		return;
 	first = *push;
 	first.number = run->record.number;
-	push_put(m, run->record.thread_row, &first, PUSH_AWAITS);
+	kept_push_put(m, run->record.thread_row, &first, PUSH_AWAITS);
 }
 
-static void push_tell(
+static void kept_push_tell(
     struct memory_storage *m, struct memory_push *p, struct memory_run *run, enum run_status status)
 {
 	struct run_record shown = run_shown(m, run);
@@ -331,14 +332,14 @@ static void pushes_tell(struct memory_storage *m, struct memory_run *run, enum r
 			continue;
 		if (own == run) {
 			if (p->state == PUSH_AWAITS || status)
-				push_tell(m, p, run, status);
+				kept_push_tell(m, p, run, status);
 		} else if (p->state == PUSH_AWAITS) {
 			if (own && run_is_over(own))
-				push_tell(m, p, own, RUN_IDLE);
+				kept_push_tell(m, p, own, RUN_IDLE);
 		} else if (words->follows(thread_id, p->push.task, run->record.run_id)) {
-			push_tell(m, p, run, status);
+			kept_push_tell(m, p, run, status);
 		} else if (own) {
-			push_tell(m, p, own, RUN_STOPPED);
+			kept_push_tell(m, p, own, RUN_STOPPED);
 		}
 	}
 }
@@ -573,7 +574,7 @@ void memory_run_write(
 	if (begins)
 		run_begin(m, run, begun, place);
 	if (!begun->number)
-		push_put_first(m, run, begun->push);
+		kept_push_put_first(m, run, begun->push);
 	run_take(m, run, latest, place->until);
 	for (int i = 0; i < 2 && c->writes[i]; i++) {
 		if (c->writes[i]->run)
@@ -732,7 +733,7 @@ static void job_put(struct memory_storage *m, struct run_job *job)
 	r->job = job->row;
 	r->metadata_json = run->job.metadata_json;
 	r->kept_until = RUN_KEPT;
-	push_put_first(m, run, job->push);
+	kept_push_put_first(m, run, job->push);
 	queue_waiting_add(m->shared, 1);
 	bell_ring(m->shared, BELL_QUEUE);
 }
@@ -1176,7 +1177,7 @@ static bool memory_push_put(struct storage *st, const struct storage_context *ct
 		    strcmp(p->push.id, push->id) != 0;
 	*room = others < most && memory_find_row(m, thread_row);
 	if (*room)
-		push_put(m, thread_row, push,
+		kept_push_put(m, thread_row, push,
 		    status == RUN_RUNNING || status == RUN_QUEUED ? PUSH_AWAITS
 			: status == RUN_INTERRUPTED               ? PUSH_PAUSED
 								  : PUSH_OVER);
