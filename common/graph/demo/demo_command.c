@@ -44,15 +44,21 @@ static ag_result demo_command_answer(struct demo *d, cJSON *content, const char 
 	return ag_message(d->run, message);
 }
 
+/* One delta a word. */
+static void demo_command_stream(ag_run *run, const char *text)
+{
+	for (size_t len; *text; text += len) {
+		len = message_word(text);
+		char *word = xstrndup(text, len);
+		ag_delta(run, word);
+		free(word);
+	}
+}
+
 ag_result demo_say(struct demo *d, const char *prefix, const char *text)
 {
 	char *said = xasprintf("%s%s", prefix, text);
-	for (size_t at = 0, len; said[at]; at += len) {
-		len = message_word(said + at);
-		char *word = xstrndup(said + at, len);
-		ag_delta(d->run, word);
-		free(word);
-	}
+	demo_command_stream(d->run, said);
 	ag_result result = demo_command_answer(d, content_text(said), said);
 	free(said);
 	return result;
@@ -214,12 +220,7 @@ static ag_result demo_command_do_think(struct demo *d)
 	cJSON_AddItemToArray(content, block);
 	cJSON_AddItemToArray(content, block_text(said));
 	ag_reasoning_delta(d->run, d->rest);
-	for (size_t at = 0, len; said[at]; at += len) {
-		len = message_word(said + at);
-		char *word = xstrndup(said + at, len);
-		ag_delta(d->run, word);
-		free(word);
-	}
+	demo_command_stream(d->run, said);
 	ag_result result = demo_command_answer(d, content, said);
 	free(said);
 	return result;
