@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 bool command_options(const struct option_spec *specs, int argc, char **argv, int operands)
 {
@@ -18,6 +19,38 @@ bool command_options(const struct option_spec *specs, int argc, char **argv, int
 		    operands ? "one argument" : "no argument", count);
 	complain(EXIT_USAGE, "%s; see agentgraph help %s", err.detail, name);
 	return false;
+}
+
+static bool option_is_among(const char *name, const char *const *names)
+{
+	for (; *names; names++)
+		if (strcmp(*names, name) == 0)
+			return true;
+	return false;
+}
+
+void command_keep_options(struct option_spec *specs, const char *const *own)
+{
+	static const char *const where[] = {
+	    "--url", "--config", "--state", "--environment", "--user", NULL};
+	struct option_spec *kept = specs;
+
+	for (; specs->name; specs++)
+		if (option_is_among(specs->name, where) || option_is_among(specs->name, own))
+			*kept++ = *specs;
+	*kept = (struct option_spec)OPTION_END;
+}
+
+bool command_url_alone(const struct config_source *source, const char *user, struct error *err)
+{
+	const char *beside = source->file ? "--config"
+	    : source->state_dir           ? "--state"
+	    : source->environment         ? "--environment"
+	    : user                        ? "--user"
+					  : NULL;
+
+	return !beside ||
+	    error_set(err, ERR_INVALID_INPUT, "--url and %s exclude each other", beside);
 }
 
 int complain(int status, const char *fmt, ...)

@@ -56,6 +56,15 @@ bool command_options(const struct option_spec *specs, int argc, char **argv, int
 		"--environment", OPTION_TEXT, &(source).environment, 0, 0 \
 	}
 
+/* Takes the options that a subcommand does not have out of its command's table: what is left are
+ * those that say which service is meant and who asks, and those whose names stand in own, up to a
+ * NULL. */
+void command_keep_options(struct option_spec *specs, const char *const *own);
+
+/* Whether --url stands without another option that says which service is meant, or who asks; false
+ * with err set. */
+bool command_url_alone(const struct config_source *source, const char *user, struct error *err);
+
 /* "agentgraph: <sentence>" on standard error.  Returns status, for `return complain(1, …)`. */
 int complain(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

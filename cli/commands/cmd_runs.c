@@ -29,12 +29,13 @@ struct runs_options {
 	bool follow, wait, json;
 };
 
-/* One of "list", "show" and so on: the names of its operands, and what does it. */
+/* One of "list", "show" and so on: its operands and options, and what does it. */
 struct runs_verb {
 	const char *name;
 	int operands; /* 2: thread and run */
 	int (*run)(
 	    struct run_source *source, const struct runs_options *o, const struct run_name *run);
+	const char *options[8]; /* up to a NULL, besides those that say where and who */
 };
 
 /*
@@ -238,8 +239,12 @@ static int runs_submit(
 
 /* ---- the command line ---- */
 
-static const struct runs_verb runs_verbs[] = {{"list", 0, runs_list_all}, {"show", 2, runs_show},
-    {"follow", 2, runs_follow}, {"stop", 2, runs_stop}, {"submit", 0, runs_submit}};
+static const struct runs_verb runs_verbs[] = {
+    {"list", 0, runs_list_all, {"--thread", "--status", "--limit", "--json"}},
+    {"show", 2, runs_show, {"--follow", "--json"}},
+    {"follow", 2, runs_follow, {"--after", "--granularity"}}, {"stop", 2, runs_stop, {"--json"}},
+    {"submit", 0, runs_submit,
+	{"--message", "--thread", "--delay", "--metadata", "--webhook", "--wait", "--json"}}};
 
 /* Checks what the form of the options does not show. */
 static void runs_check(
@@ -257,14 +262,14 @@ static void runs_check(
 	    strcmp(o->granularity, "full") != 0)
 		error_set(err, ERR_INVALID_INPUT,
 		    "--granularity must be low, partial or full, not \"%s\"", o->granularity);
-	if (o->url)
+	if (o->url && command_url_alone(&o->where, o->user, err))
 		url_service_check(o->url, err);
 }
 
 int cmd_runs(int argc, char **argv)
 {
 	struct runs_options o = {.limit = LIST_LIMIT, .granularity = "low"};
-	const struct option_spec specs[] = {
+	struct option_spec specs[] = {
 	    {"--url", OPTION_TEXT, &o.url, 0, 0},
 	    COMMAND_SOURCE(o.where),
 	    {"--user", OPTION_TEXT, &o.user, 0, 0},
@@ -290,6 +295,7 @@ int cmd_runs(int argc, char **argv)
 	if (!verb)
 		return complain(EXIT_USAGE,
 		    "runs takes list, show, follow, stop or submit; see agentgraph help runs");
+	command_keep_options(specs, verb->options);
 	int operands = options_parse(specs, argc - 1, argv + 1, &err);
 	if (operands >= 0)
 		runs_check(verb, &o, operands, &err);

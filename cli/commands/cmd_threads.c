@@ -27,12 +27,13 @@ struct threads_options {
 	bool json;
 };
 
-/* One of "list", "show" and so on, and what does it. */
+/* One of "list", "show" and so on: its operand and options, and what does it. */
 struct threads_verb {
 	const char *name;
 	const char *takes; /* the operand; NULL: it takes none */
 	int (*run)(
 	    struct thread_source *source, const struct threads_options *o, const char *thread_id);
+	const char *options[6]; /* up to a NULL, besides those that say where and who */
 };
 
 /* ---- list ---- */
@@ -205,15 +206,18 @@ static int threads_export(
 
 /* ---- the command line ---- */
 
-static const struct threads_verb threads_verbs[] = {{"list", NULL, threads_list_all},
-    {"show", "a thread", threads_show}, {"history", "a thread", threads_history},
-    {"copy", "a thread", threads_copy}, {"export", "a thread", threads_export},
-    {"import", "a file, or -", threads_import}};
+static const struct threads_verb threads_verbs[] = {
+    {"list", NULL, threads_list_all, {"--search", "--status", "--metadata", "--limit", "--json"}},
+    {"show", "a thread", threads_show, {"--checkpoint", "--json"}},
+    {"history", "a thread", threads_history, {"--limit", "--before", "--run", "--json"}},
+    {"copy", "a thread", threads_copy, {"--checkpoint", "--to", "--json"}},
+    {"export", "a thread", threads_export, {NULL}},
+    {"import", "a file, or -", threads_import, {"--to", "--json"}}};
 
 int cmd_threads(int argc, char **argv)
 {
 	struct threads_options o = {.limit = LIST_LIMIT};
-	const struct option_spec specs[] = {
+	struct option_spec specs[] = {
 	    {"--url", OPTION_TEXT, &o.url, 0, 0},
 	    COMMAND_SOURCE(o.where),
 	    {"--user", OPTION_TEXT, &o.user, 0, 0},
@@ -236,11 +240,12 @@ int cmd_threads(int argc, char **argv)
 	if (!verb)
 		return complain(EXIT_USAGE,
 		    "threads takes list, show, history, copy, export or import; see agentgraph help threads");
+	command_keep_options(specs, verb->options);
 	int operands = options_parse(specs, argc - 1, argv + 1, &err);
 	if (operands >= 0 && operands != (verb->takes != NULL))
 		error_set(&err, ERR_INVALID_INPUT, "threads %s takes %s, got %d", verb->name,
 		    verb->takes ? verb->takes : "no argument", operands);
-	if (operands >= 0 && o.url)
+	if (operands >= 0 && o.url && command_url_alone(&o.where, o.user, &err))
 		url_service_check(o.url, &err);
 	if (error_is_set(&err))
 		return complain(EXIT_USAGE, "%s; see agentgraph help threads", err.detail);

@@ -17,7 +17,8 @@ runs() {
 # ---- wrong command lines ----
 
 for words in '' 'dance' 'show' 'show t' 'show t r x' 'list x' 'submit' 'submit --message x --delay -1' 'list --limit 0' \
-	'list --url ftp://x' 'follow t r --granularity all' 'submit --message x --colour red'; do
+	'list --url ftp://x' 'follow t r --granularity all' 'submit --message x --colour red' 'submit --message x --follow' \
+	'submit --message x --user u --url http://127.0.0.1:1'; do
 	# shellcheck disable=SC2086 # several words
 	runs $words
 	is "$CODE $OUT" '2 ' "runs $words is a wrong command line"
