@@ -48,6 +48,19 @@ static void a_message_closes_the_pieces(void)
 	    "assistant: one|assistant: two|");
 }
 
+static void what_a_message_adds_to_its_pieces_is_one_more(void)
+{
+	struct talk talk;
+	script("echo '{\"delta\": \"one\"}'; echo '{\"message\": \"one two\"}'; "
+	       "echo '{\"message\": \"three\"}'; echo '{\"reasoning\": \"\"}'; "
+	       "echo '{\"message\": \"four\"}'; echo '{\"delta\": \"five\"}'; "
+	       "echo '{\"message\": \"six\"}'");
+	talk_open(&talk, DOCUMENT(""));
+	talk_say(&talk, "hi");
+	CU_ASSERT_STRING_EQUAL(buf_str(&talk.pieces), "one| two|four|five|");
+	talk_close(&talk);
+}
+
 static void messages_are_texts_or_objects(void)
 {
 	CU_ASSERT_STRING_EQUAL(
@@ -312,6 +325,8 @@ static void a_stop_lets_the_program_end(void)
 static const struct unit_test tests[] = {
     {"pieces are streamed and become a message", pieces_are_streamed_and_become_a_message},
     {"a message closes the pieces", a_message_closes_the_pieces},
+    {"what a message adds to its pieces is one more",
+	what_a_message_adds_to_its_pieces_is_one_more},
     {"messages are texts or objects", messages_are_texts_or_objects},
     {"a program that says nothing is fine", nothing_said_is_nothing_said},
     {"fields are updated", fields_are_updated},

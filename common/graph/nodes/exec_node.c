@@ -17,7 +17,8 @@
 /* One run of the program. */
 struct session {
 	ag_run *run;
-	struct buf said; /* deltas that no message has closed yet */
+	bool open;       /* pieces were shown that no message has closed yet */
+	struct buf said; /* the text in them */
 	size_t line;     /* number of the line that is read, from 1 */
 	ag_result outcome;
 };
@@ -80,6 +81,18 @@ static ag_result exec_node_close_message(struct session *s)
 	return ag_message(s->run, message);
 }
 
+/* Shows what the text of a message adds to the pieces before it: who follows the pieces looks at
+ * no text of the message that closes them. */
+static void exec_node_show_rest(struct session *s, const cJSON *message)
+{
+	const char *text = json_str(message, "content");
+	if (s->open && text && json_str_is(message, "role", "assistant") &&
+	    strncmp(text, buf_str(&s->said), s->said.len) == 0)
+		ag_delta(s->run, text + s->said.len);
+	buf_reset(&s->said);
+	s->open = false;
+}
+
 static ag_result exec_node_refuse(struct session *s, const char *key, const char *expected)
 {
 	return ag_fail(
@@ -88,12 +101,14 @@ static ag_result exec_node_refuse(struct session *s, const char *key, const char
 
 static ag_result exec_node_take_delta(struct session *s, cJSON *value)
 {
+	s->open = true;
 	buf_puts(&s->said, value->valuestring);
 	return ag_delta(s->run, value->valuestring);
 }
 
 static ag_result exec_node_take_reasoning(struct session *s, cJSON *value)
 {
+	s->open = true;
 	return ag_reasoning_delta(s->run, value->valuestring);
 }
 
@@ -105,7 +120,7 @@ static ag_result exec_node_take_message(struct session *s, cJSON *value)
 		json_add_str(message, "content", value->valuestring);
 	if (!json_opt(message, "role"))
 		json_set(message, "role", cJSON_CreateString("assistant"));
-	buf_reset(&s->said);
+	exec_node_show_rest(s, message);
 	return ag_message(s->run, message);
 }
 
