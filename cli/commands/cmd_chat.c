@@ -114,10 +114,12 @@ static void chat_on_chunk(void *arg, const char *text, size_t len)
 	cJSON *chunk = len ? json_parse(text, len, JSON_TRUSTED_DEPTH, NULL) : NULL;
 	const cJSON *message = json_opt(chunk, "message"), *data = json_opt(chunk, "data");
 	const char *thread = json_str(chunk, "thread_id");
+	bool beside = json_opt(json_opt(chunk, "metadata"), "branch") != NULL;
 
 	if (thread && !c->thread)
 		c->thread = xstrdup(thread);
-	if (message)
+	/* branches speak at the same time, so of theirs only whole messages are shown */
+	if (message && !(beside && cJSON_IsTrue(json_get(message, "delta"))))
 		chat_on_message(c, message);
 	if (json_str_is(data, "status", "error")) {
 		const char *reason = json_str(data, "reason");

@@ -117,4 +117,20 @@ http GET /v1/threads/stopped/state "" -H "Authorization: Bearer $AGENTGRAPH_TOKE
 is "$(json .data.state.execution_meta.status "$BODY")" completed "the thread went on after the stop"
 
 serve_stop
+cat >graph.json <<'END'
+{"two": {"nodes": {
+   "plan": {"kind": "reply", "text": "Both."}, "end": {"kind": "reply", "text": "Done."},
+   "a": {"kind": "exec", "command": ["sh", "-c", "echo '{\"delta\": \"one\"}'; sleep 0.4; echo '{\"delta\": \" two\"}'"]},
+   "b": {"kind": "exec", "command": ["sh", "-c", "sleep 0.2; echo '{\"delta\": \"three\"}'; sleep 0.4; echo '{\"delta\": \" four\"}'"]}},
+ "edges": [{"from": "START", "to": "plan"}, {"from": "plan", "to": ["a", "b"], "join": "end"},
+           {"from": "a", "to": "end"}, {"from": "b", "to": "end"}, {"from": "end", "to": "END"}]}}
+END
+echo '{"agent": "graph.json:two"}' >agentgraph.json
+serve_start --config agentgraph.json || tap_bail 'the service does not start'
+talk "$BASE" <<<'go'
+is "$OUT" 'Both.
+one two
+three four
+Done.' "what branches say side by side is not mixed up"
+serve_stop
 done_testing
