@@ -18,7 +18,7 @@ char *program_own(const char *name)
 	return path;
 }
 
-char *program_nginx(void)
+char *program_nginx(struct error *err)
 {
 	static const char *const usual[] = {
 	    "/usr/sbin/nginx", "/usr/local/sbin/nginx", "/usr/local/nginx/sbin/nginx"};
@@ -30,7 +30,7 @@ char *program_nginx(void)
 	for (size_t i = 0; !path && !(name && *name) && i < sizeof(usual) / sizeof(usual[0]); i++)
 		path = process_find(usual[i], ".");
 	if (!path)
-		complain(1,
+		error_set(err, ERR_INTERNAL,
 		    "nginx was not found (%s); install it (Debian: apt-get install nginx), name it in "
 		    "AGENTGRAPH_NGINX, or put the service behind a server of your own with --no-nginx",
 		    name && *name ? name : "looked in PATH and the sbin directories");

@@ -10,9 +10,9 @@
 char *program_own(const char *name);
 
 /* nginx: $AGENTGRAPH_NGINX, else from PATH, else the one that came along with these programs, else
- * from the sbin directories, which are not in everybody's PATH.  The malloc'd path, or NULL after a
- * complaint. */
-char *program_nginx(void);
+ * from the sbin directories, which are not in everybody's PATH.  The malloc'd path, or NULL with
+ * err set. */
+char *program_nginx(struct error *err);
 
 /* websocketd: $AGENTGRAPH_WEBSOCKETD, else from PATH, else the one that came along.  The malloc'd
  * path, or NULL with err set. */

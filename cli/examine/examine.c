@@ -247,7 +247,7 @@ static void examine_all(const struct examine_request *request, const struct conf
 	if (request->place) {
 		variables_examine(problems);
 		scopes_examine(&request->source, config, problems);
-		host_examine(config, problems);
+		host_examine(config, request->place, problems);
 		web_examine(request->place, config, problems);
 		services_examine(config, graph, problems);
 	}

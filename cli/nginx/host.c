@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The machine: state directory, ticket key, disk, clock, open files, and websocketd. */
+/* The machine: state directory, ticket key, disk, clock, open files, websocketd and nginx. */
 #include "cli/nginx/host.h"
 
 #include "base/memory.h"
@@ -191,7 +191,19 @@ static void host_examine_websocketd(struct problems *problems)
 	free(path);
 }
 
-void host_examine(const struct config *config, struct problems *problems)
+/* The private nginx: a warning, because another web server may be in front. */
+static void host_examine_nginx(struct problems *problems)
+{
+	struct error err = {0};
+
+	free(program_nginx(&err));
+	if (error_is_set(&err))
+		problems_warn(problems, "%s", err.detail);
+	error_release(&err);
+}
+
+void host_examine(
+    const struct config *config, const struct web_place *place, struct problems *problems)
 {
 	/* Root may have made these files in the service's place.  Without the last three the
 	 * service works, but runs nothing in the background, removes nothing old and sends no
@@ -231,4 +243,6 @@ void host_examine(const struct config *config, struct problems *problems)
 		host_judge_files(
 		    (int64_t)files.rlim_max, config->websocket.max_connections, problems);
 	host_examine_websocketd(problems);
+	if (!place->socket && !place->snippet && !place->nginx_conf)
+		host_examine_nginx(problems);
 }

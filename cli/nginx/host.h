@@ -22,8 +22,10 @@ struct web_place {
 	const char *user;       /* whom its workers run as; NULL: the one in nginx_conf */
 };
 
-/* host.c: the state directory, the ticket's key, the disk, the clock, open files, websocketd. */
-void host_examine(const struct config *config, struct problems *problems);
+/* host.c: the state directory, the ticket's key, the disk, the clock, open files, websocketd, and
+ * the private nginx unless place tells of another. */
+void host_examine(
+    const struct config *config, const struct web_place *place, struct problems *problems);
 
 /* Warns if that little space is left on the disk of path. */
 void host_judge_disk(

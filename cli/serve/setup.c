@@ -30,7 +30,9 @@ static bool setup_find_programs(struct supervisor *s)
 	if (s->worker)
 		s->follower = program_own("agentgraph-follow");
 	if (s->follower && !s->options->no_nginx)
-		s->nginx = program_nginx();
+		s->nginx = program_nginx(&err);
+	if (error_is_set(&err))
+		complain_error(&err);
 	s->runner = program_own("agentgraph-runner");
 	if (!s->follower || !s->runner || (!s->nginx && !s->options->no_nginx))
 		return false;

@@ -65,6 +65,9 @@ fi
 (ulimit -n 1024 && "$AGENTGRAPH" check --state "$WORK/state" 2>check.err)
 like "$(cat check.err)" 'warning: 1024 files may be open, .* 240 WebSockets, .* 1000: raise the limit to 4064' "few open files are told"
 AGENTGRAPH_WEBSOCKETD=$WORK/none finds 1 'error: websocketd was not found .*install it' "a missing websocketd"
+AGENTGRAPH_NGINX=$WORK/none finds 0 'warning: nginx was not found .*install nginx.*--no-nginx' "a missing nginx"
+AGENTGRAPH_NGINX=$WORK/none check --socket "$WORK/state/run/fcgi.sock"
+unlike "$ERR" 'nginx was not found' "which is not missed where another web server is in front"
 printf '#!/bin/sh\necho "websocketd 0.1 --port --address"\n' >old && chmod +x old
 AGENTGRAPH_WEBSOCKETD=$WORK/old finds 1 'error: .*too old.*0.4 or later' "an old websocketd"
 if command -v faketime >/dev/null; then
