@@ -95,7 +95,7 @@ bad_message '{"content":"x"}' '.role|missing' "$roles"
 bad_message '{"content":"x","role":null}' '.role|missing' "$roles"
 bad_message '{"content":"x","role":"User"}' '.role|value_error' "$roles"
 bad_message '{"content":"x","role":""}' '.role|value_error' "$roles"
-bad_message '{"content":"x","role":1}' '.role|value_error' "$roles"
+bad_message '{"content":"x","role":1}' '.role|type_error' "$roles"
 needs='messages[1].content must be a string or an array of blocks'
 bad_message '{"role":"user"}' '.content|missing' "$needs"
 bad_message '{"role":"user","content":null}' '.content|missing' "$needs"

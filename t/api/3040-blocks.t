@@ -24,9 +24,9 @@ bad() {
 	places "body.messages.0.content.1$2|$3" 'and the details say where'
 }
 
-# wrong TYPE MEMBER VALUE EXPECTED: one member of a block has the wrong type.
+# wrong TYPE MEMBER VALUE EXPECTED [FAULT]: one member of a block has the wrong type, or FAULT.
 wrong() {
-	bad "{\"type\":\"$1\",$required\"$2\":$3}" ".$2" type_error "messages[0].content[1].$2 must be $4"
+	bad "{\"type\":\"$1\",$required\"$2\":$3}" ".$2" "${5-type_error}" "messages[0].content[1].$2 must be $4"
 }
 
 # media KIND [MEMBERS]: a media object with its members, all others null.
@@ -55,14 +55,14 @@ inline 'data:;base64,' text/plain '' 'or no bytes'
 block '{"type":"image","media":{"url":"data:image/png;base64,aGk="},"mime_type":"a/b"}' \
 	"{\"type\":\"image\",\"media\":$(media data '{data_base64: "aGk=", mime_type: "image/png"}'),\"alt_text\":null,\"bbox\":null,\"file_id\":null,\"url\":null,\"mime_type\":\"image/png\"}" \
 	'its type is that of the bytes'
-bad '{"type":"image","url":"data:image/png;base64,a"}' .data_base64 type_error 'messages[0].content[1].data_base64 must be valid base64'
+bad '{"type":"image","url":"data:image/png;base64,a"}' .data_base64 value_error 'messages[0].content[1].data_base64 must be valid base64'
 
 # ---- types ----
 
 bad 7 '' type_error 'messages[0].content[1] must be an object'
-bad '{}' .type type_error 'messages[0].content[1].type must be a string'
-bad '{"type":null,"text":"x"}' .type type_error 'messages[0].content[1].type must be a string'
-bad '{"text":"x"}' .type type_error 'messages[0].content[1].type must be a string'
+bad '{}' .type missing 'messages[0].content[1].type must be a string'
+bad '{"type":null,"text":"x"}' .type missing 'messages[0].content[1].type must be a string'
+bad '{"type":1,"text":"x"}' .type type_error 'messages[0].content[1].type must be a string'
 types='text, image, audio, video, document, data, tool_call, remote_tool_call, tool_result, reasoning, annotation, error'
 for type in Text '' image_url file 'text ' media; do
 	bad "{\"type\":\"$type\",\"text\":\"x\"}" .type value_error "messages[0].content[1].type must be one of $types"
@@ -75,7 +75,7 @@ block '{"type":"text","text":"","annotations":[{"any":1},2],"extra":1,"media":{}
 	'{"type":"text","text":"","annotations":[{"any":1},2]}' 'annotations stay, unknown members go'
 block '{"type":"text","text":"a","annotations":null}' '{"type":"text","text":"a","annotations":[]}' 'null is as if absent'
 required=
-bad '{"type":"text"}' .text type_error 'messages[0].content[1].text must be a string'
+bad '{"type":"text"}' .text missing 'messages[0].content[1].text must be a string'
 wrong text text 1 'a string'
 required='"text":"x",'
 wrong text annotations '{}' 'an array'
@@ -112,40 +112,41 @@ for type in image audio video document data; do
 		'messages[0].content[1] needs one of file_id, url, data_base64'
 	required=
 	wrong "$type" media '"x"' 'an object'
-	wrong "$type" url '"a.png"' 'an http or https URL'
+	wrong "$type" url '"a.png"' 'an http or https URL' value_error
 	required='"mime_type":"a/b",'
-	wrong "$type" data_base64 '"abc"' 'valid base64'
-	bad "{\"type\":\"$type\",\"data_base64\":\"aGk=\"}" .mime_type type_error \
+	wrong "$type" data_base64 '"abc"' 'valid base64' value_error
+	bad "{\"type\":\"$type\",\"data_base64\":\"aGk=\"}" .mime_type missing \
 		'messages[0].content[1].mime_type must be given with data_base64'
-	bad "{\"type\":\"$type\",\"media\":{\"data_base64\":\"aGk=\"}}" .mime_type type_error \
+	bad "{\"type\":\"$type\",\"media\":{\"data_base64\":\"aGk=\"}}" .mime_type missing \
 		'messages[0].content[1].mime_type must be given with data_base64'
 	required="\"url\":\"$url\","
 	wrong "$type" mime_type 7 'a string'
 	wrong "$type" file_id 7 'a string that is not empty'
-	wrong "$type" file_id '""' 'a string that is not empty'
+	wrong "$type" file_id '""' 'a string that is not empty' value_error
 	for form in '"file_id":"nope"' '"media":{"file_id":"nope"}' '"media":{"kind":"file_id","file_id":"nope"},"mime_type":"a/b"'; do
 		store "{\"type\":\"$type\",$form}"
 		refused 422 INVALID_INPUT 'File not found: nope' "$type with $form names no file"
 	done
 done
 required=
-for member in 'url "a.png" an http or https URL' 'file_id 7 a string that is not empty' \
+for member in 'url "a.png" an http or https URL' 'file_id "" a string that is not empty' \
 	'data_base64 "abc" valid base64' 'data "abc" valid base64'; do
 	name=${member%% *} rest=${member#* }
-	bad "{\"type\":\"image\",\"mime_type\":\"a/b\",\"media\":{\"$name\":${rest%% *}}}" ".media.$name" type_error \
+	bad "{\"type\":\"image\",\"mime_type\":\"a/b\",\"media\":{\"$name\":${rest%% *}}}" ".media.$name" value_error \
 		"messages[0].content[1].media.$name must be ${rest#* }"
 done
-bad '{"type":"image","mime_type":"a/b","data":"abc"}' .data type_error 'messages[0].content[1].data must be valid base64'
-bad '{"type":"image","url":"a.png","media":{"width":1}}' .url type_error \
+bad '{"type":"image","mime_type":"a/b","data":"abc"}' .data value_error 'messages[0].content[1].data must be valid base64'
+bad '{"type":"image","url":"a.png","media":{"width":1}}' .url value_error \
 	'messages[0].content[1].url must be an http or https URL'
-for bad_url in '""' '"ftp://a/"' '"//a/b"' '"javascript:alert(1)"' '"data:image/png;base64"' '"agentflow://media/"' '"graph://file/x"' '"/v1/files/x/url"' '"/v1/files/"' '"/svc/v1/files/x"' '"httpx://a"' '" http://a/"' \
-	1 '{}'; do
-	wrong image url "$bad_url" 'an http or https URL'
+for bad_url in '""' '"ftp://a/"' '"//a/b"' '"javascript:alert(1)"' '"data:image/png;base64"' '"agentflow://media/"' '"graph://file/x"' '"/v1/files/x/url"' '"/v1/files/"' '"/svc/v1/files/x"' '"httpx://a"' '" http://a/"'; do
+	wrong image url "$bad_url" 'an http or https URL' value_error
 done
+for bad_url in 1 '{}'; do wrong image url "$bad_url" 'an http or https URL'; done
 required='"mime_type":"a/b",'
-for data in '"a"' '"ab=c"' '"a==="' '"aGk=="' '"aG k"' '"aGk=x"' '"aGk-"' '"aG%6B"' '"é"' 7; do
-	wrong image data_base64 "$data" 'valid base64'
+for data in '"a"' '"ab=c"' '"a==="' '"aGk=="' '"aG k"' '"aGk=x"' '"aGk-"' '"aG%6B"' '"é"'; do
+	wrong image data_base64 "$data" 'valid base64' value_error
 done
+wrong image data_base64 7 'valid base64'
 put never '{"role":"user","content":"x"}' '{"role":"user","content":[{"type":"text","text":"y"},{"type":"document","file_id":"a/../b"}]}'
 refused 422 INVALID_INPUT 'File not found: a/../b' 'a file that is not there is found in any message'
 api GET /v1/threads/never
@@ -189,7 +190,7 @@ for thumbnail in 1 '"x"' '[]'; do
 done
 bad "{\"type\":\"video\",\"url\":\"$url\",\"thumbnail\":{}}" .thumbnail missing \
 	'messages[0].content[1].thumbnail needs one of file_id, url, data_base64'
-bad "{\"type\":\"video\",\"url\":\"$url\",\"thumbnail\":{\"url\":\"x\"}}" .thumbnail.url type_error \
+bad "{\"type\":\"video\",\"url\":\"$url\",\"thumbnail\":{\"url\":\"x\"}}" .thumbnail.url value_error \
 	'messages[0].content[1].thumbnail.url must be an http or https URL'
 store "{\"type\":\"video\",\"url\":\"$url\",\"thumbnail\":{\"file_id\":\"nope\"}}"
 refused 422 INVALID_INPUT 'File not found: nope' 'a thumbnail may name a file, too'
@@ -211,8 +212,8 @@ for type in tool_call remote_tool_call; do
 		"{\"type\":\"$type\",\"id\":\"c1\",\"name\":\"f\",\"args\":{},\"tool_type\":\"$kind\"}" "a $type"
 	block "{\"type\":\"$type\",\"id\":\"c1\",\"name\":\"f\",\"args\":{\"n\":[null]},\"tool_type\":\"$kind\",\"x\":1}" \
 		"{\"type\":\"$type\",\"id\":\"c1\",\"name\":\"f\",\"args\":{\"n\":[null]},\"tool_type\":\"$kind\"}" 'with all members'
-	bad "{\"type\":\"$type\",\"name\":\"f\"}" .id type_error 'messages[0].content[1].id must be a string'
-	bad "{\"type\":\"$type\",\"id\":\"c1\"}" .name type_error 'messages[0].content[1].name must be a string'
+	bad "{\"type\":\"$type\",\"name\":\"f\"}" .id missing 'messages[0].content[1].id must be a string'
+	bad "{\"type\":\"$type\",\"id\":\"c1\"}" .name missing 'messages[0].content[1].name must be a string'
 	required='"id":"c1","name":"f",'
 	wrong "$type" args '"{}"' 'an object'
 	wrong "$type" args '[]' 'an object'
@@ -223,10 +224,10 @@ done
 block '{"type":"tool_call","id":"c1","name":"f","tool_type":"mcp"}' \
 	'{"type":"tool_call","id":"c1","name":"f","args":{},"tool_type":"mcp"}' 'a call of an MCP tool'
 required='"id":"c1","name":"f",'
-wrong tool_call tool_type '"remote"' 'local or mcp'
-wrong remote_tool_call tool_type '"local"' remote
+wrong tool_call tool_type '"remote"' 'local or mcp' value_error
+wrong remote_tool_call tool_type '"local"' remote value_error
 required=
-wrong annotation kind '"remark"' 'citation or note'
+wrong annotation kind '"remark"' 'citation or note' value_error
 
 block '{"type":"tool_result","call_id":"c1"}' \
 	'{"type":"tool_result","call_id":"c1","output":null,"is_error":false,"status":"completed"}' 'a result may be null'
@@ -243,7 +244,7 @@ required='"call_id":"c1",'
 wrong tool_result is_error 1 'true or false'
 wrong tool_result is_error '"true"' 'true or false'
 required=
-bad '{"type":"tool_result","output":1}' .call_id type_error 'messages[0].content[1].call_id must be a string'
+bad '{"type":"tool_result","output":1}' .call_id missing 'messages[0].content[1].call_id must be a string'
 wrong tool_result call_id 1 'a string'
 
 # ---- the rest ----
@@ -283,13 +284,13 @@ put t '{"message_id":"all","role":"assistant","content":[{"type":"text","text":"
 api GET /v1/threads/t/messages/all
 is "$(data '.content | map(.type + (.text // "")) | join(" ")')" 'texta textb error' 'blocks keep their order'
 put t '{"role":"user","content":[{"type":"x"},{"type":"image"}]}' '{"role":"user","content":[{"type":"text"}]}'
-places 'body.messages.0.content.0.type|value_error body.messages.0.content.1|missing body.messages.1.content.0.text|type_error' \
+places 'body.messages.0.content.0.type|value_error body.messages.0.content.1|missing body.messages.1.content.0.text|missing' \
 	'every bad block is told'
 put t '{"role":"user","content":[{"type":"image","url":"x","alt_text":1,"bbox":[1],"media":{"width":"w"}}]}'
-places 'body.messages.0.content.0.url|type_error body.messages.0.content.0.media.width|type_error body.messages.0.content.0.alt_text|type_error body.messages.0.content.0.bbox|type_error' \
+places 'body.messages.0.content.0.url|value_error body.messages.0.content.0.media.width|type_error body.messages.0.content.0.alt_text|type_error body.messages.0.content.0.bbox|type_error' \
 	'and everything that is wrong with one'
 api PUT /v1/threads/t/state '{"state":{"context":[{"role":"user","content":[{"type":"image","url":"x"}]}]}}'
 refused 422 VALIDATION_ERROR 'state.context[0].content[0].url must be an http or https URL' 'and told as well for a state'
-places 'body.state.context.0.content.0.url|type_error' 'with its place'
+places 'body.state.context.0.content.0.url|value_error' 'with its place'
 
 done_testing

@@ -160,7 +160,6 @@ struct block_place {
 	struct error *err;
 };
 
-/* Reports a member: whatever is wrong with it, a wrong type is what clients are told. */
 static void block_report(const struct field_reader *reader, const char *path,
     const struct field_row *f, enum field_fault fault, const cJSON *found)
 {
@@ -168,15 +167,16 @@ static void block_report(const struct field_reader *reader, const char *path,
 	const char *type;
 	char *at = xasprintf("%s.%s", block->path, path), *says = field_body_says(f, fault, &type);
 	(void)found;
-	error_wrong(block->err, at, "type_error", "%s", says);
+	error_wrong(block->err, at, type, "%s", says);
 	free(at);
 	free(says);
 }
 
-static bool block_wrong(const struct field_reader *reader, const char *key, const char *expected)
+static bool block_wrong(const struct field_reader *reader, const char *key, enum field_fault fault,
+    const char *expected)
 {
 	const struct field_row row = {.expected = expected};
-	return field_refuse(reader, &row, key, FIELD_TYPE, NULL) == FIELD_FITS;
+	return field_refuse(reader, &row, key, fault, NULL) == FIELD_FITS;
 }
 
 /* Adds the members that the rows name; false with every mistake told. */
@@ -190,7 +190,7 @@ static bool block_read(
 		if (value)
 			ok = field_read(reader, value, f, out) && ok;
 		else if (f->required)
-			ok = block_wrong(reader, f->key, kind->kind.expected);
+			ok = block_wrong(reader, f->key, FIELD_MISSING, kind->kind.expected);
 		else if (f->choices)
 			json_add_str(out, f->key, f->choices->name);
 		else if (kind == &kind_status)
@@ -242,7 +242,8 @@ struct media_source {
 static bool source_wrong(const struct media_source *s, const cJSON *item, const char *expected)
 {
 	bool inside = json_get(s->media, item->string) == item;
-	return block_wrong(inside ? s->inside : s->outside, item->string, expected);
+	return block_wrong(inside ? s->inside : s->outside, item->string,
+	    cJSON_IsString(item) ? FIELD_VALUE : FIELD_TYPE, expected);
 }
 
 static bool source_types(const struct media_source *s)
@@ -259,7 +260,7 @@ static bool source_types(const struct media_source *s)
 	if (type && !cJSON_IsString(type))
 		ok = source_wrong(s, type, "a string");
 	else if (s->data && !(type && *type->valuestring))
-		ok = block_wrong(s->outside, "mime_type", "given with data_base64");
+		ok = block_wrong(s->outside, "mime_type", FIELD_MISSING, "given with data_base64");
 	return ok;
 }
 
@@ -328,7 +329,7 @@ static bool block_add_media(const struct field_reader *reader, const cJSON *in, 
 {
 	const cJSON *given = json_opt(in, "media");
 	if (given && !cJSON_IsObject(given))
-		return block_wrong(reader, "media", "an object");
+		return block_wrong(reader, "media", FIELD_TYPE, "an object");
 	cJSON *media = media_object(reader, "media", given, in);
 	if (!media)
 		return false;
@@ -344,7 +345,8 @@ static const struct block_type *block_type_of(const struct field_reader *reader,
 	const struct block_place *place = reader->where;
 	const char *name = json_str(input, "type");
 	if (!name) {
-		block_wrong(reader, "type", "a string");
+		block_wrong(reader, "type", json_opt(input, "type") ? FIELD_TYPE : FIELD_MISSING,
+		    "a string");
 		return NULL;
 	}
 	for (size_t i = 0; i < sizeof(block_types) / sizeof(*block_types); i++) {

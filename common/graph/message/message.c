@@ -262,7 +262,8 @@ static bool message_wrong(
 static const char *message_read_role(struct reading *r)
 {
 	static const char *const roles[] = {"user", "assistant", "system", "tool"};
-	const char *role = json_str(r->input, "role");
+	const cJSON *given = json_opt(r->input, "role");
+	const char *role = cJSON_GetStringValue(given);
 	for (size_t i = 0; role && i < 4; i++) {
 		if (strcmp(role, roles[i]) == 0)
 			return roles[i];
@@ -270,7 +271,9 @@ static const char *message_read_role(struct reading *r)
 	char at[PATH_SIZE];
 	snprintf(at, sizeof(at), "%s.role", r->path);
 	error_field(r->err, ERR_VALIDATION, at,
-	    json_opt(r->input, "role") ? "value_error" : "missing",
+	    role        ? "value_error"
+		: given ? "type_error"
+			: "missing",
 	    "role must be one of user, assistant, system, tool");
 	return NULL;
 }
