@@ -217,6 +217,8 @@ static void assigned_secrets_are_redacted(void)
 	GIVES("session_id=", "session_id=***REDACTED***");
 	GIVES("password=\"never closed", "password=***REDACTED***");
 	GIVES("authorization=Bearer abc.def user=bob", "authorization=***REDACTED*** user=bob");
+	GIVES("authorization=Basic dTpw== user=bob", "authorization=***REDACTED*** user=bob");
+	GIVES("auth=basic", "auth=***REDACTED***");
 }
 
 static void secrets_in_json_are_redacted(void)
