@@ -225,6 +225,23 @@ static const char *attempt_end_text(const struct attempt *t)
 	return "failed";
 }
 
+/* Not libcurl's, which names hosts and ports: they do not concern clients. */
+static bool attempt_reason_is_ours(const struct attempt *t)
+{
+	enum http_end end = t->response.end;
+	return end == HTTP_TIMED_OUT || end == HTTP_TOO_LARGE || end == HTTP_REFUSED;
+}
+
+static void attempt_log_reason(const struct attempt *t)
+{
+	struct buf why = {0};
+	if (t->response.end == HTTP_DONE || t->answer.fault || attempt_reason_is_ours(t))
+		return;
+	clean_text(&why, t->response.reason, t->target->key, MAX_SAID);
+	log_info("%s model %s: %s", t->target->provider->name, t->target->model, buf_str(&why));
+	buf_release(&why);
+}
+
 /* "openai model gpt-x: answered 429: …" */
 static void attempt_describe(struct attempt *t, struct buf *out)
 {
@@ -250,8 +267,11 @@ static void attempt_describe(struct attempt *t, struct buf *out)
 		free(type);
 		cJSON_Delete(body);
 	} else {
-		buf_printf(out, "%s: ", attempt_end_text(t));
-		clean_text(out, t->response.reason, t->target->key, MAX_SAID);
+		buf_puts(out, attempt_end_text(t));
+		if (attempt_reason_is_ours(t)) {
+			buf_puts(out, ": ");
+			clean_text(out, t->response.reason, t->target->key, MAX_SAID);
+		}
 	}
 }
 
@@ -306,6 +326,7 @@ static enum after attempt_make(
 		return AFTER_STOP;
 	}
 	metrics_count(t->target->provider->failures, 1);
+	attempt_log_reason(t);
 	if (attempt_may_repeat(t))
 		return AFTER_NEXT_TRY;
 	return t->answer.handed_on ? AFTER_FAILURE : AFTER_NEXT_MODEL;

@@ -108,7 +108,8 @@ openssl req -x509 -newkey rsa:2048 -nodes -keyout tls.key -out tls.crt -days 2 -
 provider tls.crt tls.key
 TLS_PORT=$PORT
 document
-like "$(tried tls OPENAI_API_KEY=sk-secret | jq -r '.code + ": " + .message')" '^provider_error: .*cannot be reached' \
+is "$(tried tls OPENAI_API_KEY=sk-secret | jq -r '.code + ": " + .message')" \
+	'provider_error: the live provider cannot be reached: openai: it cannot be connected to' \
 	'a certificate that nobody vouches for is refused'
 is "$(tried tls OPENAI_API_KEY=sk-secret SSL_CERT_FILE="$WORK/tls.crt" | jq -r .type)" turn_complete \
 	'with its authority it is accepted'

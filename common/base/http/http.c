@@ -194,6 +194,8 @@ static void http_take_code(struct http_call *c, CURLcode code)
 		end = HTTP_NO_CONNECT;
 	const char *text =
 	    c->handle->message[0] ? c->handle->message : c->curl->easy_strerror(code);
+	if (end == HTTP_TIMED_OUT)
+		text = "no connection in time"; /* as http_check_clocks, which may come second */
 	http_end_call(c, end, text);
 	process_clean(c->response->reason);
 }

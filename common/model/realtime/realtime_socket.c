@@ -3,6 +3,7 @@
 #include "model/realtime/realtime_socket.h"
 
 #include "base/buf.h"
+#include "base/log/log.h"
 #include "base/memory.h"
 #include "base/os/clock.h"
 #include "model/realtime/realtime_lws.h"
@@ -224,9 +225,11 @@ static int realtime_socket_callback(
 		    (const unsigned char *)s->value, (int)strlen(s->value), in,
 		    *(unsigned char **)in + len);
 	case LWS_CALLBACK_CLIENT_CONNECTION_ERROR:
-		realtime_socket_end(s,
-		    in ? xasprintf("%.*s", (int)len, (const char *)in)
-		       : xstrdup("it cannot be connected to"));
+		/* what libwebsockets says does not concern clients */
+		if (in)
+			log_info("no connection to %s: %.*s", s->address.host, (int)len,
+			    (const char *)in);
+		realtime_socket_end(s, xstrdup("it cannot be connected to"));
 		return 0;
 	case LWS_CALLBACK_CLIENT_ESTABLISHED:
 		s->wsi = wsi;
