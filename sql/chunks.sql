@@ -45,7 +45,7 @@ SELECT seq, count, lines
 FROM chunks
 WHERE thread = :thread AND number = :number
 	AND seq >= coalesce((SELECT max(seq) FROM chunks
-		WHERE thread = :thread AND number = :number AND seq <= :after + 1), 0)
+		WHERE thread = :thread AND number = :number AND seq <= :wanted), 0)
 ORDER BY seq;
 
 -- name: chunks_last

@@ -158,6 +158,7 @@ static void chunks_come_back_in_order(void)
 	CU_ASSERT_STRING_EQUAL(read_all(&t, r.number, 5, 9), "4+3:r-4\nr-5\nr-6\n");
 	CU_ASSERT_STRING_EQUAL(read_all(&t, r.number, 6, 9), "");
 	CU_ASSERT_STRING_EQUAL(read_all(&t, r.number, 100, 9), "");
+	CU_ASSERT_STRING_EQUAL(read_all(&t, r.number, INT64_MAX, 9), "");
 	end(&t, &r, 200);
 	append(&t, r.number, 7, 1);
 	CU_ASSERT_STRING_EQUAL(read_all(&t, r.number, 6, 9), "7+1:r-7\n");

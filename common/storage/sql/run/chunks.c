@@ -141,7 +141,7 @@ bool engine_chunks_read(struct storage *st, const struct storage_context *ctx, s
 
 	engine_query(st, ctx, &q, SQL_CHUNKS_READ, err);
 	run_key_bind(&q, run);
-	query_int(&q, ":after", after);
+	query_int(&q, ":wanted", after < INT64_MAX ? after + 1 : after);
 	while (more && query_row(&q)) {
 		b.seq = query_column_int(&q, CHUNKS_READ_SEQ);
 		b.count = query_column_int(&q, CHUNKS_READ_COUNT);
