@@ -98,16 +98,18 @@ static bool background_is_wanted(struct attempt *a)
 }
 
 /*
- * Reads what a run that goes on was ordered to do before its process died, or while nobody had it.
- * From lease_run on an order comes through the lease; earlier ones were kept with the job (halt.h).
+ * Marks the lease as that of the run, also where the graph is not run: readers expect the last
+ * chunks as long as it is held.  Then reads what a run that goes on was ordered to do before its
+ * process died, or while nobody had it.  From lease_run on an order comes through the lease;
+ * earlier ones were kept with the job (halt.h).
  */
-static bool background_recall_order(struct attempt *a, struct lease *lease)
+static bool background_enter(struct attempt *a, struct lease *lease)
 {
 	struct call *call = &a->call;
 	struct storage *storage = call->service->storage;
-	return !a->job->answers_json ||
-	    (storage->threads->lease_run(
-		 storage, &call->ctx, lease, a->job->run_id, &call->error) &&
+	return storage->threads->lease_run(
+		   storage, &call->ctx, lease, a->job->run_id, &call->error) &&
+	    (!a->job->answers_json ||
 		storage->runs->ordered(
 		    storage, &call->ctx, a->job->row, &a->run.ordered, &call->error));
 }
@@ -283,7 +285,7 @@ static void background_run(struct attempt *a, struct lease *lease)
 	    .arg = a->host->arg};
 	metrics_count(METRIC_ATTEMPTS, 1);
 	metrics_gauge(GAUGE_BACKGROUND, 1);
-	bool ok = turn_read(&turn, call, body, "messages") && background_recall_order(a, lease);
+	bool ok = background_enter(a, lease) && turn_read(&turn, call, body, "messages");
 	json_integer(json_get(body, BACKGROUND_MODES), &turn.in.modes);
 	if (!ok)
 		turn = (struct turn){.call = call, .run_id = job->run_id};
