@@ -19,16 +19,17 @@ static int backup_to(const struct config *config, const char *path)
 	struct storage *storage;
 	bool done = false;
 
+	if (!storage_backs_up(config, &err)) {
+		complain(1, "no backup is made: %s", error_why(&err));
+		error_release(&err);
+		return 1;
+	}
 	if (access(config->state_dir, F_OK) != 0)
 		return complain(
 		    1, "there is nothing to back up: %s: %s", config->state_dir, strerror(errno));
 	shared = shared_open(config->state_dir, &err);
 	storage = shared ? storage_open(config, shared, &err) : NULL;
-	if (storage && !storage->engine->can.backup)
-		error_set(&err, ERR_STORAGE, "%s has its own tools for that: %s",
-		    storage->engine->name, storage->engine->backup_tools);
-	else
-		done = storage && storage->engine->backup(storage, NULL, path, &err);
+	done = storage && storage->engine->backup(storage, NULL, path, &err);
 	storage_close(storage);
 	shared_close(shared);
 	if (done)

@@ -162,7 +162,7 @@ static void examine_files(const struct config *config, struct problems *problems
 	/* what other machines over the same database would not have */
 	if (engine && engine->bytes && (local || strcmp(type, BLOBS_MEMORY) == 0))
 		problems_warn(problems,
-		    "MEDIA_STORAGE_TYPE: files in a directory are on this machine alone; expected "
+		    "MEDIA_STORAGE_TYPE: bytes of files are on this machine alone; expected "
 		    "database or cloud where others share the database, found %s",
 		    type);
 }

@@ -79,15 +79,21 @@ struct storage *storage_open(const struct config *config, struct shared *shared,
 	return engine ? storage_open_engine(engine, config, shared, err) : NULL;
 }
 
-bool storage_may_restore(
-    const struct config *config, const char *backup, bool overwrite, struct error *err)
+bool storage_backs_up(const struct config *config, struct error *err)
 {
 	const struct storage_engine *engine = storage_engine_of(config, err);
 
-	if (engine && !engine->can.backup)
-		return error_set(err, ERR_STORAGE, "%s has its own tools for that: %s",
-		    engine->name, engine->backup_tools);
-	return engine && engine->may_restore(config->state_dir, backup, overwrite, err);
+	return engine &&
+	    (engine->can.backup ||
+		error_set(err, ERR_STORAGE, "%s has its own tools for that: %s", engine->name,
+		    engine->backup_tools));
+}
+
+bool storage_may_restore(
+    const struct config *config, const char *backup, bool overwrite, struct error *err)
+{
+	return storage_backs_up(config, err) &&
+	    storage_engine_of(config, err)->may_restore(config->state_dir, backup, overwrite, err);
 }
 
 bool storage_restore(const struct config *config, const char *backup, struct error *err)

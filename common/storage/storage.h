@@ -175,6 +175,9 @@ struct storage *storage_open_engine(const struct storage_engine *engine,
 
 void storage_close(struct storage *st); /* NULL is fine */
 
+/* Whether the engine that config chooses makes backups; if not, err names the tools that do. */
+bool storage_backs_up(const struct config *config, struct error *err);
+
 /* may_restore and restore, above, of the engine that config chooses. */
 bool storage_may_restore(
     const struct config *config, const char *backup, bool overwrite, struct error *err);

@@ -37,6 +37,9 @@ export DATABASE_URL
 "$AGENTGRAPH" check >/dev/null 2>checked
 is $? 1 'check fails without a server'
 like "$(cat checked)" 'error: database: .*\.s\.PGSQL\.5432' 'and says where it looked'
+"$AGENTGRAPH" backup --state "$WORK/none" saved 2>checked
+is "$? $(cat checked)" '1 agentgraph: no backup is made: postgresql has its own tools for that: pg_dump and pg_restore' \
+	'a backup names the tools that make it, without a server or a state directory'
 
 printf '{"agent":"builtin:demo","runs":{"background":2}}\n' >agentgraph.json
 STATE=$WORK/state
