@@ -101,8 +101,8 @@ elements=$(seq -s , 100)
 for members in '' ',"stream_resumable":true'; do
 	api POST /lg/threads/long/runs/stream "$(given "$elements" "$members")"
 	printf '%s\n' "$BODY" >streamed
-	is "$(grep -c '^event: updates' streamed) $(grep -c '^event: values' streamed)" '100 1' \
-		"a map of 100 tells 100 updates, and the whole once, at its end ($members)"
+	is "$(grep -c '^event: updates' streamed) $(grep -c '"w":{.*"sum":' streamed) $(grep -c '^event: values' streamed)" '100 100 1' \
+		"a map of 100 tells 100 updates, each with what its branch has set, and the whole once, at its end ($members)"
 	is "$(tail -n 6 streamed | grep -c '^event: end')" 1 'which is the last but one'
 done
 is "$(grep '^event: values' -A1 streamed | tail -n 1 | cut -c7- | jq '.sum, (.messages | length > 2000)' | tr '\n' ' ')" '200 true ' 'with all that the branches have set and said'

@@ -222,18 +222,17 @@ void lg_tell_beginning(const struct lg_teller *teller)
 	lg_metadata_event(teller, &first);
 }
 
-cJSON *lg_update(
-    cJSON *said, const cJSON *fields, bool (*is_set)(void *arg, const cJSON *field), void *arg)
+cJSON *lg_update(cJSON *said, const cJSON *fields, const cJSON *set)
 {
 	cJSON *update = cJSON_CreateObject();
-	const cJSON *field;
+	const cJSON *name;
 	if (said && said->child)
 		cJSON_AddItemToObject(update, "messages", said);
 	else
 		cJSON_Delete(said);
-	cJSON_ArrayForEach(field, fields) {
-		if (is_set(arg, field))
-			cJSON_AddItemToObject(update, field->string, cJSON_Duplicate(field, true));
+	cJSON_ArrayForEach(name, set) {
+		const char *key = cJSON_GetStringValue(name);
+		cJSON_AddItemToObject(update, key, cJSON_Duplicate(json_get(fields, key), true));
 	}
 	if (update->child)
 		return update;

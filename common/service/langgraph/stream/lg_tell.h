@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "service/run/stream/gate.h"
+#include "service/run/stream/told_fields.h"
 #include "service/run/turn.h"
 
 #include <cjson/cJSON.h>
@@ -65,9 +66,8 @@ void lg_tell(const struct lg_teller *teller, const struct lg_step *step);
 void lg_tell_beginning(const struct lg_teller *teller);
 
 /* The update of a node, a new tree: what it said (an array, taken over, or NULL), and those of the
- * graph's fields that it set; null where it did neither. */
-cJSON *lg_update(
-    cJSON *said, const cJSON *fields, bool (*is_set)(void *arg, const cJSON *field), void *arg);
+ * graph's fields that it set (an array of names); null where it did neither. */
+cJSON *lg_update(cJSON *said, const cJSON *fields, const cJSON *set);
 
 /* ---- lg_writer.c: telling a run while it goes on */
 
@@ -80,8 +80,8 @@ struct lg_writer {
 	struct buf text; /* the present step */
 	cJSON *streamed; /* ids of messages that were told in pieces and are not yet whole */
 	cJSON *said;     /* what the open nodes have said, by branch */
-	cJSON *fields;   /* the graph's fields as they were told last; NULL: not yet */
-	bool in_branch;  /* the latest node was in one, and the whole was not told since */
+	struct told_fields fields;
+	bool in_branch; /* the latest node was in one, and the whole was not told since */
 };
 
 /* lg_writer_release frees its memory. */

@@ -138,16 +138,6 @@ static bool lg_said_batch(void *arg, const struct chunk_batch *batch)
 	return batch->seq + batch->count < said->to;
 }
 
-static bool lg_line_is_set(void *arg, const cJSON *field)
-{
-	const cJSON *name;
-	cJSON_ArrayForEach(name, json_get(arg, "set")) {
-		if (strcmp(cJSON_GetStringValue(name), field->string) == 0)
-			return true;
-	}
-	return false;
-}
-
 static void lg_line_update(struct lg_line *l, const struct kept_line *line, struct lg_step *step)
 {
 	const struct kept_reader *reader = l->reader;
@@ -163,8 +153,8 @@ static void lg_line_update(struct lg_line *l, const struct kept_line *line, stru
 		storage->runs->chunks_read(
 		    storage, NULL, reader->run, said.from, lg_said_batch, &said, &err);
 	error_release(&err); /* the next read of the run fails as well, and that is reported */
-	step->update = arena_json(l->arena,
-	    lg_update(said.messages, lg_line_fields(l), lg_line_is_set, (void *)l->aside));
+	step->update = arena_json(
+	    l->arena, lg_update(said.messages, lg_line_fields(l), json_get(l->aside, "set")));
 }
 
 /* ---- steps ---- */

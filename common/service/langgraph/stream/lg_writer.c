@@ -144,11 +144,6 @@ static bool lg_on_told(struct lg_writer *writer, const struct run_event *event)
 	return told;
 }
 
-static bool lg_on_set(void *arg, const cJSON *field)
-{
-	return !json_equal(field, json_get(arg, field->string));
-}
-
 /* Only a branch sees its own state, so the values are told when the branches have joined, not once
  * for each of a thousand. */
 static cJSON *lg_on_ends(struct lg_writer *writer, struct lg_step *step, ag_run *run,
@@ -160,9 +155,9 @@ static cJSON *lg_on_ends(struct lg_writer *writer, struct lg_step *step, ag_run 
 	if (writer->modes & LG_UPDATES) {
 		cJSON *said = cJSON_DetachItemFromObjectCaseSensitive(
 		    writer->said, event->branch ? event->branch : "");
-		update = lg_update(said, fields, lg_on_set, writer->fields);
-		cJSON_Delete(writer->fields);
-		writer->fields = cJSON_Duplicate(fields, true);
+		cJSON *set = told_fields_end(&writer->fields, run, event);
+		update = lg_update(said, fields, set);
+		cJSON_Delete(set);
 	}
 	writer->in_branch = event->branch;
 	if (!event->branch)
@@ -186,8 +181,8 @@ static void lg_on_event(struct run_observer *observer, ag_run *run, const struct
 		step.kind = LG_NODE_STARTS;
 		if (!writer->steps)
 			lg_put_beginning(writer, &step, run, &messages);
-		if (!writer->fields && writer->modes & LG_UPDATES)
-			writer->fields = cJSON_Duplicate(run_fields(run), true);
+		if (writer->modes & LG_UPDATES)
+			told_fields_begin(&writer->fields, writer->turn->run, run, event);
 		break;
 	case RUN_PIECE:
 		step.kind = LG_PIECE;
@@ -239,7 +234,7 @@ void lg_writer_release(struct lg_writer *writer)
 	buf_release(&writer->text);
 	cJSON_Delete(writer->streamed);
 	cJSON_Delete(writer->said);
-	cJSON_Delete(writer->fields);
+	told_fields_release(&writer->fields);
 }
 
 /* When the run's start could not be written, what came before is lost,

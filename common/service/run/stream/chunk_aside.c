@@ -9,7 +9,7 @@ void chunk_asides_release(struct chunk_asides *asides)
 {
 	cJSON_Delete(asides->open);
 	cJSON_Delete(asides->begun);
-	cJSON_Delete(asides->fields);
+	told_fields_release(&asides->fields);
 	cJSON_free(asides->done);
 }
 
@@ -47,18 +47,19 @@ static cJSON *chunk_aside_whole(int64_t until, const cJSON *fields)
 	return aside;
 }
 
-char *chunk_aside_start(
-    struct chunk_asides *asides, const struct turn *turn, const struct run_event *event)
+char *chunk_aside_start(struct chunk_asides *asides, const struct turn *turn, const ag_run *run,
+    const struct run_event *event)
 {
 	const char *branch = event->branch ? event->branch : "";
 	const cJSON *message;
 	int left = turn->brought;
 	json_set(chunk_asides_table(&asides->begun), branch, json_new_int(asides->count));
-	if (asides->fields)
+	bool first = !asides->fields.whole;
+	told_fields_begin(&asides->fields, turn->run, run, event);
+	if (!first)
 		return NULL;
-	asides->fields = cJSON_Duplicate(run_fields(turn->run), true);
 	bool tells = turn->thread.message_bytes <= BEGINNING_MAX;
-	cJSON *aside = tells ? chunk_aside_whole(turn->thread.view.until, asides->fields)
+	cJSON *aside = tells ? chunk_aside_whole(turn->thread.view.until, asides->fields.whole)
 			     : cJSON_CreateObject();
 	cJSON *brought = tells ? json_add(aside, "brought", cJSON_CreateArray()) : NULL;
 	cJSON_ArrayForEach(message, run_messages(turn->run)) {
@@ -72,20 +73,11 @@ char *chunk_aside_start(
 char *chunk_aside_end(struct chunk_asides *asides, const ag_run *run, const struct run_event *event)
 {
 	const char *branch = event->branch ? event->branch : "";
-	const cJSON *fields = run_fields(run), *field;
 	int64_t begun = asides->count;
 	cJSON *aside = cJSON_CreateObject();
 	json_integer(json_get(asides->begun, branch), &begun);
 	json_add_int(aside, "back", asides->count + 1 - begun);
-	cJSON *set = json_add(aside, "set", cJSON_CreateArray());
-	cJSON_ArrayForEach(field, fields) {
-		if (!json_equal(field, json_get(asides->fields, field->string)))
-			json_append(set, cJSON_CreateString(field->string));
-	}
-	if (set->child) {
-		cJSON_Delete(asides->fields);
-		asides->fields = cJSON_Duplicate(fields, true);
-	}
+	json_add(aside, "set", told_fields_end(&asides->fields, run, event));
 	asides->in_branch = event->branch;
 	return chunk_aside_text(aside);
 }

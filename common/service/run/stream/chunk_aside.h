@@ -7,6 +7,7 @@
 #ifndef AGENTGRAPH_SERVICE_RUN_STREAM_CHUNK_ASIDE_H
 #define AGENTGRAPH_SERVICE_RUN_STREAM_CHUNK_ASIDE_H
 
+#include "service/run/stream/told_fields.h"
 #include "service/run/turn.h"
 
 #include <stdint.h>
@@ -16,10 +17,10 @@
 
 /* What must be known of the chunks so far; all-zero at first. */
 struct chunk_asides {
-	int64_t count;  /* how many there were */
-	cJSON *open;    /* ids of messages of which pieces were told, but not yet the whole */
-	cJSON *begun;   /* for each branch, how many chunks there were before its present node */
-	cJSON *fields;  /* the graph's fields as they were told last; NULL: not yet */
+	int64_t count; /* how many there were */
+	cJSON *open;   /* ids of messages of which pieces were told, but not yet the whole */
+	cJSON *begun;  /* for each branch, how many chunks there were before its present node */
+	struct told_fields fields;
 	bool in_branch; /* the latest node was in a branch, and no state of the whole thread was
 			   told since */
 	bool failed;    /* it was told that the run has failed */
@@ -38,10 +39,10 @@ bool chunk_asides_told(struct chunk_asides *asides, const struct run_event *even
  * at the first one {"modes", "until", "brought", "fields"}: what the request wants to be told
  * (run_input.modes), and of a thread that is told then where its list ended, the ids that were
  * added, all fields; at each end {"back", "set"}: how many chunks before this one the node began,
- * and which fields are not as they were told last.
+ * and which fields it set (told_fields.h).
  */
-char *chunk_aside_start(
-    struct chunk_asides *asides, const struct turn *turn, const struct run_event *event);
+char *chunk_aside_start(struct chunk_asides *asides, const struct turn *turn, const ag_run *run,
+    const struct run_event *event);
 char *chunk_aside_end(
     struct chunk_asides *asides, const ag_run *run, const struct run_event *event);
 
