@@ -115,7 +115,7 @@ mcp_configure
 
 asks '/ask May I?'
 for lacking in '{}' '{"other":{"action":"accept","content":{"answer":"x"}}}' "{\"$QUESTION\":{}}" "{\"$QUESTION\":7}" \
-	"{\"$QUESTION\":{\"action\":\"accept\"}}" "{\"$QUESTION\":{\"action\":\"accept\",\"content\":{\"answer\":7}}}" \
+	"{\"$QUESTION\":{\"action\":\"accept\"}}" "{\"$QUESTION\":{\"action\":\"later\"}}" "{\"$QUESTION\":{\"action\":\"accept\",\"content\":{\"answer\":7}}}" \
 	"{\"$QUESTION\":{\"action\":\"accept\",\"content\":\"x\"}}"; do
 	replies "$lacking"
 	is "$STATUS $(json '.result | "\(.resultType) \(.inputRequests | keys[0])"' "$BODY")" "200 input_required $QUESTION" "what does not answer is asked again: $lacking"

@@ -40,8 +40,8 @@ done <<'TABLE'
 -32600|400|id must be|{"jsonrpc":"2.0","id":1.5,"method":"ping"}
 -32600|400|params|{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}
 -32602|400|_meta|{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":7}}
--32602|200|Unknown tool|{"jsonrpc":"2.0","id":1,"method":"tools/call"}
--32602|200|Unknown tool|{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":{}}}
+-32602|200|params.name must be a string|{"jsonrpc":"2.0","id":1,"method":"tools/call"}
+-32602|200|params.name must be a string|{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":{}}}
 -32601|200|Unknown method|{"jsonrpc":"2.0","id":1,"method":""}
 TABLE
 raw '{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}'

@@ -177,9 +177,11 @@ enum mcp_verdict mcp_reply_take(
 		const char *id = json_str(interrupt, "id");
 		const cJSON *response = json_get(reply->responses, id);
 		const char *action = json_str(response, "action");
-		if (action && strcmp(action, "accept") != 0)
+		if (action && (strcmp(action, "decline") == 0 || strcmp(action, "cancel") == 0))
 			return MCP_REPLY_DECLINES;
-		value = action ? mcp_value_of(interrupt, json_get(response, "content")) : NULL;
+		value = action && strcmp(action, "accept") == 0
+		    ? mcp_value_of(interrupt, json_get(response, "content"))
+		    : NULL;
 		if (!value)
 			return MCP_REPLY_LACKS;
 		json_refer(values, id, value);

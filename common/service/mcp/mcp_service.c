@@ -173,9 +173,10 @@ static bool mcp_call(struct call *call, struct mcp_post *post, const struct mcp_
 	struct run_input in;
 	if (call->service->graph->live)
 		return error_set(&call->error, ERR_GRAPH_IS_LIVE, NULL);
-	if (!name || strcmp(name, mcp_offer_name(offer)) != 0)
-		return mcp_fault(call, rq, MCP_INVALID_PARAMS, "Unknown tool: %.128s",
-		    name ? name : "params.name is missing");
+	if (!name)
+		return mcp_fault(call, rq, MCP_INVALID_PARAMS, "params.name must be a string");
+	if (strcmp(name, mcp_offer_name(offer)) != 0)
+		return mcp_fault(call, rq, MCP_INVALID_PARAMS, "Unknown tool: %.128s", name);
 	if (arguments && !cJSON_IsObject(arguments))
 		return mcp_fault(
 		    call, rq, MCP_INVALID_PARAMS, "params.arguments must be an object");
