@@ -40,12 +40,13 @@ done <<'TABLE'
 -32600|id must be|{"jsonrpc":"2.0","id":1.5,"method":"GetTask"}
 -32600|params|{"jsonrpc":"2.0","id":1,"method":"GetTask","params":[]}
 -32601|Unknown method|{"jsonrpc":"2.0","id":1,"method":""}
--32602|id|{"jsonrpc":"2.0","id":1,"method":"GetTask"}
+-32602|^params.id must be a string|{"jsonrpc":"2.0","id":1,"method":"GetTask"}
+-32602|^params.id must be a string|{"jsonrpc":"2.0","id":1,"method":"SubscribeToTask"}
 -32602|id|{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":7}}
 -32602|message|{"jsonrpc":"2.0","id":1,"method":"SendMessage"}
 -32602|message|{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":"hi"}}
 -32602|messageId|{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"role":"ROLE_USER","parts":[{"text":"x"}]}}}
--32602|role|{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"x","role":"ROLE_AGENT","parts":[{"text":"x"}]}}}
+-32602|^params.message.role must be ROLE_USER|{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"x","role":"ROLE_AGENT","parts":[{"text":"x"}]}}}
 -32602|role|{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"x","role":"user","parts":[{"text":"x"}]}}}
 -32602|parts|{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"x","role":"ROLE_USER","parts":[]}}}
 -32602|parts\[0\]|{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"x","role":"ROLE_USER","parts":[{}]}}}

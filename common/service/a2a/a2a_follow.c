@@ -41,7 +41,7 @@ bool a2a_subscribe(struct call *call, struct a2a_post *post, const struct a2a_re
 	const char *task_id = json_str(rq->params, "id");
 	struct a2a_task task;
 	if (!task_id)
-		return a2a_wrong(call, "id", "a text");
+		return a2a_wrong(call, "id", "a string");
 	if (!a2a_task_find(call, task_id, "stream", &task))
 		return false;
 	if (a2a_state_is_over(task.state))

@@ -205,7 +205,7 @@ cJSON *a2a_push_set(struct call *call, const struct a2a_request *rq)
 		return NULL;
 	task_id = task_id ? task_id : given.task_id;
 	if (!task_id) {
-		a2a_wrong(call, "taskId", "a text");
+		a2a_wrong(call, "taskId", "a string");
 		return NULL;
 	}
 	struct push *push = a2a_push_make(call, rq->old, &given);

@@ -66,7 +66,7 @@ static bool a2a_read_task(struct call *call, struct a2a_sending *s, const char *
 		return false;
 	if (s->thread_id && strcmp(s->thread_id, task.thread.thread_id) != 0)
 		return a2a_fault(call, A2A_INVALID_PARAMS,
-		    "message.contextId must be '%.200s', the context of the task",
+		    "params.message.contextId must be '%.200s', the context of the task",
 		    task.thread.thread_id);
 	if (task.state != A2A_INPUT_REQUIRED &&
 	    !(s->immediately && a2a_answers_already(call, &task, s->said.message_id)))
@@ -145,7 +145,8 @@ static bool a2a_is_new(struct call *call, const struct thread *thread, const str
 		return false;
 	return !known->known ||
 	    a2a_fault(call, A2A_INVALID_PARAMS,
-		"message.messageId: the context has a message '%.100s' already", said->message_id);
+		"params.message.messageId: the context has a message '%.100s' already",
+		said->message_id);
 }
 
 /* Stores the push of the message: for an existing task before the message is taken, for a new one
