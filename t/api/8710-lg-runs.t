@@ -220,7 +220,7 @@ refused_run() {
 }
 refused_run '{"input":{}}' 'assistant_id must be a string'
 refused_run "$(run_of x '"stream_mode":"odd"')" \
-	'stream_mode must be of values, updates, messages, messages-tuple, custom, events, debug, tasks, checkpoints, tools, lifecycle'
+	'stream_mode must be one of values, updates, messages, messages-tuple, custom, events, debug, tasks, checkpoints, tools, lifecycle'
 refused_run "$(run_of x '"interrupt_before":["agent"]')" 'interrupt_before is not supported: the graph declares it'
 refused_run '{"assistant_id":"demo","command":{"goto":"x"}}' 'command.goto is not supported: edges of the graph say where it goes on'
 refused_run '{"assistant_id":"demo","input":{},"command":{"update":{"notes":[]}}}' 'command.update must not stand beside an input'

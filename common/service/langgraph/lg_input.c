@@ -85,7 +85,7 @@ bool lg_mode_read(struct call *call, const char *name, unsigned *modes)
 	int mode = 0;
 	if (!name || !choice_find(lg_modes, name, &mode))
 		return lg_input_wrong(call, "stream_mode",
-		    "must be of values, updates, messages, messages-tuple, custom, events, debug, "
+		    "must be one of values, updates, messages, messages-tuple, custom, events, debug, "
 		    "tasks, checkpoints, tools, lifecycle");
 	*modes |= (unsigned)mode;
 	return true;
