@@ -71,14 +71,12 @@ static bool a2a_push_read(
 	if (push->schemes) { /* only the first one is used */
 		push->scheme = cJSON_GetStringValue(push->schemes->child);
 		if (!push->scheme || !*push->scheme || !a2a_secret_valid(push->scheme))
-			error_field(&call->error, ERR_VALIDATION,
-			    arena_printf(call->arena, "%s.schemes", inner), "value_error",
-			    "authentication.schemes must be an array of names");
+			error_wrong(&call->error, arena_printf(call->arena, "%s.schemes", inner),
+			    "value_error", "must be an array of names");
 	}
 	if (push->url && !webhook_allows(&call->service->config->runs_webhooks, push->url))
-		error_field(&call->error, ERR_VALIDATION,
-		    arena_printf(call->arena, "%s.url", below), "value_error",
-		    "url must begin with one of the configured addresses");
+		error_wrong(&call->error, arena_printf(call->arena, "%s.url", below), "value_error",
+		    "must begin with one of the configured addresses");
 	return !error_is_set(&call->error);
 }
 

@@ -51,9 +51,8 @@ bool a2a_fault(struct call *call, enum a2a_code code, const char *fmt, ...)
 
 bool a2a_wrong(struct call *call, const char *member, const char *must)
 {
-	return error_field(&call->error, ERR_VALIDATION,
-	    arena_printf(call->arena, "body.params.%s", member), "value_error",
-	    "params.%s must be %s", member, must);
+	return error_wrong(&call->error, arena_printf(call->arena, "body.params.%s", member),
+	    "value_error", "must be %s", must);
 }
 
 /* The code of an error: JSON-RPC's for a fault of the protocol, or in its body; else the HTTP
