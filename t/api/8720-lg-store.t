@@ -88,7 +88,9 @@ refused_item PUT items '{"namespace":["a"],"key":"","value":{}}' 'key must not b
 refused_item PUT items '{"namespace":["a"],"key":"k","value":{},"ttl":5}' 'ttl is not supported'
 refused_item POST items/search '{"namespace_prefix":[1]}' "namespace_prefix $labels"
 refused_item POST namespaces '{"suffix":[null]}' "suffix $labels"
-refused_item POST items/search '{"filter":{"a":{"$in":[1]}}}' 'filter must have values, or objects of $eq, $ne, $gt, $gte, $lt, $lte'
+for condition in '{"$in":[1]}' '{"$eq":1,"$gt":0}' '{}'; do
+	refused_item POST items/search "{\"filter\":{\"a\":$condition}}" 'filter must have values, {"$eq": value}, or objects of $ne, $gt, $gte, $lt, $lte'
+done
 refused_item POST items/search '{"limit":1000,"offset":1}' 'offset and limit must be at most 1000 together'
 refused_item POST items/search '{"limit":101,"query":"x"}' 'offset and limit must be at most 100 together where words are searched for'
 refused_item GET 'items?key=k' '' 'namespace is required'

@@ -56,6 +56,7 @@ static cJSON *lg_filter_condition(struct call *call, const cJSON *value)
 	if (value->child && !value->child->next && strcmp(value->child->string, "$eq") == 0)
 		return cJSON_Duplicate(value->child, true);
 	cJSON *out = cJSON_CreateObject();
+	bool ok = value->child;
 	cJSON_ArrayForEach(item, value) {
 		size_t known = 0;
 		for (size_t i = 0; *item->string == '$' && i < sizeof(names) / sizeof(*names); i++)
@@ -63,10 +64,11 @@ static cJSON *lg_filter_condition(struct call *call, const cJSON *value)
 				known = i + 1;
 		if (known)
 			cJSON_AddItemToObject(out, names[known - 1], cJSON_Duplicate(item, true));
-		else
-			lg_item_wrong(call, "filter",
-			    "must have values, or objects of $eq, $ne, $gt, $gte, $lt, $lte");
+		ok = ok && known;
 	}
+	if (!ok)
+		lg_item_wrong(call, "filter",
+		    "must have values, {\"$eq\": value}, or objects of $ne, $gt, $gte, $lt, $lte");
 	return out;
 }
 
