@@ -114,4 +114,20 @@ a short one is told at the beginning, too :: of("values") | map(.messages | map(
 and what each branch has said :: of("updates") | map(.w.messages | map(.content)[]) | sort == ["did 0", "did 1"]
 TABLE
 
+cat >graph.json <<'JSON'
+{"own": {"nodes": {"s": {"kind": "graph", "graph": "in", "messages": "own"}, "e": {"kind": "reply", "text": "out"}},
+  "edges": [{"from": "START", "to": "s"}, {"from": "s", "to": "e"}, {"from": "e", "to": "END"}]},
+ "in": {"nodes": {"i": {"kind": "reply", "text": "in"}}, "edges": [{"from": "START", "to": "i"}, {"from": "i", "to": "END"}]}}
+JSON
+printf '{"agent":"graph.json:own","langgraph":{"enabled":true}}\n' >agentgraph.json
+serve_stop
+api POST /lg/threads '{"thread_id":"own"}'
+for members in '' ',"stream_resumable":true'; do
+	api POST /lg/threads/own/runs/stream "{\"assistant_id\":\"own\",\"input\":{\"messages\":[$(human go)]},\"stream_mode\":\"updates\"$members}"
+	events
+	facts <<'TABLE'
+what a subgraph says at its end is told with the next node :: of("updates") | map(.e.messages // empty | map(.content)) == [["in", "out"]]
+TABLE
+done
+
 done_testing

@@ -53,7 +53,9 @@ char *chunk_aside_start(struct chunk_asides *asides, const struct turn *turn, co
 	const char *branch = event->branch ? event->branch : "";
 	const cJSON *message;
 	int left = turn->brought;
-	json_set(chunk_asides_table(&asides->begun), branch, json_new_int(asides->count));
+	cJSON *begun = chunk_asides_table(&asides->begun);
+	if (asides->in_branch || !json_get(begun, branch))
+		json_set(begun, branch, json_new_int(asides->count));
 	bool first = !asides->fields.whole;
 	told_fields_begin(&asides->fields, turn->run, run, event);
 	if (!first)
@@ -78,6 +80,10 @@ char *chunk_aside_end(struct chunk_asides *asides, const ag_run *run, const stru
 	json_integer(json_get(asides->begun, branch), &begun);
 	json_add_int(aside, "back", asides->count + 1 - begun);
 	json_add(aside, "set", told_fields_end(&asides->fields, run, event));
+	if (event->branch)
+		cJSON_DeleteItemFromObjectCaseSensitive(asides->begun, branch);
+	else
+		json_set(asides->begun, branch, json_new_int(asides->count + 1));
 	asides->in_branch = event->branch;
 	return chunk_aside_text(aside);
 }

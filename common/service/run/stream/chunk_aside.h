@@ -19,7 +19,7 @@
 struct chunk_asides {
 	int64_t count; /* how many there were */
 	cJSON *open;   /* ids of messages of which pieces were told, but not yet the whole */
-	cJSON *begun;  /* for each branch, how many chunks there were before its present node */
+	cJSON *begun;  /* for each branch with an open node, how many chunks there were before it */
 	struct told_fields fields;
 	bool in_branch; /* the latest node was in a branch, and no state of the whole thread was
 			   told since */
