@@ -67,7 +67,7 @@ invalid "$(message '{"id":1,"role":"user","content":"x"}')" 'messages[0].id' 'mu
 invalid "$(message '{"id":"m","role":["user"]}')" 'messages[0].role' 'must be a string'
 invalid "$(message '{"id":"m","role":"user"}')" 'messages[0].content' 'must be a string or an array of parts'
 invalid "$(message '{"id":"m","role":"user","content":{}}')" 'messages[0].content' 'must be a string or an array of parts'
-invalid "$(message "{\"id\":\"$long\",\"role\":\"user\",\"content\":\"x\"}")" 'messages[0].message_id' 'must be 1 to 255 characters without control characters'
+invalid "$(message "{\"id\":\"$long\",\"role\":\"user\",\"content\":\"x\"}")" 'messages[0].id' 'must be 1 to 255 characters without control characters'
 invalid "$(message '{"id":"m","role":"tool","content":"x"}')" 'messages[0].toolCallId' 'must be a string'
 invalid "$(message '{"id":"m","role":"tool","toolCallId":"c"}')" 'messages[0].content' 'must be a string or an array of parts'
 invalid "$(message '{"id":"m","role":"tool","toolCallId":"c","content":"x","error":1}')" 'messages[0].error' 'must be a string'
@@ -88,9 +88,12 @@ invalid "$(part '{"type":"image","source":{"type":"url"}}')" 'messages[0].conten
 invalid "$(part '{"type":"image","source":{"type":"magic","value":"x"}}')" 'messages[0].content[0].source.type' 'must be one of data, url, file'
 invalid "$(part '{"type":"image","source":{"type":"url","value":"ftp://x"}}')" 'messages[0].content[0].source.value' 'must be an http or https URL, or a data URL with valid base64'
 invalid "$(part '{"type":"image","source":{"type":"data","value":"???","mimeType":"image/png"}}')" 'messages[0].content[0].source.value' 'must be valid base64'
+invalid "$(part '{"type":"image","source":{"type":"data","value":"aGk=","mimeType":""}}')" 'messages[0].content[0].source.mimeType' 'must be a string that is not empty'
+invalid "$(part '{"type":"image","source":{"type":"file","value":""}}')" 'messages[0].content[0].source.value' 'must be a string that is not empty'
 invalid "$(part '{"type":"binary","data":"aGk="}')" 'messages[0].content[0].mimeType' 'must be a string'
 invalid "$(part '{"type":"binary","mimeType":"image/png"}')" 'messages[0].content[0]' 'must have one of data, url, id'
 invalid "$(part '{"type":"binary","mimeType":"image/png","data":"???"}')" 'messages[0].content[0].data' 'must be valid base64'
+invalid "$(part '{"type":"binary","mimeType":"","data":"aGk="}')" 'messages[0].content[0].mimeType' 'must be a string that is not empty'
 invalid "$(part '{"type":"binary","mimeType":"image/png","id":7}')" 'messages[0].content[0].id' 'must be a string'
 
 # ---- state, context, resume

@@ -48,26 +48,44 @@ static cJSON *agui_message_media_block(
 	return block;
 }
 
+#define NOT_EMPTY "must be a string that is not empty"
+
+static bool agui_message_filled(const char *value)
+{
+	return *value;
+}
+
 /* What AG-UI calls the kinds of a source, and what the members of a media object are called. */
 static const struct source_kind {
 	const char *type, *legacy, *member;
-	bool (*valid)(const char *value); /* NULL: every value is valid */
+	bool needs_type;
+	bool (*valid)(const char *value);
 	const char *must;
-} sources[] = {{"data", "data", "data_base64", media_base64_valid, "must be valid base64"},
-    {"url", "url", "url", media_url_valid, "must be " MEDIA_URL_EXPECTED},
-    {"file", "id", "file_id", NULL, NULL}};
+} sources[] = {{"data", "data", "data_base64", true, media_base64_valid, "must be valid base64"},
+    {"url", "url", "url", false, media_url_valid, "must be " MEDIA_URL_EXPECTED},
+    {"file", "id", "file_id", false, agui_message_filled, NOT_EMPTY}};
 
 #define SOURCES (sizeof(sources) / sizeof(sources[0]))
+
+/* A member that has to be a string that is valid; false with the mistake set. */
+static bool agui_message_need_valid(struct call *call, const cJSON *object, const char *at,
+    const char *name, bool (*valid)(const char *value), const char *must)
+{
+	const char *value = agui_message_need_string(call, object, at, name);
+	return value &&
+	    (valid(value) ||
+		agui_invalid(
+		    call, arena_printf(call->arena, "%s.%s", at, name), "value_error", must));
+}
 
 /* Whether the member of object has a value of that kind, which is told by its name there. */
 static bool agui_message_source_fits(struct call *call, const cJSON *object, const char *at,
     const char *name, const struct source_kind *kind)
 {
-	const char *value = agui_message_need_string(call, object, at, name);
-	if (!value || !kind->valid || kind->valid(value))
-		return value;
-	return agui_invalid(
-	    call, arena_printf(call->arena, "%s.%s", at, name), "value_error", kind->must);
+	return (!kind->needs_type ||
+		   agui_message_need_valid(
+		       call, object, at, "mimeType", agui_message_filled, NOT_EMPTY)) &&
+	    agui_message_need_valid(call, object, at, name, kind->valid, kind->must);
 }
 
 static cJSON *agui_message_media_part(struct call *call, const cJSON *part, const char *at)
@@ -79,10 +97,7 @@ static cJSON *agui_message_media_part(struct call *call, const cJSON *part, cons
 		return NULL;
 	}
 	const char *type = agui_message_need_string(call, source, at, "type");
-	if (!type)
-		return NULL;
-	if (!agui_message_may_be_string(call, source, at, "mimeType") ||
-	    (strcmp(type, "data") == 0 && !agui_message_need_string(call, source, at, "mimeType")))
+	if (!type || !agui_message_may_be_string(call, source, at, "mimeType"))
 		return NULL;
 	for (size_t i = 0; i < SOURCES; i++) {
 		if (strcmp(type, sources[i].type) != 0)
@@ -187,6 +202,12 @@ static void agui_message_tool_content(
 	cJSON_AddItemToArray(blocks, block);
 }
 
+/* The service's rule for message ids; one is assigned for a blank one. */
+static bool agui_message_id_valid(const char *id)
+{
+	return id_blank(id) || id_valid(id);
+}
+
 cJSON *agui_message_read(struct call *call, const cJSON *item, const char *at)
 {
 	struct error err = {0};
@@ -195,6 +216,8 @@ cJSON *agui_message_read(struct call *call, const cJSON *item, const char *at)
 	json_refer(plain, "message_id", json_get(item, "id"));
 	json_refer(plain, "role", json_get(item, "role"));
 	cJSON *blocks = cJSON_AddArrayToObject(plain, "content");
+	agui_message_need_valid(call, item, at, "id", agui_message_id_valid,
+	    "must be 1 to 255 characters without control characters");
 	if (message_is(item, "user"))
 		agui_message_user_content(call, item, at, blocks);
 	else
@@ -202,14 +225,7 @@ cJSON *agui_message_read(struct call *call, const cJSON *item, const char *at)
 	if (call->error.mistakes == mistakes)
 		message = message_normalise(plain, arena_printf(call->arena, "body.%s", at),
 		    MESSAGE_FROM_CLIENT, &call->service->ids, &err);
-	/* what the rules for all messages refuse (doc/protocol-messages.md#messages), in this
-	 * route's words */
-	const char *must = strstr(err.detail, " must be ");
-	if (must)
-		agui_invalid(call,
-		    arena_strndup(call->arena, err.detail, (size_t)(must - err.detail)),
-		    "value_error", must + 1);
-	else if (error_is_set(&err))
+	if (error_is_set(&err)) /* what the rules for all messages refuse beyond */
 		agui_invalid(call, at, "value_error", err.detail);
 	error_release(&err);
 	cJSON_Delete(plain);
