@@ -97,7 +97,7 @@ static enum turns_end ws_turns_handle(struct turns *turns, const struct frame *f
 		log_error("%s", error_why(&call.error));
 		/* a database that is away comes back, and the next frame looks again */
 		if (call.error.kind == ERR_TRANSIENT_STORAGE)
-			socket_refuse(&call, NULL, &turns->sink);
+			socket_refuse(&call, frame->text, frame->len, &turns->sink);
 		else
 			end = TURNS_FAILED;
 		call_release(&call);

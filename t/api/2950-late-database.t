@@ -5,6 +5,7 @@ set -u
 AGENTGRAPH_ENGINE=postgresql
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/run.sh"
+: "${AGENTGRAPH_WS:=$(dirname "$AGENTGRAPH")/agentgraph-ws}"
 
 PG=$PG_DIR
 PG_DIR= # all have the address that is set here
@@ -53,6 +54,8 @@ is "$STATUS $(json .error.code "$BODY")" '503 TRANSIENT_STORAGE_ERROR' 'the rest
 unlike "$BODY" 'PostgreSQL|socket|agent' 'which tells no insides'
 api GET /v1/threads
 is "$STATUS $(json .error.code "$BODY")" '503 TRANSIENT_STORAGE_ERROR' 'whatever is asked'
+printf 'T%s\n' "$(run_body "[$(user hello)]" "$(thread t)")" | "$AGENTGRAPH_WS" --by-hand --state "$STATE" >frames 2>>"$WORK/log"
+like "$(cat frames)" '"error_code":"TRANSIENT_STORAGE_ERROR".*"thread_id":"t"' 'a frame, too, for its thread'
 api GET /v1/nothing
 is "$STATUS" 404 'what is nowhere is not there'
 processes=$(children "$SERVE_PID")

@@ -24,7 +24,7 @@ static const cJSON *socket_asked_thread(const cJSON *frame)
 
 /* One error chunk for a frame that does not run.  Its shape is that of
  * doc/protocol-sockets.md#rejected-frames: no run, no metadata. */
-void socket_refuse(struct call *call, const cJSON *frame, struct chunk_sink *sink)
+static void socket_answer(struct call *call, const cJSON *frame, struct chunk_sink *sink)
 {
 	struct error_view view;
 	const cJSON *thread_id = socket_asked_thread(frame);
@@ -56,11 +56,18 @@ void socket_refuse(struct call *call, const cJSON *frame, struct chunk_sink *sin
 	cJSON_Delete(chunk);
 }
 
+void socket_refuse(struct call *call, const char *text, size_t len, struct chunk_sink *sink)
+{
+	enum json_fault fault;
+	cJSON *frame = json_parse(text, len, JSON_REQUEST_DEPTH, &fault);
+	socket_answer(call, arena_json(call->arena, frame), sink);
+}
+
 static void socket_refuse_as(
     struct call *call, enum error_kind kind, const char *text, struct chunk_sink *sink)
 {
 	error_set(&call->error, kind, "%s", text);
-	socket_refuse(call, NULL, sink);
+	socket_answer(call, NULL, sink);
 }
 
 void socket_refuse_binary(struct call *call, struct chunk_sink *sink)
@@ -201,11 +208,11 @@ enum socket_next socket_frame(struct call *call, const struct socket_session *se
 	if (read && session->credential_exp && clock_now() / 1000000 >= session->credential_exp) {
 		error_set(&call->error, ERR_EXPIRED_TOKEN,
 		    "Session expired. Reconnect with a valid token.");
-		socket_refuse(call, frame, sink);
+		socket_answer(call, frame, sink);
 		return SOCKET_EXPIRED;
 	}
 	if (!read || !socket_within_limit(call, session)) {
-		socket_refuse(call, frame, sink);
+		socket_answer(call, frame, sink);
 		return SOCKET_GOES_ON;
 	}
 	/* The handshake knew no thread, so every frame is asked about its own
@@ -221,7 +228,7 @@ enum socket_next socket_frame(struct call *call, const struct socket_session *se
 			error_set(&call->error, ERR_PERMISSION,
 			    "Not authorized to stream thread %s", thread_id);
 		}
-		socket_refuse(call, frame, sink);
+		socket_answer(call, frame, sink);
 	}
 	turn_end(&turn);
 	return SOCKET_GOES_ON;

@@ -27,8 +27,9 @@ struct socket_session {
 enum socket_next socket_frame(struct call *call, const struct socket_session *session,
     const char *text, size_t len, struct chunk_sink *sink);
 
-/* Answers a frame that was refused with the call's error. */
-void socket_refuse(struct call *call, const cJSON *frame, struct chunk_sink *sink);
+/* Answers a frame that cannot be handled with the call's error.  Its len bytes say which thread it
+ * asks for; there are none of a frame that is not read. */
+void socket_refuse(struct call *call, const char *text, size_t len, struct chunk_sink *sink);
 
 /* Answers a frame that is not read: it is binary, or larger than MAX_REQUEST_SIZE. */
 void socket_refuse_binary(struct call *call, struct chunk_sink *sink);
