@@ -93,7 +93,7 @@ static bool server_read_body(struct request *rq, struct buf *text)
 	if (rq->client->lacking == ERR_RATE_LIMIT) {
 		response_header(rq, "Retry-After", "1");
 		return error_set(
-		    err, ERR_RATE_LIMIT, "Too many uploads of this address are on their way");
+		    err, ERR_RATE_LIMIT, "Too many requests of this address are still arriving");
 	}
 	if (rq->client->lacking)
 		return error_set(err, rq->client->lacking, NULL);

@@ -136,7 +136,7 @@ serve_stop
 export MAX_PENDING_PER_ADDRESS=4
 configure
 serve_start --processes 1 --threads 4
-is "$(hold 10 1000 'Content-Length: 20000000')" '6 429 RATE_LIMIT_EXCEEDED Too many uploads of this address are on their way
+is "$(hold 10 1000 'Content-Length: 20000000')" '6 429 RATE_LIMIT_EXCEEDED Too many requests of this address are still arriving
 1 waiting: 4' 'one address has no more than it may'
 HOLD=10 python3 hold.py "${BASE##*:}" 10 1000 'Content-Length: 20000000' >hold.out </dev/null &
 hold=$!
@@ -190,7 +190,7 @@ first=$!
 wait_for 20 held first.out 4
 waits /v1/graph/invoke 3 192.0.2.1 same.out
 wait_for 20 held same.out 3
-is "$(sort -u first.out same.out | grep -v waiting)" '429 RATE_LIMIT_EXCEEDED Too many uploads of this address are on their way' 'the seventeenth body of an address is one too many, of whatever kind'
+is "$(sort -u first.out same.out | grep -v waiting)" '429 RATE_LIMIT_EXCEEDED Too many requests of this address are still arriving' 'the seventeenth body of an address is one too many, of whatever kind'
 is "$(TARGET=/v1/graph/invoke hold 1 1000 'Content-Length: 5000000' 'X-Forwarded-For: 192.0.2.2')" '1 waiting: 1' 'another one has its own'
 is "$(wc -l <first.out)" 4 'sixteen may wait'
 kill "$first"
@@ -199,7 +199,7 @@ waits /v1/files/upload 10 2001:db8::1 six.out
 six=$!
 ten() { [ "$(taken)" -ge 10000 ]; }
 wait_for 20 ten
-is "$(hold 10 1000 'Content-Length: 5000000' 'X-Forwarded-For: 2001:db8::2')" '4 429 RATE_LIMIT_EXCEEDED Too many uploads of this address are on their way
+is "$(hold 10 1000 'Content-Length: 5000000' 'X-Forwarded-For: 2001:db8::2')" '4 429 RATE_LIMIT_EXCEEDED Too many requests of this address are still arriving
 1 waiting: 6' 'a network of IPv6 is one'
 kill "$six"
 
