@@ -55,7 +55,8 @@ inline 'data:;base64,' text/plain '' 'or no bytes'
 block '{"type":"image","media":{"url":"data:image/png;base64,aGk="},"mime_type":"a/b"}' \
 	"{\"type\":\"image\",\"media\":$(media data '{data_base64: "aGk=", mime_type: "image/png"}'),\"alt_text\":null,\"bbox\":null,\"file_id\":null,\"url\":null,\"mime_type\":\"image/png\"}" \
 	'its type is that of the bytes'
-bad '{"type":"image","url":"data:image/png;base64,a"}' .data_base64 value_error 'messages[0].content[1].data_base64 must be valid base64'
+bad '{"type":"image","url":"data:image/png;base64,a"}' .url value_error \
+	'messages[0].content[1].url must be an http or https URL, or a data URL with valid base64'
 
 # ---- types ----
 

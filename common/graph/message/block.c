@@ -233,6 +233,7 @@ static const cJSON *block_source(const cJSON *media, const cJSON *block, const c
 
 struct media_source {
 	const cJSON *file_id, *url, *data, *mime_type;
+	const cJSON *data_url;                       /* what the client gave for data, or NULL */
 	const cJSON *media;                          /* inside reports on its members, */
 	const struct field_reader *inside, *outside; /* outside on those of the block */
 };
@@ -256,7 +257,8 @@ static bool source_types(const struct media_source *s)
 	if (s->url && !(url && media_url_is_http(url)))
 		ok = source_wrong(s, s->url, "an http or https URL");
 	if (s->data && !(cJSON_IsString(s->data) && media_base64_valid(s->data->valuestring)))
-		ok = source_wrong(s, s->data, "valid base64");
+		ok = s->data_url ? source_wrong(s, s->data_url, MEDIA_URL_EXPECTED)
+				 : source_wrong(s, s->data, "valid base64");
 	if (type && !cJSON_IsString(type))
 		ok = source_wrong(s, type, "a string");
 	else if (s->data && !(type && *type->valuestring))
@@ -275,19 +277,24 @@ static cJSON *media_object(
     const struct field_reader *reader, const char *key, const cJSON *media, const cJSON *block)
 {
 	const struct field_reader inside = field_inside(reader, key);
-	struct media_source s = {block_source(media, block, "file_id"),
-	    block_source(media, block, "url"), block_source(media, block, "data_base64"),
-	    block_source(media, block, "mime_type"), media, &inside, block ? reader : &inside};
+	struct media_source s = {.file_id = block_source(media, block, "file_id"),
+	    .url = block_source(media, block, "url"),
+	    .data = block_source(media, block, "data_base64"),
+	    .mime_type = block_source(media, block, "mime_type"),
+	    .media = media,
+	    .inside = &inside,
+	    .outside = block ? reader : &inside};
 	if (!s.data)
 		s.data = block_source(media, block, "data");
 	cJSON *meant = cJSON_IsString(s.url) ? media_url_read(s.url->valuestring) : NULL;
 	if (meant) { /* it takes the place of the url, where that is not given already */
-		const cJSON *data = json_get(meant, "data_base64");
+		const cJSON *data = json_get(meant, "data_base64"), *url = s.url;
 		s.url = NULL;
 		if (!s.file_id)
 			s.file_id = json_get(meant, "file_id");
 		if (!s.data && data) {
 			s.data = data;
+			s.data_url = url;
 			s.mime_type = json_get(meant, "mime_type");
 		}
 	}
