@@ -60,10 +60,10 @@ void get_run_stream(struct request *rq)
 	ticket.granularity = (int)place.granularity;
 	/* a client gets events if it accepts them and names no lines of JSON before them */
 	ticket.events = accept_first(param_find(params, "HTTP_ACCEPT"), types, 2) == 0;
-	if (rq->method == METHOD_HEAD)
-		reply_stream_head(rq);
-	else if (ticket.events && place.at_end)
+	if (ticket.events && place.at_end)
 		reply_empty(rq, 204); /* by which an EventSource knows that there is nothing more */
+	else if (rq->method == METHOD_HEAD)
+		reply_stream_head(rq);
 	else
 		follow_stream(rq, &ticket);
 }

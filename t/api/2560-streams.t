@@ -105,6 +105,8 @@ is "$(QUERY='?after=2' events text/event-stream 'Last-Event-ID: 5')" '"true 2"' 
 events text/event-stream 'Last-Event-ID: 8' >/dev/null
 api GET /v1/threads/t/runs/r1/stream '' 'Accept: text/event-stream' 'Last-Event-ID: 8'
 is "$STATUS|$(header X-Accel-Redirect)" '204|' 'behind the terminator nothing comes any more'
+api HEAD /v1/threads/t/runs/r1/stream '' 'Accept: text/event-stream' 'Last-Event-ID: 8'
+is "$STATUS" 204 'as HEAD says, too'
 api GET /v1/threads/t/runs/r1/stream '' 'Last-Event-ID: 8'
 is "$STATUS|$(header X-Accel-Redirect)" '200|/_agentgraph/follow/stream' 'which lines say by being none'
 api HEAD /v1/threads/t/runs/r1/stream
