@@ -200,6 +200,7 @@ stream hello "$full,$(thread b)"
 chunks <<'TABLE'
 what a graph said and set is taken from an earlier execution :: finals | texts == ["try 1", "made 1", "done [1]"]
 as one step, of its node :: [.[] | select(.event == "updates" and .data.status == "node_invoked").data | [.node, .step]] == [["sub", 1], ["done", 2]]
+and is in the state at its end :: [.[] | select(.event == "state").state.all] == [[1], [1]]
 TABLE
 is "$(ran says)|$(ran sets)" '1|1' 'and it does not run'
 invoke other "$(thread b)"

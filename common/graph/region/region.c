@@ -64,15 +64,6 @@ static enum verdict branch_may_run(struct branch *b, int node, bool at_pause)
 	return GO_ON;
 }
 
-/* Prints the fields for chunks, which show the state as the branch has it. */
-static void branch_print_fields(ag_run *run)
-{
-	if (!run->fields_changed || !run->setup.observer->live || run->outer)
-		return;
-	run->thread.fields_json = arena_print(run->setup.arena, run->fields);
-	run->fields_changed = false;
-}
-
 /* Notes the calls that the client is to run, with the message that asked for them. */
 static enum verdict branch_wait(struct branch *b, int node)
 {
@@ -113,7 +104,7 @@ static enum verdict branch_step(struct branch *b, int node, int *place)
 		error_move(&failure, &b->error);
 		step_pass_over(run, &failure);
 	}
-	branch_print_fields(run);
+	run_print_fields(run);
 	bool waits = run->frame.waiting;
 	run_tell_end(run, waits ? WAITS_FOR_CLIENT : GO_ON, passed_over ? &failure : NULL);
 	error_release(&failure);
@@ -162,7 +153,7 @@ static enum verdict branch_fork(struct branch *b, const struct edge *fork, int *
 		*place = fork->joins;
 		return verdict;
 	}
-	branch_print_fields(run);
+	run_print_fields(run);
 	if (into->interrupt_after)
 		return branch_pause_around(b, BRANCH_AFTER, *place, "interrupt_after");
 	*place = run_choose(run, into->edge, &b->error);
