@@ -325,6 +325,9 @@ static enum verdict run_region(ag_run *run, const struct edge *fork, int *node, 
 	}
 	if (!run_save(run, verdict, err))
 		return FAILED;
+	if (run->frame.untold)
+		run_tell_end(run, verdict, NULL);
+	run->frame.untold = false;
 	run->region = NULL;
 	return verdict == GIVEN_BACK ? run_give_back(run, err) : verdict;
 }

@@ -61,6 +61,7 @@ struct node_frame {
 	struct piece *text, *reasoning; /* of the open message; NULL: none yet */
 	int answers_used;
 	bool cached;         /* it did not run: what it leaves was kept */
+	bool untold;         /* its end is to be told when it is stored */
 	bool acts;           /* a tool did more than answer */
 	bool completed;      /* it ended well */
 	const char *leaves;  /* id of the last message that leaves the context (ag_trim), or NULL */
@@ -261,7 +262,8 @@ bool step_in_time(ag_run *run, struct error *err);
 /* Whether its recursion limit has room for another step; false with err set. */
 bool step_in_limit(const ag_run *run, struct error *err);
 
-/* The step of a subgraph that need not run, because its result was kept (taken over). */
+/* The step of a subgraph that need not run, because its result was kept (taken over).  Its end is
+ * told at once in a branch, which stores nothing, else left to whoever stores it (untold). */
 bool step_say_kept(ag_run *run, const struct node *node, cJSON *kept, struct error *err);
 
 /* Whether the node has an on_error, and the failure is one for it: not so where the storage is away

@@ -251,8 +251,11 @@ bool step_say_kept(ag_run *run, const struct node *node, cJSON *kept, struct err
 	node_cache_say(run, kept);
 	if (!step_take_frame(run, err))
 		return false;
-	run_print_fields(run);
-	run_tell_end(run, GO_ON, NULL);
+	run->frame.untold = !run->branch;
+	if (run->branch) {
+		run_print_fields(run);
+		run_tell_end(run, GO_ON, NULL);
+	}
 	return true;
 }
 

@@ -115,18 +115,26 @@ and what each branch has said :: of("updates") | map(.w.messages | map(.content)
 TABLE
 
 cat >graph.json <<'JSON'
-{"own": {"nodes": {"s": {"kind": "graph", "graph": "in", "messages": "own"}, "e": {"kind": "reply", "text": "out"}},
+{"own": {"nodes": {"s": {"kind": "graph", "graph": "in", "messages": "own", "cache": {"key": ["user_text"], "ttl": 60}}, "e": {"kind": "reply", "text": "out"}},
   "edges": [{"from": "START", "to": "s"}, {"from": "s", "to": "e"}, {"from": "e", "to": "END"}]},
  "in": {"nodes": {"i": {"kind": "reply", "text": "in"}}, "edges": [{"from": "START", "to": "i"}, {"from": "i", "to": "END"}]}}
 JSON
 printf '{"agent":"graph.json:own","langgraph":{"enabled":true}}\n' >agentgraph.json
 serve_stop
 api POST /lg/threads '{"thread_id":"own"}'
-for members in '' ',"stream_resumable":true'; do
-	api POST /lg/threads/own/runs/stream "{\"assistant_id\":\"own\",\"input\":{\"messages\":[$(human go)]},\"stream_mode\":\"updates\"$members}"
+# own TEXT MODE [MEMBERS]
+own() {
+	api POST /lg/threads/own/runs/stream "{\"assistant_id\":\"own\",\"input\":{\"messages\":[$(human "$1")]},\"stream_mode\":\"$2\"${3-}}"
 	events
+}
+for members in '' ',"stream_resumable":true'; do
+	own "go ${#members}" updates "$members"
 	facts <<'TABLE'
 what a subgraph says at its end is told with the next node :: of("updates") | map(.e.messages // empty | map(.content)) == [["in", "out"]]
+TABLE
+	own "go ${#members}" values "$members"
+	facts <<'TABLE'
+one whose result is kept has said it at its end :: of("values") | map(.messages[-1].content) | .[1:] == ["in", "out"]
 TABLE
 done
 
