@@ -116,15 +116,15 @@ TABLE
 
 cat >graph.json <<'JSON'
 {"own": {"nodes": {"s": {"kind": "graph", "graph": "in", "messages": "own", "cache": {"key": ["user_text"], "ttl": 60}}, "e": {"kind": "reply", "text": "out"}},
-  "edges": [{"from": "START", "to": "s"}, {"from": "s", "to": "e"}, {"from": "e", "to": "END"}]},
+  "edges": [{"from": "START", "to": "s"}, {"from": "s", "if": [{"when": {"user_text": {"contains": "last"}}, "to": "END"}], "else": "e"}, {"from": "e", "to": "END"}]},
  "in": {"nodes": {"i": {"kind": "reply", "text": "in"}}, "edges": [{"from": "START", "to": "i"}, {"from": "i", "to": "END"}]}}
 JSON
 printf '{"agent":"graph.json:own","langgraph":{"enabled":true}}\n' >agentgraph.json
 serve_stop
 api POST /lg/threads '{"thread_id":"own"}'
-# own TEXT MODE [MEMBERS]
+# own TEXT MODE [MEMBERS [PATH]]
 own() {
-	api POST /lg/threads/own/runs/stream "{\"assistant_id\":\"own\",\"input\":{\"messages\":[$(human "$1")]},\"stream_mode\":\"$2\"${3-}}"
+	api POST "${4-/lg/threads/own/runs/stream}" "{\"assistant_id\":\"own\",\"input\":{\"messages\":[$(human "$1")]},\"stream_mode\":\"$2\"${3-}}"
 	events
 }
 for members in '' ',"stream_resumable":true'; do
@@ -136,6 +136,14 @@ TABLE
 	facts <<'TABLE'
 one whose result is kept has said it at its end :: of("values") | map(.messages[-1].content) | .[1:] == ["in", "out"]
 TABLE
+	own "last ${#members}" values "$members"
+	facts <<'TABLE'
+where one comes last, what it has said is told at the end :: of("values") | map(.messages[-1].content)[-1] == "in"
+TABLE
 done
+own 'last of all' values '' /lg/runs/stream
+facts <<'TABLE'
+and not before, without a thread as well :: of("values") | map(.messages | length) == [1, 1, 2]
+TABLE
 
 done_testing

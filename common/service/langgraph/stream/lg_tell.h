@@ -81,7 +81,8 @@ struct lg_writer {
 	cJSON *streamed; /* ids of messages that were told in pieces and are not yet whole */
 	cJSON *said;     /* what the open nodes have said, by branch */
 	struct told_fields fields;
-	bool in_branch; /* the latest node was in one, and the whole was not told since */
+	bool inside; /* the latest node was in a branch or a subgraph, and the whole was not told
+			since */
 };
 
 /* lg_writer_release frees its memory. */

@@ -159,9 +159,9 @@ static cJSON *lg_on_ends(struct lg_writer *writer, struct lg_step *step, ag_run 
 		update = lg_update(said, fields, set);
 		cJSON_Delete(set);
 	}
-	writer->in_branch = event->branch;
+	writer->inside = run != writer->turn->run;
 	if (!event->branch)
-		lg_writer_values(writer, step, run, fields, messages);
+		lg_writer_values(writer, step, writer->turn->run, fields, messages);
 	step->update = update;
 	return update;
 }
@@ -271,7 +271,7 @@ void lg_writer_finish(struct lg_writer *writer)
 	struct lg_step end = {.kind = LG_END};
 	struct buf messages = {0};
 	lg_open_end(writer);
-	if (!lg_tell_pause(writer) && writer->in_branch)
+	if (!lg_tell_pause(writer) && writer->inside)
 		lg_writer_values(
 		    writer, &end, writer->turn->run, run_fields(writer->turn->run), &messages);
 	lg_step_send(writer, &end);

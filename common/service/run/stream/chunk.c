@@ -136,7 +136,8 @@ static void chunk_on_node_ends(
 		chunk_send_update(writer, &chunk, NULL, state);
 	chunk.event = "updates";
 	chunk.least = GRANULARITY_PARTIAL;
-	char *aside = writer->asides_kept ? chunk_aside_end(&writer->asides, run, event) : NULL;
+	char *aside =
+	    writer->asides_kept ? chunk_aside_end(&writer->asides, writer->turn, run, event) : NULL;
 	chunk.aside = aside;
 	cJSON *data =
 	    chunk_node_data("node_invoked", event->node, event->step, chunk_max_steps(writer));

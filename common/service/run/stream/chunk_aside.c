@@ -54,7 +54,7 @@ char *chunk_aside_start(struct chunk_asides *asides, const struct turn *turn, co
 	const cJSON *message;
 	int left = turn->brought;
 	cJSON *begun = chunk_asides_table(&asides->begun);
-	if (asides->in_branch || !json_get(begun, branch))
+	if (!json_get(begun, branch))
 		json_set(begun, branch, json_new_int(asides->count));
 	bool first = !asides->fields.whole;
 	told_fields_begin(&asides->fields, turn->run, run, event);
@@ -72,7 +72,8 @@ char *chunk_aside_start(struct chunk_asides *asides, const struct turn *turn, co
 	return chunk_aside_text(aside);
 }
 
-char *chunk_aside_end(struct chunk_asides *asides, const ag_run *run, const struct run_event *event)
+char *chunk_aside_end(struct chunk_asides *asides, const struct turn *turn, const ag_run *run,
+    const struct run_event *event)
 {
 	const char *branch = event->branch ? event->branch : "";
 	int64_t begun = asides->count;
@@ -82,9 +83,8 @@ char *chunk_aside_end(struct chunk_asides *asides, const ag_run *run, const stru
 	json_add(aside, "set", told_fields_end(&asides->fields, run, event));
 	if (event->branch)
 		cJSON_DeleteItemFromObjectCaseSensitive(asides->begun, branch);
-	else
-		json_set(asides->begun, branch, json_new_int(asides->count + 1));
-	asides->in_branch = event->branch;
+	json_set(asides->begun, "", json_new_int(asides->count + 1));
+	asides->inside = run != turn->run;
 	return chunk_aside_text(aside);
 }
 
@@ -93,7 +93,7 @@ char *chunk_aside_done(const struct chunk_asides *asides, struct turn *turn)
 	struct storage *storage = turn->call->service->storage;
 	struct thread_view view;
 	struct error err = {0};
-	if (!asides->in_branch || !turn->run)
+	if (!asides->inside || !turn->run)
 		return NULL;
 	bool ok = storage->threads->view(
 	    storage, &turn->call->ctx, run_thread(turn->run)->row, &view, &err);

@@ -19,12 +19,13 @@
 struct chunk_asides {
 	int64_t count; /* how many there were */
 	cJSON *open;   /* ids of messages of which pieces were told, but not yet the whole */
-	cJSON *begun;  /* for each branch with an open node, how many chunks there were before it */
+	cJSON *begun;  /* for each branch with an open node, how many chunks there were before it;
+			  and outside  of branches, up to the end of the node before */
 	struct told_fields fields;
-	bool in_branch; /* the latest node was in a branch, and no state of the whole thread was
-			   told since */
-	bool failed;    /* it was told that the run has failed */
-	char *done;     /* what chunk_aside_done returned, before the lease was given back */
+	bool inside; /* the latest node was in a branch or a subgraph, and no state of the whole
+			thread was told since */
+	bool failed; /* it was told that the run has failed */
+	char *done;  /* what chunk_aside_done returned, before the lease was given back */
 };
 
 void chunk_asides_release(struct chunk_asides *asides);
@@ -43,11 +44,11 @@ bool chunk_asides_told(struct chunk_asides *asides, const struct run_event *even
  */
 char *chunk_aside_start(struct chunk_asides *asides, const struct turn *turn, const ag_run *run,
     const struct run_event *event);
-char *chunk_aside_end(
-    struct chunk_asides *asides, const ag_run *run, const struct run_event *event);
+char *chunk_aside_end(struct chunk_asides *asides, const struct turn *turn, const ag_run *run,
+    const struct run_event *event);
 
-/* The aside of the terminator: {"until", "fields"} where the latest node was in a branch, so that
- * the state of the whole thread was not told since. */
+/* The aside of the terminator: {"until", "fields"} where the latest node was in a branch or a
+ * subgraph, so that the state of the whole thread was not told since. */
 char *chunk_aside_done(const struct chunk_asides *asides, struct turn *turn);
 
 #endif
