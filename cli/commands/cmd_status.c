@@ -152,13 +152,16 @@ int cmd_status(int argc, char **argv)
 	    OPTION_END,
 	};
 	struct config *config;
-	int status = 1;
+	char *state_dir;
+	int status;
 
 	if (!command_options(specs, argc, argv, 0))
 		return EXIT_USAGE;
+	/* a file that is broken now was not when the service took it */
 	config = command_config(&source);
-	if (config)
-		status = status_show(config->state_dir, as_json);
+	state_dir = config ? xstrdup(config->state_dir) : config_state_dir(&source);
+	status = status_show(state_dir, as_json);
+	free(state_dir);
 	config_free(config);
 	return status;
 }

@@ -88,6 +88,14 @@ static void config_load_dotenv(const struct section *root, const char *dir)
 	free(path);
 }
 
+char *config_state_dir(const struct config_source *source)
+{
+	const char *named = environment_text("AGENTGRAPH_STATE_DIR");
+	if (source->state_dir)
+		named = source->state_dir;
+	return path_absolute(NULL, named ? named : DEFAULT_STATE_DIR);
+}
+
 struct config *config_load(const struct config_source *source, struct problems *problems)
 {
 	struct config *config = xcalloc(1, sizeof(*config));
@@ -118,12 +126,9 @@ struct config *config_load(const struct config_source *source, struct problems *
 		database_read(&root, config);
 	if (object && !source->storage_only)
 		keys_read(&root, config);
-	const char *state_dir = environment_text("AGENTGRAPH_STATE_DIR");
-	if (source->state_dir)
-		state_dir = source->state_dir;
-	if (state_dir && !state_dir[0])
+	if (source->state_dir && !source->state_dir[0])
 		problems_add(problems, "--state: expected a directory, found an empty text");
-	config->state_dir = path_absolute(NULL, state_dir ? state_dir : DEFAULT_STATE_DIR);
+	config->state_dir = config_state_dir(source);
 	cJSON_Delete(object);
 	if (problems->errors == errors_before)
 		return config;

@@ -229,6 +229,10 @@ struct config *config_load(const struct config_source *source, struct problems *
 
 void config_free(struct config *config);
 
+/* The state directory by the command line and the environment, which has a dotenv file's variables
+ * once that was read; malloc'd.  For those who have to do without a configuration. */
+char *config_state_dir(const struct config_source *source);
+
 /* The name of the graph: what stands behind the colon of `agent`. */
 const char *config_agent_name(const struct config *config);
 

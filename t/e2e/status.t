@@ -51,6 +51,8 @@ wait "$turn" 2>/dev/null
 echo '{' >agent.json
 kill -HUP "$SERVE_PID"
 ok 'wait_for 20 status_is "[.reloads.failed, .reloads.last_failed]" "[1,true]"' 'a reload that failed'
+like "$("$AGENTGRAPH" status --config agent.json --state "$state" 2>&1)" '^last reload [^ ]*, which failed;' \
+	'which people are told although the file is broken'
 echo '{"agent": "builtin:demo", "auth": null, "env": "settings"}' >agent.json
 mkdir -p elsewhere/run
 printf 'AGENTGRAPH_THREADS=5\nAGENTGRAPH_STATE_DIR=%s\n' "$WORK/elsewhere" >settings
