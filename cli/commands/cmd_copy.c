@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #define DIRECTORY "sqlite:"
+#define SERVER "postgresql:"
 
 /* A copy of the place, malloc'd.  The password in the argument itself is overwritten, so that
  * whoever lists processes does not see it. */
@@ -40,7 +41,12 @@ static void copy_tell(const char *table, int64_t rows, int64_t all)
 
 static bool copy_is_state(const char *place)
 {
-	return strncmp(place, DIRECTORY, strlen(DIRECTORY)) == 0;
+	return strncmp(place, DIRECTORY, strlen(DIRECTORY)) == 0 && place[strlen(DIRECTORY)];
+}
+
+static bool copy_is_server(const char *place)
+{
+	return strncmp(place, SERVER, strlen(SERVER)) == 0;
 }
 
 /* Keeps every service out of the state directory, which is made where something is to be copied
@@ -89,10 +95,11 @@ int cmd_copy(int argc, char **argv)
 		return EXIT_USAGE;
 	if (!from || !to)
 		return complain(EXIT_USAGE, "copy needs --from and --to");
-	if (copy_is_state(from) == copy_is_state(to))
+	if (!(copy_is_state(from) && copy_is_server(to)) &&
+	    !(copy_is_server(from) && copy_is_state(to)))
 		return complain(EXIT_USAGE,
 		    "one of --from and --to must be " DIRECTORY
-		    "DIRECTORY, and the other one postgresql://...; see agentgraph help copy");
+		    "DIRECTORY, and the other one " SERVER "//...; see agentgraph help copy");
 	own_from = copy_hide((char *)from); /* both are arguments */
 	own_to = copy_hide((char *)to);
 	to_state = copy_is_state(to);

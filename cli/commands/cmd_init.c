@@ -323,7 +323,8 @@ int cmd_init(int argc, char **argv)
 	if (count == 2)
 		template = template_find(argv[1]);
 	else if (count != 1)
-		return complain(
-		    EXIT_USAGE, "init takes one argument, got %d; see agentgraph help init", count);
+		return complain(EXIT_USAGE,
+		    "init takes a directory and a template, got %d; see agentgraph help init",
+		    count);
 	return template ? cmd_init_make_project(argv[0], template) : EXIT_USAGE;
 }

@@ -45,8 +45,10 @@ for command in check nginx-conf; do
 	is "$CODE" 2 "$command: a prefix that is no path is one"
 	like "$ERR" '^agentgraph: --prefix must be a path like /agent.* not "agent"$' "and the sentence says what is expected"
 done
-run copy --from sqlite:/none --to sqlite:"$WORK"/new
-is "$CODE $(ls -d new 2>&1 >/dev/null | wc -l)" '2 1' "a copy to where it can not go is one, and makes nothing"
+for from in sqlite:/none mysql://x; do
+	run copy --from "$from" --to sqlite:"$WORK"/new
+	is "$CODE $(ls -d new 2>&1 >/dev/null | wc -l)" '2 1' "a copy from $from to where it can not go is one, and makes nothing"
+done
 run init --list react
 is "$CODE" 2 "an argument where there is none is one"
 ok '[ ! -e react ]' "and makes nothing"
