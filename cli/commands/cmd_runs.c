@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/json/json.h"
 #include "base/memory.h"
+#include "base/utf8.h"
 #include "cli/command.h"
 #include "cli/source/ask_url.h"
 #include "cli/source/run_source.h"
@@ -142,19 +143,31 @@ static int runs_stop(
 
 /* ---- submit ---- */
 
+/* What the user says, from the command line or standard input; false with err set. */
+static bool runs_read_message(const struct runs_options *o, struct buf *text, struct error *err)
+{
+	size_t got;
+	if (strcmp(o->message, "-") != 0)
+		buf_puts(text, o->message);
+	else
+		while ((got = fread(buf_reserve(text, 4096), 1, 4096, stdin)) > 0)
+			text->len += got;
+	buf_add(text, "", 0); /* ends the text */
+	return (strlen(buf_str(text)) == text->len && utf8_valid(buf_str(text), text->len)) ||
+	    error_set(err, ERR_INVALID_INPUT, "--message must be UTF-8 without NUL");
+}
+
 static cJSON *runs_body(const struct runs_options *o, struct error *err)
 {
+	struct buf text = {0};
+	if (!runs_read_message(o, &text, err)) {
+		buf_release(&text);
+		return NULL;
+	}
 	cJSON *body = cJSON_CreateObject(), *message = cJSON_CreateObject(), *metadata = NULL;
-	struct buf input = {0};
-	size_t got;
-	if (strcmp(o->message, "-") == 0)
-		while ((got = fread(buf_reserve(&input, 4096), 1, 4096, stdin)) > 0)
-			input.len += got;
-	buf_add(&input, "", 0); /* ends the text */
 	json_add_str(message, "role", "user");
-	json_add_str(
-	    message, "content", strcmp(o->message, "-") == 0 ? buf_str(&input) : o->message);
-	buf_release(&input);
+	json_add_str(message, "content", buf_str(&text));
+	buf_release(&text);
 	cJSON_AddItemToArray(cJSON_AddArrayToObject(body, "messages"), message);
 	if (o->thread)
 		json_add_str(cJSON_AddObjectToObject(body, "config"), "thread_id", o->thread);

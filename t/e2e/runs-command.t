@@ -25,6 +25,11 @@ for words in '' 'dance' 'show' 'show t' 'show t r x' 'list x' 'submit' 'submit -
 	like "$ERR" '^agentgraph: .*; see agentgraph help runs$' 'which a sentence explains'
 done
 
+runs submit --message "$(printf 'a\377')" --state new
+is "$CODE $ERR" '1 agentgraph: --message must be UTF-8 without NUL' 'a message has to be a text'
+runs submit --message x --user "$(printf 'a\377')" --state new
+is "$CODE $ERR" '1 agentgraph: --user must be UTF-8 and not blank' 'so has a user, who would be stored as it is'
+
 # ---- the same by URL and by state directory ----
 
 export JWT_SECRET_KEY=a-secret-of-at-least-32-characters JWT_ALGORITHM=HS256
