@@ -195,7 +195,7 @@ struct access *access_open(const struct config *config, struct storage *storage,
 	}
 	authorization_open(&access->authorization, config, problems);
 	if (config->cache && access_needs_owners(access))
-		access->cache = cache_new(config->cache, "cache", problems);
+		access->cache = cache_new(config->cache, config->cache_place, problems);
 	if (problems->errors > before) {
 		access_close(access);
 		return NULL;

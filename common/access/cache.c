@@ -364,12 +364,12 @@ bool cache_run(struct cache *cache, const struct cache_script *script, const cha
 
 /* ---- opening and closing ---- */
 
-struct cache *cache_new(const char *url, const char *where, struct problems *problems)
+struct cache *cache_new(const char *url, const char *place, struct problems *problems)
 {
 	struct cache_url parsed;
 	const char *wrong = cache_url_parse(&parsed, url);
 	if (wrong) {
-		problems_add(problems, "%s: %s", where, wrong);
+		problems_add(problems, "%s: %s", place, wrong);
 		return NULL;
 	}
 	struct cache *cache = xcalloc(1, sizeof(*cache));

@@ -37,9 +37,9 @@ void cache_url_release(struct cache_url *url);
 
 struct cache;
 
-/* A cache at that URL, not connected yet; where names the configuration's key, for messages.  NULL
- * with a problem for a URL that is none. */
-struct cache *cache_new(const char *url, const char *where, struct problems *problems);
+/* A cache at that URL, not connected yet; place is what names it, for messages.  NULL with a
+ * problem for a URL that is none. */
+struct cache *cache_new(const char *url, const char *place, struct problems *problems);
 void cache_free(struct cache *cache); /* NULL is fine */
 
 /* Whether the server answers; else *why says why not, and is valid until the cache is freed. */

@@ -216,10 +216,8 @@ struct limiter *limiter_open(const struct config *config, struct problems *probl
 			    problems, "%s: injectq: '%s' refused to open", file, config->injectq);
 	}
 	if (rules->present && rules->backend == RATE_CACHE) {
-		char *where = xasprintf("%s: rate_limit.cache", file);
-		limiter->cache = cache_new(rules->cache_url, where, problems);
+		limiter->cache = cache_new(rules->cache_url, rules->cache_place, problems);
 		cache_script_init(&limiter->script, window_script);
-		free(where);
 	}
 	if (rules->present && rules->backend == RATE_CUSTOM && limiter->parts &&
 	    !(limiter->parts->rate_limit && limiter->parts->rate_limit->check))

@@ -46,6 +46,7 @@ struct rate_limit_config {
 	int64_t ipv6_prefix; /* bits; clients of one such network count as one */
 	struct string_list exclude_paths;
 	char *cache_url;    /* expanded, or NULL */
+	char *cache_place;  /* what names it, for messages */
 	char *cache_prefix; /* never NULL */
 	bool fail_open;
 	bool trusted_proxy_headers;
@@ -175,8 +176,9 @@ struct config {
 	char *store;
 	struct embeddings_config embeddings;
 	char *thread_name_generator;
-	char *database; /* DATABASE_URL, else the key, expanded; NULL: SQLite in state_dir */
-	char *cache;    /* the key, expanded; else CACHE_URL, redis or REDIS_URL; or NULL */
+	char *database;    /* DATABASE_URL, else the key, expanded; NULL: SQLite in state_dir */
+	char *cache;       /* the key, expanded; else CACHE_URL, redis or REDIS_URL; or NULL */
+	char *cache_place; /* which of them it is, for messages */
 	struct remote_tool *remote_tools;
 	size_t remote_tool_count;
 	struct rate_limit_config rate_limit;

@@ -223,10 +223,14 @@ static void keys_read_cache(const struct section *root, struct config *config)
 	if (!json_opt(root->object, key) && !environment_text("CACHE_URL"))
 		key = "redis";
 	const cJSON *value = json_opt(root->object, key);
-	if (value)
+	if (value) {
 		config->cache = section_expand(root, key, value, "a URL");
-	else if (config->env.cache_url)
+		config->cache_place = xasprintf("%s: %s", root->file, key);
+	} else if (config->env.cache_url) {
 		config->cache = xstrdup(config->env.cache_url);
+		config->cache_place =
+		    xstrdup(environment_text("CACHE_URL") ? "CACHE_URL" : "REDIS_URL");
+	}
 }
 
 void database_read(const struct section *root, struct config *config)
@@ -305,11 +309,13 @@ void keys_release(struct config *config)
 	fields_release(embeddings_rows, &config->embeddings);
 	fields_release(rate_limit_rows, &config->rate_limit);
 	free(config->cache);
+	free(config->cache_place);
 	free(config->database);
 	free(config->authorization_path);
 	cJSON_Delete(config->rbac);
 	remote_tools_release(config);
 	free(config->rate_limit.cache_url);
+	free(config->rate_limit.cache_place);
 	free(config->rate_limit.cache_prefix);
 	observability_release(&config->observability);
 }

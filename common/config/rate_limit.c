@@ -74,8 +74,10 @@ static void rate_limit_read_cache(
 	struct section cache;
 	if (!cJSON_IsObject(value)) {
 		r->cache_url = section_expand(s, key, value, "a URL or an object {url, prefix}");
+		r->cache_place = xasprintf("%s: %s.%s", s->file, s->path, key);
 	} else if (section_open(&cache, s, key)) {
 		r->cache_url = section_expand(&cache, "url", json_opt(value, "url"), "a URL");
+		r->cache_place = xasprintf("%s: %s.url", cache.file, cache.path);
 		char *prefix =
 		    section_expand(&cache, "prefix", json_opt(value, "prefix"), "a string");
 		if (prefix)
@@ -110,10 +112,12 @@ void rate_limit_read(const struct section *root, struct config *config)
 		    "\"custom\" expects a container with the backend in injectq, found nothing");
 	if (r->backend != RATE_CACHE || r->cache_url)
 		return;
-	if (config->cache)
+	if (config->cache) {
 		r->cache_url = xstrdup(config->cache);
-	else
+		string_replace(&r->cache_place, config->cache_place);
+	} else {
 		section_problem(&s, "cache",
 		    "expected a URL, here, in the key cache, or in the "
 		    "variable CACHE_URL, found nothing");
+	}
 }

@@ -86,7 +86,9 @@ refuses() {
 	ok '! grep -q s3cret out' 'that does not show it'
 }
 refuses 'rediss://:s3cret@localhost' 'rediss:// is not supported'
-refuses 'http://me:s3cret@localhost' 'cache: expected redis://'
+refuses 'http://me:s3cret@localhost' 'agentgraph.json: cache: expected redis://'
 refuses 'redis://:s3cret@localhost:none' 'cache: expected redis://'
+configure '"auth":"jwt","authorization":"ownership"'
+like "$(REDIS_URL=http://localhost "$AGENTGRAPH" check 2>&1)" 'error: REDIS_URL: expected redis://' 'a variable is named'
 
 done_testing

@@ -143,7 +143,8 @@ refused() {
 	ok '! grep -q s3cret out' 'that does not show the password'
 }
 refused 'rate_limit.cache: rediss:// is not supported' '"backend":"cache","cache":"rediss://:s3cret@localhost"'
-refused 'rate_limit.cache: expected redis://' '"backend":"cache","cache":{"url":"http://:s3cret@localhost"}'
+refused 'rate_limit.cache.url: expected redis://' '"backend":"cache","cache":{"url":"http://:s3cret@localhost"}'
+refused 'rate_limit.redis: expected redis://' '"backend":"redis","redis":"http://:s3cret@localhost"'
 refused 'rate_limit.cache.*found nothing' '"backend":"cache"'
 
 limit "\"backend\":\"cache\",\"cache\":\"unix://$WORK/none.sock\""
