@@ -17,7 +17,12 @@ cat >graph.json <<'JSON'
   },
   "edges": [
     {"from": "START", "to": ["a", "b"], "join": "END"},
-    {"from": "a", "to": "x"}, {"from": "b", "to": "y"}, {"from": "x", "to": "END"}, {"from": "y", "to": "END"}]}}
+    {"from": "a", "to": "x"}, {"from": "b", "to": "y"}, {"from": "x", "to": "END"}, {"from": "y", "to": "END"}]},
+ "s": {
+  "state": {"fields": {"list": {"type": "array"}}},
+  "nodes": {"in": {"kind": "graph", "graph": "inner", "output": {"list": ["set"]}}},
+  "edges": [{"from": "START", "to": "in"}, {"from": "in", "to": "END"}]},
+ "inner": {"nodes": {"a": {"kind": "reply", "text": "a"}}, "edges": [{"from": "START", "to": "a"}, {"from": "a", "to": "END"}]}}
 JSON
 printf '{"agent":"graph.json:g","ag_ui":{"enabled":true}}\n' >agentgraph.json
 entry() { printf '{"interruptId":"%s","status":"resolved","payload":%s}' "$1" "$2"; }
@@ -42,6 +47,13 @@ facts <<'TABLE'
 both are answered at once :: [.[] | select(.type == "TEXT_MESSAGE_CONTENT")] | group_by(.messageId) | map(map(.delta) | join("")) | sort == ["x one", "y two"]
 the state is told when they have joined :: [.[] | select(.type == "STATE_SNAPSHOT").snapshot] == [{"list": ["one", "two"]}]
 and the run is over :: .[-1] | [.type, .outcome] == ["RUN_FINISHED", null]
+TABLE
+
+serve_stop
+printf '{"agent":"graph.json:s","ag_ui":{"enabled":true}}\n' >agentgraph.json
+run s "$(says m1 hi)"
+facts <<'TABLE'
+what a subgraph at the end has set is told :: [.[] | select(.type == "STATE_SNAPSHOT").snapshot] == [{"list": ["set"]}]
 TABLE
 
 done_testing

@@ -109,7 +109,8 @@ static void agui_turn(struct turn *turn, const struct agui_input *in, struct chu
 			agui_state(&writer,
 			    arena_json(call->arena,
 				state_fields(call->service->graph, turn->thread.fields_json)));
-		if (turn->run && writer.lanes->next) /* nobody was told what the join has made */
+		/* nobody was told what a join, or the end of a subgraph, has made */
+		if (turn->run && (writer.lanes->next || writer.inside))
 			agui_state(&writer, run_fields(turn->run));
 		cJSON *several = arena_json(call->arena, cJSON_CreateObject());
 		turn_add_interrupts(turn, several);

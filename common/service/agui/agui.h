@@ -88,6 +88,7 @@ struct agui_writer {
 	struct agui_lane *lanes, *lane; /* all lanes, and that of the present event */
 	/* the state as the client has it: what it sent, then the last snapshot */
 	const cJSON *state;
+	bool inside;  /* the latest node was in a branch or a subgraph */
 	cJSON *calls; /* array of the ids of tool calls sent in this run */
 };
 

@@ -297,6 +297,7 @@ static void agui_events_on_event(
 	case RUN_NODE_ENDS:
 		agui_events_cork(writer, true);
 		agui_events_close_step(writer);
+		writer->inside = run != writer->turn->run;
 		if (!event->branch)
 			agui_state(writer, run_fields(run));
 		return;
