@@ -49,7 +49,7 @@ full='"response_granularity":"full"'
 serve_graph work
 stream hello "$(thread a),$full"
 chunks <<'TABLE'
-an execution is what it is :: [(finals | texts), (pieces | map(select(.metadata.node == "work")) | length), (map(select(.event == "custom")) | length)] == [["worked", "1 [\"x\"]"], 1, 1]
+an execution is what it is :: [(finals | texts), (pieces | map(select(.metadata.node == "work")) | length), (map(select(.event == "custom")) | length)] == [["worked", "1 [\"x\"]"], 2, 1]
 TABLE
 first=$(printf '%s' "$BODY" | jq -rs 'map(select(.event == "message" and (.message.delta | not)))[0].message.message_id')
 stream hello "$(thread b),$full"
