@@ -171,7 +171,7 @@ static FILE *threads_keep(FILE *in)
 	while (kept && (got = fread(data, 1, sizeof(data), in)) > 0)
 		if (fwrite(data, 1, got, kept) != got)
 			break;
-	if (kept && !ferror(in) && fflush(kept) == 0) {
+	if (kept && !ferror(in) && fflush(kept) == 0 && !ferror(kept)) {
 		rewind(kept);
 		return kept;
 	}

@@ -157,6 +157,12 @@ threads import by-url.jsonl --config agentgraph.json --state other
 is "$CODE $OUT" '0 rich' 'another installation takes it'
 story rich --config agentgraph.json --state other >other.story
 ok 'cmp -s rich.story other.story' 'with all its history, and its owner' || diff rich.story other.story >&2
+long=$(yes '' | head -c 4000000 | (
+	trap '' XFSZ
+	ulimit -f 2048
+	"$AGENTGRAPH" threads import - --config agentgraph.json --state other 2>&1
+))
+is "$long" 'agentgraph: -: File too large' 'a pipe that cannot be kept is told as that'
 threads import by-url.jsonl --to of-bob --user bob --config agentgraph.json --state other
 threads show of-bob --json --config agentgraph.json --state other
 is "$(json .user_id "$OUT")" bob 'or one who is named'
