@@ -67,7 +67,7 @@ serve_stop
 STATE=$WORK/state
 export MEDIA_STORAGE_TYPE=local
 api_start
-like "$(cat "$SERVE_ERR")" 'warning: MEDIA_STORAGE_TYPE: files in a directory' 'a directory is told to be for one machine'
+like "$(cat "$SERVE_ERR")" 'warning: MEDIA_STORAGE_TYPE: bytes of files are on this machine alone' 'a directory is told to be for one machine'
 is "$(ask "SELECT string_agg(key, ' ') FROM file_bytes WHERE key IN ('old', 'new')")" new 'what has had no record for a day is gone'
 api GET "/v1/files/$small"
 is "$STATUS $BODY" '200 a few bytes' 'a service that stores elsewhere now reads what is there'
