@@ -70,6 +70,13 @@ kill_runner() {
 		case $(readlink "/proc/$pid/exe") in */agentgraph-runner) kill -9 "$pid" ;; esac
 	done
 }
+# No chunk is there, and none came while it slept.
+no_chunks() {
+	sleep 0.1
+	left=$(outside "$STATE/threads.db" 'SELECT count(*) FROM chunks')
+	outside "$STATE/threads.db" 'DELETE FROM chunks'
+	[ "$left" = 0 ]
+}
 # dies GRAPH STEPS [MEMBERS]: a run of that graph whose process dies when a node says so, and so many steps are stored,
 # but no chunk yet that tells of them.
 dies() {
@@ -78,7 +85,7 @@ dies() {
 	api_start || tap_bail "the service does not start with $1"
 	api POST /v1/graph/runs "$(run_body "[$(user x)]" "$(thread t '"run_id":"r1"')${3:+,$3}")"
 	ok 'wait_for 60 here && wait_for 60 kept t r1 '"$2" "$1: a node runs when its process dies"
-	outside "$STATE/threads.db" 'DELETE FROM chunks'
+	wait_for 10 no_chunks
 	kill_runner
 	ok 'wait_for 90 over t r1' "$1: the run is taken up again"
 }
