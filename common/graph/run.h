@@ -201,6 +201,10 @@ bool run_remote_tool(const ag_run *run, const struct node *node, const char *nam
  * run owns them. */
 const cJSON *run_fields(const ag_run *run);
 
+/* The messages of the run; inside a subgraph with messages of its own those of the run around it.
+ */
+const cJSON *run_messages_shown(const ag_run *run);
+
 /* What the node has asked that the latest of ag_answers answers: the value of its interrupt.  NULL
  * where it asked nothing, or where that is no longer known. */
 const cJSON *run_question(const ag_run *run);

@@ -126,6 +126,16 @@ bool run_remote_tool(const ag_run *run, const struct node *node, const char *nam
 	return false;
 }
 
+const cJSON *run_messages_shown(const ag_run *run)
+{
+	const ag_run *shown = run;
+	for (; run->outer; run = run->outer) {
+		if (run->apart)
+			shown = run->outer;
+	}
+	return run_messages(shown);
+}
+
 const cJSON *run_fields(const ag_run *run)
 {
 	while (run->outer)

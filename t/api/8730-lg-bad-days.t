@@ -146,4 +146,34 @@ facts <<'TABLE'
 and not before, without a thread as well :: of("values") | map(.messages | length) == [1, 1, 2]
 TABLE
 
+# serves_subgraph MESSAGES EDGES: a graph with a subgraph s that says in, and nodes that say their names.
+serves_subgraph() {
+	jq -n --arg messages "$1" --argjson edges "$2" '
+		def says: {(.): {kind: "reply", text: .}};
+		([$edges[].from] - ["START"] | map(says) | add) + {s: {kind: "graph", graph: "in", messages: $messages}} |
+		{own: {nodes: ., edges: $edges},
+		 in: {nodes: ("in" | says), edges: [{from: "START", to: "in"}, {from: "in", to: "END"}]}}' >graph.json
+	serve_stop
+	api POST /lg/threads '{"thread_id":"own","if_exists":"do_nothing"}'
+}
+serves_subgraph own '[{"from":"START","to":["s","b"],"join":"j"},{"from":"s","to":"a"},{"from":"a","to":"j"},{"from":"b","to":"j"},{"from":"j","to":"END"}]'
+for members in '' ',"stream_resumable":true'; do
+	own go updates "$members"
+	facts <<'TABLE'
+in a branch it is told with the next node there :: of("updates") | [.[].a.messages // empty | map(.content)] == [["in", "a"]]
+TABLE
+done
+serves_subgraph own '[{"from":"START","to":"s"},{"from":"s","to":["a","b"],"join":"j"},{"from":"a","to":"j"},{"from":"b","to":"j"},{"from":"j","to":"END"}]'
+for members in '' ',"stream_resumable":true'; do
+	own go updates "$members"
+	facts <<'TABLE'
+before branches with the one behind them :: of("updates") | [.[].j.messages // empty | map(.content)] == [["in", "j"]]
+TABLE
+done
+serves_subgraph shared '[{"from":"START","to":"s"},{"from":"s","to":"j"},{"from":"j","to":"END"}]'
+own go values '' /lg/runs/stream
+facts <<'TABLE'
+of one that shares its messages the values have them at once :: of("values") | map(.messages | map(.content)) == [["go"], ["go", "in"], ["go", "in", "j"]]
+TABLE
+
 done_testing

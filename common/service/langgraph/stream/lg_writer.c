@@ -94,7 +94,7 @@ static void lg_writer_values(struct lg_writer *writer, struct lg_step *step, con
 	step->messages = lg_mark;
 	if (!writer->turn->apart)
 		return;
-	lg_put_own(messages, run ? run_messages(run) : NULL, -1);
+	lg_put_own(messages, run ? run_messages_shown(run) : NULL, -1);
 	step->messages = buf_str(messages);
 }
 
@@ -161,7 +161,7 @@ static cJSON *lg_on_ends(struct lg_writer *writer, struct lg_step *step, ag_run 
 	}
 	writer->inside = run != writer->turn->run;
 	if (!event->branch)
-		lg_writer_values(writer, step, writer->turn->run, fields, messages);
+		lg_writer_values(writer, step, run, fields, messages);
 	step->update = update;
 	return update;
 }

@@ -20,8 +20,23 @@ static cJSON *chunk_asides_table(cJSON **table)
 	return *table;
 }
 
+static const char *chunk_aside_branch(const struct run_event *event)
+{
+	return event->branch ? event->branch : "";
+}
+
+/* Notes that what the next end in the branch tells begins here, unless it has begun already. */
+static void chunk_asides_begin(struct chunk_asides *asides, const struct run_event *event)
+{
+	cJSON *begun = chunk_asides_table(&asides->begun);
+	const char *branch = chunk_aside_branch(event);
+	if (!json_get(begun, branch))
+		json_set(begun, branch, json_new_int(asides->count));
+}
+
 bool chunk_asides_told(struct chunk_asides *asides, const struct run_event *event)
 {
+	chunk_asides_begin(asides, event);
 	const char *id = message_id(event->message);
 	cJSON *open = chunk_asides_table(&asides->open);
 	bool told = json_get(open, id);
@@ -50,12 +65,9 @@ static cJSON *chunk_aside_whole(int64_t until, const cJSON *fields)
 char *chunk_aside_start(struct chunk_asides *asides, const struct turn *turn, const ag_run *run,
     const struct run_event *event)
 {
-	const char *branch = event->branch ? event->branch : "";
 	const cJSON *message;
 	int left = turn->brought;
-	cJSON *begun = chunk_asides_table(&asides->begun);
-	if (!json_get(begun, branch))
-		json_set(begun, branch, json_new_int(asides->count));
+	chunk_asides_begin(asides, event);
 	bool first = !asides->fields.whole;
 	told_fields_begin(&asides->fields, turn->run, run, event);
 	if (!first)
@@ -75,15 +87,13 @@ char *chunk_aside_start(struct chunk_asides *asides, const struct turn *turn, co
 char *chunk_aside_end(struct chunk_asides *asides, const struct turn *turn, const ag_run *run,
     const struct run_event *event)
 {
-	const char *branch = event->branch ? event->branch : "";
+	const char *branch = chunk_aside_branch(event);
 	int64_t begun = asides->count;
 	cJSON *aside = cJSON_CreateObject();
 	json_integer(json_get(asides->begun, branch), &begun);
 	json_add_int(aside, "back", asides->count + 1 - begun);
 	json_add(aside, "set", told_fields_end(&asides->fields, run, event));
-	if (event->branch)
-		cJSON_DeleteItemFromObjectCaseSensitive(asides->begun, branch);
-	json_set(asides->begun, "", json_new_int(asides->count + 1));
+	cJSON_DeleteItemFromObjectCaseSensitive(asides->begun, branch);
 	asides->inside = run != turn->run;
 	return chunk_aside_text(aside);
 }

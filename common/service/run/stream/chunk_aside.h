@@ -19,8 +19,8 @@
 struct chunk_asides {
 	int64_t count; /* how many there were */
 	cJSON *open;   /* ids of messages of which pieces were told, but not yet the whole */
-	cJSON *begun;  /* for each branch with an open node, how many chunks there were before it;
-			  and outside of branches, up to the end of the node before */
+	cJSON *begun;  /* for each branch ("": outside of them) that has told something since its
+			  last node ended, how many chunks there were before that */
 	struct told_fields fields;
 	bool inside; /* the latest node was in a branch or a subgraph, and no state of the whole
 			thread was told since */

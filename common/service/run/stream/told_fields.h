@@ -11,7 +11,7 @@
 /* All-zero at first. */
 struct told_fields {
 	cJSON *whole;    /* outside of branches, as they were told last; NULL: not yet */
-	cJSON *branches; /* for each branch with an open node, as they were when it began */
+	cJSON *branches; /* for each branch, as they were when its node began that has not ended */
 };
 
 void told_fields_release(struct told_fields *told);
@@ -21,7 +21,7 @@ void told_fields_begin(struct told_fields *told, const ag_run *whole, const ag_r
     const struct run_event *event);
 
 /* A node ends: the names of the fields that are not as they were told, a new array.  What branches
- * and subgraphs have set together is among those of the next node. */
+ * and subgraphs have set together is among those of the next node outside of branches. */
 cJSON *told_fields_end(struct told_fields *told, const ag_run *run, const struct run_event *event);
 
 #endif
