@@ -31,8 +31,7 @@ static bool option_is_among(const char *name, const char *const *names)
 
 void command_keep_options(struct option_spec *specs, const char *const *own)
 {
-	static const char *const where[] = {
-	    "--url", "--config", "--state", "--environment", "--user", NULL};
+	static const char *const where[] = {"--url", "--config", "--state", "--environment", NULL};
 	struct option_spec *kept = specs;
 
 	for (; specs->name; specs++)

@@ -57,8 +57,7 @@ bool command_options(const struct option_spec *specs, int argc, char **argv, int
 	}
 
 /* Takes the options that a subcommand does not have out of its command's table: what is left are
- * those that say which service is meant and who asks, and those whose names stand in own, up to a
- * NULL. */
+ * those that say which service is meant, and those whose names stand in own, up to a NULL. */
 void command_keep_options(struct option_spec *specs, const char *const *own);
 
 /* Whether --url stands without another option that says which service is meant, or who asks; false

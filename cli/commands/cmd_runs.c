@@ -36,7 +36,7 @@ struct runs_verb {
 	int operands; /* 2: thread and run */
 	int (*run)(
 	    struct run_source *source, const struct runs_options *o, const struct run_name *run);
-	const char *options[8]; /* up to a NULL, besides those that say where and who */
+	const char *options[9]; /* up to a NULL, besides those that say where */
 };
 
 /*
@@ -257,7 +257,8 @@ static const struct runs_verb runs_verbs[] = {
     {"show", 2, runs_show, {"--follow", "--json"}},
     {"follow", 2, runs_follow, {"--after", "--granularity"}}, {"stop", 2, runs_stop, {"--json"}},
     {"submit", 0, runs_submit,
-	{"--message", "--thread", "--delay", "--metadata", "--webhook", "--wait", "--json"}}};
+	{"--message", "--thread", "--user", "--delay", "--metadata", "--webhook", "--wait",
+	    "--json"}}};
 
 /* Checks what the form of the options does not show. */
 static void runs_check(

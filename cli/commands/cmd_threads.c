@@ -33,7 +33,7 @@ struct threads_verb {
 	const char *takes; /* the operand; NULL: it takes none */
 	int (*run)(
 	    struct thread_source *source, const struct threads_options *o, const char *thread_id);
-	const char *options[6]; /* up to a NULL, besides those that say where and who */
+	const char *options[7]; /* up to a NULL, besides those that say where */
 };
 
 /* ---- list ---- */
@@ -207,12 +207,13 @@ static int threads_export(
 /* ---- the command line ---- */
 
 static const struct threads_verb threads_verbs[] = {
-    {"list", NULL, threads_list_all, {"--search", "--status", "--metadata", "--limit", "--json"}},
+    {"list", NULL, threads_list_all,
+	{"--search", "--status", "--metadata", "--limit", "--user", "--json"}},
     {"show", "a thread", threads_show, {"--checkpoint", "--json"}},
     {"history", "a thread", threads_history, {"--limit", "--before", "--run", "--json"}},
-    {"copy", "a thread", threads_copy, {"--checkpoint", "--to", "--json"}},
+    {"copy", "a thread", threads_copy, {"--checkpoint", "--to", "--user", "--json"}},
     {"export", "a thread", threads_export, {NULL}},
-    {"import", "a file, or -", threads_import, {"--to", "--json"}}};
+    {"import", "a file, or -", threads_import, {"--to", "--user", "--json"}}};
 
 int cmd_threads(int argc, char **argv)
 {

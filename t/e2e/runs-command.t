@@ -18,7 +18,7 @@ runs() {
 
 for words in '' 'dance' 'show' 'show t' 'show t r x' 'list x' 'submit' 'submit --message x --delay -1' 'list --limit 0' \
 	'list --url ftp://x' 'follow t r --granularity all' 'submit --message x --colour red' 'submit --message x --follow' \
-	'submit --message x --user u --url http://127.0.0.1:1'; do
+	'submit --message x --user u --url http://127.0.0.1:1' 'stop t r --user u'; do
 	# shellcheck disable=SC2086 # several words
 	runs $words
 	is "$CODE $OUT" '2 ' "runs $words is a wrong command line"
@@ -42,13 +42,13 @@ state=$STATE
 AGENTGRAPH_TOKEN=$("$TOP_BUILDDIR/t/api/mint" HS256 "$JWT_SECRET_KEY" "{\"user_id\":\"ann\",\"exp\":$(($(date +%s) + 3600))}")
 export AGENTGRAPH_TOKEN
 
-# both NAME WHERE...: everything that the command does, on threads of that name.
+# both NAME WHERE...: everything that the command does, on threads of that name, as user $as if there is one.
 both() {
 	name=$1
 	shift
-	runs submit --message 'hello there' --thread "$name" --wait "$@"
+	runs submit --message 'hello there' --thread "$name" --wait ${as:+--user "$as"} "$@"
 	is "$CODE $OUT $ERR" '0 echo: hello there ' "$name: a run that is waited for prints its answer"
-	runs submit --message 'again' --thread "$name" --metadata '{"why":"test"}' "$@"
+	runs submit --message 'again' --thread "$name" --metadata '{"why":"test"}' ${as:+--user "$as"} "$@"
 	is "$CODE ${OUT% *}" "0 $name" "$name: one that is not, its thread and its id"
 	id=${OUT#* }
 	runs follow "$name" "$id" "$@"
@@ -67,23 +67,23 @@ both() {
 	runs show "$name" "$id" --follow "$@"
 	is "$CODE $(printf '%s\n' "$OUT" | tail -n 1 | json .metadata.seq)" "0 $seq" "$name: show --follow follows"
 
-	runs submit --message '/error' --thread "$name" --wait "$@"
+	runs submit --message '/error' --thread "$name" --wait ${as:+--user "$as"} "$@"
 	is "$CODE $OUT" '1 ' "$name: one that fails ends with 1"
 	like "$ERR" '^agentgraph: .' "$name: and says why"
-	runs submit --message '/ask Which one?' --thread "$name-ask" --wait "$@"
+	runs submit --message '/ask Which one?' --thread "$name-ask" --wait ${as:+--user "$as"} "$@"
 	is "$CODE" 3 "$name: one that is paused ends with 3"
 	is "$ERR" "agentgraph: thread $name-ask is paused: Which one?" "$name: and says which thread, and what it asks"
-	runs submit --message 'more' --thread "$name-ask" --wait "$@"
+	runs submit --message 'more' --thread "$name-ask" --wait ${as:+--user "$as"} "$@"
 	is "$CODE $ERR" "3 agentgraph: thread $name-ask is paused: Which one?" "$name: so does one that meets the pause"
-	runs submit --message '/remote pick {}' --thread "$name-remote" --wait "$@"
+	runs submit --message '/remote pick {}' --thread "$name-remote" --wait ${as:+--user "$as"} "$@"
 	is "$CODE" 3 "$name: so does one that waits for a tool at its client"
 
-	runs submit --message '/slow 90 1000' --thread "$name" --json "$@"
+	runs submit --message '/slow 90 1000' --thread "$name" --json ${as:+--user "$as"} "$@"
 	is "$CODE $(json .thread_id "$OUT")" "0 $name" "$name: --json prints the record"
 	id=$(json .run_id "$OUT")
 	runs show "$name" "$id" "$@"
 	is "$CODE" 3 "$name: one that goes on is not over"
-	runs submit --message second --thread "$name" "$@"
+	runs submit --message second --thread "$name" ${as:+--user "$as"} "$@"
 	second=${OUT#* }
 	runs stop "$name" "$second" "$@"
 	is "$CODE $(printf '%s\n' "$OUT" | sed -n 's/^status *//p')" '0 stopped' "$name: a queued one is stopped at once"
@@ -104,12 +104,13 @@ both() {
 		"$name: a status that there is none"
 	runs show "$name" nobody "$@"
 	is "$CODE $ERR" '1 agentgraph: Run not found' "$name: a run that there is none"
-	echo 'from a pipe' | "$AGENTGRAPH" runs submit --message - --thread "$name-pipe" --wait "$@" >runs.out
+	echo 'from a pipe' | "$AGENTGRAPH" runs submit --message - --thread "$name-pipe" --wait ${as:+--user "$as"} "$@" >runs.out
 	is "$(cat runs.out)" 'echo: from a pipe' "$name: the message may come from a pipe"
 }
 
-both url --url "$BASE/"
-both state --state "$state" --config agentgraph.json --user ann
+as='' both url --url "$BASE/"
+as=ann both state --state "$state" --config agentgraph.json
+as=
 
 runs submit --message '/whoami' --thread url --wait --state "$state" --config agentgraph.json
 is "$OUT$ERR" ann 'without --user, what is said on a thread is said by whom it belongs to'

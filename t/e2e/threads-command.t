@@ -17,7 +17,7 @@ threads() {
 # ---- wrong command lines ----
 
 for words in '' 'dance' 'export' 'import' 'import a b' 'show' 'show t u' 'list x' 'history' 'copy' 'history t --limit 0' 'list --url ftp://x' 'list --colour red' \
-	'export t --checkpoint c' 'list --state s --url http://127.0.0.1:1'; do
+	'export t --checkpoint c' 'show t --user u' 'list --state s --url http://127.0.0.1:1'; do
 	# shellcheck disable=SC2086 # several words
 	threads $words
 	is "$CODE $OUT" '2 ' "threads $words is a wrong command line"
