@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* ---- what the workers say ---- */
 
@@ -159,6 +160,8 @@ int cmd_status(int argc, char **argv)
 		return EXIT_USAGE;
 	/* a file that is broken now was not when the service took it */
 	config = command_config(&source);
+	if (!config && source.file && access(source.file, F_OK) != 0)
+		return 1;
 	state_dir = config ? xstrdup(config->state_dir) : config_state_dir(&source);
 	status = status_show(state_dir, as_json);
 	free(state_dir);
