@@ -218,6 +218,7 @@ static void assigned_secrets_are_redacted(void)
 	GIVES("password=\"never closed", "password=***REDACTED***");
 	GIVES("authorization=Bearer abc.def user=bob", "authorization=***REDACTED*** user=bob");
 	GIVES("authorization=Basic dTpw== user=bob", "authorization=***REDACTED*** user=bob");
+	GIVES("auth=Basic \"dTpw\" user=bob", "auth=***REDACTED*** user=bob");
 	GIVES("auth=basic", "auth=***REDACTED***");
 }
 

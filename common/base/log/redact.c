@@ -122,12 +122,13 @@ static size_t redact_bearer_length(const char *s, size_t word)
 /* As in a header, a value is a scheme and its credential, too. */
 static const char *redact_skip_value(const char *s)
 {
-	size_t quote = redact_quote_length(s), word = redact_word_length(s);
+	size_t word = redact_word_length(s);
 	size_t bearer = redact_bearer_length(s, word);
 	if (bearer)
 		return s + bearer;
 	if (word == 5 && strncasecmp(s, "basic", 5) == 0)
 		s = redact_skip_blanks(s + word);
+	size_t quote = redact_quote_length(s);
 	if (quote)
 		return redact_skip_string(s, quote);
 	if (*s == '{' || *s == '[')
