@@ -229,7 +229,8 @@ static const char *attempt_end_text(const struct attempt *t)
 static bool attempt_reason_is_ours(const struct attempt *t)
 {
 	enum http_end end = t->response.end;
-	return end == HTTP_TIMED_OUT || end == HTTP_TOO_LARGE || end == HTTP_REFUSED;
+	return end == HTTP_TIMED_OUT || end == HTTP_TOO_LARGE || end == HTTP_REFUSED ||
+	    end == HTTP_BAD_REQUEST;
 }
 
 static void attempt_log_reason(const struct attempt *t)
@@ -238,7 +239,7 @@ static void attempt_log_reason(const struct attempt *t)
 	if (t->response.end == HTTP_DONE || t->answer.fault || attempt_reason_is_ours(t))
 		return;
 	clean_text(&why, t->response.reason, t->target->key, MAX_SAID);
-	log_info("%s model %s: %s", t->target->provider->name, t->target->model, buf_str(&why));
+	log_warning("%s model %s: %s", t->target->provider->name, t->target->model, buf_str(&why));
 	buf_release(&why);
 }
 

@@ -227,7 +227,7 @@ static int realtime_socket_callback(
 	case LWS_CALLBACK_CLIENT_CONNECTION_ERROR:
 		/* what libwebsockets says does not concern clients */
 		if (in)
-			log_info("no connection to %s: %.*s", s->address.host, (int)len,
+			log_warning("no connection to %s: %.*s", s->address.host, (int)len,
 			    (const char *)in);
 		realtime_socket_end(s, xstrdup("it cannot be connected to"));
 		return 0;
