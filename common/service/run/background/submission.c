@@ -19,8 +19,10 @@
 #define METADATA_MAX 16384 /* bytes */
 #define EXPECTED_METADATA "an object of at most 16384 bytes"
 
-/* How often to try when others delete or make the thread meanwhile: for some four seconds. */
-#define THREAD_ATTEMPTS 12
+/* How often to try when others delete or make the thread meanwhile: for some two seconds, because
+ * a thread of the pool waits. */
+#define THREAD_ATTEMPTS 36
+#define LONGEST_PAUSE_MS 64
 
 struct submission {
 	struct call *call;
@@ -222,7 +224,7 @@ static bool submission_queue(struct submission *s)
 	struct thread thread;
 	for (int i = 0; i < THREAD_ATTEMPTS && result == SUBMIT_THREAD_GONE; i++) {
 		if (i)
-			clock_sleep_ms(1 << (i - 1));
+			clock_sleep_ms(i < 7 ? 1 << (i - 1) : LONGEST_PAUSE_MS);
 		bool found = s->turn.in.thread_id && call_thread(call, s->job.thread_id, &thread);
 		if (error_is_set(&call->error) ||
 		    !(found ? submission_add(s, &thread, &result)
