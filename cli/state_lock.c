@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 /* Whoever looks whether a service is there has the lock for a moment. */
-#define TRIES 10
+#define TRIES 50
 #define PAUSE_MS 10
 
 static char *state_lock_path(const char *state_dir)

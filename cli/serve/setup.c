@@ -247,6 +247,7 @@ void teardown(struct supervisor *s)
 	descriptor_close(&s->signals);
 	if (s->lock >= 0)
 		state_unlock(s->lock);
+	s->lock = -1;
 	reload_release(&s->reload);
 	children_release(&s->children);
 	examination_release(&s->current);
