@@ -17,7 +17,7 @@
 /* One run of the program. */
 struct session {
 	ag_run *run;
-	bool open;       /* pieces were shown that no message has closed yet */
+	bool open;       /* pieces came that no message has closed yet */
 	struct buf said; /* the text in them */
 	size_t line;     /* number of the line that is read, from 1 */
 	ag_result outcome;
