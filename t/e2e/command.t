@@ -90,8 +90,12 @@ for command in --help 'help serve' version graph routes 'nginx-conf --full' 'ini
 	like "$(cat run.err)" ': cannot write all of the output' "and says so"
 done
 {
+	wait_for 20 test -e gone
 	(trap '' PIPE; "$AGENTGRAPH" nginx-conf 2>run.err; echo $? >run.code)
-} | true
+} | {
+	exec <&-
+	: >gone
+}
 is "$(cat run.code)" 1 "so does one whose reader is gone"
 for program in agentgraph-fcgi agentgraph-follow agentgraph-relay agentgraph-runner agentgraph-ws; do
 	"$(dirname "$AGENTGRAPH")/$program" --version >/dev/full 2>run.err

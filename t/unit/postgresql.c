@@ -236,7 +236,7 @@ static void a_commit_that_was_lost_is_not_taken_for_another_one(void)
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(db);
 	CU_ASSERT_TRUE_FATAL(postgresql_migrate(s, 0, &err));
-	for (int round = 0; round < 10 && again == 0; round++) {
+	for (int round = 0; round < 40 && again == 0; round++) {
 		long id = ask_number("ids", "SELECT pg_snapshot_xmax(pg_current_snapshot())");
 		struct query q;
 
