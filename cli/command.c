@@ -21,7 +21,7 @@ bool command_options(const struct option_spec *specs, int argc, char **argv, int
 	return false;
 }
 
-static bool option_is_among(const char *name, const char *const *names)
+static bool command_option_is_among(const char *name, const char *const *names)
 {
 	for (; *names; names++)
 		if (strcmp(*names, name) == 0)
@@ -35,7 +35,8 @@ void command_keep_options(struct option_spec *specs, const char *const *own)
 	struct option_spec *kept = specs;
 
 	for (; specs->name; specs++)
-		if (option_is_among(specs->name, where) || option_is_among(specs->name, own))
+		if (command_option_is_among(specs->name, where) ||
+		    command_option_is_among(specs->name, own))
 			*kept++ = *specs;
 	*kept = (struct option_spec)OPTION_END;
 }
