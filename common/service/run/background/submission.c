@@ -19,10 +19,11 @@
 #define METADATA_MAX 16384 /* bytes */
 #define EXPECTED_METADATA "an object of at most 16384 bytes"
 
-/* How often to try when others delete or make the thread meanwhile: for some two seconds, because
- * a thread of the pool waits. */
-#define THREAD_ATTEMPTS 36
-#define LONGEST_PAUSE_MS 64
+/* How often to try when others delete or make the thread meanwhile: for an eighth of a second. */
+#define THREAD_ATTEMPTS 8
+
+/* Who is refused a lease later than that has waited for it. */
+#define AT_ONCE_MS 100
 
 struct submission {
 	struct call *call;
@@ -182,7 +183,7 @@ static bool submission_add(struct submission *s, struct thread *thread, enum sub
 }
 
 /* Queues a run on a thread that does not exist; *result is SUBMIT_THREAD_GONE where it does by now,
- * or where somebody else has its lease to make it. */
+ * or where so many wait to make it that there is no room for one more. */
 static bool submission_add_new(
     struct submission *s, struct thread *thread, enum submit_result *result)
 {
@@ -194,11 +195,16 @@ static bool submission_add_new(
 		return earlier_not_found(call);
 	if (!submission_has_room(s))
 		return false;
+	int64_t began = clock_monotonic_ms();
 	*result = SUBMIT_THREAD_GONE;
 	lease = lease_take(call, s->job.thread_id,
-	    is_new && id_is_unheard(&call->service->ids) ? CLAIM_UNHEARD : CLAIM_REJECT);
+	    is_new && id_is_unheard(&call->service->ids) ? CLAIM_UNHEARD
+		: s->turn.in.claim == CLAIM_REJECT       ? CLAIM_REJECT
+							 : CLAIM_ENQUEUE);
 	if (!lease) {
-		if (call->error.kind != ERR_THREAD_BUSY || s->turn.in.claim == CLAIM_REJECT)
+		bool waited = clock_monotonic_ms() - began >= AT_ONCE_MS;
+		if (call->error.kind != ERR_THREAD_BUSY || s->turn.in.claim == CLAIM_REJECT ||
+		    waited)
 			return false;
 		error_release(&call->error);
 		return true;
@@ -224,7 +230,7 @@ static bool submission_queue(struct submission *s)
 	struct thread thread;
 	for (int i = 0; i < THREAD_ATTEMPTS && result == SUBMIT_THREAD_GONE; i++) {
 		if (i)
-			clock_sleep_ms(i < 7 ? 1 << (i - 1) : LONGEST_PAUSE_MS);
+			clock_sleep_ms(1 << (i - 1));
 		bool found = s->turn.in.thread_id && call_thread(call, s->job.thread_id, &thread);
 		if (error_is_set(&call->error) ||
 		    !(found ? submission_add(s, &thread, &result)
