@@ -4,6 +4,7 @@
 #include "base/os/clock.h"
 #include "history_fixture.h"
 #include "storage/sql/engine.h"
+#include "storage/sql/history/checkpoints.h"
 #include "storage/sql/sweep.h"
 
 #define ROUNDS 12
@@ -218,10 +219,29 @@ static void what_another_has_swept_is_left(void)
 	CU_ASSERT_EQUAL(ask("SELECT count(*) FROM messages WHERE thread = ?", t.row), 3);
 }
 
+/* The number of checkpoints only grows, so a thread that has had many must not be trimmed at each
+ * run. */
+static void long_threads_are_trimmed_as_seldom(void)
+{
+	struct storage limits = {.history_keep = 100};
+	struct standing now = {0};
+	int early = 0, late = 0;
+
+	for (now.checkpoints = 1; now.checkpoints <= 20000; now.checkpoints++) {
+		bool many = checkpoints_are_many(&limits, now.checkpoints - 1, &now);
+
+		early += many && now.checkpoints <= 1000;
+		late += many && now.checkpoints > 19000;
+	}
+	CU_ASSERT(early >= 10 && early <= 20);
+	CU_ASSERT(late >= 10 && late <= 20);
+}
+
 static const struct unit_test tests[] = {
     {"what is shown stays, and nothing else", what_is_shown_stays_and_nothing_else},
     {"what was removed goes in pieces", what_was_removed_goes_in_pieces},
     {"what another has swept is left", what_another_has_swept_is_left},
+    {"long threads are trimmed as seldom as others", long_threads_are_trimmed_as_seldom},
 };
 
 int main(void)

@@ -29,7 +29,7 @@ void sweeper_free(struct sweeper *s);
 void sweeper_wake(struct sweeper *s);
 
 /* A thread has more checkpoints than are kept.  This is forgotten when the process dies, or when
- * too many threads are told of at once; the thread's next run says it again. */
+ * too many threads are told of at once; the thread says it again some runs later. */
 void sweeper_trim(struct sweeper *s, int64_t thread_row);
 
 /* ---- trim.c: removes checkpoints that are too old, and what only they show, piece by piece. */

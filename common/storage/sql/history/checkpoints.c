@@ -169,7 +169,6 @@ bool checkpoints_are_many(const struct storage *st, int64_t before, const struct
 	int64_t keep = st->history_keep, at_once = keep / 2 + 8;
 	int64_t more = now->checkpoints - keep, more_before = before > keep ? before - keep : 0;
 
-	/* once for every at_once of them; from twice that on each time, as the sweeper may have
-	 * missed the first call */
-	return keep && more > 0 && (more >= 2 * at_once || more / at_once > more_before / at_once);
+	/* once for every at_once of them: a call that the sweeper misses is made up by the next */
+	return keep && more > 0 && more / at_once > more_before / at_once;
 }
