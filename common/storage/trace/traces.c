@@ -13,10 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FILL_BOUND (RING_SIZE / 2) /* then a thread empties the ring */
-#define OTHERS_MS 1000             /* or so often at least, where other instances read */
-#define OTHERS_REST 49             /* but for so many times as long as that took it rests */
-#define NODES 1024                 /* of instances that begin runs in the same microsecond */
+#define FILL_BOUND (RING_SIZE / 8 * 5) /* then a thread empties the ring */
+#define OTHERS_MS 1000                 /* or so often at least, where other instances read */
+#define OTHERS_REST 49                 /* but for so many times as long as that took it rests */
+#define NODES 1024                     /* of instances that begin runs in the same microsecond */
 
 struct traces {
 	struct trace_ring *ring;

@@ -5,9 +5,9 @@
  *
  * A process hands over runs, as a whole or piece by piece, by copying them into a ring in shared
  * memory.  From there they go into the storage (trace_records.h), many in one transaction: when the
- * ring is half full, by a thread of the process that noticed, and whenever somebody reads.  So
- * handing over takes microseconds and touches no file, and a reader finds everything that was
- * handed over before.  A full ring takes nothing more; what is lost is counted.
+ * ring is more than half full, by a thread of the process that noticed, and whenever somebody
+ * reads.  So handing over takes microseconds and touches no file, and a reader finds everything
+ * that was handed over before.  A full ring takes nothing more; what is lost is counted.
  *
  * What is there is thrown away when the first process of an instance needs it.
  */
