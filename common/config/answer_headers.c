@@ -31,7 +31,7 @@ void answer_cors_headers(
 	    {"Access-Control-Allow-Origin", any ? "*" : origin},
 	    {"Vary", any ? NULL : "Origin"},
 	    {"Access-Control-Allow-Credentials", credentials ? "true" : NULL},
-	    {"Access-Control-Expose-Headers",
+	    [HEADER_EXPOSED] = {"Access-Control-Expose-Headers",
 		"X-Request-ID, X-Timestamp, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, "
 		"X-RateLimit-Reset, X-RateLimit-Reset-After, Content-Disposition, Content-Range, "
 		"Accept-Ranges, ETag"},

@@ -22,7 +22,7 @@ enum { HEADER_SNIFFING, HEADER_PERMISSIONS = 4, HEADER_POLICY, SECURITY_HEADERS 
 void answer_security_headers(
     const struct environment *env, struct answer_header headers[SECURITY_HEADERS]);
 
-#define CORS_HEADERS 4
+enum { HEADER_EXPOSED = 3, CORS_HEADERS };
 
 /* Fills headers for an answer to a page of an allowed origin, which the first of them names. */
 void answer_cors_headers(

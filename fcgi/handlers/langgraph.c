@@ -172,7 +172,7 @@ static void lg_say_location(struct request *rq, const char *location, const char
 		response_header(rq, "Content-Location", location);
 	if (stream)
 		response_header(rq, "Location", stream);
-	response_header(rq, "Access-Control-Expose-Headers", "Content-Location, Location");
+	rq->response->exposed = "Content-Location, Location";
 }
 
 static void lg_wait(struct request *rq, const char *thread_id)

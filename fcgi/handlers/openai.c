@@ -10,7 +10,7 @@
 static void openai_ran(struct request *rq)
 {
 	response_header(rq, "x-should-retry", "false");
-	response_header(rq, "Access-Control-Expose-Headers", "x-should-retry");
+	rq->response->exposed = "x-should-retry";
 }
 
 void post_chat_completions(struct request *rq)

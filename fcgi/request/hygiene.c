@@ -7,6 +7,7 @@
 #include "config/environment/environment.h"
 #include "config/string_list.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -100,10 +101,16 @@ bool hygiene_allows_origin(const struct hygiene *hygiene, const char *origin)
 	return hygiene->any_origin || string_list_has(&hygiene->env->origins, origin);
 }
 
-void hygiene_add_cors(const struct hygiene *hygiene, const char *origin, struct buf *out)
+void hygiene_add_cors(
+    const struct hygiene *hygiene, const char *origin, const char *more, struct buf *out)
 {
 	struct answer_header headers[CORS_HEADERS];
+	char exposed[512];
 	answer_cors_headers(hygiene->env, origin, headers);
+	if (more) {
+		snprintf(exposed, sizeof(exposed), "%s, %s", headers[HEADER_EXPOSED].value, more);
+		headers[HEADER_EXPOSED].value = exposed;
+	}
 	for (size_t i = 0; i < CORS_HEADERS; i++)
 		hygiene_add_header(out, headers[i].name, headers[i].value);
 }

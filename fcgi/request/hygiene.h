@@ -32,8 +32,10 @@ const struct buf *hygiene_headers(
 /* Whether ORIGINS lets pages of this origin in; false for "", a request without Origin. */
 bool hygiene_allows_origin(const struct hygiene *hygiene, const char *origin);
 
-/* Appends the CORS lines of an answer to an origin that is allowed. */
-void hygiene_add_cors(const struct hygiene *hygiene, const char *origin, struct buf *out);
+/* Appends the CORS lines of an answer to an origin that is allowed; more has names of headers that
+ * its pages may read besides those of every answer, or is NULL. */
+void hygiene_add_cors(
+    const struct hygiene *hygiene, const char *origin, const char *more, struct buf *out);
 
 /* Appends the lines that only the answer to a preflight has; headers is the value of
  * Access-Control-Request-Headers. */

@@ -42,6 +42,7 @@ void response_reset(struct response *response)
 	response_buf_reset(&response->extra);
 	response_buf_reset(&response->body);
 	response->status = 0;
+	response->exposed = NULL;
 	response->security = SECURITY_PLAIN;
 }
 
@@ -110,7 +111,7 @@ static void response_build_head(struct request *rq, int status, const char *type
 	if (fixed->len)
 		buf_add(head, fixed->data, fixed->len);
 	if (hygiene_allows_origin(hygiene, rq->head.origin))
-		hygiene_add_cors(hygiene, rq->head.origin, head);
+		hygiene_add_cors(hygiene, rq->head.origin, rq->response->exposed, head);
 	if (rq->response->extra.len)
 		buf_add(head, rq->response->extra.data, rq->response->extra.len);
 }

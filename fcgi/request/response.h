@@ -21,7 +21,9 @@ struct request;
 /* A thread's buffers; all-zero is ready to use. */
 struct response {
 	struct buf head, extra, body;
-	int status;             /* of the answer that was sent; 0 before */
+	int status;          /* of the answer that was sent; 0 before */
+	const char *exposed; /* headers of the answer that pages of other origins may read besides
+				the usual ones, or NULL; set before it is sent */
 	enum security security; /* of the answer; set before it is sent, else SECURITY_PLAIN */
 };
 

@@ -29,13 +29,15 @@ with the fields of the graph :: .notes == []
 nothing is asked :: has("__interrupt__") | not
 TABLE
 like "$(header Content-Location)" '^/threads/t1/runs/[0-9a-f-]{36}$' 'the run is named'
-is "$(header Access-Control-Expose-Headers)" 'Content-Location, Location' 'to pages of other origins, too'
+unlike "$HEADERS" '^Access-Control' 'with nothing about origins, of which there is none'
 run=$(header Content-Location | sed 's/.*\///')
 api GET "/lg/threads/t1/runs/$run"
 facts <<'TABLE'
 it has a record :: [.status, .thread_id, .assistant_id] == ["success", "t1", "fcb1d0d2-a4d7-5bb4-b10a-57c00fdcb684"]
 TABLE
-lg_wait t1 "$(run_of '/note one')"
+api POST /lg/threads/t1/runs/wait "$(run_of '/note one')" 'Origin: http://app.example'
+is "$(printf '%s\n' "$HEADERS" | grep -ci '^Access-Control-Expose-Headers: X-Request-ID,.*, ETag, Content-Location, Location')" 1 \
+	'pages of other origins may read it besides the usual ones'
 is "$(json '"\(.messages | length) \(.notes | tojson)"' "$BODY")" '4 ["one"]' 'the next one adds to the thread'
 lg_wait t1 "$(run_of '/error x')"
 is "$STATUS $(json '.__error__ | keys | join(" ")' "$BODY")" '200 error message' 'a run that fails says so in its answer'

@@ -45,9 +45,10 @@ http POST /v1/graph/stop '{"thread_id":"e"}'
 wait_for 30 grep -q 'event: end' early
 http POST /lg/threads/e/runs '{"assistant_id":"demo","input":{"messages":[{"type":"human","content":"hi"}]}}'
 run=$(json .run_id "$BODY")
-http GET "/lg/threads/e/runs/$run/stream"
-is "$(header Location) $(header Access-Control-Expose-Headers)" "/threads/e/runs/$run/stream Content-Location, Location" \
+http GET "/lg/threads/e/runs/$run/stream" '' -H 'Origin: http://app.example'
+like "$(header Location) $(header Access-Control-Expose-Headers)" "^/threads/e/runs/$run/stream X-Request-ID, .*, Location\$" \
 	'who joins a run hears where its stream can be had again'
+is "$(printf '%s\n' "$HEADERS" | grep -ci Access-Control-Expose-Headers)" 1 'which is said once'
 ok $? 'and a stop ends it'
 
 # ---- large bodies
