@@ -191,10 +191,6 @@ void run_show_custom(ag_run *run, const cJSON *data);
 void run_tell_start(ag_run *run);
 void run_tell_end(ag_run *run, enum verdict verdict, const struct error *failure);
 
-/* Prints the fields for whoever watches and is shown the state, where nothing is written before the
- * end of a node is told. */
-void run_print_fields(ag_run *run);
-
 /* Tells traces that an attempt of the node, which may be a subgraph, failed of err. */
 void run_tell_attempt(
     ag_run *run, const struct node *node, int attempt, const struct error *failure);

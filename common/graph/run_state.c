@@ -166,7 +166,13 @@ cJSON *run_state(const ag_run *run, bool in_node, cJSON *context)
 		shown.next = run_node(run);
 	while (run->outer)
 		run = run->outer;
-	return state_json(run->setup.graph, &shown, &flags, context);
+	/* of a branch nothing is printed for a write */
+	char *fields = run->branch ? json_print(run->fields) : NULL;
+	if (fields)
+		shown.fields_json = fields;
+	cJSON *state = state_json(run->setup.graph, &shown, &flags, context);
+	cJSON_free(fields);
+	return state;
 }
 
 void run_set_config(ag_run *run, const char *name, const cJSON *value)

@@ -40,14 +40,6 @@ void run_show_custom(ag_run *run, const cJSON *data)
 	run->setup.observer->event(run->setup.observer, run, &event);
 }
 
-void run_print_fields(ag_run *run)
-{
-	if (!run->fields_changed || !run->setup.observer->live || run->outer)
-		return;
-	run->thread.fields_json = arena_print(run->setup.arena, run->fields);
-	run->fields_changed = false;
-}
-
 void run_tell_start(ag_run *run)
 {
 	run_tell(run, RUN_NODE_STARTS, NULL, NULL);

@@ -252,10 +252,8 @@ bool step_say_kept(ag_run *run, const struct node *node, cJSON *kept, struct err
 	if (!step_take_frame(run, err))
 		return false;
 	run->frame.untold = !run->branch;
-	if (run->branch) {
-		run_print_fields(run);
+	if (run->branch)
 		run_tell_end(run, GO_ON, NULL);
-	}
 	return true;
 }
 

@@ -133,12 +133,20 @@ done
 
 # ---- more elements than a process should have in memory
 
-printf '{"plain": %s}\n' "$(map '"reply", "text": "i"' 1)" >graph.json
+printf '{"plain": %s}\n' "$(map '"reply", "text": "i", "update": {"sum": 1}' 1)" >graph.json
 printf '{"agent":"graph.json:plain","graph":{"elements":100}}\n' >agentgraph.json
 invoke x "\"initial_state\":{\"items\":[$(seq -s , 100)]}"
 is "$STATUS $(json '.data.messages | length' "$BODY")" '200 102' 'a map may have as many elements as the configuration says'
 invoke x "\"initial_state\":{\"items\":[$(seq -s , 101)]}"
 is "$STATUS $(json .detail "$BODY")" \
 	"500 Graph execution failed: with 'items' the maps of this run have 101 elements, and graph.elements is 100" 'and no more'
+peak() { awk '/^VmHWM/ { print $2 }' "/proc/$(pgrep -P "$SERVE_PID" -f agentgraph-fcgi | head -n 1)/status"; }
+large=$(head -c 600000 /dev/zero | tr '\0' x)
+invoke x "\"initial_state\":{\"items\":[\"$large\"]}"
+before=$(peak)
+api POST /v1/graph/stream "$(run_body "[$(user x)]" "\"initial_state\":{\"items\":[\"$large\"$(seq -s '' -f ,%g 99)]}")"
+after=$(peak)
+is "$(printf '%s\n' "$BODY" | grep -c '"delta":false')" 101 'a stream tells of each'
+ok '[ $((after - before)) -lt 30000 ]' 'and needs no memory for the whole array with each' || diag "$before KiB, then $after KiB"
 
 done_testing

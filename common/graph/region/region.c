@@ -104,7 +104,6 @@ static enum verdict branch_step(struct branch *b, int node, int *place)
 		error_move(&failure, &b->error);
 		step_pass_over(run, &failure);
 	}
-	run_print_fields(run);
 	bool waits = run->frame.waiting;
 	run_tell_end(run, waits ? WAITS_FOR_CLIENT : GO_ON, passed_over ? &failure : NULL);
 	error_release(&failure);
@@ -153,7 +152,6 @@ static enum verdict branch_fork(struct branch *b, const struct edge *fork, int *
 		*place = fork->joins;
 		return verdict;
 	}
-	run_print_fields(run);
 	if (into->interrupt_after)
 		return branch_pause_around(b, BRANCH_AFTER, *place, "interrupt_after");
 	*place = run_choose(run, into->edge, &b->error);
