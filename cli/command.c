@@ -2,6 +2,9 @@
 /* What every command does alike. */
 #include "cli/command.h"
 
+#include "base/id.h"
+#include "base/utf8.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -51,6 +54,12 @@ bool command_url_alone(const struct config_source *source, const char *user, str
 
 	return !beside ||
 	    error_set(err, ERR_INVALID_INPUT, "--url and %s exclude each other", beside);
+}
+
+bool command_user_fits(const char *user, struct error *err)
+{
+	return !user || (utf8_valid(user, strlen(user)) && !id_blank(user)) ||
+	    error_set(err, ERR_INVALID_INPUT, "--user must be UTF-8 and not blank");
 }
 
 int complain(int status, const char *fmt, ...)

@@ -64,6 +64,9 @@ void command_keep_options(struct option_spec *specs, const char *const *own);
  * with err set. */
 bool command_url_alone(const struct config_source *source, const char *user, struct error *err);
 
+/* Whether user, or NULL, can be somebody's id, as --user has it; false with err set. */
+bool command_user_fits(const char *user, struct error *err);
+
 /* "agentgraph: <sentence>" on standard error.  Returns status, for `return complain(1, …)`. */
 int complain(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

@@ -272,11 +272,13 @@ static void runs_check(
 		    operands);
 	if (verb->run == runs_submit && !o->message)
 		error_set(err, ERR_INVALID_INPUT, "runs submit needs --message");
+	if (o->message && !utf8_valid(o->message, strlen(o->message)))
+		error_set(err, ERR_INVALID_INPUT, "--message must be UTF-8");
 	if (strcmp(o->granularity, "low") != 0 && strcmp(o->granularity, "partial") != 0 &&
 	    strcmp(o->granularity, "full") != 0)
 		error_set(err, ERR_INVALID_INPUT,
 		    "--granularity must be low, partial or full, not \"%s\"", o->granularity);
-	if (o->url && command_url_alone(&o->where, o->user, err))
+	if (command_user_fits(o->user, err) && o->url && command_url_alone(&o->where, o->user, err))
 		url_service_check(o->url, err);
 }
 

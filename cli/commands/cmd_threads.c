@@ -246,7 +246,8 @@ int cmd_threads(int argc, char **argv)
 	if (operands >= 0 && operands != (verb->takes != NULL))
 		error_set(&err, ERR_INVALID_INPUT, "threads %s takes %s, got %d", verb->name,
 		    verb->takes ? verb->takes : "no argument", operands);
-	if (operands >= 0 && o.url && command_url_alone(&o.where, o.user, &err))
+	if (operands >= 0 && command_user_fits(o.user, &err) && o.url &&
+	    command_url_alone(&o.where, o.user, &err))
 		url_service_check(o.url, &err);
 	if (error_is_set(&err))
 		return complain(EXIT_USAGE, "%s; see agentgraph help threads", err.detail);

@@ -2,10 +2,8 @@
 /* Calls of the service by a command, in its own process. */
 #include "cli/source/ask_state.h"
 
-#include "base/id.h"
 #include "base/json/json.h"
 #include "base/memory.h"
-#include "base/utf8.h"
 #include "cli/command.h"
 #include "cli/examine/examine.h"
 #include "cli/state_lock.h"
@@ -13,16 +11,11 @@
 #include "storage/storage.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 bool state_service_open(
     struct state_service *at, const struct config_source *where, const char *user_id)
 {
 	struct problems problems = {0};
-	if (user_id && (!utf8_valid(user_id, strlen(user_id)) || id_blank(user_id))) {
-		complain(1, "--user must be UTF-8 and not blank");
-		return false;
-	}
 	loading_begin();
 	at->service = service_open(where, &problems);
 	loading_end();

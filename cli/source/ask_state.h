@@ -16,8 +16,7 @@ struct state_service {
 	struct call call;    /* of the operation under way */
 };
 
-/* False after complaints about the configuration, or about user_id, which is borrowed until
- * it is closed. */
+/* False after complaints about the configuration.  user_id is borrowed until it is closed. */
 bool state_service_open(
     struct state_service *at, const struct config_source *where, const char *user_id);
 void state_service_close(struct state_service *at);

@@ -26,9 +26,9 @@ for words in '' 'dance' 'show' 'show t' 'show t r x' 'list x' 'submit' 'submit -
 done
 
 runs submit --message "$(printf 'a\377')" --state new
-is "$CODE $ERR" '1 agentgraph: --message must be UTF-8 without NUL' 'a message has to be a text'
+is "$CODE $ERR" '2 agentgraph: --message must be UTF-8; see agentgraph help runs' 'a message has to be a text'
 runs submit --message x --user "$(printf 'a\377')" --state new
-is "$CODE $ERR" '1 agentgraph: --user must be UTF-8 and not blank' 'so has a user, who would be stored as it is'
+is "$CODE $ERR" '2 agentgraph: --user must be UTF-8 and not blank; see agentgraph help runs' 'so has a user, who would be stored as it is'
 
 # ---- the same by URL and by state directory ----
 
