@@ -3,8 +3,11 @@
  * options means. */
 #include "cli/command.h"
 
+#include "base/memory.h"
+
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define WHERE "[--config FILE] [--state DIR]"
@@ -153,6 +156,18 @@ static bool commands_has_option(const char *synopsis, const struct explained *o)
 	return false;
 }
 
+/* Whether the command has that subcommand, with which a line of its synopsis begins. */
+static bool commands_has_subcommand(const struct command *c, const char *name)
+{
+	char *synopsis = xasprintf("agentgraph %s %s", c->name, c->arguments);
+	char *begin = xasprintf("agentgraph %s %s ", c->name, name);
+	bool has = strstr(synopsis, begin) != NULL;
+
+	free(synopsis);
+	free(begin);
+	return has;
+}
+
 int cmd_help(int argc, char **argv)
 {
 	const struct command *c;
@@ -165,11 +180,11 @@ int cmd_help(int argc, char **argv)
 		       "agentgraph(1)\nexplains them.\n");
 		return 0;
 	}
-	if (argc > 2)
-		return complain(EXIT_USAGE, "help takes one command, got %d", argc - 1);
 	c = command_find(argv[1]);
 	if (!c)
 		return complain(EXIT_USAGE, "there is no command \"%s\"", argv[1]);
+	if (argc > 3 || (argc == 3 && !commands_has_subcommand(c, argv[2])))
+		return complain(EXIT_USAGE, "help takes one command, got %d", argc - 1);
 	printf("usage: agentgraph %s%s%s\n\n%s\n", c->name, *c->arguments ? " " : "", c->arguments,
 	    c->summary);
 	if (strstr(c->arguments, "--"))

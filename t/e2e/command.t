@@ -54,6 +54,8 @@ is "$CODE" 2 "an argument where there is none is one"
 ok '[ ! -e react ]' "and makes nothing"
 run help serve check
 is "$CODE" 2 "help of two commands is one"
+run help runs show
+like "$CODE $OUT" '^0 usage: agentgraph runs ' "that of a subcommand is its command's"
 run --help
 is "$CODE" 0 "--help is no error"
 for command in serve check init nginx-conf chat graph routes backup version help; do
