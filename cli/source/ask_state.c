@@ -16,8 +16,11 @@ bool state_service_open(
     struct state_service *at, const struct config_source *where, const char *user_id)
 {
 	struct problems problems = {0};
+	struct config_source there = *where;
+	/* what one looks for or hands over would be in a new one, which nobody serves */
+	there.state_exists = true;
 	loading_begin();
-	at->service = service_open(where, &problems);
+	at->service = service_open(&there, &problems);
 	loading_end();
 	at->user_id = user_id;
 	problems_print_errors(&problems);

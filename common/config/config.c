@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define DEFAULT_FILE "agentgraph.json"
 #define DEFAULT_STATE_DIR ".agentgraph"
@@ -129,6 +130,10 @@ struct config *config_load(const struct config_source *source, struct problems *
 	if (source->state_dir && !source->state_dir[0])
 		problems_add(problems, "--state: expected a directory, found an empty text");
 	config->state_dir = config_state_dir(source);
+	if (source->state_exists && !config->database && access(config->state_dir, F_OK) != 0)
+		problems_add(problems,
+		    "the state directory %s: %s; --state or AGENTGRAPH_STATE_DIR names it",
+		    config->state_dir, strerror(errno));
 	cJSON_Delete(object);
 	if (problems->errors == errors_before)
 		return config;

@@ -182,7 +182,7 @@ if command -v "${CC:-cc}" >/dev/null; then
 	like "$CODE $ERR" '^1 agentgraph: error: .* crashed while it was loaded' "so does one that crashes, not the program"
 	for command in graph 'runs list' 'threads list'; do
 		# shellcheck disable=SC2086 # words
-		run $command --config crash.json
+		AGENTGRAPH_STATE_DIR=$PWD run $command --config crash.json
 		like "$CODE $ERR" '^[1-9][0-9]* agentgraph: error: .* crashed while it was loaded' "$command does not die of it silently"
 	done
 	like "$ERR" '^agentgraph: error: ' "with a sentence"

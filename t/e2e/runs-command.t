@@ -30,6 +30,11 @@ is "$CODE $ERR" '2 agentgraph: --message must be UTF-8; see agentgraph help runs
 runs submit --message x --user "$(printf 'a\377')" --state new
 is "$CODE $ERR" '2 agentgraph: --user must be UTF-8 and not blank; see agentgraph help runs' 'so has a user, who would be stored as it is'
 
+runs submit --message x --state new
+is "$CODE $ERR $(ls -d new 2>&1 >/dev/null | wc -l)" \
+	"1 agentgraph: error: the state directory $PWD/new: No such file or directory; --state or AGENTGRAPH_STATE_DIR names it 1" \
+	'a state directory has to be there, and is not made'
+
 # ---- the same by URL and by state directory ----
 
 export JWT_SECRET_KEY=a-secret-of-at-least-32-characters JWT_ALGORITHM=HS256
