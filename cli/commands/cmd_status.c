@@ -9,6 +9,7 @@
 #include "cli/state_lock.h"
 #include "cli/terminal.h"
 #include "config/config.h"
+#include "config/environment/environment.h"
 #include "config/text_file.h"
 
 #include <stdio.h>
@@ -160,6 +161,8 @@ int cmd_status(int argc, char **argv)
 		return EXIT_USAGE;
 	/* a file that is broken now was not when the service took it */
 	config = command_config(&source);
+	if (!source.file)
+		source.file = environment_text("GRAPH_PATH");
 	if (!config && source.file && access(source.file, F_OK) != 0)
 		return 1;
 	state_dir = config ? xstrdup(config->state_dir) : config_state_dir(&source);

@@ -20,6 +20,9 @@ is "$? $CODE $(cat complaint)" "0 1 agentgraph: no service runs on $state" 'with
 echo "AGENTGRAPH_STATE_DIR=$state" >environment
 is "$("$AGENTGRAPH" status --environment environment 2>&1)" "agentgraph: no service runs on $state" 'also of one that the variables of a service name'
 
+is "$(GRAPH_PATH=gone.json "$AGENTGRAPH" status --state "$state" 2>&1 | grep -vc 'cannot read the configuration')" 0 \
+	'but of a configuration that is not there only that'
+
 state=$WORK/state
 printf 'AGENTGRAPH_THREADS=7\nAGENTGRAPH_STATE_DIR=%s\n' "$state" >settings
 echo '{"agent": "builtin:demo", "auth": null, "env": "settings"}' >agent.json
