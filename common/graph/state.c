@@ -3,6 +3,7 @@
 #include "graph/state.h"
 
 #include "base/json/json.h"
+#include "graph/message/message.h"
 
 #include <string.h>
 
@@ -110,6 +111,18 @@ void thread_add_interrupts(const struct thread *thread, cJSON *out)
 	cJSON *all = thread_pause_member(thread, "interrupts");
 	if (all)
 		cJSON_AddItemToObject(out, "interrupts", all);
+}
+
+cJSON *thread_waiting_message(const struct thread *thread)
+{
+	cJSON *waiting = json_parse_own(thread->waiting_json), *message = NULL;
+	if (waiting) {
+		message = message_new("assistant", json_str(waiting, "message_id"),
+		    cJSON_DetachItemFromObjectCaseSensitive(waiting, "calls"));
+		message_fill_calls(message);
+	}
+	cJSON_Delete(waiting);
+	return message;
 }
 
 static void state_add_copy(cJSON *meta, const char *name, const cJSON *value)

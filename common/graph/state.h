@@ -25,6 +25,10 @@ cJSON *thread_interrupt(const struct thread *thread);
 /* Adds "interrupts", an array, to out where several are open: branches paused. */
 void thread_add_interrupts(const struct thread *thread, cJSON *out);
 
+/* The message that asks for the calls that wait at the client, without those that were answered, a
+ * new tree; NULL where none waits. */
+cJSON *thread_waiting_message(const struct thread *thread);
+
 /* How a thread came to pause. */
 enum pause_kind { PAUSE_BY_NODE, PAUSE_BEFORE_NODE, PAUSE_AFTER_NODE };
 

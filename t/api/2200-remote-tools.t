@@ -312,9 +312,14 @@ which has begun, too :: .data | [.created_at, .started_at, .finished_at] | . == 
 TABLE
 api GET /v1/threads/later/state
 is "$(json '.data.state.execution_meta.interrupt_data.call_ids | join(" ")' "$BODY")" "$second" 'and the other call waits still'
+api GET '/v1/threads/later/runs/one/result?response_granularity=partial'
+is "$(json '.data | "\(.messages | map(.tools_calls[].id) | join(" ")) \(.state.execution_meta.interrupted_node)"' "$BODY")" "$second tools" \
+	'which the result tells, as an answer would'
 later two "$(answer "$second" 2)"
 is "$(json '"\(.data.status) \(.data.node)"' "$BODY")" 'completed END' 'with the other one the graph goes on'
 api GET /v1/threads/later/messages
 is "$(json '[.data.messages[].content[] | select(.type == "tool_result").output] | join(" ")' "$BODY")" '1 2' 'and has both'
+api GET /v1/threads/later/runs/one/result
+is "$(json '.data.messages | length' "$BODY")" 0 'and the result of the first has no calls any more'
 
 done_testing

@@ -273,6 +273,18 @@ static bool record_met_pause(const struct run_record *record)
 	return record->status == RUN_INTERRUPTED && !record->started_at;
 }
 
+/* Whether a background run brought some of the answers that the thread waits for, and nothing has
+ * run since (TURN_REPORT_WAITING). */
+static bool record_met_calls(
+    struct call *call, const struct run_record *record, const struct thread *thread)
+{
+	struct run_record asked;
+	return record->job && record->status == RUN_COMPLETED &&
+	    !record_is_latest(record, thread) && thread->waiting_json && thread->run_id &&
+	    call_record(call, record->thread_id, thread->run_id, &asked) &&
+	    asked.finished_at <= record->finished_at;
+}
+
 /* What invoke would have answered; NULL with the error set.  after is the thread as the run left
  * it; NULL: that is not known any more. */
 static cJSON *record_answer(struct call *call, const struct run_record *record,
@@ -286,7 +298,11 @@ static cJSON *record_answer(struct call *call, const struct run_record *record,
 	    storage, &call->ctx, record, false, record_note_user, &user, &call->error);
 	if (user)
 		cJSON_AddItemToArray(messages, user);
-	if (!ok ||
+	if (!after && record_met_calls(call, record, thread)) {
+		after = thread;
+		cJSON_AddItemToArray(messages, thread_waiting_message(thread));
+	}
+	if (!ok || error_is_set(&call->error) ||
 	    !storage->runs->messages(
 		storage, &call->ctx, record, true, record_add_message, messages, &call->error))
 		return NULL;

@@ -5,6 +5,7 @@
 #include "base/json/json.h"
 #include "base/os/clock.h"
 #include "graph/message/message.h"
+#include "graph/state.h"
 #include "service/run/halt.h"
 #include "service/run/stream/chunk.h"
 #include "service/run/stream/keeper.h"
@@ -29,7 +30,7 @@ static cJSON *runs_made(const struct turn *turn)
 	if (user)
 		cJSON_AddItemReferenceToArray(out, (cJSON *)user);
 	if (turn->action == TURN_REPORT_WAITING)
-		cJSON_AddItemToArray(out, turn_waiting_message(turn));
+		cJSON_AddItemToArray(out, thread_waiting_message(&turn->thread));
 	const cJSON *run_has = turn->run ? run_messages(turn->run) : NULL;
 	cJSON_ArrayForEach(message, run_has) {
 		const char *json = run_message_json(turn->run, place);

@@ -358,14 +358,6 @@ bool turn_end_told(struct turn *turn, bool ok, bool begun)
 	return ok || begun;
 }
 
-cJSON *turn_waiting_message(const struct turn *turn)
-{
-	cJSON *message =
-	    message_new("assistant", turn->waiting_id, cJSON_Duplicate(turn->waiting, true));
-	message_fill_calls(message);
-	return message;
-}
-
 void turn_add_interrupts(const struct turn *turn, cJSON *out)
 {
 	thread_add_interrupts(turn->run ? run_thread(turn->run) : &turn->thread, out);

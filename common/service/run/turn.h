@@ -133,9 +133,6 @@ void turn_end(struct turn *turn);
  * those are on disk. */
 void turn_leave(struct turn *turn);
 
-/* The message that asks for the calls that still wait, a new tree (TURN_REPORT_WAITING). */
-cJSON *turn_waiting_message(const struct turn *turn);
-
 /* The open interrupt, a new tree, or NULL. */
 cJSON *turn_interrupt(const struct turn *turn);
 

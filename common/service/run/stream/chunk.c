@@ -5,6 +5,7 @@
 #include "base/json/json.h"
 #include "base/log/log.h"
 #include "graph/message/message.h"
+#include "graph/state.h"
 #include "service/run/stream/keeper.h"
 
 void chunk_writer_release(struct chunk_writer *writer)
@@ -238,7 +239,7 @@ void chunk_restarted(struct chunk_writer *writer, int64_t attempt)
 /* Tells the calls that still wait, of a turn that did not run the graph. */
 static void chunk_end_waiting(struct chunk_writer *writer)
 {
-	cJSON *message = turn_waiting_message(writer->turn);
+	cJSON *message = thread_waiting_message(&writer->turn->thread);
 	char *text = json_print(message);
 	const struct chunk chunk = {.event = "message", .message = text};
 	chunk_write(writer, &chunk);
