@@ -265,7 +265,7 @@ static void mcp_begin(struct mcp_server *server)
 	pthread_cond_broadcast(&server->changed);
 	pthread_mutex_unlock(&server->lock);
 	if (ok)
-		log_info("mcp %s: ready, tools: %zu", server->settings.name, count);
+		log_info("mcp %s: ready, offers %zu tools", server->settings.name, count);
 	else
 		log_warning("mcp %s: not available: %s", server->settings.name, why);
 }
