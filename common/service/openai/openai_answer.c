@@ -24,8 +24,8 @@ static const cJSON *openai_calls(const struct turn *turn)
 	return json_get(waiting, "calls");
 }
 
-/* The usage, a new tree; null where a model answered and did not say it, since zeroes would pass
- * for a price. */
+/* The usage, a new tree; null where there are answers and none says it, since zeroes would pass for
+ * a price. */
 static cJSON *openai_usage(const struct turn *turn)
 {
 	struct run_usage sum = {0};
