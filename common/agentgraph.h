@@ -407,7 +407,7 @@ const char *ag_node_name(const ag_run *run);
 int ag_step(const ag_run *run);
 
 /* Streams a piece of the answer that is being made.  The pieces of one message are followed by
- * ag_message, whose text then holds all of them. */
+ * ag_message, whose text is all of them: who follows the pieces is shown nothing else of it. */
 ag_result ag_delta(ag_run *run, const char *text);
 
 /* Streams a piece of a reasoning summary, before the text. */

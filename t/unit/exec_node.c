@@ -54,10 +54,12 @@ static void what_a_message_adds_to_its_pieces_is_one_more(void)
 	script("echo '{\"delta\": \"one\"}'; echo '{\"message\": \"one two\"}'; "
 	       "echo '{\"message\": \"three\"}'; echo '{\"reasoning\": \"\"}'; "
 	       "echo '{\"message\": \"four\"}'; echo '{\"delta\": \"five\"}'; "
-	       "echo '{\"message\": \"six\"}'");
+	       "echo '{\"message\": \"six\"}'; echo '{\"delta\": \"sev\"}'; "
+	       "echo '{\"message\": {\"content\": [{\"type\": \"text\", \"text\": \"seven\"}, "
+	       "{\"type\": \"text\", \"text\": \" eight\"}]}}'");
 	talk_open(&talk, DOCUMENT(""));
 	talk_say(&talk, "hi");
-	CU_ASSERT_STRING_EQUAL(buf_str(&talk.pieces), "one| two|four|five|");
+	CU_ASSERT_STRING_EQUAL(buf_str(&talk.pieces), "one| two|four|five|sev|en eight|");
 	talk_close(&talk);
 }
 
