@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/queue.h>
 
 #define ITEMS_MAX 4096
@@ -16,6 +17,7 @@
 #define REQUEST_BYTES (1u << 20) /* a batch does not grow beyond this */
 #define KEEP_BYTES (256u << 10)  /* a larger buffer is not kept for another batch */
 #define ATTEMPTS 6               /* for one request */
+#define ITEMS_BETWEEN ",\n"
 #define FIRST_PAUSE_MS 1000
 #define LONGEST_PAUSE_MS 30000
 #define LONGEST_LIMIT_MS 3600000
@@ -23,7 +25,7 @@
 #define ANSWER_MS 10000
 #define WHOLE_MS 60000 /* an answer that comes a byte at a time has an end, too */
 
-/* The items of one request; its body lacks the suffix. */
+/* The items of one request; its body lacks the suffix.  Where there are several each has a line. */
 struct batch {
 	TAILQ_ENTRY(batch) link;
 	struct buf body;
@@ -122,13 +124,34 @@ static void outlet_add(struct outlet *outlet, const char *text, size_t len, unsi
 	if (!batch->count++)
 		buf_puts(&batch->body, outlet->setup.prefix ? outlet->setup.prefix : "");
 	else
-		buf_putc(&batch->body, ',');
+		buf_puts(&batch->body, ITEMS_BETWEEN);
 	buf_add(&batch->body, text, len);
 	outlet->bytes += batch->body.len - before;
 	outlet->count++;
 	metrics_gauge(GAUGE_EXPORT_QUEUE, 1);
 	if (batch->count == 1 || batch->count == outlet->setup.batch)
 		pthread_cond_signal(&outlet->thread.wake);
+}
+
+/* Makes two batches of the first one. */
+static void outlet_halve_first(struct outlet *outlet)
+{
+	struct batch *first = TAILQ_FIRST(&outlet->queue), *second = xcalloc(1, sizeof(*second));
+	const char *prefix = outlet->setup.prefix ? outlet->setup.prefix : "";
+	const char *rest = first->body.data + strlen(prefix);
+	*second =
+	    (struct batch){.count = first->count / 2, .kind = first->kind, .since = first->since};
+	first->count -= second->count;
+	for (size_t i = 0; i < first->count; i++)
+		rest = strstr(rest, ITEMS_BETWEEN) + strlen(ITEMS_BETWEEN);
+	size_t len = first->body.len - (size_t)(rest - first->body.data);
+	buf_puts(&second->body, prefix);
+	buf_add(&second->body, rest, len);
+	first->body.len -= len + strlen(ITEMS_BETWEEN);
+	outlet->bytes += strlen(prefix);
+	outlet->bytes -= strlen(ITEMS_BETWEEN);
+	TAILQ_INSERT_AFTER(&outlet->queue, first, second, link);
+	outlet->attempts = 0;
 }
 
 /* ---- sending ---- */
@@ -158,6 +181,10 @@ static enum outcome outlet_outcome_of(
 static void outlet_settle(struct outlet *outlet, const struct http_response *response)
 {
 	size_t n = TAILQ_FIRST(&outlet->queue)->count;
+	if (response->status == 413 && n > 1) {
+		outlet_halve_first(outlet);
+		return;
+	}
 	enum outcome outcome = outlet_outcome_of(outlet, response);
 	char *complaint = outcome == DELIVERED && outlet->setup.complaint
 	    ? outlet->setup.complaint(response)

@@ -4,7 +4,8 @@
  *
  * The thread is started with the first item.  Items are sent in batches, one request at a time; an
  * outlet whose other side is slow or gone holds up no other.  A request that failed in a way that
- * may pass is made again, after longer and longer pauses, and given up in the end.
+ * may pass is made again, after longer and longer pauses, and given up in the end; one that was too
+ * large (413) is made again in halves.
  */
 #ifndef AGENTGRAPH_TELEMETRY_OUTLET_H
 #define AGENTGRAPH_TELEMETRY_OUTLET_H
@@ -45,7 +46,8 @@ struct outlet;
 /* Takes over what setup points to. */
 struct outlet *outlet_new(const struct outlet_setup *setup);
 
-/* Hands over an item of a kind (0 or 1), which is copied.  Never blocks for long. */
+/* Hands over an item of a kind (0 or 1), which is copied; it has no newline if a batch may have
+ * several.  Never blocks for long. */
 void outlet_put(struct outlet *outlet, const char *text, size_t len, unsigned kind);
 
 /* Has the thread send what is left until clock_monotonic_ms reaches deadline, for which outlet_free

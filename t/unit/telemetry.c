@@ -406,6 +406,42 @@ static void an_answer_without_an_end_is_given_up(void)
 	http_fixture_stop(server);
 }
 
+/* Takes two items at most; arg counts those that it took. */
+static bool take_two(int fd, const struct peer_request *request, void *arg)
+{
+	_Atomic int *taken = arg;
+	cJSON *items = cJSON_Parse(request->body);
+	int count = cJSON_GetArraySize(items);
+	cJSON_Delete(items);
+	if (count <= 2)
+		*taken += count;
+	return peer_reply(fd, count <= 2 ? 200 : 413, "", "{}");
+}
+
+static void a_request_that_is_too_large_is_made_in_halves(void)
+{
+	_Atomic int taken = 0;
+	struct http_fixture *server = http_fixture_start(take_two, &taken);
+	const struct outlet_setup setup = {.name = "test",
+	    .url = xstrdup(http_fixture_url(server, "/")),
+	    .prefix = xstrdup("["),
+	    .suffix = xstrdup("]"),
+	    .batch = 5,
+	    .delay_ms = 10000,
+	    .sent = METRIC_SPANS_SENT,
+	    .dropped = METRIC_SPANS_DROPPED};
+	struct outlet *outlet = outlet_new(&setup);
+	for (int i = 0; i < 5; i++)
+		outlet_put(outlet, "12", 2, 0);
+	for (int i = 0; i < 1000 && taken < 5; i++)
+		clock_sleep_ms(10);
+	CU_ASSERT_EQUAL(taken, 5);
+	CU_ASSERT_EQUAL(http_fixture_requests(server), 5); /* 5, 3, 2, 1, 2 */
+	outlet_stop(outlet, clock_monotonic_ms() + 2000);
+	outlet_free(outlet);
+	http_fixture_stop(server);
+}
+
 static const struct unit_test tests[] = {
     {"an address of an error tracker is read", an_address_is_read},
     {"garbage is no address", garbage_is_no_address},
@@ -424,6 +460,8 @@ static const struct unit_test tests[] = {
     {"a request is whole", a_request_is_whole},
     {"spans that are refused are told", spans_that_are_refused_are_told},
     {"an answer without an end is given up", an_answer_without_an_end_is_given_up},
+    {"a request that is too large is made in halves",
+	a_request_that_is_too_large_is_made_in_halves},
 };
 
 int main(void)
