@@ -23,7 +23,6 @@
 #define LONGEST_LIMIT_MS 3600000
 #define CONNECT_MS 5000
 #define ANSWER_MS 10000
-#define WHOLE_MS 60000 /* an answer that comes a byte at a time has an end, too */
 
 /* The items of one request; its body lacks the suffix.  Where there are several each has a line. */
 struct batch {
@@ -257,7 +256,7 @@ static void outlet_send_batch(struct outlet *outlet)
 	    .connect_ms = CONNECT_MS,
 	    .first_byte_ms = ANSWER_MS,
 	    .idle_ms = ANSWER_MS,
-	    .deadline_ms = now + (outlet->setup.patience_ms ? outlet->setup.patience_ms : WHOLE_MS),
+	    .deadline_ms = now + outlet->setup.patience_ms,
 	    .max_body = 65536,
 	    .stop = outlet_expired,
 	    .arg = outlet,

@@ -19,6 +19,7 @@
 
 #define OUTLET_KINDS 2 /* kinds of items that the other side can refuse separately */
 #define OUTLET_HEADERS 8
+#define OUTLET_PATIENCE_MS 60000 /* an answer that comes a byte at a time has an end, too */
 
 struct outlet_setup {
 	const char *name;                 /* in the log; borrowed */
@@ -28,7 +29,7 @@ struct outlet_setup {
 	char *prefix, *suffix; /* around the items of a request; taken over, NULL for none */
 	size_t batch;          /* items in a request, at most */
 	int64_t delay_ms;      /* how long the first of them waits for more */
-	int64_t patience_ms;   /* for a whole request; 0: a minute */
+	int64_t patience_ms;   /* for a whole request */
 	bool keeps_refused;    /* a request that is answered with 429 is made again */
 	enum metric sent, dropped;
 

@@ -88,6 +88,7 @@ static struct outlet_setup telemetry_target_setup(
 	    .suffix = otlp_suffix(),
 	    .batch = BATCH,
 	    .delay_ms = config->env.otel_delay_ms,
+	    .patience_ms = OUTLET_PATIENCE_MS,
 	    .keeps_refused = true,
 	    .sent = METRIC_SPANS_SENT,
 	    .dropped = METRIC_SPANS_DROPPED,

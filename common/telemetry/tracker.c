@@ -89,6 +89,7 @@ struct tracker *tracker_new(const struct environment *env)
 			dsn.key)}},
 	    .header_count = 2,
 	    .batch = 1,
+	    .patience_ms = OUTLET_PATIENCE_MS,
 	    .sent = METRIC_FAILURES_SENT,
 	    .dropped = METRIC_FAILURES_DROPPED,
 	    .limits = tracker_read_limits,
