@@ -204,41 +204,14 @@ static bool attempt_complete(struct attempt *t)
 	return answer->ended && attempt_is_good(t);
 }
 
-static const char *attempt_end_text(const struct attempt *t)
-{
-	switch (t->response.end) {
-	case HTTP_NO_CONNECT:
-		return "cannot be reached";
-	case HTTP_CLOSED:
-		return "broke off the connection";
-	case HTTP_TIMED_OUT:
-		return "timed out";
-	case HTTP_BAD_REQUEST:
-		return "cannot be asked";
-	case HTTP_TOO_LARGE:
-	case HTTP_REFUSED:
-	case HTTP_STOPPED:
-	case HTTP_UNAVAILABLE:
-	case HTTP_DONE:
-		break;
-	}
-	return "failed";
-}
-
-/* Not libcurl's, which names hosts and ports: they do not concern clients. */
-static bool attempt_reason_is_ours(const struct attempt *t)
-{
-	enum http_end end = t->response.end;
-	return end == HTTP_TIMED_OUT || end == HTTP_TOO_LARGE || end == HTTP_REFUSED ||
-	    end == HTTP_BAD_REQUEST;
-}
-
+/* What http_failure does not say, as it names hosts and ports, is for the log. */
 static void attempt_log_reason(const struct attempt *t)
 {
+	const struct http_response *response = &t->response;
 	struct buf why = {0};
-	if (t->response.end == HTTP_DONE || t->answer.fault || attempt_reason_is_ours(t))
+	if (t->answer.fault || strcmp(http_failure(response), response->reason) == 0)
 		return;
-	clean_text(&why, t->response.reason, t->target->key, MAX_SAID);
+	clean_text(&why, response->reason, t->target->key, MAX_SAID);
 	log_warning("%s model %s: %s", t->target->provider->name, t->target->model, buf_str(&why));
 	buf_release(&why);
 }
@@ -268,11 +241,7 @@ static void attempt_describe(struct attempt *t, struct buf *out)
 		free(type);
 		cJSON_Delete(body);
 	} else {
-		buf_puts(out, attempt_end_text(t));
-		if (attempt_reason_is_ours(t)) {
-			buf_puts(out, ": ");
-			clean_text(out, t->response.reason, t->target->key, MAX_SAID);
-		}
+		clean_text(out, http_failure(&t->response), t->target->key, MAX_SAID);
 	}
 }
 

@@ -55,9 +55,9 @@ bad() {
 	ok "[ $(($(date +%s) - before)) -lt 60 ]" 'and nobody waited for long'
 }
 
-bad never NODE_ERROR "${MODEL}timed out: " ''
-bad stall NODE_ERROR "${MODEL}timed out: " 'one two'
-bad cut NODE_ERROR "${MODEL}(broke off|sent an event that is not JSON)" 'one two'
+bad never NODE_ERROR "${MODEL}no answer in time" ''
+bad stall NODE_ERROR "${MODEL}the answer stopped half-way" 'one two'
+bad cut NODE_ERROR "${MODEL}(the connection ended too early|sent an event that is not JSON)" 'one two'
 bad early NODE_ERROR "${MODEL}broke off its answer" ''
 is "$(curl -s "$PROVIDER" | jq .early)" 8 'what nobody has seen is asked for twice'
 bad html NODE_ERROR "${MODEL}gave an answer that is not JSON" ''

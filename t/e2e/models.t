@@ -131,7 +131,7 @@ if command -v openssl >/dev/null && openssl req -x509 -newkey rsa:2048 -nodes -k
 	OUT=$(SSL_CERT_FILE=$WORK/cert.pem "$CHAT_ASK" "$TLS" '{"text":"hello"}' 2>>ask.log)
 	like "$OUT" '^done after 1: .*"text":"safe"' "a certificate that is trusted is taken"
 	OUT=$(env -u SSL_CERT_FILE -u SSL_CERT_DIR "$CHAT_ASK" "$TLS" '{"text":"hello"}' 2>>ask.log)
-	is "$OUT" 'failed after 1: openai model m: cannot be reached' "another one is not"
+	is "$OUT" 'failed after 1: openai model m: the server cannot be reached' "another one is not"
 	like "$(tail -n 1 ask.log)" 'openai model m: .*certificate' "which the log explains"
 fi
 

@@ -536,16 +536,16 @@ static const struct bad_day {
 	unsigned requests;
 } bad_days[] = {
     {"no answer at all", {STEP_NEVER, 0, NULL, ""}, "{" QUICK ",'timeouts':{'first_byte':0.1}}",
-	CHAT_TIMED_OUT, "openai model m: timed out: no answer in time", 1},
+	CHAT_TIMED_OUT, "openai model m: no answer in time", 1},
     {"no answer in all the time", {STEP_NEVER, 0, NULL, ""}, "{" QUICK ",'timeouts':{'total':0.1}}",
-	CHAT_TIMED_OUT, "timed out", 1},
+	CHAT_TIMED_OUT, "no answer in time", 1},
     /* what has begun is not tried again */
     {"a stream that stalls", {STEP_STALL, 0, NULL, A_PIECE},
 	"{'model':'m','retries':3,'timeouts':{'idle':0.1}}", CHAT_TIMED_OUT,
 	"the answer stopped half-way", 1},
     {"a stream that breaks off", {STEP_CUT, 0, NULL, A_PIECE "data: {\"cho"},
 	"{'model':'m','retries':3,'fallbacks':[{'model':'n'}]}", CHAT_FAILED,
-	"broke off the connection", 1},
+	"the connection ended too early", 1},
     {"a stream that ends early", {STEP_STREAM, 0, NULL, A_PIECE}, "{" QUICK "}", CHAT_FAILED,
 	"broke off its answer", 1},
     {"a stream with nothing before its end",
@@ -597,7 +597,7 @@ static const struct bad_day {
 	"{" QUICK ",'fallbacks':[{'model':'other'}]}", CHAT_FAILED,
 	"openai model m: answered 503; openai model other: answered 503", 2},
     {"a closed port", {STEP_WHOLE, 500, NULL, ""}, "{" QUICK ",'base_url':'http://127.0.0.1:1'}",
-	CHAT_FAILED, "openai model m: cannot be reached", 0},
+	CHAT_FAILED, "openai model m: the server cannot be reached", 0},
     {"an error in a stream of OpenAI",
 	{STEP_STREAM, 0, NULL, "data: {\"error\":{\"message\":\"out of memory\"}}\n\n"},
 	"{" QUICK "}", CHAT_FAILED, "failed while it answered: out of memory", 1},

@@ -25,11 +25,10 @@ const char *http_failure(const struct http_response *response)
 		return "the server cannot be reached";
 	case HTTP_CLOSED:
 		return "the connection ended too early";
-	case HTTP_TIMED_OUT:
-		return "no answer in time";
 	case HTTP_BAD_REQUEST:
 	case HTTP_UNAVAILABLE:
 		return "it cannot be made";
+	case HTTP_TIMED_OUT:
 	case HTTP_DONE:
 	case HTTP_TOO_LARGE:
 	case HTTP_REFUSED:
