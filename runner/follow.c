@@ -4,28 +4,15 @@
 
 #include "base/log/log.h"
 #include "base/os/clock.h"
-#include "base/os/descriptor.h"
 #include "storage/background.h"
 #include "storage/queue.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <signal.h>
-#include <string.h>
-#include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/signalfd.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
-#define TICK_MS 250
 #define DRAIN_MS 5000
-#define EVENTS 256
-#define ACCEPTS 64    /* new connections a turn */
 #define LISTEN_MS 500 /* how long the ringer sleeps before it looks whether it is to end */
-
-/* What epoll reports for the descriptors that are no connection. */
-static char listener_mark, signal_mark, bell_mark;
 
 /* ---- the bell ---- */
 
@@ -98,50 +85,12 @@ static void follow_rung(struct follow *follow)
 
 /* ---- the loop ---- */
 
-static bool follow_watch(const struct follow *follow, int fd, void *mark)
-{
-	struct epoll_event event = {.events = EPOLLIN, .data.ptr = mark};
-	if (epoll_ctl(follow->epoll, EPOLL_CTL_ADD, fd, &event) == 0)
-		return true;
-	log_error("cannot wait for connections: %s", strerror(errno));
-	return false;
-}
-
-static void follow_accept(struct follow *follow)
-{
-	for (int i = 0; i < ACCEPTS && follow->listener >= 0; i++) {
-		int fd = accept4(follow->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-		if (fd >= 0) {
-			follow_client_new(follow, fd);
-			continue;
-		}
-		if (descriptor_shortage(errno)) { /* the next tick listens again */
-			log_error("cannot accept a connection: %s", strerror(errno));
-			epoll_ctl(follow->epoll, EPOLL_CTL_DEL, follow->listener, NULL);
-			follow->deaf = true;
-		}
-		return;
-	}
-}
-
-static void follow_tick(struct follow *follow)
-{
-	struct follow_client *next;
-	for (struct follow_client *c = follow->clients; c; c = next) {
-		next = follow_client_next(c);
-		follow_client_tick(c);
-	}
-	if (follow->deaf && follow->listener >= 0)
-		follow->deaf = !follow_watch(follow, follow->listener, &listener_mark);
-}
-
 /* True when one of the signals means the end. */
 static bool follow_take_signals(struct follow *follow)
 {
-	struct signalfd_siginfo info;
 	bool end = false;
-	while (read(follow->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
-		if (info.ssi_signo == SIGHUP)
+	for (int signal; (signal = event_loop_signal(&follow->loop));) {
+		if (signal == SIGHUP)
 			follow->settings->reload(follow->settings);
 		else
 			end = true;
@@ -150,33 +99,34 @@ static bool follow_take_signals(struct follow *follow)
 }
 
 /* One turn of the loop; false when there was a signal to end. */
-static bool follow_turn(struct follow *follow, struct follow_ringer *ringer, int64_t *next_tick)
+static bool follow_turn(struct follow *follow, struct follow_ringer *ringer)
 {
-	struct epoll_event events[EVENTS];
+	struct event_loop *loop = &follow->loop;
+	struct epoll_event events[EVENT_LOOP_EVENTS];
 	bool signalled = false;
 	int64_t left = follow->runs.look_at - clock_monotonic_ms();
-	left = left < 0 ? 0 : left < TICK_MS ? left : TICK_MS;
+	left = left < 0 ? 0 : left < EVENT_LOOP_TICK_MS ? left : EVENT_LOOP_TICK_MS;
 	/* with nobody there is nothing to time */
-	int patience = follow->clients || follow->deaf ? (int)left : -1;
-	int count = epoll_wait(follow->epoll, events, EVENTS, patience);
-	follow->now = clock_monotonic_ms();
-	for (int i = 0; i < count; i++) {
-		if (events[i].data.ptr == &signal_mark)
+	int count = event_loop_wait(loop, events, follow->clients ? (int)left : -1);
+	for (int i = 0, fd; i < count; i++) {
+		if (events[i].data.ptr == &loop->signals) {
 			signalled = follow_take_signals(follow);
-		else if (events[i].data.ptr == &listener_mark)
-			follow_accept(follow);
-		else if (events[i].data.ptr == &bell_mark)
+		} else if (events[i].data.ptr == &loop->listener) {
+			while ((fd = event_loop_accept(loop)) >= 0)
+				follow_client_new(follow, fd);
+		} else if (events[i].data.ptr == &follow->bell) {
 			follow_rung(follow);
-		else
+		} else {
 			follow_client_event(events[i].data.ptr, events[i].events);
+		}
 	}
-	bool ticks = follow->now >= *next_tick;
-	if (ticks) {
-		follow_tick(follow);
-		*next_tick = follow->now + TICK_MS;
+	bool ticks = event_loop_ticks(loop);
+	for (struct follow_client *c = follow->clients, *next; ticks && c; c = next) {
+		next = follow_client_next(c);
+		follow_client_tick(c);
 	}
-	if (ticks || follow->now >= follow->runs.look_at)
-		followed_runs_look(&follow->runs, follow->now, follow_clients_wake);
+	if (ticks || loop->now >= follow->runs.look_at)
+		followed_runs_look(&follow->runs, loop->now, follow_clients_wake);
 	follow_client_sweep(follow);
 	ringer_set(ringer, follow->runs.first);
 	return !signalled;
@@ -187,24 +137,19 @@ static bool follow_turn(struct follow *follow, struct follow_ringer *ringer, int
 static bool follow_serve(struct follow *follow, struct follow_ringer *ringer)
 {
 	struct follow_client *next;
-	int64_t next_tick = 0;
 	bool complete = true;
-	while (follow_turn(follow, ringer, &next_tick))
+	while (follow_turn(follow, ringer))
 		continue;
 	follow->stopping = true;
-	/* others have the socket, too, so that epoll would not forget it when it is closed */
-	epoll_ctl(follow->epoll, EPOLL_CTL_DEL, follow->listener, NULL);
-	close(follow->listener);
-	follow->listener = -1;
+	event_loop_stop(&follow->loop);
 	for (struct follow_client *c = follow->clients; c; c = next) {
 		next = follow_client_next(c);
 		follow_client_stop(c);
 	}
 	follow_client_sweep(follow);
-	int64_t end = follow->now + DRAIN_MS;
-	next_tick = 0;
-	while (complete && follow->clients && follow->now < end)
-		complete = follow_turn(follow, ringer, &next_tick);
+	int64_t end = follow->loop.now + DRAIN_MS;
+	while (complete && follow->clients && follow->loop.now < end)
+		complete = follow_turn(follow, ringer);
 	while (follow->clients)
 		follow_client_drop(follow->clients);
 	follow_client_sweep(follow);
@@ -217,17 +162,16 @@ bool follow_run(struct follow_settings *settings, int listener, int signals)
 	struct follow_ringer ringer = {.shared = settings->service->shared};
 	struct error err = {0};
 	bool complete = false;
-	follow = (struct follow){.settings = settings, .signals = signals, .listener = listener};
+	follow = (struct follow){.settings = settings};
 	follow.runs.service = settings->service;
 	follow.runs.look_at = INT64_MAX;
-	follow.epoll = epoll_create1(EPOLL_CLOEXEC);
 	follow.bell = ringer.bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	follow.mender = follow_mender_new(settings->service, &err);
 	if (follow.mender && background_start(&ringer.thread, ringer_run, &ringer, &err)) {
-		complete = follow_watch(&follow, listener, &listener_mark) &&
-		    follow_watch(&follow, signals, &signal_mark) &&
-		    follow_watch(&follow, follow.bell, &bell_mark) &&
+		complete = event_loop_open(&follow.loop, listener, signals) &&
+		    event_loop_watch(&follow.loop, follow.bell, &follow.bell) &&
 		    follow_serve(&follow, &ringer);
+		event_loop_close(&follow.loop);
 		background_stop(&ringer.thread);
 	}
 	if (error_is_set(&err))
@@ -235,6 +179,5 @@ bool follow_run(struct follow_settings *settings, int listener, int signals)
 	error_release(&err);
 	follow_mender_free(follow.mender);
 	close(follow.bell);
-	close(follow.epoll);
 	return complete;
 }

@@ -12,6 +12,7 @@
 #define AGENTGRAPH_RUNNER_FOLLOW_H
 
 #include "access/ticket/run_ticket.h"
+#include "base/os/event_loop.h"
 #include "runner/follow_runs.h"
 #include "service/service.h"
 
@@ -33,12 +34,9 @@ struct follow_settings {
 
 struct follow {
 	struct follow_settings *settings;
-	int epoll, signals;
-	int listener; /* -1 once it stops */
-	int bell;     /* eventfd: chunks have moved */
-	bool deaf;    /* out of descriptors: it accepts nothing until the next tick */
+	struct event_loop loop;
+	int bell; /* eventfd: chunks have moved */
 	bool stopping;
-	int64_t now; /* clock_monotonic_ms at this turn of the loop */
 	struct follow_client *clients;
 	struct follow_client *dead; /* to be freed at the end of the turn */
 	struct followed_runs runs;

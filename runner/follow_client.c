@@ -67,7 +67,7 @@ static void follow_client_watch(struct follow_client *client, uint32_t events)
 	struct epoll_event event = {.events = events | EPOLLRDHUP, .data.ptr = client};
 	if (client->fd < 0 || client->armed == event.events)
 		return;
-	if (epoll_ctl(client->follow->epoll, client->armed ? EPOLL_CTL_MOD : EPOLL_CTL_ADD,
+	if (epoll_ctl(client->follow->loop.epoll, client->armed ? EPOLL_CTL_MOD : EPOLL_CTL_ADD,
 		client->fd, &event) != 0)
 		log_error("cannot watch a connection: %s", strerror(errno));
 	client->armed = event.events;
@@ -84,8 +84,8 @@ void follow_client_new(struct follow *follow, int fd)
 	client->follow = follow;
 	client->arena = arena_new();
 	client->fd = fd;
-	client->deadline = follow->now + HEAD_MS;
-	client->moved = client->spoke = follow->now;
+	client->deadline = follow->loop.now + HEAD_MS;
+	client->moved = client->spoke = follow->loop.now;
 	client->next = follow->clients;
 	if (client->next)
 		client->next->previous = client;
@@ -167,7 +167,7 @@ static bool follow_client_put(
 		if (put < 0)
 			return false;
 		*sent += (size_t)put;
-		client->moved = client->follow->now;
+		client->moved = client->follow->loop.now;
 	}
 	return true;
 }
@@ -233,7 +233,7 @@ static bool follow_client_take_block(struct follow_client *client)
 		client->block_sent = block->len;
 	}
 	if (block)
-		client->spoke = follow->now;
+		client->spoke = follow->loop.now;
 	return block;
 }
 
@@ -246,9 +246,9 @@ static bool follow_client_mend(struct follow *follow, struct followed_run *run)
 		run->state = FOLLOWED_GONE;
 		return false;
 	}
-	run->mend_at = follow->now + MEND_MS;
+	run->mend_at = follow->loop.now + MEND_MS;
 	follow_mend(follow->mender, run->thread_id, run->run_id);
-	followed_run_doubt(&follow->runs, run, follow->now + MEND_MS);
+	followed_run_doubt(&follow->runs, run, follow->loop.now + MEND_MS);
 	return true;
 }
 
@@ -267,8 +267,8 @@ static bool follow_client_at_end(struct follow_client *client)
 		buf_puts(&client->out, LAST_CHUNK);
 		client->stage = CLIENT_LAST;
 		return false;
-	} else if (followed_run_lacks_end(run, follow->now) && follow->now >= run->mend_at &&
-	    !follow_client_mend(follow, run)) {
+	} else if (followed_run_lacks_end(run, follow->loop.now) &&
+	    follow->loop.now >= run->mend_at && !follow_client_mend(follow, run)) {
 		follow_client_drop(client);
 	}
 	return true;
@@ -294,7 +294,7 @@ static void follow_client_push(struct follow_client *client)
 	if (client->stage == CLIENT_GONE)
 		return;
 	if (dry && client->run->state == FOLLOWED_ACTIVE)
-		followed_run_doubt(&client->follow->runs, client->run, client->follow->now);
+		followed_run_doubt(&client->follow->runs, client->run, client->follow->loop.now);
 	bool more = follow_client_pending(client) || (read && client->stage == CLIENT_STREAM);
 	follow_client_watch(client, more ? EPOLLOUT : 0);
 }
@@ -310,7 +310,7 @@ static void follow_client_send_on(struct follow_client *client)
 		return;
 	ticket.kind = RUN_TICKET_WAITED;
 	if (ticket.limit) {
-		int64_t waited = (client->follow->now - client->began) / 1000;
+		int64_t waited = (client->follow->loop.now - client->began) / 1000;
 		limit = *ticket.limit;
 		limit.reset_after = limit.reset_after > waited ? limit.reset_after - waited : 0;
 		ticket.limit = &limit;
@@ -321,7 +321,7 @@ static void follow_client_send_on(struct follow_client *client)
 		follow_head_waited(&client->out, client->where,
 		    run_ticket_sign(&client->follow->settings->key, &ticket, client->arena));
 	client->stage = CLIENT_LAST;
-	client->moved = client->follow->now;
+	client->moved = client->follow->loop.now;
 	follow_client_push(client);
 }
 
@@ -358,13 +358,13 @@ static void follow_client_admit(struct follow_client *client)
 	if (client->run_next)
 		client->run_next->run_previous = client;
 	run->clients = client;
-	client->began = follow->now;
+	client->began = follow->loop.now;
 	client->place.after = ticket->after;
 	client->place.in.skip = ticket->skip;
 	if (ticket->kind == RUN_TICKET_WAIT) {
 		client->stage = CLIENT_WAIT;
-		client->deadline = follow->now + (ticket->until - clock_now()) / 1000;
-		followed_run_doubt(&follow->runs, run, follow->now);
+		client->deadline = follow->loop.now + (ticket->until - clock_now()) / 1000;
+		followed_run_doubt(&follow->runs, run, follow->loop.now);
 		follow_client_watch(client, 0);
 		return;
 	}
@@ -430,7 +430,7 @@ void follow_clients_wake(struct followed_run *run)
 		else if (c->stage == CLIENT_WAIT && run->state != FOLLOWED_ACTIVE)
 			follow_client_send_on(c);
 		else if (c->stage == CLIENT_WAIT)
-			followed_run_doubt(&c->follow->runs, run, c->follow->now);
+			followed_run_doubt(&c->follow->runs, run, c->follow->loop.now);
 	}
 }
 
@@ -438,22 +438,22 @@ void follow_client_tick(struct follow_client *client)
 {
 	const struct follow *follow = client->follow;
 	if (client->stage == CLIENT_HEAD) {
-		if (follow->now >= client->deadline)
+		if (follow->loop.now >= client->deadline)
 			follow_client_drop(client);
 	} else if (client->stage == CLIENT_WAIT) {
-		if (client->run->state != FOLLOWED_ACTIVE || follow->now >= client->deadline)
+		if (client->run->state != FOLLOWED_ACTIVE || follow->loop.now >= client->deadline)
 			follow_client_send_on(client);
 	} else if (!follow_client_pending(client)) {
 		bool hears = client->ticket.events || client->told;
-		client->moved = follow->now;
-		if (hears && follow->now - client->spoke >= follow->settings->silence_ms) {
+		client->moved = follow->loop.now;
+		if (hears && follow->loop.now - client->spoke >= follow->settings->silence_ms) {
 			buf_puts(&client->out, COMMENT);
-			client->spoke = follow->now;
+			client->spoke = follow->loop.now;
 			follow_client_push(client);
 		}
 		if (client->stage == CLIENT_STREAM && client->run->state != FOLLOWED_ACTIVE)
 			follow_client_push(client);
-	} else if (follow->now - client->moved >= follow->settings->stall_ms) {
+	} else if (follow->loop.now - client->moved >= follow->settings->stall_ms) {
 		log_info("a client took nothing for %lld s: closed",
 		    (long long)(follow->settings->stall_ms / 1000));
 		follow_client_lose(client);

@@ -11,6 +11,7 @@
 #define AGENTGRAPH_WS_BRIDGE_RELAY_RELAY_H
 
 #include "access/ticket/ticket.h"
+#include "base/os/event_loop.h"
 #include "config/config.h"
 #include "ws-bridge/relay/relay_frames.h"
 
@@ -66,12 +67,7 @@ struct relay_settings {
 
 struct relay {
 	struct relay_settings *settings;
-	int epoll;
-	int signals;
-	int listener; /* -1 once it stops */
-	bool deaf;    /* out of descriptors: it accepts nothing until the next tick */
-	bool stopping;
-	int64_t now; /* clock_monotonic_ms at this turn of the loop */
+	struct event_loop loop;
 	struct connection *connections;
 	struct connection *dead;        /* to be freed at the end of the turn */
 	int64_t taken;                  /* how many slots are */

@@ -20,7 +20,7 @@
 static void relay_client_begin_closing(struct connection *c)
 {
 	c->client_stage = CLIENT_CLOSING;
-	c->client.deadline = c->relay->now + LAST_WORDS_MS;
+	c->client.deadline = c->relay->loop.now + LAST_WORDS_MS;
 }
 
 static void relay_client_refuse(struct connection *c, const struct error *err)
@@ -160,7 +160,8 @@ static void relay_client_read_head(struct connection *c)
 	struct buf *head = &c->client.head;
 	struct handshake handshake;
 	char *to = buf_reserve(head, HANDSHAKE_LONGEST - head->len);
-	ssize_t got = link_read(&c->client.link, to, HANDSHAKE_LONGEST - head->len, c->relay->now);
+	ssize_t got =
+	    link_read(&c->client.link, to, HANDSHAKE_LONGEST - head->len, c->relay->loop.now);
 	if (got < 0 && errno == EAGAIN)
 		return;
 	if (got <= 0) {
@@ -229,7 +230,7 @@ void client_accept(struct connection *c)
 	    .arg = c};
 	client->frames = frames_new(&setup);
 	c->client_stage = CLIENT_OPEN;
-	c->pinged = c->clear = client->link.received = c->relay->now;
+	c->pinged = c->clear = client->link.received = c->relay->loop.now;
 	if (client->head.len > 0)
 		relay_client_feed(c, client->head.data, client->head.len);
 	buf_release(&client->head);
@@ -245,7 +246,7 @@ void client_event(struct connection *c)
 	if (!c->client.link.ending && !client_reading(c))
 		return;
 	/* one read a turn, so that everybody gets theirs */
-	ssize_t got = link_read(&c->client.link, chunk, sizeof(chunk), c->relay->now);
+	ssize_t got = link_read(&c->client.link, chunk, sizeof(chunk), c->relay->loop.now);
 	if (got < 0 && errno == EAGAIN)
 		return;
 	if (got <= 0)
@@ -313,7 +314,7 @@ void client_flushed(struct connection *c)
 		return;
 	shutdown(c->client.link.fd, SHUT_WR);
 	c->client_stage = CLIENT_LINGERING;
-	c->client.deadline = c->relay->now + c->relay->settings->linger_ms;
+	c->client.deadline = c->relay->loop.now + c->relay->settings->linger_ms;
 }
 
 /* ---- Time */
@@ -327,7 +328,7 @@ static void relay_client_watch(struct connection *c)
 {
 	const struct relay_settings *settings = c->relay->settings;
 	struct link *link = &c->client.link;
-	int64_t now = c->relay->now;
+	int64_t now = c->relay->loop.now;
 	if (link_backlog(link) == 0)
 		c->clear = now;
 	if (!client_reading(c))
@@ -353,6 +354,6 @@ void client_tick(struct connection *c)
 	if (c->client_stage == CLIENT_OPEN)
 		relay_client_watch(c);
 	else if (c->client_stage != CLIENT_GONE && c->client.deadline &&
-	    c->relay->now >= c->client.deadline)
+	    c->relay->loop.now >= c->client.deadline)
 		client_drop(c);
 }

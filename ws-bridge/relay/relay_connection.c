@@ -15,8 +15,8 @@ void connection_new(struct relay *relay, int fd)
 	c->relay = relay;
 	c->client.connection = c->helper.connection = c;
 	c->helper.link.fd = -1;
-	link_open(&c->client.link, relay->epoll, fd, relay->now);
-	c->client.deadline = relay->now + HANDSHAKE_MS;
+	link_open(&c->client.link, relay->loop.epoll, fd, relay->loop.now);
+	c->client.deadline = relay->loop.now + HANDSHAKE_MS;
 	c->next = relay->connections;
 	if (c->next)
 		c->next->previous = c;
@@ -49,7 +49,7 @@ void connection_sweep(struct relay *relay)
 static void relay_connection_settle(struct connection *c)
 {
 	struct link *client = &c->client.link, *helper = &c->helper.link;
-	int64_t now = c->relay->now;
+	int64_t now = c->relay->loop.now;
 	if (client->fd >= 0 && !link_flush(client, now))
 		client->ending = true; /* what it has sent before may still be read */
 	if (client->fd >= 0 && link_backlog(client) == 0)

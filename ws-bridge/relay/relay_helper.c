@@ -148,7 +148,7 @@ static void relay_helper_read_more(struct connection *c)
 {
 	static char chunk[RELAY_CHUNK];
 	struct buf *head = &c->helper.head;
-	ssize_t got = link_read(&c->helper.link, chunk, sizeof(chunk), c->relay->now);
+	ssize_t got = link_read(&c->helper.link, chunk, sizeof(chunk), c->relay->loop.now);
 	if (got < 0 && errno == EAGAIN)
 		return;
 	if (got <= 0) {
@@ -194,7 +194,7 @@ void helper_event(struct connection *c)
 
 void helper_tick(struct connection *c)
 {
-	if (!c->helper.deadline || c->relay->now < c->helper.deadline)
+	if (!c->helper.deadline || c->relay->loop.now < c->helper.deadline)
 		return;
 	switch (c->helper_stage) {
 	case HELPER_CONNECTING:

@@ -25,7 +25,7 @@ void helper_enter(struct connection *c, enum helper_stage stage, int64_t wait_ms
 	if (stage == HELPER_LEAVING)
 		relay_helper_count_leaving(c, 1);
 	c->helper_stage = stage;
-	c->helper.deadline = wait_ms ? c->relay->now + wait_ms : 0;
+	c->helper.deadline = wait_ms ? c->relay->loop.now + wait_ms : 0;
 }
 
 void helper_drop(struct connection *c)
@@ -49,7 +49,7 @@ bool helper_start(struct connection *c, const char *route, const char *ticket)
 		descriptor_close(&fd);
 		return false;
 	}
-	link_open(&c->helper.link, c->relay->epoll, fd, c->relay->now);
+	link_open(&c->helper.link, c->relay->loop.epoll, fd, c->relay->loop.now);
 	helper_enter(c, HELPER_CONNECTING, HANDSHAKE_MS);
 	handshake_key(key);
 	handshake_accept(key, c->helper_accept);
