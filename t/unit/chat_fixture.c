@@ -168,6 +168,13 @@ unsigned provider_requests(void)
 	return count;
 }
 
+bool provider_comes_to(unsigned count)
+{
+	for (int i = 0; i < 20000 && provider_requests() < count; i++)
+		usleep(1000);
+	return provider_requests() == count;
+}
+
 const char *provider_head(void)
 {
 	return buf_str(&head);

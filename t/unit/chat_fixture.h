@@ -42,6 +42,9 @@ const char *provider_url(void);
 /* Requests since the script was given; head and body of the latest one, which stay until the next
  * script. */
 unsigned provider_requests(void);
+
+/* Whether it comes to so many, and no more: one that was given up may be read later. */
+bool provider_comes_to(unsigned count);
 const char *provider_head(void);
 const cJSON *provider_body(void);
 
