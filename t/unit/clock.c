@@ -116,8 +116,8 @@ static void no_time_is_no_sleep(void)
 {
 	int64_t from = clock_monotonic_ms();
 	clock_sleep_ms(0);
-	clock_sleep_ms(-5000);
-	CU_ASSERT(clock_monotonic_ms() - from < 1000);
+	clock_sleep_ms(-500000);
+	CU_ASSERT(clock_monotonic_ms() - from < 60000);
 }
 
 static const struct unit_test tests[] = {
