@@ -38,6 +38,8 @@ struct run_event {
 				 RUN_MESSAGE that is not stored yet */
 	const char *reason;   /* RUN_NODE_ENDS: why the run goes no further, or NULL */
 	const cJSON *data;    /* RUN_CUSTOM: {"name", "data"} */
+	const cJSON *set;   /* RUN_NODE_ENDS, in a branch: its updates since it told some last, the
+			       first of a list of objects with one member; NULL: none */
 	const char *branch; /* the branch it comes from: "a", or "a/b" inside of that; NULL: none */
 	bool hidden;        /* RUN_PIECE, RUN_MESSAGE: for traces, not for clients */
 	bool again; /* RUN_MESSAGE: told before, hidden or by an earlier attempt of the run */

@@ -114,6 +114,7 @@ struct ag_run {
 	struct run_side *side; /* what its branches share (region.h); NULL: it had none */
 	struct branch *branch; /* whose run it is, or NULL */
 	cJSON *log;            /* of a branch: its updates, each an object of one member */
+	int log_told;          /* how many of these were told */
 	const cJSON *hidden;   /* of a branch: ids of messages that others said, or NULL */
 	const cJSON *not_its;  /* of a branch: ids of calls that others asked for, or NULL */
 	const ag_run *outer;   /* of a subgraph: the run around it; else NULL */

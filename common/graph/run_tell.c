@@ -45,6 +45,15 @@ void run_tell_start(ag_run *run)
 	run_tell(run, RUN_NODE_STARTS, NULL, NULL);
 }
 
+/* The updates of a branch that were not told yet.  Those of a subgraph are about fields that nobody
+ * is shown. */
+static const cJSON *run_tell_set(ag_run *run)
+{
+	int told = run->log_told;
+	run->log_told = cJSON_GetArraySize(run->log);
+	return run->outer ? NULL : cJSON_GetArrayItem(run->log, told);
+}
+
 void run_tell_end(ag_run *run, enum verdict verdict, const struct error *failure)
 {
 	const cJSON *held = run->frame.held, *message;
@@ -57,6 +66,7 @@ void run_tell_end(ag_run *run, enum verdict verdict, const struct error *failure
 	const struct run_event event = {.kind = RUN_NODE_ENDS,
 	    .node = run->frame.node->name,
 	    .step = run->step,
+	    .set = run_tell_set(run),
 	    .failure = failure,
 	    .cached = run->frame.cached,
 	    .reason = verdict == WAITS_FOR_CLIENT ? "Remote tool call - graph interrupted" : NULL};

@@ -132,6 +132,7 @@ void branch_restore(struct branch *b)
 		if (state_reduce(b->run.fields, field, cJSON_Duplicate(update->child, true)))
 			b->run.fields_changed = true;
 	}
+	b->run.log_told = cJSON_GetArraySize(b->run.log);
 }
 
 /* Appends the messages that were kept.  A run that is taken up again tells them once more, since

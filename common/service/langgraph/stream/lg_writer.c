@@ -182,7 +182,7 @@ static void lg_on_event(struct run_observer *observer, ag_run *run, const struct
 		if (!writer->steps)
 			lg_put_beginning(writer, &step, run, &messages);
 		if (writer->modes & LG_UPDATES)
-			told_fields_begin(&writer->fields, writer->turn->run, run, event);
+			told_fields_begin(&writer->fields, writer->turn->run);
 		break;
 	case RUN_PIECE:
 		step.kind = LG_PIECE;

@@ -86,12 +86,10 @@ static int64_t chunk_max_steps(const struct chunk_writer *writer)
 	return writer->turn->in.recursion_limit;
 }
 
-static void chunk_on_node_starts(
-    struct chunk_writer *writer, const ag_run *run, const struct run_event *event)
+static void chunk_on_node_starts(struct chunk_writer *writer, const struct run_event *event)
 {
-	char *aside = writer->asides_kept
-	    ? chunk_aside_start(&writer->asides, writer->turn, run, event)
-	    : NULL;
+	char *aside =
+	    writer->asides_kept ? chunk_aside_start(&writer->asides, writer->turn, event) : NULL;
 	struct chunk chunk = {.event = "updates",
 	    .least = GRANULARITY_PARTIAL,
 	    .node = event->node,
@@ -182,7 +180,7 @@ static void chunk_on_event(
 	struct chunk_writer *writer = (struct chunk_writer *)observer;
 	switch (event->kind) {
 	case RUN_NODE_STARTS:
-		chunk_on_node_starts(writer, run, event);
+		chunk_on_node_starts(writer, event);
 		chunk_cork(writer, false);
 		return;
 	case RUN_PIECE:

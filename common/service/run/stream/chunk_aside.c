@@ -62,14 +62,14 @@ static cJSON *chunk_aside_whole(int64_t until, const cJSON *fields)
 	return aside;
 }
 
-char *chunk_aside_start(struct chunk_asides *asides, const struct turn *turn, const ag_run *run,
-    const struct run_event *event)
+char *chunk_aside_start(
+    struct chunk_asides *asides, const struct turn *turn, const struct run_event *event)
 {
 	const cJSON *message;
 	int left = turn->brought;
 	chunk_asides_begin(asides, event);
 	bool first = !asides->fields.whole;
-	told_fields_begin(&asides->fields, turn->run, run, event);
+	told_fields_begin(&asides->fields, turn->run);
 	if (!first)
 		return NULL;
 	bool tells = turn->thread.message_bytes <= BEGINNING_MAX;

@@ -42,8 +42,8 @@ bool chunk_asides_told(struct chunk_asides *asides, const struct run_event *even
  * added, all fields; at each end {"back", "set"}: how many chunks before this one the node began,
  * and which fields it set (told_fields.h).
  */
-char *chunk_aside_start(struct chunk_asides *asides, const struct turn *turn, const ag_run *run,
-    const struct run_event *event);
+char *chunk_aside_start(
+    struct chunk_asides *asides, const struct turn *turn, const struct run_event *event);
 char *chunk_aside_end(struct chunk_asides *asides, const struct turn *turn, const ag_run *run,
     const struct run_event *event);
 

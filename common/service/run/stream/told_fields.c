@@ -7,33 +7,35 @@
 void told_fields_release(struct told_fields *told)
 {
 	cJSON_Delete(told->whole);
-	cJSON_Delete(told->branches);
 }
 
-void told_fields_begin(
-    struct told_fields *told, const ag_run *whole, const ag_run *run, const struct run_event *event)
+void told_fields_begin(struct told_fields *told, const ag_run *whole)
 {
 	if (!told->whole)
 		told->whole = cJSON_Duplicate(run_fields(whole), true);
-	if (!event->branch)
-		return;
-	if (!told->branches)
-		told->branches = cJSON_CreateObject();
-	json_set(told->branches, event->branch, cJSON_Duplicate(run_fields(run), true));
+}
+
+static cJSON *told_fields_of_branch(const struct run_event *event)
+{
+	cJSON *set = cJSON_CreateArray();
+	for (const cJSON *update = event->set; update; update = update->next) {
+		if (!json_has_str(set, update->child->string))
+			json_append(set, cJSON_CreateString(update->child->string));
+	}
+	return set;
 }
 
 cJSON *told_fields_end(struct told_fields *told, const ag_run *run, const struct run_event *event)
 {
 	const cJSON *fields = run_fields(run), *field;
-	const cJSON *before = event->branch ? json_get(told->branches, event->branch) : told->whole;
+	if (event->branch)
+		return told_fields_of_branch(event);
 	cJSON *set = cJSON_CreateArray();
 	cJSON_ArrayForEach(field, fields) {
-		if (!json_equal(field, json_get(before, field->string)))
+		if (!json_equal(field, json_get(told->whole, field->string)))
 			json_append(set, cJSON_CreateString(field->string));
 	}
-	if (event->branch) {
-		cJSON_DeleteItemFromObjectCaseSensitive(told->branches, event->branch);
-	} else if (set->child) {
+	if (set->child) {
 		cJSON_Delete(told->whole);
 		told->whole = cJSON_Duplicate(fields, true);
 	}
