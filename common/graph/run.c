@@ -327,6 +327,8 @@ static enum verdict run_region(ag_run *run, const struct edge *fork, int *node, 
 		return FAILED;
 	if (run->frame.untold)
 		run_tell_end(run, verdict, NULL);
+	else if (run->frame.completed && fork->into)
+		run_tell_subgraph(run, fork->into);
 	run->frame.untold = false;
 	run->region = NULL;
 	return verdict == GIVEN_BACK ? run_give_back(run, err) : verdict;

@@ -26,7 +26,9 @@ enum run_event_kind {
 	RUN_MESSAGE,       /* a message that joined the conversation */
 	RUN_CUSTOM,        /* what a node tells of its own (ag_emit) */
 	RUN_ATTEMPT_FAILS, /* an attempt of a node failed, and another one may follow */
-	RUN_NODE_ENDS      /* a node ended, the run goes on, and its checkpoint is on disk */
+	RUN_NODE_ENDS,     /* a node ended, the run goes on, and its checkpoint is on disk */
+	RUN_SUBGRAPH_ENDS  /* the same of the node of a subgraph, whose nodes have told theirs; its
+			      step is the latest of these */
 };
 
 struct run_event {
@@ -38,7 +40,7 @@ struct run_event {
 				 RUN_MESSAGE that is not stored yet */
 	const char *reason;   /* RUN_NODE_ENDS: why the run goes no further, or NULL */
 	const cJSON *data;    /* RUN_CUSTOM: {"name", "data"} */
-	const cJSON *set;   /* RUN_NODE_ENDS, in a branch: its updates since it told some last, the
+	const cJSON *set;   /* at such an end, in a branch: its updates since it told some last, the
 			       first of a list of objects with one member; NULL: none */
 	const char *branch; /* the branch it comes from: "a", or "a/b" inside of that; NULL: none */
 	bool hidden;        /* RUN_PIECE, RUN_MESSAGE: for traces, not for clients */

@@ -192,6 +192,9 @@ void run_show_custom(ag_run *run, const cJSON *data);
 void run_tell_start(ag_run *run);
 void run_tell_end(ag_run *run, enum verdict verdict, const struct error *failure);
 
+/* Tells that the subgraph of the node has ended, which is no step. */
+void run_tell_subgraph(ag_run *run, const struct node *node);
+
 /* Tells traces that an attempt of the node, which may be a subgraph, failed of err. */
 void run_tell_attempt(
     ag_run *run, const struct node *node, int attempt, const struct error *failure);

@@ -73,6 +73,15 @@ void run_tell_end(ag_run *run, enum verdict verdict, const struct error *failure
 	run->setup.observer->event(run->setup.observer, run, &event);
 }
 
+void run_tell_subgraph(ag_run *run, const struct node *node)
+{
+	const struct run_event event = {.kind = RUN_SUBGRAPH_ENDS,
+	    .node = node->name,
+	    .step = run->step,
+	    .set = run_tell_set(run)};
+	run->setup.observer->event(run->setup.observer, run, &event);
+}
+
 void run_tell_attempt(
     ag_run *run, const struct node *node, int attempt, const struct error *failure)
 {

@@ -130,11 +130,15 @@ own() {
 for members in '' ',"stream_resumable":true'; do
 	own "go ${#members}" updates "$members"
 	facts <<'TABLE'
-what a subgraph says at its end is told with the next node :: of("updates") | map(.e.messages // empty | map(.content)) == [["in", "out"]]
+what a subgraph says at its end is an update of its node :: of("updates") | map([keys[0], (.[] | .messages // [] | .[].content)]) == [["s/i"], ["s", "in"], ["e", "out"]]
 TABLE
 	own "go ${#members}" values "$members"
 	facts <<'TABLE'
 one whose result is kept has said it at its end :: of("values") | map(.messages[-1].content) | .[1:] == ["in", "out"]
+TABLE
+	own "last one ${#members}" updates "$members"
+	facts <<'TABLE'
+also where it comes last :: of("updates")[-1] | [keys[0], (.s.messages | map(.content))] == ["s", ["in"]]
 TABLE
 	own "last ${#members}" values "$members"
 	facts <<'TABLE'
@@ -150,8 +154,8 @@ TABLE
 serves_subgraph() {
 	jq -n --arg messages "$1" --argjson edges "$2" '
 		def says: {(.): {kind: "reply", text: .}};
-		([$edges[].from] - ["START"] | map(says) | add) + {s: {kind: "graph", graph: "in", messages: $messages}} |
-		{own: {nodes: ., edges: $edges},
+		([$edges[].from] - ["START"] | map(says) | add) + {s: {kind: "graph", graph: "in", messages: $messages, output: {seen: "yes"}}} |
+		{own: {state: {fields: {seen: {type: "string"}}}, nodes: ., edges: $edges},
 		 in: {nodes: ("in" | says), edges: [{from: "START", to: "in"}, {from: "in", to: "END"}]}}' >graph.json
 	serve_stop
 	api POST /lg/threads '{"thread_id":"own","if_exists":"do_nothing"}'
@@ -160,20 +164,21 @@ serves_subgraph own '[{"from":"START","to":["s","b"],"join":"j"},{"from":"s","to
 for members in '' ',"stream_resumable":true'; do
 	own go updates "$members"
 	facts <<'TABLE'
-in a branch it is told with the next node there :: of("updates") | [.[].a.messages // empty | map(.content)] == [["in", "a"]]
+in a branch, too, with what it sets :: of("updates") | [.[] | .s // empty | .seen, (.messages | map(.content))] == ["yes", ["in"]]
+and the next node there has its own alone :: of("updates") | [.[] | .a // empty | .seen, (.messages | map(.content))] == [null, ["a"]]
 TABLE
 done
 serves_subgraph own '[{"from":"START","to":"s"},{"from":"s","to":["a","b"],"join":"j"},{"from":"a","to":"j"},{"from":"b","to":"j"},{"from":"j","to":"END"}]'
 for members in '' ',"stream_resumable":true'; do
 	own go updates "$members"
 	facts <<'TABLE'
-before branches with the one behind them :: of("updates") | [.[].j.messages // empty | map(.content)] == [["in", "j"]]
+and before branches :: of("updates") | map([keys[0], (.[] | .messages // [] | .[].content)]) | .[1] == ["s", "in"] and .[-1] == ["j", "j"]
 TABLE
 done
 serves_subgraph shared '[{"from":"START","to":"s"},{"from":"s","to":"j"},{"from":"j","to":"END"}]'
 own go values '' /lg/runs/stream
 facts <<'TABLE'
-of one that shares its messages the values have them at once :: of("values") | map(.messages | map(.content)) == [["go"], ["go", "in"], ["go", "in", "j"]]
+of one that shares its messages the values have them at once :: of("values") | map([.seen, (.messages | length)]) == [["", 1], ["", 2], ["yes", 2], ["yes", 3]]
 TABLE
 
 done_testing

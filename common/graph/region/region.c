@@ -152,6 +152,8 @@ static enum verdict branch_fork(struct branch *b, const struct edge *fork, int *
 		*place = fork->joins;
 		return verdict;
 	}
+	if (!run->frame.cached) /* else it was a step, whose end was told */
+		run_tell_subgraph(run, into);
 	if (into->interrupt_after)
 		return branch_pause_around(b, BRANCH_AFTER, *place, "interrupt_after");
 	*place = run_choose(run, into->edge, &b->error);

@@ -285,6 +285,7 @@ static void agui_events_on_event(
 		agui_events_cork(writer, event->json != NULL);
 		return;
 	case RUN_ATTEMPT_FAILS:
+	case RUN_SUBGRAPH_ENDS: /* no step; what it sets is told behind the next one */
 		return;
 	case RUN_CUSTOM:
 		agui_events_cork(writer, true);

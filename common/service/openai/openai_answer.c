@@ -262,6 +262,7 @@ static void openai_on_event(
 		return;
 	case RUN_CUSTOM: /* chats have no place for it */
 	case RUN_ATTEMPT_FAILS:
+	case RUN_SUBGRAPH_ENDS:
 		return;
 	case RUN_NODE_ENDS:
 		openai_cork(writer, true);

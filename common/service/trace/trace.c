@@ -199,6 +199,7 @@ static void trace_on_event(
 		trace_on_message(trace, event, now);
 		break;
 	case RUN_CUSTOM:
+	case RUN_SUBGRAPH_ENDS:
 		break;
 	case RUN_ATTEMPT_FAILS:
 		trace_on_attempt(trace, event, now);

@@ -200,6 +200,7 @@ static void lg_on_event(struct run_observer *observer, ag_run *run, const struct
 	case RUN_ATTEMPT_FAILS: /* the node runs again, and that is told */
 		return;
 	case RUN_NODE_ENDS:
+	case RUN_SUBGRAPH_ENDS:
 		update = lg_on_ends(writer, &step, run, event, &messages);
 		break;
 	}

@@ -198,6 +198,7 @@ static void chunk_on_event(
 		chunk_on_custom(writer, event);
 		return;
 	case RUN_NODE_ENDS:
+	case RUN_SUBGRAPH_ENDS:
 		chunk_cork(writer, true);
 		chunk_on_node_ends(writer, run, event);
 		return;
