@@ -45,6 +45,10 @@ find '{"namespace_prefix":["users"],"filter":{"cups":{"$gt":2}}}'
 is "$(json '.items[0].value.what' "$BODY") $(json '.items | length' "$BODY")" 'coffee 1' 'with conditions'
 find '{"namespace_prefix":[],"filter":{"what":"tea"}}'
 is "$(keys)" 'other hidden' 'of a value'
+find '{"namespace_prefix":[],"filter":{"what":{"$in":["tea","coffee"]},"cups":{"$in":[5,9]}}}'
+is "$(json '.items | map(.value.what) | join(" ")' "$BODY")" coffee 'or of several'
+find '{"namespace_prefix":[],"filter":{"what":{"$in":[]}}}'
+is "$STATUS $(keys)" '200 ' 'which may be none'
 find '{"namespace_prefix":["users"],"query":"black tea"}'
 is "$(json '.items[0] | [.value.what, (.score > 0)] | tojson' "$BODY")" '["black tea",true]' 'with words the best is the first'
 api POST /lg/store/namespaces '{}'
@@ -88,8 +92,9 @@ refused_item PUT items '{"namespace":["a"],"key":"","value":{}}' 'key must not b
 refused_item PUT items '{"namespace":["a"],"key":"k","value":{},"ttl":5}' 'ttl is not supported'
 refused_item POST items/search '{"namespace_prefix":[1]}' "namespace_prefix $labels"
 refused_item POST namespaces '{"suffix":[null]}' "suffix $labels"
-for condition in '{"$in":[1]}' '{"$eq":1,"$gt":0}' '{}'; do
-	refused_item POST items/search "{\"filter\":{\"a\":$condition}}" 'filter must have values, {"$eq": value}, or objects of $ne, $gt, $gte, $lt, $lte'
+for condition in '{"$nin":[1]}' '{"$in":1}' '{"$in":[{}]}' '{"$eq":1,"$gt":0}' '{"$eq":[1]}' '{"$eq":{"$gt":1}}' '{"$gt":true}' '{}' '["x"]'; do
+	refused_item POST items/search "{\"filter\":{\"a\":$condition}}" \
+		'filter must have texts, numbers, booleans, {"$eq": value}, {"$in": [values]}, or objects of $ne, $gt, $gte, $lt, $lte'
 done
 refused_item POST items/search '{"limit":1000,"offset":1}' 'offset and limit must be at most 1000 together'
 refused_item POST items/search '{"limit":101,"query":"x"}' 'offset and limit must be at most 100 together where words are searched for'

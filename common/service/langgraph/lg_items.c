@@ -46,30 +46,48 @@ static const struct field_row lg_namespace_rows[] = {
 
 /* ---- conditions ---- */
 
-/* {"$gt": 1} is what a memory's condition calls {"gt": 1}; {"$eq": x} is x. */
-static cJSON *lg_filter_condition(struct call *call, const cJSON *value)
+static bool lg_filter_is_plain(const cJSON *value)
+{
+	return !cJSON_IsObject(value) && !cJSON_IsArray(value);
+}
+
+/* Adds {"$gt": 1} as {"gt": 1}; false for what no memory can be asked for. */
+static bool lg_filter_compare(cJSON *out, const cJSON *operand)
 {
 	static const char *const names[] = {"ne", "gt", "gte", "lt", "lte"};
-	const cJSON *item;
-	if (!cJSON_IsObject(value))
-		return cJSON_Duplicate(value, true);
-	if (value->child && !value->child->next && strcmp(value->child->string, "$eq") == 0)
-		return cJSON_Duplicate(value->child, true);
-	cJSON *out = cJSON_CreateObject();
-	bool ok = value->child;
-	cJSON_ArrayForEach(item, value) {
-		size_t known = 0;
-		for (size_t i = 0; *item->string == '$' && i < sizeof(names) / sizeof(*names); i++)
-			if (strcmp(item->string + 1, names[i]) == 0)
-				known = i + 1;
-		if (known)
-			cJSON_AddItemToObject(out, names[known - 1], cJSON_Duplicate(item, true));
-		ok = ok && known;
+	size_t i = 0;
+	while (i < sizeof(names) / sizeof(*names) &&
+	    (*operand->string != '$' || strcmp(operand->string + 1, names[i]) != 0))
+		i++;
+	if (i == sizeof(names) / sizeof(*names))
+		return false;
+	cJSON_AddItemToObject(out, names[i], cJSON_Duplicate(operand, true));
+	return i == 0 ? lg_filter_is_plain(operand)
+		      : cJSON_IsString(operand) || json_is_number(operand);
+}
+
+/* Makes of a member of the filter what a memory's condition calls the same: {"$eq": x} is x, and
+ * {"$in": [x, y]} is [x, y]. */
+static bool lg_filter_convert(const cJSON *value, cJSON **out)
+{
+	const cJSON *first = cJSON_IsObject(value) ? value->child : NULL, *item;
+	const char *only = first && !first->next ? first->string : "";
+	const cJSON *equal = strcmp(only, "$eq") == 0 ? first : value;
+	bool ok = true;
+	if (strcmp(only, "$in") == 0) {
+		*out = cJSON_Duplicate(first, true);
+		ok = cJSON_IsArray(first);
+		cJSON_ArrayForEach(item, first)
+			ok = ok && lg_filter_is_plain(item);
+	} else if (equal == value && first) {
+		*out = cJSON_CreateObject();
+		cJSON_ArrayForEach(item, value)
+			ok = lg_filter_compare(*out, item) && ok;
+	} else {
+		*out = cJSON_Duplicate(equal, true);
+		ok = lg_filter_is_plain(equal);
 	}
-	if (!ok)
-		lg_item_wrong(call, "filter",
-		    "must have values, {\"$eq\": value}, or objects of $ne, $gt, $gte, $lt, $lte");
-	return out;
+	return ok;
 }
 
 /* The conditions: below the first depth labels of the prefix, and those of the filter. */
@@ -80,10 +98,15 @@ static cJSON *lg_items_filters(struct call *call, const struct lg_items_body *b,
 	if (depth)
 		json_add_str(filters, arena_printf(call->arena, LG_DEPTH_KEY, depth),
 		    lg_labels_text(call, b->prefix, depth));
-	cJSON_ArrayForEach(item, b->filter)
-		cJSON_AddItemToObject(filters,
-		    arena_printf(call->arena, LG_VALUE_KEY, item->string),
-		    lg_filter_condition(call, item));
+	cJSON_ArrayForEach(item, b->filter) {
+		cJSON *condition = NULL;
+		if (!lg_filter_convert(item, &condition))
+			lg_item_wrong(call, "filter",
+			    "must have texts, numbers, booleans, {\"$eq\": value}, {\"$in\": "
+			    "[values]}, or objects of $ne, $gt, $gte, $lt, $lte");
+		cJSON_AddItemToObject(
+		    filters, arena_printf(call->arena, LG_VALUE_KEY, item->string), condition);
+	}
 	return filters;
 }
 
