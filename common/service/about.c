@@ -237,10 +237,13 @@ struct announced {
 };
 
 #define TEXT .kind = &field_text, .required = true
-static const struct field_row announced_rows[] = {
-    FIELD(announced, name, TEXT), FIELD_AT("node_name", announced, node, TEXT), FIELDS_END};
+/* what else an entry says is that of remote_tools already */
+#define REPEATED \
+	FIELD_ONLY("description", .kind = &field_text), FIELD_ONLY("parameters", FIELD_OBJECT)
+static const struct field_row announced_rows[] = {FIELD(announced, name, TEXT),
+    FIELD_AT("node_name", announced, node, TEXT), REPEATED, FIELDS_END};
 static const struct field_row short_rows[] = {
-    FIELD(announced, name, TEXT), FIELD(announced, node, TEXT), FIELDS_END};
+    FIELD(announced, name, TEXT), FIELD(announced, node, TEXT), REPEATED, FIELDS_END};
 
 /* The entries, ended by one without a name; NULL with every mistake set. */
 static struct announced *announced_read(struct call *call, const cJSON *tools)

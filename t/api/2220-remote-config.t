@@ -86,7 +86,8 @@ foreign '{"node_name":"agent","name":"pick"}' pick agent
 foreign '{"node_name":"tools","name":"add"}' add tools
 foreign '{"node_name":"none","name":"pick"}' pick none
 for body in '{}' '{"tools":null}' '{"tools":{}}' '{"tools":[1]}' '{"tools":[{}]}' '{"tools":[{"name":1,"node":"tools"}]}' \
-	'{"tools":[{"name":"pick"}]}' '[]' ''; do
+	'{"tools":[{"name":"pick"}]}' '{"tools":[{"name":"pick","node":"tools","description":1}]}' \
+	'{"tools":[{"name":"pick","node":"tools","parameters":[]}]}' '[]' ''; do
 	announced "$body"
 	is "$STATUS|$(json .error_code "$BODY")" '422|VALIDATION_ERROR' "a body '$body' is refused"
 done
