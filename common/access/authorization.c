@@ -33,7 +33,8 @@ static bool authorization_add_role(cJSON *scopes, const cJSON *roles, const cJSO
 	return json_has_str(granted, "*");
 }
 
-/* The scopes of the user's roles, which are "roles", an array or a string, or else "role". */
+/* The scopes of the user's roles, which are "roles" if that is an array or a string, or else
+ * "role". */
 static cJSON *authorization_role_scopes(
     const struct authorization *z, const cJSON *user, struct arena *a)
 {
@@ -41,7 +42,7 @@ static cJSON *authorization_role_scopes(
 	cJSON *scopes = arena_json(a, cJSON_CreateArray());
 	bool everything = false;
 	authorization_add_strings(scopes, json_get(z->rbac, "default_scopes"));
-	if (!own)
+	if (!cJSON_IsArray(own) && !cJSON_IsString(own))
 		own = json_opt(user, "role");
 	if (!cJSON_IsArray(own))
 		everything = authorization_add_role(scopes, roles, own);

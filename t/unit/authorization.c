@@ -114,6 +114,8 @@ static void unknown_roles_add_nothing(void)
 	CU_ASSERT_STRING_EQUAL(role_scopes("{\"roles\":[\"root\",\"*\"]}"), "[\"config:read\"]");
 	CU_ASSERT_STRING_EQUAL(role_scopes("{\"roles\":{\"admin\":true}}"), "[\"config:read\"]");
 	CU_ASSERT_STRING_EQUAL(role_scopes("{\"roles\":[[\"admin\"]]}"), "[\"config:read\"]");
+	CU_ASSERT_STRING_EQUAL(
+	    role_scopes("{\"roles\":{},\"role\":\"reader\"}"), "[\"config:read\",\"graph:read\"]");
 }
 
 static void an_asterisk_of_a_role_grants_all(void)
