@@ -171,9 +171,10 @@ static bool memory_request_read_scope(struct call *call, unsigned parts, struct 
 	if (!thread_id_read(
 		call, "body.config.thread_id", json_opt(rq->config, "thread_id"), &thread_id))
 		return false;
-	if (thread_id && !id_blank(thread_id))
-		rq->filter.thread_id = thread_id;
-	return true;
+	if (!thread_id || id_blank(thread_id))
+		return true;
+	rq->filter.thread_id = thread_id;
+	return thread_id_check(call, "body.config.thread_id", thread_id);
 }
 
 bool memory_request_read(
