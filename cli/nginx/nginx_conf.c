@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/error.h"
 #include "base/json/json.h"
 #include "cli/nginx/nginx_prefix.h"
 #include "cli/sockets.h"
@@ -340,6 +341,7 @@ static char *nginx_conf_snippet(struct arena *a, const struct config *config,
 	char *path = fastcgi_socket_path(config->state_dir, place->socket);
 	const char *socket = nginx_conf_quoted_path(a, "FastCGI socket", path, problems);
 	double mb = (double)env->max_request_size / MEGABYTE;
+	struct error too_large = {0};
 	const char *file_mb = nginx_conf_number(a, env->media_max_size_mb);
 	double file_size = floor(env->media_max_size_mb * MEGABYTE);
 	/* into each location that takes bodies; nginx gives them no such thing from the location
@@ -353,6 +355,7 @@ static char *nginx_conf_snippet(struct arena *a, const struct config *config,
 	char *memory = blobs_memory_path(config->state_dir);
 	struct buf out = {0};
 
+	error_too_large(&too_large, env->max_request_size);
 	const struct marker values[] = {
 	    {"SOCKET", socket},
 	    {"RELAY",
@@ -379,8 +382,7 @@ static char *nginx_conf_snippet(struct arena *a, const struct config *config,
 	    {"LARGE", large},
 	    {"MAX_REQUEST_SIZE", max_size},
 	    {"MAX_REQUEST_MB", nginx_conf_number(a, mb)},
-	    {"REQUEST_TOO_LARGE",
-		arena_printf(a, "Request body too large. Maximum size is %.1fMB", mb)},
+	    {"REQUEST_TOO_LARGE", too_large.detail},
 	    {"MAX_UPLOAD_SIZE", arena_printf(a, "%.0f", file_size + MULTIPART_ROOM)},
 	    {"MAX_FILE_SIZE", arena_printf(a, "%.0f", file_size)},
 	    {"MAX_FILE_MB", file_mb},
@@ -395,6 +397,7 @@ static char *nginx_conf_snippet(struct arena *a, const struct config *config,
 	};
 
 	markers_fill(&out, text_snippet_conf_in, values);
+	error_release(&too_large);
 	free(memory);
 	free(path);
 	return buf_detach(&out);

@@ -146,6 +146,16 @@ bool error_set(struct error *err, enum error_kind kind, const char *fmt, ...)
 	return false;
 }
 
+bool error_too_large(struct error *err, int64_t max)
+{
+	static const char said[] = "Request body too large. Maximum size is";
+	if (max < 1 << 10)
+		return error_set(err, ERR_REQUEST_TOO_LARGE, "%s %dB", said, (int)max);
+	bool large = max >= 1 << 20;
+	return error_set(err, ERR_REQUEST_TOO_LARGE, "%s %.1f%s", said,
+	    (double)max / (large ? 1 << 20 : 1 << 10), large ? "MB" : "KB");
+}
+
 /* Length of "[digits]" at s, with the number in *index; 0 when something else stands there. */
 static size_t error_index(const char *s, double *index)
 {

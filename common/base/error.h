@@ -15,6 +15,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum error_kind {
 	ERR_NONE,
@@ -100,6 +101,9 @@ bool error_set(struct error *err, enum error_kind kind, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 bool error_vset(struct error *err, enum error_kind kind, const char *fmt, va_list args)
     __attribute__((format(printf, 3, 0)));
+
+/* The same for a request whose body has more than max bytes. */
+bool error_too_large(struct error *err, int64_t max);
 
 /*
  * Adds one mistake in one field.  path is such as "body.messages[0].role", whose first part is

@@ -10,12 +10,6 @@
 #define READ_SIZE 16384
 #define LENGTH_DIGITS 18 /* always fit 63 bits */
 
-static bool body_too_large(int64_t max, struct error *err)
-{
-	return error_set(err, ERR_REQUEST_TOO_LARGE,
-	    "Request body too large. Maximum size is %.1fMB", (double)max / (1 << 20));
-}
-
 static bool body_wrong_length(struct error *err)
 {
 	return error_set(err, ERR_INVALID_CONTENT_LENGTH, NULL);
@@ -32,7 +26,7 @@ bool body_length(const char *content_length, int64_t max, int64_t *length, struc
 	*length = 0;
 	for (const char *c = content_length; *c; c++)
 		*length = *length * 10 + (*c - '0');
-	return *length <= max || body_too_large(max, err);
+	return *length <= max || error_too_large(err, max);
 }
 
 bool body_read(
@@ -50,7 +44,7 @@ bool body_read(
 		out->data[out->len] = '\0';
 	}
 	if ((int64_t)out->len > expected)
-		return length < 0 ? body_too_large(max, err) : body_wrong_length(err);
+		return length < 0 ? error_too_large(err, max) : body_wrong_length(err);
 	if (got < 0 || (int64_t)out->len < length)
 		return error_set(err, ERR_BAD_REQUEST, "Request body is incomplete");
 	return true;

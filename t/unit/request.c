@@ -186,6 +186,12 @@ static void says_how_large_a_body_may_be(void)
 	CU_ASSERT_FALSE(body_length("99999999", 10485760, &length, &err));
 	CU_ASSERT_STRING_EQUAL(err.detail, "Request body too large. Maximum size is 10.0MB");
 	error_release(&err);
+	CU_ASSERT_FALSE(body_length("99999999", 40960, &length, &err));
+	CU_ASSERT_STRING_EQUAL(err.detail, "Request body too large. Maximum size is 40.0KB");
+	error_release(&err);
+	CU_ASSERT_FALSE(body_length("99999999", 1000, &length, &err));
+	CU_ASSERT_STRING_EQUAL(err.detail, "Request body too large. Maximum size is 1000B");
+	error_release(&err);
 }
 
 static enum error_kind read_body(
