@@ -226,5 +226,8 @@ api DELETE /lg/threads/t1
 is "$STATUS/$BODY" 204/ 'and deleted'
 api GET /lg/threads/t1
 lg_refused 404 RESOURCE_NOT_FOUND 'Thread not found' 'and gone'
+api POST /lg/threads '{"thread_id":".."}'
+api POST /lg/threads/prune '{"thread_ids":[".."]}'
+is "$STATUS $BODY" '200 {"pruned_count":1}' 'also one that no path can name'
 
 done_testing
