@@ -2,6 +2,7 @@
 /* The key `observability`: Logfire and LangSmith, and the variables with their tokens. */
 #include "config/keys.h"
 
+#include "base/http/url.h"
 #include "base/memory.h"
 
 #include <stdlib.h>
@@ -11,7 +12,9 @@ static const struct choice levels[] = {
 
 #define ROW(member, ...) FIELD(exporter_config, member, __VA_ARGS__)
 #define ENABLED ROW(enabled, .kind = &field_bool)
-#define ENDPOINT ROW(endpoint, .kind = &field_url, .expected = "a URL")
+#define ENDPOINT                                              \
+	ROW(endpoint, .kind = &field_url, .valid = url_valid, \
+	    .expected = "an http or https address with a host and without user and password")
 
 static const struct field_row logfire_rows[] = {
     ENABLED,

@@ -60,6 +60,8 @@ static const struct row {
     {{"REFERRER_POLICY=a\r\nX-Evil: 1"}, "without control characters", ""},
     {{"SENTRY_DSN=\xff"}, "SENTRY_DSN", ""},
     {{"SENTRY_DSN=nowhere"}, "SENTRY_DSN: expected an address", ""},
+    {{"OTEL_ENABLED=true", "OTEL_EXPORTER_OTLP_ENDPOINT=collector:4318"},
+	"OTEL_EXPORTER_OTLP_ENDPOINT: expected an http or https address", ""},
     /* paths start with a slash and meet no route */
     {{"ROOT_PATH=api"}, "ROOT_PATH: expected a path that starts with /", ""},
     {{"ROOT_PATH=/a b"},

@@ -368,6 +368,9 @@ static void observability_block(void)
 	    "observability.level: expected \"spans\", \"standard\" or \"full\", found \"all\"");
 	CHECK_REFUSED(", \"observability\": {\"logfire\": {\"enabled\": 1}}",
 	    "observability.logfire.enabled");
+	CHECK_REFUSED(", \"observability\": {\"langsmith\": {\"endpoint\": \"smith:4318\"}}",
+	    "observability.langsmith.endpoint: expected an http or https address with a host and "
+	    "without user and password, found \"smith:4318\"");
 }
 
 static void exporters(void)

@@ -4,6 +4,7 @@
 
 #include "base/base64.h"
 #include "base/fields.h"
+#include "base/http/url.h"
 #include "base/memory.h"
 #include "base/os/clock.h"
 #include "config/environment/dsn.h"
@@ -183,10 +184,16 @@ static void environment_rules_check_telemetry(
     const struct environment *env, struct problems *problems)
 {
 	struct dsn dsn;
+	char shown[FOUND_SIZE];
 	if (env->otel_enabled && !env->otel_endpoint)
 		problems_warn(problems,
 		    "OTEL_ENABLED is on, but nothing is sent, because the "
 		    "variable OTEL_EXPORTER_OTLP_ENDPOINT is not set");
+	else if (env->otel_enabled && !url_valid(env->otel_endpoint))
+		problems_add(problems,
+		    "OTEL_EXPORTER_OTLP_ENDPOINT: expected an http or https address with a host and "
+		    "without user and password, found %s",
+		    found_text(shown, env->otel_endpoint));
 	if (!env->error_tracker_dsn)
 		return;
 	if (dsn_parse(env->error_tracker_dsn, &dsn))
