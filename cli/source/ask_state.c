@@ -81,6 +81,8 @@ cJSON *state_end(struct state_service *at, const cJSON *data, struct error *err)
 		buf_add(&all, part.data, part.len);
 		read = json_parse(buf_str(&all), all.len, JSON_TRUSTED_DEPTH, NULL);
 	}
+	if (text && !read)
+		error_set(&at->call.error, ERR_STORAGE, "what is stored cannot be read as JSON");
 	if (!read)
 		error_move(err, &at->call.error);
 	call_release(&at->call);

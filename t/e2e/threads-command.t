@@ -203,4 +203,11 @@ threads history t1 --json --config agentgraph.json --state "$state"
 is "$CODE $(printf '%s\n' "$OUT" | wc -l)" '0 2' 'the service need not be up'
 threads list --url "$BASE"
 is "$CODE $OUT" '1 ' 'by URL it must be'
+if command -v sqlite3 >/dev/null; then
+	sqlite3 "$state/threads.db" "UPDATE threads SET user_id = CAST(x'ff61' AS TEXT) WHERE thread_id = 't1'"
+	threads show t1 --json --config agentgraph.json --state "$state"
+	is "$CODE $(json .user_id "$OUT")" '0 �a' 'an owner that is no UTF-8 does not hide a thread'
+	threads export t1 --config agentgraph.json --state "$state"
+	is "$CODE $(head -n 1 threads.out | jq -r .user_id)" '0 �a' 'nor spoils what is exported'
+fi
 done_testing

@@ -3,11 +3,13 @@
 #include "service/history/lines.h"
 
 #include "base/json/json.h"
+#include "base/utf8.h"
 #include "graph/state.h"
 #include "service/history/earlier.h"
 #include "service/history/line_rows.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 static const char *lines_name(const struct choice *choices, int value)
 {
@@ -52,10 +54,12 @@ void lines_put_thread(
     struct buf *out, const struct thread *thread, const struct history_origin *origin)
 {
 	cJSON *line = json_typed("thread");
+	char *owner = utf8_mend(thread->user_id);
 	json_add_int(line, "format", LINE_FORMAT);
 	json_add_str(line, "thread_id", thread->thread_id);
 	json_add_str(line, "thread_name", thread->thread_name);
-	json_add_str(line, "user_id", thread->user_id);
+	json_add_str(line, "user_id", owner);
+	free(owner);
 	lines_add_json(line, "metadata", thread->metadata_json);
 	json_add_int(line, "created_at", thread->created_at);
 	lines_add_standing(line, thread);

@@ -4,6 +4,7 @@
 
 #include "base/json/json.h"
 #include "base/os/clock.h"
+#include "base/utf8.h"
 #include "graph/message/message.h"
 #include "graph/state.h"
 #include "service/thread/change.h"
@@ -11,20 +12,23 @@
 #include "service/thread/page.h"
 #include "service/trace/trace.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-/* A record as doc/protocol-threads.md#thread-records shows it, a new tree. */
+/* A record as doc/protocol-threads.md#thread-records shows it, a new tree.  Earlier versions of the
+ * commands took owners that are no UTF-8. */
 static cJSON *threads_record(const struct thread *thread, enum run_status status)
 {
-	char time[ISO_TIME_SIZE];
+	char time[ISO_TIME_SIZE], *owner = utf8_mend(thread->user_id);
 	cJSON *out = cJSON_CreateObject();
 	cJSON_AddStringToObject(out, "thread_id", thread->thread_id);
 	cJSON_AddStringToObject(out, "thread_name", thread->thread_name);
-	cJSON_AddStringToObject(out, "user_id", thread->user_id);
+	cJSON_AddStringToObject(out, "user_id", owner);
 	json_add_raw(out, "metadata", thread->metadata_json);
 	cJSON_AddStringToObject(out, "created_at", clock_iso(thread->created_at, time));
 	cJSON_AddStringToObject(out, "updated_at", clock_iso(thread->updated_at, time));
 	json_add_str(out, "run_id", thread->run_id);
+	free(owner);
 	cJSON_AddStringToObject(out, "status", run_status_name(status));
 	return out;
 }
