@@ -68,13 +68,11 @@ static const struct field_row mcp_rows[] = {
     FIELD(mcp_config, enabled, .kind = &field_bool),
     {.key = "tool", .offset = 0, OBJECT(mcp_tool)}, /* of the same struct */
     FIELD(mcp_config, authorization_servers, .kind = &field_strings, .valid = url_valid,
-	.expected = "an http or https address with a host and without user and password"),
+	.expected = ADDRESS_EXPECTED),
     FIELDS_END,
 };
 
-#define A2A_URL                                    \
-	.kind = &field_string, .valid = url_valid, \
-	.expected = "an http or https address with a host and without user and password"
+#define A2A_URL .kind = &field_string, .valid = url_valid, .expected = ADDRESS_EXPECTED
 static const struct field_row a2a_provider_rows[] = {
     FIELD(a2a_config, organization, .kind = &field_string, .required = true),
     FIELD_AT("url", a2a_config, organization_url, A2A_URL),
@@ -107,7 +105,7 @@ static const struct field_row runs_rows[] = {
     FIELD_AT("max_attempts", config, runs_max_attempts, .kind = &field_integer, .min = 1,
 	.max = 1000, .expected = "an integer from 1 to 1000"),
     FIELD_AT("webhooks", config, runs_webhooks, .kind = &field_strings, .valid = url_valid,
-	.expected = "an http or https address with a host and without user and password"),
+	.expected = ADDRESS_EXPECTED),
     FIELDS_END,
 };
 

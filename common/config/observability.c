@@ -4,6 +4,7 @@
 
 #include "base/http/url.h"
 #include "base/memory.h"
+#include "config/words.h"
 
 #include <stdlib.h>
 
@@ -12,9 +13,7 @@ static const struct choice levels[] = {
 
 #define ROW(member, ...) FIELD(exporter_config, member, __VA_ARGS__)
 #define ENABLED ROW(enabled, .kind = &field_bool)
-#define ENDPOINT                                              \
-	ROW(endpoint, .kind = &field_url, .valid = url_valid, \
-	    .expected = "an http or https address with a host and without user and password")
+#define ENDPOINT ROW(endpoint, .kind = &field_url, .valid = url_valid, .expected = ADDRESS_EXPECTED)
 
 static const struct field_row logfire_rows[] = {
     ENABLED,

@@ -30,6 +30,10 @@ bool word_tool(const char *text);
  */
 bool import_split(const char *import_path, char **module, char **attribute);
 
+/* What a message expects where url_valid (base/http/url.h) says no. */
+#define ADDRESS_EXPECTED \
+	"an http or https address in ASCII, with a host and without user and password"
+
 /* Whether text is a path of a URL: a slash and characters that need no escapes (RFC 3986, 3.3). */
 bool word_path(const char *text);
 

@@ -345,8 +345,9 @@ static void webhooks_need_addresses_and_a_secret(void)
 	    "runs.webhooks: expected an array of strings");
 	setenv("WEBHOOK_SECRET", "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz", 1);
 	CHECK_REFUSED(", \"runs\": {\"webhooks\": [\"https://a/\", \"a/b\"]}",
-	    "runs.webhooks[1]: expected an http or https address with a host and without user and "
-	    "password, found \"a/b\"");
+	    "runs.webhooks[1]: expected an http or https address in ASCII, with a host and without "
+	    "user and password, found \"a/b\"");
+	CHECK_REFUSED(", \"runs\": {\"webhooks\": [\"https://ä.example/\"]}", "runs.webhooks[0]");
 	CHECK_REFUSED(", \"runs\": {\"webhooks\": [\"https://u@a/\"]}", "runs.webhooks[0]");
 	CHECK_REFUSED(", \"runs\": {\"webhooks\": [1]}", "runs.webhooks[0]");
 	CHECK_ACCEPTED(", \"runs\": {\"webhooks\": []}", c->env.webhook_secret == NULL);
@@ -369,8 +370,8 @@ static void observability_block(void)
 	CHECK_REFUSED(", \"observability\": {\"logfire\": {\"enabled\": 1}}",
 	    "observability.logfire.enabled");
 	CHECK_REFUSED(", \"observability\": {\"langsmith\": {\"endpoint\": \"smith:4318\"}}",
-	    "observability.langsmith.endpoint: expected an http or https address with a host and "
-	    "without user and password, found \"smith:4318\"");
+	    "observability.langsmith.endpoint: expected an http or https address in ASCII, with a "
+	    "host and without user and password, found \"smith:4318\"");
 }
 
 static void exporters(void)

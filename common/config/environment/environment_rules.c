@@ -191,8 +191,7 @@ static void environment_rules_check_telemetry(
 		    "variable OTEL_EXPORTER_OTLP_ENDPOINT is not set");
 	else if (env->otel_enabled && !url_valid(env->otel_endpoint))
 		problems_add(problems,
-		    "OTEL_EXPORTER_OTLP_ENDPOINT: expected an http or https address with a host and "
-		    "without user and password, found %s",
+		    "OTEL_EXPORTER_OTLP_ENDPOINT: expected " ADDRESS_EXPECTED ", found %s",
 		    found_text(shown, env->otel_endpoint));
 	if (!env->error_tracker_dsn)
 		return;
