@@ -207,7 +207,7 @@ static void request_init(struct request *rq, const struct server *server, struct
 	call_init(&rq->call, server->service, rq->id);
 	rq->waiter = (struct waiter){client_gone, client};
 	rq->call.ctx.waiter = &rq->waiter;
-	rq->call.traceparent = *rq->head.traceparent ? rq->head.traceparent : NULL;
+	rq->call.trace = trace_headers_valid(&rq->head.trace);
 	log_request(rq->id);
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/http/traceparent.h"
 #include "base/id.h"
 #include "config/config.h"
 #include "graph/graph.h"
@@ -143,7 +144,7 @@ struct run_setup {
 	const char *cache_dir;             /* where results of nodes are kept; NULL: nowhere */
 	const _Atomic bool *stop; /* true stops a tool that is called alone (run_tool); else NULL */
 	struct client_tools client_tools;
-	const char *traceparent;                 /* for calls out (run_traceparent), or NULL */
+	struct trace_headers trace;              /* for calls out (run_trace) */
 	const struct run_background *background; /* or NULL */
 };
 
@@ -221,11 +222,11 @@ void run_limit_node(ag_run *run, double seconds);
 bool run_is_new_turn(const ag_run *run);
 
 /*
- * The value of the header `traceparent` (W3C Trace Context) that calls to models and tools carry,
- * so that what they record belongs to this run; NULL when there is nothing to pass on.  It names
- * the span of the node that runs, so it is asked for anew at each call and copied by who keeps it.
+ * What calls to models and tools carry, so that what they record belongs to this run.  The parent
+ * is the span of the node that runs, so it is asked for anew at each call and copied by who keeps
+ * it.
  */
-const char *run_traceparent(const ag_run *run);
+struct trace_headers run_trace(const ag_run *run);
 
 /* ag_stop_requested for those who ask with a void pointer. */
 static inline bool run_stop_requested(void *run)

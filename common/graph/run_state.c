@@ -148,9 +148,9 @@ bool run_is_new_turn(const ag_run *run)
 	return run->entry == RUN_FROM_START;
 }
 
-const char *run_traceparent(const ag_run *run)
+struct trace_headers run_trace(const ag_run *run)
 {
-	return run->setup.traceparent;
+	return run->setup.trace;
 }
 
 const char *run_node(const ag_run *run)

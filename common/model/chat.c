@@ -139,8 +139,7 @@ static void attempt_post(struct attempt *t, const char *body, int64_t deadline_m
 		headers[n++] = (struct http_header){provider->key_header, key};
 	if (provider->header.name)
 		headers[n++] = provider->header;
-	if (t->request->traceparent)
-		headers[n++] = (struct http_header){"traceparent", t->request->traceparent};
+	n += trace_headers_put(&t->request->trace, headers + n);
 	for (size_t i = 0; i < target->header_count && n < MAX_HEADERS; i++)
 		headers[n++] = target->headers[i];
 	struct http_request request = {.url = url,

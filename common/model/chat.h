@@ -12,6 +12,7 @@
 #define AGENTGRAPH_MODEL_CHAT_H
 
 #include "base/fields.h"
+#include "base/http/traceparent.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
@@ -106,9 +107,9 @@ struct chat_request {
 	size_t tool_count;
 	enum chat_choice choice;
 	const char *tool_name;
-	bool plain;              /* text is wanted, whatever response_format says */
-	const char *traceparent; /* sent along (W3C trace context); or NULL */
-	int64_t deadline_ms;     /* by clock_monotonic_ms, beside the model's own times; 0: none */
+	bool plain;                 /* text is wanted, whatever response_format says */
+	struct trace_headers trace; /* sent along */
+	int64_t deadline_ms; /* by clock_monotonic_ms, beside the model's own times; 0: none */
 
 	/* Called on the caller's thread with the text, and that of a reasoning summary, as it
 	 * arrives: valid UTF-8, never empty.  What has arrived together is one piece, however many

@@ -15,6 +15,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/http/traceparent.h"
 #include "base/id.h"
 #include "base/os/waiter.h"
 #include "base/problems.h"
@@ -97,7 +98,7 @@ struct call {
 	const cJSON *user;            /* the identity's, an object; never NULL */
 	const char *user_id;          /* its user_id, "anonymous" when it has none */
 	const char *owner;            /* listings reach this user's threads only; NULL: all */
-	const char *traceparent;      /* of the request, as it came, or NULL */
+	struct trace_headers trace;   /* of the request */
 	struct storage_context ctx; /* of the request; without a waiter the call runs to its end */
 	bool reported;              /* the error was reported to the error tracker */
 	struct feed feed;           /* the answer's, where it has one */

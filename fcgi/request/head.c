@@ -30,7 +30,8 @@ static const struct variable variables[] = {
     VARIABLE("HTTPS", https),
     VARIABLE("REQUEST_SCHEME", scheme),
     VARIABLE("HTTP_X_FORWARDED_PROTO", forwarded_proto),
-    VARIABLE("HTTP_TRACEPARENT", traceparent),
+    VARIABLE("HTTP_TRACEPARENT", trace.parent),
+    VARIABLE("HTTP_TRACESTATE", trace.state),
     VARIABLE("AGENTGRAPH_PREFIX", prefix),
     VARIABLE("AGENTGRAPH_INTERNAL", internal),
 };

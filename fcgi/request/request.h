@@ -4,6 +4,7 @@
 #define AGENTGRAPH_FCGI_REQUEST_REQUEST_H
 
 #include "base/arena.h"
+#include "base/http/traceparent.h"
 #include "base/id.h"
 #include "base/os/clock.h"
 #include "base/os/waiter.h"
@@ -32,7 +33,7 @@ struct head {
 	const char *https;
 	const char *scheme;
 	const char *forwarded_proto;
-	const char *traceparent;
+	struct trace_headers trace;
 	const char *prefix;   /* the path below which the web server has the service */
 	const char *internal; /* set by the web server's configuration alone */
 };

@@ -16,7 +16,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()
         status, kind, text = 200, "application/json", json.dumps({
             "method": self.command, "path": self.path, "body": body, "key": self.headers.get("X-Key"),
-            "type": self.headers.get("Content-Type")})
+            "type": self.headers.get("Content-Type"), "trace": self.headers.get("traceparent"),
+            "state": self.headers.get("tracestate")})
         if self.path.startswith("/status/"):
             status, text = int(self.path[8:11]), "no luck"
             if "X-Key" in self.headers:
@@ -90,6 +91,10 @@ like "$(told slow)" '^! the request failed: no answer in time' 'a request has it
 is "$(told nowhere)" '! the request failed: the server cannot be reached' 'a server that is not there is an error result'
 ok 'grep -q "the request of a tool failed: .*127\.0\.0\.1" "$SERVE_ERR"' 'only the log says where it should have been'
 ok '! grep -q s3cret-value "$SERVE_ERR"' 'secrets are not in the log'
+trace=00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+api POST /v1/graph/invoke "$(run_body "[$(user 'get {\"city\":\"Rome\"}')]")" "traceparent: $trace" "tracestate: congo=t61"
+is "$(json '.data.messages[-1].content[0].text | fromjson | .trace + " " + .state' "$BODY")" "$trace congo=t61" \
+	'the trace of the request goes along'
 api GET /v1/graph/tools
 is "$(json '[.data.nodes[0].tools[].source] | unique | tojson' "$BODY")" '["local"]' 'such tools are local'
 

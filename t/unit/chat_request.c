@@ -688,9 +688,10 @@ static void headers_go_along(void)
 	setenv("CHAT_TEST_TEAM", "blue", 1);
 	sent_with(OPENAI
 	    ",'headers':{'X-Team':'team-$CHAT_TEST_TEAM'},'api_key_env':'CHAT_TEST_TEAM'}",
-	    "[]", (struct chat_request){.traceparent = "00-1-2-01"});
+	    "[]", (struct chat_request){.trace = {"00-1-2-01", "a=1"}});
 	CU_ASSERT_PTR_NOT_NULL(strstr(provider_head(), "\r\nX-Team: team-blue\r\n"));
 	CU_ASSERT_PTR_NOT_NULL(strstr(provider_head(), "\r\ntraceparent: 00-1-2-01\r\n"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(provider_head(), "\r\ntracestate: a=1\r\n"));
 	CU_ASSERT_PTR_NOT_NULL(strstr(provider_head(), "\r\nAuthorization: Bearer blue\r\n"));
 }
 

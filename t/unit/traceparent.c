@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The header traceparent. */
+/* The headers traceparent and tracestate. */
 #include "base/http/traceparent.h"
 #include "unit.h"
 
@@ -44,6 +44,26 @@ static void everything_else_is_refused(void)
 	}
 }
 
+static void a_state_comes_along_with_a_valid_parent(void)
+{
+	char large[514];
+	struct http_header out[TRACE_HEADERS];
+	memset(large, 'x', sizeof(large));
+	large[513] = '\0';
+	const struct {
+		const char *parent, *state;
+		size_t passed_on;
+	} cases[] = {{"00-" TRACE "-" SPAN "-01", "a=1, b@c=2", 2},
+	    {"00-" TRACE "-" SPAN "-01", large + 1, 2}, {"00-" TRACE "-" SPAN "-01", large, 1},
+	    {"00-" TRACE "-" SPAN "-01", "a=\xff", 1}, {"00-" TRACE "-" SPAN "-01", "", 1},
+	    {"00-" TRACE "-" SPAN "-01", NULL, 1}, {"00-" TRACE, "a=1", 0}, {NULL, "a=1", 0}};
+	for (size_t i = 0; i < UNIT_COUNT(cases); i++) {
+		const struct trace_headers given = {cases[i].parent, cases[i].state};
+		const struct trace_headers valid = trace_headers_valid(&given);
+		CU_ASSERT_EQUAL(trace_headers_put(&valid, out), cases[i].passed_on);
+	}
+}
+
 static void what_is_written_can_be_read(void)
 {
 	struct trace_context again;
@@ -63,6 +83,7 @@ static const struct unit_test tests[] = {
     {"a later version is read as far as it is known",
 	a_later_version_is_read_as_far_as_it_is_known},
     {"everything else is refused", everything_else_is_refused},
+    {"a state comes along with a valid parent", a_state_comes_along_with_a_valid_parent},
     {"what is written can be read", what_is_written_can_be_read},
 };
 

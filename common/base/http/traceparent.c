@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Reading and writing the header, and new ids for traces and spans. */
+/* Reading and writing the headers, and new ids for traces and spans. */
 #include "base/http/traceparent.h"
 
 #include "base/id.h"
@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define DIGITS "0123456789abcdef"
+#define STATE_MAX 512
 
 /* Whether text begins with n lower-case hexadecimal digits. */
 static bool traceparent_is_hex(const char *text, size_t n)
@@ -48,6 +49,32 @@ char *traceparent_format(const struct trace_context *context, char out[TRACEPARE
 	snprintf(out, TRACEPARENT_SIZE, "00-%s-%s-0%d", context->trace_id, context->span_id,
 	    context->sampled);
 	return out;
+}
+
+struct trace_headers trace_headers_valid(const struct trace_headers *given)
+{
+	struct trace_headers trace = {0};
+	struct trace_context ignored;
+	const char *state = given->state ? given->state : "";
+	size_t len = 0;
+	if (!traceparent_parse(given->parent, &ignored))
+		return trace;
+	trace.parent = given->parent;
+	while (state[len] >= ' ' && state[len] <= '~')
+		len++;
+	if (len > 0 && len <= STATE_MAX && !state[len])
+		trace.state = state;
+	return trace;
+}
+
+size_t trace_headers_put(const struct trace_headers *trace, struct http_header out[TRACE_HEADERS])
+{
+	size_t count = 0;
+	if (trace->parent)
+		out[count++] = (struct http_header){"traceparent", trace->parent};
+	if (count && trace->state)
+		out[count++] = (struct http_header){"tracestate", trace->state};
+	return count;
 }
 
 /* Makes a random id; an id of zeroes only is not valid, so another one is made. */

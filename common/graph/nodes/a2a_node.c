@@ -101,7 +101,7 @@ ag_result a2a_node_run(ag_run *run, const ag_state *state, void *data)
 	    .context_id = json_str(memory, "context_id"),
 	    .task_id = said ? json_str(memory, "task_id") : NULL,
 	    .told = json_get(memory, "artifacts"),
-	    .traceparent = run_traceparent(run),
+	    .trace = run_trace(run),
 	    .deadline_ms = clock_monotonic_ms() + ag_time_left_ms(run),
 	    .stop = run_stop_requested,
 	    .on_text = a2a_node_show,

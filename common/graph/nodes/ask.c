@@ -55,7 +55,7 @@ static ag_result ask_once(
 	    .choice = q->choice,
 	    .tool_name = q->tool_name,
 	    .plain = q->plain,
-	    .traceparent = run_traceparent(run),
+	    .trace = run_trace(run),
 	    .deadline_ms = clock_monotonic_ms() + ag_time_left_ms(run),
 	    .on_text = asking->text ? ask_show_text : NULL,
 	    .on_reasoning = asking->reasoning ? ask_show_reasoning : NULL,

@@ -145,9 +145,9 @@ static void branch_open(struct branch *b)
 	pthread_mutex_unlock(&parent->side->lock);
 	b->run.setup.arena = a;
 	b->run.setup.observer = &b->observer;
-	if (parent->setup.traceparent) {
-		strcpy(b->traceparent, parent->setup.traceparent);
-		b->run.setup.traceparent = b->traceparent;
+	if (parent->setup.trace.parent) {
+		strcpy(b->traceparent, parent->setup.trace.parent);
+		b->run.setup.trace.parent = b->traceparent;
 	}
 	b->run.state.run = &b->run;
 	b->run.branch = b;

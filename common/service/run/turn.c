@@ -255,7 +255,7 @@ static bool turn_execute(struct turn *turn, struct run_observer *observer)
 	    .node_timeout = turn->in.node_timeout,
 	    .tool_timeout = turn->in.tool_timeout,
 	    .cache_dir = arena_printf(call->arena, "%s/nodes", call->service->config->state_dir),
-	    .traceparent = trace_parent(trace),
+	    .trace = {trace_parent(trace), call->trace.state},
 	    .client_tools = turn->in.client_tools,
 	    .background = turn->background,
 	    .ctx = {.request_id = call->ctx.request_id},

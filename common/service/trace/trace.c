@@ -58,7 +58,7 @@ static void trace_write_parent(struct trace *trace, const char *span_id)
 static void trace_join(struct trace *trace)
 {
 	struct telemetry *telemetry = trace_service_of(trace)->telemetry;
-	bool given = traceparent_parse(trace->turn->call->traceparent, &trace->context);
+	bool given = traceparent_parse(trace->turn->call->trace.parent, &trace->context);
 	trace->wanted =
 	    telemetry && telemetry_wants_runs(telemetry) && (!given || trace->context.sampled);
 	trace->passes_on = given || trace->wanted;

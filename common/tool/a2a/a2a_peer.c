@@ -89,14 +89,12 @@ static size_t a2a_peer_headers(const struct a2a_peer *peer, const struct a2a_exc
     const char *version, const char *accept, struct http_header headers[MOST_HEADERS])
 {
 	size_t count = 0;
-	for (; own && count < peer->header_count && count < MOST_HEADERS - 4; count++)
+	for (; own && count < peer->header_count && count < MOST_HEADERS - 5; count++)
 		headers[count] = peer->headers[count];
 	headers[count++] = (struct http_header){"A2A-Version", version};
 	headers[count++] = (struct http_header){"Accept", accept};
 	headers[count++] = (struct http_header){"Content-Type", "application/json"};
-	if (x->traceparent)
-		headers[count++] = (struct http_header){"traceparent", x->traceparent};
-	return count;
+	return count + trace_headers_put(&x->trace, headers + count);
 }
 
 /* ---- the card ---- */

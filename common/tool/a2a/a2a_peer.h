@@ -11,6 +11,7 @@
 
 #include "base/buf.h"
 #include "base/http/http.h"
+#include "base/http/traceparent.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
@@ -37,9 +38,9 @@ struct a2a_exchange {
 	const char *text;
 	const cJSON *data;                /* sent instead of text, or NULL */
 	const char *context_id, *task_id; /* what to go on with; NULL: nothing */
-	const cJSON *told;       /* ids of artifacts that are known already, an array; or NULL */
-	const char *traceparent; /* or NULL */
-	int64_t deadline_ms;     /* by clock_monotonic_ms */
+	const cJSON *told; /* ids of artifacts that are known already, an array; or NULL */
+	struct trace_headers trace;
+	int64_t deadline_ms; /* by clock_monotonic_ms */
 	bool (*stop)(void *arg);
 	void (*on_text)(const char *piece, void *arg); /* each piece of the answer as it comes */
 	void *arg;

@@ -93,15 +93,14 @@ static enum http_end http_tool_request(const struct http_tool *tool, ag_run *run
     const char *body, struct http_response *response)
 {
 	struct http_header headers[MOST_HEADERS];
-	const char *traceparent = run_traceparent(run);
+	const struct trace_headers trace = run_trace(run);
 	int64_t left = ag_time_left_ms(run);
 	size_t count = 0;
-	for (; count < tool->header_count && count < MOST_HEADERS - 2; count++)
+	for (; count < tool->header_count && count < MOST_HEADERS - 3; count++)
 		headers[count] = tool->headers[count];
 	if (body)
 		headers[count++] = (struct http_header){"Content-Type", "application/json"};
-	if (traceparent)
-		headers[count++] = (struct http_header){"traceparent", traceparent};
+	count += trace_headers_put(&trace, headers + count);
 	const struct http_request call = {.method = tool->method,
 	    .url = url,
 	    .headers = headers,

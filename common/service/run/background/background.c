@@ -44,7 +44,8 @@ static void background_identify(struct attempt *a)
 	    .user_id = json_str(caller, "user_id"),
 	    .verified = cJSON_IsTrue(json_get(caller, "verified"))};
 	call->ctx.request_id = json_str(caller, "request_id");
-	call->traceparent = json_str(caller, "traceparent");
+	call->trace.parent = json_str(caller, "traceparent");
+	call->trace.state = json_str(caller, "tracestate");
 	call_identify(call, &identity);
 	if (cJSON_IsTrue(json_get(caller, "guarded")))
 		call->permission = (struct permission){"graph", "invoke", job->thread_id};

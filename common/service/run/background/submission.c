@@ -110,7 +110,8 @@ static const char *submission_caller(struct call *call)
 	cJSON_AddBoolToObject(out, "verified", call->identity.verified);
 	cJSON_AddBoolToObject(out, "guarded", call->permission.resource != NULL);
 	json_add_str(out, "request_id", call->ctx.request_id);
-	json_add_str(out, "traceparent", call->traceparent);
+	json_add_str(out, "traceparent", call->trace.parent);
+	json_add_str(out, "tracestate", call->trace.state);
 	char *text = arena_print(call->arena, out);
 	cJSON_Delete(out);
 	return text;
