@@ -23,6 +23,7 @@
 #define STEP 32        /* things looked up at a time */
 #define CHUNKS_STEP 64 /* batches of kept chunks */
 #define BETWEEN_MS 20  /* pause after each deletion, so that other writers come first */
+#define SLOW_MS 1000   /* failures that take so long are not repeated for each thing */
 
 struct retention {
 	struct background thread;
@@ -67,7 +68,8 @@ static bool retention_remove_file(struct call *call, const char *id, int64_t bef
 }
 
 /* Deletes what is old enough of one kind.  What is in use, or cannot be deleted now, is left for
- * the next time. */
+ * the next time, and so is all the rest where it took long to find that: a bucket that is away
+ * would be asked for hours. */
 static void retention_apply(struct retention *r, const struct retention_kind *kind)
 {
 	int64_t before = clock_now() - kind->days * DAY_US, gone = 0, kept = 0;
@@ -83,17 +85,20 @@ static void retention_apply(struct retention *r, const struct retention_kind *ki
 			log_warning("retention: %s: %s", kind->name, call.error.cause);
 		error_release(&call.error);
 		for (size_t i = 0; go_on && i < old.count; i++) {
+			int64_t began = clock_monotonic_ms();
 			if (kind->remove(&call, ids[i], before)) {
 				gone++;
 				metrics_count(kind->metric, 1);
 			} else {
 				kept++;
 			}
-			if (error_is_set(&call.error))
-				log_warning("retention: %s %s: %s", kind->name, ids[i],
-				    error_why(&call.error));
+			bool failed = error_is_set(&call.error);
+			bool slow = failed && clock_monotonic_ms() - began >= SLOW_MS;
+			if (failed)
+				log_warning("retention: %s %s: %s%s", kind->name, ids[i],
+				    error_why(&call.error), slow ? "; the rest is left" : "");
 			error_release(&call.error);
-			go_on = background_pause(&r->thread, BETWEEN_MS);
+			go_on = background_pause(&r->thread, BETWEEN_MS) && !slow;
 		}
 		go_on = go_on && old.count == STEP;
 		call_release(&call);
