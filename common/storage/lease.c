@@ -424,12 +424,12 @@ static uint64_t lease_hash_run(const char *run_id)
 	return hash_text(HASH_START, run_id) | 1;
 }
 
-void lease_run(struct lease *lease, const char *run_id)
+void lease_run(const struct lease *lease, const char *run_id)
 {
 	struct entry *e = lease->place;
 
 	lease_lock(lease->queue);
-	e->run = lease_hash_run(run_id);
+	e->run = run_id ? lease_hash_run(run_id) : 0;
 	lease_unlock(lease->queue->table);
 }
 
@@ -464,6 +464,16 @@ bool lease_running(struct leases *leases, const char *thread_id, bool *stop_requ
 	lease_lock(leases);
 	e = lease_run_of(leases, thread_id);
 	*stop_requested = e && e->ordered != ORDER_NONE;
+	lease_unlock(leases->table);
+	return e != NULL;
+}
+
+bool lease_held(struct leases *leases, const char *thread_id)
+{
+	struct entry *e;
+
+	lease_lock(leases);
+	e = lease_settle(leases, hash_text_32(thread_id), thread_id);
 	lease_unlock(leases->table);
 	return e != NULL;
 }

@@ -40,7 +40,8 @@ struct lease *lease_acquire(struct leases *leases, const char *thread_id, enum l
     int64_t wait_ms, struct error *err);
 /* Whether it is still the thread's lease. */
 bool lease_holds(const struct lease *lease);
-void lease_run(struct lease *lease, const char *run_id);
+/* With NULL: its run is over. */
+void lease_run(const struct lease *lease, const char *run_id);
 /* A number that changes whenever a lease of this thread, or of certain others, ends. */
 uint64_t lease_ended(struct leases *leases, const char *thread_id);
 /* Whether nobody had the thread's lease between the time when lease_ended returned ended and the
@@ -50,6 +51,7 @@ bool lease_is_next(const struct lease *lease, uint64_t ended);
 enum lease_order lease_ordered(const struct lease *lease);
 void lease_release(struct lease *lease);
 bool lease_running(struct leases *leases, const char *thread_id, bool *stop_requested);
+bool lease_held(struct leases *leases, const char *thread_id);
 bool lease_stop(struct leases *leases, const char *thread_id, const struct lease_aim *aim);
 
 #endif

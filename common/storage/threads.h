@@ -319,7 +319,8 @@ struct thread_ops {
 	    struct error *err);
 	/* Bounds how many callers of this process may wait for leases at once; see leases_room. */
 	void (*lease_room)(struct storage *st, unsigned callers);
-	/* Marks the lease as held by the run of this id (others then see lease_running). */
+	/* Marks the lease as held by the run of this id: others then see lease_running, until the
+	 * end of the run is on disk. */
 	bool (*lease_run)(struct storage *st, const struct storage_context *ctx,
 	    struct lease *lease, const char *run_id, struct error *err);
 	/* What the holder was ordered to do since it has the lease.  Cheap, because it is asked
@@ -333,8 +334,7 @@ struct thread_ops {
 	/* Whether a run holds thread_id's lease now, and whether a stop was requested for it. */
 	bool (*lease_running)(struct storage *st, const struct storage_context *ctx,
 	    const char *thread_id, bool *running, bool *stop_requested, struct error *err);
-	/* Whether somebody has it, for a run that is in flight or whose last chunk is still to be
-	 * stored. */
+	/* Whether somebody has it, be it for a run whose last chunks are still to be stored. */
 	bool (*lease_held)(struct storage *st, const struct storage_context *ctx,
 	    const char *thread_id, bool *held, struct error *err);
 	/* Requests a stop of the run in flight, where it is the one that aim means (NULL: any);

@@ -50,6 +50,32 @@ static struct run_record run_whole(struct thread *t, const char *run_id, int64_t
 	return r;
 }
 
+/* Its last chunks may be still to come. */
+static void a_run_is_over_when_its_end_is_on_disk(void)
+{
+	struct thread t = sample_thread("ends");
+	struct run_record r = begun("r1", 1000);
+	struct thread_write w = {.thread = &t, .run = &r};
+	struct lease *lease = hold(st, "ends");
+	bool running, stop, held;
+
+	t.run_id = "r1";
+	t.status = RUN_RUNNING;
+	CU_ASSERT_TRUE(st->threads->lease_run(st, NULL, lease, "r1", &err));
+	CU_ASSERT_TRUE(thread_write(st, NULL, lease, &w, &err));
+	CU_ASSERT_TRUE(st->threads->lease_running(st, NULL, "ends", &running, &stop, &err));
+	CU_ASSERT_TRUE(running);
+	t.status = r.status = RUN_COMPLETED;
+	CU_ASSERT_TRUE(thread_write(st, NULL, lease, &w, &err));
+	CU_ASSERT_TRUE(st->threads->lease_running(st, NULL, "ends", &running, &stop, &err));
+	CU_ASSERT_FALSE(running);
+	CU_ASSERT_TRUE(st->threads->lease_held(st, NULL, "ends", &held, &err));
+	CU_ASSERT_TRUE(held);
+	let_go(st, lease);
+	CU_ASSERT_TRUE(st->threads->lease_held(st, NULL, "ends", &held, &err));
+	CU_ASSERT_FALSE(held);
+}
+
 static bool read_run(
     struct arena *a, const char *thread_id, const char *run_id, struct run_record *r)
 {
@@ -621,6 +647,7 @@ static const struct unit_test of_any_engine[] = {
     {"a record comes back as it was written", a_record_comes_back_as_it_was_written},
     {"begin and end go in one write", begin_and_end_go_in_one_write},
     {"the end follows a begin that is on disk", the_end_follows_a_begin_that_is_on_disk},
+    {"a run is over when its end is on disk", a_run_is_over_when_its_end_is_on_disk},
     {"the latest are kept", the_latest_are_kept},
     {"a record takes the place of another", a_record_takes_the_place_of_another},
     {"the next run buries the lost one", the_next_run_buries_the_lost_one},

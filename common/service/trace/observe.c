@@ -263,11 +263,10 @@ static bool observe_holds(struct call *call, const struct trace_view *view, bool
 	struct storage *storage = call->service->storage;
 	const struct trace_run *run = &view->run;
 	bool last = view->run_count && strcmp(view->run_ids[view->run_count - 1], run->run_id) == 0;
-	bool stop;
 	*holds = false;
 	return !last ||
-	    storage->threads->lease_running(
-		storage, &call->ctx, run->thread_id, holds, &stop, &call->error) ||
+	    storage->threads->lease_held(
+		storage, &call->ctx, run->thread_id, holds, &call->error) ||
 	    !error_is_set(&call->error);
 }
 

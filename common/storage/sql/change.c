@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/os/clock.h"
+#include "storage/lease.h"
 #include "storage/queue.h"
 #include "storage/runs.h"
 #include "storage/sql/history/checkpoints.h"
@@ -397,12 +398,15 @@ static bool sql_change_apply(struct db *db, struct unit *unit, struct error *err
 static void change_tell(struct storage *st, const struct change *c)
 {
 	const struct lease *lease = c->change->lease;
+	const struct thread_write *last = c->change->writes[c->count - 1];
 	bool ended = false;
 
 	if (!c->change->writes[0]->thread->row)
 		claim_made(lease, c->row, c->holder);
 	if (c->frees)
 		claim_freed(lease);
+	if (last->run && last->thread->status != RUN_RUNNING)
+		lease_run(lease, NULL);
 	for (int i = 0; i < c->count; i++) {
 		struct thread_write *w = c->change->writes[i];
 

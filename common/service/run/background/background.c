@@ -99,10 +99,9 @@ static bool background_is_wanted(struct attempt *a)
 }
 
 /*
- * Marks the lease as that of the run, also where the graph is not run: readers expect the last
- * chunks as long as it is held.  Then reads what a run that goes on was ordered to do before its
- * process died, or while nobody had it.  From lease_run on an order comes through the lease;
- * earlier ones were kept with the job (halt.h).
+ * Marks the lease as that of the run, also where the graph is not run.  Then reads what a run that
+ * goes on was ordered to do before its process died, or while nobody had it.  From lease_run on an
+ * order comes through the lease; earlier ones were kept with the job (halt.h).
  */
 static bool background_enter(struct attempt *a, struct lease *lease)
 {

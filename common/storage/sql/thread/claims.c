@@ -375,10 +375,9 @@ bool claims_held(struct storage *st, const struct storage_context *ctx, const ch
     bool *held, struct error *err)
 {
 	struct engine *e = engine_of(st);
-	bool stop_requested;
 	struct query q;
 
-	*held = lease_running(e->leases, thread_id, &stop_requested);
+	*held = lease_held(e->leases, thread_id);
 	if (*held || !e->instances)
 		return true;
 	engine_query(st, ctx, &q, SQL_CLAIM_HELD, err);
