@@ -225,6 +225,8 @@ refused_run "$(run_of x '"stream_mode":"odd"')" \
 	'stream_mode must be one of values, updates, messages, messages-tuple, custom, events, debug, tasks, checkpoints, tools, lifecycle'
 refused_run "$(run_of x '"interrupt_before":["agent"]')" 'interrupt_before is not supported: the graph declares it'
 refused_run '{"assistant_id":"demo","command":{"goto":"x"}}' 'command.goto is not supported: edges of the graph say where it goes on'
+lg_wait s "$(run_of x '"command":{"goto":[]}')"
+is "$STATUS" 200 'which an empty array names none of'
 refused_run '{"assistant_id":"demo","input":{},"command":{"update":{"notes":[]}}}' 'command.update must not stand beside an input'
 refused_run "{\"assistant_id\":\"demo\",\"command\":{\"resume\":1,\"update\":{\"messages\":[$(human x)]}}}" \
 	'command.update must have no messages beside an answer, which is one'

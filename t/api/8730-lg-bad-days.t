@@ -181,4 +181,20 @@ facts <<'TABLE'
 of one that shares its messages the values have them at once :: of("values") | map([.seen, (.messages | length)]) == [["", 1], ["", 2], ["yes", 2], ["yes", 3]]
 TABLE
 
+# ---- a call behind text that came in pieces
+
+cat >graph.json <<'JSON'
+{"own": {"nodes": {"e": {"kind": "exec", "command": ["sh", "-c", "echo '{\"delta\":\"I look\"}'; echo '{\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"I look\"},{\"type\":\"tool_call\",\"id\":\"c1\",\"name\":\"look\",\"args\":{\"n\":1}}]}}'"]}},
+  "edges": [{"from": "START", "to": "e"}, {"from": "e", "to": "END"}]}}
+JSON
+serve_stop
+api POST /lg/threads '{"thread_id":"own","if_exists":"do_nothing"}'
+for members in '' ',"stream_resumable":true'; do
+	own "call ${#members}" messages-tuple "$members"
+	facts <<'TABLE'
+a call comes in a last piece behind the text :: of("messages") | map(.[0]) | map(.type, .content, .id) | .[0:2] + .[3:5] + [.[2] == .[5]] == ["AIMessageChunk", "I look", "AIMessageChunk", "", true]
+in the form by which clients put pieces together :: of("messages")[-1] | [.[0].tool_calls[0].args.n, .[0].tool_call_chunks[0].args, .[1].tags] == [1, "{\"n\":1}", []]
+TABLE
+done
+
 done_testing

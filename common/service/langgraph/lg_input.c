@@ -259,6 +259,8 @@ bool lg_input_read(struct call *call, const char *thread_id, const cJSON *body, 
 	fields_read_body(&call->error, "body", body, lg_body_rows, &b);
 	fields_read_body(&call->error, "body.config", b.config, lg_config_rows, &b);
 	fields_read_body(&call->error, "body.command", b.command, lg_command_rows, &b);
+	if (cJSON_IsArray(b.go_to) && !b.go_to->child)
+		b.go_to = NULL;
 	lg_read_modes(call, b.stream_mode, &in->modes);
 	lg_input_check(call, &b, thread_id, background);
 	in->goes_to_end = b.go_to != NULL;

@@ -106,6 +106,27 @@ void lg_put_members(struct buf *out, const cJSON *object)
 
 /* ---- what types have of their own ---- */
 
+/* The calls of a piece once more in the form by which clients put pieces together. */
+static void lg_put_call_chunks(struct buf *out, const cJSON *message)
+{
+	const cJSON *block;
+	int64_t index = 0;
+	buf_puts(out, ",\"tool_call_chunks\":[");
+	cJSON_ArrayForEach(block, json_get(message, "content")) {
+		if (!block_is_call(block))
+			continue;
+		char *args = json_print(json_get(block, "args"));
+		lg_put_number(out, index ? ",{\"index\":" : "{\"index\":", index);
+		lg_put_text(out, ",\"id\":", json_str(block, "id"));
+		lg_put_text(out, ",\"name\":", json_str(block, "name"));
+		lg_put_text(out, ",\"args\":", args);
+		buf_puts(out, ",\"type\":\"tool_call_chunk\"}");
+		cJSON_free(args);
+		index++;
+	}
+	buf_putc(out, ']');
+}
+
 static void lg_put_calls(struct buf *out, const cJSON *message)
 {
 	const cJSON *block;
@@ -123,6 +144,8 @@ static void lg_put_calls(struct buf *out, const cJSON *message)
 		between = ",";
 	}
 	buf_puts(out, "],\"invalid_tool_calls\":[]");
+	if (*between && cJSON_IsTrue(json_get(message, "delta")))
+		lg_put_call_chunks(out, message);
 }
 
 /* The result in a tool message, or NULL: then it is told like any message. */

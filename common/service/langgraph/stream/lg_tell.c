@@ -84,7 +84,7 @@ static void lg_put_metadata(
 	lg_put_number(out, ",\"langgraph_step\":", step->step);
 	if (step->branch)
 		lg_put_text(out, ",\"branch\":", step->branch);
-	buf_putc(out, '}');
+	buf_puts(out, ",\"tags\":[]}");
 }
 
 static cJSON *lg_metadata(const struct lg_teller *teller, const struct lg_step *step)
@@ -149,6 +149,28 @@ static void lg_tell_piece(const struct lg_teller *teller, const struct lg_step *
 	lg_trace(teller, step, "on_chat_model_stream", step->node, data);
 }
 
+/* The calls of a message whose text was told in pieces: a last piece, without text. */
+static void lg_tell_calls(const struct lg_teller *teller, const struct lg_step *step)
+{
+	struct lg_step last = *step;
+	const cJSON *block;
+	cJSON *piece = cJSON_CreateObject(), *content = cJSON_CreateArray();
+	cJSON_ArrayForEach(block, json_get(step->message, "content"))
+		if (block_is_call(block))
+			cJSON_AddItemReferenceToArray(content, (cJSON *)block);
+	if (content->child) {
+		static const char *const others[] = {"role", "message_id", "metadata", "usages"};
+		for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+			json_refer(piece, others[i], json_get(step->message, others[i]));
+		cJSON_AddTrueToObject(piece, "delta");
+		json_refer(piece, "content", content);
+		last.message = piece;
+		lg_tell_message(teller, &last, "messages/partial");
+	}
+	cJSON_Delete(content);
+	cJSON_Delete(piece);
+}
+
 /* ---- nodes and ends ---- */
 
 static void lg_tell_custom(const struct lg_teller *teller, const struct lg_step *step)
@@ -191,7 +213,9 @@ void lg_tell(const struct lg_teller *teller, const struct lg_step *step)
 		lg_tell_piece(teller, step);
 		return;
 	case LG_MESSAGE: /* clients append pieces, so what was told in pieces is not told again */
-		if (!step->told)
+		if (step->told)
+			lg_tell_calls(teller, step);
+		else
 			lg_tell_message(teller, step, "messages/complete");
 		return;
 	case LG_CUSTOM_EVENT:
