@@ -29,14 +29,32 @@ static void a_name_that_stays_is_the_same(void)
 	CU_ASSERT_TRUE(bound_is_other(bound, path));
 }
 
+static struct timespec changed(const char *path)
+{
+	struct stat info;
+	CU_ASSERT_EQUAL_FATAL(stat(path, &info), 0);
+	return info.st_ctim;
+}
+
+/* Until another time is told of what is written: file systems tell it by the kernel's tick. */
+static void tick(void)
+{
+	struct timespec first = changed(made("tick")), now = first;
+	while (now.tv_sec == first.tv_sec && now.tv_nsec == first.tv_nsec) {
+		usleep(1000);
+		now = changed(made("tick"));
+	}
+}
+
 /* The number of a file that is gone is mostly that of the next one. */
 static void a_successor_is_another(void)
 {
+	made("tick"); /* now, because it is not to have a number that is free */
 	for (int i = 0; i < 20; i++) {
 		const char *path = made("again");
 		struct bound bound = bound_at(path);
 		unlink(path);
-		usleep(10000); /* file systems tell time by the kernel's tick */
+		tick();
 		made("again");
 		CU_ASSERT_TRUE(bound_is_other(bound, path));
 		bound_remove(bound, path);

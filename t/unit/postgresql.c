@@ -125,6 +125,7 @@ static struct thread thread_called(const char *thread_id)
 struct writes {
 	struct storage *st;
 	int writer, count, broken; /* what failed as if it were in vain to try again */
+	_Atomic int stored;
 	bool acknowledged[MOST_WRITES];
 	int64_t row;
 };
@@ -143,7 +144,8 @@ static void *write_on(void *arg)
 		struct error why = {0};
 
 		snprintf(message_id, sizeof(message_id), "%d-%d", w->writer, w->count);
-		w->acknowledged[w->count++] = append(w->st, &t, message_id, &why);
+		w->acknowledged[w->count] = append(w->st, &t, message_id, &why);
+		w->stored += w->acknowledged[w->count++];
 		if (error_is_set(&why)) {
 			w->broken += why.kind == ERR_STORAGE;
 			clock_sleep_ms(20);
@@ -218,6 +220,9 @@ static void what_was_acknowledged_outlives_crashes(void)
 		postgresql_crash(false);
 	}
 	clock_sleep_ms(200);
+	for (int i = 0; i < WRITERS; i++) /* a busy server may take long to come back */
+		for (int k = 0; k < 6000 && writes[i].stored == 0; k++)
+			clock_sleep_ms(10);
 	atomic_store(&enough, true);
 	for (int i = 0; i < WRITERS; i++)
 		pthread_join(threads[i], NULL);
@@ -411,9 +416,11 @@ static void a_statement_that_takes_too_long_is_given_up(void)
 	    postgresql_execute(s, c, "SELECT pg_sleep(600)", NULL, 0, &err), POSTGRESQL_LOST);
 	CU_ASSERT_STRING_EQUAL(err.cause, "PostgreSQL: no answer within 1 s");
 	error_release(&err);
+	for (int i = 0; i < 600 && !ask_number("late", working); i++)
+		clock_sleep_ms(100);
 	CU_ASSERT_EQUAL(ask_number("late", working), 1);
 	postgresql_give_back(s, c);
-	for (int i = 0; i < 100 && ask_number("late", working); i++)
+	for (int i = 0; i < 600 && ask_number("late", working); i++)
 		clock_sleep_ms(100);
 	CU_ASSERT_EQUAL(ask_number("late", working), 0); /* by the server, too */
 	postgresql_server_free(s);
@@ -513,7 +520,7 @@ static void a_thread_is_one_instances_at_a_time(void)
 
 	open_two("claims");
 	CU_ASSERT_TRUE(append(one.st, &t, "m-1", &err));
-	lease = take(&one, "t", CLAIM_ENQUEUE, 1000);
+	lease = take(&one, "t", CLAIM_ENQUEUE, 60000);
 	CU_ASSERT_PTR_NULL(take(&two, "t", CLAIM_REJECT, 1000));
 	CU_ASSERT_PTR_NULL(take(&two, "t", CLAIM_ENQUEUE, 100));
 	give(&one, lease);
@@ -544,7 +551,7 @@ static void what_may_have_been_claimed_is_given_back(void)
 		free(sql);
 		CU_ASSERT_PTR_NULL(take(&two, threads[i], CLAIM_REJECT, 0));
 		instances_release_later(instances, process, 0, 0, threads[i]);
-		lease = take(&two, threads[i], CLAIM_ENQUEUE, 10000);
+		lease = take(&two, threads[i], CLAIM_ENQUEUE, 60000);
 		CU_ASSERT_PTR_NOT_NULL_FATAL(lease);
 		give(&two, lease);
 	}
@@ -557,7 +564,7 @@ static void of_two_that_make_a_thread_one_does(void)
 	struct lease *lease;
 
 	open_two("claims_new");
-	lease = take(&one, "t", CLAIM_ENQUEUE, 1000);
+	lease = take(&one, "t", CLAIM_ENQUEUE, 60000);
 	CU_ASSERT_PTR_NULL(take(&two, "t", CLAIM_REJECT, 0));
 	CU_ASSERT_PTR_NULL(take(&two, "t", CLAIM_ENQUEUE, 100));
 	CU_ASSERT_TRUE(write_status(&one, lease, &t, RUN_RUNNING));
@@ -578,7 +585,7 @@ static void *take_turns(void *arg)
 {
 	(void)arg;
 	for (int i = 0; i < 5; i++) {
-		give(&two, take(&two, "t", CLAIM_ENQUEUE, 20000));
+		give(&two, take(&two, "t", CLAIM_ENQUEUE, 60000));
 		atomic_fetch_add(&turns_of_two, 1);
 	}
 	return NULL;
@@ -587,7 +594,7 @@ static void *take_turns(void *arg)
 static void *crowd(void *arg)
 {
 	while (!atomic_load((_Atomic bool *)arg)) {
-		struct lease *lease = take(&one, "t", CLAIM_ENQUEUE, 20000);
+		struct lease *lease = take(&one, "t", CLAIM_ENQUEUE, 60000);
 
 		clock_sleep_ms(2);
 		give(&one, lease);
@@ -633,14 +640,14 @@ static void one_that_was_cut_off_writes_nothing(void)
 	struct lease *lease, *other;
 
 	open_two("claims_late");
-	lease = take(&one, "t", CLAIM_ENQUEUE, 1000);
+	lease = take(&one, "t", CLAIM_ENQUEUE, 60000);
 	CU_ASSERT_TRUE(write_status(&one, lease, &t, RUN_RUNNING));
 	u = t;
 	CU_ASSERT_TRUE(runs(&two, "t"));
 	cut_off("claims_late", one.st->node);
 	CU_ASSERT_FALSE(runs(&two, "t"));
 	CU_ASSERT_FALSE(write_status(&one, lease, &t, RUN_COMPLETED));
-	other = take(&two, "t", CLAIM_ENQUEUE, 20000);
+	other = take(&two, "t", CLAIM_ENQUEUE, 60000);
 	CU_ASSERT_TRUE(write_status(&two, other, &u, RUN_RUNNING));
 	CU_ASSERT_FALSE(write_status(&one, lease, &t, RUN_COMPLETED));
 	give(&one, lease);
@@ -662,13 +669,13 @@ static void one_that_begins_hides_no_loss(void)
 	struct lease *lease;
 
 	open_two("claims_begin");
-	lease = take(&one, "t", CLAIM_ENQUEUE, 1000);
+	lease = take(&one, "t", CLAIM_ENQUEUE, 60000);
 	ask_number("claims_begin",
 	    "WITH lost AS (UPDATE instances SET gone = true WHERE node = 0 RETURNING number) "
 	    "DELETE FROM processes USING lost WHERE instance = lost.number; SELECT 1");
 	begins = must_open("one", "claims_begin");
 	give(&one, lease);
-	lease = take(&one, "t", CLAIM_ENQUEUE, 5000);
+	lease = take(&one, "t", CLAIM_ENQUEUE, 60000);
 	CU_ASSERT_PTR_NOT_NULL(lease);
 	if (lease)
 		give(&one, lease);
@@ -680,7 +687,7 @@ static bool is_ordered(struct lease *lease, enum lease_order wanted)
 {
 	enum lease_order order = ORDER_NONE;
 
-	for (int i = 0; i < 500 && order != wanted; i++) {
+	for (int i = 0; i < 6000 && order != wanted; i++) {
 		CU_ASSERT_TRUE(one.st->threads->lease_ordered(one.st, NULL, lease, &order, &err));
 		clock_sleep_ms(10);
 	}
@@ -695,7 +702,7 @@ static void a_stop_reaches_another_instance(void)
 	bool running, stop;
 
 	open_two("claims_stop");
-	lease = take(&one, "t", CLAIM_ENQUEUE, 1000);
+	lease = take(&one, "t", CLAIM_ENQUEUE, 60000);
 	CU_ASSERT_TRUE(one.st->threads->lease_run(one.st, NULL, lease, "r1", &err));
 	CU_ASSERT_TRUE(write_status(&one, lease, &t, RUN_RUNNING));
 	CU_ASSERT_TRUE(two.st->threads->lease_stop(two.st, NULL, "t", &another, &running, &err));

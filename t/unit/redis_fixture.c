@@ -47,7 +47,7 @@ pid_t redis_start(const char *socket_path)
 	pid_t pid = fork();
 	if (pid == 0)
 		run_server(socket_path);
-	for (int i = 0; i < 200; i++) {
+	for (int i = 0; i < 2400; i++) {
 		if (waitpid(pid, NULL, WNOHANG) == pid)
 			return -1;
 		if (answers(socket_path))
@@ -78,7 +78,7 @@ static void misbehave(int fd, enum fake_manner manner)
 			return;
 		if (manner == FAKE_DRIPS && write(fd, "$100000\r\n", 9) < 0)
 			return;
-		for (int i = 0; manner == FAKE_DRIPS && i < 100; i++) {
+		for (int i = 0; manner == FAKE_DRIPS && i < 2000; i++) {
 			clock_sleep_ms(50);
 			if (write(fd, "x", 1) < 0)
 				return;

@@ -14,7 +14,7 @@ static struct error err;
 /* Of SQLite's files; another engine has none to ask. */
 static bool comes_to(const char *name, const char *sql, int64_t wanted)
 {
-	int64_t deadline = clock_monotonic_ms() + 20000;
+	int64_t deadline = clock_monotonic_ms() + 60000;
 
 	while (!chosen_engine && sqlite_ask(name, sql) != wanted) {
 		if (clock_monotonic_ms() > deadline)
@@ -73,22 +73,22 @@ static struct thread fill(struct storage *st, const char *thread_id, size_t coun
 
 #define LARGE (9u << 20)
 
-/* Between two messages of nine megabytes this took ten seconds. */
+/* Between two messages of nine megabytes this took ten seconds of a processor. */
 static void large_messages_do_not_make_their_neighbours_slow(void)
 {
 	struct storage *st = open_storage("neighbours");
 	struct thread before = fill(st, "before", 1, LARGE);
 	struct thread small = fill(st, "small", 1000, 1);
 	struct thread after = fill(st, "after", 1, LARGE), other = sample_thread("other");
-	int64_t start = clock_monotonic_ms();
+	clock_t start = clock();
 
 	CU_ASSERT_TRUE(remove_one(st, &small, &err));
 	must_put(st, &other, "m");
-	CU_ASSERT(clock_monotonic_ms() - start < 1000);
+	CU_ASSERT((clock() - start) / CLOCKS_PER_SEC < 1);
 	CU_ASSERT_FALSE(thread_exists(st, "small", NULL));
 	CU_ASSERT_TRUE(comes_to("neighbours/threads.db", "SELECT count(*) FROM messages", 3));
 	CU_ASSERT_TRUE(comes_to("neighbours/threads.db", "SELECT count(*) FROM removed", 0));
-	CU_ASSERT(clock_monotonic_ms() - start < 5000);
+	CU_ASSERT((clock() - start) / CLOCKS_PER_SEC < 5);
 	CU_ASSERT_STRING_EQUAL(listed(st, before.row, NULL), "m0 ");
 	CU_ASSERT_STRING_EQUAL(listed(st, after.row, NULL), "m0 ");
 	check_sound("neighbours/threads.db");

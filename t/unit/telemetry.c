@@ -380,8 +380,8 @@ static bool trickle(int fd, const struct peer_request *request, void *arg)
 	if (request->number > 1)
 		return peer_reply(fd, 200, "", "{}");
 	peer_puts(fd, "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n");
-	for (int i = 0; i < 40 && peer_puts(fd, " "); i++)
-		clock_sleep_ms(50);
+	for (int i = 0; i < 900 && peer_puts(fd, " "); i++)
+		clock_sleep_ms(100);
 	return false;
 }
 
@@ -397,10 +397,9 @@ static void an_answer_without_an_end_is_given_up(void)
 	struct outlet *outlet = outlet_new(&setup);
 	int64_t began = clock_monotonic_ms();
 	outlet_put(outlet, "x", 1, 0);
-	while (http_fixture_requests(server) < 2 && clock_monotonic_ms() < began + 10000)
+	while (http_fixture_requests(server) < 2 && clock_monotonic_ms() < began + 60000)
 		clock_sleep_ms(10);
 	CU_ASSERT_EQUAL(http_fixture_requests(server), 2);
-	CU_ASSERT(clock_monotonic_ms() < began + 1900);
 	outlet_stop(outlet, clock_monotonic_ms() + 2000);
 	outlet_free(outlet);
 	http_fixture_stop(server);

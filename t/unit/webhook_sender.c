@@ -22,7 +22,7 @@
 #define SECRET "whsec_YWdlbnRncmFwaC13ZWJob29rLXRlc3Rz"
 #define ITEMS 400
 #define SECOND 1000000
-#define PATIENCE_MS 20000
+#define PATIENCE_MS 60000
 
 /* ---- an outbox ---- */
 
@@ -337,15 +337,17 @@ static void what_fails_is_sent_again_later_and_later(void)
 {
 	static const int64_t pauses[] = {5, 30, 120, 600, 3600};
 	begin(fail);
+	int64_t before = clock_now();
 	outbox_put(http_fixture_url(receiver, "/"));
 	for (size_t i = 0; i < UNIT_COUNT(pauses); i++) {
 		unit_row("attempt %zu", i + 1);
 		CU_ASSERT(wait_until(was_tried, (int64_t)i + 1));
 		struct webhook item = outbox_item(0);
-		int64_t pause = item.due_at - clock_now();
 		CU_ASSERT_EQUAL(item.last_status, 500);
-		CU_ASSERT(pause <= pauses[i] * SECOND && pause > (pauses[i] - 4) * SECOND);
+		CU_ASSERT(item.due_at >= before + pauses[i] * SECOND);
+		CU_ASSERT(item.due_at <= clock_now() + pauses[i] * SECOND);
 		CU_ASSERT_EQUAL(http_fixture_requests(receiver), i + 1);
+		before = clock_now();
 		pthread_mutex_lock(&outbox.lock);
 		outbox.ahead = pauses[i] * SECOND;
 		pthread_mutex_unlock(&outbox.lock);
@@ -424,6 +426,7 @@ static bool receiver_has(int64_t count)
 
 static void a_receiver_that_hangs_holds_up_no_other(void)
 {
+	answer_ms = 10 * (int64_t)PATIENCE_MS;
 	begin_two(hang, accept_it);
 	for (int i = 0; i < 300; i++)
 		outbox_put(http_fixture_url(receiver, "/in"));
@@ -436,6 +439,7 @@ static void a_receiver_that_hangs_holds_up_no_other(void)
 	CU_ASSERT_EQUAL(http_fixture_accepted(receiver), 4);
 	CU_ASSERT_EQUAL(http_fixture_requests(other), 50);
 	end();
+	answer_ms = WEBHOOK_ANSWER_MS;
 }
 
 static void what_the_configuration_has_no_more_is_given_up(void)
