@@ -283,7 +283,7 @@ lock_threads() {
 		sqlite3 -bail -cmd '.timeout 5000' "$1/threads.db"
 	fi >"$WORK/locked" &
 	lock_pid=$!
-	wait_for 5 test -s "$WORK/locked"
+	wait_for 30 test -s "$WORK/locked"
 }
 
 # nginx_head: the first lines of the configuration of an nginx that a test itself starts and ends.  Run by root, its

@@ -89,7 +89,7 @@ kill "$pid" "$pid"
 sleep 0.3
 ok "alive $pid" 'after one SIGTERM, or two at once, requests in hand go on'
 kill "$pid"
-ok "wait_for 10 gone $pid" 'a second one ends them'
+ok "wait_for 30 gone $pid" 'a second one ends them'
 wait "$slow_pid"
 is "$(cat slow)" '' 'without an answer'
 like "$(cat "$SERVE_ERR")" 'ended with requests in hand: 1$' 'and the log has that'

@@ -10,7 +10,7 @@ pid=$(pgrep -P "$SERVE_PID" -f agentgraph-fcgi)
 
 (exec python3 "$WORK/raw.py" "$SOCKET" silent) >silent &
 silent_pid=$!
-wait_for 5 grep -q connected silent
+wait_for 30 grep -q connected silent
 start=$(date +%s%N)
 for _ in 1 2 3 4 5 6 7 8 9 10; do api GET /ping; done
 is "$STATUS" 200 'requests are answered beside silent connections'
@@ -29,10 +29,10 @@ mkfifo go
 raw halting POST /v1/graph/invoke "${#body}" "$body" <go >halting &
 halting_pid=$!
 exec 3>go
-wait_for 5 grep -q connected halting
+wait_for 30 grep -q connected halting
 stopped
 echo >&3
-wait_for 5 grep -q half halting
+wait_for 30 grep -q half halting
 sleep 0.2
 stopped
 echo >&3

@@ -7,7 +7,7 @@ set -u
 export LOG_LEVEL=DEBUG LOGGER_NAME=my-agent
 api GET '/ping?token=sesame'
 id=$(header X-Request-ID)
-wait_for 2 grep -q 'GET /ping' "$SERVE_ERR"
+wait_for 30 grep -q 'GET /ping' "$SERVE_ERR"
 line=$(grep 'GET /ping' "$SERVE_ERR" | tail -n 1)
 like "$line" "request_id=$id" 'a request is logged with its id'
 like "$line" 'DEBUG my-agent\[[0-9]+\]' 'level, name and process'

@@ -11,7 +11,7 @@ state() { api GET "/v1/threads/$1/state"; }
 # ---- a run that goes on
 
 in_background slow invoke '/slow 90 500' "$(thread t),\"recursion_limit\":100,\"response_granularity\":\"full\""
-wait_for 10 is_running t
+wait_for 30 is_running t
 ok $? 'a state shows that a run goes on'
 facts <<'TABLE'
 in all its fields :: .data.state.execution_meta | [.is_running, .status, .is_stopped_requested, .stop_current_execution, .current_node] == [true, "running", false, "none", "agent"]
@@ -47,7 +47,7 @@ TABLE
 # streamed THREAD GRANULARITY: a streamed run that is stopped; sets BODY.
 streamed() {
 	in_background "$1" stream '/slow 90 500' "$(thread "$1"),\"recursion_limit\":90,\"response_granularity\":\"$2\""
-	wait_for 10 is_running "$1"
+	wait_for 30 is_running "$1"
 	stop "\"$1\""
 	collect "$1"
 }
@@ -67,7 +67,7 @@ TABLE
 # ---- a run that waits
 
 in_background first invoke '/slow 90 500' "$(thread w),\"recursion_limit\":100"
-wait_for 10 is_running w
+wait_for 30 is_running w
 in_background second invoke 'after it' "$(thread w)"
 sleep 0.3
 stop '"w"'

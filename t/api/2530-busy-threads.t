@@ -14,7 +14,7 @@ not_running() { ! is_running "$1"; }
 # ---- waiting
 
 in_background first invoke '/slow 3 200' "$(thread t)"
-wait_for 10 is_running t
+wait_for 30 is_running t
 invoke second "$(thread t)"
 is "$STATUS" 200 'a second run waits for the first'
 facts <<'TABLE'
@@ -39,7 +39,7 @@ is "$(texts many | tr '|' '\n' | grep -A 3 '^/slow' | tr '\n' ' ' | sed 's/-- //
 	"$(for i in 1 2 3; do printf '/slow 2 150 tick 1 tick 2 done '; done)" 'nor do they mix'
 
 in_background other invoke '/slow 100 500' "$(thread one),\"recursion_limit\":100"
-wait_for 10 is_running one
+wait_for 30 is_running one
 invoke quick "$(thread two)"
 is "$STATUS" 200 'another thread waits for nobody'
 is_running one
@@ -51,7 +51,7 @@ collect other
 # On a worker of eight threads: four may wait, three of them for the same thread.
 
 in_background crowded invoke '/slow 90 1000' "$(thread crowd),\"recursion_limit\":90"
-wait_for 10 is_running crowd
+wait_for 30 is_running crowd
 for i in $(seq 60); do
 	in_background "crowd$i" invoke "/note $i" "$(thread crowd)"
 done
@@ -66,7 +66,7 @@ is "$STATUS" 200 'the others take nothing of the pool'
 is_running crowd && [ "$took" -lt 30000 ]
 ok $? "so that what waits for nothing is answered meanwhile ($took ms)"
 in_background another invoke '/slow 2 200' "$(thread another)"
-wait_for 10 is_running another
+wait_for 30 is_running another
 invoke hello "$(thread another)"
 is "$STATUS" 200 'who waits for another thread has room'
 api POST /v1/graph/stop '{"thread_id":"crowd"}'
@@ -83,11 +83,11 @@ is "$STATUS" 200 'then the thread is free'
 
 in_background dies invoke '/slow 100 500' "$(thread dead),\"recursion_limit\":100"
 ticked() { is_running dead && printf '%s' "$BODY" | grep -q '"tick 2"'; }
-wait_for 10 ticked
+wait_for 30 ticked
 kill -9 "$(workers)"
 collect dies
 replaced() { api GET /ping && [ "$STATUS" = 200 ] && [ -n "$BODY" ]; }
-wait_for 10 replaced
+wait_for 30 replaced
 ok $? 'a worker that is killed is replaced'
 api GET /v1/threads/dead/state
 facts <<'TABLE'
@@ -124,7 +124,7 @@ api_start --processes 3
 invoke hi "$(thread busy)"
 message=$(json '.data.messages[0].message_id' "$BODY")
 in_background long invoke '/slow 90 500' "$(thread busy),\"recursion_limit\":90"
-wait_for 10 is_running busy
+wait_for 30 is_running busy
 
 # refused METHOD PATH [BODY]
 refused() {
@@ -164,7 +164,7 @@ serve_stop
 
 printf '{"agent":"builtin:demo","runs":{"wait_timeout":0.5}}\n' >agentgraph.json
 in_background long invoke '/slow 100 1000' "$(thread busy),\"recursion_limit\":100"
-wait_for 10 is_running busy
+wait_for 30 is_running busy
 start=$(date +%s%N)
 invoke x "$(thread busy)"
 waited=$((($(date +%s%N) - start) / 1000000))

@@ -144,7 +144,7 @@ is "$(said)" '409 RUN_NOT_RECORDED The chunks of run r3 were not kept' 'nor one 
 api GET '/v1/threads/t/runs/r1/result?wait=5'
 is "$STATUS|$(header X-Accel-Redirect)|$(json '.data.meta.run_id' "$BODY")" '200||r1' 'a result that is there is not waited for'
 in_background slow stream '/slow 24 1500' "\"config\":{\"thread_id\":\"w\",\"run_id\":\"s\"}"
-wait_for 10 is_running w
+wait_for 30 is_running w
 api GET '/v1/threads/w/runs/s/result?wait=2.5'
 is "$STATUS|$(header X-Accel-Redirect)|$(printf '%s' "$BODY" | wc -c)" '200|/_agentgraph/follow/wait|0' 'one that is not goes to another process'
 is "$(claims '[.route, .thread_id, .run_id, .user_id, (.until / 1000000 - .iat | . > 1 and . < 5)]')" '["run/wait","w","s",null,true]' \

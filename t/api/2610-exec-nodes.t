@@ -260,10 +260,10 @@ late hangs
 late orphans
 late stubborn
 alone() { [ -n "$(workers)" ] && [ -z "$(children "$(workers)")" ]; }
-wait_for 5 alone
+wait_for 30 alone
 ok $? 'the worker has no child left'
 none_left() { ! pgrep -f "$WORK/snooze"; }
-wait_for 5 none_left
+wait_for 30 none_left
 ok $? 'nor is a grandchild left anywhere'
 invoke speaks "$(thread late)"
 is "$STATUS" 200 'the service goes on'
@@ -271,7 +271,7 @@ serve_stop
 
 printf '{"agent":"graph.json:pair"}\n' >agentgraph.json
 in_background slow stream slowly "$(thread stopped),\"response_granularity\":\"partial\""
-wait_for 10 is_running stopped
+wait_for 30 is_running stopped
 api POST /v1/graph/stop '{"thread_id":"stopped"}'
 collect slow
 chunks <<'TABLE'

@@ -71,7 +71,7 @@ invoke x "$(thread t)"
 facts <<'TABLE'
 a branch that hangs fails when its time is over :: [.detail, .error.details[0].loc] == ["Graph execution failed: node x timed out after 0.5 s", ["node", "x"]]
 TABLE
-ok 'wait_for 10 none_of hangs.pid' 'with all its processes'
+ok 'wait_for 30 none_of hangs.pid' 'with all its processes'
 api GET /v1/threads/t/state
 facts <<'TABLE'
 what the other has said and set is kept :: .data.state | [(.context | texts), .list, .execution_meta.status] == [["x", "well"], ["well"], "error"]
@@ -93,7 +93,7 @@ invoke x
 facts <<'TABLE'
 one whose program leaves a process behind ends with the program :: said == ["x", "parent", "well", "done [\"well\"]"]
 TABLE
-ok 'wait_for 10 none_of forks.pid' 'and that process goes'
+ok 'wait_for 30 none_of forks.pid' 'and that process goes'
 serve_stop
 serve_graph silent
 invoke x

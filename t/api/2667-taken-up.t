@@ -84,7 +84,7 @@ dies() {
 	printf '{"agent":"graph.json:%s","runs":{"background":1}}\n' "$1" >agentgraph.json
 	api_start || tap_bail "the service does not start with $1"
 	api POST /v1/graph/runs "$(run_body "[$(user x)]" "$(thread t '"run_id":"r1"')${3:+,$3}")"
-	ok 'wait_for 60 here && wait_for 60 kept t r1 '"$2"' && wait_for 10 no_chunks' "$1: a node runs when its process dies"
+	ok 'wait_for 60 here && wait_for 60 kept t r1 '"$2"' && wait_for 30 no_chunks' "$1: a node runs when its process dies"
 	kill_runner
 	ok 'wait_for 90 over t r1' "$1: the run is taken up again"
 }

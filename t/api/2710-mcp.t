@@ -57,11 +57,11 @@ is "$(jq -s -c 'sort_by(.id | tostring) | map([.id, (.result // .error.code)])' 
 	'[[7,-32601],[8,{"roots":[]}],["p-1",{}]]' 'its own requests are answered or refused'
 is "$(told change)" 'done' 'a tool changes the tools'
 changed() { [ "$(names)" = 'echo die hang count big later' ]; }
-wait_for 10 changed
+wait_for 30 changed
 is "$(names)" 'echo die hang count big later' 'and they are listed again'
 is "$(left)" 1 'the server runs'
 serve_stop
-ok 'wait_for 10 none_left' 'and ends with the service'
+ok 'wait_for 30 none_left' 'and ends with the service'
 
 # Where none of the variables is set that a server may have, it has none.
 printf '#!/bin/sh\nunset PATH HOME USER LANG TZ TMPDIR\nSECRET=s exec %s "$@"\n' "$AGENTGRAPH" >bare
@@ -99,7 +99,7 @@ is "$(told 'echo {"text":"hi"}')" hi 'a server that will die answers first'
 like "$(told die)" '^! mcp bad: the server ended' 'its death is the result of the call'
 is "$(told 'echo {"text":"hi"} && count')" 'hi | 2' 'it is started again'
 kill -9 "$(tail -n 1 server/pids)"
-wait_for 10 logged 'signal 9'
+wait_for 30 logged 'signal 9'
 is "$(told count)" 3 'also after it was killed'
 
 # Between the end of what it says and its own end there is a while.
@@ -116,7 +116,7 @@ told count >/dev/null
 start=$(date +%s)
 is "$(told hang)" '! timed out' 'a server that hangs does not hold up the run'
 ok "[ $(($(date +%s) - start)) -lt 10 ]" 'longer than its time-out'
-ok 'wait_for 5 grep -q requestId server/cancelled' 'and is told to give up'
+ok 'wait_for 30 grep -q requestId server/cancelled' 'and is told to give up'
 is "$(told 'hang && echo {"text":"x"}')" '! timed out | x' 'others are answered meanwhile'
 
 again "$(mcp dumb), {\"name\": \"own\", \"description\": \"\", \"command\": [\"echo\", \"fine\"]}"
@@ -153,7 +153,7 @@ again "$(mcp 'deaf children')"
 is "$(told 'echo {"text":"hi"}')" hi 'a server with children'
 is "$(left)" 2 'which run'
 serve_stop
-ok 'wait_for 10 none_left' 'a server that ignores all signs is killed, with its group'
+ok 'wait_for 30 none_left' 'a server that ignores all signs is killed, with its group'
 kill "$(cat server/strays)" 2>/dev/null || : # one that left the group
 
 done_testing

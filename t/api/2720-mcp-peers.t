@@ -56,7 +56,7 @@ out=$(run 60000 @list 'echo {"message":"hi"}' \
 	'@many 8 trigger-long-running-operation {"duration":1,"steps":2}' "$url")
 like "$out" '^get-sum$' 'over HTTP: tools are listed'
 is "$(printf '%s\n' "$out" | grep -c '^ok ')" 9 'and called, several at once'
-ok 'wait_for 10 grep -q "session termination" http.log' 'the session is ended at the server'
+ok 'wait_for 30 grep -q "session termination" http.log' 'the session is ended at the server'
 out=$(run 5000 'trigger-long-running-operation {"duration":20,"steps":2}' "$url")
 is "$out" 'failed timed out' 'a call has its time'
 kill "$http"

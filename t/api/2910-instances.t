@@ -156,7 +156,7 @@ on a collect long_frozen
 like "$(said)" '^409 THREAD_BUSY' 'when it comes back its run is refused'
 is "$(on b texts frozen)" "$is_then" 'and has written nothing'
 ok 'on b has_status frozen run-frozen error' 'nor about itself'
-ok 'wait_for 10 grep -q "others took its runs over" "$WORK"/err.*' 'it says so'
+ok 'wait_for 30 grep -q "others took its runs over" "$WORK"/err.*' 'it says so'
 on a invoke 'as before' "$(thread frozen)"
 is "$STATUS" 200 'it serves as before'
 on a serve_stop

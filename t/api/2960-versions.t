@@ -78,11 +78,11 @@ is "$records" 1 'the checkpoint of a run lies in its record'
 at_server "INSERT INTO agentgraph.instances (number, node, host, version, started_at, seen_at)
 	VALUES (1, 1000, 'older', 'the one before', clock_timestamp(), clock_timestamp() + interval '9 s')"
 in_none() { sleep 0.2 && turn && [ "$records" = 0 ]; }
-wait_for 10 in_none
+wait_for 30 in_none
 ok $? 'none does while an instance is there that does not look into them'
 at_server 'UPDATE agentgraph.instances SET gone = true WHERE number = 1'
 in_some() { sleep 0.2 && turn && [ "$records" -gt 0 ]; }
-wait_for 10 in_some
+wait_for 30 in_some
 ok $? 'some do when it has gone'
 api GET '/v1/threads/kept/history?limit=100'
 is "$(json '.data.history | length' "$BODY")" "$turns" 'and all are shown wherever they lie'

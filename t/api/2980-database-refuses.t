@@ -51,7 +51,7 @@ submit outlasts
 ok 'wait_for 20 refused stopped' 'of which nothing can be stored'
 ok 'wait_for 20 refused outlasts' 'nor of another one'
 api POST /v1/threads/stopped/runs/r/stop '{}'
-ok 'wait_for 4 over stopped' 'it can be stopped all the same, and at once'
+ok 'wait_for 30 over stopped' 'it can be stopped all the same, and at once'
 is "$(json .data.status "$BODY")" stopped 'as one that is stopped'
 sleep 2 # in which all attempts would be over
 sql 'DROP TRIGGER full_disk ON messages'

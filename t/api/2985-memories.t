@@ -28,7 +28,7 @@ sql "CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS \$\$BEGIN
 	END\$\$;
 	CREATE TRIGGER slow BEFORE INSERT ON vectors FOR EACH ROW EXECUTE FUNCTION slow()"
 on a in_background slow remember 'slow snails eat green salad'
-ok 'wait_for 10 storing' 'a memory takes long to be stored'
+ok 'wait_for 30 storing' 'a memory takes long to be stored'
 on b remember 'quick foxes jump over dogs'
 is "$STATUS" 200 'another one is stored'
 for instance in a b; do

@@ -20,7 +20,7 @@ trap unmount EXIT
 STATE=$WORK/disk/state
 printf '{"agent": "builtin:demo"}\n' >agentgraph.json
 api_start --config agentgraph.json
-wait_for 5 test -s "$STATE/reserve"
+wait_for 30 test -s "$STATE/reserve"
 ok $? 'some room is kept'
 long=$(repeat 90000 x)
 for i in $(seq 20); do
@@ -35,7 +35,7 @@ done
 refused 503 TRANSIENT_STORAGE_ERROR 'Storage is temporarily unavailable' 'on a full disk nothing more is stored'
 kill -HUP "$SERVE_PID"
 failed() { "$AGENTGRAPH" status --state "$STATE" | grep -q ', which failed; 0 done, 1 failed'; }
-ok 'wait_for 10 failed' 'status says that a reload failed for it'
+ok 'wait_for 30 failed' 'status says that a reload failed for it'
 serve_stop
 dd if=/dev/zero of=disk/fill bs=4k oflag=append conv=notrunc >/dev/null 2>&1
 STATE=$WORK/disk/state

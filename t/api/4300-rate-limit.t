@@ -128,7 +128,7 @@ is "$(cat statuses.* | sort | uniq -c | tr -s ' ' | paste -sd ' ' -)" ' 100 200 
 	'of many at once exactly as many as the limit are let in'
 set -- $(children "$SERVE_PID")
 kill -9 "$1"
-wait_for 5 gone "$1"
+wait_for 30 gone "$1"
 API_ADDRESS=192.0.2.1
 for _ in 1 2 3 4; do api GET /v1/graph; echo "$STATUS"; done >after
 is "$(sort -u after)" 429 'the count survives the death of a worker'

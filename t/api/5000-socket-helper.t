@@ -231,10 +231,10 @@ is $? 0 'and it leaves in order'
 
 signalled
 kill -TERM "$pid"
-wait_for 5 grep -q '^C1001' out
+wait_for 30 grep -q '^C1001' out
 is "$(tail -n 1 out)" 'C1001 Shutting down' 'without a run it closes at once'
 kill -TERM "$pid"
-ok "wait_for 5 gone $pid" 'and does not wait for the end of its input when it is told twice'
+ok "wait_for 30 gone $pid" 'and does not wait for the end of its input when it is told twice'
 exec 3>&-
 
 # ---- the log

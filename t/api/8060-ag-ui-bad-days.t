@@ -61,7 +61,7 @@ unset MODE
 
 ag_ui_configure '"runs":{"wait_timeout":0.2}'
 in_background page run stopped "$(says m1 '/slow 25 800')"
-wait_for 10 is_running stopped
+wait_for 30 is_running stopped
 api POST /v1/graph/stop '{"thread_id":"stopped"}'
 is "$(json .data.running "$BODY")" true 'a run of a page can be stopped'
 collect page
@@ -71,7 +71,7 @@ is "$(printf '%s' "$BODY" | jq -r '.[-1].type')" RUN_FINISHED 'and without an er
 # ---- two at once
 
 in_background page run busy "$(says m1 '/slow 25 800')"
-wait_for 10 is_running busy
+wait_for 30 is_running busy
 run busy "$(says m2 hello)"
 is "$STATUS $(json '"\(.error_code) \(.detail)"' "$BODY")" "409 RUN_ACTIVE Run r$runs is still active" 'a run with the id of the first is none'
 run busy "$(says m2 hello)"
@@ -95,7 +95,7 @@ is "$EVENTS" 'run messages finished' 'and the thread is free'
 # ---- a worker that dies
 
 in_background page run dead "$(says m1 '/slow 25 800')"
-wait_for 10 is_running dead
+wait_for 30 is_running dead
 kill -9 "$(workers)"
 collect page
 wait_for 20 not_running dead

@@ -123,7 +123,8 @@ asks_still() {
 asks late
 lock_threads "$STATE" 1 # what has taken the thread is not seen to ask before
 in_background anew asks_anew late
-wait_for 1 is_running late
+taken() { is_running late || gone "$lock_pid"; }
+wait_for 30 taken
 send answer "\"taskId\":\"$task\""
 wait "$lock_pid"
 a2a_fault -32004 UNSUPPORTED_OPERATION 'wait for an answer any more|is over' 'an answer that waits for its context answers its task alone'

@@ -36,7 +36,7 @@ api GET /.well-known/agent-card.json '' 'A2A-Version: 1.0'
 is "$(json .capabilities.pushNotifications "$BODY")" true 'with them the card says that there are some'
 send hello '' "$(with waited '"token":"tok-1","authentication":{"scheme":"Bearer","credentials":"s3cret"}')"
 task=$(json .result.task.id "$BODY")
-ok 'wait_for 8 has_told waited' 'the end of a task that is waited for is told'
+ok 'wait_for 30 has_told waited' 'the end of a task that is waited for is told'
 BODY=$(told waited tojson)
 facts <<'TABLE'
 by the task as it is then :: .event | keys == ["task"]
@@ -51,17 +51,17 @@ ask GetTask "{\"id\":\"$task\"}"
 is "$(told waited .event.task.status.timestamp)" "$(json .result.status.timestamp "$BODY")" 'in the state that can be read'
 
 ask SendStreamingMessage "{$(message one),$(with streamed)}"
-ok 'wait_for 8 has_told streamed' 'that of a stream as well'
+ok 'wait_for 30 has_told streamed' 'that of a stream as well'
 ask SendMessage "{$(message later),$(with queued '' '"returnImmediately":true')}"
-ok 'wait_for 8 has_told queued' 'and of one in the background'
+ok 'wait_for 30 has_told queued' 'and of one in the background'
 is "$(states waited)$(states streamed)$(states queued)" \
 	'TASK_STATE_COMPLETED TASK_STATE_COMPLETED TASK_STATE_COMPLETED ' 'each once'
 send '/error no' '' "$(with broken)"
-ok 'wait_for 8 has_told broken' 'one that failed is told'
+ok 'wait_for 30 has_told broken' 'one that failed is told'
 is "$(told broken '.event.task.status | "\(.state) \(.message.parts[0].text)"')" 'TASK_STATE_FAILED Graph execution failed: no' 'with why'
 
 send_old 'hello old' '' "$(with_old old '"token":"tok-2","authentication":{"schemes":["Basic","Bearer"],"credentials":"eA=="}')"
-ok 'wait_for 8 has_told old' 'who asked in 0.3'
+ok 'wait_for 30 has_told old' 'who asked in 0.3'
 BODY=$(told old tojson)
 facts <<'TABLE'
 is told in 0.3 :: .event | [.kind, .status.state, .artifacts[0].parts[0]] == ["task", "completed", {"kind": "text", "text": "echo: hello old"}]
@@ -73,17 +73,17 @@ TABLE
 
 send '/ask more?' '"contextId":"asks"' "$(with pauses)"
 task=$(json .result.task.id "$BODY")
-ok 'wait_for 8 has_told pauses' 'a pause is told'
+ok 'wait_for 30 has_told pauses' 'a pause is told'
 is "$(told pauses '.event.task.status | "\(.state) \(.message.parts[0].text)"')" 'TASK_STATE_INPUT_REQUIRED more?' 'with its question'
 send_old enough "\"taskId\":\"$task\"" "$(with_old answers)"
-ok 'wait_for 8 has_told pauses 2 && wait_for 8 has_told answers' 'its answer to whoever is to know of the task by then'
+ok 'wait_for 30 has_told pauses 2 && wait_for 30 has_told answers' 'its answer to whoever is to know of the task by then'
 is "$(states pauses)| $(states answers)" 'TASK_STATE_INPUT_REQUIRED TASK_STATE_COMPLETED | completed ' 'each in its version'
 send '/ask again?' '"contextId":"other"' "$(with resumed)"
 api POST /v1/graph/invoke '{"messages":[],"resume":"yes","thread_id":"other"}'
-ok 'wait_for 8 has_told resumed 2' 'an answer by another protocol counts'
+ok 'wait_for 30 has_told resumed 2' 'an answer by another protocol counts'
 send '/ask never mind?' '' "$(with given_up)"
 ask CancelTask "{\"id\":\"$(json .result.task.id "$BODY")\"}"
-ok 'wait_for 8 has_told given_up 2' 'so does who wants no answer any more'
+ok 'wait_for 30 has_told given_up 2' 'so does who wants no answer any more'
 is "$(states resumed)$(states given_up)" \
 	'TASK_STATE_INPUT_REQUIRED TASK_STATE_COMPLETED TASK_STATE_INPUT_REQUIRED TASK_STATE_CANCELED ' 'as what they come to'
 
@@ -115,7 +115,7 @@ is "$(json '.result | tojson' "$BODY")" '{}' 'one is deleted'
 ask_old tasks/pushNotificationConfig/get "{\"id\":\"$task\",\"pushNotificationConfigId\":\"$unnamed\"}"
 a2a_fault -32001 TASK_NOT_FOUND "$unnamed" 'and is not there any more'
 ask CancelTask "{\"id\":\"$task\"}"
-ok 'wait_for 8 has_told later && wait_for 8 has_told later_old' 'the others are told'
+ok 'wait_for 30 has_told later && wait_for 30 has_told later_old' 'the others are told'
 is "$(states later)$(states later_old)$(states unnamed)" 'TASK_STATE_CANCELED canceled ' 'and it is not'
 ask_old tasks/pushNotificationConfig/delete "{\"id\":\"$task\",\"pushNotificationConfigId\":\"mine\"}"
 is "$(json '.result | tojson' "$BODY")" null 'by 0.3 the result is null'
@@ -177,7 +177,7 @@ configure "\"a2a\":{\"enabled\":true},\"auth\":\"jwt\",\"authorization\":\"owner
 alice="Authorization: Bearer $(token alice)" bob="Authorization: Bearer $(token bob)"
 ask_as 1.0 SendMessage "{$(message '/ask who?'),$(with owned)}" "$alice"
 task=$(json .result.task.id "$BODY")
-ok 'wait_for 8 has_told owned' 'an owner is told'
+ok 'wait_for 30 has_told owned' 'an owner is told'
 id=$(ask_as 1.0 ListTaskPushNotificationConfigs "{\"taskId\":\"$task\"}" "$alice"; json '.result.configs[0].id' "$BODY")
 for method in ListTaskPushNotificationConfigs GetTaskPushNotificationConfig DeleteTaskPushNotificationConfig CreateTaskPushNotificationConfig; do
 	ask_as 1.0 $method "{\"taskId\":\"$task\",\"id\":\"$id\",$(config bob)}" "$bob"

@@ -11,7 +11,7 @@ redis_start() {
 	redis-server --port 0 --unixsocket "$REDIS" --save '' --appendonly no "$@" >redis.out 2>&1 &
 	REDIS_PID=$!
 	tap_pids="$tap_pids $REDIS_PID"
-	wait_for 10 redis-cli -s "$REDIS" ping
+	wait_for 30 redis-cli -s "$REDIS" ping
 }
 
 redis_stop() {
@@ -41,5 +41,5 @@ while True:
 PYTHON
 	REDIS_PID=$!
 	tap_pids="$tap_pids $REDIS_PID"
-	wait_for 10 test -S "$REDIS"
+	wait_for 30 test -S "$REDIS"
 }

@@ -36,7 +36,7 @@ curl -sN -H 'Content-Type: application/json' --data-binary \
 	'{"threadId":"e","runId":"r","messages":[{"id":"m","role":"user","content":"/slow 25 500"}]}' "$BASE/v1/ag-ui" >early &
 client=$!
 tap_pids="$client $tap_pids"
-wait_for 10 grep -q 'tick 1' early
+wait_for 30 grep -q 'tick 1' early
 ok $? 'an event arrives'
 ok '! grep -q RUN_FINISHED early' 'while the run goes on'
 

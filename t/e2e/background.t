@@ -179,7 +179,7 @@ queue t4 apart hello
 wait_for 20 reaches apart b1
 kill_runners
 wait_for 20 reaches apart b2
-ok "wait_for 10 apart" 'a later attempt has a process of its own'
+ok "wait_for 30 apart" 'a later attempt has a process of its own'
 queue t5 beside ask
 ends t5 beside
 is "$RECORD" 'interrupted 1 1' 'beside which others are executed'

@@ -34,7 +34,7 @@ for mode in 777 770 707; do
 	is "$? $(grep -c 'error: others may write to the state directory' check.err)" "1 1" "from which nothing is served"
 done
 chmod 700 state
-wait_for 10 test -s state/ticket.key
+wait_for 30 test -s state/ticket.key
 chmod 644 state/ticket.key
 finds 1 'error: others may read .*ticket.key .*restart the service' "a key that others can read"
 chmod 600 state/ticket.key
@@ -174,7 +174,7 @@ unlike "$ERR" 'hunter2' "and repeats it, which is not shown"
 unlike "$ERR" "$(at 6)" "one that answers among lines that are no messages is well"
 ok "[ $took -lt 30 ]" "they are asked side by side ($took s)"
 pids_are_gone() { for pid in $(cat pids); do [ ! -d "/proc/$pid" ] || return 1; done; }
-wait_for 10 pids_are_gone
+wait_for 30 pids_are_gone
 is $? 0 "and none is left behind"
 unset REDIS_URL
 export MY_KEY=sk-secret-of-mine

@@ -440,7 +440,7 @@ site() {
 	shift 2
 	http "$method" "$path" "" --unix-socket "$WORK/site/http.sock" "$@"
 }
-wait_for 5 curl -s -o site/first --unix-socket site/http.sock http://site.example/
+wait_for 30 curl -s -o site/first --unix-socket site/http.sock http://site.example/
 site GET /ping
 is "$STATUS $(json .data "$BODY")" "200 pong" "the snippet serves /ping"
 site GET /index.html

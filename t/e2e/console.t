@@ -13,7 +13,7 @@ look() {
 
 console_demo
 serve_start --processes 1 || tap_bail 'the service does not start'
-ok 'wait_for 10 grep -q "the console is at $BASE/console$" "$SERVE_ERR"' 'who starts the service is told where the console is'
+ok 'wait_for 30 grep -q "the console is at $BASE/console$" "$SERVE_ERR"' 'who starts the service is told where the console is'
 http GET /console
 is "$STATUS $(header Content-Type)" '200 text/html; charset=utf-8' 'the console is served'
 like "$(header Permissions-Policy)" 'microphone=\(self\)' 'its page may ask for the microphone'
@@ -59,7 +59,7 @@ serve_stop
 
 configure '"auth":"jwt"'
 CONSOLE_PATH=/help/my-console serve_start --processes 1 || tap_bail 'no second start'
-ok 'wait_for 10 grep -q "the console is at $BASE/help/my-console$" "$SERVE_ERR"' 'also where the path is another'
+ok 'wait_for 30 grep -q "the console is at $BASE/help/my-console$" "$SERVE_ERR"' 'also where the path is another'
 look "$BASE/help/my-console" 360 "$(token ann)"
 serve_stop
 

@@ -12,7 +12,7 @@ state=$STATE
 
 # interrupted THREAD NAME: the run that was under way is over, and the thread goes on.
 interrupted() {
-	wait_for 10 rests "$1"
+	wait_for 30 rests "$1"
 	is "$(meta "$1" '[.status, .is_running, .is_interrupted, .is_stopped_requested]')" '["error",false,false,false]' \
 		"$2: its run is shown as failed"
 	is "$(texts "$1" | head -n 3 | paste -sd ' ')" '/slow 100 500 tick 1 tick 2' "$2: the nodes that had ended are kept"
@@ -36,7 +36,7 @@ for pid in $(workers); do
 done
 wait "$CLIENT"
 is "$(cut -d ' ' -f 1 answer.worker)" 503 'its client is told when the worker is killed'
-wait_for 10 pings
+wait_for 30 pings
 interrupted worker 'a killed worker'
 
 # Who starts the service may have said that nobody wants to hear of children's ends.
@@ -49,7 +49,7 @@ AGENTGRAPH=$heard
 killed=$(workers | head -n 1)
 replaced() { [ "$(workers | wc -l)" = 2 ] && ! workers | grep -qx "$killed"; }
 kill -9 "$killed"
-wait_for 10 replaced
+wait_for 30 replaced
 ok replaced 'a killed worker is replaced also where SIGCHLD was ignored'
 serve_stop
 
@@ -82,13 +82,13 @@ is "$STATUS" 200 'a thread is longer than what nginx keeps of an answer'
 curl -s --limit-rate 10M -o cut "$BASE/v1/threads/long/messages?limit=1000" &
 CLIENT=$!
 arrives() { [ "$(wc -c <cut)" -gt 1000000 ]; }
-wait_for 10 arrives
+wait_for 30 arrives
 for pid in $(workers); do
 	kill -9 "$pid"
 done
 wait "$CLIENT"
 is $? 18 'whoever reads an answer whose worker is killed is told that it is not whole'
-wait_for 10 pings
+wait_for 30 pings
 
 begin service
 kill -9 "$SERVE_PID"
@@ -111,7 +111,7 @@ locks_nothing() {
 }
 stops_at_rest() {
 	kill -STOP "$late"
-	wait_for 10 stopped
+	wait_for 30 stopped
 	locks_nothing || { kill -CONT "$late" && false; }
 }
 late=$(workers | head -n 1)
@@ -141,7 +141,7 @@ wait "$SERVE_PID" 2>/dev/null
 STATE=$state
 serve_run --listen "${BASE#http://}"
 ok $? 'the service starts where an nginx without a master has its port'
-wait_for 10 pings
+wait_for 30 pings
 
 # ---- load ----
 
@@ -190,7 +190,7 @@ for round in $(seq "$rounds"); do
 		wait "$client"
 		;;
 	esac
-	{ wait_for 10 pings && wait_for 20 all_rest; }
+	{ wait_for 30 pings && wait_for 20 all_rest; }
 	ok $? "round $round, $victim killed after $ms ms: nothing is left running"
 done
 

@@ -109,7 +109,7 @@ for i in 1 2 3 4; do
 done
 wait "$client"
 is "$(cut -d ' ' -f 1 answers | sort | uniq -c | tr -s ' ')" ' 120 200' 'reloads under load drop no turn'
-wait_for 10 grep -q 'reloaded configuration' "$SERVE_ERR"
+wait_for 30 grep -q 'reloaded configuration' "$SERVE_ERR"
 ok $? 'and they were reloads'
 for i in $(seq 0 11); do
 	texts "reload-$i"

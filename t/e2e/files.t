@@ -188,7 +188,7 @@ is $? 28 'a client stops in the middle'
 curl -s -o /dev/null -f "$BASE/v1/graph"
 is "$(stored)" "$before" 'nothing stays of what was cut off'
 left() { [ "$(find "$STATE/run/body" -type f 2>/dev/null | wc -l)" = 0 ]; }
-ok 'wait_for 10 left' 'nor in nginx'
+ok 'wait_for 30 left' 'nor in nginx'
 curl -s -o /dev/null --limit-rate 1000k --max-time 1 "$BASE/v1/files/$(json .data.file_id "$(cat many.1)")"
 http GET /ping
 is "$STATUS" 200 'a client that stops in the middle of a download hurts nobody'

@@ -583,7 +583,7 @@ last=$!
 curl -s -o waited -w '%{http_code}' "$BASE/v1/threads/end/runs/late/result?wait=300" >code &
 waiter=$!
 readers() { [ "$(find "/proc/$(pgrep -P "$SERVE_PID" -f agentgraph-follow)/fd" -lname 'socket:*' | wc -l)" -ge 3 ]; }
-wait_for 10 readers
+wait_for 30 readers
 serve_stop
 is $? 0 'with readers a stop is a clean end too'
 wait $last

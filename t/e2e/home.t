@@ -92,7 +92,7 @@ chmod -R a+rX html
 "$nginx" -p "$WORK" -c "$WORK/nginx.conf" -e stderr >nginx.log 2>&1 &
 tap_pids="$! $tap_pids"
 BASE=http://host
-wait_for 10 test -S http.sock || diag "$(cat nginx.log)"
+wait_for 30 test -S http.sock || diag "$(cat nginx.log)"
 http GET / "" --unix-socket http.sock
 is "$BODY" "the host" "the host's pages stay"
 http GET /~me/ping "" --unix-socket http.sock

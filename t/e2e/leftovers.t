@@ -56,22 +56,22 @@ for round in 1 2 3; do
 	for pid in $(workers); do
 		kill -9 "$pid"
 	done
-	wait_for 10 all_dead
+	wait_for 30 all_dead
 	is "$(left)" '' 'when their workers are killed they go'
-	wait_for 10 pings
+	wait_for 30 pings
 done
 
 begin e f g h
 serve_stop
 is $? 0 'the service stops while programs run'
-wait_for 5 all_dead
+wait_for 30 all_dead
 is "$(left)" '' 'and they with it'
 
 serve_start --config agent.json --drain 2 || tap_bail 'the service does not start again'
 begin i j k l
 kill -9 "$SERVE_PID"
 wait "$SERVE_PID" 2>/dev/null
-wait_for 15 all_dead
+wait_for 30 all_dead
 is "$(left)" '' 'when the supervisor is killed they go, too'
 for pid in $(programs); do kill -9 "$pid" 2>/dev/null; done
 done_testing

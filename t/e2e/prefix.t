@@ -95,7 +95,7 @@ for try in 1 2 3 4 5; do
 	"$nginx" -p "$WORK" -c "$WORK/now.conf" -e stderr >nginx.log 2>&1 &
 	nginx_pid=$!
 	tap_pids="$nginx_pid $tap_pids"
-	wait_for 10 listening && alive "$nginx_pid" && break
+	wait_for 30 listening && alive "$nginx_pid" && break
 done
 listening || { diag "$(cat nginx.log)" && tap_bail "nginx does not start"; }
 is "$(grep -c emerg nginx.log)" 0 "nginx takes both snippets in one server"

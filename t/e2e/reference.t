@@ -46,7 +46,7 @@ for port in $(shuf -i 20000-32000 -n 5); do
 	"$nginx" -p "$WORK" -c "$WORK/now.conf" -e stderr >nginx.log 2>&1 &
 	nginx_pid=$!
 	tap_pids="$nginx_pid $tap_pids"
-	wait_for 10 listening && break
+	wait_for 30 listening && break
 done
 listening || { diag "$(cat nginx.log)" && tap_bail 'nginx does not start'; }
 BASE=http://127.0.0.1:$port/my/agent

@@ -19,7 +19,7 @@ start_websocketd() {
 	for PORT in 19071 19271 19471 19671 19871 20071; do
 		websocketd --address=127.0.0.1 --port=$PORT --loglevel=error "$TOOLS/ws_echo" "$WORK/mode" >>websocketd.log 2>&1 &
 		WEBSOCKETD=$!
-		if wait_for 5 websocketd_settled && alive $WEBSOCKETD; then
+		if wait_for 30 websocketd_settled && alive $WEBSOCKETD; then
 			tap_pids="$WEBSOCKETD $tap_pids"
 			return 0
 		fi
@@ -45,7 +45,7 @@ start_relay() {
 		2>>relay.log &
 	RELAY_PID=$!
 	tap_pids="$RELAY_PID $tap_pids"
-	wait_for 10 "$TOOLS/ws_client" "$SOCKET" shut
+	wait_for 30 "$TOOLS/ws_client" "$SOCKET" shut
 }
 
 ticket() {
@@ -235,7 +235,7 @@ echo refuse >mode
 is "$(request "$ROUTE,$GOOD,$KEY,$VERSION,X-Agentgraph-Ticket: $(ticket)")" \
 	'403 {"detail":"No","metadata":{"request_id":"r-1"},"close_code":1008}' "a helper's refusal is the answer"
 rm mode
-ok 'wait_for 10 no_helpers' "no helper is left of all these"
+ok 'wait_for 30 no_helpers' "no helper is left of all these"
 
 # ---- counting ----
 
@@ -245,7 +245,7 @@ hold_open() { # N USER: that many sockets stay open until their processes end; t
 		HELD="$HELD $!"
 		tap_pids="$! $tap_pids"
 	done
-	wait_for 10 held_are_open
+	wait_for 30 held_are_open
 }
 held_are_open() { [ "$(grep -l accepted held.* | wc -l)" -eq "$(echo $HELD | wc -w)" ]; }
 HELD=
@@ -271,7 +271,7 @@ refused() {
 	ANSWER=$(request "$ROUTE,$GOOD,$KEY,$VERSION,X-Agentgraph-Ticket: $(ticket)")
 	case $ANSWER in 503*) ;; *) false ;; esac
 }
-wait_for 3 refused
+wait_for 30 refused
 refused_with 503 TOO_MANY_CONNECTIONS 1013 "helpers that go on without their clients are counted by themselves"
 ok 'wait_for 20 no_helpers' "until they end"
 HELD=
@@ -295,7 +295,7 @@ kill $RELAY_PID
 wait $RELAY_PID
 wait $CLIENT
 is "$(said)" "close 1001 Shutting down|end" "a client is told that the service shuts down"
-ok 'wait_for 10 no_helpers' "and its helper has ended"
+ok 'wait_for 30 no_helpers' "and its helper has ended"
 
 # ---- who is slow, and who vanishes ----
 
@@ -315,7 +315,7 @@ wait $slow
 grown=$(($(peak $RELAY_PID) - before))
 ok "[ $grown -lt 32768 ]" "what waits for it is bounded ($grown KiB of 50 MB)"
 like "$(cat slow.out)" "^(close 1008|end)$" "it is closed in the end"
-ok 'wait_for 15 no_helpers' "and its helper could end"
+ok 'wait_for 30 no_helpers' "and its helper could end"
 session 'text=!deaf' reset >/dev/null
 ok 'wait_for 20 no_helpers' "a helper that hears nothing goes with its client"
 session 'text=!nap 2000' data=4000000 data=4000000 data=4000000 reset >/dev/null
@@ -337,7 +337,7 @@ grown=$(($(rss $WEBSOCKETD) - early))
 ok "[ $grown -lt 8192 ]" "websocketd's memory is flat ($grown KiB)"
 wait $silent
 is "$(cat silent.out)" "" "a client that says nothing is closed"
-ok 'wait_for 10 relay_is_idle' "the relay has no descriptor left of them"
+ok 'wait_for 30 relay_is_idle' "the relay has no descriptor left of them"
 
 tap_stop $RELAY_PID
 start_relay kills
@@ -360,7 +360,7 @@ opened recv
 kill -9 $RELAY_PID
 wait $CLIENT $RELAY_PID 2>/dev/null
 is "$(said)" "end" "the relay is killed: the socket ends"
-ok 'wait_for 10 no_helpers' "and its helpers with it"
+ok 'wait_for 30 no_helpers' "and its helpers with it"
 start_relay last
 like "$(session text=again recv)" "again" "the next relay takes over its socket"
 "$RELAY" --socket "$SOCKET" --websocketd 127.0.0.1:$PORT --state "$STATE" --config agentgraph.json 2>second.err

@@ -43,9 +43,9 @@ seq 400 | sed 's|.*|more-& & hello|' | turns 16 >more
 peak=$(memory "$worker") shared=$(shared_memory)
 wait_for 30 few_threads
 ok $? 'which end when there is nothing to do'
-wait_for 5 less_memory
+wait_for 30 less_memory
 ok $? 'and what they took goes back'
-wait_for 5 less_shared
+wait_for 30 less_shared
 ok $? 'and of what processes share each counts what it looks at'
 
 # With no room for a stack, which sanitizers do not survive, runs take the threads that are there.  Only now, because a

@@ -108,22 +108,22 @@ workers=$(members agentgraph-fcgi)
 for worker in $workers; do
 	kill -9 "$worker"
 done
-ok 'wait_for 5 pings' "it answers again after all workers were killed"
-ok 'wait_for 5 workers_are 2' "the workers were replaced"
+ok 'wait_for 30 pings' "it answers again after all workers were killed"
+ok 'wait_for 30 workers_are 2' "the workers were replaced"
 like "$(cat "$SERVE_ERR")" "worker ${workers%%[!0-9]*} ended by signal 9" "and the log says so"
 
 master=$(members 'nginx: master')
 nginx_workers=$(children "$master")
 kill -9 "$master"
-ok 'wait_for 5 pings' "it answers again after nginx was killed"
-ok 'wait_for 5 all_gone $nginx_workers' "the killed nginx's workers are gone"
-ok 'wait_for 5 members "nginx: master"' "nginx was replaced"
+ok 'wait_for 30 pings' "it answers again after nginx was killed"
+ok 'wait_for 30 all_gone $nginx_workers' "the killed nginx's workers are gone"
+ok 'wait_for 30 members "nginx: master"' "nginx was replaced"
 
 everybody=$(family "$SERVE_PID")
 kill -9 "$SERVE_PID"
 wait "$SERVE_PID" 2>/dev/null
-ok 'wait_for 5 all_gone $everybody' "nothing survives kill -9 of the supervisor"
-ok 'wait_for 2 test ! -e "$state/run/fcgi.sock"' "not even the socket"
+ok 'wait_for 30 all_gone $everybody' "nothing survives kill -9 of the supervisor"
+ok 'wait_for 30 test ! -e "$state/run/fcgi.sock"' "not even the socket"
 
 # ---- reload ----
 
@@ -153,15 +153,15 @@ load=$!
 workers=$(members agentgraph-fcgi)
 echo '{"agent": 1, "store": 2}' >agent.json
 kill -HUP "$SERVE_PID"
-ok 'wait_for 5 grep -q "goes on with the one it has" "$SERVE_ERR"' "a bad configuration is refused by a reload"
+ok 'wait_for 30 grep -q "goes on with the one it has" "$SERVE_ERR"' "a bad configuration is refused by a reload"
 is "$(grep -c '^agentgraph: error: agent.json' "$SERVE_ERR")" 2 "with all of its mistakes"
 is "$(members agentgraph-fcgi)" "$workers" "and the workers stay"
 
 echo '{"agent": "builtin:demo", "auth": null, "env": "settings"}' >agent.json
 printf 'MAX_REQUEST_SIZE=300000\n' >settings
 kill -HUP "$SERVE_PID"
-ok 'wait_for 10 grep -q "reloaded configuration" "$SERVE_ERR"' "a good configuration is taken over"
-ok 'wait_for 10 all_gone $workers' "the old workers leave"
+ok 'wait_for 30 grep -q "reloaded configuration" "$SERVE_ERR"' "a good configuration is taken over"
+ok 'wait_for 30 all_gone $workers' "the old workers leave"
 kill -HUP "$SERVE_PID"
 kill -HUP "$SERVE_PID"
 sleep 1.5
@@ -299,7 +299,7 @@ reader=$!
 wait_for 20 test -s streamed
 before=$(date +%s)
 kill -INT "$SERVE_PID"
-wait_for 10 grep -q 'SIGINT: stopping' "$SERVE_ERR"
+wait_for 30 grep -q 'SIGINT: stopping' "$SERVE_ERR"
 kill -INT "$SERVE_PID"
 wait "$SERVE_PID"
 is $? 0 "a second Ctrl-C is a clean end too"
@@ -429,7 +429,7 @@ ok 'wait_for 20 workers_are 2' "with no more workers than before"
 for signal in USR2 ALRM WINCH; do
 	kill "-$signal" "$SERVE_PID"
 done
-ok 'wait_for 5 grep -q "signal 14 (ALRM) has no meaning here" "$SERVE_ERR"' "a signal without a meaning is logged"
+ok 'wait_for 30 grep -q "signal 14 (ALRM) has no meaning here" "$SERVE_ERR"' "a signal without a meaning is logged"
 like "$(cat "$SERVE_ERR")" 'signal 12 \(USR2\) has no meaning here' "SIGUSR2 among them"
 is "$(ping_status)" 200 "and ends nothing"
 serve_stop
@@ -462,12 +462,12 @@ ok 'reload_as "the service goes on with the configuration it has"' "so it has wh
 rmdir "$STATE/run/nginx.conf.new"
 logged() { grep -qs ' /ping" 200 ' access.log; }
 is "$(ping_status)" 200 "with a line"
-ok 'wait_for 5 logged' "for each request"
+ok 'wait_for 30 logged' "for each request"
 mv access.log access.log.1
 kill -USR1 "$SERVE_PID"
-ok 'wait_for 5 test -e access.log' "SIGUSR1 opens it anew"
+ok 'wait_for 30 test -e access.log' "SIGUSR1 opens it anew"
 is "$(ping_status)" 200 "and what follows"
-ok 'wait_for 5 logged' "is in the new one"
+ok 'wait_for 30 logged' "is in the new one"
 like "$(cat "$SERVE_ERR")" 'SIGUSR1: opening the logs' "as the service's own log says"
 serve_stop
 

@@ -572,8 +572,8 @@ everybody=$(descendants "$SERVE_PID")
 kill -9 "$SERVE_PID"
 wait "$SERVE_PID" 2>/dev/null
 # shellcheck disable=SC2086 # a list of words
-ok 'wait_for 10 all_gone $everybody' 'nothing survives kill -9 of the supervisor'
-ok 'wait_for 5 test ! -e "$SOCKET.relay"' "not even the relay's socket"
+ok 'wait_for 30 all_gone $everybody' 'nothing survives kill -9 of the supervisor'
+ok 'wait_for 30 test ! -e "$SOCKET.relay"' "not even the relay's socket"
 
 AGENTGRAPH_WEBSOCKETD=/nowhere/websocketd "$AGENTGRAPH" serve --state other --listen 127.0.0.1:0 >out 2>err
 is $? 1 'it does not start without websocketd'

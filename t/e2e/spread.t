@@ -59,9 +59,9 @@ asks 40 2 40
 spread 5 'as are those that come at once'
 
 kill -9 "$(workers | head -n 1)"
-wait_for 10 two_workers
+wait_for 30 two_workers
 both_answer() { asks 4 0 1 && [ "$(sort -u answers | wc -l)" -eq 2 ]; }
-wait_for 10 both_answer
+wait_for 30 both_answer
 asks 30 0 1
 spread 11 'after a worker was replaced requests are spread'
 asks 40 2 40

@@ -33,7 +33,7 @@ wait_for 60 grep -q '^agentgraph: serving' out || tap_bail 'the rest needs a ser
 BASE=$(sed -n 's/^agentgraph: serving .* on //p' out)
 
 is "$(workers | wc -l | tr -d ' ')" 3 'AGENTGRAPH_PROCESSES says how many workers there are'
-wait_for 10 status_is .threads 21
+wait_for 30 status_is .threads 21
 status >/dev/null
 is "$CODE $(jq -c '[.threads, .phase, .pid, .agent, .answers]' said)" "0 [21,\"serving\",$SERVE_PID,\"builtin:demo\",true]" \
 	'status says that the service is up; AGENTGRAPH_THREADS counts in the dotenv file, too'
@@ -45,7 +45,7 @@ like "$("$AGENTGRAPH" status --state "$state")" '^agentgraph [0-9.]+, process [0
 
 echo 'r id /slow 20 500' | turns 1 >answer &
 turn=$!
-ok 'wait_for 10 status_is .runs_in_flight 1' 'a run in flight is counted'
+ok 'wait_for 30 status_is .runs_in_flight 1' 'a run in flight is counted'
 kill -9 "$(workers | head -n 1)"
 ok 'wait_for 20 status_is .restarts.worker 1' 'so is a worker that was replaced'
 kill "$turn" 2>/dev/null
@@ -63,7 +63,7 @@ kill -HUP "$SERVE_PID"
 ok 'wait_for 20 status_is "[.reloads.done, .reloads.last_failed]" "[1,false]"' 'and one that did not'
 ok 'wait_for 60 status_is .threads 15' 'which takes another number of threads'
 answers() { curl -s -f -o answer --max-time 5 "$BASE/ping"; }
-ok 'wait_for 5 answers' 'but no other state directory, through nginx as well'
+ok 'wait_for 30 answers' 'but no other state directory, through nginx as well'
 like "$(cat err)" "warning: the state directory changes only with a restart; it stays $state" 'as the log says'
 is "$(ls -A elsewhere elsewhere/run | paste -sd' ')" 'elsewhere: run  elsewhere/run:' 'and nothing is made there'
 

@@ -198,7 +198,7 @@ is "$(spans_of otel | jq -r '.[0].attributes[] | select(.key == "agentgraph.run.
 is "$(spans_of otel | jq -r '.[4].attributes[] | select(.key == "gen_ai.tool.call.arguments").value.stringValue')" \
 	'{"a":2,"b":3}' 'full has arguments'
 is "$(spans_of logfire | jq -c '[.[].attributes[]]')" '[]' 'spans has no attribute'
-wait_for 10 grep -q 'span \\"invoke_agent builtin:demo\\" trace_id=4bf92f35' "$SERVE_ERR"
+wait_for 30 grep -q 'span \\"invoke_agent builtin:demo\\" trace_id=4bf92f35' "$SERVE_ERR"
 ok $? 'the console has the spans'
 
 http POST /v1/graph/stream "$(run_body "[$(user 'hello')]")" -H "traceparent: 00-$parent-00f067aa0ba902b7-00"
@@ -247,7 +247,7 @@ id=$(header X-Request-ID)
 http GET "/v1/threads/nobody?token=secret"
 missing=$(header X-Request-ID)
 logged() { grep -q "$id" access.log && grep -q "$missing" access.log; }
-wait_for 10 logged
+wait_for 30 logged
 is "$(grep "$id" access.log | jq -r '[.method, .path, .status] | join(" ")')" 'POST /v1/graph/invoke 200' \
 	'the access log has the id of the answer'
 is "$(grep "$missing" access.log | jq -r '[.method, .path, .status] | join(" ")')" 'GET /v1/threads/nobody 404' \
@@ -280,7 +280,7 @@ say 'refused' "$(thread refused)"
 more_dropped() { [ "$(dropped)" -gt "$was" ]; }
 wait_for 20 more_dropped
 ok $? 'what is refused is dropped and counted'
-wait_for 5 grep -q 'OpenTelemetry: sending fails: status 400' "$SERVE_ERR"
+wait_for 30 grep -q 'OpenTelemetry: sending fails: status 400' "$SERVE_ERR"
 ok $? 'and told to the log'
 unlike "$(cat "$SERVE_ERR")" 'fire-token|smith-key' 'without the tokens'
 echo 503 >mode

@@ -60,7 +60,7 @@ ok 'wait_for 30 has_come plain' 'a run that has ended is told'
 is "$(got plain '[.event.type, .event.data.run_id, .event.data.status, .event.data.background, .headers["Content-Type"]] | tojson')" \
 	'["run.completed","run-plain","completed",true,"application/json"]' 'with its record'
 is "$(got plain '.event.timestamp == .event.data.finished_at')" true 'and the time of its end'
-ok 'wait_for 10 outbox_is plain "[.attempts, .last_status, .delivered_at != null] | tojson" "[1,200,true]"' \
+ok 'wait_for 30 outbox_is plain "[.attempts, .last_status, .delivered_at != null] | tojson" "[1,200,true]"' \
 	'the record says that it was delivered'
 
 tell '/ask Really?' pause ok
@@ -105,7 +105,7 @@ for n in 1 2 3 4 5 6; do
 done
 ok 'wait_for 30 has_come slow-4 || wait_for 5 has_come slow-5 || wait_for 5 has_come slow-6' 'a receiver takes several and answers none'
 api POST /v1/graph/runs "$(run_body "[$(user hello)]" "\"webhook\":\"http://127.0.0.1:1/gone\",$(thread gone '"run_id":"run-gone"')")"
-ok 'wait_for 10 outbox_is gone "[.attempts, .last_status] | tojson" "[1,null]"' 'which holds up no other host'
+ok 'wait_for 30 outbox_is gone "[.attempts, .last_status] | tojson" "[1,null]"' 'which holds up no other host'
 ok "[ $(grep -c 'thread_id.*slow-' log) -le 4 ]" 'it has four at a time'
 echo ok >mode
 ok 'wait_for 60 has_come slow-6 && wait_for 60 has_come slow-5' 'the others come when it answers'
