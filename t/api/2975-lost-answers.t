@@ -24,13 +24,13 @@ DATABASE_URL="postgresql:///postgres?host=$WORK/cut&user=agent"
 export DATABASE_URL
 connections() { grep -c 'connection authorized' "$PG/log"; }
 
-# client N: ten turns, of which every other one loses some answers, and those of others that are on their way, too; what was
-# acknowledged is noted.
+# client N FIRST: ten turns, of which every other one loses some answers, and those of others that are on their way, too;
+# what was acknowledged is noted.
 client() {
-	mkdir "client$1" && cd "client$1" || return 1
+	mkdir -p "client$1" && cd "client$1" || return 1
 	WORK=$WORK/client$1
-	for i in $(seq 10); do
-		(sleep "0.0$i" && [ $((i % 2)) = 1 ] && kill -USR1 $cut) &
+	for i in $(seq "$2" $(($2 + 9))); do
+		(sleep "0.0$((i % 10))" && [ $((i % 2)) = 1 ] && kill -USR1 $cut) &
 		invoke "$1-$i" "$(thread "t$1")"
 		wait $!
 		sleep 0.3 # so that some are not lost
@@ -44,17 +44,22 @@ api_start --config agentgraph.json || tap_bail 'the service does not start'
 invoke hello "$(thread t0)"
 is "$STATUS" 200 'a service with something in between serves'
 before=$(connections)
-clients=
-for n in 1 2 3 4; do
-	client "$n" &
-	clients="$clients $!"
+lost() { echo $(($(connections) - before)); }
+# A machine that is busy may be late for what was to be lost.
+for first in 1 11 21 31 41; do
+	clients=
+	for n in 1 2 3 4; do
+		client "$n" "$first" &
+		clients="$clients $!"
+	done
+	wait $clients
+	[ "$(lost)" -le 10 ] || break
 done
-wait $clients
 is "$(cat client*/said | sort -u | grep -vx '200\|200 null\|503 TRANSIENT_STORAGE_ERROR')" '' 'turns are answered, or refused for now'
-is "$(cat client*/said | wc -l | tr -d ' ')" 40 'each of them'
+is "$(cat client*/said | wc -l | tr -d ' ')" $((4 * (first + 9))) 'each of them'
 api POST /v1/graph/invoke '{"messages":[{"role":"user","content":"after"}],"config":{"thread_id":"t1"}}'
 is "$STATUS" 200 'it serves as before'
-ok "[ $(($(connections) - before)) -gt 10 ]" "with answers many connections were lost: $(($(connections) - before))"
+ok '[ "$(lost)" -gt 10 ]' "with answers many connections were lost: $(lost)"
 for n in 1 2 3 4; do
 	api GET "/v1/threads/t$n/messages?limit=1000"
 	json '.data.messages[] | .role + " " + .content[0].text' "$BODY"
