@@ -8,7 +8,7 @@ for tool in nginx:/usr/sbin/nginx curl:/usr/bin/curl jq:/usr/bin/jq; do
 done
 
 ping_status() {
-	curl -s -o /dev/null -w '%{http_code}' --max-time 5 "$BASE/ping"
+	curl -s -o /dev/null -w '%{http_code}' --max-time 60 "$BASE/ping"
 }
 
 pings() {
@@ -130,7 +130,7 @@ ok 'wait_for 30 test ! -e "$state/run/fcgi.sock"' "not even the socket"
 STATE=
 printf 'MAX_REQUEST_SIZE=100000\n' >settings
 echo '{"agent": "builtin:demo", "auth": null, "env": "settings"}' >agent.json
-serve_start --config agent.json
+serve_start --config agent.json --drain 60
 ok $? "it starts with a configuration file"
 http POST /v1/graph/invoke "$(head -c 200000 /dev/zero | tr '\0' ' ')"
 is_error 413 REQUEST_TOO_LARGE "Request body too large. Maximum size is 0.1MB" "a body over the limit"
@@ -292,9 +292,9 @@ is $? 0 "a stop waits for a stream"
 wait "$reader"
 is $? 0 "which comes to its end"
 like "$(tail -n 1 streamed)" '"status":"done"' "with its last line"
-serve_start --drain 30
+serve_start --drain 100
 rm streamed
-stream 6000 >streamed &
+stream 30000 >streamed &
 reader=$!
 wait_for 20 test -s streamed
 before=$(date +%s)
@@ -303,7 +303,7 @@ wait_for 30 grep -q 'SIGINT: stopping' "$SERVE_ERR"
 kill -INT "$SERVE_PID"
 wait "$SERVE_PID"
 is $? 0 "a second Ctrl-C is a clean end too"
-ok '[ $(($(date +%s) - before)) -le 10 ]' "which does not wait"
+ok '[ $(($(date +%s) - before)) -le 60 ]' "which does not wait"
 wait "$reader"
 serve_start --config agent.json
 
@@ -348,12 +348,13 @@ for path in /nowhere /v1 /v1/files; do
 done
 http GET /ping "" -H 'Origin: https://a.example'
 is "$(header X-Request-ID | grep -Ec '^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$')" 1 "request ids are UUIDs of version 4"
+before=$(date -u +%s)
 http POST /ping "" -H "Origin: https://a.example" -H "Transfer-Encoding: gzip"
 is "$(header Access-Control-Allow-Origin)" https://a.example "errors of nginx can be read by allowed pages"
 is "$(header X-Request-ID | grep -Ec '^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$')" 1 "nginx's request ids are too"
 now=$(date -u +%s)
 then=$(date -u -d "$(header X-Timestamp)" +%s)
-ok '[ $((now - then)) -le 2 ] && [ $((then - now)) -le 2 ]' "nginx's time is the time, in UTC"
+ok '[ "$then" -ge $((before - 1)) ] && [ "$then" -le $((now + 1)) ]' "nginx's time is the time, in UTC"
 like "$(header X-Timestamp)" '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}Z$' "with six decimals"
 
 # What is in the way of a new one is there at once.
@@ -377,7 +378,7 @@ before=$(date +%s)
 http GET /ping "" --max-time 60
 is_error 503 SERVICE_UNAVAILABLE "Service is temporarily unavailable" "while no worker can start"
 ok '[ $(($(date +%s) - before)) -le 50 ]' "the answer comes within seconds"
-http POST /v1/graph/invoke '{"messages": [{"role": "user", "content": "x"}]}' --max-time 30
+http POST /v1/graph/invoke '{"messages": [{"role": "user", "content": "x"}]}' --max-time 60
 is "$STATUS" 503 "so it does for what has a body"
 rmdir "$STATE/files.db"
 mv files.away "$STATE/files.db"
@@ -385,7 +386,7 @@ ok 'wait_for 20 pings' "when they can they serve again"
 
 (
 	while [ ! -e enough-deaths ]; do
-		curl -s -o slowest -w '%{time_total}\n' --max-time 30 "$BASE/ping"
+		curl -s -o slowest -w '%{time_total}\n' --max-time 60 "$BASE/ping"
 	done >times
 ) &
 load=$!
@@ -400,7 +401,7 @@ wait_for 60 sh -c '[ "$(wc -l <times)" -gt 20 ]'
 touch enough-deaths
 wait "$load"
 ok 'wait_for 20 workers_are 2' "workers that die one after the other are replaced at once"
-is "$(awk '$1 > 12' times)" "" "and no request waits long"
+is "$(awk '$1 > 25' times)" "" "and no request waits long"
 ok '[ "$(wc -l <times)" -gt 20 ]' "of many"
 
 # ---- sockets that somebody removed ----
@@ -474,20 +475,20 @@ serve_stop
 # ---- not starting ----
 
 echo '{"agent": "builtin:nothing-like-it", "auth": null}' >agent.json
-timeout 20 "$AGENTGRAPH" serve --config agent.json --state other --listen 127.0.0.1:0 >bad.out 2>bad.err
+timeout 100 "$AGENTGRAPH" serve --config agent.json --state other --listen 127.0.0.1:0 >bad.out 2>bad.err
 is $? 1 "it does not start without a graph"
 like "$(cat bad.err)" '^agentgraph: error: .*nothing-like-it' "and names what is missing"
 echo '{"agent": 1, "auth": "magic", "runs": {"wait_timeout": -1}}' >agent.json
-timeout 20 "$AGENTGRAPH" serve --config agent.json --state other --listen 127.0.0.1:0 >bad.out 2>bad.err
+timeout 100 "$AGENTGRAPH" serve --config agent.json --state other --listen 127.0.0.1:0 >bad.out 2>bad.err
 is $? 1 "it does not start with a bad configuration"
 is "$(grep -c '^agentgraph: error: agent.json' bad.err)" 3 "and says all that is wrong with it"
 is "$(cat bad.out)" "" "and nothing on standard output"
 AGENTGRAPH_NGINX=/nowhere/nginx "$AGENTGRAPH" serve --state other --listen 127.0.0.1:0 >bad.out 2>bad.err
 is $? 1 "it does not start without nginx"
 like "$(cat bad.err)" 'nginx was not found .*apt-get install nginx.*AGENTGRAPH_NGINX.*--no-nginx' "and says what to do"
-AGENTGRAPH_ACCESS_LOG=/nowhere/log timeout 20 "$AGENTGRAPH" serve --state other --listen 127.0.0.1:0 >bad.out 2>bad.err
+AGENTGRAPH_ACCESS_LOG=/nowhere/log timeout 100 "$AGENTGRAPH" serve --state other --listen 127.0.0.1:0 >bad.out 2>bad.err
 is "$? $(grep -c 'error: .*/nowhere/log cannot be written: No such file' bad.err)" "1 1" "nor with an access log that cannot be"
-AGENTGRAPH_NGINX=/bin/false timeout 20 "$AGENTGRAPH" serve --state other --listen 127.0.0.1:0 >bad.out 2>bad.err
+AGENTGRAPH_NGINX=/bin/false timeout 100 "$AGENTGRAPH" serve --state other --listen 127.0.0.1:0 >bad.out 2>bad.err
 is $? 1 "nor with one that ends at once"
 like "$(cat bad.err)" 'nginx could not start' "and says so"
 ok '[ ! -e other/run/fcgi.sock ]' "a service that did not start leaves no socket"
