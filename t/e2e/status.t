@@ -33,7 +33,7 @@ wait_for 60 grep -q '^agentgraph: serving' out || tap_bail 'the rest needs a ser
 BASE=$(sed -n 's/^agentgraph: serving .* on //p' out)
 
 is "$(workers | wc -l | tr -d ' ')" 3 'AGENTGRAPH_PROCESSES says how many workers there are'
-wait_for 30 status_is .threads 21
+wait_for 30 status_is '[.threads, .answers]' '[21,true]'
 status >/dev/null
 is "$CODE $(jq -c '[.threads, .phase, .pid, .agent, .answers]' said)" "0 [21,\"serving\",$SERVE_PID,\"builtin:demo\",true]" \
 	'status says that the service is up; AGENTGRAPH_THREADS counts in the dotenv file, too'
@@ -43,7 +43,7 @@ is "$(status '[.runs_in_flight, .reloads.done, .reloads.last, .restarts.worker]'
 ok '[ "$(status ".bytes[\"threads.db\"]")" -gt 4096 ]' 'the size of a database is there'
 like "$("$AGENTGRAPH" status --state "$state")" '^agentgraph [0-9.]+, process [0-9]+, serving since 20[0-9-]+T' 'people get it in words'
 
-echo 'r id /slow 20 500' | turns 1 >answer &
+echo 'r id /slow 30 500' | turns 1 >answer &
 turn=$!
 ok 'wait_for 30 status_is .runs_in_flight 1' 'a run in flight is counted'
 kill -9 "$(workers | head -n 1)"
