@@ -149,11 +149,12 @@ bool error_set(struct error *err, enum error_kind kind, const char *fmt, ...)
 bool error_too_large(struct error *err, int64_t max)
 {
 	static const char said[] = "Request body too large. Maximum size is";
-	if (max < 1 << 10)
-		return error_set(err, ERR_REQUEST_TOO_LARGE, "%s %dB", said, (int)max);
-	bool large = max >= 1 << 20;
-	return error_set(err, ERR_REQUEST_TOO_LARGE, "%s %.1f%s", said,
-	    (double)max / (large ? 1 << 20 : 1 << 10), large ? "MB" : "KB");
+	double kb = (double)max / 1024, mb = kb / 1024;
+	if (mb >= 0.1)
+		return error_set(err, ERR_REQUEST_TOO_LARGE, "%s %.1fMB", said, mb);
+	if (kb >= 1)
+		return error_set(err, ERR_REQUEST_TOO_LARGE, "%s %.1fKB", said, kb);
+	return error_set(err, ERR_REQUEST_TOO_LARGE, "%s %dB", said, (int)max);
 }
 
 /* Length of "[digits]" at s, with the number in *index; 0 when something else stands there. */
