@@ -111,7 +111,7 @@ stream tea "$(thread s),\"response_granularity\":\"full\""
 chunks <<'TABLE'
 chunks name nodes by path :: [.[] | select(.event == "updates" and .data.status == "invoking_node").metadata.node] == ["sub/first", "sub/second", "done"]
 in no branch :: [.[].metadata | has("branch")] | any == false
-when it has ended it has the last chunks of a node :: [.[] | select(.metadata.node == "sub")] | map([.event, .data.status, .metadata.step, .state.all]) == [["state", null, 2, ["tea 1", "tea 2"]], ["updates", "node_invoked", 2, ["tea 1", "tea 2"]]]
+when it has ended, its state is told, too :: [.[] | select(.metadata.node == "sub")] | map([.event, .metadata.step, .state.all]) == [["state", 2, ["tea 1", "tea 2"]]]
 their state is that around it :: [.[] | select(.event == "state" and .metadata.node == "sub/first").state | has("found"), .all] == [false, []]
 TABLE
 api GET /v1/graph

@@ -165,6 +165,12 @@ static bool lg_line_status(const struct lg_line *l, const char *status)
 	return has && strcmp(has, status) == 0;
 }
 
+/* Of a subgraph, only the state behind it is a chunk. */
+static bool lg_line_ends_subgraph(const struct lg_line *l, const struct kept_line *line)
+{
+	return kept_line_is(line, "state") && json_get(l->aside, "set");
+}
+
 /* Fills in the step that a chunk stands for; false where it stands for none. */
 static bool lg_line_step(struct lg_line *l, const struct kept_line *line, struct lg_step *step)
 {
@@ -187,7 +193,7 @@ static bool lg_line_step(struct lg_line *l, const struct kept_line *line, struct
 	} else if (lg_line_status(l, "invoking_node")) {
 		step->kind = LG_NODE_STARTS;
 		lg_line_values(l, step, json_get(l->aside, "fields"));
-	} else if (lg_line_status(l, "node_invoked")) {
+	} else if (lg_line_status(l, "node_invoked") || lg_line_ends_subgraph(l, line)) {
 		step->kind = LG_NODE_ENDS;
 		if (l->reader->modes & LG_UPDATES)
 			lg_line_update(l, line, step);
@@ -218,7 +224,7 @@ static bool lg_line_may_tell(unsigned modes, const struct kept_line *line)
 		return true;
 	if (kept_line_is(line, "message"))
 		return modes & (LG_TUPLES | LG_MESSAGES | LG_EVENTS);
-	return !kept_line_is(line, "state");
+	return !kept_line_is(line, "state") || line->shown < line->len;
 }
 
 static void lg_words_tell(

@@ -153,6 +153,26 @@ static void chunk_on_node_ends(
 	cJSON_free(state);
 }
 
+/* A subgraph is no step, so that there is only what it has set to tell. */
+static void chunk_on_subgraph_ends(
+    struct chunk_writer *writer, const ag_run *run, const struct run_event *event)
+{
+	struct chunk chunk = {.event = "state",
+	    .least = GRANULARITY_FULL,
+	    .node = event->node,
+	    .step = event->step,
+	    .branch = event->branch};
+	if (writer->granularity != GRANULARITY_FULL)
+		return;
+	char *state = chunk_state_text(writer, run, true);
+	char *aside =
+	    writer->asides_kept ? chunk_aside_end(&writer->asides, writer->turn, run, event) : NULL;
+	chunk.aside = aside;
+	chunk_send_update(writer, &chunk, NULL, state);
+	cJSON_free(aside);
+	cJSON_free(state);
+}
+
 static void chunk_on_custom(struct chunk_writer *writer, const struct run_event *event)
 {
 	char *text = json_print(event->data);
@@ -198,9 +218,11 @@ static void chunk_on_event(
 		chunk_on_custom(writer, event);
 		return;
 	case RUN_NODE_ENDS:
-	case RUN_SUBGRAPH_ENDS:
 		chunk_cork(writer, true);
 		chunk_on_node_ends(writer, run, event);
+		return;
+	case RUN_SUBGRAPH_ENDS:
+		chunk_on_subgraph_ends(writer, run, event);
 		return;
 	}
 }
