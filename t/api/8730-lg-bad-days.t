@@ -197,4 +197,49 @@ in the form by which clients put pieces together :: of("messages")[-1] | [.[0].t
 TABLE
 done
 
+# ---- what failed goes on
+
+cat >mayfail <<'SH'
+#!/bin/sh
+cat >/dev/null
+[ -e well ] && echo "{\"message\": \"$1 did\"}" || echo "{\"error\": \"$1 is ill\"}"
+SH
+chmod +x mayfail
+exec_node() { printf '{"kind": "exec", "command": ["./mayfail", "%s"]}' "$1"; }
+cat >graph.json <<JSON
+{"own": {"nodes": {"a": {"kind": "reply", "text": "first"}, "b": $(exec_node b), "c": {"kind": "reply", "text": "last"}},
+  "edges": [{"from": "START", "to": "a"}, {"from": "a", "to": "b"}, {"from": "b", "to": "c"}, {"from": "c", "to": "END"}]},
+ "in": {"nodes": {"x": $(exec_node x)}, "edges": [{"from": "START", "to": "x"}, {"from": "x", "to": "END"}]},
+ "sub": {"nodes": {"a": {"kind": "reply", "text": "first"}, "s": {"kind": "graph", "graph": "in"}},
+  "edges": [{"from": "START", "to": "a"}, {"from": "a", "to": "s"}, {"from": "s", "to": "END"}]}}
+JSON
+serve_stop
+# goes_on_is THREAD MEMBERS TEXTS NAME: tests what a run without input leaves there.
+goes_on_is() {
+	api POST "/lg/threads/$1/runs/wait" "{\"assistant_id\":\"${GRAPH-own}\",\"input\":null$2}"
+	is "$STATUS $(json '.messages // [] | map(.content) | join(" ")' "$BODY")" "200 $3" "$4" || diag "$BODY"
+}
+new='"if_not_exists":"create"'
+api POST /lg/threads/f/runs/wait "{\"assistant_id\":\"own\",\"input\":{\"messages\":[$(human go)]},$new}"
+is "$(json .__error__.error "$BODY")" NODE_ERROR 'a node fails'
+: >well
+goes_on_is f '' 'go first b did last' 'without input the run goes on with that node'
+api POST /lg/threads/f/runs/wait '{"assistant_id":"own","input":null}'
+is "$STATUS" 422 'and once only'
+api POST /lg/threads/l/runs/wait "{\"assistant_id\":\"own\",\"input\":{\"messages\":[$(human go)]},$new,\"config\":{\"recursion_limit\":2}}"
+is "$(json .__error__.error "$BODY")" GRAPH_RECURSION_LIMIT 'a run comes to its limit'
+goes_on_is l '' 'go first b did last' 'without input it goes on behind it'
+rm well
+serve_stop
+printf '{"agent":"graph.json:sub","langgraph":{"enabled":true},"runs":{"background":1}}\n' >agentgraph.json
+GRAPH=sub
+api POST /lg/threads/i/runs/wait "{\"assistant_id\":\"sub\",\"input\":{\"messages\":[$(human go)]},$new}"
+: >well
+api POST /lg/threads/i/runs '{"assistant_id":"sub","input":null}'
+run=$(json .run_id "$BODY")
+over() { api GET "/lg/threads/i/runs/$run" && case $(json .status "$BODY") in pending | running) false ;; esac; }
+wait_for 20 over
+api GET /lg/threads/i/state
+is "$(json '.values.messages | map(.content) | join(" ")' "$BODY")" 'go first x did' 'a subgraph runs again as a whole, in the background, too'
+
 done_testing

@@ -11,6 +11,7 @@
 #include "service/history/earlier.h"
 #include "service/memory/memory_calls.h"
 #include "service/run/answers.h"
+#include "service/run/records.h"
 #include "service/thread/change.h"
 #include "service/thread/feed.h"
 #include "service/thread/messages.h"
@@ -128,6 +129,43 @@ static bool turn_continue_waiting(struct turn *turn)
 	return true;
 }
 
+/* Whether the latest run of the thread came to its recursion limit. */
+static bool turn_follows_limit(const struct turn *turn)
+{
+	const struct thread *t = &turn->thread;
+	struct run_record record;
+	struct error failure = {0};
+	if (!t->run_id || !call_record(turn->call, t->thread_id, t->run_id, &record))
+		return false;
+	record_failure(&record, &failure);
+	bool limit = failure.kind == ERR_RECURSION_LIMIT;
+	error_release(&failure);
+	return limit;
+}
+
+/* Goes on with the node that failed; with the whole subgraph, or all branches, where it was in
+ * one.  At the recursion limit the node had ended. */
+static bool turn_continue_failed(struct turn *turn)
+{
+	struct call *call = turn->call;
+	const ag_graph *graph = call->service->graph;
+	struct thread *t = &turn->thread;
+	bool limit = !t->next && turn_follows_limit(turn);
+	const char *node = t->next ? t->next : t->node ? t->node : "";
+	int i = graph_node_index(graph, node);
+	bool inside = i < 0 || graph->nodes[i].fork;
+	turn->bring = arena_json(call->arena, cJSON_CreateArray());
+	if (i < 0) {
+		node = arena_printf(call->arena, "%.*s", (int)strcspn(node, "/"), node);
+		i = graph_node_index(graph, node);
+	}
+	t->next = node;
+	t->pause_json = NULL; /* of one that lost its process: how far its subgraph was */
+	if (i >= 0)
+		turn->entry = limit && !inside ? RUN_AFTER_NODE : RUN_AT_NEXT;
+	return !error_is_set(&call->error);
+}
+
 /* Whether an earlier attempt has begun the run: then what the request brings is stored already. */
 static bool turn_goes_on(const struct turn *turn)
 {
@@ -183,6 +221,8 @@ static bool turn_decide(struct turn *turn)
 		    "Nothing to resume: this thread is not paused at an interrupt");
 	if (turn->apart)
 		return turn_decide_apart(turn);
+	if (turn->after_failure)
+		return turn_continue_failed(turn);
 	if (!turn_collect_new(turn))
 		return false;
 	if (turn->in.only_new && !turn->in.has_resume && !turn->bring->child) {

@@ -53,6 +53,7 @@ struct turn {
 	bool again;   /* the last of them is a message of the thread that is said again */
 	const cJSON *waiting;   /* remote calls that still wait */
 	const char *waiting_id; /* id of the message that asks for them */
+	bool after_failure;     /* it goes on where the latest run failed (turn_go_on) */
 
 	/* what it has done */
 	int brought; /* how many messages bring had */
@@ -101,7 +102,8 @@ bool turn_open_background(
     struct turn *turn, struct lease *lease, const struct run_background *background);
 
 /* Lets an open turn that has neither input nor an answer go on: a pause before or behind a node is
- * over; one in which a node asks is reported again. */
+ * over; one in which a node asks is reported again; and where the latest run failed, or lost its
+ * process, the node at which it did runs again. */
 void turn_go_on(struct turn *turn);
 
 /*

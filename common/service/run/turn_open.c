@@ -204,8 +204,10 @@ bool turn_open_background(
 void turn_go_on(struct turn *turn)
 {
 	const struct thread *thread = &turn->thread;
-	if (thread->status == RUN_INTERRUPTED && thread->pause_json &&
-	    thread_pause_kind(thread) == PAUSE_BY_NODE)
+	bool asked = thread->status == RUN_INTERRUPTED && thread->pause_json &&
+	    thread_pause_kind(thread) == PAUSE_BY_NODE;
+	turn->after_failure = thread->status == RUN_ERROR || thread->status == RUN_RUNNING;
+	if (asked || turn->after_failure)
 		turn->in.has_resume = false;
 }
 
