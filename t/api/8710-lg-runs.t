@@ -182,6 +182,16 @@ is "$STATUS $(json '.messages[4:] | map(.content) | join(" ")' "$BODY")" '200 on
 lg_wait again "{\"assistant_id\":\"demo\",\"input\":{\"messages\":[$said,$(human on)]}}"
 lg_refused 422 VALIDATION_ERROR 'input.messages[1] carries a tool call; only the model may request tools' 'but no others'
 
+for has in "${has%]},$(human more)" "$said,$(human more)"; do
+	api POST /lg/threads/again/runs "{\"assistant_id\":\"demo\",\"input\":{\"messages\":[${has#\[}]}}"
+	[ "$STATUS" = 200 ] || continue
+	run=$(json .run_id "$BODY")
+	wait_for 20 over again
+	api GET "/lg/threads/again/runs/$run/join"
+	is "$(json '.messages[6:] | map(.content) | join(" ")' "$BODY")" 'more echo: more' 'in the background, too'
+done
+lg_refused 422 VALIDATION_ERROR 'messages[1] carries a tool call; only the model may request tools' 'which refuses the same'
+
 # ---- questions that nobody is to answer
 
 lg_wait e "$(run_of '/ask one' '"if_not_exists":"create"')"

@@ -5,7 +5,6 @@
 #include "base/fields.h"
 #include "base/http/percent.h"
 #include "base/json/json.h"
-#include "graph/message/message.h"
 #include "service/langgraph/lg_assistant.h"
 #include "service/langgraph/lg_item.h"
 #include "service/langgraph/lg_message.h"
@@ -15,7 +14,6 @@
 #include "service/run/background/background.h"
 #include "service/run/halt.h"
 #include "service/run/records.h"
-#include "service/thread/messages.h"
 #include "service/thread/threads.h"
 
 #include <string.h>
@@ -45,30 +43,6 @@ static bool lg_run_to_end(struct call *call, const char *thread_id)
 	return state_update(call, thread_id, &end, nothing);
 }
 
-/* Whether the thread knows all messages that have tool calls: clients send its messages again, but
- * only the model may ask for tools. */
-static bool lg_calls_known(struct call *call, const struct turn *turn)
-{
-	const struct message_known *known = NULL;
-	const cJSON *message;
-	int i = -1;
-	cJSON_ArrayForEach(message, turn->in.messages) {
-		i++;
-		if (!message_has_calls(message))
-			continue;
-		if (!known)
-			known = messages_known(
-			    call, &turn->thread, turn->in.messages, turn->in.given_id);
-		if (!known)
-			return false;
-		if (!known[i].known)
-			return error_wrong(&call->error,
-			    arena_printf(call->arena, "body." LG_MESSAGES_KEY "[%d]", i),
-			    "value_error", RUN_INPUT_NO_CALLS);
-	}
-	return true;
-}
-
 bool lg_run_open(struct call *call, const char *thread_id, const cJSON *body, struct lg_run *run)
 {
 	struct turn *turn = &run->turn;
@@ -81,7 +55,8 @@ bool lg_run_open(struct call *call, const char *thread_id, const cJSON *body, st
 	turn->in.modes = run->in.modes;
 	if (!thread_id)
 		turn_open_apart(turn);
-	else if (!turn_open(turn) || !lg_calls_known(call, turn) ||
+	else if (!turn_open(turn) ||
+	    !answers_calls_known(call, &turn->thread, &turn->in, LG_MESSAGES_KEY) ||
 	    !answers_drop_known(call, &turn->thread, &turn->in)) {
 		turn_end(turn);
 		return false;

@@ -6,6 +6,7 @@
 #include "base/json/json.h"
 #include "base/json/json_members.h"
 #include "graph/message/message.h"
+#include "service/thread/messages.h"
 
 #include <string.h>
 
@@ -148,7 +149,29 @@ bool answers_none_waiting(struct call *call, const cJSON *bring)
 	return true;
 }
 
-/* ---- tool messages that say nothing new ---- */
+/* ---- a conversation that is sent again ---- */
+
+bool answers_calls_known(
+    struct call *call, const struct thread *thread, const struct run_input *in, const char *key)
+{
+	const struct message_known *known = NULL;
+	const cJSON *message;
+	int i = -1;
+	cJSON_ArrayForEach(message, in->messages) {
+		i++;
+		if (!message_has_calls(message))
+			continue;
+		if (!known)
+			known = messages_known(call, thread, in->messages, in->given_id);
+		if (!known)
+			return false;
+		if (!known[i].known)
+			return error_wrong(&call->error,
+			    arena_printf(call->arena, "body.%s[%d]", key, i), "value_error",
+			    RUN_INPUT_NO_CALLS);
+	}
+	return true;
+}
 
 /* Sets the members to true whose call the stored message answers, or makes for a tool of the
  * server, which nobody else answers. */

@@ -285,16 +285,20 @@ static void background_run(struct attempt *a, struct lease *lease)
 	    .arg = a->host->arg};
 	metrics_count(METRIC_ATTEMPTS, 1);
 	metrics_gauge(GAUGE_BACKGROUND, 1);
-	bool ok = background_enter(a, lease) && turn_read(&turn, call, body, "messages");
-	json_integer(json_get(body, BACKGROUND_MODES), &turn.in.modes);
+	int64_t modes = json_int(body, BACKGROUND_MODES, 0);
+	bool ok = background_enter(a, lease) &&
+	    (modes ? turn_read_whole(&turn, call, body, "messages")
+		   : turn_read(&turn, call, body, "messages"));
 	if (!ok)
 		turn = (struct turn){.call = call, .run_id = job->run_id};
 	turn.in.message_resumes = cJSON_IsTrue(json_get(body, BACKGROUND_MESSAGE_RESUMES));
 	turn.in.answers = json_str(body, BACKGROUND_ANSWERS);
+	turn.in.modes = modes;
 	turn.thread.thread_id = job->thread_id;
 	ok = turn_open_background(&turn, lease, &a->run) && ok;
-	if (turn.in.modes) /* a client of LangGraph, which repeats results */
-		ok = ok && answers_drop_known(call, &turn.thread, &turn.in);
+	if (modes) /* a client of LangGraph, which sends messages and results again */
+		ok = ok && answers_calls_known(call, &turn.thread, &turn.in, "messages") &&
+		    answers_drop_known(call, &turn.thread, &turn.in);
 	if (ok && cJSON_IsTrue(json_get(body, BACKGROUND_GOES_ON)))
 		turn_go_on(&turn);
 	if (background_keep(a, &turn)) {

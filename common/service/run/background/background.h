@@ -21,7 +21,8 @@
 #define BACKGROUND_MESSAGE_RESUMES "message_resumes"
 #define BACKGROUND_ANSWERS "answers_run"
 struct background_beside {
-	int64_t modes;        /* run_input.modes */
+	int64_t modes;        /* run_input.modes; unless 0 messages are sent again
+				 (answers_calls_known) */
 	bool goes_on;         /* turn_go_on */
 	bool message_resumes; /* run_input.message_resumes */
 	const char *answers;  /* run_input.answers */

@@ -6,6 +6,7 @@
 #include "graph/state.h"
 #include "service/files/media.h"
 #include "service/history/earlier.h"
+#include "service/run/answers.h"
 #include "service/run/background/background.h"
 #include "service/run/background/webhook.h"
 #include "service/run/halt.h"
@@ -52,7 +53,9 @@ static bool submission_read(struct submission *s, const cJSON *body)
 	struct error *err = &s->call->error;
 	const cJSON *webhook = json_opt(body, "webhook");
 	const char *url = webhook ? cJSON_GetStringValue(webhook) : NULL;
-	if (!turn_read(&s->turn, s->call, body, "messages") && err->kind != ERR_VALIDATION)
+	bool ok = s->beside.modes ? turn_read_whole(&s->turn, s->call, body, "messages")
+				  : turn_read(&s->turn, s->call, body, "messages");
+	if (!ok && err->kind != ERR_VALIDATION)
 		return false;
 	fields_read_body(err, "body", body, submission_rows, s);
 	char *text = s->metadata ? json_print(s->metadata) : NULL;
@@ -154,7 +157,8 @@ static bool submission_may_go_back(struct submission *s, const struct thread *th
 	struct checkpoint checkpoint;
 	return !in->checkpoint_id ||
 	    (earlier_take(s->call, thread, in->checkpoint_id, &checkpoint) &&
-		(in->has_resume || in->messages->child || earlier_goes_on(s->call, &checkpoint)));
+		(in->has_resume || in->messages->child ||
+		    earlier_goes_on(s->call, &checkpoint)));
 }
 
 /* Queues a run on an existing thread. */
@@ -172,7 +176,8 @@ static bool submission_add(struct submission *s, struct thread *thread, enum sub
 	    s->turn.in.run_id && call_record(call, s->job.thread_id, s->job.run_id, &known);
 	if (s->is_known || error_is_set(&call->error))
 		return s->is_known;
-	bool ok = submission_may_go_back(s, thread) && submission_has_room(s) &&
+	bool ok = answers_calls_known(call, thread, &s->turn.in, "messages") &&
+	    submission_may_go_back(s, thread) && submission_has_room(s) &&
 	    submission_reserve(s, &lease) &&
 	    storage->runs->submit(storage, &call->ctx, NULL, thread, &s->job, result, &call->error);
 	if (lease)
@@ -216,6 +221,7 @@ static bool submission_add_new(
 		thread->created_at = thread->updated_at = s->job.created_at;
 	}
 	bool ok = !error_is_set(&call->error) &&
+	    (!is_new || answers_calls_known(call, thread, &s->turn.in, "messages")) &&
 	    (!is_new ||
 		storage->runs->submit(
 		    storage, &call->ctx, lease, thread, &s->job, result, &call->error));
