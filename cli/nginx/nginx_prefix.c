@@ -92,8 +92,10 @@ bool nginx_prefix_read(
 	    "# The service knows nothing of the prefix.\n"
 	    "set %s $request_uri;\n"
 	    "if ($request_uri ~ \"^%s(?<agentgraph_rest>/.*)$\") { set %s $agentgraph_rest; }\n"
-	    "location ^~ %s/ { rewrite ^ %s/v1/ last; }\n",
-	    prefix->uri, prefix->regex, prefix->uri, prefix->path, prefix->path);
+	    "location ^~ %s/ { rewrite ^ %s/v1/ last; }\n"
+	    "location = %s { absolute_redirect off; return 301 %s/$is_args$args; }\n",
+	    prefix->uri, prefix->regex, prefix->uri, prefix->path, prefix->path, prefix->path,
+	    prefix->path);
 	prefix->whole = "# ";
 	return true;
 }

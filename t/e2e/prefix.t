@@ -122,6 +122,8 @@ done
 
 for prefix in /agent /tools/a-b.c; do
 	case $prefix in /agent) name=one ;; *) name=two ;; esac
+	http GET "$prefix?a=b"
+	is "$STATUS $(header Location)" "301 $prefix/?a=b" "$prefix leads to what is below it"
 	http GET "$prefix/ping"
 	is "$STATUS $(json .data "$BODY")" "200 pong" "$prefix/ping is answered"
 	http POST "$prefix/v1/graph/invoke" "{\"messages\": [{\"role\": \"user\", \"content\": \"hello $name\"}], \"config\": {\"thread_id\": \"$name\"}}"
@@ -223,8 +225,6 @@ http GET /agent/../agent/v1/graph
 like "$STATUS" '^40[04]$' "neither do dots"
 http GET /agent/v1/threads/a%2Fb
 like "$STATUS" '^4' "an encoded slash reaches the service as it was sent"
-http GET /agent
-is "$STATUS $BODY" "404 my own mistake" "the prefix without its slash is the site's"
 serve_stop
 http GET /tools/a-b.c/ping
 is "$STATUS $(json .error_code "$BODY")" "503 SERVICE_UNAVAILABLE" "a service that is down is answered in shape"
