@@ -86,6 +86,7 @@ unit_check
 is $? 0 "a reload checks first"
 like "$(unit_line MemoryMax)" '^[0-9]+%$' "the machine keeps some of its memory"
 ok '[ -f "$root/etc/logrotate.d/agentgraph" ]' "logs are rotated"
+ok '[ -s "$root/usr/share/doc/agentgraph/README.Debian" ]' "what is where can be read"
 
 # There is no systemd in there, and no agentgraph out here.
 sed 's|/usr/bin/agentgraph|/bin/true|' "$root/lib/systemd/system/agentgraph.service" >agentgraph.service
