@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 /* Arithmetic on vectors, sketches, and the file of vectors that processes share. */
+#include "base/os/clock.h"
 #include "storage/vector/vector_search.h"
 #include "storage/vector/vector_sketch.h"
 #include "unit.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -227,6 +229,20 @@ static void empty_slots_are_filled_again(void)
 	vector_file_close(f);
 }
 
+/* Once the first sketches are made, takes the lock, and notes how many there are then. */
+static uint64_t sketched_at_lock;
+
+static void *lock_between(void *arg)
+{
+	struct vector_file *f = arg;
+	while (vector_file_sketched(f) == 0)
+		clock_sleep_ms(1);
+	vector_file_lock(f);
+	sketched_at_lock = vector_file_sketched(f);
+	vector_file_unlock(f);
+	return NULL;
+}
+
 static void sketches_find_nearly_all(void)
 {
 	enum { N = 60000, WIDE = 896 };
@@ -238,6 +254,8 @@ static void sketches_find_nearly_all(void)
 		fill(v, WIDE);
 		add(f, i + 1, 1, v);
 	}
+	pthread_t other;
+	pthread_create(&other, NULL, lock_between, f);
 	for (int round = 0; round < 20; round++) {
 		fill(q, WIDE);
 		struct vector_query query = {.vector = q, .limit = 10, .exact = true};
@@ -249,6 +267,8 @@ static void sketches_find_nearly_all(void)
 				hit += exact[i].row == found[k].row;
 	}
 	CU_ASSERT_EQUAL(vector_file_sketched(f), N);
+	pthread_join(other, NULL);
+	CU_ASSERT_TRUE(sketched_at_lock < N); /* others have the lock meanwhile */
 	printf("# recall@10 of 200 with sketches: %.3f\n", (double)hit / 200);
 	CU_ASSERT_TRUE(hit >= 190);
 	/* what comes later has its sketch too */

@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/os/clock.h"
 #include "base/os/owned.h"
 #include "base/os/shared.h"
 #include "storage/vector/vector_sketch.h"
@@ -396,6 +397,8 @@ bool vector_file_add(struct vector_file *f, const struct vector_entry *entries, 
 /* ---- sketches ---- */
 
 #define CENTRE_SAMPLE 65536
+#define SKETCH_STEP 256 /* some ten milliseconds */
+#define BETWEEN_MS 1    /* without it whoever waits for the lock would hardly get it */
 
 static bool vector_file_find_centre(struct vector_file *f, uint64_t count, struct error *err)
 {
@@ -420,22 +423,36 @@ static bool vector_file_find_centre(struct vector_file *f, uint64_t count, struc
 	return true;
 }
 
-bool vector_file_sketch(struct vector_file *f, struct error *err)
+/* Makes some of the sketches that are missing.  The lock is held. */
+static bool vector_file_sketch_some(struct vector_file *f, struct error *err)
 {
-	uint64_t slot = vector_file_sketched(f), count = vector_file_count(f);
+	uint64_t slot = vector_file_sketched(f), end = slot + SKETCH_STEP;
 	struct vector_chunk c;
 	float *work;
-	if (slot == count)
-		return true;
-	if (slot == 0 && !vector_file_find_centre(f, count, err))
+	if (end > vector_file_count(f))
+		end = vector_file_count(f);
+	if (slot == 0 && !vector_file_find_centre(f, vector_file_count(f), err))
 		return false;
 	work = vector_file_sketch_work(f);
-	for (; slot < count; slot++) {
+	for (; slot < end; slot++) {
 		if (!vector_file_chunk(f, slot / CHUNK_SLOTS, &c, err))
 			break;
 		vector_file_sketch_slot(f, &c, slot % CHUNK_SLOTS, work);
 	}
 	atomic_store_explicit(&f->header->sketched, slot, memory_order_release);
 	free(work);
-	return slot == count;
+	return slot == end;
+}
+
+bool vector_file_sketch(struct vector_file *f, uint64_t count, struct error *err)
+{
+	bool ok = true;
+	while (ok && vector_file_sketched(f) < count) {
+		vector_file_lock(f);
+		ok = vector_file_sketch_some(f, err);
+		vector_file_unlock(f);
+		if (vector_file_sketched(f) < count)
+			clock_sleep_ms(BETWEEN_MS);
+	}
+	return ok;
 }

@@ -73,10 +73,11 @@ bool vector_file_add(struct vector_file *f, const struct vector_entry *entries, 
 /* With the lock held: takes rows out.  They need not be there. */
 bool vector_file_drop(struct vector_file *f, int64_t *rows, size_t count, struct error *err);
 
-/* The point that sketches are taken around, padded; and how many slots have one.  With the lock
- * held, vector_file_sketch makes those that are missing. */
+/* The point that sketches are taken around, padded; and how many slots have one.
+ * vector_file_sketch makes those that the first count slots lack: it takes the lock several times,
+ * so that others have it in between. */
 const float *vector_file_centre(const struct vector_file *f);
 uint64_t vector_file_sketched(const struct vector_file *f);
-bool vector_file_sketch(struct vector_file *f, struct error *err);
+bool vector_file_sketch(struct vector_file *f, uint64_t count, struct error *err);
 
 #endif

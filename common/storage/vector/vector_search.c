@@ -321,13 +321,7 @@ static void spare_give(const struct estimate *e)
 static bool vector_search_by_sketches(struct scan *s, struct error *err)
 {
 	struct estimate e = {0};
-	bool ok = true;
-	if (vector_file_sketched(s->file) < s->count) {
-		vector_file_lock(s->file);
-		ok = vector_file_sketch(s->file, err);
-		vector_file_unlock(s->file);
-	}
-	if (!ok)
+	if (!vector_file_sketch(s->file, s->count, err))
 		return false;
 	/* what the query has in common with the centre is known without an estimate */
 	const float *centre = vector_file_centre(s->file);
@@ -342,7 +336,7 @@ static bool vector_search_by_sketches(struct scan *s, struct error *err)
 	spare_take(&e, vector_search_chunks(s) * CHUNK_SLOTS);
 	e.first.limit = s->best.limit * FIRST_EACH + FIRST_LEAST;
 	e.first.hits = xmalloc(e.first.limit * sizeof(*e.first.hits));
-	ok = vector_search_estimate(s, &e, err) && vector_search_best(s, &e, err);
+	bool ok = vector_search_estimate(s, &e, err) && vector_search_best(s, &e, err);
 	sketch_query_release(&e.query);
 	free(e.first.hits);
 	spare_give(&e);
