@@ -301,6 +301,18 @@ nginx_paths() {
 	done
 }
 
+# free_port: prints a port that nobody has now, of those that the kernel gives to nobody who does not ask for it.
+free_port() {
+	python3 -c '
+import random, socket
+while True:
+    port = random.randrange(10000, 32000)
+    with socket.socket() as s:
+        if s.connect_ex(("127.0.0.1", port)) != 0:
+            break
+print(port)'
+}
+
 # need_websockets: sets python to one that has the client library.  Without that, websocketd or nginx the test is
 # skipped.
 need_websockets() {

@@ -46,7 +46,7 @@ like "$(line 2 "$out")" '^ok .*"name":"n"' 'server-memory: one session remembers
 
 # ---- streamable HTTP
 
-port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+port=$(free_port)
 PORT=$port node "$everything" streamableHttp >http.log 2>&1 &
 http=$!
 tap_pids="$http $tap_pids"

@@ -3,6 +3,7 @@
 import ctypes
 import json
 import os
+import random
 import shutil
 import signal
 import socket
@@ -24,9 +25,12 @@ def become_subreaper():
 
 
 def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+    """One that nobody has now, and that the kernel gives to nobody who does not ask for it."""
+    while True:
+        port = random.randrange(10000, 32000)
+        with socket.socket() as s:
+            if s.connect_ex(("127.0.0.1", port)) != 0:
+                return port
 
 
 def wait_for(seconds, condition):

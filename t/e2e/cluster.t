@@ -8,7 +8,7 @@ why=$("$TOP_SRCDIR/t/postgresql-server" there) || tap_skip_all "$why"
 command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] || tap_skip_all 'nginx is not installed'
 
 chmod 755 "$WORK" # PostgreSQL is another user's
-port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+port=$(free_port)
 limited=
 command -v redis-server >/dev/null && limited=limited.json
 printf '{"agent":"builtin:demo","rate_limit":{"requests":8,"window":600,"backend":"cache"}}\n' >limited.json

@@ -360,7 +360,6 @@ like "$(cat check.out)" 'ERROR_TRACKER_DSN: expected an address like' 'by its na
 unlike "$(cat check.out)" 'somebody' 'and is not shown'
 
 if [ -x "$NODE" ] && [ -f "$SPOTLIGHT" ]; then
-	free_port() { "$python" -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 	PEER=$(free_port)
 	"$NODE" "$SPOTLIGHT" server -p "$PEER" >spotlight.out 2>&1 &
 	tap_pids="$! $tap_pids"
