@@ -47,6 +47,7 @@ const origin = `http://127.0.0.1:${server.address().port}`;
 
 const profile = join(work, 'profile');
 const browser = await chromium.launchPersistentContext(profile, {
+	timeout: 180000,
 	executablePath, headless: true, args: ['--no-sandbox', '--headless=new', '--disable-gpu', '--disable-dev-shm-usage'],
 });
 
@@ -70,7 +71,7 @@ process.exitCode = failed ? 1 : 0;
 // Uses the example's chat as a person would.
 async function chat() {
 	const page = await browser.newPage();
-	page.setDefaultTimeout(30000);
+	page.setDefaultTimeout(180000);
 	const complaints = [];
 	page.on('pageerror', (error) => complaints.push(String(error)));
 	page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));

@@ -7,11 +7,12 @@ import { join } from 'node:path';
 
 const [peers, executablePath, file, base, work, token] = process.argv.slice(2);
 const { chromium } = createRequire(`${peers}/package.json`)('playwright-core');
-const timeout = 60000;
+const timeout = 180000;
 const how = token ? 'with a token' : 'without a token';
 
 const profile = join(work, 'profile');
 const browser = await chromium.launchPersistentContext(profile, {
+	timeout,
 	executablePath, headless: true, args: ['--no-sandbox', '--headless=new', '--disable-gpu', '--disable-dev-shm-usage'],
 });
 const page = await browser.newPage();

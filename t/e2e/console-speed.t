@@ -17,7 +17,7 @@ import json, sys, time
 
 json.load(sys.stdin)
 begin = time.time()
-for i in range(15000):
+for i in range(100000):
     print(json.dumps({"delta": f"word{i} "}), flush=True)
     time.sleep(max(0, begin + (i + 1) / 500 - time.time()))
 END

@@ -3,12 +3,12 @@
 // Errors in the page, requests to others and refused ones count as failures.
 import { createRequire } from 'node:module';
 
-const timeout = 60000;
+const timeout = 180000;
 
 // Opens the page, and returns functions to use it; prefix is put before each fact.
 export async function visit(peers, executablePath, { width = 1280, prefix = '', ...given } = {}) {
 	const { chromium } = createRequire(`${peers}/package.json`)('playwright-core');
-	const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu',
+	const browser = await chromium.launch({ executablePath, timeout, args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu',
 		'--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream', '--autoplay-policy=no-user-gesture-required'] });
 	const page = await browser.newPage({ viewport: { width, height: 760 }, reducedMotion: 'reduce', ...given });
 	page.setDefaultTimeout(timeout);

@@ -11,9 +11,9 @@ import { createRequire } from 'node:module';
 const [peers, executablePath, base, docs, redocs, token] = process.argv.slice(2);
 const require = createRequire(`${peers}/package.json`);
 const { chromium } = require('playwright-core');
-const timeout = 60000;
+const timeout = 180000;
 
-const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'] });
+const browser = await chromium.launch({ executablePath, timeout, args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'] });
 
 async function open(path) {
 	const page = await browser.newPage();

@@ -26,6 +26,7 @@ await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
 const origin = `http://127.0.0.1:${server.address().port}`;
 const profile = join(work, 'profile');
 const browser = await chromium.launchPersistentContext(profile, {
+	timeout: 180000,
 	executablePath, headless: true, args: ['--no-sandbox', '--headless=new', '--disable-gpu', '--disable-dev-shm-usage'],
 });
 const complaints = [];
@@ -43,7 +44,7 @@ try {
 
 async function chat() {
 	const page = await browser.newPage();
-	page.setDefaultTimeout(30000);
+	page.setDefaultTimeout(180000);
 	page.on('pageerror', (error) => complaints.push(String(error)));
 	page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
 	page.on('request', (request) => /\/runs\/[^/]+\/stream/.test(request.url()) && followed.push(request.headers()['last-event-id']));

@@ -7,12 +7,12 @@
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 
-const timeout = 60000;
+const timeout = 180000;
 const [peers, executablePath, file, socket, wav] = process.argv.slice(2);
 const { chromium } = createRequire(`${peers}/package.json`)('playwright-core');
 
 const browser = await chromium.launch({
-	executablePath,
+	executablePath, timeout,
 	args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--use-fake-device-for-media-stream',
 		'--use-fake-ui-for-media-stream', `--use-file-for-fake-audio-capture=${wav}`,
 		'--autoplay-policy=no-user-gesture-required'],
