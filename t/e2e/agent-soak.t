@@ -71,16 +71,21 @@ settled() { [ "$(helpers)" = 1 ] && [ "$(descriptors)" -le "${1:-100000}" ]; }
 
 runs $WARM
 wait_for 20 settled
-before="$(descriptors) $(memory)"
-left=$SOAK_RUNS
-while [ "$left" -gt 0 ]; do
-	rm -f answer.*
-	runs $((left < 1000 ? left : 1000))
-	left=$((left - 1000))
+before=$(descriptors)
+# What leaks grows each time; what a thread takes when it works the first time beside seven others, which on a busy machine
+# may come late, does not.
+for try in 1 2 3; do
+	left=$SOAK_RUNS first=$(memory)
+	while [ "$left" -gt 0 ]; do
+		rm -f answer.*
+		runs $((left < 1000 ? left : 1000))
+		left=$((left - 1000))
+	done
+	[ "$(memory)" -gt $((first + room)) ] || break
 done
 is "$(grep -lF '"text":"{\"TEXT\":\"X\"} echoed"' answer.* | wc -l)" "$(ls answer.* | wc -l)" 'every run has done its work'
-ok 'wait_for 20 settled $((${before% *} + 24))' "descriptors and children are as before (${before% *}, now $(descriptors); $(helpers) child)"
-ok "[ $(memory) -le $((${before#* } + room)) ]" "and so is memory: ${before#* } KiB after $WARM runs, $(memory) KiB after $SOAK_RUNS more"
+ok 'wait_for 20 settled $((before + 24))' "descriptors and children are as before ($before, now $(descriptors); $(helpers) child)"
+ok "[ $(memory) -le $((first + room)) ]" "and so is memory: $first KiB, $(memory) KiB after $SOAK_RUNS runs more"
 is "$(children "$SERVE_PID" | tr ' ' '\n' | grep -cx "$WORKER")" 1 'the worker is the one that began'
 
 done_testing
