@@ -32,7 +32,7 @@ DRAIN = 5
 # How much larger a service may be afterwards, by what caches and the allocator keep; the processes compared are as young.
 # A sanitizer pads what is allocated, and keeps what was freed for a while (as much as ASAN_OPTIONS below say).
 ROOM_KIB = (512 if "-fsanitize=" in os.environ.get("CFLAGS", "") else 48) << 10
-ROOM_DESCRIPTORS = 48  # connections to databases are opened when many run at the same time, and kept
+ROOM_DESCRIPTORS = 32 * 3 * 2  # as many threads as work at the same time connect to three databases, by two files, and keep that
 
 results = []
 
@@ -165,7 +165,7 @@ def rested(service, before=None):
     wait_for(DRAIN + 55, lambda: not any(p.role in ("helper", "sh", "agent.sh", "sleep") for p in service.processes()) and
              (before is None or service.shared_locks() <= before.locks))
     time.sleep(2)
-    wait_for(15, lambda: before is None or fits(before, Level(service)))  # workers look for rest every five seconds
+    wait_for(60, lambda: before is None or fits(before, Level(service)))  # workers look for rest every five seconds
     return Level(service)
 
 
@@ -196,7 +196,7 @@ def run_users(service, ledger, seconds, seed, storms=()):
     answered = wait_for(60, lambda: Client(service.port).request("GET", "/ping", timeout=5)[0] == 200)
     time.sleep(1)
     ended.set()
-    hanging = [type(user).__name__ for user in crowd if user.join(60) or user.is_alive()]
+    hanging = [type(user).__name__ for user in crowd if user.join(150) or user.is_alive()]
     return answered, hanging, pinger.longest
 
 

@@ -12,7 +12,7 @@ class Client:
     def __init__(self, port):
         self.port = port
 
-    def request(self, method, path, body=None, headers=None, timeout=40):
+    def request(self, method, path, body=None, headers=None, timeout=60):
         """(status, bytes)"""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
         try:
@@ -24,7 +24,7 @@ class Client:
         finally:
             connection.close()
 
-    def json(self, method, path, body=None, timeout=40):
+    def json(self, method, path, body=None, timeout=60):
         """(status, document); the document is None if the body is not JSON."""
         data = None if body is None else json.dumps(body).encode()
         status, text = self.request(method, path, data, {"Content-Type": "application/json"} if data else {}, timeout)
@@ -63,7 +63,7 @@ def chunks_end(chunks, final):
 class Socket:
     """The turn socket, RFC 6455 by hand: text frames, and what a server may send besides."""
 
-    def __init__(self, port, timeout=40):
+    def __init__(self, port, timeout=60):
         self.data = b""
         self.s = socket.create_connection(("127.0.0.1", port), timeout)
         self.s.sendall(("GET /v1/graph/ws HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"

@@ -108,7 +108,7 @@ class Follower(User):
 
     def read(self, method, path, body, chunks, leave):
         """Reads at most leave chunks; returns the status."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=40)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
             connection.request(method, path, body and json.dumps(body), {"Content-Type": "application/json"} if body else {})
             answer = connection.getresponse()
