@@ -244,6 +244,24 @@ async function changedElsewhere() {
 	await ask('five');
 	await comes('a question that was asked elsewhere is told of', page.getByRole('alert').filter({ hasText: 'waits for an answer' }));
 	report('and what was typed is there', await page.getByLabel('Message', { exact: true }).inputValue() === 'five');
+
+	await press('Answer');
+	await settled();
+	const tab = await page.context().newPage();
+	await tab.goto(page.url());
+	await tab.getByRole('log').getByText('answer: ').waitFor();
+	await tab.getByLabel('Message', { exact: true }).fill('/slow 3 300');
+	await tab.getByLabel('Message', { exact: true }).press('Enter');
+	await comes('a run that another tab starts is shown as it goes on', page.locator('main.running').getByText('tick 1'));
+	await settled();
+	await tab.close();
+	const run = elsewhere('POST', 'v1/graph/invoke', { messages: [{ role: 'user', content: '/slow 4 500' }], config: { thread_id: thread } });
+	await page.waitForTimeout(200);
+	await ask('six');
+	await comes('who waits for a run from elsewhere is told so', page.getByText('Another run goes on here'));
+	await run;
+	await comes('and has the next turn', said('Agent', 'echo: six'));
+	await settled();
 	await remove();
 	await page.reload();
 	await page.getByText('This conversation is not there.').getByRole('link', { name: 'New conversation' }).click();

@@ -10,7 +10,8 @@ export async function visit(peers, executablePath, { width = 1280, prefix = '', 
 	const { chromium } = createRequire(`${peers}/package.json`)('playwright-core');
 	const browser = await chromium.launch({ executablePath, timeout, args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu',
 		'--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream', '--autoplay-policy=no-user-gesture-required'] });
-	const page = await browser.newPage({ viewport: { width, height: 760 }, reducedMotion: 'reduce', ...given });
+	const context = await browser.newContext({ viewport: { width, height: 760 }, reducedMotion: 'reduce', ...given });
+	const page = await context.newPage();
 	page.setDefaultTimeout(timeout);
 
 	const complaints = [];

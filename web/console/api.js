@@ -11,10 +11,11 @@ export const token = {
 // By thread: text that was typed there and not sent, or that the service did not take.
 export const unsent = new Map();
 
-// Drops whatever this tab keeps of a person, the token and more; next is the token of the next one.
+// Drops whatever is kept here of a person, the token and more; next is the token of the next one.
 export function forget(next = '') {
 	unsent.clear();
-	Object.keys(sessionStorage).filter((key) => key.startsWith('agentgraph-')).forEach((key) => sessionStorage.removeItem(key));
+	for (const storage of [sessionStorage, localStorage])
+		Object.keys(storage).filter((key) => key.startsWith('agentgraph-')).forEach((key) => storage.removeItem(key));
 	token.set(next);
 }
 

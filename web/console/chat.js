@@ -7,9 +7,10 @@ import { draw } from './drawing.js';
 import { MessageList } from './list.js';
 import { growing, show as showMessage, textOf } from './message.js';
 import { ready } from './text.js';
-import { follow, run } from './turn.js';
+import { follow, onOther, run } from './turn.js';
 
 const page = 200; // messages read at a time
+const patience = 1000; // ms without a chunk until another run is looked for
 const answerFirst = 'The agent waits for an answer to its question; give it first.';
 
 // What was typed: JSON if it is that, else text.
@@ -65,6 +66,7 @@ class Conversation {
 			graph || '', this.log, this.asked, this.form);
 		this.takeBack();
 		service.signal.addEventListener('abort', () => this.keep(this.field.value, this.files));
+		onOther(service.signal, (of) => { if (of === this.thread && !this.running) this.join().catch(complain); });
 		this.showRunning(false);
 	}
 
@@ -299,10 +301,30 @@ class Conversation {
 			this.list.show(this.messages, from);
 		}
 		if (this.asked.contains(document.activeElement)) this.field.focus();
+		else if (document.activeElement === document.body) this.log.focus({ preventScroll: true }); // what had it is gone
 		this.asked.replaceChildren();
 		this.list.goToEnd();
-		await this.during((heard) => run(body, this.service.signal, heard), Math.max(0, from - (body.resume === undefined ? 0 : 1)));
+		await this.during((heard) => this.run(body, heard), Math.max(0, from - (body.resume === undefined ? 0 : 1)));
 		if (this.unnamed) await this.nameIt();
+	}
+
+	// Runs the graph with the body.  If another run has the thread, this one waits for it, and that one is shown
+	// meanwhile.
+	async run(body, heard) {
+		const { signal } = this.service;
+		let own;
+		const look = async () => {
+			const { thread_data: record } = await get(this.where(), signal);
+			const other = !own && record.status === 'running' && await get(this.where(`/runs/${path(record.run_id)}`), signal);
+			if (!other || own) return;
+			say('Another run goes on here; this one waits for its turn');
+			await follow(other, signal, (chunk) => { if (chunk.run_id !== own) heard(chunk); });
+		};
+		const waiting = setTimeout(() => look().catch(() => {}), patience); // what is wrong is told by the run itself
+		await run(body, signal, (chunk, request) => {
+			own = chunk.run_id;
+			heard(chunk, request);
+		}).finally(() => clearTimeout(waiting));
 	}
 
 	// Names the thread by what was said first, if no generator gave it a name.
@@ -317,7 +339,28 @@ class Conversation {
 
 	async takeUp(record) {
 		const running = await get(this.where(`/runs/${path(record.run_id)}`), this.service.signal);
-		await this.during((heard) => follow(running, this.service.signal, heard), Math.max(0, this.messages.length - 20));
+		await this.during((heard) => follow(running, this.service.signal, heard, (now) => this.lookAt(now)), Math.max(0, this.messages.length - 20));
+	}
+
+	// Shows a run that another tab has started.
+	async join() {
+		this.showRunning(true);
+		try {
+			await this.refresh(this.messages.length);
+			const { thread_data: record } = await get(this.where(), this.service.signal);
+			if (record.status === 'running') await this.takeUp(record);
+		} finally {
+			this.showRunning(false);
+		}
+	}
+
+	// Shows a run whose chunks are not kept: what it said, after each step.
+	async lookAt({ node, step, run_id: id }) {
+		if (this.looked === `${id} ${step}`) return;
+		this.looked = `${id} ${step}`;
+		this.light(node);
+		await this.refresh(this.messages.length);
+		say(`A run that began elsewhere goes on: ${node}, step ${step}`);
 	}
 
 	// Shows a turn while go runs it.  Messages from the place unsure on may not be in the thread; they are read

@@ -5,16 +5,25 @@ import { say } from './dom.js';
 
 const kept = 'agentgraph-runs';
 
-// Runs whose chunks are known to be kept, as they were started here.
-const known = () => JSON.parse(sessionStorage.getItem(kept) || '[]');
+const nameOf = (run) => path(run.thread_id, run.run_id);
 
-export function remember(run) {
-	if (run && !known().includes(run)) sessionStorage.setItem(kept, JSON.stringify([run, ...known()].slice(0, 100)));
+// Runs whose chunks are known to be kept, as tabs of this browser started them; the latest is the first.
+const known = () => JSON.parse(localStorage.getItem(kept) || '[]');
+
+function remember(run) {
+	localStorage.setItem(kept, JSON.stringify([nameOf(run), ...known().filter((name) => name !== nameOf(run))].slice(0, 100)));
 }
 
 export function isRecorded(run) {
 	const day = 86400000;
-	return known().includes(run.run_id) || (run.background && (!run.finished_at || Date.now() - new Date(run.finished_at) < day));
+	return (run.background || known().includes(nameOf(run))) && (!run.finished_at || Date.now() - new Date(run.finished_at) < day);
+}
+
+// Calls act with the thread whenever another tab starts a run.
+export function onOther(signal, act) {
+	window.addEventListener('storage', ({ key, newValue }) => {
+		if (key === kept && newValue) act(decodeURIComponent(JSON.parse(newValue)[0].split('/')[0]));
+	}, { signal });
 }
 
 export function isOver(run) {
@@ -53,7 +62,7 @@ async function hear(given, seen, signal, onChunk) {
 export async function run(body, signal, onChunk) {
 	let last;
 	const done = await chunks('POST', 'v1/graph/stream', { response_granularity: 'partial', resumable: true, ...body }, signal, (chunk, request) => {
-		if (chunk.metadata?.seq === 1) remember(chunk.run_id);
+		if (chunk.metadata?.seq === 1) remember(chunk);
 		last = chunk;
 		onChunk(chunk, request);
 	});
@@ -70,7 +79,7 @@ export async function follow(given, signal, onChunk, onRecord = () => {}) {
 		return;
 	}
 	for (let record = given; !isOver(record) && !signal.aborted; record = (await get(whereOf(given), signal).catch(bear)) || record) {
-		onRecord(record);
+		await Promise.resolve(onRecord(record)).catch(bear);
 		await later(1000, signal);
 	}
 }
