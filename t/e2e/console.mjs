@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: ISC
-// console.mjs PEERS CHROMIUM PAGE WIDTH [TOKEN [VIEWS] | live | questions]: uses the console as a person would.
+// console.mjs PEERS CHROMIUM PAGE WIDTH [TOKEN [VIEWS | live] | questions]: uses the console as a person would.
 import { visit } from './console_page.mjs';
 
 const [peers, chromium, address, width, token, views] = process.argv.slice(2);
@@ -408,8 +408,16 @@ async function questions() {
 }
 
 async function live() {
+	await page.getByLabel('Token').fill(token);
+	await named('button', 'Connect').click();
+	await named('button', 'Start').waitFor();
 	report('a live graph has no Chat', (await named('link', 'Chat').count()) === 0);
+	await page.evaluate((bad) => sessionStorage.setItem('agentgraph-token', bad), `${token}x`);
 	await press('Start');
+	await comes('a token that is good no more is asked for again', page.getByLabel('Token'));
+	forgive(/403/);
+	await page.getByLabel('Token').fill(token);
+	await named('button', 'Connect').click();
 	await page.getByLabel('Text').fill('good day');
 	await named('button', 'Send').and(page.locator(':enabled')).click();
 	await comes('a live agent is heard', log_('Transcript').getByText('Agent: you said: good day'));
@@ -498,7 +506,7 @@ async function rights() {
 	report('no other can be reached', await named('link', first).getAttribute('aria-current') === 'page');
 }
 
-if (token === 'live') await walk(address, live);
+if (views === 'live') await walk(address, live);
 else if (token === 'questions') await walk(address, questions);
 else if (views) await walk(address, rights);
 else if (token) await walk(address, connect);

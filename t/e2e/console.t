@@ -52,9 +52,9 @@ serve_start --processes 1 || tap_bail 'no start with branches and without checkp
 look "$BASE/console" 360 questions
 serve_stop
 
-echo '{"agent": "builtin:live-demo"}' >agentgraph.json
+echo '{"agent": "builtin:live-demo", "auth": "jwt"}' >agentgraph.json
 serve_start --processes 1 || tap_bail 'no live start'
-look "$BASE/console" 360 live
+look "$BASE/console" 360 "$(token ann)" live
 serve_stop
 
 configure '"auth":"jwt"'

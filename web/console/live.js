@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 // Talking to a live agent: microphone and speaker, transcripts of both sides, levels.
-import { path, socket } from './api.js';
+import { get, path, socket, token } from './api.js';
 import { button, complain, input, link, make, newId, say, settle } from './dom.js';
 
 async function worklet(sampleRate, name) {
@@ -98,16 +98,27 @@ export async function show(main, [given], { signal }) {
 			spoken.value = levelOf(data);
 			return mouth?.port.postMessage(data, [data]);
 		};
-		live.onclose = ({ code, reason }) => {
+		live.onclose = async ({ code, reason }) => {
+			if (!start.disabled && await renewed()) return begin().catch(complain);
 			const words = start.disabled ? `The conversation is over (${code}${reason ? `, ${reason}` : ''})` : 'The connection to the service cannot be opened';
 			if (!signal.aborted) say(code === 1000 ? words : '');
 			if (code !== 1000 && !signal.aborted) complain(new Error(words));
-			end().catch(complain);
+			return end().catch(complain);
 		};
+	}
+
+	// Resolves to whether the token was the reason why the socket was not opened, and there is another one now.
+	// Browsers do not tell the reason; a request does, and asks for the token.
+	async function renewed() {
+		const before = token.get();
+		await end();
+		await get('v1/service', signal).catch(() => {});
+		return !signal.aborted && token.get() !== before;
 	}
 
 	const finish = () => {
 		live?.send(JSON.stringify({ type: 'close' }));
+		words.focus();
 		stop.disabled = send.disabled = true;
 		say('It ends as soon as the agent has finished');
 	};
