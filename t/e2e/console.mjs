@@ -137,6 +137,7 @@ async function chat() {
 	await press('Stop');
 	await settled();
 	report('and stopped', (await said('Agent', 'tick 99').count()) === 0);
+	report('which leaves the focus in the message', await page.evaluate(() => document.activeElement.getAttribute('aria-label')) === 'Message');
 	await comes('what was said before is there', said('Agent', 'answer: red'));
 	await page.getByLabel('Message', { exact: true }).fill('half a thought');
 	await named('link', 'Graph').click();
@@ -198,6 +199,8 @@ async function threads() {
 	const count = await history.getByRole('listitem').count();
 	await history.getByRole('button', { name: 'Rewind' }).nth(1).click();
 	await page.waitForFunction((before) => document.querySelectorAll('.history > li').length > before, count);
+	await page.waitForFunction(() => document.activeElement.textContent === 'Rewind');
+	report('a rewind keeps the focus in its place', true);
 	report('a rewind is one more checkpoint', !/one more/.test(await state.inputValue()), await state.inputValue());
 	const places = await history.getByRole('listitem').evaluateAll((all) => all.map((one) => one.className));
 	report('the present way is no branch, and what is not on it is one', places[0] === 'depth-0 present' && places.every((one) => /^depth-0 present$|^depth-[1-9]$/.test(one)), places);
@@ -277,6 +280,12 @@ async function runs() {
 	const high = (await named('columnheader', 'Tokens').boundingBox()).height;
 	report('no word of the table is broken', high < 50, high);
 	await fits('Runs');
+	const link = named('table', 'Runs').getByRole('link').nth(2), run = await link.getAttribute('href');
+	await link.focus();
+	const rows = await page.evaluateHandle(() => document.querySelector('tbody'));
+	await page.request.post(new URL('v1/graph/invoke', address).href, { data: { messages: [{ role: 'user', content: 'hello' }] } });
+	await page.waitForFunction((before) => before !== document.querySelector('tbody'), rows);
+	report('a run more leaves the focus where it is', await page.evaluate(() => document.activeElement.getAttribute('href')) === run);
 	await page.getByLabel('Status').selectOption('completed');
 	const row = named('table', 'Runs').getByRole('row').filter({ hasText: 'completed' }).first();
 	await row.getByRole('link').first().click();

@@ -420,6 +420,7 @@ class Conversation {
 
 	showRunning(running) {
 		this.running = running;
+		if (!running && document.activeElement === this.stop) this.field.focus();
 		this.stop.disabled = !running;
 		this.sender.setAttribute('aria-disabled', running);
 		this.log.setAttribute('aria-busy', running);

@@ -29,6 +29,7 @@ export function button(name, act, attributes = {}) {
 
 export async function guarded(node, act) {
 	if (node.getAttribute('aria-disabled') === 'true') return;
+	const giveBack = node.contains(document.activeElement) ? heirOf(node) : () => {};
 	node.setAttribute('aria-disabled', 'true');
 	settle();
 	try {
@@ -37,7 +38,19 @@ export async function guarded(node, act) {
 		complain(error);
 	} finally {
 		node.removeAttribute('aria-disabled');
+		if (document.activeElement === document.body) giveBack();
 	}
+}
+
+// Returns a function that gives the focus back to this element, or to the button that is in its place by then.
+function heirOf(node) {
+	const alike = () => [...document.querySelectorAll('main button')].filter((one) => one.textContent === node.textContent);
+	const place = alike().indexOf(node);
+	return () => {
+		const heir = node.isConnected ? node : alike()[place] || alike().at(-1);
+		heir?.focus();
+		if (!heir || heir !== document.activeElement) document.getElementById('main').focus({ preventScroll: true });
+	};
 }
 
 export function field(name, node, attributes = {}) {
@@ -151,18 +164,11 @@ export function confirm(question, verb) {
 	});
 }
 
-// Gives the focus back to the element that had it, or to the one that is in its place by now.
-function giveBack(node) {
-	const same = (one) => one.textContent === node.textContent;
-	const heir = node.isConnected ? node : [...document.querySelectorAll('main button')].find(same) || document.getElementById('main');
-	heir.focus();
-}
-
 // Opens a text field in a place and gives it the focus: the verb or Enter confirms, Escape leaves it.
 export function ask(place, name, verb, value, act, { lines = 1 } = {}) {
 	const node = lines > 1 ? make('textarea', { rows: lines, value }) : make('input', { value, autocomplete: 'off' });
-	const before = document.activeElement;
-	const leave = () => { form.remove(); giveBack(before); };
+	const giveBack = heirOf(document.activeElement);
+	const leave = () => { form.remove(); giveBack(); };
 	const form = make('form.ask', field(name, node), make('button', verb), make('button', { type: 'button', onclick: leave }, 'Cancel'));
 	form.addEventListener('submit', (event) => {
 		event.preventDefault();

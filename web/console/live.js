@@ -124,7 +124,11 @@ export async function show(main, [given], { signal }) {
 	};
 	const start = button('Start', begin), stop = button('End', finish), send = make('button', 'Send');
 	const form = make('form.tools', label, send);
-	const show_ = (connected) => { start.disabled = connected; stop.disabled = send.disabled = !connected; };
+	const show_ = (connected) => {
+		if (connected && document.activeElement === start) words.focus();
+		start.disabled = connected;
+		stop.disabled = send.disabled = !connected;
+	};
 	form.addEventListener('submit', (event) => {
 		event.preventDefault();
 		settle();

@@ -13,7 +13,7 @@ const addressOf = (run) => `#/runs/${path(run.thread_id, run.run_id)}`;
 export async function show(main, parts, service) {
 	if (parts.length > 1) return showOne(main, parts, service);
 	const { signal } = service;
-	const place = make('div');
+	const plots = make('div.columns'), place = make('div');
 	const asked = { status: '', thread_id: parts[0], limit: size };
 	const names = new Map(); // of threads, by id
 	let shown = '';
@@ -31,6 +31,19 @@ export async function show(main, parts, service) {
 			isOver(run) ? '' : button('Stop', async () => { await stop(run, signal); await load(); }, { 'aria-label': `Stop ${run.run_id}` })];
 	}
 
+	// Replaces only the rows, so that the table keeps its scroll position, and what has the focus keeps it.
+	function showRows(runs) {
+		const fresh = table('Runs', ['Run', 'Thread', 'Status', 'Started', 'Took', 'Tokens', 'Actions'], runs.map(rowOf), asked.status ? 'No run has this status.' : 'There are no runs yet. A message in Chat makes one.');
+		const had = place.querySelector('tbody')?.contains(document.activeElement) && document.activeElement;
+		const old = had && had.closest('tr').querySelector('a').href;
+		if (place.firstChild) place.querySelector('tbody').replaceWith(fresh.querySelector('tbody'));
+		else place.append(fresh);
+		if (!had) return;
+		const row = [...place.querySelectorAll('td:first-child a')].find(({ href }) => href === old)?.closest('tr');
+		const heir = row && [...row.querySelectorAll('a, button')].find(({ textContent }) => textContent === had.textContent);
+		(heir || row?.querySelector('a') || main).focus({ preventScroll: true });
+	}
+
 	async function load() {
 		const { runs } = await get(`v1/graph/runs${query(asked)}`, signal);
 		const now = JSON.stringify(runs);
@@ -38,14 +51,15 @@ export async function show(main, parts, service) {
 			await learnNames(runs);
 			const over = [...runs].reverse().filter((run) => tookOf(run) !== undefined);
 			const points = (value) => over.map((run) => ({ label: `${run.run_id}, ${run.status}`, value: value(run), tone: run.status === 'error' ? 'bad' : '' }));
-			place.replaceChildren(...(over.length ? [make('div.columns', bars('Durations', points(tookOf), lasted), bars('Tokens', points((run) => run.usage.total_tokens), String))] : []),
-				table('Runs', ['Run', 'Thread', 'Status', 'Started', 'Took', 'Tokens', 'Actions'], runs.map(rowOf), asked.status ? 'No run has this status.' : 'There are no runs yet. A message in Chat makes one.'));
+			plots.replaceChildren(...(over.length ? [bars('Durations', points(tookOf), lasted), bars('Tokens', points((run) => run.usage.total_tokens), String)] : []));
+			showRows(runs);
 			shown = now;
 		}
 	}
 
 	const statuses = ['queued', 'running', 'completed', 'interrupted', 'stopped', 'error'];
 	const [status] = choice('Status', [['', 'any'], ...statuses.map((one) => [one, one])], '', (value) => { asked.status = value; return load(); });
-	main.replaceChildren(make('h2', 'Runs'), make('div.tools', status), place);
+	const of = parts[0] && make('p', 'Of the thread ', link(parts[0], `#/threads/${path(parts[0])}`), '. ', link('All runs', '#/runs'));
+	main.replaceChildren(make('h2', 'Runs'), of || '', make('div.tools', status), plots, place);
 	watch(load, between, signal);
 }
