@@ -90,6 +90,9 @@ async function chat() {
 	await settled();
 	await page.reload();
 	await comes('and is seen after a reload', log.getByText('Graph execution failed: oops'));
+	await log.getByRole('link', { name: 'Look at the run' }).click();
+	await comes('with a way to its run', page.getByRole('definition').filter({ hasText: 'NODE_ERROR: ' }));
+	await page.goBack();
 	await press('Try again');
 	await comes('it can be tried again', banner);
 	await settled();
@@ -182,6 +185,9 @@ async function threads() {
 	await comes('and filtered by status', row);
 	await fits('Threads');
 	await row.click();
+	await page.getByRole('link', { name: 'Its runs' }).click();
+	await comes('from a thread one gets to its runs', page.getByText('Of the thread'));
+	await page.goBack();
 	await press('Rename');
 	await page.keyboard.type('Of colours');
 	await page.keyboard.press('Enter');

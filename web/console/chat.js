@@ -172,7 +172,8 @@ class Conversation {
 		const { error } = await get(this.where(`/runs/${path(record.run_id)}`), this.service.signal).catch(() => ({})); // the run may be gone
 		const asked = this.messages.findLastIndex((message) => message?.role === 'user');
 		const again = asked >= 0 && (before(this.tree, asked) || asked === 0) && button('Try again', () => this.askAgain(asked));
-		this.list.change(() => this.list.add(make('div.failure', make('span.failed', error?.message || 'The last run failed.'), ' ', again)));
+		const look = error && link('Look at the run', `#/runs/${path(record.thread_id, record.run_id)}`);
+		this.list.change(() => this.list.add(make('div.failure', make('span.failed', error?.message || 'The last run failed.'), ' ', look, ' ', again)));
 	}
 
 	// ---- What was said

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-// All runs, with how long they took and how many tokens; or a single one, if the address names it.
+// All runs, or those of the thread that the address names, with how long they took and how many tokens; or a single one,
+// if it names that.
 import { get, path, query } from './api.js';
 import { button, choice, lasted, link, make, table, watch, when } from './dom.js';
 import { bars } from './plot.js';

@@ -47,7 +47,7 @@ export async function show(main, [id, checkpoint], service) {
 		['Metadata', make('code', JSON.stringify(record.metadata))]];
 	const history = make('section', { 'aria-label': 'History of the thread' });
 	main.replaceChildren(make('p', link('All threads', '#/threads')), make('h2', name),
-		make('div.actions', link(`Open in ${service.talk.name}`, `#/${path(service.talk.at, id)}`), button('Rename', rename), button('Copy', copy), button('Delete', remove)), bar,
+		make('div.actions', link(`Open in ${service.talk.name}`, `#/${path(service.talk.at, id)}`), service.may('graph:read') && link('Its runs', `#/runs/${path(id)}`), button('Rename', rename), button('Copy', copy), button('Delete', remove)), bar,
 		make('dl', facts.flatMap(([key, value]) => [make('dt', key), make('dd', value)])),
 		make('h3', 'State'), make('p', 'Fields of the state as JSON. What is null stays as it is, objects are merged.'), field,
 		make('div.actions', button('Save', save)), make('h3', 'History'), history);
