@@ -82,6 +82,8 @@ async function messages() {
 		for (const one of earlier) one.click();
 		return earlier.length === 0;
 	});
+	const bidi = await log.locator('.plain').filter({ hasText: '*a *a' }).first().evaluate((node) => getComputedStyle(node).unicodeBidi);
+	report('a very long line has the direction of the page', bidi === 'isolate', bidi);
 	report('all messages are shown', await log.getByRole('article').count() >= list.length, await log.getByRole('article').count());
 	await safe('messages');
 	await page.evaluate(() => { for (const node of document.querySelectorAll('.log details')) node.open = true; });

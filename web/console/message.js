@@ -2,7 +2,7 @@
 // A message as a person sees it: its blocks, who said it, and what can be done with it.
 import { file } from './api.js';
 import { button, complain, count, make, more, pretty, say, when } from './dom.js';
-import { markdown } from './text.js';
+import { longestLine, markdown, plain } from './text.js';
 
 const names = { user: 'You', assistant: 'Agent', tool: 'Tool', system: 'System' };
 
@@ -36,7 +36,7 @@ const blocks = {
 	tool_call: (block) => more(`Calls ${block.name}`, () => json(block.args)),
 	remote_tool_call: (block) => more(`Calls ${block.name}, here`, () => json(block.args)),
 	tool_result: (block) => make('div.result', { role: block.is_error ? 'note' : undefined }, make('span', block.is_error ? 'Failed: ' : 'Result: '),
-		typeof block.output === 'string' ? make('span.plain', block.output) : json(block.output)),
+		typeof block.output === 'string' ? plain('span', block.output) : json(block.output)),
 	image: media, audio: media, video: media, document: media, data: media,
 	annotation: (block) => make('p', `${block.kind}: ${(block.refs || []).map((ref) => ref.title || ref.url || ref.file_id).join(', ')}`),
 	error: (block) => make('p.failed', block.message),
@@ -80,9 +80,11 @@ const pace = 50; // ms between additions: each makes the browser lay out the tex
 export function growing(message, change) {
 	const said = make('div.content.plain');
 	const node = make(`article.message.${message.role}.growing`, { 'aria-label': names[message.role] }, make('header', make('b', names[message.role])), said);
-	let waiting = '', due = false;
+	let waiting = '', due = false, size = 0;
 	const put = () => {
 		due = false;
+		size += waiting.length;
+		said.classList.toggle('long', size > longestLine);
 		change(() => said.append(waiting));
 		waiting = '';
 	};

@@ -4,7 +4,8 @@
 import { make } from './dom.js';
 
 const entities = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'", '&nbsp;': '\u00a0' };
-const longest = 200000, longestLine = 20000; // a text that is longer, or has a longer line, stays plain
+export const longestLine = 20000;
+const longest = 200000; // a text that is longer, or has a longer line, stays plain
 const longestPart = 5000, budget = 200; // so does a paragraph that is longer, or read after so many ms
 
 const decode = (text) => text.replace(/&(?:amp|lt|gt|quot|#39|nbsp);/g, (entity) => entities[entity]);
@@ -67,11 +68,18 @@ function tokensOf(text) {
 	return lexer.lex(text);
 }
 
+const hasLongLine = (text) => text.split('\n').some((line) => line.length > longestLine);
+
+// An element with text as it is.
+export function plain(name, text) {
+	return make(`${name}.plain${hasLongLine(text) ? '.long' : ''}`, text);
+}
+
 export function markdown(text) {
-	if (!window.marked || text.length > longest || text.split('\n').some((line) => line.length > longestLine)) return make('div.plain', text);
+	if (!window.marked || text.length > longest || hasLongLine(text)) return plain('div', text);
 	try {
 		return make('div.markdown', ...all(tokensOf(text)));
 	} catch {
-		return make('div.plain', text); // nested too deeply for the stack
+		return plain('div', text); // nested too deeply for the stack
 	}
 }
