@@ -106,17 +106,18 @@ void lg_put_members(struct buf *out, const cJSON *object)
 
 /* ---- what types have of their own ---- */
 
-/* The calls of a piece once more in the form by which clients put pieces together. */
+/* The calls of a piece once more, in the form by which clients put pieces together.  They count
+ * from 1: to some clients 0 is the text before. */
 static void lg_put_call_chunks(struct buf *out, const cJSON *message)
 {
 	const cJSON *block;
-	int64_t index = 0;
+	int64_t index = 1;
 	buf_puts(out, ",\"tool_call_chunks\":[");
 	cJSON_ArrayForEach(block, json_get(message, "content")) {
 		if (!block_is_call(block))
 			continue;
 		char *args = json_print(json_get(block, "args"));
-		lg_put_number(out, index ? ",{\"index\":" : "{\"index\":", index);
+		lg_put_number(out, index > 1 ? ",{\"index\":" : "{\"index\":", index);
 		lg_put_text(out, ",\"id\":", json_str(block, "id"));
 		lg_put_text(out, ",\"name\":", json_str(block, "name"));
 		lg_put_text(out, ",\"args\":", args);
