@@ -192,6 +192,29 @@ for has in "${has%]},$(human more)" "$said,$(human more)"; do
 done
 lg_refused 422 VALIDATION_ERROR 'messages[1] carries a tool call; only the model may request tools' 'which refuses the same'
 
+# ---- fields alone
+
+lg_wait fields '{"assistant_id":"demo","input":{"notes":["a"]},"if_not_exists":"create"}'
+is "$STATUS $(json '"\(.notes) \(.messages | map(.content))"' "$BODY")" '200 ["a"] ["echo: "]' 'a graph may begin with fields alone'
+lg_wait fields '{"assistant_id":"demo","input":{"notes":["b"],"messages":[]}}'
+is "$STATUS $(json '"\(.notes) \(.messages | length)"' "$BODY")" '200 ["b"] 2' 'and again'
+api POST /lg/runs/wait '{"assistant_id":"demo","input":{"notes":["c"]}}'
+is "$STATUS $(json '.notes | tojson' "$BODY")" '200 ["c"]' 'without a thread'
+api POST /lg/threads/fields/runs '{"assistant_id":"demo","input":{"notes":["d"]}}'
+run=$(json .run_id "$BODY")
+wait_for 20 over fields
+api GET "/lg/threads/fields/runs/$run/join"
+is "$STATUS $(json '"\(.notes) \(.messages | length)"' "$BODY")" '200 ["d"] 3' 'and in the background'
+for input in '{}' '{"other":1}' '{"notes":null}'; do
+	lg_wait fields "{\"assistant_id\":\"demo\",\"input\":$input}"
+	lg_refused 422 VALIDATION_ERROR 'messages must contain at least one message' "but not with $input"
+done
+lg_wait fields "$(run_of '/ask Which?')"
+lg_wait fields '{"assistant_id":"demo","command":{"update":{"notes":["e"]}}}'
+lg_refused 422 INVALID_INPUT 'This thread is paused: the fields can be set beside an answer' 'nor at a question'
+lg_wait fields '{"assistant_id":"demo","command":{"update":{"notes":["e"]},"resume":"this"}}'
+is "$(json '"\(.notes) \(.messages[-1].content)"' "$BODY")" '["e"] answer: this' 'but with its answer'
+
 # ---- questions that nobody is to answer
 
 lg_wait e "$(run_of '/ask one' '"if_not_exists":"create"')"

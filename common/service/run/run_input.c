@@ -77,7 +77,7 @@ static void run_input_read_messages(
 		    "must be an array");
 		return;
 	}
-	if (count == 0 && !in->has_resume && !in->checkpoint_id)
+	if (count == 0 && !in->has_resume && !in->checkpoint_id && !in->by_state)
 		run_input_refuse(call, "body.messages", messages ? "value_error" : "missing",
 		    "messages must contain at least one message");
 	cJSON_ArrayForEach(item, messages) {
@@ -98,6 +98,14 @@ static void run_input_read_messages(
 		}
 		i++;
 	}
+}
+
+static bool run_input_has_fields(struct call *call, const cJSON *state)
+{
+	const cJSON *item = cJSON_IsObject(state) ? state->child : NULL;
+	while (item && (cJSON_IsNull(item) || !graph_field_get(call->service->graph, item->string)))
+		item = item->next;
+	return item;
 }
 
 /* Checks the members that the graph has fields for; the others are up to the nodes. */
@@ -164,6 +172,7 @@ bool run_input_read(
 	const cJSON *config = json_opt(body, "config");
 	*in = run_input_limits;
 	in->whole = whole;
+	in->by_state = whole && run_input_has_fields(call, json_opt(body, "initial_state"));
 	in->resume = json_get(body, "resume");
 	in->has_resume = in->resume != NULL;
 	if (!cJSON_IsObject(config))

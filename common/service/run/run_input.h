@@ -35,6 +35,7 @@ struct run_input {
 	 * the last user message is said again (doc/protocol-messages.md#messages). */
 	bool only_new;
 	bool whole;           /* the messages may be the whole conversation, with the calls in it */
+	bool by_state;        /* there may be no messages, because fields of the graph are given */
 	bool message_resumes; /* a user message answers a pause, whatever the configuration says */
 	/* Not NULL: the run must answer a pause of the run of this id, or of one whose id is this,
 	 * a point and more, and is refused where there is none. */
@@ -46,8 +47,9 @@ struct run_input {
 /* Fills in the defaults: the limits, and a config that has the user. */
 void run_input_default(struct call *call, struct run_input *in);
 
-/* Reads a body, whose messages are the member key; whole says what they are (run_input.whole).
- * False with every mistake in call->error.  All lives in the call's arena. */
+/* Reads a body, whose messages are the member key; whole says what they are (run_input.whole), and
+ * that fields of the graph alone are an input, too.  False with every mistake in call->error.  All
+ * lives in the call's arena. */
 bool run_input_read(
     struct call *call, const cJSON *body, const char *key, bool whole, struct run_input *in);
 

@@ -63,7 +63,8 @@ static bool turn_collect_new(struct turn *turn)
 /* Whether the request only names a checkpoint. */
 static bool turn_brings_nothing(const struct turn *turn)
 {
-	return turn->checkpoint && !turn->in.has_resume && !turn->bring->child;
+	return turn->checkpoint && !turn->in.has_resume && !turn->bring->child &&
+	    !turn->in.by_state;
 }
 
 static bool turn_continue_paused(struct turn *turn)
@@ -88,6 +89,10 @@ static bool turn_continue_paused(struct turn *turn)
 			buf_release(&text);
 		}
 	}
+	if (kind == PAUSE_BY_NODE && turn->in.by_state && !turn->bring->child &&
+	    !turn->in.has_resume)
+		return error_set(&turn->call->error, ERR_INVALID_INPUT,
+		    "This thread is paused: the fields can be set beside an answer");
 	if ((kind == PAUSE_BY_NODE || turn_brings_nothing(turn)) && !turn->in.has_resume) {
 		turn->action = TURN_REPORT_PAUSE;
 		return true;
@@ -120,7 +125,7 @@ static bool turn_continue_waiting(struct turn *turn)
 		return false;
 	turn->waiting = calls;
 	turn->waiting_id = json_str(waiting, "message_id");
-	if (answered == 0 && turn->bring->child)
+	if (answered == 0 && (turn->bring->child || turn->in.by_state))
 		answers_close(turn->call, turn->bring, calls);
 	else if (calls->child)
 		turn->action = TURN_REPORT_WAITING;
@@ -239,7 +244,7 @@ static bool turn_decide(struct turn *turn)
 	}
 	if (t->status == RUN_COMPLETED && t->waiting_json)
 		return turn_continue_waiting(turn) && files_resolve(call, turn->bring);
-	if (t->status == RUN_COMPLETED && !turn->bring->child) {
+	if (t->status == RUN_COMPLETED && !turn->bring->child && !turn->in.by_state) {
 		/* such as an answer that is sent twice, after the run that got it has completed */
 		turn->action = TURN_NOTHING_NEW;
 		return true;

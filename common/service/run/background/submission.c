@@ -157,7 +157,8 @@ static bool submission_may_go_back(struct submission *s, const struct thread *th
 	struct checkpoint checkpoint;
 	return !in->checkpoint_id ||
 	    (earlier_take(s->call, thread, in->checkpoint_id, &checkpoint) &&
-		(in->has_resume || in->messages->child || earlier_goes_on(s->call, &checkpoint)));
+		(in->has_resume || in->by_state || in->messages->child ||
+		    earlier_goes_on(s->call, &checkpoint)));
 }
 
 /* Queues a run on an existing thread. */
