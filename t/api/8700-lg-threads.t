@@ -138,6 +138,8 @@ api POST /lg/threads/t1/history "{\"before\":$(json '.[0] | tojson' "$history")}
 is "$(json length "$BODY")" 6 'or a state'
 api POST /lg/threads/t1/history '{"before":{"values":{}}}'
 lg_refused 422 VALIDATION_ERROR 'before must be the id of a checkpoint, or an object that names it' 'but nothing that names none'
+api POST /lg/threads/t1/history '{"limit":1001}'
+lg_refused 422 VALIDATION_ERROR 'limit must be between 1 and 1000' 'a list has an end'
 api GET '/lg/threads/t1/history?limit=3'
 is "$(json length "$BODY")" 3 'and the list be asked for by its address'
 first=$(json '.[3].checkpoint.checkpoint_id' "$history")

@@ -402,8 +402,8 @@ struct lg_history_body {
 };
 
 static const struct field_row lg_history_rows[] = {
-    FIELD(lg_history_body, limit, .kind = &field_integer, .min = 1, .max = FIELD_INTEGER_MAX,
-	.expected = "an integer above 0"),
+    FIELD(lg_history_body, limit, .kind = &field_integer, .min = 1, .max = MOST,
+	.expected = "between 1 and 1000"),
     FIELD(lg_history_body, before, .kind = &field_json, .types = TYPE_STRING | TYPE_OBJECT,
 	.expected = BEFORE_EXPECTED),
     FIELD(lg_history_body, metadata, FIELD_OBJECT),
@@ -458,7 +458,7 @@ static bool lg_list_history(struct call *call, const char *thread_id, int64_t li
 	struct storage *storage = call->service->storage;
 	struct lg_listing *list = arena_alloc(call->arena, sizeof(*list));
 	struct run_flags flags;
-	size_t most = limit < MOST ? (size_t)limit : MOST;
+	size_t most = (size_t)limit;
 	*list = (struct lg_listing){.most = most,
 	    .numbers = arena_alloc(call->arena, most * sizeof(*list->numbers)),
 	    .given = {.arena = call->arena}};
