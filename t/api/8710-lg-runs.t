@@ -215,6 +215,40 @@ lg_refused 422 INVALID_INPUT 'This thread is paused: the fields can be set besid
 lg_wait fields '{"assistant_id":"demo","command":{"update":{"notes":["e"]},"resume":"this"}}'
 is "$(json '"\(.notes) \(.messages[-1].content)"' "$BODY")" '["e"] answer: this' 'but with its answer'
 
+# ---- messages that are taken away
+
+# remove ID: a message that does that.
+remove() { printf '{"type":"remove","content":"","id":"%s"}' "$1"; }
+said_in() { json '.messages // .values.messages // [] | map(.content) | join(" ")' "$BODY"; }
+lg_wait r "$(run_of one '"if_not_exists":"create"')"
+lg_wait r "$(run_of two)"
+id() { json ".messages[$1].id" "$BODY"; }
+last=$(id -1) first=$(id 0)
+api POST /lg/threads/r/state "{\"values\":{\"messages\":[$(remove "$last")]}}"
+is "$STATUS $(json '.checkpoint_id | length > 0' "$BODY")" '200 true' 'an update of the state removes a message'
+api GET /lg/threads/r/state
+is "$(said_in)" 'one echo: one two' 'which is gone'
+api POST /lg/threads/r/state "{\"values\":{\"messages\":[$(remove "$last"),$(human lost)]}}"
+lg_refused 404 RESOURCE_NOT_FOUND 'Message not found' 'and cannot go twice'
+lg_wait r "{\"assistant_id\":\"demo\",\"input\":{\"messages\":[$(remove "$first"),$(human three)]}}"
+is "$STATUS $(said_in)" '200 echo: one two three echo: three' 'the input of a run does, too'
+lg_wait r "{\"assistant_id\":\"demo\",\"input\":{\"messages\":{\"lc\":1,\"type\":\"constructor\",\"id\":[\"langchain_core\",\"messages\",\"RemoveMessage\"],\"kwargs\":{\"id\":\"$(id -1)\",\"content\":\"\"}}}}"
+is "$STATUS $(said_in)" '200 echo: one two three echo: three' 'alone it begins a turn with what is left'
+lg_stream r "{\"assistant_id\":\"demo\",\"input\":{\"messages\":[$(human lost),$(remove "$first"),$(remove __remove_all__),$(human four)]}}"
+is "$(json 'map(select(.event == "values"))[-1].data.messages | map(.content) | join(" ")' "$BODY")" 'four echo: four' 'all may go, with those before in the input'
+lg_wait r "$(run_of '/ask five')"
+lg_wait r "{\"assistant_id\":\"demo\",\"input\":{\"messages\":[$(remove __remove_all__)]}}"
+lg_refused 422 VALIDATION_ERROR 'input.messages must remove nothing at an earlier checkpoint, or from a paused thread' 'but not at a question'
+api POST /lg/threads/r/state "{\"as_node\":\"__end__\",\"values\":{\"messages\":[$(remove __remove_all__)]}}"
+api GET /lg/threads/r/state
+is "$(said_in)$(json '.next | tojson' "$BODY")" '[]' 'an update takes all, and the question with them'
+api POST /lg/threads/r/state "{\"values\":{\"messages\":[{\"type\":\"remove\"}]}}"
+lg_refused 422 VALIDATION_ERROR 'values.messages[0].id must be a string that is not empty' 'one must be named'
+for path in /lg/runs/wait /lg/threads/r/runs; do
+	api POST $path "{\"assistant_id\":\"demo\",\"input\":{\"messages\":[$(remove x)]}}"
+	lg_refused 422 VALIDATION_ERROR 'input.messages[0].type must be one of human, ai, system, tool' "nothing is removed by $path"
+done
+
 # ---- questions that nobody is to answer
 
 lg_wait e "$(run_of '/ask one' '"if_not_exists":"create"')"

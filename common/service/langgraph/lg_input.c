@@ -269,8 +269,8 @@ bool lg_input_read(struct call *call, const char *thread_id, const cJSON *body, 
 	const char *given = b.input ? "body.input" : "body.command.update";
 	if (!b.input)
 		b.input = b.update; /* then the command's update is the input */
-	cJSON *messages =
-	    lg_messages_read(call, json_opt(b.input, "messages"), "body." LG_MESSAGES_KEY);
+	cJSON *messages = lg_messages_read(call, json_opt(b.input, "messages"),
+	    "body." LG_MESSAGES_KEY, thread_id && !background ? &in->removal : NULL);
 	if (error_is_set(&call->error) || !lg_assistant_check(call, b.assistant_id) ||
 	    !lg_input_thread(call, thread_id, body, &b, &thread))
 		return false;
@@ -287,7 +287,7 @@ bool lg_input_read(struct call *call, const char *thread_id, const cJSON *body, 
 	lg_input_state(call, in->body, b.input, given);
 	if (resume)
 		json_refer(in->body, "resume", resume);
-	else if (in->goes_on && !json_str(config, "checkpoint_id"))
+	else if ((in->goes_on || lg_removes(&in->removal)) && !json_str(config, "checkpoint_id"))
 		cJSON_AddNullToObject(in->body, "resume");
 	if (b.recursion_limit)
 		json_add_int(in->body, "recursion_limit",

@@ -4,6 +4,7 @@
 #ifndef AGENTGRAPH_SERVICE_LANGGRAPH_LG_INPUT_H
 #define AGENTGRAPH_SERVICE_LANGGRAPH_LG_INPUT_H
 
+#include "service/langgraph/lg_message.h"
 #include "service/service.h"
 
 /* The modes of a stream, a bit each. */
@@ -38,6 +39,7 @@ struct lg_input {
 	bool goes_to_end; /* the thread's pause is closed, and nothing runs */
 	bool ends_with_client;
 	bool resumable; /* the chunks of its stream are kept */
+	struct lg_removal removal;
 };
 
 /*

@@ -10,6 +10,9 @@
 #include <string.h>
 
 #define TYPES "human, ai, system, tool"
+#define LG_REMOVE "remove" /* what is no role, but asks for the end of a message */
+#define LG_REMOVE_ALL "__remove_all__"
+#define REMOVED_MOST 1000
 
 /* ---- parts ---- */
 
@@ -172,8 +175,8 @@ static const struct {
 } lg_roles[] = {{"human", "user"}, {"user", "user"}, {"HumanMessage", "user"},
     {"HumanMessageChunk", "user"}, {"ai", "assistant"}, {"assistant", "assistant"},
     {"AIMessage", "assistant"}, {"AIMessageChunk", "assistant"}, {"system", "system"},
-    {"developer", "system"}, {"SystemMessage", "system"}, {"tool", "tool"},
-    {"ToolMessage", "tool"}};
+    {"developer", "system"}, {"SystemMessage", "system"}, {"tool", "tool"}, {"ToolMessage", "tool"},
+    {"remove", LG_REMOVE}, {"RemoveMessage", LG_REMOVE}};
 
 static const char *lg_role_of(const char *name)
 {
@@ -198,8 +201,32 @@ static cJSON *lg_read_short(const cJSON *item)
 	return message;
 }
 
+/* With all messages of the thread go those that stand before in the request. */
+static void lg_read_removal(
+    struct call *call, const cJSON *item, const char *at, cJSON *out, struct lg_removal *removal)
+{
+	const char *id = json_str(item, "id");
+	if (!id || !*id) {
+		error_wrong(&call->error, arena_printf(call->arena, "%s.id", at),
+		    json_opt(item, "id") ? "type_error" : "missing",
+		    "must be a string that is not empty");
+	} else if (strcmp(id, LG_REMOVE_ALL) == 0) {
+		removal->all = true;
+		while (out->child)
+			cJSON_DeleteItemFromArray(out, 0);
+		while (removal->ids->child)
+			cJSON_DeleteItemFromArray(removal->ids, 0);
+	} else if (cJSON_GetArraySize(removal->ids) == REMOVED_MOST) {
+		error_wrong(&call->error, at, "value_error",
+		    "must not be one of more than 1000 that are removed");
+	} else if (!removal->all && !json_has_str(removal->ids, id)) {
+		json_append(removal->ids, cJSON_CreateString(id));
+	}
+}
+
 /* Appends the message that an item stands for; it is of no use once mistakes are set. */
-static void lg_read_message(struct call *call, const cJSON *item, const char *at, cJSON *out)
+static void lg_read_message(
+    struct call *call, const cJSON *item, const char *at, cJSON *out, struct lg_removal *removal)
 {
 	if (!cJSON_IsObject(item)) {
 		cJSON *message = lg_read_short(item);
@@ -217,7 +244,12 @@ static void lg_read_message(struct call *call, const cJSON *item, const char *at
 	else
 		inner = item;
 	const char *role = lg_role_of(name);
-	if (!role) {
+	bool removes = role && strcmp(role, LG_REMOVE) == 0;
+	if (removes && removal) {
+		lg_read_removal(call, inner, at, out, removal);
+		return;
+	}
+	if (!role || removes) {
 		error_wrong(&call->error, arena_printf(call->arena, "%s.type", at),
 		    name ? "value_error" : "missing", "must be one of " TYPES);
 		return;
@@ -239,21 +271,25 @@ static void lg_read_message(struct call *call, const cJSON *item, const char *at
 		lg_read_calls(call, inner, at, blocks);
 }
 
-cJSON *lg_messages_read(struct call *call, const cJSON *messages, const char *at)
+cJSON *lg_messages_read(
+    struct call *call, const cJSON *messages, const char *at, struct lg_removal *removal)
 {
 	size_t mistakes = call->error.mistakes;
 	cJSON *out = arena_json(call->arena, cJSON_CreateArray());
 	const cJSON *item;
 	int i = 0;
+	if (removal)
+		*removal = (struct lg_removal){.ids = arena_json(call->arena, cJSON_CreateArray())};
 	/* a pair of texts might be two messages, as it is where messages are expected */
 	if (messages && !cJSON_IsArray(messages)) {
-		lg_read_message(call, messages, at, out);
+		lg_read_message(call, messages, at, out, removal);
 		return call->error.mistakes == mistakes ? out : NULL;
 	}
 	cJSON_ArrayForEach(item, messages) {
 		if (call->error.mistakes >= ERROR_DETAILS_MAX)
 			break; /* no more mistakes are reported */
-		lg_read_message(call, item, arena_printf(call->arena, "%s[%d]", at, i++), out);
+		lg_read_message(
+		    call, item, arena_printf(call->arena, "%s[%d]", at, i++), out, removal);
 	}
 	return call->error.mistakes == mistakes ? out : NULL;
 }

@@ -14,6 +14,8 @@
 #include "service/run/background/background.h"
 #include "service/run/halt.h"
 #include "service/run/records.h"
+#include "service/thread/change.h"
+#include "service/thread/messages.h"
 #include "service/thread/threads.h"
 
 #include <string.h>
@@ -43,6 +45,24 @@ static bool lg_run_to_end(struct call *call, const char *thread_id)
 	return state_update(call, thread_id, &end, nothing);
 }
 
+/* Deletes the messages that the input removes, under the lease of the run. */
+static bool lg_run_drop(struct lg_run *run)
+{
+	struct turn *turn = &run->turn;
+	struct change change = {.call = turn->call, .lease = turn->lease, .thread = turn->thread};
+	if (!lg_removes(&run->in.removal))
+		return true;
+	if (turn->checkpoint || turn->thread.status == RUN_INTERRUPTED)
+		return error_wrong(&turn->call->error, "body." LG_MESSAGES_KEY, "value_error",
+		    "must remove nothing at an earlier checkpoint, or from a paused thread");
+	bool ok = messages_drop(&change, run->in.removal.ids, run->in.removal.all);
+	turn->thread = change.thread;
+	/* what is left is an input, even without messages */
+	turn->in.has_resume = false;
+	turn->in.by_state = true;
+	return ok;
+}
+
 bool lg_run_open(struct call *call, const char *thread_id, const cJSON *body, struct lg_run *run)
 {
 	struct turn *turn = &run->turn;
@@ -55,7 +75,7 @@ bool lg_run_open(struct call *call, const char *thread_id, const cJSON *body, st
 	turn->in.modes = run->in.modes;
 	if (!thread_id)
 		turn_open_apart(turn);
-	else if (!turn_open(turn) ||
+	else if (!turn_open(turn) || !lg_run_drop(run) ||
 	    !answers_calls_known(call, &turn->thread, &turn->in, LG_MESSAGES_KEY) ||
 	    !answers_drop_known(call, &turn->thread, &turn->in)) {
 		turn_end(turn);

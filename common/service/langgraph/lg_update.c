@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* The body of PUT state: messages are added, fields set; null values change nothing. */
-static cJSON *lg_update_body(struct call *call, const cJSON *values)
+static cJSON *lg_update_body(struct call *call, const cJSON *values, struct lg_removal *removal)
 {
 	cJSON *body = arena_json(call->arena, cJSON_CreateObject());
 	cJSON *state = json_add(body, "state", cJSON_CreateObject());
@@ -27,7 +27,7 @@ static cJSON *lg_update_body(struct call *call, const cJSON *values)
 			json_refer(state, item->string, item);
 	}
 	cJSON *messages =
-	    lg_messages_read(call, json_opt(values, "messages"), "body.values.messages");
+	    lg_messages_read(call, json_opt(values, "messages"), "body.values.messages", removal);
 	json_refer(state, "context", messages);
 	return error_is_set(&call->error) ? NULL : body;
 }
@@ -37,7 +37,8 @@ cJSON *lg_state_update(struct call *call, const char *thread_id, const cJSON *bo
 	const char *as_node = json_str(body, "as_node");
 	struct state_place place = {.checkpoint_id = lg_checkpoint_id(call, body),
 	    .at_end = as_node && strcmp(as_node, LG_END_NODE) == 0};
-	const cJSON *update = lg_update_body(call, json_opt(body, "values"));
+	struct lg_removal removal = {0};
+	const cJSON *update = lg_update_body(call, json_opt(body, "values"), &removal);
 	struct thread thread;
 	struct lg_place at = {0};
 	if (error_is_set(&call->error) || !update || !thread_find(call, thread_id, &thread))
@@ -54,6 +55,13 @@ cJSON *lg_state_update(struct call *call, const char *thread_id, const cJSON *bo
 		    "must be one that stands behind a node");
 		return NULL;
 	}
+	if (place.checkpoint_id && lg_removes(&removal)) {
+		error_wrong(&call->error, "body.values.messages", "value_error",
+		    "must remove nothing at an earlier checkpoint");
+		return NULL;
+	}
+	place.remove = removal.ids && removal.ids->child ? removal.ids : NULL;
+	place.remove_all = removal.all;
 	if (!state_update(call, thread_id, &place, update) ||
 	    !thread_find(call, thread_id, &thread))
 		return NULL;

@@ -54,24 +54,49 @@ cJSON *message_read(struct call *call, const char *thread_id, const char *messag
 
 /* ---- remove ---- */
 
+static bool messages_add_id(void *arg, const char *id, const char *body_json)
+{
+	(void)body_json;
+	json_append(arg, cJSON_CreateString(id));
+	return true;
+}
+
+bool messages_drop(struct change *change, const cJSON *ids, bool all)
+{
+	struct call *call = change->call;
+	struct storage *storage = call->service->storage;
+	const struct page whole = {.limit = INT64_MAX};
+	size_t count = 0, size = (size_t)cJSON_GetArraySize(ids) + 1;
+	struct message_known *known = arena_alloc(call->arena, size * sizeof(*known));
+	cJSON *found = arena_json(call->arena, cJSON_CreateArray());
+	const cJSON *id;
+	if (all) {
+		if (!storage->threads->message_list(storage, &call->ctx, change->thread.row,
+			&change->thread.view, &whole, messages_add_id, found, &call->error))
+			return false;
+		return !found->child || change_remove(change, found);
+	}
+	cJSON_ArrayForEach(id, ids)
+		known[count++].message_id = id->valuestring;
+	if (!storage->threads->messages_known(storage, &call->ctx, change->thread.row,
+		&change->thread.view, known, count, &call->error))
+		return false;
+	while (count--)
+		if (!known[count].known)
+			return error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Message not found");
+	return change_remove(change, ids);
+}
+
 cJSON *message_remove(
     struct call *call, const char *thread_id, const char *message_id, const cJSON *body)
 {
-	struct storage *storage = call->service->storage;
 	struct change change;
-	struct message_known message = {.message_id = message_id};
+	cJSON *ids = arena_json(call->arena, cJSON_CreateArray());
+	json_append(ids, cJSON_CreateString(message_id));
 	bool ok = messages_check_ids(call, thread_id, message_id);
 	if (!config_check(call, body) || !ok || !change_begin(&change, call, thread_id))
 		return NULL;
-	ok = change_exists(&change) &&
-	    storage->threads->messages_known(storage, &call->ctx, change.thread.row,
-		&change.thread.view, &message, 1, &call->error) &&
-	    (message.known || error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Message not found"));
-	if (ok) {
-		cJSON *ids = arena_json(call->arena, cJSON_CreateArray());
-		cJSON_AddItemToArray(ids, cJSON_CreateString(message_id));
-		ok = change_remove(&change, ids);
-	}
+	ok = change_exists(&change) && messages_drop(&change, ids, false);
 	change_end(&change);
 	if (!ok)
 		return NULL;

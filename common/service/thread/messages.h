@@ -18,6 +18,11 @@ bool *messages_repeated(struct call *call, const cJSON *messages);
 const struct message_known *messages_known(
     struct call *call, const struct thread *thread, const cJSON *messages, const bool *asked);
 
+/* Deletes those messages of the change's thread whose ids are given (an array), or all of them.
+ * False with "Message not found", and nothing deleted, where it has no message of one of the ids.
+ */
+bool messages_drop(struct change *change, const cJSON *ids, bool all);
+
 /*
  * Stores the change's thread and those of messages (may be NULL) that it does not have; those that
  * had left the context enter it again.  ids, when not NULL, gets the ids of the messages that were

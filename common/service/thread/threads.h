@@ -48,6 +48,8 @@ cJSON *state_read(struct call *call, const char *thread_id);
 struct state_place {
 	const char *checkpoint_id; /* NULL: the thread as it is */
 	bool at_end;               /* its pause and waiting calls are closed (thread_close_pause) */
+	const cJSON *remove;       /* ids of messages that are deleted before; NULL: none */
+	bool remove_all;           /* all messages are deleted before */
 };
 
 /* place NULL: the thread as it is. */
