@@ -27,6 +27,8 @@ cJSON *chat_names_new(const cJSON *tools)
 	cJSON *names = cJSON_CreateObject();
 	const cJSON *tool;
 	char sent[CHAT_NAME_SIZE];
+	unsigned number =
+	    2; /* goes on from tool to tool: many may be alike but for what is mended */
 	cJSON_ArrayForEach(tool, tools)
 		if (names_mend(json_str(tool, "name"), sent))
 			cJSON_AddStringToObject(names, sent, sent);
@@ -35,7 +37,7 @@ cJSON *chat_names_new(const cJSON *tools)
 			continue;
 		/* a number stands behind a name that is in use */
 		size_t len = strnlen(sent, CHAT_NAME_SIZE - SUFFIX_SIZE);
-		for (unsigned number = 2; json_get(names, sent); number++)
+		for (; json_get(names, sent); number++)
 			snprintf(sent + len, SUFFIX_SIZE, "_%u", number);
 		cJSON_AddStringToObject(names, sent, json_str(tool, "name"));
 	}

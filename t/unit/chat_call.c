@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/os/clock.h"
 #include "chat_fixture.h"
+#include "model/names.h"
 #include "unit.h"
 
 #include <stdlib.h>
@@ -432,6 +433,25 @@ static const struct named {
 	    "contents/2/parts/0/functionResponse/name"}},
 };
 
+static void many_tools_are_alike_but_for_what_is_mended(void)
+{
+	cJSON *tools = cJSON_CreateArray();
+	char name[] = "a.............";
+	for (int i = 0; i < 2000; i++) {
+		for (int place = 1, rest = i; place < 12; place++, rest /= 2)
+			name[place] = ".:"[rest % 2];
+		cJSON *tool = json_append(tools, cJSON_CreateObject());
+		json_add_str(tool, "name", name);
+	}
+	clock_t start = clock();
+	cJSON *names = chat_names_new(tools);
+	CU_ASSERT(clock() - start < CLOCKS_PER_SEC);
+	CU_ASSERT_EQUAL(cJSON_GetArraySize(names), 2000);
+	CU_ASSERT_STRING_EQUAL(chat_name_own(names, "a______________2000"), name);
+	cJSON_Delete(names);
+	cJSON_Delete(tools);
+}
+
 static void tools_go_by_names_that_are_taken(void)
 {
 	static const struct chat_tool tools[] = {{.name = "a.b"}, {.name = "a_b"}, {.name = "3 d"}};
@@ -783,6 +803,7 @@ static const struct unit_test tests[] = {
     {"what a service wants back is kept", what_a_service_wants_back_is_kept},
     {"answers become messages", answers_become_messages},
     {"an answer in one piece is the same", an_answer_in_one_piece_is_the_same},
+    {"many tools are alike but for what is mended", many_tools_are_alike_but_for_what_is_mended},
     {"tools go by names that are taken", tools_go_by_names_that_are_taken},
     {"Anthropic blocks are put together", anthropic_blocks_are_put_together},
     {"Gemini parts are put together", gemini_parts_are_put_together},
