@@ -6,7 +6,6 @@
 #include "storage/blob/blob.h"
 #include "storage/storage.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -24,9 +23,6 @@ static int backup_to(const struct config *config, const char *path)
 		error_release(&err);
 		return 1;
 	}
-	if (access(config->state_dir, F_OK) != 0)
-		return complain(
-		    1, "there is nothing to back up: %s: %s", config->state_dir, strerror(errno));
 	shared = shared_open(config->state_dir, &err);
 	storage = shared ? storage_open(config, shared, &err) : NULL;
 	done = storage && storage->engine->backup(storage, NULL, path, &err);
@@ -48,7 +44,7 @@ static int backup_to(const struct config *config, const char *path)
 int cmd_backup(int argc, char **argv)
 {
 	/* cron has none of the service's secrets, and needs none of them */
-	struct config_source source = {.storage_only = true};
+	struct config_source source = {.storage_only = true, .state_has = "threads.db"};
 	const struct option_spec specs[] = {
 	    COMMAND_SOURCE(source),
 	    OPTION_END,

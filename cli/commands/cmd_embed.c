@@ -7,10 +7,8 @@
 #include "storage/memories.h"
 #include "storage/storage.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 static void embed_show_progress(int64_t done)
@@ -55,9 +53,6 @@ static int embed(const struct config *config, bool count_only)
 	struct storage *storage;
 	bool ok;
 
-	if (access(config->state_dir, F_OK) != 0)
-		return complain(
-		    1, "there is nothing to embed: %s: %s", config->state_dir, strerror(errno));
 	memories = memories_new(config, &problems);
 	problems_print(&problems);
 	problems_release(&problems);
@@ -84,7 +79,7 @@ static int embed(const struct config *config, bool count_only)
 
 int cmd_embed(int argc, char **argv)
 {
-	struct config_source source = {0};
+	struct config_source source = {.state_has = "threads.db"};
 	bool show = false;
 	const struct option_spec specs[] = {
 	    COMMAND_SOURCE(source),

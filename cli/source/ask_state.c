@@ -17,8 +17,9 @@ bool state_service_open(
 {
 	struct problems problems = {0};
 	struct config_source there = *where;
-	/* what one looks for or hands over would be in a new one, which nobody serves */
-	there.state_exists = true;
+	/* in a new state directory there is nothing to look for, and nobody may ever serve it */
+	if (!there.state_has)
+		there.state_has = "threads.db";
 	loading_begin();
 	at->service = service_open(&there, &problems);
 	loading_end();

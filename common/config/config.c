@@ -97,6 +97,16 @@ char *config_state_dir(const struct config_source *source)
 	return path_absolute(NULL, named ? named : DEFAULT_STATE_DIR);
 }
 
+static void config_expect(const char *state_dir, const char *file, struct problems *problems)
+{
+	char *path = xasprintf("%s/%s", state_dir, file);
+	if (access(path, F_OK) != 0)
+		problems_add(problems,
+		    "%s: %s; --state or AGENTGRAPH_STATE_DIR names the state directory", path,
+		    strerror(errno));
+	free(path);
+}
+
 struct config *config_load(const struct config_source *source, struct problems *problems)
 {
 	struct config *config = xcalloc(1, sizeof(*config));
@@ -130,10 +140,8 @@ struct config *config_load(const struct config_source *source, struct problems *
 	if (source->state_dir && !source->state_dir[0])
 		problems_add(problems, "--state: expected a directory, found an empty text");
 	config->state_dir = config_state_dir(source);
-	if (source->state_exists && !config->database && access(config->state_dir, F_OK) != 0)
-		problems_add(problems,
-		    "the state directory %s: %s; --state or AGENTGRAPH_STATE_DIR names it",
-		    config->state_dir, strerror(errno));
+	if (source->state_has && !config->database)
+		config_expect(config->state_dir, source->state_has, problems);
 	cJSON_Delete(object);
 	if (problems->errors == errors_before)
 		return config;

@@ -217,8 +217,8 @@ struct config_source {
 	const char *accepted;    /* --accepted: see text_files_take */
 	const char *environment; /* --environment: see env_file_load */
 	bool storage_only;       /* of the file only `env` and `database` are read */
-	bool state_exists;       /* a state directory that is not there is a mistake, unless the
-				  * storage is on a server */
+	const char *state_has;   /* a file, or "", without which the state directory is a mistake,
+				  * unless the storage is on a server */
 };
 
 /*

@@ -180,9 +180,10 @@ if command -v "${CC:-cc}" >/dev/null; then
 	${CC:-cc} -shared -fPIC -o crash.so crash.c
 	run check --config crash.json
 	like "$CODE $ERR" '^1 agentgraph: error: .* crashed while it was loaded' "so does one that crashes, not the program"
+	mkdir -m 700 looked && run check --state looked
 	for command in graph 'runs list' 'threads list'; do
 		# shellcheck disable=SC2086 # words
-		AGENTGRAPH_STATE_DIR=$PWD run $command --config crash.json
+		AGENTGRAPH_STATE_DIR=$PWD/looked run $command --config crash.json
 		like "$CODE $ERR" '^[1-9][0-9]* agentgraph: error: .* crashed while it was loaded' "$command does not die of it silently"
 	done
 	like "$ERR" '^agentgraph: error: ' "with a sentence"
@@ -294,9 +295,14 @@ echo '{"agent": "nowhere.json:x", "auth": "jwt", "cache": "$NO_SUCH_VARIABLE"}' 
 (unset JWT_SECRET_KEY JWT_ALGORITHM; "$AGENTGRAPH" backup copy3 --config secret.json --state "$state") >run.out 2>run.err
 is "$?$(cat run.err)" 0 "without the secrets of the service they can be copied, too"
 ok '[ -s copy3/threads.db ]' "and are"
-run backup copy2 --state nowhere
-is "$CODE" 1 "where there is no state there is no backup"
-like "$ERR" 'nothing to back up' "and a sentence says so"
+mkdir nothing
+for command in 'backup copy2' 'embed --show' 'runs list' 'threads list'; do
+	# shellcheck disable=SC2086 # words
+	run $command --state nothing
+	is "$CODE $ERR $(ls nothing)" \
+		"1 agentgraph: error: $PWD/nothing/threads.db: No such file or directory; --state or AGENTGRAPH_STATE_DIR names the state directory " \
+		"$command makes no state of a directory that has none"
+done
 
 run backup deep/er/copy --state "$state"
 is "$CODE" 0 "what is missing above the copy is made"

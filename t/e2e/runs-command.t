@@ -32,7 +32,7 @@ is "$CODE $ERR" '2 agentgraph: --user must be UTF-8 and not blank; see agentgrap
 
 runs submit --message x --state new
 is "$CODE $ERR $(ls -d new 2>&1 >/dev/null | wc -l)" \
-	"1 agentgraph: error: the state directory $PWD/new: No such file or directory; --state or AGENTGRAPH_STATE_DIR names it 1" \
+	"1 agentgraph: error: $PWD/new/threads.db: No such file or directory; --state or AGENTGRAPH_STATE_DIR names the state directory 1" \
 	'a state directory has to be there, and is not made'
 
 # ---- the same by URL and by state directory ----
