@@ -181,6 +181,20 @@ facts <<'TABLE'
 of one that shares its messages the values have them at once :: of("values") | map([.seen, (.messages | length)]) == [["", 1], ["", 2], ["yes", 2], ["yes", 3]]
 TABLE
 
+cat >graph.json <<'JSON'
+{"own": {"state": {"fields": {"sum": {"type": "integer", "reducer": "add"}}},
+  "nodes": {"a": {"kind": "reply", "text": "a"}, "b": {"kind": "reply", "text": "b"}, "c": {"kind": "reply", "text": "c", "update": {"sum": 1}},
+    "d": {"kind": "reply", "text": "d", "update": {"sum": 1}}, "e": {"kind": "reply", "text": "e"}, "f": {"kind": "reply", "text": "f"}},
+  "edges": [{"from": "START", "to": ["a", "b"], "join": "f"}, {"from": "a", "to": ["c", "d"], "join": "e"}, {"from": "c", "to": "e"},
+    {"from": "d", "to": "e"}, {"from": "e", "to": "f"}, {"from": "b", "to": "f"}, {"from": "f", "to": "END"}]}}
+JSON
+serve_stop
+api POST /lg/threads '{"thread_id":"own","if_exists":"do_nothing"}'
+own go updates
+facts <<'TABLE'
+what branches in a branch set is told by them, and outside of all :: of("updates") | map(to_entries[] | [.key, .value.sum]) | sort == [["a", null], ["b", null], ["c", 1], ["d", 1], ["e", null], ["f", 2]]
+TABLE
+
 # ---- a call behind text that came in pieces
 
 cat >graph.json <<'JSON'

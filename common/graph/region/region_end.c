@@ -148,6 +148,7 @@ static bool region_hand_updates(struct region *region, enum verdict verdict, str
 	}
 	while (keeps && run->log && log->child)
 		cJSON_AddItemToArray(run->log, cJSON_DetachItemViaPointer(log, log->child));
+	run->log_told = cJSON_GetArraySize(run->log); /* by the branches */
 	cJSON_Delete(fields);
 	cJSON_Delete(log);
 	return keeps;
