@@ -49,6 +49,34 @@ static void examine_shared(const char *state_dir, struct problems *problems)
 	free(path);
 }
 
+/* Whether there are databases.  Where there are none, only whether they could be made is checked: a
+ * check makes nothing. */
+static bool examine_has_state(const char *state_dir, struct problems *problems)
+{
+	static const char *const databases[] = {"threads.db", "files.db", "store.db"};
+	char *copy = xstrdup(state_dir);
+	const char *parent = dirname(copy);
+	struct stat st;
+	bool is_there = stat(state_dir, &st) == 0 || errno != ENOENT, has = false;
+
+	for (size_t i = 0; !has && i < sizeof(databases) / sizeof(databases[0]); i++) {
+		char *path = xasprintf("%s/%s", state_dir, databases[i]);
+
+		has = access(path, F_OK) == 0 || errno != ENOENT;
+		free(path);
+	}
+	if (is_there && !has && access(state_dir, W_OK | X_OK) != 0)
+		problems_add(problems, "the state directory %s cannot be written: %s", state_dir,
+		    strerror(errno));
+	else if (!is_there && lstat(state_dir, &st) == 0)
+		problems_add(problems, "the state directory %s is a link to nowhere", state_dir);
+	else if (!is_there && access(parent, F_OK) == 0 && access(parent, W_OK | X_OK) != 0)
+		problems_add(problems, "the state directory %s cannot be made: %s", state_dir,
+		    strerror(errno));
+	free(copy);
+	return has;
+}
+
 /* Opens the databases and the memory beside them, if they are there: a check must not make any.
  * Both are NULL otherwise.  A database server that is away is only a warning to a service that
  * starts. */
@@ -58,7 +86,6 @@ static struct storage *examine_storage(
 	const struct storage_engine *engine;
 	struct error err = {0};
 	struct storage *storage;
-	struct stat st;
 
 	*shared = NULL;
 	engine = storage_engine_of(config, &err);
@@ -83,19 +110,8 @@ static struct storage *examine_storage(
 		examine_shared(config->state_dir, problems);
 		return NULL;
 	}
-	if (stat(config->state_dir, &st) != 0 && errno == ENOENT) {
-		char *copy = xstrdup(config->state_dir);
-		const char *parent = dirname(copy);
-
-		if (lstat(config->state_dir, &st) == 0)
-			problems_add(problems, "the state directory %s is a link to nowhere",
-			    config->state_dir);
-		else if (access(parent, F_OK) == 0 && access(parent, W_OK | X_OK) != 0)
-			problems_add(problems, "the state directory %s cannot be made: %s",
-			    config->state_dir, strerror(errno));
-		free(copy);
+	if (!examine_has_state(config->state_dir, problems))
 		return NULL;
-	}
 	*shared = shared_open(config->state_dir, &err);
 	storage = *shared ? storage_open(config, *shared, &err) : NULL;
 	if (!storage) {

@@ -109,6 +109,9 @@ done
 run check --state state
 is "$CODE" 0 "without a file the built-in graph is checked"
 ok '[ ! -e state ]' "and nothing is made by that"
+mkdir -m 700 empty
+run check --state empty
+is "$CODE $(ls empty)" "0 " "nor in a directory without databases"
 echo '{"agent": "builtin:demo", "auth": 7, "rate_limit": {"requests": 0}, "websocket": {"max_connections": -1}}' >bad.json
 run check --config bad.json
 is "$CODE" 1 "a bad configuration fails"
@@ -180,7 +183,7 @@ if command -v "${CC:-cc}" >/dev/null; then
 	${CC:-cc} -shared -fPIC -o crash.so crash.c
 	run check --config crash.json
 	like "$CODE $ERR" '^1 agentgraph: error: .* crashed while it was loaded' "so does one that crashes, not the program"
-	mkdir -m 700 looked && run check --state looked
+	mkdir -m 700 looked && touch looked/threads.db
 	for command in graph 'runs list' 'threads list'; do
 		# shellcheck disable=SC2086 # words
 		AGENTGRAPH_STATE_DIR=$PWD/looked run $command --config crash.json
@@ -349,17 +352,16 @@ if [ "$(id -u)" = 0 ]; then
 	mkdir given && chown 12345:12345 given
 	run restore copy --state given
 	is "$CODE $(find given ! -user 12345)" "0 " "what root restores is the owner's of the state"
-	mkdir fresh && chown 12345:12345 fresh
-	run check --state fresh
-	run threads list --state fresh
-	is "$(find fresh ! -user 12345)" '' "so is what its commands make there"
-	like "$(ls fresh)" '^shared$' "which they do"
+	run check --state given
+	run threads list --state given
+	is "$(find given ! -user 12345)" '' "so is what its commands make there"
+	like "$(ls given)" '^shared$' "which they do"
 	# Who has the directory may have put links into it.
 	for name in shared reserve run/serve.lock; do
 		echo precious >precious
 		rm -rf fresh && mkdir fresh fresh/run && ln -s "$PWD/precious" "fresh/$name" && chown -R 12345:12345 fresh
-		run check --state fresh
 		run restore copy --state fresh
+		run check --state fresh
 		is "$(cat precious)" precious "where $name is a link root writes nothing through it"
 	done
 fi
