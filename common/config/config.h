@@ -110,7 +110,8 @@ struct environment {
 	char *jwt_secret, *jwt_algorithm, *jwt_issuer, *jwt_audience; /* NULL when unset */
 	char *webhook_secret; /* "whsec_" and base64, or NULL */
 	char *error_tracker_dsn;
-	double error_tracker_traces_rate, error_tracker_profiles_rate;
+	double error_tracker_traces_rate;
+	double error_tracker_profiles_rate; /* without effect: there are no profiles */
 	bool otel_enabled;
 	char *otel_service_name, *otel_endpoint;
 	int64_t otel_delay_ms; /* how long an export waits for more runs */
@@ -136,7 +137,7 @@ struct environment {
 	char *media_cloud_provider, *media_cloud_bucket, *media_cloud_region, *media_cloud_prefix;
 	char *media_cloud_endpoint, *media_cloud_key_id, *media_cloud_secret,
 	    *media_cloud_session_token;
-	char *media_cloud_project_id, *media_cloud_credentials;
+	char *media_cloud_project_id, *media_cloud_credentials; /* without effect */
 	int64_t media_signed_url_ttl; /* seconds */
 	int64_t realtime_max_frame_bytes, realtime_input_queue, realtime_drain_timeout;
 	bool use_snowflake;
