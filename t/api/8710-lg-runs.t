@@ -236,6 +236,16 @@ lg_wait r "{\"assistant_id\":\"demo\",\"input\":{\"messages\":{\"lc\":1,\"type\"
 is "$STATUS $(said_in)" '200 echo: one two three echo: three' 'alone it begins a turn with what is left'
 lg_stream r "{\"assistant_id\":\"demo\",\"input\":{\"messages\":[$(human lost),$(remove "$first"),$(remove __remove_all__),$(human four)]}}"
 is "$(json 'map(select(.event == "values"))[-1].data.messages | map(.content) | join(" ")' "$BODY")" 'four echo: four' 'all may go, with those before in the input'
+none="{\"messages\":[$(remove __remove_all__),{\"type\":\"human\",\"content\":[{\"type\":\"image\",\"source_type\":\"id\",\"id\":\"none\"}]}]}"
+api POST /lg/threads/r/state "{\"values\":$none}"
+lg_wait r "{\"assistant_id\":\"demo\",\"input\":$none}"
+lg_refused 422 INVALID_INPUT 'File not found: none' 'an input may be refused'
+api GET /lg/threads/r/state
+is "$(said_in)" 'four echo: four' 'and then has removed nothing'
+api GET /lg/threads/again/state
+has=$(json '.values.messages | tojson' "$BODY")
+lg_wait again "{\"assistant_id\":\"demo\",\"input\":{\"messages\":[$(remove __remove_all__),${has#\[}}}"
+lg_refused 422 VALIDATION_ERROR 'input.messages must not have messages with tool calls that it removes' 'such as one with calls that are to come again'
 lg_wait r "$(run_of '/ask five')"
 lg_wait r "{\"assistant_id\":\"demo\",\"input\":{\"messages\":[$(remove __remove_all__)]}}"
 lg_refused 422 VALIDATION_ERROR 'input.messages must remove nothing at an earlier checkpoint, or from a paused thread' 'but not at a question'

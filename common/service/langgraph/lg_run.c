@@ -5,6 +5,8 @@
 #include "base/fields.h"
 #include "base/http/percent.h"
 #include "base/json/json.h"
+#include "graph/message/message.h"
+#include "service/files/media.h"
 #include "service/langgraph/lg_assistant.h"
 #include "service/langgraph/lg_item.h"
 #include "service/langgraph/lg_message.h"
@@ -45,6 +47,26 @@ static bool lg_run_to_end(struct call *call, const char *thread_id)
 	return state_update(call, thread_id, &end, nothing);
 }
 
+/* Whether the rest of the input will do once its messages are deleted. */
+static bool lg_run_may_drop(struct lg_run *run)
+{
+	struct turn *turn = &run->turn;
+	struct call *call = turn->call;
+	const struct lg_removal *removal = &run->in.removal;
+	const cJSON *message;
+	if (turn->checkpoint || turn->thread.status == RUN_INTERRUPTED)
+		return error_wrong(&call->error, "body." LG_MESSAGES_KEY, "value_error",
+		    "must remove nothing at an earlier checkpoint, or from a paused thread");
+	cJSON_ArrayForEach(message, turn->in.messages) {
+		if (message_has_calls(message) &&
+		    (removal->all || json_has_str(removal->ids, message_id(message))))
+			return error_wrong(&call->error, "body." LG_MESSAGES_KEY, "value_error",
+			    "must not have messages with tool calls that it removes");
+	}
+	return files_resolve(call, turn->in.messages) &&
+	    (turn->thread.waiting_json || answers_none_waiting(call, turn->in.messages));
+}
+
 /* Deletes the messages that the input removes, under the lease of the run. */
 static bool lg_run_drop(struct lg_run *run)
 {
@@ -52,10 +74,8 @@ static bool lg_run_drop(struct lg_run *run)
 	struct change change = {.call = turn->call, .lease = turn->lease, .thread = turn->thread};
 	if (!lg_removes(&run->in.removal))
 		return true;
-	if (turn->checkpoint || turn->thread.status == RUN_INTERRUPTED)
-		return error_wrong(&turn->call->error, "body." LG_MESSAGES_KEY, "value_error",
-		    "must remove nothing at an earlier checkpoint, or from a paused thread");
-	bool ok = messages_drop(&change, run->in.removal.ids, run->in.removal.all);
+	bool ok = lg_run_may_drop(run) &&
+	    messages_drop(&change, run->in.removal.ids, run->in.removal.all);
 	turn->thread = change.thread;
 	/* what is left is an input, even without messages */
 	turn->in.has_resume = false;
@@ -75,9 +95,9 @@ bool lg_run_open(struct call *call, const char *thread_id, const cJSON *body, st
 	turn->in.modes = run->in.modes;
 	if (!thread_id)
 		turn_open_apart(turn);
-	else if (!turn_open(turn) || !lg_run_drop(run) ||
+	else if (!turn_open(turn) ||
 	    !answers_calls_known(call, &turn->thread, &turn->in, LG_MESSAGES_KEY) ||
-	    !answers_drop_known(call, &turn->thread, &turn->in)) {
+	    !answers_drop_known(call, &turn->thread, &turn->in) || !lg_run_drop(run)) {
 		turn_end(turn);
 		return false;
 	}

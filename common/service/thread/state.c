@@ -146,12 +146,13 @@ cJSON *state_update(
 			u.change.rewind = &to;
 		}
 	}
+	ok = ok && files_resolve(call, u.context);
 	if (ok && place && (place->remove || place->remove_all))
 		ok = change_exists(&u.change) &&
 		    messages_drop(&u.change, place->remove, place->remove_all);
 	if (ok && place && place->at_end)
 		thread_close_pause(&u.change.thread);
-	if (ok && files_resolve(call, u.context))
+	if (ok)
 		data = update_store(&u);
 	change_end(&u.change);
 	return data;
