@@ -320,7 +320,7 @@ struct thread_ops {
 	/* Bounds how many callers of this process may wait for leases at once; see leases_room. */
 	void (*lease_room)(struct storage *st, unsigned callers);
 	/* Marks the lease as held by the run of this id: others then see lease_running, until the
-	 * end of the run is on disk. */
+	 * end of the run is on disk.  With NULL: one that did not write its end itself is over. */
 	bool (*lease_run)(struct storage *st, const struct storage_context *ctx,
 	    struct lease *lease, const char *run_id, struct error *err);
 	/* What the holder was ordered to do since it has the lease.  Cheap, because it is asked

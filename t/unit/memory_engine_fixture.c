@@ -487,7 +487,7 @@ static bool memory_lease_run(struct storage *st, const struct storage_context *c
 	struct place *p = (struct place *)lease;
 
 	(void)ctx, (void)err;
-	snprintf(p->run_id, sizeof(p->run_id), "%s", run_id);
+	snprintf(p->run_id, sizeof(p->run_id), "%s", run_id ? run_id : "");
 	return memory_unlock(m, true);
 }
 

@@ -220,6 +220,8 @@ static bool background_keep(struct attempt *a, struct turn *turn)
 static void background_end(
     struct attempt *a, struct turn *turn, struct chunk_writer *writer, bool ok)
 {
+	struct storage *storage = a->call.service->storage;
+	struct error err = {0};
 	bool ended = true;
 	if (!ok)
 		ended = background_finish(a, RUN_ERROR, &a->call.error);
@@ -232,6 +234,8 @@ static void background_end(
 		turn_end(turn);
 		return;
 	}
+	if (!storage->threads->lease_run(storage, &a->call.ctx, turn->lease, NULL, &err))
+		error_release(&err);
 	chunk_outcome(writer, ok);
 	turn_leave(turn);
 	chunk_done(writer);
