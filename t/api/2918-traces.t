@@ -68,6 +68,11 @@ on b api DELETE /v1/threads/y '{}'
 run a y hello new
 on b observe y
 is "$(json '.data.run_ids | join(" ")' "$BODY")" new 'with a thread its traces go, wherever they are from, and not those of who has its name next'
+run a soon hello old
+on b api DELETE /v1/threads/soon '{}'
+run a soon hello new
+on a observe soon
+is "$(json '.data.run_ids | join(" ")' "$BODY")" new 'even if they had not been told yet'
 
 on a upload lost.txt text/plain lost
 lost=$FILE

@@ -273,16 +273,16 @@ static bool observe_holds(struct call *call, const struct trace_view *view, bool
 /*
  * Reads a trace, and finds runs whose process has died: a run tells its end before it gives up its
  * thread, so one that still goes on after its thread was seen to be free is dead.  Where several
- * instances share the storage, an end takes a moment to be seen, which is waited for.
+ * instances share the storage, an end takes a moment to be seen, which is waited for.  freed: no
+ * run has the thread.
  */
-static bool observe_read_view(
-    struct call *call, const char *thread_id, const char *run_id, struct trace_view *view)
+static bool observe_read_view(struct call *call, const char *thread_id, const char *run_id,
+    bool freed, struct trace_view *view)
 {
 	struct traces *traces = call->service->traces;
 	struct trace_run *run = &view->run;
 	bool shared = call->service->storage->engine->can.instances;
 	int64_t until = clock_monotonic_ms() + (shared ? TOLD_MS : 0);
-	bool freed = false;
 	for (;;) {
 		bool late = clock_monotonic_ms() >= until;
 		bool holds = true, awaits = false;
@@ -326,7 +326,7 @@ cJSON *observe_thread(struct call *call, const char *thread_id, const char *run_
 	if (is_stored ? !call_owns(call, &thread) : error_is_set(&call->error))
 		return NULL;
 	if (is_stored && call->service->traces &&
-	    !observe_read_view(call, thread_id, run_id, &view))
+	    !observe_read_view(call, thread_id, run_id, false, &view))
 		return NULL;
 	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
 	cJSON_AddStringToObject(data, "thread_id", thread_id);
@@ -347,5 +347,10 @@ cJSON *observe_thread(struct call *call, const char *thread_id, const char *run_
 bool observe_forget(struct call *call, const char *thread_id)
 {
 	struct traces *traces = call->service->traces;
+	struct trace_view view = {0};
+	/* what another instance has not told yet would be there again afterwards */
+	if (traces && call->service->storage->engine->can.instances &&
+	    !observe_read_view(call, thread_id, NULL, true, &view))
+		return false;
 	return !traces || traces_forget(traces, &call->ctx, thread_id, &call->error);
 }
