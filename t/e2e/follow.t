@@ -302,12 +302,13 @@ def queued():
 
 @fact
 def paused():
-    """a run in the background that meets a pause tells of it, however soon it is followed"""
+    """a run in the background that meets a pause tells of it, and leaves its thread, however soon it is followed"""
     list(begin("/ask well?", "paused", "asks").chunks())
     for run in (f"met{i}" for i in range(12)):
         ask("POST", "/v1/graph/runs", {"messages": [{"role": "user", "content": "x"}],
             "config": {"thread_id": "paused", "run_id": run}}).json()
         same(result("paused", run, 60).status, 200)
+        same(ask("GET", "/v1/threads/paused").json()["data"]["thread_data"]["status"], "interrupted")
         seen = list(follow("paused", run).chunks())
         in_order(seen)
         same([(c["data"].get("interrupt") or {}).get("data") for c in seen], [{"question": "well?"}, None])
