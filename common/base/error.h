@@ -66,6 +66,8 @@ enum error_kind {
 
 struct buf; /* base/buf.h */
 
+#define ERROR_NOBODY_WAITS 499 /* the status where the client has left, as web servers log it */
+
 /* A small body can hold millions of mistakes, and a detail is a hundred times its size. */
 #define ERROR_DETAILS_MAX 1000
 

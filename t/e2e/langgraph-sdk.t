@@ -29,6 +29,7 @@ ok $? 'the client comes to the end of its conversations'
 [ ! -s talk.err ] || diag "$(head -n 40 talk.err)"
 tap_report <talk
 ok "[ $(grep -c '^ok' talk) -gt 30 ]" 'which were many'
+is "$(grep -c 'cannot be shown' "$SERVE_ERR")" 0 'that a client leaves is no error in the log'
 
 # ---- the wire
 

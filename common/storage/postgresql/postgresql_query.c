@@ -317,7 +317,7 @@ bool postgresql_query_row(struct query *q)
 		if (!query_row_fits(q)) {
 			if (p->waiter && p->waiter->gone(p->waiter->arg)) {
 				error_set(q->err, ERR_TRANSIENT_STORAGE, NULL);
-				q->err->status = 499;
+				q->err->status = ERROR_NOBODY_WAITS;
 				error_cause(q->err, "the client left before its answer was found");
 				return query_failed(q, POSTGRESQL_LEFT);
 			}

@@ -22,7 +22,6 @@
 #define TAKE_MS 20000   /* how long a connection is waited for */
 #define ANSWER_MS 60000 /* without a byte from the server for so long, the connection is lost */
 #define LOOK_MS 100     /* how soon it is seen that nobody waits any more */
-#define NOBODY_WAITS 499
 
 #define OLDEST_SERVER 150000
 
@@ -222,7 +221,7 @@ enum postgresql_failure postgresql_next(struct postgresql_server *s,
 		if (came == 0) {
 			postgresql_abandon(s, c);
 			error_set(err, ERR_TRANSIENT_STORAGE, NULL);
-			err->status = NOBODY_WAITS;
+			err->status = ERROR_NOBODY_WAITS;
 			error_cause(err, "the client left before its answer was found");
 			return POSTGRESQL_LEFT;
 		}

@@ -18,7 +18,6 @@
 #define PATIENCE_MS 5000
 #define RETRY_NS 300000
 #define WATCHED_STEPS 500 /* of SQLite's machine: some tens of rows */
-#define NOBODY_WAITS 499  /* as web servers log it */
 
 static const char *sqlite_vfs; /* the VFS that files are opened with; NULL: SQLite's own */
 
@@ -81,7 +80,7 @@ static bool sqlite_fail_with(struct sqlite_db *db, int rc, struct error *err)
 
 	error_set(err, transient ? ERR_TRANSIENT_STORAGE : ERR_STORAGE, NULL);
 	if (rc == SQLITE_INTERRUPT) {
-		err->status = NOBODY_WAITS;
+		err->status = ERROR_NOBODY_WAITS;
 		return error_cause(err, "the client left before its answer was found");
 	}
 	return error_cause(err, "SQLite: %s%s (%d)", sqlite3_errmsg(db->handle),

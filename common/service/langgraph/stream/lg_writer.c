@@ -48,7 +48,7 @@ static void lg_send_stored(struct lg_writer *writer, const struct lg_step *step)
 	call->feed.put = lg_message_put;
 	bool ok = mark && gate_feed(&writer->gate, call, buf_str(&writer->text), &begun);
 	cJSON_Delete(mark);
-	if (!ok)
+	if (!ok && error_status_of(&call->error) != ERROR_NOBODY_WAITS)
 		log_error("values of thread %s cannot be shown: %s", thread->thread_id,
 		    call->error.cause);
 	error_release(&call->error);

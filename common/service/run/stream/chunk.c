@@ -26,7 +26,7 @@ static void chunk_begin_state(struct chunk_writer *writer, struct error *of_run)
 static void chunk_end_state(struct chunk_writer *writer, struct error *of_run)
 {
 	struct error *err = &writer->turn->call->error;
-	if (error_is_set(err))
+	if (error_is_set(err) && error_status_of(err) != ERROR_NOBODY_WAITS)
 		log_error("state of thread %s cannot be shown: %s", writer->turn->thread.thread_id,
 		    err->cause);
 	error_release(err);
