@@ -65,7 +65,8 @@ and end with the answer :: of("values")[-1].messages | map(.content) == ["one tw
 pieces come with their node :: of("messages") | map([.[0].type, .[0].content, .[1].langgraph_node]) == [["AIMessageChunk", "echo:", "agent"], ["AIMessageChunk", " one", "agent"], ["AIMessageChunk", " two", "agent"]]
 and are not told again :: of("messages") | length == 3
 a node's update has its messages :: of("updates") | map(.agent.messages | map(.content)) == [["echo: one two"]]
-events name what happens :: of("events") | map(.event) | unique == ["on_chain_end", "on_chain_start", "on_chat_model_stream"]
+events name what happens :: of("events") | map(.event) | unique == ["on_chain_end", "on_chain_start", "on_chat_model_end", "on_chat_model_stream"]
+a piece is an event before it is a message, and the message is one at its end :: (map(.event == "messages" or .data.event? == "on_chat_model_stream") | index(true)) as $at | [.[$at].event, (of("events")[] | select(.event == "on_chat_model_end") | .data.output.content)] == ["events", "echo: one two"]
 the last one is the end :: .[-1] | [.event, .data] == ["end", null]
 TABLE
 lg_stream s "$(run_of '/add 2 3' '"stream_mode":"updates"')"

@@ -8,7 +8,7 @@
 #include "service/langgraph/lg_message.h"
 
 /* The places of events among those of their step, in the order in which they come. */
-enum lg_place { LG_AT_METADATA, LG_AT_FIRST, LG_AT_SECOND, LG_AT_THIRD, LG_AT_TRACE };
+enum lg_place { LG_AT_METADATA, LG_AT_CHUNK, LG_AT_FIRST, LG_AT_SECOND, LG_AT_THIRD, LG_AT_TRACE };
 
 /* ---- one event ---- */
 
@@ -96,7 +96,8 @@ static cJSON *lg_metadata(const struct lg_teller *teller, const struct lg_step *
 	return metadata;
 }
 
-/* A line of the mode events. */
+/* A line of the mode events.  That of a piece stands before the same in other modes: pages that ask
+ * for both take the other until they have seen it. */
 static void lg_trace(const struct lg_teller *teller, const struct lg_step *step, const char *kind,
     const char *name, cJSON *data)
 {
@@ -112,7 +113,17 @@ static void lg_trace(const struct lg_teller *teller, const struct lg_step *step,
 	json_add(out, "metadata", lg_metadata(teller, step));
 	json_add(out, "tags", cJSON_CreateArray());
 	json_add(out, "parent_ids", cJSON_CreateArray());
-	lg_event(teller, step, LG_AT_TRACE, "events", out);
+	lg_event(teller, step, step->kind == LG_PIECE ? LG_AT_CHUNK : LG_AT_TRACE, "events", out);
+}
+
+static void lg_trace_message(const struct lg_teller *teller, const struct lg_step *step,
+    const char *kind, const char *member)
+{
+	if (!(teller->modes & LG_EVENTS))
+		return;
+	cJSON *data = cJSON_CreateObject();
+	json_add(data, member, lg_message_view(step->message));
+	lg_trace(teller, step, kind, step->node, data);
 }
 
 static void lg_tell_message(
@@ -135,6 +146,7 @@ static void lg_tell_message(
 
 static void lg_tell_piece(const struct lg_teller *teller, const struct lg_step *step)
 {
+	lg_trace_message(teller, step, "on_chat_model_stream", "chunk");
 	if (!step->told && teller->modes & LG_MESSAGES) {
 		cJSON *of = cJSON_CreateObject();
 		cJSON *inner = cJSON_AddObjectToObject(of, message_id(step->message));
@@ -142,11 +154,6 @@ static void lg_tell_piece(const struct lg_teller *teller, const struct lg_step *
 		lg_event(teller, step, LG_AT_FIRST, "messages/metadata", of);
 	}
 	lg_tell_message(teller, step, "messages/partial");
-	if (!(teller->modes & LG_EVENTS))
-		return;
-	cJSON *data = cJSON_CreateObject();
-	json_add(data, "chunk", lg_message_view(step->message));
-	lg_trace(teller, step, "on_chat_model_stream", step->node, data);
 }
 
 /* The calls of a message whose text was told in pieces: a last piece, without text. */
@@ -213,10 +220,12 @@ void lg_tell(const struct lg_teller *teller, const struct lg_step *step)
 		lg_tell_piece(teller, step);
 		return;
 	case LG_MESSAGE: /* clients append pieces, so what was told in pieces is not told again */
-		if (step->told)
-			lg_tell_calls(teller, step);
-		else
+		if (!step->told) {
 			lg_tell_message(teller, step, "messages/complete");
+			return;
+		}
+		lg_tell_calls(teller, step);
+		lg_trace_message(teller, step, "on_chat_model_end", "output");
 		return;
 	case LG_CUSTOM_EVENT:
 		lg_tell_custom(teller, step);
