@@ -45,6 +45,7 @@ is "$STATUS" 200 'the stream reports it as well'
 chunks <<'TABLE'
 in two chunks :: events == ["interrupted", "done"]
 the first is an update without state at low :: .[0] | [.event, .message, .state] == ["updates", null, null]
+it says that the message was not kept :: .[0].data.note | startswith("The messages of this request were not kept")
 TABLE
 is "$(printf '%s' "$BODY" | jq -rs '.[0].data.interrupt.id')" "$id" 'with the same interrupt'
 

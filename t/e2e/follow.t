@@ -312,6 +312,7 @@ def paused():
         seen = list(follow("paused", run).chunks())
         in_order(seen)
         same([(c["data"].get("interrupt") or {}).get("data") for c in seen], [{"question": "well?"}, None])
+        same(["note" in c["data"] for c in seen], [True, False])
 
 
 @fact

@@ -267,8 +267,7 @@ static void record_add_part(cJSON *data, const char *name, cJSON *item)
 		cJSON_AddNullToObject(data, name);
 }
 
-/* Whether a background run only reported a pause that it met (TURN_REPORT_PAUSE). */
-static bool record_met_pause(const struct run_record *record)
+bool record_met_pause(const struct run_record *record)
 {
 	return record->status == RUN_INTERRUPTED && !record->started_at;
 }

@@ -57,6 +57,9 @@ bool record_is_latest(const struct run_record *record, const struct thread *thre
 /* Whether it is a background run that is not over, whoever has its thread now. */
 bool record_is_active(const struct run_record *record);
 
+/* Whether a background run only reported a pause that it met (TURN_REPORT_PAUSE). */
+bool record_met_pause(const struct run_record *record);
+
 /* Sets RUN_ACTIVE; false. */
 bool record_refuse_active(struct call *call, const char *run_id);
 

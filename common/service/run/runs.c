@@ -57,8 +57,7 @@ static cJSON *runs_answer(struct turn *turn)
 	turn_add_interrupts(turn, meta);
 	if (turn_thread_name(turn))
 		json_add_str(meta, "thread_name", turn_thread_name(turn));
-	if (turn->action == TURN_REPORT_PAUSE && turn->bring->child && !turn->again)
-		json_add_str(meta, "note", MESSAGES_NOT_KEPT);
+	turn_add_note(turn, meta);
 	if (turn->in.granularity == GRANULARITY_LOW)
 		return data;
 	cJSON *state = turn_state(turn, NULL, false);

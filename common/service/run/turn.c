@@ -408,6 +408,12 @@ void turn_add_interrupts(const struct turn *turn, cJSON *out)
 	thread_add_interrupts(turn->run ? run_thread(turn->run) : &turn->thread, out);
 }
 
+void turn_add_note(const struct turn *turn, cJSON *out)
+{
+	if (turn->action == TURN_REPORT_PAUSE && turn->bring->child && !turn->again)
+		json_add_str(out, "note", MESSAGES_NOT_KEPT);
+}
+
 cJSON *turn_interrupt(const struct turn *turn)
 {
 	return thread_interrupt(turn->run ? run_thread(turn->run) : &turn->thread);

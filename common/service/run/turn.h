@@ -14,7 +14,7 @@
 #include "service/run/run_input.h"
 #include "service/service.h"
 
-/* meta.note of TURN_REPORT_PAUSE */
+/* the note of TURN_REPORT_PAUSE */
 #define MESSAGES_NOT_KEPT \
 	"The messages of this request were not kept: the thread is paused and goes on with resume"
 
@@ -140,6 +140,9 @@ cJSON *turn_interrupt(const struct turn *turn);
 
 /* Adds "interrupts" to out, where several are open. */
 void turn_add_interrupts(const struct turn *turn, cJSON *out);
+
+/* Adds "note" to out, where messages of the request were not kept. */
+void turn_add_note(const struct turn *turn, cJSON *out);
 
 /* The name the thread got in this turn, or NULL. */
 const char *turn_thread_name(const struct turn *turn);

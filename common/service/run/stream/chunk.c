@@ -280,6 +280,7 @@ static void chunk_end_paused(struct chunk_writer *writer, cJSON *interrupt)
 	char *state = chunk_state_text(writer, NULL, false);
 	cJSON_AddItemToObject(data, "interrupt", interrupt);
 	turn_add_interrupts(turn, data);
+	turn_add_note(turn, data);
 	chunk_send_update(writer, &chunk, data, state);
 	cJSON_free(state);
 }

@@ -7,6 +7,7 @@
 #include "graph/state.h"
 #include "service/run/records.h"
 #include "service/run/stream/chunk_form.h"
+#include "service/run/turn.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -141,6 +142,8 @@ static cJSON *replay_outcome(struct call *call, const struct run_record *record,
 		json_add(data, "interrupt", latest ? thread_interrupt(thread) : cJSON_CreateNull());
 		if (latest)
 			thread_add_interrupts(thread, data);
+		if (record_met_pause(record))
+			json_add_str(data, "note", MESSAGES_NOT_KEPT);
 		break;
 	case RUN_STOPPED:
 		chunk->least = GRANULARITY_PARTIAL;
