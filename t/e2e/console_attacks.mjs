@@ -82,8 +82,12 @@ async function messages() {
 		for (const one of earlier) one.click();
 		return earlier.length === 0;
 	});
-	const bidi = await log.locator('.plain').filter({ hasText: '*a *a' }).first().evaluate((node) => getComputedStyle(node).unicodeBidi);
-	report('a very long line has the direction of the page', bidi === 'isolate', bidi);
+	const field = page.getByLabel('Message', { exact: true }), bidi = (place) => place.evaluate((node) => getComputedStyle(node).unicodeBidi);
+	await field.focus();
+	await page.keyboard.insertText('a'.repeat(30000));
+	const found = [await bidi(log.locator('.plain').filter({ hasText: '*a *a' }).first()), await bidi(field)];
+	report('very long lines have the direction of the page', found.join() === 'isolate,isolate', found);
+	await field.fill('');
 	report('all messages are shown', await log.getByRole('article').count() >= list.length, await log.getByRole('article').count());
 	await safe('messages');
 	await page.evaluate(() => { for (const node of document.querySelectorAll('.log details')) node.open = true; });

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 // What pages are made of: elements, fields, buttons, dialogs, times in words.  Text is put in as text, never as HTML.
 
+// Browsers take too long to find the direction of each line of a text with longer lines.
+export const longestLine = 20000;
+
 // make('p.note', {title: 'x', onclick}, 'text', node...): an element; attributes may be left out.
 export function make(name, ...inside) {
 	const [tag, ...classes] = name.split('.');
@@ -9,7 +12,15 @@ export function make(name, ...inside) {
 	const given = inside[0];
 	if (given && typeof given === 'object' && !(given instanceof Node) && !Array.isArray(given)) set(node, inside.shift());
 	node.append(...inside.flat().filter((part) => part !== undefined && part !== null && part !== '' && part !== false));
+	if (tag === 'textarea') spare(node);
 	return node;
+}
+
+// Saves the browser from looking for directions in what is, or will be, in the field.
+function spare(field) {
+	const look = (more) => field.classList.toggle('long', field.value.length + more > longestLine);
+	look(0);
+	field.addEventListener('beforeinput', ({ data }) => look(data?.length || 0));
 }
 
 export function set(node, attributes) {

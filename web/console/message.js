@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 // A message as a person sees it: its blocks, who said it, and what can be done with it.
 import { file } from './api.js';
-import { button, complain, count, make, more, pretty, say, when } from './dom.js';
-import { longestLine, markdown, plain } from './text.js';
+import { button, complain, count, longestLine, make, more, pretty, say, when } from './dom.js';
+import { markdown, plain } from './text.js';
 
 const names = { user: 'You', assistant: 'Agent', tool: 'Tool', system: 'System' };
 

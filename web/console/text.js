@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 // Markdown of agents and people, if the library that reads it is there; else the plain text.  The library only says
 // what is what: the elements are made here, of these kinds alone, and HTML stays text.  So nothing needs to be cleaned.
-import { make } from './dom.js';
+import { longestLine, make } from './dom.js';
 
 const entities = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'", '&nbsp;': '\u00a0' };
-export const longestLine = 20000;
-const longest = 200000; // a text that is longer, or has a longer line, stays plain
+const longest = 200000; // a text that is longer, or has a very long line, stays plain
 const longestPart = 5000, budget = 200; // so does a paragraph that is longer, or read after so many ms
 
 const decode = (text) => text.replace(/&(?:amp|lt|gt|quot|#39|nbsp);/g, (entity) => entities[entity]);
