@@ -64,12 +64,15 @@ is "$(left)" '200 ' 'an excluded handshake is let in'
 api HEAD /v1/graph
 is "$STATUS $BODY" '429 ' 'a refused HEAD has no body'
 
-limit '"requests":2,"window":2'
-api GET /v1/graph
-api GET /v1/graph
-api GET /v1/graph
-is "$STATUS" 429 'over a short limit'
-api GET /v1/graph
+# A longer window where a busy machine does not ask so often within a short one.
+for window in 2 10 60; do
+	limit "\"requests\":2,\"window\":$window"
+	for _ in 1 2 3; do api GET /v1/graph; done
+	third=$STATUS
+	api GET /v1/graph
+	[ "$third $STATUS" != '429 429' ] || break
+done
+is "$third" 429 'over a short limit'
 sleep "$(header Retry-After)"
 api GET /v1/graph
 is "$STATUS" 200 'who waits as long as told is let in, however often it asked meanwhile'

@@ -45,17 +45,21 @@ ok "[ $retry -gt 580 ] && [ $retry -le 600 ]" 'until the first one leaves'
 is "$(redis llen agentgraph:rate-limit:127.0.0.1)" 3 'refused requests are not counted'
 tap_stop "$first"
 
-shared 2 8 '"exclude_paths":["/v1/graph/tools"]'
-redis flushall >/dev/null
-api GET /v1/graph
-sleep 4
-api GET /v1/graph
-api GET /v1/graph
-retry=$(header Retry-After)
-is "$STATUS" 429 'the window slides'
-ok "[ $retry -ge 1 ] && [ $retry -le 4 ]" "until the first one leaves it ($retry s)"
-sleep "$retry"
-api GET /v1/graph
+# A longer window where a busy machine takes too long for a short one.
+for window in 8 24 72; do
+	shared 2 $window '"exclude_paths":["/v1/graph/tools"]'
+	redis flushall >/dev/null
+	api GET /v1/graph
+	sleep $((window / 2))
+	api GET /v1/graph
+	api GET /v1/graph
+	refused=$STATUS retry=$(header Retry-After)
+	sleep "${retry:-0}"
+	api GET /v1/graph
+	[ "$refused $(left)" != '429 200 0' ] || break
+done
+is "$refused" 429 'the window slides'
+ok "[ $retry -ge 1 ] && [ $retry -le $((window / 2)) ]" "until the first one leaves it ($retry s)"
 is "$(left)" '200 0' 'each request leaves it by itself'
 api GET /v1/graph/tools
 is "$(left)" '200 ' 'an excluded path asks nobody'
@@ -105,7 +109,6 @@ api GET /v1/graph
 is "$STATUS" 429 'and refuses'
 redis_stop
 redis_start
-sleep 0.1
 api GET /v1/graph
 is "$(left)" '200 0' 'a restart is not noticed'
 kill -STOP "$REDIS_PID"
