@@ -120,8 +120,8 @@ serve_stop
 cat >graph.json <<'END'
 {"two": {"nodes": {
    "plan": {"kind": "reply", "text": "Both."}, "end": {"kind": "reply", "text": "Done."},
-   "a": {"kind": "exec", "command": ["sh", "-c", "echo '{\"delta\": \"one\"}'; sleep 0.4; echo '{\"delta\": \" two\"}'"]},
-   "b": {"kind": "exec", "command": ["sh", "-c", "sleep 0.2; echo '{\"delta\": \"three\"}'; sleep 1.2; echo '{\"delta\": \" four\"}'"]}},
+   "a": {"kind": "exec", "command": ["sh", "-c", "echo '{\"delta\": \"one\"}'; : >one; until [ -e three ]; do sleep 0.05; done; sleep 0.3; echo '{\"delta\": \" two\"}'"]},
+   "b": {"kind": "exec", "command": ["sh", "-c", "until [ -e one ]; do sleep 0.05; done; sleep 0.4; echo '{\"delta\": \"three\"}'; : >three; sleep 1.2; echo '{\"delta\": \" four\"}'"]}},
  "edges": [{"from": "START", "to": "plan"}, {"from": "plan", "to": ["a", "b"], "join": "end"},
            {"from": "a", "to": "end"}, {"from": "b", "to": "end"}, {"from": "end", "to": "END"}]}}
 END
