@@ -37,7 +37,7 @@ echo '{"log": "a line for the log"}'
 SH
 does slowly <<'SH'
 echo '{"delta": "half"}'
-sleep 1
+until [ -e stopped ]; do sleep 0.02; done
 echo '{"delta": " and half"}'
 SH
 does nothing <<'SH'
@@ -273,6 +273,7 @@ printf '{"agent":"graph.json:pair"}\n' >agentgraph.json
 in_background slow stream slowly "$(thread stopped),\"response_granularity\":\"partial\""
 wait_for 30 is_running stopped
 api POST /v1/graph/stop '{"thread_id":"stopped"}'
+touch stopped
 collect slow
 chunks <<'TABLE'
 a stop lets the program end, and nothing after it run :: [(finals | texts), events[-3:]] == [["half and half"], ["node_invoked", "stopped", "done"]]

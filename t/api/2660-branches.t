@@ -183,8 +183,7 @@ kept() {
 	api GET /v1/threads/bg/runs/r1
 	[ "$(json .data.step "$BODY")" -ge 2 ] && arrived
 }
-wait_for 30 arrived
-sleep 0.5
+wait_for 60 kept
 for pid in $(children "$SERVE_PID") ${PAIR:+$(children "$(cat "$STATE.2.pid")")}; do
 	case $(readlink "/proc/$pid/exe") in */agentgraph-runner) kill -9 "$pid" ;; esac
 done

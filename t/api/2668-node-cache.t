@@ -105,10 +105,11 @@ is "$(ran)|$(json '.data.messages[1].content[0].text' "$BODY")" '7|worked' 'half
 invoke hello
 is "$(ran)" 7 'and is replaced'
 for file in "$STATE"/nodes/*; do
-	flock -x -F "$file" sleep 30 &
+	flock -x -F "$file" sleep 300 &
 	locks="${locks-} $!"
+	locked() { ! flock -n -s "$file" true; }
+	wait_for 30 locked
 done
-sleep 0.5
 invoke hello
 is "$(ran)|$STATUS" '8|200' 'one that is being written is not waited for'
 for lock in $locks; do kill "$lock"; done

@@ -192,6 +192,7 @@ pid=$!
 exec 3>in
 frame '/slow 4 1000' "$(thread early)" >&3
 echo G1001 >&3
+wait_for 20 grep -qx R1 out
 sleep 0.4
 is "$(tail -n 1 out)" R1 'BYE is not said while the run goes on'
 wait_for 30 grep -qx Y out

@@ -232,7 +232,8 @@ if command -v sqlite3 >/dev/null; then
 	touch hold-a
 	queue t7 unwritten hello
 	wait_for 20 reaches unwritten a1
-	sleep 0.2 # for its start to be on disk
+	is_begun() { record t7 unwritten && [ "$(json .data.status "$BODY")" = running ]; }
+	wait_for 20 is_begun
 	lock_threads "$STATE" 6
 	rm hold-a
 	sleep 0.5

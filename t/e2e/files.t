@@ -173,8 +173,8 @@ wait_for 20 grep -q slow slow.out
 sleep 0.5
 late=0
 for _ in 1 2 3 4 5; do
-	curl -s -o /dev/null --max-time 20 -f "$BASE/v1/graph" || late=$((late + 1))
-	post digits.txt --max-time 20
+	curl -s -o /dev/null --max-time 60 -f "$BASE/v1/graph" || late=$((late + 1))
+	post digits.txt --max-time 60
 	[ "$STATUS" = 200 ] || late=$((late + 1))
 done
 is "$late" 0 'a hundred slow uploads hold up nobody, with four threads in the pool'
