@@ -66,7 +66,7 @@ cat >graph.json <<'JSON'
     {"from": "b", "to": "c"}, {"from": "c", "to": "END"}]}}
 JSON
 printf '{"agent":"graph.json:g"}\n' >agentgraph.json
-api_start || tap_bail 'the service does not start'
+api_start --drain 30 || tap_bail 'the service does not start'
 
 invoke meet "$(thread m),\"response_granularity\":\"full\""
 is "$STATUS" 200 'branches run side by side'
@@ -172,6 +172,12 @@ is "$(json '.data.messages[:5] | map(.message_id) | tojson' "$BODY")" "$before" 
 # ---- a process that dies
 
 rm -f ./*.n
+does a2 <<'SH'
+until [ -e b.n ]; do sleep 0.02; done # which is a step, too
+n=$(printf '%s' "$state" | grep -o '"message_id"' | grep -c '')
+echo "{\"message\": \"a2 saw $n\"}"
+echo '{"update": {"list": "a2", "sum": 10}}'
+SH
 does b <<'SH'
 case $state in
 *'"attempt":1'*) exec sleep 60 ;;
