@@ -38,7 +38,7 @@ SH
 does b <<'SH'
 case $text in
 meet) until [ -e a.here ]; do sleep 0.02; done ;;
-long) sleep 3 ;;
+long) until [ -e go ]; do sleep 0.02; done ;;
 endless) exec sleep 60 ;;
 esac
 n=$(printf '%s' "$state" | grep -o '"message_id"' | grep -c '')
@@ -141,6 +141,7 @@ in_background stopped invoke long "$(thread stop)"
 arrived() { [ "$(ran a2)" = 1 ] && [ "$(ran b)" = 1 ]; }
 wait_for 20 arrived
 api POST /v1/graph/stop '{"thread_id":"stop"}'
+touch go
 collect stopped
 is "$STATUS|$(ran c)" '200|0' 'a stop lets branches end their steps'
 api GET /v1/threads/stop/state
@@ -156,10 +157,14 @@ rm -f ./*.n
 invoke x "$(thread back)"
 api GET /v1/threads/back/messages
 before=$(json '.data.messages | map(.message_id) | tojson' "$BODY")
-rm -f ./*.n
+rm -f ./*.n go
 in_background rolled invoke long "$(thread back)"
 wait_for 30 arrived
-invoke y "$(thread back),\"multitask_strategy\":\"rollback\""
+in_background back invoke y "$(thread back),\"multitask_strategy\":\"rollback\""
+is_ordered() { api GET /v1/threads/back/state && printf '%s' "$BODY" | grep -q '"is_stopped_requested":true'; }
+wait_for 30 is_ordered
+touch go
+collect back
 is "$STATUS" 200 'a run in a region can be rolled back'
 collect rolled
 api GET /v1/threads/back/state
