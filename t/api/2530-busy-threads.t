@@ -101,11 +101,13 @@ TABLE
 
 # ---- clients that go away
 
-# leaves ROUTE THREAD: a client that waits two seconds for a run of eight.
+# leaves ROUTE THREAD: a client that does not wait for the end of a run of eight seconds.
 leaves() {
-	API_TIMEOUT=2
-	api POST "/v1/graph/$1" "$(run_body "[$(user '/slow 5 1600')]" "$(thread "$2")")"
-	API_TIMEOUT=60
+	in_background client api POST "/v1/graph/$1" "$(run_body "[$(user '/slow 5 1600')]" "$(thread "$2")")"
+	wait_for 30 is_running "$2"
+	# shellcheck disable=SC2154 # in_background sets it
+	for process in $(children "$background_client"); do kill "$process"; done
+	collect client 2>/dev/null
 	is_running "$2"
 	ok $? "the client of $1 is gone, the run goes on"
 	wait_for 30 not_running "$2"

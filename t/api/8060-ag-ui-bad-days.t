@@ -85,7 +85,11 @@ is "$running $(printf '%s' "$BODY" | jq -r '.[-1].type')" 'true RUN_FINISHED' 't
 
 # ---- a page that leaves
 
-API_TIMEOUT=2 run left "$(says m1 '/slow 5 800')"
+in_background page run left "$(says m1 '/slow 5 800')"
+wait_for 30 is_running left
+# shellcheck disable=SC2154 # in_background sets it
+for process in $(children "$background_page"); do kill "$process"; done
+collect page 2>/dev/null
 wait_for 20 not_running left
 is "$(messages left | tr '\n' '|')" 'user: /slow 5 800|assistant: tick 1|assistant: tick 2|assistant: tick 3|assistant: tick 4|assistant: tick 5|assistant: done|' \
 	'when a page leaves, the run goes on and is stored'
