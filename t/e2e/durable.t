@@ -227,13 +227,13 @@ if [ "$(id -u)" -eq 0 ] && mkdir disk && mount -t tmpfs -o size=48m none disk 2>
 
 	rm -f disk/state/reserve
 	dd if=/dev/zero of=disk/fill bs=4k >/dev/null 2>&1
-	timeout 20 "$AGENTGRAPH" serve --state "$WORK/disk/state" --listen 127.0.0.1:0 >out 2>err </dev/null
+	timeout 100 "$AGENTGRAPH" serve --state "$WORK/disk/state" --listen 127.0.0.1:0 >out 2>err </dev/null
 	is $? 1 'on a disk without room, not even a reserve, it does not start'
 	like "$(cat err)" '^agentgraph: .*/disk/state.*(no space is left|No space left)' 'and says so, naming the place'
 	rm disk/fill
 
 	mount -o remount,ro disk
-	timeout 20 "$AGENTGRAPH" serve --state "$WORK/disk/state" --listen 127.0.0.1:0 >out 2>err </dev/null
+	timeout 100 "$AGENTGRAPH" serve --state "$WORK/disk/state" --listen 127.0.0.1:0 >out 2>err </dev/null
 	is $? 1 'on a disk that cannot be written it does not start'
 	like "$(cat err)" '^agentgraph: .*/disk/state.*Read-only file system' 'and says so, naming the place'
 	is "$(cat out)" '' 'on standard error alone'

@@ -578,7 +578,7 @@ ok 'wait_for 30 test ! -e "$SOCKET.relay"' "not even the relay's socket"
 AGENTGRAPH_WEBSOCKETD=/nowhere/websocketd "$AGENTGRAPH" serve --state other --listen 127.0.0.1:0 >out 2>err
 is $? 1 'it does not start without websocketd'
 like "$(cat err)" 'websocketd was not found \(/nowhere/websocketd\)' 'and names what is missing'
-AGENTGRAPH_WEBSOCKETD=/bin/false timeout 20 "$AGENTGRAPH" serve --state other --listen 127.0.0.1:0 >out 2>err
+AGENTGRAPH_WEBSOCKETD=/bin/false timeout 100 "$AGENTGRAPH" serve --state other --listen 127.0.0.1:0 >out 2>err
 is $? 1 'nor with one that ends at once'
 like "$(cat err)" 'websocketd could not start' 'and says so'
 done_testing
