@@ -101,10 +101,13 @@ start=$(now_ms)
 find x "$slow"
 whole=$(($(now_ms) - start))
 is "$STATUS $(found)" '200 ' "a search with many conditions and no result ends, after $whole ms"
-API_TIMEOUT=0.1 find x "$slow"
-start=$(now_ms)
-api GET /ping
-left=$(($(now_ms) - start))
+for try in 1 2 3 4 5; do # a busy machine may take long for anything
+	API_TIMEOUT=0.1 find x "$slow"
+	start=$(now_ms)
+	api GET /ping
+	left=$(($(now_ms) - start))
+	[ $left -ge $((whole / 2)) ] || break
+done
 ok "[ $left -lt $((whole / 2)) ]" "the only thread is free soon after its client has left: $left ms"
 is "$STATUS" 200 'and serves the next'
 
