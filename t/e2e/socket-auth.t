@@ -129,8 +129,8 @@ gives 'open None|PERMISSION_ERROR Not authorized to stream thread t1|bob|still o
 	'a thread of somebody else is refused frame by frame' '' '' "Bearer $(token bob)" '/whoami t1' '/whoami t2'
 gives 'open None|alice|EXPIRED_TOKEN Session expired. Reconnect with a valid token.|closed 1008 Session expired' \
 	'when the token ends, so does the socket' '' '' \
-	"Bearer $("$MINT" HS256 "$SECRET" "{\"user_id\":\"alice\",\"exp\":$(($(date +%s) + 8))}")" \
-	'/whoami t3' 'sleep 8.2' '/whoami t3'
+	"Bearer $("$MINT" HS256 "$SECRET" "{\"user_id\":\"alice\",\"exp\":$(($(date +%s) + 14))}")" \
+	'/whoami t3' 'sleep 14.2' '/whoami t3'
 http GET /v1/graph/ws '' -H 'Connection: Upgrade' -H 'Upgrade: websocket' -H 'Sec-WebSocket-Version: 13' \
 	-H 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=='
 is "$(said) $(json .close_code "$BODY")" "403 REVOKED_TOKEN $again 1008" 'a refusal says why'
