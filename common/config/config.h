@@ -137,8 +137,9 @@ struct environment {
 	char *media_cloud_provider, *media_cloud_bucket, *media_cloud_region, *media_cloud_prefix;
 	char *media_cloud_endpoint, *media_cloud_key_id, *media_cloud_secret,
 	    *media_cloud_session_token;
-	char *media_cloud_project_id, *media_cloud_credentials; /* without effect */
-	int64_t media_signed_url_ttl; /* seconds */
+	char *media_cloud_project_id;  /* without effect */
+	char *media_cloud_credentials; /* only for a message, where keys are missing */
+	int64_t media_signed_url_ttl;  /* seconds */
 	int64_t realtime_max_frame_bytes, realtime_input_queue, realtime_drain_timeout;
 	bool use_snowflake;
 	bool has_node; /* SNOWFLAKE_NODE_ID is given */
