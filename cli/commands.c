@@ -183,7 +183,9 @@ int cmd_help(int argc, char **argv)
 	c = command_find(argv[1]);
 	if (!c)
 		return complain(EXIT_USAGE, "there is no command \"%s\"", argv[1]);
-	if (argc > 3 || (argc == 3 && !commands_has_subcommand(c, argv[2])))
+	if (argc == 3 && !commands_has_subcommand(c, argv[2]))
+		return complain(EXIT_USAGE, "there is no command \"%s %s\"", argv[1], argv[2]);
+	if (argc > 3)
 		return complain(EXIT_USAGE, "help takes one command, got %d", argc - 1);
 	printf("usage: agentgraph %s%s%s\n\n%s\n", c->name, *c->arguments ? " " : "", c->arguments,
 	    c->summary);

@@ -53,7 +53,7 @@ run init --list react
 is "$CODE" 2 "an argument where there is none is one"
 ok '[ ! -e react ]' "and makes nothing"
 run help serve check
-is "$CODE" 2 "help of two commands is one"
+is "$CODE $ERR" '2 agentgraph: there is no command "serve check"' "help of two commands is one"
 run help runs show
 like "$CODE $OUT" '^0 usage: agentgraph runs ' "that of a subcommand is its command's"
 run --help
