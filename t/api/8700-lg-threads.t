@@ -181,6 +181,8 @@ api POST /lg/threads/w/state "{\"values\":{\"messages\":[{\"role\":\"user\",\"co
 api GET /lg/threads/w/state
 is "$(json '.values.messages[-1].content | map(.type + (.source_type // "") + (.url // .data // "")) | tojson' "$BODY")" \
 	'["text","imageurlhttp://x/y.png","imagebase64AAAA"]' 'media are parts'
+api POST /lg/threads/w/state '{"values":{"messages":[{"role":"user","content":[{"type":"image","id":"block","fileId":"none"}]}]}}'
+lg_refused 422 INVALID_INPUT 'File not found: none' 'a file may be named as the blocks of LangChain name it'
 
 # ---- looking, copying, deleting
 

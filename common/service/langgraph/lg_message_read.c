@@ -37,7 +37,7 @@ static cJSON *lg_image_url(struct call *call, const cJSON *part, const char *at)
 static cJSON *lg_data_block(const cJSON *part, const char *type)
 {
 	const cJSON *mime_type = json_opt(part, "mime_type"), *data = json_opt(part, "data");
-	const cJSON *id = json_opt(part, "id"), *url = json_opt(part, "url");
+	const cJSON *id = json_opt(part, "fileId"), *url = json_opt(part, "url");
 	const char *name = json_str(json_opt(part, "metadata"), "name");
 	if (!mime_type)
 		mime_type = json_opt(part, "mimeType");
@@ -45,6 +45,8 @@ static cJSON *lg_data_block(const cJSON *part, const char *type)
 		name = json_str(json_opt(part, "metadata"), "filename");
 	if (!id)
 		id = json_opt(part, "file_id");
+	if (!id) /* last: beside the others it is that of the block */
+		id = json_opt(part, "id");
 	bool is_file = strcmp(type, "file") == 0;
 	const char *kind = is_file && cJSON_IsString(mime_type)
 	    ? media_type_block(mime_type->valuestring)
