@@ -105,7 +105,7 @@ async function converse(version, old) {
 
 // The notifications that came to an address, once there are count of them.
 async function notified(path, count) {
-	for (const until = Date.now() + 20000; ; await new Promise((done) => setTimeout(done, 50))) {
+	for (const until = Date.now() + 90000; ; await new Promise((done) => setTimeout(done, 50))) {
 		const came = readFileSync(log, 'utf8').split('\n').filter(Boolean).map((line) => JSON.parse(line)).filter((one) => one.path === path);
 		if (came.length >= count || Date.now() > until) return came;
 	}

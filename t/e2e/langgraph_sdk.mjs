@@ -170,7 +170,7 @@ async function resumption() {
 	}), 'interrupted');
 	is('or waits for it', await slow(async (one, controller) => {
 		const joining = client.runs.join(id, one, { cancelOnDisconnect: true, signal: controller.signal });
-		setTimeout(() => controller.abort(), 1000);
+		setTimeout(() => controller.abort(), 3000);
 		await failure(() => joining);
 	}), 'interrupted');
 	is('several are cancelled', await slow((one) => client.runs.cancelMany({ threadId: id, runIds: [one, 'none'] })), 'interrupted');
