@@ -500,9 +500,14 @@ is "$(sort answers | uniq -c | tr -s ' ')" ' 80 202' 'one run that many submit t
 touch hold-b
 queue t1 watched hello
 wait_for 20 reaches watched b1
+curl -sN --max-time 120 "$BASE/v1/threads/t1/runs/watched/stream" >watching &
+watcher=$!
+b_is_told() { [ "$(grep -c invoking_node watching)" -ge 2 ]; }
+wait_for 20 b_is_told # from the disk
 kill_runners
 rm hold-b
 ends t1 watched
+wait "$watcher"
 http GET /v1/threads/t1/runs/watched/stream
 is "$STATUS" 200 'the chunks of a run that went on are there'
 chunks <<'TABLE'
