@@ -59,7 +59,7 @@ test_that 'it can be interrupted' test "$status" = 130
 
 # ---- One that does not end
 
-TEST_SECONDS=1
+TEST_SECONDS=3
 export TEST_SECONDS
 toy hanging <<END
 trap 'echo cleaned; exit 1' TERM
@@ -68,7 +68,7 @@ printf 'half a line'
 sleep $long
 END
 limited hanging
-test_that 'a test that does not end bails out' said '^Bail out! not over after 1 s$'
+test_that 'a test that does not end bails out' said '^Bail out! not over after 3 s$'
 test_that 'it fails' test "$status" = 1
 test_that 'what it had said stands' said '^ok 1 - begun$'
 test_that 'what hangs is named' said "^# .*[0-9] .* sleep $long"
@@ -88,7 +88,7 @@ test_that 'with all that it has started' nothing_runs
 if [ -f "$top_srcdir/build-aux/tap-driver.sh" ]; then
 	sh "$top_srcdir/build-aux/tap-driver.sh" --test-name hanging --log-file "$scratch/log" --trs-file "$scratch/trs" \
 		--comments -- "$top_srcdir/t/limit" "$scratch/hanging" >"$scratch/said" 2>&1
-	test_that 'make check counts that as an error' said '^ERROR: hanging - Bail out! not over after 1 s$'
+	test_that 'make check counts that as an error' said '^ERROR: hanging - Bail out! not over after 3 s$'
 	test_that 'and shows what hung' said "^# hanging: .*[0-9] .* sleep $long"
 fi
 
