@@ -185,6 +185,12 @@ async function threads() {
 	await comes('and filtered by status', row);
 	await fits('Threads');
 	await row.click();
+	await page.getByRole('link', { name: 'Its runs' }).waitFor();
+	await page.goBack();
+	await row.waitFor();
+	const asked = [await page.getByLabel('Search').inputValue(), await page.getByLabel('Status').inputValue()];
+	report('who comes back finds the list as it was', asked.join() === 'hello,stopped', asked);
+	await row.click();
 	await page.getByRole('link', { name: 'Its runs' }).click();
 	await comes('from a thread one gets to its runs', page.getByText('Of the thread'));
 	await page.goBack();

@@ -16,6 +16,7 @@ export function forget(next = '') {
 	unsent.clear();
 	for (const storage of [sessionStorage, localStorage])
 		Object.keys(storage).filter((key) => key.startsWith('agentgraph-')).forEach((key) => storage.removeItem(key));
+	history.replaceState(null, '');
 	token.set(next);
 }
 

@@ -15,7 +15,7 @@ export async function show(main, parts, service) {
 	if (parts.length > 1) return showOne(main, parts, service);
 	const { signal } = service;
 	const plots = make('div.columns'), place = make('div');
-	const asked = { status: '', thread_id: parts[0], limit: size };
+	const asked = { status: history.state?.status || '', thread_id: parts[0], limit: size };
 	const names = new Map(); // of threads, by id
 	let shown = '';
 
@@ -59,7 +59,11 @@ export async function show(main, parts, service) {
 	}
 
 	const statuses = ['queued', 'running', 'completed', 'interrupted', 'stopped', 'error'];
-	const [status] = choice('Status', [['', 'any'], ...statuses.map((one) => [one, one])], '', (value) => { asked.status = value; return load(); });
+	const [status] = choice('Status', [['', 'any'], ...statuses.map((one) => [one, one])], asked.status, (value) => {
+		asked.status = value;
+		history.replaceState({ status: value }, ''); // who opens a run and comes back finds it as it was
+		return load();
+	});
 	const of = parts[0] && make('p', 'Of the thread ', link(parts[0], `#/threads/${path(parts[0])}`), '. ', link('All runs', '#/runs'));
 	main.replaceChildren(make('h2', 'Runs'), of || '', make('div.tools', status), plots, place);
 	watch(load, between, signal);

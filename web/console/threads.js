@@ -16,7 +16,7 @@ export async function show(main, parts, service) {
 	if (parts.length) return showOne(main, parts, service);
 	const { signal } = service;
 	const place = make('div');
-	const asked = { search: '', status: '', key: '', value: '' };
+	const asked = { search: '', status: '', key: '', value: '', ...history.state };
 	let found = [], latest = 0;
 
 	async function load(from) {
@@ -32,9 +32,16 @@ export async function show(main, parts, service) {
 		say(count(found.length, 'thread'));
 	}
 
-	const narrow = (key) => (event) => { asked[key] = event.target.value.trim(); load(0).catch(complain); };
-	const [status] = choice('Status', [['', 'any'], ...statuses.map((one) => [one, one])], '', (value) => { asked.status = value; return load(0); });
-	main.replaceChildren(make('h2', 'Threads'), make('div.tools', input('Search', { type: 'search', oninput: narrow('search') })[0], status,
-		input('Metadata key', { onchange: narrow('key') })[0], input('Metadata value', { onchange: narrow('value') })[0]), place);
+	// Asks for less, or more; who opens a thread and comes back finds it as it was.
+	function narrow(key, value) {
+		asked[key] = value;
+		history.replaceState(asked, '');
+		return load(0);
+	}
+
+	const text = (name, key, event, attributes) => input(name, { ...attributes, value: asked[key], [event]: ({ target }) => narrow(key, target.value.trim()).catch(complain) })[0];
+	const [status] = choice('Status', [['', 'any'], ...statuses.map((one) => [one, one])], asked.status, (value) => narrow('status', value));
+	main.replaceChildren(make('h2', 'Threads'), make('div.tools', text('Search', 'search', 'oninput', { type: 'search' }), status,
+		text('Metadata key', 'key', 'onchange'), text('Metadata value', 'value', 'onchange')), place);
 	return load(0);
 }
