@@ -269,6 +269,17 @@ async function changedElsewhere() {
 	await tab.getByLabel('Message', { exact: true }).press('Enter');
 	await comes('a run that another tab starts is shown as it goes on', page.locator('main.running').getByText('tick 1'));
 	await settled();
+	await tab.getByLabel('Message', { exact: true }).fill('/ask And now?');
+	await tab.getByLabel('Message', { exact: true }).press('Enter');
+	const answer = named('group', 'Question').getByLabel('Answer', { exact: true });
+	await answer.fill('half an ans');
+	await tab.getByRole('log').and(tab.locator('[aria-busy=false]')).waitFor();
+	await tab.getByLabel('Answer', { exact: true }).fill('all of it');
+	await tab.getByLabel('Answer', { exact: true }).press('Enter');
+	await comes('a question that is answered in another tab is answered here', said('Agent', 'answer: all of it'));
+	await answer.waitFor({ state: 'detached' });
+	await settled();
+	report('and leaves the focus in the message', await page.evaluate(() => document.activeElement.getAttribute('aria-label')) === 'Message');
 	await tab.close();
 	const run = elsewhere('POST', 'v1/graph/invoke', { messages: [{ role: 'user', content: '/slow 4 500' }], config: { thread_id: thread } });
 	await page.waitForTimeout(200);

@@ -66,7 +66,11 @@ class Conversation {
 			graph || '', this.log, this.asked, this.form);
 		this.takeBack();
 		service.signal.addEventListener('abort', () => this.keep(this.field.value, this.files));
-		onOther(service.signal, (of) => { if (of === this.thread && !this.running) this.join().catch(complain); });
+		onOther(service.signal, (of) => {
+			if (of !== this.thread) return;
+			if (this.running) this.missed = true;
+			else this.join().catch(complain);
+		});
 		this.showRunning(false);
 	}
 
@@ -343,12 +347,13 @@ class Conversation {
 		await this.during((heard) => follow(running, this.service.signal, heard, (now) => this.lookAt(now)), Math.max(0, this.messages.length - 20));
 	}
 
-	// Shows a run that another tab has started.
+	// Shows a run that another tab has started, maybe while this one was busy with its own.
 	async join() {
+		this.missed = false;
 		this.showRunning(true);
 		try {
+			const { thread_data: record } = await get(this.where(), this.service.signal); // before the messages: it may end meanwhile
 			await this.refresh(this.messages.length);
-			const { thread_data: record } = await get(this.where(), this.service.signal);
 			if (record.status === 'running') await this.takeUp(record);
 		} finally {
 			this.showRunning(false);
@@ -426,7 +431,9 @@ class Conversation {
 		this.sender.setAttribute('aria-disabled', running);
 		this.log.setAttribute('aria-busy', running);
 		this.main.classList.toggle('running', running);
-		if (!running) say('');
+		if (running) return;
+		say('');
+		if (this.missed) this.join().catch(complain);
 	}
 
 	// ---- What is asked for
@@ -435,9 +442,11 @@ class Conversation {
 	// been begun.
 	showAsked(interrupts) {
 		this.questions = interrupts.map((one) => this.questions.find(({ id }) => id === one.id) || this.questionOf(one));
+		const had = this.asked.contains(document.activeElement) && document.activeElement;
 		const several = this.questions.length > 1 && button('Answer all', () => this.answer(this.questions));
 		this.asked.replaceChildren(...this.questions.map(({ node }) => node), ...[several].filter(Boolean),
 			...(interrupts.length ? [] : waitingCalls(this.messages).map((one) => this.toolOf(one))));
+		if (had) (this.asked.contains(had) ? had : this.field).focus();
 		if ([this.field, document.body].includes(document.activeElement) && !this.field.value) this.asked.querySelector('textarea')?.focus();
 	}
 
