@@ -507,6 +507,14 @@ async function connect() {
 	await settled();
 	await page.reload();
 	await comes('it is kept for the session', said('Agent', 'ann'));
+	const tab = await page.context().newPage(), runs = () => page.evaluate(() => localStorage.getItem('agentgraph-runs'));
+	const known = await runs();
+	await tab.goto(address);
+	await tab.getByLabel('Token').fill(token);
+	await tab.getByRole('button', { name: 'Connect' }).click();
+	await tab.getByLabel('Message', { exact: true }).waitFor();
+	report('another tab that connects leaves what this one knows of runs', known && await runs() === known, known);
+	await tab.close();
 	await page.getByLabel('Message', { exact: true }).fill('half a thought');
 	await page.evaluate((bad) => sessionStorage.setItem('agentgraph-token', bad), `${token}x`);
 	await page.locator('input[type=file]').setInputFiles({ name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('a') });
@@ -520,7 +528,7 @@ async function connect() {
 	forgive(/^(answer: 403|console: .* 403 )/);
 	await press('Disconnect');
 	await comes('and given up', dialog);
-	const kept = await page.evaluate(() => Object.keys(sessionStorage));
+	const kept = await page.evaluate(() => [sessionStorage, localStorage].flatMap(Object.keys));
 	report('with all that was kept', kept.length === 0, kept);
 }
 

@@ -91,7 +91,7 @@ function connect(refusal) {
 		const form = make('form', make('h2', 'Connect'), make('p', 'The service asks for a token. It is kept until this tab is closed.'),
 			label, told, make('div.actions', make('button', 'Connect')));
 		const dialog = make('dialog.connect', { 'aria-label': 'Connect' }, form);
-		const { user_id: before } = claims();
+		const had = api.token.get(), { user_id: before } = claims();
 		dialog.addEventListener('close', () => { if (dialog.isConnected) dialog.showModal(); }); // browsers let a second Escape close it
 		form.addEventListener('submit', async (event) => {
 			event.preventDefault();
@@ -106,7 +106,7 @@ function connect(refusal) {
 			dialog.remove();
 			const same = claims().user_id === before, stays = same && isShown();
 			if (!stays) leaving.abort();
-			if (!same) api.forget(api.token.get());
+			if (!same && had) api.forget(api.token.get()); // a new tab has nothing of anybody, and others may be the same person's
 			if (!stays) start();
 			resolve(stays);
 		});
