@@ -269,6 +269,14 @@ async function changedElsewhere() {
 	await tab.getByLabel('Message', { exact: true }).press('Enter');
 	await comes('a run that another tab starts is shown as it goes on', page.locator('main.running').getByText('tick 1'));
 	await settled();
+	const articles = (of) => of.getByRole('log').getByRole('article').count();
+	for (const ms of [20, 30, 40]) {
+		await tab.getByLabel('Message', { exact: true }).fill(`/slow 1 ${ms}`);
+		await tab.getByLabel('Message', { exact: true }).press('Enter');
+		await tab.locator('main:not(.running)').waitFor();
+		await page.waitForFunction((count) => document.querySelectorAll('[role=log] article').length >= count, await articles(tab));
+	}
+	report('one that is over at once is shown whole', await articles(page) === await articles(tab));
 	await tab.getByLabel('Message', { exact: true }).fill('/ask And now?');
 	await tab.getByLabel('Message', { exact: true }).press('Enter');
 	const answer = named('group', 'Question').getByLabel('Answer', { exact: true });
