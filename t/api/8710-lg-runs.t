@@ -193,6 +193,10 @@ for has in "${has%]},$(human more)" "$said,$(human more)"; do
 done
 lg_refused 422 VALIDATION_ERROR 'messages[1] carries a tool call; only the model may request tools' 'which refuses the same'
 
+lg_wait calls "$(run_of '/add 1 2' '"if_not_exists":"create","config":{"recursion_limit":1}')"
+lg_wait calls '{"assistant_id":"demo","input":null}'
+is "$(json '.messages | map(.content) | join(" ")' "$BODY")" '/add 1 2  3 sum: 3' 'calls that a failed run has left are run when it goes on'
+
 # ---- fields alone
 
 lg_wait fields '{"assistant_id":"demo","input":{"notes":["a"]},"if_not_exists":"create"}'

@@ -148,6 +148,37 @@ static bool turn_follows_limit(const struct turn *turn)
 	return limit;
 }
 
+/* The latest message with calls, if the user has said nothing since. */
+struct turn_asked {
+	struct arena *arena;
+	const char *id;
+};
+
+static bool turn_note_asked(void *arg, const char *id, const char *body_json)
+{
+	struct turn_asked *asked = arg;
+	cJSON *message = json_parse_own(body_json);
+	if (message_has_calls(message))
+		asked->id = arena_strdup(asked->arena, id);
+	else if (message_is(message, "user"))
+		asked->id = NULL;
+	cJSON_Delete(message);
+	return true;
+}
+
+/* What run_recall takes, with the message whose calls the failed run may have left open. */
+static const char *turn_calls_left(struct turn *turn)
+{
+	struct call *call = turn->call;
+	struct storage *storage = call->service->storage;
+	struct turn_asked asked = {.arena = call->arena};
+	storage->threads->context(storage, &call->ctx, turn->thread.row, &turn->thread.view,
+	    turn_note_asked, &asked, &call->error);
+	cJSON *kept = arena_json(call->arena, cJSON_CreateObject());
+	json_add_str(kept, "asked", asked.id);
+	return asked.id ? arena_print(call->arena, kept) : NULL;
+}
+
 /* Goes on with the node that failed; with the whole subgraph, or all branches, where it was in
  * one.  At the recursion limit the node had ended. */
 static bool turn_continue_failed(struct turn *turn)
@@ -165,7 +196,8 @@ static bool turn_continue_failed(struct turn *turn)
 		i = graph_node_index(graph, node);
 	}
 	t->next = node;
-	t->pause_json = NULL; /* of one that lost its process: how far its subgraph was */
+	/* that of one that lost its process says how far its subgraph was */
+	t->pause_json = inside ? NULL : turn_calls_left(turn);
 	if (i >= 0)
 		turn->entry = limit && !inside ? RUN_AFTER_NODE : RUN_AT_NEXT;
 	return !error_is_set(&call->error);
