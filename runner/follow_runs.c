@@ -202,7 +202,7 @@ void followed_run_doubt(struct followed_runs *runs, struct followed_run *run, in
 		runs->look_at = at;
 }
 
-/* Whether some run holds the thread's lease, which mostly is this one. */
+/* Whether somebody holds the thread's lease, which mostly is for this run. */
 static bool followed_run_lives(struct followed_runs *runs, const struct followed_run *run)
 {
 	struct storage *storage = runs->service->storage;

@@ -140,7 +140,8 @@ struct config *config_load(const struct config_source *source, struct problems *
 	if (source->state_dir && !source->state_dir[0])
 		problems_add(problems, "--state: expected a directory, found an empty text");
 	config->state_dir = config_state_dir(source);
-	if (source->state_has && !config->database)
+	/* with a mistake above it may be another storage */
+	if (source->state_has && !config->database && problems->errors == errors_before)
 		config_expect(config->state_dir, source->state_has, problems);
 	cJSON_Delete(object);
 	if (problems->errors == errors_before)

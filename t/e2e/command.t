@@ -306,6 +306,10 @@ for command in 'backup copy2' 'embed --show' 'runs list' 'threads list'; do
 		"1 agentgraph: error: $PWD/nothing/threads.db: No such file or directory; --state or AGENTGRAPH_STATE_DIR names the state directory " \
 		"$command makes no state of a directory that has none"
 done
+echo '{"agent": "builtin:demo", "database": "$NO_SUCH_VARIABLE"}' >unset.json
+run backup copy2 --config unset.json --state nothing
+is "$CODE $ERR" '1 agentgraph: error: unset.json: database: expected a URL, found the variable NO_SUCH_VARIABLE, which is not set' \
+	"nor is it blamed where the storage may be another"
 
 run backup deep/er/copy --state "$state"
 is "$CODE" 0 "what is missing above the copy is made"
