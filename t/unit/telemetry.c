@@ -427,6 +427,7 @@ static void a_request_that_is_too_large_is_made_in_halves(void)
 	    .suffix = xstrdup("]"),
 	    .batch = 5,
 	    .delay_ms = 10000,
+	    .patience_ms = OUTLET_PATIENCE_MS,
 	    .sent = METRIC_SPANS_SENT,
 	    .dropped = METRIC_SPANS_DROPPED};
 	struct outlet *outlet = outlet_new(&setup);
