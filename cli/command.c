@@ -14,7 +14,6 @@ bool command_options(const struct option_spec *specs, int argc, char **argv, int
 	const char *name = argv[0];
 	struct error err = {0};
 	int count = options_parse(specs, argc, argv, &err);
-
 	if (count == operands)
 		return true;
 	if (count >= 0)
@@ -36,7 +35,6 @@ void command_keep_options(struct option_spec *specs, const char *const *own)
 {
 	static const char *const where[] = {"--url", "--config", "--state", "--environment", NULL};
 	struct option_spec *kept = specs;
-
 	for (; specs->name; specs++)
 		if (command_option_is_among(specs->name, where) ||
 		    command_option_is_among(specs->name, own))
@@ -51,7 +49,6 @@ bool command_url_alone(const struct config_source *source, const char *user, str
 	    : source->environment         ? "--environment"
 	    : user                        ? "--user"
 					  : NULL;
-
 	return !beside ||
 	    error_set(err, ERR_INVALID_INPUT, "--url and %s exclude each other", beside);
 }
@@ -99,7 +96,6 @@ struct config *command_config(const struct config_source *source)
 {
 	struct problems problems = {0};
 	struct config *config = config_load(source, &problems);
-
 	problems_print_errors(&problems);
 	problems_release(&problems);
 	return config;

@@ -149,7 +149,6 @@ static bool commands_has_option(const char *synopsis, const struct explained *o)
 	char option[64];
 	size_t len = (size_t)snprintf(
 	    option, sizeof(option), "%s%s%s", o->option, *o->value ? " " : "", o->value);
-
 	for (const char *at = strstr(synopsis, option); at; at = strstr(at + len, option))
 		if (!islower((unsigned char)at[len]) && at[len] != '-')
 			return true;
@@ -162,7 +161,6 @@ static bool commands_has_subcommand(const struct command *c, const char *name)
 	char *synopsis = xasprintf("agentgraph %s %s", c->name, c->arguments);
 	char *begin = xasprintf("agentgraph %s %s ", c->name, name);
 	bool has = strstr(synopsis, begin) != NULL;
-
 	free(synopsis);
 	free(begin);
 	return has;
@@ -171,7 +169,6 @@ static bool commands_has_subcommand(const struct command *c, const char *name)
 int cmd_help(int argc, char **argv)
 {
 	const struct command *c;
-
 	if (argc < 2) {
 		printf("usage: agentgraph COMMAND [OPTION]...\n\n");
 		for (c = commands; c->name; c++)
@@ -195,7 +192,6 @@ int cmd_help(int argc, char **argv)
 		const struct explained *o = &options[i];
 		const char *words = o->words;
 		int width = 22 - (int)strlen(o->option);
-
 		if (!commands_has_option(c->arguments, o))
 			continue;
 		printf("  %s %-*s ", o->option, width, o->value);

@@ -27,7 +27,6 @@ static void fcgi_ask_add_record(struct buf *out, int type, const char *content, 
 {
 	const char head[FCGI_HEAD] = {
 	    FCGI_VERSION, (char)type, 0, 1, (char)(len >> 8), (char)(len & 0xff), 0, 0};
-
 	buf_add(out, head, sizeof(head));
 	buf_add(out, content, len);
 }
@@ -45,10 +44,8 @@ static bool fcgi_ask_unpack(const struct buf *records, struct buf *answer)
 {
 	const unsigned char *at = (const unsigned char *)records->data;
 	size_t left = records->len;
-
 	while (left >= FCGI_HEAD) {
 		size_t len = (size_t)at[4] << 8 | at[5], all = FCGI_HEAD + len + at[6];
-
 		if (at[1] == FCGI_END_REQUEST)
 			return true;
 		if (all > left)
@@ -69,7 +66,6 @@ bool fcgi_ask(const char *socket_path, const char *path, const char *internal, s
 	int fd = socket_path ? unix_connect(socket_path) : -1;
 	ssize_t n;
 	bool whole;
-
 	if (fd < 0)
 		return false;
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));

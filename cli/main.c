@@ -20,7 +20,6 @@ int main(int argc, char **argv)
 	const struct command *command;
 	const char *name = argc > 1 ? argv[1] : "";
 	int fd;
-
 	/* a socket with the number of a missing standard stream would be lost to children */
 	do
 		fd = open("/dev/null", O_RDWR);
@@ -42,7 +41,6 @@ int main(int argc, char **argv)
 	for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++)
 		if (cli_main_is_help(argv[i])) {
 			char *help[] = {"help", (char *)command->name, NULL};
-
 			return exit_status(cmd_help(2, help));
 		}
 	argv[1] = (char *)command->name; /* not one of its other names */

@@ -13,7 +13,6 @@ bool proc_read(pid_t pid, struct proc *proc)
 {
 	char *path = xasprintf("/proc/%ld/stat", (long)pid), text[1024] = "";
 	FILE *f = fopen(path, "re");
-
 	*proc = (struct proc){0};
 	free(path);
 	if (!f)
@@ -33,7 +32,6 @@ bool proc_read(pid_t pid, struct proc *proc)
 pid_t proc_next(DIR *dir)
 {
 	const struct dirent *entry;
-
 	while (dir && (entry = readdir(dir)))
 		if (isdigit((unsigned char)entry->d_name[0]))
 			return atoi(entry->d_name);
@@ -45,7 +43,6 @@ pid_t proc_noted(const char *state_dir, const char *name)
 	char *path = xasprintf("%s/run/%s", state_dir, name);
 	FILE *f = fopen(path, "re");
 	pid_t pid = 0;
-
 	if (f && fscanf(f, "%d", &pid) != 1)
 		pid = 0;
 	if (f)

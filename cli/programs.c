@@ -11,7 +11,6 @@
 char *program_own(const char *name)
 {
 	char *path = process_own(name);
-
 	if (!path)
 		complain(1, "%s is neither beside this program nor in %s; install agentgraph again",
 		    name, AGENTGRAPH_LIBEXECDIR);
@@ -24,7 +23,6 @@ char *program_nginx(struct error *err)
 	    "/usr/sbin/nginx", "/usr/local/sbin/nginx", "/usr/local/nginx/sbin/nginx"};
 	const char *name = getenv("AGENTGRAPH_NGINX");
 	char *path = process_find(name && *name ? name : "nginx", ".");
-
 	if (!path && !(name && *name))
 		path = process_own("nginx");
 	for (size_t i = 0; !path && !(name && *name) && i < sizeof(usual) / sizeof(usual[0]); i++)
@@ -42,7 +40,6 @@ char *program_websocketd(struct error *err)
 	const char *name = getenv("AGENTGRAPH_WEBSOCKETD");
 	bool named = name && *name;
 	char *path = process_find(named ? name : "websocketd", ".");
-
 	if (!path && !named)
 		path = process_own("websocketd");
 	if (!path)

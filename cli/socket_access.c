@@ -16,7 +16,6 @@ bool socket_access_read(struct socket_access *access, const char *mode, const ch
 	if (mode) {
 		char *end;
 		unsigned long bits = strtoul(mode, &end, 8);
-
 		if (*mode < '0' || *mode > '7' || *end || bits > 0777 || (bits & 0600) != 0600)
 			return complain(0,
 			    "--socket-mode must be an octal mode that begins with 6 or 7, like 0660, not \"%s\"",

@@ -31,7 +31,6 @@ static bool sockets_split(const char *text, char *host, size_t size, const char 
 	size_t len = colon ? (size_t)(colon - text) : 0;
 	char *end;
 	long n;
-
 	*port = colon ? colon + 1 : text;
 	n = strtol(*port, &end, 10);
 	if (**port < '0' || **port > '9' || *end || n > 65535)
@@ -56,7 +55,6 @@ static int sockets_bind_tcp(const struct addrinfo *info)
 	int type = info->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK;
 	int fd = socket(info->ai_family, type, info->ai_protocol);
 	int on = 1;
-
 	if (fd < 0)
 		return -1;
 	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0 &&
@@ -72,7 +70,6 @@ bool tcp_address(const char *text)
 {
 	const char *port;
 	char host[HOST_SIZE];
-
 	if (sockets_split(text, host, sizeof(host), &port))
 		return true;
 	complain(EXIT_USAGE,
@@ -92,7 +89,6 @@ int tcp_listen(const char *text, char address[TCP_ADDRESS_SIZE])
 	char name[INET6_ADDRSTRLEN] = "?", number[8] = "?"; /* of what it is bound to */
 	bool is_address = sockets_split(text, host, sizeof(host), &port);
 	int fd, failure;
-
 	assert(is_address);
 	failure = getaddrinfo(host, port, &hints, &info);
 	if (failure)
@@ -116,7 +112,6 @@ int tcp_reserve(unsigned *port)
 	socklen_t len = sizeof(address);
 	int on = 1;
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
 	/* sockets that do not listen may share a port when all of them say so,
 	 * as websocketd does */
 	if (fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0 &&
@@ -136,7 +131,6 @@ int tcp_connect(int listener)
 	struct sockaddr_storage bound = {0};
 	socklen_t len = sizeof(bound);
 	int fd;
-
 	if (getsockname(listener, (struct sockaddr *)&bound, &len) != 0)
 		return -1;
 	fd = socket(bound.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -163,7 +157,6 @@ int unix_connect(const char *path)
 	const struct timeval patience = {.tv_sec = CONNECT_SECONDS};
 	struct sockaddr_un address;
 	int fd;
-
 	if (!sockets_unix_address(path, &address))
 		return -1;
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -184,7 +177,6 @@ static bool sockets_make_free(const char *path)
 {
 	struct stat st;
 	int fd;
-
 	if (lstat(path, &st) != 0)
 		return true;
 	if (!S_ISSOCK(st.st_mode)) {
@@ -207,7 +199,6 @@ int unix_listen(const char *path, unsigned mode)
 	struct sockaddr_un address;
 	mode_t mask;
 	int fd;
-
 	if (!sockets_unix_address(path, &address))
 		return complain(-1,
 		    "the socket path %s is longer than %zu bytes; choose a shorter one with "
@@ -233,7 +224,6 @@ int unix_listen(const char *path, unsigned mode)
 char *fastcgi_socket_path(const char *state_dir, const char *chosen)
 {
 	char *cwd, *path;
-
 	if (!chosen)
 		return xasprintf("%s/run/fcgi.sock", state_dir);
 	if (*chosen == '/')
@@ -247,7 +237,6 @@ char *fastcgi_socket_path(const char *state_dir, const char *chosen)
 char *side_socket_path(const char *state_dir, const char *chosen, const char *name)
 {
 	char *socket, *path;
-
 	if (!chosen)
 		return xasprintf("%s/run/%s.sock", state_dir, name);
 	socket = fastcgi_socket_path(state_dir, chosen);

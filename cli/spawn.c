@@ -19,7 +19,6 @@
 static void spawn_set_input(int fd)
 {
 	int from = fd >= 0 ? fd : open("/dev/null", O_RDWR | O_CLOEXEC);
-
 	if (from < 0 || dup2(from, STDIN_FILENO) < 0)
 		_exit(127);
 }
@@ -30,7 +29,6 @@ pid_t spawn_fork(void)
 	pid_t parent = getpid();
 	pid_t pid = fork();
 	sigset_t none;
-
 	if (pid != 0)
 		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -49,7 +47,6 @@ pid_t spawn_fork(void)
 pid_t spawn_program(const struct spawn *spawn)
 {
 	pid_t pid = spawn_fork();
-
 	if (pid != 0)
 		return pid;
 	if (spawn->input >= 0)
@@ -69,7 +66,6 @@ size_t spawn_children(pid_t **pids)
 	struct proc proc;
 	size_t count = 0;
 	pid_t pid;
-
 	*pids = NULL;
 	while ((pid = proc_next(dir))) {
 		if (!proc_read(pid, &proc) || proc.parent != getpid())

@@ -38,7 +38,6 @@ int state_lock_take(const char *state_dir)
 {
 	char *path = state_lock_path(state_dir), holder[32] = "";
 	int fd = owned_open(path);
-
 	if (fd < 0) {
 		complain(1, "cannot open %s: %s", path, strerror(errno));
 	} else if (state_lock_try(fd)) {
@@ -46,7 +45,6 @@ int state_lock_take(const char *state_dir)
 			dprintf(fd, "%ld\n", (long)getpid());
 	} else {
 		ssize_t len = read(fd, holder, sizeof(holder) - 1);
-
 		holder[len > 0 ? strcspn(holder, "\n") : 0] = '\0';
 		complain(1,
 		    "process %s serves from this state directory already (%s); stop it, or give this "
@@ -65,7 +63,6 @@ int state_lock(const char *state_dir)
 	int lock = owned_directory(run)
 	    ? state_lock_take(state_dir)
 	    : complain(-1, "cannot make the directory %s: %s", run, strerror(errno));
-
 	free(run);
 	return lock;
 }
@@ -82,7 +79,6 @@ bool state_is_served(const char *state_dir)
 	char *path = state_lock_path(state_dir);
 	int lock = open(path, O_RDONLY | O_CLOEXEC);
 	bool served = lock >= 0 && flock(lock, LOCK_SH | LOCK_NB) != 0;
-
 	if (lock >= 0)
 		close(lock);
 	free(path);

@@ -16,7 +16,6 @@ void terminal_put(const char *text)
 {
 	for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
 		bool c1 = p[0] == 0xc2 && p[1] >= 0x80 && p[1] <= 0x9f;
-
 		if (c1 || *p == 0x7f || (*p < 0x20 && *p != '\n' && *p != '\t')) {
 			putchar('?');
 			p += c1;

@@ -311,7 +311,6 @@ int main(int argc, char **argv)
 	struct options options = {.threads = 64, .drain = 30};
 	struct server server = {0};
 	pid_t parent = getppid();
-
 	memory_init();
 	fcgi_main_parse_options(&options, argc, argv);
 	if (options.routes)

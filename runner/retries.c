@@ -50,7 +50,6 @@ struct retries {
 struct retries *retries_new(struct service *service, unsigned most, char *const *argv)
 {
 	struct retries *t = xcalloc(1, sizeof(*t));
-
 	t->service = service;
 	t->argv = argv;
 	t->most = most;
@@ -71,7 +70,6 @@ static struct pause *retries_find_pause(struct retries *t, int64_t row)
 static void retries_add_pause(struct retries *t, int64_t row)
 {
 	struct pause *pause = retries_find_pause(t, row);
-
 	if (!pause) {
 		pause = &t->pauses[t->pause_count++];
 		*pause = (struct pause){.row = row, .ms = PAUSE_MS / 2};
@@ -85,7 +83,6 @@ unsigned retries_reap(struct retries *t)
 	for (unsigned i = t->count; i-- > 0;) {
 		struct retry *retry = &t->running[i];
 		int status;
-
 		if (waitpid(retry->pid, &status, WNOHANG) != retry->pid)
 			continue;
 		if (WIFSIGNALED(status))
@@ -114,7 +111,6 @@ static void retries_drop_pauses(struct retries *t, size_t lost_count)
 {
 	for (size_t i = t->pause_count; i-- > 0;) {
 		bool needed = retries_has(t, t->pauses[i].row);
-
 		for (size_t k = 0; !needed && k < lost_count; k++)
 			needed = t->lost[k] == t->pauses[i].row;
 		if (!needed)
@@ -128,7 +124,6 @@ unsigned retries_look(struct retries *t)
 	struct error err = {0};
 	size_t count = 2 * (size_t)t->most; /* half of them may be started already */
 	int64_t now = clock_monotonic_ms();
-
 	retries_reap(t);
 	t->lost_count = 0;
 	if (!storage->runs->recover(
@@ -141,7 +136,6 @@ unsigned retries_look(struct retries *t)
 	}
 	for (size_t i = 0; i < count; i++) {
 		const struct pause *pause = retries_find_pause(t, t->lost[i]);
-
 		if (!retries_has(t, t->lost[i]) && (!pause || now >= pause->until))
 			t->lost[t->lost_count++] = t->lost[i];
 	}
@@ -154,7 +148,6 @@ static bool retry_spawn(struct retries *t, int64_t row)
 	struct retry *retry = &t->running[t->count];
 	char number[24], **argv;
 	size_t count = 0;
-
 	while (t->argv[count])
 		count++;
 	argv = xcalloc(count + 3, sizeof(*argv));
@@ -177,7 +170,6 @@ static bool retry_spawn(struct retries *t, int64_t row)
 void retries_start(struct retries *t, unsigned busy)
 {
 	size_t started = 0;
-
 	while (started < t->lost_count && t->count < t->most && busy + t->count < t->most &&
 	    retry_spawn(t, t->lost[started]))
 		started++;

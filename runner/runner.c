@@ -90,7 +90,6 @@ static void runner_tell_free(struct runner *r)
 static struct task *task_new(struct runner *r, struct arena *arena)
 {
 	struct task *task = arena_alloc(arena, sizeof(*task));
-
 	*task = (struct task){.runner = r, .arena = arena};
 	return task;
 }
@@ -102,7 +101,6 @@ static struct task *task_claim(struct runner *r, int64_t row, int64_t *next_due)
 	struct arena *arena = arena_new();
 	struct task *task = task_new(r, arena);
 	struct error err = {0};
-
 	*next_due = INT64_MAX;
 	if (storage->runs->claim(
 		storage, NULL, arena, row, clock_now(), &task->job, next_due, &err))
@@ -119,7 +117,6 @@ static bool task_give_back(struct runner *r, const struct task *task)
 	struct storage *storage = r->service->storage;
 	struct error err = {0};
 	bool given = storage->runs->give_back(storage, NULL, &task->job, &err);
-
 	if (!given)
 		log_error("run %s of thread %s cannot be given back: %s", task->job.run_id,
 		    task->job.thread_id, error_why(&err));
@@ -134,7 +131,6 @@ static void task_waits(void *arg, bool waits)
 {
 	struct task *task = arg;
 	struct runner *r = task->runner;
-
 	pthread_mutex_lock(&r->lock);
 	if (waits && r->waiting < WAITING_MOST) {
 		task->has_slot = false;
@@ -165,7 +161,6 @@ static void task_stores(void *arg)
 	struct task *task = arg;
 	struct runner *r = task->runner;
 	bool was_brisk;
-
 	pthread_mutex_lock(&r->lock);
 	was_brisk = r->brisk;
 	r->brisk = clock_monotonic_ms() - task->begun_ms <= BRISK_MS;
@@ -187,7 +182,6 @@ static bool task_take_slot(struct runner *r)
 {
 	int64_t due = clock_monotonic_ms() + AHEAD_MS;
 	bool late = false;
-
 	while (r->taken + r->reserved >= r->slots || r->returning) {
 		if (late || r->stopping)
 			return false;
@@ -204,7 +198,6 @@ static bool task_take_slot(struct runner *r)
 static bool task_leave(struct runner *r, struct task *task)
 {
 	bool left;
-
 	r->brisk = false;
 	runner_weigh(r);
 	pthread_mutex_unlock(&r->lock);
@@ -225,7 +218,6 @@ static bool task_leave(struct runner *r, struct task *task)
 static struct task *task_execute(struct runner *r, struct task *task)
 {
 	struct task **link = &r->tasks, *next = NULL;
-
 	task->has_slot = true;
 	task->begun_ms = clock_monotonic_ms();
 	task->next_claim = (struct run_claim){.arena = arena_new(), .unless = &r->content};
@@ -259,7 +251,6 @@ static struct task *task_execute(struct runner *r, struct task *task)
 static void runner_tell_done(struct runner *r)
 {
 	uint64_t one = 1;
-
 	if (r->stopping && !r->taken && !r->waiting && !r->storing && !r->ahead &&
 	    write(r->done, &one, sizeof(one)) < 0)
 		log_error("nobody is told that all runs are over: %s", strerror(errno));
@@ -271,7 +262,6 @@ static struct task *task_claim_more(struct runner *r)
 {
 	struct task *task;
 	int64_t ignored;
-
 	if (r->content || queue_waiting(r->service->shared) <= 0)
 		return NULL;
 	r->ahead++;
@@ -286,11 +276,9 @@ static struct task *task_claim_more(struct runner *r)
 static void *runner_work(void *arg)
 {
 	struct runner *r = arg;
-
 	pthread_mutex_lock(&r->lock);
 	while (!r->stopping || r->handed) {
 		struct task *task = r->handed;
-
 		if (!task) {
 			r->idle++;
 			pthread_cond_wait(&r->work, &r->lock);
@@ -302,7 +290,6 @@ static void *runner_work(void *arg)
 		while (task) {
 			if (task_take_slot(r)) {
 				struct task *next = task_execute(r, task);
-
 				task = next ? next : task_claim_more(r);
 			} else if (task_leave(r, task)) {
 				task = NULL;
@@ -323,7 +310,6 @@ static void runner_hand_over(struct runner *r, struct task *task)
 {
 	pthread_t thread;
 	int code = 0;
-
 	while (r->handed)
 		pthread_cond_wait(&r->room, &r->lock);
 	r->handed = task;
@@ -349,7 +335,6 @@ static void *runner_dispatch(void *arg)
 {
 	struct runner *r = arg;
 	struct shared *shared = r->service->shared;
-
 	pthread_mutex_lock(&r->lock);
 	while (!r->stopping) {
 		if (runner_in_hand(r) >= runner_most(r) || r->handed) {
@@ -389,7 +374,6 @@ static void *runner_dispatch(void *arg)
 static struct runner *runner_make(struct service *service, unsigned slots)
 {
 	struct runner *r = xcalloc(1, sizeof(*r));
-
 	r->service = service;
 	r->slots = slots;
 	r->done = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -411,7 +395,6 @@ struct runner *runner_new(struct service *service, unsigned slots, struct error 
 {
 	struct runner *r = runner_make(service, slots);
 	int code = r->done < 0 ? errno : pthread_create(&r->dispatcher, NULL, runner_dispatch, r);
-
 	if (code)
 		return runner_fail(r, code, err);
 	r->dispatches = true;
@@ -422,7 +405,6 @@ struct runner *runner_new_alone(struct service *service, int64_t row, struct err
 {
 	struct runner *r = runner_make(service, 1);
 	int64_t ignored;
-
 	if (r->done < 0)
 		return runner_fail(r, errno, err);
 	struct task *task = task_claim(r, row, &ignored);

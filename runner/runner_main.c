@@ -65,7 +65,6 @@ static void runner_main_parse_options(struct options *options, int argc, char **
 	    {"--version", OPTION_ANSWER, version_text, 0, 0},
 	    OPTION_END,
 	};
-
 	options_take(PROGRAM, specs, argc, argv);
 }
 
@@ -80,7 +79,6 @@ static struct service *runner_main_open(const struct config_source *source)
 {
 	struct problems problems = {0};
 	struct service *service = service_open_early(source, &problems);
-
 	for (size_t i = 0; i < problems.count; i++)
 		if (!problems.items[i].warning)
 			runner_main_fail(problems.items[i].text);
@@ -104,7 +102,6 @@ enum { WATCH_SIGNALS, WATCH_DONE, WATCH_FIXED };
 static void watch_wait(struct watch *w, int64_t timeout_ms)
 {
 	size_t count = WATCH_FIXED;
-
 	w->fds[WATCH_SIGNALS] = (struct pollfd){.fd = w->signals, .events = POLLIN};
 	w->fds[WATCH_DONE] = (struct pollfd){.fd = runner_done(w->runner), .events = POLLIN};
 	if (w->retries)
@@ -116,7 +113,6 @@ static void watch_wait(struct watch *w, int64_t timeout_ms)
 static bool watch_signalled(struct watch *w)
 {
 	struct signalfd_siginfo info;
-
 	return w->fds[WATCH_SIGNALS].revents &&
 	    read(w->signals, &info, sizeof(info)) == sizeof(info);
 }
@@ -127,7 +123,6 @@ static void watch_run(struct watch *w)
 	do {
 		if (w->retries) {
 			unsigned wanted = retries_look(w->retries);
-
 			retries_start(w->retries, runner_reserve(w->runner, wanted));
 		}
 		watch_wait(w, LOOK_MS);
@@ -141,7 +136,6 @@ static bool watch_drain(struct watch *w, int64_t ms)
 {
 	int64_t start = clock_monotonic_ms(), end = start + ms, left;
 	bool over = false, hurried = false;
-
 	while (!over && !hurried && (left = end - clock_monotonic_ms()) > 0) {
 		watch_wait(w, left);
 		hurried = watch_signalled(w) && clock_monotonic_ms() - start >= SAME_SIGNAL_MS;
@@ -159,7 +153,6 @@ static int runner_main_serve(
 {
 	unsigned slots = (unsigned)service->config->runs_background;
 	struct error err = {0};
-
 	watch->runner = options->job ? runner_new_alone(service, options->job, &err)
 				     : runner_new(service, slots, &err);
 	if (!watch->runner)
@@ -198,7 +191,6 @@ static int runner_main_serve(
 static bool runner_main_wait(struct service *service, const struct watch *watch)
 {
 	struct pollfd signals = {.fd = watch->signals, .events = POLLIN};
-
 	while (!service_open_late(service))
 		if (poll(&signals, 1, LATE_MS) != 0 || getppid() != watch->parent)
 			return false;
@@ -209,7 +201,6 @@ int main(int argc, char **argv)
 {
 	struct options options = {.drain = 30};
 	struct watch watch = {.parent = getppid()};
-
 	memory_init();
 	runner_main_parse_options(&options, argc, argv);
 	static const int told[] = {

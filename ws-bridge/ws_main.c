@@ -194,7 +194,6 @@ int main(int argc, char **argv)
 {
 	struct options options = {.route = TURN_ROUTE, .log = -1};
 	struct visitor visitor = {0};
-
 	/* there may be a thousand of this process */
 	mallopt(M_ARENA_MAX, 1);
 	mallopt(M_MMAP_THRESHOLD, 128 << 10);

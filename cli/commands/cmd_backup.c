@@ -17,7 +17,6 @@ static int backup_to(const struct config *config, const char *path)
 	struct shared *shared;
 	struct storage *storage;
 	bool done = false;
-
 	if (!storage_backs_up(config, &err)) {
 		complain(1, "no backup is made: %s", error_why(&err));
 		error_release(&err);
@@ -51,7 +50,6 @@ int cmd_backup(int argc, char **argv)
 	};
 	struct config *config;
 	int status = 1;
-
 	if (!command_options(specs, argc, argv, 1))
 		return EXIT_USAGE;
 	config = command_config(&source);

@@ -56,7 +56,6 @@ static void chat_note(struct chat *c, const char *what, const cJSON *value)
 {
 	char *json = value && !cJSON_IsString(value) ? json_print(value) : NULL;
 	const char *detail = json ? json : value ? value->valuestring : "";
-
 	chat_end_line(c);
 	chat_show(c, "[");
 	chat_show(c, what);
@@ -80,10 +79,8 @@ static void chat_on_message(struct chat *c, const cJSON *message)
 	bool piece = cJSON_IsTrue(json_get(message, "delta"));
 	bool shown = !piece && id && c->streamed && strcmp(id, c->streamed) == 0;
 	const cJSON *block;
-
 	cJSON_ArrayForEach(block, json_get(message, "content")) {
 		bool remote = json_str_is(block, "type", "remote_tool_call");
-
 		if (json_str_is(block, "type", "text") && !shown) {
 			const char *text = json_str(block, "text");
 			chat_show(c, text ? text : "");
@@ -115,7 +112,6 @@ static void chat_on_chunk(void *arg, const char *text, size_t len)
 	const cJSON *message = json_opt(chunk, "message"), *data = json_opt(chunk, "data");
 	const char *thread = json_str(chunk, "thread_id");
 	bool beside = json_opt(json_opt(chunk, "metadata"), "branch") != NULL;
-
 	if (thread && !c->thread)
 		c->thread = xstrdup(thread);
 	/* branches speak at the same time, so of theirs only whole messages are shown */
@@ -128,7 +124,6 @@ static void chat_on_chunk(void *arg, const char *text, size_t len)
 		const cJSON *interrupt = json_opt(data, "interrupt");
 		const cJSON *value = json_opt(interrupt, "value");
 		const cJSON *question = json_opt(value, "question");
-
 		c->paused = true;
 		chat_note(c, "asks:",
 		    question    ? question
@@ -144,7 +139,6 @@ static bool chat_is_interrupted(void *arg)
 {
 	const struct chat *c = arg;
 	struct signalfd_siginfo info;
-
 	return read(c->interrupts, &info, sizeof(info)) == sizeof(info);
 }
 
@@ -156,7 +150,6 @@ static enum http_end chat_post(
 	char *text = json_print(body), *url = xasprintf("%s%s", c->service.url, path);
 	struct http_header headers[2];
 	struct http_request request = url_request(&c->service, url, text, headers);
-
 	if (limit_ms) {
 		request.deadline_ms = clock_monotonic_ms() + limit_ms;
 		end = http_call(&request, response);
@@ -175,7 +168,6 @@ static void chat_run(struct chat *c, cJSON *body)
 {
 	struct http_response response = {0};
 	cJSON *config = cJSON_AddObjectToObject(body, "config");
-
 	if (c->thread)
 		json_add_str(config, "thread_id", c->thread);
 	json_add_str(body, "response_granularity", "low");
@@ -186,14 +178,12 @@ static void chat_run(struct chat *c, cJSON *body)
 		/* a run goes on when its client leaves, so Ctrl-C tells the service */
 		struct http_response stopped = {0};
 		cJSON *order = cJSON_CreateObject();
-
 		json_add_str(order, "thread_id", c->thread);
 		chat_post(c, "/v1/graph/stop", order, &stopped, STOP_MS);
 		chat_note(c, stopped.status == 200 ? "stopped" : "could not be stopped", NULL);
 		http_response_release(&stopped);
 	} else if (end != HTTP_DONE || c->answer.status != 200) {
 		struct error err = {0};
-
 		url_answer_refused(&c->service, &c->answer, &response, &err);
 		chat_fail(c, err.detail);
 		error_release(&err);
@@ -207,7 +197,6 @@ static void chat_run(struct chat *c, cJSON *body)
 static cJSON *chat_answer(const char *line)
 {
 	cJSON *value = json_parse(line, strlen(line), JSON_REQUEST_DEPTH, NULL);
-
 	if (value && !json_is_number(value) && !cJSON_IsString(value))
 		return value;
 	cJSON_Delete(value);
@@ -219,13 +208,11 @@ static cJSON *chat_answer(const char *line)
 static void chat_take(struct chat *c, const char *line)
 {
 	cJSON *body = cJSON_CreateObject();
-
 	if (c->paused) {
 		cJSON_AddItemToObject(body, "resume", chat_answer(line));
 	} else if (cJSON_GetArraySize(c->calls)) {
 		cJSON *call = cJSON_DetachItemFromArray(c->calls, 0);
 		cJSON *message = cJSON_CreateObject(), *result = cJSON_CreateObject();
-
 		json_add_str(result, "type", "tool_result");
 		json_add_str(result, "call_id", json_str(call, "id"));
 		cJSON_AddItemToObject(result, "output", chat_answer(line));
@@ -241,7 +228,6 @@ static void chat_take(struct chat *c, const char *line)
 		c->results = cJSON_CreateArray();
 	} else {
 		cJSON *message = cJSON_CreateObject();
-
 		json_add_str(message, "role", "user");
 		json_add_str(message, "content", line);
 		cJSON_AddItemToArray(cJSON_AddArrayToObject(body, "messages"), message);
@@ -254,7 +240,6 @@ static int chat_talk(struct chat *c)
 	bool terminal = c->interrupts >= 0, failed = false;
 	char *line = NULL;
 	size_t size = 0;
-
 	for (;;) {
 		if (terminal) {
 			const char *call = json_str(cJSON_GetArrayItem(c->calls, 0), "name");
@@ -294,7 +279,6 @@ int cmd_chat(int argc, char **argv)
 	const struct option_spec specs[] = {{"--thread", OPTION_TEXT, &thread, 0, 0}, OPTION_END};
 	struct error err = {0};
 	int operands = options_parse(specs, argc, argv, &err);
-
 	if (operands > 1)
 		error_set(&err, ERR_INVALID_INPUT, "chat takes one URL, got %d", operands);
 	const char *url = operands == 1 ? argv[0] : "http://127.0.0.1:8080";

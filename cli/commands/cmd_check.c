@@ -26,7 +26,6 @@ int cmd_check(int argc, char **argv)
 	struct examination result;
 	struct buf text = {0};
 	int status;
-
 	if (!command_options(specs, argc, argv, 0) ||
 	    (place.prefix && !nginx_prefix_option(place.prefix)))
 		return EXIT_USAGE;

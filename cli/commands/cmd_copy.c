@@ -24,7 +24,6 @@ static char *copy_hide(char *place)
 	char *own = xstrdup(place), *at = strstr(place, "://"), *key = strstr(place, "password=");
 	char *end = at ? strchr(at + 3, '@') : NULL;
 	char *colon = end ? memchr(at + 3, ':', (size_t)(end - at - 3)) : NULL;
-
 	if (colon)
 		memset(colon + 1, '*', (size_t)(end - colon - 1));
 	if (key)
@@ -64,7 +63,6 @@ static int copy(const char *from, const char *to)
 {
 	struct copy_report report = {.tell = copy_tell};
 	struct error err = {0};
-
 	if (!storage_copy(from, to, &report, &err)) {
 		complain(1, "nothing is copied: %s", error_why(&err));
 		error_release(&err);
@@ -90,7 +88,6 @@ int cmd_copy(int argc, char **argv)
 	char *own_from, *own_to;
 	bool to_state;
 	int lock, status = 1;
-
 	if (!command_options(specs, argc, argv, 0))
 		return EXIT_USAGE;
 	if (!from || !to)

@@ -24,10 +24,8 @@ static bool embed_count(struct memories *memories, struct error *err)
 	struct arena *a = arena_new();
 	struct embed_report report;
 	bool ok = memories_report(memories, a, &report, err);
-
 	if (ok) {
 		int64_t vectors = 0;
-
 		printf("%" PRId64 " memories; configured: %s, %" PRId64 " dimensions\n",
 		    report.memories, report.model, report.dimension);
 		for (size_t i = 0; i < report.model_count; i++) {
@@ -52,7 +50,6 @@ static int embed(const struct config *config, bool count_only)
 	struct shared *shared;
 	struct storage *storage;
 	bool ok;
-
 	memories = memories_new(config, &problems);
 	problems_print(&problems);
 	problems_release(&problems);
@@ -65,7 +62,6 @@ static int embed(const struct config *config, bool count_only)
 	ok = storage && embed_count(memories, &err);
 	if (ok && !count_only) {
 		int64_t done = 0;
-
 		ok = memories_embed_all(memories, embed_show_progress, &done, &err);
 		printf("%s%10" PRId64 "  made anew\n", isatty(STDOUT_FILENO) ? "\r" : "", done);
 	}
@@ -88,7 +84,6 @@ int cmd_embed(int argc, char **argv)
 	};
 	struct config *config;
 	int status = 1;
-
 	if (!command_options(specs, argc, argv, 0))
 		return EXIT_USAGE;
 	config = command_config(&source);

@@ -258,7 +258,6 @@ int cmd_graph(int argc, char **argv)
 	struct buf text = {0};
 	struct config *config;
 	int how;
-
 	if (!command_options(specs, argc, argv, 0))
 		return EXIT_USAGE;
 	if (!choice_find(drawings, format, &how))

@@ -82,10 +82,8 @@ static const struct template *template_find(const char *name)
 static bool cmd_init_is_free(const char *dir, const struct project_file *files)
 {
 	bool free_of_all = true;
-
 	for (; files->name; files++) {
 		char *path = xasprintf("%s/%s", dir, files->name);
-
 		if (faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
 			complain(
 			    1, "%s exists and is left as it is; choose another directory", path);
@@ -102,7 +100,6 @@ static bool cmd_init_write_new(const char *dir, const struct project_file *file)
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, file->mode);
 	FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
 	bool written = f && fputs(file->text, f) >= 0;
-
 	if (f && fclose(f) != 0)
 		written = false;
 	if (!written)
@@ -119,7 +116,6 @@ static void cmd_init_tell_next(const char *dir)
 	bool in_path = found && stat(found, &named) == 0 && stat("/proc/self/exe", &own) == 0 &&
 	    named.st_dev == own.st_dev && named.st_ino == own.st_ino;
 	const char *program = in_path || !self ? "agentgraph" : self;
-
 	printf("\n    cd %s\n    %s check\n    %s serve\n", dir, program, program);
 	free(found);
 	free(self);
@@ -157,13 +153,11 @@ static bool cmd_init_is_foreign(const cJSON *object, const char *key)
 	const char *path = json_str(object, key);
 	char *module, *attribute;
 	bool foreign;
-
 	if (!path || !import_split(path, &module, &attribute))
 		return false;
 	foreign = strcmp(module, "builtin") != 0;
 	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++) {
 		size_t len = strlen(module), end = strlen(ours[i]);
-
 		if (len > end && strcmp(module + len - end, ours[i]) == 0)
 			foreign = false;
 	}
@@ -184,7 +178,6 @@ static void cmd_init_replace_imports(cJSON *root)
 		"the built-in names are in the place of a Python generator"},
 	    {"injectq", NULL, "left out, because Python modules cannot be loaded"},
 	};
-
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		if (!cmd_init_is_foreign(root, keys[i].key))
 			continue;
@@ -207,7 +200,6 @@ static void cmd_init_replace_env(cJSON *root, const char *file, const char *dir)
 {
 	const char *name = json_str(root, "env");
 	char *from = path_directory(file), *to, *path, *project = xasprintf("%s/", dir);
-
 	to = path_directory(project);
 	path = name ? path_absolute(from, name) : NULL;
 	if (path && access(path, F_OK) != 0) {
@@ -230,7 +222,6 @@ static cJSON *cmd_init_read_other(const char *file)
 	enum json_fault fault = JSON_INVALID;
 	cJSON *root = text ? json_parse(text, len, JSON_REQUEST_DEPTH, &fault) : NULL;
 	const char *wrong = NULL;
-
 	if (!text)
 		complain(1, "cannot read %s: %s", file, strerror(errno));
 	else if (!root)
@@ -257,7 +248,6 @@ static int cmd_init_make_from(const char *file, const char *dir)
 	cJSON *root = cmd_init_read_other(file);
 	char *text = NULL, *printed;
 	bool made;
-
 	if (!root)
 		return 1;
 	if (cmd_init_is_foreign(root, "agent"))
@@ -304,7 +294,6 @@ int cmd_init(int argc, char **argv)
 	const struct template *template = &templates[0];
 	struct error err = {0};
 	int count = options_parse(specs, argc, argv, &err);
-
 	if (count < 0)
 		return complain(EXIT_USAGE, "%s; see agentgraph help %s", err.detail, name);
 	if (list && (count || from))

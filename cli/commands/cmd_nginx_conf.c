@@ -16,7 +16,6 @@ static const char *cmd_nginx_conf_prefix_of(
 {
 	const char *prefix = chosen ? chosen : config->env.root_path;
 	size_t len = strlen(prefix);
-
 	len -= len && prefix[len - 1] == '/';
 	if (len &&
 	    (strlen(config->env.root_path) != len ||
@@ -43,7 +42,6 @@ int cmd_nginx_conf(int argc, char **argv)
 	struct problems problems = {0};
 	struct config *config;
 	char *text = NULL;
-
 	if (!command_options(specs, argc, argv, 0))
 		return EXIT_USAGE;
 	if (prefix && !nginx_prefix_option(prefix))
@@ -57,7 +55,6 @@ int cmd_nginx_conf(int argc, char **argv)
 		    .listen = full ? FULL_LISTEN : NULL,
 		    .prefix = full ? NULL : cmd_nginx_conf_prefix_of(config, prefix, &problems),
 		    .drain = (long)config->env.drain};
-
 		text = nginx_conf(config, &place, &problems);
 	}
 	problems_print(&problems);

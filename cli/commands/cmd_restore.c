@@ -37,7 +37,6 @@ static bool restore_copy_bytes(const char *from, const char *to)
 	int in = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), out = -1;
 	ssize_t n = 0;
 	bool ok = in >= 0 || restore_failed("read", from);
-
 	if (ok) {
 		unlink(to); /* a restore that died may have left one */
 		out = owned_create(to);
@@ -58,7 +57,6 @@ static bool restore_file(struct restoring *r, const char *from, const char *to)
 {
 	char *part;
 	bool ok;
-
 	if (access(to, F_OK) == 0) {
 		r->there++;
 		return true;
@@ -79,7 +77,6 @@ static bool restore_files(struct restoring *r, const char *from, const char *to)
 	struct dirent *entry;
 	bool ok = (dir || restore_failed("read", from)) &&
 	    (owned_directory(to) || restore_failed("make the directory", to));
-
 	while (ok && (entry = readdir(dir))) {
 		const char *name = entry->d_name;
 		char *source = xasprintf("%s/%s", from, name);
@@ -88,7 +85,6 @@ static bool restore_files(struct restoring *r, const char *from, const char *to)
 		bool skipped = strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
 		    strcmp(name, "incoming") == 0;
 		struct stat st;
-
 		if (!skipped && lstat(source, &st) == 0) {
 			if (S_ISDIR(st.st_mode))
 				ok = restore_files(r, source, target);
@@ -113,7 +109,6 @@ static int restore_from(
 	struct error err = {0};
 	int lock;
 	bool ok;
-
 	if (files && strcmp(config->env.media_storage_type, BLOBS_LOCAL) != 0)
 		return complain(1, "--files is for local files, and MEDIA_STORAGE_TYPE is %s",
 		    config->env.media_storage_type);
@@ -150,7 +145,6 @@ int cmd_restore(int argc, char **argv)
 	};
 	struct config *config;
 	int status = 1;
-
 	if (!command_options(specs, argc, argv, 1))
 		return EXIT_USAGE;
 	config = command_config(&source);

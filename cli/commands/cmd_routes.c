@@ -19,7 +19,6 @@ int cmd_routes(int argc, char **argv)
 	};
 	struct problems problems = {0};
 	char *path;
-
 	if (!command_options(specs, argc, argv, 0))
 		return EXIT_USAGE;
 	if (environment)

@@ -28,7 +28,6 @@ int cmd_serve(int argc, char **argv)
 	    {"--no-nginx", OPTION_FLAG, &o.no_nginx, 0, 0},
 	    OPTION_END,
 	};
-
 	if (!command_options(specs, argc, argv, 0) || !tcp_address(o.listen) ||
 	    !socket_access_read(&o.access, mode, group))
 		return EXIT_USAGE;

@@ -37,7 +37,6 @@ static const struct {
 static bool cmd_status_find_metric(const char *text, const char *name, long *value)
 {
 	size_t len = strlen(name);
-
 	for (const char *line = text; line; line = strchr(line, '\n')) {
 		line += *line == '\n';
 		if (strncmp(line, name, len) != 0 || line[len] != ' ')
@@ -53,14 +52,12 @@ static bool cmd_status_find_metric(const char *text, const char *name, long *val
 static const char *cmd_status_text_of(const cJSON *object, const char *key)
 {
 	const char *text = json_str(object, key);
-
 	return text ? text : "?";
 }
 
 static void cmd_status_print_time(const char *words, int64_t us)
 {
 	char text[ISO_TIME_SIZE];
-
 	printf("%s %s", words, us ? clock_iso(us, text) : "never");
 }
 
@@ -68,7 +65,6 @@ static void cmd_status_print(const cJSON *status)
 {
 	const cJSON *reloads = json_get(status, "reloads"), *item;
 	const char *address = json_str(status, "address");
-
 	printf("agentgraph %s, process %lld, %s", cmd_status_text_of(status, "version"),
 	    (long long)json_int(status, "pid", 0), cmd_status_text_of(status, "phase"));
 	cmd_status_print_time(" since", json_int(status, "since", 0));
@@ -104,7 +100,6 @@ static int status_show(const char *state_dir, bool as_json)
 	char *path = xasprintf("%s/run/status.json", state_dir);
 	bool up = state_is_served(state_dir), good;
 	cJSON *status = up ? text_file_json(path) : NULL;
-
 	free(path);
 	if (!up)
 		return complain(1, "no service runs on %s", state_dir);
@@ -126,7 +121,6 @@ static int status_show(const char *state_dir, bool as_json)
 		char *log = xasprintf("%s-wal", database);
 		struct stat st;
 		int64_t bytes = stat(database, &st) == 0 ? st.st_size : -1;
-
 		if (bytes >= 0 && stat(log, &st) == 0)
 			bytes += st.st_size;
 		if (bytes >= 0)
@@ -156,7 +150,6 @@ int cmd_status(int argc, char **argv)
 	struct config *config;
 	char *state_dir;
 	int status;
-
 	if (!command_options(specs, argc, argv, 0))
 		return EXIT_USAGE;
 	/* a file that is broken now was not when the service took it */

@@ -38,7 +38,6 @@ static void examine_shared(const char *state_dir, struct problems *problems)
 	char *path = xasprintf("%s/shared", state_dir);
 	struct error err = {0};
 	struct shared *shared;
-
 	if (access(path, F_OK) == 0) {
 		shared = shared_open(state_dir, &err);
 		if (!shared)
@@ -58,10 +57,8 @@ static bool examine_has_state(const char *state_dir, struct problems *problems)
 	const char *parent = dirname(copy);
 	struct stat st;
 	bool is_there = stat(state_dir, &st) == 0 || errno != ENOENT, has = false;
-
 	for (size_t i = 0; !has && i < sizeof(databases) / sizeof(databases[0]); i++) {
 		char *path = xasprintf("%s/%s", state_dir, databases[i]);
-
 		has = access(path, F_OK) == 0 || errno != ENOENT;
 		free(path);
 	}
@@ -86,7 +83,6 @@ static struct storage *examine_storage(
 	const struct storage_engine *engine;
 	struct error err = {0};
 	struct storage *storage;
-
 	*shared = NULL;
 	engine = storage_engine_of(config, &err);
 	if (!engine) {
@@ -133,7 +129,6 @@ static void examine_access(const struct config *config, bool serves, struct prob
 	struct storage *storage = examine_storage(config, serves, &shared, problems);
 	struct access *who = access_open(config, storage, shared, problems);
 	char *path = xasprintf("%s/store.db", config->state_dir);
-
 	if (who)
 		access_probe(who, problems);
 	access_close(who);
@@ -161,7 +156,6 @@ static void examine_files(const struct config *config, struct problems *problems
 	bool local = strcmp(type, BLOBS_LOCAL) == 0;
 	struct error err = {0};
 	const struct storage_engine *engine = storage_engine_of(config, &err);
-
 	error_release(&err); /* no engine is a mistake that is told already */
 	if (strcmp(type, BLOBS_CLOUD) == 0) {
 		if (!s3_check(&config->env, &err))
@@ -189,7 +183,6 @@ static void examine_counts(const struct config *config, struct problems *problem
 {
 	struct error err = {0};
 	const struct storage_engine *engine = storage_engine_of(config, &err);
-
 	error_release(&err);
 	if (engine && engine->can.instances && config->rate_limit.present &&
 	    config->rate_limit.backend == RATE_MEMORY)
@@ -213,7 +206,6 @@ static void examine_nginx(
 	bool written = f && fputs(text, f) >= 0;
 	int status = 0;
 	pid_t pid;
-
 	if (f && fclose(f) != 0)
 		written = false;
 	if (!written)
@@ -240,7 +232,6 @@ static void examine_all(const struct examine_request *request, const struct conf
 	struct limiter *limiter;
 	struct names names;
 	struct error err = {0};
-
 	if (!request->place && !request->state_dir) /* a service is about to start */
 		storage_make_room_to_start(config->state_dir);
 	if (nginx && request->nginx && request->state_dir)
@@ -289,7 +280,6 @@ static void examine_here(const struct examine_request *request, int fd)
 	const char *file = request->source.file;
 	struct config *config;
 	char *text;
-
 	text_files_note(cJSON_AddObjectToObject(report, "files"));
 	config = config_load(&request->source, &problems);
 	if (config && request->state_dir && strcmp(config->state_dir, request->state_dir) != 0) {
@@ -321,7 +311,6 @@ pid_t examine_start(const struct examine_request *request, int *fd)
 {
 	int ends[2];
 	pid_t pid;
-
 	if (pipe2(ends, O_CLOEXEC) != 0)
 		return -1;
 	pid = spawn_fork();
@@ -343,7 +332,6 @@ void examine_result(const struct buf *written, int wait_status, struct examinati
 {
 	cJSON *report = json_parse(buf_str(written), written->len, JSON_TRUSTED_DEPTH, NULL);
 	int64_t errors = 1;
-
 	*result = (struct examination){.errors = 1};
 	if (WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGKILL)
 		complain(1, "error: what loaded the graph and its plug-ins was killed");
@@ -373,7 +361,6 @@ bool examine(const struct examine_request *request, struct examination *result)
 	int fd, status = 0;
 	ssize_t len;
 	pid_t pid = examine_start(request, &fd);
-
 	*result = (struct examination){.errors = 1};
 	if (pid < 0) {
 		complain(1, "cannot start a process: %s", strerror(errno));

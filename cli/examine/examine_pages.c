@@ -41,7 +41,6 @@ bool routes_read(const struct config_source *source,
 	    .max_output = MOST_OUTPUT,
 	    .on_line = on_line,
 	    .arg = arg};
-
 	if (!worker)
 		return false;
 	process_run(&process, result);
@@ -55,7 +54,6 @@ void pages_examine(
 	static const char name[] = WORKER ": ";
 	struct process_result result = {0};
 	char *text = result.tail;
-
 	if (!examine_pages_is_route(config->env.docs_path) &&
 	    !examine_pages_is_route(config->env.redocs_path) &&
 	    !examine_pages_is_route(config->env.console_path))

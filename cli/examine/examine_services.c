@@ -27,7 +27,6 @@ static bool examine_judge_server(
 	const struct mcp_wait wait = {.deadline_ms = soon < deadline_ms ? soon : deadline_ms};
 	char why[MCP_WHY_SIZE];
 	struct mcp_tools *tools = mcp_server_tools(server->server, &wait, why);
-
 	if (tools) {
 		mcp_tools_release(tools);
 		return true;
@@ -51,10 +50,8 @@ static void examine_servers(const ag_graph *graph, struct problems *problems)
 	const int64_t deadline_ms = clock_monotonic_ms() + PATIENCE_MS;
 	const struct tool_server **waiting = NULL;
 	size_t count = 0;
-
 	for (size_t i = 0; i < graph->all_count; i++) {
 		const struct node *node = graph->all[i];
-
 		node_tools_wake(node);
 		waiting = xrealloc(waiting, (count + node->server_count + 1) * sizeof(*waiting));
 		for (size_t k = 0; k < node->server_count; k++)
@@ -62,7 +59,6 @@ static void examine_servers(const ag_graph *graph, struct problems *problems)
 	}
 	while (count > 0) {
 		size_t left = 0;
-
 		for (size_t i = 0; i < count; i++)
 			if (!examine_judge_server(waiting[i], deadline_ms, problems))
 				waiting[left++] = waiting[i];
@@ -78,7 +74,6 @@ static void examine_embeddings(const struct config *config, struct problems *pro
 	struct problems told = {0}; /* already, when the memory store was looked at */
 	struct embedding *e = embedding_new(config, &told);
 	struct error err = {0};
-
 	if (e && !embedding_probe(e, clock_monotonic_ms() + PATIENCE_MS, &err))
 		problems_warn(problems,
 		    "%s: embeddings: %s; expected a vector of %zu numbers: start the service, or see "

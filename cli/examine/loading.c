@@ -16,7 +16,6 @@ static volatile sig_atomic_t loading;
 static void loading_tell(const char *text, size_t len)
 {
 	ssize_t ignored = write(STDERR_FILENO, text, len);
-
 	(void)ignored;
 }
 
@@ -25,7 +24,6 @@ static void loading_crashed(int signal)
 {
 	static const char text[] =
 	    "agentgraph: error: the graph or a plug-in crashed while it was loaded\n";
-
 	for (size_t i = 0; i < CRASHES; i++)
 		if (crashes[i] == signal)
 			sigaction(signal, &before[i], NULL);
@@ -36,7 +34,6 @@ static void loading_exits(void)
 {
 	static const char text[] =
 	    "agentgraph: error: the graph or a plug-in ended the process while it was loaded\n";
-
 	if (!loading)
 		return;
 	loading_tell(text, sizeof(text) - 1);
@@ -46,7 +43,6 @@ static void loading_exits(void)
 void loading_begin(void)
 {
 	const struct sigaction tell = {.sa_handler = loading_crashed};
-
 	loading = 1;
 	atexit(loading_exits);
 	for (size_t i = 0; i < CRASHES; i++)

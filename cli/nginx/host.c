@@ -38,7 +38,6 @@ static time_t host_oldest_worker(const char *dir)
 	FILE *f = server > 0 ? fopen(path, "re") : NULL;
 	struct proc proc;
 	time_t oldest = 0;
-
 	while (f && fscanf(f, "%d", &pid) == 1) {
 		if (!proc_read(pid, &proc) || strcmp(proc.name, "agentgraph-fcgi") != 0)
 			continue;
@@ -64,7 +63,6 @@ static void host_examine_key(const struct config *config, struct problems *probl
 	bool shared = engine && engine->can.instances;
 	time_t oldest = host_oldest_worker(dir);
 	struct stat st;
-
 	if (stat(path, &st) == 0 && (st.st_mode & 077))
 		problems_add(problems,
 		    "others may read %s (mode %03o), with which anybody opens WebSockets as anybody: "
@@ -102,7 +100,6 @@ static void host_examine_disk(const char *path, struct problems *problems)
 	char *copy = xstrdup(path), *slash;
 	struct statvfs disk;
 	int failed;
-
 	while ((failed = statvfs(copy, &disk)) != 0 && (slash = strrchr(copy + 1, '/')))
 		*slash = '\0';
 	free(copy);
@@ -116,7 +113,6 @@ static void host_examine_disk(const char *path, struct problems *problems)
 void host_judge_clock(time_t now, time_t newest, const char *file, struct problems *problems)
 {
 	char says[ISO_TIME_SIZE], written[ISO_TIME_SIZE];
-
 	if (now + CLOCK_SLACK < newest)
 		problems_warn(problems,
 		    "the clock says %.19sZ, but %s was written at %.19sZ: set the clock; until then tokens "
@@ -130,7 +126,6 @@ static void host_examine_clock(const char *dir, struct problems *problems)
 	char *database = xasprintf("%s/threads.db", dir);
 	const char *const files[] = {"/proc/self/exe", database};
 	struct stat st;
-
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
 		if (stat(files[i], &st) == 0)
 			host_judge_clock(clock_now() / 1000000, st.st_mtime,
@@ -143,7 +138,6 @@ static void host_examine_clock(const char *dir, struct problems *problems)
 void host_judge_files(int64_t limit, int64_t sockets, struct problems *problems)
 {
 	int64_t most = (limit - FILES_BESIDE) / FILES_PER_SOCKET;
-
 	if (sockets > most)
 		problems_warn(problems,
 		    "%lld files may be open, which is enough for %lld WebSockets, and "
@@ -157,7 +151,6 @@ void host_judge_files(int64_t limit, int64_t sockets, struct problems *problems)
 static bool host_note_options(const char *line, size_t len, void *arg)
 {
 	unsigned *found = arg;
-
 	(void)len;
 	*found |= (strstr(line, "--passenv") != NULL) | (strstr(line, "--closems") != NULL) << 1;
 	return true;
@@ -177,7 +170,6 @@ static void host_examine_websocketd(struct problems *problems)
 	    .on_line = host_note_options,
 	    .arg = &found};
 	struct process_result result;
-
 	if (path)
 		process_run(&help, &result);
 	else
@@ -195,7 +187,6 @@ static void host_examine_websocketd(struct problems *problems)
 static void host_examine_nginx(struct problems *problems)
 {
 	struct error err = {0};
-
 	free(program_nginx(&err));
 	if (error_is_set(&err))
 		problems_warn(problems, "%s", err.detail);
@@ -218,7 +209,6 @@ void host_examine(
 	const char *dir = config->state_dir;
 	struct rlimit files;
 	struct stat st;
-
 	if (stat(dir, &st) == 0 && S_ISDIR(st.st_mode)) {
 		/* that others may write there is no matter of warning: ticket_place_check */
 		if ((st.st_mode & 077) && !(st.st_mode & 022))
@@ -227,7 +217,6 @@ void host_examine(
 			    dir, st.st_mode & 0777, dir);
 		for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
 			char *path = xasprintf("%s/%s", dir, needed[i].name);
-
 			if (access(path, needed[i].access) != 0 && errno != ENOENT)
 				problems_add(problems,
 				    "%s cannot be %s (%s): give it to the user who runs the service",

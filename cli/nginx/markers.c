@@ -12,7 +12,6 @@
 static size_t marker_length(const char *p)
 {
 	size_t len = *p == '@' ? strspn(p + 1, NAME_CHARACTERS) : 0;
-
 	return len && p[len + 1] == '@' ? len + 2 : 0;
 }
 
@@ -31,7 +30,6 @@ static void markers_add_block(
 {
 	while (*text) {
 		size_t len = strcspn(text, "\n");
-
 		if (len)
 			buf_add(out, indent, indent_len);
 		buf_add(out, text, len);
@@ -45,7 +43,6 @@ static void markers_add_line(
 {
 	for (const char *end = line + len; line < end; line++) {
 		size_t marker = marker_length(line);
-
 		if (!marker) {
 			buf_putc(out, *line);
 			continue;
@@ -62,7 +59,6 @@ void markers_fill(struct buf *out, const char *text, const struct marker *values
 		size_t len = strcspn(text, "\n");
 		size_t indent = strspn(text, " ");
 		size_t marker = marker_length(text + indent);
-
 		if (marker && indent + marker == len)
 			markers_add_block(
 			    out, text, indent, markers_lookup(values, text + indent, marker));

@@ -52,7 +52,6 @@ static bool nginx_conf_can_quote(const char *text)
 static const char *nginx_conf_quoted(struct arena *a, const char *text)
 {
 	struct buf out = {0};
-
 	for (; *text; text++) {
 		if (*text == '"' || *text == '\\')
 			buf_putc(&out, '\\');
@@ -78,11 +77,9 @@ static const char *nginx_conf_security_headers(
 {
 	struct answer_header headers[SECURITY_HEADERS];
 	struct buf out = {0}, hsts = {0};
-
 	answer_security_headers(env, headers);
 	for (size_t i = 0; i < SECURITY_HEADERS; i++) {
 		const char *name = headers[i].name, *value = headers[i].value;
-
 		if (!value || !*value)
 			continue;
 		if (nginx_conf_can_quote(value))
@@ -123,7 +120,6 @@ static const char *nginx_conf_cors_headers(struct arena *a, const struct environ
 {
 	struct answer_header headers[CORS_HEADERS];
 	struct buf origins = {0}, out = {0};
-
 	answer_cors_headers(env, "$http_origin", headers);
 	bool any = string_list_has(&env->origins, "*");
 	size_t count = any ? 1 : env->origins.count;
@@ -160,7 +156,6 @@ static const char *nginx_conf_cors_headers(struct arena *a, const struct environ
 static const char *nginx_conf_upstream(struct arena *a, const char *name)
 {
 	char *variable = arena_printf(a, "$upstream_http_%s", name);
-
 	for (char *c = variable; *c; c++)
 		*c = *c == '-' ? '_' : (char)tolower((unsigned char)*c);
 	return variable;
@@ -171,7 +166,6 @@ static const char *nginx_conf_passed_headers(struct arena *a, const struct envir
 {
 	struct answer_header headers[SECURITY_HEADERS + 1 + CORS_HEADERS];
 	struct buf out = {0};
-
 	answer_security_headers(env, headers);
 	headers[SECURITY_HEADERS] = (struct answer_header){"Strict-Transport-Security", NULL};
 	answer_cors_headers(env, "", headers + SECURITY_HEADERS + 1);
@@ -187,7 +181,6 @@ static const char *nginx_conf_passed_cors(struct arena *a, const struct environm
 {
 	struct answer_header headers[CORS_HEADERS];
 	struct buf out = {0};
-
 	answer_cors_headers(env, "", headers);
 	for (size_t i = 0; i < CORS_HEADERS; i++)
 		buf_printf(&out, "set $agentgraph_%s %s;\n", cors_variables[i],
@@ -202,7 +195,6 @@ static const char *nginx_conf_pages(
 {
 	const char *pages[] = {env->docs_path, env->redocs_path, env->console_path};
 	struct buf out = {0};
-
 	for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++) {
 		const char *path = nginx_conf_quoted_path(a, "pages", pages[i], problems);
 		if (!*path)
@@ -236,7 +228,6 @@ static const char *nginx_conf_number(struct arena *a, double value)
 	cJSON *item = arena_json(a, json_new_double(value));
 	char *text = json_print(item);
 	const char *copy = arena_strdup(a, text);
-
 	free(text);
 	return copy;
 }
@@ -247,7 +238,6 @@ static const char *nginx_conf_timeout(
 {
 	const char *text = getenv(name);
 	char *end;
-
 	if (text && *text) {
 		errno = 0;
 		seconds = strtol(text, &end, 10);
@@ -302,7 +292,6 @@ static char *nginx_conf_full(struct arena *a, const struct config *config,
 	    {"ACCESS_LOG", nginx_conf_access_log(a, &config->env, problems)},
 	    {NULL, NULL},
 	};
-
 	markers_fill(&out, text_nginx_conf_in, values);
 	return buf_detach(&out);
 }
@@ -312,7 +301,6 @@ static const char *nginx_conf_socket(struct arena *a, const struct config *confi
     const char *chosen, const char *name, const char *what, struct problems *problems)
 {
 	char *path = side_socket_path(config->state_dir, chosen, name);
-
 	arena_defer(a, free, path);
 	if (strchr(path, ':'))
 		problems_add(problems,
@@ -328,7 +316,6 @@ static const char *nginx_conf_passing_lines(
 	const struct marker values[] = {
 	    {"SOCKET", socket}, {"URI", prefix->uri}, {"PREFIX", prefix->path}, {NULL, NULL}};
 	struct buf out = {0};
-
 	markers_fill(&out, text_fastcgi_conf_in, values);
 	return arena_take(a, &out);
 }
@@ -354,7 +341,6 @@ static char *nginx_conf_snippet(struct arena *a, const struct config *config,
 	    prefix->path);
 	char *memory = blobs_memory_path(config->state_dir);
 	struct buf out = {0};
-
 	error_too_large(&too_large, env->max_request_size);
 	const struct marker values[] = {
 	    {"SOCKET", socket},
@@ -411,12 +397,10 @@ char *nginx_conf(
 	const char *max_size = arena_printf(a, "%lld", (long long)config->env.max_request_size);
 	struct nginx_prefix prefix;
 	char *text = NULL;
-
 	if (nginx_prefix_read(&prefix, a, place->prefix ? place->prefix : "", problems))
 		text = nginx_conf_snippet(a, config, place, &prefix, max_size, problems);
 	if (text && place->listen) {
 		char *full = nginx_conf_full(a, config, place, text, max_size, problems);
-
 		free(text);
 		text = full;
 	}

@@ -28,7 +28,6 @@ bool nginx_file_text(const char *path, struct buf *text)
 	FILE *f = from_input ? stdin : fopen(path, "re");
 	size_t len;
 	bool whole;
-
 	if (!f)
 		return false;
 	while (text->len < MAX_TEXT && (len = fread(buf_reserve(text, 65536), 1, 65536, f)) > 0)
@@ -59,7 +58,6 @@ static char *nginx_file_take_word(const char **p)
 {
 	struct buf word = {0};
 	char quote = **p == '"' || **p == '\'' ? *(*p)++ : '\0';
-
 	buf_add(&word, "", 0);
 	while (**p && (quote ? **p != quote : !strchr(" \t\r\n;{}", **p))) {
 		if (**p == '\\' && (*p)[1])
@@ -75,10 +73,8 @@ static char *nginx_file_take_word(const char **p)
 static bool nginx_file_next_directive(const char **p, char *words[MAX_WORDS])
 {
 	size_t count = 0;
-
 	for (nginx_file_skip_blanks(p); **p && !strchr(";{}", **p); nginx_file_skip_blanks(p)) {
 		char *word = nginx_file_take_word(p);
-
 		if (count < MAX_WORDS)
 			words[count++] = word;
 		else
@@ -104,7 +100,6 @@ static void nginx_file_apply(struct reader *r, char *const words[MAX_WORDS], int
 			char *path = *words[1] == '/' ? xstrdup(words[1])
 						      : xasprintf("%s/%s", r->dir, words[1]);
 			glob_t found;
-
 			if (glob(path, 0, NULL, &found) == 0) {
 				for (size_t i = 0; i < found.gl_pathc; i++)
 					nginx_file_slurp(r, found.gl_pathv[i], depth + 1);
@@ -128,7 +123,6 @@ static void nginx_file_apply(struct reader *r, char *const words[MAX_WORDS], int
 static void nginx_file_read_text(struct reader *r, const char *text, int depth)
 {
 	char *words[MAX_WORDS] = {NULL};
-
 	while (nginx_file_next_directive(&text, words)) {
 		nginx_file_apply(r, words, depth);
 		for (size_t i = 0; i < MAX_WORDS; i++) {
@@ -141,7 +135,6 @@ static void nginx_file_read_text(struct reader *r, const char *text, int depth)
 static void nginx_file_slurp(struct reader *r, const char *path, int depth)
 {
 	struct buf text = {0};
-
 	if (depth > MAX_DEPTH)
 		problems_warn(r->problems, "%s: too many includes in each other", path);
 	else if (!nginx_file_text(path, &text))
@@ -159,7 +152,6 @@ bool nginx_file_read(struct nginx_file *file, const char *path, struct problems 
 	size_t errors = problems->errors;
 	char *copy = xstrdup(path);
 	struct reader r = {file, dirname(copy), problems};
-
 	nginx_file_slurp(&r, path, 0);
 	free(copy);
 	return problems->errors == errors;
@@ -168,14 +160,12 @@ bool nginx_file_read(struct nginx_file *file, const char *path, struct problems 
 void nginx_file_parse(struct nginx_file *file, const char *text, struct problems *problems)
 {
 	struct reader r = {file, NULL, problems};
-
 	nginx_file_read_text(&r, text, 0);
 }
 
 bool nginx_file_passes(const struct nginx_file *file, const char *socket)
 {
 	size_t len = strlen(socket);
-
 	for (const char *p = buf_str(&file->sockets); *p; p += strcspn(p, "\n") + 1)
 		if (strncmp(p, socket, len) == 0 && p[len] == '\n')
 			return true;

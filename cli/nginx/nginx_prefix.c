@@ -17,7 +17,6 @@
 static const char *nginx_prefix_escaped(struct arena *a, const char *path)
 {
 	struct buf out = {0};
-
 	for (; *path; path++) {
 		if (*path == '.')
 			buf_putc(&out, '\\');
@@ -30,7 +29,6 @@ static const char *nginx_prefix_escaped(struct arena *a, const char *path)
 static const char *nginx_prefix_id_of(struct arena *a, const char *path)
 {
 	struct buf out = {0};
-
 	buf_putc(&out, '_');
 	for (path++; *path; path++) {
 		if (strchr(LETTERS, *path))
@@ -51,7 +49,6 @@ static bool nginx_prefix_is_valid(const char *path)
 		return false;
 	while (*path) {
 		size_t len = strcspn(++path, "/");
-
 		if (len == 0 || (path[0] == '.' && (len == 1 || (len == 2 && path[1] == '.'))))
 			return false;
 		path += len;
@@ -72,7 +69,6 @@ bool nginx_prefix_read(
     struct nginx_prefix *prefix, struct arena *a, const char *path, struct problems *problems)
 {
 	size_t len = strlen(path);
-
 	*prefix = (struct nginx_prefix){"", "", "$request_uri", "", "", ""};
 	if (!nginx_prefix_is_valid(path)) {
 		problems_add(problems, "prefix: expected " LIKE ", found \"%s\"", path);

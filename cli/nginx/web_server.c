@@ -30,7 +30,6 @@ static const char *web_server_next_line(const char **text, size_t *len)
 {
 	while (**text) {
 		const char *line = *text + strspn(*text, " \t\r");
-
 		*len = strcspn(line, "\n");
 		*text = line + *len + (line[*len] == '\n');
 		while (*len && strchr(" \t\r", line[*len - 1]))
@@ -47,7 +46,6 @@ static const char *web_server_first_missing(const char *wanted, const char *foun
 {
 	const char *line, *other;
 	size_t other_len;
-
 	while ((line = web_server_next_line(&wanted, len))) {
 		while ((other = web_server_next_line(&found, &other_len)))
 			if (*len == other_len && memcmp(line, other, other_len) == 0)
@@ -67,7 +65,6 @@ static void web_server_examine_snippet(
 	struct buf found = {0};
 	const char *line;
 	size_t len;
-
 	if (wanted && !nginx_file_text(place->snippet, &found))
 		problems_add(problems,
 		    "the snippet %s cannot be read (%s): make it with agentgraph nginx-conf",
@@ -96,7 +93,6 @@ static bool web_server_may(
     const struct identity *who, const char *path, const struct stat *st, unsigned bits)
 {
 	unsigned shift = who->uid == st->st_uid ? 6 : 0;
-
 	for (int i = 0; !shift && i < who->group_count; i++)
 		if (who->groups[i] == st->st_gid)
 			shift = 3;
@@ -110,7 +106,6 @@ static bool web_server_identify(struct identity *who, const struct web_place *pl
 	const char *name = place->user ? place->user : file->user;
 	const struct passwd *user = name ? getpwnam(name) : NULL;
 	const struct group *group = file->group && !place->user ? getgrnam(file->group) : NULL;
-
 	if (!name)
 		return false;
 	if (!user) {
@@ -130,7 +125,6 @@ static char *web_server_closed_directory(const struct identity *who, const char 
 {
 	char *copy = xstrdup(path);
 	struct stat st;
-
 	for (char *slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
 		if (stat(copy, &st) == 0 && !web_server_may(who, copy, &st, 1))
@@ -145,7 +139,6 @@ static void web_server_advise_group(
     const struct identity *who, const char *what, gid_t gid, struct problems *problems)
 {
 	const struct group *group = gid ? getgrgid(gid) : NULL;
-
 	if (group)
 		problems_add(problems,
 		    "the web server's user %s cannot %s: add it to the group (usermod -aG %s %s) and "
@@ -165,7 +158,6 @@ static void web_server_examine_way(
 	char *closed = web_server_closed_directory(who, socket);
 	struct arena *a = arena_new();
 	struct stat st;
-
 	if (closed && stat(closed, &st) == 0)
 		web_server_advise_group(who,
 		    arena_printf(a, "pass the directory %s (mode %03o)", closed, st.st_mode & 0777),
@@ -185,7 +177,6 @@ static void web_server_examine_socket(const char *socket, struct problems *probl
 	struct buf answer = {0};
 	struct stat st;
 	int fd;
-
 	if (stat(socket, &st) != 0 || !S_ISSOCK(st.st_mode))
 		return;
 	fd = unix_connect(socket);
@@ -211,7 +202,6 @@ void web_examine(
 	char *socket = fastcgi_socket_path(config->state_dir, place->socket);
 	struct nginx_file file = {0};
 	struct identity who;
-
 	web_server_examine_socket(socket, problems);
 	if (place->snippet)
 		web_server_examine_snippet(place, config, problems);

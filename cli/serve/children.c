@@ -25,7 +25,6 @@ const char *role_name(enum role role)
 	    [ROLE_EXAMINER] = "configuration check",
 	    [ROLE_ORPHAN] = "orphan",
 	};
-
 	return names[role];
 }
 
@@ -58,7 +57,6 @@ struct child *children_find(struct children *c, pid_t pid)
 size_t children_serving(const struct children *c)
 {
 	size_t serving = 0;
-
 	for (size_t i = 0; i < c->count; i++)
 		serving += c->items[i].pid && c->items[i].ready && !c->items[i].kill_at;
 	return serving;
@@ -68,7 +66,6 @@ bool children_start_well(const struct children *c)
 {
 	for (size_t i = 0; i < c->count; i++) {
 		const struct child *child = &c->items[i];
-
 		if (child->role == ROLE_WORKER && child->pid && !child->ready && !child->kill_at &&
 		    !child->young)
 			return true;
@@ -79,7 +76,6 @@ bool children_start_well(const struct children *c)
 size_t children_running(const struct children *c, enum role role)
 {
 	size_t running = 0;
-
 	for (size_t i = 0; i < c->count; i++)
 		running += c->items[i].role == role && c->items[i].pid;
 	return running;
@@ -94,7 +90,6 @@ void child_started(struct child *child, pid_t pid, int64_t now)
 void child_died(struct child *child, int64_t now)
 {
 	bool young = !child->pid || now - child->started < YOUNG_MS;
-
 	child->young = young ? child->young + 1 : 0;
 	if (child->young < 2)
 		child->delay = 0;
@@ -124,11 +119,9 @@ void children_kill_overdue(struct children *c, int64_t now)
 int64_t children_next(const struct children *c)
 {
 	int64_t next = INT64_MAX;
-
 	for (size_t i = 0; i < c->count; i++) {
 		const struct child *child = &c->items[i];
 		int64_t at = child->pid ? child->kill_at : child->start_at;
-
 		if ((at || !child->pid) && at < next)
 			next = at;
 	}

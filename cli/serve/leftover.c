@@ -15,7 +15,6 @@
 static bool leftover_is_nginx(pid_t pid, pid_t group)
 {
 	struct proc proc;
-
 	return proc_read(pid, &proc) && proc.group == group && strcmp(proc.name, "nginx") == 0;
 }
 
@@ -29,7 +28,6 @@ bool leftover_end(const char *state_dir)
 	DIR *dir = lock >= 0 ? opendir("/proc") : NULL;
 	bool ended = false;
 	pid_t pid;
-
 	while ((pid = proc_next(dir)))
 		if (leftover_is_nginx(pid, group))
 			ended |= kill(pid, SIGKILL) == 0;

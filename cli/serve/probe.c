@@ -20,7 +20,6 @@
 static bool probe_listens(int port)
 {
 	int fd = tcp_connect(port);
-
 	if (fd >= 0)
 		close(fd);
 	return fd >= 0;
@@ -36,7 +35,6 @@ static bool probe_ping_http(int tcp)
 	char answer[4096];
 	size_t len = 0;
 	ssize_t n;
-
 	if (fd < 0)
 		return false;
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
@@ -52,11 +50,9 @@ static bool probe_ping_http(int tcp)
 pid_t probe_start(const struct probe *probe)
 {
 	pid_t pid = spawn_fork();
-
 	if (pid == 0) {
 		int64_t limit = clock_monotonic_ms() + COME_UP_MS;
 		struct buf answer = {0};
-
 		while (!probe_listens(probe->websocketd) ||
 		    !(probe->tcp >= 0 ? probe_ping_http(probe->tcp)
 				      : fcgi_ask(probe->socket_path, "/ping", NULL, &answer))) {

@@ -22,7 +22,6 @@ void reload_request(struct supervisor *s)
 void reload_read(struct reload *reload)
 {
 	ssize_t len = read(reload->fd, buf_reserve(&reload->written, CHUNK), CHUNK);
-
 	if (len < 0 && (errno == EINTR || errno == EAGAIN))
 		return;
 	if (len > 0) {
@@ -50,10 +49,8 @@ static const enum role lasting[] = {ROLE_RELAY, ROLE_FOLLOWER};
 static bool reload_is_old(const struct supervisor *s, enum role role, const char *program)
 {
 	bool there = false;
-
 	for (size_t i = 0; i < s->children.count; i++) {
 		const struct child *child = &s->children.items[i];
-
 		if (child->role != role || child->kill_at)
 			continue;
 		there = true;
@@ -84,7 +81,6 @@ void reload_apply(struct supervisor *s, struct examination *next, int64_t now)
 {
 	bool nginx_changed = !s->options->no_nginx &&
 	    !(s->current.nginx && strcmp(next->nginx, s->current.nginx) == 0);
-
 	if (!served_accepted(s, next->files) ||
 	    (nginx_changed && !served_nginx_conf(s, next->nginx))) {
 		if (s->current.files)
@@ -109,7 +105,6 @@ void reload_apply(struct supervisor *s, struct examination *next, int64_t now)
 static void reload_finish_examination(struct supervisor *s, int64_t now)
 {
 	struct examination next;
-
 	s->reload.until = 0;
 	if (s->reload.upgrade) {
 		s->reload.ended = s->reload.upgrade = false;
@@ -143,7 +138,6 @@ static bool reload_is_there(
 {
 	for (size_t i = 0; i < s->children.count; i++) {
 		const struct child *child = &s->children.items[i];
-
 		if (child->role == role && child->generation == generation && !child->kill_at &&
 		    (role != ROLE_WORKER || child->ready) &&
 		    (started_before == INT64_MAX ||
@@ -185,7 +179,6 @@ static void reload_retire(struct supervisor *s, int64_t now)
 		bool replaced = old && (role == ROLE_WORKER || role == ROLE_RUNNER);
 		bool lasts = old && (role == ROLE_RELAY || role == ROLE_FOLLOWER);
 		bool reads_again = lasts || (role == ROLE_NGINX && s->reload.nginx_changed);
-
 		if (lasts)
 			replaced = reload_is_there(s, role, s->generation, INT64_MAX);
 		if (!replaced) {
@@ -211,7 +204,6 @@ static void reload_retire(struct supervisor *s, int64_t now)
 static void reload_back(struct supervisor *s, const char *reason, int64_t now)
 {
 	struct reload *reload = &s->reload;
-
 	log_error("%s; the service goes on with the configuration it has", reason);
 	status_reload_failed(s);
 	if (reload->before.files)
@@ -224,7 +216,6 @@ static void reload_back(struct supervisor *s, const char *reason, int64_t now)
 		unsigned generation = child->generation;
 		bool is_new = generation == s->generation;
 		bool since = child->pid && child->started >= reload->began;
-
 		if (child->kill_at || (!is_new && !since))
 			continue;
 		if (is_new || role == ROLE_WORKER || role == ROLE_RUNNER) {
@@ -259,7 +250,6 @@ static const char *reload_hopeless(const struct supervisor *s, int64_t now)
 void reload_step(struct supervisor *s, int64_t now)
 {
 	struct reload *reload = &s->reload;
-
 	if (s->phase != PHASE_SERVING)
 		return;
 	/* the examiner is killed by then, and whoever else could still write is not waited for */
@@ -277,7 +267,6 @@ void reload_step(struct supervisor *s, int64_t now)
 		reload_finish_examination(s, now);
 	if (reload->retire_at && now >= reload->retire_at) {
 		const char *reason = reload_hopeless(s, now);
-
 		if (reload_new_generation_serves(s, now))
 			reload_retire(s, now);
 		else if (reason)

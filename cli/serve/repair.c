@@ -12,7 +12,6 @@
 static bool repair_bind_again(const struct supervisor *s, const char *path, int *fd)
 {
 	int new = unix_listen(path, s->options->socket ? 0660 : 0600);
-
 	if (new < 0)
 		return false;
 	if (!unix_give(path, &s->options->access)) {
@@ -46,7 +45,6 @@ void repair_step(struct supervisor *s, int64_t now)
 	};
 	bool again = false;
 	unsigned roles = 0;
-
 	if (s->phase != PHASE_SERVING || s->reload.retire_at || now < s->look_at)
 		return;
 	s->look_at = now + LOOK_MS;

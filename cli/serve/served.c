@@ -17,7 +17,6 @@ bool served_file(const char *path, const char *text)
 	char *temporary = xasprintf("%s.new", path);
 	FILE *f = fopen(temporary, "we");
 	bool written = f && fchmod(fileno(f), 0600) == 0 && fputs(text, f) >= 0;
-
 	if (f && fclose(f) != 0)
 		written = false;
 	written = written && rename(temporary, path) == 0;
@@ -41,7 +40,6 @@ bool served_nginx_conf(const struct supervisor *s, const char *text)
 {
 	char *path = xasprintf("%s/nginx.conf", s->run);
 	bool written = served_write(path, text);
-
 	free(path);
 	return written;
 }
@@ -51,7 +49,6 @@ void served_pool(struct supervisor *s)
 	const struct serve_options *o = s->options;
 	long processes = o->processes >= 0 ? o->processes : s->current.processes;
 	cpu_set_t cores;
-
 	if (o->processes < 0 && !processes) { /* one for each core that this one may use */
 		if (sched_getaffinity(0, sizeof(cores), &cores) == 0)
 			processes = CPU_COUNT(&cores);

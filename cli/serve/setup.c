@@ -25,7 +25,6 @@
 static bool setup_find_programs(struct supervisor *s)
 {
 	struct error err = {0};
-
 	s->worker = program_own("agentgraph-fcgi");
 	if (s->worker)
 		s->follower = program_own("agentgraph-follow");
@@ -56,7 +55,6 @@ static char *setup_accepted_path(const struct supervisor *s)
 static bool setup_ready(struct supervisor *s)
 {
 	int ends[2];
-
 	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
 		return complain(0, "cannot make a pipe: %s", strerror(errno));
 	s->ready_in = ends[0];
@@ -67,7 +65,6 @@ static bool setup_ready(struct supervisor *s)
 static void setup_name_sockets(struct supervisor *s)
 {
 	const char *state_dir = s->current.state_dir, *chosen = s->options->socket;
-
 	s->socket_path = fastcgi_socket_path(state_dir, chosen);
 	s->relay_path = side_socket_path(state_dir, chosen, "relay");
 	s->follow_path = side_socket_path(state_dir, chosen, "follow");
@@ -85,7 +82,6 @@ static bool setup_watch_signals(struct supervisor *s)
 	static const int others[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT,
 	    SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGWINCH, SIGURG, SIGPIPE, SIGXFSZ};
 	sigset_t set;
-
 	/* All signals that can be: none is to end the service without a word.  SIGPIPE and SIGXFSZ,
 	 * which are ignored, are not among them: a blocked signal is reported all the same, and to
 	 * log SIGPIPE in a log that nobody reads would raise the next. */
@@ -105,7 +101,6 @@ static bool setup_watch_signals(struct supervisor *s)
 static struct examine_request setup_request(const struct supervisor *s)
 {
 	const struct serve_options *o = s->options;
-
 	return (struct examine_request){.source = o->source,
 	    .socket = o->socket,
 	    .listen = o->no_nginx ? NULL : s->address,
@@ -122,7 +117,6 @@ static bool setup_resume(struct supervisor *s)
 {
 	struct examination next;
 	cJSON *files;
-
 	s->run = xasprintf("%s/run", s->current.state_dir);
 	s->accepted = setup_accepted_path(s);
 	files = text_file_json(s->accepted);
@@ -156,7 +150,6 @@ static bool setup_listen(struct supervisor *s)
 	struct examine_request request = setup_request(s);
 	struct examination found;
 	bool ended;
-
 	s->tcp = tcp_listen(o->listen, s->address);
 	if (s->tcp >= 0)
 		return true;
@@ -172,7 +165,6 @@ static bool setup_anew(struct supervisor *s)
 	const struct serve_options *o = s->options;
 	struct stat st;
 	bool open;
-
 	if (!o->no_nginx && !setup_listen(s))
 		return false;
 	s->request = setup_request(s);

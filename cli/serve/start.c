@@ -47,7 +47,6 @@ static pid_t start_worker(const struct supervisor *s)
 	    .input = s->fastcgi,
 	    .inherit = s->ready_out};
 	pid_t pid = spawn_program(&spawn);
-
 	free(threads);
 	free(drain);
 	free(ready);
@@ -63,7 +62,6 @@ static pid_t start_nginx(const struct supervisor *s)
 	const struct spawn spawn = {
 	    .argv = argv, .variable = inherited, .input = -1, .inherit = s->tcp};
 	pid_t pid = spawn_program(&spawn);
-
 	free(conf);
 	free(inherited);
 	return pid;
@@ -77,7 +75,6 @@ static pid_t start_relay(const struct supervisor *s)
 	    CONFIG_OPTION(s), NULL};
 	const struct spawn spawn = {.argv = argv, .input = s->relay_socket, .inherit = -1};
 	pid_t pid = spawn_program(&spawn);
-
 	free(websocketd);
 	return pid;
 }
@@ -87,7 +84,6 @@ static pid_t start_follower(const struct supervisor *s)
 	char *argv[] = {s->follower, "--state", s->current.state_dir, "--unlink", s->follow_path,
 	    "--accepted", s->accepted, CONFIG_OPTION(s), NULL};
 	const struct spawn spawn = {.argv = argv, .input = s->follow_socket, .inherit = -1};
-
 	return spawn_program(&spawn);
 }
 
@@ -103,7 +99,6 @@ static pid_t start_websocketd(const struct supervisor *s)
 	/* HTTP_... would look to the helpers like headers of the relay's request */
 	for (char **entry = environ; *entry; entry++) {
 		size_t len = strcspn(*entry, "=");
-
 		if (!len || memchr(*entry, ',', len) || strncmp(*entry, "HTTP_", 5) == 0)
 			continue;
 		buf_puts(&pass, between);
@@ -136,7 +131,6 @@ static pid_t start_runner(const struct supervisor *s)
 	const struct spawn spawn = {
 	    .argv = argv, .variable = start_malloc_tuning(), .input = -1, .inherit = -1};
 	pid_t pid = spawn_program(&spawn);
-
 	free(drain);
 	return pid;
 }
@@ -146,7 +140,6 @@ void start_child(struct supervisor *s, struct child *child, int64_t now)
 	const struct probe probe = {
 	    .tcp = s->tcp, .socket_path = s->socket_path, .websocketd = s->port_holder};
 	pid_t pid = -1;
-
 	switch (child->role) {
 	case ROLE_WORKER:
 		pid = start_worker(s);

@@ -17,7 +17,6 @@ void status_add_counts(const struct supervisor *s, cJSON *document)
 {
 	cJSON *restarts = cJSON_AddObjectToObject(document, "restarts");
 	cJSON *reloads = cJSON_AddObjectToObject(document, "reloads");
-
 	json_add_int(document, "since", s->history.since);
 	for (int role = 0; role < HISTORY_ROLES; role++)
 		json_add_int(restarts, role_name((enum role)role), s->history.restarts[role]);
@@ -31,7 +30,6 @@ void status_take_counts(struct supervisor *s, const cJSON *document)
 {
 	const cJSON *restarts = json_get(document, "restarts");
 	const cJSON *reloads = json_get(document, "reloads");
-
 	s->history.since = json_int(document, "since", clock_now());
 	for (int role = 0; role < HISTORY_ROLES; role++)
 		s->history.restarts[role] = json_int(restarts, role_name((enum role)role), 0);
@@ -68,7 +66,6 @@ static cJSON *status_describe(const struct supervisor *s)
 	cJSON *document = cJSON_CreateObject();
 	char since[ISO_TIME_SIZE];
 	cJSON *workers;
-
 	json_add_int(document, "pid", getpid());
 	json_add_str(document, "version", AGENTGRAPH_VERSION);
 	json_add_str(document, "phase", phases[s->phase]);
@@ -80,7 +77,6 @@ static cJSON *status_describe(const struct supervisor *s)
 	for (size_t i = 0; i < s->children.count; i++) {
 		const struct child *child = &s->children.items[i];
 		int64_t age = clock_monotonic_ms() - child->started;
-
 		if (child->role != ROLE_WORKER || !child->pid)
 			continue;
 		cJSON *item = json_append(workers, cJSON_CreateObject());
@@ -98,11 +94,9 @@ static bool status_overwrite(const char *path, const char *text)
 	int fd = open(path, O_WRONLY | O_CLOEXEC);
 	struct stat st;
 	bool written = false;
-
 	if (fd >= 0 && fstat(fd, &st) == 0) {
 		char *padded = xasprintf("%-*s", (int)st.st_size, text);
 		size_t len = strlen(padded);
-
 		written = write(fd, padded, len) == (ssize_t)len;
 		free(padded);
 	}
@@ -115,7 +109,6 @@ void status_step(struct supervisor *s)
 {
 	cJSON *document;
 	char *text, *path;
-
 	if (!s->history.changed)
 		return;
 	document = status_describe(s);
@@ -131,7 +124,6 @@ void status_step(struct supervisor *s)
 void status_remove(const struct supervisor *s)
 {
 	char *path = xasprintf("%s/status.json", s->run);
-
 	unlink(path);
 	free(path);
 }

@@ -36,7 +36,6 @@
 static void supervisor_stop(struct supervisor *s, int status)
 {
 	int64_t now = clock_monotonic_ms(), grace = s->pool.drain * 1000 + KILL_AFTER_MS;
-
 	s->phase = PHASE_STOPPING;
 	s->history.changed = true;
 	s->status = status;
@@ -46,7 +45,6 @@ static void supervisor_stop(struct supervisor *s, int status)
 	s->tcp = -1;
 	for (size_t i = s->children.count; i-- > 0;) {
 		struct child *child = &s->children.items[i];
-
 		if (!child->pid) {
 			children_remove(&s->children, child);
 			continue;
@@ -104,7 +102,6 @@ static void supervisor_stop_step(struct supervisor *s, int64_t now)
 		for (size_t i = 0; i < s->children.count; i++) {
 			struct child *child = &s->children.items[i];
 			bool gives_back = child->role == ROLE_RUNNER;
-
 			child_leave(
 			    child, SIGTERM, gives_back ? RUNNER_KILL_AFTER_MS : HURRY_MS, now);
 		}
@@ -128,10 +125,8 @@ static void supervisor_sweep_orphans(struct supervisor *s, int signal, int64_t g
 	int64_t now = clock_monotonic_ms();
 	pid_t *pids;
 	size_t count = spawn_children(&pids);
-
 	for (size_t i = 0; i < count; i++) {
 		struct child *orphan;
-
 		if (children_find(&s->children, pids[i]))
 			continue;
 		orphan = children_add(&s->children, ROLE_ORPHAN, 0);
@@ -179,7 +174,6 @@ static void supervisor_died(struct supervisor *s, struct child *child, int statu
 	enum role role = child->role;
 	long pid = child->pid;
 	char end[64];
-
 	if (WIFSIGNALED(status))
 		snprintf(end, sizeof(end), "ended by signal %d (%s)", WTERMSIG(status),
 		    strsignal(WTERMSIG(status)));
@@ -207,7 +201,6 @@ static void supervisor_reaped(struct supervisor *s, pid_t pid, int status)
 	struct child *child = children_find(&s->children, pid);
 	enum role role;
 	bool kept;
-
 	if (!child) { /* an orphan that was not swept yet; its own children are orphans now */
 		supervisor_sweep_orphans(s, SIGTERM, KILL_AFTER_MS);
 		return;
@@ -249,7 +242,6 @@ static bool supervisor_turns_away(const struct supervisor *s, int64_t now)
 static void supervisor_note_service(struct supervisor *s, int64_t now)
 {
 	bool nobody = s->phase == PHASE_SERVING && children_serving(&s->children) == 0;
-
 	if (!nobody && s->turned_away)
 		log_info("a worker serves again");
 	if (!nobody) {
@@ -266,7 +258,6 @@ static void supervisor_on_signal(struct supervisor *s, const struct signalfd_sig
 {
 	int number = (int)info->ssi_signo;
 	const char *name = sigabbrev_np(number);
-
 	switch (number) {
 	case SIGCHLD:
 		break;
@@ -303,7 +294,6 @@ static void supervisor_on_signal(struct supervisor *s, const struct signalfd_sig
 static int supervisor_time_left(const struct supervisor *s, int64_t now)
 {
 	int64_t next = children_next(&s->children);
-
 	if (s->phase == PHASE_STOPPING && !s->hurried && s->stop_at < next)
 		next = s->stop_at;
 	if (s->reload.retire_at && s->reload.retire_at < next)
@@ -329,7 +319,6 @@ static void supervisor_wait_for_something(struct supervisor *s)
 	int32_t ready;
 	int fd, status;
 	pid_t pid;
-
 	if (poll(fds, 4, supervisor_time_left(s, now)) < 0 && errno != EINTR)
 		clock_sleep_ms(10);
 	if (fds[1].revents)
@@ -338,7 +327,6 @@ static void supervisor_wait_for_something(struct supervisor *s)
 	while (
 	    fds[2].revents && read(s->ready_in, &ready, sizeof(ready)) == (ssize_t)sizeof(ready)) {
 		struct child *child = children_find(&s->children, ready);
-
 		if (!child || child->role != ROLE_WORKER)
 			continue;
 		child->ready = true;
@@ -381,7 +369,6 @@ static void supervisor_run(struct supervisor *s)
 	}
 	while (!supervisor_all_gone(s)) {
 		int64_t now = clock_monotonic_ms();
-
 		for (size_t i = 0; i < s->children.count; i++)
 			if (!s->children.items[i].pid && s->children.items[i].start_at <= now)
 				start_child(s, &s->children.items[i], now);
@@ -400,7 +387,6 @@ int supervise(const struct serve_options *options)
 	struct supervisor s = {.options = options};
 	/* other processes know it from the configuration, which this one does not load */
 	const char *format = getenv("AGENTGRAPH_LOG_FORMAT");
-
 	log_init("agentgraph", LOG_INFO);
 	log_set_format(format && strcmp(format, "json") == 0 ? LOG_JSON : LOG_PLAIN);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);

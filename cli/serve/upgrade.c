@@ -35,7 +35,6 @@
 static bool cli_upgrade_is_other(const char *running, const char *path)
 {
 	struct stat old, new;
-
 	return stat(running, &old) == 0 && stat(path, &new) == 0 &&
 	    (old.st_dev != new.st_dev || old.st_ino != new.st_ino);
 }
@@ -44,7 +43,6 @@ char *upgrade_self(void)
 {
 	char path[PATH_MAX];
 	ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 1);
-
 	return len > 0 ? xstrndup(path, (size_t)len) : NULL;
 }
 
@@ -57,7 +55,6 @@ bool upgrade_replaces(pid_t pid, const char *path)
 {
 	char *running = xasprintf("/proc/%ld/exe", (long)pid);
 	bool other = cli_upgrade_is_other(running, path);
-
 	free(running);
 	return other;
 }
@@ -66,7 +63,6 @@ pid_t upgrade_check_start(const struct supervisor *s)
 {
 	char *argv[] = {s->self, "check", "--state", s->current.state_dir, NULL, NULL, NULL};
 	const struct spawn spawn = {.argv = argv, .input = -1, .inherit = -1};
-
 	if (s->options->source.file) {
 		argv[4] = "--config";
 		argv[5] = (char *)s->options->source.file;
@@ -112,13 +108,11 @@ static cJSON *cli_upgrade_describe(struct supervisor *s)
 {
 	cJSON *document = cJSON_CreateObject();
 	cJSON *children = cJSON_AddArrayToObject(document, "children");
-
 	for (size_t i = 0; i < DESCRIPTORS; i++)
 		json_add_int(document, descriptors[i].name, *cli_upgrade_descriptor(s, i));
 	for (size_t i = 0; i < s->children.count; i++) {
 		const struct child *child = &s->children.items[i];
 		cJSON *item = json_append(children, cJSON_CreateObject());
-
 		json_add_str(item, "role", role_name(child->role));
 		json_add_int(item, "generation", child->generation);
 		json_add_int(item, "pid", child->pid);
@@ -149,7 +143,6 @@ void upgrade_execute(struct supervisor *s)
 	/* the memory file outlives this program */
 	int fd = memfd_create("agentgraph-handover", 0), code;
 	char number[16];
-
 	if (fd >= 0 && write(fd, text, len) != (ssize_t)len) {
 		close(fd);
 		fd = -1;
@@ -181,7 +174,6 @@ static cJSON *cli_upgrade_read_handover(void)
 	struct stat st;
 	cJSON *document = NULL;
 	char *data;
-
 	unsetenv(VARIABLE);
 	if (fd <= STDERR_FILENO || fstat(fd, &st) != 0 || st.st_size == 0)
 		return NULL;
@@ -197,7 +189,6 @@ bool upgrade_take(struct supervisor *s)
 {
 	cJSON *document = cli_upgrade_read_handover();
 	const cJSON *item;
-
 	if (!document)
 		return false;
 	for (size_t i = 0; i < DESCRIPTORS; i++)
@@ -208,7 +199,6 @@ bool upgrade_take(struct supervisor *s)
 		unsigned generation = (unsigned)json_int(item, "generation", 0);
 		struct child *child;
 		enum role role = 0;
-
 		/* a role of the old program that this one does not know has to go */
 		while (role < ROLE_ORPHAN && (!name || strcmp(role_name(role), name) != 0))
 			role++;

@@ -208,7 +208,6 @@ struct access *access_open(const struct config *config, struct storage *storage,
 void access_probe(struct access *access, struct problems *problems)
 {
 	const char *why;
-
 	if (access->cache && !cache_ping(access->cache, &why))
 		problems_warn(problems,
 		    "cache: the server at %s does not answer (%s): each process caches the owners "

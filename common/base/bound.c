@@ -9,7 +9,6 @@
 struct bound bound_at(const char *path)
 {
 	struct statx st;
-
 	if (statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_INO | STATX_BTIME, &st) != 0)
 		return (struct bound){0};
 	return (struct bound){st.stx_dev_major, st.stx_dev_minor, st.stx_ino,
@@ -20,7 +19,6 @@ struct bound bound_at(const char *path)
 bool bound_is_other(struct bound bound, const char *path)
 {
 	struct bound found = bound_at(path);
-
 	return found.device_major != bound.device_major ||
 	    found.device_minor != bound.device_minor || found.inode != bound.inode ||
 	    found.born != bound.born;

@@ -12,7 +12,6 @@ static const struct option_spec *options_find(
     const struct option_spec *specs, const char *arg, const char **value)
 {
 	size_t len = strcspn(arg, "=");
-
 	*value = arg[len] ? arg + len + 1 : NULL;
 	for (; specs->name; specs++)
 		if (strlen(specs->name) == len && memcmp(specs->name, arg, len) == 0)
@@ -30,7 +29,6 @@ static bool options_set(const struct option_spec *spec, const char *value, struc
 {
 	char *end;
 	long n;
-
 	if (!option_takes_value(spec) && value)
 		return error_set(err, ERR_INVALID_INPUT, "%s takes no value", spec->name);
 	if (option_takes_value(spec) && (!value || !*value))
@@ -62,11 +60,9 @@ int options_parse(const struct option_spec *specs, int argc, char **argv, struct
 {
 	bool only_operands = false;
 	int operands = 0;
-
 	for (int i = 1; i < argc; i++) {
 		const struct option_spec *spec;
 		const char *value;
-
 		if (only_operands || argv[i][0] != '-' || !argv[i][1]) {
 			argv[operands++] = argv[i];
 			continue;
@@ -92,7 +88,6 @@ void options_take(const char *program, const struct option_spec *specs, int argc
 {
 	struct error err = {0};
 	int operands = options_parse(specs, argc, argv, &err);
-
 	if (operands == 0)
 		return;
 	if (operands > 0)
@@ -104,7 +99,6 @@ void options_take(const char *program, const struct option_spec *specs, int argc
 int exit_status(int status)
 {
 	bool complete = !ferror(stdout);
-
 	errno = 0;
 	if (fflush(stdout) == 0 && complete)
 		return status;

@@ -25,7 +25,6 @@ bool background_start(struct background *b, void *(*fn)(void *arg), void *arg, s
 	pthread_attr_t attr;
 	sigset_t all, before;
 	int rc;
-
 	*b = (struct background){0};
 	pthread_mutex_init(&b->lock, NULL);
 	pthread_cond_init(&b->wake, NULL);
@@ -74,7 +73,6 @@ int background_office(const char *state_dir, const char *name, struct error *err
 {
 	char *path = xasprintf("%s/%s", state_dir, name);
 	int office = owned_open(path);
-
 	if (office < 0)
 		error_set(err, ERR_STORAGE, "%s cannot be opened: %s", path, strerror(errno));
 	free(path);

@@ -41,7 +41,6 @@ static void defer_write_due(struct deferrals *d, int64_t now)
 	struct deferred *due = d->first, *rest;
 	struct thread_change *changes;
 	size_t count = 0;
-
 	for (rest = due; rest && rest->due <= now; rest = rest->next) {
 		rest->state = BEING_WRITTEN;
 		count++;
@@ -63,7 +62,6 @@ static void defer_write_due(struct deferrals *d, int64_t now)
 	free(changes);
 	for (struct deferred *p = due; p; p = p->next) {
 		const struct thread_write *w = p->change.writes[0];
-
 		if (w->settled)
 			w->settled(w->arg, !error_is_set(&p->err));
 	}
@@ -77,7 +75,6 @@ static void *defer_flush(void *arg)
 {
 	struct deferrals *d = arg;
 	int64_t now;
-
 	pthread_mutex_lock(&d->flusher.lock);
 	while (!d->flusher.stopping || d->first) {
 		now = clock_monotonic_ms();
@@ -101,7 +98,6 @@ static void *defer_flush(void *arg)
 struct deferrals *deferrals_new(struct storage *st, struct error *err)
 {
 	struct deferrals *d = xcalloc(1, sizeof(*d));
-
 	d->storage = st;
 	pthread_cond_init(&d->settled, NULL);
 	if (background_start(&d->flusher, defer_flush, d, err))
@@ -126,7 +122,6 @@ void thread_defer(struct storage *st, const struct lease *lease, struct thread_w
 	struct deferrals *d = st->deferrals;
 	struct deferred *p = xcalloc(1, sizeof(*p));
 	bool wake;
-
 	p->change = (struct thread_change){.lease = lease, .writes = {w}, .err = &p->err};
 	*pending = p;
 	pthread_mutex_lock(&d->flusher.lock);
@@ -148,7 +143,6 @@ void thread_defer(struct storage *st, const struct lease *lease, struct thread_w
 static bool defer_take_back(struct deferrals *d, struct deferred *p)
 {
 	bool waits;
-
 	pthread_mutex_lock(&d->flusher.lock);
 	waits = p->state == WAITS;
 	if (waits) {
@@ -166,7 +160,6 @@ bool thread_flush(struct storage *st, const struct storage_context *ctx, struct 
 {
 	struct deferred *p = *pending;
 	bool ok;
-
 	*pending = NULL;
 	if (!p)
 		return true;
@@ -185,7 +178,6 @@ bool thread_write_after(struct storage *st, const struct storage_context *ctx,
 	struct deferred *p = *pending;
 	struct thread_write *before;
 	bool ok;
-
 	if (!p)
 		return thread_write(st, ctx, lease, w, err);
 	before = p->change.writes[0];

@@ -46,7 +46,6 @@ struct files {
 static bool files_begin(struct files *f, const struct storage_context *ctx, struct error *err)
 {
 	const struct file_record_ops *ops = f->records->ops;
-
 	if (!f->begun && ops->prepare(f->records, ctx, true, err)) {
 		/* the first process of the instance finds the region as it was made: all zero */
 		shared_lock(&f->region->head.mutex[0]);
@@ -67,7 +66,6 @@ static enum blob_named files_is_recorded(const char *file_id, void *arg)
 	struct error err = {0};
 	enum blob_named named =
 	    files_get(arg, NULL, arena, file_id, &record, &err) ? BLOB_NAMED : BLOB_UNNAMED;
-
 	if (error_is_set(&err))
 		named = BLOB_UNKNOWN;
 	error_release(&err);
@@ -83,7 +81,6 @@ static bool files_make_stores(
 	bool in_cloud = strcmp(type, BLOBS_CLOUD) == 0;
 	char *path = blobs_memory_path(config->state_dir);
 	struct error ignored = {0};
-
 	f->stores[STORE_MEMORY] = blobs_memory(path, &f->region->memory_used, MEMORY_MAX);
 	f->stores[STORE_LOCAL] = blobs_local(config->env.media_storage_path);
 	free(path);
@@ -106,7 +103,6 @@ struct files *files_open(
     const struct config *config, struct storage *storage, struct shared *shared, struct error *err)
 {
 	struct files *f = xcalloc(1, sizeof(*f));
-
 	pthread_mutex_init(&f->lock, NULL);
 	f->region = shared_region(shared, SHARED_FILES);
 	f->records = storage->engine->file_records->open(storage);
@@ -127,7 +123,6 @@ struct files *files_open(
 bool files_type_check(const struct config *config, struct error *err)
 {
 	const struct storage_engine *engine = storage_engine_of(config, err);
-
 	if (!engine || engine->bytes || strcmp(config->env.media_storage_type, BLOBS_DATABASE) != 0)
 		return engine != NULL;
 	return error_set(err, ERR_STORAGE,
@@ -139,7 +134,6 @@ bool files_check(struct storage *storage, struct error *err)
 {
 	struct file_records *records = storage->engine->file_records->open(storage);
 	bool good = records->ops->prepare(records, NULL, false, err);
-
 	records->ops->close(records);
 	return good;
 }
@@ -179,7 +173,6 @@ bool files_here(struct files *f, const struct file_record *record)
 {
 	struct error ignored = {0};
 	struct blobs *blobs = files_store_of(f, record, &ignored);
-
 	error_release(&ignored);
 	return !blobs || !blobs->ops->here || blobs->ops->here(blobs, record->key);
 }
@@ -203,7 +196,6 @@ char *files_same_text(
 {
 	struct error err = {0};
 	char *text = f->records->ops->same_text(f->records, ctx, sha256, mime_type, &err);
-
 	if (error_is_set(&err))
 		log_warning("records of files: %s", err.cause);
 	error_release(&err);
@@ -221,7 +213,6 @@ void files_touch(
 {
 	struct error err = {0};
 	int64_t now = clock_now();
-
 	if (now - record->touched_at < TOUCH_US)
 		return;
 	if (!f->records->ops->touch(f->records, ctx, record->file_id, now, &err))
@@ -239,7 +230,6 @@ bool files_remove(struct files *f, const struct storage_context *ctx,
     const struct file_record *record, struct error *err)
 {
 	struct blobs *blobs = files_store_of(f, record, err);
-
 	return blobs && blobs->ops->remove(blobs, record->key, err) &&
 	    f->records->ops->remove(f->records, ctx, record->file_id, err);
 }
@@ -253,7 +243,6 @@ char *files_read(struct files *f, const struct file_record *record, int64_t max,
 	int64_t have = 0;
 	ssize_t n;
 	char *data;
-
 	if (!blobs)
 		return NULL;
 	if (record->size > max) {

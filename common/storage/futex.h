@@ -20,7 +20,6 @@ static inline void futex_wait(
     _Atomic uint32_t *word, uint32_t value, int64_t timeout_ms, enum futex_scope scope)
 {
 	struct timespec t = {.tv_sec = timeout_ms / 1000, .tv_nsec = timeout_ms % 1000 * 1000000};
-
 	syscall(
 	    SYS_futex, word, FUTEX_WAIT | (int)scope, value, timeout_ms < 0 ? NULL : &t, NULL, 0);
 }

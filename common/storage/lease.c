@@ -110,7 +110,6 @@ static void lease_give_back(struct table *t, struct entry *e)
 static void lease_remove_entry(struct table *t, struct entry *e)
 {
 	uint32_t *link = lease_bucket_of(t, e->hash), self = lease_link_to(t, e);
-
 	if (lease_state_of(e) == ENTRY_HELD)
 		t->ended[e->hash % BUCKETS]++;
 	lease_set_state(e, ENTRY_FREE);
@@ -125,7 +124,6 @@ static int lease_by_place(const void *a, const void *b)
 {
 	const struct entry *x = *(struct entry *const *)a, *y = *(struct entry *const *)b;
 	int order = (lease_state_of(y) == ENTRY_HELD) - (lease_state_of(x) == ENTRY_HELD);
-
 	if (order == 0)
 		order = y->overtakes - x->overtakes;
 	if (order)
@@ -139,7 +137,6 @@ static void lease_rebuild(struct table *t)
 {
 	struct entry **live = xcalloc((size_t)t->used + 1, sizeof(struct entry *));
 	size_t count = 0;
-
 	memset(t->buckets, 0, sizeof(t->buckets));
 	t->free = 0;
 	for (uint32_t i = 0; i < t->used; i++) {
@@ -160,7 +157,6 @@ static void lease_rebuild(struct table *t)
 static struct table *lease_lock(struct leases *leases)
 {
 	struct table *t = leases->table;
-
 	if (shared_lock(&t->head.mutex[0]))
 		lease_rebuild(t);
 	return t;
@@ -181,7 +177,6 @@ static struct entry *lease_find(
     struct table *t, uint32_t link, uint32_t hash, const char *thread_id)
 {
 	struct entry *e = lease_at(t, link);
-
 	while (e && (e->hash != hash || strcmp(e->thread_id, thread_id) != 0))
 		e = lease_at(t, e->next);
 	return e;
@@ -195,7 +190,6 @@ static struct entry *lease_settle(struct leases *leases, uint32_t hash, const ch
 {
 	struct table *t = leases->table;
 	struct entry *e;
-
 	while ((e = lease_find(t, *lease_bucket_of(t, hash), hash, thread_id)) &&
 	    !lease_lives(leases, e))
 		lease_remove_entry(t, e);
@@ -213,7 +207,6 @@ static void lease_leave_line(struct leases *leases, struct entry *e)
 	char thread_id[ID_SIZE];
 	uint32_t hash = e->hash;
 	bool followed = lease_find(leases->table, e->next, hash, e->thread_id) != NULL;
-
 	if (followed)
 		strcpy(thread_id, e->thread_id);
 	lease_remove_entry(leases->table, e);
@@ -226,10 +219,8 @@ static void lease_leave_line(struct leases *leases, struct entry *e)
 static void lease_forget(struct leases *leases, uint32_t process)
 {
 	struct table *t = leases->table;
-
 	for (uint32_t i = 0; i < t->used; i++) {
 		struct entry *e = &t->entries[i];
-
 		if (lease_state_of(e) != ENTRY_FREE &&
 		    (process ? e->process == process : !lease_lives(leases, e)))
 			lease_leave_line(leases, e);
@@ -244,7 +235,6 @@ static struct entry *lease_join_line(
 	struct table *t = leases->table;
 	struct entry *e = lease_at(t, t->free);
 	struct entry *first = lease_find(t, *lease_bucket_of(t, hash), hash, thread_id);
-
 	if (!e && t->used == ENTRIES)
 		return NULL;
 	if (e)
@@ -271,7 +261,6 @@ static struct entry *lease_join_line(
 struct leases *leases_new(struct shared *sh)
 {
 	struct leases *leases = xcalloc(1, sizeof(*leases));
-
 	leases->shared = sh;
 	leases->table = shared_region(sh, SHARED_LEASES);
 	leases->self = shared_self(sh);
@@ -304,7 +293,6 @@ static struct entry *lease_enter(
     struct leases *leases, uint32_t hash, const char *thread_id, enum lease_order order)
 {
 	struct entry *e, *holder;
-
 	lease_lock(leases);
 	e = lease_join_line(leases, hash, thread_id, order != ORDER_NONE);
 	if (!e) {
@@ -331,7 +319,6 @@ static bool lease_take_room(struct leases *leases, const struct entry *e)
 	    lease_find(t, *lease_bucket_of(t, e->hash), e->hash, e->thread_id);
 	unsigned before = 0, own = 0;
 	bool room;
-
 	for (; other != e; other = lease_find(t, other->next, e->hash, e->thread_id)) {
 		before += lease_lives(leases, other);
 		own += other->process == leases->self && lease_state_of(other) == ENTRY_WAITS;
@@ -348,7 +335,6 @@ static bool lease_take_room(struct leases *leases, const struct entry *e)
 static bool lease_wait_in_line(struct leases *leases, struct entry *e, int64_t wait_ms)
 {
 	int64_t deadline = clock_monotonic_ms() + wait_ms, left = wait_ms;
-
 	while (lease_state_of(e) == ENTRY_WAITS) {
 		if (left > 0)
 			futex_wait(
@@ -376,7 +362,6 @@ struct lease *lease_acquire(struct leases *leases, const char *thread_id, enum l
 	    [CLAIM_INTERRUPT] = ORDER_STOP, [CLAIM_ROLLBACK] = ORDER_ROLLBACK};
 	struct entry *e;
 	struct lease *lease;
-
 	assert(strlen(thread_id) < ID_SIZE);
 	e = lease_enter(leases, hash_text_32(thread_id), thread_id, orders[claim]);
 	if (!e) {
@@ -404,7 +389,6 @@ struct lease *lease_acquire(struct leases *leases, const char *thread_id, enum l
 bool lease_holds(const struct lease *lease)
 {
 	const struct entry *e = lease->place;
-
 	return lease_state_of(e) == ENTRY_HELD &&
 	    atomic_load_explicit(&e->ticket, memory_order_relaxed) == lease->generation;
 }
@@ -427,7 +411,6 @@ static uint64_t lease_hash_run(const char *run_id)
 void lease_run(const struct lease *lease, const char *run_id)
 {
 	struct entry *e = lease->place;
-
 	lease_lock(lease->queue);
 	e->run = run_id ? lease_hash_run(run_id) : 0;
 	lease_unlock(lease->queue->table);
@@ -436,7 +419,6 @@ void lease_run(const struct lease *lease, const char *run_id)
 enum lease_order lease_ordered(const struct lease *lease)
 {
 	const struct entry *e = lease->place;
-
 	return (enum lease_order)e->ordered;
 }
 
@@ -453,14 +435,12 @@ static struct entry *lease_run_of(struct leases *leases, const char *thread_id)
 {
 	uint32_t hash = hash_text_32(thread_id);
 	struct entry *e = lease_settle(leases, hash, thread_id);
-
 	return e && e->run ? e : NULL;
 }
 
 bool lease_running(struct leases *leases, const char *thread_id, bool *stop_requested)
 {
 	struct entry *e;
-
 	lease_lock(leases);
 	e = lease_run_of(leases, thread_id);
 	*stop_requested = e && e->ordered != ORDER_NONE;
@@ -471,7 +451,6 @@ bool lease_running(struct leases *leases, const char *thread_id, bool *stop_requ
 bool lease_held(struct leases *leases, const char *thread_id)
 {
 	struct entry *e;
-
 	lease_lock(leases);
 	e = lease_settle(leases, hash_text_32(thread_id), thread_id);
 	lease_unlock(leases->table);
@@ -482,7 +461,6 @@ bool lease_stop(struct leases *leases, const char *thread_id, const struct lease
 {
 	static const struct lease_aim whichever = {.order = ORDER_STOP};
 	struct entry *e;
-
 	aim = aim ? aim : &whichever;
 	lease_lock(leases);
 	e = lease_run_of(leases, thread_id);

@@ -42,7 +42,6 @@ static struct queue_region *queue_region(struct shared *shared)
 void bell_ring(struct shared *shared, enum bell which)
 {
 	struct queue_bell *bell = &queue_region(shared)->bells[which];
-
 	atomic_fetch_add(&bell->word, 1);
 	if (atomic_load(&bell->sleepers))
 		futex_wake_all(&bell->word, FUTEX_OF_ALL);
@@ -56,7 +55,6 @@ uint32_t bell_word(struct shared *shared, enum bell which)
 void bell_wait(struct shared *shared, enum bell which, uint32_t seen, int64_t timeout_ms)
 {
 	struct queue_bell *bell = &queue_region(shared)->bells[which];
-
 	atomic_fetch_add(&bell->sleepers, 1);
 	if (atomic_load(&bell->word) == seen)
 		futex_wait(&bell->word, seen, timeout_ms, FUTEX_OF_ALL);
@@ -98,7 +96,6 @@ void queue_claimed(struct shared *shared, int64_t row, int64_t claimer)
 	struct queue_region *region = queue_region(shared);
 	struct unbegun *place;
 	int64_t was;
-
 	do {
 		was = row;
 		place = queue_find_unbegun(region, row);
@@ -116,7 +113,6 @@ void queue_claimed(struct shared *shared, int64_t row, int64_t claimer)
 void queue_begun(struct shared *shared, int64_t row)
 {
 	struct unbegun *place = queue_find_unbegun(queue_region(shared), row);
-
 	if (place)
 		atomic_store(&place->row, 0);
 }
@@ -124,7 +120,6 @@ void queue_begun(struct shared *shared, int64_t row)
 bool queue_is_unbegun(struct shared *shared, int64_t row, int64_t claimer)
 {
 	const struct unbegun *place = queue_find_unbegun(queue_region(shared), row);
-
 	return place && atomic_load(&place->claimer) == claimer;
 }
 
@@ -132,7 +127,6 @@ static _Atomic uint32_t *queue_chunks_counter(
     struct queue_region *region, int64_t thread_row, int64_t number)
 {
 	uint64_t mixed = ((uint64_t)thread_row * 31 + (uint64_t)number) * 0x9e3779b97f4a7c15u;
-
 	return &region->counters[mixed >> 32 & (COUNTERS - 1)];
 }
 
@@ -151,7 +145,6 @@ void chunks_moved_all(struct shared *shared)
 uint32_t chunks_count(struct shared *shared, int64_t thread_row, int64_t number)
 {
 	struct queue_region *region = queue_region(shared);
-
 	return atomic_load(&region->moved) +
 	    atomic_load(queue_chunks_counter(region, thread_row, number));
 }

@@ -18,7 +18,6 @@ struct storage *storage_open_engine(const struct storage_engine *engine,
     const struct config *config, struct shared *shared, struct error *err)
 {
 	struct storage *st = engine->open(config, shared, err);
-
 	if (!st)
 		return NULL;
 	st->engine = engine;
@@ -42,7 +41,6 @@ static const struct storage_engine *const engines[] = {&sqlite_engine, &postgres
 static const struct storage_engine *engine_of_url(const char *url)
 {
 	size_t scheme = strcspn(url, ":");
-
 	for (size_t i = 0; i < sizeof(engines) / sizeof(engines[0]); i++) {
 		if (strlen(engines[i]->name) == scheme &&
 		    strncmp(engines[i]->name, url, scheme) == 0 && url[scheme])
@@ -57,7 +55,6 @@ const struct storage_engine *storage_engine_of(const struct config *config, stru
 	const struct storage_engine *engine = url ? engine_of_url(url) : &sqlite_engine;
 	const char *place = config->env.database_url ? "DATABASE_URL" : config->path;
 	const char *key = config->env.database_url ? "" : ": database";
-
 	if (!engine) {
 		size_t scheme = strcspn(url, ":");
 		error_set(err, ERR_STORAGE,
@@ -75,14 +72,12 @@ const struct storage_engine *storage_engine_of(const struct config *config, stru
 struct storage *storage_open(const struct config *config, struct shared *shared, struct error *err)
 {
 	const struct storage_engine *engine = storage_engine_of(config, err);
-
 	return engine ? storage_open_engine(engine, config, shared, err) : NULL;
 }
 
 bool storage_backs_up(const struct config *config, struct error *err)
 {
 	const struct storage_engine *engine = storage_engine_of(config, err);
-
 	return engine &&
 	    (engine->can.backup ||
 		error_set(err, ERR_STORAGE, "%s has its own tools for that: %s", engine->name,
@@ -99,14 +94,12 @@ bool storage_may_restore(
 bool storage_restore(const struct config *config, const char *backup, struct error *err)
 {
 	const struct storage_engine *engine = storage_engine_of(config, err);
-
 	return engine && engine->restore(config->state_dir, backup, err);
 }
 
 bool storage_copy(const char *from, const char *to, struct copy_report *report, struct error *err)
 {
 	const struct storage_engine *source = engine_of_url(from), *target = engine_of_url(to);
-
 	if (source && target && source->copy && target->copy && source != target)
 		return sql_copy(source->copy, from, target->copy, to, report, err);
 	return error_set(err, ERR_STORAGE,
@@ -125,7 +118,6 @@ void storage_make_room_to_start(const char *state_dir)
 {
 	char *path = xasprintf("%s/reserve", state_dir);
 	struct statvfs fs;
-
 	if (statvfs(state_dir, &fs) == 0 && (uint64_t)fs.f_bavail * fs.f_frsize < START_ROOM)
 		reserve_give_up(path);
 	free(path);

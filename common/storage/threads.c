@@ -10,7 +10,6 @@ bool thread_write(struct storage *st, const struct storage_context *ctx, const s
     struct thread_write *w, struct error *err)
 {
 	struct thread_change change = {.lease = lease, .writes = {w}, .err = err};
-
 	return st->threads->write(st, ctx, &change, 1);
 }
 
@@ -22,7 +21,6 @@ static int64_t thread_text_size(const char *text)
 int64_t thread_write_size(const struct thread_write *w)
 {
 	int64_t size = 0;
-
 	for (size_t i = 0; i < w->message_count; i++)
 		size += thread_text_size(w->messages[i].body_json);
 	return size;
@@ -50,7 +48,6 @@ bool thread_write_fits(const struct storage *st, const struct thread_write *w, s
 {
 	int64_t added = thread_write_size(w), max = st->thread_max_bytes;
 	const struct thread *t = w->thread;
-
 	return !max || !added || t->message_bytes + added + thread_state_size(t) <= max ||
 	    thread_too_large(t, max, err);
 }

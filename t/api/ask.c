@@ -69,7 +69,6 @@ static void add(struct text *text, const void *data, size_t length)
 static void add_record(struct text *out, enum record_type type, const char *content, size_t length)
 {
 	const char head[HEAD] = {1, (char)type, 0, 1, (char)(length >> 8), (char)length};
-
 	add(out, head, HEAD);
 	add(out, content, length);
 }
@@ -88,7 +87,6 @@ static void add_length(struct text *params, size_t length)
 {
 	const char four[] = {
 	    (char)(length >> 24 | 0x80), (char)(length >> 16), (char)(length >> 8), (char)length};
-
 	if (length < 0x80)
 		add(params, four + 3, 1);
 	else
@@ -107,7 +105,6 @@ static void add_param(struct text *params, const char *name, const char *value)
 static const char *value_behind(const char *header, size_t length)
 {
 	const char *value = header + length + (header[length] == ':');
-
 	return value + (*value == ' ');
 }
 
@@ -116,7 +113,6 @@ static const char *value_of(const char *header, const char *name)
 {
 	size_t length = strlen(name);
 	bool same = strncasecmp(header, name, length) == 0 && header[length] == ':';
-
 	return same ? value_behind(header, length) : NULL;
 }
 
@@ -124,7 +120,6 @@ static void add_header(struct text *params, const char *header)
 {
 	char name[NAME_MAX_LENGTH] = "HTTP_";
 	size_t length = strcspn(header, ":");
-
 	if (length + strlen(name) >= sizeof(name)) {
 		fprintf(stderr, "ask: a header's name of over %d bytes\n", NAME_MAX_LENGTH);
 		exit(2);
@@ -142,7 +137,6 @@ static void add_params(struct text *out, const char *address, const char *method
 		   *host = "localhost";
 	struct text params = {0};
 	char length[24];
-
 	snprintf(length, sizeof(length), "%zu", body);
 	add_param(&params, "REQUEST_METHOD", method);
 	add_param(&params, "REQUEST_URI", path);
@@ -168,7 +162,6 @@ static void read_body(struct text *body)
 {
 	struct stat stat;
 	ssize_t n;
-
 	if (fstat(STDIN_FILENO, &stat) < 0)
 		die("ask: the body");
 	while ((n = read(STDIN_FILENO, reserve(body, (size_t)stat.st_size + 1),
@@ -183,7 +176,6 @@ static void read_body(struct text *body)
 static double now(void)
 {
 	struct timespec time;
-
 	clock_gettime(CLOCK_MONOTONIC, &time);
 	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
@@ -192,7 +184,6 @@ static int connect_to(const char *path)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
 	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
 	if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
 		die(path);
@@ -204,12 +195,10 @@ static bool unpack(struct text *records, int answer)
 {
 	size_t at = 0, size = HEAD;
 	bool more = true;
-
 	for (; more && records->length - at >= HEAD; at += size) {
 		const unsigned char *head = (const unsigned char *)records->data + at;
 		size_t length = (size_t)head[4] << 8 | head[5];
 		int to = head[1] == STDOUT ? answer : head[1] == STDERR ? STDERR_FILENO : -1;
-
 		size = HEAD + length + head[6];
 		if (records->length - at < size)
 			break;
@@ -229,11 +218,9 @@ static void exchange(int fd, const struct text *question, double end, int answer
 	struct text records = {0};
 	size_t said = 0;
 	ssize_t n;
-
 	for (double left; (left = end - now()) > 0;) {
 		struct pollfd poll_fd = {
 		    fd, said < question->length ? POLLIN | POLLOUT : POLLIN, 0};
-
 		if (poll(&poll_fd, 1, (int)(left * 1000) + 1) <= 0)
 			continue;
 		if (poll_fd.revents & POLLOUT) {
@@ -273,11 +260,9 @@ static void put(FILE *out, const char *text, const char *end)
 static const char *put_head(FILE *out, const char *text, const char *end)
 {
 	const char *status = text < end ? "200" : "none", *line = text, *next;
-
 	fputs("HEADERS='", out);
 	for (; (next = memchr(line, '\n', (size_t)(end - line))); line = next + 1) {
 		const char *line_end = next - (next > line && next[-1] == '\r');
-
 		if (line_end == line) {
 			line = next + 1;
 			break;
@@ -295,7 +280,6 @@ static int open_in(const char *directory, const char *name)
 {
 	char path[4096];
 	int fd;
-
 	snprintf(path, sizeof(path), "%s/%s", directory, name);
 	fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (fd < 0)
@@ -309,7 +293,6 @@ static void write_script(int script, int answer)
 	struct text text = {0};
 	struct stat stat;
 	const char *body, *end;
-
 	if (!out || fstat(answer, &stat) < 0)
 		die("ask: answer.sh");
 	if (pread(answer, reserve(&text, (size_t)stat.st_size + 1), (size_t)stat.st_size, 0) !=
@@ -334,7 +317,6 @@ int main(int argc, char **argv)
 	struct text question = {0}, body = {0};
 	double end;
 	int answer, script;
-
 	if (argc < 7) {
 		fputs("usage: ask DIRECTORY SECONDS SOCKET ADDRESS METHOD PATH [HEADER...] <BODY\n",
 		    stderr);

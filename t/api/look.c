@@ -33,7 +33,6 @@ static char *read_all(size_t *length)
 {
 	size_t room = 1 << 16;
 	char *text = malloc(room);
-
 	*length = 0;
 	while (text) {
 		*length += fread(text + *length, 1, room - *length - 1, stdin);
@@ -53,7 +52,6 @@ static const cJSON *step(const cJSON *value, const char **path)
 	bool member = **path != '[';
 	const char *name = *path + 1, *end = name;
 	char key[200];
-
 	if (member)
 		while (isalnum((unsigned char)*end) || *end == '_')
 			end++;
@@ -124,7 +122,6 @@ static void print_string(const cJSON *json, const char *text)
 static void print_path(const cJSON *json, const char *path)
 {
 	const cJSON *value = walk(json, &path);
-
 	if (strcmp(path, " | length") == 0 &&
 	    (!value || cJSON_IsNull(value) || cJSON_IsArray(value) || cJSON_IsObject(value)))
 		fprintf(out, "%d", value ? cJSON_GetArraySize(value) : 0);
@@ -141,7 +138,6 @@ int main(int argc, char **argv)
 	size_t length, found_length;
 	char *text, *found;
 	cJSON *json;
-
 	out = open_memstream(&found, &found_length);
 	if (argc != 2 || !out)
 		leave();

@@ -54,7 +54,6 @@ static const char *body =
 static int64_t now_ns(void)
 {
 	struct timespec t;
-
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
@@ -62,7 +61,6 @@ static int64_t now_ns(void)
 static size_t slot_of(int64_t ns)
 {
 	int octave = 0;
-
 	while (ns >= 2 * SUB) {
 		ns >>= 1;
 		octave++;
@@ -73,14 +71,12 @@ static size_t slot_of(int64_t ns)
 static double slot_ms(size_t slot)
 {
 	size_t octave = slot < 2 * SUB ? 0 : slot / SUB - 1;
-
 	return (double)((slot - octave * SUB) << octave) / 1e6;
 }
 
 static double quantile(const struct tally *t, double q, unsigned long total)
 {
 	unsigned long seen = 0;
-
 	for (size_t i = 0; i < SLOTS; i++) {
 		seen += t->slots[i];
 		if ((double)seen >= q * (double)total)
@@ -113,7 +109,6 @@ static bool write_under(struct worker *w, bool defer, const struct lease *lease,
 	struct thread_write before = {.thread = &first, .messages = m, .message_count = 1};
 	struct thread_write after = {.thread = &w->thread, .messages = m, .message_count = 2};
 	struct deferred *pending;
-
 	w->thread.updated_at = clock_now();
 	if (!defer)
 		return thread_write(w->st, NULL, lease, &after, err);
@@ -128,7 +123,6 @@ static bool write_two(struct worker *w, bool defer, struct error *err)
 	struct lease *lease =
 	    w->st->threads->lease_acquire(w->st, NULL, w->thread_id, CLAIM_ENQUEUE, 0, err);
 	bool ok = lease && write_under(w, defer, lease, err);
-
 	return lease && w->st->threads->lease_release(w->st, NULL, lease, err) && ok;
 }
 
@@ -156,7 +150,6 @@ static bool read_one(struct worker *w, struct error *err)
 	struct arena *a = arena_new();
 	struct thread t;
 	bool ok;
-
 	if (!w->thread.row && !create(w, err))
 		return false;
 	ok = w->st->threads->get(w->st, NULL, a, w->thread_id, &t, err);
@@ -167,7 +160,6 @@ static bool read_one(struct worker *w, struct error *err)
 static bool lease(struct worker *w, struct error *err)
 {
 	struct lease *l;
-
 	if (!w->thread.thread_id)
 		new_thread(w);
 	l = w->st->threads->lease_acquire(w->st, NULL, w->thread_id, CLAIM_ENQUEUE, 0, err);
@@ -179,7 +171,6 @@ static void *work(void *arg)
 	struct worker *w = arg;
 	struct error err = {0};
 	int64_t start;
-
 	atomic_fetch_add(&w->tally->ready, 1);
 	while (!w->tally->go)
 		clock_sleep_ms(1);
@@ -204,7 +195,6 @@ static void run_process(char *dir, int threads, const struct worker *model)
 	struct storage *st = shared ? storage_open(&config, shared, &err) : NULL;
 	struct worker *workers = calloc((size_t)threads, sizeof(*workers));
 	pthread_t *ids = calloc((size_t)threads, sizeof(*ids));
-
 	if (!st) {
 		fprintf(stderr, "storage: %s\n", err.detail);
 		_exit(1);
@@ -231,7 +221,6 @@ static double report(const struct tally *t, int processes, int threads, double s
 {
 	unsigned long total = 0;
 	double rate;
-
 	for (size_t i = 0; i < SLOTS; i++)
 		total += t->slots[i];
 	rate = (double)total / seconds;
@@ -254,7 +243,6 @@ static double measure(const struct shape *s, struct worker *model, double base)
 	struct tally *t = new_tally();
 	int64_t start;
 	double rate;
-
 	model->tally = t;
 	for (int i = 0; i < s->processes; i++) {
 		if (fork() == 0)
@@ -284,7 +272,6 @@ static void run_job(const struct job *job, const struct shape *many)
 	struct shape one = {1, 1, many->seconds, many->dir};
 	struct worker model = {.once = job->once};
 	double base;
-
 	printf("%s\n", job->name);
 	base = measure(&one, &model, 0);
 	if (many->processes > 1 || many->threads > 1)
@@ -297,7 +284,6 @@ int main(int argc, char **argv)
 	struct shape s = {4, 16, 3, NULL};
 	bool any = false;
 	int opt;
-
 	while ((opt = getopt(argc, argv, "p:t:s:d:")) != -1) {
 		if (opt == 'p')
 			s.processes = atoi(optarg);

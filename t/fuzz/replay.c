@@ -49,7 +49,6 @@ int main(int argc, char **argv)
 	const char *top = getenv("top_srcdir");
 	char pattern[PATH_MAX];
 	glob_t found = {0};
-
 	snprintf(
 	    pattern, sizeof(pattern), "%s/t/fuzz/corpus/%s/*", top ? top : ".", basename(argv[0]));
 	if (argc == 1 && glob(pattern, GLOB_ERR, NULL, &found) != 0) {

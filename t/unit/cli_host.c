@@ -22,7 +22,6 @@ static struct problems problems;
 static bool said(const char *part)
 {
 	bool found = problems.count == 1 && strstr(problems.items[0].text, part);
-
 	problems_release(&problems);
 	problems = (struct problems){0};
 	return found;
@@ -66,7 +65,6 @@ static void few_open_files(void)
 static void write_text(const char *name, const char *text)
 {
 	FILE *f = fopen(unit_path(name), "w");
-
 	CU_ASSERT_PTR_NOT_NULL_FATAL(f);
 	fputs(text, f);
 	fclose(f);
@@ -75,7 +73,6 @@ static void write_text(const char *name, const char *text)
 static void reads_what_nginx_reads(void)
 {
 	struct nginx_file file = {0};
-
 	write_text("nginx.conf",
 	    "# user nobody;\n"
 	    "user 'www data' staff; worker_processes 3;\n"
@@ -99,10 +96,8 @@ static void endures_what_nginx_refuses(void)
 {
 	static const char *const texts[] = {"", "user", "user 'open", "}}}{{{;;;", "a\\", "# only",
 	    "include self.conf;", "fastcgi_pass;", "\"\" \"\" \"\";"};
-
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		struct nginx_file file = {0};
-
 		write_text("self.conf", texts[i]);
 		CU_ASSERT(nginx_file_read(&file, unit_path("self.conf"), &problems));
 		CU_ASSERT(!nginx_file_passes(&file, "/x"));
@@ -120,7 +115,6 @@ static bool refused(const char *path, char id[64])
 	struct arena *a = arena_new();
 	struct nginx_prefix prefix;
 	bool read = nginx_prefix_read(&prefix, a, path, &problems);
-
 	snprintf(id, 64, "%s", read ? prefix.id : "");
 	arena_free(a);
 	problems_release(&problems);
@@ -134,7 +128,6 @@ static void prefixes_have_names_of_their_own(void)
 	static const char *const bad[] = {
 	    "a", "//", "/a//b", "/..", "/a/.", "/a b", "/a;", "/\xc3\xa9"};
 	char ids[7][64], id[64];
-
 	for (size_t i = 0; i < 7; i++) {
 		CU_ASSERT(!refused(paths[i], ids[i]));
 		for (size_t k = 0; k < i; k++)
@@ -149,7 +142,6 @@ static void a_process_has_any_name(void)
 {
 	char before[16];
 	struct proc proc;
-
 	prctl(PR_GET_NAME, before);
 	prctl(PR_SET_NAME, ") S 1 (");
 	CU_ASSERT_FATAL(proc_read(getpid(), &proc));
@@ -164,7 +156,6 @@ static void a_process_has_any_name(void)
 static void who_only_looks_keeps_no_lock(void)
 {
 	int lock = state_lock(unit_dir());
-
 	CU_ASSERT(lock >= 0 && state_is_served(unit_dir()));
 	state_unlock(lock);
 	CU_ASSERT(!state_is_served(unit_dir()));

@@ -65,7 +65,6 @@ static inline int storage_main(const char *name, const struct unit_test *any, si
 	struct unit_test all[128];
 	static char sentences[64][128];
 	size_t count = 0;
-
 	if (postgresql_wanted())
 		return unit_main(name, any, any_count);
 	assert(any_count < 64 && 2 * any_count + own_count < 128);

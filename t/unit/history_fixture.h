@@ -25,7 +25,6 @@ static inline void written_read(struct written *w, const char *text)
 		const char *said = text[id] == '=' ? text + id + 1 : text;
 		const char *name = text + (*text == '~');
 		int name_len = (int)(text + id - name);
-
 		assert(i < WRITTEN_MOST && len < sizeof(w->ids[i]));
 		snprintf(w->ids[i], sizeof(w->ids[i]), "%.*s", name_len, name);
 		snprintf(w->bodies[i], sizeof(w->bodies[i]),
@@ -42,7 +41,6 @@ static inline bool write_messages(
     struct storage *st, struct thread_write w, const char *messages, struct error *err)
 {
 	struct written written;
-
 	written_read(&written, messages);
 	w.messages = written.messages;
 	w.message_count = written.count;
@@ -53,7 +51,6 @@ static inline void must_write(struct storage *st, struct thread_write w, const c
 {
 	struct error err = {0};
 	bool ok = write_messages(st, w, messages, &err);
-
 	if (!ok)
 		printf("# %s (%s)\n", err.detail, err.cause);
 	CU_ASSERT_TRUE_FATAL(ok);
@@ -64,7 +61,6 @@ static inline bool add_text(void *arg, const char *message_id, const char *body_
 	static const char before[] = "\"text\":\"";
 	const char *text = strstr(body_json, before);
 	struct buf *all = arg;
-
 	CU_ASSERT_TRUE_FATAL(message_id && text);
 	text += sizeof(before) - 1;
 	if (all->len)
@@ -80,7 +76,6 @@ static inline const char *shown(struct storage *st, int64_t row, const struct th
 	const struct page all = {.limit = INT64_MAX};
 	struct error err = {0};
 	int64_t count = -1, in_context = 0;
-
 	buf_reset(&list);
 	buf_reset(&context);
 	buf_reset(&both);
@@ -101,7 +96,6 @@ static inline struct thread thread_now(struct storage *st, struct arena *a, cons
 	struct error err = {0};
 	struct thread t = {0};
 	bool found = st->threads->get(st, NULL, a, thread_id, &t, &err);
-
 	CU_ASSERT_TRUE_FATAL(found);
 	return t;
 }
@@ -115,7 +109,6 @@ struct numbers {
 static inline bool add_number(void *arg, const struct checkpoint *checkpoint)
 {
 	struct numbers *n = arg;
-
 	assert(n->count < sizeof(n->at) / sizeof(n->at[0]));
 	n->at[n->count++] = checkpoint->number;
 	return true;
@@ -127,7 +120,6 @@ static inline struct numbers numbers_of(
 	static const struct checkpoint_filter all = {.limit = INT64_MAX};
 	struct error err = {0};
 	struct numbers n = {.count = 0};
-
 	CU_ASSERT_TRUE(
 	    st->history->list(st, NULL, t, filter ? filter : &all, add_number, &n, &err));
 	return n;
@@ -141,7 +133,6 @@ static inline struct checkpoint checkpoint_at(
 	struct numbers n = numbers_of(st, &t, NULL);
 	struct error err = {0};
 	struct checkpoint c = {0};
-
 	CU_ASSERT_TRUE_FATAL(newer < n.count);
 	CU_ASSERT_TRUE_FATAL(st->history->get(st, NULL, a, &t, n.at[newer], &c, &err));
 	return c;
@@ -152,7 +143,6 @@ static inline bool copy_one(
 {
 	struct lease *lease = hold(st, to->thread_id);
 	bool ok = st->history->copy(st, NULL, lease, from, to, err);
-
 	let_go(st, lease);
 	return ok;
 }

@@ -697,10 +697,8 @@ static void strings_are_quoted_as_they_print(void)
 static void what_is_not_plain_is_found_at_every_place(void)
 {
 	static const char not_plain[] = {'"', '\\', '\n', '\x1f', (char)0x80, (char)0xff};
-
 	for (size_t len = 0; len <= 34; len++) {
 		char text[64];
-
 		unit_row("%zu bytes", len);
 		memset(text, 'a', sizeof(text));
 		memset(text + len, '"', sizeof(text) - len); /* which is none of them */

@@ -753,7 +753,6 @@ static void an_end_that_comes_meanwhile_is_the_last(void)
 	const struct run_record record = {.number = 1, .thread_row = 7};
 	struct replay_tail tail;
 	struct call call;
-
 	say(keeper);
 	chunk_keeper_flush(keeper);
 	sink->chunk(sink, text, strlen(text));

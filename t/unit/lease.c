@@ -44,7 +44,6 @@ static void wait_asleep(pid_t id)
 {
 	char path[64], state = 0;
 	FILE *file;
-
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)id);
 	for (int i = 0; i < 30000 && state != 'S'; i++) {
 		file = fopen(path, "re");
@@ -60,7 +59,6 @@ static void wait_asleep(pid_t id)
 static struct lease *acquire_as(const char *id, enum lease_claim claim, int64_t wait_ms)
 {
 	struct lease *l = lease_acquire(leases, id, claim, wait_ms, &err);
-
 	CU_ASSERT_FALSE(error_is_set(&err));
 	return l;
 }
@@ -74,7 +72,6 @@ static struct lease *acquire(const char *id, int64_t wait_ms)
 static struct leases *join(void)
 {
 	struct shared *sh = shared_open(unit_dir(), &err);
-
 	if (!sh)
 		_exit(1);
 	return leases_new(sh);
@@ -86,7 +83,6 @@ static pid_t start_child(const char *thread_id, bool runs)
 	int before = notes->step;
 	pid_t pid = fork();
 	struct lease *l;
-
 	if (pid != 0) {
 		wait_for(&notes->step, before + 1);
 		wait_asleep(pid);
@@ -110,7 +106,6 @@ static void end_child(pid_t pid)
 static void a_lease_is_held_by_one(void)
 {
 	struct lease *l = acquire("one", 0), *other;
-
 	CU_ASSERT_PTR_NOT_NULL_FATAL(l);
 	CU_ASSERT_PTR_NULL(acquire("one", 0));
 	other = acquire("two", 0);
@@ -126,7 +121,6 @@ static void one_that_comes_next_knows_it(void)
 {
 	uint64_t before = lease_ended(leases, "next");
 	struct lease *l = acquire("next", 0);
-
 	CU_ASSERT_TRUE(lease_is_next(l, before));
 	CU_ASSERT_PTR_NULL(acquire("next", 0)); /* who has waited in vain has had nothing */
 	CU_ASSERT_TRUE(lease_is_next(l, before));
@@ -149,7 +143,6 @@ static void threads_with_similar_ids_are_different(void)
 {
 	char ids[3][1021];
 	struct lease *l[3];
-
 	for (int i = 0; i < 3; i++) {
 		memset(ids[i], 'x', 1020);
 		ids[i][1020 - i] = '\0';
@@ -164,7 +157,6 @@ static void a_wait_ends_in_time(void)
 {
 	struct lease *l = acquire("busy", 0);
 	int64_t start = clock_monotonic_ms(), took;
-
 	CU_ASSERT_PTR_NULL(acquire("busy", 330));
 	took = clock_monotonic_ms() - start;
 	CU_ASSERT(took >= 329 && took < 60000);
@@ -187,7 +179,6 @@ static void *wait_and_note(void *arg)
 {
 	struct queued *w = arg;
 	struct lease *l;
-
 	w->id = (int)syscall(SYS_gettid);
 	l = lease_acquire(leases, "line", w->claim, 60000, &(struct error){0});
 	w->served_at = clock_monotonic_ms();
@@ -217,7 +208,6 @@ static void waiters_are_served_in_the_order_of_arrival(void)
 {
 	struct lease *l = acquire("line", 0);
 	struct queued waiters[8];
-
 	notes->served = 0;
 	for (int i = 0; i < 8; i++)
 		start_waiter(&waiters[i], i);
@@ -235,7 +225,6 @@ static void die_with_the_lock(void)
 	pid_t pid = fork();
 	struct shared *sh;
 	struct shared_head *head;
-
 	if (pid != 0) {
 		waitpid(pid, NULL, 0);
 		return;
@@ -254,7 +243,6 @@ static void line_is_overtaken(bool lock_dies)
 	    CLAIM_ENQUEUE, CLAIM_INTERRUPT, CLAIM_ENQUEUE, CLAIM_ENQUEUE, CLAIM_ROLLBACK};
 	struct lease *l = acquire("line", 0);
 	struct queued waiters[5];
-
 	notes->served = 0;
 	for (int i = 0; i < 5; i++)
 		start_waiter_as(&waiters[i], i, claims[i]);
@@ -282,7 +270,6 @@ static void one_that_rejects_does_not_wait(void)
 {
 	struct lease *l = acquire("line", 0);
 	int64_t start = clock_monotonic_ms();
-
 	CU_ASSERT_PTR_NULL(acquire_as("line", CLAIM_REJECT, 60000));
 	CU_ASSERT(clock_monotonic_ms() - start < 30000);
 	CU_ASSERT_EQUAL(lease_ordered(l), ORDER_NONE);
@@ -296,7 +283,6 @@ static void one_that_gave_up_is_left_out_of_the_line(void)
 {
 	struct lease *l = acquire("line", 0);
 	struct queued waiter;
-
 	notes->served = 0;
 	CU_ASSERT_PTR_NULL(acquire("line", 10));
 	start_waiter(&waiter, 9);
@@ -312,7 +298,6 @@ static void a_release_wakes_the_next_at_once(void)
 	int64_t best = INT64_MAX, start;
 	struct queued waiter;
 	struct lease *l;
-
 	for (int i = 0; i < 20 && best >= 100; i++) {
 		l = acquire("line", 60000);
 		CU_ASSERT_PTR_NOT_NULL_FATAL(l);
@@ -330,7 +315,6 @@ static void a_release_wakes_the_next_at_once(void)
 static void *wait_for_lease(void *thread_id)
 {
 	struct lease *l;
-
 	while (!(l = lease_acquire(leases, thread_id, CLAIM_ENQUEUE, 60000, &(struct error){0})))
 		clock_sleep_ms(5);
 	notes->served++;
@@ -342,7 +326,6 @@ static void *wait_for_lease(void *thread_id)
 static bool is_refused(const char *thread_id)
 {
 	int64_t start;
-
 	for (int i = 0; i < 60; i++) {
 		start = clock_monotonic_ms();
 		if (acquire(thread_id, 300))
@@ -358,7 +341,6 @@ static void callers_wait_only_where_there_is_room(void)
 {
 	struct lease *first = acquire("first", 0), *second = acquire("second", 0);
 	pthread_t ids[4];
-
 	notes->served = 0;
 	leases_room(leases, 4);
 	for (int i = 0; i < 3; i++)
@@ -387,7 +369,6 @@ static pid_t start_queue(void)
 {
 	pid_t pid = fork();
 	pthread_t id;
-
 	if (pid != 0)
 		return pid;
 	leases = join();
@@ -402,7 +383,6 @@ static void the_line_of_a_thread_is_bounded_and_the_dead_do_not_count(void)
 	struct lease *l = acquire("queue", 0);
 	pid_t pid = start_queue();
 	int64_t start;
-
 	CU_ASSERT_TRUE(is_refused("queue"));
 	end_child(pid);
 	start = clock_monotonic_ms();
@@ -418,7 +398,6 @@ static void only_a_run_can_be_stopped(void)
 {
 	struct lease *l = acquire("runs", 0);
 	bool stop = true;
-
 	CU_ASSERT_FALSE(lease_stop(leases, "runs", NULL));
 	CU_ASSERT_FALSE(lease_running(leases, "runs", &stop));
 	CU_ASSERT_FALSE(stop);
@@ -438,7 +417,6 @@ static void only_a_run_can_be_stopped(void)
 static void a_stop_never_hits_the_next_run(void)
 {
 	struct lease *l = acquire("next", 0);
-
 	lease_run(l, "r1");
 	CU_ASSERT_TRUE(lease_stop(leases, "next", NULL));
 	lease_release(l);
@@ -456,7 +434,6 @@ static void a_stop_can_name_the_run_that_it_is_for(void)
 			       others = {.order = ORDER_ROLLBACK, .but = "r1"},
 			       all_others = {.order = ORDER_ROLLBACK, .but = "r2"};
 	struct lease *l = acquire("aim", 0);
-
 	CU_ASSERT_FALSE(lease_stop(leases, "aim", &this));
 	lease_run(l, "r1");
 	CU_ASSERT_FALSE(lease_stop(leases, "aim", &another));
@@ -486,7 +463,6 @@ static void a_holder_is_told_what_the_others_want(void)
 	struct lease *l = acquire("line", 0);
 	struct queued waiter;
 	bool stop;
-
 	for (size_t i = 0; i < sizeof(wants) / sizeof(wants[0]); i++) {
 		CU_ASSERT_PTR_NULL(acquire_as("line", wants[i].claim, 0));
 		CU_ASSERT_EQUAL(lease_ordered(l), wants[i].order);
@@ -512,7 +488,6 @@ static void a_holder_is_told_what_the_others_want(void)
 static void one_that_overtakes_a_dead_holder_has_the_lease(void)
 {
 	struct lease *l;
-
 	end_child(start_child("dead", true));
 	l = acquire_as("dead", CLAIM_ROLLBACK, 0);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(l);
@@ -524,7 +499,6 @@ static void other_processes_see_and_stop_a_run(void)
 {
 	pid_t child = start_child("remote", true);
 	bool stop;
-
 	CU_ASSERT_PTR_NULL(acquire("remote", 0));
 	CU_ASSERT_TRUE(lease_running(leases, "remote", &stop));
 	CU_ASSERT_TRUE(lease_stop(leases, "remote", NULL));
@@ -538,7 +512,6 @@ static void other_processes_see_and_stop_a_run(void)
 static void a_dead_holders_lease_is_free(void)
 {
 	struct lease *l;
-
 	end_child(start_child("dead", true));
 	l = acquire("dead", 0);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(l);
@@ -559,7 +532,6 @@ static void a_waiter_notices_the_holders_death(void)
 	int64_t start = clock_monotonic_ms();
 	struct lease *l;
 	pthread_t id;
-
 	pthread_create(&id, NULL, kill_later, &child);
 	l = acquire("dying", 60000);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(l);
@@ -572,7 +544,6 @@ static void a_dead_waiter_is_passed_over(void)
 {
 	struct lease *l = acquire("skip", 0);
 	pid_t child = start_child("skip", false);
-
 	end_child(child);
 	lease_release(l);
 	l = acquire("skip", 60000);
@@ -586,7 +557,6 @@ static void churn(int number)
 {
 	struct lease *l;
 	char id[32];
-
 	leases = join();
 	notes->step++;
 	for (unsigned i = 0;; i++) {
@@ -605,11 +575,9 @@ static void deaths_at_any_point_leave_the_table_whole(void)
 {
 	struct lease *l;
 	char id[32];
-
 	for (int i = 0; i < 40; i++) {
 		pid_t pids[2];
 		int before = notes->step;
-
 		memset(notes->order, 0, sizeof(notes->order));
 		for (int k = 0; k < 2; k++) {
 			pids[k] = fork();
@@ -634,7 +602,6 @@ static void deaths_at_any_point_leave_the_table_whole(void)
 static void *enter_and_leave(void *arg)
 {
 	struct lease *l;
-
 	for (int i = 0; i < 300; i++) {
 		l = lease_acquire(arg, "crowd", CLAIM_ENQUEUE, 20000, &(struct error){0});
 		if (!l)
@@ -651,7 +618,6 @@ static void *enter_and_leave(void *arg)
 static void run_crowd(struct leases *mine)
 {
 	pthread_t ids[4];
-
 	for (int i = 0; i < 4; i++)
 		pthread_create(&ids[i], NULL, enter_and_leave, mine);
 	for (int i = 0; i < 4; i++)
@@ -661,7 +627,6 @@ static void run_crowd(struct leases *mine)
 static void a_crowd_of_processes_and_threads_enters_one_by_one(void)
 {
 	pid_t pids[2];
-
 	notes->served = notes->inside = notes->overlaps = 0;
 	for (int i = 0; i < 2; i++) {
 		pids[i] = fork();
@@ -682,7 +647,6 @@ static void take_all(void)
 {
 	char id[32];
 	int n = 0;
-
 	leases = join();
 	do
 		snprintf(id, sizeof(id), "full-%d", n++);
@@ -695,7 +659,6 @@ static void a_full_table_is_transient_and_is_swept_of_the_dead(void)
 {
 	struct lease *l;
 	pid_t pid = fork();
-
 	if (pid == 0)
 		take_all();
 	waitpid(pid, NULL, 0);
@@ -741,7 +704,6 @@ static const struct unit_test tests[] = {
 int main(void)
 {
 	int rc;
-
 	notes =
 	    mmap(NULL, sizeof(*notes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	shared = shared_open(unit_dir(), &err);

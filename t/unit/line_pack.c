@@ -14,7 +14,6 @@ static size_t there_and_back(const char *lines, size_t len)
 {
 	struct buf packed = {0}, plain = {0};
 	size_t kept;
-
 	buf_puts(&plain, "before");
 	lines_pack(&packed, lines, len);
 	lines_unpack(&plain, buf_str(&packed), packed.len);
@@ -43,7 +42,6 @@ static void lines_come_back_as_they_were(void)
 	    CHUNK("h\xc3\xa9", "01", "1") CHUNK("h\xc3\xa8", "02", "2")
 		CHUNK("h\xc2\xa9", "3", "3"),
 	    CHUNK("say \\\"", "01", "1") CHUNK("say \\n", "02", "2") CHUNK("\\\\", "3", "3")};
-
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		unit_row("%s", texts[i]);
 		there_and_back(texts[i], strlen(texts[i]));
@@ -61,7 +59,6 @@ static void what_lines_have_in_common_is_kept_once(void)
 	    {CHUNK("\xc3\xa8", "01.123456", "2"), 30}};
 	const char first[] = CHUNK("one ", "01.123456", "1");
 	char lines[1024];
-
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		unit_row("%s", rows[i].next);
 		snprintf(lines, sizeof(lines), "%s%s", first, rows[i].next);
@@ -103,7 +100,6 @@ static void values_of_other_kinds_are_kept_once_too(void)
 		UPDATE("null", "null", "\"\"", ""), "\"\""},
 	};
 	char lines[1024];
-
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		unit_row("%zu", i);
 		snprintf(lines, sizeof(lines), "%s%s", rows[i].first, rows[i].next);
@@ -117,7 +113,6 @@ static void what_is_unlike_takes_no_more_than_before(void)
 {
 	const char lines[] =
 	    "one line\nanother one\n\"\"\"\"\"\"\"\"\n'\"'\"'\"'\"'\"'\n12345678\n1.2.3.4.5\n";
-
 	CU_ASSERT(there_and_back(lines, strlen(lines)) <= strlen(lines));
 }
 
@@ -127,11 +122,9 @@ static void lines_by_chance_come_back(void)
 	static const char *const pieces[] = {
 	    "\"", "\\", "1", "9", ".", ",", "a", "\xc3\xa9", "\xc3\xa8", "\x02"};
 	struct buf lines = {0};
-
 	srand(7);
 	for (int i = 0; i < 2000; i++) {
 		char line[16][3] = {{0}};
-
 		buf_reset(&lines);
 		for (int k = 0; k < 6; k++) {
 			for (size_t at = 0; at < 16; at++) {
@@ -151,7 +144,6 @@ static void lines_by_chance_come_back(void)
 static void what_is_not_packed_reads_as_it_is(void)
 {
 	struct buf plain = {0};
-
 	CU_ASSERT_FALSE(lines_packed("{\"a\":1}\n{\"a\":2}\n", 16));
 	lines_unpack(&plain, "{\"a\":1}\n{\"a\":2}\n", 16);
 	CU_ASSERT_STRING_EQUAL(buf_str(&plain), "{\"a\":1}\n{\"a\":2}\n");
@@ -178,7 +170,6 @@ static void a_line_that_cannot_be_read_is_empty(void)
 	    "\x04\x04\x04"};
 	char packed[64];
 	struct buf plain = {0};
-
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		unit_row("%zu", i);
 		snprintf(packed, sizeof(packed), "abc\n%s\ndef\n", rows[i]);

@@ -51,7 +51,6 @@ static void what_is_elsewhere_or_no_base64_has_none(void)
 static void parameters_are_printable_ascii(void)
 {
 	char quoted[] = "text/plain;x=\"?\"", token[] = "text/plain;x=?";
-
 	CU_ASSERT_TRUE(media_type_valid(quoted));
 	for (int c = 1; c < 0x100; c++) {
 		quoted[sizeof(quoted) - 3] = token[sizeof(token) - 2] = (char)c;

@@ -19,7 +19,6 @@
 struct thread memory_thread_copy(struct arena *a, const struct thread *who, const struct thread *t)
 {
 	struct thread copy = *t;
-
 	copy.thread_id = arena_strdup(a, who->thread_id);
 	copy.user_id = arena_strdup(a, who->user_id);
 	copy.created_at = who->created_at;
@@ -42,7 +41,6 @@ static bool memory_thread_get(struct storage *st, const struct storage_context *
 {
 	struct memory_storage *m = memory_lock(st);
 	const struct kept_thread *k = memory_find_id(m, thread_id);
-
 	(void)ctx, (void)err;
 	if (k) {
 		*thread = memory_thread_copy(a, &k->thread, &k->thread);
@@ -56,7 +54,6 @@ static bool memory_thread_owner(struct storage *st, const struct storage_context
 {
 	struct memory_storage *m = memory_lock(st);
 	const struct kept_thread *k = memory_find_id(m, thread_id);
-
 	(void)ctx, (void)err;
 	*owner = k ? arena_strdup(a, k->thread.user_id) : NULL;
 	return memory_unlock(m, true);
@@ -67,13 +64,11 @@ static bool waits_for(const struct thread *t, const char *call_id)
 	bool found = false;
 	const cJSON *call;
 	cJSON *waiting;
-
 	if (!t->waiting_json)
 		return false;
 	waiting = json_parse(t->waiting_json, strlen(t->waiting_json), JSON_TRUSTED_DEPTH, NULL);
 	cJSON_ArrayForEach(call, json_get(waiting, "calls")) {
 		const char *id = json_str(call, "id");
-
 		found = found || (id && strcmp(id, call_id) == 0);
 	}
 	cJSON_Delete(waiting);
@@ -86,7 +81,6 @@ static bool memory_thread_waiting(struct storage *st, const struct storage_conte
 {
 	struct memory_storage *m = memory_lock(st);
 	const struct kept_thread *latest = NULL;
-
 	(void)ctx, (void)err;
 	for (const struct kept_thread *k = m->threads; k; k = k->next) {
 		if (strcmp(k->thread.user_id, owner) == 0 && waits_for(&k->thread, call_id) &&
@@ -107,7 +101,6 @@ bool memory_has_text(const char *text, const char *search)
 {
 	for (; text; text = *text ? text + 1 : NULL) {
 		size_t i = 0;
-
 		while (search[i] && folded(text[i]) == folded(search[i]))
 			i++;
 		if (!search[i])
@@ -119,7 +112,6 @@ bool memory_has_text(const char *text, const char *search)
 static bool tree_has_text(const cJSON *tree, const char *search)
 {
 	const cJSON *item;
-
 	if (cJSON_IsString(tree))
 		return memory_has_text(tree->valuestring, search);
 	cJSON_ArrayForEach(item, tree) {
@@ -133,7 +125,6 @@ static bool thread_matches(const struct thread *t, const char *search)
 {
 	cJSON *metadata;
 	bool found;
-
 	if (!search || !*search || memory_has_text(t->thread_id, search) ||
 	    memory_has_text(t->thread_name, search))
 		return true;
@@ -151,7 +142,6 @@ struct label_search {
 static bool label_is_sought(void *arg, const struct label *label)
 {
 	struct label_search *s = arg;
-
 	for (size_t i = 0; i < s->filter->count; i++)
 		s->found += strcmp(s->filter->labels[i].key, label->key) == 0 &&
 		    strcmp(s->filter->labels[i].value, label->value) == 0;
@@ -161,7 +151,6 @@ static bool label_is_sought(void *arg, const struct label *label)
 static bool thread_passes(const struct thread *t, const struct thread_filter *filter)
 {
 	struct label_search s = {filter, 0};
-
 	if (!filter)
 		return true;
 	labels_each(t->metadata_json, label_is_sought, &s);
@@ -171,7 +160,6 @@ static bool thread_passes(const struct thread *t, const struct thread_filter *fi
 static int latest_first(const void *a, const void *b)
 {
 	const struct thread *x = a, *y = b;
-
 	if (x->updated_at != y->updated_at)
 		return x->updated_at < y->updated_at ? 1 : -1;
 	return strcmp(x->thread_id, y->thread_id);
@@ -182,7 +170,6 @@ static struct thread *all_threads(struct storage *st, size_t *count)
 {
 	struct memory_storage *m = memory_lock(st);
 	struct thread *list;
-
 	*count = 0;
 	for (const struct kept_thread *k = m->threads; k; k = k->next)
 		++*count;
@@ -202,11 +189,9 @@ static bool memory_thread_list(struct storage *st, const struct storage_context 
 	size_t count;
 	struct thread *list = all_threads(st, &count);
 	int64_t skip = page->offset, left = page->limit;
-
 	(void)ctx, (void)err;
 	for (size_t i = 0; i < count && left > 0; i++) {
 		struct thread *t = &list[i];
-
 		if ((owner && strcmp(t->user_id, owner) != 0) || !thread_matches(t, page->search) ||
 		    !thread_passes(t, filter) || skip-- > 0)
 			continue;
@@ -224,7 +209,6 @@ static bool memory_threads_untouched(struct storage *st, const struct storage_co
 	size_t total, room = old->count;
 	int64_t skip = old->skip;
 	struct thread *list = all_threads(st, &total);
-
 	(void)ctx, (void)err;
 	old->count = 0;
 	for (size_t i = total; i-- > 0 && old->count < room;) {
@@ -241,7 +225,6 @@ static bool memory_threads_untouched(struct storage *st, const struct storage_co
 bool memory_holds(const struct memory_storage *m, const struct lease *lease)
 {
 	const struct place *p = m->line;
-
 	while (p && strcmp(p->lease.thread_id, lease->thread_id) != 0)
 		p = p->next;
 	return p && p->lease.generation == lease->generation;
@@ -250,7 +233,6 @@ bool memory_holds(const struct memory_storage *m, const struct lease *lease)
 struct kept_thread *memory_thread_add(struct memory_storage *m)
 {
 	struct kept_thread *k = xcalloc(1, sizeof(*k));
-
 	k->thread.row = ++m->rows;
 	k->next = m->threads;
 	m->threads = k;
@@ -260,7 +242,6 @@ struct kept_thread *memory_thread_add(struct memory_storage *m)
 void memory_thread_make(struct memory_storage *m, struct thread *t)
 {
 	struct kept_thread *k = memory_thread_add(m);
-
 	t->row = k->thread.row;
 	k->thread = memory_thread_copy(m->arena, t, t);
 	k->changed = true;
@@ -271,7 +252,6 @@ static bool has_room(const struct storage *st, const struct kept_thread *k,
     const struct thread *rest, int64_t added, struct error *err)
 {
 	int64_t max = st->thread_max_bytes, state = thread_state_size(rest);
-
 	return !max || (k ? k->bytes : 0) + added + state <= max ||
 	    (k && !added && state <= thread_state_size(&k->thread)) ||
 	    thread_too_large(rest, max, err);
@@ -286,7 +266,6 @@ static bool differ(const char *a, const char *b)
 static struct kept_thread kept_copy(const struct kept_thread *from, size_t added)
 {
 	struct kept_thread k = from ? *from : (struct kept_thread){0};
-
 	k.places = xcalloc((size_t)k.last + added + 1, sizeof(*k.places));
 	k.checkpoints = xcalloc(k.checkpoint_count + 4, sizeof(*k.checkpoints));
 	if (from && from->last)
@@ -307,7 +286,6 @@ static bool apply(struct memory_storage *m, struct kept_thread *k, const struct 
     struct error *err)
 {
 	struct thread was = k->thread;
-
 	if (w->rewind && !memory_history_rewind(k, w->rewind, err))
 		return false;
 	if (w->back_to)
@@ -332,7 +310,6 @@ static bool write_one_change(struct memory_storage *m, const struct thread_chang
 	size_t added = 0;
 	int64_t bytes = 0;
 	bool ok = true;
-
 	if (!memory_holds(m, c->lease) || !memory_run_may_write(m, c))
 		return thread_lost(first->thread_id, c->err);
 	if (first->row ? !k : memory_find_id(m, first->thread_id) != NULL)
@@ -377,7 +354,6 @@ static bool memory_thread_write(struct storage *st, const struct storage_context
 {
 	struct memory_storage *m = memory_lock(st);
 	bool ok = true;
-
 	(void)ctx;
 	for (size_t i = 0; i < count; i++)
 		ok &= write_one_change(m, &changes[i]);
@@ -389,7 +365,6 @@ static bool memory_thread_remove(struct storage *st, const struct storage_contex
 {
 	struct memory_storage *m = memory_lock(st);
 	struct kept_thread **link = &m->threads, *k;
-
 	(void)ctx;
 	if (!memory_holds(m, lease))
 		return memory_unlock(m, thread_lost(lease->thread_id, err));
@@ -410,7 +385,6 @@ static bool memory_thread_remove(struct storage *st, const struct storage_contex
 static struct place *first_in_line(const struct memory_storage *m, const char *thread_id)
 {
 	struct place *p = m->line;
-
 	while (p && strcmp(p->lease.thread_id, thread_id) != 0)
 		p = p->next;
 	return p;
@@ -419,14 +393,12 @@ static struct place *first_in_line(const struct memory_storage *m, const char *t
 bool memory_run_held(const struct memory_storage *m, const char *thread_id)
 {
 	const struct place *p = first_in_line(m, thread_id);
-
 	return p && *p->run_id;
 }
 
 static void leave_line(struct memory_storage *m, struct place *p)
 {
 	struct place **link = &m->line;
-
 	while (*link != p)
 		link = &(*link)->next;
 	*link = p->next;
@@ -445,7 +417,6 @@ static struct lease *memory_lease_acquire(struct storage *st, const struct stora
 	struct place *p = xcalloc(1, sizeof(*p)), **link = &m->line;
 	int64_t until = clock_monotonic_ms() + wait_ms;
 	bool in_time;
-
 	(void)ctx, (void)err;
 	p->lease.thread_id = xstrdup(thread_id);
 	if (holder && orders[claim] > holder->order)
@@ -475,7 +446,6 @@ static struct lease *memory_lease_acquire(struct storage *st, const struct stora
 static void memory_lease_room(struct storage *st, unsigned callers)
 {
 	struct memory_storage *m = memory_lock(st);
-
 	m->room = callers;
 	memory_unlock(m, true);
 }
@@ -485,7 +455,6 @@ static bool memory_lease_run(struct storage *st, const struct storage_context *c
 {
 	struct memory_storage *m = memory_lock(st);
 	struct place *p = (struct place *)lease;
-
 	(void)ctx, (void)err;
 	snprintf(p->run_id, sizeof(p->run_id), "%s", run_id ? run_id : "");
 	return memory_unlock(m, true);
@@ -495,7 +464,6 @@ static bool memory_lease_ordered(struct storage *st, const struct storage_contex
     const struct lease *lease, enum lease_order *order, struct error *err)
 {
 	struct memory_storage *m = memory_lock(st);
-
 	(void)ctx, (void)err;
 	*order = ((const struct place *)lease)->order;
 	return memory_unlock(m, true);
@@ -505,7 +473,6 @@ static bool memory_lease_release(
     struct storage *st, const struct storage_context *ctx, struct lease *lease, struct error *err)
 {
 	struct memory_storage *m = memory_lock(st);
-
 	(void)ctx, (void)err;
 	leave_line(m, (struct place *)lease);
 	return memory_unlock(m, true);
@@ -516,7 +483,6 @@ static bool memory_lease_running(struct storage *st, const struct storage_contex
 {
 	struct memory_storage *m = memory_lock(st);
 	const struct place *p = first_in_line(m, thread_id);
-
 	(void)ctx, (void)err;
 	*running = p && *p->run_id;
 	*stop_requested = *running && p->order;
@@ -527,7 +493,6 @@ static bool memory_lease_held(struct storage *st, const struct storage_context *
     const char *thread_id, bool *held, struct error *err)
 {
 	struct memory_storage *m = memory_lock(st);
-
 	(void)ctx, (void)err;
 	*held = first_in_line(m, thread_id) != NULL;
 	return memory_unlock(m, true);
@@ -539,7 +504,6 @@ static bool memory_lease_stop(struct storage *st, const struct storage_context *
 	static const struct lease_aim whichever = {.order = ORDER_STOP};
 	struct memory_storage *m = memory_lock(st);
 	struct place *p = first_in_line(m, thread_id);
-
 	(void)ctx, (void)err;
 	aim = aim ? aim : &whichever;
 	*running = p && *p->run_id && (!aim->only || strcmp(aim->only, p->run_id) == 0) &&
@@ -555,7 +519,6 @@ static struct storage *memory_open(
     const struct config *config, struct shared *shared, struct error *err)
 {
 	struct memory_storage *m = xcalloc(1, sizeof(*m));
-
 	(void)err;
 	m->shared = shared;
 	m->with.kept = records_kept(config->state_dir);
@@ -570,7 +533,6 @@ static void memory_close(struct storage *st)
 {
 	struct memory_storage *m = memory_of(st);
 	struct kept_thread *next;
-
 	for (struct kept_thread *k = m->threads; k; k = next) {
 		next = k->next;
 		kept_clear(k);

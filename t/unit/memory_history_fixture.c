@@ -25,7 +25,6 @@ void memory_history_keep(struct kept_thread *k, enum checkpoint_source source)
 	    k->checkpoint_count ? &k->checkpoints[k->checkpoint_count - 1] : NULL;
 	struct checkpoint c = {.number = clock_now(), .parent = k->checkpoint, .source = source};
 	size_t count;
-
 	if (newest && c.number <= newest->number)
 		c.number = newest->number + 1;
 	free(memory_list_of(k, NULL, &count));
@@ -59,7 +58,6 @@ void memory_history_back(struct kept_thread *k, const struct thread_write *w)
 {
 	const struct thread_view *to = w->back_to;
 	size_t left = 0;
-
 	for (int64_t n = to->last + 1; n <= k->last; n++)
 		memory_place_clear(k, n);
 	k->until = to->until;
@@ -82,7 +80,6 @@ void memory_history_trim(const struct memory_storage *m, struct kept_thread *k)
 {
 	size_t keep = (size_t)m->with.storage.history_keep;
 	bool *shown;
-
 	if (!keep || k->checkpoint_count <= keep)
 		return;
 	memmove(k->checkpoints, k->checkpoints + k->checkpoint_count - keep,
@@ -106,7 +103,6 @@ void memory_history_trim(const struct memory_storage *m, struct kept_thread *k)
 static size_t checkpoints_over(const struct memory_storage *m, const struct kept_thread *k)
 {
 	size_t keep = (size_t)m->with.storage.history_keep;
-
 	return keep && k->checkpoint_count > keep ? k->checkpoint_count - keep : 0;
 }
 
@@ -115,7 +111,6 @@ static struct checkpoint checkpoint_shown(
     const struct checkpoint *kept, const struct thread *now, const struct kept_thread *k)
 {
 	struct checkpoint c = *kept;
-
 	c.thread.row = now->row;
 	c.thread.thread_id = now->thread_id;
 	c.thread.user_id = now->user_id;
@@ -135,7 +130,6 @@ static bool memory_history_get(struct storage *st, const struct storage_context 
 	struct memory_storage *m = memory_lock(st);
 	const struct kept_thread *k = memory_find_row(m, thread->row);
 	const struct checkpoint *c = k ? checkpoint_find(k, number) : NULL;
-
 	(void)ctx, (void)err;
 	if (!c || c < k->checkpoints + checkpoints_over(m, k))
 		return memory_unlock(m, false);
@@ -147,7 +141,6 @@ static bool memory_history_get(struct storage *st, const struct storage_context 
 static bool filter_takes(const struct checkpoint_filter *filter, const struct checkpoint *c)
 {
 	bool of_run = c->source == CHECKPOINT_RUN || c->source == CHECKPOINT_STEP;
-
 	if (filter->before && c->number >= filter->before)
 		return false;
 	return !filter->run_id ||
@@ -163,11 +156,9 @@ static bool memory_history_list(struct storage *st, const struct storage_context
 	size_t over = k ? checkpoints_over(m, k) : 0, count = 0;
 	struct checkpoint *list = xcalloc((k ? k->checkpoint_count : 0) + 1, sizeof(*list));
 	int64_t left = filter->limit;
-
 	(void)ctx, (void)err;
 	for (size_t i = k ? k->checkpoint_count : 0; i-- > over;) {
 		struct thread *t = &list[count].thread;
-
 		if (!filter_takes(filter, &k->checkpoints[i]))
 			continue;
 		list[count] = checkpoint_shown(&k->checkpoints[i], thread, k);
@@ -191,14 +182,12 @@ static void copy_messages(
 	size_t count, in_context;
 	struct kept_message *list = memory_list_of(from, view, &count);
 	struct kept_message *context = memory_context_of(from, view, &in_context);
-
 	k->places = xcalloc(count + in_context + 1, sizeof(*k->places));
 	for (size_t i = 0; i < count; i++)
 		memory_place_add(k, (struct kept_place){.id = list[i].id, .body = list[i].body});
 	k->after = k->last;
 	for (size_t i = 0; i < in_context; i++) {
 		int64_t message = 1;
-
 		while (strcmp(k->places[message - 1].id, context[i].id) != 0)
 			message++;
 		memory_place_add(k, (struct kept_place){.message = message});
@@ -213,7 +202,6 @@ static bool memory_history_copy(struct storage *st, const struct storage_context
 	struct memory_storage *m = memory_lock(st);
 	const struct kept_thread *source = memory_find_row(m, from->row);
 	struct kept_thread copy = {0}, *k;
-
 	(void)ctx;
 	if (!memory_holds(m, lease))
 		return memory_unlock(m, thread_lost(to->thread_id, err));
@@ -259,7 +247,6 @@ static bool memory_history_places(struct storage *st, const struct storage_conte
 	int64_t last = k && k->last < until ? k->last : k ? until : 0;
 	struct kept_place *places = xcalloc((size_t)last + 1, sizeof(*places));
 	bool more = true;
-
 	(void)ctx, (void)err;
 	if (last)
 		memcpy(places, k->places, (size_t)last * sizeof(*places));
@@ -267,7 +254,6 @@ static bool memory_history_places(struct storage *st, const struct storage_conte
 	for (int64_t n = after + 1; n <= last && more; n++) {
 		const struct kept_place *p = &places[n - 1];
 		const struct history_part part = part_of(p, n);
-
 		if (p->before != n - 1)
 			fn(arg,
 			    &(struct history_part){
@@ -283,7 +269,6 @@ static bool memory_history_origin(struct storage *st, const struct storage_conte
 {
 	struct memory_storage *m = memory_lock(st);
 	const struct kept_thread *k = memory_find_row(m, thread_row);
-
 	(void)ctx, (void)err;
 	*origin =
 	    k ? (struct history_origin){k->checkpoint, k->changed} : (struct history_origin){0};
@@ -304,7 +289,6 @@ static bool kept_add_message(struct memory_storage *m, struct kept_thread *k,
 	size_t count;
 	struct kept_message *list = memory_list_of(k, NULL, &count);
 	bool known = false;
-
 	for (size_t i = 0; i < count; i++)
 		known |= strcmp(list[i].id, part->message_id) == 0;
 	free(list);
@@ -321,7 +305,6 @@ static void kept_add_checkpoint(
     struct memory_storage *m, struct kept_thread *k, const struct checkpoint *c)
 {
 	size_t count = k->checkpoint_count++;
-
 	k->checkpoints = xrealloc(k->checkpoints, (count + 1) * sizeof(*k->checkpoints));
 	k->checkpoints[count] = *c;
 	k->checkpoints[count].thread = memory_thread_copy(m->arena, &k->thread, &c->thread);
@@ -358,7 +341,6 @@ static bool kept_add_all(struct memory_storage *m, struct kept_thread *k,
     struct history_source *source, struct error *err)
 {
 	struct history_part part;
-
 	if (!source->rewind(source, err))
 		return false;
 	do {
@@ -374,7 +356,6 @@ static bool memory_history_make(struct storage *st, const struct storage_context
 {
 	struct memory_storage *m = memory_lock(st);
 	struct kept_thread made = {.thread = *t}, *k;
-
 	(void)ctx;
 	if (!memory_holds(m, lease))
 		return memory_unlock(m, thread_lost(t->thread_id, err));

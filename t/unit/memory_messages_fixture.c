@@ -22,7 +22,6 @@ static void turn_round(struct kept_message *list, size_t count)
 {
 	for (size_t i = 0; i < count / 2; i++) {
 		struct kept_message m = list[i];
-
 		list[i] = list[count - 1 - i];
 		list[count - 1 - i] = m;
 	}
@@ -33,11 +32,9 @@ struct kept_message *memory_list_of(
 {
 	struct kept_message *list = xcalloc((k ? (size_t)k->last : 0) + 1, sizeof(*list));
 	int64_t until = view ? view->until : memory_view_now(k).until;
-
 	*count = 0;
 	for (int64_t n = k ? until : 0; n; n = place_of(k, n)->before) {
 		const struct kept_place *p = place_of(k, n);
-
 		if (p->body)
 			list[(*count)++] = (struct kept_message){p->id, p->body, n};
 	}
@@ -51,12 +48,10 @@ struct kept_message *memory_context_of(
 	struct kept_message *list = xcalloc((k ? (size_t)k->last : 0) + 1, sizeof(*list));
 	bool *seen = xcalloc((k ? (size_t)k->last : 0) + 1, sizeof(*seen));
 	struct thread_view shown = view ? *view : memory_view_now(k);
-
 	*count = 0;
 	for (int64_t n = k ? shown.until : 0; n > shown.after; n = place_of(k, n)->before) {
 		int64_t message = place_of(k, n)->message;
 		const struct kept_place *p = place_of(k, message);
-
 		/* it stands where it entered last */
 		if (p->body && !seen[message])
 			list[(*count)++] = (struct kept_message){p->id, p->body, n};
@@ -72,7 +67,6 @@ static int64_t message_place(const struct kept_thread *k, int64_t until, const c
 {
 	for (int64_t n = k ? until : 0; n; n = place_of(k, n)->before) {
 		const struct kept_place *p = place_of(k, n);
-
 		if (p->body && strcmp(p->id, message_id) == 0)
 			return n;
 	}
@@ -83,7 +77,6 @@ static int64_t message_place(const struct kept_thread *k, int64_t until, const c
 static int64_t message_entered(const struct kept_thread *k, int64_t until, const char *message_id)
 {
 	int64_t message = message_place(k, until, message_id), n = message ? until : 0;
-
 	while (n && place_of(k, n)->message != message)
 		n = place_of(k, n)->before;
 	return n;
@@ -94,7 +87,6 @@ static int64_t message_entered(const struct kept_thread *k, int64_t until, const
 static bool block_has_text(const cJSON *block, const char *search)
 {
 	const char *type = json_str(block, "type");
-
 	if (type && strcmp(type, "text") == 0)
 		return memory_has_text(json_str(block, "text"), search);
 	return type && strcmp(type, "tool_result") == 0 &&
@@ -106,7 +98,6 @@ static bool message_matches(const struct kept_message *m, const char *search)
 	const cJSON *block;
 	bool found = false;
 	cJSON *body;
-
 	if (!search || !*search)
 		return true;
 	body = json_parse(m->body, strlen(m->body), JSON_TRUSTED_DEPTH, NULL);
@@ -124,7 +115,6 @@ bool memory_message_part(struct storage *st, const struct storage_context *ctx, 
 	struct kept_message *list = memory_list_of(memory_find_row(m, thread_row), view, &count);
 	int64_t skip = page->offset;
 	bool more = true;
-
 	(void)ctx, (void)err;
 	memory_unlock(m, true);
 	for (size_t i = 0; i < count && more && page->limit > 0; i++) {
@@ -143,7 +133,6 @@ bool memory_message_list(struct storage *st, const struct storage_context *ctx, 
     struct error *err)
 {
 	struct page copy = *page;
-
 	return memory_message_part(st, ctx, thread_row, view, &copy, fn, arg, err);
 }
 
@@ -155,7 +144,6 @@ bool memory_message_get(struct storage *st, const struct storage_context *ctx, s
 	const struct kept_thread *k = memory_find_row(m, thread_row);
 	int64_t until = view ? view->until : memory_view_now(k).until;
 	int64_t place = message_place(k, until, message_id);
-
 	(void)ctx, (void)err;
 	*body = place ? arena_strdup(a, place_of(k, place)->body) : NULL;
 	return memory_unlock(m, true);
@@ -168,13 +156,11 @@ bool memory_messages_known(struct storage *st, const struct storage_context *ctx
 	struct memory_storage *m = memory_lock(st);
 	const struct kept_thread *k = memory_find_row(m, thread_row);
 	struct thread_view shown = view ? *view : memory_view_now(k);
-
 	(void)ctx, (void)err;
 	for (size_t i = 0; i < count; i++) {
 		struct message_known *asked = &messages[i];
 		int64_t entered =
 		    asked->message_id ? message_entered(k, shown.until, asked->message_id) : 0;
-
 		asked->known = entered != 0;
 		asked->in_context = entered > shown.after;
 	}
@@ -185,7 +171,6 @@ bool memory_thread_view(struct storage *st, const struct storage_context *ctx, i
     struct thread_view *view, struct error *err)
 {
 	struct memory_storage *m = memory_lock(st);
-
 	(void)ctx, (void)err;
 	*view = memory_view_now(memory_find_row(m, thread_row));
 	return memory_unlock(m, true);
@@ -198,7 +183,6 @@ bool memory_context_part(struct storage *st, const struct storage_context *ctx, 
 	size_t count;
 	struct kept_message *list = memory_context_of(memory_find_row(m, thread_row), view, &count);
 	bool more = true;
-
 	(void)ctx, (void)err;
 	memory_unlock(m, true);
 	for (size_t i = 0; i < count && more; i++) {
@@ -213,7 +197,6 @@ bool memory_context(struct storage *st, const struct storage_context *ctx, int64
     const struct thread_view *view, message_fn fn, void *arg, struct error *err)
 {
 	struct thread_view left = view ? *view : (struct thread_view){0};
-
 	return (view || memory_thread_view(st, ctx, thread_row, &left, err)) &&
 	    memory_context_part(st, ctx, thread_row, &left, fn, arg, err);
 }
@@ -223,7 +206,6 @@ bool memory_context_count(struct storage *st, const struct storage_context *ctx,
 {
 	struct memory_storage *m = memory_lock(st);
 	size_t found;
-
 	(void)ctx, (void)err;
 	free(memory_context_of(memory_find_row(m, thread_row), view, &found));
 	*count = (int64_t)found;
@@ -247,7 +229,6 @@ int64_t memory_place_add(struct kept_thread *k, struct kept_place place)
 void memory_place_clear(struct kept_thread *k, int64_t place)
 {
 	struct kept_place *p = place ? &k->places[place - 1] : NULL;
-
 	if (!p || !p->body)
 		return;
 	k->bytes -= (int64_t)strlen(p->body);
@@ -258,7 +239,6 @@ static bool message_add(struct memory_storage *m, struct kept_thread *k,
     const struct new_message *new, struct error *err)
 {
 	int64_t known = message_place(k, k->until, new->message_id);
-
 	if (new->body_json && known)
 		return memory_fails(err, "the thread has that message");
 	if (new->body_json)
@@ -274,7 +254,6 @@ bool memory_messages_apply(struct memory_storage *m, struct kept_thread *k,
     const struct thread_write *w, struct error *err)
 {
 	int64_t left;
-
 	if (w->clear_context)
 		k->after = k->last;
 	for (size_t i = 0; i < w->remove_count; i++)

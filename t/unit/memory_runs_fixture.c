@@ -51,7 +51,6 @@ static int64_t jobs_made, webhooks_made;
 static struct memory_run *run_numbered(struct memory_storage *m, int64_t thread, int64_t number)
 {
 	struct memory_run *r = m->runs;
-
 	while (r && (r->record.thread_row != thread || r->record.number != number))
 		r = r->next;
 	return r;
@@ -60,7 +59,6 @@ static struct memory_run *run_numbered(struct memory_storage *m, int64_t thread,
 static struct memory_run *run_of_job(struct memory_storage *m, int64_t job)
 {
 	struct memory_run *r = m->runs;
-
 	while (r && (!job || r->job.row != job))
 		r = r->next;
 	return r;
@@ -69,7 +67,6 @@ static struct memory_run *run_of_job(struct memory_storage *m, int64_t job)
 static struct memory_run *run_named(struct memory_storage *m, int64_t thread, const char *run_id)
 {
 	struct memory_run *r = m->runs;
-
 	while (r && (r->record.thread_row != thread || strcmp(r->record.run_id, run_id) != 0))
 		r = r->next;
 	return r;
@@ -83,7 +80,6 @@ static bool run_is_over(const struct memory_run *r)
 static struct memory_webhook *webhook_of(struct memory_storage *m, int64_t row)
 {
 	struct memory_webhook *w = m->outbox;
-
 	while (w && w->item.row != row)
 		w = w->next;
 	return w;
@@ -95,7 +91,6 @@ static struct run_record run_shown(struct memory_storage *m, const struct memory
 	const struct kept_thread *k = memory_find_row(m, run->record.thread_row);
 	const struct memory_webhook *w = run->job.row ? webhook_of(m, run->job.row) : NULL;
 	struct run_record r = run->record;
-
 	r.new_thread = k->thread.created_at == r.created_at;
 	r.thread_id = k->thread.thread_id;
 	r.webhook.url = run->job.webhook_url;
@@ -113,7 +108,6 @@ static struct run_record run_shown(struct memory_storage *m, const struct memory
 static struct run_record record_copy(struct arena *a, const struct run_record *from)
 {
 	struct run_record r = *from;
-
 	r.run_id = arena_strdup(a, r.run_id);
 	r.node = arena_strdup(a, r.node);
 	r.error_json = arena_strdup(a, r.error_json);
@@ -127,7 +121,6 @@ static struct run_record record_copy(struct arena *a, const struct run_record *f
 static struct run_job job_copy(struct arena *a, const struct run_job *from)
 {
 	struct run_job job = *from;
-
 	job.thread_id = arena_strdup(a, job.thread_id);
 	job.run_id = arena_strdup(a, job.run_id);
 	job.body_json = arena_strdup(a, job.body_json);
@@ -144,10 +137,8 @@ static struct run_job job_copy(struct arena *a, const struct run_job *from)
 static int64_t chunks_drop(struct memory_storage *m, int64_t thread, int64_t number, int64_t most)
 {
 	int64_t count = 0;
-
 	for (struct memory_chunks **link = &m->chunks; *link;) {
 		const struct chunk_batch *b = &(*link)->batch;
-
 		if (b->thread_row != thread || (number && b->number != number) || count == most) {
 			link = &(*link)->next;
 			continue;
@@ -163,7 +154,6 @@ static void pushes_drop(struct memory_storage *m, int64_t thread, const char *ta
 {
 	for (struct memory_push **link = &m->pushes; *link;) {
 		const struct push *p = &(*link)->push;
-
 		if ((*link)->thread_row == thread && (!task || strcmp(p->task, task) == 0) &&
 		    (!id || strcmp(p->id, id) == 0))
 			*link = (*link)->next;
@@ -176,7 +166,6 @@ static void run_drop(struct memory_storage *m, struct memory_run *run)
 {
 	struct memory_run **link = &m->runs;
 	struct memory_webhook **w = &m->outbox;
-
 	pushes_drop(m, run->record.thread_row, run->record.run_id, NULL);
 
 	while (*link != run)
@@ -194,7 +183,6 @@ static void runs_trim_ended(struct memory_storage *m, int64_t thread, int64_t nu
 {
 	int64_t keep = m->with.storage.runs_keep;
 	struct memory_run *next;
-
 	if (!keep)
 		return;
 	for (struct memory_run *r = m->runs; r; r = next) {
@@ -217,7 +205,6 @@ static bool job_waits(const struct memory_run *r, int64_t thread)
 static void runs_trim_begun(struct memory_storage *m, int64_t thread, int64_t number)
 {
 	struct memory_run *next;
-
 	for (struct memory_run *r = m->runs; r; r = r->next) {
 		if (job_waits(r, thread)) {
 			runs_trim_ended(m, thread, INT64_MAX);
@@ -235,7 +222,6 @@ void memory_runs_remove(struct memory_storage *m, int64_t thread_row)
 {
 	struct memory_run *next;
 	int64_t waiting = 0;
-
 	for (struct memory_run *r = m->runs; r; r = next) {
 		next = r->next;
 		if (r->record.thread_row != thread_row)
@@ -261,7 +247,6 @@ static void outbox_put(struct memory_storage *m, int64_t thread_row, const struc
 {
 	struct memory_webhook *w = arena_alloc(m->arena, sizeof(*w));
 	char *site = url_site(item->url);
-
 	*w = (struct memory_webhook){.next = m->outbox,
 	    .item = *item,
 	    .site = arena_strdup(m->arena, site ? site : item->url),
@@ -278,7 +263,6 @@ static void kept_push_put(
     struct memory_storage *m, int64_t thread, const struct push *push, int state)
 {
 	struct memory_push *p = arena_alloc(m->arena, sizeof(*p));
-
 	pushes_drop(m, thread, push->task, push->id);
 	*p = (struct memory_push){
 	    .next = m->pushes, .push = *push, .thread_row = thread, .state = state};
@@ -293,7 +277,6 @@ static void kept_push_put_first(
     struct memory_storage *m, const struct memory_run *run, const struct push *push)
 {
 	struct push first;
-
 	if (!push)
 		return;
 	first = *push;
@@ -305,7 +288,6 @@ static void kept_push_tell(
     struct memory_storage *m, struct memory_push *p, struct memory_run *run, enum run_status status)
 {
 	struct run_record shown = run_shown(m, run);
-
 	shown.status = status ? status : shown.status;
 	char *body = m->with.storage.pushes->body(&shown, &p->push);
 	const struct webhook item = {.row = -++webhooks_made,
@@ -324,10 +306,8 @@ static void pushes_tell(struct memory_storage *m, struct memory_run *run, enum r
 {
 	const struct push_words *words = m->with.storage.pushes;
 	const char *thread_id = memory_find_row(m, run->record.thread_row)->thread.thread_id;
-
 	for (struct memory_push *p = m->pushes; words && p; p = p->next) {
 		struct memory_run *own = run_numbered(m, p->thread_row, p->push.number);
-
 		if (p->thread_row != run->record.thread_row || p->state == PUSH_OVER)
 			continue;
 		if (own == run) {
@@ -352,7 +332,6 @@ static void job_end(struct memory_storage *m, struct memory_run *run)
 	struct storage *st = &m->with.storage;
 	struct run_record shown = run_shown(m, run);
 	char *body = NULL;
-
 	if (!run->claimed)
 		queue_waiting_add(m->shared, -1);
 	run->over = true;
@@ -376,7 +355,6 @@ static void job_give_up(struct memory_storage *m, struct memory_run *run, enum r
 {
 	struct kept_thread *k = memory_find_row(m, run->record.thread_row);
 	struct run_record *r = &run->record;
-
 	if (r->status == RUN_RUNNING && strcmp(k->thread.run_id, r->run_id) == 0) {
 		r->node = k->thread.node;
 		r->step = k->thread.step;
@@ -406,7 +384,6 @@ static bool job_before(const struct run_job *a, const struct run_job *b)
 static struct memory_run *job_first(struct memory_storage *m, int64_t thread)
 {
 	struct memory_run *first = NULL;
-
 	for (struct memory_run *r = m->runs; r; r = r->next) {
 		if (!job_waits(r, thread))
 			continue;
@@ -422,7 +399,6 @@ static bool job_hand_out(
     struct memory_storage *m, struct arena *a, int64_t now, struct run_job *job, int64_t *next_due)
 {
 	struct memory_run *next = NULL;
-
 	for (struct memory_run *r = m->runs; r; r = r->next) {
 		if (r->job.row && !r->over && !r->claimed &&
 		    job_first(m, r->record.thread_row) == r &&
@@ -445,7 +421,6 @@ static bool job_hand_out(
 static void job_take_along(struct memory_storage *m, struct run_claim *claim)
 {
 	int64_t next_due;
-
 	if (claim && !claim->job.row && !atomic_load(claim->unless))
 		job_hand_out(m, claim->arena, clock_now(), &claim->job, &next_due);
 }
@@ -466,7 +441,6 @@ bool memory_run_may_write(struct memory_storage *m, const struct thread_change *
 {
 	const struct run_record *begun = write_first(c);
 	const struct memory_run *run = begun ? run_of_job(m, begun->job) : NULL;
-
 	return !begun || !begun->job || (run && run->claimed);
 }
 
@@ -474,7 +448,6 @@ void memory_run_bury(
     struct memory_storage *m, const struct thread_change *c, const struct kept_thread *before)
 {
 	const struct run_record *begun = write_first(c);
-
 	if (!c->writes[0]->rewind && (!begun || begun->number || !begun->buries))
 		return;
 	for (struct memory_run *r = m->runs; r; r = r->next) {
@@ -504,7 +477,6 @@ static int64_t run_next_number(struct memory_storage *m, int64_t thread)
 static struct memory_run *run_make(struct memory_storage *m, int64_t thread)
 {
 	struct memory_run *run = arena_alloc(m->arena, sizeof(*run));
-
 	*run = (struct memory_run){.next = m->runs,
 	    .record = {.thread_row = thread,
 		.number = run_next_number(m, thread),
@@ -519,7 +491,6 @@ static void run_take(struct memory_storage *m, struct memory_run *run,
     const struct run_record *latest, int64_t until)
 {
 	struct run_record *r = &run->record;
-
 	r->status = latest->status;
 	r->finished_at = latest->finished_at;
 	r->node = arena_strdup(m->arena, latest->node);
@@ -535,7 +506,6 @@ static void run_begin(struct memory_storage *m, struct memory_run *run,
     const struct run_record *begun, const struct memory_run_place *place)
 {
 	struct run_record *r = &run->record;
-
 	r->after = place->after;
 	r->brought = begun->brought;
 	if (run->job.row) {
@@ -553,7 +523,6 @@ void memory_run_add(struct memory_storage *m, int64_t thread_row, const struct r
 {
 	const struct memory_run_place place = {thread_row, record->after, record->until};
 	struct memory_run *run = run_make(m, thread_row);
-
 	run->record.number = record->number;
 	run_begin(m, run, record, &place);
 	run_take(m, run, record, place.until);
@@ -565,7 +534,6 @@ void memory_run_write(
 	const struct run_record *begun = write_first(c), *latest = write_last(c);
 	struct memory_run *run, *replaced;
 	bool begins;
-
 	if (!begun)
 		return;
 	run = begun->number ? run_numbered(m, place->thread_row, begun->number)
@@ -607,7 +575,6 @@ static bool memory_run_get(struct storage *st, const struct storage_context *ctx
 	const struct kept_thread *k = memory_find_id(m, thread_id);
 	const struct memory_run *run = k ? run_named(m, k->thread.row, run_id) : NULL;
 	struct run_record shown;
-
 	(void)ctx, (void)err;
 	if (run) {
 		shown = run_shown(m, run);
@@ -620,7 +587,6 @@ static bool record_matches(
     struct memory_storage *m, const struct record_filter *filter, const struct run_record *r)
 {
 	const struct kept_thread *k = memory_find_row(m, r->thread_row);
-
 	return (!filter->owner || strcmp(filter->owner, k->thread.user_id) == 0) &&
 	    (!filter->thread_id || strcmp(filter->thread_id, k->thread.thread_id) == 0) &&
 	    filter->statuses >> r->status & 1;
@@ -629,7 +595,6 @@ static bool record_matches(
 static int newest_first(const void *a, const void *b)
 {
 	const struct run_record *x = a, *y = b;
-
 	if (x->created_at != y->created_at)
 		return x->created_at < y->created_at ? 1 : -1;
 	if (x->thread_row != y->thread_row)
@@ -643,7 +608,6 @@ static bool memory_run_list(struct storage *st, const struct storage_context *ct
 	struct memory_storage *m = memory_lock(st);
 	struct run_record *list;
 	size_t count = 0, i = 0;
-
 	(void)ctx, (void)err;
 	for (const struct memory_run *r = m->runs; r; r = r->next)
 		count++;
@@ -670,11 +634,9 @@ static bool memory_run_messages(struct storage *st, const struct storage_context
 	struct memory_storage *m = memory_lock(st);
 	const struct kept_thread *k = memory_find_row(m, record->thread_row);
 	bool more = true;
-
 	(void)ctx, (void)err;
 	for (int64_t n = after + 1; k && n <= until && n <= k->last && more; n++) {
 		struct kept_place p = k->places[n - 1];
-
 		memory_unlock(m, true);
 		more = !p.body || fn(arg, p.id, p.body);
 		m = memory_lock(st);
@@ -688,7 +650,6 @@ static bool memory_run_remove(struct storage *st, const struct storage_context *
 {
 	struct memory_storage *m = memory_lock(st);
 	struct memory_run *run = run_numbered(m, record->thread_row, record->number);
-
 	(void)ctx, (void)err;
 	if (run && (!run->job.row || run->over))
 		run_drop(m, run);
@@ -703,7 +664,6 @@ static int64_t jobs_stop(
 {
 	struct memory_run *next;
 	int64_t count = 0;
-
 	for (struct memory_run *r = m->runs; r; r = next) {
 		next = r->next;
 		if (!job_waits(r, thread) || (run_id && strcmp(run_id, r->record.run_id) != 0))
@@ -722,7 +682,6 @@ static void job_put(struct memory_storage *m, struct run_job *job)
 {
 	struct memory_run *run = run_make(m, job->thread_row);
 	struct run_record *r = &run->record;
-
 	job->row = ++jobs_made;
 	job->number = r->number;
 	run->job = job_copy(m->arena, job);
@@ -744,7 +703,6 @@ static bool memory_submit(struct storage *st, const struct storage_context *ctx,
 {
 	struct memory_storage *m = memory_lock(st);
 	struct kept_thread *k = memory_find_row(m, thread->row);
-
 	(void)ctx;
 	*result = SUBMIT_THREAD_GONE;
 	if (thread->row && !k)
@@ -772,7 +730,6 @@ static bool memory_claim(struct storage *st, const struct storage_context *ctx, 
     int64_t row, int64_t now, struct run_job *job, int64_t *next_due, struct error *err)
 {
 	struct memory_storage *m = memory_lock(st);
-
 	(void)ctx, (void)err;
 	*next_due = INT64_MAX;
 	return memory_unlock(m, !row && job_hand_out(m, a, now, job, next_due));
@@ -788,7 +745,6 @@ static bool memory_give_back(struct storage *st, const struct storage_context *c
 {
 	struct memory_storage *m = memory_lock(st);
 	struct memory_run *run = run_of_job(m, job->row);
-
 	(void)ctx, (void)err;
 	if (run && run->claimed) {
 		run->claimed = false;
@@ -806,7 +762,6 @@ static bool memory_lose(struct storage *st, const struct storage_context *ctx,
 {
 	struct memory_storage *m = memory_lock(st);
 	struct memory_run *run = run_of_job(m, job->row);
-
 	(void)ctx, (void)err;
 	*lost = run && run->claimed;
 	if (*lost) {
@@ -822,7 +777,6 @@ static bool memory_finish(struct storage *st, const struct storage_context *ctx,
 {
 	struct memory_storage *m = memory_lock(st);
 	struct memory_run *run = run_of_job(m, job_row);
-
 	(void)ctx, (void)err;
 	if (run && !run->over)
 		job_give_up(m, run, status, error_json);
@@ -844,7 +798,6 @@ static bool memory_stop_queued(struct storage *st, const struct storage_context 
 {
 	struct memory_storage *m = memory_lock(st);
 	const struct kept_thread *k = memory_find_id(m, thread_id);
-
 	(void)ctx, (void)err;
 	*count = k && order ? jobs_stop(m, k->thread.row, run_id, order) : 0;
 	return memory_unlock(m, true);
@@ -855,7 +808,6 @@ static bool memory_ordered(struct storage *st, const struct storage_context *ctx
 {
 	struct memory_storage *m = memory_lock(st);
 	const struct memory_run *run = run_of_job(m, job_row);
-
 	(void)ctx, (void)err;
 	*order = run ? run->ordered : ORDER_NONE;
 	return memory_unlock(m, true);
@@ -867,7 +819,6 @@ static bool memory_arrive(struct storage *st, const struct storage_context *ctx,
 	struct memory_storage *m = memory_lock(st);
 	struct memory_run *run = run_of_job(m, arrival->job);
 	struct memory_arrival **at, *new = arena_alloc(m->arena, sizeof(*new));
-
 	(void)ctx, (void)lease, (void)err;
 	if (!run || run->over)
 		return memory_unlock(m, true);
@@ -886,7 +837,6 @@ static bool memory_arrived(struct storage *st, const struct storage_context *ctx
 {
 	struct memory_storage *m = memory_lock(st);
 	const struct memory_run *run = run_of_job(m, job);
-
 	(void)ctx, (void)err;
 	for (const struct memory_arrival *a = run ? run->arrivals : NULL; a; a = a->next) {
 		if (a->arrival.region == region && !fn(arg, &a->arrival))
@@ -900,7 +850,6 @@ static bool memory_queued_due(struct storage *st, const struct storage_context *
 {
 	struct memory_storage *m = memory_lock(st);
 	const struct kept_thread *k = thread_id ? memory_find_id(m, thread_id) : NULL;
-
 	(void)ctx, (void)err;
 	for (const struct memory_run *r = m->runs; r; r = r->next) {
 		if (!r->job.row || r->over || r->job.due_at > now)
@@ -914,7 +863,6 @@ static bool memory_queued_due(struct storage *st, const struct storage_context *
 bool memory_run_waits(struct storage *st, int64_t thread_row)
 {
 	struct memory_storage *m = memory_lock(st);
-
 	return memory_unlock(m, job_first(m, thread_row) != NULL);
 }
 
@@ -925,10 +873,8 @@ static const struct memory_chunks *chunks_behind(
     struct memory_storage *m, int64_t thread, int64_t number, int64_t after)
 {
 	const struct memory_chunks *first = NULL;
-
 	for (const struct memory_chunks *c = m->chunks; c; c = c->next) {
 		const struct chunk_batch *b = &c->batch;
-
 		if (b->thread_row == thread && b->number == number &&
 		    b->seq + b->count - 1 > after && (!first || b->seq < first->batch.seq))
 			first = c;
@@ -940,12 +886,10 @@ static bool memory_chunks_append(struct storage *st, const struct storage_contex
     const struct chunk_batch *batches, size_t count, struct error *err)
 {
 	struct memory_storage *m = memory_lock(st);
-
 	(void)ctx;
 	for (size_t i = 0; i < count; i++) {
 		const struct memory_run *run =
 		    run_numbered(m, batches[i].thread_row, batches[i].number);
-
 		if (!batches[i].mends && (!run || run->record.kept_until == RUN_NOT_KEPT)) {
 			memory_unlock(m, true);
 			return error_set(err, ERR_THREAD_BUSY, "there is no such run");
@@ -955,7 +899,6 @@ static bool memory_chunks_append(struct storage *st, const struct storage_contex
 		const struct memory_run *run =
 		    run_numbered(m, batches[i].thread_row, batches[i].number);
 		struct memory_chunks *c;
-
 		if (!run || run->record.kept_until == RUN_NOT_KEPT ||
 		    (batches[i].mends &&
 			chunks_behind(
@@ -979,12 +922,10 @@ static bool memory_chunks_read(struct storage *st, const struct storage_context 
 {
 	struct chunk_batch batch;
 	bool more = true;
-
 	(void)ctx, (void)err;
 	while (more) {
 		struct memory_storage *m = memory_lock(st);
 		const struct memory_chunks *c = chunks_behind(m, key.thread, key.number, after);
-
 		if (c)
 			batch = c->batch;
 		memory_unlock(m, true);
@@ -1001,7 +942,6 @@ static bool memory_chunks_last(struct storage *st, const struct storage_context 
 {
 	struct memory_storage *m = memory_lock(st);
 	const struct memory_chunks *c;
-
 	(void)ctx, (void)err;
 	*seq = 0;
 	while ((c = chunks_behind(m, key.thread, key.number, *seq)) != NULL)
@@ -1014,7 +954,6 @@ static void batch_forget(
 {
 	struct buf left = {0};
 	const char *end = b->lines + b->len, *next;
-
 	for (const char *line = b->lines; line < end; line = next) {
 		next = memchr(line, '\n', (size_t)(end - line));
 		next = next ? next + 1 : end;
@@ -1030,7 +969,6 @@ static bool memory_chunks_forget(struct storage *st, const struct storage_contex
     int64_t thread_row, chunk_line_fn forgets, void *arg, struct error *err)
 {
 	struct memory_storage *m = memory_lock(st);
-
 	(void)ctx, (void)err;
 	for (struct memory_chunks *c = m->chunks; c; c = c->next) {
 		if (c->batch.thread_row == thread_row)
@@ -1055,7 +993,6 @@ static bool memory_chunks_expire(struct storage *st, const struct storage_contex
     int64_t most, int64_t *count, struct error *err)
 {
 	struct memory_storage *m = memory_lock(st);
-
 	(void)ctx, (void)err;
 	*count = 0;
 	runs_find_lost(m, now);
@@ -1078,7 +1015,6 @@ static const struct memory_webhook *webhook_next(
     struct memory_storage *m, const char *site, const struct memory_webhook *after)
 {
 	const struct memory_webhook *next = NULL;
-
 	for (const struct memory_webhook *w = m->outbox; w; w = w->next) {
 		if (!w->item.due_at || strcmp(w->site, site) != 0 ||
 		    (after &&
@@ -1096,7 +1032,6 @@ static const struct memory_webhook *webhook_next(
 static const char *webhook_site(struct memory_storage *m, const char *after)
 {
 	const char *site = NULL;
-
 	for (const struct memory_webhook *w = m->outbox; w; w = w->next) {
 		if (w->item.due_at && strcmp(w->site, after) > 0 &&
 		    (!site || strcmp(w->site, site) < 0))
@@ -1109,17 +1044,14 @@ static bool memory_webhooks_due(struct storage *st, const struct storage_context
     struct arena *a, struct webhooks_due *due, struct error *err)
 {
 	struct memory_storage *m = memory_lock(st);
-
 	(void)ctx, (void)err;
 	due->count = 0;
 	due->next_due = INT64_MAX;
 	for (const char *site = ""; (site = webhook_site(m, site)) != NULL;) {
 		const struct memory_webhook *w = webhook_next(m, site, NULL);
-
 		for (int64_t n = 0; w && w->item.due_at <= due->now; n++) {
 			if (n < due->per_site && due->count < due->limit) {
 				struct webhook *item = &due->items[due->count++];
-
 				*item = w->item;
 				item->id = arena_strdup(a, item->id);
 				item->url = arena_strdup(a, item->url);
@@ -1138,7 +1070,6 @@ static bool memory_webhooks_waiting(
     struct storage *st, const struct storage_context *ctx, int64_t *count, struct error *err)
 {
 	struct memory_storage *m = memory_lock(st);
-
 	(void)ctx, (void)err;
 	*count = 0;
 	for (const struct memory_webhook *w = m->outbox; w; w = w->next)
@@ -1151,7 +1082,6 @@ static bool memory_webhook_settle(struct storage *st, const struct storage_conte
 {
 	struct memory_storage *m = memory_lock(st);
 	struct memory_webhook *w = webhook_of(m, item->row);
-
 	(void)ctx, (void)err;
 	if (w) {
 		w->item.attempts = item->attempts;
@@ -1170,7 +1100,6 @@ static bool memory_push_put(struct storage *st, const struct storage_context *ct
 {
 	struct memory_storage *m = memory_lock(st);
 	int64_t others = 0;
-
 	(void)ctx, (void)err;
 	for (const struct memory_push *p = m->pushes; p; p = p->next)
 		others += p->thread_row == thread_row && strcmp(p->push.task, push->task) == 0 &&
@@ -1194,7 +1123,6 @@ static bool memory_pushes_read(struct storage *st, const struct storage_context 
     struct error *err)
 {
 	struct memory_storage *m = memory_lock(st);
-
 	(void)ctx, (void)err;
 	list->count = 0;
 	for (const struct memory_push *p = m->pushes; p && list->count < list->limit; p = p->next) {
@@ -1213,7 +1141,6 @@ static bool memory_push_remove(struct storage *st, const struct storage_context 
     int64_t thread_row, const char *task, const char *id, struct error *err)
 {
 	struct memory_storage *m = memory_lock(st);
-
 	(void)ctx, (void)err;
 	pushes_drop(m, thread_row, task, id);
 	return memory_unlock(m, true);
@@ -1224,7 +1151,6 @@ static bool memory_pushes_tell(struct storage *st, const struct storage_context 
 {
 	struct memory_storage *m = memory_lock(st);
 	struct memory_run *run = run_numbered(m, key.thread, key.number);
-
 	(void)ctx, (void)err;
 	if (run)
 		pushes_tell(m, run, status);

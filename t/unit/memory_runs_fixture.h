@@ -98,7 +98,6 @@ static inline bool memory_fails(struct error *err, const char *what)
 static inline struct kept_thread *memory_find_row(struct memory_storage *m, int64_t row)
 {
 	struct kept_thread *k = m->threads;
-
 	while (k && k->thread.row != row)
 		k = k->next;
 	return k;
@@ -107,7 +106,6 @@ static inline struct kept_thread *memory_find_row(struct memory_storage *m, int6
 static inline struct kept_thread *memory_find_id(struct memory_storage *m, const char *thread_id)
 {
 	struct kept_thread *k = m->threads;
-
 	while (k && strcmp(k->thread.thread_id, thread_id) != 0)
 		k = k->next;
 	return k;

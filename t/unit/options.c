@@ -28,7 +28,6 @@ static struct error err;
 static int parse(const char **argv, const char *const arguments[4])
 {
 	int argc = 1;
-
 	name = NULL;
 	count = 5;
 	loud = false;

@@ -37,7 +37,6 @@ struct opened {
 static bool try_open(const char *state, const char *schema, struct opened *o, struct error *why)
 {
 	struct config config = {.state_dir = (char *)unit_path(state)};
-
 	config.database = postgresql_url(schema);
 	o->shared = shared_make(config.state_dir, why);
 	o->st = o->shared ? storage_open_engine(&postgresql_engine, &config, o->shared, why) : NULL;
@@ -50,7 +49,6 @@ static bool try_open(const char *state, const char *schema, struct opened *o, st
 static struct opened must_open(const char *state, const char *schema)
 {
 	struct opened o;
-
 	if (!try_open(state, schema, &o, &err))
 		printf("# %s (%s)\n", err.detail, err.cause);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(o.st);
@@ -68,7 +66,6 @@ static struct postgresql_server *beside(const char *schema)
 {
 	char *url = postgresql_url(schema);
 	struct postgresql_server *s = postgresql_server_new(url, &err);
-
 	free(url);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(s);
 	return s;
@@ -77,7 +74,6 @@ static struct postgresql_server *beside(const char *schema)
 static void ask(struct postgresql_server *s, const char *sql, char *answer, size_t size)
 {
 	struct postgresql_connection *c = postgresql_take(s, POSTGRESQL_ANY, &err);
-
 	CU_ASSERT_PTR_NOT_NULL_FATAL(c);
 	CU_ASSERT_EQUAL(postgresql_execute(s, c, sql, answer, size, &err), POSTGRESQL_FINE);
 	postgresql_give_back(s, c);
@@ -87,7 +83,6 @@ static long ask_number(const char *schema, const char *sql)
 {
 	struct postgresql_server *s = beside(schema);
 	char answer[64];
-
 	ask(s, sql, answer, sizeof(answer));
 	postgresql_server_free(s);
 	return strtol(answer, NULL, 10);
@@ -102,7 +97,6 @@ static bool append(struct storage *st, struct thread *t, const char *message_id,
 	struct lease *lease =
 	    st->threads->lease_acquire(st, NULL, t->thread_id, CLAIM_ENQUEUE, 60000, why);
 	bool ok;
-
 	snprintf(body, sizeof(body), "{\"message_id\":\"%s\",\"content\":[]}", message_id);
 	ok = lease && thread_write(st, NULL, lease, &w, why);
 	if (lease)
@@ -137,12 +131,10 @@ static void *write_on(void *arg)
 	struct writes *w = arg;
 	char thread_id[32], message_id[48];
 	struct thread t;
-
 	snprintf(thread_id, sizeof(thread_id), "t%d", w->writer);
 	t = thread_called(thread_id);
 	while (!atomic_load(&enough) && w->count < MOST_WRITES) {
 		struct error why = {0};
-
 		snprintf(message_id, sizeof(message_id), "%d-%d", w->writer, w->count);
 		w->acknowledged[w->count] = append(w->st, &t, message_id, &why);
 		w->stored += w->acknowledged[w->count++];
@@ -167,7 +159,6 @@ static bool note_found(void *arg, const char *message_id, const char *body_json)
 {
 	bool *found = arg;
 	const char *number = strchr(message_id, '-');
-
 	CU_ASSERT_PTR_NOT_NULL(body_json);
 	found[strtol(number + 1, NULL, 10)] = true;
 	return true;
@@ -179,7 +170,6 @@ static void check_writes(const struct writes *w)
 	static bool found[MOST_WRITES];
 	struct page all = {.limit = 2 * MOST_WRITES};
 	int lost = 0, risen = 0, acknowledged = 0;
-
 	memset(found, 0, sizeof(found));
 	if (w->row)
 		CU_ASSERT_TRUE(w->st->threads->message_list(
@@ -202,7 +192,6 @@ static void what_was_acknowledged_outlives_crashes(void)
 	static struct writes writes[WRITERS];
 	struct opened o = must_open("crash", "crash");
 	pthread_t threads[WRITERS];
-
 	atomic_store(&enough, false);
 	for (int i = 0; i < WRITERS; i++) {
 		writes[i].st = o.st;
@@ -238,13 +227,11 @@ static void a_commit_that_was_lost_is_not_taken_for_another_one(void)
 	const struct db_source source = {.driver = &postgresql_driver, .server = s};
 	struct db *db = db_open(&source, DB_DURABLE, &err);
 	long again = 0;
-
 	CU_ASSERT_PTR_NOT_NULL_FATAL(db);
 	CU_ASSERT_TRUE_FATAL(postgresql_migrate(s, 0, &err));
 	for (int round = 0; round < 40 && again == 0; round++) {
 		long id = ask_number("ids", "SELECT pg_snapshot_xmax(pg_current_snapshot())");
 		struct query q;
-
 		CU_ASSERT_TRUE_FATAL(db_begin(db, &err));
 		query_start(&q, db, SQL_SECRET_READ, &err);
 		query_row(&q);
@@ -266,7 +253,6 @@ static void a_server_that_is_away_is_transient(void)
 {
 	struct opened o = must_open("away", "away");
 	struct thread t = thread_called("t");
-
 	CU_ASSERT_TRUE(append(o.st, &t, "m-1", &err));
 	postgresql_crash(true);
 	CU_ASSERT_FALSE(append(o.st, &t, "m-2", &err));
@@ -285,7 +271,6 @@ static void *read_often(void *arg)
 	struct arena *a = arena_new();
 	struct error why = {0};
 	struct thread t;
-
 	for (int i = 0; i < 50; i++)
 		CU_ASSERT_TRUE(((struct storage *)arg)->threads->get(arg, NULL, a, "t", &t, &why));
 	arena_free(a);
@@ -297,7 +282,6 @@ static void connections_are_few(void)
 	struct opened o = must_open("few", "few");
 	struct thread t = thread_called("t");
 	pthread_t threads[16];
-
 	CU_ASSERT_TRUE(append(o.st, &t, "m-1", &err));
 	for (int i = 0; i < 16; i++)
 		pthread_create(&threads[i], NULL, read_often, o.st);
@@ -314,7 +298,6 @@ static bool read_again(void *arg, const char *message_id, const char *body_json)
 	struct opened *o = arg;
 	struct arena *a = arena_new();
 	struct thread t;
-
 	(void)message_id;
 	(void)body_json;
 	CU_ASSERT_TRUE(o->st->threads->get(o->st, NULL, a, "t", &t, &err));
@@ -328,7 +311,6 @@ static int64_t walked_row;
 static void *walk_and_read(void *arg)
 {
 	struct page all = {.limit = 10};
-
 	(void)arg;
 	CU_ASSERT_TRUE(walked.st->threads->message_list(
 	    walked.st, NULL, walked_row, NULL, &all, read_again, &walked, &err));
@@ -340,7 +322,6 @@ static void readers_that_read_do_not_wait_for_each_other(void)
 {
 	struct thread t = thread_called("t");
 	pthread_t threads[16];
-
 	walked = must_open("walk", "walk");
 	CU_ASSERT_TRUE(append(walked.st, &t, "m-1", &err));
 	walked_row = t.row;
@@ -358,7 +339,6 @@ static void *open_and_close(void *arg)
 	struct opened o;
 	struct error why = {0};
 	bool ok = try_open("together", "together", &o, &why);
-
 	(void)arg;
 	if (ok)
 		opened_close(&o);
@@ -372,7 +352,6 @@ static void processes_that_start_together_make_one_schema(void)
 {
 	pthread_t threads[8];
 	void *opened;
-
 	for (int i = 0; i < 8; i++)
 		pthread_create(&threads[i], NULL, open_and_close, NULL);
 	for (int i = 0; i < 8; i++) {
@@ -390,7 +369,6 @@ static void a_schema_may_take_its_time(void)
 	    "WHEN TAG IN ('CREATE SCHEMA') EXECUTE FUNCTION public.slow()";
 	struct postgresql_server *s = beside("slow");
 	char ignored[8];
-
 	ask(s, slow, ignored, sizeof(ignored));
 	postgresql_answer_within(s, 1500);
 	CU_ASSERT_FALSE(postgresql_migrate(s, 1000, &err));
@@ -409,7 +387,6 @@ static void a_statement_that_takes_too_long_is_given_up(void)
 	    "AND state = 'active'";
 	struct postgresql_server *s = beside("late");
 	struct postgresql_connection *c = postgresql_take(s, POSTGRESQL_ANY, &err);
-
 	CU_ASSERT_PTR_NOT_NULL_FATAL(c);
 	postgresql_answer_within(s, 1000);
 	CU_ASSERT_EQUAL(
@@ -429,7 +406,6 @@ static void a_statement_that_takes_too_long_is_given_up(void)
 static void a_schema_of_a_newer_version_is_refused(void)
 {
 	struct opened o = must_open("newer", "newer");
-
 	opened_close(&o);
 	ask_number("newer", "UPDATE version SET number = 1000");
 	CU_ASSERT_FALSE(try_open("newer", "newer", &o, &err));
@@ -442,7 +418,6 @@ static void a_schema_of_a_newer_version_is_refused(void)
 static void an_instance_has_its_own_node_and_the_common_secret(void)
 {
 	struct opened o = must_open("one", "shared"), other = must_open("two", "shared");
-
 	CU_ASSERT_EQUAL(o.st->node, 0);
 	CU_ASSERT_EQUAL(other.st->node, 1);
 	CU_ASSERT_EQUAL(memcmp(o.st->secret, other.st->secret, sizeof(o.st->secret)), 0);
@@ -460,7 +435,6 @@ static struct lease *take(struct opened *o, const char *thread_id, enum lease_cl
 	struct error why = {0};
 	struct lease *lease =
 	    o->st->threads->lease_acquire(o->st, NULL, thread_id, claim, ms, &why);
-
 	CU_ASSERT_FALSE(error_is_set(&why));
 	error_release(&why);
 	return lease;
@@ -469,7 +443,6 @@ static struct lease *take(struct opened *o, const char *thread_id, enum lease_cl
 static void give(struct opened *o, struct lease *lease)
 {
 	struct error why = {0};
-
 	CU_ASSERT_PTR_NOT_NULL_FATAL(lease);
 	CU_ASSERT_TRUE(o->st->threads->lease_release(o->st, NULL, lease, &why));
 }
@@ -481,7 +454,6 @@ static bool write_status(
 	struct thread_write w = {.thread = t};
 	struct error why = {0};
 	bool ok;
-
 	t->status = status;
 	t->run_id = "r1";
 	ok = thread_write(o->st, NULL, lease, &w, &why);
@@ -493,7 +465,6 @@ static bool write_status(
 static bool runs(struct opened *o, const char *thread_id)
 {
 	bool running, stop;
-
 	CU_ASSERT_TRUE(
 	    o->st->threads->lease_running(o->st, NULL, thread_id, &running, &stop, &err));
 	return running;
@@ -517,7 +488,6 @@ static void a_thread_is_one_instances_at_a_time(void)
 {
 	struct thread t = thread_called("t");
 	struct lease *lease;
-
 	open_two("claims");
 	CU_ASSERT_TRUE(append(one.st, &t, "m-1", &err));
 	lease = take(&one, "t", CLAIM_ENQUEUE, 60000);
@@ -537,7 +507,6 @@ static void what_may_have_been_claimed_is_given_back(void)
 	struct thread t = thread_called("t");
 	struct instances *instances;
 	int64_t process;
-
 	open_two("claims_lost");
 	CU_ASSERT_TRUE(append(one.st, &t, "m-1", &err));
 	instances = engine_of(one.st)->instances;
@@ -546,7 +515,6 @@ static void what_may_have_been_claimed_is_given_back(void)
 		char *sql =
 		    xasprintf("%s WHERE number = %" PRId64 " RETURNING 1", claims[i], process);
 		struct lease *lease;
-
 		CU_ASSERT_EQUAL(ask_number("claims_lost", sql), 1);
 		free(sql);
 		CU_ASSERT_PTR_NULL(take(&two, threads[i], CLAIM_REJECT, 0));
@@ -562,7 +530,6 @@ static void of_two_that_make_a_thread_one_does(void)
 {
 	struct thread t = thread_called("t");
 	struct lease *lease;
-
 	open_two("claims_new");
 	lease = take(&one, "t", CLAIM_ENQUEUE, 60000);
 	CU_ASSERT_PTR_NULL(take(&two, "t", CLAIM_REJECT, 0));
@@ -595,7 +562,6 @@ static void *crowd(void *arg)
 {
 	while (!atomic_load((_Atomic bool *)arg)) {
 		struct lease *lease = take(&one, "t", CLAIM_ENQUEUE, 60000);
-
 		clock_sleep_ms(2);
 		give(&one, lease);
 	}
@@ -607,7 +573,6 @@ static void an_instance_that_waits_is_not_passed_over(void)
 	struct thread t = thread_called("t");
 	_Atomic bool over = false;
 	pthread_t threads[4], other;
-
 	open_two("claims_fair");
 	CU_ASSERT_TRUE(append(one.st, &t, "m-1", &err));
 	for (int i = 0; i < 4; i++)
@@ -625,7 +590,6 @@ static void an_instance_that_waits_is_not_passed_over(void)
 static void cut_off(const char *schema, int64_t node)
 {
 	char sql[160];
-
 	snprintf(sql, sizeof(sql),
 	    "UPDATE instances SET seen_at = seen_at - interval '1 min' WHERE node = %d; "
 	    "SELECT count(*) FROM instances WHERE gone OR node <> %d",
@@ -638,7 +602,6 @@ static void one_that_was_cut_off_writes_nothing(void)
 {
 	struct thread t = thread_called("t"), u;
 	struct lease *lease, *other;
-
 	open_two("claims_late");
 	lease = take(&one, "t", CLAIM_ENQUEUE, 60000);
 	CU_ASSERT_TRUE(write_status(&one, lease, &t, RUN_RUNNING));
@@ -667,7 +630,6 @@ static void one_that_begins_hides_no_loss(void)
 {
 	struct opened begins;
 	struct lease *lease;
-
 	open_two("claims_begin");
 	lease = take(&one, "t", CLAIM_ENQUEUE, 60000);
 	ask_number("claims_begin",
@@ -686,7 +648,6 @@ static void one_that_begins_hides_no_loss(void)
 static bool is_ordered(struct lease *lease, enum lease_order wanted)
 {
 	enum lease_order order = ORDER_NONE;
-
 	for (int i = 0; i < 6000 && order != wanted; i++) {
 		CU_ASSERT_TRUE(one.st->threads->lease_ordered(one.st, NULL, lease, &order, &err));
 		clock_sleep_ms(10);
@@ -700,7 +661,6 @@ static void a_stop_reaches_another_instance(void)
 	struct thread t = thread_called("t");
 	struct lease *lease;
 	bool running, stop;
-
 	open_two("claims_stop");
 	lease = take(&one, "t", CLAIM_ENQUEUE, 60000);
 	CU_ASSERT_TRUE(one.st->threads->lease_run(one.st, NULL, lease, "r1", &err));
@@ -723,7 +683,6 @@ static void a_look_changes_nothing_and_tells_no_password(void)
 	char *plain = postgresql_url("looked"), *url = xasprintf("%s&password=sesame", plain);
 	struct postgresql_server *s = postgresql_server_new(url, &err);
 	char *found = postgresql_look(s, &err), answer[32];
-
 	CU_ASSERT_PTR_NOT_NULL_FATAL(found);
 	CU_ASSERT_PTR_NOT_NULL(strstr(found, "schema looked, which the first start makes"));
 	CU_ASSERT_PTR_NULL(strstr(found, "sesame"));
@@ -740,7 +699,6 @@ static void an_address_with_nobody_tells_no_password(void)
 {
 	struct postgresql_server *s =
 	    postgresql_server_new("postgresql://u:sesame@/d?host=/nowhere", &err);
-
 	CU_ASSERT_PTR_NOT_NULL_FATAL(s);
 	CU_ASSERT_PTR_NULL(postgresql_look(s, &err));
 	CU_ASSERT_EQUAL(err.kind, ERR_TRANSIENT_STORAGE);

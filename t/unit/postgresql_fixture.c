@@ -19,7 +19,6 @@ static pid_t owner;
 bool postgresql_wanted(void)
 {
 	const char *engine = getenv("AGENTGRAPH_ENGINE");
-
 	return engine && strcmp(engine, "postgresql") == 0;
 }
 
@@ -30,7 +29,6 @@ static bool tell_server(const char *what, char *said, size_t size)
 	char *command = xasprintf("%s/t/postgresql-server %s", top ? top : "..", what);
 	FILE *f = popen(command, "r");
 	bool got = f && fgets(said, (int)size, f);
-
 	free(command);
 	said[got ? strcspn(said, "\n") : 0] = '\0';
 	return f && pclose(f) == 0;
@@ -39,7 +37,6 @@ static bool tell_server(const char *what, char *said, size_t size)
 static void end_server(void)
 {
 	char command[300], said[8];
-
 	if (getpid() != owner)
 		return;
 	snprintf(command, sizeof(command), "stop '%s'", directory);
@@ -50,7 +47,6 @@ void postgresql_start(void)
 {
 	const char *build = getenv("top_builddir");
 	char command[64], why[200], *module;
-
 	if (!tell_server("there", why, sizeof(why))) {
 		printf("1..0 # SKIP %s\n", why);
 		exit(0);
@@ -74,7 +70,6 @@ void postgresql_start(void)
 void postgresql_crash(bool stays_away)
 {
 	char command[300], said[8];
-
 	snprintf(command, sizeof(command), "crash '%s%s'", directory, stays_away ? "." : "");
 	tell_server(command, said, sizeof(said));
 }
@@ -91,7 +86,6 @@ struct storage *postgresql_open_for(
 	struct config own = *config;
 	struct storage *st;
 	char schema[24];
-
 	snprintf(schema, sizeof(schema), "t%016llx",
 	    (unsigned long long)hash_text(HASH_START, config->state_dir));
 	own.database = postgresql_url(schema);
@@ -106,7 +100,6 @@ int64_t postgresql_ask(struct storage *st, const char *sql)
 	struct error err = {0};
 	struct postgresql_connection *c = postgresql_take(s, POSTGRESQL_ANY, &err);
 	char answer[32] = "";
-
 	if (!c || postgresql_execute(s, c, sql, answer, sizeof(answer), &err) != POSTGRESQL_FINE)
 		printf("# %s: %s\n", sql, err.cause);
 	if (c)

@@ -89,7 +89,6 @@ static int64_t timed(const struct process *p)
 static int64_t timed_when_begun(struct process *p, int64_t *ms, const char *wanted)
 {
 	int64_t took;
-
 	for (;;) {
 		p->deadline_ms = clock_monotonic_ms() + *ms;
 		took = timed(p);

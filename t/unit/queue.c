@@ -13,7 +13,6 @@ static void what_moves_is_seen_by_its_run(void)
 {
 	uint32_t word = bell_word(shared, BELL_CHUNKS), one = chunks_count(shared, 7, 1);
 	uint32_t two = chunks_count(shared, 7, 2);
-
 	chunks_moved(shared, 7, 1);
 	CU_ASSERT_NOT_EQUAL(bell_word(shared, BELL_CHUNKS), word);
 	CU_ASSERT_NOT_EQUAL(chunks_count(shared, 7, 1), one);
@@ -25,10 +24,8 @@ static void what_moves_is_seen_by_its_run(void)
 static void runs_of_a_thread_seldom_share_a_counter(void)
 {
 	int alike = 0;
-
 	for (int64_t number = 1; number <= 100; number++) {
 		uint32_t before[101];
-
 		for (int64_t other = 1; other <= 100; other++)
 			before[other] = chunks_count(shared, 5, other);
 		chunks_moved(shared, 5, number);
@@ -50,7 +47,6 @@ static void the_gauge_adds_up(void)
 static void who_looks_at_an_old_word_does_not_sleep(void)
 {
 	uint32_t seen = bell_word(shared, BELL_QUEUE);
-
 	bell_ring(shared, BELL_QUEUE);
 	bell_wait(shared, BELL_QUEUE, seen, -1);
 	seen = bell_word(shared, BELL_CHUNKS);
@@ -65,14 +61,12 @@ static void all_sleepers_are_woken(void)
 {
 	pid_t sleepers[3];
 	int status;
-
 	for (int i = 0; i < 3; i++) {
 		sleepers[i] = fork();
 		if (sleepers[i] == 0) {
 			struct error err = {0};
 			struct shared *own = shared_open(unit_dir(), &err);
 			uint32_t seen = own ? bell_word(own, BELL_QUEUE) : 0;
-
 			while (own && bell_word(own, BELL_QUEUE) == seen)
 				bell_wait(own, BELL_QUEUE, seen, -1);
 			_exit(!own);
@@ -99,7 +93,6 @@ int main(void)
 {
 	struct error err = {0};
 	int rc;
-
 	shared = shared_open(unit_dir(), &err);
 	if (!shared)
 		return 1;

@@ -29,7 +29,6 @@ static struct run_record begin(struct thread *t, const char *run_id)
 	    .keep = st->runs_keep,
 	    .keeps = true};
 	struct thread_write w = {.thread = t, .run = &r};
-
 	t->status = RUN_RUNNING;
 	t->run_id = run_id;
 	check_ok(write_one(st, &w, &err));
@@ -39,7 +38,6 @@ static struct run_record begin(struct thread *t, const char *run_id)
 static void end(struct thread *t, struct run_record *r, int64_t at)
 {
 	struct thread_write w = {.thread = t, .run = r};
-
 	r->status = t->status = RUN_COMPLETED;
 	r->finished_at = at;
 	check_ok(write_one(st, &w, &err));
@@ -49,7 +47,6 @@ static bool try_append(const struct thread *t, int64_t number, int64_t seq, int6
 {
 	char lines[1024] = "";
 	struct chunk_batch batch = {t->row, number, seq, count, lines, 0, NULL, false};
-
 	for (int64_t i = 0; i < count; i++)
 		snprintf(lines + strlen(lines), sizeof(lines) - strlen(lines), "%s-%lld\n",
 		    t->run_id, (long long)(seq + i));
@@ -70,7 +67,6 @@ struct reading {
 static bool collect_batch(void *arg, const struct chunk_batch *b)
 {
 	struct reading *r = arg;
-
 	snprintf(r->text + strlen(r->text), sizeof(r->text) - strlen(r->text), "%lld+%lld:%.*s",
 	    (long long)b->seq, (long long)b->count, (int)b->len, b->lines);
 	return --r->left > 0;
@@ -79,7 +75,6 @@ static bool collect_batch(void *arg, const struct chunk_batch *b)
 static const char *read_all(const struct thread *t, int64_t number, int64_t after, int most)
 {
 	static struct reading r;
-
 	r = (struct reading){.left = most};
 	check_ok(st->runs->chunks_read(
 	    st, NULL, (struct run_key){t->row, number}, after, collect_batch, &r, &err));
@@ -89,7 +84,6 @@ static const char *read_all(const struct thread *t, int64_t number, int64_t afte
 static int64_t last_of(const struct thread *t, int64_t number)
 {
 	int64_t seq = -1;
-
 	check_ok(st->runs->chunks_last(st, NULL, (struct run_key){t->row, number}, &seq, &err));
 	return seq;
 }
@@ -106,7 +100,6 @@ static void append_in_vain(const struct thread *t, int64_t number, int64_t seq, 
 static int64_t expire(int64_t now, int64_t most)
 {
 	int64_t count = -1;
-
 	check_ok(st->runs->chunks_expire(st, NULL, now, most, &count, &err));
 	return count;
 }
@@ -116,7 +109,6 @@ static int64_t kept_until(const struct thread *t, const char *run_id)
 	struct arena *a = arena_new();
 	struct run_record r = {.kept_until = -7};
 	int64_t until;
-
 	CU_ASSERT_TRUE(st->runs->get(st, NULL, a, t->thread_id, run_id, &r, &err));
 	until = r.kept_until;
 	arena_free(a);
@@ -141,7 +133,6 @@ static void chunks_come_back_in_order(void)
 	struct thread t = sample_thread("order");
 	struct run_record r = begin(&t, "r");
 	uint32_t count = chunks_count(shared_of(st), t.row, r.number);
-
 	CU_ASSERT_EQUAL(last_of(&t, r.number), 0);
 	CU_ASSERT_STRING_EQUAL(read_all(&t, r.number, 0, 9), "");
 	append(&t, r.number, 1, 2);
@@ -170,7 +161,6 @@ static void lines_may_have_marks(void)
 	struct thread t = sample_thread("bytes");
 	struct run_record r = begin(&t, "r");
 	struct chunk_batch b = {t.row, r.number, 1, 1, text, sizeof(text) - 1, NULL, false};
-
 	check_ok(st->runs->chunks_append(st, NULL, &b, 1, &err));
 	CU_ASSERT_STRING_EQUAL(read_all(&t, r.number, 0, 9) + 4, text);
 }
@@ -183,7 +173,6 @@ static void several_runs_are_appended_to_at_once(void)
 	    {u.row, s.number, 1, 1, "b\n", 2, NULL, false},
 	    {t.row, r.number, 2, 1, "c\n", 2, NULL, false},
 	    {t.row, r.number + 1, 1, 1, "x\n", 2, NULL, false}};
-
 	CU_ASSERT_FALSE(st->runs->chunks_append(st, NULL, batches, 4, &err));
 	CU_ASSERT_EQUAL(err.kind, ERR_THREAD_BUSY);
 	error_release(&err);
@@ -199,7 +188,6 @@ static void a_lease_goes_with_the_last_of_them(void)
 	struct thread t = sample_thread("leased");
 	struct run_record r = begin(&t, "r");
 	struct chunk_batch b = {t.row, r.number, 1, 1, "a\n", 2, hold(st, "leased"), false};
-
 	check_ok(st->runs->chunks_append(st, NULL, &b, 1, &err));
 	let_go(st, hold(st, "leased"));
 	CU_ASSERT_STRING_EQUAL(read_all(&t, r.number, 0, 9), "1+1:a\n");
@@ -210,7 +198,6 @@ static void an_end_that_is_missing_is_added_once(void)
 	struct thread t = sample_thread("mended");
 	struct run_record r = begin(&t, "r");
 	struct chunk_batch b = {t.row, r.number, 2, 1, "end\n", 4, NULL, true};
-
 	append(&t, r.number, 1, 1);
 	check_ok(st->runs->chunks_append(st, NULL, &b, 1, &err));
 	b.lines = "too late\n", b.len = 9;
@@ -224,7 +211,6 @@ static void a_run_that_keeps_none_gets_none(void)
 	struct run_record r = {
 	    .run_id = "r", .status = RUN_COMPLETED, .created_at = 100, .node = "END"};
 	struct thread_write w = {.thread = &t, .run = &r};
-
 	t.run_id = "r";
 	check_ok(write_one(st, &w, &err));
 	append_in_vain(&t, r.number, 1, 2);
@@ -233,7 +219,6 @@ static void a_run_that_keeps_none_gets_none(void)
 static bool line_ends_with(void *arg, const char *line, size_t len)
 {
 	const char *end = arg;
-
 	return len >= strlen(end) && memcmp(line + len - strlen(end), end, strlen(end)) == 0;
 }
 
@@ -241,7 +226,6 @@ static void chosen_lines_are_forgotten(void)
 {
 	struct thread t = sample_thread("forget"), u = sample_thread("remembers");
 	struct run_record r = begin(&t, "r"), other = begin(&u, "u"), s;
-
 	append(&u, other.number, 1, 4);
 	append(&t, r.number, 1, 4);
 	append(&t, r.number, 5, 1);
@@ -268,7 +252,6 @@ static void like_lines_are_whole_also_when_one_is_forgotten(void)
 	struct thread t = sample_thread("like");
 	struct run_record r = begin(&t, "r");
 	struct chunk_batch b = {t.row, r.number, 1, 3, like, sizeof(like) - 1, NULL, false};
-
 	check_ok(st->runs->chunks_append(st, NULL, &b, 1, &err));
 	CU_ASSERT_STRING_EQUAL(read_all(&t, r.number, 0, 9) + strlen("1+3:"), like);
 	check_ok(st->runs->chunks_forget(st, NULL, t.row, line_ends_with, (void *)"2}", &err));
@@ -282,7 +265,6 @@ static void very_many_are_forgotten(void)
 	struct thread t = sample_thread("forgets many");
 	struct run_record r = begin(&t, "r");
 	struct reading all = {.left = 1000};
-
 	for (int i = 0; i < 100; i++)
 		append(&t, r.number, 1 + 10 * i, 10);
 	check_ok(st->runs->chunks_forget(st, NULL, t.row, line_ends_with, (void *)"7", &err));
@@ -297,7 +279,6 @@ static void chunks_go_when_their_time_is_over(void)
 {
 	struct thread t = sample_thread("expires"), u = sample_thread("goes on");
 	struct run_record r, s, on;
-
 	while (expire(INT64_MAX, 1000) > 0)
 		;
 	r = begin(&t, "r");
@@ -333,7 +314,6 @@ static void a_run_that_was_lost_ends_when_somebody_looks(void)
 	struct run_record lost, lives;
 	struct lease *lease;
 	struct arena *a = arena_new();
-
 	st->chunks_keep = 1000;
 	lost = begin(&t, "lost");
 	lives = begin(&u, "lives");
@@ -374,7 +354,6 @@ static void the_next_run_ends_what_a_lost_one_kept(void)
 	    .node = "END",
 	    .buries = true};
 	struct thread_write w = {.thread = &t, .run = &next};
-
 	st->chunks_keep = 1000;
 	begin(&t, "lost");
 	t.updated_at = 300;
@@ -393,7 +372,6 @@ static void chunks_go_with_their_record(void)
 {
 	struct thread t = sample_thread("dropped");
 	struct run_record r = begin(&t, "r"), again, next;
-
 	for (int i = 1; i <= 150; i++)
 		append(&t, r.number, i, 1);
 	end(&t, &r, 200);
@@ -419,7 +397,6 @@ static void chunks_go_with_their_thread(void)
 	struct thread t = sample_thread("gone"), u = sample_thread("stays");
 	struct run_record r = begin(&t, "r"), s = begin(&u, "s");
 	uint32_t count = chunks_count(shared_of(st), t.row, r.number);
-
 	for (int i = 1; i <= 150; i++)
 		append(&t, r.number, i, 1);
 	append(&u, s.number, 1, 1);

@@ -54,7 +54,6 @@ static void say_checkpoint(
 	struct error err = {0};
 	struct checkpoint c;
 	size_t parent = 0;
-
 	CU_ASSERT_TRUE_FATAL(st->history->get(st, NULL, arena, t, n->at[i], &c, &err));
 	while (parent < n->count && n->at[parent] != c.parent)
 		parent++;
@@ -70,7 +69,6 @@ static char *said(struct storage *st, const char *thread_id, const size_t *which
 	struct thread t = thread_now(st, arena, thread_id);
 	struct numbers n = numbers_of(st, &t, NULL);
 	struct buf out = {0};
-
 	say_state(&out, &t);
 	if (!st->history_keep)
 		buf_printf(&out, " %d bytes", (int)t.message_bytes);
@@ -84,7 +82,6 @@ static void compare(const char *thread_id, bool all)
 {
 	size_t which[CHECKPOINTS_LOOKED_AT] = {0, any(1000), any(1000)};
 	char *texts[ENGINES];
-
 	for (int e = 0; e < ENGINES; e++)
 		texts[e] = said(engines[e], thread_id, all ? NULL : which,
 		    all ? SIZE_MAX : CHECKPOINTS_LOOKED_AT);
@@ -116,11 +113,9 @@ static const char *plan_id(char id[16])
 static void plan_messages(struct plan *p, unsigned most)
 {
 	size_t len = 0;
-
 	p->messages[0] = 0;
 	for (unsigned count = any(most + 1); count > 0; count--) {
 		char id[16];
-
 		len += (size_t)snprintf(p->messages + len, sizeof(p->messages) - len,
 		    now_and_then(3) ? "%s~%s" : "%s%s=%s-%d", len ? " " : "", plan_id(id), id,
 		    operation);
@@ -137,7 +132,6 @@ static void plan_calm_write(struct plan *p)
 {
 	static const char *const runs[] = {"c1", "c2", "c3"};
 	bool ends = now_and_then(2);
-
 	*p = (struct plan){0};
 	plan_messages(p, 2);
 	p->state = sample_thread("");
@@ -155,7 +149,6 @@ static void plan_write(struct plan *p)
 	static const char *const summaries[] = {NULL, NULL, "words"};
 	static const char *const waiting[] = {NULL, NULL, NULL, "{\"calls\":[{\"id\":\"c1\"}]}"};
 	static const char *const runs[] = {"r1", "r2", "r3"};
-
 	*p = (struct plan){0};
 	plan_messages(p, 3);
 	p->state = sample_thread("");
@@ -190,7 +183,6 @@ static bool plan_carry_out(struct storage *st, const struct thread *now, struct 
 	struct run_record ends;
 	struct thread_change change = {.lease = lease, .err = &err};
 	bool ok;
-
 	for (size_t i = 0; i < count; i++) {
 		written_read(&written[i], plans[i].messages);
 		t[i] = plans[i].state;
@@ -221,7 +213,6 @@ static bool pick(struct storage *st, const struct thread *t, size_t place, struc
 {
 	struct numbers n = numbers_of(st, t, NULL);
 	struct error err = {0};
-
 	return n.count && st->history->get(st, NULL, arena, t, n.at[place % n.count], c, &err);
 }
 
@@ -230,13 +221,11 @@ static void write_somewhere(const char *thread_id)
 	struct plan plans[2];
 	size_t count = 1 + now_and_then(3), place = any(1000);
 	bool rewinds = now_and_then(is_calm() ? 30 : 4), ok[ENGINES];
-
 	for (size_t i = 0; i < count; i++)
 		(is_calm() ? plan_calm_write : plan_write)(&plans[i]);
 	for (int e = 0; e < ENGINES; e++) {
 		struct thread now = thread_now(engines[e], arena, thread_id);
 		struct checkpoint c;
-
 		ok[e] = plan_carry_out(engines[e], &now, plans, count,
 		    rewinds && pick(engines[e], &now, place, &c) ? &c : NULL);
 	}
@@ -246,11 +235,9 @@ static void write_somewhere(const char *thread_id)
 static void rewind_somewhere(const char *thread_id)
 {
 	size_t place = any(1000);
-
 	for (int e = 0; e < ENGINES; e++) {
 		struct thread now = thread_now(engines[e], arena, thread_id), t;
 		struct checkpoint c;
-
 		if (!pick(engines[e], &now, place, &c))
 			return;
 		t = c.thread;
@@ -267,7 +254,6 @@ static void run_and_roll_back(const char *thread_id)
 	struct plan plans[3];
 	size_t count = 1 + any(3), place = any(1000);
 	bool rewinds = now_and_then(2);
-
 	for (size_t i = 0; i < count; i++) {
 		plan_write(&plans[i]);
 		plans[i].state.run_id = "rolled";
@@ -281,7 +267,6 @@ static void run_and_roll_back(const char *thread_id)
 		    .run_id = "rolled", .status = RUN_STOPPED, .node = "START"};
 		struct checkpoint c;
 		bool from = rewinds && pick(st, &was, place, &c);
-
 		for (size_t i = 0; i < count; i++)
 			plan_carry_out(st, &was, &plans[i], 1, i == 0 && from ? &c : NULL);
 		must_write(st,
@@ -298,7 +283,6 @@ struct pick_record {
 static bool pick_record(void *arg, const struct run_record *record)
 {
 	struct pick_record *p = arg;
-
 	p->record = *record;
 	return p->place-- > 0;
 }
@@ -306,12 +290,10 @@ static bool pick_record(void *arg, const struct run_record *record)
 static void remove_a_record(const char *thread_id)
 {
 	size_t place = any(RECORDS_KEPT);
-
 	for (int e = 0; e < ENGINES; e++) {
 		const struct record_filter all = {.thread_id = thread_id, .statuses = ~0U};
 		struct pick_record p = {.place = place};
 		struct error err = {0};
-
 		CU_ASSERT_TRUE(
 		    engines[e]->runs->list(engines[e], NULL, &all, pick_record, &p, &err));
 		CU_ASSERT(!p.record.number ||
@@ -323,14 +305,12 @@ static void copy_somewhere(const char *thread_id, const char *to_id)
 {
 	size_t place = any(1000);
 	bool of_then = now_and_then(2);
-
 	for (int e = 0; e < ENGINES; e++) {
 		struct storage *st = engines[e];
 		struct thread from = thread_now(st, arena, thread_id), to = sample_thread(to_id);
 		struct thread old = thread_now(st, arena, to_id);
 		struct error err = {0};
 		struct checkpoint c;
-
 		CU_ASSERT_TRUE_FATAL(remove_one(st, &old, &err));
 		if (of_then && pick(st, &from, place, &c))
 			from = c.thread;
@@ -342,7 +322,6 @@ static void copy_somewhere(const char *thread_id, const char *to_id)
 static void go_on(const char *thread_id, const char *other_id)
 {
 	unsigned kind = any(is_calm() ? 80 : 20);
-
 	if (kind < 2)
 		rewind_somewhere(thread_id);
 	else if (kind < 4 && !engines[0]->history_keep)
@@ -362,7 +341,6 @@ static void threads_are_made(void)
 	for (int e = 0; e < ENGINES; e++) {
 		for (int i = 0; i < THREADS; i++) {
 			struct thread t = sample_thread(ids[i]);
-
 			must_put(engines[e], &t, NULL);
 		}
 	}
@@ -371,10 +349,8 @@ static void threads_are_made(void)
 static void operate(int operations)
 {
 	unsigned failed = CU_get_number_of_failures();
-
 	for (operation = 1; operation <= operations; operation++) {
 		const char *id = ids[any(THREADS)], *other = ids[any(THREADS)];
-
 		arena = arena_new();
 		go_on(id, other);
 		compare(id, operation % 50 == 0);
@@ -406,7 +382,6 @@ int main(int argc, char **argv)
 {
 	struct error err = {0};
 	int rc;
-
 	seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 88172645463325252ULL;
 	for (int e = 0; e < ENGINES; e++) {
 		chosen_engine = e         ? &memory_engine

@@ -34,7 +34,6 @@ static const char *below(const char *dir, const char *name)
 	static char paths[2][512];
 	static unsigned next;
 	char *path = paths[next++ % 2];
-
 	snprintf(path, sizeof(paths[0]), "%s/%s", dir, name);
 	return path;
 }
@@ -55,11 +54,9 @@ static int count_files(const char *path)
 	DIR *dir = opendir(path);
 	const struct dirent *entry;
 	int count = 0;
-
 	while (dir && (entry = readdir(dir))) {
 		char *below = xasprintf("%s/%s", path, entry->d_name);
 		struct stat st;
-
 		if (entry->d_name[0] != '.' && stat(below, &st) == 0)
 			count += S_ISDIR(st.st_mode) ? count_files(below) : 1;
 		free(below);
@@ -72,7 +69,6 @@ static int count_files(const char *path)
 static struct blob_upload *begin(struct blobs *b, const char *id, const char *text)
 {
 	struct blob_upload *u = b->ops->begin(b, id, &err);
-
 	CU_ASSERT_PTR_NOT_NULL_FATAL(u);
 	CU_ASSERT_TRUE(b->ops->write(u, text, strlen(text), &err));
 	return u;
@@ -99,7 +95,6 @@ static void put(struct files *f, const char *id)
 	struct blobs *b = files_store(f, NULL, &err);
 	struct blob_upload *u = begin(b, id, "hello");
 	char key[BLOB_KEY_SIZE];
-
 	CU_ASSERT_TRUE(b->ops->publish(u, 1000000000LL * 1000000, key, &err));
 	struct file_record r = record_of(id, b->ops->name, key);
 	CU_ASSERT_TRUE(files_add(f, NULL, &r, &err));
@@ -110,7 +105,6 @@ static void a_file_comes_back_as_it_was_stored(void)
 {
 	struct file_record r;
 	struct stat st;
-
 	put(files, ID);
 	CU_ASSERT_TRUE_FATAL(files_get(files, NULL, arena, ID, &r, &err));
 	CU_ASSERT_STRING_EQUAL(r.owner, "alice");
@@ -135,7 +129,6 @@ static void a_file_comes_back_as_it_was_stored(void)
 static void an_unknown_file_is_no_error(void)
 {
 	struct file_record r;
-
 	CU_ASSERT_FALSE(files_get(files, NULL, arena, ID2, &r, &err));
 	CU_ASSERT_PTR_NULL(files_text(files, NULL, ID2, &err));
 	CU_ASSERT_FALSE(error_is_set(&err));
@@ -144,7 +137,6 @@ static void an_unknown_file_is_no_error(void)
 static void more_than_is_wanted_is_not_read(void)
 {
 	struct file_record r;
-
 	CU_ASSERT_TRUE_FATAL(files_get(files, NULL, arena, ID, &r, &err));
 	CU_ASSERT_PTR_NULL(files_read(files, &r, 4, &err));
 	CU_ASSERT_EQUAL(err.kind, ERR_FILE_TOO_LARGE);
@@ -154,7 +146,6 @@ static void more_than_is_wanted_is_not_read(void)
 static void bytes_that_are_gone_are_a_failure(void)
 {
 	struct file_record r = record_of(ID2, BLOBS_LOCAL, "01/" ID2);
-
 	CU_ASSERT_PTR_NULL(files_read(files, &r, 5, &err));
 	CU_ASSERT_EQUAL(err.kind, ERR_STORAGE);
 	error_release(&err);
@@ -169,7 +160,6 @@ static void no_other_path_is_opened(void)
 	static const char *const keys[] = {"../state/files.db", "/etc/passwd", "", "01",
 	    "incoming/" ID, "02/" ID, "01/../01/" ID, "01/0123456789ABCDEF0123456789abcdef"};
 	struct blobs *b = files_store(files, NULL, &err);
-
 	for (size_t i = 0; i < UNIT_COUNT(keys); i++) {
 		CU_ASSERT_PTR_NULL(b->ops->open(b, keys[i], &err));
 		CU_ASSERT_EQUAL(err.kind, ERR_STORAGE);
@@ -182,7 +172,6 @@ static void an_upload_that_ends_leaves_nothing(void)
 	struct blobs *b = files_store(files, NULL, &err);
 	struct blob_upload *u = begin(b, ID2, "half");
 	char key[BLOB_KEY_SIZE], text[8] = "";
-
 	CU_ASSERT_EQUAL(pread(u->fd, text, sizeof(text) - 1, 0), 4);
 	CU_ASSERT_STRING_EQUAL(text, "half");
 	b->ops->end(u, false);
@@ -198,12 +187,10 @@ static void an_upload_that_ends_leaves_nothing(void)
 static void die_with(const char *id, bool published)
 {
 	pid_t pid = fork();
-
 	if (pid == 0) {
 		struct blobs *b = files_store(files, NULL, &err);
 		struct blob_upload *u = b->ops->begin(b, id, &err);
 		char key[BLOB_KEY_SIZE];
-
 		b->ops->write(u, "dead", 4, &err);
 		if (published)
 			b->ops->publish(u, 0, key, &err);
@@ -216,7 +203,6 @@ static void what_the_dead_left_is_swept(void)
 {
 	struct blobs *b = files_store(files, NULL, &err);
 	struct blob_upload *alive = begin(b, "02ffffffffffffffffffffffffffffff", "alive");
-
 	die_with("03ffffffffffffffffffffffffffffff", false);
 	die_with("04ffffffffffffffffffffffffffffff", true);
 	CU_ASSERT_EQUAL(count_files(config.env.media_storage_path), 5);
@@ -242,7 +228,6 @@ static void a_full_disk_is_told(void)
 	struct blobs *b = files_store(files, NULL, &err);
 	struct blob_upload *u = begin(b, ID2, "begin");
 	struct rlimit before, small;
-
 	getrlimit(RLIMIT_FSIZE, &before);
 	small = before;
 	small.rlim_cur = 6;
@@ -260,7 +245,6 @@ static void memory_is_bounded(void)
 	_Atomic int64_t used = 0;
 	struct blobs *b = blobs_memory(unit_path("bounded"), &used, 10);
 	struct blob_upload *u = begin(b, ID, "12345"), *v = begin(b, ID2, "1234");
-
 	CU_ASSERT_FALSE(b->ops->write(v, "xx", 2, &err));
 	CU_ASSERT_EQUAL(err.kind, ERR_TRANSIENT_STORAGE);
 	error_release(&err);
@@ -288,7 +272,6 @@ static void memory_is_forgotten_and_the_rest_stays(void)
 {
 	struct file_record r;
 	struct files *f = open_files(BLOBS_MEMORY);
-
 	put(f, ID2);
 	CU_ASSERT_EQUAL(count_files(below(config.state_dir, "memory")), 1);
 	struct files *other = open_files(BLOBS_MEMORY);
@@ -317,7 +300,6 @@ static bool prepare_on_full_disk(
 static struct file_records *open_on_full_disk(struct storage *st)
 {
 	struct file_records *records = real_ops->open(st);
-
 	full_ops = *records->ops;
 	full_ops.prepare = prepare_on_full_disk;
 	records->ops = &full_ops;
@@ -329,7 +311,6 @@ static void what_comes_after_a_full_disk_is_kept(void)
 	const struct file_record_ops ops = {.open = open_on_full_disk};
 	const struct storage_engine *real = storage->engine;
 	struct file_record r;
-
 	live_anew();
 	struct storage_engine engine = *storage->engine;
 	real_ops = engine.file_records;
@@ -354,7 +335,6 @@ static void what_comes_after_a_full_disk_is_kept(void)
 static void a_directory_is_checked_before_it_is_made(void)
 {
 	FILE *f = fopen(unit_path("plain"), "w");
-
 	CU_ASSERT_FATAL(f && fclose(f) == 0);
 	CU_ASSERT_TRUE(blobs_local_check(config.env.media_storage_path, &err));
 	CU_ASSERT_TRUE(blobs_local_check(unit_path("a/b/c"), &err));
@@ -380,7 +360,6 @@ static void a_cloud_without_a_key_is_refused(void)
 static void a_text_is_found_again_by_its_bytes(void)
 {
 	char *text = files_same_text(files, NULL, "00", "text/plain");
-
 	CU_ASSERT_STRING_EQUAL_FATAL(text, "some text");
 	free(text);
 	CU_ASSERT_PTR_NULL(files_same_text(files, NULL, "00", "text/csv"));
@@ -393,7 +372,6 @@ static void what_nobody_used_is_found_and_removed(void)
 	struct file_record record;
 	const char *ids[2];
 	struct untouched old = {2000000, 0, ids, 2};
-
 	CU_ASSERT_TRUE(files_untouched(files, NULL, arena, &old, &err));
 	CU_ASSERT_TRUE_FATAL(old.count > 0);
 	CU_ASSERT_TRUE_FATAL(files_get(files, NULL, arena, ids[0], &record, &err));

@@ -26,7 +26,6 @@ static struct {
 static inline size_t opened_at(const struct storage *st)
 {
 	size_t i = 0;
-
 	while (i < sizeof(opened) / sizeof(opened[0]) && opened[i].st != st)
 		i++;
 	assert(i < sizeof(opened) / sizeof(opened[0]));
@@ -36,7 +35,6 @@ static inline size_t opened_at(const struct storage *st)
 static inline struct storage *try_open_with(const struct config *config, struct error *err)
 {
 	size_t i = opened_at(NULL);
-
 	opened[i].shared = shared_make(config->state_dir, err);
 	if (opened[i].shared)
 		opened[i].st = open_chosen(config, opened[i].shared, err);
@@ -49,14 +47,12 @@ static inline struct storage *try_open_with(const struct config *config, struct 
 static inline struct storage *try_open(const char *name, struct error *err)
 {
 	struct config config = {.state_dir = (char *)unit_path(name)};
-
 	return try_open_with(&config, err);
 }
 
 static inline void close_storage(struct storage *st)
 {
 	size_t i = opened_at(st);
-
 	storage_close(st);
 	shared_close(opened[i].shared);
 	opened[i].st = NULL;
@@ -66,7 +62,6 @@ static inline struct storage *open_storage(const char *name)
 {
 	struct error err = {0};
 	struct storage *st = try_open(name, &err);
-
 	if (!st)
 		printf("# %s (%s)\n", err.detail, err.cause);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(st);
@@ -89,7 +84,6 @@ static inline int storage_main_on(struct storage **st, const char *name,
 {
 	struct error err = {0};
 	int rc;
-
 	*st = try_open("state", &err);
 	if (!*st) {
 		printf("Bail out! %s\n", err.detail);
@@ -147,7 +141,6 @@ static inline struct lease *hold(struct storage *st, const char *thread_id)
 	struct error err = {0};
 	struct lease *lease =
 	    st->threads->lease_acquire(st, NULL, thread_id, CLAIM_ENQUEUE, 60000, &err);
-
 	CU_ASSERT_PTR_NOT_NULL_FATAL(lease);
 	return lease;
 }
@@ -155,7 +148,6 @@ static inline struct lease *hold(struct storage *st, const char *thread_id)
 static inline void let_go(struct storage *st, struct lease *lease)
 {
 	struct error err = {0};
-
 	CU_ASSERT_TRUE(st->threads->lease_release(st, NULL, lease, &err));
 }
 
@@ -164,7 +156,6 @@ static inline bool write_one(struct storage *st, struct thread_write *w, struct 
 {
 	struct lease *lease = hold(st, w->thread->thread_id);
 	bool ok = thread_write(st, NULL, lease, w, err);
-
 	let_go(st, lease);
 	return ok;
 }
@@ -173,7 +164,6 @@ static inline bool remove_one(struct storage *st, const struct thread *t, struct
 {
 	struct lease *lease = hold(st, t->thread_id);
 	bool ok = st->threads->remove(st, NULL, lease, t->row, err);
-
 	let_go(st, lease);
 	return ok;
 }
@@ -185,7 +175,6 @@ static inline bool put(
 	char body[256];
 	struct new_message m = sample_message(message_id ? message_id : "", body);
 	struct thread_write w = {.thread = t, .messages = &m, .message_count = message_id != NULL};
-
 	return write_one(st, &w, err);
 }
 
@@ -194,7 +183,6 @@ static inline void must_put(struct storage *st, struct thread *t, const char *me
 {
 	struct error err = {0};
 	bool ok = put(st, t, message_id, &err);
-
 	if (!ok)
 		printf("# %s (%s)\n", err.detail, err.cause);
 	CU_ASSERT_TRUE_FATAL(ok);
@@ -229,7 +217,6 @@ static inline const char *listed(struct storage *st, int64_t row, const struct p
 	static struct id_list list;
 	struct page all = {.limit = 1000};
 	struct error err = {0};
-
 	list = (struct id_list){.left = 100};
 	CU_ASSERT_TRUE(st->threads->message_list(
 	    st, NULL, row, NULL, page ? page : &all, collect_message, &list, &err));
@@ -240,7 +227,6 @@ static inline const char *context_of(struct storage *st, int64_t row)
 {
 	static struct id_list list;
 	struct error err = {0};
-
 	list = (struct id_list){.left = 100};
 	CU_ASSERT_TRUE(st->threads->context(st, NULL, row, NULL, collect_message, &list, &err));
 	return list.text;
@@ -251,7 +237,6 @@ static inline const char *run_messages_of(struct storage *st, const struct run_r
 {
 	static struct id_list list;
 	struct error err = {0};
-
 	list = (struct id_list){.left = 100};
 	CU_ASSERT_TRUE(st->runs->messages(st, NULL, r, made, collect_message, &list, &err));
 	return list.text;
@@ -264,7 +249,6 @@ static inline void make_version(const char *name, int version, const char *rows)
 	char path[256];
 	struct db *db;
 	FILE *f;
-
 	snprintf(path, sizeof(path), "%s/threads.db", unit_path(name));
 	CU_ASSERT_EQUAL_FATAL(mkdir(unit_path(name), 0700), 0);
 	f = fopen(path, "w");
@@ -274,7 +258,6 @@ static inline void make_version(const char *name, int version, const char *rows)
 	CU_ASSERT_TRUE(db_exec(db, SQL_JOURNAL_WAL, &err));
 	for (size_t i = 0; i < sql_migration_count; i++) {
 		const struct sql_migration *m = &sql_migrations[i];
-
 		if (strcmp(m->database, "threads") == 0 && m->version <= version)
 			CU_ASSERT_TRUE(db_script(db, m->text, &err));
 	}
@@ -293,7 +276,6 @@ static inline bool thread_exists(struct storage *st, const char *thread_id, int6
 	struct error err = {0};
 	struct thread t = {0};
 	bool found = st->threads->get(st, NULL, a, thread_id, &t, &err);
-
 	CU_ASSERT_FALSE(error_is_set(&err));
 	if (row)
 		*row = t.row;

@@ -15,7 +15,6 @@ static void keep_from(struct thread *t, const struct checkpoint *rewind, const c
     enum checkpoint_source source)
 {
 	struct run_record r = {.status = RUN_COMPLETED, .node = "END", .keep = st->runs_keep};
-
 	if (source == CHECKPOINT_RUN && !t->run_id)
 		t->run_id = "some";
 	r.run_id = t->run_id;
@@ -57,7 +56,6 @@ static void a_checkpoint_has_the_state_of_then(void)
 	struct thread t = sample_thread("whole"), now;
 	struct checkpoint c;
 	int64_t before = clock_now();
-
 	t.run_id = "r1";
 	t.status = RUN_INTERRUPTED;
 	t.stop = STOP_REQUESTED;
@@ -104,7 +102,6 @@ static void an_empty_state_comes_back_empty(void)
 {
 	struct thread t = sample_thread("empty");
 	struct checkpoint c;
-
 	keep(&t, NULL, CHECKPOINT_UPDATE);
 	c = newest(&t, 0);
 	CU_ASSERT_EQUAL(c.message_count, 0);
@@ -124,7 +121,6 @@ static void each_checkpoint_has_its_own_state(void)
 	static const char *const fields[] = {
 	    "{}", "{}", "{}", "{\"n\":1}", "{\"n\":1}", "{\"n\":2}"};
 	struct thread t = sample_thread("states");
-
 	for (size_t i = 0; i < 6; i++) {
 		t.summary = summaries[i];
 		t.fields_json = fields[i];
@@ -132,7 +128,6 @@ static void each_checkpoint_has_its_own_state(void)
 	}
 	for (size_t i = 0; i < 6; i++) {
 		struct checkpoint c = newest(&t, 5 - i);
-
 		CU_ASSERT_STRING_EQUAL(c.thread.fields_json, fields[i]);
 		CU_ASSERT((c.thread.summary == NULL) == (summaries[i] == NULL));
 	}
@@ -141,7 +136,6 @@ static void each_checkpoint_has_its_own_state(void)
 static void writes_keep_nothing_unless_they_say_so(void)
 {
 	struct thread t = sample_thread("nothing"), now;
-
 	keep(&t, "m1", CHECKPOINT_NONE);
 	now = thread_now(st, arena, "nothing");
 	CU_ASSERT_EQUAL(numbers_of(st, &now, NULL).count, 0);
@@ -151,10 +145,8 @@ static void numbers_ascend_from_parent_to_child(void)
 {
 	struct thread t = sample_thread("ascend");
 	int64_t number = 0;
-
 	for (int i = 0; i < 50; i++) {
 		struct checkpoint c;
-
 		keep(&t, NULL, CHECKPOINT_UPDATE);
 		c = newest(&t, 0);
 		CU_ASSERT(c.number > number);
@@ -173,7 +165,6 @@ static void two_writes_of_a_change_keep_one_each(void)
 	struct lease *lease = hold(st, "two");
 	struct thread_change change = {.lease = lease, .writes = {&w[0], &w[1]}, .err = &err};
 	struct checkpoint at_step, at_end;
-
 	for (int round = 0; round < 2; round++) {
 		written_read(&first, round ? "m3" : "m1");
 		written_read(&second, round ? "m4" : "m2 ~m1");
@@ -214,7 +205,6 @@ static void two_writes_of_a_change_keep_one_each(void)
 static void run_end(struct thread *t, size_t at)
 {
 	static char ids[64][16], fields[64][256];
-
 	snprintf(ids[at], sizeof(ids[at]), at % 7 == 5 ? "r\t%zu" : "r%zu", at / 2);
 	snprintf(fields[at], sizeof(fields[at]), "{\"n\":\"%0*zu\"}", at % 11 == 9 ? 200 : 2, at);
 	t->run_id = ids[at];
@@ -227,7 +217,6 @@ static void run_end(struct thread *t, size_t at)
 static void check_end(const struct checkpoint *c, size_t at, int64_t parent)
 {
 	struct thread t = {0};
-
 	run_end(&t, at);
 	CU_ASSERT_EQUAL(c->source, CHECKPOINT_RUN);
 	CU_ASSERT_EQUAL(c->parent, parent);
@@ -247,11 +236,9 @@ static void ends_of_runs_are_found_wherever_they_lie(void)
 	struct thread t = sample_thread("ends");
 	int64_t numbers[40];
 	struct numbers n;
-
 	t.status = RUN_COMPLETED;
 	for (size_t at = 0; at < 40; at++) {
 		char id[16];
-
 		unit_row("run %zu", at);
 		snprintf(id, sizeof(id), "m%zu", at);
 		run_end(&t, at);
@@ -266,7 +253,6 @@ static void ends_of_runs_are_found_wherever_they_lie(void)
 	for (size_t at = 0; at < 40; at++) {
 		struct checkpoint_filter before = {.before = numbers[at], .limit = 3};
 		struct checkpoint c = newest(&t, 39 - at);
-
 		unit_row("end %zu", at);
 		check_end(&c, at, at ? numbers[at - 1] : 0);
 		n = numbers_of(st, &t, &before);
@@ -284,7 +270,6 @@ static void ends_of_runs_are_found_wherever_they_lie(void)
 static void run_keeps(struct thread *t, size_t at)
 {
 	static char ids[16][16], nodes[64][16];
-
 	snprintf(ids[at / 3], sizeof(ids[0]), "run-%zu", at / 3);
 	snprintf(nodes[at], sizeof(nodes[0]), "node-%zu", at);
 	t->run_id = ids[at / 3];
@@ -298,7 +283,6 @@ static void run_keeps(struct thread *t, size_t at)
 static void check_kept(const struct checkpoint *c, size_t at, int64_t parent)
 {
 	struct thread t = {0};
-
 	run_keeps(&t, at);
 	CU_ASSERT_EQUAL(c->source, at % 3 == 2 ? CHECKPOINT_RUN : CHECKPOINT_STEP);
 	CU_ASSERT_EQUAL(c->parent, parent);
@@ -316,10 +300,8 @@ static void steps_are_found_among_ends(void)
 {
 	struct thread t = sample_thread("steps and ends");
 	int64_t numbers[48];
-
 	for (size_t at = 0; at < 48; at++) {
 		char messages[32];
-
 		unit_row("kept %zu", at);
 		snprintf(messages, sizeof(messages), at % 2 ? "m%zu ~m0" : "m%zu", at);
 		run_keeps(&t, at);
@@ -327,14 +309,12 @@ static void steps_are_found_among_ends(void)
 		numbers[at] = newest(&t, 0).number;
 		for (size_t i = 0; i <= at; i++) {
 			struct checkpoint c = newest(&t, at - i);
-
 			CU_ASSERT_EQUAL(c.number, numbers[i]);
 			check_kept(&c, i, i ? numbers[i - 1] : 0);
 		}
 	}
 	for (size_t run = 0; run < 16; run++) {
 		struct checkpoint_filter of = {.limit = 9};
-
 		run_keeps(&t, 3 * run);
 		of.run_id = t.run_id;
 		CU_ASSERT_EQUAL(numbers_of(st, &t, &of).count, 3);
@@ -347,7 +327,6 @@ static void as_many_are_shown_as_are_kept_wherever_they_lie(void)
 	struct thread t = sample_thread("shown ends");
 	struct checkpoint c;
 	struct numbers all, n;
-
 	t.status = RUN_COMPLETED;
 	for (size_t at = 0; at < 27; at++) {
 		run_end(&t, at);
@@ -394,7 +373,6 @@ static void what_records_have_outlives_them(void)
 	const struct record_filter of = {.thread_id = "outlives", .statuses = ~0U};
 	struct run_record oldest;
 	struct numbers n;
-
 	t.status = RUN_COMPLETED;
 	st->runs_keep = 3;
 	for (size_t at = 0; at < 12; at++) {
@@ -419,12 +397,10 @@ static void what_records_have_outlives_them(void)
 static void the_latest_of_records_are_shown(void)
 {
 	struct numbers n;
-
 	st->history_keep = 4;
 	for (int64_t keep = 0; keep <= 6; keep++) {
 		char id[32];
 		struct thread t;
-
 		snprintf(id, sizeof(id), "with %lld records", (long long)keep);
 		t = sample_thread(id);
 		t.status = RUN_COMPLETED;
@@ -451,16 +427,13 @@ static void all_kinds_of_checkpoints_stay_in_their_order(void)
 	struct thread t = sample_thread("kinds");
 	struct numbers n;
 	size_t count = 0;
-
 	for (size_t i = 0; i < 60; i++) {
 		enum checkpoint_source source = sources[i % 10];
 		char id[16];
-
 		unit_row("%zu", i);
 		snprintf(id, sizeof(id), "m%zu", i);
 		if (source == CHECKPOINT_REWIND) {
 			struct checkpoint to = newest(&t, i % 4);
-
 			rewind_alone(&t, &to);
 			CU_ASSERT_EQUAL(newest(&t, 0).parent, to.number);
 		} else {
@@ -485,14 +458,12 @@ static void a_start_that_comes_with_its_end_is_no_checkpoint(void)
 	    {.thread = &start}, {.thread = &end, .checkpoint = CHECKPOINT_RUN}};
 	struct lease *lease = hold(st, "short");
 	struct thread_change change = {.lease = lease, .writes = {&w[0], &w[1]}, .err = &err};
-
 	start.run_id = end.run_id = "r";
 	start.status = RUN_RUNNING;
 	end.status = RUN_COMPLETED;
 	for (int64_t round = 1; round <= 20; round++) {
 		char texts[2][16];
 		struct checkpoint c;
-
 		unit_row("%lld", (long long)round);
 		snprintf(texts[0], sizeof(texts[0]), "a%lld", (long long)round);
 		snprintf(texts[1], sizeof(texts[1]), "b%lld ~a1", (long long)round);
@@ -516,7 +487,6 @@ static void a_start_that_comes_with_its_end_is_no_checkpoint(void)
 static void what_fails_keeps_nothing(void)
 {
 	struct thread t = sample_thread("failed"), now;
-
 	keep(&t, "m1", CHECKPOINT_RUN);
 	CU_ASSERT_FALSE(write_messages(
 	    st, (struct thread_write){.thread = &t, .checkpoint = CHECKPOINT_RUN}, "m2 m1", &err));
@@ -532,7 +502,6 @@ static void a_thread_goes_back_and_forth(void)
 {
 	struct thread t = sample_thread("forth");
 	struct checkpoint two, four, other;
-
 	keep(&t, "m1 m2", CHECKPOINT_RUN);
 	keep(&t, "m3 m4", CHECKPOINT_RUN);
 	two = newest(&t, 1);
@@ -561,7 +530,6 @@ static void going_back_to_where_it_is_changes_nothing(void)
 {
 	struct thread t = sample_thread("still");
 	struct checkpoint c;
-
 	keep(&t, "m1", CHECKPOINT_RUN);
 	c = newest(&t, 0);
 	rewind_alone(&t, &c);
@@ -574,7 +542,6 @@ static void a_thread_goes_back_to_its_empty_beginning(void)
 {
 	struct thread t = sample_thread("beginning");
 	struct checkpoint c;
-
 	keep(&t, NULL, CHECKPOINT_UPDATE);
 	keep(&t, "m1 m2", CHECKPOINT_RUN);
 	c = newest(&t, 1);
@@ -594,11 +561,9 @@ static void branches_may_be_of_any_depth(void)
 	static struct checkpoint ends[DEPTH], middle;
 	static char common[8 * DEPTH], list[8 * DEPTH], both[16 * DEPTH];
 	struct thread t = sample_thread("deep");
-
 	*common = 0;
 	for (int i = 0; i < DEPTH; i++) {
 		char a[16], b[16];
-
 		snprintf(a, sizeof(a), "a%d", i);
 		snprintf(b, sizeof(b), "b%d", i);
 		if (i)
@@ -629,7 +594,6 @@ static void a_deleted_message_stays_deleted(void)
 	const char *const shared[] = {"m2"}, *const other[] = {"n3"};
 	struct thread t = sample_thread("deleted");
 	struct checkpoint first, second;
-
 	keep(&t, "m1 m2 m3", CHECKPOINT_RUN);
 	first = newest(&t, 0);
 	keep(&t, "m4", CHECKPOINT_RUN);
@@ -658,7 +622,6 @@ static void a_deleted_message_stays_deleted(void)
 static const char *body_in(int64_t row, const struct thread_view *view, const char *message_id)
 {
 	const char *body = NULL;
-
 	CU_ASSERT_TRUE(
 	    st->threads->message_get(st, NULL, arena, row, view, message_id, &body, &err));
 	return body ? body : "none";
@@ -667,7 +630,6 @@ static const char *body_in(int64_t row, const struct thread_view *view, const ch
 static const char *known_in(int64_t row, const struct thread_view *view, const char *message_id)
 {
 	struct message_known m = {.message_id = message_id};
-
 	CU_ASSERT_TRUE(st->threads->messages_known(st, NULL, row, view, &m, 1, &err));
 	return m.in_context ? "in context" : m.known ? "known" : "unknown";
 }
@@ -677,7 +639,6 @@ static void an_edited_message_keeps_its_id_in_its_branch(void)
 	const char *const ids[] = {"m2"};
 	struct thread t = sample_thread("edited");
 	struct checkpoint start, first, second;
-
 	keep(&t, "m1", CHECKPOINT_RUN);
 	start = newest(&t, 0);
 	CU_ASSERT_STRING_EQUAL(known_in(t.row, NULL, "m2"), "unknown");
@@ -712,7 +673,6 @@ static void a_context_is_what_it_was(void)
 {
 	struct thread t = sample_thread("contexts");
 	struct checkpoint all, trimmed, cleared, again;
-
 	keep(&t, "m1 m2 m3", CHECKPOINT_RUN);
 	all = newest(&t, 0);
 	must_write(st,
@@ -749,7 +709,6 @@ static void second_places_are_those_of_their_branch(void)
 {
 	struct thread t = sample_thread("second");
 	struct checkpoint start, once, twice, other;
-
 	keep(&t, "m1 m2 m3", CHECKPOINT_RUN);
 	start = newest(&t, 0);
 	keep(&t, "~m1 m4", CHECKPOINT_RUN);
@@ -776,7 +735,6 @@ static void second_places_are_those_of_their_branch(void)
 static void a_new_thread_may_have_second_places(void)
 {
 	struct thread t = sample_thread("at-once");
-
 	keep(&t, "m1 m2 ~m1 m3", CHECKPOINT_RUN);
 	SHOWS(&t, NULL, "m1 m2 m3 | m2 m1 m3");
 	keep(&t, "m4", CHECKPOINT_RUN);
@@ -790,7 +748,6 @@ static void what_changed_is_kept_before_a_rewind(void)
 	const char *const ids[] = {"m1"};
 	struct thread t = sample_thread("changed"), was;
 	struct checkpoint first, c;
-
 	keep(&t, "m1", CHECKPOINT_RUN);
 	first = newest(&t, 0);
 	rewind_alone(&t, &first);
@@ -828,7 +785,6 @@ static void a_run_from_a_checkpoint_has_it_as_parent(void)
 {
 	struct thread t = sample_thread("from");
 	struct checkpoint first, last;
-
 	keep(&t, "m1", CHECKPOINT_RUN);
 	first = newest(&t, 0);
 	keep(&t, "m2", CHECKPOINT_RUN);
@@ -845,7 +801,6 @@ static void a_run_from_a_checkpoint_has_it_as_parent(void)
 static enum run_status status_of(const char *thread_id, const char *run_id)
 {
 	struct run_record r;
-
 	CU_ASSERT_TRUE_FATAL(st->runs->get(st, NULL, arena, thread_id, run_id, &r, &err));
 	return r.status;
 }
@@ -857,11 +812,9 @@ static void a_rewind_buries_the_lost_run(void)
 	struct thread t = sample_thread("buried"), lost;
 	struct run_record record = {.run_id = "r1", .status = RUN_RUNNING, .node = "START"};
 	struct checkpoint to;
-
 	keep(&t, "m1", CHECKPOINT_UPDATE);
 	for (int i = 0; i < 2; i++) {
 		struct run_record next = {.run_id = "r3", .status = RUN_RUNNING, .node = "START"};
-
 		to = newest(&t, 0);
 		lost = t;
 		lost.status = RUN_RUNNING;
@@ -885,7 +838,6 @@ static void an_unknown_checkpoint_is_not_gone_back_to(void)
 {
 	struct thread t = sample_thread("unknown"), other = sample_thread("other"), now;
 	struct checkpoint c;
-
 	keep(&t, "m1", CHECKPOINT_RUN);
 	clock_sleep_ms(1); /* numbers are times, and those of two threads may be the same */
 	keep(&other, "o1", CHECKPOINT_RUN);
@@ -908,7 +860,6 @@ static void roll_back(const struct thread *was, const char *run_id)
 	struct run_record record = {.run_id = run_id, .status = RUN_STOPPED, .node = "START"};
 	struct thread t = *was;
 	struct run_record *run = run_id ? &record : NULL;
-
 	must_write(
 	    st, (struct thread_write){.thread = &t, .back_to = &was->view, .run = run}, NULL);
 }
@@ -917,7 +868,6 @@ static void a_run_is_rolled_back_over_its_rewind(void)
 {
 	struct thread t = sample_thread("over"), was;
 	struct checkpoint first, last;
-
 	keep(&t, "m1 m2", CHECKPOINT_RUN);
 	first = newest(&t, 0);
 	keep(&t, "m3 ~m1", CHECKPOINT_RUN);
@@ -943,7 +893,6 @@ static void a_rewound_thread_is_rolled_back(void)
 {
 	struct thread t = sample_thread("stood"), was;
 	struct checkpoint first, last;
-
 	keep(&t, "m1", CHECKPOINT_RUN);
 	first = newest(&t, 0);
 	keep(&t, "m2", CHECKPOINT_RUN);
@@ -966,7 +915,6 @@ static void what_was_kept_for_a_rewind_stays(void)
 {
 	struct thread t = sample_thread("stays"), was;
 	struct checkpoint first, c;
-
 	keep(&t, "m1", CHECKPOINT_RUN);
 	first = newest(&t, 0);
 	keep(&t, "m2", CHECKPOINT_NONE);
@@ -985,7 +933,6 @@ static void steps_without_messages_go_with_their_run(void)
 {
 	struct thread t = sample_thread("steps"), was;
 	struct checkpoint c;
-
 	t.run_id = "r0";
 	t.fields_json = "{\"n\":0}";
 	keep(&t, "m1", CHECKPOINT_STEP);
@@ -1012,7 +959,6 @@ static void checkpoints_are_listed_newest_first(void)
 	struct thread t = sample_thread("listed"), now;
 	struct checkpoint_filter filter = {.limit = 3};
 	struct numbers all, some;
-
 	for (size_t i = 0; i < 7; i++) {
 		t.run_id = runs[i];
 		keep(&t, NULL, sources[i]);
@@ -1045,7 +991,6 @@ static bool note_small(void *arg, const struct checkpoint *c)
 {
 	const struct thread *t = &c->thread;
 	int *small = arg;
-
 	CU_ASSERT_STRING_EQUAL(t->next, "agent");
 	*small +=
 	    !t->pause_json && !t->waiting_json && !t->summary && strcmp(t->fields_json, "{}") == 0;
@@ -1057,7 +1002,6 @@ static void a_listing_leaves_out_what_can_be_large(void)
 	static const struct checkpoint_filter filter = {.limit = 10};
 	struct thread t = sample_thread("small"), now;
 	int small = 0;
-
 	t.next = "agent";
 	t.pause_json = t.waiting_json = t.fields_json = "{\"calls\":[]}";
 	t.summary = "words";
@@ -1073,7 +1017,6 @@ static struct thread branched(const char *thread_id)
 {
 	struct thread t = sample_thread(thread_id);
 	struct checkpoint c;
-
 	keep(&t, "m1 m2 m3 m4", CHECKPOINT_RUN);
 	c = newest(&t, 0);
 	keep(&t, "x5", CHECKPOINT_RUN);
@@ -1101,7 +1044,6 @@ static void a_view_is_read_in_parts(void)
 	struct buf list = {0}, context = {0};
 	struct thread_view view;
 	struct checkpoint c;
-
 	SHOWS(&t, NULL, BRANCHED);
 	CU_ASSERT_TRUE_FATAL(st->threads->view(st, NULL, t.row, &view, &err));
 	c = newest(&t, 4);
@@ -1112,7 +1054,6 @@ static void a_view_is_read_in_parts(void)
 	CU_ASSERT_STRING_EQUAL(buf_str(&list), "m1 m2 m3 m4 m5 m6 m7");
 	for (struct thread_view left = view; left.after < left.until;) {
 		int64_t after = left.after;
-
 		CU_ASSERT_TRUE(
 		    st->threads->context_part(st, NULL, t.row, &left, take_one, &context, &err));
 		if (left.after == after)
@@ -1141,7 +1082,6 @@ static void a_view_stays_while_the_thread_goes_on(void)
 {
 	struct thread t = sample_thread("goes-on"), was;
 	struct checkpoint first;
-
 	keep(&t, "m1", CHECKPOINT_RUN);
 	first = newest(&t, 0);
 	keep(&t, "m2", CHECKPOINT_RUN);
@@ -1161,7 +1101,6 @@ static void the_view_of_a_thread_that_is_gone_is_empty(void)
 	struct thread now = thread_now(st, arena, "gone");
 	struct checkpoint c = newest(&t, 0);
 	struct numbers n = {.count = 0};
-
 	CU_ASSERT_TRUE_FATAL(remove_one(st, &t, &err));
 	CU_ASSERT_TRUE(st->threads->view(st, NULL, t.row, &view, &err));
 	CU_ASSERT(view.after == 0 && view.until == 0 && view.last == 0);
@@ -1181,7 +1120,6 @@ static const char *made_by(const char *thread_id, const char *run_id)
 {
 	static struct id_list list;
 	struct run_record r;
-
 	list = (struct id_list){.left = 100};
 	CU_ASSERT_TRUE_FATAL(st->runs->get(st, NULL, arena, thread_id, run_id, &r, &err));
 	CU_ASSERT_TRUE(st->runs->messages(st, NULL, &r, true, collect_message, &list, &err));
@@ -1193,7 +1131,6 @@ static void runs_have_their_messages_in_any_branch(void)
 	static const char *const runs[] = {"r1", "r2", "r3"};
 	struct thread t = sample_thread("runs");
 	struct checkpoint first;
-
 	keep(&t, "m0", CHECKPOINT_RUN);
 	first = newest(&t, 0);
 	for (int i = 0; i < 3; i++) {
@@ -1204,7 +1141,6 @@ static void runs_have_their_messages_in_any_branch(void)
 		    .brought = 1,
 		    .node = "END"};
 		char messages[64];
-
 		snprintf(messages, sizeof(messages), "in out-%s ~m0", runs[i]);
 		t.run_id = runs[i];
 		must_write(st,
@@ -1224,7 +1160,6 @@ static void runs_have_their_messages_in_any_branch(void)
 static bool bytes_come_to(const char *thread_id, int64_t bytes)
 {
 	int64_t deadline = clock_monotonic_ms() + 60000;
-
 	while (thread_now(st, arena, thread_id).message_bytes != bytes) {
 		if (clock_monotonic_ms() > deadline)
 			return false;
@@ -1238,7 +1173,6 @@ static void the_latest_are_shown(void)
 	struct thread t = sample_thread("latest"), now;
 	struct numbers all, some;
 	struct checkpoint c;
-
 	for (int i = 0; i < 9; i++)
 		keep(&t, NULL, CHECKPOINT_UPDATE);
 	now = thread_now(st, arena, "latest");
@@ -1263,7 +1197,6 @@ static void messages_that_nothing_shows_go(void)
 {
 	struct thread t = sample_thread("trimmed"), same = sample_thread("same");
 	struct checkpoint start, side;
-
 	keep(&same, "m1 m2 m3", CHECKPOINT_RUN);
 	keep(&t, "m1 m2", CHECKPOINT_RUN);
 	start = newest(&t, 0);
@@ -1292,7 +1225,6 @@ static void all_branches_count_for_the_size(void)
 	struct thread t = sample_thread("size");
 	struct checkpoint first;
 	struct written w;
-
 	written_read(&w, "m1 m2 m3");
 	keep(&t, "m1", CHECKPOINT_RUN);
 	first = newest(&t, 0);
@@ -1315,7 +1247,6 @@ static void a_copy_has_messages_and_context(void)
 	struct thread t = branched("original"), from, to = sample_thread("copy");
 	struct checkpoint c = newest(&t, 1), first;
 	struct arena *a = arena;
-
 	from = thread_now(st, a, "original");
 	to.user_id = "bob";
 	to.fields_json = "{\"n\":1}";
@@ -1352,7 +1283,6 @@ static void a_copy_has_messages_and_context(void)
 static void a_copy_of_a_plain_thread_is_plain(void)
 {
 	struct thread t = sample_thread("plain"), from, to = sample_thread("plain-copy");
-
 	keep(&t, "m1 m2 m3", CHECKPOINT_RUN);
 	must_write(st, (struct thread_write){.thread = &t, .leave = "m1"}, NULL);
 	from = thread_now(st, arena, "plain");
@@ -1369,7 +1299,6 @@ static void a_copy_of_a_cleared_branch_goes_on(void)
 {
 	struct thread t = sample_thread("behind"), from, to = sample_thread("behind-copy");
 	struct checkpoint first;
-
 	keep(&t, "m1", CHECKPOINT_RUN);
 	first = newest(&t, 0);
 	keep(&t, "m2 m3 m4 m5", CHECKPOINT_RUN);
@@ -1389,7 +1318,6 @@ static void a_copy_may_be_refused(void)
 	struct thread t = branched("refused"), from = thread_now(st, arena, "refused");
 	struct thread to = sample_thread("refused-copy"), there = sample_thread("there");
 	struct thread gone = sample_thread("gone-original");
-
 	keep(&there, "m1", CHECKPOINT_NONE);
 	there.row = 0;
 	CU_ASSERT_FALSE(copy_one(st, &from, &there, &err));
@@ -1419,7 +1347,6 @@ static void a_copy_waits_for_the_calls_of_its_state(void)
 	struct thread t = sample_thread("waits"), from, to = sample_thread("waits-copy");
 	struct checkpoint c;
 	const char *thread_id = NULL;
-
 	keep(&t, "m1", CHECKPOINT_RUN);
 	from = thread_now(st, arena, "waits");
 	to.waiting_json = "{\"calls\":[{\"id\":\"copied-call\"}]}";
@@ -1453,7 +1380,6 @@ static int64_t ask(const char *sql)
 static bool comes_to(const char *sql, int64_t wanted)
 {
 	int64_t deadline = clock_monotonic_ms() + 60000;
-
 	while (ask(sql) != wanted) {
 		if (clock_monotonic_ms() > deadline)
 			return false;
@@ -1474,7 +1400,6 @@ static int64_t ends_left(void)
 static void ends_of_runs_are_trimmed(void)
 {
 	struct thread t = sample_thread("trimmed ends");
-
 	st->history_keep = 4;
 	for (size_t at = 0; at < 60; at++) {
 		run_end(&t, at % 40);
@@ -1531,7 +1456,6 @@ static void states_are_kept_once(void)
 {
 	struct thread t = sample_thread("shared");
 	int64_t before = ask("SELECT count(*) FROM states");
-
 	for (int i = 0; i < 10; i++)
 		keep(&t, NULL, CHECKPOINT_STEP);
 	CU_ASSERT_EQUAL(ask("SELECT count(*) FROM states"), before);
@@ -1549,7 +1473,6 @@ static void states_are_kept_once(void)
 static int64_t of_thread(const char *thread_id, const char *what)
 {
 	char sql[256];
-
 	snprintf(
 	    sql, sizeof(sql), "SELECT %s FROM threads WHERE thread_id = '%s'", what, thread_id);
 	return ask(sql);
@@ -1563,7 +1486,6 @@ static void what_a_run_keeps_lies_in_rows_that_it_writes(void)
 {
 	struct thread t = sample_thread("in rows");
 	char id[64];
-
 	t.run_id = "01a215fa-c980-7a22-a49a-105c1e5c88e1";
 	for (int i = 1; i <= 11; i++) {
 		snprintf(id, sizeof(id), "m%d", i);
@@ -1591,7 +1513,6 @@ static void what_a_run_keeps_lies_in_rows_that_it_writes(void)
 static void what_records_have_goes_with_them(void)
 {
 	struct thread t = sample_thread("go along");
-
 	t.status = RUN_COMPLETED;
 	st->history_keep = st->runs_keep = 5;
 	for (size_t at = 0; at < 40; at++)
@@ -1605,7 +1526,6 @@ static void what_records_have_goes_with_them(void)
 static void what_is_kept_leaves_its_record_alone(void)
 {
 	struct thread t = sample_thread("leave");
-
 	t.status = RUN_COMPLETED;
 	st->runs_keep = 5;
 	for (size_t at = 0; at < 12; at++)
@@ -1619,7 +1539,6 @@ static void what_is_kept_leaves_its_record_alone(void)
 static void very_many_records_have_none(void)
 {
 	struct thread t = sample_thread("many records");
-
 	t.status = RUN_COMPLETED;
 	for (size_t at = 0; at < 300; at++)
 		run_ends(&t, at);
@@ -1634,7 +1553,6 @@ static void lines_as_they_were_once_are_read(void)
 	struct thread t = sample_thread("once");
 	struct db *db = sqlite_open(unit_path("state/threads.db"), DB_WRITE, &err);
 	struct checkpoint c;
-
 	keep(&t, "m1 m2 m3", CHECKPOINT_NONE);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(db);
 	CU_ASSERT_TRUE(db_script(db,
@@ -1740,7 +1658,6 @@ static const struct unit_test of_sqlite[] = {
 int main(void)
 {
 	int rc;
-
 	arena = arena_new();
 	rc = storage_main_on(&st, "storage_history", of_any_engine, UNIT_COUNT(of_any_engine),
 	    of_sqlite, UNIT_COUNT(of_sqlite));

@@ -14,7 +14,6 @@ static struct error err;
 static void write_file(const char *path, const char *text)
 {
 	FILE *f = fopen(path, "w");
-
 	CU_ASSERT_PTR_NOT_NULL_FATAL(f);
 	fputs(text, f);
 	fclose(f);
@@ -23,7 +22,6 @@ static void write_file(const char *path, const char *text)
 static unsigned mode_of(const char *name)
 {
 	struct stat info;
-
 	return stat(unit_path(name), &info) == 0 ? info.st_mode & 0777 : 0;
 }
 
@@ -32,7 +30,6 @@ static void a_new_state_directory_is_private(void)
 	mode_t before = umask(0);
 	struct storage *st = open_storage("fresh/deep/state");
 	struct thread t = sample_thread("t");
-
 	must_put(st, &t, "m");
 	CU_ASSERT_EQUAL(mode_of("fresh/deep/state"), 0700);
 	CU_ASSERT_EQUAL(mode_of("fresh/deep/state/threads.db"), 0600);
@@ -46,7 +43,6 @@ static void what_was_written_is_there_after_a_restart(void)
 {
 	struct storage *st = open_storage("restart");
 	struct thread t = sample_thread("kept");
-
 	must_put(st, &t, "m1");
 	close_storage(st);
 	st = open_storage("restart");
@@ -62,7 +58,6 @@ static void a_deferred_write_is_on_disk_after_closing(void)
 	struct thread t = sample_thread("last-moment");
 	struct thread_write w = {.thread = &t};
 	struct deferred *pending;
-
 	struct lease *lease = hold(st, t.thread_id);
 	thread_defer(st, lease, &w, &pending);
 	CU_ASSERT_TRUE(thread_flush(st, NULL, &pending, &err));
@@ -78,7 +73,6 @@ static void a_database_that_no_engine_has_is_refused_by_key(void)
 	struct config config = {.path = (char *)"a.json",
 	    .state_dir = (char *)unit_path("chosen"),
 	    .database = (char *)"mysql://u:secret@h/d"};
-
 	CU_ASSERT_PTR_NULL(try_open_with(&config, &err));
 	CU_ASSERT_STRING_EQUAL(err.detail,
 	    "a.json: database: expected a URL of a database that can be had here (sqlite: or "
@@ -104,7 +98,6 @@ static void a_database_that_no_engine_has_is_refused_by_key(void)
 static void run_script(const char *name, const char *sql)
 {
 	struct db *db = sqlite_open(unit_path(name), DB_WRITE, &err);
-
 	CU_ASSERT_PTR_NOT_NULL_FATAL(db);
 	CU_ASSERT_TRUE(db_script(db, sql, &err));
 	db_close(db);
@@ -114,7 +107,6 @@ static void calls_that_waited_before_the_table_of_calls_are_found(void)
 {
 	struct arena *a = arena_new();
 	const char *id = NULL;
-
 	make_old("older",
 	    "INSERT INTO threads VALUES (1, 'waits', 'alice', 0, 0, '', '{}', 0, NULL, 0, 0, "
 	    "'START', NULL, 0, NULL, "
@@ -137,7 +129,6 @@ static void what_metadata_said_before_the_table_of_labels_is_found(void)
 	const struct label label = {"resumption_handle", "h'1"};
 	const struct thread_filter filter = {.labels = &label, .count = 1};
 	int count = 0;
-
 	make_old("unlabelled",
 	    "INSERT INTO threads SELECT 1, 'said', 'alice', 0, 0, '', "
 	    "'{\"resumption_handle\":\"h''1\",\"other\":{\"a\":\"b\"}}', 0, NULL, 0, 0, 'START', "
@@ -152,7 +143,6 @@ static void what_metadata_said_before_the_table_of_labels_is_found(void)
 static void a_newer_database_is_refused_by_name_and_version(void)
 {
 	struct storage *st = open_storage("newer");
-
 	close_storage(st);
 	run_script("newer/threads.db", "PRAGMA user_version = 99");
 	CU_ASSERT_PTR_NULL(try_open("newer", &err));
@@ -208,7 +198,6 @@ static void damaged_pages_are_an_error_and_no_crash(void)
 	struct storage *st = open_storage("damaged");
 	struct thread t = sample_thread("t"), other = sample_thread("u");
 	struct arena *a = arena_new();
-
 	must_put(st, &t, "m1");
 	close_storage(st);
 	damage(unit_path("damaged/threads.db"));
@@ -231,7 +220,6 @@ static int as_somebody(int (*fn)(void))
 {
 	int status = 0;
 	pid_t pid = fork();
-
 	if (pid == 0) {
 		if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0))
 			_exit(100);
@@ -244,7 +232,6 @@ static int as_somebody(int (*fn)(void))
 static int try_read_only(void)
 {
 	struct storage *st = try_open("readonly", &err);
-
 	if (st)
 		return 1;
 	if (!strstr(err.detail, "readonly/threads.db cannot be written"))
@@ -256,7 +243,6 @@ static void a_database_that_was_moved_is_not_written(void)
 {
 	struct storage *st = open_storage("moved");
 	struct thread t = sample_thread("t");
-
 	must_put(st, &t, "m");
 	CU_ASSERT_EQUAL_FATAL(rename(unit_path("moved"), unit_path("moved.gone")), 0);
 	CU_ASSERT_FALSE(put(st, &t, "m1", &err));
@@ -271,7 +257,6 @@ static void a_database_that_was_moved_is_not_written(void)
 static void a_database_that_cannot_be_written_is_refused_by_name(void)
 {
 	struct storage *st = open_storage("readonly");
-
 	close_storage(st);
 	chmod(unit_dir(), 0755);
 	chmod(unit_path("readonly"), 0777);
@@ -294,7 +279,6 @@ static int open_and_put(const char *id)
 {
 	struct storage *st = try_open("race", &err);
 	struct thread t = sample_thread(id);
-
 	if (!st || !put(st, &t, "m", &err)) {
 		printf("# %s (%s)\n", err.detail, err.cause);
 		return 1;
@@ -309,7 +293,6 @@ static void many_processes_may_start_at_once(void)
 	char id[16];
 	int status;
 	struct storage *st;
-
 	for (int i = 0; i < 8; i++) {
 		snprintf(id, sizeof(id), "p%d", i);
 		children[i] = fork();

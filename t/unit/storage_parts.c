@@ -48,7 +48,6 @@ struct whole {
 static bool whole_next(struct history_source *source, struct history_part *part, struct error *e)
 {
 	struct whole *w = (struct whole *)source;
-
 	if (w->breaks_at && w->at == (size_t)w->breaks_at)
 		return error_set(e, ERR_INVALID_INPUT, "no further");
 	*part = w->at < w->count ? w->parts[w->at++] : (struct history_part){.kind = HISTORY_END};
@@ -72,7 +71,6 @@ static struct history_part *whole_add(struct whole *w, struct history_part part)
 static bool whole_add_place(void *arg, const struct history_part *part)
 {
 	struct history_part *kept = whole_add(arg, *part);
-
 	kept->message_id = arena_strdup(arena, part->message_id);
 	kept->body_json = arena_strdup(arena, part->body_json);
 	return true;
@@ -81,7 +79,6 @@ static bool whole_add_place(void *arg, const struct history_part *part)
 static bool whole_add_run(void *arg, const struct run_record *record)
 {
 	struct run_record *r = arena_alloc(arena, sizeof(*r));
-
 	*r = *record;
 	r->run_id = arena_strdup(arena, r->run_id);
 	r->node = arena_strdup(arena, r->node);
@@ -96,14 +93,12 @@ static void whole_read(struct whole *w, const char *thread_id)
 	struct numbers n = numbers_of(st, &t, NULL);
 	const struct record_filter runs = {.thread_id = thread_id, .statuses = ~0U};
 	size_t first;
-
 	*w = (struct whole){.source = {whole_next, whole_rewind}, .thread = t};
 	CU_ASSERT_TRUE(st->history->origin(st, NULL, t.row, &w->origin, &err));
 	CU_ASSERT_TRUE(
 	    st->history->places(st, NULL, t.row, 0, t.view.last, whole_add_place, w, &err));
 	for (size_t i = n.count; i-- > 0;) {
 		struct checkpoint *c = arena_alloc(arena, sizeof(*c));
-
 		CU_ASSERT_TRUE_FATAL(st->history->get(st, NULL, arena, &t, n.at[i], c, &err));
 		whole_add(w, (struct history_part){.kind = HISTORY_CHECKPOINT, .checkpoint = c});
 	}
@@ -121,7 +116,6 @@ static bool whole_make(struct whole *w, struct thread *to, const char *thread_id
 {
 	struct lease *lease = hold(st, thread_id);
 	bool ok;
-
 	*to = w->thread;
 	to->row = 0;
 	to->thread_id = thread_id;
@@ -134,7 +128,6 @@ static bool whole_make(struct whole *w, struct thread *to, const char *thread_id
 static void same_history(const char *one, const char *other)
 {
 	struct whole a, b;
-
 	whole_read(&a, one);
 	whole_read(&b, other);
 	CU_ASSERT_EQUAL(a.origin.number, b.origin.number);
@@ -147,7 +140,6 @@ static void same_history(const char *one, const char *other)
 	CU_ASSERT_EQUAL_FATAL(a.count, b.count);
 	for (size_t i = 0; i < a.count; i++) {
 		const struct history_part *p = &a.parts[i], *q = &b.parts[i];
-
 		unit_row("%s: part %zu", other, i);
 		CU_ASSERT_EQUAL_FATAL(p->kind, q->kind);
 		CU_ASSERT_EQUAL(p->place, q->place);
@@ -158,7 +150,6 @@ static void same_history(const char *one, const char *other)
 		} else if (p->kind == HISTORY_CHECKPOINT) {
 			const struct checkpoint *c = p->checkpoint, *d = q->checkpoint;
 			char *list = xstrdup(shown(st, c->thread.row, &c->thread.view));
-
 			CU_ASSERT_EQUAL(c->number, d->number);
 			CU_ASSERT_EQUAL(c->parent, d->parent);
 			CU_ASSERT_EQUAL(c->source, d->source);
@@ -193,7 +184,6 @@ static struct thread rich(const char *thread_id)
 	    .node = "ask",
 	    .usage = {1, 2, 3, 6}};
 	struct checkpoint first, second;
-
 	t.fields_json = "{\"notes\":[\"one\"]}";
 	t.summary = "so far";
 	keep(&t, "m1 m2 m3", CHECKPOINT_RUN);
@@ -219,7 +209,6 @@ static void a_thread_is_taken_out_and_made_again(void)
 {
 	struct whole w;
 	struct thread t = rich("taken"), to;
-
 	SHOWS(&t, NULL, "m1 m2 m3 first m6 | m1 first m6");
 	whole_read(&w, "taken");
 	CU_ASSERT_TRUE_FATAL(whole_make(&w, &to, "made"));
@@ -233,12 +222,10 @@ static void a_thread_that_was_made_goes_on(void)
 	static const char *const ids[] = {"original", "made-on"};
 	struct whole w;
 	struct thread t = rich("original"), to;
-
 	whole_read(&w, "original");
 	CU_ASSERT_TRUE_FATAL(whole_make(&w, &to, "made-on"));
 	for (size_t i = 0; i < 2; i++) {
 		struct checkpoint c = checkpoint_at(st, arena, ids[i], 1);
-
 		t = c.thread;
 		rewind_to(&t, &c, NULL, CHECKPOINT_REWIND);
 		SHOWS(&t, NULL, "m1 m2 m3 other | m1 m3 other m2");
@@ -260,7 +247,6 @@ static void a_plain_thread_is_made_plain(void)
 {
 	struct whole w;
 	struct thread t = sample_thread("plain"), to;
-
 	keep(&t, "m1 m2", CHECKPOINT_RUN);
 	keep(&t, "m3", CHECKPOINT_RUN);
 	whole_read(&w, "plain");
@@ -275,7 +261,6 @@ static void an_empty_thread_is_made_empty(void)
 {
 	struct whole w;
 	struct thread t = sample_thread("nothing"), to;
-
 	keep(&t, NULL, CHECKPOINT_NONE);
 	whole_read(&w, "nothing");
 	CU_ASSERT_EQUAL(w.count, 0);
@@ -288,7 +273,6 @@ static void one_that_waits_is_found_by_its_call(void)
 	struct whole w;
 	struct thread t = sample_thread("waits"), to;
 	const char *found = NULL;
-
 	t.waiting_json = "{\"message_id\":\"m1\",\"calls\":[{\"id\":\"c-parts\"}]}";
 	t.updated_at = 5000;
 	keep(&t, "m1", CHECKPOINT_RUN);
@@ -305,7 +289,6 @@ static void what_fails_leaves_nothing(void)
 	struct whole w;
 	struct thread t = rich("breaks"), to;
 	struct history_part *m2, *m6;
-
 	whole_read(&w, "breaks");
 	for (w.breaks_at = 1; w.breaks_at < (int)w.count; w.breaks_at += 3) {
 		CU_ASSERT_FALSE(whole_make(&w, &to, "broken"));
@@ -344,7 +327,6 @@ static void what_fails_leaves_nothing(void)
 static bool first_two(void *arg, const struct history_part *part)
 {
 	int64_t *places = arg;
-
 	places[places[0] ? 1 : 0] = part->place;
 	return !places[1];
 }
@@ -353,7 +335,6 @@ static void places_are_read_in_pieces(void)
 {
 	struct thread t = rich("pieces");
 	int64_t places[2] = {0};
-
 	CU_ASSERT_TRUE(
 	    st->history->places(st, NULL, t.row, 1, t.view.last, first_two, places, &err));
 	CU_ASSERT(places[0] == 2 && places[1] == 3);
@@ -375,7 +356,6 @@ static void nothing_is_left_over(void)
 	    "SELECT count(*) FROM threads WHERE plain AND EXISTS (SELECT 1 FROM branches WHERE "
 	    "thread = row)",
 	};
-
 	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
 		unit_row("%zu", i);
 		CU_ASSERT_EQUAL(sqlite_ask("state/threads.db", none[i]), 0);
@@ -405,7 +385,6 @@ static const struct unit_test of_sqlite[] = {
 int main(void)
 {
 	int rc;
-
 	arena = arena_new();
 	rc = storage_main_on(&st, "storage_parts", of_any_engine, UNIT_COUNT(of_any_engine),
 	    of_sqlite, UNIT_COUNT(of_sqlite));

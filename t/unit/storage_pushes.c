@@ -23,7 +23,6 @@ static bool follows(const char *thread_id, const char *task, const char *run_id)
 static char *body_of(const struct run_record *record, const struct push *push)
 {
 	char body[256];
-
 	snprintf(body, sizeof(body), "%s %s %s %d", record->thread_id, push->task, record->run_id,
 	    (int)record->status);
 	return xstrdup(body);
@@ -42,7 +41,6 @@ static void check_ok(bool ok)
 static bool write_run(struct thread *t, struct run_record *r)
 {
 	struct thread_write w = {.thread = t, .run = r};
-
 	t->run_id = r->run_id;
 	t->updated_at++;
 	t->status = r->status;
@@ -57,7 +55,6 @@ static struct run_record begin(struct thread *t, const char *run_id, const struc
 	    .node = "START",
 	    .keep = st->runs_keep,
 	    .push = push};
-
 	check_ok(write_run(t, &r));
 	return r;
 }
@@ -72,7 +69,6 @@ static void end(struct thread *t, struct run_record *r, enum run_status status)
 static struct run_record run(struct thread *t, const char *run_id, enum run_status status)
 {
 	struct run_record r = begin(t, run_id, NULL);
-
 	end(t, &r, status);
 	return r;
 }
@@ -85,7 +81,6 @@ static struct push sample_push(const char *task, const char *id, int64_t number)
 static bool put_push(const struct thread *t, const struct push *push, enum run_status status)
 {
 	bool room;
-
 	check_ok(st->runs->push_put(st, NULL, t->row, push, status, 2, &room, &err));
 	return room;
 }
@@ -96,7 +91,6 @@ static const char *pushes_of(const struct thread *t, const char *task)
 	static struct id_list ids;
 	struct push items[8];
 	struct push_list list = {.items = items, .limit = 8};
-
 	ids = (struct id_list){.left = 100};
 	check_ok(st->runs->pushes_read(st, NULL, texts, t->row, task, &list, &err));
 	for (size_t i = 0; i < list.count; i++)
@@ -109,7 +103,6 @@ static const char *told(void)
 {
 	struct webhook items[8];
 	struct webhooks_due due = {.now = NEVER, .per_site = 8, .items = items, .limit = 8};
-
 	check_ok(st->runs->webhooks_due(st, NULL, texts, &due, &err));
 	if (!due.count)
 		return "nobody";
@@ -126,7 +119,6 @@ static void the_end_of_a_run_is_told_once(void)
 {
 	struct thread t = sample_thread("once"), u = sample_thread("other");
 	const struct push push = sample_push("r1", "a", 0);
-
 	st->pushes = &words;
 	struct run_record r = begin(&t, "r1", &push);
 	CU_ASSERT_STRING_EQUAL(pushes_of(&t, "r1"), "a ");
@@ -146,7 +138,6 @@ static void a_pause_and_what_answers_it_are_told(void)
 	struct thread t = sample_thread("pause");
 	const struct push push = sample_push("r1", "a", 0);
 	struct run_record r = begin(&t, "r1", &push);
-
 	end(&t, &r, RUN_INTERRUPTED);
 	CU_ASSERT_STRING_EQUAL(told(), "pause r1 r1 2");
 	CU_ASSERT_STRING_EQUAL(told(), "nobody");
@@ -163,7 +154,6 @@ static void a_pause_that_was_taken_away_is_told_as_stopped(void)
 	struct thread t = sample_thread("away");
 	const struct push push = sample_push("r1", "a", 0), other = sample_push("r2", "b", 0);
 	struct run_record r = begin(&t, "r1", &push);
-
 	end(&t, &r, RUN_INTERRUPTED);
 	told();
 	run(&t, "-r2", RUN_COMPLETED);
@@ -183,7 +173,6 @@ static void one_whose_process_died_is_told_with_the_next_end(void)
 	struct thread t = sample_thread("died");
 	const struct push push = sample_push("r1", "a", 0);
 	struct run_record r = begin(&t, "r1", &push), next;
-
 	next = (struct run_record){.run_id = "r2",
 	    .status = RUN_RUNNING,
 	    .created_at = t.updated_at,
@@ -209,7 +198,6 @@ static void it_comes_with_a_job_or_later(void)
 	    .push = &push};
 	struct lease *lease = hold(st, t.thread_id);
 	enum submit_result result;
-
 	check_ok(st->runs->submit(st, NULL, lease, &t, &job, &result, &err));
 	let_go(st, lease);
 	const struct push second = sample_push("r1", "b", job.number);
@@ -236,7 +224,6 @@ static void they_go_with_the_record_and_with_the_thread(void)
 	struct thread t = sample_thread("gone");
 	const struct push first = sample_push("r1", "a", 0), second = sample_push("r2", "a", 0);
 	struct run_record r = begin(&t, "r1", &first), read;
-
 	end(&t, &r, RUN_COMPLETED);
 	told();
 	check_ok(st->runs->get(st, NULL, texts, "gone", "r1", &read, &err));
@@ -265,7 +252,6 @@ static void without_words_nobody_is_told(void)
 {
 	struct thread t = sample_thread("silent");
 	const struct push push = sample_push("r1", "a", 0);
-
 	st->pushes = NULL;
 	struct run_record r = begin(&t, "r1", &push);
 	end(&t, &r, RUN_COMPLETED);

@@ -46,7 +46,6 @@ static enum submit_result submit(struct thread *t, struct run_job *job)
 {
 	struct lease *lease = t->row ? NULL : hold(st, t->thread_id);
 	enum submit_result result;
-
 	if (lease)
 		t->created_at = t->updated_at = job->created_at;
 	check_ok(st->runs->submit(st, NULL, lease, t, job, &result, &err));
@@ -58,7 +57,6 @@ static enum submit_result submit(struct thread *t, struct run_job *job)
 static struct run_job must_submit(struct thread *t, const char *run_id, int64_t at, int64_t delay)
 {
 	struct run_job job = sample_job(run_id, at);
-
 	job.due_at += delay;
 	CU_ASSERT_EQUAL_FATAL(submit(t, &job), SUBMIT_DONE);
 	return job;
@@ -67,7 +65,6 @@ static struct run_job must_submit(struct thread *t, const char *run_id, int64_t 
 static bool claim_row(int64_t row, int64_t now, struct run_job *job, int64_t *next_due)
 {
 	bool got = st->runs->claim(st, NULL, texts, row, now, job, next_due, &err);
-
 	check_ok(!error_is_set(&err));
 	return got;
 }
@@ -77,7 +74,6 @@ static const char *claimed(int64_t now, struct run_job *job)
 {
 	static struct run_job own;
 	int64_t next;
-
 	job = job ? job : &own;
 	return claim_row(0, now, job, &next) ? job->run_id : "none";
 }
@@ -90,7 +86,6 @@ static void finish(const struct run_job *job, enum run_status status)
 static bool read_record(const char *thread_id, const char *run_id, struct run_record *r)
 {
 	bool found = st->runs->get(st, NULL, texts, thread_id, run_id, r, &err);
-
 	check_ok(!error_is_set(&err));
 	return found;
 }
@@ -99,7 +94,6 @@ static bool read_record(const char *thread_id, const char *run_id, struct run_re
 static int status_of(const char *thread_id, const char *run_id)
 {
 	struct run_record r;
-
 	return read_record(thread_id, run_id, &r) ? (int)r.status : -1;
 }
 
@@ -112,7 +106,6 @@ static const char *runs_of(const char *owner, const char *thread_id, unsigned st
 {
 	static struct id_list list;
 	const struct record_filter filter = {owner, thread_id, statuses};
-
 	list = (struct id_list){.left = 100};
 	CU_ASSERT_TRUE(st->runs->list(st, NULL, &filter, collect_run, &list, &err));
 	return list.text;
@@ -121,7 +114,6 @@ static const char *runs_of(const char *owner, const char *thread_id, unsigned st
 static int64_t stop_all(const char *thread_id, const char *run_id)
 {
 	int64_t count;
-
 	check_ok(st->runs->stop_queued(st, NULL, thread_id, run_id, ORDER_STOP, &count, &err));
 	return count;
 }
@@ -129,7 +121,6 @@ static int64_t stop_all(const char *thread_id, const char *run_id)
 static enum lease_order ordered(const struct run_job *job)
 {
 	enum lease_order order;
-
 	check_ok(st->runs->ordered(st, NULL, job->row, &order, &err));
 	return order;
 }
@@ -137,7 +128,6 @@ static enum lease_order ordered(const struct run_job *job)
 static bool due(const char *thread_id, int64_t now, int64_t at_least)
 {
 	bool reached;
-
 	check_ok(st->runs->queued_due(st, NULL, thread_id, now, at_least, &reached, &err));
 	return reached;
 }
@@ -153,7 +143,6 @@ static struct shared *shared_of(const struct storage *storage)
 static int64_t waiting(int64_t expected)
 {
 	int64_t jobs = queue_waiting(shared_of(st));
-
 	for (int i = 0; st->engine->can.instances && jobs != expected && i < 10000; i++) {
 		clock_sleep_ms(1);
 		jobs = queue_waiting(shared_of(st));
@@ -165,7 +154,6 @@ static int64_t waiting(int64_t expected)
 static void empty_the_queue(void)
 {
 	struct run_job job;
-
 	while (strcmp(claimed(NEVER, &job), "none") != 0)
 		finish(&job, RUN_STOPPED);
 	CU_ASSERT_FALSE(due(NULL, NEVER, 1));
@@ -190,7 +178,6 @@ static bool write_run(const char *thread_id, struct run_record *r, size_t messag
 	struct new_message m[4];
 	struct thread t;
 	struct thread_write w = {.thread = &t, .messages = m, .message_count = messages, .run = r};
-
 	for (size_t i = 0; i < messages; i++) {
 		snprintf(id[i], sizeof(id[i]), "%s-%s-%zu", r->run_id,
 		    r->status == RUN_RUNNING ? "in" : "out", i);
@@ -206,7 +193,6 @@ static bool write_run(const char *thread_id, struct run_record *r, size_t messag
 static void must_begin(const struct run_job *job)
 {
 	struct run_record r = begun(job);
-
 	st->runs->begins(st, job);
 	r.brought = 1;
 	check_ok(write_run(job->thread_id, &r, 1));
@@ -215,7 +201,6 @@ static void must_begin(const struct run_job *job)
 static void must_end(const struct run_job *job, enum run_status status)
 {
 	struct run_record r = begun(job);
-
 	r.status = status;
 	r.finished_at = job->created_at + 10;
 	r.node = "END";
@@ -239,7 +224,6 @@ static void a_job_comes_back_as_it_was_submitted(void)
 	struct run_record r;
 	uint32_t word = bell_word(shared_of(st), BELL_QUEUE);
 	int64_t next;
-
 	empty_the_queue();
 	job.metadata_json = "{\"a\":1}";
 	job.webhook_url = "https://h/x";
@@ -291,7 +275,6 @@ static void a_long_request_comes_back(void)
 	struct thread t = sample_thread("long");
 	struct run_job job = sample_job("r1", 100), got;
 	char body[5000];
-
 	empty_the_queue();
 	snprintf(body, sizeof(body), "{\"messages\":\"%04900d\"}", 7);
 	job.body_json = body;
@@ -307,7 +290,6 @@ static void a_run_without_delay_is_due_by_any_clock(void)
 	struct thread t = sample_thread("ahead");
 	struct run_job job = sample_job("r1", 300), got;
 	int64_t next;
-
 	empty_the_queue();
 	CU_ASSERT_EQUAL_FATAL(submit(&t, &job), SUBMIT_DONE);
 	CU_ASSERT_TRUE_FATAL(claim_row(0, 200, &got, &next));
@@ -321,7 +303,6 @@ static void a_run_begins_and_ends_with_its_job(void)
 	struct run_job job;
 	struct run_record r;
 	uint32_t chunks;
-
 	st->chunks_keep = 1000;
 	must_put(st, &t, "before");
 	must_submit(&t, "r1", 100, 0);
@@ -352,7 +333,6 @@ static const char *name_for(const struct run_job *job)
 {
 	struct lease *lease = hold(st, job->thread_id);
 	struct thread t = {0};
-
 	check_ok(st->threads->lease_thread(st, NULL, texts, lease, job, &t, &err));
 	let_go(st, lease);
 	CU_ASSERT_EQUAL(t.row, job->thread_row);
@@ -364,7 +344,6 @@ static void a_claim_has_the_thread_until_somebody_changes_it(void)
 	struct thread t = sample_thread("looked at");
 	struct run_job job;
 	int64_t next;
-
 	t.thread_name = "first";
 	must_submit(&t, "r1", 100, 0);
 	CU_ASSERT_TRUE_FATAL(claim_row(0, NOW, &job, &next));
@@ -388,7 +367,6 @@ static void begin_and_end_go_in_one_write(void)
 	    .thread = &t, .messages = &out, .message_count = 1, .run = &last};
 	struct deferred *pending = NULL;
 	struct lease *lease;
-
 	must_submit(&t, "r1", 100, 0);
 	CU_ASSERT_STRING_EQUAL(claimed(NOW, &job), "r1");
 	first = last = begun(&job);
@@ -491,7 +469,6 @@ static void a_run_may_say_how_far_it_is(void)
 	struct thread t = sample_thread("between");
 	struct run_job job;
 	struct run_record r, back;
-
 	must_submit(&t, "r1", 100, 0);
 	CU_ASSERT_STRING_EQUAL(claimed(NOW, &job), "r1");
 	must_begin(&job);
@@ -515,7 +492,6 @@ static void answers_are_kept_from_the_begin_on(void)
 	struct thread t = sample_thread("answers");
 	struct run_job job, again;
 	struct run_record r;
-
 	must_submit(&t, "r1", 100, 0);
 	CU_ASSERT_STRING_EQUAL(claimed(NOW, &job), "r1");
 	r = begun(&job);
@@ -532,7 +508,6 @@ static void an_attempt_that_is_given_back_was_none(void)
 	struct thread t = sample_thread("given");
 	struct run_job job;
 	struct run_record r;
-
 	must_submit(&t, "r1", 100, 0);
 	must_submit(&t, "r2", 101, 0);
 	CU_ASSERT_STRING_EQUAL(claimed(NOW, &job), "r1");
@@ -556,7 +531,6 @@ static void a_job_that_is_refused_ends_without_a_run(void)
 	struct thread t = sample_thread("refused");
 	struct run_job first, next;
 	struct run_record r;
-
 	must_submit(&t, "r1", 100, 0);
 	must_submit(&t, "r2", 101, 0);
 	CU_ASSERT_STRING_EQUAL(claimed(NOW, &first), "r1");
@@ -578,7 +552,6 @@ static void those_of_a_thread_come_one_after_the_other(void)
 {
 	struct thread t = sample_thread("line"), other = sample_thread("beside");
 	struct run_job job, beside;
-
 	must_submit(&t, "r1", 100, 0);
 	must_submit(&t, "r2", 100, 0);
 	must_submit(&t, "r3", 101, 0);
@@ -603,7 +576,6 @@ static void a_delayed_one_takes_its_place_when_its_delay_ends(void)
 	struct thread t = sample_thread("delayed");
 	struct run_job job, next;
 	int64_t due_at;
-
 	must_submit(&t, "late", 100, 400);
 	must_submit(&t, "r1", 101, 0);
 	must_submit(&t, "r2", 102, 0);
@@ -639,7 +611,6 @@ static void a_run_that_a_request_waits_for_takes_the_next_number(void)
 	    .node = "END"};
 	struct thread_write w = {.thread = &t, .run = &r};
 	struct run_job job;
-
 	must_submit(&t, "r1", 100, 0);
 	must_submit(&t, "r2", 101, 0);
 	check_ok(write_one(st, &w, &err));
@@ -655,7 +626,6 @@ static void queued_runs_of_many_threads_are_listed_newest_first(void)
 {
 	struct thread a = sample_thread("list-a"), b = sample_thread("list-b");
 	struct run_job job;
-
 	a.user_id = b.user_id = "carol";
 	must_submit(&a, "a1", 100, 0);
 	must_submit(&b, "b1", 200, 0);
@@ -680,7 +650,6 @@ static void a_submission_that_is_repeated_queues_nothing(void)
 	    .node = "END"};
 	struct thread_write w = {.thread = &t, .run = &asked};
 	struct run_job first = sample_job("r1", 100), again = first, job;
-
 	check_ok(write_one(st, &w, &err));
 	CU_ASSERT_EQUAL(submit(&t, &first), SUBMIT_DONE);
 	CU_ASSERT_EQUAL(submit(&t, &again), SUBMIT_KNOWN);
@@ -704,7 +673,6 @@ static void what_is_due_is_counted(void)
 {
 	struct thread t = sample_thread("due"), other = sample_thread("due too");
 	struct run_job job;
-
 	empty_the_queue();
 	must_submit(&t, "r1", 100, 0);
 	must_submit(&t, "r2", 100, 50);
@@ -730,7 +698,6 @@ static void a_stop_ends_what_waits(void)
 	struct thread t = sample_thread("stopped");
 	struct run_job runs, job;
 	struct run_record r;
-
 	must_submit(&t, "r1", 100, 0);
 	must_submit(&t, "r2", 101, 0);
 	must_submit(&t, "r3", 102, 0);
@@ -761,7 +728,6 @@ static void one_that_was_claimed_and_has_not_begun_is_stopped(void)
 	struct thread t = sample_thread("unbegun");
 	struct run_job job;
 	struct run_record r;
-
 	must_submit(&t, "r1", 100, 0);
 	CU_ASSERT_STRING_EQUAL(claimed(NOW, &job), "r1");
 	CU_ASSERT_EQUAL(stop_all("unbegun", NULL), 1);
@@ -781,7 +747,6 @@ static void one_that_was_given_back_is_stopped_with_its_thread(void)
 	struct thread t = sample_thread("parked"), now;
 	struct run_job job;
 	struct run_record r;
-
 	must_submit(&t, "r1", 100, 0);
 	CU_ASSERT_STRING_EQUAL(claimed(NOW, &job), "r1");
 	must_begin(&job);
@@ -800,7 +765,6 @@ static void an_order_is_kept_with_what_has_begun(void)
 	struct thread t = sample_thread("ordered");
 	struct run_job job, other, last = sample_job("r3", 103);
 	int64_t count;
-
 	must_submit(&t, "r1", 100, 0);
 	other = must_submit(&t, "r2", 101, 0);
 	CU_ASSERT_STRING_EQUAL(claimed(NOW, &job), "r1");
@@ -824,7 +788,6 @@ static void an_order_is_kept_with_what_has_begun(void)
 static bool arrival_read(void *arg, const struct arrival *arrival)
 {
 	struct buf *out = arg;
-
 	buf_printf(out, "%lld:%s ", (long long)arrival->step, arrival->branch_json);
 	return true;
 }
@@ -832,7 +795,6 @@ static bool arrival_read(void *arg, const struct arrival *arrival)
 static const char *arrived(const struct run_job *job, int64_t region)
 {
 	struct buf out = {0};
-
 	check_ok(st->runs->arrived(st, NULL, job->row, region, arrival_read, &out, &err));
 	const char *text = arena_strdup(texts, buf_str(&out));
 	buf_release(&out);
@@ -844,7 +806,6 @@ static void arrive(const struct run_job *job, int64_t region, bool first, int64_
 	const struct arrival a = {
 	    job->row, region, first, step, arena_printf(texts, "{%lld}", (long long)step)};
 	struct lease *lease = hold(st, job->thread_id);
-
 	check_ok(st->runs->arrive(st, NULL, lease, &a, &err));
 	let_go(st, lease);
 }
@@ -853,7 +814,6 @@ static void branches_arrive_as_long_as_the_job_goes_on(void)
 {
 	struct thread t = sample_thread("regions");
 	struct run_job job;
-
 	must_submit(&t, "r1", 100, 0);
 	CU_ASSERT_STRING_EQUAL(claimed(NOW, &job), "r1");
 	must_begin(&job);
@@ -876,7 +836,6 @@ static void one_that_is_to_be_rolled_back_is_not_ended_before(void)
 	struct thread t = sample_thread("goes back");
 	struct run_job job;
 	int64_t count;
-
 	must_submit(&t, "r1", 100, 0);
 	must_submit(&t, "r2", 101, 0);
 	CU_ASSERT_STRING_EQUAL(claimed(NOW, &job), "r1");
@@ -895,7 +854,6 @@ static void a_submission_may_stop_the_others(void)
 {
 	struct thread t = sample_thread("overtakes");
 	struct run_job job, last = sample_job("r4", 104);
-
 	must_submit(&t, "r1", 100, 0);
 	must_submit(&t, "r2", 101, 0);
 	must_submit(&t, "r3", 102, 99);
@@ -915,7 +873,6 @@ static void very_many_are_stopped(void)
 	struct thread t = sample_thread("very many");
 	struct run_job job, last = sample_job("last", 5000);
 	char id[16];
-
 	for (int i = 0; i < 1203; i++) {
 		snprintf(id, sizeof(id), "r%d", i);
 		must_submit(&t, id, 100 + i, 0);
@@ -943,7 +900,6 @@ static void the_latest_that_are_over_are_kept(void)
 	struct thread_write w = {.thread = &t, .run = &asked};
 	struct run_job job;
 	char id[16];
-
 	st->runs_keep = asked.keep = 2;
 	for (int i = 1; i <= 6; i++) {
 		snprintf(id, sizeof(id), "r%d", i);
@@ -978,7 +934,6 @@ static void those_that_are_over_go_while_others_wait(void)
 	struct run_record asked = {.status = RUN_COMPLETED, .node = "END"};
 	struct thread_write w = {.thread = &t, .run = &asked};
 	static const char *const ids[] = {"a1", "a2", "a3", "a4", "a5"};
-
 	st->runs_keep = asked.keep = 2;
 	must_submit(&t, "later", 100, 3600);
 	CU_ASSERT_TRUE(st->threads->get(st, NULL, texts, "postponed", &t, &err));
@@ -999,7 +954,6 @@ static void a_record_is_removed_when_its_job_is_over(void)
 	struct thread t = sample_thread("removed");
 	struct run_job job;
 	struct run_record r;
-
 	must_submit(&t, "r1", 100, 0);
 	CU_ASSERT_TRUE_FATAL(read_record("removed", "r1", &r));
 	check_ok(st->runs->remove(st, NULL, &r, &err));
@@ -1024,7 +978,6 @@ static void a_run_that_a_request_waits_for_takes_the_place_of_one(void)
 	struct thread_write w = {.thread = &t, .run = &asked};
 	struct run_job job;
 	struct run_record r;
-
 	must_submit(&t, "r1", 100, 0);
 	CU_ASSERT_STRING_EQUAL(claimed(NOW, &job), "r1");
 	must_run(&job);
@@ -1042,7 +995,6 @@ static void jobs_go_with_their_thread(void)
 	struct run_job job, late = sample_job("late", 103);
 	struct run_record r;
 	struct thread_write w = {.thread = &stale, .run = &r};
-
 	empty_the_queue();
 	must_submit(&t, "r1", 100, 0);
 	must_submit(&t, "r2", 101, 0);
@@ -1076,11 +1028,9 @@ static void a_thread_with_a_job_is_not_forgotten(void)
 	struct run_job job;
 	const char *ids[64];
 	bool found = false;
-
 	must_submit(&t, "r1", 1, NOW);
 	for (int round = 0; round < 2; round++) {
 		struct untouched old = {NEVER, 0, ids, 64};
-
 		check_ok(st->threads->untouched(st, NULL, texts, &old, &err));
 		for (size_t i = 0; i < old.count; i++)
 			found |= strcmp(ids[i], "waits for its run") == 0;
@@ -1097,7 +1047,6 @@ static void a_thread_with_a_job_is_not_forgotten(void)
 static char *body_of(void *arg, const struct run_record *record)
 {
 	char *body = malloc(256);
-
 	snprintf(body, 256, "%s %s %s %d %s %d", (const char *)arg, record->thread_id,
 	    record->run_id, (int)record->status, record->metadata_json,
 	    (int)(record->finished_at != 0));
@@ -1109,7 +1058,6 @@ static struct webhook outbox[16];
 static size_t outbox_at(int64_t now, int64_t per_site, int64_t *next)
 {
 	struct webhooks_due due = {.now = now, .per_site = per_site, .items = outbox, .limit = 16};
-
 	check_ok(st->runs->webhooks_due(st, NULL, texts, &due, &err));
 	*next = due.next_due;
 	return due.count;
@@ -1118,7 +1066,6 @@ static size_t outbox_at(int64_t now, int64_t per_site, int64_t *next)
 static int64_t outbox_waiting(void)
 {
 	int64_t count;
-
 	check_ok(st->runs->webhooks_waiting(st, NULL, &count, &err));
 	return count;
 }
@@ -1126,7 +1073,6 @@ static int64_t outbox_waiting(void)
 static struct run_job with_webhook(struct thread *t, const char *run_id, const char *url)
 {
 	struct run_job job = sample_job(run_id, 100);
-
 	job.webhook_url = url;
 	job.metadata_json = "{\"m\":1}";
 	CU_ASSERT_EQUAL_FATAL(submit(t, &job), SUBMIT_DONE);
@@ -1140,7 +1086,6 @@ static void the_end_of_a_run_goes_into_the_outbox(void)
 	struct run_record r;
 	int64_t next;
 	char id[64];
-
 	st->webhook_body = body_of;
 	st->webhook_arg = (void *)"of";
 	with_webhook(&t, "r1", "https://h/a");
@@ -1189,7 +1134,6 @@ static void every_end_is_told(void)
 	struct thread t = sample_thread("all told");
 	struct run_job job;
 	int64_t next;
-
 	with_webhook(&t, "r1", "https://h/1");
 	with_webhook(&t, "r2", "https://h/2");
 	with_webhook(&t, "r3", "https://h/3");
@@ -1211,7 +1155,6 @@ static void no_site_hides_another_one(void)
 	struct run_job job;
 	char id[16], url[64];
 	int64_t next;
-
 	for (int i = 0; i < 6; i++) {
 		snprintf(id, sizeof(id), "a%d", i);
 		snprintf(url, sizeof(url), "https://a/%d", i);
@@ -1242,7 +1185,6 @@ static void what_is_to_be_told_outlives_its_record(void)
 	struct run_job job;
 	struct run_record r;
 	int64_t next;
-
 	with_webhook(&t, "r1", "https://h/1");
 	CU_ASSERT_STRING_EQUAL(claimed(NOW, &job), "r1");
 	finish(&job, RUN_ERROR);
@@ -1312,10 +1254,8 @@ static bool model_is_busy(const struct model *m, int thread)
 static struct model_job *model_next(struct model *m)
 {
 	struct model_job *first[MODEL_THREADS] = {NULL}, *next = NULL;
-
 	for (int i = 0; i < m->count; i++) {
 		struct model_job *j = &m->jobs[i], **slot = &first[j->thread];
-
 		if (j->state == WAITS && (!*slot || model_before(j, *slot)))
 			*slot = j;
 	}
@@ -1330,10 +1270,8 @@ static struct model_job *model_next(struct model *m)
 static struct model_job *model_any_claimed(struct model *m)
 {
 	int from = m->count ? (int)model_random(m, (unsigned)m->count) : 0;
-
 	for (int i = 0; i < m->count; i++) {
 		struct model_job *j = &m->jobs[(from + i) % m->count];
-
 		if (j->state == CLAIMED)
 			return j;
 	}
@@ -1344,7 +1282,6 @@ static void model_submit(struct model *m)
 {
 	struct model_job *j = &m->jobs[m->count];
 	char id[16];
-
 	snprintf(id, sizeof(id), "r%d", m->count++);
 	j->thread = (int)model_random(m, MODEL_THREADS);
 	j->job = must_submit(&m->threads[j->thread], arena_strdup(texts, id), m->now,
@@ -1356,7 +1293,6 @@ static void model_claim(struct model *m)
 	struct model_job *expected = model_next(m);
 	struct run_job got;
 	const char *id = claimed(m->now, &got);
-
 	CU_ASSERT_STRING_EQUAL(id, expected ? expected->job.run_id : "none");
 	if (!expected)
 		return;
@@ -1369,7 +1305,6 @@ static void model_claim(struct model *m)
 static void model_end(struct model *m)
 {
 	struct model_job *j = model_any_claimed(m);
-
 	if (!j)
 		return;
 	j->state = OVER;
@@ -1391,13 +1326,11 @@ static void model_stop(struct model *m)
 	int i = m->count ? (int)model_random(m, (unsigned)m->count) : 0;
 	struct model_job *j = &m->jobs[i];
 	bool whole = model_random(m, 8) == 0, expected;
-
 	if (!m->count)
 		return;
 	for (int k = 0; k < m->count; k++) {
 		struct model_job *other = &m->jobs[k];
 		int status;
-
 		if (whole ? other->thread != j->thread : other != j)
 			continue;
 		status = status_of(m->threads[other->thread].thread_id, other->job.run_id);
@@ -1435,7 +1368,6 @@ static void check_sound(const char *name)
 	    "threads UNION SELECT thread FROM removed)",
 	    "SELECT count(*) FROM pragma_integrity_check() WHERE integrity_check <> 'ok'",
 	};
-
 	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]) && !chosen_engine; i++) {
 		unit_row("%s", none[i]);
 		CU_ASSERT_EQUAL(sqlite_ask(name, none[i]), 0);
@@ -1446,7 +1378,6 @@ static void whatever_comes_the_next_of_a_thread_is_ready(void)
 {
 	static struct model m;
 	char id[16];
-
 	empty_the_queue();
 	m = (struct model){.now = 1000, .seed = 20261122};
 	for (int i = 0; i < MODEL_THREADS; i++) {
@@ -1536,11 +1467,9 @@ static void processes_that_claim_at_once_get_each_job_once(void)
 	char id[16];
 	pid_t claimers[3];
 	int status;
-
 	begin_apart("crowd");
 	for (int i = 0; i < CROWD; i++) {
 		struct thread *t = &threads[i % 20];
-
 		snprintf(id, sizeof(id), "t%d", i % 20);
 		if (i < 20)
 			*t = sample_thread(arena_strdup(texts, id));
@@ -1572,7 +1501,6 @@ static int claim_and_stop(const void *arg)
 {
 	const struct claim_order *order = arg;
 	struct run_job job;
-
 	st = try_open("lost", &err);
 	texts = arena_new();
 	if (!st || !claim_row(order->row, NOW, &job, &(int64_t){0}))
@@ -1590,7 +1518,6 @@ static void lose(int64_t row, int until)
 {
 	const struct claim_order order = {row, until};
 	pid_t child = unit_fork_stopped(claim_and_stop, &order, sizeof(order));
-
 	CU_ASSERT_FATAL(child > 0);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
@@ -1599,7 +1526,6 @@ static void lose(int64_t row, int until)
 static size_t recovered(int64_t max_attempts, int64_t *rows)
 {
 	size_t count = 8;
-
 	check_ok(st->runs->recover(st, NULL, max_attempts, rows, &count, &err));
 	return count;
 }
@@ -1610,7 +1536,6 @@ static void what_a_dead_process_had_is_taken_up_again(void)
 	struct run_job job, mine;
 	struct run_record r;
 	int64_t rows[8], row, next;
-
 	begin_apart("lost");
 	row = must_submit(&t, "r1", 100, 0).row;
 	must_submit(&t, "r2", 101, 0);
@@ -1661,7 +1586,6 @@ static void an_attempt_that_is_given_up_counts(void)
 	struct run_job job;
 	int64_t rows[8], row, next;
 	bool lost;
-
 	empty_the_queue();
 	must_submit(&t, "r1", 100, 0);
 	CU_ASSERT_STRING_EQUAL(claimed(NOW, &job), "r1");
@@ -1686,7 +1610,6 @@ static void what_was_claimed_alone_was_no_attempt(void)
 	struct thread t = sample_thread("untouched");
 	struct run_job job;
 	int64_t rows[8], row, next;
-
 	begin_apart("lost");
 	row = must_submit(&t, "r1", 100, 0).row;
 	lose(0, TAKEN);
@@ -1712,7 +1635,6 @@ static void one_with_an_order_is_taken_up_until_it_is_heeded(void)
 	struct thread t = sample_thread("ordered");
 	struct run_job job;
 	int64_t rows[8], row, next;
-
 	begin_apart("lost");
 	row = must_submit(&t, "r1", 100, 0).row;
 	lose(0, BEGUN);
@@ -1741,7 +1663,6 @@ static void a_run_that_a_request_waits_for_buries_no_job(void)
 	struct thread_write w = {.thread = &t, .run = &asked};
 	struct run_job job;
 	int64_t rows[8], next;
-
 	begin_apart("lost");
 	must_submit(&t, "r1", 100, 0);
 	lose(0, BEGUN);
@@ -1759,7 +1680,6 @@ static void a_queue_outlives_its_service(void)
 {
 	struct thread t = sample_thread("t");
 	struct run_job job;
-
 	begin_apart("outlives");
 	must_submit(&t, "r1", 100, 0);
 	must_submit(&t, "r2", 101, 0);
@@ -1779,7 +1699,6 @@ static void a_backup_has_the_queue(void)
 	struct run_job job, runs;
 	struct run_record r;
 	int64_t rows[8], next;
-
 	begin_apart("original");
 	must_submit(&t, "r1", 100, 0);
 	must_submit(&t, "r2", 101, 0);
@@ -1812,7 +1731,6 @@ static void fill_queue(const char *name, int count, bool one)
 {
 	char path[64], sql[2048];
 	struct db *db;
-
 	close_storage(open_storage(name));
 	snprintf(path, sizeof(path), "%s/threads.db", name);
 	snprintf(sql, sizeof(sql),
@@ -1842,7 +1760,6 @@ static void turn_over(struct thread *t, int number)
 {
 	struct run_job job, more;
 	char id[32];
-
 	snprintf(id, sizeof(id), "r%d", number);
 	CU_ASSERT_STRING_EQUAL(claimed(NOW, &job), id);
 	must_run(&job);
@@ -1860,7 +1777,6 @@ static int64_t queue_cost(const char *name, int count, bool one)
 {
 	struct thread t = sample_thread("t1");
 	int64_t least = INT64_MAX;
-
 	fill_queue(name, count, one);
 	begin_apart(name);
 	st->runs_keep = 100;
@@ -1868,7 +1784,6 @@ static int64_t queue_cost(const char *name, int count, bool one)
 	CU_ASSERT_TRUE_FATAL(st->threads->get(st, NULL, texts, "t1", &t, &err));
 	for (int round = 0; round < 20; round++) {
 		int64_t start = clock_now(), cost;
-
 		for (int i = 1; i <= 20; i++)
 			turn_over(&t, 20 * round + i);
 		cost = clock_now() - start;
@@ -1882,7 +1797,6 @@ static void a_long_queue_costs_no_more_than_a_short_one(void)
 {
 	int64_t few = queue_cost("few", 1000, true), one = queue_cost("one", 100000, true);
 	int64_t many = queue_cost("many", 100000, false);
-
 	printf(
 	    "# 20 of 1,000: %lld us, of 100,000 of a thread %lld us, of 100,000 threads %lld us\n",
 	    (long long)few, (long long)one, (long long)many);
@@ -1962,7 +1876,6 @@ static const struct unit_test of_sqlite[] = {
 int main(void)
 {
 	int rc;
-
 	counts = shared_memory(CROWD * sizeof(*counts));
 	unit_fork_early();
 	texts = arena_new();

@@ -22,7 +22,6 @@ static bool write_run(struct thread *t, struct run_record *r, size_t messages)
 	char body[4][256], id[4][32];
 	struct new_message m[4];
 	struct thread_write w = {.thread = t, .messages = m, .message_count = messages, .run = r};
-
 	for (size_t i = 0; i < messages; i++) {
 		snprintf(id[i], sizeof(id[i]), "%s-%s-%zu", r->run_id,
 		    r->status == RUN_RUNNING ? "in" : "out", i);
@@ -38,7 +37,6 @@ static bool write_run(struct thread *t, struct run_record *r, size_t messages)
 static struct run_record run_whole(struct thread *t, const char *run_id, int64_t at)
 {
 	struct run_record r = begun(run_id, at);
-
 	r.brought = 1;
 	CU_ASSERT_TRUE_FATAL(write_run(t, &r, 1));
 	r.status = RUN_COMPLETED;
@@ -58,7 +56,6 @@ static void a_run_is_over_when_its_end_is_on_disk(void)
 	struct thread_write w = {.thread = &t, .run = &r};
 	struct lease *lease = hold(st, "ends");
 	bool running, stop, held;
-
 	t.run_id = "r1";
 	t.status = RUN_RUNNING;
 	CU_ASSERT_TRUE(st->threads->lease_run(st, NULL, lease, "r1", &err));
@@ -80,7 +77,6 @@ static bool read_run(
     struct arena *a, const char *thread_id, const char *run_id, struct run_record *r)
 {
 	bool found = st->runs->get(st, NULL, a, thread_id, run_id, r, &err);
-
 	CU_ASSERT_FALSE(error_is_set(&err));
 	return found;
 }
@@ -94,7 +90,6 @@ static const char *runs_of(const char *owner, const char *thread_id, unsigned st
 {
 	static struct id_list list;
 	const struct record_filter filter = {owner, thread_id, statuses};
-
 	list = (struct id_list){.left = most};
 	CU_ASSERT_TRUE(st->runs->list(st, NULL, &filter, collect_run, &list, &err));
 	return list.text;
@@ -105,7 +100,6 @@ static void a_record_comes_back_as_it_was_written(void)
 	struct arena *a = arena_new();
 	struct thread t = sample_thread("whole");
 	struct run_record r, back;
-
 	t.created_at = 1000;
 	r = run_whole(&t, "r1", 1000);
 	CU_ASSERT(r.number > 0);
@@ -147,7 +141,6 @@ static void begin_and_end_go_in_one_write(void)
 	    .thread = &t, .messages = &out, .message_count = 1, .run = &last};
 	struct deferred *pending = NULL;
 	struct lease *lease = hold(st, "carried");
-
 	start = t;
 	first.brought = last.brought = 1;
 	last.status = RUN_ERROR;
@@ -173,7 +166,6 @@ static void the_end_follows_a_begin_that_is_on_disk(void)
 	struct thread_write end = {.thread = &t, .run = &last};
 	struct deferred *pending = NULL;
 	struct lease *lease = hold(st, "follows");
-
 	last.status = RUN_STOPPED;
 	thread_defer(st, lease, &begin, &pending);
 	for (int i = 0; i < 5000 && !thread_exists(st, "follows", NULL); i++)
@@ -191,7 +183,6 @@ static void the_end_follows_a_begin_that_is_on_disk(void)
 static void the_latest_are_kept(void)
 {
 	struct thread t = sample_thread("keep"), other = sample_thread("kept");
-
 	st->runs_keep = 2;
 	run_whole(&other, "o1", 1);
 	run_whole(&t, "r1", 10);
@@ -209,7 +200,6 @@ static void a_record_takes_the_place_of_another(void)
 	struct arena *a = arena_new();
 	struct thread t = sample_thread("again");
 	struct run_record r = run_whole(&t, "r1", 10), next = begun("r1", 30), back;
-
 	run_whole(&t, "r2", 20);
 	next.replaces = r.number;
 	CU_ASSERT_TRUE(write_run(&t, &next, 0));
@@ -227,7 +217,6 @@ static void the_next_run_buries_the_lost_one(void)
 	struct arena *a = arena_new();
 	struct thread t = sample_thread("lost");
 	struct run_record lost = begun("r1", 10), next = begun("r2", 20), back;
-
 	t.node = "agent";
 	t.step = 3;
 	CU_ASSERT_TRUE(write_run(&t, &lost, 0));
@@ -250,7 +239,6 @@ static int64_t kept_until(const char *thread_id, const char *run_id)
 {
 	struct arena *a = arena_new();
 	struct run_record r = {0};
-
 	CU_ASSERT_TRUE_FATAL(read_run(a, thread_id, run_id, &r));
 	arena_free(a);
 	return r.kept_until;
@@ -260,7 +248,6 @@ static void chunks_are_kept_for_a_while_behind_the_end(void)
 {
 	struct thread t = sample_thread("kept chunks");
 	struct run_record r1 = begun("r1", 10), r2 = begun("r2", 20);
-
 	st->chunks_keep = 1000;
 	r1.keeps = true;
 	CU_ASSERT_TRUE(write_run(&t, &r1, 0));
@@ -279,7 +266,6 @@ static void what_keeps_chunks_is_trimmed_and_replaced_like_others(void)
 	struct arena *a = arena_new();
 	struct thread t = sample_thread("trimmed chunks");
 	struct run_record r = begun("r1", 10), next = begun("r2", 20), back;
-
 	r.keeps = true;
 	r.status = next.status = RUN_COMPLETED;
 	CU_ASSERT_TRUE(write_run(&t, &r, 0));
@@ -301,7 +287,6 @@ static void what_keeps_chunks_is_trimmed_and_replaced_like_others(void)
 static struct thread carols(const char *thread_id)
 {
 	struct thread t = sample_thread(thread_id);
-
 	t.user_id = "carol";
 	return t;
 }
@@ -309,7 +294,6 @@ static struct thread carols(const char *thread_id)
 static void runs_of_many_threads_come_newest_first(void)
 {
 	struct thread a = carols("list-a"), b = carols("list-b"), c = carols("list-c");
-
 	run_whole(&a, "a1", 100);
 	run_whole(&b, "b1", 200);
 	run_whole(&a, "a2", 300);
@@ -332,7 +316,6 @@ static void records_go_with_their_thread(void)
 	struct arena *a = arena_new();
 	struct thread t = sample_thread("gone"), next;
 	struct run_record back;
-
 	run_whole(&t, "r1", 10);
 	CU_ASSERT_TRUE(remove_one(st, &t, &err));
 	CU_ASSERT_FALSE(read_run(a, "gone", "r1", &back));
@@ -378,7 +361,6 @@ static struct storage *open_filled(const char *name, int threads, int runs, enum
 	    "FROM n, n AS m WHERE n.i <= %d AND m.i <= %d; COMMIT";
 	char path[64], sql[2048];
 	struct db *db;
-
 	close_storage(open_storage(name));
 	snprintf(path, sizeof(path), "%s/threads.db", name);
 	snprintf(sql, sizeof(sql), fill, threads > runs ? threads : runs, usual, threads, runs);
@@ -402,7 +384,6 @@ static void close_filled(struct storage *filled)
 static int64_t user_cost(const char *user, unsigned statuses, const char *expected)
 {
 	int64_t least = INT64_MAX;
-
 	for (int i = 0; i < 5; i++) {
 		steps = 0;
 		CU_ASSERT_STRING_EQUAL(runs_of(user, NULL, statuses, 100), expected);
@@ -443,7 +424,6 @@ static void looks_cost(enum run_status usual, int threads, int64_t costs[LOOKS])
 {
 	struct storage *before = st;
 	char name[32];
-
 	snprintf(name, sizeof(name), "%d-threads-%d", threads, usual);
 	st = open_filled(name, threads, 6, usual);
 	for (size_t i = 0; i < LOOKS; i++) {
@@ -459,7 +439,6 @@ static void a_status_is_found_among_many_threads_at_once(void)
 {
 	static const enum run_status usual[] = {RUN_COMPLETED, RUN_ERROR, RUN_QUEUED};
 	int64_t few[LOOKS], many[LOOKS];
-
 	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++) {
 		looks_cost(usual[i], 100, few);
 		looks_cost(usual[i], 10000, many);
@@ -478,11 +457,9 @@ static int64_t failed_cost(const char *name, int threads)
 	const struct page page = {.limit = 100};
 	struct storage *before = st;
 	int64_t least = INT64_MAX;
-
 	st = open_filled(name, threads, 1, RUN_COMPLETED);
 	for (int i = 0; i < 5; i++) {
 		struct id_list list = {.left = 100};
-
 		steps = 0;
 		CU_ASSERT_TRUE(
 		    st->threads->list(st, NULL, NULL, &page, &filter, collect_thread, &list, &err));
@@ -498,7 +475,6 @@ static int64_t failed_cost(const char *name, int threads)
 static void threads_that_may_have_failed_are_found_among_many_at_once(void)
 {
 	int64_t few = failed_cost("failed", 100), many = failed_cost("failed-of-many", 10000);
-
 	CU_ASSERT(few > 0 && many < 2 * few);
 }
 
@@ -509,7 +485,6 @@ static int64_t own_cost(const char *name, int threads)
 	struct thread t = sample_thread("own");
 	struct run_record r = begun("own", 500);
 	int64_t cost;
-
 	st = open_filled(name, threads, 1, RUN_ERROR);
 	r.status = RUN_ERROR;
 	CU_ASSERT_TRUE(write_run(&t, &r, 0));
@@ -523,7 +498,6 @@ static int64_t own_cost(const char *name, int threads)
 static void a_common_status_is_looked_for_in_a_users_threads(void)
 {
 	int64_t few = own_cost("common", 2000), many = own_cost("very-common", 20000);
-
 	CU_ASSERT(few > 0 && many < few + few / 10);
 }
 
@@ -536,7 +510,6 @@ struct listed {
 static bool note_listed(void *arg, const struct run_record *record)
 {
 	struct listed *l = arg;
-
 	l->disorder |= record->created_at >= l->last;
 	l->last = record->created_at;
 	l->count++;
@@ -549,12 +522,10 @@ static void a_long_listing_has_each_run_once(void)
 	static const char *const users[] = {NULL, "bob"};
 	struct storage *before = st;
 	const struct record_filter all = {.statuses = ~0U};
-
 	st = open_filled("long", 400, 6, RUN_STOPPED);
 	for (size_t i = 0; i < sizeof(users) / sizeof(users[0]); i++) {
 		struct record_filter filter = all;
 		struct listed listed = {.last = INT64_MAX};
-
 		filter.owner = users[i];
 		CU_ASSERT_TRUE(st->runs->list(st, NULL, &filter, note_listed, &listed, &err));
 		unit_row("%s", users[i] ? users[i] : "everybody");
@@ -570,7 +541,6 @@ static int64_t read_cost(struct arena *a, const char *run_id, bool expected)
 {
 	int64_t least = INT64_MAX;
 	struct run_record r;
-
 	for (int i = 0; i < 5; i++) {
 		steps = 0;
 		CU_ASSERT_EQUAL(read_run(a, "t1", run_id, &r), expected);
@@ -594,7 +564,6 @@ static int64_t chosen_cost(const char *name, int runs)
 	enum submit_result result;
 	struct thread t;
 	int64_t reads, submits;
-
 	st = open_filled(name, 1, runs, RUN_COMPLETED);
 	CU_ASSERT_TRUE_FATAL(st->threads->get(st, NULL, a, "t1", &t, &err));
 	reads = read_cost(a, "chosen", false);
@@ -615,7 +584,6 @@ static int64_t chosen_cost(const char *name, int runs)
 static void a_chosen_id_costs_no_look_at_all_of_a_thread(void)
 {
 	int64_t few = chosen_cost("few-runs", 100), many = chosen_cost("many-runs", 10000);
-
 	CU_ASSERT(few > 0 && many < 2 * few);
 }
 
@@ -626,7 +594,6 @@ static void a_made_id_is_found_as_well(void)
 	struct thread t = sample_thread("made");
 	struct arena *a = arena_new();
 	struct run_record r;
-
 	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
 		unit_row("%s", ids[i]);
 		CU_ASSERT_FALSE(read_run(a, "made", ids[i], &r));

@@ -15,7 +15,6 @@ static struct error err;
 static bool comes_to(const char *name, const char *sql, int64_t wanted)
 {
 	int64_t deadline = clock_monotonic_ms() + 60000;
-
 	while (!chosen_engine && sqlite_ask(name, sql) != wanted) {
 		if (clock_monotonic_ms() > deadline)
 			return false;
@@ -57,7 +56,6 @@ static struct thread fill(struct storage *st, const char *thread_id, size_t coun
 	char *body = malloc(size + 3);
 	struct thread_write w = {.thread = &t, .messages = m, .message_count = count};
 	bool ok;
-
 	snprintf(body, size + 3, "\"%0*d\"", (int)size, 0);
 	for (size_t i = 0; i < count; i++) {
 		snprintf(ids[i], sizeof(ids[i]), "m%zu", i);
@@ -81,7 +79,6 @@ static void large_messages_do_not_make_their_neighbours_slow(void)
 	struct thread small = fill(st, "small", 1000, 1);
 	struct thread after = fill(st, "after", 1, LARGE), other = sample_thread("other");
 	clock_t start = clock();
-
 	CU_ASSERT_TRUE(remove_one(st, &small, &err));
 	must_put(st, &other, "m");
 	CU_ASSERT((clock() - start) / CLOCKS_PER_SEC < 1);
@@ -104,7 +101,6 @@ static void a_long_thread_goes_at_once_and_its_messages_by_and_by(void)
 	struct message_known known = {"m19999", true, true};
 	const char *body = "";
 	int64_t count = -1;
-
 	CU_ASSERT_TRUE(remove_one(st, &t, &err));
 	CU_ASSERT_FALSE(thread_exists(st, "t", NULL));
 	CU_ASSERT_STRING_EQUAL(listed(st, t.row, NULL), "");
@@ -133,13 +129,11 @@ static void what_a_killed_process_left_goes_with_the_next(void)
 	struct storage *st = open_storage("killed");
 	int status = 0;
 	pid_t child;
-
 	fill(st, "t", 20000, 100);
 	close_storage(st);
 	child = fork();
 	if (child == 0) {
 		struct thread t = sample_thread("t");
-
 		st = try_open("killed", &err);
 		if (st && thread_exists(st, "t", &t.row) && remove_one(st, &t, &err))
 			raise(SIGKILL);
@@ -164,7 +158,6 @@ static void bytes_are_counted_as_messages_come_and_go(void)
 	const char *const ids[] = {"m3", "m4", "nobody"};
 	struct thread_write w = {.thread = &t, .remove = ids, .remove_count = 3};
 	struct arena *a = arena_new();
-
 	CU_ASSERT_TRUE_FATAL(st->threads->get(st, NULL, a, "t", &back, &err));
 	CU_ASSERT_EQUAL(back.message_bytes, 1000);
 	CU_ASSERT_TRUE(write_one(st, &w, &err));
@@ -196,7 +189,6 @@ static void a_database_of_the_first_schema_is_taken_over(void)
 {
 	struct storage *st;
 	int64_t count = -1;
-
 	make_old("old", old_messages);
 	st = open_storage("old");
 	CU_ASSERT_EQUAL(sqlite_ask("old/threads.db", "PRAGMA user_version"), 19);
@@ -219,11 +211,9 @@ static void a_move_that_is_killed_goes_on_where_it_was(void)
 {
 	struct storage *st;
 	int status = 1, kills = 0;
-
 	make_old("moving", many_messages);
 	for (int ms = 10; !WIFEXITED(status) || WEXITSTATUS(status) != 0; ms += 10) {
 		pid_t child = fork();
-
 		if (child == 0)
 			_exit(try_open("moving", &err) ? 0 : 1);
 		for (int i = 0; i < ms && waitpid(child, &status, WNOHANG) == 0; i++)
@@ -251,7 +241,6 @@ static void a_move_needs_little_room(void)
 	    "INSERT INTO messages SELECT 1, i, i, 'm' || i, '\"' || hex(zeroblob(440)) || '\"' FROM n;";
 	struct storage *st;
 	int64_t before;
-
 	make_old("room", long_messages);
 	before = sqlite_ask("room/threads.db", "PRAGMA page_count");
 	st = open_storage("room");
@@ -282,7 +271,6 @@ static const char before_branches[] =
 static bool count_message(void *arg, const char *message_id, const char *body_json)
 {
 	int64_t *count = arg;
-
 	/* the second half of those that entered again */
 	if (*count >= 0 && atoll(message_id + 1) == 10001 + *count * 10 &&
 	    atoll(body_json + 1) == 30001 + *count * 10)
@@ -299,11 +287,9 @@ static void a_database_without_branches_is_taken_over(void)
 	struct thread t = {0};
 	int status = 1, kills = 0;
 	int64_t count = 0;
-
 	make_version("before", 9, before_branches);
 	for (int ms = 5; !WIFEXITED(status) || WEXITSTATUS(status) != 0; ms += 5 + ms / 4) {
 		pid_t child = fork();
-
 		if (child == 0)
 			_exit(try_open("before", &err) ? 0 : 1);
 		for (int i = 0; i < ms && waitpid(child, &status, WNOHANG) == 0; i++)
@@ -316,7 +302,6 @@ static void a_database_without_branches_is_taken_over(void)
 	st = open_storage("before");
 	for (int i = 1; i <= 3; i++) {
 		char id[] = {'t', (char)('0' + i), 0};
-
 		CU_ASSERT_TRUE_FATAL(st->threads->get(st, NULL, a, id, &t, &err));
 		CU_ASSERT_EQUAL(t.view.plain, i != 2);
 		CU_ASSERT_EQUAL(t.view.until, 22000);

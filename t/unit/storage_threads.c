@@ -14,7 +14,6 @@ static void a_thread_comes_back_as_it_was_written(void)
 {
 	struct arena *a = arena_new();
 	struct thread t = sample_thread("whole"), back;
-
 	t.thread_name = "brave-otter";
 	t.metadata_json = "{\"k\":\"v\"}";
 	t.created_at = 1756722600123456;
@@ -56,7 +55,6 @@ static void what_is_null_stays_null(void)
 {
 	struct arena *a = arena_new();
 	struct thread t = sample_thread("nulls"), back;
-
 	must_put(st, &t, NULL);
 	CU_ASSERT_TRUE_FATAL(st->threads->get(st, NULL, a, "nulls", &back, &err));
 	CU_ASSERT_PTR_NULL(back.run_id);
@@ -76,7 +74,6 @@ static void a_second_write_replaces_all_but_identity(void)
 {
 	struct arena *a = arena_new();
 	struct thread t = sample_thread("twice"), back;
-
 	must_put(st, &t, "m1");
 	t.thread_id = "other";
 	t.user_id = "mallory";
@@ -101,7 +98,6 @@ static void a_failed_write_leaves_nothing_behind(void)
 	struct new_message m[2] = {
 	    sample_message("same", bodies[0]), sample_message("same", bodies[1])};
 	struct thread_write w = {.thread = &t, .messages = m, .message_count = 2};
-
 	CU_ASSERT_FALSE(write_one(st, &w, &err));
 	CU_ASSERT_EQUAL(err.kind, ERR_STORAGE);
 	CU_ASSERT_STRING_EQUAL(err.detail, "An error occurred accessing storage.");
@@ -117,7 +113,6 @@ static void a_failed_write_leaves_nothing_behind(void)
 static void a_thread_that_is_gone_cannot_be_written(void)
 {
 	struct thread t = sample_thread("gone");
-
 	must_put(st, &t, NULL);
 	CU_ASSERT_TRUE(remove_one(st, &t, &err));
 	CU_ASSERT_FALSE(put(st, &t, "m", &err));
@@ -128,7 +123,6 @@ static void a_thread_that_is_gone_cannot_be_written(void)
 static void deleting_a_thread_takes_its_messages_along(void)
 {
 	struct thread t = sample_thread("doomed");
-
 	must_put(st, &t, "m1");
 	CU_ASSERT_TRUE(remove_one(st, &t, &err));
 	CU_ASSERT_FALSE(thread_exists(st, "doomed", NULL));
@@ -138,7 +132,6 @@ static void deleting_a_thread_takes_its_messages_along(void)
 static void a_row_is_never_used_again(void)
 {
 	struct thread first = sample_thread("first-user"), second = sample_thread("second-user");
-
 	must_put(st, &first, "secret");
 	CU_ASSERT_TRUE(remove_one(st, &first, &err));
 	must_put(st, &second, "other");
@@ -150,7 +143,6 @@ static void a_row_is_never_used_again(void)
 static struct thread four(const char *thread_id)
 {
 	struct thread t = sample_thread(thread_id);
-
 	must_put(st, &t, "m1");
 	must_put(st, &t, "m2");
 	must_put(st, &t, "m3");
@@ -162,7 +154,6 @@ static void messages_are_listed_and_seen_in_order(void)
 {
 	struct thread t = four("ordered");
 	int64_t count;
-
 	CU_ASSERT_STRING_EQUAL(listed(st, t.row, NULL), "m1 m2 m3 m4 ");
 	CU_ASSERT_STRING_EQUAL(context_of(st, t.row), "m1 m2 m3 m4 ");
 	CU_ASSERT_TRUE(st->threads->context_count(st, NULL, t.row, NULL, &count, &err));
@@ -173,7 +164,6 @@ static void a_page_of_messages_starts_at_its_offset(void)
 {
 	struct thread t = four("paged");
 	struct page middle = {.offset = 1, .limit = 2}, beyond = {.offset = 9, .limit = 2};
-
 	CU_ASSERT_STRING_EQUAL(listed(st, t.row, &middle), "m2 m3 ");
 	CU_ASSERT_STRING_EQUAL(listed(st, t.row, &beyond), "");
 }
@@ -183,7 +173,6 @@ static void a_removed_message_leaves_both_views(void)
 	struct thread t = four("removal");
 	const char *const ids[] = {"m2", "m4"};
 	struct thread_write w = {.thread = &t, .remove = ids, .remove_count = 2};
-
 	CU_ASSERT_TRUE(write_one(st, &w, &err));
 	must_put(st, &t, "m5");
 	CU_ASSERT_STRING_EQUAL(listed(st, t.row, NULL), "m1 m3 m5 ");
@@ -195,7 +184,6 @@ static void clearing_the_context_keeps_the_list(void)
 	struct thread t = four("cleared");
 	struct thread_write w = {.thread = &t, .clear_context = true};
 	int64_t count = -1;
-
 	CU_ASSERT_TRUE(write_one(st, &w, &err));
 	CU_ASSERT_STRING_EQUAL(listed(st, t.row, NULL), "m1 m2 m3 m4 ");
 	CU_ASSERT_STRING_EQUAL(context_of(st, t.row), "");
@@ -209,7 +197,6 @@ static void the_oldest_messages_leave_the_context(void)
 	const struct new_message fifth[] = {{"m5", "{}"}};
 	struct thread_write w = {
 	    .thread = &t, .messages = fifth, .message_count = 1, .leave = "m3"};
-
 	CU_ASSERT_TRUE(write_one(st, &w, &err));
 	CU_ASSERT_STRING_EQUAL(listed(st, t.row, NULL), "m1 m2 m3 m4 m5 ");
 	CU_ASSERT_STRING_EQUAL(context_of(st, t.row), "m4 m5 ");
@@ -225,7 +212,6 @@ static void a_thread_goes_back_to_where_it_was(void)
 	struct thread t = four("back"), other = four("beside"), was, is;
 	const struct new_message more[] = {{"m6", "{\"m\":6}"}, {"m7", "{\"m\":7}"}};
 	struct thread_write w = {.thread = &t, .leave = "m1"};
-
 	CU_ASSERT_TRUE(write_one(st, &w, &err));
 	CU_ASSERT_TRUE_FATAL(st->threads->get(st, NULL, a, "back", &was, &err));
 	must_put(st, &t, "m5");
@@ -262,7 +248,6 @@ static void a_new_thread_goes_back_to_an_empty_one(void)
 	struct thread_write back = {.thread = &was, .back_to = &was.view};
 	struct lease *lease = hold(st, "begun");
 	struct deferred *pending;
-
 	thread_defer(st, lease, &begin, &pending);
 	CU_ASSERT_TRUE(thread_write_after(st, NULL, lease, &pending, &back, &err));
 	let_go(st, lease);
@@ -282,7 +267,6 @@ static void a_write_tells_what_the_thread_shows(void)
 	struct thread_write writes[] = {
 	    {.clear_context = true}, {.leave = "shown-4"}, {.remove = gone, .remove_count = 1}};
 	char id[16], again[16];
-
 	for (int i = 1; i <= 5; i++) {
 		snprintf(id, sizeof(id), "shown-%d", i);
 		must_put(st, &t, id);
@@ -291,7 +275,6 @@ static void a_write_tells_what_the_thread_shows(void)
 		struct thread_view now;
 		char body[256];
 		struct new_message m;
-
 		snprintf(again, sizeof(again), "shown-again-%zu", i);
 		m = sample_message(again, body);
 		writes[i].thread = &t;
@@ -315,7 +298,6 @@ static void a_message_enters_the_context_again_at_its_end(void)
 	struct thread_write clear = {
 	    .thread = &t, .clear_context = true, .messages = third, .message_count = 1};
 	struct thread_write more = {.thread = &t, .messages = others, .message_count = 3};
-
 	CU_ASSERT_TRUE(write_one(st, &clear, &err));
 	must_put(st, &t, "m5");
 	CU_ASSERT_TRUE(write_one(st, &more, &err));
@@ -331,7 +313,6 @@ static void messages_are_found_by_id_in_their_thread_only(void)
 	struct thread_write clear = {.thread = &t, .clear_context = true};
 	const char *body;
 	struct message_known known[] = {{.message_id = "m2"}, {0}, {.message_id = "foreign"}};
-
 	must_put(st, &other, "foreign");
 	CU_ASSERT_TRUE(st->threads->message_get(st, NULL, a, t.row, NULL, "m2", &body, &err));
 	CU_ASSERT_PTR_NOT_NULL_FATAL(body);
@@ -359,13 +340,11 @@ static void many_messages_are_found_at_once(void)
 	    {.message_id = "m1"}, {.message_id = "m3"}, {.message_id = "m1"}, {.message_id = "no"}};
 	static const char expected[] = "+- +*+-";
 	size_t count = sizeof(known) / sizeof(known[0]);
-
 	must_put(st, &other, "foreign");
 	CU_ASSERT_TRUE(write_one(st, &back, &err));
 	CU_ASSERT_TRUE(st->threads->messages_known(st, NULL, t.row, NULL, known, count, &err));
 	for (size_t i = 0; i < count; i++) {
 		char sign = known[i].in_context ? '*' : known[i].known ? '+' : '-';
-
 		CU_ASSERT_EQUAL(known[i].message_id ? sign : ' ', expected[i]);
 	}
 }
@@ -375,7 +354,6 @@ static void the_owner_of_a_thread_is_read_alone(void)
 	struct arena *a = arena_new();
 	struct thread t = four("owned");
 	const char *owner = NULL;
-
 	CU_ASSERT_TRUE(st->threads->owner(st, NULL, a, t.thread_id, &owner, &err));
 	CU_ASSERT_STRING_EQUAL(owner ? owner : "none", t.user_id);
 	CU_ASSERT_TRUE(st->threads->owner(st, NULL, a, "nobody's", &owner, &err));
@@ -387,7 +365,6 @@ static void the_owner_of_a_thread_is_read_alone(void)
 static const char *waiting_for(struct arena *a, const char *owner, const char *call_id)
 {
 	const char *id = NULL;
-
 	CU_ASSERT_TRUE(st->threads->waiting(st, NULL, a, owner, call_id, &id, &err));
 	return id ? id : "none";
 }
@@ -396,7 +373,6 @@ static void a_thread_is_found_by_the_calls_that_wait(void)
 {
 	struct arena *a = arena_new();
 	struct thread one = sample_thread("waits 1"), two = sample_thread("waits 2");
-
 	one.waiting_json = "{\"message_id\":\"m\",\"calls\":[{\"id\":\"c1\",\"args\":{\"id\":"
 			   "\"inner\"}},{\"id\":\"c2\"},{\"id\":\"c1\"}]}";
 	must_put(st, &one, NULL);
@@ -427,7 +403,6 @@ static void a_walk_ends_when_its_reader_has_enough(void)
 {
 	struct thread t = four("enough");
 	struct id_list list = {.left = 2};
-
 	CU_ASSERT_TRUE(st->threads->context(st, NULL, t.row, NULL, collect_message, &list, &err));
 	CU_ASSERT_STRING_EQUAL(list.text, "m1 m2 ");
 }
@@ -435,7 +410,6 @@ static void a_walk_ends_when_its_reader_has_enough(void)
 static bool read_inside(void *arg, const char *message_id, const char *body_json)
 {
 	int64_t *row = arg;
-
 	CU_ASSERT_STRING_EQUAL(context_of(st, *row), "m1 m2 m3 m4 ");
 	return message_id && body_json;
 }
@@ -443,7 +417,6 @@ static bool read_inside(void *arg, const char *message_id, const char *body_json
 static void a_reader_may_read_again_inside_a_walk(void)
 {
 	struct thread t = four("nested");
-
 	CU_ASSERT_TRUE(st->threads->context(st, NULL, t.row, NULL, read_inside, &t.row, &err));
 }
 
@@ -451,7 +424,6 @@ static void put_for_listing(
     const char *id, const char *owner, int64_t updated, const char *name, const char *metadata)
 {
 	struct thread t = sample_thread(id);
-
 	t.user_id = owner;
 	t.updated_at = updated;
 	t.thread_name = name;
@@ -463,7 +435,6 @@ static const char *threads_found(
     const char *owner, const struct page *page, const struct thread_filter *filter)
 {
 	static struct id_list list;
-
 	list = (struct id_list){.left = 100};
 	CU_ASSERT_TRUE(
 	    st->threads->list(st, NULL, owner, page, filter, collect_thread, &list, &err));
@@ -473,7 +444,6 @@ static const char *threads_found(
 static const char *threads_of(const char *owner, const char *search, int64_t offset, int64_t limit)
 {
 	struct page page = {.search = search, .offset = offset, .limit = limit};
-
 	return threads_found(owner, &page, NULL);
 }
 
@@ -494,7 +464,6 @@ static void threads_are_listed_latest_first(void)
 static void a_changed_thread_moves_to_the_front(void)
 {
 	struct thread first = sample_thread("front-1"), second = sample_thread("front-2");
-
 	first.user_id = second.user_id = "mover";
 	must_put(st, &first, NULL);
 	second.updated_at = 2000;
@@ -526,7 +495,6 @@ static const char *labelled(const char *owner, struct label first, struct label 
 {
 	const struct label labels[] = {first, second};
 	const struct thread_filter filter = {.labels = labels, .count = second.key ? 2 : 1};
-
 	return threads_found(owner, &(struct page){.limit = 10}, &filter);
 }
 
@@ -562,7 +530,6 @@ static void threads_are_found_by_what_their_metadata_says(void)
 static void labels_follow_the_metadata(void)
 {
 	struct thread t = sample_thread("relabelled");
-
 	t.metadata_json = "{\"colour\":\"red\",\"size\":1}";
 	must_put(st, &t, NULL);
 	must_put(st, &t, "m1");
@@ -581,7 +548,6 @@ static void labels_follow_the_metadata(void)
 static const char *in_status(const char *owner, unsigned statuses, const struct label *label)
 {
 	const struct thread_filter filter = {statuses, label, label != NULL};
-
 	return threads_found(owner, &(struct page){.offset = 0, .limit = 10}, &filter);
 }
 
@@ -590,10 +556,8 @@ static void threads_are_found_by_their_status(void)
 	static const char *const ids[] = {
 	    "w-idle", "w-running", "w-interrupted", "w-completed", "w-error", "w-stopped"};
 	const struct label kind = {"kind", "a"};
-
 	for (int i = 0; i < 6; i++) {
 		struct thread t = sample_thread(ids[i]);
-
 		t.user_id = "watcher";
 		t.updated_at = 100 - i;
 		t.status = (enum run_status)i;
@@ -602,7 +566,6 @@ static void threads_are_found_by_their_status(void)
 	}
 	for (int i = 0; i < 6; i++) {
 		char expected[32];
-
 		snprintf(expected, sizeof(expected), "%s ", ids[i]);
 		CU_ASSERT_STRING_EQUAL(in_status("watcher", 1U << i, NULL), expected);
 	}
@@ -620,7 +583,6 @@ static void a_filtered_listing_has_pages_and_a_search(void)
 {
 	const struct label label = {"shelf", "top"};
 	const struct thread_filter filter = {.labels = &label, .count = 1};
-
 	put_for_listing("p-1", "pager", 5, "the one", "{\"shelf\":\"top\"}");
 	put_for_listing("p-2", "pager", 4, "the other", "{\"shelf\":\"low\"}");
 	put_for_listing("p-3", "pager", 3, "the third", "{\"shelf\":\"top\"}");
@@ -636,7 +598,6 @@ static void a_filtered_listing_has_pages_and_a_search(void)
 static void what_many_threads_have_is_found_on_the_way(void)
 {
 	char id[32];
-
 	for (int i = 1; i <= 4100; i++) {
 		snprintf(id, sizeof(id), "m-%d", i);
 		put_for_listing(id, i > 2 ? "crowd" : "few", i, "",
@@ -680,7 +641,6 @@ static void messages_are_searched_in_texts_and_text_results(void)
 	};
 	struct thread_write w = {.thread = &t, .messages = m, .message_count = 5};
 	struct page page = {.search = "Find Me", .limit = 9};
-
 	CU_ASSERT_TRUE_FATAL(write_one(st, &w, &err));
 	CU_ASSERT_STRING_EQUAL(listed(st, t.row, &page), "text result ");
 	page.search = "%";
@@ -707,7 +667,6 @@ static void a_deferred_write_gets_to_disk_by_itself(void)
 	struct deferred *pending;
 	struct lease *lease = hold(st, t.thread_id);
 	int tries = 0;
-
 	thread_defer(st, lease, &w, &pending);
 	CU_ASSERT_PTR_NOT_NULL(pending);
 	while (!thread_exists(st, "deferred-alone", NULL) && ++tries < 100000)
@@ -728,7 +687,6 @@ static void a_flush_does_not_wait_for_the_delay(void)
 	struct thread_write w = write_of(&t, &m);
 	struct deferred *pending;
 	struct lease *lease = hold(st, t.thread_id);
-
 	thread_defer(st, lease, &w, &pending);
 	CU_ASSERT_TRUE(thread_flush(st, NULL, &pending, &err));
 	let_go(st, lease);
@@ -747,7 +705,6 @@ static bool defer_and_write(const char *thread_id, const char *id, bool late, st
 	struct deferred *pending;
 	struct lease *lease = hold(st, thread_id);
 	bool ok;
-
 	*second = t;
 	second->step = 2;
 	second->created_at = 77;
@@ -766,7 +723,6 @@ static void check_both_written(const char *thread_id, bool late)
 {
 	struct arena *a = arena_new();
 	struct thread t, back;
-
 	CU_ASSERT_TRUE_FATAL(defer_and_write(thread_id, "d2", late, &t));
 	CU_ASSERT_TRUE_FATAL(st->threads->get(st, NULL, a, thread_id, &back, &err));
 	CU_ASSERT_EQUAL(back.step, 2);
@@ -790,7 +746,6 @@ static void a_write_after_follows_one_that_is_on_disk(void)
 static void a_carried_write_fails_with_its_carrier(void)
 {
 	struct thread t;
-
 	CU_ASSERT_FALSE(defer_and_write("torn", "d1", false, &t));
 	CU_ASSERT_EQUAL(err.kind, ERR_STORAGE);
 	error_release(&err);
@@ -807,7 +762,6 @@ static void a_deferred_failure_reaches_its_owner(void)
 	struct thread_write probing = write_of(&probe, &m);
 	struct deferred *pending, *behind;
 	struct lease *lease, *second = hold(st, "probe");
-
 	must_put(st, &taken, NULL);
 	lease = hold(st, "taken");
 	thread_defer(st, lease, &w, &pending);
@@ -832,7 +786,6 @@ static void a_write_under_an_old_lease_is_refused(void)
 	struct thread t = sample_thread("lost");
 	struct thread_write w = write_of(&t, &m);
 	struct deferred *pending;
-
 	must_put(st, &t, "m1");
 	struct lease *lease = hold(st, "lost"), old = *lease;
 	old.thread_id = "lost";
@@ -872,7 +825,6 @@ static void of_changes_together_one_may_fail(void)
 	struct thread_change changes[3];
 	struct error errs[3] = {0};
 	struct lease *leases[3], old;
-
 	for (int i = 0; i < 3; i++) {
 		leases[i] = hold(st, t[i].thread_id);
 		w[i] = write_of(&t[i], &m);
@@ -896,7 +848,6 @@ static void a_backup_is_a_state_directory(void)
 	struct thread t = sample_thread("saved");
 	struct storage *live = st;
 	struct stat info;
-
 	must_put(st, &t, "m1");
 	CU_ASSERT_TRUE_FATAL(st->engine->backup(st, NULL, unit_path("copy"), &err));
 	CU_ASSERT_EQUAL(stat(unit_path("copy/threads.db"), &info), 0);
@@ -944,7 +895,6 @@ static void full_synchronisation_works_too(void)
 {
 	struct thread t = sample_thread("durable");
 	struct storage *normal = st;
-
 	struct config config = {
 	    .state_dir = (char *)unit_path("full"), .env.synchronous_full = true};
 	st = try_open_with(&config, &err);
@@ -967,7 +917,6 @@ static void what_is_untouched_comes_oldest_first(void)
 	struct thread older = sample_thread("untouched 1"), old = sample_thread("untouched 2");
 	const char *ids[2];
 	struct untouched found = {-9, 0, ids, 2};
-
 	older.updated_at = -11; /* before all others */
 	old.updated_at = -10;
 	must_put(st, &old, NULL);

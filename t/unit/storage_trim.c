@@ -30,7 +30,6 @@ static void change_by_chance(struct thread *t, size_t at)
 	struct checkpoint to;
 	char messages[64], again[16];
 	const char *what = messages;
-
 	snprintf(messages, sizeof(messages), "m%zu=%s.%zu n%zu=%s,%zu", at, t->thread_id, at, at,
 	    t->thread_id, at);
 	snprintf(again, sizeof(again), "~m%zu", at - 1);
@@ -52,7 +51,6 @@ static int64_t ask(const char *sql, int64_t row)
 {
 	struct buf text = {0};
 	int64_t value;
-
 	for (; *sql; sql++)
 		if (*sql == '?')
 			buf_printf(&text, "%lld", (long long)row);
@@ -68,7 +66,6 @@ static int64_t ask(const char *sql, int64_t row)
 static struct db *open_beside(struct error *err)
 {
 	struct db *db = db_open(&engine_of(st)->source, DB_WRITE, err);
-
 	CU_ASSERT_PTR_NOT_NULL_FATAL(db);
 	return db;
 }
@@ -79,7 +76,6 @@ static void trim_all(int64_t row)
 	struct db *db = open_beside(&err);
 	bool last = false;
 	int pieces = 0;
-
 	while (!last) {
 		CU_ASSERT_TRUE_FATAL(db_begin(db, &err));
 		CU_ASSERT_TRUE_FATAL(trim_piece(db, row, KEPT, 3, &last, &err));
@@ -94,11 +90,9 @@ static void trim_all(int64_t row)
 static void add_new_words(struct buf *all, size_t *count, const char *text)
 {
 	char list[8192], *rest, *word;
-
 	snprintf(list, sizeof(list), "%.*s", (int)(strchr(text, '|') - text), text);
 	for (word = strtok_r(list, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
 		char bounded[64];
-
 		snprintf(bounded, sizeof(bounded), " %s ", word);
 		if (strstr(buf_str(all), bounded))
 			continue;
@@ -114,7 +108,6 @@ static void what_is_shown_stays_and_nothing_else(void)
 		struct buf words = {0};
 		char *before[KEPT + 1];
 		size_t count = 0;
-
 		must_write(st, (struct thread_write){.thread = &t}, "first=0");
 		for (size_t at = 0; at < CHANGES; at++)
 			change_by_chance(&t, at);
@@ -122,7 +115,6 @@ static void what_is_shown_stays_and_nothing_else(void)
 		CU_ASSERT_FATAL(n.count >= CHANGES);
 		for (size_t i = 0; i < KEPT; i++) {
 			struct checkpoint c = checkpoint_at(st, arena, t.thread_id, i);
-
 			before[i] = arena_strdup(arena, shown(st, t.row, &c.thread.view));
 			add_new_words(&words, &count, before[i]);
 		}
@@ -134,7 +126,6 @@ static void what_is_shown_stays_and_nothing_else(void)
 		CU_ASSERT_EQUAL_FATAL(left.count, KEPT);
 		for (size_t i = 0; i < KEPT; i++) {
 			struct checkpoint c = checkpoint_at(st, arena, t.thread_id, i);
-
 			CU_ASSERT_EQUAL(left.at[i], n.at[i]);
 			CU_ASSERT_STRING_EQUAL(shown(st, t.row, &c.thread.view), before[i]);
 		}
@@ -167,14 +158,12 @@ static void what_was_removed_goes_in_pieces(void)
 	struct error err = {0};
 	struct db *db;
 	bool last = false;
-
 	must_write(st, (struct thread_write){.thread = &t}, "first=0");
 	for (size_t at = 0; at < CHANGES; at++)
 		change_by_chance(&t, at);
 	db = open_beside(&err);
 	while (!last) {
 		int64_t before = ask(ALL_BUT_MESSAGES, t.row), after;
-
 		CU_ASSERT_TRUE_FATAL(db_begin(db, &err));
 		CU_ASSERT_TRUE_FATAL(trim_removed(db, t.row, 7, &last, &err));
 		CU_ASSERT_TRUE_FATAL(db_commit(db, &err));
@@ -190,7 +179,6 @@ static void say_of_row(struct db *db, enum sql_id id, const char *name, int64_t 
 {
 	struct error err = {0};
 	struct query q;
-
 	query_start(&q, db, id, &err);
 	query_int(&q, name, row);
 	CU_ASSERT_TRUE_FATAL(query_run(&q));
@@ -203,7 +191,6 @@ static void what_another_has_swept_is_left(void)
 	struct thread t = sample_thread("new");
 	struct error err = {0};
 	struct db *db;
-
 	if (postgresql_wanted())
 		return;
 	must_write(st, (struct thread_write){.thread = &t}, "one two three");
@@ -226,10 +213,8 @@ static void long_threads_are_trimmed_as_seldom(void)
 	struct storage limits = {.history_keep = 100};
 	struct standing now = {0};
 	int early = 0, late = 0;
-
 	for (now.checkpoints = 1; now.checkpoints <= 20000; now.checkpoints++) {
 		bool many = checkpoints_are_many(&limits, now.checkpoints - 1, &now);
-
 		early += many && now.checkpoints <= 1000;
 		late += many && now.checkpoints > 19000;
 	}
@@ -248,7 +233,6 @@ int main(void)
 {
 	struct error err = {0};
 	int rc;
-
 	arena = arena_new();
 	st = try_open("state", &err);
 	if (!st) {

@@ -54,7 +54,6 @@ static bool write_common(struct writer_job *job, const char *message_id)
 {
 	struct thread t = sample_thread("common");
 	struct error mine = {0};
-
 	t.row = job->common;
 	return put(job->st, &t, message_id, &mine);
 }
@@ -64,11 +63,9 @@ static void *write_many(void *arg)
 	struct writer_job *job = arg;
 	struct error mine = {0};
 	char id[64];
-
 	job->ok = true;
 	for (int i = 0; i < WRITES && job->ok; i++) {
 		struct thread t = sample_thread(id);
-
 		snprintf(id, sizeof(id), "w-%d-%d-%d", job->process, job->number, i);
 		job->ok = put(job->st, &t, id, &mine) && put(job->st, &t, "second", &mine) &&
 		    write_common(job, id);
@@ -82,7 +79,6 @@ static int write_with_threads(int process, int64_t common)
 	pthread_t ids[THREADS];
 	struct storage *st = try_open("many", &err);
 	bool ok = st != NULL;
-
 	for (int i = 0; ok && i < THREADS; i++) {
 		jobs[i] = (struct writer_job){st, process, i, common, false};
 		pthread_create(&ids[i], NULL, write_many, &jobs[i]);
@@ -100,7 +96,6 @@ static int64_t create_common(void)
 {
 	struct storage *st = open_storage("many");
 	struct thread t = sample_thread("common");
-
 	must_put(st, &t, NULL);
 	close_storage(st);
 	return t.row;
@@ -114,7 +109,6 @@ struct tally {
 static bool count_message(void *arg, const char *message_id, const char *body_json)
 {
 	struct tally *tally = arg;
-
 	tally->count++;
 	tally->wrong += strstr(body_json, message_id) == NULL;
 	return true;
@@ -124,7 +118,6 @@ static void check_thread(struct storage *st, const char *id)
 {
 	int64_t row = 0;
 	char both[100];
-
 	CU_ASSERT_TRUE(thread_exists(st, id, &row));
 	snprintf(both, sizeof(both), "%s second ", id);
 	CU_ASSERT_STRING_EQUAL(listed(st, row, NULL), both);
@@ -138,7 +131,6 @@ static void nothing_is_lost_or_doubled(void)
 	struct storage *st;
 	char id[64];
 	int status;
-
 	for (int p = 0; p < PROCESSES; p++) {
 		children[p] = fork();
 		if (children[p] == 0)
@@ -188,7 +180,6 @@ static void the_lease_of_the_dead_gets_a_new_generation(void)
 	pid_t pid = fork_victim(victim);
 	struct storage *st = open_storage("widowed");
 	struct thread t = sample_thread("t");
-
 	victim->may = true;
 	waitpid(pid, NULL, 0);
 	uint64_t dead = victim->generation;
@@ -213,10 +204,8 @@ static void *write_or_fail(void *arg)
 	struct faulty_job *job = arg;
 	struct error mine = {0};
 	char id[64];
-
 	for (int i = 0; i < WRITES; i++) {
 		struct thread t = sample_thread(id);
-
 		snprintf(id, sizeof(id), job->number % 2 ? "taken" : "g-%d-%d", job->number, i);
 		if (!put(job->st, &t, "m", &mine))
 			job->failures++;
@@ -231,7 +220,6 @@ static void a_faulty_write_does_not_hurt_its_group(void)
 	struct faulty_job jobs[THREADS];
 	struct thread taken = sample_thread("taken");
 	pthread_t ids[THREADS];
-
 	must_put(st, &taken, NULL);
 	for (int i = 0; i < THREADS; i++) {
 		jobs[i] = (struct faulty_job){st, i, 0};
@@ -252,14 +240,12 @@ static void *defer_many(void *arg)
 	struct error mine = {0};
 	struct deferred *pending;
 	char id[64], body[256];
-
 	job->ok = true;
 	for (int i = 0; i < WRITES && job->ok; i++) {
 		struct new_message m;
 		struct thread first = sample_thread(id), second = first;
 		struct thread_write w1 = {.thread = &first, .messages = &m, .message_count = 1};
 		struct thread_write w2 = {.thread = &second};
-
 		snprintf(id, sizeof(id), "d-%d-%d", job->number, i);
 		m = sample_message(id, body);
 		struct lease *lease = hold(job->st, id);
@@ -278,7 +264,6 @@ static void deferred_writes_and_their_flusher_get_along(void)
 	struct writer_job jobs[THREADS];
 	pthread_t ids[THREADS];
 	int64_t row;
-
 	for (int i = 0; i < THREADS; i++) {
 		jobs[i] = (struct writer_job){.st = st, .number = i};
 		pthread_create(&ids[i], NULL, defer_many, &jobs[i]);
@@ -297,10 +282,8 @@ static void write_until_killed(int number, atomic_int *acknowledged)
 {
 	struct storage *st = try_open("killed", &err);
 	char id[64];
-
 	for (int i = 0; st; i++) {
 		struct thread t = sample_thread(id);
-
 		snprintf(id, sizeof(id), "k-%d-%d", number, i);
 		if (!put(st, &t, id, &err) || !put(st, &t, "second", &err))
 			break;
@@ -320,7 +303,6 @@ static void a_killed_writer_loses_nothing_and_blocks_nobody(void)
 
 	for (int n = 0; n < KILLS; n += 2) {
 		pid_t pids[2];
-
 		for (int i = 0; i < 2; i++) {
 			pids[i] = fork();
 			if (pids[i] == 0)
@@ -381,7 +363,6 @@ static void a_survivor_writes_on_while_others_are_killed(void)
 static void limit_file_size(rlim_t size)
 {
 	struct rlimit limit;
-
 	getrlimit(RLIMIT_FSIZE, &limit);
 	limit.rlim_cur = size;
 	setrlimit(RLIMIT_FSIZE, &limit);
@@ -394,12 +375,10 @@ static int write_to_a_full_disk(void)
 	struct storage *st = try_open("full", &err);
 	char id[64];
 	int stored = 0;
-
 	signal(SIGXFSZ, SIG_IGN);
 	limit_file_size(600000); /* the schema takes half of that */
 	while (st && stored < 10000) {
 		struct thread t = sample_thread(id);
-
 		snprintf(id, sizeof(id), "f-%d", stored);
 		if (!put(st, &t, id, &err))
 			break;
@@ -426,7 +405,6 @@ static void a_full_disk_is_transient(void)
 {
 	pid_t pid = fork();
 	int status;
-
 	if (pid == 0)
 		_exit(write_to_a_full_disk());
 	waitpid(pid, &status, 0);
@@ -439,7 +417,6 @@ static void a_full_disk_is_transient(void)
 static void hold_write_lock(atomic_bool *held, int64_t ms)
 {
 	struct db *db = sqlite_open(unit_path("outsider/threads.db"), DB_WRITE, &err);
-
 	if (!db || !db_begin(db, &err))
 		_exit(1);
 	*held = true;
@@ -485,7 +462,6 @@ static void an_outsider_with_the_lock_is_waited_for(void)
 static void an_outsider_that_keeps_the_lock_is_a_transient_error(void)
 {
 	int64_t waited = write_against_outsider(20000);
-
 	CU_ASSERT(waited > 4000 && waited < 19000);
 	CU_ASSERT_EQUAL(err.kind, ERR_TRANSIENT_STORAGE);
 	CU_ASSERT_STRING_EQUAL(err.detail, "Storage is temporarily unavailable");
@@ -495,7 +471,6 @@ static void an_outsider_that_keeps_the_lock_is_a_transient_error(void)
 static off_t size_of(const char *name)
 {
 	struct stat info;
-
 	return stat(unit_path(name), &info) == 0 ? info.st_size : -1;
 }
 
@@ -512,12 +487,10 @@ static void write_much(struct storage *st)
 {
 	char *body = calloc(1, 512 << 10), id[16];
 	struct new_message m = {"big", body};
-
 	memset(body, 'x', (512 << 10) - 1);
 	for (int i = 0; i < 160; i++) {
 		struct thread t = sample_thread(id);
 		struct thread_write w = {.thread = &t, .messages = &m, .message_count = 1};
-
 		snprintf(id, sizeof(id), "big-%d", i);
 		CU_ASSERT_TRUE(write_one(st, &w, &err));
 	}
@@ -546,7 +519,6 @@ static void kill_a_checkpointer(void)
 static void a_large_log_gives_its_space_back(void)
 {
 	struct storage *st;
-
 	kill_a_checkpointer();
 	st = open_storage("log");
 	write_much(st);
@@ -598,7 +570,6 @@ static void what_may_be_committed_is_not_run_again(void)
 	struct db db = {.driver = &driver};
 	struct counted first = {.unit.run = count_run}, second = {.unit.run = count_run};
 	struct writer *w = writer_new(&db, NULL);
-
 	commits = 0;
 	writer_submit(w, &first.unit);
 	writer_submit(w, &second.unit);

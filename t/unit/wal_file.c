@@ -21,7 +21,6 @@ static struct error err;
 static void run(sqlite3 *db, const char *sql)
 {
 	char *message = NULL;
-
 	CU_ASSERT_EQUAL(sqlite3_exec(db, sql, NULL, NULL, &message), SQLITE_OK);
 	if (message)
 		printf("# %s: %s\n", sql, message);
@@ -53,7 +52,6 @@ static struct db *open_ours(const char *name)
 {
 	struct db *db;
 	int fd = open(unit_path(name), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
-
 	close(fd);
 	db = sqlite_open(unit_path(name), DB_WRITE, &err);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(db);
@@ -65,7 +63,6 @@ static struct db *open_ours(const char *name)
 static struct db *make_ours(const char *name)
 {
 	struct db *db = open_ours(name);
-
 	run(sqlite_db_of(db)->handle,
 	    "PRAGMA journal_mode = WAL; PRAGMA cache_size = 10;"
 	    "CREATE TABLE t (id INTEGER PRIMARY KEY, value INTEGER NOT NULL, filling BLOB);");
@@ -85,7 +82,6 @@ static sqlite3 *open_own(const char *name)
 static void copy_file(const char *from, const char *to, const char *suffix)
 {
 	char command[1024], source[400];
-
 	snprintf(source, sizeof(source), "%s%s", unit_path(from), suffix);
 	snprintf(command, sizeof(command), "cp %s %s%s", source, unit_path(to), suffix);
 	CU_ASSERT_EQUAL(system(command), 0);
@@ -103,7 +99,6 @@ static sqlite3 *open_after_crash(const char *name)
 static void insert(sqlite3 *db, int64_t first, int64_t count)
 {
 	char sql[300];
-
 	snprintf(sql, sizeof(sql),
 	    "WITH RECURSIVE n (i) AS (SELECT %" PRId64
 	    " UNION ALL SELECT i + 1 FROM n LIMIT %" PRId64 ")"
@@ -137,7 +132,6 @@ static int64_t writes_so_far(void)
 	char line[64];
 	int64_t count = -1;
 	FILE *f = fopen("/proc/self/io", "r");
-
 	CU_ASSERT_PTR_NOT_NULL_FATAL(f);
 	while (fgets(line, sizeof(line), f))
 		sscanf(line, "syscw: %" SCNd64, &count);
@@ -201,7 +195,6 @@ static void what_a_savepoint_takes_back_is_not_kept(void)
 static void change_pages(sqlite3 *db, int count)
 {
 	char sql[100];
-
 	for (int i = 0; i < count; i++) {
 		snprintf(sql, sizeof(sql), "UPDATE t SET value = -1 WHERE id = %d", 1 + 3 * i);
 		run(db, sql);
@@ -253,7 +246,6 @@ static void a_database_may_have_other_pages(void)
 
 	for (int size = 512; size <= 65536; size *= 2) {
 		char sql[100];
-
 		snprintf(
 		    sql, sizeof(sql), "PRAGMA journal_mode = DELETE; PRAGMA page_size = %d;", size);
 		run(handle, sql);
@@ -274,7 +266,6 @@ static void a_database_may_have_other_pages(void)
 static pid_t forked(int (*fn)(int), int arg)
 {
 	pid_t child = fork();
-
 	if (child == 0)
 		_exit(fn(arg));
 	return child;
@@ -283,7 +274,6 @@ static pid_t forked(int (*fn)(int), int arg)
 static void limit_file_size(rlim_t size)
 {
 	struct rlimit limit;
-
 	getrlimit(RLIMIT_FSIZE, &limit);
 	limit.rlim_cur = size;
 	setrlimit(RLIMIT_FSIZE, &limit);
@@ -330,7 +320,6 @@ static int fill_the_disk(int unused)
 static void a_commit_without_room_fails_and_is_nowhere(void)
 {
 	int status = -1;
-
 	waitpid(forked(fill_the_disk, 0), &status, 0);
 	CU_ASSERT_EQUAL(status, 0);
 }
@@ -344,7 +333,6 @@ static int write_on(int out)
 	sqlite3_exec(handle, "PRAGMA cache_size = 10", NULL, NULL, NULL);
 	for (;;) {
 		int64_t next = number(handle, "SELECT coalesce(max(id), 0) + 1 FROM t");
-
 		insert(handle, next, 1 + next % 90);
 		next += next % 90;
 		if (write(out, &next, sizeof(next)) != sizeof(next))
@@ -358,7 +346,6 @@ static void who_is_killed_has_committed_what_it_said(void)
 	for (int i = 0; i < 12; i++) {
 		int64_t said = 0, next;
 		int ends[2], status;
-
 		CU_ASSERT_EQUAL_FATAL(pipe(ends), 0);
 		pid_t child = forked(write_on, ends[1]);
 		close(ends[1]);
@@ -382,7 +369,6 @@ static int read_on(int go)
 {
 	int64_t before = 0, now = 0;
 	char byte;
-
 	if (read(go, &byte, 1) != 1)
 		return 1;
 	sqlite3 *db = open_own("read");
@@ -398,7 +384,6 @@ static int read_on(int go)
 static void another_process_reads_what_is_committed(void)
 {
 	int ends[2], status = -1;
-
 	CU_ASSERT_EQUAL_FATAL(pipe(ends), 0);
 	pid_t child = forked(read_on, ends[0]);
 	struct db *db = make_ours("read");

@@ -11,7 +11,6 @@
 bool directory_make(const char *path)
 {
 	char *copy = xstrdup(path);
-
 	for (char *slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
 		mkdir(copy, 0700); /* a failure shows at the last directory */

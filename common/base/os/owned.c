@@ -15,7 +15,6 @@ void owned_give(const char *path, int fd)
 {
 	char *dir = xstrdup(path), *slash = strrchr(dir, '/');
 	struct stat st;
-
 	if (slash)
 		slash[slash == dir] = '\0';
 	if (geteuid() == 0 && stat(slash ? dir : ".", &st) == 0 &&
@@ -27,7 +26,6 @@ void owned_give(const char *path, int fd)
 int owned_create(const char *path)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-
 	if (fd >= 0)
 		owned_give(path, fd);
 	return fd;
@@ -37,7 +35,6 @@ int owned_open(const char *path)
 {
 	struct stat st;
 	int fd = owned_create(path);
-
 	if (fd >= 0 || errno != EEXIST)
 		return fd;
 	fd = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -54,7 +51,6 @@ bool owned_directory(const char *path)
 	int fd = made || errno == EEXIST
 	    ? open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 	    : -1;
-
 	if (fd < 0)
 		return false;
 	if (made)

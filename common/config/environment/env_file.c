@@ -21,7 +21,6 @@ static const char *env_file_read_value(const char *p, struct buf *value)
 	size_t kept = 0; /* the length of the value without the blanks at its end */
 	char quote = '\0';
 	bool plain = false; /* text without quotes was read */
-
 	p += strspn(p, BLANKS);
 	for (; *p && (quote || *p != '\n'); p++) {
 		if (quote && *p == quote) {
@@ -52,10 +51,8 @@ static const char *env_file_read_value(const char *p, struct buf *value)
 cJSON *env_file_parse(const char *text)
 {
 	cJSON *variables = cJSON_CreateObject();
-
 	for (const char *p = text; *p; p += *p == '\n') {
 		size_t len, end;
-
 		p += strspn(p, BLANKS);
 		len = variable_name_length(p);
 		end = len + strspn(p + len, BLANKS);
@@ -81,7 +78,6 @@ void env_file_load(const char *path, struct problems *problems)
 	size_t len;
 	char *text = text_file_read(path, &len);
 	cJSON *variables, *v;
-
 	if (!text) {
 		problems_add(problems, "--environment: cannot read %s: %s", path, strerror(errno));
 		return;

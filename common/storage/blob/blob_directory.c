@@ -77,7 +77,6 @@ enum root { ROOT_THERE, ROOT_MADE }; /* only where there is one; or it is made *
 static int directory_open_root(struct directory *d, enum root root)
 {
 	int fd = open(d->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
 	if (fd >= 0 || errno != ENOENT || root != ROOT_MADE)
 		return fd;
 	char *copy = xstrdup(d->path);
@@ -107,7 +106,6 @@ static bool blob_directory_put_on_disk(int root, const char *name)
 {
 	int fd = openat(root, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	bool ok = fd >= 0 && fsync(fd) == 0;
-
 	if (fd >= 0)
 		close(fd);
 	return ok;
@@ -134,7 +132,6 @@ static struct blob_upload *directory_begin(
 	struct directory *d = directory_of(blobs);
 	struct directory_upload *u = xcalloc(1, sizeof(*u));
 	int root = directory_root_of(d, ROOT_MADE);
-
 	u->upload.blobs = blobs;
 	u->upload.fd = -1;
 	snprintf(u->name, sizeof(u->name), INCOMING "/%s", file_id);
@@ -153,7 +150,6 @@ static bool directory_write(
 	struct directory_upload *u = (struct directory_upload *)upload;
 	struct directory *d = directory_of(upload->blobs);
 	int64_t more = (int64_t)len;
-
 	if (d->used && atomic_fetch_add(d->used, more) + more > d->max) {
 		atomic_fetch_sub(d->used, more);
 		error_set(err, ERR_TRANSIENT_STORAGE, NULL);
@@ -181,7 +177,6 @@ static bool directory_publish(
 	/* what a web server tells as the time of the last change */
 	const struct timespec time = {modified_at / 1000000, (long)(modified_at % 1000000) * 1000};
 	const struct timespec times[] = {time, time};
-
 	snprintf(shard, sizeof(shard), "%.2s", u->name + strlen(INCOMING "/"));
 	if (futimens(upload->fd, times) != 0 || (d->durable && fsync(upload->fd) != 0) ||
 	    !directory_make_below(d, root, shard))
@@ -201,7 +196,6 @@ static void directory_end(struct blob_upload *upload, bool keep)
 	struct directory_upload *u = (struct directory_upload *)upload;
 	struct directory *d = directory_of(upload->blobs);
 	int root = directory_root_of(d, ROOT_THERE);
-
 	if (!keep && u->key[0])
 		unlinkat(root, u->key, 0);
 	unlinkat(root, u->name, 0);
@@ -224,7 +218,6 @@ static struct blob *directory_open(struct blobs *blobs, const char *key, struct 
 	struct directory *d = directory_of(blobs);
 	int root = directory_root_of(d, ROOT_THERE), fd = -1;
 	struct directory_blob *blob;
-
 	errno = ENOENT;
 	if (root >= 0 && directory_key_is_ours(key))
 		fd = openat(root, key, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
@@ -242,7 +235,6 @@ static ssize_t directory_read(
     struct blob *blob, void *out, size_t size, int64_t offset, struct error *err)
 {
 	ssize_t n;
-
 	do
 		n = pread(((struct directory_blob *)blob)->fd, out, size, offset);
 	while (n < 0 && errno == EINTR);
@@ -262,7 +254,6 @@ static bool directory_remove(struct blobs *blobs, const char *key, struct error 
 	struct directory *d = directory_of(blobs);
 	int root = directory_root_of(d, ROOT_THERE);
 	struct stat st;
-
 	if (root >= 0)
 		errno = ENOENT;
 	if (root < 0 || !directory_key_is_ours(key) ||
@@ -277,7 +268,6 @@ static bool directory_here(struct blobs *blobs, const char *key)
 {
 	int root = directory_root_of(directory_of(blobs), ROOT_THERE);
 	struct stat st;
-
 	if (root >= 0)
 		errno = ENOENT;
 	return (root >= 0 && directory_key_is_ours(key) &&
@@ -295,7 +285,6 @@ static void blob_directory_sweep_one(
 	char name[NAME_SIZE], key[NAME_SIZE];
 	struct stat st;
 	int root = directory_root_of(d, ROOT_THERE);
-
 	snprintf(name, sizeof(name), INCOMING "/%s", id);
 	int fd = openat(root, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
@@ -319,7 +308,6 @@ static DIR *blob_directory_list(int root, const char *name)
 {
 	int fd = root < 0 ? -1 : openat(root, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-
 	if (fd >= 0 && !dir)
 		close(fd);
 	return dir;
@@ -330,7 +318,6 @@ static void directory_sweep(struct blobs *blobs, blob_recorded *recorded, void *
 	struct directory *d = directory_of(blobs);
 	DIR *dir = blob_directory_list(directory_root_of(d, ROOT_THERE), INCOMING);
 	const struct dirent *entry;
-
 	while (dir && (entry = readdir(dir)))
 		if (blob_id_valid(entry->d_name))
 			blob_directory_sweep_one(d, entry->d_name, recorded, arg);
@@ -342,7 +329,6 @@ static void directory_clear_below(int root, const char *name)
 {
 	DIR *dir = blob_directory_list(root, name);
 	const struct dirent *entry;
-
 	while (dir && (entry = readdir(dir)))
 		if (blob_id_valid(entry->d_name))
 			unlinkat(dirfd(dir), entry->d_name, 0);
@@ -355,7 +341,6 @@ static void directory_clear(struct blobs *blobs)
 	struct directory *d = directory_of(blobs);
 	int root = directory_root_of(d, ROOT_THERE);
 	char name[3];
-
 	if (root < 0)
 		return;
 	directory_clear_below(root, INCOMING);
@@ -370,7 +355,6 @@ static void directory_clear(struct blobs *blobs)
 static void directory_close(struct blobs *blobs)
 {
 	struct directory *d = directory_of(blobs);
-
 	if (d->root >= 0)
 		close(d->root);
 	pthread_mutex_destroy(&d->lock);
@@ -391,7 +375,6 @@ static const struct blob_ops memory_ops = {
 static struct directory *directory_new(const struct blob_ops *ops, const char *path)
 {
 	struct directory *d = xcalloc(1, sizeof(*d));
-
 	d->blobs.ops = ops;
 	d->path = xstrdup(path);
 	d->root = -1;
@@ -402,7 +385,6 @@ static struct directory *directory_new(const struct blob_ops *ops, const char *p
 struct blobs *blobs_local(const char *path)
 {
 	struct directory *d = directory_new(&local_ops, path);
-
 	d->durable = true;
 	return &d->blobs;
 }
@@ -410,7 +392,6 @@ struct blobs *blobs_local(const char *path)
 struct blobs *blobs_memory(const char *path, _Atomic int64_t *used, int64_t max)
 {
 	struct directory *d = directory_new(&memory_ops, path);
-
 	d->used = used;
 	d->max = max;
 	return &d->blobs;
@@ -429,7 +410,6 @@ bool blobs_local_check(const char *path, struct error *err)
 	const char *at = copy;
 	struct stat st;
 	bool ok;
-
 	while (stat(at, &st) != 0 && errno == ENOENT && strcmp(at, "/") != 0)
 		at = dirname(copy);
 	ok = access(at, W_OK | X_OK) == 0;

@@ -24,7 +24,6 @@ int blob_file_create(int root, const char *name, mode_t mode)
 	for (int i = 0; i < ATTEMPTS; i++) {
 		int fd = openat(root, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
 		struct stat st;
-
 		if (fd < 0)
 			return -1;
 		if (flock(fd, LOCK_EX) == 0 && fstat(fd, &st) == 0 && st.st_nlink > 0)
@@ -39,7 +38,6 @@ bool blob_file_write(int fd, const char *data, size_t len)
 {
 	while (len > 0) {
 		ssize_t n = write(fd, data, len);
-
 		if (n < 0 && errno != EINTR)
 			return false;
 		data += n > 0 ? n : 0;
@@ -53,7 +51,6 @@ bool blob_file_failed(const char *what, const char *directory, const char *name,
 	int code = errno;
 	bool full =
 	    code == ENOSPC || code == EDQUOT || code == EFBIG || code == EMFILE || code == ENFILE;
-
 	error_set(err, full ? ERR_TRANSIENT_STORAGE : ERR_STORAGE, NULL);
 	return error_cause(err, "cannot %s %s/%s: %s", what, directory, name, strerror(code));
 }

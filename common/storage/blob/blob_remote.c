@@ -310,7 +310,6 @@ struct blobs *blobs_cloud(const struct config *config)
 struct blobs *blobs_database(const char *state_dir, const struct blob_bytes *bytes, void *place)
 {
 	struct remote *c = xcalloc(1, sizeof(*c));
-
 	c->blobs.ops = &database_ops;
 	c->bytes = bytes;
 	c->place = place;

@@ -21,7 +21,6 @@ static int module_conninfo_is_valid(const char *conninfo)
 {
 	PQconninfoOption *options = PQconninfoParse(conninfo, NULL);
 	int valid = options != NULL;
-
 	PQconninfoFree(options);
 	return valid;
 }
@@ -36,7 +35,6 @@ static PGconn *module_connect_params(
     const char *const *keywords, const char *const *values, int expand_dbname)
 {
 	PGconn *conn = PQconnectdbParams(keywords, values, expand_dbname);
-
 	if (conn)
 		PQsetNoticeProcessor(conn, module_ignore, NULL);
 	return conn;
@@ -49,7 +47,6 @@ static int module_wait(PGconn *conn, PostgresPollingStatusType wants)
 {
 	struct pollfd pfd = {
 	    .fd = PQsocket(conn), .events = wants == PGRES_POLLING_READING ? POLLIN : POLLOUT};
-
 	return poll(&pfd, 1, REFUSAL_MS) > 0;
 }
 
@@ -61,7 +58,6 @@ static void module_refusal(
 	PGconn *conn = PQconnectStartParams(keywords, values, expand_dbname);
 	PostgresPollingStatusType wants = PGRES_POLLING_WRITING;
 	const char *at = NULL;
-
 	*state = '\0';
 	PQsetErrorVerbosity(conn, PQERRORS_SQLSTATE);
 	while (conn && (wants == PGRES_POLLING_READING || wants == PGRES_POLLING_WRITING) &&

@@ -16,7 +16,6 @@
 static void postgresql_close_engine(struct storage *st)
 {
 	struct postgresql_server *server = engine_of(st)->source.server;
-
 	engine_release(engine_of(st));
 	postgresql_server_free(server);
 }
@@ -28,7 +27,6 @@ static struct storage *postgresql_open_engine(
 	static _Atomic bool tried;
 	struct engine *e;
 	int64_t within_ms;
-
 	if (!server)
 		return NULL;
 	e = xcalloc(1, sizeof(*e));
@@ -49,7 +47,6 @@ static char *postgresql_examine(const struct config *config, struct error *err)
 {
 	struct postgresql_server *server = postgresql_server_new(config->database, err);
 	char *text = server ? postgresql_look(server, err) : NULL;
-
 	postgresql_server_free(server);
 	return text;
 }

@@ -10,7 +10,6 @@ static bool postgresql_copy_open(
 {
 	struct db_source source = {.driver = &postgresql_driver};
 	struct db *db;
-
 	source.server = place->server = postgresql_server_new(url, err);
 	if (!source.server || !postgresql_migrate(source.server, 0, err) ||
 	    !postgresql_is_own(source.server, err))
@@ -28,7 +27,6 @@ static bool postgresql_copy_open(
 static bool postgresql_copy_publish(struct copy_place *place, struct error *err)
 {
 	struct error ignored = {0};
-
 	(void)err; /* the copy is complete, so nothing fails here */
 	/* without statistics, statements would be planned as for empty tables */
 	postgresql_driver.script(place->lock, "ANALYZE", &ignored);

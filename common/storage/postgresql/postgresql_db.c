@@ -20,7 +20,6 @@ static struct db *postgresql_open(
     const struct db_source *source, enum db_mode mode, struct error *err)
 {
 	struct postgresql_db *db = xcalloc(1, sizeof(*db));
-
 	(void)mode;
 	(void)err;
 	db->db.driver = &postgresql_driver;
@@ -49,7 +48,6 @@ static void db_forget_asked(struct postgresql_db *db)
 {
 	while (db->asked) {
 		struct query *q = db->asked->q;
-
 		q->failed = true;
 		db->db.driver->end(q);
 	}
@@ -65,7 +63,6 @@ static bool postgresql_script(struct db *base, const char *sql, struct error *er
 	struct postgresql_db *db = postgresql_db_of(base);
 	struct postgresql_connection *c = postgresql_take(db->server, POSTGRESQL_ANY, err);
 	bool ok;
-
 	if (!c)
 		return false;
 	ok = postgresql_execute(db->server, c, sql, NULL, 0, err) == POSTGRESQL_FINE;
@@ -77,7 +74,6 @@ static void postgresql_rollback(struct db *base)
 {
 	struct postgresql_db *db = postgresql_db_of(base);
 	struct error ignored = {0};
-
 	if (!db->connection)
 		return;
 	pipeline_collect(db, NULL, &ignored);
@@ -94,7 +90,6 @@ static void postgresql_rollback(struct db *base)
 static bool postgresql_begin(struct db *base, struct error *err)
 {
 	struct postgresql_db *db = postgresql_db_of(base);
-
 	db->again = base->unclear = false;
 	*db->transaction = '\0';
 	db->connection = postgresql_take(db->server, POSTGRESQL_ANY, err);
@@ -123,7 +118,6 @@ static void db_ask(struct postgresql_db *db, char status[32])
 	struct error ignored = {0};
 	struct postgresql_connection *c = postgresql_take(db->server, POSTGRESQL_FRESH, &ignored);
 	char sql[192];
-
 	/* a transaction whose id we never got was not committed */
 	snprintf(status, 32, "%s", *db->transaction ? "" : "aborted");
 	if (c && !*status) {
@@ -154,7 +148,6 @@ static bool db_clear_up(struct postgresql_db *db, struct error *err)
 {
 	int64_t end = clock_monotonic_ms() + CLEAR_UP_MS;
 	char status[32];
-
 	for (;;) {
 		db_ask(db, status);
 		if (strcmp(status, "committed") == 0) {
@@ -184,7 +177,6 @@ static enum postgresql_failure db_send_commit(struct postgresql_db *db, struct e
 	struct postgresql_connection *c = db->connection;
 	struct pg_result *committed = NULL;
 	enum postgresql_failure failure = POSTGRESQL_FINE;
-
 	if (!*db->transaction)
 		failure = pipeline_collect(db, NULL, err);
 	if (failure != POSTGRESQL_FINE)
@@ -206,7 +198,6 @@ static bool postgresql_commit(struct db *base, struct error *err)
 {
 	struct postgresql_db *db = postgresql_db_of(base);
 	enum postgresql_failure failure = pipeline_earlier(db, err);
-
 	if (failure == POSTGRESQL_FINE)
 		failure = db_send_commit(db, err);
 	db_forget_asked(db);
@@ -230,7 +221,6 @@ static bool postgresql_commit(struct db *base, struct error *err)
 static bool postgresql_again(struct db *base)
 {
 	bool again = postgresql_db_of(base)->again;
-
 	postgresql_db_of(base)->again = false;
 	return again;
 }
@@ -238,7 +228,6 @@ static bool postgresql_again(struct db *base)
 static int64_t postgresql_changes(struct db *base)
 {
 	struct postgresql_db *db = postgresql_db_of(base);
-
 	if (!db->counted)
 		pipeline_settle(db);
 	return db->changes;

@@ -19,7 +19,6 @@ static enum postgresql_failure pipeline_next(
 	struct pg_result *end;
 	enum postgresql_failure failure =
 	    postgresql_next(db->server, db->connection, NULL, result, err);
-
 	if (failure == POSTGRESQL_LOST)
 		return failure;
 	if (*result)
@@ -41,7 +40,6 @@ static struct pg_result *pipeline_hand_over(
 {
 	const struct libpq *pq = postgresql_pq_of(&db->db);
 	struct postgresql_query *p = db->askers[at];
-
 	if (p && p == db->note.stmt && result && pq->ntuples(result) == 1)
 		snprintf(
 		    db->transaction, sizeof(db->transaction), "%s", pq->getvalue(result, 0, 0));
@@ -59,14 +57,12 @@ enum postgresql_failure pipeline_collect(
 	const struct libpq *pq = postgresql_pq_of(&db->db);
 	enum postgresql_failure failure = POSTGRESQL_FINE, next = POSTGRESQL_FINE;
 	struct pg_result *result = NULL;
-
 	if (!db->pipelined)
 		return POSTGRESQL_FINE;
 	if (!pq->pipeline_sync(db->connection->conn))
 		return postgresql_unsent(db->server, db->connection, err);
 	for (int at = 0; at < db->pending && next != POSTGRESQL_LOST; at++) {
 		struct error own = {0};
-
 		pq->clear(result);
 		next = pipeline_next(db, &result, &own);
 		if (failure == POSTGRESQL_FINE || next == POSTGRESQL_LOST) {

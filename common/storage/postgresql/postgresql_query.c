@@ -16,7 +16,6 @@
 void postgresql_query_start(struct query *q, enum sql_id id)
 {
 	struct postgresql_query *p = xcalloc(1, sizeof(*p));
-
 	p->id = id;
 	p->text = postgresql_text(id);
 	p->row = -1;
@@ -41,7 +40,6 @@ static bool query_failed(struct query *q, enum postgresql_failure failure)
 static struct postgresql_connection *query_connection(struct query *q)
 {
 	const struct postgresql_query *p = q->stmt;
-
 	return p->connection ? p->connection : postgresql_db_of(q->db)->connection;
 }
 
@@ -53,7 +51,6 @@ static enum postgresql_failure query_prepare(struct query *q)
 	enum postgresql_failure failure = POSTGRESQL_FINE, next;
 	struct pg_result *result;
 	char name[16];
-
 	if (c->prepared[p->id] || c->pooled)
 		return POSTGRESQL_FINE;
 	snprintf(name, sizeof(name), "s%d", (int)p->id);
@@ -79,7 +76,6 @@ static int query_post(struct query *q, struct postgresql_connection *c)
 	const struct postgresql_query *p = q->stmt;
 	const struct libpq *pq = postgresql_pq_of(q->db);
 	char name[16];
-
 	if (c->pooled)
 		return pq->send_query_params(c->conn, p->text->sql, p->text->count, p->types,
 		    p->values, p->lengths, p->formats, 1);
@@ -95,7 +91,6 @@ static enum postgresql_failure query_next(struct query *q)
 	struct postgresql_db *db = postgresql_db_of(q->db);
 	const struct libpq *pq = postgresql_pq_of(q->db);
 	enum postgresql_failure failure;
-
 	if (p->result)
 		pq->clear(p->result);
 	p->row = -1;
@@ -120,7 +115,6 @@ static void query_drain(struct query *q)
 	struct postgresql_db *db = postgresql_db_of(q->db);
 	enum postgresql_failure failure = POSTGRESQL_FINE;
 	struct error ignored = {0};
-
 	if (p->result)
 		postgresql_pq_of(q->db)->clear(p->result);
 	p->result = NULL;
@@ -155,7 +149,6 @@ static enum postgresql_failure query_queue(struct query *q)
 	const struct libpq *pq = postgresql_pq_of(q->db);
 	struct postgresql_connection *c = db->connection;
 	enum postgresql_failure failure;
-
 	if ((!c->prepared[p->id] && !c->pooled) || db->pending + 1 == PENDING_MOST)
 		pipeline_settle(db);
 	failure = pipeline_earlier(db, q->err);
@@ -176,7 +169,6 @@ void postgresql_query_send(struct query *q)
 	struct postgresql_query *p = q->stmt;
 	struct postgresql_db *db = postgresql_db_of(q->db);
 	enum postgresql_failure failure;
-
 	if (!db->connection)
 		return;
 	p->ahead = p->sent = true;
@@ -197,7 +189,6 @@ static bool query_execute_once(
 	struct postgresql_query *p = q->stmt;
 	struct postgresql_db *db = postgresql_db_of(q->db);
 	const struct libpq *pq = postgresql_pq_of(q->db);
-
 	*failure = POSTGRESQL_REFUSED;
 	if (db->connection) { /* in a transaction, its rows come all at once */
 		*failure = query_queue(q);
@@ -229,7 +220,6 @@ static bool query_execute(struct query *q)
 	struct postgresql_query *p = q->stmt;
 	struct postgresql_db *db = postgresql_db_of(q->db);
 	enum postgresql_failure failure;
-
 	if (!db->connection)
 		db->db.unclear = false;
 	if (query_execute_once(q, POSTGRESQL_ANY, &failure))
@@ -254,7 +244,6 @@ static void query_note_fits(struct query *q)
 	const struct libpq *pq = postgresql_pq_of(q->db);
 	const char *filters = p->filters_at >= 0 ? p->values[p->filters_at] : NULL;
 	int last = pq->nfields(p->result) - 1;
-
 	if (p->filters || !filters || last < 0 ||
 	    strcmp(pq->fname(p->result, last), "memory_fits") != 0)
 		return;
@@ -268,7 +257,6 @@ static bool query_row_fits(struct query *q)
 	const struct libpq *pq = postgresql_pq_of(q->db);
 	cJSON *metadata;
 	bool fits;
-
 	if (p->fits < 0)
 		return true;
 	metadata = json_parse(pq->getvalue(p->result, p->row, p->fits),
@@ -283,7 +271,6 @@ static bool query_step(struct query *q)
 	struct postgresql_query *p = q->stmt;
 	struct postgresql_db *db = postgresql_db_of(q->db);
 	enum postgresql_failure failure;
-
 	if (p->ahead) {
 		/* if the result came with those of others, do not wait for what was sent since */
 		if (!p->over)
@@ -312,7 +299,6 @@ static bool query_step(struct query *q)
 bool postgresql_query_row(struct query *q)
 {
 	const struct postgresql_query *p = q->stmt;
-
 	while (query_step(q)) {
 		if (!query_row_fits(q)) {
 			if (p->waiter && p->waiter->gone(p->waiter->arg)) {
@@ -335,7 +321,6 @@ void postgresql_query_end(struct query *q)
 {
 	struct postgresql_query *p = q->stmt;
 	struct postgresql_db *db = postgresql_db_of(q->db);
-
 	for (struct postgresql_query **at = &db->asked; p->ahead && *at; at = &(*at)->next_asked)
 		if (*at == p) {
 			*at = p->next_asked;
@@ -360,7 +345,6 @@ bool postgresql_query_run(struct query *q)
 {
 	const struct postgresql_query *p = q->stmt;
 	enum postgresql_failure failure;
-
 	if (!postgresql_db_of(q->db)->connection || p->text->gives_number) {
 		postgresql_query_row(q);
 	} else {

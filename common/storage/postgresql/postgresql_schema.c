@@ -18,7 +18,6 @@ static const char prepare[] = "DO $$BEGIN "
 static int schema_newest(void)
 {
 	int newest = 0;
-
 	for (size_t i = 0; i < sql_migration_count; i++)
 		if (strcmp(sql_migrations[i].database, "postgresql") == 0 &&
 		    sql_migrations[i].version > newest)
@@ -47,7 +46,6 @@ static bool schema_version(
     struct postgresql_server *s, struct postgresql_connection *c, int *version, struct error *err)
 {
 	char number[32];
-
 	if (postgresql_execute(s, c, "SELECT coalesce(max(number), 0) FROM version", number,
 		sizeof(number), err) != POSTGRESQL_FINE)
 		return false;
@@ -60,7 +58,6 @@ static bool schema_migrate(
 {
 	char note[96];
 	int version;
-
 	if (!schema_run(s, c,
 		"SELECT pg_advisory_xact_lock("
 		"hashtextextended('agentgraph schema ' || current_setting('search_path'), 0))",
@@ -70,7 +67,6 @@ static bool schema_migrate(
 		return false;
 	for (size_t i = 0; i < sql_migration_count; i++) {
 		const struct sql_migration *m = &sql_migrations[i];
-
 		if (strcmp(m->database, "postgresql") != 0 || m->version <= version)
 			continue;
 		snprintf(note, sizeof(note),
@@ -86,7 +82,6 @@ static bool schema_migrate(
 static void schema_name_failure(struct error *err)
 {
 	struct error named = {0};
-
 	if (err->kind != ERR_STORAGE || err->cause[0] == '\0')
 		return;
 	error_set(&named, err->kind, "the database cannot be opened: %s", err->cause);
@@ -100,7 +95,6 @@ bool postgresql_migrate(struct postgresql_server *s, int64_t within_ms, struct e
 	struct error ignored = {0};
 	int64_t usual_ms;
 	bool ok;
-
 	if (!c) {
 		schema_name_failure(err);
 		return false;
@@ -128,7 +122,6 @@ bool postgresql_is_own(struct postgresql_server *s, struct error *err)
 		    "the database has schema version %d, of the next version of agentgraph, which "
 		    "has to copy it: this one knows versions up to %d",
 		    version, schema_newest()));
-
 	if (c)
 		postgresql_give_back(s, c);
 	return ok;
@@ -156,7 +149,6 @@ static bool schema_look(struct postgresql_server *s, struct postgresql_connectio
 {
 	char answer[64];
 	int version;
-
 	if (postgresql_execute(s, c, rights, answer, sizeof(answer), err) != POSTGRESQL_FINE)
 		return false;
 	if (strcmp(answer, "new") == 0) {
@@ -184,7 +176,6 @@ char *postgresql_look(struct postgresql_server *s, struct error *err)
 	char *where = postgresql_describe(s, err), *text = NULL, what[128];
 	struct postgresql_connection *c = where ? postgresql_take(s, POSTGRESQL_ANY, err) : NULL;
 	struct error why = {0};
-
 	if (c && schema_look(s, c, what, sizeof(what), &why))
 		text = xasprintf("%s, %s", where, what);
 	else if (c && why.kind == ERR_TRANSIENT_STORAGE) /* the server has gone meanwhile */

@@ -56,7 +56,6 @@ static bool server_open_module(struct postgresql_server *s, struct error *err)
 {
 	const char *why;
 	char *path;
-
 	dlerror();
 	path =
 	    module_directory ? xasprintf("%s/%s", module_directory, MODULE) : process_part(MODULE);
@@ -76,7 +75,6 @@ static bool server_open_module(struct postgresql_server *s, struct error *err)
 struct postgresql_server *postgresql_server_new(const char *url, struct error *err)
 {
 	struct postgresql_server *s = xcalloc(1, sizeof(*s));
-
 	s->answer_ms = ANSWER_MS;
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->given, NULL);
@@ -109,7 +107,6 @@ static bool server_state_passes(const char *state)
 {
 	static const char *const begins[] = {
 	    "08", "53", "57P01", "57P02", "57P03", "55P03", "57014", "25006", "25P03", "58"};
-
 	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
 		if (strncmp(state, begins[i], strlen(begins[i])) == 0)
 			return true;
@@ -120,7 +117,6 @@ static bool server_state_passes(const char *state)
 static bool server_cause(struct error *err, const char *text)
 {
 	char line[400];
-
 	snprintf(line, sizeof(line), "%s", text && *text ? text : "no reason given");
 	for (char *c = line; *c; c++)
 		if (*c == '\n')
@@ -146,7 +142,6 @@ static enum postgresql_failure result_failed(struct postgresql_server *s,
 	const char *text = s->pq->result_error_field(result, LIBPQ_DIAG_MESSAGE_PRIMARY);
 	enum postgresql_failure failure = POSTGRESQL_REFUSED;
 	char cause[400];
-
 	if (s->pq->status(c->conn) != LIBPQ_CONNECTION_OK || !state) {
 		s->pq->clear(result);
 		return connection_lost(s, s->pq->error_message(c->conn), err);
@@ -175,7 +170,6 @@ static int server_wait(struct postgresql_server *s, struct postgresql_connection
 {
 	int64_t end = clock_monotonic_ms() + within_ms;
 	struct pollfd pfd = {.fd = s->pq->socket(c->conn), .events = POLLIN};
-
 	while (!within_ms || clock_monotonic_ms() < end) {
 		if (poll(&pfd, 1, waiter || within_ms < ANSWER_MS ? LOOK_MS : ANSWER_MS) > 0)
 			return 1;
@@ -191,7 +185,6 @@ void postgresql_abandon(struct postgresql_server *s, struct postgresql_connectio
 	struct error ignored = {0};
 	struct pg_result *result;
 	char why[256];
-
 	if (cancel) {
 		s->pq->cancel(cancel, why, sizeof(why));
 		s->pq->free_cancel(cancel);
@@ -213,11 +206,9 @@ enum postgresql_failure postgresql_next(struct postgresql_server *s,
 	int64_t within_ms = s->answer_ms;
 	char late[48];
 	int status;
-
 	*result = NULL;
 	while (pq->is_busy(c->conn)) {
 		int came = server_wait(s, c, waiter, within_ms);
-
 		if (came == 0) {
 			postgresql_abandon(s, c);
 			error_set(err, ERR_TRANSIENT_STORAGE, NULL);
@@ -264,7 +255,6 @@ enum postgresql_failure postgresql_execute(struct postgresql_server *s,
 {
 	enum postgresql_failure failure = POSTGRESQL_FINE, next;
 	struct pg_result *result;
-
 	if (value)
 		*value = '\0';
 	if (!s->pq->send_query(c->conn, sql))
@@ -294,7 +284,6 @@ static bool connection_suits(
     struct postgresql_server *s, struct postgresql_connection *c, struct error *err)
 {
 	const char *encoding = s->pq->parameter_status(c->conn, "server_encoding");
-
 	if (s->pq->server_version(c->conn) < OLDEST_SERVER)
 		return error_set(err, ERR_STORAGE,
 		    "PostgreSQL %d is too old: 15 is the oldest that will do",
@@ -312,7 +301,6 @@ static bool connection_suits_pooled(
     struct postgresql_server *s, struct postgresql_connection *c, struct error *err)
 {
 	char answer[8];
-
 	if (postgresql_execute(s, c,
 		"SELECT 'fine' FROM pg_settings WHERE name = 'search_path' AND "
 		"source IN ('user', 'database', 'database user') AND setting NOT LIKE '%,%'",
@@ -337,7 +325,6 @@ static bool connection_set_up(
 {
 	struct error cannot = {0};
 	char sql[512], set[16];
-
 	snprintf(sql, sizeof(sql),
 	    "SELECT set_config('lock_timeout', '20s', false),"
 	    "set_config('idle_in_transaction_session_timeout', '30s', false),"
@@ -369,7 +356,6 @@ static bool connection_is_mistaken(
     struct postgresql_server *s, const char *const *keys, const char *const *values)
 {
 	char state[6];
-
 	if (atomic_load(&s->reached))
 		return false;
 	s->pq->refusal(keys, values, 1, state);
@@ -385,7 +371,6 @@ static struct postgresql_connection *connection_open(struct postgresql_server *s
 	    "client_encoding", NULL};
 	const char *values[] = {"5", "agentgraph", "5", "2", "3", "10000", s->url, "UTF8", NULL};
 	struct postgresql_connection *c = xcalloc(1, sizeof(*c));
-
 	c->conn = s->pq->connect_params(keys, values, 1);
 	if (c->conn && s->pq->status(c->conn) == LIBPQ_CONNECTION_OK) {
 		atomic_store(&s->reached, true);
@@ -393,7 +378,6 @@ static struct postgresql_connection *connection_open(struct postgresql_server *s
 			return c;
 	} else {
 		bool mistaken = connection_is_mistaken(s, keys, values);
-
 		error_set(err, mistaken ? ERR_STORAGE : ERR_TRANSIENT_STORAGE, NULL);
 		(void)server_cause(err, s->pq->error_message(c->conn));
 	}
@@ -404,7 +388,6 @@ static struct postgresql_connection *connection_open(struct postgresql_server *s
 static bool connection_alive(struct postgresql_server *s, struct postgresql_connection *c)
 {
 	struct pollfd pfd = {.fd = s->pq->socket(c->conn), .events = POLLIN};
-
 	if (poll(&pfd, 1, 0) == 0)
 		return true;
 	return s->pq->consume_input(c->conn) && s->pq->status(c->conn) == LIBPQ_CONNECTION_OK;
@@ -418,7 +401,6 @@ static struct postgresql_connection *server_take_idle(
 	int64_t end = clock_monotonic_ms() + TAKE_MS;
 	struct postgresql_connection *c = NULL;
 	bool in_time = true;
-
 	pthread_mutex_lock(&s->lock);
 	while (held == 0 && !s->idle && s->count >= POSTGRESQL_CONNECTIONS && in_time)
 		in_time = clock_cond_wait(&s->given, &s->lock, end);
@@ -442,7 +424,6 @@ struct postgresql_connection *postgresql_take(
 {
 	bool may_open;
 	struct postgresql_connection *c = server_take_idle(s, age, &may_open);
-
 	if (!may_open) {
 		error_set(err, ERR_TRANSIENT_STORAGE, NULL);
 		error_cause(
@@ -475,7 +456,6 @@ struct postgresql_connection *postgresql_take(
 void postgresql_give_back(struct postgresql_server *s, struct postgresql_connection *c)
 {
 	bool keep = s->pq->status(c->conn) == LIBPQ_CONNECTION_OK;
-
 	held--;
 	pthread_mutex_lock(&s->lock);
 	keep = keep && c->era == s->era && s->count <= POSTGRESQL_CONNECTIONS;
@@ -494,7 +474,6 @@ void postgresql_give_back(struct postgresql_server *s, struct postgresql_connect
 void postgresql_server_free(struct postgresql_server *s)
 {
 	struct postgresql_connection *next;
-
 	if (!s)
 		return;
 	for (struct postgresql_connection *c = s->idle; c; c = next) {
@@ -513,7 +492,6 @@ char *postgresql_describe(struct postgresql_server *s, struct error *err)
 	struct postgresql_connection *c = postgresql_take(s, POSTGRESQL_ANY, err);
 	const struct libpq *pq = s->pq;
 	char schema[128], *text;
-
 	if (!c)
 		return NULL;
 	if (postgresql_execute(s, c, "SHOW search_path", schema, sizeof(schema), err) !=

@@ -30,7 +30,6 @@ static struct postgresql_text *text_make(const char *sql)
 	struct postgresql_text *t = xcalloc(1, sizeof(*t));
 	struct buf out = {0};
 	const char *s = sql;
-
 	while (*s) {
 		if (*s == '\'') {
 			size_t len = strcspn(s + 1, "'") + 2;
@@ -58,7 +57,6 @@ static struct postgresql_text *text_make(const char *sql)
 const struct postgresql_text *postgresql_text(enum sql_id id)
 {
 	struct postgresql_text *t = atomic_load(&texts[id]);
-
 	if (t)
 		return t;
 	pthread_mutex_lock(&making);

@@ -27,10 +27,8 @@ enum {
 static int postgresql_parameter(struct query *q, const char *name)
 {
 	const struct postgresql_text *t = ((struct postgresql_query *)q->stmt)->text;
-
 	for (int i = 0; i < t->count; i++) {
 		int at = (q->bound + i) % t->count;
-
 		if (strcmp(t->names[at], name) == 0) {
 			q->bound = at + 1;
 			return at;
@@ -43,7 +41,6 @@ void postgresql_bind_text(struct query *q, const char *name, const char *value, 
 {
 	struct postgresql_query *p = q->stmt;
 	int at = postgresql_parameter(q, name);
-
 	if (at < 0)
 		return;
 	free(p->owned[at]);
@@ -59,7 +56,6 @@ void postgresql_bind_integer(struct query *q, const char *name, int64_t value)
 {
 	struct postgresql_query *p = q->stmt;
 	int at = postgresql_parameter(q, name);
-
 	if (at < 0)
 		return;
 	free(p->owned[at]);
@@ -71,7 +67,6 @@ void postgresql_bind_blob(struct query *q, const char *name, const void *value, 
 {
 	struct postgresql_query *p = q->stmt;
 	int at = postgresql_parameter(q, name);
-
 	if (at < 0)
 		return;
 	p->values[at] = value;
@@ -86,14 +81,12 @@ static bool value_is_null(struct query *q, int column)
 {
 	const struct postgresql_query *p = q->stmt;
 	const struct libpq *pq = postgresql_pq_of(q->db);
-
 	return column >= pq->nfields(p->result) || pq->getisnull(p->result, p->row, column);
 }
 
 enum db_kind postgresql_column_kind(struct query *q, int column)
 {
 	const struct postgresql_query *p = q->stmt;
-
 	if (value_is_null(q, column))
 		return DB_NULL;
 	switch (postgresql_pq_of(q->db)->ftype(p->result, column)) {
@@ -114,7 +107,6 @@ enum db_kind postgresql_column_kind(struct query *q, int column)
 const char *postgresql_column_text(struct query *q, int column)
 {
 	const struct postgresql_query *p = q->stmt;
-
 	return value_is_null(q, column)
 	    ? NULL
 	    : postgresql_pq_of(q->db)->getvalue(p->result, p->row, column);
@@ -123,7 +115,6 @@ const char *postgresql_column_text(struct query *q, int column)
 static uint64_t value_bits(const unsigned char *value, int len)
 {
 	uint64_t bits = 0;
-
 	for (int i = 0; i < len; i++)
 		bits = bits << 8 | value[i];
 	return bits;
@@ -136,7 +127,6 @@ static int64_t value_numeric(const unsigned char *value)
 	int digits = (int)value_bits(value, 2), weight = (int16_t)value_bits(value + 2, 2);
 	bool negative = value_bits(value + 4, 2) == 0x4000;
 	int64_t number = 0;
-
 	for (int i = 0; i <= weight; i++)
 		number =
 		    number * 10000 + (i < digits ? (int64_t)value_bits(value + 8 + 2 * i, 2) : 0);
@@ -147,7 +137,6 @@ static double value_double(const unsigned char *value)
 {
 	uint64_t bits = value_bits(value, 8);
 	double number;
-
 	memcpy(&number, &bits, sizeof(number));
 	return number;
 }
@@ -157,7 +146,6 @@ int64_t postgresql_column_int(struct query *q, int column)
 	const struct postgresql_query *p = q->stmt;
 	const struct libpq *pq = postgresql_pq_of(q->db);
 	const unsigned char *value;
-
 	if (value_is_null(q, column))
 		return 0;
 	value = (const unsigned char *)pq->getvalue(p->result, p->row, column);
@@ -182,7 +170,6 @@ double postgresql_column_double(struct query *q, int column)
 {
 	const struct postgresql_query *p = q->stmt;
 	const struct libpq *pq = postgresql_pq_of(q->db);
-
 	if (value_is_null(q, column))
 		return 0;
 	if (pq->ftype(p->result, column) == TYPE_FLOAT8)
@@ -194,7 +181,6 @@ const void *postgresql_column_blob(struct query *q, int column, size_t *size)
 {
 	const struct postgresql_query *p = q->stmt;
 	const struct libpq *pq = postgresql_pq_of(q->db);
-
 	*size = 0;
 	if (value_is_null(q, column))
 		return NULL;

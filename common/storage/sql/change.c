@@ -56,10 +56,8 @@ struct growth {
 static struct growth growth_of(const struct change *c)
 {
 	struct growth g = {0};
-
 	for (int i = 0; i < c->count; i++) {
 		const struct thread_write *w = c->change->writes[i];
-
 		g.places += (int64_t)w->message_count;
 		for (size_t j = 0; j < w->message_count; j++)
 			g.messages += w->messages[j].body_json != NULL;
@@ -76,7 +74,6 @@ static void change_bind_columns(struct query *q, const struct change *c, const s
 	const struct thread_write *last = c->change->writes[c->count - 1];
 	const struct thread *t = last->thread;
 	int64_t checkpoint = g->checkpoints ? c->now.next + g->checkpoints - 1 : c->now.checkpoint;
-
 	query_int(q, ":updated_at", t->updated_at);
 	query_text(q, ":thread_name", t->thread_name);
 	query_text(q, ":metadata", t->metadata_json);
@@ -108,7 +105,6 @@ static void change_bind_columns(struct query *q, const struct change *c, const s
 static bool change_has_record(const struct change *c, int64_t number)
 {
 	int64_t first = record_oldest(c->st->runs_keep, number);
-
 	if (!instances_know_records(engine_of(c->st)->instances))
 		return false;
 	if (c->kept_from > first)
@@ -121,10 +117,8 @@ static bool change_has_record(const struct change *c, int64_t number)
 static bool change_print(struct change *c, struct recent_row *row)
 {
 	struct standing then = c->now;
-
 	for (int i = 0; i < c->count; i++) {
 		const struct thread_write *w = c->change->writes[i];
-
 		for (size_t j = 0; j < w->message_count; j++)
 			then.messages += w->messages[j].body_json != NULL;
 		then.view.last += (int64_t)w->message_count;
@@ -149,7 +143,6 @@ static void change_place(struct change *c, const char *text, bool keeps, int64_t
 	const struct run_record *ends = run_keeps(c->change, &number);
 	struct recent_row row;
 	bool in_record;
-
 	recent_look(text, &row);
 	in_record = (keeps || row.count) && ends && change_has_record(c, number);
 	if (in_record && !row.count)
@@ -172,7 +165,6 @@ static bool change_insert_ask(struct db *db, struct change *c, struct query *q,
 {
 	const struct thread *identity = c->change->writes[0]->thread;
 	const struct thread *rest = c->change->writes[c->count - 1]->thread;
-
 	c->now = (struct standing){.view.plain = true, .next = clock_now()};
 	c->kept_from = 0;
 	change_place(c, NULL, growth->checkpoints, 1);
@@ -201,7 +193,6 @@ bool engine_thread_insert_ask(
 	struct change c = {.st = st, .change = &change, .count = 1};
 	const struct growth none = {0};
 	bool ok = change_insert_ask(db, &c, q, &none, err);
-
 	buf_release(&c.recent);
 	return ok;
 }
@@ -223,7 +214,6 @@ bool engine_thread_insert(
     struct storage *st, struct db *db, const struct thread *t, int64_t *row, struct error *err)
 {
 	struct query q;
-
 	return engine_thread_insert_ask(st, db, t, &q, err) &&
 	    engine_thread_insert_answer(db, t, &q, row, err);
 }
@@ -242,7 +232,6 @@ static bool change_read_before_ask(
 	const struct thread_write *first = c->change->writes[0];
 	const struct thread *t = c->change->writes[c->count - 1]->thread;
 	struct query *q = &c->thread;
-
 	c->row = first->thread->row;
 	query_start(q, db, SQL_THREAD_BEFORE, err);
 	query_text(q, ":waiting", t->waiting_json);
@@ -259,11 +248,9 @@ static bool change_read_before(struct change *c, const struct growth *growth, in
 {
 	struct query *q = &c->thread;
 	bool found = query_row(q);
-
 	if (found) {
 		const char *recent = query_column_text(q, THREAD_BEFORE_RECENT);
 		int64_t now = clock_now(), newest;
-
 		c->kept_from = query_column_int(q, THREAD_BEFORE_KEPT_FROM);
 		newest = query_column_int(
 		    q, recent || c->kept_from ? THREAD_BEFORE_CHECKPOINT : THREAD_BEFORE_NEWEST);
@@ -300,7 +287,6 @@ static bool change_update(
 	int64_t max_bytes = c->st->thread_max_bytes, state_bytes = thread_state_size(t);
 	struct before before = {0}; /* for compilers that do not see that it is always read */
 	struct query q;
-
 	if (!change_read_before(c, growth, number, &before, err))
 		return false;
 	/* what does not make the thread larger is always fine */
@@ -344,7 +330,6 @@ static bool sql_change_ask(struct db *db, struct unit *unit, struct error *err)
 {
 	struct change *c = (struct change *)unit;
 	struct growth growth = growth_of(c);
-
 	c->number = (struct query){0};
 	if (!claim_ask(db, c->change->lease, &c->hold, err) || !run_ask(&c->run, db, err))
 		return false;
@@ -364,7 +349,6 @@ static bool sql_change_apply(struct db *db, struct unit *unit, struct error *err
 	bool is_new = writes[0]->thread->row == 0;
 	int64_t number = 1; /* of the record that the change makes, if it makes one */
 	bool ok;
-
 	c->run.written = (struct run_written){0};
 	if (!db->driver->send && !sql_change_ask(db, unit, err))
 		return false;
@@ -400,7 +384,6 @@ static void change_tell(struct storage *st, const struct change *c)
 	const struct lease *lease = c->change->lease;
 	const struct thread_write *last = c->change->writes[c->count - 1];
 	bool ended = false;
-
 	if (!c->change->writes[0]->thread->row)
 		claim_made(lease, c->row, c->holder);
 	if (c->frees)
@@ -409,7 +392,6 @@ static void change_tell(struct storage *st, const struct change *c)
 		lease_run(lease, NULL);
 	for (int i = 0; i < c->count; i++) {
 		struct thread_write *w = c->change->writes[i];
-
 		w->thread->row = c->row;
 		w->thread->view = c->now.view;
 		if (!w->run)
@@ -429,7 +411,6 @@ static bool change_prepare(struct storage *st, const struct storage_context *ctx
 	const struct thread_write *first = c->change->writes[0];
 	const struct run_record *last = c->change->writes[c->count - 1]->run;
 	struct thread_view list;
-
 	/* where the run's chunks are kept, the last of them gives the thread back */
 	c->frees = c->change->lease->claim && last && last->status != RUN_RUNNING && !last->keeps &&
 	    !last->job;
@@ -449,7 +430,6 @@ bool engine_thread_write(struct storage *st, const struct storage_context *ctx,
 	struct writer *writer = engine_of(st)->writer;
 	struct change one, *all = count == 1 ? &one : xcalloc(count, sizeof(*all));
 	bool ok = true;
-
 	/* submit all before waiting for the first, so that they can share a transaction */
 	for (size_t i = 0; i < count; i++) {
 		assert(strcmp(changes[i].lease->thread_id,
@@ -466,7 +446,6 @@ bool engine_thread_write(struct storage *st, const struct storage_context *ctx,
 	}
 	for (size_t i = 0; i < count; i++) {
 		bool written = all[i].prepared && writer_wait(writer, &all[i].unit, changes[i].err);
-
 		if (written)
 			change_tell(st, &all[i]);
 		buf_release(&all[i].recent);

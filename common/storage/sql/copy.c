@@ -43,7 +43,6 @@ static void copy_value(struct query *put, const char *name, struct query *get, i
 {
 	size_t size;
 	const void *bytes;
-
 	switch (query_column_kind(get, column)) {
 	case DB_NULL:
 		break; /* a parameter that is not bound is NULL */
@@ -66,7 +65,6 @@ static bool copy_row(
 {
 	const struct sql_statement *statement = &sql_statements[table->get];
 	struct query put;
-
 	query_start(&put, to, table->put, c->err);
 	for (int i = 0; i < statement->columns; i++)
 		copy_value(&put, statement->names[i], get, i);
@@ -91,7 +89,6 @@ static bool copy_table(
 {
 	struct query get;
 	bool ok = true;
-
 	query_start(&get, from, table->get, c->err);
 	while (ok && query_row(&get))
 		ok = copy_row(c, table, to, &get);
@@ -102,7 +99,6 @@ static bool copy_table(
 static bool copy_ask(struct db *db, enum sql_id sql, int64_t *number, struct error *err)
 {
 	struct query q;
-
 	query_start(&q, db, sql, err);
 	if (query_row(&q))
 		*number += query_column_int(&q, COPYING_THREADS_ROWS_COUNT);
@@ -112,7 +108,6 @@ static bool copy_ask(struct db *db, enum sql_id sql, int64_t *number, struct err
 static bool copy_is_empty(struct copying *c)
 {
 	int64_t rows = 0;
-
 	for (int d = 0; d < COPY_DATABASES; d++)
 		if (!copy_ask(c->to.dbs[d], counts[d], &rows, c->err))
 			return false;
@@ -124,7 +119,6 @@ static bool copy_is_empty(struct copying *c)
 static bool copy_count(struct copying *c)
 {
 	int64_t bytes = 0;
-
 	for (int d = 0; d < COPY_DATABASES; d++)
 		if (c->from.dbs[d] && !copy_ask(c->from.dbs[d], counts[d], &c->all, c->err))
 			return false;
@@ -142,7 +136,6 @@ static bool copy_count(struct copying *c)
 static bool copy_execute(struct db *db, enum sql_id sql, struct error *err)
 {
 	struct query q;
-
 	query_start(&q, db, sql, err);
 	return query_run(&q);
 }
@@ -168,7 +161,6 @@ bool copy_begin(struct db *db, struct error *err)
 {
 	struct query q;
 	const char *host;
-
 	if (!db_begin(db, err) || !copy_execute(db, SQL_COPYING_PATIENCE, err) ||
 	    !copy_execute(db, SQL_COPYING_LOCK, err))
 		return false;
@@ -190,7 +182,6 @@ bool sql_copy(const struct copy_ops *from_ops, const char *from, const struct co
 	    .err = err};
 	bool done = from_ops->open(&c.from, from, false, err) &&
 	    to_ops->open(&c.to, to, true, err) && copy_all(&c);
-
 	for (int d = 0; !done && d < COPY_DATABASES; d++)
 		if (c.to.dbs[d] && (d == 0 || c.to.dbs[d] != c.to.dbs[0]))
 			db_rollback(c.to.dbs[d]);

@@ -95,7 +95,6 @@ bool engine_start(struct engine *e, struct error *err)
 	struct error ignored = {0};
 	struct query q;
 	struct db *db;
-
 	e->leases = leases_new(e->shared);
 	e->claimer = claimer_new(e->state_dir);
 	db = database_open(&e->source, "threads", e->mode, t, err);

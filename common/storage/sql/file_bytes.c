@@ -22,7 +22,6 @@ static bool bytes_put(void *place, const char *key, int fd, int64_t size, struct
 {
 	char *piece = xmalloc(PIECE);
 	struct query q;
-
 	engine_query(place, NULL, &q, SQL_BYTES_INSERT, err);
 	query_text(&q, ":key", key);
 	query_int(&q, ":size", size);
@@ -31,7 +30,6 @@ static bool bytes_put(void *place, const char *key, int fd, int64_t size, struct
 	for (int64_t at = 0; ok && at < size; at += PIECE) {
 		size_t len = size - at < PIECE ? (size_t)(size - at) : PIECE;
 		ssize_t got = pread(fd, piece, len, at);
-
 		if (got != (ssize_t)len) {
 			ok = bytes_failed(key, got < 0 ? strerror(errno) : "cut short", err);
 			break;
@@ -51,7 +49,6 @@ static int64_t bytes_size(void *place, const char *key, struct error *err)
 {
 	struct query q;
 	int64_t size = -1;
-
 	engine_query(place, NULL, &q, SQL_BYTES_SIZE, err);
 	query_text(&q, ":key", key);
 	if (query_row(&q))
@@ -66,7 +63,6 @@ static bool bytes_get(
 {
 	int64_t end = offset + (int64_t)len, at = offset;
 	struct query q;
-
 	engine_query(place, NULL, &q, SQL_BYTES_READ, err);
 	query_text(&q, ":key", key);
 	query_int(&q, ":first", offset / PIECE);
@@ -75,7 +71,6 @@ static bool bytes_get(
 		int64_t begins = query_column_int(&q, BYTES_READ_NUMBER) * PIECE, ends;
 		size_t size;
 		const char *piece = query_column_blob(&q, BYTES_READ_BYTES, &size);
-
 		ends = begins + (int64_t)size;
 		if (begins > at || ends <= at)
 			break; /* a piece is missing */
@@ -91,7 +86,6 @@ static bool bytes_get(
 static bool bytes_remove(void *place, const char *key, struct error *err)
 {
 	struct query q;
-
 	engine_query(place, NULL, &q, SQL_BYTES_DELETE, err);
 	query_text(&q, ":key", key);
 	query_row(&q);
@@ -102,7 +96,6 @@ static void bytes_tidy(void *place)
 {
 	struct error ignored = {0};
 	struct query q;
-
 	engine_query(place, NULL, &q, SQL_BYTES_TIDY, &ignored);
 	query_row(&q);
 	pool_query_end(engine_of(place)->pool, &q);

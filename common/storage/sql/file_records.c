@@ -31,7 +31,6 @@ static struct file_records *records_open(struct storage *st)
 {
 	const struct engine *e = engine_of(st);
 	struct records *r = xcalloc(1, sizeof(*r));
-
 	r->records.ops = &sql_file_records;
 	engine_source(e, "files", &r->source);
 	r->mode = e->mode;
@@ -44,7 +43,6 @@ static struct file_records *records_open(struct storage *st)
 static void records_close(struct file_records *records)
 {
 	struct records *r = records_of(records);
-
 	pool_free(r->pool);
 	db_close(r->db);
 	pthread_mutex_destroy(&r->lock);
@@ -57,7 +55,6 @@ static bool records_prepare(
 {
 	const struct records *r = records_of(records);
 	struct db *db;
-
 	(void)ctx;
 	if (!make && !database_is_there(&r->source))
 		return true;
@@ -82,7 +79,6 @@ static bool records_get(struct file_records *records, const struct storage_conte
 	struct records *r = records_of(records);
 	struct query q;
 	bool found;
-
 	records_query(r, ctx, &q, SQL_FILE_GET, err);
 	query_text(&q, ":file_id", file_id);
 	found = query_row(&q);
@@ -107,7 +103,6 @@ static bool records_get(struct file_records *records, const struct storage_conte
 static char *records_take_text(struct records *r, struct query *q)
 {
 	char *text = query_row(q) ? xstrdup(query_column_text(q, FILE_TEXT_TEXT)) : NULL;
-
 	if (pool_query_end(r->pool, q))
 		return text;
 	free(text);
@@ -119,7 +114,6 @@ static char *records_text(struct file_records *records, const struct storage_con
 {
 	struct records *r = records_of(records);
 	struct query q;
-
 	records_query(r, ctx, &q, SQL_FILE_TEXT, err);
 	query_text(&q, ":file_id", file_id);
 	return records_take_text(r, &q);
@@ -130,7 +124,6 @@ static char *records_same_text(struct file_records *records, const struct storag
 {
 	struct records *r = records_of(records);
 	struct query q;
-
 	records_query(r, ctx, &q, SQL_FILE_SAME_TEXT, err);
 	query_text(&q, ":sha256", sha256);
 	query_text(&q, ":mime_type", mime_type);
@@ -163,7 +156,6 @@ static void file_records_begin(
 static bool records_end(struct records *r, struct query *q)
 {
 	bool ok = query_run(q);
-
 	turnstile_leave(r->turnstile);
 	pthread_mutex_unlock(&r->lock);
 	return ok;
@@ -174,7 +166,6 @@ static bool file_records_add(struct file_records *records, const struct storage_
 {
 	struct records *r = records_of(records);
 	struct query q;
-
 	(void)ctx;
 	file_records_begin(r, &q, SQL_FILE_INSERT, err);
 	query_text(&q, ":file_id", record->file_id);
@@ -196,7 +187,6 @@ static bool records_touch(struct file_records *records, const struct storage_con
 {
 	struct records *r = records_of(records);
 	struct query q;
-
 	(void)ctx;
 	file_records_begin(r, &q, SQL_FILE_TOUCH, err);
 	query_text(&q, ":file_id", file_id);
@@ -209,7 +199,6 @@ static bool records_remove(struct file_records *records, const struct storage_co
 {
 	struct records *r = records_of(records);
 	struct query q;
-
 	(void)ctx;
 	file_records_begin(r, &q, SQL_FILE_DELETE, err);
 	query_text(&q, ":file_id", file_id);
@@ -221,7 +210,6 @@ static bool records_forget(struct file_records *records, const struct storage_co
 {
 	struct records *r = records_of(records);
 	struct query q;
-
 	(void)ctx;
 	file_records_begin(r, &q, SQL_FILES_FORGET, err);
 	query_text(&q, ":backend", backend);

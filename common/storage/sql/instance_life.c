@@ -80,7 +80,6 @@ static void instance_hear_clock(struct instance_life *life, int64_t clock, int64
 	int64_t most = clock - asked_at, least = clock - clock_uptime_us();
 	int64_t known = atomic_load(&life->clock);
 	int64_t zero = known < least ? least : known > most ? most : known;
-
 	if (known && llabs(zero - known) > STEP_US)
 		instance_be_patient(life);
 	atomic_store(&life->clock, zero);
@@ -91,7 +90,6 @@ static bool instance_end(struct db *db, int64_t number, struct error *err)
 {
 	static const enum sql_id steps[] = {SQL_INSTANCE_END, SQL_INSTANCE_PROCESSES_END};
 	struct query q;
-
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
 		query_start(&q, db, steps[i], err);
 		query_int(&q, ":number", number);
@@ -107,7 +105,6 @@ static bool instance_read_secret(struct db *db, struct storage *st, struct error
 	const void *bytes = NULL;
 	size_t size = 0;
 	struct query q;
-
 	random_bytes(own, sizeof(own));
 	query_start(&q, db, SQL_SECRET_MAKE, err);
 	query_blob(&q, ":bytes", own, sizeof(own));
@@ -129,7 +126,6 @@ static bool instance_write_row(struct instance_life *life, struct storage *st, s
 	int64_t asked_at = clock_uptime_us();
 	char host[65] = "";
 	struct query q;
-
 	gethostname(host, sizeof(host) - 1);
 	query_start(&q, db, SQL_INSTANCE_BEGIN, err);
 	query_int(&q, ":number", number);
@@ -150,7 +146,6 @@ static bool instance_look_back(
 {
 	struct query q;
 	bool lives;
-
 	if (!instance_number(life))
 		return true;
 	query_start(&q, db, SQL_INSTANCE_LIVES, err);
@@ -175,7 +170,6 @@ static bool instance_register(struct instance_life *life, struct engine *e, int6
 	struct db *db = db_open(&e->source, e->mode, err);
 	struct query q;
 	bool ok;
-
 	if (!db)
 		return false;
 	ok = db_begin(db, err);
@@ -206,7 +200,6 @@ static bool instance_register(struct instance_life *life, struct engine *e, int6
 static bool instance_lock(int file, short type)
 {
 	struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_len = 1};
-
 	return fcntl(file, F_OFD_SETLK, &lock) == 0;
 }
 
@@ -217,7 +210,6 @@ int instance_begin(struct instance_life *life, struct engine *e, struct error *e
 	char text[32] = "";
 	uint64_t bits;
 	bool ok;
-
 	if (file < 0)
 		return -1;
 	shared_lock(&life->head.mutex[0]);
@@ -254,7 +246,6 @@ void instance_leave(struct instance_life *life, struct engine *e, int presence)
 {
 	struct error ignored = {0};
 	struct db *db;
-
 	shared_lock(&life->head.mutex[0]);
 	if (instance_lock(presence, F_WRLCK)) {
 		db = db_open(&e->source, e->mode, &ignored);
@@ -272,7 +263,6 @@ void instance_leave(struct instance_life *life, struct engine *e, int presence)
 bool instance_is_due(struct instance_life *life, bool in_office)
 {
 	int64_t now = clock_monotonic_ms(), renewed = atomic_load(&life->renewed);
-
 	return now - renewed >= (in_office ? RENEW_MS : LATE_MS) &&
 	    atomic_compare_exchange_strong(&life->renewed, &renewed, now);
 }
@@ -282,7 +272,6 @@ bool instance_renew(struct instance_life *life, struct engine *e, struct error *
 	int64_t asked_at = clock_uptime_us(), heard;
 	struct query q;
 	bool there;
-
 	pool_query(e->pool, &q, SQL_INSTANCE_SEEN, err);
 	query_int(&q, ":number", instance_number(life));
 	there = query_row(&q);

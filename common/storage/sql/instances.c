@@ -62,14 +62,12 @@ bool instances_each(struct storage *st, const struct storage_context *ctx,
 {
 	struct query q;
 	char id[17];
-
 	engine_query(st, ctx, &q, SQL_INSTANCES_EACH, err);
 	while (query_row(&q)) {
 		const struct storage_instance instance = {.id = id,
 		    .version = query_column_text(&q, INSTANCES_EACH_VERSION),
 		    .started_at = query_column_int(&q, INSTANCES_EACH_STARTED_AT),
 		    .seen_at = query_column_int(&q, INSTANCES_EACH_SEEN_AT)};
-
 		snprintf(id, sizeof(id), "%016" PRIx64,
 		    (uint64_t)query_column_int(&q, INSTANCES_EACH_NUMBER));
 		tell(arg, &instance);
@@ -95,7 +93,6 @@ static bool instances_renew_process(struct instances *i, uint32_t times, struct 
 	struct claimer *claimer = i->engine->claimer;
 	int64_t number = i->process ? claimer_renew(claimer, err) : claimer_begin(claimer, err);
 	struct query q;
-
 	if (!number)
 		return false;
 	pool_query(i->engine->pool, &q, SQL_PROCESS_BEGIN, err);
@@ -113,7 +110,6 @@ bool instances_process(struct instances *i, int64_t *process, struct error *err)
 {
 	uint32_t times = instance_times(i->life);
 	bool ok = true;
-
 	*process = atomic_load(&i->process);
 	if (*process && atomic_load(&i->times) == times)
 		return true;
@@ -128,7 +124,6 @@ bool instances_process(struct instances *i, int64_t *process, struct error *err)
 static bool instances_end_process(struct instances *i, int64_t number, struct error *err)
 {
 	struct query q;
-
 	pool_query(i->engine->pool, &q, SQL_PROCESS_END, err);
 	query_int(&q, ":process", number);
 	query_row(&q);
@@ -141,12 +136,10 @@ bool instances_bury(struct instances *i, struct error *err)
 	size_t count = 0;
 	struct query q;
 	bool ok;
-
 	pool_query(i->engine->pool, &q, SQL_PROCESSES_OF, err);
 	query_int(&q, ":instance", instances_number(i));
 	while (query_row(&q)) {
 		int64_t number = query_column_int(&q, PROCESSES_OF_NUMBER);
-
 		if (claimer_lives(i->engine->claimer, number))
 			continue;
 		dead = xrealloc(dead, (count + 1) * sizeof(*dead));
@@ -174,7 +167,6 @@ void instances_release_later(
 {
 	size_t size = strlen(thread_id) + 1;
 	struct unreleased *u = xmalloc(sizeof(*u) + size);
-
 	u->holder = holder;
 	u->row = row;
 	u->fence = fence;
@@ -185,7 +177,6 @@ void instances_release_later(
 static bool instances_drop(struct instances *i, const struct unreleased *u, struct error *err)
 {
 	struct query q;
-
 	pool_query(i->engine->pool, &q, SQL_CLAIM_DROP, err);
 	query_int(&q, ":process", u->holder);
 	query_int(&q, ":row", u->row);
@@ -201,7 +192,6 @@ static bool instances_disown(struct instances *i, const struct unreleased *u, st
 	struct lease *lease = lease_acquire(i->engine->leases, u->thread_id, CLAIM_REJECT, 0, err);
 	struct query q;
 	bool ok;
-
 	if (!lease)
 		return false;
 	pool_query(i->engine->pool, &q, SQL_CLAIM_DISOWN, err);
@@ -217,7 +207,6 @@ static bool instances_disown(struct instances *i, const struct unreleased *u, st
 static bool instances_release(struct instances *i, struct error *err)
 {
 	struct unreleased *u, *next;
-
 	pthread_mutex_lock(&i->lock);
 	u = i->unreleased;
 	i->unreleased = NULL;
@@ -239,7 +228,6 @@ static bool instances_give_up(struct instances *i, struct error *err)
 {
 	struct query q;
 	bool some = false;
-
 	if (instance_is_patient(i->life))
 		return true;
 	pool_query(i->engine->pool, &q, SQL_INSTANCES_GIVE_UP, err);
@@ -259,14 +247,12 @@ static bool instances_give_up(struct instances *i, struct error *err)
 static bool instances_take_orders(struct instances *i, struct error *err)
 {
 	struct query q;
-
 	pool_query(i->engine->pool, &q, SQL_ORDERS_TAKE, err);
 	query_int(&q, ":instance", instances_number(i));
 	while (query_row(&q)) {
 		const struct lease_aim aim = {
 		    .order = (enum lease_order)query_column_int(&q, ORDERS_TAKE_ORDERED),
 		    .only = query_column_text(&q, ORDERS_TAKE_RUN_ID)};
-
 		lease_stop(i->engine->leases, query_column_text(&q, ORDERS_TAKE_THREAD_ID), &aim);
 	}
 	return pool_query_end(i->engine->pool, &q);
@@ -278,7 +264,6 @@ static bool instances_find_jobs(struct instances *i, struct error *err)
 {
 	int64_t now = clock_now(), row, due;
 	struct query q;
-
 	pool_query(i->engine->pool, &q, SQL_JOB_NEXT, err);
 	query_int(&q, ":now", now);
 	if (job_next_row(&q, now, &row, &due) && row)
@@ -290,7 +275,6 @@ static bool instances_find_jobs(struct instances *i, struct error *err)
 static bool instances_find_chunks(struct instances *i, struct error *err)
 {
 	struct query q;
-
 	pool_query(i->engine->pool, &q, SQL_CHUNKS_LATEST, err);
 	while (query_row(&q)) {
 		const struct followed now = {query_column_int(&q, CHUNKS_LATEST_THREAD),
@@ -298,7 +282,6 @@ static bool instances_find_chunks(struct instances *i, struct error *err)
 		    query_column_int(&q, CHUNKS_LATEST_SEQ)};
 		struct followed *known =
 		    &i->followed[(uint64_t)(now.thread * 31 + now.number) % FOLLOWED];
-
 		if (known->thread == now.thread && known->number == now.number &&
 		    known->seq == now.seq)
 			continue;
@@ -312,7 +295,6 @@ static bool instances_find_chunks(struct instances *i, struct error *err)
 static void instances_look(struct instances *i, struct error *err)
 {
 	int64_t now = clock_monotonic_ms();
-
 	if (bell_is_awaited(i->engine->shared, BELL_CHUNKS))
 		i->follows_until = now + FOLLOWS_MS;
 	if (now < i->follows_until && !instances_find_chunks(i, err))
@@ -330,7 +312,6 @@ static void instances_sleep(struct instances *i, bool in_office)
 {
 	int64_t now = clock_monotonic_ms();
 	uint32_t seen;
-
 	if (!in_office || now < i->follows_until) {
 		background_sleep(&i->thread, now + (in_office ? FOLLOW_MS : IDLE_MS));
 		return;
@@ -345,7 +326,6 @@ static void instances_sleep(struct instances *i, bool in_office)
 static bool instances_look_after(struct instances *i, struct error *err)
 {
 	struct query q;
-
 	if (!instance_renew(i->life, i->engine, err) || !instances_bury(i, err) ||
 	    !instances_give_up(i, err))
 		return false;
@@ -361,12 +341,10 @@ static bool instances_look_after(struct instances *i, struct error *err)
 static void *instances_work(void *arg)
 {
 	struct instances *i = arg;
-
 	pthread_mutex_lock(&i->thread.lock);
 	while (!i->thread.stopping) {
 		struct error err = {0};
 		bool in_office = background_in_office(i->office);
-
 		pthread_mutex_unlock(&i->thread.lock);
 		instance_agree(i->life);
 		if (instances_release(i, &err) && instance_is_due(i->life, in_office))
@@ -395,7 +373,6 @@ static void instances_count_jobs(struct instances *i)
 	int64_t before = queue_waiting(i->engine->shared);
 	struct error ignored = {0};
 	struct query q;
-
 	pool_query(i->engine->pool, &q, SQL_JOBS_COUNT, &ignored);
 	if (query_row(&q))
 		queue_waiting_add(
@@ -411,11 +388,9 @@ static void *instances_count(void *arg)
 	struct instances *i = arg;
 	int64_t due =
 	    clock_monotonic_ms() + COUNT_MS; /* it was counted when the engine was opened */
-
 	pthread_mutex_lock(&i->counter.lock);
 	while (!i->counter.stopping) {
 		int64_t begun = clock_monotonic_ms();
-
 		if (begun < due) {
 			background_sleep(&i->counter, due);
 			continue;
@@ -434,7 +409,6 @@ static void *instances_count(void *arg)
 struct instances *instances_begin(struct engine *e, struct error *err)
 {
 	struct instances *i = xcalloc(1, sizeof(*i));
-
 	i->engine = e;
 	pthread_mutex_init(&i->lock, NULL);
 	i->life = instance_life(e->shared);
@@ -458,7 +432,6 @@ void instances_end(struct instances *i)
 {
 	struct error ignored = {0};
 	struct unreleased *next;
-
 	if (!i)
 		return;
 	background_stop(&i->thread);

@@ -22,7 +22,6 @@ struct list {
 static bool list_move_context(struct list *l, int64_t after)
 {
 	struct query q;
-
 	l->now->view.after = after;
 	query_start(&q, l->db, SQL_CONTEXT_MOVE, l->err);
 	query_int(&q, ":after", after);
@@ -34,7 +33,6 @@ static bool list_move_context(struct list *l, int64_t after)
 static bool list_find(struct list *l, const char *message_id, int64_t *seq)
 {
 	struct thread_view shown = l->now->view;
-
 	if (!l->read) {
 		if (shown.until == shown.last)
 			shown.until = INT64_MAX;
@@ -50,7 +48,6 @@ static bool list_leave_context(struct list *l, const char *message_id)
 	int64_t seq, place;
 	bool ok = view_read_in(&v, l->db, l->thread_row, &l->now->view, l->err) &&
 	    view_find(&v, l->db, message_id, &seq, l->err);
-
 	place = ok && seq ? view_place(&v, seq) : 0;
 	view_release(&v);
 	return ok && (place <= l->now->view.after || list_move_context(l, place));
@@ -61,10 +58,8 @@ static bool list_delete(struct list *l, const char *const *message_ids, size_t i
 {
 	struct query q;
 	int64_t bytes = 0, count = 0;
-
 	for (size_t i = 0; i < id_count; i++) {
 		int64_t body = 0, seq;
-
 		if (!list_find(l, message_ids[i], &seq) || !seq) {
 			if (error_is_set(l->err))
 				return false;
@@ -94,7 +89,6 @@ static bool list_next_place(struct list *l)
 {
 	struct thread_view *view = &l->now->view;
 	struct query q;
-
 	if (view->until != view->last) {
 		query_start(&q, l->db, SQL_BRANCH_INSERT, l->err);
 		query_int(&q, ":thread", l->thread_row);
@@ -116,7 +110,6 @@ static bool list_enter_context(struct list *l, const char *message_id)
 {
 	struct query q;
 	int64_t seq;
-
 	if (!list_find(l, message_id, &seq) || !list_next_place(l))
 		return false;
 	if (!seq)
@@ -133,7 +126,6 @@ bool engine_message_insert(struct db *db, int64_t thread_row, int64_t place,
     const struct new_message *m, bool plain, struct error *err)
 {
 	struct query q;
-
 	if (!db->driver->side_by_side) {
 		query_start(&q, db, SQL_BODY_INSERT, err);
 		query_text(&q, ":body", m->body_json);
@@ -155,7 +147,6 @@ static bool list_insert(struct list *l, const struct new_message *m)
 {
 	bool plain = l->now->view.plain && l->now->view.until == l->now->view.last;
 	int64_t seq = 0;
-
 	/* where there are no branches the index refuses a second message of the same id */
 	if (!plain && !list_find(l, m->message_id, &seq))
 		return false;
@@ -178,7 +169,6 @@ static bool list_go_back(struct list *l, const struct thread_write *w)
 	struct standing *now = l->now;
 	int64_t bytes = 0, dropped;
 	struct query q;
-
 	query_start(&q, l->db, SQL_LATER_MESSAGES_BYTES, l->err);
 	query_int(&q, ":thread", l->thread_row);
 	query_int(&q, ":until", to->last);
@@ -221,7 +211,6 @@ static bool list_write(struct list *l, const struct thread_write *w)
 		return false;
 	for (size_t i = 0; i < w->message_count; i++) {
 		const struct new_message *m = &w->messages[i];
-
 		if (!(m->body_json ? list_insert(l, m) : list_enter_context(l, m->message_id)))
 			return false;
 	}
@@ -233,7 +222,6 @@ bool engine_messages_write(struct db *db, int64_t thread_row, const struct threa
 {
 	struct list l = {.db = db, .thread_row = thread_row, .now = now, .err = err};
 	bool ok = w->back_to ? list_go_back(&l, w) : list_write(&l, w);
-
 	view_release(&l.view);
 	return ok;
 }

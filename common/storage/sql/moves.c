@@ -8,7 +8,6 @@
 bool moves_tell(struct storage *st, const struct moves *moves)
 {
 	struct engine *e = engine_of(st);
-
 	if (moves->waiting)
 		queue_waiting_add(e->shared, moves->waiting);
 	if (moves->queue)

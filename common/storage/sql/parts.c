@@ -20,7 +20,6 @@ bool parts_places(struct storage *st, const struct storage_context *ctx, int64_t
 	    HISTORY_BRANCH, HISTORY_AGAIN, HISTORY_MESSAGE};
 	struct query q;
 	bool more = true;
-
 	engine_query(st, ctx, &q, SQL_PLACE_LIST, err);
 	query_int(&q, ":thread", thread_row);
 	query_int(&q, ":after", after);
@@ -33,7 +32,6 @@ bool parts_places(struct storage *st, const struct storage_context *ctx, int64_t
 		    .message_id = query_column_text(&q, PLACE_LIST_MESSAGE_ID),
 		    .body_json = query_column_text(&q, PLACE_LIST_BODY),
 		};
-
 		more = fn(arg, &part) || part.kind == HISTORY_BRANCH;
 	}
 	return pool_query_end(engine_of(st)->pool, &q);
@@ -43,7 +41,6 @@ bool parts_origin(struct storage *st, const struct storage_context *ctx, int64_t
     struct history_origin *origin, struct error *err)
 {
 	struct query q;
-
 	*origin = (struct history_origin){0};
 	engine_query(st, ctx, &q, SQL_THREAD_ORIGIN, err);
 	query_int(&q, ":row", thread_row);
@@ -74,7 +71,6 @@ static bool parts_add_branch(
     struct db *db, struct making *m, const struct history_part *part, struct error *err)
 {
 	struct query q;
-
 	query_start(&q, db, SQL_BRANCH_INSERT, err);
 	query_int(&q, ":thread", m->row);
 	query_int(&q, ":first", part->place);
@@ -87,7 +83,6 @@ static bool parts_add_again(
     struct db *db, struct making *m, const struct history_part *part, struct error *err)
 {
 	struct query q;
-
 	m->plain = false;
 	query_start(&q, db, SQL_CONTEXT_ENTER, err);
 	query_int(&q, ":thread", m->row);
@@ -109,7 +104,6 @@ static bool parts_add_message(
 	const struct thread_view all = {.until = INT64_MAX, .plain = true};
 	int64_t bytes = (int64_t)strlen(part->body_json), max = m->st->thread_max_bytes, seq = 0;
 	struct view list;
-
 	m->bytes += bytes;
 	if (max && m->bytes + thread_state_size(m->thread) > max)
 		return thread_too_large(m->thread, max, err);
@@ -128,7 +122,6 @@ static bool parts_add_checkpoint(
 {
 	struct thread then = c->thread;
 	const struct thread_write kept = {.thread = &then, .checkpoint = c->source};
-
 	m->now.view = then.view;
 	m->now.messages = c->message_count;
 	m->now.checkpoint = c->parent;
@@ -159,7 +152,6 @@ static bool parts_add(
 static bool parts_add_all(struct db *db, struct making *m, struct error *err)
 {
 	struct history_part part;
-
 	do {
 		if (!m->source->next(m->source, &part, err) || !parts_add(db, m, &part, err))
 			return false;
@@ -173,7 +165,6 @@ static bool parts_check_ids(struct db *db, struct making *m, struct error *err)
 {
 	struct history_part part;
 	int64_t place = 0;
-
 	if (m->plain)
 		return true;
 	if (!view_find_twice(db, m->row, &place, err) ||
@@ -194,7 +185,6 @@ static bool parts_stand(struct db *db, struct making *m, struct error *err)
 	struct thread_view view = m->thread->view;
 	int64_t messages;
 	struct query q;
-
 	view.plain = m->plain && view.until == view.last;
 	if (!view_count(db, m->row, &view, &messages, err))
 		return false;
@@ -218,7 +208,6 @@ static bool parts_apply(struct db *db, struct unit *unit, struct error *err)
 {
 	struct making *m = (struct making *)unit;
 	bool ok;
-
 	if (!claim_holds(db, m->lease, err))
 		return false;
 	m->now = (struct standing){0};
@@ -243,7 +232,6 @@ bool parts_make(struct storage *st, const struct storage_context *ctx, const str
 	    .thread = thread,
 	    .origin = origin,
 	    .source = source};
-
 	(void)ctx;
 	if (!writer_run(engine_of(st)->writer, &m.unit, err))
 		return false;

@@ -18,7 +18,6 @@
 static bool reserve_has_room(int fd, uint64_t bytes)
 {
 	struct statvfs fs;
-
 	return fstatvfs(fd, &fs) != 0 || (uint64_t)fs.f_bavail * fs.f_frsize >= bytes;
 }
 
@@ -26,7 +25,6 @@ void reserve_keep(const char *path)
 {
 	int fd = owned_open(path); /* one that was only begun is completed */
 	struct stat st;
-
 	if (fd < 0)
 		return;
 	/* else it would take, for a moment, what it was given up for */

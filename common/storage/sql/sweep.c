@@ -55,7 +55,6 @@ static bool piece_delete_messages(
 	int64_t bytes = 0, seq = 0;
 	struct query q;
 	int count = 0;
-
 	query_start(&q, db, SQL_REMOVED_MESSAGES, err);
 	query_int(&q, ":thread", p->thread);
 	query_int(&q, ":limit", p->messages);
@@ -83,7 +82,6 @@ static bool piece_delete_runs(struct db *db, const struct piece *p, bool *last, 
 	static const enum sql_id steps[] = {
 	    SQL_REMOVED_RUNS_JOBS, SQL_REMOVED_RUNS_BODIES, SQL_REMOVED_RUNS_DELETE};
 	struct query q;
-
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
 		query_start(&q, db, steps[i], err);
 		query_int(&q, ":thread", p->thread);
@@ -102,7 +100,6 @@ static bool piece_delete_chunks(struct db *db, const struct piece *p, bool *last
 {
 	struct query q;
 	bool ok;
-
 	query_start(&q, db, p->number ? SQL_CHUNKS_DELETE : SQL_REMOVED_CHUNKS_DELETE, err);
 	query_int(&q, ":thread", p->thread);
 	if (p->number)
@@ -123,7 +120,6 @@ static bool piece_run(struct db *db, struct unit *unit, struct error *err)
 	const struct piece *p = (struct piece *)unit;
 	struct query q;
 	bool wanted, last;
-
 	/* where it does not wait any more, another process has swept it, and the row may be that of
 	 * a new thread */
 	query_start(&q, db, SQL_REMOVED_HOLDS, err);
@@ -151,7 +147,6 @@ static bool piece_run_dropped(struct db *db, struct unit *unit, struct error *er
 	const struct piece *p = (struct piece *)unit;
 	struct query q;
 	bool last;
-
 	if (!piece_delete_chunks(db, p, &last, err) || !last)
 		return !error_is_set(err);
 	query_start(&q, db, SQL_KEPT_DELETE, err);
@@ -164,7 +159,6 @@ static bool piece_run_dropped(struct db *db, struct unit *unit, struct error *er
 static bool piece_run_trim(struct db *db, struct unit *unit, struct error *err)
 {
 	struct piece *p = (struct piece *)unit;
-
 	return trim_piece(db, p->thread, p->keep, p->messages, &p->last, err);
 }
 
@@ -173,7 +167,6 @@ static bool piece_run_trim(struct db *db, struct unit *unit, struct error *err)
 static bool sweep_next(struct sweeper *s, struct piece *p, struct error *err)
 {
 	struct query q;
-
 	p->unit.run = piece_run;
 	pool_query(s->pool, &q, SQL_REMOVED_NEXT, err);
 	if (query_row(&q))
@@ -205,7 +198,6 @@ static int64_t sweep_piece(struct sweeper *s)
 	    .chunks = s->told ? PIECE_CHUNKS_TIGHT : PIECE_CHUNKS};
 	struct error err = {0};
 	int64_t start = clock_monotonic_ms();
-
 	if (sweep_next(s, &p, &err) && (p.thread == 0 || writer_run(s->writer, &p.unit, &err))) {
 		if (p.last) {
 			/* the thread that has waited longest is trimmed */
@@ -230,7 +222,6 @@ static void *sweep_run(void *arg)
 {
 	struct sweeper *s = arg;
 	int64_t pause;
-
 	pthread_mutex_lock(&s->thread.lock);
 	while (!s->thread.stopping) {
 		if (!s->wanted) {
@@ -255,7 +246,6 @@ struct sweeper *sweeper_new(struct writer *writer, struct pool *pool, const char
     const int64_t *keep, struct error *err)
 {
 	struct sweeper *s = xcalloc(1, sizeof(*s));
-
 	s->writer = writer;
 	s->pool = pool;
 	s->reserve = reserve;
@@ -286,7 +276,6 @@ void sweeper_wake(struct sweeper *s)
 void sweeper_trim(struct sweeper *s, int64_t thread_row)
 {
 	size_t i = 0;
-
 	pthread_mutex_lock(&s->thread.lock);
 	while (i < s->trim_count && s->trims[i] != thread_row)
 		i++;

@@ -31,7 +31,6 @@ static bool trim_run(
     const struct trim *t, enum sql_id id, const char *name, int64_t value, struct error *err)
 {
 	struct query q;
-
 	trim_start(t, &q, id, err);
 	query_int(&q, name, value);
 	return query_run(&q);
@@ -43,7 +42,6 @@ static bool trim_before(const struct trim *t, int64_t first, int64_t *count, str
 {
 	int64_t upto = 0, states = 0;
 	struct query q;
-
 	*count = 0;
 	trim_start(t, &q, SQL_TRIM_UPTO, err);
 	query_int(&q, ":first", first);
@@ -65,7 +63,6 @@ static bool trim_oldest(const struct trim *t, int64_t *count, struct error *err)
 {
 	int64_t first = 0;
 	struct query q;
-
 	if (t->keep <= t->apart)
 		return trim_before(t, INT64_MAX, count, err);
 	trim_start(t, &q, SQL_TRIM_FIRST, err);
@@ -94,7 +91,6 @@ static void trim_mark(struct trim_marks *m, int64_t place)
 static int64_t trim_reach(const struct trim_marks *m, int64_t first, int64_t last)
 {
 	int64_t reach = first - 1;
-
 	for (size_t i = 0; i < m->count; i++) {
 		if (m->places[i] > reach && m->places[i] <= last)
 			reach = m->places[i];
@@ -106,7 +102,6 @@ static bool trim_delete_range(
     const struct trim *t, enum sql_id id, int64_t after, int64_t until, struct error *err)
 {
 	struct query q;
-
 	trim_start(t, &q, id, err);
 	query_int(&q, ":after", after);
 	query_int(&q, ":until", until);
@@ -120,7 +115,6 @@ static bool trim_range(
 {
 	int64_t last = 0, bytes = 0;
 	struct query q;
-
 	trim_start(t, &q, SQL_TRIM_RANGE, err);
 	query_int(&q, ":after", after);
 	query_int(&q, ":until", until);
@@ -157,7 +151,6 @@ static bool trim_hidden(const struct trim *t, int64_t *count, struct error *err)
 	int64_t last = INT64_MAX;
 	struct query q;
 	bool ok;
-
 	*count = 0;
 	trim_start(t, &q, SQL_TRIM_TIPS, err);
 	while (query_row(&q))
@@ -168,7 +161,6 @@ static bool trim_hidden(const struct trim *t, int64_t *count, struct error *err)
 		bool branch = query_row(&q);
 		int64_t first = branch ? query_column_int(&q, TRIM_BRANCHES_FIRST) : 1;
 		int64_t reach = trim_reach(&marks, first, last);
-
 		if (branch && reach >= first)
 			trim_mark(&marks, query_column_int(&q, TRIM_BRANCHES_UNTIL));
 		ok = trim_range(t, reach, last, count, err);
@@ -185,7 +177,6 @@ bool trim_removed(struct db *db, int64_t thread_row, int64_t most, bool *last, s
 	const struct trim t = {.db = db, .thread_row = thread_row, .most = most};
 	int64_t count;
 	bool ok = trim_before(&t, INT64_MAX, &count, err);
-
 	for (size_t i = 0; ok && !count && i < sizeof(steps) / sizeof(steps[0]); i++) {
 		ok = trim_run(&t, steps[i], ":limit", most, err);
 		count = db_changes(db);
@@ -202,7 +193,6 @@ static bool trim_first_record(struct trim *t, int64_t *count, struct error *err)
 {
 	struct recent_row row;
 	struct query q;
-
 	trim_start(t, &q, SQL_RECENT_RECORDS, err);
 	query_int(&q, ":from", t->kept_from);
 	query_int(&q, ":last", INT64_MAX);
@@ -221,7 +211,6 @@ static bool trim_records(struct trim *t, struct error *err)
 {
 	int64_t from = t->kept_from, count;
 	struct query q;
-
 	if (!trim_first_record(t, &count, err))
 		return false;
 	if (t->kept_from && count <= t->kept - t->keep) {
@@ -249,7 +238,6 @@ bool trim_piece(
 	int64_t count = 0;
 	struct query q;
 	bool ok;
-
 	query_start(&q, db, SQL_TRIM_STANDING, err);
 	query_int(&q, ":row", thread_row);
 	if (query_row(&q)) {

@@ -27,7 +27,6 @@ static bool backup_is_empty(const char *path, struct error *err)
 	DIR *dir = opendir(path);
 	struct dirent *entry;
 	bool empty = true;
-
 	if (!dir)
 		return backup_failed(err, path);
 	while (empty && (entry = readdir(dir)) != NULL)
@@ -43,7 +42,6 @@ static bool backup_put_on_disk(const char *path, struct error *err)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	bool ok = fd >= 0 && fsync(fd) == 0;
-
 	if (!ok)
 		backup_failed(err, path);
 	if (fd >= 0)
@@ -104,7 +102,6 @@ bool engine_backup(
 	int state = (int)(strrchr(from, '/') - from); /* the length of the directory's name */
 	struct copy threads;
 	bool ok;
-
 	(void)ctx;
 	bool made = directory_make(path);
 	if (!made && errno != EEXIST)
@@ -115,7 +112,6 @@ bool engine_backup(
 	for (size_t i = 0; ok && i < sizeof(beside) / sizeof(beside[0]); i++) {
 		char *other = xasprintf("%.*s/%s", state, from, beside[i]);
 		struct copy copy;
-
 		if (access(other, F_OK) == 0)
 			ok = backup_copy_end(
 			    &copy, backup_copy_begin(&copy, other, path, beside[i], err), err);
@@ -125,7 +121,6 @@ bool engine_backup(
 	/* only whole backups stay; nothing else was in the directory, so the next one can use it */
 	for (size_t i = 0; !ok && i < sizeof(beside) / sizeof(beside[0]); i++) {
 		char *copy = xasprintf("%s/%s", path, beside[i]);
-
 		unlink(copy);
 		free(copy);
 	}
@@ -148,7 +143,6 @@ bool restore_check(const char *state_dir, struct error *err)
 	struct stat st;
 	bool whole = lstat(marker, &st) != 0;
 	const char *what = !whole && S_ISDIR(st.st_mode) ? "copy" : "restore";
-
 	free(marker);
 	return whole ||
 	    error_set(err, ERR_STORAGE, "a %s into %s was interrupted: run agentgraph %s again",
@@ -162,12 +156,10 @@ bool engine_may_restore(
 	char *threads = xasprintf("%s/%s", backup, restored[0]);
 	bool ok = access(threads, F_OK) == 0 ||
 	    error_set(err, ERR_STORAGE, "%s is no whole backup: it has no %s", backup, restored[0]);
-
 	/* what an interrupted restore left may be replaced */
 	overwrite = overwrite || access(marker, F_OK) == 0;
 	for (size_t i = 0; ok && !overwrite && i < RESTORED_COUNT; i++) {
 		char *path = xasprintf("%s/%s", state_dir, restored[i]);
-
 		if (access(path, F_OK) == 0)
 			ok = error_set(err, ERR_STORAGE,
 			    "%s exists: --force replaces all databases there", path);
@@ -182,10 +174,8 @@ bool engine_may_restore(
 static void backup_remove_database(const char *path)
 {
 	static const char *const ends[] = {"", "-wal", "-shm", "-journal"};
-
 	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
 		char *file = xasprintf("%s%s", path, ends[i]);
-
 		unlink(file);
 		free(file);
 	}
@@ -197,7 +187,6 @@ static bool backup_copy_back(
 {
 	char *source = xasprintf("%s/%s", from, name), *part;
 	bool there = access(source, F_OK) == 0, ok = true;
-
 	if (there) {
 		part = xasprintf("%s/%s.part", state_dir, name);
 		backup_remove_database(part); /* left by a restore that died */
@@ -214,10 +203,8 @@ static bool backup_switch_over(
     struct copy *copies, const char *state_dir, const char *marker, struct error *err)
 {
 	bool ok = database_create(marker, err) && backup_put_on_disk(state_dir, err);
-
 	for (size_t i = 0; ok && i < RESTORED_COUNT; i++) {
 		char *path = xasprintf("%s/%s", state_dir, restored[i]);
-
 		backup_remove_database(path);
 		if (copies[i].part && rename(copies[i].part, path) != 0)
 			ok = backup_failed(err, path);
@@ -232,10 +219,8 @@ bool restore_take_copy(const char *state_dir, const char *copied, struct error *
 {
 	char *marker = xasprintf("%s/" RESTORING, state_dir);
 	bool ok = true;
-
 	for (size_t i = 0; ok && i < RESTORED_COUNT; i++) {
 		char *path = xasprintf("%s/%s", copied, restored[i]);
-
 		ok = backup_put_on_disk(path, err);
 		free(path);
 	}
@@ -245,7 +230,6 @@ bool restore_take_copy(const char *state_dir, const char *copied, struct error *
 	for (size_t i = 0; ok && i < RESTORED_COUNT; i++) {
 		char *old = xasprintf("%s/%s", marker, restored[i]);
 		char *new = xasprintf("%s/%s", state_dir, restored[i]);
-
 		ok = rename(old, new) == 0 || backup_failed(err, old);
 		free(old);
 		free(new);
@@ -263,11 +247,9 @@ bool restore_clear_copy(const char *state_dir, struct error *err)
 	const char *const dirs[] = {state_dir, marker};
 	struct stat st;
 	bool ok = true;
-
 	if (lstat(marker, &st) == 0 && S_ISDIR(st.st_mode)) {
 		for (size_t i = 0; i < 2 * RESTORED_COUNT; i++) {
 			char *path = xasprintf("%s/%s", dirs[i % 2], restored[i / 2]);
-
 			backup_remove_database(path);
 			free(path);
 		}
@@ -283,7 +265,6 @@ bool engine_restore(const char *state_dir, const char *backup, struct error *err
 	char *marker = xasprintf("%s/" RESTORING, state_dir);
 	struct copy copies[RESTORED_COUNT] = {0};
 	bool ok = restore_clear_copy(state_dir, err);
-
 	for (size_t i = 0; ok && i < RESTORED_COUNT; i++)
 		ok = backup_copy_back(&copies[i], backup, state_dir, restored[i], err);
 	ok = ok && backup_switch_over(copies, state_dir, marker, err);

@@ -17,7 +17,6 @@
 bool database_create(const char *path, struct error *err)
 {
 	int fd = owned_create(path);
-
 	if (fd < 0 && errno != EEXIST)
 		return error_set(
 		    err, ERR_STORAGE, "%s cannot be created: %s", path, strerror(errno));
@@ -30,7 +29,6 @@ static bool migrate_enter_wal(struct db *db, const char *path, struct error *err
 {
 	struct query q;
 	bool wal;
-
 	query_start(&q, db, SQL_JOURNAL_WAL, err);
 	wal = query_row(&q) && strcmp(query_column_text(&q, PRAGMA_VALUE), "wal") == 0;
 	if (!query_end(&q))
@@ -72,7 +70,6 @@ static bool migrate(struct db *db, const char *path, const char *name, struct er
 	const struct sql_migration *end = sql_migrations + sql_migration_count;
 	struct query q;
 	int version = 0, newest = 0;
-
 	for (const struct sql_migration *m = sql_migrations; m < end; m++) {
 		if (strcmp(m->database, name) == 0 && m->version > newest)
 			newest = m->version;
@@ -108,7 +105,6 @@ static bool migrate(struct db *db, const char *path, const char *name, struct er
 static void migrate_name_file(struct error *err, const char *path)
 {
 	struct error named = {0};
-
 	if (err->cause[0] == '\0')
 		return;
 	if (err->kind == ERR_TRANSIENT_STORAGE) {
@@ -127,7 +123,6 @@ struct db *sqlite_open_current(const struct db_source *source, const char *name,
 	const char *path = source->path;
 	struct db *db = NULL;
 	bool ok;
-
 	turnstile_enter(turnstile);
 	ok = database_create(path, err) && (db = db_open(source, mode, err)) != NULL &&
 	    migrate(db, path, name, err);

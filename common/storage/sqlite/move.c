@@ -30,7 +30,6 @@ struct move {
 static bool move_count(struct move *m)
 {
 	struct query q;
-
 	query_start(&q, m->db, SQL_MOVE_COUNT, m->err);
 	query_int(&q, ":row", m->thread);
 	query_int(&q, ":bytes", m->bytes);
@@ -45,7 +44,6 @@ static bool move_message(struct move *m, struct query *row)
 	const char *body = query_column_text(row, MOVE_NEXT_BODY);
 	int64_t thread = query_column_int(row, MOVE_NEXT_THREAD), bytes = (int64_t)strlen(body);
 	struct query q;
-
 	if (thread != m->thread && !move_count(m))
 		return false;
 	m->thread = thread;
@@ -74,7 +72,6 @@ static bool move_piece(struct move *m)
 	int64_t size = 0, count = 0;
 	struct query q;
 	bool ok = true;
-
 	query_start(&q, m->db, SQL_MOVE_NEXT, m->err);
 	query_int(&q, ":thread", m->thread);
 	query_int(&q, ":seq", m->seq);
@@ -97,7 +94,6 @@ bool messages_move(struct db *db, struct error *err)
 	struct move m = {.db = db, .err = err, .found = true};
 	int64_t start = clock_monotonic_ms();
 	struct query q;
-
 	query_start(&q, db, SQL_MOVE_LAST, err);
 	if (query_row(&q)) { /* go on where another process has stopped */
 		m.thread = query_column_int(&q, MOVE_LAST_THREAD);

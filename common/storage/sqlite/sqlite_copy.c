@@ -23,10 +23,8 @@ static char *sqlite_scratch(const struct copy_place *place)
 static bool sqlite_is_free(const struct copy_place *place, struct error *err)
 {
 	bool is_free = restore_clear_copy(place->path, err) && restore_check(place->path, err);
-
 	for (int d = 0; is_free && d < COPY_DATABASES; d++) {
 		char *path = xasprintf("%s/%s.db", place->path, names[d]);
-
 		if (access(path, F_OK) == 0)
 			is_free = error_set(err, ERR_STORAGE,
 			    "%s exists: a copy needs a state directory without databases", path);
@@ -40,7 +38,6 @@ static bool sqlite_copy_open(
 {
 	char *dir;
 	bool ok = true;
-
 	place->path = xstrdup(strchr(url, ':') + 1);
 	dir = is_target ? sqlite_scratch(place) : xstrdup(place->path);
 	if (is_target)
@@ -52,7 +49,6 @@ static bool sqlite_copy_open(
 	for (int d = 0; ok && d < COPY_DATABASES; d++) {
 		struct db_source source = sqlite_source(xasprintf("%s/%s.db", dir, names[d]));
 		bool wanted = is_target || database_is_there(&source);
-
 		if (is_target)
 			database_throw_away(&source); /* left by a copy that was not completed */
 		if (wanted)
@@ -79,11 +75,9 @@ static bool sqlite_copy_publish(struct copy_place *place, struct error *err)
 {
 	char *dir = sqlite_scratch(place);
 	bool ok = true;
-
 	sqlite_close_all(place);
 	for (int d = 0; ok && d < COPY_DATABASES; d++) {
 		char *log = xasprintf("%s/%s.db-wal", dir, names[d]);
-
 		/* it is left where there was no room when the database was closed */
 		if (access(log, F_OK) == 0)
 			ok = error_set(err, ERR_STORAGE, "%s is not in its database", log);

@@ -37,7 +37,6 @@ static int sqlite_wait_for_lock(void *arg, int count)
 {
 	struct sqlite_db *db = arg;
 	int64_t now = clock_monotonic_ms();
-
 	if (count == 0)
 		db->busy_until = now + db->patience_ms;
 	if (now >= db->busy_until)
@@ -51,7 +50,6 @@ static int sqlite_wait_for_lock(void *arg, int count)
 static bool sqlite_has_no_room(struct sqlite_db *db)
 {
 	int code = sqlite3_system_errno(db->handle);
-
 	if (code == 0)
 		code = errno;
 	return code == ENOSPC || code == EDQUOT || code == EFBIG;
@@ -77,7 +75,6 @@ static bool sqlite_fail_with(struct sqlite_db *db, int rc, struct error *err)
 {
 	bool full = (rc & 0xff) == SQLITE_IOERR && sqlite_has_no_room(db);
 	bool transient = sqlite_passes_by_itself(db, rc);
-
 	error_set(err, transient ? ERR_TRANSIENT_STORAGE : ERR_STORAGE, NULL);
 	if (rc == SQLITE_INTERRUPT) {
 		err->status = ERROR_NOBODY_WAITS;
@@ -98,7 +95,6 @@ struct db *sqlite_open(const char *path, enum db_mode mode, struct error *err)
 	struct sqlite_db *db = xcalloc(1, sizeof(*db));
 	bool ok;
 	int rc;
-
 	pthread_once(&once, sqlite_configure_library);
 	db->db.driver = &sqlite_driver;
 	db->patience_ms = PATIENCE_MS;
@@ -132,7 +128,6 @@ static void sqlite_give_back(struct db *db)
 static void sqlite_close(struct db *base)
 {
 	struct sqlite_db *db = sqlite_db_of(base);
-
 	for (size_t i = 0; i < SQL_COUNT; i++) {
 		sqlite3_finalize(db->statements[i]);
 		free(db->names[i]);
@@ -145,7 +140,6 @@ static bool sqlite_script(struct db *base, const char *sql, struct error *err)
 {
 	struct sqlite_db *db = sqlite_db_of(base);
 	int rc = sqlite3_exec(db->handle, sql, NULL, NULL, NULL);
-
 	return rc == SQLITE_OK || sqlite_fail_with(db, rc, err);
 }
 
@@ -157,7 +151,6 @@ static const char *sqlite_statement(enum sql_id id)
 static bool sqlite_run_plain(struct db *db, enum sql_id id, struct error *err)
 {
 	struct query q;
-
 	query_start(&q, db, id, err);
 	return query_run(&q);
 }
@@ -185,7 +178,6 @@ static bool sqlite_commit(struct db *db, struct error *err)
 static void sqlite_rollback(struct db *db)
 {
 	struct error ignored = {0};
-
 	if (!sqlite3_get_autocommit(sqlite_db_of(db)->handle))
 		sqlite_run_plain(db, SQL_ROLLBACK, &ignored);
 	error_release(&ignored);
@@ -215,7 +207,6 @@ static const char **sqlite_names(sqlite3_stmt *stmt)
 {
 	int count = sqlite3_bind_parameter_count(stmt);
 	size_t size = ((size_t)count + 1) * sizeof(char *);
-
 	for (int i = 1; i <= count; i++)
 		size += strlen(sqlite3_bind_parameter_name(stmt, i)) + 1;
 	const char **names = xmalloc(size);
@@ -254,7 +245,6 @@ static void sqlite_start(struct query *q, enum sql_id id)
 static int sqlite_parameter(struct query *q, const char *name)
 {
 	const char *next = q->names[q->bound];
-
 	if (next && strcmp(next, name) == 0)
 		return ++q->bound;
 	return q->bound = sqlite3_bind_parameter_index(q->stmt, name);
@@ -264,7 +254,6 @@ static void sqlite_text(struct query *q, const char *name, const char *value, si
 {
 	int rc = sqlite3_bind_text64(
 	    q->stmt, sqlite_parameter(q, name), value, len, SQLITE_STATIC, SQLITE_UTF8);
-
 	if (rc != SQLITE_OK)
 		sqlite_fail(q, rc);
 }
@@ -272,7 +261,6 @@ static void sqlite_text(struct query *q, const char *name, const char *value, si
 static void sqlite_integer(struct query *q, const char *name, int64_t value)
 {
 	int rc = sqlite3_bind_int64(q->stmt, sqlite_parameter(q, name), value);
-
 	if (rc != SQLITE_OK)
 		sqlite_fail(q, rc);
 }
@@ -281,7 +269,6 @@ static void sqlite_blob(struct query *q, const char *name, const void *value, si
 {
 	int rc =
 	    sqlite3_bind_blob64(q->stmt, sqlite_parameter(q, name), value, size, SQLITE_STATIC);
-
 	if (rc != SQLITE_OK)
 		sqlite_fail(q, rc);
 }
@@ -291,7 +278,6 @@ static int sqlite_progress(void *arg)
 {
 	struct sqlite_db *db = arg;
 	int64_t now = clock_monotonic_ms();
-
 	if (now == db->waiter_asked_at)
 		return 0;
 	db->waiter_asked_at = now;
@@ -301,7 +287,6 @@ static int sqlite_progress(void *arg)
 static void sqlite_watch(struct query *q, const struct waiter *waiter)
 {
 	struct sqlite_db *db = sqlite_db_of(q->db);
-
 	db->waiter = waiter;
 	db->waiter_asked_at = 0;
 	sqlite3_progress_handler(db->handle, WATCHED_STEPS, sqlite_progress, db);
@@ -310,7 +295,6 @@ static void sqlite_watch(struct query *q, const struct waiter *waiter)
 static bool sqlite_row(struct query *q)
 {
 	int rc;
-
 	errno = 0;
 	rc = sqlite3_step(q->stmt);
 	if (rc != SQLITE_ROW && rc != SQLITE_DONE)
@@ -352,7 +336,6 @@ static double sqlite_take_double(struct query *q, int column)
 static const void *sqlite_take_blob(struct query *q, int column, size_t *size)
 {
 	const void *value = sqlite3_column_blob(q->stmt, column);
-
 	*size = (size_t)sqlite3_column_bytes(q->stmt, column);
 	return value;
 }
@@ -360,7 +343,6 @@ static const void *sqlite_take_blob(struct query *q, int column, size_t *size)
 static void sqlite_end(struct query *q)
 {
 	struct sqlite_db *db = sqlite_db_of(q->db);
-
 	sqlite3_reset(q->stmt);
 	sqlite3_clear_bindings(q->stmt);
 	if (db->waiter)
@@ -378,7 +360,6 @@ static bool sqlite_is_there(const struct db_source *source)
 static void sqlite_remove_file(const char *path, const char *suffix)
 {
 	char *name = xasprintf("%s%s", path, suffix);
-
 	unlink(name);
 	free(name);
 }
@@ -394,7 +375,6 @@ static bool sqlite_keeper_new(const struct db_source *source, struct shared *sha
     struct turnstile *turnstile, void **keeper, struct error *err)
 {
 	struct db *db = sqlite_open(source->path, DB_WRITE, err);
-
 	*keeper = db ? wal_keeper_new(db, shared, turnstile, err) : NULL;
 	return *keeper != NULL;
 }

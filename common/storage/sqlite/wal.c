@@ -36,7 +36,6 @@ static bool wal_elected(struct wal_keeper *c)
 {
 	uint32_t self = shared_self(c->shared);
 	uint32_t now = atomic_load(&c->turnstile->wal_keeper);
-
 	if (now == self)
 		return true;
 	if (now != 0 && shared_alive(c->shared, now))
@@ -54,7 +53,6 @@ static bool wal_checkpoint(struct db *db, int mode)
 static bool wal_restart(struct wal_keeper *c, int mode)
 {
 	bool done;
-
 	turnstile_enter(c->turnstile);
 	done = wal_checkpoint(c->db, mode);
 	if (done)
@@ -87,7 +85,6 @@ static bool wal_begin_anew(struct wal_keeper *c)
 static void wal_look(struct wal_keeper *c)
 {
 	uint32_t frames = atomic_load(&c->turnstile->log_frames);
-
 	if (frames == c->seen) {
 		/* when nobody writes, a log that was large gives its space back */
 		if (c->pause_ms >= LONGEST_PAUSE_MS && c->oversized)
@@ -109,7 +106,6 @@ static void wal_look(struct wal_keeper *c)
 static void *wal_run(void *arg)
 {
 	struct wal_keeper *c = arg;
-
 	pthread_mutex_lock(&c->thread.lock);
 	while (!c->thread.stopping) {
 		pthread_mutex_unlock(&c->thread.lock);
@@ -131,7 +127,6 @@ struct wal_keeper *wal_keeper_new(
     struct db *db, struct shared *sh, struct turnstile *turnstile, struct error *err)
 {
 	struct wal_keeper *c = xcalloc(1, sizeof(*c));
-
 	sqlite_db_of(db)->patience_ms = READER_PATIENCE_MS;
 	c->db = db;
 	c->shared = sh;
@@ -157,7 +152,6 @@ void wal_keeper_free(struct wal_keeper *c)
 static int wal_note_log(void *arg, sqlite3 *handle, const char *name, int frames)
 {
 	struct turnstile *t = arg;
-
 	(void)handle;
 	(void)name;
 	atomic_store_explicit(&t->log_frames, (uint32_t)frames, memory_order_relaxed);
@@ -172,7 +166,6 @@ void wal_attend(struct db *db, struct turnstile *t)
 void wal_write_back(struct db *db, struct turnstile *t)
 {
 	uint32_t frames = atomic_load_explicit(&t->log_frames, memory_order_relaxed);
-
 	if (frames > LOG_LIMIT)
 		wal_checkpoint(db, SQLITE_CHECKPOINT_PASSIVE);
 }

@@ -142,7 +142,6 @@ static void wal_held_drop(struct wal_file *log)
 static int wal_held_write(struct wal_file *log)
 {
 	int rc = SQLITE_OK;
-
 	if (log->length)
 		rc = wal_own_write(&log->file, log->held, log->length, log->at);
 	if (rc == SQLITE_OK)
@@ -155,7 +154,6 @@ static int wal_held_write(struct wal_file *log)
 static bool wal_frame_commits(const unsigned char *header)
 {
 	static const unsigned char nothing[FRAME_COMMITS_BYTES];
-
 	return memcmp(header + FRAME_COMMITS, nothing, sizeof(nothing)) != 0;
 }
 
@@ -164,7 +162,6 @@ static bool wal_frame_commits(const unsigned char *header)
 static int wal_held_commit(struct wal_file *log, int page_size)
 {
 	int rc = wal_held_write(log);
-
 	if (rc != SQLITE_OK) {
 		log->length -= FRAME_HEADER + page_size;
 		log->next = A_HEADER;
@@ -181,7 +178,6 @@ static int wal_write_next(struct wal_file *log, const void *bytes, int count, sq
 {
 	bool follows = log->length && at == log->at + log->length;
 	int rc = SQLITE_OK;
-
 	if (!follows || !wal_held_has_room(log, count))
 		rc = wal_held_write(log);
 	if (rc != SQLITE_OK)
@@ -206,7 +202,6 @@ static int wal_write(sqlite3_file *file, const void *bytes, int count, sqlite3_i
 {
 	struct wal_file *log = wal_file_of(file);
 	int rc = wal_write_next(log, bytes, count, at);
-
 	if (rc == SQLITE_OK && at + count > log->end)
 		log->end = at + count;
 	return rc;
@@ -216,7 +211,6 @@ static int wal_read(sqlite3_file *file, void *bytes, int count, sqlite3_int64 at
 {
 	struct wal_file *log = wal_file_of(file);
 	int rc = SQLITE_OK;
-
 	if (at < log->at + log->length && at + count > log->at)
 		rc = wal_held_write(log);
 
@@ -226,21 +220,18 @@ static int wal_read(sqlite3_file *file, void *bytes, int count, sqlite3_int64 at
 static int wal_truncate(sqlite3_file *file, sqlite3_int64 size)
 {
 	int rc = wal_held_write(wal_file_of(file));
-
 	return rc == SQLITE_OK ? wal_own_truncate(file, size) : rc;
 }
 
 static int wal_sync(sqlite3_file *file, int flags)
 {
 	int rc = wal_held_write(wal_file_of(file));
-
 	return rc == SQLITE_OK ? wal_own_sync(file, flags) : rc;
 }
 
 static int wal_size(sqlite3_file *file, sqlite3_int64 *size)
 {
 	int rc = wal_held_write(wal_file_of(file));
-
 	return rc == SQLITE_OK ? wal_own_size(file, size) : rc;
 }
 
@@ -287,7 +278,6 @@ static int wal_index_unmap(sqlite3_file *file, int and_delete)
 static int wal_file_close(sqlite3_file *file)
 {
 	struct wal_file *f = wal_file_of(file);
-
 	if (f->other)
 		f->other->other = NULL;
 	sqlite3_free(f->held);

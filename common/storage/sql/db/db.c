@@ -67,7 +67,6 @@ bool db_again(struct db *db)
 bool db_take_turn(struct db *db, const char *of, struct error *err)
 {
 	struct query q;
-
 	if (!db->driver->side_by_side)
 		return true;
 	query_start(&q, db, SQL_TURN_TAKE, err);
@@ -185,7 +184,6 @@ bool query_run(struct query *q)
 bool db_run_on_row(struct db *db, enum sql_id id, int64_t row, struct error *err)
 {
 	struct query q;
-
 	query_start(&q, db, id, err);
 	query_int(&q, ":row", row);
 	return query_run(&q);

@@ -23,7 +23,6 @@ struct pool {
 static void pool_close(struct db *db)
 {
 	struct db *next;
-
 	for (; db; db = next) {
 		next = db->next;
 		db_close(db);
@@ -35,7 +34,6 @@ static void pool_give_back(void *arg)
 {
 	struct pool *p = arg;
 	struct db *surplus = NULL;
-
 	pthread_mutex_lock(&p->lock);
 	if (p->idle) {
 		surplus = p->idle->next;
@@ -49,7 +47,6 @@ static void pool_give_back(void *arg)
 struct pool *pool_new(const struct db_source *source)
 {
 	struct pool *p = xcalloc(1, sizeof(*p));
-
 	p->source = *source;
 	p->source.path = xstrdup(source->path);
 	pthread_mutex_init(&p->lock, NULL);
@@ -71,7 +68,6 @@ void pool_free(struct pool *p)
 void pool_query(struct pool *p, struct query *q, enum sql_id id, struct error *err)
 {
 	struct db *db;
-
 	pthread_mutex_lock(&p->lock);
 	db = p->idle;
 	if (db) {
@@ -88,7 +84,6 @@ bool pool_query_end(struct pool *p, struct query *q)
 {
 	bool ok = query_end(q), keep;
 	struct db *db = q->db;
-
 	if (!db)
 		return ok;
 	pthread_mutex_lock(&p->lock);

@@ -29,7 +29,6 @@ struct turnstile {
 static inline void turnstile_enter(struct turnstile *t)
 {
 	pthread_mutex_t *next, *turn;
-
 	if (!t)
 		return;
 	next = &t->head.mutex[0];

@@ -39,7 +39,6 @@ struct writer {
 static void writer_give_back(void *arg)
 {
 	struct writer *w = arg;
-
 	pthread_mutex_lock(&w->lock);
 	if (!w->led)
 		w->db->driver->give_back(w->db);
@@ -49,7 +48,6 @@ static void writer_give_back(void *arg)
 struct writer *writer_new(struct db *db, struct turnstile *turnstile)
 {
 	struct writer *w = xcalloc(1, sizeof(*w));
-
 	w->db = db;
 	w->turnstile = turnstile;
 	pthread_mutex_init(&w->lock, NULL);
@@ -91,7 +89,6 @@ void writer_submit(struct writer *w, struct unit *unit)
 static struct unit *writer_take_group(struct writer *w)
 {
 	struct unit *group, *tail;
-
 	pthread_mutex_lock(&w->lock);
 	group = tail = w->first;
 	for (int n = 1; n < GROUP_UNITS && tail->next; n++)
@@ -111,7 +108,6 @@ static void writer_set_state(struct unit *unit, enum unit_state state)
 static void writer_pass_lead(struct writer *w)
 {
 	struct unit *leader;
-
 	pthread_mutex_lock(&w->lock);
 	leader = w->first;
 	w->led = leader != NULL;
@@ -132,7 +128,6 @@ static bool units_run(
     struct db *db, struct unit *first, const struct unit *end, bool asking, struct error *err)
 {
 	bool ok = true;
-
 	for (struct unit *u = first; ok && u != end; u = u->next)
 		ok = (u->ask != NULL) != asking || u->run(db, u, err);
 	return ok;
@@ -143,7 +138,6 @@ static enum outcome writer_try_transaction(
     struct db *db, struct unit *first, const struct unit *end, struct error *err)
 {
 	bool ok = true;
-
 	db->patient = false;
 	for (struct unit *u = first; u != end; u = u->next)
 		db->patient |= u->patient;
@@ -164,7 +158,6 @@ static enum outcome writer_transaction(
     struct db *db, struct unit *first, const struct unit *end, struct error *err)
 {
 	enum outcome outcome = writer_try_transaction(db, first, end, err);
-
 	for (int tries = 1; outcome != COMMITTED && tries < TRIES && db_again(db); tries++) {
 		error_release(err);
 		outcome = writer_try_transaction(db, first, end, err);
@@ -178,7 +171,6 @@ static void writer_run_group(struct db *db, struct unit *group)
 {
 	struct error err = {0};
 	enum outcome outcome = writer_transaction(db, group, NULL, &err);
-
 	if (outcome == COMMITTED)
 		return;
 	if (outcome == NOT_BEGUN || outcome == UNCLEAR || !group->next) {
@@ -196,7 +188,6 @@ static void writer_run_group(struct db *db, struct unit *group)
 static void writer_finish_group(struct unit *group, struct unit *own)
 {
 	struct unit *next;
-
 	for (struct unit *u = group; u; u = next) {
 		next = u->next;
 		if (u == own)
@@ -215,7 +206,6 @@ static void writer_finish_group(struct unit *group, struct unit *own)
 static void writer_lead(struct writer *w, struct unit *own)
 {
 	struct unit *group;
-
 	if (w->crowded)
 		sched_yield();
 	turnstile_enter(w->turnstile);
@@ -233,7 +223,6 @@ bool writer_wait(struct writer *w, struct unit *unit, struct error *err)
 {
 	uint32_t state;
 	int64_t since = 0;
-
 	metrics_count(METRIC_WRITES, 1);
 	for (;;) {
 		state = atomic_load_explicit(&unit->state, memory_order_acquire);

@@ -17,7 +17,6 @@ bool checkpoint_insert(struct db *db, int64_t thread_row, const struct checkpoin
 {
 	const struct thread *t = &checkpoint->thread;
 	struct query q;
-
 	query_start(&q, db, SQL_CHECKPOINT_INSERT, err);
 	query_int(&q, ":thread", thread_row);
 	query_int(&q, ":number", checkpoint->number);

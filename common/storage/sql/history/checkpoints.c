@@ -23,7 +23,6 @@ static bool checkpoint_store_state(struct db *db, int64_t thread_row, int64_t pa
     const struct thread *t, int64_t *state, struct error *err)
 {
 	struct query q;
-
 	*state = 0;
 	if (state_is_short(t))
 		return true;
@@ -70,7 +69,6 @@ struct checkpoint checkpoint_take(const struct thread_write *w, struct standing 
 	    .source = w->checkpoint,
 	    .message_count = now->messages,
 	    .thread = *w->thread};
-
 	taken.thread.view = now->view;
 	standing_kept(now);
 	return taken;
@@ -81,7 +79,6 @@ bool checkpoint_keep(struct db *db, int64_t thread_row, const struct thread_writ
 {
 	struct checkpoint kept = checkpoint_take(w, now);
 	int64_t state;
-
 	return standing_spill(db, thread_row, now, err) &&
 	    checkpoint_store_state(db, thread_row, kept.parent, w->thread, &state, err) &&
 	    checkpoint_insert(db, thread_row, &kept, state, err);
@@ -92,7 +89,6 @@ static bool checkpoint_keep_row(
     struct db *db, int64_t thread_row, struct standing *now, struct error *err)
 {
 	struct query q;
-
 	query_start(&q, db, SQL_STATE_KEEP, err);
 	query_int(&q, ":row", thread_row);
 	if (!query_run(&q))
@@ -114,7 +110,6 @@ bool checkpoint_rewind(struct db *db, int64_t thread_row, const struct checkpoin
 	const struct thread_view *then = &to->thread.view;
 	struct query q;
 	bool known;
-
 	if (!standing_spill(db, thread_row, now, err))
 		return false;
 	query_start(&q, db, SQL_CHECKPOINT_KNOWN, err);
@@ -147,7 +142,6 @@ bool checkpoints_drop_later(struct db *db, int64_t thread_row, int64_t place,
     const struct run_record *run, struct standing *now, int64_t *dropped, struct error *err)
 {
 	struct query q;
-
 	*dropped = 0;
 	if (!standing_spill(db, thread_row, now, err))
 		return false;
@@ -168,7 +162,6 @@ bool checkpoints_are_many(const struct storage *st, int64_t before, const struct
 {
 	int64_t keep = st->history_keep, at_once = keep / 2 + 8;
 	int64_t more = now->checkpoints - keep, more_before = before > keep ? before - keep : 0;
-
 	/* once for every at_once of them: a call that the sweeper misses is made up by the next */
 	return keep && more > 0 && more / at_once > more_before / at_once;
 }

@@ -18,7 +18,6 @@ static void checkpoint_read_row(
     struct query *q, const struct thread *thread, struct checkpoint *checkpoint)
 {
 	struct thread *t = &checkpoint->thread;
-
 	*checkpoint = (struct checkpoint){
 	    .number = query_column_int(q, CHECKPOINT_GET_NUMBER),
 	    .parent = query_column_int(q, CHECKPOINT_GET_PARENT),
@@ -80,7 +79,6 @@ struct history_search {
 static bool history_search_one(void *arg, const struct checkpoint *checkpoint)
 {
 	struct history_search *s = arg;
-
 	if (!history_pass(&s->passed, checkpoint))
 		return false;
 	s->over = checkpoint->number == s->number;
@@ -102,7 +100,6 @@ static bool history_get(struct storage *st, const struct storage_context *ctx, s
 	struct thread *t = &checkpoint->thread;
 	struct query q;
 	bool found;
-
 	if (!recent_walk(st, ctx, thread, history_search_one, &s, err))
 		return false;
 	if (s.over || !history_goes_on(&s.passed))
@@ -136,7 +133,6 @@ static bool history_list_one(void *arg, const struct checkpoint *checkpoint)
 {
 	struct history_listing *l = arg;
 	struct checkpoint c = *checkpoint;
-
 	if (l->rest.limit <= 0 || !history_pass(&l->passed, &c))
 		return false;
 	if (l->rest.before && c.number >= l->rest.before)
@@ -159,7 +155,6 @@ static bool sql_history_list(struct storage *st, const struct storage_context *c
 	struct checkpoint checkpoint;
 	struct query q;
 	bool more = true;
-
 	if (!recent_walk(st, ctx, thread, history_list_one, &l, err))
 		return false;
 	if (l.over || l.rest.limit <= 0 || !history_goes_on(&l.passed))
@@ -193,11 +188,9 @@ static bool history_copy_count(
     struct db *db, const struct view *v, int64_t *bytes, int64_t *count, struct error *err)
 {
 	bool ok = true;
-
 	*bytes = *count = 0;
 	for (size_t i = 0; ok && i < v->list_count; i++) {
 		struct query q;
-
 		query_start(&q, db, SQL_COPY_SIZE, err);
 		query_int(&q, ":thread", v->thread);
 		query_int(&q, ":after", v->list[i].after);
@@ -220,7 +213,6 @@ static bool history_copy_range(struct db *db, const struct view *v, const struct
 	int64_t highest = 0;
 	struct query q;
 	bool ok;
-
 	query_start(&q, db, SQL_BODY_HIGHEST, err);
 	if (query_row(&q))
 		highest = query_column_int(&q, BODY_HIGHEST_ROW);
@@ -245,7 +237,6 @@ static bool history_copy_all(
 	struct standing now = {.view = v->shown, .next = clock_now()};
 	int64_t bytes, max = c->st->thread_max_bytes;
 	struct query q;
-
 	if (!history_copy_count(db, v, &bytes, &now.messages, err))
 		return false;
 	if (max && bytes + thread_state_size(c->to) > max)
@@ -287,7 +278,6 @@ static bool history_copy_apply(struct db *db, struct unit *unit, struct error *e
 	struct thread_view now;
 	struct view v;
 	bool ok;
-
 	if (!claim_holds(db, c->lease, err) || !claim_lock(db, SQL_THREAD_LOCK, c->from->row, err))
 		return false;
 	if (!view_read_in(&v, db, c->from->row, NULL, err))
@@ -311,7 +301,6 @@ static bool sql_history_copy(struct storage *st, const struct storage_context *c
 {
 	struct copying c = {
 	    .unit = {.run = history_copy_apply}, .st = st, .lease = lease, .from = from, .to = to};
-
 	(void)ctx;
 	if (!writer_run(engine_of(st)->writer, &c.unit, err))
 		return false;

@@ -36,7 +36,6 @@ static struct recent_text recent_text_of(const char *line, int place)
 void recent_look(const char *text, struct recent_row *row)
 {
 	const char *latest = text;
-
 	*row = (struct recent_row){0};
 	for (const char *end; text && (end = strchr(text, '\n')); text = end + 1) {
 		if (!row->count++) {
@@ -63,7 +62,6 @@ static bool recent_read_numbers(char **at, const struct recent *above, int64_t n
 {
 	const struct checkpoint *first = &above->at[0];
 	char *line = *at;
-
 	numbers[NUMBER] = recent_number(line, above->count ? first->number : 0);
 	line += strcspn(line, "\t");
 	for (int i = PARENT; i < NUMBERS; i++) {
@@ -89,7 +87,6 @@ static bool recent_read_line(
 	struct thread *t = &checkpoint->thread;
 	int64_t numbers[NUMBERS];
 	char *texts[TEXTS];
-
 	if (!recent_read_numbers(&line, above, numbers))
 		return false;
 	for (size_t i = 0; i < TEXTS; i++) {
@@ -140,12 +137,10 @@ bool recent_walk(struct storage *st, const struct storage_context *ctx, const st
 {
 	bool more = true;
 	struct query q;
-
 	engine_query(st, ctx, &q, SQL_RECENT, err);
 	query_int(&q, ":row", thread->row);
 	while (more && query_row(&q)) {
 		struct recent recent;
-
 		recent_parse(&recent, query_column_text(&q, RECENT_LINES), thread,
 		    query_column_text(&q, RECENT_RUN_ID));
 		for (size_t i = recent.count; more && i--;)
@@ -167,7 +162,6 @@ bool recent_takes(const struct thread_write *w)
 	const struct thread *t = w->thread;
 	/* a line does not say why it was kept, because the status does */
 	enum checkpoint_source said = t->status == RUN_RUNNING ? CHECKPOINT_STEP : CHECKPOINT_RUN;
-
 	return t->run_id && w->checkpoint == said && state_is_short(t) &&
 	    recent_is_plain(t->run_id) && recent_is_plain(t->node) && recent_is_plain(t->next) &&
 	    recent_is_plain(t->fields_json);
@@ -186,7 +180,6 @@ static void recent_print_number(struct buf *text, int64_t number, int64_t unless
 static void recent_print_text(struct buf *text, const char *value, struct recent_text *unless)
 {
 	size_t length = strlen(value);
-
 	if (!unless->text)
 		*unless = (struct recent_text){value, length};
 	else if (length == unless->length && memcmp(value, unless->text, length) == 0)
@@ -197,7 +190,6 @@ static void recent_print_text(struct buf *text, const char *value, struct recent
 void recent_print(struct buf *text, struct recent_row *row, const struct checkpoint *checkpoint)
 {
 	const struct thread *t = &checkpoint->thread;
-
 	if (row->count)
 		buf_putc(text, '+');
 	buf_int(text, checkpoint->number - row->first);
@@ -230,7 +222,6 @@ static bool recent_store(
     struct db *db, int64_t thread_row, const struct recent *recent, struct error *err)
 {
 	bool ok = true;
-
 	for (size_t i = 0; ok && i < recent->count; i++)
 		ok = checkpoint_insert(db, thread_row, &recent->at[i], 0, err);
 	return ok;
@@ -243,14 +234,12 @@ static bool recent_spill_between(
 	const struct thread none = {0};
 	struct query q;
 	bool ok = true;
-
 	query_start(&q, db, SQL_RECENT_RECORDS, err);
 	query_int(&q, ":thread", thread_row);
 	query_int(&q, ":from", from);
 	query_int(&q, ":last", last);
 	while (ok && query_row(&q)) {
 		struct recent recent;
-
 		recent_parse(&recent, query_column_text(&q, RECENT_RECORDS_LINES), &none,
 		    query_column_text(&q, RECENT_RECORDS_RUN_ID));
 		ok = recent_store(db, thread_row, &recent, err);
@@ -278,7 +267,6 @@ bool recent_spill(struct db *db, int64_t thread_row, struct error *err)
 	int64_t from = 0;
 	struct query q;
 	bool ok;
-
 	query_start(&q, db, SQL_RECENT_HELD, err);
 	query_int(&q, ":row", thread_row);
 	if (query_row(&q)) {

@@ -13,7 +13,6 @@ _Static_assert(sizeof(struct turnstile) <= SHARED_STORE_SIZE, "SHARED_STORE is t
 static void memory_set_close(struct memory_set *set)
 {
 	struct memories_engine *e = memories_engine_of(set);
-
 	if (e->keeper)
 		e->source.driver->keeper_free(e->keeper);
 	pool_free(e->pool);
@@ -29,7 +28,6 @@ static bool memory_set_find_model(
     struct memories_engine *e, const char *name, bool *found, struct error *err)
 {
 	struct query q;
-
 	pool_query(e->pool, &q, SQL_MODEL_FIND, err);
 	query_text(&q, ":name", name);
 	query_int(&q, ":dimension", (int64_t)e->dimension);
@@ -49,7 +47,6 @@ static bool memory_set_insert_model(struct db *db, struct unit *unit, struct err
 {
 	struct new_model *m = (struct new_model *)unit;
 	struct query q;
-
 	query_start(&q, db, SQL_MODEL_INSERT, err);
 	query_text(&q, ":name", m->name);
 	query_int(&q, ":dimension", m->dimension);
@@ -61,7 +58,6 @@ static bool memory_set_settle_model(struct memories_engine *e, const char *name,
 {
 	struct new_model m = {{.run = memory_set_insert_model}, name, (int64_t)e->dimension};
 	bool found;
-
 	if (!memory_set_find_model(e, name, &found, err))
 		return false;
 	return found ||
@@ -78,7 +74,6 @@ static struct memory_set *memory_set_open(struct storage *st, const struct stora
 	struct memories_engine *e = xcalloc(1, sizeof(*e));
 	const struct db_driver *driver;
 	struct db *db;
-
 	(void)ctx;
 	pthread_mutex_init(&e->opening, NULL);
 	e->set.ops = &sql_memories;

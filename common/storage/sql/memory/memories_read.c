@@ -58,7 +58,6 @@ bool memories_get(struct memory_set *set, const struct storage_context *ctx, str
 	struct pool *pool = memories_engine_of(set)->pool;
 	struct query q;
 	bool found;
-
 	(void)ctx;
 	pool_query(pool, &q, SQL_MEMORY_GET, err);
 	query_text(&q, ":memory_id", memory_id);
@@ -76,7 +75,6 @@ bool memories_load(struct memory_set *set, const struct storage_context *ctx, st
 	struct pool *pool = memories_engine_of(set)->pool;
 	struct query q;
 	bool found;
-
 	(void)ctx;
 	pool_query(pool, &q, SQL_MEMORY_LOAD, err);
 	query_int(&q, ":row", row);
@@ -132,7 +130,6 @@ bool memories_recent(struct memory_set *set, const struct storage_context *ctx,
 {
 	struct memories_engine *e = memories_engine_of(set);
 	struct query q;
-
 	memories_rows_query(e, ctx, &q, filter, INT64_MAX, hits->limit, err);
 	return memories_collect(e, &q, false, hits);
 }
@@ -142,7 +139,6 @@ bool memories_linked(struct memory_set *set, const struct storage_context *ctx,
 {
 	struct memories_engine *e = memories_engine_of(set);
 	struct query q;
-
 	pool_query(e->pool, &q, SQL_MEMORY_LINKED, err);
 	query_int(&q, ":row", row);
 	memories_bind_filter(&q, filter);
@@ -167,7 +163,6 @@ static bool memories_words_query(
 {
 	char owner[OWNER_WORD_SIZE];
 	int words = 0;
-
 	if (filter->user_id) {
 		memories_owner_word(filter->user_id, owner);
 		buf_printf(out, "owner : %s AND ", owner);
@@ -198,7 +193,6 @@ bool memories_matching(struct memory_set *set, const struct storage_context *ctx
 	struct buf words = {0};
 	struct query q;
 	bool ok = true;
-
 	hits->count = 0;
 	if (memories_words_query(filter, text, &words)) {
 		pool_query(e->pool, &q, SQL_MEMORY_MATCHING, err);
@@ -221,7 +215,6 @@ bool memories_known_vector(struct memory_set *set, const struct storage_context 
 	struct query q;
 	const void *stored;
 	size_t size;
-
 	(void)ctx;
 	*found = false;
 	pool_query(e->pool, &q, SQL_VECTOR_KNOWN, err);
@@ -241,7 +234,6 @@ bool memories_unembedded(struct memory_set *set, const struct storage_context *c
 {
 	struct memories_engine *e = memories_engine_of(set);
 	struct query q;
-
 	(void)ctx;
 	batch->texts = arena_alloc(a, batch->limit * sizeof(*batch->texts));
 	batch->count = 0;
@@ -265,7 +257,6 @@ bool memories_models(struct memory_set *set, const struct storage_context *ctx, 
 {
 	struct memories_engine *e = memories_engine_of(set);
 	struct query q;
-
 	(void)ctx;
 	*models = arena_alloc(a, MODELS_MAX * sizeof(**models));
 	*count = 0;
@@ -291,7 +282,6 @@ bool memories_has_foreign(
 {
 	struct memories_engine *e = memories_engine_of(set);
 	struct query q;
-
 	(void)ctx;
 	pool_query(e->pool, &q, SQL_MODEL_OTHERS, err);
 	query_int(&q, ":model", e->model);

@@ -28,7 +28,6 @@
 static struct vector_file *memories_vectors(struct memories_engine *e, struct error *err)
 {
 	struct vector_file *f = atomic_load(&e->vectors);
-
 	if (f)
 		return f;
 	pthread_mutex_lock(&e->opening);
@@ -53,7 +52,6 @@ static bool memories_read_changes(
 {
 	size_t size, want = e->dimension * sizeof(float);
 	struct query q;
-
 	c->count = 0;
 	*more = false;
 	pool_query(e->pool, &q, SQL_VECTOR_CHANGES, err);
@@ -65,7 +63,6 @@ static bool memories_read_changes(
 			   *thread = query_column_text(&q, VECTOR_CHANGES_THREAD_ID);
 		const void *vector = query_column_blob(&q, VECTOR_CHANGES_VECTOR, &size);
 		char *copy = c->vectors + c->count * want;
-
 		*more = true;
 		c->last = query_column_int(&q, VECTOR_CHANGES_CHANGE);
 		if (size != want)
@@ -83,7 +80,6 @@ static bool memories_bring_up_to_date(
 {
 	struct changes *c = xmalloc(sizeof(*c));
 	bool more, ok;
-
 	c->vectors = xmalloc(CHANGES_AT_ONCE * e->dimension * sizeof(float));
 	c->last = vector_file_applied(f);
 	ok = memories_read_changes(e, c, 1, &more, err);
@@ -104,7 +100,6 @@ void memories_drop_vectors(struct memories_engine *e, int64_t *rows, size_t coun
 {
 	struct error err = {0};
 	struct vector_file *f = memories_vectors(e, &err);
-
 	if (f) {
 		vector_file_lock(f);
 		vector_file_drop(f, rows, count, &err);
@@ -146,7 +141,6 @@ static bool memories_confirm(struct nearness *n, struct error *err)
 {
 	struct arena *a = arena_new();
 	struct memory m;
-
 	n->hits->count = 0;
 	for (size_t i = 0; i < n->found_count && n->hits->count < n->hits->limit; i++) {
 		if (memories_load(&n->e->set, n->ctx, a, n->filter, n->found[i].row, &m, err))
@@ -165,7 +159,6 @@ static bool memories_list_rows(struct nearness *n, struct row_set *set, struct e
 	int64_t *rows = xmalloc(size * sizeof(*rows));
 	struct query q;
 	bool ok;
-
 	memories_rows_query(n->e, n->ctx, &q, n->filter, INT64_MAX, INT64_MAX, err);
 	while (query_row(&q)) {
 		if (count == size)
@@ -186,7 +179,6 @@ static bool memories_find_near(struct nearness *n, struct error *err)
 	bool conditions = filter->memory_type || filter->category || filter->filters_json;
 	size_t limit = n->hits->limit,
 	       proposed = conditions ? limit * PROPOSED_EACH + PROPOSED_MORE : limit;
-
 	if (!memories_look(n, proposed, err) || !memories_confirm(n, err))
 		return false;
 	/* all that there is was proposed, or enough of it confirmed */
@@ -207,7 +199,6 @@ static bool memories_find_near(struct nearness *n, struct error *err)
 static int memories_nearer_first(const void *a, const void *b)
 {
 	const struct vector_hit *x = a, *y = b;
-
 	if (x->rank != y->rank)
 		return x->rank > y->rank ? -1 : 1;
 	return (x->row < y->row) - (x->row > y->row);
@@ -218,7 +209,6 @@ static bool memories_compare_few(struct nearness *n, struct error *err)
 	size_t padded = vector_padded(n->e->dimension), room = 0, size;
 	float *vector = xcalloc(padded, sizeof(*vector));
 	struct query q;
-
 	memories_vectors_query(n->e, n->ctx, &q, n->filter, err);
 	while (query_row(&q)) {
 		const void *stored = query_column_blob(&q, MEMORY_VECTORS_VECTOR, &size);
@@ -250,7 +240,6 @@ bool memories_similar(struct memory_set *set, const struct storage_context *ctx,
 	float *padded = xcalloc(vector_padded(e->dimension), sizeof(*padded));
 	bool few = false, ok = true;
 	struct query q;
-
 	hits->count = 0;
 	memcpy(padded, vector, e->dimension * sizeof(*padded));
 	n.query = (struct vector_query){

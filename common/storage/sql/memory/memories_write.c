@@ -19,7 +19,6 @@ static bool memories_run_on_row(
     struct db *db, enum sql_id id, const char *name, int64_t row, struct error *err)
 {
 	struct query q;
-
 	query_start(&q, db, id, err);
 	query_int(&q, name, row);
 	return query_run(&q);
@@ -39,7 +38,6 @@ static bool memories_write_vector(struct db *db, const struct memories_engine *e
     const struct memory_vector *vector, struct error *err)
 {
 	struct query q;
-
 	if (!vector->numbers)
 		return memories_run_on_row(db, SQL_PENDING_INSERT, ":memory", row, err);
 	query_start(&q, db, SQL_VECTOR_INSERT, err);
@@ -51,7 +49,6 @@ static bool memories_write_relations(
     struct db *db, int64_t row, const struct memory_links *links, struct error *err)
 {
 	struct query q;
-
 	for (size_t i = 0; i < links->relation_count; i++) {
 		query_start(&q, db, SQL_RELATION_INSERT, err);
 		query_int(&q, ":memory", row);
@@ -79,7 +76,6 @@ static bool memories_put_unit(struct db *db, struct unit *unit, struct error *er
 	char owner[OWNER_WORD_SIZE];
 	int64_t row = 0;
 	struct query q;
-
 	if (!memories_turn(db, err))
 		return false;
 	memories_owner_word(m->user_id, owner);
@@ -106,7 +102,6 @@ bool memories_put(struct memory_set *set, const struct storage_context *ctx, con
 {
 	struct memories_engine *e = memories_engine_of(set);
 	struct putting p = {{.run = memories_put_unit}, e, m, links, vector};
-
 	(void)ctx;
 	return writer_run(e->writer, &p.unit, err);
 }
@@ -127,7 +122,6 @@ struct change_of_memory {
 static bool change_of_memory_find(struct db *db, struct change_of_memory *c, struct error *err)
 {
 	struct query q;
-
 	c->row = 0;
 	query_start(&q, db, SQL_MEMORY_FIND, err);
 	query_text(&q, ":memory_id", c->memory_id);
@@ -142,7 +136,6 @@ static bool memories_update_unit(struct db *db, struct unit *unit, struct error 
 {
 	struct change_of_memory *c = (struct change_of_memory *)unit;
 	struct query q;
-
 	if (!memories_turn(db, err) || !change_of_memory_find(db, c, err))
 		return false;
 	if (!c->row)
@@ -189,7 +182,6 @@ bool memories_update(struct memory_set *set, const struct storage_context *ctx,
 	    .update = update,
 	    .vector_goes = !update->vector->numbers,
 	};
-
 	(void)ctx;
 	return change_of_memory_run(e, &c, found, err);
 }
@@ -203,7 +195,6 @@ static bool memories_delete(struct db *db, int64_t row, struct error *err)
 static bool memories_remove_unit(struct db *db, struct unit *unit, struct error *err)
 {
 	struct change_of_memory *c = (struct change_of_memory *)unit;
-
 	if (!memories_turn(db, err) || !change_of_memory_find(db, c, err))
 		return false;
 	return !c->row || memories_delete(db, c->row, err);
@@ -217,7 +208,6 @@ bool memories_remove(struct memory_set *set, const struct storage_context *ctx,
 	    .scope = scope,
 	    .memory_id = memory_id,
 	    .vector_goes = true};
-
 	(void)ctx;
 	return change_of_memory_run(e, &c, found, err);
 }
@@ -238,14 +228,12 @@ struct forgetting {
 static bool memories_forget_unit(struct db *db, struct unit *unit, struct error *err)
 {
 	struct forgetting *f = (struct forgetting *)unit;
-
 	f->gone_count = 0;
 	if (!memories_turn(db, err))
 		return false;
 	for (size_t i = 0; i < f->count; i++) {
 		struct query q;
 		bool held;
-
 		query_start(&q, db, SQL_MEMORY_LOAD, err);
 		query_int(&q, ":row", f->rows[i]);
 		memories_bind_filter(&q, f->filter);
@@ -265,11 +253,9 @@ bool memories_forget(struct memory_set *set, const struct storage_context *ctx,
 	int64_t rows[FORGET_AT_ONCE], newest = INT64_MAX;
 	struct forgetting f = {
 	    .unit = {.run = memories_forget_unit}, .filter = filter, .rows = rows};
-
 	*count = 0;
 	for (;;) {
 		struct query q;
-
 		f.count = 0;
 		memories_rows_query(e, ctx, &q, filter, newest, FORGET_AT_ONCE, err);
 		while (query_row(&q))
@@ -300,13 +286,11 @@ static bool memories_adopt_unit(struct db *db, struct unit *unit, struct error *
 {
 	struct adoption *a = (struct adoption *)unit;
 	const struct memory_batch *batch = a->batch;
-
 	if (!memories_turn(db, err))
 		return false;
 	for (size_t i = 0; i < batch->count; i++) {
 		const struct memory_text *text = &batch->texts[i];
 		struct query q;
-
 		query_start(&q, db, SQL_VECTOR_ADOPT, err);
 		memories_bind_vector(&q, a->engine, text->row,
 		    batch->vectors + i * a->engine->dimension,
@@ -328,7 +312,6 @@ bool memories_adopt(struct memory_set *set, const struct storage_context *ctx,
 {
 	struct memories_engine *e = memories_engine_of(set);
 	struct adoption a = {{.run = memories_adopt_unit}, e, batch};
-
 	(void)ctx;
 	return writer_run(e->writer, &a.unit, err);
 }

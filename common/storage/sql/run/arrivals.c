@@ -15,7 +15,6 @@ static bool arriving_unit(struct db *db, struct unit *unit, struct error *err)
 	const struct arriving *arriving = (struct arriving *)unit;
 	const struct arrival *a = arriving->arrival;
 	struct query q;
-
 	if (!claim_holds(db, arriving->lease, err))
 		return false;
 	if (a->first) {
@@ -41,7 +40,6 @@ bool engine_arrive(struct storage *st, const struct storage_context *ctx, const 
     const struct arrival *arrival, struct error *err)
 {
 	struct arriving a = {{.run = arriving_unit}, lease, arrival};
-
 	(void)ctx;
 	return writer_run(engine_of(st)->writer, &a.unit, err);
 }
@@ -52,7 +50,6 @@ bool engine_arrived(struct storage *st, const struct storage_context *ctx, int64
 	struct arrival a = {.job = job, .region = region};
 	struct query q;
 	bool more = true;
-
 	engine_query(st, ctx, &q, SQL_ARRIVALS_READ, err);
 	query_int(&q, ":job", job);
 	query_int(&q, ":region", region);

@@ -42,7 +42,6 @@ static void chunks_add(struct db *db, const struct addition *a, const struct chu
 static bool chunks_append_ask(struct db *db, struct unit *unit, struct error *err)
 {
 	const struct addition *a = (struct addition *)unit;
-
 	memset(a->asked, 0, a->count * sizeof(*a->asked));
 	for (size_t i = 0; a->process && i < a->count; i++) {
 		if (a->batches[i].mends)
@@ -60,10 +59,8 @@ static bool chunks_append_unit(struct db *db, struct unit *unit, struct error *e
 	const struct addition *a = (struct addition *)unit;
 	struct query q;
 	bool taken;
-
 	for (size_t i = 0; i < a->count; i++) {
 		const struct chunk_batch *b = &a->batches[i];
-
 		if (a->asked[i].db) {
 			taken = query_row(&a->asked[i]);
 			if (!query_end(&a->asked[i]))
@@ -91,7 +88,6 @@ bool engine_chunks_append(struct storage *st, const struct storage_context *ctx,
 	    0, xcalloc(count, sizeof(*a.asked))};
 	struct instances *instances = engine_of(st)->instances;
 	struct buf lines = {0};
-
 	(void)ctx;
 	for (size_t i = 0; i < count; i++) {
 		packed[i] = batches[i];
@@ -122,7 +118,6 @@ bool engine_chunks_append(struct storage *st, const struct storage_context *ctx,
 static const char *chunks_column(struct query *q, int column, struct buf *plain, size_t *len)
 {
 	const char *lines = query_column_blob(q, column, len);
-
 	if (!*len || !lines_packed(lines, *len))
 		return lines;
 	buf_reset(plain);
@@ -138,7 +133,6 @@ bool engine_chunks_read(struct storage *st, const struct storage_context *ctx, s
 	struct buf plain = {0};
 	struct query q;
 	bool more = true;
-
 	engine_query(st, ctx, &q, SQL_CHUNKS_READ, err);
 	run_key_bind(&q, run);
 	query_int(&q, ":wanted", after < INT64_MAX ? after + 1 : after);
@@ -158,7 +152,6 @@ bool engine_chunks_last(struct storage *st, const struct storage_context *ctx, s
     int64_t *seq, struct error *err)
 {
 	struct query q;
-
 	*seq = 0;
 	engine_query(st, ctx, &q, SQL_CHUNKS_LAST, err);
 	run_key_bind(&q, run);
@@ -183,11 +176,9 @@ static bool chunks_forget_lines(
 {
 	const char *end = lines + len, *next;
 	bool some = false;
-
 	for (const char *line = lines; line < end; line = next) {
 		const char *newline = memchr(line, '\n', (size_t)(end - line));
 		bool gone = f->forgets(f->arg, line, (size_t)((newline ? newline : end) - line));
-
 		next = newline ? newline + 1 : end;
 		some |= gone;
 		if (!gone)
@@ -203,12 +194,10 @@ static bool chunks_forget_in_batch(
 	bool some = false, ok;
 	struct query q;
 	size_t len;
-
 	query_start(&q, db, SQL_CHUNKS_BATCH, err);
 	query_int(&q, ":row", row);
 	if (query_row(&q)) {
 		const char *lines = chunks_column(&q, CHUNKS_BATCH_LINES, &plain, &len);
-
 		some = chunks_forget_lines(f, lines, len, &left);
 	}
 	ok = query_end(&q);
@@ -229,7 +218,6 @@ static bool chunks_forget_unit(struct db *db, struct unit *unit, struct error *e
 {
 	const struct forgetting *f = (struct forgetting *)unit;
 	bool ok = true;
-
 	for (size_t i = 0; ok && i < f->count; i++)
 		ok = chunks_forget_in_batch(db, f, f->rows[i], err);
 	return ok;
@@ -244,12 +232,10 @@ bool engine_chunks_forget(struct storage *st, const struct storage_context *ctx,
 	size_t count = 0, len;
 	struct query q;
 	bool ok;
-
 	engine_query(st, ctx, &q, SQL_CHUNKS_OF_THREAD, err);
 	query_int(&q, ":thread", thread_row);
 	while (query_row(&q)) {
 		const char *lines = chunks_column(&q, CHUNKS_OF_THREAD_LINES, &plain, &len);
-
 		buf_reset(&left);
 		if (!chunks_forget_lines(&f, lines, len, &left))
 			continue;
@@ -284,7 +270,6 @@ static bool chunks_expire_unit(struct db *db, struct unit *unit, struct error *e
 {
 	struct expiry *e = (struct expiry *)unit;
 	struct query q;
-
 	query_start(&q, db, SQL_CHUNKS_DELETE, err);
 	run_key_bind(&q, e->run);
 	query_int(&q, ":limit", EXPIRE_AT_ONCE);
@@ -302,7 +287,6 @@ static bool chunks_expire_unit(struct db *db, struct unit *unit, struct error *e
 static bool chunks_expire_lost_unit(struct db *db, struct unit *unit, struct error *err)
 {
 	const struct expiry *e = (struct expiry *)unit;
-
 	return record_keep_chunks_until(db, e->run, e->kept_until, err);
 }
 
@@ -317,11 +301,9 @@ static bool chunks_expire_lost(
 {
 	struct expiry e = {
 	    .unit = {.run = chunks_expire_lost_unit}, .kept_until = now + st->chunks_keep};
-
 	for (;;) {
 		bool found, running = true, stop;
 		struct query q;
-
 		engine_query(st, ctx, &q, SQL_KEPT_UNENDED, err);
 		run_key_bind(&q, e.run);
 		found = query_row(&q);
@@ -346,7 +328,6 @@ bool engine_chunks_expire(struct storage *st, const struct storage_context *ctx,
 	struct expiry e = {.unit = {.run = chunks_expire_unit}};
 	struct query q;
 	bool found;
-
 	*count = 0;
 	if (!chunks_expire_lost(st, ctx, now, err))
 		return false;

@@ -21,7 +21,6 @@ struct claiming {
 static bool claim_unit_ask(struct db *db, struct unit *unit, struct error *err)
 {
 	struct claiming *c = (struct claiming *)unit;
-
 	return c->row || job_take_ask(db, &c->what, &c->asked, err);
 }
 
@@ -29,7 +28,6 @@ static bool claim_unit(struct db *db, struct unit *unit, struct error *err)
 {
 	struct claiming *c = (struct claiming *)unit;
 	struct job_row job;
-
 	c->what.job = (struct run_job){0};
 	c->moves = (struct moves){0};
 	if (c->row) /* only if its latest attempt was lost */
@@ -52,7 +50,6 @@ bool engine_claim(struct storage *st, const struct storage_context *ctx, struct 
 		.now = now}};
 	struct query q;
 	bool ok = true;
-
 	*next_due = INT64_MAX;
 	if (e->instances)
 		ok = instances_process(e->instances, &c.what.claimer, err);
@@ -92,7 +89,6 @@ struct job_change {
 static bool job_give_back_unit(struct db *db, struct unit *unit, struct error *err)
 {
 	struct job_change *c = (struct job_change *)unit;
-
 	c->moves = (struct moves){0};
 	if (!job_read(db, c->row, &c->job, err))
 		return false;
@@ -126,7 +122,6 @@ bool engine_give_back(struct storage *st, const struct storage_context *ctx,
     const struct run_job *job, struct error *err)
 {
 	struct job_change c = {.unit = {.run = job_give_back_unit}, .st = st, .row = job->row};
-
 	(void)ctx;
 	return job_let_go(&c, err);
 }
@@ -137,7 +132,6 @@ bool engine_lose(struct storage *st, const struct storage_context *ctx, const st
 	struct job_change c = {
 	    .unit = {.run = job_give_back_unit}, .st = st, .row = job->row, .loses = true};
 	bool ok;
-
 	(void)ctx;
 	ok = job_let_go(&c, err);
 	*lost = c.moves.waiting != 0;
@@ -147,7 +141,6 @@ bool engine_lose(struct storage *st, const struct storage_context *ctx, const st
 static bool job_finish_unit(struct db *db, struct unit *unit, struct error *err)
 {
 	struct job_change *c = (struct job_change *)unit;
-
 	c->moves = (struct moves){0};
 	if (!claim_lock(db, SQL_JOB_LOCK, c->row, err) || !job_read(db, c->row, &c->job, err))
 		return false;
@@ -166,7 +159,6 @@ bool engine_finish(struct storage *st, const struct storage_context *ctx, int64_
 	    .row = job_row,
 	    .status = status,
 	    .error_json = error_json};
-
 	(void)ctx;
 	if (!writer_run(engine_of(st)->writer, &c.unit, err))
 		return false;
@@ -197,7 +189,6 @@ static bool loss_take(struct db *db, struct loss *l, const struct lost_job *lost
 {
 	bool unbegun = queue_is_unbegun(engine_of(l->st)->shared, lost->row, l->claimer);
 	struct job_row job;
-
 	if (!claim_lock(db, SQL_JOB_LOCK, lost->row, err) || !job_read(db, lost->row, &job, err))
 		return false;
 	if (job.claimer != l->claimer)
@@ -218,7 +209,6 @@ static bool loss_unit(struct db *db, struct unit *unit, struct error *err)
 	size_t count = 0;
 	struct query q;
 	bool ok;
-
 	l->given_up = false;
 	l->moves = (struct moves){0};
 	query_start(&q, db, SQL_JOBS_OF_CLAIMER, err);
@@ -240,7 +230,6 @@ static bool loss_recover(
 {
 	struct loss l = {
 	    .unit = {.run = loss_unit}, .st = st, .claimer = claimer, .max_attempts = max_attempts};
-
 	do {
 		if (!writer_run(engine_of(st)->writer, &l.unit, err))
 			return false;
@@ -259,14 +248,12 @@ bool engine_recover(struct storage *st, const struct storage_context *ctx, int64
 	size_t room = *count, dead_count = 0;
 	struct query q;
 	bool ok;
-
 	*count = 0;
 	if (e->instances && !instances_bury(e->instances, err))
 		return false;
 	engine_query(st, ctx, &q, SQL_JOB_CLAIMERS, err);
 	while (query_row(&q)) {
 		int64_t claimer = query_column_int(&q, JOB_CLAIMERS_CLAIMER);
-
 		/* where there are several instances, the query names only dead ones */
 		if (!e->instances && claimer_lives(e->claimer, claimer))
 			continue;

@@ -22,7 +22,6 @@ static struct run_key job_key(const struct run_job *job)
 bool job_read(struct db *db, int64_t row, struct job_row *job, struct error *err)
 {
 	struct query q;
-
 	*job = (struct job_row){.job = {.row = row}, .state = JOB_OVER};
 	query_start(&q, db, SQL_JOB_READ, err);
 	query_int(&q, ":row", row);
@@ -79,7 +78,6 @@ bool job_take(
 {
 	struct thread *thread;
 	struct query q;
-
 	query_start(&q, db, SQL_JOB_CLAIM, err);
 	query_int(&q, ":claimer", c->claimer);
 	query_int(&q, ":row", row);
@@ -137,7 +135,6 @@ bool job_take_next(struct db *db, struct job_claim *c, struct moves *moves, stru
 	struct query q;
 	int64_t row;
 	bool ok;
-
 	if (db->driver->side_by_side)
 		return job_take_ask(db, c, &q, err) && job_take_answer(c, &q, moves);
 	query_start(&q, db, SQL_JOB_NEXT_FREE, err);
@@ -155,7 +152,6 @@ static bool job_comes_first(
 {
 	struct query q;
 	int64_t row = 0;
-
 	*first = true;
 	query_start(&q, db, SQL_JOB_FIRST, err);
 	query_int(&q, ":thread", job->thread_row);
@@ -178,7 +174,6 @@ static bool job_insert(struct db *db, struct run_job *job, bool first, struct er
 	 * so have all bodies where instances of the previous version may run beside this one */
 	bool holds = !db->driver->side_by_side && strlen(job->body_json) <= BODY_SHORT;
 	struct query q;
-
 	query_start(&q, db, SQL_JOB_INSERT, err);
 	query_int(&q, ":now", clock_now());
 	run_key_bind(&q, job_key(job));
@@ -206,7 +201,6 @@ bool job_put(
 {
 	struct query q;
 	bool first = true;
-
 	job->number = 1;
 	if (!new_thread &&
 	    (!record_next_number(db, job->thread_row, true, &job->number, err) ||
@@ -263,7 +257,6 @@ static bool job_tell(struct storage *st, struct db *db, const struct run_job *jo
 	char *body = NULL;
 	struct query q;
 	bool ok = true;
-
 	query_start(&q, db, SQL_RUN_READ, err);
 	run_key_bind(&q, job_key(job));
 	if (query_row(&q)) {
@@ -309,7 +302,6 @@ static bool job_leave(struct storage *st, struct db *db, const struct job_row *j
     int64_t finished_at, struct error *err)
 {
 	struct query q;
-
 	query_start(&q, db, SQL_JOB_END, err);
 	if (job->started_at)
 		query_int(&q, ":started_at", job->started_at);
@@ -323,7 +315,6 @@ static bool job_leave(struct storage *st, struct db *db, const struct job_row *j
 static bool job_promote(struct db *db, int64_t thread, struct moves *moves, struct error *err)
 {
 	struct query q;
-
 	query_start(&q, db, SQL_JOB_PROMOTE, err);
 	query_int(&q, ":thread", thread);
 	if (!query_run(&q))
@@ -336,7 +327,6 @@ bool job_end(struct storage *st, struct db *db, const struct job_row *job, int64
     struct moves *moves, struct error *err)
 {
 	const struct push_end end = {job_key(&job->job), RUN_IDLE};
-
 	moves->waiting -= job->state < JOB_CLAIMED;
 	return (job->left || job_leave(st, db, job, finished_at, err)) &&
 	    (!job->tells || job_tell(st, db, &job->job, moves, err)) &&
@@ -350,7 +340,6 @@ bool job_give_up(struct storage *st, struct db *db, const struct job_row *job,
 {
 	int64_t now = clock_now();
 	struct query q;
-
 	query_start(&q, db, SQL_RUN_GIVE_UP_THREAD, err);
 	query_int(&q, ":status", status);
 	query_int(&q, ":stop", status == RUN_STOPPED ? STOP_DONE : STOP_NONE);
@@ -377,7 +366,6 @@ bool jobs_stop(struct storage *st, struct db *db, const struct jobs_stop *stop, 
 	struct job_row job;
 	struct query q;
 	bool ok;
-
 	*count = 0;
 	query_start(&q, db, stop->run_id ? SQL_JOB_STOPPABLE : SQL_JOBS_STOPPABLE, err);
 	query_int(&q, ":thread", stop->thread);

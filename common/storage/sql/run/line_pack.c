@@ -18,7 +18,6 @@ struct line {
 static struct line line_at(const char *text, const char *end)
 {
 	const char *newline = memchr(text, '\n', (size_t)(end - text));
-
 	return (struct line){text, (size_t)((newline ? newline : end) - text)};
 }
 
@@ -34,7 +33,6 @@ static size_t line_common(struct line a, struct line b)
 {
 	size_t most = a.len < b.len ? a.len : b.len, n = 0;
 	uint64_t x, y;
-
 	for (; n + sizeof(x) <= most; n += sizeof(x)) {
 		memcpy(&x, a.text + n, sizeof(x));
 		memcpy(&y, b.text + n, sizeof(y));
@@ -67,7 +65,6 @@ static size_t line_string_end(struct line line, size_t at)
 static size_t line_members_end(struct line line)
 {
 	size_t at = 0, depth = 0;
-
 	for (; at < line.len; at++) {
 		switch (line.text[at]) {
 		case '"':
@@ -94,7 +91,6 @@ static size_t line_members_end(struct line line)
 static size_t line_value_end(struct line line)
 {
 	size_t at = 0;
-
 	if (!line.len)
 		return 0;
 	if (*line.text == '"')
@@ -123,7 +119,6 @@ static size_t line_differs(struct line line, struct line other, bool is_value)
 {
 	bool closes = line_closes(line), other_closes = line_closes(other);
 	size_t at = 0;
-
 	if (!other.len)
 		at = line.len;
 	else if (line_has_digit(line) && line_has_digit(other))
@@ -154,10 +149,8 @@ static bool line_pack(struct buf *out, struct line old, struct line line)
 {
 	char *begun = buf_reserve(out, 2 * line.len + EDIT_MOST), *to = begun;
 	const char *most = begun + line.len;
-
 	while (to < most) {
 		size_t same = line_common(old, line);
-
 		if (same == old.len && same == line.len) {
 			out->len += (size_t)(to - begun);
 			*to = '\0';
@@ -189,10 +182,8 @@ void lines_pack(struct buf *out, const char *lines, size_t len)
 {
 	const char *end = lines + len;
 	struct line old = {lines, 0};
-
 	while (lines < end) {
 		struct line line = line_at(lines, end);
-
 		if (!line_pack(out, old, line))
 			buf_add(out, line.text, line.len);
 		lines += line.len;
@@ -214,7 +205,6 @@ static bool line_take_number(struct line *packed, size_t *n)
 	*n = 0;
 	for (unsigned shift = 0; packed->len && shift < 60; shift += 5) {
 		char c = *packed->text;
-
 		line_skip(packed, 1);
 		*n |= (size_t)(c & 31) << shift;
 		if ((c & 0xe0) != MORE)
@@ -228,7 +218,6 @@ static bool line_take_number(struct line *packed, size_t *n)
 static bool line_unpack(struct buf *out, struct line old, struct line packed)
 {
 	size_t same, left_out;
-
 	while (packed.len) {
 		line_skip(&packed, 1); /* the byte that begins an edit */
 		if (!line_take_number(&packed, &same) || !line_take_number(&packed, &left_out) ||
@@ -251,11 +240,9 @@ void lines_unpack(struct buf *out, const char *packed, size_t len)
 {
 	const char *end = packed + len;
 	size_t begun = out->len, old_len = 0;
-
 	while (packed < end) {
 		struct line line = line_at(packed, end);
 		size_t old = begun;
-
 		begun = out->len;
 		buf_reserve(out, old_len + line.len + 1);
 		if (!line.len || *line.text != EDIT)

@@ -14,7 +14,6 @@ bool outbox_put(struct db *db, const struct outgoing *out, struct error *err)
 	char random[HEX_ID_SIZE], id[HEX_ID_SIZE + 4];
 	struct query q;
 	bool ok;
-
 	snprintf(id, sizeof(id), "msg_%s", hex_id(random));
 	query_start(&q, db, SQL_WEBHOOK_INSERT, err);
 	if (out->job)

@@ -16,7 +16,6 @@ static bool push_put(struct db *db, int64_t thread, const struct push *push, enu
     int64_t most, bool *room, struct error *err)
 {
 	struct query q;
-
 	query_start(&q, db, SQL_PUSH_PUT, err);
 	query_int(&q, ":thread", thread);
 	query_text(&q, ":task", push->task);
@@ -36,7 +35,6 @@ bool push_put_first(struct db *db, struct run_key run, const struct push *push, 
 {
 	struct push first;
 	bool room;
-
 	if (!push)
 		return true;
 	first = *push;
@@ -58,7 +56,6 @@ static bool push_put_unit(struct db *db, struct unit *unit, struct error *err)
 	enum push_state state = run_status_goes_on(p->status) ? PUSH_AWAITS
 	    : p->status == RUN_INTERRUPTED                    ? PUSH_PAUSED
 							      : PUSH_OVER;
-
 	return push_put(db, p->thread, p->push, state, p->most, &p->room, err);
 }
 
@@ -70,7 +67,6 @@ bool engine_push_put(struct storage *st, const struct storage_context *ctx, int6
 	    .most = most,
 	    .push = push,
 	    .status = status};
-
 	(void)ctx;
 	if (!writer_run(engine_of(st)->writer, &p.unit, err))
 		return false;
@@ -82,7 +78,6 @@ bool engine_pushes_read(struct storage *st, const struct storage_context *ctx, s
     int64_t thread_row, const char *task, struct push_list *list, struct error *err)
 {
 	struct query q;
-
 	list->count = 0;
 	engine_query(st, ctx, &q, SQL_PUSHES_OF_TASK, err);
 	query_int(&q, ":thread", thread_row);
@@ -107,7 +102,6 @@ static bool push_remove_unit(struct db *db, struct unit *unit, struct error *err
 {
 	const struct push_removal *r = (struct push_removal *)unit;
 	struct query q;
-
 	query_start(&q, db, SQL_PUSH_DELETE, err);
 	query_int(&q, ":thread", r->thread);
 	query_text(&q, ":task", r->task);
@@ -120,7 +114,6 @@ bool engine_push_remove(struct storage *st, const struct storage_context *ctx, i
 {
 	struct push_removal r = {
 	    .unit = {.run = push_remove_unit}, .thread = thread_row, .task = task, .id = id};
-
 	(void)ctx;
 	return writer_run(engine_of(st)->writer, &r.unit, err);
 }
@@ -138,7 +131,6 @@ static bool pushes_read_open(
     struct db *db, struct arena *a, int64_t thread, struct open_push **open, struct error *err)
 {
 	struct query q;
-
 	query_start(&q, db, SQL_PUSHES_OPEN, err);
 	query_int(&q, ":thread", thread);
 	while (query_row(&q)) {
@@ -164,7 +156,6 @@ static bool push_tell(struct storage *st, struct db *db, struct open_push *p,
 	struct run_record record;
 	char *body = NULL;
 	struct query q;
-
 	query_start(&q, db, SQL_RUN_READ, err);
 	run_key_bind(&q, end->run);
 	if (query_row(&q)) {
@@ -194,7 +185,6 @@ static struct push_end push_due(const struct storage *st, const struct open_push
     const struct push_end *end, const struct run_record *ended)
 {
 	struct push_end none = {0}, own = {.run = {end->run.thread, p->push.number}};
-
 	if (p->push.number == end->run.number)
 		return p->state == PUSH_AWAITS || end->status ? *end : none;
 	if (p->state == PUSH_AWAITS) /* the process of that run died, and nobody was told yet */
@@ -211,7 +201,6 @@ bool pushes_tell(struct storage *st, struct db *db, const struct push_end *end, 
 	struct open_push *open = NULL;
 	struct run_record ended = {0};
 	struct query q;
-
 	if (!st->pushes)
 		return true;
 	struct arena *a = arena_new();
@@ -244,7 +233,6 @@ struct telling {
 static bool pushes_tell_unit(struct db *db, struct unit *unit, struct error *err)
 {
 	struct telling *t = (struct telling *)unit;
-
 	t->moves = (struct moves){0};
 	return pushes_tell(t->st, db, &t->end, &t->moves, err);
 }
@@ -253,7 +241,6 @@ bool engine_pushes_tell(struct storage *st, const struct storage_context *ctx, s
     enum run_status status, struct error *err)
 {
 	struct telling t = {.unit = {.run = pushes_tell_unit}, .st = st, .end = {run, status}};
-
 	(void)ctx;
 	return writer_run(engine_of(st)->writer, &t.unit, err) && moves_tell(st, &t.moves);
 }

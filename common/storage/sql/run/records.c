@@ -61,7 +61,6 @@ bool record_next_number(
     struct db *db, int64_t thread, bool keeps, int64_t *number, struct error *err)
 {
 	struct query q;
-
 	record_number_ask(db, thread, keeps, &q, err);
 	return record_number_answer(&q, number);
 }
@@ -70,7 +69,6 @@ bool record_next_number(
 static bool record_run(struct db *db, enum sql_id id, struct run_key key, struct error *err)
 {
 	struct query q;
-
 	query_start(&q, db, id, err);
 	run_key_bind(&q, key);
 	return query_run(&q);
@@ -80,7 +78,6 @@ bool record_keep_chunks(
     struct db *db, struct run_key key, bool job, int64_t until, struct error *err)
 {
 	struct query q;
-
 	query_start(&q, db, SQL_KEPT_INSERT, err);
 	run_key_bind(&q, key);
 	query_int(&q, ":job", job);
@@ -93,7 +90,6 @@ static bool record_keep(
     struct db *db, enum sql_id id, struct run_key key, int64_t until, struct error *err)
 {
 	struct query q;
-
 	query_start(&q, db, id, err);
 	query_int(&q, ":until", until);
 	run_key_bind(&q, key);
@@ -126,7 +122,6 @@ static bool record_leave(
 {
 	int64_t later = -1;
 	struct query q;
-
 	query_start(&q, db, SQL_RUN_LEAVES, err);
 	run_key_bind(&q, key);
 	if (query_row(&q))
@@ -139,7 +134,6 @@ static bool record_drop_job(struct db *db, struct run_key key, bool *over, struc
 {
 	int64_t job = 0;
 	struct query q;
-
 	query_start(&q, db, SQL_RUN_JOB, err);
 	run_key_bind(&q, key);
 	if (query_row(&q))
@@ -157,7 +151,6 @@ bool record_drop(const struct storage *st, struct db *db, struct run_key key, st
     struct error *err)
 {
 	bool over;
-
 	if (!record_drop_job(db, key, &over, err) || !over)
 		return !error_is_set(err);
 	if (!record_leave(st, db, key, err) || !record_run(db, SQL_PUSHES_DROP, key, err) ||
@@ -171,7 +164,6 @@ static bool record_trim_run(
     struct db *db, enum sql_id id, struct run_key key, enum run_status from, struct error *err)
 {
 	struct query q;
-
 	query_start(&q, db, id, err);
 	run_key_bind(&q, key);
 	query_int(&q, ":from", from);
@@ -195,14 +187,12 @@ static bool record_trim_apart(
 static int64_t record_trim_piece(int64_t keep)
 {
 	int64_t piece = keep < 16 ? 1 : keep / 8;
-
 	return piece < TRIM_PIECE_MOST ? piece : TRIM_PIECE_MOST;
 }
 
 int64_t record_oldest(int64_t keep, int64_t number)
 {
 	int64_t most = keep + record_trim_piece(keep) - 1;
-
 	return keep && number > most ? number - most + 1 : 1;
 }
 
@@ -213,7 +203,6 @@ bool record_trim_begun(const struct storage *st, struct db *db, struct run_key k
 	int64_t queued = 0, later = -1;
 	bool apart = false;
 	struct query q;
-
 	if (!keep || key.number <= keep || key.number % record_trim_piece(keep))
 		return true;
 	key.number -= keep;
@@ -240,7 +229,6 @@ bool record_trim_ended(const struct storage *st, struct db *db, struct run_key k
 {
 	struct run_key last = {.thread = key.thread};
 	struct query q;
-
 	if (!keep || key.number <= keep)
 		return true;
 	query_start(&q, db, SQL_RUN_TRIM_AT, err);

@@ -13,21 +13,18 @@
 static const struct run_record *record_first(const struct thread_change *change)
 {
 	const struct thread_write *second = change->writes[1];
-
 	return change->writes[0]->run ? change->writes[0]->run : second ? second->run : NULL;
 }
 
 static const struct run_record *record_last(const struct thread_change *change)
 {
 	const struct thread_write *second = change->writes[1];
-
 	return second && second->run ? second->run : change->writes[0]->run;
 }
 
 static void job_claimed_ask(struct run_writing *w, struct db *db, struct error *err)
 {
 	struct query *q = &w->asked.job;
-
 	query_start(q, db, SQL_JOB_CLAIMED, err);
 	query_int(q, ":row", record_first(w->change)->job);
 	query_send(q);
@@ -38,7 +35,6 @@ static bool run_has_job(struct run_writing *w, struct db *db, struct error *err)
 	struct run_asked *asked = &w->asked;
 	struct query *q = &asked->job;
 	bool own, ok;
-
 	if (asked->job.db && record_last(w->change)->status != RUN_RUNNING) {
 		ok = job_leave_answer(&asked->leaves, &asked->job, &own);
 	} else {
@@ -59,7 +55,6 @@ static bool job_comes_along(struct run_writing *w)
 {
 	const struct run_claim *wanted = record_last(w->change)->claims;
 	struct engine *e = engine_of(w->st);
-
 	if (!wanted || wanted->job.row || atomic_load(wanted->unless))
 		return false;
 	w->asked.claim = (struct job_claim){.shared = e->shared,
@@ -73,7 +68,6 @@ static bool job_comes_along(struct run_writing *w)
 bool run_claims(const struct thread_change *change)
 {
 	const struct run_record *latest = record_last(change);
-
 	return latest && latest->claims;
 }
 
@@ -81,7 +75,6 @@ bool run_ask(struct run_writing *w, struct db *db, struct error *err)
 {
 	const struct run_record *begun = record_first(w->change), *latest = record_last(w->change);
 	struct run_asked *asked = &w->asked;
-
 	*asked = (struct run_asked){0};
 	if (!begun || !begun->job)
 		return true;
@@ -103,7 +96,6 @@ void run_number_ask(
     struct db *db, const struct thread_change *change, struct query *q, struct error *err)
 {
 	const struct run_record *begun = record_first(change);
-
 	*q = (struct query){0};
 	if (begun && !begun->number)
 		record_number_ask(db, change->writes[0]->thread->row, begun->keeps, q, err);
@@ -112,7 +104,6 @@ void run_number_ask(
 const struct run_record *run_keeps(const struct thread_change *change, int64_t *number)
 {
 	const struct run_record *begun = record_first(change), *latest = record_last(change);
-
 	if (!latest || latest->status == RUN_RUNNING || begun->job)
 		return NULL;
 	*number = begun->number ? begun->number : *number;
@@ -126,7 +117,6 @@ bool run_prepare(struct run_writing *w, struct db *db, struct error *err)
 	int64_t thread_row = w->change->writes[0]->thread->row;
 	struct query q;
 	bool buries = w->change->writes[0]->rewind || (begun && !begun->number && begun->buries);
-
 	if (begun && begun->job && !run_has_job(w, db, err))
 		return false;
 	if (asked->next.db && !job_take_answer(&asked->claim, &asked->next, &w->written.moves))
@@ -171,7 +161,6 @@ static void record_bind_checkpoints(struct query *q, const struct run_place *pla
 bool run_make(struct db *db, int64_t thread_row, const struct run_record *r, struct error *err)
 {
 	struct query q;
-
 	query_start(&q, db, SQL_RUN_INSERT, err);
 	query_int(&q, ":thread", thread_row);
 	query_int(&q, ":number", r->number);
@@ -196,7 +185,6 @@ static bool record_insert(
 	struct moves *moves = &w->written.moves;
 	const struct run_key key = {place->thread_row, place->number};
 	struct query q;
-
 	w->written.number = key.number;
 	query_start(&q, db, SQL_RUN_INSERT, err);
 	run_key_bind(&q, key);
@@ -223,7 +211,6 @@ static bool record_end(
 	const struct run_record *latest = record_last(w->change);
 	const struct run_key key = {place->thread_row, record_first(w->change)->number};
 	struct query q;
-
 	query_start(&q, db, SQL_RUN_END, err);
 	record_bind(&q, latest, place->until);
 	record_bind_checkpoints(&q, place);
@@ -242,7 +229,6 @@ static bool job_finish(struct run_writing *w, struct db *db, struct error *err)
 	struct job_claim *claim = &w->asked.claim;
 	struct moves *moves = &w->written.moves;
 	bool is_ready = !w->asked.next.db;
-
 	if (!job_end(w->st, db, &w->asked.leaves, record_last(w->change)->finished_at, moves, err))
 		return false;
 	is_ready |= moves->queue;
@@ -258,7 +244,6 @@ static bool job_go_on(
 {
 	const struct run_record *begun = record_first(w->change), *latest = record_last(w->change);
 	struct query q;
-
 	query_start(&q, db, SQL_RUN_GO_ON, err);
 	record_bind(&q, latest, place->until);
 	query_int(&q, ":after", place->after);
@@ -284,7 +269,6 @@ bool run_write(
 	const struct run_record *begun = record_first(w->change);
 	struct push_end end = {.run = {.thread = place->thread_row}};
 	bool ok;
-
 	if (!begun)
 		return true;
 	w->written.number = begun->number;

@@ -16,7 +16,6 @@ static bool runs_get(struct storage *st, const struct storage_context *ctx, stru
 {
 	struct query q;
 	bool found;
-
 	engine_query(st, ctx, &q, SQL_RUN_GET, err);
 	query_text(&q, ":thread_id", thread_id);
 	query_text(&q, ":run_id", run_id);
@@ -39,7 +38,6 @@ static bool runs_messages(struct storage *st, const struct storage_context *ctx,
 	int64_t begin = record->after + record->brought;
 	struct query q;
 	bool more = true;
-
 	engine_query(st, ctx, &q, SQL_CONTEXT, err);
 	query_int(&q, ":thread", record->thread_row);
 	query_int(&q, ":after", made ? begin : record->after);
@@ -60,7 +58,6 @@ struct record_removal {
 static bool runs_remove_row(struct db *db, struct unit *unit, struct error *err)
 {
 	struct record_removal *r = (struct record_removal *)unit;
-
 	r->moves = (struct moves){0};
 	return claim_lock(db, SQL_THREAD_LOCK, r->record->thread_row, err) &&
 	    record_drop(r->st, db, record_key(r->record), &r->moves, err);
@@ -70,7 +67,6 @@ static bool runs_remove(struct storage *st, const struct storage_context *ctx,
     const struct run_record *record, struct error *err)
 {
 	struct record_removal r = {.unit = {.run = runs_remove_row}, .st = st, .record = record};
-
 	(void)ctx;
 	return writer_run(engine_of(st)->writer, &r.unit, err) && moves_tell(st, &r.moves);
 }
@@ -108,7 +104,6 @@ static void heap_push(struct record_heap *h, const struct run_record *record)
 {
 	struct run_record *r = xmalloc(sizeof(*r));
 	size_t i = h->count++;
-
 	*r = *record;
 	r->run_id = xstrdup(r->run_id);
 	r->node = xstrdup(r->node);
@@ -129,7 +124,6 @@ static struct run_record *heap_pop(struct record_heap *h)
 {
 	struct run_record *top = h->items[0], *last = h->items[--h->count];
 	size_t i = 0, child;
-
 	while ((child = 2 * i + 1) < h->count) {
 		child += child + 1 < h->count && record_newer(h->items[child + 1], h->items[child]);
 		if (!record_newer(h->items[child], last))
@@ -145,7 +139,6 @@ static struct run_record *heap_pop(struct record_heap *h)
 static bool heap_hand_out(struct record_heap *h, int64_t after, record_fn fn, void *arg)
 {
 	bool more = true;
-
 	while (more && h->count && h->items[0]->created_at > after) {
 		struct run_record *r = heap_pop(h);
 		more = fn(arg, r);
@@ -161,7 +154,6 @@ static void runs_merge(struct query *q, record_fn fn, void *arg)
 	struct record_heap heap = {0};
 	struct run_record record;
 	bool more = true;
-
 	while (more && query_row(q)) {
 		more = heap_hand_out(&heap, query_column_int(q, RUN_GET_UPDATED_AT), fn, arg);
 		record_read_row(q, &record);
@@ -197,7 +189,6 @@ static bool runs_list_indexed(
 {
 	struct query q;
 	int rows;
-
 	w->last = (struct run_record){.created_at = INT64_MAX};
 	do {
 		engine_query(st, ctx, &q, SQL_RUN_LIST, err);
@@ -224,7 +215,6 @@ static bool runs_list_owned(
     struct storage *st, const struct storage_context *ctx, struct record_walk *w, struct error *err)
 {
 	struct query q;
-
 	engine_query(st, ctx, &q, SQL_RUN_LIST_FROM, err);
 	query_int(&q, ":statuses", w->filter->statuses);
 	query_int(&q, ":count", OTHERS_MOST);
@@ -246,7 +236,6 @@ static bool runs_list_thread(
     struct storage *st, const struct storage_context *ctx, struct record_walk *w, struct error *err)
 {
 	struct query q;
-
 	engine_query(st, ctx, &q, SQL_RUN_LIST_THREAD, err);
 	query_text(&q, ":thread_id", w->filter->thread_id);
 	query_text(&q, ":owner", w->filter->owner);
@@ -263,7 +252,6 @@ static bool runs_list(struct storage *st, const struct storage_context *ctx,
 {
 	struct record_walk w = {
 	    .filter = filter, .from = INT64_MIN, .fn = fn, .arg = arg, .more = true};
-
 	if (filter->thread_id)
 		return runs_list_thread(st, ctx, &w, err);
 	return filter->owner ? runs_list_owned(st, ctx, &w, err)

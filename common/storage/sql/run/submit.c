@@ -28,7 +28,6 @@ struct submission {
 static bool submit_knows(struct db *db, const struct submission *s, bool *known, struct error *err)
 {
 	struct query q;
-
 	query_start(&q, db, SQL_JOB_KNOWN, err);
 	query_int(&q, ":thread", s->thread->row);
 	query_text(&q, ":run_id", s->job->run_id);
@@ -50,7 +49,6 @@ static bool submit_look(struct db *db, struct submission *s, struct error *err)
 {
 	struct query q;
 	bool there, known = false;
-
 	query_start(&q, db, SQL_JOB_THREAD, err);
 	query_int(&q, ":row", s->thread->row);
 	there = query_row(&q);
@@ -65,7 +63,6 @@ static bool submit_stop(struct db *db, struct submission *s, struct error *err)
 {
 	const struct jobs_stop all = {.thread = s->thread->row, .order = s->job->orders};
 	int64_t count = 0;
-
 	if (all.order && !jobs_stop(s->st, db, &all, &count, &s->moves, err))
 		return false;
 	s->stopped = count > 0;
@@ -77,7 +74,6 @@ static bool submit_stop(struct db *db, struct submission *s, struct error *err)
 static bool submit_ask(struct db *db, struct unit *unit, struct error *err)
 {
 	struct submission *s = (struct submission *)unit;
-
 	s->hold = s->made = s->put = (struct query){0};
 	return s->thread->row != 0 ||
 	    (claim_ask(db, s->lease, &s->hold, err) &&
@@ -90,7 +86,6 @@ static bool submit_unit(struct db *db, struct unit *unit, struct error *err)
 	struct submission *s = (struct submission *)unit;
 	bool is_new = s->thread->row == 0;
 	struct query q;
-
 	s->stored = *s->job;
 	s->stored.thread_row = s->thread->row;
 	s->result = SUBMIT_DONE;
@@ -128,7 +123,6 @@ static bool submit_prepare(
 {
 	struct pool *pool = engine_of(s->st)->pool;
 	struct query q;
-
 	*known = false;
 	if (!s->thread->row || s->job->fresh_id)
 		return true;
@@ -156,7 +150,6 @@ bool engine_submit(struct storage *st, const struct storage_context *ctx, const 
 	    .job = job};
 	int64_t holder = 0;
 	bool known;
-
 	assert(thread->row || (lease && job->created_at == thread->created_at));
 	if (!submit_prepare(&s, ctx, &known, err) ||
 	    (!thread->row && !claim_holder(st, lease, &holder, err)))
@@ -198,7 +191,6 @@ static bool stop_unit(struct db *db, struct unit *unit, struct error *err)
 {
 	struct stop *s = (struct stop *)unit;
 	struct query q;
-
 	s->count = 0;
 	s->what.thread = 0;
 	s->moves = (struct moves){0};
@@ -218,7 +210,6 @@ bool engine_stop_queued(struct storage *st, const struct storage_context *ctx,
 	    .thread_id = thread_id,
 	    .what = {.run_id = run_id, .order = order}};
 	bool more;
-
 	*count = 0;
 	if (!order)
 		return true;
@@ -241,7 +232,6 @@ bool engine_ordered(struct storage *st, const struct storage_context *ctx, int64
     enum lease_order *order, struct error *err)
 {
 	struct query q;
-
 	*order = ORDER_NONE;
 	engine_query(st, ctx, &q, SQL_JOB_ORDERED, err);
 	query_int(&q, ":row", job_row);
@@ -254,7 +244,6 @@ bool engine_queued_due(struct storage *st, const struct storage_context *ctx, co
     int64_t now, int64_t at_least, bool *reached, struct error *err)
 {
 	struct query q;
-
 	*reached = at_least <= 0;
 	if (*reached)
 		return true;

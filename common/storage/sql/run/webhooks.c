@@ -17,7 +17,6 @@ static bool webhooks_add(struct outbox *o, const char *site, struct error *err)
 	struct webhooks_due *due = o->due;
 	int64_t due_at = 0;
 	struct query q;
-
 	engine_query(o->st, o->ctx, &q, SQL_WEBHOOKS_OF_SITE, err);
 	query_text(&q, ":site", site);
 	query_int(&q, ":now", due->now);
@@ -54,7 +53,6 @@ static const char *webhooks_site(struct outbox *o, const char *after, struct err
 	const char *site = NULL;
 	int64_t process;
 	struct query q;
-
 	if (instances && !instances_process(instances, &process, err))
 		return NULL;
 	engine_query(o->st, o->ctx, &q, SQL_WEBHOOK_SITE, err);
@@ -73,7 +71,6 @@ bool engine_webhooks_due(struct storage *st, const struct storage_context *ctx, 
 	struct outbox o = {st, ctx, a, due};
 	const char *site = "";
 	bool ok = true;
-
 	due->count = 0;
 	due->next_due = INT64_MAX;
 	while (ok && (site = webhooks_site(&o, site, err)) != NULL)
@@ -85,7 +82,6 @@ bool engine_webhooks_waiting(
     struct storage *st, const struct storage_context *ctx, int64_t *count, struct error *err)
 {
 	struct query q;
-
 	engine_query(st, ctx, &q, SQL_WEBHOOKS_WAITING, err);
 	if (query_row(&q))
 		*count = query_column_int(&q, WEBHOOKS_WAITING_COUNT);
@@ -101,7 +97,6 @@ static bool webhook_unit(struct db *db, struct unit *unit, struct error *err)
 {
 	const struct webhook *w = ((struct settling *)unit)->item;
 	struct query q;
-
 	query_start(&q, db, SQL_WEBHOOK_SETTLE, err);
 	query_int(&q, ":attempts", w->attempts);
 	query_int(&q, ":last_status", w->last_status);
@@ -118,7 +113,6 @@ bool engine_webhook_settle(struct storage *st, const struct storage_context *ctx
     const struct webhook *item, struct error *err)
 {
 	struct settling s = {.unit = {.run = webhook_unit}, .item = item};
-
 	(void)ctx;
 	return writer_run(engine_of(st)->writer, &s.unit, err);
 }

@@ -25,7 +25,6 @@ struct claimer {
 struct claimer *claimer_new(const char *state_dir)
 {
 	struct claimer *c = xcalloc(1, sizeof(*c));
-
 	c->path = xasprintf("%s/runners", state_dir);
 	pthread_mutex_init(&c->lock, NULL);
 	c->file = c->inquiry = -1;
@@ -55,7 +54,6 @@ static int64_t claimer_get(struct claimer *c, bool another, struct error *err)
 {
 	int64_t number;
 	uint64_t bits;
-
 	pthread_mutex_lock(&c->lock);
 	if (another || !c->number) {
 		/* the number must be below the largest offset that a lock can end at */
@@ -91,7 +89,6 @@ int64_t claimer_renew(struct claimer *c, struct error *err)
 int64_t claimer_number(struct claimer *c)
 {
 	int64_t number;
-
 	pthread_mutex_lock(&c->lock);
 	number = c->number;
 	pthread_mutex_unlock(&c->lock);
@@ -102,7 +99,6 @@ bool claimer_lives(struct claimer *c, int64_t number)
 {
 	struct flock lock = claimer_byte(number);
 	bool lives;
-
 	pthread_mutex_lock(&c->lock);
 	if (c->inquiry < 0)
 		c->inquiry = owned_open(c->path);

@@ -67,7 +67,6 @@ static enum claim_result claim_try_thread(
 	struct claim *c = lease->claim;
 	bool taken;
 	struct query q;
-
 	claim_query(e, &q, SQL_CLAIM_TAKE, lease->thread_id, process, err);
 	*there = query_row(&q);
 	taken = *there && query_column_int(&q, THREAD_GET_FENCE);
@@ -91,7 +90,6 @@ static bool claim_say(
     struct engine *e, enum sql_id id, const char *thread_id, int64_t process, struct error *err)
 {
 	struct query q;
-
 	pool_query(e->pool, &q, id, err);
 	query_text(&q, ":thread_id", thread_id);
 	query_int(&q, ":process", process);
@@ -106,7 +104,6 @@ static enum claim_result claim_try_name(
 {
 	struct query q;
 	bool taken;
-
 	claim_query(e, &q, SQL_CLAIM_NAME, lease->thread_id, process, err);
 	taken = query_row(&q);
 	claim_doubt(lease->claim, process, &q);
@@ -130,7 +127,6 @@ static enum claim_result claim_try(struct engine *e, const struct lease *lease, 
 	enum claim_result result;
 	bool there, made = false;
 	int64_t process;
-
 	if (!instances_process(e->instances, &process, err))
 		return CLAIM_FAILED;
 	do {
@@ -148,7 +144,6 @@ static enum claim_result claim_try(struct engine *e, const struct lease *lease, 
 static bool claim_want(struct engine *e, enum sql_id id, const char *thread_id, struct error *err)
 {
 	int64_t process;
-
 	return instances_process(e->instances, &process, err) &&
 	    claim_say(e, id, thread_id, process, err);
 }
@@ -157,7 +152,6 @@ static bool claim_order(struct engine *e, const struct storage_context *ctx, con
     const struct lease_aim *aim, bool running, bool *ordered, struct error *err)
 {
 	struct query q;
-
 	engine_query(&e->storage, ctx, &q, SQL_CLAIM_ORDER, err);
 	query_text(&q, ":thread_id", thread_id);
 	query_int(&q, ":instance", instances_number(e->instances));
@@ -178,7 +172,6 @@ static bool claim_wait(struct engine *e, const struct lease *lease, enum lease_c
 	enum claim_result result = CLAIM_BUSY;
 	int64_t left, wanted = 0;
 	bool ordered;
-
 	if ((claim == CLAIM_INTERRUPT || claim == CLAIM_ROLLBACK) &&
 	    !claim_order(e, NULL, lease->thread_id, &aim, false, &ordered, err))
 		return false;
@@ -207,7 +200,6 @@ struct lease *claims_acquire(struct storage *st, const char *thread_id, enum lea
 	int64_t until = clock_monotonic_ms() + wait_ms;
 	struct lease *lease = lease_acquire(e->leases, thread_id, claim, wait_ms, err);
 	enum claim_result result = CLAIM_TAKEN;
-
 	if (!lease || !e->instances)
 		return lease;
 	lease->claim = xcalloc(1, sizeof(*lease->claim));
@@ -233,7 +225,6 @@ static void claim_free_arena(void *arena)
 bool claims_thread(const struct lease *lease, struct arena *a, struct thread *thread)
 {
 	struct claim *c = lease->claim;
-
 	if (!c || !c->taken)
 		return false;
 	*thread = *c->taken;
@@ -255,7 +246,6 @@ bool claim_drop(struct db *db, const struct lease *lease, struct error *err)
 {
 	const struct claim *c = lease->claim;
 	struct query q;
-
 	if (!c || !c->row || c->freed)
 		return true;
 	query_start(&q, db, SQL_CLAIM_LEAVE, err);
@@ -269,7 +259,6 @@ bool claims_release(struct storage *st, struct lease *lease, struct error *err)
 	struct claim *c = lease->claim;
 	bool ok = true;
 	struct query q;
-
 	if (c && c->holder && !c->row) {
 		ok = claim_say(e, SQL_CLAIM_DISOWN, lease->thread_id, c->holder, err);
 	} else if (c && c->holder && !c->freed) {
@@ -292,7 +281,6 @@ bool claims_release(struct storage *st, struct lease *lease, struct error *err)
 bool claim_ask(struct db *db, const struct lease *lease, struct query *q, struct error *err)
 {
 	const struct claim *c = lease->claim;
-
 	*q = (struct query){0};
 	if (!lease_holds(lease))
 		return thread_lost(lease->thread_id, err);
@@ -314,7 +302,6 @@ bool claim_ask(struct db *db, const struct lease *lease, struct query *q, struct
 bool claim_answer(const struct lease *lease, struct query *q, struct error *err)
 {
 	bool holds;
-
 	if (!q->db)
 		return true;
 	holds = query_row(q);
@@ -324,7 +311,6 @@ bool claim_answer(const struct lease *lease, struct query *q, struct error *err)
 bool claim_holds(struct db *db, const struct lease *lease, struct error *err)
 {
 	struct query q;
-
 	return claim_ask(db, lease, &q, err) && claim_answer(lease, &q, err);
 }
 
@@ -358,7 +344,6 @@ bool claims_running(struct storage *st, const struct storage_context *ctx, const
 {
 	struct engine *e = engine_of(st);
 	struct query q;
-
 	*running = lease_running(e->leases, thread_id, stop_requested);
 	if (*running || !e->instances)
 		return true;
@@ -376,7 +361,6 @@ bool claims_held(struct storage *st, const struct storage_context *ctx, const ch
 {
 	struct engine *e = engine_of(st);
 	struct query q;
-
 	*held = lease_held(e->leases, thread_id);
 	if (*held || !e->instances)
 		return true;
@@ -392,7 +376,6 @@ bool claims_stop(struct storage *st, const struct storage_context *ctx, const ch
 {
 	static const struct lease_aim whichever = {.order = ORDER_STOP};
 	struct engine *e = engine_of(st);
-
 	*running = lease_stop(e->leases, thread_id, aim);
 	return *running || !e->instances ||
 	    claim_order(e, ctx, thread_id, aim ? aim : &whichever, true, running, err);

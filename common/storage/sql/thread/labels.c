@@ -17,7 +17,6 @@ static bool labels_insert(void *arg, const struct label *label)
 {
 	struct labelling *l = arg;
 	struct query q;
-
 	query_start(&q, l->db, SQL_LABEL_INSERT, l->err);
 	query_int(&q, ":thread", l->thread_row);
 	query_text(&q, ":key", label->key);
@@ -30,7 +29,6 @@ bool engine_labels_write(
 {
 	struct labelling l = {db, thread_row, err};
 	struct query q;
-
 	query_start(&q, db, SQL_LABELS_DELETE, err);
 	query_int(&q, ":thread", thread_row);
 	return query_run(&q) && labels_each(metadata_json, labels_insert, &l);
@@ -66,7 +64,6 @@ static bool few_in_status(struct few *few, struct storage *st, const struct stor
     const char *owner, unsigned statuses, struct error *err)
 {
 	struct query q;
-
 	for (unsigned status = 0; statuses >> status; status++) {
 		if (!(statuses >> status & 1))
 			continue;
@@ -84,7 +81,6 @@ static void few_choose(struct few *best, struct few *other)
 {
 	if (other->count < best->count) {
 		struct few more = *best;
-
 		*best = *other;
 		*other = more;
 	}
@@ -97,11 +93,9 @@ bool engine_labels_narrow(struct storage *st, const struct storage_context *ctx,
 	struct few best = {.count = LABELS_FEW + 1};
 	struct query q;
 	bool ok = true;
-
 	*rows = NULL;
 	for (size_t i = 0; ok && filter && i < filter->count; i++) {
 		struct few few = {0};
-
 		engine_query(st, ctx, &q, owner ? SQL_LABELLED_OWNED : SQL_LABELLED, err);
 		query_text(&q, ":key", filter->labels[i].key);
 		query_text(&q, ":value", filter->labels[i].value);
@@ -110,7 +104,6 @@ bool engine_labels_narrow(struct storage *st, const struct storage_context *ctx,
 	}
 	if (ok && filter && filter->statuses && !(filter->statuses & LABELS_NOT_INDEXED)) {
 		struct few few = {0};
-
 		ok = few_in_status(&few, st, ctx, owner, filter->statuses, err);
 		few_choose(&best, &few);
 	}
@@ -125,7 +118,6 @@ bool engine_labels_narrow(struct storage *st, const struct storage_context *ctx,
 void engine_bind_filter(struct query *q, const struct thread_filter *filter, char **labels)
 {
 	struct buf pairs = {0};
-
 	for (size_t i = 0; filter && i < filter->count; i++) {
 		buf_puts(&pairs, i ? ",[" : "[[");
 		json_quote(&pairs, filter->labels[i].key);

@@ -10,7 +10,6 @@
 void engine_bind_page(struct query *q, const struct page *page)
 {
 	bool all = !page->search || page->search[0] == '\0';
-
 	query_text(q, ":search", all ? NULL : page->search);
 	query_int(q, ":limit", page->limit);
 	query_int(q, ":offset", page->offset);
@@ -41,7 +40,6 @@ static bool messages_walk_page(
 	bool all = !page->search || page->search[0] == '\0', more = true;
 	int64_t most = page->limit;
 	struct query q;
-
 	if (page->limit && page->offset && __builtin_add_overflow(most, page->offset, &most))
 		most = INT64_MAX;
 	engine_query(w->st, w->ctx, &q, SQL_MESSAGE_LIST, err);
@@ -67,7 +65,6 @@ bool engine_message_part(struct storage *st, const struct storage_context *ctx, 
 {
 	struct messages_walk w = {st, ctx, fn, arg, {0}};
 	bool more = view_read(&w.view, st, ctx, thread_row, view, err) && page->limit;
-
 	for (size_t i = 0; more && i < w.view.list_count; i++) {
 		if (w.view.list[i].until > page->after)
 			more = messages_walk_page(&w, &w.view.list[i], page, err);
@@ -81,7 +78,6 @@ bool engine_message_list(struct storage *st, const struct storage_context *ctx, 
     struct error *err)
 {
 	struct page copy = *page;
-
 	return engine_message_part(st, ctx, thread_row, view, &copy, fn, arg, err);
 }
 
@@ -94,7 +90,6 @@ bool engine_message_get(struct storage *st, const struct storage_context *ctx, s
 	struct view v;
 	struct query q;
 	bool ok = view_read(&v, st, ctx, thread_row, view, err);
-
 	*body = NULL;
 	if (ok) {
 		engine_query(st, ctx, &q, SQL_MESSAGE_GET, err);
@@ -127,7 +122,6 @@ static int known_by_id(const void *a, const void *b)
 {
 	const struct message_known *x = *(struct message_known *const *)a;
 	const struct message_known *y = *(struct message_known *const *)b;
-
 	return strcmp(x->message_id, y->message_id);
 }
 
@@ -136,11 +130,9 @@ static bool messages_look_through(struct storage *st, const struct storage_conte
     const struct view *v, struct message_known **asked, size_t count, struct error *err)
 {
 	bool ok = true;
-
 	qsort(asked, count, sizeof(*asked), known_by_id);
 	for (size_t i = 0; ok && i < v->list_count; i++) {
 		struct query q;
-
 		engine_query(st, ctx, &q, SQL_MESSAGE_IDS, err);
 		query_int(&q, ":thread", v->thread);
 		query_int(&q, ":after", v->list[i].after);
@@ -151,7 +143,6 @@ static bool messages_look_through(struct storage *st, const struct storage_conte
 			const struct message_known *key = &row;
 			struct message_known **found =
 			    bsearch(&key, asked, count, sizeof(*asked), known_by_id);
-
 			if (!found)
 				continue;
 			while (found > asked && known_by_id(found - 1, &key) == 0)
@@ -173,7 +164,6 @@ bool engine_messages_known(struct storage *st, const struct storage_context *ctx
 	struct view v;
 	struct query q;
 	bool ok = view_read(&v, st, ctx, thread_row, view, err);
-
 	for (size_t i = 0; i < count; i++) {
 		messages[i].known = messages[i].in_context = false;
 		if (messages[i].message_id)
@@ -185,7 +175,6 @@ bool engine_messages_known(struct storage *st, const struct storage_context *ctx
 	} else {
 		for (size_t i = 0; ok && i < asked_count; i++) {
 			struct message_known *m = asked[i];
-
 			engine_query(st, ctx, &q, SQL_MESSAGE_PLACES, err);
 			query_int(&q, ":thread", thread_row);
 			query_text(&q, ":message_id", m->message_id);
@@ -206,7 +195,6 @@ bool engine_view(struct storage *st, const struct storage_context *ctx, int64_t 
 {
 	struct view v;
 	bool ok = view_read(&v, st, ctx, thread_row, NULL, err);
-
 	*view = v.shown;
 	view_release(&v);
 	return ok;
@@ -219,11 +207,9 @@ static bool messages_walk_context(struct messages_walk *w, int64_t *after, struc
 	size_t count;
 	struct view_range *ranges = view_context(&w->view, &count);
 	bool more = true;
-
 	for (size_t i = 0; more && i < count; i++) {
 		const struct view_range *range = &ranges[i];
 		struct query q;
-
 		engine_query(w->st, w->ctx, &q, SQL_CONTEXT, err);
 		query_int(&q, ":thread", w->view.thread);
 		query_int(&q, ":after", range->after);
@@ -245,7 +231,6 @@ bool engine_context_part(struct storage *st, const struct storage_context *ctx, 
 	struct messages_walk w = {st, ctx, fn, arg, {0}};
 	bool ok = view_read(&w.view, st, ctx, thread_row, view, err) &&
 	    messages_walk_context(&w, &view->after, err);
-
 	view_release(&w.view);
 	return ok;
 }
@@ -257,7 +242,6 @@ bool engine_context(struct storage *st, const struct storage_context *ctx, int64
 	int64_t after;
 	bool ok = view_read(&w.view, st, ctx, thread_row, view, err) &&
 	    messages_walk_context(&w, &after, err);
-
 	view_release(&w.view);
 	return ok;
 }
@@ -269,13 +253,11 @@ bool engine_context_count(struct storage *st, const struct storage_context *ctx,
 	size_t range_count = 0;
 	struct view v;
 	bool ok = view_read(&v, st, ctx, thread_row, view, err);
-
 	*count = 0;
 	if (ok)
 		ranges = view_context(&v, &range_count);
 	for (size_t i = 0; ok && i < range_count; i++) {
 		struct query q;
-
 		engine_query(st, ctx, &q, SQL_CONTEXT_COUNT, err);
 		query_int(&q, ":thread", thread_row);
 		query_int(&q, ":after", ranges[i].after);

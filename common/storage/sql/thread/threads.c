@@ -14,7 +14,6 @@ bool engine_thread_get(struct storage *st, const struct storage_context *ctx, st
 {
 	struct query q;
 	bool found;
-
 	engine_query(st, ctx, &q, SQL_THREAD_GET, err);
 	query_text(&q, ":thread_id", thread_id);
 	found = query_row(&q);
@@ -27,7 +26,6 @@ bool engine_thread_owner(struct storage *st, const struct storage_context *ctx, 
     const char *thread_id, const char **owner, struct error *err)
 {
 	struct query q;
-
 	*owner = NULL;
 	engine_query(st, ctx, &q, SQL_THREAD_OWNER, err);
 	query_text(&q, ":thread_id", thread_id);
@@ -40,7 +38,6 @@ bool engine_thread_waiting(struct storage *st, const struct storage_context *ctx
     const char *owner, const char *call_id, const char **thread_id, struct error *err)
 {
 	struct query q;
-
 	*thread_id = NULL;
 	engine_query(st, ctx, &q, SQL_THREAD_WAITING, err);
 	query_text(&q, ":owner", owner);
@@ -55,7 +52,6 @@ bool engine_untouched(
 {
 	struct query q;
 	size_t room = old->count;
-
 	old->count = 0;
 	pool_query(pool, &q, sql, err);
 	query_int(&q, ":skip", old->skip);
@@ -82,7 +78,6 @@ bool engine_thread_list(struct storage *st, const struct storage_context *ctx, c
 	struct thread t;
 	struct query q;
 	bool ok;
-
 	if (!engine_labels_narrow(st, ctx, owner, filter, &rows, err))
 		return false;
 	engine_query(st, ctx, &q,
@@ -121,7 +116,6 @@ static bool removal_unit(struct db *db, struct unit *unit, struct error *err)
 {
 	struct removal *r = (struct removal *)unit;
 	struct query q;
-
 	r->moves = (struct moves){0};
 	if (!claim_holds(db, r->lease, err))
 		return false;
@@ -139,7 +133,6 @@ bool engine_thread_delete(struct storage *st, const struct storage_context *ctx,
 {
 	struct engine *e = engine_of(st);
 	struct removal r = {.unit = {.run = removal_unit}, .lease = lease, .row = thread_row};
-
 	(void)ctx;
 	if (!writer_run(e->writer, &r.unit, err))
 		return false;

@@ -35,7 +35,6 @@ static bool stops_read(
     struct stops *s, struct db *db, int64_t thread_row, struct stop *trunk, struct error *err)
 {
 	struct query q;
-
 	query_start(&q, db, SQL_VIEW_BRANCHES, err);
 	query_int(&q, ":thread", thread_row);
 	query_int(&q, ":until", INT64_MAX);
@@ -65,7 +64,6 @@ static bool stops_read(
 static int stop_by_id(const void *left, const void *right)
 {
 	const struct stop *a = left, *b = right;
-
 	if (!a->message_id || !b->message_id)
 		return (a->message_id != NULL) - (b->message_id != NULL);
 	return strcmp(a->message_id, b->message_id);
@@ -75,7 +73,6 @@ static int stop_by_id(const void *left, const void *right)
 static int stop_by_place(const void *left, const void *right)
 {
 	const struct stop *a = left, *b = right;
-
 	if (a->at != b->at)
 		return a->at < b->at ? -1 : 1;
 	return (a->message_id == NULL) - (b->message_id == NULL);
@@ -85,10 +82,8 @@ static int stop_by_place(const void *left, const void *right)
 static struct stop *stops_at(const struct stops *s, int64_t place)
 {
 	size_t low = 0, high = s->count;
-
 	while (low < high) {
 		size_t middle = (low + high) / 2;
-
 		if (s->all[middle].at < place)
 			low = middle + 1;
 		else
@@ -102,7 +97,6 @@ static struct stop *stops_at(const struct stops *s, int64_t place)
 static int64_t stops_walk(const struct stops *s, struct stop *trunk, bool *shown)
 {
 	struct stop *branch = trunk, *stop = s->all, *end = s->all + s->count;
-
 	for (;;) {
 		if (stop < end && stop->at <= branch->last && !stop->message_id) {
 			stop->from = branch;
@@ -129,7 +123,6 @@ bool view_find_twice(struct db *db, int64_t thread_row, int64_t *place, struct e
 	struct stops s = {.ids = arena_new()};
 	struct stop trunk = {.last = INT64_MAX};
 	bool ok = stops_read(&s, db, thread_row, &trunk, err), *shown;
-
 	*place = 0;
 	if (ok && s.count) {
 		qsort(s.all, s.count, sizeof(*s.all), stop_by_id);

@@ -41,13 +41,11 @@ static bool view_read_list(struct view *v, const struct view_source *s, struct e
 {
 	int64_t until = v->shown.until;
 	struct query q;
-
 	view_query(s, &q, SQL_VIEW_BRANCHES, err);
 	query_int(&q, ":thread", v->thread);
 	query_int(&q, ":until", until);
 	while (until && query_row(&q)) {
 		int64_t first = query_column_int(&q, VIEW_BRANCHES_FIRST);
-
 		if (first > until)
 			continue; /* a branch that the list is not on */
 		view_add(&v->list, &v->list_count, first - 1, until, 0);
@@ -56,7 +54,6 @@ static bool view_read_list(struct view *v, const struct view_source *s, struct e
 	view_add(&v->list, &v->list_count, 0, until, 0);
 	for (size_t i = 0, j = v->list_count; i + 1 < j--; i++) {
 		struct view_range range = v->list[i];
-
 		v->list[i] = v->list[j];
 		v->list[j] = range;
 	}
@@ -66,7 +63,6 @@ static bool view_read_list(struct view *v, const struct view_source *s, struct e
 static int view_by_message(const void *left, const void *right)
 {
 	const struct view_range *a = left, *b = right;
-
 	if (a->until != b->until)
 		return a->until < b->until ? -1 : 1;
 	return (a->second > b->second) - (a->second < b->second);
@@ -78,7 +74,6 @@ static bool view_read_again(struct view *v, const struct view_source *s, struct 
 {
 	size_t kept = 0;
 	struct query q;
-
 	view_query(s, &q, SQL_VIEW_ENTERED, err);
 	query_int(&q, ":thread", v->thread);
 	query_int(&q, ":after", v->shown.after);
@@ -86,7 +81,6 @@ static bool view_read_again(struct view *v, const struct view_source *s, struct 
 	while (query_row(&q)) {
 		int64_t number = query_column_int(&q, VIEW_ENTERED_NUMBER);
 		int64_t seq = query_column_int(&q, VIEW_ENTERED_SEQ);
-
 		if (view_has(v, number))
 			view_add(&v->again, &v->again_count, seq - 1, seq, number);
 	}
@@ -105,7 +99,6 @@ static bool view_fill(struct view *v, const struct view_source *s, int64_t threa
     const struct thread_view *shown, struct error *err)
 {
 	struct query q;
-
 	*v = (struct view){.thread = thread_row};
 	if (shown) {
 		v->shown = *shown;
@@ -132,7 +125,6 @@ bool view_read(struct view *v, struct storage *st, const struct storage_context 
     int64_t thread_row, const struct thread_view *shown, struct error *err)
 {
 	const struct view_source source = {.st = st, .ctx = ctx};
-
 	return view_fill(v, &source, thread_row, shown, err);
 }
 
@@ -140,7 +132,6 @@ bool view_read_in(struct view *v, struct db *db, int64_t thread_row,
     const struct thread_view *shown, struct error *err)
 {
 	const struct view_source source = {.db = db};
-
 	return view_fill(v, &source, thread_row, shown, err);
 }
 
@@ -156,10 +147,8 @@ static const struct view_range *view_range_of(
     const struct view_range *ranges, size_t count, int64_t place)
 {
 	size_t low = 0, high = count;
-
 	while (low < high) {
 		size_t middle = (low + high) / 2;
-
 		if (ranges[middle].until < place)
 			low = middle + 1;
 		else
@@ -176,7 +165,6 @@ bool view_has(const struct view *v, int64_t place)
 int64_t view_place(const struct view *v, int64_t seq)
 {
 	const struct view_range *again = view_range_of(v->again, v->again_count, seq);
-
 	return again ? again->second : seq;
 }
 
@@ -184,14 +172,12 @@ bool view_find(
     const struct view *v, struct db *db, const char *message_id, int64_t *seq, struct error *err)
 {
 	struct query q;
-
 	*seq = 0;
 	query_start(&q, db, SQL_MESSAGE_PLACES, err);
 	query_int(&q, ":thread", v->thread);
 	query_text(&q, ":message_id", message_id);
 	while (!*seq && query_row(&q)) {
 		int64_t place = query_column_int(&q, MESSAGE_PLACES_SEQ);
-
 		if (view_has(v, place))
 			*seq = place;
 	}
@@ -203,11 +189,9 @@ bool view_count(struct db *db, int64_t thread_row, const struct thread_view *sho
 {
 	struct view v;
 	bool ok = view_read_in(&v, db, thread_row, shown, err);
-
 	*count = 0;
 	for (size_t i = 0; ok && i < v.list_count; i++) {
 		struct query q;
-
 		query_start(&q, db, SQL_CONTEXT_COUNT, err);
 		query_int(&q, ":thread", thread_row);
 		query_int(&q, ":after", v.list[i].after);
@@ -230,7 +214,6 @@ struct view_cut {
 static int view_by_place(const void *left, const void *right)
 {
 	const struct view_cut *a = left, *b = right;
-
 	return (a->place > b->place) - (a->place < b->place);
 }
 
@@ -239,7 +222,6 @@ struct view_range *view_context(const struct view *v, size_t *count)
 	size_t cut_count = 2 * v->again_count;
 	struct view_cut *cuts = xcalloc(cut_count + 1, sizeof(*cuts)), *cut = cuts;
 	struct view_range *ranges = NULL;
-
 	for (size_t i = 0; i < v->again_count; i++) {
 		cuts[2 * i] = (struct view_cut){v->again[i].until, NULL};
 		cuts[2 * i + 1] = (struct view_cut){v->again[i].second, &v->again[i]};
@@ -248,7 +230,6 @@ struct view_range *view_context(const struct view *v, size_t *count)
 	*count = 0;
 	for (size_t i = 0; i < v->list_count; i++) {
 		int64_t from = v->list[i].after, until = v->list[i].until;
-
 		if (from < v->shown.after)
 			from = v->shown.after;
 		for (; cut < cuts + cut_count && cut->place <= until; cut++) {
