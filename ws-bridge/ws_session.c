@@ -2,145 +2,86 @@
 /* The loop of a turn socket: records, frames held back, signals, and BYE. */
 #include "ws-bridge/ws_session.h"
 
-#include "base/json/json.h"
-#include "base/log/log.h"
-#include "base/os/clock.h"
 #include "service/run/socket.h"
-#include "ws-bridge/record.h"
-#include "ws-bridge/ws_input.h"
-#include "ws-bridge/ws_output.h"
-
-#include <malloc.h>
-#include <poll.h>
-#include <sys/signalfd.h>
-#include <unistd.h>
+#include "ws-bridge/ws_socket.h"
 
 /* When so many frames wait the client is not read until they are fewer
  * (doc/protocol-sockets.md#frames). */
 #define WAITING_MAX 16
 #define WAITING_LOW 8
 
-#define RECORD_ROOM 16  /* what a record has beside its text */
-#define TRIM_AFTER 1000 /* milliseconds of rest before free memory is given back */
-
-/* What poll waits for. */
-enum { FD_IN, FD_OUT, FD_WAKE, FD_TIMER, FD_SIGNALS, FD_COUNT };
-
 struct session {
-	struct input in;
-	struct output out;
+	struct ws_socket socket;
 	struct turns *turns;
-	struct buf record; /* of the main thread */
-	size_t large;      /* a frame of more bytes is refused unread */
-	int signals;
-	unsigned interrupts; /* signals that came */
-	bool held;           /* the relay was told not to read the client */
-	bool closing;        /* the last record for the client was sent */
-	bool gone;           /* the client is */
-	bool bye;
-	bool dirty; /* frames were handled since free memory was last given back */
+	size_t large; /* a frame of more bytes is refused unread */
+	bool held;    /* the relay was told not to read the client */
+	bool closing; /* the last record for the client was sent */
 };
 
 struct refusal {
 	struct chunk_sink sink; /* first: a sink is its refusal */
-	struct session *session;
+	struct ws_socket *socket;
 };
 
 /* ---- out ---- */
 
-static void ws_session_send_record(struct session *s)
-{
-	output_send(&s->out, &s->record);
-	buf_reset(&s->record);
-}
-
-static void ws_session_send_signal(struct session *s, enum record_kind kind)
-{
-	record_signal(&s->record, kind);
-	ws_session_send_record(s);
-}
-
 /* Closes the client, once; frames that still come are not looked at. */
 static void ws_session_close_client(struct session *s, int code, const char *reason)
 {
-	if (s->closing || s->gone)
+	if (s->closing || s->socket.gone)
 		return;
 	s->closing = true;
-	record_close(&s->record, code, reason);
-	ws_session_send_record(s);
+	record_close(&s->socket.record, code, reason);
+	ws_socket_send(&s->socket);
 }
 
 /* The one chunk that a live graph has for this socket (doc/protocol-sockets.md#frames). */
 static void ws_session_refuse(struct chunk_sink *sink, const char *json, size_t len)
 {
-	struct refusal *refusal = (struct refusal *)sink;
-	record_text(&refusal->session->record, json, len);
-	ws_session_send_record(refusal->session);
+	struct ws_socket *socket = ((struct refusal *)sink)->socket;
+	record_text(&socket->record, json, len);
+	ws_socket_send(socket);
 }
 
 /* ---- in ---- */
 
-/* Gives up after a line that a relay would not send: the two do not understand each other. */
-static void ws_session_fail_record(struct session *s, char kind)
-{
-	log_error("record of kind 0x%02x is not understood", (unsigned char)kind);
-	ws_session_close_client(s, 1011, "Internal error");
-}
-
 static void ws_session_take_frame(
     struct session *s, enum frame_kind kind, const char *text, size_t len)
 {
-	if (s->closing || s->gone || s->interrupts)
+	if (s->closing || s->socket.gone || s->socket.interrupts)
 		return;
 	if (kind == FRAME_TEXT && len > s->large)
 		kind = FRAME_LARGE;
-	s->dirty = true;
+	s->socket.dirty = true;
 	turns_push(s->turns, kind, text, len);
 }
 
-static void ws_session_take_record(struct session *s, const struct record *record)
+static void ws_session_take_input(struct session *s)
 {
-	switch (record->kind) {
-	case RECORD_TEXT:
-		ws_session_take_frame(s, FRAME_TEXT, record->data, record->len);
-		return;
-	case RECORD_BINARY:
-		ws_session_take_frame(s, FRAME_BINARY, NULL, 0);
-		return;
-	case RECORD_GONE:
-		s->gone = true;
-		turns_drop_waiting(s->turns);
-		output_mute(&s->out);
-		return;
-	case RECORD_MORE:
-	case RECORD_READY:
-	case RECORD_REFUSE:
-	case RECORD_CLOSE:
-	case RECORD_BYE:
-	case RECORD_HOLD:
-	case RECORD_ON:
-		break;
-	}
-	ws_session_fail_record(s, (char)record->kind);
-}
-
-static void ws_session_take_lines(struct session *s)
-{
-	size_t len;
-	bool cut;
-	char *line;
-	input_read(&s->in);
-	while ((line = input_line(&s->in, &len, &cut))) {
-		/* of a line that was cut only the kind is known, and that is enough */
-		struct record record;
-		if (cut && *line == RECORD_TEXT)
+	struct record record;
+	input_read(&s->socket.in);
+	for (;;) {
+		switch (ws_socket_next(&s->socket, &record)) {
+		case WS_TEXT:
+			ws_session_take_frame(s, FRAME_TEXT, record.data, record.len);
+			break;
+		case WS_LARGE_TEXT:
 			ws_session_take_frame(s, FRAME_LARGE, NULL, 0);
-		else if (cut && *line == RECORD_BINARY)
+			break;
+		case WS_BINARY:
+		case WS_LARGE_BINARY:
 			ws_session_take_frame(s, FRAME_BINARY, NULL, 0);
-		else if (!cut && record_parse(line, len, &record))
-			ws_session_take_record(s, &record);
-		else
-			ws_session_fail_record(s, *line);
+			break;
+		case WS_GONE:
+			turns_drop_waiting(s->turns);
+			output_mute(&s->socket.out);
+			break;
+		case WS_NONSENSE:
+			ws_session_close_client(s, 1011, "Internal error");
+			break;
+		case WS_NOTHING:
+			return;
+		}
 	}
 }
 
@@ -155,84 +96,62 @@ static void ws_session_hold_or_go_on(struct session *s, const struct turns_state
 	if (s->held ? !low : !full)
 		return;
 	s->held = !s->held;
-	ws_session_send_signal(s, s->held ? RECORD_HOLD : RECORD_ON);
-	output_wake(
-	    &s->out); /* to look once more: frames may have ended before they were watched */
+	record_signal(&s->socket.record, s->held ? RECORD_HOLD : RECORD_ON);
+	ws_socket_send(&s->socket);
+	/* to look once more: frames may have ended before they were watched */
+	output_wake(&s->socket.out);
 }
 
 /* Sends what is due; false when the connection is over. */
 static bool ws_session_go_on(struct session *s)
 {
-	bool ending = s->interrupts || s->gone || s->in.ended;
+	struct ws_socket *socket = &s->socket;
+	bool ending = socket->interrupts || socket->gone || socket->in.ended;
 	/* a relay says that the client is gone before it ends: this one has died, and websocketd,
 	 * which keeps the other end of the output, reads nothing for it */
-	if (s->in.ended && !s->gone && s->out.joins)
-		output_break(&s->out);
-	if (s->interrupts || output_is_broken(&s->out))
+	if (socket->in.ended && !socket->gone && socket->out.joins)
+		output_break(&socket->out);
+	if (socket->interrupts || output_is_broken(&socket->out))
 		turns_drop_waiting(s->turns);
 	struct turns_state turns = turns_look(s->turns, ending || s->held);
 	if (turns.end == TURNS_EXPIRED)
 		ws_session_close_client(s, 1008, "Session expired");
 	if (turns.end == TURNS_FAILED)
 		ws_session_close_client(s, 1011, "Internal error");
-	if (!s->gone && !s->closing && !s->in.ended)
+	if (!socket->gone && !s->closing && !socket->in.ended)
 		ws_session_hold_or_go_on(s, &turns);
 	if (turns.busy)
 		return true;
-	if (s->gone && !s->bye) {
-		s->bye = true;
-		ws_session_send_signal(s, RECORD_BYE);
-	}
-	if (s->interrupts && !s->in.ended)
+	if (socket->interrupts && !socket->in.ended)
 		ws_session_close_client(s, 1001, "Shutting down");
-	if (output_is_waiting(&s->out))
-		return true;
-	return !s->in.ended && s->interrupts < 2;
+	return !ws_socket_is_over(socket);
 }
 
 /* ---- the loop ---- */
 
 static void ws_session_wait_for_something(struct session *s)
 {
-	struct pollfd fds[FD_COUNT] = {
-	    [FD_IN] = {s->in.ended ? -1 : s->in.fd, POLLIN, 0},
-	    [FD_OUT] = {output_is_waiting(&s->out) ? s->out.fd : -1, POLLOUT, 0},
-	    [FD_WAKE] = {s->out.wake, POLLIN, 0},
-	    [FD_TIMER] = {s->out.timer, POLLIN, 0},
-	    [FD_SIGNALS] = {s->signals, POLLIN, 0},
-	};
-	struct signalfd_siginfo info;
-	int ready = poll(fds, FD_COUNT, s->dirty ? TRIM_AFTER : -1);
-	/* an idle connection should cost little, whatever its runs had needed */
-	if (ready == 0 && !turns_look(s->turns, false).busy) {
-		malloc_trim(0);
-		s->dirty = false;
-	}
+	struct pollfd fds[WS_FDS];
+	ws_socket_watch(&s->socket, fds);
+	int ready = poll(fds, WS_FDS, s->socket.dirty ? WS_TRIM_AFTER : -1);
+	if (ready == 0 && !turns_look(s->turns, false).busy)
+		ws_socket_trim(&s->socket);
 	if (ready <= 0)
 		return;
-	if (fds[FD_IN].revents)
-		ws_session_take_lines(s);
-	if (fds[FD_OUT].revents)
-		output_flush(&s->out);
-	if (fds[FD_WAKE].revents || fds[FD_TIMER].revents)
-		output_woken(&s->out);
-	if (fds[FD_SIGNALS].revents && read(s->signals, &info, sizeof(info)) == sizeof(info))
-		s->interrupts++;
+	if (fds[WS_FD_IN].revents)
+		ws_session_take_input(s);
+	ws_socket_polled(&s->socket, fds);
 }
 
 void session_run(struct service *service, const struct session_setup *setup)
 {
-	struct session s = {
-	    .signals = setup->signals, .large = (size_t)service->config->env.max_request_size};
+	struct session s = {.large = (size_t)service->config->env.max_request_size};
 	/* in the worst case every byte of a text is stuffed */
-	s.in = (struct input){.fd = STDIN_FILENO, .limit = 2 * s.large + RECORD_ROOM};
-	output_init(&s.out, STDOUT_FILENO);
-	s.out.joins = setup->joins;
-	s.turns = turns_new(service, setup->ticket, &s.out);
-	record_ready(&s.record);
-	ws_session_send_record(&s);
+	ws_socket_open(&s.socket, setup, 2 * s.large);
+	s.turns = turns_new(service, setup->ticket, &s.socket.out);
 	if (service->graph->live) {
-		struct refusal refusal = {.sink = {.chunk = ws_session_refuse}, .session = &s};
+		struct refusal refusal = {
+		    .sink = {.chunk = ws_session_refuse}, .socket = &s.socket};
 		struct call call;
 		call_init(&call, service, NULL);
 		socket_refuse_live(&call, &refusal.sink);
@@ -242,7 +161,5 @@ void session_run(struct service *service, const struct session_setup *setup)
 	while (ws_session_go_on(&s))
 		ws_session_wait_for_something(&s);
 	turns_free(s.turns);
-	output_release(&s.out);
-	input_release(&s.in);
-	buf_release(&s.record);
+	ws_socket_release(&s.socket);
 }
