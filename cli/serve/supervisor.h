@@ -11,9 +11,9 @@
 #include "cli/examine/examine.h"
 #include "cli/serve/children.h"
 #include "cli/sockets.h"
-#include <sys/types.h>
 
 #include <cjson/cJSON.h>
+#include <sys/types.h>
 
 struct serve_options {
 	struct config_source source;

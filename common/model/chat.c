@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* One call: its tries at each model, and what is said of those that failed. */
 #include "model/chat.h"
+
 #include "base/http/sse.h"
 #include "base/json/json.h"
 #include "base/log/log.h"

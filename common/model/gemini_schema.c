@@ -4,6 +4,7 @@
  * key.
  */
 #include "model/gemini_schema.h"
+
 #include "base/json/json.h"
 
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Failures worth another try, how long to wait first, and texts without keys. */
 #include "model/retry.h"
+
 #include "base/id.h"
 #include "base/log/redact.h"
 #include "base/memory.h"

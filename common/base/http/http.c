@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Making an HTTP call: libcurl's callbacks, and the limits of time. */
 #include "base/http/http.h"
+
 #include "base/http/http_curl.h"
 #include "base/os/clock.h"
 #include "base/os/process.h"

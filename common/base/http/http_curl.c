@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Loading libcurl. */
 #include "base/http/http_curl.h"
+
 #include "base/http/http.h"
 #include "base/os/library.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* The settings of an embedder, its requests in batches, and reading the answers. */
 #include "model/embed/embed.h"
+
 #include "base/http/http.h"
 #include "base/http/url.h"
 #include "base/json/json.h"

@@ -4,6 +4,7 @@
  * only when it is complete and on disk, so what looks like a backup is one.
  */
 #include "storage/sqlite/backup.h"
+
 #include "base/memory.h"
 #include "base/os/directory.h"
 #include "storage/sqlite/migrate.h"
