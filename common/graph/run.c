@@ -28,11 +28,11 @@ static bool run_restore(ag_run *run, struct error *err)
 	all.until = INT64_MAX; /* nobody else has had the thread since */
 	entered_restore(run);
 	if (!s->storage->runs->messages(
-		s->storage, &s->ctx, &all, false, run_restore_message, run, err))
+		s->storage, &s->ctx, &all, RUN_GIVEN, run_restore_message, run, err))
 		return false;
 	m->brought = m->count;
 	if (!s->storage->runs->messages(
-		s->storage, &s->ctx, &all, true, run_restore_message, run, err))
+		s->storage, &s->ctx, &all, RUN_MADE, run_restore_message, run, err))
 		return false;
 	m->written = m->restored = m->count;
 	return true;

@@ -80,6 +80,9 @@ struct push_words {
 	    void *arg, struct arena *a, const struct webhook *item, struct push_message *message);
 };
 
+/* Which messages of a run are meant: those that it was given, or those that it made. */
+enum run_share { RUN_GIVEN, RUN_MADE };
+
 /* Strings are never NULL unless said; times are microseconds since 1970. */
 struct run_record {
 	int64_t number; /* the engine's own, ascending within the thread; 0: not stored yet */
@@ -251,10 +254,9 @@ struct run_ops {
 	 * what it handed out. */
 	bool (*list)(struct storage *st, const struct storage_context *ctx,
 	    const struct record_filter *filter, record_fn fn, void *arg, struct error *err);
-	/* Hands out those messages of a run that still exist, oldest first: with made those that it
-	 * made, else those that it was given. */
+	/* Hands out those messages of a run that still exist, oldest first. */
 	bool (*messages)(struct storage *st, const struct storage_context *ctx,
-	    const struct run_record *record, bool made, message_fn fn, void *arg,
+	    const struct run_record *record, enum run_share which, message_fn fn, void *arg,
 	    struct error *err);
 	/* Removes the record with all that belongs to it, unless its run is queued or its job is
 	 * not over. */

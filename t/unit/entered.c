@@ -250,13 +250,13 @@ static bool add_text(void *arg, const char *id, const char *body)
 }
 
 /* Of the run those that it was given, or made. */
-static const char *texts(const char *thread_id, const char *run_id, bool made)
+static const char *texts(const char *thread_id, const char *run_id, enum run_share which)
 {
 	static struct buf out;
 	struct run_record r;
 	buf_reset(&out);
 	check_ok(st->runs->get(st, NULL, arena, thread_id, run_id, &r, &err));
-	check_ok(st->runs->messages(st, NULL, &r, made, add_text, &out, &err));
+	check_ok(st->runs->messages(st, NULL, &r, which, add_text, &out, &err));
 	return buf_str(&out);
 }
 
@@ -281,8 +281,8 @@ static void it_goes_on_behind_the_last_node_that_ended(void)
 	CU_ASSERT_EQUAL(t.step, 2);
 	CU_ASSERT_STRING_EQUAL(t.node, "END");
 	CU_ASSERT_STRING_EQUAL(t.fields_json, "{\"marks\":[\"first\",\"second\"]}");
-	CU_ASSERT_STRING_EQUAL(texts("t1", "r1", false), "hello|");
-	CU_ASSERT_STRING_EQUAL(texts("t1", "r1", true), "first after 1|second after 2|");
+	CU_ASSERT_STRING_EQUAL(texts("t1", "r1", RUN_GIVEN), "hello|");
+	CU_ASSERT_STRING_EQUAL(texts("t1", "r1", RUN_MADE), "first after 1|second after 2|");
 	CU_ASSERT_EQUAL(status_of("t1", "r1"), RUN_COMPLETED);
 }
 
@@ -293,8 +293,8 @@ static void it_begins_again_where_no_node_has_ended(void)
 	struct thread t = execute(&job, "hello", NULL);
 	CU_ASSERT_STRING_EQUAL(executed, "first first second ");
 	CU_ASSERT(t.status == RUN_COMPLETED && t.step == 2);
-	CU_ASSERT_STRING_EQUAL(texts("t2", "r1", false), "hello|");
-	CU_ASSERT_STRING_EQUAL(texts("t2", "r1", true), "first after 1|second after 2|");
+	CU_ASSERT_STRING_EQUAL(texts("t2", "r1", RUN_GIVEN), "hello|");
+	CU_ASSERT_STRING_EQUAL(texts("t2", "r1", RUN_MADE), "first after 1|second after 2|");
 }
 
 static void a_node_that_asked_has_its_answer_again(void)
@@ -306,7 +306,7 @@ static void a_node_that_asked_has_its_answer_again(void)
 	job = die_in("asks", submit("t3", "r2"), NULL, "[\"because\"]");
 	CU_ASSERT_EQUAL(execute(&job, NULL, "[\"because\"]").status, RUN_COMPLETED);
 	CU_ASSERT_STRING_EQUAL(executed, "asks asks ");
-	CU_ASSERT_STRING_EQUAL(texts("t3", "r2", true), "asked: because|");
+	CU_ASSERT_STRING_EQUAL(texts("t3", "r2", RUN_MADE), "asked: because|");
 }
 
 static struct thread ordered(const char *thread_id, enum lease_order order)
@@ -330,13 +330,13 @@ static void what_was_ordered_is_done_before_any_node(void)
 	struct thread t = ordered("t4", ORDER_STOP);
 	CU_ASSERT_EQUAL(t.status, RUN_STOPPED);
 	CU_ASSERT_STRING_EQUAL(t.fields_json, "{\"marks\":[\"first\",\"second\",\"first\"]}");
-	CU_ASSERT_STRING_EQUAL(texts("t4", "r2", true), "first after 4|");
+	CU_ASSERT_STRING_EQUAL(texts("t4", "r2", RUN_MADE), "first after 4|");
 	t = ordered("t5", ORDER_ROLLBACK);
 	CU_ASSERT_STRING_EQUAL(t.fields_json, "{\"marks\":[\"first\",\"second\"]}");
 	CU_ASSERT(t.status == RUN_COMPLETED && strcmp(t.run_id, "r1") == 0);
-	CU_ASSERT_STRING_EQUAL(texts("t5", "r2", true), "");
-	CU_ASSERT_STRING_EQUAL(texts("t5", "r2", false), "");
-	CU_ASSERT_STRING_EQUAL(texts("t5", "r1", true), "first after 1|second after 2|");
+	CU_ASSERT_STRING_EQUAL(texts("t5", "r2", RUN_MADE), "");
+	CU_ASSERT_STRING_EQUAL(texts("t5", "r2", RUN_GIVEN), "");
+	CU_ASSERT_STRING_EQUAL(texts("t5", "r1", RUN_MADE), "first after 1|second after 2|");
 }
 
 static const struct unit_test tests[] = {

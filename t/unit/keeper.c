@@ -121,10 +121,11 @@ static const char *const made[][2] = {{"m1", "{\"message_id\":\"m1\",\"delta\":f
     {"m2", HELLO}, {"m3", "{\"message_id\":\"m3\",\"delta\":false}"}};
 
 static bool disk_messages(struct storage *st, const struct storage_context *ctx,
-    const struct run_record *record, bool own, message_fn fn, void *arg, struct error *err)
+    const struct run_record *record, enum run_share which, message_fn fn, void *arg,
+    struct error *err)
 {
 	(void)st, (void)ctx, (void)err;
-	CU_ASSERT_TRUE(own);
+	CU_ASSERT_EQUAL(which, RUN_MADE);
 	for (int64_t i = record->after; i < record->until; i++)
 		fn(arg, made[i][0], made[i][1]);
 	return true;

@@ -627,10 +627,12 @@ static bool memory_run_list(struct storage *st, const struct storage_context *ct
 }
 
 static bool memory_run_messages(struct storage *st, const struct storage_context *ctx,
-    const struct run_record *record, bool made, message_fn fn, void *arg, struct error *err)
+    const struct run_record *record, enum run_share which, message_fn fn, void *arg,
+    struct error *err)
 {
 	int64_t begin = record->after + record->brought;
-	int64_t after = made ? begin : record->after, until = made ? record->until : begin;
+	int64_t after = which == RUN_MADE ? begin : record->after;
+	int64_t until = which == RUN_MADE ? record->until : begin;
 	struct memory_storage *m = memory_lock(st);
 	const struct kept_thread *k = memory_find_row(m, record->thread_row);
 	bool more = true;

@@ -361,7 +361,7 @@ static void the_next_run_ends_what_a_lost_one_kept(void)
 	check_ok(write_one(st, &w, &err));
 	CU_ASSERT_EQUAL(kept_until(&t, "lost"), 1300);
 	check_ok(st->runs->get(st, NULL, a, t.thread_id, "lost", &lost, &err));
-	check_ok(st->runs->messages(st, NULL, &lost, true, count_message, &made, &err));
+	check_ok(st->runs->messages(st, NULL, &lost, RUN_MADE, count_message, &made, &err));
 	CU_ASSERT_EQUAL(made, 1); /* they are there, and told of it */
 	arena_free(a);
 	CU_ASSERT_EQUAL(kept_until(&t, "next"), RUN_NOT_KEPT);

@@ -233,12 +233,13 @@ static inline const char *context_of(struct storage *st, int64_t row)
 }
 
 /* What a run made, or was given. */
-static inline const char *run_messages_of(struct storage *st, const struct run_record *r, bool made)
+static inline const char *run_messages_of(
+    struct storage *st, const struct run_record *r, enum run_share which)
 {
 	static struct id_list list;
 	struct error err = {0};
 	list = (struct id_list){.left = 100};
-	CU_ASSERT_TRUE(st->runs->messages(st, NULL, r, made, collect_message, &list, &err));
+	CU_ASSERT_TRUE(st->runs->messages(st, NULL, r, which, collect_message, &list, &err));
 	return list.text;
 }
 

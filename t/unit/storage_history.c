@@ -1122,7 +1122,7 @@ static const char *made_by(const char *thread_id, const char *run_id)
 	struct run_record r;
 	list = (struct id_list){.left = 100};
 	CU_ASSERT_TRUE_FATAL(st->runs->get(st, NULL, arena, thread_id, run_id, &r, &err));
-	CU_ASSERT_TRUE(st->runs->messages(st, NULL, &r, true, collect_message, &list, &err));
+	CU_ASSERT_TRUE(st->runs->messages(st, NULL, &r, RUN_MADE, collect_message, &list, &err));
 	return list.text;
 }
 

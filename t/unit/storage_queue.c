@@ -246,7 +246,7 @@ static void a_job_comes_back_as_it_was_submitted(void)
 	CU_ASSERT_STRING_EQUAL(r.webhook.url, "https://h/x");
 	CU_ASSERT_EQUAL(r.kept_until, RUN_KEPT);
 	CU_ASSERT_TRUE(r.new_thread);
-	CU_ASSERT_STRING_EQUAL(run_messages_of(st, &r, true), "");
+	CU_ASSERT_STRING_EQUAL(run_messages_of(st, &r, RUN_MADE), "");
 
 	CU_ASSERT_FALSE(claim_row(0, 199, &got, &next));
 	CU_ASSERT_EQUAL(next, 200);
@@ -312,7 +312,7 @@ static void a_run_begins_and_ends_with_its_job(void)
 	CU_ASSERT_EQUAL(r.status, RUN_RUNNING);
 	CU_ASSERT_EQUAL(r.started_at, 105);
 	CU_ASSERT_EQUAL(r.kept_until, RUN_KEPT);
-	CU_ASSERT_STRING_EQUAL(run_messages_of(st, &r, false), "r1-in-0 ");
+	CU_ASSERT_STRING_EQUAL(run_messages_of(st, &r, RUN_GIVEN), "r1-in-0 ");
 	chunks = chunks_count(shared_of(st), t.row, job.number);
 	must_end(&job, RUN_INTERRUPTED);
 	CU_ASSERT_NOT_EQUAL(chunks_count(shared_of(st), t.row, job.number), chunks);
@@ -322,8 +322,8 @@ static void a_run_begins_and_ends_with_its_job(void)
 	CU_ASSERT_EQUAL(r.kept_until, 1110);
 	CU_ASSERT(r.step == 2 && r.usage.total == 6 && r.attempt == 1);
 	CU_ASSERT_FALSE(r.new_thread);
-	CU_ASSERT_STRING_EQUAL(run_messages_of(st, &r, false), "r1-in-0 ");
-	CU_ASSERT_STRING_EQUAL(run_messages_of(st, &r, true), "r1-out-0 r1-out-1 ");
+	CU_ASSERT_STRING_EQUAL(run_messages_of(st, &r, RUN_GIVEN), "r1-in-0 ");
+	CU_ASSERT_STRING_EQUAL(run_messages_of(st, &r, RUN_MADE), "r1-out-0 r1-out-1 ");
 	CU_ASSERT_STRING_EQUAL(claimed(NOW, NULL), "none");
 	st->chunks_keep = 0;
 }
@@ -383,8 +383,8 @@ static void begin_and_end_go_in_one_write(void)
 	CU_ASSERT_EQUAL(back.status, RUN_ERROR);
 	CU_ASSERT_EQUAL(back.started_at, 105);
 	CU_ASSERT_STRING_EQUAL(back.error_json, "{\"code\":\"X\"}");
-	CU_ASSERT_STRING_EQUAL(run_messages_of(st, &back, false), "in ");
-	CU_ASSERT_STRING_EQUAL(run_messages_of(st, &back, true), "out ");
+	CU_ASSERT_STRING_EQUAL(run_messages_of(st, &back, RUN_GIVEN), "in ");
+	CU_ASSERT_STRING_EQUAL(run_messages_of(st, &back, RUN_MADE), "out ");
 	CU_ASSERT_EQUAL(last.number, back.number);
 	CU_ASSERT_STRING_EQUAL(claimed(NOW, NULL), "none");
 }
@@ -483,8 +483,8 @@ static void a_run_may_say_how_far_it_is(void)
 	CU_ASSERT_EQUAL(back.started_at, 105);
 	must_end(&job, RUN_COMPLETED);
 	CU_ASSERT_TRUE_FATAL(read_record("between", "r1", &back));
-	CU_ASSERT_STRING_EQUAL(run_messages_of(st, &back, false), "r1-in-0 ");
-	CU_ASSERT_STRING_EQUAL(run_messages_of(st, &back, true), "r1-out-0 r1-out-1 ");
+	CU_ASSERT_STRING_EQUAL(run_messages_of(st, &back, RUN_GIVEN), "r1-in-0 ");
+	CU_ASSERT_STRING_EQUAL(run_messages_of(st, &back, RUN_MADE), "r1-out-0 r1-out-1 ");
 }
 
 static void answers_are_kept_from_the_begin_on(void)
@@ -520,7 +520,7 @@ static void an_attempt_that_is_given_back_was_none(void)
 	must_end(&job, RUN_COMPLETED);
 	CU_ASSERT_TRUE_FATAL(read_record("given", "r1", &r));
 	CU_ASSERT_EQUAL(r.attempt, 1);
-	CU_ASSERT_STRING_EQUAL(run_messages_of(st, &r, false), "r1-in-0 ");
+	CU_ASSERT_STRING_EQUAL(run_messages_of(st, &r, RUN_GIVEN), "r1-in-0 ");
 	check_ok(st->runs->give_back(st, NULL, &job, &err)); /* it is over */
 	CU_ASSERT_STRING_EQUAL(claimed(NOW, &job), "r2");
 	finish(&job, RUN_STOPPED);
@@ -757,7 +757,7 @@ static void one_that_was_given_back_is_stopped_with_its_thread(void)
 	CU_ASSERT_EQUAL(now.stop, STOP_DONE);
 	CU_ASSERT_TRUE_FATAL(read_record("parked", "r1", &r));
 	CU_ASSERT_EQUAL(r.status, RUN_STOPPED);
-	CU_ASSERT_STRING_EQUAL(run_messages_of(st, &r, false), "r1-in-0 ");
+	CU_ASSERT_STRING_EQUAL(run_messages_of(st, &r, RUN_GIVEN), "r1-in-0 ");
 }
 
 static void an_order_is_kept_with_what_has_begun(void)
@@ -1570,7 +1570,7 @@ static void what_a_dead_process_had_is_taken_up_again(void)
 	CU_ASSERT_EQUAL(r.status, RUN_ERROR);
 	CU_ASSERT_PTR_NULL(r.error_json);
 	CU_ASSERT_EQUAL(r.attempt, 3);
-	CU_ASSERT_STRING_EQUAL(run_messages_of(st, &r, false), "r1-in-0 ");
+	CU_ASSERT_STRING_EQUAL(run_messages_of(st, &r, RUN_GIVEN), "r1-in-0 ");
 	CU_ASSERT_TRUE(st->threads->get(st, NULL, texts, "t", &now, &err));
 	CU_ASSERT_EQUAL(now.status, RUN_ERROR);
 	CU_ASSERT_STRING_EQUAL(claimed(NOW, &job), "r2");
@@ -1717,7 +1717,7 @@ static void a_backup_has_the_queue(void)
 	CU_ASSERT_EQUAL(job.attempt, 2);
 	must_end(&job, RUN_COMPLETED);
 	CU_ASSERT_TRUE_FATAL(read_record("t", "r1", &r));
-	CU_ASSERT_STRING_EQUAL(run_messages_of(st, &r, true), "r1-out-0 r1-out-1 ");
+	CU_ASSERT_STRING_EQUAL(run_messages_of(st, &r, RUN_MADE), "r1-out-0 r1-out-1 ");
 	CU_ASSERT_STRING_EQUAL(claimed(NOW, &job), "r2");
 	must_run(&job);
 	CU_ASSERT_STRING_EQUAL(claimed(NOW, &job), "u1");

@@ -117,14 +117,14 @@ static void a_record_comes_back_as_it_was_written(void)
 	CU_ASSERT(back.usage.reasoning == 3 && back.usage.total == 6);
 	CU_ASSERT_PTR_NULL(back.error_json);
 	CU_ASSERT_TRUE(back.new_thread);
-	CU_ASSERT_STRING_EQUAL(run_messages_of(st, &back, false), "r1-in-0 ");
-	CU_ASSERT_STRING_EQUAL(run_messages_of(st, &back, true), "r1-out-0 r1-out-1 ");
+	CU_ASSERT_STRING_EQUAL(run_messages_of(st, &back, RUN_GIVEN), "r1-in-0 ");
+	CU_ASSERT_STRING_EQUAL(run_messages_of(st, &back, RUN_MADE), "r1-out-0 r1-out-1 ");
 	CU_ASSERT_FALSE(read_run(a, "whole", "r2", &back));
 	CU_ASSERT_FALSE(read_run(a, "other", "r1", &back));
 	run_whole(&t, "r2", 2000);
 	CU_ASSERT_TRUE_FATAL(read_run(a, "whole", "r2", &back));
 	CU_ASSERT_FALSE(back.new_thread);
-	CU_ASSERT_STRING_EQUAL(run_messages_of(st, &back, true), "r2-out-0 r2-out-1 ");
+	CU_ASSERT_STRING_EQUAL(run_messages_of(st, &back, RUN_MADE), "r2-out-0 r2-out-1 ");
 	arena_free(a);
 }
 
@@ -151,8 +151,8 @@ static void begin_and_end_go_in_one_write(void)
 	CU_ASSERT_TRUE_FATAL(read_run(a, "carried", "r1", &back));
 	CU_ASSERT_EQUAL(back.status, RUN_ERROR);
 	CU_ASSERT_STRING_EQUAL(back.error_json, "{\"code\":\"X\"}");
-	CU_ASSERT_STRING_EQUAL(run_messages_of(st, &back, false), "in ");
-	CU_ASSERT_STRING_EQUAL(run_messages_of(st, &back, true), "out ");
+	CU_ASSERT_STRING_EQUAL(run_messages_of(st, &back, RUN_GIVEN), "in ");
+	CU_ASSERT_STRING_EQUAL(run_messages_of(st, &back, RUN_MADE), "out ");
 	CU_ASSERT_EQUAL(last.number, back.number);
 	arena_free(a);
 }

@@ -300,13 +300,13 @@ static bool a2a_add_artifact(void *arg, const char *id, const char *body_json)
 }
 
 static bool a2a_read_messages(
-    struct call *call, struct a2a_reading *reading, bool made, message_fn fn)
+    struct call *call, struct a2a_reading *reading, enum run_share which, message_fn fn)
 {
 	struct storage *storage = call->service->storage;
 	const struct a2a_task *task = reading->task;
 	for (size_t i = 0; i < task->count; i++)
 		if (!storage->runs->messages(
-			storage, &call->ctx, &task->runs[i], made, fn, reading, &call->error))
+			storage, &call->ctx, &task->runs[i], which, fn, reading, &call->error))
 			return false;
 	return true;
 }
@@ -326,13 +326,13 @@ cJSON *a2a_task_view(struct call *call, const struct a2a_task *task, const struc
 	json_add(out, "status", a2a_status(shown->old, task->state, task->since, message));
 	if (shown->artifacts) {
 		reading.out = json_add(out, "artifacts", cJSON_CreateArray());
-		if (!a2a_read_messages(call, &reading, true, a2a_add_artifact))
+		if (!a2a_read_messages(call, &reading, RUN_MADE, a2a_add_artifact))
 			return NULL;
 	}
 	if (shown->history == 0)
 		return out;
 	reading.out = json_add(out, "history", cJSON_CreateArray());
-	if (!a2a_read_messages(call, &reading, false, a2a_add_history))
+	if (!a2a_read_messages(call, &reading, RUN_GIVEN, a2a_add_history))
 		return NULL;
 	for (int64_t n = cJSON_GetArraySize(reading.out); shown->history > 0 && n > shown->history;
 	     n--)

@@ -187,7 +187,7 @@ static bool lg_input_place(struct call *call, const struct thread *thread, const
 	json_add_str(config, "checkpoint_id", earlier_id(call->arena, place.parent));
 	cJSON *given = arena_json(call->arena, cJSON_CreateArray()), *one;
 	if (!storage->runs->messages(
-		storage, &call->ctx, &place.run, false, lg_add_given, given, &call->error))
+		storage, &call->ctx, &place.run, RUN_GIVEN, lg_add_given, given, &call->error))
 		return false;
 	for (int i = cJSON_GetArraySize(given) - 1; i >= 0; i--) {
 		one = cJSON_DetachItemFromArray(given, i);

@@ -103,7 +103,7 @@ static bool lg_find_input(struct call *call, const struct thread *thread,
 	if (error_is_set(&call->error) ||
 	    !call_record(call, thread->thread_id, run_id, &place->run) ||
 	    !storage->runs->messages(
-		storage, &call->ctx, &place->run, false, lg_keep_last, &noting, &call->error))
+		storage, &call->ctx, &place->run, RUN_GIVEN, lg_keep_last, &noting, &call->error))
 		return false;
 	place->last = noting.last;
 	/* the graph has set nothing yet, nor is anything asked */

@@ -294,7 +294,7 @@ static cJSON *record_answer(struct call *call, const struct run_record *record,
 	/* the latest user message that the run was given, then those that it made */
 	cJSON *messages = cJSON_AddArrayToObject(data, "messages"), *user = NULL, *state = NULL;
 	bool ok = storage->runs->messages(
-	    storage, &call->ctx, record, false, record_note_user, &user, &call->error);
+	    storage, &call->ctx, record, RUN_GIVEN, record_note_user, &user, &call->error);
 	if (user)
 		cJSON_AddItemToArray(messages, user);
 	if (!after && record_met_calls(call, record, thread)) {
@@ -303,7 +303,7 @@ static cJSON *record_answer(struct call *call, const struct run_record *record,
 	}
 	if (!ok || error_is_set(&call->error) ||
 	    !storage->runs->messages(
-		storage, &call->ctx, record, true, record_add_message, messages, &call->error))
+		storage, &call->ctx, record, RUN_MADE, record_add_message, messages, &call->error))
 		return NULL;
 	cJSON *meta = cJSON_AddObjectToObject(data, "meta");
 	cJSON *interrupt = after ? thread_interrupt(after) : NULL;

@@ -247,7 +247,7 @@ static bool replay_add_messages(
 {
 	struct storage *storage = call->service->storage;
 	return storage->runs->messages(
-	    storage, &call->ctx, record, true, replay_add_message, more, &call->error);
+	    storage, &call->ctx, record, RUN_MADE, replay_add_message, more, &call->error);
 }
 
 /* Ends these chunks, and stores them if ok. */

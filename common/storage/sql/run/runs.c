@@ -33,15 +33,16 @@ static bool runs_get(struct storage *st, const struct storage_context *ctx, stru
 }
 
 static bool runs_messages(struct storage *st, const struct storage_context *ctx,
-    const struct run_record *record, bool made, message_fn fn, void *arg, struct error *err)
+    const struct run_record *record, enum run_share which, message_fn fn, void *arg,
+    struct error *err)
 {
 	int64_t begin = record->after + record->brought;
 	struct query q;
 	bool more = true;
 	engine_query(st, ctx, &q, SQL_CONTEXT, err);
 	query_int(&q, ":thread", record->thread_row);
-	query_int(&q, ":after", made ? begin : record->after);
-	query_int(&q, ":until", made ? record->until : begin);
+	query_int(&q, ":after", which == RUN_MADE ? begin : record->after);
+	query_int(&q, ":until", which == RUN_MADE ? record->until : begin);
 	while (more && query_row(&q))
 		more = fn(arg, query_column_text(&q, CONTEXT_MESSAGE_ID),
 		    query_column_text(&q, CONTEXT_BODY));
