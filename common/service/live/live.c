@@ -40,7 +40,7 @@ struct live *live_new(const struct live_setup *setup)
 	live_queue_init(&live->queue, (size_t)setup->service->config->env.realtime_input_queue);
 	live->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	live->deadline = live_now(live) + INIT_MS;
-	live->due = -1;
+	live->step_at = -1;
 	if (setup->service->graph->live)
 		live->agent = setup->service->graph->live->live;
 	else
@@ -124,7 +124,8 @@ static void live_session_end_input(struct live *live)
 	if (!live_session_takes_frames(live))
 		return;
 	live->ending = true;
-	live->end = live_now(live) + live->call.service->config->env.realtime_drain_timeout * 1000;
+	live->end_by =
+	    live_now(live) + live->call.service->config->env.realtime_drain_timeout * 1000;
 	bool idle = live->state != LIVE_TALKS && !live->queue.first;
 	if (live->state == LIVE_AWAITS_INIT || (idle && live->state != LIVE_PREPARES))
 		live_close(live, 1000, NULL);
@@ -231,16 +232,16 @@ static int64_t live_session_next_time(struct live *live)
 	if (live->lost || live->fatal || live->ended)
 		return now;
 	if (live->ending) { /* it does not rotate any more */
-		time = live_session_earlier(live->end, time);
-	} else if (live->state == LIVE_TALKS && live->rotate) {
-		time = live_session_earlier(live->rotate, time);
-		if (live->asked && now < live->patience)
-			time = live_session_earlier(live->patience, time);
-		if (now < live->settles)
-			time = live_session_earlier(live->settles, time);
+		time = live_session_earlier(live->end_by, time);
+	} else if (live->state == LIVE_TALKS && live->rotate_by) {
+		time = live_session_earlier(live->rotate_by, time);
+		if (live->asked && now < live->asked_until)
+			time = live_session_earlier(live->asked_until, time);
+		if (now < live->settles_until)
+			time = live_session_earlier(live->settles_until, time);
 	}
-	if (live_session_listens(live) && live->due >= 0)
-		time = live_session_earlier(live->due ? live->due : 1, time);
+	if (live_session_listens(live) && live->step_at >= 0)
+		time = live_session_earlier(live->step_at ? live->step_at : 1, time);
 	return time;
 }
 
@@ -277,7 +278,7 @@ void live_step(struct live *live)
 	if (live->state == LIVE_CLOSES) {
 		if (now >= live->deadline || live_rests(live))
 			live_shut(live);
-	} else if (live->ending && now >= live->end) {
+	} else if (live->ending && now >= live->end_by) {
 		log_info("the model does not come to an end: cancelled");
 		live_close(live, 1000, NULL);
 	} else if (live->deadline && now >= live->deadline) {

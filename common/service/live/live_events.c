@@ -69,8 +69,8 @@ void live_keep_text(struct live *live, const char *text)
 void live_ask(struct live *live)
 {
 	int64_t now = live_now(live);
-	live->asked = now < live->patience ? live->asked + 1 : 1;
-	live->patience = now + LIVE_ASKED_MS;
+	live->asked = now < live->asked_until ? live->asked + 1 : 1;
+	live->asked_until = now + LIVE_ASKED_MS;
 }
 
 static void live_events_begin_answer(struct live *live)
@@ -176,7 +176,7 @@ static void live_events_take_handle(struct live *live, const char *handle)
 {
 	cJSON *event = json_typed("session_update");
 	bool same = handle && live->handle && strcmp(handle, live->handle) == 0;
-	live->settles = 0;
+	live->settles_until = 0;
 	json_add_str(event, "resumption_handle", handle);
 	live_send(live, event);
 	if (same || (!handle && !live->handle))
@@ -198,7 +198,7 @@ static void live_events_take_go_away(struct live *live, double seconds)
 	json_add_str(event, "time_left", known ? left : NULL);
 	live_send(live, event);
 	int64_t wait = known ? (int64_t)(seconds * 1000) - ROTATE_SPARE_MS : ROTATE_MOST_MS;
-	live->rotate = live_now(live) + (wait > 0 ? wait : 0) + 1;
+	live->rotate_by = live_now(live) + (wait > 0 ? wait : 0) + 1;
 }
 
 #define HANDLE_MS 2000 /* how long a handle may come after a turn */
@@ -210,7 +210,7 @@ static void live_events_take_end_of_turn(struct live *live, const char *type, bo
 		live_events_finish_open(live, FROM_USER);
 	live_events_finish_open(live, FROM_MODEL);
 	live->answering = false;
-	live->settles = live->handle ? live_now(live) + HANDLE_MS : 0;
+	live->settles_until = live->handle ? live_now(live) + HANDLE_MS : 0;
 	if (cut && !live->asked)
 		live_ask(live);
 	live_send(live, json_typed(type));
@@ -226,7 +226,7 @@ static void live_events_take(struct live *live, const struct live_event *event)
 		live->state = LIVE_TALKS;
 		live->deadline = 0;
 		live->was_ready = true;
-		live->since = live_now(live);
+		live->ready_at = live_now(live);
 		break;
 	case LIVE_AUDIO:
 		live_events_begin_answer(live);

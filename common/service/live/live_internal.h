@@ -34,23 +34,23 @@ struct live {
 	unsigned ignored;         /* frames that were ignored and logged */
 
 	/* the connection to the model (live_link.c) */
-	void *connection; /* NULL: none */
-	unsigned epoch;   /* counts the connections */
-	char *handle;     /* resumption handle for the next connection, or NULL */
-	bool resumed;     /* the first connection was tried with a handle */
-	bool was_ready;   /* some connection was ready */
-	int attempts;     /* attempts to connect again since a connection was of use */
-	int64_t since;    /* when the connection became ready */
-	int64_t due;      /* when the connection wants to be stepped; -1: never */
-	bool fed;         /* the connection was given input */
-	bool answering;   /* the model is in the middle of a turn */
-	unsigned reports; /* counts what the provider says */
-	unsigned asked;   /* inputs whose answers have not begun */
-	int64_t patience; /* until when these are waited for */
-	int64_t settles;  /* until when a handle that knows of the last turn is waited for */
-	bool speaking;    /* the client has said that its speech starts, and not yet that it ends */
-	bool unsaid;      /* this connection was not told so */
-	int64_t rotate;   /* when a new connection must be made at the latest; 0: no need */
+	void *connection;      /* NULL: none */
+	unsigned epoch;        /* counts the connections */
+	char *handle;          /* resumption handle for the next connection, or NULL */
+	bool resumed;          /* the first connection was tried with a handle */
+	bool was_ready;        /* some connection was ready */
+	int attempts;          /* attempts to connect again since a connection was of use */
+	int64_t ready_at;      /* when the connection became ready */
+	int64_t step_at;       /* when the connection wants to be stepped; -1: never */
+	bool fed;              /* the connection was given input */
+	bool answering;        /* the model is in the middle of a turn */
+	unsigned reports;      /* counts what the provider says */
+	unsigned asked;        /* inputs whose answers have not begun */
+	int64_t asked_until;   /* until when these are waited for */
+	int64_t settles_until; /* until when a handle that knows of the last turn is waited for */
+	bool speaking; /* the client has said that its speech starts, and not yet that it ends */
+	bool unsaid;   /* this connection was not told so */
+	int64_t rotate_by; /* when a new connection must be made at the latest; 0: no need */
 
 	/* what the provider said and nobody acted on yet */
 	bool lost, ended, fatal;
@@ -64,7 +64,7 @@ struct live {
 	bool gone;      /* the client is gone */
 	bool ending;    /* no more input will come */
 	bool finished;  /* the provider was told so */
-	int64_t end;    /* until when the provider is waited for */
+	int64_t end_by; /* until when the provider is waited for */
 	int close_code; /* the close to be sent, and its reason */
 	const char *close_reason;
 };

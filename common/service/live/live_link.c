@@ -39,11 +39,11 @@ void live_connect(struct live *live)
 	live->deadline = live_now(live) + CONNECT_MS;
 	live->answering = live->finished = false;
 	live->asked = 0;
-	live->settles = 0;
+	live->settles_until = 0;
 	live->unsaid = live->speaking;
-	live->rotate = 0;
+	live->rotate_by = 0;
 	live->fed = false;
-	live->due = 0;
+	live->step_at = 0;
 	live->resumed = live->handle != NULL;
 	live->connection = live->agent->provider->open(&live->session, &setup, live->agent->data);
 	if (!live->connection)
@@ -112,7 +112,7 @@ static void live_link_try_later(struct live *live)
 
 static bool live_link_is_stable(const struct live *live)
 {
-	return live->state == LIVE_TALKS && live_now(live) - live->since >= STABLE_MS;
+	return live->state == LIVE_TALKS && live_now(live) - live->ready_at >= STABLE_MS;
 }
 
 static void live_link_handle_loss(struct live *live)
@@ -148,14 +148,14 @@ static void live_link_handle_loss(struct live *live)
 static bool live_link_is_engaged(const struct live *live)
 {
 	return live->answering || live->speaking || live_tools_open(live->tools) > 0 ||
-	    (live->asked && live_now(live) < live->patience);
+	    (live->asked && live_now(live) < live->asked_until);
 }
 
 /* Changes to a new connection, between two turns if there is time for that. */
 static void live_link_rotate(struct live *live)
 {
-	bool busy = live_link_is_engaged(live) || live_now(live) < live->settles;
-	if (!live->rotate || live->ending || (busy && live_now(live) < live->rotate))
+	bool busy = live_link_is_engaged(live) || live_now(live) < live->settles_until;
+	if (!live->rotate_by || live->ending || (busy && live_now(live) < live->rotate_by))
 		return;
 	bool useful = live->fed || live_link_is_stable(live);
 	live_finish_transcripts(live);
@@ -211,10 +211,10 @@ static void live_link_hand_over(struct live *live, const struct live_input *inpu
 static bool live_link_may_hand_over(const struct live *live)
 {
 	const struct live_input *input = live->queue.first;
-	if (!input || !live->rotate || live->ending)
+	if (!input || !live->rotate_by || live->ending)
 		return input;
 	return live_link_is_engaged(live) &&
-	    (input->kind != LIVE_INPUT_TEXT || live->rotate - live_now(live) >= LIVE_ASKED_MS);
+	    (input->kind != LIVE_INPUT_TEXT || live->rotate_by - live_now(live) >= LIVE_ASKED_MS);
 }
 
 static void live_link_feed(struct live *live)
@@ -253,7 +253,7 @@ void live_work(struct live *live)
 		if (live->connection && !live->lost && live_may_speak(live)) {
 			int64_t now = live_now(live);
 			int64_t wait = live->agent->provider->step(live->connection, now);
-			live->due = wait < 0 ? -1 : now + wait;
+			live->step_at = wait < 0 ? -1 : now + wait;
 		}
 		/* what the provider said */
 		if (live->fatal || live->ended)
@@ -263,7 +263,7 @@ void live_work(struct live *live)
 		else if (live->state == LIVE_TALKS || live->state == LIVE_CONNECTS)
 			live_link_rotate(live);
 	} while (live->epoch != epoch ||
-	    (live_link_is_talking(live) && live->queue.first && !live->rotate &&
+	    (live_link_is_talking(live) && live->queue.first && !live->rotate_by &&
 		live_may_speak(live) && live->agent->provider->takes(live->connection)));
 }
 
