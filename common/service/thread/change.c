@@ -65,23 +65,30 @@ void change_touch(struct change *change)
 		thread->created_at = thread->updated_at;
 }
 
-bool change_append(struct change *change, const cJSON *messages)
+bool change_store(struct change *change, const struct new_message *messages, size_t count)
 {
 	struct call *call = change->call;
-	struct storage *storage = call->service->storage;
-	size_t size = (size_t)cJSON_GetArraySize(messages) + 1;
-	struct new_message *stored = arena_alloc(call->arena, size * sizeof(*stored));
 	struct thread_write write = {.thread = &change->thread,
-	    .messages = stored,
+	    .messages = messages,
+	    .message_count = count,
 	    .rewind = change->rewind,
 	    .checkpoint = change->checkpoint,
 	    .run = change->run};
+	change_touch(change);
+	return thread_write(
+	    call->service->storage, &call->ctx, change->lease, &write, &call->error);
+}
+
+bool change_append(struct change *change, const cJSON *messages)
+{
+	struct arena *a = change->call->arena;
+	size_t count = 0, size = (size_t)cJSON_GetArraySize(messages) + 1;
+	struct new_message *stored = arena_alloc(a, size * sizeof(*stored));
 	const cJSON *message;
 	cJSON_ArrayForEach(message, messages)
-		stored[write.message_count++] =
-		    (struct new_message){message_id(message), arena_print(call->arena, message)};
-	change_touch(change);
-	return thread_write(storage, &call->ctx, change->lease, &write, &call->error);
+		stored[count++] =
+		    (struct new_message){message_id(message), arena_print(a, message)};
+	return change_store(change, stored, count);
 }
 
 static bool change_removes(void *arg, const char *message_id)

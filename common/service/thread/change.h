@@ -74,7 +74,7 @@ struct change {
 	struct lease *lease;
 	struct thread thread; /* as stored; row 0 and blank when there is none */
 
-	/* What change_append and messages_store put into their write (struct thread_write) */
+	/* What change_store puts into its write (struct thread_write) */
 	const struct checkpoint *rewind;
 	enum checkpoint_source checkpoint;
 	struct run_record *run;
@@ -91,7 +91,9 @@ bool change_exists(struct change *change);
 /* Sets updated_at, and created_at of a new thread, to now. */
 void change_touch(struct change *change);
 
-/* Stores the thread with messages (an array in output form, or NULL) added to list and context. */
+/* Stores the thread with these messages added to list and context; change_append takes an array in
+ * output form, or NULL. */
+bool change_store(struct change *change, const struct new_message *messages, size_t count);
 bool change_append(struct change *change, const cJSON *messages);
 
 /* Closes the thread's pause and waiting calls, as if the run had come to its end. */

@@ -180,13 +180,8 @@ const struct message_known *messages_known(
 bool messages_store(struct change *change, const cJSON *messages, cJSON *ids)
 {
 	struct call *call = change->call;
-	struct storage *storage = call->service->storage;
-	size_t size = (size_t)cJSON_GetArraySize(messages) + 1;
+	size_t count = 0, size = (size_t)cJSON_GetArraySize(messages) + 1;
 	struct new_message *stored = arena_alloc(call->arena, size * sizeof(*stored));
-	struct thread_write write = {.thread = &change->thread,
-	    .messages = stored,
-	    .rewind = change->rewind,
-	    .checkpoint = change->checkpoint};
 	const bool *repeated = messages_repeated(call, messages);
 	const struct message_known *known = messages_known(call, &change->thread, messages, NULL);
 	const cJSON *message;
@@ -194,15 +189,14 @@ bool messages_store(struct change *change, const cJSON *messages, cJSON *ids)
 		return false;
 	cJSON_ArrayForEach(message, messages) {
 		if (!*repeated && !known->in_context)
-			stored[write.message_count++] = (struct new_message){known->message_id,
+			stored[count++] = (struct new_message){known->message_id,
 			    known->known ? NULL : arena_print(call->arena, message)};
 		repeated++;
 		known++;
 	}
-	change_touch(change);
-	if (!thread_write(storage, &call->ctx, change->lease, &write, &call->error))
+	if (!change_store(change, stored, count))
 		return false;
-	for (size_t i = 0; ids && i < write.message_count; i++)
+	for (size_t i = 0; ids && i < count; i++)
 		cJSON_AddItemToArray(ids, cJSON_CreateString(stored[i].message_id));
 	return true;
 }
