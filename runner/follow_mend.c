@@ -39,22 +39,12 @@ static bool mend_run(struct call *call, const struct mend *mend)
 	    replay_end(call, &record, &thread);
 }
 
-static bool mend_cancel(struct call *call, const struct mend *mend)
-{
-	struct storage *storage = call->service->storage;
-	const struct lease_aim aim = {.order = ORDER_STOP, .only = mend->run_id};
-	int64_t count;
-	bool running;
-	return storage->runs->stop_queued(storage, &call->ctx, mend->thread_id, mend->run_id,
-		   ORDER_STOP, &count, &call->error) &&
-	    halt_run(call, mend->thread_id, &aim, &running);
-}
-
 static void mend_one(struct follow_mender *mender, struct mend *mend)
 {
 	struct call call;
 	call_init(&call, mender->service, NULL);
-	bool ok = mend->cancels ? mend_cancel(&call, mend) : mend_run(&call, mend);
+	bool ok = mend->cancels ? halt_one(&call, mend->thread_id, mend->run_id, ORDER_STOP)
+				: mend_run(&call, mend);
 	if (!ok && error_is_set(&call.error))
 		log_warning("run %s %s: %s", mend->run_id,
 		    mend->cancels ? "cannot be stopped" : "has no end, and gets none",

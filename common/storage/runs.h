@@ -309,16 +309,15 @@ struct run_ops {
 	    int64_t *rows, size_t *count, struct error *err);
 	/*
 	 * Ends with RUN_STOPPED the thread's jobs (with run_id only that one) that no process
-	 * executes at present, a lost one included.  *count says how many there were.  More than a
-	 * few hundred are stopped in several transactions, the one that would run first last.
+	 * executes at present, a lost one included.  More than a few hundred are stopped in several
+	 * transactions, the one that would run first last.
 	 *
 	 * A job that is being executed keeps the order for whoever takes it up again (ordered),
 	 * because its process may die before it heeds the order.  With ORDER_ROLLBACK a lost job is
 	 * not ended, since its thread has to be put back first.  ORDER_NONE does nothing.
 	 */
 	bool (*stop_queued)(struct storage *st, const struct storage_context *ctx,
-	    const char *thread_id, const char *run_id, enum lease_order order, int64_t *count,
-	    struct error *err);
+	    const char *thread_id, const char *run_id, enum lease_order order, struct error *err);
 	/* Reads the order that stop_queued has kept with a job; ORDER_NONE when the job is gone. */
 	bool (*ordered)(struct storage *st, const struct storage_context *ctx, int64_t job_row,
 	    enum lease_order *order, struct error *err);

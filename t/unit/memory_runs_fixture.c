@@ -661,11 +661,10 @@ static bool memory_run_remove(struct storage *st, const struct storage_context *
 /* ---- the queue ---- */
 
 /* Stops what no process runs, and keeps the order with what goes on. */
-static int64_t jobs_stop(
+static void jobs_stop(
     struct memory_storage *m, int64_t thread, const char *run_id, enum lease_order order)
 {
 	struct memory_run *next;
-	int64_t count = 0;
 	for (struct memory_run *r = m->runs; r; r = next) {
 		next = r->next;
 		if (!job_waits(r, thread) || (run_id && strcmp(run_id, r->record.run_id) != 0))
@@ -675,9 +674,7 @@ static int64_t jobs_stop(
 		if (r->record.status == RUN_RUNNING && (r->claimed || order == ORDER_ROLLBACK))
 			continue;
 		job_give_up(m, r, RUN_STOPPED, NULL);
-		count++;
 	}
-	return count;
 }
 
 static void job_put(struct memory_storage *m, struct run_job *job)
@@ -795,13 +792,13 @@ static bool memory_recover(struct storage *st, const struct storage_context *ctx
 }
 
 static bool memory_stop_queued(struct storage *st, const struct storage_context *ctx,
-    const char *thread_id, const char *run_id, enum lease_order order, int64_t *count,
-    struct error *err)
+    const char *thread_id, const char *run_id, enum lease_order order, struct error *err)
 {
 	struct memory_storage *m = memory_lock(st);
 	const struct kept_thread *k = memory_find_id(m, thread_id);
 	(void)ctx, (void)err;
-	*count = k && order ? jobs_stop(m, k->thread.row, run_id, order) : 0;
+	if (k && order)
+		jobs_stop(m, k->thread.row, run_id, order);
 	return memory_unlock(m, true);
 }
 

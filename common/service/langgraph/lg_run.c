@@ -284,24 +284,15 @@ bool lg_run_remove(struct call *call, const char *thread_id, const char *run_id)
 
 bool lg_run_cancel(struct call *call, const char *thread_id, const char *run_id, const char *action)
 {
-	struct storage *storage = call->service->storage;
-	const struct lease_aim aim = {.order = ORDER_ROLLBACK, .only = run_id};
 	struct thread thread;
 	struct run_record record;
-	int64_t count;
-	bool running;
 	if (!action || strcmp(action, "interrupt") == 0)
 		return record_stop(call, thread_id, run_id, NULL);
 	if (strcmp(action, "rollback") != 0)
 		return error_wrong(&call->error, "query.action", "value_error",
 		    "must be one of interrupt, rollback");
-	if (!record_find(call, thread_id, run_id, &thread, &record))
-		return false;
-	if (record_is_active(&record) &&
-	    !storage->runs->stop_queued(
-		storage, &call->ctx, thread_id, run_id, ORDER_ROLLBACK, &count, &call->error))
-		return false;
-	return halt_run(call, thread_id, &aim, &running);
+	return record_find(call, thread_id, run_id, &thread, &record) &&
+	    halt_one(call, thread_id, run_id, ORDER_ROLLBACK);
 }
 
 struct lg_cancel {

@@ -19,7 +19,7 @@ bool halt_run(struct call *call, const char *thread_id, const struct lease_aim *
 	struct storage *storage = call->service->storage;
 	struct lease *lease;
 	struct thread thread;
-	int64_t count, rows[1];
+	int64_t rows[1];
 	size_t room = 0;
 	if (!storage->threads->lease_stop(
 		storage, &call->ctx, thread_id, aim, running, &call->error))
@@ -33,7 +33,7 @@ bool halt_run(struct call *call, const char *thread_id, const struct lease_aim *
 	if (!storage->runs->recover(storage, &call->ctx, call->service->config->runs_max_attempts,
 		rows, &room, &call->error) ||
 	    !storage->runs->stop_queued(storage, &call->ctx, thread_id, thread.run_id,
-		aim ? aim->order : ORDER_STOP, &count, &call->error))
+		aim ? aim->order : ORDER_STOP, &call->error))
 		return false;
 	if (!aim || aim->order != ORDER_ROLLBACK || call->service->config->runs_background)
 		return true;
@@ -42,4 +42,14 @@ bool halt_run(struct call *call, const char *thread_id, const struct lease_aim *
 		return false;
 	lease_drop(storage, &call->ctx, lease);
 	return true;
+}
+
+bool halt_one(struct call *call, const char *thread_id, const char *run_id, enum lease_order order)
+{
+	struct storage *storage = call->service->storage;
+	const struct lease_aim aim = {.order = order, .only = run_id};
+	bool running;
+	return storage->runs->stop_queued(
+		   storage, &call->ctx, thread_id, run_id, order, &call->error) &&
+	    halt_run(call, thread_id, &aim, &running);
 }

@@ -13,4 +13,8 @@
  */
 bool halt_run(struct call *call, const char *thread_id, const struct lease_aim *aim, bool *running);
 
+/* Gives this run alone an order, whether it is in the queue or has the thread.  False with
+ * call->error set. */
+bool halt_one(struct call *call, const char *thread_id, const char *run_id, enum lease_order order);
+
 #endif

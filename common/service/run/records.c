@@ -173,20 +173,12 @@ cJSON *record_read(struct call *call, const char *thread_id, const char *run_id)
 
 cJSON *record_stop(struct call *call, const char *thread_id, const char *run_id, const cJSON *body)
 {
-	struct storage *storage = call->service->storage;
 	struct thread thread;
 	struct run_record record;
 	if (!change_check(call, thread_id, body) ||
 	    !record_find(call, thread_id, run_id, &thread, &record))
 		return NULL;
-	const struct lease_aim aim = {.order = ORDER_STOP, .only = run_id};
-	int64_t count;
-	bool running;
-	if (record_is_active(&record) &&
-	    !storage->runs->stop_queued(
-		storage, &call->ctx, thread_id, run_id, ORDER_STOP, &count, &call->error))
-		return NULL;
-	if (run_status_goes_on(record.status) && !halt_run(call, thread_id, &aim, &running))
+	if (run_status_goes_on(record.status) && !halt_one(call, thread_id, run_id, ORDER_STOP))
 		return NULL;
 	if (record_is_active(&record) && !record_find(call, thread_id, run_id, &thread, &record))
 		return NULL;

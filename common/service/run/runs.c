@@ -142,10 +142,9 @@ cJSON *run_stop(struct call *call, const cJSON *body)
 	if (error_is_set(&call->error) || (known && !call_owns(call, &thread)))
 		return NULL;
 	bool running = false;
-	int64_t queued;
 	if (known &&
 	    !storage->runs->stop_queued(
-		storage, &call->ctx, thread_id, NULL, ORDER_STOP, &queued, &call->error))
+		storage, &call->ctx, thread_id, NULL, ORDER_STOP, &call->error))
 		return NULL;
 	if ((known || !call->permission.resource) && !halt_run(call, thread_id, NULL, &running))
 		return NULL;

@@ -153,7 +153,6 @@ bool turn_open(struct turn *turn)
 {
 	struct call *call = turn->call;
 	struct storage *storage = call->service->storage;
-	int64_t count;
 	if (!turn_find_thread(turn))
 		return false;
 	if (!turn->in.thread_id)
@@ -164,8 +163,8 @@ bool turn_open(struct turn *turn)
 	    !turn_may_interrupt(turn))
 		return false;
 	/* queued runs have their place before this one, or are stopped with the one in flight */
-	if (!storage->runs->stop_queued(storage, &call->ctx, turn->in.thread_id, NULL,
-		turn_orders(turn), &count, &call->error))
+	if (!storage->runs->stop_queued(
+		storage, &call->ctx, turn->in.thread_id, NULL, turn_orders(turn), &call->error))
 		return false;
 	int64_t asked = clock_now();
 	if (!thread_take(call, turn->in.thread_id, turn->in.claim, &turn->lease, &turn->thread))

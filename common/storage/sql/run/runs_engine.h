@@ -10,8 +10,7 @@
 bool engine_submit(struct storage *st, const struct storage_context *ctx, const struct lease *lease,
     struct thread *thread, struct run_job *job, enum submit_result *result, struct error *err);
 bool engine_stop_queued(struct storage *st, const struct storage_context *ctx,
-    const char *thread_id, const char *run_id, enum lease_order order, int64_t *count,
-    struct error *err);
+    const char *thread_id, const char *run_id, enum lease_order order, struct error *err);
 bool engine_ordered(struct storage *st, const struct storage_context *ctx, int64_t job_row,
     enum lease_order *order, struct error *err);
 bool engine_queued_due(struct storage *st, const struct storage_context *ctx, const char *thread_id,

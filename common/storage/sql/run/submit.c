@@ -202,15 +202,13 @@ static bool stop_unit(struct db *db, struct unit *unit, struct error *err)
 }
 
 bool engine_stop_queued(struct storage *st, const struct storage_context *ctx,
-    const char *thread_id, const char *run_id, enum lease_order order, int64_t *count,
-    struct error *err)
+    const char *thread_id, const char *run_id, enum lease_order order, struct error *err)
 {
 	struct stop s = {.unit = {.run = stop_unit},
 	    .st = st,
 	    .thread_id = thread_id,
 	    .what = {.run_id = run_id, .order = order}};
 	bool more;
-	*count = 0;
 	if (!order)
 		return true;
 	/* most threads have nothing in the queue, and then this costs no transaction */
@@ -219,7 +217,6 @@ bool engine_stop_queued(struct storage *st, const struct storage_context *ctx,
 	while (more) {
 		if (!writer_run(engine_of(st)->writer, &s.unit, err))
 			return false;
-		*count += s.count;
 		if (s.count)
 			chunks_moved_all(engine_of(st)->shared);
 		moves_tell(st, &s.moves);
