@@ -25,18 +25,19 @@ static bool embed_count(struct memories *memories, struct error *err)
 	struct embed_report report;
 	bool ok = memories_report(memories, a, &report, err);
 	if (ok) {
+		const struct memory_census *census = &report.census;
 		int64_t vectors = 0;
 		printf("%" PRId64 " memories; configured: %s, %" PRId64 " dimensions\n",
-		    report.memories, report.model, report.dimension);
-		for (size_t i = 0; i < report.model_count; i++) {
-			const struct memory_model *m = &report.models[i];
+		    census->memories, report.model, report.dimension);
+		for (size_t i = 0; i < census->model_count; i++) {
+			const struct memory_model *m = &census->models[i];
 			vectors += m->vectors;
 			if (m->vectors)
 				printf("%10" PRId64 "  %s, %" PRId64 " dimensions%s\n", m->vectors,
 				    m->name, m->dimension, m->current ? "" : "  (not searched)");
 		}
-		if (report.memories > vectors)
-			printf("%10" PRId64 "  without a vector\n", report.memories - vectors);
+		if (census->memories > vectors)
+			printf("%10" PRId64 "  without a vector\n", census->memories - vectors);
 	}
 	arena_free(a);
 	return ok;

@@ -101,6 +101,13 @@ struct memory_model {
 	bool current;
 };
 
+/* What a set has: memories, and the models that have made their vectors. */
+struct memory_census {
+	int64_t memories;
+	struct memory_model *models; /* in the arena, in the order of their first use */
+	size_t model_count;
+};
+
 struct memory_ops;
 
 struct memory_set {
@@ -183,10 +190,8 @@ struct memory_ops {
 	bool (*adopt)(struct memory_set *set, const struct storage_context *ctx,
 	    const struct memory_batch *batch, struct error *err);
 
-	/* Lists the models that have made the stored vectors, in the order of their first use; in
-	 * the arena. */
-	bool (*models)(struct memory_set *set, const struct storage_context *ctx, struct arena *a,
-	    struct memory_model **models, size_t *count, int64_t *memories, struct error *err);
+	bool (*census)(struct memory_set *set, const struct storage_context *ctx, struct arena *a,
+	    struct memory_census *census, struct error *err);
 	/* Whether any vector is of another model than the set was opened for. */
 	bool (*has_foreign)(struct memory_set *set, const struct storage_context *ctx,
 	    bool *foreign, struct error *err);

@@ -851,21 +851,20 @@ static bool set_adopt(struct memory_set *set, const struct storage_context *ctx,
 	return records_leave(true);
 }
 
-static bool set_models(struct memory_set *set, const struct storage_context *ctx, struct arena *a,
-    struct memory_model **models, size_t *count, int64_t *memories, struct error *err)
+static bool set_census(struct memory_set *set, const struct storage_context *ctx, struct arena *a,
+    struct memory_census *census, struct error *err)
 {
 	struct memory_list *l = set_enter(set);
 	(void)ctx, (void)err;
-	*count = l->kept->model_count;
-	*models = arena_alloc(a, MODELS * sizeof(**models));
-	memcpy(*models, l->kept->models, *count * sizeof(**models));
-	*memories = 0;
+	struct memory_model *models = arena_alloc(a, MODELS * sizeof(*models));
+	*census = (struct memory_census){.models = models, .model_count = l->kept->model_count};
+	memcpy(models, l->kept->models, census->model_count * sizeof(*models));
 	for (const struct kept_memory *m = l->kept->memories; m; m = m->next) {
-		++*memories;
+		census->memories++;
 		if (m->model)
-			(*models)[m->model - 1].vectors++;
+			models[m->model - 1].vectors++;
 	}
-	(*models)[l->model - 1].current = true;
+	models[l->model - 1].current = true;
 	return records_leave(true);
 }
 
@@ -896,6 +895,6 @@ const struct memory_ops memory_memories = {
     .known_vector = set_known_vector,
     .unembedded = set_unembedded,
     .adopt = set_adopt,
-    .models = set_models,
+    .census = set_census,
     .has_foreign = set_has_foreign,
 };

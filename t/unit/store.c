@@ -175,9 +175,8 @@ static void models_are_never_mixed(void)
 	struct memory_set *st = open_store("models", MODEL);
 	struct arena *a = arena_new();
 	struct memory_batch batch;
-	struct memory_model *models;
-	size_t count;
-	int64_t row, memories;
+	struct memory_census census;
+	int64_t row;
 	bool foreign;
 	put(st, "east", east);
 	CU_ASSERT_TRUE(st->ops->has_foreign(st, NULL, &foreign, &err));
@@ -188,10 +187,10 @@ static void models_are_never_mixed(void)
 	CU_ASSERT_TRUE(foreign);
 	put(st, "north", north);
 	CU_ASSERT_EQUAL(similar(st, east, &row), 1);
-	CU_ASSERT_TRUE(st->ops->models(st, NULL, a, &models, &count, &memories, &err));
-	CU_ASSERT_EQUAL(count, 2);
-	CU_ASSERT_EQUAL(memories, 2);
-	CU_ASSERT_TRUE(models[1].current && !models[0].current);
+	CU_ASSERT_TRUE(st->ops->census(st, NULL, a, &census, &err));
+	CU_ASSERT_EQUAL(census.model_count, 2);
+	CU_ASSERT_EQUAL(census.memories, 2);
+	CU_ASSERT_TRUE(census.models[1].current && !census.models[0].current);
 	CU_ASSERT_EQUAL(waiting(st, a, true, &batch), 1);
 	adopt(st, &batch, north);
 	CU_ASSERT_TRUE(st->ops->has_foreign(st, NULL, &foreign, &err));

@@ -127,7 +127,6 @@ bool memories_open(struct memories *m, struct error *err)
 bool memories_report(
     struct memories *m, struct arena *a, struct embed_report *report, struct error *err)
 {
-	struct memory_model *models;
 	if (m->is_plugin)
 		return error_set(
 		    err, ERR_STORAGE, "the store is a plug-in, which sees to its vectors itself");
@@ -136,11 +135,7 @@ bool memories_report(
 	    .model = embedding_model(m->embedding),
 	    .dimension = (int64_t)embedding_dimension(m->embedding),
 	};
-	if (!st ||
-	    !st->ops->models(st, NULL, a, &models, &report->model_count, &report->memories, err))
-		return false;
-	report->models = models;
-	return true;
+	return st && st->ops->census(st, NULL, a, &report->census, err);
 }
 
 bool memories_embed_all(

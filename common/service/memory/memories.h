@@ -36,9 +36,8 @@ bool memories_check(struct memories *m, struct problems *problems, struct error 
 /* The model that makes the store's vectors now, and all that have made some. */
 struct embed_report {
 	const char *model; /* the configured model */
-	int64_t dimension, memories;
-	const struct memory_model *models;
-	size_t model_count;
+	int64_t dimension;
+	struct memory_census census;
 };
 
 /* Fills in the report, for the command line; only for the built-in store.  Texts live in the

@@ -111,6 +111,6 @@ const struct memory_ops sql_memories = {
     .known_vector = memories_known_vector,
     .unembedded = memories_unembedded,
     .adopt = memories_adopt,
-    .models = memories_models,
+    .census = memories_census,
     .has_foreign = memories_has_foreign,
 };

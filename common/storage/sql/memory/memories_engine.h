@@ -44,8 +44,8 @@ bool memories_known_vector(struct memory_set *set, const struct storage_context 
     const unsigned char *hash, float *vector, bool *found, struct error *err);
 bool memories_unembedded(struct memory_set *set, const struct storage_context *ctx, struct arena *a,
     struct memory_batch *batch, struct error *err);
-bool memories_models(struct memory_set *set, const struct storage_context *ctx, struct arena *a,
-    struct memory_model **models, size_t *count, int64_t *memories, struct error *err);
+bool memories_census(struct memory_set *set, const struct storage_context *ctx, struct arena *a,
+    struct memory_census *census, struct error *err);
 bool memories_has_foreign(
     struct memory_set *set, const struct storage_context *ctx, bool *foreign, struct error *err);
 

@@ -252,18 +252,18 @@ bool memories_unembedded(struct memory_set *set, const struct storage_context *c
 
 #define MODELS_MAX 64 /* that are told about */
 
-bool memories_models(struct memory_set *set, const struct storage_context *ctx, struct arena *a,
-    struct memory_model **models, size_t *count, int64_t *memories, struct error *err)
+bool memories_census(struct memory_set *set, const struct storage_context *ctx, struct arena *a,
+    struct memory_census *census, struct error *err)
 {
 	struct memories_engine *e = memories_engine_of(set);
 	struct query q;
 	(void)ctx;
-	*models = arena_alloc(a, MODELS_MAX * sizeof(**models));
-	*count = 0;
+	*census =
+	    (struct memory_census){.models = arena_alloc(a, MODELS_MAX * sizeof(*census->models))};
 	pool_query(e->pool, &q, SQL_MODEL_COUNTS, err);
 	query_int(&q, ":model", e->model);
-	while (*count < MODELS_MAX && query_row(&q))
-		(*models)[(*count)++] = (struct memory_model){
+	while (census->model_count < MODELS_MAX && query_row(&q))
+		census->models[census->model_count++] = (struct memory_model){
 		    .name = arena_strdup(a, query_column_text(&q, MODEL_COUNTS_NAME)),
 		    .dimension = query_column_int(&q, MODEL_COUNTS_DIMENSION),
 		    .vectors = query_column_int(&q, MODEL_COUNTS_VECTORS),
@@ -273,7 +273,7 @@ bool memories_models(struct memory_set *set, const struct storage_context *ctx, 
 		return false;
 	pool_query(e->pool, &q, SQL_MEMORY_COUNT, err);
 	if (query_row(&q))
-		*memories = query_column_int(&q, MEMORY_COUNT_COUNT);
+		census->memories = query_column_int(&q, MEMORY_COUNT_COUNT);
 	return pool_query_end(e->pool, &q);
 }
 
