@@ -92,7 +92,7 @@ struct watch {
 	pid_t parent;
 	struct runner *runner;
 	struct retries *retries;       /* NULL with --job */
-	struct webhook_sender *sender; /* the same, or where it could not start */
+	struct webhook_sender *sender; /* NULL with --job, too, and where it could not start */
 	struct pollfd *fds;
 };
 

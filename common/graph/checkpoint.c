@@ -124,11 +124,10 @@ static void checkpoint_free_region(void *run)
 }
 
 /* Notes in pause_json what a run needs that goes on at this checkpoint (run_recall): what a node
- * failed of, what was spent, the region that the run is in, and, where runs may begin here (steps),
- * the message whose tool calls are still to run. */
-static void checkpoint_note_open(ag_run *run, bool steps)
+ * failed of, what was spent, the region that the run is in, and the id of the message whose tool
+ * calls are still to run (asked, or NULL). */
+static void checkpoint_note_open(ag_run *run, const char *asked)
 {
-	const char *asked = steps ? asking_open(run) : NULL;
 	bool counts = run->spent != run->step || run->usage.total;
 	if (!asked && !run->error && !run->region && !counts)
 		return;
@@ -162,7 +161,7 @@ bool checkpoint_begin(ag_run *run, struct error *err)
 		return true;
 	}
 	checkpoint_freshen(run);
-	checkpoint_note_open(run, false);
+	checkpoint_note_open(run, NULL);
 	checkpoint_record_begin(run);
 	run->start_thread = run->thread;
 	run->start_record = run->record;
@@ -238,8 +237,8 @@ bool checkpoint_save(ag_run *run, const struct error *failure, struct error *err
 	const char *fields = run->thread.fields_json;
 	checkpoint_freshen(run);
 	bool ends = run->thread.status != RUN_RUNNING, steps = run->setup.history == HISTORY_STEPS;
-	if (!ends)
-		checkpoint_note_open(run, steps);
+	if (!ends) /* runs may begin at a step, so that it keeps the open calls, too */
+		checkpoint_note_open(run, steps ? asking_open(run) : NULL);
 	struct thread_write w = checkpoint_next_write(run, &run->thread);
 	if (ends) {
 		checkpoint_record_end(run, failure);
@@ -263,7 +262,7 @@ bool checkpoint_save(ag_run *run, const struct error *failure, struct error *err
 bool checkpoint_region(ag_run *run, enum checkpoint_source source, struct error *err)
 {
 	checkpoint_freshen(run);
-	checkpoint_note_open(run, false);
+	checkpoint_note_open(run, NULL);
 	struct thread_write w = checkpoint_next_write(run, &run->thread);
 	w.checkpoint = source;
 	return checkpoint_write(run, &w, err);

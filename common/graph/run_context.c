@@ -133,7 +133,7 @@ void run_set_failure(const ag_run *run, struct error *err)
 	error_field(err, ERR_NODE, at, "node_error", "%s", why);
 }
 
-bool run_was_told(ag_run *run, struct error *err)
+bool run_could_read(ag_run *run, struct error *err)
 {
 	if (!run->frame.unread)
 		return true;

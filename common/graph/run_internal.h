@@ -149,7 +149,7 @@ void run_note_unread(ag_run *run, const struct error *err);
 /* Whether all could be read that nodes and edges have asked of the conversation since the step was
  * opened, or since this was last called; false with err set.  Where the storage is away for the
  * moment, the run fails of that, and one in the background may be taken up again. */
-bool run_was_told(ag_run *run, struct error *err);
+bool run_could_read(ag_run *run, struct error *err);
 
 /* Sets err to the failure that the frame has of its node. */
 void run_set_failure(const ag_run *run, struct error *err);

@@ -62,7 +62,7 @@ bool run_ordered(const ag_run *run, enum lease_order *order, struct error *err)
 int run_choose(ag_run *run, const struct edge *edge, struct error *err)
 {
 	const char *name = edge->fn ? edge->fn(&run->state, edge->data) : NULL;
-	if (!run_was_told(run, err))
+	if (!run_could_read(run, err))
 		return GRAPH_UNSET;
 	if (edge->map && !cJSON_GetArraySize(json_get(run->fields, edge->map)))
 		return edge->joins;

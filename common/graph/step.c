@@ -165,7 +165,7 @@ static enum verdict step_call(ag_run *run, struct error *err)
 		step_timed_out(run, node->name, run->frame.seconds, err);
 		return FAILED;
 	}
-	if (!run_was_told(run, err))
+	if (!run_could_read(run, err))
 		return FAILED;
 	bool asked = run->frame.pause;
 	if (result == AG_PAUSE && asked)

@@ -374,7 +374,7 @@ enum verdict subgraph_run(
 {
 	const struct node *node = enter->into;
 	const char *key = kept ? NULL : node_cache_key(run, node, NULL, NULL);
-	if (!run_was_told(run, err))
+	if (!run_could_read(run, err))
 		return FAILED;
 	cJSON *found = node_cache_find(run, key);
 	if (found)

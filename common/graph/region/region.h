@@ -33,10 +33,10 @@
 #define REGION_THREADS 1024
 
 /*
- * Runs the branches of fork, new ones, or those that kept
- * describes (region_kept).  On GO_ON the run has what they said and set, and goes on at the join.
- * Otherwise it has what they said, and on FAILED, with err set, and WAS_STOPPED what they set as
- * well; on PAUSED, WAITS_FOR_CLIENT and GIVEN_BACK run->region is what is to be kept.
+ * Runs the branches of fork: new ones, or those that kept describes.  On GO_ON the run has what
+ * they said and set, and goes on at the join.  Otherwise it has what they said, and on FAILED, with
+ * err set, and WAS_STOPPED what they set as well; on PAUSED, WAITS_FOR_CLIENT and GIVEN_BACK
+ * run->region is what is to be kept.
  */
 enum verdict region_run(ag_run *run, const struct edge *fork, const cJSON *kept, struct error *err);
 

@@ -186,7 +186,7 @@ bool branch_begin(struct branch *b)
 		branch_take_messages(b, parent);
 		branch_say_kept(b);
 	}
-	return !into || run_was_told(parent, &b->error);
+	return !into || run_could_read(parent, &b->error);
 }
 
 struct region *region_open(ag_run *run, const struct edge *fork, const cJSON *kept)

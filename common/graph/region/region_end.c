@@ -18,7 +18,7 @@ bool branch_end(struct branch *b)
 	if (into && into->sub->output)
 		b->output = arena_json(b->arena, values_json(into->sub->output, &values));
 	run_drop_context(&b->run);
-	return run_was_told(&b->run, &b->error);
+	return run_could_read(&b->run, &b->error);
 }
 
 /* How the region ended: what is worst for the run counts. */

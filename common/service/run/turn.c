@@ -67,6 +67,20 @@ static bool turn_brings_nothing(const struct turn *turn)
 	    !turn->in.by_state;
 }
 
+/* A user message may answer the pause, where the request or the configuration says so. */
+static void turn_take_text_as_answer(struct turn *turn)
+{
+	struct arena *a = turn->call->arena;
+	const cJSON *user = message_last(turn->bring, "user");
+	struct buf text = {0};
+	if (!user || !(turn->in.message_resumes || turn->call->service->config->message_resumes))
+		return;
+	message_text(user, &text);
+	turn->in.resume = arena_json(a, cJSON_CreateString(buf_str(&text)));
+	turn->in.has_resume = true;
+	buf_release(&text);
+}
+
 static bool turn_continue_paused(struct turn *turn)
 {
 	cJSON *pause = arena_json(turn->call->arena, json_parse_own(turn->thread.pause_json));
@@ -75,20 +89,8 @@ static bool turn_continue_paused(struct turn *turn)
 	enum pause_kind kind = interrupts_named(json_get(pause, "interrupts"), turn->in.resume)
 	    ? PAUSE_BY_NODE
 	    : pause_kind_of(pause);
-	if (kind == PAUSE_BY_NODE && !turn->in.has_resume) {
-		/* a user message may answer the pause, where the request or the configuration says
-		 * so */
-		const cJSON *user = message_last(turn->bring, "user");
-		struct buf text = {0};
-		if (user &&
-		    (turn->in.message_resumes || turn->call->service->config->message_resumes)) {
-			message_text(user, &text);
-			turn->in.resume =
-			    arena_json(turn->call->arena, cJSON_CreateString(buf_str(&text)));
-			turn->in.has_resume = true;
-			buf_release(&text);
-		}
-	}
+	if (kind == PAUSE_BY_NODE && !turn->in.has_resume)
+		turn_take_text_as_answer(turn);
 	if (kind == PAUSE_BY_NODE && turn->in.by_state && !turn->bring->child &&
 	    !turn->in.has_resume)
 		return error_set(&turn->call->error, ERR_INVALID_INPUT,

@@ -242,7 +242,7 @@ static void background_end(
 }
 
 /* Executes the run, and tells all chunks that were not told before. */
-static void background_watch(struct attempt *a, struct turn *turn, bool ok)
+static void background_perform(struct attempt *a, struct turn *turn, bool ok)
 {
 	const struct run_job *job = a->job;
 	struct storage *storage = a->call.service->storage;
@@ -306,7 +306,7 @@ static void background_run(struct attempt *a, struct lease *lease)
 	if (ok && cJSON_IsTrue(json_get(body, BACKGROUND_GOES_ON)))
 		turn_go_on(&turn);
 	if (background_keep(a, &turn)) {
-		background_watch(a, &turn, ok);
+		background_perform(a, &turn, ok);
 		chunk_keeper_end(turn.keeper);
 	} else {
 		turn_log_failure(&turn);

@@ -16,14 +16,14 @@ void chunk_writer_release(struct chunk_writer *writer)
 }
 
 /* Sending a state reads from the storage.  That may fail, which is no fault of the run; and the run
- * may have failed before, which must be told afterwards.  So the run's error is kept aside
- * meanwhile. */
-static void chunk_begin_state(struct chunk_writer *writer, struct error *of_run)
+ * may have failed before, which must be told afterwards.  So the run's error is put aside
+ * meanwhile, and then put back in place of the state's. */
+static void chunk_put_error_aside(struct chunk_writer *writer, struct error *of_run)
 {
 	error_move(of_run, &writer->turn->call->error);
 }
 
-static void chunk_end_state(struct chunk_writer *writer, struct error *of_run)
+static void chunk_put_error_back(struct chunk_writer *writer, struct error *of_run)
 {
 	struct error *err = &writer->turn->call->error;
 	if (error_is_set(err) && error_status_of(err) != ERROR_NOBODY_WAITS)
@@ -43,10 +43,10 @@ static void chunk_write(struct chunk_writer *writer, const struct chunk *chunk)
 	writer->asides.count++;
 	chunk_form_print(&writer->form, chunk, &writer->turn->call->feed.view);
 	if (chunk->state && !writer->form.kept) {
-		chunk_begin_state(writer, &of_run);
+		chunk_put_error_aside(writer, &of_run);
 		bool sent = gate_feed(
 		    &writer->gate, writer->turn->call, buf_str(&writer->form.line), &begun);
-		chunk_end_state(writer, &of_run);
+		chunk_put_error_back(writer, &of_run);
 		if (sent || begun)
 			return;
 		stateless.state = NULL;
@@ -61,9 +61,9 @@ static char *chunk_state_text(struct chunk_writer *writer, const ag_run *run, bo
 	if (writer->granularity == GRANULARITY_LOW)
 		return NULL;
 	struct error of_run = {0};
-	chunk_begin_state(writer, &of_run);
+	chunk_put_error_aside(writer, &of_run);
 	cJSON *state = turn_state(writer->turn, run, in_node);
-	chunk_end_state(writer, &of_run);
+	chunk_put_error_back(writer, &of_run);
 	char *text = state ? json_print(state) : NULL;
 	cJSON_Delete(state);
 	return text;
