@@ -235,30 +235,31 @@ static void chat_take(struct chat *c, const char *line)
 	chat_run(c, body);
 }
 
+/* Shows on a terminal what is expected next, and waits for it; false when the person has had
+ * enough. */
+static bool chat_prompt(struct chat *c)
+{
+	const char *call = json_str(cJSON_GetArrayItem(c->calls, 0), "name");
+	struct pollfd wake[] = {{STDIN_FILENO, POLLIN, 0}, {c->interrupts, POLLIN, 0}};
+	if (c->paused)
+		chat_show(c, "answer");
+	else if (call)
+		chat_show(c, call);
+	fputs("> ", stdout);
+	fflush(stdout);
+	c->mid_line = false;
+	while (poll(wake, 2, -1) < 0 && errno == EINTR)
+		continue;
+	return !wake[1].revents;
+}
+
 static int chat_talk(struct chat *c)
 {
 	bool terminal = c->interrupts >= 0, failed = false;
 	char *line = NULL;
 	size_t size = 0;
-	for (;;) {
-		if (terminal) {
-			const char *call = json_str(cJSON_GetArrayItem(c->calls, 0), "name");
-			struct pollfd wake[] = {
-			    {STDIN_FILENO, POLLIN, 0}, {c->interrupts, POLLIN, 0}};
-			if (c->paused)
-				chat_show(c, "answer");
-			else if (call)
-				chat_show(c, call);
-			fputs("> ", stdout);
-			fflush(stdout);
-			c->mid_line = false;
-			while (poll(wake, 2, -1) < 0 && errno == EINTR)
-				;
-			if (wake[1].revents)
-				break;
-		}
-		ssize_t length = getline(&line, &size, stdin);
-		if (length < 0)
+	while (!terminal || chat_prompt(c)) {
+		if (getline(&line, &size, stdin) < 0)
 			break;
 		line[strcspn(line, "\r\n")] = '\0';
 		if (!*line)

@@ -241,39 +241,47 @@ static cJSON *cmd_init_read_other(const char *file)
 	return root;
 }
 
+/* Makes root, the configuration in file, one of a project in dir, and tells what was changed;
+ * foreign says that its agent is another service's.  The text is malloc'd. */
+static char *cmd_init_translate(cJSON *root, bool foreign, const char *file, const char *dir)
+{
+	printf("%s becomes %s/agentgraph.json, with its keys.\n", file, dir);
+	if (foreign) {
+		json_set(root, "agent", cJSON_CreateString(FROM_AGENT));
+		cmd_init_tell("agent",
+		    "Python modules cannot be loaded: graph.json is a graph that works, to put yours into; its "
+		    "nodes and tools can be Python programs (kind exec)");
+		if (cJSON_GetArraySize(json_get(root, "remote_tools")) > 0) {
+			cJSON_DeleteItemFromObjectCaseSensitive(root, "remote_tools");
+			cmd_init_tell("remote_tools",
+			    "left out, because that graph has not their nodes; declare them again");
+		}
+	}
+	cmd_init_replace_imports(root);
+	cmd_init_replace_env(root, file, dir);
+	char *printed = cJSON_Print(root);
+	char *text = xasprintf("%s\n", printed);
+	cJSON_free(printed);
+	return text;
+}
+
 static int cmd_init_make_from(const char *file, const char *dir)
 {
 	struct project_file files[] = {
 	    {"agentgraph.json", NULL, 0666}, {NULL, NULL, 0}, {NULL, NULL, 0}};
 	cJSON *root = cmd_init_read_other(file);
-	char *text = NULL, *printed;
-	bool made;
+	char *text = NULL;
 	if (!root)
 		return 1;
-	if (cmd_init_is_foreign(root, "agent"))
+	bool foreign = cmd_init_is_foreign(root, "agent");
+	if (foreign)
 		files[1] = (struct project_file){"graph.json", text_graph_json, 0666};
-	made = mkdir(dir, 0777) == 0 || errno == EEXIST;
+	bool made = mkdir(dir, 0777) == 0 || errno == EEXIST;
 	if (!made)
 		complain(1, "cannot make the directory %s: %s", dir, strerror(errno));
-	if (made && (made = cmd_init_is_free(dir, files))) {
-		printf("%s becomes %s/agentgraph.json, with its keys.\n", file, dir);
-		if (files[1].name) {
-			json_set(root, "agent", cJSON_CreateString(FROM_AGENT));
-			cmd_init_tell("agent",
-			    "Python modules cannot be loaded: graph.json is a graph that works, to put yours into; its "
-			    "nodes and tools can be Python programs (kind exec)");
-			if (cJSON_GetArraySize(json_get(root, "remote_tools")) > 0) {
-				cJSON_DeleteItemFromObjectCaseSensitive(root, "remote_tools");
-				cmd_init_tell("remote_tools",
-				    "left out, because that graph has not their nodes; declare them again");
-			}
-		}
-		cmd_init_replace_imports(root);
-		cmd_init_replace_env(root, file, dir);
-		printed = cJSON_Print(root);
-		files[0].text = text = xasprintf("%s\n", printed);
-		cJSON_free(printed);
-	}
+	made = made && cmd_init_is_free(dir, files);
+	if (made)
+		files[0].text = text = cmd_init_translate(root, foreign, file, dir);
 	for (const struct project_file *f = files; made && f->name; f++)
 		made = cmd_init_write_new(dir, f);
 	if (made) {

@@ -74,6 +74,25 @@ static bool examine_has_state(const char *state_dir, struct problems *problems)
 	return has;
 }
 
+/* Asks a database server, which opening the storage would change. */
+static void examine_server(const struct storage_engine *engine, const struct config *config,
+    bool serves, struct problems *problems)
+{
+	struct error err = {0};
+	char *found = engine->examine(config, &err);
+	if (found)
+		complain(0, "database: %s", found);
+	else if (serves && err.kind == ERR_TRANSIENT_STORAGE)
+		problems_warn(problems,
+		    "database: %s; requests are answered with 503 until it can be reached",
+		    err.cause);
+	else
+		problems_add(problems, "database: %s", error_why(&err));
+	error_release(&err);
+	free(found);
+	examine_shared(config->state_dir, problems);
+}
+
 /* Opens the databases and the memory beside them, if they are there: a check must not make any.
  * Both are NULL otherwise.  A database server that is away is only a warning to a service that
  * starts. */
@@ -90,20 +109,8 @@ static struct storage *examine_storage(
 		error_release(&err);
 		return NULL;
 	}
-	if (engine->examine) { /* a database server is only asked: opening it would change it */
-		char *found = engine->examine(config, &err);
-
-		if (found)
-			complain(0, "database: %s", found);
-		else if (serves && err.kind == ERR_TRANSIENT_STORAGE)
-			problems_warn(problems,
-			    "database: %s; requests are answered with 503 until it can be reached",
-			    err.cause);
-		else
-			problems_add(problems, "database: %s", error_why(&err));
-		error_release(&err);
-		free(found);
-		examine_shared(config->state_dir, problems);
+	if (engine->examine) {
+		examine_server(engine, config, serves, problems);
 		return NULL;
 	}
 	if (!examine_has_state(config->state_dir, problems))

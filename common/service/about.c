@@ -272,9 +272,16 @@ static struct announced *announced_read(struct call *call, const cJSON *tools)
 	return error_is_set(&call->error) ? NULL : out;
 }
 
+/* Whether the node declares a remote tool of that name. */
+static bool announced_is_declared(const ag_graph *graph, const struct announced *tool)
+{
+	const struct node *node = graph_node_find(graph, tool->node);
+	const struct tool *found = node ? graph_tool_get(node, tool->name) : NULL;
+	return found && found->source == TOOL_REMOTE;
+}
+
 cJSON *graph_setup(struct call *call, const cJSON *body)
 {
-	const ag_graph *graph = call->service->graph;
 	const struct announced *tools = announced_read(call, json_opt(body, "tools"));
 	if (!tools)
 		return NULL;
@@ -283,18 +290,15 @@ cJSON *graph_setup(struct call *call, const cJSON *body)
 	struct buf nodes = {0}, rest = {0};
 	cJSON *seen = arena_json(call->arena, cJSON_CreateArray());
 	for (const struct announced *tool = tools; tool->name; tool++) {
-		const struct node *node = graph_node_find(graph, tool->node);
-		const struct tool *found = node ? graph_tool_get(node, tool->name) : NULL;
-		if (found && found->source == TOOL_REMOTE) {
-			declared++;
-			/* each node only once */
-			if (!json_has_str(seen, tool->node)) {
-				cJSON_AddItemToArray(seen, cJSON_CreateString(tool->node));
-				buf_printf(&nodes, "%s%s", nodes.len ? ", " : "", tool->node);
-			}
-		} else {
+		if (!announced_is_declared(call->service->graph, tool)) {
 			buf_printf(&rest, "%s%s", rest.len ? ", " : "; not declared: ", tool->name);
+			continue;
 		}
+		declared++;
+		if (json_has_str(seen, tool->node))
+			continue;
+		cJSON_AddItemToArray(seen, cJSON_CreateString(tool->node));
+		buf_printf(&nodes, "%s%s", nodes.len ? ", " : "", tool->node);
 	}
 	cJSON *data = NULL;
 	if (declared || !tools->name) {
