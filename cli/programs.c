@@ -2,7 +2,7 @@
 /* Finding the service's other programs, nginx and websocketd, or saying what to install. */
 #include "cli/programs.h"
 
-#include "base/os/process.h"
+#include "base/os/process/process.h"
 #include "cli/command.h"
 
 #include <stdbool.h>

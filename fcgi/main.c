@@ -14,7 +14,7 @@
 #include "base/options.h"
 #include "base/os/clock.h"
 #include "base/os/descriptor.h"
-#include "base/os/process.h"
+#include "base/os/process/process.h"
 #include "base/os/rest.h"
 #include "fcgi/handlers/pages.h"
 #include "fcgi/pool/pool.h"

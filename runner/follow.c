@@ -3,8 +3,8 @@
 #include "runner/follow.h"
 
 #include "base/log/log.h"
+#include "base/os/chore.h"
 #include "base/os/clock.h"
-#include "storage/background.h"
 #include "storage/queue.h"
 
 #include <signal.h>
@@ -20,7 +20,7 @@
  * While nobody follows a run it does not wait there, so that processes that write chunks need not
  * wake it. */
 struct follow_ringer {
-	struct background thread; /* its lock guards the rest */
+	struct chore thread; /* its lock guards the rest */
 	struct shared *shared;
 	int bell;
 	bool listens;
@@ -58,7 +58,7 @@ static void *ringer_run(void *arg)
 		if (ringer->listens)
 			ringer_listen(ringer);
 		else
-			background_sleep(&ringer->thread, -1);
+			chore_sleep(&ringer->thread, -1);
 	}
 	pthread_mutex_unlock(&ringer->thread.lock);
 	return NULL;
@@ -167,12 +167,12 @@ bool follow_run(struct follow_settings *settings, int listener, int signals)
 	follow.runs.look_at = INT64_MAX;
 	follow.bell = ringer.bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	follow.mender = follow_mender_new(settings->service, &err);
-	if (follow.mender && background_start(&ringer.thread, ringer_run, &ringer, &err)) {
+	if (follow.mender && chore_start(&ringer.thread, ringer_run, &ringer, &err)) {
 		complete = event_loop_open(&follow.loop, listener, signals) &&
 		    event_loop_watch(&follow.loop, follow.bell, &follow.bell) &&
 		    follow_serve(&follow, &ringer);
 		event_loop_close(&follow.loop);
-		background_stop(&ringer.thread);
+		chore_stop(&ringer.thread);
 	}
 	if (error_is_set(&err))
 		log_error("cannot begin: %s", err.detail);

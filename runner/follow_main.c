@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "base/options.h"
 #include "base/os/descriptor.h"
-#include "base/os/process.h"
+#include "base/os/process/process.h"
 #include "runner/follow.h"
 
 #include <malloc.h>

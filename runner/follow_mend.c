@@ -4,10 +4,10 @@
 
 #include "base/log/log.h"
 #include "base/memory.h"
+#include "base/os/chore.h"
 #include "service/run/halt.h"
 #include "service/run/records.h"
 #include "service/run/stream/replay.h"
-#include "storage/background.h"
 
 #include <stdlib.h>
 
@@ -18,7 +18,7 @@ struct mend {
 };
 
 struct follow_mender {
-	struct background thread; /* its lock guards the list */
+	struct chore thread; /* its lock guards the list */
 	struct service *service;
 	struct mend *first, **end;
 };
@@ -60,7 +60,7 @@ static void *mender_run(void *arg)
 	while (!mender->thread.stopping) {
 		struct mend *mend = mender->first;
 		if (!mend) {
-			background_sleep(&mender->thread, -1);
+			chore_sleep(&mender->thread, -1);
 			continue;
 		}
 		mender->first = mend->next;
@@ -79,7 +79,7 @@ struct follow_mender *follow_mender_new(struct service *service, struct error *e
 	struct follow_mender *mender = xcalloc(1, sizeof(*mender));
 	mender->service = service;
 	mender->end = &mender->first;
-	if (background_start(&mender->thread, mender_run, mender, err))
+	if (chore_start(&mender->thread, mender_run, mender, err))
 		return mender;
 	free(mender);
 	return NULL;
@@ -90,7 +90,7 @@ void follow_mender_free(struct follow_mender *mender)
 	struct mend *mend;
 	if (!mender)
 		return;
-	background_stop(&mender->thread);
+	chore_stop(&mender->thread);
 	while ((mend = mender->first)) {
 		mender->first = mend->next;
 		mend_free(mend);

@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "base/options.h"
 #include "base/os/clock.h"
-#include "base/os/process.h"
+#include "base/os/process/process.h"
 #include "base/os/rest.h"
 #include "runner/runner.h"
 #include "service/run/background/webhook_sender.h"

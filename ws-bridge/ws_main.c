@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "base/options.h"
 #include "base/os/clock.h"
-#include "base/os/process.h"
+#include "base/os/process/process.h"
 #include "service/service.h"
 #include "ws-bridge/record.h"
 #include "ws-bridge/refusal.h"

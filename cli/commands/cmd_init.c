@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/json/json.h"
 #include "base/memory.h"
-#include "base/os/process.h"
+#include "base/os/process/process.h"
 #include "cli/command.h"
 #include "cli/texts.h"
 #include "config/config.h"

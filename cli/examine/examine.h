@@ -9,7 +9,7 @@
 #define AGENTGRAPH_CLI_EXAMINE_EXAMINE_H
 
 #include "base/buf.h"
-#include "base/os/process.h"
+#include "base/os/process/process.h"
 #include "cli/nginx/host.h"
 #include "config/config.h"
 #include "graph/graph.h"

@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 #include "base/os/clock.h"
-#include "base/os/process.h"
+#include "base/os/process/process.h"
 #include "cli/proc.h"
 #include "cli/programs.h"
 #include "storage/storage.h"

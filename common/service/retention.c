@@ -5,9 +5,9 @@
 #include "base/log/log.h"
 #include "base/memory.h"
 #include "base/metrics/metrics.h"
+#include "base/os/chore.h"
 #include "base/os/clock.h"
 #include "service/thread/threads.h"
-#include "storage/background.h"
 #include "storage/files.h"
 #include "storage/runs.h"
 
@@ -26,7 +26,7 @@
 #define SLOW_MS 1000   /* failures that take so long are not repeated for each thing */
 
 struct retention {
-	struct background thread;
+	struct chore thread;
 	struct service *service;
 	int office;
 };
@@ -98,7 +98,7 @@ static void retention_apply(struct retention *r, const struct retention_kind *ki
 				log_warning("retention: %s %s: %s%s", kind->name, ids[i],
 				    error_why(&call.error), slow ? "; the rest is left" : "");
 			error_release(&call.error);
-			go_on = background_pause(&r->thread, BETWEEN_MS) && !slow;
+			go_on = chore_pause(&r->thread, BETWEEN_MS) && !slow;
 		}
 		go_on = go_on && old.count == STEP;
 		call_release(&call);
@@ -120,7 +120,7 @@ static void retention_expire_chunks(struct retention *r)
 		log_warning("retention: kept chunks: %s", error_why(&err));
 		error_release(&err);
 		return;
-	} while (count > 0 && background_pause(&r->thread, BETWEEN_MS));
+	} while (count > 0 && chore_pause(&r->thread, BETWEEN_MS));
 }
 
 static void *retention_run(void *arg)
@@ -131,9 +131,9 @@ static void *retention_run(void *arg)
 	    METRIC_THREADS_RETIRED, retention_list_threads, thread_retire};
 	const struct retention_kind files = {"files", config->retention_files_days,
 	    METRIC_FILES_RETIRED, retention_list_files, retention_remove_file};
-	for (int64_t ms = FIRST_MS; background_pause(&r->thread, ms);) {
+	for (int64_t ms = FIRST_MS; chore_pause(&r->thread, ms);) {
 		ms = OFFICE_MS;
-		if (!background_in_office(r->office))
+		if (!chore_in_office(r->office))
 			continue;
 		ms = PAUSE_MS;
 		retention_apply(r, &threads);
@@ -148,8 +148,8 @@ struct retention *retention_new(struct service *service, struct error *err)
 	const struct config *config = service->config;
 	struct retention *r = xcalloc(1, sizeof(*r));
 	r->service = service;
-	r->office = background_office(config->state_dir, "retention.lock", err);
-	if (r->office >= 0 && background_start(&r->thread, retention_run, r, err))
+	r->office = chore_office(config->state_dir, "retention.lock", err);
+	if (r->office >= 0 && chore_start(&r->thread, retention_run, r, err))
 		return r;
 	if (r->office >= 0)
 		close(r->office);
@@ -161,7 +161,7 @@ void retention_free(struct retention *r)
 {
 	if (!r)
 		return;
-	background_stop(&r->thread);
+	chore_stop(&r->thread);
 	close(r->office);
 	free(r);
 }

@@ -4,8 +4,8 @@
 #include "storage/defer.h"
 
 #include "base/memory.h"
+#include "base/os/chore.h"
 #include "base/os/clock.h"
-#include "storage/background.h"
 #include "storage/runs.h"
 
 #include <assert.h>
@@ -26,7 +26,7 @@ struct deferred {
 };
 
 struct deferrals {
-	struct background flusher; /* its lock guards what follows, and every state */
+	struct chore flusher; /* its lock guards what follows, and every state */
 	struct storage *storage;
 	pthread_cond_t settled;
 	struct deferred *first, *last;
@@ -82,12 +82,12 @@ static void *defer_flush(void *arg)
 			/* in a busy process a wake-up at every deferral would cost
 			 * more than naps */
 			d->asleep = now - d->last_use > NAPS_FOR_MS;
-			background_sleep(&d->flusher, d->asleep ? -1 : now + NAP_MS);
+			chore_sleep(&d->flusher, d->asleep ? -1 : now + NAP_MS);
 			d->asleep = false;
 		} else if (d->flusher.stopping)
 			defer_write_due(d, INT64_MAX);
 		else if (d->first->due > now)
-			background_sleep(&d->flusher, d->first->due);
+			chore_sleep(&d->flusher, d->first->due);
 		else
 			defer_write_due(d, now);
 	}
@@ -100,7 +100,7 @@ struct deferrals *deferrals_new(struct storage *st, struct error *err)
 	struct deferrals *d = xcalloc(1, sizeof(*d));
 	d->storage = st;
 	pthread_cond_init(&d->settled, NULL);
-	if (background_start(&d->flusher, defer_flush, d, err))
+	if (chore_start(&d->flusher, defer_flush, d, err))
 		return d;
 	pthread_cond_destroy(&d->settled);
 	free(d);
@@ -111,7 +111,7 @@ void deferrals_free(struct deferrals *d)
 {
 	if (!d)
 		return;
-	background_stop(&d->flusher);
+	chore_stop(&d->flusher);
 	pthread_cond_destroy(&d->settled);
 	free(d);
 }

@@ -4,8 +4,8 @@
 
 #include "base/log/log.h"
 #include "base/memory.h"
+#include "base/os/chore.h"
 #include "base/os/clock.h"
-#include "storage/background.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -40,8 +40,8 @@ struct outlet {
 	struct http_header headers[OUTLET_HEADERS];
 	pthread_mutex_t start; /* guards started */
 	bool started;
-	struct background thread; /* its lock, once started, guards what follows */
-	struct batches queue;     /* items are added to the last one while it has room */
+	struct chore thread;  /* its lock, once started, guards what follows */
+	struct batches queue; /* items are added to the last one while it has room */
 	struct batch *spare; /* an empty one, or NULL: allocating large buffers anew is expensive */
 	size_t count, bytes; /* of all items */
 	bool busy;           /* the first batch is being sent and grows no more */
@@ -292,7 +292,7 @@ static void *outlet_work(void *arg)
 		if (when <= clock_monotonic_ms())
 			outlet_send_batch(outlet);
 		else
-			background_sleep(&outlet->thread, when == INT64_MAX ? -1 : when);
+			chore_sleep(&outlet->thread, when == INT64_MAX ? -1 : when);
 	}
 	pthread_mutex_unlock(&outlet->thread.lock);
 	return NULL;
@@ -305,7 +305,7 @@ void outlet_put(struct outlet *outlet, const char *text, size_t len, unsigned ki
 	struct error err = {0};
 	pthread_mutex_lock(&outlet->start);
 	if (!outlet->started)
-		outlet->started = background_start(&outlet->thread, outlet_work, outlet, &err);
+		outlet->started = chore_start(&outlet->thread, outlet_work, outlet, &err);
 	bool started = outlet->started;
 	pthread_mutex_unlock(&outlet->start);
 	error_release(&err);
@@ -334,7 +334,7 @@ void outlet_free(struct outlet *outlet)
 	if (!outlet)
 		return;
 	if (outlet->started)
-		background_stop(&outlet->thread);
+		chore_stop(&outlet->thread);
 	if (outlet->count)
 		log_warning("%s: %zu not sent before the end", outlet->setup.name, outlet->count);
 	outlet_drop(outlet, outlet->count);

@@ -11,7 +11,7 @@
 #define AGENTGRAPH_TOOL_COMMAND_H
 
 #include "agentgraph.h"
-#include "base/os/process.h"
+#include "base/os/process/process.h"
 
 #include <stdbool.h>
 #include <stddef.h>

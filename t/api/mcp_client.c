@@ -15,7 +15,7 @@
 #include "base/log/log.h"
 #include "base/memory.h"
 #include "base/os/clock.h"
-#include "base/os/process.h"
+#include "base/os/process/process.h"
 #include "tool/mcp/mcp.h"
 
 #include <pthread.h>

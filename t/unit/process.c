@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Child processes: their lines, their input, their end. */
-#include "base/os/process.h"
+#include "base/os/process/process.h"
 
 #include "base/buf.h"
 #include "base/memory.h"

@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "base/metrics/metrics.h"
 #include "base/os/descriptor.h"
-#include "base/os/process.h"
+#include "base/os/process/process.h"
 #include "ws-bridge/relay/relay.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
 
 #include "base/http/http_curl.h"
 #include "base/os/clock.h"
-#include "base/os/process.h"
+#include "base/os/process/process.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "base/log/log.h"
 #include "base/memory.h"
 #include "base/os/clock.h"
-#include "base/os/process.h"
+#include "base/os/process/process.h"
 #include "base/utf8.h"
 
 #include <errno.h>

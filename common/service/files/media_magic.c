@@ -5,7 +5,7 @@
  */
 #include "base/log/log.h"
 #include "base/os/library.h"
-#include "base/os/process.h"
+#include "base/os/process/process.h"
 #include "service/files/media_type.h"
 
 #include <dlfcn.h>

@@ -4,8 +4,8 @@
 
 #include "base/log/log.h"
 #include "base/memory.h"
+#include "base/os/chore.h"
 #include "base/os/clock.h"
-#include "storage/background.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -14,7 +14,7 @@
 #define LONGEST_PAUSE_MS 60000
 
 struct memory_late {
-	struct background thread;
+	struct chore thread;
 	struct memory_round round;
 	int office;
 	int64_t pause_ms;
@@ -68,10 +68,10 @@ static void *memory_late_run(void *arg)
 	pthread_mutex_lock(&late->thread.lock);
 	while (!late->thread.stopping) {
 		pthread_mutex_unlock(&late->thread.lock);
-		bool more = background_in_office(late->office) && memory_late_work(late);
+		bool more = chore_in_office(late->office) && memory_late_work(late);
 		pthread_mutex_lock(&late->thread.lock);
 		if (!more && !late->thread.stopping)
-			background_sleep(&late->thread, clock_monotonic_ms() + late->pause_ms);
+			chore_sleep(&late->thread, clock_monotonic_ms() + late->pause_ms);
 	}
 	pthread_mutex_unlock(&late->thread.lock);
 	return NULL;
@@ -83,8 +83,8 @@ struct memory_late *memory_late_new(
 	struct memory_late *late = xcalloc(1, sizeof(*late));
 	late->round = (struct memory_round){.store = st, .embedding = e, .most = MEMORY_BATCH};
 	late->pause_ms = SHORTEST_PAUSE_MS;
-	late->office = background_office(state_dir, "embed.lock", err);
-	if (late->office >= 0 && background_start(&late->thread, memory_late_run, late, err))
+	late->office = chore_office(state_dir, "embed.lock", err);
+	if (late->office >= 0 && chore_start(&late->thread, memory_late_run, late, err))
 		return late;
 	if (late->office >= 0)
 		close(late->office);
@@ -96,7 +96,7 @@ void memory_late_free(struct memory_late *late)
 {
 	if (!late)
 		return;
-	background_stop(&late->thread);
+	chore_stop(&late->thread);
 	close(late->office);
 	free(late);
 }

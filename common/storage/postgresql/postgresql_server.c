@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "base/os/clock.h"
 #include "base/os/library.h"
-#include "base/os/process.h"
+#include "base/os/process/process.h"
 #include "base/os/waiter.h"
 
 #include <dlfcn.h>

@@ -6,8 +6,8 @@
 #include "base/id.h"
 #include "base/log/log.h"
 #include "base/memory.h"
+#include "base/os/chore.h"
 #include "base/os/clock.h"
-#include "storage/background.h"
 #include "storage/queue.h"
 #include "storage/sql/engine.h"
 
@@ -205,7 +205,7 @@ static bool instance_lock(int file, short type)
 
 int instance_begin(struct instance_life *life, struct engine *e, struct error *err)
 {
-	int file = background_office(e->state_dir, "instance", err);
+	int file = chore_office(e->state_dir, "instance", err);
 	int64_t number, previous = 0; /* the life that was over this directory last; 0: none */
 	char text[32] = "";
 	uint64_t bits;

@@ -5,8 +5,8 @@
 
 #include "base/log/log.h"
 #include "base/memory.h"
+#include "base/os/chore.h"
 #include "base/os/clock.h"
-#include "storage/background.h"
 #include "storage/lease.h"
 #include "storage/queue.h"
 #include "storage/sql/engine.h"
@@ -41,7 +41,7 @@ struct unreleased {
 };
 
 struct instances {
-	struct background thread, counter;
+	struct chore thread, counter;
 	struct engine *engine;
 	struct instance_life *life;
 	int office, presence;
@@ -313,7 +313,7 @@ static void instances_sleep(struct instances *i, bool in_office)
 	int64_t now = clock_monotonic_ms();
 	uint32_t seen;
 	if (!in_office || now < i->follows_until) {
-		background_sleep(&i->thread, now + (in_office ? FOLLOW_MS : IDLE_MS));
+		chore_sleep(&i->thread, now + (in_office ? FOLLOW_MS : IDLE_MS));
 		return;
 	}
 	pthread_mutex_unlock(&i->thread.lock);
@@ -344,7 +344,7 @@ static void *instances_work(void *arg)
 	pthread_mutex_lock(&i->thread.lock);
 	while (!i->thread.stopping) {
 		struct error err = {0};
-		bool in_office = background_in_office(i->office);
+		bool in_office = chore_in_office(i->office);
 		pthread_mutex_unlock(&i->thread.lock);
 		instance_agree(i->life);
 		if (instances_release(i, &err) && instance_is_due(i->life, in_office))
@@ -392,11 +392,11 @@ static void *instances_count(void *arg)
 	while (!i->counter.stopping) {
 		int64_t begun = clock_monotonic_ms();
 		if (begun < due) {
-			background_sleep(&i->counter, due);
+			chore_sleep(&i->counter, due);
 			continue;
 		}
 		pthread_mutex_unlock(&i->counter.lock);
-		if (background_in_office(i->office))
+		if (chore_in_office(i->office))
 			instances_count_jobs(i);
 		int64_t over = clock_monotonic_ms(), rest = (over - begun) * COUNT_AGAIN;
 		due = over + (rest > COUNT_MS ? rest : COUNT_MS);
@@ -412,12 +412,12 @@ struct instances *instances_begin(struct engine *e, struct error *err)
 	i->engine = e;
 	pthread_mutex_init(&i->lock, NULL);
 	i->life = instance_life(e->shared);
-	i->office = background_office(e->state_dir, "instance.lock", err);
+	i->office = chore_office(e->state_dir, "instance.lock", err);
 	i->presence = i->office < 0 ? -1 : instance_begin(i->life, e, err);
-	if (i->presence >= 0 && background_start(&i->counter, instances_count, i, err)) {
-		if (background_start(&i->thread, instances_work, i, err))
+	if (i->presence >= 0 && chore_start(&i->counter, instances_count, i, err)) {
+		if (chore_start(&i->thread, instances_work, i, err))
 			return i;
-		background_stop(&i->counter);
+		chore_stop(&i->counter);
 	}
 	if (i->presence >= 0)
 		instance_leave(i->life, e, i->presence);
@@ -434,8 +434,8 @@ void instances_end(struct instances *i)
 	struct unreleased *next;
 	if (!i)
 		return;
-	background_stop(&i->thread);
-	background_stop(&i->counter);
+	chore_stop(&i->thread);
+	chore_stop(&i->counter);
 	clock_agree(0);
 	if (i->process)
 		instances_end_process(i, i->process, &ignored);

@@ -5,8 +5,8 @@
 
 #include "base/log/log.h"
 #include "base/memory.h"
+#include "base/os/chore.h"
 #include "base/os/clock.h"
-#include "storage/background.h"
 #include "storage/sql/reserve.h"
 
 #include <stdlib.h>
@@ -25,7 +25,7 @@
 #define RETRY_MS 2000
 
 struct sweeper {
-	struct background thread;
+	struct chore thread;
 	struct writer *writer;
 	struct pool *pool;
 	const char *reserve;
@@ -225,7 +225,7 @@ static void *sweep_run(void *arg)
 	pthread_mutex_lock(&s->thread.lock);
 	while (!s->thread.stopping) {
 		if (!s->wanted) {
-			background_sleep(&s->thread, -1);
+			chore_sleep(&s->thread, -1);
 			continue;
 		}
 		s->wanted = false;
@@ -236,7 +236,7 @@ static void *sweep_run(void *arg)
 			continue;
 		s->wanted = true;
 		if (!s->thread.stopping)
-			background_sleep(&s->thread, clock_monotonic_ms() + pause);
+			chore_sleep(&s->thread, clock_monotonic_ms() + pause);
 	}
 	pthread_mutex_unlock(&s->thread.lock);
 	return NULL;
@@ -251,7 +251,7 @@ struct sweeper *sweeper_new(struct writer *writer, struct pool *pool, const char
 	s->reserve = reserve;
 	s->keep = keep;
 	s->wanted = true;
-	if (background_start(&s->thread, sweep_run, s, err))
+	if (chore_start(&s->thread, sweep_run, s, err))
 		return s;
 	free(s);
 	return NULL;
@@ -261,7 +261,7 @@ void sweeper_free(struct sweeper *s)
 {
 	if (!s)
 		return;
-	background_stop(&s->thread);
+	chore_stop(&s->thread);
 	free(s);
 }
 

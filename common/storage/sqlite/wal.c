@@ -3,8 +3,8 @@
 #include "storage/sqlite/wal.h"
 
 #include "base/memory.h"
+#include "base/os/chore.h"
 #include "base/os/clock.h"
-#include "storage/background.h"
 
 #include <stdlib.h>
 
@@ -21,7 +21,7 @@
 #define CATCH_UPS 2 /* each leaves only what is written meanwhile, so the second leaves little */
 
 struct wal_keeper {
-	struct background thread;
+	struct chore thread;
 	struct db *db;
 	struct turnstile *turnstile;
 	struct shared *shared;
@@ -115,7 +115,7 @@ static void *wal_run(void *arg)
 			c->pause_ms = ELECTION_MS;
 		pthread_mutex_lock(&c->thread.lock);
 		if (!c->thread.stopping)
-			background_sleep(&c->thread, clock_monotonic_ms() + c->pause_ms);
+			chore_sleep(&c->thread, clock_monotonic_ms() + c->pause_ms);
 	}
 	pthread_mutex_unlock(&c->thread.lock);
 	uint32_t self = shared_self(c->shared); /* leaves the office */
@@ -132,7 +132,7 @@ struct wal_keeper *wal_keeper_new(
 	c->shared = sh;
 	c->turnstile = turnstile;
 	c->pause_ms = SHORTEST_PAUSE_MS;
-	if (background_start(&c->thread, wal_run, c, err))
+	if (chore_start(&c->thread, wal_run, c, err))
 		return c;
 	db_close(db);
 	free(c);
@@ -143,7 +143,7 @@ void wal_keeper_free(struct wal_keeper *c)
 {
 	if (!c)
 		return;
-	background_stop(&c->thread);
+	chore_stop(&c->thread);
 	db_close(c->db);
 	free(c);
 }

@@ -5,8 +5,8 @@
 #include "base/log/log.h"
 #include "base/memory.h"
 #include "base/metrics/metrics.h"
+#include "base/os/chore.h"
 #include "base/os/clock.h"
-#include "storage/background.h"
 #include "storage/trace/trace_ring.h"
 
 #include <inttypes.h>
@@ -29,7 +29,7 @@ struct traces {
 
 	pthread_mutex_t start; /* guards the start of the thread */
 	_Atomic bool started, awake;
-	struct background thread;
+	struct chore thread;
 	/* the thread's own */
 	uint64_t told;       /* drops that the log knows of */
 	int64_t rests_until; /* by clock_monotonic_ms */
@@ -52,7 +52,7 @@ void traces_free(struct traces *traces)
 	if (!traces)
 		return;
 	if (traces->started)
-		background_stop(&traces->thread);
+		chore_stop(&traces->thread);
 	traces->records->ops->close(traces->records);
 	pthread_mutex_destroy(&traces->lock);
 	pthread_mutex_destroy(&traces->start);
@@ -241,16 +241,16 @@ static void traces_drain_if_filled(struct traces *traces)
 static void *traces_work(void *arg)
 {
 	struct traces *traces = arg;
-	struct background *thread = &traces->thread;
+	struct chore *thread = &traces->thread;
 	pthread_mutex_lock(&thread->lock);
 	while (!thread->stopping) {
 		if (!atomic_load(&traces->awake)) {
-			background_sleep(thread, -1);
+			chore_sleep(thread, -1);
 			continue;
 		}
 		if (clock_monotonic_ms() < traces->rests_until &&
 		    ring_fill(traces->ring) < FILL_BOUND)
-			background_sleep(thread, traces->rests_until);
+			chore_sleep(thread, traces->rests_until);
 		pthread_mutex_unlock(&thread->lock);
 		atomic_store(&traces->awake, false);
 		int64_t begun = clock_monotonic_ms();
@@ -275,7 +275,7 @@ static void traces_wake(struct traces *traces)
 	struct error err = {0};
 	pthread_mutex_lock(&traces->start);
 	if (!traces->started)
-		traces->started = background_start(&traces->thread, traces_work, traces, &err);
+		traces->started = chore_start(&traces->thread, traces_work, traces, &err);
 	pthread_mutex_unlock(&traces->start);
 	error_release(&err); /* tried again with the next run */
 	if (!traces->started) {

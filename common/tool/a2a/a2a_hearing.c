@@ -5,7 +5,7 @@
 #include "base/json/json.h"
 #include "base/log/redact.h"
 #include "base/memory.h"
-#include "base/os/process.h"
+#include "base/os/process/process.h"
 
 #include <stdio.h>
 #include <stdlib.h>

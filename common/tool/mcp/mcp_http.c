@@ -10,7 +10,7 @@
 #include "base/log/redact.h"
 #include "base/memory.h"
 #include "base/os/clock.h"
-#include "base/os/process.h"
+#include "base/os/process/process.h"
 #include "tool/mcp/mcp_internal.h"
 
 #include <stdio.h>

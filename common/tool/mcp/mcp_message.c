@@ -6,7 +6,7 @@
 #include "base/json/json.h"
 #include "base/log/log.h"
 #include "base/memory.h"
-#include "base/os/process.h"
+#include "base/os/process/process.h"
 #include "tool/mcp/mcp_headers.h"
 #include "tool/mcp/mcp_version.h"
 

@@ -11,7 +11,7 @@
 #include "base/log/redact.h"
 #include "base/memory.h"
 #include "base/os/clock.h"
-#include "base/os/process.h"
+#include "base/os/process/process.h"
 #include "tool/mcp/mcp_message.h"
 
 #include <pthread.h>

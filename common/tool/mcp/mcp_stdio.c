@@ -8,8 +8,8 @@
 #include "base/memory.h"
 #include "base/os/clock.h"
 #include "base/os/descriptor.h"
-#include "base/os/process.h"
-#include "base/os/process_spawn.h"
+#include "base/os/process/process.h"
+#include "base/os/process/process_spawn.h"
 #include "tool/mcp/mcp_internal.h"
 
 #include <errno.h>

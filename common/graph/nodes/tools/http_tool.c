@@ -8,7 +8,7 @@
 #include "base/log/redact.h"
 #include "base/memory.h"
 #include "base/os/clock.h"
-#include "base/os/process.h"
+#include "base/os/process/process.h"
 #include "graph/message/template.h"
 #include "graph/run.h"
 

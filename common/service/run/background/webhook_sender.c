@@ -7,9 +7,9 @@
 #include "base/log/log.h"
 #include "base/memory.h"
 #include "base/metrics/metrics.h"
+#include "base/os/chore.h"
 #include "base/os/clock.h"
 #include "service/run/background/webhook.h"
-#include "storage/background.h"
 #include "storage/queue.h"
 #include "storage/runs.h"
 
@@ -32,7 +32,7 @@ static const int64_t pauses[] = {5, 30, 120, 600, 3600};
 
 /* A thread that makes requests, and what it sends. */
 struct flight {
-	struct background thread;
+	struct chore thread;
 	struct webhook_sender *sender;
 	bool started;
 	_Atomic bool busy;   /* item, address and answered belong to the thread */
@@ -47,7 +47,7 @@ struct flight {
 
 struct webhook_sender {
 	struct service *service;
-	struct background thread; /* looks for due items */
+	struct chore thread; /* looks for due items */
 	int office;
 	int64_t answer_ms;
 	_Atomic bool stopping, over; /* stopping: no new requests; over: those under way end, too */
@@ -183,7 +183,7 @@ static void webhook_settle(struct flight *flight)
 			log_warning("webhook %s: %s", flight->item.id, error_why(&err));
 		told = true;
 		error_release(&err);
-	} while (!stored && background_pause(&flight->thread, SECOND_MS));
+	} while (!stored && chore_pause(&flight->thread, SECOND_MS));
 }
 
 /* ---- flights ---- */
@@ -206,7 +206,7 @@ static void *flight_run(void *arg)
 	pthread_mutex_lock(&flight->thread.lock);
 	while (!flight->thread.stopping) {
 		if (!atomic_load(&flight->busy)) {
-			background_sleep(&flight->thread, -1);
+			chore_sleep(&flight->thread, -1);
 			continue;
 		}
 		pthread_mutex_unlock(&flight->thread.lock);
@@ -227,7 +227,7 @@ static void flight_begin(struct flight *flight, const struct webhook *item, char
 {
 	struct error err = {0};
 	if (!flight->started)
-		flight->started = background_start(&flight->thread, flight_run, flight, &err);
+		flight->started = chore_start(&flight->thread, flight_run, flight, &err);
 	if (!flight->started) {
 		log_warning("webhook %s: %s", item->id, err.detail);
 		error_release(&err);
@@ -349,8 +349,7 @@ static void *webhooks_run(void *arg)
 		uint32_t seen = bell_word(shared, BELL_OUTBOX);
 		if (atomic_load(&sender->stopping))
 			return NULL;
-		int64_t wait =
-		    background_in_office(sender->office) ? webhooks_look(sender) : SECOND_MS;
+		int64_t wait = chore_in_office(sender->office) ? webhooks_look(sender) : SECOND_MS;
 		bell_wait(shared, BELL_OUTBOX, seen, wait);
 	}
 }
@@ -365,8 +364,8 @@ struct webhook_sender *webhook_sender_start(
 	sender->answer_ms = answer_ms;
 	for (size_t i = 0; i < FLIGHTS; i++)
 		sender->flights[i].sender = sender;
-	sender->office = background_office(service->config->state_dir, "webhooks.lock", err);
-	if (sender->office >= 0 && background_start(&sender->thread, webhooks_run, sender, err))
+	sender->office = chore_office(service->config->state_dir, "webhooks.lock", err);
+	if (sender->office >= 0 && chore_start(&sender->thread, webhooks_run, sender, err))
 		return sender;
 	if (sender->office >= 0)
 		close(sender->office);
@@ -382,7 +381,7 @@ void webhook_sender_stop(struct webhook_sender *sender, int64_t deadline)
 	int64_t rows[FLIGHTS], left;
 	atomic_store(&sender->stopping, true);
 	bell_ring(shared, BELL_OUTBOX);
-	background_stop(&sender->thread);
+	chore_stop(&sender->thread);
 	for (;;) {
 		uint32_t seen = bell_word(shared, BELL_OUTBOX);
 		left = deadline - clock_monotonic_ms();
@@ -393,7 +392,7 @@ void webhook_sender_stop(struct webhook_sender *sender, int64_t deadline)
 	atomic_store(&sender->over, true);
 	for (size_t i = 0; i < FLIGHTS; i++) {
 		if (sender->flights[i].started)
-			background_stop(&sender->flights[i].thread);
+			chore_stop(&sender->flights[i].thread);
 		free(sender->flights[i].site);
 	}
 	metrics_gauge(GAUGE_WEBHOOKS, -sender->waiting);

@@ -4,10 +4,10 @@
 
 #include "base/log/log.h"
 #include "base/memory.h"
+#include "base/os/chore.h"
 #include "base/os/clock.h"
 #include "service/run/stream/kept_line.h"
 #include "service/thread/change.h"
-#include "storage/background.h"
 #include "storage/queue.h"
 #include "storage/runs.h"
 
@@ -36,7 +36,7 @@ struct chunk_keeper {
 	struct chunk_keepers *all;
 	struct chunk_keeper_setup setup;
 	char *run_id;
-	struct background deliverer; /* the thread for the client, if there is one */
+	struct chore deliverer; /* the thread for the client, if there is one */
 	pthread_cond_t moved;
 
 	/* guarded by the lock of all */
@@ -61,7 +61,7 @@ struct chunk_keeper {
 struct chunk_keepers {
 	struct storage *storage;
 	struct shared *shared; /* or NULL */
-	struct background thread;
+	struct chore thread;
 	pthread_mutex_t lock; /* guards the rest */
 	pthread_cond_t wake;
 	struct chunk_keeper *first, **end; /* those that wait for the disk, longest first */
@@ -463,7 +463,7 @@ void chunk_keepers_free(struct chunk_keepers *all)
 	pthread_cond_signal(&all->wake);
 	pthread_mutex_unlock(&all->lock);
 	if (all->started)
-		background_stop(&all->thread);
+		chore_stop(&all->thread);
 	pthread_cond_destroy(&all->wake);
 	pthread_mutex_destroy(&all->lock);
 	free(all);
@@ -482,7 +482,7 @@ struct chunk_keeper *chunk_keeper_new(
 {
 	pthread_mutex_lock(&all->lock);
 	if (!all->started)
-		all->started = background_start(&all->thread, keepers_run, all, err);
+		all->started = chore_start(&all->thread, keepers_run, all, err);
 	bool started = all->started;
 	pthread_mutex_unlock(&all->lock);
 	if (!started)
@@ -493,7 +493,7 @@ struct chunk_keeper *chunk_keeper_new(
 	keeper->setup = *setup;
 	keeper->run_id = xstrdup(setup->run_id);
 	pthread_cond_init(&keeper->moved, NULL);
-	if (!setup->live || background_start(&keeper->deliverer, keeper_run, keeper, err))
+	if (!setup->live || chore_start(&keeper->deliverer, keeper_run, keeper, err))
 		return keeper;
 	keeper_free(keeper);
 	return NULL;
@@ -535,6 +535,6 @@ void chunk_keeper_end(struct chunk_keeper *keeper)
 	if (!settled)
 		return; /* the thread that stores frees it */
 	if (keeper->setup.live)
-		background_stop(&keeper->deliverer);
+		chore_stop(&keeper->deliverer);
 	keeper_free(keeper);
 }

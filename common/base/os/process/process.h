@@ -7,8 +7,8 @@
  * does not read, does not write, or leaves others behind that hold its streams open.  SIGCHLD must
  * not be ignored by the process.
  */
-#ifndef AGENTGRAPH_BASE_OS_PROCESS_H
-#define AGENTGRAPH_BASE_OS_PROCESS_H
+#ifndef AGENTGRAPH_BASE_OS_PROCESS_PROCESS_H
+#define AGENTGRAPH_BASE_OS_PROCESS_PROCESS_H
 
 #include <signal.h>
 #include <stdbool.h>

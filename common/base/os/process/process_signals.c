@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Signals of a daemon, as a descriptor, and writing without SIGPIPE. */
-#include "base/os/process.h"
+#include "base/os/process/process.h"
 
 #include <pthread.h>
 #include <sys/signalfd.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Pipes, fork and exec, and the list of children that must end with this process. */
-#include "base/os/process_spawn.h"
+#include "base/os/process/process_spawn.h"
 
 #include "base/memory.h"
 #include "base/os/descriptor.h"

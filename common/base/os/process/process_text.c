@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Saying how a child ended. */
-#include "base/os/process.h"
+#include "base/os/process/process.h"
 #include "base/utf8.h"
 
 #include <signal.h>

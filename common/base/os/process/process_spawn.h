@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /* The start of a child process, for process.c. */
-#ifndef AGENTGRAPH_BASE_OS_PROCESS_SPAWN_H
-#define AGENTGRAPH_BASE_OS_PROCESS_SPAWN_H
+#ifndef AGENTGRAPH_BASE_OS_PROCESS_PROCESS_SPAWN_H
+#define AGENTGRAPH_BASE_OS_PROCESS_PROCESS_SPAWN_H
 
-#include "base/os/process.h"
+#include "base/os/process/process.h"
 
 #include <stdbool.h>
 #include <sys/types.h>

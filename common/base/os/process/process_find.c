@@ -3,7 +3,7 @@
  * package's data. */
 #include "base/buf.h"
 #include "base/memory.h"
-#include "base/os/process.h"
+#include "base/os/process/process.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /* Running a child: its three streams, its limits, and the end of its whole group. */
-#include "base/os/process.h"
+#include "base/os/process/process.h"
 
 #include "base/buf.h"
 #include "base/os/clock.h"
 #include "base/os/descriptor.h"
-#include "base/os/process_spawn.h"
+#include "base/os/process/process_spawn.h"
 
 #include <errno.h>
 #include <limits.h>
