@@ -55,7 +55,8 @@ static void package_read_part(struct reading *r, unsigned long order)
 	void *state = xcalloc(1, r->package->state_size);
 	r->pieces = xrealloc(r->pieces, (r->count + 1) * sizeof(*r->pieces));
 	r->pieces[r->count] = (struct piece){.order = order, .place = r->count};
-	struct part part = {&r->pieces[r->count++].out, NULL, state, r->package->shared};
+	struct part part = {
+	    .out = &r->pieces[r->count++].out, .state = state, .shared = r->package->shared};
 	part.xml = xml_new(r->package->events, &part, XML_AS_DECLARED);
 	char chunk[CHUNK];
 	la_ssize_t n;

@@ -178,7 +178,8 @@ struct follow_block *followed_run_next(struct followed_runs *runs, struct follow
 		return NULL;
 	}
 	if (replay_same(&to, place)) {
-		*dry = (struct followed_dry){true, *form, count, *place};
+		*dry = (struct followed_dry){
+		    .known = true, .form = *form, .count = count, .place = *place};
 		return NULL;
 	}
 	block = xcalloc(1, sizeof(*block));

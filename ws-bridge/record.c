@@ -219,7 +219,8 @@ bool record_parse(char *line, size_t len, struct record *record)
 	if (len == 0 || !utf8_valid(line, len) || memchr(line, '\n', len) ||
 	    memchr(line, '\r', len))
 		return false;
-	*record = (struct record){(enum record_kind)line[0], line + 1, len - 1, 0};
+	*record =
+	    (struct record){.kind = (enum record_kind)line[0], .data = line + 1, .len = len - 1};
 	switch (record->kind) {
 	case RECORD_READY:
 		return record_take_number(record) && record->len == 0;

@@ -69,7 +69,8 @@ bool nginx_prefix_read(
     struct nginx_prefix *prefix, struct arena *a, const char *path, struct problems *problems)
 {
 	size_t len = strlen(path);
-	*prefix = (struct nginx_prefix){"", "", "$request_uri", "", "", ""};
+	*prefix = (struct nginx_prefix){
+	    .path = "", .regex = "", .uri = "$request_uri", .id = "", .strip = "", .whole = ""};
 	if (!nginx_prefix_is_valid(path)) {
 		problems_add(problems, "prefix: expected " LIKE ", found \"%s\"", path);
 		return false;

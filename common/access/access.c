@@ -63,8 +63,10 @@ bool access_authenticate(struct access *access, const struct presented *presente
 		known = jwt_auth_check(&access->jwt, presented->credential,
 		    clock_seconds(clock_now()), a, &claims, err);
 		if (known)
-			*identity =
-			    (struct identity){claims.user, claims.user_id, true, claims.expires};
+			*identity = (struct identity){.user = claims.user,
+			    .user_id = claims.user_id,
+			    .verified = true,
+			    .expires = claims.expires};
 		break;
 	case AUTH_CUSTOM:
 		known = access_check_custom(access, presented, a, identity, err);

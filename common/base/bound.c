@@ -11,9 +11,12 @@ struct bound bound_at(const char *path)
 	struct statx st;
 	if (statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_INO | STATX_BTIME, &st) != 0)
 		return (struct bound){0};
-	return (struct bound){st.stx_dev_major, st.stx_dev_minor, st.stx_ino,
-	    st.stx_mask & STATX_BTIME ? st.stx_btime.tv_sec * 1000000000 + st.stx_btime.tv_nsec
-				      : 0};
+	return (struct bound){.device_major = st.stx_dev_major,
+	    .device_minor = st.stx_dev_minor,
+	    .inode = st.stx_ino,
+	    .born = st.stx_mask & STATX_BTIME
+		? st.stx_btime.tv_sec * 1000000000 + st.stx_btime.tv_nsec
+		: 0};
 }
 
 bool bound_is_other(struct bound bound, const char *path)

@@ -58,8 +58,10 @@ void entered_restore(ag_run *run)
 	t->waiting_json = json_str(before, "waiting");
 	t->fields_json = json_str(before, "fields");
 	t->summary = json_str(before, "summary");
-	t->view = (struct thread_view){json_int(before, "after", 0), json_int(before, "until", 0),
-	    json_int(before, "last", 0), json_int(before, "plain", 0) != 0};
+	t->view = (struct thread_view){.after = json_int(before, "after", 0),
+	    .until = json_int(before, "until", 0),
+	    .last = json_int(before, "last", 0),
+	    .plain = json_int(before, "plain", 0) != 0};
 	if (!json_get(before, "last")) /* it began before threads had branches */
 		t->view.last = t->view.until;
 	run->before = t;

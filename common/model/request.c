@@ -136,7 +136,8 @@ char *chat_request_body(
 	for (size_t i = 0; i < turns.count; i++)
 		request_name_calls(&turns.items[i], turns.made_up, names);
 	char *system = request_system_text(t, request, &turns), *text = NULL;
-	struct chat_build b = {t, &sent, &turns, system, NULL, problem};
+	struct chat_build b = {
+	    .target = t, .request = &sent, .turns = &turns, .system = system, .problem = problem};
 	cJSON *body = cJSON_CreateObject();
 	*problem = NULL;
 	b.media = chat_media_list_new(&b);

@@ -76,8 +76,10 @@ static void results_init(struct results *results, const cJSON *messages)
 				continue;
 			results->items =
 			    xgrow(results->items, results->count, sizeof(*results->items));
-			results->items[results->count++] =
-			    (struct result){id, at, place, is_call ? NULL : block, 0};
+			results->items[results->count++] = (struct result){.call_id = id,
+			    .at = at,
+			    .place = place,
+			    .block = is_call ? NULL : block};
 		}
 		at++;
 	}

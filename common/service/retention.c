@@ -77,7 +77,7 @@ static void retention_apply(struct retention *r, const struct retention_kind *ki
 	while (go_on) {
 		struct call call;
 		const char *ids[STEP];
-		struct untouched old = {before, kept, ids, STEP};
+		struct untouched old = {.before = before, .skip = kept, .ids = ids, .count = STEP};
 		call_init(&call, r->service, NULL);
 		if (!kind->list(&call, &old))
 			old.count = 0;
@@ -127,10 +127,16 @@ static void *retention_run(void *arg)
 {
 	struct retention *r = arg;
 	const struct config *config = r->service->config;
-	const struct retention_kind threads = {"threads", config->retention_threads_days,
-	    METRIC_THREADS_RETIRED, retention_list_threads, thread_retire};
-	const struct retention_kind files = {"files", config->retention_files_days,
-	    METRIC_FILES_RETIRED, retention_list_files, retention_remove_file};
+	const struct retention_kind threads = {.name = "threads",
+	    .days = config->retention_threads_days,
+	    .metric = METRIC_THREADS_RETIRED,
+	    .list = retention_list_threads,
+	    .remove = thread_retire};
+	const struct retention_kind files = {.name = "files",
+	    .days = config->retention_files_days,
+	    .metric = METRIC_FILES_RETIRED,
+	    .list = retention_list_files,
+	    .remove = retention_remove_file};
 	for (int64_t ms = FIRST_MS; chore_pause(&r->thread, ms);) {
 		ms = OFFICE_MS;
 		if (!chore_in_office(r->office))

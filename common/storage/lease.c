@@ -382,7 +382,10 @@ struct lease *lease_acquire(struct leases *leases, const char *thread_id, enum l
 	}
 	size_t size = strlen(thread_id) + 1;
 	lease = xmalloc(sizeof(*lease) + size);
-	*lease = (struct lease){memcpy(lease + 1, thread_id, size), e->ticket, leases, e, NULL};
+	*lease = (struct lease){.thread_id = memcpy(lease + 1, thread_id, size),
+	    .generation = e->ticket,
+	    .queue = leases,
+	    .place = e};
 	return lease;
 }
 

@@ -424,8 +424,11 @@ static struct subschema *subschema_compile(
 	c->depth++;
 	for (size_t i = 0; i < sizeof(keywords) / sizeof(keywords[0]); i++) {
 		const cJSON *value = json_get(json, keywords[i].name);
-		const struct keyword_call call = {
-		    c, s, SPOT(at, keywords[i].name), value, keywords[i].fits};
+		const struct keyword_call call = {.c = c,
+		    .s = s,
+		    .at = SPOT(at, keywords[i].name),
+		    .json = value,
+		    .fits = keywords[i].fits};
 		if (value)
 			keywords[i].compile(&call);
 	}

@@ -193,8 +193,10 @@ const char *ticket_sign(const struct ticket_key *key, const struct ticket *ticke
 
 struct identity ticket_identity(const struct ticket *ticket, cJSON *user)
 {
-	return (struct identity){
-	    user, json_str(user, "user_id"), ticket->verified, ticket->credential_exp};
+	return (struct identity){.user = user,
+	    .user_id = json_str(user, "user_id"),
+	    .verified = ticket->verified,
+	    .expires = ticket->credential_exp};
 }
 
 bool ticket_refuse(struct error *err, const char *why)

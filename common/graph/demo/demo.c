@@ -92,7 +92,10 @@ static bool demo_has_results(ag_run *run, const ag_state *state)
 static ag_result demo_agent_node(ag_run *run, const ag_state *state, void *data)
 {
 	bool again = ag_answers(run) != NULL;
-	struct demo d = {run, state, again ? PAUSING_COMMAND : ag_user_text(state), ""};
+	struct demo d = {.run = run,
+	    .state = state,
+	    .text = again ? PAUSING_COMMAND : ag_user_text(state),
+	    .rest = ""};
 	(void)data;
 	if (!again && demo_has_results(run, state))
 		return demo_answer_results(&d);

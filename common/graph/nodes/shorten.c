@@ -125,8 +125,12 @@ const cJSON *shorten(const struct shortening *how, const struct chat_model *chat
     const cJSON *context, char **notes)
 {
 	size_t count = window_cut(&how->window, context);
-	struct leaving leaving = {
-	    how, chat, run, context->child, count, shorten_part_bytes(&how->window)};
+	struct leaving leaving = {.how = how,
+	    .chat = chat,
+	    .run = run,
+	    .next = context->child,
+	    .count = count,
+	    .part_bytes = shorten_part_bytes(&how->window)};
 	const cJSON *first = cJSON_GetArrayItem(context, (int)count);
 	*notes = xstrdup(run->thread.summary);
 	if (!count)

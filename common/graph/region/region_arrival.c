@@ -129,8 +129,11 @@ static void branch_arrive(struct branch *b, const struct branch *top)
 	if (!side->kept || side->behind + len > BEHIND_LEAST + side->kept_bytes) {
 		region_keep(side, CHECKPOINT_NONE, &err);
 	} else {
-		const struct arrival arrival = {
-		    s->background->record->job, side->kept, side->behind == 0, side->step, text};
+		const struct arrival arrival = {.job = s->background->record->job,
+		    .region = side->kept,
+		    .first = side->behind == 0,
+		    .step = side->step,
+		    .branch_json = text};
 		side->behind += len;
 		if (top == b)
 			pthread_mutex_unlock(&side->lock);

@@ -56,7 +56,11 @@ static void regions_walk_fork(const struct regions_walk *w, const struct edge *f
 {
 	for (size_t i = 0; i < fork->target_count; i++) {
 		bool joined = false;
-		const struct regions_walk inside = {w->graph, fork, i, w->seen, &joined};
+		const struct regions_walk inside = {.graph = w->graph,
+		    .fork = fork,
+		    .branch = i,
+		    .seen = w->seen,
+		    .joined = &joined};
 		size_t errors = w->graph->problems.errors;
 		regions_walk(&inside, fork->targets[i]);
 		if (!joined && w->graph->problems.errors == errors)
@@ -138,7 +142,7 @@ void graph_compile_regions(ag_graph *graph)
 	if (!any || graph->problems.errors != errors)
 		return;
 	bool *seen = xcalloc(graph->node_count + 1, sizeof(*seen));
-	const struct regions_walk all = {graph, NULL, 0, seen, NULL};
+	const struct regions_walk all = {.graph = graph, .seen = seen};
 	regions_walk_edge(&all, graph->start);
 	free(seen);
 }

@@ -162,6 +162,6 @@ static bool lg_put_list(struct lg_out *out, const struct lg_reply *reply)
 bool lg_reply_put(struct call *call, const void *reply, struct buf *part, feed_fn send, void *arg)
 {
 	const struct lg_reply *r = reply;
-	struct lg_out out = {call, part, send, arg};
+	struct lg_out out = {.call = call, .part = part, .send = send, .arg = arg};
 	return r->make ? lg_put_list(&out, r) : lg_put_item(&out, r->item);
 }

@@ -209,7 +209,8 @@ static bool memory_calls_rewrite(struct work *w)
 	    rq->metadata ? memory_calls_printed(call, memory_metadata(rq->metadata, NULL)) : NULL;
 	embed_content(w->embedding, w->store, rq->content, &embedded);
 	const struct memory_vector vector = {embedded.numbers, embedded.hash};
-	const struct memory_update update = {rq->content, &vector, metadata, &links};
+	const struct memory_update update = {
+	    .content = rq->content, .vector = &vector, .metadata_json = metadata, .links = &links};
 	bool ok = w->store->ops->update(
 	    w->store, &call->ctx, &rq->filter, rq->memory_id, &update, &found, &call->error);
 	embedded_release(&embedded);

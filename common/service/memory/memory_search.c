@@ -182,7 +182,7 @@ static bool memory_search_by_links(struct finding *f, struct memory_hits *hits)
 bool memory_find(struct memory_set *st, const struct storage_context *ctx, struct embedding *e,
     const struct memory_request *rq, struct memory_hits *hits, struct error *err)
 {
-	struct finding f = {st, ctx, e, rq, err};
+	struct finding f = {.store = st, .ctx = ctx, .embedding = e, .rq = rq, .err = err};
 	hits->limit = (size_t)rq->limit;
 	hits->count = 0;
 	switch (rq->strategy) {

@@ -57,7 +57,8 @@ static int orphans_by_id(const void *left, const void *right)
 static void orphans_add_use(struct repair *r, int message, const char *id, bool is_call)
 {
 	if (id)
-		r->uses[r->use_count++] = (struct use){id, message, is_call, NULL, 0};
+		r->uses[r->use_count++] =
+		    (struct use){.id = id, .message = message, .is_call = is_call};
 }
 
 static void orphans_add_entry(struct repair *r, int i, const cJSON *message)

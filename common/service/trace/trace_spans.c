@@ -43,7 +43,8 @@ void spans_turn_to(struct trace_spans *spans, const char *branch, int64_t now)
 		*place = lane->next;
 	} else {
 		lane = arena_alloc(spans->arena, sizeof(*lane));
-		*lane = (struct trace_lane){NULL, arena_strdup(spans->arena, branch), NULL, now};
+		*lane = (struct trace_lane){
+		    .branch = arena_strdup(spans->arena, branch), .latest = now};
 	}
 	/* lanes at work are in front, before hundreds that have ended */
 	lane->next = spans->lanes;

@@ -282,8 +282,13 @@ const char *s3_sign(struct s3 *s3, const char *key, const struct s3_answer *answ
 	struct buf path = {0}, query = {0}, credential = {0};
 	char signature[SIGV4_HASH_SIZE];
 	s3_path(s3, key, &path);
-	struct sigv4_request request = {
-	    "GET", buf_str(&path), "", &host, 1, "UNSIGNED-PAYLOAD", ""};
+	struct sigv4_request request = {.method = "GET",
+	    .path = buf_str(&path),
+	    .query = "",
+	    .headers = &host,
+	    .header_count = 1,
+	    .payload = "UNSIGNED-PAYLOAD",
+	    .date = ""};
 	sigv4_date(clock_now() / 1000000, request.date);
 	sigv4_credential(&credential, &signer, &request);
 	/* in the order that the signature wants: capitals come first */

@@ -134,8 +134,13 @@ static void s3_call_make_head(struct s3 *s3, const struct s3_call *call, struct 
 	s3_call_add(h, "x-amz-content-sha256", h->hash);
 	s3_call_add(h, "x-amz-date", h->date);
 	s3_call_add(h, "x-amz-security-token", s3->token);
-	struct sigv4_request request = {
-	    call->method, buf_str(&h->path), query, h->items, h->count, h->hash, ""};
+	struct sigv4_request request = {.method = call->method,
+	    .path = buf_str(&h->path),
+	    .query = query,
+	    .headers = h->items,
+	    .header_count = h->count,
+	    .payload = h->hash,
+	    .date = ""};
 	memcpy(request.date, h->date, sizeof(h->date));
 	sigv4_authorization(&h->authorization, &key, &request);
 	s3_call_add(h, "authorization", buf_str(&h->authorization));

@@ -254,11 +254,12 @@ static bool change_read_before(struct change *c, const struct growth *growth, in
 		c->kept_from = query_column_int(q, THREAD_BEFORE_KEPT_FROM);
 		newest = query_column_int(
 		    q, recent || c->kept_from ? THREAD_BEFORE_CHECKPOINT : THREAD_BEFORE_NEWEST);
-		*before = (struct before){query_column_int(q, THREAD_BEFORE_WAITS_ANEW) != 0,
-		    query_column_int(q, THREAD_BEFORE_LABELS_ANEW) != 0,
-		    query_column_int(q, THREAD_BEFORE_CHANGED) != 0,
-		    query_column_int(q, THREAD_BEFORE_MESSAGE_BYTES),
-		    query_column_int(q, THREAD_BEFORE_STATE_BYTES)};
+		*before = (struct before){
+		    .waits_anew = query_column_int(q, THREAD_BEFORE_WAITS_ANEW) != 0,
+		    .labels_anew = query_column_int(q, THREAD_BEFORE_LABELS_ANEW) != 0,
+		    .changed = query_column_int(q, THREAD_BEFORE_CHANGED) != 0,
+		    .message_bytes = query_column_int(q, THREAD_BEFORE_MESSAGE_BYTES),
+		    .state_bytes = query_column_int(q, THREAD_BEFORE_STATE_BYTES)};
 		c->now = (struct standing){
 		    .view = {query_column_int(q, THREAD_BEFORE_CONTEXT_AFTER),
 			query_column_int(q, THREAD_BEFORE_UNTIL),

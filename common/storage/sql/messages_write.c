@@ -184,8 +184,10 @@ static bool list_go_back(struct list *l, const struct thread_write *w)
 			return false;
 	}
 	/* the places in between stay empty */
-	now->view = (struct thread_view){to->after,
-	    to->until == to->last ? now->view.last : to->until, now->view.last, to->plain};
+	now->view = (struct thread_view){.after = to->after,
+	    .until = to->until == to->last ? now->view.last : to->until,
+	    .last = now->view.last,
+	    .plain = to->plain};
 	if (!checkpoints_drop_later(
 		l->db, l->thread_row, to->last, w->run, now, &dropped, l->err) ||
 	    !view_count(l->db, l->thread_row, &now->view, &now->messages, l->err))

@@ -111,7 +111,7 @@ static void lg_put_beginning(
 {
 	struct turn *turn = writer->turn;
 	const struct thread *thread = &turn->thread;
-	struct lg_out out = {turn->call, messages, lg_never_send, NULL};
+	struct lg_out out = {.call = turn->call, .part = messages, .send = lg_never_send};
 	if (!(writer->modes & LG_VALUES) || thread->message_bytes > BEGINNING_MAX)
 		return;
 	if (thread->row && thread->view.until &&

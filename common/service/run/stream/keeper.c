@@ -166,9 +166,12 @@ static bool keepers_write(
 	n = 0;
 	for (size_t i = 0; i < count; i++) {
 		for (const struct batch *b = keepers[i]->writing.first; b; b = b->next)
-			rows[n++] =
-			    (struct chunk_batch){keepers[i]->run.thread, keepers[i]->run.number,
-				b->seq, b->count, b->lines.data, b->lines.len, NULL, false};
+			rows[n++] = (struct chunk_batch){.thread_row = keepers[i]->run.thread,
+			    .number = keepers[i]->run.number,
+			    .seq = b->seq,
+			    .count = b->count,
+			    .lines = b->lines.data,
+			    .len = b->lines.len};
 		rows[n - 1].lease = keepers[i]->releasing;
 	}
 	bool ok = storage->runs->chunks_append(storage, NULL, rows, n, err);

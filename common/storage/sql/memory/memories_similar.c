@@ -69,8 +69,10 @@ static bool memories_read_changes(
 			continue; /* not ours: no vector of this model has another size */
 		memcpy(copy, vector, want);
 		c->entries[c->count++] =
-		    (struct vector_entry){query_column_int(&q, VECTOR_CHANGES_MEMORY),
-			vector_word(user), thread ? vector_word(thread) : 0, copy};
+		    (struct vector_entry){.row = query_column_int(&q, VECTOR_CHANGES_MEMORY),
+			.owner = vector_word(user),
+			.thread = thread ? vector_word(thread) : 0,
+			.vector = copy};
 	}
 	return pool_query_end(e->pool, &q);
 }

@@ -68,7 +68,7 @@ static const char *webhooks_site(struct outbox *o, const char *after, struct err
 bool engine_webhooks_due(struct storage *st, const struct storage_context *ctx, struct arena *a,
     struct webhooks_due *due, struct error *err)
 {
-	struct outbox o = {st, ctx, a, due};
+	struct outbox o = {.st = st, .ctx = ctx, .arena = a, .due = due};
 	const char *site = "";
 	bool ok = true;
 	due->count = 0;

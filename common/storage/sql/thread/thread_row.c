@@ -48,7 +48,8 @@ void thread_row_copy(struct query *q, struct arena *a, struct thread *t)
 	t->fields_json = query_column_text(q, THREAD_GET_FIELDS);
 	engine_thread_hold(a, t);
 	t->message_bytes = query_column_int(q, THREAD_GET_MESSAGE_BYTES);
-	t->view = (struct thread_view){query_column_int(q, THREAD_GET_CONTEXT_AFTER),
-	    query_column_int(q, THREAD_GET_UNTIL), query_column_int(q, THREAD_GET_LAST_NUMBER),
-	    query_column_int(q, THREAD_GET_PLAIN) != 0};
+	t->view = (struct thread_view){.after = query_column_int(q, THREAD_GET_CONTEXT_AFTER),
+	    .until = query_column_int(q, THREAD_GET_UNTIL),
+	    .last = query_column_int(q, THREAD_GET_LAST_NUMBER),
+	    .plain = query_column_int(q, THREAD_GET_PLAIN) != 0};
 }

@@ -106,10 +106,11 @@ static bool view_fill(struct view *v, const struct view_source *s, int64_t threa
 		view_query(s, &q, SQL_VIEW, err);
 		query_int(&q, ":thread", thread_row);
 		if (query_row(&q))
-			v->shown = (struct thread_view){query_column_int(&q, VIEW_CONTEXT_AFTER),
-			    query_column_int(&q, VIEW_UNTIL),
-			    query_column_int(&q, VIEW_LAST_NUMBER),
-			    query_column_int(&q, VIEW_PLAIN) != 0};
+			v->shown =
+			    (struct thread_view){.after = query_column_int(&q, VIEW_CONTEXT_AFTER),
+				.until = query_column_int(&q, VIEW_UNTIL),
+				.last = query_column_int(&q, VIEW_LAST_NUMBER),
+				.plain = query_column_int(&q, VIEW_PLAIN) != 0};
 		if (!view_query_end(s, &q))
 			return false;
 	}
