@@ -78,10 +78,10 @@ static char usage[] =
 
 static char version_text[] = PROGRAM " " AGENTGRAPH_VERSION "\n";
 
-static int fcgi_main_fail(int status, const char *what)
+static int fcgi_main_fail(const char *what)
 {
 	fprintf(stderr, PROGRAM ": %s\n", what);
-	return status;
+	return EXIT_FAILURE;
 }
 
 static void fcgi_main_parse_options(struct options *options, int argc, char **argv)
@@ -280,10 +280,10 @@ static int fcgi_main_serve(
 	unsigned threads = (unsigned)options->threads;
 	extract_places(threads > 1 ? threads / 2 : 1);
 	if (!server->service->lacking && !fcgi_main_let_in(server, options, &chores, &err))
-		return fcgi_main_fail(EXIT_FAILURE, err.detail);
+		return fcgi_main_fail(err.detail);
 	struct workers *workers = workers_start(server, LISTENER, threads, &err);
 	if (!workers)
-		return fcgi_main_fail(EXIT_FAILURE, err.detail);
+		return fcgi_main_fail(err.detail);
 	if (options->ready) {
 		int32_t pid = getpid();
 		if (write((int)options->ready, &pid, sizeof(pid)) != (ssize_t)sizeof(pid))
@@ -320,7 +320,7 @@ int main(int argc, char **argv)
 	int signals = process_signals(told);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (signals < 0 || !descriptor_listens(LISTENER))
-		return fcgi_main_fail(EXIT_FAILURE,
+		return fcgi_main_fail(
 		    "descriptor 0 is not a listening socket; `agentgraph serve` starts this "
 		    "program");
 	/* Many threads, few arenas; what was large goes back to the system when it is freed.  No
