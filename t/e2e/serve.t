@@ -227,8 +227,8 @@ echo '{"agent": "own.so:own", "auth": null, "env": "settings"}' >agent.json
 printf 'MAX_REQUEST_SIZE=100000\n' >settings
 before=$("$AGENTGRAPH" status --state "$STATE" --json | jq .reloads.failed)
 ok 'reload_as "ERROR .*new workers could not start.*goes on with the configuration it has"' "where no new worker comes up a reload has failed"
-is "$("$AGENTGRAPH" status --state "$STATE" --json | jq -c '[.reloads.failed, .reloads.last_failed, .agent]')" \
-	"[$((before + 1)),true,\"builtin:demo\"]" "as the status says"
+told() { "$AGENTGRAPH" status --state "$STATE" --json | jq -e "[.reloads.failed, .reloads.last_failed, .agent] == [$((before + 1)), true, \"builtin:demo\"]"; }
+ok 'wait_for 30 told' "as the status says"
 ok 'workers_are 2' "nobody tries any more"
 workers=$(members agentgraph-fcgi)
 for pid in $workers; do
