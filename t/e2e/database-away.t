@@ -5,7 +5,7 @@
 set -u
 AGENTGRAPH_ENGINE=postgresql
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
-command -v python3 >/dev/null || tap_skip_all 'python3 is not installed'
+need_websockets
 command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] || tap_skip_all 'nginx is not installed'
 [ -e "$TOP_BUILDDIR/agentgraph-postgresql.so" ] || tap_skip_all 'the module for PostgreSQL was not built'
 ${CC:-cc} -shared -fPIC -o disturb.so "$TOP_SRCDIR/t/chaos/disturb.c" || tap_bail 'disturb.c does not compile'
@@ -151,7 +151,7 @@ PYTHON
 
 CONTROL=$WORK/control
 . "$TOP_SRCDIR/t/e2e/two-instances.sh"
-python3 -B facts.py "$first" "$BASE" "$TOP_SRCDIR/t/postgresql-server" "$PG" control >facts 2>errors
+"$python" -B facts.py "$first" "$BASE" "$TOP_SRCDIR/t/postgresql-server" "$PG" control >facts 2>errors
 is $? 0 'the facts were looked at'
 diag "$(cat errors)"
 tap_report <facts
