@@ -181,6 +181,27 @@ facts <<'TABLE'
 of one that shares its messages the values have them at once :: of("values") | map([.seen, (.messages | length)]) == [["", 1], ["", 2], ["yes", 2], ["yes", 3]]
 TABLE
 
+# what a run that goes on behind the last node of a subgraph tells first
+cat >graph.json <<'JSON'
+{"own": {"state": {"fields": {"seen": {"type": "string"}, "other": {"type": "string"}}},
+  "nodes": {"s": {"kind": "graph", "graph": "in", "messages": "own", "output": {"seen": "yes"}}, "z": {"kind": "reply", "text": "z"}},
+  "edges": [{"from": "START", "to": "s"}, {"from": "s", "to": "z"}, {"from": "z", "to": "END"}]},
+ "in": {"nodes": {"i": {"kind": "reply", "text": "in"}}, "interrupt_after": ["i"],
+  "edges": [{"from": "START", "to": "i"}, {"from": "i", "to": "END"}]}}
+JSON
+serve_stop
+for members in '' ',"stream_resumable":true'; do
+	api POST "/lg/threads/behind${#members}/runs/wait" \
+		"{\"assistant_id\":\"own\",\"input\":{\"other\":\"o\",\"messages\":[$(human go)]},\"if_not_exists\":\"create\"}"
+	api POST "/lg/threads/behind${#members}/runs/stream" "{\"assistant_id\":\"own\",\"input\":null,\"stream_mode\":[\"updates\"]$members}"
+	events
+	facts <<'TABLE'
+is what it has set alone :: of("updates") | map([.s.seen, .s.other]) == [["yes", null], [null, null]]
+TABLE
+done
+api GET "/lg$(header Content-Location)/stream"
+is "$(header X-Agentgraph-Ticket | cut -d . -f 2 | tr -- -_ +/ | jq -Rr '@base64d | fromjson.modes')" 66 'and it knows which modes were asked for'
+
 cat >graph.json <<'JSON'
 {"own": {"state": {"fields": {"sum": {"type": "integer", "reducer": "add"}}},
   "nodes": {"a": {"kind": "reply", "text": "a"}, "b": {"kind": "reply", "text": "b"}, "c": {"kind": "reply", "text": "c", "update": {"sum": 1}},

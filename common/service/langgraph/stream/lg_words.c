@@ -251,6 +251,9 @@ const struct kept_words lg_words = {.tell = lg_words_tell, .put = lg_message_put
 
 /* ---- modes ---- */
 
+/* The chunk that has them is the first but for messages of a subgraph that had ended. */
+#define MODES_BEFORE 16
+
 static bool lg_words_find(void *arg, const struct chunk_batch *batch)
 {
 	struct kept_line line;
@@ -265,7 +268,7 @@ static bool lg_words_find(void *arg, const struct chunk_batch *batch)
 			*modes = 0;
 		cJSON_Delete(aside);
 	}
-	return false;
+	return *modes < 0 && batch->seq < MODES_BEFORE;
 }
 
 bool lg_words_modes(struct call *call, struct run_key run, unsigned *modes)

@@ -155,6 +155,8 @@ static cJSON *lg_on_ends(struct lg_writer *writer, struct lg_step *step, ag_run 
 	if (writer->modes & LG_UPDATES) {
 		cJSON *said = cJSON_DetachItemFromObjectCaseSensitive(
 		    writer->said, event->branch ? event->branch : "");
+		told_fields_begin_late(
+		    &writer->fields, writer->turn->call->service->graph, &writer->turn->thread);
 		cJSON *set = told_fields_end(&writer->fields, run, event);
 		update = lg_update(said, fields, set);
 		cJSON_Delete(set);

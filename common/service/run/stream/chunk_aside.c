@@ -90,6 +90,8 @@ char *chunk_aside_end(struct chunk_asides *asides, const struct turn *turn, cons
 	const char *branch = chunk_aside_branch(event);
 	int64_t begun = asides->count;
 	cJSON *aside = cJSON_CreateObject();
+	if (told_fields_begin_late(&asides->fields, turn->call->service->graph, &turn->thread))
+		json_add_int(aside, "modes", turn->in.modes);
 	json_integer(json_get(asides->begun, branch), &begun);
 	json_add_int(aside, "back", asides->count + 1 - begun);
 	json_add(aside, "set", told_fields_end(&asides->fields, run, event));

@@ -40,7 +40,7 @@ bool chunk_asides_told(struct chunk_asides *asides, const struct run_event *even
  * at the first one {"modes", "until", "brought", "fields"}: what the request wants to be told
  * (run_input.modes), and of a thread that is told then where its list ended, the ids that were
  * added, all fields; at each end {"back", "set"}: how many chunks before this one the node began,
- * and which fields it set (told_fields.h).
+ * and which fields it set (told_fields.h), with "modes" if nothing has started before.
  */
 char *chunk_aside_start(
     struct chunk_asides *asides, const struct turn *turn, const struct run_event *event);

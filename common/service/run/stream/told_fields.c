@@ -3,6 +3,7 @@
 #include "service/run/stream/told_fields.h"
 
 #include "base/json/json.h"
+#include "graph/state.h"
 
 void told_fields_release(struct told_fields *told)
 {
@@ -13,6 +14,15 @@ void told_fields_begin(struct told_fields *told, const ag_run *whole)
 {
 	if (!told->whole)
 		told->whole = cJSON_Duplicate(run_fields(whole), true);
+}
+
+bool told_fields_begin_late(
+    struct told_fields *told, const ag_graph *graph, const struct thread *before)
+{
+	if (told->whole)
+		return false;
+	told->whole = state_fields(graph, before->fields_json);
+	return true;
 }
 
 static cJSON *told_fields_of_branch(const struct run_event *event)

@@ -19,6 +19,11 @@ void told_fields_release(struct told_fields *told);
 /* A node of the run begins. */
 void told_fields_begin(struct told_fields *told, const ag_run *whole);
 
+/* The same for an end that is told, if no node has begun: the run went on behind the last node of a
+ * subgraph.  before is the thread as the run found it.  Whether this was so. */
+bool told_fields_begin_late(
+    struct told_fields *told, const ag_graph *graph, const struct thread *before);
+
 /* A node ends: the names of the fields that it has set, a new array.  What branches and subgraphs
  * have set together is among those of the next node outside of branches. */
 cJSON *told_fields_end(struct told_fields *told, const ag_run *run, const struct run_event *event);
