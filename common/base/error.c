@@ -150,7 +150,7 @@ bool error_too_large(struct error *err, int64_t max)
 {
 	static const char said[] = "Request body too large. Maximum size is";
 	double kb = (double)max / 1024, mb = kb / 1024;
-	if (mb >= 0.1)
+	if (mb >= 0.05) /* it is 0.1 in the text */
 		return error_set(err, ERR_REQUEST_TOO_LARGE, "%s %.1fMB", said, mb);
 	if (kb >= 1)
 		return error_set(err, ERR_REQUEST_TOO_LARGE, "%s %.1fKB", said, kb);
