@@ -32,6 +32,9 @@
 
 enum entry_state { ENTRY_FREE, ENTRY_WAITS, ENTRY_HELD };
 
+/* Of an entry without a run, and of one whose run is over, so that it is released soon. */
+enum { RUN_NONE = 0, RUN_OVER = 2 };
+
 struct entry {
 	_Atomic uint32_t state; /* also the futex of the waiter */
 	uint32_t process;       /* slot of its owner */
@@ -39,8 +42,8 @@ struct entry {
 	uint32_t hash;
 	/* ascends in the order of arrival; then it is the generation of the lease */
 	_Atomic uint64_t ticket;
-	bool overtakes;     /* it goes before those that came earlier and still wait */
-	uint64_t run;       /* hash of the id of the run that has the lease; 0: no run */
+	bool overtakes; /* it goes before those that came earlier and still wait */
+	uint64_t run;   /* hash of the id of the run that has the lease, odd; or RUN_NONE, _OVER */
 	atomic_int ordered; /* what its owner was ordered to do, an enum lease_order */
 	char thread_id[ID_SIZE];
 };
@@ -245,7 +248,7 @@ static struct entry *lease_join_line(
 	e->hash = hash;
 	e->ticket = ++t->tickets;
 	e->overtakes = overtakes;
-	e->run = 0;
+	e->run = RUN_NONE;
 	e->ordered = ORDER_NONE;
 	strcpy(e->thread_id, thread_id);
 	lease_set_state(e, first ? ENTRY_WAITS : ENTRY_HELD);
@@ -331,10 +334,13 @@ static bool lease_take_room(struct leases *leases, const struct entry *e)
 	return room;
 }
 
-/* Waits for the lease; false when the time is up and the caller has left the line. */
-static bool lease_wait_in_line(struct leases *leases, struct entry *e, int64_t wait_ms)
+/* Waits for the lease; one that rejects, only for a run that is over.  False when the time is up
+ * and the caller has left the line. */
+static bool lease_wait_in_line(
+    struct leases *leases, struct entry *e, int64_t wait_ms, bool rejects)
 {
-	int64_t deadline = clock_monotonic_ms() + wait_ms, left = wait_ms;
+	int64_t deadline = clock_monotonic_ms() + wait_ms, left = rejects ? 0 : wait_ms;
+	const struct entry *first;
 	while (lease_state_of(e) == ENTRY_WAITS) {
 		if (left > 0)
 			futex_wait(
@@ -344,8 +350,10 @@ static bool lease_wait_in_line(struct leases *leases, struct entry *e, int64_t w
 			break;
 		/* those before may have died */
 		lease_lock(leases);
-		lease_settle(leases, e->hash, e->thread_id);
+		first = lease_settle(leases, e->hash, e->thread_id);
 		bool held = lease_state_of(e) == ENTRY_HELD;
+		if (rejects && first->run != RUN_OVER)
+			left = 0;
 		if (!held && left <= 0)
 			lease_leave_line(leases, e);
 		lease_unlock(leases->table);
@@ -373,7 +381,7 @@ struct lease *lease_acquire(struct leases *leases, const char *thread_id, enum l
 		bool room = lease_take_room(leases, e);
 		metrics_gauge(GAUGE_LEASE_QUEUE, 1);
 		bool held =
-		    lease_wait_in_line(leases, e, room && claim != CLAIM_REJECT ? wait_ms : 0);
+		    lease_wait_in_line(leases, e, room ? wait_ms : 0, claim == CLAIM_REJECT);
 		metrics_gauge(GAUGE_LEASE_QUEUE, -1);
 		if (room)
 			leases->waiting--;
@@ -415,7 +423,7 @@ void lease_run(const struct lease *lease, const char *run_id)
 {
 	struct entry *e = lease->place;
 	lease_lock(lease->queue);
-	e->run = run_id ? lease_hash_run(run_id) : 0;
+	e->run = run_id ? lease_hash_run(run_id) : RUN_OVER;
 	lease_unlock(lease->queue->table);
 }
 
@@ -438,7 +446,7 @@ static struct entry *lease_run_of(struct leases *leases, const char *thread_id)
 {
 	uint32_t hash = hash_text_32(thread_id);
 	struct entry *e = lease_settle(leases, hash, thread_id);
-	return e && e->run ? e : NULL;
+	return e && e->run & 1 ? e : NULL;
 }
 
 bool lease_running(struct leases *leases, const char *thread_id, bool *stop_requested)

@@ -279,6 +279,22 @@ static void one_that_rejects_does_not_wait(void)
 	lease_release(l);
 }
 
+static void one_that_rejects_waits_for_a_run_that_is_over(void)
+{
+	struct lease *l = acquire("line", 0);
+	struct queued waiter;
+
+	notes->served = 0;
+	lease_run(l, "r1");
+	CU_ASSERT_PTR_NULL(acquire_as("line", CLAIM_REJECT, 60000));
+	lease_run(l, NULL);
+	CU_ASSERT_PTR_NULL(acquire_as("line", CLAIM_REJECT, 10));
+	start_waiter_as(&waiter, 9, CLAIM_REJECT);
+	lease_release(l);
+	pthread_join(waiter.thread, NULL);
+	CU_ASSERT_EQUAL(notes->served, 1);
+}
+
 static void one_that_gave_up_is_left_out_of_the_line(void)
 {
 	struct lease *l = acquire("line", 0);
@@ -678,6 +694,8 @@ static const struct unit_test tests[] = {
 	one_that_interrupts_overtakes_those_that_wait},
     {"the order outlives a death within the table", the_order_outlives_a_death_within_the_table},
     {"one that rejects does not wait", one_that_rejects_does_not_wait},
+    {"one that rejects waits for a run that is over",
+	one_that_rejects_waits_for_a_run_that_is_over},
     {"one that gave up is left out of the line", one_that_gave_up_is_left_out_of_the_line},
     {"a release wakes the next at once", a_release_wakes_the_next_at_once},
     {"callers wait only where there is room, and not all for one thread",
