@@ -220,6 +220,13 @@ lg_refused 422 INVALID_INPUT 'This thread is paused: the fields can be set besid
 lg_wait fields '{"assistant_id":"demo","command":{"update":{"notes":["e"]},"resume":"this"}}'
 is "$(json '"\(.notes) \(.messages[-1].content)"' "$BODY")" '["e"] answer: this' 'but with its answer'
 
+lg_wait met "$(run_of '/ask Which?' '"if_not_exists":"create"')"
+api POST /lg/threads/met/runs "$(run_of hm)"
+run=$(json .run_id "$BODY")
+wait_for 20 over met
+api GET /lg/threads/met
+is "$(json .status "$BODY")" interrupted 'a thread is busy no longer than a run that only met its question'
+
 # ---- messages that are taken away
 
 # remove ID: a message that does that.
