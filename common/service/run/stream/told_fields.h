@@ -24,7 +24,7 @@ void told_fields_begin(struct told_fields *told, const ag_run *whole);
 bool told_fields_begin_late(
     struct told_fields *told, const ag_graph *graph, const struct thread *before);
 
-/* A node ends: the names of the fields that it has set, a new array.  What branches and subgraphs
+/* A node, or a subgraph, ends: the names of the fields that it has set, a new array.  What branches
  * have set together is among those of the next node outside of branches. */
 cJSON *told_fields_end(struct told_fields *told, const ag_run *run, const struct run_event *event);
 
