@@ -306,7 +306,8 @@ bool traces_forget(struct traces *traces, const struct storage_context *ctx, con
 		.run_id = "",
 		.started_at = traces->others ? clock_now() : INT64_MAX}};
 	uint64_t place = 0;
-	if (ring_add(traces->ring, &forget.run, &forget.piece, &place))
+	/* other instances look into the storage alone */
+	if (!traces->others && ring_add(traces->ring, &forget.run, &forget.piece, &place))
 		return true;
 	traces_lock(traces);
 	bool ok = traces_drain(traces, ctx, err) && traces_begin(traces, ctx, err) &&
