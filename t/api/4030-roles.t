@@ -86,6 +86,19 @@ is "$(may ',"scopes":["graph:invoke"]' POST /v1/mcp "{$call,\"_meta\":{\"progres
 is "$(may ',"scopes":["graph:invoke","graph:stream"]' POST /v1/mcp "{$call,\"_meta\":{\"progressToken\":1}}}")" 200 'and is let in by it'
 serve_stop
 
+# What deletes messages takes what deleting takes, also as part of a run or of an update.
+configure '"auth":"jwt","langgraph":{"enabled":true}'
+api_start
+gone='"messages":[{"type":"remove","id":"__remove_all__"}]'
+may ',"scopes":["graph:invoke"]' POST /lg/threads/t/runs/wait "{\"assistant_id\":\"demo\",\"if_not_exists\":\"create\",\"input\":{\"messages\":[\"hi\"]}}" >/dev/null
+is "$(may ',"scopes":["graph:invoke"]' POST /lg/threads/t/runs/wait "{\"assistant_id\":\"demo\",\"input\":{$gone}}")" \
+	"$(needs checkpointer:delete)" 'a run that removes messages takes checkpointer:delete'
+is "$(may ',"scopes":["checkpointer:write"]' POST /lg/threads/t/state "{\"values\":{$gone}}")" \
+	"$(needs checkpointer:delete)" 'so does an update'
+is "$(may ',"scopes":["checkpointer:write","checkpointer:delete"]' POST /lg/threads/t/state "{\"values\":{$gone}}")" 200 \
+	'and is let in by it'
+serve_stop
+
 # Without authentication nothing of this counts.
 configure '"authorization":"ownership"'
 MODE=production CORS_ALLOW_CREDENTIALS=false api_start

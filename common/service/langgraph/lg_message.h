@@ -33,6 +33,10 @@ static inline bool lg_removes(const struct lg_removal *removal)
 	return removal->all || cJSON_GetArraySize(removal->ids);
 }
 
+/* Whether the user may delete messages, if any are to be: what a run or an update may do is less.
+ */
+bool lg_may_remove(struct call *call, const char *thread_id, const struct lg_removal *removal);
+
 /*
  * Reads one message, or an array of them, that is input of a run or a state.  Returns an array of
  * messages that run_input_read takes, in the arena; NULL with every mistake in call->error.  at is

@@ -226,6 +226,15 @@ static void lg_read_removal(
 	}
 }
 
+bool lg_may_remove(struct call *call, const char *thread_id, const struct lg_removal *removal)
+{
+	const struct permission deletes = {"checkpointer", "delete", thread_id},
+				own = call->permission;
+	bool may = !lg_removes(removal) || call_permit(call, &deletes);
+	call->permission = own;
+	return may;
+}
+
 /* Appends the message that an item stands for; it is of no use once mistakes are set. */
 static void lg_read_message(
     struct call *call, const cJSON *item, const char *at, cJSON *out, struct lg_removal *removal)

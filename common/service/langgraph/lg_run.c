@@ -88,6 +88,7 @@ bool lg_run_open(struct call *call, const char *thread_id, const cJSON *body, st
 	struct turn *turn = &run->turn;
 	*run = (struct lg_run){0};
 	if (!lg_input_read(call, thread_id, body, false, &run->in) ||
+	    !lg_may_remove(call, thread_id, &run->in.removal) ||
 	    !turn_read_whole(turn, call, run->in.body, LG_MESSAGES_KEY) ||
 	    (run->in.goes_to_end && !lg_run_to_end(call, thread_id)))
 		return false;

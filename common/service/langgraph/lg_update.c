@@ -41,7 +41,8 @@ cJSON *lg_state_update(struct call *call, const char *thread_id, const cJSON *bo
 	const cJSON *update = lg_update_body(call, json_opt(body, "values"), &removal);
 	struct thread thread;
 	struct lg_place at = {0};
-	if (error_is_set(&call->error) || !update || !thread_find(call, thread_id, &thread))
+	if (error_is_set(&call->error) || !update || !lg_may_remove(call, thread_id, &removal) ||
+	    !thread_find(call, thread_id, &thread))
 		return NULL;
 	/* the latest checkpoint is the thread as it is */
 	const char *latest = place.checkpoint_id ? lg_latest_id(call, &thread) : NULL;
