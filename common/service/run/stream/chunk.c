@@ -120,23 +120,40 @@ static void chunk_on_message(struct chunk_writer *writer, const struct run_event
 	cJSON_free(text);
 }
 
-static void chunk_on_node_ends(
-    struct chunk_writer *writer, const ag_run *run, const struct run_event *event)
+/* Sends the state behind a node, or a subgraph, to those who are shown all. */
+static void chunk_send_state(struct chunk_writer *writer, const struct run_event *event,
+    const char *state, const char *aside)
 {
 	struct chunk chunk = {.event = "state",
 	    .least = GRANULARITY_FULL,
+	    .node = event->node,
+	    .step = event->step,
+	    .branch = event->branch,
+	    .aside = aside};
+	if (writer->granularity == GRANULARITY_FULL)
+		chunk_send_update(writer, &chunk, NULL, state);
+}
+
+static char *chunk_end_aside(
+    struct chunk_writer *writer, const ag_run *run, const struct run_event *event)
+{
+	return writer->asides_kept ? chunk_aside_end(&writer->asides, writer->turn, run, event)
+				   : NULL;
+}
+
+static void chunk_on_node_ends(
+    struct chunk_writer *writer, const ag_run *run, const struct run_event *event)
+{
+	struct chunk chunk = {.event = "updates",
+	    .least = GRANULARITY_PARTIAL,
 	    .node = event->node,
 	    .step = event->step,
 	    .branch = event->branch};
 	if (writer->granularity == GRANULARITY_LOW)
 		return;
 	char *state = chunk_state_text(writer, run, true);
-	if (writer->granularity == GRANULARITY_FULL)
-		chunk_send_update(writer, &chunk, NULL, state);
-	chunk.event = "updates";
-	chunk.least = GRANULARITY_PARTIAL;
-	char *aside =
-	    writer->asides_kept ? chunk_aside_end(&writer->asides, writer->turn, run, event) : NULL;
+	chunk_send_state(writer, event, state, NULL);
+	char *aside = chunk_end_aside(writer, run, event);
 	chunk.aside = aside;
 	cJSON *data =
 	    chunk_node_data("node_invoked", event->node, event->step, chunk_max_steps(writer));
@@ -157,18 +174,11 @@ static void chunk_on_node_ends(
 static void chunk_on_subgraph_ends(
     struct chunk_writer *writer, const ag_run *run, const struct run_event *event)
 {
-	struct chunk chunk = {.event = "state",
-	    .least = GRANULARITY_FULL,
-	    .node = event->node,
-	    .step = event->step,
-	    .branch = event->branch};
 	if (writer->granularity != GRANULARITY_FULL)
 		return;
 	char *state = chunk_state_text(writer, run, true);
-	char *aside =
-	    writer->asides_kept ? chunk_aside_end(&writer->asides, writer->turn, run, event) : NULL;
-	chunk.aside = aside;
-	chunk_send_update(writer, &chunk, NULL, state);
+	char *aside = chunk_end_aside(writer, run, event);
+	chunk_send_state(writer, event, state, aside);
 	cJSON_free(aside);
 	cJSON_free(state);
 }
