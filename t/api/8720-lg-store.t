@@ -96,6 +96,8 @@ for condition in '{"$nin":[1]}' '{"$in":1}' '{"$in":[{}]}' '{"$eq":1,"$gt":0}' '
 	refused_item POST items/search "{\"filter\":{\"a\":$condition}}" \
 		'filter must have texts, numbers, booleans, {"$eq": value}, {"$in": [values]}, or objects of $ne, $gt, $gte, $lt, $lte'
 done
+refused_item POST items/search "{\"filter\":{\"a\":{\"\$in\":[$(seq -s, 1000)]}}}" \
+	'filter must not have more than 1000 conditions and values'
 refused_item POST items/search '{"limit":1000,"offset":1}' 'offset and limit must be at most 1000 together'
 refused_item POST items/search '{"limit":101,"query":"x"}' 'offset and limit must be at most 100 together where words are searched for'
 refused_item GET 'items?key=k' '' 'namespace is required'

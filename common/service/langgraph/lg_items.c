@@ -5,6 +5,7 @@
 #include "service/langgraph/lg_item.h"
 #include "service/langgraph/lg_store.h"
 #include "service/memory/memory_calls.h"
+#include "storage/memory_filter.h"
 
 #include <string.h>
 
@@ -156,7 +157,8 @@ cJSON *lg_items_search(struct call *call, const cJSON *body)
 	if (error_is_set(&call->error))
 		return NULL;
 	cJSON *filters = lg_items_filters(call, &b, cJSON_GetArraySize(b.prefix));
-	if (error_is_set(&call->error)) { /* a mistake in the filter */
+	if (error_is_set(&call->error) || /* a mistake in the filter, or that it has too much */
+	    !memory_filter_check(filters, "body.filter", &call->error)) {
 		cJSON_Delete(filters);
 		return NULL;
 	}
