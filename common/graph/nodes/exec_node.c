@@ -87,15 +87,16 @@ static void exec_node_show_rest(struct session *s, const cJSON *message)
 {
 	const cJSON *content = json_get(message, "content"), *block;
 	struct buf text = {0};
-	if (cJSON_IsString(content))
-		buf_puts(&text, content->valuestring);
-	cJSON_ArrayForEach(block, content) {
-		if (json_str_is(block, "type", "text") && json_str(block, "text"))
-			buf_puts(&text, json_str(block, "text"));
+	if (s->open && json_str_is(message, "role", "assistant")) {
+		if (cJSON_IsString(content))
+			buf_puts(&text, content->valuestring);
+		cJSON_ArrayForEach(block, content) { /* nobody has looked at these yet */
+			if (json_str_is(block, "type", "text") && json_str(block, "text"))
+				buf_puts(&text, json_str(block, "text"));
+		}
+		if (strncmp(buf_str(&text), buf_str(&s->said), s->said.len) == 0)
+			ag_delta(s->run, buf_str(&text) + s->said.len);
 	}
-	if (s->open && json_str_is(message, "role", "assistant") &&
-	    strncmp(buf_str(&text), buf_str(&s->said), s->said.len) == 0)
-		ag_delta(s->run, buf_str(&text) + s->said.len);
 	buf_release(&text);
 	buf_reset(&s->said);
 	s->open = false;
