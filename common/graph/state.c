@@ -2,6 +2,7 @@
 /* A stored thread as state, a pause as an interrupt, and the reducers of fields. */
 #include "graph/state.h"
 
+#include "base/id.h"
 #include "base/json/json.h"
 #include "graph/message/message.h"
 
@@ -75,6 +76,24 @@ bool interrupts_named(const cJSON *interrupts, const cJSON *resume)
 		named = named && found;
 	}
 	return named;
+}
+
+bool pause_is_missed(const cJSON *pause, const cJSON *resume)
+{
+	const cJSON *all = json_get(pause, "interrupts"), *member;
+	const char *only = json_str(json_get(pause, "interrupt"), "id");
+	bool missed = false;
+	cJSON_ArrayForEach(member, resume) {
+		const char *key = member->string;
+		if (!key || strncmp(key, "int_", 4) != 0 || strlen(key) != 3 + HEX_ID_SIZE)
+			return false;
+		bool open = only && strcmp(only, key) == 0;
+		const cJSON *interrupt;
+		cJSON_ArrayForEach(interrupt, all)
+			open = open || json_str_is(interrupt, "id", key);
+		missed = missed || !open;
+	}
+	return missed;
 }
 
 const char *pause_asked(const cJSON *pause)

@@ -39,6 +39,10 @@ enum pause_kind pause_kind_of(const cJSON *pause);
 /* Whether a resume is an object whose keys are all ids of these interrupts (an array, or NULL). */
 bool interrupts_named(const cJSON *interrupts, const cJSON *resume);
 
+/* Whether a resume is an object whose keys are all ids as interrupts have them, of which one is not
+ * open at this pause: it answers something else. */
+bool pause_is_missed(const cJSON *pause, const cJSON *resume);
+
 /* Id of the message whose tool calls wait for the end of a stored pause, or NULL. */
 const char *pause_asked(const cJSON *pause);
 

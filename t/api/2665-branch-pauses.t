@@ -141,6 +141,10 @@ facts <<'TABLE'
 an object with the ids answers several :: [said, .data.meta.interrupt.value.question] == [["x is early [\"before\"]", "y is late hi []"], "y2?"]
 TABLE
 id=$(json '.data.meta.interrupt.id' "$BODY")
+resume "{\"${ids#* }\":\"late again\"}" u
+facts <<TABLE
+an answer by the id of an earlier question answers no other :: .error | [.code, .message] == ["INVALID_INPUT", "resume does not answer the open interrupt '$id'"]
+TABLE
 resume "{\"$id\":null}" u
 facts <<'TABLE'
 null cancels :: said == ["y2 is ", "early late [\"before\"]"]

@@ -84,6 +84,10 @@ static void turn_take_text_as_answer(struct turn *turn)
 static bool turn_continue_paused(struct turn *turn)
 {
 	cJSON *pause = arena_json(turn->call->arena, json_parse_own(turn->thread.pause_json));
+	if (pause_is_missed(pause, turn->in.resume))
+		return error_set(&turn->call->error, ERR_INVALID_INPUT,
+		    "resume does not answer the open interrupt '%s'",
+		    json_str(json_get(pause, "interrupt"), "id"));
 	/* a resume that names some of several interrupts answers those, even if the first pause is
 	 * not a node's */
 	enum pause_kind kind = interrupts_named(json_get(pause, "interrupts"), turn->in.resume)
