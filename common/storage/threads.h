@@ -200,7 +200,9 @@ struct lease {
 enum lease_claim {
 	CLAIM_ENQUEUE, /* waits, first come first served */
 	CLAIM_UNHEARD, /* the same, but nobody can have the lease: the thread's id was just made */
-	CLAIM_REJECT,  /* does not wait, except for a run whose end is on disk */
+	/* does not wait, except for a run whose end is on disk, or while another instance has the
+	 * thread for something else than a run */
+	CLAIM_REJECT,
 	CLAIM_INTERRUPT, /* orders the holder to stop, and goes ahead of those who wait */
 	CLAIM_ROLLBACK   /* the same, and the holder is to put the thread back */
 };

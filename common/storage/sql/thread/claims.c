@@ -163,7 +163,8 @@ static bool claim_order(struct engine *e, const struct storage_context *ctx, con
 	return pool_query_end(e->pool, &q);
 }
 
-/* Waits while another instance has the thread. */
+/* Waits while another instance has the thread.  Whoever rejects only does so as long as no run goes
+ * on there: it may have ended a moment ago. */
 static bool claim_wait(struct engine *e, const struct lease *lease, enum lease_claim claim,
     int64_t until, struct error *err)
 {
@@ -171,7 +172,7 @@ static bool claim_wait(struct engine *e, const struct lease *lease, enum lease_c
 	    .order = claim == CLAIM_ROLLBACK ? ORDER_ROLLBACK : ORDER_STOP};
 	enum claim_result result = CLAIM_BUSY;
 	int64_t left, wanted = 0;
-	bool ordered;
+	bool ordered, running = false, stop;
 	if ((claim == CLAIM_INTERRUPT || claim == CLAIM_ROLLBACK) &&
 	    !claim_order(e, NULL, lease->thread_id, &aim, false, &ordered, err))
 		return false;
@@ -179,6 +180,10 @@ static bool claim_wait(struct engine *e, const struct lease *lease, enum lease_c
 	     look = look < LAST_LOOK_MS ? 2 * look : LAST_LOOK_MS) {
 		left = until - clock_monotonic_ms();
 		if (left <= 0)
+			break;
+		if (claim == CLAIM_REJECT &&
+		    (!claims_running(&e->storage, NULL, lease->thread_id, &running, &stop, err) ||
+			running))
 			break;
 		if (clock_monotonic_ms() - wanted >= WANT_MS) {
 			if (!claim_want(e, SQL_CLAIM_WANT, lease->thread_id, err))
@@ -188,7 +193,7 @@ static bool claim_wait(struct engine *e, const struct lease *lease, enum lease_c
 		clock_sleep_ms(look < left ? look : left);
 		result = claim_try(e, lease, err);
 	}
-	if (result == CLAIM_BUSY)
+	if (result == CLAIM_BUSY && wanted)
 		claim_want(e, SQL_CLAIM_WANT_NO_MORE, lease->thread_id, err);
 	return result == CLAIM_TAKEN;
 }
@@ -206,8 +211,7 @@ struct lease *claims_acquire(struct storage *st, const char *thread_id, enum lea
 	if (claim != CLAIM_UNHEARD)
 		result = claim_try(e, lease, err);
 	if (result == CLAIM_TAKEN ||
-	    (result == CLAIM_BUSY && claim != CLAIM_REJECT &&
-		claim_wait(e, lease, claim, until, err)))
+	    (result == CLAIM_BUSY && claim_wait(e, lease, claim, until, err)))
 		return lease;
 	int64_t holder = lease->claim->holder;
 	claim_free(lease->claim);
