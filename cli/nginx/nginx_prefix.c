@@ -69,8 +69,13 @@ bool nginx_prefix_read(
     struct nginx_prefix *prefix, struct arena *a, const char *path, struct problems *problems)
 {
 	size_t len = strlen(path);
-	*prefix = (struct nginx_prefix){
-	    .path = "", .regex = "", .uri = "$request_uri", .id = "", .strip = "", .whole = ""};
+	*prefix = (struct nginx_prefix){.path = "",
+	    .regex = "",
+	    .uri = "$request_uri",
+	    .id = "",
+	    .strip = "",
+	    .slash = "",
+	    .whole = ""};
 	if (!nginx_prefix_is_valid(path)) {
 		problems_add(problems, "prefix: expected " LIKE ", found \"%s\"", path);
 		return false;
@@ -90,8 +95,13 @@ bool nginx_prefix_read(
 	    "set %s $request_uri;\n"
 	    "if ($request_uri ~ \"^%s(?<agentgraph_rest>/.*)$\") { set %s $agentgraph_rest; }\n"
 	    "location ^~ %s/ { rewrite ^ %s/v1/ last; }\n"
-	    "location = %s { absolute_redirect off; return 301 %s/$is_args$args; }\n",
+	    "location = %s { rewrite ^ %s/_agentgraph/error last; }\n",
 	    prefix->uri, prefix->regex, prefix->uri, prefix->path, prefix->path, prefix->path,
+	    prefix->path);
+	prefix->slash = arena_printf(a,
+	    "# No error: the prefix alone leads to what is below it, with the headers of all answers.\n"
+	    "absolute_redirect off;\n"
+	    "if ($status = 000) { return 301 %s/$is_args$args; }\n",
 	    prefix->path);
 	prefix->whole = "# ";
 	return true;

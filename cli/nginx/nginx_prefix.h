@@ -16,6 +16,7 @@ struct nginx_prefix {
 	const char *uri;   /* the variable with the request's URI, without the prefix */
 	const char *id;    /* ends names; differs between any two prefixes */
 	const char *strip; /* directives of the server block that set uri, and take in the rest */
+	const char *slash; /* directives of the location of errors, for path alone */
 	const char *whole; /* begins lines that are only for an instance that has a server's root */
 };
 

@@ -123,7 +123,8 @@ done
 for prefix in /agent /tools/a-b.c; do
 	case $prefix in /agent) name=one ;; *) name=two ;; esac
 	http GET "$prefix?a=b"
-	is "$STATUS $(header Location)" "301 $prefix/?a=b" "$prefix leads to what is below it"
+	is "$STATUS $(header Location) $(header X-Frame-Options)" "301 $prefix/?a=b DENY" "$prefix leads to what is below it"
+	like "$(header X-Request-ID)" '^[0-9a-f-]{36}$' "with the headers of all answers"
 	http GET "$prefix/ping"
 	is "$STATUS $(json .data "$BODY")" "200 pong" "$prefix/ping is answered"
 	http POST "$prefix/v1/graph/invoke" "{\"messages\": [{\"role\": \"user\", \"content\": \"hello $name\"}], \"config\": {\"thread_id\": \"$name\"}}"
