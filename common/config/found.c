@@ -29,6 +29,8 @@ char *found_json(char out[FOUND_SIZE], const cJSON *value)
 		return found_shorten(out, "an array");
 	if (cJSON_IsString(value) && strstr(value->valuestring, "://"))
 		return found_shorten(out, "a URL");
+	if (cJSON_IsString(value) && strchr(value->valuestring, '@'))
+		return found_shorten(out, "a text with an @");
 	char *json = json_print(value);
 	found_shorten(out, json);
 	free(json);

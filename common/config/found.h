@@ -8,8 +8,9 @@
 #define FOUND_SIZE 64
 
 /*
- * Writes how a message shows the value and returns out: scalars as JSON, long text cut, URLs (which
- * may carry a password), objects and arrays by name only, NULL as "nothing".
+ * Writes how a message shows the value and returns out: scalars as JSON, long text cut, URLs and
+ * other texts with an @ (which may carry a password), objects and arrays by name only, NULL as
+ * "nothing".
  */
 char *found_json(char out[FOUND_SIZE], const cJSON *value);
 char *found_text(char out[FOUND_SIZE], const char *value);

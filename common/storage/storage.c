@@ -56,11 +56,13 @@ const struct storage_engine *storage_engine_of(const struct config *config, stru
 	const char *place = config->env.database_url ? "DATABASE_URL" : config->path;
 	const char *key = config->env.database_url ? "" : ": database";
 	if (!engine) {
+		/* without the slashes the text before the colon may be a password */
 		size_t scheme = strcspn(url, ":");
+		bool is_url = strncmp(url + scheme, "://", 3) == 0;
 		error_set(err, ERR_STORAGE,
 		    "%s%s: expected a URL of a database that can be had here (sqlite: or postgresql:), found %s%.*s",
-		    place, key, url[scheme] ? "" : "no URL",
-		    url[scheme] ? (int)(scheme < 32 ? scheme + 1 : 32) : 0, url);
+		    place, key, is_url ? "" : "no URL",
+		    is_url ? (int)(scheme < 32 ? scheme + 1 : 32) : 0, url);
 	} else if (engine == &sqlite_engine && url && strcmp(url, "sqlite:") != 0) {
 		error_set(err, ERR_STORAGE,
 		    "%s%s: SQLite lies in the state directory: expected sqlite: alone", place, key);

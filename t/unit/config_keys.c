@@ -205,9 +205,10 @@ static void cache_expansion(void)
 
 static void secrets_stay_hidden(void)
 {
-	struct load l = fixture_load_with(", \"cache\": \"redis://:hunter2@$NO_HOST\", \"auth\": "
-					  "\"redis://:hunter2@h\", \"websocket\": \"x://hunter2\"");
-	CU_ASSERT_EQUAL(l.problems.errors, 3);
+	struct load l = fixture_load_with(
+	    ", \"cache\": \"redis://:hunter2@$NO_HOST\", \"auth\": "
+	    "\"redis://:hunter2@h\", \"websocket\": \"x://hunter2\", \"ag_ui\": \"u:hunter2@h\"");
+	CU_ASSERT_EQUAL(l.problems.errors, 4);
 	for (size_t i = 0; i < l.problems.count; i++)
 		CU_ASSERT_PTR_NULL(strstr(l.problems.items[i].text, "hunter2"));
 	fixture_end(&l);

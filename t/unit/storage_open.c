@@ -78,12 +78,15 @@ static void a_database_that_no_engine_has_is_refused_by_key(void)
 	    "a.json: database: expected a URL of a database that can be had here (sqlite: or "
 	    "postgresql:), found mysql:");
 	error_release(&err);
-	config.env.database_url = config.database = (char *)"secret";
-	CU_ASSERT_PTR_NULL(try_open_with(&config, &err));
-	CU_ASSERT_STRING_EQUAL(err.detail,
-	    "DATABASE_URL: expected a URL of a database that can be had here (sqlite: or postgresql:), "
-	    "found no URL");
-	error_release(&err);
+	static const char *const others[] = {"secret", "secret@h:5432/d"};
+	for (size_t i = 0; i < 2; i++) {
+		config.env.database_url = config.database = (char *)others[i];
+		CU_ASSERT_PTR_NULL(try_open_with(&config, &err));
+		CU_ASSERT_STRING_EQUAL(err.detail,
+		    "DATABASE_URL: expected a URL of a database that can be had here (sqlite: or "
+		    "postgresql:), found no URL");
+		error_release(&err);
+	}
 	config.database = (char *)"sqlite:/elsewhere";
 	CU_ASSERT_PTR_NULL(try_open_with(&config, &err));
 	CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "expected sqlite: alone"));

@@ -33,8 +33,9 @@ enum {
 struct libpq {
 	unsigned version; /* LIBPQ_VERSION */
 
-	/* Whether PQconninfoParse understands the text, a URL or another one.  libpq's own messages
-	 * quote parts of a bad one, and the password may be among them. */
+	/* Whether PQconninfoParse understands the text, a URL or another one, and finds a host and
+	 * a port in it that are some.  libpq's own messages quote parts of a bad one, and the
+	 * password may be among them. */
 	int (*conninfo_is_valid)(const char *conninfo);
 
 	struct pg_conn *(*connect_params)(

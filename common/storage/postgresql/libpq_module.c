@@ -17,10 +17,20 @@ _Static_assert((int)LIBPQ_CONNECTION_OK == (int)CONNECTION_OK &&
 	LIBPQ_DIAG_MESSAGE_PRIMARY == PG_DIAG_MESSAGE_PRIMARY,
     "libpq has other numbers");
 
+/* A password with a bare '@', '/' or '?' ends up in the host or the port, which libpq would refuse
+ * only when it connects, in a message that shows them. */
 static int module_conninfo_is_valid(const char *conninfo)
 {
-	PQconninfoOption *options = PQconninfoParse(conninfo, NULL);
+	PQconninfoOption *options = PQconninfoParse(conninfo, NULL), *option;
 	int valid = options != NULL;
+	for (option = options; option && option->keyword; option++) {
+		const char *value = option->val ? option->val : "";
+		if (strcmp(option->keyword, "host") == 0)
+			/* the first sign of an abstract socket may be one */
+			valid = valid && (!*value || !strchr(value + 1, '@'));
+		if (strcmp(option->keyword, "port") == 0)
+			valid = valid && !value[strspn(value, "0123456789,")];
+	}
 	PQconninfoFree(options);
 	return valid;
 }
