@@ -112,7 +112,11 @@ is "$(json .data.run.finished_at "$BODY")" null 'it has no end yet'
 more() { observe slow && [ "$(json '.data.run.events | length' "$BODY")" -gt 6 ]; }
 wait_for 20 more
 ok $? 'with what it did so far'
+# as in the moment between the end of the record and that of the trace
+outside "$STATE/threads.db" "UPDATE runs SET status = 5 WHERE thread = (SELECT row FROM threads WHERE thread_id = 'slow')"
 api POST /v1/graph/stop '{"thread_id":"slow"}'
+observe slow
+is "$(json '.data.run.status' "$BODY")" stopped 'what is over by its record is seen at its end'
 collect slow
 observe slow
 facts <<'FACTS'

@@ -7,6 +7,7 @@
 #include "base/json/json.h"
 #include "base/memory.h"
 #include "base/os/clock.h"
+#include "service/run/records.h"
 #include "service/thread/ident.h"
 #include "storage/runs.h"
 
@@ -270,11 +271,19 @@ static bool observe_holds(struct call *call, const struct trace_view *view, bool
 	    !error_is_set(&call->error);
 }
 
+/* Whether the run's record is at its end, which the trace is told of just after that. */
+static bool observe_is_over(struct call *call, const struct trace_run *run)
+{
+	struct run_record record;
+	return call_record(call, run->thread_id, run->run_id, &record) &&
+	    !record_is_active(&record);
+}
+
 /*
  * Reads a trace, and finds runs whose process has died: a run tells its end before it gives up its
- * thread, so one that still goes on after its thread was seen to be free is dead.  Where several
- * instances share the storage, an end takes a moment to be seen, which is waited for.  freed: no
- * run has the thread.
+ * thread, so one that still goes on after its thread was seen to be free is dead.  The end of one
+ * that is over by its record is waited for, and where several instances share the storage, what
+ * takes a moment to be seen.  freed: no run has the thread.
  */
 static bool observe_read_view(struct call *call, const char *thread_id, const char *run_id,
     bool freed, struct trace_view *view)
@@ -282,10 +291,10 @@ static bool observe_read_view(struct call *call, const char *thread_id, const ch
 	struct traces *traces = call->service->traces;
 	struct trace_run *run = &view->run;
 	bool shared = call->service->storage->engine->can.instances;
-	int64_t until = clock_monotonic_ms() + (shared ? TOLD_MS : 0);
+	int64_t began = clock_monotonic_ms();
 	for (;;) {
-		bool late = clock_monotonic_ms() >= until;
-		bool holds = true, awaits = false;
+		bool told = clock_monotonic_ms() - began >= TOLD_MS, late = told || !shared;
+		bool holds = true, awaits = false, over = false;
 		if (!traces_read(
 			traces, &call->ctx, call->arena, thread_id, run_id, view, &call->error))
 			return false;
@@ -294,15 +303,17 @@ static bool observe_read_view(struct call *call, const char *thread_id, const ch
 			break;
 		if (open && !freed && !observe_holds(call, view, &holds))
 			return false;
-		if (!late && !observe_awaits(call, view, &awaits))
+		if (open && !freed && holds && !told)
+			over = observe_is_over(call, run);
+		if (error_is_set(&call->error) || (!late && !observe_awaits(call, view, &awaits)))
 			return false;
-		if (holds && !(open && freed) && !awaits)
+		if (holds && !(open && freed) && !over && !awaits)
 			return true;
 		if (!holds) {
 			freed = true;
 			run_id = run->run_id;
 		}
-		if (!late)
+		if (!late || over)
 			clock_sleep_ms(LOOK_MS);
 	}
 	/* stored, so that no later run on the thread makes this one look alive */
