@@ -23,7 +23,8 @@
 #define STEP 32        /* things looked up at a time */
 #define CHUNKS_STEP 64 /* batches of kept chunks */
 #define BETWEEN_MS 20  /* pause after each deletion, so that other writers come first */
-#define SLOW_MS 1000   /* failures that take so long are not repeated for each thing */
+#define SLOW_MS 1000   /* failures that take so long are not repeated for each thing, */
+#define SLOW_MOST 2    /* but so many times in a row */
 
 struct retention {
 	struct chore thread;
@@ -68,12 +69,13 @@ static bool retention_remove_file(struct call *call, const char *id, int64_t bef
 }
 
 /* Deletes what is old enough of one kind.  What is in use, or cannot be deleted now, is left for
- * the next time, and so is all the rest where it took long to find that: a bucket that is away
- * would be asked for hours. */
+ * the next time, and so is all the rest where it took long to find that of several in a row: a
+ * bucket that is away would be asked for hours. */
 static void retention_apply(struct retention *r, const struct retention_kind *kind)
 {
 	int64_t before = clock_now() - kind->days * DAY_US, gone = 0, kept = 0;
 	bool go_on = kind->days > 0;
+	int slow = 0;
 	while (go_on) {
 		struct call call;
 		const char *ids[STEP];
@@ -93,12 +95,13 @@ static void retention_apply(struct retention *r, const struct retention_kind *ki
 				kept++;
 			}
 			bool failed = error_is_set(&call.error);
-			bool slow = failed && clock_monotonic_ms() - began >= SLOW_MS;
+			slow = failed && clock_monotonic_ms() - began >= SLOW_MS ? slow + 1 : 0;
 			if (failed)
 				log_warning("retention: %s %s: %s%s", kind->name, ids[i],
-				    error_why(&call.error), slow ? "; the rest is left" : "");
+				    error_why(&call.error),
+				    slow == SLOW_MOST ? "; the rest is left" : "");
 			error_release(&call.error);
-			go_on = chore_pause(&r->thread, BETWEEN_MS) && !slow;
+			go_on = chore_pause(&r->thread, BETWEEN_MS) && slow < SLOW_MOST;
 		}
 		go_on = go_on && old.count == STEP;
 		call_release(&call);
