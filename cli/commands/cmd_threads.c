@@ -249,8 +249,7 @@ int cmd_threads(int argc, char **argv)
 	if (operands >= 0 && command_user_fits(o.user, &err) && o.url &&
 	    command_url_alone(&o.where, o.user, &err))
 		url_service_check(o.url, &err);
-	if (verb->run == threads_import)
-		o.where.state_has = ""; /* it may be the first thing that comes in */
+	o.where.state_may_be_empty = verb->run == threads_import; /* it may come in first */
 	if (error_is_set(&err))
 		return complain(EXIT_USAGE, "%s; see agentgraph help threads", err.detail);
 

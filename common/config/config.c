@@ -11,6 +11,7 @@
 #include "config/keys.h"
 #include "config/text_file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,10 +98,23 @@ char *config_state_dir(const struct config_source *source)
 	return path_absolute(NULL, named ? named : DEFAULT_STATE_DIR);
 }
 
-static void config_expect(const char *state_dir, const char *file, struct problems *problems)
+static bool config_is_empty(const char *directory)
 {
-	char *path = xasprintf("%s/%s", state_dir, file);
-	if (access(path, F_OK) != 0)
+	DIR *dir = opendir(directory);
+	const struct dirent *entry;
+	bool empty = dir != NULL;
+	while (empty && (entry = readdir(dir)))
+		empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
+	if (dir)
+		closedir(dir);
+	return empty;
+}
+
+static void config_expect(
+    const char *state_dir, const struct config_source *source, struct problems *problems)
+{
+	char *path = xasprintf("%s/%s", state_dir, source->state_has);
+	if (!(source->state_may_be_empty && config_is_empty(state_dir)) && access(path, F_OK) != 0)
 		problems_add(problems,
 		    "%s: %s; --state or AGENTGRAPH_STATE_DIR names the state directory", path,
 		    strerror(errno));
@@ -142,7 +156,7 @@ struct config *config_load(const struct config_source *source, struct problems *
 	config->state_dir = config_state_dir(source);
 	/* with a mistake above it may be another storage */
 	if (source->state_has && !config->database && problems->errors == errors_before)
-		config_expect(config->state_dir, source->state_has, problems);
+		config_expect(config->state_dir, source, problems);
 	cJSON_Delete(object);
 	if (problems->errors == errors_before)
 		return config;

@@ -219,8 +219,9 @@ struct config_source {
 	const char *accepted;    /* --accepted: see text_files_take */
 	const char *environment; /* --environment: see env_file_load */
 	bool storage_only;       /* of the file only `env` and `database` are read */
-	const char *state_has;   /* a file, or "", without which the state directory is a mistake,
-				  * unless the storage is on a server */
+	const char *state_has;   /* a file without which the state directory is a mistake, unless
+				  * the storage is on a server, … */
+	bool state_may_be_empty; /* … or this is set, and nothing is in it yet */
 };
 
 /*

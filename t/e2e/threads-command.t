@@ -155,6 +155,8 @@ done
 mkdir -m 700 other
 threads import by-url.jsonl --config agentgraph.json --state other
 is "$CODE $OUT" '0 rich' 'another installation takes it'
+threads import by-url.jsonl --config agentgraph.json --state .
+is "$CODE $(ls threads.db 2>/dev/null)" '1 ' 'a directory with other things in it is none'
 story rich --config agentgraph.json --state other >other.story
 ok 'cmp -s rich.story other.story' 'with all its history, and its owner' || diff rich.story other.story >&2
 long=$(yes '' | head -c 4000000 | (
