@@ -157,6 +157,12 @@ static bool runs_read_message(const struct runs_options *o, struct buf *text, st
 	    error_set(err, ERR_INVALID_INPUT, "--message must be UTF-8 without NUL");
 }
 
+/* NULL when it is no JSON. */
+static cJSON *runs_metadata(const struct runs_options *o)
+{
+	return json_parse(o->metadata, strlen(o->metadata), JSON_REQUEST_DEPTH, NULL);
+}
+
 static cJSON *runs_body(const struct runs_options *o, struct error *err)
 {
 	struct buf text = {0};
@@ -164,7 +170,7 @@ static cJSON *runs_body(const struct runs_options *o, struct error *err)
 		buf_release(&text);
 		return NULL;
 	}
-	cJSON *body = cJSON_CreateObject(), *message = cJSON_CreateObject(), *metadata = NULL;
+	cJSON *body = cJSON_CreateObject(), *message = cJSON_CreateObject();
 	json_add_str(message, "role", "user");
 	json_add_str(message, "content", buf_str(&text));
 	buf_release(&text);
@@ -176,14 +182,8 @@ static cJSON *runs_body(const struct runs_options *o, struct error *err)
 	if (o->webhook)
 		json_add_str(body, "webhook", o->webhook);
 	if (o->metadata)
-		metadata = json_parse(o->metadata, strlen(o->metadata), JSON_REQUEST_DEPTH, NULL);
-	if (metadata)
-		cJSON_AddItemToObject(body, "metadata", metadata);
-	if (metadata || !o->metadata)
-		return body;
-	cJSON_Delete(body);
-	error_set(err, ERR_INVALID_INPUT, "--metadata must be JSON");
-	return NULL;
+		cJSON_AddItemToObject(body, "metadata", runs_metadata(o));
+	return body;
 }
 
 /* What the assistant said, a line for each text. */
@@ -274,6 +274,10 @@ static void runs_check(
 		error_set(err, ERR_INVALID_INPUT, "runs submit needs --message");
 	if (o->message && !utf8_valid(o->message, strlen(o->message)))
 		error_set(err, ERR_INVALID_INPUT, "--message must be UTF-8");
+	cJSON *metadata = o->metadata ? runs_metadata(o) : NULL;
+	if (o->metadata && !metadata)
+		error_set(err, ERR_INVALID_INPUT, "--metadata must be JSON");
+	cJSON_Delete(metadata);
 	if (strcmp(o->granularity, "low") != 0 && strcmp(o->granularity, "partial") != 0 &&
 	    strcmp(o->granularity, "full") != 0)
 		error_set(err, ERR_INVALID_INPUT,

@@ -53,16 +53,19 @@ static int threads_list_all(
 	cJSON *data = NULL;
 	snprintf(limit, sizeof(limit), "%ld", o->limit);
 	wanted = arena_json(a, json_parse(metadata, strlen(metadata), JSON_REQUEST_DEPTH, NULL));
-	if (cJSON_IsObject(wanted) && cJSON_GetArraySize(wanted) <= LABELS_MAX) {
+	bool fits = cJSON_IsObject(wanted) && cJSON_GetArraySize(wanted) <= LABELS_MAX;
+	if (fits) {
 		cJSON_ArrayForEach(member, wanted)
 			labels[query.label_count++] = (struct label){member->string,
 			    cJSON_IsString(member) ? member->valuestring : arena_print(a, member)};
 		data = source->list(source, &query, &err);
-	} else {
-		error_set(&err, ERR_INVALID_INPUT,
-		    "--metadata must be a JSON object of at most %d members", LABELS_MAX);
 	}
 	arena_free(a);
+	if (!fits)
+		return complain(EXIT_USAGE,
+		    "--metadata must be a JSON object of at most %d members; see agentgraph help "
+		    "threads",
+		    LABELS_MAX);
 	if (!data)
 		return complain_error(&err);
 	cJSON_ArrayForEach(thread, json_get(data, "threads")) {

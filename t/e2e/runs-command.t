@@ -126,7 +126,7 @@ is "$CODE" 1 'whose threads others do not reach by URL'
 AGENTGRAPH_TOKEN=nonsense runs list --url "$BASE"
 is "$CODE $ERR" '1 agentgraph: Invalid token, please login again' 'nor anything without a token'
 runs submit --message x --metadata '{' --url "$BASE"
-is "$CODE $ERR" '1 agentgraph: --metadata must be JSON' 'metadata is JSON'
+is "$CODE $ERR" '2 agentgraph: --metadata must be JSON; see agentgraph help runs' 'metadata is JSON'
 
 # ---- a service that goes and comes ----
 

@@ -80,7 +80,8 @@ both() {
 	threads list --status idle "$@"
 	is "$(printf '%s\n' "$OUT" | awk '{print $1, $3}')" 'idle t2' "$name: by their status"
 	threads list --metadata '[1]' "$@"
-	is "$CODE $ERR" '1 agentgraph: --metadata must be a JSON object of at most 16 members' "$name: which has a form"
+	is "$CODE $ERR" '2 agentgraph: --metadata must be a JSON object of at most 16 members; see agentgraph help threads' \
+		"$name: which has a form"
 	threads list --status odd "$@"
 	is "$CODE" 1 "$name: an unknown status is refused"
 	threads show t1 "$@"
