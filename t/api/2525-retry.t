@@ -161,6 +161,10 @@ facts <<'TABLE'
 nothing is left of the node but its failure :: said == ["guarded", "", "Sorry: out of paper|out of paper"]
 the node that follows leads on from there :: .data.state.execution_meta | [.status, .step] == ["completed", 3]
 TABLE
+api GET /v1/observability/g
+facts <<'TABLE'
+the trace has that it failed :: [.data.run.events[] | select(.type == "error") | [.node, .summary]] == [["guarded", "failed: NODE_ERROR"]]
+TABLE
 invoke hello "$(thread g)"
 facts <<'TABLE'
 the next run knows nothing of it :: said[-1] == "quick"

@@ -177,6 +177,15 @@ static void trace_on_attempt(struct trace *trace, const struct run_event *event,
 			.error = arena_strdup(a, event->failure->detail)});
 }
 
+/* A node failed, and the run goes on at its on_error.  The reason is kept as long as the spans. */
+static const char *trace_on_caught(struct trace *trace, const struct run_event *event, int64_t now)
+{
+	struct arena *a = trace->turn->call->arena;
+	trace_put_plain(trace, now, "error", event->node,
+	    arena_printf(a, "failed: %s", error_code_of(event->failure)));
+	return arena_strdup(a, event->failure->detail);
+}
+
 static void trace_on_event(
     struct run_observer *observer, ag_run *run, const struct run_event *event)
 {
@@ -206,10 +215,9 @@ static void trace_on_event(
 		break;
 	case RUN_NODE_ENDS:
 		trace_put_plain(trace, now, "state", event->node, NULL);
-		trace_put_plain(trace, now, "updates", event->node, "node_invoked");
-		/* why the node failed, where the run went on; kept as long as the spans */
 		if (event->failure)
-			failure = arena_strdup(trace->turn->call->arena, event->failure->detail);
+			failure = trace_on_caught(trace, event, now);
+		trace_put_plain(trace, now, "updates", event->node, "node_invoked");
 		if (trace->wanted && trace->spans.lane->node)
 			trace->spans.lane->node->cached = event->cached;
 		if (trace->wanted)
