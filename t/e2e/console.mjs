@@ -334,6 +334,7 @@ async function runs() {
 	const first = await widths();
 	await page.waitForFunction((before) => document.querySelector('[aria-label=Waterfall] desc').textContent !== before, first);
 	report('which grows', true);
+	report('and tells what goes on', /^graph .*, running; node: agent [^;]*, running/.test(first), first);
 	await press('Stop');
 	await comes('and stopped', page.getByRole('definition').filter({ hasText: 'stopped' }));
 }
