@@ -470,13 +470,19 @@ async function live() {
 	await page.getByRole('link', { name: 'Open in Live' }).click();
 	await comes('its thread leads back to it', named('link', id));
 	report('by its address', page.url().endsWith(`#/live/${id}`), page.url());
-	await page.evaluate(() => {
-		const Real = window.WebSocket;
-		window.WebSocket = class extends Real { constructor(address, protocols) { super(`${address}/nowhere`, protocols); window.WebSocket = Real; } };
-	});
-	await press('Start');
-	await comes('a service that cannot be reached is told of', page.getByRole('alert').filter({ hasText: 'cannot be opened' }));
-	forgive(/nowhere/);
+	const startNowhere = async () => {
+		await page.evaluate(() => {
+			const Real = window.WebSocket;
+			window.WebSocket = class extends Real { constructor(address, protocols) { super(`${address}/nowhere`, protocols); window.WebSocket = Real; } };
+		});
+		await press('Start');
+	};
+	await page.route(/none\/stream$/, (route) => route.fulfill({ status: 429, json: { detail: 'Rate limit exceeded' } }), { times: 1 });
+	await startNowhere();
+	await comes('why no socket is opened is told', page.getByRole('alert').filter({ hasText: 'Rate limit exceeded' }));
+	await startNowhere();
+	await comes('also where no request tells', page.getByRole('alert').filter({ hasText: 'cannot be opened' }));
+	forgive(/nowhere|none\/stream$|status of (404|429)/);
 	await press('Start');
 	await named('button', 'End').and(page.locator(':enabled')).waitFor();
 	report('until it can', (await page.getByRole('alert').count()) === 0);

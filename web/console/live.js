@@ -99,21 +99,23 @@ export async function show(main, [given], { signal }) {
 			return mouth?.port.postMessage(data, [data]);
 		};
 		live.onclose = async ({ code, reason }) => {
-			if (!start.disabled && await renewed()) return begin().catch(complain);
-			const words = start.disabled ? `The conversation is over (${code}${reason ? `, ${reason}` : ''})` : 'The connection to the service cannot be opened';
+			if (!start.disabled) return refused().catch(complain);
+			const words = `The conversation is over (${code}${reason ? `, ${reason}` : ''})`;
 			if (!signal.aborted) say(code === 1000 ? words : '');
 			if (code !== 1000 && !signal.aborted) complain(new Error(words));
 			return end().catch(complain);
 		};
 	}
 
-	// Resolves to whether the token was the reason why the socket was not opened, and there is another one now.
-	// Browsers do not tell the reason; a request does, and asks for the token.
-	async function renewed() {
+	// Browsers do not tell why a socket was not opened.  A request that needs the same right is told, unless there are
+	// too many sockets, and asks for another token if it was that.
+	async function refused() {
 		const before = token.get();
 		await end();
-		await get('v1/service', signal).catch(() => {});
-		return !signal.aborted && token.get() !== before;
+		const error = await get(`v1/threads/${path(thread)}/runs/none/stream`, signal).catch((one) => one);
+		if (signal.aborted) return undefined;
+		if (token.get() !== before) return begin();
+		throw error.status === 404 ? new Error('The connection to the service cannot be opened: too many are open, or something on the way lets no WebSocket pass') : error;
 	}
 
 	const finish = () => {
