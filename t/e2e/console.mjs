@@ -529,6 +529,10 @@ async function connect() {
 	await tab.getByRole('button', { name: 'Connect' }).click();
 	await tab.getByLabel('Message', { exact: true }).waitFor();
 	report('another tab that connects leaves what this one knows of runs', known && await runs() === known, known);
+	await tab.getByRole('button', { name: 'Disconnect' }).click();
+	await tab.getByLabel('Token').waitFor();
+	await page.waitForFunction((before) => localStorage.getItem('agentgraph-runs') === before, known);
+	report('and so does one that disconnects', true);
 	await tab.close();
 	await page.getByLabel('Message', { exact: true }).fill('half a thought');
 	await page.evaluate((bad) => sessionStorage.setItem('agentgraph-token', bad), `${token}x`);

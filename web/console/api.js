@@ -20,6 +20,11 @@ export function forget(next = '') {
 	token.set(next);
 }
 
+// What tabs share outlives one that forgets it: another one puts it back, unless it has no token either.
+window.addEventListener('storage', ({ key, oldValue, newValue }) => {
+	if (key?.startsWith('agentgraph-') && newValue === null && token.get()) localStorage.setItem(key, oldValue);
+});
+
 export class ApiError extends Error {
 	constructor(status, code, message, request) {
 		super(message);
