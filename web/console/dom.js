@@ -8,19 +8,20 @@ export const longestLine = 20000;
 export function make(name, ...inside) {
 	const [tag, ...classes] = name.split('.');
 	const node = document.createElement(tag);
+	if (tag === 'textarea') spare(node);
 	if (classes.length) node.className = classes.join(' ');
 	const given = inside[0];
 	if (given && typeof given === 'object' && !(given instanceof Node) && !Array.isArray(given)) set(node, inside.shift());
 	node.append(...inside.flat().filter((part) => part !== undefined && part !== null && part !== '' && part !== false));
-	if (tag === 'textarea') spare(node);
 	return node;
 }
 
-// Saves the browser from looking for directions in what is, or will be, in the field.
+// Saves the browser from looking for directions in what will be in the field, whether a person or a script puts it there.
 function spare(field) {
-	const look = (more) => field.classList.toggle('long', field.value.length + more > longestLine);
-	look(0);
-	field.addEventListener('beforeinput', ({ data }) => look(data?.length || 0));
+	const value = Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, 'value');
+	const look = (size) => field.classList.toggle('long', size > longestLine);
+	Object.defineProperty(field, 'value', { ...value, set(text) { look(String(text).length); value.set.call(field, text); } });
+	field.addEventListener('beforeinput', ({ data }) => look(field.value.length + (data?.length || 0)));
 }
 
 export function set(node, attributes) {
