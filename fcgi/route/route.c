@@ -59,4 +59,10 @@ void route_find(const struct route_table *table, const struct path *path, enum m
 		memcpy(match->ids, ids, sizeof(ids));
 		return;
 	}
+	for (size_t i = 0; i < table->count && !match->allowed; i++) {
+		const struct dialect *dialect = table->rows[i].dialect;
+		if (dialect && dialect->all_below && path->count > 0 &&
+		    strcmp(dialect->all_below, path->segments[0]) == 0)
+			match->dialect = dialect;
+	}
 }

@@ -59,10 +59,11 @@ enum route_flag {
  * speaks differs from the service's.  Members that are NULL or 0 change nothing.
  */
 struct dialect {
-	size_t on;            /* offset in struct config of the bool that switches the routes on */
-	const char *not_json; /* ends "Request body ..." when a body is no JSON */
-	int mistakes;         /* the status in place of 422; 0: 422 */
-	bool late_thread;     /* only the run knows its thread, and checks the scope itself */
+	size_t on;             /* offset in struct config of the bool that switches the routes on */
+	const char *not_json;  /* ends "Request body ..." when a body is no JSON */
+	int mistakes;          /* the status in place of 422; 0: 422 */
+	bool late_thread;      /* only the run knows its thread, and checks the scope itself */
+	const char *all_below; /* the first part of paths that are all its own, also unknown ones */
 
 	bool api_key;     /* without a bearer token, the header X-Api-Key counts as one */
 	bool own_origins; /* a page of an origin that is not in ORIGINS is refused (403) */

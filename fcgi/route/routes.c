@@ -32,6 +32,7 @@ static const struct dialect a2a = {.on = offsetof(struct config, a2a.enabled),
 static const struct dialect a2a_about = {.on = offsetof(struct config, a2a.enabled)};
 
 static const struct dialect langgraph = {.on = offsetof(struct config, langgraph_enabled),
+    .all_below = "lg",
     .api_key = true,
     .error_shape = "LangGraphError",
     .error_body = lg_error_body};

@@ -37,6 +37,9 @@ is "$(json .status "$BODY")" pending 'and waits as before'
 with "$bob" POST /lg/threads/search '{"ids":["hers"]}'
 is "$BODY" '[]' 'nor is her thread found by its id'
 
+api POST /lg/runs/crons '{}'
+lg_refused 404 NOT_FOUND 'Not Found' 'a path that is not served is refused in the form of the protocol'
+
 # ---- ids that are none
 
 for id in x 1.5 -2 '1 2' 0x10 ''; do
