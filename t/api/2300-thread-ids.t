@@ -100,7 +100,7 @@ refused "\"$emoji!\""
 run '"a\u0000b"'
 is "$STATUS" 422 'a NUL in an id is refused'
 run '"\ud800"'
-is "$STATUS" 422 'half of a surrogate pair is refused'
+is "$STATUS $(json .detail "$BODY")" '422 Request body must not contain half of a surrogate pair' 'half of a surrogate pair is refused'
 api GET /v1/threads
 known=$(json '.data.threads | length' "$BODY")
 run 0

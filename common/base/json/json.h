@@ -27,6 +27,7 @@ enum json_fault {
 	JSON_INVALID,  /* not JSON or not UTF-8 */
 	JSON_TOO_DEEP, /* more than max_depth levels */
 	JSON_NUL,      /* U+0000 in a string */
+	JSON_HALF,     /* half of a surrogate pair in a string: a character that was cut */
 	JSON_RANGE     /* a number no double can hold, e.g. 1e400 */
 };
 

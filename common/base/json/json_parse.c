@@ -19,6 +19,8 @@ const char *json_fault_text(enum json_fault fault)
 		return "must not be nested more than 100 levels deep";
 	case JSON_NUL:
 		return "must not contain the character U+0000";
+	case JSON_HALF:
+		return "must not contain half of a surrogate pair";
 	case JSON_RANGE:
 		return "must not contain numbers beyond the range of a double";
 	}

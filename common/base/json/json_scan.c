@@ -73,10 +73,10 @@ static bool scan_unicode_escape(struct json_scan *s)
 		return true;
 	/* the first half of a surrogate pair, and the second behind it */
 	if (unit >= 0xDC00 || s->end - s->p < 2 || s->p[0] != '\\' || s->p[1] != 'u')
-		return json_scan_fail(s, JSON_INVALID);
+		return json_scan_fail(s, JSON_HALF);
 	s->p += 2;
 	unit = scan_hex4(s);
-	return unit >= 0xDC00 && unit <= 0xDFFF ? true : json_scan_fail(s, JSON_INVALID);
+	return unit >= 0xDC00 && unit <= 0xDFFF ? true : json_scan_fail(s, JSON_HALF);
 }
 
 static bool scan_escape(struct json_scan *s)
@@ -284,8 +284,6 @@ static const char *json_scan_expected_at(const struct json_scan *s)
 		return "the closing quote of a text";
 	if (s->p < s->end && !utf8_sequence(s->p, (size_t)(s->end - s->p)))
 		return "UTF-8";
-	if (s->p - s->text >= 6 && s->p < s->end && memcmp(s->p - 6, "\\u", 2) == 0)
-		return "a \\u escape of a character, not of half a surrogate pair";
 	if (before > s->text && before[-1] == '\\')
 		return "one of \"\\/bfnrtu behind a backslash";
 	while (before > s->text && strchr(" \n\r\t", before[-1]))
@@ -319,9 +317,10 @@ size_t json_scan_explain(const char *text, size_t len, unsigned max_depth, char 
 			start = p + 1;
 		}
 	}
+	if (fault == JSON_INVALID || fault == JSON_HALF)
+		buf_printf(&out, ": column %zu", (size_t)(s.p - start) + 1);
 	if (fault == JSON_INVALID)
-		buf_printf(&out, ": column %zu: expected %s", (size_t)(s.p - start) + 1,
-		    json_scan_expected_at(&s));
+		buf_printf(&out, ": expected %s", json_scan_expected_at(&s));
 	*more = buf_detach(&out);
 	json_scan_release(&s);
 	return line;
