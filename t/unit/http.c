@@ -93,6 +93,8 @@ static bool answer(int fd, const struct peer_request *rq, void *arg)
 		    "HTTP/1.1 103 Early Hints\r\nX-Hint: a\r\n\r\n"
 		    "HTTP/1.1 201 Made\r\nContent-Length: 2\r\nX-Two: 1\r\n"
 		    "x-two:  second \r\n\r\nok");
+	if (strcmp(t, "/interim-alone") == 0)
+		peer_puts(fd, "HTTP/1.1 102 Processing\r\n\r\n");
 	if (strcmp(t, "/last") == 0) /* the connection ends after an answer that keeps it */
 		return peer_reply(fd, 200, "", "last") && false;
 	if (strcmp(t, "/status/429") == 0)
@@ -224,6 +226,10 @@ static void an_interim_answer_is_left_out(void)
 	CU_ASSERT_STRING_EQUAL(last, "second");
 	CU_ASSERT_STRING_EQUAL(buf_str(&r.body), "ok");
 	free(last);
+	http_response_release(&r);
+	r = call((struct http_request){0}, "/interim-alone");
+	CU_ASSERT_EQUAL(r.end, HTTP_CLOSED);
+	CU_ASSERT_EQUAL(r.status, 0);
 	http_response_release(&r);
 }
 

@@ -292,6 +292,8 @@ enum http_end http_call(const struct http_request *request, struct http_response
 	sigpipe_block(&before);
 	http_transfer(&c);
 	http_handle_give(c.curl, c.handle);
+	if (c.end != HTTP_DONE && response->status < 200)
+		response->status = 0; /* that was none of the answer */
 	sigpipe_restore(&before);
 	c.curl->slist_free_all(c.headers);
 	return response->end = c.end;
