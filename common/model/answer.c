@@ -184,7 +184,7 @@ char *chat_error_message(const cJSON *body)
 
 bool chat_answer_error(struct chat_answer *a, const cJSON *data)
 {
-	if (!json_opt(data, "error"))
+	if (!json_opt(data, "error") && !json_str_is(data, "object", "error"))
 		return false;
 	char *message = chat_error_message(data);
 	chat_answer_fault(

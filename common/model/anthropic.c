@@ -344,10 +344,21 @@ static void anthropic_take_block(struct chat_answer *a, const cJSON *block, int6
 	} else if (chat_block_is(block, "tool_use")) {
 		struct chat_part *part = chat_answer_part(a, PART_CALL, index);
 		chat_part_name(part, json_str(block, "id"), json_str(block, "name"));
-		char *text = input && input->child ? json_print(input) : NULL;
+		/* some servers that speak like Anthropic write the arguments as a text */
+		char *text = cJSON_IsString(input) ? xstrdup(input->valuestring)
+		    : input && input->child        ? json_print(input)
+						   : NULL;
 		chat_answer_add(a, PART_CALL, index, text);
 		free(text);
 	}
+}
+
+static bool anthropic_has_call(const struct chat_answer *a, int64_t index)
+{
+	for (size_t i = a->count; i-- > 0;)
+		if (a->parts[i].kind == PART_CALL && a->parts[i].index == index)
+			return true;
+	return false;
 }
 
 static void anthropic_take_event(struct chat_answer *a, const char *name, const cJSON *data)
@@ -367,7 +378,8 @@ static void anthropic_take_event(struct chat_answer *a, const char *name, const 
 	} else if (strcmp(type, "content_block_delta") == 0) {
 		chat_answer_add(a, PART_TEXT, index, json_str(delta, "text"));
 		chat_answer_add(a, PART_REASONING, index, json_str(delta, "thinking"));
-		if (chat_block_is(delta, "input_json_delta"))
+		/* not of calls that the provider makes itself, which have no part */
+		if (anthropic_has_call(a, index))
 			chat_answer_add(a, PART_CALL, index, json_str(delta, "partial_json"));
 		anthropic_add_detail(a, index, "signature", json_str(delta, "signature"));
 	} else if (strcmp(type, "message_delta") == 0) {

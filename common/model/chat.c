@@ -34,17 +34,24 @@ struct attempt {
 	size_t streamed;
 	int64_t ended_at;
 	bool is_stream;
-	bool done; /* the stream said so itself: what follows is not read */
+	bool done;   /* the stream said so itself: what follows is not read */
+	bool closed; /* no more bytes come */
 	bool stopped;
 };
 
 /* ---- The answer arrives */
 
-static bool attempt_wants_more(struct attempt *t)
+static bool attempt_wants_more(const struct attempt *t)
+{
+	return !t->answer.fault && !t->answer.unwanted;
+}
+
+/* After an event.  What only keeps the connection does not make the end linger. */
+static bool attempt_took(struct attempt *t)
 {
 	if (t->answer.ended)
 		t->ended_at = clock_monotonic_ms();
-	return !t->answer.fault && !t->answer.unwanted;
+	return attempt_wants_more(t);
 }
 
 static bool attempt_on_event(const struct sse_event *event, void *arg)
@@ -58,24 +65,24 @@ static bool attempt_on_event(const struct sse_event *event, void *arg)
 		if (!t->answer.count && !t->answer.finish)
 			chat_answer_fault(
 			    &t->answer, FAULT_PASSES, "gave an answer without a message");
-		return attempt_wants_more(t);
+		return attempt_took(t);
 	}
 	if (event->data[strspn(event->data, " \n")] == '\0')
 		return true; /* only there to keep the connection */
 	if (chat_repeat_take(&t->repeat, &t->answer, event))
-		return attempt_wants_more(t);
+		return attempt_took(t);
 	char *text = xstrndup(event->data, event->len);
 	const struct sse_event mended = {.name = event->name, .data = text, .len = event->len};
 	cJSON *data = chat_parse(text, event->len);
 	if (data) {
 		t->target->provider->take_event(&t->answer, event->name, data);
 		chat_repeat_learn(&t->repeat, &t->answer, bytes, &mended);
-	} else if (!t->answer.ended) {
+	} else if (!t->answer.ended && !t->closed) { /* the last event may be cut off */
 		chat_answer_fault(&t->answer, FAULT_PASSES, "sent an event that is not JSON");
 	}
 	cJSON_Delete(data);
 	free(text);
-	return attempt_wants_more(t);
+	return attempt_took(t);
 }
 
 /* The head of an answer: it is a stream, unless it says that it is something else. */
@@ -195,6 +202,7 @@ static bool attempt_complete(struct attempt *t)
 				    answer, FAULT_PASSES, "gave an answer that is not JSON");
 			cJSON_Delete(body);
 		} else if (!answer->ended) {
+			t->closed = true;
 			sse_finish(&t->sse);
 		}
 		if (!answer->ended)

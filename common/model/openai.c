@@ -186,10 +186,10 @@ static bool openai_begins_another(const struct chat_part *part, const cJSON *cal
 	const char *id = json_str(call, "id"), *name = json_str(json_opt(call, "function"), "name");
 	if (!name || !*name || !part->name)
 		return false;
-	if (id && *id && part->id)
-		return strcmp(id, part->id) != 0;
 	if (beside && !json_opt(call, "index"))
 		return true;
+	if (id && *id && part->id)
+		return strcmp(id, part->id) != 0;
 	/* an object is whole with its last brace: it is not parsed for every piece with a name */
 	const char *text = buf_str(&part->text);
 	size_t len = part->text.len;
@@ -270,6 +270,7 @@ static void openai_take_rest(struct chat_answer *a, const cJSON *data, const cJS
 	const char *finish = json_str(choice, "finish_reason");
 	struct chat_usage *u = &a->usage;
 	const cJSON *usage = json_opt(data, "usage");
+	usage = usage ? usage : json_opt(choice, "usage"); /* Moonshot's, in streams */
 	const cJSON *in = json_opt(usage, "prompt_tokens_details");
 	const cJSON *out = json_opt(usage, "completion_tokens_details");
 	int64_t audio_in = 0, audio_out = 0;

@@ -337,6 +337,12 @@ static void responses_on_arguments(struct chat_answer *a, const cJSON *data, int
 	chat_answer_add(a, PART_CALL, index, json_str(data, "delta"));
 }
 
+static void responses_on_all_arguments(struct chat_answer *a, const cJSON *data, int64_t index)
+{
+	if (!responses_has(a, PART_CALL, index))
+		chat_answer_add(a, PART_CALL, index, json_str(data, "arguments"));
+}
+
 /* Takes the name of a call that begins; other items are still empty. */
 static void responses_on_begin(struct chat_answer *a, const cJSON *data, int64_t index)
 {
@@ -377,6 +383,7 @@ static void responses_take_event(struct chat_answer *a, const char *name, const 
 	    {"response.output_text.delta", responses_on_text},
 	    {"response.refusal.delta", responses_on_text},
 	    {"response.function_call_arguments.delta", responses_on_arguments},
+	    {"response.function_call_arguments.done", responses_on_all_arguments},
 	    {"response.reasoning_summary_text.delta", responses_on_reasoning},
 	    {"response.reasoning_text.delta", responses_on_reasoning},
 	    {"response.reasoning_summary_part.added", responses_on_summary},

@@ -270,7 +270,8 @@ void chat_answer_finish(struct chat_answer *a, const char *word, const char *con
 void chat_answer_fault(struct chat_answer *a, enum chat_fault kind, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Notes an {"error": …} of the provider as a fault of the stream; false when data has none. */
+/* Notes an {"error": …} of the provider as a fault of the stream, or an object that says it is one,
+ * as vLLM's; false when data is neither. */
 bool chat_answer_error(struct chat_answer *a, const cJSON *data);
 
 /* What an error body of any provider says, malloc'd; NULL when it says nothing. */

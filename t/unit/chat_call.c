@@ -297,6 +297,27 @@ static const struct answer {
 	{CALLS(PIECE("\"index\":0,\"id\":\"a\"," FUNCTION("x", "{}"))
 		PIECE("\"index\":1,\"id\":\"a\"," FUNCTION("y", "{}")))},
 	"[[\"a\",\"x\",{}],[\"-\",\"y\",{}]]", {{INVALID, "(none)"}}},
+    {"calls that share an id, without an index", "{" QUICK "}",
+	{MESSAGE("\"tool_calls\":[{\"id\":\"a\"," FUNCTION("x", "{}") "},{\"id\":\"a\"," FUNCTION(
+	    "x", "{}") "}]")},
+	"[[\"a\",\"x\",{}],[\"-\",\"x\",{}]]", {{INVALID, "(none)"}}},
+    {"arguments of a server like Anthropic's that are a text", "{" QUICK ",'provider':'anthropic'}",
+	{STEP_WHOLE, 200, NULL,
+	    "{\"content\":[{\"type\":\"tool_use\",\"id\":\"a\",\"name\":\"x\",\"input\":\"{\\\"n\\\":1}\"}]}"},
+	"[[\"a\",\"x\",{\"n\":1}]]", {{INVALID, "(none)"}}},
+    {"a call that Anthropic makes itself is none", "{" QUICK ",'provider':'anthropic'}",
+	{STEP_STREAM, 200, NULL,
+	    "data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":"
+	    "\"server_tool_use\",\"id\":\"a\",\"name\":\"web_search\",\"input\":{}}}\n\n"
+	    "data: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":"
+	    "\"input_json_delta\",\"partial_json\":\"{}\"}}\n\n"
+	    "data: {\"type\":\"message_stop\"}\n\n"},
+	"[]", {{"content/0/type", "text"}}},
+    {"the cost within the choice", "{" QUICK "}",
+	{STEP_STREAM, 200, NULL,
+	    "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\",\"usage\":"
+	    "{\"total_tokens\":7}}]}\n\n"},
+	"[]", {{"usages/total_tokens", "7"}}},
     /* Of a call that was cut off before its arguments nobody knows that it has none. */
     {"a call that is cut off is marked", "{" QUICK "}",
 	{STEP_STREAM, 200, NULL,
@@ -568,6 +589,8 @@ static const struct bad_day {
 	"the connection ended too early", 1},
     {"a stream that ends early", {STEP_STREAM, 0, NULL, A_PIECE}, "{" QUICK "}", CHAT_FAILED,
 	"broke off its answer", 1},
+    {"a stream that ends within an event", {STEP_STREAM, 0, NULL, A_PIECE "data: {\"cho"},
+	"{" QUICK "}", CHAT_FAILED, "broke off its answer", 1},
     {"a stream with nothing before its end",
 	{STEP_STREAM, 200, NULL, "data: {\"choices\":[]}\n\ndata: [DONE]\n\n"},
 	"{'model':'m','retries':1}", CHAT_FAILED, "gave an answer without a message", 2},
@@ -620,6 +643,11 @@ static const struct bad_day {
 	CHAT_FAILED, "openai model m: the server cannot be reached", 0},
     {"an error in a stream of OpenAI",
 	{STEP_STREAM, 0, NULL, "data: {\"error\":{\"message\":\"out of memory\"}}\n\n"},
+	"{" QUICK "}", CHAT_FAILED, "failed while it answered: out of memory", 1},
+    {"an error that is an event", /* and the end behind it makes no answer of it */
+	{STEP_STREAM, 0, NULL,
+	    A_PIECE
+	    "data: {\"object\":\"error\",\"message\":\"out of memory\"}\n\ndata: [DONE]\n\n"},
 	"{" QUICK "}", CHAT_FAILED, "failed while it answered: out of memory", 1},
     {"an error in a stream of Anthropic",
 	{STEP_STREAM, 0, NULL,
@@ -742,6 +770,17 @@ static void a_failing_provider_is_asked_again_after_a_while(void)
 	chat_result_release(&r);
 }
 
+static void comments_behind_the_end_are_not_waited_for(void)
+{
+	SCRIPT({STEP_PINGS, 200, NULL, DELTA("\"content\":\"a\"") END});
+	struct chat_result r;
+	int64_t before = clock_monotonic_ms();
+	CU_ASSERT_EQUAL(ask("{" QUICK ",'timeouts':{'total':20}}", NULL, &r), CHAT_DONE);
+	CU_ASSERT(clock_monotonic_ms() - before < 10000);
+	CU_ASSERT_STRING_EQUAL(at(r.message, "content/0/text"), "a");
+	chat_result_release(&r);
+}
+
 static void the_next_model_is_asked_when_one_fails(void)
 {
 	SCRIPT({STEP_WHOLE, 503, NULL, "{}"}, {STEP_STREAM, 0, NULL, openai_stream});
@@ -816,6 +855,7 @@ static const struct unit_test tests[] = {
     {"a busy provider is asked again when it says", a_busy_provider_is_asked_again_when_it_says},
     {"a failing provider is asked again after a while",
 	a_failing_provider_is_asked_again_after_a_while},
+    {"comments behind the end are not waited for", comments_behind_the_end_are_not_waited_for},
     {"the next model is asked when one fails", the_next_model_is_asked_when_one_fails},
     {"a stopped call gives what there was", a_stopped_call_gives_what_there_was},
     {"the caller's deadline counts", the_callers_deadline_counts},

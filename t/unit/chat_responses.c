@@ -203,6 +203,21 @@ static void answers_end_for_a_reason(void)
 	}
 }
 
+static void arguments_that_come_at_once_are_taken(void)
+{
+	static const char events[] =
+	    ITEM("added", "0", "\"type\":\"function_call\",\"call_id\":\"c\",\"name\":\"f\"")
+		EVENT("response.function_call_arguments.done",
+		    "\"output_index\":0,\"arguments\":\"{\\\"a\\\":1}\"")
+		    EVENT("response.completed", "\"response\":{}");
+	const struct step step = {STEP_STREAM, 200, NULL, events};
+	struct chat_result r;
+	provider_script(&step, 1);
+	CU_ASSERT_EQUAL(ask("{" QUICK "}", NULL, &r), CHAT_DONE);
+	CU_ASSERT_STRING_EQUAL(at(r.message, "content/0/args/a"), "1");
+	chat_result_release(&r);
+}
+
 static void a_structured_answer_is_parsed(void)
 {
 	const struct step step = {
@@ -536,6 +551,7 @@ static const struct unit_test tests[] = {
     {"an answer in one piece is the same", an_answer_in_one_piece_is_the_same},
     {"a server may stream less", a_server_may_stream_less},
     {"answers end for a reason", answers_end_for_a_reason},
+    {"arguments that come at once are taken", arguments_that_come_at_once_are_taken},
     {"a structured answer is parsed", a_structured_answer_is_parsed},
     {"what goes wrong is an error that says so", what_goes_wrong_is_an_error_that_says_so},
     {"a stopped call gives what there was", a_stopped_call_gives_what_there_was},
