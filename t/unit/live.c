@@ -942,6 +942,19 @@ static void frames_before_a_hasty_close_are_answered(void)
 	end();
 }
 
+static void who_leaves_at_once_costs_no_connection(void)
+{
+	service = live_service("", "");
+	client_open(&c, service, NULL);
+	live_text(c.live, THREAD, strlen(THREAD));
+	live_text(c.live, "{\"type\":\"close\"}", 16);
+	client_settle(&c);
+	SAYS("close 1000 |");
+	CU_ASSERT_EQUAL(fake.opened, 0);
+	CU_ASSERT_STRING_EQUAL(stored(service, "t"), "");
+	end();
+}
+
 static void a_graph_that_is_not_live_says_so(void)
 {
 	service = live_service("", "");
@@ -1014,6 +1027,7 @@ static const struct unit_test tests[] = {
     {"a client that leaves before the first frame costs nothing",
 	a_client_that_leaves_before_the_first_frame_costs_nothing},
     {"frames before a hasty close are answered", frames_before_a_hasty_close_are_answered},
+    {"who leaves at once costs no connection", who_leaves_at_once_costs_no_connection},
     {"a graph that is not live says so", a_graph_that_is_not_live_says_so},
 };
 

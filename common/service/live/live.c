@@ -107,6 +107,10 @@ static void live_session_prepare(struct live *live)
 	} else if (state == KEEPER_OPEN) {
 		live->thread = *live_keeper_thread(live->keeper);
 		live->handle = xstrdup(live_keeper_handle(live->keeper));
+		if (live->ending && !live->queue.first) { /* nobody has anything to say */
+			live_close(live, 1000, NULL);
+			return;
+		}
 		live_session_open_tools(live);
 		live_connect(live);
 	}
