@@ -286,8 +286,8 @@ static const struct breath {
 	"output_transcript six|output_transcript! |",
 	"", "assistant: at once|assistant: one two three|user: Hello.|user: again|assistant: four|",
 	1},
-    {"an end of nothing is told to nobody", "{}", "out!|in!|complete|out!|away 5|",
-	"turn_complete|go_away 5s|", "", NULL, 2},
+    {"an end of nothing is told to nobody", "{}", "out!|in!|complete|out!|away 1234|",
+	"turn_complete|go_away 1234s|", "", NULL, 2},
     /* OpenAI writes down what it hears beside its answer. */
     {"what the user said may be told after the answer", THREAD,
 	"in!|in Hel|out! Yes|complete|in lo|in! Hello|",

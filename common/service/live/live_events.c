@@ -194,7 +194,7 @@ static void live_events_take_go_away(struct live *live, double seconds)
 	char left[32];
 	cJSON *event = json_typed("go_away");
 	bool known = seconds >= 0 && seconds < 1e6;
-	snprintf(left, sizeof(left), "%.3gs", known ? seconds : 0);
+	snprintf(left, sizeof(left), "%.9gs", known ? seconds : 0);
 	json_add_str(event, "time_left", known ? left : NULL);
 	live_send(live, event);
 	int64_t wait = known ? (int64_t)(seconds * 1000) - ROTATE_SPARE_MS : ROTATE_MOST_MS;
