@@ -6,7 +6,7 @@ set -u
 . "${top_srcdir:-$(dirname "$0")/../..}/t/lib.sh"
 . "$TOP_SRCDIR/t/api/lg.sh"
 
-lg_configure
+lg_configure '"remote_tools":[{"node":"tools","name":"where","description":"Where the user is"}]'
 
 # run_of TEXT [MEMBERS]: a body.
 run_of() { printf '{"assistant_id":"demo","input":{"messages":[%s]}%s}' "$(human "$1")" "${2:+,$2}"; }
@@ -254,6 +254,16 @@ lg_wait r "{\"assistant_id\":\"demo\",\"input\":$none}"
 lg_refused 422 INVALID_INPUT 'File not found: none' 'an input may be refused'
 api GET /lg/threads/r/state
 is "$(said_in)" 'four echo: four' 'and then has removed nothing'
+lg_wait w "$(run_of '/remote where {}' '"if_not_exists":"create"')"
+first=$(json '.messages[0].id' "$BODY")
+lg_wait w "{\"assistant_id\":\"demo\",\"input\":{\"messages\":[$(remove "$first"),{\"type\":\"tool\",\"tool_call_id\":\"c\",\"content\":\"x\"}]}}"
+lg_refused 422 INVALID_INPUT "No remote tool call 'c' is waiting for a result" 'so may an answer'
+api GET /lg/threads/w/state
+is "$(json '.values.messages | length' "$BODY")" 2 'which has removed nothing either'
+lg_wait w "{\"assistant_id\":\"demo\",\"input\":{\"messages\":[$(remove "$first"),$(human lost),{\"type\":\"human\",\"content\":[{\"type\":\"image\"}]}]}}"
+lg_refused 422 VALIDATION_ERROR 'input.messages[2].content[0] needs one of file_id, url, data_base64' 'a mistake behind a removal is named by its place'
+api POST /lg/threads/w/state '{"values":{"messages":[{"type":"human","content":[{"type":"image"}]}]}}'
+lg_refused 422 VALIDATION_ERROR 'values.messages[0].content[0] needs one of file_id, url, data_base64' 'and one in an update'
 api GET /lg/threads/again/state
 has=$(json '.values.messages | tojson' "$BODY")
 lg_wait again "{\"assistant_id\":\"demo\",\"input\":{\"messages\":[$(remove __remove_all__),${has#\[}}}"

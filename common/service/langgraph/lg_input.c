@@ -270,7 +270,8 @@ bool lg_input_read(struct call *call, const char *thread_id, const cJSON *body, 
 	if (!b.input)
 		b.input = b.update; /* then the command's update is the input */
 	cJSON *messages = lg_messages_read(call, json_opt(b.input, "messages"),
-	    "body." LG_MESSAGES_KEY, thread_id && !background ? &in->removal : NULL);
+	    arena_printf(call->arena, "%s.messages", given),
+	    thread_id && !background ? &in->removal : NULL);
 	if (error_is_set(&call->error) || !lg_assistant_check(call, b.assistant_id) ||
 	    !lg_input_thread(call, thread_id, body, &b, &thread))
 		return false;

@@ -26,9 +26,6 @@ bool lg_mode_read(struct call *call, const char *name, unsigned *modes);
  * else false with the error set. */
 bool lg_field_check(struct call *call, const cJSON *item, const char *at);
 
-/* The key of messages in the body that is made, so that mistakes in them name their real place. */
-#define LG_MESSAGES_KEY "input.messages"
-
 /* The name of a node by which such clients say that a thread is done. */
 #define LG_END_NODE "__end__"
 

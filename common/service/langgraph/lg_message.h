@@ -22,6 +22,9 @@ cJSON *lg_message_view(const cJSON *message);
 /* The same for a stored message, whose text is json. */
 void lg_message_put(struct buf *out, const char *json);
 
+/* The key of messages in the body that is made, so that mistakes in them name their real place. */
+#define LG_MESSAGES_KEY "input.messages"
+
 /* What messages of the type remove ask for. */
 struct lg_removal {
 	cJSON *ids; /* of messages to be deleted, an array in the arena */

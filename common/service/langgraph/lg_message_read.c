@@ -4,6 +4,7 @@
 #include "base/fields.h"
 #include "base/json/json.h"
 #include "graph/message/media_url.h"
+#include "graph/message/message.h"
 #include "service/files/media_type.h"
 #include "service/langgraph/lg_message.h"
 
@@ -285,6 +286,7 @@ static void lg_read_message(
 cJSON *lg_messages_read(
     struct call *call, const cJSON *messages, const char *at, struct lg_removal *removal)
 {
+	bool moves = !removal || strcmp(at, "body." LG_MESSAGES_KEY) != 0;
 	size_t mistakes = call->error.mistakes;
 	cJSON *out = arena_json(call->arena, cJSON_CreateArray());
 	const cJSON *item;
@@ -299,8 +301,16 @@ cJSON *lg_messages_read(
 	cJSON_ArrayForEach(item, messages) {
 		if (call->error.mistakes >= ERROR_DETAILS_MAX)
 			break; /* no more mistakes are reported */
-		lg_read_message(
-		    call, item, arena_printf(call->arena, "%s[%d]", at, i++), out, removal);
+		const cJSON *last = json_last(out);
+		size_t before = call->error.mistakes;
+		const char *place = arena_printf(call->arena, "%s[%d]", at, i++);
+		lg_read_message(call, item, place, out, removal);
+		/* where the message has another place in the body that is made, its mistakes are
+		 * named here */
+		if ((moves || lg_removes(removal)) && json_last(out) && json_last(out) != last &&
+		    call->error.mistakes == before)
+			cJSON_Delete(message_normalise(json_last(out), place, MESSAGE_FROM_CLIENT,
+			    &call->service->ids, &call->error));
 	}
 	return call->error.mistakes == mistakes ? out : NULL;
 }

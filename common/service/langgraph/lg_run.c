@@ -47,6 +47,21 @@ static bool lg_run_to_end(struct call *call, const char *thread_id)
 	return state_update(call, thread_id, &end, nothing);
 }
 
+/* Whether the results that the input has fit what the thread will then wait for. */
+static bool lg_run_may_answer(struct lg_run *run)
+{
+	const struct turn *turn = &run->turn;
+	struct call *call = turn->call;
+	const struct lg_removal *removal = &run->in.removal;
+	cJSON *waiting = arena_json(call->arena, json_parse_own(turn->thread.waiting_json));
+	cJSON *bring = arena_json(call->arena, cJSON_Duplicate(turn->in.messages, true));
+	int answered = 0;
+	if (!waiting || turn->thread.status != RUN_COMPLETED || removal->all ||
+	    json_has_str(removal->ids, json_str(waiting, "message_id")))
+		return answers_none_waiting(call, bring);
+	return answers_match(call, bring, json_get(waiting, "calls"), &answered);
+}
+
 /* Whether the rest of the input will do once its messages are deleted. */
 static bool lg_run_may_drop(struct lg_run *run)
 {
@@ -63,8 +78,7 @@ static bool lg_run_may_drop(struct lg_run *run)
 			return error_wrong(&call->error, "body." LG_MESSAGES_KEY, "value_error",
 			    "must not have messages with tool calls that it removes");
 	}
-	return files_resolve(call, turn->in.messages) &&
-	    (turn->thread.waiting_json || answers_none_waiting(call, turn->in.messages));
+	return files_resolve(call, turn->in.messages) && lg_run_may_answer(run);
 }
 
 /* Deletes the messages that the input removes, under the lease of the run. */
