@@ -107,19 +107,19 @@ static int restore_from(
 	const char *state = config->state_dir, *uploads = config->env.media_storage_path;
 	struct restoring r = {0};
 	struct error err = {0};
-	int lock;
+	int lock = -1;
 	bool ok;
 	if (files && strcmp(config->env.media_storage_type, BLOBS_LOCAL) != 0)
 		return complain(1, "--files is for local files, and MEDIA_STORAGE_TYPE is %s",
 		    config->env.media_storage_type);
-	if (!directory_make(state) && errno != EEXIST)
-		return complain(1, "cannot make the directory %s: %s", state, strerror(errno));
-	lock = state_lock(state);
-	if (lock < 0)
-		return 1;
-	/* messages name files, so those are there first */
+	/* before a directory is made, and once more when nobody else can change what is in it */
 	ok = storage_may_restore(config, backup, overwrite, &err) &&
-	    (!files || restore_files(&r, files, uploads)) && storage_restore(config, backup, &err);
+	    (directory_make(state) || errno == EEXIST ||
+		restore_failed("make the directory", state)) &&
+	    (lock = state_lock(state)) >= 0 && storage_may_restore(config, backup, overwrite, &err);
+	/* messages name files, so those are there first */
+	ok = ok && (!files || restore_files(&r, files, uploads)) &&
+	    storage_restore(config, backup, &err);
 	if (error_is_set(&err))
 		complain(1, "restore of %s into %s failed: %s", backup, state, error_why(&err));
 	if (ok)
@@ -127,7 +127,8 @@ static int restore_from(
 	if (ok && files)
 		printf("agentgraph: %ld files were copied to %s, and %ld were there\n", r.files,
 		    uploads, r.there);
-	state_unlock(lock);
+	if (lock >= 0)
+		state_unlock(lock);
 	error_release(&err);
 	return ok ? 0 : 1;
 }

@@ -98,8 +98,9 @@ struct storage_engine {
 	 */
 	bool (*backup)(struct storage *st, const struct storage_context *ctx, const char *path,
 	    struct error *err);
-	/* Whether the backup may be restored: it must be whole, and databases that are in the state
-	 * directory already are replaced only with overwrite. */
+	/* Whether the backup may be restored: it must be whole and of versions that this program
+	 * knows, and databases that are in the state directory already are replaced only with
+	 * overwrite. */
 	bool (*may_restore)(
 	    const char *state_dir, const char *backup, bool overwrite, struct error *err);
 	/*

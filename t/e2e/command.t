@@ -335,11 +335,16 @@ touch new/state/threads.db-wal new/state/threads.db-shm
 run restore copy --state new/state --files saved --force
 is "$CODE $(threads new/state) $(cd new/state && ls *.part *-wal restoring 2>/dev/null)" "0 $(threads copy) " "and then nothing of it stays"
 like "$OUT" '0 files were copied to .*, and 1 were there' "files that are there are left alone"
-mkdir empty
-for backup in empty nowhere; do
+mkdir foreign
+sqlite3 foreign/threads.db 'CREATE TABLE threads (a)'
+cp -r copy newer && sqlite3 newer/files.db 'PRAGMA user_version = 99'
+for backup in empty nowhere copy/threads.db foreign newer; do
 	run restore $backup --state new/state --files saved/incoming --force
 	is "$CODE $(threads new/state) $(ls restored-files)" "1 $(threads copy) ab" "$backup is no backup, and changes nothing"
+	run restore $backup --state none
+	is "$CODE $(ls -d none 2>/dev/null)" '1 ' 'nor makes a directory'
 done
+like "$ERR" 'newer/files.db has schema version 99, but this program knows' 'and it is said why'
 cp -r copy torn && printf 'torn' | dd of=torn/threads.db bs=1 seek=4096 conv=notrunc 2>/dev/null && truncate -s 6000 torn/threads.db
 run restore torn --state new/state --force
 is "$CODE $(threads new/state) $(ls new/state/*.part 2>/dev/null)" "1 $(threads copy) " "a torn one neither"

@@ -150,6 +150,24 @@ bool restore_check(const char *state_dir, struct error *err)
 		what, state_dir, what);
 }
 
+/* Whether one of the databases of a backup, which need not be there, is one that this program can
+ * open. */
+static bool backup_is_known(const char *backup, const char *file, struct error *err)
+{
+	char *path = xasprintf("%s/%s", backup, file);
+	char *name = xstrndup(file, strcspn(file, "."));
+	bool there = access(path, F_OK) == 0;
+	struct db *db = there ? sqlite_open(path, DB_READ, err) : NULL;
+	int version;
+	bool ok = !there || (db && database_version(db, path, name, &version, err));
+	if (ok && there && version == 0)
+		ok = error_set(err, ERR_STORAGE, "%s is no database of agentgraph", path);
+	db_close(db);
+	free(name);
+	free(path);
+	return ok;
+}
+
 bool engine_may_restore(
     const char *state_dir, const char *backup, bool overwrite, struct error *err)
 {
@@ -157,6 +175,8 @@ bool engine_may_restore(
 	char *threads = xasprintf("%s/%s", backup, restored[0]);
 	bool ok = access(threads, F_OK) == 0 ||
 	    error_set(err, ERR_STORAGE, "%s is no whole backup: it has no %s", backup, restored[0]);
+	for (size_t i = 0; ok && i < RESTORED_COUNT; i++)
+		ok = backup_is_known(backup, restored[i], err);
 	/* what an interrupted restore left may be replaced */
 	overwrite = overwrite || access(marker, F_OK) == 0;
 	for (size_t i = 0; ok && !overwrite && i < RESTORED_COUNT; i++) {

@@ -65,32 +65,39 @@ static bool migrate_apply(struct db *db, const struct sql_migration *m, struct e
 	return false;
 }
 
-static bool migrate(struct db *db, const char *path, const char *name, struct error *err)
+bool database_version(
+    struct db *db, const char *path, const char *name, int *version, struct error *err)
 {
 	const struct sql_migration *end = sql_migrations + sql_migration_count;
 	struct query q;
-	int version = 0, newest = 0;
+	int newest = 0;
 	for (const struct sql_migration *m = sql_migrations; m < end; m++) {
 		if (strcmp(m->database, name) == 0 && m->version > newest)
 			newest = m->version;
 	}
+	*version = 0;
+	query_start(&q, db, SQL_USER_VERSION, err);
+	if (query_row(&q))
+		*version = (int)query_column_int(&q, PRAGMA_VALUE);
+	if (!query_end(&q))
+		return false;
+	return *version <= newest ||
+	    error_set(err, ERR_STORAGE,
+		"%s has schema version %d, but this program knows versions up to %d: it was "
+		"written by a newer one",
+		path, *version, newest);
+}
 
+static bool migrate(struct db *db, const char *path, const char *name, struct error *err)
+{
+	const struct sql_migration *end = sql_migrations + sql_migration_count;
+	int version;
 	if (sqlite3_db_readonly(sqlite_db_of(db)->handle, "main") == 1)
 		return error_set(err, ERR_STORAGE,
 		    "%s cannot be written: check the permissions of the file and its directory",
 		    path);
-	if (!migrate_enter_wal(db, path, err))
+	if (!migrate_enter_wal(db, path, err) || !database_version(db, path, name, &version, err))
 		return false;
-	query_start(&q, db, SQL_USER_VERSION, err);
-	if (query_row(&q))
-		version = (int)query_column_int(&q, PRAGMA_VALUE);
-	if (!query_end(&q))
-		return false;
-	if (version > newest)
-		return error_set(err, ERR_STORAGE,
-		    "%s has schema version %d, but this program knows versions up to %d: it was "
-		    "written by a newer one",
-		    path, version, newest);
 	for (const struct sql_migration *m = sql_migrations; m < end; m++) {
 		if (strcmp(m->database, name) == 0 && m->version > version &&
 		    !migrate_apply(db, m, err))

@@ -9,6 +9,11 @@
  * same mode. */
 bool database_create(const char *path, struct error *err);
 
+/* Reads which version of the schema called name the database in the file has, 0 for none.  False
+ * with err set when it is one that this program does not know. */
+bool database_version(
+    struct db *db, const char *path, const char *name, int *version, struct error *err);
+
 /*
  * Opens the file for writing, in WAL mode and with all migrations that
  * sql/migrations/<name>-NNNN.sql has beyond the file's user_version. Safe when many processes start
