@@ -61,11 +61,13 @@ function scrolled() {
 async function long() {
 	const words = (i) => `message ${i}\n\nsome **words** and \`code\` ${'lorem ipsum dolor '.repeat(10 + i % 20)}\n\n- one\n- two\n`;
 	const message = (i) => ({ message_id: `m${i}`, role: i % 2 ? 'assistant' : 'user', content: [{ type: 'text', text: words(i) }] });
-	for (let k = 0; k < 10000; k += 500) {
-		const body = JSON.stringify({ messages: Array.from({ length: 500 }, (_, i) => message(k + i)) });
-		const answer = await fetch(new URL('v1/threads/long/messages', api), { method: 'POST', headers: { 'Content-Type': 'application/json' }, body });
+	const call = async (method, where, body) => {
+		const answer = await fetch(new URL(where, api), { method, headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
 		if (!answer.ok) throw new Error(await answer.text());
-	}
+	};
+	await call('POST', 'v1/threads', { thread_id: 'long' });
+	await call('PUT', 'v1/threads/long/state', { state: {} }); // a checkpoint before all messages
+	for (let k = 0; k < 10000; k += 500) await call('POST', 'v1/threads/long/messages', { messages: Array.from({ length: 500 }, (_, i) => message(k + i)) });
 	const open = await measured(() => spent(async () => {
 		await page.goto(`${address}#/chat/long`);
 		await page.reload();
@@ -80,6 +82,10 @@ async function long() {
 	}, ({ longest }) => longest <= 100);
 	report('all of them can be scrolled to', built === 10000, built);
 	within('ms of the longest task on the way', up.longest, 100);
+	await page.goto(`${address}#/threads/long`);
+	await page.getByRole('button', { name: 'Compare' }).last().click();
+	await page.getByLabel('Differences').filter({ hasText: /\+ … \d{5} lines/ }).waitFor({ timeout: 60000 });
+	report('they are compared with none at all', true);
 }
 
 async function stream() {

@@ -81,6 +81,17 @@ export function query(values) {
 	return given.length ? `?${new URLSearchParams(given)}` : '';
 }
 
+// Reads the messages of a thread from this place on.
+export async function messagesFrom(thread, from, signal) {
+	const all = [], limit = 1000; // the most that the service gives at once
+	for (let more = true; more;) {
+		const { messages } = await get(`v1/threads/${path(thread)}/messages${query({ limit, offset: from + all.length })}`, signal);
+		all.push(...messages);
+		more = messages.length === limit;
+	}
+	return all;
+}
+
 // Calls onChunk with each chunk as it comes, and with the request's id.  Resolves to whether the terminator came, which
 // it does not if the connection breaks.
 export async function chunks(method, where, body, signal, onChunk) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 // A conversation: what was said, what is being said now, and what the agent asks for.
-import { call, get, path, query, unsent, upload } from './api.js';
+import { call, get, messagesFrom, path, query, unsent, upload } from './api.js';
 import { before, treeOf, waysFrom } from './branches.js';
 import { ask, button, chooser, complain, guarded, link, make, more, newId, pretty, say, settle } from './dom.js';
 import { draw } from './drawing.js';
@@ -128,14 +128,9 @@ class Conversation {
 
 	// Reads the messages from a place on, and puts them after those before it.
 	async readFrom(messages, from) {
-		for (let more = true; more;) {
-			const found = await get(this.where(`/messages${query({ limit: page, offset: from })}`), this.service.signal);
-			messages.length = from;
-			messages.push(...found.messages);
-			from += found.messages.length;
-			more = found.messages.length === page;
-		}
-		return messages;
+		const found = await messagesFrom(this.thread, from, this.service.signal);
+		messages.length = from;
+		return messages.concat(found);
 	}
 
 	async readEarlier(end) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 // The history of a thread: checkpoints as a tree, what changed between two of them, and the ways back.
-import { call, get, path } from './api.js';
+import { call, get, messagesFrom, path } from './api.js';
 import { treeOf } from './branches.js';
 import { differences } from './differences.js';
 import { button, choice, count, make, pretty, say, when } from './dom.js';
@@ -37,7 +37,7 @@ export async function showHistory(place, thread, chosen, { signal }, changed) {
 
 	async function textOf(id) {
 		const [state, messages] = id === 'now'
-			? await Promise.all([get(`${where}/state`, signal).then((data) => data.state), get(`${where}/messages?limit=1000`, signal).then((data) => data.messages)])
+			? await Promise.all([get(`${where}/state`, signal).then((data) => data.state), messagesFrom(thread, 0, signal)])
 			: await get(`${where}/history/${path(id)}`, signal).then((data) => [data.state, data.messages]);
 		const { context, ...rest } = state;
 		return `state ${pretty(rest)}\n\n${messages.map((message) => pretty(wordsOf(message))).join('\n')}\n`;
