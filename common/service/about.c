@@ -26,6 +26,18 @@ static cJSON *about_add_node(cJSON *nodes, const char *name)
 	return node;
 }
 
+/* Adds where a node's failure leads, by its path as well.  END of a subgraph is shown as the node
+ * that the subgraph is. */
+static void about_add_on_error(cJSON *out, const struct node *node)
+{
+	const char *to = node->policy.on_error, *slash = strrchr(node->name, '/');
+	int prefix = slash ? (int)(slash - node->name) + 1 : 0;
+	char *path = slash && strcmp(to, AG_END) == 0 ? xasprintf("%.*s", prefix - 1, node->name)
+						      : xasprintf("%.*s%s", prefix, node->name, to);
+	cJSON_AddStringToObject(out, "on_error", path);
+	free(path);
+}
+
 /* Adds the node's kind, as its document has it, and its policies, as far as it has any. */
 static void about_add_policy(cJSON *out, const struct node *node)
 {
@@ -49,7 +61,7 @@ static void about_add_policy(cJSON *out, const struct node *node)
 	if (policy->timeout > 0)
 		json_add(out, "timeout", json_new_double(policy->timeout));
 	if (policy->on_error)
-		cJSON_AddStringToObject(out, "on_error", policy->on_error);
+		about_add_on_error(out, node);
 }
 
 /* Adds one end of an edge.  START and END of a subgraph are shown as the node that the subgraph

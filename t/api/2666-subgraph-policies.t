@@ -180,6 +180,10 @@ a graph has a time of its own, whichever of its nodes takes it :: said[-1] == "s
 TABLE
 serve_stop
 serve_graph late-inside
+api GET /v1/graph
+facts <<'TABLE'
+the graph shows where failures lead, by paths :: [.data.nodes[] | select(.on_error) | [.id, .on_error]] == [["sub", "sorry"], ["sub/slow", "sub/calm"]]
+TABLE
 invoke hello
 facts <<'TABLE'
 what its nodes have for failures is for theirs :: said[-1] == "sorry: node sub timed out after 0.4 s"
