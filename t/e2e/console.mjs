@@ -445,6 +445,7 @@ async function questions() {
 	await settled();
 	await named('link', 'Graph').click();
 	await page.locator('svg.graph').waitFor();
+	report('where a failure leads is in the picture', /agent to both if it fails/.test(await page.locator('svg.graph desc').textContent()) && await page.locator('svg.graph .failing').count() === 1);
 	await drawn();
 }
 

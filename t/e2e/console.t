@@ -35,7 +35,7 @@ cat >graph.json <<'END'
 {"ask": {
   "state": {"fields": {"x": {"type": "any"}, "y": {"type": "any"}}},
   "nodes": {
-    "agent": {"kind": "exec", "command": ["jq", "-c",
+    "agent": {"kind": "exec", "on_error": "both", "command": ["jq", "-c",
       "{message: {role: \"assistant\", content: (if .context[-1].role == \"tool\" then \"done: \" + (.context[-1].content[0].output | tojson) else [{type: \"tool_call\", id: \"c1\", name: \"show\", args: {text: (\"a long text \" * 99), to: \"a\"}}] end)}}"]},
     "tools": {"kind": "tools", "approval": true, "tools": [{"kind": "exec", "name": "show", "description": "Shows", "command": ["cat"], "parameters": {"properties": {}}}]},
     "both": {"kind": "reply", "text": "Two branches ask."},

@@ -104,13 +104,13 @@ function upwards(back, places) {
 	const ends = back.map((edge) => ({ edge, from: places.get(edge.source), to: places.get(edge.target) })).sort((a, b) => a.from.y - a.to.y - b.from.y + b.to.y);
 	const lines = ends.map(({ edge, from, to }) => {
 		const right = from.x + from.width;
-		if (edge.source === edge.target) return `M${right},${from.y + 12} C${right + 28},${from.y - 4} ${right + 28},${from.y + high + 4} ${right},${from.y + high - 12}`;
+		if (edge.source === edge.target) return { edge, d: `M${right},${from.y + 12} C${right + 28},${from.y - 4} ${right + 28},${from.y + high + 4} ${right},${from.y + high - 12}` };
 		const side = middle(from) + middle(to) < width ? -1 : 1, number = ++used[side];
 		const x = (side < 0 ? 0 : width) + side * (gap.x / 2 + track * number), lane = 20 - 4 * (number % 4);
 		const way = (place, edgeY, gapY) => (all.some((one) => one.y === place.y && one.name && (one.x - place.x) * side > 0)
 			? [[middle(place) + 12 * side, edgeY], [middle(place) + 12 * side, gapY], [x, gapY]]
 			: [[side < 0 ? place.x : place.x + place.width, place.y + high / 2], [x, place.y + high / 2]]);
-		return bent([...way(from, from.y + high, from.y + high + lane), ...way(to, to.y, to.y - lane).reverse()]);
+		return { edge, d: bent([...way(from, from.y + high, from.y + high + lane), ...way(to, to.y, to.y - lane).reverse()]) };
 	});
 	const margin = (number) => gap.x + track * number;
 	return { lines, left: -margin(used[-1]), width: margin(used[-1]) + width + margin(used[1]) };
@@ -129,24 +129,25 @@ let drawn = 0;
 
 // {node, light(name)}: the drawing, and a function that shows which node runs; light() shows none.  tools maps a node's
 // name to names of tools.
-export function draw({ nodes, edges }, tools = {}) {
+export function draw({ nodes, edges: given }, tools = {}) {
 	const number = ++drawn;
+	const edges = [...given, ...nodes.filter((node) => node.on_error).map((node) => ({ source: node.id, target: node.on_error, failing: true }))];
 	const back = backEdges(nodes, edges);
 	const { rows, lines, places } = spread(nodes, edges.filter((edge) => !back.has(edge)), layersOf(nodes, edges.filter((edge) => !back.has(edge))));
 	arrange(rows);
 	const { lines: upward, left, width } = upwards([...back], places);
 	const height = rows.length * (high + gap.y);
 	const groups = new Map(nodes.map((given) => [given.id, nodeOf(given, places.get(given.id), tools[given.id] || [])]));
-	const words = `Nodes: ${nodes.map(({ name }) => name).join(', ')}. Edges: ${edges.map(({ source, target, map, join }) =>
-		`${source} to ${target}${map ? ` for each of ${map}` : ''}${join ? `, joined at ${join}` : ''}`).join('; ')}.`;
+	const words = `Nodes: ${nodes.map(({ name }) => name).join(', ')}. Edges: ${edges.map(({ source, target, map, join, failing }) =>
+		`${source} to ${target}${failing ? ' if it fails' : ''}${map ? ` for each of ${map}` : ''}${join ? `, joined at ${join}` : ''}`).join('; ')}.`;
 	const label = ({ edge }) => edge.map && svg('text', { class: 'kind', x: middle(places.get(edge.target)) + 6, y: places.get(edge.target).y - 8 }, `each of ${edge.map}`);
 	const picture = svg('svg', { role: 'graphics-document', 'aria-label': 'Graph', 'aria-describedby': `graph-${number}`, class: 'graph',
 		viewBox: `${left} 0 ${width} ${height}`, width, height },
 	svg('desc', { id: `graph-${number}` }, words),
 	svg('defs', {}, svg('marker', { id: `arrow-${number}`, viewBox: '0 0 8 8', refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: 'auto-start-reverse' },
 		svg('path', { d: 'M0,0 L8,4 L0,8 z' }))),
-	...lines.map((line) => svg('path', { class: 'line', d: downwards(line, places), 'marker-end': `url(#arrow-${number})` })),
-	...upward.map((d) => svg('path', { class: 'line', d, 'marker-end': `url(#arrow-${number})` })),
+	...[...lines.map((line) => ({ edge: line.edge, d: downwards(line, places) })), ...upward].map(({ edge, d }) =>
+		svg('path', { class: `line${edge.failing ? ' failing' : ''}`, d, 'marker-end': `url(#arrow-${number})` })),
 	...lines.map(label).filter(Boolean), ...groups.values());
 	return {
 		node: picture,
