@@ -337,6 +337,21 @@ async function runs() {
 	report('and tells what goes on', /^graph .*, running; node: agent [^;]*, running/.test(first), first);
 	await press('Stop');
 	await comes('and stopped', page.getByRole('definition').filter({ hasText: 'stopped' }));
+
+	const chunk = (status) => `${JSON.stringify({ event: 'updates', data: { status } })}\n`;
+	await page.route(/stream\?after=0$/, (route) => route.fulfill({ body: chunk('node_invoked').repeat(1500) + chunk('done') }), { times: 1 });
+	await page.reload();
+	await press('Further chunks (501)');
+	await comes('all chunks of a long run can be seen', page.getByRole('list', { name: 'Chunks' }).getByRole('listitem').nth(1500));
+	await page.route(/graph\/runs\?/, async (route) => {
+		const { data: { runs: [one] } } = await (await route.fetch()).json(), limit = new URL(route.request().url()).searchParams.get('limit');
+		await route.fulfill({ json: { data: { runs: Array.from({ length: Math.min(limit, 150) }, (_, i) => ({ ...one, run_id: `run ${i}` })) } } });
+	});
+	await page.getByRole('link', { name: 'All runs' }).click();
+	await press('More');
+	await comes('and so can more than a hundred runs', named('table', 'Runs').getByRole('link', { name: 'run 149', exact: true }));
+	report('until there are no more', await named('button', 'More').count() === 0);
+	await page.unrouteAll({ behavior: 'wait' });
 }
 
 async function memory() {

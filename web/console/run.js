@@ -6,7 +6,7 @@ import { textOf } from './message.js';
 import { waterfall } from './plot.js';
 import { follow, isOver, isRecorded } from './turn.js';
 
-const most = 1000; // chunks shown at most
+const size = 1000; // chunks shown at once
 const pause = 1000; // ms between two looks at the spans of a running run
 
 export const tookOf = (run) => (run.started_at && run.finished_at ? new Date(run.finished_at) - new Date(run.started_at) : undefined);
@@ -48,7 +48,9 @@ function outcomesOf({ status, events }) {
 export async function show(main, [thread, id], { signal, talk }) {
 	const where = `v1/threads/${path(thread)}/runs/${path(id)}`;
 	const facts = make('dl'), spans = make('div.wide', { tabIndex: 0 }), list = make('ol.chunks', { 'aria-label': 'Chunks' }), actions = make('div.actions');
-	let run = await get(where, signal), looked = 0;
+	const waiting = []; // chunks that are not shown yet
+	const further = button('', () => { room += size; waiting.splice(0, size).forEach(put); showFurther(); });
+	let run = await get(where, signal), looked = 0, room = size;
 
 	function showRecord() {
 		facts.replaceChildren(...factsOf(run).flatMap(([key, value]) => [make('dt', key), make('dd', value)]));
@@ -61,15 +63,27 @@ export async function show(main, [thread, id], { signal, talk }) {
 		if (trace && !isRecorded(run)) list.replaceChildren(...[...trace.events].reverse().map((event) => make('li', `${event.type} of ${event.node} ${event.summary === event.type ? '' : event.summary}`)));
 	}
 
+	function put(chunk) {
+		list.append(make('li', more(wordsOf(chunk), () => make('pre', { tabIndex: 0 }, pretty(chunk)))));
+	}
+
+	function showFurther() {
+		further.hidden = !waiting.length;
+		further.textContent = `Further chunks (${waiting.length})`;
+	}
+
 	function hear(chunk) {
-		if (list.children.length < most) list.append(make('li', more(wordsOf(chunk), () => make('pre', { tabIndex: 0 }, pretty(chunk)))));
+		if (list.children.length < room) put(chunk);
+		else waiting.push(chunk);
+		showFurther();
 		if (!isOver(run) && Date.now() - looked > pause) {
 			looked = Date.now();
 			showSpans().catch(complain);
 		}
 	}
 
-	main.replaceChildren(make('p', link('All runs', '#/runs')), make('h2', `Run ${id}`), facts, actions, make('h3', 'Spans'), spans, make('h3', 'Chunks'), list);
+	main.replaceChildren(make('p', link('All runs', '#/runs')), make('h2', `Run ${id}`), facts, actions, make('h3', 'Spans'), spans, make('h3', 'Chunks'), list, further);
+	showFurther();
 	showRecord();
 	await showSpans();
 	const live = !isOver(run);

@@ -7,7 +7,8 @@ import { bars } from './plot.js';
 import { show as showOne, stop, tookOf } from './run.js';
 import { isOver } from './turn.js';
 
-const size = 100, between = 3000; // ms between two looks, as there is no stream of runs
+const size = 100, most = 1000; // runs that are shown at first, and that the service gives at once
+const between = 3000; // ms between two looks, as there is no stream of runs
 
 const addressOf = (run) => `#/runs/${path(run.thread_id, run.run_id)}`;
 
@@ -15,6 +16,7 @@ export async function show(main, parts, service) {
 	if (parts.length > 1) return showOne(main, parts, service);
 	const { signal } = service;
 	const plots = make('div.columns'), place = make('div');
+	const more = button('More', () => { asked.limit += size; return load(); }, { hidden: true });
 	const asked = { status: history.state?.status || '', thread_id: parts[0], limit: size };
 	const names = new Map(); // of threads, by id
 	let shown = '';
@@ -56,6 +58,7 @@ export async function show(main, parts, service) {
 			showRows(runs);
 			shown = now;
 		}
+		more.hidden = runs.length < asked.limit || asked.limit >= most;
 	}
 
 	const statuses = ['queued', 'running', 'completed', 'interrupted', 'stopped', 'error'];
@@ -65,6 +68,6 @@ export async function show(main, parts, service) {
 		return load();
 	});
 	const of = parts[0] && make('p', 'Of the thread ', link(parts[0], `#/threads/${path(parts[0])}`), '. ', link('All runs', '#/runs'));
-	main.replaceChildren(make('h2', 'Runs'), of || '', make('div.tools', status), plots, place);
+	main.replaceChildren(make('h2', 'Runs'), of || '', make('div.tools', status), plots, place, more);
 	watch(load, between, signal);
 }
