@@ -230,6 +230,10 @@ ask SendStreamingMessage "{$(message '/error no' '"contextId":"st"')}"
 is "$(json '.[-1].statusUpdate.status | "\(.state) \(.message.parts[0].text)"' "$EVENTS")" 'TASK_STATE_FAILED Graph execution failed: no' 'a run that fails ends so'
 ask SendStreamingMessage '{"message":{}}'
 a2a_fault -32602 INVALID_PARAMS messageId 'a stream that is refused is an answer'
+like "$(header Content-Type)" '^application/json' 'of JSON'
+ask_old message/stream '{"message":{}}'
+a2a_fault -32602 INVALID_PARAMS messageId 'in 0.3, too'
+like "$(header Content-Type)" '^text/event-stream' 'but as an event'
 
 # ---- lists
 

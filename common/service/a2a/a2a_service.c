@@ -14,6 +14,7 @@
 #include "service/run/records.h"
 #include "service/thread/change.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- tasks ---- */
@@ -182,6 +183,19 @@ static bool a2a_refuse(struct call *call)
 	return false;
 }
 
+/* Sends a refusal as the only event of a stream: clients of 0.3 show no other where they asked for
+ * one. */
+static bool a2a_refuse_stream(struct call *call, struct a2a_post *post)
+{
+	struct error_view view;
+	call_error_view(call, &view);
+	char *text = json_print(a2a_error(call, post, &view));
+	post->sink->chunk(post->sink, text, strlen(text));
+	free(text);
+	error_release(&call->error);
+	return post->streamed = true;
+}
+
 bool a2a_answer(struct call *call, struct a2a_post *post)
 {
 	struct a2a_request rq;
@@ -196,7 +210,8 @@ bool a2a_answer(struct call *call, struct a2a_post *post)
 	if (!rq.id)
 		return a2a_fault(call, A2A_INVALID_REQUEST, "id must be a string or an integer");
 	if (method->stream)
-		return method->stream(call, post, &rq) || a2a_refuse(call);
+		return method->stream(call, post, &rq) || a2a_refuse(call) ||
+		    (rq.old && call->error.status == 200 && a2a_refuse_stream(call, post));
 	cJSON *result = method->answer(call, &rq);
 	if (!result)
 		return a2a_refuse(call);
