@@ -247,6 +247,9 @@ exec_node() { printf '{"kind": "exec", "command": ["./mayfail", "%s"]}' "$1"; }
 cat >graph.json <<JSON
 {"own": {"nodes": {"a": {"kind": "reply", "text": "first"}, "b": $(exec_node b), "c": {"kind": "reply", "text": "last"}},
   "edges": [{"from": "START", "to": "a"}, {"from": "a", "to": "b"}, {"from": "b", "to": "c"}, {"from": "c", "to": "END"}]},
+ "ask": {"nodes": {"x": {"kind": "interrupt", "value": "x?", "reply": "x {{answer}}"}, "y": {"kind": "interrupt", "value": "y?", "reply": "y {{answer}}"},
+   "j": {"kind": "reply", "text": "joined"}},
+  "edges": [{"from": "START", "to": ["x", "y"], "join": "j"}, {"from": "x", "to": "j"}, {"from": "y", "to": "j"}, {"from": "j", "to": "END"}]},
  "in": {"nodes": {"x": $(exec_node x)}, "edges": [{"from": "START", "to": "x"}, {"from": "x", "to": "END"}]},
  "sub": {"nodes": {"a": {"kind": "reply", "text": "first"}, "s": {"kind": "graph", "graph": "in"}},
   "edges": [{"from": "START", "to": "a"}, {"from": "a", "to": "s"}, {"from": "s", "to": "END"}]}}
@@ -279,5 +282,16 @@ over() { api GET "/lg/threads/i/runs/$run" && case $(json .status "$BODY") in pe
 wait_for 20 over
 api GET /lg/threads/i/state
 is "$(json '.values.messages | map(.content) | join(" ")' "$BODY")" 'go first x did' 'a subgraph runs again as a whole, in the background, too'
+
+serve_stop
+printf '{"agent":"graph.json:ask","langgraph":{"enabled":true}}\n' >agentgraph.json
+GRAPH=ask
+api POST /lg/threads/q/runs/wait "{\"assistant_id\":\"ask\",\"input\":{\"messages\":[$(human go)]},$new}"
+last=$(json '.__interrupt__[1].id' "$BODY")
+api POST /lg/threads/q/runs/wait "{\"assistant_id\":\"ask\",\"command\":{\"resume\":\"yes\"},$new}"
+lg_refused 422 VALIDATION_ERROR 'command.resume must be an object of answers by the ids of interrupts, as several are open' \
+	'of several questions an answer names its own'
+goes_on_is q ",\"command\":{\"resume\":{\"$last\":\"yes\"}}" 'go y yes' 'which may be the last'
+goes_on_is q ',"command":{"resume":"no"}' 'go y yes x no joined' 'the only one that is left needs no name'
 
 done_testing
