@@ -263,8 +263,13 @@ goes_on_is() {
 new='"if_not_exists":"create"'
 api POST /lg/threads/f/runs/wait "{\"assistant_id\":\"own\",\"input\":{\"messages\":[$(human go)]},$new}"
 is "$(json .__error__.error "$BODY")" NODE_ERROR 'a node fails'
+failed=$(json '.__error__ | tojson' "$BODY")
+api GET /lg/threads/f/state
+is "$(json '[.next, (.tasks | map([.name, (.error | fromjson)]))] | tojson' "$BODY")" "[[],[[\"b\",$failed]]]" 'so the state says who has loaded the page again'
 : >well
 goes_on_is f '' 'go first b did last' 'without input the run goes on with that node'
+api GET /lg/threads/f/state
+is "$(json '.tasks | tojson' "$BODY")" '[]' 'and the failure is gone'
 api POST /lg/threads/f/runs/wait '{"assistant_id":"own","input":null}'
 is "$STATUS" 422 'and once only'
 api POST /lg/threads/l/runs/wait "{\"assistant_id\":\"own\",\"input\":{\"messages\":[$(human go)]},$new,\"config\":{\"recursion_limit\":2}}"

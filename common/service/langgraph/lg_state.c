@@ -9,6 +9,8 @@
 #include "service/history/earlier.h"
 #include "service/langgraph/langgraph.h"
 #include "service/langgraph/lg_assistant.h"
+#include "service/langgraph/lg_run.h"
+#include "service/run/records.h"
 #include "service/thread/change.h"
 #include "service/thread/page.h"
 #include "service/thread/threads.h"
@@ -270,6 +272,27 @@ static const char *lg_source(enum checkpoint_source source)
 	return "loop";
 }
 
+/* Adds the task of the node that a run failed at, from which pages show the failure once they are
+ * loaded again.  It comes next only if somebody asks for it, so it is not in next. */
+static void lg_add_failed(struct call *call, const struct thread *thread, cJSON *head)
+{
+	struct run_record record;
+	struct error_view view;
+	struct error err = {0};
+	if (thread->status != RUN_ERROR || !thread->run_id || !thread->node ||
+	    !call_record(call, thread->thread_id, thread->run_id, &record) ||
+	    record.status != RUN_ERROR)
+		return;
+	record_failure(&record, &err);
+	call_view_of(call, &err, &view);
+	const cJSON *failure = json_get(lg_failure(call, &view), "__error__");
+	const char *node = thread->next ? thread->next : thread->node;
+	cJSON *task = lg_task(thread->run_id, node, cJSON_CreateArray());
+	json_set(task, "error", cJSON_CreateString(arena_print(call->arena, failure)));
+	json_append(json_get(head, "tasks"), task);
+	error_release(&err);
+}
+
 /* The ids of a state and of the one before it; either may be NULL. */
 struct lg_ids {
 	const char *id, *parent;
@@ -299,6 +322,7 @@ static void lg_state_item(struct call *call, const struct thread *thread, const 
 		cJSON_AddStringToObject(metadata, "run_id", thread->run_id);
 	json_add_str(head, "created_at", clock_iso(time, text));
 	lg_add_tasks(head, next, lg_interrupts(thread), ids->id);
+	lg_add_failed(call, thread, head);
 }
 
 /* What the graph begins with, where that is always the same. */
