@@ -84,19 +84,3 @@ void problems_print(const struct problems *problems)
 		complain(0, "%s: %s", problems->items[i].warning ? "warning" : "error",
 		    problems->items[i].text);
 }
-
-void problems_print_errors(const struct problems *problems)
-{
-	for (size_t i = 0; i < problems->count; i++)
-		if (!problems->items[i].warning)
-			complain(0, "error: %s", problems->items[i].text);
-}
-
-struct config *command_config(const struct config_source *source)
-{
-	struct problems problems = {0};
-	struct config *config = config_load(source, &problems);
-	problems_print_errors(&problems);
-	problems_release(&problems);
-	return config;
-}

@@ -73,12 +73,10 @@ int complain(int status, const char *fmt, ...) __attribute__((format(printf, 2, 
 /* The same with an error, by its cause if it has one; releases err and returns 1. */
 int complain_error(struct error *err);
 
-/* Prints problems on standard error, a line each; without warnings, in commands that serve nobody
- * and are run by cron. */
+/* Prints problems on standard error, a line each.  Commands that serve nobody, and are run by cron,
+ * leave the warnings out: problems_print_errors with COMMAND_MISTAKE. */
 void problems_print(const struct problems *problems);
-void problems_print_errors(const struct problems *problems);
 
-/* The configuration of a command that serves nobody; NULL after its errors were printed. */
-struct config *command_config(const struct config_source *source);
+#define COMMAND_MISTAKE "agentgraph: error"
 
 #endif

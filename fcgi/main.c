@@ -103,16 +103,6 @@ static void fcgi_main_parse_options(struct options *options, int argc, char **ar
 	options_take(PROGRAM, specs, argc, argv);
 }
 
-/* quiet: who started this process has shown the warnings already, once for the whole pool. */
-static void fcgi_main_report(const struct problems *problems, bool quiet)
-{
-	for (size_t i = 0; i < problems->count; i++) {
-		const struct problem *p = &problems->items[i];
-		if (!p->warning || !quiet)
-			fprintf(stderr, PROGRAM ": %s%s\n", p->warning ? "warning: " : "", p->text);
-	}
-}
-
 /* Prints the routes that the configuration has switched on. */
 static int fcgi_main_print_routes(const struct options *options)
 {
@@ -133,7 +123,7 @@ static int fcgi_main_print_routes(const struct options *options)
 		else
 			puts(row->flags & ROUTE_INFRASTRUCTURE ? "reference" : "public");
 	}
-	fcgi_main_report(&problems, true);
+	problems_print_errors(&problems, PROGRAM);
 	int status = problems.errors ? EXIT_FAILURE : EXIT_SUCCESS;
 	problems_release(&problems);
 	config_free(config);
@@ -162,7 +152,11 @@ static bool fcgi_main_open_server(
 		free(pages);
 	}
 	bool mounted = config && !problems.errors;
-	fcgi_main_report(&problems, options->quiet);
+	for (size_t i = 0; i < problems.count; i++) {
+		const struct problem *p = &problems.items[i];
+		if (!p->warning || !options->quiet)
+			fprintf(stderr, PROGRAM ": %s%s\n", p->warning ? "warning: " : "", p->text);
+	}
 	problems_release(&problems);
 	if (!mounted) {
 		service_close(server->service);
@@ -323,13 +317,10 @@ int main(int argc, char **argv)
 		return fcgi_main_fail(
 		    "descriptor 0 is not a listening socket; `agentgraph serve` starts this "
 		    "program");
-	/* Many threads, few arenas; what was large goes back to the system when it is freed.  No
-	 * fast bins: they are emptied at each allocation of a kilobyte, of which a request makes
-	 * several, and a tenth of its time went there. */
+	/* Many threads, few arenas.  No fast bins: they are emptied at each allocation of a
+	 * kilobyte, of which a request makes several, and a tenth of its time went there. */
 	mallopt(M_MXFAST, 0);
-	mallopt(M_ARENA_MAX, 4);
-	mallopt(M_MMAP_THRESHOLD, 256 << 10);
-	mallopt(M_TRIM_THRESHOLD, 512 << 10);
+	memory_limit_arenas(4);
 	struct arena *arena = arena_new();
 	int status = EXIT_FAILURE;
 	if (fcgi_main_open_server(&server, &options, arena))

@@ -14,7 +14,6 @@
 #include "base/os/process/process.h"
 #include "runner/follow.h"
 
-#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -77,13 +76,7 @@ static void follow_main_parse(struct follow_options *options, int argc, char **a
 
 static struct config *follow_main_load(const struct follow_options *options)
 {
-	struct problems problems = {0};
-	struct config *config = config_load(&options->source, &problems);
-	for (size_t i = 0; i < problems.count; i++)
-		if (!problems.items[i].warning)
-			follow_main_complain("configuration", problems.items[i].text);
-	problems_release(&problems);
-	return config;
+	return config_load_or_print(&options->source, PROGRAM ": configuration");
 }
 
 /* Takes over the settings that may change while the process serves.  The configuration's dotenv
@@ -172,12 +165,8 @@ int main(int argc, char **argv)
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (signals < 0 || getppid() != parent)
 		return EXIT_FAILURE;
-	/* Every client takes a descriptor; and large pieces of memory go back to the system when
-	 * they are freed. */
-	descriptor_raise_limit();
-	mallopt(M_ARENA_MAX, 2);
-	mallopt(M_MMAP_THRESHOLD, 256 << 10);
-	mallopt(M_TRIM_THRESHOLD, 512 << 10);
+	descriptor_raise_limit(); /* every client takes one */
+	memory_limit_arenas(2);
 	if (follow_main_open(&settings, signals, parent) &&
 	    (descriptor_listens(LISTENER) ||
 		follow_main_complain("descriptor 0", "not a listening socket"))) {

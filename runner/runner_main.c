@@ -79,9 +79,7 @@ static struct service *runner_main_open(const struct config_source *source)
 {
 	struct problems problems = {0};
 	struct service *service = service_open_early(source, &problems);
-	for (size_t i = 0; i < problems.count; i++)
-		if (!problems.items[i].warning)
-			runner_main_fail(problems.items[i].text);
+	problems_print_errors(&problems, PROGRAM);
 	problems_release(&problems);
 	return service;
 }
@@ -212,9 +210,7 @@ int main(int argc, char **argv)
 	/* few threads at a time, most of whose memory is that of models' answers; no fast bins, as
 	 * in the workers */
 	mallopt(M_MXFAST, 0);
-	mallopt(M_ARENA_MAX, 4);
-	mallopt(M_MMAP_THRESHOLD, 256 << 10);
-	mallopt(M_TRIM_THRESHOLD, 512 << 10);
+	memory_limit_arenas(4);
 	struct service *service = runner_main_open(&options.source);
 	if (!service)
 		return EXIT_FAILURE;

@@ -52,7 +52,7 @@ int cmd_backup(int argc, char **argv)
 	int status = 1;
 	if (!command_options(specs, argc, argv, 1))
 		return EXIT_USAGE;
-	config = command_config(&source);
+	config = config_load_or_print(&source, COMMAND_MISTAKE);
 	if (config)
 		status = backup_to(config, argv[0]);
 	config_free(config);

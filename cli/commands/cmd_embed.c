@@ -87,7 +87,7 @@ int cmd_embed(int argc, char **argv)
 	int status = 1;
 	if (!command_options(specs, argc, argv, 0))
 		return EXIT_USAGE;
-	config = command_config(&source);
+	config = config_load_or_print(&source, COMMAND_MISTAKE);
 	if (config)
 		status = embed(config, show);
 	config_free(config);

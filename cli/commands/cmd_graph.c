@@ -263,14 +263,14 @@ int cmd_graph(int argc, char **argv)
 	if (!choice_find(drawings, format, &how))
 		return complain(
 		    EXIT_USAGE, "--format must be text, dot or mermaid, not \"%s\"", format);
-	config = command_config(&source);
+	config = config_load_or_print(&source, COMMAND_MISTAKE);
 	if (!config)
 		return 1;
 
 	loading_begin();
 	ag_graph *graph = graph_load(config, &problems);
 	loading_end();
-	problems_print_errors(&problems);
+	problems_print_errors(&problems, COMMAND_MISTAKE);
 	problems_release(&problems);
 	if (graph) {
 		draw[how](graph, &text);

@@ -148,7 +148,7 @@ int cmd_restore(int argc, char **argv)
 	int status = 1;
 	if (!command_options(specs, argc, argv, 1))
 		return EXIT_USAGE;
-	config = command_config(&source);
+	config = config_load_or_print(&source, COMMAND_MISTAKE);
 	if (config)
 		status = restore_from(config, argv[0], files, force);
 	config_free(config);

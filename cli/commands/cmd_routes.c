@@ -23,7 +23,7 @@ int cmd_routes(int argc, char **argv)
 		return EXIT_USAGE;
 	if (environment)
 		env_file_load(environment, &problems);
-	problems_print_errors(&problems);
+	problems_print_errors(&problems, COMMAND_MISTAKE);
 	bool wrong = problems.errors;
 	problems_release(&problems);
 	if (wrong)

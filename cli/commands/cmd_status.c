@@ -153,7 +153,7 @@ int cmd_status(int argc, char **argv)
 	if (!command_options(specs, argc, argv, 0))
 		return EXIT_USAGE;
 	/* a file that is broken now was not when the service took it */
-	config = command_config(&source);
+	config = config_load_or_print(&source, COMMAND_MISTAKE);
 	if (!source.file)
 		source.file = environment_text("GRAPH_PATH");
 	if (!config && source.file && access(source.file, F_OK) != 0)

@@ -24,7 +24,7 @@ bool state_service_open(
 	at->service = service_open(&there, &problems);
 	loading_end();
 	at->user_id = user_id;
-	problems_print_errors(&problems);
+	problems_print_errors(&problems, COMMAND_MISTAKE);
 	problems_release(&problems);
 	return at->service != NULL;
 }

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 
 #include <cjson/cJSON.h>
+#include <malloc.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +23,13 @@ void memory_init(void)
 {
 	cJSON_Hooks hooks = {.malloc_fn = xmalloc, .free_fn = free};
 	cJSON_InitHooks(&hooks);
+}
+
+void memory_limit_arenas(int count)
+{
+	mallopt(M_ARENA_MAX, count);
+	mallopt(M_MMAP_THRESHOLD, 256 << 10);
+	mallopt(M_TRIM_THRESHOLD, 512 << 10);
 }
 
 void *xmalloc(size_t size)

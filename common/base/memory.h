@@ -12,6 +12,10 @@
 /* Makes cJSON allocate in the same way.  Call first in main, before threads. */
 void memory_init(void);
 
+/* Call it there, too: at most so many arenas for the threads, and large pieces (256 KiB) go back to
+ * the system when they are freed. */
+void memory_limit_arenas(int count);
+
 /* size bytes, uninitialised; a size of 0 gives a pointer too. */
 void *xmalloc(size_t size) __attribute__((malloc, returns_nonnull));
 

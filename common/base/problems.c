@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: ISC */
-/* Adding problems and warnings to the list, and freeing it. */
+/* Adding problems and warnings to the list, printing and freeing it. */
 #include "base/problems.h"
 
 #include "base/memory.h"
 #include "base/utf8.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Takes text over.  Parts of it may have been cut within a character. */
@@ -38,4 +39,11 @@ void problems_release(struct problems *p)
 		free(p->items[i].text);
 	free(p->items);
 	*p = (struct problems){0};
+}
+
+void problems_print_errors(const struct problems *p, const char *who)
+{
+	for (size_t i = 0; i < p->count; i++)
+		if (!p->items[i].warning)
+			fprintf(stderr, "%s: %s\n", who, p->items[i].text);
 }

@@ -26,4 +26,8 @@ void problems_add(struct problems *p, const char *fmt, ...) __attribute__((forma
 void problems_warn(struct problems *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void problems_release(struct problems *p);
 
+/* Writes the mistakes to standard error, a line each: "WHO: TEXT".  Warnings are left out, for
+ * programs whose starter has shown them, and for commands that serve nobody. */
+void problems_print_errors(const struct problems *p, const char *who);
+
 #endif

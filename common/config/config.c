@@ -164,6 +164,15 @@ struct config *config_load(const struct config_source *source, struct problems *
 	return NULL;
 }
 
+struct config *config_load_or_print(const struct config_source *source, const char *who)
+{
+	struct problems problems = {0};
+	struct config *config = config_load(source, &problems);
+	problems_print_errors(&problems, who);
+	problems_release(&problems);
+	return config;
+}
+
 const char *config_agent_name(const struct config *config)
 {
 	const char *colon = strrchr(config->agent, ':');

@@ -234,6 +234,9 @@ struct config_source {
  */
 struct config *config_load(const struct config_source *source, struct problems *problems);
 
+/* The same, but mistakes are printed (problems_print_errors). */
+struct config *config_load_or_print(const struct config_source *source, const char *who);
+
 void config_free(struct config *config);
 
 /* The state directory by the command line and the environment, which has a dotenv file's variables

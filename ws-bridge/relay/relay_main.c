@@ -14,7 +14,6 @@
 #include "ws-bridge/relay/relay.h"
 
 #include <errno.h>
-#include <malloc.h>
 #include <netdb.h>
 #include <signal.h>
 #include <stdio.h>
@@ -124,22 +123,16 @@ static void relay_main_take_options(
 		settings->bye_ms = options->bye * 1000;
 }
 
-static struct config *relay_main_load(const struct config_source *source)
+static struct config *relay_main_load(const struct relay_options *options)
 {
-	struct problems problems = {0};
-	struct config *config = config_load(source, &problems);
-	for (size_t i = 0; i < problems.count; i++)
-		if (!problems.items[i].warning)
-			relay_main_complain("configuration", problems.items[i].text);
-	problems_release(&problems);
-	return config;
+	return config_load_or_print(&options->source, RELAY_PROGRAM ": configuration");
 }
 
 /* The old settings stay when the new configuration has a mistake. */
 static void relay_reload(struct relay_settings *settings)
 {
 	const struct relay_options *options = settings->origin;
-	struct config *config = relay_main_load(&options->source);
+	struct config *config = relay_main_load(options);
 	struct ticket_key key;
 	struct error err = {0};
 	if (config && ticket_key_load(&key, config->state_dir, &err)) {
@@ -188,7 +181,7 @@ static bool relay_main_prepare(struct relay_settings *settings, const struct rel
 static int relay_main_serve(const struct relay_options *options, int signals, pid_t parent)
 {
 	struct relay_settings settings = {0};
-	struct config *config = relay_main_load(&options->source);
+	struct config *config = relay_main_load(options);
 	int listener = config && relay_main_prepare(&settings, options, config)
 	    ? relay_main_take_listener(options)
 	    : -1;
@@ -228,11 +221,7 @@ int main(int argc, char **argv)
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (signals < 0 || getppid() != parent)
 		return EXIT_FAILURE;
-	/* Each connection takes two descriptors; and large pieces of memory go back to the system
-	 * when they are freed. */
-	descriptor_raise_limit();
-	mallopt(M_ARENA_MAX, 1);
-	mallopt(M_MMAP_THRESHOLD, 256 << 10);
-	mallopt(M_TRIM_THRESHOLD, 512 << 10);
+	descriptor_raise_limit(); /* each connection takes two */
+	memory_limit_arenas(1);
 	return relay_main_serve(&options, signals, parent);
 }
