@@ -181,7 +181,7 @@ const struct tool *node_tools_find(const struct node_tools *tools, const char *n
 
 static void node_tools_add(struct node_tools *tools, const struct tool *tool)
 {
-	tools->items = xrealloc(tools->items, (tools->count + 1) * sizeof(*tools->items));
+	tools->items = xgrow(tools->items, tools->count, sizeof(*tools->items));
 	tools->items[tools->count++] = *tool;
 }
 
@@ -194,11 +194,13 @@ static void node_tools_add_own(
 	}
 }
 
-/* Of tools with one name the first counts: a server cannot put its own in the place of another. */
+/* Of tools with one name the first counts: a server cannot put its own in the place of another.
+ * Those of one server have names of their own, so only the first others tools are looked at. */
 static void node_tools_add_bound(
-    const struct node *node, struct node_tools *tools, struct bound_tool *bound)
+    const struct node *node, struct node_tools *tools, size_t others, struct bound_tool *bound)
 {
-	if (!graph_name_valid(bound->name) || node_tools_find(tools, bound->name) ||
+	const struct node_tools before = {.items = tools->items, .count = others};
+	if (!graph_name_valid(bound->name) || node_tools_find(&before, bound->name) ||
 	    graph_tool_get(node, bound->name)) {
 		if (!atomic_exchange(&bound->tool->told, true))
 			log_warning("mcp %s: the tool '%.80s' is left out: its name %s",
@@ -223,6 +225,7 @@ static void node_tools_hold(const struct node *node, const struct tool_server *s
     struct mcp_tools *offered, struct node_tools *tools)
 {
 	struct held_tools *held = &tools->held[tools->held_count++];
+	size_t others = tools->count;
 	held->tools = offered;
 	held->bound = xcalloc(offered->count + 1, sizeof(*held->bound));
 	for (size_t i = 0; i < offered->count; i++) {
@@ -232,7 +235,7 @@ static void node_tools_hold(const struct node *node, const struct tool_server *s
 		bound->server = server->server;
 		bound->tool = &offered->items[i];
 		bound->name = xasprintf("%s%s", server->prefix, offered->items[i].name);
-		node_tools_add_bound(node, tools, bound);
+		node_tools_add_bound(node, tools, others, bound);
 	}
 }
 
