@@ -265,11 +265,3 @@ cJSON *openapi_document(const struct route_table *table, const struct config *co
 	openapi_prune(document);
 	return document;
 }
-
-bool openapi_describes(const struct route *row)
-{
-	cJSON *operations = json_parse_own(text_operations_json);
-	bool found = openapi_spec_of(operations, row->method, row->path) != NULL;
-	cJSON_Delete(operations);
-	return found;
-}

@@ -17,9 +17,6 @@
 /* A new tree, for a table that routes_mount made. */
 cJSON *openapi_document(const struct route_table *table, const struct config *config);
 
-/* Whether operations.json has the row, which is one of the table `routes`. */
-bool openapi_describes(const struct route *row);
-
 /* Takes out, in place, the components that no operation leads to. */
 void openapi_prune(cJSON *document);
 

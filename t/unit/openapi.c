@@ -51,14 +51,42 @@ static bool has(const char *path)
 	return found;
 }
 
+static void configure_everything(void)
+{
+	configure("/docs", "/redocs", false);
+	strcpy(console, "/console");
+	config.runs_background = 1;
+	config.ag_ui_enabled = true;
+	config.openai_enabled = true;
+	config.langgraph_enabled = true;
+	config.mcp.enabled = true;
+	config.a2a.enabled = true;
+	config.evals_served = true;
+}
+
+/* And nothing is described that is no row. */
 static void every_row_is_described(void)
 {
-	for (size_t i = 0; i < routes.count; i++) {
-		const struct route *row = &routes.rows[i];
-		CU_ASSERT(openapi_describes(row));
-		if (!openapi_describes(row))
-			printf("# %s %s has no operation\n", method_name(row->method), row->path);
+	struct problems problems = {0};
+	configure_everything();
+	const struct route_table *table = routes_mount(&routes, &config, arena, &problems);
+	cJSON *document = openapi_document(table, &config);
+	cJSON *operations = json_parse_own(text_operations_json);
+	CU_ASSERT_EQUAL(table->count, routes.count);
+	CU_ASSERT_EQUAL(cJSON_GetArraySize(operations), routes.count);
+	for (size_t i = 0; i < table->count; i++) {
+		const struct route *row = &table->rows[i];
+		const char *method = method_name(row->method);
+		/* the document has methods in small letters */
+		const cJSON *operation =
+		    cJSON_GetObjectItem(json_get(json_get(document, "paths"), row->path), method);
+		CU_ASSERT_PTR_NOT_NULL(operation);
+		if (!operation)
+			printf("# %s %s has no operation\n", method, row->path);
 	}
+	cJSON_Delete(operations);
+	cJSON_Delete(document);
+	console[0] = '\0';
 }
 
 /* Every "$ref" below node leads somewhere. */
@@ -80,18 +108,12 @@ static void check_references(const cJSON *document, const cJSON *node)
 static void references_lead_somewhere(void)
 {
 	struct problems problems = {0};
-	configure("/docs", "/redocs", false);
-	config.ag_ui_enabled = true;
-	config.openai_enabled = true;
-	config.langgraph_enabled = true;
-	config.mcp.enabled = true;
-	config.a2a.enabled = true;
-	config.evals_served = true;
+	configure_everything();
 	cJSON *document =
 	    openapi_document(routes_mount(&routes, &config, arena, &problems), &config);
 	check_references(document, document);
-	CU_ASSERT(cJSON_GetArraySize(json_get(document, "paths")) > 20);
 	cJSON_Delete(document);
+	console[0] = '\0';
 }
 
 static void pages_are_where_they_are_put(void)

@@ -226,9 +226,6 @@ void document_memory_tool(
 const cJSON *document_field(const ag_state *state, const char *name);
 bool document_field_known(const struct document *d, const char *name);
 
-/* The shape of the i-th kind of node, whose name is the kind's; NULL when there are no more. */
-const struct document_shape *document_node_kind(size_t i);
-
 /* Adds a live agent (document_live.c). */
 void document_live(struct document *d, const struct place *at, const char *name, const cJSON *item);
 

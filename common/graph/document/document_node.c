@@ -166,11 +166,6 @@ static const struct {
 
 #define KIND_COUNT (sizeof(kinds) / sizeof(kinds[0]))
 
-const struct document_shape *document_node_kind(size_t i)
-{
-	return i < KIND_COUNT ? kinds[i].shape : NULL;
-}
-
 void document_node(struct document *d, const struct place *at, const char *name, const cJSON *item)
 {
 	const cJSON *kind = json_get(item, "kind");
