@@ -77,7 +77,7 @@ UPDATE jobs SET state = 3, attempt = attempt + 1, claimer = :claimer WHERE row =
 
 -- name: job_read
 -- Leaves out what can be large.
-SELECT j.thread, j.number, j.state, j.due_at, j.attempt, j.given_back, j.claimer, r.status,
+SELECT j.thread, j.number, j.state, j.due_at, j.attempt, j.given_back, j.claimer,
 	r.created_at, j.webhook IS NOT NULL AS tells
 FROM jobs AS j CROSS JOIN threads AS t ON t.row = j.thread
 	CROSS JOIN runs AS r ON r.thread = j.thread AND r.number = j.number

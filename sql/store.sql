@@ -17,7 +17,7 @@ WHERE memory_id = :memory_id
 	AND (:thread_id IS NULL OR thread_id = :thread_id);
 
 -- name: memory_get
-SELECT row, memory_id, user_id, thread_id, memory_type, category, created_at, metadata, content
+SELECT memory_id, user_id, thread_id, memory_type, category, created_at, metadata, content
 FROM memories
 WHERE memory_id = :memory_id
 	AND (:user_id IS NULL OR user_id = :user_id)
@@ -25,7 +25,7 @@ WHERE memory_id = :memory_id
 
 -- name: memory_load
 -- columns: memory_get
-SELECT row, memory_id, user_id, thread_id, memory_type, category, created_at, metadata, content
+SELECT memory_id, user_id, thread_id, memory_type, category, created_at, metadata, content
 FROM memories
 WHERE row = :row
 	AND (:user_id IS NULL OR user_id = :user_id)

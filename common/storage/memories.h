@@ -21,7 +21,6 @@
 
 /* A memory (doc/protocol-store.md#memories).  Only thread_id and entity can be NULL. */
 struct memory {
-	int64_t row; /* the engine's own key, above 0: what is stored later has a higher one */
 	const char *memory_id;
 	const char *user_id;
 	const char *thread_id;
@@ -64,7 +63,7 @@ struct memory_update {
 };
 
 struct memory_hit {
-	int64_t row;
+	int64_t row; /* the engine's own key, above 0: what is stored later has a higher one */
 	int64_t created_at; /* of listings and links; else 0 */
 	double score;       /* the higher the better */
 };
@@ -121,7 +120,7 @@ struct memory_ops {
 	    const char *model, size_t dimension, struct error *err);
 	void (*close)(struct memory_set *set);
 
-	/* Stores m; its row is not read.  An id that is there already is an error. */
+	/* Stores m.  An id that is there already is an error. */
 	bool (*put)(struct memory_set *set, const struct storage_context *ctx,
 	    const struct memory *m, const struct memory_links *links,
 	    const struct memory_vector *vector, struct error *err);

@@ -53,7 +53,7 @@ struct run_report {
 	size_t span_count;
 	size_t spans_left_out; /* how many more there were */
 	enum run_end end;
-	const char *error_code, *error; /* RUN_END_ERROR */
+	const char *error_code; /* RUN_END_ERROR; the run's own span has the words */
 	int64_t input_tokens, output_tokens;
 	const cJSON *input; /* an array of messages; its first input_count were given to the run */
 	size_t input_count;

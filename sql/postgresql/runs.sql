@@ -145,7 +145,7 @@ SELECT row FROM threads WHERE row = :row FOR NO KEY UPDATE;
 SELECT row FROM threads WHERE thread_id = :thread_id FOR NO KEY UPDATE;
 
 -- name: job_read
-SELECT j.thread, j.number, j.state, j.due_at, j.attempt, j.given_back, j.claimer, r.status,
+SELECT j.thread, j.number, j.state, j.due_at, j.attempt, j.given_back, j.claimer,
 	r.created_at, j.webhook IS NOT NULL AS tells
 FROM jobs AS j JOIN threads AS t ON t.row = j.thread
 	JOIN runs AS r ON r.thread = j.thread AND r.number = j.number

@@ -11,7 +11,7 @@ VALUES (greatest(:created_at, (SELECT coalesce(max(row), 0) + 1 FROM memories)),
 RETURNING row;
 
 -- name: memory_load
-SELECT row, memory_id, user_id, thread_id, memory_type, category, created_at, metadata, content,
+SELECT memory_id, user_id, thread_id, memory_type, category, created_at, metadata, content,
 	CASE WHEN :filters::text IS NOT NULL THEN metadata END AS memory_fits
 FROM memories
 WHERE row = :row

@@ -24,6 +24,7 @@ struct kept_file {
 
 struct kept_memory {
 	struct kept_memory *next; /* older */
+	int64_t row;              /* higher than those of older ones */
 	struct memory memory;
 	struct memory_links links;
 	size_t model; /* of its vector, from 1; 0: it has none */
@@ -539,7 +540,7 @@ static struct kept_memory **memory_at(struct kept *k, const char *memory_id)
 static struct kept_memory *memory_row(struct kept *k, int64_t row)
 {
 	struct kept_memory *m = k->memories;
-	while (m && m->memory.row != row)
+	while (m && m->row != row)
 		m = m->next;
 	return m;
 }
@@ -554,8 +555,8 @@ static bool set_put(struct memory_set *set, const struct storage_context *ctx,
 	if (*memory_at(k, m->memory_id))
 		return records_leave(records_twice(err, m->memory_id));
 	struct kept_memory *new = arena_alloc(kept_texts, sizeof(*new));
-	*new = (struct kept_memory){.next = k->memories, .memory = memory_copy(kept_texts, m)};
-	new->memory.row = ++k->rows;
+	*new = (struct kept_memory){
+	    .next = k->memories, .row = ++k->rows, .memory = memory_copy(kept_texts, m)};
 	memory_relate(new, links);
 	memory_embed(l, new, vector->numbers, vector->hash);
 	k->memories = new;
@@ -666,7 +667,7 @@ static bool set_look(const struct looking *l, const struct storage_context *ctx,
 	size_t n = 0;
 	bool waited_for = true;
 	for (const struct kept_memory *m = l->list->kept->memories; m && waited_for; m = m->next) {
-		struct memory_hit hit = {.row = m->memory.row};
+		struct memory_hit hit = {.row = m->row};
 		if (ctx && ctx->waiter && l->filter->filters_json)
 			waited_for = !ctx->waiter->gone(ctx->waiter->arg);
 		if (!memory_held(l->filter, &m->memory) || !l->hit(l, m, &hit))

@@ -313,10 +313,8 @@ static void trace_report_run(struct trace *trace)
 	};
 	memcpy(report.context.span_id, trace->run_span, SPAN_ID_SIZE);
 	memcpy(report.parent, trace->caller_span, SPAN_ID_SIZE);
-	if (report.end == RUN_END_ERROR) {
+	if (report.end == RUN_END_ERROR)
 		report.error_code = error_code_of(err);
-		report.error = err->detail;
-	}
 	telemetry_run(trace_service_of(trace)->telemetry, &report);
 }
 

@@ -67,9 +67,10 @@ static void vector_hit_swap(struct vector_hit *a, struct vector_hit *b)
 	*b = t;
 }
 
-static void vector_search_sink(struct best *b, size_t i)
+/* Lets the first hit, which is new, sink to its place in the heap. */
+static void vector_search_sink(struct best *b)
 {
-	for (;;) {
+	for (size_t i = 0;;) {
 		size_t least = i;
 		for (size_t child = 2 * i + 1; child <= 2 * i + 2; child++)
 			if (child < b->count && vector_hit_worse(&b->hits[child], &b->hits[least]))
@@ -91,7 +92,7 @@ static void vector_search_offer(struct best *b, const struct vector_hit *hit)
 			vector_hit_swap(&b->hits[i], &b->hits[(i - 1) / 2]);
 	} else if (vector_hit_worse(&b->hits[0], hit)) {
 		b->hits[0] = *hit;
-		vector_search_sink(b, 0);
+		vector_search_sink(b);
 	}
 }
 

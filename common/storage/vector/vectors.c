@@ -51,8 +51,7 @@ static void sum32_plain(
 		}
 }
 
-static const struct vector_kernels plain = {
-    "plain", dot_plain, squared_plain, manhattan_plain, sum32_plain};
+static const struct vector_kernels plain = {dot_plain, squared_plain, manhattan_plain, sum32_plain};
 
 #if defined(__x86_64__)
 
@@ -99,8 +98,7 @@ static float manhattan_sse2(const float *a, const float *b, size_t n)
 	return total128(_mm_add_ps(s[0], s[1]));
 }
 
-static const struct vector_kernels sse2 = {
-    "SSE2", dot_sse2, squared_sse2, manhattan_sse2, sum32_plain};
+static const struct vector_kernels sse2 = {dot_sse2, squared_sse2, manhattan_sse2, sum32_plain};
 
 /* ---- AVX2 with FMA ---- */
 
@@ -183,8 +181,7 @@ AVX2 static void sum32_avx2(
 	store16(sums + 16, even1, odd1);
 }
 
-static const struct vector_kernels avx2 = {
-    "AVX2", dot_avx2, squared_avx2, manhattan_avx2, sum32_avx2};
+static const struct vector_kernels avx2 = {dot_avx2, squared_avx2, manhattan_avx2, sum32_avx2};
 
 size_t vector_kernels_all(const struct vector_kernels *sets[3])
 {

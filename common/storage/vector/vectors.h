@@ -20,7 +20,6 @@ static inline size_t vector_padded(size_t dimension)
 
 /* Functions on two padded vectors of n numbers. */
 struct vector_kernels {
-	const char *name;
 	float (*dot)(const float *a, const float *b, size_t n);
 	float (*squared_distance)(const float *a, const float *b, size_t n);
 	float (*manhattan)(const float *a, const float *b, size_t n);

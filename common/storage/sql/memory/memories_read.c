@@ -40,7 +40,6 @@ static void memories_watch_filter(
 static void memories_read_row(struct query *q, struct arena *a, struct memory *m)
 {
 	*m = (struct memory){
-	    .row = query_column_int(q, MEMORY_GET_ROW),
 	    .memory_id = arena_strdup(a, query_column_text(q, MEMORY_GET_MEMORY_ID)),
 	    .user_id = arena_strdup(a, query_column_text(q, MEMORY_GET_USER_ID)),
 	    .thread_id = arena_strdup(a, query_column_text(q, MEMORY_GET_THREAD_ID)),

@@ -33,7 +33,6 @@ bool job_read(struct db *db, int64_t row, struct job_row *job, struct error *err
 		job->job.attempt = query_column_int(&q, JOB_READ_ATTEMPT);
 		job->job.given_back = query_column_int(&q, JOB_READ_GIVEN_BACK) != 0;
 		job->state = (enum job_state)query_column_int(&q, JOB_READ_STATE);
-		job->status = (enum run_status)query_column_int(&q, JOB_READ_STATUS);
 		job->claimer = query_column_int(&q, JOB_READ_CLAIMER);
 		job->tells = query_column_int(&q, JOB_READ_TELLS) != 0;
 	}

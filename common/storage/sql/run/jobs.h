@@ -19,7 +19,6 @@ enum job_state { JOB_WAITING, JOB_READY, JOB_LOST, JOB_CLAIMED, JOB_OVER };
 struct job_row {
 	struct run_job job;
 	enum job_state state;
-	enum run_status status; /* of the job's record */
 	int64_t claimer;
 	bool tells;         /* its end is told to somebody: it has a webhook */
 	int64_t started_at; /* for job_end: when the run began, if that was in the same transaction;
