@@ -18,7 +18,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -26,8 +25,7 @@
 #define PROGRAM "agentgraph-follow"
 #define LISTENER 0
 #define LONGEST 86400L /* seconds */
-#define DEFAULT_STALL 60L
-#define LATE_MS 500 /* how often to look for a database that is not there yet */
+#define LATE_MS 500    /* how often to look for a database that is not there yet */
 
 struct follow_options {
 	struct config_source source;
@@ -79,16 +77,11 @@ static struct config *follow_main_load(const struct follow_options *options)
 	return config_load_or_print(&options->source, PROGRAM ": configuration");
 }
 
-/* Takes over the settings that may change while the process serves.  The configuration's dotenv
- * file is in the environment by now. */
+/* Takes over the settings that may change while the process serves. */
 static void follow_main_set(struct follow_settings *settings, const struct config *config)
 {
 	const struct follow_options *options = settings->origin;
-	const char *timeout = getenv("AGENTGRAPH_SEND_TIMEOUT");
-	long stall = options->stall;
-	if (!stall && timeout)
-		stall = strtol(timeout, NULL, 10);
-	settings->stall_ms = (stall < 1 ? DEFAULT_STALL : stall < LONGEST ? stall : LONGEST) * 1000;
+	settings->stall_ms = (options->stall ? options->stall : config->env.send_timeout) * 1000;
 	log_set_level(config->env.log_level);
 	log_set_format(config->env.log_format);
 }

@@ -27,9 +27,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define DEFAULT_READ_TIMEOUT 3600
-#define DEFAULT_SEND_TIMEOUT 60
-#define MAX_TIMEOUT (365L * 24 * 3600)
 #define CONNECTIONS 8192
 #define DESCRIPTORS 20000 /* two for each connection, and some more */
 #define MEGABYTE 1048576.0
@@ -232,23 +229,6 @@ static const char *nginx_conf_number(struct arena *a, double value)
 	return copy;
 }
 
-/* The seconds of an environment variable. */
-static const char *nginx_conf_timeout(
-    struct arena *a, const char *name, long seconds, struct problems *problems)
-{
-	const char *text = getenv(name);
-	char *end;
-	if (text && *text) {
-		errno = 0;
-		seconds = strtol(text, &end, 10);
-		if (errno || *end || seconds < 1 || seconds > MAX_TIMEOUT)
-			problems_add(problems,
-			    "%s: expected a whole number of seconds from 1 to %ld, found \"%s\"",
-			    name, MAX_TIMEOUT, text);
-	}
-	return arena_printf(a, "%ld", seconds);
-}
-
 static const char *nginx_conf_access_log(
     struct arena *a, const struct environment *env, struct problems *problems)
 {
@@ -362,10 +342,8 @@ static char *nginx_conf_snippet(struct arena *a, const struct config *config,
 	    {"FILES_LOCAL",
 		nginx_conf_quoted_path(a, "uploaded files", env->media_storage_path, problems)},
 	    {"FILES_MEMORY", nginx_conf_quoted_path(a, "files in memory", memory, problems)},
-	    {"READ_TIMEOUT",
-		nginx_conf_timeout(a, "AGENTGRAPH_READ_TIMEOUT", DEFAULT_READ_TIMEOUT, problems)},
-	    {"SEND_TIMEOUT",
-		nginx_conf_timeout(a, "AGENTGRAPH_SEND_TIMEOUT", DEFAULT_SEND_TIMEOUT, problems)},
+	    {"READ_TIMEOUT", arena_printf(a, "%lld", (long long)env->read_timeout)},
+	    {"SEND_TIMEOUT", arena_printf(a, "%lld", (long long)env->send_timeout)},
 	    {"LARGE", large},
 	    {"MAX_REQUEST_SIZE", max_size},
 	    {"MAX_REQUEST_MB", nginx_conf_number(a, mb)},

@@ -98,6 +98,8 @@ struct environment {
 	char *logger_name;
 	enum log_format log_format;        /* AGENTGRAPH_LOG_FORMAT */
 	int64_t processes, threads, drain; /* AGENTGRAPH_…; 0 processes: one a processor */
+	int64_t read_timeout;              /* seconds; nginx waits for an answer's next piece */
+	int64_t send_timeout;              /* seconds; for a client that reads nothing */
 	char *access_log;                  /* AGENTGRAPH_ACCESS_LOG: a path, NULL for none */
 	char *app_name, *app_version, *summary;
 	struct string_list origins;

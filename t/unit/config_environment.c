@@ -35,6 +35,9 @@ static const struct row {
     /* numbers */
     {{"MAX_BODY_SECONDS=0"}, "MAX_BODY_SECONDS: expected seconds, an integer from 1 to 86400", ""},
     {{"MAX_BODY_SECONDS=86401"}, "found \"86401\"", ""},
+    {{"AGENTGRAPH_SEND_TIMEOUT=soon"},
+	"AGENTGRAPH_SEND_TIMEOUT: expected seconds, an integer from 1 to 31536000, found \"soon\"",
+	""},
     {{"MAX_BODY_TEMP_BYTES=0"}, "MAX_BODY_TEMP_BYTES: expected an integer from 1", ""},
     {{"BODY_TEMP_PATH=/dev/null"},
 	"BODY_TEMP_PATH: expected a directory that can be written, found \"/dev/null\"", ""},

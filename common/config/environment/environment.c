@@ -64,6 +64,7 @@ static const struct choice storage_types[] = {
 #define COUNT .expected = "an integer from 0 to 1000000000000"
 #define POSITIVE .min = 1, .expected = "an integer from 1 to 1000000000000"
 #define RATE .max = 1, .expected = "a number from 0 to 1"
+#define YEAR .min = 1, .max = 31536000, .expected = "seconds, an integer from 1 to 31536000"
 #define BITS .max = 63, .expected = "an integer from 0 to 63"
 #define TEXT(name, member, value) ROW(name, VAR_TEXT, member, .preset = (value))
 #define HEADER(name, member, value) ROW(name, VAR_HEADER, member, .preset = (value))
@@ -88,6 +89,8 @@ static const struct variable variables[] = {
 	.expected = "an integer from 1 to 4096"),
     ROW("AGENTGRAPH_DRAIN", VAR_INTEGER, drain, .preset = "30", .max = 86400,
 	.expected = "seconds, an integer from 0 to 86400"),
+    ROW("AGENTGRAPH_READ_TIMEOUT", VAR_INTEGER, read_timeout, .preset = "3600", YEAR),
+    ROW("AGENTGRAPH_SEND_TIMEOUT", VAR_INTEGER, send_timeout, .preset = "60", YEAR),
     TEXT("AGENTGRAPH_ACCESS_LOG", access_log, NULL),
     TEXT("APP_NAME", app_name, "MyApp"),
     TEXT("APP_VERSION", app_version, "0.1.0"),
