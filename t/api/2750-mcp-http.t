@@ -40,7 +40,7 @@ unlike "$(cat odd.log)" 'left out' 'and no tool of a page is warned of'
 is "$(odd endless @list | wc -l) $(grep -c 'more than 100 pages of tools' odd.log)" '100 1' 'a list that is cut is told'
 is "$(odd moved @list)" \
 	'failed mcp server is not available: the server answered 307, which leads to /odd and is not followed' \
-	'a server that is elsewhere is told with its place, without what may be a key'
+	'a server that is elsewhere is told with its new place, without what may be a key, and not with its own'
 
 # at_most N WORD: whether that was asked so many times in two seconds, and at all; the client may take longer itself.
 at_most() { asked=$(grep -cx "$2" busy); [ "$asked" -gt 0 ] && [ "$asked" -le $(($1 * (1 + took / 2))) ]; }

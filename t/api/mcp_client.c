@@ -209,7 +209,7 @@ static void set_oauth(struct mcp_oauth_settings *oauth)
 
 int main(int argc, char **argv)
 {
-	struct mcp_settings settings = {.name = xstrdup("server")};
+	struct mcp_settings settings = {0};
 	int first = 2, last;
 	memory_init();
 	if (argc < 3)
@@ -222,6 +222,7 @@ int main(int argc, char **argv)
 		set_command(&settings.command, &argv[last + 1]);
 	else
 		settings.url = xstrdup(argv[--last]);
+	settings.name = xstrdup(settings.url ? settings.url : "server"); /* as documents do */
 	if (settings.url)
 		set_oauth(&settings.oauth);
 	struct mcp_server *server = mcp_server_new(&settings);

@@ -38,6 +38,17 @@ const char *mcp_server_name(const struct mcp_server *server)
 	return server->settings.name;
 }
 
+const char *mcp_server_shown(const struct mcp_server *server)
+{
+	const char *name = server->settings.name, *url = server->settings.url;
+	char **argv = server->settings.command.argv;
+	if (url && strncmp(name, url, strcspn(url, "?#")) == 0)
+		return "server";
+	if (argv && argv[0] && strncmp(name, argv[0], strlen(argv[0])) == 0 && strchr(name, '/'))
+		return strrchr(name, '/') + 1;
+	return name;
+}
+
 /* ---- The tools */
 
 /* Until when a list is fresh: a server with a session tells when it changes. */
@@ -368,7 +379,7 @@ static bool mcp_await_session(
     struct mcp_server *server, const struct mcp_wait *wait, char why[MCP_WHY_SIZE])
 {
 	unsigned attempts = server->attempts;
-	const char *name = server->settings.name;
+	const char *name = mcp_server_shown(server);
 	if (!server->has_keeper)
 		server->has_keeper = mcp_thread(&server->keeper, mcp_keep, server);
 	if (!server->has_keeper) {

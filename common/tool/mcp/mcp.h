@@ -57,6 +57,9 @@ void mcp_server_free(struct mcp_server *server);
 /* As its settings have it; borrowed. */
 const char *mcp_server_name(const struct mcp_server *server);
 
+/* What models and clients are told of it, which is not where it is. */
+const char *mcp_server_shown(const struct mcp_server *server);
+
 /* How long to wait: until the deadline (clock_monotonic_ms), or until stop, which is asked several
  * times a second, says so; stop may be NULL. */
 struct mcp_wait {

@@ -309,7 +309,7 @@ cJSON *mcp_exchange(struct mcp_server *server, struct mcp_asked *asked, char why
 	if (pending.lost) {
 		pthread_mutex_lock(&server->lock);
 		snprintf(
-		    why, MCP_WHY_SIZE, "mcp %.60s: %.400s", server->settings.name, server->why);
+		    why, MCP_WHY_SIZE, "mcp %.60s: %.400s", mcp_server_shown(server), server->why);
 		pthread_mutex_unlock(&server->lock);
 	} else {
 		snprintf(why, MCP_WHY_SIZE,

@@ -152,7 +152,7 @@ static ag_result bound_tool_call(ag_run *run, const cJSON *args, cJSON **output,
 	    .arg = run,
 	};
 	struct elicit elicit = {
-	    .run = run, .server = mcp_server_name(bound->server), .tool = bound->name};
+	    .run = run, .server = mcp_server_shown(bound->server), .tool = bound->name};
 	const struct mcp_call call = {.tool = bound->tool->name,
 	    .args = args,
 	    .wait = &wait,
