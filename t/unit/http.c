@@ -21,7 +21,8 @@
 #define SLACK_MS 30000 /* what a loaded machine may add to a time-out */
 
 static struct http_fixture *server;
-static atomic_int inside; /* requests that /together holds back */
+static atomic_int inside;   /* requests that /together holds back */
+static atomic_int nothings; /* requests that got no answer */
 
 static bool answer_slow_bytes(int fd)
 {
@@ -95,6 +96,8 @@ static bool answer(int fd, const struct peer_request *rq, void *arg)
 		    "x-two:  second \r\n\r\nok");
 	if (strcmp(t, "/interim-alone") == 0)
 		peer_puts(fd, "HTTP/1.1 102 Processing\r\n\r\n");
+	if (strcmp(t, "/nothing") == 0)
+		atomic_fetch_add(&nothings, 1);
 	if (strcmp(t, "/last") == 0) /* the connection ends after an answer that keeps it */
 		return peer_reply(fd, 200, "", "last") && false;
 	if (strcmp(t, "/status/429") == 0)
@@ -546,6 +549,18 @@ static void a_connection_that_died_meanwhile_is_replaced(void)
 	}
 }
 
+static void what_acts_is_sent_once(void)
+{
+	for (int acts = 0; acts < 2; acts++) {
+		http_close_kept();
+		CU_ASSERT_EQUAL(end_of((struct http_request){0}, "/echo"), HTTP_DONE);
+		struct http_request rq = {.body = "x", .body_len = 1, .acts = acts};
+		atomic_store(&nothings, 0);
+		CU_ASSERT_EQUAL(end_of(rq, "/nothing"), HTTP_CLOSED);
+		CU_ASSERT_EQUAL(atomic_load(&nothings), acts ? 1 : 2);
+	}
+}
+
 static void *call_together(void *arg)
 {
 	struct http_response r = {0};
@@ -656,6 +671,7 @@ static const struct unit_test tests[] = {
     {"a connection is used again", a_connection_is_used_again},
     {"each server keeps its connection", each_server_keeps_its_connection},
     {"a connection that died meanwhile is replaced", a_connection_that_died_meanwhile_is_replaced},
+    {"what acts is sent once", what_acts_is_sent_once},
     {"many threads call at once", many_threads_call_at_once},
     {"a forked child makes its own connection", a_forked_child_makes_its_own_connection},
     {"Retry-After is seconds or a date", retry_after_is_seconds_or_a_date},

@@ -29,6 +29,10 @@ static int http_on_connected(void *arg, char *ip, char *local_ip, int port, int 
 {
 	(void)ip, (void)local_ip, (void)port, (void)local_port;
 	struct http_call *c = arg;
+	if (c->connected && c->request->acts) { /* it was sent on a kept one before */
+		http_end_call(c, HTTP_CLOSED, "the connection ended too early");
+		return CURL_PREREQFUNC_ABORT;
+	}
 	c->connected = c->sent_at = clock_monotonic_ms();
 	return CURL_PREREQFUNC_OK;
 }

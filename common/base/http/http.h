@@ -5,7 +5,8 @@
  * libcurl is loaded when the first request is made, so a process that makes none does not pay for
  * it.  A call blocks its thread and takes no signals.  Connections are kept and used again by later
  * calls of any thread of the process, but never by a forked child.  Where a kept connection turns
- * out to be dead before any byte of an answer came, the request is sent again on a new one.
+ * out to be dead before any byte of an answer came, the request is sent again on a new one, unless
+ * it may not be done twice.
  *
  * Redirects are not followed; only http and https are spoken, HTTP/2 over TLS alone; no cookies are
  * kept; certificates are verified with those of the system, or of SSL_CERT_FILE and SSL_CERT_DIR;
@@ -43,6 +44,7 @@ struct http_request {
 	int64_t idle_ms;     /* between two bytes of the answer, not counting the time in on_data */
 	int64_t deadline_ms; /* for the whole call, by clock_monotonic_ms */
 	size_t max_body;     /* bytes of the answer that are kept; 0: 16 MiB */
+	bool acts;           /* not to be sent again where nobody knows whether it was done */
 
 	/* Called when the answer's head is complete.  False ends the call: HTTP_REFUSED.  May be
 	 * NULL. */

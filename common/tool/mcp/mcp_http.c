@@ -202,6 +202,7 @@ static enum http_end mcp_http_perform_as(struct exchange *x, const char *text)
 	    .body_len = text ? strlen(text) : 0,
 	    .connect_ms = CONNECT_MS,
 	    .deadline_ms = x->wait ? x->wait->deadline_ms : 0,
+	    .acts = text && x->pending && x->pending->call,
 	    .on_head = mcp_http_on_head,
 	    .on_data = mcp_http_on_data,
 	    .stop = mcp_http_on_stop,

@@ -96,12 +96,13 @@ static enum http_end http_tool_request(const struct http_tool *tool, ag_run *run
 	const struct trace_headers trace = run_trace(run);
 	int64_t left = ag_time_left_ms(run);
 	size_t count = 0;
+	const char *method = tool->method ? tool->method : body ? "POST" : "GET";
 	for (; count < tool->header_count && count < MOST_HEADERS - 3; count++)
 		headers[count] = tool->headers[count];
 	if (body)
 		headers[count++] = (struct http_header){"Content-Type", "application/json"};
 	count += trace_headers_put(&trace, headers + count);
-	const struct http_request call = {.method = tool->method,
+	const struct http_request call = {.method = method,
 	    .url = url,
 	    .headers = headers,
 	    .header_count = count,
@@ -111,6 +112,7 @@ static enum http_end http_tool_request(const struct http_tool *tool, ag_run *run
 	    .deadline_ms =
 		clock_monotonic_ms() + (tool->timeout_ms < left ? tool->timeout_ms : left),
 	    .max_body = tool->max_output,
+	    .acts = strcmp(method, "POST") == 0 || strcmp(method, "PATCH") == 0,
 	    .stop = run_stop_requested,
 	    .arg = run};
 	return http_call(&call, response);
