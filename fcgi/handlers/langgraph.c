@@ -286,6 +286,18 @@ void post_lg_run_cancel(struct request *rq)
 
 /* ---- runs that are followed ---- */
 
+/* Whether the run ends with its client's connection, as cancel_on_disconnect says.  It is stopped
+ * then, which takes the right to. */
+static bool lg_read_cancels(struct request *rq, bool *cancels)
+{
+	struct query_field field = {.name = "cancel_on_disconnect"};
+	const struct permission stops = {"graph", "stop", rq->match.ids[0]};
+	if (!query_read(rq->call.arena, rq->path.query, &field, 1, &rq->call.error))
+		return false;
+	*cancels = lg_is_yes(field.value);
+	return !*cancels || call_permit(&rq->call, &stops);
+}
+
 void get_lg_run_stream(struct request *rq)
 {
 	struct call *call = &rq->call;
@@ -294,9 +306,9 @@ void get_lg_run_stream(struct request *rq)
 	const char *modes[LG_MODES_MOST];
 	struct lg_follow_query query = {
 	    .last_event_id = *last ? last : NULL, .modes = modes, .mode_count = LG_MODES_MOST};
-	struct query_field cancel = {.name = "cancel_on_disconnect"};
 	struct lg_follow follow;
-	if (!query_read(call->arena, rq->path.query, &cancel, 1, &call->error) ||
+	bool cancels;
+	if (!lg_read_cancels(rq, &cancels) ||
 	    !query_values(call->arena, rq->path.query, "stream_mode", modes, &query.mode_count,
 		&call->error) ||
 	    !lg_run_follow(call, thread_id, run_id, &query, &follow)) {
@@ -315,21 +327,19 @@ void get_lg_run_stream(struct request *rq)
 	ticket.modes = follow.modes;
 	ticket.langgraph = ticket.events = true;
 	ticket.granularity = GRANULARITY_FULL;
-	ticket.cancels = lg_is_yes(cancel.value);
+	ticket.cancels = cancels;
 	follow_stream(rq, &ticket);
 }
 
 void get_lg_run_join(struct request *rq)
 {
-	struct query_field cancel = {.name = "cancel_on_disconnect"};
 	struct lg_reply reply;
 	cJSON *failure = NULL;
-	bool active = false;
-	bool ok = query_read(rq->call.arena, rq->path.query, &cancel, 1, &rq->call.error) &&
+	bool active = false, cancels;
+	bool ok = lg_read_cancels(rq, &cancels) &&
 	    lg_run_join(&rq->call, rq->match.ids[0], rq->match.ids[1], &active, &failure, &reply);
 	if (active && !rq->waited && rq->method == METHOD_GET) {
-		follow_wait(rq,
-		    &(struct follow_wish){.seconds = LG_WAIT, .cancels = lg_is_yes(cancel.value)});
+		follow_wait(rq, &(struct follow_wish){.seconds = LG_WAIT, .cancels = cancels});
 	} else if (active) { /* by which such a client asks again */
 		error_set(&rq->call.error, ERR_SERVICE_UNAVAILABLE, "The run goes on");
 		reply_error(rq);

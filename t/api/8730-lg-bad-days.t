@@ -26,6 +26,11 @@ for path in join stream; do
 	with "$alice" GET "/lg/threads/hers/runs/none/$path"
 	lg_refused 404 RESOURCE_NOT_FOUND 'Run not found' 'nor is one of no name'
 done
+for path in join stream; do
+	with "$(token alice ',"scopes":["graph:read","graph:stream"]')" GET \
+		"/lg/threads/hers/runs/$run/$path?cancel_on_disconnect=1"
+	lg_refused 403 PERMISSION_ERROR 'Missing required scope: graph:stop' "a $path that stops a run needs the right to stop"
+done
 with "$bob" POST /lg/threads/prune '{"thread_ids":["none","hers"]}'
 is "$STATUS" 403 'a foreign thread is not deleted among several'
 with "$bob" POST /lg/runs/cancel "{\"thread_id\":\"hers\",\"run_ids\":[\"$run\"]}"
