@@ -417,9 +417,9 @@ ag_result ag_reasoning_delta(ag_run *run, const char *text);
  * Adds a message to the conversation.  message is taken over; it needs "role" and "content" (text
  * or an array of blocks), as in the REST interface; the time and other fields are filled in, and
  * the id always is.  After deltas it closes the message that they began.  Tool calls are blocks
- * {"type": "tool_call", "id", "name", "args"}; one whose tool the client runs (ag_remote_tool) is
- * turned into a remote_tool_call by the engine.  A call with the id of another one of the thread
- * gets a new id.
+ * {"type": "tool_call", "id", "name", "args"}, 4096 at most; one whose tool the client runs
+ * (ag_remote_tool) is turned into a remote_tool_call by the engine.  A call with the id of another
+ * one of the thread gets a new id.
  */
 ag_result ag_message(ag_run *run, cJSON *message);
 

@@ -17,6 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Each call is compared with those before it, and each result with the calls that wait. */
+#define MOST_CALLS 4096
+
 /* ---- the state ---- */
 
 /* The last message of a role (any when NULL); the history is loaded only when the run has none. */
@@ -340,6 +343,7 @@ static void node_api_result_follow_call(const ag_run *run, cJSON *result)
 ag_result ag_message(ag_run *run, cJSON *message)
 {
 	struct error err = {0};
+	size_t calls = 0;
 	cJSON *block;
 	if (json_deeper_than(message, STORED_DEPTH)) {
 		cJSON_Delete(message);
@@ -356,6 +360,12 @@ ag_result ag_message(ag_run *run, cJSON *message)
 		ag_fail(run, "%s", err.detail);
 		error_release(&err);
 		return AG_ERROR;
+	}
+	cJSON_ArrayForEach(block, json_get(made, "content"))
+		calls += block_is_call(block);
+	if (calls > MOST_CALLS) {
+		cJSON_Delete(made);
+		return ag_fail(run, "expected a message of at most %d calls", MOST_CALLS);
 	}
 	cJSON_ArrayForEach(block, json_get(made, "content")) {
 		if (block_is(block, "tool_result"))

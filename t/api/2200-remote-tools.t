@@ -322,4 +322,8 @@ is "$(json '[.data.messages[].content[] | select(.type == "tool_result").output]
 api GET /v1/threads/later/runs/one/result
 is "$(json '.data.messages | length' "$BODY")" 0 'and the result of the first has no calls any more'
 
+# each call is compared with the others
+invoke "/remote $(printf 'look {} && %.0s' $(seq 4096))look {}" "$(thread many)"
+like "$BODY" 'expected a message of at most 4096 calls' 'a message has a bound on its calls'
+
 done_testing
