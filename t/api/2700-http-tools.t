@@ -75,7 +75,11 @@ is "$(path "$(told 'get {"city":"a/b?c#d&e%2f","q":"x&y=z"}')")" \
 	'/v1/a%2Fb%3Fc%23d%26e%252f/now?k=1&q=x%26y%3Dz&lang=en%20x%26y%3Dz' 'and are encoded'
 is "$(path "$(told 'get {"city":"@evil.example:81/"}')")" '/v1/%40evil.example%3A81%2F/now?k=1&lang=en%20' \
 	'no argument changes where a request goes'
-is "$(told 'get {"city":".."}')" "! arguments: expected no '.' or '..' in a URL" 'nor climbs the path'
+for city in . .. ../x 'a/../b'; do
+	is "$(told "get {\"city\":\"$city\"}")" "! arguments: expected no '.' or '..' in a URL" "nor climbs the path: $city"
+done
+is "$(path "$(told 'get {"city":"a..b/...","q":"../x"}')")" '/v1/a..b%2F.../now?k=1&q=..%2Fx&lang=en%20..%2Fx' \
+	'other points are points'
 answer=$(told 'post {"item":{"name":"pen","id":7}}')
 is "$(json .body "$answer")" '{"item":{"name":"pen","id":7},"note":"about pen","n":5}' \
 	'a body with names keeps their types'

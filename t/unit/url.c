@@ -107,6 +107,22 @@ static void the_site_is_what_stands_before_the_path(void)
 	}
 }
 
+static void some_server_finds_dots(void)
+{
+	static const char *const climbs[] = {"http://a/..", "http://a/b/./c", "http://a/b%2F..",
+	    "http://a/..%5Cb?c", "https://a/b%2f.;c/d"};
+	static const char *const stays[] = {"http://a", "http://a?b/../c", "http://../b",
+	    "http://a/..b/b../...", "http://a/b?c=%2F.."};
+	for (size_t i = 0; i < sizeof(climbs) / sizeof(*climbs); i++) {
+		unit_row(climbs[i]);
+		CU_ASSERT_TRUE(url_climbs(climbs[i]));
+	}
+	for (size_t i = 0; i < sizeof(stays) / sizeof(*stays); i++) {
+		unit_row(stays[i]);
+		CU_ASSERT_FALSE(url_climbs(stays[i]));
+	}
+}
+
 static void what_is_not_plain_is_escaped(void)
 {
 	struct buf out = {0};
@@ -122,6 +138,7 @@ static const struct unit_test tests[] = {
     {"one way to write each", one_way_to_write_each},
     {"what is normal stays", what_is_normal_stays},
     {"the site is what stands before the path", the_site_is_what_stands_before_the_path},
+    {"some server finds dots in it", some_server_finds_dots},
     {"what is not plain is escaped", what_is_not_plain_is_escaped},
 };
 

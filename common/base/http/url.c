@@ -128,6 +128,34 @@ char *url_normal(const char *text)
 	return ok ? buf_detach(&out) : NULL;
 }
 
+/* How many bytes here stand for a slash, or for the backslash that some servers take for one; 0:
+ * another character. */
+static size_t url_slash(const char *at)
+{
+	if (*at == '/')
+		return 1;
+	int byte = *at == '%' ? percent_byte(at + 1) : -1;
+	return byte == '/' || byte == '\\' ? 3 : 0;
+}
+
+/* "%2F" becomes a slash when somebody decodes it, and for some servers a segment ends at ";". */
+bool url_climbs(const char *text)
+{
+	const char *at = text + strcspn(text, "/");
+	at += strspn(at, "/");
+	at += strcspn(at, "/?");
+	const char *end = at + strcspn(at, "?");
+	for (; at < end; at++) {
+		size_t slash = url_slash(at);
+		const char *behind = at + slash + strspn(at + slash, ".");
+		size_t dots = (size_t)(behind - at) - slash;
+		if (slash && (dots == 1 || dots == 2) &&
+		    (behind == end || *behind == ';' || url_slash(behind)))
+			return true;
+	}
+	return false;
+}
+
 char *url_site(const char *text)
 {
 	char *site = url_normal(text);

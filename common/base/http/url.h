@@ -13,7 +13,12 @@
  */
 char *url_normal(const char *text);
 
-/* The beginning of that, "https://host:port" or "https://host"; malloc'd, NULL likewise. */
+/* Whether some server may find a segment "." or ".." in the path of an address.  A normal one has
+ * none that everybody sees. */
+bool url_climbs(const char *text);
+
+/* The beginning of the normal form, "https://host:port" or "https://host"; malloc'd, NULL
+ * likewise. */
 char *url_site(const char *text);
 
 /* The address without slashes at its end, otherwise unchanged; malloc'd. */

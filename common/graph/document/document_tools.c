@@ -111,6 +111,12 @@ static bool document_tools_is_url(const char *url)
 	return http_tool_url_fits(url) && document_tools_is_printable(url);
 }
 
+/* What is wrong with each request is better told before the first one. */
+static bool document_tools_is_template(const char *url)
+{
+	return document_tools_is_url(url) && !url_climbs(url);
+}
+
 #define MOST_HEADERS 30
 
 struct http_header *document_headers(
@@ -213,10 +219,10 @@ struct request_object {
 };
 
 DOCUMENT_SHAPE(http,
-    FIELD(request_object, url, .kind = &field_text, .valid = document_tools_is_url,
+    FIELD(request_object, url, .kind = &field_text, .valid = document_tools_is_template,
 	.required = true,
-	.expected =
-	    "an http or https URL with a host, and names in {{ }} only behind the host and port"),
+	.expected = "an http or https URL with a host, names in {{ }} only behind the host and "
+		    "port, and no '.' or '..' in the path"),
     FIELD_AT("method", request_object, tool.method, .kind = &field_text, .valid = http_is_token,
 	.expected = "a method such as GET or POST"),
     FIELD(request_object, headers, FIELD_OBJECT),

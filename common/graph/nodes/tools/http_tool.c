@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/http/percent.h"
+#include "base/http/url.h"
 #include "base/json/json.h"
 #include "base/log/redact.h"
 #include "base/memory.h"
@@ -37,18 +38,10 @@ static const cJSON *http_tool_member(const cJSON *args, const char *path)
 	return whole ? whole : template_member(args, path);
 }
 
-struct url_values {
-	const cJSON *args;
-	bool climbs; /* a value is a path that leads upwards */
-};
-
-static void http_tool_add_url_value(const char *name, struct buf *out, void *arg)
+static void http_tool_add_url_value(const char *name, struct buf *out, void *args)
 {
-	struct url_values *values = arg;
 	struct buf text = {0};
-	template_add_value(&text, http_tool_member(values->args, name));
-	if (strcmp(buf_str(&text), ".") == 0 || strcmp(buf_str(&text), "..") == 0)
-		values->climbs = true;
+	template_add_value(&text, http_tool_member(args, name));
 	percent_add(out, buf_str(&text), "");
 	buf_release(&text);
 }
@@ -58,11 +51,9 @@ static cJSON *http_tool_item(const char *name, const void *args)
 	return cJSON_Duplicate(http_tool_member(args, name), true);
 }
 
-/* False when an argument would lead out of its place. */
-static bool http_tool_make_url(const struct http_tool *tool, const cJSON *args, struct buf *url)
+static void http_tool_make_url(const struct http_tool *tool, const cJSON *args, struct buf *url)
 {
-	struct url_values values = {args, false};
-	template_render(tool->url, http_tool_add_url_value, &values, url);
+	template_render(tool->url, http_tool_add_url_value, (void *)args, url);
 	char *fragment = url->data ? strchr(url->data, '#') : NULL;
 	if (fragment) { /* is not sent */
 		*fragment = '\0';
@@ -84,7 +75,6 @@ static bool http_tool_make_url(const struct http_tool *tool, const cJSON *args, 
 		buf_release(&text);
 		cJSON_Delete(value);
 	}
-	return !values.climbs;
 }
 
 /* ---- The call */
@@ -156,7 +146,8 @@ ag_result http_tool(ag_run *run, const cJSON *args, cJSON **output, void *data)
 		body = filled ? json_print(filled) : NULL;
 		cJSON_Delete(filled);
 	}
-	if (!http_tool_make_url(tool, args, &url)) {
+	http_tool_make_url(tool, args, &url);
+	if (url_climbs(buf_str(&url))) { /* an argument would lead out of its place */
 		result = ag_fail(run, "arguments: expected no '.' or '..' in a URL");
 	} else if (http_tool_request(tool, run, buf_str(&url), body, &response) == HTTP_DONE) {
 		result = http_tool_read_answer(tool, run, &response, output);

@@ -3,7 +3,6 @@
 #include "service/run/background/webhook.h"
 
 #include "base/base64.h"
-#include "base/http/percent.h"
 #include "base/http/url.h"
 #include "base/json/json.h"
 #include "base/log/log.h"
@@ -23,32 +22,6 @@
 
 /* ---- addresses ---- */
 
-/* How many bytes here stand for a slash, or for the backslash that some servers take for one; 0:
- * another character. */
-static size_t webhook_slash(const char *at)
-{
-	if (*at == '/')
-		return 1;
-	int byte = *at == '%' ? percent_byte(at + 1) : -1;
-	return byte == '/' || byte == '\\' ? 3 : 0;
-}
-
-/*
- * Whether some server may find a ".."  in the path.  A normal address has none between its slashes,
- * but "%2F" becomes a slash when somebody decodes it, and for some servers a segment ends at ";".
- */
-static bool webhook_climbs(const char *path, const char *end)
-{
-	for (const char *at = path; at < end; at++) {
-		size_t slash = webhook_slash(at);
-		const char *dots = at + slash;
-		if (slash && strncmp(dots, "..", 2) == 0 &&
-		    (dots + 2 >= end || dots[2] == ';' || webhook_slash(dots + 2)))
-			return true;
-	}
-	return false;
-}
-
 /* Whether address is the prefix, or continues it where a segment ends.  Both are in normal form. */
 static bool webhook_below(const char *address, const char *prefix)
 {
@@ -62,9 +35,8 @@ char *webhook_address(const struct string_list *prefixes, const char *url)
 	char *address = url_normal(url);
 	if (!address)
 		return NULL;
-	const char *path = strchr(strstr(address, "://") + 3, '/');
 	bool below = false;
-	if (!webhook_climbs(path, path + strcspn(path, "?")))
+	if (!url_climbs(address))
 		for (size_t i = 0; i < prefixes->count && !below; i++)
 			below = webhook_below(address, prefixes->items[i]);
 	if (below)
