@@ -374,6 +374,7 @@ static void document_tools_read_mcp(
 	document_tools_read_oauth(d, PLACE_KEY(in, "oauth"), reach.oauth, settings);
 	settings->timeout_ms = given.timeout_ms;
 	settings->name = document_tools_server_name(d->graph, given.name, settings);
+	settings->named = given.name;
 	struct tool_server server = {.server = mcp_server_new(settings),
 	    .prefix = xstrdup(given.prefix),
 	    .only = document_names(d, PLACE_KEY(at, "tools"), given.tools),

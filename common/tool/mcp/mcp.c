@@ -40,13 +40,11 @@ const char *mcp_server_name(const struct mcp_server *server)
 
 const char *mcp_server_shown(const struct mcp_server *server)
 {
-	const char *name = server->settings.name, *url = server->settings.url;
-	char **argv = server->settings.command.argv;
-	if (url && strncmp(name, url, strcspn(url, "?#")) == 0)
-		return "server";
-	if (argv && argv[0] && strncmp(name, argv[0], strlen(argv[0])) == 0 && strchr(name, '/'))
-		return strrchr(name, '/') + 1;
-	return name;
+	const struct mcp_settings *settings = &server->settings;
+	const char *slash = strrchr(settings->name, '/');
+	if (settings->named)
+		return settings->name;
+	return settings->url ? "server" : slash ? slash + 1 : settings->name;
 }
 
 /* ---- The tools */

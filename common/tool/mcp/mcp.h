@@ -39,7 +39,8 @@ struct mcp_oauth_settings {
 
 /* How a server is reached.  All texts are malloc'd. */
 struct mcp_settings {
-	char *name;             /* for people */
+	char *name;             /* for the log */
+	bool named;             /* somebody chose the name; else it says where the server is */
 	struct command command; /* path is NULL for a server that is reached over HTTP */
 	char *url;
 	struct http_header *headers; /* sent with each request; not logged */
