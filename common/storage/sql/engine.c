@@ -115,7 +115,7 @@ bool engine_start(struct engine *e, struct error *err)
 		return false;
 	if (driver->keeper_new && !driver->keeper_new(&e->source, e->shared, t, &e->keeper, err))
 		return false;
-	e->sweeper = sweeper_new(e->writer, e->pool, e->reserve, &e->storage.history_keep, err);
+	e->sweeper = sweeper_new(e->writer, e->pool, e->reserve, err);
 	return e->sweeper != NULL;
 }
 

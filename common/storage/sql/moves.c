@@ -17,6 +17,6 @@ bool moves_tell(struct storage *st, const struct moves *moves)
 	if (moves->dropped)
 		sweeper_wake(e->sweeper);
 	if (moves->trims)
-		sweeper_trim(e->sweeper, moves->trims);
+		sweeper_trim(e->sweeper, moves->trims, st->history_keep);
 	return true;
 }

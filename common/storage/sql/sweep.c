@@ -24,6 +24,12 @@
 /* How long to wait after a failure, most likely a full disk or an outsider's lock. */
 #define RETRY_MS 2000
 
+/* A thread that has more checkpoints than are kept. */
+struct trim_wish {
+	int64_t thread; /* its row */
+	int64_t keep;
+};
+
 struct sweeper {
 	struct chore thread;
 	struct writer *writer;
@@ -32,8 +38,7 @@ struct sweeper {
 	bool wanted; /* there may be something to do; guarded by the thread's lock */
 	bool told;   /* it was logged that sweeping fails at present */
 
-	const int64_t *keep;  /* how many checkpoints of a thread stay */
-	int64_t trims[TRIMS]; /* rows of threads that have more; guarded by the thread's lock */
+	struct trim_wish trims[TRIMS]; /* guarded by the thread's lock */
 	size_t trim_count;
 };
 
@@ -184,8 +189,8 @@ static bool sweep_next(struct sweeper *s, struct piece *p, struct error *err)
 	p->unit.run = piece_run_trim;
 	pthread_mutex_lock(&s->thread.lock);
 	if (s->trim_count) {
-		p->thread = s->trims[0];
-		p->keep = *s->keep; /* is set before there can be a thread to trim */
+		p->thread = s->trims[0].thread;
+		p->keep = s->trims[0].keep;
 	}
 	pthread_mutex_unlock(&s->thread.lock);
 	return true;
@@ -242,14 +247,13 @@ static void *sweep_run(void *arg)
 	return NULL;
 }
 
-struct sweeper *sweeper_new(struct writer *writer, struct pool *pool, const char *reserve,
-    const int64_t *keep, struct error *err)
+struct sweeper *sweeper_new(
+    struct writer *writer, struct pool *pool, const char *reserve, struct error *err)
 {
 	struct sweeper *s = xcalloc(1, sizeof(*s));
 	s->writer = writer;
 	s->pool = pool;
 	s->reserve = reserve;
-	s->keep = keep;
 	s->wanted = true;
 	if (chore_start(&s->thread, sweep_run, s, err))
 		return s;
@@ -273,14 +277,14 @@ void sweeper_wake(struct sweeper *s)
 	pthread_mutex_unlock(&s->thread.lock);
 }
 
-void sweeper_trim(struct sweeper *s, int64_t thread_row)
+void sweeper_trim(struct sweeper *s, int64_t thread_row, int64_t keep)
 {
 	size_t i = 0;
 	pthread_mutex_lock(&s->thread.lock);
-	while (i < s->trim_count && s->trims[i] != thread_row)
+	while (i < s->trim_count && s->trims[i].thread != thread_row)
 		i++;
 	if (i == s->trim_count && s->trim_count < TRIMS)
-		s->trims[s->trim_count++] = thread_row;
+		s->trims[s->trim_count++] = (struct trim_wish){.thread = thread_row, .keep = keep};
 	pthread_mutex_unlock(&s->thread.lock);
 	sweeper_wake(s);
 }

@@ -16,11 +16,11 @@
 
 struct sweeper;
 
-/* Starts the sweeper, which first looks once for what others have left.  It lets *keep checkpoints
- * of a thread stay (0: all).  When it has nothing to do it sees to it that the reserve (reserve.h)
- * at this path exists (NULL: there is none).  NULL with err set on failure. */
-struct sweeper *sweeper_new(struct writer *writer, struct pool *pool, const char *reserve,
-    const int64_t *keep, struct error *err);
+/* Starts the sweeper, which first looks once for what others have left.  When it has nothing to do
+ * it sees to it that the reserve (reserve.h) at this path exists (NULL: there is none).  NULL with
+ * err set on failure. */
+struct sweeper *sweeper_new(
+    struct writer *writer, struct pool *pool, const char *reserve, struct error *err);
 
 /* Ends after the transaction that is under way, even in the middle of the work. */
 void sweeper_free(struct sweeper *s);
@@ -28,9 +28,10 @@ void sweeper_free(struct sweeper *s);
 /* Something was removed, so there is work. */
 void sweeper_wake(struct sweeper *s);
 
-/* A thread has more checkpoints than are kept.  This is forgotten when the process dies, or when
- * too many threads are told of at once; the thread says it again some runs later. */
-void sweeper_trim(struct sweeper *s, int64_t thread_row);
+/* A thread has more checkpoints than are to stay, which is above 0.  This is forgotten when the
+ * process dies, or when too many threads are told of at once; the thread says it again some runs
+ * later. */
+void sweeper_trim(struct sweeper *s, int64_t thread_row, int64_t keep);
 
 /* ---- trim.c: removes checkpoints that are too old, and what only they show, piece by piece. */
 
