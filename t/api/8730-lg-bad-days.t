@@ -303,5 +303,10 @@ lg_refused 422 VALIDATION_ERROR 'command.resume must be an object of answers by 
 	'of several questions an answer names its own'
 goes_on_is q ",\"command\":{\"resume\":{\"$last\":\"yes\"}}" 'go y yes' 'which may be the last'
 goes_on_is q ',"command":{"resume":"no"}' 'go y yes x no joined' 'the only one that is left needs no name'
+api POST /lg/threads/r/runs/wait "{\"assistant_id\":\"ask\",\"input\":{\"messages\":[$(human go)]},$new}"
+first=$(json '.__interrupt__[0].id' "$BODY") last=$(json '.__interrupt__[1].id' "$BODY")
+goes_on_is r ",\"command\":{\"resume\":{\"__agui_resume_map__\":{\"$last\":{\"status\":\"resolved\",\"payload\":\"yes\"}}}}" 'go y yes' \
+	'CopilotKit wraps what it answers'
+goes_on_is r ",\"command\":{\"resume\":{\"__agui_cancelled__\":true,\"interrupt_id\":\"$first\"}}" 'go y yes x  joined' 'and what somebody cancelled'
 
 done_testing

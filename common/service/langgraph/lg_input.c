@@ -237,6 +237,23 @@ static cJSON *lg_input_config(const struct lg_body *b, const char *thread_id)
 	return config;
 }
 
+/* The answers that a resume of CopilotKit's LangGraphAgent stands for, by their ids: it wraps
+ * several, and one that somebody has cancelled.  Any other resume as it is. */
+static const cJSON *lg_input_unwrap(struct call *call, const cJSON *resume)
+{
+	const cJSON *all = json_get(resume, "__agui_resume_map__"), *one, *answer;
+	const char *cancelled = json_str(resume, "interrupt_id");
+	cJSON *out = arena_json(call->arena, cJSON_CreateObject());
+	if (cancelled && cJSON_IsTrue(json_get(resume, "__agui_cancelled__")))
+		cJSON_AddNullToObject(out, cancelled);
+	cJSON_ArrayForEach(one, all) {
+		answer = json_str_is(one, "status", "resolved") ? json_get(one, "payload") : NULL;
+		json_set(
+		    out, one->string, answer ? cJSON_Duplicate(answer, true) : cJSON_CreateNull());
+	}
+	return out->child ? out : resume;
+}
+
 /* Where several interrupts are open an answer says which it is for, as LangGraph's server wants it:
  * some pages show the first of them, others the last. */
 static bool lg_input_answers(struct call *call, const struct thread *thread, const cJSON *resume)
@@ -288,7 +305,7 @@ bool lg_input_read(struct call *call, const char *thread_id, const cJSON *body, 
 	if (error_is_set(&call->error) || !lg_assistant_check(call, b.assistant_id) ||
 	    !lg_input_thread(call, thread_id, body, &b, &thread))
 		return false;
-	const cJSON *resume = json_get(b.command, "resume");
+	const cJSON *resume = lg_input_unwrap(call, json_get(b.command, "resume"));
 	in->goes_on = !b.input && !resume;
 	in->resumable = b.stream_resumable;
 	in->ends_with_client = b.on_disconnect && strcmp(b.on_disconnect, "cancel") == 0;
