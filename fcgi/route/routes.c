@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* The table of routes. */
+#include "base/metrics/metrics.h"
 #include "config/config.h"
 #include "fcgi/handlers/handlers.h"
 #include "fcgi/route/route.h"
@@ -244,5 +245,7 @@ static const struct route rows[] = {
         ROUTE_INFRASTRUCTURE, NULL},
 };
 /* clang-format on */
+
+_Static_assert(sizeof(rows) / sizeof(rows[0]) < METRIC_ROUTES, "metrics tell all rows apart");
 
 const struct route_table routes = {rows, sizeof(rows) / sizeof(rows[0])};

@@ -238,6 +238,29 @@ static void every_number_has_its_type(void)
 	close_all();
 }
 
+static void every_counter_and_gauge_is_told(void)
+{
+	char end[32];
+	open_in("all");
+	for (int m = 0; m < METRICS; m++)
+		metrics_count((enum metric)m, 1000001 + (uint64_t)m);
+	for (int g = 0; g < GAUGES; g++)
+		metrics_gauge((enum gauge)g, 2000001 + g);
+	written();
+	for (int m = 0; m < METRICS; m++) {
+		/* its number, or microseconds as seconds */
+		snprintf(
+		    end, sizeof(end), m == METRIC_WRITE_WAIT_US ? " 1.%06d\n" : " 1%06d\n", m + 1);
+		CU_ASSERT_PTR_NOT_NULL(strstr(buf_str(&text), end));
+	}
+	for (int g = 0; g < GAUGES; g++) {
+		snprintf(end, sizeof(end), " %d\n", 2000001 + g);
+		CU_ASSERT_PTR_NOT_NULL(strstr(buf_str(&text), end));
+	}
+	CU_ASSERT_PTR_NULL(strstr(buf_str(&text), "(null)"));
+	close_all();
+}
+
 static const struct unit_test tests[] = {
     {"nothing is counted before there is a place", nothing_is_counted_before_there_is_a_place},
     {"requests are told apart by route and status", requests_are_told_apart_by_route_and_status},
@@ -247,6 +270,7 @@ static const struct unit_test tests[] = {
     {"a look sums up all processes", a_look_sums_up_all_processes},
     {"times of late are known to an eighth", times_of_late_are_known_to_an_eighth},
     {"every number has its type", every_number_has_its_type},
+    {"every counter and gauge is told", every_counter_and_gauge_is_told},
 };
 
 int main(void)
