@@ -61,7 +61,7 @@ static void compile_field(ag_graph *graph, struct field *field)
 		compile_problem(graph, "state field", field->name, "it is declared twice");
 	if (!graph_reducer_fits(field))
 		compile_problem(graph, "state field", field->name,
-		    "its reducer does not fit its type (append: array, add: number, merge: object)");
+		    "its reducer does not fit its type " GRAPH_REDUCERS_FIT);
 	if (!field->initial)
 		field->initial = cJSON_Parse(initial);
 	else if (!graph_field_accepts(field, field->initial))

@@ -213,6 +213,7 @@ void graph_compile_regions(ag_graph *graph);
 
 /* Whether its reducer makes sense for its type (AG_REPLACE always does). */
 bool graph_reducer_fits(const struct field *field);
+#define GRAPH_REDUCERS_FIT "(append: array, add: number, merge: object)"
 
 /* The tool of that name in a tools node, or NULL. */
 const struct tool *graph_tool_get(const struct node *node, const char *name);

@@ -279,15 +279,20 @@ bool state_reduce(cJSON *fields, const struct field *field, cJSON *value)
 		json_set(fields, field->name, state_value(field, value));
 		return true;
 	}
-	if (field->reducer == AG_APPEND) {
+	bool fits = true;
+	switch (field->reducer) {
+	case AG_REPLACE: /* done above */
+		break;
+	case AG_APPEND:
 		state_append(old, value);
 		return true;
-	}
-	bool fits = true;
-	if (field->reducer == AG_ADD)
+	case AG_ADD:
 		fits = state_add(fields, field, old, value);
-	else
+		break;
+	case AG_MERGE:
 		json_merge(old, value);
+		break;
+	}
 	cJSON_Delete(value);
 	return fits;
 }

@@ -83,8 +83,7 @@ static void document_read_field(struct document *d, const struct place *at, cons
 	const struct field field = {.type = (char *)given.type, .reducer = given.reducer};
 	if (given.type && !graph_reducer_fits(&field))
 		document_problem(d, PLACE_KEY(at, "reducer"),
-		    "expected a reducer for type %s (append: array, add: number, merge: object)",
-		    given.type);
+		    "expected a reducer for type %s " GRAPH_REDUCERS_FIT, given.type);
 	if (given.type && given.initial && !graph_field_accepts(&field, given.initial))
 		document_problem(d, PLACE_KEY(at, "default"),
 		    "expected a value of type %s, found %s", given.type,
