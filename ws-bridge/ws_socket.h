@@ -50,6 +50,7 @@ enum ws_said ws_socket_next(struct ws_socket *s, struct record *record);
 /* What poll is to wait for. */
 enum { WS_FD_IN, WS_FD_OUT, WS_FD_WAKE, WS_FD_TIMER, WS_FD_SIGNALS, WS_FDS };
 
+/* Fills fds for poll. */
 void ws_socket_watch(struct ws_socket *s, struct pollfd fds[WS_FDS]);
 
 /* Writes what can be written, and counts signals, after poll; the input is the caller's. */

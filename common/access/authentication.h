@@ -66,6 +66,7 @@ struct signature_key {
 	const char *secret; /* not empty; for RS and ES it is the public key as PEM */
 };
 
+/* Whether its key is a secret: HS256 to HS512. */
 bool signature_is_hmac(const char *algorithm);
 
 /* Bits of the curve that an ECDSA algorithm uses (RFC 7518 3.4); 0 for other algorithms. */
@@ -91,6 +92,7 @@ bool signature_verify(const struct signature_key *key, const char *text, size_t 
 struct verified *verified_new(void);
 void verified_free(struct verified *verified); /* NULL is fine */
 
+/* Whether a token is remembered; remembers one. */
 bool verified_has(struct verified *verified, const char *token);
 void verified_add(struct verified *verified, const char *token);
 

@@ -9,6 +9,7 @@
 char **texts_copy(const char *const *texts);
 void texts_free(char **texts);
 
+/* texts NULL: it has none. */
 bool texts_has(char *const *texts, const char *text);
 
 #endif

@@ -109,6 +109,8 @@ struct chat_turns {
 	cJSON *made_up; /* array of blocks that no message has in this form */
 };
 
+/* Sorts the blocks of messages, an array that outlives the turns, into turns; a result comes right
+ * behind the turn that made its call. */
 void chat_turns_init(struct chat_turns *turns, const cJSON *messages, bool images);
 void chat_turns_release(struct chat_turns *turns);
 
@@ -227,6 +229,7 @@ struct chat_answer {
 	int64_t first_piece_ms;
 };
 
+/* An answer of which nothing has come; target and request outlive it. */
 void chat_answer_init(
     struct chat_answer *a, const struct chat_target *t, const struct chat_request *request);
 void chat_answer_release(struct chat_answer *a);

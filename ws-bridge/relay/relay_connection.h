@@ -167,6 +167,8 @@ void helper_drop(struct connection *c);
 
 /* ---- What comes from the helper, and the time */
 
+/* Acts on what the socket to websocketd has; on the time, when the helper is late; and whether that
+ * socket is to be read: not while a slow client holds up too much. */
 void helper_event(struct connection *c);
 void helper_tick(struct connection *c);
 bool helper_reading(const struct connection *c);

@@ -51,6 +51,7 @@ struct a2a_sink {
 	struct buf part; /* the parts so far of a chunk that comes in several */
 };
 
+/* The caller fills in the rest of the events before the first chunk; behind outlives the sink. */
 void a2a_sink_init(struct a2a_sink *sink, struct chunk_sink *behind);
 void a2a_sink_release(struct a2a_sink *sink);
 

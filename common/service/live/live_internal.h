@@ -101,8 +101,10 @@ void live_late(struct live *live);
 
 /* ---- live_events.c: what the provider reports, what the client is told and the thread keeps */
 
+/* Milliseconds by the clock of the session. */
 int64_t live_now(const struct live *live);
 
+/* Queues the client's event "error"; a fatal one ends nothing by itself.  message NULL: "". */
 void live_send_error(struct live *live, const char *code, const char *message, bool fatal);
 
 /* Acts on one event; event is the caller's. */

@@ -42,6 +42,8 @@ struct copy_ops {
  * the database. */
 bool copy_begin(struct db *db, struct error *err);
 
+/* storage_copy between these two engines; the rows of all tables in one transaction a database,
+ * which is rolled back where anything fails. */
 bool sql_copy(const struct copy_ops *from_ops, const char *from, const struct copy_ops *to_ops,
     const char *to, struct copy_report *report, struct error *err);
 

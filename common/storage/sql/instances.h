@@ -62,6 +62,7 @@ void instances_release_later(
 struct instance_life; /* in shared memory */
 
 struct shared;
+/* The one in this memory. */
 struct instance_life *instance_life(struct shared *shared);
 
 /* Writes the instance's row, under a number that the first process of the life chooses, and sets
@@ -73,6 +74,7 @@ int instance_begin(struct instance_life *life, struct engine *e, struct error *e
  * at once; where the database cannot be reached they give the instance up later. */
 void instance_leave(struct instance_life *life, struct engine *e, int presence);
 
+/* The number of this instance's row; 0: it has none yet. */
 int64_t instance_number(const struct instance_life *life);
 
 /* Whether an instance of the previous version was there when this one last renewed its row. */

@@ -51,6 +51,8 @@ struct a2a_exchange {
 	char why[512];        /* for whoever reads the run's error */
 };
 
+/* Sends the message and follows its task until the answer is complete, the peer asks, time is up,
+ * or stop says so; only then the task is cancelled. */
 enum a2a_outcome a2a_peer_send(struct a2a_peer *peer, struct a2a_exchange *x);
 void a2a_exchange_release(struct a2a_exchange *x);
 

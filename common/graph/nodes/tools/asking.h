@@ -15,6 +15,7 @@ struct asking {
 	const cJSON *later;   /* the first of the run's messages after it, with next; or NULL */
 };
 
+/* Finds it: what the run has said comes before what a pause left open. */
 void asking_find(ag_run *run, struct asking *asking);
 
 /* Whether a later message answers the call.  Servers of models may repeat an id in each answer. */

@@ -17,6 +17,7 @@ struct chunk_form {
 	bool kept;       /* chunks get the marks of kept_line.h */
 };
 
+/* is_new: the run has made the thread.  The texts are copied. */
 void chunk_form_init(
     struct chunk_form *form, const char *thread_id, const char *run_id, bool is_new, bool kept);
 void chunk_form_release(struct chunk_form *form);

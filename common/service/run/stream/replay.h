@@ -23,6 +23,7 @@ struct replay_place {
 	size_t len;           /* length of the line that was shown in part; 0: none was */
 };
 
+/* Whether nothing was shown between the two places. */
 bool replay_same(const struct replay_place *a, const struct replay_place *b);
 
 /*
