@@ -340,6 +340,18 @@ static void a_second_wrong_form_fails(void)
 	talk_close(&talk);
 }
 
+static void of_a_form_that_was_cut_off_this_is_told(void)
+{
+	static const char cut[] = "{\"choices\":[{\"message\":{\"content\":\"{\"},"
+				  "\"finish_reason\":\"length\"}]}";
+	SCRIPT({STEP_WHOLE, 200, NULL, cut});
+	struct talk talk;
+	begin(&talk, ALONE(CITY));
+	CU_ASSERT_PTR_NOT_NULL(
+	    strstr(talk_say(&talk, "where"), "JSON and nothing else; it ended with length"));
+	talk_close(&talk);
+}
+
 static void json_of_any_kind_must_be_an_object(void)
 {
 	SCRIPT(SAYS("[1]"), SAYS("{}"));
@@ -807,6 +819,7 @@ static const struct unit_test tests[] = {
     {"a structured answer is checked and kept", a_structured_answer_is_checked_and_kept},
     {"a wrong form is given back once", a_wrong_form_is_given_back_once},
     {"a second wrong form fails", a_second_wrong_form_fails},
+    {"of a form that was cut off this is told", of_a_form_that_was_cut_off_this_is_told},
     {"JSON of any kind must be an object", json_of_any_kind_must_be_an_object},
     {"a call is no wrong form", a_call_is_no_wrong_form},
     {"a silent answer goes to its field", a_silent_answer_goes_to_its_field},

@@ -12,6 +12,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- One call */
 
@@ -149,13 +150,15 @@ static ag_result ask_again(
 	else
 		model_spent(asking->run, refused);
 	if (result == AG_OK && !ask_fits(format, *answer, why)) {
+		const char *end = json_str(json_get(*answer, "metadata"), "finish_reason");
+		bool cut = end && strcmp(end, "stop") != 0;
 		model_spent(asking->run, *answer);
-		cJSON_Delete(*answer);
-		*answer = NULL;
 		result = ag_fail(asking->run,
 		    "the model gave no answer of the form that it was "
-		    "asked for: %s",
-		    why);
+		    "asked for: %s%s%s",
+		    why, cut ? "; it ended with " : "", cut ? end : "");
+		cJSON_Delete(*answer);
+		*answer = NULL;
 	}
 	cJSON_Delete(all);
 	cJSON_Delete(refused);
