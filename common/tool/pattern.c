@@ -21,6 +21,7 @@ struct reader {
 	struct pattern *pattern;
 	size_t parts;
 	int groups; /* open ones */
+	bool fold;  /* ASCII letters stand for both cases */
 	enum pattern_fault fault;
 	const char *why;
 };
@@ -157,7 +158,7 @@ static const struct span line_ends[] = {{'\n', '\n'}, {'\r', '\r'}, {0x2028, 0x2
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static bool draft_add(struct reader *r, struct draft *draft, uint32_t first, uint32_t last)
+static bool draft_add_span(struct reader *r, struct draft *draft, uint32_t first, uint32_t last)
 {
 	if (first > last)
 		return pattern_refuse(r, PATTERN_INVALID, "has a range that runs backwards");
@@ -165,6 +166,23 @@ static bool draft_add(struct reader *r, struct draft *draft, uint32_t first, uin
 		return pattern_refuse(r, PATTERN_UNKNOWN, "has a class of too many parts");
 	draft->spans[draft->count++] = (struct span){first, last};
 	return true;
+}
+
+/* Adds the letters from that one on that a span has, in the other case. */
+static bool draft_add_folded(struct reader *r, struct draft *draft, struct span span, uint32_t from)
+{
+	uint32_t to = from + 25, other = from ^ 0x20;
+	uint32_t first = span.first > from ? span.first : from;
+	uint32_t last = span.last < to ? span.last : to;
+	return first > last || draft_add_span(r, draft, first - from + other, last - from + other);
+}
+
+static bool draft_add(struct reader *r, struct draft *draft, uint32_t first, uint32_t last)
+{
+	struct span span = {first, last};
+	return draft_add_span(r, draft, first, last) &&
+	    (!r->fold ||
+		(draft_add_folded(r, draft, span, 'A') && draft_add_folded(r, draft, span, 'a')));
 }
 
 /* Adds the characters of a sorted set, or all the others. */
@@ -290,7 +308,8 @@ static void pattern_take_class(struct reader *r)
 
 static void pattern_add_character(struct reader *r, uint32_t c)
 {
-	struct draft draft = {.spans = {{c, c}}, .count = 1};
+	struct draft draft = {0};
+	draft_add(r, &draft, c, c);
 	class_finish(r, &draft);
 }
 
@@ -497,9 +516,10 @@ static void pattern_take_alternatives(struct reader *r)
 	p->steps[jump].to = (int32_t)(p->count - jump);
 }
 
-struct pattern *pattern_compile(const char *text, enum pattern_fault *fault, const char **why)
+struct pattern *pattern_read(
+    const char *text, bool fold, enum pattern_fault *fault, const char **why)
 {
-	struct reader r = {.p = text, .pattern = xcalloc(1, sizeof(*r.pattern))};
+	struct reader r = {.p = text, .fold = fold, .pattern = xcalloc(1, sizeof(*r.pattern))};
 	if (strlen(text) > MOST_BYTES)
 		pattern_refuse(&r, PATTERN_UNKNOWN, "is too long");
 	pattern_take_alternatives(&r);
@@ -512,6 +532,11 @@ struct pattern *pattern_compile(const char *text, enum pattern_fault *fault, con
 		return r.pattern;
 	pattern_free(r.pattern);
 	return NULL;
+}
+
+struct pattern *pattern_compile(const char *text, enum pattern_fault *fault, const char **why)
+{
+	return pattern_read(text, false, fault, why);
 }
 
 void pattern_free(struct pattern *pattern)

@@ -31,6 +31,14 @@ enum pattern_fault {
 
 /* NULL with *fault and *why, a fixed sentence part, set.  Any thread may use the result. */
 struct pattern *pattern_compile(const char *text, enum pattern_fault *fault, const char **why);
+
+/*
+ * The same for a POSIX extended regular expression that regcomp has taken; "." is any character
+ * then.  With ignore_case, ASCII letters stand for both cases.  NULL for what is not understood,
+ * with *why set: back-references, collating elements, and what would become too large.
+ */
+struct pattern *pattern_compile_posix(const char *text, bool ignore_case, const char **why);
+
 void pattern_free(struct pattern *pattern);
 
 /*

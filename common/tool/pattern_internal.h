@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* What the halves of the pattern module share: pattern.c compiles, pattern_match.c matches. */
+/* What the parts of the pattern module share: pattern.c compiles, pattern_posix.c rewrites,
+ * pattern_match.c matches. */
 #ifndef AGENTGRAPH_TOOL_PATTERN_INTERNAL_H
 #define AGENTGRAPH_TOOL_PATTERN_INTERNAL_H
 
@@ -43,6 +44,10 @@ struct pattern {
 	struct class *classes;
 	size_t class_count;
 };
+
+/* As pattern_compile; with fold, ASCII letters stand for both cases. */
+struct pattern *pattern_read(
+    const char *text, bool fold, enum pattern_fault *fault, const char **why);
 
 /* The next character of valid UTF-8, 0 at the end. */
 uint32_t utf8_take(const char **p);

@@ -202,10 +202,25 @@ static void rules_look_at_texts(void)
 	    {"{\"user_text\": {\"matches\": \"^[0-9]+( EUR)?$\"}}", "12 EUR", true},
 	    {"{\"user_text\": {\"matches\": \"^[0-9]+( EUR)?$\"}}", "12 eur", false},
 	    {"{\"user_text\": {\"matches\": \"EUR$\", \"ignore_case\": true}}", "12 eur", true},
+	    {"{\"user_text\": {\"matches\": \"^[^[:upper:]b-d]{,2}.\\\\.()*[]x\\\\]+?$\"}}",
+		"za\n.]", true},
+	    {"{\"user_text\": {\"matches\": \"^[^b-d]$\", \"ignore_case\": true}}", "C", false},
+	    {"{\"user_text\": {\"matches\": \"^(.)\\\\1$\"}}", "aa", true},
 	    {"{\"last_text\": {\"equals\": \"First hi\"}}", "hi", true},
 	    {"{\"last_text\": {\"equals\": \"hi\"}}", "hi", false},
 	};
 	check_rules(rules, UNIT_COUNT(rules));
+}
+
+/* regexec would look at a part of such a text for each of its places. */
+static void a_rule_takes_time_by_the_length_of_a_text(void)
+{
+	char *text = xcalloc(1, 200001);
+	memset(text, 'a', 200000);
+	const struct expectation rules[] = {
+	    {"{\"user_text\": {\"matches\": \"[a-z]+@[a-z]+\"}}", text, false}};
+	check_rules(rules, UNIT_COUNT(rules));
+	free(text);
 }
 
 static void rules_look_at_fields(void)
@@ -681,6 +696,7 @@ static const struct unit_test tests[] = {
     {"an answer may be any JSON", an_answer_may_be_any_json},
     {"interrupts before and after a node pause", interrupts_before_and_after_a_node_pause},
     {"rules look at texts", rules_look_at_texts},
+    {"a rule takes time by the length of a text", a_rule_takes_time_by_the_length_of_a_text},
     {"rules look at fields", rules_look_at_fields},
     {"rules combine", rules_combine},
     {"a tool is given its arguments and gives JSON", a_tool_is_given_its_arguments_and_gives_json},
