@@ -385,11 +385,18 @@ static void supervisor_run(struct supervisor *s)
 int supervise(const struct serve_options *options)
 {
 	struct supervisor s = {.options = options};
+	sigset_t later;
 	/* other processes know it from the configuration, which this one does not load */
 	const char *format = getenv("AGENTGRAPH_LOG_FORMAT");
 	log_init("agentgraph", LOG_INFO);
 	log_set_format(format && strcmp(format, "json") == 0 ? LOG_JSON : LOG_PLAIN);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	/* Those that ask a service for something wait until it can: a reload just after the start
+	 * would end it, and systemd restarts nothing that has died of SIGHUP. */
+	sigemptyset(&later);
+	sigaddset(&later, SIGHUP);
+	sigaddset(&later, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &later, NULL);
 	if (setup(&s)) {
 		supervisor_run(&s);
 		log_info("stopped");

@@ -511,4 +511,19 @@ ok 'wait_for 60 grep -q "WARNING .*standard output was not told that the service
 	"where its line cannot be written it serves all the same, and says so"
 tap_stop $deaf
 is $? 0 "and ends with status 0"
+
+# It reads its configuration from a pipe, so that it is still starting when it is asked for a reload.
+mkfifo early.json
+"$AGENTGRAPH" serve --state other --no-nginx --socket early.sock --config early.json >early.out 2>early.err &
+early=$!
+exec 4>early.json
+kill -HUP $early
+kill -USR1 $early
+echo '{"agent": "builtin:demo"}' >&4
+exec 4>&-
+ok 'wait_for 60 grep -q "SIGHUP: looking at the configuration" early.err' "a reload before it serves waits until it does"
+timeout 60 sh -c 'echo "{\"agent\": \"builtin:demo\"}" >early.json'
+ok 'wait_for 60 grep -q "^agentgraph: serving" early.out' "and does not end it"
+tap_stop $early
+is $? 0 "which ends with status 0"
 done_testing
