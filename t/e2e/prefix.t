@@ -71,6 +71,7 @@ http {
     $(nginx_paths)
     access_log off;
     error_page 400 405 404 /mistake.html;
+    expires 1h;
     server {
         listen unix:$WORK/http.sock;
         listen 127.0.0.1:PORT;
@@ -124,6 +125,7 @@ for prefix in /agent /tools/a-b.c; do
 	case $prefix in /agent) name=one ;; *) name=two ;; esac
 	http GET "$prefix?a=b"
 	is "$STATUS $(header Location) $(header X-Frame-Options)" "301 $prefix/?a=b DENY" "$prefix leads to what is below it"
+	is "$(header Expires)" "" "not for an hour"
 	like "$(header X-Request-ID)" '^[0-9a-f-]{36}$' "with the headers of all answers"
 	http GET "$prefix/ping"
 	is "$STATUS $(json .data "$BODY")" "200 pong" "$prefix/ping is answered"
@@ -144,7 +146,7 @@ for prefix in /agent /tools/a-b.c; do
 	http GET "$prefix/v1/threads/$name/runs/later/result?wait=60"
 	is "$STATUS $(json '.data.messages[-1].content[0].text' "$BODY")" "200 done" "and a result waited for"
 	http GET "$prefix/v1/threads/$name/messages?limit=1"
-	is "$STATUS" 200 "a thread, with a query"
+	is "$STATUS $(header Cache-Control) $(header Expires)" "200 no-store " "a thread, with a query, which nobody keeps"
 	http GET "$prefix/v1/threads/$([ $name = one ] && echo two || echo one)"
 	is "$STATUS" 404 "and none of the other instance"
 
