@@ -107,7 +107,11 @@ bool upgrade_check(struct request *rq)
 {
 	char *const *params = rq->client->params;
 	if (!rq->handshake) {
-		response_header(rq, "Upgrade", "websocket");
+		/* later versions have no such header: their clients would take the answer for
+		 * broken (RFC 9113, section 8.2.2) */
+		const char *protocol = param_find(params, "SERVER_PROTOCOL");
+		if (!*protocol || strncmp(protocol, "HTTP/1.", 7) == 0)
+			response_header(rq, "Upgrade", "websocket");
 		response_header(rq, "Sec-WebSocket-Version", "13");
 		return error_set(&rq->call.error, ERR_UPGRADE_REQUIRED, NULL);
 	}

@@ -34,6 +34,8 @@ for route in /v1/graph/ws /v1/graph/live; do
 		"$route without an upgrade is 426"
 	is "$(json '.detail, has("close_code")' "$BODY" | paste -sd '|' -)|$(header X-WebSocket-Close-Code)" \
 		'This route needs a WebSocket upgrade|false|' 'which is no refused WebSocket'
+	is "$(env -i PATH="$PATH" REQUEST_METHOD=GET REQUEST_URI=$route SERVER_PROTOCOL=HTTP/2.0 HTTP_HOST=localhost \
+		cgi-fcgi -bind -connect "$SOCKET" </dev/null | grep -ciE '^(Status: 426|Upgrade:)')" 1 'without that header over HTTP/2'
 	is "$(header X-Request-ID)" "$(json .metadata.request_id "$BODY")" 'in the shape of all errors'
 	api POST $route '{}'
 	is "$STATUS $(header Allow)" '405 GET, HEAD, OPTIONS' "POST on $route is 405"
