@@ -12,6 +12,7 @@
 #include "config/environment/environment.h"
 #include "config/text_file.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,9 +99,13 @@ static int status_show(const char *state_dir, bool as_json)
 	static const char *const databases[] = {
 	    "threads.db", "files.db", "store.db", "telemetry.db"};
 	char *path = xasprintf("%s/run/status.json", state_dir);
+	bool hidden = access(path, F_OK) != 0 && errno == EACCES;
 	bool up = state_is_served(state_dir), good;
 	cJSON *status = up ? text_file_json(path) : NULL;
 	free(path);
+	if (hidden) /* which would look as if there were none */
+		return complain(
+		    1, "%s is not for this user to look into: ask as the service's", state_dir);
 	if (!up)
 		return complain(1, "no service runs on %s", state_dir);
 	if (!status)

@@ -42,6 +42,10 @@ is "$(status '.workers | map(.serves) | unique')" '[true]' 'which serve'
 is "$(status '[.runs_in_flight, .reloads.done, .reloads.last, .restarts.worker]')" '[0,0,0,0]' 'and nothing has happened yet'
 ok '[ "$(status ".bytes[\"threads.db\"]")" -gt 4096 ]' 'the size of a database is there'
 like "$("$AGENTGRAPH" status --state "$state")" '^agentgraph [0-9.]+, process [0-9]+, serving since 20[0-9-]+T' 'people get it in words'
+if setpriv --reuid=12346 --clear-groups true 2>/dev/null && chmod 711 "$WORK"; then
+	is "$(setpriv --reuid=12346 --clear-groups "$AGENTGRAPH" status --state "$state" 2>&1)" \
+		"agentgraph: $state is not for this user to look into: ask as the service's" 'who may not look is not told that there is none'
+fi
 
 echo 'r id /slow 30 500' | turns 1 >answer &
 turn=$!
