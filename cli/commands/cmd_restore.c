@@ -114,6 +114,7 @@ static int restore_from(
 		    config->env.media_storage_type);
 	/* before a directory is made, and once more when nobody else can change what is in it */
 	ok = storage_may_restore(config, backup, overwrite, &err) &&
+	    (!files || access(files, R_OK | X_OK) == 0 || restore_failed("read", files)) &&
 	    (directory_make(state) || errno == EEXIST ||
 		restore_failed("make the directory", state)) &&
 	    (lock = state_lock(state)) >= 0 && storage_may_restore(config, backup, overwrite, &err);

@@ -344,6 +344,9 @@ for backup in empty nowhere copy/threads.db foreign newer; do
 	run restore $backup --state none
 	is "$CODE $(ls -d none 2>/dev/null)" '1 ' 'nor makes a directory'
 done
+run restore copy --state none --files nowhere
+is "$CODE $ERR $(ls -d none 2>/dev/null)" '1 agentgraph: cannot read nowhere: No such file or directory ' 'nor for files that are not there'
+run restore newer --state none
 like "$ERR" 'newer/files.db has schema version 99, but this program knows' 'and it is said why'
 cp -r copy torn && printf 'torn' | dd of=torn/threads.db bs=1 seek=4096 conv=notrunc 2>/dev/null && truncate -s 6000 torn/threads.db
 run restore torn --state new/state --force
