@@ -110,6 +110,7 @@ async function streams() {
 	}
 	await ask(`/ask ${markup[2]}`);
 	await named('group', 'Question').waitFor();
+	report('a question begins where its language does', await page.locator('.question p').evaluate((node) => getComputedStyle(node).unicodeBidi) === 'plaintext');
 	await safe('what is being said');
 }
 

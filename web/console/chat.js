@@ -6,7 +6,7 @@ import { ask, button, chooser, complain, guarded, link, make, more, newId, prett
 import { draw } from './drawing.js';
 import { MessageList } from './list.js';
 import { growing, show as showMessage, textOf } from './message.js';
-import { ready } from './text.js';
+import { plain, ready } from './text.js';
 import { follow, onOther, run } from './turn.js';
 
 const page = 200; // messages read at a time
@@ -458,7 +458,7 @@ class Conversation {
 		const field = sendByEnter(make('textarea', { rows: 2, 'aria-label': 'Answer' }));
 		const question = { id, reason, value: () => (asksJson ? JSON.parse(field.value) : approves ? valueOf(field.value) : field.value) };
 		const quick = (name, value) => button(name, () => this.answer([{ id, value: () => value }]));
-		const form = make('form', make('p', words || `The agent waits (${reason}).`),
+		const form = make('form', plain('p', words || `The agent waits (${reason}).`),
 			words && Object.keys(data).length <= 1 ? '' : make('pre', { tabIndex: 0 }, pretty(data)), schema ? more('What fits', () => make('pre', { tabIndex: 0 }, pretty(schema))) : '',
 			field, make('div.actions', ...(approves ? [quick('Approve', true), quick('Decline', false)] : []), make('button.primary', 'Answer')));
 		form.addEventListener('submit', (event) => {

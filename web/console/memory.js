@@ -2,6 +2,7 @@
 // The store: memories are searched by each strategy, added, changed and deleted.
 import { call, path } from './api.js';
 import { ask, button, choice, complain, confirm, input, make, say, table, when } from './dom.js';
+import { plain } from './text.js';
 
 const strategies = ['similarity', 'temporal', 'relevance', 'hybrid', 'graph_traversal'];
 
@@ -11,7 +12,7 @@ export async function show(main, parts, { signal }) {
 	let latest = 0;
 
 	function rowOf(memory) {
-		const editing = make('div', memory.content);
+		const editing = plain('div', memory.content);
 		const save = async (content) => { await call('PUT', `v1/store/memories/${path(memory.memory_id)}`, { content }, signal); await load(); say('Saved'); };
 		const forget = async () => {
 			if (!await confirm(`Forget “${memory.content.slice(0, 80)}”?`, 'Forget')) return;

@@ -60,7 +60,7 @@ export async function show(main, [thread, id], { signal, talk }) {
 	async function showSpans() {
 		const { run: trace } = await get(`v1/observability/${path(thread)}${query({ run_id: id })}`, signal);
 		spans.replaceChildren(trace ? waterfall(trace, outcomesOf(trace)) : make('p.empty', 'Its spans are not kept: they go with a restart, and production keeps none.'));
-		if (trace && !isRecorded(run)) list.replaceChildren(...[...trace.events].reverse().map((event) => make('li', `${event.type} of ${event.node} ${event.summary === event.type ? '' : event.summary}`)));
+		if (trace && !isRecorded(run)) list.replaceChildren(...[...trace.events].reverse().map((event) => make('li', `${event.type}${event.node ? ` of ${event.node}` : ''} ${event.summary === event.type ? '' : event.summary}`)));
 	}
 
 	function put(chunk) {
