@@ -296,6 +296,11 @@ async function changedElsewhere() {
 	await run;
 	await comes('and has the next turn', said('Agent', 'echo: six'));
 	await settled();
+	for (const content of ['/slow 2 300', '/slow 5 100'])
+		await elsewhere('POST', 'v1/graph/runs', { messages: [{ role: 'user', content }], config: { thread_id: thread } });
+	await page.reload();
+	await comes('a run that waits for one that is shown follows it', said('Agent', 'tick 5'));
+	await settled();
 	await remove();
 	await page.reload();
 	await page.getByText('This conversation is not there.').getByRole('link', { name: 'New conversation' }).click();

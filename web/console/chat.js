@@ -160,6 +160,7 @@ class Conversation {
 		this.tree = treeOf(points);
 		this.list.show(messages, from);
 		const { thread_data: record } = await get(this.where(), this.service.signal); // not from points: there may be no checkpoint
+		this.record = record;
 		if (record.status === 'error') await this.readFailure(record);
 		if (record.status !== 'interrupted') return this.showAsked([]);
 		const { state: { execution_meta: meta } } = await get(this.where('/state'), this.service.signal);
@@ -338,6 +339,7 @@ class Conversation {
 	}
 
 	async takeUp(record) {
+		this.followed = record.run_id;
 		const running = await get(this.where(`/runs/${path(record.run_id)}`), this.service.signal);
 		await this.during((heard) => follow(running, this.service.signal, heard, (now) => this.lookAt(now)), Math.max(0, this.messages.length - 20));
 	}
@@ -388,12 +390,14 @@ class Conversation {
 		try {
 			await this.refresh(Math.min(this.unsure, this.messages.length));
 			this.unsure = Infinity;
+			if (this.record.status === 'running' && this.record.run_id !== this.followed) await this.takeUp(this.record); // it has waited for this turn
 		} finally {
 			this.showRunning(false); // only now: before, a message would meet questions of the last turn
 		}
 	}
 
-	hear({ event, message, data, metadata }, said, request) {
+	hear({ event, message, data, metadata, run_id: id }, said, request) {
+		this.followed = id;
 		if (metadata?.node) this.light(metadata.node);
 		if (event === 'message' && (said.has(message.message_id) || !this.messages.some((one) => one.message_id === message.message_id)))
 			this.hearMessage(message, said);
