@@ -31,6 +31,14 @@ async function chat() {
 	report('what is sent twice at once makes one thread', made.length === 1, made.length);
 	await comes('as Markdown', log.locator('article strong', { hasText: 'world' }).first());
 	report('the address names the thread', /#\/chat\/.+/.test(page.url()), page.url());
+	const grown = await page.evaluate(async () => {
+		const { growing } = await import(new URL('message.js', document.querySelector('script[type=module]').src));
+		const { node, add } = growing({ role: 'assistant' }, (act) => act());
+		for (const summary of ['let me', ' see']) add({ content: [{ type: 'reasoning', summary }] });
+		await new Promise((over) => setTimeout(over, 100));
+		return node.querySelector('details[open]:not([hidden])')?.textContent;
+	});
+	report('reasoning is shown as it comes', grown === 'Reasoninglet me see', grown);
 	await ask('/add 2 3');
 	await comes('a tool is called', log.getByText('Calls add'));
 	await comes('and its result is used', said('Agent', 'sum: 5'));

@@ -10,6 +10,10 @@ export function textOf(message) {
 	return message.content.filter((block) => block.type === 'text').map((block) => block.text).join('\n\n');
 }
 
+function reasoningOf(message) {
+	return message.content.filter((block) => block.type === 'reasoning').map((block) => block.summary || '').join('');
+}
+
 function json(value) {
 	return make('pre', { tabIndex: 0 }, pretty(value));
 }
@@ -75,24 +79,30 @@ export function show(message, { edit, again, branches } = {}) {
 
 const pace = 50; // ms between additions: each makes the browser lay out the text again
 
-// A message that is being said.  Its pieces are added as they come, those of a moment together, inside a call of
-// change.
+// A message that is being said, or still thought about.  Its pieces are added as they come, those of a moment together,
+// inside a call of change.
 export function growing(message, change) {
-	const said = make('div.content.plain');
-	const node = make(`article.message.${message.role}.growing`, { 'aria-label': names[message.role] }, make('header', make('b', names[message.role])), said);
-	let waiting = '', due = false, size = 0;
+	const thought = make('div.plain'), said = make('div.content.plain');
+	const thinking = make('details', { open: true, hidden: true }, make('summary', 'Reasoning'), thought);
+	const node = make(`article.message.${message.role}.growing`, { 'aria-label': names[message.role] }, make('header', make('b', names[message.role])), thinking, said);
+	const parts = [{ place: thought, of: reasoningOf }, { place: said, of: textOf }].map((part) => ({ ...part, waiting: '', size: 0 }));
+	let due = false;
 	const put = () => {
 		due = false;
-		size += waiting.length;
-		said.classList.toggle('long', size > longestLine);
-		change(() => said.append(waiting));
-		waiting = '';
+		change(() => {
+			for (const part of parts.filter(({ waiting }) => waiting)) {
+				part.size += part.waiting.length;
+				part.place.classList.toggle('long', part.size > longestLine);
+				part.place.append(part.waiting);
+				part.waiting = '';
+			}
+			thinking.hidden = !parts[0].size;
+		});
 	};
 	return {
 		node,
 		add(piece) {
-			waiting += textOf(piece);
-			if (piece.reasoning && !waiting) node.dataset.thinks = 'yes';
+			for (const part of parts) part.waiting += part.of(piece);
 			if (due) return;
 			due = true;
 			setTimeout(put, pace);
