@@ -391,6 +391,11 @@ async function files() {
 	await comes('what was attached in Chat is listed', named('button', 'Open note.txt'));
 	await page.locator('input[type=file]').setInputFiles({ name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('what is in it') });
 	await comes('a file is uploaded and shown', page.getByRole('region', { name: 'File' }).getByText('what is in it').first());
+	const wide = Buffer.alloc(54 + 3 * 3000); // a picture of 3000 to 1 pixels
+	wide.write('BM');
+	for (const [at, value] of [[2, wide.length], [10, 54], [14, 40], [18, 3000], [22, 1], [26, 1 + (24 << 16)]]) wide.writeUInt32LE(value, at);
+	await page.locator('input[type=file]').setInputFiles({ name: 'wide.bmp', mimeType: 'image/bmp', buffer: wide });
+	await comes('so is a picture', page.getByRole('region', { name: 'File' }).getByRole('img', { name: 'wide.bmp' }));
 	await fits('Files');
 }
 
