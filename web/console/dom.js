@@ -131,6 +131,7 @@ export function say(words) {
 // Shows an error until it is dismissed, the view changes or something else is done.
 export function complain(error) {
 	if (error.name === 'AbortError') return;
+	say('');
 	const node = make('div.alert', { role: 'alert' }, make('span', error.message || String(error)),
 		error.request ? make('small', ` Request ${error.request}`) : '', make('button', { type: 'button', onclick: () => node.remove() }, 'Dismiss'));
 	document.getElementById('alerts').replaceChildren(node);
