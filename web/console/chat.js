@@ -2,7 +2,7 @@
 // A conversation: what was said, what is being said now, and what the agent asks for.
 import { call, get, messagesFrom, path, query, unsent, upload } from './api.js';
 import { before, treeOf, waysFrom } from './branches.js';
-import { ask, button, chooser, complain, guarded, link, make, more, newId, pretty, say, settle } from './dom.js';
+import { ask, button, chooser, complain, guarded, link, make, more, newId, pre, say, settle } from './dom.js';
 import { draw } from './drawing.js';
 import { MessageList } from './list.js';
 import { growing, show as showMessage, textOf } from './message.js';
@@ -463,7 +463,7 @@ class Conversation {
 		const question = { id, reason, value: () => (asksJson ? JSON.parse(field.value) : approves ? valueOf(field.value) : field.value) };
 		const quick = (name, value) => button(name, () => this.answer([{ id, value: () => value }]));
 		const form = make('form', plain('p', words || `The agent waits (${reason}).`),
-			words && Object.keys(data).length <= 1 ? '' : make('pre', { tabIndex: 0 }, pretty(data)), schema ? more('What fits', () => make('pre', { tabIndex: 0 }, pretty(schema))) : '',
+			words && Object.keys(data).length <= 1 ? '' : pre(data), schema ? more('What fits', () => pre(schema)) : '',
 			field, make('div.actions', ...(approves ? [quick('Approve', true), quick('Decline', false)] : []), make('button.primary', 'Answer')));
 		form.addEventListener('submit', (event) => {
 			event.preventDefault();
@@ -475,7 +475,7 @@ class Conversation {
 	toolOf(one) {
 		const result = sendByEnter(make('textarea', { rows: 2, 'aria-label': 'Result' }));
 		const form = make('form', make('p', `The agent calls ${one.name} and waits for its result.`),
-			make('pre', { tabIndex: 0 }, pretty(one.args)), result, make('div.actions', make('button.primary', 'Return')));
+			pre(one.args), result, make('div.actions', make('button.primary', 'Return')));
 		form.addEventListener('submit', (event) => {
 			event.preventDefault();
 			guarded(form, () => {

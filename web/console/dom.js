@@ -115,6 +115,16 @@ export function more(summary, fill, open = false) {
 	return node;
 }
 
+// A text, or another value as JSON, that the keyboard can scroll.
+export function pre(value) {
+	return make('pre', { tabIndex: 0 }, pretty(value));
+}
+
+// Pairs of a name and a value, which may be an element.
+export function facts(pairs) {
+	return make('dl', pairs.flatMap(([key, value]) => [make('dt', key), make('dd.plain', value)]));
+}
+
 export function table(name, heads, rows, empty) {
 	return make('div.wide', { tabIndex: 0, role: 'region', 'aria-label': `${name}, scrolls` }, make('table', { 'aria-label': name },
 		make('thead', make('tr', heads.map((head) => make('th', { scope: 'col' }, head)))),

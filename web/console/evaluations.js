@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 // Reports of evaluations: pass rates and scores over time, and a run with its cases beside the run before.
 import { get, path } from './api.js';
-import { link, make, more, table } from './dom.js';
+import { facts, link, make, more, table } from './dom.js';
 import { bars } from './plot.js';
 
 const mostScores = 20; // reports read for the plot of scores
 
-const factsOf = (pairs) => make('dl', pairs.flatMap(([key, value]) => [make('dt', key), make('dd.plain', value)]));
-
 function sideOf(name, one) {
 	if (!one) return make('section', { 'aria-label': name }, make('h4', name), make('p.empty', 'The case is not in it.'));
 	return make('section', { 'aria-label': name }, make('h4', `${name}: ${one.status}, ${one.score}`),
-		factsOf([['Asked', one.input], ['Expected', one.expected], ['Answered', one.actual], ['Took', one.lat], ['Cost', one.cost]]),
+		facts([['Asked', one.input], ['Expected', one.expected], ['Answered', one.actual], ['Took', one.lat], ['Cost', one.cost]]),
 		...(one.rubric || []).map((row) => make('p', `${row.key}: ${row.value}`)),
 		...(one.conversation || []).map((line) => make('p', make('b', line.role), ` ${line.text}`)));
 }
@@ -30,8 +28,8 @@ async function showOne(main, id, signal) {
 	const earlier = regression && runs.find((one) => one.name === here?.name && regression.note.prev === `run ${one.run} (${one.rate.toFixed(1)}%)`);
 	const before = earlier && await get(`v1/evals/runs/${path(earlier.id)}`, signal);
 	main.replaceChildren(make('p', link('All runs', '#/evaluations')), make('h2', run.title), make('p', run.sub),
-		factsOf(run.stats.map(({ label, value }) => [label, value])),
-		...(regression ? [make('h3', `${regression.note.prev} → ${regression.note.current}`), factsOf(regression.summary.map(({ label, value }) => [label, value])),
+		facts(run.stats.map(({ label, value }) => [label, value])),
+		...(regression ? [make('h3', `${regression.note.prev} → ${regression.note.current}`), facts(regression.summary.map(({ label, value }) => [label, value])),
 			table('Against the run before', ['Case', 'Score', 'Outcome'], regression.rows.map((row) => [row.name, row.delta, row.flip]), 'No case is in both runs.')] : []),
 		make('h3', 'Cases'), ...run.cases.map((one) => caseOf(one, before)));
 }

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 // Files: those uploaded in this session, and any other by its id.
 import { bytes, get, path, upload, uploaded } from './api.js';
-import { button, chooser, input, make, more, table, when } from './dom.js';
+import { button, chooser, input, make, more, pre, table, when } from './dom.js';
+import { view } from './message.js';
+
+const most = 20000; // bytes of a text that are shown
 
 async function preview({ file_id: id, mime_type: type, filename }) {
 	const data = await bytes(id);
-	const address = URL.createObjectURL(data);
-	const parts = [make('a', { href: address, download: filename }, `Download ${filename}`)];
-	if (/^image\/(png|jpeg|gif|webp|avif|bmp)$/.test(type)) parts.push(make('img', { src: address, alt: filename }));
-	if (/^(audio|video)\//.test(type)) parts.push(make(type.split('/')[0], { src: address, controls: true, 'aria-label': filename }));
-	if (/^text\/|json/.test(type)) parts.push(make('pre', { tabIndex: 0 }, (await data.text()).slice(0, 20000)));
-	return parts;
+	return [...view(URL.createObjectURL(data), type, filename), /^text\/|json/.test(type) ? pre(`${await data.slice(0, most).text()}${data.size > most ? ' …' : ''}`) : ''];
 }
 
 export async function show(main, parts, { signal }) {
@@ -19,7 +17,7 @@ export async function show(main, parts, { signal }) {
 	async function open(id) {
 		const info = await get(`v1/files/${path(id)}/info`, signal);
 		shown.replaceChildren(make('h3', info.filename), make('p', `${info.mime_type}, ${info.size_bytes} bytes, `, when(info.created_at)), ...await preview(info),
-			info.extracted_text ? more('Extracted text', () => make('pre', { tabIndex: 0 }, info.extracted_text)) : '');
+			info.extracted_text ? more('Extracted text', () => pre(info.extracted_text)) : '');
 	}
 
 	function list() {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 // The graph, and which node a run is in.
 import { get, path } from './api.js';
-import { count, link, make, more, pretty, say, watch } from './dom.js';
+import { count, link, make, more, pre, say, watch } from './dom.js';
 import { draw } from './drawing.js';
 import { follow } from './turn.js';
 
@@ -14,8 +14,8 @@ function about(graph, tools) {
 		const ways = graph.edges.filter((edge) => edge.source === id)
 			.map((edge) => `${edge.target}${edge.map ? ` for each of ${edge.map}${edge.limit ? `, ${edge.limit} at once` : ''}` : ''}`);
 		return more(name, () => [make('p', ways.length ? `Leads to ${ways.join(', ')}.` : 'Leads nowhere.'),
-			Object.keys(rest).length ? make('pre', { tabIndex: 0 }, pretty(rest)) : '',
-			...own.map((tool) => more(`Tool ${tool.name}`, () => [make('p', tool.description), make('pre', { tabIndex: 0 }, pretty(tool.parameters))]))]);
+			Object.keys(rest).length ? pre(rest) : '',
+			...own.map((tool) => more(`Tool ${tool.name}`, () => [make('p', tool.description), pre(tool.parameters)]))]);
 	});
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 // A message as a person sees it: its blocks, who said it, and what can be done with it.
 import { file } from './api.js';
-import { button, complain, count, longestLine, make, more, pretty, say, when } from './dom.js';
+import { button, complain, count, longestLine, make, more, pre, say, when } from './dom.js';
 import { markdown, plain } from './text.js';
 
 const names = { user: 'You', assistant: 'Agent', tool: 'Tool', system: 'System' };
@@ -14,8 +14,12 @@ function reasoningOf(message) {
 	return message.content.filter((block) => block.type === 'reasoning').map((block) => block.summary || '').join('');
 }
 
-function json(value) {
-	return make('pre', { tabIndex: 0 }, pretty(value));
+// What shows a file, as far as a browser can, and a link to its bytes.
+export function view(address, type, name) {
+	const way = make('a', { href: address, download: name }, `Download ${name}`);
+	if (/^image\/(png|jpeg|gif|webp|avif|bmp)$/.test(type)) return [make('img', { src: address, alt: name }), way];
+	if (/^(audio|video)\//.test(type)) return [make(type.split('/')[0], { src: address, controls: true, 'aria-label': name }), way];
+	return [way];
 }
 
 // Shows media that the service has.  Media elsewhere are only named, as fetching them would tell others of it.
@@ -23,11 +27,7 @@ function media(block) {
 	const { media: { file_id: id, mime_type: type = '', filename, url, data_base64: data } = {} } = block;
 	const name = filename || block.alt_text || `${block.type}${type ? `, ${type}` : ''}`;
 	const place = make('div.media');
-	const put = (address) => {
-		if (/^image\/(png|jpeg|gif|webp|avif|bmp)$/.test(type)) place.append(make('img', { src: address, alt: name }));
-		else if (/^(audio|video)\//.test(type)) place.append(make(block.type === 'video' ? 'video' : 'audio', { src: address, controls: true, 'aria-label': name }));
-		place.append(make('a', { href: address, download: filename || name }, `Download ${name}`));
-	};
+	const put = (address) => place.append(...view(address, type, name));
 	if (id) file(id).then(put, complain);
 	else if (data) put(URL.createObjectURL(new Blob([Uint8Array.from(atob(data), (sign) => sign.charCodeAt(0))], { type })));
 	else place.append(make('span', `${name}: ${url || 'no source'}`));
@@ -37,10 +37,10 @@ function media(block) {
 const blocks = {
 	text: (block) => markdown(block.text),
 	reasoning: (block) => more('Reasoning', () => [markdown(block.summary || ''), ...(block.details || []).map((part) => markdown(part))]),
-	tool_call: (block) => more(`Calls ${block.name}`, () => json(block.args)),
-	remote_tool_call: (block) => more(`Calls ${block.name}, here`, () => json(block.args)),
+	tool_call: (block) => more(`Calls ${block.name}`, () => pre(block.args)),
+	remote_tool_call: (block) => more(`Calls ${block.name}, here`, () => pre(block.args)),
 	tool_result: (block) => make('div.result', { role: block.is_error ? 'note' : undefined }, make('span', block.is_error ? 'Failed: ' : 'Result: '),
-		typeof block.output === 'string' ? plain('span', block.output) : json(block.output)),
+		typeof block.output === 'string' ? plain('span', block.output) : pre(block.output)),
 	image: media, audio: media, video: media, document: media, data: media,
 	annotation: (block) => make('p', `${block.kind}: ${(block.refs || []).map((ref) => ref.title || ref.url || ref.file_id).join(', ')}`),
 	error: (block) => make('p.failed', block.message),
@@ -49,7 +49,7 @@ const blocks = {
 export function content(message) {
 	const thought = message.reasoning && !message.content.some((block) => block.type === 'reasoning')
 		? [more('Reasoning', () => markdown(message.reasoning))] : [];
-	return [...thought, ...message.content.map((block) => (blocks[block.type] || json)(block))];
+	return [...thought, ...message.content.map((block) => (blocks[block.type] || pre)(block))];
 }
 
 async function copy(text) {

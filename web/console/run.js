@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 // A run: its record, where its time went, and its chunks, which are followed while it goes on.
 import { call, get, path, query } from './api.js';
-import { button, complain, count, lasted, link, make, more, pretty, say, when } from './dom.js';
+import { button, complain, count, facts, lasted, link, make, more, pre, say, when } from './dom.js';
 import { textOf } from './message.js';
 import { waterfall } from './plot.js';
 import { follow, isOver, isRecorded } from './turn.js';
@@ -47,13 +47,13 @@ function outcomesOf({ status, events }) {
 
 export async function show(main, [thread, id], { signal, talk }) {
 	const where = `v1/threads/${path(thread)}/runs/${path(id)}`;
-	const facts = make('dl'), spans = make('div.wide', { tabIndex: 0 }), list = make('ol.chunks', { 'aria-label': 'Chunks' }), actions = make('div.actions');
+	const record = make('div'), spans = make('div.wide', { tabIndex: 0 }), list = make('ol.chunks', { 'aria-label': 'Chunks' }), actions = make('div.actions');
 	const waiting = []; // chunks that are not shown yet
 	const further = button('', () => { room += size; waiting.splice(0, size).forEach(put); showFurther(); });
 	let run = await get(where, signal), looked = 0, room = size;
 
 	function showRecord() {
-		facts.replaceChildren(...factsOf(run).flatMap(([key, value]) => [make('dt', key), make('dd', value)]));
+		record.replaceChildren(facts(factsOf(run)));
 		actions.replaceChildren(link(`Open in ${talk.name}`, `#/${path(talk.at, thread)}`), isOver(run) ? '' : button('Stop', () => stop(run, signal)));
 	}
 
@@ -64,7 +64,7 @@ export async function show(main, [thread, id], { signal, talk }) {
 	}
 
 	function put(chunk) {
-		list.append(make('li', more(wordsOf(chunk), () => make('pre', { tabIndex: 0 }, pretty(chunk)))));
+		list.append(make('li', more(wordsOf(chunk), () => pre(chunk))));
 	}
 
 	function showFurther() {
@@ -82,7 +82,7 @@ export async function show(main, [thread, id], { signal, talk }) {
 		}
 	}
 
-	main.replaceChildren(make('p', link('All runs', '#/runs')), make('h2', `Run ${id}`), facts, actions, make('h3', 'Spans'), spans, make('h3', 'Chunks'), list, further);
+	main.replaceChildren(make('p', link('All runs', '#/runs')), make('h2', `Run ${id}`), record, actions, make('h3', 'Spans'), spans, make('h3', 'Chunks'), list, further);
 	showFurther();
 	showRecord();
 	await showSpans();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 // A thread: its record, its state, its history.
 import { call, get, path } from './api.js';
-import { ask, button, confirm, link, make, pretty, say, when } from './dom.js';
+import { ask, button, confirm, facts, link, make, pretty, say, when } from './dom.js';
 import { showHistory } from './history.js';
 
 // What a person may change of the state: its fields, and the summary.
@@ -43,12 +43,12 @@ export async function show(main, [id, checkpoint], service) {
 		say('Renamed');
 	});
 
-	const facts = [['Id', id], ['Status', record.status], ['Owner', record.user_id], ['Made', when(record.created_at)], ['Changed', when(record.updated_at)],
+	const known = [['Id', id], ['Status', record.status], ['Owner', record.user_id], ['Made', when(record.created_at)], ['Changed', when(record.updated_at)],
 		['Metadata', make('code', JSON.stringify(record.metadata))]];
 	const history = make('section', { 'aria-label': 'History of the thread' });
 	main.replaceChildren(make('p', link('All threads', '#/threads')), make('h2', name),
 		make('div.actions', link(`Open in ${service.talk.name}`, `#/${path(service.talk.at, id)}`), service.may('graph:read') && link('Its runs', `#/runs/${path(id)}`), button('Rename', rename), button('Copy', copy), button('Delete', remove)), bar,
-		make('dl', facts.flatMap(([key, value]) => [make('dt', key), make('dd', value)])),
+		facts(known),
 		make('h3', 'State'), make('p', 'Fields of the state as JSON. What is null stays as it is, objects are merged.'), field,
 		make('div.actions', button('Save', save)), make('h3', 'History'), history);
 	await showHistory(history, id, checkpoint, service, again);
