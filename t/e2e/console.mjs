@@ -391,6 +391,10 @@ async function files() {
 	await comes('what was attached in Chat is listed', named('button', 'Open note.txt'));
 	await page.locator('input[type=file]').setInputFiles({ name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('what is in it') });
 	await comes('a file is uploaded and shown', page.getByRole('region', { name: 'File' }).getByText('what is in it').first());
+	await page.getByLabel('File id').fill('none');
+	await page.getByLabel('File id').press('Enter');
+	await comes('Enter opens a file by its id', page.getByRole('alert').filter({ hasText: 'File not found' }));
+	forgive(/^(answer: 404|console: .* 404 )/);
 	const wide = Buffer.alloc(54 + 3 * 3000); // a picture of 3000 to 1 pixels
 	wide.write('BM');
 	for (const [at, value] of [[2, wide.length], [10, 54], [14, 40], [18, 3000], [22, 1], [26, 1 + (24 << 16)]]) wide.writeUInt32LE(value, at);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 // Files: those uploaded in this session, and any other by its id.
 import { bytes, get, path, upload, uploaded } from './api.js';
-import { button, chooser, input, make, more, pre, table, when } from './dom.js';
+import { button, chooser, guarded, input, make, more, pre, table, when } from './dom.js';
 import { view } from './message.js';
 
 const most = 20000; // bytes of a text that are shown
@@ -32,6 +32,11 @@ export async function show(main, parts, { signal }) {
 	}
 
 	const [label, id] = input('File id');
-	main.replaceChildren(make('h2', 'Files'), make('div.tools', ...chooser('Upload', take), label, button('Open', () => id.value.trim() && open(id.value.trim()))), place, shown);
+	const form = make('form.tools', ...chooser('Upload', take), label, make('button', 'Open'));
+	form.addEventListener('submit', (event) => {
+		event.preventDefault();
+		guarded(form, () => id.value.trim() && open(id.value.trim()));
+	});
+	main.replaceChildren(make('h2', 'Files'), form, place, shown);
 	list();
 }
