@@ -62,7 +62,7 @@ class Conversation {
 			this.send().catch(complain);
 		});
 		const graph = service.may('graph:read') && more('Graph', () => this.drawGraph());
-		main.replaceChildren(make('div.title', this.name, button('New conversation', () => { location.hash = '#/chat'; this.begin(); })),
+		main.replaceChildren(make('div.title', this.name, button('New conversation', () => { location.hash = '#/chat'; if (!this.thread) this.field.focus(); })),
 			graph || '', this.log, this.asked, this.form);
 		this.takeBack();
 		service.signal.addEventListener('abort', () => this.keep(this.field.value, this.files));
@@ -72,12 +72,6 @@ class Conversation {
 			else this.join().catch(complain);
 		});
 		this.showRunning(false);
-	}
-
-	// Leaves what was open before, also when the address is the same.
-	begin() {
-		if (!this.thread) return this.field.focus();
-		return undefined;
 	}
 
 	where(rest = '') {
