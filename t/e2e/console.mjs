@@ -82,6 +82,8 @@ async function chat() {
 	await comes('a tool of the client returns', said('Agent', 'remote: {"picked":[1,2]}'));
 	await settled();
 
+	const fetched = [];
+	page.on('request', (request) => { if (/v1\/files\/[^/]+$/.test(request.url()) && request.method() === 'GET') fetched.push(request); });
 	await page.locator('input[type=file]').setInputFiles(['', 'of a file'].map((text) =>
 		({ name: `${text ? 'note' : 'empty'}.txt`, mimeType: 'text/plain', buffer: Buffer.from(text) })));
 	await comes('a file that is refused is told of by its name', page.getByRole('alert').filter({ hasText: 'empty.txt: ' }));
@@ -91,6 +93,7 @@ async function chat() {
 	await comes('and seen by the agent', said('Agent', 'of a file'));
 	await comes('it can be fetched again', log.getByRole('link', { name: 'Download note.txt' }));
 	await settled();
+	report('and was fetched once for it', fetched.length === 1, fetched.length);
 
 	await ask('/error oops');
 	const banner = page.getByRole('alert').filter({ hasText: /oops.*Request [0-9a-f-]{36}/ });

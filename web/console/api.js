@@ -8,12 +8,15 @@ export const token = {
 	set: (value) => value ? sessionStorage.setItem(kept, value) : sessionStorage.removeItem(kept),
 };
 
+const addresses = new Map(); // of files, by their ids
+
 // By thread: text that was typed there and not sent, or that the service did not take.
 export const unsent = new Map();
 
 // Drops whatever is kept here of a person, the token and more; next is the token of the next one.
 export function forget(next = '') {
 	unsent.clear();
+	addresses.clear();
 	for (const storage of [sessionStorage, localStorage])
 		Object.keys(storage).filter((key) => key.startsWith('agentgraph-')).forEach((key) => storage.removeItem(key));
 	history.replaceState(null, '');
@@ -119,9 +122,12 @@ export async function bytes(id) {
 	return (await request('GET', `v1/files/${path(id)}`)).blob();
 }
 
-// Makes the bytes of a file an address within this page, because an <img> cannot carry a token.
-export async function file(id) {
-	return URL.createObjectURL(await bytes(id));
+// Makes the bytes of a file an address within this page, because an <img> cannot carry a token.  A file that several
+// messages show, or one that is shown anew after a turn, is fetched once.
+export function file(id) {
+	if (!addresses.has(id)) addresses.set(id, bytes(id).then((data) => URL.createObjectURL(data)));
+	addresses.get(id).catch(() => addresses.delete(id));
+	return addresses.get(id);
 }
 
 // The files uploaded in this session, the latest first.
