@@ -9,6 +9,7 @@
 #include "runner/follow_head.h"
 #include "runner/follow_runs.h"
 #include "service/a2a/a2a_follow.h"
+#include "service/langgraph/lg_input.h"
 #include "service/langgraph/stream/lg_words.h"
 
 #include <errno.h>
@@ -210,14 +211,19 @@ static void follow_client_tell(void *arg, const char *json, size_t len)
 static bool follow_client_take_block(struct follow_client *client)
 {
 	struct follow *follow = client->follow;
-	const struct run_ticket *ticket = &client->ticket;
-	const struct follow_form form = {.events = ticket->events,
+	struct run_ticket *ticket = &client->ticket;
+	struct follow_form form = {.events = ticket->events,
 	    .granularity = (enum granularity)ticket->granularity,
 	    .words = ticket->langgraph ? &lg_words : NULL,
 	    .modes = (unsigned)ticket->modes};
+	const struct run_key run = {client->run->thread_row, client->run->number};
 	struct error err = {0};
-	struct follow_block *block =
-	    followed_run_next(&follow->runs, client->run, &form, &client->place, &err);
+	struct follow_block *block = NULL;
+	/* what its request has named may stand in the first chunks */
+	if (!form.words || !(form.modes & LG_LATER) ||
+	    lg_words_modes(follow->runs.service->storage, NULL, run, &form.modes, &err))
+		block = followed_run_next(&follow->runs, client->run, &form, &client->place, &err);
+	ticket->modes = form.modes;
 	client->block = block;
 	if (error_is_set(&err)) {
 		log_warning("a stream was broken off: %s", error_why(&err));

@@ -137,11 +137,11 @@ async function resumption() {
 	await collect(client.runs.stream(id, 'demo', say('x', { onRunCreated: (one) => (created = one) })));
 	is('what was not kept cannot be told', (await failure(() => collect(client.runs.joinStream(id, created.run_id)))).status, 409);
 
-	const behind = await client.runs.create(id, 'demo', say('/slow 25 100', { streamMode: ['values', 'messages-tuple'] }));
+	const behind = await client.runs.create(id, 'demo', say('/slow 25 100', { streamMode: ['values', 'updates'], afterSeconds: 1 }));
 	const joined = collect(client.runs.joinStream(id, behind.run_id));
 	const waited = client.runs.join(id, behind.run_id);
-	is('a run in the background is joined', (await joined).map((part) => part.event).filter((name, i, all) => all.indexOf(name) === i),
-		['metadata', 'values', 'messages', 'end']);
+	is('a run in the background is joined before it begins', (await joined).map((part) => part.event).filter((name, i, all) => all.indexOf(name) === i),
+		['metadata', 'values', 'updates', 'end']);
 	is('and waited for', texts(await waited).at(-1), texts((await joined).at(-2).data).at(-1));
 	is('and over then', (await client.runs.get(id, behind.run_id)).status, 'success');
 

@@ -16,7 +16,9 @@ enum lg_mode {
 	LG_CUSTOM = 16,
 	LG_EVENTS = 32,
 	/* no mode: says that the request has named modes, even if they tell nothing */
-	LG_ASKED = 64
+	LG_ASKED = 64,
+	/* no mode: the run has not begun, so it is not known yet what its request has named */
+	LG_LATER = 128
 };
 
 /* Adds the bits of the mode with this name; false with the error set. */

@@ -40,7 +40,9 @@ bool lg_run_follow(struct call *call, const char *thread_id, const char *run_id,
 	if (!ok || !run_follow(call, thread_id, run_id, &all, &place))
 		return false;
 	follow->record = place.record;
-	return query->mode_count || lg_words_modes(call, record_key(&place.record), &follow->modes);
+	return query->mode_count ||
+	    lg_words_modes(call->service->storage, &call->ctx, record_key(&place.record),
+		&follow->modes, &call->error);
 }
 
 bool lg_run_join(struct call *call, const char *thread_id, const char *run_id, bool *active,

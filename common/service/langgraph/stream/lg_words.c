@@ -254,30 +254,37 @@ const struct kept_words lg_words = {.tell = lg_words_tell, .put = lg_message_put
 /* The chunk that has them is the first but for messages of a subgraph that had ended. */
 #define MODES_BEFORE 16
 
+struct lg_found {
+	bool any;      /* there are chunks */
+	int64_t modes; /* -1: not found */
+};
+
 static bool lg_words_find(void *arg, const struct chunk_batch *batch)
 {
 	struct kept_line line;
 	const char *text = batch->lines, *end = text + batch->len;
-	int64_t *modes = arg;
-	for (; *modes < 0 && text < end; text += line.len + 1) {
+	struct lg_found *found = arg;
+	found->any = true;
+	for (; found->modes < 0 && text < end; text += line.len + 1) {
 		if (!kept_line_read(&line, text, (size_t)(end - text)) || line.shown == line.len)
 			continue;
 		cJSON *aside = json_parse(
 		    text + line.shown + 1, line.len - line.shown - 1, JSON_TRUSTED_DEPTH, NULL);
-		if (!json_integer(json_get(aside, "modes"), modes))
-			*modes = 0;
+		if (!json_integer(json_get(aside, "modes"), &found->modes))
+			found->modes = 0;
 		cJSON_Delete(aside);
 	}
-	return *modes < 0 && batch->seq < MODES_BEFORE;
+	return found->modes < 0 && batch->seq < MODES_BEFORE;
 }
 
-bool lg_words_modes(struct call *call, struct run_key run, unsigned *modes)
+bool lg_words_modes(struct storage *storage, const struct storage_context *ctx, struct run_key run,
+    unsigned *modes, struct error *err)
 {
-	struct storage *storage = call->service->storage;
-	int64_t found = -1;
-	if (!storage->runs->chunks_read(
-		storage, &call->ctx, run, 0, lg_words_find, &found, &call->error))
+	struct lg_found found = {.modes = -1};
+	if (!storage->runs->chunks_read(storage, ctx, run, 0, lg_words_find, &found, err))
 		return false;
-	*modes = found > 0 ? (unsigned)found : LG_VALUES | LG_TUPLES;
+	*modes = found.modes > 0 ? (unsigned)found.modes : LG_VALUES | LG_TUPLES;
+	if (!found.any)
+		*modes |= LG_LATER;
 	return true;
 }

@@ -10,7 +10,8 @@
 extern const struct kept_words lg_words;
 
 /* Finds the modes that the request of a kept run asked for; where that is not known, those that
- * pages ask for. */
-bool lg_words_modes(struct call *call, struct run_key run, unsigned *modes);
+ * pages ask for, with LG_LATER where the run has no chunks yet. */
+bool lg_words_modes(struct storage *storage, const struct storage_context *ctx, struct run_key run,
+    unsigned *modes, struct error *err);
 
 #endif
