@@ -42,6 +42,8 @@ is "$(json .status "$BODY")" pending 'and waits as before'
 with "$bob" POST /lg/threads/search '{"ids":["hers"]}'
 is "$BODY" '[]' 'nor is her thread found by its id'
 
+with "$alice" POST /lg/runs/cancel '{"status":"pending"}'
+lg_refused 422 VALIDATION_ERROR 'status is not supported: run_ids names the runs' 'runs are not cancelled by their status'
 api POST /lg/runs/crons '{}'
 lg_refused 404 NOT_FOUND 'Not Found' 'a path that is not served is refused in the form of the protocol'
 

@@ -311,7 +311,7 @@ bool lg_run_cancel(struct call *call, const char *thread_id, const char *run_id,
 }
 
 struct lg_cancel {
-	const char *thread_id, *status;
+	const char *thread_id;
 	const cJSON *run_ids;
 };
 
@@ -319,7 +319,6 @@ static const struct field_row lg_cancel_rows[] = {
     FIELD(lg_cancel, thread_id, .kind = &field_filled, .required = true),
     FIELD(lg_cancel, run_ids, .kind = &field_json, .types = TYPE_ARRAY, .required = true,
 	.expected = "an array of ids"),
-    FIELD(lg_cancel, status, .kind = &field_text),
     FIELDS_END,
 };
 
@@ -327,9 +326,10 @@ bool lg_runs_cancel(struct call *call, const cJSON *body, const char *action)
 {
 	struct lg_cancel cancel = {0};
 	const cJSON *id;
-	if (fields_read_body(&call->error, "body", body, lg_cancel_rows, &cancel) && cancel.status)
+	if (json_opt(body, "status"))
 		error_wrong(&call->error, "body.status", "value_error",
 		    "is not supported: run_ids names the runs");
+	fields_read_body(&call->error, "body", body, lg_cancel_rows, &cancel);
 	lg_list_check(call, "run_ids", cancel.run_ids);
 	cJSON_ArrayForEach(id, cancel.run_ids) {
 		if (error_is_set(&call->error))
