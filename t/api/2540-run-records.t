@@ -290,7 +290,7 @@ is "$(listed | wc -w) $(listed | sed 's/.* //')" '16 m3' 'until two go together'
 # ---- processes that die
 
 serve_stop
-printf '{"agent":"graph.json:g"}\n' >agentgraph.json
+printf '{"agent":"graph.json:g","langgraph":{"enabled":true}}\n' >agentgraph.json
 api_start
 : >holds-node
 (trap - EXIT; WORK=$WORK/lost; mkdir -p "$WORK"; run dead d1 '{\"message\":\"x\"}') >/dev/null 2>&1 &
@@ -307,6 +307,8 @@ when its process was killed it is an error :: .data | [.status, .error] == ["err
 TABLE
 result dead d1
 is "$(said)" '500 RUN_LOST Run d1 was lost' 'so is its result'
+api GET /lg/threads/dead/state
+is "$(json '.tasks | map(.error | fromjson.error) | join(" ")' "$BODY")" RUN_LOST 'and the state that clients of LangGraph see'
 api GET '/v1/graph/runs?status=running'
 is "$STATUS $(listed)" '200 ' 'it is not listed as running'
 api GET '/v1/graph/runs?status=error'

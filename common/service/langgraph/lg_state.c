@@ -279,17 +279,18 @@ static void lg_add_failed(struct call *call, const struct thread *thread, cJSON 
 	struct run_record record;
 	struct error_view view;
 	struct error err = {0};
-	if (thread->status != RUN_ERROR || !thread->run_id || !thread->node ||
-	    !call_record(call, thread->thread_id, thread->run_id, &record) ||
+	if (!thread->run_id || !thread->node ||
+	    !record_now(call, thread->thread_id, thread->run_id, &record) ||
 	    record.status != RUN_ERROR)
 		return;
 	record_failure(&record, &err);
 	call_view_of(call, &err, &view);
 	const cJSON *failure = json_get(lg_failure(call, &view), "__error__");
 	const char *node = thread->next ? thread->next : thread->node;
-	cJSON *task = lg_task(thread->run_id, node, cJSON_CreateArray());
-	json_set(task, "error", cJSON_CreateString(arena_print(call->arena, failure)));
-	json_append(json_get(head, "tasks"), task);
+	cJSON *tasks = json_get(head, "tasks");
+	if (!tasks->child)
+		json_append(tasks, lg_task(thread->run_id, node, cJSON_CreateArray()));
+	json_set(tasks->child, "error", cJSON_CreateString(arena_print(call->arena, failure)));
 	error_release(&err);
 }
 
@@ -322,7 +323,8 @@ static void lg_state_item(struct call *call, const struct thread *thread, const 
 		cJSON_AddStringToObject(metadata, "run_id", thread->run_id);
 	json_add_str(head, "created_at", clock_iso(time, text));
 	lg_add_tasks(head, next, lg_interrupts(thread), ids->id);
-	lg_add_failed(call, thread, head);
+	if (thread->status == RUN_ERROR)
+		lg_add_failed(call, thread, head);
 }
 
 /* What the graph begins with, where that is always the same. */
@@ -378,10 +380,13 @@ static bool lg_state_now(struct call *call, const struct thread *thread, struct 
 		latest.thread = *thread;
 		before = lg_has_input(call, thread, &latest, NULL, &input);
 		lg_checkpoint_item(call, &latest, before ? &input : NULL, item);
-		return !error_is_set(&call->error);
+	} else {
+		const struct lg_ids none = {0};
+		lg_state_item(
+		    call, thread, lg_next(call, thread), &none, "loop", thread->updated_at, item);
 	}
-	const struct lg_ids none = {0};
-	lg_state_item(call, thread, lg_next(call, thread), &none, "loop", thread->updated_at, item);
+	if (thread->status == RUN_RUNNING) /* or its process has died */
+		lg_add_failed(call, thread, item->head);
 	return !error_is_set(&call->error);
 }
 
@@ -439,6 +444,7 @@ struct lg_listing {
 	int64_t before;   /* the checkpoint whose input is the first item, if it has one; or 0 */
 	int64_t *numbers; /* numbers of the checkpoints that follow */
 	size_t count, most, shown;
+	bool from_now; /* the list begins with the latest checkpoint */
 	struct lg_given given;
 };
 
@@ -470,6 +476,8 @@ static int lg_list_place(
 		return -1;
 	if (place)
 		lg_checkpoint_item(call, &checkpoint, before ? &input : NULL, &items[count++]);
+	if (place == 1 && list->from_now && list->thread.status == RUN_RUNNING)
+		lg_add_failed(call, &list->thread, items[0].head);
 	if (before && !input.shared && list->shown + (size_t)count < list->most)
 		lg_input_item(call, &input, &items[count++]);
 	list->shown += (size_t)count;
@@ -484,6 +492,7 @@ static bool lg_list_history(struct call *call, const char *thread_id, int64_t li
 	struct run_flags flags;
 	size_t most = (size_t)limit;
 	*list = (struct lg_listing){.most = most,
+	    .from_now = !before,
 	    .numbers = arena_alloc(call->arena, most * sizeof(*list->numbers)),
 	    .given = {.arena = call->arena}};
 	struct checkpoint_filter filter = {.limit = (int64_t)most};
