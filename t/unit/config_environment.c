@@ -79,6 +79,7 @@ static const struct row {
     {{"REDOCS_PATH=/v1/"}, "REDOCS_PATH: expected a path that no route has", ""},
     {{"DOCS_PATH=/_agentgraph/files"}, "DOCS_PATH: expected a path that no route has", ""},
     {{"DOCS_PATH=/v1/_large"}, "DOCS_PATH: expected a path that no route has", ""},
+    {{"DOCS_PATH=/v1/files"}, "DOCS_PATH: expected a path that no route has", ""},
     {{"REDOCS_PATH=/.well-known/agent-card.json"}, "REDOCS_PATH: expected a path that no route has",
 	""},
     {{"CONSOLE_PATH=/lg"}, "CONSOLE_PATH: expected a path that no route has",
