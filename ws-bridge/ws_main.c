@@ -28,8 +28,6 @@
 
 #define PROGRAM "agentgraph-ws"
 #define MAX_DESCRIPTOR 65535
-#define TURN_ROUTE "/v1/graph/ws"
-#define LIVE_ROUTE "/v1/graph/live"
 #define DEFAULT_STATE "./.agentgraph"
 #define FAREWELL_MS 5000 /* a client that is refused has so long to hang up */
 
@@ -51,7 +49,7 @@ static char usage[] =
     "  --log FD        open descriptor for the log (default 2)\n"
     "  --by-hand       for use in a shell: needs no ticket, but the right to make one\n"
     "  --ticket        print a ticket and exit\n"
-    "  --route ROUTE   route for --by-hand and --ticket (default " TURN_ROUTE ")\n"
+    "  --route ROUTE   route for --by-hand and --ticket (default " TICKET_TURNS ")\n"
     "  --help, --version\n";
 
 static char version_text[] = PROGRAM " " AGENTGRAPH_VERSION "\n";
@@ -71,9 +69,10 @@ static void ws_main_parse_options(struct options *options, int argc, char **argv
 	    OPTION_END,
 	};
 	options_take(PROGRAM, specs, argc, argv);
-	if (strcmp(options->route, TURN_ROUTE) == 0 || strcmp(options->route, LIVE_ROUTE) == 0)
+	if (strcmp(options->route, TICKET_TURNS) == 0 || strcmp(options->route, TICKET_LIVE) == 0)
 		return;
-	fprintf(stderr, PROGRAM ": --route must be " TURN_ROUTE " or " LIVE_ROUTE ", not \"%s\"\n",
+	fprintf(stderr,
+	    PROGRAM ": --route must be " TICKET_TURNS " or " TICKET_LIVE ", not \"%s\"\n",
 	    options->route);
 	exit(EXIT_USAGE);
 }
@@ -180,7 +179,7 @@ static int ws_main_serve(struct visitor *visitor, const struct options *options)
 	const struct session_setup setup = {.ticket = &visitor->ticket,
 	    .signals = signals,
 	    .joins = !options->by_hand && ws_main_variable("HTTP_X_AGENTGRAPH_RECORD")};
-	if (strcmp(visitor->ticket.route, LIVE_ROUTE) != 0)
+	if (strcmp(visitor->ticket.route, TICKET_LIVE) != 0)
 		session_run(service, &setup);
 	else if (!ws_live_run(service, &setup)) {
 		process_end_all();
@@ -192,7 +191,7 @@ static int ws_main_serve(struct visitor *visitor, const struct options *options)
 
 int main(int argc, char **argv)
 {
-	struct options options = {.route = TURN_ROUTE, .log = -1};
+	struct options options = {.route = TICKET_TURNS, .log = -1};
 	struct visitor visitor = {0};
 	/* there may be a thousand of this process */
 	mallopt(M_ARENA_MAX, 1);

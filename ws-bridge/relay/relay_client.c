@@ -90,7 +90,7 @@ static bool relay_client_take_slot(
 		    err, ERR_TOO_MANY_CONNECTIONS, "Too many connections for this user");
 	relay->taken++;
 	c->has_slot = true;
-	c->live = strcmp(ticket->route, "/v1/graph/live") == 0;
+	c->live = strcmp(ticket->route, TICKET_LIVE) == 0;
 	metrics_gauge(GAUGE_SOCKETS, 1);
 	metrics_gauge(GAUGE_LIVE, c->live);
 	if (ticket->verified) {

@@ -284,8 +284,8 @@ bool ticket_verify(const struct ticket_key *key, const char *text, const char *r
 	    !cJSON_IsObject(ticket->user) || !cJSON_IsBool(verified) ||
 	    !json_integer(json_get(claims, "credential_exp"), &ticket->credential_exp))
 		return ticket_refuse(err, "a claim is missing or of a wrong type");
-	bool known = strcmp(ticket->route, "/v1/graph/ws") == 0 ||
-	    strcmp(ticket->route, "/v1/graph/live") == 0;
+	bool known =
+	    strcmp(ticket->route, TICKET_TURNS) == 0 || strcmp(ticket->route, TICKET_LIVE) == 0;
 	if (!known || (route && strcmp(ticket->route, route) != 0))
 		return ticket_refuse(err, "for another route");
 	return true;

@@ -22,8 +22,12 @@
 /* The header that carries a ticket between nginx and the others; clients cannot set it. */
 #define TICKET_HEADER "X-Agentgraph-Ticket"
 
+/* The routes that there are tickets for. */
+#define TICKET_TURNS "/v1/graph/ws"
+#define TICKET_LIVE "/v1/graph/live"
+
 struct ticket {
-	const char *route;       /* "/v1/graph/ws" or "/v1/graph/live" */
+	const char *route;       /* TICKET_TURNS or TICKET_LIVE */
 	const char *request_id;  /* of the handshake */
 	const char *user_id;     /* the user_id in user */
 	bool verified;           /* a credential was checked: counts for max_connections_per_user */
