@@ -8,13 +8,13 @@
 #include "service/files/media.h"
 #include "service/history/earlier.h"
 #include "service/history/line_rows.h"
+#include "service/thread/ident.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define LINE_DEPTH 200 /* depth of a line: more than clients may send, less than may be stored */
-#define LINE_METADATA_MAX 16384 /* bytes, as for who makes a thread */
 
 static const struct choice kinds[] = {{"branch", HISTORY_BRANCH}, {"again", HISTORY_AGAIN},
     {"message", HISTORY_MESSAGE}, {"checkpoint", HISTORY_CHECKPOINT}, {"run", HISTORY_RUN},
@@ -176,8 +176,8 @@ static bool lines_take_thread(struct lines *l, const cJSON *object, struct error
 	t->view.last = line.last;
 	l->origin.number = line.checkpoint_id ? earlier_number(line.checkpoint_id) : 0;
 	l->origin.changed = line.changed;
-	return strlen(t->metadata_json) <= LINE_METADATA_MAX ||
-	    lines_wrong(l, "metadata", "must be an object of at most 16384 bytes", err);
+	return strlen(t->metadata_json) <= METADATA_MAX ||
+	    lines_wrong(l, "metadata", "must be " METADATA_EXPECTED, err);
 }
 
 /* Reads a message into its output form; a body that has that form already stays as it is. */

@@ -9,9 +9,6 @@
 
 #include <string.h>
 
-#define EDIT_METADATA_MAX 16384 /* bytes */
-#define EXPECTED_METADATA "an object of at most 16384 bytes"
-
 /* What a body says of a thread; a NULL member: nothing. */
 struct edit {
 	const char *thread_name;
@@ -26,7 +23,7 @@ static bool edit_name_valid(const char *name)
 static const struct field_row edit_rows[] = {
     FIELD(edit, thread_name, .kind = &field_text, .valid = edit_name_valid,
 	.expected = "a text of at most 255 characters without control characters"),
-    FIELD(edit, metadata, .kind = &field_json, .types = TYPE_OBJECT, .expected = EXPECTED_METADATA),
+    FIELD(edit, metadata, .kind = &field_json, .types = TYPE_OBJECT, .expected = METADATA_EXPECTED),
     FIELDS_END,
 };
 
@@ -57,8 +54,8 @@ static bool edit_apply(struct call *call, const struct edit *edit, struct thread
 	json_merge_patch(metadata, edit->metadata);
 	thread->metadata_json = arena_print(call->arena, metadata);
 	cJSON_Delete(metadata);
-	return strlen(thread->metadata_json) <= EDIT_METADATA_MAX ||
-	    error_wrong(&call->error, "body.metadata", "value_error", "must be " EXPECTED_METADATA);
+	return strlen(thread->metadata_json) <= METADATA_MAX ||
+	    error_wrong(&call->error, "body.metadata", "value_error", "must be " METADATA_EXPECTED);
 }
 
 static cJSON *edit_create(struct call *call, const cJSON *body, enum checkpoint_source checkpoint)

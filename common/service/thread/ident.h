@@ -31,4 +31,8 @@ bool thread_id_read_new(struct call *call, const char *where, const cJSON *item,
  */
 const char *thread_id_of(struct call *call, const cJSON *body, bool makes);
 
+/* What clients may keep with a thread, and with the record of a run. */
+#define METADATA_MAX 16384 /* bytes of JSON */
+#define METADATA_EXPECTED "an object of at most 16384 bytes"
+
 #endif

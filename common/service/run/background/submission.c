@@ -13,12 +13,10 @@
 #include "service/run/records.h"
 #include "service/run/turn.h"
 #include "service/thread/change.h"
+#include "service/thread/ident.h"
 #include "storage/queue.h"
 
 #include <string.h>
-
-#define METADATA_MAX 16384 /* bytes */
-#define EXPECTED_METADATA "an object of at most 16384 bytes"
 
 /* How often to try when others delete or make the thread meanwhile: for an eighth of a second. */
 #define THREAD_ATTEMPTS 8
@@ -40,7 +38,7 @@ static const struct field_row submission_rows[] = {
     FIELD(submission, delay, .kind = &field_number, .max = BACKGROUND_DELAY_MAX,
 	.expected = BACKGROUND_DELAY_EXPECTED),
     FIELD(submission, metadata, .kind = &field_json, .types = TYPE_OBJECT,
-	.expected = EXPECTED_METADATA),
+	.expected = METADATA_EXPECTED),
     FIELDS_END,
 };
 
@@ -60,7 +58,7 @@ static bool submission_read(struct submission *s, const cJSON *body)
 	fields_read_body(err, "body", body, submission_rows, s);
 	char *text = s->metadata ? json_print(s->metadata) : NULL;
 	if (text && strlen(text) > METADATA_MAX)
-		error_wrong(err, "body.metadata", "value_error", "must be " EXPECTED_METADATA);
+		error_wrong(err, "body.metadata", "value_error", "must be " METADATA_EXPECTED);
 	s->job.metadata_json = text ? text : "{}";
 	if (text)
 		arena_defer(s->call->arena, cJSON_free, text);
