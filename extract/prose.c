@@ -2,8 +2,6 @@
 /* Appending words, tabs and breaks, with runs of blanks made one. */
 #include "extract/prose.h"
 
-#include "base/utf8.h"
-
 #include <string.h>
 
 /* Appends as much of the text as there is room for. */

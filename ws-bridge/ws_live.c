@@ -2,7 +2,6 @@
 /* The loop of a live socket: records to the session, its events to records. */
 #include "ws-bridge/ws_session.h"
 
-#include "base/json/json.h"
 #include "base/log/log.h"
 #include "base/os/clock.h"
 #include "service/live/live.h"

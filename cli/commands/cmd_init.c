@@ -7,7 +7,6 @@
 #include "base/os/process/process.h"
 #include "cli/command.h"
 #include "cli/texts.h"
-#include "config/config.h"
 #include "config/text_file.h"
 #include "config/words.h"
 

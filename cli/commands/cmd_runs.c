@@ -3,7 +3,6 @@
  * of a crontab is a schedule. */
 #include "base/buf.h"
 #include "base/json/json.h"
-#include "base/memory.h"
 #include "base/utf8.h"
 #include "cli/command.h"
 #include "cli/source/ask_url.h"

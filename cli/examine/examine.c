@@ -11,7 +11,6 @@
 #include "base/os/shared.h"
 #include "cli/command.h"
 #include "cli/nginx/nginx_conf.h"
-#include "cli/sockets.h"
 #include "cli/spawn.h"
 #include "config/text_file.h"
 #include "service/mcp/mcp_offer.h"

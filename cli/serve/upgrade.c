@@ -9,7 +9,6 @@
 #include "base/json/json.h"
 #include "base/log/log.h"
 #include "base/memory.h"
-#include "cli/command.h"
 #include "cli/serve/supervisor.h"
 #include "cli/spawn.h"
 

@@ -3,7 +3,6 @@
 #include "cli/source/ask_state.h"
 
 #include "base/json/json.h"
-#include "base/memory.h"
 #include "cli/command.h"
 #include "cli/examine/examine.h"
 #include "cli/state_lock.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* The check of a graph that was built, and what follows from it: edges by index, defaults filled
  * in. */
-#include "base/json/json.h"
 #include "base/memory.h"
 #include "config/config.h"
 #include "graph/graph.h"

@@ -4,7 +4,6 @@
 
 #include "base/http/percent.h"
 
-#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 

@@ -3,7 +3,7 @@
 #include "fcgi/request/query.h"
 
 #include "base/http/percent.h"
-#include "base/json/json.h"
+#include "base/utf8.h"
 
 #include <string.h>
 

@@ -2,7 +2,6 @@
 /* Operations built from rows and their descriptions, with shared answers and errors. */
 #include "fcgi/route/openapi.h"
 
-#include "base/arena.h"
 #include "base/error.h"
 #include "base/json/json.h"
 #include "base/memory.h"

@@ -2,7 +2,6 @@
 /* Loading libcurl. */
 #include "base/http/http_curl.h"
 
-#include "base/http/http.h"
 #include "base/os/library.h"
 
 #include <dirent.h>

@@ -2,8 +2,6 @@
 /* Members, exact numbers, and making of values. */
 #include "base/json/json.h"
 
-#include "base/memory.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

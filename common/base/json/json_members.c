@@ -3,7 +3,6 @@
 #include "base/json/json_members.h"
 
 #include "base/hash.h"
-#include "base/json/json.h"
 #include "base/memory.h"
 
 #include <stdlib.h>

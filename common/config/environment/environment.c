@@ -3,8 +3,8 @@
 #include "config/environment/environment.h"
 
 #include "base/fields.h"
-#include "base/json/json.h"
 #include "base/memory.h"
+#include "base/utf8.h"
 #include "config/found.h"
 #include "config/string_list.h"
 #include "config/text_file.h"

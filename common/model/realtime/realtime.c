@@ -4,7 +4,6 @@
 
 #include "base/base64.h"
 #include "base/json/json.h"
-#include "base/log/log.h"
 #include "base/memory.h"
 #include "base/os/clock.h"
 #include "model/names.h"

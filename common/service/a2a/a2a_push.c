@@ -3,7 +3,6 @@
 #include "service/a2a/a2a_push.h"
 
 #include "base/fields.h"
-#include "base/http/url.h"
 #include "base/json/json.h"
 #include "service/run/background/webhook.h"
 

@@ -15,7 +15,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* The most that a process remembers: files, and bytes of text of each. */
 #define KEEP_FILES 65536

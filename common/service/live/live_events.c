@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* From what a provider reports to what the client is told and the thread keeps. */
 #include "base/json/json.h"
-#include "base/log/log.h"
 #include "base/memory.h"
 #include "graph/message/message.h"
 #include "service/live/live_internal.h"

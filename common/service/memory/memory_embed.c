@@ -2,7 +2,6 @@
 /* Asking for vectors after looking for known ones, and the pause after a failure. */
 #include "service/memory/memory_embed.h"
 
-#include "base/id.h"
 #include "base/log/log.h"
 #include "base/memory.h"
 #include "base/os/clock.h"

@@ -3,7 +3,6 @@
 #include "storage/blob/s3_call.h"
 
 #include "base/id.h"
-#include "base/log/log.h"
 #include "base/memory.h"
 #include "base/os/clock.h"
 

@@ -4,7 +4,6 @@
 
 #include "base/memory.h"
 #include "base/os/clock.h"
-#include "base/os/library.h"
 #include "base/os/process/process.h"
 #include "base/os/waiter.h"
 

@@ -5,7 +5,6 @@
 
 #include "base/id.h"
 #include "base/log/log.h"
-#include "base/memory.h"
 #include "base/os/chore.h"
 #include "base/os/clock.h"
 #include "storage/queue.h"

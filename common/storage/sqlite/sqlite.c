@@ -6,8 +6,6 @@
 #include "storage/sqlite/backup.h"
 #include "storage/sqlite/sqlite_db.h"
 
-#include <string.h>
-
 _Static_assert(sizeof(struct turnstile) <= SHARED_WRITER_SIZE, "SHARED_WRITER is too small");
 
 static bool sqlite_make_room(struct storage *st)

@@ -12,7 +12,6 @@
 #include "base/memory.h"
 #include "base/os/clock.h"
 #include "base/os/process/process.h"
-#include "tool/mcp/mcp_message.h"
 
 #include <pthread.h>
 #include <stdio.h>

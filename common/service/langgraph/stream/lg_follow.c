@@ -8,7 +8,6 @@
 #include "service/langgraph/stream/lg_words.h"
 #include "service/run/records.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,8 +3,6 @@
 #include "storage/sql/memory/memories_engine.h"
 
 #include "base/buf.h"
-#include "base/memory.h"
-#include "base/utf8.h"
 
 #include <ctype.h>
 #include <inttypes.h>

@@ -2,7 +2,6 @@
 /* Memories in rows: adding, changing, removing and embedding memories. */
 #include "storage/sql/memory/memories_engine.h"
 
-#include "base/memory.h"
 #include "storage/vector/vector_file.h"
 
 #define HASH_SIZE 32
