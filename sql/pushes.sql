@@ -19,7 +19,7 @@ DELETE FROM pushes WHERE thread = :thread AND task = :task AND id = :id;
 -- name: pushes_open
 -- The thread's pushes whose tasks go on, and what has become of the run that each of them knows.
 SELECT p.task, p.id, p.state, p.number, p.url, p.how, coalesce(r.status, 0) AS status
-FROM pushes AS p LEFT JOIN runs AS r ON r.thread = p.thread AND r.number = p.number
+FROM pushes AS p INDEXED BY pushes_open LEFT JOIN runs AS r ON r.thread = p.thread AND r.number = p.number
 WHERE p.thread = :thread AND p.state < 2
 ORDER BY p.task, p.id;
 
