@@ -78,6 +78,12 @@ const char *error_code(enum error_kind kind)
 	return kinds[kind].code;
 }
 
+bool error_is_of_token(enum error_kind kind)
+{
+	return kind == ERR_REVOKED_TOKEN || kind == ERR_EXPIRED_TOKEN ||
+	    kind == ERR_INVALID_TOKEN || kind == ERR_JWT_SETTINGS;
+}
+
 enum error_kind error_kind_of(const char *code)
 {
 	for (int kind = ERR_NONE + 1; kind < ERR_KINDS; kind++)

@@ -85,6 +85,10 @@ struct error {
 int error_status(enum error_kind kind);
 const char *error_code(enum error_kind kind);
 
+/* Whether it is about the token, or the lack of one: some routes say 401 then where the others say
+ * 403 (doc/protocol-access.md#tokens). */
+bool error_is_of_token(enum error_kind kind);
+
 /* The kind that has this code; ERR_INTERNAL when none has. */
 enum error_kind error_kind_of(const char *code);
 

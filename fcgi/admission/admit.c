@@ -75,10 +75,7 @@ bool admit_user(struct request *rq)
 	}
 	struct error *err = &rq->call.error;
 	error_move(err, &rq->refusal);
-	bool token = err->kind == ERR_REVOKED_TOKEN || err->kind == ERR_EXPIRED_TOKEN ||
-	    err->kind == ERR_INVALID_TOKEN || err->kind == ERR_JWT_SETTINGS;
-	/* some routes say 401 where the others say 403 (doc/protocol-access.md#tokens) */
-	if (token && (rq->match.route->flags & ROUTE_UNAUTHORIZED))
+	if (error_is_of_token(err->kind) && (rq->match.route->flags & ROUTE_UNAUTHORIZED))
 		err->status = 401;
 	return false;
 }

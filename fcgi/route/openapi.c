@@ -204,8 +204,7 @@ static const cJSON *openapi_spec_of(const cJSON *operations, enum method method,
 
 /* ---- The document ---- */
 
-/* Adds the codes that each status comes with.  A rejected token gives 403 on most routes, and 401
- * on those that have an Error401. */
+/* Adds the codes that each status comes with. */
 static void openapi_add_codes(cJSON *responses)
 {
 	cJSON *response;
@@ -213,8 +212,8 @@ static void openapi_add_codes(cJSON *responses)
 		int status = atoi(response->string + strlen("Error"));
 		cJSON *codes = cJSON_AddArrayToObject(response, "x-error-codes");
 		for (int kind = ERR_NONE + 1; kind < ERR_KINDS; kind++) {
-			bool token = kind >= ERR_REVOKED_TOKEN && kind <= ERR_JWT_SETTINGS;
-			if (error_status(kind) == status || (status == 401 && token))
+			if (error_status(kind) == status ||
+			    (status == 401 && error_is_of_token(kind)))
 				cJSON_AddItemToArray(codes, cJSON_CreateString(error_code(kind)));
 		}
 	}
