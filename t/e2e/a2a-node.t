@@ -151,6 +151,7 @@ done <<'TABLE'
 moved|its card cannot be had: status 301, which leads to /else and is not followed
 later|its card names no address that speaks JSON-RPC in version 1.0 or 0.3
 empty|it answered with nothing: status 200
+barred|it answered: status 401
 odd|its task is in a state that is not known: TASK_STATE_ASLEEP
 TABLE
 

@@ -213,8 +213,10 @@ static bool a2a_hear(struct a2a_hearing *h, const char *text, size_t len)
 	const cJSON *error = json_opt(response, "error"), *result = json_opt(response, "result");
 	bool goes_on = false;
 	if (error) {
-		a2a_hear_failure(h, "it refused the message", json_str(error, "message"));
+		const char *message = json_str(error, "message");
+		a2a_hear_failure(h, "it refused the message", message);
 		h->wrong = true;
+		h->refused = message;
 	} else if (cJSON_IsObject(result)) {
 		goes_on = a2a_hear_result(h, result);
 	} else {

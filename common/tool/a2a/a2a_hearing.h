@@ -28,6 +28,7 @@ struct a2a_hearing {
 
 	enum a2a_hearing_state state;
 	bool wrong;   /* x->why is set */
+	bool refused; /* by the peer, with a reason */
 	bool decided; /* something came of the latest answer, so that events is known */
 
 	/* its own */

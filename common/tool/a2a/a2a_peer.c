@@ -231,6 +231,7 @@ static bool a2a_peer_call(
 	    .body_len = strlen(text),
 	    .connect_ms = CONNECT_MS,
 	    .deadline_ms = deadline_ms,
+	    .acts = !h->x->task, /* later ones are about the task alone */
 	    .on_data = a2a_hearing_data,
 	    .stop = stops ? a2a_call_stop : NULL,
 	    .arg = h};
@@ -238,7 +239,9 @@ static bool a2a_peer_call(
 	http_call(&request, &response);
 	talk->may_pass = !h->wrong && a2a_peer_may_pass(&response);
 	bool ok = response.end == HTTP_DONE && a2a_hearing_finish(h);
-	if (!h->wrong && response.end == HTTP_DONE && (!h->decided || response.status >= 300)) {
+	/* a status that has no response of the protocol with it says more than that */
+	if (response.end == HTTP_DONE &&
+	    (response.status >= 300 ? !h->refused : !h->wrong && !h->decided)) {
 		a2a_peer_answered(h->x,
 		    response.status >= 300 ? "it answered" : "it answered with nothing", &response);
 		h->wrong = true;
