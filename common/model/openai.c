@@ -288,6 +288,8 @@ static void openai_take_rest(struct chat_answer *a, const cJSON *data, const cJS
 		u->audio = audio_in + audio_out;
 	if (!finish || !*finish) /* "" is null, to some servers */
 		return;
+	if (strcmp(finish, "error") == 0) /* Mistral, OpenRouter, vLLM */
+		chat_answer_fault(a, FAULT_PASSES, "failed while it answered: no reason given");
 	openai_keep_end(a);
 	chat_answer_finish(a, finish, reasons);
 	a->ended = true;

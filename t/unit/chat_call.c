@@ -649,6 +649,10 @@ static const struct bad_day {
 	    A_PIECE
 	    "data: {\"object\":\"error\",\"message\":\"out of memory\"}\n\ndata: [DONE]\n\n"},
 	"{" QUICK "}", CHAT_FAILED, "failed while it answered: out of memory", 1},
+    {"an end that is an error",
+	{STEP_STREAM, 0, NULL,
+	    A_PIECE "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"error\"}]}\n\n"},
+	"{" QUICK "}", CHAT_FAILED, "failed while it answered: no reason given", 1},
     {"an error in a stream of Anthropic",
 	{STEP_STREAM, 0, NULL,
 	    "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\","
