@@ -47,7 +47,8 @@ serve_stop
 with '"client_secret_env": "WRONG_SECRET"'
 told 'plain {}' >/dev/null
 wait_for 60 grep -q 'mcp shop: not available' "$SERVE_ERR"
-like "$(grep 'mcp shop: not available' "$SERVE_ERR")" 'a token cannot be had: .*/token answered 401: invalid_client' 'a secret that is refused is told'
+like "$(grep 'mcp shop: not available' "$SERVE_ERR")" 'a token cannot be had: the answer was 401: invalid_client' 'a secret that is refused is told'
+like "$(cat "$SERVE_ERR")" 'a token of an MCP server: asked of .*/token$' 'the log has the place, too'
 unlike "$(cat "$SERVE_ERR")" 'wrong-one' 'and not shown'
 serve_stop
 

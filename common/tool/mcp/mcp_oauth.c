@@ -120,14 +120,20 @@ static cJSON *oauth_call(const struct mcp_oauth *oauth, struct http_request *req
 	}
 	const char *error = json_str(json, "error_description");
 	error = error ? error : json_str(json, "error");
-	if (end != HTTP_DONE)
+	/* why may come to the model and to clients, whom the place does not concern */
+	if (end != HTTP_DONE) {
 		snprintf(
 		    why, MCP_WHY_SIZE, "%s cannot be had: %.200s", what, http_failure(&response));
-	else
-		snprintf(why, MCP_WHY_SIZE, "%s cannot be had: %.150s answered %d%s%.200s", what,
-		    request->url, response.status, error ? ": " : "", error ? error : "");
-	if (end != HTTP_DONE)
 		log_info("%s of an MCP server: %s", what, response.reason);
+	} else {
+		snprintf(why, MCP_WHY_SIZE, "%s cannot be had: the answer was %d%s%.200s", what,
+		    response.status,
+		    error      ? ": "
+			: json ? ""
+			       : ", without JSON",
+		    error ? error : "");
+		log_info("%s of an MCP server: asked of %.150s", what, request->url);
+	}
 	process_clean(why);
 	redact_known(why, oauth->settings.client_secret);
 	cJSON_Delete(json);
