@@ -28,6 +28,12 @@ like "$(cat refusals)" '^! the server answered 403: \.{290}\** \| ! \*+ is used 
 unlike "$(cat refusals)" 'kept|Bearer' 'does not tell it'
 like "$(cat "$SERVE_ERR")" 'mcp .*"got \*+"' 'nor has the log what it says'
 
+serve_stop
+tools_graph "{\"mcp\": {\"url\": \"http://127.0.0.1:$(cat port)/forgetful\"}}"
+api_start --config agentgraph.json
+is "$(told 'wrong && spent')" 'here | here' 'all calls that meet the end of a session are made in the next one'
+serve_stop
+
 # odd PATH CALL…: what the client says of these calls there.
 odd() {
 	odd_url=http://127.0.0.1:$(cat port)/$1

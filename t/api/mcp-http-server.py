@@ -6,7 +6,8 @@ says that its tools have changed.  The tool slow breaks its stream off; who asks
 first.  wrong, barred and spent are refused, which the last two do with the key that came along.  At /busy its
 tools change with each list, each stream ends at once and wants to be taken up at once, and no call comes to
 its end.  At /odd its pages of tools lead to each other, it fails at what it does not know, and writes results
-beside errors; /moved leads there.  What is asked is a word each in the file "asked", or "busy".
+beside errors; /moved leads there.  /forgetful knows the session of its first two calls no more.  What is
+asked is a word each in the file "asked", or "busy".
 """
 
 import json
@@ -18,7 +19,7 @@ import mcp_peer
 CHANGED = 'data: {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n\n'
 PART = 'id: 9\nretry: 0\ndata: {"jsonrpc":"2.0","method":"notifications/progress"}\n\n'
 lock = threading.Lock()
-seen = {"listen": 0, "resume": 0, "slow": None}
+seen = {"listen": 0, "resume": 0, "slow": None, "forgotten": 0}
 
 
 def tool(name):
@@ -62,6 +63,15 @@ class Handler(mcp_peer.Handler):
             return False
         return True
 
+    def forget(self):
+        with lock:
+            seen["forgotten"] += 1
+            times = seen["forgotten"]
+        if times > 2:
+            return self.answer(200, self.reply(self.id, {"content": [{"type": "text", "text": "here"}]}))
+        time.sleep(0.1 * times)
+        return self.answer(404)
+
     def do_POST(self):
         message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.id = message.get("id")
@@ -87,6 +97,8 @@ class Handler(mcp_peer.Handler):
             self.answer(404)
         elif self.busy():
             self.stream(PART)
+        elif self.path == "/forgetful":
+            self.forget()
         else:
             self.call(message["params"]["name"])
 

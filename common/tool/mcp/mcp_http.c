@@ -21,7 +21,7 @@
 #define MOST_ANSWERS 100 /* answers that wait to be sent */
 #define CONNECT_MS 10000
 #define MOST_HEADERS 32
-#define LINGER_MS 200 /* how long a stream may take to end by itself once the reply has come */
+#define LINGER_MS 200 /* how long an exchange may take to end by itself once it is over */
 /* Where the server does not say how long, and the most that it may ask for. */
 #define RETRY_MS 1000
 #define MOST_RETRY_MS 30000
@@ -42,8 +42,9 @@ struct exchange {
 	struct buf body;
 	struct sse sse;
 	bool is_stream, too_large;
-	size_t events; /* events with data in the latest stream */
-	char *last_id; /* id of the last event that had one, or NULL */
+	bool in_session; /* the latest request was; another call may have ended it meanwhile */
+	size_t events;   /* events with data in the latest stream */
+	char *last_id;   /* id of the last event that had one, or NULL */
 	int64_t retry_ms;
 	char *authorization;    /* that was sent last, or NULL */
 	char why[MCP_WHY_SIZE]; /* why no token was to be had, or "" */
@@ -168,13 +169,14 @@ static bool mcp_http_on_stop(void *arg)
 	if (x->pending && !mcp_answer_questions(server, x->pending))
 		return true;
 	pthread_mutex_lock(&server->lock);
-	bool settled = server->session != x->session;
+	/* what another call found out of the session is not yet what becomes of this one */
+	bool over = x->pending && (x->pending->lost || x->pending->reply);
+	bool settled = server->session != x->session && !over;
 	if (!x->wait)
 		settled = settled || server->closing || server->state == MCP_IDLE ||
 		    server->state == MCP_DOWN;
-	if (x->pending)
-		settled = settled || x->pending->lost ||
-		    (x->pending->reply && clock_monotonic_ms() - x->pending->done_at >= LINGER_MS);
+	if (over)
+		settled = settled || clock_monotonic_ms() - x->pending->done_at >= LINGER_MS;
 	pthread_mutex_unlock(&server->lock);
 	return settled || (x->wait && mcp_is_over(x->wait));
 }
@@ -186,6 +188,7 @@ static enum http_end mcp_http_perform_as(struct exchange *x, const char *text)
 {
 	struct header_list headers;
 	headers_init(&headers, x->server, x->pending ? x->pending->headers : NULL);
+	x->in_session = headers.session_id;
 	header_add(&headers, "Authorization", x->authorization);
 	if (text) {
 		header_add(&headers, "Content-Type", "application/json");
@@ -279,10 +282,7 @@ static bool mcp_http_is_refusal(struct exchange *x)
 	cJSON *json = json_parse(buf_str(&x->body), x->body.len, JSON_REQUEST_DEPTH, NULL);
 	bool ours = mcp_kind_of(json) == MCP_REPLY && mcp_reply_id(json) == x->pending->id;
 	cJSON_Delete(json);
-	pthread_mutex_lock(&x->server->lock);
-	ours = ours && (x->response.status == 400 || !x->server->session_id);
-	pthread_mutex_unlock(&x->server->lock);
-	return ours;
+	return ours && (x->response.status == 400 || !x->in_session);
 }
 
 static bool mcp_http_has_reply(struct exchange *x)
@@ -368,9 +368,6 @@ static void mcp_http_refused(struct exchange *x, char why[MCP_WHY_SIZE])
 static enum mcp_sent mcp_http_judge(struct exchange *x, enum http_end end, char why[MCP_WHY_SIZE])
 {
 	int status = x->response.status;
-	pthread_mutex_lock(&x->server->lock);
-	bool has_session = x->server->session_id != NULL;
-	pthread_mutex_unlock(&x->server->lock);
 	if (end == HTTP_NO_CONNECT || end == HTTP_UNAVAILABLE || end == HTTP_BAD_REQUEST) {
 		/* why goes to the model and to clients, whom the place does not concern */
 		log_info("mcp %s: %s", x->server->settings.name, x->response.reason);
@@ -378,7 +375,7 @@ static enum mcp_sent mcp_http_judge(struct exchange *x, enum http_end end, char 
 		mcp_lose(x->server, x->session, "%s", why);
 		return end == HTTP_NO_CONNECT ? MCP_UNSENT : MCP_FAILED;
 	}
-	if (end == HTTP_DONE && (status == 404 || status == 400) && has_session) {
+	if (end == HTTP_DONE && (status == 404 || status == 400) && x->in_session) {
 		mcp_http_refused(x, why);
 		mcp_lose(x->server, x->session, "the server has ended the session");
 		return MCP_UNSENT;

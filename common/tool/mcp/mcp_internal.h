@@ -31,10 +31,10 @@ struct mcp_pending {
 	/* guarded by the server's lock */
 	cJSON *questions; /* requests of the server that wait for an answer; or NULL */
 	cJSON *reply;     /* the reply, once it has come */
-	bool lost;        /* no reply will come: the session is over */
+	bool lost;        /* the session is over: a reply comes at once or never */
 	bool given_up;    /* nobody wants it any more */
 	int status;       /* the status of HTTP, or 0 */
-	int64_t done_at;
+	int64_t done_at;  /* when the reply came, or the session was lost */
 };
 
 /* How a message was handed over. */

@@ -85,7 +85,7 @@ static void mcp_session_take_reply(struct mcp_server *server, cJSON *message)
 		cJSON_DeleteItemFromObjectCaseSensitive(message, "result");
 	pthread_mutex_lock(&server->lock);
 	for (struct mcp_pending *p = server->pending; p; p = p->next) {
-		if (p->id != id || p->reply || p->lost)
+		if (p->id != id || p->reply)
 			continue;
 		p->reply = message;
 		p->done_at = clock_monotonic_ms();
@@ -226,8 +226,12 @@ void mcp_lose(struct mcp_server *server, unsigned session, const char *fmt, ...)
 	bool current = server->session == session;
 	bool was_ready = current && server->state == MCP_READY && !server->closing;
 	if (current) {
-		for (struct mcp_pending *p = server->pending; p; p = p->next)
-			p->lost = !p->reply;
+		for (struct mcp_pending *p = server->pending; p; p = p->next) {
+			if (p->reply || p->lost)
+				continue;
+			p->lost = true;
+			p->done_at = clock_monotonic_ms();
+		}
 		memcpy(server->why, why, sizeof(why));
 		free(server->session_id);
 		server->session_id = NULL;
