@@ -93,8 +93,12 @@ static void ws_output_flush(struct output *out)
 
 void output_flush(struct output *out)
 {
+	static const struct itimerspec never = {{0}, {0}};
 	pthread_mutex_lock(&out->lock);
 	ws_output_flush(out);
+	/* the polling thread need not wake for a timer that has nothing to flush */
+	if (out->armed && !ws_output_left(out))
+		out->armed = timerfd_settime(out->timer, 0, &never, NULL) != 0;
 	pthread_mutex_unlock(&out->lock);
 }
 
