@@ -238,7 +238,7 @@ static bool follow_client_take_block(struct follow_client *client)
 		}
 		client->block_sent = block->len;
 	}
-	if (block)
+	if (follow_client_pending(client)) /* a block may have nothing that this client sees */
 		client->spoke = follow->loop.now;
 	return block;
 }
