@@ -45,8 +45,8 @@ struct run_ticket {
 const char *run_ticket_sign(
     const struct ticket_key *key, const struct run_ticket *ticket, struct arena *a);
 
-/* Checks signature, algorithm and time, and fills ticket from the arena.  False with
- * ERR_INVALID_TOKEN set and the cause for the log. */
+/* Checks signature, algorithm and time, and fills ticket from the arena.  False with an error as of
+ * ticket_verify. */
 bool run_ticket_verify(const struct ticket_key *key, const char *text, struct arena *a,
     struct run_ticket *ticket, struct error *err);
 

@@ -205,6 +205,13 @@ bool ticket_refuse(struct error *err, const char *why)
 	return error_cause(err, "ticket: %s", why);
 }
 
+/* A process of the service was stopped, or slow, so that the client may well come again. */
+static void ticket_refuse_late(struct error *err)
+{
+	error_set(err, ERR_SERVICE_UNAVAILABLE, NULL);
+	error_cause(err, "ticket: expired");
+}
+
 cJSON *ticket_user(const cJSON *claims, struct arena *a)
 {
 	/* it is the service's own JSON, and may be nested deeper than a request */
@@ -231,7 +238,7 @@ static const cJSON *ticket_check(jwt_t *jwt, int64_t now, struct arena *a, struc
 	else if (!json_integer(json_get(claims, "exp"), &exp))
 		ticket_refuse(err, "without a time of its end");
 	else if (now / 1000000 >= exp)
-		ticket_refuse(err, "expired");
+		ticket_refuse_late(err);
 	else
 		good = true;
 	return good ? claims : NULL;

@@ -59,7 +59,8 @@ const char *ticket_sign(const struct ticket_key *key, const struct ticket *ticke
 
 /*
  * Checks signature, algorithm, time and route (NULL: any of the two), and fills ticket from the
- * arena.  False with ERR_INVALID_TOKEN set and the cause for the log.
+ * arena.  False with ERR_INVALID_TOKEN set, or ERR_SERVICE_UNAVAILABLE when it has expired, and the
+ * cause for the log.
  */
 bool ticket_verify(const struct ticket_key *key, const char *text, const char *route,
     struct arena *a, struct ticket *ticket, struct error *err);
