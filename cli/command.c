@@ -4,6 +4,7 @@
 
 #include "base/id.h"
 #include "base/utf8.h"
+#include "cli/terminal.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -67,7 +68,7 @@ int complain(int status, const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
-	fprintf(stderr, "agentgraph: %s\n", text);
+	fprintf(stderr, "agentgraph: %s\n", terminal_clean(text)); /* it may be a server's */
 	return status;
 }
 

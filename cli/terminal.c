@@ -12,17 +12,24 @@
 #include <string.h>
 #include <unistd.h>
 
-void terminal_put(const char *text)
+char *terminal_clean(char *text)
 {
+	char *to = text;
 	for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
 		bool c1 = p[0] == 0xc2 && p[1] >= 0x80 && p[1] <= 0x9f;
-		if (c1 || *p == 0x7f || (*p < 0x20 && *p != '\n' && *p != '\t')) {
-			putchar('?');
-			p += c1;
-		} else {
-			putchar(*p);
-		}
+		bool control = c1 || *p == 0x7f || (*p < 0x20 && *p != '\n' && *p != '\t');
+		*to++ = control ? '?' : (char)*p;
+		p += c1;
 	}
+	*to = '\0';
+	return text;
+}
+
+void terminal_put(const char *text)
+{
+	char *copy = xstrdup(text);
+	fputs(terminal_clean(copy), stdout);
+	free(copy);
 }
 
 void terminal_printf(const char *format, ...)
@@ -33,10 +40,7 @@ void terminal_printf(const char *format, ...)
 	va_start(args, format);
 	text = xvasprintf(format, args);
 	va_end(args);
-	if (isatty(STDOUT_FILENO))
-		terminal_put(text);
-	else
-		fputs(text, stdout);
+	fputs(isatty(STDOUT_FILENO) ? terminal_clean(text) : text, stdout);
 	free(text);
 }
 

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: ISC */
-/* Standard output for texts that a server sends: a terminal must not take any of them for
- * commands. */
+/* Texts that a server sends: a terminal must not take any of them for commands. */
 #ifndef AGENTGRAPH_CLI_TERMINAL_H
 #define AGENTGRAPH_CLI_TERMINAL_H
 
 #include <cjson/cJSON.h>
 
-/* Writes text with "?" for each control character but newline and tab. */
+/* Puts "?" in the place of each control character but newline and tab. */
+char *terminal_clean(char *text);
+
+/* Writes text like that to standard output. */
 void terminal_put(const char *text);
 
-/* The same if standard output is a terminal; else writes the text as it is. */
+/* The same if that is a terminal; else writes the text as it is. */
 void terminal_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Writes the item as a line of JSON. */

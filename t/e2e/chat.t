@@ -72,6 +72,8 @@ talk "$BASE" "$BASE" </dev/null
 is "$CODE" 2 "two are one, too"
 talk "$BASE" < <(printf '\033]0;title\007\302\233x\n')
 is "$OUT" 'echo: ?]0;title??x' "control characters of an answer do not reach the terminal"
+talk "$BASE" < <(printf '/error \033]0;title\007\n')
+is "$ERR" 'agentgraph: Graph execution failed: ?]0;title?' "nor do those of an error"
 
 # A person at a terminal: waits for what is shown, types, and interrupts a run, then the prompt.
 cat >terminal.py <<'END'
