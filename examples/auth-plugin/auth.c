@@ -2,9 +2,10 @@
 /*
  * A plug-in that decides who may use the service: by API keys in a file, and by a rule of its own.
  *
- * The file that AUTH_KEYS names has a line for each key: the key, the user, and the user's team.  A
- * request presents a key as a bearer token, or in the header X-Api-Key.  Members of a team may read
- * each other's threads, but only the team "staff" may delete any.
+ * The file that AUTH_KEYS names has a line for each key: the key, the user, and the user's team;
+ * other lines, and those that begin with "#", are comments.  A request presents a key as a bearer
+ * token, or in the header X-Api-Key.  Members of a team may read each other's threads, but only the
+ * team "staff" may delete any.
  */
 #include <agentgraph.h>
 #include <stdio.h>
@@ -31,15 +32,25 @@ static int open_keys(void **data)
 	return 0;
 }
 
+/* Compares in a time that does not tell how much of a key was guessed. */
+static bool same(const char *known, const char *key)
+{
+	size_t len = strlen(known);
+	unsigned differs = len ^ strlen(key);
+	for (size_t i = 0; i < len && key[i]; i++)
+		differs |= (unsigned char)known[i] ^ (unsigned char)key[i];
+	return differs == 0;
+}
+
 /* Looks up a key, and fills in its user and team; false if there is none. */
 static bool find_key(const char *path, const char *key, char user[FIELD], char team[FIELD])
 {
-	char line[512], known[FIELD];
+	char line[512], known[FIELD], more[2];
 	bool found = false;
 	FILE *file = fopen(path, "r");
 	while (!found && file && fgets(line, sizeof(line), file))
-		found = sscanf(line, "%127s %127s %127s", known, user, team) == 3 &&
-		    strcmp(known, key) == 0;
+		found = sscanf(line, "%127s %127s %127s %1s", known, user, team, more) == 3 &&
+		    *known != '#' && same(known, key);
 	if (file)
 		fclose(file);
 	return found;

@@ -10,6 +10,8 @@ chmod u+w ./*
 # The flags of this build are not those of whoever writes a plug-in.
 env -u CFLAGS -u CPPFLAGS -u MAKEFLAGS -u MAKELEVEL make -s AGENTGRAPH_INCLUDE="$TOP_SRCDIR/common" >make.out 2>&1
 ok $? 'the example is built' || diag "$(cat make.out)"
+long=$(printf '%0130d' 0)
+printf '# the team\n! of all others\n%s ann sales\n' "$long" >>keys.txt
 AUTH_KEYS=$PWD/keys.txt
 export AUTH_KEYS
 jq '.langgraph = {enabled: true}' agentgraph.json >more.json && mv more.json agentgraph.json
@@ -27,6 +29,10 @@ ask key-of-eve sales-1
 is "$(said)" '403 ACCOUNT_SUSPENDED The account of eve is suspended' 'an account is refused with a code of its own'
 ask key-of-nobody sales-1
 is "$(said)" '403 AUTHENTICATION_FAILED This API key is not known' 'an unknown key with a status'
+for key in '#' '!' "${long%000}"; do
+	ask "$key" sales-1
+	is "$(said)" '403 AUTHENTICATION_FAILED This API key is not known' "nor is the beginning of another line one: $key"
+done
 api GET /v1/threads
 is "$(said)" '401 AUTHENTICATION_FAILED An API key is needed' 'which can be 401'
 is "$(header WWW-Authenticate)" Bearer 'and then says which scheme is wanted'
