@@ -131,15 +131,6 @@ void lg_run_close(struct lg_run *run)
 	turn_end(&run->turn);
 }
 
-cJSON *lg_failure(struct call *call, const struct error_view *view)
-{
-	cJSON *failure = arena_json(call->arena, cJSON_CreateObject());
-	cJSON *error = cJSON_AddObjectToObject(failure, "__error__");
-	json_add_str(error, "error", view->code);
-	json_add_str(error, "message", view->detail);
-	return failure;
-}
-
 /* The values of a run without a thread, or the first on its thread: all messages are its own. */
 static cJSON *lg_values_own(struct turn *turn, const cJSON *asked)
 {

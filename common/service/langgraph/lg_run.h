@@ -43,9 +43,6 @@ bool lg_run_cancel(
 /* Cancels those of several runs of a thread that exist. */
 bool lg_runs_cancel(struct call *call, const cJSON *body, const char *action);
 
-/* What a run that failed answers instead of values; in the arena. */
-cJSON *lg_failure(struct call *call, const struct error_view *view);
-
 /* The path of a run, below /lg; in the arena. */
 const char *lg_run_location(struct call *call, const char *thread_id, const char *run_id);
 

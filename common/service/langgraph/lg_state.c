@@ -9,7 +9,6 @@
 #include "service/history/earlier.h"
 #include "service/langgraph/langgraph.h"
 #include "service/langgraph/lg_assistant.h"
-#include "service/langgraph/lg_run.h"
 #include "service/run/records.h"
 #include "service/thread/change.h"
 #include "service/thread/page.h"

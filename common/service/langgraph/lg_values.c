@@ -98,6 +98,15 @@ cJSON *lg_interrupts(const struct thread *thread)
 	return out;
 }
 
+cJSON *lg_failure(struct call *call, const struct error_view *view)
+{
+	cJSON *failure = arena_json(call->arena, cJSON_CreateObject());
+	cJSON *error = cJSON_AddObjectToObject(failure, "__error__");
+	json_add_str(error, "error", view->code);
+	json_add_str(error, "message", view->detail);
+	return failure;
+}
+
 /* ---- replies ---- */
 
 static bool lg_put_values(struct lg_out *out, const struct lg_item *item)

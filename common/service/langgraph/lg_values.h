@@ -32,6 +32,9 @@ cJSON *lg_interrupts(const struct thread *thread);
 /* The same for an object that has interrupt and, where there are several, interrupts. */
 cJSON *lg_interrupts_of(const cJSON *holder);
 
+/* What a run that failed answers instead of values; in the arena. */
+cJSON *lg_failure(struct call *call, const struct error_view *view);
+
 /* An object that has values, or only the values. */
 struct lg_item {
 	cJSON *head;          /* the object without values, in the arena; NULL: only the values */

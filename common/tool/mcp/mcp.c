@@ -38,15 +38,6 @@ const char *mcp_server_name(const struct mcp_server *server)
 	return server->settings.name;
 }
 
-const char *mcp_server_shown(const struct mcp_server *server)
-{
-	const struct mcp_settings *settings = &server->settings;
-	const char *slash = strrchr(settings->name, '/');
-	if (settings->named)
-		return settings->name;
-	return settings->url ? "server" : slash ? slash + 1 : settings->name;
-}
-
 /* ---- The tools */
 
 /* Until when a list is fresh: a server with a session tells when it changes. */

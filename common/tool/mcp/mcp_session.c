@@ -33,6 +33,15 @@ bool mcp_thread(pthread_t *thread, void *(*run)(void *), void *arg)
 	return started;
 }
 
+const char *mcp_server_shown(const struct mcp_server *server)
+{
+	const struct mcp_settings *settings = &server->settings;
+	const char *slash = strrchr(settings->name, '/');
+	if (settings->named)
+		return settings->name;
+	return settings->url ? "server" : slash ? slash + 1 : settings->name;
+}
+
 /* ---- Waiting */
 
 void mcp_pause(struct mcp_server *server, int64_t until_ms)
