@@ -232,6 +232,11 @@ async function threads() {
 	await history.getByRole('button', { name: 'Fork' }).last().click();
 	await comes('a fork is a thread of its own', history.getByText('copied'));
 	report('with the one checkpoint', (await history.getByRole('listitem').count()) === 1);
+	await state.fill(JSON.stringify({ notes: Array.from({ length: 20000 }, (_, i) => `note ${i}`) }));
+	await named('button', 'Save').click();
+	await page.getByText('Saved', { exact: true }).waitFor();
+	const lines = (await state.inputValue()).split('\n').length;
+	report('a long state has a line for each field', lines < 20, lines);
 	const fork = page.url();
 	await press('Delete');
 	const dialog = page.getByRole('dialog');

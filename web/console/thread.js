@@ -4,10 +4,19 @@ import { call, get, path } from './api.js';
 import { ask, button, confirm, facts, link, make, pretty, say, when } from './dom.js';
 import { showHistory } from './history.js';
 
+const longest = 100000; // characters of a state with a line for each value
+
 // What a person may change of the state: its fields, and the summary.
 function editable(state) {
 	const { context, execution_meta: meta, ...rest } = state;
 	return rest;
+}
+
+// The state as JSON; a long one has a line for each field alone, as browsers take seconds for thousands of lines.
+function textOf(state) {
+	const text = pretty(state);
+	if (text.length <= longest) return text;
+	return `{\n${Object.entries(state).map(([key, value]) => `  ${JSON.stringify(key)}: ${JSON.stringify(value)}`).join(',\n')}\n}`;
 }
 
 export async function show(main, [id, checkpoint], service) {
@@ -16,7 +25,7 @@ export async function show(main, [id, checkpoint], service) {
 	const [{ thread_data: record }, { state }] = await Promise.all([get(where, signal), get(`${where}/state`, signal)]);
 	const name = record.thread_name || id;
 	const again = () => show(main, [id], service);
-	const field = make('textarea', { rows: 10, 'aria-label': 'State', spellcheck: false, value: pretty(editable(state)) });
+	const field = make('textarea', { rows: 10, 'aria-label': 'State', spellcheck: false, value: textOf(editable(state)) });
 	const bar = make('div.bar');
 
 	async function save() {
