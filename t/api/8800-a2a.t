@@ -143,6 +143,9 @@ task=$(json .result.id "$BODY")
 resume '"by hand"' p
 ask_old tasks/get "{\"id\":\"$task\"}"
 is "$(state) $(json '.result.artifacts[0].parts[0].text' "$BODY")" 'completed answer: by hand' 'who answers by another protocol answers the task'
+invoke '/ask by another?' "$(thread foreign)"
+ask SendMessage '{"message":{"messageId":"f1","role":"ROLE_USER","parts":[{"data":"x"}],"contextId":"foreign"}}'
+is "$(json '.result.task.artifacts[0].parts[0].text' "$BODY")" 'answer: x' 'data is data also where another protocol has asked'
 send '/ask again?' "\"contextId\":\"elsewhere\",\"taskId\":\"$task\""
 a2a_fault -32602 INVALID_PARAMS 'contextId' 'the context of a task is its own'
 

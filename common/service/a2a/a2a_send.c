@@ -178,7 +178,7 @@ static bool a2a_choose_task(struct turn *turn, struct a2a_sending *s)
 		    "Task '%.200s' does not wait for an answer any more", s->task_id);
 	if (!s->task_id)
 		s->task_id = a2a_task_of_pause(call, thread);
-	if (s->task_id && s->said.data) {
+	if (a2a_waits(thread) && s->said.data) {
 		turn->in.has_resume = true;
 		turn->in.resume = s->said.data;
 	}
