@@ -143,7 +143,6 @@ void otlp_name(struct buf *out, const struct run_report *report, const struct sp
 static void otlp_put_attributes(struct buf *out, const struct run_report *report,
     const struct span *span, enum trace_level level)
 {
-	static const char *const ends[] = {"done", "error", "stopped"};
 	struct attributes list = {.out = out};
 	bool full = level == TRACE_FULL;
 	otlp_add_text(&list, "gen_ai.operation.name", otlp_operation_of(span->kind));
@@ -155,7 +154,7 @@ static void otlp_put_attributes(struct buf *out, const struct run_report *report
 		otlp_add_text(&list, "gen_ai.agent.name", report->agent);
 		otlp_add_text(&list, "gen_ai.conversation.id", report->thread_id);
 		otlp_add_text(&list, "agentgraph.run.id", report->run_id);
-		otlp_add_text(&list, "agentgraph.run.status", ends[report->end]);
+		otlp_add_text(&list, "agentgraph.run.status", run_end_name(report->end));
 		otlp_add_int(&list, "gen_ai.usage.input_tokens", report->input_tokens);
 		otlp_add_int(&list, "gen_ai.usage.output_tokens", report->output_tokens);
 		if (report->spans_left_out)

@@ -4,6 +4,7 @@
 #define AGENTGRAPH_TELEMETRY_REPORT_H
 
 #include "base/http/traceparent.h"
+#include "base/metrics/metrics.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
@@ -42,8 +43,6 @@ struct span {
 	const cJSON *args;   /* NULL when the call was made in an earlier run */
 	const cJSON *output;
 };
-
-enum run_end { RUN_END_DONE, RUN_END_ERROR, RUN_END_STOPPED };
 
 struct run_report {
 	struct trace_context context; /* of the run's own span */

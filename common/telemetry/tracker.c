@@ -237,7 +237,7 @@ static cJSON *span_json(const struct run_report *report, const struct span *span
 
 void tracker_run(struct tracker *tracker, const struct run_report *report)
 {
-	static const char *const ends[] = {"ok", "internal_error", "cancelled"};
+	static const char *const ends[RUN_ENDS] = {"ok", "internal_error", "cancelled"};
 	char id[HEX_ID_SIZE];
 	uint32_t random;
 	random_bytes(&random, sizeof(random));

@@ -95,9 +95,15 @@ void metrics_request(size_t row, int status, int64_t us)
 	atomic_fetch_add_explicit(&spell->steps[metrics_step(us)], 1, memory_order_relaxed);
 }
 
-void metrics_run(unsigned end, int64_t us)
+const char *run_end_name(enum run_end end)
 {
-	if (!table || end >= METRIC_RUN_ENDS)
+	static const char *const names[RUN_ENDS] = {"done", "error", "stopped"};
+	return names[end];
+}
+
+void metrics_run(enum run_end end, int64_t us)
+{
+	if (!table)
 		return;
 	metrics_add(&table->runs[end], 1);
 	metrics_observe(&table->run_times, metric_run_bounds, us);

@@ -73,8 +73,12 @@ void metrics_gauge(enum gauge gauge, int64_t change);
  * without a route. */
 void metrics_request(size_t row, int status, int64_t us);
 
-/* Counts a run that is over; end is 0: done, 1: error, 2: stopped. */
-void metrics_run(unsigned end, int64_t us);
+/* How a run ended, and the word for it, which exported traces have as well. */
+enum run_end { RUN_END_DONE, RUN_END_ERROR, RUN_END_STOPPED, RUN_ENDS };
+const char *run_end_name(enum run_end end);
+
+/* Counts a run that is over. */
+void metrics_run(enum run_end end, int64_t us);
 
 /* Counts the tokens that went into and came out of a model; model may be NULL. */
 void metrics_tokens(const char *model, int64_t in, int64_t out);

@@ -10,7 +10,6 @@
 #define METRIC_CELLS 512  /* most processes with gauges */
 #define METRIC_BUCKETS 12 /* buckets without +Inf */
 #define METRIC_CLASSES 5  /* 1xx to 5xx */
-#define METRIC_RUN_ENDS 3
 #define METRIC_MODEL_SIZE 64
 
 struct histogram {
@@ -52,7 +51,7 @@ struct metrics_table {
 	_Atomic uint64_t counters[METRICS];
 	_Atomic uint64_t requests[METRIC_ROUTES][METRIC_CLASSES];
 	struct histogram request_times[METRIC_ROUTES];
-	_Atomic uint64_t runs[METRIC_RUN_ENDS];
+	_Atomic uint64_t runs[RUN_ENDS];
 	struct histogram run_times;
 	struct metric_spell spells[METRIC_SPELLS];
 	struct metric_model models[METRIC_MODELS];

@@ -91,11 +91,10 @@ static void metrics_text_put_requests(
 
 static void metrics_text_put_runs(struct buf *out, struct metrics_table *table)
 {
-	static const char *const ends[METRIC_RUN_ENDS] = {"done", "error", "stopped"};
 	metrics_text_put_head(
 	    out, "runs_total", "counter", "Runs that are over, by how they ended.");
-	for (int end = 0; end < METRIC_RUN_ENDS; end++)
-		buf_printf(out, PREFIX "runs_total{status=\"%s\"} %" PRIu64 "\n", ends[end],
+	for (enum run_end end = 0; end < RUN_ENDS; end++)
+		buf_printf(out, PREFIX "runs_total{status=\"%s\"} %" PRIu64 "\n", run_end_name(end),
 		    metrics_text_value(&table->runs[end]));
 	metrics_text_put_head(out, "run_seconds", "histogram", "How long runs took.");
 	metrics_text_put_histogram(out, "run_seconds", "", &table->run_times, metric_run_bounds);

@@ -294,7 +294,7 @@ static void trace_put_outcome(struct trace *trace, bool ok, int64_t now)
 		trace_put_plain(trace, now, "result", NULL, NULL);
 }
 
-static void trace_report_run(struct trace *trace)
+static void trace_report_run(struct trace *trace, enum run_end end)
 {
 	const struct error *err = &trace->turn->call->error;
 	struct run_report report = {
@@ -305,7 +305,7 @@ static void trace_report_run(struct trace *trace)
 	    .spans = (const struct span *const *)trace->spans.items,
 	    .span_count = trace->spans.count,
 	    .spans_left_out = trace->spans.left_out,
-	    .end = (enum run_end)(trace->run.status - TRACE_DONE),
+	    .end = end,
 	    .input_tokens = trace->spans.input_tokens,
 	    .output_tokens = trace->spans.output_tokens,
 	    .input = run_messages(trace->turn->run),
@@ -313,7 +313,7 @@ static void trace_report_run(struct trace *trace)
 	};
 	memcpy(report.context.span_id, trace->run_span, SPAN_ID_SIZE);
 	memcpy(report.parent, trace->caller_span, SPAN_ID_SIZE);
-	if (report.end == RUN_END_ERROR)
+	if (end == RUN_END_ERROR)
 		report.error_code = error_code_of(err);
 	telemetry_run(trace_service_of(trace)->telemetry, &report);
 }
@@ -343,6 +343,7 @@ void trace_end(struct trace *trace, bool ok)
 {
 	int64_t now = clock_now();
 	bool stopped = run_thread(trace->turn->run)->status == RUN_STOPPED;
+	enum run_end end = !ok ? RUN_END_ERROR : stopped ? RUN_END_STOPPED : RUN_END_DONE;
 	trace_put_outcome(trace, ok, now);
 	/* Says as the last record how many were left out. */
 	char status[48];
@@ -357,10 +358,10 @@ void trace_end(struct trace *trace, bool ok)
 	trace->run.finished_at = now;
 	trace_hand_over(trace);
 	metrics_gauge(GAUGE_RUNS, -1);
-	metrics_run((unsigned)(trace->run.status - TRACE_DONE), now - trace->run.started_at);
+	metrics_run(end, now - trace->run.started_at);
 	if (trace->wanted) {
 		spans_end(&trace->spans, ok ? NULL : trace->turn->call->error.detail, now);
-		trace_report_run(trace);
+		trace_report_run(trace, end);
 	}
 	if (!ok && trace_service_of(trace)->telemetry)
 		trace_report_failure(trace);
