@@ -57,7 +57,7 @@ bad() {
 
 bad never NODE_ERROR "${MODEL}no answer in time" ''
 bad stall NODE_ERROR "${MODEL}the answer stopped half-way" 'one two'
-bad cut NODE_ERROR "${MODEL}(the connection ended too early|sent an event that is not JSON)" 'one two'
+bad cut NODE_ERROR "${MODEL}(the connection ended too early|broke off its answer)" 'one two'
 bad early NODE_ERROR "${MODEL}broke off its answer" ''
 is "$(curl -s "$PROVIDER" | jq .early)" 8 'what nobody has seen is asked for twice'
 bad html NODE_ERROR "${MODEL}gave an answer that is not JSON" ''
