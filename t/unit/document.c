@@ -558,11 +558,23 @@ static unsigned types_in(const cJSON *type)
 	return types;
 }
 
+/* Whether the schema has the words of a row that takes one of several, and no others. */
+static bool words_agree(const struct field_row *row, const cJSON *property)
+{
+	const cJSON *words = json_get(property, "enum");
+	int count = 0;
+	for (const struct choice *c = row->choices; c && c->name; c++, count++)
+		if (!has_string(words, c->name))
+			return false;
+	return !row->choices || cJSON_GetArraySize(words) == count;
+}
+
 static bool key_agrees(const struct field_row *row, const cJSON *shape)
 {
 	const cJSON *property = json_get(json_get(shape, "properties"), row->key);
 	unsigned types = row->types | (row->kind ? row->kind->types : 0);
 	return property && types_in(json_get(property, "type")) == types &&
+	    words_agree(row, property) &&
 	    has_string(json_get(shape, "required"), row->key) == row->required;
 }
 
@@ -644,7 +656,7 @@ static const struct unit_test tests[] = {
     {"mistakes in the graph are told with their place",
 	mistakes_in_the_graph_are_told_with_their_place},
     {"all mistakes are told at once", all_mistakes_are_told_at_once},
-    {"the schema has exactly the keys of the code, with their types",
+    {"the schema has exactly the keys of the code, with their types and words",
 	the_schema_has_the_keys_of_the_code},
     {"the schema has exactly the kinds of the code", the_schema_has_the_kinds_of_the_code},
     {"the schema reserves the names that the code reserves",
