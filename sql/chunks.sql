@@ -16,21 +16,34 @@ WHERE thread = :thread AND job = 0 AND until IS NULL;
 -- name: kept_drop
 UPDATE kept SET until = 0 WHERE thread = :thread AND number = :number;
 
+-- name: kept_spend
+-- Comes when the chunks of a run whose record is gone are deleted.  While no other run has a higher
+-- number, this one stays taken (-1): the deleted run's process may have chunks still to write, which
+-- must not become those of the next run.
+UPDATE kept SET until = -1 WHERE thread = :thread AND number = :number AND until = 0;
+
+-- name: kept_delete_spent
+DELETE FROM kept
+WHERE thread = :thread AND until = -1
+	AND (EXISTS (SELECT 1 FROM runs AS r WHERE r.thread = kept.thread AND r.number > kept.number)
+		OR EXISTS (SELECT 1 FROM kept AS k WHERE k.thread = kept.thread AND k.number > kept.number));
+
 -- part: chunks_wanted
 -- Whether a run's chunks are to be kept.  A run in the background gets its row in kept when it
 -- ends.
 WHERE EXISTS (SELECT 1 FROM kept
-		WHERE thread = :thread AND number = :number AND until IS DISTINCT FROM 0)
+		WHERE thread = :thread AND number = :number AND coalesce(until, 1) > 0)
 	OR EXISTS (SELECT 1 FROM runs
 		WHERE thread = :thread AND number = :number AND job IS NOT NULL AND status IN (1, 6))
 
 -- name: chunks_insert
 -- Writes nothing for a run that is gone, or whose chunks are not kept any more.  A line much like
--- the one before it is stored as the difference (storage/sql/run/line_pack.h).
+-- the one before it is stored as the difference (storage/sql/run/line_pack.h).  Nor is anything
+-- written where somebody else has ended a run that was stopped just before it began (chunks_mend).
 INSERT INTO chunks (thread, number, seq, count, lines)
 SELECT :thread, :number, :seq, :count, :lines
 -- take: chunks_wanted
-;
+ON CONFLICT (thread, number, seq) DO NOTHING;
 
 -- name: chunks_mend
 -- Writes the end of a run whose process no longer does; somebody else may have its thread by now.

@@ -130,7 +130,7 @@ SELECT coalesce(max(number), 0) AS number FROM runs WHERE thread = :thread;
 -- name: run_last_kept
 -- columns: run_last
 -- If the run's chunks are to be kept, it may not have a number under which older chunks are still
--- there.
+-- there, or may still come (kept_spend).
 SELECT max((SELECT coalesce(max(number), 0) FROM runs WHERE thread = :thread),
 	(SELECT coalesce(max(number), 0) FROM kept WHERE thread = :thread)) AS number;
 
@@ -185,7 +185,7 @@ SELECT
 -- with the records that are trimmed, and what run_leaves says.
 SELECT (SELECT count(*) FROM
 		(SELECT 1 FROM jobs WHERE thread = :thread AND state < 4 LIMIT :most) AS waiting) AS queued,
-	EXISTS (SELECT 1 FROM kept WHERE thread = :thread AND number <= :number)
+	EXISTS (SELECT 1 FROM kept WHERE thread = :thread AND number <= :number AND coalesce(until, 0) >= 0)
 		OR EXISTS (SELECT 1 FROM pushes WHERE thread = :thread)
 		OR EXISTS (SELECT 1 FROM runs
 			WHERE thread = :thread AND number <= :number AND job IS NOT NULL) AS apart,

@@ -159,7 +159,7 @@ FOR UPDATE OF j;
 INSERT INTO chunks (thread, number, seq, count, lines)
 SELECT :thread, :number, :seq, :count, :lines
 FROM kept JOIN threads ON threads.row = kept.thread
-WHERE kept.thread = :thread AND kept.number = :number AND kept.until IS DISTINCT FROM 0
+WHERE kept.thread = :thread AND kept.number = :number AND coalesce(kept.until, 1) > 0
 	AND coalesce(threads.holder, :process) = :process
 FOR NO KEY UPDATE OF kept
 ON CONFLICT (thread, number, seq) DO UPDATE SET count = excluded.count WHERE chunks.lines = excluded.lines

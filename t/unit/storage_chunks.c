@@ -407,6 +407,39 @@ static void chunks_go_with_their_thread(void)
 	CU_ASSERT_EQUAL(last_of(&u, s.number), 1);
 }
 
+/* What its process has still to write must not become a chunk of the next run. */
+static void a_number_is_not_given_again(void)
+{
+	struct thread t = sample_thread("once");
+	struct run_record r = begin(&t, "r"), again;
+	append(&t, r.number, 1, 1);
+	end(&t, &r, 200);
+	r.thread_row = t.row;
+	check_ok(st->runs->remove(st, NULL, &r, &err));
+	CU_ASSERT_TRUE(come_to_nothing(&t, r.number));
+	again = begin(&t, "r");
+	CU_ASSERT_NOT_EQUAL(again.number, r.number);
+	append_in_vain(&t, r.number, 2, 1);
+	append(&t, again.number, 1, 1);
+	end(&t, &again, 300);
+	again.thread_row = t.row;
+	check_ok(st->runs->remove(st, NULL, &again, &err));
+	CU_ASSERT_TRUE(come_to_nothing(&t, again.number));
+	CU_ASSERT_EQUAL(begin(&t, "r").number, again.number + 1);
+}
+
+static void an_end_that_was_added_stays(void)
+{
+	struct thread t = sample_thread("ended");
+	struct run_record r = begin(&t, "r");
+	struct chunk_batch b = {t.row, r.number, 1, 1, "end\n", 4, NULL, true};
+	check_ok(st->runs->chunks_append(st, NULL, &b, 1, &err));
+	CU_ASSERT_FALSE(try_append(&t, r.number, 1, 1));
+	CU_ASSERT_EQUAL(err.kind, ERR_THREAD_BUSY);
+	error_release(&err);
+	CU_ASSERT_STRING_EQUAL(read_all(&t, r.number, 0, 9), "1+1:end\n");
+}
+
 static void every_statement_was_used(void)
 {
 	check_statements("chunks");
@@ -431,6 +464,8 @@ static const struct unit_test of_any_engine[] = {
 };
 
 static const struct unit_test of_sqlite[] = {
+    {"a number is not given again", a_number_is_not_given_again},
+    {"an end that was added stays", an_end_that_was_added_stays},
     {"every statement was used", every_statement_was_used},
 };
 

@@ -154,9 +154,13 @@ static bool piece_run_dropped(struct db *db, struct unit *unit, struct error *er
 	bool last;
 	if (!piece_delete_chunks(db, p, &last, err) || !last)
 		return !error_is_set(err);
-	query_start(&q, db, SQL_KEPT_DELETE, err);
+	query_start(&q, db, SQL_KEPT_SPEND, err);
 	query_int(&q, ":thread", p->thread);
 	query_int(&q, ":number", p->number);
+	if (!query_run(&q))
+		return false;
+	query_start(&q, db, SQL_KEPT_DELETE_SPENT, err);
+	query_int(&q, ":thread", p->thread);
 	return query_run(&q);
 }
 
