@@ -228,10 +228,12 @@ static bool followed_run_has_successor(struct call *call, const struct run_recor
 }
 
 /* Notes that the run is over.  Whoever writes its last chunk holds the thread until that is on disk
- * (keeper.h), so the lease says whether it can still be expected. */
-static void followed_run_over(
-    struct call *call, struct followed_run *run, const struct run_record *record, bool held)
+ * (keeper.h), so the lease, seen after the record and before the chunks, says whether it can still
+ * be expected. */
+static void followed_run_over(struct followed_runs *runs, struct call *call,
+    struct followed_run *run, const struct run_record *record)
 {
+	bool held = followed_run_lives(runs, run);
 	if (record->kept_until != RUN_NOT_KEPT && !replay_find_tail(call, record, &run->tail))
 		return;
 	run->unkept = record->kept_until == RUN_NOT_KEPT;
@@ -254,7 +256,6 @@ static void followed_run_look(struct followed_runs *runs, struct followed_run *r
 	run->look_at = INT64_MAX;
 	run->looked_at = now;
 	call_init(&call, runs->service, NULL);
-	bool held = followed_run_lives(runs, run);
 	bool found = record_now(&call, run->thread_id, run->run_id, &record);
 	if (error_is_set(&call.error)) {
 		log_warning("run %s cannot be looked at: %s", run->run_id, call.error.cause);
@@ -265,7 +266,7 @@ static void followed_run_look(struct followed_runs *runs, struct followed_run *r
 		if (run_status_goes_on(record.status))
 			run->state = FOLLOWED_ACTIVE;
 		else
-			followed_run_over(&call, run, &record, held);
+			followed_run_over(runs, &call, run, &record);
 	}
 	call_release(&call);
 }
