@@ -72,6 +72,7 @@ http {
     access_log off;
     error_page 400 405 404 /mistake.html;
     expires 1h;
+    fastcgi_intercept_errors on;
     server {
         listen unix:$WORK/http.sock;
         listen 127.0.0.1:PORT;
