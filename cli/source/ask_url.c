@@ -22,8 +22,7 @@ bool url_service_check(const char *url, struct error *err)
 {
 	if (strncmp(url, "http://", 7) == 0 || strncmp(url, "https://", 8) == 0)
 		return true;
-	return error_set(
-	    err, ERR_INVALID_INPUT, "the URL must begin with http:// or https://, not \"%s\"", url);
+	return error_set(err, ERR_INVALID_INPUT, "the URL must begin with http:// or https://");
 }
 
 void url_service_open(struct url_service *at, const char *url, const char *token)
@@ -54,17 +53,24 @@ struct http_request url_request(
 	    .connect_ms = CONNECT_MS};
 }
 
+/* The URL without a password that it may have. */
+static const char *url_shown(const struct url_service *at)
+{
+	const char *user = strrchr(at->url, '@');
+	return user ? user + 1 : at->url;
+}
+
 /* Sets err to the error in an answer, or to the reason why there was no answer. */
 static void url_refused(const struct url_service *at, const struct http_response *response,
     const cJSON *answer, struct error *err)
 {
 	const char *detail = json_str(answer, "detail");
 	if (response->end != HTTP_DONE)
-		error_set(err, ERR_SERVICE_UNAVAILABLE, "%s: %s", at->url, response->reason);
+		error_set(err, ERR_SERVICE_UNAVAILABLE, "%s: %s", url_shown(at), response->reason);
 	else if (detail)
 		error_set(err, error_kind_of(json_str(answer, "error_code")), "%s", detail);
 	else
-		error_set(err, ERR_SERVICE_UNAVAILABLE, "%s answered with status %d", at->url,
+		error_set(err, ERR_SERVICE_UNAVAILABLE, "%s answered with status %d", url_shown(at),
 		    response->status);
 }
 

@@ -125,6 +125,10 @@ runs show mine nobody --url "$BASE"
 is "$CODE" 1 'whose threads others do not reach by URL'
 AGENTGRAPH_TOKEN=nonsense runs list --url "$BASE"
 is "$CODE $ERR" '1 agentgraph: Invalid token, please login again' 'nor anything without a token'
+for url in http://u:sesame@127.0.0.1:1 u:sesame@h; do
+	runs list --url $url
+	unlike "$CODE $ERR" '^0|sesame' 'a password in an address is not told'
+done
 runs submit --message x --metadata '{' --url "$BASE"
 is "$CODE $ERR" '2 agentgraph: --metadata must be JSON; see agentgraph help runs' 'metadata is JSON'
 
