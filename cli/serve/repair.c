@@ -8,22 +8,6 @@
 #define LOOK_MS 1000
 #define LATER_MS 30000 /* the next look after a try that failed */
 
-/* Replaces *fd by a new listener at path; false after a complaint, and then nothing has changed. */
-static bool repair_bind_again(const struct supervisor *s, const char *path, int *fd)
-{
-	int new = unix_listen(path, s->options->socket ? 0660 : 0600);
-	if (new < 0)
-		return false;
-	if (!unix_give(path, &s->options->access)) {
-		close(new);
-		unlink(path);
-		return false;
-	}
-	close(*fd); /* the processes that have it serve what had reached it */
-	*fd = new;
-	return true;
-}
-
 void repair_remember(struct supervisor *s)
 {
 	s->socket_bound = bound_at(s->socket_path);
@@ -55,11 +39,14 @@ void repair_step(struct supervisor *s, int64_t now)
 			continue;
 		log_warning("the socket %s was removed; binding it again, with new workers",
 		    sockets[i].path);
-		if (!repair_bind_again(s, sockets[i].path, sockets[i].fd)) {
+		int fd = setup_socket(s, sockets[i].path);
+		if (fd < 0) {
 			s->look_at = now + LATER_MS;
 			log_error("the service cannot be reached there until that is mended");
 			continue;
 		}
+		close(*sockets[i].fd); /* the processes that have it serve what had reached it */
+		*sockets[i].fd = fd;
 		*sockets[i].bound = bound_at(sockets[i].path);
 		again = true;
 		roles |= sockets[i].role;

@@ -70,11 +70,14 @@ static void setup_name_sockets(struct supervisor *s)
 	s->follow_path = side_socket_path(state_dir, chosen, "follow");
 }
 
-/* One of the sockets that nginx connects to; false after a complaint. */
-static bool setup_open_socket(const struct supervisor *s, const char *path, int *fd)
+int setup_socket(const struct supervisor *s, const char *path)
 {
-	*fd = unix_listen(path, s->options->socket ? 0660 : 0600);
-	return *fd >= 0 && unix_give(path, &s->options->access);
+	int fd = unix_listen(path, s->options->socket ? 0660 : 0600);
+	if (fd < 0 || unix_give(path, &s->options->access))
+		return fd;
+	close(fd);
+	unlink(path);
+	return -1;
 }
 
 static bool setup_watch_signals(struct supervisor *s)
@@ -123,8 +126,10 @@ static bool setup_resume(struct supervisor *s)
 	s->current.files = files ? json_print(files) : NULL;
 	cJSON_Delete(files);
 	setup_name_sockets(s);
-	if (s->follow_socket < 0 && !setup_open_socket(s, s->follow_path, &s->follow_socket))
-		return false; /* an older program had none */
+	if (s->follow_socket < 0) /* an older program had none */
+		s->follow_socket = setup_socket(s, s->follow_path);
+	if (s->follow_socket < 0)
+		return false;
 	s->request = setup_request(s);
 	s->request.state_dir = s->current.state_dir;
 	served_pool(s);
@@ -187,9 +192,9 @@ static bool setup_anew(struct supervisor *s)
 		return false;
 
 	setup_name_sockets(s);
-	open = setup_open_socket(s, s->socket_path, &s->fastcgi) &&
-	    setup_open_socket(s, s->relay_path, &s->relay_socket) &&
-	    setup_open_socket(s, s->follow_path, &s->follow_socket);
+	open = (s->fastcgi = setup_socket(s, s->socket_path)) >= 0 &&
+	    (s->relay_socket = setup_socket(s, s->relay_path)) >= 0 &&
+	    (s->follow_socket = setup_socket(s, s->follow_path)) >= 0;
 	repair_remember(s);
 	if (!open || !setup_ready(s))
 		return false;
