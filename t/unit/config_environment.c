@@ -2,6 +2,9 @@
 /* Variables of the environment: defaults, and what is refused. */
 #include "config_fixture.h"
 
+#include "config/environment/environment.h"
+
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -330,6 +333,23 @@ static void all_mistakes_at_once(void)
 	fixture_end(&l);
 }
 
+/* agentgraph.json(5); the tests clear the environment, which says where it is. */
+static char manual[4096];
+
+static void the_manual_names_all(void)
+{
+	static char text[256 << 10];
+	const char *name;
+	FILE *file = fopen(manual, "re");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+	text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+	fclose(file);
+	for (size_t i = 0; (name = environment_name(i)); i++) {
+		unit_row("%s", name);
+		CU_ASSERT_PTR_NOT_NULL(strstr(text, name));
+	}
+}
+
 static const struct unit_test tests[] = {
     {"without variables everything has its default", defaults},
     {"the long security headers have their built-in texts", header_defaults},
@@ -349,10 +369,13 @@ static const struct unit_test tests[] = {
     {"the snowflake layout fits", snowflake},
     {"jwt needs secret and algorithm", jwt_keys},
     {"all mistakes are reported at once", all_mistakes_at_once},
+    {"the manual names all variables", the_manual_names_all},
 };
 
 int main(void)
 {
+	const char *top = getenv("top_srcdir");
+	snprintf(manual, sizeof(manual), "%s/man/agentgraph.json.5", top ? top : ".");
 	fixture_init();
 	return unit_main("config_environment", tests, UNIT_COUNT(tests));
 }
