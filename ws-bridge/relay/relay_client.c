@@ -11,8 +11,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* After so many periods without a byte a client is taken to be gone; it got a ping in the
- * second. */
+/* After so many periods without a byte a client is taken to be gone, if it had one of them to
+ * answer a ping: this process may have been stopped. */
 #define SILENT_PINGS 3
 
 /* ---- Refusing */
@@ -338,7 +338,8 @@ static void relay_client_watch(struct connection *c)
 		    (long long)(settings->stall_ms / 1000));
 		client_close(c, 1008, NULL, 0);
 		helper_leave(c, 1008);
-	} else if (now - link->received >= settings->ping_ms * SILENT_PINGS) {
+	} else if (now - link->received >= settings->ping_ms * SILENT_PINGS &&
+	    c->pinged > link->received && now - c->pinged >= settings->ping_ms) {
 		log_info("a client does not answer pings: closed");
 		relay_client_lost(c);
 	} else if (relay_client_later(now - link->received, now - link->moved) >=
