@@ -7,7 +7,6 @@
 #include "base/json/json.h"
 #include "base/memory.h"
 #include "base/os/clock.h"
-#include "service/run/records.h"
 #include "service/thread/ident.h"
 #include "storage/runs.h"
 
@@ -276,7 +275,7 @@ static bool observe_is_over(struct call *call, const struct trace_run *run)
 {
 	struct run_record record;
 	return call_record(call, run->thread_id, run->run_id, &record) &&
-	    !record_is_active(&record);
+	    !run_status_goes_on(record.status);
 }
 
 /*
