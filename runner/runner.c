@@ -105,8 +105,10 @@ static struct task *task_claim(struct runner *r, int64_t row, int64_t *next_due)
 	if (storage->runs->claim(
 		storage, NULL, arena, row, clock_now(), &task->job, next_due, &err))
 		return task;
-	if (error_is_set(&err))
+	if (error_is_set(&err)) {
 		log_error("the queue of runs cannot be read: %s", error_why(&err));
+		*next_due = INT64_MAX; /* a job that is due cannot be had now */
+	}
 	error_release(&err);
 	arena_free(arena);
 	return NULL;

@@ -341,6 +341,19 @@ api GET '/v1/graph/runs?limit=1000'
 is "$(json '.data.runs | map(select(.thread_id | test("^end")) | [.status, .attempt]) | unique | tojson' "$BODY")" \
 	'[["completed",1]]' 'and none that waited when the service ended has been tried for nothing'
 
+# ---- when the database takes nothing
+
+if [ -z "$PG_DIR" ]; then
+	outside "$STATE/threads.db" "CREATE TRIGGER full BEFORE UPDATE ON jobs WHEN new.state = 3 BEGIN SELECT RAISE(ABORT, 'full'); END"
+	queue full f1 hello
+	wait_for 20 grep -q 'the queue of runs cannot be read' "$SERVE_ERR"
+	sleep 0.5
+	ok '[ "$(grep -c "the queue of runs cannot be read" "$SERVE_ERR")" -lt 9 ]' 'a job that cannot be had now is not asked for all the time'
+	outside "$STATE/threads.db" 'DROP TRIGGER full'
+	ends full f1
+	ok $? 'but later'
+fi
+
 # ---- not configured
 
 serve_stop
