@@ -292,7 +292,8 @@ async function changedElsewhere() {
 		await tab.locator('main:not(.running)').waitFor();
 		await page.waitForFunction((count) => document.querySelectorAll('[role=log] article').length >= count, await articles(tab));
 	}
-	report('one that is over at once is shown whole', await articles(page) === await articles(tab));
+	const counts = [await articles(page), await articles(tab)];
+	report('one that is over at once is shown whole', counts[0] === counts[1], [counts, await log.innerText()]);
 	await tab.getByLabel('Message', { exact: true }).fill('/ask And now?');
 	await tab.getByLabel('Message', { exact: true }).press('Enter');
 	const answer = named('group', 'Question').getByLabel('Answer', { exact: true });

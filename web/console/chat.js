@@ -333,22 +333,26 @@ class Conversation {
 	}
 
 	async takeUp(record) {
+		const { signal } = this.service;
 		this.followed = record.run_id;
-		const running = await get(this.where(`/runs/${path(record.run_id)}`), this.service.signal);
-		await this.during((heard) => follow(running, this.service.signal, heard, (now) => this.lookAt(now)), Math.max(0, this.messages.length - 20));
+		await this.during(async (heard) => {
+			const running = await get(this.where(`/runs/${path(record.run_id)}`), signal);
+			await follow(running, signal, heard, (now) => this.lookAt(now));
+		}, Math.max(0, this.messages.length - 20));
 	}
 
 	// Shows a run that another tab has started, maybe while this one was busy with its own.
 	async join() {
+		let record;
 		this.missed = false;
 		this.showRunning(true);
 		try {
-			const { thread_data: record } = await get(this.where(), this.service.signal); // before the messages: it may end meanwhile
+			({ thread_data: record } = await get(this.where(), this.service.signal)); // before the messages: it may end meanwhile
 			await this.refresh(this.messages.length);
-			if (record.status === 'running') await this.takeUp(record);
 		} finally {
 			this.showRunning(false);
 		}
+		if (!this.running && record.status === 'running') await this.takeUp(record);
 	}
 
 	// Shows a run whose chunks are not kept: what it said, after each step.
@@ -384,10 +388,11 @@ class Conversation {
 		try {
 			await this.refresh(Math.min(this.unsure, this.messages.length));
 			this.unsure = Infinity;
-			if (this.record.status === 'running' && this.record.run_id !== this.followed) await this.takeUp(this.record); // it has waited for this turn
 		} finally {
 			this.showRunning(false); // only now: before, a message would meet questions of the last turn
 		}
+		// a run that has waited for this one, unless it is taken up already
+		if (!this.running && this.record.status === 'running' && this.record.run_id !== this.followed) await this.takeUp(this.record);
 	}
 
 	hear({ event, message, data, metadata, run_id: id }, said, request) {
