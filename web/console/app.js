@@ -69,14 +69,15 @@ async function route() {
 	say('');
 	main.replaceChildren(make('p.empty', 'Loading …'));
 	main.className = view.at;
+	let show;
 	try {
-		const { show } = await view.load();
+		({ show } = await view.load());
 		if (!signal.aborted) await show(main, view.at === at ? parts.filter(Boolean) : [], { ...service, may, signal });
 		if (document.activeElement === document.body) main.focus({ preventScroll: true });
 	} catch (error) {
 		if (signal.aborted) return;
-		main.replaceChildren(make('p.empty', 'This cannot be shown. ', button('Try again', route)));
-		complain(error);
+		main.replaceChildren(make('p.empty', 'This cannot be shown. ', show ? button('Try again', route) : button('Reload', () => location.reload())));
+		complain(show ? error : new Error('This view cannot be loaded; perhaps the service has another version now.'));
 	}
 }
 
