@@ -217,8 +217,8 @@ done
 lg_wait fields "$(run_of '/ask Which?')"
 lg_wait fields '{"assistant_id":"demo","command":{"update":{"notes":["e"]}}}'
 lg_refused 422 INVALID_INPUT 'This thread is paused: the fields can be set beside an answer' 'nor at a question'
-lg_wait fields '{"assistant_id":"demo","command":{"update":{"notes":["e"]},"resume":"this"}}'
-is "$(json '"\(.notes) \(.messages[-1].content)"' "$BODY")" '["e"] answer: this' 'but with its answer'
+lg_wait fields '{"assistant_id":"demo","command":{"update":[["notes",["e"]]],"resume":"this"}}'
+is "$(json '"\(.notes) \(.messages[-1].content)"' "$BODY")" '["e"] answer: this' 'but with its answer, also as pairs'
 
 lg_wait met "$(run_of '/ask Which?' '"if_not_exists":"create"')"
 api POST /lg/threads/met/runs "$(run_of hm)"
@@ -326,6 +326,8 @@ refused_run "$(run_of x '"interrupt_before":["agent"]')" 'interrupt_before is no
 refused_run '{"assistant_id":"demo","command":{"goto":"x"}}' 'command.goto is not supported: edges of the graph say where it goes on'
 lg_wait s "$(run_of x '"command":{"goto":[]}')"
 is "$STATUS" 200 'which an empty array names none of'
+refused_run '{"assistant_id":"demo","command":{"update":[["notes",[]],["notes",[]]]}}' \
+	'command.update must be an object or an array of pairs with different names'
 refused_run '{"assistant_id":"demo","input":{},"command":{"update":{"notes":[]}}}' 'command.update must not stand beside an input'
 refused_run "{\"assistant_id\":\"demo\",\"command\":{\"resume\":1,\"update\":{\"messages\":[$(human x)]}}}" \
 	'command.update must have no messages beside an answer, which is one'

@@ -61,7 +61,8 @@ static const struct field_row lg_config_rows[] = {
 };
 
 static const struct field_row lg_command_rows[] = {
-    FIELD(lg_body, update, FIELD_OBJECT),
+    FIELD(lg_body, update, .kind = &field_json, .types = TYPE_OBJECT | TYPE_ARRAY,
+	.expected = "an object or an array of pairs"),
     FIELD_AT("goto", lg_body, go_to, .kind = &field_json,
 	.types = TYPE_STRING | TYPE_ARRAY | TYPE_OBJECT),
     FIELDS_END,
@@ -145,6 +146,26 @@ static void lg_input_check(
 		lg_input_wrong(call, "webhook", "is for runs in the background");
 	if (!background && b->after_seconds > 0)
 		lg_input_wrong(call, "after_seconds", "is for runs in the background");
+}
+
+/* An update as an object; as pairs, each of a name and its value, it may name nothing twice, since
+ * an object has no place for that. */
+static const cJSON *lg_input_update(struct call *call, const cJSON *update)
+{
+	cJSON *out = arena_json(call->arena, cJSON_CreateObject());
+	const cJSON *pair;
+	if (!cJSON_IsArray(update))
+		return update;
+	cJSON_ArrayForEach(pair, update) {
+		const char *name = cJSON_GetStringValue(cJSON_GetArrayItem(pair, 0));
+		if (!name || cJSON_GetArraySize(pair) != 2 || json_get(out, name)) {
+			lg_input_wrong(call, "command.update",
+			    "must be an object or an array of pairs with different names");
+			return NULL;
+		}
+		json_refer(out, name, pair->child->next);
+	}
+	return out;
 }
 
 /* ---- the body ---- */
@@ -289,6 +310,7 @@ bool lg_input_read(struct call *call, const char *thread_id, const cJSON *body, 
 	fields_read_body(&call->error, "body", body, lg_body_rows, &b);
 	fields_read_body(&call->error, "body.config", b.config, lg_config_rows, &b);
 	fields_read_body(&call->error, "body.command", b.command, lg_command_rows, &b);
+	b.update = lg_input_update(call, b.update);
 	if (cJSON_IsArray(b.go_to) && !b.go_to->child)
 		b.go_to = NULL;
 	lg_read_modes(call, b.stream_mode, &in->modes);
