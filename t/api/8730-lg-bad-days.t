@@ -146,6 +146,10 @@ TABLE
 	facts <<'TABLE'
 one whose result is kept has said it at its end :: of("values") | map(.messages[-1].content) | .[1:] == ["in", "out"]
 TABLE
+	own "event ${#members}" events "$members"
+	facts <<'TABLE'
+only what has begun ends :: of("events") | [map(select(.event == "on_chain_start").name), map(select(.event == "on_chain_end").name)] == [["s/i", "e"], ["s/i", "e"]]
+TABLE
 	own "last one ${#members}" updates "$members"
 	facts <<'TABLE'
 also where it comes last :: of("updates")[-1] | [keys[0], (.s.messages | map(.content))] == ["s", ["in"]]

@@ -235,6 +235,10 @@ void lg_tell(const struct lg_teller *teller, const struct lg_step *step)
 		lg_tell_values(teller, step);
 		lg_trace(teller, step, "on_chain_end", step->node, NULL);
 		return;
+	case LG_SUBGRAPH_ENDS:
+		lg_tell_update(teller, step, step->node, step->update);
+		lg_tell_values(teller, step);
+		return;
 	case LG_PAUSE:
 		lg_tell_update(teller, step, "__interrupt__", step->asked);
 		lg_tell_values(teller, step);

@@ -27,6 +27,7 @@ enum lg_step_kind {
 	LG_MESSAGE, /* a whole message */
 	LG_CUSTOM_EVENT,
 	LG_NODE_ENDS,
+	LG_SUBGRAPH_ENDS, /* of a node that is a graph; its start is no step */
 	LG_PAUSE,
 	LG_FAILURE,
 	LG_END
@@ -38,10 +39,11 @@ struct lg_step {
 	const char *node;   /* NULL: the step belongs to no node */
 	const char *branch; /* NULL: the step is in no branch */
 	int step;
-	const cJSON *message;      /* LG_PIECE, LG_MESSAGE */
-	bool told;                 /* pieces of that message came before */
-	const cJSON *data;         /* LG_CUSTOM_EVENT: {"name", "data"} */
-	const cJSON *update;       /* LG_NODE_ENDS: what the node said and set, or null */
+	const cJSON *message; /* LG_PIECE, LG_MESSAGE */
+	bool told;            /* pieces of that message came before */
+	const cJSON *data;    /* LG_CUSTOM_EVENT: {"name", "data"} */
+	const cJSON
+	    *update; /* LG_NODE_ENDS, LG_SUBGRAPH_ENDS: what the node said and set, or null */
 	const cJSON *asked;        /* LG_PAUSE: what is asked, an array */
 	const char *code, *reason; /* LG_FAILURE */
 

@@ -194,7 +194,7 @@ static bool lg_line_step(struct lg_line *l, const struct kept_line *line, struct
 		step->kind = LG_NODE_STARTS;
 		lg_line_values(l, step, json_get(l->aside, "fields"));
 	} else if (lg_line_status(l, "node_invoked") || lg_line_ends_subgraph(l, line)) {
-		step->kind = LG_NODE_ENDS;
+		step->kind = lg_line_ends_subgraph(l, line) ? LG_SUBGRAPH_ENDS : LG_NODE_ENDS;
 		if (l->reader->modes & LG_UPDATES)
 			lg_line_update(l, line, step);
 		if (!step->branch)

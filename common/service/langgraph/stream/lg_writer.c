@@ -151,7 +151,7 @@ static cJSON *lg_on_ends(struct lg_writer *writer, struct lg_step *step, ag_run 
 {
 	const cJSON *fields = run_fields(run);
 	cJSON *update = NULL;
-	step->kind = LG_NODE_ENDS;
+	step->kind = event->kind == RUN_NODE_ENDS ? LG_NODE_ENDS : LG_SUBGRAPH_ENDS;
 	if (writer->modes & LG_UPDATES) {
 		cJSON *said = cJSON_DetachItemFromObjectCaseSensitive(
 		    writer->said, event->branch ? event->branch : "");
