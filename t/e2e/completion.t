@@ -32,12 +32,15 @@ completes serve --config f file
 completes backup --state d directory
 completes serve --state f ""
 
-# Whatever a synopsis has is completed, and nothing else.
+# Whatever a synopsis has is completed, and nothing else; and the manual has it.
+manual=$TOP_SRCDIR/man/agentgraph.1
 for command in $("$AGENTGRAPH" help | sed -n 's/^  \([a-z-]*\)  .*/\1/p'); do
 	synopsis=$("$AGENTGRAPH" help "$command" | sed '/^$/q' | grep -oE -- '--[a-z-]+' | sort -u | tr '\n' ' ')
 	COMP_WORDS=("$AGENTGRAPH" "$command" --)
 	COMP_CWORD=2
 	_agentgraph
 	is "$(printf '%s\n' "${COMPREPLY[@]}" | sort -u | tr '\n' ' ' | sed 's/^ $//')" "$synopsis" "all options of $command"
+	is "$(for option in $synopsis; do grep -q -- "Fl ${option#-}\\b" "$manual" || echo "$option"; done)" '' 'which the manual has'
+	ok 'grep -qE "^\.(Ss|Cm) $command( |$)" "$manual"' 'as it has the command'
 done
 done_testing
