@@ -38,7 +38,7 @@ bool socket_access_read(struct socket_access *access, const char *mode, const ch
 	return access->group != (gid_t)-1;
 }
 
-bool unix_give(const char *path, const struct socket_access *access)
+static bool unix_give(const char *path, const struct socket_access *access)
 {
 	if (access->group != (gid_t)-1 && chown(path, (uid_t)-1, access->group) != 0) {
 		complain(1,
@@ -52,4 +52,14 @@ bool unix_give(const char *path, const struct socket_access *access)
 		return false;
 	}
 	return true;
+}
+
+int unix_open(const char *path, unsigned mode, const struct socket_access *access)
+{
+	int fd = unix_listen(path, mode);
+	if (fd < 0 || unix_give(path, access))
+		return fd;
+	close(fd);
+	unlink(path);
+	return -1;
 }

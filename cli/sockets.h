@@ -47,8 +47,9 @@ struct socket_access {
 /* Reads "0660" and the name or number of a group; either may be NULL.  False after a complaint. */
 bool socket_access_read(struct socket_access *access, const char *mode, const char *group);
 
-/* Gives the socket at path its group and mode; false after a complaint. */
-bool unix_give(const char *path, const struct socket_access *access);
+/* unix_listen, and gives the socket the group and mode of access.  -1 after a complaint, and then
+ * nothing is left at path. */
+int unix_open(const char *path, unsigned mode, const struct socket_access *access);
 
 /* Connects to path; -1 with errno, which is EAGAIN when the queue there is full and nobody was
  * accepted for seconds. */

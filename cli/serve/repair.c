@@ -39,7 +39,8 @@ void repair_step(struct supervisor *s, int64_t now)
 			continue;
 		log_warning("the socket %s was removed; binding it again, with new workers",
 		    sockets[i].path);
-		int fd = setup_socket(s, sockets[i].path);
+		int fd = unix_open(
+		    sockets[i].path, s->options->socket ? 0660 : 0600, &s->options->access);
 		if (fd < 0) {
 			s->look_at = now + LATER_MS;
 			log_error("the service cannot be reached there until that is mended");

@@ -70,14 +70,10 @@ static void setup_name_sockets(struct supervisor *s)
 	s->follow_path = side_socket_path(state_dir, chosen, "follow");
 }
 
-int setup_socket(const struct supervisor *s, const char *path)
+/* One of the sockets that nginx connects to; -1 after a complaint. */
+static int setup_socket(const struct supervisor *s, const char *path)
 {
-	int fd = unix_listen(path, s->options->socket ? 0660 : 0600);
-	if (fd < 0 || unix_give(path, &s->options->access))
-		return fd;
-	close(fd);
-	unlink(path);
-	return -1;
+	return unix_open(path, s->options->socket ? 0660 : 0600, &s->options->access);
 }
 
 static bool setup_watch_signals(struct supervisor *s)

@@ -106,10 +106,6 @@ int supervise(const struct serve_options *options);
  * after a complaint. */
 bool setup(struct supervisor *s);
 
-/* One of the sockets that nginx connects to, a listener at path; -1 after a complaint, and then
- * nothing is left there. */
-int setup_socket(const struct supervisor *s, const char *path);
-
 /* Gives back what setup took, sockets and their files included. */
 void teardown(struct supervisor *s);
 
