@@ -30,6 +30,7 @@ const pause = ms => new Promise(resolve => setTimeout(resolve, ms));
 
 async function start() {
 	remember(memory.get('thread') ?? crypto.randomUUID(), crypto.randomUUID());
+	$('go').disabled = true;
 	$('log').replaceChildren();
 	show('sending');
 	const body = JSON.stringify({
@@ -42,7 +43,7 @@ async function start() {
 			if (answer.status === 202)
 				return follow();
 			if (answer.status !== 503)
-				return note('error', (await answer.json()).detail);
+				return refused(answer);
 		} catch {
 			show('the service cannot be reached');
 		}
@@ -66,7 +67,7 @@ async function followLines() {
 		try {
 			const answer = await fetch(path(`/stream?response_granularity=low&after=${after}`), { headers: headers() });
 			if (!answer.ok && answer.status < 502)
-				return note('error', (await answer.json()).detail);
+				return refused(answer);
 			let text = '';
 			for await (const piece of answer.body.pipeThrough(new TextDecoderStream())) {
 				const lines = (text + piece).split('\n');
@@ -86,6 +87,7 @@ async function followLines() {
 
 function follow() {
 	$('log').replaceChildren();
+	$('go').disabled = true;
 	$('stop').disabled = false;
 	show('running');
 	return $('token').value ? followLines() : followEvents();
@@ -101,6 +103,18 @@ function note(kind, text) {
 	item.textContent = text;
 	$('log').append(item);
 	return item;
+}
+
+/* Only now another run may be started: the page follows one. */
+function end(text) {
+	$('go').disabled = false;
+	$('stop').disabled = true;
+	show(text);
+}
+
+async function refused(answer) {
+	note('error', (await answer.json()).detail);
+	end('refused');
 }
 
 /* First come the pieces of a message, then the whole message with the same id. */
@@ -127,8 +141,7 @@ function chunk({ event, message, data }) {
 		note('error', data.reason);
 	if (data?.status !== 'done')
 		return false;
-	$('stop').disabled = true;
-	show('over');
+	end('over');
 	return true;
 }
 

@@ -63,6 +63,7 @@ report('its address is all that is needed', JSON.stringify(await items()) === JS
 
 await begin('/slow 90 500');
 await item('tick 2');
+report('meanwhile no other one can be started', await page.getByRole('button', { name: 'Start' }).isDisabled());
 await page.getByRole('button', { name: 'Stop' }).click();
 await over();
 report('the run can be stopped', (await items()).length < 90, await items());
@@ -70,6 +71,10 @@ report('the run can be stopped', (await items()).length < 90, await items());
 await begin('/ask Which one?');
 await over();
 report('a pause is told', (await items()).includes('paused: Which one?'), await items());
+await page.evaluate(() => memory.set('thread', 'x'.repeat(300)));
+await begin('hello');
+await page.getByText('refused').waitFor();
+report('so is why one is refused, and the next can be started', /thread/.test(await items()) && await page.getByRole('button', { name: 'Start' }).isEnabled(), await items());
 report('nothing goes wrong in the page', complaints.length === 0, complaints);
 
 await browser.close();
