@@ -264,6 +264,8 @@ lg_wait w "{\"assistant_id\":\"demo\",\"input\":{\"messages\":[$(remove "$first"
 lg_refused 422 VALIDATION_ERROR 'input.messages[2].content[0] needs one of file_id, url, data_base64' 'a mistake behind a removal is named by its place'
 api POST /lg/threads/w/state '{"values":{"messages":[{"type":"human","content":[{"type":"image"}]}]}}'
 lg_refused 422 VALIDATION_ERROR 'values.messages[0].content[0] needs one of file_id, url, data_base64' 'and one in an update'
+api POST /lg/threads/w/state '{"values":{"messages":{"type":"human","content":[{"type":"image"}]}}}'
+lg_refused 422 VALIDATION_ERROR 'values.messages.content[0] needs one of file_id, url, data_base64' 'also without an array'
 api GET /lg/threads/again/state
 has=$(json '.values.messages | tojson' "$BODY")
 lg_wait again "{\"assistant_id\":\"demo\",\"input\":{\"messages\":[$(remove __remove_all__),${has#\[}}}"

@@ -283,6 +283,19 @@ static void lg_read_message(
 		lg_read_calls(call, inner, at, blocks);
 }
 
+/* The same, for a message that has another place in the body that is made, so that its mistakes are
+ * named here. */
+static void lg_read_moved(
+    struct call *call, const cJSON *item, const char *at, cJSON *out, struct lg_removal *removal)
+{
+	const cJSON *last = json_last(out);
+	size_t mistakes = call->error.mistakes;
+	lg_read_message(call, item, at, out, removal);
+	if (json_last(out) && json_last(out) != last && call->error.mistakes == mistakes)
+		cJSON_Delete(message_normalise(
+		    json_last(out), at, MESSAGE_FROM_CLIENT, &call->service->ids, &call->error));
+}
+
 cJSON *lg_messages_read(
     struct call *call, const cJSON *messages, const char *at, struct lg_removal *removal)
 {
@@ -295,22 +308,17 @@ cJSON *lg_messages_read(
 		*removal = (struct lg_removal){.ids = arena_json(call->arena, cJSON_CreateArray())};
 	/* a pair of texts might be two messages, as it is where messages are expected */
 	if (messages && !cJSON_IsArray(messages)) {
-		lg_read_message(call, messages, at, out, removal);
+		lg_read_moved(call, messages, at, out, removal);
 		return call->error.mistakes == mistakes ? out : NULL;
 	}
 	cJSON_ArrayForEach(item, messages) {
 		if (call->error.mistakes >= ERROR_DETAILS_MAX)
 			break; /* no more mistakes are reported */
-		const cJSON *last = json_last(out);
-		size_t before = call->error.mistakes;
 		const char *place = arena_printf(call->arena, "%s[%d]", at, i++);
-		lg_read_message(call, item, place, out, removal);
-		/* where the message has another place in the body that is made, its mistakes are
-		 * named here */
-		if ((moves || lg_removes(removal)) && json_last(out) && json_last(out) != last &&
-		    call->error.mistakes == before)
-			cJSON_Delete(message_normalise(json_last(out), place, MESSAGE_FROM_CLIENT,
-			    &call->service->ids, &call->error));
+		if (moves || lg_removes(removal))
+			lg_read_moved(call, item, place, out, removal);
+		else
+			lg_read_message(call, item, place, out, removal);
 	}
 	return call->error.mistakes == mistakes ? out : NULL;
 }
