@@ -92,9 +92,10 @@ function bodyError(content, record) {
 	return type === 'application/json' ? answerError(media.schema, JSON.parse(record.body)) : null;
 }
 
-// What errors of a path look like, whatever the method.
+// What errors of a path look like, whatever the method; all below /lg is one protocol's.
 function errorSchema(uri) {
-	const known = templates.find((t) => t.pattern.test(plainPath(uri)));
+	const path = plainPath(uri), below = path?.startsWith('/lg/');
+	const known = templates.find((t) => t.pattern.test(path) || (below && t.path.startsWith('/lg/')));
 	const described = known && follow(Object.values(document.paths[known.path])[0].responses['400']);
 	return described?.content['application/json'].schema ?? { $ref: '#/components/schemas/Error' };
 }

@@ -23,7 +23,7 @@ static bool take(const char *text, bool may_pass)
 		require(!strcmp(ticket.route, "/v1/graph/ws") ||
 		    !strcmp(ticket.route, "/v1/graph/live"));
 	} else {
-		require(err.kind == ERR_INVALID_TOKEN);
+		require(err.kind == ERR_INVALID_TOKEN || err.kind == ERR_SERVICE_UNAVAILABLE);
 	}
 	error_release(&err);
 	arena_free(a);
@@ -39,7 +39,7 @@ static void take_run(const char *text, bool may_pass)
 		require(may_pass && ticket.request_id && ticket.thread_id && ticket.run_id);
 		require(ticket.kind == RUN_TICKET_STREAM || cJSON_IsObject(ticket.identity.user));
 	} else {
-		require(err.kind == ERR_INVALID_TOKEN);
+		require(err.kind == ERR_INVALID_TOKEN || err.kind == ERR_SERVICE_UNAVAILABLE);
 	}
 	error_release(&err);
 	arena_free(a);
