@@ -39,10 +39,8 @@ void route_find(const struct route_table *table, const struct path *path, enum m
     struct route_match *match)
 {
 	memset(match, 0, sizeof(*match));
-	if (path->count > PATH_SEGMENTS)
-		return;
 	enum method wanted = method == METHOD_HEAD ? METHOD_GET : method;
-	for (size_t i = 0; i < table->count; i++) {
+	for (size_t i = 0; path->count <= PATH_SEGMENTS && i < table->count; i++) {
 		const struct route *row = &table->rows[i];
 		const char *ids[ROUTE_IDS] = {NULL};
 		if (!route_matches(row, path, ids))
