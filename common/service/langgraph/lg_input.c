@@ -5,12 +5,10 @@
 #include "base/fields.h"
 #include "base/json/json.h"
 #include "graph/graph.h"
-#include "graph/state.h"
 #include "service/history/earlier.h"
 #include "service/langgraph/lg_assistant.h"
 #include "service/langgraph/lg_message.h"
 #include "service/langgraph/lg_state.h"
-#include "service/langgraph/lg_values.h"
 #include "service/run/background/background.h"
 #include "service/thread/change.h"
 
@@ -275,23 +273,12 @@ static const cJSON *lg_input_unwrap(struct call *call, const cJSON *resume)
 	return out->child ? out : resume;
 }
 
-/* Where several interrupts are open an answer says which it is for, as LangGraph's server wants it:
- * some pages show the first of them, others the last. */
-static bool lg_input_answers(struct call *call, const struct thread *thread, const cJSON *resume)
-{
-	const cJSON *open = arena_json(call->arena, lg_interrupts(thread));
-	return cJSON_GetArraySize(open) < 2 || interrupts_named(open, resume) ||
-	    lg_input_wrong(call, "command.resume",
-		"must be an object of answers by the ids of interrupts, as several are open");
-}
-
-/* Reads the thread, unless the run may make it, names no place in it and answers nothing. */
+/* Reads the thread, unless the run may make it and names no place in it. */
 static bool lg_input_thread(struct call *call, const char *thread_id, const cJSON *body,
     const struct lg_body *b, struct thread *thread)
 {
 	bool makes = b->if_not_exists && strcmp(b->if_not_exists, "create") == 0;
-	bool placed = json_opt(body, "checkpoint") || json_opt(body, "checkpoint_id") ||
-	    json_get(b->command, "resume");
+	bool placed = json_opt(body, "checkpoint") || json_opt(body, "checkpoint_id");
 	*thread = (struct thread){0};
 	if (!thread_id || (makes && !placed) || thread_find(call, thread_id, thread))
 		return true;
@@ -338,9 +325,6 @@ bool lg_input_read(struct call *call, const char *thread_id, const cJSON *body, 
 		return false;
 	json_refer(in->body, background ? "messages" : LG_MESSAGES_KEY, messages);
 	lg_input_state(call, in->body, b.input, given);
-	if (resume && thread.row && !json_str(config, "checkpoint_id") &&
-	    !lg_input_answers(call, &thread, resume))
-		return false;
 	if (resume)
 		json_refer(in->body, "resume", resume);
 	else if ((in->goes_on || lg_removes(&in->removal)) && !json_str(config, "checkpoint_id"))
