@@ -219,9 +219,11 @@ static bool follow_client_take_block(struct follow_client *client)
 	const struct run_key run = {client->run->thread_row, client->run->number};
 	struct error err = {0};
 	struct follow_block *block = NULL;
-	/* what its request has named may stand in the first chunks */
+	/* what its request has named may stand in the first chunks; one that comes between the two
+	 * looks is left for the next time */
 	if (!form.words || !(form.modes & LG_LATER) ||
-	    lg_words_modes(follow->runs.service->storage, NULL, run, &form.modes, &err))
+	    (lg_words_modes(follow->runs.service->storage, NULL, run, &form.modes, &err) &&
+		!(form.modes & LG_LATER)))
 		block = followed_run_next(&follow->runs, client->run, &form, &client->place, &err);
 	ticket->modes = form.modes;
 	client->block = block;
