@@ -34,6 +34,13 @@ api_start --config agentgraph.json
 is "$(told 'wrong && spent')" 'here | here' 'all calls that meet the end of a session are made in the next one'
 serve_stop
 
+tools_graph "{\"mcp\": {\"url\": \"http://127.0.0.1:$(cat port)/gone\"}}"
+api_start --config agentgraph.json
+before=$(grep -cx wrong asked)
+is "$(told wrong) $(($(grep -cx wrong asked) - before))" '! the server answered 404 1' \
+	'a call that the server has begun to answer is not made again when the session has ended'
+serve_stop
+
 # odd PATH CALL…: what the client says of these calls there.
 odd() {
 	odd_url=http://127.0.0.1:$(cat port)/$1

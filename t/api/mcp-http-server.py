@@ -6,8 +6,8 @@ says that its tools have changed.  The tool slow breaks its stream off; who asks
 first.  wrong, barred and spent are refused, which the last two do with the key that came along.  At /busy its
 tools change with each list, each stream ends at once and wants to be taken up at once, and no call comes to
 its end.  At /odd its pages of tools lead to each other, it fails at what it does not know, and writes results
-beside errors; /moved leads there.  /forgetful knows the session of its first two calls no more.  What is
-asked is a word each in the file "asked", or "busy".
+beside errors; /moved leads there.  /forgetful knows the session of its first two calls no more, and
+/gone that of a stream that is to be taken up.  What is asked is a word each in the file "asked", or "busy".
 """
 
 import json
@@ -99,6 +99,8 @@ class Handler(mcp_peer.Handler):
             self.stream(PART)
         elif self.path == "/forgetful":
             self.forget()
+        elif self.path == "/gone":
+            self.stream("id: 7\nretry: 10\ndata:\n\n")
         else:
             self.call(message["params"]["name"])
 
@@ -132,7 +134,7 @@ class Handler(mcp_peer.Handler):
             self.note("resume" if resumed else "listen")
             return self.stream(PART if resumed else "retry: 0\ndata:\n\n")
         if self.headers["Last-Event-ID"]:
-            return self.resume()
+            return self.answer(404) if self.path == "/gone" else self.resume()
         with lock:
             seen["listen"] += 1
             times = seen["listen"]

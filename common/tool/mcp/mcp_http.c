@@ -43,6 +43,7 @@ struct exchange {
 	struct sse sse;
 	bool is_stream, too_large;
 	bool in_session; /* the latest request was; another call may have ended it meanwhile */
+	bool begun;      /* a stream has begun: the server has the message */
 	size_t events;   /* events with data in the latest stream */
 	char *last_id;   /* id of the last event that had one, or NULL */
 	int64_t retry_ms;
@@ -375,10 +376,10 @@ static enum mcp_sent mcp_http_judge(struct exchange *x, enum http_end end, char 
 		mcp_lose(x->server, x->session, "%s", why);
 		return end == HTTP_NO_CONNECT ? MCP_UNSENT : MCP_FAILED;
 	}
-	if (end == HTTP_DONE && (status == 404 || status == 400) && x->in_session) {
+	if (end == HTTP_DONE && (status == 404 || (status == 400 && !x->begun)) && x->in_session) {
 		mcp_http_refused(x, why);
 		mcp_lose(x->server, x->session, "the server has ended the session");
-		return MCP_UNSENT;
+		return x->begun ? MCP_FAILED : MCP_UNSENT;
 	}
 	if (end == HTTP_DONE && status >= 300) {
 		mcp_http_refused(x, why);
@@ -403,6 +404,7 @@ static enum mcp_sent mcp_http_send(struct mcp_server *server, const char *text,
 	enum mcp_sent sent = MCP_SENT;
 	exchange_init(&x, server, pending, wait);
 	enum http_end end = mcp_http_perform(&x, text);
+	x.begun = x.is_stream;
 	if (pending && end == HTTP_DONE)
 		pending->status = x.response.status;
 	if (end == HTTP_DONE && !x.is_stream &&
