@@ -330,6 +330,8 @@ lg_wait s "$(run_of x '"command":{"goto":[]}')"
 is "$STATUS" 200 'which an empty array names none of'
 refused_run '{"assistant_id":"demo","command":{"update":[["notes",[]],["notes",[]]]}}' \
 	'command.update must be an object or an array of pairs with different names'
+refused_run '{"assistant_id":"demo","command":{"update":[{"name":"notes","value":[]}]}}' \
+	'command.update must be an object or an array of pairs with different names'
 refused_run '{"assistant_id":"demo","input":{},"command":{"update":{"notes":[]}}}' 'command.update must not stand beside an input'
 refused_run "{\"assistant_id\":\"demo\",\"command\":{\"resume\":1,\"update\":{\"messages\":[$(human x)]}}}" \
 	'command.update must have no messages beside an answer, which is one'

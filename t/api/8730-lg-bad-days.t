@@ -83,6 +83,11 @@ is "$STATUS" 422 'JSON that is too deep is none'
 with "$alice" POST /lg/threads/hers/runs/wait "$(cat many)"
 is "$STATUS" 422 'of many mistakes'
 ok "[ ${#BODY} -lt 20000 ]" 'some are told'
+jq -cn '{assistant_id: "demo", command: {update: ([range(100000) | ["k\(.)", 1]] + [["k0", 2]])}}' >many
+API_TIMEOUT=15
+with "$alice" POST /lg/runs/wait "$(cat many)"
+lg_refused 422 VALIDATION_ERROR 'command.update must be an object or an array of pairs with different names' 'many pairs take no time'
+unset API_TIMEOUT
 with "$alice" PUT /lg/threads/hers/state '{}'
 is "$STATUS" 405 'a method that a path has not is refused'
 serve_stop

@@ -4,6 +4,7 @@
 
 #include "base/fields.h"
 #include "base/json/json.h"
+#include "base/json/json_members.h"
 #include "graph/graph.h"
 #include "service/history/earlier.h"
 #include "service/langgraph/lg_assistant.h"
@@ -155,15 +156,16 @@ static const cJSON *lg_input_update(struct call *call, const cJSON *update)
 	if (!cJSON_IsArray(update))
 		return update;
 	cJSON_ArrayForEach(pair, update) {
-		const char *name = cJSON_GetStringValue(cJSON_GetArrayItem(pair, 0));
-		if (!name || cJSON_GetArraySize(pair) != 2 || json_get(out, name)) {
-			lg_input_wrong(call, "command.update",
-			    "must be an object or an array of pairs with different names");
-			return NULL;
-		}
-		json_refer(out, name, pair->child->next);
+		const cJSON *name = cJSON_IsArray(pair) ? pair->child : NULL;
+		if (cJSON_IsString(name) && cJSON_GetArraySize(pair) == 2)
+			json_refer(out, name->valuestring, name->next);
 	}
-	return out;
+	json_members_unique(out);
+	if (cJSON_GetArraySize(out) == cJSON_GetArraySize(update))
+		return out;
+	lg_input_wrong(
+	    call, "command.update", "must be an object or an array of pairs with different names");
+	return NULL;
 }
 
 /* ---- the body ---- */
@@ -260,15 +262,21 @@ static cJSON *lg_input_config(const struct lg_body *b, const char *thread_id)
  * several, and one that somebody has cancelled.  Any other resume as it is. */
 static const cJSON *lg_input_unwrap(struct call *call, const cJSON *resume)
 {
-	const cJSON *all = json_get(resume, "__agui_resume_map__"), *one, *answer;
+	const cJSON *all = json_get(resume, "__agui_resume_map__"), *one;
 	const char *cancelled = json_str(resume, "interrupt_id");
 	cJSON *out = arena_json(call->arena, cJSON_CreateObject());
-	if (cancelled && cJSON_IsTrue(json_get(resume, "__agui_cancelled__")))
+	if (cancelled && cJSON_IsTrue(json_get(resume, "__agui_cancelled__"))) {
 		cJSON_AddNullToObject(out, cancelled);
+		return out;
+	}
+	if (!cJSON_IsObject(all))
+		return resume;
 	cJSON_ArrayForEach(one, all) {
-		answer = json_str_is(one, "status", "resolved") ? json_get(one, "payload") : NULL;
-		json_set(
-		    out, one->string, answer ? cJSON_Duplicate(answer, true) : cJSON_CreateNull());
+		const cJSON *answer = json_get(one, "payload");
+		if (answer && json_str_is(one, "status", "resolved"))
+			json_refer(out, one->string, answer);
+		else
+			cJSON_AddNullToObject(out, one->string);
 	}
 	return out->child ? out : resume;
 }
