@@ -63,19 +63,26 @@ enum pause_kind pause_kind_of(const cJSON *pause)
 	return json_str_is(pause, "kind", "interrupt_after") ? PAUSE_AFTER_NODE : PAUSE_BY_NODE;
 }
 
+/* Whether one of the interrupts has the id. */
+static bool interrupts_have(const cJSON *interrupts, const char *id)
+{
+	const cJSON *interrupt;
+	cJSON_ArrayForEach(interrupt, interrupts) {
+		if (json_str_is(interrupt, "id", id))
+			return true;
+	}
+	return false;
+}
+
+/* Ends at the first key that is no id: a client may send more keys than there are interrupts. */
 bool interrupts_named(const cJSON *interrupts, const cJSON *resume)
 {
-	const cJSON *member, *interrupt;
-	bool named = cJSON_IsObject(resume) && resume->child;
+	const cJSON *member;
 	cJSON_ArrayForEach(member, resume) {
-		bool found = false;
-		cJSON_ArrayForEach(interrupt, interrupts) {
-			found = found ||
-			    (member->string && json_str_is(interrupt, "id", member->string));
-		}
-		named = named && found;
+		if (!member->string || !interrupts_have(interrupts, member->string))
+			return false;
 	}
-	return named;
+	return cJSON_IsObject(resume) && resume->child;
 }
 
 bool pause_is_missed(const cJSON *pause, const cJSON *resume)
@@ -87,11 +94,7 @@ bool pause_is_missed(const cJSON *pause, const cJSON *resume)
 		const char *key = member->string;
 		if (!key || strncmp(key, "int_", 4) != 0 || strlen(key) != 3 + HEX_ID_SIZE)
 			return false;
-		bool open = only && strcmp(only, key) == 0;
-		const cJSON *interrupt;
-		cJSON_ArrayForEach(interrupt, all)
-			open = open || json_str_is(interrupt, "id", key);
-		missed = missed || !open;
+		missed = missed || !((only && strcmp(only, key) == 0) || interrupts_have(all, key));
 	}
 	return missed;
 }
