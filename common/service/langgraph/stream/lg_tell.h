@@ -42,9 +42,8 @@ struct lg_step {
 	const cJSON *message; /* LG_PIECE, LG_MESSAGE */
 	bool told;            /* pieces of that message came before */
 	const cJSON *data;    /* LG_CUSTOM_EVENT: {"name", "data"} */
-	const cJSON
-	    *update; /* LG_NODE_ENDS, LG_SUBGRAPH_ENDS: what the node said and set, or null */
-	const cJSON *asked;        /* LG_PAUSE: what is asked, an array */
+	const cJSON *update;  /* LG_NODE_ENDS, LG_SUBGRAPH_ENDS: what was said and set, or null */
+	const cJSON *asked;   /* LG_PAUSE: what is asked, an array */
 	const char *code, *reason; /* LG_FAILURE */
 
 	/* The values after the step: what stands between the brackets of messages, which may be a
