@@ -240,7 +240,7 @@ def silence():
     answer = follow("t", "silent", accept)
     lines = follow("t", "silent")
     # its first chunk comes in the middle of the silence, and is not for this reader
-    ask("POST", "/v1/graph/runs", {"messages": [{"role": "user", "content": "/slow 1 9000"}], "delay": 8,
+    ask("POST", "/v1/graph/runs", {"messages": [{"role": "user", "content": "/slow 1 12000"}], "delay": 8,
         "config": {"thread_id": "unseen", "run_id": "unseen"}}).json()
     less = follow("unseen", "unseen", accept, response_granularity="low")
     seen = list(events(answer))
