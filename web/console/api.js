@@ -16,6 +16,7 @@ export const unsent = new Map();
 // Drops whatever is kept here of a person, the token and more; next is the token of the next one.
 export function forget(next = '') {
 	unsent.clear();
+	for (const address of addresses.values()) address.then(URL.revokeObjectURL, () => {});
 	addresses.clear();
 	for (const storage of [sessionStorage, localStorage])
 		Object.keys(storage).filter((key) => key.startsWith('agentgraph-')).forEach((key) => storage.removeItem(key));
