@@ -259,6 +259,7 @@ void a2a_hearing_begin(struct a2a_hearing *h)
 {
 	sse_release(&h->sse);
 	h->sse = (struct sse){.max = EVENT_MAX, .on_event = a2a_on_event, .arg = h};
+	h->refused = false;
 	h->decided = false;
 	buf_reset(&h->first);
 }
