@@ -46,11 +46,14 @@ static bool same(const char *known, const char *key)
 static bool find_key(const char *path, const char *key, char user[FIELD], char team[FIELD])
 {
 	char line[512], known[FIELD], more[2];
-	bool found = false;
+	bool found = false, begins = true;
 	FILE *file = fopen(path, "r");
-	while (!found && file && fgets(line, sizeof(line), file))
-		found = sscanf(line, "%127s %127s %127s %1s", known, user, team, more) == 3 &&
+	while (!found && file && fgets(line, sizeof(line), file)) {
+		found = begins &&
+		    sscanf(line, "%127s %127s %127s %1s", known, user, team, more) == 3 &&
 		    *known != '#' && same(known, key);
+		begins = strchr(line, '\n'); /* what follows may be the rest of a long line */
+	}
 	if (file)
 		fclose(file);
 	return found;

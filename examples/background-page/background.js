@@ -56,7 +56,12 @@ async function start() {
 /* EventSource reconnects by itself, but cannot send a token. */
 function followEvents() {
 	const events = new EventSource(path('/stream?response_granularity=low'));
-	const take = event => event.data && chunk(JSON.parse(event.data)) && events.close();
+	const take = event => {
+		if (event.data && chunk(JSON.parse(event.data)))
+			events.close();
+		if (!event.data && events.readyState === EventSource.CLOSED)
+			end('refused'); /* there is no such run, or no right to see it */
+	};
 	for (const name of ['message', 'updates', 'error', 'custom'])
 		events.addEventListener(name, take);
 }
@@ -113,8 +118,8 @@ function end(text) {
 }
 
 async function refused(answer) {
+	end('refused'); /* first: what a proxy says may be no JSON */
 	note('error', (await answer.json()).detail);
-	end('refused');
 }
 
 /* First come the pieces of a message, then the whole message with the same id. */

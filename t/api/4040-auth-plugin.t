@@ -11,7 +11,7 @@ chmod u+w ./*
 env -u CFLAGS -u CPPFLAGS -u MAKEFLAGS -u MAKELEVEL make -s AGENTGRAPH_INCLUDE="$TOP_SRCDIR/common" >make.out 2>&1
 ok $? 'the example is built' || diag "$(cat make.out)"
 long=$(printf '%0130d' 0)
-printf '# the team\n! of all others\n%s ann sales\n' "$long" >>keys.txt
+printf '# the team\n! of all others\n%s ann sales\n!%0510dkey-of-none ann sales\n' "$long" 0 >>keys.txt
 AUTH_KEYS=$PWD/keys.txt
 export AUTH_KEYS
 jq '.langgraph = {enabled: true}' agentgraph.json >more.json && mv more.json agentgraph.json
@@ -29,9 +29,9 @@ ask key-of-eve sales-1
 is "$(said)" '403 ACCOUNT_SUSPENDED The account of eve is suspended' 'an account is refused with a code of its own'
 ask key-of-nobody sales-1
 is "$(said)" '403 AUTHENTICATION_FAILED This API key is not known' 'an unknown key with a status'
-for key in '#' '!' "${long%000}"; do
+for key in '#' '!' "${long%000}" key-of-none; do
 	ask "$key" sales-1
-	is "$(said)" '403 AUTHENTICATION_FAILED This API key is not known' "nor is the beginning of another line one: $key"
+	is "$(said)" '403 AUTHENTICATION_FAILED This API key is not known' "nor is a part of another line one: $key"
 done
 api GET /v1/threads
 is "$(said)" '401 AUTHENTICATION_FAILED An API key is needed' 'which can be 401'

@@ -75,6 +75,10 @@ await page.evaluate(() => memory.set('thread', 'x'.repeat(300)));
 await begin('hello');
 await page.getByText('refused').waitFor();
 report('so is why one is refused, and the next can be started', /thread/.test(await items()) && await page.getByRole('button', { name: 'Start' }).isEnabled(), await items());
+await page.goto('about:blank');
+await page.goto(address.replace(/run=[^&]*/, 'run=none'));
+await page.getByText('refused').waitFor();
+report('nor does a run that is not there keep others from being started', await page.getByRole('button', { name: 'Start' }).isEnabled());
 report('nothing goes wrong in the page', complaints.length === 0, complaints);
 
 await browser.close();
