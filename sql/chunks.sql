@@ -37,9 +37,9 @@ WHERE EXISTS (SELECT 1 FROM kept
 		WHERE thread = :thread AND number = :number AND job IS NOT NULL AND status IN (1, 6))
 
 -- name: chunks_insert
--- Writes nothing for a run that is gone, or whose chunks are not kept any more.  A line much like
--- the one before it is stored as the difference (storage/sql/run/line_pack.h).  Nor is anything
--- written where somebody else has ended a run that was stopped just before it began (chunks_mend).
+-- Writes nothing for a run that is gone, or whose chunks are not kept any more, nor where somebody
+-- else has ended a run that was stopped just before it began (chunks_mend).  A line much like the
+-- one before it is stored as the difference (storage/sql/run/line_pack.h).
 INSERT INTO chunks (thread, number, seq, count, lines)
 SELECT :thread, :number, :seq, :count, :lines
 -- take: chunks_wanted
