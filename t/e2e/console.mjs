@@ -292,8 +292,8 @@ async function changedElsewhere() {
 		await tab.locator('main:not(.running)').waitFor();
 		await page.waitForFunction((count) => document.querySelectorAll('[role=log] article').length >= count, await articles(tab));
 	}
-	const counts = [await articles(page), await articles(tab)];
-	report('one that is over at once is shown whole', counts[0] === counts[1], [counts, await log.innerText()]);
+	const whole = page.waitForFunction((count) => document.querySelectorAll('[role=log] article').length === count, await articles(tab));
+	report('one that is over at once is shown whole', await whole.catch(() => false), await log.innerText());
 	await tab.getByLabel('Message', { exact: true }).fill('/ask And now?');
 	await tab.getByLabel('Message', { exact: true }).press('Enter');
 	const answer = named('group', 'Question').getByLabel('Answer', { exact: true });
@@ -313,10 +313,14 @@ async function changedElsewhere() {
 	await run;
 	await comes('and has the next turn', said('Agent', 'echo: six'));
 	await settled();
-	for (const content of ['/slow 2 300', '/slow 5 100'])
+	for (const content of ['/slow 4 500', '/slow 5 600'])
 		await elsewhere('POST', 'v1/graph/runs', { messages: [{ role: 'user', content }], config: { thread_id: thread } });
+	// the page looks what comes next when the first one is over, and the second one must have begun by then
+	const slowly = (route) => setTimeout(() => route.continue().catch(() => {}), 700);
+	await page.route(`**/v1/threads/${thread}`, slowly);
 	await page.reload();
 	await comes('a run that waits for one that is shown follows it', said('Agent', 'tick 5'));
+	await page.unroute(`**/v1/threads/${thread}`, slowly);
 	await settled();
 	await remove();
 	await page.reload();
