@@ -1,15 +1,30 @@
 // SPDX-License-Identifier: ISC
 // What the tests of the console share: they open it in a browser and print "ok NAME" or "failed NAME" for each fact.
 // Errors in the page, requests to others and refused ones count as failures.
+import { writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
 const timeout = 180000;
+
+// A microphone that hears nothing, in the folder of the test: the browser's own one beeps, which an agent hears.
+function silence() {
+	const wav = Buffer.alloc(44 + 96000);
+	wav.write('RIFF', 0);
+	wav.writeUInt32LE(wav.length - 8, 4);
+	wav.write('WAVEfmt ', 8);
+	[[16, 4], [1, 2], [1, 2], [48000, 4], [96000, 4], [2, 2], [16, 2]].reduce((at, [value, size]) => wav.writeUIntLE(value, at, size), 16);
+	wav.write('data', 36);
+	wav.writeUInt32LE(wav.length - 44, 40);
+	writeFileSync('silence.wav', wav);
+	return `${process.cwd()}/silence.wav`;
+}
 
 // Opens the page, and returns functions to use it; prefix is put before each fact.
 export async function visit(peers, executablePath, { width = 1280, prefix = '', ...given } = {}) {
 	const { chromium } = createRequire(`${peers}/package.json`)('playwright-core');
 	const browser = await chromium.launch({ executablePath, timeout, args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu',
-		'--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream', '--autoplay-policy=no-user-gesture-required'] });
+		'--use-fake-device-for-media-stream', `--use-file-for-fake-audio-capture=${silence()}`, '--use-fake-ui-for-media-stream',
+		'--autoplay-policy=no-user-gesture-required'] });
 	const context = await browser.newContext({ viewport: { width, height: 760 }, reducedMotion: 'reduce', ...given });
 	const page = await context.newPage();
 	page.setDefaultTimeout(timeout);
