@@ -513,8 +513,10 @@ async function live() {
 	forgive(/403/);
 	await page.getByLabel('Token').fill(token);
 	await named('button', 'Connect').click();
+	const send = named('button', 'Send').and(page.locator(':enabled'));
+	await send.waitFor();
 	await page.getByLabel('Text').fill('good day');
-	await named('button', 'Send').and(page.locator(':enabled')).click();
+	await send.click();
 	await comes('a live agent is heard', log_('Transcript').getByText('Agent: you said: good day'));
 	await fits('Live');
 	await press('End');
