@@ -126,6 +126,8 @@ api POST /lg/threads/b/history '{}'
 input=$(json '.[1].checkpoint.checkpoint_id' "$BODY") before=$(json '.[2].checkpoint.checkpoint_id' "$BODY")
 root=$(json '.[-1].checkpoint.checkpoint_id' "$BODY")
 old=$(json '.[0].values.messages[-1].id' "$BODY")
+lg_wait b "{\"assistant_id\":\"demo\",\"input\":{\"messages\":[{\"type\":\"human\",\"content\":[{\"type\":\"image\"}]}]},\"checkpoint_id\":\"$input\"}"
+lg_refused 422 VALIDATION_ERROR 'input.messages[0].content[0] needs one of file_id, url, data_base64' 'a mistake is named by its place, behind an input as well'
 lg_wait b "{\"assistant_id\":\"demo\",\"input\":null,\"checkpoint\":{\"checkpoint_id\":\"$input\"}}"
 is "$STATUS $(json '.messages | map(.content) | join(" | ")' "$BODY")" '200 first | echo: first | second | echo: second' 'what was said is answered anew'
 ok "[ '$(json '.messages[-1].id' "$BODY")' != '$old' ]" 'by another message'
@@ -191,7 +193,7 @@ for has in "${has%]},$(human more)" "$said,$(human more)"; do
 	api GET "/lg/threads/again/runs/$run/join"
 	is "$(json '.messages[6:] | map(.content) | join(" ")' "$BODY")" 'more echo: more' 'in the background, too'
 done
-lg_refused 422 VALIDATION_ERROR 'messages[1] carries a tool call; only the model may request tools' 'which refuses the same'
+lg_refused 422 VALIDATION_ERROR 'input.messages[1] carries a tool call; only the model may request tools' 'which refuses the same'
 
 lg_wait calls "$(run_of '/add 1 2' '"if_not_exists":"create","config":{"recursion_limit":1}')"
 lg_wait calls '{"assistant_id":"demo","input":null}'
@@ -262,6 +264,9 @@ api GET /lg/threads/w/state
 is "$(json '.values.messages | length' "$BODY")" 2 'which has removed nothing either'
 lg_wait w "{\"assistant_id\":\"demo\",\"input\":{\"messages\":[$(remove "$first"),$(human lost),{\"type\":\"human\",\"content\":[{\"type\":\"image\"}]}]}}"
 lg_refused 422 VALIDATION_ERROR 'input.messages[2].content[0] needs one of file_id, url, data_base64' 'a mistake behind a removal is named by its place'
+asks='{"type":"ai","id":"x","content":"","tool_calls":[{"id":"c","name":"n","args":{}}]}'
+lg_wait w "{\"assistant_id\":\"demo\",\"input\":{\"messages\":[$(remove "$first"),$asks]}}"
+lg_refused 422 VALIDATION_ERROR 'input.messages[1] carries a tool call; only the model may request tools' 'as is a call there'
 api POST /lg/threads/w/state '{"values":{"messages":[{"type":"human","content":[{"type":"image"}]}]}}'
 lg_refused 422 VALIDATION_ERROR 'values.messages[0].content[0] needs one of file_id, url, data_base64' 'and one in an update'
 api POST /lg/threads/w/state '{"values":{"messages":{"type":"human","content":[{"type":"image"}]}}}'

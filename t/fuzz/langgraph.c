@@ -31,11 +31,11 @@ static void check_messages(const cJSON *messages)
 }
 
 /* Reads the result as every run's body is read; that may still find something missing. */
-static void check_run(struct call *call, const struct lg_input *in, const char *key)
+static void check_run(struct call *call, const struct lg_input *in)
 {
 	struct run_input run;
 	require(in->modes < LG_ASKED << 1);
-	if (!run_input_read(call, in->body, key, true, &run))
+	if (!run_input_read(call, in->body, "messages", true, &run))
 		return;
 	require(run.recursion_limit >= 1 && run.recursion_limit <= 100);
 	require(!run.run_id && !run.checkpoint_id);
@@ -61,7 +61,7 @@ static void read_body(const cJSON *body, bool background)
 	bool ok = lg_input_read(&call, NULL, body, background, &in);
 	require(ok != error_is_set(&call.error));
 	if (ok)
-		check_run(&call, &in, background ? "messages" : LG_MESSAGES_KEY);
+		check_run(&call, &in);
 	if (error_is_set(&call.error))
 		check_error(&call);
 	call_release(&call);

@@ -331,7 +331,7 @@ bool lg_input_read(struct call *call, const char *thread_id, const cJSON *body, 
 	json_add(in->body, "config", config);
 	if (thread.row && !lg_input_place(call, &thread, body, in, messages, config))
 		return false;
-	json_refer(in->body, background ? "messages" : LG_MESSAGES_KEY, messages);
+	json_refer(in->body, "messages", messages);
 	lg_input_state(call, in->body, b.input, given);
 	if (resume)
 		json_refer(in->body, "resume", resume);

@@ -22,13 +22,11 @@ cJSON *lg_message_view(const cJSON *message);
 /* The same for a stored message, whose text is json. */
 void lg_message_put(struct buf *out, const char *json);
 
-/* The key of messages in the body that is made, so that mistakes in them name their real place. */
-#define LG_MESSAGES_KEY "input.messages"
-
 /* What messages of the type remove ask for. */
 struct lg_removal {
-	cJSON *ids; /* of messages to be deleted, an array in the arena */
-	bool all;   /* all messages of the thread are deleted, and ids is empty */
+	const char *at; /* path of the messages of the request */
+	cJSON *ids;     /* of messages to be deleted, an array in the arena */
+	bool all;       /* all messages of the thread are deleted, and ids is empty */
 };
 
 static inline bool lg_removes(const struct lg_removal *removal)
@@ -42,8 +40,9 @@ bool lg_may_remove(struct call *call, const char *thread_id, const struct lg_rem
 
 /*
  * Reads one message, or an array of them, that is input of a run or a state.  Returns an array of
- * messages that run_input_read takes, in the arena; NULL with every mistake in call->error.  at is
- * their path, such as "body.input.messages".  removal is filled in; NULL: none may be removed.
+ * messages that run_input_read takes, each with its path (MESSAGE_AT), in the arena; NULL with
+ * mistakes in call->error.  at is their path, such as "body.input.messages".  removal is filled in;
+ * NULL: none may be removed.
  */
 cJSON *lg_messages_read(
     struct call *call, const cJSON *messages, const char *at, struct lg_removal *removal);

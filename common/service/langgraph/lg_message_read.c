@@ -7,6 +7,7 @@
 #include "graph/message/message.h"
 #include "service/files/media_type.h"
 #include "service/langgraph/lg_message.h"
+#include "service/thread/messages.h"
 
 #include <string.h>
 
@@ -191,7 +192,7 @@ static const char *lg_role_of(const char *name)
 }
 
 /* A pair of a role and a text, or a text of the user. */
-static cJSON *lg_read_short(const cJSON *item)
+static cJSON *lg_read_short(const cJSON *item, const char *at)
 {
 	const cJSON *text = cJSON_IsArray(item) ? cJSON_GetArrayItem(item, 1) : item;
 	const char *role =
@@ -199,6 +200,7 @@ static cJSON *lg_read_short(const cJSON *item)
 	if (!role || !cJSON_IsString(text))
 		return NULL;
 	cJSON *message = cJSON_CreateObject();
+	json_add_str(message, MESSAGE_AT, at);
 	json_add_str(message, "role", role);
 	json_refer(message, "content", text);
 	return message;
@@ -241,7 +243,7 @@ static void lg_read_message(
     struct call *call, const cJSON *item, const char *at, cJSON *out, struct lg_removal *removal)
 {
 	if (!cJSON_IsObject(item)) {
-		cJSON *message = lg_read_short(item);
+		cJSON *message = lg_read_short(item, at);
 		if (message)
 			cJSON_AddItemToArray(out, message);
 		else
@@ -267,6 +269,7 @@ static void lg_read_message(
 		return;
 	}
 	cJSON *message = json_append(out, cJSON_CreateObject());
+	json_add_str(message, MESSAGE_AT, at);
 	json_add_str(message, "role", role);
 	json_refer(message, "message_id", json_opt(inner, "id"));
 	if (strcmp(role, "user") == 0 && cJSON_IsString(json_opt(inner, "content"))) {
@@ -283,42 +286,26 @@ static void lg_read_message(
 		lg_read_calls(call, inner, at, blocks);
 }
 
-/* The same, for a message that has another place in the body that is made, so that its mistakes are
- * named here. */
-static void lg_read_moved(
-    struct call *call, const cJSON *item, const char *at, cJSON *out, struct lg_removal *removal)
-{
-	const cJSON *last = json_last(out);
-	size_t mistakes = call->error.mistakes;
-	lg_read_message(call, item, at, out, removal);
-	if (json_last(out) && json_last(out) != last && call->error.mistakes == mistakes)
-		cJSON_Delete(message_normalise(
-		    json_last(out), at, MESSAGE_FROM_CLIENT, &call->service->ids, &call->error));
-}
-
 cJSON *lg_messages_read(
     struct call *call, const cJSON *messages, const char *at, struct lg_removal *removal)
 {
-	bool moves = !removal || strcmp(at, "body." LG_MESSAGES_KEY) != 0;
 	size_t mistakes = call->error.mistakes;
 	cJSON *out = arena_json(call->arena, cJSON_CreateArray());
 	const cJSON *item;
 	int i = 0;
 	if (removal)
-		*removal = (struct lg_removal){.ids = arena_json(call->arena, cJSON_CreateArray())};
+		*removal = (struct lg_removal){
+		    .at = at, .ids = arena_json(call->arena, cJSON_CreateArray())};
 	/* a pair of texts might be two messages, as it is where messages are expected */
 	if (messages && !cJSON_IsArray(messages)) {
-		lg_read_moved(call, messages, at, out, removal);
+		lg_read_message(call, messages, at, out, removal);
 		return call->error.mistakes == mistakes ? out : NULL;
 	}
 	cJSON_ArrayForEach(item, messages) {
 		if (call->error.mistakes >= ERROR_DETAILS_MAX)
 			break; /* no more mistakes are reported */
-		const char *place = arena_printf(call->arena, "%s[%d]", at, i++);
-		if (moves || lg_removes(removal))
-			lg_read_moved(call, item, place, out, removal);
-		else
-			lg_read_message(call, item, place, out, removal);
+		lg_read_message(
+		    call, item, arena_printf(call->arena, "%s[%d]", at, i++), out, removal);
 	}
 	return call->error.mistakes == mistakes ? out : NULL;
 }

@@ -70,12 +70,12 @@ static bool lg_run_may_drop(struct lg_run *run)
 	const struct lg_removal *removal = &run->in.removal;
 	const cJSON *message;
 	if (turn->checkpoint || turn->thread.status == RUN_INTERRUPTED)
-		return error_wrong(&call->error, "body." LG_MESSAGES_KEY, "value_error",
+		return error_wrong(&call->error, removal->at, "value_error",
 		    "must remove nothing at an earlier checkpoint, or from a paused thread");
 	cJSON_ArrayForEach(message, turn->in.messages) {
 		if (message_has_calls(message) &&
 		    (removal->all || json_has_str(removal->ids, message_id(message))))
-			return error_wrong(&call->error, "body." LG_MESSAGES_KEY, "value_error",
+			return error_wrong(&call->error, removal->at, "value_error",
 			    "must not have messages with tool calls that it removes");
 	}
 	return files_resolve(call, turn->in.messages) && lg_run_may_answer(run);
@@ -103,15 +103,14 @@ bool lg_run_open(struct call *call, const char *thread_id, const cJSON *body, st
 	*run = (struct lg_run){0};
 	if (!lg_input_read(call, thread_id, body, false, &run->in) ||
 	    !lg_may_remove(call, thread_id, &run->in.removal) ||
-	    !turn_read_whole(turn, call, run->in.body, LG_MESSAGES_KEY) ||
+	    !turn_read_whole(turn, call, run->in.body) ||
 	    (run->in.goes_to_end && !lg_run_to_end(call, thread_id)))
 		return false;
 	turn->in.ends_with_client = run->in.ends_with_client;
 	turn->in.modes = run->in.modes;
 	if (!thread_id)
 		turn_open_apart(turn);
-	else if (!turn_open(turn) ||
-	    !answers_calls_known(call, &turn->thread, &turn->in, LG_MESSAGES_KEY) ||
+	else if (!turn_open(turn) || !answers_calls_known(call, &turn->thread, &turn->in) ||
 	    !answers_drop_known(call, &turn->thread, &turn->in) || !lg_run_drop(run)) {
 		turn_end(turn);
 		return false;

@@ -151,8 +151,7 @@ bool answers_none_waiting(struct call *call, const cJSON *bring)
 
 /* ---- a conversation that is sent again ---- */
 
-bool answers_calls_known(
-    struct call *call, const struct thread *thread, const struct run_input *in, const char *key)
+bool answers_calls_known(struct call *call, const struct thread *thread, const struct run_input *in)
 {
 	const struct message_known *known = NULL;
 	const cJSON *message;
@@ -166,9 +165,8 @@ bool answers_calls_known(
 		if (!known)
 			return false;
 		if (!known[i].known)
-			return error_wrong(&call->error,
-			    arena_printf(call->arena, "body.%s[%d]", key, i), "value_error",
-			    RUN_INPUT_NO_CALLS);
+			return error_wrong(
+			    &call->error, in->at[i], "value_error", RUN_INPUT_NO_CALLS);
 	}
 	return true;
 }

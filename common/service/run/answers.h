@@ -24,11 +24,11 @@ void answers_close(struct call *call, cJSON *bring, const cJSON *calls);
 /* Refuses tool messages, and results in other messages, where nothing waits. */
 bool answers_none_waiting(struct call *call, const cJSON *bring);
 
-/* Whether the thread knows all messages of a request, which are the body's member key, that have
- * calls: clients send its messages again, but only the model may ask for tools.  Else, or where
- * the storage fails, false with the error set. */
+/* Whether the thread knows all messages of a request that have calls: clients send its messages
+ * again, but only the model may ask for tools.  Else, or where the storage fails, false with the
+ * error set. */
 bool answers_calls_known(
-    struct call *call, const struct thread *thread, const struct run_input *in, const char *key);
+    struct call *call, const struct thread *thread, const struct run_input *in);
 
 /*
  * Removes from the messages of a request results of calls that are answered in the thread already,

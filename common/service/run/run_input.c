@@ -7,10 +7,10 @@
 #include "graph/message/message.h"
 #include "service/thread/change.h"
 #include "service/thread/ident.h"
+#include "service/thread/messages.h"
 
 #include <float.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #define RECURSION_LIMIT 25
@@ -72,6 +72,7 @@ static void run_input_read_messages(
 	int i = 0, count = cJSON_GetArraySize(messages);
 	in->messages = arena_json(call->arena, cJSON_CreateArray());
 	in->given_id = arena_alloc(call->arena, (size_t)count + 1);
+	in->at = arena_alloc(call->arena, ((size_t)count + 1) * sizeof(*in->at));
 	if (messages && !cJSON_IsArray(messages)) {
 		error_wrong(&call->error, arena_printf(call->arena, "body.%s", key), "type_error",
 		    "must be an array");
@@ -83,8 +84,10 @@ static void run_input_read_messages(
 	cJSON_ArrayForEach(item, messages) {
 		if (call->error.mistakes >= ERROR_DETAILS_MAX)
 			break; /* more would not be reported */
-		char at[40];
-		snprintf(at, sizeof(at), "body.%s[%d]", key, i);
+		const char *at = in->whole ? json_str(item, MESSAGE_AT) : NULL;
+		if (!at)
+			at = arena_printf(call->arena, "body.%s[%d]", key, i);
+		in->at[i] = at;
 		const cJSON *id = json_opt(item, "message_id");
 		cJSON *message = message_normalise(
 		    item, at, MESSAGE_FROM_CLIENT, &call->service->ids, &call->error);

@@ -22,6 +22,7 @@ struct run_input {
 	enum lease_claim claim;    /* multitask_strategy */
 	cJSON *config;             /* without server-owned keys, with the user */
 	cJSON *messages;           /* array of messages in output form */
+	const char **at;           /* for each message, its path in the request */
 	bool *given_id;            /* for each message, whether its id came from the client */
 	bool has_resume;
 	const cJSON *resume; /* borrowed from the body */

@@ -64,9 +64,9 @@ struct turn {
  * nothing to end. */
 bool turn_read(struct turn *turn, struct call *call, const cJSON *body, const char *key);
 
-/* The same where the messages may be a whole conversation, with the calls in it; the caller finds
- * the new ones. */
-bool turn_read_whole(struct turn *turn, struct call *call, const cJSON *body, const char *key);
+/* The same of the member messages, which may be a whole conversation, with the calls in it; the
+ * caller finds the new ones. */
+bool turn_read_whole(struct turn *turn, struct call *call, const cJSON *body);
 
 /* Begins a turn for a request that was read already; in's trees must live as long as the call. */
 void turn_init(struct turn *turn, struct call *call, const struct run_input *in);

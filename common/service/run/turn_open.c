@@ -40,9 +40,9 @@ bool turn_read(struct turn *turn, struct call *call, const cJSON *body, const ch
 	return turn_read_input(turn, call, body, key, false);
 }
 
-bool turn_read_whole(struct turn *turn, struct call *call, const cJSON *body, const char *key)
+bool turn_read_whole(struct turn *turn, struct call *call, const cJSON *body)
 {
-	return turn_read_input(turn, call, body, key, true);
+	return turn_read_input(turn, call, body, "messages", true);
 }
 
 /* Existing clients forget the id of a thread that their first request made, so answers without an

@@ -116,7 +116,8 @@ cJSON *messages_read(struct call *call, const cJSON *messages, const char *where
 	cJSON_ArrayForEach(item, messages) {
 		if (call->error.mistakes >= ERROR_DETAILS_MAX)
 			break; /* more would not be reported */
-		const char *at = arena_printf(call->arena, "%s[%d]", where, i++);
+		const char *at = where ? arena_printf(call->arena, "%s[%d]", where, i++)
+				       : json_str(item, MESSAGE_AT);
 		cJSON *message = message_normalise(
 		    item, at, MESSAGE_FROM_CLIENT, &call->service->ids, &call->error);
 		if (message)

@@ -6,8 +6,11 @@
 
 #include "service/thread/change.h"
 
+/* In a body that was made of a request of another form: a member of a message, its path there. */
+#define MESSAGE_AT "at"
+
 /* Reads messages into an array in output form, in the arena; NULL with every mistake set.  where is
- * their path, such as "body.messages". */
+ * their path, such as "body.messages"; NULL: each says its own (MESSAGE_AT). */
 cJSON *messages_read(struct call *call, const cJSON *messages, const char *where);
 
 /* Says for each message of an array whether one before it has the same id; in the arena. */

@@ -34,8 +34,9 @@ cJSON *state_read(struct call *call, const char *thread_id)
 struct update {
 	struct change change;
 	struct call *call;
-	const cJSON *state; /* the request's */
-	cJSON *context;     /* messages to append, in output form */
+	const struct state_place *place; /* or NULL */
+	const cJSON *state;              /* the request's */
+	cJSON *context;                  /* messages to append, in output form */
 	bool has_summary;
 	const char *summary;
 	cJSON *ignored;
@@ -65,7 +66,7 @@ static bool thread_state_read_member(struct update *u, const cJSON *item)
 	if (is_context) {
 		if (!cJSON_IsArray(item))
 			return thread_state_wrong_type(u->call, "context", "an array of messages");
-		u->context = messages_read(u->call, item, "body.state.context");
+		u->context = messages_read(u->call, item, u->place ? NULL : "body.state.context");
 		return u->context != NULL;
 	}
 	if (!cJSON_IsString(item))
@@ -131,7 +132,7 @@ static cJSON *update_store(struct update *u)
 cJSON *state_update(
     struct call *call, const char *thread_id, const struct state_place *place, const cJSON *body)
 {
-	struct update u = {.call = call};
+	struct update u = {.call = call, .place = place};
 	struct checkpoint to;
 	cJSON *data = NULL;
 	bool ok = true;

@@ -291,8 +291,7 @@ static void background_run(struct attempt *a, struct lease *lease)
 	metrics_gauge(GAUGE_BACKGROUND, 1);
 	int64_t modes = json_int(body, BACKGROUND_MODES, 0);
 	bool ok = background_enter(a, lease) &&
-	    (modes ? turn_read_whole(&turn, call, body, "messages")
-		   : turn_read(&turn, call, body, "messages"));
+	    (modes ? turn_read_whole(&turn, call, body) : turn_read(&turn, call, body, "messages"));
 	if (!ok)
 		turn = (struct turn){.call = call, .run_id = job->run_id};
 	turn.in.message_resumes = cJSON_IsTrue(json_get(body, BACKGROUND_MESSAGE_RESUMES));
@@ -301,7 +300,7 @@ static void background_run(struct attempt *a, struct lease *lease)
 	turn.thread.thread_id = job->thread_id;
 	ok = turn_open_background(&turn, lease, &a->run) && ok;
 	if (modes) /* a client of LangGraph, which sends messages and results again */
-		ok = ok && answers_calls_known(call, &turn.thread, &turn.in, "messages") &&
+		ok = ok && answers_calls_known(call, &turn.thread, &turn.in) &&
 		    answers_drop_known(call, &turn.thread, &turn.in);
 	if (ok && cJSON_IsTrue(json_get(body, BACKGROUND_GOES_ON)))
 		turn_go_on(&turn);

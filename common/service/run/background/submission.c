@@ -51,7 +51,7 @@ static bool submission_read(struct submission *s, const cJSON *body)
 	struct error *err = &s->call->error;
 	const cJSON *webhook = json_opt(body, "webhook");
 	const char *url = webhook ? cJSON_GetStringValue(webhook) : NULL;
-	bool ok = s->beside.modes ? turn_read_whole(&s->turn, s->call, body, "messages")
+	bool ok = s->beside.modes ? turn_read_whole(&s->turn, s->call, body)
 				  : turn_read(&s->turn, s->call, body, "messages");
 	if (!ok && err->kind != ERR_VALIDATION)
 		return false;
@@ -174,7 +174,7 @@ static bool submission_add(struct submission *s, struct thread *thread, enum sub
 	    s->turn.in.run_id && call_record(call, s->job.thread_id, s->job.run_id, &known);
 	if (s->is_known || error_is_set(&call->error))
 		return s->is_known;
-	bool ok = answers_calls_known(call, thread, &s->turn.in, "messages") &&
+	bool ok = answers_calls_known(call, thread, &s->turn.in) &&
 	    submission_may_go_back(s, thread) && submission_has_room(s) &&
 	    submission_reserve(s, &lease) &&
 	    storage->runs->submit(storage, &call->ctx, NULL, thread, &s->job, result, &call->error);
@@ -219,7 +219,7 @@ static bool submission_add_new(
 		thread->created_at = thread->updated_at = s->job.created_at;
 	}
 	bool ok = !error_is_set(&call->error) &&
-	    (!is_new || answers_calls_known(call, thread, &s->turn.in, "messages")) &&
+	    (!is_new || answers_calls_known(call, thread, &s->turn.in)) &&
 	    (!is_new ||
 		storage->runs->submit(
 		    storage, &call->ctx, lease, thread, &s->job, result, &call->error));
