@@ -168,18 +168,39 @@ void chat_answer_finish(struct chat_answer *a, const char *word, const char *con
 	answer_replace(&a->finish, (*known)[0] ? (*known)[1] : word);
 }
 
+/* One of the mistakes that FastAPI's servers list, "body.model: Field required"; malloc'd, NULL
+ * when it is none.  Its input may be what somebody wrote to the model. */
+static char *answer_mistake(const cJSON *mistake)
+{
+	const char *text = json_str(mistake, "msg");
+	const cJSON *step;
+	struct buf out = {0};
+	cJSON_ArrayForEach(step, json_opt(mistake, "loc")) {
+		char *name = cJSON_IsString(step) ? xstrdup(step->valuestring) : json_print(step);
+		buf_printf(&out, "%s%s", out.len ? "." : "", name);
+		free(name);
+	}
+	if (text)
+		buf_printf(&out, "%s%s", out.len ? ": " : "", text);
+	else
+		buf_release(&out);
+	return text ? buf_detach(&out) : NULL;
+}
+
 char *chat_error_message(const cJSON *body)
 {
 	if (cJSON_IsArray(body)) /* Gemini, now and then */
 		body = body->child;
-	const cJSON *error = json_opt(body, "error");
+	const cJSON *error = json_opt(body, "error"), *detail = json_opt(body, "detail");
+	detail = cJSON_IsArray(detail) ? detail->child : detail;
 	const char *texts[] = {json_str(error, "message"),
 	    cJSON_IsString(error) ? error->valuestring : NULL, json_str(body, "message"),
-	    json_str(body, "detail"), json_str(error, "status"), json_str(error, "type")};
+	    cJSON_IsString(detail) ? detail->valuestring : NULL, json_str(detail, "message"),
+	    json_str(error, "status"), json_str(error, "type")};
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
 		if (texts[i] && *texts[i])
 			return xstrdup(texts[i]);
-	return NULL;
+	return answer_mistake(detail);
 }
 
 bool chat_answer_error(struct chat_answer *a, const cJSON *data)

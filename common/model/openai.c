@@ -314,7 +314,10 @@ static void openai_take_whole(struct chat_answer *a, const cJSON *body)
 	if (chat_answer_error(a, body) || chat_answer_error(a, choice))
 		return;
 	if (!message) {
-		chat_answer_fault(a, FAULT_PASSES, "gave an answer without a message");
+		char *said = chat_error_message(body); /* some servers answer 200 to anything */
+		chat_answer_fault(a, FAULT_PASSES, "gave an answer without a message%s%s",
+		    said ? ": " : "", said ? said : "");
+		free(said);
 		return;
 	}
 	openai_take_message(a, message);
