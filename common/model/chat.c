@@ -46,10 +46,11 @@ static bool attempt_wants_more(const struct attempt *t)
 	return !t->answer.fault && !t->answer.unwanted;
 }
 
-/* After an event.  What only keeps the connection does not make the end linger. */
-static bool attempt_took(struct attempt *t)
+/* After an event; bytes were there before it.  Of what follows the end only more of the answer, as
+ * old Geminis send it, makes it linger. */
+static bool attempt_took(struct attempt *t, size_t bytes)
 {
-	if (t->answer.ended)
+	if (t->answer.ended && (!t->ended_at || t->answer.bytes > bytes))
 		t->ended_at = clock_monotonic_ms();
 	return attempt_wants_more(t);
 }
@@ -65,12 +66,12 @@ static bool attempt_on_event(const struct sse_event *event, void *arg)
 		if (!t->answer.count && !t->answer.finish)
 			chat_answer_fault(
 			    &t->answer, FAULT_PASSES, "gave an answer without a message");
-		return attempt_took(t);
+		return attempt_took(t, bytes);
 	}
 	if (event->data[strspn(event->data, " \n")] == '\0')
 		return true; /* only there to keep the connection */
 	if (chat_repeat_take(&t->repeat, &t->answer, event))
-		return attempt_took(t);
+		return attempt_took(t, bytes);
 	char *text = xstrndup(event->data, event->len);
 	const struct sse_event mended = {.name = event->name, .data = text, .len = event->len};
 	cJSON *data = chat_parse(text, event->len);
@@ -82,7 +83,7 @@ static bool attempt_on_event(const struct sse_event *event, void *arg)
 	}
 	cJSON_Delete(data);
 	free(text);
-	return attempt_took(t);
+	return attempt_took(t, bytes);
 }
 
 /* The head of an answer: it is a stream, unless it says that it is something else. */

@@ -786,7 +786,7 @@ static void a_failing_provider_is_asked_again_after_a_while(void)
 	chat_result_release(&r);
 }
 
-static void comments_behind_the_end_are_not_waited_for(void)
+static void what_keeps_the_connection_behind_the_end_is_not_waited_for(void)
 {
 	SCRIPT({STEP_PINGS, 200, NULL, DELTA("\"content\":\"a\"") END});
 	struct chat_result r;
@@ -871,7 +871,8 @@ static const struct unit_test tests[] = {
     {"a busy provider is asked again when it says", a_busy_provider_is_asked_again_when_it_says},
     {"a failing provider is asked again after a while",
 	a_failing_provider_is_asked_again_after_a_while},
-    {"comments behind the end are not waited for", comments_behind_the_end_are_not_waited_for},
+    {"what keeps the connection behind the end is not waited for",
+	what_keeps_the_connection_behind_the_end_is_not_waited_for},
     {"the next model is asked when one fails", the_next_model_is_asked_when_one_fails},
     {"a stopped call gives what there was", a_stopped_call_gives_what_there_was},
     {"the caller's deadline counts", the_callers_deadline_counts},

@@ -112,7 +112,7 @@ static bool answer(int fd, const struct peer_request *rq, void *arg)
 		return false;
 	case STEP_PINGS:
 		for (bool sent = send_stream(fd, &step); sent; usleep(100000))
-			sent = peer_puts(fd, "6\r\n: hm\n\n\r\n");
+			sent = peer_puts(fd, "10\r\n: hm\n\ndata: {}\n\n\r\n");
 		return false;
 	case STEP_NEVER:
 		peer_hang(fd);

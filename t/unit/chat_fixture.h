@@ -19,7 +19,7 @@ enum step_kind {
 	STEP_HEARD,  /* the same, an event at a time, once something of the one before was heard */
 	STEP_CUT,    /* the same, and the connection ends before it should */
 	STEP_STALL,  /* the same, and nothing more comes */
-	STEP_PINGS,  /* the same, and comments for ever */
+	STEP_PINGS,  /* the same, and comments and empty events for ever */
 	STEP_NEVER,  /* no answer at all */
 	STEP_FLOOD   /* 200 and 100 MB of `body` again and again */
 };
