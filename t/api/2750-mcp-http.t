@@ -52,8 +52,9 @@ is "$(odd odd @list t1 t2 t | tr '\n' ' ')" 't t1 t2 failed no such town (-32602
 unlike "$(cat odd.log)" 'left out' 'and no tool of a page is warned of'
 is "$(odd endless @list | wc -l) $(grep -c 'more than 100 pages of tools' odd.log)" '100 1' 'a list that is cut is told'
 is "$(odd moved @list)" \
-	'failed mcp server is not available: the server answered 307, which leads to /odd and is not followed' \
-	'a server that is elsewhere is told with its new place, without what may be a key, and not with its own'
+	'failed mcp server is not available: the server answered 307, which leads elsewhere and is not followed' \
+	'that a server is elsewhere is told, but not where'
+like "$(cat odd.log)" 'mcp .*: status 307 leads to /odd$' 'the log has it, without what may be a key'
 
 # at_most N WORD: whether that was asked so many times in two seconds, and at all; the client may take longer itself.
 at_most() { asked=$(grep -cx "$2" busy); [ "$asked" -gt 0 ] && [ "$asked" -le $(($1 * (1 + took / 2))) ]; }

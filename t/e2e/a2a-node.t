@@ -148,7 +148,7 @@ while IFS='|' read -r kind pattern; do
 	like "$STATUS $HEARD" "^500 .*$pattern$" "$kind: it says why"
 	serve_stop
 done <<'TABLE'
-moved|its card cannot be had: status 301, which leads to /else and is not followed
+moved|its card cannot be had: status 301, which leads elsewhere and is not followed
 later|its card names no address that speaks JSON-RPC in version 1.0 or 0.3
 empty|it answered with nothing: status 200
 barred|it answered: status 401

@@ -5,11 +5,13 @@
 #include "base/http/url.h"
 #include "base/id.h"
 #include "base/json/json.h"
+#include "base/log/log.h"
 #include "base/memory.h"
 #include "base/os/clock.h"
 #include "tool/a2a/a2a_hearing.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,18 +71,21 @@ void a2a_exchange_release(struct a2a_exchange *x)
 
 /* ---- requests ---- */
 
-/* Fails with the status of the response, and with where a redirect leads, without the query, in
- * which a key may be. */
+/* Fails with the status of the response.  Where a redirect leads is for the log, without the query,
+ * in which a key may be: clients read why, too. */
 static bool a2a_peer_answered(
     struct a2a_exchange *x, const char *what, const struct http_response *response)
 {
+	char why[80];
 	char *place =
 	    response->status / 100 == 3 ? http_response_header(response, "Location") : NULL;
-	char *why = place ? xasprintf("status %d, which leads to %.*s and is not followed",
-				response->status, (int)strcspn(place, "?#"), place)
-			  : xasprintf("status %d", response->status);
+	if (place) {
+		place[strcspn(place, "?#")] = '\0';
+		log_info("an agent's status %d leads to %.300s", response->status, place);
+	}
+	snprintf(why, sizeof(why), "status %d%s", response->status,
+	    place ? ", which leads elsewhere and is not followed" : "");
 	a2a_exchange_fail(x, what, why);
-	free(why);
 	free(place);
 	return false;
 }

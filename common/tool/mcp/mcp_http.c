@@ -344,8 +344,8 @@ static void mcp_http_strike(const struct exchange *x, cJSON *json)
 		mcp_http_strike(x, child);
 }
 
-/* Adds to why what a refusal says besides its status: the message of a JSON-RPC error, or where the
- * server has moved to, without the query, in which a key may be. */
+/* Adds to why what a refusal says besides its status: the message of a JSON-RPC error, or that it
+ * is a redirect.  Where that leads is for the log, without the query, in which a key may be. */
 static void mcp_http_refused(struct exchange *x, char why[MCP_WHY_SIZE])
 {
 	cJSON *json = json_parse(buf_str(&x->body), x->body.len, JSON_REQUEST_DEPTH, NULL);
@@ -353,13 +353,17 @@ static void mcp_http_refused(struct exchange *x, char why[MCP_WHY_SIZE])
 	const char *message = json_str(json_get(json, "error"), "message");
 	char *place =
 	    x->response.status / 100 == 3 ? http_response_header(&x->response, "Location") : NULL;
-	if (place)
+	if (place) {
+		place[strcspn(place, "?#")] = '\0';
+		log_info("mcp %s: status %d leads to %.300s", x->server->settings.name,
+		    x->response.status, place);
 		snprintf(why, MCP_WHY_SIZE,
-		    "the server answered %d, which leads to %.*s and is not followed",
-		    x->response.status, (int)strcspn(place, "?#"), place);
-	else
+		    "the server answered %d, which leads elsewhere and is not followed",
+		    x->response.status);
+	} else {
 		snprintf(why, MCP_WHY_SIZE, "the server answered %d%s%.300s", x->response.status,
 		    message ? ": " : "", message ? message : "");
+	}
 	process_clean(why);
 	free(place);
 	cJSON_Delete(json);
