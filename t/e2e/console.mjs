@@ -343,10 +343,12 @@ async function runs() {
 	await page.request.post(new URL('v1/graph/invoke', address).href, { data: { messages: [{ role: 'user', content: 'hello' }] } });
 	await page.waitForFunction((before) => before !== document.querySelector('tbody'), rows);
 	report('a run more leaves the focus where it is', await page.evaluate(() => document.activeElement.getAttribute('href')) === run);
-	await page.getByLabel('Status').selectOption('completed');
-	const row = named('table', 'Runs').getByRole('row').filter({ hasText: 'completed' }).first();
+	await page.getByLabel('Status').selectOption('interrupted');
+	const row = named('table', 'Runs').getByRole('row').filter({ hasText: 'interrupted' }).first();
 	await row.getByRole('link').first().click();
 	await comes('a run has a waterfall', named('img', 'Waterfall'));
+	const paused = await named('img', 'Waterfall').locator('desc').textContent();
+	report('which tells that it is paused', /^graph [^;]*, paused;/.test(paused), paused);
 	await comes('and chunks', page.getByRole('list', { name: 'Chunks' }).getByRole('listitem').first());
 	await fits('a run');
 	await named('link', 'Chat').click();

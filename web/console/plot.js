@@ -15,17 +15,16 @@ export function bars(name, points, show, top = Math.max(...points.map(({ value }
 		})));
 }
 
-// outcomes says what became of nodes, by name.
-export function waterfall({ spans, duration_ms: total, status }, outcomes) {
+// outcomes says what became of the run and its nodes, by the names of their spans.
+export function waterfall({ spans, duration_ms: total }, outcomes) {
 	const wide = 640, left = 190, row = 22;
 	const scale = (wide - left - 120) / Math.max(total, 1);
-	const outcomeOf = (span) => (span.kind === 'root' ? { done: 'ok', error: 'failed' }[status] || status : outcomes.get(span.name.replace(/^node: /, '')));
-	const words = (span) => [lasted(span.duration_ms), span.input_tokens !== null && `${span.input_tokens} tokens in, ${span.output_tokens} out`, outcomeOf(span)].filter(Boolean).join(', ');
+	const words = (span) => [lasted(span.duration_ms), span.input_tokens !== null && `${span.input_tokens} tokens in, ${span.output_tokens} out`, outcomes.get(span.name)].filter(Boolean).join(', ');
 	return svg('svg', { role: 'img', 'aria-label': 'Waterfall', class: 'plot', viewBox: `0 0 ${wide} ${spans.length * row + 8}` },
 		svg('desc', {}, spans.map((span) => `${span.name} from ${lasted(span.start_ms)} for ${words(span)}`).join('; ')),
 		...spans.flatMap((span, i) => {
 			const x = left + span.start_ms * scale, width = Math.max(2, span.duration_ms * scale), y = i * row + 4;
-			const outcome = outcomeOf(span), told = outcome && outcome !== 'ok' ? `, ${outcome}` : '';
+			const outcome = outcomes.get(span.name), told = outcome && outcome !== 'ok' ? `, ${outcome}` : '';
 			return [svg('text', { x: span.parent ? (span.kind === 'node' ? 12 : 24) : 0, y: y + 13 }, span.name.length > 24 ? `${span.name.slice(0, 23)}…` : span.name),
 				svg('rect', { class: `bar ${outcome === 'failed' ? 'bad' : span.kind}`, x, y, width, height: row - 6, rx: 2 }, svg('title', {}, `${span.name}: ${words(span)}`)),
 				svg('text', { class: 'kind', x: x + width + 4, y: y + 13 }, `${lasted(span.duration_ms)}${told}`)];

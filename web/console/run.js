@@ -31,18 +31,20 @@ function wordsOf({ event, message, data, metadata }) {
 	return `${event}${metadata?.node ? ` of ${metadata.node}` : ''} ${what}`;
 }
 
-// What became of each node, by its name: an execution whose end is not told ended as the run did.  Nothing is said where
-// records were left out.
-function outcomesOf({ status, events }) {
+// What became of the run and of each node, by the names of their spans: an execution whose end is not told ended as the
+// run did.  Nothing is said of nodes where records were left out.
+function outcomesOf({ status, events }, run) {
 	const open = new Map(), failed = new Set();
-	if (/ more left out$/.test(events[0]?.summary)) return new Map();
+	const all = new Map([['graph', { completed: 'ok', interrupted: 'paused', error: 'failed' }[run.status] || run.status]]);
+	if (/ more left out$/.test(events[0]?.summary)) return all;
 	for (const { node, type, summary } of events) {
 		const more = { invoking_node: 1, node_invoked: -1 }[summary] || 0;
 		open.set(node, (open.get(node) || 0) + more);
 		if (type === 'error' && !summary.startsWith('attempt ')) failed.add(node);
 	}
 	const left = { done: 'paused', error: 'failed' }[status] || status;
-	return new Map([...open].map(([node, count]) => [node, failed.has(node) ? 'failed' : count > 0 ? left : 'ok']));
+	for (const [node, count] of open) all.set(`node: ${node}`, failed.has(node) ? 'failed' : count > 0 ? left : 'ok');
+	return all;
 }
 
 export async function show(main, [thread, id], { signal, talk }) {
@@ -59,7 +61,7 @@ export async function show(main, [thread, id], { signal, talk }) {
 
 	async function showSpans() {
 		const { run: trace } = await get(`v1/observability/${path(thread)}${query({ run_id: id })}`, signal);
-		spans.replaceChildren(trace ? waterfall(trace, outcomesOf(trace)) : make('p.empty', 'Its spans are not kept: they go with a restart, and production keeps none.'));
+		spans.replaceChildren(trace ? waterfall(trace, outcomesOf(trace, run)) : make('p.empty', 'Its spans are not kept: they go with a restart, and production keeps none.'));
 		if (trace && !isRecorded(run)) list.replaceChildren(...[...trace.events].reverse().map((event) => make('li', `${event.type}${event.node ? ` of ${event.node}` : ''} ${event.summary === event.type ? '' : event.summary}`)));
 	}
 
