@@ -431,7 +431,8 @@ mkdir -p full/run && printf '%s\n' "$OUT" >full/nginx.conf
 "$nginx" -t -p "$WORK/full" -c "$WORK/full/nginx.conf" -e stderr >nginx.out 2>&1
 ok $? "nginx accepts the whole configuration" || diag "$(cat nginx.out)"
 
-# Somebody's server, at a Unix socket, with a site of its own.
+# Somebody's server, at a Unix socket, with a site of its own, whose settings are for large answers of other services,
+# for a cache, and for pages that nginx puts together.
 api_start
 mkdir -p site/html && echo 'my own page' >site/html/index.html
 ORIGINS=https://a.example,https://b.example "$AGENTGRAPH" nginx-conf --socket "$SOCKET" >site/snippet.conf
@@ -444,8 +445,18 @@ events { }
 http {
     $(nginx_paths)
     access_log off;
+    proxy_buffer_size 128k;
+    proxy_buffers 4 256k;
+    proxy_busy_buffers_size 256k;
+    fastcgi_temp_file_write_size 8k;
+    fastcgi_cache_path $WORK/site/cache keys_zone=pages:1m;
     server {
         listen unix:$WORK/site/http.sock;
+        fastcgi_cache pages;
+        fastcgi_cache_key \$uri;
+        fastcgi_cache_valid any 1m;
+        fastcgi_ignore_headers Cache-Control;
+        ssi on;
         root $WORK/site/html;
         location ~ \\.js\$ { return 418; }
         include $WORK/site/snippet.conf;
@@ -463,6 +474,13 @@ site() {
 wait_for 30 curl -s -o site/first --unix-socket site/http.sock http://site.example/
 site GET /ping
 is "$STATUS $(json .data "$BODY")" "200 pong" "the snippet serves /ping"
+first=$(header X-Request-ID)
+site GET /ping
+ok '[ -n "$first" ] && [ "$(header X-Request-ID)" != "$first" ]' "no answer is taken from the site's cache"
+printf '<p><!--# echo var="document_root" --></p>' >page.html
+site POST /v1/files/upload -F file=@page.html
+site GET "$(json .data.url "$BODY")"
+is "$BODY" "$(cat page.html)" "an uploaded page is sent as it is"
 site GET /index.html
 is "$BODY" "my own page" "the site's own pages stay"
 site GET /nowhere
