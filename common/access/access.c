@@ -153,8 +153,7 @@ bool access_permit(struct access *access, struct identity *identity,
 		cJSON *authz = cJSON_CreateObject();
 		json_add_str(authz, "user_id", identity->user_id);
 		json_add_str(authz, "scope", authorization_isolation(z));
-		cJSON_AddItemToObject(
-		    authz, "scopes", scopes ? cJSON_Duplicate(scopes, true) : cJSON_CreateNull());
+		json_add_or_null(authz, "scopes", cJSON_Duplicate(scopes, true));
 		json_set(identity->user, "authz", authz);
 	}
 	arena_free(a);

@@ -283,7 +283,7 @@ ag_result ag_emit(ag_run *run, const char *name, cJSON *data)
 	cJSON *event = cJSON_CreateObject();
 	run->frame.acts = true;
 	json_add_str(event, "name", run_text(run, name));
-	cJSON_AddItemToObject(event, "data", data ? json_adopt(data) : cJSON_CreateNull());
+	json_add_or_null(event, "data", json_adopt(data));
 	if (run->call)
 		tool_call_custom(run->call, event);
 	else
@@ -433,12 +433,11 @@ cJSON *interrupt_new(const char *node, const char *reason, const cJSON *value)
 	cJSON_AddStringToObject(object, "reason", reason);
 	cJSON_AddStringToObject(object, "status", "interrupted");
 	cJSON_AddNullToObject(object, "message");
-	cJSON_AddItemToObject(
-	    object, "value", value ? cJSON_Duplicate(value, true) : cJSON_CreateNull());
+	json_add_or_null(object, "value", cJSON_Duplicate(value, true));
 	cJSON_AddItemToObject(object, "data", data);
 	cJSON_AddNullToObject(object, "tool_call_id");
-	json_add(object, "response_schema",
-	    cJSON_IsObject(schema) ? cJSON_Duplicate(schema, true) : cJSON_CreateNull());
+	json_add_or_null(object, "response_schema",
+	    cJSON_IsObject(schema) ? cJSON_Duplicate(schema, true) : NULL);
 	return object;
 }
 

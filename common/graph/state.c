@@ -147,12 +147,6 @@ cJSON *thread_waiting_message(const struct thread *thread)
 	return message;
 }
 
-static void state_add_copy(cJSON *meta, const char *name, const cJSON *value)
-{
-	cJSON_AddItemToObject(
-	    meta, name, value ? cJSON_Duplicate(value, true) : cJSON_CreateNull());
-}
-
 /* Remote calls that wait are shown in the three members of an interrupt, but are none
  * (doc/protocol-runs.md#client-side-tools). */
 static void state_add_waiting(cJSON *meta, const struct thread *thread)
@@ -192,9 +186,12 @@ static cJSON *state_meta(const struct thread *thread, const struct run_flags *fl
 	if (!interrupt && thread->waiting_json && !flags->running) {
 		state_add_waiting(meta, thread);
 	} else {
-		state_add_copy(meta, "interrupted_node", json_get(interrupt, "node"));
-		state_add_copy(meta, "interrupt_reason", json_get(interrupt, "reason"));
-		state_add_copy(meta, "interrupt_data", json_get(interrupt, "data"));
+		json_add_or_null(
+		    meta, "interrupted_node", cJSON_Duplicate(json_get(interrupt, "node"), true));
+		json_add_or_null(
+		    meta, "interrupt_reason", cJSON_Duplicate(json_get(interrupt, "reason"), true));
+		json_add_or_null(
+		    meta, "interrupt_data", cJSON_Duplicate(json_get(interrupt, "data"), true));
 	}
 	if (interrupt) {
 		cJSON_AddItemToObject(meta, "interrupt", interrupt);

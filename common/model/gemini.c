@@ -167,8 +167,8 @@ static void gemini_add_results(
 			continue;
 		}
 		cJSON *wrapped = cJSON_AddObjectToObject(response, "response");
-		cJSON_AddItemToObject(wrapped, is_error ? "error" : "result",
-		    output ? cJSON_Duplicate(output, true) : cJSON_CreateNull());
+		json_add_or_null(
+		    wrapped, is_error ? "error" : "result", cJSON_Duplicate(output, true));
 	}
 }
 

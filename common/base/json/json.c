@@ -196,6 +196,11 @@ cJSON *json_add(cJSON *object, const char *key, cJSON *item)
 	return item;
 }
 
+cJSON *json_add_or_null(cJSON *object, const char *key, cJSON *item)
+{
+	return json_add(object, key, item ? item : cJSON_CreateNull());
+}
+
 cJSON *json_add_int(cJSON *object, const char *key, int64_t value)
 {
 	return json_add(object, key, json_new_int(value));
@@ -203,7 +208,7 @@ cJSON *json_add_int(cJSON *object, const char *key, int64_t value)
 
 cJSON *json_add_str(cJSON *object, const char *key, const char *value)
 {
-	return json_add(object, key, value ? cJSON_CreateString(value) : cJSON_CreateNull());
+	return json_add_or_null(object, key, value ? cJSON_CreateString(value) : NULL);
 }
 
 cJSON *json_typed(const char *type)

@@ -112,6 +112,7 @@ cJSON *json_typed(const char *type);
  * copied: it is a literal, or lives as long as the tree.
  */
 cJSON *json_add(cJSON *object, const char *key, cJSON *item);
+cJSON *json_add_or_null(cJSON *object, const char *key, cJSON *item); /* NULL adds null */
 cJSON *json_add_int(cJSON *object, const char *key, int64_t value);
 cJSON *json_add_str(cJSON *object, const char *key, const char *value); /* NULL adds null */
 

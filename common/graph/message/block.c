@@ -266,11 +266,6 @@ static bool source_types(const struct media_source *s)
 	return ok;
 }
 
-static void block_add_or_null(cJSON *out, const char *name, const cJSON *value)
-{
-	json_add(out, name, value ? cJSON_Duplicate(value, true) : cJSON_CreateNull());
-}
-
 /* The media object in the member key, with the short form on the block, which may be NULL; NULL
  * with every mistake told. */
 static cJSON *media_object(
@@ -308,10 +303,10 @@ static cJSON *media_object(
 	}
 	cJSON *out = cJSON_CreateObject();
 	json_add_str(out, "kind", s.file_id ? "file_id" : s.url ? "url" : "data");
-	block_add_or_null(out, "url", s.url);
-	block_add_or_null(out, "file_id", s.file_id);
-	block_add_or_null(out, "data_base64", s.data);
-	block_add_or_null(out, "mime_type", s.mime_type);
+	json_add_or_null(out, "url", cJSON_Duplicate(s.url, true));
+	json_add_or_null(out, "file_id", cJSON_Duplicate(s.file_id, true));
+	json_add_or_null(out, "data_base64", cJSON_Duplicate(s.data, true));
+	json_add_or_null(out, "mime_type", cJSON_Duplicate(s.mime_type, true));
 	ok = block_read(&inside, media, media_rows, out) && ok;
 	cJSON_Delete(meant);
 	if (ok)
@@ -341,9 +336,9 @@ static bool block_add_media(const struct field_reader *reader, const cJSON *in, 
 	if (!media)
 		return false;
 	json_add(out, "media", media);
-	block_add_or_null(out, "file_id", json_get(media, "file_id"));
-	block_add_or_null(out, "url", json_get(media, "url"));
-	block_add_or_null(out, "mime_type", json_get(media, "mime_type"));
+	json_add_or_null(out, "file_id", cJSON_Duplicate(json_get(media, "file_id"), true));
+	json_add_or_null(out, "url", cJSON_Duplicate(json_get(media, "url"), true));
+	json_add_or_null(out, "mime_type", cJSON_Duplicate(json_get(media, "mime_type"), true));
 	return true;
 }
 

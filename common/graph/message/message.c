@@ -192,7 +192,7 @@ cJSON *message_tool_result(const char *id, const char *call_id, cJSON *output, b
 {
 	cJSON *block = json_typed("tool_result");
 	json_add_str(block, "call_id", call_id);
-	json_add(block, "output", output ? output : cJSON_CreateNull());
+	json_add_or_null(block, "output", output);
 	json_add(block, "is_error", cJSON_CreateBool(is_error));
 	json_add_str(block, "status", is_error ? "failed" : "completed");
 	return message_new("tool", id, message_content_of(block));

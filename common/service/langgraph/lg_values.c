@@ -60,8 +60,7 @@ static cJSON *lg_interrupt(const cJSON *interrupt)
 	const cJSON *schema = json_opt(interrupt, "response_schema");
 	cJSON *out = cJSON_CreateObject();
 	json_add_str(out, "id", json_str(interrupt, "id"));
-	cJSON *value = cJSON_Duplicate(json_get(interrupt, "value"), true);
-	json_add(out, "value", value ? value : cJSON_CreateNull());
+	json_add_or_null(out, "value", cJSON_Duplicate(json_get(interrupt, "value"), true));
 	json_add_str(out, "when", "during");
 	cJSON_AddTrueToObject(out, "resumable");
 	cJSON *ns = json_add(out, "ns", cJSON_CreateArray());

@@ -34,12 +34,11 @@ static void mcp_add_structure(
     cJSON *result, const struct turn *turn, const char *status, const char *answer)
 {
 	cJSON *out = json_add(result, "structuredContent", cJSON_CreateObject());
-	cJSON *interrupt = turn_interrupt(turn);
 	json_add_str(out, "thread_id", turn->thread.thread_id);
 	json_add_str(out, "run_id", turn->run_id);
 	json_add_str(out, "status", status);
 	json_add_str(out, "answer", answer);
-	json_add(out, "interrupt", interrupt ? interrupt : cJSON_CreateNull());
+	json_add_or_null(out, "interrupt", turn_interrupt(turn));
 }
 
 cJSON *mcp_result_of(const struct turn *turn, const struct mcp_request *rq)

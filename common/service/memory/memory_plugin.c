@@ -41,20 +41,14 @@ void memory_plugin_close(struct memory_plugin *p)
 
 /* ---- requests ---- */
 
-static void memory_plugin_add_copy(cJSON *object, const char *key, const cJSON *value)
-{
-	cJSON_AddItemToObject(
-	    object, key, value ? cJSON_Duplicate(value, true) : cJSON_CreateNull());
-}
-
 static cJSON *memory_plugin_new_request(struct call *call, const struct memory_request *rq)
 {
 	cJSON *request = arena_json(call->arena, cJSON_CreateObject());
 	cJSON *scope = cJSON_AddObjectToObject(request, "scope");
 	json_add_str(scope, "user_id", rq->filter.user_id);
 	json_add_str(scope, "thread_id", rq->filter.thread_id);
-	memory_plugin_add_copy(request, "config", rq->config);
-	memory_plugin_add_copy(request, "options", rq->options);
+	json_add_or_null(request, "config", cJSON_Duplicate(rq->config, true));
+	json_add_or_null(request, "options", cJSON_Duplicate(rq->options, true));
 	return request;
 }
 
@@ -62,7 +56,7 @@ static void memory_plugin_add_filter(cJSON *request, const struct memory_request
 {
 	json_add_str(request, "memory_type", rq->filter.memory_type);
 	json_add_str(request, "category", rq->filter.category);
-	memory_plugin_add_copy(request, "filters", rq->filters);
+	json_add_or_null(request, "filters", cJSON_Duplicate(rq->filters, true));
 }
 
 static bool memory_plugin_failed(struct call *call, const char *why)

@@ -298,11 +298,10 @@ static cJSON *record_answer(struct call *call, const struct run_record *record,
 		storage, &call->ctx, record, RUN_MADE, record_add_message, messages, &call->error))
 		return NULL;
 	cJSON *meta = cJSON_AddObjectToObject(data, "meta");
-	cJSON *interrupt = after ? thread_interrupt(after) : NULL;
 	cJSON_AddBoolToObject(meta, "is_new_thread", record->new_thread);
 	cJSON_AddStringToObject(meta, "thread_id", record->thread_id);
 	cJSON_AddStringToObject(meta, "run_id", record->run_id);
-	cJSON_AddItemToObject(meta, "interrupt", interrupt ? interrupt : cJSON_CreateNull());
+	json_add_or_null(meta, "interrupt", after ? thread_interrupt(after) : NULL);
 	if (after)
 		thread_add_interrupts(after, meta);
 	if (record->new_thread && *thread->thread_name)
@@ -318,7 +317,7 @@ static cJSON *record_answer(struct call *call, const struct run_record *record,
 			return NULL;
 		state = state_json(call->service->graph, after, &flags, context);
 	}
-	cJSON_AddItemToObject(data, "state", state ? state : cJSON_CreateNull());
+	json_add_or_null(data, "state", state);
 	record_add_part(data, "context", json_get(state, "context"));
 	if (g == GRANULARITY_FULL)
 		record_add_part(data, "summary", json_get(state, "context_summary"));

@@ -49,11 +49,10 @@ static cJSON *runs_answer(struct turn *turn)
 	cJSON *data = arena_json(turn->call->arena, cJSON_CreateObject());
 	json_add(data, "messages", runs_made(turn));
 	cJSON *meta = json_add(data, "meta", cJSON_CreateObject());
-	cJSON *interrupt = turn_interrupt(turn);
 	json_add(meta, "is_new_thread", cJSON_CreateBool(turn->is_new));
 	json_add_str(meta, "thread_id", turn->thread.thread_id);
 	json_add_str(meta, "run_id", turn->run_id);
-	json_add(meta, "interrupt", interrupt ? interrupt : cJSON_CreateNull());
+	json_add_or_null(meta, "interrupt", turn_interrupt(turn));
 	turn_add_interrupts(turn, meta);
 	if (turn_thread_name(turn))
 		json_add_str(meta, "thread_name", turn_thread_name(turn));

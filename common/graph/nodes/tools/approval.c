@@ -73,6 +73,6 @@ cJSON *approval_output(const cJSON *arguments, cJSON *output)
 	cJSON *told = cJSON_CreateObject();
 	cJSON_AddStringToObject(told, "note", "The user changed the arguments of this call.");
 	cJSON_AddItemToObject(told, "arguments", cJSON_Duplicate(arguments, true));
-	cJSON_AddItemToObject(told, "output", output ? output : cJSON_CreateNull());
+	json_add_or_null(told, "output", output);
 	return told;
 }

@@ -100,8 +100,7 @@ ag_result tool_answer(ag_run *run, const char *name, const cJSON *args, cJSON **
 		*output = cJSON_CreateString(why ? why : "the tool failed");
 	} else if (result == AG_OK && key && !run->frame.acts) {
 		cJSON *left = cJSON_CreateObject();
-		cJSON_AddItemToObject(
-		    left, "output", *output ? cJSON_Duplicate(*output, true) : cJSON_CreateNull());
+		json_add_or_null(left, "output", cJSON_Duplicate(*output, true));
 		node_cache_put(run, node, key, left);
 	}
 	return result;

@@ -194,8 +194,7 @@ static void lg_tell_update(
 	if (!(teller->modes & LG_UPDATES))
 		return;
 	cJSON *data = cJSON_CreateObject();
-	cJSON_AddItemToObject(
-	    data, of, update ? cJSON_Duplicate(update, true) : cJSON_CreateNull());
+	json_add_or_null(data, of, cJSON_Duplicate(update, true));
 	lg_event(teller, step, LG_AT_FIRST, "updates", data);
 }
 
