@@ -24,7 +24,7 @@ frame() {
 }
 
 STATE=$WORK/state
-ag_ui_configure '"threads": {"max_bytes": 4000}'
+ag_ui_configure '"threads": {"max_bytes": 4000}, "langgraph": {"enabled": true}'
 api_start --config agentgraph.json
 
 put 7 "$(user m1 "$(long 1500)")"
@@ -103,6 +103,16 @@ put 7 "$(user m3 "$(long 1000)")"
 is "$STATUS" 200 'which makes room'
 put 7 "$(user m4 "$(long 1500)")"
 too_large 7 'for as much'
+# replace ID TEXT TEXT: messages, of LangGraph's clients, that delete one and say two things.
+replace() { jq -nc --arg id "$1" --arg a "$2" --arg b "$3" '{messages: [{type: "remove", $id}, {type: "human", content: $a}, {type: "human", content: $b}]}'; }
+put r "$(user m1 short)"
+put r "$(user m2 "$(long 2500)")"
+api POST /lg/threads/r/runs/wait "{\"assistant_id\":\"demo\",\"input\":$(replace m1 "$(long 1500)" /context)}"
+is "$STATUS $(ids r)" '413 m1 m2' 'a run is refused before it removes what makes too little room'
+api POST /lg/threads/r/state "{\"values\":$(replace m1 "$(long 1500)" x)}"
+is "$STATUS $(ids r)" '413 m1 m2' 'so is an update of the state'
+api POST /lg/threads/r/runs/wait "{\"assistant_id\":\"demo\",\"input\":$(replace m2 "$(long 1500)" /context)}"
+is "$STATUS $(json '.messages[-1].content' "$BODY")" '200 context: 3' 'one that removes enough is answered'
 api DELETE /v1/threads/7/state
 is "$STATUS" 200 'the state of a full thread can be cleared'
 api PUT /v1/threads/7/state '{"state": {"context_summary": "short"}}'

@@ -89,7 +89,8 @@ static bool lg_run_drop(struct lg_run *run)
 	if (!lg_removes(&run->in.removal))
 		return true;
 	bool ok = lg_run_may_drop(run) &&
-	    messages_drop(&change, run->in.removal.ids, run->in.removal.all);
+	    messages_drop(&change, run->in.removal.ids, run->in.removal.all, turn->in.messages,
+		turn->in.given_id);
 	turn->thread = change.thread;
 	/* what is left is an input, even without messages */
 	turn->in.has_resume = false;

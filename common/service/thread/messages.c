@@ -54,37 +54,84 @@ cJSON *message_read(struct call *call, const char *thread_id, const char *messag
 
 /* ---- remove ---- */
 
-static bool messages_add_id(void *arg, const char *id, const char *body_json)
+/* Messages that are to be deleted. */
+struct messages_going {
+	cJSON *ids;
+	int64_t bytes;
+};
+
+static bool messages_note_going(void *arg, const char *id, const char *body_json)
 {
-	(void)body_json;
-	json_append(arg, cJSON_CreateString(id));
+	struct messages_going *going = arg;
+	json_append(going->ids, cJSON_CreateString(id));
+	going->bytes += (int64_t)strlen(body_json);
 	return true;
 }
 
-bool messages_drop(struct change *change, const cJSON *ids, bool all)
+static bool messages_find_going(
+    struct change *change, const cJSON *ids, bool all, struct messages_going *going)
 {
 	struct call *call = change->call;
 	struct storage *storage = call->service->storage;
+	const struct thread *t = &change->thread;
 	const struct page whole = {.limit = INT64_MAX};
-	size_t count = 0, size = (size_t)cJSON_GetArraySize(ids) + 1;
-	struct message_known *known = arena_alloc(call->arena, size * sizeof(*known));
-	cJSON *found = arena_json(call->arena, cJSON_CreateArray());
 	const cJSON *id;
-	if (all) {
-		if (!storage->threads->message_list(storage, &call->ctx, change->thread.row,
-			&change->thread.view, &whole, messages_add_id, found, &call->error))
-			return false;
-		return !found->child || change_remove(change, found);
+	if (all)
+		return storage->threads->message_list(storage, &call->ctx, t->row, &t->view, &whole,
+		    messages_note_going, going, &call->error);
+	cJSON_ArrayForEach(id, ids) {
+		struct arena *scratch = arena_new();
+		const char *body = NULL;
+		storage->threads->message_get(storage, &call->ctx, scratch, t->row, &t->view,
+		    id->valuestring, &body, &call->error);
+		if (body)
+			messages_note_going(going, id->valuestring, body);
+		arena_free(scratch);
+		if (!body)
+			return !error_is_set(&call->error) &&
+			    error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Message not found");
 	}
-	cJSON_ArrayForEach(id, ids)
-		known[count++].message_id = id->valuestring;
-	if (!storage->threads->messages_known(storage, &call->ctx, change->thread.row,
-		&change->thread.view, known, count, &call->error))
+	return true;
+}
+
+/* Whether the thread will have room for those of adds that it then does not have. */
+static bool messages_have_room(struct change *change, const struct messages_going *going, bool all,
+    const cJSON *adds, const bool *asked)
+{
+	struct call *call = change->call;
+	struct thread after = change->thread;
+	size_t size = (size_t)cJSON_GetArraySize(adds) + 1;
+	struct thread_write w = {.thread = &after};
+	struct new_message *stored = arena_alloc(call->arena, size * sizeof(*stored));
+	const bool *repeated = messages_repeated(call, adds);
+	const struct message_known *known = messages_known(call, &after, adds, asked);
+	const cJSON *message;
+	if (!known)
 		return false;
-	while (count--)
-		if (!known[count].known)
-			return error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Message not found");
-	return change_remove(change, ids);
+	cJSON_ArrayForEach(message, adds) {
+		bool stays = known->known && !all && !json_has_str(going->ids, message_id(message));
+		if (!*repeated++ && !stays)
+			stored[w.message_count++].body_json = arena_print(call->arena, message);
+		known++;
+	}
+	w.messages = stored;
+	after.message_bytes -= going->bytes;
+	return thread_write_fits(call->service->storage, &w, &call->error);
+}
+
+bool messages_drop(
+    struct change *change, const cJSON *ids, bool all, const cJSON *adds, const bool *asked)
+{
+	struct call *call = change->call;
+	struct messages_going going = {.ids = arena_json(call->arena, cJSON_CreateArray())};
+	if (!messages_find_going(change, ids, all, &going))
+		return false;
+	if (!going.ids->child)
+		return true;
+	if (!messages_have_room(change, &going, all, adds, asked))
+		return false;
+	change->thread.message_bytes -= going.bytes;
+	return change_remove(change, going.ids);
 }
 
 cJSON *message_remove(
@@ -96,7 +143,7 @@ cJSON *message_remove(
 	bool ok = messages_check_ids(call, thread_id, message_id);
 	if (!config_check(call, body) || !ok || !change_begin(&change, call, thread_id))
 		return NULL;
-	ok = change_exists(&change) && messages_drop(&change, ids, false);
+	ok = change_exists(&change) && messages_drop(&change, ids, false, NULL, NULL);
 	change_end(&change);
 	if (!ok)
 		return NULL;

@@ -21,10 +21,14 @@ bool *messages_repeated(struct call *call, const cJSON *messages);
 const struct message_known *messages_known(
     struct call *call, const struct thread *thread, const cJSON *messages, const bool *asked);
 
-/* Deletes those messages of the change's thread whose ids are given (an array), or all of them.
- * False with "Message not found", and nothing deleted, where it has no message of one of the ids.
+/*
+ * Deletes those messages of the change's thread whose ids are given (an array), or all of them.
+ * adds (may be NULL) are messages that are to follow; asked as for messages_known.  False, and
+ * nothing deleted, with "Message not found" where the thread has no message of one of the ids, or
+ * with THREAD_TOO_LARGE where it would have no room for adds.
  */
-bool messages_drop(struct change *change, const cJSON *ids, bool all);
+bool messages_drop(
+    struct change *change, const cJSON *ids, bool all, const cJSON *adds, const bool *asked);
 
 /*
  * Stores the change's thread and those of messages (may be NULL) that it does not have; those that

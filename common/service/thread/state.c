@@ -150,7 +150,7 @@ cJSON *state_update(
 	ok = ok && files_resolve(call, u.context);
 	if (ok && place && (place->remove || place->remove_all))
 		ok = change_exists(&u.change) &&
-		    messages_drop(&u.change, place->remove, place->remove_all);
+		    messages_drop(&u.change, place->remove, place->remove_all, u.context, NULL);
 	if (ok && place && place->at_end)
 		thread_close_pause(&u.change.thread);
 	if (ok)
