@@ -21,13 +21,15 @@
  * whoever lists processes does not see it. */
 static char *copy_hide(char *place)
 {
-	char *own = xstrdup(place), *at = strstr(place, "://"), *key = strstr(place, "password=");
-	char *end = at ? strchr(at + 3, '@') : NULL;
+	char *own = xstrdup(place), *at = strstr(place, "://");
+	char *end = at ? strrchr(at + 3, '@') : NULL; /* a password may have another one */
 	char *colon = end ? memchr(at + 3, ':', (size_t)(end - at - 3)) : NULL;
 	if (colon)
 		memset(colon + 1, '*', (size_t)(end - colon - 1));
-	if (key)
-		memset(key + 9, '*', strcspn(key + 9, "&"));
+	for (char *key = place; (key = strstr(key, "password="));) {
+		key += strlen("password=");
+		memset(key, '*', strcspn(key, "&"));
+	}
 	return own;
 }
 

@@ -53,11 +53,20 @@ struct http_request url_request(
 	    .connect_ms = CONNECT_MS};
 }
 
-/* The URL without a password that it may have. */
-static const char *url_shown(const struct url_service *at)
+/* The URL without the user and password that it may have, malloc'd.  What is no host belongs to a
+ * password with a bare '/'; so nothing of it is shown. */
+static char *url_shown(const struct url_service *at)
 {
-	const char *user = strrchr(at->url, '@');
-	return user ? user + 1 : at->url;
+	const char *host = strstr(at->url, "://") + 3;
+	const char *user = memrchr(host, '@', strcspn(host, "/?#"));
+	char *shown = xasprintf("%.*s%s", (int)(host - at->url), at->url, user ? user + 1 : host);
+	char *site = url_site(shown);
+	if (site && !strchr(shown, '@')) {
+		free(site);
+		return shown;
+	}
+	free(shown);
+	return site ? site : xstrdup("the URL");
 }
 
 /* Sets err to the error in an answer, or to the reason why there was no answer. */
@@ -65,13 +74,15 @@ static void url_refused(const struct url_service *at, const struct http_response
     const cJSON *answer, struct error *err)
 {
 	const char *detail = json_str(answer, "detail");
+	char *shown = url_shown(at);
 	if (response->end != HTTP_DONE)
-		error_set(err, ERR_SERVICE_UNAVAILABLE, "%s: %s", url_shown(at), response->reason);
+		error_set(err, ERR_SERVICE_UNAVAILABLE, "%s: %s", shown, response->reason);
 	else if (detail)
 		error_set(err, error_kind_of(json_str(answer, "error_code")), "%s", detail);
 	else
-		error_set(err, ERR_SERVICE_UNAVAILABLE, "%s answered with status %d", url_shown(at),
+		error_set(err, ERR_SERVICE_UNAVAILABLE, "%s answered with status %d", shown,
 		    response->status);
+	free(shown);
 }
 
 /* Makes the request and takes the data out of the answer, as url_ask does. */

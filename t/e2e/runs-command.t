@@ -129,6 +129,13 @@ for url in http://u:sesame@127.0.0.1:1 u:sesame@h; do
 	runs list --url $url
 	unlike "$CODE $ERR" '^0|sesame' 'a password in an address is not told'
 done
+for url in http://127.0.0.1:1/a@b http://u:se@same@127.0.0.1:1 http://u:se/same@127.0.0.1:1; do
+	runs list --url $url
+	printf '%s\n' "${ERR%%: [A-Z]*}"
+done >told
+is "$(cat told)" "agentgraph: http://127.0.0.1:1
+agentgraph: http://127.0.0.1:1
+agentgraph: the URL" 'whatever @ it has, the host is, and no part of the password'
 runs submit --message x --metadata '{' --url "$BASE"
 is "$CODE $ERR" '2 agentgraph: --metadata must be JSON; see agentgraph help runs' 'metadata is JSON'
 
