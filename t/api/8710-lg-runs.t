@@ -161,6 +161,8 @@ api GET /lg/threads/b
 is "$(json .status "$BODY")" busy 'a thread with a run is busy'
 lg_wait b "$(run_of now '"multitask_strategy":"reject"')"
 is "$STATUS $(json .code "$BODY")" '409 THREAD_BUSY' 'which another one may not want'
+lg_wait b '{"assistant_id":"demo","command":{"goto":"__end__"},"multitask_strategy":"reject"}'
+is "$STATUS $(json .code "$BODY")" '409 THREAD_BUSY' 'nor one that only ends a pause'
 api POST "/lg/threads/b/runs/$run/cancel?wait=0&action=rollback"
 is "$STATUS" 204 'it is rolled back'
 collect slow

@@ -7,6 +7,7 @@
 #include "base/json/json.h"
 #include "graph/message/message.h"
 #include "service/files/media.h"
+#include "service/history/earlier.h"
 #include "service/langgraph/lg_assistant.h"
 #include "service/langgraph/lg_item.h"
 #include "service/langgraph/lg_message.h"
@@ -18,7 +19,6 @@
 #include "service/run/records.h"
 #include "service/thread/change.h"
 #include "service/thread/messages.h"
-#include "service/thread/threads.h"
 
 #include <string.h>
 
@@ -38,13 +38,23 @@ const char *lg_run_location(struct call *call, const char *thread_id, const char
 	return arena_take(call->arena, &out);
 }
 
-/* Closes the thread's pause, and runs nothing. */
-static bool lg_run_to_end(struct call *call, const char *thread_id)
+/* Closes the thread's pause, under the lease of the run, which then does nothing. */
+static bool lg_run_to_end(struct lg_run *run)
 {
-	const struct state_place end = {.at_end = true};
-	cJSON *nothing = arena_json(call->arena, cJSON_CreateObject());
-	cJSON_AddObjectToObject(nothing, "state");
-	return state_update(call, thread_id, &end, nothing);
+	struct turn *turn = &run->turn;
+	struct change change = {.call = turn->call,
+	    .lease = turn->lease,
+	    .thread = turn->thread,
+	    .rewind = turn->checkpoint,
+	    .checkpoint = earlier_of_update(turn->call)};
+	if (!run->in.goes_to_end)
+		return true;
+	thread_close_pause(&change.thread);
+	bool ok = change_append(&change, NULL);
+	turn->thread = change.thread;
+	turn->in.has_resume = false;
+	turn->in.only_new = true;
+	return ok;
 }
 
 /* Whether the results that the input has fit what the thread will then wait for. */
@@ -104,24 +114,20 @@ bool lg_run_open(struct call *call, const char *thread_id, const cJSON *body, st
 	*run = (struct lg_run){0};
 	if (!lg_input_read(call, thread_id, body, false, &run->in) ||
 	    !lg_may_remove(call, thread_id, &run->in.removal) ||
-	    !turn_read_whole(turn, call, run->in.body) ||
-	    (run->in.goes_to_end && !lg_run_to_end(call, thread_id)))
+	    !turn_read_whole(turn, call, run->in.body))
 		return false;
 	turn->in.ends_with_client = run->in.ends_with_client;
 	turn->in.modes = run->in.modes;
 	if (!thread_id)
 		turn_open_apart(turn);
 	else if (!turn_open(turn) || !answers_calls_known(call, &turn->thread, &turn->in) ||
-	    !answers_drop_known(call, &turn->thread, &turn->in) || !lg_run_drop(run)) {
+	    !answers_drop_known(call, &turn->thread, &turn->in) || !lg_run_drop(run) ||
+	    !lg_run_to_end(run)) {
 		turn_end(turn);
 		return false;
 	}
-	if (run->in.goes_to_end) {
-		turn->in.has_resume = false;
-		turn->in.only_new = true;
-	} else if (run->in.goes_on) {
+	if (run->in.goes_on && !run->in.goes_to_end)
 		turn_go_on(turn);
-	}
 	run->location = lg_run_location(call, thread_id, turn->run_id);
 	return true;
 }
