@@ -285,6 +285,8 @@ api GET /lg/threads/r/state
 is "$(said_in)$(json '.next | tojson' "$BODY")" '[]' 'an update takes all, and the question with them'
 api POST /lg/threads/r/state "{\"values\":{\"messages\":[{\"type\":\"remove\"}]}}"
 lg_refused 422 VALIDATION_ERROR 'values.messages[0].id must be a string that is not empty' 'one must be named'
+api POST /lg/threads/r/state '{"values":{},"as_node":["__end__"]}'
+lg_refused 422 VALIDATION_ERROR 'as_node must be a string' 'a node is named by a text'
 for path in /lg/runs/wait /lg/threads/r/runs; do
 	api POST $path "{\"assistant_id\":\"demo\",\"input\":{\"messages\":[$(remove x)]}}"
 	lg_refused 422 VALIDATION_ERROR 'input.messages[0].type must be one of human, ai, system, tool' "nothing is removed by $path"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* A state written from outside, at what the thread is or at a checkpoint. */
+#include "base/fields.h"
 #include "base/json/json.h"
 #include "graph/graph.h"
 #include "service/langgraph/langgraph.h"
@@ -11,16 +12,23 @@
 
 #include <string.h>
 
+struct lg_update {
+	const cJSON *values;
+	const char *as_node;
+};
+
+static const struct field_row lg_update_rows[] = {
+    FIELD(lg_update, values, .kind = &field_json, .types = TYPE_OBJECT),
+    FIELD(lg_update, as_node, .kind = &field_text),
+    FIELDS_END,
+};
+
 /* The body of PUT state: messages are added, fields set; null values change nothing. */
 static cJSON *lg_update_body(struct call *call, const cJSON *values, struct lg_removal *removal)
 {
 	cJSON *body = arena_json(call->arena, cJSON_CreateObject());
 	cJSON *state = json_add(body, "state", cJSON_CreateObject());
 	const cJSON *item;
-	if (values && !cJSON_IsObject(values) && !cJSON_IsNull(values)) {
-		error_wrong(&call->error, "body.values", "type_error", "must be an object");
-		return NULL;
-	}
 	cJSON_ArrayForEach(item, values) {
 		if (!cJSON_IsNull(item) && graph_field_get(call->service->graph, item->string) &&
 		    lg_field_check(call, item, "body.values"))
@@ -34,11 +42,12 @@ static cJSON *lg_update_body(struct call *call, const cJSON *values, struct lg_r
 
 cJSON *lg_state_update(struct call *call, const char *thread_id, const cJSON *body)
 {
-	const char *as_node = json_str(body, "as_node");
-	struct state_place place = {.checkpoint_id = lg_checkpoint_id(call, body),
-	    .at_end = as_node && strcmp(as_node, LG_END_NODE) == 0};
+	struct lg_update given = {0};
 	struct lg_removal removal = {0};
-	const cJSON *update = lg_update_body(call, json_opt(body, "values"), &removal);
+	fields_read_body(&call->error, "body", body, lg_update_rows, &given);
+	struct state_place place = {.checkpoint_id = lg_checkpoint_id(call, body),
+	    .at_end = given.as_node && strcmp(given.as_node, LG_END_NODE) == 0};
+	const cJSON *update = lg_update_body(call, given.values, &removal);
 	struct thread thread;
 	struct lg_place at = {0};
 	if (error_is_set(&call->error) || !update || !lg_may_remove(call, thread_id, &removal) ||
