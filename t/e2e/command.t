@@ -323,6 +323,9 @@ run restore copy --state new/state --files saved
 is "$CODE" 0 "a backup is put back" || diag "$ERR"
 is "$(threads new/state) $(stat -c %a new/state new/state/threads.db | paste -sd' ')" "$(threads "$WORK/copy") 700 600" "with all its threads"
 is "$(cd restored-files && find . -type f) $(cat restored-files/ab/file)" "./ab/file a file" "and the files that are whole"
+run restore copy/threads.db --state new/state
+is "$CODE $ERR" "1 agentgraph: restore of copy/threads.db into $PWD/new/state failed: copy/threads.db/threads.db: Not a directory" \
+	"what cannot be looked into is not called incomplete"
 run check --state new/state
 is "$CODE" 0 "the service takes it"
 echo more >saved/ab/more

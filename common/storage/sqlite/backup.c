@@ -174,7 +174,9 @@ bool engine_may_restore(
 	char *marker = xasprintf("%s/" RESTORING, state_dir);
 	char *threads = xasprintf("%s/%s", backup, restored[0]);
 	bool ok = access(threads, F_OK) == 0 ||
-	    error_set(err, ERR_STORAGE, "%s is no whole backup: it has no %s", backup, restored[0]);
+	    (errno == ENOENT ? error_set(err, ERR_STORAGE, "%s is no whole backup: it has no %s",
+				   backup, restored[0])
+			     : backup_failed(err, threads));
 	for (size_t i = 0; ok && i < RESTORED_COUNT; i++)
 		ok = backup_is_known(backup, restored[i], err);
 	/* what an interrupted restore left may be replaced */
