@@ -19,13 +19,11 @@ int main(int argc, char **argv)
 {
 	const struct command *command;
 	const char *name = argc > 1 ? argv[1] : "";
-	int fd;
-	/* a socket with the number of a missing standard stream would be lost to children */
-	do
-		fd = open("/dev/null", O_RDWR);
-	while (fd >= 0 && fd <= STDERR_FILENO);
-	if (fd > STDERR_FILENO)
-		close(fd);
+	/* A socket with the number of a missing standard stream would be lost to children; and what
+	 * is written to a missing standard output must fail. */
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			open("/dev/null", fd == STDERR_FILENO ? O_RDWR : O_RDONLY);
 	signal(SIGCHLD, SIG_DFL); /* ignored by who started it, no child's end could be told */
 	memory_init();
 	if (!*name)

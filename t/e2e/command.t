@@ -91,6 +91,8 @@ for command in --help 'help serve' version graph routes 'nginx-conf --full' 'ini
 	is $? 1 "$command on a full disk fails"
 	like "$(cat run.err)" ': cannot write all of the output' "and says so"
 done
+"$AGENTGRAPH" version >&- 2>run.err
+is $? 1 "so does one whose output is closed"
 {
 	wait_for 20 test -e gone
 	(trap '' PIPE; "$AGENTGRAPH" nginx-conf 2>run.err; echo $? >run.code)
