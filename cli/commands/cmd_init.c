@@ -107,6 +107,24 @@ static bool cmd_init_write_new(const char *dir, const struct project_file *file)
 	return written;
 }
 
+/* The path as a shell takes it, malloc'd. */
+static char *cmd_init_quoted(const char *path)
+{
+	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+				    "/._+-";
+	struct buf out = {0};
+	if (!path[strspn(path, plain)])
+		return xstrdup(path);
+	buf_putc(&out, '\'');
+	for (; *path; path++)
+		if (*path == '\'')
+			buf_puts(&out, "'\\''");
+		else
+			buf_putc(&out, *path);
+	buf_putc(&out, '\'');
+	return buf_detach(&out);
+}
+
 /* Tells what to type next; this program by its name if PATH leads to it, else by its path. */
 static void cmd_init_tell_next(const char *dir)
 {
@@ -114,8 +132,11 @@ static void cmd_init_tell_next(const char *dir)
 	struct stat named, own;
 	bool in_path = found && stat(found, &named) == 0 && stat("/proc/self/exe", &own) == 0 &&
 	    named.st_dev == own.st_dev && named.st_ino == own.st_ino;
-	const char *program = in_path || !self ? "agentgraph" : self;
-	printf("\n    cd %s\n    %s check\n    %s serve\n", dir, program, program);
+	char *directory = cmd_init_quoted(dir);
+	char *program = cmd_init_quoted(in_path || !self ? "agentgraph" : self);
+	printf("\n    cd %s\n    %s check\n    %s serve\n", directory, program, program);
+	free(directory);
+	free(program);
 	free(found);
 	free(self);
 }

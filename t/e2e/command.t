@@ -201,6 +201,8 @@ is "$CODE" 0 "init makes a project"
 ok '[ -s project/agentgraph.json ] && [ -s project/graph.json ] && [ -s project/README.md ]' "with configuration, graph and README"
 is "$(stat -c %a project/.env)" 600 "and settings for the owner alone"
 like "$OUT" "^    $(readlink -f "$AGENTGRAPH") check" "it says what to type next"
+run init "it's another"
+like "$OUT" "^    cd 'it'\\\\''s another'" "as a shell takes it"
 PATH=$(dirname "$AGENTGRAPH"):$PATH run init another
 like "$OUT" '^    agentgraph check' "by its name where PATH has it"
 (cd project && "$AGENTGRAPH" check) 2>check.err
