@@ -114,6 +114,8 @@ sent tools/call "{$(arguments hi),\"_meta\":{\"progressToken\":7}}" 'Accept: app
 is "$(header Content-Type)" application/json 'a host that takes only JSON gets that'
 sent tools/call "{$(arguments hi),\"_meta\":{\"progressToken\":7}}" 'Accept: application/json, text/event-stream; q=0.0'
 is "$(header Content-Type)" application/json 'so does one that takes no stream'
+sent tools/call "{$(arguments hi),\"_meta\":{\"progressToken\":\"$(printf %257d 0)\"}}"
+is "$STATUS $(header Content-Type)" '200 application/json' 'so does one whose token is too long to be repeated'
 sent tools/call "{$(arguments '/error x'),\"_meta\":{\"progressToken\":7}}"
 is "$STATUS $(json .result.isError "$BODY")" '200 true' 'a failure ends the stream as a result'
 sent tools/call "{$(arguments hi '"thread_id":" "'),\"_meta\":{\"progressToken\":7}}"

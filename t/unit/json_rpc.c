@@ -2,8 +2,10 @@
 /* Requests of JSON-RPC: what is one, and what is said of others. */
 #include "base/json/json_rpc.h"
 #include "base/json/json.h"
+#include "base/memory.h"
 #include "unit.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* What is wrong with it, or "". */
@@ -61,6 +63,9 @@ static void of_others_it_is_said_why(void)
 		CU_ASSERT_PTR_EQUAL(strstr(wrong(rows[i].text, &request), rows[i].why),
 		    wrong(rows[i].text, &request));
 	}
+	char *text = xasprintf("{\"jsonrpc\":\"2.0\",\"method\":\"m\",\"id\":\"%0257d\"}", 0);
+	CU_ASSERT_STRING_EQUAL(wrong(text, &(struct json_rpc){0}), "id must be shorter");
+	free(text);
 	wrong(NULL, &(struct json_rpc){0});
 }
 

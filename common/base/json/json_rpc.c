@@ -4,6 +4,10 @@
 
 #include "base/json/json.h"
 
+#include <string.h>
+
+#define ID_MAX 256 /* most bytes of an id, which each event of a stream repeats */
+
 const cJSON *json_rpc_id(const cJSON *body)
 {
 	const cJSON *id = json_get(body, "id");
@@ -23,6 +27,8 @@ const char *json_rpc_read(const cJSON *body, struct json_rpc *request)
 		       "responses";
 	if (!request->id && json_get(body, "id"))
 		return "id must be a string or an integer";
+	if (cJSON_IsString(request->id) && strlen(request->id->valuestring) > ID_MAX)
+		return "id must be shorter";
 	if (request->params && !cJSON_IsObject(request->params))
 		return "params must be an object";
 	return NULL;

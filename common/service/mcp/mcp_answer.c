@@ -7,6 +7,10 @@
 #include "graph/state.h"
 #include "service/run/said.h"
 
+#include <string.h>
+
+#define TOKEN_MAX 256 /* most bytes of a token, which each notification repeats */
+
 /* ---- results ---- */
 
 cJSON *mcp_result(struct call *call, const struct mcp_request *rq)
@@ -111,7 +115,9 @@ void mcp_writer_init(
 	int64_t number;
 	*writer =
 	    (struct mcp_writer){.observer = {.event = mcp_on_event, .settled = mcp_on_settled}};
-	if (!cJSON_IsString(token) && !json_integer(token, &number))
+	bool fits = cJSON_IsString(token) ? strlen(token->valuestring) <= TOKEN_MAX
+					  : json_integer(token, &number);
+	if (!fits)
 		return;
 	writer->token = token;
 	writer->observer.live = true;
