@@ -8,6 +8,7 @@
 #include "graph/graph.h"
 #include "service/history/earlier.h"
 #include "service/langgraph/lg_assistant.h"
+#include "service/langgraph/lg_item.h"
 #include "service/langgraph/lg_message.h"
 #include "service/langgraph/lg_state.h"
 #include "service/run/background/background.h"
@@ -67,12 +68,6 @@ static const struct field_row lg_command_rows[] = {
     FIELDS_END,
 };
 
-static bool lg_input_wrong(struct call *call, const char *member, const char *must)
-{
-	return error_wrong(
-	    &call->error, arena_printf(call->arena, "body.%s", member), "value_error", "%s", must);
-}
-
 /* ---- modes ---- */
 
 /* The modes by name.  Modes that do not exist here, such as debug, are accepted and tell
@@ -86,7 +81,7 @@ bool lg_mode_read(struct call *call, const char *name, unsigned *modes)
 {
 	int mode = 0;
 	if (!name || !choice_find(lg_modes, name, &mode))
-		return lg_input_wrong(call, "stream_mode",
+		return lg_wrong(call, "stream_mode",
 		    "must be one of values, updates, messages, messages-tuple, custom, events, debug, "
 		    "tasks, checkpoints, tools, lifecycle");
 	*modes |= (unsigned)mode;
@@ -126,25 +121,25 @@ static void lg_input_check(
 {
 	const char *strategy = b->if_not_exists, *gone = b->on_disconnect;
 	if (lg_names_nodes(b->interrupt_before))
-		lg_input_wrong(call, "interrupt_before", "is not supported: the graph declares it");
+		lg_wrong(call, "interrupt_before", "is not supported: the graph declares it");
 	if (lg_names_nodes(b->interrupt_after))
-		lg_input_wrong(call, "interrupt_after", "is not supported: the graph declares it");
+		lg_wrong(call, "interrupt_after", "is not supported: the graph declares it");
 	if (b->update && b->input)
-		lg_input_wrong(call, "command.update", "must not stand beside an input");
+		lg_wrong(call, "command.update", "must not stand beside an input");
 	if (b->update && json_get(b->command, "resume") && json_opt(b->update, "messages"))
-		lg_input_wrong(
+		lg_wrong(
 		    call, "command.update", "must have no messages beside an answer, which is one");
 	if (b->go_to && (background || !thread_id || !lg_goes_to_end(b)))
-		lg_input_wrong(call, "command.goto",
+		lg_wrong(call, "command.goto",
 		    "is not supported: edges of the graph say where it goes on");
 	if (strategy && strcmp(strategy, "create") != 0 && strcmp(strategy, "reject") != 0)
-		lg_input_wrong(call, "if_not_exists", "must be one of create, reject");
+		lg_wrong(call, "if_not_exists", "must be one of create, reject");
 	if (gone && strcmp(gone, "cancel") != 0 && strcmp(gone, "continue") != 0)
-		lg_input_wrong(call, "on_disconnect", "must be one of cancel, continue");
+		lg_wrong(call, "on_disconnect", "must be one of cancel, continue");
 	if (!background && b->webhook)
-		lg_input_wrong(call, "webhook", "is for runs in the background");
+		lg_wrong(call, "webhook", "is for runs in the background");
 	if (!background && b->after_seconds > 0)
-		lg_input_wrong(call, "after_seconds", "is for runs in the background");
+		lg_wrong(call, "after_seconds", "is for runs in the background");
 }
 
 /* An update as an object; as pairs, each of a name and its value, it may name nothing twice, since
@@ -163,7 +158,7 @@ static const cJSON *lg_input_update(struct call *call, const cJSON *update)
 	json_members_unique(out);
 	if (cJSON_GetArraySize(out) == cJSON_GetArraySize(update))
 		return out;
-	lg_input_wrong(
+	lg_wrong(
 	    call, "command.update", "must be an object or an array of pairs with different names");
 	return NULL;
 }
@@ -205,8 +200,7 @@ static bool lg_input_place(struct call *call, const struct thread *thread, const
 		return true;
 	}
 	if (!place.parent)
-		return lg_input_wrong(
-		    call, "checkpoint", "must be one that has a checkpoint before it");
+		return lg_wrong(call, "checkpoint", "must be one that has a checkpoint before it");
 	json_add_str(config, "checkpoint_id", earlier_id(call->arena, place.parent));
 	cJSON *given = arena_json(call->arena, cJSON_CreateArray()), *one;
 	if (!storage->runs->messages(

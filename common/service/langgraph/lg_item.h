@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* What lg_store.c and lg_items.c share: items of the store, as their memories have them; and the
- * check of lists in bodies. */
+/* What lg_store.c and lg_items.c share: items of the store, as their memories have them; and what
+ * is said of members of bodies. */
 #ifndef AGENTGRAPH_SERVICE_LANGGRAPH_LG_ITEM_H
 #define AGENTGRAPH_SERVICE_LANGGRAPH_LG_ITEM_H
 
@@ -13,8 +13,8 @@
 #define LG_DEPTH_KEY "langgraph.%d"
 #define LG_VALUE_KEY "langgraph.value.%s"
 
-/* Sets the mistake "<member> <must>"; always false. */
-bool lg_item_wrong(struct call *call, const char *member, const char *must);
+/* Sets the mistake "<member> <must>" in the body; always false. */
+bool lg_wrong(struct call *call, const char *member, const char *must);
 
 /* Whether a list in a body is short enough to look at each entry; NULL is. */
 bool lg_list_check(struct call *call, const char *member, const cJSON *list);

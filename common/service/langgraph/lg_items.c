@@ -102,7 +102,7 @@ static cJSON *lg_items_filters(struct call *call, const struct lg_items_body *b,
 	cJSON_ArrayForEach(item, b->filter) {
 		cJSON *condition = NULL;
 		if (!lg_filter_convert(item, &condition))
-			lg_item_wrong(call, "filter",
+			lg_wrong(call, "filter",
 			    "must have texts, numbers, booleans, {\"$eq\": value}, {\"$in\": "
 			    "[values]}, or objects of $ne, $gt, $gte, $lt, $lte");
 		cJSON_AddItemToObject(
@@ -151,7 +151,7 @@ cJSON *lg_items_search(struct call *call, const cJSON *body)
 	if (b.prefix)
 		lg_labels_check(call, "namespace_prefix", b.prefix, true);
 	if (b.limit + b.offset > most)
-		lg_item_wrong(call, "offset",
+		lg_wrong(call, "offset",
 		    scored ? "and limit must be at most 100 together where words are searched for"
 			   : "and limit must be at most 1000 together");
 	if (error_is_set(&call->error))

@@ -324,8 +324,7 @@ bool lg_runs_cancel(struct call *call, const cJSON *body, const char *action)
 	struct lg_cancel cancel = {0};
 	const cJSON *id;
 	if (json_opt(body, "status"))
-		error_wrong(&call->error, "body.status", "value_error",
-		    "is not supported: run_ids names the runs");
+		lg_wrong(call, "status", "is not supported: run_ids names the runs");
 	fields_read_body(&call->error, "body", body, lg_cancel_rows, &cancel);
 	lg_list_check(call, "run_ids", cancel.run_ids);
 	cJSON_ArrayForEach(id, cancel.run_ids) {

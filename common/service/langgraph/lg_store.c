@@ -35,7 +35,7 @@ static const struct field_row lg_put_rows[] = {
     FIELDS_END,
 };
 
-bool lg_item_wrong(struct call *call, const char *member, const char *must)
+bool lg_wrong(struct call *call, const char *member, const char *must)
 {
 	return error_wrong(
 	    &call->error, arena_printf(call->arena, "body.%s", member), "value_error", "%s", must);
@@ -44,7 +44,7 @@ bool lg_item_wrong(struct call *call, const char *member, const char *must)
 bool lg_list_check(struct call *call, const char *member, const cJSON *list)
 {
 	return !cJSON_IsArray(list) || cJSON_GetArraySize(list) <= LG_LIST_MOST ||
-	    lg_item_wrong(call, member,
+	    lg_wrong(call, member,
 		arena_printf(call->arena, "must be an array of at most %d", LG_LIST_MOST));
 }
 
@@ -58,7 +58,7 @@ bool lg_labels_check(struct call *call, const char *member, const cJSON *labels,
 		ok = ok && text && *text && !strchr(text, '.');
 	}
 	return ok ||
-	    lg_item_wrong(call, member,
+	    lg_wrong(call, member,
 		"must be of at most 16 labels, texts without a point that are not empty");
 }
 
@@ -209,11 +209,11 @@ static const char *lg_item_read_body(
 	if (puts)
 		fields_read_body(&call->error, "body", body, lg_put_rows, b);
 	if (puts && json_opt(body, "ttl"))
-		lg_item_wrong(call, "ttl", "is not supported");
+		lg_wrong(call, "ttl", "is not supported");
 	if (b->name_space)
 		lg_labels_check(call, "namespace", b->name_space, false);
 	if (b->key && !*b->key)
-		lg_item_wrong(call, "key", "must not be empty");
+		lg_wrong(call, "key", "must not be empty");
 	lg_list_check(call, "index", b->index);
 	if (error_is_set(&call->error))
 		return NULL;

@@ -95,24 +95,17 @@ static const struct field_row lg_thread_rows[] = {
     FIELDS_END,
 };
 
-static bool lg_unsupported(struct call *call, const char *name)
-{
-	return error_wrong(&call->error, arena_printf(call->arena, "body.%s", name), "value_error",
-	    "is not supported");
-}
-
 /* The body of POST or PATCH thread: the graph's name and id are everywhere, and kept nowhere. */
 static cJSON *lg_thread_edit(struct call *call, const cJSON *body, struct lg_thread_body *b)
 {
 	*b = (struct lg_thread_body){.if_exists = "raise"};
 	fields_read_body(&call->error, "body", body, lg_thread_rows, b);
 	if (b->supersteps && b->supersteps->child)
-		lg_unsupported(call, "supersteps");
+		lg_wrong(call, "supersteps", "is not supported");
 	if (b->ttl)
-		lg_unsupported(call, "ttl");
+		lg_wrong(call, "ttl", "is not supported");
 	if (strcmp(b->if_exists, "raise") != 0 && strcmp(b->if_exists, "do_nothing") != 0)
-		error_wrong(&call->error, "body.if_exists", "value_error",
-		    "must be one of raise, do_nothing");
+		lg_wrong(call, "if_exists", "must be one of raise, do_nothing");
 	cJSON *edit = arena_json(call->arena, cJSON_CreateObject());
 	if (b->metadata) {
 		cJSON *metadata = cJSON_Duplicate(b->metadata, true);
@@ -186,7 +179,7 @@ cJSON *lg_threads_prune(struct call *call, const cJSON *body)
 	int64_t count = 0;
 	if (fields_read_body(&call->error, "body", body, lg_prune_rows, &prune) && prune.strategy &&
 	    strcmp(prune.strategy, "delete") != 0)
-		error_wrong(&call->error, "body.strategy", "value_error", "must be delete");
+		lg_wrong(call, "strategy", "must be delete");
 	lg_list_check(call, "thread_ids", prune.thread_ids);
 	cJSON_ArrayForEach(id, prune.thread_ids) {
 		if (error_is_set(&call->error))
@@ -288,16 +281,14 @@ static bool lg_search_read(struct call *call, const cJSON *body, struct lg_searc
 	if (!fields_read_body(&call->error, "body", body, lg_search_rows, b))
 		return false;
 	if (b->status && !choice_find(lg_statuses, b->status, &statuses))
-		error_wrong(&call->error, "body.status", "value_error",
-		    "must be one of idle, busy, interrupted, error");
+		lg_wrong(call, "status", "must be one of idle, busy, interrupted, error");
 	if (b->sort_by && strcmp(b->sort_by, "updated_at") != 0 &&
 	    strcmp(b->sort_by, "state_updated_at") != 0)
-		error_wrong(&call->error, "body.sort_by", "value_error",
-		    "must be one of updated_at, state_updated_at");
+		lg_wrong(call, "sort_by", "must be one of updated_at, state_updated_at");
 	if (b->sort_order && strcmp(b->sort_order, "desc") != 0)
-		error_wrong(&call->error, "body.sort_order", "value_error", "must be desc");
+		lg_wrong(call, "sort_order", "must be desc");
 	if (b->values && b->values->child)
-		lg_unsupported(call, "values");
+		lg_wrong(call, "values", "is not supported");
 	lg_list_check(call, "ids", b->ids);
 	lg_list_check(call, "select", b->select);
 	cJSON_ArrayForEach(item, b->metadata)
