@@ -96,11 +96,12 @@ static void opening_lets_out_what_needs_no_start(void)
 static void an_open_gate_passes_the_cork_on(void)
 {
 	start();
-	gate.sink.cork(&gate.sink, true);
+	gate_cork(&gate, true);
+	gate_cork(&gate, false);
 	gate_settle(&gate, true);
-	gate.sink.cork(&gate.sink, true);
+	gate_cork(&gate, true);
 	send("a");
-	gate.sink.cork(&gate.sink, false);
+	gate_cork(&gate, false);
 	end("[a ]");
 }
 

@@ -228,9 +228,7 @@ static void a2a_sink_cut(struct chunk_sink *arg, const char *why)
 
 static void a2a_sink_cork(struct chunk_sink *arg, bool on)
 {
-	struct chunk_sink *behind = ((struct a2a_sink *)arg)->behind;
-	if (behind->cork)
-		behind->cork(behind, on);
+	sink_cork(((struct a2a_sink *)arg)->behind, on);
 }
 
 void a2a_sink_init(struct a2a_sink *sink, struct chunk_sink *behind)

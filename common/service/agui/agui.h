@@ -83,7 +83,6 @@ struct agui_writer {
 	struct run_observer observer; /* first: what the engine sees */
 	struct turn *turn;
 	struct gate gate; /* in front of the sink */
-	bool corked;
 	struct buf line;
 	struct agui_lane *lanes, *lane; /* all lanes, and that of the present event */
 	/* the state as the client has it: what it sent, then the last snapshot */

@@ -245,15 +245,6 @@ static void agui_events_close_step(struct agui_writer *writer)
 	writer->lane->step = NULL;
 }
 
-/* Between the end of a node and the start of the next one nothing is waited for, so events may go
- * out together. */
-static void agui_events_cork(struct agui_writer *writer, bool on)
-{
-	if (writer->corked != on)
-		writer->gate.sink.cork(&writer->gate.sink, on);
-	writer->corked = on;
-}
-
 static void agui_events_on_event(
     struct run_observer *observer, ag_run *run, const struct run_event *event)
 {
@@ -264,39 +255,39 @@ static void agui_events_on_event(
 	case RUN_NODE_STARTS:
 		agui_events_send_about(writer, "STEP_STARTED", "stepName", event->node);
 		writer->lane->step = event->node;
-		agui_events_cork(writer, false);
+		gate_cork(&writer->gate, false);
 		return;
 	case RUN_PIECE:
-		agui_events_cork(writer, true);
+		gate_cork(&writer->gate, true);
 		block = json_get(event->message, "content")->child;
 		agui_events_turn_to_message(writer, message_id(event->message));
 		if (block_is(block, "reasoning"))
 			agui_events_write_reasoning(writer, json_str(block, "summary"));
 		else
 			agui_events_write_text(writer, json_str(block, "text"));
-		agui_events_cork(writer, false);
+		gate_cork(&writer->gate, false);
 		return;
 	case RUN_MESSAGE:
-		agui_events_cork(writer, true);
+		gate_cork(&writer->gate, true);
 		if (message_is(event->message, "assistant"))
 			agui_events_on_assistant(writer, event->message);
 		else if (message_is(event->message, "tool"))
 			agui_events_on_tool(writer, event->message);
-		agui_events_cork(writer, event->json != NULL);
+		gate_cork(&writer->gate, event->json != NULL);
 		return;
 	case RUN_ATTEMPT_FAILS:
 	case RUN_SUBGRAPH_ENDS: /* no step; what it sets is told behind the next one */
 		return;
 	case RUN_CUSTOM:
-		agui_events_cork(writer, true);
+		gate_cork(&writer->gate, true);
 		agui_events_begin(writer, "CUSTOM");
 		agui_events_add_text(writer, "name", json_str(event->data, "name"));
 		agui_events_add_json(writer, "value", json_get(event->data, "data"));
 		agui_events_send(writer);
-		agui_events_cork(writer, false);
+		gate_cork(&writer->gate, false);
 		return;
 	case RUN_NODE_ENDS:
-		agui_events_cork(writer, true);
+		gate_cork(&writer->gate, true);
 		agui_events_close_step(writer);
 		writer->inside = run != writer->turn->run;
 		if (!event->branch)
@@ -424,7 +415,7 @@ static void agui_events_end(struct agui_writer *writer)
 		}
 		agui_run_started(writer);
 	}
-	agui_events_cork(writer, true);
+	gate_cork(&writer->gate, true);
 	for (writer->lane = writer->lanes; writer->lane; writer->lane = writer->lane->next)
 		agui_events_close_step(writer);
 	writer->lane = writer->lanes;
@@ -441,7 +432,7 @@ void agui_run_finished(struct agui_writer *writer, const cJSON *interrupt, const
 		cJSON_Delete(tree);
 	}
 	agui_events_send(writer);
-	agui_events_cork(writer, false);
+	gate_cork(&writer->gate, false);
 }
 
 void agui_run_error(struct agui_writer *writer, const char *message, const char *code)
@@ -451,5 +442,5 @@ void agui_run_error(struct agui_writer *writer, const char *message, const char 
 	agui_events_add_text(writer, "message", message);
 	agui_events_add_text(writer, "code", code);
 	agui_events_send(writer);
-	agui_events_cork(writer, false);
+	gate_cork(&writer->gate, false);
 }

@@ -215,15 +215,6 @@ static void openai_write_piece(struct openai_writer *writer, const char *id, con
 
 /* ---- what the run tells ---- */
 
-/* Between the end of a node and the start of the next one nothing is waited for, so chunks may go
- * out together. */
-static void openai_cork(struct openai_writer *writer, bool on)
-{
-	if (writer->corked != on)
-		writer->gate.sink.cork(&writer->gate.sink, on);
-	writer->corked = on;
-}
-
 /* A message that was not streamed is one piece. */
 static void openai_on_whole(struct openai_writer *writer, const cJSON *message)
 {
@@ -245,7 +236,7 @@ static void openai_on_event(
 	switch (event->kind) {
 	case RUN_NODE_STARTS:
 		openai_begin(writer);
-		openai_cork(writer, false);
+		gate_cork(&writer->gate, false);
 		return;
 	case RUN_PIECE:
 		/* a branch's pieces would mix with those of others; its message comes whole */
@@ -258,14 +249,14 @@ static void openai_on_event(
 		return;
 	case RUN_MESSAGE:
 		openai_on_whole(writer, event->message);
-		openai_cork(writer, event->json != NULL);
+		gate_cork(&writer->gate, event->json != NULL);
 		return;
 	case RUN_CUSTOM: /* chats have no place for it */
 	case RUN_ATTEMPT_FAILS:
 	case RUN_SUBGRAPH_ENDS:
 		return;
 	case RUN_NODE_ENDS:
-		openai_cork(writer, true);
+		gate_cork(&writer->gate, true);
 		return;
 	}
 }
@@ -304,14 +295,14 @@ static void openai_open_end(struct openai_writer *writer)
 {
 	if (!gate_open(&writer->gate))
 		writer->begun = false;
-	openai_cork(writer, true);
+	gate_cork(&writer->gate, true);
 	openai_begin(writer);
 }
 
 static void openai_close_end(struct openai_writer *writer)
 {
 	openai_line(writer, "[DONE]");
-	openai_cork(writer, false);
+	gate_cork(&writer->gate, false);
 }
 
 void openai_writer_finish(struct openai_writer *writer)

@@ -58,10 +58,9 @@ cJSON *openai_completion(const struct turn *turn);
 struct openai_writer {
 	struct run_observer observer; /* first: what the engine sees */
 	struct turn *turn;
-	struct gate gate; /* in front of the sink */
-	bool usage;       /* a chunk with the usage is wanted */
-	bool begun;       /* the first chunk was written */
-	bool corked;
+	struct gate gate;   /* in front of the sink */
+	bool usage;         /* a chunk with the usage is wanted */
+	bool begun;         /* the first chunk was written */
 	bool said;          /* some message has said something */
 	struct buf head;    /* what all chunks begin with */
 	struct buf line;    /* the present chunk */

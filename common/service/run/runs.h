@@ -28,6 +28,12 @@ struct chunk_sink {
 	void (*cut)(struct chunk_sink *sink, const char *why);
 };
 
+static inline void sink_cork(struct chunk_sink *sink, bool on)
+{
+	if (sink->cork)
+		sink->cork(sink, on);
+}
+
 /*
  * POST /v1/graph/stream: sends every chunk, the terminator last.  False with call->error set when
  * the request was refused before the first chunk; then nothing was sent.

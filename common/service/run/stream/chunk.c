@@ -195,15 +195,6 @@ static void chunk_on_custom(struct chunk_writer *writer, const struct run_event 
 	cJSON_free(text);
 }
 
-/* Between the end of a node and the start of the next one nothing is waited for, so the chunks may
- * go out together. */
-static void chunk_cork(struct chunk_writer *writer, bool on)
-{
-	if (writer->corked != on)
-		writer->gate.sink.cork(&writer->gate.sink, on);
-	writer->corked = on;
-}
-
 static void chunk_on_event(
     struct run_observer *observer, ag_run *run, const struct run_event *event)
 {
@@ -211,24 +202,24 @@ static void chunk_on_event(
 	switch (event->kind) {
 	case RUN_NODE_STARTS:
 		chunk_on_node_starts(writer, event);
-		chunk_cork(writer, false);
+		gate_cork(&writer->gate, false);
 		return;
 	case RUN_PIECE:
-		chunk_cork(writer, false);
+		gate_cork(&writer->gate, false);
 		chunk_on_message(writer, event);
 		return;
 	case RUN_MESSAGE:
-		chunk_cork(writer, event->json != NULL);
+		gate_cork(&writer->gate, event->json != NULL);
 		chunk_on_message(writer, event);
 		return;
 	case RUN_ATTEMPT_FAILS:
 		return;
 	case RUN_CUSTOM:
-		chunk_cork(writer, false);
+		gate_cork(&writer->gate, false);
 		chunk_on_custom(writer, event);
 		return;
 	case RUN_NODE_ENDS:
-		chunk_cork(writer, true);
+		gate_cork(&writer->gate, true);
 		chunk_on_node_ends(writer, run, event);
 		return;
 	case RUN_SUBGRAPH_ENDS:
@@ -335,7 +326,7 @@ void chunk_outcome(struct chunk_writer *writer, bool ok)
 	gate_open(&writer->gate); /* nothing has to wait for the start of a run any more */
 	if (ok && turn->action == TURN_REPORT_WAITING)
 		chunk_end_waiting(writer);
-	chunk_cork(writer, true);
+	gate_cork(&writer->gate, true);
 	if (ok && !interrupt && writer->asides_kept)
 		writer->asides.done = chunk_aside_done(&writer->asides, turn);
 	if (!ok)
@@ -354,5 +345,5 @@ void chunk_done(struct chunk_writer *writer)
 	    .told = writer->asides.failed,
 	    .aside = writer->asides.done};
 	chunk_write(writer, &done);
-	chunk_cork(writer, false);
+	gate_cork(&writer->gate, false);
 }

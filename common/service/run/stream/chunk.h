@@ -15,8 +15,7 @@
 struct chunk_writer {
 	struct run_observer observer; /* first: what the engine sees */
 	struct turn *turn;
-	struct gate gate; /* in front of the sink */
-	bool corked;
+	struct gate gate;             /* in front of the sink */
 	enum granularity granularity; /* GRANULARITY_FULL where the chunks are kept */
 	struct chunk_form form;
 	const struct told *told; /* what earlier attempts have told, or NULL */

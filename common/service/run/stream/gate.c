@@ -10,12 +10,6 @@
  * blocks. */
 #define KEPT_MAX 16384
 
-static void gate_cork(struct chunk_sink *sink, bool on)
-{
-	if (sink->cork)
-		sink->cork(sink, on);
-}
-
 static void gate_pass(struct chunk_sink *sink, const char *json, size_t len)
 {
 	struct gate *gate = (struct gate *)sink;
@@ -77,22 +71,22 @@ bool gate_feed(struct gate *gate, struct call *call, const char *text, bool *beg
 	return !error_is_set(&call->error);
 }
 
-static void gate_pass_cork(struct chunk_sink *sink, bool on)
+void gate_cork(struct gate *gate, bool on)
 {
-	struct gate *gate = (struct gate *)sink;
+	if (gate->corked == on)
+		return;
+	gate->corked = on;
 	pthread_mutex_lock(&gate->lock);
 	bool open = gate->state == GATE_OPEN;
 	pthread_mutex_unlock(&gate->lock);
 	if (open)
-		gate_cork(gate->behind, on);
+		sink_cork(gate->behind, on);
 }
 
 void gate_init(struct gate *gate, struct chunk_sink *behind)
 {
-	*gate = (struct gate){.sink = {.chunk = gate_pass,
-				  .cork = gate_pass_cork,
-				  .part = gate_pass_part,
-				  .cut = gate_pass_cut},
+	*gate = (struct gate){
+	    .sink = {.chunk = gate_pass, .part = gate_pass_part, .cut = gate_pass_cut},
 	    .behind = behind,
 	    .state = GATE_CLOSED};
 	pthread_mutex_init(&gate->lock, NULL);
@@ -112,13 +106,13 @@ static void gate_move(struct gate *gate, int state)
 	gate->state = state;
 	if (state == GATE_OPEN && gate->kept.len) {
 		const char *data = gate->kept.data, *end = data + gate->kept.len;
-		gate_cork(gate->behind, true);
+		sink_cork(gate->behind, true);
 		for (size_t len; data < end; data += len) {
 			memcpy(&len, data, sizeof(len));
 			data += sizeof(len);
 			gate->behind->chunk(gate->behind, data, len);
 		}
-		gate_cork(gate->behind, false);
+		sink_cork(gate->behind, false);
 	}
 	buf_release(&gate->kept);
 	pthread_cond_broadcast(&gate->moved);

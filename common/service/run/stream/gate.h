@@ -18,6 +18,7 @@
 struct gate {
 	struct chunk_sink sink; /* first: the sink that writers write to */
 	struct chunk_sink *behind;
+	bool corked; /* by gate_cork */
 	pthread_mutex_t lock;
 	pthread_cond_t moved;
 	/* guarded by lock */
@@ -36,6 +37,10 @@ void gate_release(struct gate *gate);
  * more of it.
  */
 bool gate_feed(struct gate *gate, struct call *call, const char *text, bool *begun);
+
+/* Lets chunks go out together that follow each other without a wait, as they do between the end of
+ * a node and the start of the next one.  sink.cork is NULL. */
+void gate_cork(struct gate *gate, bool on);
 
 /* Opens the gate when the run's start is on disk (ok), else shuts it.  May be called by any thread,
  * and more than once. */

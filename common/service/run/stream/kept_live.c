@@ -65,8 +65,7 @@ bool kept_live_tell(struct kept_live *live, const struct buf *lines, bool number
 	struct kept_line line;
 	struct buf part = {0};
 	bool reads = true;
-	if (sink->cork)
-		sink->cork(sink, true);
+	sink_cork(sink, true);
 	for (; reads && at < end; at += line.len + 1) {
 		if (!kept_line_read(&line, at, (size_t)(end - at)))
 			continue; /* it was deleted */
@@ -80,8 +79,7 @@ bool kept_live_tell(struct kept_live *live, const struct buf *lines, bool number
 			reads = kept_live_send(live, &line, &part);
 	}
 	buf_release(&part);
-	if (sink->cork)
-		sink->cork(sink, false);
+	sink_cork(sink, false);
 	return reads;
 }
 
