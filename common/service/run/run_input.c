@@ -46,20 +46,13 @@ static const struct field_row run_rows[] = {
     FIELDS_END,
 };
 
-static bool run_input_refuse(
-    struct call *call, const char *where, const char *type, const char *text)
-{
-	return error_field(&call->error, ERR_VALIDATION, where, type, "%s", text);
-}
-
 bool granularity_read(struct call *call, const char *where, const char *text, enum granularity *g)
 {
 	int value = GRANULARITY_LOW;
 	bool ok = !text || choice_find(granularities, text, &value);
 	*g = (enum granularity)value;
 	return ok ||
-	    run_input_refuse(call, where, "value_error",
-		"response_granularity must be one of full, partial, low");
+	    error_wrong(&call->error, where, "value_error", "must be one of full, partial, low");
 }
 
 /* Reads the messages.  They must not have tool calls, since only the model may make them
@@ -79,8 +72,8 @@ static void run_input_read_messages(
 		return;
 	}
 	if (count == 0 && !in->has_resume && !in->checkpoint_id && !in->by_state)
-		run_input_refuse(call, "body.messages", messages ? "value_error" : "missing",
-		    "messages must contain at least one message");
+		error_wrong(&call->error, "body.messages", messages ? "value_error" : "missing",
+		    "must contain at least one message");
 	cJSON_ArrayForEach(item, messages) {
 		if (call->error.mistakes >= ERROR_DETAILS_MAX)
 			break; /* more would not be reported */
@@ -191,12 +184,12 @@ bool run_input_read(
 	if (named && id_valid(run_id))
 		in->run_id = arena_strdup(call->arena, run_id);
 	else if (named)
-		run_input_refuse(call, "body.config.run_id", "value_error",
-		    "config.run_id must be 1 to 255 characters without control characters");
+		error_wrong(&call->error, "body.config.run_id", "value_error",
+		    "must be 1 to 255 characters without control characters");
 	fields_read_body(&call->error, "body.config", config, config_rows, in);
 	if (in->checkpoint_id && !in->thread_id && !error_is_set(&call->error))
-		run_input_refuse(call, "body.config.checkpoint_id", "value_error",
-		    "config.checkpoint_id needs a thread_id");
+		error_wrong(
+		    &call->error, "body.config.checkpoint_id", "value_error", "needs a thread_id");
 	in->node_timeout = fmin(in->node_timeout, NODE_TIMEOUT);
 	in->tool_timeout = fmin(in->tool_timeout, TOOL_TIMEOUT);
 	in->config = run_input_clean_config(call, config);

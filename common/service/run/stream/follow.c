@@ -12,13 +12,12 @@
 #define LONGEST_WAIT 300.0
 
 static bool follow_read_number(
-    struct call *call, const char *where, const char *name, const char *text, int64_t *value)
+    struct call *call, const char *where, const char *text, int64_t *value)
 {
 	size_t digits = strspn(text, "0123456789");
 	*value = strtoll(text, NULL, 10); /* a number that is too large becomes the largest */
 	return (digits && !text[digits]) ||
-	    error_field(&call->error, ERR_VALIDATION, where, "value_error",
-		"%s must be a whole number from 0 on", name);
+	    error_wrong(&call->error, where, "value_error", "must be a whole number from 0 on");
 }
 
 bool run_follow(struct call *call, const char *thread_id, const char *run_id,
@@ -30,10 +29,10 @@ bool run_follow(struct call *call, const char *thread_id, const char *run_id,
 	bool ok = true;
 	*place = (struct follow_place){0};
 	if (query->after)
-		ok = follow_read_number(call, "query.after", "after", query->after, &place->after);
+		ok = follow_read_number(call, "query.after", query->after, &place->after);
 	else if (query->last_event_id)
-		ok = follow_read_number(call, "header.Last-Event-ID", "Last-Event-ID",
-		    query->last_event_id, &place->after);
+		ok = follow_read_number(
+		    call, "header.Last-Event-ID", query->last_event_id, &place->after);
 	if (!granularity_read(call, "query.response_granularity",
 		query->granularity ? query->granularity : "full", &place->granularity) ||
 	    !ok || !record_find(call, thread_id, run_id, &thread, record))
