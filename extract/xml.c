@@ -134,7 +134,7 @@ void xml_stop(struct xml *x)
 	xmlStopParser(x->parser);
 }
 
-bool xml_attribute(const struct xml_attributes *a, const char *name, char *out, size_t size)
+void xml_attribute(const struct xml_attributes *a, const char *name, char *out, size_t size)
 {
 	for (int i = 0; i < a->count; i++) {
 		const xmlChar **field = a->list + (ptrdiff_t)i * ATTRIBUTE_FIELDS;
@@ -145,7 +145,6 @@ bool xml_attribute(const struct xml_attributes *a, const char *name, char *out, 
 			len = size - 1;
 		memcpy(out, field[3], len);
 		out[len] = '\0';
-		return true;
+		return;
 	}
-	return false;
 }

@@ -49,8 +49,8 @@ const char *xml_end(struct xml *x);
 /* Called from within an event when enough was seen. */
 void xml_stop(struct xml *x);
 
-/* The value of an attribute, cut to what fits in out; false when there is none. */
-bool xml_attribute(
+/* The value of an attribute, cut to what fits in out, which stays as it is when there is none. */
+void xml_attribute(
     const struct xml_attributes *attributes, const char *name, char *out, size_t size);
 
 #endif

@@ -54,8 +54,8 @@ bool region_pass_over(ag_run *run, const struct edge *region, int *place, struct
 void region_renew(cJSON *kept);
 
 /* Adds to what was kept the branches that have arrived since (storage/runs.h), when a run is taken
- * up again; false with err set. */
-bool region_recall(ag_run *run, cJSON *kept, struct error *err);
+ * up again; sets err where that fails. */
+void region_recall(ag_run *run, cJSON *kept, struct error *err);
 
 /* The place of a region that was kept; GRAPH_UNSET with err set when the graph no longer has it. */
 int region_place(const ag_run *run, const cJSON *kept, struct error *err);

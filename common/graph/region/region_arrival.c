@@ -222,14 +222,14 @@ static bool arrival_recall(void *arg, const struct arrival *arrival)
 	return true;
 }
 
-bool region_recall(ag_run *run, cJSON *kept, struct error *err)
+void region_recall(ag_run *run, cJSON *kept, struct error *err)
 {
 	const struct run_setup *s = &run->setup;
 	struct recall recall = {run, kept};
 	int64_t region;
 	if (!json_integer(json_get(kept, "arrivals"), &region))
-		return true;
+		return;
 	cJSON_DeleteItemFromObjectCaseSensitive(kept, "arrivals");
-	return s->storage->runs->arrived(
+	s->storage->runs->arrived(
 	    s->storage, &s->ctx, s->background->record->job, region, arrival_recall, &recall, err);
 }

@@ -153,11 +153,10 @@ static void a2a_on_error(struct a2a_events *events, const cJSON *chunk)
 	arena_free(a);
 }
 
-bool a2a_events_chunk(struct a2a_events *events, const char *json, size_t len)
+void a2a_events_chunk(struct a2a_events *events, const char *json, size_t len)
 {
 	cJSON *chunk = json_parse(json, len, JSON_TRUSTED_DEPTH, NULL);
 	const cJSON *message = json_get(chunk, "message"), *data = json_get(chunk, "data");
-	bool goes_on = !json_str_is(data, "status", "done");
 	if (!events->open)
 		events->open = cJSON_CreateObject();
 	if (json_str_is(chunk, "event", "message") && message_is(message, "assistant") &&
@@ -177,7 +176,6 @@ bool a2a_events_chunk(struct a2a_events *events, const char *json, size_t len)
 		a2a_on_error(events, chunk);
 	}
 	cJSON_Delete(chunk);
-	return goes_on;
 }
 
 void a2a_events_end(struct a2a_events *events, enum a2a_state state, int64_t since, cJSON *message)

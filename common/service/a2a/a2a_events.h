@@ -32,9 +32,8 @@ void a2a_events_release(struct a2a_events *events);
 /* Tells the task, unless that was done already. */
 void a2a_events_begin(struct a2a_events *events);
 
-/* Tells what a chunk, a line of /v1/graph/stream, means for such a client.  False at the
- * terminator. */
-bool a2a_events_chunk(struct a2a_events *events, const char *json, size_t len);
+/* Tells what a chunk, a line of /v1/graph/stream, means for such a client. */
+void a2a_events_chunk(struct a2a_events *events, const char *json, size_t len);
 
 /* Tells all that a task has made: artifacts as in a view of the task, or NULL. */
 void a2a_events_artifacts(struct a2a_events *events, const cJSON *artifacts);

@@ -16,11 +16,11 @@
 /* Sets the mistake "<member> <must>" in the body; always false. */
 bool lg_wrong(struct call *call, const char *member, const char *must);
 
-/* Whether a list in a body is short enough to look at each entry; NULL is. */
-bool lg_list_check(struct call *call, const char *member, const cJSON *list);
+/* Refuses a list in a body that is too long to look at each entry. */
+void lg_list_check(struct call *call, const char *member, const cJSON *list);
 
-/* Whether a namespace, or a part of one, is an array of labels. */
-bool lg_labels_check(struct call *call, const char *member, const cJSON *labels, bool may_be_empty);
+/* Refuses a namespace, or a part of one, that is no array of labels. */
+void lg_labels_check(struct call *call, const char *member, const cJSON *labels, bool may_be_empty);
 
 /* The first labels, at most most, joined by points; in the arena. */
 const char *lg_labels_text(struct call *call, const cJSON *labels, int most);

@@ -41,14 +41,14 @@ bool lg_wrong(struct call *call, const char *member, const char *must)
 	    &call->error, arena_printf(call->arena, "body.%s", member), "value_error", "%s", must);
 }
 
-bool lg_list_check(struct call *call, const char *member, const cJSON *list)
+void lg_list_check(struct call *call, const char *member, const cJSON *list)
 {
-	return !cJSON_IsArray(list) || cJSON_GetArraySize(list) <= LG_LIST_MOST ||
-	    lg_wrong(call, member,
-		arena_printf(call->arena, "must be an array of at most %d", LG_LIST_MOST));
+	if (cJSON_IsArray(list) && cJSON_GetArraySize(list) > LG_LIST_MOST)
+		lg_wrong(call, member,
+		    arena_printf(call->arena, "must be an array of at most %d", LG_LIST_MOST));
 }
 
-bool lg_labels_check(struct call *call, const char *member, const cJSON *labels, bool may_be_empty)
+void lg_labels_check(struct call *call, const char *member, const cJSON *labels, bool may_be_empty)
 {
 	const cJSON *label;
 	int count = cJSON_GetArraySize(labels);
@@ -57,9 +57,9 @@ bool lg_labels_check(struct call *call, const char *member, const cJSON *labels,
 		const char *text = cJSON_GetStringValue(label);
 		ok = ok && text && *text && !strchr(text, '.');
 	}
-	return ok ||
-	    lg_wrong(call, member,
-		"must be of at most 16 labels, texts without a point that are not empty");
+	if (!ok)
+		lg_wrong(call, member,
+		    "must be of at most 16 labels, texts without a point that are not empty");
 }
 
 const char *lg_labels_text(struct call *call, const cJSON *labels, int most)

@@ -164,7 +164,7 @@ static void openai_read_messages(struct call *call, const cJSON *messages, struc
 /* ---- tools ---- */
 
 /* Brings the tools into the form in which other clients offer theirs. */
-static bool openai_read_tools(
+static void openai_read_tools(
     struct call *call, const cJSON *tools, bool allowed, struct client_tools *offered)
 {
 	cJSON *plain = arena_json(call->arena, cJSON_CreateArray());
@@ -174,7 +174,7 @@ static bool openai_read_tools(
 		struct openai_tool tool = {0};
 		const char *at = arena_printf(call->arena, "body.tools[%d]", i++);
 		if (call->error.mistakes >= ERROR_DETAILS_MAX)
-			return false;
+			return;
 		if (!cJSON_IsObject(item)) {
 			error_wrong(&call->error, at, "type_error", "must be an object");
 			continue;
@@ -190,8 +190,8 @@ static bool openai_read_tools(
 			json_refer(copy, "parameters", tool.parameters);
 		}
 	}
-	return !error_is_set(&call->error) &&
-	    client_tools_read(call, plain, TOOLS_MAX, allowed, offered);
+	if (!error_is_set(&call->error))
+		client_tools_read(call, plain, TOOLS_MAX, allowed, offered);
 }
 
 /* ---- the body ---- */

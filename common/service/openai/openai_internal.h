@@ -42,9 +42,9 @@ bool openai_no_model(struct call *call, const char *path, const char *name);
  */
 cJSON *openai_message_read(struct call *call, const cJSON *item, const char *at);
 
-/* Whether every call in these messages (output form, from body.messages) is answered behind it, and
- * nothing else is answered; else false with the first mistake in call->error. */
-bool openai_messages_answer(struct call *call, const cJSON *messages);
+/* Sets the first mistake unless every call in these messages (output form, from body.messages) is
+ * answered behind it, and nothing else is answered. */
+void openai_messages_answer(struct call *call, const cJSON *messages);
 
 /*
  * ---- openai_answer.c: chat completions and their chunks (doc/protocol-openai.md#the-answer):

@@ -370,7 +370,7 @@ static bool openai_calls_take(struct openai_calls *calls, const cJSON *message)
 	return true;
 }
 
-bool openai_messages_answer(struct call *call, const cJSON *messages)
+void openai_messages_answer(struct call *call, const cJSON *messages)
 {
 	struct openai_calls waiting = {0};
 	const cJSON *message;
@@ -395,7 +395,7 @@ bool openai_messages_answer(struct call *call, const cJSON *messages)
 		i = asked;
 		must = "followed by an answer to each of its tool_calls";
 	}
-	return !must ||
-	    error_wrong(&call->error, arena_printf(call->arena, "body.messages[%d]", i),
-		"value_error", "must be %s", must);
+	if (must)
+		error_wrong(&call->error, arena_printf(call->arena, "body.messages[%d]", i),
+		    "value_error", "must be %s", must);
 }

@@ -113,14 +113,14 @@ static bool server_state_passes(const char *state)
 }
 
 /* libpq's messages end with a newline, and may have several lines. */
-static bool server_cause(struct error *err, const char *text)
+static void server_cause(struct error *err, const char *text)
 {
 	char line[400];
 	snprintf(line, sizeof(line), "%s", text && *text ? text : "no reason given");
 	for (char *c = line; *c; c++)
 		if (*c == '\n')
 			*c = c[1] ? ' ' : '\0';
-	return error_cause(err, "PostgreSQL: %s", line);
+	error_cause(err, "PostgreSQL: %s", line);
 }
 
 static enum postgresql_failure connection_lost(
@@ -378,7 +378,7 @@ static struct postgresql_connection *connection_open(struct postgresql_server *s
 	} else {
 		bool mistaken = connection_is_mistaken(s, keys, values);
 		error_set(err, mistaken ? ERR_STORAGE : ERR_TRANSIENT_STORAGE, NULL);
-		(void)server_cause(err, s->pq->error_message(c->conn));
+		server_cause(err, s->pq->error_message(c->conn));
 	}
 	connection_close(s, c);
 	return NULL;

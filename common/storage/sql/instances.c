@@ -260,7 +260,7 @@ static bool instances_take_orders(struct instances *i, struct error *err)
 
 /* Wakes runners when a job is due that another instance may have queued; runners that are not free
  * ignore it. */
-static bool instances_find_jobs(struct instances *i, struct error *err)
+static void instances_find_jobs(struct instances *i, struct error *err)
 {
 	int64_t now = clock_now(), row, due;
 	struct query q;
@@ -268,7 +268,7 @@ static bool instances_find_jobs(struct instances *i, struct error *err)
 	query_int(&q, ":now", now);
 	if (job_next_row(&q, now, &row, &due) && row)
 		bell_ring(i->engine->shared, BELL_QUEUE);
-	return pool_query_end(i->engine->pool, &q);
+	pool_query_end(i->engine->pool, &q);
 }
 
 /* Wakes those who follow runs of other instances, which tell only their own processes. */
