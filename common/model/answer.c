@@ -114,6 +114,12 @@ void chat_answer_add(
 		chat_answer_append(a, (size_t)(part - a->parts), text, strlen(text));
 }
 
+void chat_answer_refuse(struct chat_answer *a, int64_t index, const char *text)
+{
+	a->refused = a->refused || (text && *text);
+	chat_answer_add(a, PART_TEXT, index, text);
+}
+
 void chat_answer_keep(struct chat_answer *a, const cJSON *piece)
 {
 	char *text = json_print(piece);
@@ -374,10 +380,11 @@ cJSON *chat_answer_message(const struct chat_answer *a)
 {
 	cJSON *message = cJSON_CreateObject(), *metadata = cJSON_CreateObject();
 	const struct chat_usage *u = &a->usage;
+	const char *finish = a->refused ? "content_filter" : a->finish;
 	json_add_str(metadata, "model", a->model ? a->model : a->target->model);
 	json_add_str(metadata, "provider", a->target->provider->name);
-	if (a->finish)
-		json_add_str(metadata, "finish_reason", a->finish);
+	if (finish)
+		json_add_str(metadata, "finish_reason", finish);
 	json_add_str(message, "role", "assistant");
 	json_add(message, "content", answer_content_of(a, metadata));
 	cJSON *usages = json_add(message, "usages", cJSON_CreateObject());

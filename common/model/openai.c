@@ -259,7 +259,7 @@ static void openai_take_message(struct chat_answer *a, const cJSON *message)
 		chat_answer_add(a, PART_TEXT, 0, content->valuestring);
 	cJSON_ArrayForEach(part, content) /* from some servers */
 		chat_answer_add(a, PART_TEXT, 0, json_str(part, "text"));
-	chat_answer_add(a, PART_TEXT, 0, json_str(message, "refusal"));
+	chat_answer_refuse(a, 0, json_str(message, "refusal"));
 	cJSON_ArrayForEach(call, calls)
 		openai_take_call(a, call, call != calls->child);
 }

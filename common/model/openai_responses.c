@@ -254,7 +254,7 @@ static void responses_take_item(struct chat_answer *a, const cJSON *item, int64_
 			content = NULL;
 		cJSON_ArrayForEach(part, content) {
 			chat_answer_add(a, PART_TEXT, index, json_str(part, "text"));
-			chat_answer_add(a, PART_TEXT, index, json_str(part, "refusal"));
+			chat_answer_refuse(a, index, json_str(part, "refusal"));
 		}
 		if (json_str(item, "phase") && responses_has(a, PART_TEXT, index))
 			responses_keep_phase(a, json_str(item, "phase"));
@@ -321,6 +321,11 @@ static void responses_on_text(struct chat_answer *a, const cJSON *data, int64_t 
 	chat_answer_add(a, PART_TEXT, index, json_str(data, "delta"));
 }
 
+static void responses_on_refusal(struct chat_answer *a, const cJSON *data, int64_t index)
+{
+	chat_answer_refuse(a, index, json_str(data, "delta"));
+}
+
 static void responses_on_reasoning(struct chat_answer *a, const cJSON *data, int64_t index)
 {
 	chat_answer_add(a, PART_REASONING, index, json_str(data, "delta"));
@@ -381,7 +386,7 @@ static void responses_take_event(struct chat_answer *a, const char *name, const 
 		void (*take)(struct chat_answer *a, const cJSON *data, int64_t index);
 	} events[] = {
 	    {"response.output_text.delta", responses_on_text},
-	    {"response.refusal.delta", responses_on_text},
+	    {"response.refusal.delta", responses_on_refusal},
 	    {"response.function_call_arguments.delta", responses_on_arguments},
 	    {"response.function_call_arguments.done", responses_on_all_arguments},
 	    {"response.reasoning_summary_text.delta", responses_on_reasoning},

@@ -222,6 +222,7 @@ struct chat_answer {
 	enum chat_part_kind held_kind;
 
 	bool ended;     /* the provider said that it is complete */
+	bool refused;   /* its text is a refusal */
 	bool handed_on; /* the caller got some of it */
 	bool unwanted;  /* a callback said false */
 	char *fault;    /* what is wrong with it */
@@ -245,6 +246,9 @@ struct chat_part *chat_answer_part_new(
  * are fine. */
 void chat_answer_add(
     struct chat_answer *a, enum chat_part_kind kind, int64_t index, const char *text);
+
+/* Adds text that refuses to answer; such an answer ends with content_filter, whatever is said. */
+void chat_answer_refuse(struct chat_answer *a, int64_t index, const char *text);
 
 /* The same for the part at that place of parts. */
 void chat_answer_append(struct chat_answer *a, size_t part, const char *text, size_t len);

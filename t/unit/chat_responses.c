@@ -175,6 +175,10 @@ static const struct ended {
 	WHOLE("completed", "\"text\":null",
 	    "{\"type\":\"message\",\"content\":[{\"type\":\"refusal\",\"refusal\":\"I will not\"}]}"),
 	"content/0/text", "I will not"},
+    {"a refusal that ends",
+	WHOLE("completed", "\"text\":null",
+	    "{\"type\":\"message\",\"content\":[{\"type\":\"refusal\",\"refusal\":\"I will not\"}]}"),
+	"metadata/finish_reason", "content_filter"},
     {"the text of an open model",
 	WHOLE("completed", "\"text\":null",
 	    "{\"type\":\"reasoning\",\"id\":\"r\",\"summary\":[],\"content\":[{\"type\":\"reasoning_text\","

@@ -352,6 +352,17 @@ static void of_a_form_that_was_cut_off_this_is_told(void)
 	talk_close(&talk);
 }
 
+static void a_refusal_in_place_of_the_form_is_told(void)
+{
+	SCRIPT(WHOLE("{'choices':[{'message':{'refusal':'I will not'},'finish_reason':'stop'}]}"));
+	struct talk talk;
+	begin(&talk, ALONE(CITY));
+	CU_ASSERT_PTR_NOT_NULL(strstr(talk_say(&talk, "where"),
+	    "the model refused to answer, or its answer was withheld: I will not"));
+	CU_ASSERT_EQUAL(provider_requests(), 1);
+	talk_close(&talk);
+}
+
 static void json_of_any_kind_must_be_an_object(void)
 {
 	SCRIPT(SAYS("[1]"), SAYS("{}"));
@@ -820,6 +831,7 @@ static const struct unit_test tests[] = {
     {"a wrong form is given back once", a_wrong_form_is_given_back_once},
     {"a second wrong form fails", a_second_wrong_form_fails},
     {"of a form that was cut off this is told", of_a_form_that_was_cut_off_this_is_told},
+    {"a refusal in place of the form is told", a_refusal_in_place_of_the_form_is_told},
     {"JSON of any kind must be an object", json_of_any_kind_must_be_an_object},
     {"a call is no wrong form", a_call_is_no_wrong_form},
     {"a silent answer goes to its field", a_silent_answer_goes_to_its_field},

@@ -121,6 +121,31 @@ void model_spent(ag_run *run, const cJSON *answer)
 	message_count_tokens(answer);
 }
 
+/* Whether the model, or its provider, refuses an answer: it would do so again. */
+static bool ask_is_refused(const cJSON *answer)
+{
+	return json_str_is(json_get(answer, "metadata"), "finish_reason", "content_filter");
+}
+
+/* Fails with an answer that is not of the form, of which only the cost remains. */
+static ag_result ask_fail(ag_run *run, cJSON **answer, const char *why)
+{
+	const char *end = json_str(json_get(*answer, "metadata"), "finish_reason");
+	bool cut = end && strcmp(end, "stop") != 0;
+	char *text = ag_message_text(*answer);
+	if (ask_is_refused(*answer))
+		ag_fail(run, "the model refused to answer, or its answer was withheld%s%s",
+		    *text ? ": " : "", text);
+	else
+		ag_fail(run, "the model gave no answer of the form that it was asked for: %s%s%s",
+		    why, cut ? "; it ended with " : "", cut ? end : "");
+	free(text);
+	model_spent(run, *answer);
+	cJSON_Delete(*answer);
+	*answer = NULL;
+	return AG_ERROR;
+}
+
 /* What the refused answer cost counts with the new one. */
 static void ask_add_usages(cJSON *answer, const cJSON *refused)
 {
@@ -149,17 +174,8 @@ static ag_result ask_again(
 		ask_add_usages(*answer, refused);
 	else
 		model_spent(asking->run, refused);
-	if (result == AG_OK && !ask_fits(format, *answer, why)) {
-		const char *end = json_str(json_get(*answer, "metadata"), "finish_reason");
-		bool cut = end && strcmp(end, "stop") != 0;
-		model_spent(asking->run, *answer);
-		result = ag_fail(asking->run,
-		    "the model gave no answer of the form that it was "
-		    "asked for: %s%s%s",
-		    why, cut ? "; it ended with " : "", cut ? end : "");
-		cJSON_Delete(*answer);
-		*answer = NULL;
-	}
+	if (result == AG_OK && !ask_fits(format, *answer, why))
+		result = ask_fail(asking->run, answer, why);
 	cJSON_Delete(all);
 	cJSON_Delete(refused);
 	return result;
@@ -172,7 +188,8 @@ ag_result model_ask(ag_run *run, const struct model_question *question, cJSON **
 	const cJSON *format = NULL;
 	char why[SCHEMA_WHY_SIZE];
 	ag_result result = ask_once(&asking, question, answer, &format);
-	if (result != AG_OK || ask_fits(format, *answer, why))
-		return result;
-	return ask_again(&asking, question, answer, why);
+	if (result == AG_OK && !ask_fits(format, *answer, why))
+		result = ask_is_refused(*answer) ? ask_fail(run, answer, why)
+						 : ask_again(&asking, question, answer, why);
+	return result;
 }

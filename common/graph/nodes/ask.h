@@ -30,7 +30,8 @@ struct model_question {
  *
  * Where the model is asked for JSON, its answer is checked before anybody sees it: the text is not
  * streamed, and an answer that is no JSON, or does not fit the schema, is given back to the model
- * once with what is wrong; a second one fails.  An answer that asks for tools is not checked.
+ * once with what is wrong; a second one fails, and so does a refusal.  An answer that asks for
+ * tools is not checked.
  */
 ag_result model_ask(ag_run *run, const struct model_question *question, cJSON **answer);
 
