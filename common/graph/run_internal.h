@@ -63,6 +63,7 @@ struct node_frame {
 	bool cached;         /* it did not run: what it leaves was kept */
 	bool untold;         /* its end is to be told when it is stored */
 	bool acts;           /* a tool did more than answer */
+	bool cut;            /* a model's answer was cut off */
 	bool completed;      /* it ended well */
 	const char *leaves;  /* id of the last message that leaves the context (ag_trim), or NULL */
 	const char *summary; /* what takes the place of what leaves; NULL: nothing new */

@@ -178,11 +178,11 @@ static enum verdict step_call(ag_run *run, struct error *err)
 		run_set_failure(run, err);
 		return FAILED;
 	}
-	/* the cache keeps nothing where a person answered, where calls wait for the client, and
-	 * where messages are to leave the context */
+	/* the cache keeps nothing where a person answered, where calls wait for the client, where
+	 * messages are to leave the context, and where a model's answer is not whole */
 	const struct node_frame *frame = &run->frame;
 	bool passing = (run->answers && run->answers->child) || frame->waiting || frame->leaves ||
-	    frame->summary;
+	    frame->summary || frame->cut;
 	cJSON *left = key && !kept && !passing
 	    ? node_cache_result(frame->messages->child, frame->updates)
 	    : NULL;

@@ -8,6 +8,9 @@ set -u
 cat >work <<'SH'
 #!/bin/sh
 read -r state
+case $state in
+*'"user_text":"cut"'*) echo x >>cut; echo '{"message": {"role": "assistant", "content": "half of", "metadata": {"finish_reason": "length"}}}'; exit 0 ;;
+esac
 echo x >>ran
 case $state in
 *'"user_text":"fail"'*) echo '{"error": "broken"}'; exit 0 ;;
@@ -74,10 +77,13 @@ is "$(ran)|$STATUS" '4|500' 'a failure is not kept'
 invoke calls
 invoke calls
 is "$(ran)" 6 'nor is what asks for tools'
+invoke cut
+invoke cut
+is "$(grep -c '' cut)" 2 'nor a model'\''s answer that was cut off'
 env -i PATH="$PATH" REQUEST_METHOD=GET REQUEST_URI=/metrics SERVER_PROTOCOL=HTTP/1.1 REMOTE_ADDR=127.0.0.1 HTTP_HOST=localhost \
 	AGENTGRAPH_INTERNAL=metrics cgi-fcgi -bind -connect "$SOCKET" </dev/null | tr -d '\r' >numbers
 like "$(cat numbers)" '^agentgraph_node_cache_total\{result="hit"\} 3' 'hits are counted'
-like "$(cat numbers)" '^agentgraph_node_cache_total\{result="miss"\} 6' 'and so are misses'
+like "$(cat numbers)" '^agentgraph_node_cache_total\{result="miss"\} 8' 'and so are misses'
 api GET /v1/graph
 facts <<'TABLE'
 the graph shows it :: .data.nodes[1].cache == {"key": ["user_text", "city"], "ttl": 3600}

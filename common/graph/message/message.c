@@ -65,6 +65,13 @@ bool message_has_calls(const cJSON *message)
 	return false;
 }
 
+bool message_is_cut(const cJSON *message)
+{
+	const cJSON *metadata = json_get(message, "metadata");
+	return json_str_is(metadata, "finish_reason", "length") ||
+	    json_str_is(metadata, "finish_reason", "content_filter");
+}
+
 static int64_t message_usage_of(const cJSON *usages, const char *name)
 {
 	int64_t value = 0;

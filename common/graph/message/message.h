@@ -68,6 +68,9 @@ bool block_is(const cJSON *block, const char *type);
 bool block_is_call(const cJSON *block);
 bool message_has_calls(const cJSON *message);
 
+/* Whether it is a model's answer that ended before it was whole. */
+bool message_is_cut(const cJSON *message);
+
 /* Adds to sum what the message cost by its model's count; false, with nothing added, when the model
  * has not said. */
 bool message_usage(const cJSON *message, struct run_usage *sum);

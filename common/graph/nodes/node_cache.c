@@ -112,7 +112,7 @@ cJSON *node_cache_result(const cJSON *first, const cJSON *updates)
 {
 	const cJSON *message, *update;
 	for (message = first; message; message = message->next) {
-		if (message_has_calls(message))
+		if (message_has_calls(message) || message_is_cut(message))
 			return NULL;
 	}
 	cJSON *result = cJSON_CreateObject();

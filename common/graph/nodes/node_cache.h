@@ -31,7 +31,8 @@ cJSON *node_cache_find(const ag_run *run, const char *key);
 void node_cache_say(ag_run *run, cJSON *kept);
 
 /* A result to keep: the node's messages from first on (or NULL) and updates ({field: value}, or
- * NULL), a new tree.  NULL where the node asks for tools, which is not kept. */
+ * NULL), a new tree.  NULL where the node asks for tools, or a model's answer was cut off, which is
+ * not kept. */
 cJSON *node_cache_result(const cJSON *first, const cJSON *updates);
 
 /* Keeps the result (an object, taken over) in place of the one in its slot. */
