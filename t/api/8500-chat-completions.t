@@ -53,6 +53,11 @@ commands '/ask May I?' 'May I?'
 commands '' 'echo: '
 complete "$(user '/add 2 3')"
 is "$(json '"\(.usage.total_tokens) \(.choices[0].message | keys)"' "$BODY")" '8 ["content","refusal","role"]' 'tools of the server are not shown, and the usage is the sum'
+complete "$(user '/think deep')"
+is "$(json '.choices[0].message | "\(.reasoning_content) \(.content)"' "$BODY")" 'deep thought: deep' 'what was thought is beside it'
+complete "$(user '/think deep')" '"stream":true'
+is "$(json 'map(objects | .choices[0].delta | select(.content != "") | tostring) | join(" ")' "$BODY")" \
+	'{"reasoning_content":"deep"} {"content":"thought:"} {"content":" deep"} {}' 'and before it in chunks'
 complete "$(user '/ask May I?')"
 is "$(json '"\(.choices[0].finish_reason) \(.usage.total_tokens)"' "$BODY")" 'stop 0' 'a question is an answer that cost nothing'
 

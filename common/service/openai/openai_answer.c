@@ -93,6 +93,10 @@ cJSON *openai_completion(const struct turn *turn)
 	turn_answer(turn, &text);
 	json_add_str(message, "content", calls && !text.len ? NULL : buf_str(&text));
 	json_add(message, "refusal", cJSON_CreateNull());
+	buf_reset(&text);
+	turn_reasoning(turn, &text);
+	if (text.len)
+		json_add_str(message, "reasoning_content", buf_str(&text));
 	if (calls) {
 		cJSON *views = json_add(message, "tool_calls", cJSON_CreateArray());
 		cJSON_ArrayForEach(block, calls)
@@ -190,40 +194,45 @@ static void openai_begin(struct openai_writer *writer)
 	openai_close_delta(writer, NULL);
 }
 
-static void openai_write_text(struct openai_writer *writer, const char *text)
+static void openai_write_text(struct openai_writer *writer, const char *name, const char *text)
 {
 	openai_open_delta(writer);
-	buf_puts(&writer->line, "\"content\":");
+	buf_putc(&writer->line, '"');
+	buf_puts(&writer->line, name);
+	buf_puts(&writer->line, "\":");
 	json_quote(&writer->line, text);
 	openai_close_delta(writer, NULL);
 }
 
 /* Writes a piece of the message with this id. */
-static void openai_write_piece(struct openai_writer *writer, const char *id, const char *text)
+static void openai_write_piece(
+    struct openai_writer *writer, struct openai_strand *strand, const char *id, const char *text)
 {
-	if (!*text)
+	if (!text || !*text)
 		return;
-	if (strcmp(buf_str(&writer->message), id) != 0) {
-		buf_reset(&writer->message);
-		buf_puts(&writer->message, id);
-		if (writer->said)
-			openai_write_text(writer, SAID_BETWEEN);
+	if (strcmp(buf_str(&strand->message), id) != 0) {
+		buf_reset(&strand->message);
+		buf_puts(&strand->message, id);
+		if (strand->begun)
+			openai_write_text(writer, strand->name, SAID_BETWEEN);
 	}
-	writer->said = true;
-	openai_write_text(writer, text);
+	strand->begun = true;
+	openai_write_text(writer, strand->name, text);
 }
 
 /* ---- what the run tells ---- */
 
-/* A message that was not streamed is one piece. */
+/* Of a message, what was not streamed is one piece. */
 static void openai_on_whole(struct openai_writer *writer, const cJSON *message)
 {
 	struct buf text = {0};
-	if (!message_is(message, "assistant") ||
-	    strcmp(buf_str(&writer->message), message_id(message)) == 0)
+	const char *id = message_id(message);
+	if (!message_is(message, "assistant") || strcmp(buf_str(&writer->content.message), id) == 0)
 		return;
+	if (strcmp(buf_str(&writer->reasoning.message), id) != 0)
+		openai_write_piece(writer, &writer->reasoning, id, json_str(message, "reasoning"));
 	message_text(message, &text);
-	openai_write_piece(writer, message_id(message), buf_str(&text));
+	openai_write_piece(writer, &writer->content, id, buf_str(&text));
 	buf_release(&text);
 }
 
@@ -244,8 +253,11 @@ static void openai_on_event(
 			return;
 		block = json_get(event->message, "content")->child;
 		if (block_is(block, "text"))
-			openai_write_piece(
-			    writer, message_id(event->message), json_str(block, "text"));
+			openai_write_piece(writer, &writer->content, message_id(event->message),
+			    json_str(block, "text"));
+		else if (block_is(block, "reasoning"))
+			openai_write_piece(writer, &writer->reasoning, message_id(event->message),
+			    json_str(block, "summary"));
 		return;
 	case RUN_MESSAGE:
 		openai_on_whole(writer, event->message);
@@ -275,6 +287,8 @@ void openai_writer_init(
 	    .observer = {.live = true, .event = openai_on_event, .settled = openai_on_settled},
 	    .turn = turn,
 	    .usage = usage,
+	    .content = {.name = "content"},
+	    .reasoning = {.name = "reasoning_content"},
 	};
 	json_write(&writer->head, openai_head(turn, "chat.completion.chunk"));
 	writer->head.data[--writer->head.len] = '\0'; /* the brace that ends it */
@@ -286,7 +300,8 @@ void openai_writer_release(struct openai_writer *writer)
 	gate_release(&writer->gate);
 	buf_release(&writer->head);
 	buf_release(&writer->line);
-	buf_release(&writer->message);
+	buf_release(&writer->content.message);
+	buf_release(&writer->reasoning.message);
 }
 
 /* When the run's start could not be written, what came before is lost,
@@ -311,7 +326,7 @@ void openai_writer_finish(struct openai_writer *writer)
 	const char *question = turn_question(writer->turn);
 	openai_open_end(writer);
 	if (question)
-		openai_write_piece(writer, "", question);
+		openai_write_piece(writer, &writer->content, "", question);
 	if (calls) {
 		const cJSON *block;
 		int index = 0;

@@ -54,17 +54,23 @@ void openai_messages_answer(struct call *call, const cJSON *messages);
 /* The chat completion of a turn that is over, in the call's arena. */
 cJSON *openai_completion(const struct turn *turn);
 
+/* One of the texts that a stream has beside each other. */
+struct openai_strand {
+	const char *name;   /* its member of a delta */
+	bool begun;         /* some message has said something */
+	struct buf message; /* id of the message that is being said, "" before the first */
+};
+
 /* A stream of chunks, for one turn. */
 struct openai_writer {
 	struct run_observer observer; /* first: what the engine sees */
 	struct turn *turn;
-	struct gate gate;   /* in front of the sink */
-	bool usage;         /* a chunk with the usage is wanted */
-	bool begun;         /* the first chunk was written */
-	bool said;          /* some message has said something */
-	struct buf head;    /* what all chunks begin with */
-	struct buf line;    /* the present chunk */
-	struct buf message; /* id of the message that is being said, "" before the first */
+	struct gate gate; /* in front of the sink */
+	bool usage;       /* a chunk with the usage is wanted */
+	bool begun;       /* the first chunk was written */
+	struct openai_strand content, reasoning;
+	struct buf head; /* what all chunks begin with */
+	struct buf line; /* the present chunk */
 };
 
 /* openai_writer_release frees its memory. */

@@ -33,6 +33,15 @@ void turn_texts(const struct turn *turn, struct buf *out)
 	}
 }
 
+void turn_reasoning(const struct turn *turn, struct buf *out)
+{
+	for (const cJSON *message = turn_made(turn); message; message = message->next) {
+		const char *reasoning = json_str(message, "reasoning");
+		if (reasoning && message_is(message, "assistant"))
+			said_add(out, reasoning);
+	}
+}
+
 const char *interrupt_question(struct arena *a, const cJSON *interrupt)
 {
 	const cJSON *data = json_get(interrupt, "data");

@@ -16,6 +16,9 @@ const cJSON *turn_made(const struct turn *turn);
 /* Appends the texts of all messages of the assistant. */
 void turn_texts(const struct turn *turn, struct buf *out);
 
+/* Appends the reasoning of all messages of the assistant. */
+void turn_reasoning(const struct turn *turn, struct buf *out);
+
 /* What a pause asks, in the arena: data.question where it is a text, else the message, else the
  * JSON of data. */
 const char *interrupt_question(struct arena *a, const cJSON *interrupt);
