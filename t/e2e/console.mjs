@@ -130,20 +130,23 @@ async function chat() {
 	});
 	report('lines begin where their language does', Math.abs(gap) < 2, gap);
 
-	await page.evaluate(() => {
-		const real = window.fetch;
+	await page.evaluate(() => { // the first stream of this run falls silent, the second one breaks
+		const real = window.fetch, later = window.setTimeout, fates = [() => {}, (to) => to.error(new TypeError('network error'))];
+		window.setTimeout = (act, ms) => later(act, ms === 20000 ? 600 : ms);
 		window.fetch = async (...given) => {
 			const answer = await real(...given);
-			if (!/\/stream$/.test(given[0])) return answer;
-			window.fetch = real;
+			if (!/\/stream(\?|$)/.test(given[0])) return answer;
+			const fate = fates.shift();
+			if (!fates.length) window.fetch = real;
 			let pieces = 0;
-			const transform = (piece, to) => (++pieces < 3 ? to.enqueue(piece) : to.error(new TypeError('network error')));
+			const transform = (piece, to) => (++pieces < 3 ? to.enqueue(piece) : fate(to));
 			return new Response(answer.body.pipeThrough(new TransformStream({ transform })), answer);
 		};
 	});
 	await page.route(/\/runs\/[^/]+\/stream/, (route) => route.abort(), { times: 1 });
 	await ask('/slow 100 300');
-	await comes('a run whose connection breaks is taken up again by itself', said('Agent', 'tick 3').first());
+	await comes('that the service is away meanwhile is told', page.getByText('taken up again when it can'));
+	await comes('a run whose connection dies or breaks is taken up again by itself', said('Agent', 'tick 3').first());
 	forgive(/ERR_FAILED/);
 	report('while a run goes on nothing can be sent', await named('button', 'Send').getAttribute('aria-disabled') === 'true');
 	await page.reload();

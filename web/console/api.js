@@ -96,23 +96,38 @@ export async function messagesFrom(thread, from, signal) {
 	return all;
 }
 
+const silence = 20000; // ms; nobody tells a browser that its connection is dead, as after a sleep or in another network
+
 // Calls onChunk with each chunk as it comes, and with the request's id.  Resolves to whether the terminator came, which
-// it does not if the connection breaks.
+// it does not if the connection breaks, or is silent for long where the stream can be taken up again.
 export async function chunks(method, where, body, signal, onChunk) {
-	const answer = await request(method, where, { body, signal, headers: { Accept: 'application/x-ndjson' } });
-	const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
-	const next = () => reader.read().catch((error) => {
+	const dead = new AbortController();
+	let rest = '', done = false, resumable = method === 'GET';
+	const heard = async (act) => {
+		const timer = resumable && setTimeout(() => dead.abort(), silence);
+		try {
+			return await act();
+		} catch (error) {
+			if (signal.aborted || !dead.signal.aborted) throw error;
+			return undefined;
+		} finally {
+			clearTimeout(timer);
+		}
+	};
+	const answer = await heard(() => request(method, where, { body, signal: AbortSignal.any([signal, dead.signal]), headers: { Accept: 'application/x-ndjson' } }));
+	const reader = answer?.body.pipeThrough(new TextDecoderStream()).getReader();
+	const next = () => heard(() => reader.read()).catch((error) => {
 		if (error.name === 'AbortError') throw error;
-		return { done: true };
+		return undefined;
 	});
-	let rest = '', done = false;
-	for (let piece = await next(); !piece.done; piece = await next()) {
+	for (let piece = answer && await next(); piece && !piece.done; piece = await next()) {
 		const lines = (rest + piece.value).split('\n');
 		rest = lines.pop();
 		for (const line of lines) {
 			if (!line) continue;
 			const chunk = JSON.parse(line);
 			done = done || (chunk.event === 'updates' && chunk.data?.status === 'done');
+			resumable = Boolean(chunk.metadata?.seq);
 			onChunk(chunk, answer.headers.get('X-Request-ID'));
 		}
 	}

@@ -44,14 +44,19 @@ function bear(error) {
 
 // Reads the chunks of a run after one of them, over as many connections as it takes.
 async function hear(given, seen, signal, onChunk) {
+	let away = false;
 	for (let done = false; !done && !signal.aborted;) {
 		try {
 			done = await chunks('GET', `${whereOf(given)}/stream?after=${seen}`, undefined, signal, (chunk) => {
 				seen = chunk.metadata?.seq || seen;
+				if (away) say('');
+				away = false;
 				onChunk(chunk);
 			});
 		} catch (error) {
 			bear(error);
+			if (!away) say('The service cannot be reached; the run is taken up again when it can');
+			away = true;
 		}
 		if (!done) await later(1000, signal);
 	}
@@ -68,7 +73,6 @@ export async function run(body, signal, onChunk) {
 	});
 	if (done || signal.aborted) return;
 	if (!last?.metadata?.seq) throw new Error('The connection to the service broke');
-	say('The connection broke; the run is taken up again');
 	await hear(last, last.metadata.seq, signal, onChunk);
 }
 
