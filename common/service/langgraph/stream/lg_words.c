@@ -165,16 +165,12 @@ static bool lg_line_status(const struct lg_line *l, const char *status)
 	return has && strcmp(has, status) == 0;
 }
 
-/* Of a subgraph, only the state behind it is a chunk. */
-static bool lg_line_ends_subgraph(const struct lg_line *l, const struct kept_line *line)
-{
-	return kept_line_is(line, "state") && json_get(l->aside, "set");
-}
-
 /* Fills in the step that a chunk stands for; false where it stands for none. */
 static bool lg_line_step(struct lg_line *l, const struct kept_line *line, struct lg_step *step)
 {
 	const cJSON *metadata = json_get(l->chunk, "metadata"), *data = json_get(l->chunk, "data");
+	/* of a subgraph, only the state behind it is a chunk */
+	bool subgraph = kept_line_is(line, "state") && json_get(l->aside, "set");
 	*step = (struct lg_step){.number = line->seq,
 	    .node = json_str(metadata, "node"),
 	    .branch = json_str(metadata, "branch"),
@@ -193,8 +189,8 @@ static bool lg_line_step(struct lg_line *l, const struct kept_line *line, struct
 	} else if (lg_line_status(l, "invoking_node")) {
 		step->kind = LG_NODE_STARTS;
 		lg_line_values(l, step, json_get(l->aside, "fields"));
-	} else if (lg_line_status(l, "node_invoked") || lg_line_ends_subgraph(l, line)) {
-		step->kind = lg_line_ends_subgraph(l, line) ? LG_SUBGRAPH_ENDS : LG_NODE_ENDS;
+	} else if (subgraph || lg_line_status(l, "node_invoked")) {
+		step->kind = subgraph ? LG_SUBGRAPH_ENDS : LG_NODE_ENDS;
 		if (l->reader->modes & LG_UPDATES)
 			lg_line_update(l, line, step);
 		if (!step->branch)
