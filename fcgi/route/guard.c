@@ -9,8 +9,8 @@
 static bool guard_on_allowlist(const char *path)
 {
 	static const char *const public_paths[] = {"/ping", "/.well-known/oauth-protected-resource",
-	    "/.well-known/agent-card.json", "/lg/ok", "/lg/info", "/v1/evals/runs",
-	    "/v1/evals/runs/{run_id}"};
+	    "/.well-known/agent-card.json", "/.well-known/agent.json", "/lg/ok", "/lg/info",
+	    "/v1/evals/runs", "/v1/evals/runs/{run_id}"};
 	for (size_t i = 0; i < sizeof(public_paths) / sizeof(public_paths[0]); i++)
 		if (!strcmp(public_paths[i], path))
 			return true;

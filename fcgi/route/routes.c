@@ -79,6 +79,7 @@ static const struct route rows[] = {
     {METHOD_POST, "/v1/a2a", "graph", "invoke", BODY_REQUIRED, post_a2a, ROUTE_UNAUTHORIZED, &a2a},
     {METHOD_GET, "/.well-known/agent-card.json", NULL, NULL, BODY_NONE, get_agent_card, 0,
         &a2a_about},
+    {METHOD_GET, "/.well-known/agent.json", NULL, NULL, BODY_NONE, get_agent_card, 0, &a2a_about},
 
     {METHOD_GET, "/lg/ok", NULL, NULL, BODY_NONE, get_lg_ok, 0, &langgraph},
     {METHOD_GET, "/lg/info", NULL, NULL, BODY_NONE, get_lg_info, 0, &langgraph},

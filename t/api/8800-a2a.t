@@ -38,6 +38,9 @@ without a version it is that of 0.3 :: [.url, .preferredTransport, .protocolVers
 beside the interfaces of the new one :: .supportedInterfaces | length == 2
 with its own list :: .additionalInterfaces[0].transport == "JSONRPC"
 TABLE
+card=$BODY
+api GET /.well-known/agent.json
+is "$BODY" "$card" 'older clients find it where they look for it'
 api GET /.well-known/agent-card.json '' 'A2A-Version: 7.0'
 is "$STATUS $(json '.supportedInterfaces | length' "$BODY")" '200 2' 'who speaks another version learns which there are'
 serve_stop

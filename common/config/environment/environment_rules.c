@@ -32,7 +32,8 @@ static void environment_rules_refuse_page(size_t i, const char *path, struct pro
 static bool environment_rules_page_is_taken(const char *path)
 {
 	static const char *const taken[] = {"/ping", "/openapi.json", "/v1", "/v1/_large",
-	    "/v1/files", "/.well-known/oauth-protected-resource", "/.well-known/agent-card.json"};
+	    "/v1/files", "/.well-known/oauth-protected-resource", "/.well-known/agent-card.json",
+	    "/.well-known/agent.json"};
 	static const char own[] = "/_agentgraph"; /* with all that lies below */
 	const size_t len = sizeof(own) - 1;
 	if (strncmp(path, own, len) == 0 && (!path[len] || path[len] == '/'))
