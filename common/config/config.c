@@ -34,7 +34,7 @@ static cJSON *config_read_file(const char *file, struct problems *problems)
 	cJSON *root = json_parse(text, len, JSON_REQUEST_DEPTH, &fault);
 	char *more = NULL;
 	if (!root) {
-		size_t line = json_scan_explain(text, len, JSON_REQUEST_DEPTH, &more);
+		size_t line = json_scan_explain(text, len, &more);
 		problems_add(problems, "%s: line %zu: the file %s%s", file, line,
 		    json_fault_text(fault), more);
 	} else if ((more = json_repeated_key(text, len, '.'))) {

@@ -229,8 +229,8 @@ cJSON *graph_tool_parameters(cJSON *parameters);
 int graph_demo(ag_graph *graph);
 int graph_live_demo(ag_graph *graph);
 
-/* Adds the tool `add`, which both of them have, to a tools node. */
-void graph_demo_add(ag_graph *graph, const char *node);
+/* Adds the tool `add`, which both of them have, to the node `tools`. */
+void graph_demo_add(ag_graph *graph);
 
 /*
  * Builds graph from the member attribute of the JSON document in file path; mistakes go to

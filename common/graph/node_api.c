@@ -207,7 +207,20 @@ bool ag_stop_requested(const ag_run *run)
 
 bool ag_remote_tool(const ag_run *run, const char *name)
 {
-	return run_remote_tool(run, NULL, name ? name : "");
+	const struct client_tools *offered = run_client_tools(run);
+	const ag_graph *graph = run->setup.graph;
+	const struct tool *tool = NULL;
+	if (!name)
+		return false;
+	for (size_t i = 0; !tool && i < graph->node_count; i++)
+		tool = graph_tool_get(&graph->nodes[i], name);
+	if (tool)
+		return tool->source == TOOL_REMOTE;
+	for (size_t i = 0; i < offered->count; i++) {
+		if (strcmp(offered->items[i].name, name) == 0)
+			return true;
+	}
+	return false;
 }
 
 ag_result ag_update(ag_run *run, const char *field, cJSON *value)

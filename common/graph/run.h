@@ -198,10 +198,6 @@ const ag_graph *run_graph(const ag_run *run);
 /* The tools that the client offers for this run. */
 const struct client_tools *run_client_tools(const ag_run *run);
 
-/* Whether the client runs the tool of that name: node declares it as remote (NULL: any node does),
- * or the run offers it. */
-bool run_remote_tool(const ag_run *run, const struct node *node, const char *name);
-
 /* The graph's own state fields as they are now, inside a subgraph those of the outermost graph; the
  * run owns them. */
 const cJSON *run_fields(const ag_run *run);

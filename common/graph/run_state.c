@@ -110,22 +110,6 @@ const struct client_tools *run_client_tools(const ag_run *run)
 	return &run->setup.client_tools;
 }
 
-bool run_remote_tool(const ag_run *run, const struct node *node, const char *name)
-{
-	const struct client_tools *offered = run_client_tools(run);
-	const ag_graph *graph = run->setup.graph;
-	const struct tool *tool = node ? graph_tool_get(node, name) : NULL;
-	for (size_t i = 0; !node && !tool && i < graph->node_count; i++)
-		tool = graph_tool_get(&graph->nodes[i], name);
-	if (tool)
-		return tool->source == TOOL_REMOTE;
-	for (size_t i = 0; i < offered->count; i++) {
-		if (strcmp(offered->items[i].name, name) == 0)
-			return true;
-	}
-	return false;
-}
-
 const cJSON *run_messages_shown(const ag_run *run)
 {
 	const ag_run *shown = run;

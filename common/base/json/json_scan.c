@@ -304,12 +304,12 @@ static const char *json_scan_expected_at(const struct json_scan *s)
 	return open == '}' ? "a comma or } (behind a key, a colon)" : "a comma or ]";
 }
 
-size_t json_scan_explain(const char *text, size_t len, unsigned max_depth, char **more)
+size_t json_scan_explain(const char *text, size_t len, char **more)
 {
 	struct json_scan s;
 	struct buf out = {0};
 	size_t line = 1;
-	enum json_fault fault = json_scan(&s, text, len, max_depth);
+	enum json_fault fault = json_scan(&s, text, len, JSON_REQUEST_DEPTH);
 	const char *start = text;
 	for (const char *p = text; p < s.p; p++) {
 		if (*p == '\n') {

@@ -39,6 +39,6 @@ void json_scan_release(struct json_scan *s);
 
 /* For people who write JSON by hand: the line, from 1, near the cause of a fault in the text, and
  * in *more (malloc'd, "" when there is none) ": column 7: expected …". */
-size_t json_scan_explain(const char *text, size_t len, unsigned max_depth, char **more);
+size_t json_scan_explain(const char *text, size_t len, char **more);
 
 #endif

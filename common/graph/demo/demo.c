@@ -140,9 +140,9 @@ static ag_result demo_tool_fail(ag_run *run, const cJSON *args, cJSON **output, 
 	return ag_fail(run, "demo failure");
 }
 
-void graph_demo_add(ag_graph *graph, const char *node)
+void graph_demo_add(ag_graph *graph)
 {
-	ag_graph_tool(graph, node, "add", "Adds two numbers",
+	ag_graph_tool(graph, "tools", "add", "Adds two numbers",
 	    "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"number\"},\"b\":{\"type\":"
 	    "\"number\"}},\"required\":[\"a\",\"b\"]}",
 	    demo_tool_add, NULL);
@@ -155,7 +155,7 @@ int graph_demo(ag_graph *graph)
 	ag_graph_field(graph, "notes", "array", AG_APPEND, NULL, "What /note was told");
 	ag_graph_node(graph, "agent", demo_agent_node, NULL);
 	ag_graph_tools(graph, "tools");
-	graph_demo_add(graph, "tools");
+	graph_demo_add(graph);
 	ag_graph_tool(graph, "tools", "fail", "Always fails", NULL, demo_tool_fail, NULL);
 	ag_graph_edge(graph, AG_START, "agent");
 	ag_graph_branch(graph, "agent", demo_agent_route, NULL, targets);

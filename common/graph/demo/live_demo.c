@@ -446,7 +446,7 @@ int graph_live_demo(ag_graph *graph)
 	    .kind = AG_LIVE, .provider = &live_demo_provider, .model = "demo", .tools = "tools"};
 	ag_graph_live(graph, "agent", &live);
 	ag_graph_tools(graph, "tools");
-	graph_demo_add(graph, "tools");
+	graph_demo_add(graph);
 	ag_graph_tool_tags(graph, "tools", "add", tags);
 	ag_graph_edge(graph, AG_START, "agent");
 	ag_graph_edge(graph, "agent", AG_END);

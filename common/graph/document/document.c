@@ -27,7 +27,7 @@ static cJSON *document_read_file(ag_graph *graph, const char *path)
 	cJSON *root = json_parse(text, len, JSON_REQUEST_DEPTH, &fault);
 	if (!root) {
 		char *more;
-		size_t line = json_scan_explain(text, len, JSON_REQUEST_DEPTH, &more);
+		size_t line = json_scan_explain(text, len, &more);
 		problems_add(&graph->problems, "%s: line %zu: the file %s%s", path, line,
 		    json_fault_text(fault), more);
 		free(more);

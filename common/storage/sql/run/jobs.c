@@ -201,10 +201,12 @@ bool job_put(
 	struct query q;
 	bool first = true;
 	job->number = 1;
-	if (!new_thread &&
-	    (!record_next_number(db, job->thread_row, true, &job->number, err) ||
-		!job_comes_first(db, job, &first, err)))
-		return false;
+	if (!new_thread) {
+		record_number_ask(db, job->thread_row, true, &q, err);
+		if (!record_number_answer(&q, &job->number) ||
+		    !job_comes_first(db, job, &first, err))
+			return false;
+	}
 	if (!job_insert(db, job, first, err))
 		return false;
 	moves->waiting++;

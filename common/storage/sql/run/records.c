@@ -57,14 +57,6 @@ bool record_number_answer(struct query *q, int64_t *number)
 	return query_end(q);
 }
 
-bool record_next_number(
-    struct db *db, int64_t thread, bool keeps, int64_t *number, struct error *err)
-{
-	struct query q;
-	record_number_ask(db, thread, keeps, &q, err);
-	return record_number_answer(&q, number);
-}
-
 /* Executes a statement on a record. */
 static bool record_run(struct db *db, enum sql_id id, struct run_key key, struct error *err)
 {

@@ -17,10 +17,8 @@ static inline void run_key_bind(struct query *q, struct run_key key)
  * row. */
 void record_read_row(struct query *q, struct run_record *r);
 
-/* Finds the number of the thread's next record; keeps says whether its chunks are kept.  Also in
- * two steps, so that other units can ask in between (query_send). */
-bool record_next_number(
-    struct db *db, int64_t thread, bool keeps, int64_t *number, struct error *err);
+/* Finds the number of the thread's next record; keeps says whether its chunks are kept.  In two
+ * steps, so that other units can ask in between (query_send). */
 void record_number_ask(
     struct db *db, int64_t thread, bool keeps, struct query *q, struct error *err);
 bool record_number_answer(struct query *q, int64_t *number);
