@@ -315,3 +315,11 @@ bool fields_read_body(struct error *err, const char *at, const cJSON *object,
 	const struct field_reader reader = {.report = fields_report_body, .where = &place};
 	return fields_read(&reader, object, rows, target);
 }
+
+bool fields_read_entry(struct error *err, const char *at, const cJSON *entry,
+    const struct field_row *rows, void *target)
+{
+	if (!cJSON_IsObject(entry))
+		return error_wrong(err, at, entry ? "type_error" : "missing", "must be an object");
+	return fields_read_body(err, at, entry, rows, target);
+}

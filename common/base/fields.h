@@ -165,6 +165,10 @@ char *field_expected(const struct field_row *f);
 bool fields_read_body(struct error *err, const char *at, const cJSON *object,
     const struct field_row *rows, void *target);
 
+/* The same for what must be there and an object, such as an entry of an array. */
+bool fields_read_entry(struct error *err, const char *at, const cJSON *entry,
+    const struct field_row *rows, void *target);
+
 /* What is said of a fault in a body, behind the member's name, malloc'd; *type is as for
  * error_field.  For protocols that make their own sentence of it. */
 char *field_body_says(const struct field_row *f, enum field_fault fault, const char **type);

@@ -274,12 +274,8 @@ static struct announced *announced_read(struct call *call, const cJSON *tools)
 			break; /* more would not be reported */
 		const char *at = arena_printf(call->arena, "body.tools[%d]", i);
 		bool is_short = !json_opt(item, "node_name") && json_opt(item, "node");
-		if (cJSON_IsObject(item))
-			fields_read_body(&call->error, at, item,
-			    is_short ? short_rows : announced_rows, &out[i]);
-		else
-			error_wrong(&call->error, at, "type_error", "must be an object");
-		i++;
+		fields_read_entry(
+		    &call->error, at, item, is_short ? short_rows : announced_rows, &out[i++]);
 	}
 	return error_is_set(&call->error) ? NULL : out;
 }

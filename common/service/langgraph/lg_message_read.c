@@ -142,9 +142,7 @@ static void lg_read_calls(struct call *call, const cJSON *item, const char *at, 
 		const char *where = arena_printf(call->arena, "%s.tool_calls[%d]", at, i++);
 		if (call->error.mistakes >= ERROR_DETAILS_MAX)
 			return;
-		if (!cJSON_IsObject(one)) {
-			error_wrong(&call->error, where, "type_error", "must be an object");
-		} else if (fields_read_body(&call->error, where, one, lg_call_rows, &asked)) {
+		if (fields_read_entry(&call->error, where, one, lg_call_rows, &asked)) {
 			cJSON *block = json_append(blocks, json_typed("tool_call"));
 			json_add_str(block, "id", asked.id);
 			json_add_str(block, "name", asked.name);

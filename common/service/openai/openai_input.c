@@ -175,11 +175,7 @@ static void openai_read_tools(
 		const char *at = arena_printf(call->arena, "body.tools[%d]", i++);
 		if (call->error.mistakes >= ERROR_DETAILS_MAX)
 			return;
-		if (!cJSON_IsObject(item)) {
-			error_wrong(&call->error, at, "type_error", "must be an object");
-			continue;
-		}
-		if (!fields_read_body(&call->error, at, item, openai_tool_rows, &tool))
+		if (!fields_read_entry(&call->error, at, item, openai_tool_rows, &tool))
 			continue;
 		const char *inside = arena_printf(call->arena, "%s.function", at);
 		if (fields_read_body(

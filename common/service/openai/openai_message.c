@@ -135,11 +135,7 @@ static const struct part_kind *part_kind_of(const char *type, bool user)
 static cJSON *openai_read_part(struct call *call, const cJSON *item, const char *at, bool user)
 {
 	struct openai_part part = {0};
-	if (!cJSON_IsObject(item)) {
-		error_wrong(&call->error, at, "type_error", "must be an object");
-		return NULL;
-	}
-	if (!fields_read_body(&call->error, at, item, type_rows, &part))
+	if (!fields_read_entry(&call->error, at, item, type_rows, &part))
 		return NULL;
 	const struct part_kind *kind = part_kind_of(part.type, user);
 	if (!kind) {
@@ -150,13 +146,8 @@ static cJSON *openai_read_part(struct call *call, const cJSON *item, const char 
 	if (kind->nested) {
 		at = arena_printf(call->arena, "%s.%s", at, kind->type);
 		item = json_opt(item, kind->type);
-		if (!cJSON_IsObject(item)) {
-			error_wrong(
-			    &call->error, at, item ? "type_error" : "missing", "must be an object");
-			return NULL;
-		}
 	}
-	if (!fields_read_body(&call->error, at, item, kind->rows, &part))
+	if (!fields_read_entry(&call->error, at, item, kind->rows, &part))
 		return NULL;
 	return kind->read(call, &part, at);
 }
@@ -204,12 +195,8 @@ static const struct field_row call_function_rows[] = {
 static cJSON *openai_read_call(struct call *call, const cJSON *item, const char *at)
 {
 	struct openai_call asked = {0};
-	if (!cJSON_IsObject(item)) {
-		error_wrong(&call->error, at, "type_error", "must be an object");
-		return NULL;
-	}
 	const char *function = arena_printf(call->arena, "%s.function", at);
-	if (!fields_read_body(&call->error, at, item, call_rows, &asked) ||
+	if (!fields_read_entry(&call->error, at, item, call_rows, &asked) ||
 	    !fields_read_body(&call->error, function, asked.function, call_function_rows, &asked))
 		return NULL;
 	const char *text = *asked.arguments ? asked.arguments : "{}";
