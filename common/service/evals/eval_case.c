@@ -23,7 +23,7 @@ const struct eval_case *eval_cases_add(
 	c->name = arena_strdup(arena, eval_text(result, "name"));
 	if (!*c->name)
 		c->name = c->id;
-	c->passed = eval_flag(result, "passed");
+	c->passed = cJSON_IsTrue(json_get(result, "passed"));
 	double sum = 0;
 	size_t count = 0;
 	for (const cJSON *k = eval_first(result, "criterion_results"); k; k = k->next, count++)
@@ -105,7 +105,7 @@ static void eval_case_add_rubric(cJSON *view, const struct eval_case *c, const c
 	cJSON *rubric = cJSON_AddArrayToObject(view, "rubric");
 	for (; criterion; criterion = criterion->next)
 		eval_case_add_row(rubric, eval_text(criterion, "criterion"),
-		    eval_number(criterion, "score"), eval_flag(criterion, "passed"));
+		    eval_number(criterion, "score"), cJSON_IsTrue(json_get(criterion, "passed")));
 	eval_case_add_row(rubric, "weighted score", eval_round(c->score, 2), c->passed);
 }
 
@@ -162,7 +162,7 @@ cJSON *eval_case_view(const struct eval_case *c, const cJSON *result)
 	eval_case_add_number(view, "score", eval_round(c->score, 2));
 	json_add_str(view, "status", eval_status(c->passed));
 	json_add_str(view, "lat", eval_seconds(eval_number(result, "duration_seconds"), text));
-	int64_t tokens = eval_count(json_get(result, "token_usage"), "total_tokens");
+	int64_t tokens = json_int(json_get(result, "token_usage"), "total_tokens", 0);
 	json_add_str(view, "cost", eval_tokens(tokens, text));
 	eval_case_add_input(view, result);
 	json_add_str(view, "expected", EVAL_NOTHING);

@@ -106,7 +106,7 @@ static void entry_read(struct entry *entry, int dir)
 		entry->set_name = eval_reports_take_text(file.root, "eval_set_name");
 		cJSON *summary = json_skim_parse(json_skim_member(file.root, "summary"));
 		entry->pass_rate = eval_number(summary, "pass_rate");
-		entry->cases = eval_count(summary, "total_cases");
+		entry->cases = json_int(summary, "total_cases", 0);
 		cJSON_Delete(summary);
 	}
 	eval_file_release(&file);

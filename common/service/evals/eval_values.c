@@ -30,16 +30,6 @@ double eval_number(const cJSON *object, const char *key)
 	return json_number(json_get(object, key), &value) && isfinite(value) ? value : 0;
 }
 
-int64_t eval_count(const cJSON *object, const char *key)
-{
-	return json_int(object, key, 0);
-}
-
-bool eval_flag(const cJSON *object, const char *key)
-{
-	return cJSON_IsTrue(json_get(object, key));
-}
-
 const cJSON *eval_first(const cJSON *object, const char *key)
 {
 	const cJSON *array = json_get(object, key);

@@ -10,8 +10,6 @@
 
 const char *eval_text(const cJSON *object, const char *key); /* default "" */
 double eval_number(const cJSON *object, const char *key);    /* default 0 */
-int64_t eval_count(const cJSON *object, const char *key);    /* default 0 */
-bool eval_flag(const cJSON *object, const char *key);        /* default false */
 
 /* The first element of an array that is a member; NULL when there is none.  The others are its
  * next. */

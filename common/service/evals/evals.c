@@ -163,16 +163,16 @@ static cJSON *evals_stats_of(const struct view *view, const cJSON *summary)
 	cJSON *stats = cJSON_CreateArray();
 	int64_t failed;
 	if (__builtin_add_overflow(
-		eval_count(summary, "failed_cases"), eval_count(summary, "error_cases"), &failed))
+		json_int(summary, "failed_cases", 0), json_int(summary, "error_cases", 0), &failed))
 		failed = INT64_MAX;
-	evals_add_count(a, stats, "cases", eval_count(summary, "total_cases"), NULL);
-	evals_add_count(a, stats, "passed", eval_count(summary, "passed_cases"), "ok");
+	evals_add_count(a, stats, "cases", json_int(summary, "total_cases", 0), NULL);
+	evals_add_count(a, stats, "passed", json_int(summary, "passed_cases", 0), "ok");
 	evals_add_count(a, stats, "failed", failed, "bad");
 	evals_add_tile(
 	    stats, "avg score", arena_printf(a, "%.2f", eval_cases_score(&view->run.cases)), NULL);
 	double latency = eval_number(summary, "avg_duration_seconds");
 	evals_add_tile(stats, "avg latency", eval_seconds(latency, text), NULL);
-	int64_t tokens = eval_count(usage, "total_tokens");
+	int64_t tokens = json_int(usage, "total_tokens", 0);
 	evals_add_tile(stats, "total tokens", eval_tokens(tokens, text), NULL);
 	return stats;
 }
