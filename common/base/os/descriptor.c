@@ -5,8 +5,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+
+int descriptor_lock(int fd, int operation)
+{
+	int status;
+	do
+		status = flock(fd, operation);
+	while (status < 0 && errno == EINTR);
+	return status;
+}
 
 bool descriptor_listens(int fd)
 {

@@ -15,6 +15,9 @@ static inline void descriptor_close(int *fd)
 	*fd = -1;
 }
 
+/* flock, also where a signal comes in between. */
+int descriptor_lock(int fd, int operation);
+
 /* Whether fd is a listening socket.  If so, it is made non-blocking, also for other processes that
  * share it. */
 bool descriptor_listens(int fd);

@@ -85,15 +85,6 @@ static int shared_open_file(const char *dir, const char *name, struct error *err
 	return fd;
 }
 
-static int shared_lock_file(int fd, int operation)
-{
-	int status;
-	do
-		status = flock(fd, operation);
-	while (status < 0 && errno == EINTR);
-	return status;
-}
-
 /* ---- The file ---- */
 
 static struct identity shared_our_identity(void)
@@ -177,12 +168,12 @@ static bool shared_open_memory(struct shared *sh, const char *dir, struct error 
 	sh->file = shared_open_file(dir, "shared", err);
 	if (sh->file < 0)
 		return false;
-	bool alone = shared_lock_file(sh->file, LOCK_EX | LOCK_NB) == 0;
+	bool alone = descriptor_lock(sh->file, LOCK_EX | LOCK_NB) == 0;
 	if (!alone && errno != EWOULDBLOCK)
 		return shared_fail(err, "lock the shared memory of", dir);
 	if (alone ? !shared_start_afresh(sh, dir, err) : !shared_join(sh, dir, err))
 		return false;
-	return shared_lock_file(sh->file, LOCK_SH) == 0 ||
+	return descriptor_lock(sh->file, LOCK_SH) == 0 ||
 	    shared_fail(err, "lock the shared memory of", dir);
 }
 
@@ -249,7 +240,7 @@ struct shared *shared_open(const char *state_dir, struct error *err)
 		return NULL;
 	struct shared *sh = xcalloc(1, sizeof(*sh));
 	sh->file = sh->slots = sh->inquiry = -1;
-	bool opened = shared_lock_file(start, LOCK_EX) == 0
+	bool opened = descriptor_lock(start, LOCK_EX) == 0
 	    ? shared_open_memory(sh, state_dir, err) && shared_take_slot(sh, state_dir, err)
 	    : shared_fail(err, "lock the start-up of", state_dir);
 	if (opened) {

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/os/clock.h"
+#include "base/os/descriptor.h"
 #include "base/os/owned.h"
 #include "base/os/shared.h"
 #include "storage/vector/vector_sketch.h"
@@ -73,15 +74,6 @@ static bool vector_file_fail(struct error *err, const char *what)
 	return error_cause(err, "vectors: cannot %s: %s", what, strerror(errno));
 }
 
-static int vector_file_take_lock(int fd, int operation)
-{
-	int status;
-	do
-		status = flock(fd, operation);
-	while (status < 0 && errno == EINTR);
-	return status;
-}
-
 static float *vector_header_centre(const struct vector_file *f)
 {
 	return (float *)(f->header + 1);
@@ -104,7 +96,7 @@ static bool vector_file_claim(int fd, size_t size)
 static bool vector_file_open_header(struct vector_file *f, struct error *err)
 {
 	const int both = PROT_READ | PROT_WRITE;
-	bool alone = vector_file_take_lock(f->fd, LOCK_EX | LOCK_NB) == 0;
+	bool alone = descriptor_lock(f->fd, LOCK_EX | LOCK_NB) == 0;
 	if (!alone && errno != EWOULDBLOCK)
 		return vector_file_fail(err, "lock their file");
 	if (alone && (ftruncate(f->fd, 0) < 0 || !vector_file_claim(f->fd, f->header_size)))
@@ -115,8 +107,7 @@ static bool vector_file_open_header(struct vector_file *f, struct error *err)
 	f->header = p;
 	if (alone)
 		shared_mutex_init(&f->header->lock);
-	return vector_file_take_lock(f->fd, LOCK_SH) == 0 ||
-	    vector_file_fail(err, "lock their file");
+	return descriptor_lock(f->fd, LOCK_SH) == 0 || vector_file_fail(err, "lock their file");
 }
 
 static int vector_file_open_named(const char *state_dir, const char *name, struct error *err)
@@ -148,8 +139,8 @@ struct vector_file *vector_file_open(
 	f->chunks = xcalloc(CHUNKS_MAX, sizeof(*f->chunks));
 	snprintf(name, sizeof(name), "vectors-%" PRId64, model);
 	f->fd = vector_file_open_named(state_dir, name, err);
-	bool ok = f->fd >= 0 && vector_file_take_lock(start, LOCK_EX) == 0 &&
-	    vector_file_open_header(f, err);
+	bool ok =
+	    f->fd >= 0 && descriptor_lock(start, LOCK_EX) == 0 && vector_file_open_header(f, err);
 	close(start);
 	if (ok)
 		return f;
