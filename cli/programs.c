@@ -4,6 +4,7 @@
 
 #include "base/os/process/process.h"
 #include "cli/command.h"
+#include "config/environment/environment.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -21,31 +22,30 @@ char *program_nginx(struct error *err)
 {
 	static const char *const usual[] = {
 	    "/usr/sbin/nginx", "/usr/local/sbin/nginx", "/usr/local/nginx/sbin/nginx"};
-	const char *name = getenv("AGENTGRAPH_NGINX");
-	char *path = process_find(name && *name ? name : "nginx", ".");
-	if (!path && !(name && *name))
+	const char *name = environment_text("AGENTGRAPH_NGINX");
+	char *path = process_find(name ? name : "nginx", ".");
+	if (!path && !name)
 		path = process_own("nginx");
-	for (size_t i = 0; !path && !(name && *name) && i < sizeof(usual) / sizeof(usual[0]); i++)
+	for (size_t i = 0; !path && !name && i < sizeof(usual) / sizeof(usual[0]); i++)
 		path = process_find(usual[i], ".");
 	if (!path)
 		error_set(err, ERR_INTERNAL,
 		    "nginx was not found (%s); install it (Debian: apt-get install nginx), name it in "
 		    "AGENTGRAPH_NGINX, or put the service behind a server of your own with --no-nginx",
-		    name && *name ? name : "looked in PATH and the sbin directories");
+		    name ? name : "looked in PATH and the sbin directories");
 	return path;
 }
 
 char *program_websocketd(struct error *err)
 {
-	const char *name = getenv("AGENTGRAPH_WEBSOCKETD");
-	bool named = name && *name;
-	char *path = process_find(named ? name : "websocketd", ".");
-	if (!path && !named)
+	const char *name = environment_text("AGENTGRAPH_WEBSOCKETD");
+	char *path = process_find(name ? name : "websocketd", ".");
+	if (!path && !name)
 		path = process_own("websocketd");
 	if (!path)
 		error_set(err, ERR_INTERNAL,
 		    "websocketd was not found (%s), and WebSockets need it: install it (Debian: "
 		    "apt-get install websocketd), or name it in AGENTGRAPH_WEBSOCKETD",
-		    named ? name : "looked in PATH");
+		    name ? name : "looked in PATH");
 	return path;
 }

@@ -12,6 +12,7 @@
 #include "base/options.h"
 #include "base/os/clock.h"
 #include "base/os/process/process.h"
+#include "config/environment/environment.h"
 #include "service/service.h"
 #include "ws-bridge/record.h"
 #include "ws-bridge/refusal.h"
@@ -97,17 +98,10 @@ static const char *ws_sign(struct visitor *visitor, const char *route)
 	return ticket_sign(&visitor->key, &ticket, visitor->arena);
 }
 
-/* The value of a variable that websocketd sets; NULL when it is not set or empty. */
-static const char *ws_main_variable(const char *name)
-{
-	const char *value = getenv(name);
-	return value && *value ? value : NULL;
-}
-
 static bool ws_main_let_in(struct visitor *visitor, const struct options *options)
 {
-	const char *text = ws_main_variable("HTTP_X_AGENTGRAPH_TICKET");
-	const char *route = ws_main_variable("PATH_INFO");
+	const char *text = environment_text("HTTP_X_AGENTGRAPH_TICKET");
+	const char *route = environment_text("PATH_INFO");
 	if (!ticket_key_load(&visitor->key, options->source.state_dir, &visitor->err))
 		return false;
 	if (options->by_hand) {
@@ -117,7 +111,7 @@ static bool ws_main_let_in(struct visitor *visitor, const struct options *option
 	if (!ticket_verify(
 		&visitor->key, text, route, visitor->arena, &visitor->ticket, &visitor->err))
 		return false;
-	const char *version = ws_main_variable("HTTP_X_AGENTGRAPH_RECORD");
+	const char *version = environment_text("HTTP_X_AGENTGRAPH_RECORD");
 	if (!version || atoi(version) == RECORD_VERSION)
 		return true;
 	error_set(&visitor->err, ERR_SERVICE_UNAVAILABLE, NULL);
@@ -178,7 +172,7 @@ static int ws_main_serve(struct visitor *visitor, const struct options *options)
 		return ws_main_refuse(visitor);
 	const struct session_setup setup = {.ticket = &visitor->ticket,
 	    .signals = signals,
-	    .joins = !options->by_hand && ws_main_variable("HTTP_X_AGENTGRAPH_RECORD")};
+	    .joins = !options->by_hand && environment_text("HTTP_X_AGENTGRAPH_RECORD")};
 	if (strcmp(visitor->ticket.route, TICKET_LIVE) != 0)
 		session_run(service, &setup);
 	else if (!ws_live_run(service, &setup)) {
@@ -208,9 +202,9 @@ int main(int argc, char **argv)
 		close((int)options.log);
 	}
 	/* the key is looked for before the configuration is read, so the dotenv file has no say */
-	const char *variable = getenv("AGENTGRAPH_STATE_DIR");
+	const char *variable = environment_text("AGENTGRAPH_STATE_DIR");
 	if (!options.source.state_dir)
-		options.source.state_dir = variable && *variable ? variable : DEFAULT_STATE;
+		options.source.state_dir = variable ? variable : DEFAULT_STATE;
 	visitor.arena = arena_new();
 	int status = EXIT_FAILURE;
 	if (!options.ticket) {

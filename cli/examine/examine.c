@@ -12,6 +12,7 @@
 #include "cli/command.h"
 #include "cli/nginx/nginx_conf.h"
 #include "cli/spawn.h"
+#include "config/environment/environment.h"
 #include "config/text_file.h"
 #include "service/mcp/mcp_offer.h"
 #include "service/memory/memories.h"
@@ -158,7 +159,8 @@ static void examine_access(const struct config *config, bool serves, struct prob
  * later, or never be needed. */
 static void examine_files(const struct config *config, struct problems *problems)
 {
-	const char *asked = getenv("MEDIA_STORAGE_PATH"), *type = config->env.media_storage_type;
+	const char *asked = environment_text("MEDIA_STORAGE_PATH"),
+		   *type = config->env.media_storage_type;
 	bool local = strcmp(type, BLOBS_LOCAL) == 0;
 	struct error err = {0};
 	const struct storage_engine *engine = storage_engine_of(config, &err);
@@ -167,7 +169,7 @@ static void examine_files(const struct config *config, struct problems *problems
 		if (!s3_check(&config->env, &err))
 			problems_add(problems, "%s", err.detail);
 	} else if (local && !blobs_local_check(config->env.media_storage_path, &err)) {
-		if (asked && *asked)
+		if (asked)
 			problems_add(problems, "%s", err.detail);
 		else
 			problems_warn(problems, "%s; no file can be uploaded", err.detail);
@@ -282,7 +284,7 @@ static void examine_here(const struct examine_request *request, int fd)
 {
 	struct problems problems = {0};
 	cJSON *report = cJSON_CreateObject();
-	const char *variable = getenv("GRAPH_PATH");
+	const char *variable = environment_text("GRAPH_PATH");
 	const char *file = request->source.file;
 	struct config *config;
 	char *text;
@@ -300,7 +302,7 @@ static void examine_here(const struct examine_request *request, int fd)
 	text_files_note(NULL);
 	problems_print(&problems);
 	if (!file)
-		file = variable && *variable ? variable : "agentgraph.json";
+		file = variable ? variable : "agentgraph.json";
 	if (config)
 		file = config->path ? config->path : config->agent;
 	json_add_str(report, "file", file);

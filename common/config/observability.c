@@ -4,6 +4,7 @@
 
 #include "base/http/url.h"
 #include "base/memory.h"
+#include "config/environment/environment.h"
 #include "config/words.h"
 
 #include <stdlib.h>
@@ -55,12 +56,12 @@ static const struct backend langsmith = {
 static void observability_read_backend(
     const struct section *parent, const struct backend *backend, struct exporter_config *e)
 {
-	const char *token = getenv(backend->variable);
+	const char *token = environment_text(backend->variable);
 	struct section s;
 	if (!section_open(&s, parent, backend->key))
 		return;
 	e->enabled = e->send = true;
-	e->token = token && *token ? xstrdup(token) : NULL;
+	e->token = xstrdup(token);
 	string_replace(&e->endpoint, backend->endpoint);
 	section_read(&s, backend->rows, e);
 	if (!e->enabled || !e->send || e->token)
