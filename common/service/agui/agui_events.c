@@ -59,9 +59,8 @@ static void agui_events_add_json(struct agui_writer *writer, const char *key, co
 
 static void agui_events_send(struct agui_writer *writer)
 {
-	struct chunk_sink *sink = &writer->gate.sink;
 	buf_putc(&writer->line, '}');
-	sink->chunk(sink, writer->line.data, writer->line.len);
+	gate_send(&writer->gate, &writer->line);
 }
 
 /* The events that say no more than what they are about. */

@@ -83,7 +83,6 @@ cJSON *mcp_result_failed(struct call *call, const struct turn *turn, const struc
 static void mcp_on_event(struct run_observer *observer, ag_run *run, const struct run_event *event)
 {
 	struct mcp_writer *writer = (struct mcp_writer *)observer;
-	struct chunk_sink *sink = &writer->gate.sink;
 	struct buf *line = &writer->line;
 	(void)run;
 	if (event->kind != RUN_NODE_STARTS || !writer->token)
@@ -98,7 +97,7 @@ static void mcp_on_event(struct run_observer *observer, ag_run *run, const struc
 	buf_puts(line, ",\"message\":");
 	json_quote(line, event->node);
 	buf_puts(line, "}}");
-	sink->chunk(sink, line->data, line->len);
+	gate_send(&writer->gate, line);
 }
 
 static void mcp_on_settled(struct run_observer *observer, bool ok)
@@ -133,9 +132,8 @@ void mcp_writer_release(struct mcp_writer *writer)
 
 void mcp_writer_end(struct mcp_writer *writer, const cJSON *message)
 {
-	struct chunk_sink *sink = &writer->gate.sink;
 	gate_open(&writer->gate);
 	buf_reset(&writer->line);
 	json_write(&writer->line, message);
-	sink->chunk(sink, writer->line.data, writer->line.len);
+	gate_send(&writer->gate, &writer->line);
 }

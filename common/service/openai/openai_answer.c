@@ -155,17 +155,11 @@ cJSON *openai_error(struct call *call, const struct error_view *view)
 
 /* ---- chunks ---- */
 
-static void openai_send_line(struct openai_writer *writer)
-{
-	struct chunk_sink *sink = &writer->gate.sink;
-	sink->chunk(sink, writer->line.data, writer->line.len);
-}
-
 static void openai_line(struct openai_writer *writer, const char *text)
 {
 	buf_reset(&writer->line);
 	buf_puts(&writer->line, text);
-	openai_send_line(writer);
+	gate_send(&writer->gate, &writer->line);
 }
 
 /* A chunk of one choice: between openai_open_delta and openai_close_delta its delta is written. */
@@ -181,7 +175,7 @@ static void openai_close_delta(struct openai_writer *writer, const char *reason)
 	buf_puts(&writer->line, "},\"logprobs\":null,\"finish_reason\":");
 	json_quote(&writer->line, reason);
 	buf_puts(&writer->line, writer->usage ? "}],\"usage\":null}" : "}]}");
-	openai_send_line(writer);
+	gate_send(&writer->gate, &writer->line);
 }
 
 static void openai_begin(struct openai_writer *writer)
@@ -350,7 +344,7 @@ void openai_writer_finish(struct openai_writer *writer)
 		json_write(&writer->line, usage);
 		buf_putc(&writer->line, '}');
 		cJSON_Delete(usage);
-		openai_send_line(writer);
+		gate_send(&writer->gate, &writer->line);
 	}
 	openai_close_end(writer);
 }

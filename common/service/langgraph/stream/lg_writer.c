@@ -28,9 +28,8 @@ static void lg_print(struct lg_writer *writer, const struct lg_step *step, unsig
 
 static void lg_send(struct lg_writer *writer)
 {
-	struct chunk_sink *sink = &writer->gate.sink;
 	if (writer->text.len)
-		sink->chunk(sink, writer->text.data, writer->text.len);
+		gate_send(&writer->gate, &writer->text);
 }
 
 /* Messages of the thread are read while they are sent.  A stream goes on without values that cannot

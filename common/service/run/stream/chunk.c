@@ -36,7 +36,6 @@ static void chunk_put_error_back(struct chunk_writer *writer, struct error *of_r
 /* Writes a chunk; without its state, where that cannot be read. */
 static void chunk_write(struct chunk_writer *writer, const struct chunk *chunk)
 {
-	struct chunk_sink *sink = &writer->gate.sink;
 	struct chunk stateless = *chunk;
 	struct error of_run = {0};
 	bool begun;
@@ -52,7 +51,7 @@ static void chunk_write(struct chunk_writer *writer, const struct chunk *chunk)
 		stateless.state = NULL;
 		chunk_form_print(&writer->form, &stateless, NULL);
 	}
-	sink->chunk(sink, writer->form.line.data, writer->form.line.len);
+	gate_send(&writer->gate, &writer->form.line);
 }
 
 /* The AgentState as text, malloc'd, or NULL; that of a branch, if run is a branch's. */

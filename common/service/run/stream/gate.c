@@ -10,42 +10,33 @@
  * blocks. */
 #define KEPT_MAX 16384
 
-static void gate_pass(struct chunk_sink *sink, const char *json, size_t len)
+void gate_send(struct gate *gate, const struct buf *text)
 {
-	struct gate *gate = (struct gate *)sink;
 	pthread_mutex_lock(&gate->lock);
-	while (gate->state == GATE_CLOSED && gate->kept.len + len > KEPT_MAX)
+	while (gate->state == GATE_CLOSED && gate->kept.len + text->len > KEPT_MAX)
 		pthread_cond_wait(&gate->moved, &gate->lock);
 	if (gate->state == GATE_CLOSED) {
-		buf_add(&gate->kept, (const char *)&len, sizeof(len));
-		buf_add(&gate->kept, json, len);
+		buf_add(&gate->kept, &text->len, sizeof(text->len));
+		buf_add(&gate->kept, text->data, text->len);
 	}
 	bool open = gate->state == GATE_OPEN;
 	pthread_mutex_unlock(&gate->lock);
 	if (open)
-		gate->behind->chunk(gate->behind, json, len);
+		gate->behind->chunk(gate->behind, text->data, text->len);
 }
 
-/* A part of a large chunk is never held back: it waits until the gate opens. */
-static bool gate_pass_part(struct chunk_sink *sink, const char *json, size_t len)
+bool gate_send_part(struct gate *gate, const struct buf *text)
 {
-	struct gate *gate = (struct gate *)sink;
 	pthread_mutex_lock(&gate->lock);
 	while (gate->state == GATE_CLOSED)
 		pthread_cond_wait(&gate->moved, &gate->lock);
 	bool open = gate->state == GATE_OPEN;
 	pthread_mutex_unlock(&gate->lock);
-	return open && gate->behind->part(gate->behind, json, len);
-}
-
-static void gate_pass_cut(struct chunk_sink *sink, const char *why)
-{
-	struct gate *gate = (struct gate *)sink;
-	gate->behind->cut(gate->behind, why);
+	return open && gate->behind->part(gate->behind, text->data, text->len);
 }
 
 struct gate_feeding {
-	struct chunk_sink *sink;
+	struct gate *gate;
 	bool *begun;
 };
 
@@ -53,20 +44,19 @@ static bool gate_feed_part(void *arg, struct buf *part)
 {
 	const struct gate_feeding *feeding = arg;
 	*feeding->begun = true;
-	return feeding->sink->part(feeding->sink, part->data, part->len);
+	return gate_send_part(feeding->gate, part);
 }
 
 bool gate_feed(struct gate *gate, struct call *call, const char *text, bool *begun)
 {
-	struct chunk_sink *sink = &gate->sink;
-	struct gate_feeding feeding = {sink, begun};
+	struct gate_feeding feeding = {gate, begun};
 	struct buf part = {0};
 	*begun = false;
 	bool ok = feed_put(call, text, &part, gate_feed_part, &feeding);
 	if (ok)
-		sink->chunk(sink, part.data, part.len);
+		gate_send(gate, &part);
 	else if (*begun && error_is_set(&call->error))
-		sink->cut(sink, call->error.cause);
+		gate->behind->cut(gate->behind, call->error.cause);
 	buf_release(&part);
 	return !error_is_set(&call->error);
 }
@@ -85,10 +75,7 @@ void gate_cork(struct gate *gate, bool on)
 
 void gate_init(struct gate *gate, struct chunk_sink *behind)
 {
-	*gate = (struct gate){
-	    .sink = {.chunk = gate_pass, .part = gate_pass_part, .cut = gate_pass_cut},
-	    .behind = behind,
-	    .state = GATE_CLOSED};
+	*gate = (struct gate){.behind = behind, .state = GATE_CLOSED};
 	pthread_mutex_init(&gate->lock, NULL);
 	pthread_cond_init(&gate->moved, NULL);
 }

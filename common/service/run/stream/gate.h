@@ -16,7 +16,6 @@
 #include <pthread.h>
 
 struct gate {
-	struct chunk_sink sink; /* first: the sink that writers write to */
 	struct chunk_sink *behind;
 	bool corked; /* by gate_cork */
 	pthread_mutex_t lock;
@@ -30,6 +29,13 @@ struct gate {
 void gate_init(struct gate *gate, struct chunk_sink *behind);
 void gate_release(struct gate *gate);
 
+/* Sends a chunk. */
+void gate_send(struct gate *gate, const struct buf *text);
+
+/* Sends the beginning of a large chunk (struct chunk_sink), which is never held back: it waits
+ * until the gate opens.  False also where the gate is shut. */
+bool gate_send_part(struct gate *gate, const struct buf *text);
+
 /*
  * Sends text as one chunk, with the messages of the call's feed in place of its marks (feed.h).  Of
  * a large chunk only a part is in memory at a time.  False with call->error set when the messages
@@ -39,7 +45,7 @@ void gate_release(struct gate *gate);
 bool gate_feed(struct gate *gate, struct call *call, const char *text, bool *begun);
 
 /* Lets chunks go out together that follow each other without a wait, as they do between the end of
- * a node and the start of the next one.  sink.cork is NULL. */
+ * a node and the start of the next one. */
 void gate_cork(struct gate *gate, bool on);
 
 /* Opens the gate when the run's start is on disk (ok), else shuts it.  May be called by any thread,
