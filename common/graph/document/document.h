@@ -185,7 +185,7 @@ void document_command(const struct document *d, struct command *command);
 void document_node(struct document *d, const struct place *at, const char *name, const cJSON *item);
 
 /* What is done with a node that fails (document_policy.c): rows for all kinds of node except live
- * agents; retry_rows lack timeout, for kinds that have one already. */
+ * agents; document_retry_rows lack timeout, for kinds that have one already. */
 extern const struct field_row document_policy_rows[], document_retry_rows[];
 
 /* Gives the node called name its policy, out of an object that was checked by its shape. */
