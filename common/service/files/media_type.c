@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#define LONGEST 255 /* bytes of a type with its parameters */
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* What an extension stands for.  Several of one type: the first is the usual one. */
@@ -123,7 +124,7 @@ static const char *media_type_skip_parameter(const char *text)
 bool media_type_valid(const char *text)
 {
 	size_t top = http_token_length(text);
-	if (strlen(text) > MEDIA_TYPE_MAX || top == 0 || text[top] != '/')
+	if (strlen(text) > LONGEST || top == 0 || text[top] != '/')
 		return false;
 	size_t sub = http_token_length(text + top + 1);
 	if (sub == 0)

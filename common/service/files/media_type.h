@@ -11,7 +11,6 @@
 #include <stddef.h>
 
 #define MEDIA_TYPE_UNKNOWN "application/octet-stream"
-#define MEDIA_TYPE_MAX 255
 
 /*
  * Whether text is a media type, type/subtype with parameters, that can be recorded and served as it

@@ -6,6 +6,9 @@
 #include "graph/state.h"
 #include "service/history/earlier.h"
 
+/* Every reader of JSON can represent it; enough for microseconds until 2255. */
+#define NUMBER_MAX 9007199254740992.0
+
 /* Statuses of a thread that no run has, and those of a checkpoint. */
 static const struct choice statuses[] = {{"idle", RUN_IDLE}, {"interrupted", RUN_INTERRUPTED},
     {"completed", RUN_COMPLETED}, {"error", RUN_ERROR}, {"stopped", RUN_STOPPED}, {NULL, 0}};
@@ -22,7 +25,7 @@ static const struct choice pauses[] = {{"interrupt", PAUSE_BY_NODE},
 static bool lines_id_valid(const char *text)
 {
 	int64_t number = earlier_number(text);
-	return number && number <= (int64_t)LINE_NUMBER_MAX;
+	return number && number <= (int64_t)NUMBER_MAX;
 }
 
 static bool lines_name_valid(const char *text)
@@ -32,7 +35,7 @@ static bool lines_name_valid(const char *text)
 
 #define COUNT(name, member, least)                                                             \
 	FIELD_AT(name, line, member, .kind = &field_integer, .required = true, .min = (least), \
-	    .max = LINE_NUMBER_MAX)
+	    .max = NUMBER_MAX)
 #define CHECKPOINT_ID(name, member, ...)                                                     \
 	FIELD_AT(name, line, member, .kind = &field_text, .valid = lines_id_valid,           \
 	    .expected = "the id of a checkpoint", .wrong = "must be the id of a checkpoint", \

@@ -7,9 +7,6 @@
 #include "storage/history.h"
 
 #define LINE_FORMAT 1
-#define LINE_NUMBER_MAX                                                                            \
-	9007199254740992.0 /* every reader of JSON can represent it; enough for microseconds until \
-			      2255 */
 
 /* The members of a line, of whichever type. */
 struct line {

@@ -20,10 +20,11 @@
 #define PATIENCE_MS 10000 /* how long a request waits for a vector */
 #define REST_MS 15000     /* how long a service that failed is left alone */
 #define BATCH_MS 120000   /* the same for many vectors at once */
+#define HASH_SIZE 32      /* of SHA-256 */
 #define QUERIES 64        /* how many queries have their vectors kept */
 
 struct kept_query {
-	unsigned char hash[EMBED_HASH_SIZE];
+	unsigned char hash[HASH_SIZE];
 	float *numbers; /* NULL: free */
 };
 
@@ -120,7 +121,7 @@ void embedded_release(struct embedded *v)
 
 /* ---- one text ---- */
 
-static void memory_embed_hash(const char *text, unsigned char hash[EMBED_HASH_SIZE])
+static void memory_embed_hash(const char *text, unsigned char hash[HASH_SIZE])
 {
 	if (EVP_Digest(text, strlen(text), hash, NULL, EVP_sha256(), NULL) != 1)
 		abort();
@@ -160,7 +161,7 @@ void embed_content(
 		local_embed(content, out->numbers);
 		return;
 	}
-	out->hash = xmalloc(EMBED_HASH_SIZE);
+	out->hash = xmalloc(HASH_SIZE);
 	memory_embed_hash(content, out->hash);
 	st->ops->known_vector(st, NULL, out->hash, out->numbers, &found, &ignored);
 	error_release(&ignored);
@@ -177,7 +178,7 @@ void embed_content(
 
 float *embed_query(struct embedding *e, const char *query, struct error *err)
 {
-	unsigned char hash[EMBED_HASH_SIZE];
+	unsigned char hash[HASH_SIZE];
 	float *numbers = xmalloc(e->dimension * sizeof(*numbers));
 	if (!e->remote) {
 		local_embed(query, numbers);
@@ -188,7 +189,7 @@ float *embed_query(struct embedding *e, const char *query, struct error *err)
 	pthread_mutex_lock(&e->lock);
 	for (size_t i = 0; !found && i < QUERIES; i++) {
 		const struct kept_query *k = &e->kept[i];
-		found = k->numbers && memcmp(k->hash, hash, EMBED_HASH_SIZE) == 0;
+		found = k->numbers && memcmp(k->hash, hash, HASH_SIZE) == 0;
 		if (found)
 			memcpy(numbers, k->numbers, e->dimension * sizeof(*numbers));
 	}
@@ -203,7 +204,7 @@ float *embed_query(struct embedding *e, const char *query, struct error *err)
 	struct kept_query *k = &e->kept[e->next++ % QUERIES];
 	if (!k->numbers)
 		k->numbers = xmalloc(e->dimension * sizeof(*numbers));
-	memcpy(k->hash, hash, EMBED_HASH_SIZE);
+	memcpy(k->hash, hash, HASH_SIZE);
 	memcpy(k->numbers, numbers, e->dimension * sizeof(*numbers));
 	pthread_mutex_unlock(&e->lock);
 	return numbers;
@@ -220,10 +221,10 @@ bool embed_batch(struct embedding *e, struct memory_batch *batch, struct error *
 		return true;
 	}
 	char **copies = xcalloc(batch->count, sizeof(*copies));
-	batch->hashes = xcalloc(batch->count, EMBED_HASH_SIZE);
+	batch->hashes = xcalloc(batch->count, HASH_SIZE);
 	for (size_t i = 0; i < batch->count; i++) {
 		copies[i] = memory_embed_shortened(batch->texts[i].content);
-		memory_embed_hash(batch->texts[i].content, batch->hashes + i * EMBED_HASH_SIZE);
+		memory_embed_hash(batch->texts[i].content, batch->hashes + i * HASH_SIZE);
 	}
 	bool ok = embed_texts(e->remote, (const char *const *)copies, batch->count, batch->vectors,
 	    clock_monotonic_ms() + BATCH_MS, err);

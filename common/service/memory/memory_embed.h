@@ -12,8 +12,6 @@
 #include "config/config.h"
 #include "storage/memories.h"
 
-#define EMBED_HASH_SIZE 32
-
 struct embedding;
 
 /* Makes the embedder that is configured; NULL with a problem added. */

@@ -5,6 +5,9 @@
 
 #include <string.h>
 
+/* What FEED_MARK is, for the list beside a context (feed_beside). */
+#define LIST_MARK '\x04'
+
 #define PART_SIZE (256 << 10)
 #define KEEP_SIZE 65536 /* a buffer that grew over this is not kept between two parts */
 
@@ -47,7 +50,7 @@ cJSON *feed_beside(struct call *call, int64_t thread_row, const struct thread_vi
 	    .thread_row = thread_row,
 	    .view = *view,
 	    .page = {.limit = INT64_MAX}};
-	return feed_mark(FEED_LIST_MARK);
+	return feed_mark(LIST_MARK);
 }
 
 /* A list that is being read. */
@@ -95,7 +98,7 @@ static bool feed_read(struct call *call, struct feeding *f)
 
 bool feed_put(struct call *call, const char *text, struct buf *part, feed_fn send, void *arg)
 {
-	static const char marks[] = {FEED_MARK, FEED_LIST_MARK, '\0'};
+	static const char marks[] = {FEED_MARK, LIST_MARK, '\0'};
 	const char *mark;
 	for (; (mark = strpbrk(text, marks)); text = mark + 1) {
 		struct feeding f = {.feed = *mark == FEED_MARK ? call->feed : call->list,

@@ -15,7 +15,6 @@
 
 /* Stands in the printed tree where the list's items belong; no JSON has it. */
 #define FEED_MARK '\x01'
-#define FEED_LIST_MARK '\x04' /* the same for the list beside a context (feed_beside) */
 
 /* Makes the context that a thread shows (view NULL: now), or a page of its list, the feed of the
  * call.  Returns a new tree with the mark, to be put into the answer; NULL with the error set. */

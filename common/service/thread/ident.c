@@ -16,10 +16,9 @@ static bool ident_refuse(struct call *call, const char *where, const char *type,
 bool thread_id_check(struct call *call, const char *where, const char *thread_id)
 {
 	bool utf8 = thread_id && utf8_valid(thread_id, strlen(thread_id));
-	if (!thread_id)
-		return ident_refuse(call, where, "missing", THREAD_ID_BLANK);
-	if (utf8 && id_blank(thread_id))
-		return ident_refuse(call, where, "value_error", THREAD_ID_BLANK);
+	if (!thread_id || (utf8 && id_blank(thread_id)))
+		return ident_refuse(call, where, thread_id ? "value_error" : "missing",
+		    "thread_id cannot be empty or whitespace");
 	if (!utf8 || !id_valid(thread_id))
 		return ident_refuse(call, where, "value_error",
 		    "thread_id must be 1 to 255 characters without control characters");

@@ -6,8 +6,6 @@
 
 #include "service/service.h"
 
-#define THREAD_ID_BLANK "thread_id cannot be empty or whitespace"
-
 /* Check ids of a path, or of stop and fix, where a blank one is a mistake.  where is the path of
  * the error. */
 bool thread_id_check(struct call *call, const char *where, const char *thread_id);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define CALLS_MAX 1024 /* most calls whose names are known */
+#define WORDS_MAX 64   /* most names, or types, of one record that are kept */
 
 /* ---- calls by id ---- */
 
@@ -53,7 +54,7 @@ static void trace_record_put_words(struct buf *out, const char *key, const cJSON
 			trace_record_put_key(out, key);
 		buf_putc(out, count == 1 ? '[' : ',');
 		json_quote(out, word);
-		if (count == RECORD_WORDS)
+		if (count == WORDS_MAX)
 			break;
 	}
 	if (count)

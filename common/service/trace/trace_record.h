@@ -12,9 +12,6 @@
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 
-/* Names and types of one record that are kept. */
-#define RECORD_WORDS 64
-
 /* The tool calls of a run so far, so that a result can be given its tool's name. */
 struct call_names {
 	struct arena *arena;

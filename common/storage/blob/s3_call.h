@@ -16,9 +16,6 @@
 #define SIGV4_HASH_SIZE 65
 #define SIGV4_DATE_SIZE 17 /* "20130524T000000Z" and its NUL */
 
-/* SHA-256 of no bytes at all. */
-#define SIGV4_EMPTY "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-
 /* Who signs, and for where. */
 struct sigv4_key {
 	const char *id, *secret, *region;
