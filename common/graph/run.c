@@ -289,7 +289,7 @@ static enum verdict run_leave(ag_run *run, const struct edge *region, int *node,
 	run->thread.node = region->into->name;
 	enum verdict verdict = run_after_node(run, node, err);
 	run->frame.node = last;
-	if (verdict == GO_ON)
+	if (verdict != AT_END && verdict != PAUSED) /* a pause stands behind the whole */
 		run->thread.node = last->name;
 	return verdict;
 }

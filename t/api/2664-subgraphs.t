@@ -103,9 +103,13 @@ invoke milk "$(thread t)"
 facts <<'TABLE'
 which is new each time :: last | text == "done [\"tea 1\",\"tea 2\",\"milk 1\",\"milk 2\"]"
 TABLE
-invoke x '"recursion_limit":2'
+invoke x "$(thread limit),\"recursion_limit\":2"
 facts <<'TABLE'
 the limit counts inside :: .error_code == "GRAPH_RECURSION_LIMIT" or (.detail | test("recursion limit: 2")) == true
+TABLE
+api GET /v1/threads/limit/runs
+facts <<'TABLE'
+the node that ran last is the one inside :: .data.runs[0] | [.status, .node] == ["error", "sub/second"]
 TABLE
 stream tea "$(thread s),\"response_granularity\":\"full\""
 chunks <<'TABLE'
