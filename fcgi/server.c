@@ -28,8 +28,10 @@ static bool server_is_preflight(const struct request *rq)
 static bool server_check_route(struct request *rq)
 {
 	char allow[METHOD_LIST_SIZE];
+	const char *says = rq->match.dialect ? rq->match.dialect->lacks_says : NULL;
 	if (!rq->match.allowed)
-		return error_set(&rq->call.error, ERR_NOT_FOUND, NULL);
+		return says ? error_set(&rq->call.error, ERR_NOT_FOUND, "%s", says)
+			    : error_set(&rq->call.error, ERR_NOT_FOUND, NULL);
 	if (rq->match.route)
 		return !(rq->match.route->flags & ROUTE_WEBSOCKET) || upgrade_check(rq);
 	response_header(rq, "Allow", method_list(rq->match.allowed, allow));

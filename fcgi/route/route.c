@@ -35,6 +35,19 @@ bool route_enabled(const struct route *row, const struct config *config)
 	return on == 0 || *(const bool *)((const char *)config + on);
 }
 
+/* Whether a path that has no row belongs to a protocol all the same. */
+static bool route_is_of(const struct dialect *dialect, const struct path *path)
+{
+	if (dialect->all_below && path->count > 0 &&
+	    strcmp(dialect->all_below, path->segments[0]) == 0)
+		return true;
+	const char *const *name =
+	    path->count > 1 && strcmp(path->segments[0], "v1") == 0 ? dialect->lacks : NULL;
+	while (name && *name && strcmp(*name, path->segments[1]) != 0)
+		name++;
+	return name && *name;
+}
+
 void route_find(const struct route_table *table, const struct path *path, enum method method,
     struct route_match *match)
 {
@@ -59,8 +72,7 @@ void route_find(const struct route_table *table, const struct path *path, enum m
 	}
 	for (size_t i = 0; i < table->count && !match->allowed; i++) {
 		const struct dialect *dialect = table->rows[i].dialect;
-		if (dialect && dialect->all_below && path->count > 0 &&
-		    strcmp(dialect->all_below, path->segments[0]) == 0)
+		if (dialect && route_is_of(dialect, path))
 			match->dialect = dialect;
 	}
 }

@@ -65,6 +65,11 @@ struct dialect {
 	bool late_thread;      /* only the run knows its thread, and checks the scope itself */
 	const char *all_below; /* the first part of paths that are all its own, also unknown ones */
 
+	/* The second part of paths below /v1 that the protocol has elsewhere, up to NULL, and what
+	 * their 404 says; or NULL. */
+	const char *const *lacks;
+	const char *lacks_says;
+
 	bool api_key;     /* without a bearer token, the header X-Api-Key counts as one */
 	bool own_origins; /* a page of an origin that is not in ORIGINS is refused (403) */
 

@@ -8,9 +8,13 @@
 static const struct dialect ag_ui = {
     .on = offsetof(struct config, ag_ui_enabled), .not_json = "must be JSON", .late_thread = true};
 
+static const char *const openai_lacks[] = {"responses", "completions", "embeddings", NULL};
+
 static const struct dialect openai = {.on = offsetof(struct config, openai_enabled),
     .mistakes = 400,
     .late_thread = true,
+    .lacks = openai_lacks,
+    .lacks_says = "Not Found: of OpenAI's API there are /v1/chat/completions and /v1/models",
     .error_shape = "OpenAiError",
     .error_body = openai_error_body};
 

@@ -61,6 +61,15 @@ is "$(json 'map(objects | .choices[0].delta | select(.content != "") | tostring)
 complete "$(user '/ask May I?')"
 is "$(json '"\(.choices[0].finish_reason) \(.usage.total_tokens)"' "$BODY")" 'stop 0' 'a question is an answer that cost nothing'
 
+api POST /v1/responses '{"model":"demo","input":"hi"}'
+is "$STATUS $(json '.error | "\(.type) \(.code) \(.message)"' "$BODY")" \
+	"404 invalid_request_error NOT_FOUND Not Found: of OpenAI's API there are /v1/chat/completions and /v1/models" \
+	'a client of another API of OpenAI is told which there is'
+api GET /v1/responses/resp_1/input_items
+like "$STATUS $BODY" "^404 .*OpenAI's API" 'whatever it asks there'
+api GET /v1/answers
+is "$STATUS $(json .detail "$BODY")" '404 Not Found' 'others are told nothing'
+
 # ---- chunks
 
 complete "$(user 'hello world')" '"stream":true'
