@@ -25,6 +25,7 @@
 #define MEMORY_MAX (32 << 10) /* bytes of a request in memory; a longer one goes to the disk */
 #define PIECES 16             /* read of one arrival before others have their turn */
 #define EVENTS 64
+#define LATE_MS 1000 /* so late only wakes who was stopped, or had no processor */
 
 /* ---- records ---- */
 
@@ -196,12 +197,23 @@ static int intake_expire(struct intake *intake)
 	}
 }
 
+/* Gives all arrivals the time back in which nobody here could read: the clients were not slow. */
+static void intake_postpone(struct intake *intake, int64_t ms)
+{
+	pthread_mutex_lock(&intake->lock);
+	for (struct arrival *arrival = intake->first; arrival; arrival = arrival->next)
+		arrival->deadline += ms;
+	pthread_mutex_unlock(&intake->lock);
+}
+
 static void *intake_work(void *arg)
 {
 	struct intake *intake = arg;
 	struct epoll_event events[EVENTS];
 	while (!atomic_load(&intake->stopping)) {
-		int count = epoll_wait(intake->epoll, events, EVENTS, intake_expire(intake));
+		int wait = intake_expire(intake);
+		int64_t from = clock_monotonic_ms();
+		int count = epoll_wait(intake->epoll, events, EVENTS, wait);
 		for (int i = 0; i < count; i++) {
 			struct arrival *arrival = events[i].data.ptr;
 			eventfd_t ignored;
@@ -215,6 +227,9 @@ static void *intake_work(void *arg)
 			intake_remove(intake, arrival);
 			intake->over(intake->arg, arrival, state == ARRIVAL_GONE);
 		}
+		int64_t passed = clock_monotonic_ms() - from;
+		if (wait >= 0 && passed > wait + LATE_MS)
+			intake_postpone(intake, passed);
 	}
 	return NULL;
 }

@@ -2,10 +2,12 @@
 /* Requests whose bodies come slowly: where their records end, and what is counted of them. */
 #include "fcgi/pool/pool.h"
 
+#include "base/os/clock.h"
 #include "unit.h"
 
 #include <signal.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -136,6 +138,53 @@ static void the_dead_have_none(void)
 	shared_close(shared);
 }
 
+static void arrival_told(void *arg, struct arrival *arrival, bool gone)
+{
+	char told = gone ? 'g' : arrival->lacking ? 'l' : 'y';
+	CU_ASSERT_EQUAL(write(*(int *)arg, &told, 1), 1);
+}
+
+/* A process that takes one arrival from the socket, within 300 ms, and says what has become of
+ * it. */
+static pid_t start_taking(int socket, int tell)
+{
+	pid_t child = fork();
+	if (child != 0)
+		return child;
+	struct error err = {0};
+	struct arrival arrival = {.socket = socket,
+	    .file = arrival_file(),
+	    .most = -1,
+	    .deadline = clock_monotonic_ms() + 300};
+	intake_add(intake_start(arrival_told, &tell, &err), &arrival);
+	for (;;)
+		pause();
+}
+
+/* The worker is stopped, not the client slow. */
+static void who_was_stopped_gives_the_time_back(void)
+{
+	static const char head[] = BEGIN PARAMS, body[] = BODY END;
+	int ends[2], pair[2];
+	char told = 0;
+	CU_ASSERT_EQUAL_FATAL(pipe(ends), 0);
+	CU_ASSERT_EQUAL_FATAL(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+	CU_ASSERT_EQUAL(write(pair[1], head, sizeof(head) - 1), sizeof(head) - 1);
+	pid_t child = start_taking(pair[0], ends[1]);
+	clock_sleep_ms(100);
+	kill(child, SIGSTOP);
+	clock_sleep_ms(1600);
+	kill(child, SIGCONT);
+	clock_sleep_ms(100);
+	CU_ASSERT_EQUAL(write(pair[1], body, sizeof(body) - 1), sizeof(body) - 1);
+	CU_ASSERT_EQUAL(read(ends[0], &told, 1), 1);
+	CU_ASSERT_EQUAL(told, 'y');
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	for (int i = 0; i < 2; i++)
+		close(ends[i]), close(pair[i]);
+}
+
 static const struct unit_test tests[] = {
     {"records end wherever they are cut", records_end_wherever_they_are_cut},
     {"a head without a body is no end", a_head_without_a_body_is_no_end},
@@ -143,6 +192,7 @@ static const struct unit_test tests[] = {
     {"an address has so many, and all so many bytes", an_address_has_so_many_and_all_so_many_bytes},
     {"all places can be taken", all_places_can_be_taken},
     {"the dead have none", the_dead_have_none},
+    {"who was stopped gives the time back", who_was_stopped_gives_the_time_back},
 };
 
 int main(void)
