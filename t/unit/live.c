@@ -182,13 +182,17 @@ static void what_is_no_frame_is_ignored(void)
 	end();
 }
 
-static void half_a_sample_is_left_out(void)
+static void half_a_sample_belongs_to_the_next_frame(void)
 {
 	begin("{}");
-	send_audio(1, 7);
-	send_audio(5, 8);
+	live_audio(c.live, "\7", 1);
+	live_audio(c.live, "\0\1\0\1", 4);
+	live_audio(c.live, "\0", 1);
+	live_audio(c.live, "\1", 1);
+	send_text("{\"type\": \"activity_end\"}");
+	send_audio(4, 8);
 	client_settle(&c);
-	HEARS("audio 4 8|");
+	HEARS("audio 4 7|audio 2 1|end|audio 4 8|");
 	end();
 }
 
@@ -973,7 +977,7 @@ static const struct unit_test tests[] = {
     {"the first frame overrides the agent", the_first_frame_overrides_the_agent},
     {"input reaches the model in order", input_reaches_the_model_in_order},
     {"what is no frame is ignored", what_is_no_frame_is_ignored},
-    {"half a sample is left out", half_a_sample_is_left_out},
+    {"half a sample belongs to the next frame", half_a_sample_belongs_to_the_next_frame},
     {"a frame of a mebibyte is heard and a longer one is not",
 	a_frame_of_a_mebibyte_is_heard_and_a_longer_one_is_not},
     {"of too many frames the oldest are dropped", of_too_many_frames_the_oldest_are_dropped},

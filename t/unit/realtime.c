@@ -120,11 +120,12 @@ static void openai_beta(void)
 {
 	struct realtime *r = connected("openai");
 	say(r, "{\"type\":\"response.audio.delta\",\"delta\":\"AAAA\"}");
+	say(r, "{\"type\":\"response.audio.delta\",\"delta\":\"AAAA\"}"); /* cut within a sample */
 	say(r, "{\"type\":\"response.audio_transcript.delta\",\"delta\":\"a\"}");
 	say(r, "{\"type\":\"response.audio_transcript.done\",\"transcript\":\"ab\"}");
 	say(r, "{\"type\":\"response.text.delta\",\"delta\":\"c\"}");
 	say(r, "{\"type\":\"response.text.done\",\"text\":\"cd\"}");
-	is(&told, "audio 2|said a|said ab!|said c|said cd!|");
+	is(&told, "audio 2|audio 4|said a|said ab!|said c|said cd!|");
 	disconnect(r);
 }
 

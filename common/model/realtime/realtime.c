@@ -88,13 +88,23 @@ void realtime_error(struct realtime *r, const char *code, bool fatal, const char
 
 int64_t realtime_play(struct realtime *r, const char *base64, unsigned hz)
 {
-	struct buf out = {0};
+	struct buf out = {0}, whole = {0};
 	size_t bytes;
-	char *pcm = base64_decode(base64, &bytes);
-	if (!pcm) {
+	char *decoded = base64_decode(base64, &bytes);
+	if (!decoded) {
 		realtime_lose(r, "it sent audio that is no base64");
 		return 0;
 	}
+	/* half a sample that no audio follows at once belongs to nothing */
+	if (r->halved && r->ahead >= r->now)
+		buf_putc(&whole, r->half);
+	buf_add(&whole, decoded, bytes);
+	free(decoded);
+	r->halved = whole.len % 2;
+	if (r->halved)
+		r->half = whole.data[--whole.len];
+	const char *pcm = buf_str(&whole);
+	bytes = whole.len;
 	int64_t ms = (int64_t)(bytes / 2 * 1000 / hz);
 	if (hz == REALTIME_OUT_HZ) {
 		ag_live_audio(r->session, pcm, bytes);
@@ -110,7 +120,7 @@ int64_t realtime_play(struct realtime *r, const char *base64, unsigned hz)
 		buf_release(&out);
 	}
 	r->ahead = (r->ahead > r->now ? r->ahead : r->now) + ms;
-	free(pcm);
+	buf_release(&whole);
 	return ms;
 }
 

@@ -95,7 +95,9 @@ struct realtime {
 	bool cut;                    /* the answer was cut: what still comes of it is not told */
 	struct realtime_call *calls; /* calls without a result */
 	int64_t ahead;               /* when the audio so far will have been played */
-	int64_t again;               /* when to try again what could not be done; 0: nothing */
+	bool halved;                 /* the audio ended within a sample: half is its first byte */
+	char half;
+	int64_t again; /* when to try again what could not be done; 0: nothing */
 
 	bool responding; /* an answer goes on */
 	bool called;     /* the answer has called tools */

@@ -151,6 +151,7 @@ void live_text(struct live *live, const char *text, size_t len)
 		live_session_begin(live, text, len);
 		return;
 	}
+	live->halved = false;
 	cJSON *frame = json_parse(text, len, JSON_REQUEST_DEPTH, NULL);
 	const char *type = json_str(frame, "type"), *said = json_str(frame, "text");
 	if (!cJSON_IsObject(frame))
@@ -172,7 +173,22 @@ void live_text(struct live *live, const char *text, size_t len)
 	cJSON_Delete(frame);
 }
 
-/* Drops half a sample at the end of a frame. */
+/* Half a sample at the end of a frame belongs to the audio that follows at once: clients may cut
+ * where they like. */
+static void live_push_audio(struct live *live, const char *pcm, size_t bytes)
+{
+	struct buf whole = {0};
+	if (live->halved)
+		buf_putc(&whole, live->half);
+	buf_add(&whole, pcm, bytes);
+	live->halved = whole.len % 2;
+	if (live->halved)
+		live->half = whole.data[--whole.len];
+	if (whole.len)
+		live_queue_push(&live->queue, LIVE_INPUT_AUDIO, whole.data, whole.len);
+	buf_release(&whole);
+}
+
 void live_audio(struct live *live, const void *pcm, size_t bytes)
 {
 	if (!live_session_takes_frames(live))
@@ -181,14 +197,15 @@ void live_audio(struct live *live, const void *pcm, size_t bytes)
 		live_session_refuse_init(live);
 	else if (bytes > (size_t)live->call.service->config->env.realtime_max_frame_bytes)
 		live_large(live, true);
-	else if (bytes > 1)
-		live_queue_push(&live->queue, LIVE_INPUT_AUDIO, pcm, bytes & ~(size_t)1);
+	else
+		live_push_audio(live, pcm, bytes);
 }
 
 void live_large(struct live *live, bool binary)
 {
 	if (!live_session_takes_frames(live))
 		return;
+	live->halved = false;
 	if (live->state == LIVE_AWAITS_INIT)
 		live_session_refuse_init(live);
 	else if (live->ignored++ < IGNORED_LOGGED)

@@ -32,6 +32,8 @@ struct live {
 	struct thread thread;     /* as tools see it */
 	int wake;                 /* an eventfd of keeper and tools */
 	unsigned ignored;         /* frames that were ignored and logged */
+	bool halved;              /* the latest audio ended within a sample, */
+	char half;                /* of which this is the first byte */
 
 	/* the connection to the model (live_link.c) */
 	void *connection;      /* NULL: none */
