@@ -717,13 +717,16 @@ static void an_address_with_nobody_tells_no_password(void)
 	postgresql_server_free(s);
 	static const char *const wrong[] = {"postgresql://u:sesame@h:x/d",
 	    "postgresql://u:ses%zzame@h/d", "postgresql://u:open@sesame@h/d",
-	    "postgresql://u:sesame/@h/d"};
+	    "postgresql://u:sesame/@h/d", "postgresql://u:open@s,@ame/d"};
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		CU_ASSERT_PTR_NULL(postgresql_server_new(wrong[i], &err));
 		CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "as libpq reads it"));
 		CU_ASSERT_PTR_NULL(strstr(err.detail, "ame"));
 		error_release(&err);
 	}
+	s = postgresql_server_new("postgresql:///d?host=@one,@two", &err);
+	CU_ASSERT_PTR_NOT_NULL(s); /* abstract sockets */
+	postgresql_server_free(s);
 }
 
 static const struct unit_test tests[] = {

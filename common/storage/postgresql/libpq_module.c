@@ -17,6 +17,16 @@ _Static_assert((int)LIBPQ_CONNECTION_OK == (int)CONNECTION_OK &&
 	LIBPQ_DIAG_MESSAGE_PRIMARY == PG_DIAG_MESSAGE_PRIMARY,
     "libpq has other numbers");
 
+/* Whether each '@' begins the name of an abstract socket.  Of several hosts all are such names: a
+ * password with a comma before its '@' would pass otherwise. */
+static int module_hosts_are_valid(const char *hosts)
+{
+	for (const char *at = hosts; (at = strchr(at, '@')); at++)
+		if (at > hosts && (*hosts != '@' || at[-1] != ','))
+			return 0;
+	return 1;
+}
+
 /* A password with a bare '@', '/' or '?' ends up in the host or the port, which libpq would refuse
  * only when it connects, in a message that shows them. */
 static int module_conninfo_is_valid(const char *conninfo)
@@ -26,8 +36,7 @@ static int module_conninfo_is_valid(const char *conninfo)
 	for (option = options; option && option->keyword; option++) {
 		const char *value = option->val ? option->val : "";
 		if (strcmp(option->keyword, "host") == 0)
-			/* the first sign of an abstract socket may be one */
-			valid = valid && (!*value || !strchr(value + 1, '@'));
+			valid = valid && module_hosts_are_valid(value);
 		if (strcmp(option->keyword, "port") == 0)
 			valid = valid && !value[strspn(value, "0123456789,")];
 	}
