@@ -547,8 +547,11 @@ async function live() {
 	await press('Start');
 	await named('button', 'End').and(page.locator(':enabled')).waitFor();
 	report('until it can', (await page.getByRole('alert').count()) === 0);
-	await press('End');
-	await page.getByText('The conversation is over (1000').waitFor();
+	await page.getByLabel('Text').fill('/fatal gone');
+	await press('Send');
+	await comes('a conversation that breaks off says so', page.getByRole('alert').filter({ hasText: 'gone' }));
+	await named('button', 'Start').and(page.locator(':enabled')).waitFor();
+	report('and what the agent has not heard can be sent again', await page.getByLabel('Text').inputValue() === '/fatal gone');
 
 	await page.evaluate(() => {
 		const devices = navigator.mediaDevices, open = devices.getUserMedia.bind(devices);

@@ -77,7 +77,7 @@ async function route() {
 	} catch (error) {
 		if (signal.aborted) return;
 		main.replaceChildren(make('p.empty', 'This cannot be shown. ', show ? button('Try again', route) : button('Reload', () => location.reload())));
-		complain(show ? error : new Error('This view cannot be loaded; perhaps the service has another version now.'));
+		complain(show ? error : new Error('This view cannot be loaded: the service is away, or has another version now.'));
 	}
 }
 

@@ -17,10 +17,10 @@ function levelOf(packet) {
 
 export async function show(main, [given], { signal }) {
 	const thread = given || newId();
-	const log = make('div.log', { role: 'log', 'aria-label': 'Transcript', tabIndex: 0 }, make('p.empty', 'Start asks for the microphone. Without one, type below.'));
+	const log = make('div.log', { role: 'log', 'aria-label': 'Transcript', tabIndex: 0 }, make('p.empty', 'Start connects, and asks for the microphone. Without one, you can type then.'));
 	const heard = make('meter', { min: 0, max: 1, 'aria-label': 'Microphone level' }), spoken = make('meter', { min: 0, max: 1, 'aria-label': 'Speaker level' });
 	const [label, words] = input('Text');
-	let live, ears, mouth, stream, open = {};
+	let live, ears, mouth, stream, open = {}, unheard = ''; // unheard: what was typed last, until the agent does something
 
 	function note(kind, text) {
 		const node = make(`p.message.${kind}`, text);
@@ -75,6 +75,7 @@ export async function show(main, [given], { signal }) {
 	async function begin() {
 		if (live) return;
 		log.querySelector('.empty')?.remove();
+		say('Connecting …');
 		try {
 			mouth = await worklet(24000, 'loudspeaker');
 			signal.throwIfAborted();
@@ -94,15 +95,21 @@ export async function show(main, [given], { signal }) {
 			show_(true);
 		};
 		live.onmessage = ({ data }) => {
-			if (typeof data === 'string') return shown[JSON.parse(data).type]?.(JSON.parse(data));
+			if (typeof data === 'string') {
+				const event = JSON.parse(data);
+				if (['output_transcript', 'tool_call', 'turn_complete'].includes(event.type)) unheard = '';
+				return shown[event.type]?.(event);
+			}
 			spoken.value = levelOf(data);
 			return mouth?.port.postMessage(data, [data]);
 		};
 		live.onclose = async ({ code, reason }) => {
 			if (!start.disabled) return refused().catch(complain);
-			const words = `The conversation is over (${code}${reason ? `, ${reason}` : ''})`;
-			if (!signal.aborted) say(code === 1000 ? words : '');
-			if (code !== 1000 && !signal.aborted) complain(new Error(words));
+			words.value ||= unheard;
+			unheard = '';
+			const over = `The conversation is over (${code}${reason ? `, ${reason}` : ''})`;
+			if (!signal.aborted) say(code === 1000 ? over : '');
+			if (code !== 1000 && !signal.aborted) complain(new Error(over));
 			return end().catch(complain);
 		};
 	}
@@ -137,6 +144,7 @@ export async function show(main, [given], { signal }) {
 		if (!words.value.trim() || live?.readyState !== WebSocket.OPEN) return;
 		note('user', `You: ${words.value}`);
 		live.send(JSON.stringify({ type: 'text', text: words.value }));
+		unheard = words.value;
 		words.value = '';
 	});
 	signal.addEventListener('abort', () => { live?.close(); end(); });
