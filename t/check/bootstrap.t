@@ -177,6 +177,10 @@ test_that 'and names it at the end' named _build/check.log
 test_that 'for each directory' named _build-san/check.log
 test_that 'a build that fails ends run' not bootstrap run
 test_that 'which names it as well' named _build/build.log
+new_machine
+: >"$tree/_build"
+test_that 'a directory that cannot be written ends run' not bootstrap run
+test_that 'and is all that is named' not said 'all of it is in|last lines'
 complain check
 test_that 'tests that cannot be built count' not bootstrap check
 summary
