@@ -82,7 +82,7 @@ agentgraph:
 	@echo compiling
 	@printf '#!/bin/sh\necho served "$$@"\n' >$@ && chmod +x $@
 install:
-	@cp options "$$MACHINE/placed"
+	@cp options "$$MACHINE/placed" && umask >"$$MACHINE/umask"
 test-programs:
 check-patient:
 check-others: check
@@ -114,7 +114,10 @@ test_that 'no npm is asked for' not installed npm
 test_that 'the smallest compiler is taken' installed gcc-11
 test_that 'nothing that was fetched is kept' grep -q 'install -y .*APT::Keep-Downloaded-Packages=false' "$MACHINE/apt"
 test_that 'what only documents need is named' said 'apt-get install poppler-utils'
+umask 077
 test_that 'install works after it' bootstrap install --prefix=/opt/agentgraph
+umask 022
+test_that 'for everybody, also by a root whose files are for nobody else' test "$(cat "$MACHINE/umask")" = 0022
 test_that 'with its options, not those for the debugger' test "$(cat "$MACHINE/placed")" = --prefix=/opt/agentgraph
 test_that 'check works after it, with what has come since' check_passes
 test_that 'it tells how long each pass took' said '^bootstrap: _build-san: [0-9]+ s for the build, [0-9]+ s for the tests'
