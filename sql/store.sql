@@ -125,7 +125,7 @@ LIMIT :limit;
 -- part: with_words
 -- Every memory has its owner as one of its words, by which it is found; that word has no weight.
 FROM words JOIN memories AS m ON m.row = words.rowid
-WHERE words MATCH :words
+WHERE words MATCH memory_query(:words)
 	AND (:user_id IS NULL OR m.user_id = :user_id)
 	AND (:thread_id IS NULL OR m.thread_id = :thread_id)
 	AND (:memory_type IS NULL OR m.memory_type = :memory_type)

@@ -54,6 +54,10 @@ find 'wine' '"retrieval_strategy":"relevance"'
 is "$(found) $(scores)" 'red wine 1' 'a word'
 find 'WÏNE' '"retrieval_strategy":"relevance"'
 is "$(found)" 'red wine' 'without regard to case and marks'
+find 'milk—wine…wïne' '"retrieval_strategy":"relevance"'
+is "$(found)" 'red wine' 'any of those that other signs than those of ASCII part'
+find '—' '"retrieval_strategy":"relevance"'
+is "$STATUS $(found)" '200 ' 'such signs are no words'
 for query in 'tea OR coffee' 'content:tea' 'tea*' '\"tea' "tea' --" 'NEAR(tea)' '(tea' '^tea' '-tea' '{tea}:' 'owner : x tea' 'tea AND NOT coffee'; do
 	find "$query" '"retrieval_strategy":"relevance"'
 	is "$STATUS" 200 "syntax is text: $query"

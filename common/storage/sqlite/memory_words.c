@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * BM25 as SQL functions, over the rows that a search finds: memory_words(words) counts the query's
- * phrases in a row of the index of words, memory_rarity(found, memories) sums that up over all
- * rows, and memory_weight(found, rarity) is the rank of a row.
+ * BM25 as SQL functions, over the rows that a search finds: memory_query(words) is the query as the
+ * index has its words, memory_words(words) counts its phrases in a row of the index,
+ * memory_rarity(found, memories) sums that up over all rows, and memory_weight(found, rarity) is
+ * the rank of a row.
  *
  * bm25() of FTS5 would do, but each search would count its phrases in everybody's memories.
  */
 #include "storage/sqlite/sqlite_db.h"
 
+#include "base/buf.h"
+#include "base/memory.h"
+
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define CONTENT 1       /* column of the index */
@@ -16,6 +21,67 @@
 #define K1 1.2
 #define B 0.75
 #define COMMON 1e-6 /* weight of a word that most memories have */
+
+/* The words of a query, each once. */
+struct asked {
+	struct buf query;
+	char *words[PHRASES_MAX];
+	int count;
+};
+
+static int memory_query_add(
+    void *into, int flags, const char *token, int length, int start, int end)
+{
+	struct asked *asked = into;
+	size_t len = (size_t)length;
+	(void)flags, (void)start, (void)end;
+	for (int i = 0; i < asked->count; i++)
+		if (strncmp(asked->words[i], token, len) == 0 && !asked->words[i][len])
+			return SQLITE_OK;
+	if (asked->count == PHRASES_MAX)
+		return SQLITE_DONE;
+	buf_puts(&asked->query, asked->count ? " OR \"" : "\"");
+	buf_add(&asked->query, token, len);
+	buf_putc(&asked->query, '"');
+	asked->words[asked->count++] = xstrndup(token, len);
+	return SQLITE_OK;
+}
+
+/* memory_query: of what is one word by its bytes, FTS5 would make a phrase, which reads all places
+ * of a word anew for each time that it has it. */
+static void memory_query(sqlite3_context *context, int count, sqlite3_value **values)
+{
+	static const char *how[] = {"remove_diacritics", "2"}; /* as in the schema */
+	fts5_api *api = sqlite3_user_data(context);
+	fts5_tokenizer unicode;
+	Fts5Tokenizer *tokenizer = NULL;
+	void *data;
+	struct asked asked = {0};
+	const char *text = (const char *)sqlite3_value_text(values[0]), *end = text;
+	int rc = api->xFindTokenizer(api, "unicode61", &data, &unicode);
+	(void)count;
+	if (rc == SQLITE_OK)
+		rc = unicode.xCreate(data, how, 2, &tokenizer);
+	if (text)
+		buf_add(&asked.query, text, strcspn(text, "\""));
+	while (rc == SQLITE_OK && end && (text = strchr(end, '"'))) {
+		end = text + 1 + strcspn(text + 1, "\"");
+		rc = unicode.xTokenize(tokenizer, &asked, FTS5_TOKENIZE_QUERY, text + 1,
+		    (int)(end - text - 1), memory_query_add);
+		end += *end == '"';
+	}
+	buf_puts(&asked.query, asked.count ? ")" : "\"\")");
+	if (rc == SQLITE_OK || rc == SQLITE_DONE)
+		sqlite3_result_text(
+		    context, asked.query.data, (int)asked.query.len, SQLITE_TRANSIENT);
+	else
+		sqlite3_result_error_code(context, rc);
+	while (asked.count)
+		free(asked.words[--asked.count]);
+	buf_release(&asked.query);
+	if (tokenizer)
+		unicode.xDelete(tokenizer);
+}
 
 /* These functions pass arrays of numbers as blobs, which need not be aligned. */
 
@@ -39,20 +105,20 @@ static void memory_words(const Fts5ExtensionApi *api, Fts5Context *fts, sqlite3_
     int count, sqlite3_value **values)
 {
 	int64_t found[FOUND_MOST] = {0};
-	int phrases = api->xPhraseCount(fts), instances = 0, words = 0;
+	int phrases = api->xPhraseCount(fts), words = 0;
 	sqlite3_int64 memories = 0;
 	int rc = phrases <= PHRASES_MAX ? api->xRowCount(fts, &memories) : SQLITE_ERROR;
 	(void)count;
 	(void)values;
 	if (rc == SQLITE_OK)
 		rc = api->xColumnSize(fts, CONTENT, &words);
-	if (rc == SQLITE_OK)
-		rc = api->xInstCount(fts, &instances);
-	for (int i = 0; rc == SQLITE_OK && i < instances; i++) {
-		int phrase, column, offset;
-		rc = api->xInst(fts, i, &phrase, &column, &offset);
-		if (rc == SQLITE_OK && column == CONTENT)
-			found[FOUND_TIMES + phrase]++;
+	/* xInst would put all places of all phrases in order, in time by the product of both */
+	for (int i = 0; rc == SQLITE_OK && i < phrases; i++) {
+		Fts5PhraseIter at;
+		int column, offset;
+		rc = api->xPhraseFirst(fts, i, &at, &column, &offset);
+		for (; rc == SQLITE_OK && column >= 0; api->xPhraseNext(fts, &at, &column, &offset))
+			found[FOUND_TIMES + i] += column == CONTENT;
 	}
 	found[FOUND_MEMORIES] = memories;
 	found[FOUND_WORDS] = words;
@@ -133,6 +199,7 @@ bool sqlite_memory_words_add(struct sqlite_db *db, struct error *err)
 	query_row(&q);
 	if (!query_end(&q) || !api)
 		return error_set(err, ERR_STORAGE, "SQLite: there is no FTS5");
+	sqlite3_create_function(db->handle, "memory_query", 1, how, api, memory_query, NULL, NULL);
 	api->xCreateFunction(api, "memory_words", NULL, memory_words, NULL);
 	sqlite3_create_function(
 	    db->handle, "memory_rarity", 2, how, NULL, NULL, memory_rarity_add, memory_rarity);
