@@ -119,9 +119,9 @@ static bool server_admit_body(struct request *rq, const struct buf *text)
 	    dialect && dialect->not_json ? dialect->not_json : "must be valid JSON";
 	bool parsed = rule == BODY_NONE || rule == BODY_STREAM ||
 	    (rule == BODY_LINES ? body_parse_lines(rq->call.arena, text, rq->head.content_type,
-				      &rq->body, &mistake)
+				      rq->call.values, &rq->body, &mistake)
 				: body_parse(rq->call.arena, text, rq->head.content_type, rule,
-				      not_json, &rq->body, &mistake));
+				      not_json, &rq->call.values, &rq->body, &mistake));
 	bool admitted = admit_action(rq) && admit_feature(rq);
 	if (admitted && !parsed && server_body_is_coded(rq, text))
 		error_field(&rq->call.error, ERR_VALIDATION, "header.content-encoding",

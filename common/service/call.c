@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* The context of a call: who makes it, and what its client is told of an error. */
+#include "base/json/json.h"
 #include "base/log/log.h"
 #include "service/service.h"
 #include "storage/runs.h"
@@ -12,6 +13,7 @@ void call_init(struct call *call, struct service *service, const char *request_i
 	    .user = service->anonymous,
 	    .user_id = "anonymous",
 	    .ctx = {.request_id = request_id},
+	    .values = (size_t)service->config->env.max_request_size / JSON_BYTES_A_VALUE,
 	};
 }
 

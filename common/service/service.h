@@ -103,6 +103,7 @@ struct call {
 	bool reported;              /* the error was reported to the error tracker */
 	struct feed feed;           /* the answer's, where it has one */
 	struct feed list;           /* the second one, where the answer has two (feed_beside) */
+	size_t values;              /* that JSON of the client may still have */
 	struct limit_verdict limit; /* what the rate limit said, where it was asked */
 	struct error error;
 };

@@ -78,7 +78,7 @@ static bool body_wrong_type(struct error *err, const char *type)
 }
 
 bool body_parse_lines(struct arena *arena, const struct buf *text, const char *content_type,
-    const cJSON **object, struct error *err)
+    size_t values, const cJSON **object, struct error *err)
 {
 	size_t type = strcspn(content_type, "; \t");
 	*object = NULL;
@@ -89,12 +89,14 @@ bool body_parse_lines(struct arena *arena, const struct buf *text, const char *c
 		return body_wrong_type(err, BODY_LINES_TYPE);
 	const char *end = memchr(text->data, '\n', text->len);
 	size_t first = end ? (size_t)(end - text->data) : text->len;
-	*object = arena_json(arena, json_parse(text->data, first, JSON_TRUSTED_DEPTH, NULL));
+	*object = arena_json(
+	    arena, json_parse_within(text->data, first, JSON_TRUSTED_DEPTH, &values, NULL));
 	return true;
 }
 
 bool body_parse(struct arena *arena, const struct buf *text, const char *content_type,
-    enum body_rule rule, const char *not_json, const cJSON **object, struct error *err)
+    enum body_rule rule, const char *not_json, size_t *values, const cJSON **object,
+    struct error *err)
 {
 	*object = NULL;
 	if (text->len == 0)
@@ -102,8 +104,8 @@ bool body_parse(struct arena *arena, const struct buf *text, const char *content
 	if (!body_type_is_json(content_type))
 		return body_wrong_type(err, "application/json");
 	enum json_fault fault;
-	cJSON *value =
-	    arena_json(arena, json_parse(text->data, text->len, JSON_REQUEST_DEPTH, &fault));
+	cJSON *value = arena_json(
+	    arena, json_parse_within(text->data, text->len, JSON_REQUEST_DEPTH, values, &fault));
 	if (!value)
 		return error_field(err, ERR_VALIDATION, "body", "json_invalid", "Request body %s",
 		    fault == JSON_INVALID ? not_json : json_fault_text(fault));

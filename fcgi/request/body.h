@@ -41,16 +41,18 @@ bool body_read(
 
 /*
  * Parses the object of a body into the arena; *object is NULL when there is no body and none is
- * required.  False with err set for anything else; a body that is no JSON is refused with "Request
- * body <not_json>".
+ * required.  *values is that of json_parse_within.  False with err set for anything else; a body
+ * that is no JSON is refused with "Request body <not_json>".
  */
 bool body_parse(struct arena *arena, const struct buf *text, const char *content_type,
-    enum body_rule rule, const char *not_json, const cJSON **object, struct error *err);
+    enum body_rule rule, const char *not_json, size_t *values, const cJSON **object,
+    struct error *err);
 
-/* Parses the first of several lines; *object is NULL if that is no JSON, about which whoever reads
- * the lines complains.  False with err set when there is no body, or its type is another one. */
+/* Parses the first of several lines; *object is NULL if that is no JSON, or of more values, about
+ * which whoever reads the lines complains.  False with err set when there is no body, or its type
+ * is another one. */
 bool body_parse_lines(struct arena *arena, const struct buf *text, const char *content_type,
-    const cJSON **object, struct error *err);
+    size_t values, const cJSON **object, struct error *err);
 
 /* Media types that stand for JSON: application/json, application/<any>+json, and none at all. */
 bool body_type_is_json(const char *content_type);

@@ -41,6 +41,17 @@ for length in -1 1x 0x11 ' 17' 17,17 99999999999999999999; do
 done
 is "$(json .detail "$BODY")" 'Invalid Content-Length header.' 'and a sentence'
 
+# many N: an object with N values in it, beside itself and the thread's id.
+many() {
+	printf '{"thread_id":"t","x":[1%s]}' "$(printf '%*s' $(($1 - 2)) '' | sed 's/ /,1/g')"
+}
+
+api POST $stop "$(many 4998)"
+is "$STATUS" 200 'a body may have a value for every 8 bytes that it may have'
+api POST $stop "$(many 4999)"
+is "$STATUS" 422 'one more is refused'
+is "$(json .detail "$BODY")" 'Request body must not have more values than an eighth of the bytes that it may have' 'with a sentence'
+
 say='{"messages":[{"role":"user","content":"hello"}]}'
 take "$(raw ask POST /v1/threads/cut/messages 48 "$say")"
 is "$STATUS" 200 'messages that arrive whole are stored'

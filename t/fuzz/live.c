@@ -32,7 +32,8 @@ static bool never_full(struct live_sink *sink)
 
 static struct service *service_of_demo(void)
 {
-	static struct config config = {.env = {.realtime_max_frame_bytes = 1000,
+	static struct config config = {.env = {.max_request_size = 10 << 20,
+					   .realtime_max_frame_bytes = 1000,
 					   .realtime_input_queue = 10,
 					   .realtime_drain_timeout = 30}};
 	static struct service service = {.config = &config};

@@ -12,7 +12,8 @@
 #include <string.h>
 
 static char agent[] = "builtin:demo";
-static struct config config = {.agent = agent, .openai_enabled = true};
+static struct config config = {
+    .agent = agent, .openai_enabled = true, .env.max_request_size = 10 << 20};
 
 static void check_run(const struct openai_input *in)
 {

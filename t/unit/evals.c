@@ -90,7 +90,7 @@ static void mends_characters(void)
 static struct json_span skim(const char *json)
 {
 	struct json_scan scan;
-	CU_ASSERT_EQUAL_FATAL(json_scan(&scan, json, strlen(json), 100), JSON_OK);
+	CU_ASSERT_EQUAL_FATAL(json_scan(&scan, json, strlen(json), 100, SIZE_MAX), JSON_OK);
 	json_scan_release(&scan);
 	return json_skim_text(json, strlen(json));
 }

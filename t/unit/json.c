@@ -74,6 +74,19 @@ static void broken_structure_is_refused(void)
 		FAULT(broken[i], JSON_INVALID);
 }
 
+static void values_are_counted(void)
+{
+	static const char text[] = "{\"a\":[1,-0,{}],\"a\":\"x\"}";
+	for (size_t most = 0; most < 8; most++) {
+		size_t values = most;
+		enum json_fault fault;
+		cJSON *root = json_parse_within(text, strlen(text), 3, &values, &fault);
+		CU_ASSERT_EQUAL(fault, most < 6 ? JSON_MANY : JSON_OK);
+		CU_ASSERT_EQUAL(values, most < 6 ? 0 : most - 6);
+		cJSON_Delete(root);
+	}
+}
+
 static void nothing_may_follow_the_value(void)
 {
 	CU_ASSERT_EQUAL(fault_of("1\0", 2), JSON_INVALID);
@@ -717,6 +730,7 @@ static void what_is_not_plain_is_found_at_every_place(void)
 static const struct unit_test tests[] = {
     {"values of all kinds are accepted", values_of_all_kinds_are_accepted},
     {"broken structure is refused", broken_structure_is_refused},
+    {"values are counted", values_are_counted},
     {"nothing may follow the value", nothing_may_follow_the_value},
     {"number grammar is strict", number_grammar_is_strict},
     {"numbers print as they came", numbers_print_as_they_came},

@@ -750,7 +750,8 @@ static void an_end_that_comes_meanwhile_is_the_last(void)
 	    "0\"thread_id\":\"t\"}}";
 	struct chunk_keeper *keeper = begin(GRANULARITY_FULL, 1);
 	struct chunk_sink *sink = chunk_keeper_sink(keeper);
-	struct service service = {.storage = &storage};
+	struct config config = {0};
+	struct service service = {.storage = &storage, .config = &config};
 	const struct run_record record = {.number = 1, .thread_row = 7};
 	struct replay_tail tail;
 	struct call call;

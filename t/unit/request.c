@@ -267,8 +267,10 @@ static struct parsed parse(const char *text, const char *type, enum body_rule ru
 {
 	struct parsed p = {.arena = arena_new()};
 	struct buf body = {0};
+	size_t values = 1000;
 	buf_puts(&body, text);
-	p.ok = body_parse(p.arena, &body, type, rule, "must be valid JSON", &p.object, &p.error);
+	p.ok = body_parse(
+	    p.arena, &body, type, rule, "must be valid JSON", &values, &p.object, &p.error);
 	buf_release(&body);
 	return p;
 }

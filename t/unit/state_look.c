@@ -57,7 +57,8 @@ static const char *status_of(const struct moment *script)
 {
 	static char text[64];
 	struct storage storage = {.threads = &ops};
-	struct service service = {.storage = &storage, .graph = graph_new("g")};
+	struct config config = {0};
+	struct service service = {.storage = &storage, .config = &config, .graph = graph_new("g")};
 	struct call call;
 	moments = script;
 	looks = 0;

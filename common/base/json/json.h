@@ -28,6 +28,7 @@ enum json_fault {
 	JSON_TOO_DEEP, /* more than max_depth levels */
 	JSON_NUL,      /* U+0000 in a string */
 	JSON_HALF,     /* half of a surrogate pair in a string: a character that was cut */
+	JSON_MANY,     /* more values than json_parse_within may make */
 	JSON_RANGE     /* a number no double can hold, e.g. 1e400 */
 };
 
@@ -40,6 +41,16 @@ const char *json_fault_text(enum json_fault fault);
  * the top is a value too.
  */
 cJSON *json_parse(const char *text, size_t len, unsigned max_depth, enum json_fault *fault);
+
+/*
+ * The same for a text of a client: a tree takes some 80 bytes a value, of which two bytes of text
+ * can be one.  *values is how many may come, and is lowered by those that the text has.
+ */
+cJSON *json_parse_within(
+    const char *text, size_t len, unsigned max_depth, size_t *values, enum json_fault *fault);
+
+/* What a client may send in all, for each value that may be in it. */
+#define JSON_BYTES_A_VALUE 8
 
 /* The same for a text that the service has written itself; NULL for NULL. */
 cJSON *json_parse_own(const char *text);

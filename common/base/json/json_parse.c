@@ -21,6 +21,8 @@ const char *json_fault_text(enum json_fault fault)
 		return "must not contain the character U+0000";
 	case JSON_HALF:
 		return "must not contain half of a surrogate pair";
+	case JSON_MANY:
+		return "must not have more values than an eighth of the bytes that it may have";
 	case JSON_RANGE:
 		return "must not contain numbers beyond the range of a double";
 	}
@@ -65,11 +67,13 @@ static char *json_parse_without_noted(const struct json_scan *s, size_t len)
 	return copy;
 }
 
-cJSON *json_parse(const char *text, size_t len, unsigned max_depth, enum json_fault *fault)
+cJSON *json_parse_within(
+    const char *text, size_t len, unsigned max_depth, size_t *values, enum json_fault *fault)
 {
 	struct json_scan scan;
 	cJSON *root = NULL;
-	enum json_fault found = json_scan(&scan, text, len, max_depth);
+	enum json_fault found = json_scan(&scan, text, len, max_depth, *values);
+	*values -= scan.values;
 	if (found == JSON_OK) {
 		char *copy = scan.oversized ? json_parse_without_noted(&scan, len) : NULL;
 		root = cJSON_ParseWithLengthOpts(copy ? copy : text, len, NULL, false);
@@ -82,6 +86,12 @@ cJSON *json_parse(const char *text, size_t len, unsigned max_depth, enum json_fa
 	if (fault)
 		*fault = found;
 	return root;
+}
+
+cJSON *json_parse(const char *text, size_t len, unsigned max_depth, enum json_fault *fault)
+{
+	size_t values = SIZE_MAX;
+	return json_parse_within(text, len, max_depth, &values, fault);
 }
 
 cJSON *json_parse_own(const char *text)

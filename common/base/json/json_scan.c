@@ -213,6 +213,9 @@ static bool scan_open(struct json_scan *s, bool *closed)
 static bool scan_value(struct json_scan *s, bool *complete)
 {
 	*complete = true;
+	if (s->values == s->max_values)
+		return json_scan_fail(s, JSON_MANY);
+	s->values++;
 	json_scan_skip_space(s);
 	switch (json_scan_peek(s)) {
 	case '{':
@@ -251,12 +254,14 @@ static bool scan_next(struct json_scan *s)
 	return false;
 }
 
-enum json_fault json_scan(struct json_scan *s, const char *text, size_t len, unsigned max_depth)
+enum json_fault json_scan(
+    struct json_scan *s, const char *text, size_t len, unsigned max_depth, size_t max_values)
 {
 	memset(s, 0, offsetof(struct json_scan, open));
 	s->text = s->p = text;
 	s->end = text + len;
 	s->max_depth = max_depth < JSON_DEPTH_LIMIT ? max_depth : JSON_DEPTH_LIMIT;
+	s->max_values = max_values;
 	bool complete;
 	do {
 		if (!scan_value(s, &complete))
@@ -309,7 +314,7 @@ size_t json_scan_explain(const char *text, size_t len, char **more)
 	struct json_scan s;
 	struct buf out = {0};
 	size_t line = 1;
-	enum json_fault fault = json_scan(&s, text, len, JSON_REQUEST_DEPTH);
+	enum json_fault fault = json_scan(&s, text, len, JSON_REQUEST_DEPTH, SIZE_MAX);
 	const char *start = text;
 	for (const char *p = text; p < s.p; p++) {
 		if (*p == '\n') {

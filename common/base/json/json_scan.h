@@ -26,6 +26,7 @@ struct json_scan {
 	enum json_fault fault;
 	unsigned depth, max_depth;
 	size_t numbers; /* seen so far */
+	size_t values, max_values;
 	struct json_noted *noted;
 	size_t noted_count;
 	bool oversized; /* some number is too long for cJSON */
@@ -34,7 +35,8 @@ struct json_scan {
 
 /* Scans the whole text; JSON_OK promises that cJSON accepts it (oversized numbers aside).  The
  * caller releases the scan in either case. */
-enum json_fault json_scan(struct json_scan *s, const char *text, size_t len, unsigned max_depth);
+enum json_fault json_scan(
+    struct json_scan *s, const char *text, size_t len, unsigned max_depth, size_t max_values);
 void json_scan_release(struct json_scan *s);
 
 /* For people who write JSON by hand: the line, from 1, near the cause of a fault in the text, and

@@ -134,7 +134,7 @@ static char *eval_file_read_text(int fd, size_t size, size_t *len)
 static bool eval_file_is_json(const char *text, size_t len)
 {
 	struct json_scan scan;
-	bool valid = json_scan(&scan, text, len, JSON_DEPTH_LIMIT) == JSON_OK;
+	bool valid = json_scan(&scan, text, len, JSON_DEPTH_LIMIT, SIZE_MAX) == JSON_OK;
 	json_scan_release(&scan);
 	return valid;
 }

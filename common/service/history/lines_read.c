@@ -70,7 +70,9 @@ static const cJSON *lines_next(struct lines *l, struct arena **arena, struct err
 	if (len < 0)
 		return NULL;
 	*arena = arena_new();
-	cJSON *object = arena_json(*arena, json_parse(l->text, (size_t)len, LINE_DEPTH, &fault));
+	size_t values = l->call ? l->call->values : SIZE_MAX; /* in each line */
+	cJSON *object = arena_json(
+	    *arena, json_parse_within(l->text, (size_t)len, LINE_DEPTH, &values, &fault));
 	if (object && l->call && l->number > 1 && !block_is(object, "end"))
 		seal_add(&l->seal, l->text, (size_t)len);
 	if (!object)

@@ -151,8 +151,9 @@ void live_text(struct live *live, const char *text, size_t len)
 		live_session_begin(live, text, len);
 		return;
 	}
+	size_t values = live->call.values; /* in each frame */
 	live->halved = false;
-	cJSON *frame = json_parse(text, len, JSON_REQUEST_DEPTH, NULL);
+	cJSON *frame = json_parse_within(text, len, JSON_REQUEST_DEPTH, &values, NULL);
 	const char *type = json_str(frame, "type"), *said = json_str(frame, "text");
 	if (!cJSON_IsObject(frame))
 		live_ignore(live, "it is no JSON object");

@@ -175,7 +175,9 @@ enum live_init live_config_read(
     struct call *call, const char *text, size_t len, struct live_config *config)
 {
 	const struct live_agent *agent = call->service->graph->live->live;
-	cJSON *frame = arena_json(call->arena, json_parse(text, len, JSON_REQUEST_DEPTH, NULL));
+	size_t values = call->values; /* in each frame */
+	cJSON *frame = arena_json(
+	    call->arena, json_parse_within(text, len, JSON_REQUEST_DEPTH, &values, NULL));
 	*config = (struct live_config){.model = agent->model,
 	    .voice = agent->voice,
 	    .system_prompt = agent->system_prompt,

@@ -200,11 +200,14 @@ static cJSON *openai_read_call(struct call *call, const cJSON *item, const char 
 	    !fields_read_body(&call->error, function, asked.function, call_function_rows, &asked))
 		return NULL;
 	const char *text = *asked.arguments ? asked.arguments : "{}";
-	cJSON *args = json_parse(text, strlen(text), JSON_REQUEST_DEPTH, NULL);
+	enum json_fault fault;
+	cJSON *args =
+	    json_parse_within(text, strlen(text), JSON_REQUEST_DEPTH, &call->values, &fault);
 	if (!cJSON_IsObject(args)) {
 		cJSON_Delete(args);
 		error_wrong(&call->error, arena_printf(call->arena, "%s.arguments", function),
-		    "value_error", "must be a JSON object as text");
+		    "value_error", "%s",
+		    fault == JSON_MANY ? json_fault_text(fault) : "must be a JSON object as text");
 		return NULL;
 	}
 	cJSON *block = json_typed("remote_tool_call");

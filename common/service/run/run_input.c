@@ -133,7 +133,7 @@ static cJSON *run_input_clean_config(struct call *call, const cJSON *config)
 	const cJSON *item;
 	cJSON_ArrayForEach(item, config) {
 		if (!run_input_is_server_owned(item->string))
-			cJSON_AddItemToObject(clean, item->string, cJSON_Duplicate(item, true));
+			json_refer(clean, item->string, item);
 	}
 	cJSON_AddItemToObject(clean, "user", cJSON_Duplicate(call->user, true));
 	return clean;

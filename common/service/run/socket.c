@@ -59,7 +59,7 @@ static void socket_answer(struct call *call, const cJSON *frame, struct chunk_si
 void socket_refuse(struct call *call, const char *text, size_t len, struct chunk_sink *sink)
 {
 	enum json_fault fault;
-	cJSON *frame = json_parse(text, len, JSON_REQUEST_DEPTH, &fault);
+	cJSON *frame = json_parse_within(text, len, JSON_REQUEST_DEPTH, &call->values, &fault);
 	socket_answer(call, arena_json(call->arena, frame), sink);
 }
 
@@ -116,7 +116,7 @@ static bool socket_names_thread(const cJSON *frame)
 static cJSON *socket_parse(struct call *call, const char *text, size_t len)
 {
 	enum json_fault fault;
-	cJSON *frame = json_parse(text, len, JSON_REQUEST_DEPTH, &fault);
+	cJSON *frame = json_parse_within(text, len, JSON_REQUEST_DEPTH, &call->values, &fault);
 	if (fault == JSON_INVALID)
 		socket_invalid(call, "frame is not valid JSON");
 	else if (!frame)
