@@ -8,12 +8,14 @@
 #include "replay.h"
 #include "tool/pattern_internal.h"
 
+#include <ctype.h>
 #include <regex.h>
 #include <string.h>
 
-/* regcomp takes time and memory by the product of all repetitions. */
+/* regcomp takes time and memory by the product of all repetitions, and twice as much for each that
+ * repeats another, or more around anchors and alternatives. */
 #define MOST_EXPRESSION 40
-#define MOST_COUNTS 2
+#define MOST_REPEATS 4 /* anchors and alternatives included; "{" is three, "+" two */
 #define MOST_TEXT 60
 #define BUDGET 100000000
 
@@ -26,10 +28,13 @@ static bool is_ascii(const char *text)
 
 static bool is_small(const char *expression)
 {
-	size_t counts = 0;
-	for (const char *p = expression; *p; p++)
-		counts += *p == '{';
-	return strlen(expression) <= MOST_EXPRESSION && counts <= MOST_COUNTS;
+	size_t repeats = 0;
+	for (const char *p = expression; *p; p++) {
+		repeats += *p == '{' ? 3 : *p == '+' ? 2 : strchr("*?^$|\\", *p) != NULL;
+		if (isdigit((unsigned char)p[0]) && isdigit((unsigned char)p[1]))
+			return false;
+	}
+	return strlen(expression) <= MOST_EXPRESSION && repeats <= MOST_REPEATS;
 }
 
 static void check(const char *expression, const char *text, bool ignore_case)
@@ -44,7 +49,12 @@ static void check(const char *expression, const char *text, bool ignore_case)
 	if (pattern) {
 		bool found = pattern_matches(pattern, text, &budget);
 		require(BUDGET - budget <= 2 * pattern->count * (strlen(text) + 1));
-		if (is_ascii(expression) && is_ascii(text))
+		/* where case does not matter, glibc takes the ends of ranges for capital letters,
+		 * and finds an escaped small letter nowhere; "^" and "$" within an expression hold
+		 * at a newline, too */
+		bool same = (!ignore_case || !strpbrk(expression, "-\\")) &&
+		    !(strpbrk(expression, "^$") && strchr(text, '\n'));
+		if (same && is_ascii(expression) && is_ascii(text))
 			require(found == (regexec(&regex, text, 0, NULL, 0) == 0));
 	}
 	pattern_free(pattern);
