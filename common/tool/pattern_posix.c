@@ -102,6 +102,8 @@ static void posix_group_atom(struct posix *x)
 static void posix_take_quantifier(struct posix *x)
 {
 	size_t len = *x->p == '{' ? strcspn(x->p, "}") + 1 : 1;
+	if (*x->p == '{' && strspn(x->p + 1, "0123456789,") != len - 2)
+		x->why = "has a count with an escape"; /* which regcomp takes */
 	if (x->quantified)
 		posix_group_atom(x);
 	x->quantified = true;
