@@ -336,9 +336,12 @@ static void run_put(struct kept *k, const struct trace_run *run, const struct tr
 		*r = (struct kept_run){.next = *at};
 		*at = r;
 	}
-	r->run = *run;
-	r->run.thread_id = arena_strdup(kept_texts, run->thread_id);
-	r->run.run_id = arena_strdup(kept_texts, run->run_id);
+	if (!r->run.run_id ||
+	    r->run.status == TRACE_RUNNING) { /* one that is over stays as it is */
+		r->run = *run;
+		r->run.thread_id = arena_strdup(kept_texts, run->thread_id);
+		r->run.run_id = arena_strdup(kept_texts, run->run_id);
+	}
 	if (!piece->len)
 		return;
 	struct kept_piece **place = &r->pieces;

@@ -935,9 +935,11 @@ static void steps_without_messages_go_with_their_run(void)
 	struct checkpoint c;
 	t.run_id = "r0";
 	t.fields_json = "{\"n\":0}";
+	t.summary = "so far";
 	keep(&t, "m1", CHECKPOINT_STEP);
 	was = thread_now(st, arena, "steps");
 	t.run_id = "r1";
+	keep(&t, NULL, CHECKPOINT_STEP); /* which has the state of the one before it */
 	t.fields_json = "{\"n\":1}";
 	keep(&t, NULL, CHECKPOINT_STEP);
 	t.fields_json = "{\"n\":2}";
@@ -947,6 +949,8 @@ static void steps_without_messages_go_with_their_run(void)
 	c = newest(&t, 0);
 	CU_ASSERT_STRING_EQUAL(c.thread.run_id, "r0");
 	CU_ASSERT_STRING_EQUAL(c.thread.fields_json, "{\"n\":0}");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(c.thread.summary);
+	CU_ASSERT_STRING_EQUAL(c.thread.summary, "so far");
 }
 
 /* ---- read ---- */

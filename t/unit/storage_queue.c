@@ -313,6 +313,23 @@ static void a_run_without_delay_is_due_by_any_clock(void)
 	finish(&got, RUN_ERROR);
 }
 
+/* The clock was set back while it ran. */
+static void one_that_is_due_earlier_waits_for_one_that_has_begun(void)
+{
+	struct thread t = sample_thread("set back");
+	struct run_job job;
+	empty_the_queue();
+	must_submit(&t, "r1", 300, 0);
+	CU_ASSERT_STRING_EQUAL(claimed(NOW, &job), "r1");
+	must_submit(&t, "r2", 100, 0);
+	must_submit(&t, "r3", 200, 0);
+	CU_ASSERT_EQUAL(stop_all("set back", "r2"), 1);
+	CU_ASSERT_STRING_EQUAL(claimed(NOW, NULL), "none");
+	finish(&job, RUN_ERROR);
+	CU_ASSERT_STRING_EQUAL(claimed(NOW, &job), "r3");
+	finish(&job, RUN_ERROR);
+}
+
 static void a_run_begins_and_ends_with_its_job(void)
 {
 	struct thread t = sample_thread("whole");
@@ -1825,6 +1842,8 @@ static void every_statement_was_used(void)
 static const struct unit_test of_any_engine[] = {
     {"a job comes back as it was submitted", a_job_comes_back_as_it_was_submitted},
     {"a run without delay is due by any clock", a_run_without_delay_is_due_by_any_clock},
+    {"one that is due earlier waits for one that has begun",
+	one_that_is_due_earlier_waits_for_one_that_has_begun},
     {"a run begins and ends with its job", a_run_begins_and_ends_with_its_job},
     {"a long request comes back", a_long_request_comes_back},
     {"a claim has the thread until somebody changes it",

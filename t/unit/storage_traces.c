@@ -107,6 +107,14 @@ static void what_was_handed_over_is_read_at_once(void)
 	CU_ASSERT_EQUAL(view.run.finished_at, 3000);
 	CU_ASSERT_EQUAL(view.run.last_at, 2000);
 	CU_ASSERT_EQUAL(memcmp(&view.run.totals, &run.totals, sizeof(run.totals)), 0);
+	/* a run that is over stays as it is */
+	run.status = TRACE_RUNNING;
+	run.finished_at = 0;
+	place = 0;
+	put(&run, 0, "{\"a\":1},{\"a\":2},", &place);
+	CU_ASSERT_TRUE_FATAL(traces_read(traces, NULL, a, "t", NULL, &view, &err));
+	CU_ASSERT_EQUAL(view.run.status, TRACE_DONE);
+	CU_ASSERT_EQUAL(view.run.finished_at, 3000);
 	arena_free(a);
 	close_all();
 }

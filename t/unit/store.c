@@ -420,7 +420,7 @@ static void a_search_finds_words_and_the_newest_first(void)
 		const char *id, *user, *entity, *content;
 	} memories[] = {{"a", "ann", "drink", "green tea"}, {"b", "ann", NULL, "black coffee"},
 	    {"c", "bob", "drink", "Tea coffee"}, {"d", "ann", NULL, "a house"}};
-	const struct memory_filter hers = {.user_id = "ann"};
+	const struct memory_filter hers = {.user_id = "ann"}, his = {.user_id = "bob"};
 	struct memory_set *st = open_store("meaning", MODEL);
 	struct memory_hit items[10];
 	struct memory_hits three = {.items = items, .limit = 3},
@@ -443,6 +443,7 @@ static void a_search_finds_words_and_the_newest_first(void)
 	CU_ASSERT_STRING_EQUAL(matching(st, &hers, "tea"), "a ");
 	CU_ASSERT_TRUE(st->ops->recent(st, NULL, &everything, &three, &err));
 	CU_ASSERT_STRING_EQUAL(ids_of(st, &three), "d c b ");
+	int64_t foreign = items[1].row;
 	int64_t newest = items[0].row;
 	CU_ASSERT_TRUE(st->ops->linked(st, NULL, &everything, newest, &hits, &err));
 	CU_ASSERT_STRING_EQUAL(ids_of(st, &hits), "a ");
@@ -451,6 +452,16 @@ static void a_search_finds_words_and_the_newest_first(void)
 	CU_ASSERT_STRING_EQUAL(ids_of(st, &hits), "d c ");
 	CU_ASSERT_TRUE(st->ops->linked(st, NULL, &hers, first, &hits, &err));
 	CU_ASSERT_STRING_EQUAL(ids_of(st, &hits), "d ");
+	/* what others have takes no place among hers, and is not linked to it by a relation */
+	CU_ASSERT_TRUE(st->ops->recent(st, NULL, &hers, &three, &err));
+	CU_ASSERT_STRING_EQUAL(ids_of(st, &three), "d b a ");
+	CU_ASSERT_TRUE(st->ops->linked(st, NULL, &his, first, &hits, &err));
+	CU_ASSERT_STRING_EQUAL(ids_of(st, &hits), "c ");
+	struct arena *a = arena_new();
+	struct memory m;
+	CU_ASSERT_TRUE(st->ops->load(st, NULL, a, &his, foreign, &m, &err));
+	CU_ASSERT_FALSE(st->ops->load(st, NULL, a, &hers, foreign, &m, &err));
+	arena_free(a);
 	close_store(st);
 }
 
