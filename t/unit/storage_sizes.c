@@ -212,7 +212,7 @@ static void a_move_that_is_killed_goes_on_where_it_was(void)
 	struct storage *st;
 	int status = 1, kills = 0;
 	make_old("moving", many_messages);
-	for (int ms = 10; !WIFEXITED(status) || WEXITSTATUS(status) != 0; ms += 10 + ms / 4) {
+	for (int ms = 10; !WIFEXITED(status) || WEXITSTATUS(status) != 0; ms += 10) {
 		pid_t child = fork();
 		if (child == 0)
 			_exit(try_open("moving", &err) ? 0 : 1);

@@ -29,7 +29,7 @@ static uint64_t random_bits(void)
 }
 
 /* A random direction, of length 1: the sum of four numbers that are equally likely is all but
- * normally distributed, and takes a tenth of what a logarithm and a cosine do. */
+ * normally distributed, and cheaper than a logarithm and a cosine. */
 static void fill(float *v, size_t n)
 {
 	double squares = 0;
