@@ -2,6 +2,8 @@
 /* Whose thread it is: remembered, forgotten in time, and never wrong. */
 #include "access/owner_cache.h"
 
+#include "access/access.h"
+#include "base/json/json.h"
 #include "base/memory.h"
 #include "redis_fixture.h"
 #include "storage_fixture.h"
@@ -19,6 +21,7 @@ struct worker {
 };
 
 static int lookups;
+static bool unanswered;          /* lookups fail */
 static void (*in_between)(void); /* called behind a lookup */
 
 static bool watched_owner(struct storage *st, const struct storage_context *ctx, struct arena *a,
@@ -48,6 +51,8 @@ static bool watched_owner(struct storage *st, const struct storage_context *ctx,
 {
 	const struct worker *w = st == one.storage ? &one : &two;
 	lookups++;
+	if (unanswered)
+		return error_set(err, ERR_TRANSIENT_STORAGE, NULL);
 	bool found = w->real->owner(st, ctx, a, thread_id, owner, err);
 	if (in_between)
 		in_between();
@@ -108,6 +113,33 @@ static void an_owner_is_looked_up_once(void)
 	CU_ASSERT_EQUAL(lookups, 1);
 	CU_ASSERT_STRING_EQUAL(owner_of(&two, "t"), "alice");
 	CU_ASSERT_EQUAL(lookups, 2);
+	close_two();
+}
+
+static void an_owner_who_cannot_be_looked_up_is_nobody(void)
+{
+	open_two("unanswered", NULL, NULL);
+	char secret[] = "a secret of at least thirty-two bytes";
+	const struct config config = {
+	    .auth = AUTH_JWT, .env = {.jwt_secret = secret, .jwt_algorithm = (char[]){"HS256"}}};
+	const struct permission read = {"graph", "read", "t"};
+	struct problems problems = {0};
+	struct error err = {0};
+	struct arena *a = arena_new();
+	struct identity alice = {
+	    .user = arena_json(a, cJSON_CreateObject()), .user_id = "alice", .verified = true};
+	struct access *access =
+	    access_open(&config, one.storage, opened[opened_at(one.storage)].shared, &problems);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(access);
+	make(&one, "t", "alice");
+	unanswered = true;
+	CU_ASSERT_FALSE(access_permit(access, &alice, &read, &err));
+	CU_ASSERT_EQUAL(err.kind, ERR_PERMISSION);
+	error_release(&err);
+	unanswered = false;
+	CU_ASSERT_TRUE(access_permit(access, &alice, &read, &err));
+	access_close(access);
+	arena_free(a);
 	close_two();
 }
 
@@ -343,6 +375,7 @@ static void what_a_dead_server_could_not_be_told_is_not_believed(void)
 
 static const struct unit_test tests[] = {
     {"an owner is looked up once", an_owner_is_looked_up_once},
+    {"an owner who cannot be looked up is nobody", an_owner_who_cannot_be_looked_up_is_nobody},
     {"that there is no thread is never kept", that_there_is_none_is_never_kept},
     {"a deleted thread is forgotten by all processes", a_deleted_thread_is_forgotten_by_all},
     {"what another instance deleted is found out", what_another_instance_deleted_is_found_out},
