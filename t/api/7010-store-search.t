@@ -58,6 +58,10 @@ find 'milk—wine…wïne' '"retrieval_strategy":"relevance"'
 is "$(found)" 'red wine' 'any of those that other signs than those of ASCII part'
 find '—' '"retrieval_strategy":"relevance"'
 is "$STATUS $(found)" '200 ' 'such signs are no words'
+remember 'white wine' '"config":{"user_id":"ann"}'
+find "wine$(seq -f '—w%g' 1 200 | tr -d '\n')" '"retrieval_strategy":"relevance","config":{"user_id":"ann"}'
+is "$STATUS $(found)" '200 white wine' 'of very many that they part the first are looked for'
+api DELETE "/v1/store/memories/$ID"
 for query in 'tea OR coffee' 'content:tea' 'tea*' '\"tea' "tea' --" 'NEAR(tea)' '(tea' '^tea' '-tea' '{tea}:' 'owner : x tea' 'tea AND NOT coffee'; do
 	find "$query" '"retrieval_strategy":"relevance"'
 	is "$STATUS" 200 "syntax is text: $query"

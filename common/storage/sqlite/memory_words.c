@@ -17,7 +17,7 @@
 #include <string.h>
 
 #define CONTENT 1       /* column of the index */
-#define PHRASES_MAX 128 /* of a query; memories_read.c asks for fewer */
+#define PHRASES_MAX 128 /* of a query: its words, and the owner */
 #define K1 1.2
 #define B 0.75
 #define COMMON 1e-6 /* weight of a word that most memories have */
@@ -38,7 +38,7 @@ static int memory_query_add(
 	for (int i = 0; i < asked->count; i++)
 		if (strncmp(asked->words[i], token, len) == 0 && !asked->words[i][len])
 			return SQLITE_OK;
-	if (asked->count == PHRASES_MAX)
+	if (asked->count == PHRASES_MAX - 1)
 		return SQLITE_DONE;
 	buf_puts(&asked->query, asked->count ? " OR \"" : "\"");
 	buf_add(&asked->query, token, len);
