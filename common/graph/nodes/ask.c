@@ -191,6 +191,6 @@ ag_result model_ask(ag_run *run, const struct model_question *question, cJSON **
 	if (result == AG_OK && !ask_fits(format, *answer, why))
 		result = ask_is_refused(*answer) ? ask_fail(run, answer, why)
 						 : ask_again(&asking, question, answer, why);
-	run->frame.cut = message_is_cut(*answer);
+	run->frame.cut = run->frame.cut || message_is_cut(*answer);
 	return result;
 }
