@@ -64,7 +64,8 @@ static void of_others_it_is_said_why(void)
 		    wrong(rows[i].text, &request));
 	}
 	char *text = xasprintf("{\"jsonrpc\":\"2.0\",\"method\":\"m\",\"id\":\"%0257d\"}", 0);
-	CU_ASSERT_STRING_EQUAL(wrong(text, &(struct json_rpc){0}), "id must be shorter");
+	CU_ASSERT_STRING_EQUAL(
+	    wrong(text, &(struct json_rpc){0}), "id must have at most 256 bytes");
 	free(text);
 	wrong(NULL, &(struct json_rpc){0});
 }

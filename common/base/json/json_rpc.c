@@ -28,7 +28,7 @@ const char *json_rpc_read(const cJSON *body, struct json_rpc *request)
 	if (!request->id && json_get(body, "id"))
 		return "id must be a string or an integer";
 	if (cJSON_IsString(request->id) && strlen(request->id->valuestring) > ID_MAX)
-		return "id must be shorter";
+		return "id must have at most 256 bytes";
 	if (request->params && !cJSON_IsObject(request->params))
 		return "params must be an object";
 	return NULL;
