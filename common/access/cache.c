@@ -2,6 +2,7 @@
 /* Commands to a Redis server with a deadline, and the connections that are kept for them. */
 #include "access/cache.h"
 
+#include "base/id.h"
 #include "base/log/log.h"
 #include "base/memory.h"
 #include "base/os/clock.h"
@@ -326,12 +327,10 @@ const char *cache_name(const struct cache *cache)
 void cache_script_init(struct cache_script *script, const char *text)
 {
 	unsigned char digest[EVP_MAX_MD_SIZE];
-	unsigned size;
 	script->text = text;
-	if (EVP_Digest(text, strlen(text), digest, &size, EVP_sha1(), NULL) != 1)
+	if (EVP_Digest(text, strlen(text), digest, NULL, EVP_sha1(), NULL) != 1)
 		abort();
-	for (size_t i = 0; 2 * i + 2 < sizeof(script->name); i++)
-		snprintf(script->name + 2 * i, 3, "%02x", digest[i]);
+	hex_text(digest, sizeof(script->name) / 2, script->name);
 }
 
 bool cache_run(struct cache *cache, const struct cache_script *script, const char *key,

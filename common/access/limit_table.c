@@ -15,7 +15,6 @@
 
 #include <openssl/evp.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,18 +103,16 @@ static uint32_t entry_link_of(const struct shard *s, const struct entry *e)
 static void key_set(struct key *key, const char *text)
 {
 	unsigned char digest[EVP_MAX_MD_SIZE];
-	unsigned size;
 	size_t len = strlen(text);
 	memset(key, 0, sizeof(*key));
 	if (len < sizeof(key->text)) {
 		memcpy(key->text, text, len);
 		return;
 	}
-	if (EVP_Digest(text, len, digest, &size, EVP_sha256(), NULL) != 1)
+	if (EVP_Digest(text, len, digest, NULL, EVP_sha256(), NULL) != 1)
 		abort();
 	key->text[0] = '#';
-	for (size_t i = 0; 2 * i + 3 < sizeof(key->text); i++)
-		snprintf(key->text + 1 + 2 * i, 3, "%02x", digest[i]);
+	hex_text(digest, sizeof(key->text) / 2 - 1, key->text + 1);
 }
 
 /* Seeded, so that nobody can choose addresses that fall into one chain. */

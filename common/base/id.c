@@ -76,17 +76,18 @@ void random_bytes(void *out, size_t len)
 
 /* ---- UUIDs and hexadecimal ids ---- */
 
-static char *id_put_hex(char *out, const unsigned char *bytes, size_t count)
+char *hex_text(const unsigned char *bytes, size_t count, char *out)
 {
 	static const char digits[] = "0123456789abcdef";
 	for (size_t i = 0; i < count; i++) {
-		*out++ = digits[bytes[i] >> 4];
-		*out++ = digits[bytes[i] & 15];
+		out[2 * i] = digits[bytes[i] >> 4];
+		out[2 * i + 1] = digits[bytes[i] & 15];
 	}
+	out[2 * count] = '\0';
 	return out;
 }
 
-static char *id_put_uuid(char out[UUID_SIZE], unsigned char bytes[16], int version)
+char *uuid_text(unsigned char bytes[16], int version, char out[UUID_SIZE])
 {
 	static const unsigned char parts[] = {4, 2, 2, 2, 6};
 	bytes[6] = (unsigned char)((bytes[6] & 0x0F) | version << 4);
@@ -95,10 +96,10 @@ static char *id_put_uuid(char out[UUID_SIZE], unsigned char bytes[16], int versi
 	for (size_t i = 0; i < sizeof(parts); i++) {
 		if (i)
 			*to++ = '-';
-		to = id_put_hex(to, bytes, parts[i]);
+		hex_text(bytes, parts[i], to);
+		to += 2 * parts[i];
 		bytes += parts[i];
 	}
-	*to = '\0';
 	return out;
 }
 
@@ -106,7 +107,7 @@ char *uuid4(char out[UUID_SIZE])
 {
 	unsigned char bytes[16];
 	random_bytes(bytes, sizeof(bytes));
-	return id_put_uuid(out, bytes, 4);
+	return uuid_text(bytes, 4, out);
 }
 
 char *uuid7(char out[UUID_SIZE])
@@ -129,7 +130,7 @@ char *uuid7(char out[UUID_SIZE])
 		bytes[i] = (unsigned char)(ms >> (40 - 8 * i));
 	bytes[6] = (unsigned char)(tick >> 8);
 	bytes[7] = (unsigned char)tick;
-	return id_put_uuid(out, bytes, 7);
+	return uuid_text(bytes, 7, out);
 }
 
 char *uuid8(const char *text, char out[UUID_SIZE])
@@ -137,15 +138,14 @@ char *uuid8(const char *text, char out[UUID_SIZE])
 	unsigned char digest[EVP_MAX_MD_SIZE];
 	if (EVP_Digest(text, strlen(text), digest, NULL, EVP_sha256(), NULL) != 1)
 		abort();
-	return id_put_uuid(out, digest, 8);
+	return uuid_text(digest, 8, out);
 }
 
 char *hex_id(char out[HEX_ID_SIZE])
 {
 	unsigned char bytes[16];
 	random_bytes(bytes, sizeof(bytes));
-	*id_put_hex(out, bytes, sizeof(bytes)) = '\0';
-	return out;
+	return hex_text(bytes, sizeof(bytes), out);
 }
 
 /* ---- Snowflakes ---- */

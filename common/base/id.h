@@ -27,6 +27,12 @@ char *uuid7(char out[UUID_SIZE]);
 /* UUID version 8 made from the SHA-256 of a text, so always the same for the same text. */
 char *uuid8(const char *text, char out[UUID_SIZE]);
 
+/* The 16 bytes as a UUID of that version; sets their version and variant. */
+char *uuid_text(unsigned char bytes[16], int version, char out[UUID_SIZE]);
+
+/* The bytes as 2 * count lower-case hexadecimal digits and NUL; returns out. */
+char *hex_text(const unsigned char *bytes, size_t count, char *out);
+
 /* 32 lower-case hexadecimal digits, random: file, memory and interrupt ids. */
 char *hex_id(char out[HEX_ID_SIZE]);
 

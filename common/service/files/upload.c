@@ -193,12 +193,7 @@ const cJSON *upload_finish(struct upload *u)
 		return NULL;
 	}
 	EVP_DigestFinal_ex(u->hash, digest, &len);
-	char *text = arena_alloc(call->arena, 2 * (size_t)len + 1);
-	for (unsigned i = 0; i < len; i++) {
-		text[2 * i] = "0123456789abcdef"[digest[i] >> 4];
-		text[2 * i + 1] = "0123456789abcdef"[digest[i] & 15];
-	}
-	u->record.sha256 = text;
+	u->record.sha256 = hex_text(digest, len, arena_alloc(call->arena, 2 * (size_t)len + 1));
 	upload_extract(u);
 
 	struct file_record *r = &u->record;

@@ -2,12 +2,12 @@
 /* Digest and HMAC of the lines of a history. */
 #include "service/history/lines.h"
 
+#include "base/id.h"
 #include "base/json/json.h"
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,9 +48,7 @@ const char *seal_end(struct seal *seal, char out[SEAL_SIZE])
 	if (!HMAC(EVP_sha256(), seal->key.bytes, (int)sizeof(seal->key.bytes), text,
 		sizeof(SEAL_OF) - 1 + len, hash, &len))
 		abort(); /* only memory can be missing */
-	for (size_t i = 0; i < (SEAL_SIZE - 1) / 2; i++)
-		snprintf(out + 2 * i, 3, "%02x", hash[i]);
-	return out;
+	return hex_text(hash, SEAL_SIZE / 2, out);
 }
 
 bool seal_is(const char seal[SEAL_SIZE], const char *other)

@@ -59,12 +59,7 @@ const char *lg_assistant_id(struct call *call)
 	buf_puts(&text, name);
 	EVP_Digest(text.data, text.len, d, NULL, EVP_sha1(), NULL);
 	buf_release(&text);
-	d[6] = (unsigned char)((d[6] & 0x0f) | 0x50);
-	d[8] = (unsigned char)((d[8] & 0x3f) | 0x80);
-	return arena_printf(call->arena,
-	    "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", d[0], d[1],
-	    d[2], d[3], d[4], d[5], d[6], d[7], d[8], d[9], d[10], d[11], d[12], d[13], d[14],
-	    d[15]);
+	return uuid_text(d, 5, arena_alloc(call->arena, UUID_SIZE));
 }
 
 bool lg_assistant_is(struct call *call, const char *id)

@@ -10,7 +10,6 @@
 #include "service/memory/memory_calls.h"
 
 #include <openssl/evp.h>
-#include <stdio.h>
 #include <string.h>
 
 #define LG_LIST_MOST 1000 /* entries of a list in a body */
@@ -82,16 +81,13 @@ const char *lg_labels_text(struct call *call, const cJSON *labels, int most)
 static const char *lg_item_id(struct call *call, const char *name_space, const char *key)
 {
 	unsigned char digest[32];
-	char *out = arena_alloc(call->arena, 33);
 	const char *text = arena_printf(
 	    call->arena, "%s\n%zu\n%s\n%s", call->user_id, strlen(name_space), name_space, key);
 	if (EVP_Digest(text, strlen(text), digest, NULL, EVP_sha256(), NULL) != 1) {
 		error_set(&call->error, ERR_INTERNAL, NULL);
 		return NULL;
 	}
-	for (size_t i = 0; i < 16; i++)
-		snprintf(out + 2 * i, 3, "%02x", digest[i]);
-	return out;
+	return hex_text(digest, HEX_ID_SIZE / 2, arena_alloc(call->arena, HEX_ID_SIZE));
 }
 
 /* Appends all texts in a value, at any depth. */

@@ -100,7 +100,7 @@ static bool s3_call_hash_file(const struct s3_call *call, char out[SIGV4_HASH_SI
 	EVP_MD_CTX_free(md);
 	free(piece);
 	if (ok)
-		sigv4_hex(hash, out);
+		hex_text(hash, SIGV4_HASH_SIZE / 2, out);
 	return ok;
 }
 

@@ -35,9 +35,8 @@ struct sigv4_request {
 /* The time in Unix seconds as signatures have it. */
 void sigv4_date(int64_t time, char out[SIGV4_DATE_SIZE]);
 
-/* The hash as 64 hexadecimal digits. */
+/* The SHA-256 as 64 hexadecimal digits. */
 void sigv4_hash(const void *data, size_t len, char out[SIGV4_HASH_SIZE]);
-void sigv4_hex(const unsigned char hash[32], char out[SIGV4_HASH_SIZE]);
 
 /* Appends the text percent-encoded; slashes stay with keep_slash. */
 void sigv4_encode(struct buf *out, const char *text, bool keep_slash);

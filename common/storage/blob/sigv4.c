@@ -3,6 +3,7 @@
 #include "storage/blob/s3_call.h"
 
 #include "base/http/percent.h"
+#include "base/id.h"
 
 #include <assert.h>
 #include <openssl/crypto.h>
@@ -24,21 +25,12 @@ void sigv4_date(int64_t seconds, char out[SIGV4_DATE_SIZE])
 	strftime(out, SIGV4_DATE_SIZE, "%Y%m%dT%H%M%SZ", &tm);
 }
 
-void sigv4_hex(const unsigned char hash[HASH], char out[SIGV4_HASH_SIZE])
-{
-	for (int i = 0; i < HASH; i++) {
-		out[2 * i] = "0123456789abcdef"[hash[i] >> 4];
-		out[2 * i + 1] = "0123456789abcdef"[hash[i] & 15];
-	}
-	out[2 * HASH] = '\0';
-}
-
 void sigv4_hash(const void *data, size_t len, char out[SIGV4_HASH_SIZE])
 {
 	unsigned char hash[HASH];
 	int done = EVP_Digest(data, len, hash, NULL, EVP_sha256(), NULL);
 	assert(done);
-	sigv4_hex(hash, out);
+	hex_text(hash, HASH, out);
 }
 
 void sigv4_encode(struct buf *out, const char *text, bool keep_slash)
@@ -108,7 +100,7 @@ void sigv4_signature(
 	sigv4_mac(derived, HASH, SERVICE, strlen(SERVICE), derived);
 	sigv4_mac(derived, HASH, "aws4_request", strlen("aws4_request"), derived);
 	sigv4_mac(derived, HASH, text.data, text.len, signature);
-	sigv4_hex(signature, out);
+	hex_text(signature, HASH, out);
 	OPENSSL_cleanse(secret.data, secret.len);
 	OPENSSL_cleanse(derived, sizeof(derived));
 	buf_release(&secret);
