@@ -173,7 +173,8 @@ static int64_t openai_index_of(const struct chat_answer *a, const cJSON *call)
 			continue;
 		if (!id || !*id || (part->id && strcmp(part->id, id) == 0))
 			return part->index;
-		index = part->index >= index ? part->index + 1 : index;
+		if (part->index >= index)
+			index = part->index < INT64_MAX ? part->index + 1 : INT64_MAX;
 	}
 	return index;
 }

@@ -272,6 +272,10 @@ static const struct answer {
 		PIECE("\"index\":0,\"id\":\"b\"," FUNCTION("y", "{\\\"n\\\":"))
 		    PIECE("\"index\":0," MORE("2}")))},
 	"[[\"a\",\"x\",{}],[\"b\",\"y\",{\"n\":2}]]", {{INVALID, "(none)"}}},
+    {"a call without an index behind the last index", "{" QUICK "}",
+	{CALLS(PIECE("\"index\":9223372036854775807,\"id\":\"a\"," FUNCTION("x", "{}"))
+		PIECE("\"id\":\"b\"," FUNCTION("y", "{}")))},
+	"[[\"a\",\"x\",{}],[\"b\",\"y\",{}]]", {{INVALID, "(none)"}}},
     {"each whole, without an id", "{" QUICK "}",
 	{CALLS(PIECE("\"index\":0,\"id\":\"\"," FUNCTION("x", "{}"))
 		PIECE("\"index\":0,\"id\":\"\"," FUNCTION("y", "{}")))},
