@@ -135,18 +135,26 @@ void chat_answer_keep(struct chat_answer *a, const cJSON *piece)
 	cJSON_AddItemToArray(a->kept, cJSON_Duplicate(piece, true));
 }
 
-static void answer_replace(char **text, const char *with)
+/* Only what a text grows by counts: some servers repeat names in every piece. */
+static void answer_replace(struct chat_answer *a, char **text, const char *with)
 {
-	if (!with || !*with)
+	size_t len = with ? strlen(with) : 0, before = *text ? strlen(*text) : 0;
+	size_t more = len > before ? len - before : 0;
+	if (len == 0)
 		return;
+	if (more > MAX_BYTES - a->named) {
+		chat_answer_fault(a, FAULT_STAYS, "wrote too long an answer");
+		return;
+	}
+	a->named += more;
 	free(*text);
 	*text = xstrdup(with);
 }
 
-void chat_part_name(struct chat_part *part, const char *id, const char *name)
+void chat_part_name(struct chat_answer *a, struct chat_part *part, const char *id, const char *name)
 {
-	answer_replace(&part->id, id);
-	answer_replace(&part->name, name);
+	answer_replace(a, &part->id, id);
+	answer_replace(a, &part->name, name);
 }
 
 void chat_answer_detail(struct chat_answer *a, int64_t index, cJSON *detail)
@@ -171,7 +179,7 @@ void chat_answer_finish(struct chat_answer *a, const char *word, const char *con
 		return;
 	while ((*known)[0] && strcmp((*known)[0], word) != 0)
 		known++;
-	answer_replace(&a->finish, (*known)[0] ? (*known)[1] : word);
+	answer_replace(a, &a->finish, (*known)[0] ? (*known)[1] : word);
 }
 
 /* One of the mistakes that FastAPI's servers list, "body.model: Field required"; malloc'd, NULL
@@ -222,8 +230,8 @@ bool chat_answer_error(struct chat_answer *a, const cJSON *data)
 
 void chat_answer_model(struct chat_answer *a, const char *model)
 {
-	if (model && *model && !a->model)
-		a->model = xstrdup(model);
+	if (!a->model)
+		answer_replace(a, &a->model, model);
 }
 
 void chat_usage_take(int64_t *number, const cJSON *object, const char *key)

@@ -343,7 +343,7 @@ static void anthropic_take_block(struct chat_answer *a, const cJSON *block, int6
 		anthropic_add_detail(a, index, "redacted", json_str(block, "data"));
 	} else if (chat_block_is(block, "tool_use")) {
 		struct chat_part *part = chat_answer_part(a, PART_CALL, index);
-		chat_part_name(part, json_str(block, "id"), json_str(block, "name"));
+		chat_part_name(a, part, json_str(block, "id"), json_str(block, "name"));
 		/* some servers that speak like Anthropic write the arguments as a text */
 		char *text = cJSON_IsString(input) ? xstrdup(input->valuestring)
 		    : input && input->child        ? json_print(input)

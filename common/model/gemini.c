@@ -354,9 +354,11 @@ static void gemini_take_part(struct chat_answer *a, const cJSON *part)
 	const char *own = json_str(call, "id");
 	int64_t index = (int64_t)a->count;
 	struct chat_part *block = chat_answer_part(a, PART_CALL, index);
-	chat_part_name(block, own && *own ? own : chat_call_id(made), json_str(call, "name"));
+	chat_part_name(a, block, own && *own ? own : chat_call_id(made), json_str(call, "name"));
 	chat_answer_add(a, PART_CALL, index, arguments);
 	free(arguments);
+	if (a->fault) /* it may have no id */
+		return;
 	char *id = xstrdup(block->id); /* the parts may move */
 	gemini_keep_signature(a, signature, id);
 	free(id);

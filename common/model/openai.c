@@ -211,7 +211,7 @@ static void openai_take_call(struct chat_answer *a, const cJSON *call, bool besi
 	struct chat_part *part = chat_answer_part(a, PART_CALL, index);
 	if (openai_begins_another(part, call, beside))
 		part = chat_answer_part_new(a, PART_CALL, index);
-	chat_part_name(part, json_str(call, "id"), json_str(function, "name"));
+	chat_part_name(a, part, json_str(call, "id"), json_str(function, "name"));
 	if (cJSON_IsString(args)) {
 		chat_answer_add(a, PART_CALL, index, args->valuestring);
 	} else if (cJSON_IsObject(args)) {

@@ -245,7 +245,7 @@ static void responses_take_item(struct chat_answer *a, const cJSON *item, int64_
 		responses_take_reasoning(a, item, index);
 	} else if (chat_block_is(item, "function_call")) {
 		struct chat_part *call = chat_answer_part(a, PART_CALL, index);
-		chat_part_name(call, json_str(item, "call_id"), json_str(item, "name"));
+		chat_part_name(a, call, json_str(item, "call_id"), json_str(item, "name"));
 		if (call->text.len == 0)
 			chat_answer_add(a, PART_CALL, index, json_str(item, "arguments"));
 	} else if (chat_block_is(item, "message")) {
@@ -353,7 +353,7 @@ static void responses_on_begin(struct chat_answer *a, const cJSON *data, int64_t
 {
 	const cJSON *item = json_opt(data, "item");
 	if (chat_block_is(item, "function_call"))
-		chat_part_name(chat_answer_part(a, PART_CALL, index), json_str(item, "call_id"),
+		chat_part_name(a, chat_answer_part(a, PART_CALL, index), json_str(item, "call_id"),
 		    json_str(item, "name"));
 }
 

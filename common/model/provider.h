@@ -213,6 +213,7 @@ struct chat_answer {
 	size_t count;
 	size_t latest; /* the part that got text last */
 	size_t bytes;  /* in all parts */
+	size_t named;  /* bytes of ids, names, finish and model, which are bounded, too */
 	struct chat_usage usage;
 	cJSON *kept;  /* array of pieces that the provider wants back, or NULL */
 	char *model;  /* as the provider names it */
@@ -261,7 +262,8 @@ void chat_answer_hand_on(struct chat_answer *a);
 char *chat_call_id(char out[CHAT_CALL_ID]);
 
 /* Sets id and name of a part, where they are neither NULL nor empty. */
-void chat_part_name(struct chat_part *part, const char *id, const char *name);
+void chat_part_name(
+    struct chat_answer *a, struct chat_part *part, const char *id, const char *name);
 
 /* Adds a copy of a piece to kept; its bytes count as the answer's. */
 void chat_answer_keep(struct chat_answer *a, const cJSON *piece);

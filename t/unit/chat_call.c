@@ -837,6 +837,43 @@ static void a_stopped_call_gives_what_there_was(void)
 	check_stop(true);
 }
 
+/* 9 MB each, where an answer may have 8 MiB. */
+static void a_long_name_is_a_part_of_the_answer(void)
+{
+	static const char *const answers_with[][2] = {
+	    {"", "{\"choices\":[{\"message\":{\"tool_calls\":[{\"id\":\"%s\"}]}}]}"},
+	    {"", "{\"choices\":[{\"message\":{\"tool_calls\":[{" FUNCTION("%s", "") "}]}}]}"},
+	    {"", "{\"choices\":[{\"message\":{},\"finish_reason\":\"%s\"}]}"},
+	    {"", "{\"choices\":[{\"message\":{}}],\"model\":\"%s\"}"},
+	    {",'api':'responses'", "{\"output\":[{\"type\":\"function_call\",\"name\":\"%s\"}]}"},
+	    {",'provider':'anthropic'", "{\"content\":[{\"type\":\"tool_use\",\"id\":\"%s\"}]}"},
+	    {",'provider':'gemini'",
+		"{\"candidates\":[{\"finishReason\":\"STOP\",\"content\":{"
+		"\"parts\":[{\"functionCall\":{\"id\":\"%s\"}}]}}]}"},
+	};
+	const size_t len = 9000000;
+	char *name = xcalloc(1, len + 1);
+	memset(name, 'n', len);
+	for (size_t i = 0; i < UNIT_COUNT(answers_with); i++) {
+		char *before = xstrndup(answers_with[i][1],
+		    (size_t)(strstr(answers_with[i][1], "%s") - answers_with[i][1]));
+		char *body =
+		    xasprintf("%s%s%s", before, name, strstr(answers_with[i][1], "%s") + 2);
+		char *settings = xasprintf("{" QUICK "%s}", answers_with[i][0]);
+		const struct step script[] = {{STEP_WHOLE, 200, NULL, body}};
+		struct chat_result r;
+		unit_row("%s", answers_with[i][1]);
+		provider_script(script, 1);
+		CU_ASSERT_EQUAL(ask(settings, NULL, &r), CHAT_FAILED);
+		CU_ASSERT_PTR_NOT_NULL(r.error && strstr(r.error, "wrote too long an answer"));
+		chat_result_release(&r);
+		free(settings);
+		free(body);
+		free(before);
+	}
+	free(name);
+}
+
 /* All tries would take a minute.  Who has too little time for the first answer gets more. */
 static void the_callers_deadline_counts(void)
 {
@@ -871,6 +908,7 @@ static const struct unit_test tests[] = {
     {"Gemini parts are put together", gemini_parts_are_put_together},
     {"many pieces with a name cost no more than they are long",
 	many_pieces_with_a_name_cost_no_more_than_they_are_long},
+    {"a long name is a part of the answer", a_long_name_is_a_part_of_the_answer},
     {"of a long error the beginning is told", of_a_long_error_the_beginning_is_told},
     {"what goes wrong is an error that says so", what_goes_wrong_is_an_error_that_says_so},
     {"what breaks off before its first piece is tried again",
