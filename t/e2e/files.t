@@ -70,6 +70,7 @@ facts() {
 	is "$(headers ETag Content-Disposition Accept-Ranges)" "ETag: $etag
 Content-Disposition: inline
 Accept-Ranges: bytes" "$1: its headers"
+	is "$(printf '%s\n' "$HEADERS" | sed 1d | cut -d: -f1 | tr A-Z a-z | sort | uniq -d)" '' "$1: none comes twice"
 	modified=$(header Last-Modified)
 	http HEAD "$url"
 	is "$STATUS $(header Content-Length) $(header ETag)" "200 10 $etag" "$1: HEAD"

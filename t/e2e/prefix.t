@@ -72,6 +72,12 @@ http {
     access_log off;
     error_page 400 405 404 /mistake.html;
     expires 1h;
+    charset utf-8;
+    gzip on;
+    gzip_types *;
+    gzip_min_length 1;
+    add_header X-Site yes always;
+    add_header Access-Control-Allow-Origin https://site always;
     fastcgi_intercept_errors on;
     server {
         listen unix:$WORK/http.sock;
@@ -87,8 +93,13 @@ http {
         deny all;
         include $WORK/one.conf;
     }
+    server {
+        listen unix:$WORK/blind.sock;
+        include $WORK/blind.conf;
+    }
 }
 END
+sed "s|alias \".*\"|alias \"$WORK/nowhere/\"|" one.conf >blind.conf
 # A port that is free now may be taken a moment later; another try finds another one.
 listening() { curl -s -o /dev/null --unix-socket http.sock http://x/ && [ -s nginx.pid ]; }
 for try in 1 2 3 4 5; do
@@ -109,6 +120,23 @@ for path in graph ping files/upload; do
 	like "$(curl -s -i --unix-socket closed.sock http://x/agent/v1/$path)" '^HTTP/1.1 403 ' "whom the site itself denies /agent/v1/$path does not reach it"
 done
 is "$(curl -s -i --unix-socket closed.sock -d "$(head -c 20000 /dev/zero | tr '\0' x)" http://x/agent/v1/graph/invoke | grep -ci '^x-request-id')" 0 "nor by a large body"
+# What the site adds to its own pages.
+http GET /
+is "$(header X-Site) $(header Content-Type)" "yes text/html; charset=utf-8" "with the site's headers"
+for path in v1/graph nowhere v1/graph/ws console openapi.json; do
+	http GET "/agent/$path" "" -H 'Origin: http://page'
+	is "$(header X-Site) $(printf '%s\n' "$HEADERS" | sed 1d | cut -d: -f1 | grep -v '^Vary$' | sort | uniq -d)" ' ' "/agent/$path has none of those, and none twice"
+	is "$(header Access-Control-Allow-Origin)" 'http://page' "so that other pages can read it"
+done
+head -c 30000 /dev/zero >zeros.txt
+id=$(curl -s -F file=@zeros.txt "$BASE/agent/v1/files/upload" | jq -r .data.file_id)
+for socket in http blind; do
+	curl -s --unix-socket $socket.sock -H 'Accept-Encoding: gzip' -D headers "http://x/agent/v1/files/$id" >back.txt
+	ok 'cmp -s zeros.txt back.txt' "a file comes back as it was ($socket)"
+	is "$(tr -d '\r' <headers | sed 1d | cut -d: -f1 | sort | uniq -d)$(grep -i '^x-site' headers)" '' "with its own headers, each once"
+	like "$(tr -d '\r' <headers)" '^Content-Type: text/plain$' "and its own type"
+	like "$(tr -d '\r' <headers)" '^ETag: "' "and its ETag"
+done
 http GET /agents/
 is "$BODY" "not an agent" "also where a path only begins alike"
 http GET /nowhere
