@@ -3,6 +3,7 @@
 #include "cli/command.h"
 
 #include "base/id.h"
+#include "base/texts.h"
 #include "base/utf8.h"
 #include "cli/terminal.h"
 
@@ -24,21 +25,12 @@ bool command_options(const struct option_spec *specs, int argc, char **argv, int
 	return false;
 }
 
-static bool command_option_is_among(const char *name, const char *const *names)
-{
-	for (; *names; names++)
-		if (strcmp(*names, name) == 0)
-			return true;
-	return false;
-}
-
 void command_keep_options(struct option_spec *specs, const char *const *own)
 {
 	static const char *const where[] = {"--url", "--config", "--state", "--environment", NULL};
 	struct option_spec *kept = specs;
 	for (; specs->name; specs++)
-		if (command_option_is_among(specs->name, where) ||
-		    command_option_is_among(specs->name, own))
+		if (texts_has(where, specs->name) || texts_has(own, specs->name))
 			*kept++ = *specs;
 	*kept = (struct option_spec)OPTION_END;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* HTML: the text that a reader of the page would see. */
+#include "base/texts.h"
 #include "extract/document.h"
 
 #include <libxml/HTMLparser.h>
@@ -15,27 +16,16 @@ struct page {
 	unsigned pre;    /* open elements whose white space counts */
 };
 
-static bool html_among(const char *name, const char *const names[], size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (strcmp(name, names[i]) == 0)
-			return true;
-	return false;
-}
-
-#define AMONG(name, names) \
-	html_among((const char *)(name), names, sizeof(names) / sizeof((names)[0]))
-
 static bool html_is_hidden(const xmlChar *name)
 {
-	static const char *const names[] = {"script", "style", "template"};
-	return AMONG(name, names);
+	static const char *const names[] = {"script", "style", "template", NULL};
+	return texts_has(names, (const char *)name);
 }
 
 static bool html_is_pre(const xmlChar *name)
 {
-	static const char *const names[] = {"pre", "textarea"};
-	return AMONG(name, names);
+	static const char *const names[] = {"pre", "textarea", NULL};
+	return texts_has(names, (const char *)name);
 }
 
 /* Whether an element begins and ends a line of its own. */
@@ -46,8 +36,8 @@ static bool html_is_block(const xmlChar *name)
 	    "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "head",
 	    "header", "hr", "html", "legend", "li", "main", "menu", "nav", "ol", "option", "p",
 	    "pre", "section", "select", "summary", "table", "tbody", "textarea", "tfoot", "thead",
-	    "title", "tr", "ul"};
-	return AMONG(name, names);
+	    "title", "tr", "ul", NULL};
+	return texts_has(names, (const char *)name);
 }
 
 static void html_start(void *arg, const xmlChar *name, const xmlChar **attributes)

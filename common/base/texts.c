@@ -8,31 +8,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-char **texts_copy(const char *const *texts)
+const char *const *texts_copy(const char *const *texts)
 {
 	size_t count = 0;
 	if (!texts)
 		return NULL;
 	while (texts[count])
 		count++;
-	char **copy = xcalloc(count + 1, sizeof(*copy));
+	const char **copy = xcalloc(count + 1, sizeof(*copy));
 	for (size_t i = 0; i < count; i++)
 		copy[i] = xstrdup(texts[i]);
 	return copy;
 }
 
-void texts_free(char **texts)
+void texts_free(const char *const *texts)
 {
 	for (size_t i = 0; texts && texts[i]; i++)
-		free(texts[i]);
-	free(texts);
+		free((void *)texts[i]);
+	free((void *)texts);
 }
 
-bool texts_has(char *const *texts, const char *text)
+bool texts_has(const char *const *texts, const char *text)
 {
-	for (size_t i = 0; texts && texts[i]; i++) {
-		if (strcmp(texts[i], text) == 0)
-			return true;
-	}
-	return false;
+	while (texts && text && *texts && strcmp(*texts, text) != 0)
+		texts++;
+	return texts && text && *texts;
 }

@@ -6,10 +6,10 @@
 #include <stdbool.h>
 
 /* A copy, malloc'd with its texts; NULL stays NULL. */
-char **texts_copy(const char *const *texts);
-void texts_free(char **texts);
+const char *const *texts_copy(const char *const *texts);
+void texts_free(const char *const *texts);
 
-/* texts NULL: it has none. */
-bool texts_has(char *const *texts, const char *text);
+/* Whether text, which may be NULL, is one of them. */
+bool texts_has(const char *const *texts, const char *text);
 
 #endif

@@ -41,7 +41,7 @@ struct tool {
 	enum tool_source source;
 	ag_tool_fn fn; /* NULL when remote */
 	void *data;
-	char **tags; /* ends with NULL; NULL: none */
+	const char *const *tags; /* ends with NULL; NULL: none */
 };
 
 struct node;
@@ -66,9 +66,9 @@ struct edge {
 
 /* How what a node says and sets is kept (node_cache.h): under which values, and for how long. */
 struct node_cache {
-	char **names;    /* as in templates; ends with NULL; NULL: nothing is kept */
-	double ttl;      /* seconds */
-	char *described; /* the node in its document, as text, or NULL */
+	const char *const *names; /* as in templates; ends with NULL; NULL: nothing is kept */
+	double ttl;               /* seconds */
+	char *described;          /* the node in its document, as text, or NULL */
 };
 
 /* What is done with a node that fails or takes its time (doc/agents.md#retries-and-error-handling);
@@ -105,8 +105,8 @@ struct node {
 	size_t tool_count;
 	struct tool_server *servers; /* whose tools the node has besides (node_tools.h) */
 	size_t server_count;
-	bool approve_all; /* a person allows each call of a tool before it is made */
-	char **approve;   /* or only those of these tools; ends with NULL; NULL: none */
+	bool approve_all;           /* a person allows each call of a tool before it is made */
+	const char *const *approve; /* or only those of these tools; ends with NULL; NULL: none */
 	struct node_policy policy;
 	int on_error;            /* policy.on_error as an index, or GRAPH_UNSET; once compiled */
 	const struct edge *edge; /* once compiled */

@@ -6,6 +6,7 @@
 #include "model/gemini_schema.h"
 
 #include "base/json/json.h"
+#include "base/texts.h"
 
 #include <string.h>
 
@@ -149,7 +150,7 @@ static void gemini_schema_add_choices(cJSON *out, const cJSON *choices, struct w
 static void gemini_schema_add(cJSON *out, const cJSON *schema, struct walk *w, int depth)
 {
 	static const char *const formats[] = {
-	    "enum", "date-time", "int32", "int64", "float", "double"};
+	    "enum", "date-time", "int32", "int64", "float", "double", NULL};
 	const cJSON *part, *items = json_opt(schema, "items");
 	const char *ref = json_str(schema, "$ref"), *format = json_str(schema, "format");
 	const cJSON *target = ref ? gemini_schema_resolve(w->root, ref) : NULL;
@@ -167,9 +168,8 @@ static void gemini_schema_add(cJSON *out, const cJSON *schema, struct walk *w, i
 	}
 	gemini_schema_add_type(out, schema, w);
 	gemini_schema_add_enum(out, schema, w);
-	for (size_t i = 0; format && i < sizeof(formats) / sizeof(*formats); i++)
-		if (strcmp(formats[i], format) == 0)
-			json_set(out, "format", cJSON_CreateString(format));
+	if (texts_has(formats, format))
+		json_set(out, "format", cJSON_CreateString(format));
 	gemini_schema_add_properties(out, schema, w, depth - 1);
 	if (cJSON_IsObject(items))
 		json_set(out, "items", gemini_schema_clean(items, w, depth - 1));

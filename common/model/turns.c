@@ -2,6 +2,7 @@
 /* Messages in an order that every provider takes. */
 #include "base/json/json.h"
 #include "base/memory.h"
+#include "base/texts.h"
 #include "model/provider.h"
 
 #include <stdlib.h>
@@ -118,14 +119,11 @@ static const cJSON *turns_take_result(
 /* An image as tools of MCP servers have it, of a type that all providers take. */
 static bool turns_is_image(const cJSON *item)
 {
-	static const char *const types[] = {"image/png", "image/jpeg", "image/gif", "image/webp"};
+	static const char *const types[] = {
+	    "image/png", "image/jpeg", "image/gif", "image/webp", NULL};
 	const char *data = json_str(item, "data_base64"), *type = json_str(item, "mime_type");
-	if (!chat_block_is(item, "image") || !data || !type || strlen(data) > IMAGE_MOST)
-		return false;
-	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-		if (strcmp(type, types[i]) == 0)
-			return true;
-	return false;
+	return chat_block_is(item, "image") && data && strlen(data) <= IMAGE_MOST &&
+	    texts_has(types, type);
 }
 
 /* The result without the data of its images, which are added to images and counted in *count; the

@@ -3,18 +3,14 @@
 #include "fcgi/route/route.h"
 
 #include "base/buf.h"
-
-#include <string.h>
+#include "base/texts.h"
 
 static bool guard_on_allowlist(const char *path)
 {
 	static const char *const public_paths[] = {"/ping", "/.well-known/oauth-protected-resource",
 	    "/.well-known/agent-card.json", "/.well-known/agent.json", "/lg/ok", "/lg/info",
-	    "/v1/evals/runs", "/v1/evals/runs/{run_id}"};
-	for (size_t i = 0; i < sizeof(public_paths) / sizeof(public_paths[0]); i++)
-		if (!strcmp(public_paths[i], path))
-			return true;
-	return false;
+	    "/v1/evals/runs", "/v1/evals/runs/{run_id}", NULL};
+	return texts_has(public_paths, path);
 }
 
 bool guard_check(const struct route_table *table, struct problems *problems)

@@ -2,6 +2,7 @@
 /* Matching a path against patterns, and the methods that it allows. */
 #include "fcgi/route/route.h"
 
+#include "base/texts.h"
 #include "config/config.h"
 
 #include <string.h>
@@ -41,11 +42,8 @@ static bool route_is_of(const struct dialect *dialect, const struct path *path)
 	if (dialect->all_below && path->count > 0 &&
 	    strcmp(dialect->all_below, path->segments[0]) == 0)
 		return true;
-	const char *const *name =
-	    path->count > 1 && strcmp(path->segments[0], "v1") == 0 ? dialect->lacks : NULL;
-	while (name && *name && strcmp(*name, path->segments[1]) != 0)
-		name++;
-	return name && *name;
+	return path->count > 1 && strcmp(path->segments[0], "v1") == 0 &&
+	    texts_has(dialect->lacks, path->segments[1]);
 }
 
 void route_find(const struct route_table *table, const struct path *path, enum method method,

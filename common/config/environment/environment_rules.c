@@ -7,6 +7,7 @@
 #include "base/http/url.h"
 #include "base/memory.h"
 #include "base/os/clock.h"
+#include "base/texts.h"
 #include "config/environment/dsn.h"
 #include "config/found.h"
 #include "config/string_list.h"
@@ -33,15 +34,11 @@ static bool environment_rules_page_is_taken(const char *path)
 {
 	static const char *const taken[] = {"/ping", "/openapi.json", "/v1", "/v1/_large",
 	    "/v1/files", "/.well-known/oauth-protected-resource", "/.well-known/agent-card.json",
-	    "/.well-known/agent.json"};
+	    "/.well-known/agent.json", NULL};
 	static const char own[] = "/_agentgraph"; /* with all that lies below */
 	const size_t len = sizeof(own) - 1;
-	if (strncmp(path, own, len) == 0 && (!path[len] || path[len] == '/'))
-		return true;
-	for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++)
-		if (strcmp(path, taken[i]) == 0)
-			return true;
-	return false;
+	return texts_has(taken, path) ||
+	    (strncmp(path, own, len) == 0 && (!path[len] || path[len] == '/'));
 }
 
 /* doc/protocol.md#the-openapi-document: in production a page is off unless its variable turns it

@@ -104,7 +104,7 @@ bool document_read(struct document *d, const struct place *at, const cJSON *item
 
 /* The strings of an array as a list that ends with NULL and that texts_free frees; NULL where array
  * is NULL. */
-char **document_names(struct document *d, const struct place *at, const cJSON *array);
+const char *const *document_names(struct document *d, const struct place *at, const cJSON *array);
 
 /* Whether item has one of the types; where it has not, that is reported. */
 bool document_is(struct document *d, const struct place *at, const cJSON *item, unsigned types);

@@ -119,9 +119,9 @@ static void document_check_report(const struct field_reader *reader, const char 
 	free(expected);
 }
 
-char **document_names(struct document *d, const struct place *at, const cJSON *array)
+const char *const *document_names(struct document *d, const struct place *at, const cJSON *array)
 {
-	char **names =
+	const char **names =
 	    array ? xcalloc((size_t)cJSON_GetArraySize(array) + 1, sizeof(*names)) : NULL;
 	const cJSON *item;
 	size_t i = 0, count = 0;

@@ -104,7 +104,7 @@ static void edge_read_branches(
 {
 	const struct place *in = PLACE_KEY(at, "to");
 	size_t errors = d->graph->problems.errors, i = 0;
-	char **names = edge->map ? NULL : document_names(d, in, edge->to);
+	const char *const *names = edge->map ? NULL : document_names(d, in, edge->to);
 	for (; names && names[i]; i++)
 		edge_check_end(d, PLACE_INDEX(in, i), names[i], AG_END);
 	if (edge->map)
@@ -119,7 +119,7 @@ static void edge_read_branches(
 			ag_graph_map(d->graph, from, edge->map, edge->to->valuestring, edge->join,
 			    (unsigned)edge->limit);
 		else
-			ag_graph_branches(d->graph, from, (const char *const *)names, edge->join);
+			ag_graph_branches(d->graph, from, names, edge->join);
 		d->graph->edges[d->graph->edge_count - 1].place = document_place(d, at);
 	}
 	texts_free(names);

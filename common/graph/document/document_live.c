@@ -122,14 +122,13 @@ void document_live(struct document *d, const struct place *at, const char *name,
 	if (live->tools && !json_str_is(json_get(d->nodes, live->tools), "kind", "tools"))
 		document_problem(d, PLACE_KEY(at, "tools"),
 		    "expected the name of a tools node, '%s' is none", live->tools);
-	char **tags = document_names(d, PLACE_KEY(at, "tools_tags"), given.tools_tags);
 	char *vad = given.vad ? json_print(given.vad) : NULL;
-	live->tools_tags = (const char *const *)tags;
+	live->tools_tags = document_names(d, PLACE_KEY(at, "tools_tags"), given.tools_tags);
 	live->vad = vad;
 	if (d->graph->problems.errors == errors && live->provider)
 		ag_graph_live(d->graph, name, live);
 	cJSON_free(vad);
-	texts_free(tags);
+	texts_free(live->tools_tags);
 }
 
 bool document_is_live_tools(const struct document *d, const char *name)

@@ -61,7 +61,7 @@ static void policy_take(struct document *d, const struct place *at, struct node_
 		const struct place *in = PLACE_KEY(at, "cache"), *key = PLACE_KEY(in, "key");
 		struct cache_object cache = {0};
 		document_read(d, in, given->cache, &shape_cache, &cache);
-		char **names = document_names(d, key, cache.key);
+		const char *const *names = document_names(d, key, cache.key);
 		for (size_t i = 0; names && names[i]; i++) {
 			char *text = xasprintf("{{%s}}", names[i]);
 			template_free(document_template(d, PLACE_INDEX(key, i), text, false));

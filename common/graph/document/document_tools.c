@@ -45,7 +45,7 @@ static void described_add(struct document *d, const struct place *at, const char
 	const cJSON *type = json_get(about->parameters, "type");
 	const cJSON *properties = json_get(about->parameters, "properties");
 	const cJSON *required = json_get(about->parameters, "required");
-	char **tags = document_names(d, PLACE_KEY(at, "tags"), about->tags);
+	const char *const *tags = document_names(d, PLACE_KEY(at, "tags"), about->tags);
 	if (about->name)
 		document_tool_name(d, PLACE_KEY(at, "name"), node, about->name);
 	if (type && !json_str_is(about->parameters, "type", "object"))
@@ -60,7 +60,7 @@ static void described_add(struct document *d, const struct place *at, const char
 		free(schema);
 	}
 	if (tags && d->graph->problems.errors == errors)
-		ag_graph_tool_tags(d->graph, node, about->name, (const char *const *)tags);
+		ag_graph_tool_tags(d->graph, node, about->name, tags);
 	texts_free(tags);
 }
 

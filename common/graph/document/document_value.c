@@ -2,6 +2,7 @@
 /* The names that templates in documents may use, and what they stand for. */
 #include "base/json/json.h"
 #include "base/memory.h"
+#include "base/texts.h"
 #include "graph/document/document.h"
 #include "graph/message/template.h"
 
@@ -20,16 +21,9 @@ static const char *const others[] = {"config", "fields", "answer", "answers", "n
 
 /* ---- Names */
 
-static bool document_value_is_one_of(const char *const *names, const char *name)
-{
-	while (*names && strcmp(*names, name) != 0)
-		names++;
-	return *names;
-}
-
 bool document_reserved(const char *name)
 {
-	return document_value_is_one_of(texts, name) || document_value_is_one_of(others, name);
+	return texts_has(texts, name) || texts_has(others, name);
 }
 
 /* What follows prefix in name, or NULL. */
@@ -52,7 +46,7 @@ bool document_field_known(const struct document *d, const char *name)
 static bool document_value_is_passing(const char *name)
 {
 	char *first = xstrndup(name, strcspn(name, "."));
-	bool passes = document_value_is_one_of(passing, first);
+	bool passes = texts_has(passing, first);
 	free(first);
 	return passes;
 }
@@ -73,8 +67,7 @@ struct template *document_template(
 			   *path = document_value_after(name, "config.");
 		const char *field = document_value_after(name, "fields.");
 		if (path ? *path != '\0'
-			 : document_value_is_one_of(texts, name) ||
-			    document_value_is_passing(name) ||
+			 : texts_has(texts, name) || document_value_is_passing(name) ||
 			    (strcmp(name, "answer") == 0
 				    ? with_answer
 				    : document_field_known(d, field ? field : name)))

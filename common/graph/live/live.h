@@ -23,7 +23,7 @@ struct live_agent {
 	bool text;
 	char *tools_name;         /* name of the tools node, or NULL */
 	const struct node *tools; /* that node, once compiled */
-	char **tags;              /* ends with NULL; NULL: all tools */
+	const char *const *tags;  /* ends with NULL; NULL: all tools */
 	cJSON *vad;               /* an object */
 };
 

@@ -8,6 +8,7 @@
 #include "base/http/percent.h"
 #include "base/json/json.h"
 #include "base/memory.h"
+#include "base/texts.h"
 #include "model/gemini_schema.h"
 #include "model/realtime/realtime_dialect.h"
 
@@ -253,14 +254,11 @@ static void gemini_live_take(struct realtime *r, const cJSON *event)
 	if (json_opt(event, "error")) {
 		const cJSON *error = json_opt(event, "error");
 		static const char *const final[] = {
-		    "UNAUTHENTICATED", "PERMISSION_DENIED", "FAILED_PRECONDITION"};
+		    "UNAUTHENTICATED", "PERMISSION_DENIED", "FAILED_PRECONDITION", NULL};
 		const char *status = json_str(error, "status");
-		bool fatal = false;
-		for (size_t i = 0; status && i < sizeof(final) / sizeof(*final); i++)
-			fatal |= strcmp(status, final[i]) == 0;
 		r->responding = false;
 		r->owed = 0;
-		realtime_error(r, status, fatal, json_str(error, "message"));
+		realtime_error(r, status, texts_has(final, status), json_str(error, "message"));
 	}
 	if (handle && *handle && cJSON_IsTrue(json_opt(resumption, "resumable")))
 		ag_live_session_update(r->session, handle);

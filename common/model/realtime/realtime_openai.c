@@ -13,6 +13,7 @@
 #include "base/http/percent.h"
 #include "base/json/json.h"
 #include "base/memory.h"
+#include "base/texts.h"
 #include "model/provider.h"
 #include "model/realtime/realtime_dialect.h"
 
@@ -305,13 +306,6 @@ static void openai_live_tool_result(
 
 /* ---- Errors */
 
-static bool openai_live_is_one_of(const char *word, const char *const *words)
-{
-	while (word && *words && strcmp(*words, word) != 0)
-		words++;
-	return word && *words;
-}
-
 /* A request has failed.  The id of the event that was wrong is not always told: then the request
  * may go on all the same, and its response is known by its number. */
 static void openai_live_fail_request(struct realtime *r, const cJSON *error, bool busy)
@@ -341,11 +335,10 @@ static void openai_live_take_error(struct realtime *r, const cJSON *event)
 	const char *code = json_str(error, "code"), *type = json_str(error, "type");
 	code = code ? code : type;
 	openai_live_fail_request(r, error, code && strcmp(code, races[1]) == 0);
-	if (openai_live_is_one_of(code, races))
+	if (texts_has(races, code))
 		return;
-	realtime_error(r, code,
-	    openai_live_is_one_of(code, final) || openai_live_is_one_of(type, final),
-	    json_str(error, "message"));
+	realtime_error(
+	    r, code, texts_has(final, code) || texts_has(final, type), json_str(error, "message"));
 }
 
 /* ---- Events */

@@ -3,6 +3,7 @@
 #include "service/agui/agui.h"
 
 #include "base/json/json.h"
+#include "base/texts.h"
 #include "graph/message/media_url.h"
 #include "graph/message/message.h"
 #include "service/files/media_type.h"
@@ -137,7 +138,7 @@ static cJSON *agui_message_binary_part(struct call *call, const cJSON *part, con
 /* A part as a block; NULL when it is empty text, or with the mistake set. */
 static cJSON *agui_message_read_part(struct call *call, const cJSON *part, const char *at)
 {
-	static const char *const media[] = {"image", "audio", "video", "document"};
+	static const char *const media[] = {"image", "audio", "video", "document", NULL};
 	if (!cJSON_IsObject(part)) {
 		agui_invalid(call, at, "type_error", "must be an object");
 		return NULL;
@@ -151,10 +152,8 @@ static cJSON *agui_message_read_part(struct call *call, const cJSON *part, const
 	}
 	if (strcmp(type, "binary") == 0)
 		return agui_message_binary_part(call, part, at);
-	for (size_t i = 0; i < 4; i++) {
-		if (strcmp(type, media[i]) == 0)
-			return agui_message_media_part(call, part, at);
-	}
+	if (texts_has(media, type))
+		return agui_message_media_part(call, part, at);
 	agui_invalid(call, arena_printf(call->arena, "%s.type", at), "value_error",
 	    "must be one of text, image, audio, video, document, binary");
 	return NULL;

@@ -3,13 +3,13 @@
 #include "service/files/media_type.h"
 
 #include "base/http/http_head.h"
+#include "base/texts.h"
 
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
 #define LONGEST 255 /* bytes of a type with its parameters */
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* What an extension stands for.  Several of one type: the first is the usual one. */
 static const struct {
@@ -80,14 +80,14 @@ static const struct {
 };
 
 static const char *const shown[] = {"image/png", "image/jpeg", "image/gif", "image/webp",
-    "image/avif", "image/bmp", "application/pdf", "text/plain"};
+    "image/avif", "image/bmp", "application/pdf", "text/plain", NULL};
 
 static const char *const with_text[] = {"application/pdf",
     "application/vnd.openxmlformats-officedocument.wordprocessingml.document", "application/msword",
     "text/html", "text/xml", "application/xml", "text/markdown", "text/csv", "application/json",
     "text/plain", "application/rtf", "application/vnd.oasis.opendocument.text",
     "application/vnd.openxmlformats-officedocument.presentationml.presentation",
-    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"};
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", NULL};
 
 /* A quoted string of printable ASCII with its quotes; 0 when it is none. */
 static size_t media_type_quoted_length(const char *text)
@@ -163,29 +163,21 @@ bool media_type_among(const char *essence, const struct string_list *patterns)
 const char *media_type_of_name(const char *filename)
 {
 	const char *dot = strrchr(filename, '.');
-	for (size_t i = 0; dot && i < COUNT(names); i++)
+	for (size_t i = 0; dot && i < sizeof(names) / sizeof(names[0]); i++)
 		if (strcasecmp(dot + 1, names[i].extension) == 0)
 			return names[i].type;
 	return NULL;
 }
 
-static bool media_type_listed(const char *essence, const char *const *list, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (strcmp(essence, list[i]) == 0)
-			return true;
-	return false;
-}
-
 bool media_type_is_shown(const char *essence)
 {
 	return strncmp(essence, "audio/", 6) == 0 || strncmp(essence, "video/", 6) == 0 ||
-	    media_type_listed(essence, shown, COUNT(shown));
+	    texts_has(shown, essence);
 }
 
 bool media_type_has_text(const char *essence)
 {
-	return media_type_listed(essence, with_text, COUNT(with_text));
+	return texts_has(with_text, essence);
 }
 
 const char *media_type_block(const char *mime_type)

@@ -88,12 +88,12 @@ static bool live_config_has_tag(const struct live_agent *agent, const char *tag)
 /* The tags that are asked for and that the agent has, ended by NULL; the agent's own when that
  * leaves none.  False with the error set. */
 static bool live_config_read_tags(
-    struct call *call, const cJSON *frame, const struct live_agent *agent, char *const **tags)
+    struct call *call, const cJSON *frame, const struct live_agent *agent, const char *const **tags)
 {
 	const cJSON *asked = json_opt(frame, "tools_tags"), *item;
 	const cJSON *first = cJSON_IsArray(asked) ? asked->child : asked;
 	size_t count = 0, size = cJSON_IsArray(asked) ? (size_t)cJSON_GetArraySize(asked) : 1;
-	char **kept = arena_alloc(call->arena, (size + 1) * sizeof(*kept));
+	const char **kept = arena_alloc(call->arena, (size + 1) * sizeof(*kept));
 	if (asked && !cJSON_IsArray(asked) && !cJSON_IsString(asked))
 		return live_config_invalid(call, "tools_tags", "a string or an array of strings");
 	for (item = first; item; item = item->next) {
@@ -109,7 +109,7 @@ static bool live_config_read_tags(
 	return true;
 }
 
-static bool live_config_is_offered(const struct tool *tool, char *const *tags)
+static bool live_config_is_offered(const struct tool *tool, const char *const *tags)
 {
 	if (!tool->fn)
 		return false; /* a client's tool: this socket has no frame for its result */
@@ -123,7 +123,7 @@ static bool live_config_is_offered(const struct tool *tool, char *const *tags)
 static bool live_config_read_tools(struct call *call, const cJSON *frame,
     const struct live_agent *agent, struct live_config *config)
 {
-	char *const *tags = NULL;
+	const char *const *tags = NULL;
 	cJSON *tools = arena_json(call->arena, cJSON_CreateArray());
 	config->tools = tools;
 	if (!live_config_read_tags(call, frame, agent, &tags))

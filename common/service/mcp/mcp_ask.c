@@ -5,6 +5,7 @@
 #include "access/ticket/ticket.h"
 #include "base/json/json.h"
 #include "base/os/clock.h"
+#include "base/texts.h"
 #include "service/mcp/mcp_offer.h"
 #include "service/run/said.h"
 #include "tool/schema.h"
@@ -54,17 +55,13 @@ static const char *mcp_interrupt_ids(struct arena *a, const cJSON *interrupts)
 
 bool mcp_schema_is_flat(const cJSON *schema)
 {
-	static const char *const plain[] = {"string", "number", "integer", "boolean"};
+	static const char *const plain[] = {"string", "number", "integer", "boolean", NULL};
 	const char *type = json_str(schema, "type");
 	const cJSON *properties = json_get(schema, "properties"), *property;
 	if (!type || strcmp(type, "object") != 0 || !cJSON_IsObject(properties))
 		return false;
 	cJSON_ArrayForEach(property, properties) {
-		size_t i = 0;
-		type = json_str(property, "type");
-		while (i < sizeof(plain) / sizeof(plain[0]) && type && strcmp(plain[i], type) != 0)
-			i++;
-		if (!type || i == sizeof(plain) / sizeof(plain[0]))
+		if (!texts_has(plain, json_str(property, "type")))
 			return false;
 	}
 	return true;

@@ -4,6 +4,7 @@
 
 #include "base/fields.h"
 #include "base/json/json.h"
+#include "base/texts.h"
 #include "graph/message/message.h"
 #include "service/thread/change.h"
 #include "service/thread/ident.h"
@@ -119,12 +120,9 @@ static void run_input_check_state(struct call *call, const struct run_input *in)
 
 static bool run_input_is_server_owned(const char *key)
 {
-	static const char *const owned[] = {"remote_tools", "user", "user_id", "authz", "ag_ui"};
-	for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++) {
-		if (strcmp(key, owned[i]) == 0)
-			return true;
-	}
-	return key[0] == '_';
+	static const char *const owned[] = {
+	    "remote_tools", "user", "user_id", "authz", "ag_ui", NULL};
+	return key[0] == '_' || texts_has(owned, key);
 }
 
 static cJSON *run_input_clean_config(struct call *call, const cJSON *config)

@@ -29,7 +29,7 @@ ag_result approval_ask(ag_run *run, const cJSON *const *calls, size_t count)
 	const cJSON *answer;
 	for (size_t i = 0; i < count; i++) {
 		const char *name = json_str(calls[i], "name");
-		if (!node->approve_all && !(name && texts_has(node->approve, name)))
+		if (!node->approve_all && !texts_has(node->approve, name))
 			continue;
 		call = cJSON_CreateObject();
 		for (size_t k = 0; k < sizeof(members) / sizeof(*members); k++)

@@ -59,15 +59,6 @@ struct elicit {
 	bool paused; /* the run pauses for a question of it */
 };
 
-static bool elicit_is_action(const char *word)
-{
-	static const char *const actions[] = {"accept", "decline", "cancel"};
-	for (size_t i = 0; word && i < sizeof(actions) / sizeof(*actions); i++)
-		if (strcmp(actions[i], word) == 0)
-			return true;
-	return false;
-}
-
 /* What a person answered as content: an object as it is, else the only member that is asked for, of
  * its type, because people write text. */
 static cJSON *elicit_content(const cJSON *answer, const cJSON *properties)
@@ -91,13 +82,14 @@ static cJSON *elicit_content(const cJSON *answer, const cJSON *properties)
  * content, or has an action itself; anything else is the only member that is asked for. */
 static cJSON *elicit_result(const cJSON *answer, const cJSON *schema)
 {
+	static const char *const actions[] = {"accept", "decline", "cancel", NULL};
 	const cJSON *given = json_opt(schema, "properties");
 	const cJSON *properties = cJSON_IsObject(given) ? given : NULL; /* servers send anything */
 	const char *type = properties ? json_str(properties->child, "type") : NULL;
 	bool one = cJSON_GetArraySize(properties) <= 1;
 	bool wants_boolean = one && type && strcmp(type, "boolean") == 0;
 	cJSON *written = NULL;
-	if (cJSON_IsObject(answer) && elicit_is_action(json_str(answer, "action")))
+	if (cJSON_IsObject(answer) && texts_has(actions, json_str(answer, "action")))
 		return cJSON_Duplicate(answer, true);
 	if (cJSON_IsFalse(answer) && !wants_boolean)
 		return mcp_elicited("decline");

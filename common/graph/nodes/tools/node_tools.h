@@ -17,7 +17,7 @@
 struct tool_server {
 	struct mcp_server *server; /* the graph's */
 	char *prefix;              /* of the tools' names here; "" for none */
-	char **only;               /* the server's names of those that are taken; NULL: all */
+	const char *const *only;   /* the server's names of those that are taken; NULL: all */
 	char *place;               /* where it was described, for messages */
 };
 

@@ -3,6 +3,7 @@
 #include "base/fields.h"
 #include "base/json/json.h"
 #include "base/os/clock.h"
+#include "base/texts.h"
 #include "graph/state.h"
 #include "service/files/media.h"
 #include "service/history/earlier.h"
@@ -71,9 +72,9 @@ static bool submission_read(struct submission *s, const cJSON *body)
  * removed. */
 static const char *submission_body(struct submission *s, const cJSON *body)
 {
-	static const char *const heeded[] = {"thread_id", "webhook", "delay", "metadata",
+	static const char *const heeded[] = {"config", "thread_id", "webhook", "delay", "metadata",
 	    "multitask_strategy", BACKGROUND_MODES, BACKGROUND_GOES_ON, BACKGROUND_MESSAGE_RESUMES,
-	    BACKGROUND_ANSWERS};
+	    BACKGROUND_ANSWERS, NULL};
 	const cJSON *config = json_opt(body, "config"), *item;
 	cJSON *out = cJSON_CreateObject(), *ids = cJSON_CreateObject();
 	cJSON_ArrayForEach(item, config) {
@@ -81,10 +82,7 @@ static const char *submission_body(struct submission *s, const cJSON *body)
 			json_refer(ids, item->string, item);
 	}
 	cJSON_ArrayForEach(item, body) {
-		bool passes = strcmp(item->string, "config") != 0;
-		for (size_t i = 0; i < sizeof(heeded) / sizeof(*heeded); i++)
-			passes = passes && strcmp(item->string, heeded[i]) != 0;
-		if (passes)
+		if (!texts_has(heeded, item->string))
 			json_refer(out, item->string, item);
 	}
 	json_add_str(ids, "run_id", s->job.run_id);
