@@ -56,6 +56,11 @@ is "$(odd moved @list)" \
 	'that a server is elsewhere is told, but not where'
 like "$(cat odd.log)" 'mcp .*: status 307 leads to /odd$' 'the log has it, without what may be a key'
 
+is "$(odd odd vague)" 'failed the server asks without naming its questions' 'a server whose questions have no names is told'
+is "$("$TOP_BUILDDIR/t/api/mcp_client" 1500 slow "http://127.0.0.1:$(cat port)/deaf" 2>deaf.log)" 'failed timed out' \
+	'a call whose server asks and takes no answers has its time'
+ok '[ "$(grep -cx answer asked)" -lt 5 ]' 'not that of each answer'
+
 # at_most N WORD: whether that was asked so many times in two seconds, and at all; the client may take longer itself.
 at_most() { asked=$(grep -cx "$2" busy); [ "$asked" -gt 0 ] && [ "$asked" -le $(($1 * (1 + took / 2))) ]; }
 read -r uptime _ </proc/uptime

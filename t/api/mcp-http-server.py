@@ -7,7 +7,8 @@ first.  wrong, barred and spent are refused, which the last two do with the key 
 tools change with each list, each stream ends at once and wants to be taken up at once, and no call comes to
 its end.  At /odd its pages of tools lead to each other, it fails at what it does not know, and writes results
 beside errors; /moved leads there.  /forgetful knows the session of its first two calls no more, and
-/gone that of a stream that is to be taken up.  What is asked is a word each in the file "asked", or "busy".
+/gone that of a stream that is to be taken up.  /deaf asks twenty times in a call, and takes no answer.  What
+is asked is a word each in the file "asked", or "busy".
 """
 
 import json
@@ -57,6 +58,8 @@ class Handler(mcp_peer.Handler):
             self.answer(200, json.dumps({**json.loads(self.error("no such town")), "result": None}))
         elif message["method"] == "tools/call" and message["params"]["name"] == "t":
             self.answer(201, "\ufeff" + self.reply(self.id, {"content": "plain"}))
+        elif message["method"] == "tools/call" and message["params"]["name"] == "vague":
+            self.answer(200, self.reply(self.id, {"resultType": "input_required", "inputRequests": [{}]}))
         elif message["method"] == "tools/call":
             self.answer(200, self.reply(self.id, {"structuredContent": [1, 2], "content": []}))
         else:
@@ -79,7 +82,9 @@ class Handler(mcp_peer.Handler):
             return self.answer(307, place="/odd?key=kept-secret")
         if self.path in ("/odd", "/endless") and self.odd(message):
             return None
-        self.note(message.get("params", {}).get("name", message.get("method")))
+        self.note(message.get("params", {}).get("name", message.get("method", "answer")))
+        if "method" not in message:
+            time.sleep(600)
         if "id" not in message:
             self.answer(202)
         elif message["method"] == "initialize":
@@ -99,10 +104,22 @@ class Handler(mcp_peer.Handler):
             self.stream(PART)
         elif self.path == "/forgetful":
             self.forget()
+        elif self.path == "/deaf":
+            self.ask()
         elif self.path == "/gone":
             self.stream("id: 7\nretry: 10\ndata:\n\n")
         else:
             self.call(message["params"]["name"])
+
+    def ask(self):
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.end_headers()
+        for number in range(20):
+            method = ["ping", "elicitation/create"][number % 2]
+            question = {"jsonrpc": "2.0", "id": number, "method": method, "params": {"message": "m"}}
+            self.wfile.write(f"data: {json.dumps(question)}\n\n".encode())
+        time.sleep(600)
 
     def call(self, name):
         key = self.headers["Authorization"]

@@ -321,7 +321,8 @@ static void *mcp_keep(void *arg)
 				log_warning("mcp %s: its tools changed and cannot be listed: %s",
 				    server->settings.name, why);
 		} else {
-			server->transport->send_answers(server);
+			const struct mcp_wait wait = mcp_keeper_wait(server, LIST_MS);
+			server->transport->send_answers(server, &wait);
 		}
 		pthread_mutex_lock(&server->lock);
 		if (task != TASK_ANSWER)

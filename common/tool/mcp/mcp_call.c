@@ -83,6 +83,8 @@ static bool mcp_answer_inputs(
 	cJSON_DeleteItemFromObjectCaseSensitive(params, "inputResponses");
 	cJSON_DeleteItemFromObjectCaseSensitive(params, "requestState");
 	cJSON_ArrayForEach(question, questions) {
+		if (!question->string)
+			snprintf(why, MCP_WHY_SIZE, "the server asks without naming its questions");
 		if (!question->string || !(answer = mcp_answer_input(call, question, why))) {
 			cJSON_Delete(answers);
 			return false;

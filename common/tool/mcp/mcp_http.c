@@ -157,7 +157,7 @@ static bool mcp_http_on_data(const char *data, size_t len, void *arg)
 	return true;
 }
 
-static void mcp_http_send_answers(struct mcp_server *server);
+static void mcp_http_send_answers(struct mcp_server *server, const struct mcp_wait *wait);
 
 /* Whether there is nothing more to wait for.  Runs outside of libcurl, so it may make the requests
  * that answer those of the server. */
@@ -166,8 +166,8 @@ static bool mcp_http_on_stop(void *arg)
 	struct exchange *x = arg;
 	struct mcp_server *server = x->server;
 	if (x->pending)
-		mcp_http_send_answers(server);
-	if (x->pending && !mcp_answer_questions(server, x->pending))
+		mcp_http_send_answers(server, x->wait);
+	if (x->pending && !mcp_answer_questions(server, x->pending, x->wait))
 		return true;
 	pthread_mutex_lock(&server->lock);
 	/* what another call found out of the session is not yet what becomes of this one */
@@ -444,9 +444,9 @@ static void mcp_http_answer(struct mcp_server *server, const char *text)
 	pthread_mutex_unlock(&server->lock);
 }
 
-static void mcp_http_send_answers(struct mcp_server *server)
+static void mcp_http_send_answers(struct mcp_server *server, const struct mcp_wait *wait)
 {
-	for (;;) {
+	while (!mcp_is_over(wait)) {
 		pthread_mutex_lock(&server->lock);
 		size_t count = server->answer_count;
 		struct buf text = count ? server->answers[0] : (struct buf){0};
@@ -457,8 +457,10 @@ static void mcp_http_send_answers(struct mcp_server *server)
 		if (!count)
 			return;
 		char why[MCP_WHY_SIZE];
-		const struct mcp_wait wait = {.deadline_ms = clock_monotonic_ms() + CONNECT_MS};
-		mcp_http_send(server, buf_str(&text), NULL, &wait, why);
+		struct mcp_wait own = *wait;
+		int64_t most = clock_monotonic_ms() + CONNECT_MS;
+		own.deadline_ms = most < own.deadline_ms ? most : own.deadline_ms;
+		mcp_http_send(server, buf_str(&text), NULL, &own, why);
 		buf_release(&text);
 	}
 }

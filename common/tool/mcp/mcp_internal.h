@@ -52,9 +52,9 @@ struct mcp_transport {
 	    struct mcp_pending *pending, const struct mcp_wait *wait, char why[MCP_WHY_SIZE]);
 
 	/* Sends an answer to a request of the server's, while that is being handled: an answer that
-	 * cannot go at once waits for send_answers. */
+	 * cannot go at once waits for send_answers, which sends what it can until wait is over. */
 	void (*answer)(struct mcp_server *server, const char *text);
-	void (*send_answers)(struct mcp_server *server);
+	void (*send_answers)(struct mcp_server *server, const struct mcp_wait *wait);
 
 	/* Ends the session, if there is one, whatever its state. */
 	void (*close)(struct mcp_server *server);
@@ -116,9 +116,10 @@ struct mcp_asked {
 /* Sends it and waits for its reply (a tree to delete), or returns NULL with why. */
 cJSON *mcp_exchange(struct mcp_server *server, struct mcp_asked *asked, char why[MCP_WHY_SIZE]);
 
-/* Hands the server's questions to whoever made the call, and sends the answers; without the lock.
- * False when the call is given up. */
-bool mcp_answer_questions(struct mcp_server *server, struct mcp_pending *pending);
+/* Hands the server's questions to whoever made the call, and sends the answers, until wait is over;
+ * without the lock.  False when the call is given up. */
+bool mcp_answer_questions(
+    struct mcp_server *server, struct mcp_pending *pending, const struct mcp_wait *wait);
 
 /* Whether the server is spoken to without a session; with the lock held, or on the keeper. */
 bool mcp_is_stateless(const struct mcp_server *server);

@@ -201,9 +201,10 @@ bool mcp_take(struct mcp_server *server, struct mcp_pending *pending, const char
 	return true;
 }
 
-bool mcp_answer_questions(struct mcp_server *server, struct mcp_pending *pending)
+bool mcp_answer_questions(
+    struct mcp_server *server, struct mcp_pending *pending, const struct mcp_wait *wait)
 {
-	for (;;) {
+	while (!mcp_is_over(wait)) {
 		pthread_mutex_lock(&server->lock);
 		cJSON *first = pending->questions ? pending->questions->child : NULL;
 		cJSON *question =
@@ -218,10 +219,11 @@ bool mcp_answer_questions(struct mcp_server *server, struct mcp_pending *pending
 			    !call->ask(json_get(question, "params"), &answer, call->arg);
 		char *text = mcp_answer_text(question, answer ? answer : mcp_elicited("cancel"));
 		server->transport->answer(server, text);
-		server->transport->send_answers(server);
+		server->transport->send_answers(server, wait);
 		free(text);
 		cJSON_Delete(question);
 	}
+	return !pending->given_up;
 }
 
 void mcp_lose(struct mcp_server *server, unsigned session, const char *fmt, ...)

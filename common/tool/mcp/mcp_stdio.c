@@ -306,7 +306,7 @@ static enum mcp_sent mcp_stdio_send(struct mcp_server *server, const char *text,
 	while (!pending->reply && !pending->lost &&
 	    (sent == MCP_SENT || (server->state == MCP_READY && mcp_stdio_is_over(server)))) {
 		pthread_mutex_unlock(&server->lock);
-		bool over = !mcp_answer_questions(server, pending) || mcp_is_over(wait);
+		bool over = !mcp_answer_questions(server, pending, wait) || mcp_is_over(wait);
 		pthread_mutex_lock(&server->lock);
 		if (over)
 			break;
@@ -322,9 +322,9 @@ static void mcp_stdio_answer(struct mcp_server *server, const char *text)
 	mcp_stdio_hand_over(server, text);
 }
 
-static void mcp_stdio_send_answers(struct mcp_server *server)
+static void mcp_stdio_send_answers(struct mcp_server *server, const struct mcp_wait *wait)
 {
-	(void)server; /* they have gone at once */
+	(void)server, (void)wait; /* they have gone at once */
 }
 
 const struct mcp_transport mcp_over_stdio = {.send = mcp_stdio_send,
