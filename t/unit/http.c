@@ -94,6 +94,8 @@ static bool answer(int fd, const struct peer_request *rq, void *arg)
 		    "HTTP/1.1 103 Early Hints\r\nX-Hint: a\r\n\r\n"
 		    "HTTP/1.1 201 Made\r\nContent-Length: 2\r\nX-Two: 1\r\n"
 		    "x-two:  second \r\n\r\nok");
+	if (strcmp(t, "/interim-hangs") == 0 && peer_puts(fd, "HTTP/1.1 102 Processing\r\n\r\n"))
+		peer_hang(fd);
 	if (strcmp(t, "/interim-alone") == 0)
 		peer_puts(fd, "HTTP/1.1 102 Processing\r\n\r\n");
 	if (strcmp(t, "/nothing") == 0)
@@ -317,6 +319,8 @@ static void check_late(struct http_request rq, const char *path, int64_t least)
 static void a_server_that_never_answers_times_out(void)
 {
 	check_late((struct http_request){.first_byte_ms = 120}, "/never", 120);
+	check_late((struct http_request){.first_byte_ms = 120, .idle_ms = 3 * SLACK_MS},
+	    "/interim-hangs", 120);
 	int64_t deadline = clock_monotonic_ms() + 120;
 	CU_ASSERT(time_out((struct http_request){.deadline_ms = deadline}, "/never") < SLACK_MS);
 	CU_ASSERT(clock_monotonic_ms() >= deadline);

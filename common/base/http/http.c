@@ -80,7 +80,8 @@ static size_t http_on_header(char *line, size_t size, size_t count, void *arg)
 		return 0;
 	}
 	buf_add(&c->response->head, line, len);
-	c->heard_at = clock_monotonic_ms();
+	if (c->response->status >= 200) /* else its first byte is still to come */
+		c->heard_at = clock_monotonic_ms();
 	return len;
 }
 
