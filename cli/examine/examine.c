@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/json/json.h"
 #include "base/memory.h"
+#include "base/os/descriptor.h"
 #include "base/os/shared.h"
 #include "cli/command.h"
 #include "cli/nginx/nginx_conf.h"
@@ -367,16 +368,13 @@ bool examine(const struct examine_request *request, struct examination *result)
 {
 	struct buf written = {0};
 	int fd, status = 0;
-	ssize_t len;
 	pid_t pid = examine_start(request, &fd);
 	*result = (struct examination){.errors = 1};
 	if (pid < 0) {
 		complain(1, "cannot start a process: %s", strerror(errno));
 		return false;
 	}
-	while (
-	    (len = read(fd, buf_reserve(&written, 4096), 4096)) > 0 || (len < 0 && errno == EINTR))
-		written.len += len > 0 ? (size_t)len : 0;
+	descriptor_read_all(fd, &written, SIZE_MAX);
 	close(fd);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;

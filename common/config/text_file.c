@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/json/json.h"
 #include "base/memory.h"
+#include "base/os/descriptor.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,30 +16,12 @@
 
 static cJSON *noted, *given; /* see text_files_note, text_files_take */
 
-/* Appends the rest of fd to out; false with errno set. */
-static bool text_file_read_all(int fd, struct buf *out, size_t most)
-{
-	for (;;) {
-		ssize_t n = read(fd, buf_reserve(out, 8192), 8192);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n == 0;
-		out->len += (size_t)n;
-		out->data[out->len] = '\0';
-		if (out->len > most) {
-			errno = EFBIG;
-			return false;
-		}
-	}
-}
-
 static bool text_file_slurp(const char *path, struct buf *text, size_t most)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
-	bool ok = text_file_read_all(fd, text, most);
+	bool ok = descriptor_read_all(fd, text, most);
 	int cause = errno;
 	close(fd);
 	if (!ok)

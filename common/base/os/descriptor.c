@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Finding listening sockets. */
+/* Reading and locking files, listening sockets, and what limits descriptors. */
 #include "base/os/descriptor.h"
 
 #include <errno.h>
@@ -8,6 +8,24 @@
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+
+bool descriptor_read_all(int fd, struct buf *out, size_t most)
+{
+	for (;;) {
+		char *to = buf_reserve(out, out->size ? 1 : 4096);
+		ssize_t n = read(fd, to, out->size - out->len - 1);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n == 0;
+		out->len += (size_t)n;
+		out->data[out->len] = '\0';
+		if (out->len > most) {
+			errno = EFBIG;
+			return false;
+		}
+	}
+}
 
 int descriptor_lock(int fd, int operation)
 {

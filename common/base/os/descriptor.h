@@ -4,6 +4,8 @@
 #ifndef AGENTGRAPH_BASE_OS_DESCRIPTOR_H
 #define AGENTGRAPH_BASE_OS_DESCRIPTOR_H
 
+#include "base/buf.h"
+
 #include <stdbool.h>
 #include <unistd.h>
 
@@ -14,6 +16,10 @@ static inline void descriptor_close(int *fd)
 		close(*fd);
 	*fd = -1;
 }
+
+/* Appends what can be read of fd up to its end; false with errno set, which is EFBIG when out has
+ * more than most bytes then. */
+bool descriptor_read_all(int fd, struct buf *out, size_t most);
 
 /* flock, also where a signal comes in between. */
 int descriptor_lock(int fd, int operation);

@@ -4,9 +4,9 @@
 
 #include "base/buf.h"
 #include "base/json/json_scan.h"
+#include "base/os/descriptor.h"
 #include "base/utf8.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
@@ -108,29 +108,6 @@ bool eval_file_counts(const char *name, const struct stat *st)
 	    !strcmp(name + len - suffix, EVAL_SUFFIX) && utf8_valid(name, len);
 }
 
-/* NUL-terminated, with its length; NULL when the file is too long or cannot be read. */
-static char *eval_file_read_text(int fd, size_t size, size_t *len)
-{
-	struct buf text = {0};
-	for (;;) {
-		size_t room = text.len <= size ? size - text.len + 1 : 4096;
-		ssize_t n = read(fd, buf_reserve(&text, room), room);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n > 0)
-			text.len += (size_t)n;
-		if (n < 0 || text.len > EVAL_FILE_MAX) {
-			buf_release(&text);
-			return NULL;
-		}
-		if (n == 0)
-			break;
-	}
-	*len = text.len;
-	text.data[text.len] = '\0';
-	return buf_detach(&text);
-}
-
 static bool eval_file_is_json(const char *text, size_t len)
 {
 	struct json_scan scan;
@@ -141,14 +118,18 @@ static bool eval_file_is_json(const char *text, size_t len)
 
 bool eval_file_read(struct eval_file *file, int dir, const char *name, struct stat *st)
 {
-	size_t len = 0;
+	struct buf text = {0};
 	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return false;
 	bool counts = fstat(fd, st) == 0 && eval_file_counts(name, st);
-	file->text = counts ? eval_file_read_text(fd, (size_t)st->st_size, &len) : NULL;
+	buf_reserve(&text, counts ? (size_t)st->st_size + 1 : 0); /* so that one read has it all */
+	bool whole = counts && descriptor_read_all(fd, &text, EVAL_FILE_MAX);
+	size_t len = text.len;
+	file->text = whole ? buf_detach(&text) : NULL;
+	buf_release(&text);
 	close(fd);
-	if (!file->text)
+	if (!whole)
 		return false;
 	bool valid = eval_file_is_json(file->text, len);
 	/* NUL would end the mending early, and is in no JSON */
