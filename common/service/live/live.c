@@ -160,13 +160,13 @@ void live_text(struct live *live, const char *text, size_t len)
 	else if (!type)
 		live_ignore(live, "it has no type");
 	else if (strcmp(type, "text") == 0 && said)
-		live_queue_push(&live->queue, LIVE_INPUT_TEXT, said, strlen(said));
+		live_queue_push(&live->queue, LIVE_INPUT_TEXT, NULL, said, strlen(said));
 	else if (strcmp(type, "text") == 0)
 		live_ignore(live, "its text is no string");
 	else if (strcmp(type, "activity_start") == 0)
-		live_queue_push(&live->queue, LIVE_INPUT_START, NULL, 0);
+		live_queue_push(&live->queue, LIVE_INPUT_START, NULL, NULL, 0);
 	else if (strcmp(type, "activity_end") == 0)
-		live_queue_push(&live->queue, LIVE_INPUT_END, NULL, 0);
+		live_queue_push(&live->queue, LIVE_INPUT_END, NULL, NULL, 0);
 	else if (strcmp(type, "close") == 0)
 		live_session_end_input(live);
 	else
@@ -178,16 +178,14 @@ void live_text(struct live *live, const char *text, size_t len)
  * where they like. */
 static void live_push_audio(struct live *live, const char *pcm, size_t bytes)
 {
-	struct buf whole = {0};
-	if (live->halved)
-		buf_putc(&whole, live->half);
-	buf_add(&whole, pcm, bytes);
-	live->halved = whole.len % 2;
-	if (live->halved)
-		live->half = whole.data[--whole.len];
-	if (whole.len)
-		live_queue_push(&live->queue, LIVE_INPUT_AUDIO, whole.data, whole.len);
-	buf_release(&whole);
+	const char *half = live->halved ? &live->half : NULL;
+	size_t odd = (live->halved + bytes) % 2;
+	if (bytes == 0)
+		return;
+	if (half || bytes > odd)
+		live_queue_push(&live->queue, LIVE_INPUT_AUDIO, half, pcm, bytes - odd);
+	live->halved = odd;
+	live->half = pcm[bytes - 1];
 }
 
 void live_audio(struct live *live, const void *pcm, size_t bytes)

@@ -34,8 +34,9 @@ struct live_queue {
 void live_queue_init(struct live_queue *q, size_t most);
 void live_queue_clear(struct live_queue *q);
 
-/* Copies the frame to the end. */
-void live_queue_push(struct live_queue *q, enum live_input_kind kind, const void *data, size_t len);
+/* Copies the frame to the end, behind the byte *first, if it is not NULL. */
+void live_queue_push(struct live_queue *q, enum live_input_kind kind, const char *first,
+    const void *data, size_t len);
 
 /* The first frame, which the caller frees, or NULL. */
 struct live_input *live_queue_take(struct live_queue *q);

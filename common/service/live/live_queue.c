@@ -37,20 +37,24 @@ struct live_input *live_queue_take(struct live_queue *q)
 	return input;
 }
 
-void live_queue_push(struct live_queue *q, enum live_input_kind kind, const void *data, size_t len)
+void live_queue_push(struct live_queue *q, enum live_input_kind kind, const char *first,
+    const void *data, size_t len)
 {
-	struct live_input *input = xmalloc(sizeof(*input) + len + 1);
-	while (q->first && (q->count >= q->most || q->bytes + len > MOST_BYTES)) {
+	size_t whole = (first != NULL) + len;
+	struct live_input *input = xmalloc(sizeof(*input) + whole + 1);
+	while (q->first && (q->count >= q->most || q->bytes + whole > MOST_BYTES)) {
 		if (q->dropped++ % LOG_EACH == 0)
 			log_warning("the model does not keep up: frames of the client are dropped");
 		free(live_queue_take(q));
 	}
-	*input = (struct live_input){.kind = kind, .len = len};
+	*input = (struct live_input){.kind = kind, .len = whole};
+	if (first)
+		input->data[0] = *first;
 	if (len)
-		memcpy(input->data, data, len);
-	input->data[len] = '\0';
+		memcpy(input->data + whole - len, data, len);
+	input->data[whole] = '\0';
 	*q->last = input;
 	q->last = &input->next;
 	q->count++;
-	q->bytes += len;
+	q->bytes += whole;
 }
