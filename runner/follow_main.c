@@ -91,12 +91,9 @@ static void follow_main_set(struct follow_settings *settings, const struct confi
 static void follow_main_reload(struct follow_settings *settings)
 {
 	struct config *config = follow_main_load(settings->origin);
-	struct ticket_key key;
 	struct error err = {0};
-	if (config && ticket_key_load(&key, config->state_dir, &err)) {
-		settings->key = key;
+	if (config && ticket_key_load(&settings->key, config->state_dir, &err))
 		follow_main_set(settings, config);
-	}
 	if (error_is_set(&err))
 		log_error("cannot read the settings again: %s", err.detail);
 	error_release(&err);

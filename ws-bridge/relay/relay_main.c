@@ -133,10 +133,8 @@ static void relay_reload(struct relay_settings *settings)
 {
 	const struct relay_options *options = settings->origin;
 	struct config *config = relay_main_load(options);
-	struct ticket_key key;
 	struct error err = {0};
-	if (config && ticket_key_load(&key, config->state_dir, &err)) {
-		settings->key = key;
+	if (config && ticket_key_load(&settings->key, config->state_dir, &err)) {
 		relay_main_take_config(settings, config);
 		relay_main_take_options(settings, options);
 	}
@@ -149,10 +147,7 @@ static void relay_reload(struct relay_settings *settings)
 static bool relay_main_rekey(struct relay_settings *settings)
 {
 	struct error ignored = {0};
-	struct ticket_key key;
-	bool read = ticket_key_load(&key, settings->state_dir, &ignored);
-	if (read)
-		settings->key = key;
+	bool read = ticket_key_load(&settings->key, settings->state_dir, &ignored);
 	error_release(&ignored);
 	return read;
 }

@@ -31,6 +31,7 @@ static bool ticket_cannot(struct error *err, const char *what, const char *path)
 /* Reads an open key file, which must hold exactly a key, and be for nobody else. */
 static bool ticket_read_key(int fd, struct ticket_key *key, const char *path, struct error *err)
 {
+	struct ticket_key found;
 	struct stat st;
 	if (fstat(fd, &st) != 0)
 		return ticket_cannot(err, "read the key", path);
@@ -41,8 +42,10 @@ static bool ticket_read_key(int fd, struct ticket_key *key, const char *path, st
 	if (st.st_mode & (S_IRWXG | S_IRWXO))
 		return error_set(
 		    err, ERR_INTERNAL, "%s: the key must be its owner's alone (mode 600)", path);
-	if (read(fd, key->bytes, sizeof(key->bytes)) != (ssize_t)sizeof(key->bytes))
+	if (read(fd, found.bytes, sizeof(found.bytes)) != (ssize_t)sizeof(found.bytes))
 		return ticket_cannot(err, "read the key", path);
+	*key = found;
+	explicit_bzero(&found, sizeof(found));
 	return true;
 }
 

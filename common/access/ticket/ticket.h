@@ -47,7 +47,7 @@ struct ticket_key {
 bool ticket_place_check(const char *state_dir, struct error *err);
 
 /* Reads the key of a state directory, which it makes first where there is none; false with err
- * set. */
+ * set and the key as it was. */
 bool ticket_key_load(struct ticket_key *key, const char *state_dir, struct error *err);
 
 /* Makes secret, which is as long as a key, the key of that directory: other instances of the
