@@ -30,8 +30,8 @@ static void memory_fits(sqlite3_context *context, int count, sqlite3_value **val
 		sqlite3_set_auxdata(context, 1, made, memory_fits_delete);
 }
 
-int sqlite_memory_fits_add(sqlite3 *handle)
+void sqlite_memory_fits_add(sqlite3 *handle)
 {
-	return sqlite3_create_function(handle, "memory_fits", 2,
+	sqlite3_create_function(handle, "memory_fits", 2,
 	    SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL, memory_fits, NULL, NULL);
 }

@@ -40,8 +40,8 @@ struct db *sqlite_open(const char *path, enum db_mode mode, struct error *err);
 struct copy_ops;
 extern const struct copy_ops sqlite_copy;
 
-/* Adds the function memory_fits to a connection; returns SQLite's code. */
-int sqlite_memory_fits_add(sqlite3 *handle);
+/* Adds the function memory_fits to a connection. */
+void sqlite_memory_fits_add(sqlite3 *handle);
 
 /* Adds the functions that rank by words to a connection; false with err set. */
 bool sqlite_memory_words_add(struct sqlite_db *db, struct error *err);
