@@ -152,6 +152,22 @@ ends o o5
 like "$(texts o)" '\|number 1\|echo: number 1\|number 4\|echo: number 4\|number 5\|echo: number 5$' \
 	'the others are executed in their order'
 
+# claimed ID: whether somebody has taken the run from the queue, to wait for its thread.
+claimed() { [ "$(outside "$STATE/threads.db" "SELECT count(*) FROM jobs WHERE run_id = '$1' AND state = 3")" = 1 ]; }
+long again
+queue again g1 first
+wait_for 20 claimed g1
+api POST /v1/threads/again/runs/g1/stop
+api DELETE /v1/threads/again/runs/g1 '{}'
+queue again g1 second
+is "$STATUS $(json .data.status "$BODY")" '202 queued' 'the id of a run that was stopped and deleted can be queued again'
+api GET /v1/threads/again/runs
+api POST "/v1/threads/again/runs/$(json '.data.runs[-1].run_id' "$BODY")/stop"
+collect long
+ends again g1
+like "$(texts again)" '\|second\|echo: second$' 'and is then the new one'
+unlike "$(texts again)" first 'not the one before, which waits for the thread'
+
 queue d late late '"delay":1.5'
 queue d soon soon
 ends d soon

@@ -36,6 +36,12 @@ as bob POST /v1/graph/runs "$(body t1 r2)"
 is "$(said)" '403 PERMISSION_ERROR Not authorized to invoke graph' 'or queues one on its thread'
 as bob POST /v1/graph/runs "$(body t1 r1)"
 is "$(said)" '403 PERMISSION_ERROR Not authorized to invoke graph' 'or learns that its id is known'
+as alice POST /v1/graph/runs "$(body t0 r1)"
+wait_for 30 over alice t0 r1
+outside "$STATE/threads.db" "UPDATE threads SET user_id = 'bob' WHERE thread_id = 't0'"
+as alice POST /v1/graph/runs "$(body t0 r2)"
+is "$(said)" '403 PERMISSION_ERROR Not authorized to invoke graph' \
+	'or whoever is still taken for the owner of what is bob'"'"'s by now'
 as bob POST /v1/threads/t1/runs/r1/stop
 is "$(said)" '403 PERMISSION_ERROR Not authorized to stop graph' 'or stops it'
 wait_for 30 over alice t1 r1

@@ -44,6 +44,19 @@ static void the_gauge_adds_up(void)
 	CU_ASSERT_EQUAL(queue_waiting(shared), 3);
 }
 
+static void a_claimed_job_is_unbegun_for_who_claimed_it(void)
+{
+	queue_claimed(shared, 7, 1);
+	CU_ASSERT_TRUE(queue_is_unbegun(shared, 7, 1));
+	CU_ASSERT_FALSE(queue_is_unbegun(shared, 8, 1));
+	CU_ASSERT_FALSE(queue_is_unbegun(shared, 7, 2)); /* who may have begun it elsewhere */
+	queue_claimed(shared, 7, 2);
+	CU_ASSERT_TRUE(queue_is_unbegun(shared, 7, 2));
+	CU_ASSERT_FALSE(queue_is_unbegun(shared, 7, 1));
+	queue_begun(shared, 7);
+	CU_ASSERT_FALSE(queue_is_unbegun(shared, 7, 2));
+}
+
 static void who_looks_at_an_old_word_does_not_sleep(void)
 {
 	uint32_t seen = bell_word(shared, BELL_QUEUE);
@@ -85,6 +98,7 @@ static const struct unit_test tests[] = {
     {"what moves is seen by its run", what_moves_is_seen_by_its_run},
     {"runs of a thread seldom share a counter", runs_of_a_thread_seldom_share_a_counter},
     {"the gauge adds up", the_gauge_adds_up},
+    {"a claimed job is unbegun for who claimed it", a_claimed_job_is_unbegun_for_who_claimed_it},
     {"who looks at an old word does not sleep", who_looks_at_an_old_word_does_not_sleep},
     {"all sleepers are woken", all_sleepers_are_woken},
 };
