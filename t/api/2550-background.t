@@ -168,6 +168,17 @@ ends again g1
 like "$(texts again)" '\|second\|echo: second$' 'and is then the new one'
 unlike "$(texts again)" first 'not the one before, which waits for the thread'
 
+lock_threads "$STATE" 1 # so that none of these finds the thread that another one makes
+for i in 1 2 3; do
+	in_background "made$i" queue made "m$i" hello
+done
+wait "$lock_pid"
+for i in 1 2 3; do
+	collect "made$i"
+	echo "$STATUS"
+done >answers
+is "$(sort answers | tr '\n' ' ')" '202 202 202 ' 'of several at once on a new thread one makes it, and all are queued'
+
 queue d late late '"delay":1.5'
 queue d soon soon
 ends d soon
