@@ -44,7 +44,8 @@ does late <<'SH'
 echo '{"message": "in time"}'
 SH
 does patient <<'SH'
-exit 1
+[ -e enough ] || exit 1
+echo '{"message": "at last"}'
 SH
 does hangs <<'SH'
 read -r state
@@ -234,6 +235,25 @@ api GET /v1/threads/b/messages
 facts <<'TABLE'
 with what that failed of :: .data.messages | texts == ["hung", "", "still out of paper"]
 TABLE
+
+# ---- a service that ends
+
+rm -f patient.n
+api POST /v1/graph/runs "$(run_body "[$(user patient)]" "$(thread e '"run_id":"r1"'),\"recursion_limit\":2")"
+tried() { [ "$(ran patient)" = 1 ]; }
+wait_for 30 tried
+state=$STATE
+serve_stop
+touch enough
+STATE=$state
+api_start || tap_bail 'the service does not start again'
+over() {
+	api GET /v1/threads/e/runs/r1
+	case $(json .data.status "$BODY") in queued | running | null) return 1 ;; esac
+}
+wait_for 60 over
+is "$(json '.data | "\(.status) \(.attempt) \(.step) \(.error.code)"' "$BODY")" 'completed 1 2 null' \
+	'a run that waits for the next attempt goes back to the queue, and its node counts once for the recursion limit'
 
 # ---- the graph
 
