@@ -122,6 +122,9 @@ const server = require("https").createServer({key: fs.readFileSync("key.pem"), c
 	});
 server.listen(0, "127.0.0.1", () => fs.writeFileSync("tls.port", String(server.address().port) + "\n"));
 END
+# The same in HTTP/2, whose first connection is dead.
+sed 's/"https").createServer/"http2").createSecureServer/; s/tls\.port/h2.port/
+	s/=> {$/&\n\t\tserver.dead = server.dead || req.stream.session;\n\t\tif (req.stream.session === server.dead) return;/' tls.js >h2.js
 if command -v openssl >/dev/null && openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 \
 	-subj /CN=localhost -addext subjectAltName=IP:127.0.0.1 2>openssl.log; then
 	"$NODE" tls.js >>mock.log 2>&1 &
@@ -133,6 +136,12 @@ if command -v openssl >/dev/null && openssl req -x509 -newkey rsa:2048 -nodes -k
 	OUT=$(env -u SSL_CERT_FILE -u SSL_CERT_DIR "$CHAT_ASK" "$TLS" '{"text":"hello"}' 2>>ask.log)
 	is "$OUT" 'failed after 1: openai model m: the server cannot be reached' "another one is not"
 	like "$(tail -n 1 ask.log)" 'openai model m: .*certificate' "which the log explains"
+	"$NODE" h2.js >>mock.log 2>&1 &
+	tap_pids="$! $tap_pids"
+	wait_for 30 test -s h2.port
+	H2='{"model":"m","retries":3,"timeouts":{"first_byte":2},"base_url":"https://127.0.0.1:'$(cat h2.port)'"}'
+	OUT=$(SSL_CERT_FILE=$WORK/cert.pem "$CHAT_ASK" "$H2" '{"text":"hello"}' 2>>ask.log)
+	like "$OUT" '^done after [2-4]: .*"text":"safe"' "a connection of HTTP/2 that is dead is not used again"
 fi
 
 done_testing

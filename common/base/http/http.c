@@ -279,6 +279,9 @@ static void http_transfer(struct http_call *c)
 		return;
 	}
 	http_drive(c);
+	/* libcurl would keep a connection of HTTP/2, which may be dead */
+	if (c->end != HTTP_DONE)
+		c->curl->easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L);
 	c->curl->multi_remove_handle(c->handle->multi, easy);
 }
 
