@@ -207,13 +207,18 @@ char *chat_error_message(const cJSON *body)
 		body = body->child;
 	const cJSON *error = json_opt(body, "error"), *detail = json_opt(body, "detail");
 	detail = cJSON_IsArray(detail) ? detail->child : detail;
+	const cJSON *errors = json_opt(body, "errors"); /* Cloudflare */
 	const char *texts[] = {json_str(error, "message"),
 	    cJSON_IsString(error) ? error->valuestring : NULL, json_str(body, "message"),
 	    cJSON_IsString(detail) ? detail->valuestring : NULL, json_str(detail, "message"),
+	    cJSON_IsArray(errors) ? json_str(errors->child, "message") : NULL,
+	    json_str(json_opt(body, "base_resp"), "status_msg"), /* MiniMax */
 	    json_str(error, "status"), json_str(error, "type")};
+	/* what the provider behind OpenRouter says; its own message says only that it said it */
+	const char *raw = json_str(json_opt(error, "metadata"), "raw");
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
 		if (texts[i] && *texts[i])
-			return xstrdup(texts[i]);
+			return raw && *raw ? xasprintf("%s: %s", texts[i], raw) : xstrdup(texts[i]);
 	return answer_mistake(detail);
 }
 
