@@ -70,6 +70,11 @@ kill_runner() {
 		case $(readlink "/proc/$pid/exe") in */agentgraph-runner) kill -9 "$pid" ;; esac
 	done
 }
+no_runner() {
+	for pid in $(children "$SERVE_PID"); do
+		case $(readlink "/proc/$pid/exe") in */agentgraph-runner) return 1 ;; esac
+	done
+}
 # No chunk is there, and none came while it slept.
 no_chunks() {
 	sleep 0.1
@@ -144,6 +149,29 @@ api GET "/v1/threads/t/runs/r1"
 facts <<'TABLE'
 so does what one that had ended has used :: .data.usage.total_tokens == 9
 TABLE
+serve_stop
+
+# ---- what its thread says meanwhile
+
+rm -f ran here
+api_start
+api POST /v1/graph/runs "$(run_body "[$(user x)]" "$(thread t '"run_id":"r1"')")"
+wait_for 60 here && wait_for 60 kept t r1 2
+kill -STOP "$SERVE_PID" # it would see to the next process
+kill_runner
+wait_for 20 no_runner
+api GET /v1/threads/t
+is "$(json .data.thread_data.status "$BODY")" running 'the thread of a run whose process died, and that goes on, is running'
+api GET '/v1/threads?status=running'
+is "$(json '.data.threads | map(.thread_id) | join(" ")' "$BODY")" t 'is listed so'
+api GET '/v1/threads?status=error'
+is "$(json '.data.threads | length' "$BODY")" 0 'and not as failed'
+api GET /v1/threads/t/runs/r1
+is "$(json .data.status "$BODY")" running 'as is the run'
+kill -CONT "$SERVE_PID"
+ok 'wait_for 90 over t r1' 'which goes on'
+api GET /v1/threads/t
+is "$(json .data.thread_data.status "$BODY")" completed 'to its end'
 serve_stop
 
 # ---- one that cannot be opened any more
