@@ -107,12 +107,15 @@ LIMIT CASE WHEN :filters::text IS NULL THEN :limit END;
 
 -- name: memory_matching
 -- Ranks by BM25 like SQLite, with k1 1.2 and b 0.75.  :words is the query for FTS5, of which only
--- the words in quotes count.  They are looked up among the user's memories, or in the index of
--- words, whichever is less work.
+-- the words in quotes count, and of these the first 127.  They are looked up among the user's
+-- memories, or in the index of words, whichever is less work.
 WITH wanted AS MATERIALIZED (
-	SELECT DISTINCT w.word
-	FROM regexp_matches(:words, '"([^"]*)"', 'g') AS quoted
-		CROSS JOIN LATERAL words_of(quoted[1]) AS w (word)
+	SELECT w.word
+	FROM regexp_matches(:words, '"([^"]*)"', 'g') WITH ORDINALITY AS quoted (parts, place)
+		CROSS JOIN LATERAL words_of(quoted.parts[1]) WITH ORDINALITY AS w (word, place)
+	GROUP BY w.word
+	ORDER BY min(ARRAY[quoted.place, w.place])
+	LIMIT 127
 ), had AS MATERIALIZED (
 	SELECT count(*) AS memories
 	FROM memories

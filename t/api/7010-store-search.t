@@ -61,6 +61,10 @@ is "$STATUS $(found)" '200 ' 'such signs are no words'
 remember 'white wine' '"config":{"user_id":"ann"}'
 find "wine$(seq -f '—w%g' 1 200 | tr -d '\n')" '"retrieval_strategy":"relevance","config":{"user_id":"ann"}'
 is "$STATUS $(found)" '200 white wine' 'of very many that they part the first are looked for'
+find "$(seq -f 'w%g—' 1 126 | tr -d '\n')wine—wine" '"retrieval_strategy":"relevance","config":{"user_id":"ann"}'
+is "$STATUS $(found)" '200 white wine' 'the 127th is one of them'
+find "$(seq -f 'w%g—' 1 127 | tr -d '\n')wine" '"retrieval_strategy":"relevance","config":{"user_id":"ann"}'
+is "$STATUS $(found)" '200 ' 'and the next one is not'
 api DELETE "/v1/store/memories/$ID"
 for query in 'tea OR coffee' 'content:tea' 'tea*' '\"tea' "tea' --" 'NEAR(tea)' '(tea' '^tea' '-tea' '{tea}:' 'owner : x tea' 'tea AND NOT coffee'; do
 	find "$query" '"retrieval_strategy":"relevance"'
