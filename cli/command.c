@@ -2,10 +2,12 @@
 /* What every command does alike. */
 #include "cli/command.h"
 
+#include "base/buf.h"
 #include "base/id.h"
 #include "base/texts.h"
 #include "base/utf8.h"
 #include "cli/terminal.h"
+#include "graph/state.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -44,6 +46,22 @@ bool command_url_alone(const struct config_source *source, const char *user, str
 					  : NULL;
 	return !beside ||
 	    error_set(err, ERR_INVALID_INPUT, "--url and %s exclude each other", beside);
+}
+
+bool command_status_fits(
+    const char *status, enum run_status first, enum run_status last, struct error *err)
+{
+	struct buf names = {0};
+	bool fits = !status;
+	for (enum run_status s = first; s <= last; s++) {
+		fits = fits || strcmp(status, run_status_name(s)) == 0;
+		buf_printf(&names, "%s%s", s == first ? "" : ", ", run_status_name(s));
+	}
+	if (!fits)
+		error_set(err, ERR_INVALID_INPUT, "--status must be one of %s, not \"%s\"",
+		    buf_str(&names), status);
+	buf_release(&names);
+	return fits;
 }
 
 bool command_user_fits(const char *user, struct error *err)

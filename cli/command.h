@@ -10,6 +10,7 @@
 #include "base/options.h"
 #include "base/problems.h"
 #include "config/config.h"
+#include "storage/threads.h"
 
 struct command {
 	const char *name;
@@ -63,6 +64,10 @@ void command_keep_options(struct option_spec *specs, const char *const *own);
 /* Whether --url stands without another option that says which service is meant, or who asks; false
  * with err set. */
 bool command_url_alone(const struct config_source *source, const char *user, struct error *err);
+
+/* Whether status, or NULL, is the name of one from first to last; false with err set. */
+bool command_status_fits(
+    const char *status, enum run_status first, enum run_status last, struct error *err);
 
 /* Whether user, or NULL, can be somebody's id, as --user has it; false with err set. */
 bool command_user_fits(const char *user, struct error *err);

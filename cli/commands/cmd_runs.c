@@ -274,9 +274,10 @@ static void runs_check(
 	if (o->message && !utf8_valid(o->message, strlen(o->message)))
 		error_set(err, ERR_INVALID_INPUT, "--message must be UTF-8");
 	cJSON *metadata = o->metadata ? runs_metadata(o) : NULL;
-	if (o->metadata && !metadata)
-		error_set(err, ERR_INVALID_INPUT, "--metadata must be JSON");
+	if (o->metadata && !cJSON_IsObject(metadata))
+		error_set(err, ERR_INVALID_INPUT, "--metadata must be a JSON object");
 	cJSON_Delete(metadata);
+	command_status_fits(o->status, RUN_RUNNING, RUN_QUEUED, err);
 	if (strcmp(o->granularity, "low") != 0 && strcmp(o->granularity, "partial") != 0 &&
 	    strcmp(o->granularity, "full") != 0)
 		error_set(err, ERR_INVALID_INPUT,

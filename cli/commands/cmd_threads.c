@@ -249,8 +249,8 @@ int cmd_threads(int argc, char **argv)
 	if (operands >= 0 && operands != (verb->takes != NULL))
 		error_set(&err, ERR_INVALID_INPUT, "threads %s takes %s, got %d", verb->name,
 		    verb->takes ? verb->takes : "no argument", operands);
-	if (operands >= 0 && command_user_fits(o.user, &err) && o.url &&
-	    command_url_alone(&o.where, o.user, &err))
+	if (operands >= 0 && command_status_fits(o.status, RUN_IDLE, RUN_STOPPED, &err) &&
+	    command_user_fits(o.user, &err) && o.url && command_url_alone(&o.where, o.user, &err))
 		url_service_check(o.url, &err);
 	o.where.state_may_be_empty = verb->run == threads_import; /* it may come in first */
 	if (error_is_set(&err))

@@ -20,9 +20,13 @@
 
 bool url_service_check(const char *url, struct error *err)
 {
-	if (strncmp(url, "http://", 7) == 0 || strncmp(url, "https://", 8) == 0)
+	size_t scheme = strncmp(url, "http://", 7) == 0 ? 7
+	    : strncmp(url, "https://", 8) == 0          ? 8
+							: 0;
+	if (scheme && strcspn(url + scheme, "/?#"))
 		return true;
-	return error_set(err, ERR_INVALID_INPUT, "the URL must begin with http:// or https://");
+	return error_set(
+	    err, ERR_INVALID_INPUT, "the URL must begin with http:// or https:// and a host");
 }
 
 void url_service_open(struct url_service *at, const char *url, const char *token)

@@ -18,7 +18,8 @@ runs() {
 
 for words in '' 'dance' 'show' 'show t' 'show t r x' 'list x' 'submit' 'submit --message x --delay -1' 'list --limit 0' \
 	'list --url ftp://x' 'follow t r --granularity all' 'submit --message x --colour red' 'submit --message x --follow' \
-	'submit --message x --user u --url http://127.0.0.1:1' 'stop t r --user u'; do
+	'submit --message x --user u --url http://127.0.0.1:1' 'stop t r --user u' 'list --url http://' 'list --status idle' \
+	'list --status none --url http://127.0.0.1:1' 'submit --message x --metadata []'; do
 	# shellcheck disable=SC2086 # several words
 	runs $words
 	is "$CODE $OUT" '2 ' "runs $words is a wrong command line"
@@ -105,7 +106,7 @@ both() {
 	is "$CODE $(json '[.thread_id, .status, .error.code] | tojson' "$OUT")" "0 [\"$name\",\"error\",\"NODE_ERROR\"]" \
 		"$name: or those of a status, as JSON"
 	runs list --status lost "$@"
-	is "$CODE $ERR" '1 agentgraph: status must be one of queued, running, completed, interrupted, stopped, error' \
+	is "$CODE $ERR" '2 agentgraph: --status must be one of running, interrupted, completed, error, stopped, queued, not "lost"; see agentgraph help runs' \
 		"$name: a status that there is none"
 	runs show "$name" nobody "$@"
 	is "$CODE $ERR" '1 agentgraph: Run not found' "$name: a run that there is none"
@@ -137,7 +138,7 @@ is "$(cat told)" "agentgraph: http://127.0.0.1:1
 agentgraph: http://127.0.0.1:1
 agentgraph: the URL" 'whatever @ it has, the host is, and no part of the password'
 runs submit --message x --metadata '{' --url "$BASE"
-is "$CODE $ERR" '2 agentgraph: --metadata must be JSON; see agentgraph help runs' 'metadata is JSON'
+is "$CODE $ERR" '2 agentgraph: --metadata must be a JSON object; see agentgraph help runs' 'metadata is JSON'
 
 # ---- a service that goes and comes ----
 

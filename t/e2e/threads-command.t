@@ -17,7 +17,7 @@ threads() {
 # ---- wrong command lines ----
 
 for words in '' 'dance' 'export' 'import' 'import a b' 'show' 'show t u' 'list x' 'history' 'copy' 'history t --limit 0' 'list --url ftp://x' 'list --colour red' \
-	'export t --checkpoint c' 'show t --user u' 'list --state s --url http://127.0.0.1:1'; do
+	'export t --checkpoint c' 'show t --user u' 'list --state s --url http://127.0.0.1:1' 'list --url https:///' 'list --status queued'; do
 	# shellcheck disable=SC2086 # several words
 	threads $words
 	is "$CODE $OUT" '2 ' "threads $words is a wrong command line"
@@ -83,7 +83,8 @@ both() {
 	is "$CODE $ERR" '2 agentgraph: --metadata must be a JSON object of at most 16 members; see agentgraph help threads' \
 		"$name: which has a form"
 	threads list --status odd "$@"
-	is "$CODE" 1 "$name: an unknown status is refused"
+	is "$CODE $ERR" '2 agentgraph: --status must be one of idle, running, interrupted, completed, error, stopped, not "odd"; see agentgraph help threads' \
+		"$name: an unknown status is refused"
 	threads show t1 "$@"
 	is "$CODE $(printf '%s\n' "$OUT" | sed -n 's/^thread_name *//p')" '0 one of Ann' "$name: a thread is shown"
 	threads show t1 --json "$@"
