@@ -358,6 +358,11 @@ like "$ERR" 'newer/files.db has schema version 99, but this program knows' 'and 
 cp -r copy torn && printf 'torn' | dd of=torn/threads.db bs=1 seek=4096 conv=notrunc 2>/dev/null && truncate -s 6000 torn/threads.db
 run restore torn --state new/state --force
 is "$CODE $(threads new/state) $(ls new/state/*.part 2>/dev/null)" "1 $(threads copy) " "a torn one neither"
+ln -s state new/link
+run restore new/link --state new/state --force
+is "$CODE $ERR $(threads new/state)" \
+	"1 agentgraph: restore of new/link into $PWD/new/state failed: new/link is the state directory itself $(threads copy)" \
+	"nor does one replace itself"
 touch new/state/restoring
 run check --state new/state
 is "$CODE" 1 "what an interrupted restore left is not served"

@@ -3,12 +3,28 @@
 #include "storage/sql/db/db.h"
 #include "storage_fixture.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static struct storage *st;
 static struct error err;
+
+static const char *lost_name; /* once it is there, no directory reaches the disk; NULL: all do */
+
+/* Stands before the C library's. */
+int fsync(int fd)
+{
+	struct stat there;
+	if (lost_name && access(lost_name, F_OK) == 0 && fstat(fd, &there) == 0 &&
+	    S_ISDIR(there.st_mode)) {
+		errno = EIO;
+		return -1;
+	}
+	return (int)syscall(SYS_fsync, fd);
+}
 
 static void a_thread_comes_back_as_it_was_written(void)
 {
@@ -888,6 +904,15 @@ static void a_backup_that_fails_leaves_nothing(void)
 	CU_ASSERT_EQUAL(unlink(unit_path("state/store.db")), 0);
 	CU_ASSERT_TRUE(st->engine->backup(st, NULL, unit_path("second"), &err));
 	CU_ASSERT_EQUAL(access(unit_path("second/files.db"), F_OK), 0);
+	static const char *const names[] = {"third/files.db", "third/threads.db"};
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		lost_name = unit_path(names[i]);
+		CU_ASSERT_FALSE(st->engine->backup(st, NULL, unit_path("third"), &err));
+		CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "/third: Input/output error"));
+		error_release(&err);
+		lost_name = NULL;
+		CU_ASSERT_EQUAL(rmdir(unit_path("third")), 0);
+	}
 	CU_ASSERT_EQUAL(unlink(unit_path("state/files.db")), 0);
 }
 

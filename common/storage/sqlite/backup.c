@@ -50,6 +50,17 @@ static bool backup_put_on_disk(const char *path, struct error *err)
 	return ok;
 }
 
+/* Removes a database and the files that SQLite keeps beside it. */
+static void backup_remove_database(const char *path)
+{
+	static const char *const ends[] = {"", "-wal", "-shm", "-journal"};
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		char *file = xasprintf("%s%s", path, ends[i]);
+		unlink(file);
+		free(file);
+	}
+}
+
 /* A database on its way into the backup. */
 struct copy {
 	const char *dir;
@@ -82,8 +93,10 @@ static bool backup_copy_end(struct copy *c, bool ok, struct error *err)
 	if (ok && rename(c->part, c->final) != 0)
 		ok = backup_failed(err, c->final);
 	ok = ok && backup_put_on_disk(c->dir, err);
-	if (!ok)
-		unlink(c->part);
+	if (!ok) {
+		backup_remove_database(c->part);
+		unlink(c->final); /* a name that is not on disk is none */
+	}
 	free(c->part);
 	free(c->final);
 	return ok;
@@ -168,6 +181,17 @@ static bool backup_is_known(const char *backup, const char *file, struct error *
 	return ok;
 }
 
+/* Whether that threads.db of a backup is the one in the state directory. */
+static bool backup_is_same(const char *threads, const char *state_dir)
+{
+	char *path = xasprintf("%s/%s", state_dir, restored[0]);
+	struct stat from, to;
+	bool same = stat(threads, &from) == 0 && stat(path, &to) == 0 && from.st_dev == to.st_dev &&
+	    from.st_ino == to.st_ino;
+	free(path);
+	return same;
+}
+
 bool engine_may_restore(
     const char *state_dir, const char *backup, bool overwrite, struct error *err)
 {
@@ -177,6 +201,8 @@ bool engine_may_restore(
 	    (errno == ENOENT ? error_set(err, ERR_STORAGE, "%s is no whole backup: it has no %s",
 				   backup, restored[0])
 			     : backup_failed(err, threads));
+	if (ok && backup_is_same(threads, state_dir))
+		ok = error_set(err, ERR_STORAGE, "%s is the state directory itself", backup);
 	for (size_t i = 0; ok && i < RESTORED_COUNT; i++)
 		ok = backup_is_known(backup, restored[i], err);
 	/* what an interrupted restore left may be replaced */
@@ -191,17 +217,6 @@ bool engine_may_restore(
 	free(threads);
 	free(marker);
 	return ok;
-}
-
-/* Removes a database and the files that SQLite keeps beside it. */
-static void backup_remove_database(const char *path)
-{
-	static const char *const ends[] = {"", "-wal", "-shm", "-journal"};
-	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
-		char *file = xasprintf("%s%s", path, ends[i]);
-		unlink(file);
-		free(file);
-	}
 }
 
 /* Makes the copy that is to replace a database; nothing where the backup has no such database. */
