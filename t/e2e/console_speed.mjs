@@ -58,6 +58,18 @@ function scrolled() {
 	});
 }
 
+// What the page looks like when its log has been painted anew, at its end.
+async function painted() {
+	await page.getByRole('log').evaluate((log) => {
+		log.hidden = true;
+		log.getBoundingClientRect();
+		log.hidden = false;
+		log.scrollTop = log.scrollHeight;
+	});
+	await page.waitForTimeout(300);
+	return page.screenshot();
+}
+
 async function long() {
 	const words = (i) => `message ${i}\n\nsome **words** and \`code\` ${'lorem ipsum dolor '.repeat(10 + i % 20)}\n\n- one\n- two\n`;
 	const message = (i) => ({ message_id: `m${i}`, role: i % 2 ? 'assistant' : 'user', content: [{ type: 'text', text: words(i) }] });
@@ -71,9 +83,15 @@ async function long() {
 	const open = await measured(() => spent(async () => {
 		await page.goto(`${address}#/chat/long`);
 		await page.reload();
-		await page.getByText('message 9999').waitFor();
+		await page.waitForFunction(() => document.querySelectorAll('.log article').length >= 200);
 	}), ({ longest }) => longest <= 100);
 	within('ms of the longest task while 10000 messages are opened', open.longest, 100);
+	await page.waitForTimeout(300); // for what the browser paints late
+	const seen = await page.screenshot();
+	report('what was said last is seen', seen.equals(await painted()));
+	await page.locator('.log article').last().evaluate((node) => { node.style.paddingBottom = '999px'; });
+	await page.waitForFunction(() => { const log = document.querySelector('.log'); return log.scrollHeight - log.scrollTop - log.clientHeight < 2; });
+	report('also when it grows, as with a picture that comes late', true);
 	let built;
 	const up = await measured(async () => {
 		await page.reload();

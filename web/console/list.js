@@ -17,8 +17,10 @@ export class MessageList {
 		this.node = make('div.log', { role: 'log', 'aria-label': 'Conversation', tabIndex: 0 });
 		this.earlier = button('Earlier messages', () => this.grow());
 		this.node.addEventListener('scroll', () => { this.atEnd = this.isAtEnd(); this.approach(); }, { passive: true });
-		// a reader at the end stays there, also when a question takes some of the room
-		new ResizeObserver(() => { if (this.atEnd) this.goToEnd(); }).observe(this.node);
+		// a reader at the end stays there, also when a question takes some of the room, or a part is not as high as
+		// the browser guessed
+		this.sizes = new ResizeObserver(() => { if (this.atEnd) this.goToEnd(); });
+		this.sizes.observe(this.node);
 	}
 
 	isAtEnd() {
@@ -67,11 +69,17 @@ export class MessageList {
 		this.put(node);
 	}
 
+	partOf(...nodes) {
+		const made = make('div.part', ...nodes);
+		this.sizes.observe(made);
+		return made;
+	}
+
 	// Puts a node after all others.
 	put(node) {
 		const last = this.node.lastElementChild;
 		if (last?.className === 'part' && last.children.length < part) last.append(node);
-		else this.node.append(make('div.part', node));
+		else this.node.append(this.partOf(node));
 	}
 
 	showEarlier() {
@@ -91,7 +99,7 @@ export class MessageList {
 		// browsers keep what is seen in its place, but not when scrolled to the very top
 		this.change(() => {
 			if (this.node.scrollTop === 0) this.node.scrollTop = 1;
-			this.earlier.after(make('div.part', fresh));
+			this.earlier.after(this.partOf(fresh));
 			this.nodes.unshift(...fresh);
 			this.showEarlier();
 		});
