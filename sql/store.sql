@@ -97,7 +97,7 @@ SELECT 'delete', row, owner, content FROM memories WHERE row = :row;
 INSERT INTO relations (memory, target) VALUES (:memory, :target) ON CONFLICT DO NOTHING;
 
 -- name: relation_clear
-DELETE FROM relations WHERE memory = :memory;
+DELETE FROM relations WHERE memory = :row;
 
 -- name: memory_linked
 -- columns: memory_matching
@@ -177,7 +177,7 @@ INSERT OR REPLACE INTO vectors (memory, model, hash, vector)
 SELECT row, :model, :hash, :vector FROM memories WHERE row = :memory AND content = :content;
 
 -- name: vector_drop
-DELETE FROM vectors WHERE memory = :memory;
+DELETE FROM vectors WHERE memory = :row;
 
 -- name: vector_known
 SELECT vector FROM vectors WHERE hash = :hash AND model = :model LIMIT 1;
@@ -190,10 +190,10 @@ ORDER BY v.change
 LIMIT :limit;
 
 -- name: pending_insert
-INSERT INTO pending (memory) VALUES (:memory) ON CONFLICT DO NOTHING;
+INSERT INTO pending (memory) VALUES (:row) ON CONFLICT DO NOTHING;
 
 -- name: pending_drop
-DELETE FROM pending WHERE memory = :memory;
+DELETE FROM pending WHERE memory = :row;
 
 -- name: pending_list
 SELECT row, content FROM pending JOIN memories ON row = memory

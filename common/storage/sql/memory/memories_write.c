@@ -14,15 +14,6 @@ static bool memories_turn(struct db *db, struct error *err)
 	return db_take_turn(db, "memories", err);
 }
 
-static bool memories_run_on_row(
-    struct db *db, enum sql_id id, const char *name, int64_t row, struct error *err)
-{
-	struct query q;
-	query_start(&q, db, id, err);
-	query_int(&q, name, row);
-	return query_run(&q);
-}
-
 static void memories_bind_vector(struct query *q, const struct memories_engine *e, int64_t row,
     const float *numbers, const unsigned char *hash)
 {
@@ -38,7 +29,7 @@ static bool memories_write_vector(struct db *db, const struct memories_engine *e
 {
 	struct query q;
 	if (!vector->numbers)
-		return memories_run_on_row(db, SQL_PENDING_INSERT, ":memory", row, err);
+		return db_run_on_row(db, SQL_PENDING_INSERT, row, err);
 	query_start(&q, db, SQL_VECTOR_INSERT, err);
 	memories_bind_vector(&q, e, row, vector->numbers, vector->hash);
 	return query_run(&q);
@@ -91,7 +82,7 @@ static bool memories_put_unit(struct db *db, struct unit *unit, struct error *er
 	query_text(&q, ":content", m->content);
 	if (query_row(&q))
 		row = query_column_int(&q, MEMORY_INSERT_ROW);
-	return query_end(&q) && memories_run_on_row(db, SQL_WORD_INSERT, ":row", row, err) &&
+	return query_end(&q) && db_run_on_row(db, SQL_WORD_INSERT, row, err) &&
 	    memories_write_relations(db, row, p->links, err) &&
 	    memories_write_vector(db, p->engine, row, p->vector, err);
 }
@@ -139,21 +130,21 @@ static bool memories_update_unit(struct db *db, struct unit *unit, struct error 
 		return false;
 	if (!c->row)
 		return true;
-	if (!memories_run_on_row(db, SQL_WORD_DELETE, ":row", c->row, err))
+	if (!db_run_on_row(db, SQL_WORD_DELETE, c->row, err))
 		return false;
 	query_start(&q, db, SQL_MEMORY_UPDATE, err);
 	query_int(&q, ":row", c->row);
 	query_text(&q, ":content", c->update->content);
 	query_text(&q, ":metadata", c->update->metadata_json);
 	query_text(&q, ":entity", c->update->links->entity);
-	if (!query_run(&q) || !memories_run_on_row(db, SQL_WORD_INSERT, ":row", c->row, err))
+	if (!query_run(&q) || !db_run_on_row(db, SQL_WORD_INSERT, c->row, err))
 		return false;
 	if (c->update->metadata_json && /* which names the relations */
-	    !(memories_run_on_row(db, SQL_RELATION_CLEAR, ":memory", c->row, err) &&
+	    !(db_run_on_row(db, SQL_RELATION_CLEAR, c->row, err) &&
 		memories_write_relations(db, c->row, c->update->links, err)))
 		return false;
-	return memories_run_on_row(db, SQL_VECTOR_DROP, ":memory", c->row, err) &&
-	    memories_run_on_row(db, SQL_PENDING_DROP, ":memory", c->row, err) &&
+	return db_run_on_row(db, SQL_VECTOR_DROP, c->row, err) &&
+	    db_run_on_row(db, SQL_PENDING_DROP, c->row, err) &&
 	    memories_write_vector(db, c->engine, c->row, c->update->vector, err);
 }
 
@@ -187,8 +178,8 @@ bool memories_update(struct memory_set *set, const struct storage_context *ctx,
 
 static bool memories_delete(struct db *db, int64_t row, struct error *err)
 {
-	return memories_run_on_row(db, SQL_WORD_DELETE, ":row", row, err) &&
-	    memories_run_on_row(db, SQL_MEMORY_DELETE, ":row", row, err);
+	return db_run_on_row(db, SQL_WORD_DELETE, row, err) &&
+	    db_run_on_row(db, SQL_MEMORY_DELETE, row, err);
 }
 
 static bool memories_remove_unit(struct db *db, struct unit *unit, struct error *err)
