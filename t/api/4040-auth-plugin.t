@@ -145,5 +145,54 @@ with team GET /v1/threads
 is "$STATUS" 403 'nor does a user without an id'
 with forges GET /v1/threads
 is "$STATUS" 200 'one with an id does'
+serve_stop
+
+# What else an authorization may say, and is told.
+cat >scope.c <<'C'
+#include <agentgraph.h>
+#include <stdio.h>
+AG_PLUGIN;
+static void note(const char *what)
+{
+	FILE *file = fopen("noted", "a");
+	fprintf(file, "%s\n", what);
+	fclose(file);
+}
+static int open_scope(void **data) { *data = "owner"; return 0; }
+static int open_all(void **data) { *data = "none"; return 0; }
+static ag_decision decide(const cJSON *user, const char *resource, const char *action, const char *id, void *data)
+{
+	(void)user, (void)resource, (void)action, (void)id, (void)data;
+	return AG_ALLOW;
+}
+static const char *scope(void *data) { return data; }
+static void forget(const char *thread_id, void *data) { (void)data; note(thread_id); }
+static void end(void *data) { (void)data; note("the end"); }
+const struct ag_authorization own = {.kind = AG_AUTHORIZATION, .open = open_scope, .authorize = decide,
+    .isolation_scope = scope, .evict = forget, .close = end};
+const struct ag_authorization all = {.kind = AG_AUTHORIZATION, .open = open_all, .authorize = decide,
+    .isolation_scope = scope};
+C
+# shellcheck disable=SC2046
+cc -std=c11 -fPIC -shared -I"$TOP_SRCDIR/common" $(pkg-config --cflags libcjson) -o scope.so scope.c
+listed() { json '.data.threads | map(.thread_id) | tojson' "$BODY"; }
+configure "$plugin:\"bad.so:bad\"},\"authorization\":\"scope.so:own\""
+api_start
+state=$STATE
+with forges POST /v1/graph/invoke "$(a_run hello f1)"
+api POST /v1/graph/invoke "$(a_run hello a1)"
+api GET /v1/threads
+is "$(listed)" '["a1"]' 'a plug-in can say that lists hold the own'
+api DELETE /v1/threads/f1 '{}'
+is "$STATUS $(grep f1 noted | sort -u)" '200 f1' 'it is told which thread is deleted'
+with forges POST /v1/graph/invoke "$(a_run hello f2)"
+rm noted
+serve_stop
+is "$(tail -n 1 noted)" 'the end' 'and of the end'
+STATE=$state
+configure "$plugin:\"bad.so:bad\"},\"authorization\":\"scope.so:all\""
+api_start
+api GET /v1/threads
+is "$(listed)" '["f2","a1"]' 'or those of everybody'
 
 done_testing
