@@ -58,7 +58,16 @@ function scrolled() {
 	});
 }
 
-// What the page looks like when its log has been painted anew, at its end.
+// What the page looks like once it does not change any more; the browser paints some parts late.
+async function still() {
+	for (let before, now = await page.screenshot(); ; before = now) {
+		await page.waitForTimeout(200);
+		now = await page.screenshot();
+		if (before && now.equals(before)) return now;
+	}
+}
+
+// The same when its log has been painted anew, at its end.
 async function painted() {
 	await page.getByRole('log').evaluate((log) => {
 		log.hidden = true;
@@ -66,8 +75,7 @@ async function painted() {
 		log.hidden = false;
 		log.scrollTop = log.scrollHeight;
 	});
-	await page.waitForTimeout(300);
-	return page.screenshot();
+	return still();
 }
 
 async function long() {
@@ -86,8 +94,7 @@ async function long() {
 		await page.waitForFunction(() => document.querySelectorAll('.log article').length >= 200);
 	}), ({ longest }) => longest <= 100);
 	within('ms of the longest task while 10000 messages are opened', open.longest, 100);
-	await page.waitForTimeout(300); // for what the browser paints late
-	const seen = await page.screenshot();
+	const seen = await still();
 	report('what was said last is seen', seen.equals(await painted()));
 	await page.locator('.log article').last().evaluate((node) => { node.style.paddingBottom = '999px'; });
 	await page.waitForFunction(() => { const log = document.querySelector('.log'); return log.scrollHeight - log.scrollTop - log.clientHeight < 2; });
