@@ -36,7 +36,10 @@ talk() {
 
 document() {
 	cat >agents.json <<JSON
-{"openai": {"nodes": {
+{"moved": {"nodes": {
+  "voice": {"kind": "live", "provider": "openai", "model": "good", "base_url": "ws://127.0.0.1:$PORT/moved"}},
+  "edges": [{"from": "START", "to": "voice"}, {"from": "voice", "to": "END"}]},
+ "openai": {"nodes": {
   "voice": {"kind": "live", "provider": "openai", "model": "good", "system_prompt": "Be kind.", "tools": "tools",
             "base_url": "ws://127.0.0.1:$PORT/v1", "api_key_env": "MY_KEY",
             "extra": {"audio": {"input": {"transcription": {"model": "whisper-1"}}, "output": {"speed": 1.25}}}},
@@ -102,6 +105,10 @@ is "$(tried keyless | jq -r '.code, .fatal, .message' | tr '\n' '|')" \
 	'without a key a session ends with an error that says so'
 like "$(cat keyless.err)" 'warning: .*/keyless/nodes/voice: no session can be had: .* OPENAI_API_KEY' \
 	'and the start warns of it'
+
+is "$(tried moved OPENAI_API_KEY=sk-secret | jq -r '.code + ": " + .message')" \
+	'provider_error: the live provider cannot be reached: openai: it cannot be connected to' \
+	'a redirect is not followed: the key would go along'
 
 openssl req -x509 -newkey rsa:2048 -nodes -keyout tls.key -out tls.crt -days 2 -subj /CN=localhost \
 	-addext subjectAltName=DNS:localhost 2>/dev/null

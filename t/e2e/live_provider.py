@@ -7,6 +7,7 @@ number of a connection and what came on it.
 import array
 import asyncio
 import base64
+import http
 import json
 import math
 import ssl
@@ -231,12 +232,19 @@ async def serve(ws, path):
         pass
 
 
+async def moved(path, headers):
+    """What is below /moved is below /v1 now."""
+    if path.startswith("/moved/"):
+        return http.HTTPStatus.FOUND, [("Location", f"http://{headers['Host']}/v1/{path[7:]}")], b""
+    return None
+
+
 async def main():
     context = None
     if len(sys.argv) > 3:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(sys.argv[2], sys.argv[3])
-    async with websockets.serve(serve, "127.0.0.1", 0, ssl=context, max_size=None) as server:
+    async with websockets.serve(serve, "127.0.0.1", 0, ssl=context, max_size=None, process_request=moved) as server:
         print(server.sockets[0].getsockname()[1], flush=True)
         await asyncio.Future()
 

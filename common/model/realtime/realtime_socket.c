@@ -280,7 +280,8 @@ static void realtime_socket_connect(struct realtime_socket *s)
 	    .port = a->port,
 	    .path = a->path,
 	    .host = host,
-	    .ssl_connection = a->tls ? LCCSCF_USE_SSL : 0,
+	    /* a redirect would get the key */
+	    .ssl_connection = LCCSCF_HTTP_NO_FOLLOW_REDIRECT | (a->tls ? LCCSCF_USE_SSL : 0),
 	    .local_protocol_name = "realtime",
 	    .ietf_version_or_minus_one = -1,
 	    .alpn = "http/1.1",
