@@ -62,7 +62,7 @@ static void realtime_socket_messages_add(struct messages *q, struct message *m)
 	m->next = NULL;
 	*(q->last ? q->last : &q->first) = m;
 	q->last = &m->next;
-	q->bytes += m->len;
+	q->bytes += sizeof(*m) + m->len; /* else empty ones would cost nothing */
 }
 
 static struct message *realtime_socket_messages_take(struct messages *q)
@@ -73,7 +73,7 @@ static struct message *realtime_socket_messages_take(struct messages *q)
 	q->first = m->next;
 	if (!q->first)
 		q->last = NULL;
-	q->bytes -= m->len;
+	q->bytes -= sizeof(*m) + m->len;
 	return m;
 }
 
