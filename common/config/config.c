@@ -98,13 +98,19 @@ char *config_state_dir(const struct config_source *source)
 	return path_absolute(NULL, named ? named : DEFAULT_STATE_DIR);
 }
 
+/* Whether there is nothing in the directory but what a command leaves that could not make the
+ * databases. */
 static bool config_is_empty(const char *directory)
 {
+	static const char *const names[] = {".", "..", "shared.lock", "shared", "processes"};
 	DIR *dir = opendir(directory);
 	const struct dirent *entry;
 	bool empty = dir != NULL;
-	while (empty && (entry = readdir(dir)))
-		empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
+	while (empty && (entry = readdir(dir))) {
+		empty = false;
+		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+			empty |= strcmp(entry->d_name, names[i]) == 0;
+	}
 	if (dir)
 		closedir(dir);
 	return empty;

@@ -155,6 +155,12 @@ for thread in rich by-url-in by-state-in; do
 	is "$(jq -r '.data.messages[-1].content[0].text' answer.json)" 'answer: that' "$thread: the pause is answered"
 done
 mkdir -m 700 other
+refused=$(
+	trap '' XFSZ
+	ulimit -f 2048
+	"$AGENTGRAPH" threads import by-url.jsonl --config agentgraph.json --state other 2>&1
+)
+like "$refused" 'cannot make room for the shared memory of .*/other: File too large$' 'without room another installation takes nothing'
 threads import by-url.jsonl --config agentgraph.json --state other
 is "$CODE $OUT" '0 rich' 'another installation takes it'
 threads import by-url.jsonl --config agentgraph.json --state .
