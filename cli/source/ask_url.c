@@ -184,13 +184,14 @@ void url_answer_refused(const struct url_service *at, const struct url_answer *a
 /* An answer on its way into a file. */
 struct url_saving {
 	FILE *out;
-	bool failed; /* to write */
+	int failed; /* errno of a write that failed, else 0 */
 };
 
 static bool url_save_data(void *arg, const char *data, size_t len)
 {
 	struct url_saving *saving = arg;
-	saving->failed = fwrite(data, 1, len, saving->out) != len;
+	if (fwrite(data, 1, len, saving->out) != len)
+		saving->failed = errno;
 	return !saving->failed;
 }
 
@@ -205,9 +206,9 @@ bool url_save(struct url_service *at, const char *url, FILE *out, struct error *
 	bool done =
 	    url_answer_take(&answer, &request, &response) == HTTP_DONE && answer.status == 200;
 	if (done && fflush(out) != 0)
-		saving.failed = true;
+		saving.failed = errno;
 	if (saving.failed)
-		error_set(err, ERR_INTERNAL, "cannot write: %s", strerror(errno));
+		error_set(err, ERR_INTERNAL, "cannot write: %s", strerror(saving.failed));
 	else if (!done)
 		url_answer_refused(at, &answer, &response, err);
 	buf_release(&answer.refusal);

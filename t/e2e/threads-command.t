@@ -200,6 +200,8 @@ is "$CODE $ERR" "1 agentgraph: line 2.message names a file that is not found: $f
 threads export rich --url "$BASE"
 is "$CODE $OUT" '1 ' 'nor is a thread of somebody else exported by URL'
 AGENTGRAPH_TOKEN=$(token ann)
+full=$("$AGENTGRAPH" threads export rich --url "$BASE" 2>&1 >/dev/full)
+like "$full" '^agentgraph: cannot write: No space left on device' 'a file that takes no more is told as that'
 
 threads show b1 --url "$BASE"
 is "$CODE $OUT" '1 ' 'a thread of somebody else is not shown by URL'
