@@ -72,6 +72,7 @@ http {
     access_log off;
     error_page 400 405 404 /mistake.html;
     expires 1h;
+    limit_req_zone \$request_method zone=few:64k rate=1r/m;
     charset utf-8;
     gzip on;
     gzip_types *;
@@ -91,6 +92,12 @@ http {
     server {
         listen unix:$WORK/closed.sock;
         deny all;
+        include $WORK/one.conf;
+    }
+    server {
+        listen unix:$WORK/limited.sock;
+        limit_req zone=few;
+        limit_req_status 429;
         include $WORK/one.conf;
     }
     server {
@@ -137,6 +144,12 @@ for socket in http blind; do
 	like "$(tr -d '\r' <headers)" '^Content-Type: text/plain$' "and its own type"
 	like "$(tr -d '\r' <headers)" '^ETag: "' "and its ETag"
 done
+curl -s --unix-socket limited.sock http://x/agent/ping >/dev/null
+for path in graph files/upload graph/stream; do
+	curl -s -D headers --unix-socket limited.sock http://x/agent/v1/$path >refused.json
+	is "$(sed -n '1s/[^ ]* \(...\).*/\1/p' headers) $(json .error_code <refused.json)" "429 RATE_LIMIT_EXCEEDED" "whom the site limits at /agent/v1/$path is told so in the service's form"
+done
+is "$(curl -s --unix-socket limited.sock http://x/agent/v1/graph/ws | jq -c '[.detail, .close_code]')" '["Too many requests",1013]' "and of a socket with the code to close with"
 http GET /agents/
 is "$BODY" "not an agent" "also where a path only begins alike"
 http GET /nowhere
