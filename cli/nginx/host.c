@@ -10,11 +10,13 @@
 #include "storage/storage.h"
 
 #include <errno.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -94,6 +96,18 @@ void host_judge_disk(
 		    (unsigned long long)free_files, path);
 }
 
+void host_judge_file_system(const char *path, uint32_t type, struct problems *problems)
+{
+	static const uint32_t remote[] = {NFS_SUPER_MAGIC, SMB_SUPER_MAGIC, CIFS_SUPER_MAGIC,
+	    SMB2_SUPER_MAGIC, AFS_SUPER_MAGIC, CEPH_SUPER_MAGIC, V9FS_MAGIC};
+	for (size_t i = 0; i < sizeof(remote) / sizeof(remote[0]); i++)
+		if (type == remote[i])
+			problems_warn(problems,
+			    "%s is on another machine's file system, over which SQLite's WAL does not "
+			    "work: put it on a local disk",
+			    path);
+}
+
 /* Checks the disk of the directory, or of the nearest one above it that is there. */
 static void host_examine_disk(const char *path, struct problems *problems)
 {
@@ -102,10 +116,13 @@ static void host_examine_disk(const char *path, struct problems *problems)
 	int failed;
 	while ((failed = statvfs(copy, &disk)) != 0 && (slash = strrchr(copy + 1, '/')))
 		*slash = '\0';
-	free(copy);
 	if (!failed)
 		host_judge_disk(path, (uint64_t)disk.f_bavail * disk.f_frsize,
 		    disk.f_files ? disk.f_favail : UINT64_MAX, problems);
+	struct statfs system;
+	if (!failed && statfs(copy, &system) == 0)
+		host_judge_file_system(path, (uint32_t)system.f_type, problems);
+	free(copy);
 }
 
 /* ---- the clock ---- */

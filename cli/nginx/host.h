@@ -31,6 +31,9 @@ void host_examine(
 void host_judge_disk(
     const char *path, uint64_t free_bytes, uint64_t free_files, struct problems *problems);
 
+/* Warns if path is on a file system of this type, by statfs, and that is one of a network. */
+void host_judge_file_system(const char *path, uint32_t type, struct problems *problems);
+
 /* Warns if the clock, at now, is behind the time at which a file was written. */
 void host_judge_clock(time_t now, time_t newest, const char *file, struct problems *problems);
 

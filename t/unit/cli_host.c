@@ -9,6 +9,7 @@
 #include "unit.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -39,6 +40,17 @@ static void a_full_disk(void)
 	host_judge_disk("/state", UINT64_C(1) << 40, 3, &problems);
 	CU_ASSERT(said("only 3 more files fit"));
 	host_judge_disk("/state", UINT64_C(1) << 40, 100000, &problems);
+	CU_ASSERT(was_silent());
+}
+
+static void a_disk_elsewhere(void)
+{
+	host_judge_file_system("/state", NFS_SUPER_MAGIC, &problems);
+	CU_ASSERT(said("/state is on another machine's file system"));
+	host_judge_file_system("/state", SMB2_SUPER_MAGIC, &problems);
+	CU_ASSERT(said("put it on a local disk"));
+	host_judge_file_system("/state", EXT4_SUPER_MAGIC, &problems);
+	host_judge_file_system("/state", OVERLAYFS_SUPER_MAGIC, &problems);
 	CU_ASSERT(was_silent());
 }
 
@@ -175,6 +187,7 @@ static void who_only_looks_keeps_no_lock(void)
 
 static const struct unit_test tests[] = {
     {"a disk that is nearly full is told", a_full_disk},
+    {"a disk of another machine is told", a_disk_elsewhere},
     {"a clock before the last write is told", a_clock_in_the_past},
     {"too few open files for the sockets are told", few_open_files},
     {"nginx's files are read with includes and quotes", reads_what_nginx_reads},
