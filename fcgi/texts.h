@@ -15,6 +15,7 @@ extern const char text_reference_css[];
 extern const char text_console_console_css[];
 extern const char text_console_api_js[];
 extern const char text_console_app_js[];
+extern const char text_console_asked_js[];
 extern const char text_console_audio_js[];
 extern const char text_console_branches_js[];
 extern const char text_console_chat_js[];

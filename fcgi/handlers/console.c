@@ -22,6 +22,7 @@ static const struct asset assets[] = {
     {"console.css", PAGES_STYLE, text_console_console_css},
     MODULE(api),
     MODULE(app),
+    MODULE(asked),
     MODULE(audio),
     MODULE(branches),
     MODULE(chat),
@@ -77,7 +78,7 @@ const char *console_build(const char *dir, struct arena *arena)
 /* The modules of the view that is shown first.  The page names them all at once, so that none is
  * found only when another one has arrived. */
 static const char *const chat_modules[] = {
-    "api", "dom", "chat", "branches", "drawing", "list", "message", "text", "turn", NULL};
+    "api", "dom", "chat", "asked", "branches", "drawing", "list", "message", "text", "turn", NULL};
 static const char *const live_modules[] = {"api", "dom", "live", NULL};
 
 static bool console_has_library(const struct request *rq, const char *name)

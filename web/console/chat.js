@@ -1,57 +1,32 @@
 /* SPDX-License-Identifier: ISC */
-// A conversation: what was said, what is being said now, and what the agent asks for.
+// A conversation: what was said, and what is being said now.
 import { call, get, messagesFrom, path, query, unsent, upload } from './api.js';
+import { Asked } from './asked.js';
 import { before, treeOf, waysFrom } from './branches.js';
-import { ask, button, chooser, complain, guarded, link, make, more, newId, pre, say, settle } from './dom.js';
+import { ask, button, chooser, complain, link, make, more, newId, say, sendByEnter, settle } from './dom.js';
 import { draw } from './drawing.js';
 import { MessageList } from './list.js';
 import { growing, show as showMessage, textOf } from './message.js';
-import { plain, ready } from './text.js';
+import { ready } from './text.js';
 import { follow, onOther, run } from './turn.js';
 
 const page = 200; // messages read at a time
 const patience = 1000; // ms without a chunk until another run is looked for
 const answerFirst = 'The agent waits for an answer to its question; give it first.';
 
-// What was typed: JSON if it is that, else text.
-function valueOf(text) {
-	try {
-		return JSON.parse(text);
-	} catch {
-		return text;
-	}
-}
-
-// Makes Enter send the field, if there is anything to send; Shift+Enter still breaks the line.
-function sendByEnter(field, isReady = () => field.value.trim()) {
-	field.addEventListener('keydown', (event) => {
-		if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
-		event.preventDefault();
-		if (isReady()) field.form.requestSubmit();
-	});
-	return field;
-}
-
 function kindOf(type) {
 	return /^(image|audio|video)\//.test(type) ? type.split('/')[0] : 'document';
 }
 
-// Tool calls that are to be run here, and have no result yet.
-function waitingCalls(messages) {
-	const done = new Set(messages.flatMap((message) => message.content).filter((block) => block.type === 'tool_result').map((block) => block.call_id));
-	const last = messages.findLastIndex((message) => message?.role === 'user');
-	return messages.slice(last + 1).flatMap((message) => message.content).filter((block) => block.type === 'remote_tool_call' && !done.has(block.id));
-}
-
 class Conversation {
 	constructor(main, thread, service) {
-		Object.assign(this, { main, thread, service, messages: [], unsure: Infinity, tree: treeOf([]), files: [], questions: [] });
+		Object.assign(this, { main, thread, service, messages: [], unsure: Infinity, tree: treeOf([]), files: [] });
 		this.name = make('h2');
 		this.list = new MessageList((message, place) => this.actsOf(message, place), (end) => this.readEarlier(end));
 		this.log = this.list.node;
-		this.asked = make('div.asked');
 		this.chips = make('ul.chips', { 'aria-label': 'Files' });
 		this.field = sendByEnter(make('textarea', { rows: 2, 'aria-label': 'Message', placeholder: 'Message' }), () => true);
+		this.asked = new Asked((body) => this.turn({ ...body, config: { thread_id: this.thread } }), this.field);
 		this.stop = button('Stop', () => this.halt());
 		this.sender = make('button.primary', 'Send');
 		this.form = make('form.composer', this.chips, this.field,
@@ -63,7 +38,7 @@ class Conversation {
 		});
 		const graph = service.may('graph:read') && more('Graph', () => this.drawGraph());
 		main.replaceChildren(make('div.title', this.name, button('New conversation', () => { location.hash = '#/chat'; if (!this.thread) this.field.focus(); })),
-			graph || '', this.log, this.asked, this.form);
+			graph || '', this.log, this.asked.node, this.form);
 		this.takeBack();
 		service.signal.addEventListener('abort', () => this.keep(this.field.value, this.files));
 		onOther(service.signal, (of) => {
@@ -156,9 +131,9 @@ class Conversation {
 		const { thread_data: record } = await get(this.where(), this.service.signal); // not from points: there may be no checkpoint
 		this.record = record;
 		if (record.status === 'error') await this.readFailure(record);
-		if (record.status !== 'interrupted') return this.showAsked([]);
+		if (record.status !== 'interrupted') return this.asked.show([], messages);
 		const { state: { execution_meta: meta } } = await get(this.where('/state'), this.service.signal);
-		return this.showAsked(meta.interrupts || (meta.interrupt ? [meta.interrupt] : []));
+		return this.asked.show(meta.interrupts || (meta.interrupt ? [meta.interrupt] : []), messages);
 	}
 
 	// Shows below the messages how the last run failed, and offers to try it again.
@@ -239,7 +214,7 @@ class Conversation {
 		const content = [...(text ? [{ type: 'text', text }] : []),
 			...this.files.map((stored) => ({ type: kindOf(stored.mime_type), file_id: stored.file_id, mime_type: stored.mime_type }))];
 		const message = { message_id: newId(), role: 'user', content }, { files } = this;
-		if (this.questions.some(({ reason }) => !/^interrupt_(before|after)$/.test(reason))) throw new Error(answerFirst);
+		if (this.asked.comesFirst()) throw new Error(answerFirst);
 		this.unheard = message;
 		unsent.delete(this.thread);
 		try {
@@ -252,7 +227,7 @@ class Conversation {
 				await this.makeThread().finally(() => { this.running = false; });
 			}
 			await this.turn({ messages: [message], config: { thread_id: this.thread } }, message);
-			if (!this.questions.length || this.messages.some(({ message_id: id }) => id === message.message_id)) return;
+			if (!this.asked.questions.length || this.messages.some(({ message_id: id }) => id === message.message_id)) return;
 			this.unheard = message; // the agent asked its question meanwhile, elsewhere
 			throw new Error(answerFirst);
 		} finally {
@@ -295,9 +270,9 @@ class Conversation {
 				timestamp: Date.now() / 1000 });
 			this.list.show(this.messages, from);
 		}
-		if (this.asked.contains(document.activeElement)) this.field.focus();
+		if (this.asked.node.contains(document.activeElement)) this.field.focus();
 		else if (document.activeElement === document.body) this.log.focus({ preventScroll: true }); // what had it is gone
-		this.asked.replaceChildren();
+		this.asked.node.replaceChildren();
 		this.list.goToEnd();
 		await this.during((heard) => this.run(body, heard), Math.max(0, from - (body.resume === undefined ? 0 : 1)));
 		if (this.unnamed) await this.nameIt();
@@ -432,57 +407,6 @@ class Conversation {
 		if (running) return;
 		say('');
 		if (this.missed) this.join().catch(complain);
-	}
-
-	// ---- What is asked for
-
-	// Questions that stay open keep what was typed.  The focus goes to the first one, unless another message has
-	// been begun.
-	showAsked(interrupts) {
-		this.questions = interrupts.map((one) => this.questions.find(({ id }) => id === one.id) || this.questionOf(one));
-		const had = this.asked.contains(document.activeElement) && document.activeElement;
-		const several = this.questions.length > 1 && button('Answer all', () => this.answer(this.questions));
-		this.asked.replaceChildren(...this.questions.map(({ node }) => node), ...[several].filter(Boolean),
-			...(interrupts.length ? [] : waitingCalls(this.messages).map((one) => this.toolOf(one))));
-		if (had) (this.asked.contains(had) ? had : this.field).focus();
-		if ([this.field, document.body].includes(document.activeElement) && !this.field.value) this.asked.querySelector('textarea')?.focus();
-	}
-
-	// If several questions are open, each answer names the one that it is for.
-	async answer(questions) {
-		const values = questions.map((question) => question.value());
-		const resume = this.questions.length > 1 ? Object.fromEntries(questions.map(({ id }, i) => [id, values[i]])) : values[0];
-		await this.turn({ resume, config: { thread_id: this.thread } });
-	}
-
-	questionOf({ id, data, message, reason, response_schema: schema }) {
-		const words = typeof data.question === 'string' ? data.question : message;
-		const asksJson = schema && schema.type !== 'string', approves = reason === 'tool_approval';
-		const field = sendByEnter(make('textarea', { rows: 2, 'aria-label': 'Answer' }));
-		const question = { id, reason, value: () => (asksJson ? JSON.parse(field.value) : approves ? valueOf(field.value) : field.value) };
-		const quick = (name, value) => button(name, () => this.answer([{ id, value: () => value }]));
-		const form = make('form', plain('p', words || `The agent waits (${reason}).`),
-			words && Object.keys(data).length <= 1 ? '' : pre(data), schema ? more('What fits', () => pre(schema)) : '',
-			field, make('div.actions', ...(approves ? [quick('Approve', true), quick('Decline', false)] : []), make('button.primary', 'Answer')));
-		form.addEventListener('submit', (event) => {
-			event.preventDefault();
-			guarded(form, () => this.answer([question]));
-		});
-		return { ...question, node: make('div.question', { role: 'group', 'aria-label': 'Question' }, form) };
-	}
-
-	toolOf(one) {
-		const result = sendByEnter(make('textarea', { rows: 2, 'aria-label': 'Result' }));
-		const form = make('form', make('p', `The agent calls ${one.name} and waits for its result.`),
-			pre(one.args), result, make('div.actions', make('button.primary', 'Return')));
-		form.addEventListener('submit', (event) => {
-			event.preventDefault();
-			guarded(form, () => {
-				const message = { message_id: newId(), role: 'tool', content: [{ type: 'tool_result', call_id: one.id, output: valueOf(result.value) }] };
-				return this.turn({ messages: [message], config: { thread_id: this.thread } });
-			});
-		});
-		return make('div.question', { role: 'group', 'aria-label': `Tool ${one.name}` }, form);
 	}
 }
 

@@ -187,9 +187,19 @@ export function confirm(question, verb) {
 	});
 }
 
+// Makes Enter send the field, if there is anything to send; Shift+Enter still breaks the line.
+export function sendByEnter(field, isReady = () => field.value.trim()) {
+	field.addEventListener('keydown', (event) => {
+		if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+		event.preventDefault();
+		if (isReady()) field.form.requestSubmit();
+	});
+	return field;
+}
+
 // Opens a text field in a place and gives it the focus: the verb or Enter confirms, Escape leaves it.
 export function ask(place, name, verb, value, act, { lines = 1 } = {}) {
-	const node = lines > 1 ? make('textarea', { rows: lines, value }) : make('input', { value, autocomplete: 'off' });
+	const node = lines > 1 ? sendByEnter(make('textarea', { rows: lines, value }), () => true) : make('input', { value, autocomplete: 'off' });
 	const giveBack = heirOf(document.activeElement);
 	const leave = () => { form.remove(); giveBack(); };
 	const form = make('form.ask', field(name, node), make('button', verb), make('button', { type: 'button', onclick: leave }, 'Cancel'));
@@ -197,10 +207,7 @@ export function ask(place, name, verb, value, act, { lines = 1 } = {}) {
 		event.preventDefault();
 		guarded(form, async () => { await act(node.value); leave(); });
 	});
-	form.addEventListener('keydown', (event) => {
-		if (event.key === 'Escape') leave();
-		if (event.key === 'Enter' && lines > 1 && !event.shiftKey && !event.isComposing) { event.preventDefault(); form.requestSubmit(); }
-	});
+	form.addEventListener('keydown', ({ key }) => { if (key === 'Escape') leave(); });
 	place.querySelector('form.ask')?.remove();
 	place.append(form);
 	node.focus();
