@@ -224,6 +224,14 @@ void json_refer(cJSON *object, const char *key, const cJSON *value)
 		cJSON_AddItemReferenceToObject(object, key, (cJSON *)value);
 }
 
+void json_refer_or_null(cJSON *object, const char *key, const cJSON *value)
+{
+	if (value)
+		json_refer(object, key, value);
+	else
+		cJSON_AddNullToObject(object, key);
+}
+
 cJSON *json_append(cJSON *array, cJSON *item)
 {
 	cJSON_AddItemToArray(array, item);

@@ -130,6 +130,7 @@ cJSON *json_add_str(cJSON *object, const char *key, const char *value); /* NULL 
 /* Adds a reference to a value, which must outlive the object, so that a large one is not copied;
  * NULL adds nothing.  The key is copied. */
 void json_refer(cJSON *object, const char *key, const cJSON *value);
+void json_refer_or_null(cJSON *object, const char *key, const cJSON *value); /* NULL adds null */
 
 /* Adds to an array and returns the item, which is taken over. */
 cJSON *json_append(cJSON *array, cJSON *item);

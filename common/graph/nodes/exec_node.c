@@ -25,21 +25,13 @@ struct session {
 
 /* ---- What the program is given */
 
-/* Items that are the state's own are only referred to, so that a long history is not copied. */
-static void exec_node_refer(cJSON *input, const char *key, const cJSON *item)
-{
-	if (item)
-		json_refer(input, key, item);
-	else
-		cJSON_AddNullToObject(input, key);
-}
-
 static char *exec_node_input_text(const struct exec_node *node, ag_run *run, const ag_state *state)
 {
 	cJSON *input = cJSON_CreateObject();
 	const cJSON *field;
+	/* what is the state's own is only referred to, so that a long history is not copied */
 	if (node->input == EXEC_INPUT_FULL) {
-		exec_node_refer(input, "context", ag_context(state));
+		json_refer_or_null(input, "context", ag_context(state));
 	} else {
 		const cJSON *last = ag_last_message(state);
 		cJSON *context = cJSON_AddArrayToObject(input, "context");
@@ -48,16 +40,16 @@ static char *exec_node_input_text(const struct exec_node *node, ag_run *run, con
 	}
 	json_add_str(input, "context_summary", ag_summary(state));
 	cJSON_ArrayForEach(field, ag_fields(state))
-		exec_node_refer(input, field->string, field);
+		json_refer_or_null(input, field->string, field);
 	json_add_str(input, "user_text", ag_user_text(state));
-	exec_node_refer(input, "config", ag_config(run));
+	json_refer_or_null(input, "config", ag_config(run));
 	json_add_str(input, "thread_id", ag_thread_id(run));
 	json_add_str(input, "run_id", ag_run_id(run));
 	json_add_str(input, "node", ag_node_name(run));
 	json_add_int(input, "step", ag_step(run));
-	exec_node_refer(input, "answers", ag_answers(run));
+	json_refer(input, "answers", ag_answers(run));
 	if (!ag_answers(run))
-		json_set(input, "answers", cJSON_CreateArray());
+		cJSON_AddArrayToObject(input, "answers");
 	char *json = json_print(input);
 	cJSON_Delete(input);
 	struct buf text = {0};

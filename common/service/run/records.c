@@ -251,14 +251,6 @@ static bool record_note_user(void *arg, const char *id, const char *body_json)
 	return true;
 }
 
-static void record_add_part(cJSON *data, const char *name, cJSON *item)
-{
-	if (item)
-		json_refer(data, name, item);
-	else
-		cJSON_AddNullToObject(data, name);
-}
-
 bool record_met_pause(const struct run_record *record)
 {
 	return record->status == RUN_INTERRUPTED && !record->started_at;
@@ -318,9 +310,9 @@ static cJSON *record_answer(struct call *call, const struct run_record *record,
 		state = state_json(call->service->graph, after, &flags, context);
 	}
 	json_add_or_null(data, "state", state);
-	record_add_part(data, "context", json_get(state, "context"));
+	json_refer_or_null(data, "context", json_get(state, "context"));
 	if (g == GRANULARITY_FULL)
-		record_add_part(data, "summary", json_get(state, "context_summary"));
+		json_refer_or_null(data, "summary", json_get(state, "context_summary"));
 	return data;
 }
 
