@@ -247,23 +247,9 @@ bool s3_get(
 	return ok;
 }
 
-/* An object that does not exist counts as removed. */
 bool s3_remove(struct s3 *s3, const char *key, struct error *err)
 {
-	struct http_response response = {0};
-	struct error failure = {0};
-	const struct s3_call call = {
-	    .method = "DELETE",
-	    .key = key,
-	    .deadline_ms = clock_monotonic_ms() + REMOVE_MS,
-	    .attempts = 1,
-	};
-	bool ok = s3_run(s3, &call, &response, &failure) || failure.kind == ERR_STORAGE;
-	if (!ok)
-		error_move(err, &failure);
-	error_release(&failure);
-	http_response_release(&response);
-	return ok && s3_abort_parts(s3, key, err);
+	return s3_delete(s3, key, NULL, REMOVE_MS, err) && s3_abort_parts(s3, key, err);
 }
 
 /* ---- URLs ---- */

@@ -271,3 +271,23 @@ bool s3_run(
 	}
 	return !error_is_set(err);
 }
+
+bool s3_delete(
+    struct s3 *s3, const char *key, const char *query, int64_t patience_ms, struct error *err)
+{
+	struct http_response response = {0};
+	struct error failure = {0};
+	const struct s3_call call = {
+	    .method = "DELETE",
+	    .key = key,
+	    .query = query,
+	    .deadline_ms = clock_monotonic_ms() + patience_ms,
+	    .attempts = 1,
+	};
+	bool ok = s3_run(s3, &call, &response, &failure) || failure.kind == ERR_STORAGE;
+	if (!ok)
+		error_move(err, &failure);
+	error_release(&failure);
+	http_response_release(&response);
+	return ok;
+}

@@ -83,6 +83,10 @@ struct s3_call {
 bool s3_run(
     struct s3 *s3, const struct s3_call *call, struct http_response *response, struct error *err);
 
+/* Deletes an object, or what query names of it; what is not there counts as deleted. */
+bool s3_delete(
+    struct s3 *s3, const char *key, const char *query, int64_t patience_ms, struct error *err);
+
 /* The text of the first element name, malloc'd; NULL when there is none, or it is no plain text. */
 char *s3_element(const char *xml, const char *name);
 

@@ -132,20 +132,7 @@ bool s3_put_parts(
 static bool s3_parts_abort_one(struct s3 *s3, const char *key, const char *id, struct error *err)
 {
 	char *upload = s3_parts_encoded(id), *query = xasprintf("uploadId=%s", upload);
-	struct http_response response = {0};
-	struct error failure = {0};
-	const struct s3_call call = {
-	    .method = "DELETE",
-	    .key = key,
-	    .query = query,
-	    .deadline_ms = clock_monotonic_ms() + SMALL_MS,
-	    .attempts = 1,
-	};
-	bool ok = s3_run(s3, &call, &response, &failure) || response.status == 404;
-	if (!ok)
-		error_move(err, &failure);
-	error_release(&failure);
-	http_response_release(&response);
+	bool ok = s3_delete(s3, key, query, SMALL_MS, err);
 	free(query);
 	free(upload);
 	return ok;
