@@ -83,6 +83,9 @@ both() {
 	is "$CODE $ERR" "3 agentgraph: thread $name-ask is paused: Which one?" "$name: so does one that meets the pause"
 	runs submit --message '/remote pick {}' --thread "$name-remote" --wait ${as:+--user "$as"} "$@"
 	is "$CODE" 3 "$name: so does one that waits for a tool at its client"
+	runs submit --message x --thread "$name" --webhook https://example.com/ ${as:+--user "$as"} "$@"
+	is "$CODE $ERR" '1 agentgraph: webhook must begin with one of the configured addresses' \
+		"$name: an address that is not configured is not notified"
 
 	runs submit --message '/slow 90 1000' --thread "$name" --json ${as:+--user "$as"} "$@"
 	is "$CODE $(json .thread_id "$OUT")" "0 $name" "$name: --json prints the record"
