@@ -6,6 +6,7 @@
 #include "base/json/json.h"
 #include "base/json/json_scan.h"
 #include "base/memory.h"
+#include "base/texts.h"
 #include "config/environment/dotenv.h"
 #include "config/environment/environment.h"
 #include "config/keys.h"
@@ -102,15 +103,12 @@ char *config_state_dir(const struct config_source *source)
  * databases. */
 static bool config_is_empty(const char *directory)
 {
-	static const char *const names[] = {".", "..", "shared.lock", "shared", "processes"};
+	static const char *const names[] = {".", "..", "shared.lock", "shared", "processes", NULL};
 	DIR *dir = opendir(directory);
 	const struct dirent *entry;
 	bool empty = dir != NULL;
-	while (empty && (entry = readdir(dir))) {
-		empty = false;
-		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-			empty |= strcmp(entry->d_name, names[i]) == 0;
-	}
+	while (empty && (entry = readdir(dir)))
+		empty = texts_has(names, entry->d_name);
 	if (dir)
 		closedir(dir);
 	return empty;

@@ -40,7 +40,7 @@ static char *exec_node_input_text(const struct exec_node *node, ag_run *run, con
 	}
 	json_add_str(input, "context_summary", ag_summary(state));
 	cJSON_ArrayForEach(field, ag_fields(state))
-		json_refer_or_null(input, field->string, field);
+		json_refer(input, field->string, field);
 	json_add_str(input, "user_text", ag_user_text(state));
 	json_refer_or_null(input, "config", ag_config(run));
 	json_add_str(input, "thread_id", ag_thread_id(run));
