@@ -404,6 +404,26 @@ static void a_statement_that_takes_too_long_is_given_up(void)
 	postgresql_server_free(s);
 }
 
+static void a_session_has_the_services_settings(void)
+{
+	static const char set[] =
+	    "ALTER ROLE agent SET default_transaction_isolation = serializable;"
+	    "ALTER ROLE agent SET standard_conforming_strings = off";
+	static const char reset[] = "ALTER ROLE agent RESET default_transaction_isolation;"
+				    "ALTER ROLE agent RESET standard_conforming_strings";
+	struct postgresql_server *s = beside("settings"), *next;
+	char answer[32];
+	ask(s, set, NULL, 0);
+	next = beside("settings");
+	ask(next, "SHOW transaction_isolation", answer, sizeof(answer));
+	CU_ASSERT_STRING_EQUAL(answer, "read committed");
+	ask(next, "SHOW standard_conforming_strings", answer, sizeof(answer));
+	CU_ASSERT_STRING_EQUAL(answer, "on");
+	postgresql_server_free(next);
+	ask(s, reset, NULL, 0);
+	postgresql_server_free(s);
+}
+
 static void a_schema_of_a_newer_version_is_refused(void)
 {
 	struct opened o = must_open("newer", "newer");
@@ -741,6 +761,8 @@ static const struct unit_test tests[] = {
 	processes_that_start_together_make_one_schema},
     {"a schema may take its time", a_schema_may_take_its_time},
     {"a statement that takes too long is given up", a_statement_that_takes_too_long_is_given_up},
+    {"a session has the service's settings, whatever the role's",
+	a_session_has_the_services_settings},
     {"a schema of a newer version is refused", a_schema_of_a_newer_version_is_refused},
     {"an instance has its own node, and the common secret",
 	an_instance_has_its_own_node_and_the_common_secret},

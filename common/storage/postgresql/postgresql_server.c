@@ -315,7 +315,8 @@ static bool connection_suits_pooled(
 /*
  * Sets up a session.  The service has one schema: the first in the search_path that the URL's
  * options, the role or the database sets.  Statements are short, so compiling them or starting
- * processes for them takes longer than they do.  A pooler is known by giving out process numbers of
+ * processes for them takes longer than they do.  They are written for the server's own isolation
+ * and quotes, which a role can have others of.  A pooler is known by giving out process numbers of
  * its own; it may run the next transaction in somebody else's session, so nothing is set there.
  * The server is to look whether anybody still waits for a statement, where it can.
  */
@@ -323,12 +324,14 @@ static bool connection_set_up(
     struct postgresql_server *s, struct postgresql_connection *c, struct error *err)
 {
 	struct error cannot = {0};
-	char sql[512], set[16];
+	char sql[768], set[16];
 	snprintf(sql, sizeof(sql),
 	    "SELECT set_config('lock_timeout', '20s', false),"
 	    "set_config('idle_in_transaction_session_timeout', '30s', false),"
 	    "set_config('jit', 'off', false),"
 	    "set_config('max_parallel_workers_per_gather', '0', false),"
+	    "set_config('default_transaction_isolation', 'read committed', false),"
+	    "set_config('standard_conforming_strings', 'on', false),"
 	    "set_config('search_path', CASE WHEN source IN ('client', 'user', "
 	    "'database', 'database user') THEN split_part(setting, ',', 1) "
 	    "ELSE '" SCHEMA "' END, false) "
