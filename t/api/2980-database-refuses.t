@@ -35,11 +35,12 @@ done <<'STATES'
 40001 200 a transaction that others have undone is done again
 40P01 200 so is one that got stuck with another one
 57P01 200 or whose session was ended
+25P04 200 also because it took too long for the server's administrator
 53100 503 on a full disk there is 503
 23514 500 and what will never pass is an error
 STATES
 api GET '/v1/threads/once/messages?limit=100'
-is "$(json '.data.messages | length' "$BODY")" 6 'of all these nothing is there twice'
+is "$(json '.data.messages | length' "$BODY")" 8 'of all these nothing is there twice'
 
 # ---- for some seconds
 

@@ -105,7 +105,7 @@ const struct libpq *postgresql_libpq(const struct postgresql_server *s)
 static bool server_state_passes(const char *state)
 {
 	static const char *const begins[] = {
-	    "08", "53", "57P01", "57P02", "57P03", "55P03", "57014", "25006", "25P03", "58"};
+	    "08", "53", "57P", "55P03", "57014", "25006", "25P03", "25P04", "58"};
 	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
 		if (strncmp(state, begins[i], strlen(begins[i])) == 0)
 			return true;
@@ -155,7 +155,7 @@ static enum postgresql_failure result_failed(struct postgresql_server *s,
 	/* A server that has become a standby stays one, so the next caller must look for the new
 	 * primary.  The other codes are the last words of a session that is being ended. */
 	if (strcmp(state, "25006") == 0 || strncmp(state, "57P", 3) == 0 ||
-	    strcmp(state, "25P03") == 0)
+	    strcmp(state, "25P03") == 0 || strcmp(state, "25P04") == 0)
 		failure = connection_lost(s, s->pq->error_message(c->conn), err);
 	s->pq->clear(result);
 	return failure;
