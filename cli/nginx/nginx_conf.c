@@ -25,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #define CONNECTIONS 8192
@@ -280,12 +281,18 @@ static char *nginx_conf_full(struct arena *a, const struct config *config,
 static const char *nginx_conf_socket(struct arena *a, const struct config *config,
     const char *chosen, const char *name, const char *what, struct problems *problems)
 {
+	struct sockaddr_un address;
 	char *path = side_socket_path(config->state_dir, chosen, name);
 	arena_defer(a, free, path);
 	if (strchr(path, ':'))
 		problems_add(problems,
 		    "the path of the socket \"%s\" holds a colon, which nginx cannot be told",
 		    path);
+	if (strlen(path) >= sizeof(address.sun_path))
+		problems_add(problems,
+		    "the path of the %s, \"%s\", is too long for a socket: choose a shorter one "
+		    "with --socket",
+		    what, path);
 	return nginx_conf_quoted_path(a, what, path, problems);
 }
 

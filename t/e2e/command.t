@@ -428,6 +428,11 @@ SECURITY_HEADERS_ENABLED=false run nginx-conf
 unlike "$OUT" 'X-Frame-Options "' "headers can be turned off"
 run nginx-conf --state 'a$b'
 is "$CODE" 1 "a path that nginx cannot be told is refused"
+run nginx-conf --socket "/run/$(printf '%093d' 0)/s"
+is "$CODE" 0 "a socket whose neighbours' paths just fit is written"
+run nginx-conf --socket "/run/$(printf '%094d' 0)/s"
+is "$CODE$OUT" 1 "one that is longer is not"
+like "$ERR" '^agentgraph: error: the path of the socket for runs, "/run/0.*/s.follow", is too long for a socket' "as nginx would refuse it"
 CSP_POLICY='default-src $self' run nginx-conf
 is "$CODE" 0 "a header that nginx cannot be told is left out"
 like "$ERR" '^agentgraph: warning: Content-Security-Policy' "with a warning"
