@@ -264,8 +264,13 @@ async function changedElsewhere() {
 	await settled();
 	report('in a thread that was deleted elsewhere the next message is shown', (await log.getByRole('article').count()) === 2 && (await said('Agent', 'echo: two').count()) === 1);
 
-	// in another tab the thread goes another way, and then asks a question
 	const elsewhere = async (method, where, data) => (await page.request.fetch(new URL(where, address).href, { method, data })).json();
+	await elsewhere('POST', 'v1/graph/runs', { messages: [{ role: 'user', content: '/slow 1 900' }], config: { thread_id: thread } });
+	await comes('a run that begins elsewhere is shown while nobody does anything', said('Agent', 'tick 1'));
+	await settled();
+
+	// in another tab the thread goes another way, and then asks a question; this page looks for itself only if it is seen
+	await page.evaluate(() => Object.defineProperty(document, 'hidden', { value: true }));
 	await ask('three');
 	await settled();
 	const { data: { history } } = await elsewhere('GET', `v1/threads/${thread}/history`);

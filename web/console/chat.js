@@ -3,7 +3,7 @@
 import { call, get, messagesFrom, path, query, unsent, upload } from './api.js';
 import { Asked } from './asked.js';
 import { before, treeOf, waysFrom } from './branches.js';
-import { ask, button, chooser, complain, link, make, more, newId, say, sendByEnter, settle } from './dom.js';
+import { ask, button, chooser, complain, link, make, more, newId, say, sendByEnter, settle, watch } from './dom.js';
 import { draw } from './drawing.js';
 import { MessageList } from './list.js';
 import { growing, show as showMessage, textOf } from './message.js';
@@ -12,6 +12,7 @@ import { follow, onOther, run } from './turn.js';
 
 const page = 200; // messages read at a time
 const patience = 1000; // ms without a chunk until another run is looked for
+const between = 5000; // ms between two looks for a run that began elsewhere; no stream tells of runs
 const answerFirst = 'The agent waits for an answer to its question; give it first.';
 
 function kindOf(type) {
@@ -47,6 +48,7 @@ class Conversation {
 			else this.join().catch(complain);
 		});
 		this.showRunning(false);
+		watch(() => this.lookElsewhere(), between, service.signal);
 	}
 
 	where(rest = '') {
@@ -328,6 +330,18 @@ class Conversation {
 			this.showRunning(false);
 		}
 		if (!this.running && record.status === 'running') await this.takeUp(record);
+	}
+
+	// Shows a run that other clients have started, or that was due in the background, while somebody looks.
+	async lookElsewhere() {
+		const { record } = this;
+		if (!this.thread || record?.thread_id !== this.thread || this.running || document.hidden) return;
+		const { thread_data: now } = await get(this.where(), this.service.signal).catch((error) => {
+			if (error.status !== 404) throw error;
+			return { thread_data: record }; // the next message tells that it was deleted
+		});
+		if (this.record !== record || now.thread_id !== this.thread || this.running) return;
+		if (now.status === 'running' || now.status !== record.status || now.run_id !== record.run_id) await this.join();
 	}
 
 	// Shows a run whose chunks are not kept: what it said, after each step.
