@@ -351,6 +351,8 @@ async function runs() {
 	await page.request.post(new URL('v1/graph/invoke', address).href, { data: { messages: [{ role: 'user', content: 'hello' }] } });
 	await page.waitForFunction((before) => before !== document.querySelector('tbody'), rows);
 	report('a run more leaves the focus where it is', await page.evaluate(() => document.activeElement.getAttribute('href')) === run);
+	await page.getByLabel('Status').selectOption('error');
+	await comes('the reason of an error is in the list', named('table', 'Runs').getByRole('cell', { name: /^error .*oops/ }).first());
 	await page.getByLabel('Status').selectOption('interrupted');
 	const row = named('table', 'Runs').getByRole('row').filter({ hasText: 'interrupted' }).first();
 	await row.getByRole('link').first().click();
@@ -453,6 +455,11 @@ async function service() {
 	report('the address names the view', /#\/service$/.test(page.url()), page.url());
 	await page.waitForFunction(() => document.querySelector('[aria-label=Load]').querySelectorAll('rect').length > 2);
 	report('it goes on over time', true);
+	const when = await page.evaluate(async () => {
+		const { when: words } = await import(new URL('dom.js', document.querySelector('script[type=module]').src));
+		return words('2026-01-02T13:45:00Z').textContent;
+	});
+	report('what was long ago has its time, too', /\d:\d\d/.test(when), when); // in whatever zone
 	await page.route(/v1\/service$/, (route) => route.abort(), { times: 1 });
 	const away = page.getByRole('alert').filter({ hasText: 'cannot be reached' });
 	await comes('a service that is away is told of there', away);

@@ -222,7 +222,7 @@ export function when(time) {
 	const date = new Date(typeof time === 'number' ? time * 1000 : time);
 	const seconds = (Date.now() - date) / 1000;
 	const words = seconds < 10 ? 'now' : seconds < 60 ? `${Math.floor(seconds)} s ago` : seconds < 3600 ? `${Math.floor(seconds / 60)} min ago`
-		: seconds < 86400 ? `${Math.floor(seconds / 3600)} h ago` : date.toLocaleDateString();
+		: seconds < 86400 ? `${Math.floor(seconds / 3600)} h ago` : date.toLocaleString([], { dateStyle: 'short', timeStyle: 'short' });
 	return make('time', { dateTime: date.toISOString(), title: date.toLocaleString() }, words);
 }
 

@@ -8,9 +8,15 @@ import { show as showOne, stop, tookOf } from './run.js';
 import { isOver } from './turn.js';
 
 const size = 100, most = 1000; // runs that are shown at first, and that the service gives at once
+const longest = 160; // characters of a reason
 const between = 3000; // ms between two looks, as there is no stream of runs
 
 const addressOf = (run) => `#/runs/${path(run.thread_id, run.run_id)}`;
+
+// With the reason of an error, as far as it fits; all of it is in the view of the run.
+function statusOf({ status, error }) {
+	return error ? [status, make('div', make('small.failed', error.message.length > longest ? `${error.message.slice(0, longest)}…` : error.message))] : status;
+}
 
 export async function show(main, parts, service) {
 	if (parts.length > 1) return showOne(main, parts, service);
@@ -29,7 +35,7 @@ export async function show(main, parts, service) {
 
 	function rowOf(run) {
 		const took = tookOf(run);
-		return [link(run.run_id, addressOf(run)), link(names.get(run.thread_id) || run.thread_id, `#/threads/${path(run.thread_id)}`), run.status, when(run.started_at || run.created_at),
+		return [link(run.run_id, addressOf(run)), link(names.get(run.thread_id) || run.thread_id, `#/threads/${path(run.thread_id)}`), statusOf(run), when(run.started_at || run.created_at),
 			took === undefined ? '' : lasted(took), String(run.usage.total_tokens),
 			isOver(run) ? '' : button('Stop', async () => { await stop(run, signal); await load(); }, { 'aria-label': `Stop ${run.run_id}` })];
 	}
