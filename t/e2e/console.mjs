@@ -63,6 +63,19 @@ async function chat() {
 	await comes('a pause is a question', question.getByText('Which colour?'));
 	await page.waitForFunction(() => { const node = document.querySelector('.log'); return node.scrollHeight - node.scrollTop - node.clientHeight < 8; });
 	report('what was said last is in sight', true);
+	await page.setViewportSize({ width: 320, height: 190 });
+	const answerable = await question.getByLabel('Answer', { exact: true }).evaluate((node) => {
+		node.scrollIntoView();
+		const box = node.getBoundingClientRect();
+		return document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2) === node;
+	});
+	report('at four times its size the page still shows where to answer', answerable);
+	await fits('a question at four times its size');
+	await page.emulateMedia({ media: 'print' });
+	const print = await log.evaluate((node) => [node.scrollHeight - node.clientHeight, node.closest('main').querySelectorAll('button').values().some((one) => one.checkVisibility())]);
+	report('on paper there are all messages, and no buttons', print.join() === '0,false', print);
+	await page.emulateMedia({ media: 'screen' });
+	await page.setViewportSize({ width: Number(width), height: 760 });
 	const slow = /\/history\?/; // a message before it is read must not meet the answered question
 	await page.route(slow, async (route) => {
 		await new Promise((over) => setTimeout(over, 300));
