@@ -75,7 +75,11 @@ export async function request(method, where, { body, signal, headers = {}, once 
 
 // Resolves to the data of the answer.
 export async function call(method, where, body, signal) {
-	return (await (await request(method, where, { body, signal })).json()).data;
+	const answer = await request(method, where, { body, signal });
+	const { data } = await answer.json().catch((error) => {
+		throw error.name === 'SyntaxError' ? new ApiError(answer.status, 'FOREIGN', 'Something else than the service answered') : error;
+	});
+	return data;
 }
 
 export const get = (where, signal) => call('GET', where, undefined, signal);

@@ -37,9 +37,9 @@ const later = (ms, signal) => new Promise((resolve) => {
 
 const whereOf = (run) => `v1/threads/${path(run.thread_id)}/runs/${path(run.run_id)}`;
 
-// Lets an error pass if the service is only away for now, so that it is asked again.
+// Lets an error pass if the service is only away or asked too often for now, so that it is asked again.
 function bear(error) {
-	if (error.status !== 0 && error.status !== 503) throw error;
+	if (![0, 429, 502, 503, 504].includes(error.status)) throw error;
 }
 
 // Reads the chunks of a run after one of them, over as many connections as it takes.
