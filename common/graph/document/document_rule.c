@@ -13,7 +13,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* What a rule looks at; the key that says so is in rule_tests. */
+/* What a rule looks at; the key that says so is in kinds. */
 enum rule_kind {
 	RULE_NEVER, /* it had mistakes */
 	RULE_TOOL_CALLS,

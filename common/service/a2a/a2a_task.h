@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Tasks (doc/protocol-a2a.md#tasks): the runs that make up a task, how it is shown, and how
- * messages begin one and go on with it.
+ * Tasks (doc/protocol-a2a.md#contexts-and-tasks): the runs that make up a task, how it is shown,
+ * and how messages begin one and go on with it.
  *
  * Only the runs of a task are stored.  Their ids say which of them belong together, and where: the
  * first is "<thread>.<id>", which is the task's id, and those that answer its pauses are
