@@ -61,6 +61,14 @@ bool call_owns(struct call *call, const struct thread *thread)
 		&call->error);
 }
 
+cJSON *call_done(struct call *call, const char *message)
+{
+	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
+	cJSON_AddTrueToObject(data, "success");
+	json_add_str(data, "message", message);
+	return data;
+}
+
 void call_view_of(const struct call *call, const struct error *err, struct error_view *view)
 {
 	/* what production shows of a failure inside the graph

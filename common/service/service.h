@@ -128,6 +128,10 @@ bool call_record(
 /* Whether its user may have a thread that exists, by what call_permit was asked (access_owns). */
 bool call_owns(struct call *call, const struct thread *thread);
 
+/* The data of a call that has changed something, to which members may be added:
+ * {"success": true, "message"}; in the arena. */
+cJSON *call_done(struct call *call, const char *message);
+
 /* What the client is shown of call->error; texts that production hides are replaced
  * (doc/protocol-errors.md#errors-in-production). */
 void call_error_view(const struct call *call, struct error_view *view);

@@ -205,10 +205,7 @@ cJSON *record_remove(
 	}
 	if (!storage->runs->remove(storage, &call->ctx, &record, &call->error))
 		return NULL;
-	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
-	cJSON_AddTrueToObject(data, "success");
-	cJSON_AddStringToObject(data, "message", "Run deleted successfully");
-	return data;
+	return call_done(call, "Run deleted successfully");
 }
 
 bool record_may_begin(struct call *call, const char *thread_id, const char *run_id)

@@ -147,10 +147,7 @@ cJSON *message_remove(
 	change_end(&change);
 	if (!ok)
 		return NULL;
-	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
-	cJSON_AddTrueToObject(data, "success");
-	cJSON_AddStringToObject(data, "message", "Message deleted successfully");
-	return data;
+	return call_done(call, "Message deleted successfully");
 }
 
 /* ---- add ---- */
@@ -310,9 +307,7 @@ cJSON *messages_add(struct call *call, const char *thread_id, const cJSON *body)
 	cJSON *messages = messages_read_body(call, thread_id, body);
 	if (!messages || !change_begin(&change, call, thread_id))
 		return NULL;
-	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
-	cJSON_AddTrueToObject(data, "success");
-	cJSON_AddStringToObject(data, "message", "Messages put successfully");
+	cJSON *data = call_done(call, "Messages put successfully");
 	cJSON *inner = cJSON_AddObjectToObject(data, "data");
 	cJSON_AddStringToObject(inner, "thread_id", change.thread.thread_id);
 	cJSON *ids = cJSON_AddArrayToObject(inner, "message_ids");

@@ -181,9 +181,7 @@ cJSON *thread_remove(struct call *call, const char *thread_id, const cJSON *body
 	if (!change_check(call, thread_id, body) || !change_begin(&change, call, thread_id))
 		return NULL;
 	if (change_exists(&change) && threads_delete_thread(&change)) {
-		data = arena_json(call->arena, cJSON_CreateObject());
-		cJSON_AddTrueToObject(data, "success");
-		cJSON_AddStringToObject(data, "message", "Thread deleted successfully");
+		data = call_done(call, "Thread deleted successfully");
 		cJSON_AddTrueToObject(data, "data");
 	}
 	change_end(&change);
@@ -233,9 +231,7 @@ static cJSON *threads_fix_thread(struct change *change)
 		return NULL;
 	if (count)
 		text = arena_printf(call->arena, "Successfully removed %d message(s)", count);
-	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
-	cJSON_AddTrueToObject(data, "success");
-	cJSON_AddStringToObject(data, "message", text);
+	cJSON *data = call_done(call, text);
 	json_add_int(data, "removed_count", count);
 	cJSON *state = change_state(change);
 	cJSON_AddItemToObject(data, "state", state);
