@@ -7,11 +7,10 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define LONGEST_NAME 64
 #define SHORTEST_NAME 6 /* in shorter ones two letters are too many to say which was meant */
-
-extern char **environ;
 
 /* ---- variables ---- */
 
