@@ -35,18 +35,22 @@ static void memories_watch_filter(
 
 /* ---- one memory ---- */
 
-static void memories_read_row(struct query *q, struct arena *a, struct memory *m)
+/* Ends a query for at most one memory; false where there is none, or with the error set. */
+static bool memories_take_row(struct pool *pool, struct query *q, struct arena *a, struct memory *m)
 {
-	*m = (struct memory){
-	    .memory_id = arena_strdup(a, query_column_text(q, MEMORY_GET_MEMORY_ID)),
-	    .user_id = arena_strdup(a, query_column_text(q, MEMORY_GET_USER_ID)),
-	    .thread_id = arena_strdup(a, query_column_text(q, MEMORY_GET_THREAD_ID)),
-	    .memory_type = arena_strdup(a, query_column_text(q, MEMORY_GET_MEMORY_TYPE)),
-	    .category = arena_strdup(a, query_column_text(q, MEMORY_GET_CATEGORY)),
-	    .created_at = query_column_int(q, MEMORY_GET_CREATED_AT),
-	    .metadata_json = arena_strdup(a, query_column_text(q, MEMORY_GET_METADATA)),
-	    .content = arena_strdup(a, query_column_text(q, MEMORY_GET_CONTENT)),
-	};
+	bool found = query_row(q);
+	if (found)
+		*m = (struct memory){
+		    .memory_id = arena_strdup(a, query_column_text(q, MEMORY_GET_MEMORY_ID)),
+		    .user_id = arena_strdup(a, query_column_text(q, MEMORY_GET_USER_ID)),
+		    .thread_id = arena_strdup(a, query_column_text(q, MEMORY_GET_THREAD_ID)),
+		    .memory_type = arena_strdup(a, query_column_text(q, MEMORY_GET_MEMORY_TYPE)),
+		    .category = arena_strdup(a, query_column_text(q, MEMORY_GET_CATEGORY)),
+		    .created_at = query_column_int(q, MEMORY_GET_CREATED_AT),
+		    .metadata_json = arena_strdup(a, query_column_text(q, MEMORY_GET_METADATA)),
+		    .content = arena_strdup(a, query_column_text(q, MEMORY_GET_CONTENT)),
+		};
+	return pool_query_end(pool, q) && found;
 }
 
 bool memories_get(struct memory_set *set, const struct storage_context *ctx, struct arena *a,
@@ -54,16 +58,12 @@ bool memories_get(struct memory_set *set, const struct storage_context *ctx, str
 {
 	struct pool *pool = memories_engine_of(set)->pool;
 	struct query q;
-	bool found;
 	(void)ctx;
 	pool_query(pool, &q, SQL_MEMORY_GET, err);
 	query_text(&q, ":memory_id", memory_id);
 	query_text(&q, ":user_id", scope->user_id);
 	query_text(&q, ":thread_id", scope->thread_id);
-	found = query_row(&q);
-	if (found)
-		memories_read_row(&q, a, m);
-	return pool_query_end(pool, &q) && found;
+	return memories_take_row(pool, &q, a, m);
 }
 
 bool memories_load(struct memory_set *set, const struct storage_context *ctx, struct arena *a,
@@ -71,15 +71,11 @@ bool memories_load(struct memory_set *set, const struct storage_context *ctx, st
 {
 	struct pool *pool = memories_engine_of(set)->pool;
 	struct query q;
-	bool found;
 	(void)ctx;
 	pool_query(pool, &q, SQL_MEMORY_LOAD, err);
 	query_int(&q, ":row", row);
 	memories_bind_filter(&q, filter);
-	found = query_row(&q);
-	if (found)
-		memories_read_row(&q, a, m);
-	return pool_query_end(pool, &q) && found;
+	return memories_take_row(pool, &q, a, m);
 }
 
 /* ---- searches ---- */
