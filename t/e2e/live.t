@@ -106,6 +106,10 @@ def rest(method, path, body=None):
     return response.status, content
 
 
+def sockets():
+    return rest("GET", "/v1/service")[1]["data"]["sockets"]
+
+
 def stored(thread):
     _, content = rest("GET", f"/v1/threads/{thread}/messages")
     return [[m["role"], m["content"][0].get("text", m["content"][0].get("output"))]
@@ -314,7 +318,9 @@ async def busy():
     same(await hear(second, "error"), [["error", {
         "code": "thread_busy", "message": "Thread busy is busy with another run", "fatal": True}]])
     same(await closed(second), (1000, ""))
+    await until(lambda: sockets() == {"turn": 0, "live": 1})
     await ws.close()
+    await until(lambda: sockets() == {"turn": 0, "live": 0})
     await until(lambda: not helpers())
 
 

@@ -79,6 +79,10 @@ def rest(method, path, body=None, headers=None):
     return response, content
 
 
+def sockets():
+    return json.loads(rest("GET", "/v1/service")[1])["data"]["sockets"]
+
+
 def stored(thread):
     _, content = rest("GET", f"/v1/threads/{thread}/messages")
     messages = json.loads(content).get("data", {}).get("messages", [])
@@ -306,8 +310,10 @@ async def many():
     same([response.headers[h] for h in ("Access-Control-Allow-Origin", "Vary", "X-RateLimit-Limit")],
          ["http://page", "Origin", "100000"])
     assert int(response.headers["X-RateLimit-Remaining"]) < 100000
+    same(sockets(), {"turn": 60, "live": 0})
     for ws in held:
         await ws.close()
+    await until(lambda: sockets() == {"turn": 0, "live": 0})
     async with connect() as ws:
         same(text(await turn(ws, "room")), "echo: room")
 
