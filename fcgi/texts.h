@@ -19,7 +19,6 @@ extern const char text_console_asked_js[];
 extern const char text_console_audio_js[];
 extern const char text_console_branches_js[];
 extern const char text_console_chat_js[];
-extern const char text_console_differences_js[];
 extern const char text_console_dom_js[];
 extern const char text_console_drawing_js[];
 extern const char text_console_evaluations_js[];

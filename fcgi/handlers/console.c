@@ -26,7 +26,6 @@ static const struct asset assets[] = {
     MODULE(audio),
     MODULE(branches),
     MODULE(chat),
-    MODULE(differences),
     MODULE(dom),
     MODULE(drawing),
     MODULE(evaluations),
