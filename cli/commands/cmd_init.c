@@ -103,8 +103,22 @@ static bool cmd_init_write_new(const char *dir, const struct project_file *file)
 		written = false;
 	if (!written)
 		complain(1, "cannot write %s: %s", path, strerror(errno));
+	if (!written && fd >= 0)
+		unlink(path);
 	free(path);
 	return written;
+}
+
+/* Removes those of the files that were written, up to end, so that the next try finds a free place.
+ */
+static void cmd_init_take_back(
+    const char *dir, const struct project_file *files, const struct project_file *end)
+{
+	for (; files < end; files++) {
+		char *path = xasprintf("%s/%s", dir, files->name);
+		unlink(path);
+		free(path);
+	}
 }
 
 /* The path as a shell takes it, malloc'd. */
@@ -148,8 +162,10 @@ static int cmd_init_make_project(const char *dir, const struct template *templat
 	if (!cmd_init_is_free(dir, template->files))
 		return 1;
 	for (const struct project_file *file = template->files; file->name; file++)
-		if (!cmd_init_write_new(dir, file))
+		if (!cmd_init_write_new(dir, file)) {
+			cmd_init_take_back(dir, template->files, file);
 			return 1;
+		}
 	printf("A new agent lies in %s.  Next:\n", dir);
 	cmd_init_tell_next(dir);
 	printf("\nREADME.md there goes on from here.\n");

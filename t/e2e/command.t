@@ -49,6 +49,12 @@ for from in sqlite:/none mysql://x; do
 	run copy --from "$from" --to sqlite:"$WORK"/new
 	is "$CODE $(ls -d new 2>&1 >/dev/null | wc -l)" '2 1' "a copy from $from to where it can not go is one, and makes nothing"
 done
+(
+	trap '' XFSZ
+	ulimit -f 1
+	"$AGENTGRAPH" init half 2>run.err
+)
+like "$? $(cat run.err) $(ls -A half)" '^1 agentgraph: cannot write half/README.md: File too large $' "a project that cannot be written whole is not left"
 run init --list react
 is "$CODE" 2 "an argument where there is none is one"
 ok '[ ! -e react ]' "and makes nothing"
