@@ -29,7 +29,7 @@ window.addEventListener('storage', ({ key, oldValue, newValue }) => {
 	if (key?.startsWith('agentgraph-') && newValue === null && token.get()) localStorage.setItem(key, oldValue);
 });
 
-export class ApiError extends Error {
+class ApiError extends Error {
 	constructor(status, code, message, request) {
 		super(message);
 		Object.assign(this, { status, code, request });

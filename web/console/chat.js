@@ -262,6 +262,7 @@ class Conversation {
 		history.replaceState(null, '', `#/chat/${path(this.thread)}`);
 		const { history: points } = await get(this.where('/history?limit=10'), signal);
 		this.tree = treeOf(points);
+		this.record = record;
 		this.showName(record);
 	}
 
@@ -325,7 +326,8 @@ class Conversation {
 		this.showRunning(true);
 		try {
 			({ thread_data: record } = await get(this.where(), this.service.signal)); // before the messages: it may end meanwhile
-			await this.refresh(this.messages.length);
+			await this.refresh(Math.min(this.unsure, this.messages.length));
+			this.unsure = Infinity;
 		} finally {
 			this.showRunning(false);
 		}
