@@ -109,16 +109,20 @@ static bool cmd_init_write_new(const char *dir, const struct project_file *file)
 	return written;
 }
 
-/* Removes those of the files that were written, up to end, so that the next try finds a free place.
- */
-static void cmd_init_take_back(
-    const char *dir, const struct project_file *files, const struct project_file *end)
+/* Writes the files, or leaves none of them, so that the next try finds a free place. */
+static bool cmd_init_write_all(const char *dir, const struct project_file *files)
 {
-	for (; files < end; files++) {
+	const struct project_file *file = files;
+	while (file->name && cmd_init_write_new(dir, file))
+		file++;
+	if (!file->name)
+		return true;
+	for (; files < file; files++) {
 		char *path = xasprintf("%s/%s", dir, files->name);
 		unlink(path);
 		free(path);
 	}
+	return false;
 }
 
 /* The path as a shell takes it, malloc'd. */
@@ -159,13 +163,8 @@ static int cmd_init_make_project(const char *dir, const struct template *templat
 {
 	if (mkdir(dir, 0777) != 0 && errno != EEXIST)
 		return complain(1, "cannot make the directory %s: %s", dir, strerror(errno));
-	if (!cmd_init_is_free(dir, template->files))
+	if (!cmd_init_is_free(dir, template->files) || !cmd_init_write_all(dir, template->files))
 		return 1;
-	for (const struct project_file *file = template->files; file->name; file++)
-		if (!cmd_init_write_new(dir, file)) {
-			cmd_init_take_back(dir, template->files, file);
-			return 1;
-		}
 	printf("A new agent lies in %s.  Next:\n", dir);
 	cmd_init_tell_next(dir);
 	printf("\nREADME.md there goes on from here.\n");
@@ -318,8 +317,7 @@ static int cmd_init_make_from(const char *file, const char *dir)
 	made = made && cmd_init_is_free(dir, files);
 	if (made)
 		files[0].text = text = cmd_init_translate(root, foreign, file, dir);
-	for (const struct project_file *f = files; made && f->name; f++)
-		made = cmd_init_write_new(dir, f);
+	made = made && cmd_init_write_all(dir, files);
 	if (made) {
 		printf("\nNext:\n");
 		cmd_init_tell_next(dir);

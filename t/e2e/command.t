@@ -55,6 +55,10 @@ done
 	"$AGENTGRAPH" init half 2>run.err
 )
 like "$? $(cat run.err) $(ls -A half)" '^1 agentgraph: cannot write half/README.md: File too large $' "a project that cannot be written whole is not left"
+echo '{"agent": "a:b"}' >foreign.json
+sh -c 'trap "" XFSZ; ulimit -f 1; exec "$0" init --from foreign.json half' "$AGENTGRAPH" >run.out 2>run.err
+like "$? $(cat run.err) $(ls -A half)" '^1 agentgraph: cannot write half/graph.json: File too large $' "nor one of another service's configuration"
+rm foreign.json
 run init --list react
 is "$CODE" 2 "an argument where there is none is one"
 ok '[ ! -e react ]' "and makes nothing"
