@@ -108,9 +108,10 @@ void host_judge_file_system(const char *path, uint32_t type, struct problems *pr
 			    path);
 }
 
-/* Checks the disk of the directory, or of the nearest one above it that is there. */
-static void host_examine_disk(const char *path, struct problems *problems)
+/* Checks the disk of the state directory, or of the nearest one above it that is there. */
+static void host_examine_disk(const struct config *config, struct problems *problems)
 {
+	const char *path = config->state_dir;
 	char *copy = xstrdup(path), *slash;
 	struct statvfs disk;
 	int failed;
@@ -120,7 +121,7 @@ static void host_examine_disk(const char *path, struct problems *problems)
 		host_judge_disk(path, (uint64_t)disk.f_bavail * disk.f_frsize,
 		    disk.f_files ? disk.f_favail : UINT64_MAX, problems);
 	struct statfs system;
-	if (!failed && statfs(copy, &system) == 0)
+	if (!failed && !config->database && statfs(copy, &system) == 0)
 		host_judge_file_system(path, (uint32_t)system.f_type, problems);
 	free(copy);
 }
@@ -243,7 +244,7 @@ void host_examine(
 		}
 		host_examine_key(config, problems);
 	}
-	host_examine_disk(dir, problems);
+	host_examine_disk(config, problems);
 	host_examine_clock(dir, problems);
 	if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_max < INT64_MAX)
 		host_judge_files(
