@@ -174,6 +174,24 @@ api GET /v1/threads/t
 is "$(json .data.thread_data.status "$BODY")" completed 'to its end'
 serve_stop
 
+if [ -z "$PAIR" ]; then
+	rm -f ran here
+	api_start
+	api POST /v1/graph/runs "$(run_body "[$(user x)]" "$(thread t '"run_id":"r1"')")"
+	wait_for 60 here && wait_for 60 kept t r1 2
+	kill -STOP "$SERVE_PID"
+	kill_runner
+	workers=$(children "$SERVE_PID")
+	kill -9 "$SERVE_PID"
+	for pid in $workers; do wait_for 60 gone "$pid"; done
+	sed -i 's/"background":1/"background":0/' agentgraph.json
+	api_start
+	api GET /v1/threads/t
+	is "$(json .data.thread_data.status "$BODY")" error 'the thread of one that nobody takes up has failed'
+	serve_stop
+	sed -i 's/"background":0/"background":1/' agentgraph.json
+fi
+
 # ---- one that cannot be opened any more
 
 rm -f ran here

@@ -131,7 +131,8 @@ bool thread_find(struct call *call, const char *thread_id, struct thread *thread
 
 /* Where the thread says that it is running but no run has it, it is read again: if it has not
  * changed, the run's process has died; else the run has just ended.  One in the background that has
- * died goes on, so its thread does not wait for a new turn, but for the run. */
+ * died goes on, where there is a runner, so its thread does not wait for a new turn, but for the
+ * run. */
 bool thread_look(
     struct call *call, const char *thread_id, struct thread *thread, struct run_flags *flags)
 {
@@ -148,7 +149,8 @@ bool thread_look(
 			return true;
 		run_id = thread->run_id ? thread->run_id : "";
 		if (seen && strcmp(seen, run_id) == 0) {
-			flags->running = thread_is_left(call, thread);
+			flags->running =
+			    call->service->config->runs_background && thread_is_left(call, thread);
 			return !error_is_set(&call->error);
 		}
 		seen = run_id;
