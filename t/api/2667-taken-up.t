@@ -71,7 +71,7 @@ kill_runner() {
 	done
 }
 no_runner() {
-	for pid in $(children "$SERVE_PID"); do
+	for pid in $(children "$SERVE_PID") ${PAIR:+$(children "$(cat "$STATE.2.pid")")}; do
 		case $(readlink "/proc/$pid/exe") in */agentgraph-runner) return 1 ;; esac
 	done
 }
@@ -157,7 +157,7 @@ rm -f ran here
 api_start
 api POST /v1/graph/runs "$(run_body "[$(user x)]" "$(thread t '"run_id":"r1"')")"
 wait_for 60 here && wait_for 60 kept t r1 2
-kill -STOP "$SERVE_PID" # it would see to the next process
+kill -STOP "$SERVE_PID" ${PAIR:+"$(cat "$STATE.2.pid")"} # they would see to the next process
 kill_runner
 wait_for 20 no_runner
 api GET /v1/threads/t
@@ -168,7 +168,7 @@ api GET '/v1/threads?status=error'
 is "$(json '.data.threads | length' "$BODY")" 0 'and not as failed'
 api GET /v1/threads/t/runs/r1
 is "$(json .data.status "$BODY")" running 'as is the run'
-kill -CONT "$SERVE_PID"
+kill -CONT "$SERVE_PID" ${PAIR:+"$(cat "$STATE.2.pid")"}
 ok 'wait_for 90 over t r1' 'which goes on'
 api GET /v1/threads/t
 is "$(json .data.thread_data.status "$BODY")" completed 'to its end'
