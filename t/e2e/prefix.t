@@ -74,6 +74,9 @@ http {
     expires 1h;
     limit_req_zone \$request_method zone=few:64k rate=1r/m;
     charset utf-8;
+    charset_types *;
+    ssi on;
+    ssi_types *;
     gzip on;
     gzip_types *;
     gzip_min_length 1;
@@ -147,7 +150,7 @@ done
 curl -s --unix-socket limited.sock http://x/agent/ping >/dev/null
 for path in graph files/upload graph/stream; do
 	curl -s -D headers --unix-socket limited.sock http://x/agent/v1/$path >refused.json
-	is "$(sed -n '1s/[^ ]* \(...\).*/\1/p' headers) $(json .error_code <refused.json)" "429 RATE_LIMIT_EXCEEDED" "whom the site limits at /agent/v1/$path is told so in the service's form"
+	is "$(tr -d '\r' <headers | sed -n '1s/[^ ]* \(...\).*/\1/p; s/^Content-Type: //p' | tr '\n' ' ')$(json .error_code <refused.json)" "429 application/json RATE_LIMIT_EXCEEDED" "whom the site limits at /agent/v1/$path is told so in the service's form"
 done
 is "$(curl -s --unix-socket limited.sock http://x/agent/v1/graph/ws | jq -c '[.detail, .close_code]')" '["Too many requests",1013]' "and of a socket with the code to close with"
 http GET /agents/
