@@ -334,15 +334,16 @@ class Conversation {
 		if (!this.running && record.status === 'running') await this.takeUp(record);
 	}
 
-	// Shows a run that other clients have started, or that was due in the background, while somebody looks.
+	// Shows a run that other clients have started, or that was due in the background, while somebody looks and edits no
+	// message: that would be shown anew, without what was typed.
 	async lookElsewhere() {
 		const { record } = this;
-		if (!this.thread || record?.thread_id !== this.thread || this.running || document.hidden) return;
+		if (!this.thread || record?.thread_id !== this.thread || this.running || document.hidden || this.log.querySelector('form.ask')) return;
 		const { thread_data: now } = await get(this.where(), this.service.signal).catch((error) => {
 			if (error.status !== 404) throw error;
 			return { thread_data: record }; // the next message tells that it was deleted
 		});
-		if (this.record !== record || now.thread_id !== this.thread || this.running) return;
+		if (this.record !== record || now.thread_id !== this.thread || this.running || this.log.querySelector('form.ask')) return;
 		if (now.status === 'running' || now.status !== record.status || now.run_id !== record.run_id) await this.join();
 	}
 
