@@ -240,7 +240,7 @@ TABLE
 
 rm -f patient.n
 api POST /v1/graph/runs "$(run_body "[$(user patient)]" "$(thread e '"run_id":"r1"'),\"recursion_limit\":2")"
-tried() { [ "$(ran patient)" = 1 ]; }
+tried() { [ -s patient.n ]; }
 wait_for 30 tried
 state=$STATE
 serve_stop
