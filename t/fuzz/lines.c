@@ -5,15 +5,12 @@
  * trust nothing is open in that thread, and no node is next.
  */
 #include "base/json/json.h"
-#include "base/log/log.h"
 #include "base/utf8.h"
 #include "replay.h"
-#include "scratch.h"
+#include "scratch_service.h"
 #include "service/history/history.h"
-#include "service/service.h"
 #include "service/thread/threads.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,26 +21,6 @@ static struct {
 	char dir[SCRATCH_SIZE];
 	int inputs;
 } world;
-
-static void open_world(void)
-{
-	char file[sizeof(world.dir) + 32], state[sizeof(world.dir) + 32];
-	char uploads[sizeof(world.dir) + 32];
-	struct problems problems = {0};
-	scratch_make(world.dir);
-	snprintf(file, sizeof(file), "%s/agentgraph.json", world.dir);
-	snprintf(state, sizeof(state), "%s/state", world.dir);
-	snprintf(uploads, sizeof(uploads), "%s/uploads", world.dir);
-	setenv("MEDIA_STORAGE_PATH", uploads, 1);
-	FILE *out = fopen(file, "we");
-	require(out && fputs("{\"agent\": \"builtin:demo\"}", out) >= 0 && fclose(out) == 0);
-	world.service =
-	    service_open(&(struct config_source){.file = file, .state_dir = state}, &problems);
-	require(world.service && !problems.errors);
-	log_init("fuzz", LOG_ERROR);
-	problems_release(&problems);
-	world.inputs = 0;
-}
 
 static void close_world(void)
 {
@@ -63,7 +40,8 @@ static void renew_world(void)
 	if (world.service && ++world.inputs < LIFE)
 		return;
 	close_world();
-	open_world();
+	world.service = scratch_service(world.dir, "{\"agent\": \"builtin:demo\"}");
+	world.inputs = 0;
 }
 
 static bool keep(void *arg, struct buf *part)

@@ -10,17 +10,15 @@
  */
 #include "base/buf.h"
 #include "base/json/json.h"
-#include "base/log/log.h"
 #include "base/memory.h"
 #include "fcgi/handlers/handlers.h"
 #include "fcgi/route/mount.h"
 #include "fcgi/server.h"
 #include "replay.h"
-#include "scratch.h"
+#include "scratch_service.h"
 #include "service/run/socket.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,33 +41,16 @@ static struct {
 
 /* ---- the service ---- */
 
-static void write_configuration(const char *path)
-{
-	FILE *file = fopen(path, "we");
-	require(file && fputs(configuration, file) >= 0 && fclose(file) == 0);
-}
-
 static void open_world(void)
 {
-	char file[sizeof(world.dir) + 32], state[sizeof(world.dir) + 32];
-	char uploads[sizeof(world.dir) + 32];
 	struct problems problems = {0};
 	struct server *server = &world.server;
-	scratch_make(world.dir);
-	snprintf(file, sizeof(file), "%s/agentgraph.json", world.dir);
-	snprintf(state, sizeof(state), "%s/state", world.dir);
-	snprintf(uploads, sizeof(uploads), "%s/uploads", world.dir);
-	setenv("MEDIA_STORAGE_PATH", uploads, 1);
-	write_configuration(file);
-	server->service =
-	    service_open(&(struct config_source){.file = file, .state_dir = state}, &problems);
-	require(server->service && !problems.errors);
+	server->service = scratch_service(world.dir, configuration);
 	world.arena = arena_new();
 	server->hygiene = hygiene_new(&server->service->config->env);
 	server->routes = routes_mount(&routes, server->service->config, world.arena, &problems);
 	atomic_store(&server->open, true);
 	server->document = "{}";
-	log_init("fuzz", LOG_ERROR);
 	problems_release(&problems);
 	world.inputs = 0;
 }
