@@ -35,9 +35,44 @@ is "$(told leak)" '! no more for ********* (-32001)' 'a server that repeats a to
 unlike "$(cat "$SERVE_ERR")" 's/cret|Bearer t' 'and the log has no secret'
 serve_stop
 
-is "$(MCP_CONFORMANCE_CONTEXT='{"client_id": "agent", "client_secret": "s/cret"}' \
-	"$TOP_BUILDDIR/t/api/mcp_client" 20000 'plain {"text":"f"}' "$SITE/mcp/old" 2>client.log)" 'ok "plain f"' 'a server with sessions'
+# client PATH CALL…: what the client says of these calls there.
+client() {
+	client_url=$SITE$1
+	shift
+	MCP_CONFORMANCE_CONTEXT='{"client_id": "agent", "client_secret": "s/cret"}' \
+		"$TOP_BUILDDIR/t/api/mcp_client" 40000 "$@" "$client_url" 2>>client.log
+}
+is "$(client /mcp/old 'plain {"text":"f"}')" 'ok "plain f"' 'a server with sessions'
 is "$(cat ended)" 's True' 'has the token when its session ends'
+
+# its token ends, and the next one is long in coming
+: >stuck
+client /mcp revoke '@beside plain {"text":"g"}' '@await waiting' '@time 1500' 'plain {"text":"h"}' >said &
+client=$!
+ok 'wait_for 10 grep -qx "failed a token was not to be had in time" said' 'while another call asks for a token a call has its own time'
+: >free
+wait $client
+is "$(tail -n 1 said)" 'ok "plain g"' 'and the other one its own'
+rm -f free waiting
+: >forms
+client /mcp revoke '@many 5 plain {}' >said &
+client=$!
+wait_for 60 test -f waiting
+echo 503 >free
+wait $client
+is "$(sort -u said)" 'failed a token cannot be had: the answer was 503, without JSON
+ok "revoked"' 'of five calls that are refused at once each is told why there is no token'
+ok '[ "$(wc -l <forms)" -lt 5 ]' 'which is not asked for by each'
+rm -f stuck free waiting
+
+client /mcp revoke '@await moved' 'plain {}' 'plain {"text":"i"}' >said &
+client=$!
+wait_for 60 grep -q revoked said
+: >moved
+wait $client
+is "$(tail -n 2 said)" 'failed a token cannot be had: the answer was 404, without JSON
+ok "plain i"' 'where tokens are given is asked again when it fails'
+rm moved
 
 with "\"client_secret_env\": \"SHOP_SECRET\", \"token_url\": \"$SITE/token\", \"scope\": \"mine\""
 is "$(told 'plain {"text":"e"}')" 'plain e' 'where tokens are given may be said'

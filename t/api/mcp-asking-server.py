@@ -4,7 +4,9 @@
     mcp-asking-server.py new|old|locked
 
 locked is new, and at /mcp/old old, for who has a token, which it gives itself to agent:s/cret, and which ends when there is
-a file "revoked".  Its tool leak is refused with the token; the end of a session is a line in "ended", with whether it had one.
+a file "revoked", or with the tool revoke.  Then, while there is a file "stuck", who asks for a token waits: up to
+20 seconds until there is a file "free", which may hold a status to be refused with; there is a file "waiting" then.  While
+there is a file "moved", tokens are given at /moved.  Its tool leak is refused with the token; the end of a session is a line in "ended", with whether it had one.
 new speaks 2026-07-28 and has no session: a question is a result, and its state comes back with the answer.  old
 speaks 2025-11-25: a question is a request in the stream that answers the call.  Each request is a line in "seen".
 """
@@ -15,6 +17,7 @@ import os
 import queue
 import sys
 import threading
+import time
 import urllib.parse
 
 import mcp_peer
@@ -42,6 +45,9 @@ def steps(name, args):
     """Asks by yield, which gives the answer; returns the text."""
     if name == "plain":
         return "plain " + args.get("text", "")
+    if name == "revoke":
+        tokens.append("-")
+        return "revoked"
     if name == "book":
         day = yield "When?", DAY
         return f"booked {day['content']['day']}" if day["action"] == "accept" else f"not booked: {day['action']}"
@@ -60,7 +66,7 @@ def steps(name, args):
 
 def tools():
     named = [{"name": name, "inputSchema": schema(text={"type": "string", "x-mcp-header": "Text"})}
-             for name in ["plain", "book", "order", "count", "odd"] + ["leak"] * LOCKED]
+             for name in ["plain", "book", "order", "count", "odd"] + ["leak", "revoke"] * LOCKED]
     bad = {"name": "bad", "inputSchema": schema(a={"type": "object", "x-mcp-header": "A"})}
     marks = {f"m{i}": {"type": "string", "x-mcp-header": f"M{i}"} for i in range(1001)}
     many = [{"name": "many", "inputSchema": schema(**marks)}] if NEW else []
@@ -78,7 +84,7 @@ class Handler(mcp_peer.Handler):
 
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        if LOCKED and self.path == "/token":
+        if LOCKED and self.path in ("/token", "/moved"):
             return self.token(dict(urllib.parse.parse_qsl(body.decode())))
         message = json.loads(body)
         if LOCKED and not self.allowed():
@@ -114,6 +120,15 @@ class Handler(mcp_peer.Handler):
             return self.answer(401, json.dumps({"error_description": "invalid_client wrong-one"}))
         with open("forms", "a") as forms:
             print(json.dumps(form, sort_keys=True), file=forms)
+        if self.path != ("/moved" if os.path.exists("moved") else "/token"):
+            return self.answer(404)
+        for _ in range(200):
+            if tokens[-1:] == ["-"] and os.path.exists("stuck") and not os.path.exists("free"):
+                open("waiting", "w").close()
+                time.sleep(0.1)
+        if os.path.exists("free") and os.path.getsize("free"):
+            with open("free") as status:
+                return self.answer(int(status.read()))
         tokens.append(f"t{len(tokens)}")
         self.answer(200, json.dumps({"access_token": tokens[-1], "token_type": "Bearer", "expires_in": 3600}))
 
@@ -121,7 +136,7 @@ class Handler(mcp_peer.Handler):
         issuer = SITE + "/as"
         about = {"resource": SITE + "/mcp", "authorization_servers": [issuer]}
         found = {"/about": about, "/.well-known/oauth-authorization-server/as": {
-            "issuer": issuer, "token_endpoint": SITE + "/token"}}.get(self.path)
+            "issuer": issuer, "token_endpoint": SITE + ("/moved" if os.path.exists("moved") else "/token")}}.get(self.path)
         if LOCKED and found:
             return self.answer(200, json.dumps(found))
         self.answer(405)

@@ -8,7 +8,9 @@
  * Without a CALL it lists the tools, a name a line.  A CALL is "NAME" or "NAME JSON"; "@list"
  * lists,
  * "@sleep MS" waits, "@wanted" makes the calls of the conformance suite's context, or all, "@all"
- * calls every tool without arguments it does not need, "@many N NAME JSON" makes N calls at once.
+ * calls every tool without arguments it does not need, "@many N NAME JSON" makes N calls at once,
+ * "@beside NAME JSON" makes one beside those that follow, "@time MS" is the time of those, "@await
+ * FILE" waits for a file.
  * Each result is one line: "ok JSON", "error JSON" or "failed WHY".
  */
 #include "base/json/json.h"
@@ -22,6 +24,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static struct mcp_wait wait_from_now(int64_t ms)
 {
@@ -145,6 +148,16 @@ static void call_many(struct mcp_server *server, int64_t ms, char *words)
 	free(all);
 }
 
+/* Starts a call, to be joined. */
+static struct one_of_many *call_beside(struct mcp_server *server, int64_t ms, char *words)
+{
+	struct one_of_many *one = xcalloc(1, sizeof(*one));
+	*one = (struct one_of_many){.server = server, .ms = ms, .name = strsep(&words, " ")};
+	one->json = words ? words : "{}";
+	pthread_create(&one->thread, NULL, run_one, one);
+	return one;
+}
+
 /* The calls that the conformance suite wants, or all. */
 static void call_wanted(struct mcp_server *server, int64_t ms)
 {
@@ -176,6 +189,9 @@ static void act(struct mcp_server *server, int64_t ms, char *words)
 		call_wanted(server, ms);
 	else if (strcmp(name, "@many") == 0)
 		call_many(server, ms, words);
+	else if (strcmp(name, "@await") == 0)
+		while (access(words, F_OK) != 0)
+			clock_sleep_ms(20);
 	else
 		call(server, ms, name, words ? words : "{}");
 }
@@ -228,11 +244,23 @@ int main(int argc, char **argv)
 	struct mcp_server *server = mcp_server_new(&settings);
 	if (first == last)
 		list(server, ms);
+	struct one_of_many *beside = NULL; /* one at most */
+	char *beside_words = NULL;
 	for (; first < last; first++) {
 		char *words = xstrdup(argv[first]);
-		act(server, ms, words);
-		free(words);
+		if (strncmp(words, "@time ", 6) == 0)
+			ms = strtol(words + 6, NULL, 10);
+		else if (!beside && strncmp(words, "@beside ", 8) == 0)
+			beside = call_beside(server, ms, (beside_words = words) + 8);
+		else
+			act(server, ms, words);
+		if (words != beside_words)
+			free(words);
 	}
+	if (beside)
+		pthread_join(beside->thread, NULL);
+	free(beside);
+	free(beside_words);
 	mcp_server_free(server);
 	http_close_kept();
 	return 0;

@@ -229,7 +229,7 @@ static enum http_end mcp_http_perform_as(struct exchange *x, const char *text)
 }
 
 /* Sends with a token, where the server is one that wants them, and once more with another when it
- * refuses that. */
+ * refuses that.  Without one, x->why says why, nothing is sent: HTTP_REFUSED. */
 static enum http_end mcp_http_perform(struct exchange *x, const char *text)
 {
 	struct mcp_oauth *oauth = x->server->oauth;
@@ -237,6 +237,12 @@ static enum http_end mcp_http_perform(struct exchange *x, const char *text)
 	const struct mcp_wait *wait = x->wait ? x->wait : &patient;
 	secret_free(x->authorization);
 	x->authorization = oauth ? mcp_oauth_header(oauth, wait, x->why) : NULL;
+	if (*x->why) {
+		http_response_release(&x->response);
+		x->response = (struct http_response){0};
+		x->is_stream = false;
+		return HTTP_REFUSED;
+	}
 	enum http_end end = mcp_http_perform_as(x, text);
 	if (oauth && end == HTTP_DONE) {
 		char *challenge = http_response_header(&x->response, "WWW-Authenticate");
@@ -373,6 +379,10 @@ static void mcp_http_refused(struct exchange *x, char why[MCP_WHY_SIZE])
 static enum mcp_sent mcp_http_judge(struct exchange *x, enum http_end end, char why[MCP_WHY_SIZE])
 {
 	int status = x->response.status;
+	if (*x->why && !status) {
+		snprintf(why, MCP_WHY_SIZE, "%s", x->why);
+		return MCP_FAILED;
+	}
 	if (end == HTTP_NO_CONNECT || end == HTTP_UNAVAILABLE || end == HTTP_BAD_REQUEST) {
 		/* why goes to the model and to clients, whom the place does not concern */
 		log_info("mcp %s: %s", x->server->settings.name, x->response.reason);

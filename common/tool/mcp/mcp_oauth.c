@@ -23,18 +23,25 @@
 #define MOST_BODY ((size_t)1 << 20)
 #define EARLY_MS 30000  /* how long before the end of a token another one is had */
 #define LIFE_MS 3600000 /* how long a token lasts that does not say */
+#define STOP_POLL_MS 100
 
 struct mcp_oauth {
 	struct mcp_oauth_settings settings;
 	char *url; /* of the MCP server */
 
-	/* guards all below; held while a token is asked for, so that only one is */
 	pthread_mutex_t lock;
+	pthread_cond_t changed; /* nobody asks any more; by CLOCK_MONOTONIC */
+
+	/* guarded by lock */
+	bool asking;            /* one thread asks for a token, for all */
+	char why[MCP_WHY_SIZE]; /* why the latest to ask got none; "" where only its time ended */
+	char *header;           /* NULL: there is no token */
+	int64_t ends;
+
+	/* guarded by lock; while a thread asks they are its own */
 	char *token_url; /* NULL: not known yet */
 	char *scope;     /* the scope that the server asks for, or NULL */
 	bool post;       /* the secret goes into the body */
-	char *header;    /* NULL: there is no token */
-	int64_t ends;
 };
 
 struct mcp_oauth *mcp_oauth_new(const struct mcp_oauth_settings *settings, const char *url)
@@ -44,6 +51,7 @@ struct mcp_oauth *mcp_oauth_new(const struct mcp_oauth_settings *settings, const
 	oauth->url = xstrdup(url);
 	oauth->token_url = xstrdup(settings->token_url);
 	pthread_mutex_init(&oauth->lock, NULL);
+	pthread_cond_init(&oauth->changed, NULL);
 	return oauth;
 }
 
@@ -68,6 +76,7 @@ void mcp_oauth_free(struct mcp_oauth *oauth)
 	free(oauth->token_url);
 	free(oauth->scope);
 	pthread_mutex_destroy(&oauth->lock);
+	pthread_cond_destroy(&oauth->changed);
 	free(oauth);
 }
 
@@ -254,7 +263,7 @@ static char *oauth_choose(struct mcp_oauth *oauth, const cJSON *resource, char w
 	return NULL;
 }
 
-/* Fills in where tokens are given and how; with the lock held. */
+/* Fills in where tokens are given and how. */
 static bool oauth_discover(struct mcp_oauth *oauth, const char *challenge,
     const struct mcp_wait *wait, char why[MCP_WHY_SIZE])
 {
@@ -313,12 +322,14 @@ static bool oauth_take(struct mcp_oauth *oauth, const cJSON *answer, char why[MC
 	}
 	json_integer(json_opt(answer, "expires_in"), &seconds);
 	int64_t life = seconds > 0 && seconds < LIFE_MS ? seconds * 1000 : LIFE_MS;
+	pthread_mutex_lock(&oauth->lock);
 	oauth->header = xasprintf("Bearer %s", token);
 	oauth->ends = clock_monotonic_ms() + (life > 2 * EARLY_MS ? life - EARLY_MS : life / 2);
+	pthread_mutex_unlock(&oauth->lock);
 	return true;
 }
 
-/* Asks for a token; with the lock held. */
+/* Asks for a token where tokens are given. */
 static bool oauth_fetch(
     struct mcp_oauth *oauth, const struct mcp_wait *wait, char why[MCP_WHY_SIZE])
 {
@@ -327,7 +338,6 @@ static bool oauth_fetch(
 	char *basic = oauth->post ? NULL : oauth_basic(s);
 	const struct http_header headers[] = {{"Accept", "application/json"},
 	    {"Content-Type", "application/x-www-form-urlencoded"}, {"Authorization", basic}};
-	oauth_forget_token(oauth);
 	oauth_add(&form, "grant_type", "client_credentials");
 	oauth_add(&form, "scope", s->scope ? s->scope : oauth->scope);
 	oauth_add(&form, "resource", oauth->url);
@@ -348,12 +358,57 @@ static bool oauth_fetch(
 	return taken;
 }
 
+/* Waits until nobody asks for a token; with the lock held.  False with why when the time is up
+ * before, or when whoever asked got none. */
+static bool oauth_await(
+    struct mcp_oauth *oauth, const struct mcp_wait *wait, char why[MCP_WHY_SIZE])
+{
+	bool waited = oauth->asking, over = false;
+	while (oauth->asking && !over) {
+		int64_t next = clock_monotonic_ms() + STOP_POLL_MS;
+		clock_cond_wait(&oauth->changed, &oauth->lock,
+		    next < wait->deadline_ms ? next : wait->deadline_ms);
+		pthread_mutex_unlock(&oauth->lock);
+		over = mcp_is_over(wait);
+		pthread_mutex_lock(&oauth->lock);
+	}
+	if (oauth->asking)
+		snprintf(why, MCP_WHY_SIZE, "a token was not to be had in time");
+	else if (waited)
+		snprintf(why, MCP_WHY_SIZE, "%s", oauth->why);
+	return !*why;
+}
+
+/* Asks for a token, for all who wait for one; with the lock, which is not held meanwhile. */
+static bool oauth_ask(struct mcp_oauth *oauth, const char *challenge, const struct mcp_wait *wait,
+    char why[MCP_WHY_SIZE])
+{
+	oauth->asking = true;
+	oauth_forget_token(oauth);
+	pthread_mutex_unlock(&oauth->lock);
+	bool got = (oauth->token_url || oauth_discover(oauth, challenge, wait, why)) &&
+	    oauth_fetch(oauth, wait, why);
+	bool failed = !got && !mcp_is_over(wait); /* else the next one may have the time for it */
+	if (got)
+		*why = '\0'; /* of addresses that were tried first */
+	pthread_mutex_lock(&oauth->lock);
+	oauth->asking = false;
+	if (failed && !oauth->settings.token_url) { /* by the next time it may be given elsewhere */
+		free(oauth->token_url);
+		oauth->token_url = NULL;
+	}
+	snprintf(oauth->why, sizeof(oauth->why), "%s", failed ? why : "");
+	pthread_cond_broadcast(&oauth->changed);
+	return got;
+}
+
 char *mcp_oauth_header(struct mcp_oauth *oauth, const struct mcp_wait *wait, char why[MCP_WHY_SIZE])
 {
 	*why = '\0';
 	pthread_mutex_lock(&oauth->lock);
-	if (oauth->token_url && (!oauth->header || clock_monotonic_ms() >= oauth->ends))
-		oauth_fetch(oauth, wait, why);
+	if (oauth_await(oauth, wait, why) && oauth->token_url &&
+	    (!oauth->header || clock_monotonic_ms() >= oauth->ends))
+		oauth_ask(oauth, NULL, wait, why);
 	char *header = xstrdup(oauth->header);
 	pthread_mutex_unlock(&oauth->lock);
 	return header;
@@ -372,17 +427,16 @@ bool mcp_oauth_refused(struct mcp_oauth *oauth, const char *header, const char *
 {
 	*why = '\0';
 	pthread_mutex_lock(&oauth->lock);
+	bool may = oauth_await(oauth, wait, why);
 	/* another thread may have got another one meanwhile */
 	bool had = oauth->header && (!header || strcmp(oauth->header, header) != 0);
-	if (!had) {
+	if (may && !had) {
 		char *scope = mcp_challenge_get(challenge, "scope");
 		if (scope) {
 			free(oauth->scope);
 			oauth->scope = scope;
 		}
-		oauth_forget_token(oauth);
-		had = (oauth->token_url || oauth_discover(oauth, challenge, wait, why)) &&
-		    oauth_fetch(oauth, wait, why);
+		had = oauth_ask(oauth, challenge, wait, why);
 	}
 	pthread_mutex_unlock(&oauth->lock);
 	return had;
