@@ -187,6 +187,13 @@ what flipped is counted :: [.data.regression.summary[1, 2] | .value, .tone] == [
 scores are those of all cases :: .data.regression.summary[3] == {label: "avg score drift", value: "-0.17", tone: "warn"}
 both runs are named :: .data.regression.note == {current: "run #2 (50.0%)", prev: "run #1 (50.0%)", suite: "same suite"}
 FACTS
+scored='{"criterion_results":[{"score":%s}]},{"criterion_results":[{"score":0.2}]},{"criterion_results":[{"score":%s}]}'
+put one "{\"eval_set_id\":\"s\",\"timestamp\":1,\"summary\":{\"pass_rate\":0.30000000000000004},\"results\":[$(printf "$scored" 0.1 0.3)]}"
+put two "{\"eval_set_id\":\"s\",\"timestamp\":2,\"summary\":{\"pass_rate\":0.3},\"results\":[$(printf "$scored" 0.3 0.1)]}"
+run two
+facts <<'FACTS'
+the same scores in another order are no drift :: [.data.regression.summary[0, 3] | .value, .tone] == ["+0.0pp", "ok", "+0.00", "ok"]
+FACTS
 
 # ---- no reports
 

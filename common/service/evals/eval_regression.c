@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define FLAT 0.005 /* a change of less shows no direction */
+#define NOISE 1e-9 /* what adding the same scores in another order leaves, which is no drift */
 
 /* ---- Pairs ---- */
 
@@ -79,6 +80,11 @@ static cJSON *eval_regression_row_of(const struct eval_case *now, const struct e
 
 /* ---- Note and summary ---- */
 
+static double eval_regression_drift(double now, double before)
+{
+	return fabs(now - before) < NOISE ? 0 : now - before;
+}
+
 static void eval_regression_add_run(cJSON *note, const char *key, const struct eval_run *run)
 {
 	char *text = xasprintf("run #%zu (%.1f%%)", run->report->run, 100 * run->pass_rate);
@@ -121,8 +127,9 @@ cJSON *eval_regression(const struct eval_run *current, const struct eval_run *pr
 	eval_regression_add_run(note, "prev", previous);
 	json_add_str(note, "suite", "same suite");
 	cJSON *summary = cJSON_AddArrayToObject(view, "summary");
-	double rate = 100 * (current->pass_rate - previous->pass_rate);
-	double score = eval_cases_score(&current->cases) - eval_cases_score(&previous->cases);
+	double rate = 100 * eval_regression_drift(current->pass_rate, previous->pass_rate);
+	double score = eval_regression_drift(
+	    eval_cases_score(&current->cases), eval_cases_score(&previous->cases));
 	eval_regression_add_line(
 	    summary, "pass-rate drift", xasprintf("%+.1fpp", rate), rate < 0 ? "bad" : "ok");
 	eval_regression_add_line(
