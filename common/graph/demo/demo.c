@@ -3,6 +3,7 @@
 #include "graph/demo/demo.h"
 
 #include "base/json/json.h"
+#include "base/json/json_members.h"
 #include "base/memory.h"
 #include "graph/message/message.h"
 #include "graph/run.h"
@@ -23,18 +24,21 @@ static const cJSON *demo_asking_message(const cJSON *messages)
 	return found;
 }
 
-/* The result of a call among the messages after the one that asked; NULL when there is none. */
-static const cJSON *demo_find_result(const cJSON *asking, const char *call_id)
+/* The results after the message that asked, by the ids of their calls; both can be many where a
+ * client sends the whole conversation. */
+static cJSON *demo_results(const cJSON *asking)
 {
-	const cJSON *block;
-	for (const cJSON *message = asking->next; message; message = message->next) {
+	cJSON *results = cJSON_CreateObject();
+	const cJSON *message = asking ? asking->next : NULL, *block;
+	for (; message; message = message->next) {
 		cJSON_ArrayForEach(block, json_get(message, "content")) {
-			if (block_is(block, "tool_result") &&
-			    json_str_is(block, "call_id", call_id))
-				return block;
+			const char *id = json_str(block, "call_id");
+			if (id && block_is(block, "tool_result"))
+				json_refer(results, id, block);
 		}
 	}
-	return NULL;
+	json_members_unique(results);
+	return results;
 }
 
 /* The results in the order of the calls.  The history is read only when an earlier run asked. */
@@ -43,11 +47,14 @@ static ag_result demo_answer_results(struct demo *d)
 	const cJSON *asking = demo_asking_message(run_messages(d->run)), *call;
 	const char *prefix = NULL;
 	struct buf outputs = {0};
+	struct json_members by_call;
 	if (!asking)
 		asking = demo_asking_message(ag_context(d->state));
+	cJSON *results = demo_results(asking);
+	json_members_init(&by_call, results);
 	cJSON_ArrayForEach(call, json_get(asking, "content")) {
 		const cJSON *result =
-		    block_is_call(call) ? demo_find_result(asking, json_str(call, "id")) : NULL;
+		    block_is_call(call) ? json_members_get(&by_call, json_str(call, "id")) : NULL;
 		if (!result)
 			continue;
 		buf_puts(&outputs, prefix ? ", " : "");
@@ -63,6 +70,8 @@ static ag_result demo_answer_results(struct demo *d)
 	}
 	ag_result result = demo_say(d, prefix ? prefix : "", buf_str(&outputs));
 	buf_release(&outputs);
+	json_members_release(&by_call);
+	cJSON_Delete(results);
 	return result;
 }
 
