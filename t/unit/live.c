@@ -9,6 +9,7 @@
 #include "unit.h"
 
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -824,6 +825,51 @@ static void what_does_not_fit_the_thread_is_said_but_not_stored(void)
 	end();
 }
 
+static pthread_mutex_t disk = PTHREAD_MUTEX_INITIALIZER; /* held while it is slow */
+static bool (*write_at_once)(struct storage *st, const struct storage_context *ctx,
+    struct thread_change *changes, size_t count);
+
+static bool write_slowly(struct storage *st, const struct storage_context *ctx,
+    struct thread_change *changes, size_t count)
+{
+	pthread_mutex_lock(&disk);
+	pthread_mutex_unlock(&disk);
+	return write_at_once(st, ctx, changes, count);
+}
+
+static size_t bars(const char *text)
+{
+	size_t count = 0;
+	for (; *text; text++)
+		count += *text == '|';
+	return count;
+}
+
+static void texts_wait_for_a_slow_disk(void)
+{
+	static const char text[] = "{\"type\": \"text\", \"text\": \"on\"}";
+	begin(THREAD);
+	const struct thread_ops *quick = service->storage->threads;
+	struct thread_ops slow = *quick;
+	write_at_once = quick->write;
+	slow.write = write_slowly;
+	service->storage->threads = &slow;
+	pthread_mutex_lock(&disk);
+	for (int i = 0; i < 100; i++) {
+		live_text(c.live, text, strlen(text));
+		live_step(c.live);
+	}
+	/* one is being written */
+	size_t heard = bars(fake_heard());
+	CU_ASSERT(heard >= 16 && heard <= 17);
+	pthread_mutex_unlock(&disk);
+	client_settle(&c);
+	CU_ASSERT_EQUAL(heard + bars(fake_heard()), 100);
+	CU_ASSERT_EQUAL(bars(stored(service, "t")), 100);
+	service->storage->threads = quick;
+	end();
+}
+
 /* ---- the end */
 
 static void close_lets_the_model_finish(void)
@@ -1028,6 +1074,7 @@ static const struct unit_test tests[] = {
     {"what is said without end is cut", what_is_said_without_end_is_cut},
     {"what does not fit the thread is said, but not stored",
 	what_does_not_fit_the_thread_is_said_but_not_stored},
+    {"texts wait for a slow disk", texts_wait_for_a_slow_disk},
     {"a client that leaves before the first frame costs nothing",
 	a_client_that_leaves_before_the_first_frame_costs_nothing},
     {"frames before a hasty close are answered", frames_before_a_hasty_close_are_answered},

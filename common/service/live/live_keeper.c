@@ -23,6 +23,8 @@
 #define STORE_LAST_MS 1000  /* the same while the session opens or is to end */
 #define STORE_PAUSE_MS 100  /* between two tries; doubled each time, up to STORE_REST_MS */
 #define STORE_REST_MS 1000
+#define BEHIND 16 /* jobs: see live_keeper_is_behind */
+#define COMPLAINTS_LOGGED 10
 
 enum job_kind { JOB_OPEN, JOB_ADD, JOB_HANDLE, JOB_LET_GO };
 
@@ -52,9 +54,10 @@ struct live_keeper {
 	pthread_cond_t work;
 	/* guarded by lock */
 	struct job *first, **last;
+	size_t waiting; /* jobs in that list */
 	enum live_keeper_state state;
 	bool busy, stopping;
-	bool complained;
+	unsigned complaints;
 	char *unstored; /* why, for live_keeper_unstored; or NULL */
 };
 
@@ -210,14 +213,15 @@ static bool live_keeper_change(struct live_keeper *k, struct call *call, struct 
 
 /* ---- the thread that does it ---- */
 
+/* A client that goes on where nothing is stored must not fill the log. */
 static void live_keeper_complain(struct live_keeper *k, const struct error *err)
 {
-	log_error(
-	    "what was said on thread %s is not stored: %s", k->found.thread_id, error_why(err));
+	if (k->complaints < COMPLAINTS_LOGGED)
+		log_error("what was said on thread %s is not stored: %s", k->found.thread_id,
+		    error_why(err));
 	pthread_mutex_lock(&k->lock);
-	if (!k->complained)
+	if (k->complaints++ == 0)
 		k->unstored = xstrdup(err->detail);
-	k->complained = true;
 	pthread_mutex_unlock(&k->lock);
 }
 
@@ -266,6 +270,7 @@ static struct job *live_keeper_take_job(struct live_keeper *k)
 	k->first = job->next;
 	if (!k->first)
 		k->last = &k->first;
+	k->waiting--;
 	return job;
 }
 
@@ -353,6 +358,7 @@ static void live_keeper_add_job(
 	pthread_mutex_lock(&k->lock);
 	*k->last = job;
 	k->last = &job->next;
+	k->waiting++;
 	if (!k->started && k->state == KEEPER_OPENING) {
 		int code = pthread_create(&k->thread_handle, NULL, live_keeper_work, k);
 		k->started = code == 0;
@@ -418,6 +424,14 @@ char *live_keeper_unstored(struct live_keeper *k)
 	k->unstored = NULL;
 	pthread_mutex_unlock(&k->lock);
 	return why;
+}
+
+bool live_keeper_is_behind(struct live_keeper *k)
+{
+	pthread_mutex_lock(&k->lock);
+	bool behind = k->waiting >= BEHIND;
+	pthread_mutex_unlock(&k->lock);
+	return behind;
 }
 
 bool live_keeper_rests(struct live_keeper *k)

@@ -206,13 +206,16 @@ static void live_link_hand_over(struct live *live, const struct live_input *inpu
 	}
 }
 
-/* Input that came after a go_away is for the next connection, but for what belongs to the turn that
- * is waited for, and for texts that this one has the time to answer. */
+/* Texts come no faster than they are stored.  Input that came after a go_away is for the next
+ * connection, but for what belongs to the turn that is waited for, and for texts that this one has
+ * the time to answer. */
 static bool live_link_may_hand_over(const struct live *live)
 {
 	const struct live_input *input = live->queue.first;
-	if (!input || !live->rotate_by || live->ending)
-		return input;
+	if (!input || (input->kind == LIVE_INPUT_TEXT && live_keeper_is_behind(live->keeper)))
+		return false;
+	if (!live->rotate_by || live->ending)
+		return true;
 	return live_link_is_engaged(live) &&
 	    (input->kind != LIVE_INPUT_TEXT || live->rotate_by - live_now(live) >= LIVE_ASKED_MS);
 }
@@ -263,7 +266,7 @@ void live_work(struct live *live)
 		else if (live->state == LIVE_TALKS || live->state == LIVE_CONNECTS)
 			live_link_rotate(live);
 	} while (live->epoch != epoch ||
-	    (live_link_is_talking(live) && live->queue.first && !live->rotate_by &&
+	    (live_link_is_talking(live) && !live->rotate_by && live_link_may_hand_over(live) &&
 		live_may_speak(live) && live->agent->provider->takes(live->connection)));
 }
 

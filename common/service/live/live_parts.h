@@ -80,6 +80,9 @@ void live_keeper_let_go(struct live_keeper *k);
 /* Why something could not be stored, malloc'd, once; else NULL. */
 char *live_keeper_unstored(struct live_keeper *k);
 
+/* Whether so much waits to be stored that what is typed waits, too; what a model says does not. */
+bool live_keeper_is_behind(struct live_keeper *k);
+
 /* Whether there is nothing left to do. */
 bool live_keeper_rests(struct live_keeper *k);
 
