@@ -198,7 +198,9 @@ rm -f ran here
 api_start
 api POST /v1/graph/runs "$(run_body "[$(user x)]" "$(thread t '"run_id":"r1"'),\"recursion_limit\":4")"
 wait_for 60 here && wait_for 60 kept t r1 2
-outside "$STATE/threads.db" "UPDATE jobs SET body = replace(body, '\"recursion_limit\":4', '\"recursion_limit\":0')"
+bodies=jobs
+[ -z "$PG_DIR" ] || bodies=job_bodies # where PostgreSQL has them
+outside "$STATE/threads.db" "UPDATE $bodies SET body = replace(body, '\"recursion_limit\":4', '\"recursion_limit\":0')"
 kill_runner
 wait_for 90 over t r1
 is "$(told)" 'two restarted error done' 'what was stored is told before that it cannot go on'
