@@ -135,7 +135,7 @@ run completed 2 END' "$name: its history, the newest first"
 	is "$CODE $ERR" '1 agentgraph: Thread rich exists already' "$name: its own id is the one it gets"
 	sed '2s/"place":/"places":/' "$name.jsonl" >wrong.jsonl
 	threads import wrong.jsonl --to wrong "$@"
-	is "$CODE $ERR" '1 agentgraph: line 2.place must be an integer from 1 to 9007199254740992' "$name: what is wrong is told"
+	is "$CODE $ERR" '1 agentgraph: line 2.place must be an integer from 1 to 4503599627370496' "$name: what is wrong is told"
 	sed '$d' "$name.jsonl" | threads import - --to wrong "$@"
 	is "$CODE" 1 "$name: half of a thread is none"
 	threads import nowhere.jsonl "$@"

@@ -6,8 +6,9 @@
 #include "graph/state.h"
 #include "service/history/earlier.h"
 
-/* Every reader of JSON can represent it; enough for microseconds until 2255. */
-#define NUMBER_MAX 9007199254740992.0
+/* Half of what every reader of JSON can represent, so that a thread can go on with greater numbers
+ * and still be read; enough for microseconds until 2112. */
+#define NUMBER_MAX 4503599627370496.0
 
 /* Statuses of a thread that no run has, and those of a checkpoint. */
 static const struct choice statuses[] = {{"idle", RUN_IDLE}, {"interrupted", RUN_INTERRUPTED},
