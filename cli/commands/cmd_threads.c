@@ -190,13 +190,17 @@ static int threads_import(
 	FILE *in = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
 	FILE *lines = in ? threads_keep(in) : NULL;
 	if (!lines)
-		error_set(&err, ERR_INVALID_INPUT, "%s: %s", path, strerror(errno));
+		error_set(&err, ERR_INVALID_INPUT, "%s", strerror(errno));
 	cJSON *data = lines ? source->bring_in(source, lines, o->to, &err) : NULL;
 	if (lines && lines != in)
 		fclose(lines);
 	if (in && in != stdin)
 		fclose(in);
-	return threads_tell_made(o, data, &err);
+	if (data)
+		return threads_tell_made(o, data, &err);
+	complain(1, "%s: %s", path, error_why(&err));
+	error_release(&err);
+	return 1;
 }
 
 static int threads_export(

@@ -127,15 +127,15 @@ run completed 2 END' "$name: its history, the newest first"
 	ok 'cmp -s rich.story in.story' "$name: with all its history" || diff rich.story in.story >&2
 	is "$(wc -l <rich.story | tr -d ' ')" 7 "$name: three checkpoints of it"
 	threads import - --to "$name-in" "$@" <"$name.jsonl"
-	is "$CODE $ERR" "1 agentgraph: Thread $name-in exists already" "$name: never onto another one"
+	is "$CODE $ERR" "1 agentgraph: -: Thread $name-in exists already" "$name: never onto another one"
 	grep . "$name.jsonl" | threads import - --to "$name-piped" "$@"
 	threads show "$name-piped" --json "$@"
 	is "$(json '[.user_id, .thread_name, .metadata.team] | tojson' "$OUT")" '["ann","of Ann","green"]' "$name: a pipe will do"
 	threads import "$name.jsonl" "$@"
-	is "$CODE $ERR" '1 agentgraph: Thread rich exists already' "$name: its own id is the one it gets"
+	is "$CODE $ERR" "1 agentgraph: $name.jsonl: Thread rich exists already" "$name: its own id is the one it gets"
 	sed '2s/"place":/"places":/' "$name.jsonl" >wrong.jsonl
 	threads import wrong.jsonl --to wrong "$@"
-	is "$CODE $ERR" '1 agentgraph: line 2.place must be an integer from 1 to 4503599627370496' "$name: what is wrong is told"
+	is "$CODE $ERR" '1 agentgraph: wrong.jsonl: line 2.place must be an integer from 1 to 4503599627370496' "$name: what is wrong is told, and where"
 	sed '$d' "$name.jsonl" | threads import - --to wrong "$@"
 	is "$CODE" 1 "$name: half of a thread is none"
 	threads import nowhere.jsonl "$@"
@@ -200,7 +200,7 @@ threads import file.jsonl --to with-file-2 --url "$BASE"
 is "$CODE $OUT" '0 with-file-2' 'which its owner has'
 AGENTGRAPH_TOKEN=$(token bob)
 threads import file.jsonl --to of-bob --url "$BASE"
-is "$CODE $ERR" "1 agentgraph: line 2.message names a file that is not found: $file" 'and nobody else'
+is "$CODE $ERR" "1 agentgraph: file.jsonl: line 2.message names a file that is not found: $file" 'and nobody else'
 threads export rich --url "$BASE"
 is "$CODE $OUT" '1 ' 'nor is a thread of somebody else exported by URL'
 AGENTGRAPH_TOKEN=$(token ann)
