@@ -146,6 +146,10 @@ mkdir torn/restoring
 mv torn/files.db torn/store.db torn/restoring
 copy "sqlite:$WORK/torn" "${URL}two"
 like "$? $(cat err)" '^1 .*a copy into .*/torn was interrupted: run agentgraph copy again' 'where one was killed while it came to its place nothing is served'
+cp third/threads.db torn/restoring
+DATABASE_URL=sqlite: "$AGENTGRAPH" restore torn/restoring --state torn --force >out 2>err
+like "$? $(cat err) $(cd torn/restoring && echo ./*)" '1 .*torn/restoring is what an interrupted copy has left: .* ./files.db ./store.db ./threads.db' 'nor is what waits there a backup'
+rm torn/restoring/threads.db
 copy "${URL}one" "sqlite:$WORK/torn"
 is "$? $(cd torn && echo ./*) $(sqlite3 torn/store.db 'SELECT count(*) FROM memories')" '0 ./files.db ./run ./store.db ./threads.db 4' 'and again makes it whole'
 start "$WORK/third"

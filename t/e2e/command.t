@@ -327,6 +327,18 @@ is "$CODE $ERR" '1 agentgraph: error: unset.json: database: expected a URL, foun
 
 run backup deep/er/copy --state "$state"
 is "$CODE" 0 "what is missing above the copy is made"
+mkdir killed
+touch killed/threads.db.part killed/threads.db.part-journal killed/files.db killed/store.db.part
+flock killed "$AGENTGRAPH" backup killed --state "$state" >run.out 2>run.err
+is "$? $(cat run.err)" "1 agentgraph: backup of $state to killed failed: another backup is being made in killed" \
+	"two backups are not made in one directory"
+touch killed/mine
+run backup killed --state "$state"
+is "$CODE $(ls killed)" '1 mine' "one whose directory has something else is refused"
+rm killed/mine
+touch killed/threads.db.part killed/files.db
+run backup killed --state "$state"
+is "$CODE $(cd killed && echo ./*)" "0 $(cd "$WORK/copy" && echo ./*)" "what a killed one has left does not keep the next one out"
 
 # ---- restore ----
 

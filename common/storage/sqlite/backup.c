@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -105,6 +106,46 @@ static bool backup_copy_end(struct copy *c, bool ok, struct error *err)
 /* Databases beside threads.db, for files and memories; an older service has none of them. */
 static const char *const beside[] = {"files.db", "store.db"};
 
+/* Removes what a backup that was not completed has left. */
+static void backup_clear(const char *path)
+{
+	char *part = xasprintf("%s/threads.db.part", path);
+	for (size_t i = 0; i < sizeof(beside) / sizeof(beside[0]); i++) {
+		char *copy = xasprintf("%s/%s", path, beside[i]);
+		char *copy_part = xasprintf("%s.part", copy);
+		unlink(copy);
+		backup_remove_database(copy_part);
+		free(copy);
+		free(copy_part);
+	}
+	backup_remove_database(part);
+	free(part);
+}
+
+/* Makes the directory, or takes one that is empty but for what a backup has left that was killed.
+ * A lock on it keeps other backups out until it is closed; -1 with err set. */
+static int backup_take_directory(const char *path, struct error *err)
+{
+	char *part = xasprintf("%s/threads.db.part", path);
+	char *threads = xasprintf("%s/threads.db", path);
+	bool made = directory_make(path), ok = made || errno == EEXIST;
+	int dir = ok ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	if (dir < 0) {
+		backup_failed(err, path);
+	} else if (flock(dir, LOCK_EX | LOCK_NB) != 0) {
+		ok = errno != EWOULDBLOCK ||
+		    error_set(err, ERR_STORAGE, "another backup is being made in %s", path);
+	} else if (access(part, F_OK) == 0 && access(threads, F_OK) != 0) {
+		backup_clear(path);
+	}
+	ok = ok && dir >= 0 && (made || backup_is_empty(path, err));
+	free(part);
+	free(threads);
+	if (!ok && dir >= 0)
+		close(dir);
+	return ok ? dir : -1;
+}
+
 /*
  * threads.db is copied first, so that all files that its messages name have their records in the
  * copy of files.db.  It gets its name last: a backup that has it is whole.
@@ -117,10 +158,8 @@ bool engine_backup(
 	struct copy threads;
 	bool ok;
 	(void)ctx;
-	bool made = directory_make(path);
-	if (!made && errno != EEXIST)
-		return backup_failed(err, path);
-	if (!made && !backup_is_empty(path, err))
+	int dir = backup_take_directory(path, err);
+	if (dir < 0)
 		return false;
 	ok = backup_copy_begin(&threads, from, path, "threads.db", err);
 	for (size_t i = 0; ok && i < sizeof(beside) / sizeof(beside[0]); i++) {
@@ -132,12 +171,9 @@ bool engine_backup(
 		free(other);
 	}
 	ok = backup_copy_end(&threads, ok, err);
-	/* only whole backups stay; nothing else was in the directory, so the next one can use it */
-	for (size_t i = 0; !ok && i < sizeof(beside) / sizeof(beside[0]); i++) {
-		char *copy = xasprintf("%s/%s", path, beside[i]);
-		unlink(copy);
-		free(copy);
-	}
+	if (!ok) /* only whole backups stay, so the next one can use the directory */
+		backup_clear(path);
+	close(dir);
 	return ok;
 }
 
@@ -181,10 +217,10 @@ static bool backup_is_known(const char *backup, const char *file, struct error *
 	return ok;
 }
 
-/* Whether that threads.db of a backup is the one in the state directory. */
-static bool backup_is_same(const char *threads, const char *state_dir)
+/* Whether that threads.db of a backup is the one in a directory. */
+static bool backup_is_same(const char *threads, const char *dir)
 {
-	char *path = xasprintf("%s/%s", state_dir, restored[0]);
+	char *path = xasprintf("%s/%s", dir, restored[0]);
 	struct stat from, to;
 	bool same = stat(threads, &from) == 0 && stat(path, &to) == 0 && from.st_dev == to.st_dev &&
 	    from.st_ino == to.st_ino;
@@ -203,6 +239,9 @@ bool engine_may_restore(
 			     : backup_failed(err, threads));
 	if (ok && backup_is_same(threads, state_dir))
 		ok = error_set(err, ERR_STORAGE, "%s is the state directory itself", backup);
+	if (ok && backup_is_same(threads, marker))
+		ok = error_set(err, ERR_STORAGE,
+		    "%s is what an interrupted copy has left: run agentgraph copy again", backup);
 	for (size_t i = 0; ok && i < RESTORED_COUNT; i++)
 		ok = backup_is_known(backup, restored[i], err);
 	/* what an interrupted restore left may be replaced */
