@@ -117,6 +117,7 @@ the prefix is where the service is :: .servers == [{url: "/agents"}]
 a token is asked for :: [.security, .components.securitySchemes.bearer.scheme] == [[{bearer: []}], "bearer"]
 but not on public routes :: [.paths["/ping", "/v1/evals/runs", "/openapi.json"].get.security] == [[], [], []]
 AG-UI is on :: .paths["/v1/ag-ui"].post["x-permission"] == "graph:stream"
+its input has the limits of a run :: .components.schemas.RunAgentInput.properties | [.tools.maxItems, .context.items.required] == [64, ["description", "value"]]
 two routes answer 401 at most :: [.paths | to_entries[] | select([.value[].responses["401"]] | any).key] - ["/v1/ag-ui", "/v1/config/multimodal"] == []
 the page is where it was put :: [.paths["/help/api", "/docs", "/redocs"] | . != null] == [true, false, false]
 FACTS
