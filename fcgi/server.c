@@ -28,13 +28,17 @@ static bool server_is_preflight(const struct request *rq)
 static bool server_check_route(struct request *rq)
 {
 	char allow[METHOD_LIST_SIZE];
-	const char *says = rq->match.dialect ? rq->match.dialect->lacks_says : NULL;
-	if (!rq->match.allowed)
+	const struct dialect *dialect = rq->match.dialect;
+	const char *says = dialect ? dialect->lacks_says : NULL;
+	unsigned allowed = rq->match.allowed;
+	if (!allowed)
 		return says ? error_set(&rq->call.error, ERR_NOT_FOUND, "%s", says)
 			    : error_set(&rq->call.error, ERR_NOT_FOUND, NULL);
 	if (rq->match.route)
 		return !(rq->match.route->flags & ROUTE_WEBSOCKET) || upgrade_check(rq);
-	response_header(rq, "Allow", method_list(rq->match.allowed, allow));
+	if (dialect && dialect->allow_rows && rq->method != METHOD_OPTIONS)
+		allowed &= ~(unsigned)METHOD_OPTIONS;
+	response_header(rq, "Allow", method_list(allowed, allow));
 	return rq->method == METHOD_OPTIONS ||
 	    error_set(&rq->call.error, ERR_METHOD_NOT_ALLOWED, NULL);
 }

@@ -72,6 +72,7 @@ struct dialect {
 
 	bool api_key;     /* without a bearer token, the header X-Api-Key counts as one */
 	bool own_origins; /* a page of an origin that is not in ORIGINS is refused (403) */
+	bool allow_rows;  /* Allow of a 405 names the methods of its rows alone, without OPTIONS */
 
 	const char *error_shape; /* what the OpenAPI document calls the body of an error; or NULL */
 

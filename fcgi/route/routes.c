@@ -22,6 +22,7 @@ static const struct dialect mcp = {.on = offsetof(struct config, mcp.enabled),
     .mistakes = 400,
     .late_thread = true,
     .own_origins = true,
+    .allow_rows = true,
     .error_shape = "McpError",
     .error_body = mcp_error_body,
     .challenge = mcp_challenge};

@@ -34,6 +34,10 @@ for version in 2024-11-05 2026-07-28 2099-01-01; do
 	sent initialize '{"protocolVersion":"'$version'","capabilities":{}}'
 	is "$STATUS $(json .result.protocolVersion "$BODY")" '200 2025-11-25' "instead of $version the latest is proposed"
 done
+for method in GET DELETE; do
+	api $method /v1/mcp
+	is "$STATUS $(header Allow)" '405 POST' "$method is none of its methods"
+done
 api POST /v1/mcp '{"jsonrpc":"2.0","method":"notifications/initialized"}' 'MCP-Protocol-Version: 2025-11-25'
 is "$STATUS $BODY" '202 ' 'a notification is taken'
 sent ping ''
