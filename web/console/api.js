@@ -10,11 +10,15 @@ export const token = {
 
 const addresses = new Map(); // of files, by their ids
 
+let person = new AbortController(); // whose end ends what goes on for the person
+
 // By thread: text that was typed there and not sent, or that the service did not take.
 export const unsent = new Map();
 
 // Drops whatever is kept here of a person, the token and more; next is the token of the next one.
 export function forget(next = '') {
+	person.abort();
+	person = new AbortController();
 	unsent.clear();
 	for (const address of addresses.values()) address.then(URL.revokeObjectURL, () => {});
 	addresses.clear();
@@ -153,10 +157,11 @@ export function file(id) {
 // The files uploaded in this session, the latest first.
 export const uploaded = () => JSON.parse(sessionStorage.getItem(files) || '[]');
 
-export async function upload(given) {
+export async function upload(given, signal) {
 	const body = new FormData();
 	body.append('file', given);
-	const { extracted_text: text, ...stored } = (await (await request('POST', 'v1/files/upload', { body })).json()).data;
+	const answer = await request('POST', 'v1/files/upload', { body, signal: AbortSignal.any([signal, person.signal]) });
+	const { extracted_text: text, ...stored } = (await answer.json()).data;
 	sessionStorage.setItem(files, JSON.stringify([stored, ...uploaded()].slice(0, 200)));
 	return stored;
 }

@@ -21,7 +21,7 @@ function kindOf(type) {
 
 class Conversation {
 	constructor(main, thread, service) {
-		Object.assign(this, { main, thread, service, messages: [], unsure: Infinity, tree: treeOf([]), files: [] });
+		Object.assign(this, { main, thread, service, messages: [], unsure: Infinity, tree: treeOf([]), files: [], uploads: 0 });
 		this.name = make('h2');
 		this.list = new MessageList((message, place) => this.actsOf(message, place), (end) => this.readEarlier(end));
 		this.log = this.list.node;
@@ -31,7 +31,7 @@ class Conversation {
 		this.stop = button('Stop', () => this.halt());
 		this.sender = make('button.primary', 'Send');
 		this.form = make('form.composer', this.chips, this.field,
-			make('div.actions', ...chooser('Attach', (given) => this.attach(given)), this.stop, this.sender));
+			make('div.actions', ...chooser('Attach', (given, signal) => this.attach(given, signal)), this.stop, this.sender));
 		this.form.addEventListener('submit', (event) => {
 			event.preventDefault();
 			settle();
@@ -198,8 +198,16 @@ class Conversation {
 
 	// ---- What is said now
 
-	async attach(given) {
-		this.files.push(await upload(given));
+	// Whoever has left and comes back finds the file beside what was typed.
+	async attach(given, signal) {
+		this.uploads++;
+		const stored = await upload(given, signal).finally(() => { this.uploads--; });
+		if (this.service.signal.aborted) {
+			const { text = '', files = [] } = unsent.get(this.thread) || {};
+			unsent.set(this.thread, { text, files: [...files, stored] });
+			return;
+		}
+		this.files.push(stored);
 		this.showFiles();
 	}
 
@@ -212,7 +220,8 @@ class Conversation {
 
 	async send() {
 		const text = this.field.value.trim();
-		if (this.running || (!text && !this.files.length)) return;
+		if (this.running || (!text && !this.files.length && !this.uploads)) return;
+		if (this.uploads) throw new Error('A file is still being uploaded. Send when it is there, or cancel it.');
 		const content = [...(text ? [{ type: 'text', text }] : []),
 			...this.files.map((stored) => ({ type: kindOf(stored.mime_type), file_id: stored.file_id, mime_type: stored.mime_type }))];
 		const message = { message_id: newId(), role: 'user', content }, { files } = this;

@@ -80,26 +80,38 @@ export function choice(name, values, chosen, change) {
 	return [field(name, node), node];
 }
 
-// A button that opens the file chooser, and calls act for one chosen file after the other; if one is refused the others
-// still have their turn.
+// A button that opens the file chooser, and calls act for one chosen file after the other, with a signal that ends when
+// the person cancels; if one is refused the others still have their turn.
 export function chooser(name, act) {
 	const node = make('input', { type: 'file', multiple: true, hidden: true });
+	const choose = button(name, () => node.click());
+	const cancel = button('Cancel upload', () => { stop.abort(); stop = new AbortController(); }, { hidden: true });
+	let stop = new AbortController(), going = 0;
+	const count = (by) => {
+		going += by;
+		if (!going && document.activeElement === cancel) choose.focus();
+		cancel.hidden = !going;
+	};
 	node.addEventListener('change', async () => {
-		const chosen = [...node.files];
+		const chosen = [...node.files], refusals = [], { signal } = stop;
 		node.value = ''; // else the same file could not be chosen again
 		settle();
+		count(1);
 		for (const given of chosen) {
 			say(`Uploading ${given.name}`);
 			try {
-				await act(given);
+				await act(given, signal);
 				say(`${given.name} is uploaded`);
-			} catch ({ name, message, request }) {
+			} catch (error) {
 				say('');
-				complain({ name, message: `${given.name}: ${message}`, request });
+				if (error.name === 'AbortError') break;
+				refusals.push(`${given.name}: ${error.message}${error.request ? ` (request ${error.request})` : ''}`);
+				complain(new Error(refusals.join('; ')));
 			}
 		}
+		count(-1);
 	});
-	return [button(name, () => node.click()), node];
+	return [choose, cancel, node];
 }
 
 export function link(words, href, attributes = {}) {

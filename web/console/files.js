@@ -25,8 +25,8 @@ export async function show(main, parts, { signal }) {
 			button(`Open ${one.filename}`, () => open(one.file_id))]), 'Nothing was uploaded in this session.'));
 	}
 
-	async function take(given) {
-		const stored = await upload(given);
+	async function take(given, until) {
+		const stored = await upload(given, until);
 		list();
 		await open(stored.file_id);
 	}
