@@ -61,6 +61,13 @@ is "$("$TOP_BUILDDIR/t/api/mcp_client" 1500 slow "http://127.0.0.1:$(cat port)/d
 	'a call whose server asks and takes no answers has its time'
 ok '[ "$(grep -cx answer asked)" -lt 5 ]' 'not that of each answer'
 
+is "$(odd held @list '@beside t' '@time 1500' hold | tail -n 2)" 'failed timed out
+ok "all came"' 'an answer that a call had no time for is sent all the same, as another may wait for it'
+
+is "$(odd flood t)" 'ok [["9","last"],true]' \
+	'requests with an id that is none are not answered, and of questions at once a few wait for the call'
+is "$(grep -c 'sent JSON that is no message' odd.log)" 2 'which the log has'
+
 # at_most N WORD: whether that was asked so many times in two seconds, and at all; the client may take longer itself.
 at_most() { asked=$(grep -cx "$2" busy); [ "$asked" -gt 0 ] && [ "$asked" -le $(($1 * (1 + took / 2))) ]; }
 read -r uptime _ </proc/uptime

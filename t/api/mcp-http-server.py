@@ -7,11 +7,14 @@ first.  wrong, barred and spent are refused, which the last two do with the key 
 tools change with each list, each stream ends at once and wants to be taken up at once, and no call comes to
 its end.  At /odd its pages of tools lead to each other, it fails at what it does not know, and writes results
 beside errors; /moved leads there.  /forgetful knows the session of its first two calls no more, and
-/gone that of a stream that is to be taken up.  /deaf asks twenty times in a call, and takes no answer.  What
+/gone that of a stream that is to be taken up.  /deaf asks twenty times in a call, and takes no answer.  /held takes none
+before the call hold has given up, and then those that come again; a call of t waits for them.  /flood asks
+much at once where it is listened to, when there is a call, which tells what was answered.  What
 is asked is a word each in the file "asked", or "busy".
 """
 
 import json
+import queue
 import threading
 import time
 
@@ -20,6 +23,8 @@ import mcp_peer
 CHANGED = 'data: {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n\n'
 PART = 'id: 9\nretry: 0\ndata: {"jsonrpc":"2.0","method":"notifications/progress"}\n\n'
 lock = threading.Lock()
+held = {what: threading.Event() for what in ("hold", "free", "again", 0, 1, 2)}
+flood = {"call": threading.Event(), "answers": queue.Queue()}
 seen = {"listen": 0, "resume": 0, "slow": None, "forgotten": 0}
 
 
@@ -83,8 +88,15 @@ class Handler(mcp_peer.Handler):
         if self.path in ("/odd", "/endless") and self.odd(message):
             return None
         self.note(message.get("params", {}).get("name", message.get("method", "answer")))
+        if "method" not in message and self.path == "/held":
+            return self.take(message["id"])
+        if "method" not in message and self.path == "/flood":
+            flood["answers"].put((message["id"], message["result"].get("action")))
+            return self.answer(202)
         if "method" not in message:
             time.sleep(600)
+        if self.path == "/held" and message["method"] == "notifications/cancelled":
+            held["free"].set()
         if "id" not in message:
             self.answer(202)
         elif message["method"] == "initialize":
@@ -106,15 +118,59 @@ class Handler(mcp_peer.Handler):
             self.forget()
         elif self.path == "/deaf":
             self.ask()
+        elif self.path == "/held":
+            self.hold(message["params"]["name"])
+        elif self.path == "/flood":
+            flood["call"].set()
+            answered = [flood["answers"].get(timeout=60) for _ in range(21)]
+            accepted = sum(action == "accept" for _, action in answered)
+            told = [sorted(str(name) for name, _ in answered)[-2:], 0 < accepted < 20]
+            self.answer(200, self.reply(self.id, {"structuredContent": told}))
         elif self.path == "/gone":
             self.stream("id: 7\nretry: 10\ndata:\n\n")
         else:
             self.call(message["params"]["name"])
 
-    def ask(self):
+    def begin(self):
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.end_headers()
+
+    def hold(self, name):
+        self.begin()
+        if name == "hold":
+            held["hold"].set()
+            time.sleep(600)
+        held["hold"].wait(60)
+        pings = [f'data: {{"jsonrpc": "2.0", "id": {number}, "method": "ping"}}\n\n' for number in range(3)]
+        self.wfile.write(pings[0].encode())  # for the client's keeper
+        held[0].wait(60)
+        self.wfile.write("".join(pings[1:]).encode())  # for its two calls
+        held[1].wait(60)
+        held[2].wait(60)
+        kept = held["again"].wait(20)
+        content = [{"type": "text", "text": "all came" if kept else "one is lost"}]
+        self.wfile.write(f"data: {self.reply(self.id, {'content': content})}\n\n".encode())
+        self.close_connection = True
+
+    def flood(self):
+        """Requests with ids that are none, questions, and a request with an id."""
+        flood["call"].wait(60)
+        ids = [("x" * 257, "ping"), ({"id": 1}, "ping")] + [(n, "elicitation/create") for n in range(20)] + [("last", "ping")]
+        asked = [{"jsonrpc": "2.0", "id": i, "method": method, "params": {"message": "m"}} for i, method in ids]
+        self.begin()
+        self.wfile.write("".join(f"data: {json.dumps(one)}\n\n" for one in asked).encode())
+        time.sleep(600)
+
+    def take(self, number):
+        if held[number].is_set() or held["free"].is_set():
+            held["again"].set()
+        held[number].set()
+        held["free"].wait(60)
+        return self.answer(202)
+
+    def ask(self):
+        self.begin()
         for number in range(20):
             method = ["ping", "elicitation/create"][number % 2]
             question = {"jsonrpc": "2.0", "id": number, "method": method, "params": {"message": "m"}}
@@ -150,6 +206,8 @@ class Handler(mcp_peer.Handler):
             resumed = self.headers["Last-Event-ID"]
             self.note("resume" if resumed else "listen")
             return self.stream(PART if resumed else "retry: 0\ndata:\n\n")
+        if self.path == "/flood":
+            return self.flood()
         if self.headers["Last-Event-ID"]:
             return self.answer(404) if self.path == "/gone" else self.resume()
         with lock:

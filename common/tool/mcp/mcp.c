@@ -244,6 +244,8 @@ static void mcp_begin(struct mcp_server *server)
 	server->stale = false;
 	server->silences = 0;
 	server->version[0] = '\0';
+	while (server->answer_count) /* what the old session asked */
+		buf_release(&server->answers[--server->answer_count]);
 	pthread_mutex_unlock(&server->lock);
 	bool ok = server->settings.url || mcp_stdio_open(server, session, why);
 	ok = ok && mcp_greet(server, why);

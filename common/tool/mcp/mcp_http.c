@@ -405,6 +405,8 @@ static enum mcp_sent mcp_http_judge(struct exchange *x, enum http_end end, char 
 		snprintf(why, MCP_WHY_SIZE, "the answer is too large");
 		return MCP_SENT;
 	}
+	if (!x->pending && end != HTTP_DONE)
+		return MCP_FAILED;
 	if (x->pending && end != HTTP_STOPPED && end != HTTP_TIMED_OUT)
 		snprintf(why, MCP_WHY_SIZE, "the server gave no answer%s%.200s",
 		    *x->response.reason ? ": " : "", http_failure(&x->response));
@@ -440,16 +442,23 @@ static enum mcp_sent mcp_http_send(struct mcp_server *server, const char *text,
 	return sent;
 }
 
+/* With the lock held; text is taken over. */
+static void mcp_http_queue_answer(struct mcp_server *server, struct buf text)
+{
+	server->answers =
+	    xrealloc(server->answers, (server->answer_count + 1) * sizeof(*server->answers));
+	server->answers[server->answer_count++] = text;
+	pthread_cond_broadcast(&server->changed);
+}
+
 /* Queues an answer: it is a request of its own, and this thread is in the middle of one. */
 static void mcp_http_answer(struct mcp_server *server, const char *text)
 {
 	pthread_mutex_lock(&server->lock);
 	if (server->answer_count < MOST_ANSWERS) {
-		server->answers = xrealloc(
-		    server->answers, (server->answer_count + 1) * sizeof(*server->answers));
-		server->answers[server->answer_count] = (struct buf){0};
-		buf_puts(&server->answers[server->answer_count++], text);
-		pthread_cond_broadcast(&server->changed);
+		struct buf copy = {0};
+		buf_puts(&copy, text);
+		mcp_http_queue_answer(server, copy);
 	}
 	pthread_mutex_unlock(&server->lock);
 }
@@ -459,6 +468,7 @@ static void mcp_http_send_answers(struct mcp_server *server, const struct mcp_wa
 	while (!mcp_is_over(wait)) {
 		pthread_mutex_lock(&server->lock);
 		size_t count = server->answer_count;
+		unsigned session = server->session;
 		struct buf text = count ? server->answers[0] : (struct buf){0};
 		if (count)
 			memmove(server->answers, server->answers + 1, (count - 1) * sizeof(text));
@@ -470,8 +480,16 @@ static void mcp_http_send_answers(struct mcp_server *server, const struct mcp_wa
 		struct mcp_wait own = *wait;
 		int64_t most = clock_monotonic_ms() + CONNECT_MS;
 		own.deadline_ms = most < own.deadline_ms ? most : own.deadline_ms;
-		mcp_http_send(server, buf_str(&text), NULL, &own, why);
-		buf_release(&text);
+		bool cut = mcp_http_send(server, buf_str(&text), NULL, &own, why) != MCP_SENT &&
+		    mcp_is_over(wait);
+		pthread_mutex_lock(&server->lock);
+		/* it was the time of this call that ended, and the answer may be another's */
+		bool keep = cut && server->session == session;
+		if (keep)
+			mcp_http_queue_answer(server, text);
+		pthread_mutex_unlock(&server->lock);
+		if (!keep)
+			buf_release(&text);
 	}
 }
 

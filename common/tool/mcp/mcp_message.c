@@ -16,6 +16,7 @@
 #include <string.h>
 
 #define MOST_TOOLS 1000
+#define MOST_ID 256 /* bytes of an id of the server's, which its answer repeats */
 
 /* ---- What is sent */
 
@@ -138,12 +139,13 @@ bool mcp_version_is_stateless(const char *version)
 
 enum mcp_kind mcp_kind_of(const cJSON *message)
 {
-	const cJSON *id = json_get(message, "id");
-	bool has_id = cJSON_IsString(id) || json_is_number(id);
-	if (!cJSON_IsObject(message))
+	const cJSON *id = json_opt(message, "id");
+	bool has_id = json_is_number(id) ||
+	    (cJSON_IsString(id) && strnlen(id->valuestring, MOST_ID + 1) <= MOST_ID);
+	if (!cJSON_IsObject(message) || (id && !has_id))
 		return MCP_NO_MESSAGE;
 	if (json_str(message, "method"))
-		return id && !cJSON_IsNull(id) ? MCP_REQUEST : MCP_NOTIFICATION;
+		return id ? MCP_REQUEST : MCP_NOTIFICATION;
 	if (has_id && (json_get(message, "result") || json_get(message, "error")))
 		return MCP_REPLY;
 	return MCP_NO_MESSAGE;

@@ -21,7 +21,8 @@
 #define LOG_WINDOW_MS 10000 /* the window in which a server's lines in the log are counted */
 #define LOG_LINES 50
 #define NOTIFY_MS 2000
-#define SILENCES 2 /* calls without a sign of life until the session is given up */
+#define MOST_QUESTIONS 8 /* that wait for the answers of one call */
+#define SILENCES 2       /* calls without a sign of life until the session is given up */
 
 bool mcp_thread(pthread_t *thread, void *(*run)(void *), void *arg)
 {
@@ -132,6 +133,8 @@ static bool mcp_session_take_question(
 	struct mcp_pending *asked = mcp_session_asked(server, pending);
 	if (asked && !asked->questions)
 		asked->questions = cJSON_CreateArray();
+	if (asked && cJSON_GetArraySize(asked->questions) >= MOST_QUESTIONS)
+		asked = NULL;
 	if (asked)
 		cJSON_AddItemToArray(asked->questions, message);
 	pthread_cond_broadcast(&server->changed);
