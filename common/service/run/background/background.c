@@ -223,6 +223,9 @@ static void background_end(
 	struct storage *storage = a->call.service->storage;
 	struct error err = {0};
 	bool ended = true;
+	/* whoever is told of the end finds the thread as the run leaves it */
+	if (!storage->threads->lease_run(storage, &a->call.ctx, turn->lease, NULL, &err))
+		error_release(&err);
 	if (!ok)
 		ended = background_finish(a, RUN_ERROR, &a->call.error);
 	else if (turn->action == TURN_REPORT_PAUSE)
@@ -234,8 +237,6 @@ static void background_end(
 		turn_end(turn);
 		return;
 	}
-	if (!storage->threads->lease_run(storage, &a->call.ctx, turn->lease, NULL, &err))
-		error_release(&err);
 	chunk_outcome(writer, ok);
 	turn_leave(turn);
 	chunk_done(writer);
