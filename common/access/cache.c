@@ -21,6 +21,7 @@
 #define IDLE_MAX 8 /* connections kept for the next calls */
 #define WHY_SIZE 160
 #define MOST_ELEMENTS 16 /* elements of a reply */
+#define CALM_MS 5000     /* without a failure, until the log says that they are over */
 
 struct cache {
 	struct cache_url url;
@@ -31,6 +32,7 @@ struct cache {
 	redisContext *idle[IDLE_MAX];
 	size_t idle_count;
 	bool failing; /* the server fails, and that was logged */
+	int64_t failed_at;
 	char why[WHY_SIZE];
 };
 
@@ -196,17 +198,29 @@ static redisContext *cache_connect_new(struct attempt *at)
 	return NULL;
 }
 
+/* Whether a connection is good for the next command.  One that has something to say unasked, such
+ * as a reply that came twice, would say it in reply to that; one that has ended is of no use. */
+static bool cache_is_quiet(const redisContext *c)
+{
+	struct pollfd waiting = {.fd = c->fd, .events = POLLIN};
+	return c->reader->pos == c->reader->len && poll(&waiting, 1, 0) == 0;
+}
+
 /* ---- all of them ---- */
 
 /* Logs that the server fails (why), or does no longer (NULL): once when it begins, and once when it
- * is over. */
+ * is over.  A server that is full, or may only be read, fails at some commands alone. */
 static void cache_note(struct cache *cache, const char *why)
 {
+	int64_t now = clock_monotonic_ms();
 	pthread_mutex_lock(&cache->lock);
-	bool changed = cache->failing != (why != NULL);
-	cache->failing = why != NULL;
-	if (why)
+	bool was = cache->failing;
+	cache->failing = why || (was && now - cache->failed_at < CALM_MS);
+	if (why) {
+		cache->failed_at = now;
 		snprintf(cache->why, sizeof(cache->why), "%s", why);
+	}
+	bool changed = cache->failing != was;
 	pthread_mutex_unlock(&cache->lock);
 	if (changed && why)
 		log_warning("the cache at %s is not used for now: %s", cache->name, why);
@@ -229,7 +243,8 @@ static redisReply *cache_exchange(struct attempt *at, const char *const command[
 		idle = c != NULL;
 		if (!idle && !(c = cache_connect_new(at)))
 			break;
-		reply = cache_ask(at, c, command);
+		if (!idle || cache_is_quiet(c))
+			reply = cache_ask(at, c, command);
 		pthread_mutex_lock(&cache->lock);
 		if (reply && cache->idle_count < IDLE_MAX) {
 			cache->idle[cache->idle_count++] = c;

@@ -228,6 +228,45 @@ static void a_server_that_hangs_up_is_given_up(void)
 	check_misbehaving(FAKE_CLOSES);
 }
 
+static void a_reply_that_comes_twice_is_not_that_to_the_next_command(void)
+{
+	pid_t pid = fake_start(socket_path(), FAKE_TWICE);
+	struct cache *cache = open_cache();
+	CU_ASSERT(has(cache, "a", "a"));
+	CU_ASSERT(has(cache, "b", "b"));
+	CU_ASSERT(has(cache, "c", "c"));
+	cache_free(cache);
+	redis_stop(pid);
+}
+
+/* How many lines the log got of commands of which one half fails. */
+static int lines_of_failures(struct cache *cache)
+{
+	FILE *log = tmpfile();
+	int saved = dup(STDERR_FILENO), lines = 0;
+	dup2(fileno(log), STDERR_FILENO);
+	for (int i = 0; i < 10; i++) {
+		CU_ASSERT_FALSE(cache_set(cache, "k", "v"));
+		CU_ASSERT(has(cache, "k", "k"));
+	}
+	dup2(saved, STDERR_FILENO);
+	close(saved);
+	rewind(log);
+	for (int c; (c = getc(log)) != EOF;)
+		lines += c == '\n';
+	fclose(log);
+	return lines;
+}
+
+static void a_server_that_is_full_is_told_of_once(void)
+{
+	pid_t pid = fake_start(socket_path(), FAKE_FULL);
+	struct cache *cache = open_cache();
+	CU_ASSERT_EQUAL(lines_of_failures(cache), 1);
+	cache_free(cache);
+	redis_stop(pid);
+}
+
 static const struct unit_test tests[] = {
     {"a URL says where the server is", a_url_says_where_the_server_is},
     {"other URLs are refused without their text", other_urls_are_refused_without_their_text},
@@ -240,6 +279,9 @@ static const struct unit_test tests[] = {
     {"garbage is no answer", garbage_is_no_answer},
     {"millions of values are not waited for", millions_of_values_are_not_waited_for},
     {"a server that hangs up is given up", a_server_that_hangs_up_is_given_up},
+    {"a reply that comes twice is not that to the next command",
+	a_reply_that_comes_twice_is_not_that_to_the_next_command},
+    {"a server that is full is told of once", a_server_that_is_full_is_told_of_once},
 };
 
 int main(void)

@@ -68,10 +68,21 @@ void redis_stop(pid_t pid)
 
 static void misbehave(int fd, enum fake_manner manner)
 {
-	char buffer[1024];
+	static const char oom[] = "-OOM command not allowed when used memory > 'maxmemory'.\r\n";
+	char buffer[1024], *value;
+	ssize_t len;
 	if (manner == FAKE_CLOSES)
 		return;
-	while (read(fd, buffer, sizeof(buffer)) > 0) {
+	while ((len = read(fd, buffer, sizeof(buffer) - 1)) > 0) {
+		buffer[len] = '\0';
+		value = strstr(buffer, "GET\r\n");
+		if ((manner == FAKE_TWICE || manner == FAKE_FULL) && value) {
+			value += strlen("GET\r\n");
+			if (dprintf(fd, "%s%s", value, manner == FAKE_TWICE ? value : "") < 0)
+				return;
+		} else if (manner == FAKE_FULL && write(fd, oom, strlen(oom)) < 0) {
+			return;
+		}
 		if (manner == FAKE_GARBAGE && write(fd, "HTTP/1.1 400\r\n\r\n", 16) < 0)
 			return;
 		if (manner == FAKE_MILLIONS && write(fd, "*777777771\r\n", 12) < 0)

@@ -15,11 +15,13 @@ void redis_stop(pid_t pid);
 
 /* What a fake server does with each connection. */
 enum fake_manner {
-	FAKE_SILENT,  /* reads, never answers */
-	FAKE_CLOSES,  /* ends it at once */
-	FAKE_DRIPS,   /* sends a byte of an endless answer every 50 ms */
-	FAKE_GARBAGE, /* answers everything with what is no RESP */
-	FAKE_MILLIONS /* begins an answer of hundreds of millions of values */
+	FAKE_SILENT,   /* reads, never answers */
+	FAKE_CLOSES,   /* ends it at once */
+	FAKE_DRIPS,    /* sends a byte of an endless answer every 50 ms */
+	FAKE_GARBAGE,  /* answers everything with what is no RESP */
+	FAKE_MILLIONS, /* begins an answer of hundreds of millions of values */
+	FAKE_TWICE,    /* answers GET with the key, each time twice */
+	FAKE_FULL      /* answers it once, and refuses all else for lack of memory */
 };
 
 /* Starts it, in a process of its own. */
