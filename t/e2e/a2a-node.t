@@ -139,6 +139,11 @@ cancels() {
 cancels s1 || cancels s2 || cancels s3 || cancels s4
 ok $? 'a run that is stopped cancels its task'
 
+serve_stop
+calls "$PARROT/open" '"timeout": 20'
+ask hello r
+is "$HEARD" 'all of it' 'a stream that does not end when its task does'
+
 # ---- agents that nobody can talk to
 
 serve_stop
@@ -148,6 +153,7 @@ while IFS='|' read -r kind pattern; do
 	like "$STATUS $HEARD" "^500 .*$pattern$" "$kind: it says why"
 	serve_stop
 done <<'TABLE'
+other|it tells of another task
 moved|its card cannot be had: status 301, which leads elsewhere and is not followed
 later|its card names no address that speaks JSON-RPC in version 1.0 or 0.3
 empty|it answered with nothing: status 200

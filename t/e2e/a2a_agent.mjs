@@ -6,8 +6,8 @@
 // It repeats what it is told, in two pieces.  "ask QUESTION" makes it ask that and repeat the answer, "fail WHY" fails,
 // "auth" wants a credential, "wait" waits until it is cancelled; for "cut", "turn" and "drop" the stream ends after the
 // first piece, which "turn" then replaces; "drop" breaks the connection and answers the next request with 503.  Below
-// /moved, /later, /empty, /barred and /odd are agents that nobody can talk to.  LOG has each request as a line of JSON:
-// method, headers, body.
+// /moved, /later, /empty, /barred, /odd and /other are agents that nobody can talk to; /open answers and does not end its
+// stream.  LOG has each request as a line of JSON: method, headers, body.
 import { appendFileSync, writeFileSync } from 'node:fs';
 import express from 'express';
 import { Role, TaskState } from '@a2a-js/sdk';
@@ -61,6 +61,7 @@ const server = app.listen(0, '127.0.0.1', () => {
 		supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', tenant: '', protocolVersion: version }],
 		capabilities: { streaming: streaming === 'yes', pushNotifications: false, extensions: [], extendedAgentCard: false },
 		securitySchemes: {}, securityRequirements: [], defaultInputModes: ['text/plain'], defaultOutputModes: ['text/plain'], skills: [], signatures: [] };
+	const told = (events) => events.map((result) => `data: ${JSON.stringify({ jsonrpc: '2.0', id: '1', result })}\n\n`).join('');
 	const requestHandler = new DefaultRequestHandler(card, new InMemoryTaskStore(), new Parrot());
 	app.use(express.json());
 	app.use((req, res, next) => {
@@ -82,10 +83,16 @@ const server = app.listen(0, '127.0.0.1', () => {
 	});
 	app.get('/.well-known/agent-card.json', (_req, res) => res.json(card));
 	app.get('/:kind/.well-known/agent-card.json', ({ params: { kind } }, res) => (kind === 'moved' ? res.redirect(301, '/else?key=k')
-		: res.json({ supportedInterfaces: [{ url: `${url}-${kind}`, protocolBinding: 'JSONRPC', protocolVersion: kind === 'later' ? '2.0' : '1.0' }] })));
+		: res.json({ capabilities: { streaming: kind === 'open' }, supportedInterfaces: [{ url: `${url}-${kind}`, protocolBinding: 'JSONRPC', protocolVersion: kind === 'later' ? '2.0' : '1.0' }] })));
 	app.post('/rpc-empty', (_req, res) => res.end());
 	app.post('/rpc-barred', (_req, res) => res.status(401).json({ detail: 'no' }));
 	app.post('/rpc-odd', (_req, res) => res.json({ jsonrpc: '2.0', id: '1', result: { task: { id: 't', status: { state: 'TASK_STATE_ASLEEP' } } } }));
+	app.post('/rpc-other', (req, res) => res.json({ jsonrpc: '2.0', id: '1', result: req.body.method === 'GetTask'
+		? { id: 'u', status: { state: 'TASK_STATE_COMPLETED' }, artifacts: [{ artifactId: 'a', parts: [{ text: 'of another' }] }] }
+		: { task: { id: 't', status: { state: 'TASK_STATE_WORKING' } } } }));
+	app.post('/rpc-open', (_req, res) => res.type('text/event-stream').write(told([{ task: { id: 't', status: { state: 'TASK_STATE_WORKING' } } },
+		{ artifactUpdate: { taskId: 't', artifact: { artifactId: 'a', parts: [{ text: 'all of it' }] } } },
+		{ statusUpdate: { taskId: 't', status: { state: 'TASK_STATE_COMPLETED' } } }])));
 	app.use('/rpc', jsonRpcHandler({ requestHandler, userBuilder: UserBuilder.noAuthentication, legacyCompat: { enabled: true } }));
 	writeFileSync(portFile, String(server.address().port));
 });

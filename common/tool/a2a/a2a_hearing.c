@@ -5,6 +5,7 @@
 #include "base/json/json.h"
 #include "base/log/redact.h"
 #include "base/memory.h"
+#include "base/os/clock.h"
 #include "base/os/process/process.h"
 
 #include <stdio.h>
@@ -101,6 +102,16 @@ static struct buf *a2a_artifact_text(struct a2a_hearing *h, const char *id)
 	return &h->texts[at];
 }
 
+/* Keeps what an answer says of its task; false where that is another one. */
+static bool a2a_hear_ids(struct a2a_hearing *h, const cJSON *object, const char *name)
+{
+	const char *id = json_str(object, name);
+	a2a_keep_id(&h->x->task, object, name);
+	a2a_keep_id(&h->x->context, object, "contextId");
+	return !id || !*id || strcmp(id, h->x->task) == 0 ||
+	    a2a_hear_wrong(h, "it tells of another task");
+}
+
 /* Takes an artifact.  more: it goes on with one that has begun; else it is the whole of one, of
  * which a stream that ended early may have told a part. */
 static bool a2a_hear_artifact(struct a2a_hearing *h, const cJSON *artifact, bool more)
@@ -147,8 +158,8 @@ static void a2a_hear_status(struct a2a_hearing *h, const cJSON *status)
 static bool a2a_hear_task(struct a2a_hearing *h, const cJSON *task)
 {
 	const cJSON *artifact;
-	a2a_keep_id(&h->x->task, task, "id");
-	a2a_keep_id(&h->x->context, task, "contextId");
+	if (!a2a_hear_ids(h, task, "id"))
+		return false;
 	a2a_hear_status(h, json_get(task, "status"));
 	cJSON_ArrayForEach(artifact, json_get(task, "artifacts"))
 		if (!a2a_hear_artifact(h, artifact, false))
@@ -185,8 +196,8 @@ static bool a2a_hear_result(struct a2a_hearing *h, const cJSON *result)
 		return ok;
 	}
 	const cJSON *update = status ? status : artifact;
-	a2a_keep_id(&h->x->task, update, "taskId");
-	a2a_keep_id(&h->x->context, update, "contextId");
+	if (!a2a_hear_ids(h, update, "taskId"))
+		return false;
 	if (status)
 		a2a_hear_status(h, json_get(status, "status"));
 	if (artifact)
@@ -228,7 +239,11 @@ static bool a2a_hear(struct a2a_hearing *h, const char *text, size_t len)
 
 static bool a2a_on_event(const struct sse_event *event, void *arg)
 {
-	return a2a_hear(arg, event->data, event->len);
+	struct a2a_hearing *h = arg;
+	bool goes_on = a2a_hear(h, event->data, event->len);
+	bool over = h->state != A2A_WORKS && h->state != A2A_UNKNOWN;
+	h->over_at = over ? clock_monotonic_ms() : 0;
+	return goes_on;
 }
 
 /* An answer that begins with a brace is one document, whatever it is called. */
@@ -261,6 +276,7 @@ void a2a_hearing_begin(struct a2a_hearing *h)
 	h->sse = (struct sse){.max = EVENT_MAX, .on_event = a2a_on_event, .arg = h};
 	h->refused = false;
 	h->decided = false;
+	h->over_at = 0;
 	buf_reset(&h->first);
 }
 

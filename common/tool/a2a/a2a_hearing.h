@@ -35,6 +35,7 @@ struct a2a_hearing {
 	struct buf status; /* the text of the latest state, or its name */
 	struct buf first;  /* the bytes of an answer that is one document */
 	bool events;
+	int64_t over_at;   /* when an event said that no more comes (monotonic ms), or 0 */
 	char *artifact;    /* id of the artifact that text came of last */
 	struct buf *texts; /* the text of each artifact so far, in the order of x->artifacts */
 	struct sse sse;

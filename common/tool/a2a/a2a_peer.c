@@ -21,6 +21,7 @@
 #define POLL_MS 500    /* between two looks at a task that goes on in silence */
 #define LOOKS_LOST 60  /* how many may fail one after the other, before the peer is given up */
 #define CANCEL_MS 3000 /* how long a peer has to take note that nobody waits any more */
+#define LINGER_MS 1000 /* how long a stream has to end once its task has */
 #define MOST_HEADERS 40
 
 struct a2a_peer {
@@ -213,10 +214,16 @@ static bool a2a_peer_may_pass(const struct http_response *response)
 		(status == 429 || status == 502 || status == 503 || status == 504));
 }
 
+/* Whether there is nothing more to hear in a stream that does not end. */
+static bool a2a_call_is_over(const struct a2a_hearing *h)
+{
+	return h->over_at && clock_monotonic_ms() - h->over_at >= LINGER_MS;
+}
+
 static bool a2a_call_stop(void *arg)
 {
-	struct a2a_exchange *x = ((struct a2a_hearing *)arg)->x;
-	return x->stop && x->stop(x->arg);
+	const struct a2a_hearing *h = arg;
+	return a2a_call_is_over(h) || (h->x->stop && h->x->stop(h->x->arg));
 }
 
 static bool a2a_peer_call(
@@ -243,6 +250,8 @@ static bool a2a_peer_call(
 	a2a_hearing_begin(h);
 	http_call(&request, &response);
 	talk->may_pass = !h->wrong && a2a_peer_may_pass(&response);
+	if (response.end == HTTP_STOPPED && a2a_call_is_over(h))
+		response.end = HTTP_DONE;
 	bool ok = response.end == HTTP_DONE && a2a_hearing_finish(h);
 	/* a status that has no response of the protocol with it says more than that */
 	if (response.end == HTTP_DONE &&
