@@ -207,17 +207,21 @@ static const char *nginx_conf_pages(
 
 /* Locations for LangGraph's protocol: streams are passed on like /v1/graph/stream, everything else
  * like other routes.  nginx checks the size of a body here first, and again where the rewrite
- * leads. */
+ * leads; one that is too large for it goes on to the service, which refuses it in its own form. */
 static const char *nginx_conf_langgraph(
-    struct arena *a, const struct nginx_prefix *prefix, const char *max_size)
+    struct arena *a, const struct nginx_prefix *prefix, const char *large)
 {
 	return arena_printf(a,
 	    "location ^~ %s/lg/ {\n"
-	    "    client_max_body_size %s;\n"
-	    "    location ~ /runs/stream$ { rewrite ^ %s/v1/graph/stream last; }\n"
+	    "    client_max_body_size 0;\n"
+	    "    %s\n"
+	    "    location ~ /runs/stream$ {\n"
+	    "        %s\n"
+	    "        rewrite ^ %s/v1/graph/stream last;\n"
+	    "    }\n"
 	    "    rewrite ^ %s/v1/ last;\n"
 	    "}",
-	    prefix->path, max_size, prefix->path, prefix->path);
+	    prefix->path, large, large, prefix->path, prefix->path);
 }
 
 /* The number as JSON writes it. */
@@ -343,8 +347,7 @@ static char *nginx_conf_snippet(struct arena *a, const struct config *config,
 	    {"URI", prefix->uri},
 	    {"ID", prefix->id},
 	    {"WHOLE", prefix->whole},
-	    {"LANGGRAPH",
-		config->langgraph_enabled ? nginx_conf_langgraph(a, prefix, max_size) : ""},
+	    {"LANGGRAPH", config->langgraph_enabled ? nginx_conf_langgraph(a, prefix, large) : ""},
 	    {"PAGES", nginx_conf_pages(a, env, prefix->path, problems)},
 	    {"FILES_LOCAL",
 		nginx_conf_quoted_path(a, "uploaded files", env->media_storage_path, problems)},

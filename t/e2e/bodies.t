@@ -284,6 +284,28 @@ python3 late.py "${BASE##*:}" "$SERVE_PID" >end.out
 like "$(head -n 1 end.out)" '^HTTP/1.1 200 ' 'who is stopped takes what is on its way'
 serve_stop
 
+# ---- other protocols ----
+
+configure '"openai":{"enabled":true},"mcp":{"enabled":true},"a2a":{"enabled":true},"langgraph":{"enabled":true}'
+export MAX_REQUEST_SIZE=20000
+serve_start --processes 1 --threads 4
+unset MAX_REQUEST_SIZE
+head -c 30000 /dev/zero | tr '\0' x >large.txt
+for path in /v1/chat/completions /v1/mcp /v1/a2a /lg/threads /lg/runs/stream; do
+	for how in Content-Type:application/json Transfer-Encoding:chunked; do
+		curl -s -o answer -w '%{http_code} ' -H "$how" --data-binary @large.txt "$BASE$path" >status
+		jq -c '[paths(scalars) | map(tostring) | join(".")] | sort | join(" ")' answer >>status
+		case $path in
+		/v1/chat*) form='error.code error.message error.type' ;;
+		/v1/mcp) form='error.code error.data.code error.data.request_id error.message jsonrpc' ;;
+		/v1/a2a) form='error.code error.data.0.@type error.data.0.domain error.data.0.metadata.code error.data.0.metadata.requestId error.data.0.reason error.message jsonrpc' ;;
+		*) form='code detail' ;;
+		esac
+		is "$(cat status)" "413 \"$form\"" "a body that is too large is refused in the form of $path ($how)"
+	done
+done
+serve_stop
+
 # ---- the limit ----
 
 configure '"rate_limit":{"requests":2,"window":600}'
