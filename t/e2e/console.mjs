@@ -472,8 +472,26 @@ async function files() {
 	wide.write('BM');
 	for (const [at, value] of [[2, wide.length], [10, 54], [14, 40], [18, 3000], [22, 1], [26, 1 + (24 << 16)]]) wide.writeUInt32LE(value, at);
 	await page.locator('input[type=file]').setInputFiles({ name: 'wide.bmp', mimeType: 'image/bmp', buffer: wide });
-	await comes('so is a picture', page.getByRole('region', { name: 'File' }).getByRole('img', { name: 'wide.bmp' }));
+	const picture = page.getByRole('region', { name: 'File' }).getByRole('img', { name: 'wide.bmp' });
+	await comes('so is a picture', picture);
 	await fits('Files');
+	let late;
+	const first = page.waitForRequest(/\/info$/), over = (name) => named('button', name).and(page.locator(':not([aria-disabled])')).waitFor();
+	await page.route(/\/info$/, (route) => { late = route; }, { times: 1 });
+	await press('Open a.txt');
+	await first;
+	await press('Open wide.bmp');
+	await over('Open wide.bmp');
+	await late.continue();
+	await over('Open a.txt');
+	report('a file that comes late does not take the place of another', await named('region', 'File').getByRole('heading', { name: 'wide.bmp' }).count() === 1);
+	const shown = await picture.getAttribute('src'), freed = page.evaluate(() => new Promise((done) => {
+		const revoke = URL.revokeObjectURL.bind(URL), all = [];
+		URL.revokeObjectURL = (one) => { all.push(one); revoke(one); };
+		window.addEventListener('hashchange', () => setTimeout(() => done(all)), { once: true });
+	}));
+	await named('link', 'Evaluations').click();
+	report('who leaves the view leaves no bytes behind', (await freed).includes(shown));
 }
 
 async function evaluations() {

@@ -142,8 +142,8 @@ export async function chunks(method, where, body, signal, onChunk) {
 	return done;
 }
 
-export async function bytes(id) {
-	return (await request('GET', `v1/files/${path(id)}`)).blob();
+export async function bytes(id, signal) {
+	return (await request('GET', `v1/files/${path(id)}`, { signal })).blob();
 }
 
 // Makes the bytes of a file an address within this page, because an <img> cannot carry a token.  A file that several

@@ -6,17 +6,22 @@ import { view } from './message.js';
 
 const most = 20000; // bytes of a text that are shown
 
-async function preview({ file_id: id, mime_type: type, filename }) {
-	const data = await bytes(id);
-	return [...view(URL.createObjectURL(data), type, filename), /^text\/|json/.test(type) ? pre(`${await data.slice(0, most).text()}${data.size > most ? ' …' : ''}`) : ''];
+// What shows the file until signal ends.
+async function preview({ file_id: id, mime_type: type, filename }, signal) {
+	const data = await bytes(id, signal), address = URL.createObjectURL(data);
+	signal.addEventListener('abort', () => URL.revokeObjectURL(address));
+	return [...view(address, type, filename), /^text\/|json/.test(type) ? pre(`${await data.slice(0, most).text()}${data.size > most ? ' …' : ''}`) : ''];
 }
 
 export async function show(main, parts, { signal }) {
 	const place = make('div'), shown = make('section', { 'aria-label': 'File' });
+	let latest = 0;
 
 	async function open(id) {
-		const info = await get(`v1/files/${path(id)}/info`, signal);
-		shown.replaceChildren(make('h3', info.filename), make('p', `${info.mime_type}, ${info.size_bytes} bytes, `, when(info.created_at)), ...await preview(info),
+		const mine = ++latest;
+		const info = await get(`v1/files/${path(id)}/info`, signal), seen = await preview(info, signal);
+		if (mine !== latest) return;
+		shown.replaceChildren(make('h3', info.filename), make('p', `${info.mime_type}, ${info.size_bytes} bytes, `, when(info.created_at)), ...seen,
 			info.extracted_text ? more('Extracted text', () => pre(info.extracted_text)) : '');
 	}
 
