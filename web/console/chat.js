@@ -183,6 +183,7 @@ class Conversation {
 	// Branches off right before the message at this place.  Nothing comes before the first message, unless the
 	// thread was made here.
 	async askAgain(place, text) {
+		if (this.running) throw new Error('A run goes on here. Wait for its end, or stop it.');
 		const old = this.messages[place];
 		const content = text === undefined ? old.content : [{ type: 'text', text }, ...old.content.filter((block) => block.type !== 'text')];
 		const message = { message_id: text === undefined ? old.message_id : newId(), role: 'user', content };
@@ -343,16 +344,15 @@ class Conversation {
 		if (!this.running && record.status === 'running') await this.takeUp(record);
 	}
 
-	// Shows a run that other clients have started, or that was due in the background, while somebody looks and edits no
-	// message: that would be shown anew, without what was typed.
+	// Shows a run that other clients have started, or that was due in the background, while somebody looks.
 	async lookElsewhere() {
 		const { record } = this;
-		if (!this.thread || record?.thread_id !== this.thread || this.running || document.hidden || this.log.querySelector('form.ask')) return;
+		if (!this.thread || record?.thread_id !== this.thread || this.running || document.hidden) return;
 		const { thread_data: now } = await get(this.where(), this.service.signal).catch((error) => {
 			if (error.status !== 404) throw error;
 			return { thread_data: record }; // the next message tells that it was deleted
 		});
-		if (this.record !== record || now.thread_id !== this.thread || this.running || this.log.querySelector('form.ask')) return;
+		if (this.record !== record || now.thread_id !== this.thread || this.running) return;
 		if (now.status === 'running' || now.status !== record.status || now.run_id !== record.run_id) await this.join();
 	}
 

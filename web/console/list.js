@@ -40,14 +40,22 @@ export class MessageList {
 	}
 
 	build(place) {
+		const { edited } = this;
+		if (edited?.place === place && edited.id === this.messages[place].message_id) {
+			queueMicrotask(() => edited.had?.focus({ preventScroll: true })); // by then it is in the page
+			return edited.node;
+		}
 		return showMessage(this.messages[place], this.acts(this.messages[place], place));
 	}
 
-	// Shows these messages.  Those before from are as they were; what was being said is among the others.
+	// Shows these messages.  Those before from are as they were; what was being said is among the others.  A message that
+	// is being edited stays as it is.
 	show(messages, from) {
 		this.change(() => {
-			const kept = Math.max(0, from - this.first);
-			for (const node of [...this.nodes.splice(kept), ...this.said.splice(0), ...this.node.querySelectorAll('.empty')]) node.remove();
+			const kept = Math.max(0, from - this.first), old = this.nodes.splice(kept);
+			const node = old.find((one) => one.querySelector('form.ask')), at = this.first + kept + old.indexOf(node);
+			this.edited = node && { node, place: at, id: this.messages[at].message_id, had: node.querySelector(':focus') };
+			for (const gone of [...old, ...this.said.splice(0), ...this.node.querySelectorAll('.empty')]) gone.remove();
 			for (const node of [...this.node.querySelectorAll('.part:empty')]) node.remove();
 			this.messages = messages;
 			if (!this.nodes.length) this.first = messages.length;
