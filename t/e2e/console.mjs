@@ -636,14 +636,25 @@ async function live() {
 	await startNowhere();
 	await comes('also where no request tells', page.getByRole('alert').filter({ hasText: 'cannot be opened' }));
 	forgive(/nowhere|none\/stream$|status of (404|429)/);
+	await page.evaluate(() => { // as where the service is away
+		const { prototype } = AudioWorklet, real = prototype.addModule;
+		prototype.addModule = async () => { prototype.addModule = real; throw new DOMException('Unable to load a worklet\'s module.', 'AbortError'); };
+		const devices = navigator.mediaDevices, open = devices.getUserMedia.bind(devices);
+		devices.getUserMedia = async (what) => (window.given = await open(what));
+	});
+	await press('Start');
+	await comes('that no loudspeaker can be opened is told', page.getByRole('alert').filter({ hasText: 'cannot be reached' }));
 	await press('Start');
 	await named('button', 'End').and(page.locator(':enabled')).waitFor();
 	report('until it can', (await page.getByRole('alert').count()) === 0);
+	await page.evaluate(() => window.given.getTracks()[0].dispatchEvent(new Event('ended')));
+	await comes('a microphone that is taken away is told of', log_('Transcript').getByText('The microphone is gone'));
 	await page.getByLabel('Text').fill('/fatal gone');
-	await press('Send');
+	await named('button', 'Send').press('Enter');
 	await comes('a conversation that breaks off says so', page.getByRole('alert').filter({ hasText: 'gone' }));
 	await named('button', 'Start').and(page.locator(':enabled')).waitFor();
 	report('and what the agent has not heard can be sent again', await page.getByLabel('Text').inputValue() === '/fatal gone');
+	report('the focus is where to begin again', await page.evaluate(() => document.activeElement.textContent) === 'Start');
 
 	await page.evaluate(() => {
 		const devices = navigator.mediaDevices, open = devices.getUserMedia.bind(devices);

@@ -5,7 +5,12 @@ import { button, complain, input, link, make, newId, say, settle } from './dom.j
 
 async function worklet(sampleRate, name) {
 	const context = new AudioContext({ sampleRate });
-	await context.audioWorklet.addModule(new URL('./audio.js', import.meta.url));
+	try {
+		await context.audioWorklet.addModule(new URL('./audio.js', import.meta.url));
+	} catch {
+		await context.close();
+		throw new Error('The service cannot be reached');
+	}
 	await context.resume();
 	return new AudioWorkletNode(context, name, { outputChannelCount: [1] });
 }
@@ -14,6 +19,9 @@ function levelOf(packet) {
 	const samples = new Int16Array(packet);
 	return Math.min(1, Math.sqrt(samples.reduce((sum, one) => sum + (one / 32768) ** 2, 0) / Math.max(samples.length, 1)) * 3);
 }
+
+// What codes mean that come without a reason.
+const reasons = { 1006: 'the connection broke', 1009: 'a message was too long', 1013: 'the service has no room' };
 
 export async function show(main, [given], { signal }) {
 	const thread = given || newId();
@@ -65,6 +73,7 @@ export async function show(main, [given], { signal }) {
 			return;
 		}
 		signal.throwIfAborted();
+		stream.getTracks()[0].onended = () => note('tool', 'The microphone is gone; typing works.');
 		ears = await worklet(16000, 'microphone');
 		signal.throwIfAborted();
 		ears.context.createMediaStreamSource(stream).connect(ears);
@@ -107,7 +116,7 @@ export async function show(main, [given], { signal }) {
 			if (!start.disabled) return refused().catch(complain);
 			words.value ||= unheard;
 			unheard = '';
-			const over = `The conversation is over (${code}${reason ? `, ${reason}` : ''})`;
+			const why = reason || reasons[code], over = `The conversation is over (${code}${why ? `, ${why}` : ''})`;
 			if (!signal.aborted) say(code === 1000 ? over : '');
 			if (code !== 1000 && !signal.aborted) complain(new Error(over));
 			return end().catch(complain);
@@ -134,9 +143,10 @@ export async function show(main, [given], { signal }) {
 	const start = button('Start', begin), stop = button('End', finish), send = make('button', 'Send');
 	const form = make('form.tools', label, send);
 	const show_ = (connected) => {
-		if (connected && document.activeElement === start) words.focus();
+		const had = [start, stop, send].includes(document.activeElement);
 		start.disabled = connected;
 		stop.disabled = send.disabled = !connected;
+		if (had) (connected ? words : start).focus();
 	};
 	form.addEventListener('submit', (event) => {
 		event.preventDefault();
