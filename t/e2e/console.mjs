@@ -435,6 +435,12 @@ async function runs() {
 	await page.waitForFunction((before) => document.querySelector('[aria-label=Waterfall] desc').textContent !== before, first);
 	report('which grows', true);
 	report('and tells what goes on', /^graph .*, running; node: agent [^;]*, running/.test(first), first);
+	const gone = page.waitForEvent('requestfailed');
+	await page.route(/observability/, (route) => route.abort(), { times: 1 });
+	await gone;
+	await page.waitForResponse(/observability/);
+	report('an outage of a moment leaves nothing behind', await page.getByRole('alert').count() === 0);
+	forgive(/ERR_FAILED/);
 	await press('Stop');
 	await comes('and stopped', page.getByRole('definition').filter({ hasText: 'stopped' }));
 

@@ -4,7 +4,7 @@ import { call, get, path, query } from './api.js';
 import { button, complain, count, facts, lasted, link, make, more, pre, say, when } from './dom.js';
 import { textOf } from './message.js';
 import { waterfall } from './plot.js';
-import { follow, isOver, isRecorded } from './turn.js';
+import { bear, follow, isOver, isRecorded } from './turn.js';
 
 const size = 1000; // chunks shown at once
 const pause = 1000; // ms between two looks at the spans of a running run
@@ -80,7 +80,7 @@ export async function show(main, [thread, id], { signal, talk }) {
 		showFurther();
 		if (!isOver(run) && Date.now() - looked > pause) {
 			looked = Date.now();
-			showSpans().catch(complain);
+			showSpans().catch(bear).catch(complain);
 		}
 	}
 
@@ -90,7 +90,7 @@ export async function show(main, [thread, id], { signal, talk }) {
 	await showSpans();
 	const live = !isOver(run);
 	if (live || isRecorded(run)) {
-		follow(run, signal, hear, (record) => { run = record; showRecord(); showSpans().catch(complain); }).then(async () => {
+		follow(run, signal, hear, (record) => { run = record; showRecord(); showSpans().catch(bear).catch(complain); }).then(async () => {
 			if (!live || signal.aborted) return;
 			run = await get(where, signal);
 			showRecord();

@@ -38,7 +38,7 @@ const later = (ms, signal) => new Promise((resolve) => {
 const whereOf = (run) => `v1/threads/${path(run.thread_id)}/runs/${path(run.run_id)}`;
 
 // Lets an error pass if the service is only away or asked too often for now, so that it is asked again.
-function bear(error) {
+export function bear(error) {
 	if (![0, 429, 502, 503, 504].includes(error.status)) throw error;
 }
 
