@@ -744,8 +744,8 @@ async function rights() {
 	const first = await page.locator('nav a').first().innerText();
 	report('the first of them is shown', await named('link', first).getAttribute('aria-current') === 'page');
 	await page.evaluate(() => { location.hash = '#/memory'; });
-	await page.waitForTimeout(200);
-	report('no other can be reached', await named('link', first).getAttribute('aria-current') === 'page');
+	await comes('why another one is not shown is told', page.getByRole('alert').filter({ hasText: 'Memory is not here' }));
+	report('and it cannot be reached', await named('link', first).getAttribute('aria-current') === 'page');
 }
 
 if (views === 'live') await walk(address, live);

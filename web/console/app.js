@@ -67,6 +67,7 @@ async function route() {
 	showLinks(possible, view);
 	settle();
 	say('');
+	if (at && view.at !== at) complain(new Error(`${views.find((one) => one.at === at)?.name || 'This view'} is not here: the service has no such view, or your token does not allow it.`));
 	main.replaceChildren(make('p.empty', 'Loading …'));
 	main.className = view.at;
 	let show;
