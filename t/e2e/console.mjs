@@ -289,6 +289,11 @@ async function threads() {
 	await dialog.getByRole('button', { name: 'Cancel' }).click();
 	report('which can be answered no', page.url() === fork);
 	await press('Delete');
+	await page.goBack();
+	await dialog.waitFor({ state: 'detached' });
+	report('who leaves the thread leaves the question', page.url() !== fork);
+	await page.goForward();
+	await press('Delete');
 	await dialog.getByRole('button', { name: 'Delete' }).click();
 	await comes('and then it is gone', named('table', 'Threads'));
 	report('nowhere else', /#\/threads$/.test(page.url()), page.url());

@@ -183,7 +183,7 @@ export async function watch(look, ms, signal) {
 
 // ---- What is asked
 
-// Resolves to whether the person agrees; the careful answer has the focus.
+// Resolves to whether the person agrees; the careful answer has the focus.  Who leaves the view does not agree.
 export function confirm(question, verb) {
 	return new Promise((resolve) => {
 		const cancel = make('button', { type: 'button' }, 'Cancel');
@@ -193,6 +193,7 @@ export function confirm(question, verb) {
 		cancel.onclick = () => end(false);
 		go.onclick = () => end(true);
 		node.addEventListener('cancel', () => end(false));
+		window.addEventListener('hashchange', () => end(false), { once: true });
 		document.body.append(node);
 		node.showModal();
 		cancel.focus();
