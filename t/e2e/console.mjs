@@ -724,6 +724,7 @@ async function connect() {
 	forgive(/ERR_ABORTED/);
 	await page.getByLabel('Message', { exact: true }).fill('half a thought');
 	await page.evaluate((bad) => sessionStorage.setItem('agentgraph-token', bad), `${token}x`);
+	await page.getByLabel('Message', { exact: true }).focus();
 	await page.locator('input[type=file]').setInputFiles({ name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('a') });
 	await comes('where it is good no more another one is asked for', dialog);
 	for (let i = 0; i < 3; i++) await page.keyboard.press('Escape');
@@ -732,6 +733,7 @@ async function connect() {
 	await dialog.getByRole('button', { name: 'Connect' }).click();
 	await comes('and what was refused is done then', page.getByRole('button', { name: 'Remove a.txt' }));
 	report('beside what had been typed', await page.getByLabel('Message', { exact: true }).inputValue() === 'half a thought');
+	report('and the focus is where it was', await page.evaluate(() => document.activeElement.getAttribute('aria-label')) === 'Message');
 	forgive(/^(answer: 403|console: .* 403 )/);
 	await press('Disconnect');
 	await comes('and given up', dialog);

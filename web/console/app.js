@@ -74,12 +74,12 @@ async function route() {
 	try {
 		({ show } = await view.load());
 		if (!signal.aborted) await show(main, view.at === at ? parts.filter(Boolean) : [], { ...service, may, signal });
-		if (document.activeElement === document.body) main.focus({ preventScroll: true });
 	} catch (error) {
 		if (signal.aborted) return;
 		main.replaceChildren(make('p.empty', 'This cannot be shown. ', show ? button('Try again', route) : button('Reload', () => location.reload())));
 		complain(show ? error : new Error('This view cannot be loaded: the service is away, or has another version now.'));
 	}
+	if (document.activeElement === document.body) main.focus({ preventScroll: true });
 }
 
 let connecting;
@@ -105,6 +105,7 @@ function connect(refusal) {
 				return;
 			}
 			connecting = undefined;
+			dialog.close(); // gives the focus back
 			dialog.remove();
 			const same = claims().user_id === before, stays = same && isShown();
 			if (!stays) leaving.abort();

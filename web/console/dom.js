@@ -155,7 +155,7 @@ export function complain(error) {
 	if (error.name === 'AbortError') return;
 	say('');
 	const node = make('div.alert', { role: 'alert' }, make('span', error.message || String(error)),
-		error.request ? make('small', ` Request ${error.request}`) : '', make('button', { type: 'button', onclick: () => node.remove() }, 'Dismiss'));
+		error.request ? make('small', ` Request ${error.request}`) : '', button('Dismiss', settle));
 	document.getElementById('alerts').replaceChildren(node);
 }
 
