@@ -551,6 +551,13 @@ async function service() {
 		return words('2026-01-02T13:45:00Z').textContent;
 	});
 	report('what was long ago has its time, too', /\d:\d\d/.test(when), when); // in whatever zone
+	const tab = await page.context().newPage(); // whose hours pass in a moment
+	await tab.clock.install();
+	await tab.goto(`${address}#/threads`);
+	await tab.getByRole('table', { name: 'Threads' }).locator('time').first().waitFor();
+	await tab.clock.fastForward('02:00:00');
+	await comes('words of time follow it', tab.getByText('2 h ago').first());
+	await tab.close();
 	await page.route(/v1\/service$/, (route) => route.abort(), { times: 1 });
 	const away = page.getByRole('alert').filter({ hasText: 'cannot be reached' });
 	await comes('a service that is away is told of there', away);

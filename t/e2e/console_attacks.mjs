@@ -63,8 +63,8 @@ async function call(method, where, body) {
 
 async function messages() {
 	const block = (text) => [{ type: 'text', text }];
-	const list = all.flatMap((text, i) => [{ message_id: `u${i}`, role: 'user', content: block(text) },
-		{ message_id: `a${i}`, role: 'assistant', content: block(text), reasoning: text }]);
+	const list = [{ message_id: 'late', role: 'user', content: block('a moment that is none'), timestamp: 1e18 }, ...all.flatMap((text, i) => [{ message_id: `u${i}`, role: 'user', content: block(text) },
+		{ message_id: `a${i}`, role: 'assistant', content: block(text), reasoning: text }])];
 	list.push({ message_id: 'many', role: 'assistant', content: all.flatMap((text) => [{ type: 'tool_call', id: text, name: text, args: { [text]: text } },
 		{ type: 'reasoning', summary: text, details: [text] }, { type: 'error', message: text }, { type: 'annotation', kind: 'note', refs: [{ title: text }] },
 		{ type: 'image', url: other, alt_text: text }, { type: 'video', url: other, mime_type: 'video/mp4' },
@@ -92,6 +92,7 @@ async function messages() {
 	found.push(await bidi(field));
 	report('very long lines have the direction of the page', found.join() === 'isolate,isolate,isolate', found);
 	await field.fill('');
+	await comes('also one of no possible time', log.getByText('a moment that is none'));
 	report('all messages are shown', await log.getByRole('article').count() >= list.length, await log.getByRole('article').count());
 	await safe('messages');
 	await page.evaluate(() => { for (const node of document.querySelectorAll('.log details')) node.open = true; });

@@ -230,14 +230,26 @@ export function ask(place, name, verb, value, act, { lines = 1 } = {}) {
 
 // ---- Words
 
+function agoOf(date) {
+	const seconds = (Date.now() - date) / 1000;
+	if (seconds < -60 || seconds >= 86400) return date.toLocaleString([], { dateStyle: 'short', timeStyle: 'short' });
+	return seconds < 10 ? 'now' : seconds < 60 ? `${Math.floor(seconds)} s ago` : seconds < 3600 ? `${Math.floor(seconds / 60)} min ago` : `${Math.floor(seconds / 3600)} h ago`;
+}
+
+// A moment in words, which follow as time goes by, unless a client gave a number that is none.
 export function when(time) {
 	if (!time) return '';
 	const date = new Date(typeof time === 'number' ? time * 1000 : time);
-	const seconds = (Date.now() - date) / 1000;
-	const words = seconds < 10 ? 'now' : seconds < 60 ? `${Math.floor(seconds)} s ago` : seconds < 3600 ? `${Math.floor(seconds / 60)} min ago`
-		: seconds < 86400 ? `${Math.floor(seconds / 3600)} h ago` : date.toLocaleString([], { dateStyle: 'short', timeStyle: 'short' });
-	return make('time', { dateTime: date.toISOString(), title: date.toLocaleString() }, words);
+	if (Number.isNaN(date.getTime())) return String(time);
+	return make('time', { dateTime: date.toISOString(), title: date.toLocaleString(), 'aria-live': 'off' }, agoOf(date));
 }
+
+setInterval(() => {
+	for (const node of document.querySelectorAll('time')) {
+		const words = agoOf(new Date(node.dateTime));
+		if (words !== node.textContent) node.textContent = words;
+	}
+}, 20000);
 
 export function lasted(ms) {
 	return ms < 1000 ? `${Math.round(ms)} ms` : ms < 60000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.floor(ms / 60000)} min ${Math.round(ms % 60000 / 1000)} s`;
