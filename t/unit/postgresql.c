@@ -294,6 +294,40 @@ static void connections_are_few(void)
 	opened_close(&o);
 }
 
+static void *take_and_give(void *server)
+{
+	struct error why = {0};
+	struct postgresql_connection *c = postgresql_take(server, POSTGRESQL_ANY, &why);
+	CU_ASSERT_PTR_NOT_NULL(c);
+	CU_ASSERT_FALSE(error_is_set(&why));
+	if (c)
+		postgresql_give_back(server, c);
+	error_release(&why);
+	return NULL;
+}
+
+static void where_the_server_takes_no_more_one_is_waited_for(void)
+{
+	struct postgresql_server *s = beside("more"), *few;
+	struct postgresql_connection *c;
+	char *url = postgresql_url("more"), *role = xasprintf("%s&user=few", url);
+	pthread_t threads[8];
+	ask(s, "CREATE ROLE few LOGIN CONNECTION LIMIT 1", NULL, 0);
+	few = postgresql_server_new(role, &err);
+	c = postgresql_take(few, POSTGRESQL_ANY, &err);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(c);
+	for (int i = 0; i < 8; i++)
+		pthread_create(&threads[i], NULL, take_and_give, few);
+	clock_sleep_ms(200); /* in which they are refused */
+	postgresql_give_back(few, c);
+	for (int i = 0; i < 8; i++)
+		pthread_join(threads[i], NULL);
+	postgresql_server_free(few);
+	postgresql_server_free(s);
+	free(role);
+	free(url);
+}
+
 static bool read_again(void *arg, const char *message_id, const char *body_json)
 {
 	struct opened *o = arg;
@@ -756,6 +790,8 @@ static const struct unit_test tests[] = {
 	a_commit_that_was_lost_is_not_taken_for_another_one},
     {"a server that is away is transient", a_server_that_is_away_is_transient},
     {"connections are few", connections_are_few},
+    {"where the server takes no more, one is waited for",
+	where_the_server_takes_no_more_one_is_waited_for},
     {"readers that read do not wait for each other", readers_that_read_do_not_wait_for_each_other},
     {"processes that start together make one schema",
 	processes_that_start_together_make_one_schema},

@@ -398,9 +398,8 @@ static bool connection_alive(struct postgresql_server *s, struct postgresql_conn
 /* Waits for an idle connection; NULL where there is none.  *may_open then says whether another one
  * may be opened. */
 static struct postgresql_connection *server_take_idle(
-    struct postgresql_server *s, enum postgresql_age age, bool *may_open)
+    struct postgresql_server *s, enum postgresql_age age, int64_t end, bool *may_open)
 {
-	int64_t end = clock_monotonic_ms() + TAKE_MS;
 	struct postgresql_connection *c = NULL;
 	bool in_time = true;
 	pthread_mutex_lock(&s->lock);
@@ -421,11 +420,33 @@ static struct postgresql_connection *server_take_idle(
 	return c;
 }
 
+/* Gives up the place of one that could not be opened.  The server may have as many as it takes, so
+ * one of this process is waited for; NULL where it has none any more. */
+static struct postgresql_connection *server_take_given(
+    struct postgresql_server *s, enum postgresql_age age, int64_t end)
+{
+	struct postgresql_connection *c = NULL;
+	bool in_time = held == 0 && age == POSTGRESQL_ANY;
+	pthread_mutex_lock(&s->lock);
+	s->count--;
+	pthread_cond_broadcast(&s->given); /* not all who wait may open another one */
+	while (in_time && !s->idle && s->count > 0)
+		in_time = clock_cond_wait(&s->given, &s->lock, end);
+	if (in_time && s->idle && s->idle->era == s->era) {
+		c = s->idle;
+		s->idle = c->next;
+		c->reused = true;
+	}
+	pthread_mutex_unlock(&s->lock);
+	return c;
+}
+
 struct postgresql_connection *postgresql_take(
     struct postgresql_server *s, enum postgresql_age age, struct error *err)
 {
+	int64_t end = clock_monotonic_ms() + TAKE_MS;
 	bool may_open;
-	struct postgresql_connection *c = server_take_idle(s, age, &may_open);
+	struct postgresql_connection *c = server_take_idle(s, age, end, &may_open);
 	if (!may_open) {
 		error_set(err, ERR_TRANSIENT_STORAGE, NULL);
 		error_cause(
@@ -444,14 +465,9 @@ struct postgresql_connection *postgresql_take(
 		if (c)
 			c->era = era;
 	}
-	if (c) {
-		held++;
-	} else {
-		pthread_mutex_lock(&s->lock);
-		s->count--;
-		pthread_cond_signal(&s->given);
-		pthread_mutex_unlock(&s->lock);
-	}
+	if (!c && (c = server_take_given(s, age, end)))
+		error_release(err);
+	held += c != NULL;
 	return c;
 }
 
@@ -464,10 +480,11 @@ void postgresql_give_back(struct postgresql_server *s, struct postgresql_connect
 	if (keep) {
 		c->next = s->idle;
 		s->idle = c;
+		pthread_cond_signal(&s->given);
 	} else {
 		s->count--;
+		pthread_cond_broadcast(&s->given);
 	}
-	pthread_cond_signal(&s->given);
 	pthread_mutex_unlock(&s->lock);
 	if (!keep)
 		connection_close(s, c);

@@ -67,7 +67,7 @@ enum postgresql_age { POSTGRESQL_ANY, POSTGRESQL_FRESH };
 
 /*
  * Takes a connection for the calling thread: an idle one or a new one, after a wait where there are
- * too many.  Its search_path is the service's schema; behind a pooler
+ * too many, or the server takes no more.  Its search_path is the service's schema; behind a pooler
  * (doc/postgresql.md#behind-pgbouncer) the role must see to that.  NULL with ERR_TRANSIENT_STORAGE,
  * or ERR_STORAGE where waiting does not help.
  */
