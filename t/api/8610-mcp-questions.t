@@ -100,6 +100,14 @@ replies "$(says text)" "$ASKED" go
 text_is 'got text' 'which is the answer'
 serve_stop
 printf '{"agent":"form.json:two","mcp":{"enabled":true,"tool":{"name":"demo"}}}\n' >agentgraph.json
+called go '"thread_id":"two"'
+facts <<'TABLE'
+several pauses are listed beside the first :: .result.structuredContent | [.interrupt.node, (.interrupts | map(.node))] == ["a", ["a", "b"]]
+TABLE
+called 1 '"thread_id":"two"'
+facts <<'TABLE'
+one alone is not :: .result.structuredContent | [.interrupt.node, has("interrupts")] == ["b", false]
+TABLE
 asks go
 is "$(json '[.result.inputRequests[].params.message] | sort | join(" ")' "$BODY")" 'First? Second?' 'questions of branches are asked at once'
 first=${QUESTION%% *} second=${QUESTION##* }

@@ -43,6 +43,7 @@ static void mcp_add_structure(
 	json_add_str(out, "status", status);
 	json_add_str(out, "answer", answer);
 	json_add_or_null(out, "interrupt", turn_interrupt(turn));
+	turn_add_interrupts(turn, out);
 }
 
 cJSON *mcp_result_of(const struct turn *turn, const struct mcp_request *rq)

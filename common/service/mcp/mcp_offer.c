@@ -32,7 +32,8 @@ static const char mcp_output_schema[] =
     "\"status\":{\"type\":\"string\",\"description\":\"completed, interrupted where the agent "
     "waits for an answer, stopped or error\"},"
     "\"answer\":{\"type\":\"string\"},\"interrupt\":"
-    "{\"anyOf\":[{\"type\":\"object\"},{\"type\":\"null\"}]}},"
+    "{\"anyOf\":[{\"type\":\"object\"},{\"type\":\"null\"}]},\"interrupts\":"
+    "{\"type\":\"array\",\"items\":{\"type\":\"object\"}}},"
     "\"required\":[\"thread_id\",\"run_id\",\"status\",\"answer\",\"interrupt\"]}";
 
 struct mcp_offer *mcp_offer_new(const struct config *config, struct problems *problems)
