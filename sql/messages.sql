@@ -21,7 +21,7 @@ LIMIT :limit;
 -- name: message_get
 -- Several branches may each have such a message.
 SELECT m.seq, b.body
-FROM messages AS m CROSS JOIN bodies AS b ON b.row = m.body
+FROM messages AS m INDEXED BY messages_by_id CROSS JOIN bodies AS b ON b.row = m.body
 WHERE m.thread = :thread AND m.message_id = :message_id
 	AND EXISTS (SELECT 1 FROM threads WHERE row = :thread);
 
