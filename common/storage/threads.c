@@ -1,10 +1,34 @@
 /* SPDX-License-Identifier: ISC */
-/* Writes to threads, as far as they are the same for every engine: their sizes, and writing a
- * single one. */
+/* What is the same for every engine: reading and writing a single one, and the sizes of writes. */
 #include "storage/threads.h"
+
+#include "base/arena.h"
 
 #include <inttypes.h>
 #include <string.h>
+
+struct one_message {
+	struct arena *arena;
+	const char **body;
+};
+
+static bool thread_take_message(void *arg, const char *message_id, const char *body_json)
+{
+	const struct one_message *one = arg;
+	(void)message_id;
+	*one->body = arena_strdup(one->arena, body_json);
+	return true;
+}
+
+bool thread_message_get(struct storage *st, const struct storage_context *ctx, struct arena *a,
+    int64_t thread_row, const struct thread_view *view, const char *message_id, const char **body,
+    struct error *err)
+{
+	struct one_message one = {a, body};
+	*body = NULL;
+	return st->threads->messages_get(
+	    st, ctx, thread_row, view, &message_id, 1, thread_take_message, &one, err);
+}
 
 bool thread_write(struct storage *st, const struct storage_context *ctx, const struct lease *lease,
     struct thread_write *w, struct error *err)

@@ -264,12 +264,12 @@ struct thread_ops {
 	bool (*message_part)(struct storage *st, const struct storage_context *ctx,
 	    int64_t thread_row, const struct thread_view *view, struct page *page, message_fn fn,
 	    void *arg, struct error *err);
-	/* *body is arena text, or NULL when the thread has no such message. */
-	bool (*message_get)(struct storage *st, const struct storage_context *ctx, struct arena *a,
-	    int64_t thread_row, const struct thread_view *view, const char *message_id,
-	    const char **body, struct error *err);
-	/* Answers each question in messages.  Takes all of them at once, because it has to read the
-	 * view first. */
+	/* Hands out the messages of these ids, in their order, as far as the list has them.  Takes
+	 * all of them at once, because it has to read the view first. */
+	bool (*messages_get)(struct storage *st, const struct storage_context *ctx,
+	    int64_t thread_row, const struct thread_view *view, const char *const *message_ids,
+	    size_t count, message_fn fn, void *arg, struct error *err);
+	/* Answers each question in messages. */
 	bool (*messages_known)(struct storage *st, const struct storage_context *ctx,
 	    int64_t thread_row, const struct thread_view *view, struct message_known *messages,
 	    size_t count, struct error *err);
@@ -344,6 +344,11 @@ struct thread_ops {
 	bool (*lease_stop)(struct storage *st, const struct storage_context *ctx,
 	    const char *thread_id, const struct lease_aim *aim, bool *running, struct error *err);
 };
+
+/* One message: *body is arena text, or NULL when the list does not have it. */
+bool thread_message_get(struct storage *st, const struct storage_context *ctx, struct arena *a,
+    int64_t thread_row, const struct thread_view *view, const char *message_id, const char **body,
+    struct error *err);
 
 /* One write under a lease. */
 bool thread_write(struct storage *st, const struct storage_context *ctx, const struct lease *lease,

@@ -43,9 +43,9 @@ bool memory_message_list(struct storage *st, const struct storage_context *ctx, 
     struct error *err);
 bool memory_message_part(struct storage *st, const struct storage_context *ctx, int64_t thread_row,
     const struct thread_view *view, struct page *page, message_fn fn, void *arg, struct error *err);
-bool memory_message_get(struct storage *st, const struct storage_context *ctx, struct arena *a,
-    int64_t thread_row, const struct thread_view *view, const char *message_id, const char **body,
-    struct error *err);
+bool memory_messages_get(struct storage *st, const struct storage_context *ctx, int64_t thread_row,
+    const struct thread_view *view, const char *const *message_ids, size_t count, message_fn fn,
+    void *arg, struct error *err);
 bool memory_messages_known(struct storage *st, const struct storage_context *ctx,
     int64_t thread_row, const struct thread_view *view, struct message_known *messages,
     size_t count, struct error *err);

@@ -136,16 +136,19 @@ bool memory_message_list(struct storage *st, const struct storage_context *ctx, 
 	return memory_message_part(st, ctx, thread_row, view, &copy, fn, arg, err);
 }
 
-bool memory_message_get(struct storage *st, const struct storage_context *ctx, struct arena *a,
-    int64_t thread_row, const struct thread_view *view, const char *message_id, const char **body,
-    struct error *err)
+bool memory_messages_get(struct storage *st, const struct storage_context *ctx, int64_t thread_row,
+    const struct thread_view *view, const char *const *message_ids, size_t count, message_fn fn,
+    void *arg, struct error *err)
 {
 	struct memory_storage *m = memory_lock(st);
 	const struct kept_thread *k = memory_find_row(m, thread_row);
 	int64_t until = view ? view->until : memory_view_now(k).until;
-	int64_t place = message_place(k, until, message_id);
+	bool more = true;
 	(void)ctx, (void)err;
-	*body = place ? arena_strdup(a, place_of(k, place)->body) : NULL;
+	for (size_t i = 0; more && i < count; i++) {
+		int64_t place = message_place(k, until, message_ids[i]);
+		more = !place || fn(arg, message_ids[i], place_of(k, place)->body);
+	}
 	return memory_unlock(m, true);
 }
 

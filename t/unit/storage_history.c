@@ -622,8 +622,7 @@ static void a_deleted_message_stays_deleted(void)
 static const char *body_in(int64_t row, const struct thread_view *view, const char *message_id)
 {
 	const char *body = NULL;
-	CU_ASSERT_TRUE(
-	    st->threads->message_get(st, NULL, arena, row, view, message_id, &body, &err));
+	CU_ASSERT_TRUE(thread_message_get(st, NULL, arena, row, view, message_id, &body, &err));
 	return body ? body : "none";
 }
 

@@ -105,7 +105,7 @@ static void a_long_thread_goes_at_once_and_its_messages_by_and_by(void)
 	CU_ASSERT_FALSE(thread_exists(st, "t", NULL));
 	CU_ASSERT_STRING_EQUAL(listed(st, t.row, NULL), "");
 	CU_ASSERT_STRING_EQUAL(context_of(st, t.row), "");
-	CU_ASSERT_TRUE(st->threads->message_get(st, NULL, a, t.row, NULL, "m19999", &body, &err));
+	CU_ASSERT_TRUE(thread_message_get(st, NULL, a, t.row, NULL, "m19999", &body, &err));
 	CU_ASSERT_PTR_NULL(body);
 	CU_ASSERT_TRUE(st->threads->messages_known(st, NULL, t.row, NULL, &known, 1, &err));
 	CU_ASSERT_FALSE(known.known || known.in_context);

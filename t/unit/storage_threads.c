@@ -322,19 +322,34 @@ static void a_message_enters_the_context_again_at_its_end(void)
 	CU_ASSERT_STRING_EQUAL(listed(st, t.row, NULL), "m1 m2 m3 m4 m5 new m6 ");
 }
 
+/* Notes the ids of two. */
+static bool take_two(void *arg, const char *message_id, const char *body_json)
+{
+	char *got = arg;
+	CU_ASSERT_PTR_NOT_NULL(strstr(body_json, message_id));
+	bool second = *got;
+	snprintf(got + strlen(got), 8, "%s ", message_id);
+	return !second;
+}
+
 static void messages_are_found_by_id_in_their_thread_only(void)
 {
+	const char *const several[] = {"m3", "foreign", "m1", "m2"};
+	char got[16] = "";
 	struct arena *a = arena_new();
 	struct thread t = four("finding"), other = sample_thread("elsewhere");
 	struct thread_write clear = {.thread = &t, .clear_context = true};
 	const char *body;
 	struct message_known known[] = {{.message_id = "m2"}, {0}, {.message_id = "foreign"}};
 	must_put(st, &other, "foreign");
-	CU_ASSERT_TRUE(st->threads->message_get(st, NULL, a, t.row, NULL, "m2", &body, &err));
+	CU_ASSERT_TRUE(thread_message_get(st, NULL, a, t.row, NULL, "m2", &body, &err));
 	CU_ASSERT_PTR_NOT_NULL_FATAL(body);
 	CU_ASSERT_PTR_NOT_NULL(strstr(body, "\"m2\""));
-	CU_ASSERT_TRUE(st->threads->message_get(st, NULL, a, t.row, NULL, "foreign", &body, &err));
+	CU_ASSERT_TRUE(thread_message_get(st, NULL, a, t.row, NULL, "foreign", &body, &err));
 	CU_ASSERT_PTR_NULL(body);
+	CU_ASSERT_TRUE(
+	    st->threads->messages_get(st, NULL, t.row, NULL, several, 4, take_two, got, &err));
+	CU_ASSERT_STRING_EQUAL(got, "m3 m1 ");
 	CU_ASSERT_TRUE(st->threads->messages_known(st, NULL, t.row, NULL, known, 3, &err));
 	CU_ASSERT(known[0].known && known[0].in_context);
 	CU_ASSERT_TRUE(write_one(st, &clear, &err));

@@ -43,8 +43,8 @@ cJSON *message_read(struct call *call, const char *thread_id, const char *messag
 	const char *body;
 	if (!messages_check_ids(call, thread_id, message_id) ||
 	    !thread_find(call, thread_id, &thread) ||
-	    !storage->threads->message_get(storage, &call->ctx, call->arena, thread.row,
-		&thread.view, message_id, &body, &call->error))
+	    !thread_message_get(storage, &call->ctx, call->arena, thread.row, &thread.view,
+		message_id, &body, &call->error))
 		return NULL;
 	if (body)
 		return arena_json(call->arena, cJSON_CreateRaw(body));
@@ -79,19 +79,15 @@ static bool messages_find_going(
 	if (all)
 		return storage->threads->message_list(storage, &call->ctx, t->row, &t->view, &whole,
 		    messages_note_going, going, &call->error);
-	cJSON_ArrayForEach(id, ids) {
-		struct arena *scratch = arena_new();
-		const char *body = NULL;
-		storage->threads->message_get(storage, &call->ctx, scratch, t->row, &t->view,
-		    id->valuestring, &body, &call->error);
-		if (body)
-			messages_note_going(going, id->valuestring, body);
-		arena_free(scratch);
-		if (!body)
-			return !error_is_set(&call->error) &&
-			    error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Message not found");
-	}
-	return true;
+	size_t count = 0, size = (size_t)cJSON_GetArraySize(ids) + 1;
+	const char **wanted = arena_alloc(call->arena, size * sizeof(*wanted));
+	cJSON_ArrayForEach(id, ids)
+		wanted[count++] = id->valuestring;
+	if (!storage->threads->messages_get(storage, &call->ctx, t->row, &t->view, wanted, count,
+		messages_note_going, going, &call->error))
+		return false;
+	return (size_t)cJSON_GetArraySize(going->ids) == count ||
+	    error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Message not found");
 }
 
 /* Whether the thread will have room for those of adds that it then does not have. */

@@ -72,8 +72,8 @@ static void lg_line_put_brought(struct lg_line *l, struct buf *out)
 	cJSON_ArrayForEach(id, json_get(l->aside, "brought")) {
 		const char *body = NULL;
 		ok = ok &&
-		    storage->threads->message_get(storage, NULL, l->arena, reader->run.thread,
-			&view, cJSON_GetStringValue(id), &body, &err);
+		    thread_message_get(storage, NULL, l->arena, reader->run.thread, &view,
+			cJSON_GetStringValue(id), &body, &err);
 		if (!ok || !body)
 			continue;
 		if (behind)

@@ -81,23 +81,25 @@ bool engine_message_list(struct storage *st, const struct storage_context *ctx, 
 	return engine_message_part(st, ctx, thread_row, view, &copy, fn, arg, err);
 }
 
-/* ---- one message ---- */
+/* ---- some messages ---- */
 
-bool engine_message_get(struct storage *st, const struct storage_context *ctx, struct arena *a,
-    int64_t thread_row, const struct thread_view *view, const char *message_id, const char **body,
-    struct error *err)
+bool engine_messages_get(struct storage *st, const struct storage_context *ctx, int64_t thread_row,
+    const struct thread_view *view, const char *const *message_ids, size_t count, message_fn fn,
+    void *arg, struct error *err)
 {
 	struct view v;
 	struct query q;
-	bool ok = view_read(&v, st, ctx, thread_row, view, err);
-	*body = NULL;
-	if (ok) {
+	bool ok = view_read(&v, st, ctx, thread_row, view, err), more = true;
+	for (size_t i = 0; ok && more && i < count; i++) {
+		bool found = false;
 		engine_query(st, ctx, &q, SQL_MESSAGE_GET, err);
 		query_int(&q, ":thread", thread_row);
-		query_text(&q, ":message_id", message_id);
-		while (!*body && query_row(&q)) {
-			if (view_has(&v, query_column_int(&q, MESSAGE_GET_SEQ)))
-				*body = arena_strdup(a, query_column_text(&q, MESSAGE_GET_BODY));
+		query_text(&q, ":message_id", message_ids[i]);
+		while (!found && query_row(&q)) {
+			found = view_has(&v, query_column_int(&q, MESSAGE_GET_SEQ));
+			if (found)
+				more = fn(
+				    arg, message_ids[i], query_column_text(&q, MESSAGE_GET_BODY));
 		}
 		ok = pool_query_end(engine_of(st)->pool, &q);
 	}
