@@ -34,7 +34,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         answer = json.dumps({"object": "list", "data": data, "model": body["model"]})
         if mode == "nan":
             answer = answer.replace("0.0", "NaN")
-        status = 500 if mode == "down" else 200
+        if mode == "text":
+            answer = json.dumps({"data": [{"index": i, "embedding": "AACAPw=="} for i in range(len(texts))]})
+        status = 500 if mode == "down" else 400 if mode == "picky" and "poison" in "".join(texts) else 200
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(answer)))
@@ -84,7 +86,7 @@ is "$(asked)" "$before" 'neither a query nor a text is asked for twice'
 
 # ---- the service does not answer ----
 
-for mode in down nan short; do
+for mode in down nan text short; do
 	echo $mode >mode
 	with_store "$settings"
 	serve_stop
@@ -100,13 +102,24 @@ for mode in down nan short; do
 	is "$(said)" '503 STORE_UNAVAILABLE Store is unavailable' "$mode: by similarity nothing can be said"
 	unlike "$(cat "$SERVE_ERR")" sk-secret "$mode: the key is not in the log"
 done
+echo picky >mode
+with_store "$settings"
+serve_stop
+STATE=$WORK/state
+api_start
+remember 'poison'
+is "$STATUS" 200 'a memory whose text the service refuses is stored'
+find 'poison'
+is "$(said)" '503 STORE_UNAVAILABLE Store is unavailable' 'nothing is like it'
+find 'something newer'
+is "$STATUS" 200 'and what others look for is found meanwhile'
 echo good >mode
 serve_stop
 STATE=$WORK/state
 api_start
 vectors() {
 	find 'zzz' '"limit":100'
-	[ "$(json '.data.results | map(select(.content | startswith("zzz"))) | length' "$BODY")" = 3 ]
+	[ "$(json '.data.results | map(select(.content | startswith("zzz"))) | length' "$BODY")" = 4 ]
 }
 ok "wait_for 90 vectors; true" 'it answers again'
 vectors
@@ -132,13 +145,13 @@ remember 'new one'
 find 'zzz' '"limit":100'
 is "$(found)" 'new one' 'vectors of two models are never compared'
 find 'zzz' '"retrieval_strategy":"relevance"'
-is "$(json '.data.results | length' "$BODY")" 3 'words find all'
+is "$(json '.data.results | length' "$BODY")" 4 'words find all'
 "$AGENTGRAPH" embed --show --state "$STATE" >out
 like "$(cat out)" 'openai:letters, 26 dimensions  \(not searched\)' 'the command shows what made them'
 "$AGENTGRAPH" embed --state "$STATE" >out
-like "$(cat out)" '6  made anew' 'and makes them anew'
+like "$(cat out)" '8  made anew' 'and makes them anew'
 find 'zzz' '"limit":100'
-is "$(json '.data.results | length' "$BODY")" 7 'while the service runs'
+is "$(json '.data.results | length' "$BODY")" 9 'while the service runs'
 serve_stop
 configure
 "$AGENTGRAPH" embed --state "$WORK/state" >out 2>&1

@@ -154,7 +154,8 @@ static int ask_for_vectors(char **args)
 	while (args[2 + count])
 		count++;
 	float *vectors = xcalloc(count * dimensions, sizeof(float));
-	bool done = e && embed_texts(e, (const char *const *)args + 2, count, vectors, 0, &err);
+	bool done =
+	    e && embed_texts(e, (const char *const *)args + 2, count, vectors, 0, NULL, &err);
 	for (size_t i = 0; done && i < count; i++)
 		printf("%g\n", (double)vectors[i * dimensions]);
 	if (!done)

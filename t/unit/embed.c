@@ -68,12 +68,12 @@ static void texts_become_vectors_in_their_order(void)
 	float vectors[6] = {0};
 	struct error err = {0};
 	CU_ASSERT_EQUAL(embedder_dimensions(e), 2);
-	CU_ASSERT(embed_texts(e, texts, 3, vectors, 0, &err));
+	CU_ASSERT(embed_texts(e, texts, 3, vectors, 0, NULL, &err));
 	CU_ASSERT_EQUAL(vectors[0], 1);
 	CU_ASSERT_EQUAL(vectors[2], 4);
 	CU_ASSERT_EQUAL(vectors[3], 1.5);
 	CU_ASSERT_EQUAL(vectors[4], 4);
-	CU_ASSERT(embed_texts(e, texts, 0, vectors, 0, &err));
+	CU_ASSERT(embed_texts(e, texts, 0, vectors, 0, NULL, &err));
 	CU_ASSERT_FALSE(error_is_set(&err));
 	embedder_free(e);
 	http_close_kept();
@@ -90,7 +90,7 @@ static void many_texts_go_in_batches(void)
 	struct error err = {0};
 	for (size_t i = 0; i < 300; i++)
 		texts[i] = i == 299 ? "last" : "x";
-	CU_ASSERT(embed_texts(e, texts, 300, vectors, 0, &err));
+	CU_ASSERT(embed_texts(e, texts, 300, vectors, 0, NULL, &err));
 	CU_ASSERT_EQUAL(largest, 128);
 	CU_ASSERT_EQUAL(http_fixture_requests(server), 3);
 	CU_ASSERT_EQUAL(vectors[598], 4);
@@ -98,7 +98,7 @@ static void many_texts_go_in_batches(void)
 	for (size_t i = 0; i < 5; i++)
 		texts[i] = large;
 	largest = 0;
-	CU_ASSERT(embed_texts(e, texts, 5, vectors, 0, &err));
+	CU_ASSERT(embed_texts(e, texts, 5, vectors, 0, NULL, &err));
 	CU_ASSERT_EQUAL(largest, 2);
 	embedder_free(e);
 	http_close_kept();
@@ -115,7 +115,7 @@ static void check_cause(const struct step *steps, size_t count, unsigned request
 	struct error err = {0};
 	provider_script(steps, count);
 	http_close_kept(); /* libcurl asks again by itself when a kept connection is dead */
-	CU_ASSERT_FALSE(embed_texts(e, &text, 1, vector, 0, &err));
+	CU_ASSERT_FALSE(embed_texts(e, &text, 1, vector, 0, NULL, &err));
 	CU_ASSERT_EQUAL(err.kind, ERR_STORE_UNAVAILABLE);
 	CU_ASSERT_STRING_EQUAL(err.detail, "Store is unavailable");
 	CU_ASSERT_PTR_NOT_NULL(strstr(err.cause, says));
@@ -133,11 +133,14 @@ static void failures_are_told_apart(void)
 	static const struct step html[] = {{STEP_WHOLE, 200, NULL, "<html>"}};
 	static const struct step few[] = {
 	    {STEP_WHOLE, 200, NULL, "{\"data\":[{\"embedding\":[1]}]}"}};
+	static const struct step coded[] = {
+	    {STEP_WHOLE, 200, NULL, "{\"data\":[{\"embedding\":\"AACAPw==\"}]}"}};
 	static const struct step cut[] = {{STEP_CUT, 0, NULL, ""}};
 	check_cause(refused, 1, 1, "embedding model e: it answered 401: bad key");
 	check_cause(failing, 1, 2, "it answered 500");
 	check_cause(html, 1, 1, "the answer is not JSON");
 	check_cause(few, 1, 1, "a vector has too few numbers");
+	check_cause(coded, 1, 1, "a vector is a text, where numbers were asked for");
 	check_cause(cut, 1, 2, "embedding model e: ");
 	/* of which the beginning is kept alone */
 	char *blanks = xcalloc(1, 100001), *long_error;
@@ -158,7 +161,7 @@ static void the_deadline_counts(void)
 	struct error err = {0};
 	provider_script(never, 1);
 	int64_t before = clock_monotonic_ms();
-	CU_ASSERT_FALSE(embed_texts(e, &text, 1, vector, before + 200, &err));
+	CU_ASSERT_FALSE(embed_texts(e, &text, 1, vector, before + 200, NULL, &err));
 	CU_ASSERT(clock_monotonic_ms() - before < 30000);
 	error_release(&err);
 	embedder_free(e);

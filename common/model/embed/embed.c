@@ -152,9 +152,9 @@ static bool embed_take_answer(const struct embedder *e, struct embed_answer *ans
 	return false;
 }
 
-/* One batch, with its tries. */
+/* One batch, with its tries; *status is that of the last answer, or 0. */
 static bool embedder_ask_batch(const struct embedder *e, const char *const *texts, size_t count,
-    float *vectors, int64_t deadline_ms, struct error *err)
+    float *vectors, int64_t deadline_ms, int *status, struct error *err)
 {
 	cJSON *asked = cJSON_CreateObject();
 	json_add_str(asked, "model", e->model);
@@ -187,6 +187,7 @@ static bool embedder_ask_batch(const struct embedder *e, const char *const *text
 		    ? retry_wait_ms(response, tries, deadline_ms)
 		    : -1;
 		again = wait >= 0;
+		*status = response->end == HTTP_DONE ? response->status : 0;
 		if (again)
 			retry_sleep(wait, NULL, NULL);
 		else
@@ -199,16 +200,20 @@ static bool embedder_ask_batch(const struct embedder *e, const char *const *text
 }
 
 bool embed_texts(const struct embedder *e, const char *const *texts, size_t count, float *vectors,
-    int64_t deadline_ms, struct error *err)
+    int64_t deadline_ms, bool *refused, struct error *err)
 {
+	int status = 0;
 	if (deadline_ms <= 0)
 		deadline_ms = clock_monotonic_ms() + DEFAULT_TOTAL_MS;
 	while (count > 0) {
 		size_t n = 1, bytes = strlen(texts[0]); /* texts and bytes of one request */
 		while (n < count && n < BATCH_TEXTS && (bytes += strlen(texts[n])) <= BATCH_BYTES)
 			n++;
-		if (!embedder_ask_batch(e, texts, n, vectors, deadline_ms, err))
+		if (!embedder_ask_batch(e, texts, n, vectors, deadline_ms, &status, err)) {
+			if (refused)
+				*refused = status == 400 || status == 413 || status == 422;
 			return false;
+		}
 		texts += n;
 		count -= n;
 		vectors += n * e->dimensions;

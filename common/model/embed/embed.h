@@ -45,10 +45,11 @@ size_t embedder_dimensions(const struct embedder *e);
  * as the service gave them (not normalised by us).  A time-out, 429, 5xx or lost connection is
  * tried again while deadline_ms (by clock_monotonic_ms; 0: 60 seconds from now) allows.
  *
- * False with err set: ERR_STORE_UNAVAILABLE, its detail fit for clients, its cause for the log.
+ * False with err set: ERR_STORE_UNAVAILABLE, its detail fit for clients, its cause for the log;
+ * *refused, unless it is NULL, says whether the service may well take other texts (400, 413, 422).
  */
 bool embed_texts(const struct embedder *e, const char *const *texts, size_t count, float *vectors,
-    int64_t deadline_ms, struct error *err);
+    int64_t deadline_ms, bool *refused, struct error *err);
 
 /* ---- embed_scan.c: vectors out of the JSON of an /embeddings answer, for embed.c alone. */
 

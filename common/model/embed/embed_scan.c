@@ -107,6 +107,10 @@ static const char *embed_scan_place(const struct scan *s, const cJSON *data, flo
 	cJSON_ArrayForEach(item, data) {
 		int64_t row, index = i++;
 		json_integer(json_opt(item, "index"), &index);
+		if (cJSON_IsString(json_opt(item, "embedding"))) {
+			wrong = "a vector is a text, where numbers were asked for";
+			break;
+		}
 		if (!json_integer(json_opt(item, "embedding"), &row) || row < 0 ||
 		    (size_t)row >= s->found || index < 0 || (size_t)index >= s->count ||
 		    seen[index]) {

@@ -108,7 +108,7 @@ bool embedding_probe(const struct embedding *e, int64_t deadline_ms, struct erro
 {
 	const char *texts[] = {"a word"};
 	float *numbers = xcalloc(e->dimension, sizeof(*numbers));
-	bool ok = !e->remote || embed_texts(e->remote, texts, 1, numbers, deadline_ms, err);
+	bool ok = !e->remote || embed_texts(e->remote, texts, 1, numbers, deadline_ms, NULL, err);
 	free(numbers);
 	return ok;
 }
@@ -143,9 +143,10 @@ static bool memory_embed_ask(
 	}
 	char *copy = memory_embed_shortened(text);
 	const char *texts[] = {copy};
-	bool ok =
-	    embed_texts(e->remote, texts, 1, numbers, clock_monotonic_ms() + PATIENCE_MS, err);
-	if (!ok)
+	bool refused = false;
+	bool ok = embed_texts(
+	    e->remote, texts, 1, numbers, clock_monotonic_ms() + PATIENCE_MS, &refused, err);
+	if (!ok && !refused)
 		atomic_store(&e->rests_until, clock_monotonic_ms() + REST_MS);
 	free(copy);
 	return ok;
@@ -226,11 +227,12 @@ bool embed_batch(struct embedding *e, struct memory_batch *batch, struct error *
 		copies[i] = memory_embed_shortened(batch->texts[i].content);
 		memory_embed_hash(batch->texts[i].content, batch->hashes + i * HASH_SIZE);
 	}
+	bool refused = false;
 	bool ok = embed_texts(e->remote, (const char *const *)copies, batch->count, batch->vectors,
-	    clock_monotonic_ms() + BATCH_MS, err);
+	    clock_monotonic_ms() + BATCH_MS, &refused, err);
 	for (size_t i = 0; i < batch->count; i++)
 		free(copies[i]);
 	free(copies);
-	atomic_store(&e->rests_until, ok ? 0 : clock_monotonic_ms() + REST_MS);
+	atomic_store(&e->rests_until, ok || refused ? 0 : clock_monotonic_ms() + REST_MS);
 	return ok;
 }
