@@ -332,9 +332,9 @@ static void node_api_make_call_unique(ag_run *run, cJSON *message, cJSON *call)
 	/* the id may be taken where the run does not see it: in what has left the context, or in
 	 * what is said beside it */
 	bool blind = run->thread.view.after || (run->apart && run->before->row) ||
-	    (run->hidden && run->hidden->child);
+	    others_have_any(run->hidden);
 	bool taken = message_has_call(message, call, id) || blind ||
-	    json_has_str(run->not_its, id) || messages_have_call(run_context(run), id) ||
+	    others_have(run->not_its, id) || messages_have_call(run_context(run), id) ||
 	    messages_have_call(run->frame.messages, id);
 	if (!taken && (!run->side || region_claim_call(run->side, id)))
 		return;

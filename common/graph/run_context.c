@@ -33,14 +33,14 @@ void run_bring(ag_run *run, cJSON *message)
 	run->messages.brought = run->messages.count;
 }
 
-bool run_answers_other(const cJSON *message, const cJSON *calls)
+bool run_answers_other(const cJSON *message, const cJSON *calls, const struct others *others)
 {
 	const cJSON *block;
-	if (!calls || !calls->child || !message_is(message, "tool"))
+	if (!message_is(message, "tool"))
 		return false;
 	cJSON_ArrayForEach(block, json_get(message, "content")) {
 		const char *id = json_str(block, "call_id");
-		if (id && json_has_str(calls, id))
+		if (id && (json_has_str(calls, id) || others_have(others, id)))
 			return true;
 	}
 	return false;
@@ -58,10 +58,10 @@ static bool context_add(void *arg, const char *id, const char *body_json)
 	struct context_walk *walk = arg;
 	if (walk->first && strcmp(walk->first, id) == 0)
 		return false;
-	if (json_has_str(walk->run->hidden, id))
+	if (others_have(walk->run->hidden, id))
 		return true;
 	cJSON *message = json_parse_own(body_json);
-	if (message && run_answers_other(message, walk->run->not_its))
+	if (message && run_answers_other(message, NULL, walk->run->not_its))
 		cJSON_Delete(message);
 	else if (message)
 		cJSON_AddItemToArray(walk->context, message);

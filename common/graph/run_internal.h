@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/json/json.h"
+#include "graph/others.h"
 #include "graph/run.h"
 #include "storage/runs.h"
 
@@ -112,13 +113,13 @@ struct ag_run {
 			     longest branch */
 	bool rolled_back; /* the thread is as it was; none of the run's messages are stored */
 	struct node_frame frame;
-	struct run_side *side; /* what its branches share (region.h); NULL: it had none */
-	struct branch *branch; /* whose run it is, or NULL */
-	cJSON *log;            /* of a branch: its updates, each an object of one member */
-	int log_told;          /* how many of these were told */
-	const cJSON *hidden;   /* of a branch: ids of messages that others said, or NULL */
-	const cJSON *not_its;  /* of a branch: ids of calls that others asked for, or NULL */
-	const ag_run *outer;   /* of a subgraph: the run around it; else NULL */
+	struct run_side *side;          /* what its branches share (region.h); NULL: it had none */
+	struct branch *branch;          /* whose run it is, or NULL */
+	cJSON *log;                     /* of a branch: its updates, each an object of one member */
+	int log_told;                   /* how many of these were told */
+	const struct others *hidden;    /* of a branch: messages that others said, or NULL */
+	const struct others *not_its;   /* of a branch: calls that others asked for, or NULL */
+	const ag_run *outer;            /* of a subgraph: the run around it; else NULL */
 	const struct time_limit *limit; /* of the subgraphs around it, or NULL */
 	bool apart;             /* of a subgraph with messages of its own: it sees those alone */
 	struct run_usage usage; /* of answers that are no message of the run (run_spent_apart) */
@@ -158,8 +159,9 @@ void run_set_failure(const ag_run *run, struct error *err);
 /* Frees what nodes have read of the thread; it is read anew when it is asked for. */
 void run_drop_context(ag_run *run);
 
-/* Whether the message is a tool's result for one of the calls (an array of ids, or NULL). */
-bool run_answers_other(const cJSON *message, const cJSON *calls);
+/* Whether the message is a tool's result for one of the calls (an array of ids, or NULL), or for
+ * one that other branches have asked for. */
+bool run_answers_other(const cJSON *message, const cJSON *calls, const struct others *others);
 
 /* Sets a member of config, as nodes find it from here on; value is borrowed. */
 void run_set_config(ag_run *run, const char *name, const cJSON *value);

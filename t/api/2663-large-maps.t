@@ -131,6 +131,28 @@ for kind in nested shared; do
 	serve_stop
 done
 
+# ---- thousands that have said something, and ask
+
+cat >graph.json <<JSON
+{"many": {$FIELDS,
+   "nodes": {"say": {"kind": "reply", "text": "mine"}, "ask": {"kind": "interrupt", "value": "?", "reply": "{{last_text}} {{answer}}"}, "done": {"kind": "reply", "text": "all"}},
+   "edges": [{"from": "START", "map": "items", "to": "say", "join": "done"}, {"from": "say", "to": "ask"}, {"from": "ask", "to": "done"}, {"from": "done", "to": "END"}]}}
+JSON
+serve_graph many
+# hundredths of a second of processor time that the workers have taken
+spent() {
+	for pid in $(pgrep -P "$SERVE_PID" -f agentgraph-fcgi); do sed 's/.*) //' "/proc/$pid/stat"; done |
+		awk '{ sum += $12 + $13 } END { print sum }'
+}
+invoke x "\"initial_state\":{\"items\":$(jq -nc '[range(1500)]')},$(thread m)"
+api GET /v1/threads/m/state
+answers=$(printf '%s' "$BODY" | jq -c '[.. | objects | select(.reason? == "input_required") | .id] | unique | .[:750] | map({key: ., value: "yes"}) | from_entries')
+before=$(spent)
+api POST /v1/graph/invoke "{\"resume\":$answers,\"config\":{\"thread_id\":\"m\"}}"
+is "$STATUS $(json '[.data.messages[] | select(.content[0].text == "mine yes")] | length' "$BODY")" '200 750' 'each goes on with what it said itself'
+ok '[ $(($(spent) - before)) -lt 500 ]' 'and is not compared with all others'
+serve_stop
+
 # ---- more elements than a process should have in memory
 
 printf '{"plain": %s}\n' "$(map '"reply", "text": "i", "update": {"sum": 1}' 1)" >graph.json

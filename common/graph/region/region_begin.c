@@ -44,8 +44,8 @@ void branch_take_messages(struct branch *b, const ag_run *parent)
 	    .size = from->count + 8};
 	cJSON_ArrayForEach(message, from->array) {
 		size_t place = i++;
-		if (json_has_str(b->run.hidden, message_id(message)) ||
-		    run_answers_other(message, b->run.not_its))
+		if (others_have(b->run.hidden, message_id(message)) ||
+		    run_answers_other(message, NULL, b->run.not_its))
 			continue;
 		cJSON_AddItemReferenceToArray(to->array, (cJSON *)message);
 		to->stored[to->count++] = from->stored[place];
@@ -56,21 +56,33 @@ void branch_take_messages(struct branch *b, const ag_run *parent)
 	b->own = to->count;
 }
 
-/* What the run that forked does not see already (of_parent), and the texts that the branches other
- * than b have kept in the array key: a new array. */
-static cJSON *branch_of_others(const struct branch *b, const char *key, const cJSON *of_parent)
+/* The texts that the branches have kept in the array key. */
+static struct branch_texts region_texts(const struct region *region, const char *key)
 {
-	cJSON *out = of_parent ? cJSON_Duplicate(of_parent, true) : cJSON_CreateArray();
-	const struct region *region = b->region;
+	struct branch_texts texts = {0};
 	const cJSON *text;
-	/* a region that has just begun has kept none */
-	for (size_t i = 0; region->items->began && i < region->count; i++) {
-		if (&region->items[i] == b)
-			continue;
-		cJSON_ArrayForEach(text, json_get(region->items[i].began, key))
-			cJSON_AddItemReferenceToArray(out, (cJSON *)text);
+	size_t room = 1;
+	for (size_t i = 0; i < region->count; i++)
+		room += (size_t)cJSON_GetArraySize(json_get(region->items[i].began, key));
+	texts.items = arena_alloc(region->parent->setup.arena, room * sizeof(*texts.items));
+	for (size_t i = 0; i < region->count; i++) {
+		cJSON_ArrayForEach(text, json_get(region->items[i].began, key)) {
+			if (cJSON_IsString(text))
+				texts.items[texts.count++] =
+				    (struct branch_text){text->valuestring, i};
+		}
 	}
-	return out;
+	branch_texts_sort(&texts);
+	return texts;
+}
+
+/* Those as the branch sees them, behind what the run that forked does not see itself. */
+static const struct others *branch_others(
+    const struct branch *b, const struct branch_texts *texts, const struct others *outer)
+{
+	struct others *others = arena_alloc(b->arena, sizeof(*others));
+	*others = (struct others){outer, texts, (size_t)(b - b->region->items)};
+	return others;
 }
 
 /* Lets the branch walk the graph of a subgraph, with fields of its own. */
@@ -112,7 +124,7 @@ static void branch_take_last_text(struct branch *b)
 			content_text(ag_user_text(&parent->state))));
 	branch_say_kept(b);
 	cJSON_ArrayForEach(message, parent->messages.array) {
-		if (run_answers_other(message, b->called))
+		if (run_answers_other(message, b->called, NULL))
 			run_append(run, cJSON_Duplicate(message, true));
 	}
 	run->messages.brought = 1;
@@ -172,8 +184,8 @@ bool branch_begin(struct branch *b)
 		run_set_config(&b->run, "item", b->item);
 		run_set_config(&b->run, "index", arena_json(a, json_new_int((int64_t)index)));
 	}
-	b->run.hidden = arena_json(a, branch_of_others(b, "ids", parent->hidden));
-	b->run.not_its = arena_json(a, branch_of_others(b, "called", parent->not_its));
+	b->run.hidden = branch_others(b, &b->region->ids_kept, parent->hidden);
+	b->run.not_its = branch_others(b, &b->region->calls_kept, parent->not_its);
 	b->outer_holder = parent->branch ? parent->branch->holder : NULL;
 	b->holder = into && into->policy.attempts > 1 ? b : b->outer_holder;
 	b->held_end = &b->held;
@@ -230,5 +242,7 @@ struct region *region_open(ag_run *run, const struct edge *fork, const cJSON *ke
 		item = item ? item->next : NULL;
 		began = began ? began->next : NULL;
 	}
+	region->ids_kept = region_texts(region, "ids");
+	region->calls_kept = region_texts(region, "called");
 	return region;
 }

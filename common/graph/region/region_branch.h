@@ -77,6 +77,8 @@ struct region {
 	struct time_limit limit; /* of a subgraph with a timeout; node NULL: none */
 	struct branch *items;
 	size_t count;
+	/* of messages and calls, as they were kept when the region was left */
+	struct branch_texts ids_kept, calls_kept;
 	/* guarded by run_side.lock */
 	_Atomic bool over;       /* a branch failed or was stopped: others end after their steps */
 	size_t next;             /* the first that has not begun */
