@@ -175,9 +175,45 @@ later=$!
 is "$(curl -s -o /dev/null -w '%{exitcode}' --max-time 30 "$BASE/v1/files/$large")" 18 'so is one that breaks off for good'
 wait "$later"
 mode pass 0 x x
+post small.txt
+tiny=$FILE_ID
 sqlite3 "$STATE/files.db" "UPDATE files SET key = key || 'x' WHERE file_id = '$small'"
 http GET "/v1/files/$small"
 is "$STATUS $(json .error_code "$BODY")" '500 STORAGE_ERROR' 'a file that is gone is told'
+
+# ---- answers that are not what they seem ----
+
+# says COUNT MATCH STATUS HEADERS BODY: what the next requests are answered with.
+says() {
+	printf 'HTTP/1.1 %s\r\n%bContent-Length: %d\r\nConnection: close\r\n\r\n%s' "$3" "$4" ${#5} "$5" >words
+	mode says "$1" "$2" words
+}
+# told PATTERN NAME: what the log says since the last time.
+told() {
+	like "$(tail -n "+$((logged + 1))" "$SERVE_ERR")" "$1" "$2"
+	logged=$(wc -l <"$SERVE_ERR")
+}
+logged=$(wc -l <"$SERVE_ERR")
+says 1 GET '206 Partial Content' 'Content-Range: bytes 5-16/17\r\n' 'other bytes!'
+http GET "/v1/files/$tiny"
+is "$STATUS" 503 'another range than was asked for is not the file'
+told "bucket's server answered GET some/where/.* with another range, bytes 5-16/17" 'which the log says'
+says 1 PUT '200 OK' '' '<html>welcome</html>'
+post small.txt
+is "$(said)" '503 TRANSIENT_STORAGE_ERROR' 'who answers to a file without its tag has not stored it'
+told "bucket's server answered PUT some/where/.* without an ETag" 'which the log says'
+says 1 '^POST.*uploadId=' '200 OK' '' '<Error><Code>InternalError</Code></Error>'
+post large.bin
+is "$(said)" '200 ' 'an upload whose end failed on the way is ended once more'
+says 9 '^POST.*uploadId=' '200 OK' '' '<Error><Code>InvalidPart</Code></Error>'
+post large.bin
+is "$(said)" '503 TRANSIENT_STORAGE_ERROR' 'not one that is refused'
+told "bucket's server answered the end of an upload with InvalidPart" 'which the log says, with the reason'
+says 9 HEAD '301 Moved Permanently' 'x-amz-bucket-region: eu-west-1\r\n' ''
+http GET "/v1/files/$tiny"
+is "$STATUS" 503 'a bucket of another region'
+told "bucket's server answered HEAD some/where/.* with 301; the bucket is in region eu-west-1" 'is told with it'
+mode pass 0 x x
 
 # ---- who dies in the middle ----
 

@@ -3,16 +3,18 @@
 
     s3_proxy.py PORT        PORT is the server's; prints the proxy's
 
-The file has a line KIND COUNT MATCH ARGUMENT, for the next COUNT requests with MATCH in their first line:
+The file has a line KIND COUNT MATCH ARGUMENT, for the next COUNT requests with MATCH, a regular expression without blanks, in their first line:
 
     error    answers with status ARGUMENT
     slow     waits for ARGUMENT seconds first
     cut      breaks off ARGUMENT bytes into the answer
     lost     passes the request on, and drops the answer
+    says     answers with the bytes of the file ARGUMENT
 
 Each request's first line is appended to the file "requests".
 """
 
+import re
 import socket
 import sys
 import threading
@@ -29,7 +31,7 @@ def take_mode(line):
             kind, count, match, argument = open("mode").read().split()
         except (OSError, ValueError):
             return "pass", ""
-        if int(count) < 1 or match not in line:
+        if int(count) < 1 or not re.search(match, line):
             return "pass", ""
         with open("mode", "w") as f:
             f.write(f"{kind} {int(count) - 1} {match} {argument}\n")
@@ -75,6 +77,10 @@ def serve(c):
         kind, argument = take_mode(head.split(b"\r\n")[0].decode())
         if kind == "error":
             c.sendall(b"HTTP/1.1 " + argument.encode() + b" Oops\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+            return
+        if kind == "says":
+            with open(argument, "rb") as f:
+                c.sendall(f.read())
             return
         if kind == "slow":
             time.sleep(float(argument))

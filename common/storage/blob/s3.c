@@ -208,6 +208,13 @@ bool s3_put(struct s3 *s3, const char *key, int fd, int64_t size, struct error *
 		    .attempts = ATTEMPTS,
 		};
 		bool ok = s3_run(s3, &call, &response, err);
+		char *tag = ok ? http_response_header(&response, "ETag") : NULL;
+		if (ok && !tag) { /* somebody on the way may have answered */
+			error_set(err, ERR_TRANSIENT_STORAGE, NULL);
+			ok = error_cause(
+			    err, "the bucket's server answered PUT %s without an ETag", key);
+		}
+		free(tag);
 		http_response_release(&response);
 		return ok;
 	}
@@ -221,6 +228,14 @@ bool s3_put(struct s3 *s3, const char *key, int fd, int64_t size, struct error *
 	if (there)
 		error_release(err);
 	return there;
+}
+
+/* Whether Content-Range, "bytes 0-9/20", is of the Range "bytes=0-9". */
+static bool s3_is_range(const char *given, const char *asked)
+{
+	size_t unit = strlen("bytes="), len = strlen(asked);
+	return strncasecmp(given, asked, unit - 1) == 0 && given[unit - 1] == ' ' &&
+	    strncmp(given + unit, asked + unit, len - unit) == 0 && given[len] == '/';
 }
 
 bool s3_get(
@@ -238,11 +253,17 @@ bool s3_get(
 	    .attempts = ATTEMPTS,
 	};
 	bool ok = s3_run(s3, &call, &response, err);
+	char *given = ok ? http_response_header(&response, "Content-Range") : NULL;
 	if (ok && response.status != 206) {
 		error_set(err, ERR_TRANSIENT_STORAGE, NULL);
 		ok = error_cause(err, "the bucket's server knows no ranges");
+	} else if (given && !s3_is_range(given, range)) {
+		error_set(err, ERR_TRANSIENT_STORAGE, NULL);
+		ok = error_cause(err,
+		    "the bucket's server answered GET %s with another range, %.60s", key, given);
 	}
 	http_response_release(&response);
+	free(given);
 	free(range);
 	return ok;
 }

@@ -225,14 +225,19 @@ static void s3_call_explain(const struct s3_call *call, const struct attempt *a,
 	char *code = s3_element(body, "Code");
 	bool missing = response->end == HTTP_DONE && response->status == 404 && call->key &&
 	    (!code || strcmp(code, "NoSuchBucket") != 0);
+	/* a redirect, which is not followed, says where the bucket is */
+	char *region = http_response_header(response, "x-amz-bucket-region");
+	bool elsewhere = region && response->status / 100 == 3;
 	error_set(err, missing ? ERR_STORAGE : ERR_TRANSIENT_STORAGE, NULL);
 	if (response->end == HTTP_DONE)
-		error_cause(err, "the bucket's server answered %s %s with %d%s%.100s", call->method,
-		    call->key ? call->key : "of the bucket", response->status, code ? " " : "",
-		    code ? code : "");
+		error_cause(err, "the bucket's server answered %s %s with %d%s%.100s%s%.40s",
+		    call->method, call->key ? call->key : "of the bucket", response->status,
+		    code ? " " : "", code ? code : "",
+		    elsewhere ? "; the bucket is in region " : "", elsewhere ? region : "");
 	else
 		error_cause(err, "the bucket's server did not answer %s %s: %s", call->method,
 		    call->key ? call->key : "of the bucket", response->reason);
+	free(region);
 	free(code);
 }
 

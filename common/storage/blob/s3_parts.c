@@ -12,6 +12,7 @@
 #define PART_MS 120000
 #define SMALL_MS 30000
 #define ABORTS 100 /* at a time */
+#define AGAIN_MS 500
 
 struct parts {
 	struct s3 *s3;
@@ -22,10 +23,15 @@ struct parts {
 	struct buf list; /* what the last request says of the parts */
 };
 
-static bool s3_parts_unexpected(const char *what, struct error *err)
+static bool s3_parts_unexpected(
+    const char *what, const struct http_response *response, struct error *err)
 {
+	char *code = s3_element(buf_str(&response->body), "Code");
 	error_set(err, ERR_TRANSIENT_STORAGE, NULL);
-	return error_cause(err, "the bucket's server answered %s with something else", what);
+	error_cause(err, "the bucket's server answered %s with %.100s", what,
+	    code ? code : "something else");
+	free(code);
+	return false;
 }
 
 static char *s3_parts_encoded(const char *text)
@@ -51,9 +57,11 @@ static bool s3_parts_begin(struct parts *p, struct error *err)
 	char *id = ok ? s3_element(buf_str(&response.body), "UploadId") : NULL;
 	if (id)
 		p->id = s3_parts_encoded(id);
+	else if (ok)
+		s3_parts_unexpected("the beginning of an upload", &response, err);
 	free(id);
 	http_response_release(&response);
-	return p->id || (ok && s3_parts_unexpected("the beginning of an upload", err));
+	return p->id != NULL;
 }
 
 /* Sends a part and keeps its tag, which the server gives and wants to see in the end. */
@@ -78,7 +86,7 @@ static bool s3_parts_send_part(struct parts *p, int number, int64_t offset, stru
 		buf_printf(&p->list, "<Part><PartNumber>%d</PartNumber><ETag>%s</ETag></Part>",
 		    number, tag);
 	else if (ok)
-		ok = s3_parts_unexpected("a part", err);
+		ok = s3_parts_unexpected("a part", &response, err);
 	free(tag);
 	http_response_release(&response);
 	free(query);
@@ -102,10 +110,19 @@ static bool s3_parts_finish(struct parts *p, struct error *err)
 	    .deadline_ms = clock_monotonic_ms() + PART_MS,
 	    .attempts = ATTEMPTS,
 	};
-	bool ok = s3_run(p->s3, &call, &response, err);
-	if (ok && !strstr(buf_str(&response.body), "CompleteMultipartUploadResult"))
-		ok = s3_parts_unexpected("the end of an upload", err);
-	http_response_release(&response);
+	bool ok = true, over = false;
+	for (int number = 1; ok && !over; number++) {
+		ok = s3_run(p->s3, &call, &response, err);
+		const char *said = buf_str(&response.body);
+		over = strstr(said, "CompleteMultipartUploadResult");
+		bool passing = strstr(said, "<Code>InternalError<") && number < ATTEMPTS;
+		if (ok && !over && !passing)
+			ok = s3_parts_unexpected("the end of an upload", &response, err);
+		http_response_release(&response);
+		response = (struct http_response){0};
+		if (ok && !over)
+			clock_sleep_ms(AGAIN_MS);
+	}
 	buf_release(&body);
 	free(query);
 	return ok;
