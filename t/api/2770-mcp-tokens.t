@@ -63,6 +63,10 @@ wait $client
 is "$(sort -u said)" 'failed a token cannot be had: the answer was 503, without JSON
 ok "revoked"' 'of five calls that are refused at once each is told why there is no token'
 ok '[ "$(wc -l <forms)" -lt 5 ]' 'which is not asked for by each'
+rm -f free waiting
+echo 200 >free
+is "$(client /mcp 'plain {}')" 'failed mcp server is not available: the answer for a token has none that can be used: slow_down' \
+	'an error that came as a success is told'
 rm -f stuck free waiting
 
 client /mcp revoke '@await moved' 'plain {}' 'plain {"text":"i"}' >said &

@@ -3,10 +3,11 @@
 
     mcp-asking-server.py new|old|locked
 
-locked is new, and at /mcp/old old, for who has a token, which it gives itself to agent:s/cret, and which ends when there is
-a file "revoked", or with the tool revoke.  Then, while there is a file "stuck", who asks for a token waits: up to
-20 seconds until there is a file "free", which may hold a status to be refused with; there is a file "waiting" then.  While
-there is a file "moved", tokens are given at /moved.  Its tool leak is refused with the token; the end of a session is a line in "ended", with whether it had one.
+locked is new, and at /mcp/old old, for who has a token, which it gives itself to agent:s/cret, and which ends when there
+is a file "revoked", or with the tool revoke.  Then, while there is a file "stuck", who asks for a token waits: up to 20
+seconds until there is a file "free", which may hold a status to be refused with, 200 for an error in JSON; there is a
+file "waiting" then.  While there is a file "moved", tokens are given at /moved.  Its tool leak is refused with the
+token; the end of a session is a line in "ended", with whether it had one.
 new speaks 2026-07-28 and has no session: a question is a result, and its state comes back with the answer.  old
 speaks 2025-11-25: a question is a request in the stream that answers the call.  Each request is a line in "seen".
 """
@@ -127,8 +128,9 @@ class Handler(mcp_peer.Handler):
                 open("waiting", "w").close()
                 time.sleep(0.1)
         if os.path.exists("free") and os.path.getsize("free"):
-            with open("free") as status:
-                return self.answer(int(status.read()))
+            with open("free") as file:
+                status = int(file.read())
+            return self.answer(status, '{"error": "slow_down"}' if status == 200 else "")
         tokens.append(f"t{len(tokens)}")
         self.answer(200, json.dumps({"access_token": tokens[-1], "token_type": "Bearer", "expires_in": 3600}))
 

@@ -110,6 +110,13 @@ char *mcp_challenge_get(const char *challenge, const char *name)
 
 /* ---- Requests */
 
+/* What an answer says of its failure, or NULL. */
+static const char *oauth_error_of(const cJSON *json)
+{
+	const char *description = json_str(json, "error_description");
+	return description ? description : json_str(json, "error");
+}
+
 /* A JSON object at that address; NULL with why, in which no secret is repeated. */
 static cJSON *oauth_call(const struct mcp_oauth *oauth, struct http_request *request,
     const struct mcp_wait *wait, const char *what, char why[MCP_WHY_SIZE])
@@ -127,8 +134,7 @@ static cJSON *oauth_call(const struct mcp_oauth *oauth, struct http_request *req
 		http_response_release(&response);
 		return json;
 	}
-	const char *error = json_str(json, "error_description");
-	error = error ? error : json_str(json, "error");
+	const char *error = oauth_error_of(json);
 	/* why may come to the model and to clients, whom the place does not concern */
 	if (end != HTTP_DONE) {
 		snprintf(
@@ -317,7 +323,12 @@ static bool oauth_take(struct mcp_oauth *oauth, const cJSON *answer, char why[MC
 	for (const char *p = token; usable && *p; p++)
 		usable = *p > ' ' && *p <= '~';
 	if (!usable) {
-		snprintf(why, MCP_WHY_SIZE, "the answer for a token has none that can be used");
+		const char *error = oauth_error_of(answer);
+		snprintf(why, MCP_WHY_SIZE,
+		    "the answer for a token has none that can be used%s%.200s", error ? ": " : "",
+		    error ? error : "");
+		process_clean(why);
+		redact_known(why, oauth->settings.client_secret);
 		return false;
 	}
 	json_integer(json_opt(answer, "expires_in"), &seconds);
