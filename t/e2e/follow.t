@@ -302,6 +302,8 @@ def queued():
     seen = list(reader.chunks())
     in_order(seen)
     same([c["data"]["status"] for c in seen], ["stopped", "done"])
+    same(seen[0]["data"], {"status": "stopped", "node": "START", "step": 0, "max_steps": None,
+                           "reason": "Graph execution stopped by request"})
     same(result("queue", "later", 60).status, 200)
     same(list(follow("queue", "later").chunks()), seen)
 

@@ -123,6 +123,14 @@ bool replay_find_tail(struct call *call, const struct run_record *record, struct
 	return ok;
 }
 
+/* The data of such a chunk, a new tree.  Records do not have the run's recursion limit. */
+static cJSON *replay_data(const char *status, const struct run_record *record)
+{
+	cJSON *data = chunk_node_data(status, record->node, (int)record->step, 0);
+	cJSON_AddNullToObject(data, "max_steps");
+	return data;
+}
+
 /* The data of the chunk that says how the run ended, a new tree; NULL where only the terminator
  * says it. */
 static cJSON *replay_outcome(struct call *call, const struct run_record *record,
@@ -137,7 +145,7 @@ static cJSON *replay_outcome(struct call *call, const struct run_record *record,
 	chunk->step = (int)record->step;
 	switch (record->status) {
 	case RUN_INTERRUPTED:
-		data = chunk_node_data("interrupted", record->node, chunk->step, 0);
+		data = replay_data("interrupted", record);
 		json_add_str(data, "reason", latest ? chunk_pause_reason(thread) : NULL);
 		json_add(data, "interrupt", latest ? thread_interrupt(thread) : cJSON_CreateNull());
 		if (latest)
@@ -147,7 +155,7 @@ static cJSON *replay_outcome(struct call *call, const struct run_record *record,
 		break;
 	case RUN_STOPPED:
 		chunk->least = GRANULARITY_PARTIAL;
-		data = chunk_node_data("stopped", record->node, chunk->step, 0);
+		data = replay_data("stopped", record);
 		cJSON_AddStringToObject(data, "reason", CHUNK_STOPPED_REASON);
 		break;
 	case RUN_ERROR:
