@@ -349,14 +349,15 @@ async function changedElsewhere() {
 	await said('You', '/slow').last().getByRole('button', { name: 'Edit' }).click();
 	await page.keyboard.press('Control+A');
 	await page.keyboard.type('half an ed');
-	await tab.getByLabel('Message', { exact: true }).fill('/slow 100 300');
+	await tab.getByLabel('Message', { exact: true }).fill('/slow 1000 300');
 	await tab.getByLabel('Message', { exact: true }).press('Enter');
 	await comes('while one is edited, too', page.locator('main.running').getByText('tick 4').last());
-	await press('Save');
+	await named('button', 'Save').press('Enter');
 	await comes('which cannot be saved then', page.getByRole('alert').filter({ hasText: 'A run goes on here' }));
 	await page.getByLabel('Edited message').focus();
 	await tab.getByRole('button', { name: 'Stop', exact: true }).click();
 	await settled();
+	await page.waitForFunction(() => document.activeElement.matches('.ask textarea'));
 	await page.keyboard.type('it');
 	report('but keeps its text and the focus', await page.getByLabel('Edited message').inputValue() === 'half an edit', await log.innerText());
 	await page.keyboard.press('Escape');
