@@ -20,6 +20,13 @@ async function drawn() {
 	report('all its lines are in the picture, and beside the nodes', wrong.length === 0, wrong);
 }
 
+// A page of another person, whose hours pass in a moment: browsers have one clock for all pages of a context.
+async function hourglass() {
+	const tab = await (await page.context().browser().newContext()).newPage();
+	await tab.clock.install();
+	return tab;
+}
+
 async function chat() {
 	const made = [];
 	page.on('request', (request) => { if (request.method() === 'POST' && /v1\/threads$/.test(request.url())) made.push(request); });
@@ -389,6 +396,22 @@ async function changedElsewhere() {
 	await run;
 	await comes('and has the next turn', said('Agent', 'echo: six'));
 	await settled();
+	const idle = await hourglass();
+	await idle.addInitScript(() => {
+		const later = window.setTimeout;
+		window.pauses = [];
+		window.setTimeout = (act, ms) => { window.pauses.push(ms); return later(act, ms); };
+	});
+	await idle.goto(page.url());
+	await idle.getByRole('log').getByText('echo: six').waitFor();
+	await idle.waitForFunction(() => window.pauses.includes(5000));
+	await idle.clock.fastForward('01:00:00');
+	await idle.waitForFunction(() => window.pauses.includes(30000));
+	report('where nothing happens for long it looks less often for others', true);
+	await elsewhere('POST', 'v1/graph/invoke', { messages: [{ role: 'user', content: 'seven' }], config: { thread_id: thread } });
+	await idle.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+	await comes('but at once where somebody comes back', idle.getByRole('log').getByText('echo: seven'));
+	await idle.context().close();
 	for (const content of ['/slow 4 500', '/slow 5 600'])
 		await elsewhere('POST', 'v1/graph/runs', { messages: [{ role: 'user', content }], config: { thread_id: thread } });
 	// the page looks what comes next when the first one is over, and the second one must have begun by then
@@ -552,13 +575,12 @@ async function service() {
 		return words('2026-01-02T13:45:00Z').textContent;
 	});
 	report('what was long ago has its time, too', /\d:\d\d/.test(when), when); // in whatever zone
-	const tab = await page.context().newPage(); // whose hours pass in a moment
-	await tab.clock.install();
+	const tab = await hourglass();
 	await tab.goto(`${address}#/threads`);
 	await tab.getByRole('table', { name: 'Threads' }).locator('time').first().waitFor();
 	await tab.clock.fastForward('02:00:00');
 	await comes('words of time follow it', tab.getByText('2 h ago').first());
-	await tab.close();
+	await tab.context().close();
 	await page.route(/v1\/service$/, (route) => route.abort(), { times: 1 });
 	const away = page.getByRole('alert').filter({ hasText: 'cannot be reached' });
 	await comes('a service that is away is told of there', away);

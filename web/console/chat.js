@@ -12,7 +12,9 @@ import { follow, onOther, run } from './turn.js';
 
 const page = 200; // messages read at a time
 const patience = 1000; // ms without a chunk until another run is looked for
-const between = 5000; // ms between two looks for a run that began elsewhere; no stream tells of runs
+// ms between two looks for a run that began elsewhere, where one has just ended and where none was for long; no stream
+// tells of runs
+const between = 5000, seldom = 30000;
 const answerFirst = 'The agent waits for an answer to its question; give it first.';
 
 function kindOf(type) {
@@ -48,7 +50,8 @@ class Conversation {
 			else this.join().catch(complain);
 		});
 		this.showRunning(false);
-		watch(() => this.lookElsewhere(), between, service.signal);
+		watch(() => this.lookElsewhere(), () => Math.min(Math.max(between, (Date.now() - this.stirred) / 12), seldom), service.signal);
+		document.addEventListener('visibilitychange', () => this.lookElsewhere().catch(() => {}), { signal: service.signal }); // if it is away, watch says so
 	}
 
 	where(rest = '') {
@@ -425,6 +428,7 @@ class Conversation {
 
 	showRunning(running) {
 		this.running = running;
+		this.stirred = Date.now();
 		if (!running && document.activeElement === this.stop) this.field.focus();
 		this.stop.disabled = !running;
 		this.sender.setAttribute('aria-disabled', running);

@@ -163,9 +163,9 @@ export function settle() {
 	document.getElementById('alerts').replaceChildren();
 }
 
-// Calls look again and again until the view is left, or the service refuses.  While the service is away one error says
-// so, which goes when it is back.
-export async function watch(look, ms, signal) {
+// Calls look again and again until the view is left, or the service refuses; pause() is how many ms to wait in between.
+// While the service is away one error says so, which goes when it is back.
+export async function watch(look, pause, signal) {
 	for (let away = false; !signal.aborted;) {
 		try {
 			await look();
@@ -177,7 +177,7 @@ export async function watch(look, ms, signal) {
 			if (error.status >= 400 && error.status < 429) return;
 			away = true;
 		}
-		await new Promise((resolve) => { setTimeout(resolve, ms); });
+		await new Promise((resolve) => { setTimeout(resolve, pause()); });
 	}
 }
 

@@ -39,5 +39,5 @@ export async function show(main, parts, service) {
 	main.replaceChildren(make('h2', 'Graph'), make('p', `${count(graph.info.node_count, 'node')}, ${count(graph.info.edge_count, 'edge')}, state ${graph.info.state_type}: `,
 		graph.info.state_fields.join(', ')), place, make('div.wide', picture.node), make('h3', 'Nodes'), ...about(graph, tools));
 	say('');
-	watch(() => look(picture, place, service), between, signal);
+	watch(() => look(picture, place, service), () => between, signal);
 }

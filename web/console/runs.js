@@ -75,5 +75,5 @@ export async function show(main, parts, service) {
 	});
 	const of = parts[0] && make('p', 'Of the thread ', link(parts[0], `#/threads/${path(parts[0])}`), '. ', link('All runs', '#/runs'));
 	main.replaceChildren(make('h2', 'Runs'), of || '', make('div.tools', status), plots, place, more);
-	watch(load, between, signal);
+	watch(load, () => between, signal);
 }

@@ -50,5 +50,5 @@ export async function show(main, parts, { signal, may }) {
 	[about.media, about.graph] = await Promise.all([get('v1/config/multimodal', signal),
 		may('graph:read') && get('v1/graph', signal)]);
 	main.replaceChildren(make('h2', 'Service'), plots, tables);
-	watch(look, between, signal);
+	watch(look, () => between, signal);
 }
