@@ -73,7 +73,7 @@ async function messages() {
 	list.push({ message_id: 'results', role: 'tool', content: all.flatMap((text) => [{ type: 'tool_result', call_id: text, output: text },
 		{ type: 'tool_result', call_id: text, output: { [text]: text }, is_error: true }]) });
 	for (const sign of ['*a ', '>', '|a']) list.push({ message_id: `heavy${sign}`, role: 'assistant', content: block(sign.repeat(60000)) }); // for a parser of Markdown
-	await call('POST', 'v1/threads', { thread_id: 'evil', thread_name: all.join(' ').slice(0, 200), metadata: { [markup[2]]: markup[2] } });
+	await call('POST', 'v1/threads', { thread_id: 'evil', thread_name: `\u202e${all.join(' ')}`.slice(0, 200), metadata: { [markup[2]]: markup[2] } });
 	await call('POST', 'v1/threads/evil/messages', { messages: list });
 	await page.goto(`${address}#/chat/evil`);
 	await log.getByRole('article').last().waitFor();
@@ -127,6 +127,15 @@ async function threads() {
 	await safe('a thread, its state and what changed');
 	await press('Delete');
 	await safe('a question about it');
+	report('which no name turns round', await page.getByRole('dialog').locator('p').evaluate((node) => {
+		const at = (place) => {
+			const range = document.createRange();
+			range.setStart(node.lastChild, place);
+			range.setEnd(node.lastChild, place + 1);
+			return range.getBoundingClientRect().left;
+		};
+		return at(2) < at(3); // "Its"
+	}));
 	await page.keyboard.press('Escape');
 	await page.evaluate((text) => { location.hash = `#/threads/${encodeURIComponent(text)}`; }, 'x'.repeat(20));
 	await page.getByRole('alert').waitFor();

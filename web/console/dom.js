@@ -183,12 +183,13 @@ export async function watch(look, pause, signal) {
 
 // ---- What is asked
 
-// Resolves to whether the person agrees; the careful answer has the focus.  Who leaves the view does not agree.
-export function confirm(question, verb) {
+// Resolves to whether the person agrees to what is asked about the name of something; the careful answer has the focus.
+// Who leaves the view does not agree.
+export function confirm(before, name, after, verb) {
 	return new Promise((resolve) => {
 		const cancel = make('button', { type: 'button' }, 'Cancel');
 		const go = make('button.danger', { type: 'button' }, verb);
-		const node = make('dialog', { 'aria-label': question }, make('p', question), make('div.actions', cancel, go));
+		const node = make('dialog', { 'aria-label': before + name + after }, make('p', before, make('bdi', name), after), make('div.actions', cancel, go));
 		const end = (answer) => { node.close(); node.remove(); resolve(answer); };
 		cancel.onclick = () => end(false);
 		go.onclick = () => end(true);

@@ -15,7 +15,7 @@ export async function show(main, parts, { signal }) {
 		const editing = plain('div', memory.content);
 		const save = async (content) => { await call('PUT', `v1/store/memories/${path(memory.memory_id)}`, { content }, signal); await load(); say('Saved'); };
 		const forget = async () => {
-			if (!await confirm(`Forget “${memory.content.slice(0, 80)}”?`, 'Forget')) return;
+			if (!await confirm('Forget “', memory.content.slice(0, 80), '”?', 'Forget')) return;
 			await call('DELETE', `v1/store/memories/${path(memory.memory_id)}`, {}, signal);
 			await load();
 			say('Forgotten');

@@ -35,7 +35,7 @@ export async function show(main, [id, checkpoint], service) {
 	}
 
 	async function remove() {
-		if (!await confirm(`Delete ${name}? Its messages, state and history go with it.`, 'Delete')) return;
+		if (!await confirm('Delete ', name, '? Its messages, state and history go with it.', 'Delete')) return;
 		say('It is deleted as soon as no run goes on in it');
 		await call('DELETE', where, {}, signal);
 		location.hash = '#/threads';
