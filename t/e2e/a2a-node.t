@@ -144,6 +144,13 @@ calls "$PARROT/open" '"timeout": 20'
 ask hello r
 is "$HEARD" 'all of it' 'a stream that does not end when its task does'
 
+serve_stop
+calls "$PARROT/moving"
+ask hello m
+like "$STATUS $HEARD" '^500 .*it answered: status 404$' 'an agent that is not where its card says'
+ask hello m
+is "$HEARD" 'parrot: hello' 'is looked for again by the next call'
+
 # ---- agents that nobody can talk to
 
 serve_stop

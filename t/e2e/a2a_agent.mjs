@@ -7,7 +7,7 @@
 // "auth" wants a credential, "wait" waits until it is cancelled; for "cut", "turn" and "drop" the stream ends after the
 // first piece, which "turn" then replaces; "drop" breaks the connection and answers the next request with 503.  Below
 // /moved, /later, /empty, /barred, /odd and /other are agents that nobody can talk to; /open answers and does not end its
-// stream.  LOG has each request as a line of JSON: method, headers, body.
+// stream; /moving is elsewhere when its card is asked for again.  LOG has each request as a line of JSON: method, headers, body.
 import { appendFileSync, writeFileSync } from 'node:fs';
 import express from 'express';
 import { Role, TaskState } from '@a2a-js/sdk';
@@ -53,6 +53,7 @@ class Parrot {
 	}
 }
 
+let moved = false;
 let away = false; // the next request finds nobody
 const app = express();
 const server = app.listen(0, '127.0.0.1', () => {
@@ -82,6 +83,10 @@ const server = app.listen(0, '127.0.0.1', () => {
 		next();
 	});
 	app.get('/.well-known/agent-card.json', (_req, res) => res.json(card));
+	app.get('/moving/.well-known/agent-card.json', (_req, res) => {
+		res.json({ ...card, supportedInterfaces: [{ ...card.supportedInterfaces[0], url: moved ? url : `${url}-gone` }] });
+		moved = true;
+	});
 	app.get('/:kind/.well-known/agent-card.json', ({ params: { kind } }, res) => (kind === 'moved' ? res.redirect(301, '/else?key=k')
 		: res.json({ capabilities: { streaming: kind === 'open' }, supportedInterfaces: [{ url: `${url}-${kind}`, protocolBinding: 'JSONRPC', protocolVersion: kind === 'later' ? '2.0' : '1.0' }] })));
 	app.post('/rpc-empty', (_req, res) => res.end());

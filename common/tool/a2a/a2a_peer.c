@@ -24,15 +24,19 @@
 #define LINGER_MS 1000 /* how long a stream has to end once its task has */
 #define MOST_HEADERS 40
 
+/* What a card says of how the peer is spoken to. */
+struct a2a_way {
+	char *endpoint, *tenant; /* malloc'd; tenant may be NULL */
+	bool old, streams, same_site;
+};
+
 struct a2a_peer {
 	char *url;
 	struct http_header *headers;
 	size_t header_count;
 
 	pthread_mutex_t lock;
-	/* Guarded by lock; once the endpoint is there they do not change. */
-	char *endpoint, *tenant;
-	bool old, streams, same_site;
+	struct a2a_way way; /* guarded by lock; without an endpoint it is not known */
 };
 
 struct a2a_peer *a2a_peer_new(const char *url, struct http_header *headers, size_t header_count)
@@ -45,6 +49,13 @@ struct a2a_peer *a2a_peer_new(const char *url, struct http_header *headers, size
 	return peer;
 }
 
+static void a2a_way_release(struct a2a_way *way)
+{
+	free(way->endpoint);
+	free(way->tenant);
+	*way = (struct a2a_way){0};
+}
+
 void a2a_peer_free(struct a2a_peer *peer)
 {
 	if (!peer)
@@ -55,8 +66,7 @@ void a2a_peer_free(struct a2a_peer *peer)
 	}
 	free(peer->headers);
 	free(peer->url);
-	free(peer->endpoint);
-	free(peer->tenant);
+	a2a_way_release(&peer->way);
 	pthread_mutex_destroy(&peer->lock);
 	free(peer);
 }
@@ -109,14 +119,14 @@ static bool a2a_peer_take(struct a2a_peer *peer, const char *url, const char *te
 {
 	char *site = url ? url_site(url) : NULL, *own = url_site(peer->url);
 	if (site) {
-		peer->endpoint = xstrdup(url);
-		peer->tenant = tenant && *tenant ? xstrdup(tenant) : NULL;
-		peer->old = old;
-		peer->same_site = own && strcmp(site, own) == 0;
+		peer->way.endpoint = xstrdup(url);
+		peer->way.tenant = tenant && *tenant ? xstrdup(tenant) : NULL;
+		peer->way.old = old;
+		peer->way.same_site = own && strcmp(site, own) == 0;
 	}
 	free(site);
 	free(own);
-	return peer->endpoint;
+	return peer->way.endpoint;
 }
 
 /* Chooses the first interface that is spoken here, of the new version where there is one. */
@@ -153,7 +163,7 @@ static bool a2a_peer_read_card(
 		return a2a_peer_answered(x, "its card cannot be had", response);
 	cJSON *card =
 	    json_parse(buf_str(&response->body), response->body.len, JSON_REQUEST_DEPTH, NULL);
-	peer->streams = cJSON_IsTrue(json_get(json_get(card, "capabilities"), "streaming"));
+	peer->way.streams = cJSON_IsTrue(json_get(json_get(card, "capabilities"), "streaming"));
 	bool chosen = a2a_peer_choose(peer, card);
 	if (!chosen)
 		a2a_exchange_fail(x,
@@ -164,14 +174,33 @@ static bool a2a_peer_read_card(
 	return chosen;
 }
 
-static bool a2a_peer_meet(struct a2a_peer *peer, struct a2a_exchange *x)
+/* A copy of what is known; false where that is nothing.  With the lock held. */
+static bool a2a_peer_copy_way(const struct a2a_peer *peer, struct a2a_way *way)
+{
+	*way = peer->way;
+	way->endpoint = xstrdup(way->endpoint);
+	way->tenant = xstrdup(way->tenant);
+	return way->endpoint;
+}
+
+/* Forgets how the peer is spoken to, as that led nowhere: the next message asks for its card. */
+static void a2a_peer_forget(struct a2a_peer *peer, const struct a2a_way *way)
+{
+	pthread_mutex_lock(&peer->lock);
+	if (peer->way.endpoint && strcmp(peer->way.endpoint, way->endpoint) == 0)
+		a2a_way_release(&peer->way);
+	pthread_mutex_unlock(&peer->lock);
+}
+
+/* Fills in how the peer is spoken to, from its card where that is not known. */
+static bool a2a_peer_meet(struct a2a_peer *peer, struct a2a_exchange *x, struct a2a_way *way)
 {
 	struct http_header headers[MOST_HEADERS];
 	struct http_response response = {0};
 	size_t len = strlen(peer->url);
 	bool is_card = len > 5 && strcmp(peer->url + len - 5, ".json") == 0;
 	pthread_mutex_lock(&peer->lock);
-	bool known = peer->endpoint;
+	bool known = a2a_peer_copy_way(peer, way);
 	pthread_mutex_unlock(&peer->lock);
 	if (known)
 		return true;
@@ -189,7 +218,9 @@ static bool a2a_peer_meet(struct a2a_peer *peer, struct a2a_exchange *x)
 	    .arg = x->arg};
 	http_call(&request, &response);
 	pthread_mutex_lock(&peer->lock);
-	bool met = peer->endpoint || a2a_peer_read_card(peer, x, &response);
+	bool met = peer->way.endpoint || a2a_peer_read_card(peer, x, &response);
+	if (met)
+		a2a_peer_copy_way(peer, way);
 	pthread_mutex_unlock(&peer->lock);
 	http_response_release(&response);
 	free(url);
@@ -201,6 +232,7 @@ static bool a2a_peer_meet(struct a2a_peer *peer, struct a2a_exchange *x)
 /* A message on its way. */
 struct a2a_talk {
 	const struct a2a_peer *peer;
+	struct a2a_way way;
 	struct a2a_hearing heard;
 	bool may_pass; /* the latest call failed, of something that may be over soon */
 };
@@ -235,8 +267,8 @@ static bool a2a_peer_call(
 	struct http_response response = {0};
 	char *text = json_print(body);
 	size_t count = a2a_peer_headers(
-	    peer, h->x, peer->same_site, peer->old ? "0.3" : "1.0", accept, headers);
-	const struct http_request request = {.url = peer->endpoint,
+	    peer, h->x, talk->way.same_site, talk->way.old ? "0.3" : "1.0", accept, headers);
+	const struct http_request request = {.url = talk->way.endpoint,
 	    .headers = headers,
 	    .header_count = count,
 	    .body = text,
@@ -268,29 +300,29 @@ static bool a2a_peer_call(
 	return ok && !h->wrong;
 }
 
-static cJSON *a2a_peer_request(const struct a2a_peer *peer, const char *method, const char *old)
+static cJSON *a2a_peer_request(const struct a2a_way *way, const char *method, const char *old)
 {
 	cJSON *request = cJSON_CreateObject();
 	json_add_str(request, "jsonrpc", "2.0");
 	json_add_str(request, "id", "1");
-	json_add_str(request, "method", peer->old ? old : method);
+	json_add_str(request, "method", way->old ? old : method);
 	cJSON *params = json_add(request, "params", cJSON_CreateObject());
-	if (peer->tenant)
-		json_add_str(params, "tenant", peer->tenant);
+	if (way->tenant)
+		json_add_str(params, "tenant", way->tenant);
 	return request;
 }
 
-static void a2a_add_message(cJSON *params, const struct a2a_peer *peer, struct a2a_exchange *x)
+static void a2a_add_message(cJSON *params, bool old, struct a2a_exchange *x)
 {
 	char id[UUID_SIZE];
 	cJSON *message = json_add(params, "message", cJSON_CreateObject());
-	if (peer->old)
+	if (old)
 		json_add_str(message, "kind", "message");
 	json_add_str(message, "messageId", uuid7(id));
-	json_add_str(message, "role", peer->old ? "user" : "ROLE_USER");
+	json_add_str(message, "role", old ? "user" : "ROLE_USER");
 	cJSON *part =
 	    json_append(json_add(message, "parts", cJSON_CreateArray()), cJSON_CreateObject());
-	if (peer->old)
+	if (old)
 		json_add_str(part, "kind", x->data ? "data" : "text");
 	if (x->data)
 		json_add(part, "data", cJSON_Duplicate(x->data, true));
@@ -301,7 +333,7 @@ static void a2a_add_message(cJSON *params, const struct a2a_peer *peer, struct a
 	if (x->task_id)
 		json_add_str(message, "taskId", x->task_id);
 	cJSON *configuration = json_add(params, "configuration", cJSON_CreateObject());
-	if (peer->old) /* without this some answer at once */
+	if (old) /* without this some answer at once */
 		json_add(configuration, "blocking", cJSON_CreateTrue());
 	cJSON *modes = json_add(configuration, "acceptedOutputModes", cJSON_CreateArray());
 	json_append(modes, cJSON_CreateString("text/plain"));
@@ -312,7 +344,7 @@ static void a2a_add_message(cJSON *params, const struct a2a_peer *peer, struct a
 static bool a2a_peer_about(
     struct a2a_talk *talk, const char *method, const char *old, int64_t deadline_ms, bool stops)
 {
-	cJSON *request = a2a_peer_request(talk->peer, method, old);
+	cJSON *request = a2a_peer_request(&talk->way, method, old);
 	json_add_str(json_get(request, "params"), "id", talk->heard.x->task);
 	bool ok = a2a_peer_call(talk, "application/json", request, deadline_ms, stops);
 	cJSON_Delete(request);
@@ -346,17 +378,20 @@ static bool a2a_peer_wait(struct a2a_talk *talk)
 enum a2a_outcome a2a_peer_send(struct a2a_peer *peer, struct a2a_exchange *x)
 {
 	enum a2a_outcome outcome = A2A_PEER_FAILED;
-	x->artifacts = cJSON_CreateArray();
-	if (!a2a_peer_meet(peer, x))
-		return A2A_PEER_FAILED;
 	struct a2a_talk talk = {.peer = peer,
 	    .heard = {.x = x, .headers = peer->headers, .header_count = peer->header_count}};
-	cJSON *request = peer->streams
-	    ? a2a_peer_request(peer, "SendStreamingMessage", "message/stream")
-	    : a2a_peer_request(peer, "SendMessage", "message/send");
-	a2a_add_message(json_get(request, "params"), peer, x);
-	bool sent = a2a_peer_call(&talk, peer->streams ? "text/event-stream" : "application/json",
+	const struct a2a_way *way = &talk.way;
+	x->artifacts = cJSON_CreateArray();
+	if (!a2a_peer_meet(peer, x, &talk.way))
+		return A2A_PEER_FAILED;
+	cJSON *request = way->streams
+	    ? a2a_peer_request(way, "SendStreamingMessage", "message/stream")
+	    : a2a_peer_request(way, "SendMessage", "message/send");
+	a2a_add_message(json_get(request, "params"), way->old, x);
+	bool sent = a2a_peer_call(&talk, way->streams ? "text/event-stream" : "application/json",
 	    request, x->deadline_ms, true);
+	if (!sent && !x->task)
+		a2a_peer_forget(peer, way);
 	if (!sent && x->task && talk.may_pass) { /* only the stream broke */
 		talk.heard.wrong = false;
 		sent = true;
@@ -374,5 +409,6 @@ enum a2a_outcome a2a_peer_send(struct a2a_peer *peer, struct a2a_exchange *x)
 	}
 	cJSON_Delete(request);
 	a2a_hearing_release(&talk.heard);
+	a2a_way_release(&talk.way);
 	return outcome;
 }

@@ -3,8 +3,8 @@
  * Agents that are called by the Agent2Agent protocol (doc/agents.md#calling-other-agents-over-a2a),
  * as a client of JSON-RPC in its versions 1.0 and 0.3.
  *
- * A peer is known by its card, which is fetched when it is called first and kept; what the card
- * says is what is spoken.  Calls come from any thread.
+ * A peer is known by its card, which is fetched when it is called first and kept until a message
+ * fails before a task has begun; what the card says is what is spoken.  Calls come from any thread.
  */
 #ifndef AGENTGRAPH_TOOL_A2A_A2A_PEER_H
 #define AGENTGRAPH_TOOL_A2A_A2A_PEER_H
