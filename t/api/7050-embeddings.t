@@ -14,6 +14,7 @@ cat >service.py <<'PYTHON'
 import json
 import http.server
 import sys
+import time
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -34,6 +35,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         answer = json.dumps({"object": "list", "data": data, "model": body["model"]})
         if mode == "nan":
             answer = answer.replace("0.0", "NaN")
+        if mode == "hang":
+            open("hangs", "w").close()
+            time.sleep(600)
         if mode == "text":
             answer = json.dumps({"data": [{"index": i, "embedding": "AACAPw=="} for i in range(len(texts))]})
         status = 500 if mode == "down" else 400 if mode == "picky" and "poison" in "".join(texts) else 200
@@ -113,8 +117,13 @@ find 'poison'
 is "$(said)" '503 STORE_UNAVAILABLE Store is unavailable' 'nothing is like it'
 find 'something newer'
 is "$STATUS" 200 'and what others look for is found meanwhile'
-echo good >mode
+echo hang >mode
+wait_for 90 test -f hangs
+read -r before _ </proc/uptime
 serve_stop
+read -r after _ </proc/uptime
+ok '[ $((${after%.*} - ${before%.*})) -lt 5 ]' 'a service that hangs is not waited for at the end'
+echo good >mode
 STATE=$WORK/state
 api_start
 vectors() {

@@ -155,7 +155,7 @@ static int ask_for_vectors(char **args)
 		count++;
 	float *vectors = xcalloc(count * dimensions, sizeof(float));
 	bool done =
-	    e && embed_texts(e, (const char *const *)args + 2, count, vectors, 0, NULL, &err);
+	    e && embed_texts(e, (const char *const *)args + 2, count, vectors, NULL, NULL, &err);
 	for (size_t i = 0; done && i < count; i++)
 		printf("%g\n", (double)vectors[i * dimensions]);
 	if (!done)

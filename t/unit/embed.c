@@ -68,12 +68,12 @@ static void texts_become_vectors_in_their_order(void)
 	float vectors[6] = {0};
 	struct error err = {0};
 	CU_ASSERT_EQUAL(embedder_dimensions(e), 2);
-	CU_ASSERT(embed_texts(e, texts, 3, vectors, 0, NULL, &err));
+	CU_ASSERT(embed_texts(e, texts, 3, vectors, NULL, NULL, &err));
 	CU_ASSERT_EQUAL(vectors[0], 1);
 	CU_ASSERT_EQUAL(vectors[2], 4);
 	CU_ASSERT_EQUAL(vectors[3], 1.5);
 	CU_ASSERT_EQUAL(vectors[4], 4);
-	CU_ASSERT(embed_texts(e, texts, 0, vectors, 0, NULL, &err));
+	CU_ASSERT(embed_texts(e, texts, 0, vectors, NULL, NULL, &err));
 	CU_ASSERT_FALSE(error_is_set(&err));
 	embedder_free(e);
 	http_close_kept();
@@ -90,7 +90,7 @@ static void many_texts_go_in_batches(void)
 	struct error err = {0};
 	for (size_t i = 0; i < 300; i++)
 		texts[i] = i == 299 ? "last" : "x";
-	CU_ASSERT(embed_texts(e, texts, 300, vectors, 0, NULL, &err));
+	CU_ASSERT(embed_texts(e, texts, 300, vectors, NULL, NULL, &err));
 	CU_ASSERT_EQUAL(largest, 128);
 	CU_ASSERT_EQUAL(http_fixture_requests(server), 3);
 	CU_ASSERT_EQUAL(vectors[598], 4);
@@ -98,7 +98,7 @@ static void many_texts_go_in_batches(void)
 	for (size_t i = 0; i < 5; i++)
 		texts[i] = large;
 	largest = 0;
-	CU_ASSERT(embed_texts(e, texts, 5, vectors, 0, NULL, &err));
+	CU_ASSERT(embed_texts(e, texts, 5, vectors, NULL, NULL, &err));
 	CU_ASSERT_EQUAL(largest, 2);
 	embedder_free(e);
 	http_close_kept();
@@ -115,7 +115,7 @@ static void check_cause(const struct step *steps, size_t count, unsigned request
 	struct error err = {0};
 	provider_script(steps, count);
 	http_close_kept(); /* libcurl asks again by itself when a kept connection is dead */
-	CU_ASSERT_FALSE(embed_texts(e, &text, 1, vector, 0, NULL, &err));
+	CU_ASSERT_FALSE(embed_texts(e, &text, 1, vector, NULL, NULL, &err));
 	CU_ASSERT_EQUAL(err.kind, ERR_STORE_UNAVAILABLE);
 	CU_ASSERT_STRING_EQUAL(err.detail, "Store is unavailable");
 	CU_ASSERT_PTR_NOT_NULL(strstr(err.cause, says));
@@ -161,7 +161,8 @@ static void the_deadline_counts(void)
 	struct error err = {0};
 	provider_script(never, 1);
 	int64_t before = clock_monotonic_ms();
-	CU_ASSERT_FALSE(embed_texts(e, &text, 1, vector, before + 200, NULL, &err));
+	const struct embed_wait wait = {.deadline_ms = before + 200};
+	CU_ASSERT_FALSE(embed_texts(e, &text, 1, vector, &wait, NULL, &err));
 	CU_ASSERT(clock_monotonic_ms() - before < 30000);
 	error_release(&err);
 	embedder_free(e);

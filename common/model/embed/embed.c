@@ -103,6 +103,7 @@ size_t embedder_dimensions(const struct embedder *e)
 /* ---- Asking */
 
 struct embed_answer {
+	const struct embed_wait *wait;
 	struct http_response response;
 	struct buf body;
 };
@@ -116,6 +117,12 @@ static bool embed_on_data(const char *data, size_t len, void *arg)
 		return false;
 	buf_add(&answer->body, data, len < room ? len : room);
 	return true;
+}
+
+static bool embed_on_stop(void *arg)
+{
+	const struct embed_wait *wait = ((struct embed_answer *)arg)->wait;
+	return wait->stop && wait->stop(wait->arg);
 }
 
 static bool embed_fail(struct error *err, const struct embedder *e, const char *why)
@@ -154,7 +161,7 @@ static bool embed_take_answer(const struct embedder *e, struct embed_answer *ans
 
 /* One batch, with its tries; *status is that of the last answer, or 0. */
 static bool embedder_ask_batch(const struct embedder *e, const char *const *texts, size_t count,
-    float *vectors, int64_t deadline_ms, int *status, struct error *err)
+    float *vectors, const struct embed_wait *patience, int *status, struct error *err)
 {
 	cJSON *asked = cJSON_CreateObject();
 	json_add_str(asked, "model", e->model);
@@ -175,22 +182,21 @@ static bool embedder_ask_batch(const struct embedder *e, const char *const *text
 	    .body = body,
 	    .body_len = strlen(body),
 	    .connect_ms = CONNECT_MS,
-	    .deadline_ms = deadline_ms,
+	    .deadline_ms = patience->deadline_ms,
 	    .on_data = embed_on_data,
+	    .stop = embed_on_stop,
 	    .arg = &answer};
 	bool done = false;
 	for (unsigned tries = 1, again = 1; again; tries++) {
 		struct http_response *response = &answer.response;
-		answer = (struct embed_answer){0};
+		answer = (struct embed_answer){.wait = patience};
 		http_call(&request, response);
 		int64_t wait = retry_helps(response) && tries <= (unsigned)e->retries
-		    ? retry_wait_ms(response, tries, deadline_ms)
+		    ? retry_wait_ms(response, tries, patience->deadline_ms)
 		    : -1;
-		again = wait >= 0;
 		*status = response->end == HTTP_DONE ? response->status : 0;
-		if (again)
-			retry_sleep(wait, NULL, NULL);
-		else
+		again = wait >= 0 && retry_sleep(wait, patience->stop, patience->arg);
+		if (!again)
 			done = embed_take_answer(e, &answer, count, vectors, err);
 		http_response_release(response);
 		buf_release(&answer.body);
@@ -200,16 +206,15 @@ static bool embedder_ask_batch(const struct embedder *e, const char *const *text
 }
 
 bool embed_texts(const struct embedder *e, const char *const *texts, size_t count, float *vectors,
-    int64_t deadline_ms, bool *refused, struct error *err)
+    const struct embed_wait *wait, bool *refused, struct error *err)
 {
+	const struct embed_wait usual = {.deadline_ms = clock_monotonic_ms() + DEFAULT_TOTAL_MS};
 	int status = 0;
-	if (deadline_ms <= 0)
-		deadline_ms = clock_monotonic_ms() + DEFAULT_TOTAL_MS;
 	while (count > 0) {
 		size_t n = 1, bytes = strlen(texts[0]); /* texts and bytes of one request */
 		while (n < count && n < BATCH_TEXTS && (bytes += strlen(texts[n])) <= BATCH_BYTES)
 			n++;
-		if (!embedder_ask_batch(e, texts, n, vectors, deadline_ms, &status, err)) {
+		if (!embedder_ask_batch(e, texts, n, vectors, wait ? wait : &usual, &status, err)) {
 			if (refused)
 				*refused = status == 400 || status == 413 || status == 422;
 			return false;

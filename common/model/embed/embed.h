@@ -39,17 +39,25 @@ void embedder_free(struct embedder *e);
 /* Numbers a vector has. */
 size_t embedder_dimensions(const struct embedder *e);
 
+/* How long to wait: until deadline_ms (by clock_monotonic_ms), or until stop, which is asked
+ * several times a second, says so; stop may be NULL. */
+struct embed_wait {
+	int64_t deadline_ms;
+	bool (*stop)(void *arg);
+	void *arg;
+};
+
 /*
  * Embeds count texts, which are UTF-8 and not empty, in as many requests as it takes.  vectors has
  * room for count × dimensions floats, row after row in the order of the texts; they are finite, and
  * as the service gave them (not normalised by us).  A time-out, 429, 5xx or lost connection is
- * tried again while deadline_ms (by clock_monotonic_ms; 0: 60 seconds from now) allows.
+ * tried again while wait (NULL: 60 seconds) allows.
  *
  * False with err set: ERR_STORE_UNAVAILABLE, its detail fit for clients, its cause for the log;
  * *refused, unless it is NULL, says whether the service may well take other texts (400, 413, 422).
  */
 bool embed_texts(const struct embedder *e, const char *const *texts, size_t count, float *vectors,
-    int64_t deadline_ms, bool *refused, struct error *err);
+    const struct embed_wait *wait, bool *refused, struct error *err);
 
 /* ---- embed_scan.c: vectors out of the JSON of an /embeddings answer, for embed.c alone. */
 

@@ -108,7 +108,8 @@ bool embedding_probe(const struct embedding *e, int64_t deadline_ms, struct erro
 {
 	const char *texts[] = {"a word"};
 	float *numbers = xcalloc(e->dimension, sizeof(*numbers));
-	bool ok = !e->remote || embed_texts(e->remote, texts, 1, numbers, deadline_ms, NULL, err);
+	const struct embed_wait wait = {.deadline_ms = deadline_ms};
+	bool ok = !e->remote || embed_texts(e->remote, texts, 1, numbers, &wait, NULL, err);
 	free(numbers);
 	return ok;
 }
@@ -143,9 +144,9 @@ static bool memory_embed_ask(
 	}
 	char *copy = memory_embed_shortened(text);
 	const char *texts[] = {copy};
+	const struct embed_wait wait = {.deadline_ms = clock_monotonic_ms() + PATIENCE_MS};
 	bool refused = false;
-	bool ok = embed_texts(
-	    e->remote, texts, 1, numbers, clock_monotonic_ms() + PATIENCE_MS, &refused, err);
+	bool ok = embed_texts(e->remote, texts, 1, numbers, &wait, &refused, err);
 	if (!ok && !refused)
 		atomic_store(&e->rests_until, clock_monotonic_ms() + REST_MS);
 	free(copy);
@@ -213,8 +214,9 @@ float *embed_query(struct embedding *e, const char *query, struct error *err)
 
 /* ---- many ---- */
 
-bool embed_batch(struct embedding *e, struct memory_batch *batch, struct error *err)
+bool embed_batch(const struct memory_round *round, struct memory_batch *batch, struct error *err)
 {
+	struct embedding *e = round->embedding;
 	batch->vectors = xcalloc(batch->count, e->dimension * sizeof(*batch->vectors));
 	if (!e->remote) {
 		for (size_t i = 0; i < batch->count; i++)
@@ -227,9 +229,11 @@ bool embed_batch(struct embedding *e, struct memory_batch *batch, struct error *
 		copies[i] = memory_embed_shortened(batch->texts[i].content);
 		memory_embed_hash(batch->texts[i].content, batch->hashes + i * HASH_SIZE);
 	}
+	const struct embed_wait wait = {
+	    .deadline_ms = clock_monotonic_ms() + BATCH_MS, .stop = round->stop, .arg = round->arg};
 	bool refused = false;
 	bool ok = embed_texts(e->remote, (const char *const *)copies, batch->count, batch->vectors,
-	    clock_monotonic_ms() + BATCH_MS, &refused, err);
+	    &wait, &refused, err);
 	for (size_t i = 0; i < batch->count; i++)
 		free(copies[i]);
 	free(copies);

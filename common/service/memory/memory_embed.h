@@ -44,9 +44,11 @@ void embed_content(
 /* The vector of a query, malloc'd; NULL with ERR_STORE_UNAVAILABLE. */
 float *embed_query(struct embedding *e, const char *query, struct error *err);
 
-/* Makes the vectors of a batch, however long that takes, and its hashes where those are kept.  Both
- * are malloc'd, and the caller's even on failure. */
-bool embed_batch(struct embedding *e, struct memory_batch *batch, struct error *err);
+struct memory_round;
+
+/* Makes the vectors of a batch, unless the round is to end, and its hashes where those are kept.
+ * Both are malloc'd, and the caller's even on failure. */
+bool embed_batch(const struct memory_round *round, struct memory_batch *batch, struct error *err);
 
 /*
  * ---- memory_late.c: late vectors: a thread gives vectors to memories that were stored while the
@@ -67,10 +69,12 @@ void memory_late_free(struct memory_late *late); /* NULL is fine */
 struct memory_round {
 	struct memory_set *store;
 	struct embedding *embedding;
-	bool all;      /* also memories with a vector of another model */
-	size_t most;   /* most memories of a batch */
-	int64_t after; /* row behind which to go on; does not change at the end */
-	int64_t done;  /* how many got a vector */
+	bool all;                /* also memories with a vector of another model */
+	size_t most;             /* most memories of a batch */
+	int64_t after;           /* row behind which to go on; does not change at the end */
+	int64_t done;            /* how many got a vector */
+	bool (*stop)(void *arg); /* says whether to end; or NULL */
+	void *arg;
 };
 
 /* Embeds the next batch; false with err set, and the walk goes on behind what failed. */

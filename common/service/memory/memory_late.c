@@ -29,8 +29,7 @@ bool memory_late_batch(struct memory_round *round, struct error *err)
 	bool ok = ops->unembedded(round->store, NULL, a, &batch, err);
 	if (ok && batch.count) {
 		round->after = batch.texts[batch.count - 1].row;
-		ok = embed_batch(round->embedding, &batch, err) &&
-		    ops->adopt(round->store, NULL, &batch, err);
+		ok = embed_batch(round, &batch, err) && ops->adopt(round->store, NULL, &batch, err);
 		round->done += ok ? (int64_t)batch.count : 0;
 	}
 	free(batch.vectors);
@@ -62,6 +61,15 @@ static bool memory_late_work(struct memory_late *late)
 	return ok && !over;
 }
 
+static bool memory_late_stops(void *arg)
+{
+	struct chore *thread = arg;
+	pthread_mutex_lock(&thread->lock);
+	bool stopping = thread->stopping;
+	pthread_mutex_unlock(&thread->lock);
+	return stopping;
+}
+
 static void *memory_late_run(void *arg)
 {
 	struct memory_late *late = arg;
@@ -81,7 +89,11 @@ struct memory_late *memory_late_new(
     const char *state_dir, struct memory_set *st, struct embedding *e, struct error *err)
 {
 	struct memory_late *late = xcalloc(1, sizeof(*late));
-	late->round = (struct memory_round){.store = st, .embedding = e, .most = MEMORY_BATCH};
+	late->round = (struct memory_round){.store = st,
+	    .embedding = e,
+	    .most = MEMORY_BATCH,
+	    .stop = memory_late_stops,
+	    .arg = &late->thread};
 	late->pause_ms = SHORTEST_PAUSE_MS;
 	late->office = chore_office(state_dir, "embed.lock", err);
 	if (late->office >= 0 && chore_start(&late->thread, memory_late_run, late, err))
