@@ -74,6 +74,7 @@ wait_for 20 held
 copier=$!
 wait_for 20 waits
 ok $? 'a copy is on its way'
+like "$(sqlite3 first/threads.db 'UPDATE threads SET thread_name = thread_name' 2>&1)" 'is locked' 'to whose source nobody writes'
 unlike "$(tr '\0' ' ' <"/proc/$copier/cmdline")" sesame 'whose password is not in the list of processes'
 kill -9 $copier
 wait $copier 2>/dev/null

@@ -54,7 +54,8 @@ static bool sqlite_copy_open(
 		if (wanted)
 			place->dbs[d] = database_open(&source, names[d], DB_DURABLE, NULL, err);
 		free(source.path);
-		ok = !wanted || (place->dbs[d] && (!is_target || copy_begin(place->dbs[d], err)));
+		/* commands write to a source without a service, too */
+		ok = !wanted || (place->dbs[d] && copy_begin(place->dbs[d], err));
 	}
 	if (ok && !place->dbs[COPY_THREADS])
 		ok = error_set(
