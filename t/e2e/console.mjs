@@ -780,6 +780,14 @@ async function rights() {
 	report(`there are ${views}`, there === views, there);
 	const first = await page.locator('nav a').first().innerText();
 	report('the first of them is shown', await named('link', first).getAttribute('aria-current') === 'page');
+	if (first === 'Chat') {
+		for (const text of ['hello', 'good morning']) {
+			await ask(text);
+			await comes('who may only talk does so', said('Agent', `echo: ${text}`));
+			await settled();
+		}
+		report('without any refusal', await page.getByRole('alert').count() === 0);
+	}
 	await page.evaluate(() => { location.hash = '#/memory'; });
 	await comes('why another one is not shown is told', page.getByRole('alert').filter({ hasText: 'Memory is not here' }));
 	report('and it cannot be reached', await named('link', first).getAttribute('aria-current') === 'page');

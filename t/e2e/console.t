@@ -64,8 +64,10 @@ look "$BASE/help/my-console" 360 "$(token ann)"
 serve_stop
 
 configure '"auth":"jwt","store":"builtin:store","evaluation":{"serve":false},"authorization":{"backend":"rbac","roles":{
+	"talker":["config:read","graph:stream","checkpointer:read"],
 	"reader":["config:read","graph:read","checkpointer:read","store:write"],"uploader":["config:read","files:read","files:upload"]}}'
 serve_start --processes 1 || tap_bail 'no start with roles'
+look "$BASE/console" 360 "$(token ann ',"role":"talker"')" 'Chat Threads Service'
 look "$BASE/console" 1280 "$(token ann ',"role":"reader"')" 'Graph Threads Runs Service'
 look "$BASE/console" 1280 "$(token ann ',"role":"uploader"')" 'Files Service'
 serve_stop

@@ -265,17 +265,21 @@ class Conversation {
 		this.showFiles();
 	}
 
-	// Makes a thread with a checkpoint before its first message, so that this message can be edited, too.
+	// Makes a thread with a checkpoint before its first message, so that this message can be edited, too.  Who may not make
+	// one can still talk: then the first run makes it.
 	async makeThread() {
-		const { signal } = this.service;
-		const { thread_data: record } = await call('POST', 'v1/threads', {}, signal);
-		await call('PUT', `v1/threads/${path(record.thread_id)}/state`, { state: {} }, signal);
+		const { signal, may } = this.service;
+		const made = may('checkpointer:write') && await call('POST', 'v1/threads', {}, signal).catch((error) => {
+			if (error.code !== 'PERMISSION_ERROR') throw error;
+		});
+		const record = made ? made.thread_data : { thread_id: newId() };
+		if (made) await call('PUT', `v1/threads/${path(record.thread_id)}/state`, { state: {} }, signal);
 		this.thread = record.thread_id;
-		this.unnamed = true;
+		this.unnamed = Boolean(made);
 		history.replaceState(null, '', `#/chat/${path(this.thread)}`);
-		const { history: points } = await get(this.where('/history?limit=10'), signal);
+		const { history: points } = made ? await get(this.where('/history?limit=10'), signal) : { history: [] };
 		this.tree = treeOf(points);
-		this.record = record;
+		this.record = made ? record : undefined;
 		this.showName(record);
 	}
 
