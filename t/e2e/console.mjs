@@ -356,9 +356,9 @@ async function changedElsewhere() {
 	await said('You', '/slow').last().getByRole('button', { name: 'Edit' }).click();
 	await page.keyboard.press('Control+A');
 	await page.keyboard.type('half an ed');
-	await tab.getByLabel('Message', { exact: true }).fill('/slow 1000 300');
+	await tab.getByLabel('Message', { exact: true }).fill('/slow 24 2000');
 	await tab.getByLabel('Message', { exact: true }).press('Enter');
-	await comes('while one is edited, too', page.locator('main.running').getByText('tick 4').last());
+	await comes('while one is edited, too', page.locator('main.running').getByText('/slow 24 2000'));
 	await named('button', 'Save').press('Enter');
 	await comes('which cannot be saved then', page.getByRole('alert').filter({ hasText: 'A run goes on here' }));
 	await page.getByLabel('Edited message').focus();
@@ -368,6 +368,7 @@ async function changedElsewhere() {
 	await page.keyboard.type('it');
 	report('but keeps its text and the focus', await page.getByLabel('Edited message').inputValue() === 'half an edit', await log.innerText());
 	await page.keyboard.press('Escape');
+	await tab.locator('main:not(.running)').waitFor();
 	const articles = (of) => of.getByRole('log').getByRole('article').count();
 	for (const ms of [20, 30, 40]) {
 		await tab.getByLabel('Message', { exact: true }).fill(`/slow 1 ${ms}`);
