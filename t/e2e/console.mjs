@@ -454,11 +454,11 @@ async function runs() {
 	await comes('and chunks', page.getByRole('list', { name: 'Chunks' }).getByRole('listitem').first());
 	await fits('a run');
 	await named('link', 'Chat').click();
-	await ask('/slow 100 300');
+	await ask('/slow 24 900');
 	await said('Agent', 'tick 1').first().waitFor();
 	await named('link', 'Runs').click();
 	await named('table', 'Runs').getByRole('row').filter({ hasText: 'running' }).getByRole('link').first().click();
-	await comes('a run is followed', page.getByRole('list', { name: 'Chunks' }).getByText('tick 5').first());
+	await comes('a run is followed', page.getByRole('list', { name: 'Chunks' }).getByText('tick 3').first());
 	await comes('with its waterfall', named('img', 'Waterfall'));
 	const widths = () => named('img', 'Waterfall').locator('desc').textContent();
 	const first = await widths();
