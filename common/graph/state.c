@@ -4,6 +4,7 @@
 
 #include "base/id.h"
 #include "base/json/json.h"
+#include "base/json/json_members.h"
 #include "graph/message/message.h"
 
 #include <string.h>
@@ -63,40 +64,50 @@ enum pause_kind pause_kind_of(const cJSON *pause)
 	return json_str_is(pause, "kind", "interrupt_after") ? PAUSE_AFTER_NODE : PAUSE_BY_NODE;
 }
 
-/* Whether one of the interrupts has the id. */
-static bool interrupts_have(const cJSON *interrupts, const char *id)
+/* An object with a member for each of the interrupts, by its id. */
+static cJSON *interrupts_by_id(const cJSON *interrupts)
 {
+	cJSON *ids = cJSON_CreateObject();
 	const cJSON *interrupt;
 	cJSON_ArrayForEach(interrupt, interrupts) {
-		if (json_str_is(interrupt, "id", id))
-			return true;
+		const char *id = json_str(interrupt, "id");
+		if (id)
+			cJSON_AddTrueToObject(ids, id);
 	}
-	return false;
+	return ids;
 }
 
-/* Ends at the first key that is no id: a client may send more keys than there are interrupts. */
 bool interrupts_named(const cJSON *interrupts, const cJSON *resume)
 {
+	cJSON *ids = interrupts_by_id(interrupts);
 	const cJSON *member;
-	cJSON_ArrayForEach(member, resume) {
-		if (!member->string || !interrupts_have(interrupts, member->string))
-			return false;
-	}
-	return cJSON_IsObject(resume) && resume->child;
+	struct json_members known;
+	bool named = cJSON_IsObject(resume) && resume->child;
+	json_members_init(&known, ids);
+	for (member = named ? resume->child : NULL; named && member; member = member->next)
+		named = json_members_get(&known, member->string);
+	json_members_release(&known);
+	cJSON_Delete(ids);
+	return named;
 }
 
 bool pause_is_missed(const cJSON *pause, const cJSON *resume)
 {
-	const cJSON *all = json_get(pause, "interrupts"), *member;
+	cJSON *ids = interrupts_by_id(json_get(pause, "interrupts"));
 	const char *only = json_str(json_get(pause, "interrupt"), "id");
-	bool missed = false;
-	cJSON_ArrayForEach(member, resume) {
+	const cJSON *member;
+	struct json_members known;
+	bool missed = false, of_ids = true;
+	json_members_init(&known, ids);
+	for (member = resume ? resume->child : NULL; member && of_ids; member = member->next) {
 		const char *key = member->string;
-		if (!key || strncmp(key, "int_", 4) != 0 || strlen(key) != 3 + HEX_ID_SIZE)
-			return false;
-		missed = missed || !((only && strcmp(only, key) == 0) || interrupts_have(all, key));
+		of_ids = key && strncmp(key, "int_", 4) == 0 && strlen(key) == 3 + HEX_ID_SIZE;
+		missed = missed ||
+		    (of_ids && !(only && strcmp(only, key) == 0) && !json_members_get(&known, key));
 	}
-	return missed;
+	json_members_release(&known);
+	cJSON_Delete(ids);
+	return missed && of_ids;
 }
 
 const char *pause_asked(const cJSON *pause)

@@ -138,7 +138,8 @@ cat >graph.json <<JSON
    "nodes": {"say": {"kind": "reply", "text": "mine"}, "ask": {"kind": "interrupt", "value": "?", "reply": "{{last_text}} {{answer}}"}, "done": {"kind": "reply", "text": "all"}},
    "edges": [{"from": "START", "map": "items", "to": "say", "join": "done"}, {"from": "say", "to": "ask"}, {"from": "ask", "to": "done"}, {"from": "done", "to": "END"}]}}
 JSON
-serve_graph many
+printf '{"agent":"graph.json:many","ag_ui":{"enabled":true}}\n' >agentgraph.json
+api_start || tap_bail 'the service does not start with ag_ui'
 # hundredths of a second of processor time that the workers have taken
 spent() {
 	for pid in $(pgrep -P "$SERVE_PID" -f agentgraph-fcgi); do sed 's/.*) //' "/proc/$pid/stat"; done |
@@ -147,6 +148,11 @@ spent() {
 invoke x "\"initial_state\":{\"items\":$(jq -nc '[range(1500)]')},$(thread m)"
 api GET /v1/threads/m/state
 answers=$(printf '%s' "$BODY" | jq -c '[.. | objects | select(.reason? == "input_required") | .id] | unique | .[:750] | map({key: ., value: "yes"}) | from_entries')
+before=$(spent)
+api POST /v1/ag-ui "$(printf '%s' "$answers" | jq -c '{threadId: "m", runId: "r2", state: {}, messages: [], tools: [], context: [], forwardedProps: {},
+	resume: [(range(100000) as $i | keys[-1]), "nobody"] | map({interruptId: ., status: "resolved"})}')"
+like "$BODY" 'resume does not answer the open interrupt' 'answers that none asked for are refused'
+ok '[ $(($(spent) - before)) -lt 150 ]' 'however many there are'
 before=$(spent)
 api POST /v1/graph/invoke "{\"resume\":$answers,\"config\":{\"thread_id\":\"m\"}}"
 is "$STATUS $(json '[.data.messages[] | select(.content[0].text == "mine yes")] | length' "$BODY")" '200 750' 'each goes on with what it said itself'

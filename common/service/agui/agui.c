@@ -3,6 +3,7 @@
 #include "service/agui/agui.h"
 
 #include "base/json/json.h"
+#include "base/json/json_members.h"
 #include "graph/message/message.h"
 #include "graph/state.h"
 #include "service/run/answers.h"
@@ -35,23 +36,27 @@ static const cJSON *agui_find_answers(
     struct call *call, const cJSON *resume, const cJSON *interrupts)
 {
 	cJSON *out = arena_json(call->arena, cJSON_CreateObject());
+	cJSON *ids = arena_json(call->arena, cJSON_CreateObject());
 	const cJSON *entry, *open;
+	struct json_members known;
+	cJSON_ArrayForEach(open, interrupts)
+		cJSON_AddTrueToObject(ids, json_str(open, "id"));
+	json_members_init(&known, ids);
 	cJSON_ArrayForEach(entry, resume) {
 		const char *id = json_str(entry, "interruptId");
 		bool resolved = strcmp(json_str(entry, "status"), "resolved") == 0;
 		const cJSON *payload = resolved ? json_get(entry, "payload") : NULL;
-		bool known = false;
-		cJSON_ArrayForEach(open, interrupts)
-			known = known || strcmp(json_str(open, "id"), id) == 0;
-		if (!known) {
+		if (!json_members_get(&known, id)) {
 			error_set(&call->error, ERR_INVALID_INPUT,
 			    "resume does not answer the open interrupt '%s'",
 			    json_str(interrupts->child, "id"));
-			return NULL;
+			break;
 		}
-		json_set(out, id, payload ? cJSON_Duplicate(payload, true) : cJSON_CreateNull());
+		json_refer_or_null(out, id, payload);
 	}
-	return out;
+	json_members_release(&known);
+	json_members_unique(out);
+	return error_is_set(&call->error) ? NULL : out;
 }
 
 static bool agui_take_resume(struct turn *turn, const cJSON *resume, const cJSON *interrupt)
