@@ -13,7 +13,7 @@ export class MessageList {
 	// acts(message, place) says what can be done with a message (message.js); load(end) reads messages before that
 	// place into the array.
 	constructor(acts, load) {
-		Object.assign(this, { acts, load, messages: [], first: 0, nodes: [], said: [], atEnd: true });
+		Object.assign(this, { acts, load, messages: [], first: 0, nodes: [], said: [], edited: [], atEnd: true });
 		this.node = make('div.log', { role: 'log', 'aria-label': 'Conversation', tabIndex: 0 });
 		this.earlier = button('Earlier messages', () => this.grow());
 		this.node.addEventListener('scroll', () => { this.atEnd = this.isAtEnd(); this.approach(); }, { passive: true });
@@ -40,8 +40,8 @@ export class MessageList {
 	}
 
 	build(place) {
-		const { edited } = this;
-		if (edited?.place === place && edited.id === this.messages[place].message_id) {
+		const edited = this.edited.find((one) => one.place === place && one.id === this.messages[place].message_id);
+		if (edited) {
 			queueMicrotask(() => edited.had?.focus({ preventScroll: true })); // by then it is in the page
 			return edited.node;
 		}
@@ -53,8 +53,8 @@ export class MessageList {
 	show(messages, from) {
 		this.change(() => {
 			const kept = Math.max(0, from - this.first), old = this.nodes.splice(kept);
-			const node = old.find((one) => one.querySelector('form.ask')), at = this.first + kept + old.indexOf(node);
-			this.edited = node && { node, place: at, id: this.messages[at].message_id, had: node.querySelector(':focus') };
+			this.edited = old.map((node, i) => ({ node, place: this.first + kept + i, id: this.messages[this.first + kept + i].message_id, had: node.querySelector(':focus') }))
+				.filter(({ node }) => node.querySelector('form.ask'));
 			for (const gone of [...old, ...this.said.splice(0), ...this.node.querySelectorAll('.empty')]) gone.remove();
 			for (const node of [...this.node.querySelectorAll('.part:empty')]) node.remove();
 			this.messages = messages;
