@@ -132,6 +132,7 @@ async function chat() {
 	await comes('a file that comes when its conversation was left is there', named('button', 'Remove late.txt'));
 	report('beside what was typed', await page.getByLabel('Message', { exact: true }).inputValue() === '/files');
 	await press('Remove late.txt');
+	report('without it the focus is in the message', await page.evaluate(() => document.activeElement.getAttribute('aria-label')) === 'Message');
 	await page.unroute(/files\/upload/);
 	await page.route(/files\/upload/, (route) => route.fulfill({ status: 415, json: { detail: 'Not this' } }), { times: 2 });
 	await files('a.txt', 'b.txt');

@@ -219,6 +219,7 @@ class Conversation {
 		this.chips.replaceChildren(...this.files.map((stored) => make('li', stored.filename, ' ', button(`Remove ${stored.filename}`, () => {
 			this.files = this.files.filter((other) => other !== stored);
 			this.showFiles();
+			this.field.focus();
 		}))));
 	}
 
