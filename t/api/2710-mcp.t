@@ -132,13 +132,13 @@ is "$(told 'echo {"text":"x"}' '"config":{"tool_timeout":1}')" \
 again "$(mcp stillborn)"
 api GET /v1/graph/tools
 is "$STATUS $(json '.data.nodes[0].tool_count' "$BODY")" '200 0' 'a server that does not start has no tools'
-ok 'logged "mcp bad: no licence"' 'what it wrote to standard error is in the log'
-ok 'logged "mcp bad: not available: "' 'and that it is not available'
+ok 'wait_for 10 logged "mcp bad: no licence"' 'what it wrote to standard error is in the log'
+ok 'wait_for 10 logged "mcp bad: not available: "' 'and that it is not available'
 
 again "$(mcp stillborn), $(mcp stillborn '"prefix": "y_"')"
 api GET /v1/graph/tools
-ok 'logged "mcp bad: not available: "' 'of two servers of the same name'
-ok 'logged "mcp bad \(2\): not available: "' 'the log tells which one'
+ok 'wait_for 10 logged "mcp bad: not available: "' 'of two servers of the same name'
+ok 'wait_for 10 logged "mcp bad \(2\): not available: "' 'the log tells which one'
 
 for mode in flood long; do
 	again "$(mcp $mode)"
