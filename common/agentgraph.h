@@ -178,7 +178,8 @@ void ag_graph_subgraph(ag_graph *graph, const char *name, ag_graph_fn *build, co
  */
 void ag_graph_policy(ag_graph *graph, const char *node, const char *policy);
 
-/* How an update of a state field joins the value that is there. */
+/* How an update of a state field joins the value that is there.  null can replace it, but adds
+ * nothing to it. */
 typedef enum {
 	AG_REPLACE, /* the new value */
 	AG_APPEND,  /* arrays: elements are added at the end; a value that is no array is added as

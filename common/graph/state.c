@@ -281,8 +281,12 @@ bool state_reduce(cJSON *fields, const struct field *field, cJSON *value)
 		cJSON_Delete(value);
 		return false;
 	}
-	if (!old || cJSON_IsNull(value) || field->reducer == AG_REPLACE) {
-		if (field->reducer == AG_APPEND && !cJSON_IsArray(value) && !cJSON_IsNull(value)) {
+	if (cJSON_IsNull(value) && field->reducer != AG_REPLACE) {
+		cJSON_Delete(value);
+		return true;
+	}
+	if (!old || field->reducer == AG_REPLACE) {
+		if (field->reducer == AG_APPEND && !cJSON_IsArray(value)) {
 			cJSON *array = cJSON_CreateArray();
 			cJSON_AddItemToArray(array, value);
 			value = array;

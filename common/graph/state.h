@@ -71,8 +71,8 @@ cJSON *state_fields(const ag_graph *graph, const char *fields_json);
  * (doc/protocol.md#request-bodies). */
 cJSON *state_value(const struct field *field, cJSON *value);
 
-/* Joins a value (taken over) to a field by its reducer; false when it, or the sum, does not fit the
- * field's type. */
+/* Joins a value (taken over) to a field by its reducer, to which null adds nothing; false when it,
+ * or the sum, does not fit the field's type. */
 bool state_reduce(cJSON *fields, const struct field *field, cJSON *value);
 
 #endif

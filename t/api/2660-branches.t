@@ -43,6 +43,7 @@ endless) exec sleep 60 ;;
 esac
 n=$(printf '%s' "$state" | grep -o '"message_id"' | grep -c '')
 echo "{\"message\": \"b saw $n\"}"
+echo '{"update": {"list": null, "sum": null}}'
 echo '{"update": {"list": "b", "sum": 100}}'
 case $text in clash) echo '{"update": {"word": "from b"}}' ;; esac
 case $text in meet) : >b.done ;; esac
@@ -72,7 +73,7 @@ invoke meet "$(thread m),\"response_granularity\":\"full\""
 is "$STATUS" 200 'branches run side by side'
 facts <<'TABLE'
 what they said enters in order of declaration, and each saw its own alone :: said == ["meet", "a saw 1", "a2 saw 2", "b saw 1", "c saw 4"]
-so do updates, through the reducers :: .data.state | [.list, .sum] == [["a", "a2", "b"], 111]
+so do updates, through the reducers, to which null adds nothing :: .data.state | [.list, .sum] == [["a", "a2", "b"], 111]
 each execution is a step :: .data.state.execution_meta | [.step, .status, .current_node] == [4, "completed", "END"]
 TABLE
 api GET /v1/threads/m/messages
