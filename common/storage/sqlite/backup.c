@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "base/os/directory.h"
+#include "base/texts.h"
 #include "storage/sqlite/migrate.h"
 
 #include <dirent.h>
@@ -24,17 +25,37 @@ static bool backup_failed(struct error *err, const char *path)
 	return error_set(err, ERR_STORAGE, "%s: %s", path, strerror(errno));
 }
 
-static bool backup_is_empty(const char *path, struct error *err)
+/* Whether a backup leaves a file of that name behind when it is killed. */
+static bool backup_leaves(const char *name)
+{
+	static const char *const complete[] = {"files.db", "store.db", NULL};
+	static const char *const begun[] = {"threads.db.part", "files.db.part", "store.db.part"};
+	for (size_t i = 0; i < sizeof(begun) / sizeof(begun[0]); i++)
+		if (strncmp(name, begun[i], strlen(begun[i])) == 0)
+			return true;
+	return texts_has(complete, name);
+}
+
+/* Whether the directory is empty, or, if *left allows it, has nothing but what a backup has left
+ * that was killed; *left then says so. */
+static bool backup_is_free(const char *path, bool *left, struct error *err)
 {
 	DIR *dir = opendir(path);
 	struct dirent *entry;
-	bool empty = true;
+	bool any = false, others = false, begun = false;
 	if (!dir)
 		return backup_failed(err, path);
-	while (empty && (entry = readdir(dir)) != NULL)
-		empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
+	while ((entry = readdir(dir)) != NULL) {
+		const char *name = entry->d_name;
+		if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+			continue;
+		any = true;
+		others = others || !backup_leaves(name);
+		begun = begun || strcmp(name, "threads.db.part") == 0;
+	}
 	closedir(dir);
-	return empty ||
+	*left = *left && begun && !others;
+	return !any || *left ||
 	    error_set(
 		err, ERR_STORAGE, "%s is not empty: a backup needs a directory of its own", path);
 }
@@ -126,24 +147,23 @@ static void backup_clear(const char *path)
  * A lock on it keeps other backups out until it is closed; -1 with err set. */
 static int backup_take_directory(const char *path, struct error *err)
 {
-	char *part = xasprintf("%s/threads.db.part", path);
-	char *threads = xasprintf("%s/threads.db", path);
-	bool made = directory_make(path), ok = made || errno == EEXIST;
-	int dir = ok ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	bool there = directory_make(path) || errno == EEXIST;
+	int dir = there ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 	if (dir < 0) {
 		backup_failed(err, path);
-	} else if (flock(dir, LOCK_EX | LOCK_NB) != 0) {
-		ok = errno != EWOULDBLOCK ||
-		    error_set(err, ERR_STORAGE, "another backup is being made in %s", path);
-	} else if (access(part, F_OK) == 0 && access(threads, F_OK) != 0) {
-		backup_clear(path);
+		return -1;
 	}
-	ok = ok && dir >= 0 && (made || backup_is_empty(path, err));
-	free(part);
-	free(threads);
-	if (!ok && dir >= 0)
+	bool locked = flock(dir, LOCK_EX | LOCK_NB) == 0; /* some file systems know no locks */
+	bool alone = locked || errno != EWOULDBLOCK ||
+	    error_set(err, ERR_STORAGE, "another backup is being made in %s", path);
+	bool left = locked;
+	if (!alone || !backup_is_free(path, &left, err)) {
 		close(dir);
-	return ok ? dir : -1;
+		return -1;
+	}
+	if (left)
+		backup_clear(path);
+	return dir;
 }
 
 /*
