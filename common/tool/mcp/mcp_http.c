@@ -241,6 +241,7 @@ static enum http_end mcp_http_perform(struct exchange *x, const char *text)
 		http_response_release(&x->response);
 		x->response = (struct http_response){0};
 		x->is_stream = false;
+		x->events = 0; /* nothing was heard: MOST_RESUMES counts this try, too */
 		return HTTP_REFUSED;
 	}
 	enum http_end end = mcp_http_perform_as(x, text);
