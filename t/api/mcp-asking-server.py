@@ -3,8 +3,8 @@
 
     mcp-asking-server.py new|old|locked
 
-locked is new, and at /mcp/old old, for who has a token, which it gives itself to agent:s/cret, and which ends when there
-is a file "revoked", or with the tool revoke.  Then, while there is a file "stuck", who asks for a token waits: up to 20
+locked is new, and at /mcp/old old, for who has a token, which it gives itself to agent:s/cret, and which ends when
+there is a file "revoked", or with the tool revoke.  Then, while there is a file "stuck", who asks for a token waits: up to 20
 seconds until there is a file "free", which may hold a status to be refused with, 200 for an error in JSON; there is a
 file "waiting" then.  While there is a file "moved", tokens are given at /moved.  Its tool leak is refused with the
 token; the end of a session is a line in "ended", with whether it had one.
@@ -135,10 +135,10 @@ class Handler(mcp_peer.Handler):
         self.answer(200, json.dumps({"access_token": tokens[-1], "token_type": "Bearer", "expires_in": 3600}))
 
     def do_GET(self):
-        issuer = SITE + "/as"
+        issuer, given_at = SITE + "/as", "/moved" if os.path.exists("moved") else "/token"
         about = {"resource": SITE + "/mcp", "authorization_servers": [issuer]}
         found = {"/about": about, "/.well-known/oauth-authorization-server/as": {
-            "issuer": issuer, "token_endpoint": SITE + ("/moved" if os.path.exists("moved") else "/token")}}.get(self.path)
+            "issuer": issuer, "token_endpoint": SITE + given_at}}.get(self.path)
         if LOCKED and found:
             return self.answer(200, json.dumps(found))
         self.answer(405)

@@ -7,8 +7,8 @@ first.  wrong, barred and spent are refused, which the last two do with the key 
 tools change with each list, each stream ends at once and wants to be taken up at once, and no call comes to
 its end.  At /odd its pages of tools lead to each other, it fails at what it does not know, and writes results
 beside errors; /moved leads there.  /forgetful knows the session of its first two calls no more, and
-/gone that of a stream that is to be taken up.  /deaf asks twenty times in a call, and takes no answer.  /held takes none
-before the call hold has given up, and then those that come again; a call of t waits for them.  /flood asks
+/gone that of a stream that is to be taken up.  /deaf asks twenty times in a call, and takes no answer.  /held takes
+none before the call hold has given up, and then those that come again; a call of t waits for them.  /flood asks
 much at once where it is listened to, when there is a call, which tells what was answered.  What
 is asked is a word each in the file "asked", or "busy".
 """
@@ -156,7 +156,8 @@ class Handler(mcp_peer.Handler):
     def flood(self):
         """Requests with ids that are none, questions, and a request with an id."""
         flood["call"].wait(60)
-        ids = [("x" * 257, "ping"), ({"id": 1}, "ping")] + [(n, "elicitation/create") for n in range(20)] + [("last", "ping")]
+        questions = [(n, "elicitation/create") for n in range(20)]
+        ids = [("x" * 257, "ping"), ({"id": 1}, "ping"), *questions, ("last", "ping")]
         asked = [{"jsonrpc": "2.0", "id": i, "method": method, "params": {"message": "m"}} for i, method in ids]
         self.begin()
         self.wfile.write("".join(f"data: {json.dumps(one)}\n\n" for one in asked).encode())

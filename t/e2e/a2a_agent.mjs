@@ -6,8 +6,9 @@
 // It repeats what it is told, in two pieces.  "ask QUESTION" makes it ask that and repeat the answer, "fail WHY" fails,
 // "auth" wants a credential, "wait" waits until it is cancelled; for "cut", "turn" and "drop" the stream ends after the
 // first piece, which "turn" then replaces; "drop" breaks the connection and answers the next request with 503.  Below
-// /moved, /later, /empty, /barred, /odd and /other are agents that nobody can talk to; /open answers and does not end its
-// stream; /moving is elsewhere when its card is asked for again.  LOG has each request as a line of JSON: method, headers, body.
+// /moved, /later, /empty, /barred, /odd and /other are agents that nobody can talk to; /open answers and does not end
+// its stream; /moving is elsewhere when its card is asked for again.  LOG has each request as a line of JSON: method,
+// headers, body.
 import { appendFileSync, writeFileSync } from 'node:fs';
 import express from 'express';
 import { Role, TaskState } from '@a2a-js/sdk';

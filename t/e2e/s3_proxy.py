@@ -3,7 +3,8 @@
 
     s3_proxy.py PORT        PORT is the server's; prints the proxy's
 
-The file has a line KIND COUNT MATCH ARGUMENT, for the next COUNT requests with MATCH, a regular expression without blanks, in their first line:
+The file has a line KIND COUNT MATCH ARGUMENT, for the next COUNT requests with MATCH, a regular expression without
+blanks, in their first line:
 
     error    answers with status ARGUMENT
     slow     waits for ARGUMENT seconds first
