@@ -412,6 +412,13 @@ serve_stop() {
 	return "$1"
 }
 
+# serve_spent: hundredths of a second of processor time that the workers of the service have taken.
+serve_spent() {
+	for serve_pid in $(pgrep -P "$SERVE_PID${PAIR:+,$(cat "$STATE.2.pid")}" -f agentgraph-fcgi); do
+		sed 's/.*) //' "/proc/$serve_pid/stat"
+	done | awk '{ sum += $12 + $13 } END { print sum + 0 }'
+}
+
 # ---- requests ---------------------------------------------------------------------------------
 
 # Tests spend most of their time on starting processes, so these two, which run thousands of times, start few.

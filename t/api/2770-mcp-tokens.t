@@ -49,7 +49,8 @@ is "$(cat ended)" 's True' 'has the token when its session ends'
 : >stuck
 client /mcp revoke '@beside plain {"text":"g"}' '@await waiting' '@time 1500' 'plain {"text":"h"}' >said &
 client=$!
-ok 'wait_for 10 grep -qx "failed a token was not to be had in time" said' 'while another call asks for a token a call has its own time'
+ok 'wait_for 60 grep -qx "failed a token was not to be had in time" said' \
+	'while another call asks for a token a call has its own time'
 : >free
 wait $client
 is "$(tail -n 1 said)" 'ok "plain g"' 'and the other one its own'
