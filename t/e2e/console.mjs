@@ -27,6 +27,11 @@ async function hourglass() {
 	return tab;
 }
 
+// Chooses files of these names, which are what is in them.
+function choose(...names) {
+	return page.locator('input[type=file]').setInputFiles(names.map((name) => ({ name, mimeType: 'text/plain', buffer: Buffer.from(name) })));
+}
+
 async function chat() {
 	const made = [];
 	page.on('request', (request) => { if (request.method() === 'POST' && /v1\/threads$/.test(request.url())) made.push(request); });
@@ -110,11 +115,14 @@ async function chat() {
 	forgive(/^(answer: 400|console: .* 400 )/);
 	await comes('another one is attached', page.getByRole('button', { name: 'Remove note.txt' }));
 	await named('button', 'Cancel upload').waitFor({ state: 'hidden' });
-	const held = [], files = (...names) => page.locator('input[type=file]').setInputFiles(names.map((name) => ({ name, mimeType: 'text/plain', buffer: Buffer.from(name) })));
-	const given = page.waitForRequest(/files\/upload/);
+	const held = [];
 	await page.route(/files\/upload/, (route) => { held.push(route); });
-	await files('two.txt', 'three.txt');
-	await given;
+	const hold = async (...names) => {
+		const before = held.length;
+		await choose(...names);
+		while (held.length === before) await page.waitForTimeout(20);
+	};
+	await hold('two.txt', 'three.txt');
 	await ask('/files');
 	await comes('a message waits for a file that is being uploaded', page.getByRole('alert').filter({ hasText: 'still being uploaded' }));
 	report('and stays in the field', await page.getByLabel('Message', { exact: true }).inputValue() === '/files');
@@ -123,7 +131,7 @@ async function chat() {
 	report('an upload can be cancelled', held.length === 1 && await page.getByRole('button', { name: /^Remove / }).count() === 1, held.length);
 	report('which leaves the focus where it began', await page.evaluate(() => document.activeElement.textContent) === 'Attach');
 	forgive(/ERR_ABORTED/);
-	await files('late.txt');
+	await hold('late.txt');
 	await named('link', 'Graph').click();
 	await page.locator('svg.graph').waitFor();
 	await held[1].continue();
@@ -133,9 +141,17 @@ async function chat() {
 	report('beside what was typed', await page.getByLabel('Message', { exact: true }).inputValue() === '/files');
 	await press('Remove late.txt');
 	report('without it the focus is in the message', await page.evaluate(() => document.activeElement.getAttribute('aria-label')) === 'Message');
+	await hold('later.txt');
+	await named('link', 'Graph').click();
+	await page.locator('svg.graph').waitFor();
+	await page.goBack();
+	await said('Agent', 'remote: ').waitFor();
+	await held[2].continue();
+	await comes('so is one that comes when one is back', named('button', 'Remove later.txt'));
+	await press('Remove later.txt');
 	await page.unroute(/files\/upload/);
 	await page.route(/files\/upload/, (route) => route.fulfill({ status: 415, json: { detail: 'Not this' } }), { times: 2 });
-	await files('a.txt', 'b.txt');
+	await choose('a.txt', 'b.txt');
 	await comes('of several files that are refused each is told of', page.getByRole('alert').filter({ hasText: 'a.txt: Not this; b.txt: Not this' }));
 	forgive(/415/);
 	await ask('/files');

@@ -21,8 +21,11 @@ function kindOf(type) {
 	return /^(image|audio|video)\//.test(type) ? type.split('/')[0] : 'document';
 }
 
+let latest; // the conversation that was opened last
+
 class Conversation {
 	constructor(main, thread, service) {
+		latest = this;
 		Object.assign(this, { main, thread, service, messages: [], unsure: Infinity, tree: treeOf([]), files: [], uploads: 0 });
 		this.name = make('h2');
 		this.list = new MessageList((message, place) => this.actsOf(message, place), (end) => this.readEarlier(end));
@@ -202,17 +205,18 @@ class Conversation {
 
 	// ---- What is said now
 
-	// Whoever has left and comes back finds the file beside what was typed.
+	// Whoever has left and comes back, before or after the file, finds it beside what was typed.
 	async attach(given, signal) {
 		this.uploads++;
 		const stored = await upload(given, signal).finally(() => { this.uploads--; });
-		if (this.service.signal.aborted) {
+		const here = latest.thread === this.thread ? latest : this;
+		if (here.service.signal.aborted) {
 			const { text = '', files = [] } = unsent.get(this.thread) || {};
 			unsent.set(this.thread, { text, files: [...files, stored] });
 			return;
 		}
-		this.files.push(stored);
-		this.showFiles();
+		here.files.push(stored);
+		here.showFiles();
 	}
 
 	showFiles() {
