@@ -557,8 +557,14 @@ async function files() {
 		URL.revokeObjectURL = (one) => { all.push(one); revoke(one); };
 		window.addEventListener('hashchange', () => setTimeout(() => done(all)), { once: true });
 	}));
+	let held;
+	await page.route(/files\/upload/, (route) => { held = route; }, { times: 1 });
+	await choose('b.txt', 'c.txt');
+	while (!held) await page.waitForTimeout(20);
 	await named('link', 'Evaluations').click();
 	report('who leaves the view leaves no bytes behind', (await freed).includes(shown));
+	await held.continue();
+	await comes('but all files that were chosen are uploaded', page.getByText('c.txt is uploaded'));
 }
 
 async function evaluations() {

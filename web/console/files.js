@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 // Files: those uploaded in this session, and any other by its id.
 import { bytes, get, path, upload, uploaded } from './api.js';
-import { button, chooser, guarded, input, make, more, pre, table, when } from './dom.js';
+import { button, chooser, complain, guarded, input, make, more, pre, table, when } from './dom.js';
 import { view } from './message.js';
 
 const most = 20000; // bytes of a text that are shown
@@ -33,7 +33,7 @@ export async function show(main, parts, { signal }) {
 	async function take(given, until) {
 		const stored = await upload(given, until);
 		list();
-		await open(stored.file_id);
+		open(stored.file_id).catch(complain); // who leaves the view, or cannot see this one, uploads the next all the same
 	}
 
 	const [label, id] = input('File id');
