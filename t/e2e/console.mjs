@@ -370,21 +370,44 @@ async function changedElsewhere() {
 	await tab.getByLabel('Message', { exact: true }).press('Enter');
 	await comes('a run that another tab starts is shown as it goes on', page.locator('main.running').getByText('tick 1'));
 	await settled();
-	await said('You', '/slow').last().getByRole('button', { name: 'Edit' }).click();
-	await page.keyboard.press('Control+A');
-	await page.keyboard.type('half an ed');
+	for (const [what, text] of [['four', 'another edit'], ['/slow', 'half an ed']]) {
+		await said('You', what).last().getByRole('button', { name: 'Edit' }).click();
+		await page.keyboard.press('Control+A');
+		await page.keyboard.type(text);
+	}
 	await tab.getByLabel('Message', { exact: true }).fill('/slow 24 2000');
 	await tab.getByLabel('Message', { exact: true }).press('Enter');
 	await comes('while one is edited, too', page.locator('main.running').getByText('/slow 24 2000'));
-	await named('button', 'Save').press('Enter');
+	const edited = page.getByLabel('Edited message');
+	await named('button', 'Save').last().press('Enter');
 	await comes('which cannot be saved then', page.getByRole('alert').filter({ hasText: 'A run goes on here' }));
-	await page.getByLabel('Edited message').focus();
+	await edited.last().focus();
 	await tab.getByRole('button', { name: 'Stop', exact: true }).click();
 	await settled();
 	await page.waitForFunction(() => document.activeElement.matches('.ask textarea'));
 	await page.keyboard.type('it');
-	report('but keeps its text and the focus', await page.getByLabel('Edited message').inputValue() === 'half an edit', await log.innerText());
+	report('but keeps its text and the focus', await edited.last().inputValue() === 'half an edit', await log.innerText());
+	report('as does another one', await edited.count() === 2 && await edited.first().inputValue() === 'another edit', await log.innerText());
 	await page.keyboard.press('Escape');
+	await edited.press('Escape');
+	const kept = await page.evaluate(async () => { // where nobody looks, there are no frames in which messages would be built
+		const { MessageList } = await import(new URL('list.js', document.querySelector('script[type=module]').src));
+		const list = new MessageList(() => ({}), () => {}), frame = window.requestAnimationFrame;
+		const messages = ['a', 'b'].map((id) => ({ message_id: id, role: 'user', content: [] }));
+		document.body.append(list.node);
+		list.show(messages, 0);
+		while (list.first > 0) await new Promise((over) => setTimeout(over, 20));
+		list.nodes[0].append(Object.assign(document.createElement('form'), { className: 'ask' }));
+		window.requestAnimationFrame = () => {};
+		for (let i = 0; i < 2; i++) list.show([...messages], 0);
+		window.requestAnimationFrame = frame;
+		list.growing = false;
+		list.approach();
+		while (list.first > 0) await new Promise((over) => setTimeout(over, 20));
+		list.node.remove();
+		return list.nodes.map((node) => Boolean(node.querySelector('.ask')));
+	});
+	report('also where the thread changes twice before anybody looks', kept.join() === 'true,false', kept);
 	await tab.locator('main:not(.running)').waitFor();
 	const articles = (of) => of.getByRole('log').getByRole('article').count();
 	for (const ms of [20, 30, 40]) {

@@ -13,7 +13,7 @@ export class MessageList {
 	// acts(message, place) says what can be done with a message (message.js); load(end) reads messages before that
 	// place into the array.
 	constructor(acts, load) {
-		Object.assign(this, { acts, load, messages: [], first: 0, nodes: [], said: [], edited: [], atEnd: true });
+		Object.assign(this, { acts, load, messages: [], first: 0, nodes: [], said: [], edited: new Map(), atEnd: true });
 		this.node = make('div.log', { role: 'log', 'aria-label': 'Conversation', tabIndex: 0 });
 		this.earlier = button('Earlier messages', () => this.grow());
 		this.node.addEventListener('scroll', () => { this.atEnd = this.isAtEnd(); this.approach(); }, { passive: true });
@@ -40,21 +40,23 @@ export class MessageList {
 	}
 
 	build(place) {
-		const edited = this.edited.find((one) => one.place === place && one.id === this.messages[place].message_id);
-		if (edited) {
-			queueMicrotask(() => edited.had?.focus({ preventScroll: true })); // by then it is in the page
-			return edited.node;
-		}
-		return showMessage(this.messages[place], this.acts(this.messages[place], place));
+		const message = this.messages[place], edited = this.edited.get(place);
+		this.edited.delete(place);
+		if (edited?.id !== message.message_id) return showMessage(message, this.acts(message, place));
+		// by then it is in the page
+		queueMicrotask(() => { if (document.activeElement === document.body) edited.had?.focus({ preventScroll: true }); });
+		return edited.node;
 	}
 
-	// Shows these messages.  Those before from are as they were; what was being said is among the others.  A message that
-	// is being edited stays as it is.
+	// Shows these messages.  Those before from are as they were; what was being said is among the others.  Messages that
+	// are being edited stay as they are, also those that are not built before the next call.
 	show(messages, from) {
 		this.change(() => {
 			const kept = Math.max(0, from - this.first), old = this.nodes.splice(kept);
-			this.edited = old.map((node, i) => ({ node, place: this.first + kept + i, id: this.messages[this.first + kept + i].message_id, had: node.querySelector(':focus') }))
-				.filter(({ node }) => node.querySelector('form.ask'));
+			old.forEach((node, i) => {
+				const place = this.first + kept + i;
+				if (node.querySelector('form.ask')) this.edited.set(place, { node, id: this.messages[place].message_id, had: node.querySelector(':focus') });
+			});
 			for (const gone of [...old, ...this.said.splice(0), ...this.node.querySelectorAll('.empty')]) gone.remove();
 			for (const node of [...this.node.querySelectorAll('.part:empty')]) node.remove();
 			this.messages = messages;
