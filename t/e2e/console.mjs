@@ -828,6 +828,12 @@ async function rights() {
 	const first = await page.locator('nav a').first().innerText();
 	report('the first of them is shown', await named('link', first).getAttribute('aria-current') === 'page');
 	if (first === 'Chat') {
+		await page.route(/graph\/stream$/, (route) => route.fulfill({ status: 503, json: { detail: 'No room now' } }), { times: 1 });
+		await ask('hello');
+		await page.locator('main:not(.running)').waitFor();
+		await comes('what is refused at the beginning is told', page.getByRole('alert').filter({ hasText: 'No room now' }));
+		report('and stays in the field', await page.getByLabel('Message', { exact: true }).inputValue() === 'hello');
+		forgive(/503|404/);
 		for (const text of ['hello', 'good morning']) {
 			await ask(text);
 			await comes('who may only talk does so', said('Agent', `echo: ${text}`));

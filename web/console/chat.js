@@ -381,6 +381,7 @@ class Conversation {
 	// again after it.
 	async during(go, from) {
 		const said = new Map();
+		let failed = false;
 		this.unsure = Math.min(this.unsure, from);
 		this.showRunning(true);
 		try {
@@ -394,6 +395,7 @@ class Conversation {
 				this.hear(chunk, said, request);
 			});
 		} catch (error) {
+			failed = true;
 			complain(error);
 		}
 		if (this.service.signal.aborted) return;
@@ -401,6 +403,9 @@ class Conversation {
 		try {
 			await this.refresh(Math.min(this.unsure, this.messages.length));
 			this.unsure = Infinity;
+		} catch (error) {
+			if (!failed) throw error;
+			return; // what failed first is told; maybe there is no thread yet
 		} finally {
 			this.showRunning(false); // only now: before, a message would meet questions of the last turn
 		}
