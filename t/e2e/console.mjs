@@ -627,6 +627,9 @@ async function service() {
 	await tab.getByRole('table', { name: 'Threads' }).locator('time').first().waitFor();
 	await tab.clock.fastForward('02:00:00');
 	await comes('words of time follow it', tab.getByText('2 h ago').first());
+	await tab.clock.fastForward('26:00:00');
+	await tab.locator('time.ago').first().waitFor({ state: 'detached' });
+	report('until it is a day ago', /\d:\d\d/.test(await tab.locator('time').first().innerText()));
 	await tab.context().close();
 	await page.route(/v1\/service$/, (route) => route.abort(), { times: 1 });
 	const away = page.getByRole('alert').filter({ hasText: 'cannot be reached' });

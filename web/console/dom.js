@@ -231,9 +231,12 @@ export function ask(place, name, verb, value, act, { lines = 1 } = {}) {
 
 // ---- Words
 
+const moment = new Intl.DateTimeFormat([], { dateStyle: 'short', timeStyle: 'short' }); // which takes long to make
+
+// Nothing for a moment that is more than a day ago.
 function agoOf(date) {
 	const seconds = (Date.now() - date) / 1000;
-	if (seconds < -60 || seconds >= 86400) return date.toLocaleString([], { dateStyle: 'short', timeStyle: 'short' });
+	if (seconds < -60 || seconds >= 86400) return '';
 	return seconds < 10 ? 'now' : seconds < 60 ? `${Math.floor(seconds)} s ago` : seconds < 3600 ? `${Math.floor(seconds / 60)} min ago` : `${Math.floor(seconds / 3600)} h ago`;
 }
 
@@ -242,12 +245,14 @@ export function when(time) {
 	if (!time) return '';
 	const date = new Date(typeof time === 'number' ? time * 1000 : time);
 	if (Number.isNaN(date.getTime())) return String(time);
-	return make('time', { dateTime: date.toISOString(), title: date.toLocaleString(), 'aria-live': 'off' }, agoOf(date));
+	const ago = agoOf(date);
+	return make(ago ? 'time.ago' : 'time', { dateTime: date.toISOString(), title: date.toLocaleString(), 'aria-live': 'off' }, ago || moment.format(date));
 }
 
 setInterval(() => {
-	for (const node of document.querySelectorAll('time')) {
-		const words = agoOf(new Date(node.dateTime));
+	for (const node of document.querySelectorAll('time.ago')) {
+		const date = new Date(node.dateTime), ago = agoOf(date), words = ago || moment.format(date);
+		if (!ago) node.classList.remove('ago');
 		if (words !== node.textContent) node.textContent = words;
 	}
 }, 20000);
