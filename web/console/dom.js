@@ -190,11 +190,17 @@ export function confirm(before, name, after, verb) {
 		const cancel = make('button', { type: 'button' }, 'Cancel');
 		const go = make('button.danger', { type: 'button' }, verb);
 		const node = make('dialog', { 'aria-label': before + name + after }, make('p', before, make('bdi', name), after), make('div.actions', cancel, go));
-		const end = (answer) => { node.close(); node.remove(); resolve(answer); };
-		cancel.onclick = () => end(false);
+		const end = (answer) => {
+			window.removeEventListener('hashchange', refuse);
+			node.close();
+			node.remove();
+			resolve(answer);
+		};
+		const refuse = () => end(false);
+		cancel.onclick = refuse;
 		go.onclick = () => end(true);
-		node.addEventListener('cancel', () => end(false));
-		window.addEventListener('hashchange', () => end(false), { once: true });
+		node.addEventListener('cancel', refuse);
+		window.addEventListener('hashchange', refuse);
 		document.body.append(node);
 		node.showModal();
 		cancel.focus();
