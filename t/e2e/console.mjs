@@ -727,6 +727,10 @@ async function live() {
 	await startNowhere();
 	await comes('also where no request tells', page.getByRole('alert').filter({ hasText: 'cannot be opened' }));
 	forgive(/nowhere|none\/stream$|status of (404|429)/);
+	await page.evaluate(() => Object.defineProperty(window, 'isSecureContext', { value: false, configurable: true }));
+	await press('Start');
+	await comes('that a page without HTTPS has no sound is told', page.getByRole('alert').filter({ hasText: 'HTTPS' }));
+	await page.evaluate(() => Object.defineProperty(window, 'isSecureContext', { value: true }));
 	await page.evaluate(() => { // as where the service is away
 		const { prototype } = AudioWorklet, real = prototype.addModule;
 		prototype.addModule = async () => { prototype.addModule = real; throw new DOMException('Unable to load a worklet\'s module.', 'AbortError'); };

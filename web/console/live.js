@@ -4,6 +4,7 @@ import { get, path, socket, token } from './api.js';
 import { button, complain, input, link, make, newId, say, settle } from './dom.js';
 
 async function worklet(sampleRate, name) {
+	if (!isSecureContext) throw new Error('Browsers let only pages over HTTPS, or of this machine, play and record sound');
 	const context = new AudioContext({ sampleRate });
 	try {
 		await context.audioWorklet.addModule(new URL('./audio.js', import.meta.url));
