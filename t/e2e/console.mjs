@@ -23,6 +23,7 @@ async function drawn() {
 // A page of another person, whose hours pass in a moment: browsers have one clock for all pages of a context.
 async function hourglass() {
 	const tab = await (await page.context().browser().newContext()).newPage();
+	tab.setDefaultTimeout(180000);
 	await tab.clock.install();
 	return tab;
 }
@@ -494,7 +495,7 @@ async function runs() {
 	await comes('and chunks', page.getByRole('list', { name: 'Chunks' }).getByRole('listitem').first());
 	await fits('a run');
 	await named('link', 'Chat').click();
-	await ask('/slow 24 900');
+	await ask('/slow 24 2000');
 	await said('Agent', 'tick 1').first().waitFor();
 	await named('link', 'Runs').click();
 	await named('table', 'Runs').getByRole('row').filter({ hasText: 'running' }).getByRole('link').first().click();

@@ -26,8 +26,8 @@ export async function visit(peers, executablePath, { width = 1280, prefix = '', 
 		'--use-fake-device-for-media-stream', `--use-file-for-fake-audio-capture=${silence()}`, '--use-fake-ui-for-media-stream',
 		'--autoplay-policy=no-user-gesture-required'] });
 	const context = await browser.newContext({ viewport: { width, height: 760 }, reducedMotion: 'reduce', ...given });
+	context.setDefaultTimeout(timeout); // of other tabs, too
 	const page = await context.newPage();
-	page.setDefaultTimeout(timeout);
 
 	const complaints = [];
 	await page.exposeFunction('tellBlocked', (what) => complaints.push(`blocked: ${what}`));
