@@ -43,26 +43,21 @@ static bool http_setup_add_line(struct http_call *c, const char *line)
 	return longer != NULL;
 }
 
-/* libcurl takes "Name:" as the wish to send no such header, and "Name;" for an empty value. */
-static bool http_setup_add_header(struct http_call *c, const struct http_header *h)
-{
-	if (!http_is_token(h->name) || !http_setup_is_line(h->value))
-		return false;
-	bool blank = h->value[strspn(h->value, " \t")] == '\0';
-	char *line = blank ? xasprintf("%s;", h->name) : xasprintf("%s: %s", h->name, h->value);
-	bool added = http_setup_add_line(c, line);
-	secret_free(line); /* it may hold a key */
-	return added;
-}
-
-/* Sets the request's headers, and none that libcurl would add by itself. */
+/* Sets the request's headers, and none that libcurl would add by itself.  libcurl takes "Name:" as
+ * the wish to send no such header, and "Name;" for an empty value. */
 static bool http_setup_headers(struct http_call *c)
 {
 	const struct http_request *request = c->request;
 	bool added = http_setup_add_line(c, "Expect:"), has_type = false;
 	for (size_t i = 0; added && i < request->header_count; i++) {
-		added = http_setup_add_header(c, &request->headers[i]);
-		has_type = has_type || strcasecmp(request->headers[i].name, "Content-Type") == 0;
+		const char *name = request->headers[i].name, *value = request->headers[i].value;
+		if (!http_is_token(name) || !http_setup_is_line(value))
+			return false;
+		bool blank = value[strspn(value, " \t")] == '\0';
+		char *line = blank ? xasprintf("%s;", name) : xasprintf("%s: %s", name, value);
+		added = http_setup_add_line(c, line);
+		secret_free(line); /* it may hold a key */
+		has_type = has_type || strcasecmp(name, "Content-Type") == 0;
 	}
 	if (added && !has_type)
 		added = http_setup_add_line(c, "Content-Type:");
@@ -88,27 +83,9 @@ static bool http_setup_method(struct http_call *c)
 	return http_is_token(method) && http_setup_pointer(c, CURLOPT_CUSTOMREQUEST, method);
 }
 
-/* Sets the options of every call.  QUICK_EXIT: a call that ends does not wait for a resolver that
- * is still at work; that thread ends by itself. */
-static bool http_setup_manners(struct http_call *c)
-{
-	http_setup_long(c, CURLOPT_NOSIGNAL, 1);
-	c->curl->easy_setopt(c->handle->easy, CURLOPT_OPENSOCKETFUNCTION, http_open_socket);
-	http_setup_long(c, CURLOPT_QUICK_EXIT, 1);
-	http_setup_long(c, CURLOPT_TCP_KEEPALIVE, 1);
-	http_setup_long(c, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1);
-	http_setup_long(c, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS);
-	int64_t connect_ms = c->request->connect_ms;
-	http_setup_long(c, CURLOPT_CONNECTTIMEOUT_MS,
-	    connect_ms > 0 && connect_ms < INT_MAX ? (long)connect_ms : INT_MAX);
-	return http_setup_pointer(c, CURLOPT_PROTOCOLS_STR, "http,https") &&
-	    http_setup_pointer(c, CURLOPT_CAINFO, c->curl->ca_file) &&
-	    http_setup_pointer(c, CURLOPT_CAPATH, c->curl->ca_directory) &&
-	    http_setup_pointer(c, CURLOPT_USERAGENT, "agentgraph/" AGENTGRAPH_VERSION);
-}
-
 enum http_end http_call_set_up(struct http_call *c, const char **why)
 {
+	int64_t connect_ms = c->request->connect_ms;
 	if (!http_setup_is_line(c->request->url) ||
 	    !http_setup_pointer(c, CURLOPT_URL, c->request->url)) {
 		*why = "the URL is not valid";
@@ -118,7 +95,20 @@ enum http_end http_call_set_up(struct http_call *c, const char **why)
 		*why = "the method or a header is not valid";
 		return HTTP_BAD_REQUEST;
 	}
-	if (!http_setup_manners(c)) {
+	http_setup_long(c, CURLOPT_NOSIGNAL, 1);
+	c->curl->easy_setopt(c->handle->easy, CURLOPT_OPENSOCKETFUNCTION, http_open_socket);
+	/* a call that ends does not wait for a resolver that is still at work; that thread ends by
+	 * itself */
+	http_setup_long(c, CURLOPT_QUICK_EXIT, 1);
+	http_setup_long(c, CURLOPT_TCP_KEEPALIVE, 1);
+	http_setup_long(c, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1);
+	http_setup_long(c, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS);
+	http_setup_long(c, CURLOPT_CONNECTTIMEOUT_MS,
+	    connect_ms > 0 && connect_ms < INT_MAX ? (long)connect_ms : INT_MAX);
+	if (!http_setup_pointer(c, CURLOPT_PROTOCOLS_STR, "http,https") ||
+	    !http_setup_pointer(c, CURLOPT_CAINFO, c->curl->ca_file) ||
+	    !http_setup_pointer(c, CURLOPT_CAPATH, c->curl->ca_directory) ||
+	    !http_setup_pointer(c, CURLOPT_USERAGENT, "agentgraph/" AGENTGRAPH_VERSION)) {
 		*why = "libcurl lacks a setting";
 		return HTTP_UNAVAILABLE;
 	}

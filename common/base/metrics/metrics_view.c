@@ -26,22 +26,6 @@ static int64_t metrics_quantile(const uint64_t steps[METRIC_STEPS], uint64_t of_
 	return -1;
 }
 
-static void metrics_view_times(struct metrics_view *view, struct metrics_table *table)
-{
-	uint64_t steps[METRIC_STEPS] = {0};
-	uint32_t now = (uint32_t)(clock_uptime_us() / METRIC_SPELL_US);
-	for (int i = 0; i < METRIC_SPELLS; i++) {
-		struct metric_spell *spell = &table->spells[i];
-		uint32_t number = atomic_load_explicit(&spell->number, memory_order_acquire);
-		if (number == 0 || now - number >= METRIC_SPELLS)
-			continue;
-		for (int k = 0; k < METRIC_STEPS; k++)
-			steps[k] += atomic_load_explicit(&spell->steps[k], memory_order_relaxed);
-	}
-	view->p50_us = metrics_quantile(steps, 500);
-	view->p99_us = metrics_quantile(steps, 990);
-}
-
 void metrics_look(struct metrics_view *view)
 {
 	struct shared *shared;
@@ -64,5 +48,16 @@ void metrics_look(struct metrics_view *view)
 			view->requests += atomic_load(&table->requests[row][k]);
 		view->errors += atomic_load(&table->requests[row][METRIC_CLASSES - 1]);
 	}
-	metrics_view_times(view, table);
+	uint64_t steps[METRIC_STEPS] = {0};
+	uint32_t now = (uint32_t)(clock_uptime_us() / METRIC_SPELL_US);
+	for (int i = 0; i < METRIC_SPELLS; i++) {
+		struct metric_spell *spell = &table->spells[i];
+		uint32_t number = atomic_load_explicit(&spell->number, memory_order_acquire);
+		if (number == 0 || now - number >= METRIC_SPELLS)
+			continue;
+		for (int k = 0; k < METRIC_STEPS; k++)
+			steps[k] += atomic_load_explicit(&spell->steps[k], memory_order_relaxed);
+	}
+	view->p50_us = metrics_quantile(steps, 500);
+	view->p99_us = metrics_quantile(steps, 990);
 }

@@ -34,12 +34,15 @@ static char *process_find_executable(char *path)
 	return NULL;
 }
 
-static char *process_find_in_path(const char *name)
+char *process_find(const char *name, const char *dir)
 {
 	const char *dirs = getenv("PATH");
+	int code = ENOENT;
+	if (strchr(name, '/'))
+		return process_find_executable(
+		    *name == '/' ? xstrdup(name) : process_find_joined(dir, strlen(dir), name));
 	if (!dirs)
 		dirs = "/usr/local/bin:/usr/bin:/bin";
-	int code = ENOENT;
 	for (;; dirs++) {
 		size_t len = strcspn(dirs, ":");
 		char *path =
@@ -54,14 +57,6 @@ static char *process_find_in_path(const char *name)
 	}
 	errno = code;
 	return NULL;
-}
-
-char *process_find(const char *name, const char *dir)
-{
-	if (!strchr(name, '/'))
-		return process_find_in_path(name);
-	return process_find_executable(
-	    *name == '/' ? xstrdup(name) : process_find_joined(dir, strlen(dir), name));
 }
 
 /* process_find_part tries each place with check, which gives the path back or frees it. */
