@@ -73,17 +73,21 @@ static enum blob_named files_is_recorded(const char *file_id, void *arg)
 	return named;
 }
 
-/* A bucket that is still configured is read from even where new bytes go elsewhere. */
-static bool files_make_stores(
-    struct files *f, const struct config *config, struct storage *storage, struct error *err)
+struct files *files_open(
+    const struct config *config, struct storage *storage, struct shared *shared, struct error *err)
 {
 	const char *type = config->env.media_storage_type;
 	bool in_cloud = strcmp(type, BLOBS_CLOUD) == 0;
 	char *path = blobs_memory_path(config->state_dir);
 	struct error ignored = {0};
+	struct files *f = xcalloc(1, sizeof(*f));
+	pthread_mutex_init(&f->lock, NULL);
+	f->region = shared_region(shared, SHARED_FILES);
+	f->records = storage->engine->file_records->open(storage);
 	f->stores[STORE_MEMORY] = blobs_memory(path, &f->region->memory_used, MEMORY_MAX);
 	f->stores[STORE_LOCAL] = blobs_local(config->env.media_storage_path);
 	free(path);
+	/* a bucket that is still configured is read from even where new bytes go elsewhere */
 	if ((in_cloud || config->env.media_cloud_bucket) &&
 	    s3_check(&config->env, in_cloud ? err : &ignored))
 		f->stores[STORE_CLOUD] = blobs_cloud(config);
@@ -96,18 +100,7 @@ static bool files_make_stores(
 			f->current = f->stores[i];
 	if (!f->current && !error_is_set(err))
 		files_type_check(config, err);
-	return f->current != NULL;
-}
-
-struct files *files_open(
-    const struct config *config, struct storage *storage, struct shared *shared, struct error *err)
-{
-	struct files *f = xcalloc(1, sizeof(*f));
-	pthread_mutex_init(&f->lock, NULL);
-	f->region = shared_region(shared, SHARED_FILES);
-	f->records = storage->engine->file_records->open(storage);
-	if (!files_make_stores(f, config, storage, err) ||
-	    (!files_begin(f, NULL, err) && err->kind != ERR_TRANSIENT_STORAGE)) {
+	if (!f->current || (!files_begin(f, NULL, err) && err->kind != ERR_TRANSIENT_STORAGE)) {
 		files_close(f);
 		return NULL;
 	}

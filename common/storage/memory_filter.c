@@ -143,16 +143,6 @@ static bool operator_holds(const cJSON *value, const cJSON *operand)
 	return (or_equal && order == 0) || (name[0] == 'g' ? order > 0 : order < 0);
 }
 
-static bool operators_hold(const cJSON *value, const cJSON *condition)
-{
-	const cJSON *operand;
-	cJSON_ArrayForEach(operand, condition) {
-		if (!operator_holds(value, operand))
-			return false;
-	}
-	return true;
-}
-
 static bool memory_filter_is_one_of(const cJSON *value, const cJSON *list)
 {
 	const cJSON *item, *left;
@@ -180,14 +170,15 @@ static bool memory_filter_is_one_of(const cJSON *value, const cJSON *list)
 
 bool memory_filter_fits(const cJSON *metadata, const cJSON *filters)
 {
-	const cJSON *condition;
+	const cJSON *condition, *operand;
 	struct json_members members;
 	bool fits = true;
 	json_members_init(&members, metadata);
 	cJSON_ArrayForEach(condition, filters) {
 		const cJSON *value = json_members_get(&members, condition->string);
 		if (cJSON_IsObject(condition))
-			fits = operators_hold(value, condition);
+			for (operand = condition->child; fits && operand; operand = operand->next)
+				fits = operator_holds(value, operand);
 		else if (cJSON_IsArray(condition))
 			fits = value && memory_filter_is_one_of(value, condition);
 		else

@@ -43,22 +43,6 @@ static bool s3_is_name(const char *s, const char *of)
 	return *s && s[strspn(s, of)] == '\0';
 }
 
-static bool s3_check_keys(const struct environment *env, struct error *err)
-{
-	if (!env->media_cloud_key_id || !env->media_cloud_key_id[0])
-		return error_set(err, ERR_STORAGE,
-		    "MEDIA_CLOUD_ACCESS_KEY_ID: expected the id of an access key, because files "
-		    "are kept in a cloud, found nothing%s",
-		    env->media_cloud_credentials
-			? "; MEDIA_CLOUD_CREDENTIALS_JSON has none, an HMAC key is needed"
-			: "");
-	if (!env->media_cloud_secret || !env->media_cloud_secret[0])
-		return error_set(err, ERR_STORAGE,
-		    "MEDIA_CLOUD_SECRET_ACCESS_KEY: expected the secret of the access key, because "
-		    "files are kept in a cloud, found nothing");
-	return true;
-}
-
 static bool s3_check_endpoint(const char *endpoint, struct error *err)
 {
 	const char *host = endpoint ? strstr(endpoint, "://") : NULL;
@@ -74,21 +58,9 @@ static bool s3_check_endpoint(const char *endpoint, struct error *err)
 	return true;
 }
 
-/* A path that a client or server could take for a shorter one is refused. */
-static bool s3_check_prefix(const char *prefix, struct error *err)
-{
-	if (strlen(prefix) <= 200 && !strstr(prefix, "//") &&
-	    prefix[strspn(prefix, LETTERS DIGITS "/-_.!*'()")] == '\0' && !strstr(prefix, "./"))
-		return true;
-	return error_set(err, ERR_STORAGE,
-	    "MEDIA_CLOUD_PREFIX: expected at most 200 letters, digits, slashes and -_.!*'(), with "
-	    "no empty part and none that ends in a dot, found %.200s",
-	    prefix);
-}
-
 bool s3_check(const struct environment *env, struct error *err)
 {
-	const char *bucket = env->media_cloud_bucket;
+	const char *bucket = env->media_cloud_bucket, *prefix = env->media_cloud_prefix;
 	if (s3_provider_of(env) == UNKNOWN)
 		return error_set(err, ERR_STORAGE,
 		    "MEDIA_CLOUD_PROVIDER: expected aws or gcp (any other server of S3's protocol "
@@ -103,8 +75,27 @@ bool s3_check(const struct environment *env, struct error *err)
 		return error_set(err, ERR_STORAGE,
 		    "MEDIA_CLOUD_REGION: expected a region's name like eu-central-1, found %s",
 		    *env->media_cloud_region ? env->media_cloud_region : "nothing");
-	return s3_check_endpoint(env->media_cloud_endpoint, err) &&
-	    s3_check_prefix(env->media_cloud_prefix, err) && s3_check_keys(env, err);
+	if (!s3_check_endpoint(env->media_cloud_endpoint, err))
+		return false;
+	/* a path that a client or server could take for a shorter one is refused */
+	if (strlen(prefix) > 200 || strstr(prefix, "//") || strstr(prefix, "./") ||
+	    prefix[strspn(prefix, LETTERS DIGITS "/-_.!*'()")])
+		return error_set(err, ERR_STORAGE,
+		    "MEDIA_CLOUD_PREFIX: expected at most 200 letters, digits, slashes and "
+		    "-_.!*'(), with no empty part and none that ends in a dot, found %.200s",
+		    prefix);
+	if (!env->media_cloud_key_id || !env->media_cloud_key_id[0])
+		return error_set(err, ERR_STORAGE,
+		    "MEDIA_CLOUD_ACCESS_KEY_ID: expected the id of an access key, because files "
+		    "are kept in a cloud, found nothing%s",
+		    env->media_cloud_credentials
+			? "; MEDIA_CLOUD_CREDENTIALS_JSON has none, an HMAC key is needed"
+			: "");
+	if (!env->media_cloud_secret || !env->media_cloud_secret[0])
+		return error_set(err, ERR_STORAGE,
+		    "MEDIA_CLOUD_SECRET_ACCESS_KEY: expected the secret of the access key, because "
+		    "files are kept in a cloud, found nothing");
+	return true;
 }
 
 /* ---- the bucket ---- */

@@ -146,15 +146,6 @@ bool s3_put_parts(
 
 /* ---- taking away ---- */
 
-static bool s3_parts_abort_one(struct s3 *s3, const char *key, const char *id, struct error *err)
-{
-	char *upload = s3_parts_encoded(id), *query = xasprintf("uploadId=%s", upload);
-	bool ok = s3_delete(s3, key, query, SMALL_MS, err);
-	free(query);
-	free(upload);
-	return ok;
-}
-
 /* The keys in the list all begin with this one, which nothing else does. */
 bool s3_abort_parts(struct s3 *s3, const char *key, struct error *err)
 {
@@ -170,8 +161,11 @@ bool s3_abort_parts(struct s3 *s3, const char *key, struct error *err)
 	bool ok = s3_run(s3, &call, &response, err);
 	const char *at = strstr(buf_str(&response.body), "<Upload>");
 	for (; ok && at; at = strstr(at + 1, "<Upload>")) {
-		char *id = s3_element(at, "UploadId");
-		ok = id && s3_parts_abort_one(s3, key, id, err);
+		char *id = s3_element(at, "UploadId"), *upload = id ? s3_parts_encoded(id) : NULL;
+		char *which = upload ? xasprintf("uploadId=%s", upload) : NULL;
+		ok = which && s3_delete(s3, key, which, SMALL_MS, err);
+		free(which);
+		free(upload);
 		free(id);
 	}
 	http_response_release(&response);

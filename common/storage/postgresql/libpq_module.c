@@ -61,14 +61,6 @@ static PGconn *module_connect_params(
 
 #define REFUSAL_MS 5000
 
-/* Waits for the server; false when it says nothing for too long. */
-static int module_wait(PGconn *conn, PostgresPollingStatusType wants)
-{
-	struct pollfd pfd = {
-	    .fd = PQsocket(conn), .events = wants == PGRES_POLLING_READING ? POLLIN : POLLOUT};
-	return poll(&pfd, 1, REFUSAL_MS) > 0;
-}
-
 /* A failed connection has no field for it.  But its message is "…:  STATE", where so little is
  * asked for. */
 static void module_refusal(
@@ -79,9 +71,13 @@ static void module_refusal(
 	const char *at = NULL;
 	*state = '\0';
 	PQsetErrorVerbosity(conn, PQERRORS_SQLSTATE);
-	while (conn && (wants == PGRES_POLLING_READING || wants == PGRES_POLLING_WRITING) &&
-	    module_wait(conn, wants))
+	while (conn && (wants == PGRES_POLLING_READING || wants == PGRES_POLLING_WRITING)) {
+		const short events = wants == PGRES_POLLING_READING ? POLLIN : POLLOUT;
+		struct pollfd pfd = {.fd = PQsocket(conn), .events = events};
+		if (poll(&pfd, 1, REFUSAL_MS) <= 0)
+			break; /* the server says nothing for too long */
 		wants = PQconnectPoll(conn);
+	}
 	if (PQconnectionNeedsPassword(conn))
 		strcpy(state, "28P01");
 	for (const char *next = PQerrorMessage(conn); (next = strstr(next, ":  ")); next += 3)

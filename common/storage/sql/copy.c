@@ -105,34 +105,6 @@ static bool copy_ask(struct db *db, enum sql_id sql, int64_t *number, struct err
 	return query_end(&q);
 }
 
-static bool copy_is_empty(struct copying *c)
-{
-	int64_t rows = 0;
-	for (int d = 0; d < COPY_DATABASES; d++)
-		if (!copy_ask(c->to.dbs[d], counts[d], &rows, c->err))
-			return false;
-	return rows == 0 ||
-	    error_set(c->err, ERR_STORAGE,
-		"the target is not empty: a copy needs an empty one, so that nothing is lost");
-}
-
-static bool copy_count(struct copying *c)
-{
-	int64_t bytes = 0;
-	for (int d = 0; d < COPY_DATABASES; d++)
-		if (c->from.dbs[d] && !copy_ask(c->from.dbs[d], counts[d], &c->all, c->err))
-			return false;
-	return !c->from.dbs[COPY_FILES] ||
-	    (copy_ask(
-		 c->from.dbs[COPY_FILES], SQL_COPYING_LOCAL, &c->report->local_files, c->err) &&
-		copy_ask(c->from.dbs[COPY_FILES], SQL_COPYING_BYTES, &bytes, c->err) &&
-		(!bytes ||
-		    error_set(c->err, ERR_STORAGE,
-			"%lld files have their bytes in the database (MEDIA_STORAGE_TYPE), and "
-			"SQLite has no place for them: delete them first",
-			(long long)bytes)));
-}
-
 static bool copy_execute(struct db *db, enum sql_id sql, struct error *err)
 {
 	struct query q;
@@ -140,11 +112,29 @@ static bool copy_execute(struct db *db, enum sql_id sql, struct error *err)
 	return query_run(&q);
 }
 
-/* Copies all rows, and commits them. */
+/* Counts all rows, copies them, and commits them. */
 static bool copy_all(struct copying *c)
 {
-	if (!copy_is_empty(c) || !copy_count(c))
+	struct db *files = c->from.dbs[COPY_FILES];
+	int64_t rows = 0, bytes = 0;
+	for (int d = 0; d < COPY_DATABASES; d++)
+		if (!copy_ask(c->to.dbs[d], counts[d], &rows, c->err))
+			return false;
+	if (rows)
+		return error_set(c->err, ERR_STORAGE,
+		    "the target is not empty: a copy needs an empty one, so that nothing is lost");
+	for (int d = 0; d < COPY_DATABASES; d++)
+		if (c->from.dbs[d] && !copy_ask(c->from.dbs[d], counts[d], &c->all, c->err))
+			return false;
+	if (files &&
+	    (!copy_ask(files, SQL_COPYING_LOCAL, &c->report->local_files, c->err) ||
+		!copy_ask(files, SQL_COPYING_BYTES, &bytes, c->err)))
 		return false;
+	if (bytes)
+		return error_set(c->err, ERR_STORAGE,
+		    "%lld files have their bytes in the database (MEDIA_STORAGE_TYPE), and "
+		    "SQLite has no place for them: delete them first",
+		    (long long)bytes);
 	for (enum copy_database d = 0; d < COPY_DATABASES; d++)
 		for (const struct copy_table *t = tables[d]; c->from.dbs[d] && t->name; t++)
 			if (!copy_table(c, t, c->from.dbs[d], c->to.dbs[d]))

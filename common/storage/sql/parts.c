@@ -67,30 +67,6 @@ struct making {
 	struct moves moves;
 };
 
-static bool parts_add_branch(
-    struct db *db, struct making *m, const struct history_part *part, struct error *err)
-{
-	struct query q;
-	query_start(&q, db, SQL_BRANCH_INSERT, err);
-	query_int(&q, ":thread", m->row);
-	query_int(&q, ":first", part->place);
-	query_int(&q, ":until", part->other);
-	m->plain = false;
-	return query_run(&q);
-}
-
-static bool parts_add_again(
-    struct db *db, struct making *m, const struct history_part *part, struct error *err)
-{
-	struct query q;
-	m->plain = false;
-	query_start(&q, db, SQL_CONTEXT_ENTER, err);
-	query_int(&q, ":thread", m->row);
-	query_int(&q, ":number", part->place);
-	query_int(&q, ":seq", part->other);
-	return query_run(&q);
-}
-
 static bool parts_refuse_twice(const char *message_id, struct error *err)
 {
 	return error_set(err, ERR_INVALID_INPUT, "the list has a message %s already", message_id);
@@ -132,11 +108,22 @@ static bool parts_add_checkpoint(
 static bool parts_add(
     struct db *db, struct making *m, const struct history_part *part, struct error *err)
 {
+	struct query q;
 	switch (part->kind) {
 	case HISTORY_BRANCH:
-		return parts_add_branch(db, m, part, err);
+		m->plain = false;
+		query_start(&q, db, SQL_BRANCH_INSERT, err);
+		query_int(&q, ":thread", m->row);
+		query_int(&q, ":first", part->place);
+		query_int(&q, ":until", part->other);
+		return query_run(&q);
 	case HISTORY_AGAIN:
-		return parts_add_again(db, m, part, err);
+		m->plain = false;
+		query_start(&q, db, SQL_CONTEXT_ENTER, err);
+		query_int(&q, ":thread", m->row);
+		query_int(&q, ":number", part->place);
+		query_int(&q, ":seq", part->other);
+		return query_run(&q);
 	case HISTORY_MESSAGE:
 		return parts_add_message(db, m, part, err);
 	case HISTORY_CHECKPOINT:

@@ -111,29 +111,28 @@ static bool trace_put(struct db *db, const struct trace_record *record, struct e
 	return query_run(&q);
 }
 
-static bool trace_trim(struct db *db, struct error *err)
-{
-	struct query q;
-	query_start(&q, db, SQL_TRACE_TRIM_RUNS, err);
-	query_int(&q, ":runs", TRACES_RUNS);
-	if (!query_run(&q))
-		return false;
-	query_start(&q, db, SQL_TRACE_TRIM_THREADS, err);
-	query_int(&q, ":threads", TRACES_THREADS);
-	return query_run(&q);
-}
-
 static bool traced_write(struct trace_records *records, const struct storage_context *ctx,
     const struct trace_record *list, size_t count, struct error *err)
 {
 	struct db *db = traced_of(records)->db;
+	struct query q;
 	(void)ctx;
 	if (!db_begin(db, err))
 		return false;
 	bool ok = db_take_turn(db, "traces", err);
 	for (size_t i = 0; ok && i < count; i++)
 		ok = trace_put(db, &list[i], err);
-	ok = ok && trace_trim(db, err) && db_commit(db, err);
+	if (ok) {
+		query_start(&q, db, SQL_TRACE_TRIM_RUNS, err);
+		query_int(&q, ":runs", TRACES_RUNS);
+		ok = query_run(&q);
+	}
+	if (ok) {
+		query_start(&q, db, SQL_TRACE_TRIM_THREADS, err);
+		query_int(&q, ":threads", TRACES_THREADS);
+		ok = query_run(&q);
+	}
+	ok = ok && db_commit(db, err);
 	if (!ok)
 		db_rollback(db);
 	return ok;
@@ -168,31 +167,14 @@ static bool trace_read_run(
 	return query_end(&q);
 }
 
-/* The pieces as one array: each record is followed by a comma, the last one by the end. */
-static bool trace_read_records(
-    struct db *db, struct arena *a, struct trace_view *view, struct error *err)
-{
-	struct buf records = {0};
-	struct query q;
-	buf_putc(&records, '[');
-	query_start(&q, db, SQL_TRACE_PIECES, err);
-	query_int(&q, ":number", (int64_t)view->run.number);
-	while (query_row(&q))
-		buf_puts(&records, query_column_text(&q, TRACE_PIECES_RECORDS));
-	bool ok = query_end(&q);
-	if (records.len > 1)
-		records.len--;
-	buf_putc(&records, ']');
-	view->records = arena_take(a, &records);
-	return ok;
-}
-
 static bool traced_read(struct trace_records *records, const struct storage_context *ctx,
     struct arena *a, const char *thread_id, const char *run_id, struct trace_view *view,
     struct error *err)
 {
 	struct db *db = traced_of(records)->db;
+	struct buf pieces = {0};
 	struct query q;
+	bool ok;
 	(void)ctx;
 	*view = (struct trace_view){.run.thread_id = arena_strdup(a, thread_id)};
 	view->run_ids = arena_alloc(a, (TRACES_RUNS + 1) * sizeof(*view->run_ids));
@@ -201,8 +183,22 @@ static bool traced_read(struct trace_records *records, const struct storage_cont
 	while (view->run_count < TRACES_RUNS && query_row(&q))
 		view->run_ids[view->run_count++] =
 		    arena_strdup(a, query_column_text(&q, TRACE_IDS_RUN_ID));
-	return query_end(&q) && trace_read_run(db, a, run_id, view, err) &&
-	    (!view->found || trace_read_records(db, a, view, err));
+	if (!query_end(&q) || !trace_read_run(db, a, run_id, view, err))
+		return false;
+	if (!view->found)
+		return true;
+	/* as one array: each record is followed by a comma, the last one by the end */
+	buf_putc(&pieces, '[');
+	query_start(&q, db, SQL_TRACE_PIECES, err);
+	query_int(&q, ":number", (int64_t)view->run.number);
+	while (query_row(&q))
+		buf_puts(&pieces, query_column_text(&q, TRACE_PIECES_RECORDS));
+	ok = query_end(&q);
+	if (pieces.len > 1)
+		pieces.len--;
+	buf_putc(&pieces, ']');
+	view->records = arena_take(a, &pieces);
+	return ok;
 }
 
 const struct trace_record_ops sql_trace_records = {

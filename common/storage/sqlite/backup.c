@@ -278,23 +278,6 @@ bool engine_may_restore(
 	return ok;
 }
 
-/* Makes the copy that is to replace a database; nothing where the backup has no such database. */
-static bool backup_copy_back(
-    struct copy *c, const char *from, const char *state_dir, const char *name, struct error *err)
-{
-	char *source = xasprintf("%s/%s", from, name), *part;
-	bool there = access(source, F_OK) == 0, ok = true;
-	if (there) {
-		part = xasprintf("%s/%s.part", state_dir, name);
-		backup_remove_database(part); /* left by a restore that died */
-		ok = database_create(part, err) &&
-		    backup_copy_begin(c, source, state_dir, name, err);
-		free(part);
-	}
-	free(source);
-	return ok;
-}
-
 /* Puts the copies in place.  From here on there is no way back. */
 static bool backup_switch_over(
     struct copy *copies, const char *state_dir, const char *marker, struct error *err)
@@ -362,8 +345,18 @@ bool engine_restore(const char *state_dir, const char *backup, struct error *err
 	char *marker = xasprintf("%s/" RESTORING, state_dir);
 	struct copy copies[RESTORED_COUNT] = {0};
 	bool ok = restore_clear_copy(state_dir, err);
-	for (size_t i = 0; ok && i < RESTORED_COUNT; i++)
-		ok = backup_copy_back(&copies[i], backup, state_dir, restored[i], err);
+	for (size_t i = 0; ok && i < RESTORED_COUNT; i++) {
+		char *source = xasprintf("%s/%s", backup, restored[i]);
+		char *part = xasprintf("%s/%s.part", state_dir, restored[i]);
+		/* a backup need not have all of them; a restore that died may have left a part */
+		if (access(source, F_OK) == 0) {
+			backup_remove_database(part);
+			ok = database_create(part, err) &&
+			    backup_copy_begin(&copies[i], source, state_dir, restored[i], err);
+		}
+		free(part);
+		free(source);
+	}
 	ok = ok && backup_switch_over(copies, state_dir, marker, err);
 	for (size_t i = 0; i < RESTORED_COUNT; i++) {
 		if (copies[i].part)

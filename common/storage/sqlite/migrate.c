@@ -25,19 +25,6 @@ bool database_create(const char *path, struct error *err)
 	return true;
 }
 
-static bool migrate_enter_wal(struct db *db, const char *path, struct error *err)
-{
-	struct query q;
-	bool wal;
-	query_start(&q, db, SQL_JOURNAL_WAL, err);
-	wal = query_row(&q) && strcmp(query_column_text(&q, PRAGMA_VALUE), "wal") == 0;
-	if (!query_end(&q))
-		return false;
-	return wal ||
-	    error_set(
-		err, ERR_STORAGE, "%s: its file system does not support SQLite's WAL mode", path);
-}
-
 /* Work that is too much for one transaction; it is done in many, before the migration to that
  * version. */
 static const struct {
@@ -91,12 +78,21 @@ bool database_version(
 static bool migrate(struct db *db, const char *path, const char *name, struct error *err)
 {
 	const struct sql_migration *end = sql_migrations + sql_migration_count;
+	struct query q;
 	int version;
+	bool wal;
 	if (sqlite3_db_readonly(sqlite_db_of(db)->handle, "main") == 1)
 		return error_set(err, ERR_STORAGE,
 		    "%s cannot be written: check the permissions of the file and its directory",
 		    path);
-	if (!migrate_enter_wal(db, path, err) || !database_version(db, path, name, &version, err))
+	query_start(&q, db, SQL_JOURNAL_WAL, err);
+	wal = query_row(&q) && strcmp(query_column_text(&q, PRAGMA_VALUE), "wal") == 0;
+	if (!query_end(&q))
+		return false;
+	if (!wal)
+		return error_set(err, ERR_STORAGE,
+		    "%s: its file system does not support SQLite's WAL mode", path);
+	if (!database_version(db, path, name, &version, err))
 		return false;
 	for (const struct sql_migration *m = sql_migrations; m < end; m++) {
 		if (strcmp(m->database, name) == 0 && m->version > version &&
@@ -106,28 +102,11 @@ static bool migrate(struct db *db, const char *path, const char *name, struct er
 	return true;
 }
 
-/* Gives an error that only has SQLite's words a sentence with the file's name, as a failure at the
- * start needs.  A transient error may happen in a request, whose client must not be told a path, so
- * there the name goes into the cause. */
-static void migrate_name_file(struct error *err, const char *path)
-{
-	struct error named = {0};
-	if (err->cause[0] == '\0')
-		return;
-	if (err->kind == ERR_TRANSIENT_STORAGE) {
-		error_set(&named, err->kind, NULL);
-		error_cause(&named, "%s cannot be opened: %s", path, err->cause);
-	} else {
-		error_set(&named, err->kind, "%s cannot be opened: %s", path, err->cause);
-	}
-	error_release(err);
-	error_move(err, &named);
-}
-
 struct db *sqlite_open_current(const struct db_source *source, const char *name, enum db_mode mode,
     struct turnstile *turnstile, struct error *err)
 {
 	const char *path = source->path;
+	struct error named = {0};
 	struct db *db = NULL;
 	bool ok;
 	turnstile_enter(turnstile);
@@ -137,6 +116,18 @@ struct db *sqlite_open_current(const struct db_source *source, const char *name,
 	if (ok)
 		return db;
 	db_close(db);
-	migrate_name_file(err, path);
+	/* An error that only has SQLite's words gets a sentence with the file's name, as a failure
+	 * at the start needs.  A transient one may happen in a request, whose client must not be
+	 * told a path, so there the name goes into the cause. */
+	if (err->cause[0] == '\0')
+		return NULL;
+	if (err->kind == ERR_TRANSIENT_STORAGE) {
+		error_set(&named, err->kind, NULL);
+		error_cause(&named, "%s cannot be opened: %s", path, err->cause);
+	} else {
+		error_set(&named, err->kind, "%s cannot be opened: %s", path, err->cause);
+	}
+	error_release(err);
+	error_move(err, &named);
 	return NULL;
 }

@@ -47,15 +47,15 @@ static int sqlite_wait_for_lock(void *arg, int count)
 
 /* SQLite makes ENOSPC SQLITE_FULL, but its relatives a mere input/output error; and the cause of a
  * failed commit is only in errno. */
-static bool sqlite_has_no_room(struct sqlite_db *db)
+static bool sqlite_has_no_room(struct sqlite_db *db, int rc)
 {
 	int code = sqlite3_system_errno(db->handle);
 	if (code == 0)
 		code = errno;
-	return code == ENOSPC || code == EDQUOT || code == EFBIG;
+	return (rc & 0xff) == SQLITE_IOERR && (code == ENOSPC || code == EDQUOT || code == EFBIG);
 }
 
-static bool sqlite_passes_by_itself(struct sqlite_db *db, int rc)
+static bool sqlite_passes_by_itself(int rc)
 {
 	switch (rc & 0xff) {
 	case SQLITE_FULL:
@@ -64,8 +64,6 @@ static bool sqlite_passes_by_itself(struct sqlite_db *db, int rc)
 	case SQLITE_PROTOCOL:
 	case SQLITE_INTERRUPT:
 		return true;
-	case SQLITE_IOERR:
-		return sqlite_has_no_room(db);
 	default:
 		return false;
 	}
@@ -73,9 +71,9 @@ static bool sqlite_passes_by_itself(struct sqlite_db *db, int rc)
 
 static bool sqlite_fail_with(struct sqlite_db *db, int rc, struct error *err)
 {
-	bool full = (rc & 0xff) == SQLITE_IOERR && sqlite_has_no_room(db);
-	bool transient = sqlite_passes_by_itself(db, rc);
-	error_set(err, transient ? ERR_TRANSIENT_STORAGE : ERR_STORAGE, NULL);
+	bool full = sqlite_has_no_room(db, rc);
+	bool passes = full || sqlite_passes_by_itself(rc);
+	error_set(err, passes ? ERR_TRANSIENT_STORAGE : ERR_STORAGE, NULL);
 	if (rc == SQLITE_INTERRUPT) {
 		err->status = ERROR_NOBODY_WAITS;
 		return error_cause(err, "the client left before its answer was found");

@@ -157,18 +157,6 @@ static bool wal_frame_commits(const unsigned char *header)
 	return memcmp(header + FRAME_COMMITS, nothing, sizeof(nothing)) != 0;
 }
 
-/* Writes a commit.  If that fails, its frame is dropped, so that it cannot get into the file later
- * when there is room again. */
-static int wal_held_commit(struct wal_file *log, int page_size)
-{
-	int rc = wal_held_write(log);
-	if (rc != SQLITE_OK) {
-		log->length -= FRAME_HEADER + page_size;
-		log->next = A_HEADER;
-	}
-	return rc;
-}
-
 /*
  * Holds back a header or a page that continues the log.  Anything else is written at once: the
  * header of the log, and what is rewritten under the same lock, which may be a header without a
@@ -192,8 +180,16 @@ static int wal_write_next(struct wal_file *log, const void *bytes, int count, sq
 		return SQLITE_OK;
 	}
 	wal_held_add(log, bytes, count, at);
-	if (log->next == THE_LAST_PAGE)
-		return wal_held_commit(log, count);
+	if (log->next == THE_LAST_PAGE) {
+		rc = wal_held_write(log);
+		/* a frame that failed is dropped, so that it cannot get into the file later when
+		 * there is room again */
+		if (rc != SQLITE_OK) {
+			log->length -= FRAME_HEADER + count;
+			log->next = A_HEADER;
+		}
+		return rc;
+	}
 	log->next = A_HEADER;
 	return SQLITE_OK;
 }

@@ -286,21 +286,6 @@ static bool vector_file_find_dead(struct vector_file *f, uint64_t *slot, struct 
 	return false;
 }
 
-static bool vector_file_make_room(struct vector_file *f, uint64_t slot, struct error *err)
-{
-	struct vector_header *h = f->header;
-	if (slot < h->capacity)
-		return true;
-	uint64_t chunks = h->capacity / CHUNK_SLOTS + 1;
-	if (chunks > CHUNKS_MAX)
-		errno = EFBIG;
-	if (chunks > CHUNKS_MAX ||
-	    !vector_file_claim(f->fd, f->header_size + chunks * f->chunk_size))
-		return vector_file_fail(err, "make room for them");
-	h->capacity = chunks * CHUNK_SLOTS;
-	return true;
-}
-
 static void vector_file_sketch_slot(
     struct vector_file *f, const struct vector_chunk *c, size_t at, float *work)
 {
@@ -354,9 +339,19 @@ static bool vector_file_add_one(
 	uint64_t slot;
 	if (vector_file_find_dead(f, &slot, err))
 		return vector_file_fill_slot(f, slot, e, err);
+	if (error_is_set(err))
+		return false;
 	slot = vector_file_count(f);
-	if (error_is_set(err) || !vector_file_make_room(f, slot, err) ||
-	    !vector_file_fill_slot(f, slot, e, err))
+	if (slot >= h->capacity) {
+		uint64_t chunks = h->capacity / CHUNK_SLOTS + 1;
+		if (chunks > CHUNKS_MAX)
+			errno = EFBIG;
+		if (chunks > CHUNKS_MAX ||
+		    !vector_file_claim(f->fd, f->header_size + chunks * f->chunk_size))
+			return vector_file_fail(err, "make room for them");
+		h->capacity = chunks * CHUNK_SLOTS;
+	}
+	if (!vector_file_fill_slot(f, slot, e, err))
 		return false;
 	atomic_store_explicit(&h->count, slot + 1, memory_order_release);
 	return true;

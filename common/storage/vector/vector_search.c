@@ -143,25 +143,24 @@ static float vector_search_rank_of(const struct scan *s, float product, float no
 	return product;
 }
 
-static float vector_search_rank_at(const struct scan *s, const struct vector_chunk *c, size_t at)
-{
-	const float *vector = c->vectors + at * s->padded, *query = s->query->vector;
-	switch (s->query->metric) {
-	case METRIC_EUCLIDEAN:
-		return -s->kernels->squared_distance(vector, query, s->padded);
-	case METRIC_MANHATTAN:
-		return -s->kernels->manhattan(vector, query, s->padded);
-	case METRIC_COSINE:
-	case METRIC_DOT_PRODUCT:
-		break;
-	}
-	return vector_search_rank_of(s, s->kernels->dot(vector, query, s->padded), c->norms[at]);
-}
-
 /* Compares one vector.  Its slot may be emptied, and filled with another row, meanwhile. */
 static void vector_search_look(struct scan *s, const struct vector_chunk *c, size_t at, int64_t row)
 {
-	struct vector_hit hit = {row, vector_search_rank_at(s, c, at)};
+	const float *vector = c->vectors + at * s->padded, *query = s->query->vector;
+	struct vector_hit hit = {.row = row};
+	switch (s->query->metric) {
+	case METRIC_EUCLIDEAN:
+		hit.rank = -s->kernels->squared_distance(vector, query, s->padded);
+		break;
+	case METRIC_MANHATTAN:
+		hit.rank = -s->kernels->manhattan(vector, query, s->padded);
+		break;
+	case METRIC_COSINE:
+	case METRIC_DOT_PRODUCT:
+		hit.rank = vector_search_rank_of(
+		    s, s->kernels->dot(vector, query, s->padded), c->norms[at]);
+		break;
+	}
 	if (atomic_load_explicit(&c->rows[at], memory_order_acquire) == row)
 		vector_search_offer(&s->best, &hit);
 }

@@ -85,35 +85,10 @@ void writer_submit(struct writer *w, struct unit *unit)
 	pthread_mutex_unlock(&w->lock);
 }
 
-/* Takes up to GROUP_UNITS units from the head of the queue. */
-static struct unit *writer_take_group(struct writer *w)
-{
-	struct unit *group, *tail;
-	pthread_mutex_lock(&w->lock);
-	group = tail = w->first;
-	for (int n = 1; n < GROUP_UNITS && tail->next; n++)
-		tail = tail->next;
-	w->first = tail->next;
-	tail->next = NULL;
-	pthread_mutex_unlock(&w->lock);
-	return group;
-}
-
 static void writer_set_state(struct unit *unit, enum unit_state state)
 {
 	atomic_store_explicit(&unit->state, state, memory_order_release);
 	futex_wake(&unit->state, FUTEX_OF_PROCESS);
-}
-
-static void writer_pass_lead(struct writer *w)
-{
-	struct unit *leader;
-	pthread_mutex_lock(&w->lock);
-	leader = w->first;
-	w->led = leader != NULL;
-	pthread_mutex_unlock(&w->lock);
-	if (leader)
-		writer_set_state(leader, UNIT_LEADS);
 }
 
 enum outcome {
@@ -205,17 +180,28 @@ static void writer_finish_group(struct unit *group, struct unit *own)
  */
 static void writer_lead(struct writer *w, struct unit *own)
 {
-	struct unit *group;
+	struct unit *group, *tail, *leader;
 	if (w->crowded)
 		sched_yield();
 	turnstile_enter(w->turnstile);
-	group = writer_take_group(w);
+	pthread_mutex_lock(&w->lock);
+	group = tail = w->first;
+	for (int n = 1; n < GROUP_UNITS && tail->next; n++)
+		tail = tail->next;
+	w->first = tail->next;
+	tail->next = NULL;
+	pthread_mutex_unlock(&w->lock);
 	w->crowded = group->next != NULL;
 	writer_run_group(w->db, group);
 	if (w->db->driver->wrote)
 		w->db->driver->wrote(w->db, w->turnstile);
 	turnstile_leave(w->turnstile);
-	writer_pass_lead(w);
+	pthread_mutex_lock(&w->lock);
+	leader = w->first;
+	w->led = leader != NULL;
+	pthread_mutex_unlock(&w->lock);
+	if (leader)
+		writer_set_state(leader, UNIT_LEADS);
 	writer_finish_group(group, own);
 }
 

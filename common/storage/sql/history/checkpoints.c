@@ -17,33 +17,6 @@ static void checkpoint_bind_state(struct query *q, const struct thread *t)
 	query_text(q, ":fields", t->fields_json);
 }
 
-/* Stores a state: *state is the row of its parent's where that is the same, else of a new one; 0:
- * the state is short and needs none. */
-static bool checkpoint_store_state(struct db *db, int64_t thread_row, int64_t parent,
-    const struct thread *t, int64_t *state, struct error *err)
-{
-	struct query q;
-	*state = 0;
-	if (state_is_short(t))
-		return true;
-	if (parent) {
-		query_start(&q, db, SQL_STATE_SAME, err);
-		query_int(&q, ":thread", thread_row);
-		query_int(&q, ":parent", parent);
-		checkpoint_bind_state(&q, t);
-		if (query_row(&q))
-			*state = query_column_int(&q, STATE_SAME_ROW);
-		if (!query_end(&q) || *state)
-			return !error_is_set(err);
-	}
-	query_start(&q, db, SQL_STATE_INSERT, err);
-	checkpoint_bind_state(&q, t);
-	if (!query_run(&q))
-		return false;
-	*state = db_last_row(db);
-	return true;
-}
-
 /* ---- kept ---- */
 
 static void standing_kept(struct standing *now)
@@ -78,28 +51,30 @@ bool checkpoint_keep(struct db *db, int64_t thread_row, const struct thread_writ
     struct standing *now, struct error *err)
 {
 	struct checkpoint kept = checkpoint_take(w, now);
-	int64_t state;
-	return standing_spill(db, thread_row, now, err) &&
-	    checkpoint_store_state(db, thread_row, kept.parent, w->thread, &state, err) &&
-	    checkpoint_insert(db, thread_row, &kept, state, err);
-}
-
-/* Keeps what the thread's row says, before a rewind replaces it. */
-static bool checkpoint_keep_row(
-    struct db *db, int64_t thread_row, struct standing *now, struct error *err)
-{
+	int64_t state = 0; /* the row of its state; a short one needs none */
 	struct query q;
-	query_start(&q, db, SQL_STATE_KEEP, err);
-	query_int(&q, ":row", thread_row);
-	if (!query_run(&q))
+	if (!standing_spill(db, thread_row, now, err))
 		return false;
-	query_start(&q, db, SQL_CHECKPOINT_KEEP, err);
-	query_int(&q, ":number", now->next);
-	query_int(&q, ":source", CHECKPOINT_UPDATE);
-	query_int(&q, ":state", db_last_row(db));
-	query_int(&q, ":row", thread_row);
-	standing_kept(now);
-	return query_run(&q);
+	if (state_is_short(w->thread))
+		return checkpoint_insert(db, thread_row, &kept, state, err);
+	if (kept.parent) {
+		query_start(&q, db, SQL_STATE_SAME, err);
+		query_int(&q, ":thread", thread_row);
+		query_int(&q, ":parent", kept.parent);
+		checkpoint_bind_state(&q, w->thread);
+		if (query_row(&q))
+			state = query_column_int(&q, STATE_SAME_ROW);
+		if (!query_end(&q))
+			return false;
+	}
+	if (!state) {
+		query_start(&q, db, SQL_STATE_INSERT, err);
+		checkpoint_bind_state(&q, w->thread);
+		if (!query_run(&q))
+			return false;
+		state = db_last_row(db);
+	}
+	return checkpoint_insert(db, thread_row, &kept, state, err);
 }
 
 /* ---- gone back to ---- */
@@ -120,8 +95,20 @@ bool checkpoint_rewind(struct db *db, int64_t thread_row, const struct checkpoin
 		return false;
 	if (!known)
 		return error_set(err, ERR_RESOURCE_NOT_FOUND, "Checkpoint not found");
-	if (changed && !checkpoint_keep_row(db, thread_row, now, err))
-		return false;
+	if (changed) { /* keep what the thread's row says, which is replaced */
+		query_start(&q, db, SQL_STATE_KEEP, err);
+		query_int(&q, ":row", thread_row);
+		if (!query_run(&q))
+			return false;
+		query_start(&q, db, SQL_CHECKPOINT_KEEP, err);
+		query_int(&q, ":number", now->next);
+		query_int(&q, ":source", CHECKPOINT_UPDATE);
+		query_int(&q, ":state", db_last_row(db));
+		query_int(&q, ":row", thread_row);
+		standing_kept(now);
+		if (!query_run(&q))
+			return false;
+	}
 	now->view.after = then->after;
 	now->view.until = then->until;
 	now->messages = messages;

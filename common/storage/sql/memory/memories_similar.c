@@ -154,27 +154,6 @@ static bool memories_confirm(struct nearness *n, struct error *err)
 	return !error_is_set(err);
 }
 
-/* Lists the rows for which the filter holds. */
-static bool memories_list_rows(struct nearness *n, struct row_set *set, struct error *err)
-{
-	size_t count = 0, size = 1024;
-	int64_t *rows = xmalloc(size * sizeof(*rows));
-	struct query q;
-	bool ok;
-	memories_rows_query(n->e, n->ctx, &q, n->filter, INT64_MAX, INT64_MAX, err);
-	while (query_row(&q)) {
-		if (count == size)
-			rows = xrealloc(rows, (size *= 2) * sizeof(*rows));
-		rows[count++] = query_column_int(&q, MEMORY_MATCHING_ROW);
-	}
-	ok = pool_query_end(n->e->pool, &q);
-	row_set_init(set, count);
-	for (size_t i = 0; i < count; i++)
-		row_set_add(set, rows[i]);
-	free(rows);
-	return ok;
-}
-
 static bool memories_find_near(struct nearness *n, struct error *err)
 {
 	const struct memory_filter *filter = n->filter;
@@ -186,8 +165,22 @@ static bool memories_find_near(struct nearness *n, struct error *err)
 	/* all that there is was proposed, or enough of it confirmed */
 	if (n->hits->count == limit || n->found_count < proposed)
 		return true;
+	/* else look again, among all rows for which the filter holds */
+	size_t count = 0, size = 1024;
+	int64_t *rows = xmalloc(size * sizeof(*rows));
 	struct row_set set;
-	bool ok = memories_list_rows(n, &set, err);
+	struct query q;
+	memories_rows_query(n->e, n->ctx, &q, filter, INT64_MAX, INT64_MAX, err);
+	while (query_row(&q)) {
+		if (count == size)
+			rows = xrealloc(rows, (size *= 2) * sizeof(*rows));
+		rows[count++] = query_column_int(&q, MEMORY_MATCHING_ROW);
+	}
+	bool ok = pool_query_end(n->e->pool, &q);
+	row_set_init(&set, count);
+	for (size_t i = 0; i < count; i++)
+		row_set_add(&set, rows[i]);
+	free(rows);
 
 	n->query.only = &set;
 	ok = ok && memories_look(n, limit, err) && memories_confirm(n, err);

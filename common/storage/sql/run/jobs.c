@@ -144,29 +144,6 @@ bool job_take_next(struct db *db, struct job_claim *c, struct moves *moves, stru
 
 /* ---- in ---- */
 
-/* Says whether the new job comes first in its thread; a job that is ready there then waits
- * again. */
-static bool job_comes_first(
-    struct db *db, const struct run_job *job, bool *first, struct error *err)
-{
-	struct query q;
-	int64_t row = 0;
-	*first = true;
-	query_start(&q, db, SQL_JOB_FIRST, err);
-	query_int(&q, ":thread", job->thread_row);
-	if (query_row(&q)) {
-		*first = query_column_int(&q, JOB_FIRST_STATE) == JOB_READY &&
-		    job->due_at < query_column_int(&q, JOB_FIRST_DUE_AT);
-		row = query_column_int(&q, JOB_FIRST_ROW);
-	}
-	if (!query_end(&q) || !row || !*first)
-		return !error_is_set(err);
-	query_start(&q, db, SQL_JOB_SET_STATE, err);
-	query_int(&q, ":state", JOB_WAITING);
-	query_int(&q, ":row", row);
-	return query_run(&q);
-}
-
 static bool job_insert(struct db *db, struct run_job *job, bool first, struct error *err)
 {
 	/* longer bodies have a row of their own, since each change of a job writes its row whole;
@@ -199,12 +176,28 @@ bool job_put(
     struct db *db, struct run_job *job, bool new_thread, struct moves *moves, struct error *err)
 {
 	struct query q;
+	int64_t other = 0; /* a job of the thread before which this one comes */
 	bool first = true;
 	job->number = 1;
 	if (!new_thread) {
 		record_number_ask(db, job->thread_row, true, &q, err);
-		if (!record_number_answer(&q, &job->number) ||
-		    !job_comes_first(db, job, &first, err))
+		if (!record_number_answer(&q, &job->number))
+			return false;
+		query_start(&q, db, SQL_JOB_FIRST, err);
+		query_int(&q, ":thread", job->thread_row);
+		if (query_row(&q)) {
+			first = query_column_int(&q, JOB_FIRST_STATE) == JOB_READY &&
+			    job->due_at < query_column_int(&q, JOB_FIRST_DUE_AT);
+			other = first ? query_column_int(&q, JOB_FIRST_ROW) : 0;
+		}
+		if (!query_end(&q))
+			return false;
+	}
+	if (other) {
+		query_start(&q, db, SQL_JOB_SET_STATE, err);
+		query_int(&q, ":state", JOB_WAITING);
+		query_int(&q, ":row", other);
+		if (!query_run(&q))
 			return false;
 	}
 	if (!job_insert(db, job, first, err))

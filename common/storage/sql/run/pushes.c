@@ -127,27 +127,6 @@ struct open_push {
 	enum run_status status; /* of the run push.number; RUN_IDLE: its record is gone */
 };
 
-static bool pushes_read_open(
-    struct db *db, struct arena *a, int64_t thread, struct open_push **open, struct error *err)
-{
-	struct query q;
-	query_start(&q, db, SQL_PUSHES_OPEN, err);
-	query_int(&q, ":thread", thread);
-	while (query_row(&q)) {
-		struct open_push *p = arena_alloc(a, sizeof(*p));
-		*p = (struct open_push){.next = *open,
-		    .push = {.task = arena_strdup(a, query_column_text(&q, PUSHES_OPEN_TASK)),
-			.id = arena_strdup(a, query_column_text(&q, PUSHES_OPEN_ID)),
-			.url = arena_strdup(a, query_column_text(&q, PUSHES_OPEN_URL)),
-			.how_json = arena_strdup(a, query_column_text(&q, PUSHES_OPEN_HOW)),
-			.number = query_column_int(&q, PUSHES_OPEN_NUMBER)},
-		    .state = (enum push_state)query_column_int(&q, PUSHES_OPEN_STATE),
-		    .status = (enum run_status)query_column_int(&q, PUSHES_OPEN_STATUS)};
-		*open = p;
-	}
-	return query_end(&q);
-}
-
 /* Puts a notification of the end of a run into the outbox, and notes that the push was told. */
 static bool push_tell(struct storage *st, struct db *db, struct open_push *p,
     const struct push_end *end, struct moves *moves, struct error *err)
@@ -204,7 +183,21 @@ bool pushes_tell(struct storage *st, struct db *db, const struct push_end *end, 
 	if (!st->pushes)
 		return true;
 	struct arena *a = arena_new();
-	bool ok = pushes_read_open(db, a, end->run.thread, &open, err);
+	query_start(&q, db, SQL_PUSHES_OPEN, err);
+	query_int(&q, ":thread", end->run.thread);
+	while (query_row(&q)) {
+		struct open_push *p = arena_alloc(a, sizeof(*p));
+		*p = (struct open_push){.next = open,
+		    .push = {.task = arena_strdup(a, query_column_text(&q, PUSHES_OPEN_TASK)),
+			.id = arena_strdup(a, query_column_text(&q, PUSHES_OPEN_ID)),
+			.url = arena_strdup(a, query_column_text(&q, PUSHES_OPEN_URL)),
+			.how_json = arena_strdup(a, query_column_text(&q, PUSHES_OPEN_HOW)),
+			.number = query_column_int(&q, PUSHES_OPEN_NUMBER)},
+		    .state = (enum push_state)query_column_int(&q, PUSHES_OPEN_STATE),
+		    .status = (enum run_status)query_column_int(&q, PUSHES_OPEN_STATUS)};
+		open = p;
+	}
+	bool ok = query_end(&q);
 	if (ok && open) {
 		query_start(&q, db, SQL_RUN_READ, err);
 		run_key_bind(&q, end->run);

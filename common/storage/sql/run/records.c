@@ -121,8 +121,8 @@ static bool record_leave(
 	return query_end(&q) && record_spill(st, db, key, later, err);
 }
 
-/* Removes the record's job if that is over.  *over says that there is no job any more. */
-static bool record_drop_job(struct db *db, struct run_key key, bool *over, struct error *err)
+bool record_drop(const struct storage *st, struct db *db, struct run_key key, struct moves *moves,
+    struct error *err)
 {
 	int64_t job = 0;
 	struct query q;
@@ -130,21 +130,16 @@ static bool record_drop_job(struct db *db, struct run_key key, bool *over, struc
 	run_key_bind(&q, key);
 	if (query_row(&q))
 		job = query_column_int(&q, RUN_JOB_JOB);
-	*over = true;
-	if (!query_end(&q) || !job)
-		return !error_is_set(err);
-	if (!db_run_on_row(db, SQL_JOB_DELETE, job, err))
+	if (!query_end(&q))
 		return false;
-	*over = db_changes(db) != 0;
-	return !*over || db_run_on_row(db, SQL_WEBHOOK_DROP, job, err);
-}
-
-bool record_drop(const struct storage *st, struct db *db, struct run_key key, struct moves *moves,
-    struct error *err)
-{
-	bool over;
-	if (!record_drop_job(db, key, &over, err) || !over)
-		return !error_is_set(err);
+	if (job) {
+		if (!db_run_on_row(db, SQL_JOB_DELETE, job, err))
+			return false;
+		if (db_changes(db) == 0)
+			return true; /* the job is not over, so its record stays */
+		if (!db_run_on_row(db, SQL_WEBHOOK_DROP, job, err))
+			return false;
+	}
 	if (!record_leave(st, db, key, err) || !record_run(db, SQL_PUSHES_DROP, key, err) ||
 	    !record_run(db, SQL_KEPT_DROP, key, err))
 		return false;

@@ -148,25 +148,6 @@ static bool heap_hand_out(struct record_heap *h, int64_t after, record_fn fn, vo
 	return more;
 }
 
-/* Threads come with the latest change first, and no run is newer than the latest change of its
- * thread.  So all records that are newer than the change of the next thread can be handed out. */
-static void runs_merge(struct query *q, record_fn fn, void *arg)
-{
-	struct record_heap heap = {0};
-	struct run_record record;
-	bool more = true;
-	while (more && query_row(q)) {
-		more = heap_hand_out(&heap, query_column_int(q, RUN_GET_UPDATED_AT), fn, arg);
-		record_read_row(q, &record);
-		heap_push(&heap, &record);
-	}
-	if (more && !q->failed)
-		heap_hand_out(&heap, INT64_MIN, fn, arg);
-	while (heap.count)
-		record_free(heap_pop(&heap));
-	free(heap.items);
-}
-
 /* How many of everybody's runs a listing of one user's looks at before it goes through the user's
  * threads. */
 #define OTHERS_MOST 1000
@@ -211,10 +192,15 @@ static bool runs_list_indexed(
 }
 
 /* Looks for a user's runs among the latest of everybody, then for the rest in the user's own
- * threads. */
+ * threads.  Those come with the latest change first, and no run is newer than the latest change of
+ * its thread.  So all records that are newer than the change of the next thread can be handed
+ * out. */
 static bool runs_list_owned(
     struct storage *st, const struct storage_context *ctx, struct record_walk *w, struct error *err)
 {
+	struct record_heap heap = {0};
+	struct run_record record;
+	bool more = true;
 	struct query q;
 	engine_query(st, ctx, &q, SQL_RUN_LIST_FROM, err);
 	query_int(&q, ":statuses", w->filter->statuses);
@@ -229,22 +215,17 @@ static bool runs_list_owned(
 	query_text(&q, ":owner", w->filter->owner);
 	query_int(&q, ":statuses", w->filter->statuses);
 	query_int(&q, ":from", w->from);
-	runs_merge(&q, w->fn, w->arg);
-	return pool_query_end(engine_of(st)->pool, &q);
-}
-
-static bool runs_list_thread(
-    struct storage *st, const struct storage_context *ctx, struct record_walk *w, struct error *err)
-{
-	struct query q;
-	engine_query(st, ctx, &q, SQL_RUN_LIST_THREAD, err);
-	query_text(&q, ":thread_id", w->filter->thread_id);
-	query_text(&q, ":owner", w->filter->owner);
-	query_int(&q, ":statuses", w->filter->statuses);
-	while (w->more && query_row(&q)) {
-		record_read_row(&q, &w->last);
-		w->more = w->fn(w->arg, &w->last);
+	while (more && query_row(&q)) {
+		more =
+		    heap_hand_out(&heap, query_column_int(&q, RUN_GET_UPDATED_AT), w->fn, w->arg);
+		record_read_row(&q, &record);
+		heap_push(&heap, &record);
 	}
+	if (more && !q.failed)
+		heap_hand_out(&heap, INT64_MIN, w->fn, w->arg);
+	while (heap.count)
+		record_free(heap_pop(&heap));
+	free(heap.items);
 	return pool_query_end(engine_of(st)->pool, &q);
 }
 
@@ -253,10 +234,19 @@ static bool runs_list(struct storage *st, const struct storage_context *ctx,
 {
 	struct record_walk w = {
 	    .filter = filter, .from = INT64_MIN, .fn = fn, .arg = arg, .more = true};
-	if (filter->thread_id)
-		return runs_list_thread(st, ctx, &w, err);
-	return filter->owner ? runs_list_owned(st, ctx, &w, err)
-			     : runs_list_indexed(st, ctx, &w, err);
+	struct query q;
+	if (!filter->thread_id)
+		return filter->owner ? runs_list_owned(st, ctx, &w, err)
+				     : runs_list_indexed(st, ctx, &w, err);
+	engine_query(st, ctx, &q, SQL_RUN_LIST_THREAD, err);
+	query_text(&q, ":thread_id", filter->thread_id);
+	query_text(&q, ":owner", filter->owner);
+	query_int(&q, ":statuses", filter->statuses);
+	while (w.more && query_row(&q)) {
+		record_read_row(&q, &w.last);
+		w.more = fn(arg, &w.last);
+	}
+	return pool_query_end(engine_of(st)->pool, &q);
 }
 
 const struct run_ops sql_runs = {

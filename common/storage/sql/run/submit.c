@@ -24,49 +24,37 @@ struct submission {
 	struct moves moves;
 };
 
-/* Whether the thread has a job or a record of this id already. */
-static bool submit_knows(struct db *db, const struct submission *s, bool *known, struct error *err)
-{
-	struct query q;
-	query_start(&q, db, SQL_JOB_KNOWN, err);
-	query_int(&q, ":thread", s->thread->row);
-	query_text(&q, ":run_id", s->job->run_id);
-	*known = query_row(&q);
-	if (!query_end(&q))
-		return false;
-	if (*known)
-		return true;
-	query_start(&q, db, SQL_RUN_KNOWN, err);
-	query_int(&q, ":thread", s->thread->row);
-	query_text(&q, ":run_id", s->job->run_id);
-	query_int(&q, ":after", s->after);
-	*known = query_row(&q);
-	return query_end(&q);
-}
-
-/* Says in s->result whether the thread can take the job. */
+/* Says in s->result whether the thread can take the job: it is there, and has no job and no record
+ * of this id. */
 static bool submit_look(struct db *db, struct submission *s, struct error *err)
 {
 	struct query q;
-	bool there, known = false;
+	bool there, known;
 	query_start(&q, db, SQL_JOB_THREAD, err);
 	query_int(&q, ":row", s->thread->row);
 	there = query_row(&q);
-	if (!query_end(&q) || (there && !s->job->fresh_id && !submit_knows(db, s, &known, err)))
+	if (!query_end(&q))
 		return false;
-	s->result = !there ? SUBMIT_THREAD_GONE : known ? SUBMIT_KNOWN : SUBMIT_DONE;
-	return true;
-}
-
-/* Stops the thread's other jobs, where that is asked; of a long queue one piece at a time. */
-static bool submit_stop(struct db *db, struct submission *s, struct error *err)
-{
-	const struct jobs_stop all = {.thread = s->thread->row, .order = s->job->orders};
-	int64_t count = 0;
-	if (all.order && !jobs_stop(s->st, db, &all, &count, &s->moves, err))
+	s->result = there ? SUBMIT_DONE : SUBMIT_THREAD_GONE;
+	if (!there || s->job->fresh_id)
+		return true;
+	query_start(&q, db, SQL_JOB_KNOWN, err);
+	query_int(&q, ":thread", s->thread->row);
+	query_text(&q, ":run_id", s->job->run_id);
+	known = query_row(&q);
+	if (!query_end(&q))
 		return false;
-	s->stopped = count > 0;
-	s->more = count == JOBS_STOPPED_AT_ONCE;
+	if (!known) {
+		query_start(&q, db, SQL_RUN_KNOWN, err);
+		query_int(&q, ":thread", s->thread->row);
+		query_text(&q, ":run_id", s->job->run_id);
+		query_int(&q, ":after", s->after);
+		known = query_row(&q);
+		if (!query_end(&q))
+			return false;
+	}
+	if (known)
+		s->result = SUBMIT_KNOWN;
 	return true;
 }
 
@@ -101,12 +89,17 @@ static bool submit_unit(struct db *db, struct unit *unit, struct error *err)
 		    !engine_thread_insert(s->st, db, s->thread, &s->stored.thread_row, err))
 			return false;
 	} else {
+		const struct jobs_stop all = {.thread = s->thread->row, .order = s->job->orders};
+		int64_t count = 0;
 		if (!submit_look(db, s, err))
 			return false;
 		if (s->result != SUBMIT_DONE)
 			return true;
-		if (!submit_stop(db, s, err))
+		/* the thread's other jobs; of a long queue one piece at a time */
+		if (all.order && !jobs_stop(s->st, db, &all, &count, &s->moves, err))
 			return false;
+		s->stopped = count > 0;
+		s->more = count == JOBS_STOPPED_AT_ONCE;
 		query_start(&q, db, SQL_JOB_THREAD_MOVES, err);
 		query_int(&q, ":now", s->job->created_at);
 		query_int(&q, ":row", s->thread->row);
