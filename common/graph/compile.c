@@ -210,34 +210,30 @@ bool graph_compile(ag_graph *graph)
 	return graph->problems.errors == 0;
 }
 
-/* One declared remote tool joins its node (doc/protocol-runs.md#client-side-tools). */
-static void compile_add_remote_tool(
-    ag_graph *graph, const struct remote_tool *remote, const char *file, struct problems *problems)
-{
-	const struct node *node = graph_node_find(graph, remote->node);
-	if (!node || !node->is_tools) {
-		problems_add(problems,
-		    "%s: remote_tools: '%s': expected node to be a tools node of the graph, '%s' is not",
-		    file, remote->name, remote->node);
-		return;
-	}
-	for (size_t n = 0; n < graph->all_count; n++) {
-		if (!graph_tool_get(graph->all[n], remote->name))
-			continue;
-		problems_add(problems,
-		    "%s: remote_tools: '%s': expected another name, a tool of the graph has this one",
-		    file, remote->name);
-		return;
-	}
-	/* nothing else has begun to read the graph */
-	struct tool *tool = graph_tool_add((struct node *)node, remote->name, remote->description);
-	tool->source = TOOL_REMOTE;
-	tool->parameters = cJSON_Duplicate(remote->parameters, true);
-}
-
 void graph_add_remote_tools(ag_graph *graph, const struct config *config, struct problems *problems)
 {
 	const char *file = config->path ? config->path : "agentgraph.json";
-	for (size_t i = 0; i < config->remote_tool_count; i++)
-		compile_add_remote_tool(graph, &config->remote_tools[i], file, problems);
+	for (size_t i = 0; i < config->remote_tool_count; i++) {
+		const struct remote_tool *remote = &config->remote_tools[i];
+		const struct node *node = graph_node_find(graph, remote->node);
+		size_t n = 0;
+		while (n < graph->all_count && !graph_tool_get(graph->all[n], remote->name))
+			n++;
+		if (!node || !node->is_tools) {
+			problems_add(problems,
+			    "%s: remote_tools: '%s': expected node to be a tools node of the graph, "
+			    "'%s' is not",
+			    file, remote->name, remote->node);
+		} else if (n < graph->all_count) {
+			problems_add(problems,
+			    "%s: remote_tools: '%s': expected another name, a tool of the graph "
+			    "has this one",
+			    file, remote->name);
+		} else { /* nothing else has begun to read the graph */
+			struct tool *tool =
+			    graph_tool_add((struct node *)node, remote->name, remote->description);
+			tool->source = TOOL_REMOTE;
+			tool->parameters = cJSON_Duplicate(remote->parameters, true);
+		}
+	}
 }

@@ -239,17 +239,6 @@ cJSON *state_value(const struct field *field, cJSON *value)
 	return json_new_int(integer);
 }
 
-static void state_append(cJSON *array, cJSON *value)
-{
-	if (!cJSON_IsArray(value)) {
-		cJSON_AddItemToArray(array, value);
-		return;
-	}
-	while (value->child)
-		cJSON_AddItemToArray(array, cJSON_DetachItemViaPointer(value, value->child));
-	cJSON_Delete(value);
-}
-
 /* Adds a number to a field; false where the sum is beyond its type: no integer, or infinite. */
 static bool state_add(
     cJSON *fields, const struct field *field, const cJSON *old, const cJSON *value)
@@ -299,8 +288,13 @@ bool state_reduce(cJSON *fields, const struct field *field, cJSON *value)
 	case AG_REPLACE: /* done above */
 		break;
 	case AG_APPEND:
-		state_append(old, value);
-		return true;
+		if (!cJSON_IsArray(value)) {
+			cJSON_AddItemToArray(old, value);
+			return true;
+		}
+		while (value->child)
+			cJSON_AddItemToArray(old, cJSON_DetachItemViaPointer(value, value->child));
+		break;
 	case AG_ADD:
 		fits = state_add(fields, field, old, value);
 		break;

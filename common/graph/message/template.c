@@ -157,31 +157,26 @@ char *template_text(const struct template *t, template_item_fn *item, const void
 	return buf_detach(&out);
 }
 
-static cJSON *template_fill(const char *text, template_item_fn *item, const void *arg)
-{
-	char *error = NULL;
-	struct template *t = template_parse(text, &error);
-	cJSON *value;
-	if (!t) { /* it was checked at the start */
-		free(error);
-		return cJSON_CreateString(text);
-	}
-	if (template_only_name(t)) {
-		value = item(template_only_name(t), arg);
-	} else {
-		char *filled = template_text(t, item, arg);
-		value = cJSON_CreateString(filled);
-		free(filled);
-	}
-	template_free(t);
-	return value;
-}
-
 cJSON *template_json(const cJSON *json, template_item_fn *item, const void *arg)
 {
 	const cJSON *child;
-	if (cJSON_IsString(json))
-		return template_fill(json->valuestring, item, arg);
+	if (cJSON_IsString(json)) {
+		char *error = NULL;
+		struct template *t = template_parse(json->valuestring, &error);
+		cJSON *value;
+		if (!t) { /* it was checked at the start */
+			value = cJSON_CreateString(json->valuestring);
+		} else if (template_only_name(t)) {
+			value = item(template_only_name(t), arg);
+		} else {
+			char *filled = template_text(t, item, arg);
+			value = cJSON_CreateString(filled);
+			free(filled);
+		}
+		free(error);
+		template_free(t);
+		return value;
+	}
 	if (!cJSON_IsArray(json) && !cJSON_IsObject(json))
 		return cJSON_Duplicate(json, true);
 	cJSON *copy = cJSON_IsArray(json) ? cJSON_CreateArray() : cJSON_CreateObject();

@@ -55,30 +55,23 @@ static const char *node_cache_path(const ag_run *run, const char *key)
 	return arena_printf(run->setup.arena, "%s/%03x", run->setup.cache_dir, slot);
 }
 
-/* All of a file, malloc'd; NULL where it is not there, or is being written. */
-static char *node_cache_read(const char *path)
+cJSON *node_cache_find(const ag_run *run, const char *key)
 {
-	struct stat st;
 	char *text = NULL;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	if (fd < 0)
+	struct stat st;
+	int64_t until;
+	if (!key)
 		return NULL;
-	if (flock(fd, LOCK_SH | LOCK_NB) == 0 && fstat(fd, &st) == 0 && st.st_size > 0 &&
+	int fd = open(node_cache_path(run, key), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	/* one that is being written is not there yet */
+	if (fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) == 0 && fstat(fd, &st) == 0 && st.st_size > 0 &&
 	    st.st_size <= NODE_CACHE_MAX) {
 		text = xmalloc((size_t)st.st_size + 1);
 		ssize_t got = read(fd, text, (size_t)st.st_size);
 		text[got > 0 ? got : 0] = '\0';
 	}
-	close(fd);
-	return text;
-}
-
-cJSON *node_cache_find(const ag_run *run, const char *key)
-{
-	int64_t until;
-	if (!key)
-		return NULL;
-	char *text = node_cache_read(node_cache_path(run, key));
+	if (fd >= 0)
+		close(fd);
 	cJSON *kept = json_parse_own(text);
 	free(text);
 	/* the slot may have what is kept of another key, or what is kept no longer */

@@ -29,24 +29,22 @@ static size_t window_text_bytes(const cJSON *block, const char *key)
 	return text ? strlen(text) : 0;
 }
 
-static size_t window_block_bytes(const cJSON *block)
-{
-	if (block_is_call(block))
-		return window_text_bytes(block, "name") +
-		    window_json_bytes(json_get(block, "args"));
-	if (block_is(block, "tool_result"))
-		return window_json_bytes(json_get(block, "output"));
-	if (json_get(block, "media"))
-		return MEDIA_BYTES;
-	return window_text_bytes(block, "text") + window_text_bytes(block, "summary");
-}
-
 size_t window_tokens(const cJSON *message)
 {
 	size_t bytes = MESSAGE_BYTES;
 	const cJSON *block;
-	cJSON_ArrayForEach(block, json_get(message, "content"))
-		bytes += window_block_bytes(block);
+	cJSON_ArrayForEach(block, json_get(message, "content")) {
+		if (block_is_call(block))
+			bytes += window_text_bytes(block, "name") +
+			    window_json_bytes(json_get(block, "args"));
+		else if (block_is(block, "tool_result"))
+			bytes += window_json_bytes(json_get(block, "output"));
+		else if (json_get(block, "media"))
+			bytes += MEDIA_BYTES;
+		else
+			bytes +=
+			    window_text_bytes(block, "text") + window_text_bytes(block, "summary");
+	}
 	return bytes / WINDOW_BYTES_PER_TOKEN + 1;
 }
 

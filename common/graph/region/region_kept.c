@@ -237,19 +237,6 @@ static bool region_fits(const struct edge *edge, const cJSON *kept)
 	return true;
 }
 
-/* Whether a map has the elements that it began with: somebody may have changed the state of a
- * thread that waits. */
-static bool region_maps(
-    const ag_run *run, const struct edge *edge, const cJSON *kept, struct error *err)
-{
-	int had = cJSON_GetArraySize(json_get(kept, "branches"));
-	int has = edge->map ? cJSON_GetArraySize(json_get(run->fields, edge->map)) : had;
-	return had == has ||
-	    error_set(err, ERR_GRAPH,
-		GRAPH_FAILED "'%s' had %d elements when their branches began and has %d now",
-		edge->map, had, has);
-}
-
 int region_place(const ag_run *run, const cJSON *kept, struct error *err)
 {
 	const ag_graph *graph = run->setup.graph;
@@ -257,8 +244,17 @@ int region_place(const ag_run *run, const cJSON *kept, struct error *err)
 	const char *from = sound ? json_str(kept, "from") : NULL;
 	for (size_t i = 0; from && i < graph->edge_count; i++) {
 		const struct edge *edge = &graph->edges[i];
-		if (edge->join && strcmp(edge->from, from) == 0 && region_fits(edge, kept))
-			return region_maps(run, edge, kept, err) ? GRAPH_FORK(i) : GRAPH_UNSET;
+		if (!edge->join || strcmp(edge->from, from) != 0 || !region_fits(edge, kept))
+			continue;
+		int had = cJSON_GetArraySize(json_get(kept, "branches"));
+		int has = edge->map ? cJSON_GetArraySize(json_get(run->fields, edge->map)) : had;
+		if (had == has)
+			return GRAPH_FORK(i);
+		/* somebody may have changed the state of a thread that waits */
+		error_set(err, ERR_GRAPH,
+		    GRAPH_FAILED "'%s' had %d elements when their branches began and has %d now",
+		    edge->map, had, has);
+		return GRAPH_UNSET;
 	}
 	for (size_t i = 0; from && i < graph->node_count; i++) {
 		const struct node *node = &graph->nodes[i];

@@ -54,24 +54,6 @@ static void *tool_calls_work(void *arg)
 	return NULL;
 }
 
-/* The calling thread works as well, so that calls are made even where no thread can be had. */
-static void tool_calls_work_together(struct tool_calls *calls)
-{
-	size_t wanted = calls->count < CALLS_AT_ONCE ? calls->count : CALLS_AT_ONCE;
-	pthread_t threads[CALLS_AT_ONCE];
-	pthread_attr_t attr;
-	size_t started = 0;
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, STACK_SIZE);
-	while (started + 1 < wanted &&
-	    pthread_create(&threads[started], &attr, tool_calls_work, calls) == 0)
-		started++;
-	pthread_attr_destroy(&attr);
-	tool_calls_work(calls);
-	for (size_t i = 0; i < started; i++)
-		pthread_join(threads[i], NULL);
-}
-
 ag_result tool_calls_run(ag_run *run, const cJSON *asking, const cJSON *const *blocks, size_t count)
 {
 	struct tool_calls calls = {.run = run,
@@ -81,6 +63,9 @@ ag_result tool_calls_run(ag_run *run, const cJSON *asking, const cJSON *const *b
 	    .turned = PTHREAD_COND_INITIALIZER,
 	    .items = xcalloc(count, sizeof(*calls.items)),
 	    .count = count};
+	size_t wanted = count < CALLS_AT_ONCE ? count : CALLS_AT_ONCE, started = 0;
+	pthread_t threads[CALLS_AT_ONCE];
+	pthread_attr_t attr;
 	for (size_t i = 0; i < count; i++) {
 		struct tool_call *call = &calls.items[i];
 		*call = (struct tool_call){.calls = &calls, .block = blocks[i]};
@@ -89,7 +74,15 @@ ag_result tool_calls_run(ag_run *run, const cJSON *asking, const cJSON *const *b
 		call->view.call = call;
 		call->view.frame.updates = call->view.frame.messages = call->view.frame.held = NULL;
 	}
-	tool_calls_work_together(&calls);
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_SIZE);
+	while (started + 1 < wanted &&
+	    pthread_create(&threads[started], &attr, tool_calls_work, &calls) == 0)
+		started++;
+	pthread_attr_destroy(&attr);
+	tool_calls_work(&calls); /* so that calls are made even where no thread can be had */
+	for (size_t i = 0; i < started; i++)
+		pthread_join(threads[i], NULL);
 	run->frame.cached = true;
 	for (size_t i = 0; i < count; i++) {
 		run->frame.cached = run->frame.cached && calls.items[i].view.frame.cached;
