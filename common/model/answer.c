@@ -182,25 +182,6 @@ void chat_answer_finish(struct chat_answer *a, const char *word, const char *con
 	answer_replace(a, &a->finish, (*known)[0] ? (*known)[1] : word);
 }
 
-/* One of the mistakes that FastAPI's servers list, "body.model: Field required"; malloc'd, NULL
- * when it is none.  Its input may be what somebody wrote to the model. */
-static char *answer_mistake(const cJSON *mistake)
-{
-	const char *text = json_str(mistake, "msg");
-	const cJSON *step;
-	struct buf out = {0};
-	cJSON_ArrayForEach(step, json_opt(mistake, "loc")) {
-		char *name = cJSON_IsString(step) ? xstrdup(step->valuestring) : json_print(step);
-		buf_printf(&out, "%s%s", out.len ? "." : "", name);
-		free(name);
-	}
-	if (text)
-		buf_printf(&out, "%s%s", out.len ? ": " : "", text);
-	else
-		buf_release(&out);
-	return text ? buf_detach(&out) : NULL;
-}
-
 char *chat_error_message(const cJSON *body)
 {
 	if (cJSON_IsArray(body)) /* Gemini, now and then */
@@ -219,7 +200,20 @@ char *chat_error_message(const cJSON *body)
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
 		if (texts[i] && *texts[i])
 			return raw && *raw ? xasprintf("%s: %s", texts[i], raw) : xstrdup(texts[i]);
-	return answer_mistake(detail);
+	/* one of the mistakes that FastAPI's servers list, "body.model: Field required"; its input
+	 * may be what somebody wrote to the model */
+	const char *text = json_str(detail, "msg");
+	struct buf out = {0};
+	const cJSON *step;
+	if (!text)
+		return NULL;
+	cJSON_ArrayForEach(step, json_opt(detail, "loc")) {
+		char *name = cJSON_IsString(step) ? xstrdup(step->valuestring) : json_print(step);
+		buf_printf(&out, "%s%s", out.len ? "." : "", name);
+		free(name);
+	}
+	buf_printf(&out, "%s%s", out.len ? ": " : "", text);
+	return buf_detach(&out);
 }
 
 bool chat_answer_error(struct chat_answer *a, const cJSON *data)
@@ -253,34 +247,27 @@ static void answer_add_text(cJSON *content, const char *text)
 	cJSON_AddArrayToObject(block, "annotations");
 }
 
-/* The arguments; NULL when they are no JSON object.  No text at all means no arguments, except in
- * the last part of an answer that was cut off: there they may have been still to come. */
-static cJSON *answer_arguments(const struct chat_answer *a, const struct chat_part *part)
+static void answer_add_call(const struct chat_answer *a, cJSON *content,
+    const struct chat_part *part, const char *name, cJSON *metadata)
 {
 	const char *text = buf_str(&part->text);
 	bool cut = a->finish &&
 	    (strcmp(a->finish, "length") == 0 || strcmp(a->finish, "content_filter") == 0);
-	if (text[strspn(text, " \t\r\n")] == '\0')
-		return cut && part == &a->parts[a->count - 1] ? NULL : cJSON_CreateObject();
-	cJSON *args = json_parse(text, part->text.len, JSON_REQUEST_DEPTH, NULL);
-	if (cJSON_IsObject(args))
-		return args;
-	cJSON_Delete(args);
-	return NULL;
-}
-
-static void answer_add_call(const struct chat_answer *a, cJSON *content,
-    const struct chat_part *part, const char *name, cJSON *metadata)
-{
-	cJSON *args = answer_arguments(a, part),
-	      *block = json_append(content, json_typed("tool_call"));
+	cJSON *args = NULL, *block = json_append(content, json_typed("tool_call"));
+	/* no text at all means no arguments, except in the last part of an answer that was cut off:
+	 * there they may have been still to come */
+	if (text[strspn(text, " \t\r\n")] != '\0')
+		args = json_parse(text, part->text.len, JSON_REQUEST_DEPTH, NULL);
+	else if (!cut || part != &a->parts[a->count - 1])
+		args = cJSON_CreateObject();
+	bool valid = cJSON_IsObject(args);
 	json_add_str(block, "id", part->id);
 	json_add_str(block, "name", name ? name : "");
-	json_add(block, "args", args ? args : cJSON_CreateObject());
+	json_add(block, "args", valid ? args : cJSON_CreateObject());
 	json_add_str(block, "tool_type", "local");
-	if (args)
+	if (valid)
 		return;
-	const char *text = buf_str(&part->text);
+	cJSON_Delete(args);
 	cJSON *invalid = json_get(metadata, "invalid_arguments");
 	if (!invalid)
 		invalid = cJSON_AddObjectToObject(metadata, "invalid_arguments");

@@ -138,18 +138,6 @@ static void gemini_add_assistant(
 	signatures_release(&s);
 }
 
-/* The name of the call that a result belongs to, out of the turn of calls before it.  Results have
- * the order of their calls, so the search goes on from *next. */
-static const char *gemini_name_of(const struct chat_turn *calls, const char *call_id, size_t *next)
-{
-	while (call_id && *next < calls->count) {
-		const cJSON *call = calls->blocks[(*next)++];
-		if (chat_block_is_call(call) && json_str_is(call, "id", call_id))
-			return json_str(call, "name");
-	}
-	return "";
-}
-
 static void gemini_add_results(
     cJSON *contents, const struct chat_turn *calls, const struct chat_turn *turn)
 {
@@ -160,8 +148,14 @@ static void gemini_add_results(
 		bool is_error = cJSON_IsTrue(json_get(block, "is_error"));
 		cJSON *response = cJSON_AddObjectToObject(
 		    json_append(parts, cJSON_CreateObject()), "functionResponse");
-		json_add_str(
-		    response, "name", gemini_name_of(calls, json_str(block, "call_id"), &next));
+		/* results have the order of their calls, so the search for the name goes on */
+		const char *call_id = json_str(block, "call_id"), *name = NULL;
+		while (call_id && !name && next < calls->count) {
+			const cJSON *call = calls->blocks[next++];
+			if (chat_block_is_call(call) && json_str_is(call, "id", call_id))
+				name = json_str(call, "name");
+		}
+		json_add_str(response, "name", name ? name : "");
 		if (cJSON_IsObject(output) && !is_error) {
 			cJSON_AddItemToObject(response, "response", cJSON_Duplicate(output, true));
 			continue;
@@ -259,11 +253,21 @@ static void gemini_add_thinking(const struct chat_build *b, cJSON *config)
 		cJSON_AddTrueToObject(thinking, "includeThoughts");
 }
 
-static void gemini_add_config(const struct chat_build *b, cJSON *body)
+static void gemini_build(const struct chat_build *b, cJSON *body)
 {
 	static const char *const names[][2] = {{"temperature", "temperature"}, {"top_p", "topP"},
 	    {"top_k", "topK"}, {"max_tokens", "maxOutputTokens"}, {"seed", "seed"},
 	    {"presence_penalty", "presencePenalty"}, {"frequency_penalty", "frequencyPenalty"}};
+	cJSON *contents = cJSON_AddArrayToObject(body, "contents");
+	if (*b->system)
+		gemini_add_text(cJSON_AddArrayToObject(
+				    cJSON_AddObjectToObject(body, "systemInstruction"), "parts"),
+		    b->system);
+	for (size_t i = 0; i < b->turns->count; i++)
+		gemini_add_turn(b, contents, i);
+	if (!contents->child || json_str_is(json_last(contents), "role", "model"))
+		gemini_add_text(chat_parts_for(contents, "user", "parts"), "(Continue.)");
+	gemini_add_tools(b, body);
 	cJSON *config = cJSON_CreateObject();
 	const cJSON *stop = json_opt(b->target->settings, "stop");
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
@@ -283,21 +287,6 @@ static void gemini_add_config(const struct chat_build *b, cJSON *body)
 		cJSON_AddItemToObject(body, "generationConfig", config);
 	else
 		cJSON_Delete(config);
-}
-
-static void gemini_build(const struct chat_build *b, cJSON *body)
-{
-	cJSON *contents = cJSON_AddArrayToObject(body, "contents");
-	if (*b->system)
-		gemini_add_text(cJSON_AddArrayToObject(
-				    cJSON_AddObjectToObject(body, "systemInstruction"), "parts"),
-		    b->system);
-	for (size_t i = 0; i < b->turns->count; i++)
-		gemini_add_turn(b, contents, i);
-	if (!contents->child || json_str_is(json_last(contents), "role", "model"))
-		gemini_add_text(chat_parts_for(contents, "user", "parts"), "(Continue.)");
-	gemini_add_tools(b, body);
-	gemini_add_config(b, body);
 }
 
 /* ---- The answer */

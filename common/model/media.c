@@ -137,24 +137,6 @@ static void media_take(
 	}
 }
 
-/* Gives each file that blocks name a place. */
-static void media_list_add_files(struct chat_media_list *list)
-{
-	size_t named = 0;
-	list->files = xcalloc(list->count + 1, sizeof(*list->files));
-	for (size_t i = 0; i < list->count; i++) {
-		const char *id = json_str(json_opt(list->items[i].block, "media"), "file_id");
-		if (id)
-			list->files[named++].id = id;
-	}
-	qsort(list->files, named, sizeof(*list->files), media_by_id);
-	for (size_t i = 0; i < named; i++) {
-		struct media_file *last = list->files + list->file_count;
-		if (i == 0 || strcmp(list->files[i].id, last[-1].id) != 0)
-			list->files[list->file_count++].id = list->files[i].id;
-	}
-}
-
 struct chat_media_list *chat_media_list_new(const struct chat_build *b)
 {
 	struct chat_media_list *list = xcalloc(1, sizeof(*list));
@@ -170,7 +152,20 @@ struct chat_media_list *chat_media_list_new(const struct chat_build *b)
 			list->items[list->count++] = (struct media_item){.block = turn->blocks[j]};
 		}
 	}
-	media_list_add_files(list);
+	/* each file that blocks name gets a place, once */
+	size_t named = 0;
+	list->files = xcalloc(list->count + 1, sizeof(*list->files));
+	for (size_t i = 0; i < list->count; i++) {
+		const char *id = json_str(json_opt(list->items[i].block, "media"), "file_id");
+		if (id)
+			list->files[named++].id = id;
+	}
+	qsort(list->files, named, sizeof(*list->files), media_by_id);
+	for (size_t i = 0; i < named; i++) {
+		struct media_file *last = list->files + list->file_count;
+		if (i == 0 || strcmp(list->files[i].id, last[-1].id) != 0)
+			list->files[list->file_count++].id = list->files[i].id;
+	}
 	for (size_t i = list->count; i-- > 0 && !*b->problem;)
 		media_take(b, list, &list->items[i]);
 	return list;

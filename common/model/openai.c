@@ -230,31 +230,26 @@ static void openai_take_call(struct chat_answer *a, const cJSON *call, bool besi
 	free(id);
 }
 
-static void openai_take_reasoning(struct chat_answer *a, const cJSON *message)
+/* A message, or a delta of it: they have the same members. */
+static void openai_take_message(struct chat_answer *a, const cJSON *message)
 {
 	static const char *const fields[] = {REASONING, "reasoning"};
+	const cJSON *content = json_opt(message, "content"), *part;
+	const cJSON *calls = json_opt(message, "tool_calls"), *call;
 	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
 		const char *text = json_str(message, fields[i]);
 		if (!text || !*text)
 			continue;
 		chat_answer_add(a, PART_REASONING, 0, text);
-		struct chat_part *part = chat_answer_part(a, PART_REASONING, 0);
-		if (i == 0 && !part->details) {
+		struct chat_part *reasoning = chat_answer_part(a, PART_REASONING, 0);
+		if (i == 0 && !reasoning->details) {
 			cJSON *detail = cJSON_CreateObject();
 			json_add_str(detail, "provider", "openai");
 			json_add_str(detail, "field", fields[i]);
 			chat_answer_detail(a, 0, detail);
 		}
-		return;
+		break;
 	}
-}
-
-/* A message, or a delta of it: they have the same members. */
-static void openai_take_message(struct chat_answer *a, const cJSON *message)
-{
-	const cJSON *content = json_opt(message, "content"), *part;
-	const cJSON *calls = json_opt(message, "tool_calls"), *call;
-	openai_take_reasoning(a, message);
 	openai_keep_details(a, json_opt(message, "reasoning_details"));
 	if (cJSON_IsString(content))
 		chat_answer_add(a, PART_TEXT, 0, content->valuestring);

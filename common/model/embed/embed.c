@@ -37,41 +37,26 @@ struct embedder {
 
 /* ---- At start-up */
 
-static const char *embed_base_url(const struct embed_target *target)
-{
-	const char *variable = environment_text("OPENAI_BASE_URL");
-	return target->base_url ? target->base_url : variable ? variable : HOME;
-}
-
-static const char *embed_key_variable(const struct embed_target *target)
-{
-	return target->api_key_env ? target->api_key_env : "OPENAI_API_KEY";
-}
-
-/* What is wrong with the target: a sentence part, malloc'd, or NULL. */
-static char *embed_problem(const struct embed_target *target)
-{
-	bool needs_key = target->api_key_env || strcmp(embed_base_url(target), HOME) == 0;
-	if (!target->model || !*target->model)
-		return xstrdup("model must be the name of a model");
-	const char *base = embed_base_url(target);
-	if (strncasecmp(base, "http://", 7) != 0 && strncasecmp(base, "https://", 8) != 0)
-		return xstrdup("base_url must be an http or https URL");
-	if (target->dimensions < 1 || target->dimensions > EMBED_MAX_DIMENSIONS)
-		return xasprintf("dimensions must be a number from 1 to %d", EMBED_MAX_DIMENSIONS);
-	if (needs_key && !environment_text(embed_key_variable(target)))
-		return xasprintf("the environment variable %s, for the key, must be set",
-		    embed_key_variable(target));
-	return NULL;
-}
-
 struct embedder *embedder_new(const struct embed_target *target, char **problem)
 {
-	*problem = embed_problem(target);
+	const char *usual = environment_text("OPENAI_BASE_URL");
+	const char *url = target->base_url ? target->base_url : usual ? usual : HOME;
+	const char *variable = target->api_key_env ? target->api_key_env : "OPENAI_API_KEY";
+	const char *key = environment_text(variable);
+	*problem = NULL;
+	if (!target->model || !*target->model)
+		*problem = xstrdup("model must be the name of a model");
+	else if (strncasecmp(url, "http://", 7) != 0 && strncasecmp(url, "https://", 8) != 0)
+		*problem = xstrdup("base_url must be an http or https URL");
+	else if (target->dimensions < 1 || target->dimensions > EMBED_MAX_DIMENSIONS)
+		*problem =
+		    xasprintf("dimensions must be a number from 1 to %d", EMBED_MAX_DIMENSIONS);
+	else if (!key && (target->api_key_env || strcmp(url, HOME) == 0))
+		*problem =
+		    xasprintf("the environment variable %s, for the key, must be set", variable);
 	if (*problem)
 		return NULL;
-	const char *key = environment_text(embed_key_variable(target));
-	char *base = url_base(embed_base_url(target));
+	char *base = url_base(url);
 	struct embedder *e = xcalloc(1, sizeof(*e));
 	e->url = xasprintf("%s/embeddings", base);
 	free(base);

@@ -106,13 +106,22 @@ static void word_begin(struct word *w)
 	w->unspaced = false;
 }
 
-static void local_embed_add_words(float *vector, const char *text)
+static float local_embed_length_of(const float *vector)
+{
+	float squares = 0;
+	for (size_t i = 0; i < LOCAL_EMBED_DIMENSIONS; i++)
+		squares += vector[i] * vector[i];
+	return sqrtf(squares);
+}
+
+void local_embed(const char *text, float vector[LOCAL_EMBED_DIMENSIONS])
 {
 	struct word w;
 	size_t len;
+	memset(vector, 0, LOCAL_EMBED_DIMENSIONS * sizeof(*vector));
 	word_begin(&w);
-	for (; *text; text += len) {
-		uint32_t c = utf8_decode(text, &len);
+	for (const char *p = text; *p; p += len) {
+		uint32_t c = utf8_decode(p, &len);
 		if (!local_embed_is_letter(c) || w.count > WORD_MAX) {
 			word_add(vector, &w);
 			word_begin(&w);
@@ -124,37 +133,17 @@ static void local_embed_add_words(float *vector, const char *text)
 		}
 	}
 	word_add(vector, &w);
-}
-
-/* A text without a word is one feature: nothing is near it but itself. */
-static void local_embed_add_signs(float *vector, const char *text)
-{
-	uint64_t hash = 1;
-	size_t len;
-	for (; *text; text += len) {
-		uint32_t c = utf8_decode(text, &len);
-		if (c > ' ')
-			hash = local_embed_hash_of(&c, 1, hash);
-	}
-	if (hash != 1)
-		local_embed_add(vector, hash, 1);
-}
-
-static float local_embed_length_of(const float *vector)
-{
-	float squares = 0;
-	for (size_t i = 0; i < LOCAL_EMBED_DIMENSIONS; i++)
-		squares += vector[i] * vector[i];
-	return sqrtf(squares);
-}
-
-void local_embed(const char *text, float vector[LOCAL_EMBED_DIMENSIONS])
-{
-	memset(vector, 0, LOCAL_EMBED_DIMENSIONS * sizeof(*vector));
-	local_embed_add_words(vector, text);
 	float length = local_embed_length_of(vector);
 	if (length <= 0) {
-		local_embed_add_signs(vector, text);
+		/* a text without a word is one feature: nothing is near it but itself */
+		uint64_t hash = 1;
+		for (const char *p = text; *p; p += len) {
+			uint32_t c = utf8_decode(p, &len);
+			if (c > ' ')
+				hash = local_embed_hash_of(&c, 1, hash);
+		}
+		if (hash != 1)
+			local_embed_add(vector, hash, 1);
 		length = local_embed_length_of(vector);
 	}
 	for (size_t i = 0; length > 0 && i < LOCAL_EMBED_DIMENSIONS; i++)

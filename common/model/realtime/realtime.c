@@ -182,21 +182,6 @@ static bool realtime_take_news(struct realtime *r)
 	return news != REALTIME_NOTHING;
 }
 
-/* Ends a conversation that is over.  The milliseconds until it is, -1 when that depends on what
- * comes. */
-static int64_t realtime_end_when_over(struct realtime *r)
-{
-	int64_t rest = r->finishing && r->ready ? r->dialect->rest(r) : -1;
-	if (rest < 0)
-		return -1;
-	int64_t left = r->last + rest - r->now;
-	if (left > 0)
-		return left;
-	r->over = true;
-	ag_live_ended(r->session);
-	return -1;
-}
-
 static int64_t realtime_step(void *connection, int64_t now)
 {
 	struct realtime *r = connection;
@@ -219,8 +204,16 @@ static int64_t realtime_step(void *connection, int64_t now)
 		r->again = 0;
 		r->dialect->again(r);
 	}
-	int64_t again = r->again ? r->again - now : -1, end = realtime_end_when_over(r);
-	return again < 0 || (end >= 0 && end < again) ? end : again;
+	int64_t again = r->again ? r->again - now : -1;
+	int64_t rest = r->finishing && r->ready ? r->dialect->rest(r) : -1;
+	if (rest < 0)
+		return again;
+	int64_t left = r->last + rest - now;
+	if (left > 0)
+		return again < 0 || left < again ? left : again;
+	r->over = true;
+	ag_live_ended(r->session);
+	return again;
 }
 
 static int realtime_descriptor(void *connection, short *events)

@@ -7,35 +7,20 @@
 #include <string.h>
 #include <strings.h>
 
-/* What follows the scheme, or NULL. */
-static const char *realtime_address_scheme(const char *url, bool *tls)
+bool realtime_address_read(struct realtime_address *address, const char *url)
 {
 	static const struct {
 		const char *text;
 		bool tls;
 	} schemes[] = {{"wss://", true}, {"https://", true}, {"ws://", false}, {"http://", false}};
-	for (size_t i = 0; i < sizeof(schemes) / sizeof(*schemes); i++) {
+	const char *host = NULL;
+	bool tls = false;
+	for (size_t i = 0; i < sizeof(schemes) / sizeof(*schemes) && !host; i++) {
 		size_t len = strlen(schemes[i].text);
-		*tls = schemes[i].tls;
+		tls = schemes[i].tls;
 		if (strncasecmp(url, schemes[i].text, len) == 0)
-			return url + len;
+			host = url + len;
 	}
-	return NULL;
-}
-
-/* Digits up to end; 0 when it is no port. */
-static int realtime_address_port(const char *text, const char *end)
-{
-	long port = 0;
-	for (; text < end && *text >= '0' && *text <= '9' && port <= 65535; text++)
-		port = port * 10 + (*text - '0');
-	return text == end && port <= 65535 ? (int)port : 0;
-}
-
-bool realtime_address_read(struct realtime_address *address, const char *url)
-{
-	bool tls;
-	const char *host = realtime_address_scheme(url, &tls);
 	if (!host)
 		return false;
 	for (const char *p = url; *p; p++)
@@ -47,9 +32,14 @@ bool realtime_address_read(struct realtime_address *address, const char *url)
 	if (memchr(host, '@', (size_t)(end - host)) || (*host == '[') != (bracket != NULL))
 		return false;
 	const char *stop = colon ? colon : end;
-	int port = colon && colon < end ? *colon == ':' ? realtime_address_port(colon + 1, end) : 0
-	    : tls                       ? 443
-					: 80;
+	int port = tls ? 443 : 80;
+	if (stop < end) {
+		const char *p = colon + 1;
+		for (port = 0; p < end && *p >= '0' && *p <= '9' && port <= 65535; p++)
+			port = port * 10 + (*p - '0');
+		if (*colon != ':' || p < end || port > 65535)
+			return false;
+	}
 	if (bracket)
 		host++, stop = bracket;
 	if (stop == host || port == 0)

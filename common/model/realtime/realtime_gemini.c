@@ -169,28 +169,6 @@ static void gemini_live_end_heard(struct realtime *r)
 	ag_live_input_transcript(r->session, NULL, true);
 }
 
-/* The model's turn has ended.  The end of one that was cut is told already; what cut it may be
- * answered, or was noise. */
-static void gemini_live_take_end(struct realtime *r)
-{
-	/* whether the turn called tools and nothing was said since: then what comes of the calls is
-	 * still to be answered */
-	bool in_calls = (r->called && r->resulted) || r->calls, cut = r->cut;
-	r->responding = r->cut = false;
-	if (cut) {
-		r->expected = true;
-		r->owed = 0;
-		return;
-	}
-	r->called = false;
-	if (!in_calls) {
-		r->expected = r->owed > 1;
-		r->owed = 0;
-		gemini_live_end_heard(r);
-		ag_live_turn_complete(r->session);
-	}
-}
-
 static void gemini_live_take_content(struct realtime *r, const cJSON *content)
 {
 	const cJSON *heard = json_opt(content, "inputTranscription");
@@ -209,8 +187,24 @@ static void gemini_live_take_content(struct realtime *r, const cJSON *content)
 		gemini_live_end_heard(r);
 		ag_live_interrupted(r->session);
 	}
-	if (cJSON_IsTrue(json_opt(content, "turnComplete")))
-		gemini_live_take_end(r);
+	if (!cJSON_IsTrue(json_opt(content, "turnComplete")))
+		return;
+	/* whether the turn called tools and nothing was said since: then what comes of the calls is
+	 * still to be answered */
+	bool in_calls = (r->called && r->resulted) || r->calls, cut = r->cut;
+	r->responding = r->cut = false;
+	if (cut) { /* told already; what cut it may be answered, or was noise */
+		r->expected = true;
+		r->owed = 0;
+		return;
+	}
+	r->called = false;
+	if (in_calls)
+		return;
+	r->expected = r->owed > 1;
+	r->owed = 0;
+	gemini_live_end_heard(r);
+	ag_live_turn_complete(r->session);
 }
 
 /* ---- Tools */

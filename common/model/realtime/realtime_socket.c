@@ -365,24 +365,11 @@ static void *realtime_socket_serve(void *arg)
 
 /* ---- The owner's side */
 
-/* Starts the thread, which is an owner too from then on. */
-static bool realtime_socket_start(struct realtime_socket *s)
-{
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	pthread_t thread;
-	pthread_once(&once, realtime_socket_wait_at_exit);
-	s->owners = 2;
-	realtime_socket_count_thread(1);
-	if (pthread_create(&thread, NULL, realtime_socket_serve, s) == 0)
-		return pthread_detach(thread) == 0;
-	realtime_socket_count_thread(-1);
-	s->owners = 1;
-	return false;
-}
-
 struct realtime_socket *realtime_socket_open(
     const struct realtime_address *address, const char *header, const char *value, const char **why)
 {
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	pthread_t thread;
 	const struct realtime_lws *lws = realtime_lws(why);
 	if (!lws)
 		return NULL;
@@ -395,8 +382,16 @@ struct realtime_socket *realtime_socket_open(
 	s->value = xstrdup(value);
 	s->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	pthread_mutex_init(&s->lock, NULL);
-	if (s->wake >= 0 && realtime_socket_start(s))
-		return s;
+	if (s->wake >= 0) {
+		pthread_once(&once, realtime_socket_wait_at_exit);
+		s->owners = 2; /* the thread is one */
+		realtime_socket_count_thread(1);
+		if (pthread_create(&thread, NULL, realtime_socket_serve, s) == 0) {
+			pthread_detach(thread);
+			return s;
+		}
+		realtime_socket_count_thread(-1);
+	}
 	*why = "a thread cannot be started";
 	s->owners = 1;
 	realtime_socket_release(s);
@@ -442,29 +437,6 @@ size_t realtime_socket_waiting(struct realtime_socket *s)
 	return bytes;
 }
 
-/* With the lock held. */
-static enum realtime_news realtime_socket_news(struct realtime_socket *s, char **text, size_t *len)
-{
-	struct message *m;
-	if (s->opened) {
-		s->opened = false;
-		return REALTIME_OPENED;
-	}
-	if ((m = realtime_socket_messages_take(&s->in))) {
-		*len = m->len;
-		*text = xmalloc(m->len + 1);
-		memcpy(*text, m->data, m->len + 1);
-		free(m);
-		return REALTIME_MESSAGE;
-	}
-	if (!s->why || s->told)
-		return REALTIME_NOTHING;
-	s->told = true;
-	*text = xstrdup(s->why);
-	*len = strlen(*text);
-	return REALTIME_CLOSED;
-}
-
 enum realtime_news realtime_socket_take(struct realtime_socket *s, char **text, size_t *len)
 {
 	uint64_t count;
@@ -474,7 +446,23 @@ enum realtime_news realtime_socket_take(struct realtime_socket *s, char **text, 
 		count = 0; /* nothing new, but something may be left */
 	pthread_mutex_lock(&s->lock);
 	bool was_full = s->in.bytes > QUEUED_MOST / 2;
-	enum realtime_news news = realtime_socket_news(s, text, len);
+	struct message *m = s->opened ? NULL : realtime_socket_messages_take(&s->in);
+	enum realtime_news news = REALTIME_NOTHING;
+	if (s->opened) {
+		s->opened = false;
+		news = REALTIME_OPENED;
+	} else if (m) {
+		*len = m->len;
+		*text = xmalloc(m->len + 1);
+		memcpy(*text, m->data, m->len + 1);
+		free(m);
+		news = REALTIME_MESSAGE;
+	} else if (s->why && !s->told) {
+		s->told = true;
+		*text = xstrdup(s->why);
+		*len = strlen(*text);
+		news = REALTIME_CLOSED;
+	}
 	if (was_full && s->in.bytes <= QUEUED_MOST / 2)
 		realtime_socket_wake_thread(s);
 	pthread_mutex_unlock(&s->lock);
