@@ -54,29 +54,19 @@ static cJSON *authorization_role_scopes(
 
 /* ---- scopes ---- */
 
-/* The scopes of the identity's own claim, which counts when it is an array
- * (doc/protocol-access.md#scopes). */
-static cJSON *authorization_own_scopes(const cJSON *user, struct arena *a)
-{
-	const cJSON *claim = json_get(user, "scopes");
-	if (!cJSON_IsArray(claim))
-		return NULL;
-	cJSON *scopes = arena_json(a, cJSON_CreateArray());
-	authorization_add_strings(scopes, claim);
-	return scopes;
-}
-
 cJSON *authorization_scopes(const struct authorization *z, const cJSON *user, struct arena *a)
 {
 	const struct ag_authorization *table = authorization_custom(z);
 	cJSON *given = table && table->scopes_for ? table->scopes_for(user, z->data) : NULL;
 	if (z->kind == AUTHZ_RBAC)
 		return authorization_role_scopes(z, user, a);
-	if (!given)
-		return authorization_own_scopes(user, a);
-	/* what is no array grants nothing */
+	/* the identity's own claim counts when it is an array (doc/protocol-access.md#scopes) */
+	const cJSON *claim = json_get(user, "scopes");
+	if (!given && !cJSON_IsArray(claim))
+		return NULL;
+	/* what is given and is no array grants nothing */
 	cJSON *scopes = arena_json(a, cJSON_CreateArray());
-	authorization_add_strings(scopes, arena_json(a, given));
+	authorization_add_strings(scopes, given ? arena_json(a, given) : claim);
 	return scopes;
 }
 

@@ -265,9 +265,19 @@ static int64_t limit_table_window_of(const struct limit_rule *rule)
 	return (rule->window < longest ? rule->window : longest) * US_PER_SECOND;
 }
 
-static void entry_append_mark(struct shard *s, struct entry *e, uint64_t seed, uint64_t mark)
+/* Counts a request.  While a window has few of them, each has a mark of its own. */
+static void entry_count_request(
+    struct shard *s, struct entry *e, uint64_t seed, const struct limit_rule *rule, int64_t now)
 {
+	int64_t slot = limit_table_window_of(rule) / LIMIT_EXACT;
 	struct block *b = block_at(s, e->last);
+	uint64_t *last = b->begin < b->end ? &b->marks[b->end - 1] : NULL;
+	if (last && rule->requests > LIMIT_EXACT && limit_table_count_of(*last) < COUNT_MAX &&
+	    limit_table_time_of(*last) / slot == now / slot) {
+		*last = limit_table_make_mark(now, limit_table_count_of(*last) + 1);
+		e->sum++;
+		return;
+	}
 	if (b->end == BLOCK_MARKS && b->begin == BLOCK_MARKS) { /* all its marks have left */
 		b->begin = 0;
 		limit_table_in_order();
@@ -278,23 +288,9 @@ static void entry_append_mark(struct shard *s, struct entry *e, uint64_t seed, u
 		e->last = link;
 		b = block_at(s, link);
 	}
-	b->marks[b->end] = mark;
+	b->marks[b->end] = limit_table_make_mark(now, 1);
 	limit_table_in_order();
 	b->end++;
-}
-
-/* Counts a request.  While a window has few of them, each has a mark of its own. */
-static void entry_count_request(
-    struct shard *s, struct entry *e, uint64_t seed, const struct limit_rule *rule, int64_t now)
-{
-	int64_t slot = limit_table_window_of(rule) / LIMIT_EXACT;
-	struct block *b = block_at(s, e->last);
-	uint64_t *last = b->begin < b->end ? &b->marks[b->end - 1] : NULL;
-	if (last && rule->requests > LIMIT_EXACT && limit_table_count_of(*last) < COUNT_MAX &&
-	    limit_table_time_of(*last) / slot == now / slot)
-		*last = limit_table_make_mark(now, limit_table_count_of(*last) + 1);
-	else
-		entry_append_mark(s, e, seed, limit_table_make_mark(now, 1));
 	e->sum++;
 }
 

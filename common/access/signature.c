@@ -81,34 +81,31 @@ static unsigned char *signature_join_halves(
 	return der;
 }
 
-static bool signature_verify_public(const struct signature_key *key, const char *text, size_t len,
+bool signature_verify(const struct signature_key *key, const char *text, size_t len,
     const void *signature, size_t size)
 {
+	const unsigned char *signed_text = (const unsigned char *)text;
+	const EVP_MD *digest = signature_digest(key->algorithm);
+	if (signature_is_hmac(key->algorithm)) {
+		unsigned char mac[EVP_MAX_MD_SIZE];
+		unsigned written = 0;
+		return HMAC(digest, key->secret, (int)strlen(key->secret), signed_text, len, mac,
+			   &written) &&
+		    written == size && CRYPTO_memcmp(mac, signature, size) == 0;
+	}
 	int bits = signature_curve(key->algorithm), der_len = 0;
 	unsigned char *der = bits ? signature_join_halves(signature, size, bits, &der_len) : NULL;
 	EVP_PKEY *pkey = signature_public_key(key);
 	EVP_MD_CTX *md = EVP_MD_CTX_new();
 	bool good = pkey && md && (!bits || (der && der_len > 0)) &&
-	    EVP_DigestVerifyInit(md, NULL, signature_digest(key->algorithm), NULL, pkey) == 1 &&
-	    EVP_DigestVerify(md, bits ? der : signature, bits ? (size_t)der_len : size,
-		(const unsigned char *)text, len) == 1;
+	    EVP_DigestVerifyInit(md, NULL, digest, NULL, pkey) == 1 &&
+	    EVP_DigestVerify(
+		md, bits ? der : signature, bits ? (size_t)der_len : size, signed_text, len) == 1;
 	EVP_MD_CTX_free(md);
 	EVP_PKEY_free(pkey);
 	OPENSSL_free(der);
 	ERR_clear_error();
 	return good;
-}
-
-bool signature_verify(const struct signature_key *key, const char *text, size_t len,
-    const void *signature, size_t size)
-{
-	unsigned char mac[EVP_MAX_MD_SIZE];
-	unsigned written = 0;
-	if (!signature_is_hmac(key->algorithm))
-		return signature_verify_public(key, text, len, signature, size);
-	return HMAC(signature_digest(key->algorithm), key->secret, (int)strlen(key->secret),
-		   (const unsigned char *)text, len, mac, &written) &&
-	    written == size && CRYPTO_memcmp(mac, signature, size) == 0;
 }
 
 /* ---- what was found good ---- */

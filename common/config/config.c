@@ -99,26 +99,20 @@ char *config_state_dir(const struct config_source *source)
 	return path_absolute(NULL, named ? named : DEFAULT_STATE_DIR);
 }
 
-/* Whether there is nothing in the directory but what a command leaves that could not make the
- * databases. */
-static bool config_is_empty(const char *directory)
-{
-	static const char *const names[] = {".", "..", "shared.lock", "shared", "processes", NULL};
-	DIR *dir = opendir(directory);
-	const struct dirent *entry;
-	bool empty = dir != NULL;
-	while (empty && (entry = readdir(dir)))
-		empty = texts_has(names, entry->d_name);
-	if (dir)
-		closedir(dir);
-	return empty;
-}
-
 static void config_expect(
     const char *state_dir, const struct config_source *source, struct problems *problems)
 {
+	/* what a command leaves that could not make the databases */
+	static const char *const left[] = {".", "..", "shared.lock", "shared", "processes", NULL};
 	char *path = xasprintf("%s/%s", state_dir, source->state_has);
-	if (!(source->state_may_be_empty && config_is_empty(state_dir)) && access(path, F_OK) != 0)
+	DIR *dir = source->state_may_be_empty ? opendir(state_dir) : NULL;
+	const struct dirent *entry;
+	bool empty = dir != NULL;
+	while (empty && (entry = readdir(dir)))
+		empty = texts_has(left, entry->d_name);
+	if (dir)
+		closedir(dir);
+	if (!empty && access(path, F_OK) != 0)
 		problems_add(problems,
 		    "%s: %s; --state or AGENTGRAPH_STATE_DIR names the state directory", path,
 		    strerror(errno));

@@ -28,27 +28,6 @@ static bool pattern_match_border(const struct machine *m)
 	return is_word(m->before) != is_word(m->after);
 }
 
-/* Whether a step that reads nothing holds at this place. */
-static bool pattern_match_passes(const struct machine *m, enum step_kind kind)
-{
-	switch (kind) {
-	case STEP_BEGIN:
-		return m->before == 0;
-	case STEP_END:
-		return m->after == 0;
-	case STEP_BORDER:
-		return pattern_match_border(m);
-	case STEP_NO_BORDER:
-		return !pattern_match_border(m);
-	case STEP_CLASS:
-	case STEP_SPLIT:
-	case STEP_JUMP:
-	case STEP_DONE:
-		break;
-	}
-	return false;
-}
-
 static void machine_open_step(struct machine *m, size_t *open, size_t at)
 {
 	if (m->marked[at] == m->round)
@@ -66,18 +45,36 @@ static void pattern_match_reach(struct machine *m, struct reached *set, size_t a
 		size_t i = m->open[--open];
 		const struct step *step = &m->pattern->steps[i];
 		*m->budget -= *m->budget > 0;
-		if (step->kind == STEP_CLASS) {
+		bool passes = false; /* a step that reads nothing and holds at this place */
+		switch (step->kind) {
+		case STEP_CLASS:
 			set->steps[set->count++] = i;
-		} else if (step->kind == STEP_DONE) {
+			break;
+		case STEP_DONE:
 			m->done = true;
-		} else if (step->kind == STEP_SPLIT) {
+			break;
+		case STEP_SPLIT:
 			machine_open_step(m, &open, i + (size_t)step->to);
 			machine_open_step(m, &open, i + (size_t)step->or_to);
-		} else if (step->kind == STEP_JUMP) {
+			break;
+		case STEP_JUMP:
 			machine_open_step(m, &open, i + (size_t)step->to);
-		} else if (pattern_match_passes(m, step->kind)) {
-			machine_open_step(m, &open, i + 1);
+			break;
+		case STEP_BEGIN:
+			passes = m->before == 0;
+			break;
+		case STEP_END:
+			passes = m->after == 0;
+			break;
+		case STEP_BORDER:
+			passes = pattern_match_border(m);
+			break;
+		case STEP_NO_BORDER:
+			passes = !pattern_match_border(m);
+			break;
 		}
+		if (passes)
+			machine_open_step(m, &open, i + 1);
 	}
 }
 

@@ -89,23 +89,18 @@ static void posix_take_escape(struct posix *x)
 		posix_take_character(x);
 }
 
-/* Puts the last part into a group of its own, so that another quantifier repeats the whole. */
-static void posix_group_atom(struct posix *x)
-{
-	struct buf atom = {0};
-	buf_puts(&atom, buf_str(&x->out) + x->atom);
-	x->out.len = x->atom;
-	buf_printf(&x->out, "(?:%s)", buf_str(&atom));
-	buf_release(&atom);
-}
-
 static void posix_take_quantifier(struct posix *x)
 {
 	size_t len = *x->p == '{' ? strcspn(x->p, "}") + 1 : 1;
 	if (*x->p == '{' && strspn(x->p + 1, "0123456789,") != len - 2)
 		x->why = "has a count with an escape"; /* which regcomp takes */
-	if (x->quantified)
-		posix_group_atom(x);
+	if (x->quantified) { /* this one repeats the whole, which becomes a group of its own */
+		struct buf atom = {0};
+		buf_puts(&atom, buf_str(&x->out) + x->atom);
+		x->out.len = x->atom;
+		buf_printf(&x->out, "(?:%s)", buf_str(&atom));
+		buf_release(&atom);
+	}
 	x->quantified = true;
 	if (x->p[0] == '{' && x->p[1] == ',') {
 		buf_puts(&x->out, "{0");

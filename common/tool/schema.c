@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/json/json.h"
 #include "base/memory.h"
+#include "base/texts.h"
 #include "tool/decimal.h"
 #include "tool/pattern.h"
 #include "tool/schema_internal.h"
@@ -125,23 +126,14 @@ static bool schema_is_strings(const cJSON *json)
 	return true;
 }
 
-static bool schema_is_type_name(const cJSON *json)
-{
-	static const char *const names[] = {
-	    "null", "boolean", "object", "array", "number", "integer", "string"};
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (cJSON_IsString(json) && strcmp(names[i], json->valuestring) == 0)
-			return true;
-	}
-	return false;
-}
-
 static void keyword_compile_type(const struct keyword_call *k)
 {
+	static const char *const names[] = {
+	    "null", "boolean", "object", "array", "number", "integer", "string", NULL};
 	const cJSON *item = cJSON_IsArray(k->json) ? k->json->child : k->json;
 	bool known = item != NULL;
 	for (; item && known; item = item == k->json ? NULL : item->next)
-		known = schema_is_type_name(item);
+		known = texts_has(names, cJSON_GetStringValue(item));
 	if (known)
 		check_add(k->s, k->fits, k->json);
 	else
@@ -447,19 +439,6 @@ static int subschema_order(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The schema that was made of json, or NULL. */
-static struct subschema *schema_at(const struct compiler *c, const cJSON *json)
-{
-	const struct subschema key = {.json = json}, *wanted = &key;
-	struct subschema **known =
-	    bsearch(&wanted, c->known, c->known_count, sizeof(*c->known), subschema_order);
-	for (size_t i = c->known_count; i < c->schema->count && !known; i++) {
-		if (c->schema->all[i]->json == json)
-			known = &c->schema->all[i];
-	}
-	return known ? *known : NULL;
-}
-
 static void schema_resolve(struct compiler *c, struct subschema *s, const cJSON *ref)
 {
 	const cJSON *target = schema_reference(c->root, ref->valuestring, &c->looks);
@@ -471,9 +450,15 @@ static void schema_resolve(struct compiler *c, struct subschema *s, const cJSON 
 	}
 	if (!target)
 		return;
-	struct subschema *sub = schema_at(c, target);
-	if (!sub)
-		sub = subschema_compile(c, SPOT(NULL, "$ref"), target);
+	/* the schema that was made of the target already, or a new one */
+	const struct subschema key = {.json = target}, *wanted = &key;
+	struct subschema **known =
+	    bsearch(&wanted, c->known, c->known_count, sizeof(*c->known), subschema_order);
+	for (size_t i = c->known_count; i < c->schema->count && !known; i++) {
+		if (c->schema->all[i]->json == target)
+			known = &c->schema->all[i];
+	}
+	struct subschema *sub = known ? *known : subschema_compile(c, SPOT(NULL, "$ref"), target);
 	check_subs_new(check_add(s, check_all, ref), 1)[0] = sub;
 }
 

@@ -25,27 +25,6 @@ enum a2a_outcome a2a_exchange_fail(struct a2a_exchange *x, const char *what, con
 	return A2A_PEER_FAILED;
 }
 
-static enum a2a_hearing_state a2a_hearing_state_of(const char *name)
-{
-	static const struct {
-		const char *name, *old;
-		enum a2a_hearing_state state;
-	} states[] = {{"TASK_STATE_SUBMITTED", "submitted", A2A_WORKS},
-	    {"TASK_STATE_WORKING", "working", A2A_WORKS},
-	    {"TASK_STATE_COMPLETED", "completed", A2A_DONE},
-	    {"TASK_STATE_INPUT_REQUIRED", "input-required", A2A_ASKS},
-	    {"TASK_STATE_FAILED", "failed", A2A_FAILED},
-	    {"TASK_STATE_CANCELED", "canceled", A2A_FAILED},
-	    {"TASK_STATE_REJECTED", "rejected", A2A_FAILED},
-	    {"TASK_STATE_AUTH_REQUIRED", "auth-required", A2A_FAILED}};
-	if (!name)
-		return A2A_UNKNOWN;
-	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
-		if (strcmp(states[i].name, name) == 0 || strcmp(states[i].old, name) == 0)
-			return states[i].state;
-	return A2A_ELSEWHERE;
-}
-
 /* Appends the parts: texts as they are, data as JSON; files are left out. */
 static void a2a_add_parts(struct buf *out, const cJSON *parts)
 {
@@ -145,8 +124,22 @@ static bool a2a_hear_artifact(struct a2a_hearing *h, const cJSON *artifact, bool
 
 static void a2a_hear_status(struct a2a_hearing *h, const cJSON *status)
 {
+	static const struct {
+		const char *name, *old;
+		enum a2a_hearing_state state;
+	} states[] = {{"TASK_STATE_SUBMITTED", "submitted", A2A_WORKS},
+	    {"TASK_STATE_WORKING", "working", A2A_WORKS},
+	    {"TASK_STATE_COMPLETED", "completed", A2A_DONE},
+	    {"TASK_STATE_INPUT_REQUIRED", "input-required", A2A_ASKS},
+	    {"TASK_STATE_FAILED", "failed", A2A_FAILED},
+	    {"TASK_STATE_CANCELED", "canceled", A2A_FAILED},
+	    {"TASK_STATE_REJECTED", "rejected", A2A_FAILED},
+	    {"TASK_STATE_AUTH_REQUIRED", "auth-required", A2A_FAILED}};
 	const char *name = json_str(status, "state");
-	h->state = a2a_hearing_state_of(name);
+	h->state = name ? A2A_ELSEWHERE : A2A_UNKNOWN;
+	for (size_t i = 0; name && i < sizeof(states) / sizeof(states[0]); i++)
+		if (strcmp(states[i].name, name) == 0 || strcmp(states[i].old, name) == 0)
+			h->state = states[i].state;
 	buf_reset(&h->status);
 	a2a_add_parts(&h->status, json_get(json_get(status, "message"), "parts"));
 	if (h->state == A2A_ELSEWHERE || (h->state == A2A_FAILED && !h->status.len)) {

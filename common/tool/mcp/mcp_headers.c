@@ -6,6 +6,7 @@
 #include "base/http/http_head.h"
 #include "base/json/json.h"
 #include "base/memory.h"
+#include "base/texts.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -19,14 +20,12 @@
 
 static const char *headers_mark_fault(const cJSON *schema, const cJSON *mark, bool is_property)
 {
-	const char *type = json_str(schema, "type");
+	static const char *const types[] = {"string", "integer", "boolean", NULL};
 	if (!is_property)
 		return "stands where no property is";
 	if (!cJSON_IsString(mark) || !http_is_token(mark->valuestring))
 		return "is no name of a header";
-	if (!type ||
-	    (strcmp(type, "string") != 0 && strcmp(type, "integer") != 0 &&
-		strcmp(type, "boolean") != 0))
+	if (!texts_has(types, json_str(schema, "type")))
 		return "is of a property that is no string, integer or boolean";
 	return NULL;
 }

@@ -255,26 +255,23 @@ static bool oauth_lists(const cJSON *list, const char *word, bool absent)
 	return list ? json_has_str(list, word) : absent;
 }
 
-/* The issuer: that of the settings, or the first that the server names, malloc'd. */
-static char *oauth_choose(struct mcp_oauth *oauth, const cJSON *resource, char why[MCP_WHY_SIZE])
-{
-	const cJSON *servers = json_opt(resource, "authorization_servers"), *item;
-	const char *wanted = oauth->settings.issuer;
-	cJSON_ArrayForEach(item, servers) {
-		if (cJSON_IsString(item) && (!wanted || oauth_same(wanted, item->valuestring)))
-			return xstrdup(item->valuestring);
-	}
-	snprintf(why, MCP_WHY_SIZE, "the server names no authorization server%s%.200s",
-	    wanted ? " " : "", wanted ? wanted : "");
-	return NULL;
-}
-
 /* Fills in where tokens are given and how. */
 static bool oauth_discover(struct mcp_oauth *oauth, const char *challenge,
     const struct mcp_wait *wait, char why[MCP_WHY_SIZE])
 {
 	cJSON *resource = oauth_resource(oauth, challenge, wait, why);
-	char *issuer = resource ? oauth_choose(oauth, resource, why) : NULL;
+	/* the issuer: that of the settings, or the first that the server names */
+	const char *wanted = oauth->settings.issuer;
+	char *issuer = NULL;
+	const cJSON *item;
+	cJSON_ArrayForEach(item, json_opt(resource, "authorization_servers")) {
+		if (cJSON_IsString(item) && !issuer &&
+		    (!wanted || oauth_same(wanted, item->valuestring)))
+			issuer = xstrdup(item->valuestring);
+	}
+	if (resource && !issuer)
+		snprintf(why, MCP_WHY_SIZE, "the server names no authorization server%s%.200s",
+		    wanted ? " " : "", wanted ? wanted : "");
 	cJSON *metadata = issuer ? oauth_issuer(oauth, issuer, wait, why) : NULL;
 	const char *url = json_str(metadata, "token_endpoint");
 	const cJSON *methods = json_opt(metadata, "token_endpoint_auth_methods_supported");
