@@ -26,18 +26,6 @@ static cJSON *about_add_node(cJSON *nodes, const char *name)
 	return node;
 }
 
-/* Adds where a node's failure leads, by its path as well.  END of a subgraph is shown as the node
- * that the subgraph is. */
-static void about_add_on_error(cJSON *out, const struct node *node)
-{
-	const char *to = node->policy.on_error, *slash = strrchr(node->name, '/');
-	int prefix = slash ? (int)(slash - node->name) + 1 : 0;
-	char *path = slash && strcmp(to, AG_END) == 0 ? xasprintf("%.*s", prefix - 1, node->name)
-						      : xasprintf("%.*s%s", prefix, node->name, to);
-	cJSON_AddStringToObject(out, "on_error", path);
-	free(path);
-}
-
 /* Adds the node's kind, as its document has it, and its policies, as far as it has any. */
 static void about_add_policy(cJSON *out, const struct node *node)
 {
@@ -60,8 +48,16 @@ static void about_add_policy(cJSON *out, const struct node *node)
 	}
 	if (policy->timeout > 0)
 		json_add(out, "timeout", json_new_double(policy->timeout));
-	if (policy->on_error)
-		about_add_on_error(out, node);
+	if (policy->on_error) {
+		/* by its path as well; END of a subgraph is shown as the node that it is */
+		const char *to = policy->on_error, *slash = strrchr(node->name, '/');
+		int prefix = slash ? (int)(slash - node->name) + 1 : 0;
+		char *path = slash && strcmp(to, AG_END) == 0
+		    ? xasprintf("%.*s", prefix - 1, node->name)
+		    : xasprintf("%.*s%s", prefix, node->name, to);
+		cJSON_AddStringToObject(out, "on_error", path);
+		free(path);
+	}
 }
 
 /* Adds one end of an edge.  START and END of a subgraph are shown as the node that the subgraph
@@ -128,13 +124,22 @@ static cJSON *about_interrupts(const ag_graph *graph, bool before)
 	return cJSON_CreateNull();
 }
 
-static cJSON *about_info(const struct service *service, int nodes, int edges)
+cJSON *graph_info(struct call *call)
 {
+	const struct service *service = call->service;
 	const ag_graph *graph = service->graph;
 	bool snowflake = service->ids.layout != NULL;
-	cJSON *info = cJSON_CreateObject();
-	json_add_int(info, "node_count", nodes);
-	json_add_int(info, "edge_count", edges);
+	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
+	cJSON *info = cJSON_AddObjectToObject(data, "info");
+	cJSON *nodes = cJSON_AddArrayToObject(data, "nodes");
+	cJSON *edges = cJSON_AddArrayToObject(data, "edges");
+	about_add_node(nodes, AG_START);
+	for (size_t i = 0; i < graph->all_count; i++)
+		about_add_policy(about_add_node(nodes, graph->all[i]->name), graph->all[i]);
+	about_add_node(nodes, AG_END);
+	about_add_edges(edges, graph, NULL);
+	json_add_int(info, "node_count", cJSON_GetArraySize(nodes));
+	json_add_int(info, "edge_count", cJSON_GetArraySize(edges));
 	cJSON_AddBoolToObject(info, "is_realtime", graph->live != NULL);
 	cJSON_AddTrueToObject(info, "checkpointer");
 	cJSON_AddStringToObject(info, "checkpointer_type", service->storage->engine->name);
@@ -152,23 +157,6 @@ static cJSON *about_info(const struct service *service, int nodes, int edges)
 		cJSON_AddItemToArray(fields, cJSON_CreateString(graph_fixed_fields[i]));
 	for (size_t i = 0; i < graph->field_count; i++)
 		cJSON_AddItemToArray(fields, cJSON_CreateString(graph->fields[i].name));
-	return info;
-}
-
-cJSON *graph_info(struct call *call)
-{
-	const ag_graph *graph = call->service->graph;
-	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
-	cJSON *nodes = cJSON_CreateArray(), *edges = cJSON_CreateArray();
-	about_add_node(nodes, AG_START);
-	for (size_t i = 0; i < graph->all_count; i++)
-		about_add_policy(about_add_node(nodes, graph->all[i]->name), graph->all[i]);
-	about_add_node(nodes, AG_END);
-	about_add_edges(edges, graph, NULL);
-	cJSON_AddItemToObject(data, "info",
-	    about_info(call->service, cJSON_GetArraySize(nodes), cJSON_GetArraySize(edges)));
-	cJSON_AddItemToObject(data, "nodes", nodes);
-	cJSON_AddItemToObject(data, "edges", edges);
 	return data;
 }
 
@@ -280,14 +268,6 @@ static struct announced *announced_read(struct call *call, const cJSON *tools)
 	return error_is_set(&call->error) ? NULL : out;
 }
 
-/* Whether the node declares a remote tool of that name. */
-static bool announced_is_declared(const ag_graph *graph, const struct announced *tool)
-{
-	const struct node *node = graph_node_find(graph, tool->node);
-	const struct tool *found = node ? graph_tool_get(node, tool->name) : NULL;
-	return found && found->source == TOOL_REMOTE;
-}
-
 cJSON *graph_setup(struct call *call, const cJSON *body)
 {
 	const struct announced *tools = announced_read(call, json_opt(body, "tools"));
@@ -298,7 +278,9 @@ cJSON *graph_setup(struct call *call, const cJSON *body)
 	struct buf nodes = {0}, rest = {0};
 	cJSON *seen = arena_json(call->arena, cJSON_CreateArray());
 	for (const struct announced *tool = tools; tool->name; tool++) {
-		if (!announced_is_declared(call->service->graph, tool)) {
+		const struct node *node = graph_node_find(call->service->graph, tool->node);
+		const struct tool *found = node ? graph_tool_get(node, tool->name) : NULL;
+		if (!found || found->source != TOOL_REMOTE) {
 			buf_printf(&rest, "%s%s", rest.len ? ", " : "; not declared: ", tool->name);
 			continue;
 		}

@@ -30,19 +30,6 @@ static void service_close_storage(struct service *service)
 	service->storage = NULL;
 }
 
-static bool service_open_shared(struct service *service, struct error *err)
-{
-	if (service->shared)
-		return true;
-	service->shared = shared_make(service->config->state_dir, err);
-	if (!service->shared)
-		return false;
-	metrics_attach(service->shared);
-	if (service->limiter)
-		limiter_share(service->limiter, service->shared);
-	return true;
-}
-
 bool service_join(struct service *service, struct error *err)
 {
 	const struct environment *env = &service->config->env;
@@ -64,7 +51,14 @@ bool service_join(struct service *service, struct error *err)
 bool service_open_storage(struct service *service, struct error *err)
 {
 	const struct config *config = service->config;
-	if (service_open_shared(service, err))
+	if (!service->shared) {
+		service->shared = shared_make(config->state_dir, err);
+		if (service->shared)
+			metrics_attach(service->shared);
+		if (service->shared && service->limiter)
+			limiter_share(service->limiter, service->shared);
+	}
+	if (service->shared)
 		service->storage = storage_open(config, service->shared, err);
 	if (service->storage && service_join(service, err))
 		service->files = files_open(config, service->storage, service->shared, err);

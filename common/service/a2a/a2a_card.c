@@ -66,19 +66,6 @@ static void a2a_add_skills(cJSON *card, const struct config *config, const char 
 	a2a_add_texts(skill, "tags", tags);
 }
 
-/* Adds what only version 0.3 has. */
-static void a2a_add_old(cJSON *card, const char *url)
-{
-	cJSON *list = json_add(card, "additionalInterfaces", cJSON_CreateArray());
-	cJSON *item = json_append(list, cJSON_CreateObject());
-	json_add_str(item, "url", url);
-	json_add_str(item, "transport", BINDING);
-	json_add_str(card, "url", url);
-	json_add_str(card, "preferredTransport", BINDING);
-	json_add_str(card, "protocolVersion", OLD_CARD);
-	json_add(card, "supportsAuthenticatedExtendedCard", cJSON_CreateFalse());
-}
-
 cJSON *a2a_card(struct call *call, const char *version, const char *base)
 {
 	static const char *const in[] = {"text/plain", "application/json", NULL};
@@ -108,8 +95,16 @@ cJSON *a2a_card(struct call *call, const char *version, const char *base)
 	cJSON *interfaces = json_add(card, "supportedInterfaces", cJSON_CreateArray());
 	a2a_add_interface(interfaces, url, A2A_LATEST);
 	a2a_add_interface(interfaces, url, A2A_OLD);
-	if (old)
-		a2a_add_old(card, url);
+	if (old) { /* what only version 0.3 has */
+		cJSON *list = json_add(card, "additionalInterfaces", cJSON_CreateArray());
+		cJSON *item = json_append(list, cJSON_CreateObject());
+		json_add_str(item, "url", url);
+		json_add_str(item, "transport", BINDING);
+		json_add_str(card, "url", url);
+		json_add_str(card, "preferredTransport", BINDING);
+		json_add_str(card, "protocolVersion", OLD_CARD);
+		json_add(card, "supportsAuthenticatedExtendedCard", cJSON_CreateFalse());
+	}
 	cJSON *can = json_add(card, "capabilities", cJSON_CreateObject());
 	json_add(can, "streaming", cJSON_CreateTrue());
 	json_add(can, "pushNotifications", cJSON_CreateBool(config->runs_webhooks.count > 0));

@@ -15,26 +15,6 @@
 
 /* ---- who may ---- */
 
-/* Answers for a task that waits and whose chunks are not kept: it has only its present state. */
-static bool a2a_subscribe_still(struct call *call, struct a2a_post *post,
-    const struct a2a_request *rq, const struct a2a_task *task)
-{
-	const struct a2a_shown shown = {rq->old, true, -1};
-	cJSON *view = a2a_task_view(call, task, &shown);
-	if (!view)
-		return false;
-	cJSON *response = json_rpc_message(call->arena, rq->id), *result = view;
-	if (!rq->old) {
-		result = arena_json(call->arena, cJSON_CreateObject());
-		json_refer(result, "task", view);
-	}
-	json_refer(response, "result", result);
-	char *text = json_print(response);
-	post->sink->chunk(post->sink, text, strlen(text));
-	cJSON_free(text);
-	return post->streamed = true;
-}
-
 bool a2a_subscribe(struct call *call, struct a2a_post *post, const struct a2a_request *rq,
     struct a2a_followed *followed)
 {
@@ -48,8 +28,21 @@ bool a2a_subscribe(struct call *call, struct a2a_post *post, const struct a2a_re
 		return a2a_fault(call, A2A_UNSUPPORTED_OPERATION, "Task '%.200s' is over", task.id);
 	followed->record = task.runs[task.count - 1];
 	bool kept = followed->record.kept_until != RUN_NOT_KEPT;
-	if (!kept && task.state == A2A_INPUT_REQUIRED)
-		return a2a_subscribe_still(call, post, rq, &task);
+	if (!kept && task.state == A2A_INPUT_REQUIRED) { /* it has only its present state */
+		const struct a2a_shown shown = {rq->old, true, -1};
+		cJSON *view = a2a_task_view(call, &task, &shown);
+		if (!view)
+			return false;
+		cJSON *response = json_rpc_message(call->arena, rq->id), *result = view;
+		if (!rq->old) {
+			result = arena_json(call->arena, cJSON_CreateObject());
+			json_refer(result, "task", view);
+		}
+		json_refer(response, "result", result);
+		const char *answer = arena_print(call->arena, response);
+		post->sink->chunk(post->sink, answer, strlen(answer));
+		return post->streamed = true;
+	}
 	cJSON *spec = arena_json(call->arena, cJSON_CreateObject());
 	json_add(spec, "id", cJSON_Duplicate(rq->id, false));
 	json_add_str(spec, "task", task.id);

@@ -342,10 +342,21 @@ static bool a2a_list_show(
 	return json_append(tasks, json_raw_reference(text));
 }
 
-static cJSON *a2a_list_page(struct a2a_list *list)
+cJSON *a2a_tasks_list(struct call *call, const struct a2a_request *rq)
 {
-	struct call *call = list->call;
+	const struct permission reads = {"graph", "read", NULL};
+	struct a2a_list *list = arena_alloc(call->arena, sizeof(*list));
 	size_t bytes = 0, count = 0;
+	if (!call_permit(call, &reads) || !a2a_list_read(call, rq, list))
+		return NULL;
+	if (list->context_id) {
+		const struct a2a_context context = {list->context_id, INT64_MAX};
+		if (!a2a_list_read_context(list, &context))
+			return NULL;
+		a2a_list_settle(list, INT64_MIN);
+	} else if (!a2a_list_walk(list)) {
+		return NULL;
+	}
 	cJSON *result = arena_json(call->arena, cJSON_CreateObject());
 	cJSON *tasks = json_add(result, "tasks", cJSON_CreateArray());
 	while (count < list->shown_count && bytes < PAGE_BYTES)
@@ -359,21 +370,4 @@ static cJSON *a2a_list_page(struct a2a_list *list)
 	json_add_int(result, "pageSize", list->page);
 	json_add_int(result, "totalSize", list->total);
 	return result;
-}
-
-cJSON *a2a_tasks_list(struct call *call, const struct a2a_request *rq)
-{
-	const struct permission reads = {"graph", "read", NULL};
-	struct a2a_list *list = arena_alloc(call->arena, sizeof(*list));
-	if (!call_permit(call, &reads) || !a2a_list_read(call, rq, list))
-		return NULL;
-	if (list->context_id) {
-		const struct a2a_context context = {list->context_id, INT64_MAX};
-		if (!a2a_list_read_context(list, &context))
-			return NULL;
-		a2a_list_settle(list, INT64_MIN);
-	} else if (!a2a_list_walk(list)) {
-		return NULL;
-	}
-	return a2a_list_page(list);
 }

@@ -72,29 +72,13 @@ static int a2a_code_of(const struct a2a_post *post, const struct error_view *vie
 	return view->status < 500 ? view->status : A2A_INTERNAL_ERROR;
 }
 
-/* The reason of an error in the protocol's words, where it has one. */
-static const char *a2a_reason_of(int code, const struct error_view *view)
-{
-	for (size_t i = 0; i < A2A_FAULTS; i++)
-		if (a2a_faults[i].code == code)
-			return a2a_faults[i].word;
-	return view->code;
-}
-
-/* Writes the place of a detail as in "message.parts[0].url". */
-static char *a2a_field(struct arena *a, const cJSON *loc)
-{
-	struct buf path = {0};
-	const cJSON *part = loc && loc->child ? loc->child->next : NULL;
-	if (part && cJSON_IsString(part) && strcmp(part->valuestring, "params") == 0)
-		part = part->next;
-	error_put_path(&path, part);
-	return arena_take(a, &path);
-}
-
 cJSON *a2a_error(struct call *call, const struct a2a_post *post, const struct error_view *view)
 {
 	int code = a2a_code_of(post, view);
+	const char *reason = view->code; /* in the protocol's words, where it has one */
+	for (size_t i = 0; i < A2A_FAULTS; i++)
+		if (a2a_faults[i].code == code)
+			reason = a2a_faults[i].word;
 	const cJSON *id = json_rpc_id(post->body);
 	cJSON *message = json_rpc_message(call->arena, id);
 	if (!id)
@@ -105,7 +89,7 @@ cJSON *a2a_error(struct call *call, const struct a2a_post *post, const struct er
 	cJSON *data = json_add(error, "data", cJSON_CreateArray());
 	cJSON *info = json_append(data, cJSON_CreateObject());
 	json_add_str(info, "@type", ANY "ErrorInfo");
-	json_add_str(info, "reason", a2a_reason_of(code, view));
+	json_add_str(info, "reason", reason);
 	json_add_str(info, "domain", "a2a-protocol.org");
 	cJSON *metadata = json_add(info, "metadata", cJSON_CreateObject());
 	json_add_str(metadata, "code", view->code);
@@ -117,8 +101,14 @@ cJSON *a2a_error(struct call *call, const struct a2a_post *post, const struct er
 	cJSON *violations = json_add(bad, "fieldViolations", cJSON_CreateArray());
 	const cJSON *detail;
 	cJSON_ArrayForEach(detail, view->details) {
+		const cJSON *loc = json_get(detail, "loc");
+		const cJSON *part = loc && loc->child ? loc->child->next : NULL;
+		struct buf path = {0}; /* as in "message.parts[0].url" */
+		if (cJSON_IsString(part) && strcmp(part->valuestring, "params") == 0)
+			part = part->next;
+		error_put_path(&path, part);
 		cJSON *one = json_append(violations, cJSON_CreateObject());
-		json_add_str(one, "field", a2a_field(call->arena, json_get(detail, "loc")));
+		json_add_str(one, "field", arena_take(call->arena, &path));
 		json_add_str(one, "description", json_str(detail, "msg"));
 	}
 	return message;

@@ -293,24 +293,6 @@ cJSON *a2a_send(struct call *call, const struct a2a_request *rq)
 
 /* ---- a stream ---- */
 
-/* What a stream begins with: the task, as it is when the run is on its way. */
-static cJSON *a2a_beginning(struct turn *turn, const struct a2a_sending *s)
-{
-	struct call *call = turn->call;
-	bool old = s->rq->old;
-	cJSON *task = arena_json(call->arena, cJSON_CreateObject());
-	if (old)
-		json_add_str(task, "kind", "task");
-	json_add_str(task, "id", s->task_id);
-	json_add_str(task, "contextId", s->thread_id);
-	json_add(task, "status", a2a_status(old, A2A_WORKING, clock_now(), NULL));
-	if (s->history == 0 || !turn->in.messages->child)
-		return task;
-	json_append(json_add(task, "history", cJSON_CreateArray()),
-	    a2a_user_message(old, turn->in.messages->child, s->thread_id, s->task_id));
-	return task;
-}
-
 bool a2a_stream(struct call *call, struct a2a_post *post, const struct a2a_request *rq)
 {
 	const struct permission streams = {"graph", "stream", NULL};
@@ -320,13 +302,23 @@ bool a2a_stream(struct call *call, struct a2a_post *post, const struct a2a_reque
 	if (!call_permit(call, &streams) || !a2a_sending_read(call, rq, "stream", &s) ||
 	    !a2a_open(call, &s, "stream", &turn))
 		return false;
+	/* it begins with the task, as it is when the run is on its way */
+	cJSON *task = arena_json(call->arena, cJSON_CreateObject());
+	if (rq->old)
+		json_add_str(task, "kind", "task");
+	json_add_str(task, "id", s.task_id);
+	json_add_str(task, "contextId", s.thread_id);
+	json_add(task, "status", a2a_status(rq->old, A2A_WORKING, clock_now(), NULL));
+	if (s.history != 0 && turn.in.messages->child)
+		json_append(json_add(task, "history", cJSON_CreateArray()),
+		    a2a_user_message(rq->old, turn.in.messages->child, s.thread_id, s.task_id));
 	a2a_sink_init(&sink, post->sink);
 	char *id = json_print(rq->id);
 	sink.events.old = rq->old;
 	sink.events.id = id;
 	sink.events.context_id = s.thread_id;
 	sink.events.task_id = s.task_id;
-	sink.events.task = a2a_beginning(&turn, &s);
+	sink.events.task = task;
 	post->streamed = stream_turn_kept(&turn, NULL, &sink.sink);
 	turn_end(&turn);
 	/* after the terminator, as the chunks may not have said that the run was stopped */

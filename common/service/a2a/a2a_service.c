@@ -68,41 +68,29 @@ static bool a2a_close_pause(
 	return ok;
 }
 
-/* Ends a task that waits for an answer. */
-static bool a2a_end_waiting(struct call *call, const struct a2a_task *task)
-{
-	struct storage *storage = call->service->storage;
-	const struct run_record *latest = &task->runs[task->count - 1];
-	bool closed;
-	return a2a_close_pause(call, task, latest, &closed) &&
-	    (!closed || !storage->pushes ||
-		storage->runs->pushes_tell(storage, &call->ctx,
-		    (struct run_key){task->thread.row, latest->number}, RUN_STOPPED, &call->error));
-}
-
-/* Closes the question that is left when an answer was stopped before it began. */
-static bool a2a_close_behind(struct call *call, const struct a2a_task *task)
-{
-	bool closed;
-	return task->count < 2 || task->runs[task->count - 1].started_at ||
-	    a2a_close_pause(call, task, &task->runs[task->count - 2], &closed);
-}
-
+/* Stops the latest run of a task, and closes the question that is left when an answer was stopped
+ * before it began. */
 static bool a2a_stop(struct call *call, struct a2a_task *task)
 {
 	const char *thread_id = task->thread.thread_id, *id = task->id;
+	bool closed;
 	int64_t until = clock_monotonic_ms() + CANCEL_MS;
 	if (!record_stop(call, thread_id, task->runs[task->count - 1].run_id, NULL))
 		return false;
 	while (a2a_task_find(call, id, "stop", task) && !a2a_state_is_over(task->state) &&
 	    clock_monotonic_ms() < until)
 		clock_sleep_ms(CANCEL_LOOK_MS);
-	return !error_is_set(&call->error);
+	if (error_is_set(&call->error))
+		return false;
+	return !a2a_state_is_over(task->state) || task->count < 2 ||
+	    task->runs[task->count - 1].started_at ||
+	    a2a_close_pause(call, task, &task->runs[task->count - 2], &closed);
 }
 
 static cJSON *a2a_cancel(struct call *call, const struct a2a_request *rq)
 {
 	const struct a2a_shown shown = {rq->old, true, -1};
+	struct storage *storage = call->service->storage;
 	struct a2a_named named;
 	struct a2a_task task;
 	if (!a2a_named_read(call, rq, &named) || !a2a_task_find(call, named.id, "stop", &task))
@@ -112,13 +100,19 @@ static cJSON *a2a_cancel(struct call *call, const struct a2a_request *rq)
 		return NULL;
 	}
 	int64_t until = clock_monotonic_ms() + CANCEL_MS;
-	bool ok = true;
+	bool ok = true, closed;
 	/* an answer that comes meanwhile may let the task go on, or ask again */
-	while (ok && task.state == A2A_INPUT_REQUIRED && clock_monotonic_ms() < until)
-		ok = a2a_end_waiting(call, &task) && a2a_task_find(call, named.id, "stop", &task);
+	while (ok && task.state == A2A_INPUT_REQUIRED && clock_monotonic_ms() < until) {
+		const struct run_record *latest = &task.runs[task.count - 1];
+		const struct run_key key = {task.thread.row, latest->number};
+		ok = a2a_close_pause(call, &task, latest, &closed) &&
+		    (!closed || !storage->pushes ||
+			storage->runs->pushes_tell(
+			    storage, &call->ctx, key, RUN_STOPPED, &call->error)) &&
+		    a2a_task_find(call, named.id, "stop", &task);
+	}
 	if (ok && !a2a_state_is_over(task.state))
-		ok = a2a_stop(call, &task) &&
-		    (!a2a_state_is_over(task.state) || a2a_close_behind(call, &task));
+		ok = a2a_stop(call, &task);
 	return ok ? a2a_task_view(call, &task, &shown) : NULL;
 }
 
@@ -164,16 +158,6 @@ static const struct a2a_method {
     {"GetExtendedAgentCard", "agent/getAuthenticatedExtendedCard", a2a_no_extended_card, NULL},
 };
 
-static const struct a2a_method *a2a_method_find(const struct a2a_request *rq)
-{
-	for (size_t i = 0; i < sizeof(a2a_methods) / sizeof(a2a_methods[0]); i++) {
-		const char *name = rq->old ? a2a_methods[i].old : a2a_methods[i].name;
-		if (name && strcmp(name, rq->method) == 0)
-			return &a2a_methods[i];
-	}
-	return NULL;
-}
-
 /* Gives mistakes in a message the status 200, as errors of the protocol have it. */
 static bool a2a_refuse(struct call *call)
 {
@@ -204,7 +188,12 @@ bool a2a_answer(struct call *call, struct a2a_post *post)
 	post->followed = NULL;
 	if (!a2a_request_read(call, post, &rq))
 		return false;
-	const struct a2a_method *method = a2a_method_find(&rq);
+	const struct a2a_method *method = NULL;
+	for (size_t i = 0; i < sizeof(a2a_methods) / sizeof(a2a_methods[0]); i++) {
+		const char *name = rq.old ? a2a_methods[i].old : a2a_methods[i].name;
+		if (name && strcmp(name, rq.method) == 0)
+			method = &a2a_methods[i];
+	}
 	if (!method)
 		return a2a_fault(call, A2A_METHOD_NOT_FOUND, "Unknown method: %.100s", rq.method);
 	if (!rq.id)

@@ -13,65 +13,40 @@
 
 /* ---- what resume means for the thread ---- */
 
-/* The answer that the entries give to the open interrupt; NULL with the error set when one of them
- * answers another. */
-static const cJSON *agui_find_answer(struct call *call, const cJSON *resume, const char *open)
-{
-	const cJSON *entry, *found = NULL;
-	cJSON_ArrayForEach(entry, resume) {
-		if (strcmp(json_str(entry, "interruptId"), open) != 0) {
-			error_set(&call->error, ERR_INVALID_INPUT,
-			    "resume does not answer the open interrupt '%s'", open);
-			return NULL;
-		}
-		found = entry;
-	}
-	const cJSON *payload =
-	    strcmp(json_str(found, "status"), "resolved") == 0 ? json_get(found, "payload") : NULL;
-	return payload ? payload : arena_json(call->arena, cJSON_CreateNull());
-}
-
-/* The answers to several open interrupts, by their ids; NULL as above. */
-static const cJSON *agui_find_answers(
-    struct call *call, const cJSON *resume, const cJSON *interrupts)
-{
-	cJSON *out = arena_json(call->arena, cJSON_CreateObject());
-	cJSON *ids = arena_json(call->arena, cJSON_CreateObject());
-	const cJSON *entry, *open;
-	struct json_members known;
-	cJSON_ArrayForEach(open, interrupts)
-		cJSON_AddTrueToObject(ids, json_str(open, "id"));
-	json_members_init(&known, ids);
-	cJSON_ArrayForEach(entry, resume) {
-		const char *id = json_str(entry, "interruptId");
-		bool resolved = strcmp(json_str(entry, "status"), "resolved") == 0;
-		const cJSON *payload = resolved ? json_get(entry, "payload") : NULL;
-		if (!json_members_get(&known, id)) {
-			error_set(&call->error, ERR_INVALID_INPUT,
-			    "resume does not answer the open interrupt '%s'",
-			    json_str(interrupts->child, "id"));
-			break;
-		}
-		json_refer_or_null(out, id, payload);
-	}
-	json_members_release(&known);
-	json_members_unique(out);
-	return error_is_set(&call->error) ? NULL : out;
-}
-
+/* One open interrupt is answered by a payload, several by an object of payloads by their ids. */
 static bool agui_take_resume(struct turn *turn, const cJSON *resume, const cJSON *interrupt)
 {
 	struct call *call = turn->call;
-	cJSON *all = arena_json(call->arena, cJSON_CreateObject());
 	if (!resume)
 		return true;
 	if (!interrupt)
 		return error_set(&call->error, ERR_INVALID_INPUT,
 		    "Nothing to resume: this thread is not paused at an interrupt");
-	turn_add_interrupts(turn, all);
-	turn->in.resume = all->child ? agui_find_answers(call, resume, all->child)
-				     : agui_find_answer(call, resume, json_str(interrupt, "id"));
-	turn->in.has_resume = turn->in.resume != NULL;
+	cJSON *several = arena_json(call->arena, cJSON_CreateObject());
+	cJSON *ids = arena_json(call->arena, cJSON_CreateObject());
+	cJSON *answers = arena_json(call->arena, cJSON_CreateObject());
+	const cJSON *entry, *open;
+	struct json_members known;
+	turn_add_interrupts(turn, several);
+	cJSON_ArrayForEach(open, several->child)
+		cJSON_AddTrueToObject(ids, json_str(open, "id"));
+	if (!several->child)
+		cJSON_AddTrueToObject(ids, json_str(interrupt, "id"));
+	json_members_init(&known, ids);
+	cJSON_ArrayForEach(entry, resume) {
+		const char *id = json_str(entry, "interruptId");
+		bool resolved = strcmp(json_str(entry, "status"), "resolved") == 0;
+		if (!json_members_get(&known, id)) {
+			error_set(&call->error, ERR_INVALID_INPUT,
+			    "resume does not answer the open interrupt '%s'", ids->child->string);
+			break;
+		}
+		json_refer_or_null(answers, id, resolved ? json_get(entry, "payload") : NULL);
+	}
+	json_members_release(&known);
+	json_members_unique(answers);
+	turn->in.resume = several->child ? answers : answers->child;
+	turn->in.has_resume = !error_is_set(&call->error);
 	return turn->in.has_resume;
 }
 

@@ -108,9 +108,18 @@ static cJSON *agui_parts_begin_shown(const char *id, const char *role)
 	return shown;
 }
 
-static void agui_parts_put_results(struct buf *out, const cJSON *message)
+void agui_put_message(struct buf *out, const cJSON *message)
 {
-	const cJSON *block;
+	const cJSON *calls = json_opt(message, "tools_calls"), *block;
+	if (!message_is(message, "tool")) {
+		cJSON *shown = agui_parts_begin_shown(message_id(message), message_role(message));
+		cJSON_AddItemToObject(shown, "content", agui_parts_shown_content(message));
+		if (message_is(message, "assistant") && calls)
+			json_refer(shown, "toolCalls", calls);
+		agui_parts_put_shown(out, shown);
+		return;
+	}
+	/* each result is a message of its own in AG-UI */
 	cJSON_ArrayForEach(block, json_get(message, "content")) {
 		struct buf text = {0};
 		if (!block_is(block, "tool_result"))
@@ -124,20 +133,6 @@ static void agui_parts_put_results(struct buf *out, const cJSON *message)
 		agui_parts_put_shown(out, shown);
 		buf_release(&text);
 	}
-}
-
-void agui_put_message(struct buf *out, const cJSON *message)
-{
-	const cJSON *calls = json_opt(message, "tools_calls");
-	if (message_is(message, "tool")) {
-		agui_parts_put_results(out, message);
-		return;
-	}
-	cJSON *shown = agui_parts_begin_shown(message_id(message), message_role(message));
-	cJSON_AddItemToObject(shown, "content", agui_parts_shown_content(message));
-	if (message_is(message, "assistant") && calls)
-		json_refer(shown, "toolCalls", calls);
-	agui_parts_put_shown(out, shown);
 }
 
 /* ---- interrupts ---- */

@@ -24,22 +24,18 @@ static bool files_may_read(const struct call *call, const struct file_record *re
 	return config->auth == AUTH_NONE || strcmp(record->owner, call->user_id) == 0;
 }
 
-/* Whether the bytes are lost: those in memory go with the service that had them.  Bytes that are
- * missing in a directory are a fault instead, which is reported. */
-static bool files_is_lost(const struct call *call, const struct file_record *record)
-{
-	return strcmp(record->backend, BLOBS_MEMORY) == 0 &&
-	    !files_here(call->service->files, record);
-}
-
 bool file_find(struct call *call, const char *file_id, struct file_record *record)
 {
+	struct files *files = call->service->files;
 	bool found = blob_id_valid(file_id) &&
-	    files_get(
-		call->service->files, &call->ctx, call->arena, file_id, record, &call->error) &&
-	    files_may_read(call, record) && !files_is_lost(call, record);
+	    files_get(files, &call->ctx, call->arena, file_id, record, &call->error) &&
+	    files_may_read(call, record);
+	/* Bytes in memory go with the service that had them.  Bytes that are missing in a directory
+	 * are a fault instead, which is reported. */
+	if (found && strcmp(record->backend, BLOBS_MEMORY) == 0)
+		found = files_here(files, record);
 	if (found)
-		files_touch(call->service->files, &call->ctx, record);
+		files_touch(files, &call->ctx, record);
 	else if (!error_is_set(&call->error))
 		error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "File not found");
 	return found;

@@ -13,27 +13,20 @@ struct resolving {
 	struct file_record record; /* file_id NULL: none yet */
 };
 
-static bool files_media_find(struct resolving *r, const char *file_id)
-{
-	struct error *err = &r->call->error;
-	if (r->record.file_id && strcmp(r->record.file_id, file_id) == 0)
-		return true;
-	if (file_find(r->call, file_id, &r->record))
-		return true;
-	if (err->kind != ERR_RESOURCE_NOT_FOUND)
-		return false;
-	error_release(err);
-	return error_set(err, ERR_INVALID_INPUT, "File not found: %s", file_id);
-}
-
 /* media may be NULL, or null where a thumbnail is. */
 static bool files_media_resolve(struct resolving *r, cJSON *media)
 {
+	struct error *err = &r->call->error;
 	const char *file_id = json_str(media, "file_id");
 	if (!file_id)
 		return true;
-	if (!files_media_find(r, file_id))
-		return false;
+	if ((!r->record.file_id || strcmp(r->record.file_id, file_id) != 0) &&
+	    !file_find(r->call, file_id, &r->record)) {
+		if (err->kind != ERR_RESOURCE_NOT_FOUND)
+			return false;
+		error_release(err);
+		return error_set(err, ERR_INVALID_INPUT, "File not found: %s", file_id);
+	}
 	json_set(media, "mime_type", cJSON_CreateString(r->record.mime_type));
 	json_set(media, "size_bytes", json_new_int(r->record.size));
 	json_set(media, "sha256", cJSON_CreateString(r->record.sha256));

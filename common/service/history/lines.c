@@ -11,13 +11,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-static const char *lines_name(const struct choice *choices, int value)
-{
-	while (choices->value != value)
-		choices++;
-	return choices->name;
-}
-
 static void lines_put(struct buf *out, cJSON *line)
 {
 	json_write(out, line);
@@ -36,9 +29,12 @@ static void lines_add_json(cJSON *line, const char *name, const char *json)
 /* Adds what a thread is at some time, apart from its messages. */
 static void lines_add_standing(cJSON *line, const struct thread *t)
 {
+	const struct choice *stop = line_stops;
+	while (stop->value != (int)t->stop)
+		stop++;
 	json_add_str(line, "run_id", t->run_id);
 	json_add_str(line, "status", run_status_name(t->status));
-	json_add_str(line, "stop", lines_name(line_stops, t->stop));
+	json_add_str(line, "stop", stop->name);
 	json_add_str(line, "node", t->node);
 	json_add_int(line, "step", t->step);
 	json_add_str(line, "next", t->next);

@@ -33,28 +33,14 @@ static bool rewind_add_checkpoint(void *arg, const struct checkpoint *checkpoint
 	return false;
 }
 
-/* The data of the answer, with the thread's latest checkpoint, which the rewind has added. */
-static cJSON *rewind_data(struct change *change)
-{
-	struct call *call = change->call;
-	struct storage *storage = call->service->storage;
-	const struct checkpoint_filter latest = {.limit = 1};
-	cJSON *data = arena_json(call->arena, cJSON_CreateObject());
-	cJSON_AddTrueToObject(data, "success");
-	if (!storage->history->list(storage, &call->ctx, &change->thread, &latest,
-		rewind_add_checkpoint, data, &call->error))
-		return NULL;
-	cJSON *state = change_state(change);
-	cJSON_AddItemToObject(data, "state", state);
-	return state ? data : NULL;
-}
-
 cJSON *history_rewind(struct call *call, const char *thread_id, const cJSON *body)
 {
+	struct storage *storage = call->service->storage;
+	const struct checkpoint_filter latest = {.limit = 1};
 	struct history_body given = {0};
 	struct change change;
 	struct checkpoint to;
-	cJSON *data = NULL;
+	cJSON *data = arena_json(call->arena, cJSON_CreateObject()), *state = NULL;
 	bool ok = change_check(call, thread_id, body);
 	ok = fields_read_body(&call->error, "body", body, rewind_rows, &given) && ok;
 	if (!ok || !change_begin(&change, call, thread_id))
@@ -64,11 +50,16 @@ cJSON *history_rewind(struct call *call, const char *thread_id, const cJSON *bod
 		change.thread = to.thread;
 		change.rewind = &to;
 		change.checkpoint = CHECKPOINT_REWIND;
-		if (change_append(&change, NULL))
-			data = rewind_data(&change);
+		cJSON_AddTrueToObject(data, "success");
+		/* beside the thread's latest checkpoint, which the rewind has added */
+		if (change_append(&change, NULL) &&
+		    storage->history->list(storage, &call->ctx, &change.thread, &latest,
+			rewind_add_checkpoint, data, &call->error))
+			state = change_state(&change);
+		cJSON_AddItemToObject(data, "state", state);
 	}
 	change_end(&change);
-	return data;
+	return state ? data : NULL;
 }
 
 /* ---- copy ---- */

@@ -179,19 +179,6 @@ cJSON *lg_items_search(struct call *call, const cJSON *body)
 
 #define ANY_LABEL "*"
 
-/* How many labels stand before the first wildcard. */
-static int lg_labels_fixed(const cJSON *part)
-{
-	const cJSON *label;
-	int count = 0;
-	cJSON_ArrayForEach(label, part) {
-		if (strcmp(label->valuestring, ANY_LABEL) == 0)
-			break;
-		count++;
-	}
-	return count;
-}
-
 /* Whether labels has part at its beginning or end; NULL is at each. */
 static bool lg_labels_match(const cJSON *labels, const cJSON *part, bool at_end)
 {
@@ -218,7 +205,11 @@ cJSON *lg_namespaces(struct call *call, const cJSON *body)
 		lg_labels_check(call, "suffix", b.suffix, true);
 	if (error_is_set(&call->error))
 		return NULL;
-	cJSON *filters = lg_items_filters(call, &b, lg_labels_fixed(b.prefix));
+	int fixed = 0; /* labels before the first wildcard */
+	const cJSON *label = b.prefix ? b.prefix->child : NULL;
+	for (; label && strcmp(label->valuestring, ANY_LABEL) != 0; label = label->next)
+		fixed++;
+	cJSON *filters = lg_items_filters(call, &b, fixed);
 	const cJSON *found = lg_items_find(call, &b, filters, false, LISTED_MOST);
 	if (!found)
 		return NULL;

@@ -42,19 +42,6 @@ static const char *lg_media_type(const cJSON *block)
 	return NULL;
 }
 
-/* The part of a block; NULL of one that has another place, or none, in such a message. */
-static cJSON *lg_part(const cJSON *block)
-{
-	const char *type = lg_media_type(block);
-	if (type)
-		return lg_media_part(block, type);
-	if (!block_is(block, "text"))
-		return NULL;
-	cJSON *part = json_typed("text");
-	json_add_str(part, "text", json_str(block, "text"));
-	return part;
-}
-
 /* Appends the content as a plain string where it has no media, since most pages expect one. */
 static void lg_put_content(struct buf *out, const cJSON *message)
 {
@@ -71,9 +58,14 @@ static void lg_put_content(struct buf *out, const cJSON *message)
 	}
 	cJSON *parts = cJSON_CreateArray();
 	cJSON_ArrayForEach(block, blocks) {
-		cJSON *part = lg_part(block);
-		if (part)
-			cJSON_AddItemToArray(parts, part);
+		/* other blocks have another place, or none, in such a message */
+		const char *type = lg_media_type(block);
+		if (type) {
+			cJSON_AddItemToArray(parts, lg_media_part(block, type));
+		} else if (block_is(block, "text")) {
+			cJSON *part = json_append(parts, json_typed("text"));
+			json_add_str(part, "text", json_str(block, "text"));
+		}
 	}
 	json_write(out, parts);
 	cJSON_Delete(parts);

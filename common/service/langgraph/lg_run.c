@@ -214,21 +214,16 @@ bool lg_run_stream(struct lg_run *run, struct chunk_sink *sink)
 
 /* ---- records ---- */
 
-static const char *lg_status(const char *status)
+/* A run as these clients see it, from the service's record. */
+static cJSON *lg_run_view(struct call *call, const cJSON *record)
 {
 	static const char *const names[][2] = {{"queued", "pending"}, {"running", "running"},
 	    {"completed", "success"}, {"interrupted", "interrupted"}, {"stopped", "interrupted"},
 	    {"error", "error"}};
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (strcmp(status, names[i][0]) == 0)
-			return names[i][1];
-	}
-	return "error";
-}
-
-/* A run as these clients see it, from the service's record. */
-static cJSON *lg_run_view(struct call *call, const cJSON *record)
-{
+	const char *status = "error";
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (json_str_is(record, "status", names[i][0]))
+			status = names[i][1];
 	const char *finished = json_str(record, "finished_at");
 	const char *started = json_str(record, "started_at");
 	const char *created = json_str(record, "created_at");
@@ -241,7 +236,7 @@ static cJSON *lg_run_view(struct call *call, const cJSON *record)
 	    finished      ? finished
 		: started ? started
 			  : created);
-	cJSON_AddStringToObject(out, "status", lg_status(json_str(record, "status")));
+	cJSON_AddStringToObject(out, "status", status);
 	cJSON_AddItemToObject(out, "metadata", cJSON_Duplicate(json_get(record, "metadata"), true));
 	cJSON_AddNullToObject(out, "multitask_strategy");
 	return out;

@@ -35,19 +35,6 @@ static const char *lg_thread_status(enum run_status status)
 	return "idle";
 }
 
-/* The interrupts of a thread, by the id of the task that asks. */
-static cJSON *lg_thread_interrupts(const struct thread *thread)
-{
-	cJSON *out = cJSON_CreateObject(), *all = lg_interrupts(thread), *one;
-	while ((one = all->child)) {
-		cJSON *alone =
-		    cJSON_AddArrayToObject(out, json_str(one, "id") ? json_str(one, "id") : "");
-		json_append(alone, cJSON_DetachItemViaPointer(all, one));
-	}
-	cJSON_Delete(all);
-	return out;
-}
-
 static void lg_thread_item(struct call *call, const struct thread *thread,
     const struct run_flags *flags, struct lg_item *item)
 {
@@ -64,8 +51,15 @@ static void lg_thread_item(struct call *call, const struct thread *thread,
 	json_set(metadata, "assistant_id", cJSON_CreateString(lg_assistant_id(call)));
 	json_add_str(head, "status", lg_thread_status(thread_status(thread, flags)));
 	json_add(head, "config", cJSON_CreateObject());
-	json_add(head, "interrupts",
-	    flags->running ? cJSON_CreateObject() : lg_thread_interrupts(thread));
+	/* by the id of the task that asks */
+	cJSON *interrupts = json_add(head, "interrupts", cJSON_CreateObject()), *one;
+	cJSON *all = flags->running ? cJSON_CreateArray() : lg_interrupts(thread);
+	while ((one = all->child)) {
+		const char *id = json_str(one, "id");
+		cJSON *alone = cJSON_AddArrayToObject(interrupts, id ? id : "");
+		json_append(alone, cJSON_DetachItemViaPointer(all, one));
+	}
+	cJSON_Delete(all);
 }
 
 bool lg_thread_read(struct call *call, const char *thread_id, struct lg_reply *reply)

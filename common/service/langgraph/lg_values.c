@@ -139,37 +139,34 @@ static bool lg_put_item(struct lg_out *out, const struct lg_item *item)
 	return true;
 }
 
-static bool lg_put_list(struct lg_out *out, const struct lg_reply *reply)
-{
-	struct arena *kept = out->call->arena;
-	bool ok = true, begun = false;
-	buf_putc(out->part, '[');
-	for (size_t i = 0; ok && i < reply->places; i++) {
-		struct lg_item items[LG_PLACE_ITEMS];
-		out->call->arena = arena_new();
-		int count = reply->make(out->call, reply->list, i, items);
-		ok = count >= 0;
-		for (int n = 0; ok && n < count; n++) {
-			if (begun)
-				buf_putc(out->part, ',');
-			begun = true;
-			ok = lg_put_item(out, &items[n]);
-		}
-		if (ok && out->part->len >= PART_SIZE) {
-			ok = out->send(out->arg, out->part);
-			buf_release(out->part);
-		}
-		arena_free(out->call->arena);
-	}
-	out->call->arena = kept;
-	if (ok)
-		buf_putc(out->part, ']');
-	return ok;
-}
-
 bool lg_reply_put(struct call *call, const void *reply, struct buf *part, feed_fn send, void *arg)
 {
 	const struct lg_reply *r = reply;
 	struct lg_out out = {.call = call, .part = part, .send = send, .arg = arg};
-	return r->make ? lg_put_list(&out, r) : lg_put_item(&out, r->item);
+	struct arena *kept = call->arena;
+	bool ok = true, begun = false;
+	if (!r->make)
+		return lg_put_item(&out, r->item);
+	buf_putc(part, '[');
+	for (size_t i = 0; ok && i < r->places; i++) {
+		struct lg_item items[LG_PLACE_ITEMS];
+		call->arena = arena_new();
+		int count = r->make(call, r->list, i, items);
+		ok = count >= 0;
+		for (int n = 0; ok && n < count; n++) {
+			if (begun)
+				buf_putc(part, ',');
+			begun = true;
+			ok = lg_put_item(&out, &items[n]);
+		}
+		if (ok && part->len >= PART_SIZE) {
+			ok = send(arg, part);
+			buf_release(part);
+		}
+		arena_free(call->arena);
+	}
+	call->arena = kept;
+	if (ok)
+		buf_putc(part, ']');
+	return ok;
 }

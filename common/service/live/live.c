@@ -71,23 +71,6 @@ static void live_session_begin(struct live *live, const char *text, size_t len)
 	}
 }
 
-static void live_session_open_tools(struct live *live)
-{
-	/* the config, as nodes see it */
-	cJSON *config = arena_json(live->call.arena, cJSON_CreateObject());
-	json_add_str(config, "thread_id", live->thread.thread_id);
-	json_add(config, "user", cJSON_Duplicate(live->call.user, true));
-	const struct live_tools_setup setup = {
-	    .service = live->call.service,
-	    .node = live->agent->tools,
-	    .thread = &live->thread,
-	    .config = config,
-	    .request_id = live->setup.request_id,
-	    .wake = live->wake,
-	};
-	live->tools = live_tools_new(&setup);
-}
-
 /* Goes on when the keeper has opened the thread, or was refused; the first event comes after
  * this. */
 static void live_session_prepare(struct live *live)
@@ -111,7 +94,19 @@ static void live_session_prepare(struct live *live)
 			live_close(live, 1000, NULL);
 			return;
 		}
-		live_session_open_tools(live);
+		/* the config, as nodes see it */
+		cJSON *config = arena_json(live->call.arena, cJSON_CreateObject());
+		json_add_str(config, "thread_id", live->thread.thread_id);
+		json_add(config, "user", cJSON_Duplicate(live->call.user, true));
+		const struct live_tools_setup setup = {
+		    .service = live->call.service,
+		    .node = live->agent->tools,
+		    .thread = &live->thread,
+		    .config = config,
+		    .request_id = live->setup.request_id,
+		    .wake = live->wake,
+		};
+		live->tools = live_tools_new(&setup);
 		live_connect(live);
 	}
 }
@@ -176,28 +171,22 @@ void live_text(struct live *live, const char *text, size_t len)
 
 /* Half a sample at the end of a frame belongs to the audio that follows at once: clients may cut
  * where they like. */
-static void live_push_audio(struct live *live, const char *pcm, size_t bytes)
+void live_audio(struct live *live, const void *pcm, size_t bytes)
 {
 	const char *half = live->halved ? &live->half : NULL;
 	size_t odd = (live->halved + bytes) % 2;
-	if (bytes == 0)
-		return;
-	if (half || bytes > odd)
-		live_queue_push(&live->queue, LIVE_INPUT_AUDIO, half, pcm, bytes - odd);
-	live->halved = odd;
-	live->half = pcm[bytes - 1];
-}
-
-void live_audio(struct live *live, const void *pcm, size_t bytes)
-{
 	if (!live_session_takes_frames(live))
 		return;
-	if (live->state == LIVE_AWAITS_INIT)
+	if (live->state == LIVE_AWAITS_INIT) {
 		live_session_refuse_init(live);
-	else if (bytes > (size_t)live->call.service->config->env.realtime_max_frame_bytes)
+	} else if (bytes > (size_t)live->call.service->config->env.realtime_max_frame_bytes) {
 		live_large(live, true);
-	else
-		live_push_audio(live, pcm, bytes);
+	} else if (bytes > 0) {
+		if (half || bytes > odd)
+			live_queue_push(&live->queue, LIVE_INPUT_AUDIO, half, pcm, bytes - odd);
+		live->halved = odd;
+		live->half = ((const char *)pcm)[bytes - 1];
+	}
 }
 
 void live_large(struct live *live, bool binary)

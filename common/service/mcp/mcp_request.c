@@ -95,26 +95,6 @@ cJSON *mcp_error(struct call *call, const struct mcp_post *post, const struct er
 	return message;
 }
 
-/* ---- the version ---- */
-
-static bool mcp_read_version(struct call *call, const struct mcp_post *post, struct mcp_request *rq)
-{
-	const cJSON *meta = mcp_meta_version(post->body);
-	const char *name = mcp_version_asked(post);
-	if (meta && !name)
-		return mcp_fault(
-		    call, rq, MCP_INVALID_PARAMS, "_meta." MCP_META_VERSION " must be a string");
-	if (meta && strcmp(name, post->version) != 0)
-		return mcp_fault(call, rq, MCP_HEADER_MISMATCH,
-		    "The header MCP-Protocol-Version must be '%s', as _meta has it", name);
-	rq->version = mcp_version_find(name ? name : MCP_LATEST_SESSION);
-	if (rq->version && rq->version->served)
-		return true;
-	rq->version = NULL;
-	return mcp_fault(call, rq, MCP_UNSUPPORTED_VERSION,
-	    "Version '%.40s' of the protocol is not supported", name);
-}
-
 /* ---- what the stateless version asks of each request ---- */
 
 /* A header's value that is no plain text stands in it as =?base64?…?=. */
@@ -167,6 +147,18 @@ bool mcp_request_read(struct call *call, const struct mcp_post *post, struct mcp
 		return mcp_fault(call, rq, MCP_INVALID_REQUEST, "%s", wrong);
 	if (rq->meta && !cJSON_IsObject(rq->meta))
 		return mcp_fault(call, rq, MCP_INVALID_PARAMS, "params._meta must be an object");
-	return mcp_read_version(call, post, rq) &&
-	    (!rq->id || !rq->version->stateless || mcp_check_stateless(call, post, rq));
+	const cJSON *meta = mcp_meta_version(post->body);
+	const char *name = mcp_version_asked(post);
+	if (meta && !name)
+		return mcp_fault(
+		    call, rq, MCP_INVALID_PARAMS, "_meta." MCP_META_VERSION " must be a string");
+	if (meta && strcmp(name, post->version) != 0)
+		return mcp_fault(call, rq, MCP_HEADER_MISMATCH,
+		    "The header MCP-Protocol-Version must be '%s', as _meta has it", name);
+	const struct mcp_version *version = mcp_version_find(name ? name : MCP_LATEST_SESSION);
+	if (!version || !version->served)
+		return mcp_fault(call, rq, MCP_UNSUPPORTED_VERSION,
+		    "Version '%.40s' of the protocol is not supported", name);
+	rq->version = version;
+	return !rq->id || !version->stateless || mcp_check_stateless(call, post, rq);
 }

@@ -212,15 +212,6 @@ static const struct mcp_method {
     {"tools/call", MCP_WITH_HANDSHAKE | MCP_STATELESS, NULL},
 };
 
-static const struct mcp_method *mcp_method_find(const struct mcp_request *rq)
-{
-	unsigned era = rq->version->stateless ? MCP_STATELESS : MCP_WITH_HANDSHAKE;
-	for (size_t i = 0; i < sizeof(mcp_methods) / sizeof(mcp_methods[0]); i++)
-		if ((mcp_methods[i].eras & era) && strcmp(mcp_methods[i].name, rq->method) == 0)
-			return &mcp_methods[i];
-	return NULL;
-}
-
 bool mcp_answer(struct call *call, struct mcp_post *post)
 {
 	struct mcp_request rq;
@@ -230,7 +221,11 @@ bool mcp_answer(struct call *call, struct mcp_post *post)
 		return false;
 	if (!rq.id) /* nothing here waits for a notification */
 		return true;
-	const struct mcp_method *method = mcp_method_find(&rq);
+	unsigned era = rq.version->stateless ? MCP_STATELESS : MCP_WITH_HANDSHAKE;
+	const struct mcp_method *method = NULL;
+	for (size_t i = 0; i < sizeof(mcp_methods) / sizeof(mcp_methods[0]); i++)
+		if ((mcp_methods[i].eras & era) && strcmp(mcp_methods[i].name, rq.method) == 0)
+			method = &mcp_methods[i];
 	if (!method)
 		return mcp_fault(
 		    call, &rq, MCP_METHOD_NOT_FOUND, "Unknown method: %.100s", rq.method);

@@ -198,33 +198,33 @@ cJSON *memory_store(struct call *call, const cJSON *body)
 	return memory_calls_data(call, "memory_id", cJSON_CreateString(w.rq.memory_id));
 }
 
-static bool memory_calls_rewrite(struct work *w)
-{
-	struct call *call = w->call;
-	const struct memory_request *rq = &w->rq;
-	struct embedded embedded;
-	bool found = false;
-	const struct memory_links links = memory_calls_links(call, rq->metadata);
-	const char *metadata =
-	    rq->metadata ? memory_calls_printed(call, memory_metadata(rq->metadata, NULL)) : NULL;
-	embed_content(w->embedding, w->store, rq->content, &embedded);
-	const struct memory_vector vector = {embedded.numbers, embedded.hash};
-	const struct memory_update update = {
-	    .content = rq->content, .vector = &vector, .metadata_json = metadata, .links = &links};
-	bool ok = w->store->ops->update(
-	    w->store, &call->ctx, &rq->filter, rq->memory_id, &update, &found, &call->error);
-	embedded_release(&embedded);
-	return ok ? found || memory_calls_not_found(call) : memory_calls_unavailable(call);
-}
-
 cJSON *memory_update(struct call *call, const char *memory_id, const cJSON *body)
 {
 	struct work w;
+	const struct memory_request *rq = &w.rq;
+	struct embedded embedded;
+	bool ok, found = false;
 	if (!memory_calls_begin_one(&w, call, memory_id, body, MEMORY_CONTENT))
 		return NULL;
-	if (w.store ? !memory_calls_rewrite(&w) : !memory_plugin_update(w.plugin, call, &w.rq))
-		return NULL;
-	return memory_calls_done(call, "memory_id", cJSON_CreateString(memory_id));
+	if (!w.store) {
+		ok = memory_plugin_update(w.plugin, call, rq);
+	} else {
+		const struct memory_links links = memory_calls_links(call, rq->metadata);
+		embed_content(w.embedding, w.store, rq->content, &embedded);
+		const struct memory_vector vector = {embedded.numbers, embedded.hash};
+		const struct memory_update update = {.content = rq->content,
+		    .vector = &vector,
+		    .metadata_json = rq->metadata
+			? memory_calls_printed(call, memory_metadata(rq->metadata, NULL))
+			: NULL,
+		    .links = &links};
+		ok = w.store->ops->update(
+			 w.store, &call->ctx, &rq->filter, memory_id, &update, &found, &call->error)
+		    ? found || memory_calls_not_found(call)
+		    : memory_calls_unavailable(call);
+		embedded_release(&embedded);
+	}
+	return ok ? memory_calls_done(call, "memory_id", cJSON_CreateString(memory_id)) : NULL;
 }
 
 /* Whether it is there already is seen by changing it; somebody else may store it in between. */
@@ -252,24 +252,20 @@ bool memory_set_one(struct call *call, const char *memory_id, const cJSON *body)
 	return ok;
 }
 
-static bool memory_calls_take_out(struct work *w)
-{
-	struct call *call = w->call;
-	bool found = false;
-	if (!w->store->ops->remove(
-		w->store, &call->ctx, &w->rq.filter, w->rq.memory_id, &found, &call->error))
-		return memory_calls_unavailable(call);
-	return found || memory_calls_not_found(call);
-}
-
 cJSON *memory_remove(struct call *call, const char *memory_id, const cJSON *body)
 {
 	struct work w;
+	bool ok, found = false;
 	if (!memory_calls_begin_one(&w, call, memory_id, body, 0))
 		return NULL;
-	if (w.store ? !memory_calls_take_out(&w) : !memory_plugin_remove(w.plugin, call, &w.rq))
-		return NULL;
-	return memory_calls_done(call, "memory_id", cJSON_CreateString(memory_id));
+	if (!w.store)
+		ok = memory_plugin_remove(w.plugin, call, &w.rq);
+	else if (w.store->ops->remove(
+		     w.store, &call->ctx, &w.rq.filter, memory_id, &found, &call->error))
+		ok = found || memory_calls_not_found(call);
+	else
+		ok = memory_calls_unavailable(call);
+	return ok ? memory_calls_done(call, "memory_id", cJSON_CreateString(memory_id)) : NULL;
 }
 
 cJSON *memory_forget(struct call *call, const cJSON *body)
@@ -287,20 +283,6 @@ cJSON *memory_forget(struct call *call, const cJSON *body)
 
 /* ---- reading ---- */
 
-static cJSON *memory_calls_get(struct work *w)
-{
-	struct call *call = w->call;
-	struct memory m;
-	if (w->store->ops->get(w->store, &call->ctx, call->arena, &w->rq.filter, w->rq.memory_id,
-		&m, &call->error))
-		return memory_json(&m, 0);
-	if (error_is_set(&call->error))
-		memory_calls_unavailable(call);
-	else
-		memory_calls_not_found(call);
-	return NULL;
-}
-
 /* A reference to a tree in the arena, so that it can be a member of another one. */
 static cJSON *memory_calls_reference(const cJSON *tree)
 {
@@ -311,21 +293,20 @@ static cJSON *memory_calls_reference(const cJSON *tree)
 cJSON *memory_read(struct call *call, const char *memory_id, const cJSON *body)
 {
 	struct work w;
+	struct memory m;
+	cJSON *memory = NULL;
 	if (!memory_calls_begin_one(&w, call, memory_id, body, MEMORY_NARROWED))
 		return NULL;
-	cJSON *memory = w.store ? arena_json(call->arena, memory_calls_get(&w))
-				: memory_plugin_get(w.plugin, call, &w.rq);
+	if (!w.store)
+		memory = memory_plugin_get(w.plugin, call, &w.rq);
+	else if (w.store->ops->get(
+		     w.store, &call->ctx, call->arena, &w.rq.filter, memory_id, &m, &call->error))
+		memory = arena_json(call->arena, memory_json(&m, 0));
+	else if (error_is_set(&call->error))
+		memory_calls_unavailable(call);
+	else
+		memory_calls_not_found(call);
 	return memory ? memory_calls_data(call, "memory", memory_calls_reference(memory)) : NULL;
-}
-
-static cJSON *memory_calls_list(struct work *w)
-{
-	struct call *call = w->call;
-	struct memory_hits hits = {.limit = (size_t)w->rq.limit};
-	hits.items = arena_alloc(call->arena, hits.limit * sizeof(*hits.items));
-	if (!w->store->ops->recent(w->store, &call->ctx, &w->rq.filter, &hits, &call->error))
-		return NULL;
-	return memory_calls_load(w, &hits, false);
 }
 
 static cJSON *memory_calls_list_of(struct call *call, const cJSON *body, unsigned parts)
@@ -333,8 +314,15 @@ static cJSON *memory_calls_list_of(struct call *call, const cJSON *body, unsigne
 	struct work w;
 	if (!memory_calls_begin(&w, call, body, parts | MEMORY_LIMIT | MEMORY_NARROWED))
 		return NULL;
-	cJSON *memories =
-	    w.store ? memory_calls_list(&w) : memory_plugin_list(w.plugin, call, &w.rq);
+	struct memory_hits hits = {.limit = (size_t)w.rq.limit};
+	cJSON *memories = NULL;
+	if (!w.store) {
+		memories = memory_plugin_list(w.plugin, call, &w.rq);
+	} else {
+		hits.items = arena_alloc(call->arena, hits.limit * sizeof(*hits.items));
+		if (w.store->ops->recent(w.store, &call->ctx, &w.rq.filter, &hits, &call->error))
+			memories = memory_calls_load(&w, &hits, false);
+	}
 	if (memories)
 		return memory_calls_data(call, "memories", memory_calls_reference(memories));
 	memory_calls_unavailable(call);
@@ -351,25 +339,22 @@ cJSON *memory_list_of(struct call *call, const cJSON *body)
 	return memory_calls_list_of(call, body, MEMORY_FILTER);
 }
 
-static cJSON *memory_calls_search(struct work *w)
-{
-	struct call *call = w->call;
-	struct memory_hits hits = {.items = xmalloc(MEMORY_FOUND_MOST * sizeof(*hits.items))};
-	cJSON *results = NULL;
-	if (memory_find(w->store, &call->ctx, w->embedding, &w->rq, &hits, &call->error))
-		results = memory_calls_load(w, &hits, true);
-	free(hits.items);
-	return results;
-}
-
 cJSON *memory_search(struct call *call, const cJSON *body)
 {
 	const unsigned parts = MEMORY_QUERY | MEMORY_FILTER | MEMORY_LIMIT | MEMORY_NARROWED;
 	struct work w;
 	if (!memory_calls_begin(&w, call, body, parts))
 		return NULL;
-	cJSON *results =
-	    w.store ? memory_calls_search(&w) : memory_plugin_search(w.plugin, call, &w.rq);
+	struct memory_hits hits = {0};
+	cJSON *results = NULL;
+	if (!w.store) {
+		results = memory_plugin_search(w.plugin, call, &w.rq);
+	} else {
+		hits.items = xmalloc(MEMORY_FOUND_MOST * sizeof(*hits.items));
+		if (memory_find(w.store, &call->ctx, w.embedding, &w.rq, &hits, &call->error))
+			results = memory_calls_load(&w, &hits, true);
+		free(hits.items);
+	}
 	if (results)
 		return memory_calls_data(call, "results", memory_calls_reference(results));
 	memory_calls_unavailable(call);

@@ -40,8 +40,7 @@ struct embedding {
 
 /* ---- its life ---- */
 
-static struct embedder *memory_embed_open_remote(
-    const struct config *config, struct problems *problems)
+struct embedding *embedding_new(const struct config *config, struct problems *problems)
 {
 	const struct embeddings_config *c = &config->embeddings;
 	const struct embed_target target = {
@@ -52,27 +51,20 @@ static struct embedder *memory_embed_open_remote(
 	    .api_key_env = c->api_key_env,
 	    .retries = 1,
 	};
+	bool local = c->provider == EMBEDDINGS_LOCAL;
 	char *problem = NULL;
-	struct embedder *e = embedder_new(&target, &problem);
-	if (!e)
+	struct embedder *remote = local ? NULL : embedder_new(&target, &problem);
+	if (!local && !remote)
 		problems_add(problems, "%s: embeddings: %s",
 		    config->path ? config->path : "agentgraph.json",
 		    problem ? problem : "cannot be used");
 	free(problem);
-	return e;
-}
-
-struct embedding *embedding_new(const struct config *config, struct problems *problems)
-{
-	bool local = config->embeddings.provider == EMBEDDINGS_LOCAL;
-	struct embedder *remote = local ? NULL : memory_embed_open_remote(config, problems);
 	if (!local && !remote)
 		return NULL;
 	struct embedding *e = xcalloc(1, sizeof(*e));
 	pthread_mutex_init(&e->lock, NULL);
 	e->remote = remote;
-	e->name =
-	    local ? xstrdup(LOCAL_EMBED_NAME) : xasprintf("openai:%s", config->embeddings.model);
+	e->name = local ? xstrdup(LOCAL_EMBED_NAME) : xasprintf("openai:%s", c->model);
 	e->dimension = local ? LOCAL_EMBED_DIMENSIONS : embedder_dimensions(remote);
 	return e;
 }

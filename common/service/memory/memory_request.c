@@ -91,28 +91,24 @@ static bool memory_request_wrong(
 
 /* ---- the parts ---- */
 
-static const char *memory_request_content_of(struct call *call, const cJSON *message)
-{
-	struct buf text = {0};
-	cJSON *full = arena_json(call->arena,
-	    message_normalise(
-		message, "body.content", MESSAGE_FROM_CLIENT, &call->service->ids, &call->error));
-	if (!full)
-		return NULL;
-	message_text(full, &text);
-	return arena_take(call->arena, &text);
-}
-
 static bool memory_request_read_content(struct call *call, const cJSON *body, const char **content)
 {
 	const cJSON *item = json_opt(body, "content");
-	if (cJSON_IsString(item))
+	if (cJSON_IsString(item)) {
 		*content = item->valuestring;
-	else if (cJSON_IsObject(item) && !(*content = memory_request_content_of(call, item)))
-		return false;
-	else if (item && !cJSON_IsObject(item))
+	} else if (cJSON_IsObject(item)) {
+		struct buf text = {0};
+		cJSON *message = arena_json(call->arena,
+		    message_normalise(item, "body.content", MESSAGE_FROM_CLIENT,
+			&call->service->ids, &call->error));
+		if (!message)
+			return false;
+		message_text(message, &text);
+		*content = arena_take(call->arena, &text);
+	} else if (item) {
 		return memory_request_wrong(
 		    call, "content", "type_error", "must be a string or a message");
+	}
 	if (*content && !id_blank(*content))
 		return true;
 	return memory_request_wrong(

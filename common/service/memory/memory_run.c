@@ -29,24 +29,6 @@ static cJSON *memory_run_do(
 	return memory_forget(call, body);
 }
 
-/* Where everybody is anonymous, the run's client says whose memories they are, as it would say to
- * the routes. */
-static const cJSON *memory_run_scoped(
-    struct run_memories *m, struct arena *arena, const cJSON *body)
-{
-	cJSON *out = body ? cJSON_Duplicate(body, true) : cJSON_CreateObject();
-	const cJSON *user_id = json_opt(m->config, "user_id");
-	arena_json(arena, out);
-	if (!json_opt(out, "config")) {
-		cJSON *config = cJSON_CreateObject();
-		cJSON_AddItemToObject(config, "user_id",
-		    user_id ? cJSON_Duplicate(user_id, true)
-			    : cJSON_CreateString(m->call->user_id));
-		json_set(out, "config", config);
-	}
-	return out;
-}
-
 /* The call is that of the run but for its error, which is not yet the run's. */
 static cJSON *memory_run_ask(void *arg, struct arena *arena, const char *action,
     const char *memory_id, const cJSON *body, struct error *err)
@@ -60,9 +42,20 @@ static cJSON *memory_run_ask(void *arg, struct arena *arena, const char *action,
 	 * tools, they do not, unless the node says whose memories it means */
 	if (call.service->config->auth != AUTH_NONE && !json_opt(body, "config"))
 		call.owner = call.user_id;
-	cJSON *data = NULL;
+	cJSON *data = NULL, *scoped = body ? cJSON_Duplicate(body, true) : cJSON_CreateObject();
+	arena_json(arena, scoped);
+	if (!json_opt(scoped, "config")) {
+		/* where everybody is anonymous, the run's client says whose memories they are, as
+		 * it would say to the routes */
+		const cJSON *user_id = json_opt(m->config, "user_id");
+		cJSON *config = cJSON_CreateObject();
+		cJSON_AddItemToObject(config, "user_id",
+		    user_id ? cJSON_Duplicate(user_id, true)
+			    : cJSON_CreateString(m->call->user_id));
+		json_set(scoped, "config", config);
+	}
 	if (memory_configured(&call))
-		data = memory_run_do(&call, action, memory_id, memory_run_scoped(m, arena, body));
+		data = memory_run_do(&call, action, memory_id, scoped);
 	if (!data)
 		error_move(err, &call.error);
 	return data;

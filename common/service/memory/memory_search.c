@@ -104,26 +104,20 @@ static void memory_search_fuse(struct memory_hits *into, const struct memory_hit
 	}
 }
 
-/* Finds nothing where the query gets no vector: the words alone then have to do, which is better
- * than no answer, and the log says so. */
-static bool memory_search_nearest(struct finding *f, struct memory_hits *hits)
-{
-	if (memory_search_by_similarity(f, hits))
-		return true;
-	if (f->err->kind != ERR_STORE_UNAVAILABLE)
-		return false;
-	log_warning("hybrid search goes by words alone: %s", error_why(f->err));
-	error_release(f->err);
-	hits->count = 0;
-	return true;
-}
-
 static bool memory_search_by_both(struct finding *f, struct memory_hits *hits)
 {
 	struct memory_hits list = {
 	    .items = xmalloc(FUSION_DEPTH * sizeof(*list.items)), .limit = FUSION_DEPTH};
 	hits->limit = MEMORY_FOUND_MOST;
-	bool ok = memory_search_nearest(f, &list);
+	bool ok = memory_search_by_similarity(f, &list);
+	if (!ok && f->err->kind == ERR_STORE_UNAVAILABLE) {
+		/* the query gets no vector: the words alone have to do, which is better than no
+		 * answer */
+		log_warning("hybrid search goes by words alone: %s", error_why(f->err));
+		error_release(f->err);
+		list.count = 0;
+		ok = true;
+	}
 	if (ok) {
 		memory_search_fuse(hits, &list);
 		ok = memory_search_by_relevance(f, &list);

@@ -9,16 +9,6 @@
 
 #include <string.h>
 
-static bool openai_whole(struct turn *turn, struct openai_chat *chat)
-{
-	struct run_observer observer = {.event = run_ignore_event};
-	bool ok = turn_run(turn, &observer);
-	chat->ran = turn_has_run(turn);
-	if (ok)
-		chat->answer = openai_completion(turn);
-	return ok;
-}
-
 static bool openai_stream(struct turn *turn, bool usage, struct chunk_sink *sink)
 {
 	struct openai_writer writer;
@@ -55,9 +45,14 @@ bool openai_chat(struct call *call, struct openai_chat *chat)
 		ok = turn_open(&turn) && answers_drop_known(call, &turn.thread, &turn.in);
 	else
 		turn_open_apart(&turn);
-	if (ok)
-		ok = in.stream ? openai_stream(&turn, in.usage, chat->sink)
-			       : openai_whole(&turn, chat);
+	if (ok && in.stream) {
+		ok = openai_stream(&turn, in.usage, chat->sink);
+	} else if (ok) {
+		struct run_observer observer = {.event = run_ignore_event};
+		ok = turn_run(&turn, &observer);
+		chat->ran = turn_has_run(&turn);
+		chat->answer = ok ? openai_completion(&turn) : NULL;
+	}
 	turn_end(&turn);
 	return ok;
 }

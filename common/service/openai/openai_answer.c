@@ -129,26 +129,20 @@ static const char *openai_error_type(int status)
 	}
 }
 
-/* The member that the first mistake is in, "messages[0].role", in the arena; NULL where it is in
- * none. */
-static const char *openai_param(struct call *call, const cJSON *details)
-{
-	const cJSON *loc = details ? json_get(details->child, "loc") : NULL;
-	struct buf path = {0};
-	const char *first = loc && loc->child ? cJSON_GetStringValue(loc->child) : NULL;
-	if (!first || strcmp(first, "node") == 0)
-		return NULL;
-	error_put_path(&path, loc->child->next);
-	return path.len ? arena_take(call->arena, &path) : NULL;
-}
-
 cJSON *openai_error(struct call *call, const struct error_view *view)
 {
 	cJSON *body = arena_json(call->arena, cJSON_CreateObject());
 	cJSON *error = json_add(body, "error", cJSON_CreateObject());
+	/* the member that the first mistake is in, "messages[0].role" */
+	const cJSON *loc = view->details ? json_get(view->details->child, "loc") : NULL;
+	const char *first = loc && loc->child ? cJSON_GetStringValue(loc->child) : NULL;
+	struct buf path = {0};
+	if (first && strcmp(first, "node") != 0)
+		error_put_path(&path, loc->child->next);
 	json_add_str(error, "message", view->detail);
 	json_add_str(error, "type", openai_error_type(view->status));
-	json_add_str(error, "param", openai_param(call, view->details));
+	json_add_str(error, "param", path.len ? buf_str(&path) : NULL);
+	buf_release(&path);
 	json_add_str(error, "code", view->code);
 	return body;
 }

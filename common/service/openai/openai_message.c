@@ -122,22 +122,16 @@ static const struct part_kind {
     {"file", true, false, file_rows, openai_file_part},
 };
 
-static const struct part_kind *part_kind_of(const char *type, bool user)
-{
-	for (size_t i = 0; i < sizeof(part_kinds) / sizeof(part_kinds[0]); i++) {
-		if ((user || part_kinds[i].anybody) && strcmp(part_kinds[i].type, type) == 0)
-			return &part_kinds[i];
-	}
-	return NULL;
-}
-
 /* A part as a block; NULL with the mistake set. */
 static cJSON *openai_read_part(struct call *call, const cJSON *item, const char *at, bool user)
 {
 	struct openai_part part = {0};
 	if (!fields_read_entry(&call->error, at, item, type_rows, &part))
 		return NULL;
-	const struct part_kind *kind = part_kind_of(part.type, user);
+	const struct part_kind *kind = NULL;
+	for (size_t i = 0; i < sizeof(part_kinds) / sizeof(part_kinds[0]); i++)
+		if ((user || part_kinds[i].anybody) && strcmp(part_kinds[i].type, part.type) == 0)
+			kind = &part_kinds[i];
 	if (!kind) {
 		error_wrong(&call->error, arena_printf(call->arena, "%s.type", at), "value_error",
 		    "must be %s", user ? "one of text, image_url, input_audio, file" : "text");

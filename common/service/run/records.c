@@ -364,19 +364,6 @@ static bool records_add(void *arg, const struct run_record *stored)
 	return --list->left > 0;
 }
 
-/* Sets a bit for each status that is asked for. */
-static bool records_read_status(struct call *call, const char *status, unsigned *statuses)
-{
-	*statuses = 0;
-	for (enum run_status s = RUN_RUNNING; s <= RUN_QUEUED; s++)
-		if (!status || strcmp(status, run_status_name(s)) == 0)
-			*statuses |= 1U << s;
-	if (*statuses)
-		return true;
-	return error_wrong(&call->error, "query.status", "value_error",
-	    "must be one of queued, running, completed, interrupted, stopped, error");
-}
-
 /* Reads the query; mistakes in its form are in the error already. */
 static bool records_read_query(
     struct call *call, const struct record_query *query, struct record_list *list)
@@ -384,7 +371,12 @@ static bool records_read_query(
 	const struct list_query numbers = {.offset = query->offset, .limit = query->limit};
 	struct page page;
 	*list = (struct record_list){.call = call, .statuses = query->statuses};
-	bool ok = query->statuses || records_read_status(call, query->status, &list->statuses);
+	for (enum run_status s = RUN_RUNNING; !query->statuses && s <= RUN_QUEUED; s++)
+		if (!query->status || strcmp(query->status, run_status_name(s)) == 0)
+			list->statuses |= 1U << s;
+	bool ok = list->statuses ||
+	    error_wrong(&call->error, "query.status", "value_error",
+		"must be one of queued, running, completed, interrupted, stopped, error");
 	if (query->thread_id)
 		ok = thread_id_check(call, "query.thread_id", query->thread_id) && ok;
 	if (!page_read(call, &numbers, &page) || !ok)

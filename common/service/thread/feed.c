@@ -83,30 +83,25 @@ static bool feed_add(void *arg, const char *id, const char *body_json)
 	return !f->more;
 }
 
-static bool feed_read(struct call *call, struct feeding *f)
-{
-	struct storage *storage = call->service->storage;
-	struct feed *feed = &f->feed;
-	f->start = f->part->len;
-	f->more = false;
-	return feed->kind == FEED_CONTEXT
-	    ? storage->threads->context_part(
-		  storage, &call->ctx, feed->thread_row, &feed->view, feed_add, f, &call->error)
-	    : storage->threads->message_part(storage, &call->ctx, feed->thread_row, &feed->view,
-		  &feed->page, feed_add, f, &call->error);
-}
-
 bool feed_put(struct call *call, const char *text, struct buf *part, feed_fn send, void *arg)
 {
 	static const char marks[] = {FEED_MARK, LIST_MARK, '\0'};
+	struct storage *storage = call->service->storage;
 	const char *mark;
 	for (; (mark = strpbrk(text, marks)); text = mark + 1) {
-		struct feeding f = {.feed = *mark == FEED_MARK ? call->feed : call->list,
-		    .part = part,
-		    .more = true};
+		struct feeding f = {
+		    .feed = *mark == FEED_MARK ? call->feed : call->list, .part = part};
+		struct feed *feed = &f.feed;
 		buf_add(part, text, (size_t)(mark - text));
-		while (f.more) {
-			if (!feed_read(call, &f) || (f.more && !send(arg, part)))
+		for (;;) {
+			f.start = part->len;
+			f.more = false;
+			bool ok = feed->kind == FEED_CONTEXT
+			    ? storage->threads->context_part(storage, &call->ctx, feed->thread_row,
+				  &feed->view, feed_add, &f, &call->error)
+			    : storage->threads->message_part(storage, &call->ctx, feed->thread_row,
+				  &feed->view, &feed->page, feed_add, &f, &call->error);
+			if (!ok || (f.more && !send(arg, part)))
 				return false;
 			if (!f.more)
 				break;

@@ -63,18 +63,6 @@ void names_close(struct names *names)
 
 /* ---- a name ---- */
 
-static const char *names_clean(const char *text, struct arena *arena)
-{
-	char *name = arena_strdup(arena, text);
-	utf8_repair(name);
-	if (strlen(name) > NAME_MAX_BYTES)
-		name[utf8_cut(name, NAME_MAX_BYTES)] = '\0';
-	for (char *p = name; *p; p++)
-		if ((unsigned char)*p < ' ' || *p == 0x7f)
-			*p = ' ';
-	return name;
-}
-
 const char *names_make(const struct names *names, const cJSON *messages, struct arena *arena)
 {
 	uint8_t pick[2];
@@ -95,8 +83,15 @@ const char *names_make(const struct names *names, const cJSON *messages, struct 
 		message_text(message, &texts);
 	}
 	char *made = names->table->name(buf_str(&texts), names->data);
-	const char *name = made ? names_clean(made, arena) : "";
+	char *name = arena_strdup(arena, made ? made : "");
 	free(made);
 	buf_release(&texts);
+	/* whatever the plug-in says is to be a name */
+	utf8_repair(name);
+	if (strlen(name) > NAME_MAX_BYTES)
+		name[utf8_cut(name, NAME_MAX_BYTES)] = '\0';
+	for (char *p = name; *p; p++)
+		if ((unsigned char)*p < ' ' || *p == 0x7f)
+			*p = ' ';
 	return name;
 }

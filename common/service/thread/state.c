@@ -76,23 +76,9 @@ static bool thread_state_read_member(struct update *u, const cJSON *item)
 	return true;
 }
 
-static bool update_read(struct update *u, const char *thread_id, const cJSON *body)
-{
-	const cJSON *item;
-	bool ok = change_check(u->call, thread_id, body);
-	u->state = json_opt(body, "state");
-	if (!cJSON_IsObject(u->state))
-		return error_wrong(&u->call->error, "body.state",
-		    u->state ? "type_error" : "missing", "is required and must be an object");
-	u->ignored = arena_json(u->call->arena, cJSON_CreateArray());
-	cJSON_ArrayForEach(item, u->state)
-		ok = thread_state_read_member(u, item) && ok;
-	return ok;
-}
-
-/* The graph's own fields after the update, as they are stored: objects are merged deeply, other
- * values replaced.  Reducers are only for nodes. */
-static const char *update_merged_fields(struct update *u)
+/* Stores the update.  In the graph's own fields objects are merged deeply, other values replaced;
+ * reducers are only for nodes. */
+static cJSON *update_store(struct update *u)
 {
 	const ag_graph *graph = u->call->service->graph;
 	cJSON *fields = state_fields(graph, u->change.thread.fields_json);
@@ -108,14 +94,8 @@ static const char *update_merged_fields(struct update *u)
 			json_set(
 			    fields, field->name, state_value(field, cJSON_Duplicate(item, true)));
 	}
-	char *text = arena_print(u->call->arena, fields);
+	u->change.thread.fields_json = arena_print(u->call->arena, fields);
 	cJSON_Delete(fields);
-	return text;
-}
-
-static cJSON *update_store(struct update *u)
-{
-	u->change.thread.fields_json = update_merged_fields(u);
 	if (u->has_summary)
 		u->change.thread.summary = u->summary;
 	u->change.checkpoint = earlier_of_update(u->call);
@@ -132,11 +112,20 @@ static cJSON *update_store(struct update *u)
 cJSON *state_update(
     struct call *call, const char *thread_id, const struct state_place *place, const cJSON *body)
 {
-	struct update u = {.call = call, .place = place};
+	struct update u = {.call = call, .place = place, .state = json_opt(body, "state")};
 	struct checkpoint to;
+	const cJSON *item;
 	cJSON *data = NULL;
-	bool ok = true;
-	if (!update_read(&u, thread_id, body) || !change_begin(&u.change, call, thread_id))
+	bool ok = change_check(call, thread_id, body);
+	if (!cJSON_IsObject(u.state)) {
+		error_wrong(&call->error, "body.state", u.state ? "type_error" : "missing",
+		    "is required and must be an object");
+		return NULL;
+	}
+	u.ignored = arena_json(call->arena, cJSON_CreateArray());
+	cJSON_ArrayForEach(item, u.state)
+		ok = thread_state_read_member(&u, item) && ok;
+	if (!ok || !change_begin(&u.change, call, thread_id))
 		return NULL;
 	if (place && place->checkpoint_id) {
 		/* the update is applied to the thread as it was then */

@@ -45,28 +45,24 @@ struct thread_list {
 	int64_t skip, left, count;
 };
 
-/* Brings a thread that was listed up to date; false when it is gone, or with the error set. */
-static bool threads_now(struct call *call, struct thread *thread, struct run_flags *flags)
-{
-	struct storage *storage = call->service->storage;
-	if (!storage->threads->lease_running(storage, &call->ctx, thread->thread_id,
-		&flags->running, &flags->stop_requested, &call->error))
-		return false;
-	if (flags->running || thread->status != RUN_RUNNING ||
-	    thread_look(call, thread->thread_id, thread, flags))
-		return true;
-	if (call->error.kind == ERR_RESOURCE_NOT_FOUND)
-		error_release(&call->error);
-	return false;
-}
-
 static bool threads_add_record(void *arg, const struct thread *thread)
 {
 	struct thread_list *list = arg;
+	struct call *call = list->call;
+	struct storage *storage = call->service->storage;
 	struct thread now = *thread;
 	struct run_flags flags;
-	if (!threads_now(list->call, &now, &flags))
-		return !error_is_set(&list->call->error);
+	if (!storage->threads->lease_running(storage, &call->ctx, now.thread_id, &flags.running,
+		&flags.stop_requested, &call->error))
+		return false;
+	/* it is brought up to date, and may have gone meanwhile */
+	if (!flags.running && now.status == RUN_RUNNING &&
+	    !thread_look(call, now.thread_id, &now, &flags)) {
+		bool gone = call->error.kind == ERR_RESOURCE_NOT_FOUND;
+		if (gone)
+			error_release(&call->error);
+		return gone;
+	}
 	enum run_status status = thread_status(&now, &flags);
 	if ((list->statuses && !(list->statuses >> status & 1)) || list->skip-- > 0)
 		return true;
@@ -74,17 +70,6 @@ static bool threads_add_record(void *arg, const struct thread *thread)
 	if (list->threads)
 		cJSON_AddItemToArray(list->threads, threads_record(&now, status));
 	return --list->left > 0;
-}
-
-static bool threads_read_status(struct call *call, const char *name, unsigned *status)
-{
-	*status = 0;
-	for (enum run_status s = RUN_IDLE; name && s < RUN_QUEUED; s++)
-		if (strcmp(name, run_status_name(s)) == 0)
-			*status = 1U << s;
-	return !name || *status ||
-	    error_wrong(&call->error, "query.status", "value_error",
-		"must be one of idle, running, interrupted, completed, error, stopped");
 }
 
 /* Walks through the threads that are asked for. */
@@ -114,7 +99,12 @@ cJSON *threads_list(struct call *call, const struct thread_query *query)
 	struct thread_list list = {
 	    .call = call, .threads = cJSON_AddArrayToObject(data, "threads")};
 	struct page page;
-	bool ok = threads_read_status(call, query->status, &list.statuses);
+	for (enum run_status s = RUN_IDLE; query->status && s < RUN_QUEUED; s++)
+		if (strcmp(query->status, run_status_name(s)) == 0)
+			list.statuses = 1U << s;
+	bool ok = !query->status || list.statuses ||
+	    error_wrong(&call->error, "query.status", "value_error",
+		"must be one of idle, running, interrupted, completed, error, stopped");
 	if (!page_read(call, &query->page, &page) || !ok)
 		return NULL;
 	list.statuses |= query->statuses;

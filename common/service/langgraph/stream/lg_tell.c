@@ -180,14 +180,6 @@ static void lg_tell_calls(const struct lg_teller *teller, const struct lg_step *
 
 /* ---- nodes and ends ---- */
 
-static void lg_tell_custom(const struct lg_teller *teller, const struct lg_step *step)
-{
-	if (teller->modes & LG_CUSTOM)
-		lg_event(teller, step, LG_AT_FIRST, "custom", cJSON_Duplicate(step->data, true));
-	lg_trace(teller, step, "on_custom_event", json_str(step->data, "name"),
-	    cJSON_Duplicate(json_get(step->data, "data"), true));
-}
-
 static void lg_tell_update(
     const struct lg_teller *teller, const struct lg_step *step, const char *of, const cJSON *update)
 {
@@ -227,7 +219,11 @@ void lg_tell(const struct lg_teller *teller, const struct lg_step *step)
 		lg_trace_message(teller, step, "on_chat_model_end", "output");
 		return;
 	case LG_CUSTOM_EVENT:
-		lg_tell_custom(teller, step);
+		if (teller->modes & LG_CUSTOM)
+			lg_event(
+			    teller, step, LG_AT_FIRST, "custom", cJSON_Duplicate(step->data, true));
+		lg_trace(teller, step, "on_custom_event", json_str(step->data, "name"),
+		    cJSON_Duplicate(json_get(step->data, "data"), true));
 		return;
 	case LG_NODE_ENDS:
 		lg_tell_update(teller, step, step->node, step->update);

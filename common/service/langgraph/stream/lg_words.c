@@ -59,16 +59,22 @@ static void lg_line_read(struct lg_line *l, const struct kept_line *line)
 
 /* ---- values ---- */
 
-/* Appends what the run was given, behind the list as it was, as far as the thread still has it. */
-static void lg_line_put_brought(struct lg_line *l, struct buf *out)
+/* The values of a state, or of what is aside: the list as it was, and behind it what the run was
+ * given, as far as the thread still has it. */
+static void lg_line_values(struct lg_line *l, struct lg_step *step, const cJSON *fields)
 {
 	const struct kept_reader *reader = l->reader;
 	struct storage *storage = reader->storage;
 	struct thread_view view;
 	struct error err = {0};
+	struct buf messages = {0};
 	const cJSON *id;
-	bool ok = storage->threads->view(storage, NULL, reader->run.thread, &view, &err),
-	     behind = l->until;
+	if (!fields || reader->granularity == GRANULARITY_LOW || !(reader->modes & LG_VALUES))
+		return;
+	json_integer(json_get(l->aside, "until"), &l->until);
+	if (l->until)
+		buf_printf(&messages, "%c0,%" PRId64 "%c", KEPT_SPAN, l->until, KEPT_SPAN);
+	bool ok = storage->threads->view(storage, NULL, reader->run.thread, &view, &err);
 	cJSON_ArrayForEach(id, json_get(l->aside, "brought")) {
 		const char *body = NULL;
 		ok = ok &&
@@ -76,24 +82,11 @@ static void lg_line_put_brought(struct lg_line *l, struct buf *out)
 			cJSON_GetStringValue(id), &body, &err);
 		if (!ok || !body)
 			continue;
-		if (behind)
-			buf_putc(out, ',');
-		lg_message_put(out, body);
-		behind = true;
+		if (messages.len)
+			buf_putc(&messages, ',');
+		lg_message_put(&messages, body);
 	}
 	error_release(&err);
-}
-
-/* The values of a state, or of what is aside. */
-static void lg_line_values(struct lg_line *l, struct lg_step *step, const cJSON *fields)
-{
-	struct buf messages = {0};
-	if (!fields || l->reader->granularity == GRANULARITY_LOW || !(l->reader->modes & LG_VALUES))
-		return;
-	json_integer(json_get(l->aside, "until"), &l->until);
-	if (l->until)
-		buf_printf(&messages, "%c0,%" PRId64 "%c", KEPT_SPAN, l->until, KEPT_SPAN);
-	lg_line_put_brought(l, &messages);
 	step->messages = messages.len ? arena_take(l->arena, &messages) : "";
 	step->fields = fields;
 }

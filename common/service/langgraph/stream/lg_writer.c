@@ -32,10 +32,17 @@ static void lg_send(struct lg_writer *writer)
 		gate_send(&writer->gate, &writer->text);
 }
 
-/* Messages of the thread are read while they are sent.  A stream goes on without values that cannot
- * be read; and the run may have failed before, which must be told afterwards. */
-static void lg_send_stored(struct lg_writer *writer, const struct lg_step *step)
+static void lg_step_send(struct lg_writer *writer, struct lg_step *step)
 {
+	step->number = ++writer->steps;
+	lg_print(writer, step, writer->modes);
+	if (step->messages != lg_mark || !(writer->modes & LG_VALUES)) {
+		lg_send(writer);
+		return;
+	}
+	/* Messages of the thread are read while they are sent.  A stream goes on without values
+	 * that cannot be read; and the run may have failed before, which must be told
+	 * afterwards. */
 	struct call *call = writer->turn->call;
 	const struct page all = {.limit = INT64_MAX};
 	const struct thread *thread =
@@ -56,16 +63,6 @@ static void lg_send_stored(struct lg_writer *writer, const struct lg_step *step)
 		return;
 	lg_print(writer, step, writer->modes & ~(unsigned)LG_VALUES);
 	lg_send(writer);
-}
-
-static void lg_step_send(struct lg_writer *writer, struct lg_step *step)
-{
-	step->number = ++writer->steps;
-	lg_print(writer, step, writer->modes);
-	if (step->messages == lg_mark && writer->modes & LG_VALUES)
-		lg_send_stored(writer, step);
-	else
-		lg_send(writer);
 }
 
 /* ---- values ---- */
@@ -247,35 +244,27 @@ static void lg_open_end(struct lg_writer *writer)
 		writer->steps = 0;
 }
 
-/* Tells a pause, also one before or behind a node, which asks nothing. */
-static bool lg_tell_pause(struct lg_writer *writer)
+void lg_writer_finish(struct lg_writer *writer)
 {
 	struct turn *turn = writer->turn;
 	const struct thread *thread = turn->run ? run_thread(turn->run) : &turn->thread;
-	struct lg_step step = {.kind = LG_PAUSE};
-	struct buf messages = {0};
-	if (thread->status != RUN_INTERRUPTED || !thread->pause_json)
-		return false;
-	cJSON *asked = lg_interrupts(thread);
-	cJSON *fields = turn->run ? cJSON_Duplicate(run_fields(turn->run), true)
-				  : state_fields(turn->call->service->graph, thread->fields_json);
-	step.asked = asked;
-	lg_writer_values(writer, &step, turn->run, fields, &messages);
-	lg_step_send(writer, &step);
-	cJSON_Delete(fields);
-	cJSON_Delete(asked);
-	buf_release(&messages);
-	return true;
-}
-
-void lg_writer_finish(struct lg_writer *writer)
-{
-	struct lg_step end = {.kind = LG_END};
+	struct lg_step pause = {.kind = LG_PAUSE}, end = {.kind = LG_END};
 	struct buf messages = {0};
 	lg_open_end(writer);
-	if (!lg_tell_pause(writer) && writer->inside)
-		lg_writer_values(
-		    writer, &end, writer->turn->run, run_fields(writer->turn->run), &messages);
+	/* also a pause before or behind a node, which asks nothing */
+	if (thread->status == RUN_INTERRUPTED && thread->pause_json) {
+		cJSON *asked = lg_interrupts(thread);
+		cJSON *fields = turn->run
+		    ? cJSON_Duplicate(run_fields(turn->run), true)
+		    : state_fields(turn->call->service->graph, thread->fields_json);
+		pause.asked = asked;
+		lg_writer_values(writer, &pause, turn->run, fields, &messages);
+		lg_step_send(writer, &pause);
+		cJSON_Delete(fields);
+		cJSON_Delete(asked);
+	} else if (writer->inside) {
+		lg_writer_values(writer, &end, turn->run, run_fields(turn->run), &messages);
+	}
 	lg_step_send(writer, &end);
 	buf_release(&messages);
 }

@@ -33,25 +33,6 @@ struct attempt {
 	bool waited;             /* it had to wait for its thread */
 };
 
-/* ---- who sent it ---- */
-
-static void background_identify(struct attempt *a)
-{
-	const struct run_job *job = a->job;
-	struct call *call = &a->call;
-	cJSON *caller = arena_json(call->arena, json_parse_own(job->caller_json));
-	const struct identity identity = {.user = json_get(caller, "user"),
-	    .user_id = json_str(caller, "user_id"),
-	    .verified = cJSON_IsTrue(json_get(caller, "verified"))};
-	call->ctx.request_id = json_str(caller, "request_id");
-	call->trace.parent = json_str(caller, "traceparent");
-	call->trace.state = json_str(caller, "tracestate");
-	call_identify(call, &identity);
-	if (cJSON_IsTrue(json_get(caller, "guarded")))
-		call->permission = (struct permission){"graph", "invoke", job->thread_id};
-	log_request(call->ctx.request_id);
-}
-
 /* ---- its thread ---- */
 
 static struct lease *background_acquire(struct attempt *a, int64_t wait_ms)
@@ -320,16 +301,28 @@ void background_execute(
     struct service *service, const struct run_job *job, const struct background_host *host)
 {
 	struct attempt a = {.host = host, .job = job};
-	call_init(&a.call, service, NULL);
+	struct call *call = &a.call;
+	call_init(call, service, NULL);
 	struct lease *lease = background_lease(&a);
 	service->storage->runs->begins(service->storage, job);
-	background_identify(&a);
+	/* who sent it */
+	cJSON *caller = arena_json(call->arena, json_parse_own(job->caller_json));
+	const struct identity identity = {.user = json_get(caller, "user"),
+	    .user_id = json_str(caller, "user_id"),
+	    .verified = cJSON_IsTrue(json_get(caller, "verified"))};
+	call->ctx.request_id = json_str(caller, "request_id");
+	call->trace.parent = json_str(caller, "traceparent");
+	call->trace.state = json_str(caller, "tracestate");
+	call_identify(call, &identity);
+	if (cJSON_IsTrue(json_get(caller, "guarded")))
+		call->permission = (struct permission){"graph", "invoke", job->thread_id};
+	log_request(call->ctx.request_id);
 	if (background_is_wanted(&a))
 		background_run(&a, lease);
 	else
-		lease_drop(service->storage, &a.call.ctx, lease);
-	if (!a.run.record && error_is_set(&a.call.error)) /* nor could its record be read */
+		lease_drop(service->storage, &call->ctx, lease);
+	if (!a.run.record && error_is_set(&call->error)) /* nor could its record be read */
 		background_fail(&a, NULL);
 	log_request(NULL);
-	call_release(&a.call);
+	call_release(call);
 }

@@ -135,17 +135,6 @@ static bool submission_has_room(struct submission *s)
 	return (most && !full) || error_set(&call->error, ERR_QUEUE_FULL, NULL);
 }
 
-/* With the strategy reject, the run is refused unless it has the thread to itself.  The lease is
- * held until the run is queued, so that of several at once only one gets through. */
-static bool submission_reserve(struct submission *s, struct lease **lease)
-{
-	struct call *call = s->call;
-	if (s->turn.in.claim != CLAIM_REJECT)
-		return true;
-	*lease = lease_take(call, s->job.thread_id, CLAIM_REJECT);
-	return *lease && turn_none_queued(call, s->job.thread_id);
-}
-
 /* Checks the checkpoint that the run is to begin at, which is done again when it begins. */
 static bool submission_may_go_back(struct submission *s, const struct thread *thread)
 {
@@ -173,8 +162,15 @@ static bool submission_add(struct submission *s, struct thread *thread, enum sub
 	if (s->is_known || error_is_set(&call->error))
 		return s->is_known;
 	bool ok = answers_calls_known(call, thread, &s->turn.in) &&
-	    submission_may_go_back(s, thread) && submission_has_room(s) &&
-	    submission_reserve(s, &lease) &&
+	    submission_may_go_back(s, thread) && submission_has_room(s);
+	/* With the strategy reject, the run is refused unless it has the thread to itself.  The
+	 * lease is held until the run is queued, so that of several at once only one gets
+	 * through. */
+	if (ok && s->turn.in.claim == CLAIM_REJECT) {
+		lease = lease_take(call, s->job.thread_id, CLAIM_REJECT);
+		ok = lease && turn_none_queued(call, s->job.thread_id);
+	}
+	ok = ok &&
 	    storage->runs->submit(storage, &call->ctx, NULL, thread, &s->job, result, &call->error);
 	if (lease)
 		lease_drop(storage, &call->ctx, lease);

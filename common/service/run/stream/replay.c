@@ -58,7 +58,7 @@ static bool replay_print(const struct replay *replay, const struct kept_line *li
 static bool replay_print_rows(const struct replay *replay, const struct replay_rows *rows,
     struct replay_place *place, struct buf *out, bool *ends, struct error *err)
 {
-	const char *text = rows->lines.data, *end = text + rows->lines.len;
+	const char *text = buf_str(&rows->lines), *end = text + rows->lines.len;
 	size_t most = out->len + KEPT_PART;
 	struct kept_line line;
 	for (; text < end && out->len < most; text += line.len + 1) {
@@ -123,7 +123,8 @@ bool replay_find_tail(struct call *call, const struct run_record *record, struct
 	return ok;
 }
 
-/* The data of such a chunk, a new tree.  Records do not have the run's recursion limit. */
+/* The data of an update that tells an end, a new tree.  Records do not have the run's recursion
+ * limit. */
 static cJSON *replay_data(const char *status, const struct run_record *record)
 {
 	cJSON *data = chunk_node_data(status, record->node, (int)record->step, 0);

@@ -25,22 +25,16 @@ bool told_fields_begin_late(
 	return true;
 }
 
-static cJSON *told_fields_of_branch(const struct run_event *event)
-{
-	cJSON *set = cJSON_CreateArray();
-	for (const cJSON *update = event->set; update; update = update->next) {
-		if (!json_has_str(set, update->child->string))
-			json_append(set, cJSON_CreateString(update->child->string));
-	}
-	return set;
-}
-
 cJSON *told_fields_end(struct told_fields *told, const ag_run *run, const struct run_event *event)
 {
 	const cJSON *fields = run_fields(run), *field;
-	if (event->branch)
-		return told_fields_of_branch(event);
 	cJSON *set = cJSON_CreateArray();
+	if (event->branch) {
+		for (const cJSON *update = event->set; update; update = update->next)
+			if (!json_has_str(set, update->child->string))
+				json_append(set, cJSON_CreateString(update->child->string));
+		return set;
+	}
 	cJSON_ArrayForEach(field, fields) {
 		if (!json_equal(field, json_get(told->whole, field->string)))
 			json_append(set, cJSON_CreateString(field->string));
