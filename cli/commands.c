@@ -155,17 +155,6 @@ static bool commands_has_option(const char *synopsis, const struct explained *o)
 	return false;
 }
 
-/* Whether the command has that subcommand, with which a line of its synopsis begins. */
-static bool commands_has_subcommand(const struct command *c, const char *name)
-{
-	char *synopsis = xasprintf("agentgraph %s %s", c->name, c->arguments);
-	char *begin = xasprintf("agentgraph %s %s ", c->name, name);
-	bool has = strstr(synopsis, begin) != NULL;
-	free(synopsis);
-	free(begin);
-	return has;
-}
-
 int cmd_help(int argc, char **argv)
 {
 	const struct command *c;
@@ -180,8 +169,16 @@ int cmd_help(int argc, char **argv)
 	c = command_find(argv[1]);
 	if (!c)
 		return complain(EXIT_USAGE, "there is no command \"%s\"", argv[1]);
-	if (argc == 3 && !commands_has_subcommand(c, argv[2]))
-		return complain(EXIT_USAGE, "there is no command \"%s %s\"", argv[1], argv[2]);
+	if (argc == 3) { /* a line of the synopsis begins with it */
+		char *synopsis = xasprintf("agentgraph %s %s", c->name, c->arguments);
+		char *begin = xasprintf("agentgraph %s %s ", c->name, argv[2]);
+		bool has = strstr(synopsis, begin) != NULL;
+		free(synopsis);
+		free(begin);
+		if (!has)
+			return complain(
+			    EXIT_USAGE, "there is no command \"%s %s\"", argv[1], argv[2]);
+	}
 	if (argc > 3)
 		return complain(EXIT_USAGE, "help takes one command, got %d", argc - 1);
 	printf("usage: agentgraph %s%s%s\n\n%s\n", c->name, *c->arguments ? " " : "", c->arguments,

@@ -38,26 +38,19 @@ bool socket_access_read(struct socket_access *access, const char *mode, const ch
 	return access->group != (gid_t)-1;
 }
 
-static bool unix_give(const char *path, const struct socket_access *access)
+int unix_open(const char *path, unsigned mode, const struct socket_access *access)
 {
-	if (access->group != (gid_t)-1 && chown(path, (uid_t)-1, access->group) != 0) {
+	int fd = unix_listen(path, mode);
+	if (fd < 0)
+		return fd;
+	if (access->group != (gid_t)-1 && chown(path, (uid_t)-1, access->group) != 0)
 		complain(1,
 		    "cannot give %s to the group %lu: %s; without privileges it must be a group that "
 		    "you are in",
 		    path, (unsigned long)access->group, strerror(errno));
-		return false;
-	}
-	if (access->has_mode && chmod(path, access->mode) != 0) {
+	else if (access->has_mode && chmod(path, access->mode) != 0)
 		complain(1, "cannot change the mode of %s: %s", path, strerror(errno));
-		return false;
-	}
-	return true;
-}
-
-int unix_open(const char *path, unsigned mode, const struct socket_access *access)
-{
-	int fd = unix_listen(path, mode);
-	if (fd < 0 || unix_give(path, access))
+	else
 		return fd;
 	close(fd);
 	unlink(path);

@@ -61,24 +61,6 @@ static int copy_lock(const char *state, bool is_target)
 	return state_lock(state);
 }
 
-static int copy(const char *from, const char *to)
-{
-	struct copy_report report = {.tell = copy_tell};
-	struct error err = {0};
-	if (!storage_copy(from, to, &report, &err)) {
-		complain(1, "nothing is copied: %s", error_why(&err));
-		error_release(&err);
-		return 1;
-	}
-	printf("agentgraph: all is copied, %" PRId64 " rows\n", report.rows);
-	if (report.local_files)
-		printf("agentgraph: the bytes of %" PRId64
-		       " uploaded files stay where they are: the "
-		       "service needs the same MEDIA_STORAGE_PATH\n",
-		    report.local_files);
-	return 0;
-}
-
 int cmd_copy(int argc, char **argv)
 {
 	const char *from = NULL, *to = NULL;
@@ -88,8 +70,10 @@ int cmd_copy(int argc, char **argv)
 	    OPTION_END,
 	};
 	char *own_from, *own_to;
-	bool to_state;
-	int lock, status = 1;
+	struct copy_report report = {.tell = copy_tell};
+	struct error err = {0};
+	bool to_state, done = false;
+	int lock;
 	if (!command_options(specs, argc, argv, 0))
 		return EXIT_USAGE;
 	if (!from || !to)
@@ -104,10 +88,20 @@ int cmd_copy(int argc, char **argv)
 	to_state = copy_is_state(to);
 	lock = copy_lock((to_state ? own_to : own_from) + strlen(DIRECTORY), to_state);
 	if (lock >= 0) {
-		status = copy(own_from, own_to);
+		done = storage_copy(own_from, own_to, &report, &err);
+		if (done)
+			printf("agentgraph: all is copied, %" PRId64 " rows\n", report.rows);
+		else
+			complain(1, "nothing is copied: %s", error_why(&err));
+		if (done && report.local_files)
+			printf("agentgraph: the bytes of %" PRId64
+			       " uploaded files stay where they are: the "
+			       "service needs the same MEDIA_STORAGE_PATH\n",
+			    report.local_files);
+		error_release(&err);
 		state_unlock(lock);
 	}
 	free(own_from);
 	free(own_to);
-	return status;
+	return done ? 0 : 1;
 }

@@ -43,53 +43,45 @@ static bool embed_count(struct memories *memories, struct error *err)
 	return ok;
 }
 
-static int embed(const struct config *config, bool count_only)
-{
-	struct problems problems = {0};
-	struct error err = {0};
-	struct memories *memories;
-	struct shared *shared;
-	struct storage *storage;
-	bool ok;
-	memories = memories_new(config, &problems);
-	problems_print(&problems);
-	problems_release(&problems);
-	if (!memories)
-		return config->store ? 1 : complain(1, "no store is configured");
-	shared = shared_open(config->state_dir, &err);
-	storage = shared ? storage_open(config, shared, &err) : NULL;
-	if (storage)
-		memories_attach(memories, storage);
-	ok = storage && embed_count(memories, &err);
-	if (ok && !count_only) {
-		int64_t done = 0;
-		ok = memories_embed_all(memories, embed_show_progress, &done, &err);
-		printf("%s%10" PRId64 "  made anew\n", isatty(STDOUT_FILENO) ? "\r" : "", done);
-	}
-	if (!ok)
-		complain_error(&err);
-	memories_free(memories);
-	storage_close(storage);
-	shared_close(shared);
-	return ok ? 0 : 1;
-}
-
 int cmd_embed(int argc, char **argv)
 {
 	struct config_source source = {.state_has = "threads.db"};
-	bool show = false;
+	bool show = false, ok = false;
 	const struct option_spec specs[] = {
 	    COMMAND_SOURCE(source),
 	    {"--show", OPTION_FLAG, &show, 0, 0},
 	    OPTION_END,
 	};
-	struct config *config;
-	int status = 1;
+	struct problems problems = {0};
+	struct error err = {0};
 	if (!command_options(specs, argc, argv, 0))
 		return EXIT_USAGE;
-	config = config_load_or_print(&source, COMMAND_MISTAKE);
-	if (config)
-		status = embed(config, show);
+	struct config *config = config_load_or_print(&source, COMMAND_MISTAKE);
+	if (!config)
+		return 1;
+	struct memories *memories = memories_new(config, &problems);
+	problems_print(&problems);
+	problems_release(&problems);
+	if (memories) {
+		struct shared *shared = shared_open(config->state_dir, &err);
+		struct storage *storage = shared ? storage_open(config, shared, &err) : NULL;
+		if (storage)
+			memories_attach(memories, storage);
+		ok = storage && embed_count(memories, &err);
+		if (ok && !show) {
+			int64_t done = 0;
+			ok = memories_embed_all(memories, embed_show_progress, &done, &err);
+			printf("%s%10" PRId64 "  made anew\n", isatty(STDOUT_FILENO) ? "\r" : "",
+			    done);
+		}
+		if (!ok)
+			complain_error(&err);
+		memories_free(memories);
+		storage_close(storage);
+		shared_close(shared);
+	} else if (!config->store) {
+		complain(1, "no store is configured");
+	}
 	config_free(config);
-	return status;
+	return ok ? 0 : 1;
 }

@@ -54,31 +54,6 @@ static void cmd_graph_text_targets(const struct edge *edge, struct buf *out)
 		buf_printf(out, " => %s", edge->join);
 }
 
-static void cmd_graph_text_node(const struct node *node, int width, struct buf *out)
-{
-	const struct node_policy *policy = &node->policy;
-	const char *kind = cmd_graph_kind(node);
-	struct buf label = {0};
-	buf_printf(
-	    &label, "%s%s%s%s", node->name, kind ? " (" : "", kind ? kind : "", kind ? ")" : "");
-	buf_printf(out, "%-*s", node->edge ? width : 0, buf_str(&label));
-	cmd_graph_text_targets(node->edge, out);
-	if (policy->attempts > 1)
-		buf_printf(out, "; %d attempts", policy->attempts);
-	if (policy->timeout > 0)
-		buf_printf(out, "; %g s", policy->timeout);
-	if (policy->cache.names)
-		buf_printf(out, "; kept for %g s", policy->cache.ttl);
-	if (policy->on_error)
-		buf_printf(out, "; on error -> %s", policy->on_error);
-	if (node->interrupt_before)
-		buf_puts(out, "; pauses before");
-	if (node->interrupt_after)
-		buf_puts(out, "; pauses after");
-	buf_putc(out, '\n');
-	buf_release(&label);
-}
-
 static void cmd_graph_text_nodes(const ag_graph *graph, int width, struct buf *out)
 {
 	struct buf start = {0};
@@ -87,8 +62,30 @@ static void cmd_graph_text_nodes(const ag_graph *graph, int width, struct buf *o
 	buf_release(&start);
 	cmd_graph_text_targets(graph->start, out);
 	buf_putc(out, '\n');
-	for (size_t i = 0; i < graph->node_count; i++)
-		cmd_graph_text_node(&graph->nodes[i], width, out);
+	for (size_t i = 0; i < graph->node_count; i++) {
+		const struct node *node = &graph->nodes[i];
+		const struct node_policy *policy = &node->policy;
+		const char *kind = cmd_graph_kind(node);
+		struct buf label = {0};
+		buf_printf(&label, "%s%s%s%s", node->name, kind ? " (" : "", kind ? kind : "",
+		    kind ? ")" : "");
+		buf_printf(out, "%-*s", node->edge ? width : 0, buf_str(&label));
+		cmd_graph_text_targets(node->edge, out);
+		if (policy->attempts > 1)
+			buf_printf(out, "; %d attempts", policy->attempts);
+		if (policy->timeout > 0)
+			buf_printf(out, "; %g s", policy->timeout);
+		if (policy->cache.names)
+			buf_printf(out, "; kept for %g s", policy->cache.ttl);
+		if (policy->on_error)
+			buf_printf(out, "; on error -> %s", policy->on_error);
+		if (node->interrupt_before)
+			buf_puts(out, "; pauses before");
+		if (node->interrupt_after)
+			buf_puts(out, "; pauses after");
+		buf_putc(out, '\n');
+		buf_release(&label);
+	}
 	for (size_t i = 0; i < graph->node_count; i++) {
 		if (graph->nodes[i].sub)
 			cmd_graph_text_nodes(graph->nodes[i].sub->graph, width, out);

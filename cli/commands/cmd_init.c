@@ -159,18 +159,6 @@ static void cmd_init_tell_next(const char *dir)
 	free(self);
 }
 
-static int cmd_init_make_project(const char *dir, const struct template *template)
-{
-	if (mkdir(dir, 0777) != 0 && errno != EEXIST)
-		return complain(1, "cannot make the directory %s: %s", dir, strerror(errno));
-	if (!cmd_init_is_free(dir, template->files) || !cmd_init_write_all(dir, template->files))
-		return 1;
-	printf("A new agent lies in %s.  Next:\n", dir);
-	cmd_init_tell_next(dir);
-	printf("\nREADME.md there goes on from here.\n");
-	return 0;
-}
-
 /* ---- from the configuration of another service ---- */
 
 #define FROM_AGENT "graph.json:assistant"
@@ -357,5 +345,15 @@ int cmd_init(int argc, char **argv)
 		return complain(EXIT_USAGE,
 		    "init takes a directory and a template, got %d; see agentgraph help init",
 		    count);
-	return template ? cmd_init_make_project(argv[0], template) : EXIT_USAGE;
+	if (!template)
+		return EXIT_USAGE;
+	const char *dir = argv[0];
+	if (mkdir(dir, 0777) != 0 && errno != EEXIST)
+		return complain(1, "cannot make the directory %s: %s", dir, strerror(errno));
+	if (!cmd_init_is_free(dir, template->files) || !cmd_init_write_all(dir, template->files))
+		return 1;
+	printf("A new agent lies in %s.  Next:\n", dir);
+	cmd_init_tell_next(dir);
+	printf("\nREADME.md there goes on from here.\n");
+	return 0;
 }

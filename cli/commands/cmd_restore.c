@@ -32,38 +32,30 @@ static bool restore_failed(const char *what, const char *path)
 
 /* ---- uploaded files ---- */
 
-static bool restore_copy_bytes(const char *from, const char *to)
-{
-	int in = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), out = -1;
-	ssize_t n = 0;
-	bool ok = in >= 0 || restore_failed("read", from);
-	if (ok) {
-		unlink(to); /* a restore that died may have left one */
-		out = owned_create(to);
-	}
-	while (out >= 0 && (n = sendfile(out, in, NULL, 1 << 30)) > 0)
-		;
-	if (ok && (out < 0 || n < 0 || fsync(out) != 0))
-		ok = restore_failed("write", to);
-	if (in >= 0)
-		close(in);
-	if (out >= 0)
-		close(out);
-	return ok;
-}
-
 /* A file gets its name when it is complete.  Files never change, so one that is there is right. */
 static bool restore_file(struct restoring *r, const char *from, const char *to)
 {
-	char *part;
-	bool ok;
 	if (access(to, F_OK) == 0) {
 		r->there++;
 		return true;
 	}
-	part = xasprintf("%s.part", to);
-	ok = restore_copy_bytes(from, part) &&
-	    (rename(part, to) == 0 || restore_failed("write", to));
+	char *part = xasprintf("%s.part", to);
+	int in = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), out = -1;
+	ssize_t n = 0;
+	bool ok = in >= 0 || restore_failed("read", from);
+	if (ok) {
+		unlink(part); /* a restore that died may have left one */
+		out = owned_create(part);
+	}
+	while (out >= 0 && (n = sendfile(out, in, NULL, 1 << 30)) > 0)
+		;
+	if (ok && (out < 0 || n < 0 || fsync(out) != 0))
+		ok = restore_failed("write", part);
+	if (in >= 0)
+		close(in);
+	if (out >= 0)
+		close(out);
+	ok = ok && (rename(part, to) == 0 || restore_failed("write", to));
 	if (!ok)
 		unlink(part);
 	free(part);

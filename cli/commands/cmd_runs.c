@@ -142,20 +142,6 @@ static int runs_stop(
 
 /* ---- submit ---- */
 
-/* What the user says, from the command line or standard input; false with err set. */
-static bool runs_read_message(const struct runs_options *o, struct buf *text, struct error *err)
-{
-	size_t got;
-	if (strcmp(o->message, "-") != 0)
-		buf_puts(text, o->message);
-	else
-		while ((got = fread(buf_reserve(text, 4096), 1, 4096, stdin)) > 0)
-			text->len += got;
-	buf_add(text, "", 0); /* ends the text */
-	return (strlen(buf_str(text)) == text->len && utf8_valid(buf_str(text), text->len)) ||
-	    error_set(err, ERR_INVALID_INPUT, "--message must be UTF-8 without NUL");
-}
-
 /* NULL when it is no JSON. */
 static cJSON *runs_metadata(const struct runs_options *o)
 {
@@ -165,7 +151,15 @@ static cJSON *runs_metadata(const struct runs_options *o)
 static cJSON *runs_body(const struct runs_options *o, struct error *err)
 {
 	struct buf text = {0};
-	if (!runs_read_message(o, &text, err)) {
+	size_t got;
+	if (strcmp(o->message, "-") != 0)
+		buf_puts(&text, o->message);
+	else
+		while ((got = fread(buf_reserve(&text, 4096), 1, 4096, stdin)) > 0)
+			text.len += got;
+	buf_add(&text, "", 0); /* ends the text */
+	if (strlen(buf_str(&text)) != text.len || !utf8_valid(buf_str(&text), text.len)) {
+		error_set(err, ERR_INVALID_INPUT, "--message must be UTF-8 without NUL");
 		buf_release(&text);
 		return NULL;
 	}

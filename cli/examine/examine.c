@@ -33,22 +33,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Checks the memory of an instance, if it is there: another version may be using it. */
-static void examine_shared(const char *state_dir, struct problems *problems)
-{
-	char *path = xasprintf("%s/shared", state_dir);
-	struct error err = {0};
-	struct shared *shared;
-	if (access(path, F_OK) == 0) {
-		shared = shared_open(state_dir, &err);
-		if (!shared)
-			problems_add(problems, "%s", error_why(&err));
-		shared_close(shared);
-	}
-	error_release(&err);
-	free(path);
-}
-
 /* Whether there are databases.  Where there are none, only whether they could be made is checked: a
  * check makes nothing. */
 static bool examine_has_state(const char *state_dir, struct problems *problems)
@@ -91,7 +75,16 @@ static void examine_server(const struct storage_engine *engine, const struct con
 		problems_add(problems, "database: %s", error_why(&err));
 	error_release(&err);
 	free(found);
-	examine_shared(config->state_dir, problems);
+	/* the memory of an instance, if it is there: another version may be using it */
+	char *path = xasprintf("%s/shared", config->state_dir);
+	if (access(path, F_OK) == 0) {
+		struct shared *shared = shared_open(config->state_dir, &err);
+		if (!shared)
+			problems_add(problems, "%s", error_why(&err));
+		shared_close(shared);
+		error_release(&err);
+	}
+	free(path);
 }
 
 /* Opens the databases and the memory beside them, if they are there: a check must not make any.

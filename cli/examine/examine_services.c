@@ -67,10 +67,13 @@ static void examine_servers(const ag_graph *graph, struct problems *problems)
 	free(waiting);
 }
 
-/* ---- the embedding service */
-
-static void examine_embeddings(const struct config *config, struct problems *problems)
+void services_examine(const struct config *config, const ag_graph *graph, struct problems *problems)
 {
+	log_init("agentgraph", LOG_ERROR); /* the warnings say what the log would */
+	if (graph)
+		examine_servers(graph, problems);
+	if (!config->store || strcmp(config->store, "builtin:store") != 0)
+		return;
 	struct problems told = {0}; /* already, when the memory store was looked at */
 	struct embedding *e = embedding_new(config, &told);
 	struct error err = {0};
@@ -83,13 +86,4 @@ static void examine_embeddings(const struct config *config, struct problems *pro
 	error_release(&err);
 	embedding_free(e);
 	problems_release(&told);
-}
-
-void services_examine(const struct config *config, const ag_graph *graph, struct problems *problems)
-{
-	log_init("agentgraph", LOG_ERROR); /* the warnings say what the log would */
-	if (graph)
-		examine_servers(graph, problems);
-	if (config->store && strcmp(config->store, "builtin:store") == 0)
-		examine_embeddings(config, problems);
 }

@@ -201,16 +201,6 @@ static void host_examine_websocketd(struct problems *problems)
 	free(path);
 }
 
-/* The private nginx: a warning, because another web server may be in front. */
-static void host_examine_nginx(struct problems *problems)
-{
-	struct error err = {0};
-	free(program_nginx(&err));
-	if (error_is_set(&err))
-		problems_warn(problems, "%s", err.detail);
-	error_release(&err);
-}
-
 void host_examine(
     const struct config *config, const struct web_place *place, struct problems *problems)
 {
@@ -250,6 +240,11 @@ void host_examine(
 		host_judge_files(
 		    (int64_t)files.rlim_max, config->websocket.max_connections, problems);
 	host_examine_websocketd(problems);
+	/* the private nginx: a warning, because another web server may be in front */
+	struct error err = {0};
 	if (!place->socket && !place->snippet && !place->nginx_conf)
-		host_examine_nginx(problems);
+		free(program_nginx(&err));
+	if (error_is_set(&err))
+		problems_warn(problems, "%s", err.detail);
+	error_release(&err);
 }

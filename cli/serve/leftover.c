@@ -12,12 +12,6 @@
 
 #define GONE_MS 100 /* until the port of a process that was killed is free */
 
-static bool leftover_is_nginx(pid_t pid, pid_t group)
-{
-	struct proc proc;
-	return proc_read(pid, &proc) && proc.group == group && strcmp(proc.name, "nginx") == 0;
-}
-
 bool leftover_end(const char *state_dir)
 {
 	/* the master leads the group of the nginx that last served there */
@@ -28,8 +22,9 @@ bool leftover_end(const char *state_dir)
 	DIR *dir = lock >= 0 ? opendir("/proc") : NULL;
 	bool ended = false;
 	pid_t pid;
+	struct proc proc;
 	while ((pid = proc_next(dir)))
-		if (leftover_is_nginx(pid, group))
+		if (proc_read(pid, &proc) && proc.group == group && strcmp(proc.name, "nginx") == 0)
 			ended |= kill(pid, SIGKILL) == 0;
 	if (dir)
 		closedir(dir);
