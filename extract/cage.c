@@ -145,32 +145,26 @@ static bool cage_permit(int rules, const char *path, uint64_t rights)
 	return done == 0;
 }
 
-/* Permits the program loader, which the kernel executes beside the program. */
-static bool cage_permit_loader(int rules)
-{
-	static const char *const patterns[] = {"/lib*/ld-*.so*", "/lib/*/ld-*.so*"};
-	glob_t found;
-	bool ok = true;
-	for (size_t p = 0; p < COUNT(patterns); p++) {
-		if (glob(patterns[p], 0, NULL, &found) != 0)
-			continue;
-		for (size_t i = 0; ok && i < found.gl_pathc; i++)
-			ok = cage_permit(rules, found.gl_pathv[i], EXECUTE_RIGHTS);
-		globfree(&found);
-	}
-	return ok;
-}
-
 static bool cage_hide_files(const char *program)
 {
 	static const char *const directories[] = {"/lib", "/lib64", "/usr/lib", "/usr/lib64",
 	    "/usr/local/lib", "/usr/share/poppler", "/usr/share/catdoc"};
+	static const char *const loaders[] = {"/lib*/ld-*.so*", "/lib/*/ld-*.so*"};
 	static const char *const files[] = {"/etc/ld.so.cache", "/etc/catdocrc"};
 	const struct landlock_ruleset_attr all = {.handled_access_fs = ALL_RIGHTS};
 	int rules = (int)syscall(SYS_landlock_create_ruleset, &all, sizeof(all), 0);
 	if (rules < 0)
 		return false;
-	bool ok = cage_permit(rules, program, EXECUTE_RIGHTS) && cage_permit_loader(rules);
+	bool ok = cage_permit(rules, program, EXECUTE_RIGHTS);
+	/* the program loader, which the kernel executes beside the program */
+	for (size_t p = 0; ok && p < COUNT(loaders); p++) {
+		glob_t found;
+		if (glob(loaders[p], 0, NULL, &found) != 0)
+			continue;
+		for (size_t i = 0; ok && i < found.gl_pathc; i++)
+			ok = cage_permit(rules, found.gl_pathv[i], EXECUTE_RIGHTS);
+		globfree(&found);
+	}
 	for (size_t i = 0; ok && i < COUNT(directories); i++)
 		ok = cage_permit(rules, directories[i], READ_RIGHTS);
 	for (size_t i = 0; ok && i < COUNT(files); i++)

@@ -125,40 +125,35 @@ static bool package_has_room(const struct reading *r, unsigned long order)
 	return before < PROSE_CHARACTERS;
 }
 
-/* Goes through the whole archive: an entry that nobody reads may make it a bomb. */
-static void package_walk(struct reading *r)
-{
-	struct archive_entry *entry;
-	unsigned long order;
-	int got;
-	while (!r->why && (got = archive_read_next_header(r->archive, &entry)) != ARCHIVE_EOF) {
-		if (got != ARCHIVE_OK && got != ARCHIVE_WARN) {
-			package_refuse(r, "it is no ZIP archive, or a damaged one");
-			return;
-		}
-		const char *name = archive_entry_pathname_utf8(entry);
-		if (!name)
-			name = archive_entry_pathname(entry);
-		if (!package_admit(r, entry) || !r->package->wanted(name ? name : "", &order) ||
-		    !package_has_room(r, order))
-			continue;
-		package_read_part(r, order);
-		r->characters += r->pieces[r->count - 1].out.characters;
-		if (r->characters > PROSE_CHARACTERS)
-			package_drop_surplus(r);
-	}
-}
-
 const char *package_read(
     const struct package *p, struct prose *out, const char *data, size_t len, size_t *count)
 {
 	struct reading r = {.package = p, .packed = len, .archive = archive_read_new()};
+	struct archive_entry *entry;
+	unsigned long order;
+	int got;
 	if (!r.archive)
 		abort();
 	archive_read_support_format_zip_seekable(r.archive);
 	if (archive_read_open_memory(r.archive, data, len) != ARCHIVE_OK)
 		package_refuse(&r, "it is no ZIP archive, or a damaged one");
-	package_walk(&r);
+	/* the whole archive: an entry that nobody reads may make it a bomb */
+	while (!r.why && (got = archive_read_next_header(r.archive, &entry)) != ARCHIVE_EOF) {
+		if (got != ARCHIVE_OK && got != ARCHIVE_WARN) {
+			package_refuse(&r, "it is no ZIP archive, or a damaged one");
+			break;
+		}
+		const char *name = archive_entry_pathname_utf8(entry);
+		if (!name)
+			name = archive_entry_pathname(entry);
+		if (!package_admit(&r, entry) || !p->wanted(name ? name : "", &order) ||
+		    !package_has_room(&r, order))
+			continue;
+		package_read_part(&r, order);
+		r.characters += r.pieces[r.count - 1].out.characters;
+		if (r.characters > PROSE_CHARACTERS)
+			package_drop_surplus(&r);
+	}
 	archive_read_free(r.archive);
 	*count = r.count;
 	if (r.count)

@@ -106,12 +106,6 @@ static bool server_read_body(struct request *rq, struct buf *text)
 	return rule == BODY_STREAM || body_read(rq->client, rq->length, max, text, err);
 }
 
-static bool server_body_is_coded(const struct request *rq, const struct buf *text)
-{
-	const char *coding = param_find(rq->client->params, "HTTP_CONTENT_ENCODING");
-	return text->len && coding && *coding && strcasecmp(coding, "identity") != 0;
-}
-
 /* Steps 7 to 9.  Step 7 needs the body, but complains of the permission before it complains of
  * that. */
 static bool server_admit_body(struct request *rq, const struct buf *text)
@@ -127,7 +121,9 @@ static bool server_admit_body(struct request *rq, const struct buf *text)
 				: body_parse(rq->call.arena, text, rq->head.content_type, rule,
 				      not_json, &rq->call.values, &rq->body, &mistake));
 	bool admitted = admit_action(rq) && admit_feature(rq);
-	if (admitted && !parsed && server_body_is_coded(rq, text))
+	const char *coding = param_find(rq->client->params, "HTTP_CONTENT_ENCODING");
+	if (admitted && !parsed && text->len && coding && *coding &&
+	    strcasecmp(coding, "identity") != 0)
 		error_field(&rq->call.error, ERR_VALIDATION, "header.content-encoding",
 		    "value_error",
 		    "Content-Encoding must be identity: compressed bodies are not read");

@@ -67,6 +67,7 @@ static struct pause *retries_find_pause(struct retries *t, int64_t row)
 	return NULL;
 }
 
+/* The next try comes after a pause, each twice as long as the one before. */
 static void retries_add_pause(struct retries *t, int64_t row)
 {
 	struct pause *pause = retries_find_pause(t, row);

@@ -68,22 +68,6 @@ static void runner_main_parse_options(struct options *options, int argc, char **
 	options_take(PROGRAM, specs, argc, argv);
 }
 
-static int runner_main_fail(const char *what)
-{
-	fprintf(stderr, PROGRAM ": %s\n", what);
-	return EXIT_FAILURE;
-}
-
-/* Who started this process has shown the warnings. */
-static struct service *runner_main_open(const struct config_source *source)
-{
-	struct problems problems = {0};
-	struct service *service = service_open_early(source, &problems);
-	problems_print_errors(&problems, PROGRAM);
-	problems_release(&problems);
-	return service;
-}
-
 /* What one process waits for: signals, its last run, and the processes that it has started. */
 struct watch {
 	int signals;
@@ -153,8 +137,10 @@ static int runner_main_serve(
 	struct error err = {0};
 	watch->runner = options->job ? runner_new_alone(service, options->job, &err)
 				     : runner_new(service, slots, &err);
-	if (!watch->runner)
-		return runner_main_fail(err.detail);
+	if (!watch->runner) {
+		fprintf(stderr, PROGRAM ": %s\n", err.detail);
+		return EXIT_FAILURE;
+	}
 	if (!options->job) {
 		watch->retries = retries_new(service, slots, argv);
 		watch->sender = webhook_sender_start(service, WEBHOOK_ANSWER_MS, &err);
@@ -211,7 +197,11 @@ int main(int argc, char **argv)
 	 * in the workers */
 	mallopt(M_MXFAST, 0);
 	memory_limit_arenas(4);
-	struct service *service = runner_main_open(&options.source);
+	struct problems problems = {0};
+	struct service *service = service_open_early(&options.source, &problems);
+	/* who started this process has shown the warnings */
+	problems_print_errors(&problems, PROGRAM);
+	problems_release(&problems);
 	if (!service)
 		return EXIT_FAILURE;
 	if (runner_main_wait(service, &watch))

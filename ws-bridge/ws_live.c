@@ -84,32 +84,6 @@ static void ws_live_take_input(struct live_socket *s)
 
 /* ---- the loop ---- */
 
-/* False when the connection is over. */
-static bool ws_live_go_on(struct live_socket *s)
-{
-	if (output_is_broken(&s->socket.out))
-		live_gone(s->live);
-	return !live_is_over(s->live) || !ws_socket_is_over(&s->socket);
-}
-
-static void ws_live_wait_for_something(struct live_socket *s)
-{
-	struct pollfd fds[WS_FDS + LIVE_FDS];
-	ws_socket_watch(&s->socket, fds);
-	int timeout = live_poll(s->live, fds + WS_FDS);
-	bool rests = s->socket.dirty && (timeout < 0 || timeout > WS_TRIM_AFTER);
-	int ready = poll(fds, WS_FDS + LIVE_FDS, rests ? WS_TRIM_AFTER : timeout);
-	if (ready == 0 && rests)
-		ws_socket_trim(&s->socket);
-	unsigned interrupts = s->socket.interrupts;
-	ws_socket_polled(&s->socket, fds);
-	if (s->socket.interrupts != interrupts)
-		live_stop(s->live);
-	if (fds[WS_FD_IN].revents)
-		ws_live_take_input(s);
-	live_step(s->live);
-}
-
 bool ws_live_run(struct service *service, const struct session_setup *setup)
 {
 	const struct ticket *ticket = setup->ticket;
@@ -131,8 +105,26 @@ bool ws_live_run(struct service *service, const struct session_setup *setup)
 	    .sink = &s.sink,
 	    .now = clock_monotonic_ms};
 	s.live = live_new(&live);
-	while (ws_live_go_on(&s))
-		ws_live_wait_for_something(&s);
+	for (;;) {
+		if (output_is_broken(&s.socket.out))
+			live_gone(s.live);
+		if (live_is_over(s.live) && ws_socket_is_over(&s.socket))
+			break;
+		struct pollfd fds[WS_FDS + LIVE_FDS];
+		ws_socket_watch(&s.socket, fds);
+		int timeout = live_poll(s.live, fds + WS_FDS);
+		bool rests = s.socket.dirty && (timeout < 0 || timeout > WS_TRIM_AFTER);
+		int ready = poll(fds, WS_FDS + LIVE_FDS, rests ? WS_TRIM_AFTER : timeout);
+		if (ready == 0 && rests)
+			ws_socket_trim(&s.socket);
+		unsigned interrupts = s.socket.interrupts;
+		ws_socket_polled(&s.socket, fds);
+		if (s.socket.interrupts != interrupts)
+			live_stop(s.live);
+		if (fds[WS_FD_IN].revents)
+			ws_live_take_input(&s);
+		live_step(s.live);
+	}
 	log_request(NULL);
 	if (!live_free(s.live))
 		return false;

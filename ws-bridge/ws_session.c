@@ -87,21 +87,6 @@ static void ws_session_take_input(struct session *s)
 
 /* ---- what is due ---- */
 
-/* Tells the relay to hold the client, or to go on: only so many frames, and bytes of them, wait
- * here. */
-static void ws_session_hold_or_go_on(struct session *s, const struct turns_state *turns)
-{
-	bool full = turns->waiting >= WAITING_MAX || turns->bytes > 2 * s->large;
-	bool low = turns->waiting <= WAITING_LOW && turns->bytes <= s->large;
-	if (s->held ? !low : !full)
-		return;
-	s->held = !s->held;
-	record_signal(&s->socket.record, s->held ? RECORD_HOLD : RECORD_ON);
-	ws_socket_send(&s->socket);
-	/* to look once more: frames may have ended before they were watched */
-	output_wake(&s->socket.out);
-}
-
 /* Sends what is due; false when the connection is over. */
 static bool ws_session_go_on(struct session *s)
 {
@@ -118,8 +103,16 @@ static bool ws_session_go_on(struct session *s)
 		ws_session_close_client(s, 1008, "Session expired");
 	if (turns.end == TURNS_FAILED)
 		ws_session_close_client(s, 1011, "Internal error");
-	if (!socket->gone && !s->closing && !socket->in.ended)
-		ws_session_hold_or_go_on(s, &turns);
+	/* the relay holds the client, or goes on: only so many frames and bytes wait here */
+	bool full = turns.waiting >= WAITING_MAX || turns.bytes > 2 * s->large;
+	bool low = turns.waiting <= WAITING_LOW && turns.bytes <= s->large;
+	if (!socket->gone && !s->closing && !socket->in.ended && (s->held ? low : full)) {
+		s->held = !s->held;
+		record_signal(&socket->record, s->held ? RECORD_HOLD : RECORD_ON);
+		ws_socket_send(socket);
+		/* to look once more: frames may have ended before they were watched */
+		output_wake(&socket->out);
+	}
 	if (turns.busy)
 		return true;
 	if (socket->interrupts && !socket->in.ended)
@@ -128,20 +121,6 @@ static bool ws_session_go_on(struct session *s)
 }
 
 /* ---- the loop ---- */
-
-static void ws_session_wait_for_something(struct session *s)
-{
-	struct pollfd fds[WS_FDS];
-	ws_socket_watch(&s->socket, fds);
-	int ready = poll(fds, WS_FDS, s->socket.dirty ? WS_TRIM_AFTER : -1);
-	if (ready == 0 && !turns_look(s->turns, false).busy)
-		ws_socket_trim(&s->socket);
-	if (ready <= 0)
-		return;
-	if (fds[WS_FD_IN].revents)
-		ws_session_take_input(s);
-	ws_socket_polled(&s->socket, fds);
-}
 
 void session_run(struct service *service, const struct session_setup *setup)
 {
@@ -158,8 +137,18 @@ void session_run(struct service *service, const struct session_setup *setup)
 		call_release(&call);
 		ws_session_close_client(&s, 1008, "Graph is live");
 	}
-	while (ws_session_go_on(&s))
-		ws_session_wait_for_something(&s);
+	while (ws_session_go_on(&s)) {
+		struct pollfd fds[WS_FDS];
+		ws_socket_watch(&s.socket, fds);
+		int ready = poll(fds, WS_FDS, s.socket.dirty ? WS_TRIM_AFTER : -1);
+		if (ready == 0 && !turns_look(s.turns, false).busy)
+			ws_socket_trim(&s.socket);
+		if (ready <= 0)
+			continue;
+		if (fds[WS_FD_IN].revents)
+			ws_session_take_input(&s);
+		ws_socket_polled(&s.socket, fds);
+	}
 	turns_free(s.turns);
 	ws_socket_release(&s.socket);
 }

@@ -89,30 +89,12 @@ static bool console_has_library(const struct request *rq, const char *name)
 	return fd >= 0;
 }
 
-/* What the page is told of the service, so that it need not ask. */
-static void console_put_facts(struct buf *html, const struct request *rq)
-{
-	const struct service *service = rq->server->service;
-	const struct config *config = service->config;
-	const struct {
-		const char *name;
-		bool yes;
-	} facts[] = {
-	    {"tokens", config->auth != AUTH_NONE},
-	    {"live", service->graph->live},
-	    {"store", service->memories},
-	    {"evaluations", config->evals_served},
-	    {"differences", console_has_library(rq, "diff.js")},
-	};
-	for (size_t i = 0; i < COUNT(facts); i++)
-		buf_printf(html, " data-%s=\"%s\"", facts[i].name, facts[i].yes ? "yes" : "");
-}
-
 /* Addresses are relative to the page's, so that they hold below any prefix. */
 void get_console(struct request *rq)
 {
-	const struct config *config = rq->server->service->config;
-	const char *const *module = rq->server->service->graph->live ? live_modules : chat_modules;
+	const struct service *service = rq->server->service;
+	const struct config *config = service->config;
+	const char *const *module = service->graph->live ? live_modules : chat_modules;
 	const char *path = config->env.console_path, *base;
 	struct buf at = {0}, html = {0};
 	pages_put_text(&at, strrchr(path, '/') + 1);
@@ -134,7 +116,19 @@ void get_console(struct request *rq)
 	buf_puts(&html, "\" data-name=\"");
 	pages_put_text(&html, config->env.app_name);
 	buf_puts(&html, "\"");
-	console_put_facts(&html, rq);
+	/* what the page is told of the service, so that it need not ask */
+	const struct {
+		const char *name;
+		bool yes;
+	} facts[] = {
+	    {"tokens", config->auth != AUTH_NONE},
+	    {"live", service->graph->live},
+	    {"store", service->memories},
+	    {"evaluations", config->evals_served},
+	    {"differences", console_has_library(rq, "diff.js")},
+	};
+	for (size_t i = 0; i < COUNT(facts); i++)
+		buf_printf(&html, " data-%s=\"%s\"", facts[i].name, facts[i].yes ? "yes" : "");
 	buf_puts(
 	    &html, ">\n<noscript>The console needs JavaScript.</noscript>\n</body>\n</html>\n");
 	rq->response->security = SECURITY_CONSOLE;

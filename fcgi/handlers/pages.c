@@ -194,29 +194,24 @@ static void pages_send_asset(
 	    data, len);
 }
 
-static bool pages_send_file(struct request *rq, const struct asset *asset)
-{
-	size_t size;
-	int fd = pages_open(rq->server->pages, asset->name, &size);
-	if (fd < 0)
-		return false;
-	void *data = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
-	close(fd);
-	if (data == MAP_FAILED)
-		return false;
-	pages_send_asset(rq, asset, data, size);
-	munmap(data, size);
-	return true;
-}
-
 void pages_reply_asset(struct request *rq, const struct asset *asset)
 {
-	if (asset && asset->text)
+	size_t size = 0;
+	if (asset && asset->text) {
 		pages_send_asset(rq, asset, asset->text, strlen(asset->text));
-	else if (!asset || !pages_send_file(rq, asset)) {
+		return;
+	}
+	int fd = asset ? pages_open(rq->server->pages, asset->name, &size) : -1;
+	void *data = fd >= 0 ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+	if (fd >= 0)
+		close(fd);
+	if (data == MAP_FAILED) {
 		error_set(&rq->call.error, ERR_NOT_FOUND, NULL);
 		reply_error(rq);
+		return;
 	}
+	pages_send_asset(rq, asset, data, size);
+	munmap(data, size);
 }
 
 static const struct asset *pages_find_asset(const struct asset *assets, const char *name)

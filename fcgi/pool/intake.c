@@ -73,24 +73,18 @@ int arrival_file(void)
 	return memfd_create("request", MFD_CLOEXEC);
 }
 
-static int arrival_disk_file(const char *directory)
-{
-	int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR))
-		return fd;
-	char *path = xasprintf("%s/body.XXXXXX", directory);
-	fd = mkostemp(path, O_CLOEXEC);
-	if (fd >= 0)
-		unlink(path);
-	free(path);
-	return fd;
-}
-
 /* Moves the file from memory to the disk, under the same descriptor and at the same position. */
 static bool arrival_move(struct arrival *arrival)
 {
-	int file = arrival_disk_file(arrival->directory);
+	int file = open(arrival->directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	char data[MEMORY_MAX];
+	if (file < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) {
+		char *path = xasprintf("%s/body.XXXXXX", arrival->directory);
+		file = mkostemp(path, O_CLOEXEC);
+		if (file >= 0)
+			unlink(path);
+		free(path);
+	}
 	bool moved = file >= 0 && pread(arrival->file, data, sizeof(data), 0) == arrival->size &&
 	    pwrite(file, data, (size_t)arrival->size, 0) == arrival->size &&
 	    lseek(file, lseek(arrival->file, 0, SEEK_CUR), SEEK_SET) >= 0 &&

@@ -5,20 +5,15 @@
 #include "base/buf.h"
 #include "base/texts.h"
 
-static bool guard_on_allowlist(const char *path)
+bool guard_check(const struct route_table *table, struct problems *problems)
 {
 	static const char *const public_paths[] = {"/ping", "/.well-known/oauth-protected-resource",
 	    "/.well-known/agent-card.json", "/.well-known/agent.json", "/lg/ok", "/lg/info",
 	    "/v1/evals/runs", "/v1/evals/runs/{run_id}", NULL};
-	return texts_has(public_paths, path);
-}
-
-bool guard_check(const struct route_table *table, struct problems *problems)
-{
 	struct buf open = {0};
 	for (size_t i = 0; i < table->count; i++) {
 		const struct route *row = &table->rows[i];
-		if ((row->resource && row->action) || guard_on_allowlist(row->path) ||
+		if ((row->resource && row->action) || texts_has(public_paths, row->path) ||
 		    (row->flags & ROUTE_INFRASTRUCTURE))
 			continue;
 		buf_printf(

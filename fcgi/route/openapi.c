@@ -193,15 +193,6 @@ static cJSON *openapi_operation_of(const struct route *row, const cJSON *spec)
 	return operation;
 }
 
-/* What operations.json says under "GET /ping"; NULL when it has no such key. */
-static const cJSON *openapi_spec_of(const cJSON *operations, enum method method, const char *path)
-{
-	char *key = xasprintf("%s %s", method_name(method), path);
-	const cJSON *spec = json_get(operations, key);
-	free(key);
-	return spec;
-}
-
 /* ---- The document ---- */
 
 /* Adds the codes that each status comes with. */
@@ -234,8 +225,10 @@ cJSON *openapi_document(const struct route_table *table, const struct config *co
 	cJSON_AddItemToArray(json_get(document, "servers"), server);
 	for (size_t i = 0; i < table->count; i++) {
 		const struct route *row = &table->rows[i];
-		const cJSON *spec =
-		    openapi_spec_of(operations, row->method, route_written(&routes, row)->path);
+		char *key =
+		    xasprintf("%s %s", method_name(row->method), route_written(&routes, row)->path);
+		const cJSON *spec = json_get(operations, key);
+		free(key);
 		if (!spec)
 			continue;
 		char method[METHOD_LIST_SIZE];

@@ -324,11 +324,17 @@ static int64_t relay_client_later(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-static void relay_client_watch(struct connection *c)
+void client_tick(struct connection *c)
 {
 	const struct relay_settings *settings = c->relay->settings;
 	struct link *link = &c->client.link;
 	int64_t now = c->relay->loop.now;
+	if (c->client_stage != CLIENT_OPEN) {
+		if (c->client_stage != CLIENT_GONE && c->client.deadline &&
+		    now >= c->client.deadline)
+			client_drop(c);
+		return;
+	}
 	if (link_backlog(link) == 0)
 		c->clear = now;
 	if (!client_reading(c))
@@ -348,13 +354,4 @@ static void relay_client_watch(struct connection *c)
 		frames_ping(c->client.frames);
 		c->pinged = now;
 	}
-}
-
-void client_tick(struct connection *c)
-{
-	if (c->client_stage == CLIENT_OPEN)
-		relay_client_watch(c);
-	else if (c->client_stage != CLIENT_GONE && c->client.deadline &&
-	    c->relay->loop.now >= c->client.deadline)
-		client_drop(c);
 }

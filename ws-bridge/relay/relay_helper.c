@@ -144,10 +144,31 @@ static void relay_helper_answered(struct connection *c, size_t len)
 	buf_release(&rest);
 }
 
-static void relay_helper_read_more(struct connection *c)
+bool helper_reading(const struct connection *c)
+{
+	if (c->helper_stage == HELPER_OPEN)
+		return link_backlog(&c->client.link) < c->relay->settings->slow_bytes;
+	return c->helper_stage != HELPER_CONNECTING;
+}
+
+void helper_event(struct connection *c)
 {
 	static char chunk[RELAY_CHUNK];
 	struct buf *head = &c->helper.head;
+	if (c->helper_stage == HELPER_CONNECTING) {
+		int error = 0;
+		socklen_t size = sizeof(error);
+		getsockopt(c->helper.link.fd, SOL_SOCKET, SO_ERROR, &error, &size);
+		if (error) {
+			log_error("cannot connect to websocketd: %s", strerror(error));
+			relay_helper_lost(c, "no helper");
+		} else {
+			c->helper_stage = HELPER_ANSWERING;
+		}
+		return;
+	}
+	if (!c->helper.link.ending && !helper_reading(c))
+		return;
 	ssize_t got = link_read(&c->helper.link, chunk, sizeof(chunk), c->relay->loop.now);
 	if (got < 0 && errno == EAGAIN)
 		return;
@@ -162,31 +183,6 @@ static void relay_helper_read_more(struct connection *c)
 			relay_helper_answered(c, len);
 		else if (head->len > HANDSHAKE_LONGEST)
 			relay_helper_lost(c, "websocketd's answer has no end");
-	}
-}
-
-bool helper_reading(const struct connection *c)
-{
-	if (c->helper_stage == HELPER_OPEN)
-		return link_backlog(&c->client.link) < c->relay->settings->slow_bytes;
-	return c->helper_stage != HELPER_CONNECTING;
-}
-
-void helper_event(struct connection *c)
-{
-	int error = 0;
-	socklen_t size = sizeof(error);
-	if (c->helper_stage != HELPER_CONNECTING) {
-		if (c->helper.link.ending || helper_reading(c))
-			relay_helper_read_more(c);
-		return;
-	}
-	getsockopt(c->helper.link.fd, SOL_SOCKET, SO_ERROR, &error, &size);
-	if (error) {
-		log_error("cannot connect to websocketd: %s", strerror(error));
-		relay_helper_lost(c, "no helper");
-	} else {
-		c->helper_stage = HELPER_ANSWERING;
 	}
 }
 
