@@ -77,14 +77,16 @@ static cJSON *interrupts_by_id(const cJSON *interrupts)
 	return ids;
 }
 
+/* A client may send more keys than there are interrupts. */
 bool interrupts_named(const cJSON *interrupts, const cJSON *resume)
 {
-	cJSON *ids = interrupts_by_id(interrupts);
-	const cJSON *member;
 	struct json_members known;
-	bool named = cJSON_IsObject(resume) && resume->child;
+	bool named = true;
+	if (!cJSON_IsObject(resume) || !resume->child)
+		return false;
+	cJSON *ids = interrupts_by_id(interrupts);
 	json_members_init(&known, ids);
-	for (member = named ? resume->child : NULL; named && member; member = member->next)
+	for (const cJSON *member = resume->child; named && member; member = member->next)
 		named = json_members_get(&known, member->string);
 	json_members_release(&known);
 	cJSON_Delete(ids);
@@ -93,15 +95,16 @@ bool interrupts_named(const cJSON *interrupts, const cJSON *resume)
 
 bool pause_is_missed(const cJSON *pause, const cJSON *resume)
 {
-	cJSON *ids = interrupts_by_id(json_get(pause, "interrupts"));
 	const char *only = json_str(json_get(pause, "interrupt"), "id");
-	const cJSON *member;
 	struct json_members known;
 	bool missed = false, of_ids = true;
+	if (!cJSON_IsObject(resume))
+		return false;
+	cJSON *ids = interrupts_by_id(json_get(pause, "interrupts"));
 	json_members_init(&known, ids);
-	for (member = resume ? resume->child : NULL; member && of_ids; member = member->next) {
+	for (const cJSON *member = resume->child; of_ids && member; member = member->next) {
 		const char *key = member->string;
-		of_ids = key && strncmp(key, "int_", 4) == 0 && strlen(key) == 3 + HEX_ID_SIZE;
+		of_ids = strncmp(key, "int_", 4) == 0 && strlen(key) == 3 + HEX_ID_SIZE;
 		missed = missed ||
 		    (of_ids && !(only && strcmp(only, key) == 0) && !json_members_get(&known, key));
 	}
